@@ -1,0 +1,159 @@
+// Package cluster names what jobs run on: GPU types, nodes and their
+// resources, and the three ways to speak of a share of them. A Configuration
+// is an amount a policy chooses between, an Allocation is what a plan grants,
+// a Placement says on which machines.
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// GPUType names one kind of GPU: "a100", "rtx", "t4".
+type GPUType string
+
+// NodeID names a node, uniquely in its cluster.
+type NodeID string
+
+// Group names nodes that are rented, loaned or drained together.
+type Group string
+
+// Price is money per GPU-hour.
+type Price float64
+
+// Resources is an amount of what a node offers or a job holds.
+type Resources struct {
+	GPUs   int
+	CPUs   float64 // cores
+	Memory int64   // host bytes
+}
+
+// Tenure says whose a node is.
+type Tenure uint8
+
+// The tenures of a node.
+const (
+	Owned  Tenure = iota
+	Loaned        // from an inference cluster (Lyra §4)
+	Rented        // by the hour (BOA §3)
+)
+
+// A Node is one machine whose GPUs are all of one type.
+type Node struct {
+	ID        NodeID
+	GPUType   GPUType
+	GPUMemory int64 // per GPU, bytes
+	Capacity  Resources
+	Group     Group
+	Tenure    Tenure
+	Price     Price   // per GPU-hour; zero if not known
+	Power     float64 // watts per busy GPU; zero if not known
+	Rack      string
+}
+
+// A Cluster is an immutable set of nodes. Build one with New.
+type Cluster struct {
+	nodes []Node
+	index map[NodeID]int
+	types []TypeInfo
+}
+
+// TypeInfo sums up the nodes of one GPU type.
+type TypeInfo struct {
+	Type    GPUType
+	Nodes   int
+	GPUs    int   // in total
+	PerNode int   // GPUs of the largest node
+	Sizes   []int // distinct GPUs per node, ascending
+}
+
+// New returns the cluster of the given nodes, in the given order; GPU types
+// are ordered by first appearance. It returns an error that joins all
+// complaints: an empty or repeated ID, no GPU type, no GPUs.
+func New(nodes []Node) (*Cluster, error) {
+	c := &Cluster{nodes: slices.Clone(nodes), index: make(map[NodeID]int, len(nodes))}
+	var errs []error
+	for i, n := range c.nodes {
+		if err := validate(n); err != nil {
+			errs = append(errs, fmt.Errorf("node %d (%q): %w", i, n.ID, err))
+			continue
+		}
+		if _, dup := c.index[n.ID]; dup {
+			errs = append(errs, fmt.Errorf("node %d: ID %q is used twice", i, n.ID))
+		}
+		c.index[n.ID] = i
+		c.count(n)
+	}
+	return c, errors.Join(errs...)
+}
+
+func validate(n Node) error {
+	switch {
+	case n.ID == "":
+		return errors.New("empty ID")
+	case n.GPUType == "":
+		return errors.New("no GPU type")
+	case n.Capacity.GPUs <= 0:
+		return fmt.Errorf("%d GPUs, want at least 1", n.Capacity.GPUs)
+	}
+	return nil
+}
+
+func (c *Cluster) count(n Node) {
+	i := slices.IndexFunc(c.types, func(t TypeInfo) bool { return t.Type == n.GPUType })
+	if i < 0 {
+		i = len(c.types)
+		c.types = append(c.types, TypeInfo{Type: n.GPUType})
+	}
+	t := &c.types[i]
+	t.Nodes++
+	t.GPUs += n.Capacity.GPUs
+	t.PerNode = max(t.PerNode, n.Capacity.GPUs)
+	if at, found := slices.BinarySearch(t.Sizes, n.Capacity.GPUs); !found {
+		t.Sizes = slices.Insert(t.Sizes, at, n.Capacity.GPUs)
+	}
+}
+
+// Nodes returns the nodes in the order given to New; callers must not modify
+// the slice.
+func (c *Cluster) Nodes() []Node { return c.nodes }
+
+// Types returns the GPU types by first appearance; callers must not modify
+// the slice.
+func (c *Cluster) Types() []TypeInfo { return c.types }
+
+// Type returns what is known of one GPU type, and whether the cluster has it.
+func (c *Cluster) Type(t GPUType) (TypeInfo, bool) {
+	for _, info := range c.types {
+		if info.Type == t {
+			return info, true
+		}
+	}
+	return TypeInfo{}, false
+}
+
+// Index returns the position of a node in Nodes, and whether it is there.
+func (c *Cluster) Index(id NodeID) (int, bool) {
+	i, ok := c.index[id]
+	return i, ok
+}
+
+// GPUs returns the number of GPUs of all types.
+func (c *Cluster) GPUs() int {
+	total := 0
+	for _, t := range c.types {
+		total += t.GPUs
+	}
+	return total
+}
+
+// Without returns the cluster less the given nodes.
+func (c *Cluster) Without(gone func(NodeID) bool) *Cluster {
+	left := slices.DeleteFunc(slices.Clone(c.nodes), func(n Node) bool { return gone(n.ID) })
+	rest, err := New(left)
+	if err != nil {
+		panic("cluster: nodes of a valid cluster are invalid: " + err.Error())
+	}
+	return rest
+}

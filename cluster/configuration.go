@@ -1,0 +1,82 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Configuration is the 3-tuple (n, r, t): r GPUs of type t in total, on n
+// nodes. It names amounts, never machines. The zero value is no GPUs at all.
+// Source: Sia §3.3.3.
+type Configuration struct {
+	Nodes   int
+	GPUs    int // in total, not per node
+	GPUType GPUType
+}
+
+// IsZero reports whether c is no GPUs at all.
+func (c Configuration) IsZero() bool { return c.GPUs == 0 }
+
+// String returns "(2, 16, t4)", the way the paper writes it.
+func (c Configuration) String() string {
+	if c.IsZero() {
+		return "(none)"
+	}
+	return fmt.Sprintf("(%d, %d, %s)", c.Nodes, c.GPUs, c.GPUType)
+}
+
+// An Allocation is what a plan grants a job for one round; the zero value
+// grants nothing. CPUs and memory are totals over the job (Synergy's c_j, m_j).
+type Allocation struct {
+	Configuration
+	CPUs   float64 // cores
+	Memory int64   // host bytes
+}
+
+// A Share is what a job holds of one node.
+type Share struct {
+	Node NodeID
+	Resources
+}
+
+// A Placement lists a job's shares by ascending node ID, each node once.
+type Placement []Share
+
+// GPUs returns the number of GPUs over all shares.
+func (p Placement) GPUs() int {
+	total := 0
+	for _, s := range p {
+		total += s.GPUs
+	}
+	return total
+}
+
+// Equal reports whether p and q hold the same amounts of the same nodes.
+func (p Placement) Equal(q Placement) bool { return slices.Equal(p, q) }
+
+// Shape returns the GPUs held of each node, in ascending node order.
+func (p Placement) Shape() []int {
+	shape := make([]int, len(p))
+	for i, s := range p {
+		shape[i] = s.GPUs
+	}
+	return shape
+}
+
+// SameShape reports whether p and q hold the same GPU counts, node for node,
+// in any order of nodes: moving between them changes no communication pattern.
+func (p Placement) SameShape(q Placement) bool {
+	if len(p) != len(q) {
+		return false
+	}
+	a, b := p.Shape(), q.Shape()
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}
+
+// Sort orders the shares by ascending node ID.
+func (p Placement) Sort() {
+	slices.SortFunc(p, func(a, b Share) int { return strings.Compare(string(a.Node), string(b.Node)) })
+}

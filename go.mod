@@ -1,0 +1,3 @@
+module github.com/oxgang/oxgang
+
+go 1.26

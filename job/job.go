@@ -1,0 +1,114 @@
+// Package job names what the cluster works on: what was submitted, what has
+// happened since, and what a job's agent reports.
+package job
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// ID names a job, uniquely in its run.
+type ID string
+
+// Class groups jobs that share a speedup function and profiles.
+type Class string
+
+// Adaptivity says what a scheduler may choose for a job. Its zero value is a
+// rigid job: GPU count, GPU type and batch size as submitted.
+type Adaptivity uint8
+
+// What may be adapted.
+const (
+	GPUCount Adaptivity = 1 << iota
+	AnyGPUType
+	BatchSizes
+)
+
+// The common kinds of job (Sia §3.3.4, "limited adaptivity").
+const (
+	Rigid         = AnyGPUType            // fixed batch size and GPU count
+	StrongScaling = GPUCount | AnyGPUType // fixed batch size
+	Adaptive      = GPUCount | AnyGPUType | BatchSizes
+)
+
+// Has reports whether all of what is adaptable.
+func (a Adaptivity) Has(what Adaptivity) bool { return a&what == what }
+
+// BatchLimits bounds the batch sizes a job may train with, in samples.
+type BatchLimits struct {
+	Init     int                     // total, B0: statistical efficiency is 1 here
+	Max      int                     // total, max_bsz
+	LocalMin int                     // per replica and pass; 0 means 1
+	LocalMax map[cluster.GPUType]int // per replica and pass: what fits into GPU memory; a missing type is not limited
+}
+
+// A BatchSize is how a replica cuts its share of a batch: Accumulation passes
+// without and one pass with gradient synchronisation, Local samples each. The
+// zero value leaves the choice to the job's agent.
+type BatchSize struct {
+	Local        int // samples per replica and pass
+	Accumulation int // passes before the synchronising one
+}
+
+// PerReplica returns the samples one replica processes in one optimiser step.
+func (b BatchSize) PerReplica() int { return b.Local * (b.Accumulation + 1) }
+
+// A Goal says what a job's goodput is.
+type Goal uint8
+
+// The goals (Sia §3.3.4, "scheduling other workload types").
+const (
+	Training       Goal = iota // throughput times statistical efficiency
+	BatchInference             // throughput
+	LatencyBound               // 1 where a pass meets Spec.Latency, else 0
+)
+
+// A Spec is what was submitted. It never changes.
+type Spec struct {
+	ID          ID
+	Name        string
+	User, Queue string
+	Class       Class   // empty: a class of its own
+	Weight      float64 // share; 1 if unset
+	GPUs        int     // requested; rigid jobs get exactly this
+	BatchSize   int     // requested total batch size; fixed unless BatchSizes may be adapted
+	MinGPUs     int     // 0 means 1
+	MaxGPUs     int     // 0 means no limit
+	// GPUsPerReplica is P of hybrid-parallel jobs, which scale in units of P
+	// (Sia §3.5.3); a missing type means 1. Non-nil: types not listed are not
+	// eligible.
+	GPUsPerReplica  map[cluster.GPUType]int
+	MicroBatches    int               // per replica and pass of a pipeline-parallel job; 0: data parallel
+	GPUTypes        []cluster.GPUType // eligible; empty means any
+	CPUs            float64           // per job, cores
+	Memory          int64             // per job, host bytes
+	Adaptivity      Adaptivity
+	Batch           BatchLimits
+	Goal            Goal
+	Latency         time.Duration // bound of a LatencyBound job
+	Target          float64       // samples at Init efficiency to completion; 0: not known
+	RestartOverhead time.Duration // S_i, as the scheduler believes it
+	NonPreemptive   bool
+	// Reservation, if not zero, is held exactly from submission until exit.
+	Reservation cluster.Configuration
+}
+
+// Min returns the least GPUs the job runs on with type t: N_i^min.
+func (s *Spec) Min(t cluster.GPUType) int { return max(1, s.MinGPUs, s.ReplicaGPUs(t)) }
+
+// ReplicaGPUs returns P, the GPUs of one data-parallel replica on type t.
+func (s *Spec) ReplicaGPUs(t cluster.GPUType) int { return max(1, s.GPUsPerReplica[t]) }
+
+// Eligible reports whether the job may run on GPUs of type t.
+func (s *Spec) Eligible(t cluster.GPUType) bool {
+	if s.GPUsPerReplica != nil && s.GPUsPerReplica[t] == 0 {
+		return false
+	}
+	for _, e := range s.GPUTypes {
+		if e == t {
+			return true
+		}
+	}
+	return len(s.GPUTypes) == 0
+}

@@ -1,0 +1,87 @@
+package job
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// A Phase is where a job is in its life. Every accepted job reaches exactly
+// one terminal phase: Completed, Failed or Cancelled.
+type Phase uint8
+
+// The phases, in the order a job usually passes them.
+const (
+	Profiling Phase = iota // its one-GPU profiles are being taken
+	Waiting                // for GPUs
+	Restoring              // holds GPUs; starting, or restoring its checkpoint
+	Running
+	Completed
+	Failed
+	Cancelled
+)
+
+var phaseNames = [...]string{"profiling", "waiting", "restoring", "running", "completed", "failed", "cancelled"}
+
+// String returns the phase in lower case.
+func (p Phase) String() string { return phaseNames[p] }
+
+// Terminal reports whether nothing more can happen to the job.
+func (p Phase) Terminal() bool { return p >= Completed }
+
+// A Status is what happened to a job since it was submitted.
+type Status struct {
+	Phase        Phase
+	Submitted    time.Time
+	FirstStarted time.Time               // zero if never
+	Finished     time.Time               // zero if not
+	Since        time.Time               // when Allocation last changed
+	Service      time.Duration           // time with GPUs before Since; see AttainedService
+	GPUService   time.Duration           // GPU-seconds before Since; see AttainedGPUService
+	Restarts     int                     // N_i: starts after the first
+	Progress     float64                 // samples at Init efficiency, as last reported
+	Epoch        int                     // as last reported
+	Batch        BatchSize               // as last reported
+	MaxGPUs      int                     // most GPUs ever run on and reported from
+	MaxByType    map[cluster.GPUType]int // the same by GPU type; replaced, never modified
+	Allocation   cluster.Allocation
+	Placement    cluster.Placement
+}
+
+// Age returns the time since submission: T_i of Sia Eq. 3.3.
+func (s *Status) Age(now time.Time) time.Duration { return now.Sub(s.Submitted) }
+
+// Holding reports whether the job has GPUs.
+func (s *Status) Holding() bool { return s.Allocation.GPUs > 0 }
+
+// AttainedService returns how long the job has held GPUs up to now.
+func (s *Status) AttainedService(now time.Time) time.Duration {
+	if !s.Holding() {
+		return s.Service
+	}
+	return s.Service + now.Sub(s.Since)
+}
+
+// AttainedGPUService returns the GPU time the job has held up to now.
+func (s *Status) AttainedGPUService(now time.Time) time.Duration {
+	if !s.Holding() {
+		return s.GPUService
+	}
+	return s.GPUService + time.Duration(s.Allocation.GPUs)*now.Sub(s.Since)
+}
+
+// A Report is what a job's agent measured over an interval in which nothing
+// changed. Times are means over optimiser steps.
+type Report struct {
+	Job           ID
+	Interval      time.Duration
+	Configuration cluster.Configuration
+	Batch         BatchSize
+	StepTime      time.Duration // one synchronising pass: compute and gradient exchange
+	SyncTime      time.Duration // of which gradient exchange
+	GradSqr       float64       // squared norm of the gradient, referred to B0
+	GradVar       float64       // its variance, referred to B0; both 0: not measured
+	Progress      float64       // samples at Init efficiency since the job began
+	Epoch         int
+	Profile       bool // a one-GPU profiling run, not training
+}

@@ -1,0 +1,74 @@
+package perf
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// Goodput returns the progress per second, in samples at initial-batch
+// efficiency, on an allocation of replicas data-parallel replicas with batch
+// size b. Source: Sia §2.1, Eq. 2.4.
+func Goodput(m Model, a cluster.Allocation, replicas int, b job.BatchSize) float64 {
+	return m.Throughput(a, b) * m.Efficiency(float64(replicas*b.PerReplica()))
+}
+
+// Candidates is the number of total batch sizes BestBatch tries, evenly
+// spaced in the logarithm.
+const Candidates = 50
+
+// BestBatch returns the batch size that maximises goodput on an allocation
+// within the limits, and that goodput. It returns 0 and the zero batch size if
+// none is allowed.
+//
+// A batch that does not fit into GPU memory is reached by accumulation. One
+// replica with more than the initial batch accumulates at least once: the
+// gradient noise is measured between passes. Source: Pollux §4.1.
+func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) (float64, job.BatchSize) {
+	low, high := bounds(limits, a.GPUType)
+	first := math.Max(float64(limits.Init), float64(low*replicas))
+	ratio := math.Pow(float64(limits.Max)/first, 1/float64(Candidates-1))
+	best, choice := 0.0, job.BatchSize{}
+	last := job.BatchSize{Local: -1}
+	total := first
+	for range Candidates {
+		b := split(total/float64(replicas), high, replicas == 1 && total > float64(limits.Init)+1e-8)
+		total *= ratio
+		if b == last || b.Local < low || b.Local > high {
+			continue
+		}
+		last = b
+		if g := Goodput(m, a, replicas, b); g > best {
+			best, choice = g, b
+		}
+	}
+	return best, choice
+}
+
+// bounds returns the smallest and largest local batch on GPU type t.
+func bounds(l *job.BatchLimits, t cluster.GPUType) (low, high int) {
+	low, high = max(1, l.LocalMin), max(1, l.Max)
+	if most, ok := l.LocalMax[t]; ok {
+		high = most
+	}
+	return low, high
+}
+
+// split cuts a replica's share of a batch into the fewest passes of at most
+// high samples.
+func split(share float64, high int, accumulate bool) job.BatchSize {
+	passes := int(math.Ceil(share/float64(high) - 1e-8))
+	if accumulate {
+		passes = max(passes, 2)
+	}
+	passes = max(passes, 1)
+	return job.BatchSize{Local: int(math.Ceil(share/float64(passes) - 1e-8)), Accumulation: passes - 1}
+}
+
+// FixedBatch returns how replicas on GPU type t process exactly total samples
+// an optimiser step, or as close above as whole samples allow.
+func FixedBatch(total, replicas int, t cluster.GPUType, limits *job.BatchLimits) job.BatchSize {
+	_, high := bounds(limits, t)
+	return split(float64(total)/float64(replicas), high, false)
+}

@@ -1,0 +1,16 @@
+// Package placement decides where: which nodes carry the GPUs that a plan
+// grants.
+package placement
+
+import (
+	"context"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A Placer fills in the placements of a plan that have none. It may take an
+// allocation back (policy.Evicted) where no placement exists, and it changes
+// nothing else. It returns the plan it was given, changed in place.
+type Placer interface {
+	Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error)
+}

@@ -1,0 +1,83 @@
+// Package policy asks the question of every round and states the form of its
+// answer: a Snapshot goes in, a Plan comes out. Check says whether a plan keeps
+// the rules.
+package policy
+
+import (
+	"context"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+)
+
+// A Snapshot is everything a policy may look at in one round. It is immutable,
+// and a job whose row did not change since the last round keeps its pointer:
+// a policy that keeps state between rounds finds changed rows by comparing
+// pointers.
+type Snapshot struct {
+	Now     time.Time
+	Round   int
+	Length  time.Duration // of a round
+	Cluster *cluster.Cluster
+	Jobs    []*Job // active, by submission time, then ID
+}
+
+// A Job is one row of a snapshot: what was submitted, what happened since, and
+// what the scheduler believes of its speed.
+type Job struct {
+	*job.Spec
+	job.Status
+	Perf perf.Model
+	// Limits are the batch limits Perf is to be asked with: those of the Spec,
+	// unless the model borrows another GPU type's.
+	Limits *job.BatchLimits
+}
+
+// A Policy answers each round's snapshot with a plan.
+//
+// It reads no clock, no network and no global random source: its plans are a
+// function of how it was made and of the snapshots it has been shown, in
+// order. It may keep state (a warm start, a planned window). It must not
+// modify the snapshot. An error means that the last plan should stay.
+type Policy interface {
+	Plan(ctx context.Context, s *Snapshot) (*Plan, error)
+}
+
+// A Plan is the answer for one round.
+type Plan struct {
+	// Jobs holds one decision per job of the snapshot, in the same order.
+	Jobs []Decision
+	// Prices are the dual prices of the coupling resources, where the policy
+	// has them: what one more GPU of a type would add to the objective.
+	Prices []TypePrice
+	Stats  Stats
+}
+
+// A Decision is what one job gets for one round.
+type Decision struct {
+	// Allocation is what is granted. Zero grants nothing; a running job is
+	// then preempted.
+	Allocation cluster.Allocation
+	// Placement says where. Nil leaves it to a placement.Placer.
+	Placement cluster.Placement
+	// Batch is the batch size to train with. Zero leaves it to the job's agent.
+	Batch job.BatchSize
+	Why   Reason
+}
+
+// A TypePrice is the dual price of one GPU of a type, in objective units.
+type TypePrice struct {
+	Type  cluster.GPUType
+	Price float64
+}
+
+// Stats says how a plan was found. It holds no times: those would differ
+// between runs.
+type Stats struct {
+	Iterations int
+	Objective  float64 // of the plan
+	Bound      float64 // no plan is better
+	Gap        float64 // |Bound - Objective| / max(1, |Objective|)
+}

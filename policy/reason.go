@@ -1,0 +1,62 @@
+package policy
+
+import "github.com/oxgang/oxgang/cluster"
+
+// A Reason is the one dominant reason for what a job got in a round, with its
+// numbers. Which numbers a kind carries stands beside the kind.
+type Reason struct {
+	Kind   Kind
+	Config cluster.Configuration // the configuration the kind speaks of
+	Value  float64
+	Limit  float64
+}
+
+// A Kind is one entry of the closed list of reasons.
+type Kind uint8
+
+// The kinds of reason. "Value" and "Limit" name the numbers of the Reason.
+const (
+	Unexplained      Kind = iota
+	AsPlanned             // keeps what it has; Value: its normalised goodput
+	Started               // gets its first or next GPUs; Value: normalised goodput
+	Grown                 // Config: before; Value, Limit: normalised goodput now and before
+	Shrunk                // Config: before; GPUs are worth more to others; Value: what they were worth to it, Limit: their price
+	Moved                 // Config: before, on another GPU type; Value, Limit: normalised goodput now and before
+	KeptNoRestart         // a better configuration (Config) is not worth a restart; Value: gain factor, Limit: factor a restart asks for
+	PinnedRestore         // starting or restoring a checkpoint; not interrupted
+	PinnedNonPreempt      // non-preemptive, keeps what it has
+	Reserved              // holds its reservation
+	WaitNoCapacity        // Config: smallest that would do; Value: GPUs free of its type, Limit: GPUs needed
+	WaitPrice             // Config: its best offer; Value: what it offers per GPU, Limit: today's price per GPU
+	WaitOrder             // others are first in the queue; Value: jobs ahead of it, Limit: GPUs it needs
+	WaitProfile           // its one-GPU profiles are not complete
+	WaitTurn              // time sharing: it has had its share of the window; Value: seconds of service, Limit: window in seconds
+	Evicted               // allocated, but no placement on unbroken nodes (fragmentation); Config: what it would have had
+	Impossible            // no configuration the cluster could ever grant; Config: what it asks for
+	Refused               // the plan broke a rule and was refused; the last good plan stays
+	kinds
+)
+
+var kindNames = [kinds]string{
+	"unexplained", "as planned", "started", "grown", "shrunk", "moved", "kept to avoid a restart",
+	"pinned in restore", "non-preemptive", "reserved", "waiting: no capacity", "waiting: price too high",
+	"waiting: queue order", "waiting: not yet profiled", "waiting: its turn is over", "evicted: fragmentation",
+	"impossible on this cluster", "plan refused",
+}
+
+// String returns the kind in a few words.
+func (k Kind) String() string {
+	if k >= kinds {
+		return "unknown"
+	}
+	return kindNames[k]
+}
+
+// Kinds returns every kind of the closed list.
+func Kinds() []Kind {
+	all := make([]Kind, kinds)
+	for i := range all {
+		all[i] = Kind(i)
+	}
+	return all
+}

@@ -1,0 +1,84 @@
+package scheduler
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// An Event is something that happened in a world: Submitted, Profiled, Reported, Exited
+// or NodesChanged.
+type Event interface{ event() }
+
+// Submitted: a job was accepted. The scheduler keeps the pointer.
+type Submitted struct{ Spec *job.Spec }
+
+// Reported: a job's agent sent measurements. The first report after a Run
+// says that the job really trains.
+type Reported struct{ job.Report }
+
+// An Outcome is how a job's processes ended.
+type Outcome uint8
+
+// The outcomes. After Lost the job goes on from its last checkpoint.
+const (
+	Done   Outcome = iota
+	Failed         // ended with an error; terminal
+	Cancelled
+	Lost // a node or GPU failed under it; not terminal
+)
+
+var outcomeNames = [...]string{"done", "failed", "cancelled", "lost"}
+
+// String returns the outcome in lower case.
+func (o Outcome) String() string { return outcomeNames[o] }
+
+// Exited: a job's processes ended.
+type Exited struct {
+	Job     job.ID
+	Outcome Outcome
+	Detail  string // what the world says of it, for people
+}
+
+// NodesChanged: nodes joined, left, failed or were repaired; Cluster is what
+// there is now. Jobs on nodes that are gone exit as Lost in events of their own.
+type NodesChanged struct{ Cluster *cluster.Cluster }
+
+func (Submitted) event()    {}
+func (Reported) event()     {}
+func (Exited) event()       {}
+func (NodesChanged) event() {}
+
+// An Action is something a world is asked to do: Run, Preempt or Profile.
+type Action interface{ action() }
+
+// Run: give a job exactly this. If it runs elsewhere or otherwise already, it
+// checkpoints, moves and restores, unless Free.
+type Run struct {
+	Job        job.ID
+	Allocation cluster.Allocation
+	Placement  cluster.Placement
+	Batch      job.BatchSize // zero: the agent decides
+	// Free: the same GPUs in number, type and shape on other nodes, at no cost;
+	// only worlds that ask for it (Options.FreeMoves) get this.
+	Free bool
+}
+
+// Preempt: checkpoint a job and take its GPUs away.
+type Preempt struct{ Job job.ID }
+
+// Profile: measure a job on one GPU of each type (Sia §3.3.2). What is
+// measured comes back as reports with Profile set; the last is followed by
+// Profiled.
+type Profile struct {
+	Job   job.ID
+	Types []cluster.GPUType
+}
+
+func (Run) action()     {}
+func (Preempt) action() {}
+func (Profile) action() {}
+
+// Profiled: a job's profiling runs are over; it may be planned for.
+type Profiled struct{ Job job.ID }
+
+func (Profiled) event() {}
