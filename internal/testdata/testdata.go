@@ -1,0 +1,57 @@
+// Package testdata finds the measured data that tests read and the repository
+// does not hold: it lies beside the repository, in ../shared/data.
+package testdata
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Path returns the path of rel, slash-separated, below the shared data folder
+// ../shared/data of the repository root. Where it is missing the test is
+// skipped, or fails if the environment variable CI is "true".
+func Path(t testing.TB, rel string) string {
+	t.Helper()
+	path, err := find(rel)
+	switch {
+	case err == nil:
+	case strings.EqualFold(os.Getenv("CI"), "true"):
+		t.Fatalf("shared data: %v", err)
+	default:
+		t.Skipf("shared data is not here: %v", err)
+	}
+	return path
+}
+
+// find returns the path of rel in the shared data folder, or why it cannot be
+// read.
+func find(rel string) (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(root, "..", "shared", "data", filepath.FromSlash(rel))
+	_, err = os.Stat(path)
+	return path, err
+}
+
+// moduleRoot returns the nearest folder with a go.mod, from the working
+// folder upwards.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", os.ErrNotExist
+		}
+		dir = up
+	}
+}
