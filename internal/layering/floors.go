@@ -1,0 +1,89 @@
+package layering
+
+// A room is one line of the floor table: a package, or a pattern ending in
+// "/..." for every package below a folder, and the floor it stands on.
+type room struct {
+	name  string // import path below the module
+	floor int
+}
+
+// Floors that are not part of the tower.
+const (
+	cellar   = -1 // below the tower: every floor may import it
+	topPure  = 6  // up to here a package does no I/O and keeps no clock
+	topTower = 9
+	beside   = 10 // opt: imports only itself, the standard library and its solver
+	testOnly = 11 // conformance suites and test helpers: only tests import them
+)
+
+// rooms says on which floor each package stands: design.md, section 3. An
+// exact name wins over a pattern, and a longer pattern over a shorter one.
+var rooms = []room{
+	{"cmd/...", 9}, // programs
+	{"casestudy/...", 9},
+	{"internal/papersdoc", 9},
+
+	{"dashboard", 8}, // windows; the composed options
+	{"report", 8},
+	{"config", 8},
+	{"explain", 8},
+	{"experiments", 8},
+
+	{"sim", 7}, // worlds, observers
+	{"live/...", 7},
+	{"journal", 7},
+	{"metrics", 7},
+
+	{"scheduler", 6}, // the machine and its table
+	{"policy/builtin", 6},
+
+	{"policy/...", 5}, // decisions; file formats; kinds of placer
+	{"placement/...", 5},
+	{"trace", 5},
+
+	{"placement", 4}, // where; what comes
+	{"workload", 4},
+
+	{"policy", 3}, // the question and the answer
+	{"fairness", 3},
+	{"perf/estimate", 3},
+	{"perf/regime", 3},
+	{"perf/profile", 3},
+
+	{"perf", 2},    // how fast
+	{"job", 1},     // what
+	{"cluster", 0}, // on what
+
+	{"internal/rng", cellar},
+	{"internal/floats", cellar},
+
+	{"opt/...", beside},
+
+	{"policy/policytest", testOnly},
+	{"scheduler/schedulertest", testOnly},
+	{"opt/lp/lptest", testOnly},
+	{"opt/lptest", testOnly},
+	{"internal/testdata", testOnly},
+	{"internal/doctable", testOnly},
+	{"internal/layering", testOnly},
+}
+
+// An exception allows what the rules forbid: the packages that from matches
+// may import what to matches. Patterns are as in rooms, except that a package
+// outside the module goes by its full path.
+type exception struct {
+	from, to string
+	why      string
+}
+
+// exceptions are the arrows that the rules forbid and the house has.
+var exceptions = []exception{
+	{"internal/rng", "math/rand/v2", "it is the one door to random numbers"},
+	{"opt/...", "sync/...", "a kernel may be parallel within one call"},
+	{"opt/exact", "github.com/bartolsthoorn/gohighs/...", "its solver"},
+	{"casestudy/...", "opt/...", "it stands on opt alone"},
+}
+
+// impure are the packages outside the module that no package of floors up to
+// topPure, of the cellar or of opt imports.
+var impure = []string{"os/...", "net/http/...", "math/rand/...", "sync/...", "k8s.io/..."}
