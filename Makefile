@@ -1,0 +1,102 @@
+# What this project builds and checks. `make check` is the gate, here and in
+# .ci/run; each of its parts can be run alone.
+
+GO    ?= go
+LINT  := bin/golangci-lint
+MOD   := github.com/oxgang/oxgang
+# Where goroutines are: the packages tested under the race detector.
+RACE  := $(MOD)/scheduler/... $(MOD)/sim/... $(MOD)/metrics/... $(MOD)/opt/... $(MOD)/cmd/...
+PKG   ?= ./...
+BENCH ?= .
+FUZZTIME ?= 10s
+
+.PHONY: check format vet lint layering test race generated tidy
+.PHONY: build bench fuzz experiments fix generate clean help
+
+## check: everything the project checks
+check: format vet lint layering test race generated tidy
+	@echo "check: all passed"
+
+## format: every file is as gofumpt writes it
+format: $(LINT)
+	$(LINT) fmt --diff
+
+## vet: go vet, with cgo and without (which also compiles every test)
+vet:
+	$(GO) vet ./...
+	CGO_ENABLED=0 $(GO) vet ./...
+
+## lint: golangci-lint as .golangci.yml says
+lint: $(LINT)
+	$(LINT) run
+
+## layering: imports point down (never cached: it reads other packages)
+layering:
+	$(GO) test -count=1 ./internal/layering
+
+## test: every test, the tables against their doc pages included
+test:
+	$(GO) test ./...
+
+## race: the packages with goroutines under the race detector, long tests left out
+race:
+ifeq ($(shell $(GO) env CGO_ENABLED),1)
+	$(GO) test -race -short $(RACE)
+else
+	@echo "race: skipped, the race detector needs a C compiler"
+endif
+
+# What git sees of the working tree: names and contents.
+SEEN = { git status --porcelain; git diff; git ls-files -o --exclude-standard | xargs -r sha256sum; } | sha256sum
+
+## generated: go generate changes nothing
+generated:
+	@before=$$($(SEEN)); $(GO) generate ./...; after=$$($(SEEN)); \
+	if [ "$$before" != "$$after" ]; then git --no-pager diff --stat; \
+		echo "generated: go generate changed files, commit what it wrote" >&2; exit 1; fi
+
+## tidy: go.mod and go.sum list what is imported, no more
+tidy:
+	$(GO) mod tidy -diff
+
+## build: the programs, into bin/
+build:
+	$(GO) build -o bin/ ./cmd/...
+
+## bench: benchmarks; PKG=./opt/... BENCH=Round to choose
+bench:
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+
+## fuzz: every fuzz target for FUZZTIME (10s); PKG=./trace to choose
+fuzz:
+	@$(GO) test -list '^Fuzz' $(PKG) | awk '/^Fuzz/ { t[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, t[i] } !/^Fuzz/ { n = 0 }' | \
+	while read -r pkg target; do \
+		echo "fuzz: $$pkg $$target"; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
+	done
+
+## experiments: published numbers beside ours, all of them
+experiments:
+	$(GO) run ./cmd/oxgang reproduce --all
+
+## fix: format, and what the linters can mend by themselves
+fix: $(LINT)
+	$(LINT) fmt
+	$(LINT) run --fix
+
+## generate: write the generated files
+generate:
+	$(GO) generate ./...
+
+## clean: remove what was built
+clean:
+	rm -rf bin
+
+## help: this list
+help:
+	@sed -n 's/^## //p' Makefile
+
+# The first build takes minutes; the go command caches it.
+$(LINT): tools/go.mod tools/go.sum
+	cd tools && $(GO) build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@touch $@
