@@ -32,6 +32,7 @@ type Application struct {
 	GPUsPerReplica map[cluster.GPUType]int
 	MicroBatches   int
 	RestartDelay   time.Duration // from a decision to the first step after a restart
+	StatedDelay    time.Duration // what the scheduler is told it is; 0: the truth
 	// Slowdown divides true goodput. 1 unless the public simulator's rules are
 	// asked for.
 	Slowdown float64

@@ -1,0 +1,180 @@
+package workload
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// constants are what profiles do not say of an application.
+type constants struct {
+	delay    time.Duration           // from a decision to the first step after a restart
+	stated   time.Duration           // the S_i the public simulator's policy uses
+	slowdown float64                 // the public simulator's divisor of true goodput
+	localMax map[cluster.GPUType]int // largest local batch a job asks for, where less was profiled to run
+	pipeline *pipeline               // nil: data parallel
+}
+
+// DefaultRestartDelay is the restart delay of an application about which
+// nothing else is known. Source: Sia simulator.
+const DefaultRestartDelay = 30 * time.Second
+
+// knownConstants are the constants by application. Source: Sia simulator;
+// gpt_pmp: Sia §3.5.3.
+var knownConstants = map[string]constants{
+	"cifar10":     {delay: 50 * time.Second, stated: 30 * time.Second, slowdown: 1.8},
+	"bert":        {delay: 120 * time.Second, stated: 120 * time.Second, slowdown: 1.2},
+	"deepspeech2": {delay: 25 * time.Second, stated: 25 * time.Second, slowdown: 1.2, localMax: map[cluster.GPUType]int{"rtx": 57}},
+	"yolov3":      {delay: 80 * time.Second, stated: 45 * time.Second, slowdown: 1.2},
+	"imagenet":    {delay: 250 * time.Second, stated: 250 * time.Second, slowdown: 1.2},
+	"ncf":         {delay: 15 * time.Second, stated: 30 * time.Second, slowdown: 1.5},
+	"gpt_pmp": {
+		delay: 30 * time.Second, stated: 30 * time.Second, slowdown: 1,
+		pipeline: &pipeline{stages: map[cluster.GPUType]int{"rtx": 8, "a100": 2}, microBatches: 48},
+	},
+}
+
+// constantsOf returns the constants of an application, defaults if it is not
+// a known one.
+func constantsOf(application string) constants {
+	if k, ok := knownConstants[application]; ok {
+		return k
+	}
+	return constants{delay: DefaultRestartDelay, stated: DefaultRestartDelay, slowdown: 1}
+}
+
+// A pipeline says how a hybrid-parallel application runs: each replica is a
+// pipeline of stages, one GPU each, that a pass feeds with micro-batches of
+// one sample.
+type pipeline struct {
+	stages       map[cluster.GPUType]int
+	microBatches int
+}
+
+// backward is the time of a backward over that of a forward computation: it
+// computes gradients of the weights and of the inputs. Source: Sia simulator.
+const backward = 2
+
+// passes turns measurements of one stage's forward time and of the gradient
+// exchange into the one pass a pipeline runs: with m micro-batches on P stages
+// it computes for (m + P - 1) stage times, forward and backward, and then
+// exchanges gradients. Sources: Sia §3.5.3; GPipe §2.
+//
+// Profiles of larger micro-batches are not used: the application runs
+// micro-batches of one sample.
+func (p *pipeline) passes(s series, stages int) series {
+	slots := float64(p.microBatches + stages - 1)
+	compute := slots * (1 + backward) * s[0].step / s[0].local
+	return series{{local: float64(p.microBatches), step: compute + s[0].sync, sync: s[0].sync}}
+}
+
+// Names returns the names of the applications, ascending.
+func (c Catalog) Names() []string { return slices.Sorted(maps.Keys(c)) }
+
+// AsPublished returns the catalog with the rules of the public Sia simulator,
+// which differ from what its profiles say: true goodput divided by a constant
+// of the application, and, for some, another restart overhead told to the
+// scheduler than is true. It shares what does not change.
+func (c Catalog) AsPublished() Catalog {
+	published := Catalog{}
+	for name, app := range c {
+		a, k := *app, constantsOf(name)
+		a.Slowdown, a.StatedDelay = k.slowdown, k.stated
+		published[name] = &a
+	}
+	return published
+}
+
+// Complete fills in what an arrival's specification leaves open (zero values)
+// from its application: batch limits and size, target, restart overhead, GPUs
+// per replica, micro-batches, class (the application's name), and at least one
+// GPU. Maps are shared with the application.
+//
+// An arrival without an application gets the specification of Steady: as many
+// samples as its duration has seconds. It returns an error if the catalog does
+// not have the application, or if there is neither one nor a duration.
+func (c Catalog) Complete(a *Arrival) error {
+	app, target := c[a.Application], 0.0
+	switch {
+	case a.Application == "" && a.Duration <= 0:
+		return fmt.Errorf("job %s: no application and a duration of %v, want more than 0", a.Spec.ID, a.Duration)
+	case a.Application == "" && a.Spec.GPUs <= 0:
+		return fmt.Errorf("job %s: no application and %d GPUs, want at least 1", a.Spec.ID, a.Spec.GPUs)
+	case a.Application == "":
+		app, target = Steady(a.Spec.GPUs), a.Duration.Seconds()
+	case app == nil:
+		return fmt.Errorf("job %s: unknown application %q, want one of %s", a.Spec.ID, a.Application, strings.Join(c.Names(), ", "))
+	case app.Curve != nil:
+		target = app.Curve.Target()
+	}
+	app.complete(&a.Spec, target)
+	return nil
+}
+
+// complete fills in the zero values of s.
+func (a *Application) complete(s *job.Spec, target float64) {
+	fill(&s.Class, job.Class(a.Name))
+	fill(&s.Target, target)
+	fill(&s.RestartOverhead, a.StatedDelay)
+	fill(&s.RestartOverhead, a.RestartDelay)
+	fill(&s.MicroBatches, a.MicroBatches)
+	fill(&s.MinGPUs, 1)
+	fill(&s.BatchSize, a.Batch.Init)
+	fill(&s.Batch.Init, a.Batch.Init)
+	fill(&s.Batch.Max, a.Batch.Max)
+	fill(&s.Batch.LocalMin, a.Batch.LocalMin)
+	if s.Batch.LocalMax == nil {
+		s.Batch.LocalMax = a.Batch.LocalMax
+	}
+	if s.GPUsPerReplica == nil {
+		s.GPUsPerReplica = a.GPUsPerReplica
+	}
+}
+
+// fill sets *v to a value if it is zero.
+func fill[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}
+
+// Steady returns the application of a job that asked for so many GPUs and is
+// known only by its duration: on GPUs of any type it makes (GPUs held) /
+// (GPUs asked for) samples a second, and a second of its duration is one
+// sample. Jobs that ask for equally many GPUs may share it.
+func Steady(gpus int) *Application {
+	return &Application{
+		Batch:        job.BatchLimits{Init: 1, Max: 1, LocalMin: 1},
+		RestartDelay: DefaultRestartDelay,
+		StatedDelay:  DefaultRestartDelay,
+		Slowdown:     1,
+		Speed:        steady{gpus: max(1, gpus)},
+	}
+}
+
+// steady is a linear speed-up relative to gpus GPUs.
+type steady struct{ gpus int }
+
+// Step implements Speed: a replica takes gpus seconds a sample.
+func (s steady) Step(_ cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
+	if _, most := s.LocalRange("", shape); local < 1 || local > most {
+		return 0, 0, false
+	}
+	return float64(s.gpus * local), 0, true
+}
+
+// LocalRange implements Speed.
+func (s steady) LocalRange(_ cluster.GPUType, shape []int) (least, most int) {
+	for _, n := range shape {
+		if n > 0 {
+			return 1, 1
+		}
+	}
+	return 0, 0
+}

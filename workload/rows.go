@@ -1,0 +1,108 @@
+package workload
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A row is one data line of a CSV file whose columns are found by name.
+type row struct {
+	file   string
+	line   int
+	names  []string // columns asked for
+	values []string // aligned with names
+}
+
+// eachRow calls visit with every data line of a CSV file; its header must hold
+// the named columns, in any order and among others. It stops at the first
+// error, which names file and line. A file without data lines is an error.
+func eachRow(r io.Reader, file string, names []string, visit func(row) error) error {
+	in := csv.NewReader(r)
+	in.ReuseRecord = true
+	columns, err := header(in, file, names)
+	if err != nil {
+		return err
+	}
+	values := make([]string, len(names))
+	for n := 0; ; n++ {
+		record, err := in.Read()
+		switch {
+		case errors.Is(err, io.EOF) && n == 0:
+			return fmt.Errorf("%s: no rows below the header, want at least 1", file)
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		for i, c := range columns {
+			values[i] = strings.TrimSpace(record[c])
+		}
+		line, _ := in.FieldPos(0)
+		if err := visit(row{file: file, line: line, names: names, values: values}); err != nil {
+			return err
+		}
+	}
+}
+
+// header reads the first line and returns where the named columns stand in it.
+func header(in *csv.Reader, file string, names []string) ([]int, error) {
+	head, err := in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: header: %w", file, err)
+	}
+	for i, name := range head {
+		head[i] = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
+	}
+	columns := make([]int, len(names))
+	for i, name := range names {
+		if columns[i] = slices.Index(head, name); columns[i] < 0 {
+			return nil, fmt.Errorf("%s:1: column %s is missing, want %s", file, name, strings.Join(names, ","))
+		}
+	}
+	return columns, nil
+}
+
+// text returns the field of a column.
+func (r row) text(name string) string { return r.values[slices.Index(r.names, name)] }
+
+// bad returns the complaint about the field of a column.
+func (r row) bad(name, want string) error {
+	return fmt.Errorf("%s:%d: column %s: got %q, want %s", r.file, r.line, name, r.text(name), want)
+}
+
+// positive returns a field that must be a finite number above 0.
+func (r row) positive(name string) (float64, error) {
+	v, err := strconv.ParseFloat(r.text(name), 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 1) {
+		return 0, r.bad(name, "a finite number above 0")
+	}
+	return v, nil
+}
+
+// notNegative returns a field that must be a finite number of at least 0.
+func (r row) notNegative(name string) (float64, error) {
+	v, err := strconv.ParseFloat(r.text(name), 64)
+	if err != nil || !(v >= 0) || math.IsInf(v, 1) {
+		return 0, r.bad(name, "a finite number of at least 0")
+	}
+	return v, nil
+}
+
+// mostCount bounds the counts in profiles: far above any GPU count or batch
+// size, far below what overflows.
+const mostCount = 1 << 30
+
+// count returns a field that must be a whole number of at least 1.
+func (r row) count(name string) (int, error) {
+	v, err := strconv.Atoi(r.text(name))
+	if err != nil || v < 1 || v > mostCount {
+		return 0, r.bad(name, fmt.Sprintf("a whole number in 1..%d", mostCount))
+	}
+	return v, nil
+}

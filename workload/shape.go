@@ -1,0 +1,81 @@
+package workload
+
+// A shapeKey encodes a placement shape up to rotation: the lexicographically
+// smallest rotation of its GPU counts, four bits a node, the first node
+// highest. Nodes without GPUs do not count. 0 stands for shapes that have no
+// key: no GPUs, more than 16 nodes, or more than 15 GPUs on a node.
+//
+// Rotations are equal because rings of GPUs are; (4, 2, 4) and (2, 4, 4) are
+// one shape, (2, 4, 3) and (3, 4, 2) are two.
+type shapeKey uint64
+
+// The bounds of what a shapeKey encodes.
+const (
+	keyNodes = 16
+	keyGPUs  = 15
+)
+
+// summarise returns the key of a shape, its nodes with GPUs and its GPUs.
+func summarise(shape []int) (key shapeKey, nodes, gpus int) {
+	small := true
+	for _, n := range shape {
+		if n <= 0 {
+			continue
+		}
+		nodes++
+		gpus += n
+		small = small && n <= keyGPUs
+		key = key<<4 | shapeKey(n)
+	}
+	if !small || nodes > keyNodes {
+		return 0, nodes, gpus
+	}
+	return smallestRotation(key, nodes), nodes, gpus
+}
+
+// smallestRotation returns the least of the rotations of a key's n digits.
+// All have the same number of digits, so the numeric order is the
+// lexicographic one.
+func smallestRotation(key shapeKey, n int) shapeKey {
+	if n < 2 {
+		return key
+	}
+	top := 4 * uint(n-1)
+	least := key
+	for range n - 1 {
+		last := key & 0xf
+		key = key>>4 | last<<top
+		least = min(least, key)
+	}
+	return least
+}
+
+// parseShape returns the key of a placement written as digits ("244"), its
+// nodes and GPUs; ok is false if it is not written so.
+func parseShape(digits string) (key shapeKey, nodes, gpus int, ok bool) {
+	if digits == "" || len(digits) > keyNodes {
+		return 0, 0, 0, false
+	}
+	shape := make([]int, len(digits))
+	for i := range len(digits) {
+		if digits[i] < '1' || digits[i] > '9' {
+			return 0, 0, 0, false
+		}
+		shape[i] = int(digits[i] - '0')
+	}
+	key, nodes, gpus = summarise(shape)
+	return key, nodes, gpus, true
+}
+
+// wholeNodes returns the key of n nodes with an equal share of gpus; 0 if
+// there is none.
+func wholeNodes(n, gpus int) shapeKey {
+	if n < 1 || n > keyNodes || gpus%n != 0 || gpus/n > keyGPUs {
+		return 0
+	}
+	var key shapeKey
+	for range n {
+		key = key<<4 | shapeKey(gpus/n)
+	}
+	return key
+}
