@@ -33,17 +33,16 @@ func (p Phase) Terminal() bool { return p >= Completed }
 type Status struct {
 	Phase        Phase
 	Submitted    time.Time
-	FirstStarted time.Time               // zero if never
-	Finished     time.Time               // zero if not
-	Since        time.Time               // when Allocation last changed
-	Service      time.Duration           // time with GPUs before Since; see AttainedService
-	GPUService   time.Duration           // GPU-seconds before Since; see AttainedGPUService
-	Restarts     int                     // N_i: starts after the first
-	Progress     float64                 // samples at Init efficiency, as last reported
-	Epoch        int                     // as last reported
-	Batch        BatchSize               // as last reported
-	MaxGPUs      int                     // most GPUs ever run on and reported from
-	MaxByType    map[cluster.GPUType]int // the same by GPU type; replaced, never modified
+	FirstStarted time.Time     // zero if never
+	Finished     time.Time     // zero if not
+	Since        time.Time     // when Allocation last changed
+	Service      time.Duration // time with GPUs before Since; see AttainedService
+	GPUService   time.Duration // GPU-seconds before Since; see AttainedGPUService
+	Restarts     int           // N_i: starts after the first
+	Progress     float64       // samples at Init efficiency, as last reported
+	Epoch        int           // as last reported
+	Batch        BatchSize     // as last reported
+	MaxGPUs      int           // most GPUs ever run on and reported from
 	Allocation   cluster.Allocation
 	Placement    cluster.Placement
 }

@@ -53,6 +53,9 @@ type Plan struct {
 	// has them: what one more GPU of a type would add to the objective.
 	Prices []TypePrice
 	Stats  Stats
+	// Refused, if not empty, says why the policy's own plan was refused; this
+	// one then keeps what was.
+	Refused string
 }
 
 // A Decision is what one job gets for one round.

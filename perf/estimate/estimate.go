@@ -1,0 +1,283 @@
+// Package estimate learns performance models from reports: one throughput
+// model per GPU type and one statistical-efficiency model per job, and what
+// one GPU type says about another before a job has run there.
+// Source: Sia §3.3.2.
+package estimate
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+)
+
+// A Mode says what is believed of configurations a job has not run on.
+type Mode uint8
+
+// The modes. Source: Sia §3.5.8, Fig. 3.13.
+const (
+	// Bootstrap takes one-GPU profiles on every type first and carries the
+	// scaling seen on one type to the others (Eq. 3.1).
+	Bootstrap Mode = iota
+	// NoProf profiles as it goes: a type never run on is believed to be as
+	// fast as one that was.
+	NoProf
+	// Oracle knows the true throughput; efficiency is still learned.
+	Oracle
+	// PublicCode is the public simulator's rule: no profiles; a type never run
+	// on borrows the goodput of the first type that was, times a ratio of
+	// one-GPU reference throughputs that is handed in.
+	PublicCode
+)
+
+var modeNames = [...]string{"bootstrap", "no-prof", "oracle", "public-code"}
+
+// String returns the mode as ParseMode reads it.
+func (m Mode) String() string { return modeNames[m] }
+
+// ParseMode returns the mode of a name.
+func ParseMode(name string) (Mode, error) {
+	for i, n := range modeNames {
+		if n == name {
+			return Mode(i), nil
+		}
+	}
+	return 0, fmt.Errorf("estimate mode %q, want one of %v", name, modeNames)
+}
+
+// A Throughput is a model of samples per second, as in perf.Model.
+type Throughput func(a cluster.Allocation, b job.BatchSize) float64
+
+// Options say how to learn.
+type Options struct {
+	Mode Mode
+	// Types are the cluster's GPU types; a type that lends its scaling is
+	// looked for in this order.
+	Types []cluster.TypeInfo
+	// Smoothing is the weight of the past in the moving averages of gradient
+	// statistics, in [0, 1). Default 0: the last report counts alone.
+	Smoothing float64
+	// Oracle returns the truth of a job, for mode Oracle.
+	Oracle func(*job.Spec) Throughput
+	// Reference returns the one-GPU reference throughput of a job, for mode
+	// PublicCode; 0 if the type cannot run it.
+	Reference func(*job.Spec, cluster.GPUType) float64
+	// Fits, if not nil, remembers fits, which depend on their observations
+	// alone, between the estimators of a run.
+	Fits *Cache
+}
+
+// A Job learns one job's performance from its reports. Make one with New.
+type Job struct {
+	spec   *job.Spec
+	o      *Options
+	oracle Throughput
+	types  []profile // parallel to o.Types
+	sqr    float64
+	vari   float64
+	grads  bool
+	model  *Model // nil: out of date
+	limits *job.BatchLimits
+}
+
+// profile is what was measured on one GPU type.
+type profile struct {
+	seen   []perf.Observation
+	counts []int
+	multi  int // observations with more than one replica
+	fit    perf.Params
+	fresh  bool // fit is of all observations
+}
+
+// New returns a Job that has learned nothing. It keeps both pointers.
+func New(spec *job.Spec, o *Options) *Job {
+	j := &Job{spec: spec, o: o, types: make([]profile, len(o.Types))}
+	if o.Mode == Oracle && o.Oracle != nil {
+		j.oracle = o.Oracle(spec)
+	}
+	return j
+}
+
+// Learn takes in a report. Reports without measurements change nothing.
+// Values must be finite and not negative; whoever decodes them checks that.
+func (j *Job) Learn(r *job.Report) {
+	j.learnGradients(r)
+	if r.StepTime <= 0 || r.Batch.Local <= 0 {
+		return
+	}
+	i := j.index(r.Configuration.GPUType)
+	if i < 0 {
+		return
+	}
+	replicas := r.Configuration.GPUs / j.spec.ReplicaGPUs(r.Configuration.GPUType)
+	compute := max(r.StepTime-r.SyncTime, r.StepTime/1000)
+	if j.types[i].add(perf.Observation{
+		Nodes: r.Configuration.Nodes, Replicas: replicas, Local: r.Batch.Local,
+		Compute: compute.Seconds(), Step: r.StepTime.Seconds(),
+	}) {
+		j.model = nil
+	}
+}
+
+func (j *Job) learnGradients(r *job.Report) {
+	if r.GradSqr <= 0 && r.GradVar <= 0 {
+		return
+	}
+	w := 1 - j.o.Smoothing
+	if !j.grads {
+		w = 1
+	}
+	sqr, vari := j.sqr+w*(r.GradSqr-j.sqr), j.vari+w*(r.GradVar-j.vari)
+	if sqr != j.sqr || vari != j.vari {
+		j.sqr, j.vari, j.grads, j.model = sqr, vari, true, nil
+	}
+}
+
+func (j *Job) index(t cluster.GPUType) int {
+	for i := range j.o.Types {
+		if j.o.Types[i].Type == t {
+			return i
+		}
+	}
+	return -1
+}
+
+// add averages an observation into the profile and reports whether that
+// changed it.
+func (p *profile) add(o perf.Observation) bool {
+	for i := range p.seen {
+		s := &p.seen[i]
+		if s.Nodes != o.Nodes || s.Replicas != o.Replicas || s.Local != o.Local {
+			continue
+		}
+		if s.Compute == o.Compute && s.Step == o.Step {
+			return false
+		}
+		p.counts[i]++
+		w := 1 / float64(p.counts[i])
+		s.Compute += w * (o.Compute - s.Compute)
+		s.Step += w * (o.Step - s.Step)
+		p.fresh = false
+		return true
+	}
+	p.seen = append(p.seen, o)
+	p.counts = append(p.counts, 1)
+	if o.Replicas > 1 {
+		p.multi++
+	}
+	p.fresh = false
+	return true
+}
+
+// Known reports whether anything is known of the job's throughput.
+func (j *Job) Known() bool {
+	if j.oracle != nil {
+		return true
+	}
+	for i := range j.types {
+		if len(j.types[i].seen) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Model returns the current belief, and the batch limits to ask it with. Both
+// are immutable, and stay the same pointers while nothing new was learned.
+// The model is nil while nothing is known.
+func (j *Job) Model() (*Model, *job.BatchLimits) {
+	if j.model != nil {
+		return j.model, j.limits
+	}
+	if !j.Known() {
+		return nil, &j.spec.Batch
+	}
+	j.model = j.build()
+	j.limits = j.borrowedLimits()
+	return j.model, j.limits
+}
+
+func (j *Job) build() *Model {
+	m := &Model{init: float64(j.spec.Batch.Init), goal: j.spec.Goal, oracle: j.oracle}
+	if j.grads && j.sqr > 0 {
+		m.phi = m.init * j.vari / j.sqr
+	} else if j.grads {
+		m.phi = math.Inf(1)
+	}
+	if j.oracle != nil {
+		return m
+	}
+	m.types = make([]typeModel, len(j.types))
+	for i := range j.types {
+		m.types[i] = j.typeModel(i)
+	}
+	return m
+}
+
+func (j *Job) typeModel(i int) typeModel {
+	t := typeModel{name: j.o.Types[i].Type, replica: j.spec.ReplicaGPUs(j.o.Types[i].Type), perNode: j.o.Types[i].PerNode, lender: i, ratio: 1}
+	p := &j.types[i]
+	if len(p.seen) > 0 {
+		t.params, t.known = j.fit(p), true
+	}
+	if p.multi > 0 || j.o.Mode == PublicCode && t.known {
+		return t
+	}
+	if lender := j.lender(); lender >= 0 && lender != i {
+		t.lender = lender
+		if j.o.Mode == PublicCode {
+			t.ratio, t.known = j.referenceRatio(i, lender), false
+		}
+	}
+	return t
+}
+
+// fit returns the throughput parameters of a profile.
+func (j *Job) fit(p *profile) perf.Params {
+	if !p.fresh {
+		p.fit, p.fresh = j.o.Fits.fit(p.seen), true
+	}
+	return p.fit
+}
+
+// lender returns the index of the type whose scaling the others borrow, or -1:
+// the one seen with most multi-GPU configurations; the public code takes the
+// first that was run on at all. Without any multi-GPU measurement a type that
+// was measured lends to those that were not.
+func (j *Job) lender() int {
+	best := -1
+	for i := range j.types {
+		switch p := &j.types[i]; {
+		case len(p.seen) == 0:
+		case best < 0:
+			best = i
+		case j.o.Mode != PublicCode && p.multi > j.types[best].multi:
+			best = i
+		}
+	}
+	return best
+}
+
+func (j *Job) referenceRatio(to, from int) float64 {
+	source := j.o.Reference(j.spec, j.o.Types[from].Type)
+	if source <= 0 {
+		return 0
+	}
+	return j.o.Reference(j.spec, j.o.Types[to].Type) / source
+}
+
+// borrowedLimits returns the spec's batch limits; under PublicCode a type that
+// borrows goodput is searched within the lender's limits.
+func (j *Job) borrowedLimits() *job.BatchLimits {
+	if j.o.Mode != PublicCode {
+		return &j.spec.Batch
+	}
+	limits := j.spec.Batch
+	limits.LocalMax = make(map[cluster.GPUType]int, len(j.types))
+	for i, t := range j.model.types {
+		limits.LocalMax[j.o.Types[i].Type] = j.spec.Batch.LocalMax[j.o.Types[t.lender].Type]
+	}
+	return &limits
+}

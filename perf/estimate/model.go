@@ -1,0 +1,92 @@
+package estimate
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+)
+
+// A Model is what is believed of one job at one time: a perf.Model. It is
+// immutable.
+type Model struct {
+	types  []typeModel
+	oracle Throughput
+	goal   job.Goal
+	init   float64 // samples, B0
+	phi    float64 // samples, preconditioned gradient noise scale
+}
+
+// typeModel is the belief about one GPU type.
+type typeModel struct {
+	name    cluster.GPUType
+	params  perf.Params
+	known   bool // params are fitted to measurements on this type
+	replica int  // GPUs per replica
+	perNode int
+	lender  int     // index of the type whose scaling is borrowed; its own if none
+	ratio   float64 // factor on the lender's throughput if params are not known
+}
+
+// Params returns the throughput parameters fitted to measurements on a GPU
+// type, and whether there are any.
+func (m *Model) Params(t cluster.GPUType) (perf.Params, bool) {
+	if tm := m.find(t); tm != nil {
+		return tm.params, tm.known
+	}
+	return perf.Params{}, false
+}
+
+func (m *Model) find(t cluster.GPUType) *typeModel {
+	for i := range m.types {
+		if m.types[i].name == t {
+			return &m.types[i]
+		}
+	}
+	return nil
+}
+
+// Throughput implements perf.Model. On a type without multi-GPU measurements
+// it is the bootstrapped estimate: the type's own one-GPU throughput times the
+// speed-up of the type that has them. Source: Sia §3.3.2, Eq. 3.1.
+func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
+	if m.oracle != nil {
+		return m.oracle(a, b)
+	}
+	t := m.find(a.GPUType)
+	if t == nil || b.Local <= 0 || a.GPUs < t.replica {
+		return 0
+	}
+	replicas := a.GPUs / t.replica
+	samples := float64(replicas * b.PerReplica())
+	l := &m.types[t.lender]
+	if l == t {
+		if !t.known {
+			return 0
+		}
+		return samples / t.params.Iteration(a.Nodes, replicas, b)
+	}
+	if t.known && replicas == 1 {
+		return samples / t.params.Iteration(a.Nodes, 1, b)
+	}
+	lent := samples / l.params.Iteration(nodes(a.GPUs, l.perNode), replicas, b)
+	if !t.known {
+		return t.ratio * lent
+	}
+	return lent * l.params.Iteration(1, 1, b) / t.params.Iteration(1, 1, b)
+}
+
+func nodes(gpus, perNode int) int { return (gpus + perNode - 1) / max(1, perNode) }
+
+// Efficiency implements perf.Model.
+func (m *Model) Efficiency(batch float64) float64 {
+	if m.goal != job.Training || math.IsInf(m.phi, 1) {
+		return 1
+	}
+	return perf.Efficiency(m.phi, m.init, batch)
+}
+
+// NoiseScale returns the believed preconditioned gradient noise scale, in
+// samples; 0 if nothing was measured.
+func (m *Model) NoiseScale() float64 { return m.phi }

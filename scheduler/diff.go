@@ -1,0 +1,60 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// diff returns the actions that turn what is into the plan, those that free
+// GPUs first, and takes the plan for done.
+func (s *Scheduler) diff(now time.Time, plan *policy.Plan) []Action {
+	var acts []Action
+	for i, r := range s.active {
+		if plan.Jobs[i].Allocation.IsZero() && r.status.Holding() {
+			acts = append(acts, Preempt{Job: r.spec.ID})
+			r.release(now)
+			r.status.Phase = job.Waiting
+			r.row = nil
+		}
+	}
+	for i, r := range s.active {
+		if d := &plan.Jobs[i]; !d.Allocation.IsZero() && s.differs(r, d) {
+			acts = append(acts, s.run(now, r, d))
+		}
+	}
+	return acts
+}
+
+// differs reports whether a granted decision is not what the job already has.
+func (s *Scheduler) differs(r *record, d *policy.Decision) bool {
+	st := &r.status
+	return d.Allocation != st.Allocation || !d.Placement.Equal(st.Placement) ||
+		d.Batch.Local != 0 && d.Batch != r.batch
+}
+
+// run grants a decision to a job. It counts as a restart if the job has run
+// before and does not go on where it is.
+func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
+	st := &r.status
+	same := d.Allocation == st.Allocation && d.Placement.Equal(st.Placement)
+	free := s.o.FreeMoves && !same && d.Allocation == st.Allocation && d.Placement.SameShape(st.Placement)
+	r.row, r.batch = nil, d.Batch
+	if !same && !free {
+		s.restart(now, r)
+	}
+	st.Allocation, st.Placement = d.Allocation, d.Placement
+	return Run{Job: r.spec.ID, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch, Free: free}
+}
+
+func (s *Scheduler) restart(now time.Time, r *record) {
+	st := &r.status
+	if st.FirstStarted.IsZero() {
+		st.FirstStarted = now
+	} else {
+		st.Restarts++
+	}
+	r.release(now)
+	st.Phase = job.Restoring
+}

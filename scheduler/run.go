@@ -1,0 +1,55 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Run joins a scheduler to a world until nothing more can happen there, or
+// until ctx is done. It returns nil at the end of the world, and otherwise what
+// went wrong.
+func Run(ctx context.Context, s *Scheduler, b Backend, obs ...Observer) error {
+	for next := b.Now().Add(s.o.Round); ; {
+		ev, err := b.Next(ctx, next) // 1. what happened
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if ev != nil {
+			if err := s.take(ctx, b, ev, obs); err != nil {
+				return err
+			}
+			continue
+		}
+		snap, plan, acts := s.Round(ctx, b.Now()) // 2. snapshot -> plan -> check -> place -> diff
+		if snap != nil {
+			for _, o := range obs {
+				o.Round(snap, plan, acts)
+			}
+		}
+		if err := b.Do(ctx, acts); err != nil { // 3. make it so
+			return fmt.Errorf("round %d: %w", s.round-1, err)
+		}
+		next = next.Add(s.o.Round)
+	}
+}
+
+// take hands one event to the scheduler and the observers.
+func (s *Scheduler) take(ctx context.Context, b Backend, ev Event, obs []Observer) error {
+	now := b.Now()
+	acts, err := s.Step(now, ev)
+	if err != nil {
+		return err
+	}
+	for _, o := range obs {
+		o.Event(now, ev)
+	}
+	if len(acts) == 0 {
+		return nil
+	}
+	return b.Do(ctx, acts)
+}

@@ -1,0 +1,279 @@
+package scheduler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Options configure a Scheduler.
+type Options struct {
+	// Round is the time between plans. Default 60 s (Sia §3.4.3).
+	Round time.Duration
+	// Profile takes one-GPU profiles of a job before it is planned for.
+	// Default true (Sia §3.3.2).
+	Profile bool
+	// FreeMoves makes moving to other nodes of the same type in the same shape
+	// cost nothing, as in the public simulator. Default false.
+	FreeMoves bool
+	// Estimate says how models are learned. Its Types are set from the cluster.
+	Estimate estimate.Options
+}
+
+// DefaultOptions returns the papers' settings.
+func DefaultOptions() Options { return Options{Round: time.Minute, Profile: true} }
+
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	var errs []error
+	if o.Round <= 0 {
+		errs = append(errs, fmt.Errorf("round %v, want more than 0", o.Round))
+	}
+	if s := o.Estimate.Smoothing; !(s >= 0 && s < 1) {
+		errs = append(errs, fmt.Errorf("smoothing %v, want at least 0 and less than 1", s))
+	}
+	return errors.Join(errs...)
+}
+
+// A Scheduler holds what is known of the cluster and its jobs. Make one with
+// New. It is not safe for concurrent use.
+type Scheduler struct {
+	policy  policy.Policy
+	placer  placement.Placer
+	o       Options
+	cluster *cluster.Cluster
+	round   int
+	records map[job.ID]*record
+	active  []*record // by submission time, then ID
+	gone    bool      // some record of active is in a terminal phase
+}
+
+// record is one job's row: Invariant: row is nil exactly when something in it
+// changed since it was last shown.
+type record struct {
+	spec   *job.Spec
+	status job.Status
+	belief *estimate.Job
+	row    *policy.Job
+	batch  job.BatchSize // last asked for; zero: the agent decides
+}
+
+// New returns a Scheduler of an empty queue.
+func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*Scheduler, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("scheduler: %w", err)
+	}
+	o.Estimate.Types = c.Types()
+	if o.Estimate.Fits == nil {
+		o.Estimate.Fits = estimate.NewCache()
+	}
+	return &Scheduler{policy: p, placer: pl, cluster: c, o: o, records: make(map[job.ID]*record)}, nil
+}
+
+// Length returns the time between rounds.
+func (s *Scheduler) Length() time.Duration { return s.o.Round }
+
+// Step takes in one event and returns what is to be done at once. It returns
+// an error if the event contradicts what is known: an ID submitted twice, or a
+// report or exit of a job never submitted. Late news of a job that has ended
+// is ignored.
+func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
+	switch ev := ev.(type) {
+	case Submitted:
+		return s.submit(now, ev.Spec)
+	case NodesChanged:
+		s.cluster = ev.Cluster
+		return nil, nil
+	case Profiled:
+		return nil, s.update(ev.Job, func(r *record) {
+			if r.status.Phase == job.Profiling {
+				r.status.Phase = job.Waiting
+			}
+		})
+	case Reported:
+		return nil, s.update(ev.Job, func(r *record) { r.report(&ev.Report) })
+	case Exited:
+		return nil, s.update(ev.Job, func(r *record) { s.exit(now, r, ev.Outcome) })
+	}
+	return nil, fmt.Errorf("scheduler: unknown event %T", ev)
+}
+
+func (s *Scheduler) submit(now time.Time, spec *job.Spec) ([]Action, error) {
+	if _, dup := s.records[spec.ID]; dup {
+		return nil, fmt.Errorf("job %s: submitted twice", spec.ID)
+	}
+	r := &record{spec: spec, belief: estimate.New(spec, &s.o.Estimate)}
+	r.status = job.Status{Phase: job.Waiting, Submitted: now, Since: now}
+	s.records[spec.ID] = r
+	at, _ := slices.BinarySearchFunc(s.active, r, byAge)
+	s.active = slices.Insert(s.active, at, r)
+	if !s.o.Profile {
+		return nil, nil
+	}
+	r.status.Phase = job.Profiling
+	return []Action{Profile{Job: spec.ID, Types: s.eligible(spec)}}, nil
+}
+
+func byAge(a, b *record) int {
+	if c := a.status.Submitted.Compare(b.status.Submitted); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.spec.ID, b.spec.ID)
+}
+
+func (s *Scheduler) eligible(spec *job.Spec) []cluster.GPUType {
+	var types []cluster.GPUType
+	for _, t := range s.cluster.Types() {
+		if spec.Eligible(t.Type) {
+			types = append(types, t.Type)
+		}
+	}
+	return types
+}
+
+// update changes a job's row, unless the job has ended.
+func (s *Scheduler) update(id job.ID, change func(*record)) error {
+	r, ok := s.records[id]
+	if !ok {
+		return fmt.Errorf("job %s: never submitted", id)
+	}
+	if r == nil {
+		return nil
+	}
+	r.row = nil
+	change(r)
+	return nil
+}
+
+func (r *record) report(rep *job.Report) {
+	r.belief.Learn(rep)
+	if rep.Profile {
+		return
+	}
+	st := &r.status
+	if st.Phase == job.Restoring {
+		st.Phase = job.Running
+	}
+	st.Progress, st.Epoch, st.Batch = rep.Progress, rep.Epoch, rep.Batch
+	if rep.StepTime > 0 {
+		st.MaxGPUs = max(st.MaxGPUs, rep.Configuration.GPUs)
+	}
+}
+
+func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {
+	r.release(now)
+	switch o {
+	case Done:
+		r.status.Phase = job.Completed
+	case Failed:
+		r.status.Phase = job.Failed
+	case Cancelled:
+		r.status.Phase = job.Cancelled
+	case Lost:
+		r.status.Phase = job.Waiting
+		return
+	}
+	r.status.Finished = now
+	s.records[r.spec.ID] = nil // remembers the ID, frees the rest
+	s.gone = true
+}
+
+// release settles the service a job has attained and takes its GPUs away.
+func (r *record) release(now time.Time) {
+	st := &r.status
+	st.Service, st.GPUService = st.AttainedService(now), st.AttainedGPUService(now)
+	st.Since, st.Allocation, st.Placement = now, cluster.Allocation{}, nil
+}
+
+// Jobs returns the number of jobs that have not ended.
+func (s *Scheduler) Jobs() int { s.sweep(); return len(s.active) }
+
+// sweep drops jobs that have ended from the active ones.
+func (s *Scheduler) sweep() {
+	if !s.gone {
+		return
+	}
+	s.active = slices.DeleteFunc(s.active, func(r *record) bool { return r.status.Phase.Terminal() })
+	s.gone = false
+}
+
+// Snapshot returns what a policy may look at now. Rows that did not change
+// since the last snapshot are the same pointers.
+func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
+	s.sweep()
+	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active))}
+	for i, r := range s.active {
+		if r.row == nil {
+			r.row = r.show()
+		}
+		snap.Jobs[i] = r.row
+	}
+	return snap
+}
+
+func (r *record) show() *policy.Job {
+	row := &policy.Job{Spec: r.spec, Status: r.status}
+	model, limits := r.belief.Model()
+	if model != nil { // a nil *Model is not a nil perf.Model
+		row.Perf = model
+	}
+	row.Limits = limits
+	return row
+}
+
+// Round asks the policy for a plan, checks and places it, and returns it with
+// the snapshot it answers and the actions that make it so. A plan that breaks a
+// rule, and a policy that fails or panics, are refused: every job keeps what it
+// has, and Plan.Refused says why. Without jobs there is nothing to plan, and
+// the snapshot is nil.
+func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot, *policy.Plan, []Action) {
+	snap := s.Snapshot(now)
+	s.round++
+	if len(snap.Jobs) == 0 {
+		return nil, nil, nil
+	}
+	plan, err := s.plan(ctx, snap)
+	if err != nil {
+		plan = stay(snap, err)
+	}
+	return snap, plan, s.diff(now, plan)
+}
+
+func (s *Scheduler) plan(ctx context.Context, snap *policy.Snapshot) (plan *policy.Plan, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("round %d: policy panicked: %v", snap.Round, r)
+		}
+	}()
+	if plan, err = s.policy.Plan(ctx, snap); err != nil {
+		return nil, fmt.Errorf("round %d: plan: %w", snap.Round, err)
+	}
+	if err = policy.Check(snap, plan); err != nil {
+		return nil, fmt.Errorf("round %d: plan refused: %w", snap.Round, err)
+	}
+	if plan, err = s.placer.Place(ctx, snap, plan); err != nil {
+		return nil, fmt.Errorf("round %d: place: %w", snap.Round, err)
+	}
+	if err = policy.Check(snap, plan); err != nil {
+		return nil, fmt.Errorf("round %d: placement refused: %w", snap.Round, err)
+	}
+	return plan, nil
+}
+
+// stay returns the plan in which every job keeps what it has.
+func stay(snap *policy.Snapshot, why error) *policy.Plan {
+	p := &policy.Plan{Jobs: make([]policy.Decision, len(snap.Jobs)), Refused: why.Error()}
+	for i, j := range snap.Jobs {
+		p.Jobs[i] = policy.Decision{Allocation: j.Allocation, Placement: j.Placement, Why: policy.Reason{Kind: policy.Refused}}
+	}
+	return p
+}

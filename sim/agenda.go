@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"container/heap"
+	"time"
+)
+
+// entry is one thing that will happen: an agent's next turn, or what.
+type entry struct {
+	at    time.Time
+	order int // of being put on the agenda; breaks ties
+	agent *agent
+	turn  int // of the agent; an entry of another turn is void
+	what  func(*World)
+}
+
+func (e entry) happen(w *World) {
+	switch {
+	case e.what != nil:
+		e.what(w)
+	case e.turn == e.agent.turn:
+		e.agent.act(w)
+	}
+}
+
+// agenda is a priority queue of entries by time, then order.
+type agenda struct {
+	heap  entries
+	count int
+}
+
+func (a *agenda) push(e entry) {
+	a.count++
+	e.order = a.count
+	heap.Push(&a.heap, e)
+}
+
+func (a *agenda) pop() entry { return heap.Pop(&a.heap).(entry) }
+
+// peek returns the time of the next entry that is not void.
+func (a *agenda) peek() (time.Time, bool) {
+	for len(a.heap) > 0 {
+		e := &a.heap[0]
+		if e.what != nil || e.turn == e.agent.turn {
+			return e.at, true
+		}
+		heap.Pop(&a.heap)
+	}
+	return time.Time{}, false
+}
+
+type entries []entry
+
+func (h entries) Len() int      { return len(h) }
+func (h entries) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h entries) Less(i, j int) bool {
+	if c := h[i].at.Compare(h[j].at); c != 0 {
+		return c < 0
+	}
+	return h[i].order < h[j].order
+}
+func (h *entries) Push(e any) { *h = append(*h, e.(entry)) }
+func (h *entries) Pop() any {
+	old := *h
+	e := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return e
+}

@@ -1,0 +1,258 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// An agent is one live job: its ground truth, its training agent, and how far
+// they are. Progress is in samples at the initial batch size's efficiency.
+//
+// Invariant: the entry of the current turn on the agenda is the agent's next;
+// an agent without GPUs has none.
+type agent struct {
+	spec   *job.Spec
+	app    *workload.Application
+	belief *estimate.Job // the agent's own; nil if it never reports
+
+	turn      int
+	restoring bool
+	alloc     cluster.Allocation
+	placement cluster.Placement
+	shape     []int
+	replicas  int
+	slow      float64 // straggler factor, at least 1
+	limits    job.BatchLimits
+	fixed     job.BatchSize // the plan's; zero: the agent's choice
+	batch     job.BatchSize
+	step      float64 // true seconds of a pass with gradient exchange
+	sync      float64 // of which exchange
+	rate      float64 // true goodput, progress per second
+
+	at       time.Time // of progress
+	measured time.Time // since when the configuration is unchanged
+	tick     time.Time // of the next report
+	epochEnd time.Time // or zero, if that is after the next tick
+	progress float64
+	epoch    int
+	saved    float64 // progress at the last checkpoint
+	savedAt  time.Time
+	epochs   int // epoch at the last checkpoint
+
+	noise *rand.Rand // nil: reports are exact
+	bias  map[cluster.GPUType]float64
+	luck  *rand.Rand // nil: no stragglers
+}
+
+func newAgent(w *World, a *workload.Arrival) *agent {
+	spec := a.Spec
+	g := &agent{spec: &spec, app: w.application(a), slow: 1, limits: spec.Batch}
+	if w.o.Public.WideBatchRange {
+		g.limits.Max = max(g.limits.Max, g.app.Batch.Max)
+	}
+	if g.app.Curve != nil {
+		g.belief = estimate.New(g.spec, &w.o.Estimate)
+	}
+	if n := w.o.Noise; n.Report > 0 || n.Bias > 0 {
+		g.noise = rng.Stream(w.o.Seed, "noise/"+string(spec.ID))
+		g.bias = w.biases(&spec)
+	}
+	if w.o.Noise.Straggler > 0 {
+		g.luck = rng.Stream(w.o.Seed, "straggler/"+string(spec.ID))
+	}
+	return g
+}
+
+// application returns the ground truth of an arrival; validate has seen to it
+// that there is one.
+func (w *World) application(a *workload.Arrival) *workload.Application {
+	if a.Application != "" {
+		return w.catalog[a.Application]
+	}
+	app, ok := w.steady[a.Spec.GPUs]
+	if !ok {
+		app = workload.Steady(a.Spec.GPUs)
+		w.steady[a.Spec.GPUs] = app
+	}
+	return app
+}
+
+func (w *World) biases(spec *job.Spec) map[cluster.GPUType]float64 {
+	stream := rng.Stream(w.o.Seed, "bias/"+string(spec.ID))
+	b := make(map[cluster.GPUType]float64)
+	for _, t := range w.full.Types() {
+		b[t.Type] = math.Exp(w.o.Noise.Bias * stream.NormFloat64())
+	}
+	return b
+}
+
+func (g *agent) holding() bool { return g.alloc.GPUs > 0 }
+
+// halt makes the agent hold nothing.
+func (g *agent) halt() {
+	g.turn++
+	g.alloc, g.placement, g.shape, g.restoring = cluster.Allocation{}, nil, nil, false
+}
+
+// target returns the progress at which the job is complete.
+func (g *agent) target() float64 {
+	if g.app.Curve == nil {
+		return g.spec.Target
+	}
+	return g.app.Curve.Target()
+}
+
+// run starts the agent on what an action grants.
+func (g *agent) run(w *World, a scheduler.Run) {
+	g.fixed = a.Batch
+	switch {
+	case a.Allocation == g.alloc && (a.Free || a.Placement.Equal(g.placement)):
+		g.placement = a.Placement
+		if g.restoring {
+			return
+		}
+		g.tune()
+	default:
+		g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
+		g.replicas = max(1, a.Allocation.GPUs/g.spec.ReplicaGPUs(a.Allocation.GPUType))
+		g.restoring, g.at, g.savedAt = true, w.now.Add(g.app.RestartDelay), w.now.Add(g.app.RestartDelay)
+		g.slow = g.drawSlow(w)
+		g.fit()
+	}
+	g.next(w)
+}
+
+func (g *agent) drawSlow(w *World) float64 {
+	if g.luck != nil && g.luck.Float64() < w.o.Noise.Straggler {
+		return w.o.Noise.Slow
+	}
+	return 1
+}
+
+// fit bounds the local batch by what runs on the GPUs held.
+func (g *agent) fit() {
+	t := g.alloc.GPUType
+	_, most := g.app.Speed.LocalRange(t, g.shape)
+	if own, ok := g.spec.Batch.LocalMax[t]; ok && g.limits.Max == g.spec.Batch.Max {
+		most = min(most, own)
+	}
+	g.limits.LocalMax = map[cluster.GPUType]int{t: most}
+}
+
+// act takes the agent's next turn: its GPUs are up, an epoch ends, or a report
+// is due.
+func (g *agent) act(w *World) {
+	if g.restoring {
+		g.checkIn(w)
+		return
+	}
+	g.settle(w)
+	if w.now.Equal(g.epochEnd) && g.endEpoch(w) {
+		return
+	}
+	if w.now.Equal(g.tick) {
+		g.measure(w)
+		g.tune()
+	}
+	g.next(w)
+}
+
+// checkIn begins training on new GPUs.
+func (g *agent) checkIn(w *World) {
+	g.restoring, g.at, g.measured = false, w.now, w.now
+	g.tune()
+	w.emit(scheduler.Reported{Report: job.Report{Job: g.spec.ID, Configuration: g.alloc.Configuration, Batch: g.batch, Progress: g.progress, Epoch: g.epoch}})
+	if g.rate <= 0 {
+		w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Failed, Detail: fmt.Sprintf("%s does not run on %v with %d samples per GPU", g.app.Name, g.alloc.Configuration, g.batch.Local)})
+		return
+	}
+	g.next(w)
+}
+
+// settle brings progress up to now.
+func (g *agent) settle(w *World) {
+	if !g.holding() || g.restoring || !w.now.After(g.at) {
+		return
+	}
+	g.progress += g.rate * w.now.Sub(g.at).Seconds()
+	g.at = w.now
+	if c := w.o.Checkpoint; c > 0 && g.app.Curve != nil {
+		for !g.savedAt.Add(c).After(w.now) {
+			g.savedAt = g.savedAt.Add(c)
+			g.saved, g.epochs = g.progress-g.rate*w.now.Sub(g.savedAt).Seconds(), g.epoch
+		}
+	}
+}
+
+// checkpoint saves the progress made.
+func (g *agent) checkpoint() { g.saved, g.epochs = g.progress, g.epoch }
+
+// lose goes back to the last checkpoint.
+func (g *agent) lose() { g.progress, g.epoch = g.saved, g.epochs }
+
+// endEpoch moves on to the next epoch, and reports whether there is none.
+func (g *agent) endEpoch(w *World) bool {
+	if g.app.Curve == nil || g.epoch == len(g.app.Curve.Ends)-1 {
+		g.progress = g.target()
+		w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Done})
+		return true
+	}
+	g.progress = g.app.Curve.Ends[g.epoch]
+	if w.o.Public.RetuneOnEpoch {
+		g.measure(w)
+	}
+	g.epoch++
+	if w.o.Checkpoint == 0 {
+		g.checkpoint()
+	}
+	if w.o.Public.RetuneOnEpoch {
+		g.tune()
+	} else {
+		g.rate = g.goodput()
+	}
+	return false
+}
+
+// next puts the agent's next turn on the agenda.
+func (g *agent) next(w *World) {
+	g.turn++
+	at := g.at
+	if !g.restoring {
+		at = g.plan(w)
+	}
+	w.agenda.push(entry{at: at, agent: g, turn: g.turn})
+}
+
+// plan sets the times of the next report and of the end of the epoch, and
+// returns the earlier.
+func (g *agent) plan(w *World) time.Time {
+	end := g.target()
+	if g.app.Curve != nil {
+		end = g.app.Curve.Ends[g.epoch]
+	}
+	left := max(0, end-g.progress) / g.rate
+	g.tick = time.Time{}
+	if g.belief != nil {
+		done := w.now.Sub(Epoch) / w.o.ReportInterval
+		g.tick = Epoch.Add((done + 1) * w.o.ReportInterval)
+		if left > g.tick.Sub(w.now).Seconds() {
+			g.epochEnd = time.Time{}
+			return g.tick
+		}
+	}
+	if w.o.Public.RoundEpochs {
+		left = math.RoundToEven(left)
+	}
+	g.epochEnd = w.now.Add(time.Duration(left * float64(time.Second)))
+	return g.epochEnd
+}

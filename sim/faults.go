@@ -1,0 +1,166 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// plan puts what will break on the agenda.
+func (w *World) plan() {
+	f := &w.o.Faults
+	for _, n := range w.full.Nodes() {
+		if f.NodeMTBF > 0 {
+			w.failLater(n.ID, rng.Stream(w.o.Seed, "node/"+string(n.ID)))
+		}
+		if f.GPUMTBF > 0 {
+			w.failGPULater(n, rng.Stream(w.o.Seed, "gpu/"+string(n.ID)))
+		}
+	}
+	for _, win := range f.Maintenance {
+		w.agenda.push(entry{at: Epoch.Add(win.From), what: func(w *World) { w.leave(win.Nodes, "maintenance", (*agent).checkpoint) }})
+		w.agenda.push(entry{at: Epoch.Add(win.To), what: func(w *World) { w.comeBack(win.Nodes) }})
+	}
+}
+
+// after draws an exponential time with the given mean.
+func after(stream *rand.Rand, mean time.Duration) time.Duration {
+	return time.Duration(stream.ExpFloat64() * float64(mean))
+}
+
+// failLater lets a node fail, be repaired, and fail again.
+func (w *World) failLater(id cluster.NodeID, stream *rand.Rand) {
+	nodes := []cluster.NodeID{id}
+	w.agenda.push(entry{at: w.now.Add(after(stream, w.o.Faults.NodeMTBF)), what: func(w *World) {
+		w.leave(nodes, "node failed", func(*agent) {})
+		w.agenda.push(entry{at: w.now.Add(w.o.Faults.Repair), what: func(w *World) {
+			w.comeBack(nodes)
+			w.failLater(id, stream)
+		}})
+	}})
+}
+
+// failGPULater kills the jobs on one GPU of a node, again and again.
+func (w *World) failGPULater(n cluster.Node, stream *rand.Rand) {
+	mean := w.o.Faults.GPUMTBF / time.Duration(n.Capacity.GPUs)
+	w.agenda.push(entry{at: w.now.Add(after(stream, mean)), what: func(w *World) {
+		w.killOne(n, stream.IntN(n.Capacity.GPUs))
+		w.failGPULater(n, stream)
+	}})
+}
+
+// killOne loses the job that holds GPU number index of a node, counting GPUs
+// in the order of job IDs.
+func (w *World) killOne(n cluster.Node, index int) {
+	for _, g := range w.on(func(id cluster.NodeID) bool { return id == n.ID }) {
+		for _, s := range g.placement {
+			if s.Node == n.ID {
+				index -= s.GPUs
+			}
+		}
+		if index < 0 {
+			w.lose(g, fmt.Sprintf("a GPU of %s failed", n.ID), func(*agent) {})
+			return
+		}
+	}
+}
+
+// on returns the agents with a share of some matching node, by job ID.
+func (w *World) on(match func(cluster.NodeID) bool) []*agent {
+	var hit []*agent
+	for _, g := range w.jobs {
+		if slices.ContainsFunc(g.placement, func(s cluster.Share) bool { return match(s.Node) }) {
+			hit = append(hit, g)
+		}
+	}
+	slices.SortFunc(hit, func(a, b *agent) int { return strings.Compare(string(a.spec.ID), string(b.spec.ID)) })
+	return hit
+}
+
+// lose ends a job's processes; it will go on from its last checkpoint.
+func (w *World) lose(g *agent, why string, last func(*agent)) {
+	g.settle(w)
+	last(g)
+	g.lose()
+	w.stop(g)
+	w.emit(scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Lost, Detail: why})
+}
+
+// leave takes nodes away; last is what their jobs still get to do.
+func (w *World) leave(nodes []cluster.NodeID, why string, last func(*agent)) {
+	for _, id := range nodes {
+		w.away[id]++
+	}
+	for _, g := range w.on(func(id cluster.NodeID) bool { return slices.Contains(nodes, id) }) {
+		w.lose(g, why, last)
+	}
+	w.emit(scheduler.NodesChanged{Cluster: w.present()})
+}
+
+func (w *World) comeBack(nodes []cluster.NodeID) {
+	for _, id := range nodes {
+		w.away[id]--
+	}
+	w.emit(scheduler.NodesChanged{Cluster: w.present()})
+}
+
+func (w *World) present() *cluster.Cluster {
+	return w.full.Without(func(id cluster.NodeID) bool { return w.away[id] > 0 })
+}
+
+// validate returns an error that joins all complaints about the world.
+func (w *World) validate() error {
+	errs := []error{w.o.Validate()}
+	for i, win := range w.o.Faults.Maintenance {
+		for _, id := range win.Nodes {
+			if _, ok := w.full.Index(id); !ok {
+				errs = append(errs, fmt.Errorf("maintenance window %d: no node %q", i, id))
+			}
+		}
+	}
+	seen := make(map[job.ID]bool, len(w.arrivals))
+	for i := range w.arrivals {
+		a := &w.arrivals[i]
+		if seen[a.Spec.ID] {
+			errs = append(errs, fmt.Errorf("job %s: ID is used twice", a.Spec.ID))
+		}
+		seen[a.Spec.ID] = true
+		if _, ok := w.catalog[a.Application]; !ok && a.Application != "" {
+			errs = append(errs, fmt.Errorf("job %s: unknown application %q", a.Spec.ID, a.Application))
+		}
+		if err := Fits(w.full, &a.Spec); err != nil {
+			errs = append(errs, err)
+		}
+		if len(errs) > 20 {
+			return errors.Join(append(errs, errors.New("and more"))...)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Fits returns an error if no part of the cluster could ever run the job.
+func Fits(c *cluster.Cluster, spec *job.Spec) error {
+	most := 0
+	for _, t := range c.Types() {
+		if !spec.Eligible(t.Type) {
+			continue
+		}
+		most = max(most, t.GPUs)
+		need := spec.Min(t.Type)
+		if !spec.Adaptivity.Has(job.GPUCount) {
+			need = max(need, spec.GPUs)
+		}
+		if need <= t.GPUs {
+			return nil
+		}
+	}
+	return fmt.Errorf("job %s: needs %d GPUs of one eligible type, the cluster has at most %d", spec.ID, max(spec.Min(""), spec.GPUs), most)
+}

@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/perf/estimate"
+)
+
+// Options configure a World. The zero value is a world without noise and
+// failures whose agents never report: start from DefaultOptions.
+type Options struct {
+	Seed uint64
+	// ReportInterval is how often agents report and re-tune their batch size.
+	// Default 30 s (Sia §3.3.1).
+	ReportInterval time.Duration
+	Noise          Noise
+	Faults         Faults
+	// Checkpoint is the time between checkpoints of a running job; 0 takes one
+	// at the end of every epoch. Default 0 (Sia §3.3.5).
+	Checkpoint time.Duration
+	// Public switches on rules of the public simulator that the thesis does
+	// not have.
+	Public Public
+	// Estimate says how agents learn; the scheduler's should be the same.
+	Estimate estimate.Options
+}
+
+// Noise is what separates reports, and speeds, from the profiles.
+type Noise struct {
+	Report float64 // relative standard deviation of each reported time
+	Bias   float64 // the same, drawn once per job and GPU type: wrong estimates that stay wrong
+	// Straggler is the probability that a start lands on slow GPUs, which then
+	// take Slow times as long.
+	Straggler float64
+	Slow      float64
+}
+
+// Faults say what breaks. Zero means never.
+type Faults struct {
+	NodeMTBF    time.Duration // mean time between failures of one node
+	Repair      time.Duration // until a failed node is back
+	GPUMTBF     time.Duration // mean time between failures of one GPU: kills its job, the GPU goes on
+	Maintenance []Window
+}
+
+// A Window is a planned time in which nodes are away. Jobs on them are
+// preempted when it begins.
+type Window struct {
+	Nodes    []cluster.NodeID
+	From, To time.Duration // since the start
+}
+
+// Public are the public simulator's rules; see reference in docs/experiments.
+type Public struct {
+	RoundEpochs    bool // the rest of an epoch takes a whole number of seconds
+	RetuneOnEpoch  bool // batch sizes are chosen anew at the end of every epoch
+	WideBatchRange bool // agents ignore the submitted batch limits, and use all that was profiled
+}
+
+// DefaultOptions returns the thesis' settings.
+func DefaultOptions() Options { return Options{Seed: 1, ReportInterval: 30 * time.Second} }
+
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if o.ReportInterval <= 0 {
+		bad("report interval %v, want more than 0", o.ReportInterval)
+	}
+	if o.Checkpoint < 0 {
+		bad("checkpoint interval %v, want at least 0", o.Checkpoint)
+	}
+	n := o.Noise
+	for i, v := range []float64{n.Report, n.Bias} {
+		if !(v >= 0 && v <= 1) {
+			bad("%s %v, want 0 to 1", [...]string{"report noise", "bias"}[i], v)
+		}
+	}
+	if !(n.Straggler >= 0 && n.Straggler <= 1) || n.Straggler > 0 && !(n.Slow >= 1) {
+		bad("stragglers: probability %v, slowed by %v; want 0 to 1, at least 1", n.Straggler, n.Slow)
+	}
+	if f := o.Faults; f.NodeMTBF < 0 || f.GPUMTBF < 0 || f.NodeMTBF > 0 && f.Repair <= 0 {
+		bad("faults: node MTBF %v, GPU MTBF %v, repair %v; want none negative, and a repair time", f.NodeMTBF, f.GPUMTBF, f.Repair)
+	}
+	for i, w := range o.Faults.Maintenance {
+		if w.From < 0 || w.To <= w.From {
+			bad("maintenance window %d: from %v to %v, want a time that passes", i, w.From, w.To)
+		}
+	}
+	return errors.Join(errs...)
+}

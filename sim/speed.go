@@ -1,0 +1,163 @@
+package sim
+
+import (
+	"math"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/perf/profile"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// tune chooses the batch size and takes up its true speed: the plan's if it
+// has one, the submitted one if that must not change, and otherwise the one
+// that the agent believes to be best. Source: Sia §3.3.1.
+func (g *agent) tune() {
+	g.batch = g.choose()
+	step, sync, ok := g.app.Speed.Step(g.alloc.GPUType, g.shape, g.batch.Local)
+	if !ok {
+		g.rate = 0
+		return
+	}
+	g.step, g.sync = step*g.slow, sync*g.slow
+	g.rate = g.goodput()
+}
+
+func (g *agent) choose() job.BatchSize {
+	t := g.alloc.GPUType
+	switch {
+	case g.app.Curve == nil:
+		return job.BatchSize{Local: 1}
+	case g.fixed.Local > 0:
+		return perf.FixedBatch(g.replicas*g.fixed.PerReplica(), g.replicas, t, &g.limits)
+	case !g.spec.Adaptivity.Has(job.BatchSizes):
+		return perf.FixedBatch(max(g.spec.BatchSize, g.replicas), g.replicas, t, &g.limits)
+	}
+	if m, _ := g.belief.Model(); m != nil {
+		if _, b := perf.BestBatch(m, g.alloc, g.replicas, &g.limits); b.Local > 0 {
+			return g.within(b)
+		}
+	}
+	least := max(1, g.limits.LocalMin) * g.replicas
+	return g.within(perf.FixedBatch(max(g.limits.Init, least), g.replicas, t, &g.limits))
+}
+
+// within moves a batch size into the range that runs on the GPUs held.
+func (g *agent) within(b job.BatchSize) job.BatchSize {
+	least, most := g.app.Speed.LocalRange(g.alloc.GPUType, g.shape)
+	b.Local = min(max(b.Local, least), most)
+	return b
+}
+
+// goodput returns the true progress per second with the present batch size.
+func (g *agent) goodput() float64 {
+	iteration := g.step + (g.step-g.sync)*float64(g.batch.Accumulation)
+	total := float64(g.replicas * g.batch.PerReplica())
+	rate := total / iteration / max(1, g.app.Slowdown)
+	if g.app.Curve == nil || g.spec.Goal != job.Training {
+		return rate
+	}
+	return rate * g.efficiency(total)
+}
+
+// efficiency returns the true statistical efficiency at a total batch size.
+func (g *agent) efficiency(total float64) float64 {
+	sqr, vari := g.app.Curve.Gradient(g.epoch, total)
+	if sqr <= 0 {
+		return 1
+	}
+	init := float64(g.app.Batch.Init)
+	return perf.Efficiency(init*vari/sqr, init, total)
+}
+
+// measure reports what was measured since the configuration last changed, and
+// lets the agent learn from it too.
+func (g *agent) measure(w *World) {
+	if !w.now.After(g.measured) || g.belief == nil {
+		return
+	}
+	total := float64(g.replicas * g.batch.PerReplica())
+	sqr, vari := g.app.Curve.Gradient(g.epoch, total)
+	r := job.Report{
+		Job: g.spec.ID, Interval: w.now.Sub(g.measured), Configuration: g.alloc.Configuration, Batch: g.batch,
+		StepTime: g.perceive(g.step, g.alloc.GPUType, w.o.Noise.Report), SyncTime: g.perceive(g.sync, g.alloc.GPUType, w.o.Noise.Report), GradSqr: sqr, GradVar: vari,
+		Progress: g.progress, Epoch: g.epoch,
+	}
+	r.SyncTime = min(r.SyncTime, r.StepTime)
+	g.measured = w.now
+	g.belief.Learn(&r)
+	w.emit(scheduler.Reported{Report: r})
+}
+
+// perceive returns a true time as it is measured on GPUs of type t: with its
+// bias and noise.
+func (g *agent) perceive(seconds float64, t cluster.GPUType, sigma float64) time.Duration {
+	if g.noise != nil {
+		seconds *= g.bias[t] * math.Exp(sigma*g.noise.NormFloat64())
+	}
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// profile measures the job on one replica's GPUs of each type, one batch size
+// after the other, all types at once. Source: Sia §3.3.2.
+//
+// Deviation: the profiling runs are charged to the job but hold no GPUs of the
+// plan, because they are shorter than a round and would keep a GPU idle for
+// the rest of it.
+func (g *agent) profile(w *World, types []cluster.GPUType) {
+	over := w.now
+	for _, t := range types {
+		if g.belief == nil {
+			break
+		}
+		reports, took := g.ladder(w, t)
+		end := w.now.Add(took)
+		if end.After(over) {
+			over = end
+		}
+		w.agenda.push(entry{at: end, what: func(w *World) { g.profiled(w, reports) }})
+	}
+	w.agenda.push(entry{at: over, what: func(w *World) {
+		if w.jobs[g.spec.ID] == g {
+			w.emit(scheduler.Profiled{Job: g.spec.ID})
+		}
+	}})
+}
+
+func (g *agent) profiled(w *World, reports []job.Report) {
+	if w.jobs[g.spec.ID] != g {
+		return
+	}
+	for i := range reports {
+		g.belief.Learn(&reports[i])
+		w.emit(scheduler.Reported{Report: reports[i]})
+	}
+}
+
+// ladder returns the reports of one type's profiling run and how long it takes.
+func (g *agent) ladder(w *World, t cluster.GPUType) ([]job.Report, time.Duration) {
+	gpus := g.spec.ReplicaGPUs(t)
+	shape := []int{gpus}
+	least, most := g.app.Speed.LocalRange(t, shape)
+	limits := job.BatchLimits{Init: g.limits.Init, Max: g.limits.Max, LocalMin: max(least, g.limits.LocalMin), LocalMax: map[cluster.GPUType]int{t: most}}
+	var reports []job.Report
+	var took time.Duration
+	for _, local := range profile.Ladder(&limits, t, profile.Rungs) {
+		step, sync, ok := g.app.Speed.Step(t, shape, local)
+		if !ok {
+			continue
+		}
+		sqr, vari := g.app.Curve.Gradient(0, float64(local))
+		r := job.Report{
+			Job: g.spec.ID, Configuration: cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: t}, Batch: job.BatchSize{Local: local},
+			StepTime: g.perceive(step, t, w.o.Noise.Report), SyncTime: g.perceive(sync, t, w.o.Noise.Report), GradSqr: sqr, GradVar: vari, Profile: true,
+		}
+		r.SyncTime = min(r.SyncTime, r.StepTime)
+		r.Interval = profile.Cost(time.Duration(step * float64(time.Second)))
+		took += r.Interval
+		reports = append(reports, r)
+	}
+	return reports, took
+}

@@ -1,0 +1,216 @@
+// Package sim is a simulated world: a scheduler.Backend in which the ground
+// truth of a workload decides how fast jobs train. It jumps from event to
+// event in virtual time, which starts at Epoch.
+package sim
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// Epoch is when virtual time starts.
+var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// stallRounds is how many deadlines in a row may pass with jobs waiting,
+// nothing running and nothing to come before the world is called stuck.
+const stallRounds = 10000
+
+// A World is a scheduler.Backend over a trace. Make one with New. It is not
+// safe for concurrent use.
+type World struct {
+	o        Options
+	catalog  workload.Catalog
+	steady   map[int]*workload.Application // by requested GPUs
+	arrivals []workload.Arrival            // by time, then ID; consumed from the front
+	jobs     map[job.ID]*agent             // not ended
+	agenda   agenda
+	ready    []scheduler.Event // all at now, in order
+	now      time.Time
+	full     *cluster.Cluster // with nothing broken
+	away     map[cluster.NodeID]int
+	held     int // jobs that hold GPUs
+	stalled  int // deadlines passed in a row with nothing held and nothing to come
+}
+
+// New returns the world in which the arrivals come to a cluster. Arrivals must
+// be complete (workload.Catalog.Complete); they are sorted by time, then ID. It
+// returns an error that joins all complaints: an unknown application, an ID
+// used twice, a job that no part of the cluster could ever run.
+func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arrival, o Options) (*World, error) {
+	w := &World{
+		o: o, catalog: catalog, full: c, now: Epoch,
+		steady: make(map[int]*workload.Application), jobs: make(map[job.ID]*agent),
+		away: make(map[cluster.NodeID]int), arrivals: slices.Clone(arrivals),
+	}
+	w.o.Estimate.Types = c.Types()
+	slices.SortStableFunc(w.arrivals, func(a, b workload.Arrival) int {
+		if a.At != b.At {
+			return int(min(1, max(-1, a.At-b.At)))
+		}
+		return strings.Compare(string(a.Spec.ID), string(b.Spec.ID))
+	})
+	if err := w.validate(); err != nil {
+		return nil, fmt.Errorf("sim: %w", err)
+	}
+	w.plan()
+	return w, nil
+}
+
+// Now implements scheduler.Backend.
+func (w *World) Now() time.Time { return w.now }
+
+// Cluster returns the cluster with nothing broken.
+func (w *World) Cluster() *cluster.Cluster { return w.full }
+
+// Next implements scheduler.Backend.
+func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	for {
+		if len(w.ready) > 0 {
+			ev := w.ready[0]
+			w.ready = w.ready[1:]
+			return ev, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(w.jobs) == 0 && len(w.arrivals) == 0 {
+			return nil, io.EOF
+		}
+		at, ok := w.next()
+		if !ok || at.After(deadline) {
+			w.now = deadline
+			return nil, w.stuck()
+		}
+		w.now, w.stalled = at, 0
+		w.happen()
+	}
+}
+
+// next returns the time of the next thing on the agenda or of the next arrival.
+func (w *World) next() (time.Time, bool) {
+	at, ok := w.agenda.peek()
+	if len(w.arrivals) > 0 {
+		if t := Epoch.Add(w.arrivals[0].At); !ok || t.Before(at) {
+			return t, true
+		}
+	}
+	return at, ok
+}
+
+// happen makes everything of one instant happen, arrivals last: a job's events
+// come in the order in which they were put on the agenda.
+func (w *World) happen() {
+	for {
+		at, ok := w.agenda.peek()
+		if !ok || at.After(w.now) {
+			break
+		}
+		w.agenda.pop().happen(w)
+	}
+	for len(w.arrivals) > 0 && !Epoch.Add(w.arrivals[0].At).After(w.now) {
+		w.arrive(&w.arrivals[0])
+		w.arrivals = w.arrivals[1:]
+	}
+}
+
+func (w *World) arrive(a *workload.Arrival) {
+	g := newAgent(w, a)
+	w.jobs[g.spec.ID] = g
+	if a.CancelAfter > 0 {
+		w.agenda.push(entry{at: w.now.Add(a.CancelAfter), what: func(w *World) {
+			if w.jobs[g.spec.ID] == g {
+				w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Cancelled, Detail: "cancelled by its user"})
+			}
+		}})
+	}
+	w.emit(scheduler.Submitted{Spec: g.spec})
+}
+
+func (w *World) emit(ev scheduler.Event) { w.ready = append(w.ready, ev) }
+
+// exit ends a job for good.
+func (w *World) exit(g *agent, ev scheduler.Exited) {
+	w.stop(g)
+	delete(w.jobs, g.spec.ID)
+	w.emit(ev)
+}
+
+// stop takes a job's GPUs away.
+func (w *World) stop(g *agent) {
+	if g.holding() {
+		w.held--
+	}
+	g.halt()
+}
+
+// stuck returns an error once nothing has moved for very long.
+func (w *World) stuck() error {
+	if w.held > 0 || len(w.arrivals) > 0 || len(w.jobs) == 0 {
+		w.stalled = 0
+		return nil
+	}
+	if w.stalled++; w.stalled < stallRounds {
+		return nil
+	}
+	names := make([]string, 0, len(w.jobs))
+	for id := range w.jobs {
+		names = append(names, string(id))
+	}
+	slices.Sort(names)
+	return fmt.Errorf("sim: stuck: %d jobs wait and nothing runs since %d rounds: %s", len(names), stallRounds, strings.Join(names[:min(5, len(names))], ", "))
+}
+
+// Do implements scheduler.Backend. GPUs are freed before they are given.
+func (w *World) Do(_ context.Context, acts []scheduler.Action) error {
+	for _, a := range acts {
+		switch a := a.(type) {
+		case scheduler.Preempt:
+			g, err := w.job(a.Job)
+			if err != nil {
+				return err
+			}
+			g.settle(w)
+			g.checkpoint()
+			w.stop(g)
+		case scheduler.Run:
+			g, err := w.job(a.Job)
+			if err != nil {
+				return err
+			}
+			w.run(g, a)
+		case scheduler.Profile:
+			g, err := w.job(a.Job)
+			if err != nil {
+				return err
+			}
+			g.profile(w, a.Types)
+		}
+	}
+	return nil
+}
+
+func (w *World) job(id job.ID) (*agent, error) {
+	g, ok := w.jobs[id]
+	if !ok {
+		return nil, fmt.Errorf("sim: job %s: no such job is live", id)
+	}
+	return g, nil
+}
+
+func (w *World) run(g *agent, a scheduler.Run) {
+	if !g.holding() {
+		w.held++
+	}
+	g.settle(w)
+	g.checkpoint()
+	g.run(w, a)
+}
