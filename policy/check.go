@@ -1,0 +1,276 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// Check returns nil if p keeps every rule that a plan for s must keep, and
+// otherwise an error that joins all complaints, in the order of the jobs:
+//
+//  1. One decision per job, and only finite numbers.
+//  2. A job that is still being profiled gets nothing.
+//  3. GPUs are of a type that the cluster has and the job may use, in an
+//     amount that some number of its nodes can carry.
+//  4. No GPU type, and no node of a given placement, is over-committed; a
+//     placement adds up to its allocation.
+//  5. A job's limits hold: least and most GPUs, whole replicas, the exact
+//     count of a job whose count may not be adapted, one GPU type for a job
+//     whose type may not be.
+//  6. A non-preemptive job keeps exactly what it holds.
+//  7. A reservation is granted exactly, unless other reservations and
+//     non-preemptive jobs leave no room, or its placement was taken back.
+//  8. A batch size is the submitted one, or within the limits if batch sizes
+//     may be adapted.
+//
+// Check modifies nothing. It takes time linear in jobs and shares.
+func Check(s *Snapshot, p *Plan) error {
+	if p == nil {
+		return errors.New("plan: none")
+	}
+	if len(p.Jobs) != len(s.Jobs) {
+		return fmt.Errorf("plan: %d decisions, want %d: one per job", len(p.Jobs), len(s.Jobs))
+	}
+	c := checker{cluster: s.Cluster, types: s.Cluster.Types()}
+	c.used, c.pinned = c.few[0][:], c.few[1][:]
+	if len(c.types) > len(c.used) {
+		c.used, c.pinned = make([]int, len(c.types)), make([]int, len(c.types))
+	}
+	waiting := false
+	for i, j := range s.Jobs {
+		c.decision(j, &p.Jobs[i])
+		waiting = waiting || !j.Reservation.IsZero() && p.Jobs[i].Allocation.IsZero()
+	}
+	if waiting {
+		c.reservations(s, p)
+	}
+	for i, t := range c.types {
+		if c.used[i] > t.GPUs {
+			c.errs = append(c.errs, fmt.Errorf("GPU type %s: allocated %d GPUs, want at most %d", t.Type, c.used[i], t.GPUs))
+		}
+	}
+	c.summary(p)
+	return errors.Join(c.errs...)
+}
+
+// A checker sums up one plan. Slices by type are in the order of types.
+type checker struct {
+	cluster *cluster.Cluster
+	types   []cluster.TypeInfo
+	used    []int     // GPUs allocated, by type
+	pinned  []int     // of which to reservations and non-preemptive jobs
+	nodes   []int     // GPUs placed, by node; nil until a placement is given
+	few     [2][8]int // memory of used and pinned on clusters of few types
+	errs    []error
+}
+
+func (c *checker) fail(j *Job, format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf("job %s: %w", j.ID, fmt.Errorf(format, args...)))
+}
+
+// decision checks what one job gets, except for capacity.
+func (c *checker) decision(j *Job, d *Decision) {
+	a := &d.Allocation
+	if !finite(a.CPUs) || !finite(d.Why.Value) || !finite(d.Why.Limit) {
+		c.fail(j, "%g CPUs, reason with %g and %g, want finite numbers", a.CPUs, d.Why.Value, d.Why.Limit)
+	}
+	held := j.NonPreemptive && j.Holding()
+	if held && *a != j.Allocation {
+		c.fail(j, "allocated %v, want what it holds, %v: it is non-preemptive", a.Configuration, j.Allocation.Configuration)
+	}
+	if a.GPUs == 0 {
+		if *a != (cluster.Allocation{}) || len(d.Placement) > 0 {
+			c.fail(j, "allocated or placed %v with %d shares, want nothing where there are no GPUs", *a, len(d.Placement))
+		}
+		return
+	}
+	t := c.typeIndex(a.GPUType)
+	if !c.amount(j, a, t) {
+		return
+	}
+	c.used[t] += a.GPUs
+	if held || !j.Reservation.IsZero() {
+		c.pinned[t] += a.GPUs
+	}
+	switch {
+	case held:
+	case !j.Reservation.IsZero():
+		if a.Configuration != j.Reservation {
+			c.fail(j, "allocated %v, want its reservation %v", a.Configuration, j.Reservation)
+		}
+	default:
+		c.limits(j, a)
+	}
+	if d.Batch != (job.BatchSize{}) {
+		c.batch(j, a, d.Batch)
+	}
+	if d.Placement != nil {
+		c.placement(j, d)
+	}
+}
+
+// typeIndex returns the position of t in types, or -1.
+func (c *checker) typeIndex(t cluster.GPUType) int {
+	for i := range c.types {
+		if c.types[i].Type == t {
+			return i
+		}
+	}
+	return -1
+}
+
+// amount reports whether a could be granted to j on an empty cluster.
+func (c *checker) amount(j *Job, a *cluster.Allocation, t int) bool {
+	before := len(c.errs)
+	if j.Phase == job.Profiling {
+		c.fail(j, "allocated %v, want nothing while it is being profiled", a.Configuration)
+	}
+	if a.GPUs < 0 || a.CPUs < 0 || a.Memory < 0 {
+		c.fail(j, "allocated %d GPUs, %g CPUs, %d bytes, want no negative amount", a.GPUs, a.CPUs, a.Memory)
+		return false
+	}
+	if t < 0 {
+		c.fail(j, "GPU type %q is not in the cluster", a.GPUType)
+		return false
+	}
+	if !j.Eligible(a.GPUType) {
+		c.fail(j, "GPU type %s is not eligible", a.GPUType)
+	}
+	info := &c.types[t]
+	if a.Nodes < 1 || a.Nodes > info.Nodes || a.GPUs < a.Nodes || a.GPUs > a.Nodes*info.PerNode {
+		c.fail(j, "configuration %v, want 1 to %d nodes with 1 to %d GPUs each", a.Configuration, info.Nodes, info.PerNode)
+	}
+	return len(c.errs) == before
+}
+
+// limits checks what the job's submitter asked for.
+func (c *checker) limits(j *Job, a *cluster.Allocation) {
+	if p := j.ReplicaGPUs(a.GPUType); a.GPUs%p != 0 {
+		c.fail(j, "allocated %d GPUs, want a multiple of %d: whole replicas", a.GPUs, p)
+	}
+	if !j.Adaptivity.Has(job.GPUCount) {
+		if want := max(1, j.GPUs); a.GPUs != want {
+			c.fail(j, "allocated %d GPUs, want exactly %d", a.GPUs, want)
+		}
+	} else if least := j.Min(a.GPUType); a.GPUs < least {
+		c.fail(j, "allocated %d GPUs, want at least %d", a.GPUs, least)
+	} else if j.Spec.MaxGPUs > 0 && a.GPUs > j.Spec.MaxGPUs {
+		c.fail(j, "allocated %d GPUs, want at most %d", a.GPUs, j.Spec.MaxGPUs)
+	}
+	if !j.KeepsType(a.GPUType) {
+		c.fail(j, "allocated GPU type %s, want %s, which it holds", a.GPUType, j.Allocation.GPUType)
+	}
+}
+
+// KeepsType reports whether GPUs of type t are of the type the job holds, or
+// its type may be adapted, or it holds none.
+func (j *Job) KeepsType(t cluster.GPUType) bool {
+	if j.Adaptivity.Has(job.AnyGPUType) {
+		return true
+	}
+	return !j.Holding() || j.Allocation.GPUType == t
+}
+
+// batch checks a batch size that the plan sets.
+func (c *checker) batch(j *Job, a *cluster.Allocation, b job.BatchSize) {
+	if b.Local < 1 || b.Accumulation < 0 {
+		c.fail(j, "batch of %d samples and %d accumulating passes, want at least 1 and 0", b.Local, b.Accumulation)
+		return
+	}
+	l := j.BatchLimits()
+	if most, ok := l.LocalMax[a.GPUType]; ok && b.Local > most {
+		c.fail(j, "local batch %d, want at most %d on %s", b.Local, most, a.GPUType)
+	}
+	// Whole samples per pass round a total up, by less than one a pass.
+	passes := a.GPUs / j.ReplicaGPUs(a.GPUType) * (b.Accumulation + 1)
+	total, below := passes*b.Local, passes*(b.Local-1)
+	if below < j.BatchSize && j.BatchSize <= total {
+		return // as submitted
+	}
+	switch low := max(1, l.LocalMin); {
+	case !j.Adaptivity.Has(job.BatchSizes):
+		if j.BatchSize > 0 {
+			c.fail(j, "batch of %d samples, want the submitted %d", total, j.BatchSize)
+		}
+	case b.Local < low:
+		c.fail(j, "local batch %d, want at least %d", b.Local, low)
+	case l.Max > 0 && below >= l.Max && b.Local > low:
+		c.fail(j, "batch of %d samples, want at most %d", total, l.Max)
+	}
+}
+
+// BatchLimits returns Limits, or those of the Spec if there are none.
+func (j *Job) BatchLimits() *job.BatchLimits {
+	if j.Limits != nil {
+		return j.Limits
+	}
+	return &j.Spec.Batch
+}
+
+// placement checks the nodes that a plan names.
+func (c *checker) placement(j *Job, d *Decision) {
+	if c.nodes == nil {
+		c.nodes = make([]int, len(c.cluster.Nodes()))
+	}
+	if got, want := d.Placement.GPUs(), d.Allocation.GPUs; got != want {
+		c.fail(j, "placed %d GPUs, want the %d allocated", got, want)
+	}
+	if j.NonPreemptive && j.Holding() && j.Placement != nil && !d.Placement.Equal(j.Placement) {
+		c.fail(j, "placed on %v, want to stay on %v: it is non-preemptive", d.Placement, j.Placement)
+	}
+	for i, share := range d.Placement {
+		n, ok := c.cluster.Index(share.Node)
+		if !ok {
+			c.fail(j, "node %s is not in the cluster", share.Node)
+			continue
+		}
+		if i > 0 && d.Placement[i-1].Node >= share.Node {
+			c.fail(j, "node %s after %s, want each node once, in ascending order", share.Node, d.Placement[i-1].Node)
+		}
+		node := &c.cluster.Nodes()[n]
+		if node.GPUType != d.Allocation.GPUType {
+			c.fail(j, "node %s has GPU type %s, want %s", share.Node, node.GPUType, d.Allocation.GPUType)
+		}
+		if share.GPUs < 1 || !finite(share.CPUs) {
+			c.fail(j, "node %s: share of %d GPUs and %g CPUs, want at least 1 GPU and finite numbers", share.Node, share.GPUs, share.CPUs)
+			continue
+		}
+		c.nodes[n] += share.GPUs
+		if over := c.nodes[n]; over > node.Capacity.GPUs {
+			c.fail(j, "node %s: %d GPUs in use, want at most %d", share.Node, over, node.Capacity.GPUs)
+		}
+	}
+}
+
+// reservations complains of reservations that got nothing although what is
+// pinned leaves room for them.
+func (c *checker) reservations(s *Snapshot, p *Plan) {
+	for i, j := range s.Jobs {
+		d := &p.Jobs[i]
+		if j.Reservation.IsZero() || !d.Allocation.IsZero() || j.Phase == job.Profiling || d.Why.Kind == Evicted {
+			continue
+		}
+		t := c.typeIndex(j.Reservation.GPUType)
+		if t >= 0 && c.pinned[t]+j.Reservation.GPUs <= c.types[t].GPUs {
+			c.fail(j, "allocated nothing, want its reservation %v", j.Reservation)
+		}
+	}
+}
+
+// summary checks the numbers that belong to no job.
+func (c *checker) summary(p *Plan) {
+	for _, t := range p.Prices {
+		if !finite(t.Price) {
+			c.errs = append(c.errs, fmt.Errorf("GPU type %s: price %g, want a finite number", t.Type, t.Price))
+		}
+	}
+	if st := p.Stats; !finite(st.Objective) || !finite(st.Bound) || !finite(st.Gap) {
+		c.errs = append(c.errs, fmt.Errorf("plan: objective %g, bound %g, gap %g, want finite numbers", st.Objective, st.Bound, st.Gap))
+	}
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
