@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oxgang/oxgang/internal/testdata"
 )
 
 // Check fails the test unless the first table of docs/<page>.md has one row
@@ -21,32 +23,13 @@ import (
 func Check(t testing.TB, page string, names []string) {
 	t.Helper()
 	file, heading, _ := strings.Cut(page, "#")
-	path := filepath.Join(root(t), "docs", file+".md")
+	path := filepath.Join(testdata.Root(t), "docs", file+".md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatalf("read the page of the table: %v", err)
 	}
 	if err := compare(text, heading, names); err != nil {
 		t.Errorf("docs/%s.md: %v", file, err)
-	}
-}
-
-// root returns the directory of the module the test runs in.
-func root(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Fatal("no go.mod above the test's directory")
-		}
-		dir = up
 	}
 }
 

@@ -11,29 +11,25 @@ import (
 	"path/filepath"
 )
 
-//go:generate go run .
+//go:generate go run . ../..
 
 // page is what the command writes, below the module's root.
 const page = "docs/papers.md"
 
 func main() {
-	if err := run(); err != nil {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: papersdoc <root of the module>")
+		os.Exit(2)
+	}
+	root := os.Args[1]
+	text, err := generate(os.DirFS(root))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(root, page), text, 0o644)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
-}
-
-// run writes the page of the module around the working directory.
-func run() error {
-	root, err := moduleRoot()
-	if err != nil {
-		return err
-	}
-	text, err := generate(os.DirFS(root))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(root, page), text, 0o644)
 }
 
 // generate returns the page of the module in tree.
@@ -43,23 +39,4 @@ func generate(tree fs.FS) ([]byte, error) {
 		return nil, err
 	}
 	return render(notes), nil
-}
-
-// moduleRoot returns the nearest directory with a go.mod, from the working
-// directory upwards.
-func moduleRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return "", fmt.Errorf("find go.mod above the working directory: %w", fs.ErrNotExist)
-		}
-		dir = up
-	}
 }

@@ -25,6 +25,17 @@ func Path(t testing.TB, rel string) string {
 	return path
 }
 
+// Root returns the module's folder. It fails the test if there is none above
+// the working folder.
+func Root(t testing.TB) string {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatalf("find go.mod above the working folder: %v", err)
+	}
+	return root
+}
+
 // find returns the path of rel in the shared data folder, or why it cannot be
 // read.
 func find(rel string) (string, error) {

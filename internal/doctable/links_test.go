@@ -1,0 +1,58 @@
+package doctable
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/internal/testdata"
+)
+
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+// TestLinks: what the module's pages link to in the module is there.
+func TestLinks(t *testing.T) {
+	tree := os.DirFS(testdata.Root(t))
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) != ".md" {
+			return err
+		}
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		for _, target := range dangling(tree, name, string(text)) {
+			t.Errorf("%s: link to %s, which is not there", name, target)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDangling(t *testing.T) {
+	tree := os.DirFS(testdata.Root(t))
+	text := "[a](../LICENSE) [b](../docs/no-such.md#x) [c](https://example.org/x) [d](#below)"
+	if got := dangling(tree, "docs/page.md", text); len(got) != 1 || got[0] != "../docs/no-such.md#x" {
+		t.Errorf("got dangling links %q, want the one to no-such.md", got)
+	}
+}
+
+// dangling returns the relative links of a page whose files do not exist.
+func dangling(tree fs.FS, page, text string) []string {
+	var missing []string
+	for _, m := range link.FindAllStringSubmatch(text, -1) {
+		file, _, _ := strings.Cut(m[1], "#")
+		if file == "" || strings.Contains(file, "://") || strings.HasPrefix(file, "mailto:") {
+			continue
+		}
+		if _, err := fs.Stat(tree, path.Join(path.Dir(page), file)); err != nil {
+			missing = append(missing, m[1])
+		}
+	}
+	return missing
+}
