@@ -1,0 +1,68 @@
+// Package fairness measures finish-time fairness: how a job's completion time
+// in a shared cluster compares with that in a cluster of its own of fair size.
+package fairness
+
+import (
+	"math"
+	"time"
+)
+
+// An Isolated is what a job would see alone on its fair share of one GPU type.
+type Isolated struct {
+	GPUs int           // N_g: GPUs of the type in the whole cluster
+	JCT  time.Duration // T_f: completion time on FairShare(N_g, N_avg) of them; not positive: it cannot run there
+}
+
+// FairShare returns N_g / N_avg: the GPUs of the isolated cluster of a job
+// that competed with contention jobs on average, itself among them. Contention
+// below 1 counts as 1. Source: Sia §3.5.5.
+func FairShare(gpus int, contention float64) float64 {
+	return float64(gpus) / math.Max(1, contention)
+}
+
+// Rho returns the finish-time-fairness ratio of a job that took jct in the
+// shared cluster: the mean over GPU types of jct / T_f, weighted by the
+// probability that a random GPU of the cluster is of that type. Above 1 the
+// job would have finished sooner alone. It returns 0 and false if the job can
+// run on none of the types.
+//
+// Deviation: types on which the job cannot run are left out of the mean,
+// because their ratio has no value. Source: Sia §3.5.5, Eq. 3.6.
+func Rho(jct time.Duration, isolated []Isolated) (rho float64, ok bool) {
+	total := 0
+	for _, i := range isolated {
+		if i.JCT <= 0 || i.GPUs <= 0 {
+			continue
+		}
+		rho += float64(i.GPUs) * (float64(jct) / float64(i.JCT))
+		total += i.GPUs
+	}
+	if total == 0 {
+		return 0, false
+	}
+	return rho / float64(total), true
+}
+
+// Worst returns the largest ratio, 0 if there is none. Source: Sia §3.5.5.
+func Worst(rhos []float64) float64 {
+	worst := 0.0
+	for _, r := range rhos {
+		worst = math.Max(worst, r)
+	}
+	return worst
+}
+
+// UnfairFraction returns the fraction of ratios above 1, 0 if there is none.
+// Source: Sia §3.5.5.
+func UnfairFraction(rhos []float64) float64 {
+	if len(rhos) == 0 {
+		return 0
+	}
+	unfair := 0
+	for _, r := range rhos {
+		if r > 1 {
+			unfair++
+		}
+	}
+	return float64(unfair) / float64(len(rhos))
+}

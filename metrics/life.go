@@ -1,0 +1,177 @@
+package metrics
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// This file follows jobs through their lives: submitted, run, reported,
+// released, exited, filed.
+
+func (r *Recorder) submitted(spec *job.Spec) {
+	if r.active[spec.ID] != nil {
+		return
+	}
+	r.active[spec.ID] = &account{
+		spec: spec, outcome: Active, submitted: r.now, since: r.now, contention: r.jobSeconds,
+	}
+}
+
+// settle books the time since a's last change, and the interval it was.
+func (r *Recorder) settle(a *account) {
+	from, state := a.since, a.state
+	if !a.settle(r.now) {
+		return
+	}
+	next := Interval{
+		Start: from.Sub(r.start).Seconds(), End: r.now.Sub(r.start).Seconds(),
+		GPUs: int32(a.held.gpus), Type: uint8(a.held.typ), State: state,
+	}
+	if n := len(a.intervals); n > 0 && a.intervals[n-1].continues(next) {
+		a.intervals[n-1].End = next.End
+		return
+	}
+	if r.intervals >= r.opts.MaxIntervals {
+		r.dropped++
+		return
+	}
+	r.intervals++
+	a.intervals = append(a.intervals, next)
+}
+
+// continues reports whether next is more of the same.
+func (i Interval) continues(next Interval) bool {
+	return i.End == next.Start && i.GPUs == next.GPUs && i.Type == next.Type && i.State == next.State &&
+		i.State != Restoring
+}
+
+// run gives a job other GPUs. A Run of exactly what the job holds changes its
+// batch size at most and is no restart.
+func (r *Recorder) run(a *account, act *scheduler.Run) {
+	next := r.holding(act)
+	if next.gpus == 0 {
+		return
+	}
+	if a.held.gpus > 0 && a.allocation == act.Allocation && a.placement.Equal(act.Placement) {
+		return
+	}
+	r.settle(a)
+	if a.held.gpus == 0 {
+		r.running++
+	}
+	if !act.Free || a.held.gpus == 0 {
+		r.started(a)
+	}
+	r.busy[a.held.typ] -= a.held.gpus
+	r.busy[next.typ] += next.gpus
+	a.held, a.allocation, a.placement = next, act.Allocation, act.Placement
+}
+
+// started notes a start or move that costs a restore.
+func (r *Recorder) started(a *account) {
+	a.state = Restoring
+	if a.firstStarted.IsZero() {
+		a.firstStarted = r.now
+		return
+	}
+	a.restarts++
+}
+
+// holding returns what a Run grants, with the rates of its nodes; where it
+// names none, those of its GPU type.
+func (r *Recorder) holding(act *scheduler.Run) holding {
+	h := holding{typ: r.typeIndex(act.Allocation.GPUType), gpus: act.Allocation.GPUs}
+	if len(act.Placement) == 0 || r.cluster == nil {
+		h.watts, h.price = float64(h.gpus)*r.watts[h.typ], float64(h.gpus)*r.price[h.typ]
+		return h
+	}
+	nodes := r.cluster.Nodes()
+	for _, share := range act.Placement {
+		if i, ok := r.cluster.Index(share.Node); ok {
+			h.watts += float64(share.GPUs) * nodes[i].Power
+			h.price += float64(share.GPUs) * float64(nodes[i].Price)
+		}
+	}
+	return h
+}
+
+func (r *Recorder) reported(a *account, rep *job.Report) {
+	if rep.Profile {
+		r.profiled(a, rep)
+		return
+	}
+	if a.held.gpus == 0 {
+		return
+	}
+	if a.state == Restoring {
+		r.settle(a)
+		a.state = Training
+	}
+	a.learn(rep)
+}
+
+// profiled books a profiling run, which holds no GPUs of the job's allocation.
+func (r *Recorder) profiled(a *account, rep *job.Report) {
+	typ := r.typeIndex(rep.Configuration.GPUType)
+	used := time.Duration(max(1, rep.Configuration.GPUs)) * max(0, rep.Interval)
+	a.spend(typ, used)
+	a.profiling += used
+	a.joules += r.watts[typ] * used.Seconds()
+	a.cost += r.price[typ] * used.Hours()
+}
+
+// release takes a job's GPUs away.
+func (r *Recorder) release(a *account) {
+	r.settle(a)
+	if a.held.gpus == 0 {
+		return
+	}
+	r.busy[a.held.typ] -= a.held.gpus
+	r.running--
+	a.held = holding{}
+}
+
+func (r *Recorder) exited(a *account, how scheduler.Outcome) {
+	if how == scheduler.Lost {
+		r.release(a)
+		return
+	}
+	r.settle(a)
+	a.finished = r.now
+	a.contention = r.meanContention(a)
+	switch how {
+	case scheduler.Done:
+		a.outcome, a.rho = Done, r.rho(a)
+	case scheduler.Failed:
+		a.outcome = Failed
+	default:
+		a.outcome = Cancelled
+	}
+	delete(r.active, a.spec.ID)
+	if a.held.gpus == 0 {
+		r.file(a)
+		return
+	}
+	r.running--
+	a.state = Idle
+	r.ending = append(r.ending, a)
+}
+
+// meanContention returns N_avg of an active job: the mean number of active
+// jobs since it was submitted. Source: Sia §3.5.5.
+func (r *Recorder) meanContention(a *account) float64 {
+	life := r.now.Sub(a.submitted).Seconds()
+	if life <= 0 {
+		return float64(len(r.active))
+	}
+	return (r.jobSeconds - a.contention) / life
+}
+
+// file keeps the record of a job that holds nothing more.
+func (r *Recorder) file(a *account) {
+	a.intervals = slices.Clip(a.intervals)
+	r.done = append(r.done, a.result(r.start, r.now, len(r.types)))
+}

@@ -1,0 +1,248 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/fairness"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Options says what a Recorder keeps.
+type Options struct {
+	// Isolated returns the completion time of a job alone on gpus GPUs of one
+	// type, from submission to end; not positive if it cannot run there. Nil:
+	// finish-time fairness is not computed.
+	Isolated func(spec *job.Spec, t cluster.GPUType, gpus float64) time.Duration
+	// MaxPoints bounds the points of a Series; at least 2. Default 2000.
+	MaxPoints int
+	// MaxIntervals bounds the intervals kept over all jobs, the first ones;
+	// 0 keeps none. Default 200,000 (5 MB).
+	MaxIntervals int
+}
+
+// DefaultOptions returns the defaults stated beside the fields.
+func DefaultOptions() Options { return Options{MaxPoints: 2000, MaxIntervals: 200_000} }
+
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	var errs []error
+	if o.MaxPoints < 2 {
+		errs = append(errs, fmt.Errorf("metrics: %d points at most, want at least 2", o.MaxPoints))
+	}
+	if o.MaxIntervals < 0 {
+		errs = append(errs, fmt.Errorf("metrics: %d intervals at most, want at least 0", o.MaxIntervals))
+	}
+	return errors.Join(errs...)
+}
+
+// A Recorder is the scheduler.Observer that measures a run. An event costs
+// O(GPU types), a round O(actions): jobs that do not change cost nothing. It
+// is not safe for concurrent use.
+type Recorder struct {
+	opts       Options
+	start, now time.Time // of the first and the last thing seen
+	boundary   time.Time // when the current round ends
+	quiet      bool      // it has ended, and no job was active
+	types      []cluster.GPUType
+	cluster    *cluster.Cluster
+	capacity   []int     // GPUs there, by type
+	busy       []int     // GPUs held, by type
+	watts      []float64 // mean per GPU, by type
+	price      []float64 // mean per GPU-hour, by type
+
+	active  map[job.ID]*account
+	ending  []*account // ended in this round, holding their GPUs until it ends
+	done    []JobResult
+	running int // active accounts that hold GPUs
+
+	jobSeconds      float64   // integral of the number of active jobs
+	heldSeconds     []float64 // integral of busy
+	capacitySeconds []float64 // integral of capacity
+
+	rounds, contention, maxContention int
+	series                            recording
+	row                               []float64 // of series; reused
+	intervals, dropped                int
+	policyTimes                       []time.Duration
+}
+
+var _ scheduler.Observer = (*Recorder)(nil)
+
+// New returns a Recorder that has seen nothing. It returns the error of
+// Options.Validate.
+func New(opts Options) (*Recorder, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	return &Recorder{
+		opts:   opts,
+		active: make(map[job.ID]*account),
+		series: recording{limit: opts.MaxPoints, stride: 1},
+		quiet:  true,
+	}, nil
+}
+
+// AddPolicyTime adds the time a policy took for one round.
+func (r *Recorder) AddPolicyTime(d time.Duration) { r.policyTimes = append(r.policyTimes, d) }
+
+// PolicyTimes returns what was added, in order. They differ from run to run
+// and are no part of a Result.
+func (r *Recorder) PolicyTimes() []time.Duration { return slices.Clone(r.policyTimes) }
+
+// Event takes note of what happened. Events of jobs that are not active are
+// ignored.
+func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
+	r.advance(now)
+	switch ev := ev.(type) {
+	case scheduler.Submitted:
+		r.submitted(ev.Spec)
+	case scheduler.Reported:
+		if a := r.active[ev.Job]; a != nil {
+			r.reported(a, &ev.Report)
+		}
+	case scheduler.Exited:
+		if a := r.active[ev.Job]; a != nil {
+			r.exited(a, ev.Outcome)
+		}
+	case scheduler.NodesChanged:
+		r.setCluster(ev.Cluster)
+	case scheduler.Profiled:
+	}
+}
+
+// Round takes note of what was decided.
+func (r *Recorder) Round(s *policy.Snapshot, _ *policy.Plan, actions []scheduler.Action) {
+	r.advance(s.Now)
+	r.boundary = s.Now.Add(s.Length)
+	r.quiet = false
+	if s.Cluster != r.cluster {
+		r.setCluster(s.Cluster)
+	}
+	r.endRound()
+	for _, act := range actions {
+		switch act := act.(type) {
+		case scheduler.Preempt:
+			if a := r.active[act.Job]; a != nil {
+				r.release(a)
+			}
+		case scheduler.Run:
+			if a := r.active[act.Job]; a != nil {
+				r.run(a, &act)
+			}
+		case scheduler.Profile:
+		}
+	}
+	r.rounds++
+	r.contention += len(s.Jobs)
+	r.maxContention = max(r.maxContention, len(s.Jobs))
+	r.record()
+}
+
+// advance moves to now, through the end of the round if that lies before. A
+// round without jobs is not shown to observers, so its end is seen only here.
+func (r *Recorder) advance(now time.Time) {
+	if r.start.IsZero() {
+		r.start, r.now = now, now
+	}
+	if now.After(r.boundary) && len(r.active) == 0 && !r.quiet {
+		r.integrate(r.boundary)
+		r.endRound()
+		r.record()
+		r.quiet = true
+	}
+	r.integrate(now)
+}
+
+// integrate moves the clock to now and the integrals with it.
+func (r *Recorder) integrate(now time.Time) {
+	d := now.Sub(r.now).Seconds()
+	if d <= 0 {
+		return
+	}
+	r.now = now
+	r.jobSeconds += d * float64(len(r.active))
+	for i := range r.types {
+		r.heldSeconds[i] += d * float64(r.busy[i])
+		r.capacitySeconds[i] += d * float64(r.capacity[i])
+	}
+}
+
+// endRound takes back the GPUs of jobs that ended in the round.
+func (r *Recorder) endRound() {
+	for _, a := range r.ending {
+		r.settle(a)
+		r.busy[a.held.typ] -= a.held.gpus
+		a.held = holding{}
+		r.file(a)
+	}
+	r.ending = r.ending[:0]
+}
+
+func (r *Recorder) record() {
+	r.row = append(r.row[:0], float64(r.running), float64(len(r.active)-r.running))
+	for i := range r.types {
+		r.row = append(r.row, float64(r.busy[i]), float64(r.capacity[i]))
+	}
+	r.series.add(r.now.Sub(r.start).Seconds(), r.row)
+}
+
+// typeIndex returns the position of t in r.types, which it grows if need be.
+func (r *Recorder) typeIndex(t cluster.GPUType) int {
+	if i := slices.Index(r.types, t); i >= 0 {
+		return i
+	}
+	r.types = append(r.types, t)
+	r.capacity, r.busy = append(r.capacity, 0), append(r.busy, 0)
+	r.watts, r.price = append(r.watts, 0), append(r.price, 0)
+	r.heldSeconds, r.capacitySeconds = append(r.heldSeconds, 0), append(r.capacitySeconds, 0)
+	return len(r.types) - 1
+}
+
+// setCluster takes note of the nodes there are. The first ones known are taken
+// to have been there from the start.
+func (r *Recorder) setCluster(c *cluster.Cluster) {
+	first := r.cluster == nil
+	r.cluster = c
+	clear(r.capacity)
+	clear(r.watts)
+	clear(r.price)
+	for _, n := range c.Nodes() {
+		i := r.typeIndex(n.GPUType)
+		gpus := float64(n.Capacity.GPUs)
+		r.capacity[i] += n.Capacity.GPUs
+		r.watts[i] += gpus * n.Power
+		r.price[i] += gpus * float64(n.Price)
+	}
+	for i, gpus := range r.capacity {
+		if gpus > 0 {
+			r.watts[i] /= float64(gpus)
+			r.price[i] /= float64(gpus)
+		}
+		if first {
+			r.capacitySeconds[i] = r.now.Sub(r.start).Seconds() * float64(gpus)
+		}
+	}
+}
+
+// rho returns the finish-time fairness of a job that is done, 0 if not known.
+func (r *Recorder) rho(a *account) float64 {
+	if r.opts.Isolated == nil || r.cluster == nil {
+		return 0
+	}
+	isolated := make([]fairness.Isolated, 0, len(r.types))
+	for _, t := range r.cluster.Types() {
+		if !a.spec.Eligible(t.Type) {
+			continue
+		}
+		alone := r.opts.Isolated(a.spec, t.Type, fairness.FairShare(t.GPUs, a.contention))
+		isolated = append(isolated, fairness.Isolated{GPUs: t.GPUs, JCT: alone})
+	}
+	rho, _ := fairness.Rho(a.finished.Sub(a.submitted), isolated)
+	return rho
+}

@@ -1,0 +1,154 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// A Result is how a run went. Times are seconds since Start; slices by type
+// are aligned with Types. No number in it is NaN or infinite.
+type Result struct {
+	Start   time.Time         `json:"start"` // the first thing that happened
+	Types   []cluster.GPUType `json:"types"` // in the cluster's order
+	Summary Summary           `json:"summary"`
+	Series  Series            `json:"series"`
+	Jobs    []JobResult       `json:"jobs"` // by submission time, then ID
+	// IntervalsDropped counts intervals beyond Options.MaxIntervals.
+	IntervalsDropped int `json:"intervals_dropped,omitempty"`
+}
+
+// An Outcome is how a job ended, or that it did not.
+type Outcome string
+
+// The outcomes.
+const (
+	Done      Outcome = "done"
+	Failed    Outcome = "failed"
+	Cancelled Outcome = "cancelled"
+	Active    Outcome = "active" // when the result was taken
+)
+
+// A JobResult is the life of one job. Times are seconds since Result.Start,
+// GPU times GPU-seconds.
+type JobResult struct {
+	ID           job.ID     `json:"id"`
+	Class        job.Class  `json:"class"` // its Spec's Class, or Name if that is empty
+	Outcome      Outcome    `json:"outcome"`
+	Submitted    float64    `json:"submitted_s"`
+	FirstStarted float64    `json:"first_started_s"` // -1 if never
+	Finished     float64    `json:"finished_s"`      // -1 if not
+	JCT          float64    `json:"jct_s"`           // submission to end; so far, if active
+	Queued       float64    `json:"queued_s"`        // of which without GPUs
+	Restarts     int        `json:"restarts"`        // starts and moves after the first start
+	Allocated    float64    `json:"gpu_s"`           // = Useful + Restart + Profiling + Idle
+	ByType       []float64  `json:"gpu_s_by_type"`   // Allocated by GPU type
+	Useful       float64    `json:"useful_gpu_s"`
+	Restart      float64    `json:"restart_gpu_s"`
+	Profiling    float64    `json:"profiling_gpu_s"`
+	Idle         float64    `json:"idle_gpu_s"`
+	Efficiency   float64    `json:"efficiency"`    // mean statistical efficiency reported; 1 if none was
+	Contention   float64    `json:"contention"`    // N_avg: active jobs over its life, itself among them
+	Rho          float64    `json:"rho,omitempty"` // finish-time fairness; 0 if not known
+	Energy       float64    `json:"energy_kwh"`
+	Cost         float64    `json:"cost"`
+	Intervals    []Interval `json:"intervals,omitempty"` // what it held, by start
+}
+
+// A State is what a job does with GPUs it holds.
+type State uint8
+
+// The states.
+const (
+	Training  State = iota
+	Restoring       // starting, or restoring its checkpoint
+	Idle            // the job has ended, its round has not
+)
+
+var stateNames = [...]string{"training", "restoring", "idle"}
+
+// String returns the state in lower case.
+func (s State) String() string { return stateNames[s] }
+
+// MarshalText returns the state in lower case.
+func (s State) MarshalText() ([]byte, error) { return []byte(stateNames[s]), nil }
+
+// An Interval is a time in which a job held the same GPUs in one state.
+type Interval struct {
+	Start float64 `json:"start_s"`
+	End   float64 `json:"end_s"`
+	GPUs  int32   `json:"gpus"`
+	Type  uint8   `json:"type"` // index into Result.Types
+	State State   `json:"state"`
+}
+
+// A Series is the run over time. Where there were more rounds than
+// Options.MaxPoints, a point is the mean over RoundsPerPoint rounds.
+type Series struct {
+	RoundsPerPoint int         `json:"rounds_per_point"`
+	Time           []float64   `json:"time_s"`   // of the first round of a point
+	Running        []float64   `json:"running"`  // jobs that hold GPUs
+	Waiting        []float64   `json:"waiting"`  // active jobs that do not
+	Busy           [][]float64 `json:"busy"`     // GPUs held, by type, then point
+	Capacity       [][]float64 `json:"capacity"` // GPUs there, by type, then point
+}
+
+// A Summary is the run in a few numbers. Times per job and GPU-hours and
+// restarts per job are over jobs that are done; totals are over all jobs.
+type Summary struct {
+	Jobs      int `json:"jobs"` // submitted
+	Done      int `json:"done"`
+	Failed    int `json:"failed"`
+	Cancelled int `json:"cancelled"`
+	Active    int `json:"active"`
+	Rounds    int `json:"rounds"`
+
+	MeanJCT    float64 `json:"jct_mean_s"`
+	P50JCT     float64 `json:"jct_p50_s"`
+	P90JCT     float64 `json:"jct_p90_s"`
+	P99JCT     float64 `json:"jct_p99_s"` // sorted[int(0.99 n)], as the public Sia simulator has it
+	MeanQueued float64 `json:"queued_mean_s"`
+	Makespan   float64 `json:"makespan_s"` // first submission to last end
+
+	GPUHoursPerJob float64 `json:"gpu_hours_per_job"`
+	RestartsPerJob float64 `json:"restarts_per_job"`
+
+	MeanContention float64 `json:"contention_mean"` // active jobs per round
+	MaxContention  int     `json:"contention_max"`
+
+	AllocatedHours float64 `json:"gpu_hours"`
+	UsefulHours    float64 `json:"useful_gpu_hours"`
+	RestartHours   float64 `json:"restart_gpu_hours"`
+	ProfilingHours float64 `json:"profiling_gpu_hours"`
+	IdleHours      float64 `json:"idle_gpu_hours"`
+	// GoodputRatio is useful GPU time, each job's weighted by its statistical
+	// efficiency, over allocated GPU time: the goodput there was over the
+	// goodput there would have been at the throughput the jobs reported, had
+	// every allocated GPU trained all the time at efficiency 1.
+	GoodputRatio float64 `json:"goodput_ratio"`
+	// Utilisation is GPU time held over GPU time there, from the first
+	// submission to the last end. GPUs used for profiling runs do not count.
+	Utilisation float64       `json:"utilisation"`
+	Types       []TypeSummary `json:"types"`
+	Energy      float64       `json:"energy_kwh"`
+	Cost        float64       `json:"cost"`
+
+	Rho *RhoSummary `json:"rho,omitempty"` // nil without Options.Isolated
+}
+
+// A TypeSummary is the run on the GPUs of one type.
+type TypeSummary struct {
+	Type        cluster.GPUType `json:"type"`
+	GPUs        int             `json:"gpus"`      // at the end
+	Hours       float64         `json:"gpu_hours"` // allocated
+	Utilisation float64         `json:"utilisation"`
+}
+
+// A RhoSummary is finish-time fairness over the jobs that are done.
+// Source: Sia §3.5.5.
+type RhoSummary struct {
+	Mean   float64 `json:"mean"`
+	Worst  float64 `json:"worst"`
+	Unfair float64 `json:"unfair_fraction"`
+}

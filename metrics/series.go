@@ -1,0 +1,105 @@
+package metrics
+
+import "slices"
+
+// A recording is a Series in the making. It never holds more than limit
+// points: when full, it merges points by pairs and each point stands for twice
+// the rounds.
+type recording struct {
+	limit  int
+	stride int         // rounds per point
+	time   []float64   // of the first round of each point
+	values [][]float64 // column by column
+	sums   []float64   // of the rounds of the point in the making
+	first  float64     // its time
+	count  int         // its rounds
+}
+
+// add takes the values of one round. New columns may appear at the end; they
+// were zero before.
+func (r *recording) add(t float64, row []float64) {
+	for len(r.values) < len(row) {
+		r.values = append(r.values, make([]float64, len(r.time), max(len(r.time), 16)))
+		r.sums = append(r.sums, 0)
+	}
+	if r.count == 0 {
+		r.first = t
+	}
+	for i, v := range row {
+		r.sums[i] += v
+	}
+	if r.count++; r.count < r.stride {
+		return
+	}
+	r.flush()
+	if len(r.time) >= r.limit {
+		r.halve()
+	}
+}
+
+// flush ends the point in the making, if it has any rounds.
+func (r *recording) flush() {
+	if r.count == 0 {
+		return
+	}
+	r.time = append(r.time, r.first)
+	for i, sum := range r.sums {
+		r.values[i] = append(r.values[i], sum/float64(r.count))
+		r.sums[i] = 0
+	}
+	r.count = 0
+}
+
+// halve merges points by pairs; an odd last one becomes the point in the
+// making.
+func (r *recording) halve() {
+	n := len(r.time) / 2
+	if len(r.time)%2 == 1 {
+		r.first, r.count = r.time[2*n], r.stride
+		for c, v := range r.values {
+			r.sums[c] = v[2*n] * float64(r.stride)
+		}
+	}
+	for i := range n {
+		r.time[i] = r.time[2*i]
+		for _, v := range r.values {
+			v[i] = (v[2*i] + v[2*i+1]) / 2
+		}
+	}
+	r.time = r.time[:n]
+	for c := range r.values {
+		r.values[c] = r.values[c][:n]
+	}
+	r.stride *= 2
+}
+
+func (r *recording) clone() recording {
+	c := *r
+	c.time, c.sums = slices.Clone(r.time), slices.Clone(r.sums)
+	c.values = make([][]float64, len(r.values))
+	for i, v := range r.values {
+		c.values[i] = slices.Clone(v)
+	}
+	return c
+}
+
+// series returns what was recorded: columns are running, waiting, then busy
+// and capacity of each type.
+func (r *recording) series(types int) Series {
+	r.flush()
+	s := Series{
+		RoundsPerPoint: r.stride, Time: r.time,
+		Busy: make([][]float64, types), Capacity: make([][]float64, types),
+	}
+	column := func(i int) []float64 {
+		if i < len(r.values) {
+			return r.values[i]
+		}
+		return make([]float64, len(r.time))
+	}
+	s.Running, s.Waiting = column(0), column(1)
+	for i := range types {
+		s.Busy[i], s.Capacity[i] = column(2+2*i), column(3+2*i)
+	}
+	return s
+}

@@ -1,0 +1,167 @@
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/oxgang/oxgang/fairness"
+	"github.com/oxgang/oxgang/job"
+)
+
+// Result returns how the run went so far and leaves the Recorder as it is.
+// Where no job is active, the last round is taken to run to its end; else what
+// jobs hold is booked up to the last thing seen.
+// Complexity: O(n log n) in the number of jobs.
+func (r *Recorder) Result() *Result {
+	c := r.clone()
+	if len(c.active) == 0 && len(c.ending) > 0 {
+		c.integrate(c.boundary)
+	}
+	c.endRound()
+	for _, id := range slices.Sorted(maps.Keys(c.active)) {
+		a := c.active[id]
+		c.settle(a)
+		a.contention = c.meanContention(a)
+		c.done = append(c.done, a.result(c.start, c.now, len(c.types)))
+	}
+	res := &Result{Start: c.start, Types: c.types, Jobs: c.done, IntervalsDropped: c.dropped}
+	for i := range res.Jobs { // types that appeared after the job was filed
+		res.Jobs[i].ByType = append(res.Jobs[i].ByType, make([]float64, len(c.types)-len(res.Jobs[i].ByType))...)
+	}
+	slices.SortFunc(res.Jobs, func(a, b JobResult) int {
+		return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.ID, b.ID))
+	})
+	res.Series = c.series.series(len(c.types))
+	res.Summary = c.summary(res.Jobs)
+	return res
+}
+
+// clone returns a Recorder that can be closed without a trace in r.
+func (r *Recorder) clone() *Recorder {
+	c := *r
+	c.types, c.busy = slices.Clone(r.types), slices.Clone(r.busy)
+	c.heldSeconds, c.capacitySeconds = slices.Clone(r.heldSeconds), slices.Clone(r.capacitySeconds)
+	c.done = slices.Clone(r.done)
+	c.series = r.series.clone()
+	c.active = make(map[job.ID]*account, len(r.active))
+	for id, a := range r.active {
+		c.active[id] = a.clone()
+	}
+	c.ending = make([]*account, len(r.ending))
+	for i, a := range r.ending {
+		c.ending[i] = a.clone()
+	}
+	return &c
+}
+
+func (a *account) clone() *account {
+	c := *a
+	c.byType, c.intervals = slices.Clone(a.byType), slices.Clone(a.intervals)
+	return &c
+}
+
+func (r *Recorder) summary(jobs []JobResult) Summary {
+	s := Summary{Jobs: len(jobs), Rounds: r.rounds, MaxContention: r.maxContention}
+	s.MeanContention = ratio(float64(r.contention), float64(r.rounds))
+	s.count(jobs)
+	s.times(jobs)
+	s.Rho = r.rhoSummary(jobs)
+	held, there := 0.0, 0.0
+	for i, t := range r.types {
+		ts := TypeSummary{Type: t, GPUs: r.capacity[i], Utilisation: ratio(r.heldSeconds[i], r.capacitySeconds[i])}
+		for j := range jobs {
+			ts.Hours += jobs[j].ByType[i] / 3600
+		}
+		held, there = held+r.heldSeconds[i], there+r.capacitySeconds[i]
+		s.Types = append(s.Types, ts)
+	}
+	s.Utilisation = ratio(held, there)
+	return s
+}
+
+// count adds up outcomes, GPU time, energy and cost.
+func (s *Summary) count(jobs []JobResult) {
+	good, doneHours, doneRestarts := 0.0, 0.0, 0.0
+	for i := range jobs {
+		j := &jobs[i]
+		switch j.Outcome {
+		case Done:
+			s.Done++
+			doneHours += j.Allocated / 3600
+			doneRestarts += float64(j.Restarts)
+		case Failed:
+			s.Failed++
+		case Cancelled:
+			s.Cancelled++
+		case Active:
+			s.Active++
+		}
+		s.AllocatedHours += j.Allocated / 3600
+		s.UsefulHours += j.Useful / 3600
+		s.RestartHours += j.Restart / 3600
+		s.ProfilingHours += j.Profiling / 3600
+		s.IdleHours += j.Idle / 3600
+		good += j.Useful / 3600 * j.Efficiency
+		s.Energy += j.Energy
+		s.Cost += j.Cost
+	}
+	s.GPUHoursPerJob = ratio(doneHours, float64(s.Done))
+	s.RestartsPerJob = ratio(doneRestarts, float64(s.Done))
+	s.GoodputRatio = ratio(good, s.AllocatedHours)
+}
+
+// times sums up completion and queuing times and the makespan.
+func (s *Summary) times(jobs []JobResult) {
+	var jcts []float64
+	total, queued, last := 0.0, 0.0, 0.0
+	for i := range jobs {
+		j := &jobs[i]
+		last = max(last, j.Finished)
+		if j.Outcome == Done {
+			jcts = append(jcts, j.JCT)
+			total, queued = total+j.JCT, queued+j.Queued
+		}
+	}
+	if len(jobs) > 0 {
+		s.Makespan = max(0, last-jobs[0].Submitted)
+	}
+	n := float64(len(jcts))
+	slices.Sort(jcts)
+	s.MeanJCT, s.MeanQueued = ratio(total, n), ratio(queued, n)
+	s.P50JCT, s.P90JCT, s.P99JCT = Quantile(jcts, 0.5), Quantile(jcts, 0.9), Quantile(jcts, 0.99)
+}
+
+func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
+	if r.opts.Isolated == nil {
+		return nil
+	}
+	var rhos []float64
+	total := 0.0
+	for i := range jobs {
+		if jobs[i].Rho > 0 {
+			rhos = append(rhos, jobs[i].Rho)
+			total += jobs[i].Rho
+		}
+	}
+	return &RhoSummary{
+		Mean: ratio(total, float64(len(rhos))), Worst: fairness.Worst(rhos), Unfair: fairness.UnfairFraction(rhos),
+	}
+}
+
+// Quantile returns sorted[int(q n)], the last value if q is 1, and 0 if there
+// are none: the definition of the public Sia simulator.
+func Quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
+
+// ratio returns a / b, 0 if b is 0.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}
