@@ -1,0 +1,113 @@
+package mmkp_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/oxgang/oxgang/internal/testdata"
+	"github.com/oxgang/oxgang/opt/mmkp"
+)
+
+// recorded is one scheduling round of the public Sia simulator: minimise
+// Σ A·X + λ(jobs − ΣX); see golden/ilp_rounds.jsonl in the data's README.
+type recorded struct {
+	Round     int         `json:"round"`
+	Lambda    float64     `json:"lam"`
+	GPUs      []float64   `json:"gpus"`
+	Red       [][]float64 `json:"red"` // GPUs per configuration and type
+	A         [][]float64 `json:"A"`   // cost per job and configuration
+	Fix       [][2]int    `json:"fix"` // pinned job, configuration
+	Objective float64     `json:"objective"`
+}
+
+// readRecorded reads the recorded rounds.
+func readRecorded(t testing.TB) []recorded {
+	t.Helper()
+	text, err := os.ReadFile(testdata.Path(t, "sia/golden/ilp_rounds.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []recorded
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var r recorded
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// problem returns the round as a knapsack: value = λ − A, pinned jobs must take
+// their one configuration.
+func (r recorded) problem() *mmkp.Problem {
+	p := &mmkp.Problem{Capacity: r.GPUs}
+	for i, costs := range r.A {
+		pinned := slices.IndexFunc(r.Fix, func(f [2]int) bool { return f[0] == i })
+		var item mmkp.Item
+		for j, a := range costs {
+			if pinned >= 0 && r.Fix[pinned][1] != j {
+				continue
+			}
+			c := mmkp.Choice{Value: r.Lambda - a}
+			for k, n := range r.Red[j] {
+				if n > 0 {
+					c.Use = mmkp.Use{Resource: k, Amount: n}
+				}
+			}
+			item.Choices = append(item.Choices, c)
+		}
+		item.Must = pinned >= 0
+		p.Items = append(p.Items, item)
+	}
+	return p
+}
+
+func TestSolve_recorded_rounds_are_solved_exactly(t *testing.T) {
+	solver, worst := mmkp.NewSolver(), 0.0
+	for _, r := range readRecorded(t) {
+		p := r.problem()
+		s, err := solver.Solve(t.Context(), p, nil, mmkp.DefaultOptions())
+		if err != nil {
+			t.Fatalf("round %d: %v", r.Round, err)
+		}
+		check(t, p, s)
+		objective := r.Lambda*float64(len(r.A)) - s.Value
+		gap := objective/r.Objective - 1
+		worst = max(worst, math.Abs(gap))
+		t.Logf("round %d: %2d jobs, %.4f, recorded %.4f (%+.1e), %v, gap %.1e, %d price steps, %d nodes", r.Round, len(r.A), objective, r.Objective, gap, s.Status, s.Gap, s.Iterations, s.Nodes)
+		if math.Abs(gap) > 0.005 {
+			t.Errorf("round %d: objective %v, want %v within 0.5 %%", r.Round, objective, r.Objective)
+		}
+	}
+	t.Logf("worst relative difference %.1e", worst)
+}
+
+// check fails if s is not a feasible solution of p whose value and bound agree.
+func check(t testing.TB, p *mmkp.Problem, s *mmkp.Solution) {
+	t.Helper()
+	value, used := p.Value(s.Pick)
+	if math.Abs(value-s.Value) > 1e-9*math.Abs(value) {
+		t.Errorf("value %v, want %v, that of the picks", s.Value, value)
+	}
+	for k, u := range used {
+		if u > p.Capacity[k]*(1+1e-9) {
+			t.Errorf("resource %d: %v used, want at most %v", k, u, p.Capacity[k])
+		}
+	}
+	for i, j := range s.Pick {
+		if j < 0 && p.Items[i].Must {
+			t.Errorf("item %d: no choice, want one", i)
+		}
+	}
+	if s.Bound < s.Value {
+		t.Errorf("bound %v, want at least the value %v", s.Bound, s.Value)
+	}
+}

@@ -1,0 +1,320 @@
+package mmkp
+
+import "math"
+
+// A plane is a set of prices at which the bound may bend: two columns of an
+// item are worth the same there, or one price is at an end of its range. The
+// planes of a vertex are as many as there are resources, and independent.
+type plane struct {
+	bend bend
+	item int32 // of a tie
+	a, b int32 // its columns
+	k    int   // the price of any other bend
+	at   float64
+}
+
+// A bend says what happens at a plane.
+type bend uint8
+
+const (
+	tie   bend = iota // both sides are allowed
+	start             // a price nobody has asked for yet; both sides are allowed
+	floor             // a price is 0
+	roof              // a price is so high that nobody uses the resource
+)
+
+// descent is a walk over the vertices of the bound.
+type descent struct {
+	prices  []float64 // the best seen
+	bound   float64   // there
+	steps   int
+	vertex  []float64 // where the walk is
+	roofs   []float64
+	planes  []plane
+	inverse []float64 // of the planes' normals, k x k: column r leaves plane r and no other
+	work    []float64 // the normals, while they are inverted
+	edge    []float64 // a direction in price space
+	steep   []float64 // the steepest yet
+	pick    []int32   // column per item at the vertex
+	idle    []float64 // capacity that the items without a tie leave
+}
+
+// descend walks down the edges of the bound from the start prices until none
+// leads down, and leaves the best prices in s.prices. The bound is convex and
+// linear between planes, so the last vertex is its minimum, but for rounding.
+func (s *Solver) descend(from []float64) {
+	s.prepare(from)
+	s.bound = math.Inf(1)
+	for s.steps = 0; ; s.steps++ {
+		d, _ := s.evaluate(s.vertex, s.edge, s.pick)
+		if d < s.bound {
+			s.bound = d
+			copy(s.prices, s.vertex)
+		}
+		if s.steps >= s.opts.MaxSteps || s.ctx.Err() != nil {
+			return
+		}
+		s.untie()
+		r, slope := s.steepest()
+		if r < 0 {
+			return
+		}
+		s.planes[r] = s.walk(d, slope)
+		if !s.meet() {
+			return
+		}
+	}
+}
+
+// prepare sets the walk to its start.
+func (s *Solver) prepare(from []float64) {
+	k := s.k
+	s.prices, s.vertex, s.idle = sized(s.prices, k), sized(s.vertex, k), sized(s.idle, k)
+	s.edge, s.steep = sized(s.edge, k), sized(s.steep, k)
+	s.inverse, s.work = sized(s.inverse, k*k), sized(s.work, k*k)
+	s.planes, s.pick = sized(s.planes, k), sized(s.pick, len(s.items))
+	s.left, s.right, s.middle = sized(s.left, len(s.items)), sized(s.right, len(s.items)), sized(s.middle, len(s.items))
+	s.probe = sized(s.probe, k)
+	s.findRoofs()
+	clear(s.vertex)
+	copy(s.vertex, from)
+	clear(s.inverse)
+	for r := range k {
+		s.vertex[r] = min(s.vertex[r], s.roofs[r])
+		s.planes[r] = plane{bend: start, k: r, at: s.vertex[r]}
+		if s.vertex[r] == 0 {
+			s.planes[r].bend = floor
+		}
+		s.inverse[r*k+r] = 1
+	}
+}
+
+// findRoofs finds, for every resource, a price at which no item uses it: the
+// lowest bound is below.
+func (s *Solver) findRoofs() {
+	s.roofs = sized(s.roofs, s.k)
+	clear(s.roofs)
+	for _, g := range s.groups {
+		base, v := s.hull[g.first], s.hull[min(g.first+1, g.end-1)]
+		if v.amount > base.amount {
+			s.raise(int(g.resource), (v.lp-base.lp)/(v.amount-base.amount))
+		}
+	}
+	for i, r := range s.items {
+		for c := r.multi; c < r.end; c++ {
+			choice := &s.problem.Items[i].Choices[s.columns[c].choice]
+			worth := s.columns[c].lp - s.columns[r.first].lp
+			for k := range s.problem.Capacity {
+				if a := choice.uses(k); a > 0 {
+					s.raise(k, worth/a)
+				}
+			}
+		}
+	}
+}
+
+func (s *Solver) raise(k int, price float64) { s.roofs[k] = max(s.roofs[k], 1.001*price) }
+
+// evaluate returns the bound at the given prices and its slope in direction d,
+// and writes the column every item takes there to pick. Where columns tie, the
+// slope is one of a subgradient. Every group remembers where it was, so that a
+// small move of prices costs little.
+func (s *Solver) evaluate(prices, d []float64, pick []int32) (bound, slope float64) {
+	for k, b := range s.capacity {
+		bound += b * prices[k]
+		slope += b * d[k]
+	}
+	for i := range s.items {
+		r := &s.items[i]
+		best, taken, rate := s.columns[r.first].lp, r.first, 0.0
+		for g := r.group; g < r.last; g++ {
+			at, k := &s.groups[g], s.groups[g].resource
+			price := prices[k]
+			v := s.hull[s.settle(at, price)]
+			if worth := v.lp - price*v.amount; worth > best {
+				best, taken, rate = worth, v.column, d[k]*v.amount
+			}
+		}
+		for c := r.multi; c < r.end; c++ {
+			if worth := s.columns[c].lp - s.cost(i, c, prices); worth > best {
+				best, taken, rate = worth, c, s.cost(i, c, d)
+			}
+		}
+		pick[i] = taken
+		bound += best
+		slope -= rate
+	}
+	return bound, slope
+}
+
+// settle moves g to the corner that is best at the price and returns it.
+func (s *Solver) settle(g *group, price float64) int32 {
+	at := g.at
+	v := s.hull[at]
+	for ; at+1 < g.end; at++ {
+		next := s.hull[at+1]
+		if next.lp-v.lp <= price*(next.amount-v.amount) {
+			break
+		}
+		v = next
+	}
+	for ; at > g.first; at-- {
+		next := s.hull[at-1]
+		if v.lp-next.lp > price*(v.amount-next.amount) {
+			break
+		}
+		v = next
+	}
+	g.at = at
+	return at
+}
+
+// untie computes the capacity left by the items that have no tie at the vertex.
+func (s *Solver) untie() {
+	copy(s.idle, s.capacity)
+	for i, c := range s.pick {
+		s.use(i, c, s.idle, -1)
+	}
+	for r := range s.planes {
+		if s.leads(r) {
+			i := s.planes[r].item
+			s.use(int(i), s.pick[i], s.idle, 1)
+		}
+	}
+}
+
+// leads reports whether plane r is the first tie of its item.
+func (s *Solver) leads(r int) bool {
+	if s.planes[r].bend != tie {
+		return false
+	}
+	for q := range r {
+		if s.planes[q].bend == tie && s.planes[q].item == s.planes[r].item {
+			return false
+		}
+	}
+	return true
+}
+
+// steepest puts the edge that leads down most steeply, per value of capacity,
+// into s.steep, and returns the plane it leaves and its slope; -1 if no edge
+// leads down.
+func (s *Solver) steepest() (leaves int, slope float64) {
+	leaves = -1
+	best := -1e-9 // a fraction of all capacity; less is rounding
+	for r := range s.planes {
+		for _, sign := range [2]float64{1, -1} {
+			if b := s.planes[r].bend; b == floor && sign < 0 || b == roof && sign > 0 {
+				continue
+			}
+			size := 0.0
+			for k := range s.edge {
+				s.edge[k] = sign * s.inverse[k*s.k+r]
+				size += math.Abs(s.edge[k]) * s.capacity[k]
+			}
+			if down := s.slope(s.edge); down < best*size {
+				best, slope, leaves = down/size, down, r
+				copy(s.steep, s.edge)
+			}
+		}
+	}
+	return leaves, slope
+}
+
+// slope returns how the bound changes from the vertex in direction d.
+func (s *Solver) slope(d []float64) float64 {
+	total := 0.0
+	for k, free := range s.idle {
+		total += free * d[k]
+	}
+	for r := range s.planes {
+		if s.leads(r) {
+			_, least := s.cheapest(r, d)
+			total -= least
+		}
+	}
+	return total
+}
+
+// cheapest returns the column that the item tied by plane r takes when the
+// prices leave the vertex in direction d, and what it costs there.
+func (s *Solver) cheapest(r int, d []float64) (column int32, cost float64) {
+	cost = math.Inf(1)
+	for _, p := range s.planes[r:] {
+		if p.bend != tie || p.item != s.planes[r].item {
+			continue
+		}
+		for _, c := range [2]int32{p.a, p.b} {
+			if x := s.cost(int(p.item), c, d); x < cost {
+				column, cost = c, x
+			}
+		}
+	}
+	return column, cost
+}
+
+// meet moves the vertex to where the planes meet. It reports false if they are
+// not independent, which only rounding can cause.
+func (s *Solver) meet() bool {
+	clear(s.work)
+	for r, p := range s.planes {
+		normal := s.work[r*s.k : (r+1)*s.k]
+		if p.bend == tie {
+			s.use(int(p.item), p.a, normal, 1)
+			s.use(int(p.item), p.b, normal, -1)
+		} else {
+			normal[p.k] = 1
+		}
+	}
+	if !invert(s.work, s.inverse, s.k) {
+		return false
+	}
+	for k := range s.vertex {
+		x := 0.0
+		for r, p := range s.planes {
+			x += s.inverse[k*s.k+r] * p.at
+		}
+		s.vertex[k] = max(0, x)
+	}
+	return true
+}
+
+// invert writes the inverse of the n x n matrix a to inv and destroys a
+// (Gauss-Jordan with row pivoting). It reports false if a is singular.
+func invert(a, inv []float64, n int) bool {
+	clear(inv)
+	for i := range n {
+		inv[i*n+i] = 1
+	}
+	for col := range n {
+		pivot := col
+		for r := col + 1; r < n; r++ {
+			if math.Abs(a[r*n+col]) > math.Abs(a[pivot*n+col]) {
+				pivot = r
+			}
+		}
+		scale := a[pivot*n+col]
+		if math.Abs(scale) < 1e-12 {
+			return false
+		}
+		for j := range n {
+			a[col*n+j], a[pivot*n+j] = a[pivot*n+j], a[col*n+j]
+			inv[col*n+j], inv[pivot*n+j] = inv[pivot*n+j], inv[col*n+j]
+		}
+		for j := range n {
+			a[col*n+j] /= scale
+			inv[col*n+j] /= scale
+		}
+		for r := range n {
+			f := a[r*n+col]
+			if r == col || f == 0 {
+				continue
+			}
+			for j := range n {
+				a[r*n+j] -= f * a[col*n+j]
+				inv[r*n+j] -= f * inv[col*n+j]
+			}
+		}
+	}
+	return true
+}
