@@ -1,0 +1,174 @@
+package estimate
+
+import "math"
+
+// A box bounds the variables; low equals high where one is pinned.
+type box struct{ low, high vector }
+
+func (b *box) pin(i int, value float64) { b.low[i], b.high[i] = value, value }
+
+func (b *box) pinned(i int) bool { return b.low[i] == b.high[i] }
+
+func (b *box) project(x *vector) {
+	for i := range x {
+		x[i] = min(max(x[i], b.low[i]), b.high[i])
+	}
+}
+
+// free returns the variables that may move: neither pinned, nor at a wall that
+// the gradient pushes against.
+func (b *box) free(x, grad *vector) (free [dims]bool) {
+	for i := range dims {
+		free[i] = !b.pinned(i) && (x[i] > b.low[i] || grad[i] < 0) && (x[i] < b.high[i] || grad[i] > 0)
+	}
+	return free
+}
+
+// step returns the minimiser d of the damped quadratic in the box around x, in
+// this sense: a variable whose step would leave the box stops at its wall, and
+// the others are solved again. It reports false where the quadratic has no
+// minimum.
+func (m *quadratic) step(b *box, x *vector, damping float64) (d vector, ok bool) {
+	free := b.free(x, &m.grad)
+	for hit := true; hit; {
+		if !m.solve(damping, &free, &d) {
+			return d, false
+		}
+		hit = false
+		for i := range dims {
+			to := min(max(x[i]+d[i], b.low[i]), b.high[i])
+			if free[i] && to != x[i]+d[i] {
+				d[i], free[i], hit = to-x[i], false, true
+			}
+		}
+	}
+	return d, true
+}
+
+// leastPivot, relative to the scale of a variable, is where the factorisation
+// of a Hessian stops: it is not positive definite, or hardly.
+const leastPivot = 1e-12
+
+// solve computes the free entries of d from (hess + damping scale) d = −grad,
+// the others being given, by an LDL' factorisation. It reports whether the
+// matrix is positive definite in the free variables.
+func (m *quadratic) solve(damping float64, free *[dims]bool, d *vector) bool {
+	var at [dims]int // the free variables
+	n := 0
+	for i := range dims {
+		if free[i] {
+			at[n] = i
+			n++
+		}
+	}
+	var l matrix
+	var diag, rhs vector
+	for r := range n {
+		i := at[r]
+		rhs[r] = m.force(i, free, d)
+		pivot := m.hess[i][i] + damping*m.scale[i]
+		for c := range r {
+			sum := m.hess[i][at[c]]
+			for k := range c {
+				sum -= l[r][k] * l[c][k] * diag[k]
+			}
+			l[r][c] = sum / diag[c]
+			rhs[r] -= l[r][c] * rhs[c]
+			pivot -= l[r][c] * sum
+		}
+		if !(pivot > leastPivot*m.scale[i]) {
+			return false
+		}
+		diag[r] = pivot
+	}
+	for r := n - 1; r >= 0; r-- {
+		sum := rhs[r] / diag[r]
+		for k := r + 1; k < n; k++ {
+			sum -= l[k][r] * d[at[k]]
+		}
+		d[at[r]] = sum
+	}
+	return true
+}
+
+// force returns −grad of variable i after the steps d of those not free.
+func (m *quadratic) force(i int, free *[dims]bool, d *vector) float64 {
+	f := -m.grad[i]
+	for j := range dims {
+		if !free[j] && d[j] != 0 {
+			f -= m.hess[max(i, j)][min(i, j)] * d[j]
+		}
+	}
+	return f
+}
+
+// drop returns by how much the quadratic falls with a step d.
+func (m *quadratic) drop(d *vector) float64 {
+	drop := 0.0
+	for i := range dims {
+		half := m.grad[i] + m.hess[i][i]*d[i]/2
+		for j := range i {
+			half += m.hess[i][j] * d[j]
+		}
+		drop -= half * d[i]
+	}
+	return drop
+}
+
+// A stage is one search: how much the tips of the objective are smoothed, and
+// the gain in loss at which it ends.
+type stage struct{ smoothing, tolerance float64 }
+
+// stages first find the neighbourhood, then the fit. A valley of perfect fits
+// is as narrow as the smoothing: walking along it wants the wide one. The last
+// smoothing bounds what the loss may lie above the least one for its sake, by
+// twice its value.
+var stages = [...]stage{{1e-3, 1e-6}, {1e-6, 1e-7}}
+
+// Limits of one search. Damping starts small, is multiplied by patience when a
+// step fails and divided by it when one succeeds.
+const (
+	mostSteps    = 50
+	startDamping = 1e-3
+	leastDamping = 1e-6 // below it, none
+	mostDamping  = 1e8
+	patience     = 8
+)
+
+// minimise improves s, already evaluated, by damped Newton steps in the box
+// until neither the last step nor the next promises to lower the objective by
+// its tolerance. t is scratch; y are the multipliers to begin with and end with.
+func minimise(points []point, at stage, b *box, s, t *state, y []dual) {
+	var m quadratic
+	derive(points, s, y, &m)
+	damping := startDamping
+	for range mostSteps {
+		d, ok := m.step(b, &s.x, damping)
+		if !ok {
+			damping = max(damping*patience, leastDamping)
+			continue
+		}
+		for i := range dims {
+			t.x[i] = s.x[i] + d[i]
+		}
+		b.project(&t.x) // rounding
+		evaluate(points, at.smoothing, t)
+		hoped, drop := m.drop(&d), s.value-t.value
+		if math.Abs(hoped) < at.tolerance && drop < at.tolerance || damping > mostDamping {
+			return
+		}
+		if !(drop > 0) {
+			damping = max(damping*patience, leastDamping)
+			continue
+		}
+		advance(s, t, y)
+		*s, *t = *t, *s
+		if drop > hoped/4 {
+			damping /= patience
+			if damping < leastDamping {
+				damping = 0
+			}
+		}
+		derive(points, s, y, &m)
+	}
+}
