@@ -15,26 +15,29 @@ import (
 // measured returns the catalog of the shared profiles, read once.
 func measured(t testing.TB) Catalog {
 	t.Helper()
-	dir, off := testdata.Path(t, "sia/profiles"), testdata.Path(t, "sia/derived/offtable_wholenode.csv")
-	readOnce.Do(func() {
-		f, err := os.Open(off)
-		if err != nil {
-			readErr = err
-			return
-		}
-		defer f.Close()
-		readCatalog, readErr = ReadProfiles(os.DirFS(dir), f)
-	})
-	if readErr != nil {
-		t.Fatal(readErr)
-	}
+	testdata.Path(t, "sia/profiles") // skips here, not in readShared's one caller
+	readOnce.Do(func() { readCatalog = readShared(t) })
 	return readCatalog
+}
+
+// readShared reads the shared profiles.
+func readShared(t testing.TB) Catalog {
+	t.Helper()
+	f, err := os.Open(testdata.Path(t, "sia/derived/offtable_wholenode.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c, err := ReadProfiles(os.DirFS(testdata.Path(t, "sia/profiles")), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 var (
 	readOnce    sync.Once
 	readCatalog Catalog
-	readErr     error
 )
 
 // goldenRows returns the data lines of a golden CSV file.

@@ -22,6 +22,7 @@ var rooms = []room{
 	{"cmd/...", 9}, // programs
 	{"casestudy/...", 9},
 	{"internal/papersdoc", 9},
+	{"internal/fitcatalog", 9},
 
 	{"dashboard", 8}, // windows; the composed options
 	{"report", 8},

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// A model is the parametric form of one application.
+type model struct {
+	app    *workload.Application
+	types  []typeModel // by name
+	noise  noise
+	phiOff deviation // of the noise scale
+	effOff deviation // of the efficiency at the batch size where it was measured
+}
+
+// A typeModel is the throughput model of one GPU type.
+type typeModel struct {
+	gpuType  cluster.GPUType
+	localMax int
+	params   perf.Params
+	points   int
+	stepOff  deviation
+}
+
+// A deviation is how far a fit is from what was measured, relative to it.
+type deviation struct {
+	mean, max float64
+	n         int
+}
+
+func (d *deviation) add(got, want float64) {
+	off := math.Abs(got-want) / want
+	d.n++
+	d.mean += (off - d.mean) / float64(d.n)
+	d.max = math.Max(d.max, off)
+}
+
+// A layout says how the machines of a GPU type were profiled.
+type layout struct {
+	perNode int // GPUs of a node
+	nodes   int // most, all GPUs of each
+	partial int // most nodes of which any number of GPUs was used
+}
+
+// layouts are the profiled machines. Source: README of the shared profiles.
+var layouts = map[cluster.GPUType]layout{
+	"t4":   {perNode: 4, nodes: 16, partial: 4},
+	"rtx":  {perNode: 8, nodes: 3, partial: 2},
+	"a100": {perNode: 8, nodes: 2, partial: 2},
+	"quad": {perNode: 4, nodes: 1, partial: 1},
+	"v100": {perNode: 8, nodes: 5, partial: 2},
+}
+
+// pipelineNodes is the most nodes of which pipelines were profiled.
+const pipelineNodes = 16
+
+// shapes returns the placements that were measured on a layout: GPUs of each
+// node, not descending, then whole nodes.
+func (l layout) shapes() [][]int {
+	var all, last [][]int
+	for n := 1; n <= l.partial; n++ {
+		next := [][]int{}
+		for gpus := 1; gpus <= l.perNode; gpus++ {
+			if n == 1 {
+				next = append(next, []int{gpus})
+			}
+			for _, s := range last {
+				if s[len(s)-1] <= gpus {
+					next = append(next, append(slices.Clone(s), gpus))
+				}
+			}
+		}
+		all, last = append(all, next...), next
+	}
+	for n := l.partial + 1; n <= l.nodes; n++ {
+		all = append(all, slices.Repeat([]int{l.perNode}, n))
+	}
+	return all
+}
+
+// fit returns the parametric form of an application.
+func fit(app *workload.Application) model {
+	m := model{app: app}
+	for _, g := range slices.Sorted(maps.Keys(app.Batch.LocalMax)) {
+		m.types = append(m.types, fitType(app, g))
+	}
+	m.noise = fitNoise(app.Curve, float64(app.Batch.Init))
+	for i, b := range app.Curve.Batches {
+		for e := range app.Curve.Ends {
+			want := phi(app, i, e)
+			if math.IsInf(want, 1) {
+				continue // the squared norm of the gradient was not measurable
+			}
+			got, start := m.noise.scale(e, b), float64(app.Batch.Init)
+			m.phiOff.add(got, want)
+			m.effOff.add(perf.Efficiency(got, start, b), perf.Efficiency(want, start, b))
+		}
+	}
+	return m
+}
+
+// phi returns the noise scale measured in an epoch at a batch size, in samples.
+func phi(app *workload.Application, batch, epoch int) float64 {
+	return float64(app.Batch.Init) * app.Curve.Var[batch][epoch] / app.Curve.Sqr[batch][epoch]
+}
+
+// fitType fits the throughput model of an application on a GPU type.
+func fitType(app *workload.Application, g cluster.GPUType) typeModel {
+	t := typeModel{gpuType: g, localMax: app.Batch.LocalMax[g]}
+	obs := observe(app, g)
+	t.params, _ = estimate.Fit(obs, nil)
+	round(&t.params)
+	t.points = len(obs)
+	for i := range obs {
+		o := &obs[i]
+		t.stepOff.add(t.params.Step(o.Nodes, o.Replicas, float64(o.Local)), o.Step)
+	}
+	return t
+}
+
+// observe returns what was measured of an application on a GPU type, at local
+// batch sizes a factor of the square root of 2 apart.
+func observe(app *workload.Application, g cluster.GPUType) []perf.Observation {
+	l, size := layouts[g], max(1, app.GPUsPerReplica[g])
+	if app.MicroBatches > 0 {
+		l.nodes = pipelineNodes
+	}
+	var obs []perf.Observation
+	for _, shape := range l.shapes() {
+		least, most := app.Speed.LocalRange(g, shape)
+		for _, local := range ladder(least, most) {
+			step, sync, ok := app.Speed.Step(g, shape, local)
+			if !ok {
+				continue
+			}
+			obs = append(obs, perf.Observation{Nodes: len(shape), Replicas: sum(shape) / size, Local: local, Compute: step - sync, Step: step})
+		}
+	}
+	return obs
+}
+
+// ladder returns least and most and what lies between them, a factor of about
+// the square root of 2 apart; nothing if most is 0.
+func ladder(least, most int) []int {
+	var rungs []int
+	for x := float64(least); most > 0 && int(math.Round(x)) < most; x *= math.Sqrt2 {
+		rungs = append(rungs, int(math.Round(x)))
+	}
+	if most > 0 {
+		rungs = append(rungs, most)
+	}
+	return slices.Compact(rungs)
+}
+
+func sum(shape []int) int {
+	total := 0
+	for _, n := range shape {
+		total += n
+	}
+	return total
+}
+
+// round keeps six significant digits of each parameter: far more than the fit
+// is good for.
+func round(p *perf.Params) {
+	for _, v := range []*float64{&p.AlphaC, &p.BetaC, &p.AlphaN, &p.BetaN, &p.AlphaR, &p.BetaR, &p.Gamma} {
+		*v = digits(*v, 6)
+	}
+}
+
+// digits returns v with n significant digits.
+func digits(v float64, n int) float64 {
+	if v == 0 {
+		return 0
+	}
+	unit := math.Pow(10, float64(n-1)-math.Floor(math.Log10(math.Abs(v))))
+	return math.Round(v*unit) / unit
+}
