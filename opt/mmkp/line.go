@@ -87,7 +87,7 @@ func (s *Solver) parting(stop plane) plane {
 		}
 		if turn := math.Abs(s.cost(i, a, s.steep) - s.cost(i, b, s.steep)); turn > most {
 			most = turn
-			found = plane{bend: tie, item: int32(i), a: a, b: b, at: s.columns[a].lp - s.columns[b].lp}
+			found = plane{bend: tie, k: -1, item: int32(i), a: a, b: b, at: s.columns[a].lp - s.columns[b].lp}
 		}
 	}
 	return found

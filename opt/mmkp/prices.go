@@ -3,24 +3,24 @@ package mmkp
 import "math"
 
 // A plane is a set of prices at which the bound may bend: two columns of an
-// item are worth the same there, or one price is at an end of its range. The
-// planes of a vertex are as many as there are resources, and independent.
+// item are worth the same there, or one price has a certain value. The planes
+// of a vertex are as many as there are resources, and independent.
 type plane struct {
 	bend bend
-	item int32 // of a tie
-	a, b int32 // its columns
-	k    int   // the price of any other bend
+	k    int   // the price; -1: two columns are worth the same
+	item int32 // theirs
+	a, b int32 // the columns
 	at   float64
 }
 
-// A bend says what happens at a plane.
+// A bend says what the bound does at a plane.
 type bend uint8
 
 const (
-	tie   bend = iota // both sides are allowed
-	start             // a price nobody has asked for yet; both sides are allowed
-	floor             // a price is 0
-	roof              // a price is so high that nobody uses the resource
+	flat  bend = iota // it does not bend: a start price, or another column of the item is better
+	tie               // the item changes between the columns
+	floor             // the price is 0; the edge leads up only
+	roof              // nobody uses the resource at this price; the edge leads down only
 )
 
 // descent is a walk over the vertices of the bound.
@@ -54,6 +54,7 @@ func (s *Solver) descend(from []float64) {
 		if s.steps >= s.opts.MaxSteps || s.ctx.Err() != nil {
 			return
 		}
+		s.flatten()
 		s.untie()
 		r, slope := s.steepest()
 		if r < 0 {
@@ -81,7 +82,7 @@ func (s *Solver) prepare(from []float64) {
 	clear(s.inverse)
 	for r := range k {
 		s.vertex[r] = min(s.vertex[r], s.roofs[r])
-		s.planes[r] = plane{bend: start, k: r, at: s.vertex[r]}
+		s.planes[r] = plane{k: r, at: s.vertex[r]}
 		if s.vertex[r] == 0 {
 			s.planes[r].bend = floor
 		}
@@ -167,6 +168,23 @@ func (s *Solver) settle(g *group, price float64) int32 {
 	}
 	g.at = at
 	return at
+}
+
+// flatten marks the ties that are none at the vertex: on the way along the edge
+// a third column became better than both.
+func (s *Solver) flatten() {
+	for r := range s.planes {
+		p := &s.planes[r]
+		if p.bend != tie {
+			continue
+		}
+		best, a := s.pick[p.item], s.columns[p.a].lp
+		cost := s.cost(int(p.item), p.a, s.vertex)
+		lack := s.columns[best].lp - s.cost(int(p.item), best, s.vertex) - (a - cost)
+		if lack > 1e-12*(math.Abs(a)+cost) {
+			p.bend = flat
+		}
+	}
 }
 
 // untie computes the capacity left by the items that have no tie at the vertex.
@@ -259,7 +277,7 @@ func (s *Solver) meet() bool {
 	clear(s.work)
 	for r, p := range s.planes {
 		normal := s.work[r*s.k : (r+1)*s.k]
-		if p.bend == tie {
+		if p.k < 0 {
 			s.use(int(p.item), p.a, normal, 1)
 			s.use(int(p.item), p.b, normal, -1)
 		} else {
