@@ -1,0 +1,53 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oxgang/oxgang/workload"
+)
+
+// check returns an error that joins all breaches of the package's rules 1 to 4
+// (uniqueness aside) and of the ranges of other fields.
+func check(a *workload.Arrival) error {
+	var errs []error
+	s := &a.Spec
+	if s.ID == "" || !utf8.ValidString(string(s.ID)) {
+		errs = append(errs, fmt.Errorf("id %q, want a name in UTF-8", s.ID))
+	}
+	if s.GPUs < 1 || s.GPUs > maxCount {
+		errs = append(errs, fmt.Errorf("gpus %d, want 1 to %d", s.GPUs, maxCount))
+	}
+	for _, d := range []struct {
+		name string
+		d    time.Duration
+	}{{"at_s", a.At}, {"duration_s", a.Duration}, {"cancel_after_s", a.CancelAfter}, {"latency_s", s.Latency}, {"restart_overhead_s", s.RestartOverhead}} {
+		if d.d < 0 || d.d > maxSeconds*time.Second {
+			errs = append(errs, fmt.Errorf("%s %v, want %s", d.name, d.d.Seconds(), wantSeconds))
+		}
+	}
+	for _, x := range []struct {
+		name string
+		x    float64
+	}{{"weight", s.Weight}, {"cpus", s.CPUs}, {"target_samples", s.Target}} {
+		if math.IsNaN(x.x) || math.IsInf(x.x, 0) || x.x < 0 {
+			errs = append(errs, fmt.Errorf("%s %v, want a finite number of at least 0", x.name, x.x))
+		}
+	}
+	for _, n := range []struct {
+		name string
+		n    int
+	}{
+		{"batch_size", s.BatchSize}, {"min_gpus", s.MinGPUs}, {"max_gpus", s.MaxGPUs}, {"micro_batches", s.MicroBatches}, {"memory_bytes", int(s.Memory)},
+		{"batch.init", s.Batch.Init}, {"batch.max", s.Batch.Max}, {"batch.local_min", s.Batch.LocalMin},
+		{"reservation.nodes", s.Reservation.Nodes}, {"reservation.gpus", s.Reservation.GPUs},
+	} {
+		if n.n < 0 {
+			errs = append(errs, fmt.Errorf("%s %d, want at least 0", n.name, n.n))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,180 @@
+package trace
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// A Description sums up a trace.
+type Description struct {
+	Jobs        int
+	First, Last time.Duration // submissions, since the start of the trace
+	Users       int
+	Queues      int
+	// GPUHours is the demand of the jobs whose running time is known: requested
+	// GPUs times Duration. The running time of others follows from their
+	// application.
+	GPUHours     float64
+	Known        int         // jobs whose running time is known
+	Hours        []Load      // hours with submissions, ascending
+	Sizes        []SizeCount // by requested GPUs, ascending
+	Durations    Quantiles   // of the known running times
+	Applications []NameCount // most frequent first
+	GPUTypes     []NameCount // asked for by name, most frequent first
+	Adaptivity   []NameCount // most frequent first
+	Cancelled    int
+	// Summary, if set by the caller, is printed with the description.
+	Summary *Summary
+}
+
+// A Load is what is submitted in one hour.
+type Load struct {
+	Hour     int // 0: the first hour of the trace
+	Jobs     int
+	GPUHours float64 // of the jobs whose running time is known
+}
+
+// A SizeCount is how many jobs ask for a number of GPUs.
+type SizeCount struct {
+	GPUs, Jobs int
+	GPUHours   float64 // of the jobs whose running time is known
+}
+
+// A NameCount is how many jobs have a name in common.
+type NameCount struct {
+	Name string
+	Jobs int
+}
+
+// Quantiles of running times.
+type Quantiles struct{ Mean, Min, P10, P50, P90, P99, Max time.Duration }
+
+// Describe reads all of seq and sums it up. It keeps 8 bytes a job, and returns
+// the first error of seq.
+func Describe(seq iter.Seq2[workload.Arrival, error]) (*Description, error) {
+	d := &Description{}
+	c := counters{hours: map[int]*Load{}, sizes: map[int]*SizeCount{}, names: map[string]map[string]int{}}
+	for a, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		if d.Jobs == 0 || a.At < d.First {
+			d.First = a.At
+		}
+		d.Last = max(d.Last, a.At)
+		d.Jobs++
+		c.add(&a)
+		if a.CancelAfter > 0 {
+			d.Cancelled++
+		}
+	}
+	c.fill(d)
+	return d, nil
+}
+
+// counters collects what a Description sorts.
+type counters struct {
+	hours     map[int]*Load
+	sizes     map[int]*SizeCount
+	names     map[string]map[string]int // "application", "user" ... -> name -> jobs
+	durations []time.Duration
+}
+
+// add counts one arrival.
+func (c *counters) add(a *workload.Arrival) {
+	hour := int(a.At / time.Hour)
+	if c.hours[hour] == nil {
+		c.hours[hour] = &Load{Hour: hour}
+	}
+	size := a.Spec.GPUs
+	if c.sizes[size] == nil {
+		c.sizes[size] = &SizeCount{GPUs: size}
+	}
+	c.hours[hour].Jobs++
+	c.sizes[size].Jobs++
+	if a.Duration > 0 {
+		work := float64(size) * a.Duration.Hours()
+		c.hours[hour].GPUHours += work
+		c.sizes[size].GPUHours += work
+		c.durations = append(c.durations, a.Duration)
+	}
+	c.name("application", a.Application)
+	c.name("user", a.Spec.User)
+	c.name("queue", a.Spec.Queue)
+	c.name("adaptivity", adaptivityWord(a.Spec.Adaptivity))
+	for _, t := range a.Spec.GPUTypes {
+		c.name("type", string(t))
+	}
+}
+
+// name counts one job for a name, unless it is empty.
+func (c *counters) name(kind, name string) {
+	if name == "" {
+		return
+	}
+	if c.names[kind] == nil {
+		c.names[kind] = map[string]int{}
+	}
+	c.names[kind][name]++
+}
+
+// adaptivityWord returns a word for what may be adapted.
+func adaptivityWord(a job.Adaptivity) string {
+	switch a {
+	case job.Adaptive:
+		return "adaptive"
+	case job.StrongScaling:
+		return "scale-gpus"
+	case job.Rigid, 0:
+		return "rigid"
+	}
+	return "other"
+}
+
+// fill sorts the counters into d.
+func (c *counters) fill(d *Description) {
+	for _, h := range slices.Sorted(maps.Keys(c.hours)) {
+		d.Hours = append(d.Hours, *c.hours[h])
+		d.GPUHours += c.hours[h].GPUHours
+	}
+	for _, n := range slices.Sorted(maps.Keys(c.sizes)) {
+		d.Sizes = append(d.Sizes, *c.sizes[n])
+	}
+	d.Users, d.Queues = len(c.names["user"]), len(c.names["queue"])
+	d.Applications = ranked(c.names["application"])
+	d.GPUTypes = ranked(c.names["type"])
+	d.Adaptivity = ranked(c.names["adaptivity"])
+	d.Known = len(c.durations)
+	d.Durations = quantiles(c.durations)
+}
+
+// ranked returns counts with the most frequent name first, ties by name.
+func ranked(counts map[string]int) []NameCount {
+	var list []NameCount
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, NameCount{name, counts[name]})
+	}
+	slices.SortStableFunc(list, func(a, b NameCount) int { return cmp.Compare(b.Jobs, a.Jobs) })
+	return list
+}
+
+// quantiles sorts d and returns its quantiles (nearest rank), zero if there are
+// none.
+func quantiles(d []time.Duration) Quantiles {
+	if len(d) == 0 {
+		return Quantiles{}
+	}
+	slices.Sort(d)
+	mean := 0.0
+	for i, x := range d {
+		mean += (float64(x) - mean) / float64(i+1)
+	}
+	at := func(percent int) time.Duration { return d[(len(d)-1)*percent/100] }
+	return Quantiles{Mean: time.Duration(mean), Min: d[0], P10: at(10), P50: at(50), P90: at(90), P99: at(99), Max: d[len(d)-1]}
+}

@@ -1,0 +1,128 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/workload"
+)
+
+const headBytes = 1 << 16 // shown to Sniff
+
+// A Format is a trace format that can be chosen by name.
+type Format struct {
+	Name, Doc string
+	// Sniff reports whether an input looks like the format, given its first
+	// 64 KiB without byte order mark.
+	Sniff func(head []byte) bool
+	// Read returns the arrivals of an input, once.
+	Read func(r io.Reader, o Options) iter.Seq2[workload.Arrival, error]
+	// Write writes arrivals up to the first error of seq or of w; nil if there
+	// is no writer.
+	Write func(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error
+}
+
+// formats lists every format; each input is sniffed as at most one of them.
+var formats = []Format{
+	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' }, readJSONL, writeJSONL},
+	{"sia", "Sia and Pollux simulator CSV", siaTable.sniff, siaTable.read, writeSia},
+	{"philly", "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.sniff(h) }, readPhilly, nil},
+	{"helios", "Helios cluster_log.csv", heliosTable.sniff, readHelios, nil},
+	{"alibaba", "Alibaba GPU 2023 openb pod list", alibabaTable.sniff, alibabaTable.read, nil},
+	{"gavel", "Gavel simulator, 7 or 10 columns, or CSV", func(h []byte) bool { return gavelTable.sniff(h) && !shockwaveTable.sniff(h) }, gavelTable.read, nil},
+	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.sniff, shockwaveTable.read, nil},
+	{"slurm", "Slurm sacct --parsable2 with its header", slurmTable.sniff, readSlurm, nil},
+}
+
+// Formats returns all formats.
+func Formats() []Format { return slices.Clone(formats) }
+
+// Find returns the format called name, or an error that lists the names there
+// are.
+func Find(name string) (Format, error) {
+	for _, f := range formats {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return Format{}, fmt.Errorf("trace format %q, want one of %s", name, names())
+}
+
+// names lists the names of all formats.
+func names() string {
+	var all []string
+	for _, f := range formats {
+		all = append(all, f.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Open returns the arrivals of r, once, in the format called name, or in the
+// one that r looks like if name is empty. A gzip input is unpacked.
+func Open(r io.Reader, name string, o Options) (iter.Seq2[workload.Arrival, error], error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("trace options: %w", err)
+	}
+	o = o.filled()
+	b := bufio.NewReaderSize(r, headBytes)
+	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" { // a read error comes again
+		unpacked, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, readError(o, 0, err)
+		}
+		b = bufio.NewReaderSize(unpacked, headBytes)
+	}
+	head, err := b.Peek(headBytes)
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+		return nil, readError(o, 0, err)
+	}
+	format, err := choose(name, bytes.TrimPrefix(head, byteOrderMark), o)
+	if err != nil {
+		return nil, err
+	}
+	return format.Read(b, o), nil
+}
+
+// choose returns the format called name or the one that head looks like.
+func choose(name string, head []byte, o Options) (Format, error) {
+	if name != "" {
+		return Find(name)
+	}
+	for _, f := range formats {
+		if f.Sniff(head) {
+			return f, nil
+		}
+	}
+	if len(bytes.TrimSpace(head)) == 0 {
+		return Format{}, &Error{File: o.File, Problem: "empty file, want a trace"}
+	}
+	return Format{}, &Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format, want one of %s", quote(firstLine(head)), names())}
+}
+
+// sniff reports whether the first line is a header the table can read.
+func (t *table) sniff(head []byte) bool {
+	_, err := t.header(firstLine(head), Options{})
+	return err == nil
+}
+
+// firstLine returns the first line of an input without its end.
+func firstLine(head []byte) string {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return string(bytes.TrimSuffix(line, []byte("\r")))
+}
+
+// firstByte returns the first byte that is not space, or 0.
+func firstByte(head []byte) byte {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")
+	if len(head) == 0 {
+		return 0
+	}
+	return head[0]
+}

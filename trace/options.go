@@ -1,0 +1,110 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A BadRow policy says what a reader does with a row it cannot use.
+type BadRow uint8
+
+// What to do with a bad row.
+const (
+	Fail BadRow = iota // yield the error and end
+	Skip               // count it in the Summary and go on
+)
+
+// ParseBadRow returns the policy called name: "fail" or "skip".
+func ParseBadRow(name string) (BadRow, error) {
+	switch name {
+	case "fail":
+		return Fail, nil
+	case "skip":
+		return Skip, nil
+	}
+	return Fail, fmt.Errorf("bad-row policy %q, want fail or skip", name)
+}
+
+// String returns "fail" or "skip".
+func (b BadRow) String() string {
+	if b == Skip {
+		return "skip"
+	}
+	return "fail"
+}
+
+const defaultMaxLine = 1 << 20 // bytes: a thousand times the longest row of the public traces
+
+// Options says how to read a trace. The zero value is usable.
+type Options struct {
+	File     string // name of the input in messages; empty: "input"
+	OnBadRow BadRow
+	Limit    int // most arrivals to yield; 0: all
+	MaxLine  int // longest line, or JSON element, in bytes; 0: 1 MiB
+	// Start is time zero in formats that give calendar times (UTC); rows
+	// submitted before it are dropped. Zero: the earliest submission of the
+	// trace, for which the reader must hold all arrivals in memory.
+	Start time.Time
+	// Summary, if not nil, is filled in while reading.
+	Summary *Summary
+}
+
+// DefaultOptions returns the options of a reader that fails at the first bad
+// row and reads everything.
+func DefaultOptions() Options { return Options{File: "input", MaxLine: defaultMaxLine} }
+
+// Validate returns an error that joins all complaints.
+func (o Options) Validate() error {
+	var errs []error
+	if o.OnBadRow > Skip {
+		errs = append(errs, fmt.Errorf("bad-row policy %d, want %d (fail) or %d (skip)", o.OnBadRow, Fail, Skip))
+	}
+	if o.Limit < 0 {
+		errs = append(errs, fmt.Errorf("limit %d, want at least 0", o.Limit))
+	}
+	if o.MaxLine < 0 {
+		errs = append(errs, fmt.Errorf("longest line %d bytes, want at least 0", o.MaxLine))
+	}
+	if y := o.Start.Year(); !o.Start.IsZero() && (y < firstYear || y > lastYear) {
+		errs = append(errs, fmt.Errorf("start in year %d, want %d to %d", y, firstYear, lastYear))
+	}
+	return errors.Join(errs...)
+}
+
+// filled returns o with its defaults filled in.
+func (o Options) filled() Options {
+	if o.File == "" {
+		o.File = "input"
+	}
+	if o.MaxLine <= 0 {
+		o.MaxLine = defaultMaxLine
+	}
+	if o.Summary == nil {
+		o.Summary = new(Summary)
+	}
+	return o
+}
+
+// An Error is what is wrong with an input, and where.
+type Error struct {
+	File    string
+	Line    int // 1-based; 0: the file as a whole
+	Column  int // 1-based field of the row, or byte of a JSON line; 0: the row as a whole
+	Problem string
+	Err     error // what caused it, if it is not the input's form
+}
+
+// Error returns "file:line:column: problem".
+func (e *Error) Error() string {
+	switch {
+	case e.Line == 0:
+		return fmt.Sprintf("%s: %s", e.File, e.Problem)
+	case e.Column == 0:
+		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Problem)
+}
+
+// Unwrap returns what caused the error, or nil.
+func (e *Error) Unwrap() error { return e.Err }

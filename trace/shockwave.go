@@ -1,0 +1,35 @@
+package trace
+
+import (
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// shockwaveTable reads the traces of the Shockwave simulator: 12 columns,
+// tab-separated without a header, or a CSV with a header of the same names.
+// Time zero is the trace's own. The class is "<job type>/<mode>": jobs of one
+// type change their batch size the same way if their mode is the same.
+var shockwaveTable = table{
+	format:   "shockwave",
+	comma:    ',',
+	required: []string{"job_type", "total_steps", "scale_factor", "mode", "duration_s", "arrival_s"},
+	bare: map[int][]string{
+		12: {"job_type", "command", "working_directory", "num_steps_arg", "needs_data_dir", "total_steps", "scale_factor", "mode", "priority_weight", "slo", "duration_s", "arrival_s"},
+	},
+	id:      "job",
+	arrival: shockwaveArrival,
+}
+
+// shockwaveArrival returns the job of a row. Shockwave's batch sizes are
+// totals; its duration is the one asked for, before adaptation.
+func shockwaveArrival(r *row) (workload.Arrival, string) {
+	a := stepsArrival(r)
+	a.Duration = r.seconds("duration_s")
+	switch mode := r.raw("mode"); mode {
+	case "static", "accordion", "gns":
+		a.Spec.Class = job.Class(a.Application + "/" + mode)
+	default:
+		r.fail("mode", "static, accordion or gns")
+	}
+	return a, ""
+}

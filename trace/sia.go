@@ -1,0 +1,113 @@
+package trace
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// siaTable reads the traces of the Sia and Pollux simulators. Time zero is the
+// trace's own. A column "category", which the public traces lack, says how far
+// a job adapts; without it all jobs are adaptive.
+var siaTable = table{
+	format:   "sia",
+	comma:    ',',
+	required: []string{"name", "time", "application", "num_replicas", "batch_size"},
+	id:       "name",
+	arrival:  siaArrival,
+}
+
+// siaCategories are the values of the column "category" (Sia §3.3.4).
+var siaCategories = []struct {
+	name       string
+	adaptivity job.Adaptivity
+}{
+	{"adaptive", job.Adaptive},
+	{"scale-gpus", job.StrongScaling},
+	{"rigid", job.Rigid},
+}
+
+// siaArrival returns the job of a row.
+func siaArrival(r *row) (workload.Arrival, string) {
+	a := workload.Arrival{At: r.seconds("time"), Application: r.word("application")}
+	if a.Application == "" {
+		r.fail("application", "a name")
+	}
+	a.Spec = job.Spec{
+		ID:         job.ID(r.id("name")),
+		GPUs:       r.count("num_replicas", 1, maxCount),
+		BatchSize:  r.count("batch_size", 1, maxSamples),
+		Adaptivity: job.Adaptive,
+	}
+	if c := r.raw("category"); c != "" {
+		a.Spec.Adaptivity = siaAdaptivity(r, c)
+	}
+	return a, ""
+}
+
+// siaAdaptivity returns what a category stands for.
+func siaAdaptivity(r *row, category string) job.Adaptivity {
+	for _, c := range siaCategories {
+		if c.name == category {
+			return c.adaptivity
+		}
+	}
+	r.fail("category", "adaptive, scale-gpus or rigid")
+	return job.Adaptive
+}
+
+// writeSia writes arrivals with their category. Everything else in a Spec is
+// left out; an arrival without an application, or of a kind that has no
+// category, is an error.
+func writeSia(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
+	b := bufio.NewWriter(w)
+	b.WriteString("name,time,application,num_replicas,batch_size,category\n") // kept by Flush
+	for a, err := range seq {
+		if err != nil {
+			return err
+		}
+		category, err := siaCategory(&a)
+		if err != nil {
+			return fmt.Errorf("write sia trace: job %s: %w", a.Spec.ID, err)
+		}
+		b.WriteString(csvField(string(a.Spec.ID)) + "," + formatSeconds(a.At) + "," + csvField(a.Application) + "," +
+			strconv.Itoa(a.Spec.GPUs) + "," + strconv.Itoa(a.Spec.BatchSize) + "," + category + "\n")
+	}
+	return b.Flush()
+}
+
+// siaCategory returns the category of an arrival, or why the format cannot
+// hold it.
+func siaCategory(a *workload.Arrival) (string, error) {
+	if err := check(a); err != nil {
+		return "", err
+	}
+	switch {
+	case a.Application == "":
+		return "", fmt.Errorf("no application, which the format needs")
+	case a.Spec.BatchSize < 1:
+		return "", fmt.Errorf("batch size %d, want at least 1", a.Spec.BatchSize)
+	case strings.ContainsAny(string(a.Spec.ID)+a.Application, "\r\n"):
+		return "", fmt.Errorf("line break in its name or application")
+	}
+	for _, c := range siaCategories {
+		if c.adaptivity == a.Spec.Adaptivity {
+			return c.name, nil
+		}
+	}
+	return "", fmt.Errorf("adaptivity %03b has no category", a.Spec.Adaptivity)
+}
+
+// csvField quotes a field if it needs it.
+func csvField(s string) string {
+	if strings.ContainsAny(s, `",`) {
+		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	}
+	return s
+}

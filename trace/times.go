@@ -1,0 +1,74 @@
+package trace
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	maxSeconds  = 9e9 // what a time.Duration holds
+	firstYear   = 1971
+	lastYear    = 2250 // time.Duration since 1970 ends in 2262
+	wantSeconds = "seconds of at least 0 and at most 9e9"
+)
+
+// parseSeconds parses a number of seconds from 0 to 9e9, to the nanosecond:
+// what formatSeconds wrote comes back exactly.
+func parseSeconds(s string) (time.Duration, bool) {
+	whole, fraction, _ := strings.Cut(s, ".")
+	if n, err := strconv.ParseUint(whole, 10, 63); err == nil && len(fraction) <= 9 && n < maxSeconds {
+		nanos := uint64(0)
+		if fraction != "" {
+			if nanos, err = strconv.ParseUint(fraction, 10, 63); err != nil {
+				return 0, false
+			}
+			for range 9 - len(fraction) {
+				nanos *= 10
+			}
+		}
+		return time.Duration(n)*time.Second + time.Duration(nanos), true
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(x >= 0 && x <= maxSeconds) { // not a number fails too
+		return 0, false
+	}
+	return time.Duration(math.Round(x * 1e9)), true
+}
+
+// formatSeconds writes a time span that is not negative as a decimal number of
+// seconds, exactly.
+func formatSeconds(d time.Duration) string {
+	s := strconv.FormatInt(int64(d/time.Second), 10)
+	nanos := int64(d % time.Second)
+	if nanos == 0 {
+		return s
+	}
+	return s + "." + strings.TrimRight(fmt.Sprintf("%09d", nanos), "0")
+}
+
+// sinceStart returns the time from the start in o to the calendar time t, or
+// from 1970 if o has none. Years outside 1971 to 2250 are not ok.
+func sinceStart(t time.Time, o Options) (time.Duration, bool) {
+	if y := t.Year(); y < firstYear || y > lastYear {
+		return 0, false
+	}
+	if o.Start.IsZero() {
+		return t.Sub(time.Unix(0, 0)), true
+	}
+	return t.Sub(o.Start), true
+}
+
+// instant parses a calendar time as in layout, UTC, and returns it as
+// sinceStart does.
+func (r *row) instant(name, layout string) time.Duration {
+	t, err := time.Parse(layout, r.raw(name))
+	d, ok := sinceStart(t, r.o)
+	if err != nil || !ok {
+		r.fail(name, fmt.Sprintf("a time like %s", time.Date(2020, 8, 31, 23, 59, 0, 0, time.UTC).Format(layout)))
+		return 0
+	}
+	return d
+}
