@@ -133,7 +133,7 @@ func newColumn(c *Choice, i, j int) column {
 func nudge(v float64, i, j int) float64 {
 	h := uint64(i)*0x9e3779b97f4a7c15 + uint64(j)*0xbf58476d1ce4e5b9 // odd multipliers of splitmix64
 	h = (h ^ h>>31) * 0x94d049bb133111eb
-	return v * (1 + 1e-10*float64(h>>11)/(1<<53))
+	return v * (1 + 1e-7*float64(h>>11)/(1<<53))
 }
 
 func byResourceAmount(a, b column) int {

@@ -23,12 +23,12 @@ type rounding struct {
 	tolerance float64 // a gap this small is none
 }
 
-// round computes the regrets and the bound from the values as given, and makes
-// a first feasible solution.
+// round makes a first feasible solution from the nudged values, under which few
+// items are undecided, and then computes the bound and the regrets from the
+// values as given.
 func (s *Solver) round() {
-	s.weigh()
-	s.tolerance = s.opts.Gap * math.Abs(s.bound)
-	slices.SortFunc(s.order, decidedFirst)
+	s.weigh(s.prices, nudged)
+	s.arrange()
 	s.rest = sized(s.rest, s.k)
 	copy(s.rest, s.capacity)
 	s.best = sized(s.best, len(s.items))
@@ -37,35 +37,71 @@ func (s *Solver) round() {
 		s.use(int(o.item), s.best[o.item], s.rest, -1)
 	}
 	s.fill()
+	s.bound = s.weigh(s.prices, given)
+	s.sharpen()
+	s.tolerance = s.opts.Gap * math.Abs(s.bound)
 	s.gap = s.missing()
 }
 
-// weigh fills the regrets, the bound and the order.
-func (s *Solver) weigh() {
+// sharpen takes the nudges back: it moves the last vertex to where its planes
+// meet for the values as given, and keeps these prices if their bound is lower.
+func (s *Solver) sharpen() {
+	for r := range s.planes {
+		if p := &s.planes[r]; p.k < 0 {
+			p.at = s.columns[p.a].value - s.columns[p.b].value
+		}
+	}
+	if !s.meet() {
+		return
+	}
+	if d := s.weigh(s.vertex, given); d < s.bound {
+		s.bound = d
+		copy(s.prices, s.vertex)
+		return
+	}
+	s.weigh(s.prices, given)
+}
+
+// nudged and given are the two values of a column.
+func nudged(c *column) float64 { return c.lp }
+func given(c *column) float64  { return c.value }
+
+// weigh fills the regrets at the prices and returns the bound.
+func (s *Solver) weigh(prices []float64, value func(*column) float64) (bound float64) {
 	s.regret = sized(s.regret, len(s.columns))
-	s.order = s.order[:0]
-	s.bound = 0
 	for k, b := range s.capacity {
-		s.bound += b * s.prices[k]
+		bound += b * prices[k]
 	}
 	for i := range s.items {
 		r := &s.items[i]
-		best, second := math.Inf(-1), math.Inf(-1)
+		best := math.Inf(-1)
 		for c := r.first; c < r.end; c++ {
-			worth := s.columns[c].value - s.cost(i, c, s.prices)
-			s.regret[c] = worth
-			if worth > best {
-				best, second = worth, best
-			} else {
-				second = max(second, worth)
-			}
+			s.regret[c] = value(&s.columns[c]) - s.cost(i, c, prices)
+			best = max(best, s.regret[c])
 		}
 		for c := r.first; c < r.end; c++ {
 			s.regret[c] = best - s.regret[c]
 		}
-		s.bound += best
-		s.order = append(s.order, turn{item: int32(i), must: s.problem.Items[i].Must, second: best - second})
+		bound += best
 	}
+	return bound
+}
+
+// arrange fills the order of rounding and search.
+func (s *Solver) arrange() {
+	s.order = s.order[:0]
+	for i, r := range s.items {
+		least, second := math.Inf(1), math.Inf(1)
+		for _, x := range s.regret[r.first:r.end] {
+			if x < least {
+				least, second = x, least
+			} else {
+				second = min(second, x)
+			}
+		}
+		s.order = append(s.order, turn{int32(i), s.problem.Items[i].Must, second})
+	}
+	slices.SortFunc(s.order, decidedFirst)
 }
 
 // decidedFirst orders items that must be served first, then those whose second
