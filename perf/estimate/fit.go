@@ -9,8 +9,10 @@ import (
 // mostGamma is the largest overlap exponent a fit may choose; the least is 1.
 const mostGamma = 10
 
-// firstGamma is where a cold fit begins: between no overlap and much.
-const firstGamma = 1.8
+// firstGammas are where a cold fit begins: with little overlap and with much.
+// In 5000 made-up profiles of up to 15 points, 10 % wrong, one start ended 2 %
+// above the best of 26 in 2.3 % of the cases, both in 0.6 %.
+var firstGammas = [...]float64{1.4, 4}
 
 // networkPrior is how much slower than within a node the network between
 // nodes is taken to be until it has been seen.
@@ -66,10 +68,11 @@ type Fitter struct {
 // after the returned loss is taken, AlphaN and BetaN are raised to 1.1 times
 // AlphaR and BetaR while no point has several nodes.
 //
-// A nil start begins at least squares of the observations; otherwise the
-// search begins at start, except for what start does not know because it was
-// held. The loss need not be convex, so two starts may end in two fits.
-// It costs some ten evaluations of the loss and its derivatives.
+// A nil start begins at least squares of the observations, with little overlap
+// and with much, and keeps the better end; otherwise the search begins at
+// start, except for what start does not know because it was held. The loss
+// need not be convex, so two starts may end in two fits. A search costs some
+// ten evaluations of the loss and its derivatives.
 // Source: Pollux §4.1. Deviation: damped Newton with exact second derivatives
 // instead of L-BFGS-B with a loose tolerance, because it finds lower losses,
 // sooner.
@@ -79,12 +82,19 @@ func (f *Fitter) Fit(obs []perf.Observation, start *perf.Params) (perf.Params, f
 	}
 	f.load(obs)
 	b := limits(obs)
-	x := guess(obs, &b)
-	if start != nil {
-		x = resume(x, toVector(start))
+	x, value := vector{}, math.Inf(1)
+	for _, g := range firstGammas {
+		from := guess(obs, &b, g)
+		if start != nil {
+			from = resume(from, toVector(start))
+		}
+		if to, v := f.search(from, &b); v < value {
+			x, value = to, v
+		}
+		if start != nil || b.pinned(alphaN) && b.pinned(alphaR) {
+			break // one start, or no overlap to find
+		}
 	}
-	b.project(&x)
-	x = f.search(x, &b)
 	p := x.params()
 	loss := Loss(obs, &p)
 	if b.pinned(alphaN) {
@@ -105,9 +115,11 @@ func (f *Fitter) load(obs []perf.Observation) {
 	}
 }
 
-// search minimises from x through all stages.
-func (f *Fitter) search(x vector, b *box) vector {
+// search minimises from x through all stages. It returns where it ended and
+// the smoothed objective there.
+func (f *Fitter) search(x vector, b *box) (vector, float64) {
 	n := len(f.points)
+	b.project(&x)
 	s, t := state{x: x, terms: f.terms[:n]}, state{terms: f.terms[n:]}
 	for k, at := range stages {
 		evaluate(f.points, at.smoothing, &s)
@@ -118,7 +130,7 @@ func (f *Fitter) search(x vector, b *box) vector {
 		}
 		minimise(f.points, at, b, &s, &t, f.duals)
 	}
-	return s.x
+	return s.x, s.value
 }
 
 // limits returns the box of a fit: the bounds, and what the observations do

@@ -43,14 +43,14 @@ func (l *line) fit() (alpha, beta float64) {
 const leastGap = 1e-3
 
 // guess returns where a cold fit begins: each phase alone, by least squares,
-// with the network time that firstGamma leaves.
-func guess(obs []perf.Observation, b *box) vector {
+// with the network time that the overlap exponent g leaves.
+func guess(obs []perf.Observation, b *box, g float64) vector {
 	var acc, between, within line
 	for i := range obs {
 		o := &obs[i]
 		acc.add(float64(o.Local), o.Compute)
-		share := max(leastGap, 1-math.Pow(o.Compute/o.Step, firstGamma))
-		net := o.Step * math.Pow(share, 1/firstGamma)
+		share := max(leastGap, 1-math.Pow(o.Compute/o.Step, g))
+		net := o.Step * math.Pow(share, 1/g)
 		switch {
 		case o.Nodes > 1:
 			between.add(float64(max(o.Replicas-2, 0)), net)
@@ -58,7 +58,7 @@ func guess(obs []perf.Observation, b *box) vector {
 			within.add(float64(o.Replicas-2), net)
 		}
 	}
-	x := vector{gamma: firstGamma}
+	x := vector{gamma: g}
 	x[alphaC], x[betaC] = acc.fit()
 	x[alphaN], x[betaN] = between.fit()
 	x[alphaR], x[betaR] = within.fit()
