@@ -1,0 +1,46 @@
+// Package journal records a run and plays it back.
+//
+// A Writer is a scheduler.Observer: it writes what the scheduler saw and what
+// it decided as JSON Lines, by convention in a file that ends in ".oxj". A
+// Reader streams the records back. Replay makes of a recording a
+// scheduler.Backend, in which the same policy must ask for the same actions.
+//
+// # Format
+//
+// The first line is the header; "oxj" is the version of the format:
+//
+//	{"oxj":1,"tool":"oxgang 0.1","policy":"sia","settings":[["p","-0.5"]],"seed":1,
+//	 "start":"2000-01-01T00:00:00Z","round":60,"nodes":[{"id":"a0","type":"a100","gpus":8}]}
+//
+// Every other line is one record: "t" is when, then comes one key that says
+// what. Times and durations are seconds with up to nine decimals, so that they
+// are exact; "t" counts from the header's start and never decreases.
+//
+//	{"t":5,"submit":{"id":"bert-3","gpus":4,...}}
+//	{"t":9,"report":["bert-3",30,1,4,"a100",12,0,0.21,0.04,1.5,0.7,812.5,2]}
+//	{"t":9,"profiled":"bert-3"}
+//	{"t":9,"exit":["bert-3","lost","node a1 failed"]}
+//	{"t":9,"nodes":[{"id":"a0","type":"a100","gpus":8}]}
+//	{"t":60,"round":{"n":1,"jobs":[...],"left":["bert-2"],"prices":[["a100",1.8]],"stats":[12,3.4,3.5,0.02],"do":[...]}}
+//
+// A report lists: job, interval, nodes, GPUs, GPU type, local batch,
+// accumulation, step time, sync time, squared gradient, gradient variance,
+// progress, epoch, and true if it is of a profiling run.
+//
+// A round lists the jobs whose decision is not what the journal last said of
+// them, and of those only what changed: "gets" [nodes, GPUs, type, cores,
+// bytes], "on" [[node, GPUs, cores, bytes], ...], "batch" [local,
+// accumulation], "why" [kind, value, limit, configuration]. Trailing zeros of
+// these lists are left out; an empty list is the zero value. Jobs that were
+// in the last round and are not in this one are in "left". "refused" says why
+// a plan was refused. "stats" lists iterations, objective, bound and gap; "do" the actions:
+//
+//	{"id":"bert-3","gets":[1,4,"a100"],"on":[["a0",4]],"why":["started",1.9]}
+//	{"run":"bert-3","gets":[1,4,"a100"],"on":[["a0",4]]}   {"preempt":"bert-2"}   {"profile":"gpt-1","types":["a100"]}
+//
+// What a scheduler asks for at once after an event, the profiling of a job just
+// submitted, is not recorded: an Observer is not shown it. Rounds without jobs
+// are not recorded either.
+//
+// Equal runs give equal bytes.
+package journal

@@ -1,0 +1,94 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// Version is the version of the format that this package writes, and the only
+// one it reads.
+const Version = 1
+
+// A Header says of which run a journal is.
+type Header struct {
+	Tool     string // what wrote it, with its version
+	Policy   string
+	Settings []Setting // of the policy, in the order they are to be shown
+	Seed     uint64
+	Start    time.Time // from which records count their time; UTC when read
+	Round    time.Duration
+	Cluster  *cluster.Cluster // at the start
+}
+
+// A Setting is one option by which the run's policy was made.
+type Setting struct{ Name, Value string }
+
+type headerLine struct {
+	Version  int         `json:"oxj"`
+	Tool     string      `json:"tool"`
+	Policy   string      `json:"policy"`
+	Settings [][2]string `json:"settings"`
+	Seed     uint64      `json:"seed"`
+	Start    time.Time   `json:"start"`
+	Round    Seconds     `json:"round"`
+	Nodes    []nodeLine  `json:"nodes"`
+}
+
+func (h *Header) validate() error {
+	var errs []error
+	if h.Start.IsZero() {
+		errs = append(errs, errors.New("no start time"))
+	}
+	if h.Round <= 0 {
+		errs = append(errs, fmt.Errorf("round length is %v, want more than 0", h.Round))
+	}
+	if h.Cluster == nil {
+		errs = append(errs, errors.New("no cluster"))
+	}
+	return errors.Join(errs...)
+}
+
+// line returns the header as it is written; h must be valid.
+func (h *Header) line() headerLine {
+	settings := make([][2]string, len(h.Settings))
+	for i, s := range h.Settings {
+		settings[i] = [2]string{s.Name, s.Value}
+	}
+	return headerLine{Version, h.Tool, h.Policy, settings, h.Seed, h.Start.UTC(), Seconds(h.Round), nodeLines(h.Cluster)}
+}
+
+// parseHeader reads a header line.
+func parseHeader(text []byte) (Header, error) {
+	var version struct {
+		Version *int `json:"oxj"`
+	}
+	if err := json.Unmarshal(text, &version); err != nil {
+		return Header{}, fmt.Errorf("got %.40q, want a journal's header: %w", text, err)
+	}
+	if version.Version == nil {
+		return Header{}, fmt.Errorf("got %.40q, want a journal's header with key %q", text, "oxj")
+	}
+	if *version.Version != Version {
+		return Header{}, fmt.Errorf("format version %d, want %d", *version.Version, Version)
+	}
+	var l headerLine
+	if err := unmarshal(text, &l); err != nil {
+		return Header{}, fmt.Errorf("header: %w", err)
+	}
+	nodes, err := makeCluster(l.Nodes)
+	if err != nil {
+		return Header{}, fmt.Errorf("header: %w", err)
+	}
+	h := Header{Tool: l.Tool, Policy: l.Policy, Seed: l.Seed, Start: l.Start.UTC(), Round: time.Duration(l.Round), Cluster: nodes}
+	for _, s := range l.Settings {
+		h.Settings = append(h.Settings, Setting{s[0], s[1]})
+	}
+	if err := h.validate(); err != nil {
+		return Header{}, fmt.Errorf("header: %w", err)
+	}
+	return h, nil
+}

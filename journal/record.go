@@ -1,0 +1,45 @@
+package journal
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Record is one line of a journal after its header: an event or a round.
+type Record struct {
+	Line  int             // in the journal, from 1
+	At    time.Duration   // since Header.Start
+	Event scheduler.Event // nil if Round is not
+	Round *Round          // nil if Event is not
+}
+
+// A Round is what was decided at one time.
+type Round struct {
+	Number  int
+	Changed []Change // in the order of the snapshot
+	Left    []job.ID // were in the last round and are not in this one
+	Prices  []policy.TypePrice
+	Refused string // why the policy's own plan was refused, if it was
+	Stats   policy.Stats
+	Actions []scheduler.Action
+}
+
+// A Change is the decision on a job where it differs, in anything, from the
+// last one. It is complete, though the journal says only what changed.
+type Change struct {
+	Job job.ID
+	policy.Decision
+}
+
+// Job returns the decision on a job, and whether the round changed it.
+func (r *Round) Job(id job.ID) (policy.Decision, bool) {
+	for i := range r.Changed {
+		if r.Changed[i].Job == id {
+			return r.Changed[i].Decision, true
+		}
+	}
+	return policy.Decision{}, false
+}

@@ -1,0 +1,214 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Backend is the world of a recording: the recorded events happen at their
+// recorded times, whatever is asked for. What a round asks for is compared with
+// what was recorded.
+//
+// It cannot know what a world that obeyed other actions would have reported; in
+// shadow, another policy answers the events of the recorded one.
+type Backend struct {
+	// Shadow counts differences instead of ending at the first. Set it before
+	// the first call of Next.
+	Shadow bool
+
+	r      *Reader
+	start  time.Time
+	now    time.Time
+	ahead  *Record // read, and not yet happened; nil at the end
+	err    error   // io.EOF, or what ended the recording
+	jobs   map[job.ID]bool
+	due    bool // Next last returned nil: what is asked for next answers a round
+	counts Comparison
+}
+
+var _ scheduler.Backend = (*Backend)(nil)
+
+// A Comparison says how what was asked for agrees with what was recorded.
+type Comparison struct {
+	Rounds    int         // compared
+	Differing int         // of them, in which some job's action differs
+	Actions   int         // that differ, over all rounds
+	First     *Difference // nil if there is none
+}
+
+// A Difference is one job's action in one round that is not as recorded. It is
+// an error.
+type Difference struct {
+	Round    int // as recorded; -1 if no round was recorded then
+	At       time.Duration
+	Job      job.ID
+	Recorded scheduler.Action // nil if none was
+	Now      scheduler.Action // nil if none is
+}
+
+// Error says what was recorded and what is asked for now.
+func (d *Difference) Error() string {
+	return fmt.Sprintf("round %d at %v: job %s: got %s, want %s as recorded", d.Round, d.At, d.Job, show(d.Now), show(d.Recorded))
+}
+
+// show returns an action as a journal writes it.
+func show(a scheduler.Action) string {
+	if a == nil {
+		return "no action"
+	}
+	var e encoder
+	e.action(a)
+	return string(e.buf)
+}
+
+// Replay returns the world recorded in r, of which nothing has been read but
+// the header.
+func Replay(r *Reader) *Backend {
+	b := &Backend{r: r, start: r.Header().Start, now: r.Header().Start, jobs: map[job.ID]bool{}}
+	b.advance()
+	return b
+}
+
+// Comparison returns what has been compared so far.
+func (b *Backend) Comparison() Comparison { return b.counts }
+
+// Now returns the recorded time of what happened last.
+func (b *Backend) Now() time.Time { return b.now }
+
+// advance reads the next record.
+func (b *Backend) advance() {
+	rec, err := b.r.Read()
+	b.ahead, b.err = &rec, err
+	if err != nil {
+		b.ahead = nil
+	}
+}
+
+func (b *Backend) at() time.Duration { return b.now.Sub(b.start) }
+
+// Next returns the next recorded event up to the deadline, or nil at the
+// deadline. After the last record it returns io.EOF, or the error that ends a
+// truncated or damaged journal.
+func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := b.unanswered(deadline); err != nil {
+		return nil, err
+	}
+	if b.ahead == nil {
+		return nil, b.err
+	}
+	if at := b.start.Add(b.ahead.At); b.ahead.Event != nil && !at.After(deadline) {
+		ev := b.ahead.Event
+		if s, ok := ev.(scheduler.Submitted); ok {
+			b.jobs[s.Spec.ID] = true
+		}
+		if at.After(b.now) {
+			b.now = at
+		}
+		b.advance()
+		b.due = false
+		return ev, nil
+	}
+	if deadline.After(b.now) {
+		b.now = deadline
+	}
+	b.due = true
+	return nil, nil
+}
+
+// unanswered passes over recorded rounds that are not asked for: those before
+// the deadline, and one at the deadline that was due already.
+func (b *Backend) unanswered(deadline time.Time) error {
+	for b.ahead != nil && b.ahead.Round != nil {
+		at := b.start.Add(b.ahead.At)
+		if at.After(deadline) || at.Equal(deadline) && !(b.due && at.Equal(b.now)) {
+			return nil
+		}
+		rec := *b.ahead
+		b.advance()
+		b.due = false
+		if err := b.compare(rec.Round.Number, rec.At, rec.Round.Actions, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Do compares actions with those recorded for this round. It returns an error
+// that names the job if an action is about one never submitted, and, unless in
+// shadow, a *Difference if the actions are not as recorded. What is asked for
+// after an event and before the next round was not recorded, and not compared.
+func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, a := range actions {
+		if id := subject(a); !b.jobs[id] {
+			return fmt.Errorf("replay: job %s: %T of a job never submitted", id, a)
+		}
+	}
+	if !b.due {
+		return nil
+	}
+	b.due = false
+	if b.ahead == nil || b.ahead.Round == nil || b.ahead.At != b.at() {
+		if len(actions) == 0 { // rounds without jobs are not recorded
+			return nil
+		}
+		return b.compare(-1, b.at(), nil, actions)
+	}
+	rec := *b.ahead
+	b.advance()
+	return b.compare(rec.Round.Number, rec.At, rec.Round.Actions, actions)
+}
+
+// compare counts the differences of one round.
+func (b *Backend) compare(round int, at time.Duration, recorded, now []scheduler.Action) error {
+	b.counts.Rounds++
+	differences := pair(recorded, now)
+	if len(differences) == 0 {
+		return nil
+	}
+	b.counts.Differing++
+	b.counts.Actions += len(differences)
+	first := &differences[0]
+	first.Round, first.At = round, at
+	if b.counts.First == nil {
+		b.counts.First = first
+	}
+	if b.Shadow {
+		return nil
+	}
+	b.ahead, b.err = nil, io.EOF
+	return first
+}
+
+// pair returns the jobs whose actions differ: first those recorded, in their
+// order, then those only asked for now.
+func pair(recorded, now []scheduler.Action) []Difference {
+	asked := make(map[job.ID]scheduler.Action, len(now))
+	for _, a := range now {
+		asked[subject(a)] = a
+	}
+	var all []Difference
+	for _, a := range recorded {
+		id := subject(a)
+		if b := asked[id]; !equal(a, b) {
+			all = append(all, Difference{Job: id, Recorded: a, Now: b})
+		}
+		delete(asked, id)
+	}
+	for _, a := range now {
+		if _, left := asked[subject(a)]; left {
+			all = append(all, Difference{Job: subject(a), Now: a})
+		}
+	}
+	return all
+}

@@ -1,0 +1,142 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// What is written seldom goes through encoding/json: it sorts the keys of maps.
+
+type nodeLine struct {
+	ID        cluster.NodeID  `json:"id"`
+	Type      cluster.GPUType `json:"type"`
+	GPUs      int             `json:"gpus"`
+	CPUs      float64         `json:"cpus,omitzero"`
+	Memory    int64           `json:"memory,omitzero"`
+	GPUMemory int64           `json:"gpu_memory,omitzero"`
+	Group     cluster.Group   `json:"group,omitzero"`
+	Tenure    cluster.Tenure  `json:"tenure,omitzero"`
+	Price     cluster.Price   `json:"price,omitzero"`
+	Power     float64         `json:"power,omitzero"`
+	Rack      string          `json:"rack,omitzero"`
+}
+
+func nodeLines(c *cluster.Cluster) []nodeLine {
+	lines := make([]nodeLine, len(c.Nodes()))
+	for i, n := range c.Nodes() {
+		lines[i] = nodeLine{
+			n.ID, n.GPUType, n.Capacity.GPUs, n.Capacity.CPUs, n.Capacity.Memory, n.GPUMemory,
+			n.Group, n.Tenure, n.Price, n.Power, n.Rack,
+		}
+	}
+	return lines
+}
+
+// maxGPUs bounds every count of GPUs that is read: more is not a cluster.
+const maxGPUs = 1 << 30
+
+func makeCluster(lines []nodeLine) (*cluster.Cluster, error) {
+	nodes := make([]cluster.Node, len(lines))
+	for i, l := range lines {
+		if l.GPUs > maxGPUs {
+			return nil, fmt.Errorf("node %q: %d GPUs, want at most %d", l.ID, l.GPUs, maxGPUs)
+		}
+		nodes[i] = cluster.Node{
+			ID: l.ID, GPUType: l.Type, GPUMemory: l.GPUMemory,
+			Capacity: cluster.Resources{GPUs: l.GPUs, CPUs: l.CPUs, Memory: l.Memory},
+			Group:    l.Group, Tenure: l.Tenure, Price: l.Price, Power: l.Power, Rack: l.Rack,
+		}
+	}
+	return cluster.New(nodes)
+}
+
+type specLine struct {
+	ID              job.ID                  `json:"id"`
+	Name            string                  `json:"name,omitzero"`
+	User            string                  `json:"user,omitzero"`
+	Queue           string                  `json:"queue,omitzero"`
+	Class           job.Class               `json:"class,omitzero"`
+	Weight          float64                 `json:"weight,omitzero"`
+	GPUs            int                     `json:"gpus"`
+	BatchSize       int                     `json:"batch,omitzero"`
+	MinGPUs         int                     `json:"min_gpus,omitzero"`
+	MaxGPUs         int                     `json:"max_gpus,omitzero"`
+	GPUsPerReplica  map[cluster.GPUType]int `json:"gpus_per_replica,omitzero"`
+	MicroBatches    int                     `json:"micro_batches,omitzero"`
+	GPUTypes        []cluster.GPUType       `json:"types,omitempty"`
+	CPUs            float64                 `json:"cpus,omitzero"`
+	Memory          int64                   `json:"memory,omitzero"`
+	Adaptivity      job.Adaptivity          `json:"adaptivity,omitzero"`
+	BatchInit       int                     `json:"batch_init,omitzero"`
+	BatchMax        int                     `json:"batch_max,omitzero"`
+	LocalMin        int                     `json:"local_min,omitzero"`
+	LocalMax        map[cluster.GPUType]int `json:"local_max,omitzero"`
+	Goal            job.Goal                `json:"goal,omitzero"`
+	Latency         Seconds                 `json:"latency,omitzero"`
+	Target          float64                 `json:"target,omitzero"`
+	RestartOverhead Seconds                 `json:"restart,omitzero"`
+	NonPreemptive   bool                    `json:"non_preemptive,omitzero"`
+	ReservedNodes   int                     `json:"reserved_nodes,omitzero"`
+	ReservedGPUs    int                     `json:"reserved_gpus,omitzero"`
+	ReservedType    cluster.GPUType         `json:"reserved_type,omitzero"`
+}
+
+func makeSpecLine(s *job.Spec) specLine {
+	return specLine{
+		s.ID, s.Name, s.User, s.Queue, s.Class, s.Weight, s.GPUs, s.BatchSize, s.MinGPUs, s.MaxGPUs,
+		s.GPUsPerReplica, s.MicroBatches, s.GPUTypes, s.CPUs, s.Memory, s.Adaptivity,
+		s.Batch.Init, s.Batch.Max, s.Batch.LocalMin, s.Batch.LocalMax,
+		s.Goal, Seconds(s.Latency), s.Target, Seconds(s.RestartOverhead), s.NonPreemptive,
+		s.Reservation.Nodes, s.Reservation.GPUs, s.Reservation.GPUType,
+	}
+}
+
+func (l *specLine) spec() *job.Spec {
+	return &job.Spec{
+		ID: l.ID, Name: l.Name, User: l.User, Queue: l.Queue, Class: l.Class, Weight: l.Weight,
+		GPUs: l.GPUs, BatchSize: l.BatchSize, MinGPUs: l.MinGPUs, MaxGPUs: l.MaxGPUs,
+		GPUsPerReplica: l.GPUsPerReplica, MicroBatches: l.MicroBatches, GPUTypes: l.GPUTypes,
+		CPUs: l.CPUs, Memory: l.Memory, Adaptivity: l.Adaptivity,
+		Batch: job.BatchLimits{Init: l.BatchInit, Max: l.BatchMax, LocalMin: l.LocalMin, LocalMax: l.LocalMax},
+		Goal:  l.Goal, Latency: time.Duration(l.Latency), Target: l.Target,
+		RestartOverhead: time.Duration(l.RestartOverhead), NonPreemptive: l.NonPreemptive,
+		Reservation: cluster.Configuration{Nodes: l.ReservedNodes, GPUs: l.ReservedGPUs, GPUType: l.ReservedType},
+	}
+}
+
+// parseSpec reads a submission.
+func parseSpec(text []byte) (*job.Spec, error) {
+	var l specLine
+	if err := unmarshal(text, &l); err != nil {
+		return nil, err
+	}
+	if l.ID == "" {
+		return nil, errors.New("no job ID")
+	}
+	for _, n := range []int{l.GPUs, l.BatchSize, l.MinGPUs, l.MaxGPUs, l.ReservedNodes, l.ReservedGPUs} {
+		if n < 0 || n > maxGPUs {
+			return nil, fmt.Errorf("job %s: got %d of something counted, want 0 to %d", l.ID, n, maxGPUs)
+		}
+	}
+	return l.spec(), nil
+}
+
+// unmarshal reads exactly one JSON value without keys unknown to v.
+func unmarshal(text []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("more after the end of the record")
+	}
+	return nil
+}
