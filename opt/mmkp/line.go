@@ -4,8 +4,9 @@ import "math"
 
 // line is the search for the lowest point of the bound on one edge.
 type line struct {
-	left, right, middle []int32 // columns the items take at three points of it
-	probe               []float64
+	left, right, middle []int32   // columns the items take at three points of it
+	moving              []int32   // items whose left and right columns differ
+	probe               []float64 // prices at the middle
 }
 
 // A tangent supports the bound at step t of the edge.
@@ -22,8 +23,9 @@ func (a tangent) at(t float64) float64 { return a.bound + a.slope*(t-a.t) }
 // walk goes from the vertex (bound d) along s.steep (slope < 0) to the lowest
 // point, and returns the plane that stops it there. It closes in with the
 // tangents of both sides: where they meet, the bound either touches them, and
-// that is the point, or it yields a better tangent. Finite, as the bound has
-// finitely many pieces; in practice about six evaluations.
+// that is the point, or it yields a better tangent. The bound has finitely many
+// pieces, so this ends. An item that takes the same column on both sides takes
+// it in between, so that each evaluation looks at fewer items than the last.
 func (s *Solver) walk(d, slope float64) plane {
 	copy(s.left, s.pick)
 	for r := range s.planes {
@@ -32,34 +34,73 @@ func (s *Solver) walk(d, slope float64) plane {
 		}
 	}
 	end, stop := s.reach()
-	left := tangent{0, d, slope}
-	right := s.tangent(end, s.right)
+	left, right := tangent{0, d, slope}, tangent{t: end}
+	s.step(end)
+	right.bound, right.slope = s.evaluate(s.probe, s.steep, s.right)
 	if right.slope < 0 {
 		return stop
 	}
+	s.moving = s.moving[:0]
+	for i := range s.left {
+		s.moving = append(s.moving, int32(i))
+	}
 	for range 100 {
-		t := crossing(left, right)
-		low := left.at(t)
-		mid := s.tangent(t, s.middle)
-		if mid.bound-low <= 1e-13*math.Abs(low) {
-			break
-		}
-		if mid.slope < 0 {
-			left, s.left, s.middle = mid, s.middle, s.left
-		} else {
-			right, s.right, s.middle = mid, s.middle, s.right
+		s.settleMoving()
+		mid, above := s.between(left, crossing(left, right))
+		switch {
+		case above <= 1e-13*math.Abs(mid.bound):
+			return s.parting(stop)
+		case mid.slope < 0:
+			left = mid
+			s.adopt(s.left)
+		default:
+			right = mid
+			s.adopt(s.right)
 		}
 	}
 	return s.parting(stop)
 }
 
-// tangent evaluates the bound at step t of the edge.
-func (s *Solver) tangent(t float64, pick []int32) tangent {
+// step moves the probe to step t of the edge.
+func (s *Solver) step(t float64) {
 	for k, x := range s.vertex {
 		s.probe[k] = max(0, x+t*s.steep[k])
 	}
-	d, slope := s.evaluate(s.probe, s.steep, pick)
-	return tangent{t, d, slope}
+}
+
+// settleMoving drops the items that take the same column on both sides.
+func (s *Solver) settleMoving() {
+	n := 0
+	for _, i := range s.moving {
+		if s.left[i] != s.right[i] {
+			s.moving[n] = i
+			n++
+		}
+	}
+	s.moving = s.moving[:n]
+}
+
+// between returns the tangent at step t and how far the bound there is above
+// the left tangent. The columns taken by the moving items go to s.middle.
+func (s *Solver) between(left tangent, t float64) (mid tangent, above float64) {
+	s.step(t)
+	mid = tangent{t, left.at(t), left.slope}
+	for _, i := range s.moving {
+		c, worth := s.take(int(i), s.probe)
+		was := s.left[i]
+		s.middle[i] = c
+		above += worth - (s.columns[was].lp - s.cost(int(i), was, s.probe))
+		mid.slope += s.cost(int(i), was, s.steep) - s.cost(int(i), c, s.steep)
+	}
+	mid.bound += above
+	return mid, above
+}
+
+// adopt makes the middle's columns those of a side.
+func (s *Solver) adopt(side []int32) {
+	for _, i := range s.moving {
+		side[i] = s.middle[i]
+	}
 }
 
 // reach returns how far the edge goes until a price is at the end of its range.
@@ -80,14 +121,12 @@ func (s *Solver) reach() (end float64, stop plane) {
 // lowest point differ most in cost along the edge; stop if none differs.
 func (s *Solver) parting(stop plane) plane {
 	most, found := 0.0, stop
-	for i, a := range s.left {
-		b := s.right[i]
-		if a == b {
-			continue
-		}
-		if turn := math.Abs(s.cost(i, a, s.steep) - s.cost(i, b, s.steep)); turn > most {
+	for _, i := range s.moving {
+		a, b := s.left[i], s.right[i]
+		turn := math.Abs(s.cost(int(i), a, s.steep) - s.cost(int(i), b, s.steep))
+		if turn > most {
 			most = turn
-			found = plane{bend: tie, k: -1, item: int32(i), a: a, b: b, at: s.columns[a].lp - s.columns[b].lp}
+			found = plane{bend: tie, k: -1, item: i, a: a, b: b, at: s.columns[a].lp - s.columns[b].lp}
 		}
 	}
 	return found

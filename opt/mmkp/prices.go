@@ -118,34 +118,40 @@ func (s *Solver) raise(k int, price float64) { s.roofs[k] = max(s.roofs[k], 1.00
 
 // evaluate returns the bound at the given prices and its slope in direction d,
 // and writes the column every item takes there to pick. Where columns tie, the
-// slope is one of a subgradient. Every group remembers where it was, so that a
-// small move of prices costs little.
+// slope is one of a subgradient.
 func (s *Solver) evaluate(prices, d []float64, pick []int32) (bound, slope float64) {
 	for k, b := range s.capacity {
 		bound += b * prices[k]
 		slope += b * d[k]
 	}
 	for i := range s.items {
-		r := &s.items[i]
-		best, taken, rate := s.columns[r.first].lp, r.first, 0.0
-		for g := r.group; g < r.last; g++ {
-			at, k := &s.groups[g], s.groups[g].resource
-			price := prices[k]
-			v := s.hull[s.settle(at, price)]
-			if worth := v.lp - price*v.amount; worth > best {
-				best, taken, rate = worth, v.column, d[k]*v.amount
-			}
-		}
-		for c := r.multi; c < r.end; c++ {
-			if worth := s.columns[c].lp - s.cost(i, c, prices); worth > best {
-				best, taken, rate = worth, c, s.cost(i, c, d)
-			}
-		}
-		pick[i] = taken
-		bound += best
-		slope -= rate
+		c, worth := s.take(i, prices)
+		pick[i] = c
+		bound += worth
+		slope -= s.cost(i, c, d)
 	}
 	return bound, slope
+}
+
+// take returns the column that is worth most to item i at the given prices, and
+// what it is worth. Every group remembers where it was, so that a small move of
+// prices costs little.
+func (s *Solver) take(i int, prices []float64) (taken int32, worth float64) {
+	r := &s.items[i]
+	taken, worth = r.first, s.columns[r.first].lp
+	for g := r.group; g < r.last; g++ {
+		price := prices[s.groups[g].resource]
+		v := &s.hull[s.settle(&s.groups[g], price)]
+		if w := v.lp - price*v.amount; w > worth {
+			taken, worth = v.column, w
+		}
+	}
+	for c := r.multi; c < r.end; c++ {
+		if w := s.columns[c].lp - s.cost(i, c, prices); w > worth {
+			taken, worth = c, w
+		}
+	}
+	return taken, worth
 }
 
 // settle moves g to the corner that is best at the price and returns it.
