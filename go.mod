@@ -3,6 +3,11 @@ module github.com/oxgang/oxgang
 go 1.26
 
 require (
+	github.com/bartolsthoorn/gohighs v0.1.1 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/spf13/cobra v1.10.2 // indirect
+	github.com/spf13/pflag v1.0.9 // indirect
+	go.yaml.in/yaml/v3 v3.0.6 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )
