@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -78,7 +79,9 @@ func TestSolve_recorded_rounds_are_solved_exactly(t *testing.T) {
 		if err != nil {
 			t.Fatalf("round %d: %v", r.Round, err)
 		}
-		check(t, p, s)
+		if err := consistent(p, s); err != nil {
+			t.Errorf("round %d: %v", r.Round, err)
+		}
 		objective := r.Lambda*float64(len(r.A)) - s.Value
 		gap := objective/r.Objective - 1
 		worst = max(worst, math.Abs(gap))
@@ -90,24 +93,28 @@ func TestSolve_recorded_rounds_are_solved_exactly(t *testing.T) {
 	t.Logf("worst relative difference %.1e", worst)
 }
 
-// check fails if s is not a feasible solution of p whose value and bound agree.
-func check(t testing.TB, p *mmkp.Problem, s *mmkp.Solution) {
-	t.Helper()
+// consistent returns an error if s is not a feasible solution of p whose value
+// and bound agree with its picks.
+func consistent(p *mmkp.Problem, s *mmkp.Solution) error {
 	value, used := p.Value(s.Pick)
 	if math.Abs(value-s.Value) > 1e-9*math.Abs(value) {
-		t.Errorf("value %v, want %v, that of the picks", s.Value, value)
+		return fmt.Errorf("value %v, want %v, that of the picks", s.Value, value)
 	}
 	for k, u := range used {
 		if u > p.Capacity[k]*(1+1e-9) {
-			t.Errorf("resource %d: %v used, want at most %v", k, u, p.Capacity[k])
+			return fmt.Errorf("resource %d: %v used, want at most %v", k, u, p.Capacity[k])
 		}
 	}
 	for i, j := range s.Pick {
 		if j < 0 && p.Items[i].Must {
-			t.Errorf("item %d: no choice, want one", i)
+			return fmt.Errorf("item %d: no choice, want one", i)
+		}
+		if j >= 0 && !p.Items[i].Must && p.Items[i].Choices[j].Value <= 0 {
+			return fmt.Errorf("item %d: choice %d of value %v, want none", i, j, p.Items[i].Choices[j].Value)
 		}
 	}
 	if s.Bound < s.Value {
-		t.Errorf("bound %v, want at least the value %v", s.Bound, s.Value)
+		return fmt.Errorf("bound %v, want at least the value %v", s.Bound, s.Value)
 	}
+	return nil
 }
