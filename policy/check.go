@@ -141,6 +141,9 @@ func (c *checker) amount(j *Job, a *cluster.Allocation, t int) bool {
 		c.fail(j, "GPU type %s is not eligible", a.GPUType)
 	}
 	info := &c.types[t]
+	if a.Configuration == j.Allocation.Configuration {
+		return len(c.errs) == before // it was possible when it was granted
+	}
 	if a.Nodes < 1 || a.Nodes > info.Nodes || a.GPUs < a.Nodes || a.GPUs > a.Nodes*info.PerNode {
 		c.fail(j, "configuration %v, want 1 to %d nodes with 1 to %d GPUs each", a.Configuration, info.Nodes, info.PerNode)
 	}

@@ -47,7 +47,8 @@ type world struct {
 func goodWorld(t testing.TB) world {
 	specs := []job.Spec{
 		{ID: "adaptive", Adaptivity: job.Adaptive, MaxGPUs: 8, BatchSize: 64, Batch: job.BatchLimits{
-			Init: 32, Max: 512, LocalMin: 4, LocalMax: map[cluster.GPUType]int{"t4": 16, "a100": 64}}},
+			Init: 32, Max: 512, LocalMin: 4, LocalMax: map[cluster.GPUType]int{"t4": 16, "a100": 64},
+		}},
 		{ID: "rigid", Adaptivity: job.Rigid, GPUs: 3, BatchSize: 48, Batch: job.BatchLimits{Init: 48, Max: 48}},
 		{ID: "fixed", GPUs: 2, GPUTypes: []cluster.GPUType{"t4"}},
 		{ID: "pipeline", Adaptivity: job.StrongScaling, GPUsPerReplica: map[cluster.GPUType]int{"a100": 2}},

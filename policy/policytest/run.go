@@ -1,0 +1,150 @@
+// Package policytest is the conformance suite that every policy passes, and
+// the random worlds it plays in: clusters of mixed GPU types, jobs of every
+// kind, and what happens to them from round to round.
+package policytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// rounds is how many rounds a world is played for.
+const rounds = 6
+
+// Run checks the contract of policy.Policy on policies made by fresh, which
+// returns a new one, made the same way, at every call:
+//
+//   - every plan passes policy.Check, over rounds in which jobs come, go,
+//     report and lose nodes;
+//   - the same snapshots, in order, give the same bytes;
+//   - the snapshot is not modified;
+//   - no jobs, and a cancelled context, are answered and do not panic.
+func Run(t *testing.T, fresh func() policy.Policy) {
+	t.Helper()
+	t.Run("plans keep the rules", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) { keepsRules(t, fresh()) })
+	})
+	t.Run("same snapshots give the same bytes", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) { sameBytes(t, fresh(), fresh()) })
+	})
+	t.Run("no jobs", func(t *testing.T) {
+		s := &policy.Snapshot{Now: Epoch, Length: time.Minute, Cluster: Clusters().Example(1)}
+		p, err := fresh().Plan(t.Context(), s)
+		if err != nil {
+			t.Fatalf("plan: %v", err)
+		}
+		if err := policy.Check(s, p); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("cancelled context", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) { cancelled(t, fresh()) })
+	})
+}
+
+// RunMemoryless checks, on top of Run, that plans depend on the last snapshot
+// alone: a new policy shown new rows of the same values plans the same.
+func RunMemoryless(t *testing.T, fresh func() policy.Policy) {
+	t.Helper()
+	Run(t, fresh)
+	t.Run("neither the past nor pointers matter", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			w, p := NewWorld(t), fresh()
+			for range rounds {
+				s := w.Snapshot()
+				got, want := mustPlan(t, p, s), mustPlan(t, fresh(), copyRows(s))
+				if a, b := describePlan(got), describePlan(want); a != b {
+					t.Fatalf("round %d: an old policy plans\n%s\na new one\n%s", s.Round, a, b)
+				}
+				w.Advance(t, got)
+			}
+		})
+	})
+}
+
+func keepsRules(t *rapid.T, p policy.Policy) {
+	w := NewWorld(t)
+	for range rounds {
+		s := w.Snapshot()
+		before := describeSnapshot(s)
+		plan := mustPlan(t, p, s)
+		if after := describeSnapshot(s); after != before {
+			t.Fatalf("round %d: the snapshot was\n%s\nand is\n%s", s.Round, before, after)
+		}
+		if err := policy.Check(s, plan); err != nil {
+			t.Fatalf("round %d: %v\nsnapshot:\n%s\nplan:\n%s", s.Round, err, before, describePlan(plan))
+		}
+		w.Advance(t, plan)
+	}
+}
+
+func sameBytes(t *rapid.T, p, q policy.Policy) {
+	w := NewWorld(t)
+	for range rounds {
+		s := w.Snapshot()
+		one, two := mustPlan(t, p, s), mustPlan(t, q, s)
+		if a, b := describePlan(one), describePlan(two); a != b {
+			t.Fatalf("round %d: two policies made the same way plan\n%s\nand\n%s", s.Round, a, b)
+		}
+		w.Advance(t, one)
+	}
+}
+
+func cancelled(t *rapid.T, p policy.Policy) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s := NewWorld(t).Snapshot()
+	plan, err := p.Plan(ctx, s)
+	if err == nil {
+		err = policy.Check(s, plan) // it may answer all the same
+	} else if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	if err != nil {
+		t.Fatalf("got %v, want context.Canceled or a plan", err)
+	}
+}
+
+func mustPlan(t *rapid.T, p policy.Policy, s *policy.Snapshot) *policy.Plan {
+	plan, err := p.Plan(context.Background(), s)
+	if err != nil {
+		t.Fatalf("round %d: plan: %v", s.Round, err)
+	}
+	return plan
+}
+
+// copyRows returns s with a new row for every job.
+func copyRows(s *policy.Snapshot) *policy.Snapshot {
+	c := *s
+	c.Jobs = make([]*policy.Job, len(s.Jobs))
+	for i, j := range s.Jobs {
+		row := *j
+		c.Jobs[i] = &row
+	}
+	return &c
+}
+
+// describeSnapshot prints everything in a snapshot that a policy could modify.
+func describeSnapshot(s *policy.Snapshot) string {
+	b := fmt.Appendf(nil, "%v round %d of %v on %+v\n", s.Now, s.Round, s.Length, s.Cluster.Nodes())
+	for _, j := range s.Jobs {
+		b = fmt.Appendf(b, "  %+v\n    %+v\n    limits %+v, model %+v\n", *j.Spec, j.Status, j.Limits, j.Perf)
+	}
+	return string(b)
+}
+
+// describePlan prints everything in a plan.
+func describePlan(p *policy.Plan) string {
+	b := fmt.Appendf(nil, "prices %v, %+v\n", p.Prices, p.Stats)
+	for i := range p.Jobs {
+		b = fmt.Appendf(b, "  %+v\n", p.Jobs[i])
+	}
+	return string(b)
+}

@@ -1,0 +1,147 @@
+package policytest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A planner is a policy that lets every job keep what it has, spoilt by a
+// function.
+type planner func(s *policy.Snapshot, p *policy.Plan)
+
+func (f planner) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	p := stay(s)
+	f(s, p)
+	return p, nil
+}
+
+func stay(s *policy.Snapshot) *policy.Plan {
+	p := &policy.Plan{}
+	for _, j := range s.Jobs {
+		p.Jobs = append(p.Jobs, policy.Decision{Allocation: j.Allocation, Placement: j.Placement, Why: policy.Reason{Kind: policy.Evicted}})
+	}
+	return p
+}
+
+// A recorder is a rapid.TB that remembers whether the test failed.
+type recorder struct {
+	*testing.T
+	failed bool
+}
+
+func (r *recorder) Errorf(string, ...any) { r.failed = true }
+func (r *recorder) Fatalf(string, ...any) { r.failed = true; runtime.Goexit() }
+func (r *recorder) Error(...any)          { r.failed = true }
+func (r *recorder) Fatal(...any)          { r.failed = true; runtime.Goexit() }
+func (r *recorder) FailNow()              { r.failed = true; runtime.Goexit() }
+func (r *recorder) Fail()                 { r.failed = true }
+func (r *recorder) Failed() bool          { return r.failed }
+func (r *recorder) Logf(string, ...any)   {}
+func (r *recorder) Log(...any)            {}
+
+// fails reports whether a property fails.
+func fails(t *testing.T, property func(*rapid.T)) bool {
+	t.Helper()
+	r, done := &recorder{T: t}, make(chan struct{})
+	go func() {
+		defer close(done)
+		rapid.Check(r, property)
+	}()
+	<-done
+	return r.failed
+}
+
+// TestSuiteCatchesSeededBugs plays policies that each break the contract in
+// one way.
+func TestSuiteCatchesSeededBugs(t *testing.T) {
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	tests := map[string]struct {
+		check func(*rapid.T, planner)
+		bug   planner
+	}{
+		"grants GPUs there are none of": {
+			func(t *rapid.T, p planner) { keepsRules(t, p) },
+			func(s *policy.Snapshot, p *policy.Plan) {
+				for i, j := range s.Jobs {
+					c := cluster.Configuration{Nodes: 1, GPUs: max(1, j.GPUs), GPUType: s.Cluster.Types()[0].Type}
+					p.Jobs[i] = policy.Decision{Allocation: cluster.Allocation{Configuration: c}}
+				}
+			},
+		},
+		"modifies the snapshot": {
+			func(t *rapid.T, p planner) { keepsRules(t, p) },
+			func(s *policy.Snapshot, _ *policy.Plan) {
+				for _, j := range s.Jobs {
+					j.Restarts++
+				}
+			},
+		},
+		"counts its calls in a global variable": {
+			func(t *rapid.T, p planner) { sameBytes(t, p, p) },
+			func(_ *policy.Snapshot, p *policy.Plan) { calls++; p.Stats.Iterations = calls },
+		},
+	}
+	if fails(t, func(t *rapid.T) { keepsRules(t, planner(func(*policy.Snapshot, *policy.Plan) {})) }) {
+		t.Fatal("the suite failed without a bug")
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if !fails(t, func(t *rapid.T) { test.check(t, test.bug) }) {
+				t.Fatal("the suite passed")
+			}
+		})
+	}
+}
+
+// TestWorlds checks that the worlds keep their own rules, whatever the plan,
+// and that they hold what policies find hard.
+func TestWorlds(t *testing.T) {
+	seen := make(map[string]int)
+	rapid.Check(t, func(t *rapid.T) {
+		w := NewWorld(t)
+		for range rounds {
+			s := w.Snapshot()
+			plan := stay(s)
+			for _, j := range s.Jobs {
+				count(seen, j)
+			}
+			if err := policy.Check(s, plan); err != nil {
+				t.Fatalf("what jobs hold breaks a rule: %v\n%s", err, describeSnapshot(s))
+			}
+			w.Advance(t, plan)
+		}
+	})
+	for _, want := range []string{"holding", "waiting", "profiling", "non-preemptive holding", "reservation", "pipeline", "no model", "restarted"} {
+		if seen[want] == 0 {
+			t.Errorf("no world has a job that is %q; seen: %s", want, fmt.Sprint(seen))
+		}
+	}
+}
+
+func count(seen map[string]int, j *policy.Job) {
+	note := func(what string, is bool) {
+		if is {
+			seen[what]++
+		}
+	}
+	note("holding", j.Holding())
+	note("waiting", j.Phase == job.Waiting)
+	note("profiling", j.Phase == job.Profiling)
+	note("non-preemptive holding", j.Holding() && j.NonPreemptive)
+	note("reservation", !j.Reservation.IsZero())
+	note("pipeline", j.GPUsPerReplica != nil)
+	note("no model", j.Perf == nil)
+	note("restarted", j.Restarts > 0)
+}

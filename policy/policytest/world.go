@@ -1,0 +1,231 @@
+package policytest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A World is a cluster and its jobs, which Advance from round to round. As a
+// scheduler does, it shows a job that did not change by the same pointer.
+type World struct {
+	cluster *cluster.Cluster
+	all     *cluster.Cluster // with the nodes that are down
+	jobs    []*policy.Job    // by submission time, then ID; replaced, never modified
+	round   int
+	born    int // jobs so far
+}
+
+// NewWorld draws a world in the middle of its life: some jobs hold GPUs, in
+// any amount their limits allow, others wait or are being profiled.
+func NewWorld(t *rapid.T) *World {
+	c := Clusters().Draw(t, "cluster")
+	w := &World{cluster: c, all: c}
+	for range rapid.IntRange(0, 10).Draw(t, "jobs") {
+		w.submit(t, -time.Duration(rapid.IntRange(0, 90).Draw(t, "age in minutes"))*time.Minute)
+	}
+	free := w.freeGPUs()
+	for i, j := range w.jobs {
+		if rapid.Bool().Draw(t, "runs already") {
+			w.jobs[i] = w.begin(t, j, free)
+		}
+	}
+	return w
+}
+
+// Now returns the time of the next round.
+func (w *World) Now() time.Time { return Epoch.Add(time.Duration(w.round) * time.Minute) }
+
+// Snapshot returns what there is to be planned.
+func (w *World) Snapshot() *policy.Snapshot {
+	return &policy.Snapshot{Now: w.Now(), Round: w.round, Length: time.Minute, Cluster: w.cluster, Jobs: slices.Clone(w.jobs)}
+}
+
+func (w *World) submit(t *rapid.T, at time.Duration) {
+	j := newJob(t, w.all, job.ID(fmt.Sprintf("j%02d", w.born)))
+	w.born++
+	j.Submitted = w.Now().Add(at)
+	j.Since = j.Submitted
+	if oneIn(t, 5, "being profiled") {
+		j.Phase, j.Perf = job.Profiling, nil
+	}
+	w.jobs = append(w.jobs, j)
+	slices.SortFunc(w.jobs, func(a, b *policy.Job) int {
+		return cmp.Or(a.Submitted.Compare(b.Submitted), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// freeGPUs returns the free GPUs of each node.
+func (w *World) freeGPUs() []int {
+	free := make([]int, len(w.cluster.Nodes()))
+	for i, n := range w.cluster.Nodes() {
+		free[i] = n.Capacity.GPUs
+	}
+	for _, j := range w.jobs {
+		for _, s := range j.Placement {
+			i, _ := w.cluster.Index(s.Node)
+			free[i] -= s.GPUs
+		}
+	}
+	return free
+}
+
+// begin returns j holding GPUs that it might have got, or j if none are found.
+func (w *World) begin(t *rapid.T, j *policy.Job, free []int) *policy.Job {
+	types := w.cluster.Types()
+	info := &types[rapid.IntRange(0, len(types)-1).Draw(t, "runs on")]
+	a := cluster.Allocation{Configuration: j.Reservation, CPUs: j.CPUs, Memory: j.Memory}
+	if a.IsZero() {
+		a.GPUType, a.GPUs = info.Type, max(1, j.GPUs)
+		if j.Adaptivity.Has(job.GPUCount) {
+			a.GPUs = j.Min(info.Type) * rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "grown")
+		}
+		a.Nodes = (a.GPUs + info.PerNode - 1) / info.PerNode
+	}
+	row := *j
+	row.Phase, row.Allocation = rapid.SampledFrom([]job.Phase{job.Running, job.Restoring}).Draw(t, "phase"), a
+	row.FirstStarted, row.Since, row.Restarts = j.Submitted, w.Now().Add(-time.Minute), rapid.IntRange(0, 5).Draw(t, "restarts")
+	row.Status.MaxGPUs, row.Progress = a.GPUs, j.Target*rapid.Float64Range(0, 1).Draw(t, "progress")
+	plan := &policy.Plan{Jobs: []policy.Decision{{Allocation: a}}}
+	alone := &policy.Snapshot{Cluster: w.cluster, Jobs: []*policy.Job{j}}
+	if j.Phase == job.Profiling || policy.Check(alone, plan) != nil {
+		return j
+	}
+	if row.Placement = place(w.cluster, free, a); row.Placement == nil {
+		return j
+	}
+	return &row
+}
+
+// place takes the GPUs of an allocation wherever they are free, on one node if
+// one has them. It returns nil, and takes none, if there are too few.
+func place(c *cluster.Cluster, free []int, a cluster.Allocation) cluster.Placement {
+	var p cluster.Placement
+	left := a.GPUs
+	take := func(least int) {
+		for i, n := range c.Nodes() {
+			if g := min(left, free[i]); g > 0 && n.GPUType == a.GPUType && free[i] >= least {
+				p = append(p, cluster.Share{Node: n.ID, Resources: cluster.Resources{GPUs: g}})
+				left -= g
+				free[i] -= g
+			}
+		}
+	}
+	if take(left); left > 0 {
+		take(1)
+	}
+	if left > 0 {
+		for _, s := range p {
+			i, _ := c.Index(s.Node)
+			free[i] += s.GPUs
+		}
+		return nil
+	}
+	p.Sort()
+	return p
+}
+
+// Advance carries out a plan that passes policy.Check and lets a minute pass:
+// jobs report, complete, are profiled and arrive, nodes fail and are repaired.
+// Where the plan names no nodes, a job that got the same keeps its nodes.
+func (w *World) Advance(t *rapid.T, p *policy.Plan) {
+	w.carryOut(p)
+	w.round++
+	for i, j := range w.jobs {
+		w.jobs[i] = w.live(t, j)
+	}
+	w.jobs = slices.DeleteFunc(w.jobs, func(j *policy.Job) bool {
+		return j.Holding() && oneIn(t, 6, "completes")
+	})
+	if oneIn(t, 5, "nodes change") {
+		w.changeNodes(t)
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "arrivals") {
+		w.submit(t, 0)
+	}
+}
+
+// carryOut gives the jobs what the plan says.
+func (w *World) carryOut(p *policy.Plan) {
+	before := slices.Clone(w.jobs)
+	for i, j := range before { // 1. those that change give back what they have
+		if d := &p.Jobs[i]; j.Holding() && !keeps(j, d) {
+			row := *j
+			row.Service, row.GPUService = j.AttainedService(w.Now()), j.AttainedGPUService(w.Now())
+			row.Allocation, row.Placement, row.Since = cluster.Allocation{}, nil, w.Now()
+			row.Phase = job.Waiting
+			w.jobs[i] = &row
+		}
+	}
+	for i := range before { // 2. given placements
+		if d := &p.Jobs[i]; !w.jobs[i].Holding() && d.Placement != nil {
+			w.start(i, d, d.Placement)
+		}
+	}
+	free := w.freeGPUs()
+	for i := range before { // 3. the others, anywhere
+		if d := &p.Jobs[i]; !w.jobs[i].Holding() && !d.Allocation.IsZero() {
+			w.start(i, d, place(w.cluster, free, d.Allocation))
+		}
+	}
+}
+
+// keeps reports whether a job goes on where it is.
+func keeps(j *policy.Job, d *policy.Decision) bool {
+	return j.Allocation == d.Allocation && (d.Placement == nil || d.Placement.Equal(j.Placement))
+}
+
+func (w *World) start(i int, d *policy.Decision, where cluster.Placement) {
+	row := *w.jobs[i]
+	if row.FirstStarted.IsZero() {
+		row.FirstStarted = w.Now()
+	} else {
+		row.Restarts++
+	}
+	row.Phase, row.Since = job.Restoring, w.Now()
+	row.Allocation, row.Placement = d.Allocation, where
+	w.jobs[i] = &row
+}
+
+// live returns what a job is a minute later: the same pointer if nothing was
+// heard of it.
+func (w *World) live(t *rapid.T, j *policy.Job) *policy.Job {
+	if !rapid.Bool().Draw(t, "is heard of") {
+		return j
+	}
+	row := *j
+	switch {
+	case j.Phase == job.Profiling:
+		row.Phase, row.Perf = job.Waiting, model(t, j.Spec, w.all.Types())
+	case j.Holding():
+		row.Phase = job.Running
+		row.Status.MaxGPUs = max(j.Status.MaxGPUs, j.Allocation.GPUs)
+		row.Progress = min(j.Target, j.Progress+rapid.SampledFrom([]float64{1, 1e3, 1e6}).Draw(t, "progress"))
+	default:
+		return j
+	}
+	return &row
+}
+
+// changeNodes fails a node, under whatever runs there, or repairs all.
+func (w *World) changeNodes(t *rapid.T) {
+	gone := cluster.NodeID("")
+	if nodes := w.all.Nodes(); len(nodes) > 1 && rapid.Bool().Draw(t, "a node fails") {
+		gone = nodes[rapid.IntRange(0, len(nodes)-1).Draw(t, "which")].ID
+	}
+	w.cluster = w.all.Without(func(id cluster.NodeID) bool { return id == gone })
+	for i, j := range w.jobs {
+		if slices.ContainsFunc(j.Placement, func(s cluster.Share) bool { return s.Node == gone }) {
+			row := *j
+			row.Phase, row.Allocation, row.Placement, row.Since = job.Waiting, cluster.Allocation{}, nil, w.Now()
+			w.jobs[i] = &row
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package queue
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// request returns the GPUs a job asks for, if it says.
+func request(j *policy.Job) int { return max(1, j.GPUs) }
+
+// size returns the GPUs of j's gang on type t: what it asks for, or the least
+// it runs on.
+func size(j *policy.Job, t cluster.GPUType) int {
+	if j.GPUs > 0 {
+		return j.GPUs
+	}
+	return j.Min(t)
+}
+
+// usable reports whether an empty cluster could carry j's gang on a type.
+func usable(j *policy.Job, t *cluster.TypeInfo) bool {
+	n := size(j, t.Type)
+	switch {
+	case n > t.GPUs, !j.Eligible(t.Type), n%j.ReplicaGPUs(t.Type) != 0, !j.KeepsType(t.Type):
+		return false
+	case !j.Adaptivity.Has(job.GPUCount):
+		return n == request(j)
+	}
+	return n >= j.Min(t.Type) && (j.Spec.MaxGPUs == 0 || n <= j.Spec.MaxGPUs)
+}
+
+// gang returns the allocation that j asks for on a type, on as few nodes as
+// can carry it.
+func gang(j *policy.Job, t *cluster.TypeInfo) cluster.Allocation {
+	n := size(j, t.Type)
+	c := cluster.Configuration{Nodes: (n + t.PerNode - 1) / t.PerNode, GPUs: n, GPUType: t.Type}
+	return cluster.Allocation{Configuration: c, CPUs: j.CPUs, Memory: j.Memory}
+}
+
+// batch returns how j trains with the batch size it was submitted with; zero,
+// the agent's choice, if it was submitted without one or without limits.
+func batch(j *policy.Job, a *cluster.Allocation) job.BatchSize {
+	l := j.BatchLimits()
+	if j.BatchSize <= 0 || l.Max <= 0 {
+		return job.BatchSize{}
+	}
+	return perf.FixedBatch(j.BatchSize, replicas(j, a), a.GPUType, l)
+}
+
+func replicas(j *policy.Job, a *cluster.Allocation) int {
+	return a.GPUs / j.ReplicaGPUs(a.GPUType)
+}
+
+// speed returns the believed goodput of j on an allocation, in samples at
+// initial-batch efficiency per second, with the batch size it was submitted
+// with, or the best one if the agent chooses; 0 if j has no model.
+func speed(j *policy.Job, a cluster.Allocation) float64 {
+	n, l, b := replicas(j, &a), j.BatchLimits(), batch(j, &a)
+	switch {
+	case j.Perf == nil:
+		return 0
+	case b != (job.BatchSize{}):
+		return perf.Goodput(j.Perf, a, n, b)
+	case l.Max > 0:
+		best, _ := perf.BestBatch(j.Perf, a, n, l)
+		return best
+	}
+	return perf.Goodput(j.Perf, a, n, job.BatchSize{Local: (max(1, j.BatchSize) + n - 1) / n})
+}

@@ -1,0 +1,40 @@
+package queue
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// An Order says where in line a job stands in a round: less comes first, and
+// jobs that are equal stand by submission. It is asked once per job and round,
+// not once per comparison, because the answer may cost a model evaluation. NaN
+// counts as last.
+type Order func(s *policy.Snapshot, j *policy.Job) float64
+
+// AttainedService is the GPU time the job has held so far, in GPU-seconds.
+func AttainedService(s *policy.Snapshot, j *policy.Job) float64 {
+	return j.AttainedGPUService(s.Now).Seconds()
+}
+
+// RemainingTime is the progress the job still lacks over its believed goodput
+// on the GPUs it asked for, in seconds: on the type it holds, or on its best
+// type. A job with no model is taken to progress by 1 a second, so that its
+// Target is in seconds. A job with no Target is infinitely long.
+func RemainingTime(s *policy.Snapshot, j *policy.Job) float64 {
+	if j.Target <= 0 {
+		return math.Inf(1)
+	}
+	left := math.Max(0, j.Target-j.Progress)
+	if j.Perf == nil || left == 0 {
+		return left
+	}
+	best := 0.0
+	types := s.Cluster.Types()
+	for i := range types {
+		if usable(j, &types[i]) && (!j.Holding() || j.Allocation.GPUType == types[i].Type) {
+			best = math.Max(best, speed(j, gang(j, &types[i])))
+		}
+	}
+	return left / best
+}

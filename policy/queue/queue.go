@@ -1,0 +1,108 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Options configure a Policy. The zero value is FIFO.
+type Options struct {
+	// Order says where in line a job stands. Nil: by submission.
+	Order Order
+	// Preempt lets jobs ahead in line take the GPUs of running jobs behind
+	// them. Without it a running job keeps its GPUs until it ends; only a
+	// reservation may take them.
+	Preempt bool
+	// Backfill lets jobs pass a job that does not fit. Without it the first
+	// job that does not fit holds up all behind it, even where GPUs of a type
+	// it cannot use are free. With it a large job may wait for ever.
+	Backfill bool
+}
+
+// FIFO returns first in, first out: no preemption, no backfill.
+func FIFO() Options { return Options{} }
+
+// SRTF returns shortest remaining time first: the optimal order for mean JCT
+// on one machine with preemption.
+func SRTF() Options { return Options{Order: RemainingTime, Preempt: true, Backfill: true} }
+
+// LAS returns least attained service first, for jobs whose length is not
+// known. Source: Tiresias §3.2 (2D-LAS, without its discrete queues).
+func LAS() Options { return Options{Order: AttainedService, Preempt: true, Backfill: true} }
+
+// A Policy serves jobs in line. Its plans depend on the snapshot alone. It
+// reuses memory between rounds, so it is not safe for concurrent use.
+type Policy struct {
+	o    Options
+	line []place
+}
+
+// New returns a Policy. All Options are valid.
+func New(o Options) *Policy { return &Policy{o: o} }
+
+// A place in line: the job at index waits for what the key says, less first.
+type place struct {
+	key   float64
+	index int
+}
+
+// Plan implements policy.Policy. It takes time linear in jobs, and n log n
+// where there is an Order. The only error is that of ctx.
+func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("queue: round %d: %w", s.Round, err)
+	}
+	r := newRound(s)
+	r.pin()           // 1. what may not be taken from anyone
+	if !q.o.Preempt { // 2. what runs, goes on
+		r.keepRunning()
+	}
+	q.lineUp(r) // 3. everyone else stands in line
+	q.serve(r)  // 4. and is served in turn
+	return r.plan, nil
+}
+
+// lineUp sorts the jobs without a decision into q.line.
+func (q *Policy) lineUp(r *round) {
+	q.line = q.line[:0]
+	for i, j := range r.s.Jobs {
+		if r.decided(i) {
+			continue
+		}
+		key := 0.0
+		if q.o.Order != nil {
+			key = q.o.Order(r.s, j)
+		}
+		if math.IsNaN(key) {
+			key = math.Inf(1)
+		}
+		q.line = append(q.line, place{key, i})
+	}
+	if q.o.Order != nil {
+		slices.SortFunc(q.line, func(a, b place) int {
+			return cmp.Or(cmp.Compare(a.key, b.key), a.index-b.index)
+		})
+	}
+}
+
+// serve grants what there is along the line.
+func (q *Policy) serve(r *round) {
+	waiting, blocked := 0, false
+	for _, at := range q.line {
+		j, d := r.s.Jobs[at.index], &r.plan.Jobs[at.index]
+		switch {
+		case blocked && request(j) <= r.largest:
+			d.Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(waiting), Limit: float64(request(j))}
+		case r.grant(j, d) || d.Why.Kind == policy.Impossible:
+			continue
+		default:
+			blocked = !q.o.Backfill
+		}
+		waiting++
+	}
+}

@@ -1,0 +1,172 @@
+package queue
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A round is a plan in the making. A job without a reason has no decision yet.
+type round struct {
+	s       *policy.Snapshot
+	plan    *policy.Plan
+	types   []cluster.TypeInfo
+	free    []int // GPUs, by type
+	largest int   // GPUs of the type that has most
+}
+
+func newRound(s *policy.Snapshot) *round {
+	r := &round{s: s, types: s.Cluster.Types(), plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}}
+	r.free = make([]int, len(r.types))
+	for i := range r.types {
+		r.free[i] = r.types[i].GPUs
+		r.largest = max(r.largest, r.free[i])
+	}
+	return r
+}
+
+func (r *round) decided(i int) bool { return r.plan.Jobs[i].Why.Kind != policy.Unexplained }
+
+// pin decides for the jobs that leave no choice: those being profiled get
+// nothing, non-preemptive ones keep what they hold, and reservations are
+// granted, in that order.
+func (r *round) pin() {
+	reserved := false
+	for i, j := range r.s.Jobs {
+		switch {
+		case j.Phase == job.Profiling:
+			r.plan.Jobs[i].Why.Kind = policy.WaitProfile
+		case j.NonPreemptive && j.Holding():
+			r.keep(i, policy.PinnedNonPreempt)
+		default:
+			reserved = reserved || !j.Reservation.IsZero()
+		}
+	}
+	if !reserved {
+		return
+	}
+	for i, j := range r.s.Jobs {
+		if !r.decided(i) && !j.Reservation.IsZero() {
+			r.reserve(j, &r.plan.Jobs[i])
+		}
+	}
+}
+
+// reserve grants a reservation, or says what is missing.
+func (r *round) reserve(j *policy.Job, d *policy.Decision) {
+	want := j.Reservation
+	t := r.typeIndex(want.GPUType)
+	switch {
+	case t < 0 || want.GPUs > r.types[t].GPUs:
+		d.Why = policy.Reason{Kind: policy.Impossible, Config: want}
+	case !r.take(t, want.GPUs):
+		d.Why = policy.Reason{Kind: policy.WaitNoCapacity, Config: want, Value: float64(r.free[t]), Limit: float64(want.GPUs)}
+	default:
+		d.Allocation = cluster.Allocation{Configuration: want, CPUs: j.CPUs, Memory: j.Memory}
+		d.Batch = batch(j, &d.Allocation)
+		d.Why = policy.Reason{Kind: policy.Reserved, Config: want}
+	}
+}
+
+// keepRunning lets running jobs keep what they hold.
+func (r *round) keepRunning() {
+	for i, j := range r.s.Jobs {
+		if j.Holding() && !r.decided(i) {
+			r.keep(i, policy.AsPlanned)
+		}
+	}
+}
+
+// keep lets a job keep what it holds, if that is still there.
+func (r *round) keep(i int, why policy.Kind) {
+	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
+	if t := r.typeIndex(j.Allocation.GPUType); t < 0 || !r.take(t, j.Allocation.GPUs) {
+		return
+	}
+	d.Allocation = j.Allocation
+	d.Batch = batch(j, &d.Allocation)
+	d.Why = policy.Reason{Kind: why, Config: j.Allocation.Configuration, Value: float64(j.Allocation.GPUs)}
+}
+
+// grant gives j its gang on the best GPU type with room and reports whether
+// there is one; if not, d says why.
+func (r *round) grant(j *policy.Job, d *policy.Decision) bool {
+	best, widest, bestSpeed := -1, -1, 0.0
+	for t := range r.types {
+		if !usable(j, &r.types[t]) {
+			continue
+		}
+		if widest < 0 || r.free[t] > r.free[widest] {
+			widest = t
+		}
+		if r.free[t] < size(j, r.types[t].Type) {
+			continue
+		}
+		if j.Holding() && j.Allocation.GPUType == r.types[t].Type {
+			best = t // a move would cost a restart
+			break
+		}
+		v := speed(j, gang(j, &r.types[t]))
+		if best < 0 || v > bestSpeed || v == bestSpeed && r.free[t] > r.free[best] {
+			best, bestSpeed = t, v
+		}
+	}
+	if best < 0 {
+		r.refuse(j, d, widest)
+		return false
+	}
+	d.Allocation = gang(j, &r.types[best])
+	r.take(best, d.Allocation.GPUs)
+	d.Batch = batch(j, &d.Allocation)
+	d.Why = started(j, &d.Allocation)
+	return true
+}
+
+// refuse says why j gets nothing. widest is the type with most free GPUs among
+// those that could ever carry it, or -1.
+func (r *round) refuse(j *policy.Job, d *policy.Decision, widest int) {
+	if widest < 0 {
+		d.Why = policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: request(j)}}
+		return
+	}
+	want := gang(j, &r.types[widest]).Configuration
+	d.Why = policy.Reason{Kind: policy.WaitNoCapacity, Config: want, Value: float64(r.free[widest]), Limit: float64(want.GPUs)}
+}
+
+// started is the reason for a grant. A gang has one configuration, so its
+// normalised goodput is its least number of GPUs: all it asks for (Sia §3.3.4).
+func started(j *policy.Job, a *cluster.Allocation) policy.Reason {
+	before, now := j.Allocation.Configuration, a.Configuration
+	why := policy.Reason{Config: now, Value: float64(now.GPUs)}
+	switch {
+	case !j.Holding():
+		why.Kind = policy.Started
+	case before == now:
+		why.Kind = policy.AsPlanned
+	case before.GPUType != now.GPUType:
+		why = policy.Reason{Kind: policy.Moved, Config: before, Value: float64(now.GPUs), Limit: float64(before.GPUs)}
+	case before.GPUs > now.GPUs:
+		why = policy.Reason{Kind: policy.Shrunk, Config: before, Value: float64(before.GPUs)}
+	default:
+		why = policy.Reason{Kind: policy.Grown, Config: before, Value: float64(now.GPUs), Limit: float64(before.GPUs)}
+	}
+	return why
+}
+
+func (r *round) typeIndex(t cluster.GPUType) int {
+	for i := range r.types {
+		if r.types[i].Type == t {
+			return i
+		}
+	}
+	return -1
+}
+
+// take takes n GPUs of a type if there are as many.
+func (r *round) take(t, n int) bool {
+	if r.free[t] < n {
+		return false
+	}
+	r.free[t] -= n
+	return true
+}
