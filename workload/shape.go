@@ -42,12 +42,14 @@ func smallestRotation(key shapeKey, n int) shapeKey {
 	}
 	top := 4 * uint(n-1)
 	least := key
-	for range n - 1 {
-		last := key & 0xf
-		key = key>>4 | last<<top
-		least = min(least, key)
+	for r := key; ; {
+		last := r & 0xf
+		r = r>>4 | last<<top
+		if r == key { // all rotations have been seen
+			return least
+		}
+		least = min(least, r)
 	}
-	return least
 }
 
 // parseShape returns the key of a placement written as digits ("244"), its

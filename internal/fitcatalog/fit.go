@@ -25,8 +25,8 @@ type typeModel struct {
 	gpuType  cluster.GPUType
 	localMax int
 	params   perf.Params
-	points   int
-	stepOff  deviation
+	stepOff  deviation // on the configurations it was fitted to
+	allOff   deviation // on all placements
 }
 
 // A deviation is how far a fit is from what was measured, relative to it.
@@ -46,7 +46,7 @@ func (d *deviation) add(got, want float64) {
 type layout struct {
 	perNode int // GPUs of a node
 	nodes   int // most, all GPUs of each
-	partial int // most nodes of which any number of GPUs was used
+	partial int // most nodes of which any number of GPUs was profiled
 }
 
 // layouts are the profiled machines. Source: README of the shared profiles.
@@ -61,9 +61,21 @@ var layouts = map[cluster.GPUType]layout{
 // pipelineNodes is the most nodes of which pipelines were profiled.
 const pipelineNodes = 16
 
-// shapes returns the placements that were measured on a layout: GPUs of each
-// node, not descending, then whole nodes.
-func (l layout) shapes() [][]int {
+// configurations returns the placements that Sia chooses from: a power of two
+// of GPUs on a node, or whole nodes. Source: Sia §3.3.3.
+func (l layout) configurations() [][]int {
+	var all [][]int
+	for gpus := 1; gpus < l.perNode; gpus *= 2 {
+		all = append(all, []int{gpus})
+	}
+	for n := 1; n <= l.nodes; n++ {
+		all = append(all, slices.Repeat([]int{l.perNode}, n))
+	}
+	return all
+}
+
+// placements returns all that was profiled on a layout, up to rotation.
+func (l layout) placements() [][]int {
 	var all, last [][]int
 	for n := 1; n <= l.partial; n++ {
 		next := [][]int{}
@@ -111,36 +123,56 @@ func phi(app *workload.Application, batch, epoch int) float64 {
 	return float64(app.Batch.Init) * app.Curve.Var[batch][epoch] / app.Curve.Sqr[batch][epoch]
 }
 
+// preference is how many times the configurations that Sia chooses from count
+// in a fit, where other placements count once: there are many more of those.
+const preference = 4
+
 // fitType fits the throughput model of an application on a GPU type.
 func fitType(app *workload.Application, g cluster.GPUType) typeModel {
-	t := typeModel{gpuType: g, localMax: app.Batch.LocalMax[g]}
-	obs := observe(app, g)
-	t.params, _ = estimate.Fit(obs, nil)
-	round(&t.params)
-	t.points = len(obs)
-	for i := range obs {
-		o := &obs[i]
-		t.stepOff.add(t.params.Step(o.Nodes, o.Replicas, float64(o.Local)), o.Step)
-	}
-	return t
-}
-
-// observe returns what was measured of an application on a GPU type, at local
-// batch sizes a factor of the square root of 2 apart.
-func observe(app *workload.Application, g cluster.GPUType) []perf.Observation {
-	l, size := layouts[g], max(1, app.GPUsPerReplica[g])
+	l := layouts[g]
 	if app.MicroBatches > 0 {
 		l.nodes = pipelineNodes
 	}
+	t := typeModel{gpuType: g, localMax: app.Batch.LocalMax[g]}
+	preferred, all := observe(app, g, l.configurations()), observe(app, g, l.placements())
+	obs := all
+	for range preference {
+		obs = append(obs, preferred...)
+	}
+	t.params, _ = estimate.Fit(obs, nil)
+	round(&t.params)
+	t.stepOff, t.allOff = t.deviation(preferred), t.deviation(all)
+	return t
+}
+
+// deviation returns how far the model is from observed step times.
+func (t *typeModel) deviation(obs []perf.Observation) deviation {
+	var d deviation
+	for i := range obs {
+		o := &obs[i]
+		d.add(t.params.Step(o.Nodes, o.Replicas, float64(o.Local)), o.Step)
+	}
+	return d
+}
+
+// observe returns what was measured of an application on placements of a GPU
+// type, at local batch sizes a factor of the square root of 2 apart. Compute
+// time is that of one replica alone; what a pass takes longer counts as
+// exchange. On some machines compute slows down as a node fills (input
+// processing), for which the throughput model has no term.
+func observe(app *workload.Application, g cluster.GPUType, shapes [][]int) []perf.Observation {
+	size := max(1, app.GPUsPerReplica[g])
+	alone := []int{size}
 	var obs []perf.Observation
-	for _, shape := range l.shapes() {
+	for _, shape := range shapes {
 		least, most := app.Speed.LocalRange(g, shape)
 		for _, local := range ladder(least, most) {
-			step, sync, ok := app.Speed.Step(g, shape, local)
-			if !ok {
+			step, _, ok := app.Speed.Step(g, shape, local)
+			one, exchange, same := app.Speed.Step(g, alone, local)
+			if !ok || !same {
 				continue
 			}
-			obs = append(obs, perf.Observation{Nodes: len(shape), Replicas: sum(shape) / size, Local: local, Compute: step - sync, Step: step})
+			obs = append(obs, perf.Observation{Nodes: len(shape), Replicas: sum(shape) / size, Local: local, Compute: one - exchange, Step: step})
 		}
 	}
 	return obs
