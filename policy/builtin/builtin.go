@@ -1,0 +1,117 @@
+// Package builtin is the table of policies that can be chosen by name. A new
+// policy is one entry here and one row in docs/policies.md.
+package builtin
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// An Entry is one policy of the table.
+type Entry struct {
+	Name     string
+	Doc      string    // one sentence
+	Settings []Setting // what can be set by name
+	// New makes the policy. Settings that are not given have their defaults.
+	// It returns an error that joins all complaints: settings the policy does
+	// not have, and values that cannot be read.
+	New func(settings map[string]string) (policy.Policy, error)
+}
+
+// A Setting is one option of a policy, written as text.
+type Setting struct {
+	Name    string
+	Default string
+	Doc     string // with unit
+}
+
+// Policies returns the table, in the order of docs/policies.md.
+func Policies() []Entry {
+	return []Entry{
+		queueEntry("fifo", "First in, first out; jobs run as submitted and are not preempted.", queue.FIFO),
+		queueEntry("srtf", "Shortest remaining time first, by the believed speed; jobs run as submitted and may be preempted.", queue.SRTF),
+		queueEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", queue.LAS),
+	}
+}
+
+// New makes a policy by name. An unknown name is an error that lists those
+// there are.
+func New(name string, settings map[string]string) (policy.Policy, error) {
+	table := Policies()
+	i := slices.IndexFunc(table, func(e Entry) bool { return e.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("policy %q is not known, want one of %s", name, strings.Join(Names(), ", "))
+	}
+	p, err := table[i].New(settings)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// Names returns the names of all policies, in the order of the table.
+func Names() []string {
+	var names []string
+	for _, e := range Policies() {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+func queueEntry(name, doc string, defaults func() queue.Options) Entry {
+	settings := []Setting{
+		{"backfill", strconv.FormatBool(defaults().Backfill), "whether a job may pass one ahead of it that does not fit (true, false)"},
+	}
+	return Entry{name, doc, settings, func(given map[string]string) (policy.Policy, error) {
+		o := defaults()
+		r := read(given, settings)
+		r.bool("backfill", &o.Backfill)
+		return queue.New(o), errors.Join(r.errs...)
+	}}
+}
+
+// A reader reads settings and collects complaints.
+type reader struct {
+	given map[string]string
+	errs  []error
+}
+
+// read complains of every given setting that is not among those there are, in
+// alphabetical order.
+func read(given map[string]string, known []Setting) *reader {
+	r := &reader{given: given}
+	var names, unknown []string
+	for _, s := range known {
+		names = append(names, s.Name)
+	}
+	for name := range given {
+		if !slices.Contains(names, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	for _, name := range unknown {
+		r.errs = append(r.errs, fmt.Errorf("setting %q is not known, want one of %s", name, strings.Join(names, ", ")))
+	}
+	return r
+}
+
+// bool sets a boolean that is given.
+func (r *reader) bool(name string, to *bool) {
+	text, ok := r.given[name]
+	if !ok {
+		return
+	}
+	v, err := strconv.ParseBool(text)
+	if err != nil {
+		r.errs = append(r.errs, fmt.Errorf("setting %s is %q, want true or false", name, text))
+		return
+	}
+	*to = v
+}

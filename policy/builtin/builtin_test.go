@@ -1,0 +1,59 @@
+package builtin_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/internal/doctable"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/policytest"
+)
+
+func TestDocs(t *testing.T) { doctable.Check(t, "policies", builtin.Names()) }
+
+func TestConformance(t *testing.T) {
+	for _, e := range builtin.Policies() {
+		t.Run(e.Name, func(t *testing.T) {
+			policytest.Run(t, func() policy.Policy {
+				p, err := e.New(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p
+			})
+		})
+	}
+}
+
+// TestDefaults makes every policy with its documented defaults.
+func TestDefaults(t *testing.T) {
+	for _, e := range builtin.Policies() {
+		settings := make(map[string]string)
+		for _, s := range e.Settings {
+			settings[s.Name] = s.Default
+		}
+		if _, err := builtin.New(e.Name, settings); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestNewExplainsWhatIsWrong(t *testing.T) {
+	tests := []struct {
+		policy   string
+		settings map[string]string
+		want     string
+	}{
+		{"lifo", nil, `policy "lifo" is not known, want one of fifo, srtf, las`},
+		{"fifo", map[string]string{"bakfill": "true"}, `policy fifo: setting "bakfill" is not known, want one of backfill`},
+		{"fifo", map[string]string{"backfill": "maybe"}, `policy fifo: setting backfill is "maybe", want true or false`},
+		{"fifo", map[string]string{"a": "", "b": ""}, "policy fifo: setting \"a\" is not known, want one of backfill\nsetting \"b\" is not known, want one of backfill"},
+	}
+	for _, test := range tests {
+		_, err := builtin.New(test.policy, test.settings)
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
+	}
+}
