@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// progress shows how many jobs of all runs have ended: a bar on a terminal,
+// else a plain line now and then.
+type progress struct {
+	mu       sync.Mutex
+	w        io.Writer
+	terminal bool
+	total    int
+	ended    int
+	shown    time.Time
+}
+
+func newProgress(w io.Writer, quiet bool, runs, jobs int) *progress {
+	p := &progress{w: w, total: runs * jobs, shown: time.Now()}
+	if quiet {
+		p.w = io.Discard
+	}
+	if f, ok := w.(*os.File); ok {
+		if info, err := f.Stat(); err == nil {
+			p.terminal = info.Mode()&os.ModeCharDevice != 0
+		}
+	}
+	return p
+}
+
+// observer returns an observer that counts one run's jobs.
+func (p *progress) observer() scheduler.Observer { return counter{p} }
+
+type counter struct{ p *progress }
+
+// Event implements scheduler.Observer.
+func (c counter) Event(_ time.Time, ev scheduler.Event) {
+	if e, ok := ev.(scheduler.Exited); ok && e.Outcome != scheduler.Lost {
+		c.p.step()
+	}
+}
+
+// Round implements scheduler.Observer.
+func (counter) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}
+
+func (p *progress) step() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended++
+	every := 5 * time.Second
+	if p.terminal {
+		every = 100 * time.Millisecond
+	}
+	if time.Since(p.shown) < every {
+		return
+	}
+	p.shown = time.Now()
+	if !p.terminal {
+		fmt.Fprintf(p.w, "%d of %d jobs have ended\n", p.ended, p.total)
+		return
+	}
+	const width = 40
+	full := width * p.ended / max(1, p.total)
+	fmt.Fprintf(p.w, "\r[%s%s] %d/%d jobs", strings.Repeat("=", full), strings.Repeat(" ", width-full), p.ended, p.total)
+}
+
+// done clears the bar.
+func (p *progress) done() {
+	if p.terminal {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// presets are the clusters of the papers, by name.
+var presets = []struct{ name, spec string }{
+	{"hetero64", "t4:6x4,a100:2x8,rtx:3x8"},     // Sia §3.4.3, Heterogeneous
+	{"homog64", "t4:16x4"},                      // Sia §3.4.3, Homogeneous
+	{"physical44", "rtx:3x8,a100:2x8,quad:1x4"}, // Sia §3.4.3, Physical
+	{"box8", "a100:1x8"},                        // one 8-GPU server
+}
+
+func presetNames() []string {
+	names := make([]string, len(presets))
+	for i, p := range presets {
+		names[i] = p.name
+	}
+	return names
+}
+
+// hardware are the simple rates of the known GPU types: memory in GiB, watts
+// at full load (vendors' data sheets), and an on-demand list price per
+// GPU-hour (rounded; set your own to count money).
+var hardware = map[cluster.GPUType]struct {
+	memory int64
+	power  float64
+	price  cluster.Price
+}{
+	"t4": {16, 70, 0.5}, "rtx": {11, 250, 0.4}, "a100": {40, 400, 3}, "quad": {24, 260, 0.8}, "v100": {16, 300, 2.5},
+}
+
+// BuildCluster returns the cluster that c describes.
+func (c *Config) BuildCluster() (*cluster.Cluster, error) {
+	spec := c.Cluster
+	if i := slices.IndexFunc(presets, func(p struct{ name, spec string }) bool { return p.name == spec }); i >= 0 {
+		spec = presets[i].spec
+	}
+	var nodes []cluster.Node
+	for _, part := range split(spec) {
+		more, err := parsePart(part, max(1, c.Scale))
+		if err != nil {
+			return nil, fmt.Errorf("cluster %q: %w", c.Cluster, err)
+		}
+		nodes = append(nodes, more...)
+	}
+	if len(nodes) == 0 {
+		return nil, fmt.Errorf("cluster %q: no nodes", c.Cluster)
+	}
+	built, err := cluster.New(nodes)
+	if err != nil {
+		return nil, fmt.Errorf("cluster %q: %w", c.Cluster, err)
+	}
+	return built, nil
+}
+
+// maxNodes bounds what a typing slip may ask for.
+const maxNodes = 1_000_000
+
+// parsePart returns the nodes of "t4:6x4", their number times scale.
+func parsePart(part string, scale int) ([]cluster.Node, error) {
+	name, size, ok := strings.Cut(part, ":")
+	count, gpus, ok2 := strings.Cut(size, "x")
+	n, err1 := strconv.Atoi(count)
+	g, err2 := strconv.Atoi(gpus)
+	if !ok || !ok2 || name == "" || errors.Join(err1, err2) != nil || n < 1 || g < 1 || n > maxNodes/scale {
+		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4", part, strings.Join(presetNames(), ", "))
+	}
+	n *= scale
+	width := len(strconv.Itoa(n - 1))
+	h := hardware[cluster.GPUType(name)]
+	nodes := make([]cluster.Node, n)
+	for i := range nodes {
+		nodes[i] = cluster.Node{
+			ID: cluster.NodeID(fmt.Sprintf("%s-%d-%0*d", name, g, width, i)), GPUType: cluster.GPUType(name),
+			Capacity: cluster.Resources{GPUs: g}, GPUMemory: h.memory << 30, Power: h.power, Price: h.price,
+		}
+	}
+	return nodes, nil
+}

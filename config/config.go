@@ -1,0 +1,143 @@
+// Package config is the root configuration of a run: one table of keys, filled
+// from defaults, then a file, then the environment, then flags. Each value
+// remembers where it came from.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/sim"
+	"github.com/oxgang/oxgang/trace"
+)
+
+// A Config is everything that decides how a simulation runs.
+type Config struct {
+	Cluster  string // a preset, or "t4:6x4,a100:2x8": type:nodes x GPUs per node
+	Scale    int    // times the nodes of Cluster
+	Trace    string // a file; empty: generate
+	Format   string // of Trace; empty: by its content
+	OnBadRow string // fail or skip
+	Limit    int    // most jobs taken; 0: all
+	Profiles string // a folder of measured profiles; empty: the embedded fits
+	Generate Generate
+	Policies []string
+	Settings []string // of policies: "p=-1", or "sia.p=-1" for one of them
+	Placer   string
+	Jobs     Jobs
+	// Public switches on all rules of the public Sia simulator that the thesis
+	// does not have: profiles, costs, growth, epochs, batch ranges, moves.
+	Public    bool
+	Estimate  string // estimate.Mode
+	Scheduler scheduler.Options
+	Sim       sim.Options
+	Horizon   time.Duration // the run ends here; 0: when all jobs have ended
+	origins   map[string]string
+}
+
+// Generate says which trace to generate when none is given.
+type Generate struct {
+	Kind string
+	Jobs int     // 0: the kind's
+	Rate float64 // jobs per hour; 0: the kind's
+}
+
+// Jobs say what is done to the jobs of a trace.
+type Jobs struct {
+	Rigid         float64 // share made rigid, at random
+	StrongScaling float64 // share made strong-scaling, at random
+	MaxGPUs       int     // most GPUs of an adaptive job; 0: no limit
+}
+
+// Default returns the defaults.
+func Default() *Config {
+	c := &Config{
+		Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Policies: []string{"sia", "fifo", "srtf"}, Placer: "submesh",
+		Generate: Generate{Kind: "philly"}, Estimate: estimate.Bootstrap.String(),
+		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(), origins: make(map[string]string),
+	}
+	return c
+}
+
+// Origin returns where the value of a key came from: "default", a file's
+// name, "environment" or "flag".
+func (c *Config) Origin(key string) string {
+	if o, ok := c.origins[key]; ok {
+		return o
+	}
+	return "default"
+}
+
+// Set sets a key from text. It returns an error that names the key, the value
+// and what was expected; an unknown key's names the closest known ones.
+func (c *Config) Set(key, value, origin string) error {
+	i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == key })
+	if i < 0 {
+		return fmt.Errorf("unknown key %q%s", key, didYouMean(key))
+	}
+	if err := keys[i].set(c, strings.TrimSpace(value)); err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	c.origins[key] = origin
+	return nil
+}
+
+// Get returns the value of a key as text that Set reads.
+func (c *Config) Get(key string) string {
+	for _, k := range keys {
+		if k.Name == key {
+			return k.get(c)
+		}
+	}
+	return ""
+}
+
+// Environment sets every key for which an environment variable is set:
+// OXGANG_SIM_NOISE for sim.noise. Unknown OXGANG_ variables are errors.
+func (c *Config) Environment(environ []string) error {
+	var errs []error
+	for _, line := range environ {
+		name, value, _ := strings.Cut(line, "=")
+		if !strings.HasPrefix(name, "OXGANG_") {
+			continue
+		}
+		i := slices.IndexFunc(keys, func(k Key) bool { return k.Variable() == name })
+		if i < 0 {
+			errs = append(errs, fmt.Errorf("unknown environment variable %s", name))
+			continue
+		}
+		errs = append(errs, c.Set(keys[i].Name, value, "environment"))
+	}
+	return errors.Join(errs...)
+}
+
+// Validate returns an error that joins all complaints about c.
+func (c *Config) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if len(c.Policies) == 0 {
+		bad("policy: empty, want at least one")
+	}
+	if _, err := c.BuildCluster(); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := trace.ParseBadRow(c.OnBadRow); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := estimate.ParseMode(c.Estimate); err != nil {
+		errs = append(errs, err)
+	}
+	j := c.Jobs
+	if !(j.Rigid >= 0 && j.StrongScaling >= 0 && j.Rigid+j.StrongScaling <= 1) {
+		bad("jobs: rigid %v and strong-scaling %v, want shares that add up to at most 1", j.Rigid, j.StrongScaling)
+	}
+	if c.Trace == "" && c.Format != "" {
+		bad("format %q without a trace", c.Format)
+	}
+	return errors.Join(append(errs, c.Scheduler.Validate(), c.Sim.Validate())...)
+}

@@ -1,0 +1,73 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// File sets keys from YAML: nested mappings, or dotted names, or both. Unknown
+// keys are errors, with their line. name stands in messages and as the origin.
+func (c *Config) File(r io.Reader, name string) error {
+	var doc yaml.Node
+	if err := yaml.NewDecoder(r).Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return c.Node(&doc, name)
+}
+
+// Node sets keys from parsed YAML, as File does.
+func (c *Config) Node(n *yaml.Node, name string) error {
+	if n.Kind == yaml.DocumentNode && len(n.Content) == 1 {
+		n = n.Content[0]
+	}
+	return c.mapping(n, "", name)
+}
+
+func (c *Config) mapping(n *yaml.Node, prefix, name string) error {
+	if n.Kind != yaml.MappingNode {
+		return fmt.Errorf("%s:%d: want a mapping of keys to values", name, n.Line)
+	}
+	var errs []error
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := prefix+n.Content[i].Value, n.Content[i+1]
+		if value.Kind == yaml.MappingNode {
+			errs = append(errs, c.mapping(value, key+".", name))
+			continue
+		}
+		if err := c.Set(key, scalar(value), name); err != nil {
+			errs = append(errs, fmt.Errorf("%s:%d: %w", name, n.Content[i].Line, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// scalar returns a value, or the elements of a sequence by comma.
+func scalar(n *yaml.Node) string {
+	if n.Kind != yaml.SequenceNode {
+		return n.Value
+	}
+	list := ""
+	for i, e := range n.Content {
+		if i > 0 {
+			list += ","
+		}
+		list += e.Value
+	}
+	return list
+}
+
+// WriteYAML writes every key with its value, meaning and origin.
+func (c *Config) WriteYAML(w io.Writer) error {
+	for _, k := range keys {
+		if _, err := fmt.Fprintf(w, "%s: %q # %s (%s)\n", k.Name, k.get(c), k.Doc, c.Origin(k.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

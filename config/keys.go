@@ -1,0 +1,152 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Key is one setting: its dotted name and what it means.
+type Key struct {
+	Name string
+	Doc  string
+	get  func(*Config) string
+	set  func(*Config, string) error
+}
+
+// Variable returns the environment variable of the key.
+func (k Key) Variable() string {
+	return "OXGANG_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))
+}
+
+// Flag returns the command-line flag of the key, without its dashes.
+func (k Key) Flag() string { return strings.ReplaceAll(k.Name, ".", "-") }
+
+// Keys returns every key, in the order of the documentation.
+func Keys() []Key { return slices.Clone(keys) }
+
+var keys = []Key{
+	text("cluster", `GPUs: a preset (`+strings.Join(presetNames(), ", ")+`) or "t4:6x4,a100:2x8" (type:nodes x GPUs per node)`, func(c *Config) *string { return &c.Cluster }),
+	number("scale", "times the nodes of the cluster", func(c *Config) *int { return &c.Scale }),
+	text("trace", "trace file; empty: a generated one", func(c *Config) *string { return &c.Trace }),
+	text("format", "format of the trace; empty: by its content", func(c *Config) *string { return &c.Format }),
+	text("on-bad-row", "what a row that cannot be used does: fail or skip", func(c *Config) *string { return &c.OnBadRow }),
+	number("limit", "most jobs taken from the trace; 0: all", func(c *Config) *int { return &c.Limit }),
+	text("profiles", "folder of measured profiles; empty: the embedded fits", func(c *Config) *string { return &c.Profiles }),
+	text("generate.kind", "trace to generate if none is given", func(c *Config) *string { return &c.Generate.Kind }),
+	number("generate.jobs", "jobs to generate; 0: the kind's number", func(c *Config) *int { return &c.Generate.Jobs }),
+	real("generate.rate", "jobs per hour to generate; 0: the kind's rate", func(c *Config) *float64 { return &c.Generate.Rate }),
+	list("policy", "policies to compare, by comma", func(c *Config) *[]string { return &c.Policies }),
+	list("set", `settings of policies, by comma: "p=-1" or "sia.p=-1"`, func(c *Config) *[]string { return &c.Settings }),
+	text("placer", "how placements are found", func(c *Config) *string { return &c.Placer }),
+	real("jobs.rigid", "share of jobs made rigid", func(c *Config) *float64 { return &c.Jobs.Rigid }),
+	real("jobs.strong-scaling", "share of jobs made strong-scaling", func(c *Config) *float64 { return &c.Jobs.StrongScaling }),
+	number("jobs.max-gpus", "most GPUs of an adaptive job; 0: no limit", func(c *Config) *int { return &c.Jobs.MaxGPUs }),
+	flag("public", "all rules of the public Sia simulator that the thesis does not have", func(c *Config) *bool { return &c.Public }),
+	text("estimate.mode", "what is believed before a run: bootstrap, no-prof, oracle, public-code", func(c *Config) *string { return &c.Estimate }),
+	real("estimate.smoothing", "weight of the past in gradient statistics, 0 to 1", func(c *Config) *float64 { return &c.Scheduler.Estimate.Smoothing }),
+	span("round", "time between plans", func(c *Config) *time.Duration { return &c.Scheduler.Round }),
+	flag("scheduler.profile", "take one-GPU profiles before the first plan", func(c *Config) *bool { return &c.Scheduler.Profile }),
+	flag("scheduler.free-moves", "moving to other nodes in the same shape costs nothing", func(c *Config) *bool { return &c.Scheduler.FreeMoves }),
+	natural("seed", "seed of everything random", func(c *Config) *uint64 { return &c.Sim.Seed }),
+	span("horizon", "the run ends here; 0: when all jobs have ended", func(c *Config) *time.Duration { return &c.Horizon }),
+	span("sim.report-interval", "time between reports of a job's agent", func(c *Config) *time.Duration { return &c.Sim.ReportInterval }),
+	span("sim.checkpoint", "time between checkpoints; 0: every epoch", func(c *Config) *time.Duration { return &c.Sim.Checkpoint }),
+	real("sim.noise", "relative standard deviation of reported times", func(c *Config) *float64 { return &c.Sim.Noise.Report }),
+	real("sim.bias", "the same, once per job and GPU type: wrong estimates", func(c *Config) *float64 { return &c.Sim.Noise.Bias }),
+	real("sim.straggler", "probability that a start lands on slow GPUs", func(c *Config) *float64 { return &c.Sim.Noise.Straggler }),
+	real("sim.slow", "how many times as long slow GPUs take", func(c *Config) *float64 { return &c.Sim.Noise.Slow }),
+	span("sim.node-mtbf", "mean time between failures of a node; 0: never", func(c *Config) *time.Duration { return &c.Sim.Faults.NodeMTBF }),
+	span("sim.repair", "time until a failed node is back", func(c *Config) *time.Duration { return &c.Sim.Faults.Repair }),
+	span("sim.gpu-mtbf", "mean time between failures of a GPU; 0: never", func(c *Config) *time.Duration { return &c.Sim.Faults.GPUMTBF }),
+	windows("sim.maintenance", `times in which nodes are away, by comma: "t4-0+t4-1@2h-3h"`),
+}
+
+func text(name, doc string, at func(*Config) *string) Key {
+	return Key{name, doc, func(c *Config) string { return *at(c) }, func(c *Config, v string) error { *at(c) = v; return nil }}
+}
+
+func list(name, doc string, at func(*Config) *[]string) Key {
+	return Key{
+		name, doc, func(c *Config) string { return strings.Join(*at(c), ",") },
+		func(c *Config, v string) error { *at(c) = split(v); return nil },
+	}
+}
+
+func split(v string) []string {
+	var parts []string
+	for p := range strings.SplitSeq(v, ",") {
+		if p = strings.TrimSpace(p); p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+func number(name, doc string, at func(*Config) *int) Key {
+	return parsed(name, doc, at, "a whole number of at least 0", func(v string) (int, error) {
+		n, err := strconv.Atoi(v)
+		if err == nil && n < 0 {
+			err = strconv.ErrRange
+		}
+		return n, err
+	})
+}
+
+func natural(name, doc string, at func(*Config) *uint64) Key {
+	return parsed(name, doc, at, "a whole number of at least 0", func(v string) (uint64, error) { return strconv.ParseUint(v, 10, 64) })
+}
+
+func real(name, doc string, at func(*Config) *float64) Key {
+	return parsed(name, doc, at, "a finite number", func(v string) (float64, error) {
+		x, err := strconv.ParseFloat(v, 64)
+		if err == nil && x-x != 0 {
+			err = strconv.ErrRange
+		}
+		return x, err
+	})
+}
+
+func flag(name, doc string, at func(*Config) *bool) Key {
+	return parsed(name, doc, at, "true or false", strconv.ParseBool)
+}
+
+func span(name, doc string, at func(*Config) *time.Duration) Key {
+	return parsed(name, doc, at, `a duration such as "90s" or "1h30m"`, time.ParseDuration)
+}
+
+// parsed makes a key of a value that has one textual form.
+func parsed[T any](name, doc string, at func(*Config) *T, want string, parse func(string) (T, error)) Key {
+	return Key{name, doc, func(c *Config) string { return fmt.Sprint(*at(c)) }, func(c *Config, v string) error {
+		x, err := parse(v)
+		if err != nil {
+			return fmt.Errorf("got %q, want %s", v, want)
+		}
+		*at(c) = x
+		return nil
+	}}
+}
+
+// didYouMean returns a hint at the known keys that resemble an unknown one.
+func didYouMean(key string) string {
+	var close []string
+	for _, k := range keys {
+		if _, last, _ := cutLast(k.Name); strings.Contains(k.Name, key) || strings.Contains(key, last) {
+			close = append(close, k.Name)
+		}
+	}
+	if len(close) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(close[:min(3, len(close))], ", ") + "?"
+}
+
+func cutLast(s string) (before, after string, found bool) {
+	i := strings.LastIndexByte(s, '.')
+	if i < 0 {
+		return "", s, false
+	}
+	return s[:i], s[i+1:], true
+}

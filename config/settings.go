@@ -1,0 +1,32 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// SettingsOf returns the settings that concern a policy, given the names it
+// knows: those written for it ("sia.p=-1"), and those written for all ("p=-1")
+// that it knows. A setting written for it that it does not know is an error; so
+// is one without a value.
+func (c *Config) SettingsOf(policy string, known []string) (map[string]string, error) {
+	own := make(map[string]string)
+	for _, s := range c.Settings {
+		key, value, ok := strings.Cut(s, "=")
+		if !ok {
+			return nil, fmt.Errorf("set: got %q, want name=value or policy.name=value", s)
+		}
+		to, name, addressed := strings.Cut(key, ".")
+		switch {
+		case addressed && to != policy:
+		case addressed && !slices.Contains(known, name):
+			return nil, fmt.Errorf("set: policy %s has no setting %q; it has %s", policy, name, strings.Join(known, ", "))
+		case addressed:
+			own[name] = value
+		case slices.Contains(known, key):
+			own[key] = value
+		}
+	}
+	return own, nil
+}

@@ -1,0 +1,70 @@
+package experiments
+
+import (
+	"math"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// kind is what the isolated time of a job depends on.
+type kind struct {
+	config     cluster.Configuration
+	class      job.Class
+	gpus       int
+	batch      int
+	adaptivity job.Adaptivity
+}
+
+// isolated returns the isolated times of finish-time fairness by the ground
+// truth: alone on the whole GPUs of a share, and on less than the job's least
+// for a share of the time. Jobs alike share an answer. Source: Sia §3.5.5.
+func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duration {
+	known := make(map[kind]float64)
+	return func(spec *job.Spec, t cluster.GPUType, gpus float64) time.Duration {
+		info, ok := in.Cluster.Type(t)
+		if !ok {
+			return 0
+		}
+		n := wholeShare(spec, t, gpus)
+		c := cluster.Configuration{Nodes: (n + info.PerNode - 1) / info.PerNode, GPUs: n, GPUType: t}
+		app := in.application(spec)
+		if app == nil {
+			app = workload.Steady(spec.GPUs)
+			return lasting(app.Alone(spec, c), gpus/float64(n), app.RestartDelay)
+		}
+		k := kind{c, spec.Class, spec.GPUs, spec.BatchSize, spec.Adaptivity}
+		seconds, ok := known[k]
+		if !ok {
+			seconds = app.Alone(spec, c)
+			known[k] = seconds
+		}
+		return lasting(seconds, gpus/float64(n), app.RestartDelay)
+	}
+}
+
+// wholeShare returns the GPUs a job uses of a share: whole replicas, at least
+// its least, and no more than it may; a job of fixed size uses that.
+func wholeShare(spec *job.Spec, t cluster.GPUType, gpus float64) int {
+	if !spec.Adaptivity.Has(job.GPUCount) {
+		return max(1, spec.GPUs)
+	}
+	unit := spec.ReplicaGPUs(t)
+	n := int(gpus) / unit * unit
+	if spec.MaxGPUs > 0 {
+		n = min(n, spec.MaxGPUs)
+	}
+	return max(n, spec.Min(t))
+}
+
+// lasting returns the time of so many seconds of training for a share of the
+// time, after one start; 0 if the job does not run.
+func lasting(seconds, share float64, start time.Duration) time.Duration {
+	seconds /= math.Min(1, share)
+	if !(seconds > 0) || math.IsInf(seconds, 0) {
+		return 0
+	}
+	return start + time.Duration(seconds*float64(time.Second))
+}

@@ -1,0 +1,177 @@
+package experiments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/sim"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// A Run is one policy's way through a configuration's inputs.
+type Run struct {
+	Policy      string
+	Result      *metrics.Result
+	PolicyTimes []time.Duration // per round; not deterministic
+	Refused     []string        // plans that were refused, and why
+	Unfinished  bool            // the context or the horizon ended it
+}
+
+// errHorizon ends a run at its horizon.
+var errHorizon = errors.New("horizon reached")
+
+// Simulate runs one policy. Observers see what the policy's scheduler does. A
+// context that ends returns what is finished, marked so.
+func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, obs ...scheduler.Observer) (*Run, error) {
+	entry, err := builtin.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := c.SettingsOf(name, entry.Settings())
+	if err != nil {
+		return nil, err
+	}
+	if c.Public && name == "sia" {
+		settings["rules"] = "public-code"
+	}
+	p, err := entry.New(settings)
+	if err != nil {
+		return nil, err
+	}
+	return simulate(ctx, c, in, entry, p, obs)
+}
+
+func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.Entry, p policy.Policy, obs []scheduler.Observer) (*Run, error) {
+	so, wo, err := options(c, in, entry)
+	if err != nil {
+		return nil, err
+	}
+	world, err := sim.New(in.Cluster, in.Catalog, in.Arrivals, wo)
+	if err != nil {
+		return nil, err
+	}
+	placer, err := FindPlacer(c.Placer)
+	if err != nil {
+		return nil, err
+	}
+	mo := metrics.DefaultOptions()
+	mo.Isolated = isolated(in)
+	rec, err := metrics.New(mo)
+	if err != nil {
+		return nil, err
+	}
+	run := &Run{Policy: entry.Name}
+	s, err := scheduler.New(&timed{p, rec}, placer, in.Cluster, so)
+	if err != nil {
+		return nil, err
+	}
+	watch := &watcher{run}
+	err = scheduler.Run(ctx, s, &bounded{world, c.Horizon}, append([]scheduler.Observer{rec, watch}, obs...)...)
+	if errors.Is(err, errHorizon) || ctx.Err() != nil {
+		run.Unfinished, err = true, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", entry.Name, err)
+	}
+	run.Result, run.PolicyTimes = rec.Result(), rec.PolicyTimes()
+	return run, nil
+}
+
+// options returns the options of the scheduler and of the world: the same
+// estimates in both.
+func options(c *config.Config, in *Inputs, entry builtin.Entry) (scheduler.Options, sim.Options, error) {
+	so, wo := c.Scheduler, c.Sim
+	mode, err := estimate.ParseMode(c.Estimate)
+	if err != nil {
+		return so, wo, err
+	}
+	if c.Public {
+		mode = estimate.PublicCode
+		so.FreeMoves = true
+		wo.Public = sim.Public{RoundEpochs: true, RetuneOnEpoch: true, WideBatchRange: true}
+		wo.ReportInterval = so.Round
+	}
+	so.Profile = so.Profile && entry.Adapts && mode == estimate.Bootstrap
+	so.Estimate.Mode = mode
+	so.Estimate.Fits = estimate.NewCache()
+	so.Estimate.Reference = func(spec *job.Spec, t cluster.GPUType) float64 { return in.reference(spec, t) }
+	so.Estimate.Oracle = func(spec *job.Spec) estimate.Throughput { return in.truth(spec) }
+	wo.Estimate = so.Estimate
+	return so, wo, nil
+}
+
+// application returns the ground truth of a job, by its class.
+func (in *Inputs) application(spec *job.Spec) *workload.Application {
+	return in.Catalog[string(spec.Class)]
+}
+
+func (in *Inputs) reference(spec *job.Spec, t cluster.GPUType) float64 {
+	if app := in.application(spec); app != nil {
+		return app.Reference(t)
+	}
+	return 1
+}
+
+// truth returns the true throughput of a job on the compact shape of an
+// allocation.
+func (in *Inputs) truth(spec *job.Spec) estimate.Throughput {
+	app := in.application(spec)
+	return func(a cluster.Allocation, b job.BatchSize) float64 {
+		if app == nil {
+			return float64(a.GPUs) / float64(max(1, spec.GPUs))
+		}
+		return app.Throughput(in.Cluster, a.Configuration, b)
+	}
+}
+
+// timed measures a policy's time from outside: policies read no clock.
+type timed struct {
+	policy.Policy
+	rec *metrics.Recorder
+}
+
+// Plan implements policy.Policy.
+func (t *timed) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	start := time.Now()
+	p, err := t.Policy.Plan(ctx, s)
+	t.rec.AddPolicyTime(time.Since(start))
+	return p, err
+}
+
+// bounded is a world that ends at a horizon.
+type bounded struct {
+	scheduler.Backend
+	horizon time.Duration
+}
+
+// Next implements scheduler.Backend.
+func (b *bounded) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	if b.horizon > 0 && deadline.Sub(sim.Epoch) > b.horizon {
+		return nil, errHorizon
+	}
+	return b.Backend.Next(ctx, deadline)
+}
+
+// watcher notes refused plans.
+type watcher struct{ run *Run }
+
+// Event implements scheduler.Observer.
+func (*watcher) Event(time.Time, scheduler.Event) {}
+
+// Round implements scheduler.Observer.
+func (w *watcher) Round(_ *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
+	if p.Refused != "" {
+		w.run.Refused = append(w.run.Refused, strings.SplitN(p.Refused, "\n", 2)[0])
+	}
+}

@@ -1,0 +1,41 @@
+// Package sia is the Sia policy: each round it chooses, for all jobs together,
+// GPU type and count by goodput. It follows chapter 3 of the thesis
+// "Sia: Heterogeneity-aware goodput-optimized ML cluster scheduling".
+//
+// Problem (§3.3.4). Each job i picks at most one configuration j, at the value
+// of its normalised goodput; what the picks use of each GPU type must fit:
+//
+//	max  Σᵢ ( Σⱼ Aᵢⱼ·(rᵢ·Gᵢⱼ)^p − λ·(1 − |Aᵢ|) )      (3.4; p < 0: min, + λ)
+//
+// Dictionary, from the paper's symbols to names here:
+//
+//	C            configurations     configurations.go
+//	Gᵢⱼ          goodput matrix     goodput.go (row.goodput; normalised in row.fill)
+//	Nᵢ^min       job.Spec.Min
+//	rᵢ           RestartFactor      restart.go (Eq. 3.3)
+//	Sᵢ, Nᵢ, Tᵢ   Spec.RestartOverhead, Status.Restarts, Status.Age
+//	p, λ         Options.P, Options.Lambda
+//	λ_n(i,t), τ  timeShare          timeshare.go (§3.5.6)
+//	A            mmkp.Solution      program.go
+//
+// A round is Policy.Plan: rows, values, program, solution, decisions.
+//
+// Where the public code differs from the thesis and it moves results, Rules has
+// a switch; its zero value is the thesis.
+//
+//	Rules.RoundCosts       costs are rounded to two decimals and clipped at 3000
+//	Rules.ValidMinimum     rows are normalised over the currently allowed configurations
+//	Rules.HistoricGrowth   a job may double the most it ever ran on, not what it holds now
+//	Rules.FreeYoung        no restart factor while a job is younger than S
+//
+// Other differences lie where they act: type-blind first allocation and borrowed
+// goodput (estimate.PublicCode), integer epochs, re-tuning on epochs and wide
+// batch ranges (sim.Public), free node moves (scheduler.Options.FreeMoves).
+//
+// Deviation: a job that is starting or restoring its checkpoint keeps what it
+// has (as in the public code), because an interrupted restore is pure loss.
+//
+// Deviation: the time-sharing penalty acts only while jobs ask for more GPUs
+// than there are, because with λ = 0 a job gets nothing even from an idle
+// cluster.
+package sia

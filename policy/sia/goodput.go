@@ -1,0 +1,194 @@
+package sia
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A row is one job's row of the goodput matrix. The columns of an adaptive job
+// are those of the policy; a job of fixed GPU count has one column per GPU
+// type. It is kept from round to round and evaluated anew only where the
+// belief behind it changed.
+type row struct {
+	job     *policy.Job
+	columns []configuration
+	goodput []float64 // per column, not normalised; 0: cannot run, -1: not yet asked
+	allowed []bool    // per column: within this round's size limits
+	unit    float64   // goodput whose normalised value is N_min
+	history uint64    // bit n: held GPUs n rounds ago
+	seen    int       // round in which the job was last there
+	rest    int64     // time-sharing: virtual nanoseconds until which it has no claim
+}
+
+// refresh brings the row up to date with its job.
+func (p *Policy) refresh(r *row, j *policy.Job) {
+	stale := r.job == nil || r.job.Perf != j.Perf || r.job.Limits != j.Limits || r.columns == nil
+	r.job = j
+	if stale {
+		r.columns = p.columnsOf(j)
+		r.goodput = resize(r.goodput, len(r.columns))
+		r.allowed = resize(r.allowed, len(r.columns))
+		for i := range r.goodput {
+			r.goodput[i] = -1
+		}
+	}
+	p.allow(r)
+	p.normalise(r)
+}
+
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// columnsOf returns the configurations between which a job may choose.
+func (p *Policy) columnsOf(j *policy.Job) []configuration {
+	if j.Adaptivity.Has(job.GPUCount) && j.Reservation.IsZero() {
+		return p.columns
+	}
+	var own []configuration
+	for k, t := range p.cluster.Types() {
+		c := cluster.Configuration{Nodes: (j.GPUs + t.PerNode - 1) / t.PerNode, GPUs: j.GPUs, GPUType: t.Type}
+		if r := j.Reservation; !r.IsZero() {
+			c = r
+		}
+		if c.GPUType == t.Type && c.GPUs <= t.GPUs {
+			own = append(own, configuration{c, k})
+		}
+	}
+	return own
+}
+
+// allow marks the columns that this round's size limits permit.
+func (p *Policy) allow(r *row) {
+	j := r.job
+	fixed := !j.Adaptivity.Has(job.GPUCount)
+	most := p.limit(j)
+	for i, c := range r.columns {
+		least := j.Min(c.GPUType)
+		ok := j.Eligible(c.GPUType) && p.typeAllowed(j, c.GPUType) && c.GPUs%j.ReplicaGPUs(c.GPUType) == 0
+		r.allowed[i] = ok && c.GPUs >= least && (fixed || c.GPUs <= max(most, least) && p.batchAllows(j, c))
+	}
+}
+
+// limit returns the most GPUs a job may have this round: Growth times what it
+// holds, and its minimum if it holds nothing. Source: Sia §3.3.1, "Job Scaling
+// policy".
+func (p *Policy) limit(j *policy.Job) int {
+	now := j.Allocation.GPUs
+	if p.o.Rules.HistoricGrowth {
+		now = j.Status.MaxGPUs
+	}
+	most := max(1, int(p.o.Growth*float64(now)))
+	if j.MaxGPUs > 0 {
+		most = min(most, j.Spec.MaxGPUs)
+	}
+	return most
+}
+
+func (p *Policy) typeAllowed(j *policy.Job, t cluster.GPUType) bool {
+	return j.Adaptivity.Has(job.AnyGPUType) || !j.Holding() || j.Allocation.GPUType == t
+}
+
+// batchAllows reports whether the job's largest batch feeds every replica.
+func (p *Policy) batchAllows(j *policy.Job, c configuration) bool {
+	most := j.Limits.Max
+	if !j.Adaptivity.Has(job.BatchSizes) && j.BatchSize > 0 {
+		most = j.BatchSize
+	}
+	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
+	return most == 0 || replicas*max(1, j.Limits.LocalMin) <= most
+}
+
+// normalise finds the goodput whose normalised value is N_min: the least of
+// the row, so that a job's utility is in units of its slowest way to run.
+// Source: Sia §3.3.4, "Normalized goodput matrix".
+func (p *Policy) normalise(r *row) {
+	least := math.Inf(1)
+	for i := range r.columns {
+		counts := r.allowed[i]
+		if !p.o.Rules.ValidMinimum {
+			counts = p.eligible(r.job, r.columns[i])
+		}
+		if counts {
+			if g := p.goodputOf(r, i); g > 0 {
+				least = min(least, g)
+			}
+		}
+	}
+	r.unit = least / float64(minGPUs(r))
+}
+
+// eligible reports whether the job could ever run on a configuration.
+func (p *Policy) eligible(j *policy.Job, c configuration) bool {
+	return j.Eligible(c.GPUType) && c.GPUs >= j.Min(c.GPUType) && c.GPUs%j.ReplicaGPUs(c.GPUType) == 0 &&
+		(j.MaxGPUs == 0 || c.GPUs <= j.Spec.MaxGPUs) && p.batchAllows(j, c)
+}
+
+// minGPUs returns N_min: the fewest GPUs of any column the job may ever have.
+func minGPUs(r *row) int {
+	least := math.MaxInt
+	for _, c := range r.columns {
+		n := r.job.Min(c.GPUType)
+		if !r.job.Adaptivity.Has(job.GPUCount) {
+			n = c.GPUs
+		}
+		if r.job.Eligible(c.GPUType) {
+			least = min(least, n)
+		}
+	}
+	return least
+}
+
+// value returns the normalised goodput of column i.
+func (p *Policy) value(r *row, i int) float64 { return p.goodputOf(r, i) / r.unit }
+
+// goodputOf returns the believed goodput of column i.
+func (p *Policy) goodputOf(r *row, i int) float64 {
+	if r.goodput[i] < 0 {
+		r.goodput[i] = max(0, goodput(r.job, r.columns[i].Configuration))
+	}
+	return r.goodput[i]
+}
+
+// goodput returns what a job is believed to achieve with a configuration. A
+// job of which nothing is known runs equally well with the fewest GPUs of
+// every type, and not otherwise. Source: Sia §3.3.4; "limited adaptivity" and
+// "other workload types" there.
+func goodput(j *policy.Job, c cluster.Configuration) float64 {
+	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
+	if j.Perf == nil {
+		if c.GPUs == j.Min(c.GPUType) || !j.Adaptivity.Has(job.GPUCount) {
+			return 1
+		}
+		return 0
+	}
+	a := cluster.Allocation{Configuration: c}
+	if j.Goal == job.Training && j.Adaptivity.Has(job.BatchSizes) {
+		g, _ := perf.BestBatch(j.Perf, a, replicas, j.Limits)
+		return g
+	}
+	batch := perf.FixedBatch(max(j.BatchSize, j.Limits.Init, replicas), replicas, c.GPUType, j.Limits)
+	if j.Goal == job.Training && j.BatchSize > 0 {
+		batch = perf.FixedBatch(max(j.BatchSize, replicas), replicas, c.GPUType, j.Limits)
+	}
+	speed := j.Perf.Throughput(a, batch)
+	if j.Goal == job.LatencyBound {
+		return meets(j, float64(replicas*batch.PerReplica()), speed)
+	}
+	return speed
+}
+
+// meets returns 1 if a pass over a batch keeps the job's latency bound.
+func meets(j *policy.Job, samples, speed float64) float64 {
+	if speed > 0 && samples/speed <= j.Latency.Seconds() {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,63 @@
+package sia
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// The solvers of the allocation program.
+const (
+	Price = "price" // opt/mmkp: prices, then branch and bound
+	Exact = "exact" // opt/exact: HiGHS
+)
+
+// Options configure the policy.
+type Options struct {
+	P         float64       // fairness exponent, not 0; default -0.5 (§3.3.4)
+	Lambda    float64       // penalty for giving a job nothing; default 1.1 (§3.4.3)
+	Growth    float64       // a job's GPUs may grow by this factor a round; default 2 (§3.3.1)
+	TimeShare time.Duration // tau of the time-varying penalty; default 0: off (§3.5.6)
+	Solver    string        // Price or Exact; default Price
+	Rules     Rules
+}
+
+// Rules are departures of the public code from the thesis; see the package
+// comment.
+type Rules struct {
+	RoundCosts     bool
+	ValidMinimum   bool
+	HistoricGrowth bool
+	FreeYoung      bool
+}
+
+// PublicCode returns the rules of the public code.
+func PublicCode() Rules {
+	return Rules{RoundCosts: true, ValidMinimum: true, HistoricGrowth: true, FreeYoung: true}
+}
+
+// DefaultOptions returns the thesis' settings.
+func DefaultOptions() Options { return Options{P: -0.5, Lambda: 1.1, Growth: 2, Solver: Price} }
+
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if o.P == 0 || math.IsNaN(o.P) || math.Abs(o.P) > 10 {
+		bad("p %v, want -10 to 10 and not 0", o.P)
+	}
+	if !(o.Lambda > 0) || math.IsInf(o.Lambda, 0) {
+		bad("lambda %v, want more than 0", o.Lambda)
+	}
+	if !(o.Growth >= 1) {
+		bad("growth %v, want at least 1", o.Growth)
+	}
+	if o.TimeShare < 0 {
+		bad("timeshare %v, want at least 0", o.TimeShare)
+	}
+	if o.Solver != Price && o.Solver != Exact {
+		bad("solver %q, want %q or %q", o.Solver, Price, Exact)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,23 @@
+package sia
+
+import "time"
+
+// RestartFactor returns (T − N·S) / (T + S), clamped to [0, 1]: the factor by
+// which goodput is discounted if a job of age T moves, after N restarts that
+// cost S each. It returns 0 if T ≤ 0. Source: Sia §3.3.4, Eq. 3.3.
+func RestartFactor(age time.Duration, restarts int, overhead time.Duration) float64 {
+	if age <= 0 {
+		return 0
+	}
+	t, s := age.Seconds(), overhead.Seconds()
+	return min(1, max(0, (t-float64(restarts)*s)/(t+s)))
+}
+
+// restartFactor returns r_i of a row: 1 for a job that holds nothing.
+func (p *Policy) restartFactor(r *row, now time.Time) float64 {
+	j := r.job
+	if !j.Holding() || p.o.Rules.FreeYoung && j.Age(now) < j.RestartOverhead {
+		return 1
+	}
+	return RestartFactor(j.Age(now), j.Restarts, j.RestartOverhead)
+}

@@ -1,0 +1,46 @@
+package sia
+
+import (
+	"math/bits"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// timeShare returns the penalty λ_n(i, t) for giving a job nothing: λ for each
+// round of the window τ in which it had no GPUs, and none for τ after a window
+// in which it always had. Source: Sia §3.5.6.
+//
+// Deviation: the printed formula lost its denominator (τ − s over τ, followed
+// by "where δ is the length of each scheduling interval"); (τ − s)/δ is the
+// reading in which a waiting job's claim exceeds the cost of one GPU.
+func (p *Policy) timeShare(r *row, s *policy.Snapshot) float64 {
+	window := min(64, max(1, int((p.o.TimeShare+s.Length-1)/s.Length)))
+	now := s.Now.UnixNano()
+	served := bits.OnesCount64(r.history << (64 - window))
+	switch {
+	case now < r.rest:
+		return 0
+	case served == window:
+		r.rest = now + int64(p.o.TimeShare)
+		return 0
+	}
+	return p.o.Lambda * float64(window-served)
+}
+
+// remember notes whether the job held GPUs in the round that ends now.
+func (r *row) remember() {
+	r.history <<= 1
+	if r.job.Holding() {
+		r.history |= 1
+	}
+}
+
+// congested reports whether the jobs need more GPUs than there are, each at
+// its least.
+func (p *Policy) congested(rows []*row) bool {
+	need := 0
+	for _, r := range rows {
+		need += minGPUs(r)
+	}
+	return need > p.cluster.GPUs()
+}

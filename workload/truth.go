@@ -1,0 +1,103 @@
+package workload
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+)
+
+// Throughput returns the true samples per second of the application on a
+// configuration, spread evenly over its nodes; 0 if it does not run so.
+func (a *Application) Throughput(c cluster.Configuration, b job.BatchSize) float64 {
+	if c.IsZero() || b.Local <= 0 {
+		return 0
+	}
+	replicas := c.GPUs / a.replicaGPUs(c.GPUType)
+	step, sync, ok := a.Speed.Step(c.GPUType, evenShape(c), b.Local)
+	if !ok || replicas == 0 {
+		return 0
+	}
+	return float64(replicas*b.PerReplica()) / (step + float64(b.Accumulation)*(step-sync))
+}
+
+func (a *Application) replicaGPUs(t cluster.GPUType) int { return max(1, a.GPUsPerReplica[t]) }
+
+// evenShape returns the GPUs per node of a configuration, as even as can be.
+func evenShape(c cluster.Configuration) []int {
+	shape := make([]int, max(1, c.Nodes))
+	for i := range c.GPUs {
+		shape[i%len(shape)]++
+	}
+	return shape
+}
+
+// Reference returns the one-replica throughput by which the public simulator
+// compares GPU types: the largest local batch over the longest step time.
+// Source: Sia simulator.
+func (a *Application) Reference(t cluster.GPUType) float64 {
+	shape := []int{a.replicaGPUs(t)}
+	least, most := a.Speed.LocalRange(t, shape)
+	longest := 0.0
+	for local := least; local <= most; local++ {
+		if step, _, ok := a.Speed.Step(t, shape, local); ok {
+			longest = max(longest, step)
+		}
+	}
+	if longest == 0 {
+		return 0
+	}
+	return float64(most) / longest
+}
+
+// alone is the application in one epoch, as a model that knows the truth.
+type alone struct {
+	app   *Application
+	epoch int
+}
+
+// Throughput implements perf.Model.
+func (m alone) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
+	return m.app.Throughput(a.Configuration, b)
+}
+
+// Efficiency implements perf.Model.
+func (m alone) Efficiency(total float64) float64 {
+	if m.app.Curve == nil {
+		return 1
+	}
+	sqr, vari := m.app.Curve.Gradient(m.epoch, total)
+	if sqr <= 0 {
+		return 1
+	}
+	init := float64(m.app.Batch.Init)
+	return perf.Efficiency(init*vari/sqr, init, total)
+}
+
+// Alone returns the seconds a job trains alone on a configuration, at its best
+// batch size in every epoch or, if that must not change, at its own. It is
+// infinite or NaN if the job does not run there.
+func (a *Application) Alone(s *job.Spec, c cluster.Configuration) float64 {
+	if a.Curve == nil {
+		return s.Target / a.Throughput(c, job.BatchSize{Local: 1})
+	}
+	total, before := 0.0, 0.0
+	for epoch, end := range a.Curve.Ends {
+		total += (end - before) / (a.bestGoodput(s, c, epoch) / max(1, a.Slowdown))
+		before = end
+	}
+	return total
+}
+
+// bestGoodput returns the goodput of an epoch on a configuration.
+func (a *Application) bestGoodput(s *job.Spec, c cluster.Configuration, epoch int) float64 {
+	m, alloc := alone{a, epoch}, cluster.Allocation{Configuration: c}
+	replicas := c.GPUs / s.ReplicaGPUs(c.GPUType)
+	least, most := a.Speed.LocalRange(c.GPUType, evenShape(c))
+	limits := s.Batch
+	limits.LocalMin, limits.LocalMax = max(least, limits.LocalMin), map[cluster.GPUType]int{c.GPUType: most}
+	if s.Adaptivity.Has(job.BatchSizes) {
+		g, _ := perf.BestBatch(m, alloc, replicas, &limits)
+		return g
+	}
+	return perf.Goodput(m, alloc, replicas, perf.FixedBatch(max(s.BatchSize, replicas), replicas, c.GPUType, &limits))
+}
