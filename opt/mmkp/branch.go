@@ -2,6 +2,7 @@ package mmkp
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -15,6 +16,7 @@ type search struct {
 	trail   []int32   // option per depth
 	levels  []float64 // capacity left, k per depth
 	most    []float64 // what the items from a depth on can use at most, k per depth
+	least   []float64 // and must use at least
 	seen    memo
 }
 
@@ -41,28 +43,36 @@ func (s *Solver) branchAndBound() {
 		s.status = Limited
 		return
 	}
-	s.collect()
-	if slices.Min(s.levels[:s.k]) < 0 {
-		return // what the closed items take does not fit: nothing is better
+	if !s.collect() {
+		return // nothing is better
 	}
 	s.seen.reset(s.k)
 	s.branch(0, 0)
 }
 
-// collect lists the options of every item, and makes the levels' tables.
-func (s *Solver) collect() {
+// collect lists the options of every item, and makes the levels' tables. An item
+// that must be served has no option "none". It reports false if an item has no
+// option left, or the items with one do not fit.
+func (s *Solver) collect() bool {
 	s.open, s.closed, s.options = s.open[:0], s.closed[:0], s.options[:0]
 	limit := s.gap - s.tolerance
 	for _, o := range s.order {
 		r := &s.items[o.item]
 		u := undecided{item: o.item, first: int32(len(s.options))}
-		for c := r.first; c < r.end; c++ {
+		none := r.first
+		if o.must {
+			none++
+		}
+		for c := none; c < r.end; c++ {
 			if s.regret[c] < limit {
 				s.options = append(s.options, option{s.regret[c], c})
 			}
 		}
 		u.end = int32(len(s.options))
-		if u.end-u.first == 1 {
+		switch u.end - u.first {
+		case 0:
+			return false
+		case 1:
 			s.closed = append(s.closed, u)
 			continue
 		}
@@ -72,52 +82,45 @@ func (s *Solver) collect() {
 		s.open = append(s.open, u)
 	}
 	n := (len(s.open) + 1) * s.k
-	s.levels, s.most, s.trail = sized(s.levels, n), sized(s.most, n), sized(s.trail, len(s.open))
+	s.levels, s.trail = sized(s.levels, n), sized(s.trail, len(s.open))
 	copy(s.levels, s.capacity)
 	for _, u := range s.closed {
 		s.use(int(u.item), s.options[u.first].column, s.levels[:s.k], -1)
 	}
-	s.addUpMost()
+	s.addUp()
+	return slices.Min(s.levels[:s.k]) >= 0
 }
 
-// addUpMost fills s.most from the last level to the first.
-func (s *Solver) addUpMost() {
-	clear(s.most[len(s.open)*s.k:])
+// addUp fills s.most and s.least from the last level to the first.
+func (s *Solver) addUp() {
+	n := (len(s.open) + 1) * s.k
+	s.most, s.least = sized(s.most, n), sized(s.least, n)
+	clear(s.most[n-s.k:])
+	clear(s.least[n-s.k:])
 	for d := len(s.open) - 1; d >= 0; d-- {
-		here, next := s.most[d*s.k:(d+1)*s.k], s.most[(d+1)*s.k:(d+2)*s.k]
-		clear(here)
 		u := s.open[d]
-		for _, o := range s.options[u.first:u.end] {
-			s.raiseUse(int(u.item), o.column, here)
+		for k := range s.k {
+			low, high := math.Inf(1), 0.0
+			for _, o := range s.options[u.first:u.end] {
+				x := s.uses(int(u.item), o.column, k)
+				low, high = min(low, x), max(high, x)
+			}
+			at := d*s.k + k
+			s.most[at] = s.most[at+s.k] + high
+			s.least[at] = s.least[at+s.k] + low
 		}
-		for k := range here {
-			here[k] += next[k]
-		}
-	}
-}
-
-// raiseUse raises most to what column c of item i uses.
-func (s *Solver) raiseUse(i int, c int32, most []float64) {
-	col := &s.columns[c]
-	if col.resource != several {
-		most[col.resource] = max(most[col.resource], col.amount)
-		return
-	}
-	choice := &s.problem.Items[i].Choices[col.choice]
-	for k := range s.problem.Capacity {
-		most[k] = max(most[k], choice.uses(k))
 	}
 }
 
 // branch tries the options of the open item at depth d; regret is that of the
-// items before it. What is left of the gap bounds the regrets still allowed.
+// items before it. A solution is only of use if its regrets and the price of
+// what it leaves idle stay below the best one's gap.
 func (s *Solver) branch(d int, regret float64) {
 	if s.stopped() {
 		return
 	}
 	rest := s.levels[d*s.k : (d+1)*s.k]
-	limit := s.gap - s.tolerance - regret
-	if s.wasted(d, rest) >= limit {
+	if s.tooMuch(d, rest) || regret+s.wasted(d, rest) >= s.gap-s.tolerance {
 		return
 	}
 	if d == len(s.open) {
@@ -153,6 +156,16 @@ func (s *Solver) stopped() bool {
 		s.status = Limited
 	} else if s.nodes%1024 == 0 && s.ctx.Err() != nil {
 		s.status = Interrupted
+	}
+	return false
+}
+
+// tooMuch reports whether the items from depth d on must use more than is left.
+func (s *Solver) tooMuch(d int, rest []float64) bool {
+	for k, b := range rest {
+		if s.least[d*s.k+k] > b+slack*s.capacity[k] {
+			return true
+		}
 	}
 	return false
 }

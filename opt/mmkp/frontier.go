@@ -262,3 +262,15 @@ func (s *Solver) cost(i int, c int32, prices []float64) float64 {
 	}
 	return s.problem.Items[i].Choices[col.choice].cost(prices)
 }
+
+// uses returns what column c of item i uses of resource k.
+func (s *Solver) uses(i int, c int32, k int) float64 {
+	col := &s.columns[c]
+	switch {
+	case col.resource == several:
+		return s.problem.Items[i].Choices[col.choice].uses(k)
+	case int(col.resource) == k:
+		return col.amount
+	}
+	return 0
+}
