@@ -101,7 +101,7 @@ func (d *Description) writeSizes(b *strings.Builder) {
 		most = max(most, s.Jobs)
 	}
 	for _, s := range sizes {
-		fmt.Fprintf(b, "%8s %9d %12.1f %s\n", label(s.GPUs), s.Jobs, s.GPUHours, bar(s.Jobs, most))
+		fmt.Fprintf(b, "%8s %9d %12.1f%s\n", label(s.GPUs), s.Jobs, s.GPUHours, bar(s.Jobs, most))
 	}
 }
 
@@ -128,16 +128,16 @@ func (d *Description) writeHours(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "%8s %9s %12s\n", "from", "jobs", "GPU-hours")
 	for i, r := range rows {
-		fmt.Fprintf(b, "%8s %9d %12.1f %s\n", short(time.Duration(i*step)*time.Hour), r.Jobs, r.GPUHours, bar(r.Jobs, most))
+		fmt.Fprintf(b, "%8s %9d %12.1f%s\n", short(time.Duration(i*step)*time.Hour), r.Jobs, r.GPUHours, bar(r.Jobs, most))
 	}
 }
 
-// bar returns a bar for n where most fills the width.
+// bar returns a space and a bar for n, where most fills the width; nothing for 0.
 func bar(n, most int) string {
-	if most == 0 {
+	if n == 0 {
 		return ""
 	}
-	return strings.Repeat("#", (n*barWidth+most-1)/most)
+	return " " + strings.Repeat("#", (n*barWidth+most-1)/most)
 }
 
 // short returns a time span with two significant units: 90s, 12m30s, 3h20m,

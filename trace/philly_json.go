@@ -271,6 +271,8 @@ func (e *elements) end() error {
 			return io.EOF
 		case err != nil:
 			return readError(e.o, e.line, err)
+		case c == '\n':
+			e.line++
 		case bytes.IndexByte([]byte(" \t\r\n"), c) < 0:
 			return e.unexpected(c, "the end of the file")
 		}

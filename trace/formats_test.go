@@ -1,0 +1,94 @@
+package trace
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/internal/doctable"
+)
+
+// packed returns s as a gzip file.
+func packed(s string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write([]byte(s)) // a bytes.Buffer takes everything
+	w.Close()
+	return b.String()
+}
+
+func TestFormatsDocumented(t *testing.T) {
+	var names []string
+	for _, f := range Formats() {
+		names = append(names, f.Name)
+		if f.Doc == "" || f.Sniff == nil || f.Read == nil {
+			t.Errorf("format %s is not complete", f.Name)
+		}
+	}
+	doctable.Check(t, "traces", names)
+}
+
+func TestSchemaPublished(t *testing.T) {
+	doc, err := os.ReadFile("../docs/arrival.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(doc) != Schema() {
+		t.Error("docs/arrival.schema.json differs from trace/arrival.schema.json, want a copy of it")
+	}
+}
+
+func TestSniff(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range samples {
+		seen[s.format] = true
+		for _, f := range Formats() {
+			if got, want := f.Sniff([]byte(s.text)), f.Name == s.format; got != want {
+				t.Errorf("%s/%s: sniffed as %s: %v, want %v", s.format, s.name, f.Name, got, want)
+			}
+		}
+	}
+	for _, f := range Formats() {
+		if !seen[f.Name] {
+			t.Errorf("format %s has no sample", f.Name)
+		}
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	tests := []struct {
+		name, text, format string
+		o                  Options
+		want               string
+	}{
+		{"empty", "", "", Options{}, "input: empty file, want a trace"},
+		{"unknown format", siaText, "csv", Options{}, `trace format "csv", want one of jsonl, sia, philly, helios, alibaba, gavel, shockwave, slurm`},
+		{"unknown header", "a,b\n1,2\n", "", Options{File: "w.csv"}, `w.csv:1: first line "a,b" is of no known format, want one of jsonl, sia,`},
+		{"gzip header cut", "\x1f\x8b\x08", "", Options{File: "w.gz"}, "w.gz: truncated: unexpected EOF"},
+		{"options", siaText, "", Options{Limit: -1, MaxLine: -1, OnBadRow: 7}, "trace options: bad-row policy 7, want 0 (fail) or 1 (skip)\nlimit -1, want at least 0\nlongest line -1 bytes, want at least 0"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := Open(strings.NewReader(tc.text), tc.format, tc.o)
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
+				t.Errorf("got error %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestDefaultOptions(t *testing.T) {
+	if err := DefaultOptions().Validate(); err != nil {
+		t.Errorf("the defaults are not valid: %v", err)
+	}
+	for _, b := range []BadRow{Fail, Skip} {
+		if got, err := ParseBadRow(b.String()); err != nil || got != b {
+			t.Errorf("ParseBadRow(%q) = %v, %v, want %v", b.String(), got, err, b)
+		}
+	}
+	if _, err := ParseBadRow("ignore"); err == nil {
+		t.Error("ParseBadRow of an unknown name returned no error")
+	}
+}

@@ -1,0 +1,198 @@
+package trace
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// read returns the arrivals and the summary of a text, its format unnamed.
+func read(t *testing.T, text string, o Options) ([]workload.Arrival, *Summary) {
+	t.Helper()
+	o.Summary = new(Summary)
+	seq, err := Open(strings.NewReader(text), "", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := collect(seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all, o.Summary
+}
+
+// arrivals is what each sample holds.
+var arrivals = map[string][]workload.Arrival{
+	"sia/columns in any order": {
+		{At: 107 * time.Second, Application: "cifar10", Spec: job.Spec{ID: "cifar10-0", GPUs: 6, BatchSize: 2048, Adaptivity: job.Adaptive}},
+		{At: 110661836 * time.Microsecond, Application: "deepspeech2", Spec: job.Spec{ID: "deepspeech2-1", GPUs: 8, BatchSize: 320, Adaptivity: job.Adaptive}},
+	},
+	"sia/category": {
+		{At: 0, Application: "cifar10", Spec: job.Spec{ID: "a", GPUs: 2, BatchSize: 128, Adaptivity: job.Adaptive}},
+		{At: 1 * time.Second, Application: "bert", Spec: job.Spec{ID: "b", GPUs: 4, BatchSize: 48, Adaptivity: job.StrongScaling}},
+		{At: 2 * time.Second, Application: "bert", Spec: job.Spec{ID: "c", GPUs: 4, BatchSize: 48, Adaptivity: job.Rigid}},
+		{At: 3 * time.Second, Application: "bert", Spec: job.Spec{ID: "d", GPUs: 4, BatchSize: 48, Adaptivity: job.Adaptive}},
+	},
+	"philly/csv": {
+		{At: 7889 * time.Second, Duration: 943226 * time.Second, Spec: job.Spec{ID: "job-0", Queue: "14", GPUs: 8, Adaptivity: job.Rigid}},
+		{At: 21328 * time.Second, Duration: 1792395 * time.Second, Spec: job.Spec{ID: "job-1", Queue: "1", GPUs: 4, Adaptivity: job.Rigid}},
+	},
+	"philly/lyra": {
+		{At: 8 * time.Second, Duration: 202 * time.Second, Spec: job.Spec{ID: "0", GPUs: 16, Adaptivity: job.Rigid}},
+		{At: 207 * time.Second, Duration: 6745 * time.Second, Spec: job.Spec{ID: "1", GPUs: 8, MinGPUs: 8, MaxGPUs: 16, Adaptivity: job.StrongScaling}},
+		{At: 0, Duration: 24304 * time.Second, Spec: job.Spec{ID: "50390", Queue: "warm", GPUs: 4, Adaptivity: job.Rigid}},
+	},
+	"philly/json": {
+		{At: 532 * time.Second, Duration: time.Hour, Spec: job.Spec{ID: "application_1", User: "u1", Queue: "ee9e8c", GPUs: 3, Adaptivity: job.Rigid}},
+		{At: 0, Duration: 90 * time.Second, Spec: job.Spec{ID: "application_2", User: `u"2]`, Queue: "6214e9", GPUs: 2, Adaptivity: job.Rigid}},
+	},
+	"helios/log": {
+		{At: 10 * time.Minute, Duration: time.Hour, Spec: job.Spec{ID: "100", User: "u1", Queue: "vc7", GPUs: 8, CPUs: 32, Adaptivity: job.Rigid}},
+		{At: 0, Duration: 30 * time.Second, Spec: job.Spec{ID: "101", User: "u2", Queue: "vc7", GPUs: 1, CPUs: 4, Adaptivity: job.Rigid}},
+	},
+	"alibaba/pods": {
+		{At: 9437497 * time.Second, Duration: 1332357 * time.Second, Spec: job.Spec{ID: "openb-pod-0017", Queue: "Burstable", GPUs: 8, CPUs: 88, Memory: 320 << 30, Adaptivity: job.Rigid}},
+		{At: 9679175 * time.Second, Duration: 294651 * time.Second, Spec: job.Spec{ID: "openb-pod-0022", Queue: "BE", GPUs: 1, CPUs: 4, Memory: 15258 << 20, GPUTypes: []cluster.GPUType{"V100M16", "V100M32"}, Adaptivity: job.Rigid}},
+	},
+	"gavel/7 columns": {
+		{At: 0, Application: "Transformer (batch size 128)", Spec: job.Spec{ID: "job-0", GPUs: 1, BatchSize: 128, Target: 95121 * 128, Weight: 1, Adaptivity: job.Rigid}},
+		{At: 343918 * time.Second, Application: "A3C", Spec: job.Spec{ID: "job-1", GPUs: 4, BatchSize: 4, Target: 1934260 * 4, Weight: 1, Adaptivity: job.Rigid}},
+	},
+	"gavel/10 columns": {
+		{At: 7 * time.Second, Application: "ResNet-18 (batch size 32)", Spec: job.Spec{ID: "job-0", GPUs: 2, BatchSize: 64, Target: 347387 * 64, Weight: 5, Adaptivity: job.Rigid}},
+	},
+	"gavel/csv": {
+		{At: 0, Application: "ResNet-18 (batch size 128)", Spec: job.Spec{ID: "job-0", GPUs: 4, BatchSize: 512, Target: 925982 * 512, Weight: 1, Adaptivity: job.Rigid}},
+	},
+	"shockwave/12 columns": {
+		{At: 12 * time.Second, Application: "LM (batch size 10)", Duration: 1418 * time.Second, Spec: job.Spec{ID: "job-0", Class: "LM (batch size 10)/gns", GPUs: 2, BatchSize: 10, Target: 1345830, Weight: 1, Adaptivity: job.Rigid}},
+	},
+	"shockwave/csv": {
+		{At: 0, Application: "LM (batch size 10)", Duration: 1418 * time.Second, Spec: job.Spec{ID: "0", Class: "LM (batch size 10)/gns", GPUs: 1, BatchSize: 10, Target: 1345830, Weight: 1, Adaptivity: job.Rigid}},
+		{At: 3 * time.Second, Application: "LM (batch size 5)", Duration: 14 * time.Second, Spec: job.Spec{ID: "1", Class: "LM (batch size 5)/static", GPUs: 1, BatchSize: 5, Target: 50, Weight: 1, Adaptivity: job.Rigid}},
+	},
+	"slurm/tres": {
+		{At: 245 * time.Second, Duration: time.Hour, Spec: job.Spec{ID: "7_1", Name: "train", User: "amy", Queue: "gpu", GPUs: 4, CPUs: 16, Memory: 64 << 30, GPUTypes: []cluster.GPUType{"a100"}, Adaptivity: job.Rigid}},
+		{At: 0, Duration: time.Minute, Spec: job.Spec{ID: "8", Name: "eval", User: "bob", Queue: "gpu", GPUs: 2, CPUs: 1, Memory: 512 << 20, GPUTypes: []cluster.GPUType{"h100"}, Adaptivity: job.Rigid}},
+	},
+	"slurm/elapsed": {
+		{At: 0, Duration: 26*time.Hour + 3*time.Minute + 4*time.Second, Spec: job.Spec{ID: "9", GPUs: 1, Adaptivity: job.Rigid}},
+		{At: 0, Duration: 150 * time.Second, Spec: job.Spec{ID: "10", GPUs: 1, Adaptivity: job.Rigid}},
+	},
+	"jsonl/lines": {
+		{At: 1500 * time.Millisecond, Duration: 10 * time.Second, Spec: job.Spec{ID: "a", GPUs: 2, Adaptivity: job.AnyGPUType}},
+		{Application: "bert", Spec: job.Spec{ID: "b", GPUs: 1, Batch: job.BatchLimits{Init: 12, Max: 384, LocalMax: map[cluster.GPUType]int{"t4": 12}}, Goal: job.BatchInference}},
+	},
+}
+
+func TestReaders(t *testing.T) {
+	for _, s := range samples {
+		t.Run(s.format+"/"+s.name, func(t *testing.T) {
+			got, summary := read(t, s.text, Options{})
+			if diff := cmp.Diff(arrivals[s.format+"/"+s.name], got); diff != "" {
+				t.Errorf("arrivals (-want +got):\n%s", diff)
+			}
+			if summary.Format != s.format || summary.Jobs != len(got) || summary.Bad != 0 {
+				t.Errorf("summary %+v, want format %s and %d jobs", summary, s.format, len(got))
+			}
+		})
+	}
+}
+
+// The same trace in another file form reads the same.
+func TestFileForms(t *testing.T) {
+	forms := []struct {
+		name   string
+		change func(string) string
+	}{
+		{"byte order mark", func(s string) string { return "\uFEFF" + s }},
+		{"CRLF", func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }},
+		{"no end of the last line", func(s string) string { return strings.TrimSuffix(s, "\n") }},
+		{"blank lines at the end", func(s string) string { return s + "\n\r\n" }},
+		{"gzip", packed},
+	}
+	for _, s := range samples {
+		for _, f := range forms {
+			t.Run(s.format+"/"+s.name+"/"+f.name, func(t *testing.T) {
+				got, _ := read(t, f.change(s.text), Options{})
+				if diff := cmp.Diff(arrivals[s.format+"/"+s.name], got); diff != "" {
+					t.Errorf("arrivals (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	tests := []struct {
+		text string
+		want []Note
+	}{
+		{phillyText, []Note{{dropNoGPUs, 1}, {dropNoTime, 1}}},
+		{lyraText, []Note{{"jobs whose column fungible is 1, not carried over", 1}, {"jobs already running at time 0, put into queue warm", 1}}},
+		{phillyJSONText, []Note{{"jobs of several attempts, run for all of them together", 1}, {dropNoGPUs, 1}, {dropNoTime, 1}}},
+		{heliosText, []Note{{"jobs that ended as CANCELLED, run for as long as they did", 1}, {dropNoGPUs, 1}}},
+		{alibabaText, []Note{{"pods with a share of a GPU, given a whole one", 1}, {dropNoGPUs, 1}, {"pods never scheduled dropped", 1}}},
+		{gavel7Text, []Note{{"jobs whose type names no batch size, counted as 1", 1}}},
+		{slurmText, []Note{{"job steps dropped", 1}, {"jobs that ended as CANCELLED, run for as long as they did", 1}}},
+	}
+	for _, tc := range tests {
+		_, summary := read(t, tc.text, Options{})
+		t.Run(summary.Format, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, summary.Notes); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStart(t *testing.T) {
+	start := time.Date(2020, 4, 1, 0, 5, 0, 0, time.UTC)
+	got, summary := read(t, heliosText, Options{Start: start})
+	if len(got) != 1 || got[0].At != 5*time.Minute {
+		t.Errorf("arrivals %+v, want the one at 00:10, 5 minutes after the start", got)
+	}
+	if want := []Note{{dropEarlier, 2}}; !cmp.Equal(want, summary.Notes) {
+		t.Errorf("notes %v, want %v", summary.Notes, want)
+	}
+}
+
+func TestLimit(t *testing.T) {
+	for _, s := range samples {
+		got, _ := read(t, s.text, Options{Limit: 1})
+		if len(got) != 1 {
+			t.Errorf("%s/%s: %d arrivals, want 1", s.format, s.name, len(got))
+		}
+	}
+}
+
+// Permuting the rows of a trace that names its jobs changes nothing.
+func TestSortedPermuted(t *testing.T) {
+	for _, text := range []string{siaText, siaCategoryText, lyraText, heliosText, alibabaText, shockwaveCSVText, slurmText, slurmElapsedText} {
+		rows := strings.Split(strings.TrimSpace(text), "\n")
+		permuted := []string{rows[0]}
+		for i := len(rows) - 1; i > 0; i-- {
+			permuted = append(permuted, rows[i])
+		}
+		sort := func(rows []string) []workload.Arrival {
+			seq, err := Open(strings.NewReader(strings.Join(rows, "\n")), "", Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := Sorted(seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		if diff := cmp.Diff(sort(rows), sort(permuted)); diff != "" {
+			t.Errorf("arrivals of %q, permuted (-want +got):\n%s", rows[0], diff)
+		}
+	}
+}
