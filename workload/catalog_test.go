@@ -165,8 +165,24 @@ func TestCheckCurveCatchesDefects(t *testing.T) {
 // commonShapes are placements policies and placers come up with, on machines
 // of 4 and of 8 GPUs, measured or not.
 var commonShapes = [][]int{
-	{1}, {2}, {3}, {4}, {8}, {1, 1}, {4, 4}, {7, 8}, {8, 1}, {7, 7}, {8, 8}, {2, 4, 3}, {8, 8, 8}, {4, 4, 4, 4, 4},
-	{1, 2, 3, 4, 3, 2}, {16}, {8, 8, 8, 8, 8, 8, 8, 8}, {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4},
+	{1},
+	{2},
+	{3},
+	{4},
+	{8},
+	{1, 1},
+	{4, 4},
+	{7, 8},
+	{8, 1},
+	{7, 7},
+	{8, 8},
+	{2, 4, 3},
+	{8, 8, 8},
+	{4, 4, 4, 4, 4},
+	{1, 2, 3, 4, 3, 2},
+	{16},
+	{8, 8, 8, 8, 8, 8, 8, 8},
+	{4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4},
 }
 
 // TestRunsWhereLocalRangeSays: on every shape and every batch size of

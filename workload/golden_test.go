@@ -15,7 +15,7 @@ import (
 // measured returns the catalog of the shared profiles, read once.
 func measured(t testing.TB) Catalog {
 	t.Helper()
-	testdata.Path(t, "sia/profiles") // skips here, not in readShared's one caller
+	testdata.Path(t, "sia/profiles") // skips every test, not only the first
 	readOnce.Do(func() { readCatalog = readShared(t) })
 	return readCatalog
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/oxgang/oxgang/cluster"
@@ -161,7 +160,7 @@ func TestSharedLimits(t *testing.T) {
 		init, most, epochs int
 		iterations         float64 // at the initial batch size
 		low, t4, rtx, a100 int
-		delay, stated      time.Duration
+		delay, stated      float64 // seconds
 		slowdown           float64
 	}{
 		{"cifar10", 128, 4096, 100, 39063, 32, 1024, 1024, 4096, 50, 30, 1.8},
@@ -180,10 +179,10 @@ func TestSharedLimits(t *testing.T) {
 		if iterations := a.Curve.Target() / float64(b.Init); math.Abs(iterations-w.iterations) > 0.5 {
 			t.Errorf("%s: target of %g iterations, want %g", w.name, iterations, w.iterations)
 		}
-		if a.RestartDelay != w.delay*time.Second || a.StatedDelay != a.RestartDelay || a.Slowdown != 1 {
+		if a.RestartDelay.Seconds() != w.delay || a.StatedDelay != a.RestartDelay || a.Slowdown != 1 {
 			t.Errorf("%s: got %v, %v, %g", w.name, a.RestartDelay, a.StatedDelay, a.Slowdown)
 		}
-		if published.StatedDelay != w.stated*time.Second || published.Slowdown != w.slowdown {
+		if published.StatedDelay.Seconds() != w.stated || published.Slowdown != w.slowdown {
 			t.Errorf("%s as published: got %v, %g", w.name, published.StatedDelay, published.Slowdown)
 		}
 	}

@@ -32,12 +32,11 @@ func main() {
 
 // run reads the profiles, fits every application, and writes both files.
 func run(data, code, page string) error {
-	off, err := os.Open(data + "/derived/offtable_wholenode.csv")
+	off, err := os.ReadFile(data + "/derived/offtable_wholenode.csv")
 	if err != nil {
 		return err
 	}
-	defer off.Close()
-	catalog, err := workload.ReadProfiles(os.DirFS(data+"/profiles"), off)
+	catalog, err := workload.ReadProfiles(os.DirFS(data+"/profiles"), bytes.NewReader(off))
 	if err != nil {
 		return err
 	}
@@ -60,6 +59,8 @@ func run(data, code, page string) error {
 	}
 	text.Reset()
 	writePage(text, models)
-	fmt.Print(text)
+	if _, err := os.Stdout.Write(text.Bytes()); err != nil {
+		return err
+	}
 	return os.WriteFile(page, text.Bytes(), 0o644)
 }
