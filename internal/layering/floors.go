@@ -23,6 +23,7 @@ var rooms = []room{
 	{"casestudy/...", 9},
 	{"internal/papersdoc", 9},
 	{"internal/fitcatalog", 9},
+	{"internal/fitcatalog", 9},
 
 	{"dashboard", 8}, // windows; the composed options
 	{"report", 8},
