@@ -23,7 +23,6 @@ var rooms = []room{
 	{"casestudy/...", 9},
 	{"internal/papersdoc", 9},
 	{"internal/fitcatalog", 9},
-	{"internal/fitcatalog", 9},
 
 	{"dashboard", 8}, // windows; the composed options
 	{"report", 8},
@@ -83,6 +82,7 @@ var exceptions = []exception{
 	{"internal/rng", "math/rand/v2", "it is the one door to random numbers"},
 	{"opt/...", "sync/...", "a kernel may be parallel within one call"},
 	{"opt/exact", "github.com/bartolsthoorn/gohighs/...", "its solver"},
+	{"experiments", "config", "an experiment is a list of configurations to run"},
 	{"casestudy/...", "opt/...", "it stands on opt alone"},
 }
 
