@@ -63,13 +63,16 @@ func (p *Params) Step(nodes, replicas int, local float64) float64 {
 // overlap returns (a^g + b^g)^(1/g), computed from the larger term so that it
 // cannot overflow.
 func overlap(a, b, g float64) float64 {
+	if g == 1 {
+		return a + b
+	}
 	if b > a {
 		a, b = b, a
 	}
 	if b <= a*1e-9 {
 		return a
 	}
-	return a * math.Exp(math.Log1p(math.Exp(g*math.Log(b/a)))/g)
+	return a * math.Exp(math.Log(1+math.Exp(g*math.Log(b/a)))/g)
 }
 
 // Iteration returns the seconds of one optimiser step: the accumulating
