@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
@@ -74,6 +75,22 @@ func BenchmarkSolveRecorded(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := solver.Solve(b.Context(), p, nil, mmkp.DefaultOptions()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkExactRecorded(b *testing.B) {
+	if !exact.Available {
+		b.Skip(exact.ErrUnavailable)
+	}
+	for _, r := range readRecorded(b) {
+		p := r.problem()
+		b.Run(fmt.Sprintf("round=%d/jobs=%d", r.Round, len(p.Items)), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := exact.Solve(b.Context(), p); err != nil {
 					b.Fatal(err)
 				}
 			}

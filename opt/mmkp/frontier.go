@@ -93,7 +93,7 @@ func (s *Solver) loadItem(i int) {
 	for j := range item.Choices {
 		c := &item.Choices[j]
 		if c.Value > none && s.fitsAlone(c) {
-			s.columns = append(s.columns, newColumn(c, i, j))
+			s.columns = append(s.columns, newColumn(c, i, j, len(s.problem.Items)))
 		}
 	}
 	own := s.columns[r.first+1:]
@@ -114,8 +114,8 @@ func (s *Solver) loadItem(i int) {
 	s.items = append(s.items, r)
 }
 
-func newColumn(c *Choice, i, j int) column {
-	col := column{value: c.Value, lp: nudge(c.Value, i, j), choice: int32(j)}
+func newColumn(c *Choice, i, j, n int) column {
+	col := column{value: c.Value, lp: nudge(c.Value, i, j, n), choice: int32(j)}
 	col.resource, col.amount = int32(c.Resource), c.Amount
 	switch {
 	case len(c.More) > 0:
@@ -126,14 +126,16 @@ func newColumn(c *Choice, i, j int) column {
 	return col
 }
 
-// nudge moves a value by at most a relative 1e-10, by item and choice: equal
-// jobs no longer change their minds at the same price, so that a vertex of the
-// bound has as many ties as there are resources, and no more. The bound and
-// the regrets are computed from the values as given.
-func nudge(v float64, i, j int) float64 {
+// nudge raises a value by at most a relative 1e-6, less from item to item: of n
+// equal jobs the first is served first, and they do not change their minds at
+// the same price, so that a vertex of the bound has as many ties as there are
+// resources, and no more. The hash keeps different items from doing so by
+// chance. Bound and regrets are computed from the values as given.
+func nudge(v float64, i, j, n int) float64 {
 	h := uint64(i)*0x9e3779b97f4a7c15 + uint64(j)*0xbf58476d1ce4e5b9 // odd multipliers of splitmix64
 	h = (h ^ h>>31) * 0x94d049bb133111eb
-	return v * (1 + 1e-7*float64(h>>11)/(1<<53))
+	part := float64(h>>11) / (1 << 53) // in [0, 1)
+	return v + math.Abs(v)*1e-6*(float64(n-1-i)+part)/float64(n)
 }
 
 func byResourceAmount(a, b column) int {

@@ -48,7 +48,7 @@ func (s *Solver) walk(d, slope float64) plane {
 		s.settleMoving()
 		mid, above := s.between(left, crossing(left, right))
 		switch {
-		case above <= 1e-13*math.Abs(mid.bound):
+		case above <= 1e-14*math.Abs(mid.bound):
 			return s.parting(stop)
 		case mid.slope < 0:
 			left = mid
