@@ -1,0 +1,110 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// decided tells what a round, which the world knows already, did to a job that
+// held so much on those nodes before.
+func (t *teller) decided(round *journal.Round, held cluster.Allocation, on cluster.Placement) {
+	r := t.jobs[t.id]
+	if r == nil {
+		return
+	}
+	for _, a := range round.Actions {
+		switch a := a.(type) {
+		case scheduler.Run:
+			if a.Job == t.id {
+				t.run(r, a, held, on)
+			}
+		case scheduler.Preempt:
+			if a.Job == t.id {
+				t.preempted(r, held)
+			}
+		}
+	}
+	if r.holds.IsZero() && r.ruled {
+		t.waits(r)
+	}
+}
+
+// waits tells each reason of a wait once.
+func (t *teller) waits(r *row) {
+	s := &t.state
+	if s.told[r.why.Kind] {
+		return
+	}
+	text := "waits: "
+	if len(s.told) > 0 {
+		text = "still waits: "
+	}
+	s.told[r.why.Kind] = true
+	sc := t.scene(r)
+	t.add(Waits, cluster.Configuration{}, cluster.Configuration{}, text+sc.reason())
+}
+
+func (t *teller) preempted(r *row, held cluster.Allocation) {
+	s := &t.state
+	r.holds = held
+	t.settle(t.now)
+	r.holds = cluster.Allocation{}
+	sc := t.scene(r)
+	t.add(Preempted, held.Configuration, cluster.Configuration{}, "gave up "+amount(held.Configuration)+": "+sc.reason())
+	s.phase, s.since, s.before = job.Waiting, t.now, held.Configuration
+	clear(s.told)
+	s.told[r.why.Kind] = true
+}
+
+// run tells of a start or of a change of what is held. A new batch size alone
+// is no change of either.
+func (t *teller) run(r *row, a scheduler.Run, held cluster.Allocation, on cluster.Placement) {
+	s := &t.state
+	now := a.Allocation
+	if now == held && a.Placement.Equal(on) {
+		return
+	}
+	r.holds = held
+	t.settle(t.now)
+	r.holds = now
+	sc := t.scene(r)
+	what, text := t.verb(held, now)
+	if a.Free {
+		text += " at no cost"
+	}
+	t.add(what, held.Configuration, now.Configuration, text+": "+sc.reason())
+	if !held.IsZero() {
+		s.before = held.Configuration
+	}
+	s.since = t.now
+	clear(s.told)
+	if a.Free {
+		return
+	}
+	s.phase, s.train = job.Restoring, t.now
+	s.starts++
+	t.totals.Restarts = s.starts - 1
+}
+
+// verb names the step from held to now and tells it.
+func (t *teller) verb(held, now cluster.Allocation) (What, string) {
+	from, to := held.Configuration, now.Configuration
+	switch {
+	case from.IsZero() && t.state.starts == 0:
+		return Started, fmt.Sprintf("started on %s after %s", amount(to), span(t.now-time.Duration(t.totals.Submitted)))
+	case from.IsZero():
+		return Resumed, fmt.Sprintf("resumed on %s after %s without GPUs", amount(to), span(t.now-t.state.since))
+	case from.GPUType != to.GPUType:
+		return Moved, fmt.Sprintf("moved from %s to %s", amount(from), amount(to))
+	case to.GPUs > from.GPUs:
+		return Grown, fmt.Sprintf("grew from %d to %s", from.GPUs, amount(to))
+	case to.GPUs < from.GPUs:
+		return Shrunk, fmt.Sprintf("shrank from %d to %s", from.GPUs, amount(to))
+	}
+	return Moved, "moved its " + amount(to) + " to other nodes"
+}

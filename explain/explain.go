@@ -1,0 +1,162 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Life tells a job's whole life, a line for every change, from a journal of
+// which only the header has been read. A truncated journal gives the life so
+// far, with a Note. It returns an *UnknownJobError if the journal does not know
+// the job.
+func Life(r *journal.Reader, id job.ID) (*Story, error) {
+	t := newTeller(r, id)
+	if err := t.listen(r, func(time.Duration) {}); err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Changes: t.changes, Totals: &t.totals, Note: t.note}, nil
+}
+
+// At tells how a job stood at a time since the start of the recording, after
+// everything recorded for that time, and what came next. It reads a journal of
+// which only the header has been read; errors are those of Life.
+func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
+	t := newTeller(r, id)
+	var then *snapshot
+	err := t.listen(r, func(next time.Duration) {
+		if then == nil && next > at {
+			then = t.snapshot()
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	story := &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Note: t.note}
+	if then == nil {
+		then = t.snapshot()
+		if at > t.now && t.note == "" && !then.state.phase.Terminal() {
+			story.Note = fmt.Sprintf("The recording ends at %s; this is how things stood then.", clock(t.now))
+		}
+		if !then.state.phase.Terminal() {
+			at = min(at, t.now)
+		}
+	}
+	story.Moment = t.moment(then, at)
+	return story, nil
+}
+
+// A snapshot is what is known of the job at one time.
+type snapshot struct {
+	state state
+	row   *row // nil: not submitted, or ended
+	scene scene
+	told  int // changes told so far
+}
+
+func (t *teller) snapshot() *snapshot {
+	s := &snapshot{state: t.state, told: len(t.changes), scene: scene{view: t.view()}}
+	if r := t.jobs[t.id]; r != nil {
+		row := *r
+		s.row, s.scene = &row, t.scene(r)
+	}
+	return s
+}
+
+// moment tells how things stood, and, from what the teller has heard since,
+// what came next.
+func (t *teller) moment(then *snapshot, at time.Duration) *Moment {
+	m := &Moment{At: journal.Seconds(at), Phase: "not submitted", Cluster: &then.scene.view}
+	t.next(m, then, at)
+	if then.state.spec == nil {
+		came := time.Duration(t.totals.Submitted)
+		m.Sentence = fmt.Sprintf("%s had not been submitted yet: it came at %s, %s later.", t.id, clock(came), span(came-at))
+		return m
+	}
+	since := journal.Seconds(then.state.since)
+	m.Since, m.Before = &since, holding(then.state.before)
+	phase := then.state.phase
+	if phase.Terminal() {
+		m.Phase = phase.String()
+		m.Sentence = fmt.Sprintf("%s was over: %s at %s, %s before.", t.id, phase, clock(then.state.since), span(at-then.state.since))
+		return m
+	}
+	if phase == job.Waiting && t.profiling(then) {
+		phase = job.Profiling
+	}
+	m.Phase, m.Holds = phase.String(), holding(then.row.holds.Configuration)
+	if then.row.ruled {
+		m.Reason = then.row.why.Kind.String()
+	}
+	m.Sentence = t.sentence(then, phase, span(at-then.state.since))
+	return m
+}
+
+// profiling reports whether a job that waited then waited for its profiles.
+func (t *teller) profiling(then *snapshot) bool {
+	if then.row.why.Kind == policy.WaitProfile {
+		return true
+	}
+	for _, c := range t.changes[then.told:] {
+		if c.What == Profiled {
+			return !then.row.ruled
+		}
+	}
+	return false
+}
+
+// sentence says what the job did then, for how long, and why.
+func (t *teller) sentence(then *snapshot, phase job.Phase, length string) string {
+	held := amount(then.row.holds.Configuration)
+	because := "no round has decided on it yet; the next one does"
+	if then.row.ruled {
+		because = then.scene.because()
+	}
+	switch phase {
+	case job.Profiling:
+		if !then.row.ruled {
+			then.scene.why.Kind = policy.WaitProfile
+			because = then.scene.because()
+		}
+		return fmt.Sprintf("%s has been profiled for %s: %s.", t.id, length, because)
+	case job.Restoring:
+		return fmt.Sprintf("%s got %s %s ago and is starting there, or restoring its checkpoint: %s.", t.id, held, length, because)
+	case job.Running:
+		return fmt.Sprintf("%s has been running on %s for %s: %s.", t.id, held, length, because)
+	}
+	return fmt.Sprintf("%s has been waiting %s: %s.", t.id, length, because)
+}
+
+// next tells the first change after a moment that matters to one who asks
+// then: a start if the job waits, any change or the end if it runs.
+func (t *teller) next(m *Moment, then *snapshot, at time.Duration) {
+	waiting := then.row != nil && then.row.holds.IsZero()
+	for _, c := range t.changes[then.told:] {
+		if waiting && c.What == Waits || c.What == Profiled {
+			continue
+		}
+		m.NextAt = &c.At
+		m.Next = fmt.Sprintf("at %s, %s later: %s", clock(time.Duration(c.At)), span(time.Duration(c.At)-at), c.Text)
+		return
+	}
+	switch {
+	case then.state.phase.Terminal():
+		m.Next = "nothing: it was over"
+	case waiting:
+		m.Next = fmt.Sprintf("it did not start before the recording ends at %s", clock(t.now))
+	default:
+		m.Next = fmt.Sprintf("nothing changed before the recording ends at %s", clock(t.now))
+	}
+}
+
+// configuration returns what is held; nil holds nothing.
+func (h *Holding) configuration() cluster.Configuration {
+	if h == nil {
+		return cluster.Configuration{}
+	}
+	return cluster.Configuration{Nodes: h.Nodes, GPUs: h.GPUs, GPUType: h.Type}
+}

@@ -1,0 +1,380 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func at(d time.Duration) time.Time { return start.Add(d) }
+
+func config(nodes, gpus int, t cluster.GPUType) cluster.Configuration {
+	return cluster.Configuration{Nodes: nodes, GPUs: gpus, GPUType: t}
+}
+
+// Every kind of reason has its sentence: a kind added to the closed list
+// without one fails here.
+func TestEveryKindHasASentence(t *testing.T) {
+	spec := &job.Spec{ID: "j", GPUs: 8, Reservation: config(1, 8, "a100")}
+	price := 1.8
+	view := View{Types: []TypeView{{Type: "a100", GPUs: 16, Free: 3, Price: &price}, {Type: "t4", GPUs: 24, Free: 2}}, Running: 9, Waiting: 4}
+	want := map[policy.Kind]struct {
+		why  policy.Reason
+		text string
+	}{
+		policy.Unexplained:      {policy.Reason{}, "its policy gives no reason"},
+		policy.AsPlanned:        {policy.Reason{Value: 3.1416}, "it keeps what it has, as planned (normalised goodput 3.14)"},
+		policy.Started:          {policy.Reason{Value: 1}, "there is room for it (normalised goodput 1)"},
+		policy.Grown:            {policy.Reason{Config: config(1, 2, "a100"), Value: 2.1, Limit: 1.2}, "more GPUs raise its normalised goodput from 1.2 to 2.1"},
+		policy.Shrunk:           {policy.Reason{Config: config(1, 4, "a100"), Value: 0.6, Limit: 0.9}, "its GPUs are worth more to others: they were worth 0.6 each to it, and their price is 0.9; it grows back towards 4 a100 GPUs when the price falls below 0.6"},
+		policy.Moved:            {policy.Reason{Config: config(1, 4, "t4"), Value: 3, Limit: 1.5}, "another GPU type takes its normalised goodput from 1.5 to 3"},
+		policy.KeptNoRestart:    {policy.Reason{Config: config(2, 16, "a100"), Value: 1.05, Limit: 1.12}, "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; it changes when the gain reaches 1.12 times; the older the job, the less a restart weighs"},
+		policy.PinnedRestore:    {policy.Reason{}, "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains"},
+		policy.PinnedNonPreempt: {policy.Reason{}, "it was submitted as not preemptible, and keeps its GPUs until it ends"},
+		policy.Reserved:         {policy.Reason{}, "it holds its reservation of 8 a100 GPUs until it ends"},
+		policy.WaitNoCapacity:   {policy.Reason{Config: config(1, 8, "a100"), Value: 3, Limit: 8}, "it needs at least 8 a100 GPUs and 3 are free; it runs when 5 more come free or are added to the cluster"},
+		policy.WaitPrice:        {policy.Reason{Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8}, "its best offer is 1.2 per a100 GPU (for 2 a100 GPUs) and today's price is 1.8; it runs when the price falls below its offer (3 waiting jobs offer more) or the cluster gains 2 a100 GPUs"},
+		policy.WaitOrder:        {policy.Reason{Value: 1, Limit: 8}, "1 job is ahead of it in the queue, and it needs 8 GPUs; it runs when those have started and 8 GPUs are free (5 now)"},
+		policy.WaitProfile:      {policy.Reason{}, "its one-GPU profiles are not complete, so nobody knows yet how fast it trains; it is planned for in the first round after its last profile"},
+		policy.WaitTurn:         {policy.Reason{Value: 300, Limit: 300}, "jobs take turns, and it had 5m00s of service in the last 5m00s; its turn comes again when others have had theirs, as its service leaves the window of 5m00s"},
+		policy.Evicted:          {policy.Reason{Config: config(2, 16, "a100")}, "it was granted 16 a100 GPUs on 2 nodes, but the free GPUs lie scattered and no whole nodes were left for it; it runs when jobs on those nodes end or move together; the next round tries again"},
+		policy.Impossible:       {policy.Reason{Config: config(8, 64, "a100")}, "it asks for 64 a100 GPUs on 8 nodes, and the cluster has 16 in all; it never runs unless the cluster grows or it is submitted anew for less"},
+		policy.Refused:          {policy.Reason{}, "the policy's plan was refused (job x: 9 GPUs), so every job stays as it was; the next plan that keeps the rules decides anew"},
+	}
+	for _, kind := range policy.Kinds() {
+		t.Run(kind.String(), func(t *testing.T) {
+			c, ok := want[kind]
+			if _, has := templates[kind]; !ok || !has {
+				t.Fatalf("kind %d has no sentence", kind)
+			}
+			c.why.Kind = kind
+			s := scene{spec: spec, why: c.why, view: view, rivals: 3, refused: "job x: 9 GPUs"}
+			if diff := cmp.Diff(c.text, s.because()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// a run writes a journal by hand.
+type run struct {
+	t testing.TB
+	b bytes.Buffer
+	w *journal.Writer
+	n int
+}
+
+func newRun(t testing.TB) *run {
+	c, err := cluster.New([]cluster.Node{
+		{ID: "a0", GPUType: "a100", Capacity: cluster.Resources{GPUs: 8}},
+		{ID: "t0", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{t: t}
+	r.w = journal.NewWriter(&r.b, journal.Header{Policy: "sia", Start: start, Round: time.Minute, Cluster: c})
+	return r
+}
+
+func (r *run) submit(d time.Duration, id job.ID) {
+	r.w.Event(at(d), scheduler.Submitted{Spec: &job.Spec{
+		ID: id, GPUs: 2, MaxGPUs: 8, Adaptivity: job.Adaptive, Batch: job.BatchLimits{Init: 128, Max: 4096},
+	}})
+}
+
+func (r *run) report(d time.Duration, id job.ID) {
+	r.w.Event(at(d), scheduler.Reported{Report: job.Report{Job: id, Interval: 30 * time.Second}})
+}
+
+func (r *run) exit(d time.Duration, id job.ID, o scheduler.Outcome, detail string) {
+	r.w.Event(at(d), scheduler.Exited{Job: id, Outcome: o, Detail: detail})
+}
+
+// A decided is one job of a round; holds is what it holds after it, and change
+// that this is new.
+type decided struct {
+	id     job.ID
+	why    policy.Reason
+	holds  cluster.Configuration
+	node   cluster.NodeID
+	change bool
+}
+
+func (r *run) round(d time.Duration, price float64, jobs ...decided) {
+	r.n++
+	s := &policy.Snapshot{Now: at(d), Round: r.n}
+	p := &policy.Plan{Prices: []policy.TypePrice{{Type: "a100", Price: price}}}
+	var acts []scheduler.Action
+	for _, j := range jobs {
+		s.Jobs = append(s.Jobs, &policy.Job{Spec: &job.Spec{ID: j.id}})
+		got := policy.Decision{Why: j.why, Allocation: cluster.Allocation{Configuration: j.holds}}
+		if j.holds.GPUs > 0 {
+			got.Placement = cluster.Placement{{Node: j.node, Resources: cluster.Resources{GPUs: j.holds.GPUs}}}
+		}
+		p.Jobs = append(p.Jobs, got)
+		switch {
+		case j.change && j.holds.GPUs > 0:
+			acts = append(acts, scheduler.Run{Job: j.id, Allocation: got.Allocation, Placement: got.Placement})
+		case j.change:
+			acts = append(acts, scheduler.Preempt{Job: j.id})
+		}
+	}
+	r.w.Round(s, p, acts)
+}
+
+func (r *run) text() string {
+	r.t.Helper()
+	if err := r.w.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	return r.b.String()
+}
+
+// story is the life of cifar10-17 beside one other job.
+func story(t testing.TB) string {
+	r := newRun(t)
+	m := time.Minute
+	two, four, rtx := config(1, 2, "a100"), config(1, 4, "a100"), config(1, 4, "t4")
+	price := policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1.2, Limit: 1.8}
+	big := decided{id: "bert-1", why: policy.Reason{Kind: policy.AsPlanned, Value: 6}, holds: config(1, 8, "a100"), node: "a0"}
+	r.submit(0, "bert-1")
+	first := big
+	first.change, first.why.Kind = true, policy.Started
+	r.round(m, 0.5, first)
+	r.submit(10*m, "cifar10-17")
+	r.round(10*m, 1.5, big, decided{id: "cifar10-17", why: policy.Reason{Kind: policy.WaitProfile}})
+	r.w.Event(at(13*m), scheduler.Profiled{Job: "cifar10-17"})
+	r.round(13*m, 1.8, big, decided{id: "cifar10-17", why: price})
+	price.Limit = 1.7
+	r.round(14*m, 1.7, big, decided{id: "cifar10-17", why: price})
+	r.round(15*m, 1.7, big, decided{id: "cifar10-17", why: policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 1, "a100"), Value: 0, Limit: 1}})
+	r.exit(16*m+30*time.Second, "bert-1", scheduler.Done, "")
+	r.round(17*m, 0.2, decided{"cifar10-17", policy.Reason{Kind: policy.Started, Value: 2}, two, "a0", true})
+	r.report(18*m, "cifar10-17") // trained from 17m30s
+	r.round(20*m, 0.2, decided{"cifar10-17", policy.Reason{Kind: policy.Grown, Config: two, Value: 3.5, Limit: 2}, four, "a0", true})
+	r.report(21*m, "cifar10-17") // trained from 20m30s
+	r.round(21*m, 0.2, decided{"cifar10-17", policy.Reason{Kind: policy.AsPlanned, Value: 3.5}, four, "a0", false})
+	r.exit(30*m, "cifar10-17", scheduler.Lost, "node a0 failed")
+	r.round(31*m, 0.2, decided{"cifar10-17", policy.Reason{Kind: policy.Started, Value: 1.5}, rtx, "t0", true})
+	r.report(32*m, "cifar10-17")
+	r.round(40*m, 0.9, decided{"cifar10-17", policy.Reason{Kind: policy.WaitTurn, Value: 300, Limit: 300}, cluster.Configuration{}, "", true})
+	r.round(45*m, 0.9, decided{"cifar10-17", policy.Reason{Kind: policy.Moved, Config: rtx, Value: 3.5, Limit: 1.5}, four, "a0", true})
+	r.round(46*m, 0.9, decided{"cifar10-17", policy.Reason{Kind: policy.Shrunk, Config: four, Value: 0.6, Limit: 0.9}, two, "a0", true})
+	r.report(47*m, "cifar10-17")
+	r.exit(60*m, "cifar10-17", scheduler.Done, "")
+	r.submit(61*m, "cifar10-2")
+	return r.text()
+}
+
+func reader(t testing.TB, text string) *journal.Reader {
+	t.Helper()
+	r, err := journal.NewReader(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func render(t testing.TB, s *Story, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := s.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestLife(t *testing.T) {
+	s, err := Life(reader(t, story(t)), "cifar10-17")
+	got := render(t, s, err)
+	want := `cifar10-17 under sia
+
+     0h10m00s  submitted, asking for 1 to 8 GPUs of any type, batch size 128 to 4096
+     0h10m00s  waits: its one-GPU profiles are not complete, so nobody knows yet how fast it trains
+     0h13m00s  profiled on one GPU of each type, which took 3m00s
+     0h13m00s  waits: its best offer is 1.2 per a100 GPU (for 2 a100 GPUs) and today's price is 1.8
+     0h15m00s  still waits: it needs at least 1 a100 GPU and none is free
+     0h17m00s  started on 2 a100 GPUs after 7m00s: there is room for it (normalised goodput 2)
+     0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs raise its normalised goodput from 2 to 3.5
+     0h30m00s  lost 4 a100 GPUs: node a0 failed; it goes on from its last checkpoint
+     0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it (normalised goodput 1.5)
+     0h40m00s  gave up 4 t4 GPUs: jobs take turns, and it had 5m00s of service in the last 5m00s
+     0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type takes its normalised goodput from 1.5 to 3.5
+     0h46m00s  shrank from 4 to 2 a100 GPUs: its GPUs are worth more to others: they were worth 0.6 each to it, and their price is 0.9
+     1h00m00s  completed, 50m00s after submission
+
+Completed after 50m00s: 3m00s profiling, 10m00s waiting, 37m00s with GPUs.
+1.90 GPU-hours, of which 0.17 went into starting and 4 restarts.
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	// 3 min × 2 + 10 min × 4 + 9 min × 4 + 1 min × 4 + 14 min × 2 = 114 GPU-min;
+	// lost: 0.5 × 2 + 0.5 × 4 + 0.5 × 4 + 1 × 4 + 0.5 × 2 = 10 GPU-min.
+	if got, want := s.Totals.GPUHours*60, 114.0; got < want-1e-9 || got > want+1e-9 {
+		t.Errorf("GPU-minutes: got %v, want %v", got, want)
+	}
+	if got, want := s.Totals.LostHours*60, 10.0; got < want-1e-9 || got > want+1e-9 {
+		t.Errorf("lost GPU-minutes: got %v, want %v", got, want)
+	}
+}
+
+func TestAt(t *testing.T) {
+	text := story(t)
+	for name, c := range map[string]struct {
+		at   time.Duration
+		want string
+	}{
+		"waiting": {14*time.Minute + 30*time.Second, `cifar10-17 at 0h14m30s, under sia
+
+cifar10-17 has been waiting 1m30s: its best offer is 1.2 per a100 GPU (for 2 a100 GPUs) and today's price is 1.7; it runs when the price falls below its offer or the cluster gains 2 a100 GPUs.
+
+  asked    1 to 8 GPUs of any type, batch size 128 to 4096
+  phase    waiting
+  since    0h13m00s
+  holds    no GPUs
+  cluster  a100 0 of 8 GPUs free, price 1.7; t4 4 of 4 GPUs free; 1 job holds GPUs, 1 waits
+  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs after 7m00s: there is room for it (normalised goodput 2)
+`},
+		"running": {25 * time.Minute, `cifar10-17 at 0h25m00s, under sia
+
+cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps what it has, as planned (normalised goodput 3.5).
+
+  asked    1 to 8 GPUs of any type, batch size 128 to 4096
+  phase    running
+  since    0h20m00s
+  holds    4 a100 GPUs
+  before   2 a100 GPUs
+  cluster  a100 4 of 8 GPUs free, price 0.2; t4 4 of 4 GPUs free; 1 job holds GPUs, 0 wait
+  next     at 0h30m00s, 5m00s later: lost 4 a100 GPUs: node a0 failed; it goes on from its last checkpoint
+`},
+		"after the end of the recording": {100 * time.Hour, `cifar10-17 at 100h00m00s, under sia
+
+cifar10-17 was over: completed at 1h00m00s, 4d03h before.
+
+  asked    1 to 8 GPUs of any type, batch size 128 to 4096
+  phase    completed
+  since    1h00m00s
+  holds    no GPUs
+  before   2 a100 GPUs
+  cluster  a100 8 of 8 GPUs free, price 0.9; t4 4 of 4 GPUs free; 0 jobs hold GPUs, 1 waits
+  next     nothing: it was over
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := At(reader(t, text), "cifar10-17", c.at)
+			if diff := cmp.Diff(c.want, render(t, s, err)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAt_in_every_phase(t *testing.T) {
+	text := story(t)
+	m := time.Minute
+	for _, c := range []struct {
+		id              job.ID
+		at              time.Duration
+		phase, sentence string
+		note            string
+	}{
+		{"cifar10-17", -m, "not submitted", "cifar10-17 had not been submitted yet: it came at 0h10m00s, 11m00s later.", ""},
+		{"cifar10-17", 9 * m, "not submitted", "cifar10-17 had not been submitted yet: it came at 0h10m00s, 1m00s later.", ""},
+		{"cifar10-17", 12 * m, "profiling", "cifar10-17 has been profiled for 2m00s: its one-GPU profiles are not complete", ""},
+		{"cifar10-17", 17*m + 10*time.Second, "restoring", "cifar10-17 got 2 a100 GPUs 10s ago and is starting there", ""},
+		{"cifar10-17", 30*m + time.Second, "waiting", "cifar10-17 has been waiting 1s: ", ""},
+		{"cifar10-17", 41 * m, "waiting", "cifar10-17 has been waiting 1m00s: jobs take turns", ""},
+		{"cifar10-17", 60 * m, "completed", "cifar10-17 was over: completed at 1h00m00s, 0s before.", ""},
+		{"cifar10-2", 99 * m, "waiting", "cifar10-2 has been waiting 0s: no round has decided on it yet", "The recording ends at 1h01m00s; this is how things stood then."},
+	} {
+		s, err := At(reader(t, text), c.id, c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Moment.Phase != c.phase || !strings.HasPrefix(s.Moment.Sentence, c.sentence) || s.Note != c.note {
+			t.Errorf("%s at %v: got %s, %q, note %q", c.id, c.at, s.Moment.Phase, s.Moment.Sentence, s.Note)
+		}
+	}
+}
+
+func TestAt_counts_those_who_offer_more(t *testing.T) {
+	r := newRun(t)
+	offer := func(id job.ID, value float64, typ cluster.GPUType) decided {
+		r.submit(0, id)
+		return decided{id: id, why: policy.Reason{Kind: policy.WaitPrice, Config: config(1, 1, typ), Value: value, Limit: 9}}
+	}
+	r.round(time.Minute, 9, offer("mine", 1, "a100"), offer("more", 2, "a100"), offer("less", 0.5, "a100"), offer("other", 3, "t4"))
+	s, err := At(reader(t, r.text()), "mine", time.Minute)
+	if err != nil || !strings.Contains(s.Moment.Sentence, "(1 waiting job offers more)") {
+		t.Errorf("got %v, %v", s, err)
+	}
+	if want := "it did not start before the recording ends at 0h01m00s"; s.Moment.Next != want {
+		t.Errorf("next: got %q, want %q", s.Moment.Next, want)
+	}
+}
+
+func TestUnknownJob(t *testing.T) {
+	_, err := Life(reader(t, story(t)), "cifar10-71")
+	var unknown *UnknownJobError
+	if !errors.As(err, &unknown) {
+		t.Fatalf("got %v, want an UnknownJobError", err)
+	}
+	want := "explain: job cifar10-71: not in this journal; the closest names are cifar10-17, cifar10-2, bert-1"
+	if err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if _, err := At(reader(t, newRun(t).text()), "x", 0); err == nil || !strings.HasSuffix(err.Error(), "which has no jobs") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTruncatedJournal_tells_the_life_so_far(t *testing.T) {
+	text := story(t)
+	cut := strings.Index(text, `{"t":2700`) + 20
+	s, err := Life(reader(t, text[:cut]), "cifar10-17")
+	got := render(t, s, err)
+	if !strings.Contains(got, "Not over when the recording ends: 3m00s profiling, 5m00s waiting") ||
+		!strings.Contains(got, "Note: The journal was cut off after 0h40m00s") {
+		t.Error(got)
+	}
+	damaged := strings.Replace(text, `"why":["grown"`, `"why":["gone"`, 1)
+	if _, err := Life(reader(t, damaged), "cifar10-17"); err == nil || !strings.Contains(err.Error(), "want a kind of reason") {
+		t.Errorf("damaged: got %v", err)
+	}
+}
+
+func TestStory_as_JSON(t *testing.T) {
+	s, err := At(reader(t, story(t)), "cifar10-17", 14*time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Moment.Sentence, s.Moment.Next = "…", "…"
+	got, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"job":"cifar10-17","policy":"sia","asked":"1 to 8 GPUs of any type, batch size 128 to 4096",` +
+		`"moment":{"at":840,"phase":"waiting","since":780,"reason":"waiting: price too high","sentence":"…",` +
+		`"cluster":{"types":[{"type":"a100","gpus":8,"free":0,"price":1.7},{"type":"t4","gpus":4,"free":4}],"running":1,"waiting":1},"next":"…","next_at":1020}}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,190 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A scene is what a sentence may speak of.
+type scene struct {
+	spec  *job.Spec
+	why   policy.Reason
+	holds cluster.Configuration
+	view  View
+	// rivals are the waiting jobs that offer more for the GPU type of why.Config.
+	rivals  int
+	refused string // the complaint about the plan, if it was refused
+}
+
+// A template explains one kind of reason.
+type template struct {
+	why     func(*scene) string // a clause that follows a colon
+	unblock func(*scene) string // a clause: what would change it; nil if nothing is asked for
+}
+
+// templates holds one template for every kind.
+var templates = map[policy.Kind]template{
+	policy.Unexplained: {why: func(*scene) string {
+		return "its policy gives no reason"
+	}},
+	policy.AsPlanned: {why: func(s *scene) string {
+		return "it keeps what it has, as planned" + goodput(s.why.Value)
+	}},
+	policy.Started: {why: func(s *scene) string {
+		return "there is room for it" + goodput(s.why.Value)
+	}},
+	policy.Grown: {why: func(s *scene) string {
+		return "more GPUs raise its normalised goodput from " + number(s.why.Limit) + " to " + number(s.why.Value)
+	}},
+	policy.Shrunk: {why: func(s *scene) string {
+		return "its GPUs are worth more to others: they were worth " + number(s.why.Value) +
+			" each to it, and their price is " + number(s.why.Limit)
+	}, unblock: func(s *scene) string {
+		return "it grows back towards " + amount(s.why.Config) + " when the price falls below " + number(s.why.Value)
+	}},
+	policy.Moved: {why: func(s *scene) string {
+		return "another GPU type takes its normalised goodput from " + number(s.why.Limit) + " to " + number(s.why.Value)
+	}},
+	policy.KeptNoRestart: {why: func(s *scene) string {
+		return fmt.Sprintf("%s would be %s times as good, and a restart pays only from %s times",
+			amount(s.why.Config), number(s.why.Value), number(s.why.Limit))
+	}, unblock: func(s *scene) string {
+		return "it changes when the gain reaches " + number(s.why.Limit) + " times; the older the job, the less a restart weighs"
+	}},
+	policy.PinnedRestore: {why: func(*scene) string {
+		return "it is starting or restoring its checkpoint, and is not interrupted"
+	}, unblock: func(*scene) string {
+		return "its size may change once it trains"
+	}},
+	policy.PinnedNonPreempt: {why: func(*scene) string {
+		return "it was submitted as not preemptible, and keeps its GPUs until it ends"
+	}},
+	policy.Reserved: {why: func(s *scene) string {
+		return "it holds its reservation of " + amount(reserved(s)) + " until it ends"
+	}},
+	policy.WaitNoCapacity: {why: func(s *scene) string {
+		return fmt.Sprintf("it needs at least %s and %s free", amount(s.why.Config), verb(int(s.why.Value)))
+	}, unblock: func(s *scene) string {
+		if missing := int(s.why.Limit) - int(s.why.Value); missing > 1 {
+			return fmt.Sprintf("it runs when %d more come free or are added to the cluster", missing)
+		}
+		return "it runs when 1 more comes free or is added to the cluster"
+	}},
+	policy.WaitPrice: {why: func(s *scene) string {
+		return fmt.Sprintf("its best offer is %s per %s GPU (for %s) and today's price is %s",
+			number(s.why.Value), s.why.Config.GPUType, amount(s.why.Config), number(s.why.Limit))
+	}, unblock: func(s *scene) string {
+		return fmt.Sprintf("it runs when the price falls below its offer%s or the cluster gains %s", rivals(s), gpus(s.why.Config.GPUs, s.why.Config.GPUType))
+	}},
+	policy.WaitOrder: {why: func(s *scene) string {
+		return fmt.Sprintf("%s ahead of it in the queue, and it needs %s", are(int(s.why.Value), "job"), count(int(s.why.Limit), "GPU"))
+	}, unblock: func(s *scene) string {
+		return fmt.Sprintf("it runs when those have started and %s free (%d now)", are(int(s.why.Limit), "GPU"), free(s))
+	}},
+	policy.WaitProfile: {why: func(*scene) string {
+		return "its one-GPU profiles are not complete, so nobody knows yet how fast it trains"
+	}, unblock: func(*scene) string {
+		return "it is planned for in the first round after its last profile"
+	}},
+	policy.WaitTurn: {why: func(s *scene) string {
+		return fmt.Sprintf("jobs take turns, and it had %s of service in the last %s", secs(s.why.Value), secs(s.why.Limit))
+	}, unblock: func(s *scene) string {
+		return "its turn comes again when others have had theirs, as its service leaves the window of " + secs(s.why.Limit)
+	}},
+	policy.Evicted: {why: func(s *scene) string {
+		return "it was granted " + amount(s.why.Config) + ", but the free GPUs lie scattered and no whole nodes were left for it"
+	}, unblock: func(*scene) string {
+		return "it runs when jobs on those nodes end or move together; the next round tries again"
+	}},
+	policy.Impossible: {why: func(s *scene) string {
+		return "it asks for " + amount(s.why.Config) + ", and the cluster has " + most(s) + " in all"
+	}, unblock: func(s *scene) string {
+		return "it never runs unless the cluster grows or it is submitted anew for less"
+	}},
+	policy.Refused: {why: func(s *scene) string {
+		if s.refused == "" {
+			return "the policy's plan broke a rule and was refused, so every job stays as it was"
+		}
+		return "the policy's plan was refused (" + s.refused + "), so every job stays as it was"
+	}, unblock: func(*scene) string {
+		return "the next plan that keeps the rules decides anew"
+	}},
+}
+
+func goodput(value float64) string {
+	if value == 0 {
+		return ""
+	}
+	return " (normalised goodput " + number(value) + ")"
+}
+
+// verb returns "none is", "1 is", "3 are", of what was just named.
+func verb(n int) string {
+	switch n {
+	case 0:
+		return "none is"
+	case 1:
+		return "1 is"
+	}
+	return fmt.Sprintf("%d are", n)
+}
+
+func secs(x float64) string { return span(time.Duration(x * float64(time.Second))) }
+
+func reserved(s *scene) cluster.Configuration {
+	if s.spec != nil && !s.spec.Reservation.IsZero() {
+		return s.spec.Reservation
+	}
+	return s.holds
+}
+
+func rivals(s *scene) string {
+	switch s.rivals {
+	case 0:
+		return ""
+	case 1:
+		return " (1 waiting job offers more)"
+	}
+	return fmt.Sprintf(" (%d waiting jobs offer more)", s.rivals)
+}
+
+// free returns how many GPUs are free that the job may use.
+func free(s *scene) int {
+	total := 0
+	for _, t := range s.view.Types {
+		if s.spec == nil || s.spec.Eligible(t.Type) {
+			total += t.Free
+		}
+	}
+	return total
+}
+
+// most returns what the cluster has of the type of the reason.
+func most(s *scene) string {
+	total := 0
+	for _, t := range s.view.Types {
+		if s.why.Config.GPUType == "" || t.Type == s.why.Config.GPUType {
+			total += t.GPUs
+		}
+	}
+	if total == 0 {
+		return "none"
+	}
+	return fmt.Sprint(total)
+}
+
+// because returns why, and after it what would change that, if anything would.
+func (s *scene) because() string {
+	t := templates[s.why.Kind]
+	if t.unblock == nil {
+		return t.why(s)
+	}
+	return t.why(s) + "; " + t.unblock(s)
+}
+
+// reason returns why, without more.
+func (s *scene) reason() string { return templates[s.why.Kind].why(s) }

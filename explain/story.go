@@ -1,0 +1,128 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+)
+
+// A Story is an answer: the life of a job, or one moment of it. All times
+// count from the start of the recording.
+type Story struct {
+	Job     job.ID   `json:"job"`
+	Policy  string   `json:"policy"`
+	Asked   string   `json:"asked"`             // what was submitted, in words
+	Moment  *Moment  `json:"moment,omitempty"`  // of At
+	Changes []Change `json:"changes,omitempty"` // of Life, by time
+	Totals  *Totals  `json:"totals,omitempty"`  // of Life
+	// Note says what limits the answer: a truncated journal, a moment after
+	// the end of the recording. Empty if nothing does.
+	Note string `json:"note,omitempty"`
+}
+
+// A Holding is GPUs of one type on a number of nodes.
+type Holding struct {
+	Nodes int             `json:"nodes"`
+	GPUs  int             `json:"gpus"`
+	Type  cluster.GPUType `json:"type"`
+}
+
+func holding(c cluster.Configuration) *Holding {
+	if c.IsZero() {
+		return nil
+	}
+	return &Holding{c.Nodes, c.GPUs, c.GPUType}
+}
+
+// A What is a kind of change in a job's life.
+type What string
+
+// What may happen to a job.
+const (
+	Submitted What = "submitted"
+	Profiled  What = "profiled"
+	Waits     What = "waits" // begins to wait, or goes on waiting for another reason
+	Started   What = "started"
+	Resumed   What = "resumed" // started again after a wait
+	Grown     What = "grown"
+	Shrunk    What = "shrunk"
+	Moved     What = "moved"
+	Preempted What = "preempted"
+	Lost      What = "lost" // its GPUs, by a failure
+	Ended     What = "ended"
+)
+
+// A Change is one line of a life.
+type Change struct {
+	At     journal.Seconds `json:"at"`
+	What   What            `json:"what"`
+	From   *Holding        `json:"from,omitempty"`
+	To     *Holding        `json:"to,omitempty"`
+	Reason string          `json:"reason,omitempty"` // the policy's, by its name
+	Text   string          `json:"text"`
+}
+
+// Totals sum up a life, or what is recorded of it.
+type Totals struct {
+	Submitted journal.Seconds  `json:"submitted"`
+	Ended     *journal.Seconds `json:"ended,omitempty"` // nil: not in the recording
+	Outcome   string           `json:"outcome,omitempty"`
+	Profiling journal.Seconds  `json:"profiling"`
+	Waiting   journal.Seconds  `json:"waiting"` // with neither GPUs nor profiling
+	Holding   journal.Seconds  `json:"holding"` // with GPUs
+	GPUHours  float64          `json:"gpu_hours"`
+	Restarts  int              `json:"restarts"`   // starts after the first
+	LostHours float64          `json:"lost_hours"` // GPU-hours held by starts and restarts before training went on
+}
+
+// A Moment is how a job stood at one time.
+type Moment struct {
+	At       journal.Seconds  `json:"at"`
+	Phase    string           `json:"phase"` // a job.Phase, or "not submitted"
+	Since    *journal.Seconds `json:"since,omitempty"`
+	Holds    *Holding         `json:"holds,omitempty"`
+	Before   *Holding         `json:"before,omitempty"` // held last before, and not any more
+	Reason   string           `json:"reason,omitempty"`
+	Sentence string           `json:"sentence"`
+	Cluster  *View            `json:"cluster,omitempty"`
+	Next     string           `json:"next"` // what came next, in words
+	NextAt   *journal.Seconds `json:"next_at,omitempty"`
+}
+
+// A View is the state of the cluster at one time.
+type View struct {
+	Types   []TypeView `json:"types"`
+	Running int        `json:"running"` // jobs that hold GPUs
+	Waiting int        `json:"waiting"` // jobs that do not
+}
+
+// A TypeView is the state of one GPU type.
+type TypeView struct {
+	Type  cluster.GPUType `json:"type"`
+	GPUs  int             `json:"gpus"`
+	Free  int             `json:"free"`
+	Price *float64        `json:"price,omitempty"` // dual price, where the policy has one
+}
+
+// An UnknownJobError says that a journal does not know a job.
+type UnknownJobError struct {
+	Job     job.ID
+	Closest []job.ID // up to three jobs it knows whose names are closest
+}
+
+// Error names the job and what may have been meant.
+func (e *UnknownJobError) Error() string {
+	if len(e.Closest) == 0 {
+		return fmt.Sprintf("job %s: not in this journal, which has no jobs", e.Job)
+	}
+	text := ""
+	for i, id := range e.Closest {
+		if i > 0 {
+			text += ", "
+		}
+		text += string(id)
+	}
+	return fmt.Sprintf("job %s: not in this journal; the closest names are %s", e.Job, text)
+}

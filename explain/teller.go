@@ -1,0 +1,189 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A teller follows one job through a journal.
+type teller struct {
+	world
+	id      job.ID
+	policy  string
+	now     time.Duration // of the last record
+	state   state
+	changes []Change
+	totals  Totals
+	note    string
+}
+
+// A state is how the job stands.
+type state struct {
+	spec   *job.Spec // nil: not submitted
+	phase  job.Phase
+	since  time.Duration // when it began to wait, or to hold what it holds
+	before cluster.Configuration
+	starts int
+	told   map[policy.Kind]bool // reasons of this wait that are told
+	train  time.Duration        // from when GPUs are held without training, while restoring
+}
+
+func newTeller(r *journal.Reader, id job.ID) *teller {
+	return &teller{world: newWorld(r.Header()), id: id, policy: r.Header().Policy}
+}
+
+// listen reads the journal to its end and calls before ahead of each record.
+// It returns an error if the journal is damaged, other than by a cut, or does
+// not know the job.
+func (t *teller) listen(r *journal.Reader, before func(at time.Duration)) error {
+	for rec, err := range r.Records() {
+		if errors.Is(err, journal.ErrTruncated) {
+			t.note = fmt.Sprintf("The journal was cut off after %s, as by a crash; what came later is not known.", clock(t.now))
+			break
+		}
+		if err != nil {
+			return err
+		}
+		before(rec.At)
+		t.take(rec)
+	}
+	if t.state.spec == nil {
+		return &UnknownJobError{t.id, closest(t.id, t.ids)}
+	}
+	t.settle(t.now)
+	return nil
+}
+
+func (t *teller) take(rec journal.Record) {
+	t.now = rec.At
+	if rec.Round != nil {
+		held := cluster.Allocation{}
+		var on cluster.Placement
+		if r := t.jobs[t.id]; r != nil {
+			held, on = r.holds, r.on
+		}
+		t.world.round(rec.Round)
+		t.decided(rec.Round, held, on)
+		return
+	}
+	if ev, ok := rec.Event.(scheduler.Exited); ok && ev.Job == t.id {
+		t.exited(ev, t.jobs[t.id])
+	}
+	t.world.event(rec.Event)
+	switch ev := rec.Event.(type) {
+	case scheduler.Submitted:
+		if ev.Spec.ID == t.id {
+			t.submitted(ev.Spec)
+		}
+	case scheduler.Profiled:
+		if ev.Job == t.id {
+			t.profiled()
+		}
+	case scheduler.Reported:
+		if ev.Job == t.id && !ev.Profile {
+			t.trains(ev.Interval)
+		}
+	}
+}
+
+// add tells of a change.
+func (t *teller) add(what What, from, to cluster.Configuration, text string) {
+	c := Change{At: journal.Seconds(t.now), What: what, From: holding(from), To: holding(to), Text: text}
+	switch what {
+	case Submitted, Profiled, Lost, Ended: // no round decided these
+	default:
+		c.Reason = t.jobs[t.id].why.Kind.String()
+	}
+	t.changes = append(t.changes, c)
+}
+
+func (t *teller) submitted(spec *job.Spec) {
+	t.state = state{spec: spec, phase: job.Waiting, since: t.now, told: map[policy.Kind]bool{}}
+	t.totals.Submitted = journal.Seconds(t.now)
+	t.add(Submitted, cluster.Configuration{}, cluster.Configuration{}, "submitted, asking for "+asked(spec))
+}
+
+func (t *teller) profiled() {
+	s := &t.state
+	if s.phase.Terminal() || s.starts > 0 || s.spec == nil {
+		return
+	}
+	t.totals.Profiling += journal.Seconds(t.now - s.since)
+	t.add(Profiled, cluster.Configuration{}, cluster.Configuration{}, "profiled on one GPU of each type, which took "+span(t.now-s.since))
+	s.phase, s.since = job.Waiting, t.now
+	clear(s.told)
+}
+
+// trains takes in a report of training over an interval: the first after a
+// start ends the time that the start cost.
+func (t *teller) trains(interval time.Duration) {
+	if t.state.phase != job.Restoring {
+		return
+	}
+	t.state.phase = job.Running
+	t.lose(max(t.state.train, t.now-interval))
+}
+
+// lose counts the GPU-hours from the last start until training began.
+func (t *teller) lose(until time.Duration) {
+	if r := t.jobs[t.id]; r != nil {
+		t.totals.LostHours += float64(r.holds.GPUs) * (until - t.state.train).Hours()
+		t.state.train = until
+	}
+}
+
+// settle counts the time since the last change, up to now.
+func (t *teller) settle(now time.Duration) {
+	s := &t.state
+	r := t.jobs[t.id]
+	if r == nil || s.spec == nil {
+		return
+	}
+	length := now - s.since
+	switch {
+	case !r.holds.IsZero():
+		t.totals.Holding += journal.Seconds(length)
+		t.totals.GPUHours += float64(r.holds.GPUs) * length.Hours()
+		if s.phase == job.Restoring {
+			t.lose(now)
+		}
+	case r.why.Kind == policy.WaitProfile && s.starts == 0:
+		t.totals.Profiling += journal.Seconds(length)
+	default:
+		t.totals.Waiting += journal.Seconds(length)
+	}
+}
+
+// exited is told while the job's row still says what it held.
+func (t *teller) exited(ev scheduler.Exited, r *row) {
+	s := &t.state
+	if s.spec == nil || r == nil {
+		return
+	}
+	t.settle(t.now)
+	held := r.holds.Configuration
+	detail := ""
+	if ev.Detail != "" {
+		detail = ": " + ev.Detail
+	}
+	if ev.Outcome == scheduler.Lost {
+		t.add(Lost, held, cluster.Configuration{}, "lost "+amount(held)+detail+"; it goes on from its last checkpoint")
+		s.phase, s.since, s.before = job.Waiting, t.now, held
+		clear(s.told)
+		return
+	}
+	s.phase = map[scheduler.Outcome]job.Phase{
+		scheduler.Done: job.Completed, scheduler.Failed: job.Failed, scheduler.Cancelled: job.Cancelled,
+	}[ev.Outcome]
+	s.since, s.before = t.now, held
+	end := journal.Seconds(t.now)
+	t.totals.Ended, t.totals.Outcome = &end, s.phase.String()
+	t.add(Ended, held, cluster.Configuration{}, s.phase.String()+detail+", "+span(t.now-time.Duration(t.totals.Submitted))+" after submission")
+}

@@ -1,0 +1,88 @@
+package explain
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// WriteText writes the story as plain text, one line for each change.
+func (s *Story) WriteText(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	if m := s.Moment; m != nil {
+		s.moment(b, m)
+	} else {
+		s.life(b)
+	}
+	if s.Note != "" {
+		fmt.Fprintf(b, "\nNote: %s\n", s.Note)
+	}
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("explain: write: %w", err)
+	}
+	return nil
+}
+
+func (s *Story) moment(b *bufio.Writer, m *Moment) {
+	fmt.Fprintf(b, "%s at %s, under %s\n\n%s\n\n", s.Job, clock(time.Duration(m.At)), s.Policy, m.Sentence)
+	row := func(key, value string) { fmt.Fprintf(b, "  %-8s %s\n", key, value) }
+	row("asked", s.Asked)
+	row("phase", m.Phase)
+	if m.Since != nil {
+		row("since", clock(time.Duration(*m.Since)))
+	}
+	row("holds", amount(m.Holds.configuration()))
+	if m.Before != nil {
+		row("before", amount(m.Before.configuration()))
+	}
+	row("cluster", m.Cluster.text())
+	row("next", m.Next)
+}
+
+func (v *View) text() string {
+	parts := make([]string, 0, len(v.Types)+1)
+	for _, t := range v.Types {
+		one := fmt.Sprintf("%s %d of %d GPUs free", t.Type, t.Free, t.GPUs)
+		if t.Price != nil {
+			one += ", price " + number(*t.Price)
+		}
+		parts = append(parts, one)
+	}
+	parts = append(parts, fmt.Sprintf("%s GPUs, %s", holders(v.Running), waiters(v.Waiting)))
+	return strings.Join(parts, "; ")
+}
+
+func holders(n int) string {
+	if n == 1 {
+		return "1 job holds"
+	}
+	return fmt.Sprintf("%d jobs hold", n)
+}
+
+func waiters(n int) string {
+	if n == 1 {
+		return "1 waits"
+	}
+	return fmt.Sprintf("%d wait", n)
+}
+
+func (s *Story) life(b *bufio.Writer) {
+	fmt.Fprintf(b, "%s under %s\n\n", s.Job, s.Policy)
+	for _, c := range s.Changes {
+		fmt.Fprintf(b, "  %11s  %s\n", clock(time.Duration(c.At)), c.Text)
+	}
+	t := s.Totals
+	if t.Ended != nil {
+		fmt.Fprintf(b, "\n%s after %s: ", capital(t.Outcome), span(time.Duration(*t.Ended-t.Submitted)))
+	} else {
+		fmt.Fprint(b, "\nNot over when the recording ends: ")
+	}
+	fmt.Fprintf(b, "%s profiling, %s waiting, %s with GPUs.\n",
+		span(time.Duration(t.Profiling)), span(time.Duration(t.Waiting)), span(time.Duration(t.Holding)))
+	fmt.Fprintf(b, "%s GPU-hours, of which %s went into starting and %s.\n",
+		fixed(t.GPUHours), fixed(t.LostHours), count(t.Restarts, "restart"))
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

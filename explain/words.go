@@ -1,0 +1,113 @@
+package explain
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// clock returns a time of the recording: 2h13m05s.
+func clock(d time.Duration) string {
+	d = d.Round(time.Second)
+	return fmt.Sprintf("%dh%02dm%02ds", d/time.Hour, d%time.Hour/time.Minute, d%time.Minute/time.Second)
+}
+
+// span returns a length of time to two units: 45s, 4m00s, 2h13m, 1d03h.
+func span(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch d = d.Round(time.Second); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < day:
+		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd%02dh", d/day, d%day/time.Hour)
+}
+
+// number returns x to three digits.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
+
+// fixed returns x to two decimals: 0.40.
+func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+
+// count returns "1 job", "3 jobs".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// are returns "1 job is", "3 jobs are".
+func are(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return count(n, what) + " are"
+}
+
+// gpus returns "4 a100 GPUs".
+func gpus(n int, t cluster.GPUType) string {
+	if t == "" {
+		return count(n, "GPU")
+	}
+	return count(n, string(t)+" GPU")
+}
+
+// amount returns "16 t4 GPUs on 4 nodes", "4 a100 GPUs" on one, or "no GPUs".
+func amount(c cluster.Configuration) string {
+	if c.IsZero() {
+		return "no GPUs"
+	}
+	text := gpus(c.GPUs, c.GPUType)
+	if c.Nodes > 1 {
+		text += fmt.Sprintf(" on %d nodes", c.Nodes)
+	}
+	return text
+}
+
+// asked returns what a job was submitted with.
+func asked(s *job.Spec) string {
+	parts := []string{size(s), "of " + types(s)}
+	switch {
+	case s.Adaptivity.Has(job.BatchSizes) && s.Batch.Max > 0:
+		parts = append(parts, fmt.Sprintf("batch size %d to %d", s.Batch.Init, s.Batch.Max))
+	case s.BatchSize > 0:
+		parts = append(parts, fmt.Sprintf("batch size %d", s.BatchSize))
+	}
+	if s.NonPreemptive {
+		parts = append(parts, "not preemptible")
+	}
+	if !s.Reservation.IsZero() {
+		parts = append(parts, "reserved "+amount(s.Reservation))
+	}
+	return strings.Replace(strings.Join(parts, ", "), ", of ", " of ", 1)
+}
+
+func size(s *job.Spec) string {
+	if !s.Adaptivity.Has(job.GPUCount) {
+		return "exactly " + count(max(1, s.GPUs), "GPU")
+	}
+	least := max(1, s.MinGPUs)
+	if s.MaxGPUs == 0 {
+		return count(least, "GPU") + " or more"
+	}
+	return fmt.Sprintf("%d to %s", least, count(s.MaxGPUs, "GPU"))
+}
+
+func types(s *job.Spec) string {
+	if len(s.GPUTypes) == 0 {
+		return "any type"
+	}
+	names := make([]string, len(s.GPUTypes))
+	for i, t := range s.GPUTypes {
+		names[i] = string(t)
+	}
+	return "type " + strings.Join(names, " or ")
+}

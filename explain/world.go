@@ -1,0 +1,119 @@
+package explain
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A world follows what every job holds and why.
+type world struct {
+	cluster *cluster.Cluster
+	jobs    map[job.ID]*row
+	ids     []job.ID // of every job ever submitted
+	prices  []policy.TypePrice
+	refused string // why the last round's plan was refused, if it was
+}
+
+// A row is one job that has not ended.
+type row struct {
+	spec  *job.Spec
+	holds cluster.Allocation
+	on    cluster.Placement
+	why   policy.Reason // of the last round
+	ruled bool          // some round has decided on it
+}
+
+func newWorld(h journal.Header) world {
+	return world{cluster: h.Cluster, jobs: map[job.ID]*row{}}
+}
+
+// event takes in an event.
+func (w *world) event(ev scheduler.Event) {
+	switch ev := ev.(type) {
+	case scheduler.Submitted:
+		w.jobs[ev.Spec.ID] = &row{spec: ev.Spec}
+		w.ids = append(w.ids, ev.Spec.ID)
+	case scheduler.NodesChanged:
+		w.cluster = ev.Cluster
+	case scheduler.Exited:
+		r := w.jobs[ev.Job]
+		if r == nil {
+			return
+		}
+		r.holds, r.on = cluster.Allocation{}, nil
+		if ev.Outcome != scheduler.Lost {
+			delete(w.jobs, ev.Job)
+		}
+	}
+}
+
+// round takes in a round.
+func (w *world) round(r *journal.Round) {
+	w.prices, w.refused = r.Prices, r.Refused
+	for i := range r.Changed {
+		if row := w.jobs[r.Changed[i].Job]; row != nil {
+			row.why, row.ruled = r.Changed[i].Why, true
+		}
+	}
+	for _, a := range r.Actions {
+		switch a := a.(type) {
+		case scheduler.Run:
+			if row := w.jobs[a.Job]; row != nil {
+				row.holds, row.on = a.Allocation, a.Placement
+			}
+		case scheduler.Preempt:
+			if row := w.jobs[a.Job]; row != nil {
+				row.holds, row.on = cluster.Allocation{}, nil
+			}
+		}
+	}
+}
+
+// view sums the world up.
+func (w *world) view() View {
+	var v View
+	held := map[cluster.GPUType]int{}
+	for _, r := range w.jobs { // sums alone: the order does not matter
+		if r.holds.IsZero() {
+			v.Waiting++
+			continue
+		}
+		v.Running++
+		held[r.holds.GPUType] += r.holds.GPUs
+	}
+	for _, t := range w.cluster.Types() {
+		one := TypeView{Type: t.Type, GPUs: t.GPUs, Free: max(0, t.GPUs-held[t.Type])}
+		for _, p := range w.prices {
+			if p.Type == t.Type {
+				price := p.Price
+				one.Price = &price
+			}
+		}
+		v.Types = append(v.Types, one)
+	}
+	return v
+}
+
+// rivals counts the waiting jobs that offer more than why does per GPU of the
+// same type.
+func (w *world) rivals(why policy.Reason) int {
+	n := 0
+	for _, r := range w.jobs { // a count: the order does not matter
+		if r.why.Kind == policy.WaitPrice && r.holds.IsZero() && r.why.Config.GPUType == why.Config.GPUType && r.why.Value > why.Value {
+			n++
+		}
+	}
+	return n
+}
+
+// scene returns what there is to say of a job now.
+func (w *world) scene(r *row) scene {
+	s := scene{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: w.view(), refused: w.refused}
+	if r.why.Kind == policy.WaitPrice {
+		s.rivals = w.rivals(r.why)
+	}
+	return s
+}
