@@ -1,0 +1,127 @@
+package report
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/metrics"
+)
+
+// A column is one number of a summary: how programs, terminals and the page
+// name it, and how it is read.
+type column struct {
+	key      string // in JSON, YAML and CSV
+	header   string // on a terminal, with its unit
+	title    string // on the page
+	unit     string // on the page; may be empty
+	decimals int
+	shown    view
+	about    group
+	better   direction
+	value    func(*metrics.Summary) (v float64, known bool)
+}
+
+// A view says which outputs show a column; CSV, JSON and YAML show all.
+type view uint8
+
+const (
+	narrow view = iota // table, wide and the page
+	wide               // wide and the page
+	data               // neither
+)
+
+// A group is one of the two tables of the page.
+type group uint8
+
+const (
+	ofTheJobs group = iota
+	ofTheGPUs
+)
+
+// A direction says which values of a column are good.
+type direction int8
+
+const (
+	lower  direction = -1
+	none   direction = 0
+	higher direction = 1
+)
+
+type summaryFunc = func(*metrics.Summary) (float64, bool)
+
+// known makes a column's value of a number that every summary has.
+func known(f func(*metrics.Summary) float64) summaryFunc {
+	return func(s *metrics.Summary) (float64, bool) { return f(s), true }
+}
+
+// ofDone makes a column's value of a number that needs a job that is done.
+func ofDone(f func(*metrics.Summary) float64) summaryFunc {
+	return func(s *metrics.Summary) (float64, bool) { return f(s), s.Done > 0 }
+}
+
+// ofRho makes a column's value of a number that needs finish-time fairness.
+func ofRho(f func(*metrics.RhoSummary) float64) summaryFunc {
+	return func(s *metrics.Summary) (float64, bool) {
+		if s.Rho == nil || s.Done == 0 {
+			return 0, false
+		}
+		return f(s.Rho), true
+	}
+}
+
+// share makes a column's value of a part of the allocated GPU-hours, in per
+// cent.
+func share(part func(*metrics.Summary) float64) summaryFunc {
+	return func(s *metrics.Summary) (float64, bool) {
+		return 100 * part(s) / max(s.AllocatedHours, 1e-300), s.AllocatedHours > 0
+	}
+}
+
+// columns are those of every run; columnsOf adds those by GPU type.
+var columns = []column{
+	{"jobs", "JOBS", "Jobs", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Jobs) })},
+	{"done", "DONE", "Done", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Done) })},
+	{"failed", "FAILED", "Failed", "", 0, data, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Failed) })},
+	{"cancelled", "CANCELLED", "Cancelled", "", 0, data, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Cancelled) })},
+	{"active", "ACTIVE", "Active", "", 0, data, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Active) })},
+	{"rounds", "ROUNDS", "Rounds", "", 0, data, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Rounds) })},
+	{"jct_mean_h", "AVG JCT (h)", "Mean JCT", "h", 3, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.MeanJCT / 3600 })},
+	{"jct_p50_h", "P50 JCT (h)", "p50 JCT", "h", 3, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P50JCT / 3600 })},
+	{"jct_p90_h", "P90 JCT (h)", "p90 JCT", "h", 2, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P90JCT / 3600 })},
+	{"jct_p99_h", "P99 JCT (h)", "p99 JCT", "h", 2, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P99JCT / 3600 })},
+	{"queued_mean_h", "AVG QUEUED (h)", "Mean queued", "h", 3, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.MeanQueued / 3600 })},
+	{"makespan_h", "MAKESPAN (h)", "Makespan", "h", 2, narrow, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return s.Makespan / 3600 })},
+	{"gpu_hours_per_job", "GPU-H/JOB", "GPU-hours per job", "", 2, narrow, ofTheGPUs, lower, ofDone(func(s *metrics.Summary) float64 { return s.GPUHoursPerJob })},
+	{"restarts_per_job", "RESTARTS/JOB", "Restarts per job", "", 2, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.RestartsPerJob })},
+	{"contention_mean", "CONTENTION", "Contention, mean", "jobs", 1, narrow, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return s.MeanContention })},
+	{"contention_max", "MAX CONTENTION", "Contention, max", "jobs", 0, wide, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return float64(s.MaxContention) })},
+	{"rho_worst", "WORST RHO", "Worst rho", "", 2, narrow, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return r.Worst })},
+	{"unfair_pct", "UNFAIR (%)", "Unfair jobs", "%", 1, narrow, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return 100 * r.Unfair })},
+	{"rho_mean", "AVG RHO", "Mean rho", "", 2, data, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return r.Mean })},
+	{"utilisation_pct", "UTIL (%)", "Utilisation", "%", 1, narrow, ofTheGPUs, none, known(func(s *metrics.Summary) float64 { return 100 * s.Utilisation })},
+	{"goodput_ratio_pct", "GOODPUT (%)", "Goodput ratio", "%", 1, wide, ofTheGPUs, higher, share(func(s *metrics.Summary) float64 { return s.GoodputRatio * s.AllocatedHours })},
+	{"gpu_hours", "GPU-H", "GPU-hours", "", 1, wide, ofTheGPUs, lower, known(func(s *metrics.Summary) float64 { return s.AllocatedHours })},
+	{"restart_pct", "RESTART (%)", "Lost to restarts", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.RestartHours })},
+	{"profiling_pct", "PROFILING (%)", "Lost to profiling", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.ProfilingHours })},
+	{"idle_pct", "IDLE (%)", "Idle in round", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.IdleHours })},
+	{"energy_kwh", "ENERGY (kWh)", "Energy", "kWh", 1, wide, ofTheGPUs, lower, func(s *metrics.Summary) (float64, bool) { return s.Energy, s.Energy > 0 }},
+	{"cost", "COST", "Cost", "", 2, wide, ofTheGPUs, lower, func(s *metrics.Summary) (float64, bool) { return s.Cost, s.Cost > 0 }},
+}
+
+// columnsOf returns the columns of a summary of runs on GPUs of given types.
+func columnsOf(types []cluster.GPUType) []column {
+	all := append([]column(nil), columns...)
+	for _, t := range types {
+		name := printable(string(t))
+		all = append(all, column{
+			"utilisation_" + name + "_pct", "UTIL " + name + " (%)", "Utilisation, " + name, "%", 1, wide, ofTheGPUs, none,
+			func(s *metrics.Summary) (float64, bool) {
+				for _, ts := range s.Types {
+					if ts.Type == t {
+						return 100 * ts.Utilisation, true
+					}
+				}
+				return 0, false
+			},
+		})
+	}
+	return all
+}

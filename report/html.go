@@ -1,0 +1,151 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// Input is what a page shows.
+type Input struct {
+	Title string // default "Oxgang report"
+	// Facts say what was run: trace, cluster, seed, version; shown under the
+	// title.
+	Facts []string
+	Runs  []Run
+}
+
+var (
+	//go:embed page/page.html
+	pageHTML string
+	//go:embed page/page.css
+	pageCSS string
+	//go:embed page/base.js
+	baseJS string
+	//go:embed page/charts.js
+	chartsJS string
+	//go:embed page/gantt.js
+	ganttJS string
+	//go:embed page/main.js
+	mainJS string
+
+	page = template.Must(template.New("page").Parse(pageHTML))
+)
+
+// view of a page, as the template wants it.
+type pageView struct {
+	Title  string
+	Facts  []string
+	Tables []pageTable
+	Style  template.CSS
+	Script template.JS
+	Data   pageData
+}
+
+// A pageTable is one part of the summary.
+type pageTable struct {
+	Title   string
+	Columns []column
+	Rows    []pageRow
+}
+
+// A pageRow is one run in a table.
+type pageRow struct {
+	Name  string
+	Cells []pageCell
+}
+
+type pageCell struct {
+	Text string
+	Best bool // of its column
+}
+
+// pageData is what the script reads.
+type pageData struct {
+	Policies []string          `json:"policies"`
+	GPUTypes []cluster.GPUType `json:"gpuTypes"`
+	Jobs     []int             `json:"jobs"` // of each policy, shown or not
+	Datasets []*dataset        `json:"datasets"`
+}
+
+// HTML writes one page that holds all it needs: no other file, no network. It
+// escapes every name. Long runs are thinned out to keep it small: curves to 600
+// points, and allocations to the first 2000 jobs of a run.
+func HTML(w io.Writer, in Input) error {
+	v := pageView{
+		Title: in.Title, Facts: in.Facts,
+		Style:  template.CSS(pageCSS),                                                      //nolint:gosec // our own file
+		Script: template.JS(strings.Join([]string{baseJS, chartsJS, ganttJS, mainJS}, "")), //nolint:gosec // likewise
+		Data:   pageData{Policies: []string{}, Jobs: []int{}, GPUTypes: gpuTypes(in.Runs), Datasets: datasets(in.Runs, onPage)},
+	}
+	if v.Title == "" {
+		v.Title = "Oxgang report"
+	}
+	if len(in.Runs) > 0 {
+		v.Tables = []pageTable{summarise("Jobs", ofTheJobs, in.Runs), summarise("GPUs", ofTheGPUs, in.Runs)}
+	}
+	for i := range in.Runs {
+		v.Data.Policies = append(v.Data.Policies, in.Runs[i].Name)
+		v.Data.Jobs = append(v.Data.Jobs, len(in.Runs[i].Result.Jobs))
+	}
+	if err := page.Execute(w, v); err != nil {
+		return fmt.Errorf("report: page: %w", err)
+	}
+	return nil
+}
+
+// summarise returns the table of the columns of a group that some run has a
+// value for.
+func summarise(title string, about group, runs []Run) pageTable {
+	t := pageTable{Title: title, Rows: make([]pageRow, len(runs))}
+	for i := range runs {
+		t.Rows[i].Name = runs[i].Name
+	}
+	for _, c := range columnsOf(gpuTypes(runs)) {
+		best, some := c.best(runs)
+		if !some || c.shown == data || c.about != about {
+			continue
+		}
+		t.Columns = append(t.Columns, c)
+		for i := range runs {
+			text := c.cell(&runs[i])
+			t.Rows[i].Cells = append(t.Rows[i].Cells, pageCell{Text: text, Best: text == best})
+		}
+	}
+	return t
+}
+
+// best returns the text of the column's best value, empty if all are equally
+// good, and whether any run has a value.
+func (c *column) best(runs []Run) (text string, some bool) {
+	var best float64
+	differ := false
+	for i := range runs {
+		v, ok := c.value(&runs[i].Result.Summary)
+		if !ok {
+			continue
+		}
+		cell := c.cell(&runs[i])
+		differ = differ || some && cell != text
+		if !some || float64(c.better)*(v-best) > 0 {
+			best, text = v, cell
+		}
+		some = true
+	}
+	if !differ || c.better == none {
+		text = ""
+	}
+	return text, some
+}
+
+// Header returns the column's title with its unit, for the template.
+func (c column) Header() string {
+	if c.unit == "" {
+		return c.title
+	}
+	return c.title + ", " + c.unit
+}

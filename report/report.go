@@ -1,0 +1,62 @@
+// Package report shows how runs went: as a table for terminals and programs,
+// as CSV files, and as one HTML page that needs no network.
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/metrics"
+)
+
+// A Run is one simulated or live run to report on.
+type Run struct {
+	Name   string // the policy, and what else tells runs apart
+	Result *metrics.Result
+	// PolicyTimes are the times the policy took, one per round; nil if they
+	// were not measured. They differ between machines, so only HTML, CSVs and
+	// Times show them.
+	PolicyTimes []time.Duration
+}
+
+// Times writes one line per run with the distribution of its policy times, in
+// milliseconds per round. Runs without any have no line.
+func Times(w io.Writer, runs []Run) error {
+	for i := range runs {
+		ms := sortedMillis(runs[i].PolicyTimes)
+		if len(ms) == 0 {
+			continue
+		}
+		_, err := fmt.Fprintf(w, "%s: policy time per round: median %.3g ms, p99 %.3g ms, max %.3g ms over %d rounds\n",
+			printable(runs[i].Name), metrics.Quantile(ms, 0.5), metrics.Quantile(ms, 0.99), ms[len(ms)-1], len(ms))
+		if err != nil {
+			return fmt.Errorf("report: policy times: %w", err)
+		}
+	}
+	return nil
+}
+
+func sortedMillis(times []time.Duration) []float64 {
+	ms := make([]float64, len(times))
+	for i, d := range times {
+		ms[i] = float64(d) / float64(time.Millisecond)
+	}
+	slices.Sort(ms)
+	return ms
+}
+
+// gpuTypes returns the GPU types of all runs, by first appearance.
+func gpuTypes(runs []Run) []cluster.GPUType {
+	var types []cluster.GPUType
+	for i := range runs {
+		for _, t := range runs[i].Result.Types {
+			if !slices.Contains(types, t) {
+				types = append(types, t)
+			}
+		}
+	}
+	return types
+}

@@ -1,0 +1,171 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Format is a way to write a table.
+type Format string
+
+// The formats: text, text with more columns, and three for programs.
+const (
+	Text Format = "table"
+	Wide Format = "wide"
+	JSON Format = "json"
+	YAML Format = "yaml"
+	CSV  Format = "csv"
+)
+
+// Formats returns every format.
+func Formats() []Format { return []Format{Text, Wide, JSON, YAML, CSV} }
+
+// Table writes one row per run. JSON, YAML and CSV hold full precision, with
+// null (CSV: nothing) for what is not known; text shows that as "-". The same
+// results give the same bytes.
+func Table(w io.Writer, runs []Run, f Format) error {
+	var out bytes.Buffer
+	cols := columnsOf(gpuTypes(runs))
+	switch f {
+	case Text:
+		writeText(&out, runs, cols, narrow)
+	case Wide:
+		writeText(&out, runs, cols, wide)
+	case JSON:
+		writeJSON(&out, runs, cols)
+	case YAML:
+		writeYAML(&out, runs, cols)
+	case CSV:
+		writeCSV(&out, runs, cols)
+	default:
+		return fmt.Errorf("report: format %q, want one of %v", f, Formats())
+	}
+	if _, err := w.Write(out.Bytes()); err != nil {
+		return fmt.Errorf("report: table: %w", err)
+	}
+	return nil
+}
+
+// cell returns the column's value for people.
+func (c *column) cell(r *Run) string {
+	v, ok := c.value(&r.Result.Summary)
+	if !ok {
+		return "-"
+	}
+	return strconv.FormatFloat(v, 'f', c.decimals, 64)
+}
+
+// exact returns the column's value for programs, or missing.
+func (c *column) exact(r *Run, missing string) string {
+	v, ok := c.value(&r.Result.Summary)
+	if !ok {
+		return missing
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// writeText aligns names to the left and numbers to the right.
+func writeText(out *bytes.Buffer, runs []Run, cols []column, most view) {
+	rows := make([][]string, 1+len(runs))
+	rows[0] = []string{"POLICY"}
+	for i := range runs {
+		rows[i+1] = []string{printable(runs[i].Name)}
+	}
+	for c := range cols {
+		if cols[c].shown > most {
+			continue
+		}
+		rows[0] = append(rows[0], cols[c].header)
+		for i := range runs {
+			rows[i+1] = append(rows[i+1], cols[c].cell(&runs[i]))
+		}
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for c, cell := range row {
+			widths[c] = max(widths[c], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		out.WriteString(row[0])
+		pad := widths[0] - utf8.RuneCountInString(row[0])
+		for c, cell := range row[1:] {
+			out.WriteString(strings.Repeat(" ", pad+2+widths[c+1]-utf8.RuneCountInString(cell)))
+			out.WriteString(cell)
+			pad = 0
+		}
+		out.WriteByte('\n')
+	}
+}
+
+// printable replaces what would break a line or steer a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, s)
+}
+
+func writeJSON(out *bytes.Buffer, runs []Run, cols []column) {
+	out.WriteByte('[')
+	for i := range runs {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString("\n  {\n    \"policy\": " + quoted(runs[i].Name))
+		for c := range cols {
+			fmt.Fprintf(out, ",\n    %s: %s", quoted(cols[c].key), cols[c].exact(&runs[i], "null"))
+		}
+		out.WriteString("\n  }")
+	}
+	if len(runs) > 0 {
+		out.WriteByte('\n')
+	}
+	out.WriteString("]\n")
+}
+
+// writeYAML relies on every JSON string being a YAML string.
+func writeYAML(out *bytes.Buffer, runs []Run, cols []column) {
+	if len(runs) == 0 {
+		out.WriteString("[]\n")
+	}
+	for i := range runs {
+		fmt.Fprintf(out, "- policy: %s\n", quoted(runs[i].Name))
+		for c := range cols {
+			fmt.Fprintf(out, "  %s: %s\n", quoted(cols[c].key), cols[c].exact(&runs[i], "null"))
+		}
+	}
+}
+
+// quoted returns s as a JSON string; encoding a string cannot fail.
+func quoted(s string) string {
+	text, _ := json.Marshal(s)
+	return string(text)
+}
+
+// writeCSV writes to a buffer, which cannot fail.
+func writeCSV(out *bytes.Buffer, runs []Run, cols []column) {
+	w := csv.NewWriter(out)
+	header := []string{"policy"}
+	for c := range cols {
+		header = append(header, cols[c].key)
+	}
+	_ = w.Write(header)
+	for i := range runs {
+		row := []string{runs[i].Name}
+		for c := range cols {
+			row = append(row, cols[c].exact(&runs[i], ""))
+		}
+		_ = w.Write(row)
+	}
+	w.Flush()
+}
