@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,18 +39,27 @@ func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, ob
 	if err != nil {
 		return nil, err
 	}
-	settings, err := c.SettingsOf(name, entry.Settings())
-	if err != nil {
-		return nil, err
-	}
-	if c.Public && name == "sia" {
-		settings["rules"] = "public-code"
-	}
-	p, err := entry.New(settings)
+	p, err := newPolicy(c, entry)
 	if err != nil {
 		return nil, err
 	}
 	return simulate(ctx, c, in, entry, p, obs)
+}
+
+// newPolicy makes a policy with the settings that concern it.
+func newPolicy(c *config.Config, entry builtin.Entry) (policy.Policy, error) {
+	names := make([]string, len(entry.Settings))
+	for i, s := range entry.Settings {
+		names[i] = s.Name
+	}
+	settings, err := c.SettingsOf(entry.Name, names)
+	if err != nil {
+		return nil, err
+	}
+	if _, set := settings["rules"]; c.Public && !set && slices.Contains(names, "rules") {
+		settings["rules"] = "public-code"
+	}
+	return entry.New(settings)
 }
 
 func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.Entry, p policy.Policy, obs []scheduler.Observer) (*Run, error) {
@@ -77,7 +87,7 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 		return nil, err
 	}
 	watch := &watcher{run}
-	err = scheduler.Run(ctx, s, &bounded{world, c.Horizon}, append([]scheduler.Observer{rec, watch}, obs...)...)
+	err = s.Run(ctx, &bounded{world, c.Horizon}, append([]scheduler.Observer{rec, watch}, obs...)...)
 	if errors.Is(err, errHorizon) || ctx.Err() != nil {
 		run.Unfinished, err = true, nil
 	}

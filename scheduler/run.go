@@ -7,10 +7,10 @@ import (
 	"io"
 )
 
-// Run joins a scheduler to a world until nothing more can happen there, or
+// Run joins the scheduler to a world until nothing more can happen there, or
 // until ctx is done. It returns nil at the end of the world, and otherwise what
 // went wrong.
-func Run(ctx context.Context, s *Scheduler, b Backend, obs ...Observer) error {
+func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 	for next := b.Now().Add(s.o.Round); ; {
 		ev, err := b.Next(ctx, next) // 1. what happened
 		if errors.Is(err, io.EOF) {

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/workload"

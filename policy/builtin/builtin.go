@@ -18,6 +18,7 @@ type Entry struct {
 	Name     string
 	Doc      string    // one sentence
 	Settings []Setting // what can be set by name
+	Adapts   bool      // it decides by believed speed: profiles are taken for it
 	// New makes the policy. Settings that are not given have their defaults.
 	// It returns an error that joins all complaints: settings the policy does
 	// not have, and values that cannot be read.
@@ -34,21 +35,31 @@ type Setting struct {
 // Policies returns the table, in the order of docs/policies.md.
 func Policies() []Entry {
 	return []Entry{
+		siaEntry(),
 		queueEntry("fifo", "First in, first out; jobs run as submitted and are not preempted.", queue.FIFO),
 		queueEntry("srtf", "Shortest remaining time first, by the believed speed; jobs run as submitted and may be preempted.", queue.SRTF),
 		queueEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", queue.LAS),
 	}
 }
 
-// New makes a policy by name. An unknown name is an error that lists those
+// Find returns the entry of a name. An unknown name is an error that lists those
 // there are.
-func New(name string, settings map[string]string) (policy.Policy, error) {
+func Find(name string) (Entry, error) {
 	table := Policies()
 	i := slices.IndexFunc(table, func(e Entry) bool { return e.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("policy %q is not known, want one of %s", name, strings.Join(Names(), ", "))
+		return Entry{}, fmt.Errorf("policy %q is not known, want one of %s", name, strings.Join(Names(), ", "))
 	}
-	p, err := table[i].New(settings)
+	return table[i], nil
+}
+
+// New makes a policy by name, with the errors of Find and of the entry's New.
+func New(name string, settings map[string]string) (policy.Policy, error) {
+	e, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.New(settings)
 	if err != nil {
 		return nil, fmt.Errorf("policy %s: %w", name, err)
 	}
@@ -68,7 +79,7 @@ func queueEntry(name, doc string, defaults func() queue.Options) Entry {
 	settings := []Setting{
 		{"backfill", strconv.FormatBool(defaults().Backfill), "whether a job may pass one ahead of it that does not fit (true, false)"},
 	}
-	return Entry{name, doc, settings, func(given map[string]string) (policy.Policy, error) {
+	return Entry{Name: name, Doc: doc, Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
 		o := defaults()
 		r := read(given, settings)
 		r.bool("backfill", &o.Backfill)

@@ -86,7 +86,7 @@ func (p *Policy) limit(j *policy.Job) int {
 		now = j.Status.MaxGPUs
 	}
 	most := max(1, int(p.o.Growth*float64(now)))
-	if j.MaxGPUs > 0 {
+	if j.Spec.MaxGPUs > 0 {
 		most = min(most, j.Spec.MaxGPUs)
 	}
 	return most
@@ -128,7 +128,7 @@ func (p *Policy) normalise(r *row) {
 // eligible reports whether the job could ever run on a configuration.
 func (p *Policy) eligible(j *policy.Job, c configuration) bool {
 	return j.Eligible(c.GPUType) && c.GPUs >= j.Min(c.GPUType) && c.GPUs%j.ReplicaGPUs(c.GPUType) == 0 &&
-		(j.MaxGPUs == 0 || c.GPUs <= j.Spec.MaxGPUs) && p.batchAllows(j, c)
+		(j.Spec.MaxGPUs == 0 || c.GPUs <= j.Spec.MaxGPUs) && p.batchAllows(j, c)
 }
 
 // minGPUs returns N_min: the fewest GPUs of any column the job may ever have.

@@ -1,0 +1,70 @@
+package builtin
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/sia"
+)
+
+// siaEntry is the Sia policy.
+func siaEntry() Entry {
+	d := sia.DefaultOptions()
+	settings := []Setting{
+		{"p", fmt.Sprint(d.P), "fairness exponent, not 0"},
+		{"lambda", fmt.Sprint(d.Lambda), "penalty for giving a job nothing"},
+		{"growth", fmt.Sprint(d.Growth), "factor by which a job's GPUs may grow in a round"},
+		{"timeshare", d.TimeShare.String(), "window of the time-varying penalty; 0s is off"},
+		{"solver", d.Solver, "price or exact"},
+		{"rules", "thesis", "thesis or public-code"},
+	}
+	return Entry{Name: "sia", Doc: "Sia: GPU type and count of adaptive jobs chosen together, by goodput.", Settings: settings, Adapts: true, New: func(given map[string]string) (policy.Policy, error) {
+		o := sia.DefaultOptions()
+		r := read(given, settings)
+		r.float("p", &o.P)
+		r.float("lambda", &o.Lambda)
+		r.float("growth", &o.Growth)
+		r.duration("timeshare", &o.TimeShare)
+		if s, ok := given["solver"]; ok {
+			o.Solver = s
+		}
+		switch given["rules"] {
+		case "", "thesis":
+		case "public-code":
+			o.Rules = sia.PublicCode()
+		default:
+			r.errs = append(r.errs, fmt.Errorf("setting rules is %q, want thesis or public-code", given["rules"]))
+		}
+		if err := errors.Join(r.errs...); err != nil {
+			return nil, err
+		}
+		return sia.New(o)
+	}}
+}
+
+// float sets a number that is given.
+func (r *reader) float(name string, to *float64) {
+	if text, ok := r.given[name]; ok {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			r.errs = append(r.errs, fmt.Errorf("setting %s is %q, want a number", name, text))
+			return
+		}
+		*to = v
+	}
+}
+
+// duration sets a time that is given.
+func (r *reader) duration(name string, to *time.Duration) {
+	if text, ok := r.given[name]; ok {
+		v, err := time.ParseDuration(text)
+		if err != nil {
+			r.errs = append(r.errs, fmt.Errorf("setting %s is %q, want a duration such as 180s", name, text))
+			return
+		}
+		*to = v
+	}
+}
