@@ -44,9 +44,10 @@ type quadratic struct {
 // restoration", §3.
 type dual struct{ u, v float64 }
 
-// A slope is how the errors of a point change with the parameters: a = log
-// T_acc with the pair at alphaC, b = log T_net with the pair at network.
-type slope struct {
+// A row, of the Jacobian, says how the errors of a point change with the
+// parameters: a = log T_acc with the pair at alphaC, b = log T_net with the
+// pair at network.
+type row struct {
 	*term
 	a, b    pair
 	network int
@@ -68,7 +69,7 @@ func derive(points []point, s *state, y []dual, m *quadratic) {
 	wu, wv := 1/(n*s.rmsU), 1/(n*s.rmsV)
 	for i := range points {
 		p, t := &points[i], &s.terms[i]
-		r := slope{t, pair{t.perAcc, t.perAcc * p.local}, pair{t.perNet, t.perNet * p.peers}, p.network}
+		r := row{t, pair{t.perAcc, t.perAcc * p.local}, pair{t.perNet, t.perNet * p.peers}, p.network}
 		us.errors.add(alphaC, t.u, &r.a)
 		us.duals.add(alphaC, y[i].u, &r.a)
 		vs.errors.chain(t.v, &r)
@@ -88,7 +89,7 @@ func derive(points []point, s *state, y []dual, m *quadratic) {
 }
 
 // chain adds w ∂v.
-func (x *vector) chain(w float64, r *slope) {
+func (x *vector) chain(w float64, r *row) {
 	x.add(alphaC, w*(1-r.q), &r.a)
 	x[gamma] += w * r.slope
 	if r.network != none {
@@ -98,13 +99,13 @@ func (x *vector) chain(w float64, r *slope) {
 
 // addU adds w ∂u ∂u' + y ∂²u. A logarithm's second derivative is minus the
 // square of its first.
-func (m *quadratic) addU(w, y float64, r *slope) {
+func (m *quadratic) addU(w, y float64, r *row) {
 	m.hess.add(alphaC, alphaC, w-y, &r.a, &r.a)
 	m.scale.addSquares(alphaC, w, &r.a)
 }
 
 // addV adds w ∂v ∂v' + y ∂²v: first by a, b and g, then by the parameters.
-func (m *quadratic) addV(w, y, g float64, r *slope) {
+func (m *quadratic) addV(w, y, g float64, r *row) {
 	va, vb, vg := 1-r.q, r.q, r.slope
 	mix := va * vb
 	aa := w*va*va + y*(g*mix-va)

@@ -183,6 +183,20 @@ func TestFit_resumes_where_a_phase_was_never_seen(t *testing.T) {
 	}
 }
 
+// Measured network times that point below zero for two replicas.
+func TestFit_of_a_network_that_only_grows(t *testing.T) {
+	obs := []perf.Observation{
+		{Nodes: 1, Replicas: 1, Local: 8, Compute: 0.4, Step: 0.41},
+		{Nodes: 2, Replicas: 3, Local: 8, Compute: 0.4, Step: 0.42},
+		{Nodes: 2, Replicas: 8, Local: 16, Compute: 0.7, Step: 1.4},
+		{Nodes: 4, Replicas: 16, Local: 16, Compute: 0.7, Step: 2.6},
+	}
+	p, loss := Fit(obs, nil)
+	if loss > 0.5 || p.Step(4, 16, 16) < 1.5 {
+		t.Errorf("loss %g, a step on 16 replicas takes %g s, want about 2.6", loss, p.Step(4, 16, 16))
+	}
+}
+
 func TestFitter_gives_what_fresh_memory_gives(t *testing.T) {
 	var f Fitter
 	rapid.Check(t, func(t *rapid.T) {

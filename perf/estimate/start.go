@@ -62,6 +62,8 @@ func guess(obs []perf.Observation, b *box, g float64) vector {
 	x[alphaC], x[betaC] = acc.fit()
 	x[alphaN], x[betaN] = between.fit()
 	x[alphaR], x[betaR] = within.fit()
+	x[alphaN] = max(x[alphaN], x[betaN]) // their prior is steep beyond
+	x[alphaR] = max(x[alphaR], x[betaR])
 	if b.pinned(alphaC) { // the slope makes up the other half
 		x[betaC] = b.low[alphaC] / float64(obs[0].Local)
 	}
