@@ -1,0 +1,96 @@
+package submesh
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// A memory is which nodes a placement names, so that they need not be looked
+// up by name every round.
+type memory struct {
+	spec  *job.Spec
+	share *cluster.Share // the first of the placement: its identity
+	at    []int32
+}
+
+// locate starts a claim for every job and finds the nodes of those that stay.
+// Both the memory and the jobs are in order of submission, so one walk finds
+// what is remembered.
+func (pl *Placer) locate() {
+	if n := len(pl.s.Jobs); cap(pl.claims) < n {
+		pl.claims = make([]claim, n)
+	}
+	pl.claims = pl.claims[:len(pl.s.Jobs)]
+	next := 0
+	for i, j := range pl.s.Jobs {
+		d, c := &pl.p.Jobs[i], &pl.claims[i]
+		*c = claim{state: opening(j, d), slots: c.slots[:0]}
+		if c.state == none {
+			continue
+		}
+		c.pool = pl.poolOf(d.Allocation.GPUType)
+		if c.state == moving {
+			continue
+		}
+		held := pl.holds(i)
+		for k := next; k < len(pl.memo); k++ {
+			if m := &pl.memo[k]; m.spec == j.Spec {
+				next = k + 1
+				if m.share == &held[0] && len(m.at) == len(held) {
+					c.at = m.at
+				}
+				break
+			}
+		}
+		if c.at == nil {
+			c.at = pl.lookUp(held)
+		}
+	}
+}
+
+func (pl *Placer) poolOf(t cluster.GPUType) int32 {
+	for i := range pl.cluster.Types() {
+		if pl.cluster.Types()[i].Type == t {
+			return int32(i)
+		}
+	}
+	return -1
+}
+
+// lookUp returns the nodes of a placement; nil if one is not in the cluster.
+func (pl *Placer) lookUp(p cluster.Placement) []int32 {
+	at := make([]int32, len(p))
+	for k := range p {
+		i, ok := pl.cluster.Index(p[k].Node)
+		if !ok {
+			return nil
+		}
+		at[k] = int32(i)
+	}
+	return at
+}
+
+// write turns claims into placements and remembers them.
+func (pl *Placer) write() {
+	pl.memo = pl.memo[:0]
+	for i, j := range pl.s.Jobs {
+		c, d := &pl.claims[i], &pl.p.Jobs[i]
+		switch c.state {
+		case none, dropped:
+			continue
+		case kept, fixed:
+			if len(d.Placement) == 0 {
+				d.Placement = j.Placement
+				if d.Allocation != j.Allocation {
+					d.Placement = shares(j.Placement, d.Allocation)
+				}
+			}
+		case moving:
+			d.Placement, c.at = pl.name(c.slots, d.Allocation)
+			if d.Placement.Equal(j.Placement) {
+				d.Placement = j.Placement
+			}
+		}
+		pl.memo = append(pl.memo, memory{j.Spec, &d.Placement[0], c.at})
+	}
+}

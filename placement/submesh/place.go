@@ -1,0 +1,216 @@
+package submesh
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// placePending places what is queued, in order. Jobs that are displaced on the
+// way join the queue. It ends, because a job is displaced at most once.
+func (pl *Placer) placePending() {
+	slices.SortFunc(pl.pending, byRank)
+	for pl.head < len(pl.pending) {
+		p := pl.pending[pl.head]
+		pl.head++
+		switch {
+		case pl.claims[p.job].state == dropped:
+		case p.class == scatter:
+			if !pl.placeOnOne(p) && !pl.scatter(p) {
+				pl.drop(p.job)
+			}
+		case p.class == single && (pl.placeOnOne(p) || pl.makeRoom(p)):
+		case p.class == whole && (pl.placeOnIdle(p) || pl.makeRoom(p)):
+		case p.odd && pl.o.Split: // has its turn when all others are placed
+			p.class, p.size, p.nodes = scatter, p.size*p.nodes, 1
+			pl.requeue(p)
+		default:
+			pl.drop(p.job)
+		}
+	}
+}
+
+func (pl *Placer) requeue(p piece) {
+	pl.pending = append(pl.pending, p)
+	slices.SortFunc(pl.pending[pl.head:], byRank)
+}
+
+func (pl *Placer) poolAt(p piece) *pool { return &pl.pools[pl.claims[p.job].pool] }
+
+// give gives g GPUs of a node to a job.
+func (pl *Placer) give(job, node, g int32) {
+	pl.take(node, g)
+	c := &pl.claims[job]
+	c.slots = append(c.slots, slot{node, g})
+}
+
+// placeOnOne places a piece on the node it fits best.
+func (pl *Placer) placeOnOne(p piece) bool {
+	n := pl.poolAt(p).fit(int(p.size))
+	if n < 0 {
+		return false
+	}
+	pl.give(p.job, n, p.size)
+	return true
+}
+
+// placeOnIdle places a piece on idle nodes, all or none.
+func (pl *Placer) placeOnIdle(p piece) bool {
+	idle := &pl.poolAt(p).idle[p.size]
+	if idle.n < int(p.nodes) {
+		return false
+	}
+	for range p.nodes {
+		pl.give(p.job, pl.poolAt(p).nodes[idle.first()], p.size)
+	}
+	return true
+}
+
+// scatter places a piece on as few nodes as have its GPUs, all or none.
+func (pl *Placer) scatter(p piece) bool {
+	pool, before := pl.poolAt(p), len(pl.claims[p.job].slots)
+	for left := p.size; left > 0; {
+		n := pool.freest()
+		if n < 0 {
+			pl.giveBack(p.job, before)
+			return false
+		}
+		g := min(left, pl.nodes[n].free)
+		pl.give(p.job, n, g)
+		left -= g
+	}
+	return true
+}
+
+// giveBack frees what a job got in this round, but for the first slots.
+func (pl *Placer) giveBack(job int32, but int) {
+	c := &pl.claims[job]
+	for _, s := range c.slots[but:] {
+		pl.take(s.node, -s.gpus)
+	}
+	c.slots = c.slots[:but]
+}
+
+// drop takes an allocation back.
+func (pl *Placer) drop(job int32) {
+	pl.giveBack(job, 0)
+	pl.claims[job].state = dropped
+	d := &pl.p.Jobs[job]
+	*d = policy.Decision{Why: policy.Reason{Kind: policy.Evicted, Config: d.Allocation.Configuration}}
+}
+
+// A clearing is a node and the jobs to displace for there to be room on it.
+type clearing struct {
+	node      int32
+	cost      int   // weights of the jobs
+	gpus      int32 // they hold there
+	displaced []int32
+}
+
+// makeRoom displaces jobs for a piece, as few as it finds, and places it.
+func (pl *Placer) makeRoom(p piece) bool {
+	if pl.tenants == nil {
+		pl.listTenants()
+	}
+	var open []clearing
+	for _, n := range pl.poolAt(p).nodes {
+		size := pl.nodes[n].size
+		if size < p.size || p.class == whole && size != p.size {
+			continue
+		}
+		if c, ok := pl.clear(n, p.size); ok {
+			open = append(open, c)
+		}
+	}
+	if len(open) < int(p.nodes) {
+		return false
+	}
+	slices.SortStableFunc(open, func(a, b clearing) int {
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.gpus, b.gpus))
+	})
+	for _, c := range open[:p.nodes] {
+		for _, job := range c.displaced {
+			pl.displace(job)
+		}
+		pl.give(p.job, c.node, p.size)
+	}
+	slices.SortFunc(pl.pending[pl.head:], byRank)
+	return true
+}
+
+// listTenants lists the jobs that keep their place, by node.
+func (pl *Placer) listTenants() {
+	pl.tenants = make([][]int32, len(pl.nodes))
+	for i := range pl.claims {
+		if pl.claims[i].state == kept {
+			for _, n := range pl.claims[i].at {
+				pl.tenants[n] = append(pl.tenants[n], int32(i))
+			}
+		}
+	}
+}
+
+// clear says which jobs to displace from node n for g GPUs to be free. Only
+// jobs that hold less there may be: they are placed after the piece that is in
+// need. Of those it takes the least one that suffices, or else the largest,
+// and so on.
+func (pl *Placer) clear(n, g int32) (clearing, bool) {
+	type tenant struct {
+		job, gpus int32
+		weight    int
+	}
+	var movable []tenant
+	for _, i := range pl.tenants[n] {
+		t := tenant{i, pl.gpusOn(i, n), weight(pl.s.Jobs[i], &pl.p.Jobs[i])}
+		if pl.claims[i].state == kept && (t.gpus < g || pl.isOdd(i)) {
+			movable = append(movable, t)
+		}
+	}
+	slices.SortStableFunc(movable, func(a, b tenant) int {
+		return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(b.gpus, a.gpus))
+	})
+	c := clearing{node: n}
+	for lack := g - pl.nodes[n].free; lack > 0; {
+		if len(movable) == 0 {
+			return c, false
+		}
+		best := 0
+		for k := range movable {
+			if movable[k].weight == movable[0].weight && movable[k].gpus >= lack {
+				best = k
+			}
+		}
+		t := movable[best]
+		movable = slices.Delete(movable, best, best+1)
+		c.cost, c.gpus, c.displaced = c.cost+t.weight, c.gpus+t.gpus, append(c.displaced, t.job)
+		lack -= t.gpus
+	}
+	return c, true
+}
+
+// isOdd reports whether what job i holds can be scattered to make room.
+func (pl *Placer) isOdd(i int32) bool {
+	c := pl.p.Jobs[i].Allocation.Configuration
+	p := &pl.pools[pl.claims[i].pool]
+	return pl.o.Split && c.GPUs <= p.most() && !p.regular(c.GPUs)
+}
+
+// gpusOn returns the GPUs that job i, which keeps its place, holds of a node.
+func (pl *Placer) gpusOn(i, n int32) int32 {
+	return int32(pl.s.Jobs[i].Placement[slices.Index(pl.claims[i].at, n)].GPUs)
+}
+
+// displace takes a job from its place and queues it again.
+func (pl *Placer) displace(i int32) {
+	c := &pl.claims[i]
+	if c.state != kept {
+		return // it held GPUs of two of the nodes
+	}
+	held := pl.s.Jobs[i].Placement
+	for k, n := range c.at {
+		pl.take(n, -int32(held[k].GPUs))
+	}
+	c.state = moving
+	pl.enqueue(int(i))
+}

@@ -1,0 +1,199 @@
+package submesh
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Options configure a Placer.
+type Options struct {
+	// Split scatters what is left of an allocation of no submesh shape (3, 6
+	// or 10 GPUs on nodes of 4) over several nodes, where no single node has
+	// room for it. Without it jobs are moved to make room, and the allocation
+	// is taken back if that fails. Default true, as in the public simulator.
+	Split bool
+}
+
+// DefaultOptions returns the defaults.
+func DefaultOptions() Options { return Options{Split: true} }
+
+// A Placer implements placement.Placer. Its placements depend on the snapshot
+// and the plan alone; between rounds it only remembers which nodes placements
+// name. It is not safe for concurrent use.
+type Placer struct {
+	o       Options
+	cluster *cluster.Cluster
+	pools   []pool
+	nodes   []node
+	memo    []memory // of the last round with a change, in the order of its jobs
+
+	// Of the round being placed:
+	s       *policy.Snapshot
+	p       *policy.Plan
+	claims  []claim // by job
+	pending []piece // what is to be placed; sorted from head on
+	head    int
+	tenants [][]int32 // jobs that keep their place, by node; nil until needed
+}
+
+// New returns a Placer. All Options are valid.
+func New(o Options) *Placer { return &Placer{o: o} }
+
+// A claim is what a job holds in the round being placed.
+type claim struct {
+	state state
+	pool  int32
+	at    []int32 // the nodes of Status.Placement, if it is kept or fixed
+	slots []slot  // what it got, if it is placed now
+}
+
+// A state is how far the placing of a job has come.
+type state uint8
+
+const (
+	none    state = iota // no GPUs granted
+	fixed                // placed by the policy, or non-preemptive: stays
+	kept                 // stays, unless it is displaced
+	moving               // to be placed, or placed now
+	dropped              // no placement
+)
+
+// A slot is some GPUs of a node.
+type slot struct{ node, gpus int32 }
+
+// Place implements placement.Placer: it fills in the placements that are nil.
+// It returns an error, and an unfinished plan, if a placement that the policy
+// gave cannot be. If nothing changed since the last round it takes time linear
+// in jobs, with no look-up and no allocation.
+func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
+	pl.s, pl.p = s, p
+	defer func() { pl.s, pl.p = nil, nil }()
+	if s.Cluster != pl.cluster {
+		pl.adopt(s.Cluster)
+	} else if pl.keepAll() { // 1. most rounds end here
+		return p, nil
+	}
+	if err := pl.claim(); err != nil { // 2. who stays, and what is free then
+		return nil, err
+	}
+	pl.placePending() // 3. the others, from large to small
+	pl.write()        // 4. names instead of numbers
+	return p, nil
+}
+
+// keepAll lets every job keep its placement and reports true, if no allocation
+// changed and the policy gave no placement.
+func (pl *Placer) keepAll() bool {
+	for i, j := range pl.s.Jobs {
+		d := &pl.p.Jobs[i]
+		if d.Allocation.GPUs != 0 && (len(d.Placement) > 0 || !unchanged(j, d)) {
+			return false
+		}
+	}
+	for i, j := range pl.s.Jobs {
+		if d := &pl.p.Jobs[i]; d.Allocation.GPUs != 0 {
+			d.Placement = j.Placement
+		}
+	}
+	return true
+}
+
+// unchanged reports whether j may stay exactly as it is placed.
+func unchanged(j *policy.Job, d *policy.Decision) bool {
+	return d.Allocation == j.Allocation && len(j.Placement) > 0
+}
+
+// stays reports whether j may stay on its nodes: CPUs and memory may change.
+func stays(j *policy.Job, d *policy.Decision) bool {
+	return d.Allocation.Configuration == j.Allocation.Configuration && len(j.Placement) > 0
+}
+
+// claim notes for every job whether it stays, counts the GPUs that are free
+// then, and queues the others.
+func (pl *Placer) claim() error {
+	pl.locate()
+	pl.pending, pl.head, pl.tenants = pl.pending[:0], 0, nil
+	for i := range pl.nodes {
+		pl.nodes[i].free = pl.nodes[i].size
+	}
+	for i := range pl.claims { // what must stay comes before what may
+		if c := &pl.claims[i]; c.state == fixed && !pl.occupy(i) {
+			if len(pl.p.Jobs[i].Placement) > 0 {
+				return fmt.Errorf("submesh: job %s: its given placement %v is not free", pl.s.Jobs[i].ID, pl.p.Jobs[i].Placement)
+			}
+			c.state = moving
+		}
+	}
+	for i := range pl.claims {
+		c := &pl.claims[i]
+		if c.state == kept && !pl.occupy(i) {
+			c.state = moving
+		}
+		if c.state == moving {
+			if c.pool < 0 {
+				return fmt.Errorf("submesh: job %s: GPU type %q is not in the cluster", pl.s.Jobs[i].ID, pl.p.Jobs[i].Allocation.GPUType)
+			}
+			pl.enqueue(i)
+		}
+	}
+	for i := range pl.pools {
+		pl.pools[i].shelve(pl.nodes)
+	}
+	return nil
+}
+
+// opening returns the state a job starts the round with.
+func opening(j *policy.Job, d *policy.Decision) state {
+	switch {
+	case d.Allocation.GPUs == 0:
+		return none
+	case len(d.Placement) > 0:
+		return fixed
+	case !stays(j, d):
+		return moving
+	case j.NonPreemptive:
+		return fixed
+	}
+	return kept
+}
+
+// occupy takes the GPUs that job i holds, all or none, and reports whether
+// they are all there.
+func (pl *Placer) occupy(i int) bool {
+	c, held := &pl.claims[i], pl.holds(i)
+	if len(c.at) != len(held) {
+		return false // a node is gone
+	}
+	for k, share := range held {
+		n := &pl.nodes[c.at[k]]
+		if n.pool != c.pool || int(n.free) < share.GPUs || share.GPUs < 1 {
+			for k := range k {
+				pl.nodes[c.at[k]].free += int32(held[k].GPUs)
+			}
+			return false
+		}
+		n.free -= int32(share.GPUs)
+	}
+	return true
+}
+
+// holds returns the placement job i keeps.
+func (pl *Placer) holds(i int) cluster.Placement {
+	if given := pl.p.Jobs[i].Placement; len(given) > 0 {
+		return given
+	}
+	return pl.s.Jobs[i].Placement
+}
+
+// weight is what moving a job costs: one restart, or the waste of one that is
+// being paid for now.
+func weight(j *policy.Job, d *policy.Decision) int {
+	if j.Phase == job.Restoring || d.Why.Kind == policy.PinnedRestore || d.Why.Kind == policy.Reserved {
+		return 1000
+	}
+	return 1
+}

@@ -1,0 +1,278 @@
+package submesh_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/placement/submesh"
+	"github.com/oxgang/oxgang/policy"
+)
+
+var _ placement.Placer = (*submesh.Placer)(nil)
+
+// nodes returns a cluster of t4 nodes a, b, c, ... with so many GPUs each.
+func nodes(t testing.TB, gpus ...int) *cluster.Cluster {
+	t.Helper()
+	var all []cluster.Node
+	for i, g := range gpus {
+		id := cluster.NodeID(fmt.Sprintf("%c", 'a'+i))
+		if len(gpus) > 26 {
+			id = cluster.NodeID(fmt.Sprintf("node-%03d", i))
+		}
+		all = append(all, cluster.Node{ID: id, GPUType: "t4", Capacity: cluster.Resources{GPUs: g}})
+	}
+	c, err := cluster.New(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// parse reads a placement: "a4 b2" is four GPUs of node a and two of b.
+func parse(text string) cluster.Placement {
+	var p cluster.Placement
+	for _, f := range strings.Fields(text) {
+		var gpus int
+		if _, err := fmt.Sscan(f[1:], &gpus); err != nil {
+			panic(err)
+		}
+		p = append(p, cluster.Share{Node: cluster.NodeID(f[:1]), Resources: cluster.Resources{GPUs: gpus}})
+	}
+	return p
+}
+
+// print is the inverse of parse.
+func print(p cluster.Placement) string {
+	var fields []string
+	for _, s := range p {
+		fields = append(fields, fmt.Sprintf("%s%d", s.Node, s.GPUs))
+	}
+	return strings.Join(fields, " ")
+}
+
+// A row is one job of a test round.
+type row struct {
+	held  string // where it is; empty: it waits
+	nodes int    // granted
+	gpus  int
+	want  string // where it is to be; empty: evicted, or nothing granted
+	set   func(j *policy.Job, d *policy.Decision)
+}
+
+func config(nodes, gpus int) cluster.Configuration {
+	return cluster.Configuration{Nodes: nodes, GPUs: gpus, GPUType: "t4"}
+}
+
+func nonPreemptive(j *policy.Job, _ *policy.Decision) { j.NonPreemptive = true }
+func restoring(j *policy.Job, _ *policy.Decision)     { j.Phase = job.Restoring }
+
+// round returns the snapshot and the unplaced plan of rows.
+func round(c *cluster.Cluster, rows []row) (*policy.Snapshot, *policy.Plan) {
+	s, p := &policy.Snapshot{Cluster: c}, &policy.Plan{}
+	for i, r := range rows {
+		j := &policy.Job{Spec: &job.Spec{ID: job.ID(fmt.Sprintf("j%d", i)), Adaptivity: job.Adaptive}}
+		j.Phase = job.Waiting
+		if held := parse(r.held); held != nil {
+			j.Phase, j.Placement = job.Running, held
+			j.Allocation.Configuration = config(len(held), held.GPUs())
+		}
+		var d policy.Decision
+		if r.gpus > 0 {
+			d.Allocation.Configuration = config(r.nodes, r.gpus)
+		}
+		if r.set != nil {
+			r.set(j, &d)
+		}
+		s.Jobs, p.Jobs = append(s.Jobs, j), append(p.Jobs, d)
+	}
+	return s, p
+}
+
+func TestPlace(t *testing.T) {
+	tests := []struct {
+		name  string
+		nodes []int
+		o     submesh.Options
+		rows  []row
+	}{
+		{name: "best fit prefers nodes in use", nodes: []int{4, 4, 4}, rows: []row{
+			{held: "b2", nodes: 1, gpus: 2, want: "b2"},
+			{held: "c1", nodes: 1, gpus: 1, want: "c1"},
+			{nodes: 1, gpus: 2, want: "b2"},
+			{nodes: 1, gpus: 1, want: "c1"},
+		}},
+		{name: "large before small", nodes: []int{4, 4}, rows: []row{
+			{nodes: 1, gpus: 1, want: "b1"},
+			{nodes: 1, gpus: 4, want: "a4"},
+		}},
+		{name: "whole nodes", nodes: []int{4, 4, 4}, rows: []row{
+			{held: "a1", nodes: 1, gpus: 1, want: "a1"},
+			{nodes: 2, gpus: 8, want: "b4 c4"},
+		}},
+		{name: "fragmented: the fewest moves make a whole node", nodes: []int{4, 4}, rows: []row{
+			{held: "a1", nodes: 1, gpus: 1, want: "a1"},
+			{held: "a1", nodes: 1, gpus: 1, want: "a1"},
+			{held: "b2", nodes: 1, gpus: 2, want: "a2"},
+			{nodes: 1, gpus: 4, want: "b4"},
+		}},
+		{name: "fragmented: a partial node", nodes: []int{4, 4}, rows: []row{
+			{held: "a2", nodes: 1, gpus: 2, want: "a2"},
+			{held: "a1", nodes: 1, gpus: 1, want: "b1"},
+			{held: "b2", nodes: 1, gpus: 2, want: "b2"},
+			{held: "b1", nodes: 1, gpus: 1, want: "b1"},
+			{nodes: 1, gpus: 2, want: "a2"},
+		}},
+		{name: "a restoring job is moved last", nodes: []int{4, 4}, rows: []row{
+			{held: "a1", nodes: 1, gpus: 1, want: "a1", set: restoring},
+			{held: "b1", nodes: 1, gpus: 1, want: "a1"},
+			{held: "b1", nodes: 1, gpus: 1, want: "a1"},
+			{nodes: 1, gpus: 4, want: "b4"},
+		}},
+		{name: "a restoring job is moved if nothing else helps", nodes: []int{4, 4}, rows: []row{
+			{held: "a1", nodes: 1, gpus: 1, want: "b1", set: restoring},
+			{held: "b1", nodes: 1, gpus: 1, want: "b1", set: nonPreemptive},
+			{nodes: 1, gpus: 4, want: "a4"},
+		}},
+		{name: "a non-preemptive job is never moved", nodes: []int{4, 4}, rows: []row{
+			{held: "a1", nodes: 1, gpus: 1, want: "a1", set: nonPreemptive},
+			{held: "b1", nodes: 1, gpus: 1, want: "b1", set: nonPreemptive},
+			{nodes: 1, gpus: 4},
+		}},
+		{name: "GPUs that a job gives back are there for others", nodes: []int{4}, rows: []row{
+			{held: "a4"},
+			{nodes: 1, gpus: 4, want: "a4"},
+		}},
+		{name: "virtual nodes: six GPUs are four and two", nodes: []int{6, 6}, rows: []row{
+			{nodes: 1, gpus: 4, want: "a4"},
+			{nodes: 1, gpus: 4, want: "b4"},
+			{nodes: 1, gpus: 2, want: "a2"},
+			{nodes: 1, gpus: 1, want: "b1"},
+			{nodes: 1, gpus: 1, want: "b1"},
+		}},
+		{name: "virtual nodes: whole nodes of six", nodes: []int{6, 6, 6}, rows: []row{
+			{held: "a1", nodes: 1, gpus: 1, want: "a1"},
+			{nodes: 2, gpus: 12, want: "b6 c6"},
+			{nodes: 1, gpus: 4, want: "a4"},
+		}},
+		{name: "nodes of different sizes", nodes: []int{8, 4, 4}, rows: []row{
+			{nodes: 2, gpus: 8, want: "b4 c4"},
+			{nodes: 1, gpus: 8, want: "a8"},
+		}},
+		{name: "whole nodes of different sizes", nodes: []int{4, 8, 4}, rows: []row{
+			{nodes: 2, gpus: 12, want: "a4 b8"},
+			{nodes: 1, gpus: 4, want: "c4"},
+		}},
+		{name: "a small node before an idle large one", nodes: []int{8, 4}, rows: []row{
+			{nodes: 1, gpus: 2, want: "b2"},
+		}},
+		{name: "six GPUs: a whole node, the rest on one", nodes: []int{4, 4, 4}, o: submesh.DefaultOptions(), rows: []row{
+			{held: "a2", nodes: 1, gpus: 2, want: "a2"},
+			{nodes: 2, gpus: 6, want: "a2 b4"},
+		}},
+		{name: "ten GPUs: the rest is scattered if it must", nodes: []int{4, 4, 4, 4}, o: submesh.DefaultOptions(), rows: []row{
+			{held: "c3", nodes: 1, gpus: 3, want: "c3", set: nonPreemptive},
+			{held: "d3", nodes: 1, gpus: 3, want: "d3", set: nonPreemptive},
+			{nodes: 3, gpus: 10, want: "a4 b4 c1 d1"},
+		}},
+		{name: "three GPUs are scattered if they must", nodes: []int{4, 4, 4}, o: submesh.DefaultOptions(), rows: []row{
+			{nodes: 1, gpus: 3, want: "a3"},
+			{nodes: 1, gpus: 3, want: "b3"},
+			{nodes: 1, gpus: 3, want: "c3"},
+			{nodes: 1, gpus: 3, want: "a1 b1 c1"},
+		}},
+		{name: "three GPUs are not scattered without Split", nodes: []int{4, 4}, rows: []row{
+			{nodes: 1, gpus: 3, want: "a3"},
+			{nodes: 1, gpus: 2},
+			{nodes: 1, gpus: 3, want: "b3"},
+		}},
+		{name: "three GPUs make way for two and are scattered", nodes: []int{4, 4}, o: submesh.DefaultOptions(), rows: []row{
+			{held: "a3", nodes: 1, gpus: 3, want: "a2 b1"},
+			{held: "b3", nodes: 1, gpus: 3, want: "b3"},
+			{nodes: 1, gpus: 2, want: "a2"},
+		}},
+		{name: "a scattered job stays", nodes: []int{4, 4}, o: submesh.DefaultOptions(), rows: []row{
+			{held: "a1 b2", nodes: 2, gpus: 3, want: "a1 b2"},
+			{nodes: 1, gpus: 2, want: "b2"},
+		}},
+		{name: "a given placement comes first", nodes: []int{4, 4}, rows: []row{
+			{held: "a1", nodes: 1, gpus: 1, want: "b1"},
+			{nodes: 1, gpus: 4, want: "a4", set: func(_ *policy.Job, d *policy.Decision) { d.Placement = parse("a4") }},
+		}},
+		{name: "a job whose node is gone is placed again", nodes: []int{4}, rows: []row{
+			{held: "z2", nodes: 1, gpus: 2, want: "a2"},
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s, p := round(nodes(t, test.nodes...), test.rows)
+			if _, err := submesh.New(test.o).Place(t.Context(), s, p); err != nil {
+				t.Fatal(err)
+			}
+			var got, want []string
+			for i, r := range test.rows {
+				got, want = append(got, print(p.Jobs[i].Placement)), append(want, r.want)
+				if evicted := p.Jobs[i].Why.Kind == policy.Evicted; evicted != (r.gpus > 0 && r.want == "") {
+					t.Errorf("job %d: evicted %v", i, evicted)
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("placements (-want +got):\n%s", diff)
+			}
+			if err := policy.Check(s, p); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestPlaceSaysWhatItTookBack(t *testing.T) {
+	s, p := round(nodes(t, 4, 4), []row{
+		{held: "a1", nodes: 1, gpus: 1, set: nonPreemptive}, {held: "b1", nodes: 1, gpus: 1, set: nonPreemptive},
+		{nodes: 1, gpus: 4},
+	})
+	if _, err := submesh.New(submesh.DefaultOptions()).Place(t.Context(), s, p); err != nil {
+		t.Fatal(err)
+	}
+	want := policy.Decision{Why: policy.Reason{Kind: policy.Evicted, Config: config(1, 4)}}
+	if diff := cmp.Diff(want, p.Jobs[2]); diff != "" {
+		t.Errorf("decision (-want +got):\n%s", diff)
+	}
+}
+
+func TestPlaceRefusesAGivenPlacementThatIsNotFree(t *testing.T) {
+	for _, given := range []string{"a4", "z4", "a5"} {
+		s, p := round(nodes(t, 4, 4), []row{
+			{nodes: 1, gpus: 4, set: func(_ *policy.Job, d *policy.Decision) { d.Placement = parse("a4") }},
+			{nodes: 1, gpus: 4, set: func(_ *policy.Job, d *policy.Decision) { d.Placement = parse(given) }},
+		})
+		_, err := submesh.New(submesh.DefaultOptions()).Place(t.Context(), s, p)
+		if err == nil || !strings.HasPrefix(err.Error(), "submesh: job j1: its given placement") {
+			t.Errorf("given %s: got %v", given, err)
+		}
+	}
+}
+
+func TestPlaceSharesCPUsAndMemory(t *testing.T) {
+	s, p := round(nodes(t, 4, 4), []row{{nodes: 2, gpus: 6}, {held: "b1", nodes: 1, gpus: 1}})
+	p.Jobs[0].Allocation.CPUs, p.Jobs[0].Allocation.Memory = 12, 100
+	p.Jobs[1].Allocation.CPUs, p.Jobs[1].Allocation.Memory = 3, 7
+	if _, err := submesh.New(submesh.DefaultOptions()).Place(t.Context(), s, p); err != nil {
+		t.Fatal(err)
+	}
+	want := []cluster.Placement{
+		{
+			{Node: "a", Resources: cluster.Resources{GPUs: 4, CPUs: 8, Memory: 68}},
+			{Node: "b", Resources: cluster.Resources{GPUs: 2, CPUs: 4, Memory: 32}},
+		},
+		{{Node: "b", Resources: cluster.Resources{GPUs: 1, CPUs: 3, Memory: 7}}},
+	}
+	if diff := cmp.Diff(want, []cluster.Placement{p.Jobs[0].Placement, p.Jobs[1].Placement}); diff != "" {
+		t.Errorf("placements (-want +got):\n%s", diff)
+	}
+}
