@@ -1,0 +1,94 @@
+package schedulertest
+
+import (
+	"context"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Drive returns a function that runs a scheduler with FirstFit, a round a
+// minute, in a world with the nodes of c.
+func Drive(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
+	return DriveWith(c, FirstFit{}, obs...)
+}
+
+// DriveWith is Drive with another policy, which says where its jobs run.
+func DriveWith(c *cluster.Cluster, p policy.Policy, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
+	return func(ctx context.Context, b scheduler.Backend) error {
+		o := scheduler.DefaultOptions()
+		o.Round = time.Minute
+		s, err := scheduler.New(p, asPlanned{}, c, o)
+		if err != nil {
+			return err
+		}
+		return s.Run(ctx, b, obs...)
+	}
+}
+
+// asPlanned is the Placer of plans that say where.
+type asPlanned struct{}
+
+func (asPlanned) Place(_ context.Context, _ *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
+	return p, nil
+}
+
+// FirstFit is the smallest policy: from the first job to the last, each that
+// holds GPUs keeps them, and each that fits onto one node gets what it asks
+// for there.
+type FirstFit struct {
+	// Last starts with the last job instead.
+	Last bool
+}
+
+// Plan implements policy.Policy.
+func (f FirstFit) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	p := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}
+	free := make([]int, len(s.Cluster.Nodes()))
+	for i, n := range s.Cluster.Nodes() {
+		free[i] = n.Capacity.GPUs
+	}
+	for i, j := range s.Jobs {
+		if !j.Holding() {
+			continue
+		}
+		p.Jobs[i] = policy.Decision{Allocation: j.Allocation, Placement: j.Placement, Why: policy.Reason{Kind: policy.AsPlanned}}
+		for _, share := range j.Placement {
+			if at, ok := s.Cluster.Index(share.Node); ok {
+				free[at] -= share.GPUs
+			}
+		}
+	}
+	for i := range s.Jobs {
+		if f.Last {
+			i = len(s.Jobs) - 1 - i
+		}
+		if !s.Jobs[i].Holding() {
+			p.Jobs[i] = fit(s, s.Jobs[i], free)
+		}
+	}
+	return p, nil
+}
+
+// fit gives a job the first node on which it fits and takes the GPUs off free.
+func fit(s *policy.Snapshot, j *policy.Job, free []int) policy.Decision {
+	if j.Phase == job.Profiling {
+		return policy.Decision{Why: policy.Reason{Kind: policy.WaitProfile}}
+	}
+	n := max(1, j.GPUs)
+	for at, node := range s.Cluster.Nodes() {
+		if free[at] < n || !j.Eligible(node.GPUType) {
+			continue
+		}
+		free[at] -= n
+		return policy.Decision{
+			Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: n, GPUType: node.GPUType}},
+			Placement:  cluster.Placement{{Node: node.ID, Resources: cluster.Resources{GPUs: n}}},
+			Why:        policy.Reason{Kind: policy.Started},
+		}
+	}
+	return policy.Decision{Why: policy.Reason{Kind: policy.WaitOrder, Limit: float64(n)}}
+}

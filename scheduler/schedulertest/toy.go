@@ -1,0 +1,218 @@
+package schedulertest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Epoch is when the time of a Toy starts.
+var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Times of a Toy.
+const (
+	toyReport  = 30 * time.Second // between reports
+	toyProfile = time.Minute      // of profiling
+)
+
+// A ToyJob is one job of a Toy.
+type ToyJob struct {
+	Spec *job.Spec
+	At   time.Duration // of its submission, since Epoch
+	Work time.Duration // GPU time until it is done
+	// LostAt, if positive, is when a failure takes its GPUs, if it holds any.
+	LostAt time.Duration
+}
+
+// A Toy is the smallest world: jobs that need so much GPU time, start at once,
+// speed up linearly and lose nothing. Make one with NewToy.
+type Toy struct {
+	now   time.Time
+	jobs  []*toyJob
+	ready []scheduler.Event // at now
+}
+
+type toyJob struct {
+	ToyJob
+	come, over bool
+	alloc      cluster.Allocation
+	settled    time.Time // when Work was last brought up to date
+	report     time.Time // next report, while it holds GPUs
+	profiled   time.Time // end of profiling; zero: none goes on
+}
+
+// NewToy returns a Toy of jobs, which happen in the given order where they
+// happen at one time.
+func NewToy(jobs []ToyJob) *Toy {
+	w := &Toy{now: Epoch}
+	for _, j := range jobs {
+		w.jobs = append(w.jobs, &toyJob{ToyJob: j})
+	}
+	return w
+}
+
+// Now implements scheduler.Backend.
+func (w *Toy) Now() time.Time { return w.now }
+
+// Next implements scheduler.Backend.
+func (w *Toy) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for len(w.ready) == 0 {
+		at, pending, left := w.next()
+		if left == 0 {
+			return nil, io.EOF
+		}
+		if !pending || at.After(deadline) {
+			w.now = deadline
+			return nil, nil
+		}
+		w.now = at
+		for _, j := range w.jobs {
+			w.happen(j)
+		}
+	}
+	ev := w.ready[0]
+	w.ready = w.ready[1:]
+	return ev, nil
+}
+
+// next returns when something happens next, whether anything does unasked, and
+// how many jobs are left.
+func (w *Toy) next() (at time.Time, pending bool, left int) {
+	for _, j := range w.jobs {
+		if j.over {
+			continue
+		}
+		left++
+		if t, ok := j.next(); ok && (!pending || t.Before(at)) {
+			at, pending = t, true
+		}
+	}
+	return at, pending, left
+}
+
+func (j *toyJob) next() (time.Time, bool) {
+	switch {
+	case !j.come:
+		return Epoch.Add(j.At), true
+	case !j.profiled.IsZero():
+		return j.profiled, true
+	case j.alloc.GPUs == 0:
+		return time.Time{}, false
+	}
+	at := j.report
+	for _, t := range []time.Time{j.done(), j.lost()} {
+		if t.Before(at) {
+			at = t
+		}
+	}
+	return at, true
+}
+
+// done returns when the job ends if nothing changes.
+func (j *toyJob) done() time.Time {
+	n := time.Duration(j.alloc.GPUs)
+	return j.settled.Add((j.Work + n - 1) / n)
+}
+
+// lost returns when its failure strikes, or a time that never comes.
+func (j *toyJob) lost() time.Time {
+	if at := Epoch.Add(j.LostAt); j.LostAt > 0 && !at.Before(j.settled) {
+		return at
+	}
+	return j.done()
+}
+
+// happen makes happen what happens to a job now.
+func (w *Toy) happen(j *toyJob) {
+	if at, ok := j.next(); j.over || !ok || at.After(w.now) {
+		return
+	}
+	switch {
+	case !j.come:
+		j.come = true
+		w.ready = append(w.ready, scheduler.Submitted{Spec: j.Spec})
+		return
+	case !j.profiled.IsZero():
+		j.profiled = time.Time{}
+		w.ready = append(w.ready, scheduler.Profiled{Job: j.Spec.ID})
+		return
+	}
+	strikes := j.LostAt > 0 && j.lost().Equal(w.now) && w.now.Before(j.done())
+	w.settle(j)
+	switch {
+	case j.Work <= 0:
+		j.over = true
+		w.ready = append(w.ready, scheduler.Exited{Job: j.Spec.ID, Outcome: scheduler.Done})
+	case strikes:
+		j.alloc, j.LostAt = cluster.Allocation{}, 0
+		w.ready = append(w.ready, scheduler.Exited{Job: j.Spec.ID, Outcome: scheduler.Lost, Detail: "its node failed"})
+	default:
+		j.report = w.now.Add(toyReport)
+		w.ready = append(w.ready, scheduler.Reported{Report: job.Report{
+			Job: j.Spec.ID, Interval: toyReport, Configuration: j.alloc.Configuration,
+			Batch: job.BatchSize{Local: 8}, StepTime: time.Second, Progress: -j.Work.Seconds(),
+		}})
+	}
+}
+
+// settle takes off the work done up to now.
+func (w *Toy) settle(j *toyJob) {
+	j.Work -= time.Duration(j.alloc.GPUs) * w.now.Sub(j.settled)
+	j.settled = w.now
+}
+
+// Do implements scheduler.Backend.
+func (w *Toy) Do(ctx context.Context, actions []scheduler.Action) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, a := range actions {
+		if err := w.do(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Toy) do(a scheduler.Action) error {
+	switch a := a.(type) {
+	case scheduler.Run:
+		return w.grant(a.Job, a.Allocation)
+	case scheduler.Preempt:
+		return w.grant(a.Job, cluster.Allocation{})
+	case scheduler.Profile:
+		j, err := w.find(a.Job)
+		if err == nil {
+			j.profiled = w.now.Add(toyProfile)
+		}
+		return err
+	}
+	return fmt.Errorf("toy: unknown action %T", a)
+}
+
+func (w *Toy) grant(id job.ID, a cluster.Allocation) error {
+	j, err := w.find(id)
+	if err != nil {
+		return err
+	}
+	w.settle(j)
+	j.alloc, j.report = a, w.now.Add(toyReport)
+	return nil
+}
+
+func (w *Toy) find(id job.ID) (*toyJob, error) {
+	for _, j := range w.jobs {
+		if j.Spec.ID == id && j.come && !j.over {
+			return j, nil
+		}
+	}
+	return nil, fmt.Errorf("toy: job %s: not here", id)
+}
