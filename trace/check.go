@@ -41,9 +41,16 @@ func check(a *workload.Arrival) error {
 		name string
 		n    int
 	}{
-		{"batch_size", s.BatchSize}, {"min_gpus", s.MinGPUs}, {"max_gpus", s.MaxGPUs}, {"micro_batches", s.MicroBatches}, {"memory_bytes", int(s.Memory)},
-		{"batch.init", s.Batch.Init}, {"batch.max", s.Batch.Max}, {"batch.local_min", s.Batch.LocalMin},
-		{"reservation.nodes", s.Reservation.Nodes}, {"reservation.gpus", s.Reservation.GPUs},
+		{"batch_size", s.BatchSize},
+		{"min_gpus", s.MinGPUs},
+		{"max_gpus", s.MaxGPUs},
+		{"micro_batches", s.MicroBatches},
+		{"memory_bytes", int(s.Memory)},
+		{"batch.init", s.Batch.Init},
+		{"batch.max", s.Batch.Max},
+		{"batch.local_min", s.Batch.LocalMin},
+		{"reservation.nodes", s.Reservation.Nodes},
+		{"reservation.gpus", s.Reservation.GPUs},
 	} {
 		if n.n < 0 {
 			errs = append(errs, fmt.Errorf("%s %d, want at least 0", n.name, n.n))

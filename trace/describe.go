@@ -126,13 +126,13 @@ func (c *counters) name(kind, name string) {
 
 // adaptivityWord returns a word for what may be adapted.
 func adaptivityWord(a job.Adaptivity) string {
-	switch a {
-	case job.Adaptive:
-		return "adaptive"
-	case job.StrongScaling:
-		return "scale-gpus"
-	case job.Rigid, 0:
-		return "rigid"
+	if a == 0 {
+		a = job.Rigid
+	}
+	for _, c := range siaCategories {
+		if c.adaptivity == a {
+			return c.name
+		}
 	}
 	return "other"
 }

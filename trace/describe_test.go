@@ -23,8 +23,10 @@ func TestDescribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all = append(all, workload.Arrival{At: 26 * time.Hour, Application: "bert", CancelAfter: time.Hour,
-		Spec: job.Spec{ID: "x", User: "amy", GPUs: 4, GPUTypes: []cluster.GPUType{"t4"}, Adaptivity: job.Adaptive}})
+	all = append(all, workload.Arrival{
+		At: 26 * time.Hour, Application: "bert", CancelAfter: time.Hour,
+		Spec: job.Spec{ID: "x", User: "amy", GPUs: 4, GPUTypes: []cluster.GPUType{"t4"}, Adaptivity: job.Adaptive},
+	})
 	d, err := Describe(seqOf(all...))
 	if err != nil {
 		t.Fatal(err)

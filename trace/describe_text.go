@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -81,7 +82,7 @@ func writeNames(b *strings.Builder, title string, names []NameCount) {
 // if it is long.
 func (d *Description) writeSizes(b *strings.Builder) {
 	sizes := d.Sizes
-	label := func(n int) string { return fmt.Sprint(n) }
+	label := strconv.Itoa
 	if len(sizes) > maxRows {
 		sizes = nil
 		for _, s := range d.Sizes {

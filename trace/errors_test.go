@@ -174,3 +174,27 @@ func TestReadError(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// A line longer than the reader's buffer is skipped as a whole.
+func TestSkipLongLine(t *testing.T) {
+	for _, size := range []int{100_000, 65_535, 65_536, 65_537, 131_072, 1_000_000} {
+		long := strings.Repeat("x", size)
+		got, summary := read(t, siaText+long+"\n"+"z,1,bert,2,48\n", Options{OnBadRow: Skip, MaxLine: 50_000})
+		if len(got) != 2 || summary.Bad != 2 { // z has its columns in another order than siaText
+			t.Errorf("line of %d bytes: %d arrivals, %d bad rows, want 2 and 2", size, len(got), summary.Bad)
+		}
+		got, summary = read(t, siaText+long, Options{OnBadRow: Skip, MaxLine: 50_000})
+		if len(got) != 2 || summary.Bad != 1 {
+			t.Errorf("last line of %d bytes: %d arrivals, %d bad rows, want 2 and 1", size, len(got), summary.Bad)
+		}
+	}
+}
+
+// Rows that fit MaxLine but not the reader's buffer are read whole.
+func TestWideRow(t *testing.T) {
+	name := strings.Repeat("n", 200_000)
+	got, _ := read(t, siaHead+name+",1,bert,2,48\r\nb,2,bert,2,48\n", Options{})
+	if len(got) != 2 || string(got[0].Spec.ID) != name || got[1].Spec.ID != "b" {
+		t.Errorf("%d arrivals, want the wide one and b", len(got))
+	}
+}

@@ -38,8 +38,10 @@ func newFeed(o Options, format string, named bool, yield func(workload.Arrival, 
 func (f *feed) accept(a workload.Arrival, line, column int, name string) bool {
 	if f.named {
 		if first, ok := f.lines[a.Spec.ID]; ok {
-			return f.reject(&Error{File: f.o.File, Line: line, Column: column,
-				Problem: fmt.Sprintf("%s %s, want a name not used before: line %d has it", name, quote(string(a.Spec.ID)), first)})
+			return f.reject(&Error{
+				File: f.o.File, Line: line, Column: column,
+				Problem: fmt.Sprintf("%s %s, want a name not used before: line %d has it", name, quote(string(a.Spec.ID)), first),
+			})
 		}
 		f.lines[a.Spec.ID] = line
 	}

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -14,8 +15,10 @@ import (
 func packed(s string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	w.Write([]byte(s)) // a bytes.Buffer takes everything
-	w.Close()
+	_, err := w.Write([]byte(s))
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic(err) // a bytes.Buffer takes everything
+	}
 	return b.String()
 }
 

@@ -168,8 +168,11 @@ func (j *jsonArrival) arrival() (workload.Arrival, error) {
 		text json.Number
 		to   *time.Duration
 	}{
-		{"at_s", j.At, &a.At}, {"duration_s", j.Duration, &a.Duration}, {"cancel_after_s", j.CancelAfter, &a.CancelAfter},
-		{"latency_s", j.Latency, &a.Spec.Latency}, {"restart_overhead_s", j.Restart, &a.Spec.RestartOverhead},
+		{"at_s", j.At, &a.At},
+		{"duration_s", j.Duration, &a.Duration},
+		{"cancel_after_s", j.CancelAfter, &a.CancelAfter},
+		{"latency_s", j.Latency, &a.Spec.Latency},
+		{"restart_overhead_s", j.Restart, &a.Spec.RestartOverhead},
 	} {
 		d, ok := parseSeconds(string(t.text))
 		if t.text != "" && !ok {

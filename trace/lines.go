@@ -93,8 +93,10 @@ var errTooLong = errors.New("line too long")
 
 // tooLong returns the error for the current line.
 func (l *lines) tooLong() error {
-	return &Error{File: l.o.File, Line: l.number, Err: errTooLong,
-		Problem: fmt.Sprintf("line too long, want at most %d bytes", l.o.MaxLine)}
+	return &Error{
+		File: l.o.File, Line: l.number, Err: errTooLong,
+		Problem: fmt.Sprintf("line too long, want at most %d bytes", l.o.MaxLine),
+	}
 }
 
 // readError places an error of the underlying reader.

@@ -231,8 +231,10 @@ func (e *elements) object() ([]byte, error) {
 		}
 	}
 	if size > e.o.MaxLine {
-		return nil, &Error{File: e.o.File, Line: begin, Err: errTooLong,
-			Problem: fmt.Sprintf("element of %d bytes, want at most %d", size, e.o.MaxLine)}
+		return nil, &Error{
+			File: e.o.File, Line: begin, Err: errTooLong,
+			Problem: fmt.Sprintf("element of %d bytes, want at most %d", size, e.o.MaxLine),
+		}
 	}
 	return e.text, nil
 }

@@ -54,8 +54,8 @@ func there(t rapid.TB, format string, all []workload.Arrival) []workload.Arrival
 func fillAll(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fillAll(v.Field(i))
+		for _, field := range v.Fields() {
+			fillAll(field)
 		}
 	case reflect.Map:
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
@@ -101,13 +101,13 @@ func TestSchemaFields(t *testing.T) {
 		if err := json.Unmarshal(schema, &o); err != nil {
 			t.Fatal(err)
 		}
-		for i := range typ.NumField() {
-			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		for field := range typ.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			sub, ok := o.Properties[name]
 			if !ok {
 				t.Errorf("schema has no property %s%s", path, name)
-			} else if typ.Field(i).Type.Kind() == reflect.Struct {
-				check(path+name+".", sub, typ.Field(i).Type)
+			} else if field.Type.Kind() == reflect.Struct {
+				check(path+name+".", sub, field.Type)
 			}
 			delete(o.Properties, name)
 		}
@@ -205,9 +205,23 @@ func TestSeconds(t *testing.T) {
 		want time.Duration
 		ok   bool
 	}{
-		{"0", 0, true}, {"107", 107 * time.Second, true}, {"107.", 107 * time.Second, true}, {"172783.693367", 172783693367 * time.Microsecond, true},
-		{"0.000000001", 1, true}, {"1e3", 1000 * time.Second, true}, {"-0", 0, true}, {".5", 500 * time.Millisecond, true}, {"8999999999.999999999", 8999999999999999999, true},
-		{"9e9", 9e18, true}, {"9000000001", 0, false}, {"", 0, false}, {"1.-5", 0, false}, {"1.+5", 0, false}, {"1 ", 0, false}, {"nan", 0, false}, {"-1e-3", 0, false},
+		{"0", 0, true},
+		{"107", 107 * time.Second, true},
+		{"107.", 107 * time.Second, true},
+		{"172783.693367", 172783693367 * time.Microsecond, true},
+		{"0.000000001", 1, true},
+		{"1e3", 1000 * time.Second, true},
+		{"-0", 0, true},
+		{".5", 500 * time.Millisecond, true},
+		{"8999999999.999999999", 8999999999999999999, true},
+		{"9e9", 9e18, true},
+		{"9000000001", 0, false},
+		{"", 0, false},
+		{"1.-5", 0, false},
+		{"1.+5", 0, false},
+		{"1 ", 0, false},
+		{"nan", 0, false},
+		{"-1e-3", 0, false},
 	}
 	for _, tc := range tests {
 		if got, ok := parseSeconds(tc.text); got != tc.want || ok != tc.ok {

@@ -31,8 +31,10 @@ type row struct {
 func (r *row) fail(name, want string) {
 	if r.err == nil {
 		i := r.column[name]
-		r.err = &Error{File: r.o.File, Line: r.line, Column: i + 1,
-			Problem: fmt.Sprintf("%s %s, want %s", name, quote(r.fields[i]), want)}
+		r.err = &Error{
+			File: r.o.File, Line: r.line, Column: i + 1,
+			Problem: fmt.Sprintf("%s %s, want %s", name, quote(r.fields[i]), want),
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -90,11 +91,11 @@ func siaCategory(a *workload.Arrival) (string, error) {
 	}
 	switch {
 	case a.Application == "":
-		return "", fmt.Errorf("no application, which the format needs")
+		return "", errors.New("no application, which the format needs")
 	case a.Spec.BatchSize < 1:
 		return "", fmt.Errorf("batch size %d, want at least 1", a.Spec.BatchSize)
 	case strings.ContainsAny(string(a.Spec.ID)+a.Application, "\r\n"):
-		return "", fmt.Errorf("line break in its name or application")
+		return "", errors.New("line break in its name or application")
 	}
 	for _, c := range siaCategories {
 		if c.adaptivity == a.Spec.Adaptivity {

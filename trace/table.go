@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -114,7 +115,7 @@ func (t *table) widths() string {
 	var all []string
 	for n := range 100 {
 		if t.bare[n] != nil {
-			all = append(all, fmt.Sprint(n))
+			all = append(all, strconv.Itoa(n))
 		}
 	}
 	return strings.Join(all, " or ")

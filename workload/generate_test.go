@@ -104,40 +104,40 @@ func TestGenerateLikeShared(t *testing.T) {
 			}
 			o := DefaultGenerateOptions(kind)
 			hours := int(o.Span.Hours())
-			var real, ours []traits
+			var shared, ours []traits
 			for _, path := range files {
-				real = append(real, traitsOf(readSia(t, path), hours))
+				shared = append(shared, traitsOf(readSia(t, path), hours))
 			}
 			for seed := range uint64(60) {
 				o.Seed = seed
 				ours = append(ours, traitsOf(generate(t, o), hours))
 			}
-			compareTraits(t, mean(real), mean(ours), len(real), len(ours))
+			compareTraits(t, mean(shared), mean(ours), len(shared), len(ours))
 		})
 	}
 }
 
-// compareTraits fails the test unless ours are like those of real workloads.
-func compareTraits(t *testing.T, real, ours traits, nReal, nOurs int) {
+// compareTraits fails the test unless ours are like those of the shared traces.
+func compareTraits(t *testing.T, shared, ours traits, nShared, nOurs int) {
 	t.Helper()
-	if a, b := real.jobs/nReal, ours.jobs/nOurs; a != b {
+	if a, b := shared.jobs/nShared, ours.jobs/nOurs; a != b {
 		t.Errorf("%d jobs, want %d", b, a)
 	}
-	if math.Abs(real.meanGPUs-ours.meanGPUs) > 0.15 {
-		t.Errorf("mean GPUs %.2f, want %.2f", ours.meanGPUs, real.meanGPUs)
+	if math.Abs(shared.meanGPUs-ours.meanGPUs) > 0.15 {
+		t.Errorf("mean GPUs %.2f, want %.2f", ours.meanGPUs, shared.meanGPUs)
 	}
-	for name, share := range real.applications {
+	for name, share := range shared.applications {
 		if math.Abs(share-ours.applications[name]) > 0.012 {
 			t.Errorf("share of %s %.3f, want %.3f", name, ours.applications[name], share)
 		}
 	}
-	for i, h := range real.hours {
+	for i, h := range shared.hours {
 		if math.Abs(h-ours.hours[i]) > 3 {
 			t.Errorf("%.1f jobs in hour %d, want %.1f", ours.hours[i], i, h)
 		}
 	}
-	if math.Abs(real.shortGaps-ours.shortGaps) > 0.02 {
-		t.Errorf("share of gaps below 10 s %.3f, want %.3f", ours.shortGaps, real.shortGaps)
+	if math.Abs(shared.shortGaps-ours.shortGaps) > 0.02 {
+		t.Errorf("share of gaps below 10 s %.3f, want %.3f", ours.shortGaps, shared.shortGaps)
 	}
 }
 
