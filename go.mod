@@ -1,6 +1,6 @@
 module github.com/oxgang/oxgang
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/bartolsthoorn/gohighs v0.1.1 // indirect
@@ -9,5 +9,6 @@ require (
 	github.com/spf13/cobra v1.10.2 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	go.yaml.in/yaml/v3 v3.0.6 // indirect
+	golang.org/x/sync v0.24.0 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )

@@ -43,8 +43,9 @@ type Config struct {
 // Generate says which trace to generate when none is given.
 type Generate struct {
 	Kind string
-	Jobs int     // 0: the kind's
-	Rate float64 // jobs per hour; 0: the kind's
+	Jobs int           // 0: the kind's
+	Span time.Duration // of submissions; 0: the kind's
+	Load float64       // offered by jobs known by their duration; 0: the kind's
 }
 
 // Jobs say what is done to the jobs of a trace.
@@ -52,13 +53,14 @@ type Jobs struct {
 	Rigid         float64 // share made rigid, at random
 	StrongScaling float64 // share made strong-scaling, at random
 	MaxGPUs       int     // most GPUs of an adaptive job; 0: no limit
+	Slowdown      bool    // divide true goodput as the public simulator does
 }
 
 // Default returns the defaults.
 func Default() *Config {
 	c := &Config{
 		Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Policies: []string{"sia", "fifo", "srtf"}, Placer: "submesh",
-		Generate: Generate{Kind: "philly"}, Estimate: estimate.Bootstrap.String(),
+		Generate: Generate{Kind: "philly-like"}, Estimate: estimate.Bootstrap.String(),
 		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(), origins: make(map[string]string),
 	}
 	return c

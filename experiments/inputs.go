@@ -3,6 +3,7 @@
 package experiments
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -27,7 +28,8 @@ type Inputs struct {
 	Cluster  *cluster.Cluster
 	Catalog  workload.Catalog
 	Arrivals []workload.Arrival // complete, by time, then ID
-	Dropped  trace.Summary      // what the trace's reader dropped or invented
+	Read     *trace.Summary     // what the trace's reader dropped or invented; nil if generated
+	Skipped  []error            // jobs that nothing could ever run, if bad rows are skipped
 }
 
 // Load reads what a configuration names: cluster, profiles, trace. It returns
@@ -65,7 +67,7 @@ func loadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 			return nil, fmt.Errorf("%s: %w", c.Profiles, err)
 		}
 	}
-	if c.Public {
+	if c.Public || c.Jobs.Slowdown {
 		catalog = catalog.AsPublished()
 	}
 	return catalog, nil
@@ -73,7 +75,7 @@ func loadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 
 func (in *Inputs) loadArrivals(c *config.Config, files Files) ([]workload.Arrival, error) {
 	if c.Trace == "" {
-		return generate(c)
+		return generate(c, in.Cluster)
 	}
 	f, err := files.Open(c.Trace)
 	if err != nil {
@@ -84,24 +86,21 @@ func (in *Inputs) loadArrivals(c *config.Config, files Files) ([]workload.Arriva
 	if err != nil {
 		return nil, err
 	}
-	seq, err := trace.Open(f, c.Format, trace.Options{File: c.Trace, OnBadRow: onBad, Limit: c.Limit, Summary: &in.Dropped})
+	in.Read = new(trace.Summary)
+	seq, err := trace.Open(f, c.Format, trace.Options{File: c.Trace, OnBadRow: onBad, Limit: c.Limit, Summary: in.Read})
 	if err != nil {
 		return nil, err
 	}
 	return trace.Sorted(seq)
 }
 
-func generate(c *config.Config) ([]workload.Arrival, error) {
-	o, err := workload.GenerateDefaults(c.Generate.Kind)
-	if err != nil {
-		return nil, err
-	}
+func generate(c *config.Config, on *cluster.Cluster) ([]workload.Arrival, error) {
+	o := workload.DefaultGenerateOptions(c.Generate.Kind)
 	o.Seed = c.Sim.Seed
-	if c.Generate.Jobs > 0 {
-		o.Jobs = c.Generate.Jobs
-	}
-	if c.Generate.Rate > 0 {
-		o.Rate = c.Generate.Rate
+	o.Jobs = cmp.Or(c.Generate.Jobs, o.Jobs)
+	o.Span = cmp.Or(c.Generate.Span, o.Span)
+	if o.GPUs > 0 {
+		o.GPUs, o.Load = on.GPUs(), cmp.Or(c.Generate.Load, o.Load)
 	}
 	return workload.Generate(o)
 }
@@ -120,7 +119,7 @@ func (in *Inputs) complete(c *config.Config) error {
 		case err == nil:
 			kept = append(kept, a)
 		case c.OnBadRow == "skip":
-			in.Dropped.Drop(err.Error())
+			in.Skipped = append(in.Skipped, err)
 		default:
 			return fmt.Errorf("%s: %w", traceName(c), err)
 		}
@@ -137,7 +136,8 @@ func traceName(c *config.Config) string {
 }
 
 // adapt makes shares of the jobs rigid or strong-scaling, by a draw of their
-// own, so that a larger share contains a smaller one.
+// own, so that a larger share contains a smaller one. Under the public rules
+// the submitted batch size is the largest that the policy counts with.
 func adapt(c *config.Config, arrivals []workload.Arrival) {
 	for i := range arrivals {
 		spec := &arrivals[i].Spec
@@ -148,6 +148,9 @@ func adapt(c *config.Config, arrivals []workload.Arrival) {
 			case u < c.Jobs.Rigid+c.Jobs.StrongScaling:
 				spec.Adaptivity = job.StrongScaling
 			}
+		}
+		if c.Public && spec.Adaptivity.Has(job.BatchSizes) && spec.BatchSize > 0 {
+			spec.Batch.Max = max(spec.BatchSize, spec.Batch.Init)
 		}
 		if c.Jobs.MaxGPUs > 0 && spec.Adaptivity.Has(job.GPUCount) {
 			spec.MaxGPUs = c.Jobs.MaxGPUs

@@ -71,7 +71,7 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 	if err != nil {
 		return nil, err
 	}
-	placer, err := FindPlacer(c.Placer)
+	placer, err := builtin.NewPlacer(c.Placer)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func options(c *config.Config, in *Inputs, entry builtin.Entry) (scheduler.Optio
 	so.Profile = so.Profile && entry.Adapts && mode == estimate.Bootstrap
 	so.Estimate.Mode = mode
 	so.Estimate.Fits = estimate.NewCache()
-	so.Estimate.Reference = func(spec *job.Spec, t cluster.GPUType) float64 { return in.reference(spec, t) }
+	so.Estimate.Reference = in.references()
 	so.Estimate.Oracle = func(spec *job.Spec) estimate.Throughput { return in.truth(spec) }
 	wo.Estimate = so.Estimate
 	return so, wo, nil
@@ -126,11 +126,25 @@ func (in *Inputs) application(spec *job.Spec) *workload.Application {
 	return in.Catalog[string(spec.Class)]
 }
 
-func (in *Inputs) reference(spec *job.Spec, t cluster.GPUType) float64 {
-	if app := in.application(spec); app != nil {
-		return app.Reference(t)
+// references returns the one-GPU reference throughputs, each computed once.
+func (in *Inputs) references() func(*job.Spec, cluster.GPUType) float64 {
+	type key struct {
+		class job.Class
+		t     cluster.GPUType
 	}
-	return 1
+	known := make(map[key]float64)
+	return func(spec *job.Spec, t cluster.GPUType) float64 {
+		k := key{spec.Class, t}
+		x, ok := known[k]
+		if !ok {
+			x = 1
+			if app := in.application(spec); app != nil {
+				x = app.Reference(t)
+			}
+			known[k] = x
+		}
+		return x
+	}
 }
 
 // truth returns the true throughput of a job on the compact shape of an
@@ -141,7 +155,7 @@ func (in *Inputs) truth(spec *job.Spec) estimate.Throughput {
 		if app == nil {
 			return float64(a.GPUs) / float64(max(1, spec.GPUs))
 		}
-		return app.Throughput(in.Cluster, a.Configuration, b)
+		return app.Throughput(a.Configuration, b)
 	}
 }
 

@@ -19,7 +19,7 @@ func (s *simulation) files(runs []report.Run) error {
 			path = filepath.Join(s.out, path)
 		}
 		if err := whole(path, func(w io.Writer) error {
-			return report.HTML(w, report.Input{Title: s.title(), Runs: runs})
+			return report.HTML(w, report.Input{Title: s.title(), Facts: s.facts(), Runs: runs})
 		}); err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (s *simulation) files(runs []report.Run) error {
 	}); err != nil {
 		return err
 	}
-	return report.CSVs(runs, func(name string) (io.WriteCloser, error) { return os.Create(filepath.Join(s.out, name)) })
+	return report.CSVs(func(name string) (io.WriteCloser, error) { return os.Create(filepath.Join(s.out, name)) }, runs)
 }
 
 func (s *simulation) title() string {
@@ -42,6 +42,15 @@ func (s *simulation) title() string {
 		what = "generated " + s.config.Generate.Kind + " trace"
 	}
 	return fmt.Sprintf("%s on %s", what, s.config.Cluster)
+}
+
+// facts says what was run.
+func (s *simulation) facts() []string {
+	c := s.config
+	return []string{
+		"oxgang " + version(), "cluster " + c.Cluster, fmt.Sprintf("seed %d", c.Sim.Seed),
+		fmt.Sprintf("round %v", c.Scheduler.Round), "estimates: " + c.Estimate,
+	}
 }
 
 // whole writes a file next to its place and moves it there when it is

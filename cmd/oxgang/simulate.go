@@ -115,8 +115,8 @@ func (s *simulation) plan() ([]*task, error) {
 		if len(in.Arrivals) == 0 {
 			return nil, errors.New("the trace has no jobs")
 		}
-		if note := in.Dropped.String(); note != "" && i == 0 {
-			fmt.Fprintln(s.stderr, note)
+		if i == 0 {
+			s.tell(in)
 		}
 		for _, p := range c.Policies {
 			t := &task{name: p, policy: p, config: &c, inputs: in}
@@ -127,6 +127,19 @@ func (s *simulation) plan() ([]*task, error) {
 		}
 	}
 	return tasks, nil
+}
+
+// tell says what of a trace was dropped, skipped or invented.
+func (s *simulation) tell(in *experiments.Inputs) {
+	if in.Read != nil && len(in.Read.Notes)+in.Read.Bad > 0 {
+		fmt.Fprint(s.stderr, in.Read)
+	}
+	for _, err := range in.Skipped[:min(10, len(in.Skipped))] {
+		fmt.Fprintf(s.stderr, "skipped: %v\n", err)
+	}
+	if n := len(in.Skipped); n > 0 {
+		fmt.Fprintf(s.stderr, "%d jobs were skipped that this cluster could never run\n", n)
+	}
 }
 
 func (s *simulation) simulate(ctx context.Context, t *task, bar *progress) error {
