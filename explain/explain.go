@@ -116,16 +116,17 @@ func (t *teller) sentence(then *snapshot, phase job.Phase, length string) string
 	if then.row.ruled {
 		because = then.scene.because()
 	}
-	switch phase {
-	case job.Profiling:
+	if phase == job.Profiling {
 		if !then.row.ruled {
 			then.scene.why.Kind = policy.WaitProfile
 			because = then.scene.because()
 		}
 		return fmt.Sprintf("%s has been profiled for %s: %s.", t.id, length, because)
-	case job.Restoring:
+	}
+	if phase == job.Restoring {
 		return fmt.Sprintf("%s got %s %s ago and is starting there, or restoring its checkpoint: %s.", t.id, held, length, because)
-	case job.Running:
+	}
+	if phase == job.Running {
 		return fmt.Sprintf("%s has been running on %s for %s: %s.", t.id, held, length, because)
 	}
 	return fmt.Sprintf("%s has been waiting %s: %s.", t.id, length, because)

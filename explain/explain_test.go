@@ -333,8 +333,7 @@ func TestAt_counts_those_who_offer_more(t *testing.T) {
 
 func TestUnknownJob(t *testing.T) {
 	_, err := Life(reader(t, story(t)), "cifar10-71")
-	var unknown *UnknownJobError
-	if !errors.As(err, &unknown) {
+	if _, ok := errors.AsType[*UnknownJobError](err); !ok {
 		t.Fatalf("got %v, want an UnknownJobError", err)
 	}
 	want := "explain: job cifar10-71: not in this journal; the closest names are cifar10-17, cifar10-2, bert-1"

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -102,7 +103,7 @@ var templates = map[policy.Kind]template{
 	}},
 	policy.Impossible: {why: func(s *scene) string {
 		return "it asks for " + amount(s.why.Config) + ", and the cluster has " + most(s) + " in all"
-	}, unblock: func(s *scene) string {
+	}, unblock: func(*scene) string {
 		return "it never runs unless the cluster grows or it is submitted anew for less"
 	}},
 	policy.Refused: {why: func(s *scene) string {
@@ -174,7 +175,7 @@ func most(s *scene) string {
 	if total == 0 {
 		return "none"
 	}
-	return fmt.Sprint(total)
+	return strconv.Itoa(total)
 }
 
 // because returns why, and after it what would change that, if anything would.

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -117,12 +118,9 @@ func (e *UnknownJobError) Error() string {
 	if len(e.Closest) == 0 {
 		return fmt.Sprintf("job %s: not in this journal, which has no jobs", e.Job)
 	}
-	text := ""
+	names := make([]string, len(e.Closest))
 	for i, id := range e.Closest {
-		if i > 0 {
-			text += ", "
-		}
-		text += string(id)
+		names[i] = string(id)
 	}
-	return fmt.Sprintf("job %s: not in this journal; the closest names are %s", e.Job, text)
+	return fmt.Sprintf("job %s: not in this journal; the closest names are %s", e.Job, strings.Join(names, ", "))
 }

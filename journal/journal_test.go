@@ -168,8 +168,8 @@ func fill(v reflect.Value, n *int) {
 	*n++
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i), n)
+		for _, field := range v.Fields() {
+			fill(field, n)
 		}
 	case reflect.String:
 		v.SetString(fmt.Sprint("s", *n))
@@ -210,7 +210,9 @@ func TestEvents_keep_every_field(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []scheduler.Event{
-		scheduler.Submitted{Spec: &spec}, scheduler.Reported{Report: rep}, scheduler.NodesChanged{Cluster: c},
+		scheduler.Submitted{Spec: &spec},
+		scheduler.Reported{Report: rep},
+		scheduler.NodesChanged{Cluster: c},
 		scheduler.Submitted{Spec: &job.Spec{ID: "x", GPUsPerReplica: map[cluster.GPUType]int{}}}, // not nil: no type is eligible
 	}
 	var out bytes.Buffer

@@ -37,7 +37,7 @@ type Reader struct {
 func NewReader(r io.Reader) (*Reader, error) {
 	j := &Reader{src: bufio.NewReaderSize(r, 1<<16), known: map[job.ID]policy.Decision{}}
 	text, whole, err := j.next()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil, errors.New("journal: empty, want a header")
 	}
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
 			rec, err := r.Read()
-			if err == io.EOF || !yield(rec, err) || err != nil {
+			if errors.Is(err, io.EOF) || !yield(rec, err) || err != nil {
 				return
 			}
 		}

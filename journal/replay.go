@@ -128,7 +128,8 @@ func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 func (b *Backend) unanswered(deadline time.Time) error {
 	for b.ahead != nil && b.ahead.Round != nil {
 		at := b.start.Add(b.ahead.At)
-		if at.After(deadline) || at.Equal(deadline) && !(b.due && at.Equal(b.now)) {
+		asked := b.due && at.Equal(b.now)
+		if at.After(deadline) || at.Equal(deadline) && !asked {
 			return nil
 		}
 		rec := *b.ahead

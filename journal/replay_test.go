@@ -44,7 +44,7 @@ func loop(b *Backend, answers map[time.Duration][]scheduler.Action, round time.D
 	ctx := context.Background()
 	for next := b.Now().Add(round); ; {
 		ev, err := b.Next(ctx, next)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return times, nil
 		}
 		if err != nil {
@@ -85,7 +85,7 @@ func TestReplay_hands_out_the_recorded_events(t *testing.T) {
 	if diff := cmp.Diff(Comparison{Rounds: 3}, b.Comparison()); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := b.Next(t.Context(), after(time.Hour)); err != io.EOF {
+	if _, err := b.Next(t.Context(), after(time.Hour)); !errors.Is(err, io.EOF) {
 		t.Errorf("after the end: got %v, want EOF", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestReplay_ends_at_the_first_difference(t *testing.T) {
 	if err.Error() != want || b.Comparison().First != d {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if _, err := b.Next(t.Context(), after(time.Hour)); err != io.EOF {
+	if _, err := b.Next(t.Context(), after(time.Hour)); !errors.Is(err, io.EOF) {
 		t.Errorf("after a difference: got %v, want EOF", err)
 	}
 }

@@ -2,6 +2,7 @@ package schedulertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -118,17 +119,17 @@ func TestRun_catches(t *testing.T) {
 			return ev, err
 		}}, wholeRun, "want to wait until the deadline"},
 		"an event and an error": {spoilt{next: func(s *spoilt, _ time.Time, ev scheduler.Event, err error) (scheduler.Event, error) {
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return lost, err
 			}
 			return ev, err
 		}}, wholeRun, "want one of them"},
 		"life after the end": {spoilt{next: func(s *spoilt, _ time.Time, ev scheduler.Event, err error) (scheduler.Event, error) {
-			if err == io.EOF && s.back == 0 {
+			if errors.Is(err, io.EOF) && s.back == 0 {
 				s.back = 1
 				return nil, io.EOF
 			}
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return nil, nil
 			}
 			return ev, err
