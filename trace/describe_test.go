@@ -62,10 +62,10 @@ cancelled    1
 demand       of 1 jobs follows from their application
 demand       4087.6 GPU-hours, 171.7 GPUs on average
 running time mean 15d19h, min 10d22h, p10 10d22h, p50 10d22h, p90 10d22h, p99 10d22h, max 20d17h
-adaptivity   rigid                          2
-             adaptive                       1
-GPU types    t4                             1
-application  bert                           1
+adaptivity   rigid    2
+             adaptive 1
+GPU types    t4 1
+application  bert 1
     GPUs      jobs    GPU-hours
        4         2       1991.5 ########################################
        8         1       2096.1 ####################

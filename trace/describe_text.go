@@ -68,12 +68,16 @@ func (d *Description) writeDemand(b *strings.Builder, span time.Duration) {
 
 // writeNames prints how many jobs have each name, the most frequent first.
 func writeNames(b *strings.Builder, title string, names []NameCount) {
+	width := 0
+	for _, n := range names[:min(maxRows, len(names))] {
+		width = max(width, len(n.Name))
+	}
 	for i, n := range names {
 		if i == maxRows {
 			fmt.Fprintf(b, "%-12s and %d more\n", "", len(names)-i)
 			return
 		}
-		fmt.Fprintf(b, "%-12s %-30s %d\n", title, n.Name, n.Jobs)
+		fmt.Fprintf(b, "%-12s %-*s %d\n", title, width, n.Name, n.Jobs)
 		title = ""
 	}
 }
@@ -102,7 +106,7 @@ func (d *Description) writeSizes(b *strings.Builder) {
 		most = max(most, s.Jobs)
 	}
 	for _, s := range sizes {
-		fmt.Fprintf(b, "%8s %9d %12.1f%s\n", label(s.GPUs), s.Jobs, s.GPUHours, bar(s.Jobs, most))
+		fmt.Fprintf(b, "%8s %9d %12s%s\n", label(s.GPUs), s.Jobs, d.hours(s.GPUHours), bar(s.Jobs, most))
 	}
 }
 
@@ -129,8 +133,16 @@ func (d *Description) writeHours(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "%8s %9s %12s\n", "from", "jobs", "GPU-hours")
 	for i, r := range rows {
-		fmt.Fprintf(b, "%8s %9d %12.1f%s\n", short(time.Duration(i*step)*time.Hour), r.Jobs, r.GPUHours, bar(r.Jobs, most))
+		fmt.Fprintf(b, "%8s %9d %12s%s\n", short(time.Duration(i*step)*time.Hour), r.Jobs, d.hours(r.GPUHours), bar(r.Jobs, most))
 	}
+}
+
+// hours returns GPU-hours as printed in a table: a dash if no job's are known.
+func (d *Description) hours(x float64) string {
+	if d.Known == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(x, 'f', 1, 64)
 }
 
 // bar returns a space and a bar for n, where most fills the width; nothing for 0.
@@ -154,7 +166,7 @@ func short(d time.Duration) string {
 	switch {
 	case s < 120:
 		return fmt.Sprintf("%ds", s)
-	case s < 7200:
+	case s < 3600:
 		return two(s/60, "m", s%60, "s")
 	case s < 48*3600:
 		return two(s/3600, "h", s%3600/60, "m")

@@ -50,7 +50,7 @@ type GenerateOptions struct {
 // DefaultGenerateOptions returns the options of a kind with seed 1. Sizes of an
 // unknown kind are 0, which Validate complains about. The defaults of
 // fixed-duration are the scale of Lyra's cluster: 50,000 jobs in about 12 days
-// on 3,500 GPUs at load 0.72 (Lyra §7.1).
+// on 3,500 GPUs at load 0.72 (Lyra §7).
 func DefaultGenerateOptions(kind string) GenerateOptions {
 	o := GenerateOptions{Kind: kind, Seed: 1}
 	if k, err := findKind(kind); err == nil {
@@ -116,11 +116,11 @@ func findKind(name string) (GenerateKind, error) {
 	return GenerateKind{}, fmt.Errorf("workload kind %q, want one of %s", name, strings.Join(names, ", "))
 }
 
-// Generate returns a workload, sorted by time, the same for the same options on
-// every machine. Jobs of the kinds that follow Sia's traces are adaptive, name
-// their application and are called "<application>-<index>"; what they are does
-// not depend on when they come, so that seeds agree on the jobs of a sweep over
-// spans. Jobs known by their duration are rigid.
+// Generate returns a workload, sorted by time, the same for the same options.
+// Jobs of the kinds that follow Sia's traces are adaptive, name their
+// application and are called "<application>-<index>"; what they are does not
+// depend on when they come, so that a sweep over spans keeps its jobs. Jobs
+// known by their duration are rigid.
 func Generate(o GenerateOptions) ([]Arrival, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("generate workload: %w", err)
