@@ -51,6 +51,8 @@ func TestBadRows(t *testing.T) {
 		{"no comma", "philly", strings.Replace(phillyJSONText, "},\n {", "}\n {", 1), `w.csv:4: '{', want , or ]`},
 		{"wrong type", "philly", "[\n{\"jobid\": 3}]", `w.csv:2: jobid is a JSON number, want string`},
 		{"bad time", "philly", "[\n{\"jobid\": \"a\", \"submitted_time\": \"x\"}]", `w.csv:2: submitted_time "x", want a time like 2017-10-09 07:08:52`},
+		{"endless attempts", "philly", `[{"jobid":"a","submitted_time":"2017-10-09 07:08:52","attempts":[` + strings.Repeat(`{"start_time":"0001-01-01 00:00:00","end_time":"9999-01-01 00:00:00"},`, 4) + `{}]}]`, `w.csv:1: attempts that last longer than 285 years, want less`},
+		{"attempts no array", "philly", `[{"jobid":"a","submitted_time":"x","attempts":{}}]`, `w.csv:1: attempts is a JSON object, want`},
 		{"unknown key", "jsonl", `{"id":"a","gpus":1,"gpu":2}`, `w.csv:1: unknown field "gpu"`},
 		{"several complaints", "jsonl", `{"at_s":-1,"gpus":0,"id":"a"}`, `w.csv:1: at_s "-1", want seconds of at least 0 and at most 9e9`},
 		{"no id", "jsonl", `{"gpus":0}`, `w.csv:1: id "", want a name in UTF-8; gpus 0, want 1 to 1000000`},

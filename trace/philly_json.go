@@ -112,12 +112,12 @@ func (j *phillyJob) arrival(o Options) (a workload.Arrival, drop string, err err
 		if err != nil {
 			return a, "", err
 		}
-		a.Duration += ran
+		if a.Duration += ran; a.Duration < 0 || a.Duration > maxSeconds*time.Second { // below 0: overflow
+			return a, "", errors.New("attempts that last longer than 285 years, want less")
+		}
 		a.Spec.GPUs = max(a.Spec.GPUs, gpus)
 	}
 	switch {
-	case a.Duration < 0 || a.Duration > maxSeconds*time.Second:
-		return a, "", errors.New("attempts that last longer than 285 years, want less")
 	case a.At < 0:
 		return a, dropEarlier, nil
 	case len(j.Attempts) > 1:
