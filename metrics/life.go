@@ -15,6 +15,14 @@ func (r *Recorder) submitted(spec *job.Spec) {
 	if r.active[spec.ID] != nil {
 		return
 	}
+	if r.submission.IsZero() {
+		r.submission = r.now
+		clear(r.pauseSeconds)
+	}
+	for i, pause := range r.pauseSeconds {
+		r.capacitySeconds[i] += pause
+		r.pauseSeconds[i] = 0
+	}
 	r.active[spec.ID] = &account{
 		spec: spec, outcome: Active, submitted: r.now, since: r.now, contention: r.jobSeconds,
 	}

@@ -144,6 +144,23 @@ func TestSummary(t *testing.T) {
 	near("contention: five rounds of one job, one of none", got.MeanContention, 5.0/6)
 }
 
+func TestUtilisation_is_over_the_time_with_jobs(t *testing.T) {
+	c := newCluster(t, node("n0", "t4", 4))
+	s := begin(t, DefaultOptions(), node("n0", "t4", 4))
+	s.cluster = c
+	s.Event(at(0), scheduler.NodesChanged{Cluster: c})
+	s.submit(60, "a")
+	s.round(60, run("a", "t4", 4, "n0"))
+	s.exit(120, "a", scheduler.Done)
+	s.submit(180, "b") // a pause of 60 s between jobs counts
+	s.round(180, run("b", "t4", 2, "n0"))
+	s.exit(240, "b", scheduler.Done)
+	s.Event(at(9999), scheduler.NodesChanged{Cluster: c})
+	if got, want := s.Result().Summary.Utilisation, (240+120)/(4*180.0); got != want {
+		t.Errorf("utilisation %v, want %v", got, want)
+	}
+}
+
 func TestRestarts(t *testing.T) {
 	free := run("a", "t4", 2, "n1")
 	free.Free = true
@@ -317,7 +334,7 @@ func TestEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(r.Result())
-	if err != nil || strings.Contains(string(text), "NaN") {
+	if err != nil || strings.Contains(string(text), "null") {
 		t.Errorf("an empty result: %s, %v", text, err)
 	}
 }

@@ -47,6 +47,7 @@ func (o *Options) Validate() error {
 type Recorder struct {
 	opts       Options
 	start, now time.Time // of the first and the last thing seen
+	submission time.Time // the first
 	boundary   time.Time // when the current round ends
 	quiet      bool      // it has ended, and no job was active
 	types      []cluster.GPUType
@@ -63,7 +64,8 @@ type Recorder struct {
 
 	jobSeconds      float64   // integral of the number of active jobs
 	heldSeconds     []float64 // integral of busy
-	capacitySeconds []float64 // integral of capacity
+	capacitySeconds []float64 // integral of capacity, from the first submission to the last end
+	pauseSeconds    []float64 // likewise, since the last end
 
 	rounds, contention, maxContention int
 	series                            recording
@@ -167,9 +169,13 @@ func (r *Recorder) integrate(now time.Time) {
 	}
 	r.now = now
 	r.jobSeconds += d * float64(len(r.active))
+	there := r.capacitySeconds
+	if len(r.active) == 0 && len(r.ending) == 0 {
+		there = r.pauseSeconds
+	}
 	for i := range r.types {
 		r.heldSeconds[i] += d * float64(r.busy[i])
-		r.capacitySeconds[i] += d * float64(r.capacity[i])
+		there[i] += d * float64(r.capacity[i])
 	}
 }
 
@@ -201,11 +207,12 @@ func (r *Recorder) typeIndex(t cluster.GPUType) int {
 	r.capacity, r.busy = append(r.capacity, 0), append(r.busy, 0)
 	r.watts, r.price = append(r.watts, 0), append(r.price, 0)
 	r.heldSeconds, r.capacitySeconds = append(r.heldSeconds, 0), append(r.capacitySeconds, 0)
+	r.pauseSeconds = append(r.pauseSeconds, 0)
 	return len(r.types) - 1
 }
 
 // setCluster takes note of the nodes there are. The first ones known are taken
-// to have been there from the start.
+// to have been there since the first submission.
 func (r *Recorder) setCluster(c *cluster.Cluster) {
 	first := r.cluster == nil
 	r.cluster = c
@@ -224,8 +231,8 @@ func (r *Recorder) setCluster(c *cluster.Cluster) {
 			r.watts[i] /= float64(gpus)
 			r.price[i] /= float64(gpus)
 		}
-		if first {
-			r.capacitySeconds[i] = r.now.Sub(r.start).Seconds() * float64(gpus)
+		if first && !r.submission.IsZero() {
+			r.capacitySeconds[i] = r.now.Sub(r.submission).Seconds() * float64(gpus)
 		}
 	}
 }

@@ -128,7 +128,7 @@ type Summary struct {
 	// every allocated GPU trained all the time at efficiency 1.
 	GoodputRatio float64 `json:"goodput_ratio"`
 	// Utilisation is GPU time held over GPU time there, from the first
-	// submission to the last end. GPUs used for profiling runs do not count.
+	// submission to the end of the last round with jobs. GPUs used for profiling runs do not count.
 	Utilisation float64       `json:"utilisation"`
 	Types       []TypeSummary `json:"types"`
 	Energy      float64       `json:"energy_kwh"`

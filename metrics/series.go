@@ -88,7 +88,7 @@ func (r *recording) clone() recording {
 func (r *recording) series(types int) Series {
 	r.flush()
 	s := Series{
-		RoundsPerPoint: r.stride, Time: r.time,
+		RoundsPerPoint: r.stride, Time: append([]float64{}, r.time...),
 		Busy: make([][]float64, types), Capacity: make([][]float64, types),
 	}
 	column := func(i int) []float64 {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/fairness"
 	"github.com/oxgang/oxgang/job"
 )
@@ -25,7 +26,10 @@ func (r *Recorder) Result() *Result {
 		a.contention = c.meanContention(a)
 		c.done = append(c.done, a.result(c.start, c.now, len(c.types)))
 	}
-	res := &Result{Start: c.start, Types: c.types, Jobs: c.done, IntervalsDropped: c.dropped}
+	res := &Result{
+		Start: c.start, Types: append([]cluster.GPUType{}, c.types...),
+		Jobs: append([]JobResult{}, c.done...), IntervalsDropped: c.dropped,
+	}
 	for i := range res.Jobs { // types that appeared after the job was filed
 		res.Jobs[i].ByType = append(res.Jobs[i].ByType, make([]float64, len(c.types)-len(res.Jobs[i].ByType))...)
 	}
@@ -40,9 +44,10 @@ func (r *Recorder) Result() *Result {
 // clone returns a Recorder that can be closed without a trace in r.
 func (r *Recorder) clone() *Recorder {
 	c := *r
-	c.types, c.busy = slices.Clone(r.types), slices.Clone(r.busy)
+	c.types, c.busy = slices.Clip(r.types), slices.Clone(r.busy)
+	c.pauseSeconds = slices.Clone(r.pauseSeconds)
 	c.heldSeconds, c.capacitySeconds = slices.Clone(r.heldSeconds), slices.Clone(r.capacitySeconds)
-	c.done = slices.Clone(r.done)
+	c.done = slices.Clip(r.done) // appending copies
 	c.series = r.series.clone()
 	c.active = make(map[job.ID]*account, len(r.active))
 	for id, a := range r.active {
@@ -68,6 +73,7 @@ func (r *Recorder) summary(jobs []JobResult) Summary {
 	s.times(jobs)
 	s.Rho = r.rhoSummary(jobs)
 	held, there := 0.0, 0.0
+	s.Types = []TypeSummary{}
 	for i, t := range r.types {
 		ts := TypeSummary{Type: t, GPUs: r.capacity[i], Utilisation: ratio(r.heldSeconds[i], r.capacitySeconds[i])}
 		for j := range jobs {

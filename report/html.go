@@ -142,10 +142,8 @@ func (c *column) best(runs []Run) (text string, some bool) {
 	return text, some
 }
 
-// Header returns the column's title with its unit, for the template.
-func (c column) Header() string {
-	if c.unit == "" {
-		return c.title
-	}
-	return c.title + ", " + c.unit
-}
+// Title returns the column's name, for the template.
+func (c column) Title() string { return c.title }
+
+// Unit returns the column's unit, empty if it has none, for the template.
+func (c column) Unit() string { return c.unit }

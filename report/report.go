@@ -50,7 +50,7 @@ func sortedMillis(times []time.Duration) []float64 {
 
 // gpuTypes returns the GPU types of all runs, by first appearance.
 func gpuTypes(runs []Run) []cluster.GPUType {
-	var types []cluster.GPUType
+	types := []cluster.GPUType{}
 	for i := range runs {
 		for _, t := range runs[i].Result.Types {
 			if !slices.Contains(types, t) {

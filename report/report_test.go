@@ -383,6 +383,9 @@ func TestHTML_of_little(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			page := html(t, Input{Runs: test.runs})
+			if strings.Contains(page, ":null") {
+				t.Error("the page's data holds null, which its script does not expect")
+			}
 			if d := pageDataOf(t, page); len(d.Policies) != len(test.runs) {
 				t.Errorf("policies %v of %d runs", d.Policies, len(test.runs))
 			}

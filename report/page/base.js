@@ -161,6 +161,6 @@ function whenSized(e, draw) {
   let last = 0;
   new ResizeObserver(() => {
     const w = Math.floor(e.clientWidth);
-    if (w > 0 && w !== last) draw((last = w));
+    if (w > 0 && w !== last) requestAnimationFrame(() => draw((last = w)));
   }).observe(e);
 }

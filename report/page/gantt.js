@@ -19,8 +19,8 @@ function showGantt() {
   s.canvas = element(s.box, "canvas");
   s.space = element(s.box, "div");
   element(card, "p", { class: "sub" }, "Drag to move, Ctrl and the wheel or + and \u2212 to zoom, double-click or 0 to see all.");
-  choose(s);
   fit(s);
+  choose(s);
   s.box.addEventListener("scroll", () => drawRows(s), { passive: true });
   listen(s);
   whenSized(s.box, (w) => { s.width = w; drawGantt(s); });
@@ -54,10 +54,11 @@ function ganttBars(s) {
   if (report.policies.length > 1) select(bar, "policy", report.policies.map(seen), (i) => { s.policy = i; again(); });
   select(bar, "order", ["submission", "completion time", "time queued", "restarts", "model"], (i) => { s.order = i; again(); });
   select(bar, "rows", ["fitting", "tall"], (i) => { s.tall = i; again(); });
+  toggle(bar, "only jobs in view", false, (on) => { s.inView = on; again(); });
   const find = element(bar, "input", { type: "search", placeholder: "find job or model", "aria-label": "find job or model" });
   find.addEventListener("input", () => { s.find = find.value.toLowerCase(); again(); });
   const zoom = element(bar, "span");
-  for (const [text, title, act] of [["+", "zoom in", () => zoomBy(s, 0.5)], ["\u2212", "zoom out", () => zoomBy(s, 2)], ["all", "show all", () => { fit(s); drawGantt(s); }]]) {
+  for (const [text, title, act] of [["+", "zoom in", () => zoomBy(s, 0.5)], ["\u2212", "zoom out", () => zoomBy(s, 2)], ["all", "show all", () => moveTo(s, 0, s.end)]]) {
     element(zoom, "button", { type: "button", title, "aria-label": title }, text).addEventListener("click", act);
     zoom.append(" ");
   }
@@ -83,7 +84,8 @@ function ganttBars(s) {
 function choose(s) {
   if (!s.box) return;
   const all = s.lives[s.policy];
-  s.rows = all.filter((l) => !s.find || l.name.toLowerCase().includes(s.find) || l.model.toLowerCase().includes(s.find));
+  s.rows = all.filter((l) => (!s.find || l.name.toLowerCase().includes(s.find) || l.model.toLowerCase().includes(s.find)) &&
+    (!s.inView || (l.submitted < s.to && l.end > s.from)));
   const by = [null, (l) => -l.jct, (l) => -l.queued, (l) => -l.restarts][s.order];
   if (by) s.rows.sort((a, b) => by(a) - by(b));
   if (s.order === 4) s.rows.sort((a, b) => (a.model < b.model ? -1 : a.model > b.model ? 1 : a.submitted - b.submitted));
@@ -94,9 +96,10 @@ function choose(s) {
   s.height = height - 2;
   s.space.style.height = Math.max(0, s.rows.length * s.rowHeight + headroom + 4 - s.height) + "px";
   const submitted = report.jobs[s.policy];
-  s.note.textContent = (s.rows.length < all.length ? `${s.rows.length} of ` : "") + (all.length < submitted ? `the first ${all.length} of ` : "") + `${submitted} jobs`;
+  s.note.textContent = (s.rows.length < all.length ? `${s.rows.length} of ` : "") + (all.length < submitted ? `the first ${all.length} of ` : "") + `${submitted} job${submitted === 1 ? "" : "s"}`;
 }
 
+// fit shows the whole run.
 function fit(s) {
   s.from = 0;
   s.to = s.end = s.lives.flat().reduce((m, l) => l.held.reduce((n, h) => Math.max(n, h.end), Math.max(m, l.end)), 1);
@@ -111,6 +114,7 @@ function zoomBy(s, factor, around = (s.from + s.to) / 2) {
 function moveTo(s, from, span = s.to - s.from) {
   s.from = Math.min(Math.max(0, from), s.end - span);
   s.to = s.from + span;
+  if (s.inView) choose(s);
   drawGantt(s);
 }
 
@@ -163,17 +167,17 @@ function drawOver(s) {
   c.clip();
   const points = [...stackOf(s).values()];
   points.forEach((p, i) => {
-    const left = x(p.time), right = x(i + 1 < points.length ? points[i + 1].time : Math.min(s.end, p.time + (i ? p.time - points[i - 1].time : 60)));
+    const left = Math.round(x(p.time)), right = Math.round(x(i + 1 < points.length ? points[i + 1].time : Math.min(s.end, p.time + (i ? p.time - points[i - 1].time : 60))));
     if (right < gutter || left > s.width) return;
     let at = 0;
     for (const t of report.gpuTypes) {
       const n = p.busy.get(t) || 0;
       c.fillStyle = s.fill.get(t);
-      c.fillRect(left, y(at + n), right - left + 0.35, y(at) - y(at + n));
+      c.fillRect(left, y(at + n), right - left, y(at) - y(at + n));
       at += n;
     }
     c.fillStyle = s.ink("--soft");
-    c.fillRect(left, y(p.gpus) - 0.5, right - left + 0.35, 1);
+    c.fillRect(left, y(p.gpus) - 0.5, right - left, 1);
   });
   c.restore();
   overAxes(s, c, x, y, top, bottom);
@@ -252,16 +256,29 @@ function drawLife(s, c, life, x, y, h) {
       c.strokeRect(left + 0.5, y + 0.5, Math.max(0.5, width - 1), thick - 1);
     } else {
       c.fillStyle = held.state === "restoring" ? s.hatch.get(held.type) : s.fill.get(held.type);
-      c.globalAlpha = held.state === "restoring" ? 0.9 : 0.45 + (0.55 * Math.log2(held.gpus)) / Math.max(1, Math.log2(s.most));
+      c.globalAlpha = held.state === "restoring" ? 0.9 : opacity(s, held.gpus);
       c.fillRect(left, y, width, thick);
     }
     c.globalAlpha = 1;
     if (h >= 14 && width > 18 && held.state === "training") {
-      c.fillStyle = s.ink("--ink");
+      c.fillStyle = readable(s, s.fill.get(held.type), opacity(s, held.gpus));
       c.textAlign = "center";
       c.fillText(number(held.gpus), Math.max(left, gutter) + (Math.min(left + width, s.width - 12) - Math.max(left, gutter)) / 2, y + thick / 2 + 4);
     }
   }
+}
+
+const opacity = (s, gpus) => 0.45 + (0.55 * Math.log2(gpus)) / Math.max(1, Math.log2(s.most));
+
+// readable returns the ink or the card's colour, whichever stands out more from
+// a fill laid over the card.
+function readable(s, fill, alpha) {
+  const channels = (hex) => (hex.length < 7 ? [...hex.slice(1)].map((d) => d + d) : hex.slice(1).match(/../g)).map((d) => parseInt(d, 16));
+  const light = (rgb) => 0.2126 * (rgb[0] / 255) ** 2.2 + 0.7152 * (rgb[1] / 255) ** 2.2 + 0.0722 * (rgb[2] / 255) ** 2.2;
+  const [ink, card, colour] = [s.ink("--ink"), s.ink("--card"), fill].map(channels);
+  const under = light(colour.map((v, i) => alpha * v + (1 - alpha) * card[i]));
+  const contrast = (rgb) => (Math.max(light(rgb), under) + 0.05) / (Math.min(light(rgb), under) + 0.05);
+  return contrast(ink) >= contrast(card) ? s.ink("--ink") : s.ink("--card");
 }
 
 function listen(s) {
@@ -278,7 +295,7 @@ function listen(s) {
     tellLife(s, e, timeAt(e));
   });
   s.canvas.addEventListener("pointerleave", hideTip);
-  s.canvas.addEventListener("dblclick", () => { fit(s); drawGantt(s); });
+  s.canvas.addEventListener("dblclick", () => moveTo(s, 0, s.end));
   s.box.addEventListener("wheel", (e) => {
     if (!e.ctrlKey && !e.metaKey) return;
     e.preventDefault();
@@ -288,12 +305,13 @@ function listen(s) {
   s.over.addEventListener("pointerleave", hideTip);
   s.box.addEventListener("keydown", (e) => {
     const span = s.to - s.from;
-    const act = { ArrowLeft: () => moveTo(s, s.from - span / 8), ArrowRight: () => moveTo(s, s.from + span / 8), "+": () => zoomBy(s, 0.5), "=": () => zoomBy(s, 0.5), "-": () => zoomBy(s, 2), 0: () => { fit(s); drawGantt(s); } }[e.key];
+    const act = { ArrowLeft: () => moveTo(s, s.from - span / 8), ArrowRight: () => moveTo(s, s.from + span / 8), "+": () => zoomBy(s, 0.5), "=": () => zoomBy(s, 0.5), "-": () => zoomBy(s, 2), 0: () => moveTo(s, 0, s.end) }[e.key];
     if (act && !e.ctrlKey && !e.metaKey) { act(); e.preventDefault(); }
   });
 }
 
 function tellLife(s, e, time) {
+  if (!s.width) return;
   const y = e.clientY - s.canvas.getBoundingClientRect().top + s.box.scrollTop - headroom;
   const life = s.rows[Math.floor(y / s.rowHeight)];
   if (!life) { hideTip(); return; }
@@ -309,6 +327,7 @@ function tellLife(s, e, time) {
 }
 
 function tellOver(s, e, time) {
+  if (!s.width) return;
   let last = null;
   for (const p of stackOf(s).values()) if (p.time <= time) last = p;
   if (!last || time > s.end) { hideTip(); return; }

@@ -89,8 +89,10 @@ function stacks(name, groupName, partName, partColour) {
 const hoursText = (v, total) => `${number(v)} h` + (total > 0 ? ` (${percent(v / total)})` : "");
 
 function showHours() {
+  let groups = stacks("gpu_hours", "model", "gpu_type", typeColour);
+  if (report.policies.length === 1) groups = [{ name: "", bars: groups.map((g) => ({ name: g.name, parts: g.bars[0].parts })) }];
   bars("gpu_hours", {
-    groups: stacks("gpu_hours", "model", "gpu_type", typeColour),
+    groups,
     legend: report.gpuTypes.map((name) => ({ name, colour: typeColour(name) })),
     xLabel: "GPU-hours", text: hoursText,
   });
