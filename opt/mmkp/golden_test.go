@@ -24,6 +24,7 @@ type recorded struct {
 	A         [][]float64 `json:"A"`   // cost per job and configuration
 	Fix       [][2]int    `json:"fix"` // pinned job, configuration
 	Objective float64     `json:"objective"`
+	Relaxed   float64     `json:"lp_objective"` // with X between 0 and 1
 }
 
 // readRecorded reads the recorded rounds.
@@ -91,6 +92,24 @@ func TestSolve_recorded_rounds_are_solved_exactly(t *testing.T) {
 		}
 	}
 	t.Logf("worst relative difference %.1e", worst)
+}
+
+// The lowest bound over all prices is the value of the linear program.
+func TestSolve_recorded_rounds_reach_the_linear_optimum(t *testing.T) {
+	solver, opts := mmkp.NewSolver(), mmkp.DefaultOptions()
+	opts.MaxNodes = 0
+	for _, r := range readRecorded(t) {
+		s, err := solver.Solve(t.Context(), r.problem(), nil, opts)
+		if err != nil {
+			t.Fatalf("round %d: %v", r.Round, err)
+		}
+		if relaxed := r.Lambda*float64(len(r.A)) - s.Bound; math.Abs(relaxed-r.Relaxed) > 1e-7 {
+			t.Errorf("round %d: bound %v, want %v", r.Round, relaxed, r.Relaxed)
+		}
+		if s.Iterations >= opts.MaxSteps {
+			t.Errorf("round %d: %d price steps, want fewer", r.Round, s.Iterations)
+		}
+	}
 }
 
 // consistent returns an error if s is not a feasible solution of p whose value
