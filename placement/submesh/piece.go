@@ -59,10 +59,10 @@ func (pl *Placer) enqueue(i int) {
 		return
 	}
 	left := c.GPUs
-	for k := len(p.sizes) - 1; k >= 0; k-- {
-		if n := min(left/p.sizes[k], p.count[p.sizes[k]]); n > 0 {
-			add(whole, p.sizes[k], n, true)
-			left -= n * p.sizes[k]
+	for _, size := range slices.Backward(p.sizes) {
+		if n := min(left/size, p.count[size]); n > 0 {
+			add(whole, size, n, true)
+			left -= n * size
 		}
 	}
 	if left > 0 {

@@ -100,37 +100,37 @@ func (pl *Placer) drop(job int32) {
 	*d = policy.Decision{Why: policy.Reason{Kind: policy.Evicted, Config: d.Allocation.Configuration}}
 }
 
-// A clearing is a node and the jobs to displace for there to be room on it.
+// A clearing is a node that can be made room on.
 type clearing struct {
-	node      int32
-	cost      int   // weights of the jobs
-	gpus      int32 // they hold there
-	displaced []int32
+	node int32
+	cost int   // weights of the jobs to displace
+	gpus int32 // they hold there
 }
 
 // makeRoom displaces jobs for a piece, as few as it finds, and places it.
 func (pl *Placer) makeRoom(p piece) bool {
-	if pl.tenants == nil {
+	if !pl.listed {
 		pl.listTenants()
 	}
-	var open []clearing
+	pl.open = pl.open[:0]
 	for _, n := range pl.poolAt(p).nodes {
 		size := pl.nodes[n].size
 		if size < p.size || p.class == whole && size != p.size {
 			continue
 		}
 		if c, ok := pl.clear(n, p.size); ok {
-			open = append(open, c)
+			pl.open = append(pl.open, c)
 		}
 	}
-	if len(open) < int(p.nodes) {
+	if len(pl.open) < int(p.nodes) {
 		return false
 	}
-	slices.SortStableFunc(open, func(a, b clearing) int {
+	slices.SortStableFunc(pl.open, func(a, b clearing) int {
 		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.gpus, b.gpus))
 	})
-	for _, c := range open[:p.nodes] {
-		for _, job := range c.displaced {
+	for _, c := range pl.open[:p.nodes] {
+		pl.clear(c.node, p.size)
+		for _, job := range pl.victims {
 			pl.displace(job)
 		}
 		pl.give(p.job, c.node, p.size)
@@ -141,7 +141,9 @@ func (pl *Placer) makeRoom(p piece) bool {
 
 // listTenants lists the jobs that keep their place, by node.
 func (pl *Placer) listTenants() {
-	pl.tenants = make([][]int32, len(pl.nodes))
+	for n := range pl.tenants {
+		pl.tenants[n] = pl.tenants[n][:0]
+	}
 	for i := range pl.claims {
 		if pl.claims[i].state == kept {
 			for _, n := range pl.claims[i].at {
@@ -149,21 +151,27 @@ func (pl *Placer) listTenants() {
 			}
 		}
 	}
+	pl.listed = true
 }
 
-// clear says which jobs to displace from node n for g GPUs to be free. Only
-// jobs that hold less there may be: they are placed after the piece that is in
-// need. Of those it takes the least one that suffices, or else the largest,
-// and so on.
+// A tenant is a job that could be moved off a node.
+type tenant struct {
+	job, gpus int32
+	weight    int
+}
+
+// clear says what it takes for g GPUs of node n to be free, and leaves in
+// pl.victims which jobs to displace. Only jobs that hold less there may be:
+// they are placed after the piece that is in need. Of those it takes the least
+// one that suffices, or else the largest, and so on.
 func (pl *Placer) clear(n, g int32) (clearing, bool) {
-	type tenant struct {
-		job, gpus int32
-		weight    int
-	}
-	var movable []tenant
+	movable := pl.movable[:0]
 	for _, i := range pl.tenants[n] {
+		if pl.claims[i].state != kept {
+			continue
+		}
 		t := tenant{i, pl.gpusOn(i, n), weight(pl.s.Jobs[i], &pl.p.Jobs[i])}
-		if pl.claims[i].state == kept && (t.gpus < g || pl.isOdd(i)) {
+		if t.gpus < g || pl.isOdd(i) {
 			movable = append(movable, t)
 		}
 	}
@@ -171,6 +179,7 @@ func (pl *Placer) clear(n, g int32) (clearing, bool) {
 		return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(b.gpus, a.gpus))
 	})
 	c := clearing{node: n}
+	pl.movable, pl.victims = movable, pl.victims[:0]
 	for lack := g - pl.nodes[n].free; lack > 0; {
 		if len(movable) == 0 {
 			return c, false
@@ -183,7 +192,7 @@ func (pl *Placer) clear(n, g int32) (clearing, bool) {
 		}
 		t := movable[best]
 		movable = slices.Delete(movable, best, best+1)
-		c.cost, c.gpus, c.displaced = c.cost+t.weight, c.gpus+t.gpus, append(c.displaced, t.job)
+		c.cost, c.gpus, pl.victims = c.cost+t.weight, c.gpus+t.gpus, append(pl.victims, t.job)
 		lack -= t.gpus
 	}
 	return c, true
@@ -204,9 +213,6 @@ func (pl *Placer) gpusOn(i, n int32) int32 {
 // displace takes a job from its place and queues it again.
 func (pl *Placer) displace(i int32) {
 	c := &pl.claims[i]
-	if c.state != kept {
-		return // it held GPUs of two of the nodes
-	}
 	held := pl.s.Jobs[i].Placement
 	for k, n := range c.at {
 		pl.take(n, -int32(held[k].GPUs))

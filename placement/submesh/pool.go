@@ -28,7 +28,7 @@ type pool struct {
 // adopt prepares for the nodes of a cluster not seen before.
 func (pl *Placer) adopt(c *cluster.Cluster) {
 	pl.cluster, pl.memo = c, nil
-	pl.nodes = make([]node, len(c.Nodes()))
+	pl.nodes, pl.tenants = make([]node, len(c.Nodes())), make([][]int32, len(c.Nodes()))
 	pl.pools = make([]pool, len(c.Types()))
 	index := make(map[cluster.GPUType]int)
 	for i, t := range c.Types() {

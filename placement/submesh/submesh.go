@@ -37,7 +37,13 @@ type Placer struct {
 	claims  []claim // by job
 	pending []piece // what is to be placed; sorted from head on
 	head    int
-	tenants [][]int32 // jobs that keep their place, by node; nil until needed
+	listed  bool      // tenants are those of this round
+	tenants [][]int32 // jobs that keep their place, by node
+
+	// Memory of makeRoom:
+	open    []clearing
+	movable []tenant
+	victims []int32
 }
 
 // New returns a Placer. All Options are valid.
@@ -116,7 +122,7 @@ func stays(j *policy.Job, d *policy.Decision) bool {
 // then, and queues the others.
 func (pl *Placer) claim() error {
 	pl.locate()
-	pl.pending, pl.head, pl.tenants = pl.pending[:0], 0, nil
+	pl.pending, pl.head, pl.listed = pl.pending[:0], 0, false
 	for i := range pl.nodes {
 		pl.nodes[i].free = pl.nodes[i].size
 	}

@@ -35,9 +35,9 @@ func nodes(t testing.TB, gpus ...int) *cluster.Cluster {
 }
 
 // parse reads a placement: "a4 b2" is four GPUs of node a and two of b.
-func parse(text string) cluster.Placement {
+func parse(line string) cluster.Placement {
 	var p cluster.Placement
-	for _, f := range strings.Fields(text) {
+	for _, f := range strings.FieldsSeq(line) {
 		var gpus int
 		if _, err := fmt.Sscan(f[1:], &gpus); err != nil {
 			panic(err)
@@ -47,8 +47,8 @@ func parse(text string) cluster.Placement {
 	return p
 }
 
-// print is the inverse of parse.
-func print(p cluster.Placement) string {
+// text is the inverse of parse.
+func text(p cluster.Placement) string {
 	var fields []string
 	for _, s := range p {
 		fields = append(fields, fmt.Sprintf("%s%d", s.Node, s.GPUs))
@@ -216,7 +216,7 @@ func TestPlace(t *testing.T) {
 			}
 			var got, want []string
 			for i, r := range test.rows {
-				got, want = append(got, print(p.Jobs[i].Placement)), append(want, r.want)
+				got, want = append(got, text(p.Jobs[i].Placement)), append(want, r.want)
 				if evicted := p.Jobs[i].Why.Kind == policy.Evicted; evicted != (r.gpus > 0 && r.want == "") {
 					t.Errorf("job %d: evicted %v", i, evicted)
 				}
@@ -233,7 +233,8 @@ func TestPlace(t *testing.T) {
 
 func TestPlaceSaysWhatItTookBack(t *testing.T) {
 	s, p := round(nodes(t, 4, 4), []row{
-		{held: "a1", nodes: 1, gpus: 1, set: nonPreemptive}, {held: "b1", nodes: 1, gpus: 1, set: nonPreemptive},
+		{held: "a1", nodes: 1, gpus: 1, set: nonPreemptive},
+		{held: "b1", nodes: 1, gpus: 1, set: nonPreemptive},
 		{nodes: 1, gpus: 4},
 	})
 	if _, err := submesh.New(submesh.DefaultOptions()).Place(t.Context(), s, p); err != nil {
