@@ -37,7 +37,7 @@ func nodes(t testing.TB, gpus ...int) *cluster.Cluster {
 // parse reads a placement: "a4 b2" is four GPUs of node a and two of b.
 func parse(line string) cluster.Placement {
 	var p cluster.Placement
-	for _, f := range strings.FieldsSeq(line) {
+	for f := range strings.FieldsSeq(line) {
 		var gpus int
 		if _, err := fmt.Sscan(f[1:], &gpus); err != nil {
 			panic(err)
