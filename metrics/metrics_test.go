@@ -339,6 +339,26 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
+func TestResult_reads_its_own_JSON(t *testing.T) {
+	opts := DefaultOptions()
+	opts.Isolated = func(*job.Spec, cluster.GPUType, float64) time.Duration { return time.Minute }
+	want := oneLife(t, opts).Result()
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Result
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(*want, got); diff != "" {
+		t.Errorf("(-written +read):\n%s", diff)
+	}
+	if err := new(State).UnmarshalText([]byte("asleep")); err == nil {
+		t.Error("a state that there is not was read without an error")
+	}
+}
+
 func TestValidate_joins_all_complaints(t *testing.T) {
 	_, err := New(Options{MaxPoints: 1, MaxIntervals: -1})
 	if err == nil || strings.Count(err.Error(), "want") != 2 {

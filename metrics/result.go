@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -73,6 +75,17 @@ func (s State) String() string { return stateNames[s] }
 
 // MarshalText returns the state in lower case.
 func (s State) MarshalText() ([]byte, error) { return []byte(stateNames[s]), nil }
+
+// UnmarshalText takes what MarshalText returns. It returns an error for
+// anything else.
+func (s *State) UnmarshalText(text []byte) error {
+	i := slices.Index(stateNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("metrics: state %q, want one of %v", text, stateNames)
+	}
+	*s = State(i)
+	return nil
+}
 
 // An Interval is a time in which a job held the same GPUs in one state.
 type Interval struct {

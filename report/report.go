@@ -14,12 +14,12 @@ import (
 
 // A Run is one simulated or live run to report on.
 type Run struct {
-	Name   string // the policy, and what else tells runs apart
-	Result *metrics.Result
+	Name   string          `json:"policy"` // and what else tells runs apart
+	Result *metrics.Result `json:"result"`
 	// PolicyTimes are the times the policy took, one per round; nil if they
 	// were not measured. They differ between machines, so only HTML, CSVs and
-	// Times show them.
-	PolicyTimes []time.Duration
+	// Times show them, and JSON leaves them out.
+	PolicyTimes []time.Duration `json:"-"`
 }
 
 // Times writes one line per run with the distribution of its policy times, in

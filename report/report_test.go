@@ -261,8 +261,15 @@ func TestCDF_is_thinned_to_its_ends(t *testing.T) {
 
 func TestTidy(t *testing.T) {
 	tests := []struct{ in, want float64 }{
-		{0, 0}, {1.23456789, 1.23457}, {-123456.7891234, -123456.789}, {1.23456789e-9, 1.23457e-9},
-		{math.NaN(), 0}, {math.Inf(1), 0}, {math.MaxFloat64, math.MaxFloat64}, {5e-324, 5e-324}, {3, 3},
+		{0, 0},
+		{3, 3},
+		{1.23456789, 1.23457},
+		{-123456.7891234, -123456.789},
+		{1.23456789e-9, 1.23457e-9},
+		{math.NaN(), 0},
+		{math.Inf(1), 0},
+		{math.MaxFloat64, math.MaxFloat64},
+		{5e-324, 5e-324},
 	}
 	for _, test := range tests {
 		if got := tidy(test.in); math.Abs(got-test.want) > 1e-12*math.Abs(test.want) {

@@ -77,7 +77,7 @@ function topOf(lines) {
 }
 
 function axes(svg, box, x, y, o, log) {
-  const count = (box.right - box.left) / 80;
+  const count = (box.right - box.left) / (log ? 55 : 80);
   for (const t of log ? logTicks(x.low, x.high, count) : ticks(x.low, x.high, count)) {
     shape(svg, "line", { class: "grid-line", x1: x(t), x2: x(t), y1: box.top, y2: box.bottom });
     shape(svg, "text", { x: x(t), y: box.bottom + 16, "text-anchor": "middle" }, number(t));
