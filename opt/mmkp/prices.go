@@ -271,10 +271,10 @@ func (s *Solver) tryTie(r int, best *candidate) {
 			for o := r; o < s.k; o++ {
 				switch {
 				case !s.alike(o, r):
-				case s.planes[o].a == c:
-					s.turn(o, -1)
-				case s.planes[o].b == c:
+				case s.planes[o].a == c: // dearer by the normal
 					s.turn(o, 1)
+				case s.planes[o].b == c:
+					s.turn(o, -1)
 				}
 			}
 			s.try(r, c, best)
