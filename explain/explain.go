@@ -23,9 +23,11 @@ func Life(r *journal.Reader, id job.ID) (*Story, error) {
 }
 
 // At tells how a job stood at a time since the start of the recording, after
-// everything recorded for that time, and what came next. It reads a journal of
+// everything recorded for that time, and what came next; a negative time is 0,
+// and one after the end of the recording is its end. It reads a journal of
 // which only the header has been read; errors are those of Life.
 func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
+	at = max(at, 0)
 	t := newTeller(r, id)
 	var then *snapshot
 	err := t.listen(r, func(next time.Duration) {

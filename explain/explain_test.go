@@ -47,7 +47,7 @@ func TestEveryKindHasASentence(t *testing.T) {
 		policy.Reserved:         {policy.Reason{}, "it holds its reservation of 8 a100 GPUs until it ends"},
 		policy.WaitNoCapacity:   {policy.Reason{Config: config(1, 8, "a100"), Value: 3, Limit: 8}, "it needs at least 8 a100 GPUs and 3 are free; it runs when 5 more come free or are added to the cluster"},
 		policy.WaitPrice:        {policy.Reason{Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8}, "its best offer is 1.2 per a100 GPU (for 2 a100 GPUs) and today's price is 1.8; it runs when the price falls below its offer (3 waiting jobs offer more) or the cluster gains 2 a100 GPUs"},
-		policy.WaitOrder:        {policy.Reason{Value: 1, Limit: 8}, "1 job is ahead of it in the queue, and it needs 8 GPUs; it runs when those have started and 8 GPUs are free (5 now)"},
+		policy.WaitOrder:        {policy.Reason{Value: 1, Limit: 8}, "1 job is ahead of it in the queue, and it needs 8 GPUs; it runs when those have started and 8 GPUs of one type are free (3 a100 now)"},
 		policy.WaitProfile:      {policy.Reason{}, "its one-GPU profiles are not complete, so nobody knows yet how fast it trains; it is planned for in the first round after its last profile"},
 		policy.WaitTurn:         {policy.Reason{Value: 300, Limit: 300}, "jobs take turns, and it had 5m00s of service in the last 5m00s; its turn comes again when others have had theirs, as its service leaves the window of 5m00s"},
 		policy.Evicted:          {policy.Reason{Config: config(2, 16, "a100")}, "it was granted 16 a100 GPUs on 2 nodes, but the free GPUs lie scattered and no whole nodes were left for it; it runs when jobs on those nodes end or move together; the next round tries again"},
@@ -66,6 +66,23 @@ func TestEveryKindHasASentence(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A policy weighs more than the two numbers of a reason: where they do not
+// explain it alone, the sentence does not say they do.
+func TestSentences_do_not_contradict_their_numbers(t *testing.T) {
+	for _, c := range []struct {
+		why  policy.Reason
+		text string
+	}{
+		{policy.Reason{Kind: policy.KeptNoRestart, Config: config(1, 8, "a100"), Value: 1.61, Limit: 1.43}, "8 a100 GPUs would be 1.61 times as good, enough for a restart (1.43 times), but others make more of them; it moves there when they come free"},
+		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx"), Value: 0.0043, Limit: 0.0038}, "its GPUs do more for others now; it grows back towards 24 rtx GPUs on 3 nodes when the load falls"},
+	} {
+		s := scene{why: c.why}
+		if diff := cmp.Diff(c.text, s.because()); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 
@@ -206,7 +223,7 @@ func TestLife(t *testing.T) {
 	got := render(t, s, err)
 	want := `cifar10-17 under sia
 
-     0h10m00s  submitted, asking for 1 to 8 GPUs of any type, batch size 128 to 4096
+     0h10m00s  submitted, asking for 1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
      0h10m00s  waits: its one-GPU profiles are not complete, so nobody knows yet how fast it trains
      0h13m00s  profiled on one GPU of each type, which took 3m00s
      0h13m00s  waits: its best offer is 1.2 per a100 GPU (for 2 a100 GPUs) and today's price is 1.8
@@ -246,7 +263,7 @@ func TestAt(t *testing.T) {
 
 cifar10-17 has been waiting 1m30s: its best offer is 1.2 per a100 GPU (for 2 a100 GPUs) and today's price is 1.7; it runs when the price falls below its offer or the cluster gains 2 a100 GPUs.
 
-  asked    1 to 8 GPUs of any type, batch size 128 to 4096
+  asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    waiting
   since    0h13m00s
   holds    no GPUs
@@ -257,7 +274,7 @@ cifar10-17 has been waiting 1m30s: its best offer is 1.2 per a100 GPU (for 2 a10
 
 cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps what it has, as planned (normalised goodput 3.5).
 
-  asked    1 to 8 GPUs of any type, batch size 128 to 4096
+  asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    running
   since    0h20m00s
   holds    4 a100 GPUs
@@ -269,7 +286,7 @@ cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps what it has, as p
 
 cifar10-17 was over: completed at 1h00m00s, 4d03h before.
 
-  asked    1 to 8 GPUs of any type, batch size 128 to 4096
+  asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    completed
   since    1h00m00s
   holds    no GPUs
@@ -296,7 +313,7 @@ func TestAt_in_every_phase(t *testing.T) {
 		phase, sentence string
 		note            string
 	}{
-		{"cifar10-17", -m, "not submitted", "cifar10-17 had not been submitted yet: it came at 0h10m00s, 11m00s later.", ""},
+		{"cifar10-17", -m, "not submitted", "cifar10-17 had not been submitted yet: it came at 0h10m00s, 10m00s later.", ""},
 		{"cifar10-17", 9 * m, "not submitted", "cifar10-17 had not been submitted yet: it came at 0h10m00s, 1m00s later.", ""},
 		{"cifar10-17", 12 * m, "profiling", "cifar10-17 has been profiled for 2m00s: its one-GPU profiles are not complete", ""},
 		{"cifar10-17", 17*m + 10*time.Second, "restoring", "cifar10-17 got 2 a100 GPUs 10s ago and is starting there", ""},
@@ -370,10 +387,37 @@ func TestStory_as_JSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"job":"cifar10-17","policy":"sia","asked":"1 to 8 GPUs of any type, batch size 128 to 4096",` +
+	want := `{"job":"cifar10-17","policy":"sia","asked":"1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096",` +
 		`"moment":{"at":840,"phase":"waiting","since":780,"reason":"waiting: price too high","sentence":"…",` +
 		`"cluster":{"types":[{"type":"a100","gpus":8,"free":0,"price":1.7},{"type":"t4","gpus":4,"free":4}],"running":1,"waiting":1},"next":"…","next_at":1020}}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// Whatever a journal says, its story is told or refused.
+func FuzzStory(f *testing.F) {
+	f.Add(story(f), int64(14*time.Minute))
+	f.Add(strings.ReplaceAll(story(f), "bert-1", "cifar10-17"), int64(20*time.Minute))
+	f.Fuzz(func(t *testing.T, text string, when int64) {
+		for _, ask := range []func(*journal.Reader) (*Story, error){
+			func(r *journal.Reader) (*Story, error) { return Life(r, "cifar10-17") },
+			func(r *journal.Reader) (*Story, error) { return At(r, "cifar10-17", time.Duration(when)) },
+		} {
+			r, err := journal.NewReader(strings.NewReader(text))
+			if err != nil {
+				return
+			}
+			s, err := ask(r)
+			if err != nil {
+				continue
+			}
+			if render(t, s, nil) == "" {
+				t.Error("an empty story")
+			}
+			if _, err := json.Marshal(s); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }

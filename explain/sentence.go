@@ -42,18 +42,31 @@ var templates = map[policy.Kind]template{
 		return "more GPUs raise its normalised goodput from " + number(s.why.Limit) + " to " + number(s.why.Value)
 	}},
 	policy.Shrunk: {why: func(s *scene) string {
+		if s.why.Value >= s.why.Limit { // not the price alone
+			return "its GPUs do more for others now"
+		}
 		return "its GPUs are worth more to others: they were worth " + number(s.why.Value) +
 			" each to it, and their price is " + number(s.why.Limit)
 	}, unblock: func(s *scene) string {
+		if s.why.Value >= s.why.Limit {
+			return "it grows back towards " + amount(s.why.Config) + " when the load falls"
+		}
 		return "it grows back towards " + amount(s.why.Config) + " when the price falls below " + number(s.why.Value)
 	}},
 	policy.Moved: {why: func(s *scene) string {
 		return "another GPU type takes its normalised goodput from " + number(s.why.Limit) + " to " + number(s.why.Value)
 	}},
 	policy.KeptNoRestart: {why: func(s *scene) string {
+		if s.why.Value >= s.why.Limit { // the restart would pay
+			return fmt.Sprintf("%s would be %s times as good, enough for a restart (%s times), but others make more of them",
+				amount(s.why.Config), number(s.why.Value), number(s.why.Limit))
+		}
 		return fmt.Sprintf("%s would be %s times as good, and a restart pays only from %s times",
 			amount(s.why.Config), number(s.why.Value), number(s.why.Limit))
 	}, unblock: func(s *scene) string {
+		if s.why.Value >= s.why.Limit {
+			return "it moves there when they come free"
+		}
 		return "it changes when the gain reaches " + number(s.why.Limit) + " times; the older the job, the less a restart weighs"
 	}},
 	policy.PinnedRestore: {why: func(*scene) string {
@@ -84,7 +97,7 @@ var templates = map[policy.Kind]template{
 	policy.WaitOrder: {why: func(s *scene) string {
 		return fmt.Sprintf("%s ahead of it in the queue, and it needs %s", are(int(s.why.Value), "job"), count(int(s.why.Limit), "GPU"))
 	}, unblock: func(s *scene) string {
-		return fmt.Sprintf("it runs when those have started and %s free (%d now)", are(int(s.why.Limit), "GPU"), free(s))
+		return fmt.Sprintf("it runs when those have started and %s of one type are free (%s now)", count(int(s.why.Limit), "GPU"), free(s))
 	}},
 	policy.WaitProfile: {why: func(*scene) string {
 		return "its one-GPU profiles are not complete, so nobody knows yet how fast it trains"
@@ -153,15 +166,18 @@ func rivals(s *scene) string {
 	return fmt.Sprintf(" (%d waiting jobs offer more)", s.rivals)
 }
 
-// free returns how many GPUs are free that the job may use.
-func free(s *scene) int {
-	total := 0
+// free returns "8 a100": the most GPUs free of a type that the job may use.
+func free(s *scene) string {
+	var most TypeView
 	for _, t := range s.view.Types {
-		if s.spec == nil || s.spec.Eligible(t.Type) {
-			total += t.Free
+		if t.Free > most.Free && (s.spec == nil || s.spec.Eligible(t.Type)) {
+			most = t
 		}
 	}
-	return total
+	if most.Free == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d %s", most.Free, most.Type)
 }
 
 // most returns what the cluster has of the type of the reason.

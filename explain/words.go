@@ -96,9 +96,9 @@ func size(s *job.Spec) string {
 	}
 	least := max(1, s.MinGPUs)
 	if s.MaxGPUs == 0 {
-		return count(least, "GPU") + " or more"
+		return fmt.Sprintf("%s or more (%d requested)", count(least, "GPU"), s.GPUs)
 	}
-	return fmt.Sprintf("%d to %s", least, count(s.MaxGPUs, "GPU"))
+	return fmt.Sprintf("%d to %s (%d requested)", least, count(s.MaxGPUs, "GPU"), s.GPUs)
 }
 
 func types(s *job.Spec) string {
