@@ -17,7 +17,8 @@
 //
 //	frontier.go   drop choices that are worse and dearer than another
 //	prices.go     walk down the edges of D, which is convex and piecewise
-//	              linear, to its lowest vertex; line.go finds the next vertex
+//	              linear, to its lowest vertex: vertex.go says where the walk
+//	              is, edges.go which edge leads down, line.go how far
 //	round.go      regrets under these prices, and a first feasible solution
 //	branch.go     depth-first search over what the regrets leave open
 //

@@ -1,0 +1,139 @@
+package mmkp
+
+import "math"
+
+// A candidate is an edge that leads down.
+type candidate struct {
+	plane int     // the one it leaves; of a tie, the first of the item
+	falls int32   // the column of the item that falls behind; -1 if no tie
+	slope float64 // of the bound
+	rate  float64 // slope per value of all capacity that the prices move by
+}
+
+// steepest puts the edge that leads down most steeply into s.steep, and returns
+// the plane it leaves and its slope; -1 if no edge leads down.
+//
+// The edges at a price's plane lead to both sides. An item tied between m + 1
+// columns has m + 1 edges: on each, one of them falls behind the others. The
+// bound is linear between edges, so if none leads down nothing does.
+func (s *Solver) steepest() (leaves int, slope float64) {
+	best := candidate{plane: -1, rate: -1e-9} // less is rounding
+	for r := range s.planes {
+		p := &s.planes[r]
+		if p.bend == tie {
+			s.tryTie(r, &best)
+			continue
+		}
+		for _, sign := range [2]float64{1, -1} {
+			if p.bend == floor && sign < 0 || p.bend == roof && sign > 0 {
+				continue
+			}
+			clear(s.edge)
+			s.turn(r, sign)
+			s.try(r, -1, &best)
+		}
+	}
+	if best.plane >= 0 && best.falls >= 0 {
+		best.plane = s.isolate(best.plane, best.falls)
+	}
+	return best.plane, best.slope
+}
+
+// tryTie tries the edges of the item that plane r ties first.
+func (s *Solver) tryTie(r int, best *candidate) {
+	if !s.leads(r) {
+		return
+	}
+	for q := r; q < s.k; q++ {
+		if !s.alike(q, r) {
+			continue
+		}
+		for _, c := range [2]int32{s.planes[q].a, s.planes[q].b} {
+			clear(s.edge)
+			for o := r; o < s.k; o++ {
+				switch {
+				case !s.alike(o, r):
+				case s.planes[o].a == c: // dearer by the normal
+					s.turn(o, 1)
+				case s.planes[o].b == c:
+					s.turn(o, -1)
+				}
+			}
+			s.try(r, c, best)
+		}
+	}
+}
+
+// turn adds sign times the direction that leaves plane r alone to s.edge.
+func (s *Solver) turn(r int, sign float64) {
+	for k := range s.edge {
+		s.edge[k] += sign * s.inverse[k*s.k+r]
+	}
+}
+
+// try makes s.edge the best candidate if it is steeper.
+func (s *Solver) try(r int, falls int32, best *candidate) {
+	size := 0.0
+	for k, b := range s.capacity {
+		size += math.Abs(s.edge[k]) * b
+	}
+	if slope := s.slope(s.edge); slope < best.rate*size {
+		*best = candidate{r, falls, slope, slope / size}
+		copy(s.steep, s.edge)
+	}
+}
+
+// isolate rewrites the ties of the item that plane r ties first, so that one
+// alone has column c, and returns that one. The planes still meet where they
+// met: if c = o and c = x, then o = x.
+func (s *Solver) isolate(r int, c int32) (only int) {
+	only = -1
+	for q := r; q < s.k; q++ {
+		p := &s.planes[q]
+		if !s.alike(q, r) || p.a != c && p.b != c {
+			continue
+		}
+		if p.b == c {
+			p.a, p.b, p.at = p.b, p.a, -p.at
+		}
+		if only < 0 {
+			only = q
+			continue
+		}
+		p.a = s.planes[only].b
+		p.at = s.columns[p.a].lp - s.columns[p.b].lp
+	}
+	return only
+}
+
+// slope returns how the bound changes from the vertex in direction d.
+func (s *Solver) slope(d []float64) float64 {
+	total := 0.0
+	for k, free := range s.idle {
+		total += free * d[k]
+	}
+	for r := range s.planes {
+		if s.leads(r) {
+			_, least := s.cheapest(r, d)
+			total -= least
+		}
+	}
+	return total
+}
+
+// cheapest returns the column that the item tied by plane r takes when the
+// prices leave the vertex in direction d, and what it costs there.
+func (s *Solver) cheapest(r int, d []float64) (column int32, cost float64) {
+	cost = math.Inf(1)
+	for _, p := range s.planes[r:] {
+		if p.bend != tie || p.item != s.planes[r].item {
+			continue
+		}
+		for _, c := range [2]int32{p.a, p.b} {
+			if x := s.cost(int(p.item), c, d); x < cost {
+				column, cost = c, x
+			}
+		}
+	}
+	return column, cost
+}

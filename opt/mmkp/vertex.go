@@ -1,0 +1,118 @@
+package mmkp
+
+import "math"
+
+// meet moves the vertex to where the planes meet. It reports false if they are
+// not independent, which only rounding can cause.
+func (s *Solver) meet() bool {
+	clear(s.work)
+	for r, p := range s.planes {
+		normal := s.work[r*s.k : (r+1)*s.k]
+		if p.k < 0 {
+			s.use(int(p.item), p.a, normal, 1)
+			s.use(int(p.item), p.b, normal, -1)
+		} else {
+			normal[p.k] = 1
+		}
+	}
+	if !invert(s.work, s.inverse, s.k) {
+		return false
+	}
+	for k := range s.vertex {
+		x := 0.0
+		for r, p := range s.planes {
+			x += s.inverse[k*s.k+r] * p.at
+		}
+		s.vertex[k] = max(0, x)
+	}
+	return true
+}
+
+// flatten marks the ties that are none at the vertex: on the way along the edge
+// a third column became better than both.
+func (s *Solver) flatten() {
+	for r := range s.planes {
+		p := &s.planes[r]
+		if p.bend != tie {
+			continue
+		}
+		best, a := s.pick[p.item], s.columns[p.a].lp
+		cost := s.cost(int(p.item), p.a, s.vertex)
+		lack := s.columns[best].lp - s.cost(int(p.item), best, s.vertex) - (a - cost)
+		if lack > 1e-12*(math.Abs(a)+cost) {
+			p.bend = flat
+		}
+	}
+}
+
+// untie computes the capacity left by the items that have no tie at the vertex.
+func (s *Solver) untie() {
+	copy(s.idle, s.capacity)
+	for i, c := range s.pick {
+		s.use(i, c, s.idle, -1)
+	}
+	for r := range s.planes {
+		if s.leads(r) {
+			i := s.planes[r].item
+			s.use(int(i), s.pick[i], s.idle, 1)
+		}
+	}
+}
+
+// leads reports whether plane r is the first tie of its item.
+func (s *Solver) leads(r int) bool {
+	if s.planes[r].bend != tie {
+		return false
+	}
+	for q := range r {
+		if s.alike(q, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// alike reports whether planes q and r tie the same item.
+func (s *Solver) alike(q, r int) bool {
+	return s.planes[q].bend == tie && s.planes[q].item == s.planes[r].item
+}
+
+// invert writes the inverse of the n x n matrix a to inv and destroys a
+// (Gauss-Jordan with row pivoting). It reports false if a is singular.
+func invert(a, inv []float64, n int) bool {
+	clear(inv)
+	for i := range n {
+		inv[i*n+i] = 1
+	}
+	for col := range n {
+		pivot := col
+		for r := col + 1; r < n; r++ {
+			if math.Abs(a[r*n+col]) > math.Abs(a[pivot*n+col]) {
+				pivot = r
+			}
+		}
+		scale := a[pivot*n+col]
+		if math.Abs(scale) < 1e-12 {
+			return false
+		}
+		for j := range n {
+			a[col*n+j], a[pivot*n+j] = a[pivot*n+j], a[col*n+j]
+			inv[col*n+j], inv[pivot*n+j] = inv[pivot*n+j], inv[col*n+j]
+		}
+		for j := range n {
+			a[col*n+j] /= scale
+			inv[col*n+j] /= scale
+		}
+		for r := range n {
+			f := a[r*n+col]
+			if r == col || f == 0 {
+				continue
+			}
+			for j := range n {
+				a[r*n+j] -= f * a[col*n+j]
+				inv[r*n+j] -= f * inv[col*n+j]
+			}
+		}
+	}
+	return true
+}
