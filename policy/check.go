@@ -86,6 +86,9 @@ func (c *checker) decision(j *Job, d *Decision) {
 		if *a != (cluster.Allocation{}) || len(d.Placement) > 0 {
 			c.fail(j, "allocated or placed %v with %d shares, want nothing where there are no GPUs", *a, len(d.Placement))
 		}
+		if d.Why.Kind == Evicted && !j.Reservation.IsZero() {
+			c.makeRoom(&j.Reservation)
+		}
 		return
 	}
 	t := c.typeIndex(a.GPUType)
@@ -110,6 +113,13 @@ func (c *checker) decision(j *Job, d *Decision) {
 	}
 	if d.Placement != nil {
 		c.placement(j, d)
+	}
+}
+
+// makeRoom counts a reservation for which others made room, in vain.
+func (c *checker) makeRoom(r *cluster.Configuration) {
+	if t := c.typeIndex(r.GPUType); t >= 0 {
+		c.pinned[t] += r.GPUs
 	}
 }
 

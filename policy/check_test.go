@@ -177,6 +177,14 @@ func TestCheckLetsAReservationWait(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+	t.Run("beside one whose placement was taken back", func(t *testing.T) {
+		w := goodWorld(t)
+		w.s.Jobs[7].Spec.Reservation = cluster.Configuration{Nodes: 3, GPUs: 11, GPUType: "t4"}
+		w.p.Jobs[5], w.p.Jobs[7] = policy.Decision{}, policy.Decision{Why: policy.Reason{Kind: policy.Evicted}}
+		if err := policy.Check(w.s, w.p); err != nil {
+			t.Fatal(err)
+		}
+	})
 	t.Run("when its placement was taken back", func(t *testing.T) {
 		w := goodWorld(t)
 		w.p.Jobs[5] = policy.Decision{Why: policy.Reason{Kind: policy.Evicted}}

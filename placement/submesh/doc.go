@@ -39,8 +39,11 @@
 // # Other allocations
 //
 // Rigid jobs ask for 3, 6 or 10 GPUs. They get whole nodes first, and the rest
-// on one node. Where no node has room for the rest, Options.Split scatters it,
-// as the public simulator does.
+// on one node. With Options.Split they displace nobody: where there are too few
+// idle nodes, or no node has room for the rest, it is scattered over the fewest
+// nodes when all others are placed, as the public simulator does. Without it
+// they are placed like the others, from large to small, and may find no place:
+// the theorem does not cover them.
 //
 //	paper                     here
 //	partial-node allocation   single

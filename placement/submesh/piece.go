@@ -39,7 +39,7 @@ func (pl *Placer) enqueue(i int) {
 	c := pl.p.Jobs[i].Allocation.Configuration
 	p := &pl.pools[pl.claims[i].pool]
 	add := func(k class, size, nodes int, odd bool) {
-		if odd && k == single && pl.o.Split && !p.regular(size) {
+		if odd && k == single && pl.o.Split {
 			k = scatter
 		}
 		pl.pending = append(pl.pending, piece{job: int32(i), class: k, size: int32(size), nodes: int32(nodes), odd: odd})

@@ -14,6 +14,7 @@ func (pl *Placer) placePending() {
 	for pl.head < len(pl.pending) {
 		p := pl.pending[pl.head]
 		pl.head++
+		split := p.odd && pl.o.Split
 		switch {
 		case pl.claims[p.job].state == dropped:
 		case p.class == scatter:
@@ -21,8 +22,8 @@ func (pl *Placer) placePending() {
 				pl.drop(p.job)
 			}
 		case p.class == single && (pl.placeOnOne(p) || pl.makeRoom(p)):
-		case p.class == whole && (pl.placeOnIdle(p) || pl.makeRoom(p)):
-		case p.odd && pl.o.Split: // has its turn when all others are placed
+		case p.class == whole && (pl.placeOnIdle(p) || !split && pl.makeRoom(p)):
+		case split: // has its turn when all others are placed
 			p.class, p.size, p.nodes = scatter, p.size*p.nodes, 1
 			pl.requeue(p)
 		default:

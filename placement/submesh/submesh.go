@@ -13,8 +13,9 @@ import (
 type Options struct {
 	// Split scatters what is left of an allocation of no submesh shape (3, 6
 	// or 10 GPUs on nodes of 4) over several nodes, where no single node has
-	// room for it. Without it jobs are moved to make room, and the allocation
-	// is taken back if that fails. Default true, as in the public simulator.
+	// room for it. Without it smaller jobs are moved to make room, and the
+	// allocation is taken back if that fails. Default true, as in the public
+	// simulator.
 	Split bool
 }
 
