@@ -16,8 +16,8 @@ import (
 //  2. A job that is still being profiled gets nothing.
 //  3. GPUs are of a type that the cluster has and the job may use, in an
 //     amount that some number of its nodes can carry.
-//  4. No GPU type, and no node of a given placement, is over-committed; a
-//     placement adds up to its allocation.
+//  4. No GPU type, and no node that a job is newly placed on, is
+//     over-committed; a placement adds up to its allocation.
 //  5. A job's limits hold: least and most GPUs, whole replicas, the exact
 //     count of a job whose count may not be adapted, one GPU type for a job
 //     whose type may not be.
@@ -45,6 +45,9 @@ func Check(s *Snapshot, p *Plan) error {
 		c.decision(j, &p.Jobs[i])
 		waiting = waiting || !j.Reservation.IsZero() && p.Jobs[i].Allocation.IsZero()
 	}
+	if c.nodes != nil {
+		c.kept(s, p)
+	}
 	if waiting {
 		c.reservations(s, p)
 	}
@@ -63,7 +66,8 @@ type checker struct {
 	types   []cluster.TypeInfo
 	used    []int     // GPUs allocated, by type
 	pinned  []int     // of which to reservations and non-preemptive jobs
-	nodes   []int     // GPUs placed, by node; nil until a placement is given
+	nodes   []int     // GPUs placed, by node; nil until a job is placed anew
+	filter  [4]uint64 // hashes of those nodes
 	few     [2][8]int // memory of used and pinned on clusters of few types
 	errs    []error
 }
@@ -111,7 +115,7 @@ func (c *checker) decision(j *Job, d *Decision) {
 	if d.Batch != (job.BatchSize{}) {
 		c.batch(j, a, d.Batch)
 	}
-	if d.Placement != nil {
+	if d.Placement != nil && !keepsPlace(j, d) {
 		c.placement(j, d)
 	}
 }
@@ -222,41 +226,6 @@ func (j *Job) BatchLimits() *job.BatchLimits {
 		return j.Limits
 	}
 	return &j.Spec.Batch
-}
-
-// placement checks the nodes that a plan names.
-func (c *checker) placement(j *Job, d *Decision) {
-	if c.nodes == nil {
-		c.nodes = make([]int, len(c.cluster.Nodes()))
-	}
-	if got, want := d.Placement.GPUs(), d.Allocation.GPUs; got != want {
-		c.fail(j, "placed %d GPUs, want the %d allocated", got, want)
-	}
-	if j.NonPreemptive && j.Holding() && j.Placement != nil && !d.Placement.Equal(j.Placement) {
-		c.fail(j, "placed on %v, want to stay on %v: it is non-preemptive", d.Placement, j.Placement)
-	}
-	for i, share := range d.Placement {
-		n, ok := c.cluster.Index(share.Node)
-		if !ok {
-			c.fail(j, "node %s is not in the cluster", share.Node)
-			continue
-		}
-		if i > 0 && d.Placement[i-1].Node >= share.Node {
-			c.fail(j, "node %s after %s, want each node once, in ascending order", share.Node, d.Placement[i-1].Node)
-		}
-		node := &c.cluster.Nodes()[n]
-		if node.GPUType != d.Allocation.GPUType {
-			c.fail(j, "node %s has GPU type %s, want %s", share.Node, node.GPUType, d.Allocation.GPUType)
-		}
-		if share.GPUs < 1 || !finite(share.CPUs) {
-			c.fail(j, "node %s: share of %d GPUs and %g CPUs, want at least 1 GPU and finite numbers", share.Node, share.GPUs, share.CPUs)
-			continue
-		}
-		c.nodes[n] += share.GPUs
-		if over := c.nodes[n]; over > node.Capacity.GPUs {
-			c.fail(j, "node %s: %d GPUs in use, want at most %d", share.Node, over, node.Capacity.GPUs)
-		}
-	}
 }
 
 // reservations complains of reservations that got nothing although what is

@@ -3,6 +3,7 @@ package policy_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +120,11 @@ func TestCheckCatchesSeededBugs(t *testing.T) {
 			p.Jobs[2].Placement = cluster.Placement{share("n0", 2)}
 			p.Jobs[5].Placement = cluster.Placement{share("n0", 2)}
 		}, "job reserved: node n0: 6 GPUs in use, want at most 4"},
+		{"capacity of a node, with a job that stays", func(s *policy.Snapshot, p *policy.Plan) {
+			s.Jobs[2].Placement = cluster.Placement{share("n0", 2)}
+			p.Jobs[2].Placement = s.Jobs[2].Placement
+			p.Jobs[5].Placement = cluster.Placement{share("n0", 2)}
+		}, "job fixed: node n0: 6 GPUs in use, want at most 4"},
 		{"unknown node", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[0].Placement[0].Node = "n9" }, "job adaptive: node n9 is not in the cluster"},
 		{"node of another type", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[0].Placement[0].Node = "n2" }, "job adaptive: node n2 has GPU type t4, want a100"},
 		{"node named twice", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[1].Placement[1].Node = "n0" }, "job rigid: node n0 after n0, want each node once, in ascending order"},
@@ -196,9 +202,17 @@ func TestCheckLetsAReservationWait(t *testing.T) {
 
 // BenchmarkCheck checks a plan of 500 jobs on 440 nodes.
 func BenchmarkCheck(b *testing.B) {
-	for _, placed := range []bool{false, true} {
-		b.Run(fmt.Sprintf("jobs=500/placed=%v", placed), func(b *testing.B) {
-			s, p := bigRound(b, placed)
+	for _, placed := range []string{"nobody", "as before", "anew"} {
+		b.Run(fmt.Sprintf("jobs=500/placed=%s", placed), func(b *testing.B) {
+			s, p := bigRound(b)
+			for i := range p.Jobs {
+				switch {
+				case placed == "as before" && i > 0: // but for one
+					p.Jobs[i].Placement = s.Jobs[i].Placement
+				case placed != "nobody":
+					p.Jobs[i].Placement = slices.Clone(s.Jobs[i].Placement)
+				}
+			}
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := policy.Check(s, p); err != nil {
@@ -209,7 +223,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-func bigRound(b *testing.B, placed bool) (*policy.Snapshot, *policy.Plan) {
+func bigRound(b *testing.B) (*policy.Snapshot, *policy.Plan) {
 	var nodes []cluster.Node
 	for i := range 440 {
 		nodes = append(nodes, cluster.Node{ID: cluster.NodeID(fmt.Sprintf("node-%03d", i)), GPUType: "a100", Capacity: cluster.Resources{GPUs: 8}})
@@ -223,11 +237,7 @@ func bigRound(b *testing.B, placed bool) (*policy.Snapshot, *policy.Plan) {
 		j := &policy.Job{Spec: &job.Spec{ID: job.ID(fmt.Sprintf("j%d", i)), GPUs: 4, Adaptivity: job.Rigid}}
 		j.Phase, j.Allocation = job.Running, grant(1, 4, "a100")
 		j.Placement = cluster.Placement{share(nodes[i/2].ID, 4)}
-		d := policy.Decision{Allocation: j.Allocation}
-		if placed {
-			d.Placement = j.Placement
-		}
-		s.Jobs, p.Jobs = append(s.Jobs, j), append(p.Jobs, d)
+		s.Jobs, p.Jobs = append(s.Jobs, j), append(p.Jobs, policy.Decision{Allocation: j.Allocation})
 	}
 	return s, p
 }
