@@ -39,6 +39,7 @@ type Toy struct {
 
 type toyJob struct {
 	ToyJob
+	all        time.Duration // Work at the start
 	come, over bool
 	alloc      cluster.Allocation
 	settled    time.Time // when Work was last brought up to date
@@ -51,7 +52,7 @@ type toyJob struct {
 func NewToy(jobs []ToyJob) *Toy {
 	w := &Toy{now: Epoch}
 	for _, j := range jobs {
-		w.jobs = append(w.jobs, &toyJob{ToyJob: j})
+		w.jobs = append(w.jobs, &toyJob{ToyJob: j, all: j.Work})
 	}
 	return w
 }
@@ -158,7 +159,7 @@ func (w *Toy) happen(j *toyJob) {
 		j.report = w.now.Add(toyReport)
 		w.ready = append(w.ready, scheduler.Reported{Report: job.Report{
 			Job: j.Spec.ID, Interval: toyReport, Configuration: j.alloc.Configuration,
-			Batch: job.BatchSize{Local: 8}, StepTime: time.Second, Progress: -j.Work.Seconds(),
+			Batch: job.BatchSize{Local: 8}, StepTime: time.Second, Progress: (j.all - j.Work).Seconds(),
 		}})
 	}
 }

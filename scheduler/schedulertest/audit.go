@@ -1,0 +1,179 @@
+package schedulertest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// An Auditor is a scheduler.Observer that checks a run by what every observer
+// sees, events and rounds:
+//
+//  1. Time never goes back.
+//  2. No node carries more GPUs than it has: no GPU is held twice.
+//  3. A gang is all or nothing: it gets as many GPUs as its job may have, of
+//     one type, and what the job measures comes from exactly these.
+//  4. A non-preemptive job keeps the GPUs it holds until it exits.
+//  5. A reservation is held exactly. It waits only while its job is profiled,
+//     while other reservations and non-preemptive jobs leave no room, where it
+//     has no placement, or where the round's plan was refused.
+//  6. A job is submitted once and ends once, and nothing happens to it before
+//     or after.
+//  7. Progress falls only after a loss, and not below the last checkpoint.
+//  8. A round's actions turn what is into what was planned, and its snapshot
+//     shows what is.
+//
+// Make one with Audit; Err and End tell what it found. It is not safe for
+// concurrent use.
+type Auditor struct {
+	// Checkpoint is the longest time between two checkpoints of a running job;
+	// 0 says that it takes one at the end of every epoch.
+	Checkpoint time.Duration
+
+	now  time.Time
+	jobs map[job.ID]*audited
+	errs []error
+}
+
+// audited is what an Auditor knows of a job.
+type audited struct {
+	spec       *job.Spec
+	over       bool
+	allocation cluster.Allocation
+	placement  cluster.Placement
+	since      time.Time     // when allocation last changed
+	used       time.Duration // GPU time before since
+	memory     memory
+}
+
+func (j *audited) holding() bool { return j.allocation.GPUs > 0 }
+
+// hold settles what was held and gives a job something else, or nothing.
+func (j *audited) hold(now time.Time, a cluster.Allocation, p cluster.Placement) {
+	j.used += time.Duration(j.allocation.GPUs) * now.Sub(j.since)
+	j.since, j.allocation, j.placement = now, a, p
+}
+
+// Audit returns an Auditor that has seen nothing.
+func Audit() *Auditor { return &Auditor{jobs: make(map[job.ID]*audited)} }
+
+// Err returns an error that joins the first complaints, or nil.
+func (a *Auditor) Err() error { return errors.Join(a.errs...) }
+
+// End returns Err once the run is over, joined with the jobs that have not
+// ended.
+func (a *Auditor) End() error {
+	var left []job.ID
+	for id, j := range a.jobs {
+		if !j.over {
+			left = append(left, id)
+		}
+	}
+	slices.Sort(left)
+	errs := slices.Clone(a.errs)
+	for _, id := range left[:min(len(left), maxComplaints)] {
+		errs = append(errs, fmt.Errorf("job %s: the run is over, want it to have ended", id))
+	}
+	return errors.Join(errs...)
+}
+
+// Held returns the GPU time a job has held so far, from each Run to what took
+// the GPUs away or ended the job.
+func (a *Auditor) Held(id job.ID) time.Duration {
+	j := a.jobs[id]
+	if j == nil {
+		return 0
+	}
+	return j.used + time.Duration(j.allocation.GPUs)*a.now.Sub(j.since)
+}
+
+func (a *Auditor) complain(format string, args ...any) {
+	if len(a.errs) < maxComplaints {
+		at := fmt.Errorf("%v: %w", a.now.Format(time.RFC3339Nano), fmt.Errorf(format, args...))
+		a.errs = append(a.errs, at)
+	}
+}
+
+func (a *Auditor) advance(now time.Time) {
+	if now.Before(a.now) {
+		a.complain("time went back to %v", now)
+	}
+	a.now = now
+}
+
+// Event implements scheduler.Observer.
+func (a *Auditor) Event(now time.Time, ev scheduler.Event) {
+	a.advance(now)
+	switch ev := ev.(type) {
+	case scheduler.Submitted:
+		if a.jobs[ev.Spec.ID] != nil {
+			a.complain("job %s: submitted twice", ev.Spec.ID)
+		}
+		a.jobs[ev.Spec.ID] = &audited{spec: ev.Spec, since: now}
+	case scheduler.Profiled:
+		a.live(ev.Job, ev)
+	case scheduler.Reported:
+		if j := a.live(ev.Job, ev); j != nil && !ev.Profile {
+			a.reported(j, &ev.Report)
+		}
+	case scheduler.Exited:
+		if j := a.live(ev.Job, ev); j != nil {
+			a.exited(j, ev.Outcome)
+		}
+	case scheduler.NodesChanged: // the next round sees to it
+	}
+}
+
+// live returns a job to which something may happen, or complains.
+func (a *Auditor) live(id job.ID, what any) *audited {
+	switch j := a.jobs[id]; {
+	case j == nil:
+		a.complain("job %s: %T before it was submitted", id, what)
+	case j.over:
+		a.complain("job %s: %T after it ended", id, what)
+	default:
+		return j
+	}
+	return nil
+}
+
+func (a *Auditor) exited(j *audited, how scheduler.Outcome) {
+	j.hold(a.now, cluster.Allocation{}, nil)
+	if how == scheduler.Lost {
+		j.memory.lose(a.now, a.Checkpoint)
+		return
+	}
+	j.over = true
+}
+
+func (a *Auditor) reported(j *audited, r *job.Report) {
+	if r.Configuration != j.allocation.Configuration {
+		a.complain("job %s: measured on %v, want what it holds, %v", j.spec.ID, r.Configuration, j.allocation.Configuration)
+	}
+	if least := j.memory.least; fallen(r.Progress, least) {
+		a.complain("job %s: progress %v, want at least %v", j.spec.ID, r.Progress, least)
+	}
+	j.memory.learn(a.now, a.Checkpoint, r)
+}
+
+// Round implements scheduler.Observer. Without a plan, actions are checked
+// for themselves.
+func (a *Auditor) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.Action) {
+	a.advance(s.Now)
+	a.shown(s)
+	a.act(actions)
+	a.capacity(s)
+	if p == nil {
+		return
+	}
+	a.planned(s, p)
+	if p.Refused == "" {
+		a.reservations(s, p)
+	}
+}

@@ -1,0 +1,55 @@
+package schedulertest
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// A memory is how much of a job's progress cannot be lost any more, as far as
+// its reports tell.
+type memory struct {
+	least float64 // the next report says at least this
+	saved float64 // by a checkpoint
+	epoch int     // of the last report
+	marks []mark  // since the last loss, that no checkpoint is known to hold
+}
+
+// A mark is progress that was reported.
+type mark struct {
+	at       time.Time
+	progress float64
+}
+
+// learn takes in a report: with checkpoints at the ends of epochs, what was
+// reported in an epoch that is over is saved.
+func (m *memory) learn(now time.Time, every time.Duration, r *job.Report) {
+	if every == 0 && r.Epoch > m.epoch {
+		m.saved = max(m.saved, m.least)
+	}
+	m.least, m.epoch = r.Progress, r.Epoch
+	if every > 0 {
+		m.save(now, every)
+		m.marks = append(m.marks, mark{now, r.Progress})
+	}
+}
+
+// save forgets marks that are older than a checkpoint.
+func (m *memory) save(now time.Time, every time.Duration) {
+	for len(m.marks) > 0 && !m.marks[0].at.Add(every).After(now) {
+		m.saved = max(m.saved, m.marks[0].progress)
+		m.marks = m.marks[1:]
+	}
+}
+
+// checkpoint saves all progress: a job that is preempted or moved loses none.
+func (m *memory) checkpoint() { m.saved, m.marks = max(m.saved, m.least), nil }
+
+// lose goes back to the last checkpoint.
+func (m *memory) lose(now time.Time, every time.Duration) {
+	m.save(now, every)
+	m.least, m.marks = m.saved, nil
+}
+
+// fallen reports whether progress is below what it was by more than rounding.
+func fallen(progress, least float64) bool { return progress < least-1e-6*max(1, least) }

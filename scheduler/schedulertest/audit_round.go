@@ -1,0 +1,162 @@
+package schedulertest
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// This file checks what is decided in a round.
+
+// shown checks that a snapshot shows the jobs that have not ended, and what
+// they hold.
+func (a *Auditor) shown(s *policy.Snapshot) {
+	live := 0
+	for _, j := range a.jobs {
+		if !j.over {
+			live++
+		}
+	}
+	if len(s.Jobs) != live {
+		a.complain("round %d: the snapshot shows %d jobs, want %d", s.Round, len(s.Jobs), live)
+	}
+	for _, row := range s.Jobs {
+		j := a.live(row.ID, row)
+		if j != nil && (row.Allocation != j.allocation || !row.Placement.Equal(j.placement)) {
+			a.complain("job %s: shown with %v on %v, want what it holds, %v on %v",
+				row.ID, row.Allocation.Configuration, row.Placement, j.allocation.Configuration, j.placement)
+		}
+	}
+}
+
+// act takes a round's actions, which are one change: what is freed and what is
+// given do not overlap in time.
+func (a *Auditor) act(actions []scheduler.Action) {
+	for _, act := range actions {
+		switch act := act.(type) {
+		case scheduler.Preempt:
+			if j := a.live(act.Job, act); j != nil {
+				a.preempt(j)
+			}
+		case scheduler.Run:
+			if j := a.live(act.Job, act); j != nil {
+				a.run(j, &act)
+			}
+		case scheduler.Profile:
+			a.live(act.Job, act)
+		}
+	}
+}
+
+func (a *Auditor) preempt(j *audited) {
+	if j.spec.NonPreemptive {
+		a.complain("job %s: preempted, want it to stay on %v: it is non-preemptive", j.spec.ID, j.placement)
+	}
+	if !j.holding() {
+		a.complain("job %s: preempted while it holds nothing", j.spec.ID)
+	}
+	j.memory.checkpoint()
+	j.hold(a.now, cluster.Allocation{}, nil)
+}
+
+func (a *Auditor) run(j *audited, act *scheduler.Run) {
+	if act.Allocation == j.allocation && act.Placement.Equal(j.placement) {
+		return // another batch size
+	}
+	if j.holding() && j.spec.NonPreemptive {
+		a.complain("job %s: moved to %v, want it to stay on %v: it is non-preemptive", j.spec.ID, act.Placement, j.placement)
+	}
+	a.gang(j.spec, act)
+	j.memory.checkpoint()
+	j.hold(a.now, act.Allocation, act.Placement)
+}
+
+// gang checks that a job gets all it needs.
+func (a *Auditor) gang(s *job.Spec, act *scheduler.Run) {
+	c := act.Allocation.Configuration
+	if placed := act.Placement.GPUs(); placed != c.GPUs || c.GPUs < 1 {
+		a.complain("job %s: placed on %d GPUs, want its gang of %d", s.ID, placed, c.GPUs)
+	}
+	if !s.Reservation.IsZero() {
+		if c != s.Reservation {
+			a.complain("job %s: runs on %v, want its reservation %v", s.ID, c, s.Reservation)
+		}
+		return
+	}
+	least, most := s.Min(c.GPUType), s.MaxGPUs
+	if !s.Adaptivity.Has(job.GPUCount) {
+		least, most = max(1, s.GPUs), max(1, s.GPUs)
+	}
+	if c.GPUs < least || most > 0 && c.GPUs > most || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0 {
+		a.complain("job %s: runs on %d GPUs, want at least %d, at most %d (0: any), whole replicas of %d",
+			s.ID, c.GPUs, least, most, s.ReplicaGPUs(c.GPUType))
+	}
+	if !s.Eligible(c.GPUType) {
+		a.complain("job %s: runs on GPU type %s, which it may not use", s.ID, c.GPUType)
+	}
+}
+
+// capacity checks that what is held is there: each GPU once, on a node of the
+// right type. Between rounds holdings only shrink.
+func (a *Auditor) capacity(s *policy.Snapshot) {
+	nodes := s.Cluster.Nodes()
+	used := make([]int, len(nodes))
+	for _, row := range s.Jobs {
+		j := a.jobs[row.ID]
+		if j == nil {
+			continue
+		}
+		for _, share := range j.placement {
+			i, ok := s.Cluster.Index(share.Node)
+			if !ok || nodes[i].GPUType != j.allocation.GPUType || share.GPUs < 1 {
+				a.complain("job %s: holds %d GPUs of node %s, want GPUs of type %s that are there", row.ID, share.GPUs, share.Node, j.allocation.GPUType)
+				continue
+			}
+			used[i] += share.GPUs
+		}
+	}
+	for i, n := range used {
+		if n > nodes[i].Capacity.GPUs {
+			a.complain("node %s: %d GPUs are held, want at most %d", nodes[i].ID, n, nodes[i].Capacity.GPUs)
+		}
+	}
+}
+
+// planned checks that every job now holds what the plan grants it.
+func (a *Auditor) planned(s *policy.Snapshot, p *policy.Plan) {
+	if len(p.Jobs) != len(s.Jobs) {
+		a.complain("round %d: %d decisions for %d jobs", s.Round, len(p.Jobs), len(s.Jobs))
+		return
+	}
+	for i, row := range s.Jobs {
+		j, d := a.jobs[row.ID], &p.Jobs[i]
+		if j != nil && (j.allocation != d.Allocation || !j.placement.Equal(d.Placement)) {
+			a.complain("job %s: holds %v on %v, want what was planned, %v on %v",
+				row.ID, j.allocation.Configuration, j.placement, d.Allocation.Configuration, d.Placement)
+		}
+	}
+}
+
+// reservations checks that those that wait have a reason to.
+func (a *Auditor) reservations(s *policy.Snapshot, p *policy.Plan) {
+	pinned := make(map[cluster.GPUType]int)
+	for _, row := range s.Jobs {
+		if j := a.jobs[row.ID]; j != nil && (j.spec.NonPreemptive || !j.spec.Reservation.IsZero()) {
+			pinned[j.allocation.GPUType] += j.allocation.GPUs
+		}
+	}
+	for i, row := range s.Jobs {
+		want := row.Reservation
+		if want.IsZero() || row.Phase == job.Profiling || i >= len(p.Jobs) || p.Jobs[i].Why.Kind == policy.Evicted {
+			continue
+		}
+		j := a.jobs[row.ID]
+		info, _ := s.Cluster.Type(want.GPUType)
+		room := pinned[want.GPUType]+want.GPUs <= info.GPUs && want.Nodes <= info.Nodes && want.GPUs <= want.Nodes*info.PerNode
+		if j != nil && !j.holding() && room {
+			a.complain("job %s: holds nothing, want its reservation %v: %d of %d GPUs are taken by such as it",
+				row.ID, want, pinned[want.GPUType], info.GPUs)
+		}
+	}
+}
