@@ -9,9 +9,13 @@ RACE  := $(MOD)/scheduler/... $(MOD)/sim/... $(MOD)/metrics/... $(MOD)/opt/... $
 PKG   ?= ./...
 BENCH ?= .
 FUZZTIME ?= 10s
+CHECKS ?= 2000
+# The gate draws the same random inputs on every machine; `make properties`
+# draws new ones.
+SEED  ?= 1
 
 .PHONY: check format vet lint layering test race generated tidy
-.PHONY: build bench fuzz experiments fix generate clean help
+.PHONY: build bench fuzz properties experiments fix generate clean help
 
 ## check: everything the project checks
 check: format vet lint layering test race generated tidy
@@ -36,12 +40,12 @@ layering:
 
 ## test: every test, the tables against their doc pages included
 test:
-	$(GO) test ./...
+	RAPID_SEED=$(SEED) $(GO) test ./...
 
 ## race: the packages with goroutines under the race detector, long tests left out
 race:
 ifeq ($(shell $(GO) env CGO_ENABLED),1)
-	$(GO) test -race -short $(RACE)
+	RAPID_SEED=$(SEED) $(GO) test -race -short $(RACE)
 else
 	@echo "race: skipped, the race detector needs a C compiler"
 endif
@@ -74,6 +78,10 @@ fuzz:
 		echo "fuzz: $$pkg $$target"; \
 		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
 	done
+
+## properties: CHECKS (2000) new random inputs for each property; PKG to choose
+properties:
+	RAPID_CHECKS=$(CHECKS) $(GO) test -count=1 -timeout 1h $(PKG)
 
 ## experiments: published numbers beside ours, all of them
 experiments:
