@@ -45,7 +45,7 @@ func TestNewExplainsWhatIsWrong(t *testing.T) {
 		settings map[string]string
 		want     string
 	}{
-		{"lifo", nil, `policy "lifo" is not known, want one of fifo, srtf, las`},
+		{"lifo", nil, `policy "lifo" is not known, want one of ` + strings.Join(builtin.Names(), ", ")},
 		{"fifo", map[string]string{"bakfill": "true"}, `policy fifo: setting "bakfill" is not known, want one of backfill`},
 		{"fifo", map[string]string{"backfill": "maybe"}, `policy fifo: setting backfill is "maybe", want true or false`},
 		{"fifo", map[string]string{"a": "", "b": ""}, "policy fifo: setting \"a\" is not known, want one of backfill\nsetting \"b\" is not known, want one of backfill"},

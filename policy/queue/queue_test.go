@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 		"fifo with backfill": {Backfill: true}, "srtf without backfill": {Order: queue.RemainingTime, Preempt: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			policytest.Run(t, func() policy.Policy { return queue.New(o) })
+			policytest.RunMemoryless(t, func() policy.Policy { return queue.New(o) })
 		})
 	}
 }
