@@ -10,9 +10,9 @@ import (
 // round of the window τ in which it had no GPUs, and none for τ after a window
 // in which it always had. Source: Sia §3.5.6.
 //
-// Deviation: the printed formula lost its denominator (τ − s over τ, followed
-// by "where δ is the length of each scheduling interval"); (τ − s)/δ is the
-// reading in which a waiting job's claim exceeds the cost of one GPU.
+// Deviation: it is (τ − s)/δ, because the printed formula lost its denominator
+// (τ − s over τ, followed by "where δ is the length of each scheduling
+// interval") and a waiting job's claim must exceed the cost of one GPU.
 func (p *Policy) timeShare(r *row, s *policy.Snapshot) float64 {
 	window := min(64, max(1, int((p.o.TimeShare+s.Length-1)/s.Length)))
 	now := s.Now.UnixNano()
