@@ -3,7 +3,6 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -95,8 +94,8 @@ func (c *checker) decision(j *Job, d *Decision) {
 		}
 		return
 	}
-	t := c.typeIndex(a.GPUType)
-	if !c.amount(j, a, t) {
+	t, same := c.typeIndex(a.GPUType), *a == j.Allocation // what it holds was right when it was granted
+	if (t < 0 || !same || j.Phase == job.Profiling) && !c.amount(j, a, t) {
 		return
 	}
 	c.used[t] += a.GPUs
@@ -104,12 +103,11 @@ func (c *checker) decision(j *Job, d *Decision) {
 		c.pinned[t] += a.GPUs
 	}
 	switch {
-	case held:
-	case !j.Reservation.IsZero():
+	case !j.Reservation.IsZero() && !held:
 		if a.Configuration != j.Reservation {
 			c.fail(j, "allocated %v, want its reservation %v", a.Configuration, j.Reservation)
 		}
-	default:
+	case !same:
 		c.limits(j, a)
 	}
 	if d.Batch != (job.BatchSize{}) {
@@ -155,9 +153,6 @@ func (c *checker) amount(j *Job, a *cluster.Allocation, t int) bool {
 		c.fail(j, "GPU type %s is not eligible", a.GPUType)
 	}
 	info := &c.types[t]
-	if a.Configuration == j.Allocation.Configuration {
-		return len(c.errs) == before // it was possible when it was granted
-	}
 	if a.Nodes < 1 || a.Nodes > info.Nodes || a.GPUs < a.Nodes || a.GPUs > a.Nodes*info.PerNode {
 		c.fail(j, "configuration %v, want 1 to %d nodes with 1 to %d GPUs each", a.Configuration, info.Nodes, info.PerNode)
 	}
@@ -255,4 +250,6 @@ func (c *checker) summary(p *Plan) {
 	}
 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+// finite reports whether x is a number: infinity and NaN less themselves are
+// NaN.
+func finite(x float64) bool { return x-x == 0 }
