@@ -34,16 +34,16 @@ func (pl *Placer) locate() {
 		}
 		held := pl.holds(i)
 		for k := next; k < len(pl.memo); k++ {
-			if m := &pl.memo[k]; m.spec == j.Spec {
+			if m := pl.memo[k]; m.spec == j.Spec {
 				next = k + 1
 				if m.share == &held[0] && len(m.at) == len(held) {
-					c.at = m.at
+					c.where = m
 				}
 				break
 			}
 		}
-		if c.at == nil {
-			c.at = pl.lookUp(held)
+		if c.where == nil {
+			c.where = pl.lookUp(j.Spec, held)
 		}
 	}
 }
@@ -57,8 +57,8 @@ func (pl *Placer) poolOf(t cluster.GPUType) int32 {
 	return -1
 }
 
-// lookUp returns the nodes of a placement; nil if one is not in the cluster.
-func (pl *Placer) lookUp(p cluster.Placement) []int32 {
+// lookUp finds the nodes of a placement; nil if one is not in the cluster.
+func (pl *Placer) lookUp(spec *job.Spec, p cluster.Placement) *memory {
 	at := make([]int32, len(p))
 	for k := range p {
 		i, ok := pl.cluster.Index(p[k].Node)
@@ -67,7 +67,7 @@ func (pl *Placer) lookUp(p cluster.Placement) []int32 {
 		}
 		at[k] = int32(i)
 	}
-	return at
+	return &memory{spec, &p[0], at}
 }
 
 // write turns claims into placements and remembers them.
@@ -83,14 +83,16 @@ func (pl *Placer) write() {
 				d.Placement = j.Placement
 				if d.Allocation != j.Allocation {
 					d.Placement = shares(j.Placement, d.Allocation)
+					c.where = &memory{j.Spec, &d.Placement[0], c.where.at}
 				}
 			}
 		case moving:
-			d.Placement, c.at = pl.name(c.slots, d.Allocation)
-			if d.Placement.Equal(j.Placement) {
-				d.Placement = j.Placement
+			p, at := pl.name(c.slots, d.Allocation)
+			if p.Equal(j.Placement) {
+				p = j.Placement
 			}
+			d.Placement, c.where = p, &memory{j.Spec, &p[0], at}
 		}
-		pl.memo = append(pl.memo, memory{j.Spec, &d.Placement[0], c.at})
+		pl.memo = append(pl.memo, c.where)
 	}
 }

@@ -147,7 +147,7 @@ func (pl *Placer) listTenants() {
 	}
 	for i := range pl.claims {
 		if pl.claims[i].state == kept {
-			for _, n := range pl.claims[i].at {
+			for _, n := range pl.claims[i].where.at {
 				pl.tenants[n] = append(pl.tenants[n], int32(i))
 			}
 		}
@@ -208,14 +208,14 @@ func (pl *Placer) isOdd(i int32) bool {
 
 // gpusOn returns the GPUs that job i, which keeps its place, holds of a node.
 func (pl *Placer) gpusOn(i, n int32) int32 {
-	return int32(pl.s.Jobs[i].Placement[slices.Index(pl.claims[i].at, n)].GPUs)
+	return int32(pl.s.Jobs[i].Placement[slices.Index(pl.claims[i].where.at, n)].GPUs)
 }
 
 // displace takes a job from its place and queues it again.
 func (pl *Placer) displace(i int32) {
 	c := &pl.claims[i]
 	held := pl.s.Jobs[i].Placement
-	for k, n := range c.at {
+	for k, n := range c.where.at {
 		pl.take(n, -int32(held[k].GPUs))
 	}
 	c.state = moving

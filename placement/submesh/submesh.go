@@ -30,7 +30,7 @@ type Placer struct {
 	cluster *cluster.Cluster
 	pools   []pool
 	nodes   []node
-	memo    []memory // of the last round with a change, in the order of its jobs
+	memo    []*memory // of the last round with a change, in the order of its jobs
 
 	// Of the round being placed:
 	s       *policy.Snapshot
@@ -54,7 +54,7 @@ func New(o Options) *Placer { return &Placer{o: o} }
 type claim struct {
 	state state
 	pool  int32
-	at    []int32 // the nodes of Status.Placement, if it is kept or fixed
+	where *memory // its nodes, if it is kept or fixed; nil if they are gone
 	slots []slot  // what it got, if it is placed now
 }
 
@@ -97,7 +97,7 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 func (pl *Placer) keepAll() bool {
 	for i, j := range pl.s.Jobs {
 		d := &pl.p.Jobs[i]
-		if d.Allocation.GPUs != 0 && (len(d.Placement) > 0 || !unchanged(j, d)) {
+		if d.Allocation.GPUs != 0 && (len(d.Placement) > 0 || d.Allocation != j.Allocation || len(j.Placement) == 0) {
 			return false
 		}
 	}
@@ -107,11 +107,6 @@ func (pl *Placer) keepAll() bool {
 		}
 	}
 	return true
-}
-
-// unchanged reports whether j may stay exactly as it is placed.
-func unchanged(j *policy.Job, d *policy.Decision) bool {
-	return d.Allocation == j.Allocation && len(j.Placement) > 0
 }
 
 // stays reports whether j may stay on its nodes: CPUs and memory may change.
@@ -172,18 +167,18 @@ func opening(j *policy.Job, d *policy.Decision) state {
 // they are all there.
 func (pl *Placer) occupy(i int) bool {
 	c, held := &pl.claims[i], pl.holds(i)
-	if len(c.at) != len(held) {
+	if c.where == nil {
 		return false // a node is gone
 	}
-	for k, share := range held {
-		n := &pl.nodes[c.at[k]]
-		if n.pool != c.pool || int(n.free) < share.GPUs || share.GPUs < 1 {
+	for k, at := range c.where.at {
+		n, g := &pl.nodes[at], held[k].GPUs
+		if n.pool != c.pool || int(n.free) < g || g < 1 {
 			for k := range k {
-				pl.nodes[c.at[k]].free += int32(held[k].GPUs)
+				pl.nodes[c.where.at[k]].free += int32(held[k].GPUs)
 			}
 			return false
 		}
-		n.free -= int32(share.GPUs)
+		n.free -= int32(g)
 	}
 	return true
 }
