@@ -113,7 +113,7 @@ func (c *checker) decision(j *Job, d *Decision) {
 	if d.Batch != (job.BatchSize{}) {
 		c.batch(j, a, d.Batch)
 	}
-	if keeps := keepsPlace(j, d); d.Placement != nil && !(keeps && same) {
+	if keeps := keepsPlace(j, d); d.Placement != nil && (!keeps || !same) {
 		if got := d.Placement.GPUs(); got != a.GPUs {
 			c.fail(j, "placed %d GPUs, want the %d allocated", got, a.GPUs)
 		}

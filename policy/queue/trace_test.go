@@ -49,17 +49,17 @@ type trace struct {
 
 // run plays n jobs: 1.2 a minute, 1 to 16 GPUs, 6 h on average.
 func (tr *trace) run(n int) {
-	r, ends := rng.Stream(1, "trace"), make(map[job.ID]time.Duration)
+	r := rng.Stream(1, "trace")
 	for born := 0; born < n || len(tr.s.Jobs) > 0; {
 		tr.s.Now = epoch.Add(time.Duration(tr.s.Round) * tr.s.Length)
 		for born < n && float64(born) < 1.2*float64(tr.s.Round+1) {
 			j := gang(job.ID(fmt.Sprint("j", born)), 1<<r.IntN(5))
-			ends[j.ID] = time.Duration(r.ExpFloat64() * float64(6*time.Hour))
+			j.Target = r.ExpFloat64() * 6 * 3600 // seconds
 			tr.s.Jobs = append(tr.s.Jobs, j)
 			born++
 		}
 		tr.s.Jobs = slices.DeleteFunc(tr.s.Jobs, func(j *policy.Job) bool {
-			return j.Holding() && tr.s.Now.Sub(j.Since) >= ends[j.ID]
+			return j.Holding() && tr.s.Now.Sub(j.Since).Seconds() >= j.Target
 		})
 		tr.round()
 		tr.s.Round++
