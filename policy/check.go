@@ -83,7 +83,8 @@ func (c *checker) decision(j *Job, d *Decision) {
 	}
 	held := j.NonPreemptive && j.Holding()
 	if held && *a != j.Allocation {
-		c.fail(j, "allocated %v, want what it holds, %v: it is non-preemptive", a.Configuration, j.Allocation.Configuration)
+		c.fail(j, "allocated %v with %g CPUs and %d bytes, want what it holds, %v with %g and %d: it is non-preemptive",
+			a.Configuration, a.CPUs, a.Memory, j.Allocation.Configuration, j.Allocation.CPUs, j.Allocation.Memory)
 	}
 	if a.GPUs == 0 {
 		if *a != (cluster.Allocation{}) || len(d.Placement) > 0 {

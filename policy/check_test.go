@@ -140,10 +140,13 @@ func TestCheckCatchesSeededBugs(t *testing.T) {
 			s.Jobs[2].Spec.GPUTypes = nil
 			p.Jobs[2].Allocation.GPUType = "a100"
 		}, "job fixed: allocated GPU type a100, want t4, which it holds"},
-		{"non-preemptive job preempted", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[4] = policy.Decision{} }, "job pinned: allocated (none), want what it holds, (1, 1, t4): it is non-preemptive"},
+		{"non-preemptive job preempted", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[4] = policy.Decision{} }, "job pinned: allocated (none) with 0 CPUs and 0 bytes, want what it holds, (1, 1, t4) with 0 and 0: it is non-preemptive"},
 		{"non-preemptive job grown", func(_ *policy.Snapshot, p *policy.Plan) {
 			p.Jobs[4] = policy.Decision{Allocation: grant(1, 2, "t4")}
-		}, "job pinned: allocated (1, 2, t4), want what it holds"},
+		}, "job pinned: allocated (1, 2, t4) with 0 CPUs"},
+		{"non-preemptive job loses CPUs", func(s *policy.Snapshot, _ *policy.Plan) {
+			s.Jobs[4].Allocation.CPUs = 2
+		}, "job pinned: allocated (1, 1, t4) with 0 CPUs and 0 bytes, want what it holds, (1, 1, t4) with 2 and 0"},
 		{"non-preemptive job moved", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[4].Placement[0].Node = "n0" }, "job pinned: placed on"},
 		{"reservation shrunk", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[5].Allocation.GPUs = 1 }, "job reserved: allocated (1, 1, t4), want its reservation (1, 2, t4)"},
 		{"reservation forgotten", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[5] = policy.Decision{} }, "job reserved: allocated nothing, want its reservation (1, 2, t4)"},
