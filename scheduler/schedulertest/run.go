@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +25,8 @@ import (
 //   - events come at or before the deadline, and without one Next returns at
 //     the deadline;
 //   - a job's events come after its submission and none after its end;
+//   - a job that was run reports or exits; one that holds no GPUs, never run
+//     or preempted or lost, makes no progress;
 //   - io.EOF is final;
 //   - no actions are fine; an action about a job nobody submitted is an error
 //     that names it;
@@ -46,9 +50,55 @@ func Run(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(cont
 	}
 }
 
+// RunRepeatable checks, on top of Run, that a world made the same way and
+// driven the same way does the same: event for event, time for time.
+func RunRepeatable(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(context.Context, scheduler.Backend) error) {
+	t.Helper()
+	Run(t, fresh, drive)
+	t.Run("the same run twice", func(t *testing.T) {
+		if err := repeatable(t.Context(), fresh(t), fresh(t), drive); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// repeatable drives two worlds and compares what happens.
+func repeatable(ctx context.Context, b, again scheduler.Backend, drive func(context.Context, scheduler.Backend) error) error {
+	var logs [2][]string
+	for i, b := range []scheduler.Backend{b, again} {
+		w := newWatch(b)
+		w.told = func(ev scheduler.Event) {
+			logs[i] = append(logs[i], fmt.Sprintf("%v %T %+v", w.last, ev, describe(ev)))
+		}
+		if err := drive(ctx, w); err != nil {
+			return fmt.Errorf("drive: %w", err)
+		}
+	}
+	for i := range max(len(logs[0]), len(logs[1])) {
+		if i >= len(logs[0]) || i >= len(logs[1]) {
+			return fmt.Errorf("%d events the first time, %d the second", len(logs[0]), len(logs[1]))
+		}
+		if logs[0][i] != logs[1][i] {
+			return fmt.Errorf("event %d: first %s, then %s", i, logs[0][i], logs[1][i])
+		}
+	}
+	return nil
+}
+
+// describe returns what an event says, without pointers.
+func describe(ev scheduler.Event) any {
+	switch ev := ev.(type) {
+	case scheduler.Submitted:
+		return *ev.Spec
+	case scheduler.NodesChanged:
+		return ev.Cluster.Nodes()
+	}
+	return ev
+}
+
 // wholeRun drives a world to its end under watch.
 func wholeRun(ctx context.Context, b scheduler.Backend, drive func(context.Context, scheduler.Backend) error) error {
-	w := &watch{Backend: b, last: b.Now(), jobs: map[job.ID]life{}}
+	w := newWatch(b)
 	if err := drive(ctx, w); err != nil {
 		return fmt.Errorf("drive: %w", errors.Join(append(w.errs, err)...))
 	}
@@ -58,6 +108,7 @@ func wholeRun(ctx context.Context, b scheduler.Backend, drive func(context.Conte
 	if !w.ended {
 		w.complain("the run was over before io.EOF")
 	}
+	w.silent()
 	for range 2 {
 		if ev, err := w.Next(ctx, b.Now().Add(time.Hour)); !errors.Is(err, io.EOF) {
 			w.complain("after io.EOF: got event %T and error %v, want io.EOF again", ev, err)
@@ -105,9 +156,21 @@ type watch struct {
 	scheduler.Backend
 	last   time.Time
 	jobs   map[job.ID]life
+	runs   map[job.ID]*granted // jobs that hold GPUs
+	told   func(scheduler.Event)
 	events int
 	ended  bool
 	errs   []error
+}
+
+// granted says since when a job holds GPUs, and whether it was heard of since.
+type granted struct {
+	at    time.Time
+	heard bool
+}
+
+func newWatch(b scheduler.Backend) *watch {
+	return &watch{Backend: b, last: b.Now(), jobs: map[job.ID]life{}, runs: map[job.ID]*granted{}}
 }
 
 // maxComplaints bounds the list: one broken rule is broken often.
@@ -141,8 +204,49 @@ func (w *watch) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 	case ev != nil:
 		w.events++
 		w.event(ev)
+		if w.told != nil {
+			w.told(ev)
+		}
 	}
 	return ev, err
+}
+
+// Do implements scheduler.Backend.
+func (w *watch) Do(ctx context.Context, actions []scheduler.Action) error {
+	for _, a := range actions {
+		switch a := a.(type) {
+		case scheduler.Run:
+			if w.runs[a.Job] == nil {
+				w.runs[a.Job] = &granted{at: w.last}
+			}
+		case scheduler.Preempt:
+			delete(w.runs, a.Job)
+		case scheduler.Profile:
+		}
+	}
+	return w.Backend.Do(ctx, actions)
+}
+
+// silent complains of jobs that were run and never heard of.
+func (w *watch) silent() {
+	for _, id := range slices.Sorted(maps.Keys(w.runs)) {
+		if g := w.runs[id]; !g.heard {
+			w.complain("job %s: run at %v, and not heard of since", id, g.at)
+		}
+	}
+}
+
+// progress checks that a report of training is of a job that holds GPUs.
+func (w *watch) progress(r *job.Report) {
+	if r.Profile {
+		return
+	}
+	g := w.runs[r.Job]
+	if g == nil {
+		w.complain("job %s: reports at %v, want none while it holds no GPUs", r.Job, w.last)
+		return
+	}
+	g.heard = true
 }
 
 // event checks that a job's events come between its submission and its end.
@@ -154,10 +258,12 @@ func (w *watch) event(ev scheduler.Event) {
 		id, want = ev.Spec.ID, unknown
 	case scheduler.Reported:
 		id = ev.Job
+		w.progress(&ev.Report)
 	case scheduler.Profiled:
 		id = ev.Job
 	case scheduler.Exited:
 		id = ev.Job
+		delete(w.runs, id)
 		if ev.Outcome != scheduler.Lost {
 			then = over
 		}

@@ -38,7 +38,7 @@ func toy(testing.TB) scheduler.Backend {
 	return NewToy(jobs)
 }
 
-func TestToy(t *testing.T) { Run(t, toy, Drive(nodes(t))) }
+func TestToy(t *testing.T) { RunRepeatable(t, toy, Drive(nodes(t))) }
 
 // counter counts exits.
 type counter map[scheduler.Outcome]int
@@ -137,6 +137,25 @@ func TestRun_catches(t *testing.T) {
 		"no jobs": {spoilt{next: func(*spoilt, time.Time, scheduler.Event, error) (scheduler.Event, error) {
 			return nil, io.EOF
 		}}, wholeRun, "want a world with jobs"},
+		"a report of a job without GPUs": {spoilt{next: func(s *spoilt, _ time.Time, ev scheduler.Event, err error) (scheduler.Event, error) {
+			if r, ok := ev.(scheduler.Reported); ok && s.Now().Equal(Epoch.Add(330*time.Second)) {
+				r.Job = "job-5" // waits
+				return r, err
+			}
+			return ev, err
+		}}, wholeRun, "want none while it holds no GPUs"},
+		"a job that is run and falls silent": {spoilt{next: func(s *spoilt, d time.Time, ev scheduler.Event, err error) (scheduler.Event, error) {
+			if s.n > 60 {
+				return nil, io.EOF
+			}
+			for {
+				r, ok := ev.(scheduler.Reported)
+				if !ok || r.Job != "job-0" {
+					return ev, err
+				}
+				ev, err = s.Backend.Next(context.Background(), d)
+			}
+		}}, wholeRun, "job job-0: run at"},
 		"an action refused for nothing": {spoilt{do: func([]scheduler.Action) error { return io.ErrShortWrite }}, noActions, "short write"},
 		"an unknown job":                {spoilt{do: func([]scheduler.Action) error { return nil }}, stranger, "scheduler.Preempt of an unknown job"},
 		"a deaf world": {spoilt{next: func(_ *spoilt, _ time.Time, _ scheduler.Event, err error) (scheduler.Event, error) {
@@ -156,14 +175,49 @@ func TestRun_catches(t *testing.T) {
 	}
 }
 
+// What differs between two runs, in order, number or content, is told.
+func TestRunRepeatable_catches(t *testing.T) {
+	calls := 0 // shared by both worlds: what no world may have
+	for name, c := range map[string]struct {
+		next func(s *spoilt, d time.Time, ev scheduler.Event, err error) (scheduler.Event, error)
+		want string
+	}{
+		"another number": {func(s *spoilt, _ time.Time, ev scheduler.Event, err error) (scheduler.Event, error) {
+			if r, ok := ev.(scheduler.Reported); ok {
+				calls++
+				r.Progress += float64(calls)
+				return r, err
+			}
+			return ev, err
+		}, "scheduler.Reported"},
+		"an event less": {func(s *spoilt, d time.Time, ev scheduler.Event, err error) (scheduler.Event, error) {
+			if e, ok := ev.(scheduler.Exited); ok && e.Job == "job-5" {
+				if calls++; calls == 2 {
+					return s.Backend.Next(context.Background(), d)
+				}
+			}
+			return ev, err
+		}, "events the first time"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls = 0
+			one, two := &spoilt{Backend: toy(t), next: c.next}, &spoilt{Backend: toy(t), next: c.next}
+			err := repeatable(t.Context(), one, two, Drive(nodes(t)))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
 func TestWatch_follows_each_job(t *testing.T) {
 	spec := &job.Spec{ID: "a"}
 	for name, events := range map[string][]scheduler.Event{
 		"once":                       {scheduler.Submitted{Spec: spec}, scheduler.Submitted{Spec: spec}},
 		"between submission and end": {scheduler.Submitted{Spec: spec}, scheduler.Exited{Job: "a"}, scheduler.Profiled{Job: "a"}},
-		"Reported":                   {scheduler.Reported{Report: job.Report{Job: "a"}}},
+		"Reported":                   {scheduler.Reported{Report: job.Report{Job: "a", Profile: true}}},
 	} {
-		w := &watch{jobs: map[job.ID]life{}}
+		w := &watch{jobs: map[job.ID]life{}, runs: map[job.ID]*granted{}}
 		for _, ev := range events {
 			if len(w.errs) > 0 {
 				t.Errorf("%s: too early: %v", name, w.errs)
