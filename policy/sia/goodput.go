@@ -16,12 +16,13 @@ import (
 type row struct {
 	job     *policy.Job
 	columns []configuration
-	goodput []float64 // per column, not normalised; 0: cannot run, -1: not yet asked
-	allowed []bool    // per column: within this round's size limits
-	unit    float64   // goodput whose normalised value is N_min
-	history uint64    // bit n: held GPUs n rounds ago
-	seen    int       // round in which the job was last there
-	rest    int64     // time-sharing: virtual nanoseconds until which it has no claim
+	goodput []float64             // per column, not normalised; 0: cannot run, -1: not yet asked
+	allowed []bool                // per column: within this round's size limits
+	unit    float64               // goodput whose normalised value is N_min
+	history uint64                // bit n: held GPUs n rounds ago
+	pin     cluster.Configuration // what the job gets in this round, whatever it is worth; zero: it chooses
+	seen    int                   // round in which the job was last there
+	rest    int64                 // time-sharing: virtual nanoseconds until which it has no claim
 }
 
 // refresh brings the row up to date with its job.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/opt/mmkp"
 	"github.com/oxgang/oxgang/policy"
@@ -25,6 +24,7 @@ func (p *Policy) program(s *policy.Snapshot, rows []*row) *mmkp.Problem {
 	}
 	p.problem.Items = resize(p.problem.Items, len(rows))
 	p.origin = resize(p.origin, len(rows))
+	p.pin(rows)
 	share := p.o.TimeShare > 0 && p.congested(rows)
 	for i, r := range rows {
 		lambda := p.o.Lambda
@@ -41,33 +41,26 @@ func (p *Policy) program(s *policy.Snapshot, rows []*row) *mmkp.Problem {
 func (p *Policy) item(i int, r *row, lambda, factor float64) {
 	it := &p.problem.Items[i]
 	it.Choices, p.origin[i] = it.Choices[:0], p.origin[i][:0]
-	pin := pinned(r.job)
-	it.Must = !pin.IsZero()
+	it.Must = !r.pin.IsZero()
+	if it.Must {
+		k := p.resource(r.pin.GPUType)
+		it.Choices = append(it.Choices, mmkp.Choice{Use: mmkp.Use{Resource: k, Amount: float64(r.pin.GPUs)}})
+		return
+	}
+	if r.job.Phase == job.Profiling || !r.job.Reservation.IsZero() {
+		return
+	}
 	for k, c := range r.columns {
-		switch {
-		case it.Must && c.Configuration != pin:
-			continue
-		case !it.Must && (!r.allowed[k] || r.job.Phase == job.Profiling):
+		if !r.allowed[k] {
 			continue
 		}
 		v, ok := p.gain(r, k, lambda, factor)
-		if !ok && !it.Must {
+		if !ok {
 			continue
 		}
 		it.Choices = append(it.Choices, mmkp.Choice{Value: v, Use: mmkp.Use{Resource: c.resource, Amount: float64(c.GPUs)}})
 		p.origin[i] = append(p.origin[i], k)
 	}
-}
-
-// pinned returns the configuration a job keeps whatever it is worth, or zero.
-func pinned(j *policy.Job) cluster.Configuration {
-	switch {
-	case !j.Reservation.IsZero():
-		return j.Reservation
-	case j.Holding() && (j.NonPreemptive || j.Phase == job.Restoring):
-		return j.Allocation.Configuration
-	}
-	return cluster.Configuration{}
 }
 
 // gain returns the value of column k; ok is false if the job cannot run there.

@@ -13,20 +13,29 @@ import (
 func (p *Policy) reason(s *policy.Snapshot, r *row, item, column int) policy.Reason {
 	j := r.job
 	switch {
-	case !j.Reservation.IsZero():
-		return policy.Reason{Kind: policy.Reserved, Config: j.Reservation}
 	case j.Phase == job.Profiling:
 		return policy.Reason{Kind: policy.WaitProfile}
-	case j.Holding() && j.NonPreemptive:
-		return policy.Reason{Kind: policy.PinnedNonPreempt, Config: j.Allocation.Configuration}
-	case j.Phase == job.Restoring:
-		return policy.Reason{Kind: policy.PinnedRestore, Config: j.Allocation.Configuration}
+	case !r.pin.IsZero():
+		return whyPinned(r)
+	case !j.Reservation.IsZero():
+		return policy.Reason{Kind: policy.WaitNoCapacity, Config: j.Reservation, Limit: float64(j.Reservation.GPUs)}
 	case column < 0:
 		return p.whyWaiting(r, item)
 	case !j.Holding():
 		return policy.Reason{Kind: policy.Started, Value: p.value(r, column)}
 	}
 	return p.whySize(s, r, column)
+}
+
+func whyPinned(r *row) policy.Reason {
+	why := policy.Reason{Kind: policy.PinnedRestore, Config: r.pin}
+	switch {
+	case r.job.Holding() && r.job.NonPreemptive:
+		why.Kind = policy.PinnedNonPreempt
+	case !r.job.Reservation.IsZero():
+		why.Kind = policy.Reserved
+	}
+	return why
 }
 
 // whySize explains the size of a job that had GPUs and keeps some.
@@ -99,10 +108,11 @@ func (p *Policy) whyWaiting(r *row, item int) policy.Reason {
 // historyShared reports whether time sharing has set the job aside.
 func (p *Policy) historyShared(r *row) bool { return p.o.TimeShare > 0 && r.rest > p.now }
 
-// worth returns what a normalised goodput adds to the objective.
+// worth returns what a normalised goodput adds to the objective; a finite
+// number even where the job is believed not to run.
 func (p *Policy) worth(g float64) float64 {
 	if p.o.P < 0 {
-		return -math.Pow(g, p.o.P)
+		return -min(maxCost, math.Pow(g, p.o.P))
 	}
 	return math.Pow(g, p.o.P)
 }

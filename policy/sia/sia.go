@@ -99,9 +99,15 @@ func (p *Policy) decide(s *policy.Snapshot, rows []*row, sol *mmkp.Solution) *po
 	for i, r := range rows {
 		d := &plan.Jobs[i]
 		column := -1
-		if sol.Pick[i] >= 0 {
+		switch {
+		case !r.pin.IsZero():
+			d.Allocation.Configuration = r.pin
+		case sol.Pick[i] >= 0:
 			column = p.origin[i][sol.Pick[i]]
 			d.Allocation.Configuration = r.columns[column].Configuration
+		}
+		if d.Allocation.Configuration == r.job.Allocation.Configuration {
+			d.Allocation = r.job.Allocation // with its CPUs and memory
 		}
 		d.Why = p.reason(s, r, i, column)
 	}
