@@ -1,0 +1,79 @@
+package lbfgsb
+
+// hessian is the model's B: θI, updated by BFGS with the last pairs from the
+// oldest to the newest. θ is y'y/y's of the newest, so every new pair changes
+// all of B, which is built anew.
+//
+// Invariant: every pair has y's > 0, hence B is positive definite but for
+// rounding.
+type hessian struct {
+	n     int
+	b     []float64 // n×n, symmetric
+	s, y  []float64 // ring buffers of rows
+	ys    []float64 // y's of each
+	cap   int
+	count int
+	next  int // row of the next pair
+	bs    []float64
+}
+
+func (h *hessian) reset(n, pairs int) {
+	h.n, h.cap = n, pairs
+	h.b, h.bs = resize(h.b, n*n), resize(h.bs, n)
+	h.s, h.y, h.ys = resize(h.s, n*pairs), resize(h.y, n*pairs), resize(h.ys, pairs)
+	h.forget()
+}
+
+// forget sets B to the identity.
+func (h *hessian) forget() {
+	h.count, h.next = 0, 0
+	h.scale(1)
+}
+
+func (h *hessian) scale(theta float64) {
+	clear(h.b)
+	for i := 0; i < len(h.b); i += h.n + 1 {
+		h.b[i] = theta
+	}
+}
+
+func (h *hessian) row(i int) []float64 { return h.b[i*h.n : (i+1)*h.n] }
+
+// times sets out to B v.
+func (h *hessian) times(v, out []float64) {
+	for i := range out {
+		out[i] = dot(h.row(i), v)
+	}
+}
+
+// add takes in the pair of s and y = after − before, whose product is ys.
+func (h *hessian) add(s, before, after []float64, ys float64) {
+	at := h.next * h.n
+	copy(h.s[at:at+h.n], s)
+	y := h.y[at : at+h.n]
+	for i := range y {
+		y[i] = after[i] - before[i]
+	}
+	h.ys[h.next] = ys
+	h.next = (h.next + 1) % h.cap
+	h.count = min(h.count+1, h.cap)
+	h.build(dot(y, y) / ys)
+}
+
+// build computes B from the pairs: for each, B += yy'/y's − Bs(Bs)'/s'Bs.
+func (h *hessian) build(theta float64) {
+	h.scale(theta)
+	for k := range h.count {
+		p := (h.next - h.count + k + h.cap) % h.cap
+		s, y := h.s[p*h.n:(p+1)*h.n], h.y[p*h.n:(p+1)*h.n]
+		h.times(s, h.bs)
+		wy, wb := 1/h.ys[p], 1/dot(s, h.bs)
+		for i := range h.n {
+			row, cy, cb := h.row(i), wy*y[i], wb*h.bs[i]
+			bs := h.bs[:len(row)]
+			for j, v := range y[:len(row)] {
+				row[j] += cy*v - cb*bs[j]
+			}
+		}
+	}
+}

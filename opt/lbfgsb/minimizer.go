@@ -1,0 +1,262 @@
+package lbfgsb
+
+import "math"
+
+// Options say when to stop and how much to remember. The zero value of a field
+// stands for its default.
+type Options struct {
+	// Decrease ends the search when an iteration lowers f by no more than this
+	// share of max(|f before|, |f after|, 1). Default 1e-9; negative: never.
+	Decrease float64
+	// Gradient ends the search when no entry of the projected gradient is
+	// larger. Default 1e-5; negative: never.
+	Gradient float64
+	// Pairs is how many of the last steps shape the model. Default 10.
+	Pairs int
+	// Iterations is the limit of iterations. Default 15000.
+	Iterations int
+	// Evaluations is the limit of calls of f; the last line search is
+	// completed. Default 15000.
+	Evaluations int
+	// Trials is the limit of steps that one line search tries. Default 20.
+	Trials int
+}
+
+func (o Options) withDefaults() Options {
+	if o.Decrease == 0 {
+		o.Decrease = 1e-9
+	}
+	if o.Gradient == 0 {
+		o.Gradient = 1e-5
+	}
+	if o.Pairs <= 0 {
+		o.Pairs = 10
+	}
+	if o.Iterations <= 0 {
+		o.Iterations = 15000
+	}
+	if o.Evaluations <= 0 {
+		o.Evaluations = 15000
+	}
+	if o.Trials <= 0 {
+		o.Trials = 20
+	}
+	return o
+}
+
+// A Status says why a search ended.
+type Status uint8
+
+// The statuses. After the first two the point is a minimum to the tolerance
+// asked for.
+const (
+	// SmallGradient is the end at a point without descent.
+	SmallGradient Status = iota
+	// SmallDecrease is the end after an iteration that gained hardly anything.
+	SmallDecrease
+	// NoProgress is the end where no step along the steepest descent will do:
+	// rounding, a kink, or a wrong gradient.
+	NoProgress
+	// OutOfIterations is the end at Options.Iterations.
+	OutOfIterations
+	// OutOfEvaluations is the end at Options.Evaluations.
+	OutOfEvaluations
+	// NotFinite is the end where f or its gradient is infinite or not a
+	// number. The point is the last one before, if there is one.
+	NotFinite
+)
+
+var statusNames = [...]string{
+	"small gradient", "small decrease", "no progress", "out of iterations", "out of evaluations", "not finite",
+}
+
+// String returns the status in words.
+func (s Status) String() string { return statusNames[s] }
+
+// A Result describes the end of a search.
+type Result struct {
+	F           float64 // value at the point returned
+	Iterations  int
+	Evaluations int
+	Status      Status
+}
+
+// A Func returns its value at x and sets grad to its gradient there. It must
+// keep neither slice, nor change x.
+type Func func(x, grad []float64) float64
+
+// A Minimizer minimises functions and keeps its scratch memory in between. The
+// zero value is ready. It is not safe for concurrent use.
+type Minimizer struct {
+	n            int
+	f            Func
+	o            Options
+	lower, upper []float64
+	constrained  bool // some bound is finite
+	boxed        bool // all bounds are
+
+	x, grad   []float64
+	value     float64
+	evaluated int
+	iteration int
+
+	hessian hessian
+	free    []bool    // variables not held at a wall
+	target  []float64 // Cauchy point, then the model's minimiser in the box
+	dir     []float64 // from x to target
+	trial   []float64 // x of a line search
+	slope   []float64 // gradient at trial
+	work    [3][]float64
+	index   []int
+	factor  []float64
+}
+
+const (
+	lengthMismatch = "lbfgsb: x, lower and upper differ in length"
+	emptyBox       = "lbfgsb: a lower bound exceeds its upper bound"
+)
+
+// epsilon is the distance from 1 to the next float64.
+const epsilon = 0x1p-52
+
+// Minimize searches for a local minimum of f from x, which it first projects
+// into the box and at the end overwrites with the point found. It calls f only
+// at points in the box. f must be continuous with a continuous gradient. It
+// panics if the lengths differ or the box is empty. It allocates only when
+// there are more variables, or more pairs, than ever before.
+func (m *Minimizer) Minimize(x, lower, upper []float64, f Func, o Options) Result {
+	if len(x) != len(lower) || len(x) != len(upper) {
+		panic(lengthMismatch)
+	}
+	m.start(x, lower, upper, o.withDefaults())
+	m.f = f
+	status := m.run()
+	copy(x, m.x)
+	m.f, m.lower, m.upper = nil, nil, nil
+	return Result{F: m.value, Iterations: m.iteration, Evaluations: m.evaluated, Status: status}
+}
+
+func (m *Minimizer) start(x, lower, upper []float64, o Options) {
+	m.o, m.lower, m.upper = o, lower, upper
+	m.evaluated, m.iteration = 0, 0
+	m.size(len(x))
+	m.hessian.reset(len(x), o.Pairs)
+	m.constrained, m.boxed = false, true
+	for i := range x {
+		if lower[i] > upper[i] {
+			panic(emptyBox)
+		}
+		m.constrained = m.constrained || !math.IsInf(lower[i], -1) || !math.IsInf(upper[i], 1)
+		m.boxed = m.boxed && !math.IsInf(lower[i], -1) && !math.IsInf(upper[i], 1)
+		m.x[i] = m.clamp(i, x[i])
+	}
+}
+
+// size makes room for n variables.
+func (m *Minimizer) size(n int) {
+	if n == m.n && m.x != nil {
+		return
+	}
+	m.n = n
+	for _, v := range [...]*[]float64{&m.x, &m.grad, &m.target, &m.dir, &m.trial, &m.slope, &m.work[0], &m.work[1], &m.work[2]} {
+		*v = resize(*v, n)
+	}
+	m.factor = resize(m.factor, n*n)
+	if cap(m.free) < n {
+		m.free, m.index = make([]bool, n), make([]int, n)
+	}
+	m.free, m.index = m.free[:n], m.index[:n]
+}
+
+func resize(v []float64, n int) []float64 {
+	if cap(v) < n {
+		return make([]float64, n)
+	}
+	return v[:n]
+}
+
+// clamp returns the value nearest to x that bounds of variable i allow.
+func (m *Minimizer) clamp(i int, x float64) float64 {
+	return min(max(x, m.lower[i]), m.upper[i])
+}
+
+// run is the method: a model, its minimiser, a walk towards it.
+func (m *Minimizer) run() Status {
+	m.value = m.evaluate(m.x, m.grad)
+	if !finite(m.value, m.grad) {
+		return NotFinite
+	}
+	if m.projectedGradient() <= m.o.Gradient {
+		return SmallGradient
+	}
+	for {
+		m.cauchy()
+		if !m.subspace() {
+			m.hessian.forget()
+			continue
+		}
+		before := m.value
+		switch m.search() {
+		case broken:
+			return NotFinite
+		case failed:
+			if m.hessian.count == 0 {
+				return NoProgress
+			}
+			m.hessian.forget()
+			continue
+		}
+		if status, done := m.done(before); done {
+			return status
+		}
+	}
+}
+
+// done counts an iteration that began at value before, and says whether it was
+// the last.
+func (m *Minimizer) done(before float64) (Status, bool) {
+	m.iteration++
+	switch {
+	case m.projectedGradient() <= m.o.Gradient:
+		return SmallGradient, true
+	case before-m.value <= m.o.Decrease*max(math.Abs(before), math.Abs(m.value), 1):
+		return SmallDecrease, true
+	case m.iteration >= m.o.Iterations:
+		return OutOfIterations, true
+	case m.evaluated >= m.o.Evaluations:
+		return OutOfEvaluations, true
+	}
+	return 0, false
+}
+
+func (m *Minimizer) evaluate(x, grad []float64) float64 {
+	m.evaluated++
+	return m.f(x, grad)
+}
+
+func finite(value float64, grad []float64) bool {
+	sum := value * 0
+	for _, g := range grad {
+		sum += g * 0
+	}
+	return sum == 0
+}
+
+// projectedGradient returns the largest entry of P(x − g) − x, where P projects
+// into the box.
+func (m *Minimizer) projectedGradient() float64 {
+	norm := 0.0
+	for i, x := range m.x {
+		norm = max(norm, math.Abs(m.clamp(i, x-m.grad[i])-x))
+	}
+	return norm
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	b = b[:len(a)]
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}

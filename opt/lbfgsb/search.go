@@ -1,0 +1,87 @@
+package lbfgsb
+
+import "math"
+
+// An outcome is that of a line search.
+type outcome uint8
+
+const (
+	found  outcome = iota
+	failed         // no descent, or no step found
+	broken         // not finite
+)
+
+// longest is the longest step, in lengths of the direction, without bounds.
+const longest = 1e10
+
+// search walks from x towards target and moves x, value and grad to the step
+// it settles on, and tells the hessian. Otherwise it leaves them alone.
+// Source: Byrd et al. §6.
+func (m *Minimizer) search() outcome {
+	for i := range m.dir {
+		m.dir[i] = m.target[i] - m.x[i]
+	}
+	slope := dot(m.grad, m.dir)
+	if !(slope < 0) {
+		return failed
+	}
+	first, most := m.firstStep()
+	t := begin(m.value, slope, first, most)
+	for range m.o.Trials {
+		m.place(t.step)
+		value := m.evaluate(m.trial, m.slope)
+		if !finite(value, m.slope) {
+			return broken
+		}
+		now := dot(m.slope, m.dir)
+		if t.next(value, now) {
+			m.accept(value, t.step, slope, now)
+			return found
+		}
+	}
+	return failed
+}
+
+// firstStep returns the step to try first, and the longest that stays in the
+// box.
+func (m *Minimizer) firstStep() (first, most float64) {
+	most = longest
+	if m.constrained && m.iteration == 0 {
+		most = 1
+	} else if m.constrained {
+		for i, d := range m.dir {
+			most = min(most, m.room(i, m.x[i], d))
+		}
+	}
+	first = 1
+	if m.iteration == 0 && !m.boxed {
+		first = 1 / math.Sqrt(dot(m.dir, m.dir))
+	}
+	return min(first, most), most
+}
+
+// place sets trial to x and step times the direction.
+func (m *Minimizer) place(step float64) {
+	if step == 1 {
+		copy(m.trial, m.target)
+		return
+	}
+	for i := range m.trial {
+		m.trial[i] = m.clamp(i, m.x[i]+step*m.dir[i])
+	}
+}
+
+// accept makes trial the iterate. The slopes are those along the direction
+// before and after; a pair without curvature is not remembered.
+func (m *Minimizer) accept(value, step, before, after float64) {
+	ys, least := (after-before)*step, -epsilon*before*step
+	if ys > least {
+		for i := range m.dir {
+			m.dir[i] *= step
+		}
+		m.hessian.add(m.dir, m.grad, m.slope, ys)
+	}
+	m.x, m.trial = m.trial, m.x
+	m.grad, m.slope = m.slope, m.grad
+	m.value = value
+}

@@ -1,0 +1,116 @@
+package lbfgsb
+
+import "math"
+
+// subspace moves target from the Cauchy point to the minimum of the model over
+// the free variables, or as near as the box allows. It reports false where the
+// model, by rounding, has no minimum. Before the first pair it leaves target
+// alone. Source: Byrd et al. §5; Morales and Nocedal §2.
+func (m *Minimizer) subspace() bool {
+	free := m.index[:0]
+	for i := range m.free {
+		if m.free[i] {
+			free = append(free, i)
+		}
+	}
+	if len(free) == 0 || m.hessian.count == 0 {
+		return true
+	}
+	step := m.work[0][:len(free)]
+	m.force(free, step)
+	if !m.solve(free, step) {
+		return false
+	}
+	m.bend(free, step)
+	return true
+}
+
+// force sets out to minus the gradient of the model at target.
+func (m *Minimizer) force(free []int, out []float64) {
+	moved := m.work[1]
+	for i := range moved {
+		moved[i] = m.target[i] - m.x[i]
+	}
+	for r, i := range free {
+		out[r] = -m.grad[i] - dot(m.hessian.row(i), moved)
+	}
+}
+
+// solve replaces rhs by the solution of B step = rhs in the free variables, by
+// Cholesky's factorisation LL'.
+func (m *Minimizer) solve(free []int, rhs []float64) bool {
+	n := len(free)
+	for r, i := range free {
+		b, row := m.hessian.row(i), m.factor[r*n:(r+1)*n]
+		for c, j := range free[:r] {
+			other := m.factor[c*n : c*n+c+1]
+			row[c] = (b[j] - dot(other[:c], row)) / other[c]
+		}
+		pivot := b[i] - dot(row[:r], row)
+		if !(pivot > 0) {
+			return false
+		}
+		row[r] = math.Sqrt(pivot)
+		rhs[r] = (rhs[r] - dot(row[:r], rhs)) / row[r]
+	}
+	for r := n - 1; r >= 0; r-- {
+		row := m.factor[r*n : (r+1)*n]
+		rhs[r] /= row[r]
+		for c := range r {
+			rhs[c] -= row[c] * rhs[r]
+		}
+	}
+	return true
+}
+
+// bend adds the step to target and projects the sum into the box. Should that
+// point uphill from x, it cuts the step at the first wall instead.
+func (m *Minimizer) bend(free []int, step []float64) {
+	cauchy := m.work[1]
+	copy(cauchy, m.target)
+	bent := false
+	for r, i := range free {
+		m.target[i] = m.clamp(i, cauchy[i]+step[r])
+		bent = bent || m.target[i] == m.lower[i] || m.target[i] == m.upper[i]
+	}
+	if !bent {
+		return
+	}
+	slope := 0.0
+	for i, g := range m.grad {
+		slope += (m.target[i] - m.x[i]) * g
+	}
+	if slope > 0 {
+		copy(m.target, cauchy)
+		m.cut(free, step)
+	}
+}
+
+// cut adds as much of the step to target as stays in the box.
+func (m *Minimizer) cut(free []int, step []float64) {
+	share, wall := 1.0, -1
+	for r, i := range free {
+		if room := m.room(i, m.target[i], step[r]); room < share {
+			share, wall = room, r
+		}
+	}
+	for r, i := range free {
+		m.target[i] = m.clamp(i, m.target[i]+share*step[r])
+		if r == wall && step[r] < 0 {
+			m.target[i] = m.lower[i]
+		} else if r == wall {
+			m.target[i] = m.upper[i]
+		}
+	}
+}
+
+// room returns how many times d a variable at x may go before it meets a wall.
+func (m *Minimizer) room(i int, x, d float64) float64 {
+	switch {
+	case d < 0:
+		return max(0, (m.lower[i]-x)/d)
+	case d > 0:
+		return max(0, (m.upper[i]-x)/d)
+	}
+	return math.Inf(1)
+}
