@@ -6,13 +6,15 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// A Cache remembers fits by their observations. A job's agent and the
+// A Cache remembers fits by their observations and by the mode, which decides
+// between Fitter and, for PublicCode, PublicFitter. A job's agent and the
 // scheduler see the same reports; with a shared cache each fit is paid for
 // once. It is not safe for concurrent use. The nil Cache remembers nothing.
 type Cache struct {
-	seed maphash.Seed
-	fits map[uint64]perf.Params
-	tool Fitter
+	seed   maphash.Seed
+	fits   map[uint64]perf.Params
+	best   Fitter
+	public PublicFitter
 }
 
 // cacheLimit bounds a cache; a full one is emptied.
@@ -23,26 +25,36 @@ func NewCache() *Cache {
 	return &Cache{seed: maphash.MakeSeed(), fits: make(map[uint64]perf.Params)}
 }
 
-func (c *Cache) fit(obs []perf.Observation) perf.Params {
+func (c *Cache) fit(mode Mode, obs []perf.Observation) perf.Params {
 	if c == nil {
-		p, _ := Fit(obs, nil)
-		return p
+		var fresh Cache
+		return fresh.compute(mode, obs)
 	}
-	key := c.key(obs)
+	key := c.key(mode, obs)
 	if p, ok := c.fits[key]; ok {
 		return p
 	}
 	if len(c.fits) >= cacheLimit {
 		clear(c.fits)
 	}
-	p, _ := c.tool.Fit(obs, nil)
+	p := c.compute(mode, obs)
 	c.fits[key] = p
 	return p
 }
 
-func (c *Cache) key(obs []perf.Observation) uint64 {
+func (c *Cache) compute(mode Mode, obs []perf.Observation) (p perf.Params) {
+	if mode == PublicCode {
+		p, _ = c.public.Fit(obs)
+	} else {
+		p, _ = c.best.Fit(obs, nil)
+	}
+	return p
+}
+
+func (c *Cache) key(mode Mode, obs []perf.Observation) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
+	maphash.WriteComparable(&h, mode == PublicCode)
 	for _, o := range obs {
 		maphash.WriteComparable(&h, o)
 	}

@@ -237,7 +237,7 @@ func (j *Job) typeModel(i int) typeModel {
 // fit returns the throughput parameters of a profile.
 func (j *Job) fit(p *profile) perf.Params {
 	if !p.fresh {
-		p.fit, p.fresh = j.o.Fits.fit(p.seen), true
+		p.fit, p.fresh = j.o.Fits.fit(j.o.Mode, p.seen), true
 	}
 	return p.fit
 }
