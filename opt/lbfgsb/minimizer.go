@@ -205,6 +205,7 @@ func (m *Minimizer) run() Status {
 			}
 			m.hessian.forget()
 			continue
+		case found:
 		}
 		if status, done := m.done(before); done {
 			return status

@@ -287,3 +287,57 @@ func TestMinimize_panics_on_mistakes(t *testing.T) {
 		}()
 	}
 }
+
+// On kinks there is no theory; yet the search ends, in the box, no higher than
+// it began, by line searches that fail and models that are forgotten.
+func TestMinimize_survives_kinks(t *testing.T) {
+	var m Minimizer
+	rapid.Check(t, func(t *rapid.T) {
+		entry := rapid.Float64Range(-2, 2)
+		n := rapid.IntRange(1, 5).Draw(t, "n")
+		scale, centre := make([]float64, n*n), make([]float64, n)
+		for i := range scale {
+			scale[i] = math.Exp(3 * entry.Draw(t, "log scale"))
+		}
+		x, grad := make([]float64, n), make([]float64, n)
+		for i := range n {
+			x[i], centre[i] = min(1.5, entry.Draw(t, "x")), entry.Draw(t, "centre")
+		}
+		f := func(x, grad []float64) float64 {
+			clear(grad)
+			sum := 0.0
+			for i := range n {
+				e := 0.0
+				for j := range n {
+					e += scale[i*n+j] * (x[j] - centre[j])
+				}
+				sum += math.Abs(e)
+				for j := range n {
+					grad[j] += math.Copysign(scale[i*n+j], e)
+				}
+			}
+			return sum
+		}
+		first := f(x, grad)
+		r := m.Minimize(x, repeat(n, -2), repeat(n, inf, 1.5), f, Options{Decrease: 1e-12})
+		if r.Status == NotFinite || r.Status == OutOfEvaluations || r.Status == OutOfIterations {
+			t.Errorf("ended with %v", r.Status)
+		}
+		if r.F > first {
+			t.Errorf("value %g, above %g at the start", r.F, first)
+		}
+		if r.F != f(x, grad) {
+			t.Errorf("value %g, want that of the point returned", r.F)
+		}
+	})
+}
+
+func TestStatus_names(t *testing.T) {
+	seen := map[string]bool{}
+	for s := SmallGradient; s <= NotFinite; s++ {
+		if name := s.String(); name == "" || seen[name] {
+			t.Errorf("status %d is called %q", s, name)
+		}
+		seen[s.String()] = true
+	}
+}

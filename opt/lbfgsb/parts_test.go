@@ -51,7 +51,9 @@ var lines = map[string]func(a float64) (f, d float64){
 	},
 	"5.2": func(a float64) (f, d float64) {
 		const beta = 0.004
-		return math.Pow(a+beta, 5) - 2*math.Pow(a+beta, 4), 5*math.Pow(a+beta, 4) - 8*math.Pow(a+beta, 3)
+		b := a + beta
+		cube := b * b * b
+		return cube*b*b - 2*cube*b, 5*cube*b - 8*cube
 	},
 	"5.3": func(a float64) (f, d float64) {
 		const beta, l = 0.01, 39

@@ -67,7 +67,7 @@ func (t *trial) next(f, d float64) bool {
 	} else {
 		t.choose(here)
 	}
-	t.restrain(here.step)
+	t.restrain()
 	return false
 }
 
@@ -81,8 +81,8 @@ func (t *trial) cornered() bool {
 	return t.bracketed && (t.step <= t.low || t.step >= t.high || t.high-t.low <= narrow*t.high)
 }
 
-// restrain keeps the chosen step safe, after a trial at from.
-func (t *trial) restrain(from float64) {
+// restrain keeps the chosen step safe.
+func (t *trial) restrain() {
 	if t.bracketed {
 		gap := math.Abs(t.other.step - t.best.step)
 		if gap >= shrink*t.last {
