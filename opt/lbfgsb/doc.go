@@ -31,9 +31,9 @@
 // kinks, where the method has no theory, it stops early, and where it stops
 // may depend on rounding.
 //
-// Source: "A limited memory algorithm for bound constrained optimization", Byrd et al. 1995
+// Source: Byrd, Lu, Nocedal and Zhu 1995, SIAM J. Sci. Comput. 16(5)
 //
-// Source: "Remark on Algorithm 778: L-BFGS-B", Morales and Nocedal 2011
+// Source: Morales and Nocedal 2011, ACM Trans. Math. Softw. 38(1)
 //
-// Source: "Line search algorithms with guaranteed sufficient decrease", Moré and Thuente 1994
+// Source: Moré and Thuente 1994, ACM Trans. Math. Softw. 20(3)
 package lbfgsb

@@ -2,8 +2,8 @@ package lbfgsb
 
 import "math"
 
-// Constants of the line search. Source: Moré and Thuente §2 for the first two,
-// Byrd et al. §6 for their values; Moré and Thuente §3-4 for the others.
+// Constants of the line search; the values of the first three are those of the
+// authors' code. Source: Moré and Thuente §2-4.
 const (
 	sufficient = 1e-3 // μ: the share of the first slope that f must fall by
 	curvature  = 0.9  // η: the share of the first slope that may be left
@@ -23,7 +23,7 @@ type sample struct{ step, f, d float64 }
 // or the bracket has become too narrow. Invariant: if bracketed, the steps
 // between best and other hold one that satisfies the first condition and has
 // no slope in the auxiliary function ψ(α) = φ(α) − φ(0) − μ α φ'(0).
-// Source: Moré and Thuente, §2-4.
+// Source: Moré and Thuente §2-4.
 type trial struct {
 	step        float64 // to try next
 	longest     float64

@@ -35,8 +35,8 @@ type PublicFitter struct {
 // optimiser does, from its start and with its tolerance, and the Loss of these
 // parameters. The model, the bounds and what is held are those of Fitter.Fit,
 // which finds lower losses; use this one to reproduce published results.
-// It panics without observations.
-// Source: Pollux §4.1; the method and its settings are of the public simulator.
+// It panics without observations. The optimiser is L-BFGS-B with the public
+// simulator's settings, whose gradients agree to rounding. Source: Pollux §4.1.
 func (f *PublicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
 	if len(obs) == 0 {
 		panic(noObservations)
