@@ -31,9 +31,8 @@
 // kinks, where the method has no theory, it stops early, and where it stops
 // may depend on rounding.
 //
-// Source: Byrd, Lu, Nocedal and Zhu 1995, SIAM J. Sci. Comput. 16(5)
-//
-// Source: Morales and Nocedal 2011, ACM Trans. Math. Softw. 38(1)
-//
-// Source: Moré and Thuente 1994, ACM Trans. Math. Softw. 20(3)
+// The papers are Byrd, Lu, Nocedal and Zhu, "A limited memory algorithm for
+// bound constrained optimization", 1995; Morales and Nocedal, "Remark on
+// Algorithm 778", 2011; Moré and Thuente, "Line search algorithms with
+// guaranteed sufficient decrease", 1994.
 package lbfgsb

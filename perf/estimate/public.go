@@ -36,7 +36,8 @@ type PublicFitter struct {
 // parameters. The model, the bounds and what is held are those of Fitter.Fit,
 // which finds lower losses; use this one to reproduce published results.
 // It panics without observations. The optimiser is L-BFGS-B with the public
-// simulator's settings, whose gradients agree to rounding. Source: Pollux §4.1.
+// simulator's settings; on kinks its end may depend on rounding.
+// Source: Pollux §4.1.
 func (f *PublicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
 	if len(obs) == 0 {
 		panic(noObservations)
