@@ -18,7 +18,8 @@ import (
 //  1. Time never goes back.
 //  2. No node carries more GPUs than it has: no GPU is held twice.
 //  3. A gang is all or nothing: it gets as many GPUs as its job may have, of
-//     one type, and what the job measures comes from exactly these.
+//     one type, and what the job measures comes from exactly these, since it
+//     was last told how to run.
 //  4. A non-preemptive job keeps the GPUs it holds until it exits.
 //  5. A reservation is held exactly. It waits only while its job is profiled,
 //     while other reservations and non-preemptive jobs leave no room, where it
@@ -48,6 +49,7 @@ type audited struct {
 	allocation cluster.Allocation
 	placement  cluster.Placement
 	since      time.Time     // when allocation last changed
+	ran        time.Time     // when it was last told how to run
 	used       time.Duration // GPU time before since
 	memory     memory
 }
@@ -155,6 +157,9 @@ func (a *Auditor) exited(j *audited, how scheduler.Outcome) {
 func (a *Auditor) reported(j *audited, r *job.Report) {
 	if r.Configuration != j.allocation.Configuration {
 		a.complain("job %s: measured on %v, want what it holds, %v", j.spec.ID, r.Configuration, j.allocation.Configuration)
+	}
+	if since := a.now.Sub(j.ran); r.Interval > since {
+		a.complain("job %s: measured over %v, want at most the %v since its last Run", j.spec.ID, r.Interval, since)
 	}
 	if least := j.memory.least; fallen(r.Progress, least) {
 		a.complain("job %s: progress %v, want at least %v", j.spec.ID, r.Progress, least)

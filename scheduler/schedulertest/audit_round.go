@@ -61,6 +61,7 @@ func (a *Auditor) preempt(j *audited) {
 }
 
 func (a *Auditor) run(j *audited, act *scheduler.Run) {
+	j.ran = a.now
 	if act.Allocation == j.allocation && act.Placement.Equal(j.placement) {
 		return // another batch size
 	}

@@ -174,6 +174,10 @@ func TestAudit_catches(t *testing.T) {
 			r.Configuration.GPUs--
 			return true
 		}), "measured on (1, 1, t4), want what it holds, (1, 2, t4)"},
+		"3: one that measured before it ran": {onReport(func(r *job.Report) bool {
+			r.Interval += time.Minute
+			return true
+		}), "want at most the 30s since its last Run"},
 		"3: one that trains on nothing": {once(func(r run) scheduler.Action { return scheduler.Profile{Job: r.Job} }), "want what it holds, (none)"},
 		"4: a preempted non-preemptive job": {&tamper{round: func(s *policy.Snapshot, _ *policy.Plan, acts []scheduler.Action) []scheduler.Action {
 			if s.Jobs[0].ID == "fixed" && s.Jobs[0].Holding() {
