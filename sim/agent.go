@@ -116,11 +116,15 @@ func (g *agent) run(w *World, a scheduler.Run) {
 	g.fixed = a.Batch
 	switch {
 	case a.Allocation == g.alloc && (a.Free || a.Placement.Equal(g.placement)):
-		g.placement = a.Placement
+		g.placement, g.shape = a.Placement, a.Placement.Shape()
 		if g.restoring {
 			return
 		}
+		g.measure(w) // as it was
 		g.tune()
+		if g.fail(w) {
+			return
+		}
 	default:
 		g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
 		g.replicas = max(1, a.Allocation.GPUs/g.spec.ReplicaGPUs(a.Allocation.GPUType))
@@ -171,11 +175,19 @@ func (g *agent) checkIn(w *World) {
 	g.restoring, g.at, g.measured = false, w.now, w.now
 	g.tune()
 	w.emit(scheduler.Reported{Report: job.Report{Job: g.spec.ID, Configuration: g.alloc.Configuration, Batch: g.batch, Progress: g.progress, Epoch: g.epoch}})
-	if g.rate <= 0 {
-		w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Failed, Detail: fmt.Sprintf("%s does not run on %v with %d samples per GPU", g.app.Name, g.alloc.Configuration, g.batch.Local)})
-		return
+	if !g.fail(w) {
+		g.next(w)
 	}
-	g.next(w)
+}
+
+// fail ends a job that does not run as it is told to, and reports whether it
+// is one.
+func (g *agent) fail(w *World) bool {
+	if g.rate > 0 {
+		return false
+	}
+	w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Failed, Detail: fmt.Sprintf("%s does not run on %v with %d samples per GPU", g.app.Name, g.alloc.Configuration, g.batch.Local)})
+	return true
 }
 
 // settle brings progress up to now.
@@ -185,7 +197,7 @@ func (g *agent) settle(w *World) {
 	}
 	g.progress += g.rate * w.now.Sub(g.at).Seconds()
 	g.at = w.now
-	if c := w.o.Checkpoint; c > 0 && g.app.Curve != nil {
+	if c := w.o.Checkpoint; c > 0 {
 		for !g.savedAt.Add(c).After(w.now) {
 			g.savedAt = g.savedAt.Add(c)
 			g.saved, g.epochs = g.progress-g.rate*w.now.Sub(g.savedAt).Seconds(), g.epoch
