@@ -21,7 +21,7 @@ const (
 	Started               // gets its first or next GPUs; Value: normalised goodput
 	Grown                 // Config: before; Value, Limit: normalised goodput now and before
 	Shrunk                // Config: before; GPUs are worth more to others; Value: what they were worth to it, Limit: their price
-	Moved                 // Config: before, on another GPU type; Value, Limit: normalised goodput now and before
+	Moved                 // Config: before, on another GPU type or as many GPUs on more or fewer nodes; Value, Limit: normalised goodput now and before
 	KeptNoRestart         // a better configuration (Config) is not worth a restart; Value: gain factor, Limit: factor a restart asks for
 	PinnedRestore         // starting or restoring a checkpoint; not interrupted
 	PinnedNonPreempt      // non-preemptive, keeps what it has

@@ -54,3 +54,22 @@ func TestPlan_pins(t *testing.T) {
 		}
 	}
 }
+
+// TestPlan_moves_to_other_nodes: as many GPUs of the same type on another
+// number of nodes are a move, and its numbers are finite.
+func TestPlan_moves_to_other_nodes(t *testing.T) {
+	two := cluster.Configuration{Nodes: 2, GPUs: 4, GPUType: "t4"}
+	p, err := New(DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := configuration{cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: "t4"}, 0}
+	spec := &job.Spec{ID: "a", Adaptivity: job.Adaptive}
+	j := &policy.Job{Spec: spec, Limits: &spec.Batch, Status: job.Status{Allocation: cluster.Allocation{Configuration: two}}}
+	p.prices = []float64{0}
+	r := &row{job: j, columns: []configuration{one}, goodput: []float64{1}, allowed: []bool{true}, unit: 1}
+	why := p.whySize(&policy.Snapshot{}, r, 0)
+	if want := (policy.Reason{Kind: policy.Moved, Config: two, Value: 1}); why != want {
+		t.Errorf("got %+v, want %+v", why, want)
+	}
+}

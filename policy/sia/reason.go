@@ -46,7 +46,7 @@ func (p *Policy) whySize(s *policy.Snapshot, r *row, column int) policy.Reason {
 	switch {
 	case now == before:
 		return p.whyKept(s, r, column)
-	case now.GPUType != before.GPUType:
+	case now.GPUType != before.GPUType, now.GPUs == before.GPUs: // or as many on other nodes
 		why.Kind = policy.Moved
 	case now.GPUs > before.GPUs:
 		why.Kind = policy.Grown
