@@ -49,7 +49,6 @@ func Load(c *config.Config, files Files) (*Inputs, error) {
 	if err := in.complete(c); err != nil {
 		return nil, err
 	}
-	adapt(c, in.Arrivals)
 	return in, nil
 }
 
@@ -105,7 +104,7 @@ func generate(c *config.Config, on *cluster.Cluster) ([]workload.Arrival, error)
 	return workload.Generate(o)
 }
 
-// complete fills in every arrival from its application. A job that no part of
+// complete fills in every arrival from its application, and adapts it. A job that no part of
 // the cluster could ever run is an error, or is skipped as a bad row would be.
 func (in *Inputs) complete(c *config.Config) error {
 	kept := in.Arrivals[:0]
@@ -113,6 +112,7 @@ func (in *Inputs) complete(c *config.Config) error {
 		a := in.Arrivals[i]
 		err := in.Catalog.Complete(&a)
 		if err == nil {
+			adapt(c, &a.Spec)
 			err = sim.Fits(in.Cluster, &a.Spec)
 		}
 		switch {
@@ -135,25 +135,22 @@ func traceName(c *config.Config) string {
 	return c.Trace
 }
 
-// adapt makes shares of the jobs rigid or strong-scaling, by a draw of their
-// own, so that a larger share contains a smaller one. Under the public rules
-// the submitted batch size is the largest that the policy counts with.
-func adapt(c *config.Config, arrivals []workload.Arrival) {
-	for i := range arrivals {
-		spec := &arrivals[i].Spec
-		if spec.Adaptivity == job.Adaptive && c.Jobs.Rigid+c.Jobs.StrongScaling > 0 {
-			switch u := rng.Stream(c.Sim.Seed, "adaptivity/"+string(spec.ID)).Float64(); {
-			case u < c.Jobs.Rigid:
-				spec.Adaptivity = job.Rigid
-			case u < c.Jobs.Rigid+c.Jobs.StrongScaling:
-				spec.Adaptivity = job.StrongScaling
-			}
+// adapt makes a job rigid or strong-scaling by a draw of its own, so that a
+// larger share of such jobs contains a smaller one. Under the public rules the
+// submitted batch size is the largest that the policy counts with.
+func adapt(c *config.Config, spec *job.Spec) {
+	if spec.Adaptivity == job.Adaptive && c.Jobs.Rigid+c.Jobs.StrongScaling > 0 {
+		switch u := rng.Stream(c.Sim.Seed, "adaptivity/"+string(spec.ID)).Float64(); {
+		case u < c.Jobs.Rigid:
+			spec.Adaptivity = job.Rigid
+		case u < c.Jobs.Rigid+c.Jobs.StrongScaling:
+			spec.Adaptivity = job.StrongScaling
 		}
-		if c.Public && spec.Adaptivity.Has(job.BatchSizes) && spec.BatchSize > 0 {
-			spec.Batch.Max = max(spec.BatchSize, spec.Batch.Init)
-		}
-		if c.Jobs.MaxGPUs > 0 && spec.Adaptivity.Has(job.GPUCount) {
-			spec.MaxGPUs = c.Jobs.MaxGPUs
-		}
+	}
+	if c.Public && spec.Adaptivity.Has(job.BatchSizes) && spec.BatchSize > 0 {
+		spec.Batch.Max = max(spec.BatchSize, spec.Batch.Init)
+	}
+	if c.Jobs.MaxGPUs > 0 && spec.Adaptivity.Has(job.GPUCount) {
+		spec.MaxGPUs = c.Jobs.MaxGPUs
 	}
 }
