@@ -1,0 +1,357 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/schedulertest"
+)
+
+var epoch = schedulertest.Epoch
+
+// A scripted policy grants jobs GPUs of nodes by name; a spoiler changes its
+// plan, or answers in its stead.
+type scripted struct {
+	grants map[job.ID]cluster.Placement
+	spoil  func(*policy.Plan) (*policy.Plan, error)
+}
+
+func (p *scripted) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	plan := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}
+	for i, j := range s.Jobs {
+		if at := p.grants[j.ID]; at != nil && j.Phase != job.Profiling {
+			c := cluster.Configuration{Nodes: len(at), GPUs: at.GPUs(), GPUType: "t4"}
+			plan.Jobs[i] = policy.Decision{Allocation: cluster.Allocation{Configuration: c}, Placement: at}
+		}
+	}
+	if p.spoil != nil {
+		return p.spoil(plan)
+	}
+	return plan, nil
+}
+
+type asPlanned struct{}
+
+func (asPlanned) Place(_ context.Context, _ *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
+	return p, nil
+}
+
+// A desk is a scheduler of two nodes of four GPUs, worked by hand.
+type desk struct {
+	*scheduler.Scheduler
+	testing.TB
+	policy *scripted
+	now    time.Time
+}
+
+func newDesk(t *testing.T, o scheduler.Options) *desk {
+	t.Helper()
+	p := &scripted{grants: map[job.ID]cluster.Placement{}}
+	s, err := scheduler.New(p, asPlanned{}, nodes(t, "n0", "n1"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &desk{s, t, p, epoch}
+}
+
+func nodes(t testing.TB, ids ...cluster.NodeID) *cluster.Cluster {
+	t.Helper()
+	var all []cluster.Node
+	for _, id := range ids {
+		all = append(all, cluster.Node{ID: id, GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}})
+	}
+	c, err := cluster.New(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func unprofiled() scheduler.Options { return scheduler.Options{Round: time.Minute} }
+
+func on(shares ...cluster.Share) cluster.Placement { return shares }
+
+func share(id cluster.NodeID, gpus int) cluster.Share {
+	return cluster.Share{Node: id, Resources: cluster.Resources{GPUs: gpus}}
+}
+
+func (d *desk) step(ev scheduler.Event) []scheduler.Action {
+	d.Helper()
+	acts, err := d.Step(d.now, ev)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return acts
+}
+
+func (d *desk) submit(ids ...job.ID) {
+	d.Helper()
+	for _, id := range ids {
+		d.step(scheduler.Submitted{Spec: &job.Spec{ID: id, Adaptivity: job.StrongScaling}})
+	}
+}
+
+func (d *desk) report(id job.ID, progress float64) {
+	d.Helper()
+	d.step(scheduler.Reported{Report: job.Report{Job: id, Progress: progress}})
+}
+
+// round moves on by a minute and plans.
+func (d *desk) round() (*policy.Snapshot, *policy.Plan, []scheduler.Action) {
+	d.now = d.now.Add(time.Minute)
+	return d.Round(context.Background(), d.now)
+}
+
+// row returns what a policy would be shown of a job now.
+func (d *desk) row(id job.ID) *policy.Job {
+	for _, j := range d.Snapshot(d.now).Jobs {
+		if j.ID == id {
+			return j
+		}
+	}
+	d.Fatalf("job %s is not shown", id)
+	return nil
+}
+
+func TestScheduler_life_of_a_job(t *testing.T) {
+	d := newDesk(t, unprofiled())
+	d.submit("a")
+	if s, _, _ := d.round(); s.Jobs[0].Phase != job.Waiting {
+		t.Errorf("submitted: got %v", s.Jobs[0].Phase)
+	}
+	d.policy.grants["a"] = on(share("n0", 2))
+	_, _, acts := d.round()
+	run := scheduler.Run{Job: "a", Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "t4"}}, Placement: on(share("n0", 2))}
+	if diff := cmp.Diff([]scheduler.Action{run}, acts); diff != "" {
+		t.Errorf("granted: %s", diff)
+	}
+	if got := d.row("a"); got.Phase != job.Restoring || !got.FirstStarted.Equal(d.now) || got.Restarts != 0 {
+		t.Errorf("granted: got %+v", got.Status)
+	}
+	d.report("a", 1)
+	if got := d.row("a"); got.Phase != job.Running || got.Progress != 1 {
+		t.Errorf("reported: got %+v", got.Status)
+	}
+	if _, _, acts := d.round(); len(acts) != 0 {
+		t.Errorf("the same again: got %v, want nothing to do", acts)
+	}
+	delete(d.policy.grants, "a")
+	_, _, acts = d.round()
+	if diff := cmp.Diff([]scheduler.Action{scheduler.Preempt{Job: "a"}}, acts); diff != "" {
+		t.Errorf("preempted: %s", diff)
+	}
+	if got := d.row("a"); got.Phase != job.Waiting || got.Holding() || got.Service != 2*time.Minute || got.GPUService != 4*time.Minute {
+		t.Errorf("preempted: got %+v", got.Status)
+	}
+	d.step(scheduler.Exited{Job: "a", Outcome: scheduler.Cancelled})
+	if s, _, _ := d.round(); s != nil || d.Jobs() != 0 {
+		t.Errorf("cancelled: got %d jobs and snapshot %v, want none", d.Jobs(), s)
+	}
+}
+
+func TestScheduler_restarts(t *testing.T) {
+	for name, c := range map[string]struct {
+		free bool
+		to   cluster.Placement
+		want int
+	}{
+		"more GPUs":                       {false, on(share("n0", 4)), 1},
+		"another node":                    {false, on(share("n1", 2)), 1},
+		"another node, free":              {true, on(share("n1", 2)), 0},
+		"another shape, though free":      {true, on(share("n0", 1), share("n1", 1)), 1},
+		"more GPUs, though free":          {true, on(share("n0", 4)), 1},
+		"where it is, which is no action": {false, on(share("n0", 2)), 0},
+	} {
+		o := unprofiled()
+		o.FreeMoves = c.free
+		d := newDesk(t, o)
+		d.submit("a")
+		d.policy.grants["a"] = on(share("n0", 2))
+		d.round()
+		d.report("a", 1)
+		d.policy.grants["a"] = c.to
+		_, _, acts := d.round()
+		row := d.row("a")
+		if row.Restarts != c.want || (row.Phase == job.Restoring) != (c.want == 1) || !row.Placement.Equal(c.to) {
+			t.Errorf("%s: got %d restarts, %v on %v, want %d", name, row.Restarts, row.Phase, row.Placement, c.want)
+		}
+		for _, a := range acts {
+			if a.(scheduler.Run).Free != (c.want == 0) {
+				t.Errorf("%s: got %+v", name, a)
+			}
+		}
+	}
+}
+
+func TestScheduler_an_unchanged_row_keeps_its_pointer(t *testing.T) {
+	d := newDesk(t, unprofiled())
+	d.submit("a", "b")
+	d.policy.grants["a"] = on(share("n0", 2))
+	d.round()
+	for name, c := range map[string]struct {
+		change func()
+		a, b   bool // keep their pointers
+	}{
+		"nothing":       {func() {}, true, true},
+		"a round":       {func() { d.round() }, true, true},
+		"a report of a": {func() { d.report("a", 2) }, false, true},
+		"b is given GPUs": {func() {
+			d.policy.grants["b"] = on(share("n1", 1))
+			d.round()
+		}, true, false},
+		"other nodes": {func() { d.step(scheduler.NodesChanged{Cluster: nodes(t, "n0", "n1", "n2")}) }, true, true},
+	} {
+		delete(d.policy.grants, "b")
+		d.round()
+		a, b := d.row("a"), d.row("b")
+		before := *a
+		c.change()
+		if got := d.row("a") == a; got != c.a {
+			t.Errorf("%s: a keeps its pointer: %v, want %v", name, got, c.a)
+		}
+		if got := d.row("b") == b; got != c.b {
+			t.Errorf("%s: b keeps its pointer: %v, want %v", name, got, c.b)
+		}
+		if diff := cmp.Diff(before.Status, a.Status); diff != "" {
+			t.Errorf("%s: a row that was shown was modified: %s", name, diff)
+		}
+	}
+}
+
+func TestScheduler_profiles_come_first(t *testing.T) {
+	d := newDesk(t, scheduler.DefaultOptions())
+	acts := d.step(scheduler.Submitted{Spec: &job.Spec{ID: "a", Adaptivity: job.StrongScaling}})
+	if diff := cmp.Diff([]scheduler.Action{scheduler.Profile{Job: "a", Types: []cluster.GPUType{"t4"}}}, acts); diff != "" {
+		t.Errorf("submitted: %s", diff)
+	}
+	d.policy.grants["a"] = on(share("n0", 1))
+	if _, p, acts := d.round(); d.row("a").Phase != job.Profiling || len(acts) != 0 || p.Refused != "" {
+		t.Errorf("being profiled: got %v, %v, refused %q", d.row("a").Phase, acts, p.Refused)
+	}
+	d.step(scheduler.Profiled{Job: "a"})
+	if _, _, acts := d.round(); len(acts) != 1 {
+		t.Errorf("profiled: got %v, want it to run", acts)
+	}
+	d.step(scheduler.Profiled{Job: "a"}) // late: it runs already
+	if got := d.row("a").Phase; got != job.Restoring {
+		t.Errorf("profiled again: got %v", got)
+	}
+}
+
+func TestScheduler_events_that_contradict(t *testing.T) {
+	d := newDesk(t, unprofiled())
+	d.submit("a")
+	for _, ev := range []scheduler.Event{
+		scheduler.Submitted{Spec: &job.Spec{ID: "a"}},
+		scheduler.Reported{Report: job.Report{Job: "ghost"}},
+		scheduler.Exited{Job: "ghost"},
+		scheduler.Profiled{Job: "ghost"},
+		nil,
+	} {
+		if _, err := d.Step(d.now, ev); err == nil {
+			t.Errorf("%T: got no error", ev)
+		}
+	}
+	d.step(scheduler.Exited{Job: "a", Outcome: scheduler.Done})
+	for _, late := range []scheduler.Event{ // is ignored
+		scheduler.Reported{Report: job.Report{Job: "a", Progress: 1}},
+		scheduler.Exited{Job: "a", Outcome: scheduler.Failed},
+		scheduler.Profiled{Job: "a"},
+	} {
+		if acts, err := d.Step(d.now, late); err != nil || acts != nil || d.Jobs() != 0 {
+			t.Errorf("late %T: got %v, %v and %d jobs", late, acts, err, d.Jobs())
+		}
+	}
+	if _, err := d.Step(d.now, scheduler.Submitted{Spec: &job.Spec{ID: "a"}}); err == nil {
+		t.Error("an ID of the past: got no error")
+	}
+}
+
+func TestScheduler_lost_nodes(t *testing.T) {
+	d := newDesk(t, unprofiled())
+	d.submit("a", "b")
+	d.policy.grants = map[job.ID]cluster.Placement{"a": on(share("n0", 2)), "b": on(share("n1", 2))}
+	d.round()
+	d.report("a", 5)
+	d.step(scheduler.Exited{Job: "a", Outcome: scheduler.Lost})
+	left := nodes(t, "n1")
+	d.step(scheduler.NodesChanged{Cluster: left})
+	if got := d.row("a"); got.Phase != job.Waiting || got.Holding() || d.Snapshot(d.now).Cluster != left {
+		t.Errorf("lost: got %+v", got.Status)
+	}
+	if _, p, acts := d.round(); !strings.Contains(p.Refused, "node n0 is not in the cluster") || len(acts) != 0 {
+		t.Errorf("a plan for a node that is gone: got %v, refused %q", acts, p.Refused)
+	}
+	d.policy.grants["a"] = on(share("n1", 2))
+	if d.round(); d.row("a").Restarts != 1 || !d.row("b").Holding() {
+		t.Errorf("run again: got %+v", d.row("a").Status)
+	}
+}
+
+// A plan that breaks a rule, and a policy that fails, change nothing: every job
+// keeps what it has, and the plan says why.
+func TestScheduler_refuses(t *testing.T) {
+	plans := func(change func(p *policy.Plan)) func(*policy.Plan) (*policy.Plan, error) {
+		return func(p *policy.Plan) (*policy.Plan, error) { change(p); return p, nil }
+	}
+	for name, c := range map[string]struct {
+		spoil func(*policy.Plan) (*policy.Plan, error)
+		want  string
+	}{
+		"a panic":  {plans(func(*policy.Plan) { panic("out of luck") }), "policy panicked: out of luck"},
+		"an error": {func(*policy.Plan) (*policy.Plan, error) { return nil, errors.New("no idea") }, "plan: no idea"},
+		"no plan":  {func(*policy.Plan) (*policy.Plan, error) { return nil, nil }, "plan: none"},
+		"too few":  {plans(func(p *policy.Plan) { p.Jobs = p.Jobs[:1] }), "1 decisions, want 2"},
+		"NaN":      {plans(func(p *policy.Plan) { p.Jobs[0].Why.Value = math.NaN() }), "want finite numbers"},
+		"infinite": {plans(func(p *policy.Plan) { p.Prices = []policy.TypePrice{{Type: "t4", Price: math.Inf(1)}} }), "want a finite number"},
+		"no such":  {plans(func(p *policy.Plan) { p.Jobs[0].Allocation.GPUType = "tpu" }), `GPU type "tpu" is not in the cluster`},
+		"crowded":  {plans(func(p *policy.Plan) { p.Jobs[1] = p.Jobs[0] }), "node n0: 6 GPUs in use, want at most 4"},
+		"over": {plans(func(p *policy.Plan) {
+			p.Jobs[1] = policy.Decision{Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 2, GPUs: 6, GPUType: "t4"}}}
+		}), "allocated 9 GPUs, want at most 8"},
+		"half a job": {plans(func(p *policy.Plan) { p.Jobs[0].Placement = on(share("n0", 1)) }), "placed 1 GPUs, want the 3 allocated"},
+	} {
+		d := newDesk(t, unprofiled())
+		d.submit("a", "b")
+		d.policy.grants = map[job.ID]cluster.Placement{"a": on(share("n0", 3)), "b": on(share("n1", 3))}
+		d.round()
+		before := d.row("a")
+		d.policy.spoil = c.spoil
+		_, p, acts := d.round()
+		if !strings.Contains(p.Refused, c.want) || len(acts) != 0 {
+			t.Errorf("%s: got refused %q and actions %v, want %q and none", name, p.Refused, acts, c.want)
+		}
+		if d.row("a") != before || len(p.Jobs) != 2 || p.Jobs[0].Allocation != before.Allocation || p.Jobs[0].Why.Kind != policy.Refused {
+			t.Errorf("%s: got %+v, want the last plan to stay", name, p.Jobs)
+		}
+		d.policy.spoil = nil
+		if _, p, _ := d.round(); p.Refused != "" {
+			t.Errorf("%s: the next plan is refused too: %s", name, p.Refused)
+		}
+	}
+}
+
+func TestOptions_Validate(t *testing.T) {
+	o := scheduler.Options{Round: -1}
+	o.Estimate.Smoothing = 1
+	_, err := scheduler.New(&scripted{}, asPlanned{}, nodes(t, "n0"), o)
+	for _, want := range []string{"round -1ns", "smoothing 1"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	o = scheduler.DefaultOptions()
+	if err := o.Validate(); err != nil {
+		t.Error(err)
+	}
+}
