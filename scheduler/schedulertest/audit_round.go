@@ -142,7 +142,10 @@ func (a *Auditor) planned(s *policy.Snapshot, p *policy.Plan) {
 // reservations checks that those that wait have a reason to.
 func (a *Auditor) reservations(s *policy.Snapshot, p *policy.Plan) {
 	pinned := make(map[cluster.GPUType]int)
-	for _, row := range s.Jobs {
+	for i, row := range s.Jobs {
+		if !row.Reservation.IsZero() && i < len(p.Jobs) && p.Jobs[i].Why.Kind == policy.Evicted {
+			pinned[row.Reservation.GPUType] += row.Reservation.GPUs // planned for, but not placed
+		}
 		if j := a.jobs[row.ID]; j != nil && (j.spec.NonPreemptive || !j.spec.Reservation.IsZero()) {
 			pinned[j.allocation.GPUType] += j.allocation.GPUs
 		}
