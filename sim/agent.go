@@ -254,8 +254,8 @@ func (g *agent) plan(w *World) time.Time {
 	left := max(0, end-g.progress) / g.rate
 	g.tick = time.Time{}
 	if g.belief != nil {
-		done := w.now.Sub(Epoch) / w.o.ReportInterval
-		g.tick = Epoch.Add((done + 1) * w.o.ReportInterval)
+		last := w.now.Sub(Epoch).Truncate(w.o.ReportInterval)
+		g.tick = Epoch.Add(last + w.o.ReportInterval)
 		if left > g.tick.Sub(w.now).Seconds() {
 			g.epochEnd = time.Time{}
 			return g.tick
