@@ -12,6 +12,7 @@ import (
 type Key struct {
 	Name string
 	Doc  string
+	Flag bool // true or false; as a command-line flag it needs no value
 	get  func(*Config) string
 	set  func(*Config, string) error
 }
@@ -21,8 +22,8 @@ func (k Key) Variable() string {
 	return "OXGANG_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))
 }
 
-// Flag returns the command-line flag of the key, without its dashes.
-func (k Key) Flag() string { return strings.ReplaceAll(k.Name, ".", "-") }
+// Option returns the command-line flag of the key, without its dashes.
+func (k Key) Option() string { return strings.ReplaceAll(k.Name, ".", "-") }
 
 // Keys returns every key, in the order of the documentation.
 func Keys() []Key { return slices.Clone(keys) }
@@ -67,13 +68,14 @@ var keys = []Key{
 }
 
 func text(name, doc string, at func(*Config) *string) Key {
-	return Key{name, doc, func(c *Config) string { return *at(c) }, func(c *Config, v string) error { *at(c) = v; return nil }}
+	return Key{Name: name, Doc: doc, get: func(c *Config) string { return *at(c) }, set: func(c *Config, v string) error { *at(c) = v; return nil }}
 }
 
 func list(name, doc string, at func(*Config) *[]string) Key {
 	return Key{
-		name, doc, func(c *Config) string { return strings.Join(*at(c), ",") },
-		func(c *Config, v string) error { *at(c) = split(v); return nil },
+		Name: name, Doc: doc,
+		get: func(c *Config) string { return strings.Join(*at(c), ",") },
+		set: func(c *Config, v string) error { *at(c) = split(v); return nil },
 	}
 }
 
@@ -112,7 +114,9 @@ func real(name, doc string, at func(*Config) *float64) Key {
 }
 
 func flag(name, doc string, at func(*Config) *bool) Key {
-	return parsed(name, doc, at, "true or false", strconv.ParseBool)
+	k := parsed(name, doc, at, "true or false", strconv.ParseBool)
+	k.Flag = true
+	return k
 }
 
 func span(name, doc string, at func(*Config) *time.Duration) Key {
@@ -121,7 +125,7 @@ func span(name, doc string, at func(*Config) *time.Duration) Key {
 
 // parsed makes a key of a value that has one textual form.
 func parsed[T any](name, doc string, at func(*Config) *T, want string, parse func(string) (T, error)) Key {
-	return Key{name, doc, func(c *Config) string { return fmt.Sprint(*at(c)) }, func(c *Config, v string) error {
+	return Key{Name: name, Doc: doc, get: func(c *Config) string { return fmt.Sprint(*at(c)) }, set: func(c *Config, v string) error {
 		x, err := parse(v)
 		if err != nil {
 			return fmt.Errorf("got %q, want %s", v, want)

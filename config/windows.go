@@ -11,13 +11,13 @@ import (
 
 // windows makes the key of the maintenance windows.
 func windows(name, doc string) Key {
-	return Key{name, doc, func(c *Config) string {
+	return Key{Name: name, Doc: doc, get: func(c *Config) string {
 		parts := make([]string, len(c.Sim.Faults.Maintenance))
 		for i, w := range c.Sim.Faults.Maintenance {
 			parts[i] = formatWindow(w)
 		}
 		return strings.Join(parts, ",")
-	}, func(c *Config, v string) error {
+	}, set: func(c *Config, v string) error {
 		c.Sim.Faults.Maintenance = nil
 		for _, part := range split(v) {
 			w, err := parseWindow(part)

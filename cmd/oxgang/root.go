@@ -83,7 +83,10 @@ func (o *configFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "config", "", "configuration file (YAML)")
 	defaults := config.Default()
 	for _, k := range config.Keys() {
-		f.String(k.Flag(), defaults.Get(k.Name), k.Doc)
+		f.String(k.Option(), defaults.Get(k.Name), k.Doc)
+		if k.Flag {
+			f.Lookup(k.Option()).NoOptDefVal = "true"
+		}
 	}
 }
 
@@ -101,7 +104,7 @@ func (o *configFlags) load(cmd *cobra.Command) (*config.Config, error) {
 	}
 	errs := []error{c.Environment(os.Environ())}
 	for _, k := range config.Keys() {
-		if f := cmd.Flags().Lookup(k.Flag()); f.Changed {
+		if f := cmd.Flags().Lookup(k.Option()); f.Changed {
 			if err := c.Set(k.Name, f.Value.String(), "flag"); err != nil {
 				errs = append(errs, usageError{fmt.Errorf("--%w", err)})
 			}
