@@ -46,6 +46,14 @@ func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, ob
 	return simulate(ctx, c, in, entry, p, obs)
 }
 
+// firstRefusal returns why the first plan was refused, if one was.
+func (r *Run) firstRefusal() string {
+	if len(r.Refused) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d plans were refused, the first: %s", len(r.Refused), r.Refused[0])
+}
+
 // newPolicy makes a policy with the settings that concern it.
 func newPolicy(c *config.Config, entry builtin.Entry) (policy.Policy, error) {
 	names := make([]string, len(entry.Settings))
@@ -92,7 +100,7 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 		run.Unfinished, err = true, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", entry.Name, err)
+		return nil, fmt.Errorf("%s: %w%s", entry.Name, err, run.firstRefusal())
 	}
 	run.Result, run.PolicyTimes = rec.Result(), rec.PolicyTimes()
 	return run, nil

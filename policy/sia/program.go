@@ -85,10 +85,22 @@ func (p *Policy) gain(r *row, k int, lambda, factor float64) (float64, bool) {
 	return lambda + worth, true
 }
 
-// solve returns the best choices.
+// solve returns the best choices, with prices: the exact solver has none, and
+// gets those of the price solver's bound.
 func (p *Policy) solve(ctx context.Context, problem *mmkp.Problem) (*mmkp.Solution, error) {
-	if p.o.Solver == Exact {
-		return solveExact(ctx, problem)
+	limits := mmkp.DefaultOptions()
+	if p.o.Solver != Exact {
+		return p.solver.Solve(ctx, problem, p.prices, limits)
 	}
-	return p.solver.Solve(ctx, problem, p.prices, mmkp.DefaultOptions())
+	limits.MaxNodes = 0
+	priced, err := p.solver.Solve(ctx, problem, p.prices, limits)
+	if err != nil {
+		return nil, err
+	}
+	sol, err := solveExact(ctx, problem)
+	if err != nil {
+		return nil, err
+	}
+	sol.Prices = priced.Prices
+	return sol, nil
 }
