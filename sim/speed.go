@@ -13,7 +13,7 @@ import (
 
 // tune chooses the batch size and takes up its true speed: the plan's if it
 // has one, the submitted one if that must not change, and otherwise the one
-// that the agent believes to be best. Source: Sia §3.3.1.
+// that the agent believes to be best, once it knows anything of its GPU type. Source: Sia §3.3.1.
 func (g *agent) tune() {
 	g.batch = g.choose()
 	step, sync, ok := g.app.Speed.Step(g.alloc.GPUType, g.shape, g.batch.Local)
@@ -35,7 +35,7 @@ func (g *agent) choose() job.BatchSize {
 	case !g.spec.Adaptivity.Has(job.BatchSizes):
 		return perf.FixedBatch(max(g.spec.BatchSize, g.replicas), g.replicas, t, &g.limits)
 	}
-	if m, _ := g.belief.Model(); m != nil {
+	if m, _ := g.belief.Model(); m != nil && m.Knows(t) {
 		if _, b := perf.BestBatch(m, g.alloc, g.replicas, &g.limits); b.Local > 0 {
 			return g.within(b)
 		}

@@ -38,6 +38,12 @@ func (m *Model) Params(t cluster.GPUType) (perf.Params, bool) {
 	return perf.Params{}, false
 }
 
+// Knows reports whether anything was measured on a GPU type, or need not be.
+func (m *Model) Knows(t cluster.GPUType) bool {
+	tm := m.find(t)
+	return m.oracle != nil || tm != nil && tm.known
+}
+
 func (m *Model) find(t cluster.GPUType) *typeModel {
 	for i := range m.types {
 		if m.types[i].name == t {
