@@ -196,6 +196,12 @@ func TestPlace(t *testing.T) {
 			{held: "b3", nodes: 1, gpus: 3, want: "b3"},
 			{nodes: 1, gpus: 2, want: "a2"},
 		}},
+		{name: "sixteen GPUs: nobody makes way for what can be scattered", nodes: []int{6, 6, 6, 6}, o: submesh.DefaultOptions(), rows: []row{
+			{held: "a4", nodes: 1, gpus: 4, want: "a4"},
+			{held: "b2", nodes: 1, gpus: 2, want: "b2"},
+			{held: "b2", nodes: 1, gpus: 2, want: "b2"},
+			{nodes: 3, gpus: 16, want: "a2 b2 c6 d6"},
+		}},
 		{name: "a scattered job stays", nodes: []int{4, 4}, o: submesh.DefaultOptions(), rows: []row{
 			{held: "a1 b2", nodes: 2, gpus: 3, want: "a1 b2"},
 			{nodes: 1, gpus: 2, want: "b2"},
