@@ -120,8 +120,8 @@ func options(c *config.Config, in *Inputs, entry builtin.Entry) (scheduler.Optio
 		wo.Public = sim.Public{RoundEpochs: true, RetuneOnEpoch: true, WideBatchRange: true}
 		wo.ReportInterval = so.Round
 	}
-	asked := c.Origin("scheduler.profile") != "default"
-	so.Profile = so.Profile && entry.Adapts && (mode == estimate.Bootstrap || mode == estimate.PublicCode && asked)
+	so.Estimate.ReferenceFirst = so.Profile && c.Origin("scheduler.profile") != "default"
+	so.Profile = so.Profile && entry.Adapts && mode == estimate.Bootstrap
 	so.Estimate.Mode = mode
 	so.Estimate.Fits = estimate.NewCache()
 	so.Estimate.Reference = in.references()

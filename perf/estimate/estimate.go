@@ -64,6 +64,9 @@ type Options struct {
 	// Reference returns the one-GPU reference throughput of a job, for mode
 	// PublicCode; 0 if the type cannot run it.
 	Reference func(*job.Spec, cluster.GPUType) float64
+	// ReferenceFirst makes the reference throughput, on one replica, what is
+	// believed before a first run in mode PublicCode. Default false: nothing.
+	ReferenceFirst bool
 	// Fits, if not nil, remembers fits, which depend on their observations
 	// alone, between the estimators of a run.
 	Fits *Cache
@@ -173,7 +176,7 @@ func (p *profile) add(o perf.Observation) bool {
 
 // Known reports whether anything is known of the job's throughput.
 func (j *Job) Known() bool {
-	if j.oracle != nil {
+	if j.oracle != nil || j.o.ReferenceFirst && j.o.Mode == PublicCode {
 		return true
 	}
 	for i := range j.types {
@@ -225,7 +228,11 @@ func (j *Job) typeModel(i int) typeModel {
 	if p.multi > 0 || j.o.Mode == PublicCode && t.known {
 		return t
 	}
-	if lender := j.lender(); lender >= 0 && lender != i {
+	lender := j.lender()
+	if lender < 0 && j.o.ReferenceFirst {
+		t.reference = j.o.Reference(j.spec, t.name)
+	}
+	if lender >= 0 && lender != i {
 		t.lender = lender
 		if j.o.Mode == PublicCode {
 			t.ratio, t.known = j.referenceRatio(i, lender), false

@@ -20,13 +20,14 @@ type Model struct {
 
 // typeModel is the belief about one GPU type.
 type typeModel struct {
-	name    cluster.GPUType
-	params  perf.Params
-	known   bool // params are fitted to measurements on this type
-	replica int  // GPUs per replica
-	perNode int
-	lender  int     // index of the type whose scaling is borrowed; its own if none
-	ratio   float64 // factor on the lender's throughput if params are not known
+	name      cluster.GPUType
+	params    perf.Params
+	known     bool // params are fitted to measurements on this type
+	replica   int  // GPUs per replica
+	perNode   int
+	lender    int     // index of the type whose scaling is borrowed; its own if none
+	reference float64 // throughput of one replica while nothing is known
+	ratio     float64 // factor on the lender's throughput if params are not known
 }
 
 // Params returns the throughput parameters fitted to measurements on a GPU
@@ -68,6 +69,9 @@ func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 	samples := float64(replicas * b.PerReplica())
 	l := &m.types[t.lender]
 	if l == t {
+		if !t.known && replicas == 1 {
+			return t.reference
+		}
 		if !t.known {
 			return 0
 		}
