@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/trace"
 	"github.com/oxgang/oxgang/workload"
@@ -29,7 +32,7 @@ type Inputs struct {
 	Catalog  workload.Catalog
 	Arrivals []workload.Arrival // complete, by time, then ID
 	Read     *trace.Summary     // what the trace's reader dropped or invented; nil if generated
-	Skipped  []error            // jobs that nothing could ever run, if bad rows are skipped
+	Skipped  []error            // generated jobs that nothing could ever run, if bad rows are skipped
 }
 
 // Load reads what a configuration names: cluster, profiles, trace. It returns
@@ -43,10 +46,12 @@ func Load(c *config.Config, files Files) (*Inputs, error) {
 	if in.Catalog, err = loadCatalog(c, files); err != nil {
 		return nil, err
 	}
-	if in.Arrivals, err = in.loadArrivals(c, files); err != nil {
-		return nil, err
+	if c.Trace == "" {
+		in.Arrivals, err = in.generate(c)
+	} else {
+		in.Arrivals, err = in.read(c, files)
 	}
-	if err := in.complete(c); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return in, nil
@@ -72,10 +77,7 @@ func loadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 	return catalog, nil
 }
 
-func (in *Inputs) loadArrivals(c *config.Config, files Files) ([]workload.Arrival, error) {
-	if c.Trace == "" {
-		return generate(c, in.Cluster)
-	}
+func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error) {
 	f, err := files.Open(c.Trace)
 	if err != nil {
 		return nil, err
@@ -86,53 +88,81 @@ func (in *Inputs) loadArrivals(c *config.Config, files Files) ([]workload.Arriva
 		return nil, err
 	}
 	in.Read = new(trace.Summary)
-	seq, err := trace.Open(f, c.Format, trace.Options{File: c.Trace, OnBadRow: onBad, Limit: c.Limit, Summary: in.Read})
+	seq, err := trace.Open(f, c.Format, trace.Options{
+		File: c.Trace, OnBadRow: onBad, Limit: c.Limit, Summary: in.Read,
+		Check: func(a *workload.Arrival) error { return in.complete(c, a) },
+	})
 	if err != nil {
 		return nil, err
 	}
 	return trace.Sorted(seq)
 }
 
-func generate(c *config.Config, on *cluster.Cluster) ([]workload.Arrival, error) {
+func (in *Inputs) generate(c *config.Config) ([]workload.Arrival, error) {
 	o := workload.DefaultGenerateOptions(c.Generate.Kind)
 	o.Seed = c.Sim.Seed
 	o.Jobs = cmp.Or(c.Generate.Jobs, o.Jobs)
 	o.Span = cmp.Or(c.Generate.Span, o.Span)
 	if o.GPUs > 0 {
-		o.GPUs, o.Load = on.GPUs(), cmp.Or(c.Generate.Load, o.Load)
+		o.GPUs, o.Load = in.Cluster.GPUs(), cmp.Or(c.Generate.Load, o.Load)
 	}
-	return workload.Generate(o)
-}
-
-// complete fills in every arrival from its application, and adapts it. A job that no part of
-// the cluster could ever run is an error, or is skipped as a bad row would be.
-func (in *Inputs) complete(c *config.Config) error {
-	kept := in.Arrivals[:0]
-	for i := range in.Arrivals {
-		a := in.Arrivals[i]
-		err := in.Catalog.Complete(&a)
-		if err == nil {
-			adapt(c, &a.Spec)
-			err = sim.Fits(in.Cluster, &a.Spec)
-		}
-		switch {
+	all, err := workload.Generate(o)
+	if err != nil {
+		return nil, err
+	}
+	kept := all[:0]
+	for i := range all {
+		switch err := in.complete(c, &all[i]); {
 		case err == nil:
-			kept = append(kept, a)
-		case c.OnBadRow == "skip":
+			kept = append(kept, all[i])
+		case c.OnBadRow == trace.Skip.String():
 			in.Skipped = append(in.Skipped, err)
 		default:
-			return fmt.Errorf("%s: %w", traceName(c), err)
+			return nil, fmt.Errorf("generated trace: %w", err)
 		}
 	}
-	in.Arrivals = kept
+	return kept, nil
+}
+
+// complete fills in an arrival from its application, and adapts it. A job that
+// no part of the cluster could ever run is an error.
+func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
+	if err := in.Catalog.Complete(a); err != nil {
+		return &trace.FieldError{Field: trace.Application, Err: err}
+	}
+	adapt(c, &a.Spec)
+	if err := in.knowsType(&a.Spec); err != nil {
+		return &trace.FieldError{Field: trace.GPUTypes, Err: err}
+	}
+	spec := a.Spec
+	if !allAdapt(c.Policies) {
+		spec.Adaptivity &^= job.GPUCount // it must fit as submitted
+	}
+	if err := sim.Fits(in.Cluster, &spec); err != nil {
+		return &trace.FieldError{Field: trace.GPUs, Err: err}
+	}
 	return nil
 }
 
-func traceName(c *config.Config) string {
-	if c.Trace == "" {
-		return "generated trace"
+// knowsType returns an error if the cluster has none of the GPU types that a
+// job may run on.
+func (in *Inputs) knowsType(spec *job.Spec) error {
+	var names []string
+	for _, t := range in.Cluster.Types() {
+		if spec.Eligible(t.Type) {
+			return nil
+		}
+		names = append(names, string(t.Type))
 	}
-	return c.Trace
+	return fmt.Errorf("job %s: GPU types %q, want one that the cluster has: %s", spec.ID, spec.GPUTypes, strings.Join(names, ", "))
+}
+
+// allAdapt reports whether no policy runs jobs as submitted.
+func allAdapt(policies []string) bool {
+	return !slices.ContainsFunc(policies, func(name string) bool {
+		entry, err := builtin.Find(name)
+		return err == nil && !entry.Adapts
+	})
 }
 
 // adapt makes a job rigid or strong-scaling by a draw of its own, so that a

@@ -34,6 +34,14 @@ func newFeed(o Options, format string, named bool, yield func(workload.Arrival, 
 	return &feed{o: o, yield: yield, named: named, lines: make(map[job.ID]int)}
 }
 
+// check shows an arrival to the check of the options.
+func (f *feed) check(a *workload.Arrival) error {
+	if f.o.Check == nil {
+		return nil
+	}
+	return f.o.Check(a)
+}
+
 // accept passes a on and reports whether to go on. A repeated name is a bad row.
 func (f *feed) accept(a workload.Arrival, line, column int, name string) bool {
 	if f.named {

@@ -125,6 +125,9 @@ func jsonLine(f *feed, line []byte, number int, err error) bool {
 	if err != nil {
 		return f.reject(&Error{File: f.o.File, Line: number, Problem: strings.ReplaceAll(err.Error(), "\n", "; ")})
 	}
+	if err := f.check(&a); err != nil {
+		return f.reject(&Error{File: f.o.File, Line: number, Column: blameJSON(line, err), Problem: err.Error(), Err: err})
+	}
 	return f.accept(a, number, 0, "id")
 }
 

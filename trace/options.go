@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A BadRow policy says what a reader does with a row it cannot use.
@@ -46,6 +48,10 @@ type Options struct {
 	// submitted before it are dropped. Zero: the earliest submission of the
 	// trace, for which the reader must hold all arrivals in memory.
 	Start time.Time
+	// Check, if not nil, is shown every arrival before it is yielded, may
+	// complete it, and says what is wrong with it; its row is then a bad one. A
+	// *FieldError says in which field.
+	Check func(*workload.Arrival) error
 	// Summary, if not nil, is filled in while reading.
 	Summary *Summary
 }

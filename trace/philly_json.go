@@ -89,6 +89,9 @@ func phillyElement(f *feed, text []byte, line int) bool {
 		f.o.Summary.note(drop)
 		return true
 	}
+	if err := f.check(&a); err != nil {
+		return f.reject(&Error{File: f.o.File, Line: line, Problem: err.Error(), Err: err})
+	}
 	return f.accept(a, line, 0, "jobid")
 }
 

@@ -171,6 +171,9 @@ func (t *table) row(f *feed, r *row, line string) bool {
 		f.o.Summary.note(drop)
 		return true
 	}
+	if err := f.check(&a); err != nil {
+		return f.reject(r.blame(err))
+	}
 	return f.accept(a, r.line, r.column[t.id]+1, t.id)
 }
 

@@ -1,0 +1,59 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+)
+
+// A Field is a part of an arrival that Options.Check may complain of.
+type Field uint8
+
+// Fields that have a column in most formats.
+const (
+	Application Field = iota
+	GPUs
+	GPUTypes
+)
+
+// columnsOf are the names of a field's column in all formats.
+var columnsOf = [...][]string{
+	Application: {"application", "job_type"},
+	GPUTypes:    {"gpu_types", "gpu_spec"},
+	GPUs:        {"num_replicas", "gpus", "gpu_num", "num_gpu", "scale_factor", "reqtres", "alloctres"},
+}
+
+// A FieldError is what is wrong with one field of an arrival.
+type FieldError struct {
+	Field Field
+	Err   error
+}
+
+// Error returns the text of what is wrong.
+func (e *FieldError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// blame places what a check said about the row.
+func (r *row) blame(err error) *Error {
+	column := 0
+	if e, ok := errors.AsType[*FieldError](err); ok {
+		if i := slices.IndexFunc(columnsOf[e.Field], r.has); i >= 0 {
+			column = r.column[columnsOf[e.Field][i]] + 1
+		}
+	}
+	return &Error{File: r.o.File, Line: r.line, Column: column, Problem: err.Error(), Err: err}
+}
+
+// blameJSON returns the column of the key that a check complained of, or 0.
+func blameJSON(line []byte, err error) int {
+	if e, ok := errors.AsType[*FieldError](err); ok {
+		for _, key := range columnsOf[e.Field] {
+			if i := bytes.Index(line, []byte(`"`+key+`"`)); i >= 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
