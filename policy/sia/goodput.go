@@ -132,7 +132,8 @@ func (p *Policy) eligible(j *policy.Job, c configuration) bool {
 		(j.Spec.MaxGPUs == 0 || c.GPUs <= j.Spec.MaxGPUs) && p.batchAllows(j, c)
 }
 
-// minGPUs returns N_min: the fewest GPUs of any column the job may ever have.
+// minGPUs returns N_min: the fewest GPUs of any column the job may ever have,
+// 0 if there is none.
 func minGPUs(r *row) int {
 	least := math.MaxInt
 	for _, c := range r.columns {
@@ -143,6 +144,9 @@ func minGPUs(r *row) int {
 		if r.job.Eligible(c.GPUType) {
 			least = min(least, n)
 		}
+	}
+	if least == math.MaxInt {
+		return 0
 	}
 	return least
 }

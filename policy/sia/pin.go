@@ -34,11 +34,17 @@ func (p *Policy) pinTo(r *row, c cluster.Configuration, free []int) {
 	if k < 0 || free[k] < c.GPUs {
 		return
 	}
-	if t := &p.cluster.Types()[k]; c != r.job.Allocation.Configuration && (c.Nodes > t.Nodes || c.GPUs > c.Nodes*t.PerNode) {
+	if c != r.job.Allocation.Configuration && !p.carries(k, c) {
 		return
 	}
 	free[k] -= c.GPUs
 	r.pin = c
+}
+
+// carries reports whether nodes of the GPU type k, all idle, could hold c.
+func (p *Policy) carries(k int, c cluster.Configuration) bool {
+	t := &p.cluster.Types()[k]
+	return c.Nodes <= t.Nodes && c.GPUs <= min(c.Nodes*t.PerNode, t.GPUs)
 }
 
 func nonPreemptive(r *row) cluster.Configuration {

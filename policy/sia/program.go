@@ -25,10 +25,10 @@ func (p *Policy) program(s *policy.Snapshot, rows []*row) *mmkp.Problem {
 	p.problem.Items = resize(p.problem.Items, len(rows))
 	p.origin = resize(p.origin, len(rows))
 	p.pin(rows)
-	share := p.o.TimeShare > 0 && p.congested(rows)
+	p.sharing = p.o.TimeShare > 0 && p.congested(rows)
 	for i, r := range rows {
 		lambda := p.o.Lambda
-		if share {
+		if p.sharing {
 			lambda = p.timeShare(r, s)
 		}
 		p.item(i, r, lambda, p.restartFactor(r, s.Now))

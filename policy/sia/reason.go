@@ -2,14 +2,22 @@ package sia
 
 import (
 	"math"
+	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 )
 
+// tie is how much better, in units of the objective, counts as better.
+const tie = 1e-9
+
 // reason says why row r got the configuration of column (or nothing, -1).
+//
 // Prices explain: a choice is taken if its value covers what its GPUs cost.
+// They are those of the relaxed problem, in which jobs may share a choice. What
+// is chosen is whole, so a job may get less than the prices say it should; the
+// reason then is that GPUs are not free, and no price.
 func (p *Policy) reason(s *policy.Snapshot, r *row, item, column int) policy.Reason {
 	j := r.job
 	switch {
@@ -18,13 +26,22 @@ func (p *Policy) reason(s *policy.Snapshot, r *row, item, column int) policy.Rea
 	case !r.pin.IsZero():
 		return whyPinned(r)
 	case !j.Reservation.IsZero():
-		return policy.Reason{Kind: policy.WaitNoCapacity, Config: j.Reservation, Limit: float64(j.Reservation.GPUs)}
+		return p.whyNotReserved(j.Reservation)
 	case column < 0:
 		return p.whyWaiting(r, item)
 	case !j.Holding():
 		return policy.Reason{Kind: policy.Started, Value: p.value(r, column)}
 	}
 	return p.whySize(s, r, column)
+}
+
+// whyNotReserved explains why there was no room for a reservation.
+func (p *Policy) whyNotReserved(c cluster.Configuration) policy.Reason {
+	k := p.resource(c.GPUType)
+	if k < 0 || !p.carries(k, c) {
+		return policy.Reason{Kind: policy.Impossible, Config: c}
+	}
+	return policy.Reason{Kind: policy.WaitNoCapacity, Config: c, Value: p.free[k], Limit: float64(c.GPUs)}
 }
 
 func whyPinned(r *row) policy.Reason {
@@ -41,8 +58,7 @@ func whyPinned(r *row) policy.Reason {
 // whySize explains the size of a job that had GPUs and keeps some.
 func (p *Policy) whySize(s *policy.Snapshot, r *row, column int) policy.Reason {
 	before, now := r.job.Allocation.Configuration, r.columns[column].Configuration
-	old := p.valueAt(r, before)
-	why := policy.Reason{Config: before, Value: p.value(r, column), Limit: old}
+	why := policy.Reason{Config: before, Value: p.value(r, column), Limit: p.valueAt(r, before)}
 	switch {
 	case now == before:
 		return p.whyKept(s, r, column)
@@ -51,70 +67,124 @@ func (p *Policy) whySize(s *policy.Snapshot, r *row, column int) policy.Reason {
 	case now.GPUs > before.GPUs:
 		why.Kind = policy.Grown
 	default:
-		why.Kind = policy.Shrunk
-		freed := float64(before.GPUs - now.GPUs)
-		why.Value = (p.worth(old) - p.worth(p.value(r, column))) / freed
-		why.Limit = p.prices[r.columns[column].resource]
+		return p.whyShrunk(s, r, column)
+	}
+	return why
+}
+
+// whyShrunk weighs what the job loses, its restart included, against the price
+// of the GPUs it gives up. It has no numbers if the price does not cover them:
+// others then need these GPUs together.
+func (p *Policy) whyShrunk(s *policy.Snapshot, r *row, column int) policy.Reason {
+	before := r.job.Allocation.Configuration
+	why := policy.Reason{Kind: policy.Shrunk, Config: before}
+	old := r.find(before)
+	if old < 0 {
+		return why
+	}
+	was, ok := p.gain(r, old, 0, 1)
+	is, _ := p.gain(r, column, 0, p.restartFactor(r, s.Now))
+	worth := (was - is) / float64(before.GPUs-r.columns[column].GPUs)
+	if price := p.prices[r.columns[column].resource]; ok && worth <= price {
+		why.Value, why.Limit = worth, price
 	}
 	return why
 }
 
 // whyKept tells a job that is best off as it is from one for which something
-// better is not worth a restart.
+// better is not worth a restart, and from one for which that is not free.
 func (p *Policy) whyKept(s *policy.Snapshot, r *row, column int) policy.Reason {
-	best, margin := column, p.worth(p.value(r, column))-p.cost(r, column)
+	value, factor := p.value(r, column), p.restartFactor(r, s.Now)
+	why := policy.Reason{Kind: policy.AsPlanned, Value: value}
+	if k := p.better(r, column, factor); k >= 0 {
+		if !p.isFree(r, k) { // or else the search ended early
+			why.Config, why.Limit = r.columns[k].Configuration, p.value(r, k)
+		}
+		return why
+	}
+	k := p.better(r, column, 1)
+	if k < 0 {
+		return why
+	}
+	enough := p.goodputWorth(p.net(r, column, 1)+tie+p.cost(r, k)) / max(factor, 1e-9)
+	return policy.Reason{Kind: policy.KeptNoRestart, Config: r.columns[k].Configuration, Value: p.value(r, k) / value, Limit: enough / value}
+}
+
+// better returns the column that beats the one the job keeps by most, at
+// today's prices and with a restart's factor, of those with more goodput; -1 if
+// none does.
+func (p *Policy) better(r *row, kept int, factor float64) int {
+	best, most := -1, p.net(r, kept, factor)+tie
 	for k := range r.columns {
-		if !r.allowed[k] || p.goodputOf(r, k) <= 0 {
+		if !r.allowed[k] || p.goodputOf(r, k) <= p.goodputOf(r, kept) {
 			continue
 		}
-		if m := p.worth(p.value(r, k)) - p.cost(r, k); m > margin+1e-9 {
-			best, margin = k, m
+		if v := p.net(r, k, factor); v > most {
+			best, most = k, v
 		}
 	}
-	if best == column {
-		return policy.Reason{Kind: policy.AsPlanned, Value: p.value(r, column)}
+	return best
+}
+
+// net returns what column k adds to the objective less what its GPUs cost, but
+// for λ; −∞ if the job cannot run there.
+func (p *Policy) net(r *row, k int, factor float64) float64 {
+	v, ok := p.gain(r, k, 0, factor)
+	if !ok {
+		return math.Inf(-1)
 	}
-	factor := p.restartFactor(r, s.Now)
-	return policy.Reason{Kind: policy.KeptNoRestart, Config: r.columns[best].Configuration, Value: p.value(r, best) / p.value(r, column), Limit: 1 / max(factor, 1e-9)}
+	return v - p.cost(r, k)
+}
+
+// isFree reports whether the plan leaves the GPUs of column k free, or the job
+// holds them.
+func (p *Policy) isFree(r *row, k int) bool {
+	c := r.columns[k]
+	free := p.free[c.resource]
+	if r.job.Allocation.GPUType == c.GPUType {
+		free += float64(r.job.Allocation.GPUs)
+	}
+	return free >= float64(c.GPUs)
+}
+
+// goodputWorth returns the least normalised goodput that adds w to the
+// objective: the inverse of gain, but for λ and restarts.
+func (p *Policy) goodputWorth(w float64) float64 {
+	if p.o.Rules.RoundCosts { // what rounds to w or more
+		w = math.Ceil(w*100-tie)/100 - 0.005
+	}
+	if p.o.P < 0 {
+		w = -w
+	}
+	return math.Pow(max(0, w), 1/p.o.P)
 }
 
 // whyWaiting explains why a job gets nothing, by its best offer per GPU
-// against the price of a GPU there.
+// against the price of a GPU there. Where prices let it run, what lacks is
+// GPUs, for the smallest configuration that they let it have.
 func (p *Policy) whyWaiting(r *row, item int) policy.Reason {
-	best, offer := -1, math.Inf(-1)
-	for c, k := range p.origin[item] {
-		choice := &p.problem.Items[item].Choices[c]
-		if o := (choice.Value - p.cost(r, k)) / choice.Amount; o > offer {
-			best, offer = c, o
+	choices := p.problem.Items[item].Choices
+	best, least, offer := -1, -1, math.Inf(-1)
+	for c := range choices {
+		margin := choices[c].Value/choices[c].Amount - p.prices[choices[c].Resource]
+		if margin > offer {
+			best, offer = c, margin
+		}
+		if margin > tie && (least < 0 || choices[c].Amount < choices[least].Amount) {
+			least = c
 		}
 	}
-	if best < 0 {
+	switch {
+	case best < 0:
 		return policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: max(r.job.GPUs, minGPUs(r))}}
-	}
-	choice := &p.problem.Items[item].Choices[best]
-	why := policy.Reason{
-		Kind: policy.WaitPrice, Config: r.columns[p.origin[item][best]].Configuration,
-		Value: choice.Value / choice.Amount, Limit: p.prices[choice.Resource],
-	}
-	if p.historyShared(r) {
+	case p.sharing && r.rest > p.now:
 		return policy.Reason{Kind: policy.WaitTurn, Value: p.o.TimeShare.Seconds(), Limit: p.o.TimeShare.Seconds()}
+	case least >= 0:
+		c := r.columns[p.origin[item][least]]
+		return policy.Reason{Kind: policy.WaitNoCapacity, Config: c.Configuration, Value: p.free[c.resource], Limit: choices[least].Amount}
 	}
-	if why.Value >= why.Limit {
-		why.Kind, why.Value, why.Limit = policy.WaitNoCapacity, 0, choice.Amount
-	}
-	return why
-}
-
-// historyShared reports whether time sharing has set the job aside.
-func (p *Policy) historyShared(r *row) bool { return p.o.TimeShare > 0 && r.rest > p.now }
-
-// worth returns what a normalised goodput adds to the objective; a finite
-// number even where the job is believed not to run.
-func (p *Policy) worth(g float64) float64 {
-	if p.o.P < 0 {
-		return -min(maxCost, math.Pow(g, p.o.P))
-	}
-	return math.Pow(g, p.o.P)
+	c := r.columns[p.origin[item][best]]
+	return policy.Reason{Kind: policy.WaitPrice, Config: c.Configuration, Value: choices[best].Value / choices[best].Amount, Limit: p.prices[c.resource]}
 }
 
 // cost returns what column k's GPUs cost at today's prices.
@@ -125,10 +195,13 @@ func (p *Policy) cost(r *row, k int) float64 {
 // valueAt returns the normalised goodput of a configuration, 0 if it is no
 // column of the row.
 func (p *Policy) valueAt(r *row, c cluster.Configuration) float64 {
-	for k := range r.columns {
-		if r.columns[k].Configuration == c {
-			return p.value(r, k)
-		}
+	if k := r.find(c); k >= 0 {
+		return p.value(r, k)
 	}
 	return 0
+}
+
+// find returns the column of a configuration, -1 if there is none.
+func (r *row) find(c cluster.Configuration) int {
+	return slices.IndexFunc(r.columns, func(own configuration) bool { return own.Configuration == c })
 }

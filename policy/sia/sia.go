@@ -26,6 +26,8 @@ type Policy struct {
 	problem mmkp.Problem
 	origin  [][]int   // per item and choice: the row's column
 	prices  []float64 // of the last round
+	free    []float64 // GPUs that this round's plan leaves free, by resource
+	sharing bool      // time sharing acts in this round
 	now     int64     // of this round, nanoseconds
 }
 
@@ -96,6 +98,7 @@ func (p *Policy) decide(s *policy.Snapshot, rows []*row, sol *mmkp.Solution) *po
 	for k, t := range p.cluster.Types() {
 		plan.Prices = append(plan.Prices, policy.TypePrice{Type: t.Type, Price: p.prices[k]})
 	}
+	p.free = p.leftOver(sol)
 	for i, r := range rows {
 		d := &plan.Jobs[i]
 		column := -1
@@ -113,4 +116,16 @@ func (p *Policy) decide(s *policy.Snapshot, rows []*row, sol *mmkp.Solution) *po
 	}
 	plan.Stats = policy.Stats{Iterations: sol.Iterations, Objective: sol.Value, Bound: sol.Bound, Gap: sol.Gap}
 	return plan
+}
+
+// leftOver returns the GPUs that a solution leaves free, by resource.
+func (p *Policy) leftOver(sol *mmkp.Solution) []float64 {
+	free := append(p.free[:0], p.problem.Capacity...)
+	for i, pick := range sol.Pick {
+		if pick >= 0 {
+			use := p.problem.Items[i].Choices[pick].Use
+			free[use.Resource] -= use.Amount
+		}
+	}
+	return free
 }

@@ -1,8 +1,11 @@
 package sia
 
 import (
+	"math"
 	"math/bits"
 
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -27,20 +30,23 @@ func (p *Policy) timeShare(r *row, s *policy.Snapshot) float64 {
 	return p.o.Lambda * float64(window-served)
 }
 
-// remember notes whether the job held GPUs in the round that ends now.
+// remember notes whether the job ran in the round that ends now: starting and
+// restoring is no service.
 func (r *row) remember() {
 	r.history <<= 1
-	if r.job.Holding() {
+	if r.job.Phase == job.Running {
 		r.history |= 1
 	}
 }
 
-// congested reports whether the jobs need more GPUs than there are, each at
-// its least.
+// congested reports whether the jobs that could run need more GPUs than there
+// are, each at its least.
 func (p *Policy) congested(rows []*row) bool {
 	need := 0
 	for _, r := range rows {
-		need += minGPUs(r)
+		if r.job.Phase != job.Profiling && !math.IsInf(r.unit, 1) {
+			need += minGPUs(r)
+		}
 	}
 	return need > p.cluster.GPUs()
 }
