@@ -39,7 +39,7 @@ func TestEveryKindHasASentence(t *testing.T) {
 		policy.AsPlanned:        {policy.Reason{Value: 3.1416}, "it keeps what it has, as planned (normalised goodput 3.14)"},
 		policy.Started:          {policy.Reason{Value: 1}, "there is room for it (normalised goodput 1)"},
 		policy.Grown:            {policy.Reason{Config: config(1, 2, "a100"), Value: 2.1, Limit: 1.2}, "more GPUs raise its normalised goodput from 1.2 to 2.1"},
-		policy.Shrunk:           {policy.Reason{Config: config(1, 4, "a100"), Value: 0.6, Limit: 0.9}, "its GPUs are worth more to others: they were worth 0.6 each to it, and their price is 0.9; it grows back towards 4 a100 GPUs when the price falls below 0.6"},
+		policy.Shrunk:           {policy.Reason{Config: config(1, 4, "a100"), Value: 0.6, Limit: 0.9}, "its GPUs are worth more to others: they were worth 0.6 each to it, and their price is 0.9; it grows back towards 4 a100 GPUs when the load falls"},
 		policy.Moved:            {policy.Reason{Config: config(1, 4, "t4"), Value: 3, Limit: 1.5}, "another GPU type takes its normalised goodput from 1.5 to 3"},
 		policy.KeptNoRestart:    {policy.Reason{Config: config(2, 16, "a100"), Value: 1.05, Limit: 1.12}, "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; it changes when the gain reaches 1.12 times; the older the job, the less a restart weighs"},
 		policy.PinnedRestore:    {policy.Reason{}, "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains"},
@@ -69,15 +69,15 @@ func TestEveryKindHasASentence(t *testing.T) {
 	}
 }
 
-// A policy weighs more than the two numbers of a reason: where they do not
-// explain it alone, the sentence does not say they do.
-func TestSentences_do_not_contradict_their_numbers(t *testing.T) {
+// A policy weighs more than two numbers: where these do not explain it alone,
+// the sentence says what does.
+func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 	for _, c := range []struct {
 		why  policy.Reason
 		text string
 	}{
-		{policy.Reason{Kind: policy.KeptNoRestart, Config: config(1, 8, "a100"), Value: 1.61, Limit: 1.43}, "8 a100 GPUs would be 1.61 times as good, enough for a restart (1.43 times), but others make more of them; it moves there when they come free"},
-		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx"), Value: 0.0043, Limit: 0.0038}, "its GPUs do more for others now; it grows back towards 24 rtx GPUs on 3 nodes when the load falls"},
+		{policy.Reason{Kind: policy.AsPlanned, Config: config(1, 8, "a100"), Value: 3.14, Limit: 5.1}, "it keeps what it has, as planned (normalised goodput 3.14); 8 a100 GPUs would be worth their price (normalised goodput 5.1), but are not free"},
+		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "its GPUs do more for others now; it grows back towards 24 rtx GPUs on 3 nodes when the load falls"},
 	} {
 		s := scene{why: c.why}
 		if diff := cmp.Diff(c.text, s.because()); diff != "" {

@@ -33,7 +33,11 @@ var templates = map[policy.Kind]template{
 		return "its policy gives no reason"
 	}},
 	policy.AsPlanned: {why: func(s *scene) string {
-		return "it keeps what it has, as planned" + goodput(s.why.Value)
+		text := "it keeps what it has, as planned" + goodput(s.why.Value)
+		if s.why.Limit > 0 {
+			text += "; " + amount(s.why.Config) + " would be worth their price" + goodput(s.why.Limit) + ", but are not free"
+		}
+		return text
 	}},
 	policy.Started: {why: func(s *scene) string {
 		return "there is room for it" + goodput(s.why.Value)
@@ -42,31 +46,21 @@ var templates = map[policy.Kind]template{
 		return "more GPUs raise its normalised goodput from " + number(s.why.Limit) + " to " + number(s.why.Value)
 	}},
 	policy.Shrunk: {why: func(s *scene) string {
-		if s.why.Value >= s.why.Limit { // not the price alone
+		if s.why.Limit <= 0 { // not the price alone
 			return "its GPUs do more for others now"
 		}
 		return "its GPUs are worth more to others: they were worth " + number(s.why.Value) +
 			" each to it, and their price is " + number(s.why.Limit)
 	}, unblock: func(s *scene) string {
-		if s.why.Value >= s.why.Limit {
-			return "it grows back towards " + amount(s.why.Config) + " when the load falls"
-		}
-		return "it grows back towards " + amount(s.why.Config) + " when the price falls below " + number(s.why.Value)
+		return "it grows back towards " + amount(s.why.Config) + " when the load falls"
 	}},
 	policy.Moved: {why: func(s *scene) string {
 		return "another GPU type takes its normalised goodput from " + number(s.why.Limit) + " to " + number(s.why.Value)
 	}},
 	policy.KeptNoRestart: {why: func(s *scene) string {
-		if s.why.Value >= s.why.Limit { // the restart would pay
-			return fmt.Sprintf("%s would be %s times as good, enough for a restart (%s times), but others make more of them",
-				amount(s.why.Config), number(s.why.Value), number(s.why.Limit))
-		}
 		return fmt.Sprintf("%s would be %s times as good, and a restart pays only from %s times",
 			amount(s.why.Config), number(s.why.Value), number(s.why.Limit))
 	}, unblock: func(s *scene) string {
-		if s.why.Value >= s.why.Limit {
-			return "it moves there when they come free"
-		}
 		return "it changes when the gain reaches " + number(s.why.Limit) + " times; the older the job, the less a restart weighs"
 	}},
 	policy.PinnedRestore: {why: func(*scene) string {

@@ -17,12 +17,12 @@ type Kind uint8
 // The kinds of reason. "Value" and "Limit" name the numbers of the Reason.
 const (
 	Unexplained      Kind = iota
-	AsPlanned             // keeps what it has; Value: its normalised goodput; Config, if any: better and worth its price, but not free, Limit: normalised goodput there
+	AsPlanned             // keeps what it has; Value: its normalised goodput; Limit, if not 0: goodput with Config, which is worth its price, but not free
 	Started               // gets its first or next GPUs; Value: normalised goodput
 	Grown                 // Config: before; Value, Limit: normalised goodput now and before
-	Shrunk                // Config: before; GPUs do more for others; Value: what each was worth to it, Limit: their price, at least Value; both 0 if no price says so
+	Shrunk                // Config: before; GPUs do more for others; Value: what each was worth to it, Limit: their price, at least Value; both 0: not the price alone
 	Moved                 // Config: before, on another GPU type or as many GPUs on more or fewer nodes; Value, Limit: normalised goodput now and before
-	KeptNoRestart         // a better configuration (Config) is not worth a restart; Value: goodput there over that now, more than 1, Limit: from where on it pays, restart and price of its GPUs included, more than Value
+	KeptNoRestart         // a better configuration (Config) is not worth a restart; Value: gain factor, Limit: factor from which restart and GPUs pay, more than Value
 	PinnedRestore         // starting or restoring a checkpoint; not interrupted
 	PinnedNonPreempt      // non-preemptive, keeps what it has
 	Reserved              // holds its reservation
