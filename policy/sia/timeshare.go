@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 )
 
