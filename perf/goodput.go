@@ -31,7 +31,7 @@ const Candidates = 50
 // measured throughput dips, it may miss the best by as much as the dip.
 func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) (float64, job.BatchSize) {
 	s := search{model: m, alloc: a, choice: Candidates}
-	s.list(replicas, limits)
+	s.list(replicas, limits, Candidates)
 	for i, k := 0, 0; i < s.n; i = k + 1 {
 		k = s.run(i)
 		s.try(i)
@@ -45,6 +45,17 @@ func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLim
 		return 0, job.BatchSize{}
 	}
 	return s.best, s.candidates[s.choice].batch
+}
+
+// Floor returns the goodput with the smallest batch size that BestBatch tries:
+// BestBatch returns no less. It asks the model once, where BestBatch asks some
+// fifteen times.
+func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) float64 {
+	s := search{model: m, alloc: a, choice: Candidates}
+	if s.list(replicas, limits, 1); s.n > 0 {
+		s.try(0)
+	}
+	return s.best
 }
 
 // bounds returns the smallest and largest local batch on GPU type t.

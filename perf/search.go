@@ -24,10 +24,10 @@ type search struct {
 	choice     int     // of the candidates; Candidates while there is none
 }
 
-// list fills in the candidates: distinct batch sizes by ascending total, and
-// thereby in runs of equally many passes. Where even the smallest batch is
-// above the limit, it is the only one.
-func (s *search) list(replicas int, limits *job.BatchLimits) {
+// list fills in the first candidates, most at most: distinct batch sizes by
+// ascending total, and thereby in runs of equally many passes. Where even the
+// smallest batch is above the limit, it is the only one.
+func (s *search) list(replicas int, limits *job.BatchLimits, most int) {
 	low, high := bounds(limits, s.alloc.GPUType)
 	total := math.Max(float64(limits.Init), float64(low*replicas))
 	ratio := math.Pow(math.Max(1, float64(limits.Max)/total), 1/float64(Candidates-1))
@@ -40,7 +40,9 @@ func (s *search) list(replicas int, limits *job.BatchLimits) {
 		}
 		last = b
 		s.candidates[s.n] = candidate{batch: b, samples: float64(replicas * b.PerReplica())}
-		s.n++
+		if s.n++; s.n == most {
+			return
+		}
 	}
 }
 

@@ -34,9 +34,10 @@ type agent struct {
 	limits    job.BatchLimits
 	fixed     job.BatchSize // the plan's; zero: the agent's choice
 	batch     job.BatchSize
-	step      float64 // true seconds of a pass with gradient exchange
-	sync      float64 // of which exchange
-	rate      float64 // true goodput, progress per second
+	asked     *estimate.Model // the belief that chose batch on these GPUs; nil: none did
+	step      float64         // true seconds of a pass with gradient exchange
+	sync      float64         // of which exchange
+	rate      float64         // true goodput, progress per second
 
 	at       time.Time // of progress
 	measured time.Time // since when the configuration is unchanged
@@ -113,7 +114,7 @@ func (g *agent) target() float64 {
 
 // run starts the agent on what an action grants.
 func (g *agent) run(w *World, a scheduler.Run) {
-	g.fixed = a.Batch
+	g.fixed, g.asked = a.Batch, nil
 	switch {
 	case a.Allocation == g.alloc && (a.Free || a.Placement.Equal(g.placement)):
 		g.placement, g.shape = a.Placement, a.Placement.Shape()

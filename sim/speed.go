@@ -35,8 +35,13 @@ func (g *agent) choose() job.BatchSize {
 	case !g.spec.Adaptivity.Has(job.BatchSizes):
 		return perf.FixedBatch(max(g.spec.BatchSize, g.replicas), g.replicas, t, &g.limits)
 	}
-	if m, _ := g.belief.Model(); m != nil && m.Knows(t) {
+	m, _ := g.belief.Model()
+	if m != nil && m == g.asked {
+		return g.batch
+	}
+	if m != nil && m.Knows(t) {
 		if _, b := perf.BestBatch(m, g.alloc, g.replicas, &g.limits); b.Local > 0 {
+			g.asked = m
 			return g.within(b)
 		}
 	}

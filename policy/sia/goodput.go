@@ -37,8 +37,10 @@ func (p *Policy) refresh(r *row, j *policy.Job) {
 			r.goodput[i] = -1
 		}
 	}
-	p.allow(r)
-	p.normalise(r)
+	if j.Phase != job.Profiling { // until then the row is not used
+		p.allow(r)
+		p.normalise(r)
+	}
 }
 
 func resize[T any](s []T, n int) []T {
@@ -117,13 +119,24 @@ func (p *Policy) normalise(r *row) {
 		if !p.o.Rules.ValidMinimum {
 			counts = p.eligible(r.job, r.columns[i])
 		}
-		if counts {
+		if counts && (r.allowed[i] || !atLeast(r, i, least)) {
 			if g := p.goodputOf(r, i); g > 0 {
 				least = min(least, g)
 			}
 		}
 	}
 	r.unit = least / float64(minGPUs(r))
+}
+
+// atLeast reports whether the goodput of column i, not yet asked for, is not
+// less than the given, if that is cheap to say.
+func atLeast(r *row, i int, least float64) bool {
+	j := r.job
+	if r.goodput[i] >= 0 || j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) {
+		return false
+	}
+	c := r.columns[i].Configuration
+	return perf.Floor(j.Perf, cluster.Allocation{Configuration: c}, c.GPUs/j.ReplicaGPUs(c.GPUType), j.Limits) >= least
 }
 
 // eligible reports whether the job could ever run on a configuration.
