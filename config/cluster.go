@@ -18,7 +18,7 @@ var presets = []struct{ name, spec string }{
 	{"box8", "a100:1x8"},                        // one 8-GPU server
 }
 
-func presetNames() []string {
+func Clusters() []string {
 	names := make([]string, len(presets))
 	for i, p := range presets {
 		names[i] = p.name
@@ -71,7 +71,7 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	n, err1 := strconv.Atoi(count)
 	g, err2 := strconv.Atoi(gpus)
 	if !ok || !ok2 || name == "" || errors.Join(err1, err2) != nil || n < 1 || g < 1 || n > maxNodes/scale {
-		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4", part, strings.Join(presetNames(), ", "))
+		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4", part, strings.Join(Clusters(), ", "))
 	}
 	n *= scale
 	width := len(strconv.Itoa(n - 1))

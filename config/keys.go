@@ -29,7 +29,7 @@ func (k Key) Option() string { return strings.ReplaceAll(k.Name, ".", "-") }
 func Keys() []Key { return slices.Clone(keys) }
 
 var keys = []Key{
-	text("cluster", `GPUs: a preset (`+strings.Join(presetNames(), ", ")+`) or "t4:6x4,a100:2x8" (type:nodes x GPUs per node)`, func(c *Config) *string { return &c.Cluster }),
+	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8" (type:nodes x GPUs per node)`, func(c *Config) *string { return &c.Cluster }),
 	number("scale", "times the nodes of the cluster", func(c *Config) *int { return &c.Scale }),
 	text("trace", "trace file; empty: a generated one", func(c *Config) *string { return &c.Trace }),
 	text("format", "format of the trace; empty: by its content", func(c *Config) *string { return &c.Format }),
@@ -57,6 +57,9 @@ var keys = []Key{
 	span("horizon", "the run ends here; 0: when all jobs have ended", func(c *Config) *time.Duration { return &c.Horizon }),
 	span("sim.report-interval", "time between reports of a job's agent", func(c *Config) *time.Duration { return &c.Sim.ReportInterval }),
 	span("sim.checkpoint", "time between checkpoints; 0: every epoch", func(c *Config) *time.Duration { return &c.Sim.Checkpoint }),
+	flag("sim.round-epochs", "the rest of an epoch takes a whole number of seconds (public rule)", func(c *Config) *bool { return &c.Sim.Public.RoundEpochs }),
+	flag("sim.retune-on-epoch", "batch sizes are chosen anew at the end of every epoch (public rule)", func(c *Config) *bool { return &c.Sim.Public.RetuneOnEpoch }),
+	flag("sim.wide-batch-range", "agents use all batch sizes that were profiled (public rule)", func(c *Config) *bool { return &c.Sim.Public.WideBatchRange }),
 	real("sim.noise", "relative standard deviation of reported times", func(c *Config) *float64 { return &c.Sim.Noise.Report }),
 	real("sim.bias", "the same, once per job and GPU type: wrong estimates", func(c *Config) *float64 { return &c.Sim.Noise.Bias }),
 	real("sim.straggler", "probability that a start lands on slow GPUs", func(c *Config) *float64 { return &c.Sim.Noise.Straggler }),

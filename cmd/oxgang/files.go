@@ -10,35 +10,71 @@ import (
 	"github.com/oxgang/oxgang/report"
 )
 
-// files writes the HTML report and, into the output folder, the results and
-// the data of the plots. A file appears whole or not at all.
-func (s *simulation) files(runs []report.Run) error {
-	if s.html != "" {
-		path := s.html
-		if s.out != "" && !filepath.IsAbs(path) {
-			path = filepath.Join(s.out, path)
+// prepare makes room for the files to come, and says early if there is none.
+func (s *simulation) prepare() error {
+	if s.html != "" && (s.out == "" || filepath.IsAbs(s.html)) {
+		info, err := os.Stat(filepath.Dir(s.html))
+		switch {
+		case err != nil:
+			return hinted(fmt.Errorf("report %s: %w", s.html, err), "--report= writes none")
+		case !info.IsDir():
+			return fmt.Errorf("report %s: %s is not a folder", s.html, filepath.Dir(s.html))
 		}
-		if err := whole(path, func(w io.Writer) error {
-			return report.HTML(w, report.Input{Title: s.title(), Facts: s.facts(), Runs: runs})
-		}); err != nil {
-			return err
-		}
-		fmt.Fprintln(s.stderr, "report: "+path)
 	}
 	if s.out == "" {
 		return nil
 	}
-	if err := whole(filepath.Join(s.out, "results.json"), func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(runs)
-	}); err != nil {
+	var err error
+	s.stage, err = newStage(s.out)
+	return err
+}
+
+// files writes the HTML report and, into the output folder, the results and
+// the data of the plots beside the journals. They appear when all are
+// complete.
+func (s *simulation) files(runs []report.Run) error {
+	page := func(w io.Writer) error {
+		return report.HTML(w, report.Input{Title: s.title(), Facts: s.facts(), Runs: runs})
+	}
+	path := s.html
+	switch {
+	case path == "":
+	case s.stage != nil && !filepath.IsAbs(path):
+		if err := s.stage.write(path, page); err != nil {
+			return err
+		}
+		path = filepath.Join(s.out, path)
+	default:
+		if err := whole(path, page); err != nil {
+			return err
+		}
+	}
+	if s.stage != nil {
+		if err := s.data(runs); err != nil {
+			return err
+		}
+	}
+	if path != "" {
+		s.say("report: %s\n", path)
+	}
+	return nil
+}
+
+// data writes the results and what the plots show, and publishes the stage.
+func (s *simulation) data(runs []report.Run) error {
+	if err := s.stage.write("results.json", func(w io.Writer) error { return json.NewEncoder(w).Encode(runs) }); err != nil {
 		return err
 	}
-	return report.CSVs(func(name string) (io.WriteCloser, error) { return os.Create(filepath.Join(s.out, name)) }, runs)
+	err := report.CSVs(func(name string) (io.WriteCloser, error) { return s.stage.create(name) }, runs)
+	if err != nil {
+		return err
+	}
+	return s.stage.publish()
 }
 
 func (s *simulation) title() string {
-	what := s.config.Trace
-	if what == "" {
+	what := filepath.Base(s.config.Trace)
+	if s.config.Trace == "" {
 		what = "generated " + s.config.Generate.Kind + " trace"
 	}
 	return fmt.Sprintf("%s on %s", what, s.config.Cluster)
@@ -47,30 +83,27 @@ func (s *simulation) title() string {
 // facts says what was run.
 func (s *simulation) facts() []string {
 	c := s.config
-	return []string{
-		"oxgang " + version(), "cluster " + c.Cluster, fmt.Sprintf("seed %d", c.Sim.Seed),
-		fmt.Sprintf("round %v", c.Scheduler.Round), "estimates: " + c.Estimate,
+	facts := []string{"oxgang " + version()}
+	if c.Trace != "" {
+		facts = append(facts, "trace "+c.Trace)
 	}
+	profiles := "embedded profiles"
+	if c.Profiles != "" {
+		profiles = "profiles " + c.Profiles
+	}
+	facts = append(
+		facts, profiles, "cluster "+c.Cluster, fmt.Sprintf("seed %d", c.Sim.Seed),
+		fmt.Sprintf("round %v", c.Scheduler.Round), "estimates: "+c.Estimate,
+	)
+	for _, setting := range c.Settings {
+		facts = append(facts, "set "+setting)
+	}
+	return facts
 }
 
-// whole writes a file next to its place and moves it there when it is
-// complete, so that no half of one is left behind.
-func whole(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
+// say writes to standard error unless asked to be quiet.
+func (s *simulation) say(format string, args ...any) {
+	if !s.quiet {
+		fmt.Fprintf(s.stderr, format, args...)
 	}
-	defer os.Remove(f.Name()) // gone after the rename
-	if err := write(f); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

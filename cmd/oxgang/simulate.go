@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"os/signal"
-	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -32,6 +29,7 @@ type simulation struct {
 	quiet  bool
 	config *config.Config
 	stderr io.Writer
+	stage  *stage // nil: no output folder
 }
 
 func simulateCommand() *cobra.Command {
@@ -55,8 +53,10 @@ The table goes to standard output, progress to standard error.`,
 		},
 	}
 	s.flags.add(cmd.Flags())
+	completeSettings(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&s.format, "output", "o", "table", "table, wide, json, yaml or csv")
+	complete(cmd, "output", formatNames())
 	f.StringVar(&s.out, "out", "", "folder for journals (.oxj), results, plots' data and the report")
 	f.StringVar(&s.html, "report", "oxgang-report.html", "HTML report to write; empty: none")
 	f.IntVar(&s.seeds, "seeds", 1, "seeds to run, from --seed on, as so many rows")
@@ -73,28 +73,27 @@ type task struct {
 	run    *experiments.Run
 }
 
-func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
-	if !validFormat(s.format) {
-		return usageError{fmt.Errorf("output %q, want one of %v", s.format, report.Formats())}
+func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
+	if !slices.Contains(formatNames(), s.format) {
+		return misused("output %q, want one of %v", s.format, report.Formats())
 	}
-	tasks, err := s.plan()
+	if s.seeds < 1 {
+		return misused("seeds %d, want at least 1", s.seeds)
+	}
+	tasks, err := s.plan(ctx)
 	if err != nil {
 		return err
 	}
-	if s.out != "" {
-		if err := os.MkdirAll(s.out, 0o755); err != nil {
-			return err
-		}
+	if err := s.prepare(); err != nil {
+		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	defer stop()
-	bar := newProgress(s.stderr, s.quiet, len(tasks), len(tasks[0].inputs.Arrivals))
-	var g errgroup.Group
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for _, t := range tasks {
-		g.Go(func() error { return s.simulate(ctx, t, bar) })
+	if s.stage != nil {
+		defer func() { err = errors.Join(err, s.stage.discard()) }()
 	}
-	err = g.Wait()
+	jobs := len(tasks[0].inputs.Arrivals)
+	s.say("%d runs of %d jobs on %d GPUs\n", len(tasks), jobs, tasks[0].inputs.Cluster.GPUs())
+	bar := newProgress(s.stderr, s.quiet, len(tasks), jobs)
+	err = s.simulateAll(ctx, tasks, bar)
 	bar.done()
 	if err != nil {
 		return err
@@ -103,12 +102,12 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) error {
 }
 
 // plan returns the tasks, with inputs loaded once per seed.
-func (s *simulation) plan() ([]*task, error) {
+func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 	var tasks []*task
-	for i := range max(1, s.seeds) {
+	for i := range s.seeds {
 		c := *s.config
 		c.Sim.Seed += uint64(i)
-		in, err := experiments.Load(&c, osFiles())
+		in, err := experiments.Load(&c, filesUntil(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -142,30 +141,39 @@ func (s *simulation) tell(in *experiments.Inputs) {
 	}
 }
 
-func (s *simulation) simulate(ctx context.Context, t *task, bar *progress) error {
-	obs := []scheduler.Observer{bar.observer()}
-	var close func() error
-	if s.out != "" {
-		w, done, err := s.journal(t)
-		if err != nil {
-			return err
+// simulateAll runs the tasks side by side; the first that fails ends them all.
+func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *progress) error {
+	writers := make([]io.WriteCloser, len(tasks))
+	if s.stage != nil {
+		for i, t := range tasks {
+			f, err := s.stage.create(fileName(t) + ".oxj")
+			if err != nil {
+				return err
+			}
+			defer f.Close() // once more if the task has closed it
+			writers[i] = f
 		}
-		obs, close = append(obs, w), done
 	}
-	var err error
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, t := range tasks {
+		g.Go(func() error { return t.simulate(ctx, writers[i], bar.observer()) })
+	}
+	return g.Wait()
+}
+
+// simulate runs a task, and writes its journal if out is not nil.
+func (t *task) simulate(ctx context.Context, out io.WriteCloser, obs ...scheduler.Observer) (err error) {
+	if out != nil {
+		w := journal.NewWriter(out, t.header())
+		obs = append(obs, w)
+		defer func() { err = errors.Join(err, w.Close(), out.Close()) }()
+	}
 	t.run, err = experiments.Simulate(ctx, t.config, t.inputs, t.policy, obs...)
-	if close != nil {
-		err = errors.Join(err, close())
-	}
 	return err
 }
 
-// journal opens the journal of a task; done writes it out and closes it.
-func (s *simulation) journal(t *task) (w *journal.Writer, done func() error, err error) {
-	f, err := os.Create(filepath.Join(s.out, fileName(t)+".oxj"))
-	if err != nil {
-		return nil, nil, err
-	}
+func (t *task) header() journal.Header {
 	h := journal.Header{
 		Tool: "oxgang " + version(), Policy: t.policy, Seed: t.config.Sim.Seed,
 		Start: sim.Epoch, Round: t.config.Scheduler.Round, Cluster: t.inputs.Cluster,
@@ -173,8 +181,7 @@ func (s *simulation) journal(t *task) (w *journal.Writer, done func() error, err
 	for _, k := range config.Keys() {
 		h.Settings = append(h.Settings, journal.Setting{Name: k.Name, Value: t.config.Get(k.Name)})
 	}
-	w = journal.NewWriter(f, h)
-	return w, func() error { return errors.Join(w.Close(), f.Close()) }, nil
+	return h
 }
 
 func fileName(t *task) string {
@@ -184,7 +191,7 @@ func fileName(t *task) string {
 	return fmt.Sprintf("%s-%d", t.policy, t.config.Sim.Seed)
 }
 
-// show writes the table, the report, and what was asked for in files.
+// show writes what was asked for in files, then the table.
 func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) error {
 	runs := make([]report.Run, len(tasks))
 	for i, t := range tasks {
@@ -199,33 +206,27 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 			fmt.Fprintf(s.stderr, "%s: %d plans were refused; each time the last plan stayed\n", t.name, n)
 		}
 	}
-	if err := report.Table(stdout, runs, report.Format(s.format)); err != nil {
-		return err
-	}
-	if err := report.Times(s.stderr, runs); err != nil {
-		return err
-	}
 	if err := s.files(runs); err != nil {
 		return err
 	}
+	if err := report.Table(stdout, runs, report.Format(s.format)); err != nil {
+		return err
+	}
+	if !s.quiet {
+		if err := report.Times(s.stderr, runs); err != nil {
+			return err
+		}
+	}
 	if ctx.Err() != nil {
-		return errors.New("interrupted; what was finished is shown")
+		return fmt.Errorf("%w; what was finished is shown", errInterrupted)
 	}
 	return nil
 }
 
-func validFormat(name string) bool {
+func formatNames() []string {
+	var names []string
 	for _, f := range report.Formats() {
-		if string(f) == name {
-			return true
-		}
+		names = append(names, string(f))
 	}
-	return false
-}
-
-func osFiles() experiments.Files {
-	return experiments.Files{
-		Open: func(name string) (io.ReadCloser, error) { return os.Open(name) },
-		Dir:  func(name string) fs.FS { return os.DirFS(name) },
-	}
+	return names
 }

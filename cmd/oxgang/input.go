@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/oxgang/oxgang/experiments"
+)
+
+var errInterrupted = errors.New("interrupted")
+
+// osFiles are the files of this machine.
+func osFiles() experiments.Files { return filesUntil(context.Background()) }
+
+// filesUntil are the files of this machine, whose reading ends with a context.
+func filesUntil(ctx context.Context) experiments.Files {
+	return experiments.Files{
+		Open: func(name string) (io.ReadCloser, error) { return open(ctx, name) },
+		Dir:  func(name string) fs.FS { return os.DirFS(name) },
+	}
+}
+
+// open opens a file for as long as the context lasts.
+func open(ctx context.Context, name string) (io.ReadCloser, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return interruptible{ctx, f}, nil
+}
+
+// interruptible is a file that can be read until its context ends.
+type interruptible struct {
+	ctx context.Context
+	*os.File
+}
+
+// Read reads from the file.
+func (r interruptible) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, errInterrupted
+	}
+	return r.File.Read(p)
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/workload"
+)
+
+func configCommand() *cobra.Command {
+	var o configFlags
+	cmd := &cobra.Command{
+		Use: "config", Short: "Print the effective configuration, and where each value came from", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := o.load(cmd)
+			if err != nil {
+				return err
+			}
+			return c.WriteYAML(cmd.OutOrStdout())
+		},
+	}
+	o.add(cmd.Flags())
+	completeSettings(cmd)
+	return cmd
+}
+
+// configFlags make a configuration from defaults, a file, the environment and
+// flags, each overriding those before.
+type configFlags struct{ file string }
+
+func (o *configFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&o.file, "config", "", "configuration file (YAML)")
+	defaults := config.Default()
+	for _, k := range config.Keys() {
+		f.String(k.Option(), defaults.Get(k.Name), k.Doc)
+		if k.Flag {
+			f.Lookup(k.Option()).NoOptDefVal = "true"
+		}
+	}
+}
+
+// load returns the configuration, complete and checked.
+func (o *configFlags) load(cmd *cobra.Command) (*config.Config, error) {
+	c := config.Default()
+	if o.file != "" {
+		if err := readConfig(c, o.file); err != nil {
+			return nil, err
+		}
+	}
+	var errs []error
+	if err := c.Environment(os.Environ()); err != nil {
+		errs = append(errs, usageError{err})
+	}
+	for _, k := range config.Keys() {
+		if f := cmd.Flags().Lookup(k.Option()); f.Changed {
+			if err := c.Set(k.Name, f.Value.String(), "flag"); err != nil {
+				errs = append(errs, misused("--%s: %w", k.Option(), unprefixed{err, k.Name + ": "}))
+			}
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(c.Validate(), check(c), contradictions(c)); err != nil {
+		return nil, usageError{o.blamed(c, err)}
+	}
+	return c, nil
+}
+
+func readConfig(c *config.Config, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return c.File(f, name)
+}
+
+// blamed adds which settings came from the file: a complaint about values that
+// do not go together has no line there.
+func (o *configFlags) blamed(c *config.Config, err error) error {
+	var from []string
+	for _, k := range config.Keys() {
+		if o.file != "" && c.Origin(k.Name) == o.file {
+			from = append(from, k.Name)
+		}
+	}
+	if len(from) == 0 {
+		return err
+	}
+	return hinted(err, "%s sets %s", o.file, strings.Join(from, ", "))
+}
+
+// check returns what is wrong with names that c holds for others to find.
+func check(c *config.Config) error {
+	var errs []error
+	for i, name := range c.Policies {
+		if slices.Contains(c.Policies[:i], name) {
+			errs = append(errs, fmt.Errorf("policy %s: named twice", name))
+			continue
+		}
+		errs = append(errs, checkPolicy(c, name))
+	}
+	for _, s := range c.Settings {
+		errs = append(errs, checkSetting(c, s))
+	}
+	if _, err := builtin.NewPlacer(c.Placer); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Format != "" {
+		if _, err := trace.Find(c.Format); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if c.Horizon < 0 {
+		errs = append(errs, fmt.Errorf("horizon %v, want at least 0", c.Horizon))
+	}
+	if c.Generate.Span < 0 {
+		errs = append(errs, fmt.Errorf("generate.span %v, want at least 0", c.Generate.Span))
+	}
+	if c.Trace == "" {
+		errs = append(errs, checkKind(c.Generate.Kind))
+	}
+	return errors.Join(errs...)
+}
+
+// checkPolicy makes the policy once, with the settings that concern it.
+func checkPolicy(c *config.Config, name string) error {
+	entry, err := builtin.Find(name)
+	if err != nil {
+		return err
+	}
+	settings, err := c.SettingsOf(name, settingNames(entry))
+	if err != nil {
+		return err
+	}
+	_, err = builtin.New(name, settings)
+	return err
+}
+
+func settingNames(e builtin.Entry) []string {
+	names := make([]string, len(e.Settings))
+	for i, s := range e.Settings {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// checkSetting returns an error if no chosen policy would see the setting.
+func checkSetting(c *config.Config, setting string) error {
+	key, _, _ := strings.Cut(setting, "=")
+	to, _, addressed := strings.Cut(key, ".")
+	if addressed {
+		if !slices.Contains(c.Policies, to) {
+			return fmt.Errorf("set: %q is for policy %s, which is not among those chosen: %s", setting, to, strings.Join(c.Policies, ", "))
+		}
+		return nil // the policy complains of names it does not have
+	}
+	for _, name := range c.Policies {
+		if e, err := builtin.Find(name); err != nil || slices.Contains(settingNames(e), key) {
+			return nil
+		}
+	}
+	return fmt.Errorf("set: %q is a setting of no chosen policy (%s)", setting, strings.Join(c.Policies, ", "))
+}
+
+func checkKind(name string) error {
+	var names []string
+	for _, k := range workload.GenerateKinds() {
+		if k.Name == name {
+			return nil
+		}
+		names = append(names, k.Name)
+	}
+	return fmt.Errorf("generate.kind %q, want one of %s", name, strings.Join(names, ", "))
+}
+
+// contradictions returns which settings from the same source exclude each
+// other: from different ones, the later would have overridden the earlier.
+func contradictions(c *config.Config) error {
+	var errs []error
+	for _, p := range [][2]string{
+		{"trace", "generate.kind"}, {"trace", "generate.jobs"}, {"trace", "generate.span"}, {"trace", "generate.load"},
+		{"public", "estimate.mode"},
+	} {
+		if from := c.Origin(p[0]); from != "default" && from == c.Origin(p[1]) && isSet(c.Get(p[0])) {
+			errs = append(errs, fmt.Errorf("%s and %s (both by %s) contradict each other, want one of them", p[0], p[1], from))
+		}
+	}
+	if c.Trace == "" && c.Limit > 0 {
+		errs = append(errs, fmt.Errorf("limit %d without a trace, want generate.jobs", c.Limit))
+	}
+	return errors.Join(errs...)
+}
+
+func isSet(value string) bool { return value != "" && value != "false" }
+
+// unprefixed is an error whose text leaves out a beginning that the reader has
+// already seen.
+type unprefixed struct {
+	error
+	prefix string
+}
+
+// Error returns the rest of the text.
+func (e unprefixed) Error() string { return strings.TrimPrefix(e.error.Error(), e.prefix) }

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/workload"
+)
+
+func traceCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "trace", Short: "Describe, convert and generate traces"}
+	group(cmd)
+	cmd.AddCommand(describeCommand(), convertCommand(), generateCommand(), formatsCommand())
+	return cmd
+}
+
+func formatsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "formats", Short: "List the trace formats", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "FORMAT\tWRITTEN\tWHAT")
+			for _, f := range trace.Formats() {
+				written := "no"
+				if f.Write != nil {
+					written = "yes"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, written, f.Doc)
+			}
+			return w.Flush()
+		},
+	}
+}
+
+// A traceFile is a trace to read: its name, and how.
+type traceFile struct {
+	name, format, onBadRow string
+	limit                  int
+	summary                trace.Summary
+}
+
+func (t *traceFile) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&t.format, "format", "", "format of the trace; empty: by its content")
+	f.StringVar(&t.onBadRow, "on-bad-row", "fail", "what a row that cannot be used does: fail or skip")
+	f.IntVar(&t.limit, "limit", 0, "most jobs taken; 0: all")
+	complete(cmd, "format", traceFormats(false))
+	complete(cmd, "on-bad-row", badRows())
+}
+
+// read calls use with the jobs of the file.
+func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arrival, error]) error) error {
+	onBad, err := trace.ParseBadRow(t.onBadRow)
+	if err != nil {
+		return usageError{err}
+	}
+	if t.format != "" {
+		if _, err := trace.Find(t.format); err != nil {
+			return usageError{err}
+		}
+	}
+	o := trace.Options{File: t.name, OnBadRow: onBad, Limit: t.limit, Summary: &t.summary}
+	if err := o.Validate(); err != nil {
+		return usageError{err}
+	}
+	f, err := open(ctx, t.name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	seq, err := trace.Open(f, t.format, o)
+	if err != nil {
+		return err
+	}
+	return use(seq)
+}
+
+func describeCommand() *cobra.Command {
+	var t traceFile
+	cmd := &cobra.Command{
+		Use: "describe FILE", Short: "Print what a trace holds: counts, load over time, sizes, what was dropped",
+		Args: oneArg("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t.name = args[0]
+			return t.read(cmd.Context(), func(seq iter.Seq2[workload.Arrival, error]) error {
+				d, err := trace.Describe(seq)
+				if err != nil {
+					return err
+				}
+				d.Summary = &t.summary
+				_, err = io.WriteString(cmd.OutOrStdout(), d.String())
+				return err
+			})
+		},
+	}
+	t.flags(cmd)
+	return cmd
+}
+
+func convertCommand() *cobra.Command {
+	var t traceFile
+	var to target
+	cmd := &cobra.Command{
+		Use: "convert FILE", Short: "Write a trace in another format",
+		Args: oneArg("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t.name = args[0]
+			if err := to.check(); err != nil {
+				return err
+			}
+			err := t.read(cmd.Context(), func(seq iter.Seq2[workload.Arrival, error]) error {
+				return to.write(cmd.OutOrStdout(), seq)
+			})
+			if err == nil && len(t.summary.Notes)+t.summary.Bad > 0 {
+				fmt.Fprint(cmd.ErrOrStderr(), &t.summary)
+			}
+			return err
+		},
+	}
+	t.flags(cmd)
+	to.flags(cmd)
+	return cmd
+}
+
+// A target is where, and as what, a trace is written.
+type target struct{ format, file string }
+
+func (t *target) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&t.format, "to", "jsonl", "format to write")
+	cmd.Flags().StringVarP(&t.file, "output", "o", "", "file to write; empty: standard output")
+	complete(cmd, "to", traceFormats(true))
+}
+
+func (t *target) check() error {
+	f, err := trace.Find(t.format)
+	if err != nil {
+		return usageError{fmt.Errorf("--to: %w", err)}
+	}
+	if f.Write == nil {
+		return misused("--to: format %s can only be read, want one of %v", t.format, traceFormats(true))
+	}
+	return nil
+}
+
+// write writes the trace: a file appears whole or not at all.
+func (t *target) write(stdout io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
+	f, err := trace.Find(t.format)
+	if err != nil {
+		return err
+	}
+	if t.file == "" {
+		return f.Write(stdout, seq)
+	}
+	return whole(t.file, func(w io.Writer) error { return f.Write(w, seq) })
+}
+
+// traceFormats returns the names of formats, perhaps only of those we write.
+func traceFormats(written bool) []string {
+	var names []string
+	for _, f := range trace.Formats() {
+		if !written || f.Write != nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+func badRows() []string { return []string{trace.Fail.String(), trace.Skip.String()} }
