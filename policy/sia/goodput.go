@@ -74,10 +74,29 @@ func (p *Policy) allow(r *row) {
 	fixed := !j.Adaptivity.Has(job.GPUCount)
 	most := p.limit(j)
 	for i, c := range r.columns {
-		least := j.Min(c.GPUType)
-		ok := j.Eligible(c.GPUType) && p.typeAllowed(j, c.GPUType) && c.GPUs%j.ReplicaGPUs(c.GPUType) == 0
-		r.allowed[i] = ok && c.GPUs >= least && (fixed || c.GPUs <= max(most, least) && p.batchAllows(j, c))
+		ok := j.Eligible(c.GPUType) && p.typeAllowed(j, c.GPUType) && r.suffices(i)
+		r.allowed[i] = ok && (fixed || (c.GPUs <= most || r.least(i)) && p.batchAllows(j, c))
 	}
+}
+
+// suffices reports whether column i holds whole replicas and is within what
+// the job asked for.
+func (r *row) suffices(i int) bool {
+	j, c := r.job, r.columns[i]
+	most := j.Spec.MaxGPUs
+	return c.GPUs >= j.Min(c.GPUType) && c.GPUs%j.ReplicaGPUs(c.GPUType) == 0 &&
+		(most == 0 || c.GPUs <= most || !j.Adaptivity.Has(job.GPUCount))
+}
+
+// least reports whether column i is the smallest of its GPU type that suffices.
+// It may hold more than the job's minimum, which need not be a configuration.
+func (r *row) least(i int) bool {
+	for k, c := range r.columns {
+		if c.resource == r.columns[i].resource && c.GPUs < r.columns[i].GPUs && r.suffices(k) {
+			return false
+		}
+	}
+	return r.suffices(i)
 }
 
 // limit returns the most GPUs a job may have this round: Growth times what it
@@ -117,7 +136,7 @@ func (p *Policy) normalise(r *row) {
 	for i := range r.columns {
 		counts := r.allowed[i]
 		if !p.o.Rules.ValidMinimum {
-			counts = p.eligible(r.job, r.columns[i])
+			counts = p.eligible(r, i)
 		}
 		if counts && (r.allowed[i] || !atLeast(r, i, least)) {
 			if g := p.goodputOf(r, i); g > 0 {
@@ -139,10 +158,9 @@ func atLeast(r *row, i int, least float64) bool {
 	return perf.Floor(j.Perf, cluster.Allocation{Configuration: c}, c.GPUs/j.ReplicaGPUs(c.GPUType), j.Limits) >= least
 }
 
-// eligible reports whether the job could ever run on a configuration.
-func (p *Policy) eligible(j *policy.Job, c configuration) bool {
-	return j.Eligible(c.GPUType) && c.GPUs >= j.Min(c.GPUType) && c.GPUs%j.ReplicaGPUs(c.GPUType) == 0 &&
-		(j.Spec.MaxGPUs == 0 || c.GPUs <= j.Spec.MaxGPUs) && p.batchAllows(j, c)
+// eligible reports whether the job could ever run with column i.
+func (p *Policy) eligible(r *row, i int) bool {
+	return r.job.Eligible(r.columns[i].GPUType) && r.suffices(i) && p.batchAllows(r.job, r.columns[i])
 }
 
 // minGPUs returns N_min: the fewest GPUs of any column the job may ever have,
@@ -169,24 +187,22 @@ func (p *Policy) value(r *row, i int) float64 { return p.goodputOf(r, i) / r.uni
 
 // goodputOf returns the believed goodput of column i.
 func (p *Policy) goodputOf(r *row, i int) float64 {
-	if r.goodput[i] < 0 {
+	switch {
+	case r.goodput[i] >= 0:
+	case r.job.Perf != nil:
 		r.goodput[i] = max(0, goodput(r.job, r.columns[i].Configuration))
+	case r.least(i) || !r.job.Adaptivity.Has(job.GPUCount):
+		r.goodput[i] = 1 // nothing is known: it runs equally well with the fewest GPUs of every type
+	default:
+		r.goodput[i] = 0
 	}
 	return r.goodput[i]
 }
 
-// goodput returns what a job is believed to achieve with a configuration. A
-// job of which nothing is known runs equally well with the fewest GPUs of
-// every type, and not otherwise. Source: Sia §3.3.4; "limited adaptivity" and
-// "other workload types" there.
+// goodput returns what a job is believed to achieve with a configuration.
+// Source: Sia §3.3.4; "limited adaptivity" and "other workload types" there.
 func goodput(j *policy.Job, c cluster.Configuration) float64 {
 	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
-	if j.Perf == nil {
-		if c.GPUs == j.Min(c.GPUType) || !j.Adaptivity.Has(job.GPUCount) {
-			return 1
-		}
-		return 0
-	}
 	a := cluster.Allocation{Configuration: c}
 	if j.Goal == job.Training && j.Adaptivity.Has(job.BatchSizes) {
 		g, _ := perf.BestBatch(j.Perf, a, replicas, j.Limits)

@@ -1,7 +1,6 @@
 package sia
 
 import (
-	"math"
 	"math/bits"
 
 	"github.com/oxgang/oxgang/job"
@@ -43,9 +42,19 @@ func (r *row) remember() {
 func (p *Policy) congested(rows []*row) bool {
 	need := 0
 	for _, r := range rows {
-		if r.job.Phase != job.Profiling && !math.IsInf(r.unit, 1) {
+		if r.job.Phase != job.Profiling && p.couldRun(r) {
 			need += minGPUs(r)
 		}
 	}
 	return need > p.cluster.GPUs()
+}
+
+// couldRun reports whether there is a configuration for the job.
+func (p *Policy) couldRun(r *row) bool {
+	for i := range r.columns {
+		if p.eligible(r, i) {
+			return true
+		}
+	}
+	return false
 }
