@@ -1,0 +1,100 @@
+package experiments
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A Band is a published number and how far ours may be from it.
+type Band struct {
+	Published float64
+	Low, High float64 // ours must be within; infinite where there is no bound
+	text      string
+}
+
+// ParseBand reads "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", or a number
+// alone, which is shown and not checked.
+func ParseBand(text string) (Band, error) {
+	b := Band{Low: math.Inf(-1), High: math.Inf(1), text: text}
+	fields := strings.Fields(text)
+	var err error
+	switch {
+	case len(fields) == 2 && fields[0] == "<=":
+		b.Published, err = parseFinite(fields[1])
+		b.High = b.Published
+	case len(fields) == 2 && fields[0] == ">=":
+		b.Published, err = parseFinite(fields[1])
+		b.Low = b.Published
+	case len(fields) == 3 && fields[1] == "+-":
+		var width float64
+		if b.Published, err = parseFinite(fields[0]); err == nil {
+			width, err = parseWidth(fields[2], b.Published)
+		}
+		b.Low, b.High = b.Published-width, b.Published+width
+	case len(fields) == 1:
+		b.Published, err = parseFinite(fields[0])
+	default:
+		err = fmt.Errorf("%d words", len(fields))
+	}
+	if err != nil {
+		return Band{}, fmt.Errorf(`got %q, want "0.6 +- 0.1", "8 +- 8%%", "<= 1.2", ">= 100" or a number: %w`, text, err)
+	}
+	return b, nil
+}
+
+func parseWidth(text string, of float64) (float64, error) {
+	if percent, ok := strings.CutSuffix(text, "%"); ok {
+		w, err := parseFinite(percent)
+		return math.Abs(of) * w / 100, err
+	}
+	return parseFinite(text)
+}
+
+func parseFinite(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err == nil && x-x != 0 {
+		err = strconv.ErrRange
+	}
+	return x, err
+}
+
+// Checked reports whether the band bounds anything.
+func (b Band) Checked() bool { return !math.IsInf(b.Low, -1) || !math.IsInf(b.High, 1) }
+
+// Holds reports whether x lies in the band.
+func (b Band) Holds(x float64) bool { return x >= b.Low && x <= b.High }
+
+// String returns the band as it was written.
+func (b Band) String() string { return b.text }
+
+// A Figure is one metric with its band.
+type Figure struct {
+	Metric string
+	Band   Band
+}
+
+// Figures are metrics with their bands, in the order in which they stand.
+type Figures []Figure
+
+// UnmarshalYAML reads a mapping of metrics to bands.
+func (f *Figures) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return fmt.Errorf("line %d: want a mapping of metrics to bands", n.Line)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name := n.Content[i].Value
+		if _, ok := findMetric(name); !ok {
+			return fmt.Errorf("line %d: metric %q, want one of %s", n.Content[i].Line, name, strings.Join(metricNames(), ", "))
+		}
+		b, err := ParseBand(n.Content[i+1].Value)
+		if err != nil {
+			return fmt.Errorf("line %d: %s: %w", n.Content[i].Line, name, err)
+		}
+		*f = append(*f, Figure{name, b})
+	}
+	return nil
+}

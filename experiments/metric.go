@@ -1,0 +1,150 @@
+package experiments
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/metrics"
+)
+
+// A metric is one number of a set of runs: the same policy over several traces
+// or seeds.
+type metric struct {
+	name string
+	doc  string
+	of   func(runs []outcome) float64
+}
+
+// outcome is what a metric needs of one run.
+type outcome struct {
+	summary metrics.Summary
+	jcts    []float64 // hours, of jobs that are done
+	rhos    []float64
+	millis  []float64 // policy time per round
+}
+
+var metricTable = []metric{
+	{"jct_mean_h", "mean over runs of the mean JCT, hours", mean(func(s *metrics.Summary) float64 { return s.MeanJCT / 3600 })},
+	{"jct_p99_h", "sorted[int(0.99 n)] of all runs' JCTs together, hours", pooledP99},
+	{"queued_mean_h", "mean over runs of the mean time without GPUs, hours", mean(func(s *metrics.Summary) float64 { return s.MeanQueued / 3600 })},
+	{"makespan_h", "mean over runs, hours", mean(func(s *metrics.Summary) float64 { return s.Makespan / 3600 })},
+	{"gpu_hours_per_job", "mean over runs", mean(func(s *metrics.Summary) float64 { return s.GPUHoursPerJob })},
+	{"restarts_per_job", "mean over runs", mean(func(s *metrics.Summary) float64 { return s.RestartsPerJob })},
+	{"contention_mean", "active jobs per round, mean over runs", mean(func(s *metrics.Summary) float64 { return s.MeanContention })},
+	{"contention_max", "most active jobs in a round of any run", maxContention},
+	{"rho_worst", "worst finish-time fairness of any job", worstRho},
+	{"rho_unfair_pct", "jobs of all runs whose rho is above 1, percent", unfair},
+	{"policy_p50_ms", "policy time per round, median of all rounds", policyQuantile(0.5)},
+	{"policy_p95_ms", "policy time per round, 95th percentile of all rounds", policyQuantile(0.95)},
+	{"done", "jobs that are done, of all runs", done},
+}
+
+func findMetric(name string) (metric, bool) {
+	for _, m := range metricTable {
+		if m.name == name {
+			return m, true
+		}
+	}
+	return metric{}, false
+}
+
+func metricNames() []string {
+	names := make([]string, len(metricTable))
+	for i, m := range metricTable {
+		names[i] = m.name
+	}
+	return names
+}
+
+func mean(of func(*metrics.Summary) float64) func([]outcome) float64 {
+	return func(runs []outcome) float64 {
+		total := 0.0
+		for i := range runs {
+			total += of(&runs[i].summary)
+		}
+		return total / float64(max(1, len(runs)))
+	}
+}
+
+// pool returns a slice of each run, in one.
+func pool(runs []outcome, of func(*outcome) []float64) []float64 {
+	var all []float64
+	for i := range runs {
+		all = append(all, of(&runs[i])...)
+	}
+	return all
+}
+
+func pooledP99(runs []outcome) float64 {
+	all := pool(runs, func(o *outcome) []float64 { return o.jcts })
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[min(len(all)-1, int(0.99*float64(len(all))))]
+}
+
+func maxContention(runs []outcome) float64 {
+	most := 0
+	for i := range runs {
+		most = max(most, runs[i].summary.MaxContention)
+	}
+	return float64(most)
+}
+
+func worstRho(runs []outcome) float64 {
+	worst := 0.0
+	for _, r := range pool(runs, func(o *outcome) []float64 { return o.rhos }) {
+		worst = max(worst, r)
+	}
+	return worst
+}
+
+func unfair(runs []outcome) float64 {
+	all := pool(runs, func(o *outcome) []float64 { return o.rhos })
+	count := 0
+	for _, r := range all {
+		if r > 1 {
+			count++
+		}
+	}
+	return 100 * float64(count) / float64(max(1, len(all)))
+}
+
+func policyQuantile(q float64) func([]outcome) float64 {
+	return func(runs []outcome) float64 {
+		all := pool(runs, func(o *outcome) []float64 { return o.millis })
+		slices.Sort(all)
+		if len(all) == 0 {
+			return 0
+		}
+		return metrics.Quantile(all, q)
+	}
+}
+
+func done(runs []outcome) float64 {
+	total := 0
+	for i := range runs {
+		total += runs[i].summary.Done
+	}
+	return float64(total)
+}
+
+// outcomeOf keeps of a run what metrics need.
+func outcomeOf(r *Run) outcome {
+	o := outcome{summary: r.Result.Summary}
+	for i := range r.Result.Jobs {
+		j := &r.Result.Jobs[i]
+		if j.Outcome != metrics.Done {
+			continue
+		}
+		o.jcts = append(o.jcts, j.JCT/3600)
+		if j.Rho > 0 {
+			o.rhos = append(o.rhos, j.Rho)
+		}
+	}
+	for _, d := range r.PolicyTimes {
+		o.millis = append(o.millis, float64(d)/float64(time.Millisecond))
+	}
+	return o
+}

@@ -1,0 +1,101 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A Finding is one figure of ours beside the published one.
+type Finding struct {
+	Experiment string  `json:"experiment"`
+	Row        string  `json:"row"`
+	Metric     string  `json:"metric"`
+	Ours       float64 `json:"ours"`
+	Published  float64 `json:"published"`
+	Band       string  `json:"band"`
+	Verdict    Verdict `json:"verdict"`
+}
+
+// A Verdict says how a figure compares with its band.
+type Verdict string
+
+// The verdicts.
+const (
+	Within  Verdict = "ok"
+	Outside Verdict = "OUTSIDE"
+	Shown   Verdict = "-" // there is no band
+)
+
+// Reproduce runs an experiment, on as many cores as there are, and returns its
+// findings in the order of its checks. data is the folder of the shared data.
+func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([]Finding, error) {
+	results := make(map[string][]outcome)
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range e.Runs {
+		p := &e.Runs[i]
+		configs, err := e.configs(p, data)
+		if err != nil {
+			return nil, err
+		}
+		runs := make([]outcome, len(configs))
+		results[p.Name] = runs
+		for k, c := range configs {
+			g.Go(func() error {
+				in, err := Load(c, files)
+				if err != nil {
+					return err
+				}
+				r, err := Simulate(ctx, c, in, p.Policy)
+				if err != nil {
+					return err
+				}
+				runs[k] = outcomeOf(r)
+				return ctx.Err()
+			})
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Name, err)
+	}
+	return e.compare(results), nil
+}
+
+// compare puts the results beside what was published.
+func (e *Experiment) compare(results map[string][]outcome) []Finding {
+	var all []Finding
+	for _, c := range e.Checks {
+		for _, f := range c.Published {
+			m, _ := findMetric(f.Metric) // parsed: it is there
+			ours := m.of(results[c.Run])
+			if c.Over != "" {
+				ours /= m.of(results[c.Over])
+			}
+			all = append(all, Finding{e.Name, c.row(), f.Metric, ours, f.Band.Published, f.Band.String(), verdict(f.Band, ours)})
+		}
+	}
+	return all
+}
+
+func (c *Check) row() string {
+	switch {
+	case c.Name != "":
+		return c.Name
+	case c.Over != "":
+		return c.Run + " / " + c.Over
+	}
+	return c.Run
+}
+
+func verdict(b Band, ours float64) Verdict {
+	switch {
+	case !b.Checked():
+		return Shown
+	case b.Holds(ours):
+		return Within
+	}
+	return Outside
+}
