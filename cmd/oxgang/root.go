@@ -1,15 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
-	"github.com/oxgang/oxgang/config"
 )
 
 // root returns the command tree.
@@ -21,10 +17,49 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w\nhint: run %q for usage", err, c.CommandPath()+" --help")}
+		return usageError{hinted(err, "run %q for usage", c.CommandPath()+" --help")}
 	})
-	cmd.AddCommand(simulateCommand(), versionCommand(), configCommand())
+	cmd.AddCommand(simulateCommand(), traceCommand(), explainCommand(), policiesCommand(), configCommand(), versionCommand())
+	cmd.InitDefaultHelpCmd()
+	cmd.InitDefaultCompletionCmd()
+	group(cmd)
+	for _, c := range cmd.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Short = "Write the script that completes commands in a shell"
+			group(c)
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if found, rest, err := cmd.Find(args); err != nil || len(rest) > 0 {
+					return unknownCommand(found, rest)
+				}
+				return nil
+			}
+		}
+	}
 	return cmd
+}
+
+// group makes a command that only has commands below it show them, and refuse
+// any other word.
+func group(cmd *cobra.Command) {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownCommand(cmd, args)
+		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
+// unknownCommand says that below cmd there is no command args[0].
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	cmd.SuggestionsMinimumDistance = 2
+	err := fmt.Errorf("unknown command %q", strings.TrimPrefix(cmd.CommandPath()+" ", "oxgang ")+args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usageError{hinted(err, "did you mean %s?", strings.Join(near, " or "))}
+	}
+	return usageError{hinted(err, "run %q for the commands there are", cmd.CommandPath()+" --help")}
 }
 
 func versionCommand() *cobra.Command {
@@ -52,66 +87,20 @@ func version() string {
 	return v
 }
 
-func configCommand() *cobra.Command {
-	var o configFlags
-	cmd := &cobra.Command{
-		Use: "config", Short: "Print the effective configuration, and where each value came from", Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := o.load(cmd)
-			if err != nil {
-				return err
-			}
-			return c.WriteYAML(cmd.OutOrStdout())
-		},
-	}
-	o.add(cmd.Flags())
-	return cmd
-}
-
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageError{fmt.Errorf("%s takes no argument, got %q", cmd.CommandPath(), args[0])}
+		return misused("%s takes no argument, got %q", cmd.CommandPath(), args[0])
 	}
 	return nil
 }
 
-// configFlags make a configuration from defaults, a file, the environment and
-// flags, each overriding those before.
-type configFlags struct{ file string }
-
-func (o *configFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "config", "", "configuration file (YAML)")
-	defaults := config.Default()
-	for _, k := range config.Keys() {
-		f.String(k.Option(), defaults.Get(k.Name), k.Doc)
-		if k.Flag {
-			f.Lookup(k.Option()).NoOptDefVal = "true"
+// oneArg returns a check that a command has one argument.
+func oneArg(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageError{hinted(fmt.Errorf("%s takes one %s, got %d arguments", cmd.CommandPath(), name, len(args)),
+				"run %q for usage", cmd.CommandPath()+" --help")}
 		}
+		return nil
 	}
-}
-
-func (o *configFlags) load(cmd *cobra.Command) (*config.Config, error) {
-	c := config.Default()
-	if o.file != "" {
-		f, err := os.Open(o.file)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		if err := c.File(f, o.file); err != nil {
-			return nil, err
-		}
-	}
-	errs := []error{c.Environment(os.Environ())}
-	for _, k := range config.Keys() {
-		if f := cmd.Flags().Lookup(k.Option()); f.Changed {
-			if err := c.Set(k.Name, f.Value.String(), "flag"); err != nil {
-				errs = append(errs, usageError{fmt.Errorf("--%w", err)})
-			}
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return c, c.Validate()
 }
