@@ -116,9 +116,7 @@ func options(c *config.Config, in *Inputs, entry builtin.Entry) (scheduler.Optio
 	}
 	if c.Public {
 		mode = estimate.PublicCode
-		so.FreeMoves = true
-		wo.Public = sim.Public{RoundEpochs: true, RetuneOnEpoch: true, WideBatchRange: true}
-		wo.ReportInterval = so.Round
+		publicRules(c, &so, &wo)
 	}
 	so.Estimate.ReferenceFirst = so.Profile && c.Origin("scheduler.profile") != "default"
 	so.Profile = so.Profile && entry.Adapts && mode == estimate.Bootstrap
@@ -128,6 +126,20 @@ func options(c *config.Config, in *Inputs, entry builtin.Entry) (scheduler.Optio
 	so.Estimate.Oracle = func(spec *job.Spec) estimate.Throughput { return in.truth(spec) }
 	wo.Estimate = so.Estimate
 	return so, wo, nil
+}
+
+// publicRules switches on every rule of the public simulator that the
+// configuration does not set itself.
+func publicRules(c *config.Config, so *scheduler.Options, wo *sim.Options) {
+	for key, rule := range map[string]*bool{
+		"scheduler.free-moves": &so.FreeMoves, "sim.round-epochs": &wo.Public.RoundEpochs,
+		"sim.retune-on-epoch": &wo.Public.RetuneOnEpoch, "sim.wide-batch-range": &wo.Public.WideBatchRange,
+	} {
+		*rule = *rule || c.Origin(key) == "default"
+	}
+	if c.Origin("sim.report-interval") == "default" {
+		wo.ReportInterval = so.Round
+	}
 }
 
 // application returns the ground truth of a job, by its class.
