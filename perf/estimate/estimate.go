@@ -21,8 +21,8 @@ const (
 	// Bootstrap takes one-GPU profiles on every type first and carries the
 	// scaling seen on one type to the others (Eq. 3.1).
 	Bootstrap Mode = iota
-	// NoProf profiles as it goes: a type never run on is believed to be as
-	// fast as one that was.
+	// NoProf profiles as it goes: one replica is believed to be as fast on a
+	// type never run on as on one that was, and more cannot be estimated.
 	NoProf
 	// Oracle knows the true throughput; efficiency is still learned.
 	Oracle
@@ -203,7 +203,7 @@ func (j *Job) Model() (*Model, *job.BatchLimits) {
 }
 
 func (j *Job) build() *Model {
-	m := &Model{init: float64(j.spec.Batch.Init), goal: j.spec.Goal, oracle: j.oracle}
+	m := &Model{init: float64(j.spec.Batch.Init), goal: j.spec.Goal, oracle: j.oracle, mode: j.o.Mode}
 	if j.grads && j.sqr > 0 {
 		m.phi = m.init * j.vari / j.sqr
 	} else if j.grads {

@@ -13,6 +13,7 @@ import (
 type Model struct {
 	types  []typeModel
 	oracle Throughput
+	mode   Mode
 	goal   job.Goal
 	init   float64 // samples, B0
 	phi    float64 // samples, preconditioned gradient noise scale
@@ -81,7 +82,10 @@ func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 		return samples / t.params.Iteration(a.Nodes, 1, b)
 	}
 	lent := samples / l.params.Iteration(nodes(a.GPUs, l.perNode), replicas, b)
-	if !t.known {
+	switch {
+	case !t.known && m.mode == NoProf && replicas > 1:
+		return 0 // Eq. 3.1 needs a one-GPU profile
+	case !t.known:
 		return t.ratio * lent
 	}
 	return lent * l.params.Iteration(1, 1, b) / t.params.Iteration(1, 1, b)
