@@ -16,13 +16,14 @@ type Band struct {
 	text      string
 }
 
-// ParseBand reads "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", or a number
-// alone, which is shown and not checked.
+// ParseBand reads "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", a number
+// alone, which is shown and not checked, or "-" where none was published.
 func ParseBand(text string) (Band, error) {
 	b := Band{Low: math.Inf(-1), High: math.Inf(1), text: text}
 	fields := strings.Fields(text)
 	var err error
 	switch {
+	case text == "-":
 	case len(fields) == 2 && fields[0] == "<=":
 		b.Published, err = parseFinite(fields[1])
 		b.High = b.Published
@@ -41,7 +42,7 @@ func ParseBand(text string) (Band, error) {
 		err = fmt.Errorf("%d words", len(fields))
 	}
 	if err != nil {
-		return Band{}, fmt.Errorf(`got %q, want "0.6 +- 0.1", "8 +- 8%%", "<= 1.2", ">= 100" or a number: %w`, text, err)
+		return Band{}, fmt.Errorf(`got %q, want "0.6 +- 0.1", "8 +- 8%%", "<= 1.2", ">= 100", a number or "-": %w`, text, err)
 	}
 	return b, nil
 }

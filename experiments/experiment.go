@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strconv"
@@ -32,7 +33,8 @@ type Experiment struct {
 }
 
 // A Plan is one policy over some traces or seeds. In every value of Config,
-// {data} stands for the folder of the shared data and {n} for each of Traces.
+// {data} stands for the folder of the shared data, {n} for each of Traces, and a
+// path that begins with embedded: is a file beside the experiment.
 type Plan struct {
 	Name   string    `yaml:"name"`
 	Policy string    `yaml:"policy"`
@@ -128,6 +130,21 @@ func (e *Experiment) configs(p *Plan, data string) ([]*config.Config, error) {
 		}
 	}
 	return all, nil
+}
+
+// embedded is how a path to a file of the library begins.
+const embedded = "embedded:"
+
+// withLibrary returns files that also open those of the library.
+func withLibrary(files Files) Files {
+	open := files.Open
+	files.Open = func(name string) (io.ReadCloser, error) {
+		if path, ok := strings.CutPrefix(name, embedded); ok {
+			return library.Open(path)
+		}
+		return open(name)
+	}
+	return files
 }
 
 // filled returns a copy of a node with its placeholders filled in.

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -21,6 +22,8 @@ type outcome struct {
 	jcts    []float64 // hours, of jobs that are done
 	rhos    []float64
 	millis  []float64 // policy time per round
+	sizes   []int32   // GPUs the job with the longest JCT held, one after the other; never empty
+	jct     float64   // its JCT, hours
 }
 
 var metricTable = []metric{
@@ -36,6 +39,9 @@ var metricTable = []metric{
 	{"rho_unfair_pct", "jobs of all runs whose rho is above 1, percent", unfair},
 	{"policy_p50_ms", "policy time per round, median of all rounds", policyQuantile(0.5)},
 	{"policy_p95_ms", "policy time per round, 95th percentile of all rounds", policyQuantile(0.95)},
+	{"longest_resizes", "how often the job with the longest JCT changed its number of GPUs", resizes},
+	{"longest_gpus_min", "fewest GPUs that job ever held", func(runs []outcome) float64 { return float64(slices.Min(longest(runs).sizes)) }},
+	{"longest_gpus_max", "most GPUs that job ever held", func(runs []outcome) float64 { return float64(slices.Max(longest(runs).sizes)) }},
 	{"done", "jobs that are done, of all runs", done},
 }
 
@@ -130,15 +136,45 @@ func done(runs []outcome) float64 {
 	return float64(total)
 }
 
+// longest returns the run with the longest JCT.
+func longest(runs []outcome) outcome {
+	return slices.MaxFunc(runs, func(a, b outcome) int { return cmp.Compare(a.jct, b.jct) })
+}
+
+func resizes(runs []outcome) float64 {
+	count, sizes := 0, longest(runs).sizes
+	for i := 1; i < len(sizes); i++ {
+		if sizes[i] != sizes[i-1] {
+			count++
+		}
+	}
+	return float64(count)
+}
+
+// sizesOf returns the GPUs a job held, one after the other.
+func sizesOf(j *metrics.JobResult) []int32 {
+	sizes := []int32{}
+	for _, iv := range j.Intervals {
+		sizes = append(sizes, iv.GPUs)
+	}
+	if len(sizes) == 0 {
+		return []int32{0}
+	}
+	return sizes
+}
+
 // outcomeOf keeps of a run what metrics need.
 func outcomeOf(r *Run) outcome {
-	o := outcome{summary: r.Result.Summary}
+	o := outcome{summary: r.Result.Summary, sizes: []int32{0}}
 	for i := range r.Result.Jobs {
 		j := &r.Result.Jobs[i]
 		if j.Outcome != metrics.Done {
 			continue
 		}
 		o.jcts = append(o.jcts, j.JCT/3600)
+		if h := j.JCT / 3600; h > o.jct {
+			o.jct, o.sizes = h, sizesOf(j)
+		}
 		if j.Rho > 0 {
 			o.rhos = append(o.rhos, j.Rho)
 		}

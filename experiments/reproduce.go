@@ -32,6 +32,7 @@ const (
 // Reproduce runs an experiment, on as many cores as there are, and returns its
 // findings in the order of its checks. data is the folder of the shared data.
 func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([]Finding, error) {
+	files = withLibrary(files)
 	results := make(map[string][]outcome)
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
