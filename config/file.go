@@ -34,8 +34,14 @@ func (c *Config) mapping(n *yaml.Node, prefix, name string) error {
 		return fmt.Errorf("%s:%d: want a mapping of keys to values", name, n.Line)
 	}
 	var errs []error
+	lines := make(map[string]int) // of each key
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := prefix+n.Content[i].Value, n.Content[i+1]
+		if first, twice := lines[key]; twice {
+			errs = append(errs, fmt.Errorf("%s:%d: %s is set twice, first in line %d", name, n.Content[i].Line, key, first))
+			continue
+		}
+		lines[key] = n.Content[i].Line
 		if value.Kind == yaml.MappingNode {
 			errs = append(errs, c.mapping(value, key+".", name))
 			continue

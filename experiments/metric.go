@@ -13,11 +13,11 @@ import (
 type metric struct {
 	name string
 	doc  string
-	of   func(runs []outcome) float64
+	of   func(runs []measured) float64
 }
 
-// outcome is what a metric needs of one run.
-type outcome struct {
+// measured is what a metric needs of one run.
+type measured struct {
 	summary metrics.Summary
 	jcts    []float64 // hours, of jobs that are done
 	rhos    []float64
@@ -40,8 +40,8 @@ var metricTable = []metric{
 	{"policy_p50_ms", "policy time per round, median of all rounds", policyQuantile(0.5)},
 	{"policy_p95_ms", "policy time per round, 95th percentile of all rounds", policyQuantile(0.95)},
 	{"longest_resizes", "how often the job with the longest JCT changed its number of GPUs", resizes},
-	{"longest_gpus_min", "fewest GPUs that job ever held", func(runs []outcome) float64 { return float64(slices.Min(longest(runs).sizes)) }},
-	{"longest_gpus_max", "most GPUs that job ever held", func(runs []outcome) float64 { return float64(slices.Max(longest(runs).sizes)) }},
+	{"longest_gpus_min", "fewest GPUs that job ever held", func(runs []measured) float64 { return float64(slices.Min(longest(runs).sizes)) }},
+	{"longest_gpus_max", "most GPUs that job ever held", func(runs []measured) float64 { return float64(slices.Max(longest(runs).sizes)) }},
 	{"done", "jobs that are done, of all runs", done},
 }
 
@@ -62,8 +62,8 @@ func metricNames() []string {
 	return names
 }
 
-func mean(of func(*metrics.Summary) float64) func([]outcome) float64 {
-	return func(runs []outcome) float64 {
+func mean(of func(*metrics.Summary) float64) func([]measured) float64 {
+	return func(runs []measured) float64 {
 		total := 0.0
 		for i := range runs {
 			total += of(&runs[i].summary)
@@ -73,7 +73,7 @@ func mean(of func(*metrics.Summary) float64) func([]outcome) float64 {
 }
 
 // pool returns a slice of each run, in one.
-func pool(runs []outcome, of func(*outcome) []float64) []float64 {
+func pool(runs []measured, of func(*measured) []float64) []float64 {
 	var all []float64
 	for i := range runs {
 		all = append(all, of(&runs[i])...)
@@ -81,8 +81,8 @@ func pool(runs []outcome, of func(*outcome) []float64) []float64 {
 	return all
 }
 
-func pooledP99(runs []outcome) float64 {
-	all := pool(runs, func(o *outcome) []float64 { return o.jcts })
+func pooledP99(runs []measured) float64 {
+	all := pool(runs, func(o *measured) []float64 { return o.jcts })
 	if len(all) == 0 {
 		return 0
 	}
@@ -90,7 +90,7 @@ func pooledP99(runs []outcome) float64 {
 	return all[min(len(all)-1, int(0.99*float64(len(all))))]
 }
 
-func maxContention(runs []outcome) float64 {
+func maxContention(runs []measured) float64 {
 	most := 0
 	for i := range runs {
 		most = max(most, runs[i].summary.MaxContention)
@@ -98,16 +98,16 @@ func maxContention(runs []outcome) float64 {
 	return float64(most)
 }
 
-func worstRho(runs []outcome) float64 {
+func worstRho(runs []measured) float64 {
 	worst := 0.0
-	for _, r := range pool(runs, func(o *outcome) []float64 { return o.rhos }) {
+	for _, r := range pool(runs, func(o *measured) []float64 { return o.rhos }) {
 		worst = max(worst, r)
 	}
 	return worst
 }
 
-func unfair(runs []outcome) float64 {
-	all := pool(runs, func(o *outcome) []float64 { return o.rhos })
+func unfair(runs []measured) float64 {
+	all := pool(runs, func(o *measured) []float64 { return o.rhos })
 	count := 0
 	for _, r := range all {
 		if r > 1 {
@@ -117,9 +117,9 @@ func unfair(runs []outcome) float64 {
 	return 100 * float64(count) / float64(max(1, len(all)))
 }
 
-func policyQuantile(q float64) func([]outcome) float64 {
-	return func(runs []outcome) float64 {
-		all := pool(runs, func(o *outcome) []float64 { return o.millis })
+func policyQuantile(q float64) func([]measured) float64 {
+	return func(runs []measured) float64 {
+		all := pool(runs, func(o *measured) []float64 { return o.millis })
 		slices.Sort(all)
 		if len(all) == 0 {
 			return 0
@@ -128,7 +128,7 @@ func policyQuantile(q float64) func([]outcome) float64 {
 	}
 }
 
-func done(runs []outcome) float64 {
+func done(runs []measured) float64 {
 	total := 0
 	for i := range runs {
 		total += runs[i].summary.Done
@@ -137,11 +137,11 @@ func done(runs []outcome) float64 {
 }
 
 // longest returns the run with the longest JCT.
-func longest(runs []outcome) outcome {
-	return slices.MaxFunc(runs, func(a, b outcome) int { return cmp.Compare(a.jct, b.jct) })
+func longest(runs []measured) measured {
+	return slices.MaxFunc(runs, func(a, b measured) int { return cmp.Compare(a.jct, b.jct) })
 }
 
-func resizes(runs []outcome) float64 {
+func resizes(runs []measured) float64 {
 	count, sizes := 0, longest(runs).sizes
 	for i := 1; i < len(sizes); i++ {
 		if sizes[i] != sizes[i-1] {
@@ -163,9 +163,9 @@ func sizesOf(j *metrics.JobResult) []int32 {
 	return sizes
 }
 
-// outcomeOf keeps of a run what metrics need.
-func outcomeOf(r *Run) outcome {
-	o := outcome{summary: r.Result.Summary, sizes: []int32{0}}
+// measure keeps of a run what metrics need.
+func measure(r *Run) measured {
+	o := measured{summary: r.Result.Summary, sizes: []int32{0}}
 	for i := range r.Result.Jobs {
 		j := &r.Result.Jobs[i]
 		if j.Outcome != metrics.Done {

@@ -33,7 +33,7 @@ const (
 // findings in the order of its checks. data is the folder of the shared data.
 func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([]Finding, error) {
 	files = withLibrary(files)
-	results := make(map[string][]outcome)
+	results := make(map[string][]measured)
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range e.Runs {
@@ -42,7 +42,7 @@ func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([
 		if err != nil {
 			return nil, err
 		}
-		runs := make([]outcome, len(configs))
+		runs := make([]measured, len(configs))
 		results[p.Name] = runs
 		for k, c := range configs {
 			g.Go(func() error {
@@ -54,7 +54,7 @@ func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([
 				if err != nil {
 					return err
 				}
-				runs[k] = outcomeOf(r)
+				runs[k] = measure(r)
 				return ctx.Err()
 			})
 		}
@@ -66,7 +66,7 @@ func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([
 }
 
 // compare puts the results beside what was published.
-func (e *Experiment) compare(results map[string][]outcome) []Finding {
+func (e *Experiment) compare(results map[string][]measured) []Finding {
 	var all []Finding
 	for _, c := range e.Checks {
 		for _, f := range c.Published {

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what sessions expect of standard output")
+
+// TestMain makes oxgang a command of the scripts, and of the tests: each call
+// is a process of its own.
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"oxgang": main}) }
+
+// TestScript runs the sessions in testdata/script.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status, "big": big, "crlf": crlf, "bom": bom, "truncate": truncate,
+		},
+	})
+}
+
+// status runs a command and checks its exit status: status 2 oxgang trace foo.
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N command...")
+	}
+	got := "0"
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("exit status %s, want %s", got, args[0])
+	}
+}
+
+// big writes a file: big line FILE MIB is a header and one endless line of
+// zeros, big rows FILE N a trace of that many jobs.
+func big(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: big line|rows FILE NUMBER")
+	}
+	n, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	f, err := os.Create(ts.MkAbs(args[1]))
+	ts.Check(err)
+	w := bufio.NewWriter(f)
+	fmt.Fprint(w, "name,time,application,num_replicas,batch_size\n")
+	for i := range n {
+		if args[0] == "rows" {
+			fmt.Fprintf(w, "job-%d,%d,cifar10,1,128\n", i, i)
+		}
+	}
+	ts.Check(w.Flush())
+	if args[0] == "line" {
+		ts.Check(f.Truncate(int64(n) << 20)) // a hole takes no room on the disk
+	}
+	ts.Check(f.Close())
+}
+
+// edit returns a command that rewrites files.
+func edit(change func(string) string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		for _, name := range args {
+			ts.Check(os.WriteFile(ts.MkAbs(name), []byte(change(ts.ReadFile(name))), 0o666))
+		}
+	}
+}
+
+var (
+	crlf     = edit(func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") })
+	bom      = edit(func(s string) string { return "\uFEFF" + s })
+	truncate = edit(func(s string) string { return s[:len(s)*2/3] })
+)
