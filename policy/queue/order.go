@@ -17,6 +17,18 @@ func AttainedService(s *policy.Snapshot, j *policy.Job) float64 {
 	return j.AttainedGPUService(s.Now).Seconds()
 }
 
+// ServiceLevel is AttainedService in discrete levels: 0 below one GPU-hour, and
+// one more for each doubling. Jobs of a level stand by submission, so that jobs
+// alike do not take turns round by round and restart each time. Source:
+// Tiresias §3.2.2 (discretised queues).
+func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
+	hours := j.AttainedGPUService(s.Now).Hours()
+	if hours < 1 {
+		return 0
+	}
+	return 1 + math.Floor(math.Log2(hours))
+}
+
 // RemainingTime is the progress the job still lacks over its believed goodput
 // on the GPUs it asked for, in seconds: on the type it holds, or on its best
 // type. A job with no model is taken to progress by 1 a second, so that its

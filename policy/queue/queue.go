@@ -32,8 +32,8 @@ func FIFO() Options { return Options{} }
 func SRTF() Options { return Options{Order: RemainingTime, Preempt: true, Backfill: true} }
 
 // LAS returns least attained service first, for jobs whose length is not
-// known. Source: Tiresias §3.2 (2D-LAS, without its discrete queues).
-func LAS() Options { return Options{Order: AttainedService, Preempt: true, Backfill: true} }
+// known, in discrete levels. Source: Tiresias §3.2 (2D-LAS).
+func LAS() Options { return Options{Order: ServiceLevel, Preempt: true, Backfill: true} }
 
 // A Policy serves jobs in line. Its plans depend on the snapshot alone. It
 // reuses memory between rounds, so it is not safe for concurrent use.
