@@ -18,6 +18,7 @@ var presets = []struct{ name, spec string }{
 	{"box8", "a100:1x8"},                        // one 8-GPU server
 }
 
+// Clusters returns the names of the presets.
 func Clusters() []string {
 	names := make([]string, len(presets))
 	for i, p := range presets {

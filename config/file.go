@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -58,14 +59,11 @@ func scalar(n *yaml.Node) string {
 	if n.Kind != yaml.SequenceNode {
 		return n.Value
 	}
-	list := ""
+	values := make([]string, len(n.Content))
 	for i, e := range n.Content {
-		if i > 0 {
-			list += ","
-		}
-		list += e.Value
+		values[i] = e.Value
 	}
-	return list
+	return strings.Join(values, ",")
 }
 
 // WriteYAML writes every key with its value, meaning and origin.

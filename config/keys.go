@@ -39,17 +39,17 @@ var keys = []Key{
 	text("generate.kind", "trace to generate if none is given", func(c *Config) *string { return &c.Generate.Kind }),
 	number("generate.jobs", "jobs to generate; 0: the kind's number", func(c *Config) *int { return &c.Generate.Jobs }),
 	span("generate.span", "time over which generated jobs are submitted; 0: the kind's", func(c *Config) *time.Duration { return &c.Generate.Span }),
-	real("generate.load", "load that generated fixed-duration jobs offer; 0: the kind's", func(c *Config) *float64 { return &c.Generate.Load }),
+	decimal("generate.load", "load that generated fixed-duration jobs offer; 0: the kind's", func(c *Config) *float64 { return &c.Generate.Load }),
 	list("policy", "policies to compare, by comma", func(c *Config) *[]string { return &c.Policies }),
 	list("set", `settings of policies, by comma: "p=-1" or "sia.p=-1"`, func(c *Config) *[]string { return &c.Settings }),
 	text("placer", "how placements are found", func(c *Config) *string { return &c.Placer }),
-	real("jobs.rigid", "share of jobs made rigid", func(c *Config) *float64 { return &c.Jobs.Rigid }),
-	real("jobs.strong-scaling", "share of jobs made strong-scaling", func(c *Config) *float64 { return &c.Jobs.StrongScaling }),
+	decimal("jobs.rigid", "share of jobs made rigid", func(c *Config) *float64 { return &c.Jobs.Rigid }),
+	decimal("jobs.strong-scaling", "share of jobs made strong-scaling", func(c *Config) *float64 { return &c.Jobs.StrongScaling }),
 	number("jobs.max-gpus", "most GPUs of an adaptive job; 0: no limit", func(c *Config) *int { return &c.Jobs.MaxGPUs }),
 	flag("jobs.slowdown", "divide true goodput by the public simulator's constants per model", func(c *Config) *bool { return &c.Jobs.Slowdown }),
 	flag("public", "all rules of the public Sia simulator that the thesis does not have", func(c *Config) *bool { return &c.Public }),
 	text("estimate.mode", "what is believed before a run: bootstrap, no-prof, oracle, public-code", func(c *Config) *string { return &c.Estimate }),
-	real("estimate.smoothing", "weight of the past in gradient statistics, 0 to 1", func(c *Config) *float64 { return &c.Scheduler.Estimate.Smoothing }),
+	decimal("estimate.smoothing", "weight of the past in gradient statistics, 0 to 1", func(c *Config) *float64 { return &c.Scheduler.Estimate.Smoothing }),
 	span("round", "time between plans", func(c *Config) *time.Duration { return &c.Scheduler.Round }),
 	flag("scheduler.profile", "take one-GPU profiles before the first plan", func(c *Config) *bool { return &c.Scheduler.Profile }),
 	flag("scheduler.free-moves", "moving to other nodes in the same shape costs nothing", func(c *Config) *bool { return &c.Scheduler.FreeMoves }),
@@ -60,10 +60,10 @@ var keys = []Key{
 	flag("sim.round-epochs", "the rest of an epoch takes a whole number of seconds (public rule)", func(c *Config) *bool { return &c.Sim.Public.RoundEpochs }),
 	flag("sim.retune-on-epoch", "batch sizes are chosen anew at the end of every epoch (public rule)", func(c *Config) *bool { return &c.Sim.Public.RetuneOnEpoch }),
 	flag("sim.wide-batch-range", "agents use all batch sizes that were profiled (public rule)", func(c *Config) *bool { return &c.Sim.Public.WideBatchRange }),
-	real("sim.noise", "relative standard deviation of reported times", func(c *Config) *float64 { return &c.Sim.Noise.Report }),
-	real("sim.bias", "the same, once per job and GPU type: wrong estimates", func(c *Config) *float64 { return &c.Sim.Noise.Bias }),
-	real("sim.straggler", "probability that a start lands on slow GPUs", func(c *Config) *float64 { return &c.Sim.Noise.Straggler }),
-	real("sim.slow", "how many times as long slow GPUs take", func(c *Config) *float64 { return &c.Sim.Noise.Slow }),
+	decimal("sim.noise", "relative standard deviation of reported times", func(c *Config) *float64 { return &c.Sim.Noise.Report }),
+	decimal("sim.bias", "the same, once per job and GPU type: wrong estimates", func(c *Config) *float64 { return &c.Sim.Noise.Bias }),
+	decimal("sim.straggler", "probability that a start lands on slow GPUs", func(c *Config) *float64 { return &c.Sim.Noise.Straggler }),
+	decimal("sim.slow", "how many times as long slow GPUs take", func(c *Config) *float64 { return &c.Sim.Noise.Slow }),
 	span("sim.node-mtbf", "mean time between failures of a node; 0: never", func(c *Config) *time.Duration { return &c.Sim.Faults.NodeMTBF }),
 	span("sim.repair", "time until a failed node is back", func(c *Config) *time.Duration { return &c.Sim.Faults.Repair }),
 	span("sim.gpu-mtbf", "mean time between failures of a GPU; 0: never", func(c *Config) *time.Duration { return &c.Sim.Faults.GPUMTBF }),
@@ -106,7 +106,7 @@ func natural(name, doc string, at func(*Config) *uint64) Key {
 	return parsed(name, doc, at, "a whole number of at least 0", func(v string) (uint64, error) { return strconv.ParseUint(v, 10, 64) })
 }
 
-func real(name, doc string, at func(*Config) *float64) Key {
+func decimal(name, doc string, at func(*Config) *float64) Key {
 	return parsed(name, doc, at, "a finite number", func(v string) (float64, error) {
 		x, err := strconv.ParseFloat(v, 64)
 		if err == nil && x-x != 0 {
@@ -140,16 +140,16 @@ func parsed[T any](name, doc string, at func(*Config) *T, want string, parse fun
 
 // didYouMean returns a hint at the known keys that resemble an unknown one.
 func didYouMean(key string) string {
-	var close []string
+	var like []string
 	for _, k := range keys {
 		if _, last, _ := cutLast(k.Name); strings.Contains(k.Name, key) || strings.Contains(key, last) {
-			close = append(close, k.Name)
+			like = append(like, k.Name)
 		}
 	}
-	if len(close) == 0 {
+	if len(like) == 0 {
 		return ""
 	}
-	return "; did you mean " + strings.Join(close[:min(3, len(close))], ", ") + "?"
+	return "; did you mean " + strings.Join(like[:min(3, len(like))], ", ") + "?"
 }
 
 func cutLast(s string) (before, after string, found bool) {

@@ -3,6 +3,7 @@
 package job
 
 import (
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -105,10 +106,5 @@ func (s *Spec) Eligible(t cluster.GPUType) bool {
 	if s.GPUsPerReplica != nil && s.GPUsPerReplica[t] == 0 {
 		return false
 	}
-	for _, e := range s.GPUTypes {
-		if e == t {
-			return true
-		}
-	}
-	return len(s.GPUTypes) == 0
+	return len(s.GPUTypes) == 0 || slices.Contains(s.GPUTypes, t)
 }

@@ -32,14 +32,16 @@ const Candidates = 50
 func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) (float64, job.BatchSize) {
 	s := search{model: m, alloc: a, choice: Candidates}
 	s.list(replicas, limits, Candidates)
-	for i, k := 0, 0; i < s.n; i = k + 1 {
-		k = s.run(i)
+	for i := 0; i < s.n; {
+		k := s.run(i)
 		s.try(i)
 		s.try(k)
+		i = k + 1
 	}
-	for i, k := 0, 0; i < s.n; i = k + 1 {
-		k = s.run(i)
+	for i := 0; i < s.n; {
+		k := s.run(i)
 		s.between(i, k)
+		i = k + 1
 	}
 	if s.best == 0 {
 		return 0, job.BatchSize{}

@@ -31,9 +31,7 @@ experiments.`,
 		Example: `  oxgang reproduce sia/table-3.3
   oxgang reproduce --ci`,
 		ValidArgs: experiments.Names(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return r.run(cmd, args)
-		},
+		RunE:      r.run,
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.data, "data", "../shared/data", "folder of the shared data")

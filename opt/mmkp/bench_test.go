@@ -53,6 +53,9 @@ func solve(b *testing.B, p *mmkp.Problem, warm bool) {
 	solver := mmkp.NewSolver()
 	var start []float64
 	s, err := solver.Solve(b.Context(), p, start, mmkp.DefaultOptions())
+	if err != nil {
+		b.Fatal(err)
+	}
 	if warm {
 		start = append(start, s.Prices...)
 	}

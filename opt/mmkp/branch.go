@@ -97,8 +97,7 @@ func (s *Solver) addUp() {
 	s.most, s.least = sized(s.most, n), sized(s.least, n)
 	clear(s.most[n-s.k:])
 	clear(s.least[n-s.k:])
-	for d := len(s.open) - 1; d >= 0; d-- {
-		u := s.open[d]
+	for d, u := range slices.Backward(s.open) {
 		for k := range s.k {
 			low, high := math.Inf(1), 0.0
 			for _, o := range s.options[u.first:u.end] {

@@ -50,7 +50,6 @@ type frontier struct {
 	groups   []group
 	hull     []vertex
 	penalty  float64 // value lost if an item that must be served is not; beyond any other loss
-	kept     []column
 }
 
 // load fills the frontier from the problem.

@@ -146,8 +146,8 @@ func (s *Solver) fits(i int, c int32, rest []float64) bool {
 // fill lets items move to a more valuable column while one fits, the undecided
 // ones first.
 func (s *Solver) fill() {
-	for n := len(s.order) - 1; n >= 0; n-- {
-		i := int(s.order[n].item)
+	for _, o := range slices.Backward(s.order) {
+		i := int(o.item)
 		now := s.best[i]
 		s.use(i, now, s.rest, 1)
 		for c := s.items[i].first; c < s.items[i].end; c++ {
