@@ -23,8 +23,12 @@ func filesUntil(ctx context.Context) experiments.Files {
 	}
 }
 
-// open opens a file for as long as the context lasts.
+// open opens a file, or standard input for "-", for as long as the context
+// lasts.
 func open(ctx context.Context, name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return interruptible{ctx, os.Stdin}, nil
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

@@ -154,7 +154,7 @@ func (t *target) write(stdout io.Writer, seq iter.Seq2[workload.Arrival, error])
 	if err != nil {
 		return err
 	}
-	if t.file == "" {
+	if t.file == "" || t.file == "-" {
 		return f.Write(stdout, seq)
 	}
 	return whole(t.file, func(w io.Writer) error { return f.Write(w, seq) })

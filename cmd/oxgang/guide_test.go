@@ -1,0 +1,106 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/internal/testdata"
+)
+
+// console matches the examples of the guide.
+var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
+
+// TestGuide runs every example of docs/guide/cli.md, one after another, and
+// compares what it prints. With -update it writes examples that leave out
+// nothing.
+func TestGuide(t *testing.T) {
+	name := filepath.Join(testdata.Root(t), "docs", "guide", "cli.md")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, examples := t.TempDir(), 0
+	got := console.ReplaceAllStringFunc(string(text), func(block string) string {
+		var b strings.Builder
+		b.WriteString("```console\n")
+		for _, example := range strings.Split(console.FindStringSubmatch(block)[1], "$ ")[1:] {
+			examples++
+			line, want, _ := strings.Cut(example, "\n")
+			printed := output(t, dir, line)
+			if matches(want, printed) {
+				printed = want
+			}
+			b.WriteString("$ " + line + "\n" + printed)
+		}
+		return b.String() + "```"
+	})
+	if examples < 8 {
+		t.Errorf("found %d examples, want at least 8", examples)
+	}
+	switch {
+	case got == string(text):
+	case *update:
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("examples print something else than docs/guide/cli.md says (-update rewrites it):\n%s", got)
+	}
+}
+
+// output runs a line of the guide and returns what it prints, on both outputs.
+func output(t *testing.T, dir, line string) string {
+	t.Helper()
+	words := strings.Fields(line)
+	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil && !strings.Contains(string(out), "error: ") {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return strings.TrimLeft(string(out), "\n")
+}
+
+// matches reports whether printed is want, in which "..." stands for any text.
+func matches(want, printed string) bool {
+	parts := strings.Split(want, "...")
+	rest, found := strings.CutPrefix(printed, parts[0])
+	if len(parts) == 1 {
+		return found && rest == ""
+	}
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(rest, part)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len(part):]
+	}
+	return found && strings.HasSuffix(rest, parts[len(parts)-1])
+}
+
+func TestMatches(t *testing.T) {
+	tests := []struct {
+		want, printed string
+		match         bool
+	}{
+		{"a\nb\n", "a\nb\n", true},
+		{"a\n...\nd\n", "a\nb\nc\nd\n", true},
+		{"...\nd\n", "a\nd\n", true},
+		{"a\n...\n", "a\nb\n", true},
+		{"a\n...\nc\n...\n", "a\nb\nc\nd\n", true},
+		{"a\n...\nc\n", "a\nb\nd\n", false},
+		{"a ... 1\n", "a b 1\n", true},
+		{"a ... 1\n", "a b 2\n", false},
+		{"a\n", "a\nb\n", false},
+		{"b\n...\n", "a\nb\n", false},
+	}
+	for i, test := range tests {
+		if matches(test.want, test.printed) != test.match {
+			t.Errorf("%d: %q against %q: want %v", i, test.want, test.printed, test.match)
+		}
+	}
+}
