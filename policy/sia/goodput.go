@@ -75,7 +75,7 @@ func (p *Policy) allow(r *row) {
 	most := p.limit(j)
 	for i, c := range r.columns {
 		ok := j.Eligible(c.GPUType) && p.typeAllowed(j, c.GPUType) && r.suffices(i)
-		r.allowed[i] = ok && (fixed || (c.GPUs <= most || r.least(i)) && p.batchAllows(j, c))
+		r.allowed[i] = ok && (fixed || c.GPUs <= most || r.least(i)) && p.batchAllows(j, c)
 	}
 }
 
@@ -118,8 +118,12 @@ func (p *Policy) typeAllowed(j *policy.Job, t cluster.GPUType) bool {
 	return j.Adaptivity.Has(job.AnyGPUType) || !j.Holding() || j.Allocation.GPUType == t
 }
 
-// batchAllows reports whether the job's largest batch feeds every replica.
+// batchAllows reports whether the job's largest batch feeds every replica. A
+// job of fixed GPU count gets its batch size and GPUs as submitted.
 func (p *Policy) batchAllows(j *policy.Job, c configuration) bool {
+	if !j.Adaptivity.Has(job.GPUCount) {
+		return true
+	}
 	most := j.Limits.Max
 	if !j.Adaptivity.Has(job.BatchSizes) && j.BatchSize > 0 {
 		most = j.BatchSize

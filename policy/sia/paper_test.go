@@ -334,6 +334,16 @@ func TestProgram_of_rigid_jobs_equation_3_5(t *testing.T) {
 	}
 }
 
+// A rigid job runs with the batch size it was submitted with, however small.
+func TestPlan_of_a_rigid_job_with_a_small_batch(t *testing.T) {
+	j := waiting("J", measured(), func(s *job.Spec) {
+		s.Adaptivity, s.GPUs, s.BatchSize, s.Batch.LocalMin = job.Rigid, 4, 4, 2
+	})
+	if got := grants(t, newPolicy(t, DefaultOptions()), snapshot(running(t), j))[0]; got != on(1, 4, "B") {
+		t.Errorf("got %v, want 4 GPUs", got)
+	}
+}
+
 // Sia §3.3.4, "Preemption and reservation": "we add a constraint to force the
 // requested resources to be allocated. Reservations are implemented in a
 // similar manner".

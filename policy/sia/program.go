@@ -2,6 +2,7 @@ package sia
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/oxgang/oxgang/job"
@@ -86,21 +87,22 @@ func (p *Policy) gain(r *row, k int, lambda, factor float64) (float64, bool) {
 }
 
 // solve returns the best choices, with prices: the exact solver has none, and
-// gets those of the price solver's bound.
+// gets those of the price solver, which are all 0 if it finds no solution.
 func (p *Policy) solve(ctx context.Context, problem *mmkp.Problem) (*mmkp.Solution, error) {
-	limits := mmkp.DefaultOptions()
+	priced, err := p.solver.Solve(ctx, problem, p.prices, mmkp.DefaultOptions())
 	if p.o.Solver != Exact {
-		return p.solver.Solve(ctx, problem, p.prices, limits)
+		return priced, err
 	}
-	limits.MaxNodes = 0
-	priced, err := p.solver.Solve(ctx, problem, p.prices, limits)
-	if err != nil {
+	if err != nil && !errors.Is(err, mmkp.ErrLimit) {
 		return nil, err
 	}
-	sol, err := solveExact(ctx, problem)
-	if err != nil {
-		return nil, err
+	sol, wrong := solveExact(ctx, problem)
+	if wrong != nil {
+		return nil, wrong
 	}
-	sol.Prices = priced.Prices
+	sol.Prices = make([]float64, len(problem.Capacity))
+	if err == nil {
+		copy(sol.Prices, priced.Prices)
+	}
 	return sol, nil
 }

@@ -14,6 +14,12 @@ import (
 // Deviation: it is (τ − s)/δ, because the printed formula lost its denominator
 // (τ − s over τ, followed by "where δ is the length of each scheduling
 // interval") and a waiting job's claim must exceed the cost of one GPU.
+//
+// Deviation: a job in its turn claims more than any that waits, because its
+// claim would fall below theirs after one round, and the paper's bands of τ,
+// "uninterrupted", would be bands of δ. Of jobs with equally much service, the
+// one that waits longest is first, because the window does not tell a job that
+// never ran from one whose turn is long over, and one of them might starve.
 func (p *Policy) timeShare(r *row, s *policy.Snapshot) float64 {
 	window := min(64, max(1, int((p.o.TimeShare+s.Length-1)/s.Length)))
 	now := s.Now.UnixNano()
@@ -24,8 +30,11 @@ func (p *Policy) timeShare(r *row, s *policy.Snapshot) float64 {
 	case served == window:
 		r.rest = now + int64(p.o.TimeShare)
 		return 0
+	case r.job.Holding():
+		return p.o.Lambda * float64(window+1)
 	}
-	return p.o.Lambda * float64(window-served)
+	waits := bits.TrailingZeros64(r.history) // rounds since its last, at most 64
+	return p.o.Lambda * (float64(window-served) + float64(waits)/65)
 }
 
 // remember notes whether the job ran in the round that ends now: starting and

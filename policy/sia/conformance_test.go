@@ -1,0 +1,55 @@
+package sia_test
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/opt/exact"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/policytest"
+	"github.com/oxgang/oxgang/policy/sia"
+)
+
+// TestConformance plays the variants that package builtin does not: it has the
+// thesis' rules with the price solver.
+func TestConformance(t *testing.T) {
+	for name, set := range map[string]func(*sia.Options){
+		"rules=public": func(o *sia.Options) { o.Rules = sia.PublicCode() },
+		"solver=exact": func(o *sia.Options) { o.Solver = sia.Exact },
+		"timeshare":    func(o *sia.Options) { o.TimeShare = 3 * time.Minute },
+		"p=1":          func(o *sia.Options) { o.P = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := sia.DefaultOptions()
+			set(&o)
+			if o.Solver == sia.Exact && !exact.Available {
+				t.Skip("built without the exact solver")
+			}
+			if o.Solver == sia.Exact { // a hundred times as slow
+				checks := flag.Lookup("rapid.checks")
+				before := checks.Value.String()
+				defer flag.Set("rapid.checks", before)
+				if err := flag.Set("rapid.checks", "5"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			policytest.Run(t, func() policy.Policy {
+				p, err := sia.New(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p
+			})
+		})
+	}
+}
+
+func TestNew_explains_what_is_wrong(t *testing.T) {
+	_, err := sia.New(sia.Options{Growth: 0.5, TimeShare: -1, Solver: "magic"})
+	const want = "sia: p 0, want -10 to 10 and not 0\nlambda 0, want more than 0\ngrowth 0.5, want at least 1\n" +
+		"timeshare -1ns, want at least 0\nsolver \"magic\", want \"price\" or \"exact\""
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

@@ -1,0 +1,69 @@
+package sia
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/policytest"
+)
+
+// The public code rounds costs to two decimals and clips them at 3000.
+func TestProgram_rounds_costs(t *testing.T) {
+	known := table{on(1, 1, "A"): 1, on(1, 1, "B"): 3, on(1, 2, "B"): 7}
+	hopeless := waiting("k", known) // a restart loses all but a billionth
+	hopeless.Restarts, hopeless.RestartOverhead = 1, hopeless.Age(epoch)-time.Microsecond
+	for _, c := range []struct {
+		name  string
+		j     *policy.Job
+		rules Rules
+		want  map[cluster.Configuration]float64
+	}{
+		{"thesis", holding(waiting("j", known), on(1, 1, "A")), Rules{}, map[cluster.Configuration]float64{
+			on(1, 1, "A"): 1.1 - 1, on(1, 1, "B"): 1.1 - 1/math.Sqrt(3), on(1, 2, "B"): 1.1 - 1/math.Sqrt(7),
+		}},
+		{"rounded", holding(waiting("j", known), on(1, 1, "A")), Rules{RoundCosts: true}, map[cluster.Configuration]float64{
+			on(1, 1, "A"): 1.1 - 1, on(1, 1, "B"): 1.1 - 0.58, on(1, 2, "B"): 1.1 - 0.38,
+		}},
+		{"clipped", holding(hopeless, on(1, 1, "A")), Rules{RoundCosts: true}, map[cluster.Configuration]float64{
+			on(1, 1, "A"): 1.1 - 1, on(1, 1, "B"): 1.1 - 3000, on(1, 2, "B"): 1.1 - 3000,
+		}},
+	} {
+		o := DefaultOptions()
+		o.Rules = c.rules
+		if diff := cmp.Diff(c.want, values(newPolicy(t, o), snapshot(running(t), c.j), 0), close1e9); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
+// What is not asked of a model cannot be the least of its row.
+func TestNormalise_finds_the_least_of_the_row(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s, p := policytest.NewWorld(rt).Snapshot(), newPolicy(t, DefaultOptions())
+		p.meet(s.Cluster)
+		p.now = s.Now.UnixNano()
+		rows := p.refreshRows(s)
+		p.program(s, rows)
+		for _, r := range rows {
+			if !r.pin.IsZero() || r.job.Phase == job.Profiling || !r.job.Reservation.IsZero() {
+				continue
+			}
+			least := math.Inf(1)
+			for i := range r.columns {
+				if g := p.goodputOf(r, i); p.eligible(r, i) && g > 0 {
+					least = min(least, g)
+				}
+			}
+			if want := least / float64(minGPUs(r)); math.Abs(r.unit/want-1) > 1e-12 {
+				rt.Errorf("job %s: unit %g, want %g", r.job.ID, r.unit, want)
+			}
+		}
+	})
+}
