@@ -84,5 +84,8 @@ func split(share float64, high int, accumulate bool) job.BatchSize {
 // an optimiser step, or as close above as whole samples allow.
 func FixedBatch(total, replicas int, t cluster.GPUType, limits *job.BatchLimits) job.BatchSize {
 	_, high := bounds(limits, t)
+	if share := total / replicas; 0 < share && share <= high && share*replicas == total {
+		return job.BatchSize{Local: share} // as split has it, sooner
+	}
 	return split(float64(total)/float64(replicas), high, false)
 }

@@ -55,8 +55,8 @@ type agent struct {
 }
 
 func newAgent(w *World, a *workload.Arrival) *agent {
-	spec := a.Spec
-	g := &agent{spec: &spec, app: w.application(a), slow: 1, limits: spec.Batch}
+	spec := &a.Spec
+	g := &agent{spec: spec, app: w.application(a), slow: 1, limits: spec.Batch}
 	if w.o.Public.WideBatchRange {
 		g.limits.Max = max(g.limits.Max, g.app.Batch.Max)
 	}
@@ -65,7 +65,7 @@ func newAgent(w *World, a *workload.Arrival) *agent {
 	}
 	if n := w.o.Noise; n.Report > 0 || n.Bias > 0 {
 		g.noise = rng.Stream(w.o.Seed, "noise/"+string(spec.ID))
-		g.bias = w.biases(&spec)
+		g.bias = w.biases(spec)
 	}
 	if w.o.Noise.Straggler > 0 {
 		g.luck = rng.Stream(w.o.Seed, "straggler/"+string(spec.ID))

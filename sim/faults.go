@@ -127,8 +127,7 @@ func (w *World) validate() error {
 		}
 	}
 	seen := make(map[job.ID]bool, len(w.arrivals))
-	for i := range w.arrivals {
-		a := &w.arrivals[i]
+	for _, a := range w.arrivals {
 		if seen[a.Spec.ID] {
 			errs = append(errs, fmt.Errorf("job %s: ID is used twice", a.Spec.ID))
 		}

@@ -30,7 +30,7 @@ type World struct {
 	o        Options
 	catalog  workload.Catalog
 	steady   map[int]*workload.Application // by requested GPUs
-	arrivals []workload.Arrival            // by time, then ID; consumed from the front
+	arrivals []*workload.Arrival           // by time, then ID; consumed from the front
 	jobs     map[job.ID]*agent             // not ended
 	agenda   agenda
 	ready    []scheduler.Event // all at now, in order
@@ -42,17 +42,21 @@ type World struct {
 }
 
 // New returns the world in which the arrivals come to a cluster. Arrivals must
-// be complete (workload.Catalog.Complete); they are sorted by time, then ID. It
-// returns an error that joins all complaints: an unknown application, an ID
-// used twice, a job that no part of the cluster could ever run.
+// be complete (workload.Catalog.Complete) and may be in any order; the world
+// keeps pointers to them and changes nothing. It returns an error that joins
+// all complaints: an unknown application, an ID used twice, a job that no part
+// of the cluster could ever run.
 func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arrival, o Options) (*World, error) {
 	w := &World{
 		o: o, catalog: catalog, full: c, now: Epoch,
 		steady: make(map[int]*workload.Application), jobs: make(map[job.ID]*agent),
-		away: make(map[cluster.NodeID]int), arrivals: slices.Clone(arrivals),
+		away: make(map[cluster.NodeID]int), arrivals: make([]*workload.Arrival, len(arrivals)),
+	}
+	for i := range arrivals {
+		w.arrivals[i] = &arrivals[i]
 	}
 	w.o.Estimate.Types = c.Types()
-	slices.SortStableFunc(w.arrivals, func(a, b workload.Arrival) int {
+	slices.SortStableFunc(w.arrivals, func(a, b *workload.Arrival) int {
 		if a.At != b.At {
 			return int(min(1, max(-1, a.At-b.At)))
 		}
@@ -117,7 +121,7 @@ func (w *World) happen() {
 		w.agenda.pop().happen(w)
 	}
 	for len(w.arrivals) > 0 && !Epoch.Add(w.arrivals[0].At).After(w.now) {
-		w.arrive(&w.arrivals[0])
+		w.arrive(w.arrivals[0])
 		w.arrivals = w.arrivals[1:]
 	}
 }
