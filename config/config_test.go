@@ -1,0 +1,156 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEveryKeyReadsWhatItWrites(t *testing.T) {
+	for _, k := range Keys() {
+		c := Default()
+		if err := c.Set(k.Name, c.Get(k.Name), "test"); err != nil {
+			t.Errorf("%s: default %q: %v", k.Name, c.Get(k.Name), err)
+		}
+		if again := Default().Get(k.Name); c.Get(k.Name) != again {
+			t.Errorf("%s: got %q after setting its default, want %q", k.Name, c.Get(k.Name), again)
+		}
+		if k.Doc == "" || strings.ContainsAny(k.Name, " _") {
+			t.Errorf("%q: want a name with dots and dashes, and a meaning", k.Name)
+		}
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	c := Default()
+	file := "round: 2m\nsim:\n  noise: 0.1\n  seed-is-no-key: 1\n"
+	if err := c.File(strings.NewReader(file), "c.yaml"); err == nil || !strings.Contains(err.Error(), `c.yaml:4: unknown key "sim.seed-is-no-key"`) {
+		t.Errorf("unknown key: got error %v, want file, line and key", err)
+	}
+	if err := c.Environment([]string{"OXGANG_SIM_NOISE=0.2", "HOME=/root"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Set("round", "3m", "flag"); err != nil {
+		t.Fatal(err)
+	}
+	got := []string{c.Get("round"), c.Origin("round"), c.Get("sim.noise"), c.Origin("sim.noise"), c.Origin("cluster")}
+	if diff := cmp.Diff([]string{"3m0s", "flag", "0.2", "environment", "default"}, got); diff != "" {
+		t.Errorf("values and origins (-want +got):\n%s", diff)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, tc := range []struct{ key, value, want string }{
+		{"round", "soon", `round: got "soon", want a duration`},
+		{"seed", "-1", `seed: got "-1", want a whole number`},
+		{"sim.noise", "NaN", `sim.noise: got "NaN", want a finite number`},
+		{"public", "maybe", `public: got "maybe", want true or false`},
+		{"sim.maintenance", "t4-0@3h", `want nodes and times`},
+		{"report-interval", "30s", `did you mean sim.report-interval?`},
+	} {
+		if err := Default().Set(tc.key, tc.value, "test"); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s=%s: got error %v, want %q", tc.key, tc.value, err, tc.want)
+		}
+	}
+	if err := Default().Environment([]string{"OXGANG_NOISE=1"}); err == nil || !strings.Contains(err.Error(), "OXGANG_NOISE") {
+		t.Errorf("unknown variable: got error %v, want its name", err)
+	}
+}
+
+func TestValidateJoinsAllComplaints(t *testing.T) {
+	c := Default()
+	c.Policies, c.Cluster, c.OnBadRow, c.Estimate = nil, "t4:6", "never", "guess"
+	c.Jobs.Rigid, c.Scheduler.Round = 2, 0
+	err := c.Validate()
+	for _, want := range []string{"policy", `"t4:6"`, `"never"`, `"guess"`, "rigid 2", "round 0s"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want %q in it", err, want)
+		}
+	}
+	if err := Default().Validate(); err != nil {
+		t.Errorf("defaults: %v", err)
+	}
+}
+
+func TestBuildCluster(t *testing.T) {
+	for _, tc := range []struct {
+		spec        string
+		scale       int
+		nodes, gpus int
+	}{{"hetero64", 1, 11, 64}, {"hetero64", 2, 22, 128}, {"physical44", 1, 6, 44}, {"a100:1x8, t4:3x6", 1, 4, 26}} {
+		c := Default()
+		c.Cluster, c.Scale = tc.spec, tc.scale
+		got, err := c.BuildCluster()
+		if err != nil || len(got.Nodes()) != tc.nodes || got.GPUs() != tc.gpus {
+			t.Errorf("%s x%d: got %v, %v, want %d nodes with %d GPUs", tc.spec, tc.scale, got, err, tc.nodes, tc.gpus)
+		}
+	}
+	for _, bad := range []string{"", "t4", "t4:0x4", "t4:4", "t4:4x-1", ":1x1", "t4:99999999x1", "t4:1x1,t4:1x1"} {
+		c := Default()
+		c.Cluster = bad
+		if _, err := c.BuildCluster(); err == nil {
+			t.Errorf("cluster %q: got no error", bad)
+		}
+	}
+}
+
+func TestWindows(t *testing.T) {
+	c := Default()
+	text := "t4-4-0+t4-4-1@2h0m0s-3h30m0s,a100-8-0@1m0s-2m0s"
+	if err := c.Set("sim.maintenance", text, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if c.Get("sim.maintenance") != text || c.Sim.Faults.Maintenance[0].To != 3*time.Hour+30*time.Minute {
+		t.Errorf("got %q, %v, want %q", c.Get("sim.maintenance"), c.Sim.Faults.Maintenance, text)
+	}
+}
+
+func TestSettingsOf(t *testing.T) {
+	c := Default()
+	c.Settings = []string{"p=-1", "fifo.backfill=true", "backfill=false"}
+	got, err := c.SettingsOf("sia", []string{"p", "lambda"})
+	if diff := cmp.Diff(map[string]string{"p": "-1"}, got); diff != "" || err != nil {
+		t.Errorf("sia (-want +got):\n%s, error %v", diff, err)
+	}
+	got, _ = c.SettingsOf("fifo", []string{"backfill"})
+	if got["backfill"] != "false" { // the later one counts
+		t.Errorf("fifo: got %v, want backfill=false", got)
+	}
+	for _, bad := range []string{"p", "sia.q=1"} {
+		c.Settings = []string{bad}
+		if _, err := c.SettingsOf("sia", []string{"p"}); err == nil {
+			t.Errorf("setting %q: got no error", bad)
+		}
+	}
+}
+
+func FuzzFile(f *testing.F) {
+	f.Add("cluster: hetero64\nsim: {noise: 0.1}\n")
+	f.Add("policy: [sia, fifo]\nround: 60s\n")
+	f.Add("? [a]\n: b")
+	f.Fuzz(func(t *testing.T, text string) {
+		c := Default()
+		if err := c.File(strings.NewReader(text), "f"); err == nil {
+			_ = c.Validate() // must not panic
+		}
+	})
+}
+
+func TestWriteYAMLIsReadBack(t *testing.T) {
+	var b strings.Builder
+	c := Default()
+	c.Sim.Noise.Report = 0.25
+	if err := c.WriteYAML(&b); err != nil {
+		t.Fatal(err)
+	}
+	again := Default()
+	if err := again.File(strings.NewReader(b.String()), "again"); err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.IndexFunc(keys, func(k Key) bool { return k.get(c) != k.get(again) }); i >= 0 {
+		t.Errorf("%s: got %q, want %q", keys[i].Name, keys[i].get(again), keys[i].get(c))
+	}
+}

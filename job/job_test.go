@@ -1,0 +1,48 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+func TestAttainedService(t *testing.T) {
+	start := time.Unix(1000, 0)
+	s := Status{Since: start, Service: time.Minute, GPUService: 3 * time.Minute}
+	later := start.Add(2 * time.Minute)
+	if s.AttainedService(later) != time.Minute || s.AttainedGPUService(later) != 3*time.Minute {
+		t.Error("a job that holds nothing attains no service")
+	}
+	s.Allocation.GPUs = 4
+	if got := s.AttainedService(later); got != 3*time.Minute {
+		t.Errorf("got %v, want 1m before and 2m since", got)
+	}
+	if got := s.AttainedGPUService(later); got != 11*time.Minute {
+		t.Errorf("got %v, want 3m before and 4 GPUs for 2m since", got)
+	}
+}
+
+func TestSpec(t *testing.T) {
+	s := Spec{MinGPUs: 4, GPUTypes: []cluster.GPUType{"a100", "rtx"}, GPUsPerReplica: map[cluster.GPUType]int{"a100": 2, "rtx": 8}}
+	if s.Min("a100") != 4 || s.Min("rtx") != 8 || s.ReplicaGPUs("t4") != 1 {
+		t.Errorf("got %d, %d, %d, want 4, 8, 1", s.Min("a100"), s.Min("rtx"), s.ReplicaGPUs("t4"))
+	}
+	if !s.Eligible("rtx") || s.Eligible("t4") {
+		t.Error("want rtx eligible, t4 not")
+	}
+	if !(&Spec{}).Eligible("t4") || (&Spec{GPUsPerReplica: map[cluster.GPUType]int{"rtx": 8}}).Eligible("t4") {
+		t.Error("want any type eligible if none is named, and only types with a replica size if some have one")
+	}
+}
+
+func TestPhases(t *testing.T) {
+	for p := Profiling; p <= Cancelled; p++ {
+		if p.String() == "" || p.Terminal() != (p >= Completed) {
+			t.Errorf("%d: %q, terminal %v", p, p, p.Terminal())
+		}
+	}
+	if (BatchSize{Local: 8, Accumulation: 3}).PerReplica() != 32 {
+		t.Error("3 accumulating passes and a synchronising one of 8 samples are 32")
+	}
+}
