@@ -1,0 +1,66 @@
+package workload_test
+
+import (
+	"math"
+	"os"
+	"testing"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/testdata"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// TestReference: the one-GPU reference throughputs that the public simulator
+// compares GPU types by, to three digits as they were read off it.
+func TestReference(t *testing.T) {
+	catalog, err := workload.ReadProfiles(os.DirFS(testdata.Path(t, "sia/profiles")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for app, want := range map[string][3]float64{
+		"cifar10": {1458, 3306, 10063}, "bert": {13.0, 26.9, 140}, "deepspeech2": {31.5, 52.5, 77.5},
+		"yolov3": {27.9, 11.7, 56.7}, "imagenet": {217, 395, 1034},
+	} {
+		for i, typ := range []cluster.GPUType{"t4", "rtx", "a100"} {
+			if got := catalog[app].Reference(typ); math.Abs(got-want[i])/want[i] > 0.005 {
+				t.Errorf("%s on %s: got %.1f samples/s, want %v", app, typ, got, want[i])
+			}
+		}
+	}
+}
+
+func TestAlone(t *testing.T) {
+	app := workload.Default()["cifar10"]
+	on := func(gpus int, adapts job.Adaptivity, batch int) float64 {
+		spec := job.Spec{GPUs: gpus, BatchSize: batch, Adaptivity: adapts, Batch: app.Batch}
+		return app.Alone(&spec, cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "a100"})
+	}
+	one, eight, fixed := on(1, job.Adaptive, 128), on(8, job.Adaptive, 128), on(8, job.Rigid, 128)
+	if !(eight < one && eight > one/8) {
+		t.Errorf("got %.0f s on 1 GPU and %.0f s on 8, want faster, by less than 8 times", one, eight)
+	}
+	if !(fixed > eight) {
+		t.Errorf("got %.0f s with the batch size fixed at B0 and %.0f s with the best, want slower", fixed, eight)
+	}
+}
+
+func TestAloneOfASteadyJob(t *testing.T) {
+	app := workload.Steady(4)
+	spec := job.Spec{GPUs: 4, Target: 100}
+	for gpus, want := range map[int]float64{4: 100, 8: 50, 1: 400} {
+		if got := app.Alone(&spec, cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "any"}); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%d GPUs: got %v s, want %v", gpus, got, want)
+		}
+	}
+}
+
+func TestThroughputOfNothing(t *testing.T) {
+	app := workload.Default()["bert"]
+	if got := app.Throughput(cluster.Configuration{}, job.BatchSize{Local: 4}); got != 0 {
+		t.Errorf("no GPUs: got %v samples/s", got)
+	}
+	if got := app.Throughput(cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "abacus"}, job.BatchSize{Local: 4}); got != 0 {
+		t.Errorf("a GPU type without profile: got %v samples/s", got)
+	}
+}
