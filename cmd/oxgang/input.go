@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/oxgang/oxgang/experiments"
@@ -19,7 +18,7 @@ func osFiles() experiments.Files { return filesUntil(context.Background()) }
 func filesUntil(ctx context.Context) experiments.Files {
 	return experiments.Files{
 		Open: func(name string) (io.ReadCloser, error) { return open(ctx, name) },
-		Dir:  func(name string) fs.FS { return os.DirFS(name) },
+		Dir:  os.DirFS,
 	}
 }
 

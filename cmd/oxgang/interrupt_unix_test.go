@@ -20,7 +20,7 @@ import (
 // and ends with status 1; what it leaves in files is complete.
 func TestInterrupt(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
-	cmd := exec.CommandContext(t.Context(), "oxgang", "simulate", "--generate-kind", "fixed-duration", "--generate-jobs", "500000",
+	cmd := exec.CommandContext(t.Context(), "oxgang", "simulate", "--generate-kind", "fixed-duration", "--generate-jobs", "100000",
 		"--cluster", "a100:438x8", "--policy", "sia,fifo", "--out", out, "-o", "csv")
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
@@ -33,7 +33,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	messages := bufio.NewReader(stderr)
 	first, err := messages.ReadString('\n')
-	if err != nil || first != "2 runs of 500000 jobs on 3504 GPUs\n" {
+	if err != nil || first != "2 runs of 100000 jobs on 3504 GPUs\n" {
 		t.Fatalf("first line %q, %v", first, err)
 	}
 	growing(t, filepath.Dir(out))

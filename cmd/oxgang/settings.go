@@ -165,8 +165,8 @@ func checkSetting(c *config.Config, setting string) error {
 		}
 		return nil // the policy complains of names it does not have
 	}
-	for _, name := range c.Policies {
-		if e, err := builtin.Find(name); err != nil || slices.Contains(settingNames(e), key) {
+	for _, e := range builtin.Policies() {
+		if slices.Contains(c.Policies, e.Name) && slices.Contains(settingNames(e), key) {
 			return nil
 		}
 	}
@@ -189,7 +189,10 @@ func checkKind(name string) error {
 func contradictions(c *config.Config) error {
 	var errs []error
 	for _, p := range [][2]string{
-		{"trace", "generate.kind"}, {"trace", "generate.jobs"}, {"trace", "generate.span"}, {"trace", "generate.load"},
+		{"trace", "generate.kind"},
+		{"trace", "generate.jobs"},
+		{"trace", "generate.span"},
+		{"trace", "generate.load"},
 		{"public", "estimate.mode"},
 	} {
 		if from := c.Origin(p[0]); from != "default" && from == c.Origin(p[1]) && isSet(c.Get(p[0])) {

@@ -94,9 +94,8 @@ func whole(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone after the rename
 	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
+		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return os.Rename(f.Name(), path)
 }
