@@ -9,38 +9,55 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A row is one job's row of the goodput matrix. The columns of an adaptive job
-// are those of the policy; a job of fixed GPU count has one column per GPU
-// type. It is kept from round to round and evaluated anew only where the
+// A row is one job's row of the goodput matrix. Its columns are the
+// configurations the job may ever have: those of the policy that it can use,
+// one per GPU type if its GPU count is fixed, its reservation. It is kept from round to round and evaluated anew only where the
 // belief behind it changed.
 type row struct {
 	job     *policy.Job
 	columns []configuration
+	start   []int                 // by resource: fewest GPUs of a column
 	goodput []float64             // per column, not normalised; 0: cannot run, -1: not yet asked
 	allowed []bool                // per column: within this round's size limits
 	unit    float64               // goodput whose normalised value is N_min
 	history uint64                // bit n: held GPUs n rounds ago
 	pin     cluster.Configuration // what the job gets in this round, whatever it is worth; zero: it chooses
+	laid    bool                  // columns are those of this cluster
 	seen    int                   // round in which the job was last there
 	rest    int64                 // time-sharing: virtual nanoseconds until which it has no claim
 }
 
 // refresh brings the row up to date with its job.
 func (p *Policy) refresh(r *row, j *policy.Job) {
-	stale := r.job == nil || r.job.Perf != j.Perf || r.job.Limits != j.Limits || r.columns == nil
+	stale := r.job == nil || r.job.Perf != j.Perf || r.job.Limits != j.Limits || !r.laid
 	r.job = j
 	if stale {
-		r.columns = p.columnsOf(j)
-		r.goodput = resize(r.goodput, len(r.columns))
-		r.allowed = resize(r.allowed, len(r.columns))
-		for i := range r.goodput {
-			r.goodput[i] = -1
-		}
+		p.lay(r)
 	}
 	if j.Phase != job.Profiling { // until then the row is not used
 		p.allow(r)
-		p.normalise(r)
+		if r.unit == 0 || p.o.Rules.ValidMinimum {
+			p.normalise(r)
+		}
 	}
+}
+
+// lay gives the row its columns, of which nothing is known.
+func (p *Policy) lay(r *row) {
+	r.columns = p.appendColumns(r.columns[:0], r.job)
+	r.start = resize(r.start, len(p.cluster.Types()))
+	clear(r.start)
+	for _, c := range r.columns {
+		if n := &r.start[c.resource]; *n == 0 || c.GPUs < *n {
+			*n = c.GPUs
+		}
+	}
+	r.goodput = resize(r.goodput, len(r.columns))
+	r.allowed = resize(r.allowed, len(r.columns))
+	for i := range r.goodput {
+		r.goodput[i] = -1
+	}
+	r.unit, r.laid = 0, true
 }
 
 func resize[T any](s []T, n int) []T {
@@ -50,54 +67,60 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// columnsOf returns the configurations between which a job may choose.
-func (p *Policy) columnsOf(j *policy.Job) []configuration {
+// appendColumns appends the configurations that a job may ever have.
+func (p *Policy) appendColumns(columns []configuration, j *policy.Job) []configuration {
 	if j.Adaptivity.Has(job.GPUCount) && j.Reservation.IsZero() {
-		return p.columns
+		for _, c := range p.columns {
+			if j.Eligible(c.GPUType) && suffices(j, c) && batchAllows(j, c) {
+				columns = append(columns, c)
+			}
+		}
+		return columns
 	}
-	var own []configuration
 	for k, t := range p.cluster.Types() {
-		c := cluster.Configuration{Nodes: (j.GPUs + t.PerNode - 1) / t.PerNode, GPUs: j.GPUs, GPUType: t.Type}
+		gpus := max(1, j.GPUs)
+		c := cluster.Configuration{Nodes: (gpus + t.PerNode - 1) / t.PerNode, GPUs: gpus, GPUType: t.Type}
 		if r := j.Reservation; !r.IsZero() {
 			c = r
 		}
-		if c.GPUType == t.Type && c.GPUs <= t.GPUs {
-			own = append(own, configuration{c, k})
+		if c.GPUType == t.Type && c.GPUs <= t.GPUs && j.Eligible(t.Type) && c.GPUs%j.ReplicaGPUs(t.Type) == 0 {
+			columns = append(columns, configuration{c, k})
 		}
 	}
-	return own
+	return columns
 }
 
-// allow marks the columns that this round's size limits permit.
-func (p *Policy) allow(r *row) {
-	j := r.job
-	fixed := !j.Adaptivity.Has(job.GPUCount)
-	most := p.limit(j)
-	for i, c := range r.columns {
-		ok := j.Eligible(c.GPUType) && p.typeAllowed(j, c.GPUType) && r.suffices(i)
-		r.allowed[i] = ok && (fixed || c.GPUs <= most || r.least(i)) && p.batchAllows(j, c)
-	}
-}
-
-// suffices reports whether column i holds whole replicas and is within what
-// the job asked for.
-func (r *row) suffices(i int) bool {
-	j, c := r.job, r.columns[i]
+// suffices reports whether c holds whole replicas and is within what the job
+// asked for.
+func suffices(j *policy.Job, c configuration) bool {
 	most := j.Spec.MaxGPUs
-	return c.GPUs >= j.Min(c.GPUType) && c.GPUs%j.ReplicaGPUs(c.GPUType) == 0 &&
-		(most == 0 || c.GPUs <= most || !j.Adaptivity.Has(job.GPUCount))
+	return c.GPUs >= j.Min(c.GPUType) && c.GPUs%j.ReplicaGPUs(c.GPUType) == 0 && (most == 0 || c.GPUs <= most)
 }
 
-// least reports whether column i is the smallest of its GPU type that suffices.
-// It may hold more than the job's minimum, which need not be a configuration.
-func (r *row) least(i int) bool {
-	for k, c := range r.columns {
-		if c.resource == r.columns[i].resource && c.GPUs < r.columns[i].GPUs && r.suffices(k) {
-			return false
-		}
+// batchAllows reports whether the job's largest batch feeds every replica of
+// c. A job of fixed GPU count gets its batch size and GPUs as submitted.
+func batchAllows(j *policy.Job, c configuration) bool {
+	most := j.Limits.Max
+	if !j.Adaptivity.Has(job.BatchSizes) && j.BatchSize > 0 {
+		most = j.BatchSize
 	}
-	return r.suffices(i)
+	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
+	return most == 0 || replicas*max(1, j.Limits.LocalMin) <= most
 }
+
+// allow marks the columns that this round's size limits permit: no more GPUs
+// than the limit, or the fewest of a type, because a job's minimum need not be
+// a configuration.
+func (p *Policy) allow(r *row) {
+	fixed := !r.job.Adaptivity.Has(job.GPUCount)
+	most := p.limit(r.job)
+	for i, c := range r.columns {
+		r.allowed[i] = (fixed || c.GPUs <= most || r.least(i)) && p.typeAllowed(r.job, c.GPUType)
+	}
+}
+
+// least reports whether column i has the fewest GPUs of its type.
+func (r *row) least(i int) bool { return r.columns[i].GPUs == r.start[r.columns[i].resource] }
 
 // limit returns the most GPUs a job may have this round: Growth times what it
 // holds, and its minimum if it holds nothing. Source: Sia §3.3.1, "Job Scaling
@@ -118,31 +141,13 @@ func (p *Policy) typeAllowed(j *policy.Job, t cluster.GPUType) bool {
 	return j.Adaptivity.Has(job.AnyGPUType) || !j.Holding() || j.Allocation.GPUType == t
 }
 
-// batchAllows reports whether the job's largest batch feeds every replica. A
-// job of fixed GPU count gets its batch size and GPUs as submitted.
-func (p *Policy) batchAllows(j *policy.Job, c configuration) bool {
-	if !j.Adaptivity.Has(job.GPUCount) {
-		return true
-	}
-	most := j.Limits.Max
-	if !j.Adaptivity.Has(job.BatchSizes) && j.BatchSize > 0 {
-		most = j.BatchSize
-	}
-	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
-	return most == 0 || replicas*max(1, j.Limits.LocalMin) <= most
-}
-
 // normalise finds the goodput whose normalised value is N_min: the least of
 // the row, so that a job's utility is in units of its slowest way to run.
 // Source: Sia §3.3.4, "Normalized goodput matrix".
 func (p *Policy) normalise(r *row) {
 	least := math.Inf(1)
 	for i := range r.columns {
-		counts := r.allowed[i]
-		if !p.o.Rules.ValidMinimum {
-			counts = p.eligible(r, i)
-		}
-		if counts && (r.allowed[i] || !atLeast(r, i, least)) {
+		if r.allowed[i] || !p.o.Rules.ValidMinimum && !atLeast(r, i, least) {
 			if g := p.goodputOf(r, i); g > 0 {
 				least = min(least, g)
 			}
@@ -162,26 +167,21 @@ func atLeast(r *row, i int, least float64) bool {
 	return perf.Floor(j.Perf, cluster.Allocation{Configuration: c}, c.GPUs/j.ReplicaGPUs(c.GPUType), j.Limits) >= least
 }
 
-// eligible reports whether the job could ever run with column i.
-func (p *Policy) eligible(r *row, i int) bool {
-	return r.job.Eligible(r.columns[i].GPUType) && r.suffices(i) && p.batchAllows(r.job, r.columns[i])
-}
-
-// minGPUs returns N_min: the fewest GPUs of any column the job may ever have,
-// 0 if there is none.
+// minGPUs returns N_min: the fewest GPUs the job may ever run on, 0 if it can
+// run on none.
 func minGPUs(r *row) int {
-	least := math.MaxInt
-	for _, c := range r.columns {
-		n := r.job.Min(c.GPUType)
-		if !r.job.Adaptivity.Has(job.GPUCount) {
-			n = c.GPUs
+	j, least := r.job, 0
+	for i, c := range r.columns {
+		if !r.least(i) {
+			continue
 		}
-		if r.job.Eligible(c.GPUType) {
-			least = min(least, n)
+		n := c.GPUs
+		if j.Adaptivity.Has(job.GPUCount) && j.Reservation.IsZero() {
+			n = j.Min(c.GPUType)
 		}
-	}
-	if least == math.MaxInt {
-		return 0
+		if least == 0 || n < least {
+			least = n
+		}
 	}
 	return least
 }

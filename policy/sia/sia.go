@@ -63,7 +63,7 @@ func (p *Policy) meet(c *cluster.Cluster) {
 	}
 	p.cluster, p.columns, p.prices = c, matrixColumns(c), nil
 	for _, r := range p.rows {
-		r.columns = nil
+		r.laid = false
 	}
 }
 

@@ -51,19 +51,9 @@ func (r *row) remember() {
 func (p *Policy) congested(rows []*row) bool {
 	need := 0
 	for _, r := range rows {
-		if r.job.Phase != job.Profiling && p.couldRun(r) {
+		if r.job.Phase != job.Profiling {
 			need += minGPUs(r)
 		}
 	}
 	return need > p.cluster.GPUs()
-}
-
-// couldRun reports whether there is a configuration for the job.
-func (p *Policy) couldRun(r *row) bool {
-	for i := range r.columns {
-		if p.eligible(r, i) {
-			return true
-		}
-	}
-	return false
 }
