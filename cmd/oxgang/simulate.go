@@ -111,11 +111,11 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(in.Arrivals) == 0 {
-			return nil, errors.New("the trace has no jobs")
-		}
 		if i == 0 {
 			s.tell(in)
+		}
+		if len(in.Arrivals) == 0 {
+			return nil, errors.New("the trace has no jobs")
 		}
 		for _, p := range c.Policies {
 			t := &task{name: p, policy: p, config: &c, inputs: in}
