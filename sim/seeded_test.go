@@ -246,7 +246,7 @@ func TestInvariants_catches(t *testing.T) {
 		}, "profiling 0 GPU-s"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlay(t, "las")
+			p := newPlay(t, "srtf")
 			c.seed(p)
 			if err := p.run(); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got error %v, want %q", err, c.want)
@@ -270,7 +270,7 @@ func TestWorld_keeps_the_contract(t *testing.T) {
 // A job of which only the duration is known takes checkpoints too: a failure
 // costs it at most the time since the last one, and a restart.
 func TestCheckpoints_of_a_job_of_fixed_duration(t *testing.T) {
-	p := newPlay(t, "fifo")
+	p := newPlay(t, "srtf")
 	a := p.arrivals[2]
 	if a.Application != "" {
 		t.Fatalf("got application %q, want a duration", a.Application)

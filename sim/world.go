@@ -38,7 +38,7 @@ type World struct {
 	full     *cluster.Cluster // with nothing broken
 	away     map[cluster.NodeID]int
 	held     int // jobs that hold GPUs
-	stalled  int // deadlines passed in a row with nothing held and nothing to come
+	stalled  int // deadlines passed in a row with jobs waiting, nothing held and nobody to come
 }
 
 // New returns the world in which the arrivals come to a cluster. Arrivals must
@@ -91,12 +91,19 @@ func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 		}
 		at, ok := w.next()
 		if !ok || at.After(deadline) {
-			w.now = deadline
+			w.now = later(w.now, deadline)
 			return nil, w.stuck()
 		}
-		w.now, w.stalled = at, 0
+		w.now = at
 		w.happen()
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // next returns the time of the next thing on the agenda or of the next arrival.
