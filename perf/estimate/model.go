@@ -81,7 +81,7 @@ func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 	if t.known && replicas == 1 {
 		return samples / t.params.Iteration(a.Nodes, 1, b)
 	}
-	lent := samples / l.params.Iteration(nodes(a.GPUs, l.perNode), replicas, b)
+	lent := samples / l.params.Iteration(nodes(replicas*l.replica, l.perNode), replicas, b)
 	switch {
 	case !t.known && m.mode == NoProf && replicas > 1:
 		return 0 // Eq. 3.1 needs a one-GPU profile
