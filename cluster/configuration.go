@@ -53,7 +53,9 @@ func (p Placement) GPUs() int {
 }
 
 // Equal reports whether p and q hold the same amounts of the same nodes.
-func (p Placement) Equal(q Placement) bool { return slices.Equal(p, q) }
+func (p Placement) Equal(q Placement) bool {
+	return len(p) == len(q) && (len(p) == 0 || &p[0] == &q[0] || slices.Equal(p, q))
+}
 
 // Shape returns the GPUs held of each node, in ascending node order.
 func (p Placement) Shape() []int {

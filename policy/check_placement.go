@@ -1,6 +1,44 @@
 package policy
 
-import "github.com/oxgang/oxgang/cluster"
+import (
+	"errors"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// CheckPlacement returns nil if the placements of a plan keep the rules of
+// Check, and otherwise an error that joins all complaints. It is for a plan
+// that Check has passed and that a placer has then completed: what is granted
+// is as it was, so only nodes are looked at.
+func CheckPlacement(s *Snapshot, p *Plan) error {
+	if p == nil || len(p.Jobs) != len(s.Jobs) {
+		return errors.New("plan: not one decision per job")
+	}
+	c := checker{cluster: s.Cluster}
+	for i, j := range s.Jobs {
+		if d := &p.Jobs[i]; d.Placement != nil {
+			c.placed(j, d)
+		}
+	}
+	if c.nodes != nil {
+		c.kept(s, p)
+	}
+	return errors.Join(c.errs...)
+}
+
+// placed checks where one job is, unless it is where it was.
+func (c *checker) placed(j *Job, d *Decision) {
+	keeps := keepsPlace(j, d)
+	if keeps && d.Allocation.GPUs == j.Allocation.GPUs {
+		return
+	}
+	if got, want := d.Placement.GPUs(), d.Allocation.GPUs; got != want {
+		c.fail(j, "placed %d GPUs, want the %d allocated", got, want)
+	}
+	if !keeps {
+		c.placement(j, d)
+	}
+}
 
 // placement checks the nodes that a plan names.
 func (c *checker) placement(j *Job, d *Decision) {

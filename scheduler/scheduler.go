@@ -263,7 +263,7 @@ func (s *Scheduler) plan(ctx context.Context, snap *policy.Snapshot) (plan *poli
 	if plan, err = s.placer.Place(ctx, snap, plan); err != nil {
 		return nil, fmt.Errorf("round %d: place: %w", snap.Round, err)
 	}
-	if err = policy.Check(snap, plan); err != nil {
+	if err = policy.CheckPlacement(snap, plan); err != nil {
 		return nil, fmt.Errorf("round %d: placement refused: %w", snap.Round, err)
 	}
 	return plan, nil

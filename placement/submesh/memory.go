@@ -8,9 +8,14 @@ import (
 // A memory is which nodes a placement names, so that they need not be looked
 // up by name every round.
 type memory struct {
-	spec  *job.Spec
 	share *cluster.Share // the first of the placement: its identity
 	at    []int32
+}
+
+// A memo is a job's memory.
+type memo struct {
+	spec  *job.Spec
+	where *memory
 }
 
 // locate starts a claim for every job and finds the nodes of those that stay.
@@ -34,16 +39,16 @@ func (pl *Placer) locate() {
 		}
 		held := pl.holds(i)
 		for k := next; k < len(pl.memo); k++ {
-			if m := pl.memo[k]; m.spec == j.Spec {
+			if pl.memo[k].spec == j.Spec {
 				next = k + 1
-				if m.share == &held[0] && len(m.at) == len(held) {
+				if m := pl.memo[k].where; m.share == &held[0] && len(m.at) == len(held) {
 					c.where = m
 				}
 				break
 			}
 		}
 		if c.where == nil {
-			c.where = pl.lookUp(j.Spec, held)
+			c.where = pl.lookUp(held)
 		}
 	}
 }
@@ -58,7 +63,7 @@ func (pl *Placer) poolOf(t cluster.GPUType) int32 {
 }
 
 // lookUp finds the nodes of a placement; nil if one is not in the cluster.
-func (pl *Placer) lookUp(spec *job.Spec, p cluster.Placement) *memory {
+func (pl *Placer) lookUp(p cluster.Placement) *memory {
 	at := make([]int32, len(p))
 	for k := range p {
 		i, ok := pl.cluster.Index(p[k].Node)
@@ -67,7 +72,7 @@ func (pl *Placer) lookUp(spec *job.Spec, p cluster.Placement) *memory {
 		}
 		at[k] = int32(i)
 	}
-	return &memory{spec, &p[0], at}
+	return &memory{&p[0], at}
 }
 
 // write turns claims into placements and remembers them.
@@ -83,7 +88,7 @@ func (pl *Placer) write() {
 				d.Placement = j.Placement
 				if d.Allocation != j.Allocation {
 					d.Placement = shares(j.Placement, d.Allocation)
-					c.where = &memory{j.Spec, &d.Placement[0], c.where.at}
+					c.where = &memory{&d.Placement[0], c.where.at}
 				}
 			}
 		case moving:
@@ -91,8 +96,8 @@ func (pl *Placer) write() {
 			if p.Equal(j.Placement) {
 				p = j.Placement
 			}
-			d.Placement, c.where = p, &memory{j.Spec, &p[0], at}
+			d.Placement, c.where = p, &memory{&p[0], at}
 		}
-		pl.memo = append(pl.memo, c.where)
+		pl.memo = append(pl.memo, memo{j.Spec, c.where})
 	}
 }

@@ -30,7 +30,7 @@ type Placer struct {
 	cluster *cluster.Cluster
 	pools   []pool
 	nodes   []node
-	memo    []*memory // of the last round with a change, in the order of its jobs
+	memo    []memo // of the last round with a change, in the order of its jobs
 
 	// Of the round being placed:
 	s       *policy.Snapshot
