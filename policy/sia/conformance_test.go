@@ -27,12 +27,9 @@ func TestConformance(t *testing.T) {
 				t.Skip("built without the exact solver")
 			}
 			if o.Solver == sia.Exact { // a hundred times as slow
-				checks := flag.Lookup("rapid.checks")
-				before := checks.Value.String()
-				defer flag.Set("rapid.checks", before)
-				if err := flag.Set("rapid.checks", "5"); err != nil {
-					t.Fatal(err)
-				}
+				before := flag.Lookup("rapid.checks").Value.String()
+				setChecks(t, "5")
+				defer setChecks(t, before)
 			}
 			policytest.Run(t, func() policy.Policy {
 				p, err := sia.New(o)
@@ -42,6 +39,12 @@ func TestConformance(t *testing.T) {
 				return p
 			})
 		})
+	}
+}
+
+func setChecks(t *testing.T, n string) {
+	if err := flag.Set("rapid.checks", n); err != nil {
+		t.Fatal(err)
 	}
 }
 

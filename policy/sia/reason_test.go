@@ -114,6 +114,7 @@ func contradiction(j *policy.Job, why policy.Reason, free map[cluster.GPUType]in
 		ok = why.Value < why.Limit && why.Value == float64(free[why.Config.GPUType]) && why.Limit == float64(why.Config.GPUs)
 	case policy.Impossible:
 		ok = why.Config.GPUs < math.MaxInt32
+	default: // no numbers
 	}
 	if !ok {
 		return fmt.Errorf("job %s, free %v: %+v", j.ID, free, why)

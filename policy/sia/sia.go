@@ -15,8 +15,9 @@ import (
 var solveExact = exact.Solve
 
 // A Policy is Sia. It keeps the goodput rows and the prices of the last round;
-// its plans do not depend on what it keeps beyond time-sharing's history. Make
-// one with New.
+// its plans do not depend on what it keeps beyond time-sharing's history, but
+// that the last prices may decide between plans of equal value. Make one with
+// New.
 type Policy struct {
 	o       Options
 	cluster *cluster.Cluster
@@ -98,7 +99,7 @@ func (p *Policy) decide(s *policy.Snapshot, rows []*row, sol *mmkp.Solution) *po
 	for k, t := range p.cluster.Types() {
 		plan.Prices = append(plan.Prices, policy.TypePrice{Type: t.Type, Price: p.prices[k]})
 	}
-	p.free = p.leftOver(sol)
+	p.setFree(sol)
 	for i, r := range rows {
 		d := &plan.Jobs[i]
 		column := -1
@@ -118,14 +119,13 @@ func (p *Policy) decide(s *policy.Snapshot, rows []*row, sol *mmkp.Solution) *po
 	return plan
 }
 
-// leftOver returns the GPUs that a solution leaves free, by resource.
-func (p *Policy) leftOver(sol *mmkp.Solution) []float64 {
-	free := append(p.free[:0], p.problem.Capacity...)
+// setFree notes the GPUs that a solution leaves free.
+func (p *Policy) setFree(sol *mmkp.Solution) {
+	p.free = append(p.free[:0], p.problem.Capacity...)
 	for i, pick := range sol.Pick {
 		if pick >= 0 {
 			use := p.problem.Items[i].Choices[pick].Use
-			free[use.Resource] -= use.Amount
+			p.free[use.Resource] -= use.Amount
 		}
 	}
-	return free
 }
