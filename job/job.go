@@ -99,7 +99,12 @@ type Spec struct {
 func (s *Spec) Min(t cluster.GPUType) int { return max(1, s.MinGPUs, s.ReplicaGPUs(t)) }
 
 // ReplicaGPUs returns P, the GPUs of one data-parallel replica on type t.
-func (s *Spec) ReplicaGPUs(t cluster.GPUType) int { return max(1, s.GPUsPerReplica[t]) }
+func (s *Spec) ReplicaGPUs(t cluster.GPUType) int {
+	if s.GPUsPerReplica == nil {
+		return 1
+	}
+	return max(1, s.GPUsPerReplica[t])
+}
 
 // Eligible reports whether the job may run on GPUs of type t.
 func (s *Spec) Eligible(t cluster.GPUType) bool {

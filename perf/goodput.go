@@ -63,8 +63,10 @@ func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits)
 // bounds returns the smallest and largest local batch on GPU type t.
 func bounds(l *job.BatchLimits, t cluster.GPUType) (low, high int) {
 	low, high = max(1, l.LocalMin), max(1, l.Max)
-	if most, ok := l.LocalMax[t]; ok {
-		high = most
+	if l.LocalMax != nil {
+		if most, ok := l.LocalMax[t]; ok {
+			high = most
+		}
 	}
 	return low, high
 }
