@@ -3,7 +3,6 @@ package experiments
 import (
 	"context"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"strings"
@@ -15,7 +14,7 @@ import (
 func osFiles() Files {
 	return Files{
 		Open: func(name string) (io.ReadCloser, error) { return os.Open(name) },
-		Dir:  func(name string) fs.FS { return os.DirFS(name) },
+		Dir:  os.DirFS,
 	}
 }
 
