@@ -36,6 +36,5 @@
 // has (as in the public code), because an interrupted restore is pure loss.
 //
 // Deviation: the time-sharing penalty acts only while jobs ask for more GPUs
-// than there are, because with λ = 0 a job gets nothing even from an idle
-// cluster.
+// than there are, because otherwise nobody waits, and turns only cost restarts.
 package sia

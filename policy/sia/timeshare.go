@@ -7,13 +7,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// timeShare returns the penalty λ_n(i, t) for giving a job nothing: λ for each
-// round of the window τ in which it had no GPUs, and none for τ after a window
-// in which it always had. Source: Sia §3.5.6.
+// timeShare returns the penalty λ_n(i, t) for giving a job nothing: λ, and λ
+// more for each round of the window τ in which it did not run; after a window
+// in which it always ran, λ alone for τ. Source: Sia §3.5.6.
 //
-// Deviation: it is (τ − s)/δ, because the printed formula lost its denominator
-// (τ − s over τ, followed by "where δ is the length of each scheduling
-// interval") and a waiting job's claim must exceed the cost of one GPU.
+// Deviation: it is λ·(1 + (τ − s)/δ), because the printed formula lost its
+// denominator (τ − s over τ, followed by "where δ is the length of each
+// scheduling interval"), and because with a penalty of 0 a job whose turn is
+// over gets nothing even from idle GPUs.
 //
 // Deviation: a job in its turn claims more than any that waits, because its
 // claim would fall below theirs after one round, and the paper's bands of τ,
@@ -26,15 +27,15 @@ func (p *Policy) timeShare(r *row, s *policy.Snapshot) float64 {
 	served := bits.OnesCount64(r.history << (64 - window))
 	switch {
 	case now < r.rest:
-		return 0
+		return p.o.Lambda
 	case served == window:
 		r.rest = now + int64(p.o.TimeShare)
-		return 0
+		return p.o.Lambda
 	case r.job.Holding():
-		return p.o.Lambda * float64(window+1)
+		return p.o.Lambda * float64(window+2)
 	}
 	waits := bits.TrailingZeros64(r.history) // rounds since its last, at most 64
-	return p.o.Lambda * (float64(window-served) + float64(waits)/65)
+	return p.o.Lambda * (1 + float64(window-served) + float64(waits)/65)
 }
 
 // remember notes whether the job ran in the round that ends now: starting and
