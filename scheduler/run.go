@@ -8,8 +8,8 @@ import (
 )
 
 // Run joins the scheduler to a world until nothing more can happen there, or
-// until ctx is done. It returns nil at the end of the world, and otherwise what
-// went wrong.
+// until ctx is done; a round in which that happens is dropped. It returns nil at
+// the end of the world, and otherwise what went wrong.
 func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 	for next := b.Now().Add(s.o.Round); ; {
 		ev, err := b.Next(ctx, next) // 1. what happened
@@ -26,6 +26,9 @@ func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 			continue
 		}
 		snap, plan, acts := s.Round(ctx, b.Now()) // 2. snapshot -> plan -> check -> place -> diff
+		if err := ctx.Err(); err != nil {
+			return err // the plan may be half thought
+		}
 		if snap != nil {
 			for _, o := range obs {
 				o.Round(snap, plan, acts)

@@ -57,7 +57,7 @@ type Scheduler struct {
 	gone    bool      // some record of active is in a terminal phase
 }
 
-// record is one job's row: Invariant: row is nil exactly when something in it
+// record is one job's row. Invariant: row is nil exactly when something in it
 // changed since it was last shown.
 type record struct {
 	spec   *job.Spec
@@ -85,7 +85,8 @@ func (s *Scheduler) Length() time.Duration { return s.o.Round }
 // Step takes in one event and returns what is to be done at once. It returns
 // an error if the event contradicts what is known: an ID submitted twice, or a
 // report or exit of a job never submitted. Late news of a job that has ended
-// is ignored.
+// is ignored; so is, in a report from a configuration that the job no longer
+// holds, everything but the measurements.
 func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	switch ev := ev.(type) {
 	case Submitted:
@@ -154,19 +155,24 @@ func (s *Scheduler) update(id job.ID, change func(*record)) error {
 	return nil
 }
 
+// report takes in what an agent says. What it measured is true of where it was
+// measured; how the job is doing, only if it still holds that.
 func (r *record) report(rep *job.Report) {
 	r.belief.Learn(rep)
 	if rep.Profile {
 		return
 	}
 	st := &r.status
+	if rep.StepTime > 0 {
+		st.MaxGPUs = max(st.MaxGPUs, rep.Configuration.GPUs)
+	}
+	if rep.Configuration != st.Allocation.Configuration {
+		return
+	}
 	if st.Phase == job.Restoring {
 		st.Phase = job.Running
 	}
 	st.Progress, st.Epoch, st.Batch = rep.Progress, rep.Epoch, rep.Batch
-	if rep.StepTime > 0 {
-		st.MaxGPUs = max(st.MaxGPUs, rep.Configuration.GPUs)
-	}
 }
 
 func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {

@@ -103,7 +103,7 @@ func (d *desk) submit(ids ...job.ID) {
 
 func (d *desk) report(id job.ID, progress float64) {
 	d.Helper()
-	d.step(scheduler.Reported{Report: job.Report{Job: id, Progress: progress}})
+	d.step(scheduler.Reported{Report: job.Report{Job: id, Configuration: d.row(id).Allocation.Configuration, Progress: progress}})
 }
 
 // round moves on by a minute and plans.
@@ -156,6 +156,33 @@ func TestScheduler_life_of_a_job(t *testing.T) {
 	d.step(scheduler.Exited{Job: "a", Outcome: scheduler.Cancelled})
 	if s, _, _ := d.round(); s != nil || d.Jobs() != 0 {
 		t.Errorf("cancelled: got %d jobs and snapshot %v, want none", d.Jobs(), s)
+	}
+}
+
+// A late report tells how fast the job was where it came from, but not that
+// the job trains where it is.
+func TestScheduler_a_report_from_elsewhere(t *testing.T) {
+	d := newDesk(t, unprofiled())
+	d.submit("a")
+	d.policy.grants["a"] = on(share("n0", 2))
+	d.round()
+	d.report("a", 1)
+	d.policy.grants["a"] = on(share("n0", 4))
+	d.round()
+	old := job.Report{
+		Job: "a", Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "t4"}, Batch: job.BatchSize{Local: 8},
+		StepTime: time.Second, Progress: 7,
+	}
+	d.step(scheduler.Reported{Report: old})
+	if got := d.row("a"); got.Phase != job.Restoring || got.Progress != 1 || got.Status.Batch != (job.BatchSize{}) {
+		t.Errorf("late: got %+v, want it restoring, and nothing else", got.Status)
+	}
+	if got := d.row("a"); got.Status.MaxGPUs != 2 || got.Perf == nil {
+		t.Errorf("late: got at most %d GPUs and model %v, want 2 and what was measured", got.Status.MaxGPUs, got.Perf)
+	}
+	d.report("a", 3)
+	if got := d.row("a"); got.Phase != job.Running || got.Progress != 3 {
+		t.Errorf("from where it is: got %+v", got.Status)
 	}
 }
 
@@ -338,6 +365,48 @@ func TestScheduler_refuses(t *testing.T) {
 		if _, p, _ := d.round(); p.Refused != "" {
 			t.Errorf("%s: the next plan is refused too: %s", name, p.Refused)
 		}
+	}
+}
+
+// A still world submits one job, and then only time passes.
+type still struct {
+	now   time.Time
+	first scheduler.Event
+	acts  int
+}
+
+func (w *still) Now() time.Time { return w.now }
+
+func (w *still) Next(_ context.Context, deadline time.Time) (scheduler.Event, error) {
+	if ev := w.first; ev != nil {
+		w.first = nil
+		return ev, nil
+	}
+	w.now = deadline
+	return nil, nil
+}
+
+func (w *still) Do(_ context.Context, acts []scheduler.Action) error {
+	w.acts += len(acts)
+	return nil
+}
+
+type rounds struct{ seen int }
+
+func (*rounds) Event(time.Time, scheduler.Event) {}
+
+func (r *rounds) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) { r.seen++ }
+
+// Whoever ends a run while a policy thinks sees no plan of that round: what the
+// policy answers then is not its best, or a complaint that it was ended.
+func TestRun_ended_while_planning(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	d := newDesk(t, unprofiled())
+	d.policy.grants["a"] = on(share("n0", 2))
+	d.policy.spoil = func(p *policy.Plan) (*policy.Plan, error) { cancel(); return p, nil }
+	w, obs := &still{now: epoch, first: scheduler.Submitted{Spec: &job.Spec{ID: "a", Adaptivity: job.StrongScaling}}}, &rounds{}
+	if err := d.Run(ctx, w, obs); !errors.Is(err, context.Canceled) || obs.seen != 0 || w.acts != 0 {
+		t.Errorf("got error %v, %d rounds and %d actions, want %v and none", err, obs.seen, w.acts, context.Canceled)
 	}
 }
 
