@@ -168,7 +168,9 @@ func (g *agent) act(w *World) {
 		g.measure(w)
 		g.tune()
 	}
-	g.next(w)
+	if !g.fail(w) {
+		g.next(w)
+	}
 }
 
 // checkIn begins training on new GPUs.
@@ -265,6 +267,14 @@ func (g *agent) plan(w *World) time.Time {
 	if w.o.Public.RoundEpochs {
 		left = math.RoundToEven(left)
 	}
-	g.epochEnd = w.now.Add(time.Duration(left * float64(time.Second)))
+	g.epochEnd = w.now.Add(seconds(left))
 	return g.epochEnd
+}
+
+// seconds returns so many seconds, or the longest time there is.
+func seconds(s float64) time.Duration {
+	if s >= math.MaxInt64/1e9 {
+		return math.MaxInt64
+	}
+	return time.Duration(s * float64(time.Second))
 }

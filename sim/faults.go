@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func (w *World) plan() {
 
 // after draws an exponential time with the given mean.
 func after(stream *rand.Rand, mean time.Duration) time.Duration {
-	return time.Duration(stream.ExpFloat64() * float64(mean))
+	return seconds(stream.ExpFloat64() * mean.Seconds())
 }
 
 // failLater lets a node fail, be repaired, and fail again.
@@ -147,19 +148,31 @@ func (w *World) validate() error {
 
 // Fits returns an error if no part of the cluster could ever run the job.
 func Fits(c *cluster.Cluster, spec *job.Spec) error {
-	most := 0
+	if r := spec.Reservation; !r.IsZero() {
+		if t, ok := c.Type(r.GPUType); !ok || !spec.Eligible(r.GPUType) || r.Nodes > t.Nodes || r.GPUs > min(t.GPUs, r.Nodes*t.PerNode) {
+			return fmt.Errorf("job %s: reserves %v, which the cluster does not have for it", spec.ID, r)
+		}
+		return nil
+	}
+	least, most := math.MaxInt, 0
 	for _, t := range c.Types() {
 		if !spec.Eligible(t.Type) {
 			continue
 		}
-		most = max(most, t.GPUs)
-		need := spec.Min(t.Type)
-		if !spec.Adaptivity.Has(job.GPUCount) {
+		need, may := spec.Min(t.Type), t.GPUs
+		switch {
+		case !spec.Adaptivity.Has(job.GPUCount):
 			need = max(need, spec.GPUs)
+		case spec.MaxGPUs > 0:
+			may = min(may, spec.MaxGPUs)
 		}
-		if need <= t.GPUs {
+		if need <= may {
 			return nil
 		}
+		least, most = min(least, need), max(most, may)
 	}
-	return fmt.Errorf("job %s: needs %d GPUs of one eligible type, the cluster has at most %d", spec.ID, max(spec.Min(""), spec.GPUs), most)
+	if most == 0 {
+		return fmt.Errorf("job %s: the cluster has no GPU type that it may use", spec.ID)
+	}
+	return fmt.Errorf("job %s: needs %d GPUs of one eligible type, can get at most %d", spec.ID, least, most)
 }

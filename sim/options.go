@@ -63,6 +63,9 @@ type Public struct {
 // DefaultOptions returns the thesis' settings.
 func DefaultOptions() Options { return Options{Seed: 1, ReportInterval: 30 * time.Second} }
 
+// rare reports whether a mean time between failures leaves time to simulate.
+func rare(mtbf time.Duration) bool { return mtbf == 0 || mtbf >= time.Second }
+
 // Validate returns an error that joins all complaints about o.
 func (o *Options) Validate() error {
 	var errs []error
@@ -82,8 +85,8 @@ func (o *Options) Validate() error {
 	if !(n.Straggler >= 0 && n.Straggler <= 1) || n.Straggler > 0 && !(n.Slow >= 1) {
 		bad("stragglers: probability %v, slowed by %v; want 0 to 1, at least 1", n.Straggler, n.Slow)
 	}
-	if f := o.Faults; f.NodeMTBF < 0 || f.GPUMTBF < 0 || f.NodeMTBF > 0 && f.Repair <= 0 {
-		bad("faults: node MTBF %v, GPU MTBF %v, repair %v; want none negative, and a repair time", f.NodeMTBF, f.GPUMTBF, f.Repair)
+	if f := o.Faults; !rare(f.NodeMTBF) || !rare(f.GPUMTBF) || f.NodeMTBF > 0 && f.Repair <= 0 {
+		bad("faults: node MTBF %v, GPU MTBF %v, repair %v; want 0 or at least 1s, and a repair time", f.NodeMTBF, f.GPUMTBF, f.Repair)
 	}
 	for i, w := range o.Faults.Maintenance {
 		if w.From < 0 || w.To <= w.From {

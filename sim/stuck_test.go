@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/workload"
 )
@@ -14,15 +13,9 @@ import (
 // TestWorld_says_when_nothing_moves, also while nodes fail and come back, which
 // are events but help nobody.
 func TestWorld_says_when_nothing_moves(t *testing.T) {
-	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	o := sim.DefaultOptions()
 	o.Faults = sim.Faults{NodeMTBF: time.Minute, Repair: time.Minute}
-	a := workload.Arrival{Duration: time.Hour}
-	a.Spec.ID, a.Spec.GPUs, a.Spec.Target = "waits", 4, 3600
-	w, err := sim.New(c, workload.Catalog{}, []workload.Arrival{a}, o)
+	w, err := sim.New(fours(t, "n"), workload.Catalog{}, []workload.Arrival{lasting(time.Hour)}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +23,7 @@ func TestWorld_says_when_nothing_moves(t *testing.T) {
 	for range 1_000_000 {
 		ev, err := w.Next(context.Background(), deadline)
 		if err != nil {
-			if !strings.Contains(err.Error(), "stuck: 1 jobs wait") || !strings.Contains(err.Error(), "waits") {
+			if !strings.Contains(err.Error(), "stuck: 1 jobs wait") || !strings.HasSuffix(err.Error(), ": j") {
 				t.Errorf("got error %v, want that it is stuck, and the job", err)
 			}
 			return

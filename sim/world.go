@@ -4,6 +4,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -57,10 +58,7 @@ func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arriv
 	}
 	w.o.Estimate.Types = c.Types()
 	slices.SortStableFunc(w.arrivals, func(a, b *workload.Arrival) int {
-		if a.At != b.At {
-			return int(min(1, max(-1, a.At-b.At)))
-		}
-		return strings.Compare(string(a.Spec.ID), string(b.Spec.ID))
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Spec.ID, b.Spec.ID))
 	})
 	if err := w.validate(); err != nil {
 		return nil, fmt.Errorf("sim: %w", err)
@@ -165,7 +163,7 @@ func (w *World) stop(g *agent) {
 
 // stuck returns an error once nothing has moved for very long.
 func (w *World) stuck() error {
-	if w.held > 0 || len(w.arrivals) > 0 || len(w.jobs) == 0 {
+	if w.held > 0 || len(w.arrivals) > 0 || len(w.jobs) == 0 || w.maintenance() {
 		w.stalled = 0
 		return nil
 	}
@@ -180,41 +178,44 @@ func (w *World) stuck() error {
 	return fmt.Errorf("sim: stuck: %d jobs wait and nothing runs since %d rounds: %s", len(names), stallRounds, strings.Join(names[:min(5, len(names))], ", "))
 }
 
+// maintenance reports whether some window has not ended yet.
+func (w *World) maintenance() bool {
+	return slices.ContainsFunc(w.o.Faults.Maintenance, func(win Window) bool { return w.now.Before(Epoch.Add(win.To)) })
+}
+
 // Do implements scheduler.Backend. GPUs are freed before they are given.
 func (w *World) Do(_ context.Context, acts []scheduler.Action) error {
 	for _, a := range acts {
+		var err error
 		switch a := a.(type) {
 		case scheduler.Preempt:
-			g, err := w.job(a.Job)
-			if err != nil {
-				return err
-			}
-			g.settle(w)
-			g.checkpoint()
-			w.stop(g)
+			err = w.with(a.Job, w.preempt)
 		case scheduler.Run:
-			g, err := w.job(a.Job)
-			if err != nil {
-				return err
-			}
-			w.run(g, a)
+			err = w.with(a.Job, func(g *agent) { w.run(g, a) })
 		case scheduler.Profile:
-			g, err := w.job(a.Job)
-			if err != nil {
-				return err
-			}
-			g.profile(w, a.Types)
+			err = w.with(a.Job, func(g *agent) { g.profile(w, a.Types) })
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (w *World) job(id job.ID) (*agent, error) {
+// with does something with a job, which must be live.
+func (w *World) with(id job.ID, do func(*agent)) error {
 	g, ok := w.jobs[id]
 	if !ok {
-		return nil, fmt.Errorf("sim: job %s: no such job is live", id)
+		return fmt.Errorf("sim: job %s: no such job is live", id)
 	}
-	return g, nil
+	do(g)
+	return nil
+}
+
+func (w *World) preempt(g *agent) {
+	g.settle(w)
+	g.checkpoint()
+	w.stop(g)
 }
 
 func (w *World) run(g *agent, a scheduler.Run) {

@@ -1,0 +1,121 @@
+package sim_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/sim"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// fours returns a cluster of nodes of four GPUs.
+func fours(t *testing.T, ids ...cluster.NodeID) *cluster.Cluster {
+	t.Helper()
+	nodes := make([]cluster.Node, len(ids))
+	for i, id := range ids {
+		nodes[i] = cluster.Node{ID: id, GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}}
+	}
+	c, err := cluster.New(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// lasting returns a job of fixed duration on four GPUs.
+func lasting(d time.Duration) workload.Arrival {
+	a := workload.Arrival{Duration: d}
+	a.Spec.ID, a.Spec.GPUs, a.Spec.Target = "j", 4, d.Seconds()
+	return a
+}
+
+// What is to come after longer than a time.Duration can tell comes last, not
+// first.
+func TestWorld_far_future(t *testing.T) {
+	o := sim.DefaultOptions()
+	o.Faults = sim.Faults{NodeMTBF: 1<<63 - 1, Repair: time.Hour}
+	ids := strings.Split("abcdefghijklmnop", "") // so many that some time is longer than the mean
+	nodes := make([]cluster.NodeID, len(ids))
+	for i, id := range ids {
+		nodes[i] = cluster.NodeID(id)
+	}
+	w, err := sim.New(fours(t, nodes...), workload.Catalog{}, []workload.Arrival{lasting(time.Hour)}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev, err := w.Next(context.Background(), w.Now().Add(time.Minute))
+	if _, ok := ev.(scheduler.Submitted); !ok || err != nil || !w.Now().Equal(sim.Epoch) {
+		t.Errorf("got %T at %v, error %v, want a job submitted at the start", ev, w.Now(), err)
+	}
+}
+
+// A job that waits for a window of maintenance to end is not stuck, however
+// many rounds that takes.
+func TestWorld_waits_for_maintenance(t *testing.T) {
+	o := sim.DefaultOptions()
+	o.Faults.Maintenance = []sim.Window{{Nodes: []cluster.NodeID{"n"}, From: time.Minute, To: 20_000 * time.Minute}}
+	w, err := sim.New(fours(t, "n"), workload.Catalog{}, []workload.Arrival{lasting(time.Hour)}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := 0
+	for deadline := w.Now(); changes < 2; {
+		ev, err := w.Next(context.Background(), deadline)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch ev.(type) {
+		case nil:
+			deadline = deadline.Add(time.Minute)
+		case scheduler.NodesChanged:
+			changes++
+		}
+	}
+	if got := w.Now().Sub(sim.Epoch); got != 20_000*time.Minute {
+		t.Errorf("the nodes are back after %v, want %v", got, 20_000*time.Minute)
+	}
+}
+
+func TestOptions_failures_that_leave_no_time(t *testing.T) {
+	o := sim.DefaultOptions()
+	o.Faults.GPUMTBF = time.Nanosecond
+	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "GPU MTBF 1ns") {
+		t.Errorf("got error %v, want one", err)
+	}
+}
+
+func TestFits(t *testing.T) {
+	c, err := cluster.New([]cluster.Node{
+		{ID: "a", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}}, {ID: "b", GPUType: "rtx", Capacity: cluster.Resources{GPUs: 8}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages := map[cluster.GPUType]int{"t4": 4, "rtx": 8}
+	for name, tc := range map[string]struct {
+		spec job.Spec
+		want string // in the error; empty: it fits
+	}{
+		"rigid":                    {job.Spec{Adaptivity: job.Rigid, GPUs: 8}, ""},
+		"rigid, too large":         {job.Spec{Adaptivity: job.Rigid, GPUs: 9}, "needs 9 GPUs of one eligible type, can get at most 8"},
+		"rigid, of the small type": {job.Spec{Adaptivity: job.Rigid, GPUs: 8, GPUTypes: []cluster.GPUType{"t4"}}, "needs 8 GPUs of one eligible type, can get at most 4"},
+		"adaptive":                 {job.Spec{Adaptivity: job.Adaptive, GPUs: 99}, ""},
+		"adaptive, least too many": {job.Spec{Adaptivity: job.Adaptive, MinGPUs: 9}, "needs 9 GPUs"},
+		"replicas on one type":     {job.Spec{Adaptivity: job.Adaptive, GPUsPerReplica: stages, MaxGPUs: 4}, ""},
+		"replicas above its most":  {job.Spec{Adaptivity: job.Adaptive, GPUsPerReplica: stages, MaxGPUs: 2}, "needs 4 GPUs of one eligible type, can get at most 2"},
+		"no such type":             {job.Spec{Adaptivity: job.Adaptive, GPUTypes: []cluster.GPUType{"tpu"}}, "no GPU type that it may use"},
+		"reserved":                 {job.Spec{Reservation: cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "rtx"}}, ""},
+		"reserved, too many":       {job.Spec{Reservation: cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "t4"}}, "reserves (1, 8, t4)"},
+		"reserved, no such type":   {job.Spec{Reservation: cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "tpu"}}, "reserves (1, 1, tpu)"},
+	} {
+		err := sim.Fits(c, &tc.spec)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tc.want)
+		}
+	}
+}
