@@ -40,10 +40,11 @@ func gang(j *policy.Job, t *cluster.TypeInfo) cluster.Allocation {
 }
 
 // batch returns how j trains with the batch size it was submitted with; zero,
-// the agent's choice, if it was submitted without one or without limits.
+// the agent's choice, if it was submitted without one or without limits, or if
+// there is only one to choose.
 func batch(j *policy.Job, a *cluster.Allocation) job.BatchSize {
 	l := j.BatchLimits()
-	if j.BatchSize <= 0 || l.Max <= 0 {
+	if j.BatchSize <= 0 || l.Max <= 1 {
 		return job.BatchSize{}
 	}
 	return perf.FixedBatch(j.BatchSize, replicas(j, a), a.GPUType, l)
