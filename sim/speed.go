@@ -13,7 +13,8 @@ import (
 
 // tune chooses the batch size and takes up its true speed: the plan's if it
 // has one, the submitted one if that must not change, and otherwise the one
-// that the agent believes to be best, once it knows anything of its GPU type. Source: Sia §3.3.1.
+// that the agent believes to be best, once it knows anything of its GPU type.
+// Source: Sia §3.3.1.
 func (g *agent) tune() {
 	g.batch = g.choose()
 	step, sync, ok := g.app.Speed.Step(g.alloc.GPUType, g.shape, g.batch.Local)
@@ -61,20 +62,10 @@ func (g *agent) goodput() float64 {
 	iteration := g.step + (g.step-g.sync)*float64(g.batch.Accumulation)
 	total := float64(g.replicas * g.batch.PerReplica())
 	rate := total / iteration / max(1, g.app.Slowdown)
-	if g.app.Curve == nil || g.spec.Goal != job.Training {
+	if g.spec.Goal != job.Training {
 		return rate
 	}
-	return rate * g.efficiency(total)
-}
-
-// efficiency returns the true statistical efficiency at a total batch size.
-func (g *agent) efficiency(total float64) float64 {
-	sqr, vari := g.app.Curve.Gradient(g.epoch, total)
-	if sqr <= 0 {
-		return 1
-	}
-	init := float64(g.app.Batch.Init)
-	return perf.Efficiency(init*vari/sqr, init, total)
+	return rate * g.app.Efficiency(g.epoch, total)
 }
 
 // measure reports what was measured since the configuration last changed, and

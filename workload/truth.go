@@ -49,10 +49,25 @@ func (a *Application) Reference(t cluster.GPUType) float64 {
 	return float64(most) / longest
 }
 
+// Efficiency returns the true statistical efficiency in an epoch at a total
+// batch size (samples); 1 where nothing is known of gradients.
+func (a *Application) Efficiency(epoch int, total float64) float64 {
+	if a.Curve == nil {
+		return 1
+	}
+	sqr, vari := a.Curve.Gradient(epoch, total)
+	if sqr <= 0 {
+		return 1
+	}
+	init := float64(a.Batch.Init)
+	return perf.Efficiency(init*vari/sqr, init, total)
+}
+
 // alone is the application in one epoch, as a model that knows the truth.
 type alone struct {
 	app   *Application
 	epoch int
+	goal  job.Goal
 }
 
 // Throughput implements perf.Model.
@@ -62,15 +77,10 @@ func (m alone) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 
 // Efficiency implements perf.Model.
 func (m alone) Efficiency(total float64) float64 {
-	if m.app.Curve == nil {
+	if m.goal != job.Training {
 		return 1
 	}
-	sqr, vari := m.app.Curve.Gradient(m.epoch, total)
-	if sqr <= 0 {
-		return 1
-	}
-	init := float64(m.app.Batch.Init)
-	return perf.Efficiency(init*vari/sqr, init, total)
+	return m.app.Efficiency(m.epoch, total)
 }
 
 // Alone returns the seconds a job trains alone on a configuration, at its best
@@ -90,7 +100,7 @@ func (a *Application) Alone(s *job.Spec, c cluster.Configuration) float64 {
 
 // bestGoodput returns the goodput of an epoch on a configuration.
 func (a *Application) bestGoodput(s *job.Spec, c cluster.Configuration, epoch int) float64 {
-	m, alloc := alone{a, epoch}, cluster.Allocation{Configuration: c}
+	m, alloc := alone{a, epoch, s.Goal}, cluster.Allocation{Configuration: c}
 	replicas := c.GPUs / s.ReplicaGPUs(c.GPUType)
 	least, most := a.Speed.LocalRange(c.GPUType, evenShape(c))
 	limits := s.Batch

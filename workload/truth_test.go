@@ -45,6 +45,18 @@ func TestAlone(t *testing.T) {
 	}
 }
 
+// An inference job makes progress with every sample, whatever the batch size.
+func TestAloneOfAnInferenceJob(t *testing.T) {
+	app := workload.Default()["cifar10"]
+	spec := job.Spec{GPUs: 8, Adaptivity: job.Adaptive, Batch: app.Batch}
+	on := cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "a100"}
+	training := app.Alone(&spec, on)
+	spec.Goal = job.BatchInference
+	if got := app.Alone(&spec, on); !(got < training) {
+		t.Errorf("got %.0f s, want less than the %.0f s of training", got, training)
+	}
+}
+
 func TestAloneOfASteadyJob(t *testing.T) {
 	app := workload.Steady(4)
 	spec := job.Spec{GPUs: 4, Target: 100}
