@@ -29,7 +29,7 @@ func Clusters() []string {
 
 // hardware are the simple rates of the known GPU types: memory in GiB, watts
 // at full load (vendors' data sheets), and an on-demand list price per
-// GPU-hour (rounded; set your own to count money).
+// GPU-hour, rounded. GPUs of other types count as free of both.
 var hardware = map[cluster.GPUType]struct {
 	memory int64
 	power  float64
@@ -40,13 +40,16 @@ var hardware = map[cluster.GPUType]struct {
 
 // BuildCluster returns the cluster that c describes.
 func (c *Config) BuildCluster() (*cluster.Cluster, error) {
+	if c.Scale < 1 {
+		return nil, fmt.Errorf("scale %d, want at least 1", c.Scale)
+	}
 	spec := c.Cluster
 	if i := slices.IndexFunc(presets, func(p struct{ name, spec string }) bool { return p.name == spec }); i >= 0 {
 		spec = presets[i].spec
 	}
 	var nodes []cluster.Node
 	for _, part := range split(spec) {
-		more, err := parsePart(part, max(1, c.Scale))
+		more, err := parsePart(part, c.Scale)
 		if err != nil {
 			return nil, fmt.Errorf("cluster %q: %w", c.Cluster, err)
 		}
@@ -62,8 +65,11 @@ func (c *Config) BuildCluster() (*cluster.Cluster, error) {
 	return built, nil
 }
 
-// maxNodes bounds what a typing slip may ask for.
-const maxNodes = 1_000_000
+// maxNodes and maxPerNode, in GPUs, bound what a typing slip may ask for.
+const (
+	maxNodes   = 1_000_000
+	maxPerNode = 1024
+)
 
 // parsePart returns the nodes of "t4:6x4", their number times scale.
 func parsePart(part string, scale int) ([]cluster.Node, error) {
@@ -71,7 +77,7 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	count, gpus, ok2 := strings.Cut(size, "x")
 	n, err1 := strconv.Atoi(count)
 	g, err2 := strconv.Atoi(gpus)
-	if !ok || !ok2 || name == "" || errors.Join(err1, err2) != nil || n < 1 || g < 1 || n > maxNodes/scale {
+	if !ok || !ok2 || name == "" || errors.Join(err1, err2) != nil || n < 1 || g < 1 || g > maxPerNode || n > maxNodes/scale {
 		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4", part, strings.Join(Clusters(), ", "))
 	}
 	n *= scale

@@ -66,14 +66,20 @@ func Default() *Config {
 	return c
 }
 
+// unset is the origin of values that nothing set.
+const unset = "default"
+
 // Origin returns where the value of a key came from: "default", a file's
 // name, "environment" or "flag".
 func (c *Config) Origin(key string) string {
 	if o, ok := c.origins[key]; ok {
 		return o
 	}
-	return "default"
+	return unset
 }
+
+// IsSet reports whether something set a key, if only to its default.
+func (c *Config) IsSet(key string) bool { return c.Origin(key) != unset }
 
 // Set sets a key from text. It returns an error that names the key, the value
 // and what was expected; an unknown key's names the closest known ones.
@@ -127,6 +133,12 @@ func (c *Config) Validate() error {
 	}
 	if _, err := c.BuildCluster(); err != nil {
 		errs = append(errs, err)
+	}
+	if c.Horizon < 0 {
+		bad("horizon %v, want at least 0", c.Horizon)
+	}
+	if g := c.Generate; g.Span < 0 || g.Load < 0 {
+		bad("generate: span %v and load %v, want at least 0", g.Span, g.Load)
 	}
 	if _, err := trace.ParseBadRow(c.OnBadRow); err != nil {
 		errs = append(errs, err)

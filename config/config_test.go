@@ -1,7 +1,6 @@
 package config
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +69,14 @@ func TestValidateJoinsAllComplaints(t *testing.T) {
 			t.Errorf("got error %v, want %q in it", err, want)
 		}
 	}
+	c = Default()
+	c.Scale, c.Horizon, c.Generate.Span, c.Generate.Load = 0, -1, -1, -2
+	err = c.Validate()
+	for _, want := range []string{"scale 0", "horizon -1ns", "span -1ns", "load -2"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want %q in it", err, want)
+		}
+	}
 	if err := Default().Validate(); err != nil {
 		t.Errorf("defaults: %v", err)
 	}
@@ -88,7 +95,7 @@ func TestBuildCluster(t *testing.T) {
 			t.Errorf("%s x%d: got %v, %v, want %d nodes with %d GPUs", tc.spec, tc.scale, got, err, tc.nodes, tc.gpus)
 		}
 	}
-	for _, bad := range []string{"", "t4", "t4:0x4", "t4:4", "t4:4x-1", ":1x1", "t4:99999999x1", "t4:1x1,t4:1x1"} {
+	for _, bad := range []string{"", "t4", "t4:0x4", "t4:4", "t4:4x-1", ":1x1", "t4:99999999x1", "t4:1x99999999", "t4:1x1,t4:1x1"} {
 		c := Default()
 		c.Cluster = bad
 		if _, err := c.BuildCluster(); err == nil {
@@ -139,10 +146,15 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
+// What is written makes the same configuration: values, and which were set.
 func TestWriteYAMLIsReadBack(t *testing.T) {
 	var b strings.Builder
 	c := Default()
-	c.Sim.Noise.Report = 0.25
+	for key, value := range map[string]string{"sim.noise": "0.25", "round": "2m", "public": "true", "sim.round-epochs": "false"} {
+		if err := c.Set(key, value, "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := c.WriteYAML(&b); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +162,9 @@ func TestWriteYAMLIsReadBack(t *testing.T) {
 	if err := again.File(strings.NewReader(b.String()), "again"); err != nil {
 		t.Fatal(err)
 	}
-	if i := slices.IndexFunc(keys, func(k Key) bool { return k.get(c) != k.get(again) }); i >= 0 {
-		t.Errorf("%s: got %q, want %q", keys[i].Name, keys[i].get(again), keys[i].get(c))
+	for _, k := range keys {
+		if k.get(c) != k.get(again) || c.IsSet(k.Name) != again.IsSet(k.Name) {
+			t.Errorf("%s: got %q, set %v; want %q, set %v", k.Name, k.get(again), again.IsSet(k.Name), k.get(c), c.IsSet(k.Name))
+		}
 	}
 }

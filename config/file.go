@@ -66,10 +66,16 @@ func scalar(n *yaml.Node) string {
 	return strings.Join(values, ",")
 }
 
-// WriteYAML writes every key with its value, meaning and origin.
+// WriteYAML writes every key with its value, meaning and origin, as a file that
+// makes the same configuration. Keys that nothing set are comments in it: some
+// mean another thing once they are set, even to the same value.
 func (c *Config) WriteYAML(w io.Writer) error {
 	for _, k := range keys {
-		if _, err := fmt.Fprintf(w, "%s: %q # %s (%s)\n", k.Name, k.get(c), k.Doc, c.Origin(k.Name)); err != nil {
+		mark := ""
+		if !c.IsSet(k.Name) {
+			mark = "# "
+		}
+		if _, err := fmt.Fprintf(w, "%s%s: %q # %s (%s)\n", mark, k.Name, k.get(c), k.Doc, c.Origin(k.Name)); err != nil {
 			return err
 		}
 	}
