@@ -46,7 +46,7 @@ func outcome(c *config.Config, in *Inputs, name string, wrap func(policy.Policy)
 	if err != nil {
 		return "", err
 	}
-	p, err := newPolicy(c, entry)
+	p, err := NewPolicy(c, name)
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ package experiments
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -33,6 +34,8 @@ type Inputs struct {
 	Arrivals []workload.Arrival // complete, by time, then ID
 	Read     *trace.Summary     // what the trace's reader dropped or invented; nil if generated
 	Skipped  []error            // generated jobs that nothing could ever run, if bad rows are skipped
+
+	apart map[job.ID]*workload.Application // of jobs whose class is not the name of their application
 }
 
 // Load reads what a configuration names: cluster, profiles, trace. It returns
@@ -63,9 +66,12 @@ func loadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 		// The off-table rows of the shared data lie beside the profiles.
 		off, err := files.Open(c.Profiles + "/../derived/offtable_wholenode.csv")
 		var extra io.Reader
-		if err == nil {
+		switch {
+		case err == nil:
 			defer off.Close()
 			extra = off
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
 		}
 		if catalog, err = workload.ReadProfiles(files.Dir(c.Profiles), extra); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Profiles, err)
@@ -130,6 +136,12 @@ func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
 	if err := in.Catalog.Complete(a); err != nil {
 		return &trace.FieldError{Field: trace.Application, Err: err}
 	}
+	if string(a.Spec.Class) != a.Application {
+		if in.apart == nil {
+			in.apart = make(map[job.ID]*workload.Application)
+		}
+		in.apart[a.Spec.ID] = in.Catalog[a.Application] // nil: known by its duration
+	}
 	adapt(c, &a.Spec)
 	if err := in.knowsType(&a.Spec); err != nil {
 		return &trace.FieldError{Field: trace.GPUTypes, Err: err}
@@ -180,7 +192,7 @@ func adapt(c *config.Config, spec *job.Spec) {
 	if c.Public && spec.Adaptivity.Has(job.BatchSizes) && spec.BatchSize > 0 {
 		spec.Batch.Max = max(spec.BatchSize, spec.Batch.Init)
 	}
-	if c.Jobs.MaxGPUs > 0 && spec.Adaptivity.Has(job.GPUCount) {
-		spec.MaxGPUs = c.Jobs.MaxGPUs
+	if most := c.Jobs.MaxGPUs; most > 0 && spec.Adaptivity.Has(job.GPUCount) && (spec.MaxGPUs == 0 || spec.MaxGPUs > most) {
+		spec.MaxGPUs = most
 	}
 }

@@ -12,10 +12,11 @@ import (
 // kind is what the isolated time of a job depends on.
 type kind struct {
 	config     cluster.Configuration
-	class      job.Class
+	app        *workload.Application
 	gpus       int
 	batch      int
 	adaptivity job.Adaptivity
+	goal       job.Goal
 }
 
 // isolated returns the isolated times of finish-time fairness by the ground
@@ -35,7 +36,7 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 			app = workload.Steady(spec.GPUs)
 			return lasting(app.Alone(spec, c), gpus/float64(n), app.RestartDelay)
 		}
-		k := kind{c, spec.Class, spec.GPUs, spec.BatchSize, spec.Adaptivity}
+		k := kind{c, app, spec.GPUs, spec.BatchSize, spec.Adaptivity, spec.Goal}
 		seconds, ok := known[k]
 		if !ok {
 			seconds = app.Alone(spec, c)

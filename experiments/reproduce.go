@@ -6,6 +6,8 @@ import (
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/config"
 )
 
 // A Finding is one figure of ours beside the published one.
@@ -32,30 +34,24 @@ const (
 // Reproduce runs an experiment, on as many cores as there are, and returns its
 // findings in the order of its checks. data is the folder of the shared data.
 func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([]Finding, error) {
-	files = withLibrary(files)
-	results := make(map[string][]measured)
-	var g errgroup.Group
-	g.SetLimit(runtime.GOMAXPROCS(0))
+	configs := make([][]*config.Config, len(e.Runs))
 	for i := range e.Runs {
-		p := &e.Runs[i]
-		configs, err := e.configs(p, data)
-		if err != nil {
+		var err error
+		if configs[i], err = e.configs(&e.Runs[i], data); err != nil {
 			return nil, err
 		}
-		runs := make([]measured, len(configs))
+	}
+	files = withLibrary(files)
+	results := make(map[string][]measured)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, p := range e.Runs {
+		runs := make([]measured, len(configs[i]))
 		results[p.Name] = runs
-		for k, c := range configs {
-			g.Go(func() error {
-				in, err := Load(c, files)
-				if err != nil {
-					return err
-				}
-				r, err := Simulate(ctx, c, in, p.Policy)
-				if err != nil {
-					return err
-				}
-				runs[k] = measure(r)
-				return ctx.Err()
+		for k, c := range configs[i] {
+			g.Go(func() (err error) {
+				runs[k], err = reproduceOne(ctx, c, files, p.Policy)
+				return err
 			})
 		}
 	}
@@ -63,6 +59,20 @@ func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
 	return e.compare(results), nil
+}
+
+// reproduceOne returns what is measured of one run. A run that was interrupted
+// is an error.
+func reproduceOne(ctx context.Context, c *config.Config, files Files, policy string) (measured, error) {
+	in, err := Load(c, files)
+	if err != nil {
+		return measured{}, err
+	}
+	r, err := Simulate(ctx, c, in, policy)
+	if err != nil {
+		return measured{}, err
+	}
+	return measure(r), ctx.Err()
 }
 
 // compare puts the results beside what was published.

@@ -39,7 +39,7 @@ func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, ob
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPolicy(c, entry)
+	p, err := NewPolicy(c, name)
 	if err != nil {
 		return nil, err
 	}
@@ -54,20 +54,23 @@ func (r *Run) firstRefusal() string {
 	return fmt.Sprintf("; %d plans were refused, the first: %s", len(r.Refused), r.Refused[0])
 }
 
-// newPolicy makes a policy with the settings that concern it.
-func newPolicy(c *config.Config, entry builtin.Entry) (policy.Policy, error) {
-	names := make([]string, len(entry.Settings))
-	for i, s := range entry.Settings {
-		names[i] = s.Name
+// NewPolicy makes a policy by name, with the settings of a configuration that
+// concern it. It returns an error for an unknown name, and for settings that
+// the policy does not have or cannot read.
+func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
+	entry, err := builtin.Find(name)
+	if err != nil {
+		return nil, err
 	}
-	settings, err := c.SettingsOf(entry.Name, names)
+	names := entry.SettingNames()
+	settings, err := c.SettingsOf(name, names)
 	if err != nil {
 		return nil, err
 	}
 	if _, set := settings["rules"]; c.Public && !set && slices.Contains(names, "rules") {
 		settings["rules"] = "public-code"
 	}
-	return entry.New(settings)
+	return builtin.New(name, settings)
 }
 
 func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.Entry, p policy.Policy, obs []scheduler.Observer) (*Run, error) {
@@ -118,7 +121,7 @@ func options(c *config.Config, in *Inputs, entry builtin.Entry) (scheduler.Optio
 		mode = estimate.PublicCode
 		publicRules(c, &so, &wo)
 	}
-	so.Estimate.ReferenceFirst = so.Profile && c.Origin("scheduler.profile") != "default"
+	so.Estimate.ReferenceFirst = so.Profile && c.IsSet("scheduler.profile")
 	so.Profile = so.Profile && entry.Adapts && mode == estimate.Bootstrap
 	so.Estimate.Mode = mode
 	so.Estimate.Fits = estimate.NewCache()
@@ -135,33 +138,37 @@ func publicRules(c *config.Config, so *scheduler.Options, wo *sim.Options) {
 		"scheduler.free-moves": &so.FreeMoves, "sim.round-epochs": &wo.Public.RoundEpochs,
 		"sim.retune-on-epoch": &wo.Public.RetuneOnEpoch, "sim.wide-batch-range": &wo.Public.WideBatchRange,
 	} {
-		*rule = *rule || c.Origin(key) == "default"
+		*rule = *rule || !c.IsSet(key)
 	}
-	if c.Origin("sim.report-interval") == "default" {
+	if !c.IsSet("sim.report-interval") {
 		wo.ReportInterval = so.Round
 	}
 }
 
-// application returns the ground truth of a job, by its class.
+// application returns the ground truth of a job; nil if it is known only by
+// its duration.
 func (in *Inputs) application(spec *job.Spec) *workload.Application {
+	if app, ok := in.apart[spec.ID]; ok {
+		return app
+	}
 	return in.Catalog[string(spec.Class)]
 }
 
 // references returns the one-GPU reference throughputs, each computed once.
 func (in *Inputs) references() func(*job.Spec, cluster.GPUType) float64 {
 	type key struct {
-		class job.Class
-		t     cluster.GPUType
+		app *workload.Application
+		t   cluster.GPUType
 	}
 	known := make(map[key]float64)
 	return func(spec *job.Spec, t cluster.GPUType) float64 {
-		k := key{spec.Class, t}
+		k := key{in.application(spec), t}
+		if k.app == nil {
+			return 1
+		}
 		x, ok := known[k]
 		if !ok {
-			x = 1
-			if app := in.application(spec); app != nil {
-				x = app.Reference(t)
-			}
+			x = k.app.Reference(t)
 			known[k] = x
 		}
 		return x
@@ -202,10 +209,15 @@ type bounded struct {
 
 // Next implements scheduler.Backend.
 func (b *bounded) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	if b.horizon > 0 && deadline.Sub(sim.Epoch) > b.horizon {
-		return nil, errHorizon
+	end := sim.Epoch.Add(b.horizon)
+	if b.horizon == 0 || !deadline.After(end) {
+		return b.Backend.Next(ctx, deadline)
 	}
-	return b.Backend.Next(ctx, deadline)
+	ev, err := b.Backend.Next(ctx, end)
+	if ev == nil && err == nil {
+		err = errHorizon
+	}
+	return ev, err
 }
 
 // watcher notes refused plans.

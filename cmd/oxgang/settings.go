@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/trace"
 	"github.com/oxgang/oxgang/workload"
@@ -108,7 +109,8 @@ func check(c *config.Config) error {
 			errs = append(errs, fmt.Errorf("policy %s: named twice", name))
 			continue
 		}
-		errs = append(errs, checkPolicy(c, name))
+		_, err := experiments.NewPolicy(c, name)
+		errs = append(errs, err)
 	}
 	for _, s := range c.Settings {
 		errs = append(errs, checkSetting(c, s))
@@ -121,38 +123,10 @@ func check(c *config.Config) error {
 			errs = append(errs, err)
 		}
 	}
-	if c.Horizon < 0 {
-		errs = append(errs, fmt.Errorf("horizon %v, want at least 0", c.Horizon))
-	}
-	if c.Generate.Span < 0 {
-		errs = append(errs, fmt.Errorf("generate.span %v, want at least 0", c.Generate.Span))
-	}
 	if c.Trace == "" {
-		errs = append(errs, checkKind(c.Generate.Kind))
+		errs = append(errs, checkKind(c.Generate.Kind), checkLoad(&c.Generate))
 	}
 	return errors.Join(errs...)
-}
-
-// checkPolicy makes the policy once, with the settings that concern it.
-func checkPolicy(c *config.Config, name string) error {
-	entry, err := builtin.Find(name)
-	if err != nil {
-		return err
-	}
-	settings, err := c.SettingsOf(name, settingNames(entry))
-	if err != nil {
-		return err
-	}
-	_, err = builtin.New(name, settings)
-	return err
-}
-
-func settingNames(e builtin.Entry) []string {
-	names := make([]string, len(e.Settings))
-	for i, s := range e.Settings {
-		names[i] = s.Name
-	}
-	return names
 }
 
 // checkSetting returns an error if no chosen policy would see the setting.
@@ -166,7 +140,7 @@ func checkSetting(c *config.Config, setting string) error {
 		return nil // the policy complains of names it does not have
 	}
 	for _, e := range builtin.Policies() {
-		if slices.Contains(c.Policies, e.Name) && slices.Contains(settingNames(e), key) {
+		if slices.Contains(c.Policies, e.Name) && slices.Contains(e.SettingNames(), key) {
 			return nil
 		}
 	}
@@ -184,6 +158,14 @@ func checkKind(name string) error {
 	return fmt.Errorf("generate.kind %q, want one of %s", name, strings.Join(names, ", "))
 }
 
+// checkLoad returns an error if a load is asked for that would change nothing.
+func checkLoad(g *config.Generate) error {
+	if g.Load > 0 && workload.DefaultGenerateOptions(g.Kind).GPUs == 0 {
+		return fmt.Errorf("generate.load %v says nothing to kind %s, whose jobs are known by their application", g.Load, g.Kind)
+	}
+	return nil
+}
+
 // contradictions returns which settings from the same source exclude each
 // other: from different ones, the later would have overridden the earlier.
 func contradictions(c *config.Config) error {
@@ -195,7 +177,7 @@ func contradictions(c *config.Config) error {
 		{"trace", "generate.load"},
 		{"public", "estimate.mode"},
 	} {
-		if from := c.Origin(p[0]); from != "default" && from == c.Origin(p[1]) && isSet(c.Get(p[0])) {
+		if from := c.Origin(p[0]); c.IsSet(p[0]) && from == c.Origin(p[1]) && chosen(c.Get(p[0])) {
 			errs = append(errs, fmt.Errorf("%s and %s (both by %s) contradict each other, want one of them", p[0], p[1], from))
 		}
 	}
@@ -205,7 +187,8 @@ func contradictions(c *config.Config) error {
 	return errors.Join(errs...)
 }
 
-func isSet(value string) bool { return value != "" && value != "false" }
+// chosen reports whether a value asks for something.
+func chosen(value string) bool { return value != "" && value != "false" }
 
 // unprefixed is an error whose text leaves out a beginning that the reader has
 // already seen.

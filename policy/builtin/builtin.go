@@ -25,6 +25,17 @@ type Entry struct {
 	New func(settings map[string]string) (policy.Policy, error)
 }
 
+// SettingNames returns the names of the entry's settings, in order.
+func (e *Entry) SettingNames() []string { return namesOf(e.Settings) }
+
+func namesOf(settings []Setting) []string {
+	names := make([]string, len(settings))
+	for i, s := range settings {
+		names[i] = s.Name
+	}
+	return names
+}
+
 // A Setting is one option of a policy, written as text.
 type Setting struct {
 	Name    string
@@ -97,10 +108,8 @@ type reader struct {
 // alphabetical order.
 func read(given map[string]string, known []Setting) *reader {
 	r := &reader{given: given}
-	var names, unknown []string
-	for _, s := range known {
-		names = append(names, s.Name)
-	}
+	names := namesOf(known)
+	var unknown []string
 	for name := range given {
 		if !slices.Contains(names, name) {
 			unknown = append(unknown, name)

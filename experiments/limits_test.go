@@ -1,0 +1,98 @@
+package experiments
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/job"
+)
+
+// loaded returns the inputs of a trace in our own format, on one server.
+func loaded(t *testing.T, c *config.Config, lines ...string) *Inputs {
+	t.Helper()
+	c.Cluster, c.Trace = "box8", "t.jsonl"
+	folder := fstest.MapFS{c.Trace: {Data: []byte(strings.Join(lines, "\n"))}}
+	in, err := Load(c, Files{Open: func(name string) (io.ReadCloser, error) { return folder.Open(name) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// A run ends at its horizon, not at the last round before it.
+func TestHorizon(t *testing.T) {
+	for horizon, want := range map[time.Duration]int{30 * time.Second: 1, 90 * time.Second: 2, 2 * time.Minute: 3, 0: 3} {
+		c := config.Default()
+		c.Horizon = horizon
+		in := loaded(t, c, `{"id":"a","at_s":20,"duration_s":60,"gpus":1}`, `{"id":"b","at_s":80,"duration_s":60,"gpus":1}`, `{"id":"c","at_s":120,"duration_s":60,"gpus":1}`)
+		run, err := Simulate(context.Background(), c, in, "fifo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(run.Result.Jobs); got != want || run.Unfinished != (horizon > 0) {
+			t.Errorf("horizon %v: got %d jobs, unfinished %v, want %d", horizon, got, run.Unfinished, want)
+		}
+	}
+}
+
+// The truth about a job is that of its application, whatever its class is.
+func TestApplicationOfAClass(t *testing.T) {
+	c := config.Default()
+	in := loaded(t, c,
+		`{"id":"plain","application":"bert","gpus":1}`,
+		`{"id":"named","application":"bert","class":"large","gpus":1}`,
+		`{"id":"misled","application":"bert","class":"cifar10","gpus":1}`,
+		`{"id":"steady","duration_s":60,"class":"cifar10","gpus":1}`)
+	alone := isolated(in)
+	want := alone(&in.Arrivals[0].Spec, "a100", 2)
+	for i := range in.Arrivals {
+		spec := &in.Arrivals[i].Spec
+		app, name := in.application(spec), ""
+		if app != nil {
+			name = app.Name
+		}
+		if name != in.Arrivals[i].Application {
+			t.Errorf("job %s: got application %q, want %q", spec.ID, name, in.Arrivals[i].Application)
+		}
+		if got := alone(spec, "a100", 2); app != nil && got != want {
+			t.Errorf("job %s: got %v alone, want %v", spec.ID, got, want)
+		}
+	}
+}
+
+// A limit on the GPUs of all jobs does not lift a job's own.
+func TestMaxGPUs(t *testing.T) {
+	c := config.Default()
+	c.Jobs.MaxGPUs = 4
+	in := loaded(t, c,
+		`{"id":"free","application":"bert","gpus":1,"adaptivity":["gpu_count"]}`,
+		`{"id":"less","application":"bert","gpus":1,"max_gpus":2,"adaptivity":["gpu_count"]}`,
+		`{"id":"more","application":"bert","gpus":1,"max_gpus":8,"adaptivity":["gpu_count"]}`)
+	want := map[job.ID]int{"free": 4, "less": 2, "more": 4}
+	for _, a := range in.Arrivals {
+		if a.Spec.MaxGPUs != want[a.Spec.ID] {
+			t.Errorf("job %s: got at most %d GPUs, want %d", a.Spec.ID, a.Spec.MaxGPUs, want[a.Spec.ID])
+		}
+	}
+}
+
+// An experiment that cannot be run as a whole does not begin.
+func TestReproduce_complains_first(t *testing.T) {
+	e, err := Parse("x", []byte("config: {trace: t}\nruns: [{name: a, policy: fifo}, {name: b, policy: fifo, config: {scale: none}}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan string, 1)
+	files := Files{Open: func(name string) (io.ReadCloser, error) {
+		opened <- name
+		return nil, io.ErrUnexpectedEOF
+	}}
+	if _, err := e.Reproduce(t.Context(), files, ""); err == nil || !strings.Contains(err.Error(), "scale") || len(opened) > 0 {
+		t.Errorf("got error %v, %d files opened, want a complaint of the scale, and none", err, len(opened))
+	}
+}
