@@ -23,8 +23,9 @@ type progress struct {
 	shown    time.Time
 }
 
-func newProgress(w io.Writer, quiet bool, runs, jobs int) *progress {
-	p := &progress{w: w, total: runs * jobs, shown: time.Now()}
+// newProgress returns the progress of so many jobs, of all runs together.
+func newProgress(w io.Writer, quiet bool, jobs int) *progress {
+	p := &progress{w: w, total: jobs, shown: time.Now()}
 	if quiet {
 		p.w = io.Discard
 	}

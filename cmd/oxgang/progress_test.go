@@ -5,6 +5,9 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A terminal gets a bar that is cleared in the end, everything else a plain
@@ -25,7 +28,7 @@ func TestProgress(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var b bytes.Buffer
-			p := newProgress(&b, test.quiet, 2, 2)
+			p := newProgress(&b, test.quiet, 4)
 			p.terminal = test.terminal
 			p.step() // too soon to tell
 			p.shown = long
@@ -36,7 +39,19 @@ func TestProgress(t *testing.T) {
 			}
 		})
 	}
-	if p := newProgress(io.Discard, false, 1, 1); p.terminal {
+	if p := newProgress(io.Discard, false, 1); p.terminal {
 		t.Error("a writer that is no file is taken for a terminal")
+	}
+}
+
+// Seeds that generate other numbers of jobs than the first do not make the bar
+// longer than its frame.
+func TestJobsOf(t *testing.T) {
+	var tasks []*task
+	for _, jobs := range []int{2, 3} {
+		tasks = append(tasks, &task{inputs: &experiments.Inputs{Arrivals: make([]workload.Arrival, jobs)}})
+	}
+	if got := jobsOf(tasks); got != 5 {
+		t.Errorf("got %d jobs, want 5", got)
 	}
 }

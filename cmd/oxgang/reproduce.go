@@ -43,7 +43,7 @@ experiments.`,
 
 func (r *reproduction) run(cmd *cobra.Command, names []string) error {
 	if r.format != "table" && r.format != "json" {
-		return usageError{fmt.Errorf("output %q, want table or json", r.format)}
+		return misused("output %q, want table or json", r.format)
 	}
 	chosen, err := r.choose(names)
 	if err != nil {
@@ -75,6 +75,9 @@ func (r *reproduction) run(cmd *cobra.Command, names []string) error {
 
 // choose returns the experiments asked for.
 func (r *reproduction) choose(names []string) ([]*experiments.Experiment, error) {
+	if r.ci && r.all || (r.ci || r.all) && len(names) > 0 {
+		return nil, misused("got --ci %v, --all %v and experiments %q, want one of them", r.ci, r.all, names)
+	}
 	if r.ci || r.all {
 		names = experiments.Names()
 	}

@@ -80,6 +80,9 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	if s.seeds < 1 {
 		return misused("seeds %d, want at least 1", s.seeds)
 	}
+	if s.seeds > 1 && s.config.Trace == "-" {
+		return misused("seeds %d of a trace on standard input, which can be read once; want a file", s.seeds)
+	}
 	tasks, err := s.plan(ctx)
 	if err != nil {
 		return err
@@ -90,15 +93,24 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	if s.stage != nil {
 		defer func() { err = errors.Join(err, s.stage.discard()) }()
 	}
-	jobs := len(tasks[0].inputs.Arrivals)
-	s.say("%d runs of %d jobs on %d GPUs\n", len(tasks), jobs, tasks[0].inputs.Cluster.GPUs())
-	bar := newProgress(s.stderr, s.quiet, len(tasks), jobs)
+	s.say("%d runs of %d jobs on %d GPUs\n", len(tasks), len(tasks[0].inputs.Arrivals), tasks[0].inputs.Cluster.GPUs())
+	bar := newProgress(s.stderr, s.quiet, jobsOf(tasks))
 	err = s.simulateAll(ctx, tasks, bar)
 	bar.done()
 	if err != nil {
 		return err
 	}
 	return s.show(ctx, stdout, tasks)
+}
+
+// jobsOf returns the number of jobs of all tasks: other seeds may generate, or
+// skip, another number.
+func jobsOf(tasks []*task) int {
+	jobs := 0
+	for _, t := range tasks {
+		jobs += len(t.inputs.Arrivals)
+	}
+	return jobs
 }
 
 // plan returns the tasks, with inputs loaded once per seed.
