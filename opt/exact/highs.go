@@ -79,7 +79,7 @@ func (m *model) addCapacities() {
 		row := -1
 		for i := range m.problem.Items {
 			for j := range m.problem.Items[i].Choices {
-				a := amount(&m.problem.Items[i].Choices[j], k)
+				a := m.problem.Items[i].Choices[j].Uses(k)
 				if a == 0 {
 					continue
 				}
@@ -90,20 +90,6 @@ func (m *model) addCapacities() {
 			}
 		}
 	}
-}
-
-// amount returns what c uses of resource k.
-func amount(c *mmkp.Choice, k int) float64 {
-	total := 0.0
-	if c.Resource == k {
-		total = c.Amount
-	}
-	for _, u := range c.More {
-		if u.Resource == k {
-			total += u.Amount
-		}
-	}
-	return total
 }
 
 func (m *model) addRow(lower, upper float64) int {

@@ -148,15 +148,15 @@ func (s *Solver) fitsAlone(c *Choice) bool {
 		return c.Amount == 0 || c.Amount <= s.capacity[c.Resource]
 	}
 	for k := range s.problem.Capacity {
-		if c.uses(k) > s.capacity[k] {
+		if c.Uses(k) > s.capacity[k] {
 			return false
 		}
 	}
 	return true
 }
 
-// uses returns what c uses of resource k.
-func (c *Choice) uses(k int) float64 {
+// Uses returns what c uses of resource k.
+func (c *Choice) Uses(k int) float64 {
 	total := 0.0
 	if c.Resource == k {
 		total = c.Amount
@@ -204,7 +204,7 @@ func (s *Solver) dominated(i int, c column, others []column) bool {
 // within reports whether c uses at most as much of every resource as d.
 func (c *Choice) within(d *Choice, capacity []float64) bool {
 	for k := range capacity {
-		if c.uses(k) > d.uses(k) {
+		if c.Uses(k) > d.Uses(k) {
 			return false
 		}
 	}
@@ -269,7 +269,7 @@ func (s *Solver) uses(i int, c int32, k int) float64 {
 	col := &s.columns[c]
 	switch {
 	case col.resource == several:
-		return s.problem.Items[i].Choices[col.choice].uses(k)
+		return s.problem.Items[i].Choices[col.choice].Uses(k)
 	case int(col.resource) == k:
 		return col.amount
 	}

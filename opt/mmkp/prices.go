@@ -106,7 +106,7 @@ func (s *Solver) findRoofs() {
 			choice := &s.problem.Items[i].Choices[s.columns[c].choice]
 			worth := s.columns[c].lp - s.columns[r.first].lp
 			for k := range s.problem.Capacity {
-				if a := choice.uses(k); a > 0 {
+				if a := choice.Uses(k); a > 0 {
 					s.raise(k, worth/a)
 				}
 			}

@@ -136,7 +136,7 @@ func (s *Solver) fits(i int, c int32, rest []float64) bool {
 	}
 	choice := &s.problem.Items[i].Choices[col.choice]
 	for k := range s.problem.Capacity {
-		if a := choice.uses(k); a > 0 && a > rest[k] {
+		if a := choice.Uses(k); a > 0 && a > rest[k] {
 			return false
 		}
 	}

@@ -146,7 +146,7 @@ func (s *Solver) checkNeeds() error {
 func (it *Item) leastUse(k int) float64 {
 	least := math.Inf(1)
 	for j := range it.Choices {
-		least = min(least, it.Choices[j].uses(k))
+		least = min(least, it.Choices[j].Uses(k))
 	}
 	return least
 }
