@@ -71,7 +71,7 @@ type Spec struct {
 	Name        string
 	User, Queue string
 	Class       Class   // empty: a class of its own
-	Weight      float64 // share; 1 if unset
+	Weight      float64 // share; 1 if unset. Carried along: no policy here looks at it yet
 	GPUs        int     // requested; rigid jobs get exactly this
 	BatchSize   int     // requested total batch size; fixed unless BatchSizes may be adapted
 	MinGPUs     int     // 0 means 1
@@ -82,8 +82,8 @@ type Spec struct {
 	GPUsPerReplica  map[cluster.GPUType]int
 	MicroBatches    int               // per replica and pass of a pipeline-parallel job; 0: data parallel
 	GPUTypes        []cluster.GPUType // eligible; empty means any
-	CPUs            float64           // per job, cores
-	Memory          int64             // per job, host bytes
+	CPUs            float64           // per job, cores; not yet counted against those of nodes
+	Memory          int64             // per job, host bytes; as CPUs
 	Adaptivity      Adaptivity
 	Batch           BatchLimits
 	Goal            Goal
