@@ -35,13 +35,14 @@ type Inputs struct {
 	Read     *trace.Summary     // what the trace's reader dropped or invented; nil if generated
 	Skipped  []error            // generated jobs that nothing could ever run, if bad rows are skipped
 
-	apart map[job.ID]*workload.Application // of jobs whose class is not the name of their application
+	apart       map[job.ID]*workload.Application // of jobs whose class is not the name of their application
+	asSubmitted bool                             // some policy runs jobs so: they must fit so
 }
 
 // Load reads what a configuration names: cluster, profiles, trace. It returns
 // an error that names file, line, column and value of what is wrong with them.
 func Load(c *config.Config, files Files) (*Inputs, error) {
-	in := &Inputs{}
+	in := &Inputs{asSubmitted: !allAdapt(c.Policies)}
 	var err error
 	if in.Cluster, err = c.BuildCluster(); err != nil {
 		return nil, err
@@ -147,8 +148,8 @@ func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
 		return &trace.FieldError{Field: trace.GPUTypes, Err: err}
 	}
 	spec := a.Spec
-	if !allAdapt(c.Policies) {
-		spec.Adaptivity &^= job.GPUCount // it must fit as submitted
+	if in.asSubmitted {
+		spec.Adaptivity &^= job.GPUCount
 	}
 	if err := sim.Fits(in.Cluster, &spec); err != nil {
 		return &trace.FieldError{Field: trace.GPUs, Err: err}
