@@ -90,7 +90,7 @@ func TestTimeShare_off_runs_some_to_completion(t *testing.T) {
 	}
 }
 
-// Deviation: the penalty acts only while jobs need more GPUs than there are.
+// The penalty acts only while jobs need more GPUs than there are.
 // A job that can never run, and one that is profiled, need none.
 func TestTimeShare_preempts_nobody_without_congestion(t *testing.T) {
 	runs, _ := play(t, 2, 20, 3*time.Minute)
