@@ -303,34 +303,28 @@ func TestCheckpoints_of_a_job_of_fixed_duration(t *testing.T) {
 	}
 }
 
-// A job told to train with a batch that its GPUs cannot hold fails: it does not
-// keep them and stand still.
-func TestRun_of_a_batch_that_does_not_run(t *testing.T) {
+// A job told to train where it does not run fails: it does not keep its GPUs
+// and stand still.
+func TestRun_where_a_job_does_not_run(t *testing.T) {
 	s := busy(t)
 	w, err := sim.New(s.cluster, s.catalog, s.arrivals[:1], s.world)
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := s.arrivals[0].Spec.ID
 	run := scheduler.Run{
-		Job:        id,
-		Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "t4"}},
+		Job:        s.arrivals[0].Spec.ID,
+		Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "abacus"}},
 		Placement:  cluster.Placement{{Node: "t4-0", Resources: cluster.Resources{GPUs: 1}}},
 	}
-	for _, step := range []struct {
-		local int // 0: nothing is done
-		want  string
-	}{
-		{0, "scheduler.Submitted"}, {128, "scheduler.Reported"}, {1, "scheduler.Exited"},
-	} {
-		if run.Batch.Local = step.local; step.local > 0 {
+	for _, want := range []string{"scheduler.Submitted", "scheduler.Reported", "scheduler.Exited"} {
+		ev, err := w.Next(t.Context(), w.Now().Add(70*time.Second))
+		if got := fmt.Sprintf("%T", ev); err != nil || got != want {
+			t.Fatalf("got %s, %v, want %s", got, err, want)
+		}
+		if want == "scheduler.Submitted" {
 			if err := w.Do(t.Context(), []scheduler.Action{run}); err != nil {
 				t.Fatal(err)
 			}
-		}
-		ev, err := w.Next(t.Context(), w.Now().Add(70*time.Second))
-		if got := fmt.Sprintf("%T", ev); err != nil || got != step.want {
-			t.Fatalf("local batch %d: got %s, %v, want %s", step.local, got, err, step.want)
 		}
 		if e, ok := ev.(scheduler.Exited); ok && e.Outcome != scheduler.Failed {
 			t.Errorf("got %v, want the job to fail", e.Outcome)
