@@ -85,7 +85,10 @@ func (r *round) keep(i int, why policy.Kind) {
 	}
 	d.Allocation = j.Allocation
 	d.Batch = batch(j, &d.Allocation)
-	d.Why = policy.Reason{Kind: why, Config: j.Allocation.Configuration, Value: float64(j.Allocation.GPUs)}
+	d.Why.Kind, d.Why.Value = why, float64(j.Allocation.GPUs)
+	if why != policy.AsPlanned {
+		d.Why.Config = j.Allocation.Configuration
+	}
 }
 
 // grant gives j its gang on the best GPU type with room and reports whether
