@@ -40,7 +40,7 @@ var metricTable = []metric{
 	{"policy_p50_ms", "policy time per round, median of all rounds", policyQuantile(0.5)},
 	{"policy_p95_ms", "policy time per round, 95th percentile of all rounds", policyQuantile(0.95)},
 	{"longest_resizes", "how often the job with the longest JCT changed its number of GPUs", resizes},
-	{"longest_gpus_min", "fewest GPUs that job ever held", func(runs []measured) float64 { return float64(slices.Min(longest(runs).sizes)) }},
+	{"longest_shrinks", "how often it went on with fewer GPUs", shrinks},
 	{"longest_gpus_max", "most GPUs that job ever held", func(runs []measured) float64 { return float64(slices.Max(longest(runs).sizes)) }},
 	{"done", "jobs that are done, of all runs", done},
 }
@@ -145,6 +145,16 @@ func resizes(runs []measured) float64 {
 	count, sizes := 0, longest(runs).sizes
 	for i := 1; i < len(sizes); i++ {
 		if sizes[i] != sizes[i-1] {
+			count++
+		}
+	}
+	return float64(count)
+}
+
+func shrinks(runs []measured) float64 {
+	count, sizes := 0, longest(runs).sizes
+	for i := 1; i < len(sizes); i++ {
+		if sizes[i] < sizes[i-1] {
 			count++
 		}
 	}

@@ -51,15 +51,24 @@ func (a *agenda) peek() (time.Time, bool) {
 
 type entries []entry
 
-func (h entries) Len() int      { return len(h) }
+// Len implements heap.Interface.
+func (h entries) Len() int { return len(h) }
+
+// Swap implements heap.Interface.
 func (h entries) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+// Less implements heap.Interface: by time, then order.
 func (h entries) Less(i, j int) bool {
 	if c := h[i].at.Compare(h[j].at); c != 0 {
 		return c < 0
 	}
 	return h[i].order < h[j].order
 }
+
+// Push implements heap.Interface.
 func (h *entries) Push(e any) { *h = append(*h, e.(entry)) }
+
+// Pop implements heap.Interface.
 func (h *entries) Pop() any {
 	old := *h
 	e := old[len(old)-1]

@@ -32,9 +32,9 @@ func (g *agent) choose() job.BatchSize {
 	case g.app.Curve == nil:
 		return job.BatchSize{Local: 1}
 	case g.fixed.Local > 0:
-		return g.measurable(perf.FixedBatch(g.replicas*g.fixed.PerReplica(), g.replicas, t, &g.limits))
+		return g.within(perf.FixedBatch(g.replicas*g.fixed.PerReplica(), g.replicas, t, &g.limits))
 	case !g.spec.Adaptivity.Has(job.BatchSizes):
-		return g.measurable(perf.FixedBatch(max(g.spec.BatchSize, g.replicas), g.replicas, t, &g.limits))
+		return g.within(perf.FixedBatch(max(g.spec.BatchSize, g.replicas), g.replicas, t, &g.limits))
 	}
 	m, _ := g.belief.Model()
 	if m != nil && m == g.asked {
@@ -50,16 +50,8 @@ func (g *agent) choose() job.BatchSize {
 	return g.within(perf.FixedBatch(max(g.limits.Init, least), g.replicas, t, &g.limits))
 }
 
-// measurable raises a fixed batch size to the least that was measured: smaller
-// ones run too, but nobody knows how fast. Ones too large for the GPUs are left
-// to fail.
-func (g *agent) measurable(b job.BatchSize) job.BatchSize {
-	least, _ := g.app.Speed.LocalRange(g.alloc.GPUType, g.shape)
-	b.Local = max(b.Local, least)
-	return b
-}
-
-// within moves a batch size into the range that runs on the GPUs held.
+// within moves a batch size into the range that was measured on the GPUs held:
+// less runs too, but nobody knows how fast.
 func (g *agent) within(b job.BatchSize) job.BatchSize {
 	least, most := g.app.Speed.LocalRange(g.alloc.GPUType, g.shape)
 	b.Local = min(max(b.Local, least), most)

@@ -11,8 +11,8 @@ import (
 
 // A row is one job's row of the goodput matrix. Its columns are the
 // configurations the job may ever have: those of the policy that it can use,
-// one per GPU type if its GPU count is fixed, its reservation. It is kept from round to round and evaluated anew only where the
-// belief behind it changed.
+// one per GPU type if its GPU count is fixed, its reservation. It is kept from
+// round to round and evaluated anew only where the belief behind it changed.
 type row struct {
 	job     *policy.Job
 	columns []configuration
@@ -20,11 +20,11 @@ type row struct {
 	goodput []float64             // per column, not normalised; 0: cannot run, -1: not yet asked
 	allowed []bool                // per column: within this round's size limits
 	unit    float64               // goodput whose normalised value is N_min
-	history uint64                // bit n: held GPUs n rounds ago
+	history uint64                // bit n: ran n rounds ago
 	pin     cluster.Configuration // what the job gets in this round, whatever it is worth; zero: it chooses
 	laid    bool                  // columns are those of this cluster
 	seen    int                   // round in which the job was last there
-	rest    int64                 // time-sharing: virtual nanoseconds until which it has no claim
+	rest    int64                 // time-sharing: virtual nanoseconds until which it claims no more than lambda
 }
 
 // refresh brings the row up to date with its job.
@@ -203,8 +203,10 @@ func (p *Policy) goodputOf(r *row, i int) float64 {
 	return r.goodput[i]
 }
 
-// goodput returns what a job is believed to achieve with a configuration.
-// Source: Sia §3.3.4; "limited adaptivity" and "other workload types" there.
+// goodput returns what a job is believed to achieve with a configuration, in
+// samples per second at the efficiency of B0; in samples per second where the
+// batch size is fixed, or nothing is trained; 1 or 0 if a latency bound is all
+// that counts. Source: Sia §3.3.4.
 func goodput(j *policy.Job, c cluster.Configuration) float64 {
 	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
 	a := cluster.Allocation{Configuration: c}
@@ -212,10 +214,11 @@ func goodput(j *policy.Job, c cluster.Configuration) float64 {
 		g, _ := perf.BestBatch(j.Perf, a, replicas, j.Limits)
 		return g
 	}
-	batch := perf.FixedBatch(max(j.BatchSize, j.Limits.Init, replicas), replicas, c.GPUType, j.Limits)
-	if j.Goal == job.Training && j.BatchSize > 0 {
-		batch = perf.FixedBatch(max(j.BatchSize, replicas), replicas, c.GPUType, j.Limits)
+	total := j.BatchSize
+	if total == 0 || j.Goal != job.Training {
+		total = max(total, j.Limits.Init)
 	}
+	batch := perf.FixedBatch(max(total, replicas), replicas, c.GPUType, j.Limits)
 	speed := j.Perf.Throughput(a, batch)
 	if j.Goal == job.LatencyBound {
 		return meets(j, float64(replicas*batch.PerReplica()), speed)

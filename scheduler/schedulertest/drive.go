@@ -32,6 +32,7 @@ func DriveWith(c *cluster.Cluster, p policy.Policy, obs ...scheduler.Observer) f
 // asPlanned is the Placer of plans that say where.
 type asPlanned struct{}
 
+// Place implements placement.Placer.
 func (asPlanned) Place(_ context.Context, _ *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	return p, nil
 }
