@@ -13,8 +13,9 @@ import (
 type kind struct {
 	config     cluster.Configuration
 	app        *workload.Application
-	gpus       int
-	batch      int
+	batch      int // submitted
+	init, most int // total batch sizes allowed
+	least      int // local
 	adaptivity job.Adaptivity
 	goal       job.Goal
 }
@@ -36,7 +37,7 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 			app = workload.Steady(spec.GPUs)
 			return lasting(app.Alone(spec, c), gpus/float64(n), app.RestartDelay)
 		}
-		k := kind{c, app, spec.GPUs, spec.BatchSize, spec.Adaptivity, spec.Goal}
+		k := kind{c, app, spec.BatchSize, spec.Batch.Init, spec.Batch.Max, spec.Batch.LocalMin, spec.Adaptivity, spec.Goal}
 		seconds, ok := known[k]
 		if !ok {
 			seconds = app.Alone(spec, c)

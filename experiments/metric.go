@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/fairness"
 	"github.com/oxgang/oxgang/metrics"
 )
 
@@ -82,12 +83,9 @@ func pool(runs []measured, of func(*measured) []float64) []float64 {
 }
 
 func pooledP99(runs []measured) float64 {
-	all := pool(runs, func(o *measured) []float64 { return o.jcts })
-	if len(all) == 0 {
-		return 0
-	}
+	all := pool(runs, func(m *measured) []float64 { return m.jcts })
 	slices.Sort(all)
-	return all[min(len(all)-1, int(0.99*float64(len(all))))]
+	return metrics.Quantile(all, 0.99)
 }
 
 func maxContention(runs []measured) float64 {
@@ -99,31 +97,17 @@ func maxContention(runs []measured) float64 {
 }
 
 func worstRho(runs []measured) float64 {
-	worst := 0.0
-	for _, r := range pool(runs, func(o *measured) []float64 { return o.rhos }) {
-		worst = max(worst, r)
-	}
-	return worst
+	return fairness.Worst(pool(runs, func(m *measured) []float64 { return m.rhos }))
 }
 
 func unfair(runs []measured) float64 {
-	all := pool(runs, func(o *measured) []float64 { return o.rhos })
-	count := 0
-	for _, r := range all {
-		if r > 1 {
-			count++
-		}
-	}
-	return 100 * float64(count) / float64(max(1, len(all)))
+	return 100 * fairness.UnfairFraction(pool(runs, func(m *measured) []float64 { return m.rhos }))
 }
 
 func policyQuantile(q float64) func([]measured) float64 {
 	return func(runs []measured) float64 {
 		all := pool(runs, func(o *measured) []float64 { return o.millis })
 		slices.Sort(all)
-		if len(all) == 0 {
-			return 0
-		}
 		return metrics.Quantile(all, q)
 	}
 }
