@@ -109,5 +109,7 @@ func (a *Application) bestGoodput(s *job.Spec, c cluster.Configuration, epoch in
 		g, _ := perf.BestBatch(m, alloc, replicas, &limits)
 		return g
 	}
-	return perf.Goodput(m, alloc, replicas, perf.FixedBatch(max(s.BatchSize, replicas), replicas, c.GPUType, &limits))
+	b := perf.FixedBatch(max(s.BatchSize, replicas), replicas, c.GPUType, &limits)
+	b.Local = max(b.Local, least) // less runs too, but nobody knows how fast
+	return perf.Goodput(m, alloc, replicas, b)
 }
