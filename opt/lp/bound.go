@@ -1,0 +1,273 @@
+package lp
+
+import "math"
+
+// Bound returns a lower bound on the objective of every feasible x, proven by
+// the row multipliers y (any numbers; length RowSlots). A multiplier that an
+// infinite side cannot hold counts as 0, and a column without a bound where it
+// needs one gets the one its rows imply. It is the better of two bounds: that of
+// y, and that of y after Tighten. -Inf proves nothing.
+func Bound(p *Problem, y []float64) float64 {
+	implied := p.impliedBounds()
+	b := p.lagrangian(y, implied)
+	return max(b, p.lagrangian(Tighten(p, y), implied))
+}
+
+// Tighten returns multipliers that make up for small errors in y: where a column
+// has a negative reduced cost and nothing but a packing row (coefficients and
+// columns at least 0) keeps it from growing, that row's multiplier takes the
+// reduced cost over. Of several such rows it is the one that this is cheapest
+// for. Many columns of one row then cost what the worst of them costs, not what
+// all of them do.
+func Tighten(p *Problem, y []float64) []float64 {
+	better := make([]float64, len(y))
+	for i, v := range y {
+		better[i] = p.held(i, v)
+	}
+	packing := p.packingRows()
+	more := make([]float64, len(y))
+	for j, d := range ReducedCosts(p, better) {
+		if d >= 0 {
+			continue
+		}
+		rows, values := p.Entries(j)
+		best, least := -1, Inf
+		if p.up[j] < Inf {
+			least = p.up[j] // what the column's own bound costs per unit of d
+		}
+		for k, r := range rows {
+			if packing[r] && p.side[r].up/values[k] < least {
+				best, least = k, p.side[r].up/values[k]
+			}
+		}
+		if best >= 0 {
+			more[rows[best]] = max(more[rows[best]], -d/values[best])
+		}
+	}
+	for i := range better {
+		better[i] -= more[i]
+	}
+	return better
+}
+
+// packingRows marks the rows with an upper side that bounds each of its columns.
+func (p *Problem) packingRows() []bool {
+	is := make([]bool, p.RowSlots())
+	for i := range is {
+		is[i] = p.HasRow(i) && p.side[i].up < Inf && p.side[i].up >= 0
+	}
+	for j := range p.cost {
+		rows, values := p.Entries(j)
+		for k, r := range rows {
+			if values[k] < 0 || p.low[j] < 0 {
+				is[r] = false
+			}
+		}
+	}
+	return is
+}
+
+// held returns the multiplier v of row i, or 0 if the side it leans on is none.
+func (p *Problem) held(i int, v float64) float64 {
+	if !p.HasRow(i) || v > 0 && p.side[i].low == -Inf || v < 0 && p.side[i].up == Inf {
+		return 0
+	}
+	return v
+}
+
+// ranges are bounds by column index.
+type ranges struct{ low, up []float64 }
+
+// lagrangian returns the least of c'x + y'(s - Ax) over sides s and bounds x.
+func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
+	total := p.Offset
+	clean := make([]float64, len(y))
+	for i, v := range y {
+		v = p.held(i, v)
+		clean[i] = v
+		switch {
+		case v > 0:
+			total += v * p.side[i].low
+		case v < 0:
+			total += v * p.side[i].up
+		}
+	}
+	for j, d := range ReducedCosts(p, clean) {
+		switch {
+		case !p.HasCol(j):
+		case d > 0:
+			total += d * implied.low[j]
+		case d < 0:
+			total += d * implied.up[j]
+		}
+	}
+	if math.IsNaN(total) {
+		return -Inf
+	}
+	return total
+}
+
+// impliedBounds returns the columns' bounds, with those that one row implies in
+// place of infinite ones.
+func (p *Problem) impliedBounds() ranges {
+	least, most := p.activityRanges()
+	b := ranges{append([]float64(nil), p.low...), append([]float64(nil), p.up...)}
+	for j := range p.cost {
+		if !p.HasCol(j) || p.low[j] > -Inf && p.up[j] < Inf {
+			continue
+		}
+		rows, values := p.Entries(j)
+		for k, r := range rows {
+			low, up := p.implied(j, int(r), values[k], least[r], most[r])
+			if p.low[j] == -Inf {
+				b.low[j] = max(b.low[j], low)
+			}
+			if p.up[j] == Inf {
+				b.up[j] = min(b.up[j], up)
+			}
+		}
+	}
+	return b
+}
+
+// A span is the least or most that a row's columns can add up to: a finite part,
+// and the number of columns that are infinite.
+type span struct {
+	finite   float64
+	infinite int
+}
+
+func (s *span) add(x float64) {
+	if math.IsInf(x, 0) {
+		s.infinite++
+	} else {
+		s.finite += x
+	}
+}
+
+// without returns the span less one column's part; infinite if another is.
+func (s span) without(x float64) (rest float64, ok bool) {
+	if math.IsInf(x, 0) {
+		return s.finite, s.infinite == 1
+	}
+	return s.finite - x, s.infinite == 0
+}
+
+func (p *Problem) activityRanges() (least, most []span) {
+	least, most = make([]span, p.RowSlots()), make([]span, p.RowSlots())
+	for j := range p.cost {
+		rows, values := p.Entries(j)
+		for k, r := range rows {
+			low, up := p.part(j, values[k])
+			least[r].add(low)
+			most[r].add(up)
+		}
+	}
+	return least, most
+}
+
+// part returns the least and the most that column j adds with coefficient a.
+func (p *Problem) part(j int, a float64) (least, most float64) {
+	if a < 0 {
+		return a * p.up[j], a * p.low[j]
+	}
+	return a * p.low[j], a * p.up[j]
+}
+
+// implied returns the bounds that row i puts on column j, whose coefficient is a.
+func (p *Problem) implied(j, i int, a float64, least, most span) (low, up float64) {
+	low, up = -Inf, Inf
+	partLow, partUp := p.part(j, a)
+	if rest, ok := least.without(partLow); ok && p.side[i].up < Inf { // a x <= up - rest
+		low, up = half(a, p.side[i].up-rest, low, up, a > 0)
+	}
+	if rest, ok := most.without(partUp); ok && p.side[i].low > -Inf { // a x >= low - rest
+		low, up = half(a, p.side[i].low-rest, low, up, a < 0)
+	}
+	return low, up
+}
+
+// half cuts low..up at b/a: from above if upper, else from below.
+func half(a, b, low, up float64, upper bool) (newLow, newUp float64) {
+	if upper {
+		return low, min(up, b/a)
+	}
+	return max(low, b/a), up
+}
+
+// CheckInfeasible reports whether the row multipliers ray prove that no x meets
+// rows and bounds: the least that ray'(s - Ax) can be, over sides and bounds, is
+// more than 0 (by a relative 1e-9). It is a Farkas certificate.
+func CheckInfeasible(p *Problem, ray []float64) bool {
+	if len(ray) != p.RowSlots() {
+		return false
+	}
+	total, size := 0.0, 0.0
+	d := make([]float64, p.ColSlots())
+	scale := make([]float64, p.ColSlots())
+	for j := range d {
+		rows, values := p.Entries(j)
+		for k, r := range rows {
+			d[j] -= values[k] * ray[r]
+			scale[j] += math.Abs(values[k] * ray[r])
+		}
+	}
+	add := func(v, low, up float64) {
+		x := low
+		if v < 0 {
+			x = up
+		}
+		total += v * x
+		size += math.Abs(v * x)
+	}
+	for i, v := range ray {
+		if v != 0 {
+			add(v, p.side[i].low, p.side[i].up)
+		}
+	}
+	for j, v := range d {
+		if math.Abs(v) > 1e-9*scale[j] {
+			add(v, p.low[j], p.up[j])
+		}
+	}
+	return total > 1e-9*(1+size) && !math.IsInf(size, 0)
+}
+
+// CheckUnbounded reports whether the direction ray (by column index) lowers the
+// objective for ever: c'ray < 0, and no bound or row side is ever met (each to a
+// relative 1e-9). With any feasible x it proves that the problem is unbounded.
+func CheckUnbounded(p *Problem, ray []float64) bool {
+	if len(ray) != p.ColSlots() {
+		return false
+	}
+	size := 0.0
+	for _, v := range ray {
+		size = max(size, math.Abs(v))
+	}
+	gain, scale := 0.0, 0.0
+	for j, v := range ray {
+		if v > 1e-9*size && p.up[j] < Inf || v < -1e-9*size && p.low[j] > -Inf {
+			return false
+		}
+		gain += p.cost[j] * v
+		scale += math.Abs(p.cost[j] * v)
+	}
+	for i, a := range Activities(p, ray) {
+		if a > 1e-9*size && p.side[i].up < Inf || a < -1e-9*size && p.side[i].low > -Inf {
+			return false
+		}
+	}
+	return gain < -1e-9*(1e-300+scale)
+}
+
+// Grade fills a solution's objective, bound, residuals and gap from its X and Y.
+// Solvers call it last; a solution whose Y is nil keeps its Bound.
+func Grade(p *Problem, s *Solution) {
+	s.Objective = Objective(p, s.X)
+	s.PrimalResidual = PrimalResidual(p, s.X)
+	if s.Y != nil {
+		s.DualResidual = DualResidual(p, s.Y)
+		s.Bound = Bound(p, s.Y)
+	}
+	s.Gap = math.Abs(s.Objective-s.Bound) / (1 + math.Abs(s.Objective))
+}

@@ -1,0 +1,372 @@
+package lp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Errors of edits. They come wrapped, with the column or row that is wrong.
+var (
+	// ErrRemoved reports a handle whose column or row was removed, or which is
+	// not of this problem.
+	ErrRemoved = errors.New("was removed, or is not of this problem")
+	// ErrTooLarge reports that a problem would need more memory than its limit.
+	ErrTooLarge = errors.New("problem is too large")
+)
+
+// Inf is a side or bound that does not bind.
+var Inf = math.Inf(1)
+
+// A Col is the handle of a column. The zero value is none.
+type Col struct{ slot, stamp uint32 }
+
+// Index returns the column's place in Solution.X, in 0 to Problem.ColSlots()-1.
+// It does not change while the column lives; later columns may take it.
+func (c Col) Index() int { return int(c.slot) }
+
+// A Row is the handle of a row. The zero value is none.
+type Row struct{ slot, stamp uint32 }
+
+// Index returns the row's place in Solution.Y, in 0 to Problem.RowSlots()-1.
+func (r Row) Index() int { return int(r.slot) }
+
+// A RowEntry is one coefficient of a new column.
+type RowEntry struct {
+	Row   Row
+	Value float64 // finite; 0 is left out
+}
+
+// A ColEntry is one coefficient of a new row.
+type ColEntry struct {
+	Col   Col
+	Value float64 // finite; 0 is left out
+}
+
+// A Problem is a linear program under edit. The zero value is an empty problem.
+// Solvers read it and never change it. Not safe for concurrent use with edits.
+type Problem struct {
+	// Offset is added to the objective.
+	Offset float64
+	// MemoryLimit makes edits fail with ErrTooLarge when the problem itself
+	// would take more bytes than this; 0 is no limit.
+	MemoryLimit int64
+
+	matrix   store
+	cost     []float64 // by column slot; 0 in a hole
+	low, up  []float64 // by column slot; 0, 0 in a hole
+	integer  []bool    // by column slot; nil: none is
+	colStamp []uint32  // odd while the slot is in use
+	freeCols []uint32
+
+	side     []sides  // by row slot; free in a hole
+	inRow    []colset // columns with a coefficient, by row slot
+	rowStamp []uint32
+	freeRows []uint32
+
+	cols, rows, nonzeros int
+	edits                uint64
+}
+
+// sides are a row's bounds.
+type sides struct{ low, up float64 }
+
+// Cols returns the number of columns.
+func (p *Problem) Cols() int { return p.cols }
+
+// Rows returns the number of rows.
+func (p *Problem) Rows() int { return p.rows }
+
+// Nonzeros returns the number of coefficients.
+func (p *Problem) Nonzeros() int { return p.nonzeros }
+
+// ColSlots returns the length of arrays indexed by Col.Index: columns and holes.
+func (p *Problem) ColSlots() int { return len(p.cost) }
+
+// RowSlots returns the length of arrays indexed by Row.Index: rows and holes.
+func (p *Problem) RowSlots() int { return len(p.side) }
+
+// Edits counts the edits so far; equal counts mean an unchanged problem.
+func (p *Problem) Edits() uint64 { return p.edits }
+
+// AddRow adds the row low <= sum of the entries <= up and returns its handle.
+// It costs the entries. Errors: a NaN, low > up, a side that nothing can meet,
+// an infinite coefficient, a column twice or removed, ErrTooLarge.
+func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
+	if err := checkRange(low, up); err != nil {
+		return Row{}, fmt.Errorf("row: %w", err)
+	}
+	for i, e := range entries {
+		if err := p.checkCol(e.Col); err != nil {
+			return Row{}, err
+		}
+		if !finite(e.Value) {
+			return Row{}, fmt.Errorf("row: column %d: coefficient %v, want finite", e.Col.slot, e.Value)
+		}
+		for _, other := range entries[:i] {
+			if len(entries) <= few && other.Col == e.Col {
+				return Row{}, fmt.Errorf("row: column %d: two coefficients, want one", e.Col.slot)
+			}
+		}
+	}
+	if len(entries) > few && repeats(entries) {
+		return Row{}, errors.New("row: a column has two coefficients, want one")
+	}
+	if err := p.room(0, 1, len(entries)); err != nil {
+		return Row{}, err
+	}
+	r := p.newRow(low, up)
+	for _, e := range entries {
+		if e.Value != 0 {
+			p.put(e.Col.slot, r.slot, e.Value)
+		}
+	}
+	p.edits++
+	return r, nil
+}
+
+// AddCol adds a column with low <= x <= up and returns its handle. It costs the
+// entries. Errors: a NaN, low > up, an infinite cost or coefficient, a row twice
+// or removed, ErrTooLarge.
+func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error) {
+	if err := checkRange(low, up); err != nil {
+		return Col{}, fmt.Errorf("column: %w", err)
+	}
+	if !finite(cost) {
+		return Col{}, fmt.Errorf("column: cost %v, want finite", cost)
+	}
+	for i, e := range entries {
+		if err := p.checkRow(e.Row); err != nil {
+			return Col{}, err
+		}
+		if !finite(e.Value) {
+			return Col{}, fmt.Errorf("column: row %d: coefficient %v, want finite", e.Row.slot, e.Value)
+		}
+		for _, other := range entries[:i] {
+			if other.Row == e.Row {
+				return Col{}, fmt.Errorf("column: row %d: two coefficients, want one", e.Row.slot)
+			}
+		}
+	}
+	if err := p.room(1, 0, len(entries)); err != nil {
+		return Col{}, err
+	}
+	c := p.newCol(cost, low, up, entries)
+	p.edits++
+	return c, nil
+}
+
+// few is the number of entries up to which comparing all pairs is cheapest.
+const few = 16
+
+func repeats(entries []ColEntry) bool {
+	seen := make(map[Col]bool, len(entries))
+	for _, e := range entries {
+		if seen[e.Col] {
+			return true
+		}
+		seen[e.Col] = true
+	}
+	return false
+}
+
+func (p *Problem) newRow(low, up float64) Row {
+	var slot uint32
+	if n := len(p.freeRows); n > 0 {
+		slot = p.freeRows[n-1]
+		p.freeRows = p.freeRows[:n-1]
+	} else {
+		slot = uint32(len(p.side))
+		p.side, p.inRow, p.rowStamp = append(p.side, sides{}), append(p.inRow, colset{}), append(p.rowStamp, 0)
+	}
+	p.side[slot] = sides{low, up}
+	p.rowStamp[slot]++
+	p.rows++
+	return Row{slot, p.rowStamp[slot]}
+}
+
+func (p *Problem) newCol(cost, low, up float64, entries []RowEntry) Col {
+	var slot uint32
+	if n := len(p.freeCols); n > 0 {
+		slot = p.freeCols[n-1]
+		p.freeCols = p.freeCols[:n-1]
+	} else {
+		slot = uint32(len(p.cost))
+		p.cost, p.low, p.up = append(p.cost, 0), append(p.low, 0), append(p.up, 0)
+		p.colStamp = append(p.colStamp, 0)
+		if p.integer != nil {
+			p.integer = append(p.integer, false)
+		}
+	}
+	p.cost[slot], p.low[slot], p.up[slot] = cost, low, up
+	p.colStamp[slot]++
+	p.nonzeros += p.matrix.add(slot, entries)
+	for _, e := range entries {
+		if e.Value != 0 {
+			p.inRow[e.Row.slot].add(slot)
+		}
+	}
+	p.cols++
+	return Col{slot, p.colStamp[slot]}
+}
+
+// RemoveCols removes columns. It costs their coefficients. An error (ErrRemoved)
+// removes none.
+func (p *Problem) RemoveCols(cols ...Col) error {
+	for i, c := range cols {
+		if err := p.checkCol(c); err != nil {
+			for _, done := range cols[:i] { // put back: nothing is removed on error
+				p.colStamp[done.slot]--
+			}
+			return err
+		}
+		p.colStamp[c.slot]++ // so that the same handle twice is an error
+	}
+	for _, c := range cols {
+		rows, _ := p.matrix.column(c.slot)
+		for _, r := range rows {
+			p.inRow[r].stale++
+		}
+		p.nonzeros -= len(rows)
+		p.matrix.remove(c.slot)
+		for _, r := range rows {
+			p.inRow[r].tidy(p, r)
+		}
+		p.cost[c.slot], p.low[c.slot], p.up[c.slot] = 0, 0, 0
+		if p.integer != nil {
+			p.integer[c.slot] = false
+		}
+		p.freeCols = append(p.freeCols, c.slot)
+		p.cols--
+	}
+	p.edits++
+	return nil
+}
+
+// RemoveRow removes a row and its coefficients. It costs them.
+func (p *Problem) RemoveRow(r Row) error {
+	if err := p.checkRow(r); err != nil {
+		return err
+	}
+	for _, c := range p.inRow[r.slot].members {
+		if p.matrix.drop(c, r.slot) {
+			p.nonzeros--
+		}
+	}
+	p.inRow[r.slot] = colset{}
+	p.side[r.slot] = sides{-Inf, Inf}
+	p.rowStamp[r.slot]++
+	p.freeRows = append(p.freeRows, r.slot)
+	p.rows--
+	p.edits++
+	return nil
+}
+
+// SetCost sets a column's cost.
+func (p *Problem) SetCost(c Col, cost float64) error {
+	if err := p.checkCol(c); err != nil {
+		return err
+	}
+	if !finite(cost) {
+		return fmt.Errorf("column %d: cost %v, want finite", c.slot, cost)
+	}
+	p.cost[c.slot] = cost
+	p.edits++
+	return nil
+}
+
+// SetBounds sets a column's bounds.
+func (p *Problem) SetBounds(c Col, low, up float64) error {
+	if err := p.checkCol(c); err != nil {
+		return err
+	}
+	if err := checkRange(low, up); err != nil {
+		return fmt.Errorf("column %d: %w", c.slot, err)
+	}
+	p.low[c.slot], p.up[c.slot] = low, up
+	p.edits++
+	return nil
+}
+
+// SetRHS sets a row's sides; one of them may be infinite.
+func (p *Problem) SetRHS(r Row, low, up float64) error {
+	if err := p.checkRow(r); err != nil {
+		return err
+	}
+	if err := checkRange(low, up); err != nil {
+		return fmt.Errorf("row %d: %w", r.slot, err)
+	}
+	p.side[r.slot] = sides{low, up}
+	p.edits++
+	return nil
+}
+
+// SetCoefficient sets one coefficient; 0 removes it. It costs the column.
+func (p *Problem) SetCoefficient(r Row, c Col, value float64) error {
+	if err := errors.Join(p.checkRow(r), p.checkCol(c)); err != nil {
+		return err
+	}
+	if !finite(value) {
+		return fmt.Errorf("row %d, column %d: coefficient %v, want finite", r.slot, c.slot, value)
+	}
+	switch {
+	case value != 0:
+		if err := p.room(0, 0, 1); err != nil {
+			return err
+		}
+		p.put(c.slot, r.slot, value)
+	case p.matrix.drop(c.slot, r.slot):
+		p.nonzeros--
+		p.inRow[r.slot].stale++
+		p.inRow[r.slot].tidy(p, r.slot)
+	}
+	p.edits++
+	return nil
+}
+
+// put writes a coefficient that is not 0.
+func (p *Problem) put(col, row uint32, value float64) {
+	if p.matrix.set(col, row, value) {
+		p.nonzeros++
+		p.inRow[row].add(col)
+	}
+}
+
+// SetInteger says whether a column must be integral. Solvers of linear programs
+// ignore it.
+func (p *Problem) SetInteger(c Col, integer bool) error {
+	if err := p.checkCol(c); err != nil {
+		return err
+	}
+	if p.integer == nil && integer {
+		p.integer = make([]bool, len(p.cost))
+	}
+	if p.integer != nil {
+		p.integer[c.slot] = integer
+	}
+	p.edits++
+	return nil
+}
+
+func (p *Problem) checkCol(c Col) error {
+	if int(c.slot) >= len(p.colStamp) || p.colStamp[c.slot] != c.stamp || c.stamp&1 == 0 {
+		return fmt.Errorf("column %d %w", c.slot, ErrRemoved)
+	}
+	return nil
+}
+
+func (p *Problem) checkRow(r Row) error {
+	if int(r.slot) >= len(p.rowStamp) || p.rowStamp[r.slot] != r.stamp || r.stamp&1 == 0 {
+		return fmt.Errorf("row %d %w", r.slot, ErrRemoved)
+	}
+	return nil
+}
+
+func checkRange(low, up float64) error {
+	if math.IsNaN(low) || math.IsNaN(up) || low > up || low == Inf || up == -Inf {
+		return fmt.Errorf("range %v to %v, want a lower end that is not above the upper one", low, up)
+	}
+	return nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,231 @@
+package lp_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/oxgang/oxgang/opt/lp"
+)
+
+// plain is the slow, obvious twin of a Problem.
+type plain struct {
+	cols map[lp.Col][3]float64 // cost, low, up
+	rows map[lp.Row][2]float64
+	a    map[lp.Row]map[lp.Col]float64
+}
+
+func (t *plain) anyCol(r *rapid.T) lp.Col {
+	all := slices.SortedFunc(maps.Keys(t.cols), func(a, b lp.Col) int { return a.Index() - b.Index() })
+	return rapid.SampledFrom(all).Draw(r, "col")
+}
+
+func (t *plain) anyRow(r *rapid.T) lp.Row {
+	all := slices.SortedFunc(maps.Keys(t.rows), func(a, b lp.Row) int { return a.Index() - b.Index() })
+	return rapid.SampledFrom(all).Draw(r, "row")
+}
+
+// agree fails unless p reads as t.
+func (t *plain) agree(r *rapid.T, p *lp.Problem) {
+	if p.Cols() != len(t.cols) || p.Rows() != len(t.rows) {
+		r.Fatalf("%d columns and %d rows, want %d and %d", p.Cols(), p.Rows(), len(t.cols), len(t.rows))
+	}
+	nonzeros := 0
+	for c, want := range t.cols {
+		got := p.Column(c.Index())
+		if got.Cost != want[0] || got.Low != want[1] || got.Up != want[2] {
+			r.Fatalf("column %d: %+v, want %v", c.Index(), got, want)
+		}
+		have := map[int]float64{}
+		for k, i := range got.Rows {
+			have[int(i)] = got.Values[k]
+		}
+		expect := map[int]float64{}
+		for row, entries := range t.a {
+			if v := entries[c]; v != 0 {
+				expect[row.Index()] = v
+				nonzeros++
+			}
+		}
+		if d := cmp.Diff(expect, have); d != "" {
+			r.Fatalf("column %d (-want +got):\n%s", c.Index(), d)
+		}
+	}
+	if p.Nonzeros() != nonzeros {
+		r.Fatalf("%d coefficients, want %d", p.Nonzeros(), nonzeros)
+	}
+	for row, entries := range t.a {
+		var want []uint32
+		for c, v := range entries {
+			if v != 0 {
+				want = append(want, uint32(c.Index()))
+			}
+		}
+		slices.Sort(want)
+		if got := p.RowCols(row.Index()); !slices.Equal(got, want) {
+			r.Fatalf("row %d has columns %v, want %v", row.Index(), got, want)
+		}
+	}
+}
+
+// TestProblem_edits does random edits to a problem and to maps beside it.
+func TestProblem_edits(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		p := &lp.Problem{}
+		twin := &plain{map[lp.Col][3]float64{}, map[lp.Row][2]float64{}, map[lp.Row]map[lp.Col]float64{}}
+		for range rapid.IntRange(1, 60).Draw(r, "edits") {
+			editOnce(r, p, twin)
+		}
+		twin.agree(r, p)
+	})
+}
+
+func editOnce(r *rapid.T, p *lp.Problem, twin *plain) {
+	number := rapid.Float64Range(-9, 9)
+	kind := rapid.IntRange(0, 7).Draw(r, "kind")
+	if kind >= 2 && (len(twin.cols) == 0 || len(twin.rows) == 0) {
+		kind %= 2
+	}
+	must := func(err error) {
+		if err != nil {
+			r.Fatal(err)
+		}
+	}
+	switch kind {
+	case 0:
+		var entries []lp.RowEntry
+		for row := range twin.rows {
+			if rapid.Bool().Draw(r, "in") {
+				entries = append(entries, lp.RowEntry{Row: row, Value: number.Draw(r, "a")})
+			}
+		}
+		cost := number.Draw(r, "cost")
+		c, err := p.AddCol(cost, 0, 5, entries...)
+		must(err)
+		twin.cols[c] = [3]float64{cost, 0, 5}
+		for _, e := range entries {
+			twin.a[e.Row][c] = e.Value
+		}
+	case 1:
+		var entries []lp.ColEntry
+		for c := range twin.cols {
+			if rapid.Bool().Draw(r, "in") {
+				entries = append(entries, lp.ColEntry{Col: c, Value: number.Draw(r, "a")})
+			}
+		}
+		row, err := p.AddRow(-3, 3, entries...)
+		must(err)
+		twin.rows[row], twin.a[row] = [2]float64{-3, 3}, map[lp.Col]float64{}
+		for _, e := range entries {
+			twin.a[row][e.Col] = e.Value
+		}
+	case 2:
+		c := twin.anyCol(r)
+		must(p.RemoveCols(c))
+		delete(twin.cols, c)
+		for _, entries := range twin.a {
+			delete(entries, c)
+		}
+		if err := p.RemoveCols(c); !errors.Is(err, lp.ErrRemoved) {
+			r.Fatalf("second removal: %v, want ErrRemoved", err)
+		}
+	case 3:
+		row := twin.anyRow(r)
+		must(p.RemoveRow(row))
+		delete(twin.rows, row)
+		delete(twin.a, row)
+		if err := p.RemoveRow(row); !errors.Is(err, lp.ErrRemoved) {
+			r.Fatalf("second removal: %v, want ErrRemoved", err)
+		}
+	case 4, 5:
+		c, row, v := twin.anyCol(r), twin.anyRow(r), number.Draw(r, "a")
+		if kind == 5 {
+			v = 0
+		}
+		must(p.SetCoefficient(row, c, v))
+		twin.a[row][c] = v
+	case 6:
+		c, v := twin.anyCol(r), number.Draw(r, "cost")
+		must(p.SetCost(c, v))
+		twin.cols[c] = [3]float64{v, twin.cols[c][1], twin.cols[c][2]}
+	case 7:
+		c := twin.anyCol(r)
+		must(p.SetBounds(c, -1, lp.Inf))
+		twin.cols[c] = [3]float64{twin.cols[c][0], -1, lp.Inf}
+	}
+}
+
+func TestProblem_refuses(t *testing.T) {
+	p := &lp.Problem{}
+	r, err := p.AddRow(0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := p.AddCol(1, 0, 1, lp.RowEntry{Row: r, Value: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := math.NaN()
+	for want, edit := range map[string]func() error{
+		"column: cost NaN, want finite":               func() error { _, err := p.AddCol(nan, 0, 1); return err },
+		"column: cost +Inf, want finite":              func() error { _, err := p.AddCol(lp.Inf, 0, 1); return err },
+		"column: row 0: coefficient NaN, want finite": func() error { _, err := p.AddCol(1, 0, 1, lp.RowEntry{Row: r, Value: nan}); return err },
+		"column: row 0: two coefficients, want one": func() error {
+			_, err := p.AddCol(1, 0, 1, lp.RowEntry{Row: r, Value: 1}, lp.RowEntry{Row: r, Value: 2})
+			return err
+		},
+		"column 0: range 2 to 1, want a lower end that is not above the upper one": func() error { return p.SetBounds(c, 2, 1) },
+		"row 0: range NaN to 1, want a lower end that is not above the upper one":  func() error { return p.SetRHS(r, nan, 1) },
+		"row 0, column 0: coefficient -Inf, want finite":                           func() error { return p.SetCoefficient(r, c, -lp.Inf) },
+		"row: column 0: two coefficients, want one": func() error {
+			_, err := p.AddRow(0, 1, lp.ColEntry{Col: c, Value: 1}, lp.ColEntry{Col: c, Value: 1})
+			return err
+		},
+		"column 0 was removed, or is not of this problem": func() error { return p.SetCost(lp.Col{}, 1) },
+		"row 0 was removed, or is not of this problem":    func() error { return p.SetRHS(lp.Row{}, 0, 1) },
+	} {
+		if err := edit(); err == nil || err.Error() != want {
+			t.Errorf("error %q, want %q", fmt.Sprint(err), want)
+		}
+	}
+}
+
+func TestProblem_memory_limit(t *testing.T) {
+	p := &lp.Problem{MemoryLimit: 100_000}
+	r, err := p.AddRow(0, 1)
+	for n := 0; err == nil; n++ {
+		if n > 10_000 {
+			t.Fatal("no refusal")
+		}
+		_, err = p.AddCol(0, 0, 1, lp.RowEntry{Row: r, Value: 1})
+	}
+	if !errors.Is(err, lp.ErrTooLarge) {
+		t.Error(err)
+	}
+}
+
+// The diet of two foods: minimise 3x + 2y, x + y >= 4, x + 3y >= 6, 0 <= x, 0 <= y <= 3.
+// The optimum is x = 1, y = 3: 9, with duals 3 and 0 and the bound of y at -1.
+func TestBound(t *testing.T) {
+	p := &lp.Problem{}
+	a, _ := p.AddRow(4, lp.Inf)
+	b, _ := p.AddRow(6, lp.Inf)
+	_, _ = p.AddCol(3, 0, lp.Inf, lp.RowEntry{Row: a, Value: 1}, lp.RowEntry{Row: b, Value: 1})
+	_, _ = p.AddCol(2, 0, 3, lp.RowEntry{Row: a, Value: 1}, lp.RowEntry{Row: b, Value: 3})
+	s := &lp.Solution{X: []float64{1, 3}, Y: []float64{3, 0}}
+	lp.Grade(p, s)
+	if s.Objective != 9 || s.Bound != 9 || s.Gap != 0 || s.PrimalResidual != 0 || s.DualResidual != 0 {
+		t.Errorf("got %+v, want objective and bound 9", s)
+	}
+	s = &lp.Solution{X: []float64{2, 2}, Y: []float64{1, 0.5}}
+	lp.Grade(p, s)
+	if s.Objective != 10 || s.Bound != 5.5 {
+		t.Errorf("objective %v bound %v, want 10 and 1*4 + 0.5*6 - 0.5*3", s.Objective, s.Bound)
+	}
+}

@@ -1,0 +1,197 @@
+package lp
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// blockSize is the number of coefficients in a block; a longer column has a
+// block of its own.
+const blockSize = 1 << 16
+
+// store holds the coefficients by column: blocks of two parallel arrays, in
+// which a column has a run of a power of two places, and free runs by size. So
+// adding, growing and removing a column costs the column, memory is given back
+// to later columns, and a pass over all columns reads memory nearly in order.
+type store struct {
+	blocks []block
+	at     []run       // by column slot
+	free   [32][]place // runs of 1<<k places
+	used   int         // of the last block
+}
+
+type block struct {
+	rows   []uint32
+	values []float64
+}
+
+type place struct{ block, first uint32 }
+
+// A run is a column's coefficients: n places of 1<<size from place on.
+type run struct {
+	place
+	n    uint32
+	size uint8
+}
+
+// add writes a new column and returns the number of its coefficients.
+func (s *store) add(col uint32, entries []RowEntry) int {
+	for int(col) >= len(s.at) {
+		s.at = append(s.at, run{})
+	}
+	n := 0
+	for _, e := range entries {
+		if e.Value != 0 {
+			n++
+		}
+	}
+	s.at[col] = s.take(n)
+	rows, values := s.column(col)
+	k := 0
+	for _, e := range entries {
+		if e.Value != 0 {
+			rows[k], values[k] = e.Row.slot, e.Value
+			k++
+		}
+	}
+	return n
+}
+
+// take returns a run for n coefficients.
+func (s *store) take(n int) run {
+	if n == 0 {
+		return run{}
+	}
+	size := bits.Len(uint(n - 1))
+	r := run{n: uint32(n), size: uint8(size)}
+	if k := len(s.free[size]); k > 0 {
+		r.place = s.free[size][k-1]
+		s.free[size] = s.free[size][:k-1]
+		return r
+	}
+	if len(s.blocks) == 0 || s.used+1<<size > len(s.blocks[len(s.blocks)-1].rows) {
+		s.split()
+		m := max(blockSize, 1<<size)
+		s.blocks = append(s.blocks, block{make([]uint32, m), make([]float64, m)})
+		s.used = 0
+	}
+	r.place = place{uint32(len(s.blocks) - 1), uint32(s.used)}
+	s.used += 1 << size
+	return r
+}
+
+// split puts what is left of the last block on the free lists.
+func (s *store) split() {
+	if len(s.blocks) == 0 {
+		return
+	}
+	last := uint32(len(s.blocks) - 1)
+	for end := len(s.blocks[last].rows); s.used < end; {
+		size := bits.Len(uint(end-s.used)) - 1
+		s.free[size] = append(s.free[size], place{last, uint32(s.used)})
+		s.used += 1 << size
+	}
+}
+
+// column returns the rows and values of a column, to read, or to write values.
+func (s *store) column(col uint32) (rows []uint32, values []float64) {
+	r := s.at[col]
+	if r.n == 0 {
+		return nil, nil
+	}
+	b := &s.blocks[r.block]
+	end := r.first + r.n
+	return b.rows[r.first:end:end], b.values[r.first:end:end]
+}
+
+// remove gives a column's run back.
+func (s *store) remove(col uint32) {
+	r := s.at[col]
+	if r.n > 0 {
+		s.free[r.size] = append(s.free[r.size], r.place)
+	}
+	s.at[col] = run{}
+}
+
+// set writes one coefficient and reports whether it is new.
+func (s *store) set(col, row uint32, value float64) bool {
+	rows, values := s.column(col)
+	if k := slices.Index(rows, row); k >= 0 {
+		values[k] = value
+		return false
+	}
+	r := s.at[col]
+	if r.n == 0 || r.n == 1<<r.size {
+		grown := s.take(int(r.n) + 1)
+		s.remove(col)
+		s.at[col] = grown
+		newRows, newValues := s.column(col)
+		copy(newRows, rows)
+		copy(newValues, values)
+	} else {
+		s.at[col].n++
+	}
+	rows, values = s.column(col)
+	rows[r.n], values[r.n] = row, value
+	return true
+}
+
+// drop removes one coefficient and reports whether there was one.
+func (s *store) drop(col, row uint32) bool {
+	rows, values := s.column(col)
+	k := slices.Index(rows, row)
+	if k < 0 {
+		return false
+	}
+	last := len(rows) - 1
+	rows[k], values[k] = rows[last], values[last]
+	if s.at[col].n--; last == 0 {
+		s.at[col].n = 1
+		s.remove(col)
+	}
+	return true
+}
+
+// bytes returns the memory the store holds.
+func (s *store) bytes() int64 {
+	total := int64(len(s.at)) * 16
+	for _, b := range s.blocks {
+		total += int64(len(b.rows)) * 12
+	}
+	return total
+}
+
+// A colset lists the columns of a row. Removed columns stay in it until half of
+// it is stale; a slot that was taken again may be in it twice.
+type colset struct {
+	members []uint32
+	stale   int
+	clean   bool // ascending, each once, none stale
+}
+
+func (c *colset) add(col uint32) {
+	c.clean = len(c.members) == 0 || c.clean && c.members[len(c.members)-1] < col
+	c.members = append(c.members, col)
+}
+
+// tidy drops what is stale once that is worth it.
+func (c *colset) tidy(p *Problem, row uint32) {
+	if 2*c.stale > len(c.members) {
+		c.sweep(p, row)
+	}
+}
+
+// sweep leaves the columns that have a coefficient in the row, in ascending
+// order, each once.
+func (c *colset) sweep(p *Problem, row uint32) {
+	if c.clean && c.stale == 0 {
+		return
+	}
+	slices.Sort(c.members)
+	c.members = slices.Compact(c.members)
+	c.members = slices.DeleteFunc(c.members, func(col uint32) bool {
+		rows, _ := p.matrix.column(col)
+		return !slices.Contains(rows, row)
+	})
+	c.stale, c.clean = 0, true
+}
