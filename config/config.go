@@ -18,13 +18,14 @@ import (
 
 // A Config is everything that decides how a simulation runs.
 type Config struct {
-	Cluster  string // a preset, or "t4:6x4,a100:2x8": type:nodes x GPUs per node
-	Scale    int    // times the nodes of Cluster
-	Trace    string // a file; empty: generate
-	Format   string // of Trace; empty: by its content
-	OnBadRow string // fail or skip
-	Limit    int    // most jobs taken; 0: all
-	Profiles string // a folder of measured profiles; empty: the embedded fits
+	Cluster  string   // a preset, or "t4:6x4,a100:2x8": type:nodes x GPUs per node
+	Scale    int      // times the nodes of Cluster
+	Trace    string   // a file; empty: generate
+	Format   string   // of Trace; empty: by its content
+	OnBadRow string   // fail or skip
+	Limit    int      // most jobs taken; 0: all
+	Profiles string   // a folder of measured profiles; empty: the embedded fits
+	Like     []string // GPU types without profiles: "h100=a100x2.2", type=like x speed
 	Generate Generate
 	Policies []string
 	Settings []string // of policies: "p=-1", or "sia.p=-1" for one of them
@@ -132,6 +133,9 @@ func (c *Config) Validate() error {
 		bad("policy: empty, want at least one")
 	}
 	if _, err := c.BuildCluster(); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := c.Likenesses(); err != nil {
 		errs = append(errs, err)
 	}
 	if c.Horizon < 0 {

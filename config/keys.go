@@ -36,6 +36,7 @@ var keys = []Key{
 	text("on-bad-row", "what a row that cannot be used does: fail or skip", func(c *Config) *string { return &c.OnBadRow }),
 	number("limit", "most jobs taken from the trace; 0: all", func(c *Config) *int { return &c.Limit }),
 	text("profiles", "folder of measured profiles; empty: the embedded fits", func(c *Config) *string { return &c.Profiles }),
+	list("gpu-like", `GPU types without profiles, by comma: "h100=a100x2.2" computes 2.2 times as fast as an a100`, func(c *Config) *[]string { return &c.Like }),
 	text("generate.kind", "trace to generate if none is given", func(c *Config) *string { return &c.Generate.Kind }),
 	number("generate.jobs", "jobs to generate; 0: the kind's number", func(c *Config) *int { return &c.Generate.Jobs }),
 	span("generate.span", "time over which generated jobs are submitted; 0: the kind's", func(c *Config) *time.Duration { return &c.Generate.Span }),

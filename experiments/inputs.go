@@ -81,7 +81,11 @@ func loadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 	if c.Public || c.Jobs.Slowdown {
 		catalog = catalog.AsPublished()
 	}
-	return catalog, nil
+	likenesses, err := c.Likenesses()
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Liken(likenesses), nil
 }
 
 func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error) {

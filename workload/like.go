@@ -1,0 +1,76 @@
+package workload
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// A Likeness describes a GPU type that no profile has by one that has: its
+// computation is Speed times as fast, its gradient exchange and its memory are
+// the same.
+type Likeness struct {
+	Type, Like cluster.GPUType
+	Speed      float64 // more than 0
+}
+
+// Liken returns the catalog with the types of all, one after another, on which
+// every application runs that runs on the type each is like. It shares what does
+// not change.
+func (c Catalog) Liken(all []Likeness) Catalog {
+	if len(all) == 0 {
+		return c
+	}
+	wider := Catalog{}
+	for name, app := range c {
+		a := *app
+		a.Batch.LocalMax = maps.Clone(app.Batch.LocalMax)
+		a.GPUsPerReplica = maps.Clone(app.GPUsPerReplica)
+		a.Speed = alike{app.Speed, slices.Clone(all)}
+		for _, l := range all {
+			also(a.Batch.LocalMax, l)
+			also(a.GPUsPerReplica, l)
+		}
+		wider[name] = &a
+	}
+	return wider
+}
+
+// also copies what a map says of a type to the type that is like it.
+func also(m map[cluster.GPUType]int, l Likeness) {
+	if v, ok := m[l.Like]; ok {
+		m[l.Type] = v
+	}
+}
+
+// alike is a Speed with more GPU types.
+type alike struct {
+	Speed
+	all []Likeness
+}
+
+// resolve returns the type that profiles have, and how much faster t is. A type
+// may be like one that is itself like another, listed before it.
+func (a alike) resolve(t cluster.GPUType) (profiled cluster.GPUType, speed float64) {
+	speed = 1
+	for _, l := range slices.Backward(a.all) {
+		if l.Type == t {
+			t, speed = l.Like, speed*l.Speed
+		}
+	}
+	return t, speed
+}
+
+// Step implements Speed.
+func (a alike) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
+	t, speed := a.resolve(t)
+	step, sync, ok = a.Speed.Step(t, shape, local)
+	return sync + (step-sync)/speed, sync, ok
+}
+
+// LocalRange implements Speed.
+func (a alike) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
+	t, _ = a.resolve(t)
+	return a.Speed.LocalRange(t, shape)
+}
