@@ -1,0 +1,108 @@
+package shards
+
+import "slices"
+
+// A Share is a replica: a server, and the fraction of the shard's load it serves.
+type Share struct {
+	Server int
+	Part   float64 // Rᵢⱼ, more than 0
+}
+
+// An Assignment is R without its zeros: by shard, the shares by ascending server.
+// The parts of a shard add up to 1.
+type Assignment [][]Share
+
+// Hosts reports whether the server has a replica of the shard.
+func (a Assignment) Hosts(shard, server int) bool {
+	_, found := a.find(shard, server)
+	return found
+}
+
+func (a Assignment) find(shard, server int) (int, bool) {
+	return slices.BinarySearchFunc(a[shard], server, func(s Share, server int) int { return s.Server - server })
+}
+
+// Replicas returns the number of replicas.
+func (a Assignment) Replicas() int {
+	n := 0
+	for _, shares := range a {
+		n += len(shares)
+	}
+	return n
+}
+
+// Movements returns the number of replicas in next that a does not have: they
+// must be copied to their server. Replicas that go cost nothing.
+// Source: thesis §5.2.1, metric (a).
+func (a Assignment) Movements(next Assignment) int {
+	n := 0
+	for j, shares := range next {
+		for _, s := range shares {
+			if !a.Hosts(j, s.Server) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// ServerLoads returns the load that each server gets.
+func (in *Instance) ServerLoads(a Assignment) []float64 {
+	loads := make([]float64, in.Servers())
+	for j, shares := range a {
+		for _, s := range shares {
+			loads[s.Server] += s.Part * in.Loads[j]
+		}
+	}
+	return loads
+}
+
+// ServerMemory returns the memory that the replicas on each server take.
+func (in *Instance) ServerMemory(a Assignment) []float64 {
+	used := make([]float64, in.Servers())
+	for j, shares := range a {
+		for _, s := range shares {
+			used[s.Server] += in.Sizes[j]
+		}
+	}
+	return used
+}
+
+// Imbalance returns the difference between the most and the least loaded server,
+// relative to the mean load. Source: thesis §5.2.1, metric (b).
+func (in *Instance) Imbalance(a Assignment) float64 {
+	loads := in.ServerLoads(a)
+	return (slices.Max(loads) - slices.Min(loads)) / in.Mean()
+}
+
+// OverMemory returns by how much the fullest server exceeds its memory, relative
+// to it; 0 if none does.
+func (in *Instance) OverMemory(a Assignment) float64 {
+	worst := 0.0
+	for i, used := range in.ServerMemory(a) {
+		worst = max(worst, (used-in.Memory[i])/in.Memory[i])
+	}
+	return worst
+}
+
+// Unserved returns the largest amount by which the parts of a shard miss 1.
+func (a Assignment) Unserved() float64 {
+	worst := 0.0
+	for _, shares := range a {
+		sum := 0.0
+		for _, s := range shares {
+			sum += s.Part
+		}
+		worst = max(worst, 1-sum, sum-1)
+	}
+	return worst
+}
+
+// clone returns a copy that shares nothing.
+func (a Assignment) clone() Assignment {
+	c := make(Assignment, len(a))
+	for j := range a {
+		c[j] = slices.Clone(a[j])
+	}
+	return c
+}

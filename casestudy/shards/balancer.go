@@ -1,0 +1,152 @@
+package shards
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/oxgang/oxgang/opt/lp"
+)
+
+// A Balancer answers rounds, one after another. It may keep what it learnt from
+// the last one (a warm start), so it serves one workload. It reads the instance
+// and keeps none of it.
+type Balancer interface {
+	Balance(ctx context.Context, in *Instance) (*Result, error)
+}
+
+// A Result is a balancer's answer for one round.
+type Result struct {
+	Assignment Assignment
+	Stats      Stats
+}
+
+// Stats say how an answer came about; zero where a method has nothing to say.
+type Stats struct {
+	Objective, Bound   float64 // of the program: size of replicas to start, and what no answer is below
+	Iterations, Sweeps int     // of the solver
+	Limited            bool    // the solver stopped at an iteration limit
+	// Zero, One and Between count the values of the relaxation's columns.
+	// Source: thesis Fig. 4.4.
+	Zero, One, Between int
+	Shim               ShimStats
+	Parts              []Part // of Parts
+}
+
+// whole is the distance from 0 and 1 within which a value counts as such.
+const whole = 1e-6
+
+func (s *Stats) count(values []float64) {
+	for _, v := range values {
+		switch {
+		case v <= whole:
+			s.Zero++
+		case v >= 1-whole:
+			s.One++
+		default:
+			s.Between++
+		}
+	}
+}
+
+// Relaxed solves the linear relaxation and makes it binary with Shim. The
+// program stays between rounds and is edited: costs where a replica came or went,
+// and one coefficient a pair, as all loads change. With a solver that keeps its
+// last solution this is continual optimisation; with one that does not it is the
+// thesis' LP-Relaxed. Source: thesis §5.1.1, "Applying COpter".
+type Relaxed struct {
+	solver lp.Solver
+	dust   float64
+	r      *relaxation
+}
+
+// NewRelaxed returns a balancer that asks solver. Parts of a shard below dust
+// (0 to 0.01) are left out, and the rest of the shard takes them over: it should
+// be about the solver's tolerance.
+func NewRelaxed(solver lp.Solver, dust float64) (*Relaxed, error) {
+	if !(dust >= 0 && dust <= 0.01) {
+		return nil, fmt.Errorf("dust %v, want 0 to 0.01", dust)
+	}
+	return &Relaxed{solver: solver, dust: dust}, nil
+}
+
+// Balance implements Balancer. Every instance must have as many shards and
+// servers, and the same sizes and memory, as the first one.
+func (b *Relaxed) Balance(ctx context.Context, in *Instance) (*Result, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	if err := b.update(in); err != nil {
+		return nil, fmt.Errorf("shards: relaxation: %w", err)
+	}
+	sol, err := b.solver.Solve(ctx, &b.r.problem)
+	if err != nil {
+		return nil, fmt.Errorf("shards: relaxation: solve: %w", err)
+	}
+	stats, err := statsOf(sol)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float64, len(b.r.cols))
+	for k, c := range b.r.cols {
+		values[k] = sol.Value(c)
+	}
+	stats.count(values)
+	a, done := Shim(in, gather(values, in, b.dust))
+	stats.Shim = done
+	return &Result{Assignment: a, Stats: stats}, nil
+}
+
+func (b *Relaxed) update(in *Instance) error {
+	if b.r != nil {
+		return b.r.update(in)
+	}
+	r, err := newRelaxation(in)
+	b.r = r
+	return err
+}
+
+// statsOf reads a solution, and fails if it is none.
+func statsOf(sol *lp.Solution) (Stats, error) {
+	s := Stats{
+		Objective: sol.Objective, Bound: sol.Bound, Iterations: sol.Iterations, Sweeps: sol.Sweeps,
+		Limited: sol.Status == lp.Limited || sol.Status == lp.Interrupted,
+	}
+	if sol.Status == lp.Infeasible || sol.Status == lp.Unbounded || sol.X == nil {
+		return s, fmt.Errorf("shards: program is %v: %w", sol.Status, ErrInfeasible)
+	}
+	return s, nil
+}
+
+// Exact solves the program as it stands, with binary X. Source: thesis §5.2.1,
+// method (b).
+type Exact struct{ solver lp.Solver }
+
+// NewExact returns a balancer that asks solver, which must honour integer
+// columns.
+func NewExact(solver lp.Solver) *Exact { return &Exact{solver} }
+
+// Balance implements Balancer. Its cost may be exponential in the pairs.
+func (b *Exact) Balance(ctx context.Context, in *Instance) (*Result, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	f, err := newFull(in, true)
+	if err != nil {
+		return nil, fmt.Errorf("shards: program: %w", err)
+	}
+	sol, err := b.solver.Solve(ctx, &f.problem)
+	if err != nil {
+		return nil, fmt.Errorf("shards: program: solve: %w", err)
+	}
+	stats, err := statsOf(sol)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float64, len(f.routed))
+	for k, c := range f.routed {
+		values[k] = sol.Value(c)
+	}
+	a, done := Shim(in, gather(values, in, whole))
+	stats.Shim = done
+	return &Result{Assignment: a, Stats: stats}, nil
+}

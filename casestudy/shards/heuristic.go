@@ -1,0 +1,128 @@
+package shards
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Heuristic is the greedy balancer after E-Store: while a server has more than
+// (1+ε) of the mean load, its hottest shard goes to the least loaded server, if
+// that has memory and stays within (1+ε); else the next hottest is tried. Every
+// shard has one replica, so a shard with more than a server's share of load
+// cannot be helped. It costs O(D log D + D N). Source: thesis §5.2.1, method (a).
+type Heuristic struct{}
+
+// Balance implements Balancer.
+func (Heuristic) Balance(_ context.Context, in *Instance) (*Result, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	g := newGreedy(in)
+	for {
+		i := g.most()
+		if i < 0 || g.load[i] <= g.limit {
+			return &Result{Assignment: g.assignment()}, nil
+		}
+		g.relieve(i)
+		g.done[i] = true
+	}
+}
+
+// greedy is the state of one call of Heuristic.
+type greedy struct {
+	in      *Instance
+	limit   float64 // load that no server should exceed
+	home    []int   // by shard
+	on      [][]int // shards by server, hottest first
+	load    []float64
+	used    []float64 // memory
+	done    []bool    // servers that were relieved as far as that goes
+}
+
+func newGreedy(in *Instance) *greedy {
+	n := in.Servers()
+	g := &greedy{
+		in: in, limit: (1 + in.Epsilon) * in.Mean(), home: make([]int, in.Shards()), on: make([][]int, n),
+		load: make([]float64, n), used: make([]float64, n), done: make([]bool, n),
+	}
+	for j := range g.home {
+		g.home[j] = mainHost(in.Now[j])
+		if g.home[j] < 0 {
+			g.home[j] = g.least()
+		}
+		i := g.home[j]
+		g.on[i] = append(g.on[i], j)
+		g.load[i] += in.Loads[j]
+		g.used[i] += in.Sizes[j]
+	}
+	for i := range g.on {
+		slices.SortStableFunc(g.on[i], func(a, b int) int { return cmp.Compare(in.Loads[b], in.Loads[a]) })
+	}
+	return g
+}
+
+// mainHost returns the server with the largest part, -1 if there is none.
+func mainHost(shares []Share) int {
+	best, part := -1, 0.0
+	for _, s := range shares {
+		if s.Part > part {
+			best, part = s.Server, s.Part
+		}
+	}
+	return best
+}
+
+// most returns the most loaded server that is not done, -1 if all are.
+func (g *greedy) most() int {
+	best := -1
+	for i, l := range g.load {
+		if !g.done[i] && (best < 0 || l > g.load[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// least returns the least loaded server.
+func (g *greedy) least() int {
+	best := 0
+	for i, l := range g.load {
+		if l < g.load[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// relieve moves shards off server i until its load is within the limit or none
+// fits elsewhere.
+func (g *greedy) relieve(i int) {
+	var stay []int
+	for k, j := range g.on[i] {
+		if g.load[i] <= g.limit {
+			stay = append(stay, g.on[i][k:]...)
+			break
+		}
+		to := g.least()
+		if to == i || g.load[to]+g.in.Loads[j] > g.limit || g.used[to]+g.in.Sizes[j] > g.in.Memory[to] {
+			stay = append(stay, j)
+			continue
+		}
+		g.home[j] = to
+		g.load[i] -= g.in.Loads[j]
+		g.used[i] -= g.in.Sizes[j]
+		g.load[to] += g.in.Loads[j]
+		g.used[to] += g.in.Sizes[j]
+		g.on[to] = append(g.on[to], j)
+	}
+	g.on[i] = stay
+}
+
+func (g *greedy) assignment() Assignment {
+	a := make(Assignment, len(g.home))
+	for j, i := range g.home {
+		a[j] = []Share{{Server: i, Part: 1}}
+	}
+	return a
+}

@@ -1,0 +1,68 @@
+package shards
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// An Instance is one round's question. Slices are read, never changed.
+type Instance struct {
+	Loads   []float64 // by shard, in any unit, at least 0
+	Sizes   []float64 // by shard: memory of a replica, more than 0
+	Memory  []float64 // by server, in the unit of sizes
+	Epsilon float64   // how far a server's load may be from the mean, relative to it
+	Now     Assignment
+}
+
+// Shards returns the number of shards, D.
+func (in *Instance) Shards() int { return len(in.Loads) }
+
+// Servers returns the number of servers, N.
+func (in *Instance) Servers() int { return len(in.Memory) }
+
+// Mean returns the average load of a server, 𝓛.
+func (in *Instance) Mean() float64 {
+	total := 0.0
+	for _, l := range in.Loads {
+		total += l
+	}
+	return total / float64(in.Servers())
+}
+
+// Validate reports what no balancer could take: lengths that differ, numbers out
+// of range, no load at all, a placement on a server that is not there.
+func (in *Instance) Validate() error {
+	var errs []error
+	if len(in.Sizes) != len(in.Loads) || len(in.Now) != len(in.Loads) {
+		return fmt.Errorf("shards: %d loads, %d sizes, %d placements, want as many of each", len(in.Loads), len(in.Sizes), len(in.Now))
+	}
+	if len(in.Loads) == 0 || len(in.Memory) == 0 {
+		return fmt.Errorf("shards: %d shards on %d servers, want at least one of each", len(in.Loads), len(in.Memory))
+	}
+	for j := range in.Loads {
+		if !(in.Loads[j] >= 0) || math.IsInf(in.Loads[j], 0) {
+			errs = append(errs, fmt.Errorf("shard %d: load %v, want finite and at least 0", j, in.Loads[j]))
+		}
+		if !(in.Sizes[j] > 0) || math.IsInf(in.Sizes[j], 0) {
+			errs = append(errs, fmt.Errorf("shard %d: size %v, want finite and more than 0", j, in.Sizes[j]))
+		}
+		for _, s := range in.Now[j] {
+			if s.Server < 0 || s.Server >= len(in.Memory) {
+				errs = append(errs, fmt.Errorf("shard %d: on server %d, want one of 0 to %d", j, s.Server, len(in.Memory)-1))
+			}
+		}
+	}
+	for i, m := range in.Memory {
+		if !(m > 0) || math.IsInf(m, 0) {
+			errs = append(errs, fmt.Errorf("server %d: memory %v, want finite and more than 0", i, m))
+		}
+	}
+	if !(in.Epsilon > 0) || in.Epsilon > 1 {
+		errs = append(errs, fmt.Errorf("epsilon %v, want more than 0 and at most 1", in.Epsilon))
+	}
+	if len(errs) == 0 && (in.Mean() == 0 || math.IsInf(in.Mean(), 0)) {
+		errs = append(errs, fmt.Errorf("mean load %v, want finite and more than 0", in.Mean()))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,175 @@
+package shards
+
+import (
+	"errors"
+
+	"github.com/oxgang/oxgang/opt/lp"
+)
+
+// ErrInfeasible reports a round that no assignment meets.
+var ErrInfeasible = errors.New("no assignment keeps load and memory within their limits")
+
+// relaxation is the program in R alone: a column a pair, shard by shard, so that
+// the pair of shard j and server i is column j N + i.
+//
+//	row of shard j     Σᵢ Rᵢⱼ = 1
+//	load of server i   1 − ε ≤ Σⱼ (lⱼ/𝓛) Rᵢⱼ ≤ 1 + ε
+//	memory of i        Σⱼ (sⱼ/mᵢ) Rᵢⱼ ≤ 1
+//
+// Rows are divided by their size, so that all are of the order of 1.
+type relaxation struct {
+	problem lp.Problem
+	cols    []lp.Col
+	load    []lp.Row  // by server
+	costs   []float64 // by column, as the problem has them
+}
+
+// frame adds the rows that both programs have.
+func frame(p *lp.Problem, in *Instance) (shard, load, memory []lp.Row, err error) {
+	add := func(n int, low, up float64) []lp.Row {
+		rows := make([]lp.Row, n)
+		for k := range rows {
+			var e error
+			rows[k], e = p.AddRow(low, up)
+			err = errors.Join(err, e)
+		}
+		return rows
+	}
+	shard = add(in.Shards(), 1, 1)
+	load = add(in.Servers(), 1-in.Epsilon, 1+in.Epsilon)
+	memory = add(in.Servers(), -lp.Inf, 1)
+	return shard, load, memory, err
+}
+
+func newRelaxation(in *Instance) (*relaxation, error) {
+	r := &relaxation{cols: make([]lp.Col, 0, in.Shards()*in.Servers())}
+	shard, load, memory, err := frame(&r.problem, in)
+	if err != nil {
+		return nil, err
+	}
+	r.load, r.costs = load, startCosts(in)
+	mean := in.Mean()
+	for j := range in.Loads {
+		for i := range in.Memory {
+			c, err := r.problem.AddCol(r.costs[len(r.cols)], 0, 1,
+				lp.RowEntry{Row: shard[j], Value: 1},
+				lp.RowEntry{Row: load[i], Value: in.Loads[j] / mean},
+				lp.RowEntry{Row: memory[i], Value: in.Sizes[j] / in.Memory[i]})
+			if err != nil {
+				return nil, err
+			}
+			r.cols = append(r.cols, c)
+		}
+	}
+	return r, nil
+}
+
+// update edits the program to a round with other loads and another placement.
+func (r *relaxation) update(in *Instance) error {
+	if in.Shards()*in.Servers() != len(r.cols) || in.Servers() != len(r.load) {
+		return errors.New("another number of shards or servers than in the first round")
+	}
+	mean, n := in.Mean(), in.Servers()
+	for k, cost := range startCosts(in) {
+		if cost != r.costs[k] {
+			if err := r.problem.SetCost(r.cols[k], cost); err != nil {
+				return err
+			}
+			r.costs[k] = cost
+		}
+		if err := r.problem.SetCoefficient(r.load[k%n], r.cols[k], in.Loads[k/n]/mean); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startCosts returns (1 − Tᵢⱼ) sⱼ by column.
+func startCosts(in *Instance) []float64 {
+	n := in.Servers()
+	costs := make([]float64, in.Shards()*n)
+	for j, size := range in.Sizes {
+		for i := range n {
+			costs[j*n+i] = size
+		}
+		for _, s := range in.Now[j] {
+			costs[j*n+s.Server] = 0
+		}
+	}
+	return costs
+}
+
+// full is the program as the thesis states it, in R and X.
+type full struct {
+	problem lp.Problem
+	routed  []lp.Col // R, in the order of relaxation.cols
+	hosted  []lp.Col // X
+}
+
+func newFull(in *Instance, binary bool) (*full, error) {
+	f := &full{}
+	shard, load, memory, err := frame(&f.problem, in)
+	if err != nil {
+		return nil, err
+	}
+	mean, costs := in.Mean(), startCosts(in)
+	for j := range in.Loads {
+		for i := range in.Memory {
+			if err := f.addPair(costs[len(f.routed)], binary, []lp.RowEntry{
+				{Row: shard[j], Value: 1}, {Row: load[i], Value: in.Loads[j] / mean},
+			}, lp.RowEntry{Row: memory[i], Value: in.Sizes[j] / in.Memory[i]}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return f, nil
+}
+
+// addPair adds the columns of a pair and the row R ≤ X.
+func (f *full) addPair(cost float64, binary bool, routed []lp.RowEntry, hosted lp.RowEntry) error {
+	p := &f.problem
+	r, err := p.AddCol(0, 0, 1, routed...)
+	if err != nil {
+		return err
+	}
+	x, err := p.AddCol(cost, 0, 1, hosted)
+	if err != nil {
+		return err
+	}
+	if err := p.SetInteger(x, binary); err != nil {
+		return err
+	}
+	f.routed, f.hosted = append(f.routed, r), append(f.hosted, x)
+	_, err = p.AddRow(-lp.Inf, 0, lp.ColEntry{Col: r, Value: 1}, lp.ColEntry{Col: x, Value: -1})
+	return err
+}
+
+// gather reads values by column into an assignment: parts of at most dust are
+// left out, and the others scaled to add up to 1. A shard with nothing but dust
+// keeps its largest part.
+func gather(values []float64, in *Instance, dust float64) Assignment {
+	n := in.Servers()
+	a := make(Assignment, in.Shards())
+	for j := range a {
+		row := values[j*n : (j+1)*n]
+		best, sum := 0, 0.0
+		for i, v := range row {
+			if v > row[best] {
+				best = i
+			}
+			if v > dust {
+				sum += v
+			}
+		}
+		if sum == 0 {
+			a[j] = []Share{{Server: best, Part: 1}}
+			continue
+		}
+		for i, v := range row {
+			if v > dust {
+				a[j] = append(a[j], Share{Server: i, Part: v / sum})
+			}
+		}
+	}
+	return a
+}

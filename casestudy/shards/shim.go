@@ -1,0 +1,151 @@
+package shards
+
+import (
+	"cmp"
+	"slices"
+)
+
+// ShimStats count what Shim did.
+type ShimStats struct {
+	Dropped int // replicas removed from servers without memory for them
+	Evicted int // last replicas moved to another server
+	Stuck   int // servers still over their memory: nothing was small enough to move
+}
+
+// Shim makes a placement fit memory: Xᵇⁱⁿ is where R is more than 0; from a
+// server that hosts more than it has memory for it removes replicas one by one,
+// those that bring the least load Rᵢⱼ lⱼ first, but only of shards that have
+// replicas elsewhere, which take over the load in proportion to their parts; then
+// comes the next server. Load may become uneven; memory is never exceeded, and
+// every shard stays served. It costs the replicas of servers that are over, times
+// the replicas of a shard. It does not change r. Servers are taken by index, and
+// equal loads by shard. Source: thesis §5.1.1, "Applying COpter".
+//
+// Deviation: where a server is over and hosts only last replicas, which the
+// thesis does not say can happen (it can, as other servers drop theirs), the ones
+// with the least load move to the least loaded server with memory, because memory
+// is hard and a new replica is only a cost. Stuck counts servers for which there
+// is none; with shards of one size and memory for all of them it is 0.
+func Shim(in *Instance, r Assignment) (Assignment, ShimStats) {
+	s := newShim(in, r)
+	for i := range s.used {
+		s.drop(i)
+	}
+	for i := range s.used {
+		s.evict(i)
+	}
+	return s.a, s.stats
+}
+
+// shim is the state of one call.
+type shim struct {
+	in    *Instance
+	a     Assignment
+	on    [][]int // shards by server
+	used  []float64
+	load  []float64
+	stats ShimStats
+}
+
+func newShim(in *Instance, r Assignment) *shim {
+	s := &shim{in: in, a: r.clone(), on: make([][]int, in.Servers()), used: in.ServerMemory(r), load: in.ServerLoads(r)}
+	for j, shares := range r {
+		for _, share := range shares {
+			s.on[share.Server] = append(s.on[share.Server], j)
+		}
+	}
+	return s
+}
+
+// over reports whether server i hosts more than it has memory for, but for
+// rounding.
+func (s *shim) over(i int) bool { return s.used[i] > s.in.Memory[i]*(1+1e-12) }
+
+// lightest returns the shards on server i by the load that they bring there.
+func (s *shim) lightest(i int) []int {
+	loads := make(map[int]float64, len(s.on[i]))
+	for _, j := range s.on[i] {
+		k, _ := s.a.find(j, i)
+		loads[j] = s.a[j][k].Part * s.in.Loads[j]
+	}
+	shards := slices.Clone(s.on[i])
+	slices.SortFunc(shards, func(a, b int) int { return cmp.Or(cmp.Compare(loads[a], loads[b]), a-b) })
+	return shards
+}
+
+// drop removes replicas of shards with others from server i until it fits.
+func (s *shim) drop(i int) {
+	if !s.over(i) {
+		return
+	}
+	for _, j := range s.lightest(i) {
+		if !s.over(i) {
+			return
+		}
+		if len(s.a[j]) > 1 {
+			s.remove(j, i)
+			s.stats.Dropped++
+		}
+	}
+}
+
+// remove takes the replica of shard j from server i; the others take its part.
+func (s *shim) remove(j, i int) {
+	k, _ := s.a.find(j, i)
+	part := s.a[j][k].Part
+	s.a[j] = slices.Delete(s.a[j], k, k+1)
+	s.used[i] -= s.in.Sizes[j]
+	s.load[i] -= part * s.in.Loads[j]
+	s.on[i] = slices.DeleteFunc(s.on[i], func(other int) bool { return other == j })
+	rest := 0.0
+	for _, share := range s.a[j] {
+		rest += share.Part
+	}
+	for k := range s.a[j] {
+		more := part * s.a[j][k].Part / rest
+		s.a[j][k].Part += more
+		s.load[s.a[j][k].Server] += more * s.in.Loads[j]
+	}
+}
+
+// evict moves last replicas off server i until it fits.
+func (s *shim) evict(i int) {
+	if !s.over(i) {
+		return
+	}
+	for _, j := range s.lightest(i) {
+		if !s.over(i) {
+			return
+		}
+		if to := s.roomiest(j); to >= 0 {
+			s.move(j, i, to)
+			s.stats.Evicted++
+		}
+	}
+	if s.over(i) {
+		s.stats.Stuck++
+	}
+}
+
+// roomiest returns the least loaded server with memory for shard j, -1 if there
+// is none.
+func (s *shim) roomiest(j int) int {
+	best := -1
+	for i := range s.used {
+		if s.used[i]+s.in.Sizes[j] <= s.in.Memory[i] && (best < 0 || s.load[i] < s.load[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// move takes the only replica of shard j from server i to another.
+func (s *shim) move(j, i, to int) {
+	s.a[j] = []Share{{Server: to, Part: 1}}
+	s.used[i] -= s.in.Sizes[j]
+	s.used[to] += s.in.Sizes[j]
+	s.load[i] -= s.in.Loads[j]
+	s.load[to] += s.in.Loads[j]
+	s.on[i] = slices.DeleteFunc(s.on[i], func(other int) bool { return other == j })
+	s.on[to] = append(s.on[to], j)
+}

@@ -1,0 +1,140 @@
+package shards
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/oxgang/oxgang/internal/rng"
+)
+
+// A Drift says how the Zipf exponent changes between rounds.
+type Drift string
+
+// The drifts. Source: thesis §5.2.1, "Load distributions".
+const (
+	Stateless Drift = "stateless" // zₖ uniform in [ZipfMin, ZipfMax]
+	Stateful  Drift = "stateful"  // zₖ = zₖ₋₁ (1 ± Step)
+)
+
+// Drifts returns every drift.
+func Drifts() []Drift { return []Drift{Stateless, Stateful} }
+
+// A Spec says what a workload is. Equal specs give equal workloads.
+type Spec struct {
+	Shards, Servers  int
+	Drift            Drift
+	ZipfMin, ZipfMax float64 // range of the Zipf exponent
+	Step             float64 // relative change of the exponent, Stateful
+	Epsilon          float64 // see Instance
+	// Headroom is a server's memory over what it would need if every shard had
+	// one replica and all servers as many.
+	Headroom float64
+	// SizeSpread makes sizes uniform in [1 − SizeSpread, 1 + SizeSpread].
+	SizeSpread float64
+	Seed       uint64
+}
+
+// DefaultSpec returns POP's setup at the size of the thesis' smaller case: 1,024
+// shards of one size on 128 servers, room for 16 replicas on each, exponents from
+// 0.25 to 0.75, ε = 5 %. Source: thesis §5.2.1; what it leaves open (sizes,
+// memory, exponents) is as in POP's published benchmark.
+func DefaultSpec() Spec {
+	return Spec{
+		Shards: 1024, Servers: 128, Drift: Stateless,
+		ZipfMin: 0.25, ZipfMax: 0.75, Step: 0.1, Epsilon: 0.05, Headroom: 2, Seed: 1,
+	}
+}
+
+// Validate joins all complaints about a spec.
+func (s *Spec) Validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	check(s.Servers >= 1 && s.Servers <= s.Shards, "servers %d, want 1 to as many as shards, %d", s.Servers, s.Shards)
+	check(s.Drift == Stateless || s.Drift == Stateful, "load %q, want one of %v", s.Drift, Drifts())
+	check(s.ZipfMin > 0 && s.ZipfMin < s.ZipfMax && s.ZipfMax <= 2,
+		"zipf exponents %v to %v, want an ascending range in 0 to 2", s.ZipfMin, s.ZipfMax)
+	check(s.Step > 0 && s.Step < 1 && s.ZipfMin*(1+s.Step)*(1+s.Step) <= s.ZipfMax,
+		"step %v, want more than 0 and small beside the range of exponents", s.Step)
+	check(s.Epsilon > 0 && s.Epsilon <= 1, "epsilon %v, want more than 0 and at most 1", s.Epsilon)
+	check(s.Headroom > 1 && s.Headroom <= 1e6, "headroom %v, want more than 1", s.Headroom)
+	check(s.SizeSpread >= 0 && s.SizeSpread < 1, "size spread %v, want at least 0 and below 1", s.SizeSpread)
+	return errors.Join(errs...)
+}
+
+// A Workload makes the loads of one round after another.
+type Workload struct {
+	spec   Spec
+	sizes  []float64
+	memory []float64
+	random *rand.Rand
+	zipf   float64
+}
+
+// NewWorkload returns the workload of a valid spec.
+func NewWorkload(spec Spec) (*Workload, error) {
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	w := &Workload{
+		spec:   spec,
+		sizes:  make([]float64, spec.Shards),
+		memory: make([]float64, spec.Servers),
+		random: rng.Stream(spec.Seed, "shards/zipf/"+string(spec.Drift)),
+		zipf:   (spec.ZipfMin + spec.ZipfMax) / 2,
+	}
+	spread, total := rng.Stream(spec.Seed, "shards/sizes"), 0.0
+	for j := range w.sizes {
+		w.sizes[j] = 1 + spec.SizeSpread*(2*spread.Float64()-1)
+		total += w.sizes[j]
+	}
+	for i := range w.memory {
+		w.memory[i] = spec.Headroom * total / float64(spec.Servers)
+	}
+	return w, nil
+}
+
+// Zipf returns the exponent of the last round.
+func (w *Workload) Zipf() float64 { return w.zipf }
+
+// Next returns the next round's question with nothing placed: the caller sets
+// Now. Shard j has load (j+1)^−zₖ. Sizes and memory are shared between rounds.
+//
+// Deviation: a stateful step that would leave [ZipfMin, ZipfMax] goes the other
+// way, because the thesis' walk has no bounds and drifts to exponents at which
+// the answer is a few shards' alone.
+func (w *Workload) Next() *Instance {
+	s := &w.spec
+	switch s.Drift {
+	case Stateless:
+		w.zipf = s.ZipfMin + w.random.Float64()*(s.ZipfMax-s.ZipfMin)
+	case Stateful:
+		factor := 1 + s.Step
+		if w.random.Uint64()&1 == 0 {
+			factor = 1 - s.Step
+		}
+		if z := w.zipf * factor; z < s.ZipfMin || z > s.ZipfMax {
+			factor = 2 - factor
+		}
+		w.zipf *= factor
+	}
+	in := &Instance{Loads: make([]float64, s.Shards), Sizes: w.sizes, Memory: w.memory, Epsilon: s.Epsilon}
+	for j := range in.Loads {
+		in.Loads[j] = math.Pow(float64(j+1), -w.zipf)
+	}
+	return in
+}
+
+// Start returns the placement before the first round: shard j on server j mod N.
+func (w *Workload) Start() Assignment {
+	a := make(Assignment, w.spec.Shards)
+	for j := range a {
+		a[j] = []Share{{Server: j % w.spec.Servers, Part: 1}}
+	}
+	return a
+}
