@@ -1,0 +1,142 @@
+//go:build cgo && (linux || darwin) && (amd64 || arm64)
+
+package exact
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bartolsthoorn/gohighs/highs"
+
+	"github.com/oxgang/oxgang/opt/lp"
+)
+
+// Available says whether New and Solve work in this build.
+const Available = true
+
+// A Solver solves linear and mixed-integer programs. It keeps nothing between
+// calls and may be used by several goroutines at once.
+type Solver struct{ options Options }
+
+var _ lp.Solver = (*Solver)(nil)
+
+// New returns a solver. Errors: what Options.Validate complains of;
+// ErrUnavailable.
+func New(o Options) (*Solver, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("exact: %w", err)
+	}
+	return &Solver{o}, nil
+}
+
+// Solve solves p: to an optimum with duals, or, if a column is integer, to a
+// proven integer optimum without. Iterations are those of the method, or the
+// nodes of an integer program, whose Sweeps are its simplex iterations. The
+// certificate of an infeasible or unbounded program is that of its linear part,
+// and nil where that proves nothing. X then is the point of least violation, or
+// any feasible one. An ended context counts only before HiGHS starts: it cannot
+// be interrupted, and an integer program may take exponential time. Errors: a
+// number HiGHS does not take (a coefficient of 1e15 or more), a failure of
+// HiGHS. It costs a copy of the problem, and HiGHS two more.
+func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error) {
+	if ctx.Err() != nil {
+		return nothing(p, lp.Interrupted), nil //nolint:nilerr // lp.Solver: an ended context is a status
+	}
+	m, names := compile(p)
+	r, err := m.run(s.options)
+	if err != nil {
+		return nil, fmt.Errorf("exact: %w", err)
+	}
+	if len(m.cost) == 0 && lp.PrimalResidual(p, r.x[:0]) > s.options.Tolerance {
+		r.status = highs.ModelStatusInfeasible // HiGHS does not look at the rows of an empty program
+	}
+	switch r.status {
+	case highs.ModelStatusOptimal, highs.ModelStatusModelEmpty:
+		return s.graded(p, m, names, r, lp.Optimal), nil
+	case highs.ModelStatusInfeasible, highs.ModelStatusUnbounded, highs.ModelStatusUnboundedOrInfeasible:
+		return s.certified(p, m, names, r)
+	case highs.ModelStatusIterationLimit, highs.ModelStatusUnknown:
+		return s.graded(p, m, names, r, lp.Limited), nil
+	default:
+		return nil, fmt.Errorf("exact: HiGHS ended with status %v", r.status)
+	}
+}
+
+// nothing is the solution when nothing is known: 0, or the bound nearest to it.
+func nothing(p *lp.Problem, status lp.Status) *lp.Solution {
+	s := &lp.Solution{Status: status, X: make([]float64, p.ColSlots()), Y: make([]float64, p.RowSlots())}
+	for j := range s.X {
+		s.X[j] = min(max(0, p.Lows()[j]), p.Ups()[j])
+	}
+	lp.Grade(p, s)
+	return s
+}
+
+// graded returns the solution that r holds, graded against p.
+func (s *Solver) graded(p *lp.Problem, m *program, names naming, r *result, status lp.Status) *lp.Solution {
+	out := nothing(p, status)
+	out.Iterations = r.iterations
+	if r.hasX {
+		out.X = names.byColumn(p, r.x)
+	}
+	if m.integer == nil {
+		if r.hasY {
+			out.Y = names.byRow(p, r.y)
+		}
+	} else {
+		out.Y, out.DualResidual, out.Bound = nil, 0, r.bound
+		out.Iterations, out.Sweeps = r.nodes, r.iterations
+		s.round(p, out)
+	}
+	lp.Grade(p, out)
+	return out
+}
+
+// round makes integer columns integers, unless that violates more than HiGHS
+// was allowed to.
+func (s *Solver) round(p *lp.Problem, out *lp.Solution) {
+	x := append([]float64(nil), out.X...)
+	for j, v := range x {
+		if p.HasCol(j) && p.Column(j).Integer && math.Abs(v-math.Round(v)) < 1e-5 {
+			x[j] = math.Round(v)
+		}
+	}
+	if lp.PrimalResidual(p, x) <= max(s.options.Tolerance, lp.PrimalResidual(p, out.X)) {
+		out.X = x
+	}
+}
+
+// certified tells an infeasible from an unbounded program, and proves it where
+// its linear part can.
+func (s *Solver) certified(p *lp.Problem, m *program, names naming, r *result) (*lp.Solution, error) {
+	o := DefaultOptions()
+	least, err := m.leastViolation().run(o)
+	if err != nil {
+		return nil, fmt.Errorf("exact: certificate: %w", err)
+	}
+	out := nothing(p, lp.Infeasible)
+	out.X = names.byColumn(p, least.x)
+	out.Iterations = r.iterations
+	farkas := names.byRow(p, least.y)
+	if lp.CheckInfeasible(p, farkas) {
+		out.Ray = farkas
+	}
+	if r.status != highs.ModelStatusInfeasible && out.Ray == nil {
+		direction, err := m.recession().run(o)
+		if err != nil {
+			return nil, fmt.Errorf("exact: certificate: %w", err)
+		}
+		out.Status = lp.Unbounded
+		if ray := names.byColumn(p, direction.x); lp.CheckUnbounded(p, ray) {
+			out.Ray = ray
+		}
+	}
+	out.Y = nil
+	out.Bound = math.Inf(1)
+	if out.Status == lp.Unbounded {
+		out.Bound = math.Inf(-1)
+	}
+	lp.Grade(p, out)
+	return out, nil
+}
