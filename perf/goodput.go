@@ -60,6 +60,33 @@ func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits)
 	return s.best
 }
 
+// FloorBetween returns no more than BestBatch does on any allocation between
+// fewest and most: of the same GPU type, with as many nodes and replicas or more
+// than the one, and as many or fewer than the other. It asks the model once for
+// all of them. It returns 0 where it cannot tell: for one replica, and between
+// one node and several.
+//
+// It takes for granted that a pass takes no less time on more nodes, with more
+// replicas or more samples, as the throughput model has it within a node and
+// beyond. Source: Pollux §4.1.
+func FloorBetween(m Model, fewest, most Replicas, limits *job.BatchLimits) float64 {
+	low, high := bounds(limits, most.GPUType)
+	if low > high/2 || fewest.Replicas < 2 || fewest.Replicas > most.Replicas ||
+		fewest.Nodes > most.Nodes || fewest.Nodes == 1 && most.Nodes > 1 {
+		return 0
+	}
+	total := func(r Replicas) float64 { return math.Max(float64(limits.Init), float64(low*r.Replicas)) }
+	slowest := split(total(fewest)/float64(fewest.Replicas), high, false)
+	throughput := m.Throughput(most.Allocation, slowest) / float64(most.Replicas*slowest.PerReplica()) * total(fewest)
+	return throughput * m.Efficiency(total(most)+float64(most.Replicas))
+}
+
+// Replicas are an allocation and the number of a job's replicas that it holds.
+type Replicas struct {
+	cluster.Allocation
+	Replicas int
+}
+
 // bounds returns the smallest and largest local batch on GPU type t.
 func bounds(l *job.BatchLimits, t cluster.GPUType) (low, high int) {
 	low, high = max(1, l.LocalMin), max(1, l.Max)

@@ -175,3 +175,27 @@ func TestFixedBatch(t *testing.T) {
 		}
 	}
 }
+
+func TestFloorBetween_is_below_everything_between(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t)
+		local := rapid.IntRange(1, 64).Draw(t, "least local batch")
+		limits := &job.BatchLimits{
+			Init: int(m.init), Max: 1 << 14, LocalMin: local,
+			LocalMax: map[cluster.GPUType]int{"t4": local * rapid.IntRange(1, 8).Draw(t, "largest local batch, times the least")},
+		}
+		perNode := rapid.IntRange(1, 8).Draw(t, "GPUs a node")
+		first := rapid.IntRange(1, 8).Draw(t, "fewest nodes")
+		last := first + rapid.IntRange(0, 60).Draw(t, "more nodes")
+		replicas := func(nodes int) perf.Replicas {
+			return perf.Replicas{Allocation: on(nodes, nodes*perNode, "t4"), Replicas: nodes * perNode}
+		}
+		floor := perf.FloorBetween(m, replicas(first), replicas(last), limits)
+		for n := first; n <= last; n++ {
+			r := replicas(n)
+			if best, _ := perf.BestBatch(m, r.Allocation, r.Replicas, limits); best > 0 && !notAbove(floor, best) {
+				t.Fatalf("floor %g of %d to %d nodes, but %d nodes reach %g", floor, first, last, n, best)
+			}
+		}
+	})
+}

@@ -147,24 +147,64 @@ func (p *Policy) typeAllowed(j *policy.Job, t cluster.GPUType) bool {
 func (p *Policy) normalise(r *row) {
 	least := math.Inf(1)
 	for i := range r.columns {
-		if r.allowed[i] || !p.o.Rules.ValidMinimum && !atLeast(r, i, least) {
-			if g := p.goodputOf(r, i); g > 0 {
-				least = min(least, g)
+		if r.allowed[i] {
+			least = r.lower(p.goodputOf(r, i), least)
+		}
+	}
+	if !p.o.Rules.ValidMinimum {
+		for first := 0; first < len(r.columns); {
+			end := first + 1
+			for end < len(r.columns) && r.columns[end].resource == r.columns[first].resource && r.columns[end].GPUs > r.columns[end-1].GPUs {
+				end++
 			}
+			least = p.leastOf(r, first, end, least)
+			first = end
 		}
 	}
 	r.unit = least / float64(minGPUs(r))
 }
 
-// atLeast reports whether the goodput of column i, not yet asked for, is not
-// less than the given, if that is cheap to say.
-func atLeast(r *row, i int, least float64) bool {
-	j := r.job
-	if r.goodput[i] >= 0 || j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) {
-		return false
+// lower returns the smaller of a goodput, unless it is none, and the least yet.
+func (r *row) lower(g, least float64) float64 {
+	if g > 0 {
+		return min(g, least)
 	}
+	return least
+}
+
+// leastOf returns the least goodput of columns first to end-1, which are of one
+// GPU type by ascending GPUs, or the given one if none is less. It asks for as
+// few as it can: what holds for the most and the fewest GPUs holds between.
+func (p *Policy) leastOf(r *row, first, end int, least float64) float64 {
+	switch {
+	case end == first:
+		return least
+	case end-first == 1 && (r.goodput[first] >= 0 || r.floor(first, first) < least):
+		return r.lower(p.goodputOf(r, first), least)
+	case end-first == 1 || r.floor(first, end-1) >= least:
+		return least
+	}
+	middle := (first + end) / 2
+	return p.leastOf(r, middle, end, p.leastOf(r, first, middle, least))
+}
+
+// floor returns no more than the goodput of any of columns first to last, if
+// that is cheap to say; otherwise 0.
+func (r *row) floor(first, last int) float64 {
+	j := r.job
+	if j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) {
+		return 0
+	}
+	a, b := r.replicas(first), r.replicas(last)
+	if first == last {
+		return perf.Floor(j.Perf, a.Allocation, a.Replicas, j.Limits)
+	}
+	return perf.FloorBetween(j.Perf, a, b, j.Limits)
+}
+
+func (r *row) replicas(i int) perf.Replicas {
 	c := r.columns[i].Configuration
-	return perf.Floor(j.Perf, cluster.Allocation{Configuration: c}, c.GPUs/j.ReplicaGPUs(c.GPUType), j.Limits) >= least
+	return perf.Replicas{Allocation: cluster.Allocation{Configuration: c}, Replicas: c.GPUs / r.job.ReplicaGPUs(c.GPUType)}
 }
 
 // minGPUs returns N_min: the fewest GPUs the job may ever run on, 0 if it can
