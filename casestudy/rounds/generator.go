@@ -1,0 +1,206 @@
+package rounds
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/oxgang/oxgang/internal/rng"
+)
+
+// A Job is the identity of a job: 0, 1, … in order of arrival, never used again.
+type Job int
+
+// Edits are what changed since the last round. A job is in at most one of
+// Arrived, Refitted and Restarted; all are ascending.
+type Edits struct {
+	Left      []Job // are no longer
+	Arrived   []Job // are new: Values and Restart say their row
+	Refitted  []Job // have new Values and, maybe, another Restart
+	Restarted []Job // have another Restart
+}
+
+// A Restart is how a job's values follow from its Values v: configuration j is
+// worth Base + Factor*v[j], but the one it holds, Kept (-1: none), is worth
+// Values[Kept]. With λ − (r g)^p and v = λ − g^p, Factor is r^p and Base
+// λ(1 − r^p).
+type Restart struct {
+	Base, Factor float64
+	Kept         int
+}
+
+// Apply turns values into what the configurations are worth, in place.
+func (r Restart) Apply(values []float64) {
+	if r.Kept < 0 && r.Factor == 1 && r.Base == 0 {
+		return
+	}
+	kept := 0.0
+	if r.Kept >= 0 {
+		kept = values[r.Kept]
+	}
+	for j, v := range values {
+		values[j] = r.Base + r.Factor*v
+	}
+	if r.Kept >= 0 {
+		values[r.Kept] = kept
+	}
+}
+
+// A Generator makes rounds. Equal Specs, and equal calls of Hold, give equal
+// rounds. Not safe for concurrent use.
+type Generator struct {
+	spec    Spec
+	configs []Config
+	speed   []float64 // of the types
+	jobs    []*made   // active, by identity
+	random  *rand.Rand
+	arrived int  // so far
+	begun   bool // Next has been called
+}
+
+// New returns a generator whose first round is all arrivals.
+func New(spec Spec) (*Generator, error) {
+	if err := spec.Validate(); err != nil {
+		return nil, fmt.Errorf("rounds: %w", err)
+	}
+	g := &Generator{spec: spec, configs: spec.configs(), random: rng.Stream(spec.Seed, "rounds")}
+	for k := range spec.Types { // from 1 to 6 times as fast, as t4 to a100 are
+		g.speed = append(g.speed, math.Pow(6, float64(k)/float64(max(1, spec.Types-1))))
+	}
+	return g, nil
+}
+
+// Configs returns the configurations that every job chooses from, in the order
+// of Values. To be read only.
+func (g *Generator) Configs() []Config { return g.configs }
+
+// Capacity returns the GPUs of each type.
+func (g *Generator) Capacity() []int {
+	b := make([]int, g.spec.Types)
+	for k := range b {
+		b[k] = g.spec.nodes(k) * g.spec.perNode(k)
+	}
+	return b
+}
+
+// Jobs returns the active jobs, ascending.
+func (g *Generator) Jobs() []Job {
+	all := make([]Job, len(g.jobs))
+	for i, m := range g.jobs {
+		all[i] = Job(m.id)
+	}
+	return all
+}
+
+// Pairs returns the number of (job, configuration) pairs: the variables of the
+// round's linear program.
+func (g *Generator) Pairs() int { return len(g.jobs) * len(g.configs) }
+
+// Next makes the next round. It costs the jobs, not their configurations.
+func (g *Generator) Next() Edits {
+	var e Edits
+	if !g.begun {
+		g.begun = true
+		for range g.spec.Jobs {
+			e.Arrived = append(e.Arrived, g.arrive())
+		}
+		return e
+	}
+	gone := g.sample(g.spec.Churn)
+	stay := g.jobs[:0]
+	for i, m := range g.jobs {
+		if len(gone) > 0 && gone[0] == i {
+			gone = gone[1:]
+			e.Left = append(e.Left, Job(m.id))
+			continue
+		}
+		m.age++
+		stay = append(stay, m)
+	}
+	g.jobs = stay
+	refit, aged := marks(len(stay), g.sample(g.spec.Refit)), marks(len(stay), g.sample(g.spec.Restart))
+	for i, m := range g.jobs {
+		switch {
+		case refit[i]:
+			m.fit(g.random)
+			e.Refitted = append(e.Refitted, Job(m.id))
+		case m.moved || aged[i] && m.held >= 0:
+			e.Restarted = append(e.Restarted, Job(m.id))
+		default:
+			continue
+		}
+		m.tell()
+	}
+	for range e.Left {
+		e.Arrived = append(e.Arrived, g.arrive())
+	}
+	return e
+}
+
+func (g *Generator) arrive() Job {
+	id := g.arrived
+	g.arrived++
+	g.jobs = append(g.jobs, draw(rng.Stream(g.spec.Seed, fmt.Sprintf("rounds/job-%d", id)), id, g.spec.Types, g.speed))
+	return Job(id)
+}
+
+// sample returns the indices of a share of the jobs, ascending.
+func (g *Generator) sample(share float64) []int {
+	n := int(math.Round(share * float64(len(g.jobs))))
+	chosen := g.random.Perm(len(g.jobs))[:n]
+	slices.Sort(chosen)
+	return chosen
+}
+
+// marks returns n marks, set at the given indices.
+func marks(n int, at []int) []bool {
+	m := make([]bool, n)
+	for _, i := range at {
+		m[i] = true
+	}
+	return m
+}
+
+// find returns an active job. It panics if there is none of that identity.
+func (g *Generator) find(id Job) *made {
+	i, ok := slices.BinarySearchFunc(g.jobs, int(id), func(m *made, id int) int { return m.id - id })
+	if !ok {
+		panic("rounds: the job is not active")
+	}
+	return g.jobs[i]
+}
+
+// Values returns v = λ − g^p of every configuration of an active job, in dst's
+// memory if it is large enough: finite, at least λ − 1. It costs a power each,
+// about 30 ns.
+func (g *Generator) Values(id Job, dst []float64) []float64 {
+	m := g.find(id)
+	dst = slices.Grow(dst[:0], len(g.configs))[:len(g.configs)]
+	least := math.Inf(1)
+	for j, c := range g.configs {
+		dst[j] = m.goodput(c, g.spec.perNode(c.Type))
+		least = min(least, dst[j])
+	}
+	for j, x := range dst {
+		dst[j] = penalty - math.Pow(x/least, power)
+	}
+	return dst
+}
+
+// Restart returns how an active job's values are discounted if it moves, as of
+// the last round that had it in its Edits.
+func (g *Generator) Restart(id Job) Restart { return g.find(id).told }
+
+// Hold tells what a job holds from now on: a configuration, or -1. A job that
+// moves has restarted once more, and is in the next round's Edits.
+func (g *Generator) Hold(id Job, config int) {
+	m := g.find(id)
+	if config == m.held {
+		return
+	}
+	if m.held >= 0 {
+		m.restarts++
+	}
+	m.held, m.moved = config, true
+}

@@ -1,0 +1,107 @@
+package rounds
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Of a round's program, as the simulations of Sia §3.4 have them.
+const (
+	power   = -0.5 // p: of goodput
+	penalty = 1.1  // λ: what a job without GPUs costs
+)
+
+// A made job: how fast it is and how it scales, in relative units. A GPU step of
+// the reference type takes 1.
+type made struct {
+	id      int
+	seconds []float64 // of a step's gradients on one GPU, by type
+	phi     float64   // gradient noise scale over the batch size of one GPU
+	local   float64   // of synchronising within a node
+	across  float64   // of synchronising between nodes, the part that does not grow
+	growth  float64   // of it, the part per GPU; 0: synchronising never gets slower
+	belief  belief
+
+	restarts int     // so far
+	cost     float64 // of a restart, in rounds: S
+	age      float64 // in rounds: T
+	held     int     // configuration, -1: none
+	moved    bool    // held is news
+	told     Restart // what the last edit of the job said
+}
+
+// belief is what the last fit made of phi and of the types' speeds: factors.
+type belief struct {
+	phi     float64
+	seconds []float64
+}
+
+// draw returns a new job of types GPU types.
+//
+// Its goodput on n GPUs is n/(s + c + γn) × (φ+1)/(φ+n), where s is the type's
+// step, c the wait for others and γ what each GPU adds to it; the second factor is
+// statistical efficiency (φ+M₀)/(φ+M) at batches M = n M₀. It peaks at
+// n = √(φ(s+c)/γ). Four jobs of five have a γ that puts the peak, on their fastest
+// type, between 8 and 500 GPUs, with a φ of 0.1 to 2 times as many; the others
+// have none. Source: Sia Eqs. 3.1, 3.2.
+func draw(r *rand.Rand, id, types int, speed []float64) *made {
+	m := &made{id: id, seconds: make([]float64, types), held: -1, told: Restart{Factor: 1, Kept: -1}}
+	for k := range m.seconds {
+		m.seconds[k] = math.Exp(0.3*r.NormFloat64()) / speed[k]
+	}
+	m.phi = logUniform(r, 5, 2_000)
+	m.local = 0.1 * r.Float64()
+	m.across = m.local + 0.1*r.Float64()
+	if peak := logUniform(r, 8, 500); r.Float64() < 0.8 {
+		m.phi = peak * logUniform(r, 0.1, 2)
+		m.growth = m.phi * (slices.Min(m.seconds) + m.across) / (peak * peak)
+	}
+	m.cost = logUniform(r, 0.2, 3)
+	m.age = logUniform(r, 1, 500)
+	m.restarts = int(r.ExpFloat64() * math.Log(m.age+1))
+	m.belief.seconds = make([]float64, types)
+	m.fit(r)
+	return m
+}
+
+func logUniform(r *rand.Rand, low, up float64) float64 {
+	return low * math.Exp(r.Float64()*math.Log(up/low))
+}
+
+// fit draws a new belief, within some per cent of the truth.
+func (m *made) fit(r *rand.Rand) {
+	m.belief.phi = m.phi * math.Exp(0.05*r.NormFloat64())
+	for k, s := range m.seconds {
+		m.belief.seconds[k] = s * math.Exp(0.03*r.NormFloat64())
+	}
+}
+
+// goodput returns the believed goodput of a configuration, in units that cancel.
+func (m *made) goodput(c Config, perNode int) float64 {
+	n := float64(c.GPUs)
+	wait := 0.0
+	switch {
+	case c.GPUs > perNode:
+		wait = m.across + m.growth*n
+	case c.GPUs > 1:
+		wait = m.local + m.growth*n
+	}
+	return n / ((m.belief.seconds[c.Type] + wait) * (m.belief.phi + n))
+}
+
+// tell makes the job's restart factor known.
+func (m *made) tell() {
+	m.moved = false
+	m.told = Restart{Factor: 1, Kept: -1}
+	if m.held >= 0 {
+		f := math.Pow(m.restart(), power)
+		m.told = Restart{Base: penalty * (1 - f), Factor: f, Kept: m.held}
+	}
+}
+
+// restart returns the job's restart factor r = (T − N S)/(T + S), kept above 0.
+// Source: Sia §3.3.4, Eq. 3.3.
+func (m *made) restart() float64 {
+	return max(0.05, (m.age-float64(m.restarts)*m.cost)/(m.age+m.cost))
+}

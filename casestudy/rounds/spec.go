@@ -1,0 +1,125 @@
+package rounds
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Spec says what rounds are like. The zero values of PerNode and Seed are
+// meaningful; NewSpec has the rest.
+type Spec struct {
+	GPUs  int // in the cluster
+	Types int // of GPU; each has an equal share of the GPUs, to within a node
+	// PerNode is the GPUs of a node, by type, in turn; empty: 8.
+	PerNode []int
+	Jobs    int     // active at a time
+	Churn   float64 // share of the jobs that leave each round; as many arrive
+	Refit   float64 // share of the jobs whose goodput is fitted anew each round
+	// Restart is the share of the jobs whose restart factor changes each round,
+	// of those that hold GPUs. (A factor moves with a job's age, quickly at first.)
+	Restart float64
+	Seed    uint64
+}
+
+// narrow gives 10,000 GPUs 3,586 configurations: with 1,400 jobs 5.0 million
+// pairs. In nodes of 8 they have 1,271, and so many pairs take 4,000 jobs.
+var narrow = []int{2, 2, 2, 2, 4, 8, 8}
+
+// NewSpec returns rounds of the size at which others have published or we have
+// measured, and of one job per seven GPUs at any other: 1 % of the jobs leave, 10 %
+// are fitted anew, and every third restart factor changes.
+//
+//	GPUs     jobs    per node          pairs
+//	64       100     8                 2,900
+//	2,048    800     8                 221,600
+//	10,000   1,400   2,2,2,2,4,8,8     5.02 million
+//	25,000   3,500   8                 11.0 million (thesis §4.5: "over 11-million")
+//	100,000  14,000  8                 175 million
+func NewSpec(gpus int) Spec {
+	s := Spec{GPUs: gpus, Types: 7, Jobs: max(1, gpus*14/100), Churn: 0.01, Refit: 0.10, Restart: 1.0 / 3, Seed: 1}
+	switch gpus {
+	case 64:
+		s.Jobs = 100
+	case 2_048:
+		s.Jobs = 800
+	case 10_000:
+		s.PerNode = narrow
+	}
+	return s
+}
+
+// Validate joins every complaint about s.
+func (s *Spec) Validate() error {
+	var all []error
+	if s.Types < 1 {
+		all = append(all, fmt.Errorf("types %d, want at least 1", s.Types))
+	}
+	if s.Jobs < 1 {
+		all = append(all, fmt.Errorf("jobs %d, want at least 1", s.Jobs))
+	}
+	for _, n := range s.PerNode {
+		if n < 1 {
+			all = append(all, fmt.Errorf("GPUs per node %d, want at least 1", n))
+		}
+	}
+	for _, share := range []struct {
+		name  string
+		value float64
+	}{{"churn", s.Churn}, {"refit", s.Refit}, {"restart", s.Restart}} {
+		if !(share.value >= 0 && share.value <= 1) {
+			all = append(all, fmt.Errorf("%s %v, want a share in 0 to 1", share.name, share.value))
+		}
+	}
+	if len(all) == 0 {
+		for k := range s.Types {
+			if s.nodes(k) < 1 {
+				all = append(all, fmt.Errorf("%d GPUs for %d types: type %d has no node of %d", s.GPUs, s.Types, k, s.perNode(k)))
+			}
+		}
+	}
+	return errors.Join(all...)
+}
+
+func (s *Spec) perNode(k int) int {
+	if len(s.PerNode) == 0 {
+		return 8
+	}
+	return s.PerNode[k%len(s.PerNode)]
+}
+
+// nodes returns the number of nodes of type k: what its share of the GPUs fills,
+// and one more for the first types while GPUs are left over.
+func (s *Spec) nodes(k int) int {
+	left := s.GPUs
+	for t := range s.Types {
+		left -= s.GPUs / s.Types / s.perNode(t) * s.perNode(t)
+	}
+	for t := range s.Types {
+		if left < s.perNode(t) {
+			continue
+		}
+		left -= s.perNode(t)
+		if t == k {
+			return s.GPUs/s.Types/s.perNode(k) + 1
+		}
+	}
+	return s.GPUs / s.Types / s.perNode(k)
+}
+
+// A Config is a configuration: so many GPUs of one type.
+type Config struct{ Type, GPUs int }
+
+// configs returns the configurations in order of type and GPUs: powers of two
+// within a node, then whole nodes up to all of the type. Source: Sia §3.3.3.
+func (s *Spec) configs() []Config {
+	var all []Config
+	for k := range s.Types {
+		for n := 1; n < s.perNode(k); n *= 2 {
+			all = append(all, Config{k, n})
+		}
+		for m := range s.nodes(k) {
+			all = append(all, Config{k, (m + 1) * s.perNode(k)})
+		}
+	}
+	return all
+}

@@ -1,0 +1,112 @@
+package pop
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Split assigns 0 to n-1 to k parts and returns their members, each part
+// ascending. Without weights it is random, in parts whose sizes differ by 1 at
+// most; with weights (finite, at least 0) it is resource-aware: heaviest first,
+// each to the part that weighs least so far, of several the one with the fewest
+// members, so that parts differ by one weight at most. Equal arguments give equal
+// parts; the seed decides nothing but the order of equals under weights. It costs
+// n log n + n k. It panics if k < 1 or n < 0.
+//
+// Source: thesis §4.1 ("randomly partitioning the set of resources and requests"),
+// §5.2.2.
+func Split(n, k int, weight func(i int) float64, seed uint64) [][]int {
+	if k < 1 || n < 0 {
+		panic("pop: want at least one part, and no negative number of members")
+	}
+	parts := make([][]int, k)
+	order := Shuffled(n, seed)
+	if weight == nil {
+		for place, i := range order {
+			parts[place%k] = append(parts[place%k], i)
+		}
+	} else {
+		byWeight(parts, order, weight)
+	}
+	for _, p := range parts {
+		slices.Sort(p)
+	}
+	return parts
+}
+
+// byWeight deals order out, heaviest first.
+func byWeight(parts [][]int, order []int, weight func(i int) float64) {
+	heavy := make([]float64, len(order))
+	for i := range heavy {
+		heavy[i] = weight(i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(heavy[b], heavy[a]) })
+	load := make([]float64, len(parts))
+	for _, i := range order {
+		p := Least(load, func(p int) int { return len(parts[p]) })
+		parts[p] = append(parts[p], i)
+		load[p] += heavy[i]
+	}
+}
+
+// Least returns the part of the least load, of several the one with the fewest
+// members, of several the first. It panics if there is no part.
+func Least(load []float64, members func(part int) int) int {
+	best := 0
+	for p := 1; p < len(load); p++ {
+		if c := cmp.Compare(load[p], load[best]); c < 0 || c == 0 && members(p) < members(best) {
+			best = p
+		}
+	}
+	return best
+}
+
+// Shuffled returns 0 to n-1 in an order that looks random, and is the same for
+// equal arguments on every machine: it sorts by a hash of the seed and the number.
+// A number keeps its hash when n changes.
+func Shuffled(n int, seed uint64) []int {
+	order, key := make([]int, n), make([]uint64, n)
+	for i := range order {
+		order[i], key[i] = i, mix(seed, uint64(i))
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(key[a], key[b]), cmp.Compare(a, b)) })
+	return order
+}
+
+// mix hashes i under a seed: two rounds of SplitMix64's finaliser (Steele, Lea
+// and Flood, 2014), which passes the usual tests of randomness.
+func mix(seed, i uint64) uint64 { return scramble(scramble(seed) + 0x9e3779b97f4a7c15*(i+1)) }
+
+func scramble(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// A Piece is a client, or a fraction of one that was split.
+type Piece struct {
+	Of    int     // the client
+	Share float64 // of its demand: 1, or 1/ways
+}
+
+// SplitClients returns the clients as pieces, by ascending client: one that
+// weighs more than the threshold becomes ways pieces of equal shares, any other
+// is one piece. What a client gets is what its pieces get. It panics if ways < 1.
+//
+// Source: thesis §5.2.2 ("4-way client-splitting for large demands").
+func SplitClients(weights []float64, threshold float64, ways int) []Piece {
+	if ways < 1 {
+		panic("pop: want at least one piece of a client")
+	}
+	pieces := make([]Piece, 0, len(weights))
+	for i, w := range weights {
+		n := 1
+		if w > threshold {
+			n = ways
+		}
+		for range n {
+			pieces = append(pieces, Piece{Of: i, Share: 1 / float64(n)})
+		}
+	}
+	return pieces
+}
