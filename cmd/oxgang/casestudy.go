@@ -1,0 +1,13 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// casestudyCommand has one command below it for each case study.
+func casestudyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "casestudy",
+		Short: "Measure the optimisation engines on problems of production scale",
+	}
+	group(cmd)
+	return cmd
+}
