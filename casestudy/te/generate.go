@@ -1,0 +1,93 @@
+package te
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/oxgang/oxgang/internal/rng"
+)
+
+// Generate returns a network of our own, for those without a topology file:
+// nodes at random places of a square, joined by a shortest tree and by half as
+// many short links more, both ways. A link has 1,000, and up to 10 times as much
+// the more of the shortest paths cross it. Errors: fewer than 2 nodes.
+func Generate(nodes int, seed uint64) (*Topology, error) {
+	if nodes < 2 || nodes > 5000 {
+		return nil, fmt.Errorf("%d nodes, want 2 to 5000", nodes)
+	}
+	r := rng.Stream(seed, "te/topology")
+	x, y := make([]float64, nodes), make([]float64, nodes)
+	t := &Topology{Name: fmt.Sprintf("generated-%d", nodes)}
+	for i := range nodes {
+		x[i], y[i] = r.Float64(), r.Float64()
+		t.Nodes = append(t.Nodes, strconv.Itoa(i))
+	}
+	for _, e := range shortEdges(x, y) {
+		t.Links = append(t.Links, Link{e.a, e.b, 1000}, Link{e.b, e.a, 1000})
+	}
+	t.size()
+	return t, nil
+}
+
+// An edge joins two nodes, a < b.
+type edge struct {
+	a, b   int
+	length float64
+}
+
+// shortEdges returns the edges of a shortest tree over the places, and the
+// shortest of the others, half as many as there are nodes.
+func shortEdges(x, y []float64) []edge {
+	var all []edge
+	for a := range x {
+		for b := a + 1; b < len(x); b++ {
+			all = append(all, edge{a, b, math.Hypot(x[a]-x[b], y[a]-y[b])})
+		}
+	}
+	slices.SortFunc(all, func(e, f edge) int {
+		return cmp.Or(cmp.Compare(e.length, f.length), e.a-f.a, e.b-f.b)
+	})
+	part := make([]int, len(x)) // of the forest so far
+	for i := range part {
+		part[i] = i
+	}
+	root := func(v int) int {
+		for part[v] != v {
+			v = part[v]
+		}
+		return v
+	}
+	extra := len(x) / 2
+	return slices.DeleteFunc(all, func(e edge) bool {
+		a, b := root(e.a), root(e.b)
+		part[a] = b
+		if a == b {
+			extra--
+		}
+		return a == b && extra < 0
+	})
+}
+
+// size gives each link capacity by the shortest paths that cross it.
+func (t *Topology) size() {
+	var all []Demand
+	for s := range t.Nodes {
+		for e := range t.Nodes {
+			if s != e {
+				all = append(all, Demand{s, e, 1})
+			}
+		}
+	}
+	crossed := make([]int, len(t.Links))
+	for _, e := range EdgeDisjoint(t, all, 1).Links {
+		crossed[e]++
+	}
+	most := slices.Max(crossed)
+	for i := range t.Links {
+		l := &t.Links[i]
+		l.Capacity = 1000 * math.Ceil(10*float64(crossed[i]+1)/float64(most+1))
+	}
+}

@@ -1,0 +1,82 @@
+package te
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// ReadMatrices reads measured demands of a topology from CSV with the header
+// slot,src,dst,demand, nodes by name, and returns them by slot (0, 1, ...), then
+// source, then target. Volumes of 0 are left out. Name is for errors.
+func ReadMatrices(name string, r io.Reader, t *Topology) ([][]Demand, error) {
+	index := make(map[string]int, len(t.Nodes))
+	for i, n := range t.Nodes {
+		index[n] = i
+	}
+	rows := csv.NewReader(r)
+	rows.FieldsPerRecord = 4
+	var slots [][]Demand
+	for {
+		row, err := rows.Read()
+		line := 0
+		if err == nil {
+			line, _ = rows.FieldPos(0)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return sorted(name, slots)
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", name, err)
+		case line == 1 && row[0] == "slot":
+			continue
+		}
+		slot, d, err := matrixRow(row, index)
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", name, line, err)
+		}
+		for slot >= len(slots) {
+			slots = append(slots, nil)
+		}
+		if d.Volume > 0 {
+			slots[slot] = append(slots[slot], d)
+		}
+	}
+}
+
+func matrixRow(row []string, index map[string]int) (slot int, d Demand, err error) {
+	slot, err = strconv.Atoi(row[0])
+	if err != nil || slot < 0 || slot > 100_000 {
+		return 0, d, fmt.Errorf("slot %q, want a number from 0 to 100000", row[0])
+	}
+	var okSource, okTarget bool
+	d.Source, okSource = index[row[1]]
+	d.Target, okTarget = index[row[2]]
+	if !okSource || !okTarget || d.Source == d.Target {
+		return 0, d, fmt.Errorf("src %q and dst %q, want two nodes of the topology", row[1], row[2])
+	}
+	d.Volume, err = strconv.ParseFloat(row[3], 64)
+	if err != nil || !(d.Volume >= 0) || math.IsInf(d.Volume, 1) {
+		return 0, d, fmt.Errorf("demand %q, want a finite number of at least 0", row[3])
+	}
+	return slot, d, nil
+}
+
+// sorted orders each slot's demands and refuses a pair that stands there twice.
+func sorted(name string, slots [][]Demand) ([][]Demand, error) {
+	order := func(a, b Demand) int { return cmp.Or(a.Source-b.Source, a.Target-b.Target) }
+	for s, demands := range slots {
+		slices.SortFunc(demands, order)
+		for i, d := range demands {
+			if i > 0 && order(demands[i-1], d) == 0 {
+				return nil, fmt.Errorf("%s: slot %d: nodes %d to %d twice", name, s, d.Source, d.Target)
+			}
+		}
+	}
+	return slots, nil
+}

@@ -1,0 +1,173 @@
+package te
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// A Link carries flow one way.
+type Link struct {
+	From, To int     // nodes
+	Capacity float64 // in the unit of the demands (Mb/s)
+}
+
+// A Topology is a network of nodes 0 to len(Nodes)-1. Callers must not change it.
+type Topology struct {
+	Name  string
+	Nodes []string // names; numbers in ascending order, other names as they came
+	Links []Link   // directed; two nodes may have several
+}
+
+// Validate complains about links that lead nowhere or to themselves, and about
+// capacities that are not finite or below 0; about the first ten of them.
+func (t *Topology) Validate() error {
+	var errs []error
+	for i, l := range t.Links {
+		switch {
+		case l.From < 0 || l.From >= len(t.Nodes) || l.To < 0 || l.To >= len(t.Nodes):
+			errs = append(errs, fmt.Errorf("link %d: from node %d to node %d, want 0 to %d", i, l.From, l.To, len(t.Nodes)-1))
+		case l.From == l.To:
+			errs = append(errs, fmt.Errorf("link %d: from node %s to itself", i, t.Nodes[l.From]))
+		case !(l.Capacity >= 0) || math.IsInf(l.Capacity, 1):
+			errs = append(errs, fmt.Errorf("link %d: capacity %v, want finite and at least 0", i, l.Capacity))
+		}
+		if len(errs) == 10 {
+			break
+		}
+	}
+	if len(t.Nodes) < 2 {
+		errs = append(errs, fmt.Errorf("%d nodes, want at least 2", len(t.Nodes)))
+	}
+	return errors.Join(errs...)
+}
+
+// Capacity returns the sum of all links' capacities.
+func (t *Topology) Capacity() float64 {
+	sum := 0.0
+	for _, l := range t.Links {
+		sum += l.Capacity
+	}
+	return sum
+}
+
+// nodeLink is the node-link format that networkx writes.
+type nodeLink struct {
+	Directed bool `json:"directed"`
+	Nodes    []struct {
+		ID json.RawMessage `json:"id"`
+	} `json:"nodes"`
+	Links []struct {
+		Source   json.RawMessage `json:"source"`
+		Target   json.RawMessage `json:"target"`
+		Capacity *float64        `json:"capacity"`
+	} `json:"links"`
+}
+
+// ReadTopology reads a topology in node-link JSON: "nodes" with "id", "links"
+// with "source", "target" and "capacity", and "directed"; the links of a graph
+// that is not directed go both ways. Name is for errors and for the topology.
+func ReadTopology(name string, r io.Reader) (*Topology, error) {
+	var file nodeLink
+	if err := json.NewDecoder(r).Decode(&file); err != nil {
+		return nil, fmt.Errorf("%s: node-link JSON: %w", name, err)
+	}
+	t := &Topology{Name: name}
+	for _, n := range file.Nodes {
+		t.Nodes = append(t.Nodes, nodeName(n.ID))
+	}
+	sortNumbers(t.Nodes)
+	index := make(map[string]int, len(t.Nodes))
+	for i, n := range t.Nodes {
+		if _, twice := index[n]; twice {
+			return nil, fmt.Errorf("%s: node %s stands there twice", name, n)
+		}
+		index[n] = i
+	}
+	for i, l := range file.Links {
+		from, okFrom := index[nodeName(l.Source)]
+		to, okTo := index[nodeName(l.Target)]
+		switch {
+		case !okFrom || !okTo:
+			return nil, fmt.Errorf("%s: link %d: from %s to %s, want two of the nodes", name, i, l.Source, l.Target)
+		case l.Capacity == nil:
+			return nil, fmt.Errorf("%s: link %d: no capacity", name, i)
+		}
+		t.Links = append(t.Links, Link{from, to, *l.Capacity})
+		if !file.Directed {
+			t.Links = append(t.Links, Link{to, from, *l.Capacity})
+		}
+	}
+	if err := t.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
+}
+
+// nodeName returns the text of a JSON string or number.
+func nodeName(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// sortNumbers sorts names by value if all are whole numbers.
+func sortNumbers(names []string) {
+	value := make(map[string]int, len(names))
+	for _, n := range names {
+		v, err := strconv.Atoi(n)
+		if err != nil {
+			return
+		}
+		value[n] = v
+	}
+	slices.SortFunc(names, func(a, b string) int { return value[a] - value[b] })
+}
+
+// An arc is a link as seen from one of its ends: the node at the other end.
+type arc struct{ node, link int32 }
+
+// arcs are the links by one of their ends, in the order of Links.
+type arcs struct {
+	first []int32
+	list  []arc
+}
+
+func (a *arcs) of(v int32) []arc { return a.list[a.first[v]:a.first[v+1]] }
+
+// arcs returns the links with capacity by the node they leave, or by the one
+// they enter if back is set.
+func (t *Topology) arcs(back bool) arcs {
+	a := arcs{make([]int32, len(t.Nodes)+1), nil}
+	for _, l := range t.Links {
+		if l.Capacity > 0 {
+			a.first[near(l, back)+1]++
+		}
+	}
+	for v := range t.Nodes {
+		a.first[v+1] += a.first[v]
+	}
+	a.list = make([]arc, a.first[len(t.Nodes)])
+	next := slices.Clone(a.first)
+	for i, l := range t.Links {
+		if l.Capacity > 0 {
+			v := near(l, back)
+			a.list[next[v]] = arc{int32(near(l, !back)), int32(i)}
+			next[v]++
+		}
+	}
+	return a
+}
+
+func near(l Link, back bool) int {
+	if back {
+		return l.To
+	}
+	return l.From
+}
