@@ -22,6 +22,19 @@ func (p *Paths) Len() int { return len(p.Start) - 1 }
 // Of returns the links of path i, in order.
 func (p *Paths) Of(i int) []int32 { return p.Links[p.Start[i]:p.Start[i+1]] }
 
+// Pick returns the paths of some of the demands, in the order given.
+func (p *Paths) Pick(demands []int) *Paths {
+	q := &Paths{First: make([]int32, 1, len(demands)+1), Start: make([]int32, 1)}
+	for _, j := range demands {
+		for i := p.First[j]; i < p.First[j+1]; i++ {
+			q.Links = append(q.Links, p.Of(int(i))...)
+			q.Start = append(q.Start, int32(len(q.Links)))
+		}
+		q.First = append(q.First, int32(q.Len()))
+	}
+	return q
+}
+
 // EdgeDisjoint returns for each demand up to k paths from its source to its
 // target that share no link: one with the fewest links, then one with the fewest
 // of what is left without its links, and so on. Links without capacity are not
@@ -123,7 +136,8 @@ func (s *search) toward(v int) {
 		s.rest[i] = none
 	}
 	s.rest[v] = 0
-	open := append(s.side[1].border[:0], s.target)
+	open := s.side[1].border[:0]
+	open = append(open, s.target)
 	for i := 0; i < len(open); i++ {
 		for _, a := range s.side[1].arcs.of(open[i]) {
 			if s.rest[a.node] == none {

@@ -211,7 +211,7 @@ func TestPaper_size_of_Kdl(t *testing.T) {
 
 // Thesis §5.2.2: "Poisson is dominated by few flows requesting majority of the
 // demand by volume, whereas Bimodal sees roughly even split between two low and
-// high demand bands."
+// high demand bands".
 func TestPaper_shapes_of_demands(t *testing.T) {
 	topology := read(t, "UsCarrier.json")
 	for kind, want := range map[te.Kind][2]float64{te.Poisson: {0.5, 1}, te.Bimodal: {0.4, 0.6}} {

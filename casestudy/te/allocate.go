@@ -1,0 +1,250 @@
+package te
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/opt/lp"
+	"github.com/oxgang/oxgang/opt/pop"
+)
+
+// An Allocator is a method: it says what flow each path carries. It may keep
+// what it learned from earlier rounds of the same topology and paths.
+type Allocator interface {
+	Allocate(ctx context.Context, in *Instance) (*Allocation, error)
+}
+
+// An Allocation is a method's answer.
+type Allocation struct {
+	// Flow by path, as it was solved: it may violate limits by the solver's
+	// tolerance. Instance.ScaleBack and TopUp mend that.
+	Flow []float64
+	// Bound is proven: no feasible flow of this round is more. +Inf says nothing.
+	Bound      float64
+	Parts      []time.Duration // processor time of each part of Parts, by part
+	Iterations int             // of the solver, in all parts together
+	Limited    bool            // a solver stopped at a limit
+}
+
+// Whole gives the whole program to a solver: LP-All if that is exact, COpter if
+// it starts from where it was. Between rounds only the demands' right-hand sides
+// change. Source: thesis §5.2.2, method (a); §5.1.2, "Applying COpter".
+type Whole struct {
+	Solver  lp.Solver
+	program *Program
+	paths   *Paths
+}
+
+// Allocate implements Allocator.
+func (w *Whole) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
+	var err error
+	if w.paths != in.Paths {
+		w.paths = in.Paths
+		w.program, err = Problem(in.Topology, in.Demands, in.Paths, 1)
+	} else {
+		_, err = w.program.SetDemands(in.Demands)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w.program.solve(ctx, w.Solver)
+}
+
+// solve returns the flow by path, and the bound, of a solver.
+func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
+	solution, err := s.Solve(ctx, g.LP)
+	if err != nil {
+		return nil, fmt.Errorf("te: %w", err)
+	}
+	if solution.Status == lp.Infeasible || solution.Status == lp.Unbounded {
+		return nil, fmt.Errorf("te: solver says %s of a problem that has an optimum", solution.Status)
+	}
+	return &Allocation{
+		Flow: g.Flow(solution.X), Bound: -solution.Bound,
+		Iterations: solution.Iterations, Limited: solution.Status != lp.Optimal,
+	}, nil
+}
+
+// Top solves the program of the largest demands alone, and then pins every other
+// demand to its shortest path, the largest first, as far as there is room left.
+// Source: thesis §5.2.2, method (b), LP-Top ("demand pinning").
+type Top struct {
+	Solver lp.Solver
+	Share  float64 // of the demands, by number; the thesis has 0.1
+}
+
+// Allocate implements Allocator.
+func (o *Top) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
+	order := heaviest(in.Demands)
+	n := min(len(order), int(math.Ceil(o.Share*float64(len(order)))))
+	top := slices.Clone(order[:n])
+	slices.Sort(top)
+	part := in.pick(top)
+	g, err := Problem(part.Topology, part.Demands, part.Paths, 1)
+	if err != nil {
+		return nil, err
+	}
+	a, err := g.solve(ctx, o.Solver)
+	if err != nil {
+		return nil, err
+	}
+	part.ScaleBack(a.Flow)
+	flow := make([]float64, in.Paths.Len())
+	in.add(flow, top, a.Flow)
+	free := in.free(flow)
+	for _, j := range order[n:] {
+		if p := int(in.Paths.First[j]); p < int(in.Paths.First[j+1]) {
+			flow[p] = free.take(in.Paths.Of(p), in.Demands[j].Volume)
+		}
+	}
+	a.Flow, a.Bound = flow, math.Inf(1)
+	return a, nil
+}
+
+// heaviest returns the demands' indices, largest volume first.
+func heaviest(demands []Demand) []int {
+	order := make([]int, len(demands))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(demands[b].Volume, demands[a].Volume), a-b)
+	})
+	return order
+}
+
+// Heaviest returns the n largest demands, in the order they stand in.
+func Heaviest(demands []Demand, n int) []Demand {
+	order := heaviest(demands)
+	order = order[:min(n, len(order))]
+	slices.Sort(order)
+	kept := make([]Demand, len(order))
+	for i, j := range order {
+		kept[i] = demands[j]
+	}
+	return kept
+}
+
+// pick returns the round of some of the demands alone.
+func (in *Instance) pick(demands []int) *Instance {
+	part := &Instance{Topology: in.Topology, Paths: in.Paths.Pick(demands), Demands: make([]Demand, len(demands))}
+	for i, j := range demands {
+		part.Demands[i] = in.Demands[j]
+	}
+	return part
+}
+
+// add adds the flow of demands that were picked to the flow of all.
+func (in *Instance) add(flow []float64, picked []int, part []float64) {
+	for _, j := range picked {
+		for p := in.Paths.First[j]; p < in.Paths.First[j+1]; p++ {
+			flow[p] += part[0]
+			part = part[1:]
+		}
+	}
+}
+
+// Parts is POP-k: every part has all links with a k-th of their capacity, and a
+// random k-th of the demands, of which large ones are first split into four of a
+// quarter each. The parts are new every round, and solved one after another.
+// Source: thesis §5.2.2, method (c).
+type Parts struct {
+	Solver lp.Solver
+	K      int
+	Seed   uint64
+	// Large is the share of the demands, by number, that are split. The thesis
+	// does not say which are large; a quarter adds 75 % of pieces, POP's setting
+	// for demands of which few dominate.
+	Large float64
+	Clock Clock // times the parts; may be nil
+	round uint64
+}
+
+// ways is the number of pieces of a large demand.
+const ways = 4
+
+// A Clock reads how much processor time the process has used so far. Nil reads
+// nothing.
+type Clock func() time.Duration
+
+func (c Clock) read() time.Duration {
+	if c == nil {
+		return 0
+	}
+	return c()
+}
+
+// Allocate implements Allocator.
+func (o *Parts) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
+	volumes := make([]float64, len(in.Demands))
+	for j, d := range in.Demands {
+		volumes[j] = d.Volume
+	}
+	pieces := pop.SplitClients(volumes, threshold(volumes, o.Large), ways)
+	o.round++
+	all := &Allocation{Flow: make([]float64, in.Paths.Len()), Bound: math.Inf(1)}
+	for _, members := range pop.Split(len(pieces), o.K, nil, o.Seed+o.round) {
+		before := o.Clock.read()
+		if err := o.part(ctx, in, pieces, members, all); err != nil {
+			return nil, err
+		}
+		all.Parts = append(all.Parts, o.Clock.read()-before)
+	}
+	return all, nil
+}
+
+// part solves one part and adds its flow to that of all.
+func (o *Parts) part(ctx context.Context, in *Instance, pieces []pop.Piece, members []int, all *Allocation) error {
+	demands := make([]int, len(members))
+	for i, m := range members {
+		demands[i] = pieces[m].Of
+	}
+	part := in.pick(demands)
+	for i, m := range members {
+		part.Demands[i].Volume *= pieces[m].Share
+	}
+	g, err := Problem(part.Topology, part.Demands, part.Paths, 1/float64(o.K))
+	if err != nil {
+		return err
+	}
+	a, err := g.solve(ctx, o.Solver)
+	if err != nil {
+		return err
+	}
+	in.add(all.Flow, demands, a.Flow)
+	all.Iterations += a.Iterations
+	all.Limited = all.Limited || a.Limited
+	return nil
+}
+
+// threshold returns what a share of the volumes, by number, are above.
+func threshold(volumes []float64, share float64) float64 {
+	ascending := slices.Sorted(slices.Values(volumes))
+	i := len(ascending) - 1 - int(share*float64(len(ascending)))
+	if i < 0 {
+		return 0
+	}
+	return ascending[i]
+}
+
+// Makespan returns when the last of the jobs ends if each starts, in order, on
+// the first of the cores that is free: the time that parts, timed one after
+// another, would take side by side. Source: thesis §5.2 ("estimated parallel
+// runtimes computed mathematically for 64 cores").
+func Makespan(jobs []time.Duration, cores int) time.Duration {
+	free := make([]time.Duration, cores)
+	for _, d := range jobs {
+		i := 0
+		for c := range free {
+			if free[c] < free[i] {
+				i = c
+			}
+		}
+		free[i] += d
+	}
+	return slices.Max(free)
+}

@@ -1,0 +1,135 @@
+package te
+
+import "slices"
+
+// An Instance is one round: demands that share a topology over fixed paths.
+type Instance struct {
+	Topology *Topology
+	Paths    *Paths
+	Demands  []Demand // by what Paths calls a demand
+}
+
+// Loads returns the flow on each link.
+func (in *Instance) Loads(flow []float64) []float64 {
+	load := make([]float64, len(in.Topology.Links))
+	for p, x := range flow {
+		if x != 0 {
+			for _, e := range in.Paths.Of(p) {
+				load[e] += x
+			}
+		}
+	}
+	return load
+}
+
+// Violation returns how much the fullest link carries above its capacity, and
+// the best served demand above its volume, each relative to 1 + its limit, and
+// the total of flows below 0. All are 0 if the flow is feasible.
+func (in *Instance) Violation(flow []float64) (link, demand, negative float64) {
+	for e, load := range in.Loads(flow) {
+		link = max(link, (load-in.Topology.Links[e].Capacity)/(1+in.Topology.Links[e].Capacity))
+	}
+	for j, d := range in.Demands {
+		sum := 0.0
+		for _, x := range flow[in.Paths.First[j]:in.Paths.First[j+1]] {
+			negative -= min(x, 0)
+			sum += x
+		}
+		demand = max(demand, (sum-d.Volume)/(1+d.Volume))
+	}
+	return link, demand, negative
+}
+
+// ScaleBack makes a flow feasible by taking away: flows below 0 become 0, those
+// of a demand that gets too much shrink alike, and a path carries the least
+// share that any of its links has room for. It costs two passes over the links
+// of all paths.
+func (in *Instance) ScaleBack(flow []float64) {
+	for j, d := range in.Demands {
+		paths := flow[in.Paths.First[j]:in.Paths.First[j+1]]
+		sum := 0.0
+		for i, x := range paths {
+			paths[i] = max(x, 0)
+			sum += paths[i]
+		}
+		if sum > d.Volume {
+			for i := range paths {
+				paths[i] *= d.Volume / sum
+			}
+		}
+	}
+	room := in.Loads(flow)
+	for e, load := range room {
+		room[e] = 1
+		if c := in.Topology.Links[e].Capacity; load > c {
+			room[e] = c / load
+		}
+	}
+	for p, x := range flow {
+		if x == 0 {
+			continue
+		}
+		least := 1.0
+		for _, e := range in.Paths.Of(p) {
+			least = min(least, room[e])
+		}
+		flow[p] = x * least
+	}
+}
+
+// TopUp gives a feasible flow what still fits: path by path, those of fewest
+// links first, then those of the largest demands, as much as its demand and its
+// links have left. Afterwards no path can carry more. It costs two passes over
+// the links of all paths.
+func (in *Instance) TopUp(flow []float64) {
+	free := in.free(flow)
+	for _, p := range in.byLength() {
+		j := p.demand
+		left := in.Demands[j].Volume
+		for _, x := range flow[in.Paths.First[j]:in.Paths.First[j+1]] {
+			left -= x
+		}
+		flow[p.path] += free.take(in.Paths.Of(p.path), left)
+	}
+}
+
+// capacities are what links have left.
+type capacities []float64
+
+// free returns what a feasible flow leaves of each link.
+func (in *Instance) free(flow []float64) capacities {
+	free := capacities(in.Loads(flow))
+	for e, load := range free {
+		free[e] = max(in.Topology.Links[e].Capacity-load, 0)
+	}
+	return free
+}
+
+// take takes as much as fits, up to most, from all of the links.
+func (c capacities) take(links []int32, most float64) float64 {
+	for _, e := range links {
+		most = min(most, c[e])
+	}
+	if most <= 0 {
+		return 0
+	}
+	for _, e := range links {
+		c[e] -= most
+	}
+	return most
+}
+
+// ofDemand is a path and whose it is.
+type ofDemand struct{ path, demand int }
+
+// byLength returns all paths by number of links, then by volume of their demand.
+func (in *Instance) byLength() []ofDemand {
+	byLinks := make([][]ofDemand, len(in.Topology.Nodes))
+	for _, j := range heaviest(in.Demands) {
+		for p := in.Paths.First[j]; p < in.Paths.First[j+1]; p++ {
+			n := len(in.Paths.Of(int(p)))
+			byLinks[n] = append(byLinks[n], ofDemand{int(p), j})
+		}
+	}
+	return slices.Concat(byLinks...)
+}
