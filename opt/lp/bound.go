@@ -5,8 +5,9 @@ import "math"
 // Bound returns a lower bound on the objective of every feasible x, proven by
 // the row multipliers y (any numbers; length RowSlots). A multiplier that an
 // infinite side cannot hold counts as 0, and a column without a bound where it
-// needs one gets the one its rows imply. It is the better of two bounds: that of
-// y, and that of y after Tighten. -Inf proves nothing.
+// needs one gets the one its rows imply; where they imply none, a reduced cost
+// below 1e-9 of the terms it is the sum of counts as 0. It is the better of two
+// bounds: that of y, and that of y after Tighten. -Inf proves nothing.
 func Bound(p *Problem, y []float64) float64 {
 	implied := p.impliedBounds()
 	b := p.lagrangian(y, implied)
@@ -95,9 +96,9 @@ func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
 	for j, d := range ReducedCosts(p, clean) {
 		switch {
 		case !p.HasCol(j):
-		case d > 0:
+		case d > 0 && (implied.low[j] > -Inf || p.means(j, d, clean)):
 			total += d * implied.low[j]
-		case d < 0:
+		case d < 0 && (implied.up[j] < Inf || p.means(j, d, clean)):
 			total += d * implied.up[j]
 		}
 	}
@@ -105,6 +106,20 @@ func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
 		return -Inf
 	}
 	return total
+}
+
+// rounding is how small a sum is, relative to its terms, that counts as 0 where
+// anything else would be an infinity.
+const rounding = 1e-9
+
+// means reports whether the reduced cost d of column j is more than rounding.
+func (p *Problem) means(j int, d float64, y []float64) bool {
+	size := math.Abs(p.cost[j])
+	rows, values := p.Entries(j)
+	for k, r := range rows {
+		size += math.Abs(values[k] * y[r])
+	}
+	return math.Abs(d) > rounding*size
 }
 
 // impliedBounds returns the columns' bounds, with those that one row implies in
@@ -226,11 +241,11 @@ func CheckInfeasible(p *Problem, ray []float64) bool {
 		}
 	}
 	for j, v := range d {
-		if math.Abs(v) > 1e-9*scale[j] {
+		if math.Abs(v) > rounding*scale[j] {
 			add(v, p.low[j], p.up[j])
 		}
 	}
-	return total > 1e-9*(1+size) && !math.IsInf(size, 0)
+	return total > rounding*(1+size) && !math.IsInf(size, 0)
 }
 
 // CheckUnbounded reports whether the direction ray (by column index) lowers the
@@ -246,18 +261,18 @@ func CheckUnbounded(p *Problem, ray []float64) bool {
 	}
 	gain, scale := 0.0, 0.0
 	for j, v := range ray {
-		if v > 1e-9*size && p.up[j] < Inf || v < -1e-9*size && p.low[j] > -Inf {
+		if v > rounding*size && p.up[j] < Inf || v < -rounding*size && p.low[j] > -Inf {
 			return false
 		}
 		gain += p.cost[j] * v
 		scale += math.Abs(p.cost[j] * v)
 	}
 	for i, a := range Activities(p, ray) {
-		if a > 1e-9*size && p.side[i].up < Inf || a < -1e-9*size && p.side[i].low > -Inf {
+		if a > rounding*size && p.side[i].up < Inf || a < -rounding*size && p.side[i].low > -Inf {
 			return false
 		}
 	}
-	return gain < -1e-9*(1e-300+scale)
+	return gain < -rounding*(1e-300+scale)
 }
 
 // Grade fills a solution's objective, bound, residuals and gap from its X and Y.

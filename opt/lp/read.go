@@ -43,8 +43,8 @@ func (p *Problem) Entries(j int) (rows []uint32, values []float64) {
 	return p.matrix.column(uint32(j))
 }
 
-// Costs, Lows and Ups return costs and bounds by column index; holes have zeros.
-// The slices are the problem's: to read until the next edit.
+// Costs returns the costs by column index; holes have 0. The slice is the
+// problem's: to read until the next edit.
 func (p *Problem) Costs() []float64 { return p.cost }
 
 // Lows returns the columns' lower bounds; see Costs.
@@ -63,6 +63,7 @@ func (p *Problem) Sides(i int) (low, up float64) {
 
 // RowCols returns the indices of the columns with a coefficient in the row at
 // index i, ascending. It costs the row, and is the problem's until the next edit.
+// The first call after an edit tidies the list: not from two goroutines at once.
 func (p *Problem) RowCols(i int) []uint32 {
 	p.inRow[i].sweep(p, uint32(i))
 	return p.inRow[i].members
