@@ -84,6 +84,15 @@ func (g *Generator) Capacity() []int {
 	return b
 }
 
+// Question returns what engines are made for.
+func (g *Generator) Question() Question {
+	q := Question{Configs: g.configs, Capacity: g.Capacity()}
+	for k := range q.Capacity {
+		q.PerNode = append(q.PerNode, g.spec.perNode(k))
+	}
+	return q
+}
+
 // Jobs returns the active jobs, ascending.
 func (g *Generator) Jobs() []Job {
 	all := make([]Job, len(g.jobs))
@@ -176,16 +185,38 @@ func (g *Generator) find(id Job) *made {
 // about 30 ns.
 func (g *Generator) Values(id Job, dst []float64) []float64 {
 	m := g.find(id)
-	dst = slices.Grow(dst[:0], len(g.configs))[:len(g.configs)]
-	least := math.Inf(1)
-	for j, c := range g.configs {
-		dst[j] = m.goodput(c, g.spec.perNode(c.Type))
-		least = min(least, dst[j])
-	}
-	for j, x := range dst {
-		dst[j] = penalty - math.Pow(x/least, power)
+	least := g.least(m)
+	dst = dst[:0]
+	for _, c := range g.configs {
+		dst = append(dst, value(m.goodput(c, g.spec.perNode(c.Type))/least))
 	}
 	return dst
+}
+
+// value returns what a normalised goodput is worth.
+func value(goodput float64) float64 { return penalty - math.Pow(goodput, power) }
+
+// least returns the job's lowest goodput.
+func (g *Generator) least(m *made) float64 {
+	if m.least == 0 {
+		m.least = math.Inf(1)
+		for _, c := range g.configs {
+			m.least = min(m.least, m.goodput(c, g.spec.perNode(c.Type)))
+		}
+	}
+	return m.least
+}
+
+// Worth returns what a configuration is worth to an active job: its Values with
+// Restart applied.
+func (g *Generator) Worth(id Job, config int) float64 {
+	m := g.find(id)
+	c := g.configs[config]
+	v := value(m.goodput(c, g.spec.perNode(c.Type)) / g.least(m))
+	if r := m.told; config != r.Kept {
+		v = r.Base + r.Factor*v
+	}
+	return v
 }
 
 // Restart returns how an active job's values are discounted if it moves, as of

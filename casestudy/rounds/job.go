@@ -22,6 +22,7 @@ type made struct {
 	across  float64   // of synchronising between nodes, the part that does not grow
 	growth  float64   // of it, the part per GPU; 0: synchronising never gets slower
 	belief  belief
+	least   float64 // goodput of any configuration; 0: not known since the last fit
 
 	restarts int     // so far
 	cost     float64 // of a restart, in rounds: S
@@ -71,6 +72,7 @@ func logUniform(r *rand.Rand, low, up float64) float64 {
 
 // fit draws a new belief, within some per cent of the truth.
 func (m *made) fit(r *rand.Rand) {
+	m.least = 0
 	m.belief.phi = m.phi * math.Exp(0.05*r.NormFloat64())
 	for k, s := range m.seconds {
 		m.belief.seconds[k] = s * math.Exp(0.03*r.NormFloat64())

@@ -1,0 +1,104 @@
+package rounds
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Question is what does not change from round to round.
+type Question struct {
+	Configs  []Config
+	Capacity []int // GPUs by type
+	PerNode  []int // GPUs of a node, by type
+}
+
+// A Row is a job's part of a program.
+type Row struct {
+	Values  []float64 // by configuration, before Restart; the engine may change them
+	Restart Restart
+	News    bool // Values are: the job is new or was fitted anew
+}
+
+// An Engine holds a program under edit, and solves it.
+type Engine interface {
+	// Set adds a job, or changes one that it has.
+	Set(id Job, r Row) error
+	Remove(id Job) error
+	Solve(ctx context.Context) (*Answer, error)
+}
+
+// An Answer is an engine's solution. It holds until the engine's next call.
+type Answer struct {
+	// Weights appends a job's weights above 0 to dst.
+	Weights func(id Job, dst []Weight) []Weight
+	Bound   float64 // proven: no choice has a higher value; +Inf: none is known
+	// Fractional is the number of jobs that are split in the relaxation: -1 where
+	// Weights shows it.
+	Fractional int
+	Violation  float64 // of the rows by the weights, relative
+	Status     string
+	Iterations int
+	// Longest is the CPU time of the part that took longest, of parts that could
+	// be solved side by side; 0: there are no parts.
+	Longest time.Duration
+	// Outside is CPU time that other processes used.
+	Outside time.Duration
+}
+
+// A Kind is a sort of engine, by name.
+type Kind struct {
+	Name string // "pop:K" stands for any number of parts
+	Doc  string
+	// Rebuilt engines are made anew each round: every job is an edit.
+	Rebuilt bool
+	make    func(q Question) (Engine, error)
+}
+
+// Kinds returns the engines that Run knows, in the order of the table in
+// docs/experiments/engine.md.
+func Kinds() []Kind {
+	return []Kind{
+		{Name: "simplex", Doc: "HiGHS, dual simplex, program rebuilt, shim", Rebuilt: true, make: linear(simplex)},
+		{Name: "ipm", Doc: "HiGHS, interior point with crossover, program rebuilt, shim", Rebuilt: true, make: linear(interior)},
+		{Name: "mip", Doc: "HiGHS, branch and cut to a gap of 1e-4, program rebuilt", Rebuilt: true, make: integral(branchAndCut)},
+	}
+}
+
+// KindNames returns the names of Kinds.
+func KindNames() []string {
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// find returns the kind of a name: "pop:16" and "pop:16:mip" are parts, of price
+// or of another kind.
+func find(name string) (Kind, error) {
+	if rest, ok := strings.CutPrefix(name, "pop:"); ok {
+		count, inner, _ := strings.Cut(rest, ":")
+		if inner == "" {
+			inner = "price"
+		}
+		k, err := strconv.Atoi(count)
+		if err != nil || k < 1 {
+			return Kind{}, fmt.Errorf("engine %q: %q parts, want a number of at least 1", name, count)
+		}
+		of, err := find(inner)
+		if err != nil {
+			return Kind{}, err
+		}
+		of.make, of.Name = inParts(k, of.make), name
+		return of, nil
+	}
+	all := Kinds()
+	if i := slices.IndexFunc(all, func(k Kind) bool { return k.Name == name }); i >= 0 {
+		return all[i], nil
+	}
+	return Kind{}, fmt.Errorf("engine %q is not known, want one of %s", name, strings.Join(KindNames(), ", "))
+}

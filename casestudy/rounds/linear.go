@@ -1,0 +1,139 @@
+package rounds
+
+import (
+	"context"
+	"math"
+
+	"github.com/oxgang/oxgang/opt/lp"
+)
+
+// A Linear is the relaxation of the rounds as an lp.Problem under edit: a row per
+// job and per GPU type, a column per pair, costs the values' negatives. It is an
+// Engine once it has a Solver.
+type Linear struct {
+	Problem *lp.Problem
+	Solver  lp.Solver
+	// Integral makes the columns of jobs to come integral: the program itself
+	// and not its relaxation.
+	Integral bool
+	// Before, if not nil, is called before each solve: it makes a solver forget.
+	Before func()
+
+	configs []Config
+	types   []lp.Row
+	jobs    map[Job]*linearJob
+	entries [2]lp.RowEntry
+}
+
+type linearJob struct {
+	row  lp.Row
+	cols []lp.Col // by configuration
+}
+
+// NewLinear returns the program of no jobs.
+func NewLinear(q Question) (*Linear, error) {
+	f := &Linear{Problem: &lp.Problem{}, configs: q.Configs, jobs: map[Job]*linearJob{}}
+	for _, n := range q.Capacity {
+		r, err := f.Problem.AddRow(math.Inf(-1), float64(n))
+		if err != nil {
+			return nil, err
+		}
+		f.types = append(f.types, r)
+	}
+	return f, nil
+}
+
+// Remove implements Engine. It costs the job's columns.
+func (f *Linear) Remove(id Job) error {
+	j := f.jobs[id]
+	delete(f.jobs, id)
+	if err := f.Problem.RemoveCols(j.cols...); err != nil {
+		return err
+	}
+	return f.Problem.RemoveRow(j.row)
+}
+
+// Set implements Engine: a new column, or a new cost, for each value.
+func (f *Linear) Set(id Job, r Row) error {
+	r.Restart.Apply(r.Values)
+	j := f.jobs[id]
+	if j == nil {
+		return f.add(id, r.Values)
+	}
+	for c, v := range r.Values {
+		if err := f.Problem.SetCost(j.cols[c], -v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Linear) add(id Job, values []float64) (err error) {
+	j := &linearJob{cols: make([]lp.Col, len(values))}
+	if j.row, err = f.Problem.AddRow(math.Inf(-1), 1); err != nil {
+		return err
+	}
+	f.entries[0] = lp.RowEntry{Row: j.row, Value: 1}
+	for c, v := range values {
+		f.entries[1] = lp.RowEntry{Row: f.types[f.configs[c].Type], Value: float64(f.configs[c].GPUs)}
+		if j.cols[c], err = f.Problem.AddCol(-v, 0, lp.Inf, f.entries[:]...); err != nil {
+			return err
+		}
+		if f.Integral {
+			if err := f.Problem.SetInteger(j.cols[c], true); err != nil {
+				return err
+			}
+		}
+	}
+	f.jobs[id] = j
+	return nil
+}
+
+// Solve implements Engine.
+func (f *Linear) Solve(ctx context.Context) (*Answer, error) {
+	if f.Before != nil {
+		f.Before()
+	}
+	s, err := f.Solver.Solve(ctx, f.Problem)
+	if err != nil {
+		return nil, err
+	}
+	return &Answer{
+		Weights: func(id Job, dst []Weight) []Weight { return f.weights(id, s.X, dst) },
+		Bound:   -s.Bound, Fractional: -1, Violation: s.PrimalResidual,
+		Status: s.Status.String(), Iterations: s.Iterations,
+	}, nil
+}
+
+// tiny is the weight below which a value of the relaxation counts as 0, and
+// above 1 less which it counts as 1.
+const tiny = 1e-6
+
+func (f *Linear) weights(id Job, x []float64, dst []Weight) []Weight {
+	for c, col := range f.jobs[id].cols {
+		if v := x[col.Index()]; v > tiny {
+			dst = append(dst, Weight{c, min(v, 1)})
+		}
+	}
+	return dst
+}
+
+// Apply edits an engine's program by a round. Run does the same with the clock
+// stopped while g makes values.
+func Apply(to Engine, g *Generator, e Edits) error {
+	for _, id := range e.Left {
+		if err := to.Remove(id); err != nil {
+			return err
+		}
+	}
+	var values []float64
+	for k, jobs := range [][]Job{e.Restarted, e.Refitted, e.Arrived} {
+		for _, id := range jobs {
+			values = g.Values(id, values)
+			if err := to.Set(id, Row{Values: values, Restart: g.Restart(id), News: k > 0}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package rounds
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+	"time"
+)
+
+// A Summary is one engine over all rounds after WarmUp.
+type Summary struct {
+	Engine             string
+	Rounds             int
+	Cold               time.Duration // the first round's total
+	Edit, Solve, Shim  time.Duration // medians
+	P50, P90, P99, Max time.Duration // of the totals
+	Longest            time.Duration // median; 0: no parts
+	Value              float64       // mean
+	Gap                float64       // worst
+	Violation          float64       // worst
+	Split              float64       // largest share of the jobs that were split
+	Between            float64       // mean share of the pairs with a value between 0 and 1
+	Ones               float64       // mean share of the pairs with value 1
+	Changed            float64       // mean share of the pairs whose value changed
+	Churned            float64       // mean share of the pairs that were added or removed
+	HeapBytes          uint64        // largest
+}
+
+// Summarise sums measurements up, in order of engine.
+func Summarise(all []Measurement) []Summary {
+	var out []Summary
+	for len(all) > 0 {
+		n := slices.IndexFunc(all, func(m Measurement) bool { return m.Engine != all[0].Engine })
+		if n < 0 {
+			n = len(all)
+		}
+		out = append(out, summarise(all[:n]))
+		all = all[n:]
+	}
+	return out
+}
+
+// summarise sums one engine up. The first measurement is of the first round.
+func summarise(all []Measurement) Summary {
+	s := Summary{Engine: all[0].Engine, Cold: all[0].Total()}
+	var edit, solve, shim, total, longest []time.Duration
+	for _, m := range all {
+		if m.Round < WarmUp {
+			continue
+		}
+		s.Rounds++
+		edit, solve, shim = append(edit, m.Edit), append(solve, m.Solve), append(shim, m.Shim)
+		total, longest = append(total, m.Total()), append(longest, m.Longest)
+		s.Value += m.Value
+		s.Gap, s.Violation = max(s.Gap, m.Gap), max(s.Violation, m.Violation)
+		s.Split = max(s.Split, float64(m.Fractional)/float64(m.Jobs))
+		pairs := float64(m.Pairs)
+		s.Between += float64(m.Between) / pairs
+		s.Ones += float64(m.Ones) / pairs
+		s.Changed += float64(m.Changed) / pairs
+		s.Churned += float64(m.Added+m.Removed) / pairs
+		s.HeapBytes = max(s.HeapBytes, m.HeapBytes)
+	}
+	for _, mean := range []*float64{&s.Value, &s.Between, &s.Ones, &s.Changed, &s.Churned} {
+		*mean /= float64(max(1, s.Rounds))
+	}
+	s.Edit, s.Solve, s.Shim, s.Longest = quantile(edit, 0.5), quantile(solve, 0.5), quantile(shim, 0.5), quantile(longest, 0.5)
+	s.P50, s.P90, s.P99, s.Max = quantile(total, 0.5), quantile(total, 0.9), quantile(total, 0.99), quantile(total, 1)
+	return s
+}
+
+// quantile returns the smallest value that a share q of them does not exceed.
+func quantile(all []time.Duration, q float64) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
+}
+
+// Table writes a line per engine: CPU milliseconds, and shares in parts per
+// million of the pairs.
+func Table(w io.Writer, all []Summary) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "ENGINE\tROUNDS\tCOLD (ms)\tEDIT\tSOLVE\tSHIM\tP50\tP90\tP99\tMAX\tLONGEST PART\tVALUE\tGAP\tVIOLATION\tSPLIT JOBS (%)\tCHANGED (ppm)\tHEAP (MB)\t")
+	for _, s := range all {
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.6g\t%.1e\t%.2g\t%.2f\t%.2f\t%.1f\t\n", s.Engine, s.Rounds,
+			ms(s.Cold), ms(s.Edit), ms(s.Solve), ms(s.Shim), ms(s.P50), ms(s.P90), ms(s.P99), ms(s.Max), ms(s.Longest),
+			s.Value, s.Gap, s.Violation, 100*s.Split, 1e6*s.Changed, float64(s.HeapBytes)/1e6)
+	}
+	return t.Flush()
+}
+
+// ms writes a duration in milliseconds.
+func ms(d time.Duration) string { return fmt.Sprintf("%.3g", d.Seconds()*1e3) }
+
+// CSV writes a row per measurement, times in seconds.
+func CSV(w io.Writer, all []Measurement) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{{
+		"engine", "round", "jobs", "pairs", "edit_s", "solve_s", "shim_s", "longest_part_s", "value", "bound", "best_bound", "gap",
+		"violation", "residual", "iterations", "status", "served", "fractional_jobs", "ones", "between", "changed", "added", "removed", "heap_bytes",
+	}}
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 9, 64) }
+	for i := range all {
+		m := &all[i]
+		rows = append(rows, []string{
+			m.Engine, strconv.Itoa(m.Round), strconv.Itoa(m.Jobs), strconv.Itoa(m.Pairs), number(m.Edit.Seconds()), number(m.Solve.Seconds()),
+			number(m.Shim.Seconds()), number(m.Longest.Seconds()), number(m.Value), number(m.Bound), number(m.Best), number(m.Gap),
+			number(m.Violation), number(m.Residual), strconv.Itoa(m.Iterations), m.Status, strconv.Itoa(m.Served), strconv.Itoa(m.Fractional),
+			strconv.Itoa(m.Ones), strconv.Itoa(m.Between), strconv.Itoa(m.Changed), strconv.Itoa(m.Added), strconv.Itoa(m.Removed),
+			strconv.FormatUint(m.HeapBytes, 10),
+		})
+	}
+	if err := out.WriteAll(rows); err != nil {
+		return err
+	}
+	return out.Error()
+}
