@@ -8,105 +8,237 @@ import (
 
 // search is the depth-first search over the open items.
 type search struct {
-	nodes   int
-	status  Status
-	open    []undecided
-	closed  []undecided // one option each
-	options []option
-	trail   []int32   // option per depth
-	levels  []float64 // capacity left, k per depth
-	most    []float64 // what the items from a depth on can use at most, k per depth
-	least   []float64 // and must use at least
-	seen    memo
+	nodes  int
+	budget int
+	status Status
+	open   []undecided
+	closed []undecided // one option each
+	trail  []int32     // option per depth
+	levels []float64   // capacity left, k per depth
+	most   []float64   // what the items from a depth on can use at most, k per depth
+	least  []float64   // and must use at least
+	seen   memo
 }
 
-// An undecided item and its options in s.options, by regret.
+// An undecided item and its options in Program.columns, by regret: those whose
+// regret alone does not rule them out.
 type undecided struct {
-	item       int32
+	slot       int32
 	first, end int32
+	rank       uint32
+	must       bool
+	second     float64 // regret of the second option
 }
 
-// An option is a column whose regret alone does not rule it out.
-type option struct {
-	regret float64
-	column int32
-}
+// maxOptions is the number of options that a search looks at. If the whole
+// program has more, only the window is searched, and nothing is proven.
+const maxOptions = 1 << 13
 
 // branchAndBound improves the best solution until the bound proves it, or a
 // limit stops it.
-func (s *Solver) branchAndBound() {
-	s.nodes, s.status = 0, Optimal
-	if s.gap <= s.tolerance {
+func (p *Program) branchAndBound() {
+	p.nodes, p.status = 0, Optimal
+	if p.gap <= p.tolerance {
 		return
 	}
-	if s.opts.MaxNodes == 0 {
-		s.status = Limited
+	p.status = Limited
+	if p.opts.MaxNodes == 0 || p.ctx.Err() != nil {
+		if p.ctx.Err() != nil {
+			p.status = Interrupted
+		}
 		return
 	}
-	if !s.collect() {
-		return // nothing is better
+	whole := p.collect(true)
+	if !whole && !p.collect(false) {
+		return
 	}
-	s.seen.reset(s.k)
-	s.branch(0, 0)
+	p.budget = p.opts.MaxNodes
+	p.status = Optimal
+	if p.prepareLevels() {
+		p.seen.reset(p.k)
+		p.branch(0, 0)
+	}
+	if p.status == Optimal && !whole && p.gap > p.tolerance {
+		p.status = Limited
+	}
 }
 
-// collect lists the options of every item, and makes the levels' tables. An item
-// that must be served has no option "none". It reports false if an item has no
-// option left, or the items with one do not fit.
-func (s *Solver) collect() bool {
-	s.open, s.closed, s.options = s.open[:0], s.closed[:0], s.options[:0]
-	limit := s.gap - s.tolerance
-	for _, o := range s.order {
-		r := &s.items[o.item]
-		u := undecided{item: o.item, first: int32(len(s.options))}
-		none := r.first
-		if o.must {
-			none++
-		}
-		for c := none; c < r.end; c++ {
-			if s.regret[c] < limit {
-				s.options = append(s.options, option{s.regret[c], c})
+// collect lists the options of all items, or only of those in the window. It
+// reports false if there are too many.
+func (p *Program) collect(all bool) bool {
+	p.open, p.closed = p.open[:0], p.closed[:0]
+	p.columns, p.amounts = p.columns[:0], p.amounts[:0]
+	p.scattered = all
+	if all {
+		for i := range p.items {
+			if p.items[i].live {
+				p.consider(int32(i))
+			}
+			if len(p.columns) > maxOptions {
+				return false
 			}
 		}
-		u.end = int32(len(s.options))
-		switch u.end - u.first {
-		case 0:
-			return false
-		case 1:
-			s.closed = append(s.closed, u)
+	} else {
+		for i := range p.entrants {
+			p.consider(p.entrants[i].slot)
+			if len(p.columns) > maxOptions {
+				return false
+			}
+		}
+	}
+	slices.SortFunc(p.open, func(a, b undecided) int {
+		return decidedFirst(a.must, b.must, a.second, b.second, a.rank, b.rank)
+	})
+	return true
+}
+
+// consider lists the options of an item. An item that must be served has no
+// option "none".
+func (p *Program) consider(i int32) {
+	x := &p.items[i]
+	u := undecided{slot: i, first: int32(len(p.columns)), rank: x.rank, must: x.must}
+	p.list(i, p.gap-p.tolerance)
+	if x.must && len(p.columns) > int(u.first) && p.columns[u.first].id == none {
+		p.columns = slices.Delete(p.columns, int(u.first), int(u.first)+1)
+	}
+	u.end = int32(len(p.columns))
+	own := p.columns[u.first:]
+	slices.SortFunc(own, func(a, b column) int { return cmp.Or(cmp.Compare(a.regret, b.regret), cmp.Compare(a.id, b.id)) })
+	if len(own) > 1 {
+		u.second = own[1].regret
+		p.open = append(p.open, u)
+		return
+	}
+	p.closed = append(p.closed, u)
+}
+
+// list appends the columns of an item whose regret is below the limit, "none"
+// first if it is among them.
+func (p *Program) list(i int32, limit float64) {
+	x, r := &p.items[i], &p.rows[i]
+	start := 0.0
+	if x.must {
+		start = -p.penalty
+	}
+	best := p.highest(x, r, start)
+	if best-start < limit {
+		p.columns = append(p.columns, column{value: start, regret: best - start, id: none})
+	}
+	if x.kept != none && x.keptResource != several {
+		p.listOne(x, r, x.kept, x.keptResource, best, start, limit)
+	}
+	for g := range x.groups {
+		u, at := &r.runs[g], &p.groups[x.group+g]
+		if math.IsInf(at.value, -1) {
 			continue
 		}
-		slices.SortFunc(s.options[u.first:], func(a, b option) int {
-			return cmp.Or(cmp.Compare(a.regret, b.regret), cmp.Compare(a.column, b.column))
-		})
-		s.open = append(s.open, u)
+		for c := at.at; c < u.live; c++ {
+			if p.listOne(x, r, c, u.resource, best, start, limit) {
+				break
+			}
+		}
+		for c := at.at - 1; c >= u.first; c-- {
+			if p.listOne(x, r, c, u.resource, best, start, limit) {
+				break
+			}
+		}
 	}
-	n := (len(s.open) + 1) * s.k
-	s.levels, s.trail = sized(s.levels, n), sized(s.trail, len(s.open))
-	copy(s.levels, s.capacity)
-	for _, u := range s.closed {
-		s.use(int(u.item), s.options[u.first].column, s.levels[:s.k], -1)
+	for n := range r.bundles {
+		if r.bundles[n].fits {
+			p.listOne(x, r, int32(len(r.points)+n), several, best, start, limit)
+		}
 	}
-	s.addUp()
-	return slices.Min(s.levels[:s.k]) >= 0
 }
 
-// addUp fills s.most and s.least from the last level to the first.
-func (s *Solver) addUp() {
-	n := (len(s.open) + 1) * s.k
-	s.most, s.least = sized(s.most, n), sized(s.least, n)
-	clear(s.most[n-s.k:])
-	clear(s.least[n-s.k:])
-	for d, u := range slices.Backward(s.open) {
-		for k := range s.k {
+// listOne appends a column if its regret is below the limit and it is worth
+// more than nothing. It reports whether those beyond it on the hull are worse.
+func (p *Program) listOne(x *item, r *row, id, resource int32, best, start, limit float64) (worse bool) {
+	c := column{value: x.worth(r, id), resource: resource, id: id}
+	c.regret = best - c.value
+	if resource == several {
+		uses := r.usesOf(id)
+		for _, u := range uses {
+			c.regret += p.prices[u.Resource] * u.Amount
+		}
+		if c.regret < limit {
+			c.first = int32(len(p.amounts))
+			p.amounts = append(p.amounts, uses...)
+			c.end = int32(len(p.amounts))
+		}
+	} else {
+		c.amount = r.amount(id)
+		c.regret += p.prices[resource] * c.amount
+	}
+	if c.regret >= limit {
+		return resource != several && r.points[id].corner()
+	}
+	if c.value > start {
+		p.columns = append(p.columns, c)
+	}
+	return false
+}
+
+// highest returns what the best column of an item is worth at the prices, and
+// puts its groups there.
+func (p *Program) highest(x *item, r *row, start float64) float64 {
+	best := start
+	if x.kept != none && x.keptResource != several {
+		best = max(best, x.keptValue-p.prices[x.keptResource]*x.keptAmount)
+	}
+	for g := range x.groups {
+		at := &p.groups[x.group+g]
+		price := p.prices[at.resource]
+		r.settle(&r.runs[g], at, price*x.inverse)
+		best = max(best, x.base+x.factor*at.value-price*at.amount)
+	}
+	for n := range r.bundles {
+		if r.bundles[n].fits {
+			c := int32(len(r.points) + n)
+			w := x.worth(r, c)
+			for _, u := range r.usesOf(c) {
+				w -= p.prices[u.Resource] * u.Amount
+			}
+			best = max(best, w)
+		}
+	}
+	return best
+}
+
+// prepareLevels makes the tables of the search. It reports false if an item has
+// no option left, or the items with one do not fit.
+func (p *Program) prepareLevels() bool {
+	n := (len(p.open) + 1) * p.k
+	p.levels, p.trail = sized(p.levels, n), sized(p.trail, len(p.open))
+	copy(p.levels, p.spare)
+	if p.scattered {
+		copy(p.levels, p.capacity)
+	}
+	for _, u := range p.closed {
+		if u.first == u.end {
+			return false
+		}
+		p.use(&p.columns[u.first], p.levels[:p.k], -1)
+	}
+	p.addUp()
+	return slices.Min(p.levels[:p.k]) >= 0
+}
+
+// addUp fills p.most and p.least from the last level to the first.
+func (p *Program) addUp() {
+	n := (len(p.open) + 1) * p.k
+	p.most, p.least = sized(p.most, n), sized(p.least, n)
+	clear(p.most[n-p.k:])
+	clear(p.least[n-p.k:])
+	for d, u := range slices.Backward(p.open) {
+		for k := range p.k {
 			low, high := math.Inf(1), 0.0
-			for _, o := range s.options[u.first:u.end] {
-				x := s.uses(int(u.item), o.column, k)
+			for _, o := range p.columns[u.first:u.end] {
+				x := p.uses(&o, k)
 				low, high = min(low, x), max(high, x)
 			}
-			at := d*s.k + k
-			s.most[at] = s.most[at+s.k] + high
-			s.least[at] = s.least[at+s.k] + low
+			at := d*p.k + k
+			p.most[at] = p.most[at+p.k] + high
+			p.least[at] = p.least[at+p.k] + low
 		}
 	}
 }
@@ -114,55 +246,55 @@ func (s *Solver) addUp() {
 // branch tries the options of the open item at depth d; regret is that of the
 // items before it. A solution is only of use if its regrets and the price of
 // what it leaves idle stay below the best one's gap.
-func (s *Solver) branch(d int, regret float64) {
-	if s.stopped() {
+func (p *Program) branch(d int, regret float64) {
+	if p.stopped() {
 		return
 	}
-	rest := s.levels[d*s.k : (d+1)*s.k]
-	if s.tooMuch(d, rest) || regret+s.wasted(d, rest) >= s.gap-s.tolerance {
+	rest := p.levels[d*p.k : (d+1)*p.k]
+	if p.tooMuch(d, rest) || regret+p.wasted(d, rest) >= p.gap-p.tolerance {
 		return
 	}
-	if d == len(s.open) {
-		s.record(regret + s.idleCost(rest))
+	if d == len(p.open) {
+		p.record(regret + p.idleCost(rest))
 		return
 	}
-	if s.seen.better(d, rest, regret) {
+	if p.seen.better(d, rest, regret) {
 		return
 	}
-	u := s.open[d]
-	next := s.levels[(d+1)*s.k : (d+2)*s.k]
+	u := p.open[d]
+	next := p.levels[(d+1)*p.k : (d+2)*p.k]
 	for o := u.first; o < u.end; o++ {
-		more := s.options[o].regret
-		if regret+more >= s.gap-s.tolerance || s.status != Optimal {
+		more := p.columns[o].regret
+		if regret+more >= p.gap-p.tolerance || p.status != Optimal {
 			return
 		}
-		if c := s.options[o].column; s.fits(int(u.item), c, rest) {
+		if c := &p.columns[o]; p.fitsInto(c, rest) {
 			copy(next, rest)
-			s.use(int(u.item), c, next, -1)
-			s.trail[d] = o
-			s.branch(d+1, regret+more)
+			p.use(c, next, -1)
+			p.trail[d] = o
+			p.branch(d+1, regret+more)
 		}
 	}
 }
 
 // stopped counts a node and reports whether a limit or the context ends the search.
-func (s *Solver) stopped() bool {
-	if s.status != Optimal {
+func (p *Program) stopped() bool {
+	if p.status != Optimal {
 		return true
 	}
-	s.nodes++
-	if s.nodes >= s.opts.MaxNodes {
-		s.status = Limited
-	} else if s.nodes%1024 == 0 && s.ctx.Err() != nil {
-		s.status = Interrupted
+	p.nodes++
+	if p.nodes >= p.budget {
+		p.status = Limited
+	} else if p.nodes%1024 == 0 && p.ctx.Err() != nil {
+		p.status = Interrupted
 	}
 	return false
 }
 
 // tooMuch reports whether the items from depth d on must use more than is left.
-func (s *Solver) tooMuch(d int, rest []float64) bool {
+func (p *Program) tooMuch(d int, rest []float64) bool {
 	for k, b := range rest {
-		if s.least[d*s.k+k] > b+slack*s.capacity[k] {
+		if p.least[d*p.k+k] > b+slack*p.capacity[k] {
 			return true
 		}
 	}
@@ -171,23 +303,23 @@ func (s *Solver) tooMuch(d int, rest []float64) bool {
 
 // wasted returns the price of the capacity that the items from depth d on
 // cannot use, whatever they take.
-func (s *Solver) wasted(d int, rest []float64) float64 {
+func (p *Program) wasted(d int, rest []float64) float64 {
 	total := 0.0
 	for k, b := range rest {
-		if over := b - s.most[d*s.k+k]; over > 0 {
-			total += over * s.prices[k]
+		if over := b - p.most[d*p.k+k]; over > 0 {
+			total += over * p.prices[k]
 		}
 	}
 	return total
 }
 
 // record makes the trail the best solution.
-func (s *Solver) record(gap float64) {
-	s.gap = gap
-	for _, u := range s.closed {
-		s.best[u.item] = s.options[u.first].column
+func (p *Program) record(gap float64) {
+	p.gap = gap
+	for _, u := range p.closed {
+		p.items[u.slot].taken = p.columns[u.first].id
 	}
-	for d, u := range s.open {
-		s.best[u.item] = s.options[s.trail[d]].column
+	for d, u := range p.open {
+		p.items[u.slot].taken = p.columns[p.trail[d]].id
 	}
 }

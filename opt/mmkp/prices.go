@@ -2,176 +2,155 @@ package mmkp
 
 import "math"
 
-// A plane is a set of prices at which the bound may bend: two columns of an
-// item are worth the same there, or one price has a certain value. The planes
-// of a vertex are as many as there are resources, and independent.
-type plane struct {
-	bend bend
-	k    int   // the price; -1: two columns are worth the same
-	item int32 // theirs
-	a, b int32 // the columns
-	at   float64
-}
-
-// A bend says what the bound does at a plane.
-type bend uint8
-
-const (
-	flat  bend = iota // it does not bend: a start price, or another column of the item is better
-	tie               // the item changes between the columns
-	floor             // the price is 0; the edge leads up only
-	roof              // nobody uses the resource at this price; the edge leads down only
-)
-
-// descent is a walk over the vertices of the bound.
-type descent struct {
+// pricing is what a program knows of prices between solves.
+type pricing struct {
 	prices  []float64 // the best seen
-	bound   float64   // there
-	steps   int
-	vertex  []float64 // where the walk is
-	roofs   []float64
-	planes  []plane
-	inverse []float64 // of the planes' normals, k x k: column r leaves plane r and no other
-	work    []float64 // the normals, while they are inverted
-	edge    []float64 // a direction in price space
-	steep   []float64 // the steepest yet
-	pick    []int32   // column per item at the vertex
-	idle    []float64 // capacity that the items without a tie leave
+	priced  bool      // they are of an earlier solve, or given
+	scale   []float64 // a price that would be high
+	radius  []float64 // half the width that the next window gets
+	started []float64 // the prices that the solve started with
 }
 
-// descend walks down the edges of the bound from the start prices until none
-// leads down, and leaves the best prices in s.prices. The bound is convex and
-// linear between planes, so the last vertex is its minimum, but for rounding.
-func (s *Solver) descend(from []float64) {
-	s.prepare(from)
-	s.bound = math.Inf(1)
-	for s.steps = 0; ; s.steps++ {
-		d, _ := s.evaluate(s.vertex, s.edge, s.pick)
-		if d < s.bound {
-			s.bound = d
-			copy(s.prices, s.vertex)
+// forget returns to nothing, over k resources.
+func (s *pricing) forget(k int) {
+	s.prices, s.scale = sized(s.prices, k), sized(s.scale, k)
+	clear(s.prices)
+	s.priced, s.radius = false, s.radius[:0]
+}
+
+// begin sets the prices to start from.
+func (p *Program) begin(prices []float64) {
+	copy(p.prices, prices)
+	p.priced = true
+	p.radius = p.radius[:0]
+}
+
+// small is the number of stored choices up to which a program without prices
+// starts with the widest window: all of them.
+const small = 1 << 14
+
+// maxWindows is the number of windows until the search for prices gives up; a
+// window that does not hold the lowest bound is followed by one of four times
+// its width, so that this is never reached.
+const maxWindows = 200
+
+// findPrices walks to the prices of the lowest bound, window by window, and
+// leaves them in p.prices, and the last window around them.
+func (p *Program) findPrices() {
+	p.steps, p.bound = 0, math.Inf(1)
+	p.measurePrices()
+	cold := !p.priced
+	if cold && p.stored <= small {
+		p.frame()
+		p.frameAll()
+	} else if cold {
+		p.approach()
+	}
+	from := append(p.started[:0], p.prices...)
+	p.started = from
+	for range maxWindows {
+		if !p.whole || !cold {
+			p.frame()
 		}
-		if s.steps >= s.opts.MaxSteps || s.ctx.Err() != nil {
-			return
+		p.scan()
+		p.descend()
+		if p.halted() || !p.widen() {
+			break
 		}
-		s.flatten()
-		s.untie()
-		r, slope := s.steepest()
-		if r < 0 {
-			return
+		cold = false
+	}
+	p.priced = true
+	for k, x := range p.prices {
+		p.radius[k] = max(2*math.Abs(x-from[k]), p.radius[k]/2, 1e-3*p.scale[k])
+	}
+}
+
+// halted reports whether a limit or the context ends the search for prices.
+func (p *Program) halted() bool { return p.steps >= p.opts.MaxSteps || p.ctx.Err() != nil }
+
+// measurePrices finds the scale of prices, the penalty, and widths of windows
+// that have none.
+func (p *Program) measurePrices() {
+	total, must := 1.0, 0.0
+	for i := range p.items {
+		x := &p.items[i]
+		switch {
+		case !x.live:
+		case x.must:
+			must += 2 * x.size
+		default:
+			total += x.size
 		}
-		s.planes[r] = s.walk(d, slope)
-		if !s.meet() {
-			return
+	}
+	p.penalty = 2 * (total + must)
+	for k, b := range p.capacity {
+		p.scale[k] = 0
+		if b > 0 {
+			p.scale[k] = (total + must) / (float64(p.k) * b)
+		}
+		p.scale[k] = max(p.prices[k], p.scale[k]/100)
+	}
+	if len(p.radius) != p.k {
+		p.radius = sized(p.radius, p.k)
+		for k := range p.radius {
+			p.radius[k] = p.scale[k] / 20
 		}
 	}
 }
 
-// prepare sets the walk to its start.
-func (s *Solver) prepare(from []float64) {
-	k := s.k
-	s.prices, s.vertex, s.idle = sized(s.prices, k), sized(s.vertex, k), sized(s.idle, k)
-	s.edge, s.steep = sized(s.edge, k), sized(s.steep, k)
-	s.inverse, s.work = sized(s.inverse, k*k), sized(s.work, k*k)
-	s.planes, s.pick = sized(s.planes, k), sized(s.pick, len(s.items))
-	s.left, s.right, s.middle = sized(s.left, len(s.items)), sized(s.right, len(s.items)), sized(s.middle, len(s.items))
-	s.probe = sized(s.probe, k)
-	s.findRoofs()
-	clear(s.vertex)
-	copy(s.vertex, from)
-	clear(s.inverse)
-	for r := range k {
-		s.vertex[r] = min(s.vertex[r], s.roofs[r])
-		s.planes[r] = plane{k: r, at: s.vertex[r]}
-		if s.vertex[r] == 0 {
-			s.planes[r].bend = floor
-		}
-		s.inverse[r*k+r] = 1
+// approach goes from prices at which all capacity together is worth what all
+// items are to prices near the lowest bound: a resource that is asked for too
+// much gets dearer, by less from step to step.
+func (p *Program) approach() {
+	wide := append([]float64(nil), p.radius...)
+	clear(p.radius)
+	for k := range p.prices {
+		p.prices[k] = 100 * p.scale[k]
 	}
-}
-
-// findRoofs finds, for every resource, a price at which no item uses it: the
-// lowest bound is below.
-func (s *Solver) findRoofs() {
-	s.roofs = sized(s.roofs, s.k)
-	clear(s.roofs)
-	for _, g := range s.groups {
-		base, v := s.hull[g.first], s.hull[min(g.first+1, g.end-1)]
-		if v.amount > base.amount {
-			s.raise(int(g.resource), (v.lp-base.lp)/(v.amount-base.amount))
+	best, lowest := append([]float64(nil), p.prices...), math.Inf(1)
+	for n := 0; n < 32 && !p.halted(); n++ {
+		p.frame()
+		p.scan()
+		bound := p.others
+		for k, x := range p.prices {
+			bound += p.spare[k] * x
 		}
-	}
-	for i, r := range s.items {
-		for c := r.multi; c < r.end; c++ {
-			choice := &s.problem.Items[i].Choices[s.columns[c].choice]
-			worth := s.columns[c].lp - s.columns[r.first].lp
-			for k := range s.problem.Capacity {
-				if a := choice.Uses(k); a > 0 {
-					s.raise(k, worth/a)
-				}
+		_ = bound
+		_ = lowest
+		far := false
+		power := 0.8 / (1 + float64(n)/8)
+		for k, b := range p.capacity {
+			ratio := 0.0
+			if b > 0 {
+				ratio = (b - p.spare[k]) / b
 			}
+			far = far || ratio > 1.02 || ratio < 0.98 && p.prices[k] > 0
+			move := min(max(math.Pow(ratio, power), 0.25), 4)
+			p.prices[k] *= move
+			wide[k] = p.prices[k] * min(0.25, max(0.02, 2*math.Abs(move-1)))
+			wide[k] = max(wide[k], p.scale[k]/1000)
 		}
-	}
-}
-
-func (s *Solver) raise(k int, price float64) { s.roofs[k] = max(s.roofs[k], 1.001*price) }
-
-// evaluate returns the bound at the given prices and its slope in direction d,
-// and writes the column every item takes there to pick. Where columns tie, the
-// slope is one of a subgradient.
-func (s *Solver) evaluate(prices, d []float64, pick []int32) (bound, slope float64) {
-	for k, b := range s.capacity {
-		bound += b * prices[k]
-		slope += b * d[k]
-	}
-	for i := range s.items {
-		c, worth := s.take(i, prices)
-		pick[i] = c
-		bound += worth
-		slope -= s.cost(i, c, d)
-	}
-	return bound, slope
-}
-
-// take returns the column that is worth most to item i at the given prices, and
-// what it is worth. Every group remembers where it was, so that a small move of
-// prices costs little.
-func (s *Solver) take(i int, prices []float64) (taken int32, worth float64) {
-	r := &s.items[i]
-	taken, worth = r.first, s.columns[r.first].lp
-	for g := r.group; g < r.last; g++ {
-		price := prices[s.groups[g].resource]
-		v := &s.hull[s.settle(&s.groups[g], price)]
-		if w := v.lp - price*v.amount; w > worth {
-			taken, worth = v.column, w
-		}
-	}
-	for c := r.multi; c < r.end; c++ {
-		if w := s.columns[c].lp - s.cost(i, c, prices); w > worth {
-			taken, worth = c, w
-		}
-	}
-	return taken, worth
-}
-
-// settle moves g to the corner that is best at the price and returns it.
-func (s *Solver) settle(g *group, price float64) int32 {
-	at := g.at
-	v := s.hull[at]
-	for ; at+1 < g.end; at++ {
-		next := s.hull[at+1]
-		if next.lp-v.lp <= price*(next.amount-v.amount) {
+		p.steps++
+		if !far {
 			break
 		}
-		v = next
 	}
-	for ; at > g.first; at-- {
-		next := s.hull[at-1]
-		if v.lp-next.lp > price*(v.amount-next.amount) {
-			break
+	_ = best
+	copy(p.radius, wide)
+}
+
+// widen makes the window four times as wide where the prices are at its end,
+// and reports whether there is such an end.
+func (p *Program) widen() bool {
+	if p.whole {
+		return false
+	}
+	wider := false
+	for _, e := range p.planes {
+		if e.bend == roof || e.bend == floor && e.at > 0 {
+			p.radius[e.k] *= 4
+			wider = true
 		}
-		v = next
 	}
-	g.at = at
-	return at
+	return wider
 }

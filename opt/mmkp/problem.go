@@ -23,10 +23,12 @@ type Choice struct {
 	More []Use // further uses; amounts of one resource add up
 }
 
-// An Item takes at most one of its choices.
+// An Item takes at most one of its choices. Choices by ascending resource, and
+// for each resource by ascending amount, are read fastest.
 type Item struct {
 	Choices []Choice
 	Must    bool // exactly one choice has to be taken: pinned or non-preemptive
+	Keep    int  // a choice that a Program stores even if another is as good and as cheap; see Adjust
 }
 
 // A Problem is a knapsack with several capacities. The solvers only read it.
@@ -40,18 +42,16 @@ type Problem struct {
 func (p *Problem) Validate() error {
 	var all []error
 	for k, b := range p.Capacity {
-		if !(b >= 0 && b <= largest) {
-			all = append(all, fmt.Errorf("resource %d: capacity %v, want finite and at least 0", k, b))
-		}
+		all = append(all, checkCapacity(k, b))
 	}
 	for i := range p.Items {
 		for j := range p.Items[i].Choices {
-			if !p.Items[i].Choices[j].plain(len(p.Capacity)) {
-				all = append(all, p.complain(i, j))
+			if c := &p.Items[i].Choices[j]; !c.plain(len(p.Capacity)) {
+				all = append(all, fmt.Errorf("item %d, %w", i, c.complain(j, len(p.Capacity))))
 			}
 		}
 		if p.Items[i].Must && len(p.Items[i].Choices) == 0 {
-			all = append(all, fmt.Errorf("item %d: no choices, want at least one as it must be served", i))
+			all = append(all, fmt.Errorf("item %d: %w", i, errNothing))
 		}
 	}
 	return errors.Join(all...)
@@ -74,20 +74,28 @@ func (u Use) plain(resources int) bool {
 	return u.Amount == 0 || u.Amount > 0 && u.Amount <= largest && u.Resource >= 0 && u.Resource < resources
 }
 
-// complain says what is wrong with choice j of item i.
-func (p *Problem) complain(i, j int) error {
-	c := &p.Items[i].Choices[j]
-	at := fmt.Sprintf("item %d, choice %d", i, j)
+// errNothing is the complaint about an item that must and cannot.
+var errNothing = errors.New("no choices, want at least one as it must be served")
+
+func checkCapacity(k int, b float64) error {
+	if b >= 0 && b <= largest {
+		return nil
+	}
+	return fmt.Errorf("resource %d: capacity %v, want finite and at least 0", k, b)
+}
+
+// complain says what is wrong with c, which is choice j.
+func (c *Choice) complain(j, resources int) error {
 	if !(math.Abs(c.Value) <= largest) {
-		return fmt.Errorf("%s: value %v, want finite", at, c.Value)
+		return fmt.Errorf("choice %d: value %v, want finite", j, c.Value)
 	}
 	for _, u := range append([]Use{c.Use}, c.More...) {
 		switch {
-		case u.plain(len(p.Capacity)):
+		case u.plain(resources):
 		case !(u.Amount >= 0 && u.Amount <= largest):
-			return fmt.Errorf("%s: amount %v, want finite and at least 0", at, u.Amount)
+			return fmt.Errorf("choice %d: amount %v, want finite and at least 0", j, u.Amount)
 		default:
-			return fmt.Errorf("%s: resource %d, want one of %d", at, u.Resource, len(p.Capacity))
+			return fmt.Errorf("choice %d: resource %d, want one of %d", j, u.Resource, resources)
 		}
 	}
 	return nil
@@ -123,15 +131,15 @@ func (c *Choice) add(used []float64, sign float64) {
 	}
 }
 
-// cost returns what c's uses cost at the given prices.
-func (c *Choice) cost(prices []float64) float64 {
+// Uses returns what c uses of resource k.
+func (c *Choice) Uses(k int) float64 {
 	total := 0.0
-	if c.Amount != 0 {
-		total = prices[c.Resource] * c.Amount
+	if c.Resource == k {
+		total = c.Amount
 	}
 	for _, u := range c.More {
-		if u.Amount != 0 {
-			total += prices[u.Resource] * u.Amount
+		if u.Resource == k {
+			total += u.Amount
 		}
 	}
 	return total

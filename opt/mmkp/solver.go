@@ -14,6 +14,10 @@ var ErrInfeasible = errors.New("items that must be served do not fit")
 // was found, nor a proof that there is none.
 var ErrLimit = errors.New("limit reached without a feasible solution")
 
+// slack is the relative amount by which a capacity may be exceeded, so that ten
+// tenths fit into one. The bound is computed for the enlarged capacity.
+const slack = 1e-10
+
 // Options bound the work and say when a solution is good enough.
 type Options struct {
 	MaxSteps int     // price steps, from one vertex of the bound to the next
@@ -56,7 +60,7 @@ func (s Status) String() string { return [...]string{"optimal", "limited", "inte
 // A Solution is feasible: what it picks fits, up to a relative 1e-10 of each
 // capacity. Bound >= optimum >= Value always holds.
 type Solution struct {
-	Pick       []int // choice per item, -1 for none
+	Pick       []int // choice per item of the Problem, -1 for none; nil from a Program, whose Pick has it
 	Value      float64
 	Bound      float64
 	Gap        float64   // (Bound - Value) / |Bound|; 0 if both are 0
@@ -64,6 +68,7 @@ type Solution struct {
 	Status     Status
 	Iterations int // price steps
 	Nodes      int // of the search
+	Fractional int // items that the best prices divide between columns: at most one per resource
 }
 
 // Solve maximises p's value from the given prices (nil: from nothing; the last
@@ -72,21 +77,13 @@ func Solve(ctx context.Context, p *Problem, start []float64, opts Options) (*Sol
 	return NewSolver().Solve(ctx, p, start, opts)
 }
 
-// A Solver keeps the memory of its last call, so that a round of the scheduler
-// allocates nothing. It remembers no result: a warm start is passed in. Not
-// safe for concurrent use.
+// A Solver makes a fresh Program of every problem, in the memory of the last
+// one. It remembers no result: a warm start is passed in. Not safe for
+// concurrent use.
 type Solver struct {
-	problem *Problem
-	opts    Options
-	ctx     context.Context // of the call in progress
-	k       int             // resources, at least 1
-
-	frontier
-	descent
-	line
-	rounding
-	search
-	solution Solution
+	program Program
+	ids     []ItemID
+	pick    []int
 }
 
 // NewSolver returns a solver without memory.
@@ -94,23 +91,36 @@ func NewSolver() *Solver { return new(Solver) }
 
 // Solve maximises p's value from the given prices (nil: from nothing). The
 // solution is the solver's until its next call. Errors: bad numbers in p, start
-// or opts; ErrInfeasible, naming a resource that is short; ErrLimit. It takes
-// MaxSteps price steps at most, each a few passes over the items, and MaxNodes
-// search nodes.
+// or opts; ErrInfeasible, naming a resource that is short; ErrLimit. It costs
+// what adding all items to a Program and solving that costs.
 func (s *Solver) Solve(ctx context.Context, p *Problem, start []float64, opts Options) (*Solution, error) {
-	if err := errors.Join(opts.Validate(), p.Validate(), validateStart(p, start)); err != nil {
+	if err := errors.Join(opts.Validate(), validateStart(p, start)); err != nil {
+		return nil, errors.Join(err, p.Validate())
+	}
+	if s.program.reset(p.Capacity) != nil {
+		return nil, p.Validate()
+	}
+	s.ids = s.ids[:0]
+	for i := range p.Items {
+		id, err := s.program.Add(p.Items[i])
+		if err != nil {
+			return nil, p.Validate() // with every complaint
+		}
+		s.ids = append(s.ids, id)
+	}
+	if start != nil {
+		s.program.begin(start)
+	}
+	sol, err := s.program.Solve(ctx, opts)
+	if err != nil {
 		return nil, err
 	}
-	s.problem, s.opts, s.ctx = p, opts, ctx
-	defer func() { s.problem, s.ctx = nil, nil }()
-	s.load()
-	if err := s.checkNeeds(); err != nil {
-		return nil, err
+	s.pick = sized(s.pick, len(s.ids))
+	for i, id := range s.ids {
+		s.pick[i] = s.program.Pick(id)
 	}
-	s.descend(start)
-	s.round()
-	s.branchAndBound()
-	return s.finish()
+	sol.Pick = s.pick
+	return sol, nil
 }
 
 func validateStart(p *Problem, start []float64) error {
@@ -125,51 +135,88 @@ func validateStart(p *Problem, start []float64) error {
 	return nil
 }
 
-// checkNeeds fails if one resource alone cannot hold the least that the items
-// that must be served use of it.
-func (s *Solver) checkNeeds() error {
-	for k, b := range s.problem.Capacity {
-		need := 0.0
-		for i := range s.problem.Items {
-			if s.problem.Items[i].Must {
-				need += s.problem.Items[i].leastUse(k)
+// Solve maximises the value of the items there are, from the last prices. Pick
+// has the choices; the solution is the program's until its next solve, without
+// Pick. Errors: bad numbers in opts; ErrInfeasible, naming a resource that is
+// short; ErrLimit. It takes MaxSteps price steps and MaxNodes search nodes at
+// most.
+func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	p.opts, p.ctx = opts, ctx
+	defer func() { p.ctx = nil }()
+	p.refit()
+	if err := p.checkNeeds(); err != nil {
+		return nil, err
+	}
+	p.findPrices()
+	p.round()
+	p.branchAndBound()
+	return p.finish()
+}
+
+// refit computes what depends on the capacities, if one changed.
+func (p *Program) refit() {
+	if !p.shrunk {
+		return
+	}
+	p.shrunk = false
+	for i := range p.items {
+		r := &p.rows[i]
+		for g := range p.items[i].groups {
+			if u := &r.runs[g]; r.fitting(u, p.capacity[u.resource]) != u.live {
+				p.stand(uint32(i), g)
 			}
 		}
-		if need > s.capacity[k] {
+		for n := range r.bundles {
+			r.bundles[n].fits = fits(r.uses[r.bundles[n].first:r.bundles[n].end], p.capacity)
+		}
+	}
+}
+
+// checkNeeds fails if one resource alone cannot hold the least that the items
+// that must be served use of it.
+func (p *Program) checkNeeds() error {
+	p.spare = sized(p.spare, p.k)
+	clear(p.spare)
+	for i := range p.items {
+		if x := &p.items[i]; x.live && x.must {
+			deduct(p.spare, p.rows[i].least)
+		}
+	}
+	for k, b := range p.given {
+		if need := -p.spare[k]; need > p.capacity[k] {
 			return fmt.Errorf("resource %d: must hold at least %v, capacity %v: %w", k, need, b, ErrInfeasible)
 		}
 	}
 	return nil
 }
 
-// leastUse returns the least any choice of the item uses of resource k.
-func (it *Item) leastUse(k int) float64 {
-	least := math.Inf(1)
-	for j := range it.Choices {
-		least = min(least, it.Choices[j].Uses(k))
-	}
-	return least
-}
-
-// finish writes the solution from the best picks found.
-func (s *Solver) finish() (*Solution, error) {
-	sol := &s.solution
-	sol.Pick = sized(sol.Pick, len(s.items))
-	sol.Value = 0
-	for i, c := range s.best {
-		j := s.columns[c].choice
-		sol.Pick[i] = int(j)
-		if j >= 0 {
-			sol.Value += s.columns[c].value
-		} else if s.problem.Items[i].Must {
-			return nil, s.unserved(i)
+// finish writes the solution from the best columns found.
+func (p *Program) finish() (*Solution, error) {
+	sol := &p.solution
+	sol.Pick, sol.Value = nil, 0
+	for i := range p.items {
+		x := &p.items[i]
+		if !x.live {
+			continue
+		}
+		if x.taken == none && x.must {
+			return nil, p.unserved(i)
+		}
+		if x.taken != none {
+			sol.Value += x.worth(&p.rows[i], x.taken)
 		}
 	}
-	sol.Prices = append(sol.Prices[:0], s.prices[:len(s.problem.Capacity)]...)
-	sol.Iterations, sol.Nodes, sol.Status = s.steps, s.nodes, s.status
-	sol.Bound = s.bound
-	if s.status == Optimal {
-		sol.Bound = min(s.bound, sol.Value+s.tolerance)
+	for i := range p.items {
+		p.items[i].pick = p.items[i].taken
+	}
+	sol.Prices = append(sol.Prices[:0], p.prices[:len(p.given)]...)
+	sol.Iterations, sol.Nodes, sol.Status, sol.Fractional = p.steps, p.nodes, p.status, p.split
+	sol.Bound = p.bound
+	if p.status == Optimal {
+		sol.Bound = min(p.bound, sol.Value+p.tolerance)
 	}
 	sol.Bound = max(sol.Bound, sol.Value)
 	sol.Gap = 0
@@ -179,19 +226,19 @@ func (s *Solver) finish() (*Solution, error) {
 	return sol, nil
 }
 
-// unserved says why item i, which must be served, is not: the search proves it
-// impossible, or ran out. The dearest resource is the one that is short.
-func (s *Solver) unserved(i int) error {
-	if s.status != Optimal {
-		return fmt.Errorf("item %d: not served after %d nodes: %w", i, s.nodes, ErrLimit)
+// unserved says why the item of a slot, which must be served, is not: the search
+// proves it impossible, or ran out. The dearest resource is the one that is short.
+func (p *Program) unserved(slot int) error {
+	if p.status != Optimal {
+		return fmt.Errorf("item of slot %d: not served after %d nodes: %w", slot, p.nodes, ErrLimit)
 	}
 	short := 0
-	for k := range s.problem.Capacity {
-		if s.prices[k]*s.capacity[k] > s.prices[short]*s.capacity[short] {
+	for k := range p.given {
+		if p.prices[k]*p.capacity[k] > p.prices[short]*p.capacity[short] {
 			short = k
 		}
 	}
-	return fmt.Errorf("resource %d: capacity %v is too small for all of them: %w", short, s.problem.Capacity[short], ErrInfeasible)
+	return fmt.Errorf("resource %d: capacity %v is too small for all of them: %w", short, p.given[short], ErrInfeasible)
 }
 
 // sized returns a slice of length n, in old's memory if it is large enough. Its

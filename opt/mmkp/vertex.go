@@ -4,13 +4,13 @@ import "math"
 
 // meet moves the vertex to where the planes meet. It reports false if they are
 // not independent, which only rounding can cause.
-func (s *Solver) meet() bool {
+func (s *Program) meet() bool {
 	clear(s.work)
 	for r, p := range s.planes {
 		normal := s.work[r*s.k : (r+1)*s.k]
 		if p.k < 0 {
-			s.use(int(p.item), p.a, normal, 1)
-			s.use(int(p.item), p.b, normal, -1)
+			s.use(&s.columns[p.a], normal, 1)
+			s.use(&s.columns[p.b], normal, -1)
 		} else {
 			normal[p.k] = 1
 		}
@@ -30,15 +30,15 @@ func (s *Solver) meet() bool {
 
 // flatten marks the ties that are none at the vertex: on the way along the edge
 // a third column became better than both.
-func (s *Solver) flatten() {
+func (s *Program) flatten() {
 	for r := range s.planes {
 		p := &s.planes[r]
 		if p.bend != tie {
 			continue
 		}
 		best, a := s.pick[p.item], s.columns[p.a].lp
-		cost := s.cost(int(p.item), p.a, s.vertex)
-		lack := s.columns[best].lp - s.cost(int(p.item), best, s.vertex) - (a - cost)
+		cost := s.cost(&s.columns[p.a], s.vertex)
+		lack := s.columns[best].lp - s.cost(&s.columns[best], s.vertex) - (a - cost)
 		if lack > 1e-12*(math.Abs(a)+cost) {
 			p.bend = flat
 		}
@@ -46,21 +46,21 @@ func (s *Solver) flatten() {
 }
 
 // untie computes the capacity left by the items that have no tie at the vertex.
-func (s *Solver) untie() {
-	copy(s.idle, s.capacity)
-	for i, c := range s.pick {
-		s.use(i, c, s.idle, -1)
+func (s *Program) untie() {
+	copy(s.idle, s.spare)
+	for _, c := range s.pick {
+		s.use(&s.columns[c], s.idle, -1)
 	}
 	for r := range s.planes {
 		if s.leads(r) {
 			i := s.planes[r].item
-			s.use(int(i), s.pick[i], s.idle, 1)
+			s.use(&s.columns[s.pick[i]], s.idle, 1)
 		}
 	}
 }
 
 // leads reports whether plane r is the first tie of its item.
-func (s *Solver) leads(r int) bool {
+func (s *Program) leads(r int) bool {
 	if s.planes[r].bend != tie {
 		return false
 	}
@@ -73,7 +73,7 @@ func (s *Solver) leads(r int) bool {
 }
 
 // alike reports whether planes q and r tie the same item.
-func (s *Solver) alike(q, r int) bool {
+func (s *Program) alike(q, r int) bool {
 	return s.planes[q].bend == tie && s.planes[q].item == s.planes[r].item
 }
 

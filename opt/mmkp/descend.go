@@ -1,0 +1,125 @@
+package mmkp
+
+import "math"
+
+// A plane is a set of prices at which the bound may bend: two columns of an
+// item are worth the same there, or one price has a certain value. The planes
+// of a vertex are as many as there are resources, and independent.
+type plane struct {
+	bend bend
+	k    int   // the price; -1: two columns are worth the same
+	item int32 // theirs: an entrant
+	a, b int32 // the columns
+	at   float64
+}
+
+// A bend says what the bound does at a plane.
+type bend uint8
+
+const (
+	flat  bend = iota // it does not bend: a start price, or another column of the item is better
+	tie               // the item changes between the columns
+	floor             // the price is 0; the edge leads up only
+	roof              // nobody uses the resource at this price; the edge leads down only
+)
+
+// descent is a walk over the vertices of the bound.
+type descent struct {
+	bound   float64 // the lowest seen, at Program.prices
+	steps   int
+	vertex  []float64 // where the walk is
+	planes  []plane
+	inverse []float64 // of the planes' normals, k x k: column r leaves plane r and no other
+	work    []float64 // the normals, while they are inverted
+	edge    []float64 // a direction in price space
+	steep   []float64 // the steepest yet
+	pick    []int32   // column per entrant at the vertex
+	idle    []float64 // capacity that the entrants without a tie leave
+}
+
+// descend walks down the edges of the bound from the prices until none leads
+// down inside the window, and leaves the best prices in s.prices. The bound is
+// convex and linear between planes, so the last vertex is its minimum there,
+// but for rounding.
+func (s *Program) descend() {
+	s.prepare()
+	s.bound = math.Inf(1)
+	for ; ; s.steps++ {
+		d, _ := s.evaluate(s.vertex, s.edge, s.pick)
+		if d < s.bound {
+			s.bound = d
+			copy(s.prices, s.vertex)
+		}
+		if s.halted() {
+			return
+		}
+		s.flatten()
+		s.untie()
+		r, slope := s.steepest()
+		if r < 0 {
+			return
+		}
+		s.planes[r] = s.walk(d, slope)
+		if !s.meet() {
+			return
+		}
+	}
+}
+
+// prepare sets the walk to its start.
+func (s *Program) prepare() {
+	k, n := s.k, len(s.entrants)
+	s.vertex, s.idle = sized(s.vertex, k), sized(s.idle, k)
+	s.edge, s.steep = sized(s.edge, k), sized(s.steep, k)
+	s.inverse, s.work = sized(s.inverse, k*k), sized(s.work, k*k)
+	s.planes, s.pick = sized(s.planes, k), sized(s.pick, n)
+	s.left, s.right, s.middle = sized(s.left, n), sized(s.right, n), sized(s.middle, n)
+	s.probe = sized(s.probe, k)
+	copy(s.vertex, s.prices)
+	clear(s.inverse)
+	for r := range k {
+		s.planes[r] = plane{k: r, at: s.vertex[r]}
+		if s.vertex[r] == 0 {
+			s.planes[r].bend = floor
+		}
+		s.inverse[r*k+r] = 1
+	}
+}
+
+// evaluate returns the bound at the given prices and its slope in direction d,
+// and writes the column every item takes there to pick. Where columns tie, the
+// slope is one of a subgradient.
+func (s *Program) evaluate(prices, d []float64, pick []int32) (bound, slope float64) {
+	bound = s.others
+	for k, b := range s.spare {
+		bound += b * prices[k]
+		slope += b * d[k]
+	}
+	for e := range s.entrants {
+		c, worth := s.take(e, prices)
+		pick[e] = c
+		bound += worth
+		slope -= s.cost(&s.columns[c], d)
+	}
+	return bound, slope
+}
+
+// take returns the column that is worth most to entrant e at the given prices,
+// and what it is worth.
+func (s *Program) take(e int, prices []float64) (taken int32, worth float64) {
+	x := &s.entrants[e]
+	taken, worth = x.first, s.columns[x.first].lp
+	for c := x.first + 1; c < x.end; c++ {
+		col := &s.columns[c]
+		cost := 0.0
+		if col.resource != several {
+			cost = prices[col.resource] * col.amount
+		} else {
+			cost = s.cost(col, prices)
+		}
+		if w := col.lp - cost; w > worth {
+			taken, worth = c, w
+		}
+	}
+	return taken, worth
+}

@@ -1,0 +1,376 @@
+package mmkp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// ErrNoItem reports an ItemID that names no item: it was removed, or it is of
+// another program.
+var ErrNoItem = errors.New("no such item")
+
+// An ItemID names an item of a Program until it is removed, and nothing after
+// that. The zero ItemID names nothing.
+type ItemID struct {
+	slot uint32
+	turn uint32 // how many items the slot has had, this one included
+}
+
+// A Program is a knapsack whose items come, go and change between solves. It
+// keeps what the last solve knew: prices, where every item stands on its hulls,
+// and how far prices moved. A solve costs what changed, a pass over the items,
+// and a search around the last prices.
+//
+// It stores 16 bytes for every choice that no other of the same resource is as
+// good and as cheap as (24 if an amount is no float32), and forgets the rest.
+// Not safe for concurrent use.
+type Program struct {
+	given    []float64 // capacities
+	capacity []float64 // enlarged by slack; at least one
+	k        int       // resources, at least 1
+
+	items  []item // by slot
+	rows   []row
+	free   []uint32 // slots without an item
+	live   int
+	ranks  uint32 // given out since they were last renewed
+	span   uint32 // ranks are below
+	groups []group
+	holes  int  // groups that belong to no item
+	shrunk bool // a capacity changed since the last solve
+	stored int  // choices
+	stack  []int32
+
+	b builder
+	pricing
+	window
+	descent
+	line
+	rounding
+	search
+	solution Solution
+
+	opts Options
+	ctx  context.Context // of the solve in progress
+}
+
+// An item is what a solve looks at of every item.
+type item struct {
+	base, factor, inverse float64 // a value v is worth base + factor * v; 1 / factor
+	size                  float64 // the largest value a choice has that is worth taking
+	kept                  int32   // the column worth base + its value; none
+	keptResource          int32   // several if it is a bundle
+	keptAmount            float64
+	keptValue             float64 // with base
+	group, groups, room   int32   // in Program.groups: first, number, reserved
+	bundles               int32
+	rank, turn            uint32
+	taken                 int32 // column of the highest worth at the last scan
+	pick                  int32 // column of the last solution
+	must, live            bool
+}
+
+// A group is where an item stands on one of its hulls. Prices are divided by
+// the item's factor.
+type group struct {
+	value, amount float64 // of the corner
+	low, high     float64 // prices between which it is best
+	at            int32   // its point
+	resource      int32
+}
+
+// NewProgram returns a program without items over resources of the given
+// capacities (as in Problem.Capacity), which it copies.
+func NewProgram(capacity []float64) (*Program, error) {
+	p := new(Program)
+	if err := p.reset(capacity); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// reset empties p and gives it other capacities. It keeps its memory.
+func (p *Program) reset(capacity []float64) error {
+	var all []error
+	for k, b := range capacity {
+		all = append(all, checkCapacity(k, b))
+	}
+	if err := errors.Join(all...); err != nil {
+		return err
+	}
+	p.given = append(p.given[:0], capacity...)
+	p.k = max(1, len(capacity))
+	p.capacity = sized(p.capacity, p.k)
+	p.capacity[0] = 0
+	for k, b := range capacity {
+		p.capacity[k] = b * (1 + slack)
+	}
+	for i := range p.items {
+		p.items[i].live, p.items[i].groups, p.items[i].room = false, 0, 0
+	}
+	p.items, p.free, p.groups = p.items[:0], p.free[:0], p.groups[:0]
+	p.live, p.stored, p.holes, p.ranks, p.span = 0, 0, 0, 0, 1024
+	p.shrunk = false
+	p.forget(p.k)
+	return nil
+}
+
+// SetCapacity changes the capacity of resource k. It is an error if there is no
+// such resource, or b is negative or not finite. The next Solve passes over all
+// choices of that resource that no longer fit, or fit again.
+func (p *Program) SetCapacity(k int, b float64) error {
+	if k < 0 || k >= len(p.given) {
+		return fmt.Errorf("resource %d, want one of %d", k, len(p.given))
+	}
+	if err := checkCapacity(k, b); err != nil {
+		return err
+	}
+	if p.given[k] != b {
+		p.given[k], p.capacity[k], p.shrunk = b, b*(1+slack), true
+	}
+	return nil
+}
+
+// Len returns the number of items.
+func (p *Program) Len() int { return p.live }
+
+// Stored returns the number of choices that p keeps.
+func (p *Program) Stored() int { return p.stored }
+
+// Add adds an item, of which it copies what it needs. Bad numbers are an error,
+// and nothing is added. Of equal items the one added first is served first. It
+// costs a pass over the choices, and a sort if they are out of order.
+func (p *Program) Add(it Item) (ItemID, error) {
+	if err := p.b.load(&it, p.k0()); err != nil {
+		return ItemID{}, err
+	}
+	if p.ranks == p.span {
+		p.renew()
+	}
+	slot := uint32(len(p.items))
+	if n := len(p.free); n > 0 {
+		slot = p.free[n-1]
+		p.free = p.free[:n-1]
+	} else {
+		p.items = append(p.items, item{})
+		if len(p.rows) < len(p.items) {
+			p.rows = append(p.rows, row{})
+		}
+		p.rows[slot].empty()
+	}
+	x := &p.items[slot]
+	x.live, x.rank = true, p.ranks
+	x.turn++
+	p.ranks++
+	p.live++
+	p.store(slot, &it)
+	return ItemID{slot, x.turn}, nil
+}
+
+// k0 returns the number of resources as given, which may be 0.
+func (p *Program) k0() int { return len(p.given) }
+
+// Set gives an item other choices, worth their values: what Adjust said is
+// forgotten. The item keeps its place among equal ones. On an error the item
+// stays as it was. It costs what Add costs.
+func (p *Program) Set(id ItemID, it Item) error {
+	if !p.has(id) {
+		return ErrNoItem
+	}
+	if err := p.b.load(&it, p.k0()); err != nil {
+		return err
+	}
+	p.store(id.slot, &it)
+	return nil
+}
+
+// store writes what was loaded to a slot.
+func (p *Program) store(slot uint32, it *Item) {
+	r, x := &p.rows[slot], &p.items[slot]
+	p.stored -= len(r.points) + len(r.bundles)
+	p.b.write(r, len(it.Choices))
+	p.stored += len(r.points) + len(r.bundles)
+	x.must, x.bundles = it.Must, int32(len(r.bundles))
+	x.base, x.factor, x.inverse, x.kept = 0, 1, 1, none
+	x.pick, x.taken = none, none
+	p.measure(slot)
+	p.reserve(slot, int32(len(r.runs)))
+	for g := range r.runs {
+		p.stand(slot, int32(g))
+	}
+	for i := range r.bundles {
+		r.bundles[i].fits = fits(r.uses[r.bundles[i].first:r.bundles[i].end], p.capacity)
+	}
+}
+
+// stand computes the hull of a run of a slot and goes to the corner that is
+// best at the last prices.
+func (p *Program) stand(slot uint32, g int32) {
+	r, x := &p.rows[slot], &p.items[slot]
+	u := &r.runs[g]
+	p.stack = r.hull(u, p.capacity[u.resource], p.stack)
+	at := &p.groups[x.group+g]
+	*at = group{resource: u.resource, at: u.first, value: math.Inf(-1), low: math.Inf(-1), high: math.Inf(1)}
+	if len(p.stack) > 0 {
+		r.stand(u, at, p.stack[0])
+		r.settle(u, at, p.prices[u.resource]*x.inverse)
+	}
+}
+
+// reserve finds room for n groups of a slot.
+func (p *Program) reserve(slot uint32, n int32) {
+	x := &p.items[slot]
+	x.groups = n
+	if n <= x.room {
+		return
+	}
+	p.holes += int(x.room)
+	x.group, x.room = int32(len(p.groups)), n
+	p.groups = append(p.groups, make([]group, n)...)
+	if p.holes > 64+len(p.groups)/2 {
+		p.compact()
+	}
+}
+
+// compact closes the holes between the groups.
+func (p *Program) compact() {
+	moved := make([]group, 0, len(p.groups)-p.holes)
+	for i := range p.items {
+		x := &p.items[i]
+		first := int32(len(moved))
+		moved = append(moved, p.groups[x.group:x.group+x.room]...)
+		x.group = first
+	}
+	p.groups, p.holes = moved, 0
+}
+
+// Adjust says what the choices of an item are worth now: base + factor * Value,
+// but the one with index kept (-1: none) is worth base + Value. So a running
+// job pays its restart on all configurations but the one it has. It is an error
+// if factor is not above 0, if the kept choice would be worth less kept than
+// taken anew, or if it was dropped because another is as good and as cheap:
+// Item.Keep prevents that, and Solve picks no such choice. It costs a search
+// for the kept choice among the item's; no hull changes.
+func (p *Program) Adjust(id ItemID, base, factor float64, kept int) error {
+	if !p.has(id) {
+		return ErrNoItem
+	}
+	if !(factor > 0 && factor <= largest) {
+		return fmt.Errorf("factor %v, want finite and above 0", factor)
+	}
+	if !(math.Abs(base) <= largest) {
+		return fmt.Errorf("base %v, want finite", base)
+	}
+	x, r := &p.items[id.slot], &p.rows[id.slot]
+	c := none
+	if kept != -1 {
+		var err error
+		if c, err = p.held(x, r, factor, kept); err != nil {
+			return err
+		}
+	}
+	x.base, x.factor, x.inverse, x.kept = base, factor, 1/factor, c
+	switch n := int32(len(r.points)); {
+	case c == none:
+	case c >= n:
+		x.keptResource, x.keptValue = several, base+r.value(c)
+	default:
+		x.keptResource, x.keptAmount, x.keptValue = r.resource(c), r.amount(c), base+r.value(c)
+	}
+	p.measure(id.slot)
+	return nil
+}
+
+// held returns the column of the kept choice; none if keeping it makes no
+// difference.
+func (p *Program) held(x *item, r *row, factor float64, kept int) (int32, error) {
+	if kept < -1 || kept >= r.choices {
+		return none, fmt.Errorf("kept choice %d, want -1 or one of %d", kept, r.choices)
+	}
+	c := x.pick
+	if c == none || c >= int32(len(r.points)+len(r.bundles)) || r.choice(c) != kept {
+		c = r.find(kept)
+	}
+	if c == none {
+		return none, fmt.Errorf("kept choice %d: was dropped, want it in Item.Keep", kept)
+	}
+	v := r.value(c)
+	if v < factor*v {
+		return none, fmt.Errorf("kept choice %d of value %v: worth less kept than taken anew by a factor of %v", kept, v, factor)
+	}
+	if factor == 1 {
+		c = none
+	}
+	return c, nil
+}
+
+// measure finds the size of a slot's values.
+func (p *Program) measure(slot uint32) {
+	r, x := &p.rows[slot], &p.items[slot]
+	x.size = 0
+	if r.choices == 0 {
+		return
+	}
+	x.size = max(0, x.base+x.factor*r.high)
+	if x.kept != none {
+		x.size = max(x.size, math.Abs(x.keptValue))
+	}
+	if x.must {
+		x.size = max(x.size, math.Abs(x.base+x.factor*r.low))
+	}
+}
+
+// Remove removes an item. It is an error if it was removed before.
+func (p *Program) Remove(id ItemID) error {
+	if !p.has(id) {
+		return ErrNoItem
+	}
+	x, r := &p.items[id.slot], &p.rows[id.slot]
+	p.stored -= len(r.points) + len(r.bundles)
+	r.empty()
+	x.live, x.groups, x.bundles = false, 0, 0
+	p.live--
+	p.free = append(p.free, id.slot)
+	return nil
+}
+
+// has reports whether id names an item of p.
+func (p *Program) has(id ItemID) bool {
+	return int(id.slot) < len(p.items) && p.items[id.slot].live && p.items[id.slot].turn == id.turn
+}
+
+// Pick returns the index of the choice that the last solution takes for the
+// item, -1 for none or an item that came or changed later. It panics if id
+// names no item.
+func (p *Program) Pick(id ItemID) int {
+	if !p.has(id) {
+		panic("mmkp: no such item")
+	}
+	return p.rows[id.slot].choice(p.items[id.slot].pick)
+}
+
+// renew gives out ranks anew, in the order of the old ones, and room for as
+// many more as three times the items there are.
+func (p *Program) renew() {
+	for rank, slot := range p.byRank() {
+		p.items[slot].rank = uint32(rank)
+	}
+	p.ranks = uint32(p.live)
+	p.span = max(1024, 4*p.ranks)
+}
+
+// byRank returns the slots of all items, first added first.
+func (p *Program) byRank() []int32 {
+	order := make([]int32, 0, p.live)
+	for i := range p.items {
+		if p.items[i].live {
+			order = append(order, int32(i))
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(p.items[a].rank, p.items[b].rank) })
+	return order
+}

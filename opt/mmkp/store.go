@@ -1,0 +1,203 @@
+package mmkp
+
+import (
+	"math"
+	"slices"
+)
+
+// none is the column of an item that takes nothing.
+const none int32 = -1
+
+// several is the resource of a column that uses more than one.
+const several = math.MaxInt32
+
+// A point is a choice of one resource, as a program keeps it: 16 bytes.
+type point struct {
+	value  float64
+	amount float32 // if the row has no wide amounts
+	choice int32   // its index; ^index if it is no corner of the hull
+}
+
+// corner reports whether q is best of its run at some price.
+func (q *point) corner() bool { return q.choice >= 0 }
+
+func (q *point) index() int32 { return max(q.choice, ^q.choice) }
+
+// A run is the points of one resource, by amount. No point is as cheap and as
+// good as another, but for the one that Item.Keep names.
+type run struct {
+	first, end int32 // in row.points
+	live       int32 // end of those that fit into the empty resource
+	resource   int32
+}
+
+// A bundle is a choice of several resources.
+type bundle struct {
+	value      float64
+	choice     int32
+	first, end int32 // in row.uses
+	fits       bool  // into the empty resources
+}
+
+// A row is what a program keeps of an item's choices. A column is a position in
+// points or, after them, in bundles.
+type row struct {
+	points  []point
+	wide    []float64 // amounts, if one is no float32
+	runs    []run
+	bundles []bundle
+	uses    []Use
+	least   []Use // of an item that must: what any choice uses at least
+	choices int   // as given
+	ordered bool  // the points are by index
+	low     float64
+	high    float64 // of all values
+}
+
+// amount returns the amount of point c.
+func (r *row) amount(c int32) float64 {
+	if len(r.wide) > 0 {
+		return r.wide[c]
+	}
+	return float64(r.points[c].amount)
+}
+
+// find returns the column of a choice; none if it was dropped.
+func (r *row) find(choice int) int32 {
+	if r.ordered {
+		c, ok := slices.BinarySearchFunc(r.points, choice, func(q point, j int) int { return int(q.index()) - j })
+		if ok {
+			return int32(c)
+		}
+	} else if c := slices.IndexFunc(r.points, func(q point) bool { return int(q.index()) == choice }); c >= 0 {
+		return int32(c)
+	}
+	if c := slices.IndexFunc(r.bundles, func(b bundle) bool { return int(b.choice) == choice }); c >= 0 {
+		return int32(len(r.points) + c)
+	}
+	return none
+}
+
+// choice returns the choice of a column, -1 for none.
+func (r *row) choice(c int32) int {
+	switch n := int32(len(r.points)); {
+	case c == none:
+		return -1
+	case c < n:
+		return int(r.points[c].index())
+	default:
+		return int(r.bundles[c-n].choice)
+	}
+}
+
+// value returns the value of a column as given.
+func (r *row) value(c int32) float64 {
+	if n := int32(len(r.points)); c >= n {
+		return r.bundles[c-n].value
+	}
+	return r.points[c].value
+}
+
+// fitting returns the end of the points of a run that fit into the capacity.
+func (r *row) fitting(u *run, capacity float64) int32 {
+	c := u.end
+	for c > u.first && r.amount(c-1) > capacity {
+		c--
+	}
+	return c
+}
+
+// hull marks the corners of a run's points that fit into the capacity, with the
+// stack as its memory.
+func (r *row) hull(u *run, capacity float64, stack []int32) []int32 {
+	u.live = r.fitting(u, capacity)
+	stack = stack[:0]
+	for c := u.first; c < u.end; c++ {
+		q := &r.points[c]
+		q.choice = ^q.index()
+		if c >= u.live || len(stack) > 0 && q.value <= r.points[stack[len(stack)-1]].value {
+			continue
+		}
+		for len(stack) > 0 && r.under(stack, c) {
+			stack = stack[:len(stack)-1]
+		}
+		stack = append(stack, c)
+	}
+	for _, c := range stack {
+		r.points[c].choice = r.points[c].index()
+	}
+	return stack
+}
+
+// under reports whether the last corner is not above the line from the one
+// before it to point c, and so is best at no price.
+func (r *row) under(corners []int32, c int32) bool {
+	top := corners[len(corners)-1]
+	high, wide := r.points[c].value, r.amount(c)
+	if r.amount(top) >= wide {
+		return true
+	}
+	if len(corners) < 2 {
+		return false
+	}
+	before := corners[len(corners)-2]
+	low, start := r.points[before].value, r.amount(before)
+	return (r.points[top].value-low)*(wide-start) <= (high-low)*(r.amount(top)-start)
+}
+
+// resource returns the resource of point c.
+func (r *row) resource(c int32) int32 {
+	for i := range r.runs {
+		if c < r.runs[i].end {
+			return r.runs[i].resource
+		}
+	}
+	return several
+}
+
+// empty forgets the choices and keeps the memory.
+func (r *row) empty() {
+	r.points, r.runs, r.bundles, r.uses, r.least = r.points[:0], r.runs[:0], r.bundles[:0], r.uses[:0], r.least[:0]
+	r.wide, r.choices = r.wide[:0], 0
+}
+
+// next returns the corner after c, u.live if there is none.
+func (r *row) next(u *run, c int32) int32 {
+	for c++; c < u.live && !r.points[c].corner(); c++ {
+	}
+	return c
+}
+
+// previous returns the corner before c, u.first - 1 if there is none.
+func (r *row) previous(u *run, c int32) int32 {
+	for c--; c >= u.first && !r.points[c].corner(); c-- {
+	}
+	return c
+}
+
+// slope returns the value per amount from corner a to corner b.
+func (r *row) slope(a, b int32) float64 {
+	return (r.points[b].value - r.points[a].value) / (r.amount(b) - r.amount(a))
+}
+
+// stand puts g on corner c.
+func (r *row) stand(u *run, g *group, c int32) {
+	g.at, g.value, g.amount = c, r.points[c].value, r.amount(c)
+	g.low, g.high = math.Inf(-1), math.Inf(1)
+	if up := r.next(u, c); up < u.live {
+		g.low = r.slope(c, up)
+	}
+	if down := r.previous(u, c); down >= u.first {
+		g.high = r.slope(down, c)
+	}
+}
+
+// settle moves g to the corner that is best at the price; it is near.
+func (r *row) settle(u *run, g *group, price float64) {
+	for price < g.low {
+		r.stand(u, g, r.next(u, g.at))
+	}
+	for price > g.high {
+		r.stand(u, g, r.previous(u, g.at))
+	}
+}
