@@ -31,13 +31,13 @@ func (Heuristic) Balance(_ context.Context, in *Instance) (*Result, error) {
 
 // greedy is the state of one call of Heuristic.
 type greedy struct {
-	in      *Instance
-	limit   float64 // load that no server should exceed
-	home    []int   // by shard
-	on      [][]int // shards by server, hottest first
-	load    []float64
-	used    []float64 // memory
-	done    []bool    // servers that were relieved as far as that goes
+	in    *Instance
+	limit float64 // load that no server should exceed
+	home  []int   // by shard
+	on    [][]int // shards by server, hottest first
+	load  []float64
+	used  []float64 // memory
+	done  []bool    // servers that were relieved as far as that goes
 }
 
 func newGreedy(in *Instance) *greedy {

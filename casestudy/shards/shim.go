@@ -23,9 +23,10 @@ type ShimStats struct {
 //
 // Deviation: where a server is over and hosts only last replicas, which the
 // thesis does not say can happen (it can, as other servers drop theirs), the ones
-// with the least load move to the least loaded server with memory, because memory
-// is hard and a new replica is only a cost. Stuck counts servers for which there
-// is none; with shards of one size and memory for all of them it is 0.
+// with the least load move to the least loaded server with memory, or else to the
+// one that has it after dropping replicas of its own, because memory is hard and a
+// new replica is only a cost. Stuck counts servers for which there is none; with
+// shards of one size and memory for all of them it is 0.
 func Shim(in *Instance, r Assignment) (Assignment, ShimStats) {
 	s := newShim(in, r)
 	for i := range s.used {
@@ -117,7 +118,8 @@ func (s *shim) evict(i int) {
 		if !s.over(i) {
 			return
 		}
-		if to := s.roomiest(j); to >= 0 {
+		if to := s.home(j, i); to >= 0 {
+			s.clear(to, s.in.Sizes[j])
 			s.move(j, i, to)
 			s.stats.Evicted++
 		}
@@ -127,16 +129,52 @@ func (s *shim) evict(i int) {
 	}
 }
 
-// roomiest returns the least loaded server with memory for shard j, -1 if there
-// is none.
-func (s *shim) roomiest(j int) int {
-	best := -1
-	for i := range s.used {
-		if s.used[i]+s.in.Sizes[j] <= s.in.Memory[i] && (best < 0 || s.load[i] < s.load[best]) {
-			best = i
+// home returns the least loaded server but i that has memory for shard j or would
+// have it without its replicas of shards with others; -1 if there is none.
+func (s *shim) home(j, i int) int {
+	roomy, best := -1, -1
+	for k := range s.used {
+		switch room := s.in.Memory[k] - s.in.Sizes[j]; {
+		case k == i:
+		case s.used[k] <= room:
+			if roomy < 0 || s.load[k] < s.load[roomy] {
+				roomy = k
+			}
+		case s.used[k]-s.spare(k) <= room:
+			if best < 0 || s.load[k] < s.load[best] {
+				best = k
+			}
 		}
 	}
+	if roomy >= 0 {
+		return roomy
+	}
 	return best
+}
+
+// spare returns the memory on server i of replicas of shards with others.
+func (s *shim) spare(i int) float64 {
+	sum := 0.0
+	for _, j := range s.on[i] {
+		if len(s.a[j]) > 1 {
+			sum += s.in.Sizes[j]
+		}
+	}
+	return sum
+}
+
+// clear drops replicas of shards with others from server i until it has memory
+// for so much more.
+func (s *shim) clear(i int, size float64) {
+	for _, j := range s.lightest(i) {
+		if s.used[i]+size <= s.in.Memory[i] {
+			return
+		}
+		if len(s.a[j]) > 1 {
+			s.remove(j, i)
+			s.stats.Dropped++
+		}
+	}
 }
 
 // move takes the only replica of shard j from server i to another.
@@ -148,4 +186,10 @@ func (s *shim) move(j, i, to int) {
 	s.load[to] += s.in.Loads[j]
 	s.on[i] = slices.DeleteFunc(s.on[i], func(other int) bool { return other == j })
 	s.on[to] = append(s.on[to], j)
+}
+
+func (s *ShimStats) add(more ShimStats) {
+	s.Dropped += more.Dropped
+	s.Evicted += more.Evicted
+	s.Stuck += more.Stuck
 }

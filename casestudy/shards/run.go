@@ -1,0 +1,140 @@
+package shards
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// cores is the machine for which the run time of Parts is computed.
+const cores = 64
+
+// A Round is what one round of one method came to.
+type Round struct {
+	Round      int
+	Zipf       float64
+	MeanLoad   float64 // of a server; the hottest shard's is 1
+	Movements  int     // replicas started
+	Replicas   int     // afterwards
+	Imbalance  float64 // (most − least)/mean load of a server
+	OverMemory float64 // of the fullest server, relative to its memory; 0: none is over
+	CPU        time.Duration
+	Parallel   time.Duration // CPU, but with the parts of Parts side by side on 64 cores
+	Stats      Stats
+}
+
+// A Run is one method on one workload.
+type Run struct {
+	Method string
+	Spec   Spec
+	Rounds []Round
+}
+
+// Simulate runs a balancer on a workload, each round from the placement of the
+// one before. CPU covers the balancer: edits, solver and shim. It fails with the
+// balancer's error, or if an answer leaves a part of a shard unserved.
+func Simulate(ctx context.Context, spec Spec, b Balancer, rounds int, clock Clock) ([]Round, error) {
+	w, err := NewWorkload(spec)
+	if err != nil {
+		return nil, err
+	}
+	now := w.Start()
+	var all []Round
+	for k := range rounds {
+		if err := ctx.Err(); err != nil {
+			return all, err
+		}
+		in := w.Next()
+		in.Now = now
+		before := clock.read()
+		r, err := b.Balance(ctx, in)
+		took := clock.read() - before
+		if err != nil {
+			return all, fmt.Errorf("round %d: %w", k, err)
+		}
+		if miss := r.Assignment.Unserved(); miss > 1e-9 {
+			return all, fmt.Errorf("round %d: a shard's parts miss 1 by %v", k, miss)
+		}
+		all = append(all, measure(k, w.Zipf(), in, r, took))
+		now = r.Assignment
+	}
+	return all, nil
+}
+
+func measure(k int, zipf float64, in *Instance, r *Result, took time.Duration) Round {
+	parallel := took
+	if parts := r.Stats.Parts; len(parts) > 0 {
+		parallel += Makespan(parts, cores) - Makespan(parts, 1)
+	}
+	return Round{
+		Round: k, Zipf: zipf, MeanLoad: in.Mean(),
+		Movements: in.Now.Movements(r.Assignment), Replicas: r.Assignment.Replicas(),
+		Imbalance: in.Imbalance(r.Assignment), OverMemory: in.OverMemory(r.Assignment),
+		CPU: took, Parallel: parallel, Stats: r.Stats,
+	}
+}
+
+// A Summary holds averages over rounds.
+type Summary struct {
+	Rounds                   int // averaged
+	Movements, Replicas      float64
+	Imbalance, MostImbalance float64
+	Within                   float64 // share of rounds with imbalance of at most 2ε
+	OverMemory               float64 // the most in any round
+	CPU, CPU99, Parallel     time.Duration
+	Whole                    float64 // share of the relaxation's values that are 0 or 1; NaN if none was solved
+	Dropped, Evicted         float64 // by the shim
+	Limited                  int     // rounds in which the solver met a limit
+}
+
+// Summarise averages the rounds from the first-th on, those before being start-up.
+// It returns the zero Summary if there are none.
+func (r *Run) Summarise(first int) Summary {
+	rounds := r.Rounds[min(max(first, 0), len(r.Rounds)):]
+	s := Summary{Rounds: len(rounds)}
+	if len(rounds) == 0 {
+		return s
+	}
+	whole, values, n := 0, 0, float64(len(rounds))
+	for i := range rounds {
+		k := &rounds[i]
+		s.Movements += float64(k.Movements) / n
+		s.Replicas += float64(k.Replicas) / n
+		s.Imbalance += k.Imbalance / n
+		s.MostImbalance = max(s.MostImbalance, k.Imbalance)
+		s.OverMemory = max(s.OverMemory, k.OverMemory)
+		s.CPU += k.CPU
+		s.Parallel += k.Parallel
+		s.Dropped += float64(k.Stats.Shim.Dropped) / n
+		s.Evicted += float64(k.Stats.Shim.Evicted) / n
+		whole += k.Stats.Zero + k.Stats.One
+		values += k.Stats.Zero + k.Stats.One + k.Stats.Between
+		if k.Imbalance <= 2*r.Spec.Epsilon*(1+1e-6) {
+			s.Within += 1 / n
+		}
+		if k.Stats.Limited {
+			s.Limited++
+		}
+	}
+	s.CPU /= time.Duration(len(rounds))
+	s.Parallel /= time.Duration(len(rounds))
+	s.CPU99 = quantile(rounds, 0.99)
+	s.Whole = math.NaN()
+	if values > 0 {
+		s.Whole = float64(whole) / float64(values)
+	}
+	return s
+}
+
+// quantile returns the CPU time that a share q of the rounds does not exceed.
+func quantile(rounds []Round, q float64) time.Duration {
+	times := make([]time.Duration, len(rounds))
+	for i := range rounds {
+		times[i] = rounds[i].CPU
+	}
+	slices.SortFunc(times, cmp.Compare)
+	return times[int(math.Ceil(q*float64(len(times))))-1]
+}

@@ -1,0 +1,67 @@
+package shards
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"text/tabwriter"
+	"time"
+)
+
+// Table writes a row per run: averages over the rounds from the first-th on.
+// Times are CPU milliseconds a round; PARALLEL has the parts of pop:K side by
+// side on 64 cores.
+func Table(w io.Writer, runs []Run, first int) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "METHOD\tMOVEMENTS\tREPLICAS\tIMBALANCE (%)\tWORST (%)\tWITHIN (%)\tOVER MEMORY (%)\tCPU (ms)\tP99 (ms)\tPARALLEL (ms)\t0 OR 1 (%)\tDROPPED\t")
+	for i := range runs {
+		s := runs[i].Summarise(first)
+		whole := "-"
+		if !math.IsNaN(s.Whole) {
+			whole = fmt.Sprintf("%.3f", 100*s.Whole)
+		}
+		fmt.Fprintf(t, "%s\t%.2f\t%.1f\t%.1f\t%.1f\t%.0f\t%.1f\t%s\t%s\t%s\t%s\t%.2f\t\n", runs[i].Method, s.Movements, s.Replicas,
+			100*s.Imbalance, 100*s.MostImbalance, 100*s.Within, 100*s.OverMemory, ms(s.CPU), ms(s.CPU99), ms(s.Parallel), whole, s.Dropped+s.Evicted)
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("shards: table: %w", err)
+	}
+	return nil
+}
+
+func ms(d time.Duration) string {
+	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 2, 64)
+}
+
+// CSV writes a row per run and round, all rounds.
+func CSV(w io.Writer, runs []Run) error {
+	c := csv.NewWriter(w)
+	_ = c.Write([]string{ // what went wrong is what Flush leaves in Error
+		"method", "round", "zipf", "mean_load", "movements", "replicas", "imbalance", "over_memory",
+		"cpu_ms", "parallel_ms", "objective", "bound", "iterations", "sweeps", "limited",
+		"zeros", "ones", "between", "dropped", "evicted",
+	})
+	for i := range runs {
+		for k := range runs[i].Rounds {
+			_ = c.Write(cells(runs[i].Method, &runs[i].Rounds[k]))
+		}
+	}
+	c.Flush()
+	if err := c.Error(); err != nil {
+		return fmt.Errorf("shards: csv: %w", err)
+	}
+	return nil
+}
+
+func cells(method string, r *Round) []string {
+	f := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	n := strconv.Itoa
+	s := &r.Stats
+	return []string{
+		method, n(r.Round), f(r.Zipf), f(r.MeanLoad), n(r.Movements), n(r.Replicas), f(r.Imbalance), f(r.OverMemory),
+		ms(r.CPU), ms(r.Parallel), f(s.Objective), f(s.Bound), n(s.Iterations), n(s.Sweeps), strconv.FormatBool(s.Limited),
+		n(s.Zero), n(s.One), n(s.Between), n(s.Shim.Dropped), n(s.Shim.Evicted),
+	}
+}
