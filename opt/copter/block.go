@@ -1,0 +1,180 @@
+package copter
+
+import (
+	"math"
+	"slices"
+)
+
+// A knapsack is one block: columns with bounds, and one row over them. The
+// slices are views, of equal length.
+type knapsack struct {
+	coef, low, up  []float64
+	rowLow, rowUp float64
+}
+
+// project moves x, the proximal targets cut to their bounds, along the block's
+// row into its sides: it minimises Σ (x - target)² / (2 give) over the block. It
+// returns the row's multiplier, and whether a side holds. The multiplier is a
+// root of a piecewise linear increasing function: Newton steps, halved where they
+// leave the bracket, end exactly on it.
+func (b *knapsack) project(x, target, give []float64) (mu float64, tight bool) {
+	act := 0.0
+	for c, v := range x {
+		act += b.coef[c] * v
+	}
+	side := b.rowUp
+	switch {
+	case act < b.rowLow:
+		side = b.rowLow
+	case act <= b.rowUp:
+		return 0, false
+	}
+	below, above := math.Inf(-1), math.Inf(1)
+	for range 200 {
+		act, slope, size := 0.0, 0.0, math.Abs(side)
+		for c, t := range target {
+			a := b.coef[c]
+			step := a * give[c]
+			v := t + mu*step
+			switch {
+			case v <= b.low[c]:
+				v = b.low[c]
+			case v >= b.up[c]:
+				v = b.up[c]
+			default:
+				slope += a * step
+			}
+			x[c] = v
+			act += a * v
+			size = max(size, math.Abs(a*v))
+		}
+		miss := side - act
+		if math.Abs(miss) <= 1e-15*size {
+			break
+		}
+		if miss > 0 {
+			below = mu
+		} else {
+			above = mu
+		}
+		next := mu + miss/slope
+		if slope == 0 {
+			next = b.nextKink(target, give, mu, miss > 0)
+		}
+		if !(next > below && next < above) {
+			next = (below + above) / 2
+		}
+		if next == mu || math.IsNaN(next) || math.IsInf(next, 0) {
+			break
+		}
+		mu = next
+	}
+	return mu, true
+}
+
+// nextKink returns the multiplier beyond mu at which a column leaves its bound.
+func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) float64 {
+	best := math.Inf(-1)
+	if upwards {
+		best = math.Inf(1)
+	}
+	for c, t := range target {
+		step := b.coef[c] * give[c]
+		if step == 0 {
+			continue
+		}
+		for _, bound := range [2]float64{b.low[c], b.up[c]} {
+			k := (bound - t) / step
+			switch {
+			case math.IsInf(k, 0):
+			case upwards && k > mu:
+				best = min(best, k)
+			case !upwards && k < mu:
+				best = max(best, k)
+			}
+		}
+	}
+	// Beyond the kink, where the column is free.
+	return best + math.Copysign(1e-12*(1+math.Abs(best)), best-mu)
+}
+
+// A kink is a multiplier at which a column goes from one bound to the other.
+type kink struct{ at, span float64 }
+
+// dual returns the row's multiplier in the linear program min r'x over the block.
+// The scratch is returned for the next call.
+func (b *knapsack) dual(r []float64, scratch []kink) (mu float64, _ []kink) {
+	act := 0.0
+	for c, v := range r {
+		switch {
+		case v < 0:
+			act += b.coef[c] * b.up[c]
+		case v > 0 || b.low[c] > math.Inf(-1):
+			act += b.coef[c] * b.low[c]
+		}
+	}
+	switch {
+	case act > b.rowUp:
+		return b.leave(r, b.rowUp, 1, scratch)
+	case act < b.rowLow:
+		return b.leave(r, b.rowLow, -1, scratch)
+	case math.IsNaN(act): // infinite both ways: no bound comes of it
+		return 0, scratch
+	}
+	return 0, scratch
+}
+
+// leave returns the multiplier at which the activity, which is beyond the side at
+// multiplier 0, comes back to it. With sign -1 everything is mirrored, so that
+// the side is an upper one.
+func (b *knapsack) leave(r []float64, side, sign float64, scratch []kink) (mu float64, _ []kink) {
+	// From far below, where the activity is least, up to 0.
+	act, side := 0.0, side*sign
+	scratch = scratch[:0]
+	first := kink{at: 0}
+	for c, v := range r {
+		a := b.coef[c] * sign
+		least := a * b.low[c]
+		if a < 0 {
+			least = a * b.up[c]
+		}
+		at := v / a
+		if a == 0 {
+			continue
+		}
+		if math.IsInf(least, -1) {
+			// Without end below: the multiplier cannot pass this column.
+			if at < 0 {
+				first = kink{min(first.at, at), math.Inf(1)}
+				side = math.Inf(-1)
+			}
+			continue
+		}
+		act += least
+		if at < 0 {
+			k := kink{at, math.Abs(a) * (b.up[c] - b.low[c])}
+			if k.at < first.at {
+				first = k
+			}
+			scratch = append(scratch, k)
+		}
+	}
+	if first.span >= side-act || len(scratch) == 0 {
+		return first.at * sign, scratch
+	}
+	slices.SortFunc(scratch, func(x, y kink) int {
+		if x.at < y.at {
+			return -1
+		}
+		if x.at > y.at {
+			return 1
+		}
+		return 0
+	})
+	for _, k := range scratch {
+		if act += k.span; act >= side {
+			return k.at * sign, scratch
+		}
+	}
+	return 0, scratch
+}

@@ -1,0 +1,2 @@
+// Package copter solves linear programs.
+package copter

@@ -1,0 +1,232 @@
+package copter
+
+import "math"
+
+// newton maximises the dual of one proximal step over y, from w.y, until the
+// slope is at most tolerance (relative, see residual). It returns the Newton
+// steps taken.
+type newton struct {
+	w         *work
+	conjugate int // limit of conjugate gradient steps
+
+	free    []int32 // free columns, by block
+	group   []int32 // ends in free of the blocks' groups
+	tied    []bool  // whether the group's block row holds
+	u       []float64
+	diag    []float64
+	damp    []float64
+	dir     []float64
+	r, p, q []float64 // conjugate gradients
+	pre     []float64
+	trial   []float64
+}
+
+func newNewton(w *work, conjugate int) *newton {
+	m := len(w.y)
+	vec := func() []float64 { return make([]float64, m) }
+	return &newton{
+		w: w, conjugate: conjugate,
+		diag: vec(), damp: vec(), dir: vec(), r: vec(), p: vec(), q: vec(), pre: vec(), trial: vec(),
+	}
+}
+
+// solve returns the number of steps, and of evaluations of the dual.
+func (n *newton) solve(tolerance float64, limit int) (steps, evals int) {
+	w := n.w
+	w.minimise(w.y)
+	evals = 1
+	for ; steps < limit; steps++ {
+		res := w.residual()
+		if res <= tolerance {
+			break
+		}
+		n.curvature(min(1e-2, 0.1*res))
+		n.direction(min(0.1, res))
+		slope := dot(w.miss, n.dir)
+		if !(slope > 0) {
+			break
+		}
+		e, moved := n.search(slope)
+		evals += e
+		if !moved {
+			break
+		}
+	}
+	return steps, evals
+}
+
+// curvature lists the free columns at y, and sets the diagonal of the Hessian
+// and the damping.
+func (n *newton) curvature(damping float64) {
+	w := n.w
+	n.free, n.group, n.tied = n.free[:0], n.group[:0], n.tied[:0]
+	for i := range n.diag {
+		g := w.zGive[i] * w.scale
+		n.damp[i] = damping * g
+		n.diag[i] = n.damp[i]
+		if w.z[i] > w.rowLow[i] && w.z[i] < w.rowUp[i] {
+			n.damp[i] += g
+			n.diag[i] += g
+		}
+	}
+	for b := range w.blockRow {
+		from := len(n.free)
+		tied := w.blockRow[b] >= 0 && w.tight[b]
+		for c := w.begin[b]; c < w.begin[b+1]; c++ {
+			if w.x[c] > w.low[c] && w.x[c] < w.up[c] {
+				n.free = append(n.free, c)
+			}
+		}
+		if tied && len(n.free) <= from+1 {
+			n.free = n.free[:from] // its row determines it
+			continue
+		}
+		if len(n.free) == from {
+			continue
+		}
+		n.group = append(n.group, int32(len(n.free)))
+		n.tied = append(n.tied, tied)
+		for _, c := range n.free[from:] {
+			g := w.give[c] * w.scale
+			for e := w.first[c]; e < w.first[c+1]; e++ {
+				n.diag[w.row[e]] += w.val[e] * w.val[e] * g
+			}
+		}
+	}
+	n.u = sized(n.u, len(n.free))
+}
+
+// times sets out to H v: H = A P A' + the curvature of z + damping, where P
+// projects onto the face that the free columns move in.
+func (n *newton) times(v, out []float64) {
+	w := n.w
+	for i, d := range n.damp {
+		out[i] = d * v[i]
+	}
+	from := int32(0)
+	for k, to := range n.group {
+		along, across := 0.0, 0.0
+		for f := from; f < to; f++ {
+			c := n.free[f]
+			sum := 0.0
+			entries, values := w.row[w.first[c]:w.first[c+1]], w.val[w.first[c]:w.first[c+1]]
+			for e, i := range entries {
+				sum += values[e] * v[i]
+			}
+			g := w.give[c] * w.scale
+			n.u[f] = g * sum
+			along += w.coef[c] * n.u[f]
+			across += w.coef[c] * w.coef[c] * g
+		}
+		ratio := 0.0
+		if n.tied[k] && across > 0 {
+			ratio = along / across
+		}
+		for f := from; f < to; f++ {
+			c := n.free[f]
+			u := n.u[f] - ratio*w.coef[c]*w.give[c]*w.scale
+			entries, values := w.row[w.first[c]:w.first[c+1]], w.val[w.first[c]:w.first[c+1]]
+			for e, i := range entries {
+				out[i] += values[e] * u
+			}
+		}
+		from = to
+	}
+}
+
+// direction solves H dir = miss by preconditioned conjugate gradients, to a
+// relative tolerance.
+func (n *newton) direction(tolerance float64) {
+	w := n.w
+	clear(n.dir)
+	copy(n.r, w.miss)
+	for i, d := range n.diag {
+		n.pre[i] = 0
+		if d > 0 {
+			n.pre[i] = 1 / d
+		}
+		n.p[i] = n.pre[i] * n.r[i]
+	}
+	rho := dot(n.r, n.p)
+	goal := tolerance * tolerance * rho
+	for range n.conjugate {
+		if !(rho > goal) {
+			return
+		}
+		n.times(n.p, n.q)
+		curve := dot(n.p, n.q)
+		if !(curve > 0) {
+			return
+		}
+		alpha := rho / curve
+		for i := range n.dir {
+			n.dir[i] += alpha * n.p[i]
+			n.r[i] -= alpha * n.q[i]
+		}
+		next := 0.0
+		for i, v := range n.r {
+			next += v * v * n.pre[i]
+		}
+		beta := next / rho
+		rho = next
+		for i, v := range n.r {
+			n.p[i] = n.pre[i]*v + beta*n.p[i]
+		}
+	}
+}
+
+// search moves y along dir to where the slope along it, which only falls, is a
+// small part of what it was. It needs no function values, which would round.
+func (n *newton) search(slope float64) (evals int, moved bool) {
+	w := n.w
+	low, high := 0.0, math.Inf(1)
+	lowSlope, highSlope := slope, 0.0
+	for t := 1.0; evals < 40; {
+		for i, v := range w.y {
+			n.trial[i] = v + t*n.dir[i]
+		}
+		w.minimise(n.trial)
+		evals++
+		s := dot(w.miss, n.dir)
+		if math.Abs(s) <= 0.5*slope || s > 0 && t >= 1e6 {
+			copy(w.y, n.trial)
+			return evals, true
+		}
+		if s > 0 {
+			low, lowSlope = t, s
+		} else {
+			high, highSlope = t, s
+		}
+		switch {
+		case math.IsInf(high, 1):
+			t *= 4
+		default:
+			// Between the chord's root and the middle.
+			root := low + (high-low)*lowSlope/(lowSlope-highSlope)
+			t = clip(root, low+0.1*(high-low), high-0.1*(high-low))
+		}
+	}
+	if low > 0 {
+		for i := range w.y {
+			w.y[i] += low * n.dir[i]
+		}
+	}
+	w.minimise(w.y)
+	return evals + 1, low > 0
+}
+
+func dot(a, b []float64) float64 {
+	total := 0.0
+	for i, v := range a {
+		total += v * b[i]
+	}
+	return total
+}
+
+// sized returns s with length n; its contents are not kept.
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}

@@ -1,0 +1,23 @@
+package copter
+
+import "sync"
+
+// parallel calls do(0) to do(n-1) on some goroutines, which end before it does.
+// do(k) must touch nothing that another call does.
+func parallel(threads, n int, do func(k int)) {
+	if threads = min(threads, n); threads <= 1 {
+		for k := range n {
+			do(k)
+		}
+		return
+	}
+	var wait sync.WaitGroup
+	for t := range threads {
+		wait.Go(func() {
+			for k := t; k < n; k += threads {
+				do(k)
+			}
+		})
+	}
+	wait.Wait()
+}

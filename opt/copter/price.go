@@ -1,0 +1,209 @@
+package copter
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/opt/lp"
+)
+
+// A pass prices all columns at the multipliers y: it finds the bound that y
+// proves, how good x is, and which columns belong in the working set.
+type pass struct {
+	bound     float64
+	endless   bool // a column without a bound has a reduced cost of the wrong sign
+	objective float64
+	violation float64 // of rows by x, as lp.PrimalResidual
+	broken    bool    // a column is in two blocks: the shape is not the problem's
+	picked    int
+}
+
+// A share is a chunk's part of a pass.
+type share struct {
+	pass
+	act    []float64 // of x, by coupling row
+	base   []float64 // of the columns that are not picked
+	rest   float64   // their cost
+	cols   []uint32  // picked, by block
+	coef   []float64
+	blocks []block
+	count  [buckets]int32 // columns by importance
+	r, a   []float64      // scratch
+	kinks  []kink
+	k      knapsack
+}
+
+type block struct {
+	row     int32 // slot, or -1
+	end     int32 // of its columns in cols
+	low, up float64
+}
+
+// Importance is |reduced cost| / (1 + |cost| / mean): how far from being used a
+// column is. Buckets hold the exponent and one bit of it.
+const buckets = 4096
+
+func bucketOf(v float64) int { return int(math.Float64bits(v) >> 51) }
+
+// looseChunk is the number of columns without a block that go together.
+const looseChunk = 256
+
+// price makes a pass at s.y over s.x, and picks the columns whose importance is
+// at most theta.
+func (s *Solver) price(p *lp.Problem, theta float64) pass {
+	copy(s.lambda, s.y)
+	for _, i := range s.shape.blocks {
+		s.lambda[i] = 0
+	}
+	n := len(s.shares)
+	parallel(s.opts.Threads, n, func(k int) {
+		sh := &s.shares[k]
+		sh.reset(len(s.shape.rows))
+		for b := s.shareCut[k]; b < s.shareCut[k+1]; b++ {
+			if b < len(s.shape.blocks) {
+				row := s.shape.blocks[b]
+				s.priceBlock(p, sh, row, p.RowCols(int(row)), theta)
+				continue
+			}
+			from := (b - len(s.shape.blocks)) * looseChunk
+			s.priceBlock(p, sh, -1, s.shape.loose[from:min(from+looseChunk, len(s.shape.loose))], theta)
+		}
+	})
+	return s.gather(p)
+}
+
+// gather adds the shares up.
+func (s *Solver) gather(p *lp.Problem) pass {
+	total := pass{bound: p.Offset, objective: p.Offset}
+	for k := range s.shares {
+		sh := &s.shares[k]
+		total.bound += sh.bound
+		total.endless = total.endless || sh.endless
+		total.broken = total.broken || sh.broken
+		total.objective += sh.objective
+		total.violation = max(total.violation, sh.violation)
+		total.picked += len(sh.cols)
+	}
+	for c, i := range s.shape.rows {
+		low, up := p.Sides(int(i))
+		act := 0.0
+		for k := range s.shares {
+			act += s.shares[k].act[c]
+		}
+		total.violation = max(total.violation, over(act, low, up))
+		if v := s.y[i]; v != 0 {
+			total.bound += v * sideFor(v, low, up, math.Inf(-1)*v)
+		}
+	}
+	return total
+}
+
+func (sh *share) reset(m int) {
+	*sh = share{
+		act: sized(sh.act, m), base: sized(sh.base, m),
+		cols: sh.cols[:0], coef: sh.coef[:0], blocks: sh.blocks[:0], r: sh.r, a: sh.a, kinks: sh.kinks,
+		k: sh.k,
+	}
+	clear(sh.act)
+	clear(sh.base)
+}
+
+// priceBlock prices the columns of one block row, or columns without one (-1).
+func (s *Solver) priceBlock(p *lp.Problem, sh *share, row int32, cols []uint32, theta float64) {
+	sh.r, sh.a = sized(sh.r, len(cols)), sized(sh.a, len(cols))
+	costs, lows, ups := p.Costs(), p.Lows(), p.Ups()
+	act := 0.0
+	for c, j := range cols {
+		rows, values := p.Entries(int(j))
+		r, x := costs[j], s.x[j]
+		sh.a[c] = 0
+		for e, q := range rows {
+			if int32(q) == row {
+				sh.a[c] = values[e]
+				continue
+			}
+			r -= values[e] * s.lambda[q]
+			sh.broken = sh.broken || s.shape.kind[q] == blockRow
+		}
+		sh.r[c] = r
+		if x != 0 {
+			sh.objective += costs[j] * x
+			act += sh.a[c] * x
+			s.spread(sh.act, rows, values, x)
+		}
+	}
+	mu := 0.0
+	b := block{row: row}
+	if row >= 0 {
+		b.low, b.up = p.Sides(int(row))
+		sh.violation = max(sh.violation, over(act, b.low, b.up))
+		mu = s.blockDual(sh, cols, lows, ups, b)
+		sh.bound += mu * sideFor(mu, b.low, b.up, 0)
+		s.y[row] = mu
+	}
+	picked := len(sh.cols)
+	for c, j := range cols {
+		d := sh.r[c] - mu*sh.a[c]
+		low, up, x := lows[j], ups[j], s.x[j]
+		end := sideFor(d, low, up, math.NaN())
+		if math.IsNaN(end) {
+			if math.Abs(d) > 1e-13*(math.Abs(costs[j])+math.Abs(mu*sh.a[c])) {
+				sh.endless = true
+			}
+		} else {
+			sh.bound += d * end
+		}
+		importance := math.Abs(d) / (math.Abs(costs[j]) + s.shape.size)
+		sh.count[bucketOf(importance)]++
+		if importance <= theta || x != end {
+			sh.cols = append(sh.cols, j)
+			sh.coef = append(sh.coef, sh.a[c])
+			continue
+		}
+		if x != 0 {
+			rows, values := p.Entries(int(j))
+			s.spread(sh.base, rows, values, x)
+			sh.rest += costs[j] * x
+			b.low -= sh.a[c] * x
+			b.up -= sh.a[c] * x
+		}
+	}
+	if len(sh.cols) > picked {
+		b.end = int32(len(sh.cols))
+		sh.blocks = append(sh.blocks, b)
+	}
+}
+
+// spread adds x times a column to the coupling rows' activities.
+func (s *Solver) spread(act []float64, rows []uint32, values []float64, x float64) {
+	for e, q := range rows {
+		if i := s.shape.index[q]; i >= 0 {
+			act[i] += values[e] * x
+		}
+	}
+}
+
+// blockDual returns the multiplier of the block's row in the linear program over
+// the block at the reduced costs sh.r.
+func (s *Solver) blockDual(sh *share, cols []uint32, lows, ups []float64, b block) float64 {
+	k := &sh.k
+	k.coef, k.rowLow, k.rowUp = sh.a, b.low, b.up
+	k.low, k.up = sized(k.low, len(cols)), sized(k.up, len(cols))
+	for c, j := range cols {
+		k.low[c], k.up[c] = lows[j], ups[j]
+	}
+	mu := 0.0
+	mu, sh.kinks = k.dual(sh.r, sh.kinks)
+	return mu
+}
+
+// over returns how far v is outside low..up, relative to 1 + the side.
+func over(v, low, up float64) float64 {
+	worst := 0.0
+	if low > math.Inf(-1) {
+		worst = max(worst, (low-v)/(1+math.Abs(low)))
+	}
+	if up < math.Inf(1) {
+		worst = max(worst, (v-up)/(1+math.Abs(up)))
+	}
+	return worst
+}

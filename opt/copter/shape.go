@@ -1,0 +1,213 @@
+package copter
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/opt/lp"
+)
+
+// What a row slot holds.
+const (
+	noRow    uint8 = iota
+	coupling       // priced: its multiplier is a variable of the dual
+	blockRow       // its columns are in no other block row, and are minimised exactly
+)
+
+// A shape splits the rows into blocks, which share no column, and coupling rows.
+type shape struct {
+	kind   []uint8  // by row slot
+	stamp  []uint32 // by row slot: the row it was decided for
+	index  []int32  // by row slot: place in rows; -1 of other rows
+	rows   []int32  // row slots of the coupling rows
+	blocks []int32  // row slots of the blocks
+	loose  []uint32 // columns in no block
+	size   float64  // mean |cost| of a column that has one
+}
+
+// reshape brings the shape up to date, from the last one if that can be.
+func (h *shape) reshape(p *lp.Problem, last bool) {
+	if !last || !h.carry(p) {
+		h.decide(p)
+	}
+	h.list(p)
+}
+
+// carry keeps the kinds of the rows that stay and decides new ones. It reports
+// whether every column is accounted for; that no column is in two blocks is seen
+// when it is priced.
+func (h *shape) carry(p *lp.Problem) bool {
+	for len(h.kind) < p.RowSlots() {
+		h.kind, h.stamp = append(h.kind, noRow), append(h.stamp, 0)
+	}
+	if len(h.kind) > p.RowSlots() {
+		return false
+	}
+	for i := range h.kind {
+		if h.stamp[i] == p.RowStamp(i) {
+			continue
+		}
+		h.kind[i], h.stamp[i] = noRow, p.RowStamp(i)
+		if p.HasRow(i) {
+			h.kind[i] = h.kindOfNew(p, i)
+		}
+	}
+	covered := 0
+	for i, k := range h.kind {
+		if k == blockRow {
+			covered += len(p.RowCols(i))
+		}
+	}
+	kept := h.loose[:0]
+	for _, j := range h.loose {
+		if int(j) < p.ColSlots() && p.HasCol(int(j)) && h.home(p, int(j)) < 0 {
+			kept = append(kept, j)
+		}
+	}
+	h.loose = kept
+	return covered+len(h.loose) == p.Cols()
+}
+
+// kindOfNew decides a row whose slot was decided for another row, or for none.
+func (h *shape) kindOfNew(p *lp.Problem, i int) uint8 {
+	cols := p.RowCols(i)
+	if len(cols) == 0 {
+		return coupling
+	}
+	for _, j := range cols {
+		if h.home(p, int(j)) >= 0 {
+			return coupling
+		}
+	}
+	return blockRow
+}
+
+// home returns the block row of a column, or -1.
+func (h *shape) home(p *lp.Problem, j int) int {
+	rows, _ := p.Entries(j)
+	for _, r := range rows {
+		if h.kind[r] == blockRow {
+			return int(r)
+		}
+	}
+	return -1
+}
+
+// undecided marks rows while blocks are chosen.
+const undecided uint8 = 3
+
+// A row of one column is a block only where no row of 2 to short columns is.
+const short = 64
+
+// maxContests bounds the passes that look for more blocks; what is undecided then
+// is a coupling row.
+const maxContests = 20
+
+// decide chooses blocks from nothing: of rows that share a column the one with
+// fewer columns, again and again among those that no block excludes.
+func (h *shape) decide(p *lp.Problem) {
+	n := p.RowSlots()
+	h.kind, h.stamp = make([]uint8, n), make([]uint32, n)
+	length := make([]int32, n)
+	for j := range p.ColSlots() {
+		rows, _ := p.Entries(j)
+		for _, r := range rows {
+			length[r]++
+		}
+	}
+	for i, n := range length {
+		switch {
+		case n == 1:
+			length[i] = short + 1
+		case n > short:
+			length[i]++
+		}
+	}
+	for i := range h.kind {
+		h.stamp[i] = p.RowStamp(i)
+		low, up := p.Sides(i)
+		switch {
+		case !p.HasRow(i):
+		case length[i] == 0 || low == math.Inf(-1) && up == lp.Inf:
+			h.kind[i] = coupling
+		default:
+			h.kind[i] = undecided
+		}
+	}
+	beaten := make([]bool, n)
+	for left, turn := true, 0; left && turn < maxContests; turn++ {
+		clear(beaten)
+		left = false
+		for j := range p.ColSlots() {
+			h.contest(p, j, length, beaten)
+		}
+		for i, k := range h.kind {
+			if k == undecided && !beaten[i] {
+				h.kind[i], left = blockRow, true
+			}
+		}
+	}
+	for i, k := range h.kind {
+		if k == undecided {
+			h.kind[i] = coupling
+		}
+	}
+	h.loose = h.loose[:0]
+	for j := range p.ColSlots() {
+		if p.HasCol(j) && h.home(p, j) < 0 {
+			h.loose = append(h.loose, uint32(j))
+		}
+	}
+}
+
+// contest lets the rows of column j compete for being a block.
+func (h *shape) contest(p *lp.Problem, j int, length []int32, beaten []bool) {
+	rows, _ := p.Entries(j)
+	if h.home(p, j) >= 0 {
+		for _, r := range rows {
+			if h.kind[r] == undecided {
+				h.kind[r] = coupling
+			}
+		}
+		return
+	}
+	best := -1
+	for _, r := range rows {
+		if h.kind[r] != undecided {
+			continue
+		}
+		if best >= 0 && (length[best] < length[r] || length[best] == length[r] && best < int(r)) {
+			beaten[r] = true
+			continue
+		}
+		if best >= 0 {
+			beaten[best] = true
+		}
+		best = int(r)
+	}
+}
+
+// list fills the lists from the kinds.
+func (h *shape) list(p *lp.Problem) {
+	h.rows, h.blocks, h.index = h.rows[:0], h.blocks[:0], h.index[:0]
+	for i, k := range h.kind {
+		h.index = append(h.index, -1)
+		switch k {
+		case coupling:
+			h.index[i] = int32(len(h.rows))
+			h.rows = append(h.rows, int32(i))
+		case blockRow:
+			h.blocks = append(h.blocks, int32(i))
+		}
+	}
+	total, n := 0.0, 0
+	for _, c := range p.Costs() {
+		if c != 0 {
+			total += math.Abs(c)
+			n++
+		}
+	}
+	h.size = 1
+	if n > 0 {
+		h.size = total / float64(n)
+	}
+}

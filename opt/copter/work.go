@@ -1,0 +1,162 @@
+package copter
+
+import (
+	"math"
+)
+
+// work is the restricted problem: the columns of the working set, block by
+// block, and the coupling rows less what the other columns put there.
+type work struct {
+	slot             []uint32  // column slots
+	cost, low, up    []float64 // by column
+	coef             []float64 // coefficient in the block's row
+	center, x        []float64 // proximal centre x̄, and the minimiser at y
+	target           []float64 // x before bounds and block row
+	reduced          []float64 // cost less the coupling rows' part
+	give             []float64 // 1/weight of the proximal term, at weight 1
+	first            []int32   // entries of column c: first[c] to first[c+1]
+	row              []int32   // coupling row of an entry
+	val              []float64 // its coefficient
+	begin            []int32   // columns of block b: begin[b] to begin[b+1]
+	blockRow         []int32   // row slot, or -1: columns without a block
+	blockLow, blockUp []float64
+	mu               []float64 // multiplier of the block's row at y
+	tight            []bool
+	cut              []int32 // blocks of chunk k: cut[k] to cut[k+1]
+
+	// By coupling row; z is its activity as a variable within its sides.
+	y, yCenter       []float64
+	z, zCenter       []float64
+	rowLow, rowUp    []float64
+	zGive            []float64
+	base             []float64 // activity of the other columns
+	miss             []float64 // z - Ax: the slope of the dual in y
+	part             [][]float64
+	restCost         float64 // cost of the other columns
+
+	threads int
+	scale   float64 // 1 / proximal weight
+}
+
+// minimise sets x and z to the minimisers of the proximal Lagrangian at y, block
+// by block, and miss to the slope of the dual function there.
+func (w *work) minimise(y []float64) {
+	parallel(w.threads, len(w.cut)-1, func(k int) {
+		act := w.part[k]
+		clear(act)
+		for b := w.cut[k]; b < w.cut[k+1]; b++ {
+			w.minimiseBlock(int(b), y, act)
+		}
+	})
+	for i, v := range y {
+		w.z[i] = clip(w.zCenter[i]-v*w.zGive[i]*w.scale, w.rowLow[i], w.rowUp[i])
+		act := w.base[i]
+		for _, part := range w.part {
+			act += part[i]
+		}
+		w.miss[i] = w.z[i] - act
+	}
+}
+
+// minimiseBlock adds the block's activities to act.
+func (w *work) minimiseBlock(b int, y, act []float64) {
+	from, to := w.begin[b], w.begin[b+1]
+	for c := from; c < to; c++ {
+		r := w.cost[c]
+		entries := w.row[w.first[c]:w.first[c+1]]
+		values := w.val[w.first[c]:w.first[c+1]]
+		for e, i := range entries {
+			r -= values[e] * y[i]
+		}
+		w.reduced[c] = r
+		t := w.center[c] - r*w.give[c]*w.scale
+		w.target[c] = t
+		w.x[c] = clip(t, w.low[c], w.up[c])
+	}
+	if w.blockRow[b] >= 0 {
+		k := w.knapsack(b)
+		w.mu[b], w.tight[b] = k.project(w.x[from:to], w.target[from:to], w.give[from:to])
+	}
+	for c := from; c < to; c++ {
+		x := w.x[c]
+		if x == 0 {
+			continue
+		}
+		entries := w.row[w.first[c]:w.first[c+1]]
+		values := w.val[w.first[c]:w.first[c+1]]
+		for e, i := range entries {
+			act[i] += values[e] * x
+		}
+	}
+}
+
+func (w *work) knapsack(b int) knapsack {
+	from, to := w.begin[b], w.begin[b+1]
+	return knapsack{w.coef[from:to], w.low[from:to], w.up[from:to], w.blockLow[b], w.blockUp[b]}
+}
+
+// residual returns the largest |miss|, relative to 1 + the row's side.
+func (w *work) residual() float64 {
+	worst := 0.0
+	for i, v := range w.miss {
+		worst = max(worst, math.Abs(v)/w.rowSize(i))
+	}
+	return worst
+}
+
+// rowSize returns 1 + the size of the row's nearest side.
+func (w *work) rowSize(i int) float64 {
+	size := math.Min(math.Abs(w.rowLow[i]), math.Abs(w.rowUp[i]))
+	if math.IsInf(size, 0) {
+		return 1
+	}
+	return 1 + size
+}
+
+// objective returns the cost of x and of the columns that rest.
+func (w *work) objective() float64 {
+	total := w.restCost
+	for c, v := range w.x {
+		total += w.cost[c] * v
+	}
+	return total
+}
+
+// bound returns the Lagrangian bound of y on the restricted problem, with slack:
+// a reduced cost that no bound holds counts with the column's own scale.
+func (w *work) bound() float64 {
+	total := w.restCost
+	for i, v := range w.y {
+		total += v * (sideFor(v, w.rowLow[i], w.rowUp[i], w.z[i]) - w.base[i])
+	}
+	var scratch []kink
+	for b := range w.blockRow {
+		from, to := w.begin[b], w.begin[b+1]
+		mu := 0.0
+		if w.blockRow[b] >= 0 {
+			k := w.knapsack(b)
+			mu, scratch = k.dual(w.reduced[from:to], scratch)
+			total += mu * sideFor(mu, w.blockLow[b], w.blockUp[b], 0)
+		}
+		for c := from; c < to; c++ {
+			d := w.reduced[c] - mu*w.coef[c]
+			total += d * sideFor(d, w.low[c], w.up[c], w.x[c]-math.Copysign(math.Abs(w.x[c]-w.center[c])+math.Abs(w.x[c]), d))
+		}
+	}
+	return total
+}
+
+// sideFor returns the end of low..up at which v times it is least, or otherwise
+// if that end is infinite.
+func sideFor(v, low, up, otherwise float64) float64 {
+	side := low
+	if v < 0 {
+		side = up
+	}
+	if math.IsInf(side, 0) {
+		return otherwise
+	}
+	return side
+}
+
+func clip(v, low, up float64) float64 { return max(low, min(v, up)) }
