@@ -48,31 +48,49 @@ func (p *Program) branchAndBound() {
 		}
 		return
 	}
-	whole := p.collect(true)
-	if !whole && !p.collect(false) {
+	if p.collect(true, p.gap-p.tolerance) {
+		p.prove()
 		return
 	}
-	p.budget = p.opts.MaxNodes
-	p.status = Optimal
+	for limit := p.gap; limit > p.tolerance; limit /= 2 {
+		if p.collect(false, limit) {
+			p.mend()
+			break
+		}
+	}
+	if p.gap <= p.tolerance {
+		p.status = Optimal
+	}
+}
+
+// prove searches all options.
+func (p *Program) prove() {
+	before := p.gap
+	p.mend()
+	if p.gap <= p.tolerance {
+		p.status = Optimal
+		return
+	}
+	if p.gap < before {
+		p.collect(true, p.gap-p.tolerance)
+	}
+	p.budget, p.status = p.opts.MaxNodes, Optimal
 	if p.prepareLevels() {
 		p.seen.reset(p.k)
 		p.branch(0, 0)
 	}
-	if p.status == Optimal && !whole && p.gap > p.tolerance {
-		p.status = Limited
-	}
 }
 
-// collect lists the options of all items, or only of those in the window. It
-// reports false if there are too many.
-func (p *Program) collect(all bool) bool {
+// collect lists the options of regret below the limit, of all items or only of
+// those in the window. It reports false if there are too many.
+func (p *Program) collect(all bool, limit float64) bool {
 	p.open, p.closed = p.open[:0], p.closed[:0]
 	p.columns, p.amounts = p.columns[:0], p.amounts[:0]
 	p.scattered = all
 	if all {
 		for i := range p.items {
 			if p.items[i].live {
-				p.consider(int32(i))
+				p.consider(int32(i), limit)
 			}
 			if len(p.columns) > maxOptions {
 				return false
@@ -80,7 +98,7 @@ func (p *Program) collect(all bool) bool {
 		}
 	} else {
 		for i := range p.entrants {
-			p.consider(p.entrants[i].slot)
+			p.consider(p.entrants[i].slot, limit)
 			if len(p.columns) > maxOptions {
 				return false
 			}
@@ -94,10 +112,10 @@ func (p *Program) collect(all bool) bool {
 
 // consider lists the options of an item. An item that must be served has no
 // option "none".
-func (p *Program) consider(i int32) {
+func (p *Program) consider(i int32, limit float64) {
 	x := &p.items[i]
 	u := undecided{slot: i, first: int32(len(p.columns)), rank: x.rank, must: x.must}
-	p.list(i, p.gap-p.tolerance)
+	p.list(i, limit)
 	if x.must && len(p.columns) > int(u.first) && p.columns[u.first].id == none {
 		p.columns = slices.Delete(p.columns, int(u.first), int(u.first)+1)
 	}
@@ -133,12 +151,12 @@ func (p *Program) list(i int32, limit float64) {
 			continue
 		}
 		for c := at.at; c < u.live; c++ {
-			if p.listOne(x, r, c, u.resource, best, start, limit) {
+			if c != x.kept && p.listOne(x, r, c, u.resource, best, start, limit) {
 				break
 			}
 		}
 		for c := at.at - 1; c >= u.first; c-- {
-			if p.listOne(x, r, c, u.resource, best, start, limit) {
+			if c != x.kept && p.listOne(x, r, c, u.resource, best, start, limit) {
 				break
 			}
 		}

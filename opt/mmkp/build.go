@@ -40,11 +40,12 @@ func (b *builder) load(it *Item, resources int) error {
 	}
 	b.reset(it)
 	b.ordered = true
+	top, last, resource, low := b.top, b.last, -1, b.low // of the run so far
 	for j := range it.Choices {
 		c := &it.Choices[j]
-		if c.Value <= b.top && c.Amount >= b.last && len(b.runs) > 0 && c.Resource == int(b.runs[len(b.runs)-1].resource) &&
+		if c.Value <= top && c.Amount >= last && c.Resource == resource &&
 			c.Value >= -largest && c.Amount <= largest && len(c.More) == 0 && j != b.keep {
-			b.low = min(b.low, c.Value)
+			low = min(low, c.Value)
 			continue // worse and dearer
 		}
 		if !c.plain(resources) {
@@ -56,7 +57,12 @@ func (b *builder) load(it *Item, resources int) error {
 			}
 			break
 		}
+		top, last = b.top, b.last
+		if n := len(b.runs); n > 0 {
+			resource = int(b.runs[n-1].resource)
+		}
 	}
+	b.low = min(b.low, low)
 	b.thin()
 	b.findLeast(it)
 	return nil

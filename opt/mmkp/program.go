@@ -51,6 +51,7 @@ type Program struct {
 	descent
 	line
 	rounding
+	mending
 	search
 	solution Solution
 
@@ -95,12 +96,10 @@ func NewProgram(capacity []float64) (*Program, error) {
 
 // reset empties p and gives it other capacities. It keeps its memory.
 func (p *Program) reset(capacity []float64) error {
-	var all []error
 	for k, b := range capacity {
-		all = append(all, checkCapacity(k, b))
-	}
-	if err := errors.Join(all...); err != nil {
-		return err
+		if err := checkCapacity(k, b); err != nil {
+			return err
+		}
 	}
 	p.given = append(p.given[:0], capacity...)
 	p.k = max(1, len(capacity))

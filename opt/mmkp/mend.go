@@ -1,0 +1,162 @@
+package mmkp
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A shift lets one item take another column.
+type shift struct {
+	regret float64 // more than now
+	item   int32   // in search.open
+	column int32   // to take
+	change int32   // first of k in mending.changes: what it uses more than now
+}
+
+// mending improves a solution by shifts of one, two or three items at a time.
+type mending struct {
+	now     []column  // per open item
+	shifts  []shift   // by regret
+	changes []float64 // k per shift
+	tried   int
+	room    []float64 // capacity left, k per depth
+	chosen  [maxShifts]int32
+	found   [maxShifts]int32
+	depth   int // of found
+	atMost  int // shifts in a combination
+	gain    float64
+}
+
+// maxShifts is the number of items that one improvement moves at most.
+const maxShifts = 3
+
+// maxTried bounds the combinations of shifts looked at in one solve.
+const maxTried = 1 << 14
+
+// mend improves the best solution while some items together can use what is
+// left idle: it costs the price of the idle capacity at most, so that only
+// shifts of less regret than that are of use.
+func (p *Program) mend() {
+	p.tried = 0
+	p.room = sized(p.room, (maxShifts+1)*p.k)
+	p.findNow()
+	for p.gap > p.tolerance && p.tried < maxTried {
+		p.listShifts()
+		p.gain, p.depth = 1e-12*p.gap, 0
+		for p.atMost = 1; p.atMost <= maxShifts && p.depth == 0; p.atMost++ {
+			copy(p.room, p.rest)
+			p.combine(0, 0, 0)
+		}
+		if p.depth == 0 {
+			return
+		}
+		for _, s := range p.found[:p.depth] {
+			p.apply(&p.shifts[s])
+		}
+		p.gap -= p.gain
+	}
+}
+
+// findNow finds the column that every open item has.
+func (p *Program) findNow() {
+	p.now = p.now[:0]
+	for _, u := range p.open {
+		first, end := u.first, u.end
+		id := p.items[u.slot].taken
+		n := len(p.columns)
+		if !slices.ContainsFunc(p.columns[first:end], func(c column) bool { return c.id == id }) {
+			p.list(u.slot, math.Inf(1))
+			first, end = int32(n), int32(len(p.columns))
+		}
+		for _, c := range p.columns[first:end] {
+			if c.id == id {
+				p.now = append(p.now, c)
+			}
+		}
+		p.columns = p.columns[:n]
+	}
+}
+
+// listShifts lists the shifts that can be part of an improvement.
+func (p *Program) listShifts() {
+	p.shifts, p.changes = p.shifts[:0], p.changes[:0]
+	most, best := p.idleCost(p.rest), 0.0
+	for i, u := range p.open {
+		best = min(best, p.columns[u.first].regret-p.now[i].regret)
+	}
+	for i, u := range p.open {
+		for c := u.first; c < u.end; c++ {
+			more := p.columns[c].regret - p.now[i].regret
+			if more+2*min(0, best) >= most {
+				break
+			}
+			if p.columns[c].id == p.now[i].id {
+				continue
+			}
+			at := len(p.changes)
+			p.changes = append(p.changes, p.room[:p.k]...)
+			clear(p.changes[at:])
+			p.use(&p.columns[c], p.changes[at:], 1)
+			p.use(&p.now[i], p.changes[at:], -1)
+			p.shifts = append(p.shifts, shift{more, int32(i), c, int32(at)})
+		}
+	}
+	slices.SortFunc(p.shifts, func(a, b shift) int {
+		return cmp.Or(cmp.Compare(a.regret, b.regret), cmp.Compare(a.item, b.item), cmp.Compare(a.column, b.column))
+	})
+}
+
+// combine adds one of the shifts from first on to the chosen ones, which have
+// so much more regret, and keeps the best combination that fits.
+func (p *Program) combine(depth, first int, regret float64) {
+	left := p.room[depth*p.k : (depth+1)*p.k]
+	next := p.room[(depth+1)*p.k : (depth+2)*p.k]
+	idle := p.idleCost(p.rest)
+	for s := first; s < len(p.shifts); s++ {
+		x := &p.shifts[s]
+		more := regret + x.regret
+		if more+p.gain >= idle || p.tried >= maxTried {
+			return
+		}
+		if p.moves(depth, x.item) {
+			continue
+		}
+		p.tried++
+		fits := true
+		worth := -more
+		for k := range next {
+			change := p.changes[int(x.change)+k]
+			next[k] = left[k] - change
+			fits = fits && next[k] >= 0
+			worth += (p.rest[k] - next[k]) * p.prices[k]
+		}
+		p.chosen[depth] = int32(s)
+		if fits && worth > p.gain {
+			p.gain, p.depth = worth, depth+1
+			p.found = p.chosen
+		}
+		if depth+1 < p.atMost {
+			p.combine(depth+1, s+1, more)
+		}
+	}
+}
+
+// moves reports whether one of the chosen shifts moves the item.
+func (p *Program) moves(depth int, item int32) bool {
+	for _, s := range p.chosen[:depth] {
+		if p.shifts[s].item == item {
+			return true
+		}
+	}
+	return false
+}
+
+// apply makes a shift.
+func (p *Program) apply(s *shift) {
+	p.now[s.item] = p.columns[s.column]
+	for k := range p.rest {
+		p.rest[k] -= p.changes[int(s.change)+k]
+	}
+	p.items[p.open[s.item].slot].taken = p.columns[s.column].id
+}
