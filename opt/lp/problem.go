@@ -96,21 +96,16 @@ func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	if err := checkRange(low, up); err != nil {
 		return Row{}, fmt.Errorf("row: %w", err)
 	}
-	for i, e := range entries {
+	for _, e := range entries {
 		if err := p.checkCol(e.Col); err != nil {
 			return Row{}, err
 		}
 		if !finite(e.Value) {
 			return Row{}, fmt.Errorf("row: column %d: coefficient %v, want finite", e.Col.slot, e.Value)
 		}
-		for _, other := range entries[:i] {
-			if len(entries) <= few && other.Col == e.Col {
-				return Row{}, fmt.Errorf("row: column %d: two coefficients, want one", e.Col.slot)
-			}
-		}
 	}
-	if len(entries) > few && repeats(entries) {
-		return Row{}, errors.New("row: a column has two coefficients, want one")
+	if k := repeated(entries, func(e ColEntry) Col { return e.Col }); k >= 0 {
+		return Row{}, fmt.Errorf("row: column %d: two coefficients, want one", entries[k].Col.slot)
 	}
 	if err := p.room(0, 1, len(entries)); err != nil {
 		return Row{}, err
@@ -135,18 +130,16 @@ func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error
 	if !finite(cost) {
 		return Col{}, fmt.Errorf("column: cost %v, want finite", cost)
 	}
-	for i, e := range entries {
+	for _, e := range entries {
 		if err := p.checkRow(e.Row); err != nil {
 			return Col{}, err
 		}
 		if !finite(e.Value) {
 			return Col{}, fmt.Errorf("column: row %d: coefficient %v, want finite", e.Row.slot, e.Value)
 		}
-		for _, other := range entries[:i] {
-			if other.Row == e.Row {
-				return Col{}, fmt.Errorf("column: row %d: two coefficients, want one", e.Row.slot)
-			}
-		}
+	}
+	if k := repeated(entries, func(e RowEntry) Row { return e.Row }); k >= 0 {
+		return Col{}, fmt.Errorf("column: row %d: two coefficients, want one", entries[k].Row.slot)
 	}
 	if err := p.room(1, 0, len(entries)); err != nil {
 		return Col{}, err
@@ -159,15 +152,28 @@ func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error
 // few is the number of entries up to which comparing all pairs is cheapest.
 const few = 16
 
-func repeats(entries []ColEntry) bool {
-	seen := make(map[Col]bool, len(entries))
-	for _, e := range entries {
-		if seen[e.Col] {
-			return true
+// repeated returns the first entry whose column or row an entry before it has;
+// -1 if there is none.
+func repeated[E any, H comparable](entries []E, handle func(E) H) int {
+	if len(entries) <= few {
+		for i := range entries {
+			for j := range i {
+				if handle(entries[i]) == handle(entries[j]) {
+					return i
+				}
+			}
 		}
-		seen[e.Col] = true
+		return -1
 	}
-	return false
+	seen := make(map[H]bool, len(entries))
+	for i := range entries {
+		h := handle(entries[i])
+		if seen[h] {
+			return i
+		}
+		seen[h] = true
+	}
+	return -1
 }
 
 func (p *Problem) newRow(low, up float64) Row {
