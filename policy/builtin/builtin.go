@@ -45,12 +45,13 @@ type Setting struct {
 
 // Policies returns the table, in the order of docs/policies.md.
 func Policies() []Entry {
-	return []Entry{
+	whole := []Entry{
 		siaEntry(),
 		queueEntry("fifo", "First in, first out; jobs run as submitted and are not preempted.", queue.FIFO),
 		queueEntry("srtf", "Shortest remaining time first, by the believed speed; jobs run as submitted and may be preempted.", queue.SRTF),
 		queueEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", queue.LAS),
 	}
+	return append(whole, popEntry(whole))
 }
 
 // Find returns the entry of a name. An unknown name is an error that lists those

@@ -48,6 +48,9 @@ func TestNewExplainsWhatIsWrong(t *testing.T) {
 		{"lifo", nil, `policy "lifo" is not known, want one of ` + strings.Join(builtin.Names(), ", ")},
 		{"fifo", map[string]string{"bakfill": "true"}, `policy fifo: setting "bakfill" is not known, want one of backfill`},
 		{"fifo", map[string]string{"backfill": "maybe"}, `policy fifo: setting backfill is "maybe", want true or false`},
+		{"pop", map[string]string{"k": "many", "policy": "pop"}, "policy pop: setting k is \"many\", want a whole number\nsetting policy is \"pop\", want one of [\"sia\" "},
+		{"pop", map[string]string{"policy": "fifo", "p": "-1"}, `policy pop: setting p is "-1", which policy fifo does not have`},
+		{"pop", map[string]string{"p": "0"}, "policy pop: pop: sia: p 0, want"},
 		{"fifo", map[string]string{"a": "", "b": ""}, "policy fifo: setting \"a\" is not known, want one of backfill\nsetting \"b\" is not known, want one of backfill"},
 	}
 	for _, test := range tests {

@@ -1,0 +1,180 @@
+package pop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// The ways to split.
+const (
+	Random   = "random"   // nodes in equal numbers, at random; jobs by their number
+	Balanced = "balanced" // nodes by GPUs, jobs by the GPUs they ask for
+)
+
+// Options configure the policy.
+type Options struct {
+	Parts int    // k; default 4 (§4.1, POP-4)
+	Split string // Random or Balanced; default Random (§4.1)
+	Seed  uint64 // of Random; default 1
+}
+
+// DefaultOptions returns POP-4 with random parts.
+func DefaultOptions() Options { return Options{Parts: 4, Split: Random, Seed: 1} }
+
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	var errs []error
+	if o.Parts < 1 || o.Parts > 4096 {
+		errs = append(errs, fmt.Errorf("parts %d, want 1 to 4096", o.Parts))
+	}
+	if o.Split != Random && o.Split != Balanced {
+		errs = append(errs, fmt.Errorf("split %q, want %q or %q", o.Split, Random, Balanced))
+	}
+	return errors.Join(errs...)
+}
+
+// A Policy is POP. Make one with New.
+type Policy struct {
+	parts
+	inner    []policy.Policy    // by part
+	clusters []*cluster.Cluster // last shown to each of inner
+}
+
+// New returns a policy that asks policies made by inner, one for each part; or
+// an error that joins all complaints about o, or inner's.
+func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("pop: %w", err)
+	}
+	p := &Policy{parts: newParts(o), clusters: make([]*cluster.Cluster, o.Parts)}
+	for range o.Parts {
+		in, err := inner()
+		if err != nil {
+			return nil, fmt.Errorf("pop: %w", err)
+		}
+		p.inner = append(p.inner, in)
+	}
+	return p, nil
+}
+
+// Plan implements policy.Policy. It costs the plans of the parts, and jobs times
+// parts. Errors are those of the policy it asks.
+func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	p.dealNodes(s.Cluster) // 1. nodes to parts
+	p.dealJobs(s)          // 2. jobs to parts, of which some become one
+	plan := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}
+	prices := newPrices(s.Cluster.Types())
+	for part := range p.inner { // 3. a plan each
+		if p.joined(part) != part {
+			continue
+		}
+		sub, at := p.snapshot(s, part)
+		if sub == nil {
+			continue
+		}
+		got, err := p.inner[part].Plan(ctx, sub)
+		if err != nil {
+			return nil, fmt.Errorf("pop: part %d: %w", part, err)
+		}
+		if sub.Cluster == s.Cluster {
+			return got, nil
+		}
+		if len(got.Jobs) != len(at) { // 4. one plan
+			return nil, fmt.Errorf("pop: part %d: %d decisions for %d jobs", part, len(got.Jobs), len(at))
+		}
+		for i, d := range got.Jobs {
+			plan.Jobs[at[i]] = d
+		}
+		prices.add(sub.Cluster, got.Prices)
+		plan.Stats.Iterations += got.Stats.Iterations
+		plan.Stats.Objective += got.Stats.Objective
+		plan.Stats.Bound += got.Stats.Bound
+	}
+	plan.Prices = prices.means()
+	plan.Stats.Gap = math.Abs(plan.Stats.Bound-plan.Stats.Objective) / max(1, math.Abs(plan.Stats.Objective))
+	return plan, nil
+}
+
+// snapshot returns what a part sees of s, and the places of its jobs in s. It
+// returns nil if the part has no nodes.
+func (p *Policy) snapshot(s *policy.Snapshot, part int) (sub *policy.Snapshot, at []int) {
+	for i, j := range s.Jobs {
+		if p.joined(p.job[j.ID]) == part {
+			at = append(at, i)
+		}
+	}
+	c := p.cut(s.Cluster, part)
+	if c == nil {
+		return nil, nil
+	}
+	cut := *s
+	cut.Cluster, cut.Jobs = c, make([]*policy.Job, len(at))
+	for i, from := range at {
+		cut.Jobs[i] = s.Jobs[from]
+	}
+	return &cut, at
+}
+
+// cut returns the cluster of a part's nodes: the same pointer as long as those
+// are the same.
+func (p *Policy) cut(whole *cluster.Cluster, part int) *cluster.Cluster {
+	last := p.clusters[part]
+	left, same := 0, last != nil
+	for _, n := range whole.Nodes() {
+		if p.joined(p.node[n.ID]) != part {
+			continue
+		}
+		same = same && left < len(last.Nodes()) && last.Nodes()[left] == n
+		left++
+	}
+	switch {
+	case left == 0:
+		p.clusters[part] = nil
+	case left == len(whole.Nodes()):
+		p.clusters[part] = whole
+	case !same || left != len(last.Nodes()):
+		p.clusters[part] = whole.Without(func(id cluster.NodeID) bool { return p.joined(p.node[id]) != part })
+	}
+	return p.clusters[part]
+}
+
+// prices adds up the prices of parts.
+type prices struct {
+	types []cluster.TypeInfo
+	sum   []float64 // of price times GPUs
+	gpus  []float64
+}
+
+func newPrices(types []cluster.TypeInfo) *prices {
+	return &prices{types, make([]float64, len(types)), make([]float64, len(types))}
+}
+
+func (p *prices) add(part *cluster.Cluster, of []policy.TypePrice) {
+	for _, price := range of {
+		for k := range p.types {
+			if p.types[k].Type != price.Type {
+				continue
+			}
+			if info, ok := part.Type(price.Type); ok {
+				p.sum[k] += price.Price * float64(info.GPUs)
+				p.gpus[k] += float64(info.GPUs)
+			}
+		}
+	}
+}
+
+// means returns the price of each type that any part had one for.
+func (p *prices) means() []policy.TypePrice {
+	var all []policy.TypePrice
+	for k, t := range p.types {
+		if p.gpus[k] > 0 {
+			all = append(all, policy.TypePrice{Type: t.Type, Price: p.sum[k] / p.gpus[k]})
+		}
+	}
+	return all
+}
