@@ -362,6 +362,9 @@ func (c *cursor) stats() policy.Stats {
 		c.want(',')
 		*x = c.float()
 	}
+	if c.take(',') {
+		s.Interrupted = c.yes()
+	}
 	c.want(']')
 	return s
 }

@@ -307,6 +307,21 @@ func checkRounds(t *rapid.T, in *bytes.Buffer, want []map[job.ID]policy.Decision
 	}
 }
 
+func TestRounds_keep_their_stats(t *testing.T) {
+	for _, want := range []policy.Stats{{}, {Iterations: 3, Objective: 1, Bound: 2, Gap: 0.5}, {Interrupted: true}} {
+		var out bytes.Buffer
+		w := NewWriter(&out, testHeader(t))
+		w.Round(snapshot(time.Minute, 1), &policy.Plan{Stats: want}, nil)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, got, err := readAll(t, out.String())
+		if err != nil || len(got) != 1 || got[0].Round.Stats != want {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		}
+	}
+}
+
 func TestReader_keeps_what_came_before_a_cut(t *testing.T) {
 	first := strings.IndexByte(golden, '\n') + 1
 	for cut := first; cut < len(golden); cut++ {

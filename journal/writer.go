@@ -125,6 +125,9 @@ func (w *Writer) plan(s *policy.Snapshot, p *policy.Plan) {
 			w.enc.raw(",")
 			w.enc.float(x)
 		}
+		if p.Stats.Interrupted {
+			w.enc.raw(",true")
+		}
 		w.enc.raw("]")
 	}
 }

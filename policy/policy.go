@@ -83,4 +83,6 @@ type Stats struct {
 	Objective  float64 // of the plan
 	Bound      float64 // no plan is better
 	Gap        float64 // |Bound - Objective| / max(1, |Objective|)
+	// Interrupted: the context ended first. The plan is the best found until then.
+	Interrupted bool
 }

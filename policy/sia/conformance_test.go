@@ -51,7 +51,7 @@ func setChecks(t *testing.T, n string) {
 func TestNew_explains_what_is_wrong(t *testing.T) {
 	_, err := sia.New(sia.Options{Growth: 0.5, TimeShare: -1, Solver: "magic"})
 	const want = "sia: p 0, want -10 to 10 and not 0\nlambda 0, want more than 0\ngrowth 0.5, want at least 1\n" +
-		"timeshare -1ns, want at least 0\nsolver \"magic\", want \"price\" or \"exact\""
+		"timeshare -1ns, want at least 0\nsolver \"magic\", want one of price, copter, exact, lp-exact"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

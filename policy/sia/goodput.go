@@ -18,8 +18,10 @@ type row struct {
 	columns []configuration
 	start   []int                 // by resource: fewest GPUs of a column
 	goodput []float64             // per column, not normalised; 0: cannot run, -1: not yet asked
-	allowed []bool                // per column: within this round's size limits
+	allowed []bool                // per column: within the size limits
+	limits  limits                // that allowed is for
 	unit    float64               // goodput whose normalised value is N_min
+	item    item                  // the row in the program
 	history uint64                // bit n: ran n rounds ago
 	pin     cluster.Configuration // what the job gets in this round, whatever it is worth; zero: it chooses
 	laid    bool                  // columns are those of this cluster
@@ -34,7 +36,11 @@ func (p *Policy) refresh(r *row, j *policy.Job) {
 	if stale {
 		p.lay(r)
 	}
-	if j.Phase != job.Profiling { // until then the row is not used
+	if j.Phase == job.Profiling { // until then the row is not used
+		return
+	}
+	if now := p.limits(j); stale || r.limits != now {
+		r.limits, r.item.stale = now, true
 		p.allow(r)
 		if r.unit == 0 || p.o.Rules.ValidMinimum {
 			p.normalise(r)
@@ -57,7 +63,7 @@ func (p *Policy) lay(r *row) {
 	for i := range r.goodput {
 		r.goodput[i] = -1
 	}
-	r.unit, r.laid = 0, true
+	r.unit, r.laid, r.limits = 0, true, limits{}
 }
 
 func resize[T any](s []T, n int) []T {
@@ -108,14 +114,29 @@ func batchAllows(j *policy.Job, c configuration) bool {
 	return most == 0 || replicas*max(1, j.Limits.LocalMin) <= most
 }
 
-// allow marks the columns that this round's size limits permit: no more GPUs
-// than the limit, or the fewest of a type, because a job's minimum need not be
-// a configuration.
+// limits are a job's size limits in a round.
+type limits struct {
+	most    int             // GPUs, unless the count is fixed
+	gpuType cluster.GPUType // empty: any
+}
+
+// limits returns the size limits of a job: growth, and the GPU type it cannot
+// leave. Source: Sia §3.3.1, "Job Scaling policy".
+func (p *Policy) limits(j *policy.Job) limits {
+	l := limits{most: p.limit(j)}
+	if j.Holding() && !j.Adaptivity.Has(job.AnyGPUType) {
+		l.gpuType = j.Allocation.GPUType
+	}
+	return l
+}
+
+// allow marks the columns that the size limits permit: no more GPUs than the
+// limit, or the fewest of a type, because a job's minimum need not be a
+// configuration.
 func (p *Policy) allow(r *row) {
 	fixed := !r.job.Adaptivity.Has(job.GPUCount)
-	most := p.limit(r.job)
 	for i, c := range r.columns {
-		r.allowed[i] = (fixed || c.GPUs <= most || r.least(i)) && p.typeAllowed(r.job, c.GPUType)
+		r.allowed[i] = (fixed || c.GPUs <= r.limits.most || r.least(i)) && (r.limits.gpuType == "" || r.limits.gpuType == c.GPUType)
 	}
 }
 
@@ -123,8 +144,7 @@ func (p *Policy) allow(r *row) {
 func (r *row) least(i int) bool { return r.columns[i].GPUs == r.start[r.columns[i].resource] }
 
 // limit returns the most GPUs a job may have this round: Growth times what it
-// holds, and its minimum if it holds nothing. Source: Sia §3.3.1, "Job Scaling
-// policy".
+// holds, and its minimum if it holds nothing.
 func (p *Policy) limit(j *policy.Job) int {
 	now := j.Allocation.GPUs
 	if p.o.Rules.HistoricGrowth {
@@ -135,10 +155,6 @@ func (p *Policy) limit(j *policy.Job) int {
 		most = min(most, j.Spec.MaxGPUs)
 	}
 	return most
-}
-
-func (p *Policy) typeAllowed(j *policy.Job, t cluster.GPUType) bool {
-	return j.Adaptivity.Has(job.AnyGPUType) || !j.Holding() || j.Allocation.GPUType == t
 }
 
 // normalise finds the goodput whose normalised value is N_min: the least of

@@ -116,14 +116,16 @@ func grants(t testing.TB, p *Policy, s *policy.Snapshot) []cluster.Configuration
 
 // values returns the value of every choice of the item of job i in the program
 // of s.
-func values(p *Policy, s *policy.Snapshot, i int) map[cluster.Configuration]float64 {
-	p.meet(s.Cluster)
-	p.now = s.Now.UnixNano()
-	rows := p.refreshRows(s)
-	choices := p.program(s, rows).Items[i].Choices
+func values(t testing.TB, p *Policy, s *policy.Snapshot, i int) map[cluster.Configuration]float64 {
+	t.Helper()
+	rows, err := p.prepare(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	it := &rows[i].item
 	all := make(map[cluster.Configuration]float64)
-	for c, k := range p.origin[i] {
-		all[rows[i].columns[k].Configuration] = choices[c].Value
+	for c, k := range it.origin {
+		all[rows[i].columns[k].Configuration] = it.value(c)
 	}
 	return all
 }

@@ -4,13 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
+
+	"github.com/oxgang/oxgang/opt/engine"
+	"github.com/oxgang/oxgang/opt/exact"
 )
 
-// The solvers of the allocation program.
+// The engines of the allocation program that are named here; engine.Names has
+// all.
 const (
-	Price = "price" // opt/mmkp: prices, then branch and bound
-	Exact = "exact" // opt/exact: HiGHS
+	Price = "price" // prices, then branch and bound
+	Exact = "exact" // HiGHS
 )
 
 // Options configure the policy.
@@ -19,7 +24,7 @@ type Options struct {
 	Lambda    float64       // penalty for giving a job nothing; default 1.1 (§3.4.3)
 	Growth    float64       // a job's GPUs may grow by this factor a round; default 2 (§3.3.1)
 	TimeShare time.Duration // tau of the time-varying penalty; default 0: off (§3.5.6)
-	Solver    string        // Price or Exact; default Price
+	Solver    string        // the engine: see opt/engine; default Price
 	Rules     Rules
 }
 
@@ -56,8 +61,8 @@ func (o *Options) Validate() error {
 	if o.TimeShare < 0 {
 		bad("timeshare %v, want at least 0", o.TimeShare)
 	}
-	if o.Solver != Price && o.Solver != Exact {
-		bad("solver %q, want %q or %q", o.Solver, Price, Exact)
+	if err := engine.Check(o.Solver); err != nil && !errors.Is(err, exact.ErrUnavailable) {
+		bad("solver %q, want one of %s", o.Solver, strings.Join(engine.Names(), ", "))
 	}
 	return errors.Join(errs...)
 }

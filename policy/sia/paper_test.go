@@ -93,7 +93,7 @@ func TestRows_are_normalised(t *testing.T) {
 		{Rules{ValidMinimum: true}, map[cluster.Configuration]float64{on(1, 2, "A"): 1 + 2, on(1, 2, "B"): 1 + 2*60./30}},
 	} {
 		p := newPolicy(t, Options{P: 1, Lambda: 1, Growth: 2, Solver: Price, Rules: c.rules})
-		if diff := cmp.Diff(c.want, values(p, snapshot(running(t), pair), 0), close1e9); diff != "" {
+		if diff := cmp.Diff(c.want, values(t, p, snapshot(running(t), pair), 0), close1e9); diff != "" {
 			t.Errorf("%+v: %s", c.rules, diff)
 		}
 	}
@@ -130,11 +130,11 @@ func TestProgram_discounts_configurations_that_differ(t *testing.T) {
 	const r = (60. - 20) / (60 + 20)
 	o := DefaultOptions()
 	want := map[cluster.Configuration]float64{on(1, 1, "A"): 1.1 - 1, on(1, 2, "A"): 1.1 - math.Pow(2*r, -0.5), on(1, 1, "B"): 1.1 - math.Pow(4*r, -0.5)}
-	if diff := cmp.Diff(want, values(newPolicy(t, o), snapshot(running(t), holding(j, on(1, 1, "A"))), 0), close1e9); diff != "" {
+	if diff := cmp.Diff(want, values(t, newPolicy(t, o), snapshot(running(t), holding(j, on(1, 1, "A"))), 0), close1e9); diff != "" {
 		t.Error(diff)
 	}
 	want = map[cluster.Configuration]float64{on(1, 1, "A"): 1.1 - 1, on(1, 1, "B"): 1.1 - math.Pow(4, -0.5)}
-	if diff := cmp.Diff(want, values(newPolicy(t, o), snapshot(running(t), j), 0), close1e9); diff != "" {
+	if diff := cmp.Diff(want, values(t, newPolicy(t, o), snapshot(running(t), j), 0), close1e9); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -326,7 +326,7 @@ func TestProgram_of_rigid_jobs_equation_3_5(t *testing.T) {
 		on(1, 2, "B"): 1.1 - math.Pow(r*2*speed("B")/speed("A"), -0.5),
 	}
 	s := snapshot(running(t), holding(j, on(1, 2, "A")))
-	if diff := cmp.Diff(want, values(newPolicy(t, DefaultOptions()), s, 0), close1e9); diff != "" {
+	if diff := cmp.Diff(want, values(t, newPolicy(t, DefaultOptions()), s, 0), close1e9); diff != "" {
 		t.Error(diff)
 	}
 	if got := grants(t, newPolicy(t, DefaultOptions()), s)[0]; got != on(1, 2, "B") {

@@ -43,7 +43,7 @@ func TestPlan_scales_pipelines_in_units_of_P(t *testing.T) {
 		}
 	}
 	s := snapshot(fleet(t, shape{"rtx", 3, 8}, shape{"a100", 2, 8}), holding(waiting("gpt", gpt, func(s *job.Spec) { *s = a.Spec }), on(2, 16, "rtx")))
-	for c := range values(newPolicy(t, DefaultOptions()), s, 0) {
+	for c := range values(t, newPolicy(t, DefaultOptions()), s, 0) {
 		if c.GPUs%a.Spec.ReplicaGPUs(c.GPUType) != 0 {
 			t.Errorf("%v is a choice, want multiples of %d", c, a.Spec.ReplicaGPUs(c.GPUType))
 		}

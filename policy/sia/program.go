@@ -1,10 +1,10 @@
 package sia
 
 import (
-	"context"
-	"errors"
+	"fmt"
 	"math"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/opt/mmkp"
 	"github.com/oxgang/oxgang/policy"
@@ -13,67 +13,177 @@ import (
 // maxCost is what the public code clips costs at.
 const maxCost = 3000
 
-// program writes this round's rows as a multiple-choice knapsack: one item per
-// job, one choice per allowed configuration, one resource per GPU type. The
-// value of a choice is what it adds over giving the job nothing: λ minus the
-// cost (r·G)^p for p < 0, and (r·G)^p plus λ for p > 0. Source: Sia §3.3.4,
-// Eq. 3.4 and 3.5, and "Preemption and reservation".
-func (p *Policy) program(s *policy.Snapshot, rows []*row) *mmkp.Problem {
-	p.problem.Capacity = p.problem.Capacity[:0]
-	for _, t := range p.cluster.Types() {
-		p.problem.Capacity = append(p.problem.Capacity, float64(t.GPUs))
+// An item is a row as the engine has it: a choice for each column that the job
+// may have. Its Value is what the choice costs, negative, or what it is worth,
+// but for restarts and λ, which move every round: Adjust tells the engine those.
+type item struct {
+	number  int // of the engine's item
+	filed   bool
+	shape   shapeOf
+	stale   bool // shape is the same, and yet the choices are not
+	choices []mmkp.Choice
+	origin  []int // per choice: the column
+	base    float64
+	scale   float64 // of choices that are not kept
+	kept    int     // the choice that the job has already; -1: none
+}
+
+// A shapeOf is what the choices of an item depend on besides goodput and size
+// limits.
+type shapeOf struct {
+	pin, held cluster.Configuration
+	out       bool    // takes no part: it is profiled, or wants what it reserved and cannot have
+	frozen    bool    // a restart would cost all of its goodput
+	factor    float64 // of restarts, where costs are rounded with it
+}
+
+// value returns what choice c is worth in this round.
+func (it *item) value(c int) float64 {
+	if c == it.kept {
+		return it.base + it.choices[c].Value
 	}
-	p.problem.Items = resize(p.problem.Items, len(rows))
-	p.origin = resize(p.origin, len(rows))
+	return it.base + it.scale*it.choices[c].Value
+}
+
+// file brings the engine's program up to date with the rows: one item per job,
+// one choice per allowed configuration, one resource per GPU type. The value of
+// a choice is what it adds over giving the job nothing: λ minus the cost (r·G)^p
+// for p < 0, and (r·G)^p plus λ for p > 0. Where only λ or r moved, no choice is
+// written. Source: Sia §3.3.4, Eq. 3.4 and 3.5, and "Preemption and
+// reservation"; thesis §4.3.2, "Differential interface for problem updates".
+func (p *Policy) file(s *policy.Snapshot, rows []*row) error {
 	p.pin(rows)
 	p.sharing = p.o.TimeShare > 0 && p.congested(rows)
-	for i, r := range rows {
+	for _, r := range rows {
 		lambda := p.o.Lambda
 		if p.sharing {
 			lambda = p.timeShare(r, s)
 		}
-		p.item(i, r, lambda, p.restartFactor(r, s.Now))
+		if err := p.fileRow(r, lambda, p.restartFactor(r, s.Now)); err != nil {
+			return fmt.Errorf("job %s: %w", r.job.ID, err)
+		}
 	}
-	return &p.problem
+	return nil
 }
 
-// item writes one job's item: a pinned job must take the one configuration it
-// has.
-func (p *Policy) item(i int, r *row, lambda, factor float64) {
-	it := &p.problem.Items[i]
-	it.Choices, p.origin[i] = it.Choices[:0], p.origin[i][:0]
-	it.Must = !r.pin.IsZero()
-	if it.Must {
-		k := p.resource(r.pin.GPUType)
-		it.Choices = append(it.Choices, mmkp.Choice{Use: mmkp.Use{Resource: k, Amount: float64(r.pin.GPUs)}})
+// worthless is the restart factor below which a restart costs everything.
+const worthless = 1e-9
+
+// fileRow writes what changed of one job's item.
+func (p *Policy) fileRow(r *row, lambda, factor float64) error {
+	it := &r.item
+	now := shapeOf{
+		pin: r.pin, held: r.job.Allocation.Configuration, frozen: factor < worthless,
+		out: r.pin.IsZero() && (r.job.Phase == job.Profiling || !r.job.Reservation.IsZero()),
+	}
+	if p.o.Rules.RoundCosts {
+		now.factor = factor
+	}
+	if !it.filed || it.stale || it.shape != now {
+		it.shape = now
+		p.writeChoices(r)
+		if !it.filed {
+			it.number = p.takeNumber()
+		}
+		it.stale = true
+		if err := p.engine.Set(it.number, mmkp.Item{Choices: it.choices, Must: !r.pin.IsZero(), Keep: max(0, it.kept)}); err != nil {
+			return err
+		}
+		it.filed, it.stale = true, false
+	}
+	it.base, it.scale = 0, 1
+	if len(it.choices) == 0 || !r.pin.IsZero() {
+		return nil
+	}
+	it.base = lambda
+	if !p.o.Rules.RoundCosts && !it.shape.frozen { // or else it is in the choices
+		it.scale = math.Pow(factor, p.o.P)
+	}
+	return p.engine.Adjust(it.number, it.base, it.scale, it.kept)
+}
+
+// writeChoices fills in an item's choices. A pinned job must take the one
+// configuration it has.
+func (p *Policy) writeChoices(r *row) {
+	it := &r.item
+	it.choices, it.origin, it.kept = it.choices[:0], it.origin[:0], -1
+	if !r.pin.IsZero() {
+		use := mmkp.Use{Resource: p.resource(r.pin.GPUType), Amount: float64(r.pin.GPUs)}
+		it.choices = append(it.choices, mmkp.Choice{Use: use})
 		return
 	}
-	if r.job.Phase == job.Profiling || !r.job.Reservation.IsZero() {
+	if it.shape.out {
 		return
 	}
 	for k, c := range r.columns {
 		if !r.allowed[k] {
 			continue
 		}
-		v, ok := p.gain(r, k, lambda, factor)
+		held := c.Configuration == it.shape.held
+		v, ok := p.worth(r, k, it.factor(held))
 		if !ok {
 			continue
 		}
-		it.Choices = append(it.Choices, mmkp.Choice{Value: v, Use: mmkp.Use{Resource: c.resource, Amount: float64(c.GPUs)}})
-		p.origin[i] = append(p.origin[i], k)
+		if held && !p.o.Rules.RoundCosts {
+			it.kept = len(it.choices)
+		}
+		it.choices = append(it.choices, mmkp.Choice{Value: v, Use: mmkp.Use{Resource: c.resource, Amount: float64(c.GPUs)}})
+		it.origin = append(it.origin, k)
 	}
 }
 
-// gain returns the value of column k; ok is false if the job cannot run there.
+// factor returns the restart factor that a choice's Value has in it: 1, unless
+// costs are rounded or nothing is left.
+func (it *item) factor(held bool) float64 {
+	switch {
+	case held:
+		return 1
+	case it.shape.frozen:
+		return 0
+	case it.shape.factor > 0:
+		return it.shape.factor
+	}
+	return 1
+}
+
+// takeNumber returns a number that no item has.
+func (p *Policy) takeNumber() int {
+	if n := len(p.numbers); n > 0 {
+		number := p.numbers[n-1]
+		p.numbers = p.numbers[:n-1]
+		return number
+	}
+	p.items++
+	return p.items - 1
+}
+
+// drop takes a row out of the engine.
+func (p *Policy) drop(r *row) error {
+	if !r.item.filed {
+		return nil
+	}
+	p.numbers = append(p.numbers, r.item.number)
+	return p.engine.Remove(r.item.number)
+}
+
+// gain returns the value of column k in this round, of a job that pays factor
+// for a restart; ok is false if it cannot run there.
 func (p *Policy) gain(r *row, k int, lambda, factor float64) (float64, bool) {
+	if !r.job.Holding() || r.columns[k].Configuration == r.job.Allocation.Configuration {
+		factor = 1
+	}
+	v, ok := p.worth(r, k, factor)
+	return lambda + v, ok
+}
+
+// worth returns minus the cost, or the worth, of column k after a restart of the
+// given factor; ok is false if the job cannot run there.
+func (p *Policy) worth(r *row, k int, factor float64) (float64, bool) {
 	g := p.value(r, k)
 	if !(g > 0) || math.IsInf(g, 0) {
 		return 0, false
 	}
-	if r.job.Holding() && r.columns[k].Configuration != r.job.Allocation.Configuration {
-		g *= factor
-	}
-	worth := math.Pow(g, p.o.P)
+	worth := math.Pow(g*factor, p.o.P)
 	if p.o.Rules.RoundCosts {
 		worth = min(maxCost, math.Round(worth*100)/100)
 	}
@@ -83,26 +193,5 @@ func (p *Policy) gain(r *row, k int, lambda, factor float64) (float64, bool) {
 	if p.o.P < 0 {
 		worth = -worth
 	}
-	return lambda + worth, true
-}
-
-// solve returns the best choices, with prices: the exact solver has none, and
-// gets those of the price solver, which are all 0 if it finds no solution.
-func (p *Policy) solve(ctx context.Context, problem *mmkp.Problem) (*mmkp.Solution, error) {
-	priced, err := p.solver.Solve(ctx, problem, p.prices, mmkp.DefaultOptions())
-	if p.o.Solver != Exact {
-		return priced, err
-	}
-	if err != nil && !errors.Is(err, mmkp.ErrLimit) {
-		return nil, err
-	}
-	sol, wrong := solveExact(ctx, problem)
-	if wrong != nil {
-		return nil, wrong
-	}
-	sol.Prices = make([]float64, len(problem.Capacity))
-	if err == nil {
-		copy(sol.Prices, priced.Prices)
-	}
-	return sol, nil
+	return worth, true
 }

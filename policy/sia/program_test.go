@@ -37,7 +37,7 @@ func TestProgram_rounds_costs(t *testing.T) {
 	} {
 		o := DefaultOptions()
 		o.Rules = c.rules
-		if diff := cmp.Diff(c.want, values(newPolicy(t, o), snapshot(running(t), c.j), 0), close1e9); diff != "" {
+		if diff := cmp.Diff(c.want, values(t, newPolicy(t, o), snapshot(running(t), c.j), 0), close1e9); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 	}
@@ -47,10 +47,10 @@ func TestProgram_rounds_costs(t *testing.T) {
 func TestNormalise_finds_the_least_of_the_row(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s, p := policytest.NewWorld(rt).Snapshot(), newPolicy(t, DefaultOptions())
-		p.meet(s.Cluster)
-		p.now = s.Now.UnixNano()
-		rows := p.refreshRows(s)
-		p.program(s, rows)
+		rows, err := p.prepare(s)
+		if err != nil {
+			rt.Fatal(err)
+		}
 		for _, r := range rows {
 			if !r.pin.IsZero() || r.job.Phase == job.Profiling || !r.job.Reservation.IsZero() {
 				continue

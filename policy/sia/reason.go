@@ -18,7 +18,7 @@ const tie = 1e-9
 // They are those of the relaxed problem, in which jobs may share a choice. What
 // is chosen is whole, so a job may get less than the prices say it should; the
 // reason then is that GPUs are not free, and no price.
-func (p *Policy) reason(s *policy.Snapshot, r *row, item, column int) policy.Reason {
+func (p *Policy) reason(s *policy.Snapshot, r *row, column int) policy.Reason {
 	j := r.job
 	switch {
 	case j.Phase == job.Profiling:
@@ -28,7 +28,7 @@ func (p *Policy) reason(s *policy.Snapshot, r *row, item, column int) policy.Rea
 	case !j.Reservation.IsZero():
 		return p.whyNotReserved(j.Reservation)
 	case column < 0:
-		return p.whyWaiting(r, item)
+		return p.whyWaiting(r)
 	case !j.Holding():
 		return policy.Reason{Kind: policy.Started, Value: p.value(r, column)}
 	}
@@ -162,15 +162,16 @@ func (p *Policy) goodputWorth(w float64) float64 {
 // whyWaiting explains why a job gets nothing, by its best offer per GPU
 // against the price of a GPU there. Where prices let it run, what lacks is
 // GPUs, for the smallest configuration that they let it have.
-func (p *Policy) whyWaiting(r *row, item int) policy.Reason {
-	choices := p.problem.Items[item].Choices
+func (p *Policy) whyWaiting(r *row) policy.Reason {
+	it := &r.item
 	best, least, offer := -1, -1, math.Inf(-1)
-	for c := range choices {
-		margin := choices[c].Value/choices[c].Amount - p.prices[choices[c].Resource]
+	for c := range it.choices {
+		gpus := it.choices[c].Amount
+		margin := it.value(c)/gpus - p.prices[it.choices[c].Resource]
 		if margin > offer {
 			best, offer = c, margin
 		}
-		if margin > tie && (least < 0 || choices[c].Amount < choices[least].Amount) {
+		if margin > tie && (least < 0 || gpus < it.choices[least].Amount) {
 			least = c
 		}
 	}
@@ -180,11 +181,11 @@ func (p *Policy) whyWaiting(r *row, item int) policy.Reason {
 	case p.sharing && r.rest > p.now:
 		return policy.Reason{Kind: policy.WaitTurn, Value: p.o.TimeShare.Seconds(), Limit: p.o.TimeShare.Seconds()}
 	case least >= 0:
-		c := r.columns[p.origin[item][least]]
-		return policy.Reason{Kind: policy.WaitNoCapacity, Config: c.Configuration, Value: p.free[c.resource], Limit: choices[least].Amount}
+		c := r.columns[it.origin[least]]
+		return policy.Reason{Kind: policy.WaitNoCapacity, Config: c.Configuration, Value: p.free[c.resource], Limit: float64(c.GPUs)}
 	}
-	c := r.columns[p.origin[item][best]]
-	return policy.Reason{Kind: policy.WaitPrice, Config: c.Configuration, Value: choices[best].Value / choices[best].Amount, Limit: p.prices[c.resource]}
+	c := r.columns[it.origin[best]]
+	return policy.Reason{Kind: policy.WaitPrice, Config: c.Configuration, Value: it.value(best) / float64(c.GPUs), Limit: p.prices[c.resource]}
 }
 
 // cost returns what column k's GPUs cost at today's prices.

@@ -1,18 +1,17 @@
 package sia
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/opt/exact"
+	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/opt/mmkp"
 	"github.com/oxgang/oxgang/policy"
 )
-
-// solveExact is opt/exact, which says so itself where it was left out.
-var solveExact = exact.Solve
 
 // A Policy is Sia. It keeps the goodput rows and the prices of the last round;
 // its plans do not depend on what it keeps beyond time-sharing's history, but
@@ -23,13 +22,14 @@ type Policy struct {
 	cluster *cluster.Cluster
 	columns []configuration
 	rows    map[job.ID]*row
-	solver  *mmkp.Solver
-	problem mmkp.Problem
-	origin  [][]int   // per item and choice: the row's column
-	prices  []float64 // of the last round
-	free    []float64 // GPUs that this round's plan leaves free, by resource
-	sharing bool      // time sharing acts in this round
-	now     int64     // of this round, nanoseconds
+	engine  engine.Engine // nil until a cluster is met
+	items   int           // numbers given to items
+	numbers []int         // of those, given back
+	prices  []float64     // of the last round
+	free    []float64     // GPUs that this round's plan leaves free, by resource
+	gone    []*row        // of jobs that left in this round
+	sharing bool          // time sharing acts in this round
+	now     int64         // of this round, nanoseconds
 }
 
 // New returns a Sia policy, or an error that joins all complaints about o.
@@ -37,19 +37,19 @@ func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("sia: %w", err)
 	}
-	if o.Solver == Exact && !exact.Available {
-		return nil, fmt.Errorf("sia: %w", exact.ErrUnavailable)
+	if err := engine.Check(o.Solver); err != nil {
+		return nil, fmt.Errorf("sia: %w", err)
 	}
-	return &Policy{o: o, rows: make(map[job.ID]*row), solver: mmkp.NewSolver()}, nil
+	return &Policy{o: o, rows: make(map[job.ID]*row)}, nil
 }
 
 // Plan implements policy.Policy.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
-	p.meet(s.Cluster)
-	p.now = s.Now.UnixNano()
-	rows := p.refreshRows(s)          // 1. goodput of each job and configuration
-	problem := p.program(s, rows)     // 2. values under restarts, fairness and pins
-	sol, err := p.solve(ctx, problem) // 3. who gets what, at which prices
+	rows, err := p.prepare(s)
+	if err != nil {
+		return nil, fmt.Errorf("sia: %w", err)
+	}
+	sol, err := p.engine.Solve(ctx) // 3. who gets what, at which prices
 	if err != nil {
 		return nil, fmt.Errorf("sia: %w", err)
 	}
@@ -57,20 +57,53 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return p.decide(s, rows, sol), nil // 4. allocations, with reasons
 }
 
-// meet takes up a new cluster: other columns, so other rows.
-func (p *Policy) meet(c *cluster.Cluster) {
+// prepare brings rows and program up to date with a snapshot.
+func (p *Policy) prepare(s *policy.Snapshot) ([]*row, error) {
+	if err := p.meet(s.Cluster); err != nil {
+		return nil, err
+	}
+	p.now = s.Now.UnixNano()
+	rows, err := p.refreshRows(s) // 1. goodput of each job and configuration
+	if err != nil {
+		return nil, err
+	}
+	return rows, p.file(s, rows) // 2. values under restarts, fairness and pins
+}
+
+// meet takes up a new cluster: other columns, so other rows. An engine is made
+// anew if the GPU types are others.
+func (p *Policy) meet(c *cluster.Cluster) error {
 	if p.cluster == c {
-		return
+		return nil
 	}
-	p.cluster, p.columns, p.prices = c, matrixColumns(c), nil
+	same := p.engine != nil && slices.EqualFunc(p.cluster.Types(), c.Types(), func(a, b cluster.TypeInfo) bool { return a.Type == b.Type })
+	capacity := make([]float64, len(c.Types()))
+	for k, t := range c.Types() {
+		capacity[k] = float64(t.GPUs)
+		if !same {
+			continue
+		}
+		if err := p.engine.SetCapacity(k, capacity[k]); err != nil {
+			return err
+		}
+	}
+	if !same {
+		e, err := engine.New(p.o.Solver, capacity)
+		if err != nil {
+			return err
+		}
+		p.engine, p.items, p.numbers, p.prices = e, 0, nil, nil
+	}
+	p.cluster, p.columns = c, matrixColumns(c)
 	for _, r := range p.rows {
-		r.laid = false
+		r.laid, r.item.filed = false, r.item.filed && same
 	}
+	return nil
 }
 
 // refreshRows returns the rows of the snapshot's jobs, in its order, and
 // forgets those of jobs that are gone.
-func (p *Policy) refreshRows(s *policy.Snapshot) []*row {
+func (p *Policy) refreshRows(s *policy.Snapshot) ([]*row, error) {
 	rows := make([]*row, len(s.Jobs))
 	for i, j := range s.Jobs {
 		r := p.rows[j.ID]
@@ -87,10 +120,19 @@ func (p *Policy) refreshRows(s *policy.Snapshot) []*row {
 		for id, r := range p.rows {
 			if r.seen != s.Round {
 				delete(p.rows, id)
+				p.gone = append(p.gone, r)
 			}
 		}
+		// In the order of numbers, so that equal runs number alike.
+		slices.SortFunc(p.gone, func(a, b *row) int { return cmp.Compare(a.item.number, b.item.number) })
+		for _, r := range p.gone {
+			if err := p.drop(r); err != nil {
+				return nil, err
+			}
+		}
+		p.gone = p.gone[:0]
 	}
-	return rows
+	return rows, nil
 }
 
 // decide turns the solution into a plan.
@@ -99,32 +141,35 @@ func (p *Policy) decide(s *policy.Snapshot, rows []*row, sol *mmkp.Solution) *po
 	for k, t := range p.cluster.Types() {
 		plan.Prices = append(plan.Prices, policy.TypePrice{Type: t.Type, Price: p.prices[k]})
 	}
-	p.setFree(sol)
+	p.setFree(rows, sol)
 	for i, r := range rows {
 		d := &plan.Jobs[i]
 		column := -1
 		switch {
 		case !r.pin.IsZero():
 			d.Allocation.Configuration = r.pin
-		case sol.Pick[i] >= 0:
-			column = p.origin[i][sol.Pick[i]]
+		case sol.Pick[r.item.number] >= 0:
+			column = r.item.origin[sol.Pick[r.item.number]]
 			d.Allocation.Configuration = r.columns[column].Configuration
 		}
 		if d.Allocation.Configuration == r.job.Allocation.Configuration {
 			d.Allocation = r.job.Allocation // with its CPUs and memory
 		}
-		d.Why = p.reason(s, r, i, column)
+		d.Why = p.reason(s, r, column)
 	}
-	plan.Stats = policy.Stats{Iterations: sol.Iterations, Objective: sol.Value, Bound: sol.Bound, Gap: sol.Gap}
+	plan.Stats = policy.Stats{Iterations: sol.Iterations, Objective: sol.Value, Bound: sol.Bound, Gap: sol.Gap, Interrupted: sol.Status == mmkp.Interrupted}
 	return plan
 }
 
 // setFree notes the GPUs that a solution leaves free.
-func (p *Policy) setFree(sol *mmkp.Solution) {
-	p.free = append(p.free[:0], p.problem.Capacity...)
-	for i, pick := range sol.Pick {
-		if pick >= 0 {
-			use := p.problem.Items[i].Choices[pick].Use
+func (p *Policy) setFree(rows []*row, sol *mmkp.Solution) {
+	p.free = p.free[:0]
+	for _, t := range p.cluster.Types() {
+		p.free = append(p.free, float64(t.GPUs))
+	}
+	for _, r := range rows {
+		if pick := sol.Pick[r.item.number]; pick >= 0 {
+			use := r.item.choices[pick].Use
 			p.free[use.Resource] -= use.Amount
 		}
 	}

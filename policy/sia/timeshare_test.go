@@ -103,12 +103,18 @@ func TestTimeShare_preempts_nobody_without_congestion(t *testing.T) {
 	profiled.Phase = job.Profiling
 	s := snapshot(fleet(t, shape{"X", 1, 2}), profiled, waiting("huge", linear{}, rigid(64)), waiting("a", linear{}), waiting("b", linear{}))
 	p := newPolicy(t, DefaultOptions())
-	p.meet(s.Cluster)
-	if rows := p.refreshRows(s); p.congested(rows) {
+	congested := func() bool {
+		rows, err := p.prepare(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.congested(rows)
+	}
+	if congested() {
 		t.Error("two jobs on two GPUs are congested")
 	}
 	s.Jobs = append(s.Jobs, waiting("c", linear{}))
-	if rows := p.refreshRows(s); !p.congested(rows) {
+	if !congested() {
 		t.Error("three jobs on two GPUs are not congested")
 	}
 }

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/oxgang/oxgang/opt/mmkp"
+)
+
+// price is mmkp.Program with numbers for items.
+type price struct {
+	program *mmkp.Program
+	ids     []mmkp.ItemID // by item; zero: none
+	pick    []int
+	options mmkp.Options
+	none    []float64 // a price of 0 for every resource
+}
+
+func newPrice(capacity []float64) (Engine, error) { return pricesOf(capacity, mmkp.DefaultOptions()) }
+
+func pricesOf(capacity []float64, o mmkp.Options) (*price, error) {
+	p, err := mmkp.NewProgram(capacity)
+	return &price{program: p, options: o, none: make([]float64, len(capacity))}, err
+}
+
+// Set implements Engine.
+func (e *price) Set(i int, it mmkp.Item) error {
+	if i < 0 {
+		return fmt.Errorf("item %d, want at least 0", i)
+	}
+	for i >= len(e.ids) {
+		e.ids = append(e.ids, mmkp.ItemID{})
+	}
+	if e.ids[i] != (mmkp.ItemID{}) {
+		return e.program.Set(e.ids[i], it)
+	}
+	id, err := e.program.Add(it)
+	e.ids[i] = id
+	return err
+}
+
+// Adjust implements Engine.
+func (e *price) Adjust(i int, base, factor float64, kept int) error {
+	if !e.has(i) {
+		return ErrNoItem
+	}
+	return e.program.Adjust(e.ids[i], base, factor, kept)
+}
+
+// Remove implements Engine.
+func (e *price) Remove(i int) error {
+	if !e.has(i) {
+		return ErrNoItem
+	}
+	id := e.ids[i]
+	e.ids[i] = mmkp.ItemID{}
+	return e.program.Remove(id)
+}
+
+func (e *price) has(i int) bool { return i >= 0 && i < len(e.ids) && e.ids[i] != (mmkp.ItemID{}) }
+
+// SetCapacity implements Engine.
+func (e *price) SetCapacity(k int, b float64) error { return e.program.SetCapacity(k, b) }
+
+// Solve implements Engine.
+func (e *price) Solve(ctx context.Context) (*mmkp.Solution, error) {
+	s, err := e.program.Solve(ctx, e.options)
+	if err != nil {
+		return nil, err
+	}
+	e.pick = e.pick[:0]
+	for _, id := range e.ids {
+		j := -1
+		if id != (mmkp.ItemID{}) {
+			j = e.program.Pick(id)
+		}
+		e.pick = append(e.pick, j)
+	}
+	s.Pick = e.pick
+	return s, nil
+}
+
+// withPrices is an engine that has no prices, beside one that has: it chooses,
+// the other says what its choices are measured by.
+type withPrices struct {
+	chooser Engine
+	price   *price
+}
+
+// priced makes engines of a kind without prices into ones with.
+func priced(make newEngine) newEngine {
+	return func(capacity []float64) (Engine, error) {
+		chooser, err := make(capacity)
+		if err != nil {
+			return nil, err
+		}
+		o := mmkp.DefaultOptions()
+		o.MaxNodes = 0 // its choices are not used
+		p, err := pricesOf(capacity, o)
+		return &withPrices{chooser, p}, err
+	}
+}
+
+// Set implements Engine.
+func (e *withPrices) Set(i int, it mmkp.Item) error {
+	if err := e.price.Set(i, it); err != nil {
+		return err
+	}
+	return e.chooser.Set(i, it)
+}
+
+// Adjust implements Engine.
+func (e *withPrices) Adjust(i int, base, factor float64, kept int) error {
+	if err := e.price.Adjust(i, base, factor, kept); err != nil {
+		return err
+	}
+	return e.chooser.Adjust(i, base, factor, kept)
+}
+
+// Remove implements Engine.
+func (e *withPrices) Remove(i int) error {
+	if err := e.price.Remove(i); err != nil {
+		return err
+	}
+	return e.chooser.Remove(i)
+}
+
+// SetCapacity implements Engine.
+func (e *withPrices) SetCapacity(k int, b float64) error {
+	if err := e.price.SetCapacity(k, b); err != nil {
+		return err
+	}
+	return e.chooser.SetCapacity(k, b)
+}
+
+// Solve implements Engine. Prices are 0 where price finds no solution.
+func (e *withPrices) Solve(ctx context.Context) (*mmkp.Solution, error) {
+	s, err := e.chooser.Solve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.price.Solve(ctx)
+	switch {
+	case errors.Is(err, mmkp.ErrLimit):
+		s.Prices = append(s.Prices[:0], e.price.none...)
+		return s, nil
+	case err != nil:
+		return nil, err
+	}
+	s.Prices = append(s.Prices[:0], p.Prices...)
+	s.Bound = max(s.Value, min(s.Bound, p.Bound))
+	s.Gap = gap(s.Value, s.Bound)
+	return s, nil
+}

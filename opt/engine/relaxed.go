@@ -1,0 +1,199 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/opt/lp"
+	"github.com/oxgang/oxgang/opt/mmkp"
+)
+
+// relaxed keeps the relaxation as a linear program under edit: a row for every
+// item and resource, a column for every choice, costs the values' negatives. An
+// edit costs the columns it touches. Source: thesis §4.3.2 (add-request,
+// remove-request, add/remove-resources).
+type relaxed struct {
+	book
+	program   lp.Problem
+	solver    lp.Solver
+	resources []lp.Row
+	items     []columns // by item
+	entries   []lp.RowEntry
+	weights   []Weight
+	solution  mmkp.Solution
+}
+
+// columns are an item's part of the program.
+type columns struct {
+	row  lp.Row
+	cols []lp.Col // by choice
+}
+
+// relaxedBy makes engines that solve the relaxation by a solver.
+func relaxedBy(solver func() (lp.Solver, error)) newEngine {
+	return func(capacity []float64) (Engine, error) {
+		b, err := newBook(capacity)
+		if err != nil {
+			return nil, err
+		}
+		e := &relaxed{book: b}
+		if e.solver, err = solver(); err != nil {
+			return nil, err
+		}
+		for _, amount := range capacity {
+			r, err := e.program.AddRow(-lp.Inf, amount)
+			if err != nil {
+				return nil, err
+			}
+			e.resources = append(e.resources, r)
+		}
+		return e, nil
+	}
+}
+
+// Set implements Engine: new costs where the choices use what they used, new
+// columns otherwise.
+func (e *relaxed) Set(i int, it mmkp.Item) error {
+	if e.has(i) && e.alike(i, it) {
+		if err := e.set(i, it); err != nil {
+			return err
+		}
+		return e.price(i)
+	}
+	if e.has(i) {
+		if err := e.Remove(i); err != nil {
+			return err
+		}
+	}
+	if err := e.set(i, it); err != nil {
+		return err
+	}
+	return e.add(i)
+}
+
+// alike reports whether item i has choices that use the same already.
+func (e *relaxed) alike(i int, it mmkp.Item) bool {
+	x := &e.book.entries[i]
+	return x.must == it.Must && slices.EqualFunc(x.choices, it.Choices, func(a, b mmkp.Choice) bool {
+		return a.Use == b.Use && slices.Equal(a.More, b.More)
+	})
+}
+
+// add appends item i to the program.
+func (e *relaxed) add(i int) (err error) {
+	for i >= len(e.items) {
+		e.items = append(e.items, columns{})
+	}
+	x, at := &e.book.entries[i], &e.items[i]
+	low := -lp.Inf
+	if x.must {
+		low = 1
+	}
+	if at.row, err = e.program.AddRow(low, 1); err != nil {
+		return err
+	}
+	at.cols = at.cols[:0]
+	for j := range x.choices {
+		e.entries = append(e.entries[:0], lp.RowEntry{Row: at.row, Value: 1})
+		for k, r := range e.resources {
+			if a := x.choices[j].Uses(k); a > 0 {
+				e.entries = append(e.entries, lp.RowEntry{Row: r, Value: a})
+			}
+		}
+		c, err := e.program.AddCol(-x.value(j), 0, lp.Inf, e.entries...)
+		if err != nil {
+			return fmt.Errorf("item %d, choice %d: %w", i, j, err)
+		}
+		at.cols = append(at.cols, c)
+	}
+	return nil
+}
+
+// price writes the costs of item i.
+func (e *relaxed) price(i int) error {
+	x := &e.book.entries[i]
+	for j, c := range e.items[i].cols {
+		if err := e.program.SetCost(c, -x.value(j)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Adjust implements Engine.
+func (e *relaxed) Adjust(i int, base, factor float64, kept int) error {
+	if e.has(i) {
+		if x := &e.book.entries[i]; x.base == base && x.factor == factor && x.kept == kept {
+			return nil
+		}
+	}
+	if err := e.adjust(i, base, factor, kept); err != nil {
+		return err
+	}
+	return e.price(i)
+}
+
+// Remove implements Engine.
+func (e *relaxed) Remove(i int) error {
+	if err := e.remove(i); err != nil {
+		return err
+	}
+	if err := e.program.RemoveCols(e.items[i].cols...); err != nil {
+		return err
+	}
+	e.items[i].cols = e.items[i].cols[:0]
+	return e.program.RemoveRow(e.items[i].row)
+}
+
+// SetCapacity implements Engine.
+func (e *relaxed) SetCapacity(k int, b float64) error {
+	if err := e.book.SetCapacity(k, b); err != nil {
+		return err
+	}
+	return e.program.SetRHS(e.resources[k], -lp.Inf, b)
+}
+
+// Solve implements Engine. The bound is that of the relaxation.
+func (e *relaxed) Solve(ctx context.Context) (*mmkp.Solution, error) {
+	s, err := e.solver.Solve(ctx, &e.program)
+	if err != nil {
+		return nil, err
+	}
+	if s.Status == lp.Infeasible {
+		return nil, mmkp.ErrInfeasible
+	}
+	e.weights = e.weights[:0]
+	for i := range e.items {
+		for j, c := range e.items[i].cols {
+			if x := s.Value(c); x > tiny {
+				e.weights = append(e.weights, Weight{Item: i, Choice: j, X: x})
+			}
+		}
+	}
+	out := &e.solution
+	if out.Pick, err = e.shim(e.weights, out.Pick); err != nil {
+		return nil, err
+	}
+	out.Value = e.total(out.Pick)
+	out.Bound = max(-s.Bound, out.Value)
+	out.Gap = gap(out.Value, out.Bound)
+	out.Status, out.Iterations = status(s.Status), s.Iterations
+	out.Fractional = divided(e.weights)
+	out.Prices = out.Prices[:0]
+	for _, r := range e.resources {
+		out.Prices = append(out.Prices, max(0, -s.Dual(r)))
+	}
+	return out, nil
+}
+
+func status(s lp.Status) mmkp.Status {
+	switch s {
+	case lp.Optimal:
+		return mmkp.Optimal
+	case lp.Interrupted:
+		return mmkp.Interrupted
+	default:
+		return mmkp.Limited
+	}
+}

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/oxgang/oxgang/opt/exact"
+	"github.com/oxgang/oxgang/opt/mmkp"
+)
+
+// whole solves the items as they stand, by branch and cut.
+type whole struct {
+	book
+	problem mmkp.Problem
+}
+
+func newWhole(capacity []float64) (Engine, error) {
+	b, err := newBook(capacity)
+	return &whole{book: b}, err
+}
+
+// Set implements Engine.
+func (e *whole) Set(i int, it mmkp.Item) error { return e.set(i, it) }
+
+// Adjust implements Engine.
+func (e *whole) Adjust(i int, base, factor float64, kept int) error {
+	return e.adjust(i, base, factor, kept)
+}
+
+// Remove implements Engine.
+func (e *whole) Remove(i int) error { return e.remove(i) }
+
+// Solve implements Engine. It costs a copy of all items, and may take
+// exponential time.
+func (e *whole) Solve(ctx context.Context) (*mmkp.Solution, error) {
+	p := &e.problem
+	p.Capacity = append(p.Capacity[:0], e.capacity...)
+	for len(p.Items) < len(e.entries) {
+		p.Items = append(p.Items, mmkp.Item{})
+	}
+	origin := make([][]int, len(e.entries))
+	for i := range e.entries {
+		it, x := &p.Items[i], &e.entries[i]
+		it.Choices, it.Must = it.Choices[:0], x.must
+		for j, c := range x.choices {
+			if x.worth(j) {
+				c.Value = x.value(j)
+				it.Choices = append(it.Choices, c)
+				origin[i] = append(origin[i], j)
+			}
+		}
+	}
+	s, err := exact.Solve(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for i, j := range s.Pick {
+		if j >= 0 {
+			s.Pick[i] = origin[i][j]
+		}
+	}
+	return s, nil
+}
