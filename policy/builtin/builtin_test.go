@@ -60,3 +60,20 @@ func TestNewExplainsWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+func TestSia_takes_every_engine(t *testing.T) {
+	for name, want := range map[string]string{
+		"price": "", "copter": "", "pop:3:price": "",
+		"pop:many": "want a whole number", "pop:0:price": "want 1 to 4096", "magic": "want one of price",
+	} {
+		p, err := builtin.New("sia", map[string]string{"solver": name})
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case want == "" && p == nil:
+			t.Errorf("%s: no policy", name)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: error %v, want one with %q", name, err, want)
+		}
+	}
+}

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/pop"
 	"github.com/oxgang/oxgang/policy/sia"
 )
 
@@ -18,7 +21,7 @@ func siaEntry() Entry {
 		{"lambda", fmt.Sprint(d.Lambda), "penalty for giving a job nothing"},
 		{"growth", fmt.Sprint(d.Growth), "factor by which a job's GPUs may grow in a round"},
 		{"timeshare", d.TimeShare.String(), "window of the time-varying penalty; 0s is off"},
-		{"solver", d.Solver, "price or exact"},
+		{"solver", d.Solver, strings.Join(engine.Names(), ", ") + ", or pop:K: exact in K parts (pop:K:NAME: by another)"},
 		{"rules", "thesis", "thesis or public-code"},
 	}
 	return Entry{Name: "sia", Doc: "Sia: GPU type and count of adaptive jobs chosen together, by goodput.", Settings: settings, Adapts: true, New: func(given map[string]string) (policy.Policy, error) {
@@ -41,8 +44,27 @@ func siaEntry() Entry {
 		if err := errors.Join(r.errs...); err != nil {
 			return nil, err
 		}
-		return sia.New(o)
+		return newSia(o)
 	}}
+}
+
+// newSia returns Sia; with a solver "pop:K", Sia in K parts.
+func newSia(o sia.Options) (policy.Policy, error) {
+	parts, ok := strings.CutPrefix(o.Solver, "pop:")
+	if !ok {
+		return sia.New(o)
+	}
+	count, solver, named := strings.Cut(parts, ":")
+	k, err := strconv.Atoi(count)
+	if err != nil {
+		return nil, fmt.Errorf("setting solver is %q: %q parts, want a whole number", o.Solver, count)
+	}
+	if o.Solver = solver; !named {
+		o.Solver = sia.Exact
+	}
+	split := pop.DefaultOptions()
+	split.Parts = k
+	return pop.New(split, func() (policy.Policy, error) { return sia.New(o) })
 }
 
 // float sets a number that is given.

@@ -93,7 +93,8 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		prices.add(sub.Cluster, got.Prices)
 		plan.Stats.Iterations += got.Stats.Iterations
 		plan.Stats.Objective += got.Stats.Objective
-		plan.Stats.Bound += got.Stats.Bound
+		plan.Stats.Bound += got.Stats.Bound // of all plans that keep the parts
+		plan.Stats.Interrupted = plan.Stats.Interrupted || got.Stats.Interrupted
 	}
 	plan.Prices = prices.means()
 	plan.Stats.Gap = math.Abs(plan.Stats.Bound-plan.Stats.Objective) / max(1, math.Abs(plan.Stats.Objective))
