@@ -69,40 +69,69 @@ func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 	}, nil
 }
 
-// Top solves the program of the largest demands alone, and then pins every other
-// demand to its shortest path, the largest first, as far as there is room left.
-// Source: thesis §5.2.2, method (b), LP-Top ("demand pinning").
+// Top pins all but the largest demands to their shortest paths, the largest of
+// them first, as far as there is room, and then solves the program of the largest
+// over what is left of the links. Source: thesis §5.2.2, method (b), LP-Top
+// ("demand pinning").
+// Deviation: the largest first of those that are pinned, because the thesis does
+// not say what a demand gets that does not fit.
 type Top struct {
 	Solver lp.Solver
-	Share  float64 // of the demands, by number; the thesis has 0.1
+	Share  float64 // of the demands, by number, that are solved; the thesis has 0.1
+	// LPFirst solves the largest first, and pins the others to what is left.
+	LPFirst bool
 }
 
 // Allocate implements Allocator.
 func (o *Top) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
 	order := heaviest(in.Demands)
 	n := min(len(order), int(math.Ceil(o.Share*float64(len(order)))))
-	top := slices.Clone(order[:n])
+	top, rest := slices.Clone(order[:n]), order[n:]
 	slices.Sort(top)
-	part := in.pick(top)
-	g, err := Problem(part.Topology, part.Demands, part.Paths, 1)
-	if err != nil {
-		return nil, err
-	}
-	a, err := g.solve(ctx, o.Solver)
-	if err != nil {
-		return nil, err
-	}
-	part.ScaleBack(a.Flow)
 	flow := make([]float64, in.Paths.Len())
-	in.add(flow, top, a.Flow)
 	free := in.free(flow)
-	for _, j := range order[n:] {
+	if !o.LPFirst {
+		in.pin(rest, flow, free)
+	}
+	a, err := in.pick(top).solve(ctx, o.Solver, free)
+	if err != nil {
+		return nil, err
+	}
+	in.add(flow, top, a.Flow)
+	if o.LPFirst {
+		in.ScaleBack(flow)
+		in.pin(rest, flow, in.free(flow))
+	}
+	a.Flow, a.Bound = flow, math.Inf(1)
+	return a, nil
+}
+
+// pin gives demands what fits of them on their shortest paths.
+func (in *Instance) pin(demands []int, flow []float64, free capacities) {
+	for _, j := range demands {
 		if p := int(in.Paths.First[j]); p < int(in.Paths.First[j+1]) {
 			flow[p] = free.take(in.Paths.Of(p), in.Demands[j].Volume)
 		}
 	}
-	a.Flow, a.Bound = flow, math.Inf(1)
-	return a, nil
+}
+
+// solve builds and solves the program of a round over other capacities than the
+// links have.
+func (in *Instance) solve(ctx context.Context, s lp.Solver, c capacities) (*Allocation, error) {
+	g, err := Problem(&Topology{Nodes: in.Topology.Nodes, Links: c.links(in.Topology.Links)}, in.Demands, in.Paths, 1)
+	if err != nil {
+		return nil, err
+	}
+	return g.solve(ctx, s)
+}
+
+// links returns the links with these capacities.
+func (c capacities) links(links []Link) []Link {
+	links = slices.Clone(links)
+	for e := range links {
+		links[e].Capacity = c[e]
+	}
+	return links
 }
 
 // heaviest returns the demands' indices, largest volume first.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/oxgang/oxgang/opt/copter"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
 )
@@ -12,7 +13,7 @@ import (
 // Methods returns the names of the methods. Source: thesis §5.2.2, "Evaluated
 // approaches".
 func Methods() []string {
-	return []string{"lp-all", "lp-all:ipm", "lp-all:pdlp", "lp-top", "pop:K"}
+	return []string{"lp-all", "lp-all:ipm", "lp-all:pdlp", "lp-top", "lp-top:lp-first", "pop:K", "copter"}
 }
 
 // What the thesis leaves to its solver, or says of its methods.
@@ -33,18 +34,22 @@ func NewMethod(name string, seed uint64, clock Clock) (Method, error) {
 	switch {
 	case kind == "lp-all":
 		allocator, err = newWhole(name, setting)
-	case name == "lp-top":
+	case name == "lp-top", name == "lp-top:lp-first":
 		var s lp.Solver
 		s, err = solver(exact.Simplex)
-		allocator = &Top{Solver: s, Share: topShare}
+		allocator = &Top{Solver: s, Share: topShare, LPFirst: with}
 	case kind == "pop" && with:
 		k, bad := strconv.Atoi(setting)
 		if bad != nil || k < 1 {
 			return Method{}, fmt.Errorf("method %q, want pop with a number of parts, as in pop:64", name)
 		}
 		var s lp.Solver
-		s, err = solver(exact.Simplex)
+		s, err = solver(exact.InteriorPoint)
 		allocator = &Parts{Solver: s, K: k, Seed: seed, Large: large, Clock: clock}
+	case name == "copter":
+		var s *copter.Solver
+		s, err = copter.New(copter.DefaultOptions())
+		allocator = &Whole{Solver: s}
 	default:
 		err = unknown(name)
 	}

@@ -23,7 +23,7 @@ type Program struct {
 }
 
 // Problem builds the program of demands over their paths. Scale is the share of
-// each link's capacity that it may use: 1, or 1/k in a part of POP-k. Cost: the
+// each link's capacity that they may use: 1, or 1/k in a part of POP-k. Cost: the
 // paths' links.
 func Problem(t *Topology, demands []Demand, paths *Paths, scale float64) (*Program, error) {
 	g := &Program{

@@ -27,19 +27,22 @@ type Round struct {
 	Method string
 	Round  int
 	Demand float64 // total
-	// Solved is the flow as the method left it, scaled back to what is feasible;
-	// Flow that after TopUp.
-	Solved, Flow float64
-	Violation    float64       // of the fullest link, relative, before the repair
-	Bound        float64       // the least that any method proved in this round
-	CPU          time.Duration // edits, solver and repair
-	Parallel     time.Duration // CPU, but with the parts of Parts side by side
-	Iterations   int
-	Limited      bool
+	// Flow is what the method left, scaled back to what is feasible; ToppedUp
+	// that with all that still fits.
+	Flow, ToppedUp float64
+	Violation      float64       // of the fullest link, relative, before the repair
+	Bound          float64       // the least that any method proved in this round
+	CPU            time.Duration // edits, solver and repair
+	Parallel       time.Duration // CPU, but with the parts of Parts side by side
+	Iterations     int
+	Limited        bool
 }
 
 // Gap returns how far, relatively, the flow may be from the most there is.
 func (r *Round) Gap() float64 { return max(0, 1-r.Flow/r.Bound) }
+
+// ToppedGap is Gap for ToppedUp.
+func (r *Round) ToppedGap() float64 { return max(0, 1-r.ToppedUp/r.Bound) }
 
 // A Method is an allocator by name.
 type Method struct {
@@ -48,10 +51,10 @@ type Method struct {
 }
 
 // Run runs all methods on the same rounds and returns what they came to, by
-// round, then method. Each gets the flow of its own earlier rounds to start
-// from, and all are repaired alike: ScaleBack, then TopUp. Between rounds each
-// calls report, which may be nil, with what is new. It fails with a method's
-// error.
+// round, then method. A method goes on from its own earlier rounds, and all
+// answers are repaired alike: ScaleBack, then TopUp. After a round report, which
+// may be nil, is called with what is new. It fails with a method's error, and
+// then returns the rounds before.
 func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock Clock, report func([]Round)) ([]Round, error) {
 	in, err := s.start()
 	if err != nil {
@@ -141,9 +144,9 @@ func (in *Instance) round(ctx context.Context, m Method, clock Clock) (*Round, e
 	r.Violation, _, _ = in.Violation(a.Flow)
 	checked := clock.read()
 	in.ScaleBack(a.Flow)
-	r.Solved = sum(a.Flow)
-	in.TopUp(a.Flow)
 	r.Flow = sum(a.Flow)
+	in.TopUp(a.Flow)
+	r.ToppedUp = sum(a.Flow)
 	r.CPU = clock.read() - checked + solved - before
 	r.Parallel = r.CPU
 	if len(a.Parts) > 0 {
@@ -177,14 +180,14 @@ func sum(x []float64) float64 {
 
 // A Summary holds a method's means over rounds.
 type Summary struct {
-	Method               string
-	Rounds               int
-	Demand, Solved, Flow float64
-	Served               float64 // Flow over Demand
-	Gap, WorstGap        float64
-	Violation            float64 // the most
-	CPU, Parallel, Worst time.Duration
-	Limited              int // rounds in which a solver met a limit
+	Method                 string
+	Rounds                 int
+	Demand, Flow, ToppedUp float64
+	Served                 float64 // Flow over Demand
+	Gap, ToppedGap         float64
+	Violation              float64 // the most
+	CPU, Parallel, Worst   time.Duration
+	Limited                int // rounds in which a solver met a limit
 }
 
 // Summarise returns the means of each method from round first on, those before
@@ -211,10 +214,10 @@ func Summarise(rounds []Round, first int) []Summary {
 func (s *Summary) add(r *Round) {
 	s.Rounds++
 	s.Demand += r.Demand
-	s.Solved += r.Solved
 	s.Flow += r.Flow
+	s.ToppedUp += r.ToppedUp
 	s.Gap += r.Gap()
-	s.WorstGap = max(s.WorstGap, r.Gap())
+	s.ToppedGap += r.ToppedGap()
 	s.Violation = max(s.Violation, r.Violation)
 	s.CPU += r.CPU
 	s.Parallel += r.Parallel
@@ -230,7 +233,7 @@ func (s *Summary) divide() {
 	}
 	n := float64(s.Rounds)
 	s.Served = s.Flow / s.Demand
-	for _, x := range []*float64{&s.Demand, &s.Solved, &s.Flow, &s.Gap} {
+	for _, x := range []*float64{&s.Demand, &s.Flow, &s.ToppedUp, &s.Gap, &s.ToppedGap} {
 		*x /= n
 	}
 	s.CPU /= time.Duration(s.Rounds)

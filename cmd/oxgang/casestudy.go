@@ -8,7 +8,7 @@ func casestudyCommand() *cobra.Command {
 		Use:   "casestudy",
 		Short: "Measure the optimisation engines on problems of production scale",
 	}
-	cmd.AddCommand(roundsCommand(), shardsCommand())
+	cmd.AddCommand(roundsCommand(), shardsCommand(), teCommand())
 	group(cmd)
 	return cmd
 }

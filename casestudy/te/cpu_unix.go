@@ -1,0 +1,32 @@
+//go:build unix
+
+package te
+
+import (
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// ProcessTime is a Clock: the processor time that the process has used, that of
+// the system on its behalf with it.
+func ProcessTime() time.Duration {
+	r := usage()
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// PeakMemory returns the most bytes that the process ever had in memory.
+func PeakMemory() int64 {
+	unit := int64(1 << 10)
+	if runtime.GOOS == "darwin" {
+		unit = 1
+	}
+	return int64(usage().Maxrss) * unit //nolint:unconvert // int32 on some systems
+}
+
+func usage() (r syscall.Rusage) {
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return syscall.Rusage{}
+	}
+	return r
+}
