@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/oxgang/oxgang/opt/copter"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
 )
@@ -17,6 +18,7 @@ func Methods() []string { return []string{"heuristic", "exact", "lp-relaxed", "p
 const (
 	exactTolerance = 1e-7 // of rows and reduced costs, all of them of the order of 1
 	exactDust      = 1e-6
+	copterDust     = 1e-4 // as copter's own tolerance
 	popGap         = 0.05 // relative gap of the programs of parts, as POP's benchmark has it
 )
 
@@ -41,6 +43,14 @@ func NewMethod(name string, seed uint64, clock Clock) (Balancer, error) {
 			return nil, err
 		}
 		return NewRelaxed(solver, exactDust)
+	case name == "copter":
+		o := copter.DefaultOptions()
+		o.Polish = true
+		solver, err := copter.New(o)
+		if err != nil {
+			return nil, err
+		}
+		return NewRelaxed(solver, copterDust)
 	case kind == "pop" && split:
 		k, err := strconv.Atoi(count)
 		if err != nil || k < 1 {
