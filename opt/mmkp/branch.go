@@ -30,60 +30,66 @@ type undecided struct {
 	second     float64 // regret of the second option
 }
 
-// maxOptions is the number of options that a search looks at. If the whole
-// program has more, only the window is searched, and nothing is proven.
-const maxOptions = 1 << 13
+// Numbers of options, and so of time, that a solve spends on improvements and on
+// the search. If the whole program has more than maxOptions nothing is proven.
+const (
+	maxNear    = 1 << 10
+	maxOptions = 1 << 13
+)
 
-// branchAndBound improves the best solution until the bound proves it, or a
-// limit stops it.
-func (p *Program) branchAndBound() {
-	p.nodes, p.status = 0, Optimal
-	if p.gap <= p.tolerance {
-		return
-	}
-	p.status = Limited
-	if p.opts.MaxNodes == 0 || p.ctx.Err() != nil {
-		if p.ctx.Err() != nil {
-			p.status = Interrupted
-		}
-		return
-	}
-	if p.collect(true, p.gap-p.tolerance) {
-		p.prove()
-		return
-	}
-	for limit := p.gap; limit > p.tolerance; limit /= 2 {
-		if p.collect(false, limit) {
-			p.mend()
-			break
+// improve makes the best solution better until the bound proves it, or a limit
+// stops it: first by shifts of items in the window, then by a search over all
+// options of the program, if these are not too many.
+func (p *Program) improve() {
+	p.nodes, p.tried, p.status = 0, 0, Limited
+	if p.opts.MaxNodes > 0 && p.ctx.Err() == nil {
+		p.polish()
+		if p.gap > p.tolerance && p.collect(true, p.gap-p.tolerance, maxOptions) {
+			p.prove()
 		}
 	}
-	if p.gap <= p.tolerance {
+	switch {
+	case p.gap <= p.tolerance:
 		p.status = Optimal
+	case p.ctx.Err() != nil:
+		p.status = Interrupted
 	}
 }
 
-// prove searches all options.
+// polish mends the solution by the options of least regret in the window.
+func (p *Program) polish() {
+	for before := math.Inf(1); p.gap > p.tolerance && p.gap < before/2; {
+		before = p.gap
+		limit := p.gap
+		for n := 0; n < 40 && !p.collect(false, limit, maxNear+len(p.entrants)); n++ {
+			limit /= 2
+		}
+		p.mend(maxTried)
+	}
+}
+
+// prove searches all options. If that ends, no solution is better than the best.
 func (p *Program) prove() {
 	before := p.gap
-	p.mend()
-	if p.gap <= p.tolerance {
+	p.mend(maxTried)
+	if p.gap < before && !p.collect(true, p.gap-p.tolerance, maxOptions) {
+		return
+	}
+	if !p.prepareLevels() {
 		p.status = Optimal
 		return
 	}
-	if p.gap < before {
-		p.collect(true, p.gap-p.tolerance)
-	}
-	p.budget, p.status = p.opts.MaxNodes, Optimal
-	if p.prepareLevels() {
-		p.seen.reset(p.k)
-		p.branch(0, 0)
+	p.budget, p.status = min(p.opts.MaxNodes, 8192+4*p.live), Optimal
+	p.seen.reset(p.k)
+	p.branch(0, 0)
+	if dbg {
+		println("open", len(p.open), "nodes", p.nodes, p.status, int64(1e9*before/p.bound), int64(1e9*p.gap/p.bound))
 	}
 }
 
 // collect lists the options of regret below the limit, of all items or only of
 // those in the window. It reports false if there are too many.
-func (p *Program) collect(all bool, limit float64) bool {
+func (p *Program) collect(all bool, limit float64, most int) bool {
 	p.open, p.closed = p.open[:0], p.closed[:0]
 	p.columns, p.amounts = p.columns[:0], p.amounts[:0]
 	p.scattered = all
@@ -92,14 +98,14 @@ func (p *Program) collect(all bool, limit float64) bool {
 			if p.items[i].live {
 				p.consider(int32(i), limit)
 			}
-			if len(p.columns) > maxOptions {
+			if len(p.columns) > most {
 				return false
 			}
 		}
 	} else {
 		for i := range p.entrants {
 			p.consider(p.entrants[i].slot, limit)
-			if len(p.columns) > maxOptions {
+			if len(p.columns) > most {
 				return false
 			}
 		}
@@ -124,6 +130,8 @@ func (p *Program) consider(i int32, limit float64) {
 	slices.SortFunc(own, func(a, b column) int { return cmp.Or(cmp.Compare(a.regret, b.regret), cmp.Compare(a.id, b.id)) })
 	if len(own) > 1 {
 		u.second = own[1].regret
+	}
+	if len(own) > 1 || len(own) == 1 && !p.scattered && own[0].id != x.taken {
 		p.open = append(p.open, u)
 		return
 	}
@@ -341,3 +349,5 @@ func (p *Program) record(gap float64) {
 		p.items[u.slot].taken = p.columns[p.trail[d]].id
 	}
 }
+
+const dbg = false

@@ -75,7 +75,12 @@ func (s *Program) prepare() {
 	s.planes, s.pick = sized(s.planes, k), sized(s.pick, n)
 	s.left, s.right, s.middle = sized(s.left, n), sized(s.right, n), sized(s.middle, n)
 	s.probe = sized(s.probe, k)
-	copy(s.vertex, s.prices)
+	for k, x := range s.prices {
+		// Not where the last walk ended: as many ties as there are resources may
+		// meet there, and with the start prices make more planes than edges know of.
+		_, part := math.Modf(float64(k+1) * math.Phi)
+		s.vertex[k] = x * (1 + hair*part)
+	}
 	clear(s.inverse)
 	for r := range k {
 		s.planes[r] = plane{k: r, at: s.vertex[r]}

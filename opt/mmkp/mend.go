@@ -20,6 +20,7 @@ type mending struct {
 	shifts  []shift   // by regret
 	changes []float64 // k per shift
 	tried   int
+	allowed int       // tries
 	room    []float64 // capacity left, k per depth
 	chosen  [maxShifts]int32
 	found   [maxShifts]int32
@@ -31,17 +32,17 @@ type mending struct {
 // maxShifts is the number of items that one improvement moves at most.
 const maxShifts = 3
 
-// maxTried bounds the combinations of shifts looked at in one solve.
+// maxTried bounds the combinations of shifts looked at in one go.
 const maxTried = 1 << 14
 
 // mend improves the best solution while some items together can use what is
 // left idle: it costs the price of the idle capacity at most, so that only
 // shifts of less regret than that are of use.
-func (p *Program) mend() {
-	p.tried = 0
+func (p *Program) mend(budget int) {
+	p.tried, p.allowed = 0, budget
 	p.room = sized(p.room, (maxShifts+1)*p.k)
 	p.findNow()
-	for p.gap > p.tolerance && p.tried < maxTried {
+	for p.gap > p.tolerance && p.tried < p.allowed {
 		p.listShifts()
 		p.gain, p.depth = 1e-12*p.gap, 0
 		for p.atMost = 1; p.atMost <= maxShifts && p.depth == 0; p.atMost++ {
@@ -116,7 +117,7 @@ func (p *Program) combine(depth, first int, regret float64) {
 	for s := first; s < len(p.shifts); s++ {
 		x := &p.shifts[s]
 		more := regret + x.regret
-		if more+p.gain >= idle || p.tried >= maxTried {
+		if more+p.gain >= idle || p.tried >= p.allowed {
 			return
 		}
 		if p.moves(depth, x.item) {

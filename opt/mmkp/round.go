@@ -109,6 +109,9 @@ func (p *Program) assign() bool {
 	p.arrange()
 	for _, e := range p.order {
 		c := p.cheapestFitting(e)
+		if p.columns[c].regret > 0 {
+			c = p.outside(e, c)
+		}
 		p.best[e] = c
 		p.use(&p.columns[c], p.rest, -1)
 		if p.entrants[e].must && p.columns[c].id == none && !p.whole {
@@ -168,6 +171,25 @@ func (p *Program) cheapestFitting(e int32) int32 {
 		}
 	}
 	return best
+}
+
+// outside returns the column of an entrant of least regret that fits into the
+// rest, if one has less than c; a window has few that are not best.
+func (p *Program) outside(e, c int32) int32 {
+	first, amounts, best := len(p.columns), len(p.amounts), -1
+	p.list(p.entrants[e].slot, p.columns[c].regret)
+	for i := first; i < len(p.columns); i++ {
+		if (best < 0 || p.columns[i].regret < p.columns[best].regret) && p.fitsInto(&p.columns[i], p.rest) {
+			best = i
+		}
+	}
+	if best < 0 {
+		p.columns, p.amounts = p.columns[:first], p.amounts[:amounts]
+		return c
+	}
+	p.columns[first] = p.columns[best]
+	p.columns = p.columns[:first+1]
+	return int32(first)
 }
 
 // fill lets entrants move to a more valuable column while one fits, the

@@ -130,35 +130,42 @@ func (c *cluster) edit(tb testing.TB, round int) (took time.Duration) {
 	for len(c.jobs) < n {
 		took += c.arrive(tb)
 	}
+	changed := make([]bool, len(c.jobs))
 	for i := range c.jobs {
+		if changed[i] = c.random.IntN(10) == 0; !changed[i] {
+			continue
+		}
 		m := &c.jobs[i]
-		set := c.random.IntN(10) == 0
-		if set {
-			for k := range types {
-				m.speed[k] *= math.Exp(0.1 * (c.random.Float64() - 0.5))
-				m.middle[k] *= math.Exp(0.1 * (c.random.Float64() - 0.5))
-			}
-			c.write(m)
+		for k := range types {
+			m.speed[k] *= math.Exp(0.1 * (c.random.Float64() - 0.5))
+			m.middle[k] *= math.Exp(0.1 * (c.random.Float64() - 0.5))
 		}
+		c.write(m)
 		began := clock()
-		var err error
-		if set {
-			err = c.program.Set(m.id, mmkp.Item{Choices: c.row, Keep: m.held})
-		}
-		if err == nil && (set || (i+round)%3 == 0) {
-			if m.held < 0 {
-				err = c.program.Adjust(m.id, lambda, 1, -1)
-			} else {
-				restart := 0.7 + 0.3*c.random.Float64()
-				err = c.program.Adjust(m.id, lambda, 1/math.Sqrt(restart), m.held)
-			}
+		if err := c.program.Set(m.id, mmkp.Item{Choices: c.row, Keep: m.held}); err != nil {
+			tb.Fatal(err)
 		}
 		took += clock() - began
-		if err != nil {
+	}
+	restart := make([]float64, len(c.jobs))
+	for i := range restart {
+		restart[i] = 0.7 + 0.3*c.random.Float64()
+	}
+	began := clock()
+	for i := range c.jobs {
+		m := &c.jobs[i]
+		if !changed[i] && (i+round)%3 != 0 {
+			continue
+		}
+		factor := 1.0
+		if m.held >= 0 {
+			factor = 1 / math.Sqrt(restart[i])
+		}
+		if err := c.program.Adjust(m.id, lambda, factor, m.held); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	return took
+	return took + clock() - began
 }
 
 // hold lets every job have what it was picked for, and returns by how much the

@@ -152,7 +152,7 @@ func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
 	}
 	p.findPrices()
 	p.round()
-	p.branchAndBound()
+	p.improve()
 	return p.finish()
 }
 
@@ -212,7 +212,9 @@ func (p *Program) finish() (*Solution, error) {
 	for i := range p.items {
 		p.items[i].pick = p.items[i].taken
 	}
-	if d := p.bound - p.gap - sol.Value; math.Abs(d) > 1e-9*math.Abs(p.bound) { println("OFF", d, p.bound, p.gap, sol.Value, p.status) }
+	if d := p.bound - p.gap - sol.Value; math.Abs(d) > 1e-9*math.Abs(p.bound) {
+		println("OFF", d, p.bound, p.gap, sol.Value, p.status)
+	}
 	sol.Prices = append(sol.Prices[:0], p.prices[:len(p.given)]...)
 	sol.Iterations, sol.Nodes, sol.Status, sol.Fractional = p.steps, p.nodes, p.status, p.split
 	sol.Bound = p.bound
