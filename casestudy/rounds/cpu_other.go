@@ -8,6 +8,3 @@ var start = time.Now()
 
 // cpu returns the time since the program's start: there is no CPU time here.
 func cpu() time.Duration { return time.Since(start) }
-
-// cpuOfChildren returns 0: their time is in that of cpu.
-func cpuOfChildren() time.Duration { return 0 }

@@ -45,7 +45,8 @@ type Answer struct {
 	// Longest is the CPU time of the part that took longest, of parts that could
 	// be solved side by side; 0: there are no parts.
 	Longest time.Duration
-	// Outside is CPU time that other processes used.
+	// Outside, if not 0, is the CPU time of another process that solved it; what
+	// this one did is then no part of the solve.
 	Outside time.Duration
 }
 
@@ -62,8 +63,14 @@ type Kind struct {
 // docs/experiments/engine.md.
 func Kinds() []Kind {
 	return []Kind{
-		{Name: "simplex", Doc: "HiGHS, dual simplex, program rebuilt, shim", Rebuilt: true, make: linear(simplex)},
-		{Name: "ipm", Doc: "HiGHS, interior point with crossover, program rebuilt, shim", Rebuilt: true, make: linear(interior)},
+		{Name: "price", Doc: "opt/mmkp, continual: edits, and a solve from the last prices", make: newPrice},
+		{Name: "price-cold", Doc: "opt/mmkp, program rebuilt, from nothing", Rebuilt: true, make: newPrice},
+		{Name: "copter", Doc: "opt/copter, continual: edits, and a solve from the last solution; shim", make: newCopter(warm)},
+		{Name: "copter-cold", Doc: "opt/copter, edits, from nothing; shim", make: newCopter(cold)},
+		{Name: "copter-rebuilt", Doc: "opt/copter, program rebuilt, from nothing; shim", Rebuilt: true, make: newCopter(cold)},
+		{Name: "simplex", Doc: "HiGHS, dual simplex, program rebuilt; shim", Rebuilt: true, make: linear(simplex)},
+		{Name: "ipm", Doc: "HiGHS, interior point with crossover, program rebuilt; shim", Rebuilt: true, make: linear(interior)},
+		{Name: "clp", Doc: "CLP, dual simplex, program rebuilt, written and read as a file (not timed); shim", Rebuilt: true, make: linear(newCLP)},
 		{Name: "mip", Doc: "HiGHS, branch and cut to a gap of 1e-4, program rebuilt", Rebuilt: true, make: integral(branchAndCut)},
 	}
 }

@@ -21,29 +21,27 @@ type Edits struct {
 	Restarted []Job // have another Restart
 }
 
-// A Restart is how a job's values follow from its Values v: configuration j is
-// worth Base + Factor*v[j], but the one it holds, Kept (-1: none), is worth
-// Values[Kept]. With λ − (r g)^p and v = λ − g^p, Factor is r^p and Base
-// λ(1 − r^p).
+// A Restart is how what configurations are worth follows from a job's Values v:
+// configuration j is worth Base + Factor*v[j], but the one the job holds, Kept
+// (-1: none), is worth Base + v[Kept]. With λ − (r g)^p and v = −g^p, Base is λ
+// and Factor r^p.
 type Restart struct {
 	Base, Factor float64
 	Kept         int
 }
 
+// Worth returns what a configuration of a value is worth.
+func (r Restart) Worth(config int, value float64) float64 {
+	if config == r.Kept {
+		return r.Base + value
+	}
+	return r.Base + r.Factor*value
+}
+
 // Apply turns values into what the configurations are worth, in place.
 func (r Restart) Apply(values []float64) {
-	if r.Kept < 0 && r.Factor == 1 && r.Base == 0 {
-		return
-	}
-	kept := 0.0
-	if r.Kept >= 0 {
-		kept = values[r.Kept]
-	}
 	for j, v := range values {
-		values[j] = r.Base + r.Factor*v
-	}
-	if r.Kept >= 0 {
-		values[r.Kept] = kept
+		values[j] = r.Worth(j, v)
 	}
 }
 
@@ -180,9 +178,8 @@ func (g *Generator) find(id Job) *made {
 	return g.jobs[i]
 }
 
-// Values returns v = λ − g^p of every configuration of an active job, in dst's
-// memory if it is large enough: finite, at least λ − 1. It costs a power each,
-// about 30 ns.
+// Values returns v = −g^p of every configuration of an active job, in dst's memory
+// if it is large enough: from −1 to 0. It costs a power each, about 30 ns.
 func (g *Generator) Values(id Job, dst []float64) []float64 {
 	m := g.find(id)
 	least := g.least(m)
@@ -193,8 +190,8 @@ func (g *Generator) Values(id Job, dst []float64) []float64 {
 	return dst
 }
 
-// value returns what a normalised goodput is worth.
-func value(goodput float64) float64 { return penalty - math.Pow(goodput, power) }
+// value returns the value of a normalised goodput.
+func value(goodput float64) float64 { return -math.Pow(goodput, power) }
 
 // least returns the job's lowest goodput.
 func (g *Generator) least(m *made) float64 {
@@ -212,11 +209,7 @@ func (g *Generator) least(m *made) float64 {
 func (g *Generator) Worth(id Job, config int) float64 {
 	m := g.find(id)
 	c := g.configs[config]
-	v := value(m.goodput(c, g.spec.perNode(c.Type)) / g.least(m))
-	if r := m.told; config != r.Kept {
-		v = r.Base + r.Factor*v
-	}
-	return v
+	return m.told.Worth(config, value(m.goodput(c, g.spec.perNode(c.Type))/g.least(m)))
 }
 
 // Restart returns how an active job's values are discounted if it moves, as of

@@ -47,7 +47,7 @@ type belief struct {
 // type, between 8 and 500 GPUs, with a φ of 0.1 to 2 times as many; the others
 // have none. Source: Sia Eqs. 3.1, 3.2.
 func draw(r *rand.Rand, id, types int, speed []float64) *made {
-	m := &made{id: id, seconds: make([]float64, types), held: -1, told: Restart{Factor: 1, Kept: -1}}
+	m := &made{id: id, seconds: make([]float64, types), held: -1, told: free}
 	for k := range m.seconds {
 		m.seconds[k] = math.Exp(0.3*r.NormFloat64()) / speed[k]
 	}
@@ -95,12 +95,14 @@ func (m *made) goodput(c Config, perNode int) float64 {
 // tell makes the job's restart factor known.
 func (m *made) tell() {
 	m.moved = false
-	m.told = Restart{Factor: 1, Kept: -1}
+	m.told = free
 	if m.held >= 0 {
-		f := math.Pow(m.restart(), power)
-		m.told = Restart{Base: penalty * (1 - f), Factor: f, Kept: m.held}
+		m.told.Factor, m.told.Kept = math.Pow(m.restart(), power), m.held
 	}
 }
+
+// free is the Restart of a job that holds nothing.
+var free = Restart{Base: penalty, Factor: 1, Kept: -1}
 
 // restart returns the job's restart factor r = (T − N S)/(T + S), kept above 0.
 // Source: Sia §3.3.4, Eq. 3.3.

@@ -98,11 +98,15 @@ func (f *Linear) Solve(ctx context.Context) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{
+	a := &Answer{
 		Weights: func(id Job, dst []Weight) []Weight { return f.weights(id, s.X, dst) },
 		Bound:   -s.Bound, Fractional: -1, Violation: s.PrimalResidual,
 		Status: s.Status.String(), Iterations: s.Iterations,
-	}, nil
+	}
+	if c, ok := f.Solver.(*clp); ok {
+		a.Outside = c.took
+	}
+	return a, nil
 }
 
 // tiny is the weight below which a value of the relaxation counts as 0, and

@@ -32,10 +32,10 @@ func TestLinear_edits(t *testing.T) {
 			t.Fatalf("round %d: costs add up to %v edited, %v built", round, a, b)
 		}
 		for i, id := range g.Jobs() {
-			worth, c := 0.0, (i*7+round)%len(g.Configs())
+			c := (i*7 + round) % len(g.Configs())
 			values := g.Values(id, nil)
 			g.Restart(id).Apply(values)
-			if worth = g.Worth(id, c); worth != values[c] {
+			if worth := g.Worth(id, c); worth != values[c] {
 				t.Fatalf("round %d, job %d, configuration %d: worth %v, want %v", round, id, c, worth, values[c])
 			}
 			g.Hold(id, c)

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 )
 
 // HTML writes one page that loads nothing: the summaries, the distribution of
@@ -93,7 +92,7 @@ func (p *plot) Range() string {
 }
 
 var pageTemplate = template.Must(template.New("rounds").Funcs(template.FuncMap{
-	"ms":  func(d time.Duration) string { return ms(d) },
+	"ms":  ms,
 	"ppm": func(x float64) string { return fmt.Sprintf("%.3g", 1e6*x) },
 	"e":   func(x float64) string { return fmt.Sprintf("%.1e", x) },
 	"mb":  func(b uint64) string { return fmt.Sprintf("%.1f", float64(b)/1e6) },

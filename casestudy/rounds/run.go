@@ -177,7 +177,9 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 	if err != nil {
 		return m, err
 	}
-	m.Solve = cpu() - began + a.Outside
+	if m.Solve = cpu() - began; a.Outside > 0 {
+		m.Solve = a.Outside
+	}
 	jobs := r.g.Jobs()
 	weights := make([][]Weight, len(jobs))
 	began = cpu()

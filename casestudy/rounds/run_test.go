@@ -15,7 +15,8 @@ import (
 
 // Thesis §4.4.1: "the shim simply picks the configuration with highest weight in
 // the solution to the LP-relaxation without violating GPU constraints. If it
-// finds no such configuration for the job, it receives no allocation."
+// finds no such configuration for the job, it receives no allocation in this
+// round".
 func TestShim(t *testing.T) {
 	configs := []rounds.Config{{0, 1}, {0, 2}, {0, 4}, {1, 1}}
 	weights := [][]rounds.Weight{
