@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/oxgang/oxgang/opt/exact"
 )
 
 var update = flag.Bool("update", false, "rewrite what sessions expect of standard output")
@@ -25,7 +27,16 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status, "big": big, "crlf": crlf, "bom": bom, "truncate": truncate,
 		},
+		Condition: condition,
 	})
+}
+
+// condition knows [cgo]: the build has the exact solver.
+func condition(name string) (bool, error) {
+	if name != "cgo" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	return exact.Available, nil
 }
 
 // status runs a command and checks its exit status: status 2 oxgang trace foo.
