@@ -119,8 +119,8 @@ func BenchmarkProblem(b *testing.B) {
 			}
 		}
 	})
-	f = nil
 	b.Run("do=rebuild", func(b *testing.B) {
+		f = nil
 		before := live()
 		for b.Loop() {
 			f = newFleet(b, s)

@@ -63,4 +63,29 @@ type columns interface {
 	remove(col uint32)
 	set(col, row uint32, value float64) bool
 	drop(col, row uint32) bool
+	pass(y, d []float64)
+}
+
+// pass sets d to -A'y. It is written for each of the two, so that neither pays for
+// the interface.
+func (s *store) pass(y, d []float64) {
+	for j := range d {
+		sum := 0.0
+		rows, values := s.column(uint32(j))
+		for k, r := range rows {
+			sum -= values[k] * y[r]
+		}
+		d[j] = sum
+	}
+}
+
+func (l *lists) pass(y, d []float64) {
+	for j := range d {
+		sum := 0.0
+		rows, values := l.column(uint32(j))
+		for k, r := range rows {
+			sum -= values[k] * y[r]
+		}
+		d[j] = sum
+	}
 }

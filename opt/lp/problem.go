@@ -376,3 +376,9 @@ func checkRange(low, up float64) error {
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// Relax lets every integer column be fractional: the linear relaxation.
+func (p *Problem) Relax() {
+	p.integer = nil
+	p.edits++
+}

@@ -21,15 +21,18 @@ type plain struct {
 	a    map[lp.Row]map[lp.Col]float64
 }
 
-func (t *plain) anyCol(r *rapid.T) lp.Col {
-	all := slices.SortedFunc(maps.Keys(t.cols), func(a, b lp.Col) int { return a.Index() - b.Index() })
-	return rapid.SampledFrom(all).Draw(r, "col")
+// allCols and allRows are sorted, so that draws do not depend on a map's order.
+func (t *plain) allCols() []lp.Col {
+	return slices.SortedFunc(maps.Keys(t.cols), func(a, b lp.Col) int { return a.Index() - b.Index() })
 }
 
-func (t *plain) anyRow(r *rapid.T) lp.Row {
-	all := slices.SortedFunc(maps.Keys(t.rows), func(a, b lp.Row) int { return a.Index() - b.Index() })
-	return rapid.SampledFrom(all).Draw(r, "row")
+func (t *plain) allRows() []lp.Row {
+	return slices.SortedFunc(maps.Keys(t.rows), func(a, b lp.Row) int { return a.Index() - b.Index() })
 }
+
+func (t *plain) anyCol(r *rapid.T) lp.Col { return rapid.SampledFrom(t.allCols()).Draw(r, "col") }
+
+func (t *plain) anyRow(r *rapid.T) lp.Row { return rapid.SampledFrom(t.allRows()).Draw(r, "row") }
 
 // agree fails unless p reads as t.
 func (t *plain) agree(r *rapid.T, p *lp.Problem) {
@@ -100,7 +103,7 @@ func editOnce(r *rapid.T, p *lp.Problem, twin *plain) {
 	switch kind {
 	case 0:
 		var entries []lp.RowEntry
-		for row := range twin.rows {
+		for _, row := range twin.allRows() {
 			if rapid.Bool().Draw(r, "in") {
 				entries = append(entries, lp.RowEntry{Row: row, Value: number.Draw(r, "a")})
 			}
@@ -114,7 +117,7 @@ func editOnce(r *rapid.T, p *lp.Problem, twin *plain) {
 		}
 	case 1:
 		var entries []lp.ColEntry
-		for c := range twin.cols {
+		for _, c := range twin.allCols() {
 			if rapid.Bool().Draw(r, "in") {
 				entries = append(entries, lp.ColEntry{Col: c, Value: number.Draw(r, "a")})
 			}

@@ -1,6 +1,9 @@
 package lp
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // A Column is a column as a solver reads it. Its slices are the problem's: they
 // hold until the next edit and must not be changed.
@@ -71,7 +74,7 @@ func (p *Problem) RowCols(i int) []uint32 {
 
 // Bytes returns the memory that the problem holds, to within a few per cent.
 func (p *Problem) Bytes() int64 {
-	return p.matrix.bytes() + int64(len(p.cost))*28 + int64(len(p.side))*52 + int64(p.nonzeros)*5
+	return p.matrix.bytes() + int64(len(p.cost))*28 + int64(len(p.side))*60 + int64(p.nonzeros)*5
 }
 
 // room fails if the problem would outgrow its limit.
@@ -86,7 +89,24 @@ func (p *Problem) room(cols, rows, nonzeros int) error {
 	return nil
 }
 
-// EstimateBytes returns about what a problem of this size takes.
+// EstimateBytes returns about what a problem of this size takes, if its columns
+// are of much the same length; if they are not, up to half as much again or less.
 func EstimateBytes(cols, rows, nonzeros int) int64 {
-	return int64(cols)*44 + int64(rows)*56 + int64(nonzeros)*18
+	perCol := int64(0) // places of a run for the mean column
+	if cols > 0 && nonzeros > 0 {
+		mean := (nonzeros + cols - 1) / cols
+		perCol = 1 << bits.Len(uint(mean-1))
+	}
+	return int64(cols)*(48+12*perCol) + int64(rows)*60 + int64(nonzeros)*5
+}
+
+// Integers returns the number of integer columns.
+func (p *Problem) Integers() int {
+	n := 0
+	for _, is := range p.integer {
+		if is {
+			n++
+		}
+	}
+	return n
 }
