@@ -64,6 +64,8 @@ func (s *teStudy) flags(cmd *cobra.Command) {
 	complete(cmd, "demand", kinds)
 	f.StringVar(&s.matrices, "matrices", "", "measured demands to read, a matrix for every round, in place of drawn ones")
 	f.Float64Var(&s.traffic.Load, "load", s.traffic.Load, "sum of demand times hops over the sum of capacities")
+	f.Float64Var(&s.traffic.Lambda, "lambda", s.traffic.Lambda, "poisson: mean at 0 hops, before the load scales it")
+	f.Float64Var(&s.traffic.Decay, "decay", s.traffic.Decay, "poisson: what each hop multiplies the mean by")
 	f.IntVar(&s.heaviest, "heaviest", 0, "largest demands kept; 0: all")
 	f.IntVar(&s.paths, "paths", 4, "paths of a pair, at most")
 	f.Float64Var(&s.move, "move", 0.1, "share up to which each demand moves from round to round")
