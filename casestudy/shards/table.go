@@ -61,7 +61,7 @@ func cells(method string, r *Round) []string {
 	s := &r.Stats
 	return []string{
 		method, n(r.Round), f(r.Zipf), f(r.MeanLoad), n(r.Movements), n(r.Replicas), f(r.Imbalance), f(r.OverMemory),
-		ms(r.CPU), ms(r.Parallel), f(s.Objective), f(s.Bound), n(s.Iterations), n(s.Sweeps), strconv.FormatBool(s.Limited),
+		f(r.CPU.Seconds() * 1e3), f(r.Parallel.Seconds() * 1e3), f(s.Objective), f(s.Bound), n(s.Iterations), n(s.Sweeps), strconv.FormatBool(s.Limited),
 		n(s.Zero), n(s.One), n(s.Between), n(s.Shim.Dropped), n(s.Shim.Evicted),
 	}
 }
