@@ -14,8 +14,11 @@ import (
 // console matches the examples of the guide.
 var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
+// file matches a file of the guide: its name and text.
+var file = regexp.MustCompile("(?ms)^```mps (\\S+)\n(.*?)^```$")
+
 // TestGuide runs every example of docs/guide/cli.md, one after another, and
-// compares what it prints. With -update it writes examples that leave out
+// compares what it prints; the files on the page are there. With -update it writes examples that leave out
 // nothing.
 func TestGuide(t *testing.T) {
 	name := filepath.Join(testdata.Root(t), "docs", "guide", "cli.md")
@@ -24,6 +27,11 @@ func TestGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, examples := t.TempDir(), 0
+	for _, f := range file.FindAllStringSubmatch(string(text), -1) {
+		if err := os.WriteFile(filepath.Join(dir, f[1]), []byte(f[2]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	got := console.ReplaceAllStringFunc(string(text), func(block string) string {
 		var b strings.Builder
 		b.WriteString("```console\n")

@@ -54,21 +54,29 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // big writes a file: big line FILE MIB is a header and one endless line of
-// zeros, big rows FILE N a trace of that many jobs.
+// zeros, big rows FILE N a trace of that many jobs, big mps FILE N a linear
+// program of that many columns.
 func big(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
-		ts.Fatalf("usage: big line|rows FILE NUMBER")
+		ts.Fatalf("usage: big line|rows|mps FILE NUMBER")
 	}
 	n, err := strconv.Atoi(args[2])
 	ts.Check(err)
 	f, err := os.Create(ts.MkAbs(args[1]))
 	ts.Check(err)
 	w := bufio.NewWriter(f)
-	fmt.Fprint(w, "name,time,application,num_replicas,batch_size\n")
+	head, row := "name,time,application,num_replicas,batch_size\n", "job-%[1]d,%[1]d,cifar10,1,128\n"
+	if args[0] == "mps" {
+		head, row = "ROWS\n N obj\n L cap\nCOLUMNS\n", " x%[1]d cap 1 obj -%[1]d\n"
+	}
+	fmt.Fprint(w, head)
 	for i := range n {
-		if args[0] == "rows" {
-			fmt.Fprintf(w, "job-%d,%d,cifar10,1,128\n", i, i)
+		if args[0] != "line" {
+			fmt.Fprintf(w, row, i)
 		}
+	}
+	if args[0] == "mps" {
+		fmt.Fprint(w, "RHS\n cap 1\nENDATA\n")
 	}
 	ts.Check(w.Flush())
 	if args[0] == "line" {
