@@ -40,13 +40,17 @@ func (b *builder) load(it *Item, resources int) error {
 	}
 	b.reset(it)
 	b.ordered = true
-	top, last, resource, low := b.top, b.last, -1, b.low // of the run so far
+	resource := -1 // of the run so far
 	for j := range it.Choices {
 		c := &it.Choices[j]
-		if c.Value <= top && c.Amount >= last && c.Resource == resource &&
-			c.Value >= -largest && c.Amount <= largest && len(c.More) == 0 && j != b.keep {
-			low = min(low, c.Value)
-			continue // worse and dearer
+		if c.Resource == resource && c.Amount > b.last && c.Amount <= largest && len(c.More) == 0 {
+			switch {
+			case c.Value <= b.top && c.Value >= -largest && j != b.keep:
+				continue // worse and dearer
+			case c.Value > b.top && c.Value <= largest:
+				b.add(c.Value, c.Amount, j)
+				continue
+			}
 		}
 		if !c.plain(resources) {
 			return c.complain(j, resources)
@@ -57,12 +61,11 @@ func (b *builder) load(it *Item, resources int) error {
 			}
 			break
 		}
-		top, last = b.top, b.last
 		if n := len(b.runs); n > 0 {
 			resource = int(b.runs[n-1].resource)
 		}
 	}
-	b.low = min(b.low, low)
+	b.close()
 	b.thin()
 	b.findLeast(it)
 	return nil
@@ -85,12 +88,12 @@ func (b *builder) take(c *Choice, j int) bool {
 // single returns the only use of choice j. If there are several it adds a
 // bundle, and ok is false.
 func (b *builder) single(c *Choice, j int) (u Use, ok bool) {
-	b.low, b.high = min(b.low, c.Value), max(b.high, c.Value)
 	u = c.Use
 	if len(c.More) > 0 {
 		first := len(b.uses)
 		b.gather(c)
 		if len(b.uses) > first+1 {
+			b.high = max(b.high, c.Value)
 			b.bundles = append(b.bundles, bundle{value: c.Value, choice: int32(j), first: int32(first), end: int32(len(b.uses))})
 			return u, false
 		}
@@ -134,6 +137,7 @@ func (b *builder) put(u Use, value float64, j int) bool {
 	case n == 0 || u.Resource > int(b.runs[n-1].resource):
 		at := int32(len(b.points))
 		b.runs = append(b.runs, run{first: at, end: at, resource: int32(u.Resource)})
+		b.high = max(b.high, b.top)
 		b.top, b.last, n = math.Inf(-1), 0, n+1
 	case u.Resource < int(b.runs[n-1].resource) || u.Amount < b.last:
 		return false
@@ -144,12 +148,27 @@ func (b *builder) put(u Use, value float64, j int) bool {
 	if top := len(b.points) - 1; value > b.top && u.Amount == b.last && top >= int(b.runs[n-1].first) && int(b.points[top].index()) != b.keep {
 		b.points, b.amounts = b.points[:top], b.amounts[:top]
 	}
-	b.exact = b.exact && float64(float32(u.Amount)) == u.Amount
-	b.points = append(b.points, point{value, float32(u.Amount), int32(j)})
-	b.amounts = append(b.amounts, u.Amount)
-	b.runs[n-1].end = int32(len(b.points))
-	b.top, b.last = max(b.top, value), u.Amount
+	b.add(value, u.Amount, j)
 	return true
+}
+
+// add adds a point to the last run.
+func (b *builder) add(value, amount float64, j int) {
+	short := float32(amount)
+	b.exact = b.exact && float64(short) == amount
+	b.points = append(b.points, point{value, short, int32(j)})
+	b.amounts = append(b.amounts, amount)
+	b.top, b.last = max(b.top, value), amount
+}
+
+// close ends the runs.
+func (b *builder) close() {
+	end := int32(len(b.points))
+	for i := len(b.runs) - 1; i >= 0; i-- {
+		b.runs[i].end = end
+		end = b.runs[i].first
+	}
+	b.high = max(b.high, b.top)
 }
 
 // sort starts again with the choices in order.
@@ -230,11 +249,15 @@ func (b *builder) bundleBeats(i int) bool {
 	return false
 }
 
-// findLeast finds what every choice of an item that must uses at least.
+// findLeast finds the lowest value of an item that must, and what every choice
+// uses at least.
 func (b *builder) findLeast(it *Item) {
 	b.least = b.least[:0]
 	if !it.Must {
 		return
+	}
+	for j := range it.Choices {
+		b.low = min(b.low, it.Choices[j].Value)
 	}
 	first := true
 	limit := func(uses []Use) {

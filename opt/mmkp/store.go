@@ -47,11 +47,11 @@ type row struct {
 	runs    []run
 	bundles []bundle
 	uses    []Use
-	least   []Use // of an item that must: what any choice uses at least
-	choices int   // as given
-	ordered bool  // the points are by index
-	low     float64
-	high    float64 // of all values
+	least   []Use   // of an item that must: what any choice uses at least
+	choices int     // as given
+	ordered bool    // the points are by index
+	low     float64 // of all values, if the item must
+	high    float64
 }
 
 // amount returns the amount of point c.
@@ -108,41 +108,41 @@ func (r *row) fitting(u *run, capacity float64) int32 {
 }
 
 // hull marks the corners of a run's points that fit into the capacity, with the
-// stack as its memory.
+// stack as its memory, and returns them.
 func (r *row) hull(u *run, capacity float64, stack []int32) []int32 {
 	u.live = r.fitting(u, capacity)
 	stack = stack[:0]
+	var top, wide, low, start float64 // value and amount of the last corner and the one before it
 	for c := u.first; c < u.end; c++ {
 		q := &r.points[c]
 		q.choice = ^q.index()
-		if c >= u.live || len(stack) > 0 && q.value <= r.points[stack[len(stack)-1]].value {
+		value, amount := q.value, r.amount(c)
+		if c >= u.live || len(stack) > 0 && value <= top {
 			continue
 		}
-		for len(stack) > 0 && r.under(stack, c) {
-			stack = stack[:len(stack)-1]
+		// The last corner is none if it is not above the line to this point.
+		for len(stack) > 1 && (top-low)*(amount-start) <= (value-low)*(wide-start) {
+			stack = r.uncorner(stack)
+			top, wide = low, start
+			if n := len(stack); n > 1 {
+				low, start = r.points[stack[n-2]].value, r.amount(stack[n-2])
+			}
 		}
+		if len(stack) == 1 && wide >= amount {
+			stack = r.uncorner(stack)
+		}
+		q.choice = ^q.choice
 		stack = append(stack, c)
-	}
-	for _, c := range stack {
-		r.points[c].choice = r.points[c].index()
+		low, start, top, wide = top, wide, value, amount
 	}
 	return stack
 }
 
-// under reports whether the last corner is not above the line from the one
-// before it to point c, and so is best at no price.
-func (r *row) under(corners []int32, c int32) bool {
-	top := corners[len(corners)-1]
-	high, wide := r.points[c].value, r.amount(c)
-	if r.amount(top) >= wide {
-		return true
-	}
-	if len(corners) < 2 {
-		return false
-	}
-	before := corners[len(corners)-2]
-	low, start := r.points[before].value, r.amount(before)
-	return (r.points[top].value-low)*(wide-start) <= (high-low)*(r.amount(top)-start)
+// uncorner takes the last corner back.
+func (r *row) uncorner(stack []int32) []int32 {
+	last := len(stack) - 1
+	r.points[stack[last]].choice = ^r.points[stack[last]].choice
+	return stack[:last]
 }
 
 // resource returns the resource of point c.
