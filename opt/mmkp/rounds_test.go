@@ -42,6 +42,8 @@ type member struct {
 	speed, middle [types]float64
 	grows         bool
 	held          int // the choice it has, -1 for none
+	kept          int // the choice that the last adjustment kept
+	factor        float64
 }
 
 func newCluster(tb testing.TB, gpus, jobs int) *cluster {
@@ -67,7 +69,7 @@ func newCluster(tb testing.TB, gpus, jobs int) *cluster {
 
 // arrive adds a job and returns the time that took the program.
 func (c *cluster) arrive(tb testing.TB) time.Duration {
-	m := member{held: -1, grows: c.random.IntN(10) < 2}
+	m := member{held: -1, kept: -1, factor: 1, grows: c.random.IntN(10) < 2}
 	fast := math.Exp(c.random.Float64())
 	for k := range types {
 		m.speed[k] = math.Exp(fast * float64(k) / types * (0.5 + c.random.Float64()))
@@ -161,6 +163,7 @@ func (c *cluster) edit(tb testing.TB, round int) (took time.Duration) {
 		if m.held >= 0 {
 			factor = 1 / math.Sqrt(restart[i])
 		}
+		m.kept, m.factor = m.held, factor
 		if err := c.program.Adjust(m.id, lambda, factor, m.held); err != nil {
 			tb.Fatal(err)
 		}
@@ -249,4 +252,26 @@ func heap() float64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
+}
+
+// problem writes what the cluster's program stands for: each job adjusted as in
+// the last round.
+func (c *cluster) problem() *mmkp.Problem {
+	p := &mmkp.Problem{}
+	for range types {
+		p.Capacity = append(p.Capacity, float64(8*c.nodes))
+	}
+	for i := range c.jobs {
+		m := &c.jobs[i]
+		c.write(m)
+		it := mmkp.Item{Choices: append([]mmkp.Choice(nil), c.row...)}
+		for j := range it.Choices {
+			if m.kept != j {
+				it.Choices[j].Value *= m.factor
+			}
+			it.Choices[j].Value += lambda
+		}
+		p.Items = append(p.Items, it)
+	}
+	return p
 }
