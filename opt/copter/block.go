@@ -8,7 +8,7 @@ import (
 // A knapsack is one block: columns with bounds, and one row over them. The
 // slices are views, of equal length.
 type knapsack struct {
-	coef, low, up  []float64
+	coef, low, up []float64
 	rowLow, rowUp float64
 }
 

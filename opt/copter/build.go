@@ -20,8 +20,8 @@ func (s *Solver) build(p *lp.Problem) {
 	for k := range s.shares {
 		sh := &s.shares[k]
 		w.restCost += sh.rest
-		for i, v := range sh.base {
-			w.base[i] += v
+		for c, i := range w.rowSlot {
+			w.base[c] += sh.base[s.shape.index[i]]
 		}
 		from := int32(0)
 		for _, b := range sh.blocks {
@@ -54,21 +54,44 @@ func (s *Solver) build(p *lp.Problem) {
 	}
 }
 
-// buildRows sets up the coupling rows, with no activity yet.
+// near is the slack, relative to 1 + its side, up to which a coupling row
+// without a multiplier is in the restricted problem.
+const near = 0.05
+
+// buildRows sets up the coupling rows that hold or may come to hold, with no
+// activity yet. Of a first pass, which has no x to tell, it is all of them.
 func (s *Solver) buildRows(p *lp.Problem) {
 	w := &s.work
-	m := len(s.shape.rows)
-	for _, v := range []*[]float64{&w.y, &w.yCenter, &w.z, &w.zCenter, &w.rowLow, &w.rowUp, &w.zGive, &w.base, &w.miss} {
+	w.rowSlot = w.rowSlot[:0]
+	s.rowAt = sized(s.rowAt, len(s.shape.index))
+	for i := range s.rowAt {
+		s.rowAt[i] = -1
+	}
+	for c, i := range s.shape.rows {
+		low, up := p.Sides(int(i))
+		if s.all || s.y[i] != 0 || !within(s.act[c], low, up, near) {
+			s.rowAt[i] = int32(len(w.rowSlot))
+			w.rowSlot = append(w.rowSlot, i)
+		}
+	}
+	m := len(w.rowSlot)
+	for _, v := range []*[]float64{&w.y, &w.z, &w.zCenter, &w.rowLow, &w.rowUp, &w.zGive, &w.base, &w.miss} {
 		*v = sized(*v, m)
 	}
 	clear(w.base)
-	for c, i := range s.shape.rows {
-		low, up := p.Sides(int(i))
-		w.rowLow[c], w.rowUp[c] = low, up
+	for c, i := range w.rowSlot {
+		w.rowLow[c], w.rowUp[c] = p.Sides(int(i))
 		w.y[c] = s.y[i]
-		size := w.rowSize(c)
-		w.zGive[c] = size / s.worth[c]
+		w.zGive[c] = w.rowSize(c) / s.worth[s.shape.index[i]]
 	}
+}
+
+// within reports whether v is inside low..up by a share of 1 + the side.
+func within(v, low, up, share float64) bool {
+	return v-low > share*(1+math.Abs(low)) && up-v > share*(1+math.Abs(up)) ||
+		math.IsInf(low, -1) && up-v > share*(1+math.Abs(up)) ||
+		math.IsInf(up, 1) && v-low > share*(1+math.Abs(low)) ||
+		math.IsInf(low, -1) && math.IsInf(up, 1)
 }
 
 // buildCol adds a column.
@@ -87,7 +110,7 @@ func (s *Solver) buildCol(p *lp.Problem, j int, coef float64, b block) {
 		}
 	}
 	for e, q := range col.Rows {
-		i := s.shape.index[q]
+		i := s.rowAt[q]
 		if i < 0 {
 			continue
 		}

@@ -9,16 +9,23 @@ type newton struct {
 	w         *work
 	conjugate int // limit of conjugate gradient steps
 
-	free    []int32 // free columns, by block
-	group   []int32 // ends in free of the blocks' groups
-	tied    []bool  // whether the group's block row holds
-	u       []float64
-	diag    []float64
-	damp    []float64
-	dir     []float64
-	r, p, q []float64 // conjugate gradients
-	pre     []float64
-	trial   []float64
+	free     []int32 // free columns, by block
+	group    []int32 // ends in free of the blocks' groups
+	tied     []bool  // whether the group's block row holds
+	u        []float64
+	diag     []float64
+	damp     []float64
+	dir      []float64
+	r, p, q  []float64 // conjugate gradients
+	pre      []float64
+	trial    []float64
+	matvecs  int
+	dense    bool
+	hess     []float64 // by row and row, if dense
+	mark     []int32
+	list     []int32
+	sum      []float64
+	evalsAll int
 }
 
 func newNewton(w *work, conjugate int) *newton {
@@ -41,7 +48,7 @@ func (n *newton) solve(tolerance float64, limit int) (steps, evals int) {
 			break
 		}
 		n.curvature(min(1e-2, 0.1*res))
-		n.direction(min(0.1, res))
+		n.direction(0.1)
 		slope := dot(w.miss, n.dir)
 		if !(slope > 0) {
 			break
@@ -94,12 +101,85 @@ func (n *newton) curvature(damping float64) {
 		}
 	}
 	n.u = sized(n.u, len(n.free))
+	n.form()
+}
+
+// form sets up the Hessian if products with it are cheaper than with its factors.
+func (n *newton) form() {
+	w := n.w
+	m := len(w.y)
+	entries := 0
+	for _, c := range n.free {
+		entries += int(w.first[c+1] - w.first[c])
+	}
+	if n.dense = m*m <= 8*entries; !n.dense {
+		return
+	}
+	n.hess = sized(n.hess, m*m)
+	n.sum = sized(n.sum, m)
+	clear(n.hess)
+	clear(n.sum)
+	for i, d := range n.damp {
+		n.hess[i*m+i] = d
+	}
+	from := int32(0)
+	for k, to := range n.group {
+		across := 0.0
+		n.list = n.list[:0]
+		for _, c := range n.free[from:to] {
+			g := w.give[c] * w.scale
+			rows, vals := w.row[w.first[c]:w.first[c+1]], w.val[w.first[c]:w.first[c+1]]
+			for e, i := range rows {
+				h := n.hess[int(i)*m : int(i)*m+m]
+				v := g * vals[e]
+				for f, q := range rows {
+					h[q] += v * vals[f]
+				}
+			}
+			if !n.tied[k] {
+				continue
+			}
+			across += w.coef[c] * w.coef[c] * g
+			for e, i := range rows {
+				if n.sum[i] == 0 {
+					n.list = append(n.list, i)
+				}
+				n.sum[i] += g * w.coef[c] * vals[e]
+			}
+		}
+		if n.tied[k] {
+			n.tie(across)
+		}
+		from = to
+	}
+}
+
+// tie takes the direction across a block's row out of the Hessian.
+func (n *newton) tie(across float64) {
+	m := len(n.w.y)
+	for _, i := range n.list {
+		h := n.hess[int(i)*m : int(i)*m+m]
+		v := n.sum[i] / across
+		for _, q := range n.list {
+			h[q] -= v * n.sum[q]
+		}
+	}
+	for _, i := range n.list {
+		n.sum[i] = 0
+	}
 }
 
 // times sets out to H v: H = A P A' + the curvature of z + damping, where P
 // projects onto the face that the free columns move in.
 func (n *newton) times(v, out []float64) {
 	w := n.w
+	if n.dense {
+		m := len(v)
+		for i := range out {
+			out[i] = dot(n.hess[i*m:i*m+m], v)
+		}
+		return
+	}
 	for i, d := range n.damp {
 		out[i] = d * v[i]
 	}
@@ -154,6 +234,7 @@ func (n *newton) direction(tolerance float64) {
 			return
 		}
 		n.times(n.p, n.q)
+		n.matvecs++
 		curve := dot(n.p, n.q)
 		if !(curve > 0) {
 			return
@@ -216,11 +297,19 @@ func (n *newton) search(slope float64) (evals int, moved bool) {
 }
 
 func dot(a, b []float64) float64 {
-	total := 0.0
-	for i, v := range a {
-		total += v * b[i]
+	b = b[:len(a)]
+	var s0, s1, s2, s3 float64
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		s0 += a[i] * b[i]
+		s1 += a[i+1] * b[i+1]
+		s2 += a[i+2] * b[i+2]
+		s3 += a[i+3] * b[i+3]
 	}
-	return total
+	for ; i < len(a); i++ {
+		s0 += a[i] * b[i]
+	}
+	return s0 + s1 + s2 + s3
 }
 
 // sized returns s with length n; its contents are not kept.

@@ -83,12 +83,14 @@ func (s *Solver) gather(p *lp.Problem) pass {
 		total.violation = max(total.violation, sh.violation)
 		total.picked += len(sh.cols)
 	}
+	s.act = sized(s.act, len(s.shape.rows))
 	for c, i := range s.shape.rows {
 		low, up := p.Sides(int(i))
 		act := 0.0
 		for k := range s.shares {
 			act += s.shares[k].act[c]
 		}
+		s.act[c] = act
 		total.violation = max(total.violation, over(act, low, up))
 		if v := s.y[i]; v != 0 {
 			total.bound += v * sideFor(v, low, up, math.Inf(-1)*v)

@@ -20,6 +20,9 @@ type Solver struct {
 	colStamp []uint32
 	y        []float64 // by row slot
 	lambda   []float64 // y of the coupling rows, 0 of blocks
+	act      []float64 // by coupling row: activity of x
+	all      bool      // all coupling rows are in the restricted problem
+	rowAt    []int32   // by row slot: coupling row of the restricted problem, or -1
 	worth    []float64 // by coupling row: what a unit of it costs, about
 	rho      float64
 	theta    float64 // importance up to which columns are in the working set
@@ -77,6 +80,7 @@ func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error)
 			sol.Status = lp.Optimal
 			break
 		}
+		s.all = k == 0 && !warm
 		s.build(p)
 		s.restricted(ctx, sol)
 		s.keep()
@@ -210,17 +214,35 @@ func (s *Solver) restricted(ctx context.Context, sol *lp.Solution) {
 		res := w.residual()
 		sol.Iterations++
 		sol.Sweeps += evals
+		active, nnz := 0, 0
+		for i := range w.z {
+			if w.z[i] == w.rowLow[i] || w.z[i] == w.rowUp[i] {
+				active++
+			}
+		}
+		for _, i := range w.row {
+			if w.z[i] == w.rowLow[i] || w.z[i] == w.rowUp[i] {
+				nnz++
+			}
+		}
+		s.log("  active rows %d of %d, nnz %d of %d; matvecs %d", active, len(w.z), nnz, len(w.row), n.matvecs)
 		s.log("  rho %.1e: %d steps %d evals, free %d groups %d, objective %.8g bound %.8g gap %.2e residual %.2e (to %.1e)", s.rho, steps, evals, len(n.free), len(n.group), objective, bound, gap, res, tolerance)
 		copy(w.center, w.x)
 		copy(w.zCenter, w.z)
-		copy(w.yCenter, w.y)
 		if res <= 0.5*s.opts.Primal && gap <= 0.3*s.opts.Gap {
 			return
 		}
-		if steps < s.opts.Steps/2 {
+		switch {
+		case gap <= 0.3*s.opts.Gap:
+		case steps <= 10:
 			s.rho = max(s.rho*s.opts.Shrink, 1e-8)
-		} else {
-			s.rho = min(s.rho/s.opts.Shrink, 1e8)
+		case steps <= 20:
+			s.rho = max(s.rho*math.Sqrt(s.opts.Shrink), 1e-8)
+		case steps > 40:
+			s.rho = min(s.rho/math.Sqrt(s.opts.Shrink), 1e8)
+		}
+		if gap < 0.1 && nnz < len(w.row)/2 && len(w.row) > 100_000 {
+			return
 		}
 	}
 }
@@ -231,8 +253,11 @@ func (s *Solver) keep() {
 	for c, j := range w.slot {
 		s.x[j] = w.center[c]
 	}
-	for c, i := range s.shape.rows {
+	for c, i := range w.rowSlot {
 		v := w.y[c]
+		if within(w.z[c], w.rowLow[c], w.rowUp[c], near) {
+			v = 0
+		}
 		if v > 0 && math.IsInf(w.rowLow[c], -1) || v < 0 && math.IsInf(w.rowUp[c], 1) {
 			v = 0
 		}

@@ -7,32 +7,33 @@ import (
 // work is the restricted problem: the columns of the working set, block by
 // block, and the coupling rows less what the other columns put there.
 type work struct {
-	slot             []uint32  // column slots
-	cost, low, up    []float64 // by column
-	coef             []float64 // coefficient in the block's row
-	center, x        []float64 // proximal centre x̄, and the minimiser at y
-	target           []float64 // x before bounds and block row
-	reduced          []float64 // cost less the coupling rows' part
-	give             []float64 // 1/weight of the proximal term, at weight 1
-	first            []int32   // entries of column c: first[c] to first[c+1]
-	row              []int32   // coupling row of an entry
-	val              []float64 // its coefficient
-	begin            []int32   // columns of block b: begin[b] to begin[b+1]
-	blockRow         []int32   // row slot, or -1: columns without a block
+	slot              []uint32  // column slots
+	cost, low, up     []float64 // by column
+	coef              []float64 // coefficient in the block's row
+	center, x         []float64 // proximal centre x̄, and the minimiser at y
+	target            []float64 // x before bounds and block row
+	reduced           []float64 // cost less the coupling rows' part
+	give              []float64 // 1/weight of the proximal term, at weight 1
+	first             []int32   // entries of column c: first[c] to first[c+1]
+	row               []int32   // coupling row of an entry
+	val               []float64 // its coefficient
+	begin             []int32   // columns of block b: begin[b] to begin[b+1]
+	blockRow          []int32   // row slot, or -1: columns without a block
 	blockLow, blockUp []float64
-	mu               []float64 // multiplier of the block's row at y
-	tight            []bool
-	cut              []int32 // blocks of chunk k: cut[k] to cut[k+1]
+	mu                []float64 // multiplier of the block's row at y
+	tight             []bool
+	cut               []int32 // blocks of chunk k: cut[k] to cut[k+1]
 
 	// By coupling row; z is its activity as a variable within its sides.
-	y, yCenter       []float64
-	z, zCenter       []float64
-	rowLow, rowUp    []float64
-	zGive            []float64
-	base             []float64 // activity of the other columns
-	miss             []float64 // z - Ax: the slope of the dual in y
-	part             [][]float64
-	restCost         float64 // cost of the other columns
+	rowSlot       []int32
+	y             []float64
+	z, zCenter    []float64
+	rowLow, rowUp []float64
+	zGive         []float64
+	base          []float64 // activity of the other columns
+	miss          []float64 // z - Ax: the slope of the dual in y
+	part          [][]float64
+	restCost      float64 // cost of the other columns
 
 	threads int
 	scale   float64 // 1 / proximal weight
