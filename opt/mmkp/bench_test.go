@@ -100,3 +100,27 @@ func BenchmarkExactRecorded(b *testing.B) {
 		})
 	}
 }
+
+// Every choice uses several of many resources, and a tenth of the rows change.
+func BenchmarkTangled(b *testing.B) {
+	p := tangled(300, 50, 20)
+	w := newTwin(b, p.Capacity)
+	for _, it := range p.Items {
+		w.add(b, it)
+	}
+	var s *mmkp.Solution
+	for n := 0; b.Loop(); n++ {
+		for i := n % 10; i < len(p.Items); i += 10 {
+			if err := w.program.Set(w.ids[i], p.Items[(i+n)%len(p.Items)]); err != nil {
+				b.Fatal(err)
+			}
+		}
+		var err error
+		if s, err = w.program.Solve(b.Context(), mmkp.DefaultOptions()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(s.Gap, "gap")
+	b.ReportMetric(float64(s.Iterations), "steps")
+	b.ReportMetric(float64(s.Nodes), "nodes")
+}

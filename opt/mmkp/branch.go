@@ -82,9 +82,6 @@ func (p *Program) prove() {
 	p.budget, p.status = min(p.opts.MaxNodes, 8192+4*p.live), Optimal
 	p.seen.reset(p.k)
 	p.branch(0, 0)
-	if dbg {
-		println("open", len(p.open), "nodes", p.nodes, p.status, int64(1e9*before/p.bound), int64(1e9*p.gap/p.bound))
-	}
 }
 
 // collect lists the options of regret below the limit, of all items or only of
@@ -349,5 +346,3 @@ func (p *Program) record(gap float64) {
 		p.items[u.slot].taken = p.columns[p.trail[d]].id
 	}
 }
-
-const dbg = false

@@ -116,13 +116,7 @@ func (s *Program) take(e int, prices []float64) (taken int32, worth float64) {
 	taken, worth = x.first, s.columns[x.first].lp
 	for c := x.first + 1; c < x.end; c++ {
 		col := &s.columns[c]
-		cost := 0.0
-		if col.resource != several {
-			cost = prices[col.resource] * col.amount
-		} else {
-			cost = s.cost(col, prices)
-		}
-		if w := col.lp - cost; w > worth {
+		if w := col.lp - s.cost(col, prices); w > worth {
 			taken, worth = c, w
 		}
 	}

@@ -87,8 +87,8 @@ func TestSolve_recorded_rounds_are_solved_exactly(t *testing.T) {
 		gap := objective/r.Objective - 1
 		worst = max(worst, math.Abs(gap))
 		t.Logf("round %d: %2d jobs, %.4f, recorded %.4f (%+.1e), %v, gap %.1e, %d price steps, %d nodes", r.Round, len(r.A), objective, r.Objective, gap, s.Status, s.Gap, s.Iterations, s.Nodes)
-		if math.Abs(gap) > 0.005 {
-			t.Errorf("round %d: objective %v, want %v within 0.5 %%", r.Round, objective, r.Objective)
+		if math.Abs(gap) > 1e-9 || s.Status != mmkp.Optimal {
+			t.Errorf("round %d: objective %v (%v), want %v, proven", r.Round, objective, s.Status, r.Objective)
 		}
 	}
 	t.Logf("worst relative difference %.1e", worst)

@@ -46,9 +46,10 @@ func (s *Program) walk(d, slope float64) plane {
 	}
 	for range 100 {
 		s.settleMoving()
-		mid, above, size := s.between(left, crossing(left, right))
+		t := crossing(left, right)
+		mid, above, size := s.between(left, t)
 		switch {
-		case above <= 1e-15*size:
+		case above <= 1e-15*size || t == left.t || t == right.t:
 			return s.parting(stop)
 		case mid.slope < 0:
 			left = mid
@@ -108,7 +109,15 @@ func (s *Program) adopt(side []int32) {
 // reach returns how far the edge goes until a price is at the end of its range.
 func (s *Program) reach() (end float64, stop plane) {
 	end = math.Inf(1)
+	largest := 0.0
+	for _, d := range s.steep {
+		largest = max(largest, math.Abs(d))
+	}
 	for k, d := range s.steep {
+		if math.Abs(d) < 1e-11*largest {
+			s.steep[k] = 0 // but for rounding
+			continue
+		}
 		b := &s.bars[k]
 		if t := max(0, s.vertex[k]-b.low) / -d; d < 0 && t < end {
 			end, stop = t, plane{bend: floor, k: k, at: b.low}

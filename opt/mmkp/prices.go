@@ -46,8 +46,7 @@ func (p *Program) findPrices() {
 	} else if cold {
 		p.approach()
 	}
-	from := append(p.started[:0], p.prices...)
-	p.started = from
+	p.started = append(p.started[:0], p.prices...)
 	for range maxWindows {
 		if !p.whole || !cold {
 			p.frame()
@@ -61,7 +60,7 @@ func (p *Program) findPrices() {
 	}
 	p.priced = true
 	for k, x := range p.prices {
-		p.radius[k] = max(2*math.Abs(x-from[k]), p.radius[k]/2, 1e-3*p.scale[k])
+		p.radius[k] = max(2*math.Abs(x-p.started[k]), p.radius[k]/2, 1e-3*p.scale[k])
 	}
 }
 
@@ -107,16 +106,9 @@ func (p *Program) approach() {
 	for k := range p.prices {
 		p.prices[k] = 100 * p.scale[k]
 	}
-	best, lowest := append([]float64(nil), p.prices...), math.Inf(1)
 	for n := 0; n < 32 && !p.halted(); n++ {
 		p.frame()
 		p.scan()
-		bound := p.others
-		for k, x := range p.prices {
-			bound += p.spare[k] * x
-		}
-		_ = bound
-		_ = lowest
 		far := false
 		power := 0.8 / (1 + float64(n)/8)
 		for k, b := range p.capacity {
@@ -135,7 +127,6 @@ func (p *Program) approach() {
 			break
 		}
 	}
-	_ = best
 	copy(p.radius, wide)
 }
 

@@ -402,7 +402,7 @@ func tangled(items, choices, resources int) *mmkp.Problem {
 	r := rng.Stream(3, fmt.Sprintf("tangled/%d/%d/%d", items, choices, resources))
 	p := &mmkp.Problem{}
 	for range resources {
-		p.Capacity = append(p.Capacity, float64(items)*(1+r.Float64()))
+		p.Capacity = append(p.Capacity, float64(items)*0.15*(1+r.Float64()))
 	}
 	for range items {
 		it, skill := mmkp.Item{}, 0.5+r.Float64()
@@ -430,7 +430,8 @@ func TestSolve_choices_of_several_of_twenty_resources(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("gap %.1e, %d price steps, %d nodes, %d fractional", s.Gap, s.Iterations, s.Nodes, s.Fractional)
-	if s.Gap > 0.01 {
-		t.Errorf("gap %v, want at most 0.01", s.Gap)
+	// Twenty items are divided at the best prices, of some two hundred served.
+	if s.Gap > 0.02 {
+		t.Errorf("gap %v, want at most 0.02", s.Gap)
 	}
 }

@@ -21,11 +21,11 @@ const slack = 1e-10
 // Options bound the work and say when a solution is good enough.
 type Options struct {
 	MaxSteps int     // price steps, from one vertex of the bound to the next
-	MaxNodes int     // of the search; 0 keeps the rounded solution
+	MaxNodes int     // of the search, which takes at most 8192 + 4 per item; 0 keeps the rounded solution
 	Gap      float64 // relative; the search stops at Bound - Value <= Gap * |Bound|
 }
 
-// DefaultOptions returns limits that prove small programs (tens of items)
+// DefaultOptions returns limits that prove small programs (a hundred items)
 // optimal and cost large ones (thousands) a few milliseconds.
 func DefaultOptions() Options { return Options{MaxSteps: 500, MaxNodes: 100_000, Gap: 1e-9} }
 
@@ -211,9 +211,6 @@ func (p *Program) finish() (*Solution, error) {
 	}
 	for i := range p.items {
 		p.items[i].pick = p.items[i].taken
-	}
-	if d := p.bound - p.gap - sol.Value; math.Abs(d) > 1e-9*math.Abs(p.bound) {
-		println("OFF", d, p.bound, p.gap, sol.Value, p.status)
 	}
 	sol.Prices = append(sol.Prices[:0], p.prices[:len(p.given)]...)
 	sol.Iterations, sol.Nodes, sol.Status, sol.Fractional = p.steps, p.nodes, p.status, p.split

@@ -163,14 +163,18 @@ func (r *row) empty() {
 
 // next returns the corner after c, u.live if there is none.
 func (r *row) next(u *run, c int32) int32 {
-	for c++; c < u.live && !r.points[c].corner(); c++ {
+	c++
+	for c < u.live && !r.points[c].corner() {
+		c++
 	}
 	return c
 }
 
 // previous returns the corner before c, u.first - 1 if there is none.
 func (r *row) previous(u *run, c int32) int32 {
-	for c--; c >= u.first && !r.points[c].corner(); c-- {
+	c--
+	for c >= u.first && !r.points[c].corner() {
+		c--
 	}
 	return c
 }

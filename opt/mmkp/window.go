@@ -124,7 +124,6 @@ type leader struct {
 	least  float64 // the highest that any column is worth at least, anywhere
 	most   float64 // the highest that any column is worth at most, anywhere
 	second float64 // and the second highest
-	first  bool    // the column of the highest worth has the highest most
 }
 
 // see compares a column that is worth so much in the middle, at least and at
