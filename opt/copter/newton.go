@@ -269,7 +269,10 @@ func (n *newton) search(slope float64) (evals int, moved bool) {
 		w.minimise(n.trial)
 		evals++
 		s := dot(w.miss, n.dir)
-		if math.Abs(s) <= 0.5*slope || s > 0 && t >= 1e6 {
+		if debug {
+			println("   t", int(t*1e6), int(1e6*s/slope))
+		}
+		if s >= -0.5*slope && s <= 0.8*slope || s > 0 && t >= 1e6 {
 			copy(w.y, n.trial)
 			return evals, true
 		}
@@ -284,7 +287,7 @@ func (n *newton) search(slope float64) (evals int, moved bool) {
 		default:
 			// Between the chord's root and the middle.
 			root := low + (high-low)*lowSlope/(lowSlope-highSlope)
-			t = clip(root, low+0.1*(high-low), high-0.1*(high-low))
+			t = clip(root, low+0.3*(high-low), high-0.3*(high-low))
 		}
 	}
 	if low > 0 {
@@ -319,3 +322,5 @@ func sized[T any](s []T, n int) []T {
 	}
 	return s[:n]
 }
+
+var debug bool

@@ -233,7 +233,10 @@ func (s *Solver) restricted(ctx context.Context, sol *lp.Solution) {
 			return
 		}
 		switch {
-		case gap <= 0.3*s.opts.Gap:
+		case gap <= 0.3*s.opts.Gap || gap/(0.3*s.opts.Gap) < res/(0.5*s.opts.Primal):
+			if steps > 40 {
+				s.rho = min(s.rho/math.Sqrt(s.opts.Shrink), 1e8)
+			}
 		case steps <= 10:
 			s.rho = max(s.rho*s.opts.Shrink, 1e-8)
 		case steps <= 20:

@@ -98,6 +98,7 @@ func TestTE(t *testing.T) {
 	s, _ := New(DefaultOptions())
 	s.trace = t.Logf
 	for k := range env("ROUNDS", 3) {
+		debug = k == 2 && env("DEBUG", 0) > 0
 		runtime.GC()
 		before := cpu()
 		sol, err := s.Solve(context.Background(), p)
