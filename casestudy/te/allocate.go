@@ -23,8 +23,10 @@ type Allocation struct {
 	// Flow by path, as it was solved: it may violate limits by the solver's
 	// tolerance. Instance.ScaleBack and TopUp mend that.
 	Flow []float64
-	// Bound is proven: no feasible flow of this round is more. +Inf says nothing.
-	Bound      float64
+	// Bound returns what no feasible flow of this round exceeds, proven by the
+	// solver's duals and not by its word. Nil says nothing. It costs some passes
+	// over the program, and holds until the next Allocate.
+	Bound      func() float64
 	Parts      []time.Duration // processor time of each part of Parts, by part
 	Iterations int             // of the solver, in all parts together
 	Limited    bool            // a solver stopped at a limit
@@ -63,10 +65,13 @@ func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 	if solution.Status == lp.Infeasible || solution.Status == lp.Unbounded {
 		return nil, fmt.Errorf("te: solver says %s of a problem that has an optimum", solution.Status)
 	}
-	return &Allocation{
-		Flow: g.Flow(solution.X), Bound: -solution.Bound,
-		Iterations: solution.Iterations, Limited: solution.Status != lp.Optimal,
-	}, nil
+	a := &Allocation{
+		Flow: g.Flow(solution.X), Iterations: solution.Iterations, Limited: solution.Status != lp.Optimal,
+	}
+	if solution.Y != nil {
+		a.Bound = func() float64 { return -lp.Bound(g.LP, solution.Y) }
+	}
+	return a, nil
 }
 
 // Top pins all but the largest demands to their shortest paths, the largest of
@@ -102,7 +107,7 @@ func (o *Top) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
 		in.ScaleBack(flow)
 		in.pin(rest, flow, in.free(flow))
 	}
-	a.Flow, a.Bound = flow, math.Inf(1)
+	a.Flow, a.Bound = flow, nil
 	return a, nil
 }
 
@@ -215,7 +220,7 @@ func (o *Parts) Allocate(ctx context.Context, in *Instance) (*Allocation, error)
 	}
 	pieces := pop.SplitClients(volumes, threshold(volumes, o.Large), ways)
 	o.round++
-	all := &Allocation{Flow: make([]float64, in.Paths.Len()), Bound: math.Inf(1)}
+	all := &Allocation{Flow: make([]float64, in.Paths.Len())}
 	for _, members := range pop.Split(len(pieces), o.K, nil, o.Seed+o.round) {
 		before := o.Clock.read()
 		if err := o.part(ctx, in, pieces, members, all); err != nil {

@@ -140,7 +140,10 @@ func (in *Instance) round(ctx context.Context, m Method, clock Clock) (*Round, e
 		return nil, err
 	}
 	solved := clock.read()
-	r := &Round{Method: m.Name, Demand: Total(in.Demands), Bound: a.Bound, Iterations: a.Iterations, Limited: a.Limited}
+	r := &Round{Method: m.Name, Demand: Total(in.Demands), Bound: math.Inf(1), Iterations: a.Iterations, Limited: a.Limited}
+	if a.Bound != nil {
+		r.Bound = a.Bound()
+	}
 	r.Violation, _, _ = in.Violation(a.Flow)
 	checked := clock.read()
 	in.ScaleBack(a.Flow)
