@@ -17,7 +17,8 @@ func TestConformance(t *testing.T) {
 		"two_threads":      func(o *exact.Options) { o.Threads = 2 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			lptest.Run(t, func() lp.Solver { return solver(t, change) }, lptest.Exact)
+			s := solver(t, change) // it keeps nothing: each use is a new one
+			lptest.Run(t, func() lp.Solver { return s }, lptest.Exact)
 		})
 	}
 }
