@@ -6,7 +6,8 @@ import "math"
 type pricing struct {
 	prices  []float64 // the best seen
 	priced  bool      // they are of an earlier solve, or given
-	scale   []float64 // a price that would be high
+	par     []float64 // prices at which all capacity is worth what all items are
+	scale   []float64 // the prices, or what is little beside par
 	radius  []float64 // half the width that the next window gets
 	started []float64 // the prices that the solve started with
 }
@@ -35,9 +36,10 @@ const small = 1 << 14
 const maxWindows = 200
 
 // findPrices walks to the prices of the lowest bound, window by window, and
-// leaves them in p.prices, and the last window around them.
+// leaves them in p.prices, and the last window around them. A window that would
+// be too large is followed by a smaller one, from prices that fit better.
 func (p *Program) findPrices() {
-	p.steps, p.bound = 0, math.Inf(1)
+	p.steps, p.bound, p.whole = 0, math.Inf(1), false
 	p.measurePrices()
 	cold := !p.priced
 	if cold && p.stored <= small {
@@ -48,19 +50,31 @@ func (p *Program) findPrices() {
 	}
 	p.started = append(p.started[:0], p.prices...)
 	for range maxWindows {
-		if !p.whole || !cold {
+		if !p.whole {
 			p.frame()
 		}
-		p.scan()
+		if !p.scan() {
+			if !cold {
+				cold = true
+				p.approach()
+			}
+			for k := range p.radius {
+				p.radius[k] /= 4
+			}
+			continue
+		}
 		p.descend()
 		if p.halted() || !p.widen() {
 			break
 		}
-		cold = false
 	}
 	p.priced = true
 	for k, x := range p.prices {
-		p.radius[k] = max(2*math.Abs(x-p.started[k]), p.radius[k]/2, 1e-3*p.scale[k])
+		if cold {
+			p.radius[k] = p.scale[k] / 100
+		} else {
+			p.radius[k] = max(2*math.Abs(x-p.started[k]), p.radius[k]/4, p.scale[k]/1000)
+		}
 	}
 }
 
@@ -82,12 +96,13 @@ func (p *Program) measurePrices() {
 		}
 	}
 	p.penalty = 2 * (total + must)
+	p.par = sized(p.par, p.k)
 	for k, b := range p.capacity {
-		p.scale[k] = 0
+		p.par[k] = 0
 		if b > 0 {
-			p.scale[k] = (total + must) / (float64(p.k) * b)
+			p.par[k] = (total + must) / (float64(p.k) * b)
 		}
-		p.scale[k] = max(p.prices[k], p.scale[k]/100)
+		p.scale[k] = max(p.prices[k], p.par[k]/100)
 	}
 	if len(p.radius) != p.k {
 		p.radius = sized(p.radius, p.k)
@@ -99,13 +114,12 @@ func (p *Program) measurePrices() {
 
 // approach goes from prices at which all capacity together is worth what all
 // items are to prices near the lowest bound: a resource that is asked for too
-// much gets dearer, by less from step to step.
+// much gets dearer, by less from step to step. The windows' width is left in
+// proportion to the last steps.
 func (p *Program) approach() {
-	wide := append([]float64(nil), p.radius...)
 	clear(p.radius)
-	for k := range p.prices {
-		p.prices[k] = 100 * p.scale[k]
-	}
+	wide := append([]float64(nil), p.scale...)
+	copy(p.prices, p.par)
 	for n := 0; n < 32 && !p.halted(); n++ {
 		p.frame()
 		p.scan()
@@ -119,8 +133,8 @@ func (p *Program) approach() {
 			far = far || ratio > 1.02 || ratio < 0.98 && p.prices[k] > 0
 			move := min(max(math.Pow(ratio, power), 0.25), 4)
 			p.prices[k] *= move
-			wide[k] = p.prices[k] * min(0.25, max(0.02, 2*math.Abs(move-1)))
-			wide[k] = max(wide[k], p.scale[k]/1000)
+			p.scale[k] = max(p.prices[k], p.par[k]/100)
+			wide[k] = p.scale[k] * min(0.25, max(0.02, 2*math.Abs(move-1)))
 		}
 		p.steps++
 		if !far {

@@ -217,14 +217,11 @@ func (p *Program) idleCost(rest []float64) float64 {
 	return total
 }
 
-// widest is the number of columns that a window is widened to, and no further.
-const widest = 1 << 20
-
 // loosen makes the window wider than the search for prices had it, for the n-th
 // time, and reports false if that is too wide.
 func (p *Program) loosen(n int) bool {
 	switch {
-	case p.whole || len(p.columns) > widest:
+	case p.whole:
 		return false
 	case n < 4:
 		for k := range p.bars {
@@ -233,17 +230,13 @@ func (p *Program) loosen(n int) bool {
 			b.low, b.high = max(0, b.middle-wide), b.middle+wide
 			b.below, b.above = b.low, b.high
 		}
-		p.scan()
-		return len(p.columns) <= widest
-	case p.stored > widest:
-		return false
+		return p.scan()
 	}
 	for k, x := range p.prices {
 		p.bars[k] = bar{middle: x, high: math.MaxFloat64, above: math.MaxFloat64}
 	}
-	p.scan()
 	p.whole = true
-	return true
+	return p.scan()
 }
 
 // recenter puts the middle of the window at the prices.

@@ -96,8 +96,12 @@ func (p *Program) raise(c *column, worth float64) {
 	}
 }
 
-// scan passes over the items and fills the window.
-func (p *Program) scan() {
+// widest is the number of columns that a window has at most.
+const widest = 1 << 20
+
+// scan passes over the items and fills the window. It reports false if that
+// would be too large.
+func (p *Program) scan() bool {
 	p.entrants, p.columns, p.amounts = p.entrants[:0], p.columns[:0], p.amounts[:0]
 	p.spare = append(p.spare[:0], p.capacity...)
 	p.others = 0
@@ -107,12 +111,15 @@ func (p *Program) scan() {
 			continue
 		}
 		if worth, active := p.look(int32(i), x); active {
-			p.enter(int32(i), x, worth)
+			if p.enter(int32(i), x, worth); len(p.columns) > widest {
+				return false
+			}
 		}
 	}
 	if !slices.IsSortedFunc(p.entrants, byRank) {
 		slices.SortFunc(p.entrants, byRank)
 	}
+	return true
 }
 
 func byRank(a, b entrant) int { return cmp.Compare(a.rank, b.rank) }
