@@ -20,4 +20,8 @@
 // on the optimum of a minimisation, which Bound computes. A Solver reads the
 // Problem and returns a Solution; that one carries its own proof: residuals,
 // bound and gap are computed from the problem, not reported by the solver.
+//
+// Package lptest is the suite for solvers, opt/exact and opt/copter have some.
+// ReadMPS and WriteMPS know the format that solvers exchange: a Model is a Problem
+// with names beside it. Scale returns factors that even out the coefficients.
 package lp
