@@ -17,6 +17,9 @@ func TestConformance(t *testing.T) {
 		"two_threads":      func(o *exact.Options) { o.Threads = 2 },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && (name == "two_threads" || name == "ipm") {
+				t.Skip("long")
+			}
 			s := solver(t, change) // it keeps nothing: each use is a new one
 			lptest.Run(t, func() lp.Solver { return s }, lptest.Exact)
 		})
