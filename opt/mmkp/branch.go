@@ -64,14 +64,14 @@ func (p *Program) polish() {
 		for n := 0; n < 40 && !p.collect(false, limit, maxNear+len(p.entrants)); n++ {
 			limit /= 2
 		}
-		p.mend(maxTried)
+		p.mend()
 	}
 }
 
 // prove searches all options. If that ends, no solution is better than the best.
 func (p *Program) prove() {
 	before := p.gap
-	p.mend(maxTried)
+	p.mend()
 	if p.gap < before && !p.collect(true, p.gap-p.tolerance, maxOptions) {
 		return
 	}

@@ -32,14 +32,15 @@ type mending struct {
 // maxShifts is the number of items that one improvement moves at most.
 const maxShifts = 3
 
-// maxTried bounds the combinations of shifts looked at in one go.
+// maxTried bounds the combinations of shifts looked at in one go; programs of
+// less than a thousand items get less, as the search is better there.
 const maxTried = 1 << 14
 
 // mend improves the best solution while some items together can use what is
 // left idle: it costs the price of the idle capacity at most, so that only
 // shifts of less regret than that are of use.
-func (p *Program) mend(budget int) {
-	p.tried, p.allowed = 0, budget
+func (p *Program) mend() {
+	p.tried, p.allowed = 0, min(maxTried, 256+16*p.live)
 	p.room = sized(p.room, (maxShifts+1)*p.k)
 	p.findNow()
 	for p.gap > p.tolerance && p.tried < p.allowed {
