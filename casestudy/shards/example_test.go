@@ -25,10 +25,11 @@ func ExampleShim() {
 }
 
 // A hundred rounds of the greedy balancer.
-func ExampleSimulate() {
+func ExampleTrial_Simulate() {
 	spec := shards.DefaultSpec()
 	spec.Shards, spec.Servers = 64, 8
-	rounds, err := shards.Simulate(context.Background(), spec, shards.Heuristic{}, 100, nil)
+	trial := shards.Trial{Spec: spec, Rounds: 100}
+	rounds, err := trial.Simulate(context.Background(), shards.Heuristic{})
 	if err != nil {
 		fmt.Println(err)
 		return

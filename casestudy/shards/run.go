@@ -33,25 +33,34 @@ type Run struct {
 	Rounds []Round
 }
 
-// Simulate runs a balancer on a workload, each round from the placement of the
-// one before. CPU covers the balancer: edits, solver and shim. It fails with the
-// balancer's error, or if an answer leaves a part of a shard unserved.
-func Simulate(ctx context.Context, spec Spec, b Balancer, rounds int, clock Clock) ([]Round, error) {
-	w, err := NewWorkload(spec)
+// A Trial says how to try methods on a workload.
+type Trial struct {
+	Spec   Spec
+	Rounds int
+	Clock  Clock          // of processor time; nil: times are 0
+	Seen   func(r *Round) // called after every round; nil: nothing is
+}
+
+// Simulate runs a balancer on the trial's workload, each round from the placement
+// of the one before. CPU covers the balancer: edits, solver and shim. It fails
+// with the balancer's error, or if an answer leaves a part of a shard unserved,
+// and returns the rounds before.
+func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
+	w, err := NewWorkload(t.Spec)
 	if err != nil {
 		return nil, err
 	}
 	now := w.Start()
 	var all []Round
-	for k := range rounds {
+	for k := range t.Rounds {
 		if err := ctx.Err(); err != nil {
 			return all, err
 		}
 		in := w.Next()
 		in.Now = now
-		before := clock.read()
+		before := t.Clock.read()
 		r, err := b.Balance(ctx, in)
-		took := clock.read() - before
+		took := t.Clock.read() - before
 		if err != nil {
 			return all, fmt.Errorf("round %d: %w", k, err)
 		}
@@ -59,6 +68,9 @@ func Simulate(ctx context.Context, spec Spec, b Balancer, rounds int, clock Cloc
 			return all, fmt.Errorf("round %d: a shard's parts miss 1 by %v", k, miss)
 		}
 		all = append(all, measure(k, w.Zipf(), in, r, took))
+		if t.Seen != nil {
+			t.Seen(&all[k])
+		}
 		now = r.Assignment
 	}
 	return all, nil

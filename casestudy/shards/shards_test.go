@@ -2,6 +2,7 @@ package shards_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"reflect"
 	"runtime"
@@ -31,7 +32,8 @@ func simulate(t *testing.T, spec shards.Spec, method string, rounds int) *shards
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := shards.Simulate(t.Context(), spec, b, rounds, nil)
+	trial := shards.Trial{Spec: spec, Rounds: rounds}
+	r, err := trial.Simulate(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,9 +189,15 @@ func TestSimulate_is_deterministic(t *testing.T) {
 
 func TestSimulate_ends_with_its_context(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if r, err := shards.Simulate(ctx, small(shards.Stateless), shards.Heuristic{}, 3, nil); err == nil || len(r) != 0 {
-		t.Errorf("got %d rounds and error %v, want none and the context's", len(r), err)
+	defer cancel()
+	trial := shards.Trial{Spec: small(shards.Stateless), Rounds: 5}
+	trial.Seen = func(r *shards.Round) {
+		if r.Round == 2 {
+			cancel()
+		}
+	}
+	if r, err := trial.Simulate(ctx, shards.Heuristic{}); !errors.Is(err, context.Canceled) || len(r) != 3 {
+		t.Errorf("got %d rounds and error %v, want three and the context's", len(r), err)
 	}
 }
 

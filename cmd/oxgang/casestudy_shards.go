@@ -99,14 +99,17 @@ func (s *shardsStudy) run(ctx context.Context, stdout, stderr io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}
-		r, err := shards.Simulate(ctx, s.spec, b, s.rounds, shards.ProcessTime)
+		trial := shards.Trial{Spec: s.spec, Rounds: s.rounds, Clock: shards.ProcessTime}
+		if !s.quiet {
+			trial.Seen = func(r *shards.Round) {
+				fmt.Fprintf(stderr, "%s, round %d: %d movements, %v\n", m, r.Round, r.Movements, r.CPU)
+			}
+		}
+		r, err := trial.Simulate(ctx, b)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}
 		runs = append(runs, shards.Run{Method: m, Spec: s.spec, Rounds: r})
-		if !s.quiet {
-			fmt.Fprintf(stderr, "%s: %d rounds\n", m, len(r))
-		}
 	}
 	if s.csv != "" {
 		if err := whole(s.csv, func(w io.Writer) error { return shards.CSV(w, runs) }); err != nil {
