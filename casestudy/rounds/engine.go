@@ -36,6 +36,9 @@ type Answer struct {
 	// Weights appends a job's weights above 0 to dst.
 	Weights func(id Job, dst []Weight) []Weight
 	Bound   float64 // proven: no choice has a higher value; +Inf: none is known
+	// Prove, if not nil, returns what Bound and Violation are to be; Run calls it
+	// when the clock has stopped.
+	Prove func() (bound, violation float64)
 	// Fractional is the number of jobs that are split in the relaxation: -1 where
 	// Weights shows it.
 	Fractional int

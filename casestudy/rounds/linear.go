@@ -103,6 +103,9 @@ func (f *Linear) Solve(ctx context.Context) (*Answer, error) {
 		Bound:   -s.Bound, Fractional: -1, Violation: s.PrimalResidual,
 		Status: s.Status.String(), Iterations: s.Iterations,
 	}
+	if s.Y != nil {
+		a.Prove = func() (bound, violation float64) { return -lp.Bound(f.Problem, s.Y), lp.PrimalResidual(f.Problem, s.X) }
+	}
 	if c, ok := f.Solver.(*clp); ok {
 		a.Outside = c.took
 	}

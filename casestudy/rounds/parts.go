@@ -85,6 +85,7 @@ func (p *parts) Remove(id Job) error {
 func (p *parts) Solve(ctx context.Context) (*Answer, error) {
 	a := &Answer{Bound: infinite, Status: "optimal"}
 	answers := make([]*Answer, len(p.engines))
+	var prove []func() (bound, violation float64)
 	for i, e := range p.engines {
 		began := cpu()
 		part, err := e.Solve(ctx)
@@ -95,6 +96,9 @@ func (p *parts) Solve(ctx context.Context) (*Answer, error) {
 		took := cpu() - began
 		if part.Outside > 0 {
 			took = part.Outside
+		}
+		if part.Prove != nil {
+			prove = append(prove, part.Prove)
 		}
 		a.Longest = max(a.Longest, took)
 		a.Iterations += part.Iterations
@@ -108,6 +112,13 @@ func (p *parts) Solve(ctx context.Context) (*Answer, error) {
 		} else {
 			a.Fractional += part.Fractional
 		}
+	}
+	a.Prove = func() (bound, violation float64) {
+		for _, part := range prove {
+			_, v := part()
+			a.Violation = max(a.Violation, v)
+		}
+		return infinite, a.Violation
 	}
 	a.Weights = func(id Job, dst []Weight) []Weight {
 		i, from := p.of[id], len(dst)

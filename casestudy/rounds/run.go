@@ -188,6 +188,9 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 	}
 	r.picks = Shim(weights, r.question.Configs, r.question.Capacity)
 	m.Shim = cpu() - began
+	if a.Prove != nil {
+		a.Bound, a.Violation = a.Prove()
+	}
 	m.Longest, m.Bound, m.Residual, m.Iterations, m.Status = a.Longest, a.Bound, a.Violation, a.Iterations, a.Status
 	r.composition(&m, jobs, weights)
 	if a.Fractional >= 0 {
