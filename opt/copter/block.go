@@ -128,29 +128,27 @@ func (b *knapsack) dual(r []float64, scratch []kink) (mu float64, _ []kink) {
 // multiplier 0, comes back to it. With sign -1 everything is mirrored, so that
 // the side is an upper one.
 func (b *knapsack) leave(r []float64, side, sign float64, scratch []kink) (mu float64, _ []kink) {
-	// From far below, where the activity is least, up to 0.
+	// From far below, where the activity is least, up to 0. Where that is without
+	// end, the multiplier starts at the last kink that makes it finite.
 	act, side := 0.0, side*sign
 	scratch = scratch[:0]
-	first := kink{at: 0}
+	start, first := math.Inf(-1), kink{at: 0}
 	for c, v := range r {
 		a := b.coef[c] * sign
-		least := a * b.low[c]
-		if a < 0 {
-			least = a * b.up[c]
-		}
-		at := v / a
 		if a == 0 {
 			continue
 		}
-		if math.IsInf(least, -1) {
-			// Without end below: the multiplier cannot pass this column.
-			if at < 0 {
-				first = kink{min(first.at, at), math.Inf(1)}
-				side = math.Inf(-1)
+		at := v / a
+		if a < 0 && math.IsInf(b.up[c], 1) || a > 0 && math.IsInf(b.low[c], -1) {
+			start = max(start, at)
+			if a > 0 {
+				act += a * b.up[c]
+			} else {
+				act += a * b.low[c]
 			}
 			continue
 		}
-		act += least
+		act += min(a*b.low[c], a*b.up[c])
 		if at < 0 {
 			k := kink{at, math.Abs(a) * (b.up[c] - b.low[c])}
 			if k.at < first.at {
@@ -159,8 +157,14 @@ func (b *knapsack) leave(r []float64, side, sign float64, scratch []kink) (mu fl
 			scratch = append(scratch, k)
 		}
 	}
-	if first.span >= side-act || len(scratch) == 0 {
-		return first.at * sign, scratch
+	start = min(start, 0)
+	switch {
+	case act >= side && !math.IsInf(start, -1):
+		return start * sign, scratch
+	case len(scratch) == 0:
+		return 0, scratch
+	case first.span >= side-act:
+		return max(first.at, start) * sign, scratch
 	}
 	slices.SortFunc(scratch, func(x, y kink) int {
 		if x.at < y.at {
@@ -173,7 +177,7 @@ func (b *knapsack) leave(r []float64, side, sign float64, scratch []kink) (mu fl
 	})
 	for _, k := range scratch {
 		if act += k.span; act >= side {
-			return k.at * sign, scratch
+			return max(k.at, start) * sign, scratch
 		}
 	}
 	return 0, scratch

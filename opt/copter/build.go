@@ -12,7 +12,7 @@ func (s *Solver) build(p *lp.Problem) {
 	w.threads = s.opts.Threads
 	s.buildRows(p)
 	w.slot, w.cost, w.low, w.up, w.coef = w.slot[:0], w.cost[:0], w.low[:0], w.up[:0], w.coef[:0]
-	w.center, w.give = w.center[:0], w.give[:0]
+	w.center, w.give, w.size = w.center[:0], w.give[:0], w.size[:0]
 	w.row, w.val, w.first = w.row[:0], w.val[:0], append(w.first[:0], 0)
 	w.begin, w.blockRow = append(w.begin[:0], 0), w.blockRow[:0]
 	w.blockLow, w.blockUp = w.blockLow[:0], w.blockUp[:0]
@@ -122,7 +122,9 @@ func (s *Solver) buildCol(p *lp.Problem, j int, coef float64, b block) {
 	if math.IsInf(size, 1) {
 		size = 1
 	}
-	size = max(size, 1e-9, math.Abs(s.x[j]))
+	size = max(size, 1e-9)
+	w.size = append(w.size, size)
+	size = max(size, math.Abs(s.x[j]))
 	w.first = append(w.first, int32(len(w.row)))
 	w.slot = append(w.slot, uint32(j))
 	w.cost, w.low, w.up = append(w.cost, col.Cost), append(w.low, col.Low), append(w.up, col.Up)

@@ -1,6 +1,9 @@
 package copter
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // newton maximises the dual of one proximal step over y, from w.y, until the
 // slope is at most tolerance (relative, see residual). It returns the Newton
@@ -9,23 +12,22 @@ type newton struct {
 	w         *work
 	conjugate int // limit of conjugate gradient steps
 
-	free     []int32 // free columns, by block
-	group    []int32 // ends in free of the blocks' groups
-	tied     []bool  // whether the group's block row holds
-	u        []float64
-	diag     []float64
-	damp     []float64
-	dir      []float64
-	r, p, q  []float64 // conjugate gradients
-	pre      []float64
-	trial    []float64
-	matvecs  int
-	dense    bool
-	hess     []float64 // by row and row, if dense
-	mark     []int32
-	list     []int32
-	sum      []float64
-	evalsAll int
+	free    []int32 // free columns, by block
+	group   []int32 // ends in free of the blocks' groups
+	tied    []bool  // whether the group's block row holds
+	u       []float64
+	diag    []float64
+	damp    []float64
+	dir     []float64
+	r, p, q []float64 // conjugate gradients
+	pre     []float64
+	trial   []float64
+	matvecs int
+	dense   bool
+	hess    []float64 // by row and row, if dense
+	mark    []int32
+	list    []int32
+	sum     []float64
 }
 
 func newNewton(w *work, conjugate int) *newton {
@@ -38,11 +40,11 @@ func newNewton(w *work, conjugate int) *newton {
 }
 
 // solve returns the number of steps, and of evaluations of the dual.
-func (n *newton) solve(tolerance float64, limit int) (steps, evals int) {
+func (n *newton) solve(ctx context.Context, tolerance float64, limit int) (steps, evals int) {
 	w := n.w
 	w.minimise(w.y)
 	evals = 1
-	for ; steps < limit; steps++ {
+	for ; steps < limit && ctx.Err() == nil; steps++ {
 		res := w.residual()
 		if res <= tolerance {
 			break
@@ -234,7 +236,6 @@ func (n *newton) direction(tolerance float64) {
 			return
 		}
 		n.times(n.p, n.q)
-		n.matvecs++
 		curve := dot(n.p, n.q)
 		if !(curve > 0) {
 			return
@@ -269,9 +270,6 @@ func (n *newton) search(slope float64) (evals int, moved bool) {
 		w.minimise(n.trial)
 		evals++
 		s := dot(w.miss, n.dir)
-		if debug {
-			println("   t", int(t*1e6), int(1e6*s/slope))
-		}
 		if s >= -0.5*slope && s <= 0.8*slope || s > 0 && t >= 1e6 {
 			copy(w.y, n.trial)
 			return evals, true
@@ -322,5 +320,3 @@ func sized[T any](s []T, n int) []T {
 	}
 	return s[:n]
 }
-
-var debug bool

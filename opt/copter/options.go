@@ -8,25 +8,25 @@ import (
 
 // Options sets a Solver's tolerances and limits. All limits are counts.
 type Options struct {
-	Primal     float64 // largest violation of a row or bound, relative to 1 + its side
-	Gap        float64 // largest distance from the certified bound, relative to 1 + |objective|
-	Passes     int     // passes over all columns: how often the working set is chosen
-	Outer      int     // proximal steps for one working set
-	Steps      int     // Newton steps for one proximal step
-	Conjugate  int     // conjugate gradient steps for one Newton step
-	Proximal   float64 // weight of the proximal term in a cold first step
-	Shrink     float64 // factor of that weight from one step to the next
-	Working    int     // columns in the working set, as a multiple of the rows
-	Threads    int     // goroutines within a call; the result is the same for any number
-	Polish     bool    // move to a vertex, where few values are fractional
-	SmallIsAll int     // problems of so many columns have them all in the working set
+	Primal    float64 // largest violation of a row or bound, relative to 1 + its side
+	Dual      float64 // largest reduced cost that no bound holds, relative to 1 + the column's cost
+	Gap       float64 // largest distance from the certified bound, relative to 1 + |objective|
+	Passes    int     // passes over all columns: how often the working set is chosen
+	Outer     int     // proximal steps for one working set
+	Steps     int     // Newton steps for one proximal step
+	Conjugate int     // conjugate gradient steps for one Newton step
+	Proximal  float64 // weight of the proximal term in a cold first step
+	Shrink    float64 // factor of that weight from one step to the next
+	Working   int     // columns in the working set, as a multiple of the rows
+	Threads   int     // goroutines within a call; the result is the same for any number
+	Polish    bool    // move to a vertex, where few values are fractional
 }
 
 // DefaultOptions returns tolerances of 1e-4 and one thread.
 func DefaultOptions() Options {
 	return Options{
-		Primal: 1e-4, Gap: 1e-4, Passes: 60, Outer: 60, Steps: 60, Conjugate: 200,
-		Proximal: 1, Shrink: 0.2, Working: 16, Threads: 1, SmallIsAll: 50_000,
+		Primal: 1e-4, Dual: 1e-4, Gap: 1e-4, Passes: 60, Outer: 60, Steps: 60, Conjugate: 200,
+		Proximal: 1, Shrink: 0.2, Working: 16, Threads: 1,
 	}
 }
 
@@ -39,6 +39,7 @@ func (o Options) Validate() error {
 		}
 	}
 	inside("primal tolerance", o.Primal, 1e-12, 1)
+	inside("dual tolerance", o.Dual, 1e-12, 1)
 	inside("gap tolerance", o.Gap, 1e-12, 1)
 	inside("passes", float64(o.Passes), 1, math.MaxInt32)
 	inside("outer steps", float64(o.Outer), 1, math.MaxInt32)
@@ -48,6 +49,5 @@ func (o Options) Validate() error {
 	inside("shrink", o.Shrink, 1e-3, 0.999)
 	inside("working set", float64(o.Working), 2, 1e6)
 	inside("threads", float64(o.Threads), 1, 1024)
-	inside("small problem", float64(o.SmallIsAll), 0, math.MaxInt32)
 	return errors.Join(errs...)
 }

@@ -9,9 +9,10 @@ import (
 // A pass prices all columns at the multipliers y: it finds the bound that y
 // proves, how good x is, and which columns belong in the working set.
 type pass struct {
-	bound     float64
-	endless   bool // a column without a bound has a reduced cost of the wrong sign
-	objective float64
+	bound     float64 // of y: no feasible x is lower
+	estimate  float64 // the bound, if what dual measures were 0
+	dual      float64 // largest reduced cost that no bound holds, as lp.DualResidual
+	objective float64 // of x
 	violation float64 // of rows by x, as lp.PrimalResidual
 	broken    bool    // a column is in two blocks: the shape is not the problem's
 	picked    int
@@ -73,11 +74,12 @@ func (s *Solver) price(p *lp.Problem, theta float64) pass {
 
 // gather adds the shares up.
 func (s *Solver) gather(p *lp.Problem) pass {
-	total := pass{bound: p.Offset, objective: p.Offset}
+	total := pass{bound: p.Offset, estimate: p.Offset, objective: p.Offset}
 	for k := range s.shares {
 		sh := &s.shares[k]
 		total.bound += sh.bound
-		total.endless = total.endless || sh.endless
+		total.estimate += sh.estimate
+		total.dual = max(total.dual, sh.dual)
 		total.broken = total.broken || sh.broken
 		total.objective += sh.objective
 		total.violation = max(total.violation, sh.violation)
@@ -93,7 +95,9 @@ func (s *Solver) gather(p *lp.Problem) pass {
 		s.act[c] = act
 		total.violation = max(total.violation, over(act, low, up))
 		if v := s.y[i]; v != 0 {
-			total.bound += v * sideFor(v, low, up, math.Inf(-1)*v)
+			part := v * sideFor(v, low, up, 0) // keep drops what no side holds
+			total.bound += part
+			total.estimate += part
 		}
 	}
 	return total
@@ -133,26 +137,26 @@ func (s *Solver) priceBlock(p *lp.Problem, sh *share, row int32, cols []uint32, 
 			s.spread(sh.act, rows, values, x)
 		}
 	}
+	b := block{row: row, low: math.Inf(-1), up: math.Inf(1)}
 	mu := 0.0
-	b := block{row: row}
 	if row >= 0 {
 		b.low, b.up = p.Sides(int(row))
 		sh.violation = max(sh.violation, over(act, b.low, b.up))
 		mu = s.blockDual(sh, cols, lows, ups, b)
-		sh.bound += mu * sideFor(mu, b.low, b.up, 0)
+		part := mu * sideFor(mu, b.low, b.up, 0)
+		sh.bound += part
+		sh.estimate += part
 		s.y[row] = mu
 	}
 	picked := len(sh.cols)
 	for c, j := range cols {
-		d := sh.r[c] - mu*sh.a[c]
-		low, up, x := lows[j], ups[j], s.x[j]
-		end := sideFor(d, low, up, math.NaN())
+		d, x := sh.r[c]-mu*sh.a[c], s.x[j]
+		end := sideFor(d, lows[j], ups[j], math.NaN())
 		if math.IsNaN(end) {
-			if math.Abs(d) > 1e-13*(math.Abs(costs[j])+math.Abs(mu*sh.a[c])) {
-				sh.endless = true
-			}
+			s.unheld(p, sh, int(j), d, mu*sh.a[c])
 		} else {
 			sh.bound += d * end
+			sh.estimate += d * end
 		}
 		importance := math.Abs(d) / (math.Abs(costs[j]) + s.shape.size)
 		sh.count[bucketOf(importance)]++
@@ -172,6 +176,22 @@ func (s *Solver) priceBlock(p *lp.Problem, sh *share, row int32, cols []uint32, 
 	if len(sh.cols) > picked {
 		b.end = int32(len(sh.cols))
 		sh.blocks = append(sh.blocks, b)
+	}
+}
+
+// unheld counts the reduced cost d of column j, which no bound holds: 0 if it is
+// rounding of the terms that it is the sum of, and else the end of all bounds.
+func (s *Solver) unheld(p *lp.Problem, sh *share, j int, d, part float64) {
+	rows, values := p.Entries(j)
+	cost := math.Abs(p.Costs()[j])
+	size := cost + math.Abs(part)
+	for e, q := range rows {
+		size += math.Abs(values[e] * s.lambda[q])
+	}
+	sh.dual = max(sh.dual, math.Abs(d)/(1+cost))
+	if math.Abs(d) > 1e-12*size {
+		sh.bound = math.Inf(-1)
+		sh.estimate += d * s.x[j]
 	}
 }
 

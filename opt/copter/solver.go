@@ -8,8 +8,9 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Solver solves linear programs, each from where the last one ended.
-// Not safe for concurrent use.
+// A Solver solves linear programs, each from where the last one ended: what
+// stays of the last problem's columns and rows, by index and stamp, starts from
+// its x and y. It implements lp.Solver. Not safe for concurrent use.
 type Solver struct {
 	opts  Options
 	shape shape
@@ -22,14 +23,22 @@ type Solver struct {
 	lambda   []float64 // y of the coupling rows, 0 of blocks
 	act      []float64 // by coupling row: activity of x
 	all      bool      // all coupling rows are in the restricted problem
-	rowAt    []int32   // by row slot: coupling row of the restricted problem, or -1
+	rowAt    []int32   // by row slot: row of the restricted problem, or -1
 	worth    []float64 // by coupling row: what a unit of it costs, about
-	rho      float64
-	theta    float64 // importance up to which columns are in the working set
+	rho      float64   // weight of the proximal term
+	theta    float64   // importance up to which columns are in the working set
+	strict   float64   // factor of the tolerances inside
+
+	best       pass      // of the highest bound
+	bestY      []float64 // its multipliers
+	iterations int
+	sweeps     int
 
 	shares   []share
 	shareCut []int
-	trace    func(string, ...any)
+
+	nested bool // solves for a certificate
+	trace  func(string, ...any)
 }
 
 // New returns a solver, or what is wrong with the options.
@@ -40,230 +49,175 @@ func New(o Options) (*Solver, error) {
 	return &Solver{opts: o}, nil
 }
 
-// Reset forgets earlier solutions.
-func (s *Solver) Reset() { *s = Solver{opts: s.opts, trace: s.trace} }
+// Reset forgets earlier solutions: the next call starts from nothing.
+func (s *Solver) Reset() { *s = Solver{opts: s.opts, nested: s.nested, trace: s.trace} }
 
-func (s *Solver) log(format string, args ...any) {
-	if s.trace != nil {
-		s.trace(format, args...)
-	}
-}
+// warmWeight is the proximal weight of a warm first step, as a multiple of that
+// of a cold one.
+const warmWeight = 1e-2
 
-// Solve solves p.
+// leastStrict bounds how much tighter than asked the inner tolerances get.
+const leastStrict = 1e-6
+
+// Solve solves p; see lp.Solver. It returns no error. A solution is Optimal when
+// its primal residual, its dual residual and its gap are within the options,
+// Infeasible or Unbounded only with a certificate.
+//
+// Time: a few passes over all columns and, for each proximal step, some dozens
+// over the working set. Memory: 12 bytes a column slot, and 100 bytes a column and
+// 12 a coefficient of the working set.
 func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error) {
 	warm := s.load(p)
-	s.rho = s.opts.Proximal
+	s.rho, s.strict = s.opts.Proximal, 1
 	if warm {
-		s.rho *= 1e-2
+		s.rho *= warmWeight
 	}
-	sol := &lp.Solution{Status: lp.Limited}
-	target := s.target(p)
-	if target >= p.Cols() {
-		s.theta = math.Inf(1)
-	}
-	best := math.Inf(-1)
-	for k := 0; k < s.opts.Passes; k++ {
-		got := s.price(p, s.theta)
-		if got.broken {
-			s.shape.reshape(p, false)
-			s.cutShares(p)
-			got = s.price(p, s.theta)
+	s.iterations, s.sweeps = 0, 0
+	s.best = pass{bound: math.Inf(-1), dual: math.Inf(1)}
+	s.bestY = append(s.bestY[:0], s.y...)
+	out := s.passes(ctx, p, warm)
+	s.known = true
+	return out, nil
+}
+
+// passes prices all columns and solves the restricted problem, in turn.
+func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solution {
+	watch := watch{}
+	for k := range s.opts.Passes {
+		got := s.choose(p)
+		s.log("pass %d: objective %.8g bound %.8g violation %.2e dual %.2e picked %d", k, got.objective, got.bound, got.violation, got.dual, got.picked)
+		if got.bound > s.best.bound {
+			s.best = got
+			copy(s.bestY, s.y)
 		}
-		if got.picked > 4*target || got.picked < target/8 && got.picked < p.Cols() {
-			s.theta = s.quantile(target)
-			got = s.price(p, s.theta)
+		if s.within(got) {
+			out := s.finish(p, lp.Optimal)
+			if out.Gap <= s.opts.Gap || s.strict <= leastStrict {
+				return out
+			}
+			s.strict *= 0.1
 		}
-		best = max(best, got.bound)
-		gap := math.Abs(got.objective-got.bound) / (1 + math.Abs(got.objective))
-		s.log("pass %d: objective %.8g bound %.8g gap %.2e violation %.2e picked %d theta %.2e endless %v", k, got.objective, got.bound, gap, got.violation, got.picked, s.theta, got.endless)
-		if got.violation <= s.opts.Primal && gap <= s.opts.Gap && !got.endless {
-			sol.Status = lp.Optimal
-			break
+		if ctx.Err() != nil {
+			return s.finish(p, lp.Interrupted)
+		}
+		if out := s.certificate(ctx, p, watch.stalled(got, s.far())); out != nil {
+			return out
 		}
 		s.all = k == 0 && !warm
 		s.build(p)
-		s.restricted(ctx, sol)
+		s.restricted(ctx)
 		s.keep()
-		if ctx.Err() != nil {
-			sol.Status = lp.Interrupted
-			break
-		}
 	}
-	s.known = true
-	sol.X = append([]float64(nil), s.x...)
-	sol.Y = append([]float64(nil), s.y...)
-	return sol, nil
+	return s.finish(p, lp.Limited)
 }
 
-// target returns how many columns the working set should have.
-func (s *Solver) target(p *lp.Problem) int {
-	t := max(s.opts.Working*p.Rows(), s.opts.SmallIsAll)
-	return min(t, p.Cols())
+// choose prices all columns, and again if the shape turns out to be another
+// problem's or the working set's size to be far off.
+func (s *Solver) choose(p *lp.Problem) pass {
+	target := min(max(s.opts.Working*p.Rows(), small), p.Cols())
+	if target == p.Cols() {
+		s.theta = math.Inf(1)
+	}
+	got := s.price(p, s.theta)
+	if got.broken {
+		s.shape.reshape(p, false)
+		s.cutShares(p)
+		s.value(p)
+		got = s.price(p, s.theta)
+	}
+	if got.picked > 4*target || got.picked < target/8 {
+		s.theta = s.quantile(target)
+		got = s.price(p, s.theta)
+	}
+	return got
 }
 
-// quantile returns the importance that about n columns are at most, from the
-// counts of the last pass.
-func (s *Solver) quantile(n int) float64 {
-	total := 0
-	for b := range buckets {
-		for k := range s.shares {
-			total += int(s.shares[k].count[b])
-		}
-		if total >= n {
-			return math.Float64frombits(uint64(b+1) << 51)
-		}
-	}
-	return math.Inf(1)
+// within reports whether a pass found x and y within the tolerances. The gap is
+// that to an estimate, where a column without a bound has a reduced cost that only
+// the dual tolerance covers.
+func (s *Solver) within(got pass) bool {
+	return got.violation <= s.opts.Primal && got.dual <= s.opts.Dual*s.strict &&
+		relativeGap(got.objective, got.estimate) <= s.opts.Gap*s.strict
 }
 
-// load fits what is kept to the problem, and reports whether it is a start.
-func (s *Solver) load(p *lp.Problem) bool {
-	warm := s.known
-	fresh := make([]int, 0)
-	n, m := p.ColSlots(), p.RowSlots()
-	for len(s.x) < n {
-		s.x, s.colStamp = append(s.x, 0), append(s.colStamp, 0)
-	}
-	s.x, s.colStamp = s.x[:n], s.colStamp[:n]
-	lows, ups := p.Lows(), p.Ups()
-	for j := range s.x {
-		if stamp := p.ColStamp(j); s.colStamp[j] != stamp {
-			s.x[j], s.colStamp[j] = 0, stamp
-		}
-		s.x[j] = clip(s.x[j], lows[j], ups[j])
-	}
-	for len(s.y) < m {
-		s.y = append(s.y, 0)
-	}
-	s.y = s.y[:m]
-	for i := range s.y {
-		if i >= len(s.shape.stamp) || s.shape.stamp[i] != p.RowStamp(i) {
-			s.y[i] = 0
-		}
-	}
-	_ = fresh
-	s.shape.reshape(p, warm)
-	s.lambda = sized(s.lambda, m)
-	s.cutShares(p)
-	s.value(p)
-	return warm
-}
-
-// cutShares cuts the blocks for pricing.
-func (s *Solver) cutShares(p *lp.Problem) {
-	loose := (len(s.shape.loose) + looseChunk - 1) / looseChunk
-	n := min(max(p.Nonzeros()/(100_000+8*len(s.shape.rows)), 1), 32)
-	s.shares = sized(s.shares, n)
-	s.shareCut = append(s.shareCut[:0], 0)
-	done := 0
-	all := len(s.shape.blocks) + loose
-	for b := range all {
-		if b < len(s.shape.blocks) {
-			done += len(p.RowCols(int(s.shape.blocks[b])))
-		} else {
-			done += looseChunk
-		}
-		if len(s.shareCut) < n && done*n >= p.Cols()*len(s.shareCut) {
-			s.shareCut = append(s.shareCut, b+1)
-		}
-	}
-	for len(s.shareCut) <= n {
-		s.shareCut = append(s.shareCut, all)
-	}
-}
-
-// value estimates what a unit of each coupling row costs: the mean cost of its
-// columns over their mean coefficient. Of long rows a sample is enough.
-func (s *Solver) value(p *lp.Problem) {
-	m := len(s.shape.rows)
-	s.worth = sized(s.worth, m)
-	cost, amount := make([]float64, m), make([]float64, m)
-	costs := p.Costs()
-	step := max(p.Cols()/1_000_000, 1)
-	for j := 0; j < p.ColSlots(); j += step {
-		rows, values := p.Entries(j)
-		for e, q := range rows {
-			if i := s.shape.index[q]; i >= 0 {
-				cost[i] += max(math.Abs(costs[j]), 0.1*s.shape.size)
-				amount[i] += math.Abs(values[e])
-			}
-		}
-	}
-	for i := range s.worth {
-		s.worth[i] = s.shape.size
-		if amount[i] > 0 {
-			s.worth[i] = cost[i] / amount[i]
-		}
-	}
+func relativeGap(objective, bound float64) float64 {
+	return math.Abs(objective-bound) / (1 + math.Abs(objective))
 }
 
 // restricted solves the restricted problem by proximal steps.
-func (s *Solver) restricted(ctx context.Context, sol *lp.Solution) {
+func (s *Solver) restricted(ctx context.Context) {
 	w := &s.work
 	n := newNewton(w, s.opts.Conjugate)
-	gap := 1.0
+	primal, dual, gap := 0.5*s.opts.Primal*s.strict, 0.5*s.opts.Dual*s.strict, 0.3*s.opts.Gap*s.strict
+	farFrom := 1.0
 	for range s.opts.Outer {
-		if ctx.Err() != nil {
-			return
-		}
 		w.scale = 1 / s.rho
-		tolerance := max(0.2*s.opts.Primal, min(1e-2, 0.1*gap))
-		steps, evals := n.solve(tolerance, s.opts.Steps)
-		objective, bound := w.objective(), w.bound()
-		gap = math.Abs(objective-bound) / (1 + math.Abs(objective))
-		res := w.residual()
-		sol.Iterations++
-		sol.Sweeps += evals
-		active, nnz := 0, 0
-		for i := range w.z {
-			if w.z[i] == w.rowLow[i] || w.z[i] == w.rowUp[i] {
-				active++
-			}
-		}
-		for _, i := range w.row {
-			if w.z[i] == w.rowLow[i] || w.z[i] == w.rowUp[i] {
-				nnz++
-			}
-		}
-		s.log("  active rows %d of %d, nnz %d of %d; matvecs %d", active, len(w.z), nnz, len(w.row), n.matvecs)
-		s.log("  rho %.1e: %d steps %d evals, free %d groups %d, objective %.8g bound %.8g gap %.2e residual %.2e (to %.1e)", s.rho, steps, evals, len(n.free), len(n.group), objective, bound, gap, res, tolerance)
+		tolerance := max(0.4*primal, min(1e-2, 0.1*farFrom))
+		steps, sweeps := n.solve(ctx, tolerance, s.opts.Steps)
+		bound, held := w.bound()
+		farFrom = relativeGap(w.objective(), bound)
+		residual := w.residual()
+		s.iterations++
+		s.sweeps += sweeps
+		s.log("  weight %.1e: %d steps %d sweeps, free %d, objective %.8g bound %.8g dual %.2e residual %.2e (to %.1e)", s.rho, steps, sweeps, len(n.free), w.objective(), bound, held, residual, tolerance)
 		copy(w.center, w.x)
 		copy(w.zCenter, w.z)
-		if res <= 0.5*s.opts.Primal && gap <= 0.3*s.opts.Gap {
+		if ctx.Err() != nil || residual <= primal && held <= dual && farFrom <= gap {
 			return
 		}
-		switch {
-		case gap <= 0.3*s.opts.Gap || gap/(0.3*s.opts.Gap) < res/(0.5*s.opts.Primal):
-			if steps > 40 {
-				s.rho = min(s.rho/math.Sqrt(s.opts.Shrink), 1e8)
-			}
-		case steps <= 10:
-			s.rho = max(s.rho*s.opts.Shrink, 1e-8)
-		case steps <= 20:
-			s.rho = max(s.rho*math.Sqrt(s.opts.Shrink), 1e-8)
-		case steps > 40:
-			s.rho = min(s.rho/math.Sqrt(s.opts.Shrink), 1e8)
-		}
-		if gap < 0.1 && nnz < len(w.row)/2 && len(w.row) > 100_000 {
-			return
+		s.weigh(steps, residual/primal, max(held/dual, farFrom/gap))
+		if farFrom < 0.1 && w.thin() {
+			return // without the rows that have no price it is much smaller
 		}
 	}
 }
 
-// keep writes the working set's x and y back.
+// weigh sets the next proximal weight: smaller while the dual lags behind the
+// primal residual (each relative to what is asked) and the steps come easily,
+// larger when they do not.
+func (s *Solver) weigh(steps int, primal, dual float64) {
+	factor := 1.0
+	switch {
+	case steps > 40:
+		factor = 1 / math.Sqrt(s.opts.Shrink)
+	case dual <= 1 || dual < primal:
+	case steps <= 10:
+		factor = s.opts.Shrink
+	case steps <= 20:
+		factor = math.Sqrt(s.opts.Shrink)
+	}
+	s.rho = clip(s.rho*factor, 1e-10, 1e8)
+}
+
+// keep writes the working set's x and y back, unless numbers overflowed.
 func (s *Solver) keep() {
 	w := &s.work
+	total := 0.0
+	for _, v := range w.center {
+		total += v
+	}
+	for _, v := range w.y {
+		total += v
+	}
+	if math.IsNaN(total) || math.IsInf(total, 0) {
+		s.rho = min(s.rho*1e4, 1e8)
+		return
+	}
 	for c, j := range w.slot {
 		s.x[j] = w.center[c]
 	}
 	for c, i := range w.rowSlot {
 		v := w.y[c]
-		if within(w.z[c], w.rowLow[c], w.rowUp[c], near) {
-			v = 0
-		}
-		if v > 0 && math.IsInf(w.rowLow[c], -1) || v < 0 && math.IsInf(w.rowUp[c], 1) {
+		if within(w.z[c], w.rowLow[c], w.rowUp[c], near) ||
+			v > 0 && math.IsInf(w.rowLow[c], -1) || v < 0 && math.IsInf(w.rowUp[c], 1) {
 			v = 0
 		}
 		s.y[i] = v
+	}
+}
+
+func (s *Solver) log(format string, args ...any) {
+	if s.trace != nil {
+		s.trace(format, args...)
 	}
 }

@@ -13,6 +13,7 @@ type work struct {
 	center, x         []float64 // proximal centre x̄, and the minimiser at y
 	target            []float64 // x before bounds and block row
 	reduced           []float64 // cost less the coupling rows' part
+	size              []float64 // of a column's values, about
 	give              []float64 // 1/weight of the proximal term, at weight 1
 	first             []int32   // entries of column c: first[c] to first[c+1]
 	row               []int32   // coupling row of an entry
@@ -123,12 +124,13 @@ func (w *work) objective() float64 {
 	return total
 }
 
-// bound returns the Lagrangian bound of y on the restricted problem, with slack:
-// a reduced cost that no bound holds counts with the column's own scale.
-func (w *work) bound() float64 {
-	total := w.restCost
+// bound returns the bound of y on the restricted problem, and the largest reduced
+// cost that no bound holds, relative to 1 + the column's cost. The bound takes
+// these as if x were the end of their columns.
+func (w *work) bound() (bound, unheld float64) {
+	bound = w.restCost
 	for i, v := range w.y {
-		total += v * (sideFor(v, w.rowLow[i], w.rowUp[i], w.z[i]) - w.base[i])
+		bound += v * (sideFor(v, w.rowLow[i], w.rowUp[i], w.z[i]) - w.base[i])
 	}
 	var scratch []kink
 	for b := range w.blockRow {
@@ -137,14 +139,31 @@ func (w *work) bound() float64 {
 		if w.blockRow[b] >= 0 {
 			k := w.knapsack(b)
 			mu, scratch = k.dual(w.reduced[from:to], scratch)
-			total += mu * sideFor(mu, w.blockLow[b], w.blockUp[b], 0)
+			bound += mu * sideFor(mu, w.blockLow[b], w.blockUp[b], 0)
 		}
 		for c := from; c < to; c++ {
 			d := w.reduced[c] - mu*w.coef[c]
-			total += d * sideFor(d, w.low[c], w.up[c], w.x[c]-math.Copysign(math.Abs(w.x[c]-w.center[c])+math.Abs(w.x[c]), d))
+			end := sideFor(d, w.low[c], w.up[c], math.NaN())
+			if math.IsNaN(end) {
+				end = w.x[c]
+				unheld = max(unheld, math.Abs(d)/(1+math.Abs(w.cost[c])))
+			}
+			bound += d * end
 		}
 	}
-	return total
+	return bound, unheld
+}
+
+// thin reports whether most coefficients are in rows that do not hold, in a
+// problem large enough for that to matter.
+func (w *work) thin() bool {
+	held := 0
+	for _, i := range w.row {
+		if w.z[i] == w.rowLow[i] || w.z[i] == w.rowUp[i] {
+			held++
+		}
+	}
+	return len(w.row) > 100_000 && held < len(w.row)/2
 }
 
 // sideFor returns the end of low..up at which v times it is least, or otherwise

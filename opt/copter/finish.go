@@ -1,0 +1,137 @@
+package copter
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/opt/lp"
+)
+
+// finish makes the solution of x and the best multipliers: it repairs packing
+// rows, moves to a vertex if asked to, and grades what came of it.
+func (s *Solver) finish(p *lp.Problem, status lp.Status) *lp.Solution {
+	x := append([]float64(nil), s.x...)
+	s.repair(p, x)
+	if s.opts.Polish {
+		s.polish(p, x)
+	}
+	out := &lp.Solution{
+		Status: status, X: x, Y: append([]float64(nil), s.bestY...), Objective: lp.Objective(p, x),
+		Bound: s.best.bound, DualResidual: s.best.dual, Iterations: s.iterations, Sweeps: s.sweeps,
+	}
+	out.PrimalResidual = lp.PrimalResidual(p, x)
+	if p.Nonzeros() <= sample || math.IsInf(out.Bound, -1) {
+		out.DualResidual = lp.DualResidual(p, out.Y)
+		out.Bound = max(out.Bound, lp.Bound(p, out.Y))
+	}
+	out.Gap = relativeGap(out.Objective, out.Bound)
+	return out
+}
+
+// A cut is a column that a row that is too full may take from.
+type cut struct {
+	col  int32
+	coef float64
+	loss float64 // what a unit of the row is worth to the column, after all prices
+}
+
+// repair takes from the columns of rows that are above their upper side what is
+// too much, the least valuable first, where that can hurt no other row: of
+// columns that are at least 0 and have coefficients of at least 0, in rows
+// without a lower side, only. So an allocation comes back feasible to rounding.
+// Then it gives what room is left to columns that are in use and gain by it.
+func (s *Solver) repair(p *lp.Problem, x []float64) {
+	act := lp.Activities(p, x)
+	full := make([]bool, len(act))
+	any := false
+	for i, a := range act {
+		_, up := p.Sides(i)
+		full[i] = a > up
+		any = any || full[i]
+	}
+	if !any {
+		return
+	}
+	cuts := make(map[uint32][]cut)
+	for j, v := range x {
+		if v <= 0 || !packed(p, j) {
+			continue
+		}
+		rows, values := p.Entries(j)
+		loss := -p.Costs()[j]
+		for e, q := range rows {
+			loss += values[e] * s.lambda[q]
+		}
+		for e, q := range rows {
+			if full[q] {
+				cuts[q] = append(cuts[q], cut{int32(j), values[e], loss / values[e]})
+			}
+		}
+	}
+	touched := make(map[uint32]bool)
+	for i := range act {
+		s.empty(p, uint32(i), cuts[uint32(i)], x, act, touched)
+	}
+	s.fill(p, x, act)
+}
+
+// empty takes from x what is too much in row i.
+func (s *Solver) empty(p *lp.Problem, i uint32, from []cut, x, act []float64, _ map[uint32]bool) {
+	slices.SortFunc(from, func(a, b cut) int {
+		return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.col, b.col))
+	})
+	_, up := p.Sides(int(i))
+	for _, c := range from {
+		excess := act[i] - up
+		if excess <= 0 {
+			return
+		}
+		less := min(x[c.col]-p.Lows()[c.col], excess/c.coef*(1+1e-15))
+		s.shift(p, int(c.col), -less, x, act)
+	}
+}
+
+// fill gives room to columns in use that lower the objective.
+func (s *Solver) fill(p *lp.Problem, x, act []float64) {
+	for j, v := range x {
+		if v <= 0 || p.Costs()[j] >= 0 || !packed(p, j) {
+			continue
+		}
+		room := p.Ups()[j] - v
+		rows, values := p.Entries(j)
+		for e, q := range rows {
+			_, up := p.Sides(int(q))
+			room = min(room, (up-act[q])/values[e])
+		}
+		if room > 0 && !math.IsInf(room, 1) {
+			s.shift(p, j, room, x, act)
+		}
+	}
+}
+
+// shift adds to column j of x.
+func (s *Solver) shift(p *lp.Problem, j int, by float64, x, act []float64) {
+	v := clip(x[j]+by, p.Lows()[j], p.Ups()[j])
+	rows, values := p.Entries(j)
+	for e, q := range rows {
+		act[q] += values[e] * (v - x[j])
+	}
+	x[j] = v
+}
+
+// packed reports whether less of column j hurts no row: it is at least 0, and so
+// are its coefficients, in rows without a lower side.
+func packed(p *lp.Problem, j int) bool {
+	if p.Lows()[j] < 0 {
+		return false
+	}
+	rows, values := p.Entries(j)
+	for e, q := range rows {
+		low, _ := p.Sides(int(q))
+		if values[e] < 0 || !math.IsInf(low, -1) {
+			return false
+		}
+	}
+	return true
+}
