@@ -28,7 +28,7 @@ func (p *Program) begin(prices []float64) {
 
 // small is the number of stored choices up to which a program without prices
 // starts with the widest window: all of them.
-const small = 1 << 14
+const small = 1 << 11
 
 // maxWindows is the number of windows until the search for prices gives up; a
 // window that does not hold the lowest bound is followed by one of four times

@@ -3,12 +3,14 @@ package mmkp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
@@ -80,7 +82,7 @@ func TestSolve_agrees_with_trying_everything(t *testing.T) {
 	solver := mmkp.NewSolver() // one for all: no memory may leak into the next problem
 	rapid.Check(t, func(rt *rapid.T) {
 		p := draw(rt, shape{items: 5, choices: 4, resources: 3, must: true})
-		s, err := solver.Solve(context.Background(), p, nil, mmkp.DefaultOptions())
+		s, err := solver.Solve(context.Background(), p, drawStart(rt, p), mmkp.DefaultOptions())
 		best, ok := brute(p, nil)
 		if !ok {
 			if !errors.Is(err, mmkp.ErrInfeasible) {
@@ -99,6 +101,70 @@ func TestSolve_agrees_with_trying_everything(t *testing.T) {
 			rt.Fatalf("bound %v below the optimum %v", s.Bound, best)
 		}
 	})
+}
+
+// drawStart draws prices to start from: none, or any, near and far.
+func drawStart(t *rapid.T, p *mmkp.Problem) []float64 {
+	if rapid.Bool().Draw(t, "cold") {
+		return nil
+	}
+	start := make([]float64, len(p.Capacity))
+	for k := range start {
+		start[k] = rapid.SampledFrom([]float64{0, 0, 1e-9, 0.1, 0.5, 1, 7, 1e6}).Draw(t, "price")
+	}
+	return start
+}
+
+// The lowest bound does not depend on where the walk starts: from nothing, in
+// one window or in several, or from any prices.
+func TestSolve_start_prices_change_no_bound(t *testing.T) {
+	opts := mmkp.DefaultOptions()
+	opts.MaxNodes = 0
+	for _, items := range []int{40, 400} { // one window, and more choices than that is for
+		for n := range 20 {
+			p := crowded(items, n)
+			cold, err := mmkp.Solve(t.Context(), p, nil, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, start := range [][]float64{{0, 0, 0, 0}, {9, 0, 1e3, 0.1}, {1e-6, 1e6, 1, 1}} {
+				warm, err := mmkp.Solve(t.Context(), p, start, opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if math.Abs(warm.Bound-cold.Bound) > 1e-8*cold.Bound {
+					t.Errorf("%d items, program %d: bound %v from %v (%d steps), want %v (%d steps)", items, n, warm.Bound, start, warm.Iterations, cold.Bound, cold.Iterations)
+				}
+				if err := consistent(p, warm); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// crowded makes a program over four resources that has too little of each; some
+// choices use two, and some items must be served.
+func crowded(items, n int) *mmkp.Problem {
+	r := rng.Stream(5, fmt.Sprintf("crowded/%d/%d", items, n))
+	p := &mmkp.Problem{}
+	for range 4 {
+		p.Capacity = append(p.Capacity, float64(items)*(0.5+r.Float64()))
+	}
+	for range items {
+		it, skill := mmkp.Item{Must: r.IntN(20) == 0}, r.Float64()
+		for k := range p.Capacity {
+			for _, size := range []float64{1, 2, 4, 8} {
+				c := mmkp.Choice{Value: skill * math.Sqrt(size) * r.Float64(), Use: mmkp.Use{Resource: k, Amount: size}}
+				if r.IntN(8) == 0 {
+					c.More = []mmkp.Use{{Resource: r.IntN(4), Amount: 1}}
+				}
+				it.Choices = append(it.Choices, c)
+			}
+		}
+		p.Items = append(p.Items, it)
+	}
+	return p
 }
 
 func TestSolve_agrees_with_the_exact_solver(t *testing.T) {
