@@ -20,11 +20,11 @@ const (
 // exact name wins over a pattern, and a longer pattern over a shorter one.
 var rooms = []room{
 	{"cmd/...", 9}, // programs
-	{"casestudy/...", 9},
 	{"internal/papersdoc", 9},
 	{"internal/fitcatalog", 9},
 
 	{"dashboard", 8}, // windows; the composed options
+	{"casestudy/...", 8},
 	{"report", 8},
 	{"config", 8},
 	{"explain", 8},
