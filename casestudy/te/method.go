@@ -36,7 +36,7 @@ func NewMethod(name string, seed uint64, clock Clock) (Method, error) {
 		allocator, err = newWhole(name, setting)
 	case name == "lp-top", name == "lp-top:lp-first":
 		var s lp.Solver
-		s, err = solver(exact.Simplex)
+		s, err = solver(exact.InteriorPoint)
 		allocator = &Top{Solver: s, Share: topShare, LPFirst: with}
 	case kind == "pop" && with:
 		k, bad := strconv.Atoi(setting)
