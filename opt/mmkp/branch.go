@@ -33,8 +33,10 @@ type undecided struct {
 // Numbers of options, and so of time, that a solve spends on improvements and on
 // the search. If the whole program has more than maxOptions nothing is proven.
 const (
-	maxNear    = 1 << 10
+	minNear    = 1 << 9
+	maxNear    = 1 << 12
 	maxOptions = 1 << 13
+	maxSearch  = 1 << 19 // nodes times open items: with many of these a proof is out of reach
 )
 
 // improve makes the best solution better until the bound proves it, or a limit
@@ -43,8 +45,8 @@ const (
 func (p *Program) improve() {
 	p.nodes, p.tried, p.status = 0, 0, Limited
 	if p.opts.MaxNodes > 0 && p.ctx.Err() == nil {
-		p.polish()
-		if p.gap > p.tolerance && p.collect(true, p.gap-p.tolerance, maxOptions) {
+		few := p.polish()
+		if few && p.gap > p.tolerance && p.collect(true, p.gap-p.tolerance, maxOptions) {
 			p.prove()
 		}
 	}
@@ -56,16 +58,25 @@ func (p *Program) improve() {
 	}
 }
 
-// polish mends the solution by the options of least regret in the window.
-func (p *Program) polish() {
-	for before := math.Inf(1); p.gap > p.tolerance && p.gap < before/2; {
-		before = p.gap
-		limit := p.gap
-		for n := 0; n < 40 && !p.collect(false, limit, maxNear+len(p.entrants)); n++ {
+// polish mends the solution by the options of least regret in the window, and
+// by more of them while that helps little. It reports whether it saw all that
+// the window has.
+func (p *Program) polish() (all bool) {
+	for near := minNear; p.gap > p.tolerance && near <= maxNear; {
+		before, limit := p.gap, p.gap
+		for n := 0; n < 40 && !p.collect(false, limit, near+len(p.entrants)); n++ {
 			limit /= 2
 		}
+		all = limit == before
 		p.mend()
+		if p.gap > 0.7*before {
+			near *= 2
+			if all {
+				break
+			}
+		}
 	}
+	return all
 }
 
 // prove searches all options. If that ends, no solution is better than the best.
@@ -79,7 +90,7 @@ func (p *Program) prove() {
 		p.status = Optimal
 		return
 	}
-	p.budget, p.status = min(p.opts.MaxNodes, 8192+4*p.live), Optimal
+	p.budget, p.status = min(p.opts.MaxNodes, maxSearch/(1+len(p.open))), Optimal
 	p.seen.reset(p.k)
 	p.branch(0, 0)
 }

@@ -45,9 +45,9 @@
 // What a solve costs: a pass over all items of some nanoseconds for each of
 // their resources, where a corner is looked at only if a price left the interval
 // in which it is best; then the walk, which sees the items in the window, a few
-// in a hundred; then mending, which is bounded. The search has 8,192 nodes and
-// four for each item, if MaxNodes is not less, and begins only if there are at
-// most 8,192 options whose regret does not rule them out.
+// in a hundred; then mending, which is bounded. The search begins only if at
+// most 8,192 options are left whose regret does not rule them out, and the more
+// items are open the fewer nodes it has: 2¹⁹ over their number.
 //
 // Limits are counts, never seconds, and nothing is random: equal calls give
 // equal solutions on every machine.

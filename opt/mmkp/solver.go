@@ -21,7 +21,7 @@ const slack = 1e-10
 // Options bound the work and say when a solution is good enough.
 type Options struct {
 	MaxSteps int     // price steps, from one vertex of the bound to the next
-	MaxNodes int     // of the search, which takes at most 8192 + 4 per item; 0 keeps the rounded solution
+	MaxNodes int     // of the search, which takes fewer if many items are open; 0 keeps the rounded solution
 	Gap      float64 // relative; the search stops at Bound - Value <= Gap * |Bound|
 }
 
