@@ -86,7 +86,7 @@ func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solut
 	for k := range s.opts.Passes {
 		got := s.choose(p)
 		s.log("pass %d: objective %.8g bound %.8g violation %.2e dual %.2e picked %d", k, got.objective, got.bound, got.violation, got.dual, got.picked)
-		if got.bound > s.best.bound {
+		if got.bound > s.best.bound || math.IsInf(s.best.bound, -1) && got.dual < s.best.dual {
 			s.best = got
 			copy(s.bestY, s.y)
 		}
