@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/oxgang/oxgang/casestudy/usage"
+
 	"github.com/oxgang/oxgang/opt/pop"
 )
 
@@ -87,13 +89,13 @@ func (p *parts) Solve(ctx context.Context) (*Answer, error) {
 	answers := make([]*Answer, len(p.engines))
 	var prove []func() (bound, violation float64)
 	for i, e := range p.engines {
-		began := cpu()
+		began := usage.ProcessTime()
 		part, err := e.Solve(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("part %d: %w", i, err)
 		}
 		answers[i] = part
-		took := cpu() - began
+		took := usage.ProcessTime() - began
 		if part.Outside > 0 {
 			took = part.Outside
 		}

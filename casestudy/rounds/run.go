@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/oxgang/oxgang/casestudy/usage"
 )
 
 var infinite = math.Inf(1)
@@ -172,22 +174,22 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 		return m, err
 	}
 	runtime.GC()
-	began := cpu()
+	began := usage.ProcessTime()
 	a, err := r.engine.Solve(ctx) // 2. the relaxation
 	if err != nil {
 		return m, err
 	}
-	if m.Solve = cpu() - began; a.Outside > 0 {
+	if m.Solve = usage.ProcessTime() - began; a.Outside > 0 {
 		m.Solve = a.Outside
 	}
 	jobs := r.g.Jobs()
 	weights := make([][]Weight, len(jobs))
-	began = cpu()
+	began = usage.ProcessTime()
 	for i, id := range jobs { // 3. choices
 		weights[i] = a.Weights(id, nil)
 	}
 	r.picks = Shim(weights, r.question.Configs, r.question.Capacity)
-	m.Shim = cpu() - began
+	m.Shim = usage.ProcessTime() - began
 	if a.Prove != nil {
 		a.Bound, a.Violation = a.Prove()
 	}
@@ -211,21 +213,21 @@ const atOnce = 1 << 20
 func (r *run) edit(e Edits) (spent time.Duration, err error) {
 	news := slices.Concat(e.Refitted, e.Arrived)
 	if r.kind.Rebuilt {
-		began := cpu()
+		began := usage.ProcessTime()
 		r.engine = nil
 		if r.engine, err = r.kind.make(r.question); err != nil {
 			return 0, err
 		}
-		spent += cpu() - began
+		spent += usage.ProcessTime() - began
 		e, news = Edits{}, r.g.Jobs()
 	}
-	began := cpu()
+	began := usage.ProcessTime()
 	for _, id := range e.Left {
 		if err := r.engine.Remove(id); err != nil {
 			return 0, err
 		}
 	}
-	spent += cpu() - began
+	spent += usage.ProcessTime() - began
 	for _, part := range []struct {
 		jobs []Job
 		news bool
@@ -249,13 +251,13 @@ func (r *run) set(jobs []Job, news bool) (time.Duration, error) {
 	for i, id := range jobs {
 		r.buffer[i] = Row{Values: r.g.Values(id, r.buffer[i].Values), Restart: r.g.Restart(id), News: news}
 	}
-	began := cpu()
+	began := usage.ProcessTime()
 	for i, id := range jobs {
 		if err := r.engine.Set(id, r.buffer[i]); err != nil {
 			return 0, err
 		}
 	}
-	return cpu() - began, nil
+	return usage.ProcessTime() - began, nil
 }
 
 // composition counts what the relaxed solution is made of, and what changed.

@@ -25,6 +25,8 @@ var rooms = []room{
 
 	{"dashboard", 8}, // windows; the composed options
 	{"casestudy/...", 8},
+	{"casestudy/page", 7},
+	{"casestudy/usage", 7},
 	{"report", 8},
 	{"config", 8},
 	{"explain", 8},
