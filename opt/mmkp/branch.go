@@ -36,6 +36,7 @@ const (
 	minNear    = 1 << 9
 	maxNear    = 1 << 12
 	maxOptions = 1 << 13
+	maxOpen    = 128     // items of the window, for a search
 	maxSearch  = 1 << 19 // nodes times open items: with many of these a proof is out of reach
 )
 
@@ -45,7 +46,7 @@ const (
 func (p *Program) improve() {
 	p.nodes, p.tried, p.status = 0, 0, Limited
 	if p.opts.MaxNodes > 0 && p.ctx.Err() == nil {
-		few := p.polish()
+		few := p.polish() && len(p.open) <= maxOpen
 		if few && p.gap > p.tolerance && p.collect(true, p.gap-p.tolerance, maxOptions) {
 			p.prove()
 		}
@@ -65,7 +66,8 @@ func (p *Program) polish() (all bool) {
 	for near := minNear; p.gap > p.tolerance && near <= maxNear; {
 		before, limit := p.gap, p.gap
 		for n := 0; n < 40 && !p.collect(false, limit, near+len(p.entrants)); n++ {
-			limit /= 2
+			share := float64(len(p.open)+len(p.closed)) / float64(len(p.entrants))
+			limit *= min(max(share, 0.1), 0.7) // options grow about as the limit does
 		}
 		all = limit == before
 		p.mend()

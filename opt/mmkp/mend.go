@@ -16,8 +16,11 @@ type shift struct {
 
 // mending improves a solution by shifts of one, two or three items at a time.
 type mending struct {
-	now     []column  // per open item
-	shifts  []shift   // by regret
+	now     []column // per open item
+	shifts  []shift  // by regret
+	fresh   []shift  // of items that have moved
+	merged  []shift  // the memory of the list to come
+	moved   [maxShifts]int32
 	changes []float64 // k per shift
 	tried   int
 	allowed int       // tries
@@ -43,8 +46,8 @@ func (p *Program) mend() {
 	p.tried, p.allowed = 0, min(maxTried, 256+16*p.live)
 	p.room = sized(p.room, (maxShifts+1)*p.k)
 	p.findNow()
+	p.listShifts()
 	for p.gap > p.tolerance && p.tried < p.allowed {
-		p.listShifts()
 		p.gain, p.depth = 1e-12*p.gap, 0
 		for p.atMost = 1; p.atMost <= maxShifts && p.depth == 0; p.atMost++ {
 			copy(p.room, p.rest)
@@ -53,10 +56,12 @@ func (p *Program) mend() {
 		if p.depth == 0 {
 			return
 		}
-		for _, s := range p.found[:p.depth] {
+		for n, s := range p.found[:p.depth] {
+			p.moved[n] = p.shifts[s].item
 			p.apply(&p.shifts[s])
 		}
 		p.gap -= p.gain
+		p.relistShifts(p.moved[:p.depth])
 	}
 }
 
@@ -80,33 +85,56 @@ func (p *Program) findNow() {
 	}
 }
 
-// listShifts lists the shifts that can be part of an improvement.
+// listShifts lists the shifts of all open items.
 func (p *Program) listShifts() {
 	p.shifts, p.changes = p.shifts[:0], p.changes[:0]
-	most, best := p.idleCost(p.rest), 0.0
-	for i, u := range p.open {
-		best = min(best, p.columns[u.first].regret-p.now[i].regret)
+	for i := range p.open {
+		p.shifts = p.addShifts(p.shifts, int32(i))
 	}
-	for i, u := range p.open {
-		for c := u.first; c < u.end; c++ {
-			more := p.columns[c].regret - p.now[i].regret
-			if more+2*min(0, best) >= most {
-				break
-			}
-			if p.columns[c].id == p.now[i].id {
-				continue
-			}
-			at := len(p.changes)
-			p.changes = append(p.changes, p.room[:p.k]...)
-			clear(p.changes[at:])
-			p.use(&p.columns[c], p.changes[at:], 1)
-			p.use(&p.now[i], p.changes[at:], -1)
-			p.shifts = append(p.shifts, shift{more, int32(i), c, int32(at)})
+	slices.SortFunc(p.shifts, lessRegret)
+}
+
+// relistShifts lists the shifts of some items anew.
+func (p *Program) relistShifts(items []int32) {
+	p.fresh = p.fresh[:0]
+	for _, i := range items {
+		p.fresh = p.addShifts(p.fresh, i)
+	}
+	slices.SortFunc(p.fresh, lessRegret)
+	p.merged = p.merged[:0]
+	fresh := p.fresh
+	for _, s := range p.shifts {
+		if slices.Contains(items, s.item) {
+			continue
 		}
+		for len(fresh) > 0 && lessRegret(fresh[0], s) < 0 {
+			p.merged, fresh = append(p.merged, fresh[0]), fresh[1:]
+		}
+		p.merged = append(p.merged, s)
 	}
-	slices.SortFunc(p.shifts, func(a, b shift) int {
-		return cmp.Or(cmp.Compare(a.regret, b.regret), cmp.Compare(a.item, b.item), cmp.Compare(a.column, b.column))
-	})
+	p.merged = append(p.merged, fresh...)
+	p.shifts, p.merged = p.merged, p.shifts
+}
+
+// addShifts adds the shifts of an open item to a list.
+func (p *Program) addShifts(list []shift, i int32) []shift {
+	u, now := &p.open[i], &p.now[i]
+	for c := u.first; c < u.end; c++ {
+		if p.columns[c].id == now.id {
+			continue
+		}
+		at := len(p.changes)
+		p.changes = append(p.changes, p.room[:p.k]...)
+		clear(p.changes[at:])
+		p.use(&p.columns[c], p.changes[at:], 1)
+		p.use(now, p.changes[at:], -1)
+		list = append(list, shift{p.columns[c].regret - now.regret, i, c, int32(at)})
+	}
+	return list
+}
+
+func lessRegret(a, b shift) int {
+	return cmp.Or(cmp.Compare(a.regret, b.regret), cmp.Compare(a.item, b.item), cmp.Compare(a.column, b.column))
 }
 
 // combine adds one of the shifts from first on to the chosen ones, which have
