@@ -72,30 +72,31 @@ func (b *knapsack) project(x, target, give []float64) (mu float64, tight bool) {
 	return mu, true
 }
 
-// nextKink returns the multiplier beyond mu at which a column leaves its bound.
+// nextKink returns a multiplier a little beyond the next one at which a column
+// leaves its bound, from mu on.
 func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) float64 {
-	best := math.Inf(-1)
+	sign := -1.0
 	if upwards {
-		best = math.Inf(1)
+		sign = 1
 	}
+	next := math.Inf(1)
 	for c, t := range target {
-		step := b.coef[c] * give[c]
-		if step == 0 {
+		if b.low[c] == b.up[c] {
 			continue
 		}
-		for _, bound := range [2]float64{b.low[c], b.up[c]} {
-			k := (bound - t) / step
-			switch {
-			case math.IsInf(k, 0):
-			case upwards && k > mu:
-				best = min(best, k)
-			case !upwards && k < mu:
-				best = max(best, k)
-			}
+		step := b.coef[c] * give[c] * sign // of x, as mu goes on
+		bound := b.low[c]
+		switch v := t + mu*b.coef[c]*give[c]; {
+		case step > 0 && v <= b.low[c]:
+		case step < 0 && v >= b.up[c]:
+			bound = b.up[c]
+		default:
+			continue // at no bound, or going into it
 		}
+		reach := (bound - t) / step
+		next = min(next, max(reach, mu*sign)+1e-9*(1+math.Abs(bound))/math.Abs(step))
 	}
-	// Beyond the kink, where the column is free.
-	return best + math.Copysign(1e-12*(1+math.Abs(best)), best-mu)
+	return next * sign
 }
 
 // A kink is a multiplier at which a column goes from one bound to the other.

@@ -44,9 +44,13 @@ func (n *newton) solve(ctx context.Context, tolerance float64, limit int) (steps
 	w := n.w
 	w.minimise(w.y)
 	evals = 1
+	least, since := math.Inf(1), 0
 	for ; steps < limit && ctx.Err() == nil; steps++ {
 		res := w.residual()
-		if res <= tolerance {
+		if res < 0.9*least {
+			least, since = res, steps
+		}
+		if res <= tolerance || least < 1e-7 && steps > since+8 { // or rounding
 			break
 		}
 		n.curvature(min(1e-2, 0.1*res))

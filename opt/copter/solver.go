@@ -149,10 +149,11 @@ func (s *Solver) restricted(ctx context.Context) {
 	w := &s.work
 	n := newNewton(w, s.opts.Conjugate)
 	primal, dual, gap := 0.5*s.opts.Primal*s.strict, 0.5*s.opts.Dual*s.strict, 0.3*s.opts.Gap*s.strict
-	farFrom := 1.0
+	farFrom, loosest, floor := 1.0, 1e-2, 0.4*primal
 	for range s.opts.Outer {
 		w.scale = 1 / s.rho
-		tolerance := max(0.4*primal, min(1e-2, 0.1*farFrom))
+		tolerance := max(floor, min(loosest, 0.1*farFrom))
+		loosest *= 0.5
 		steps, sweeps := n.solve(ctx, tolerance, s.opts.Steps)
 		bound, held := w.bound()
 		farFrom = relativeGap(w.objective(), bound)
@@ -165,12 +166,18 @@ func (s *Solver) restricted(ctx context.Context) {
 		if ctx.Err() != nil || residual <= primal && held <= dual && farFrom <= gap {
 			return
 		}
+		if residual <= primal {
+			floor *= 0.3
+		}
 		s.weigh(steps, residual/primal, max(held/dual, farFrom/gap))
 		if farFrom < 0.1 && w.thin() {
 			return // without the rows that have no price it is much smaller
 		}
 	}
 }
+
+// leastWeight keeps proximal steps where they round well.
+const leastWeight = 1e-7
 
 // weigh sets the next proximal weight: smaller while the dual lags behind the
 // primal residual (each relative to what is asked) and the steps come easily,
@@ -186,8 +193,11 @@ func (s *Solver) weigh(steps int, primal, dual float64) {
 	case steps <= 20:
 		factor = math.Sqrt(s.opts.Shrink)
 	}
-	s.rho = clip(s.rho*factor, 1e-10, 1e8)
+	s.rho = clip(s.rho*factor, leastWeight, 1/leastWeight)
 }
+
+// noise is a multiplier that is rounding, relative to what a unit of its row costs.
+const noise = 1e-12
 
 // keep writes the working set's x and y back, unless numbers overflowed.
 func (s *Solver) keep() {
@@ -200,7 +210,7 @@ func (s *Solver) keep() {
 		total += v
 	}
 	if math.IsNaN(total) || math.IsInf(total, 0) {
-		s.rho = min(s.rho*1e4, 1e8)
+		s.rho = min(s.rho*1e4, 1/leastWeight)
 		return
 	}
 	for c, j := range w.slot {
@@ -208,7 +218,7 @@ func (s *Solver) keep() {
 	}
 	for c, i := range w.rowSlot {
 		v := w.y[c]
-		if within(w.z[c], w.rowLow[c], w.rowUp[c], near) ||
+		if math.Abs(v) <= noise*s.worth[s.shape.index[i]] || within(w.z[c], w.rowLow[c], w.rowUp[c], near) ||
 			v > 0 && math.IsInf(w.rowLow[c], -1) || v < 0 && math.IsInf(w.rowUp[c], 1) {
 			v = 0
 		}
