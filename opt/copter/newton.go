@@ -28,6 +28,7 @@ type newton struct {
 	mark    []int32
 	list    []int32
 	sum     []float64
+	listed  []bool
 }
 
 func newNewton(w *work, conjugate int) *newton {
@@ -122,9 +123,10 @@ func (n *newton) form() {
 		return
 	}
 	n.hess = sized(n.hess, m*m)
-	n.sum = sized(n.sum, m)
+	n.sum, n.listed = sized(n.sum, m), sized(n.listed, m)
 	clear(n.hess)
 	clear(n.sum)
+	clear(n.listed)
 	for i, d := range n.damp {
 		n.hess[i*m+i] = d
 	}
@@ -147,7 +149,8 @@ func (n *newton) form() {
 			}
 			across += w.coef[c] * w.coef[c] * g
 			for e, i := range rows {
-				if n.sum[i] == 0 {
+				if !n.listed[i] { // not by sum 0: that may come by cancelling
+					n.listed[i] = true
 					n.list = append(n.list, i)
 				}
 				n.sum[i] += g * w.coef[c] * vals[e]
@@ -171,7 +174,7 @@ func (n *newton) tie(across float64) {
 		}
 	}
 	for _, i := range n.list {
-		n.sum[i] = 0
+		n.sum[i], n.listed[i] = 0, false
 	}
 }
 
