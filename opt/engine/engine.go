@@ -47,18 +47,23 @@ func Check(name string) error {
 	return err
 }
 
+// Options are those of all engines.
+type Options struct {
+	Ties uint64 // which of equally good solutions price finds: see mmkp.Options
+}
+
 // New returns an engine without items over resources of the given capacities,
 // which it copies. Errors: an unknown name, one that this build lacks, bad
 // capacities.
-func New(name string, capacity []float64) (Engine, error) {
+func New(name string, capacity []float64, o Options) (Engine, error) {
 	make, err := maker(name)
 	if err != nil {
 		return nil, err
 	}
-	return make(capacity)
+	return make(capacity, o)
 }
 
-type newEngine func(capacity []float64) (Engine, error)
+type newEngine func(capacity []float64, o Options) (Engine, error)
 
 // maker returns what makes the engine of a name.
 func maker(name string) (newEngine, error) {

@@ -17,7 +17,11 @@ type price struct {
 	none    []float64 // a price of 0 for every resource
 }
 
-func newPrice(capacity []float64) (Engine, error) { return pricesOf(capacity, mmkp.DefaultOptions()) }
+func newPrice(capacity []float64, o Options) (Engine, error) {
+	own := mmkp.DefaultOptions()
+	own.Ties = o.Ties
+	return pricesOf(capacity, own)
+}
 
 func pricesOf(capacity []float64, o mmkp.Options) (*price, error) {
 	p, err := mmkp.NewProgram(capacity)
@@ -90,14 +94,14 @@ type withPrices struct {
 
 // priced makes engines of a kind without prices into ones with.
 func priced(make newEngine) newEngine {
-	return func(capacity []float64) (Engine, error) {
-		chooser, err := make(capacity)
+	return func(capacity []float64, o Options) (Engine, error) {
+		chooser, err := make(capacity, o)
 		if err != nil {
 			return nil, err
 		}
-		o := mmkp.DefaultOptions()
-		o.MaxNodes = 0 // its choices are not used
-		p, err := pricesOf(capacity, o)
+		own := mmkp.DefaultOptions()
+		own.MaxNodes = 0 // its choices are not used
+		p, err := pricesOf(capacity, own)
 		return &withPrices{chooser, p}, err
 	}
 }

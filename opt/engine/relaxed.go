@@ -32,7 +32,7 @@ type columns struct {
 
 // relaxedBy makes engines that solve the relaxation by a solver.
 func relaxedBy(solver func() (lp.Solver, error)) newEngine {
-	return func(capacity []float64) (Engine, error) {
+	return func(capacity []float64, _ Options) (Engine, error) {
 		b, err := newBook(capacity)
 		if err != nil {
 			return nil, err

@@ -13,7 +13,7 @@ type whole struct {
 	problem mmkp.Problem
 }
 
-func newWhole(capacity []float64) (Engine, error) {
+func newWhole(capacity []float64, _ Options) (Engine, error) {
 	b, err := newBook(capacity)
 	return &whole{book: b}, err
 }

@@ -23,6 +23,9 @@ type Options struct {
 	MaxSteps int     // price steps, from one vertex of the bound to the next
 	MaxNodes int     // of the search, which takes fewer if many items are open; 0 keeps the rounded solution
 	Gap      float64 // relative; the search stops at Bound - Value <= Gap * |Bound|
+	// Ties decides between equally good solutions. 0 serves the item first that was
+	// added first; any other number is an order of its own, to see what hangs on it.
+	Ties uint64
 }
 
 // DefaultOptions returns limits that prove small programs (a hundred items)

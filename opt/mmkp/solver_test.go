@@ -3,6 +3,7 @@ package mmkp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -187,5 +188,29 @@ func TestConsistent_sees_what_is_wrong(t *testing.T) {
 		if consistent(p, &s) == nil {
 			t.Errorf("%s: no complaint", name)
 		}
+	}
+}
+
+// Of equal items the first is served, unless ties are to fall otherwise.
+func TestOptions_Ties(t *testing.T) {
+	p := &mmkp.Problem{Capacity: []float64{2}}
+	for range 6 {
+		p.Items = append(p.Items, mmkp.Item{Choices: []mmkp.Choice{{Value: 1, Use: mmkp.Use{Amount: 1}}}})
+	}
+	served := map[string]bool{}
+	for ties := range uint64(20) {
+		o := mmkp.DefaultOptions()
+		o.Ties = ties
+		s, err := mmkp.Solve(t.Context(), p, nil, o)
+		if err != nil || s.Value != 2 {
+			t.Fatalf("ties %d: %+v, %v, want two served", ties, s, err)
+		}
+		if ties == 0 && (s.Pick[0] != 0 || s.Pick[1] != 0) {
+			t.Errorf("picks %v, want the first two", s.Pick)
+		}
+		served[fmt.Sprint(s.Pick)] = true
+	}
+	if len(served) < 5 {
+		t.Errorf("20 orders of ties gave %d solutions, want many of the 15", len(served))
 	}
 }

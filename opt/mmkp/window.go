@@ -321,7 +321,11 @@ func (p *Program) offer(x *item, r *row, id, resource int32, start, least float6
 // chance. Bound and regrets are computed from the values as given.
 func (p *Program) nudge(v float64, rank uint32, key int32) float64 {
 	h := uint64(rank)*0x9e3779b97f4a7c15 + uint64(key)*0xbf58476d1ce4e5b9 // odd multipliers of splitmix64
-	h = (h ^ h>>31) * 0x94d049bb133111eb
+	h = (h ^ p.opts.Ties ^ h>>31) * 0x94d049bb133111eb
+	if p.opts.Ties != 0 {
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		return v + math.Abs(v)*hair*float64(h>>11)/(1<<53)
+	}
 	part := float64(h>>11) / (1 << 53) // in [0, 1)
 	return v + math.Abs(v)*hair*(float64(p.span-1-rank)+part)/float64(p.span)
 }

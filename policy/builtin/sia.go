@@ -22,6 +22,7 @@ func siaEntry() Entry {
 		{"growth", fmt.Sprint(d.Growth), "factor by which a job's GPUs may grow in a round"},
 		{"timeshare", d.TimeShare.String(), "window of the time-varying penalty; 0s is off"},
 		{"solver", d.Solver, strings.Join(engine.Names(), ", ") + ", or pop:K: exact in K parts (pop:K:NAME: by another)"},
+		{"ties", "0", "which of equally good plans: 0 serves first who came first, any other number at random"},
 		{"rules", "thesis", "thesis or public-code"},
 	}
 	return Entry{Name: "sia", Doc: "Sia: GPU type and count of adaptive jobs chosen together, by goodput.", Settings: settings, Adapts: true, New: func(given map[string]string) (policy.Policy, error) {
@@ -31,6 +32,7 @@ func siaEntry() Entry {
 		r.float("lambda", &o.Lambda)
 		r.float("growth", &o.Growth)
 		r.duration("timeshare", &o.TimeShare)
+		r.uint("ties", &o.Ties)
 		if s, ok := given["solver"]; ok {
 			o.Solver = s
 		}

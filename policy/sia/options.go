@@ -25,6 +25,7 @@ type Options struct {
 	Growth    float64       // a job's GPUs may grow by this factor a round; default 2 (§3.3.1)
 	TimeShare time.Duration // tau of the time-varying penalty; default 0: off (§3.5.6)
 	Solver    string        // the engine: see opt/engine; default Price
+	Ties      uint64        // which of equally good plans: 0 (default) first come first served, others at random
 	Rules     Rules
 }
 

@@ -88,7 +88,7 @@ func (p *Policy) meet(c *cluster.Cluster) error {
 		}
 	}
 	if !same {
-		e, err := engine.New(p.o.Solver, capacity)
+		e, err := engine.New(p.o.Solver, capacity, engine.Options{Ties: p.o.Ties})
 		if err != nil {
 			return err
 		}
