@@ -56,11 +56,11 @@ type Options struct {
 // which it copies. Errors: an unknown name, one that this build lacks, bad
 // capacities.
 func New(name string, capacity []float64, o Options) (Engine, error) {
-	make, err := maker(name)
+	kind, err := maker(name)
 	if err != nil {
 		return nil, err
 	}
-	return make(capacity, o)
+	return kind(capacity, o)
 }
 
 type newEngine func(capacity []float64, o Options) (Engine, error)

@@ -132,14 +132,14 @@ func checkRound(t *rapid.T, name string, e engine.Engine, s *state) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const close = 1e-6
-	if diff := value - got.Value; diff > close || diff < -close {
+	const rounding = 1e-6
+	if diff := value - got.Value; diff > rounding || diff < -rounding {
 		t.Errorf("value %v, but the picks are worth %v", got.Value, value)
 	}
-	if got.Bound < best.Value-close || got.Value > best.Value+close {
+	if got.Bound < best.Value-rounding || got.Value > best.Value+rounding {
 		t.Errorf("value %v and bound %v, optimum %v", got.Value, got.Bound, best.Value)
 	}
-	if whole := name == "price" || name == "exact"; whole && got.Value < best.Value-close {
+	if whole := name == "price" || name == "exact"; whole && got.Value < best.Value-rounding {
 		t.Errorf("value %v, want the optimum %v", got.Value, best.Value)
 	}
 	if len(got.Prices) != len(s.capacity) {

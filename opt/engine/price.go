@@ -93,9 +93,9 @@ type withPrices struct {
 }
 
 // priced makes engines of a kind without prices into ones with.
-func priced(make newEngine) newEngine {
+func priced(kind newEngine) newEngine {
 	return func(capacity []float64, o Options) (Engine, error) {
-		chooser, err := make(capacity, o)
+		chooser, err := kind(capacity, o)
 		if err != nil {
 			return nil, err
 		}
