@@ -30,26 +30,10 @@ func (b *knapsack) project(x, target, give []float64) (mu float64, tight bool) {
 		return 0, false
 	}
 	below, above := math.Inf(-1), math.Inf(1)
-	for range 200 {
-		act, slope, size := 0.0, 0.0, math.Abs(side)
-		for c, t := range target {
-			a := b.coef[c]
-			step := a * give[c]
-			v := t + mu*step
-			switch {
-			case v <= b.low[c]:
-				v = b.low[c]
-			case v >= b.up[c]:
-				v = b.up[c]
-			default:
-				slope += a * step
-			}
-			x[c] = v
-			act += a * v
-			size = max(size, math.Abs(a*v))
-		}
+	for range maxRootSteps {
+		act, slope, size := b.at(mu, x, target, give)
 		miss := side - act
-		if math.Abs(miss) <= 1e-15*size {
+		if math.Abs(miss) <= 1e-15*max(size, math.Abs(side)) {
 			break
 		}
 		if miss > 0 {
@@ -70,6 +54,32 @@ func (b *knapsack) project(x, target, give []float64) (mu float64, tight bool) {
 		mu = next
 	}
 	return mu, true
+}
+
+// maxRootSteps is more steps than a root takes: half of them are Newton's, and 64
+// halvings exhaust a float64.
+const maxRootSteps = 200
+
+// at sets x to what it is at multiplier mu, and returns the activity, its slope
+// in mu, and its largest term.
+func (b *knapsack) at(mu float64, x, target, give []float64) (act, slope, size float64) {
+	for c, t := range target {
+		a := b.coef[c]
+		step := a * give[c]
+		v := t + mu*step
+		switch {
+		case v <= b.low[c]:
+			v = b.low[c]
+		case v >= b.up[c]:
+			v = b.up[c]
+		default:
+			slope += a * step
+		}
+		x[c] = v
+		act += a * v
+		size = max(size, math.Abs(a*v))
+	}
+	return act, slope, size
 }
 
 // nextKink returns a multiplier a little beyond the next one at which a column

@@ -44,16 +44,14 @@ type cut struct {
 func (s *Solver) repair(p *lp.Problem, x []float64) {
 	act := lp.Activities(p, x)
 	full := make([]bool, len(act))
-	any := false
 	for i, a := range act {
 		_, up := p.Sides(i)
 		full[i] = a > up
-		any = any || full[i]
 	}
-	if !any {
+	if !slices.Contains(full, true) {
 		return
 	}
-	cuts := make(map[uint32][]cut)
+	cuts := make([][]cut, len(act)) // by row
 	for j, v := range x {
 		if v <= 0 || !packed(p, j) {
 			continue
@@ -69,31 +67,30 @@ func (s *Solver) repair(p *lp.Problem, x []float64) {
 			}
 		}
 	}
-	touched := make(map[uint32]bool)
-	for i := range act {
-		s.empty(p, uint32(i), cuts[uint32(i)], x, act, touched)
+	for i, from := range cuts {
+		empty(p, i, from, x, act)
 	}
-	s.fill(p, x, act)
+	fill(p, x, act)
 }
 
 // empty takes from x what is too much in row i.
-func (s *Solver) empty(p *lp.Problem, i uint32, from []cut, x, act []float64, _ map[uint32]bool) {
+func empty(p *lp.Problem, i int, from []cut, x, act []float64) {
 	slices.SortFunc(from, func(a, b cut) int {
 		return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.col, b.col))
 	})
-	_, up := p.Sides(int(i))
+	_, up := p.Sides(i)
 	for _, c := range from {
 		excess := act[i] - up
 		if excess <= 0 {
 			return
 		}
 		less := min(x[c.col]-p.Lows()[c.col], excess/c.coef*(1+1e-15))
-		s.shift(p, int(c.col), -less, x, act)
+		shift(p, int(c.col), -less, x, act)
 	}
 }
 
 // fill gives room to columns in use that lower the objective.
-func (s *Solver) fill(p *lp.Problem, x, act []float64) {
+func fill(p *lp.Problem, x, act []float64) {
 	for j, v := range x {
 		if v <= 0 || p.Costs()[j] >= 0 || !packed(p, j) {
 			continue
@@ -105,13 +102,13 @@ func (s *Solver) fill(p *lp.Problem, x, act []float64) {
 			room = min(room, (up-act[q])/values[e])
 		}
 		if room > 0 && !math.IsInf(room, 1) {
-			s.shift(p, j, room, x, act)
+			shift(p, j, room, x, act)
 		}
 	}
 }
 
 // shift adds to column j of x.
-func (s *Solver) shift(p *lp.Problem, j int, by float64, x, act []float64) {
+func shift(p *lp.Problem, j int, by float64, x, act []float64) {
 	v := clip(x[j]+by, p.Lows()[j], p.Ups()[j])
 	rows, values := p.Entries(j)
 	for e, q := range rows {

@@ -22,10 +22,8 @@ type newton struct {
 	r, p, q []float64 // conjugate gradients
 	pre     []float64
 	trial   []float64
-	matvecs int
 	dense   bool
 	hess    []float64 // by row and row, if dense
-	mark    []int32
 	list    []int32
 	sum     []float64
 	listed  []bool

@@ -213,8 +213,8 @@ func (s *Solver) blockDual(sh *share, cols []uint32, lows, ups []float64, b bloc
 	for c, j := range cols {
 		k.low[c], k.up[c] = lows[j], ups[j]
 	}
-	mu := 0.0
-	mu, sh.kinks = k.dual(sh.r, sh.kinks)
+	mu, kinks := k.dual(sh.r, sh.kinks)
+	sh.kinks = kinks
 	return mu
 }
 

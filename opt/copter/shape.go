@@ -107,27 +107,13 @@ const maxContests = 20
 func (h *shape) decide(p *lp.Problem) {
 	n := p.RowSlots()
 	h.kind, h.stamp = make([]uint8, n), make([]uint32, n)
-	length := make([]int32, n)
-	for j := range p.ColSlots() {
-		rows, _ := p.Entries(j)
-		for _, r := range rows {
-			length[r]++
-		}
-	}
-	for i, n := range length {
-		switch {
-		case n == 1:
-			length[i] = short + 1
-		case n > short:
-			length[i]++
-		}
-	}
+	order := rank(p)
 	for i := range h.kind {
 		h.stamp[i] = p.RowStamp(i)
 		low, up := p.Sides(i)
 		switch {
 		case !p.HasRow(i):
-		case length[i] == 0 || low == math.Inf(-1) && up == lp.Inf:
+		case order[i] == 0 || math.IsInf(low, -1) && math.IsInf(up, 1):
 			h.kind[i] = coupling
 		default:
 			h.kind[i] = undecided
@@ -136,10 +122,10 @@ func (h *shape) decide(p *lp.Problem) {
 	beaten := make([]bool, n)
 	for left, turn := true, 0; left && turn < maxContests; turn++ {
 		clear(beaten)
-		left = false
 		for j := range p.ColSlots() {
-			h.contest(p, j, length, beaten)
+			h.contest(p, j, order, beaten)
 		}
+		left = false
 		for i, k := range h.kind {
 			if k == undecided && !beaten[i] {
 				h.kind[i], left = blockRow, true
@@ -159,8 +145,30 @@ func (h *shape) decide(p *lp.Problem) {
 	}
 }
 
+// rank returns the rows' order of becoming blocks: the number of their columns,
+// but rows of one column come after those of 2 to short. 0 is a row without
+// columns.
+func rank(p *lp.Problem) []int32 {
+	order := make([]int32, p.RowSlots())
+	for j := range p.ColSlots() {
+		rows, _ := p.Entries(j)
+		for _, r := range rows {
+			order[r]++
+		}
+	}
+	for i, n := range order {
+		switch {
+		case n == 1:
+			order[i] = short + 1
+		case n > short:
+			order[i]++
+		}
+	}
+	return order
+}
+
 // contest lets the rows of column j compete for being a block.
-func (h *shape) contest(p *lp.Problem, j int, length []int32, beaten []bool) {
+func (h *shape) contest(p *lp.Problem, j int, order []int32, beaten []bool) {
 	rows, _ := p.Entries(j)
 	if h.home(p, j) >= 0 {
 		for _, r := range rows {
@@ -175,7 +183,7 @@ func (h *shape) contest(p *lp.Problem, j int, length []int32, beaten []bool) {
 		if h.kind[r] != undecided {
 			continue
 		}
-		if best >= 0 && (length[best] < length[r] || length[best] == length[r] && best < int(r)) {
+		if best >= 0 && (order[best] < order[r] || order[best] == order[r] && best < int(r)) {
 			beaten[r] = true
 			continue
 		}
