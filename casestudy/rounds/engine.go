@@ -59,15 +59,17 @@ type Kind struct {
 	Doc  string
 	// Rebuilt engines are made anew each round: every job is an edit.
 	Rebuilt bool
-	make    func(q Question) (Engine, error)
+	// Proves says that the engine's own bound is as good as price's.
+	Proves bool
+	make   func(q Question) (Engine, error)
 }
 
 // Kinds returns the engines that Run knows, in the order of the table in
 // docs/experiments/engine.md.
 func Kinds() []Kind {
 	return []Kind{
-		{Name: "price", Doc: "opt/mmkp, continual: edits, and a solve from the last prices", make: newPrice},
-		{Name: "price-cold", Doc: "opt/mmkp, program rebuilt, from nothing", Rebuilt: true, make: newPrice},
+		{Name: "price", Doc: "opt/mmkp, continual: edits, and a solve from the last prices", Proves: true, make: newPrice},
+		{Name: "price-cold", Doc: "opt/mmkp, program rebuilt, from nothing", Rebuilt: true, Proves: true, make: newPrice},
 		{Name: "copter", Doc: "opt/copter, continual: edits, and a solve from the last solution; shim", make: newCopter(warm)},
 		{Name: "copter-cold", Doc: "opt/copter, edits, from nothing; shim", make: newCopter(cold)},
 		{Name: "copter-rebuilt", Doc: "opt/copter, program rebuilt, from nothing; shim", Rebuilt: true, make: newCopter(cold)},
@@ -103,7 +105,7 @@ func find(name string) (Kind, error) {
 		if err != nil {
 			return Kind{}, err
 		}
-		of.make, of.Name = inParts(k, of.make), name
+		of.make, of.Name, of.Proves = inParts(k, of.make), name, false
 		return of, nil
 	}
 	all := Kinds()

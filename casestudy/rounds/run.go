@@ -28,7 +28,7 @@ type Measurement struct {
 
 	Value      float64 // of the choices
 	Bound      float64 // proven by this engine; +Inf: none
-	Best       float64 // lowest proven bound of all engines in this round
+	Best       float64 // the lower of this and that of price, which is told the same
 	Gap        float64 // (Best - Value) / |Best|
 	Violation  float64 // of the capacities by the choices, relative: 0
 	Residual   float64 // of the rows by the relaxed solution, relative
@@ -51,7 +51,7 @@ func (m *Measurement) Total() time.Duration { return m.Edit + m.Solve + m.Shim }
 // A Study is rounds that several engines solve.
 type Study struct {
 	Spec    Spec
-	Engines []string // of Kinds; the choices of the first are what jobs hold
+	Engines []string // of Kinds
 	Rounds  int      // after WarmUp
 }
 
@@ -79,13 +79,14 @@ func (s Study) Validate() error {
 
 // Run solves every round with every engine, one engine after another, and
 // returns the measurements by engine, then round. After each of them, said is
-// called, if not nil. All engines get the same rounds. Errors: of the names, of
+// called, if not nil. All engines get the same jobs and goodputs; what a job
+// holds is what the same engine gave it, so that no engine pays for leaving what
+// another chose. Errors: of the names, of
 // an engine, of the context.
 func (s Study) Run(ctx context.Context, said func(Measurement)) ([]Measurement, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	held := make([][]int, WarmUp+s.Rounds)
 	var all []Measurement
 	for _, name := range s.Engines {
 		k, err := find(name)
@@ -96,39 +97,19 @@ func (s Study) Run(ctx context.Context, said func(Measurement)) ([]Measurement, 
 		if err != nil {
 			return nil, err
 		}
-		for round := range held {
+		for round := range WarmUp + s.Rounds {
 			m, err := r.round(ctx, round)
 			if err != nil {
 				return nil, fmt.Errorf("engine %s, round %d: %w", k.Name, round, err)
 			}
-			if held[round] == nil {
-				held[round] = slices.Clone(r.picks)
-			}
-			r.hold(held[round])
+			r.hold(r.picks)
 			all = append(all, m)
 			if said != nil {
 				said(m)
 			}
 		}
 	}
-	grade(all, len(held))
 	return all, nil
-}
-
-// grade fills in the bounds and gaps that need all engines.
-func grade(all []Measurement, rounds int) {
-	best := make([]float64, rounds)
-	for t := range best {
-		best[t] = infinite
-		for i := t; i < len(all); i += rounds {
-			best[t] = min(best[t], all[i].Bound)
-		}
-	}
-	for i := range all {
-		m := &all[i]
-		m.Best = best[m.Round]
-		m.Gap = (m.Best - m.Value) / math.Abs(m.Best)
-	}
 }
 
 // run is one engine on its way through the rounds.
@@ -137,6 +118,7 @@ type run struct {
 	g        *Generator
 	question Question
 	engine   Engine
+	judge    Engine // is told the same, for its bound; nil: the engine's is as good
 	base     uint64 // live heap before the engine
 	picks    []int  // by place in g.Jobs()
 	last     map[Job][]Weight
@@ -148,7 +130,13 @@ func newRun(spec Spec, k Kind) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{kind: k, g: g, question: g.Question(), base: liveHeap(), last: map[Job][]Weight{}}
+	r := &run{kind: k, g: g, question: g.Question(), last: map[Job][]Weight{}}
+	if !k.Proves {
+		if r.judge, err = newPrice(r.question); err != nil {
+			return nil, err
+		}
+	}
+	r.base = liveHeap()
 	if r.engine, err = k.make(r.question); err != nil {
 		return nil, fmt.Errorf("engine %s: %w", k.Name, err)
 	}
@@ -170,6 +158,9 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 	}
 	e := r.g.Next()
 	m = Measurement{Engine: r.kind.Name, Round: t, Pairs: r.g.Pairs(), Added: len(e.Arrived) * len(r.question.Configs), Removed: len(e.Left) * len(r.question.Configs)}
+	if m.Best, err = r.judged(ctx, e); err != nil {
+		return m, err
+	}
 	if m.Edit, err = r.edit(e); err != nil { // 1. what changed
 		return m, err
 	}
@@ -199,11 +190,28 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 		m.Fractional = a.Fractional
 	}
 	r.value(&m, jobs)
+	m.Best = min(m.Best, m.Bound)
+	m.Gap = (m.Best - m.Value) / math.Abs(m.Best)
 	if live := liveHeap(); live > r.base {
 		m.HeapBytes = live - r.base
 	}
 	runtime.KeepAlive(r.engine)
 	return m, nil
+}
+
+// judged returns the judge's bound on the round; +Inf without a judge.
+func (r *run) judged(ctx context.Context, e Edits) (float64, error) {
+	if r.judge == nil {
+		return infinite, nil
+	}
+	if err := Apply(r.judge, r.g, e); err != nil {
+		return 0, err
+	}
+	a, err := r.judge.Solve(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return a.Bound, nil
 }
 
 // atOnce is how many values are made before the clock runs.

@@ -42,7 +42,7 @@ round, and the gap to the best bound that any of the engines proved.`,
 	f.IntVar(&r.jobs, "jobs", 0, "jobs; 0: one per seven GPUs")
 	f.IntSliceVar(&r.perNode, "per-node", nil, "GPUs of a node by type, by comma; none: 8, but for 10,000 GPUs 2,2,2,2,4,8,8")
 	f.Uint64Var(&r.seed, "seed", 1, "seed of everything random")
-	f.StringSliceVar(&r.study.Engines, "engines", []string{"price", "copter", "pop:16"}, "engines, by comma; the first one's choices are what jobs hold")
+	f.StringSliceVar(&r.study.Engines, "engines", []string{"price", "copter", "pop:16"}, "engines, by comma")
 	completeList(cmd, "engines", rounds.KindNames(), true)
 	f.IntVar(&r.study.Rounds, "rounds", 20, "rounds to measure, after two that are not")
 	f.StringVar(&r.out, "out", "", "file to write: .html or .csv")
