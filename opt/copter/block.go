@@ -1,6 +1,7 @@
 package copter
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -112,25 +113,38 @@ func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) fl
 // A kink is a multiplier at which a column goes from one bound to the other.
 type kink struct{ at, span float64 }
 
-// dual returns the row's multiplier in the linear program min r'x over the block.
-// The scratch is returned for the next call.
+// dual returns the row's multiplier in the linear program min r'x over the block:
+// one that gives the best bound. The scratch is returned for the next call.
 func (b *knapsack) dual(r []float64, scratch []kink) (mu float64, _ []kink) {
-	act := 0.0
+	// At multiplier 0 the activity is within least..most: a column without reduced
+	// cost may be anywhere.
+	least, most := 0.0, 0.0
+	endless := 0.0 // where the activity goes without end: the multiplier cannot be 0
 	for c, v := range r {
-		switch {
-		case v < 0:
-			act += b.coef[c] * b.up[c]
-		case v > 0 || b.low[c] > math.Inf(-1):
-			act += b.coef[c] * b.low[c]
+		a := b.coef[c]
+		if v == 0 {
+			least += min(a*b.low[c], a*b.up[c])
+			most += max(a*b.low[c], a*b.up[c])
+			continue
 		}
+		x := b.low[c]
+		if v < 0 {
+			x = b.up[c]
+		}
+		if math.IsInf(x, 0) {
+			endless = a * x
+			continue
+		}
+		least += a * x
+		most += a * x
 	}
 	switch {
-	case act > b.rowUp:
+	case math.IsInf(b.rowUp, 1) && endless > 0, math.IsInf(b.rowLow, -1) && endless < 0:
+		return 0, scratch // no side could hold the multiplier
+	case endless > 0 || endless == 0 && least > b.rowUp:
 		return b.leave(r, b.rowUp, 1, scratch)
-	case act < b.rowLow:
+	case endless < 0 || most < b.rowLow:
 		return b.leave(r, b.rowLow, -1, scratch)
-	case math.IsNaN(act): // infinite both ways: no bound comes of it
-		return 0, scratch
 	}
 	return 0, scratch
 }
@@ -152,11 +166,7 @@ func (b *knapsack) leave(r []float64, side, sign float64, scratch []kink) (mu fl
 		at := v / a
 		if a < 0 && math.IsInf(b.up[c], 1) || a > 0 && math.IsInf(b.low[c], -1) {
 			start = max(start, at)
-			if a > 0 {
-				act += a * b.up[c]
-			} else {
-				act += a * b.low[c]
-			}
+			act += max(a*b.low[c], a*b.up[c])
 			continue
 		}
 		act += min(a*b.low[c], a*b.up[c])
@@ -177,15 +187,7 @@ func (b *knapsack) leave(r []float64, side, sign float64, scratch []kink) (mu fl
 	case first.span >= side-act:
 		return max(first.at, start) * sign, scratch
 	}
-	slices.SortFunc(scratch, func(x, y kink) int {
-		if x.at < y.at {
-			return -1
-		}
-		if x.at > y.at {
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(scratch, func(x, y kink) int { return cmp.Compare(x.at, y.at) })
 	for _, k := range scratch {
 		if act += k.span; act >= side {
 			return max(k.at, start) * sign, scratch

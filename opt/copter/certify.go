@@ -12,19 +12,21 @@ type doubt struct{ infeasible, unbounded bool }
 
 // A watch notices that passes get nowhere.
 type watch struct {
+	primal float64 // violation that is none
 	passes int
 	least  float64 // violation
 	asked  doubt   // once is enough
 }
 
-// stalled reports what to look for after a pass. far says that x is far out.
+// stalled reports what to look for after a pass: whether x is far out, or as far
+// from meeting its rows as it was.
 func (t *watch) stalled(got pass, far bool) doubt {
 	t.passes++
-	stuck := t.passes > 2 && got.violation > 0.5*t.least
+	stuck := t.passes > 2 && got.violation > t.primal && got.violation > 0.5*t.least
 	if t.passes == 1 || got.violation < t.least {
-		t.least = got.violation
+		t.least = max(got.violation, t.primal)
 	}
-	d := doubt{infeasible: stuck && got.violation > 0 && !t.asked.infeasible, unbounded: far && !t.asked.unbounded}
+	d := doubt{infeasible: stuck && !t.asked.infeasible, unbounded: far && !t.asked.unbounded}
 	t.asked.infeasible = t.asked.infeasible || d.infeasible
 	t.asked.unbounded = t.asked.unbounded || d.unbounded
 	return d

@@ -5,9 +5,13 @@ import (
 	"math"
 )
 
-// newton maximises the dual of one proximal step over y, from w.y, until the
-// slope is at most tolerance (relative, see residual). It returns the Newton
-// steps taken.
+// A newton maximises the dual of one proximal step over y. The dual is concave and
+// quadratic in pieces; its slope is w.miss, and in each piece its Hessian is
+//
+//	-H = -(A P A' + the curvature of z)
+//
+// over the columns inside their bounds, where P scales by how much they give and
+// takes out the direction across block rows that hold.
 type newton struct {
 	w         *work
 	conjugate int // limit of conjugate gradient steps
@@ -38,7 +42,8 @@ func newNewton(w *work, conjugate int) *newton {
 	}
 }
 
-// solve returns the number of steps, and of evaluations of the dual.
+// solve goes from w.y until the slope is at most the tolerance (see residual), and
+// returns the number of Newton steps and of evaluations of the dual: sweeps.
 func (n *newton) solve(ctx context.Context, tolerance float64, limit int) (steps, evals int) {
 	w := n.w
 	w.minimise(w.y)
@@ -130,35 +135,43 @@ func (n *newton) form() {
 	}
 	from := int32(0)
 	for k, to := range n.group {
-		across := 0.0
 		n.list = n.list[:0]
+		across := 0.0
 		for _, c := range n.free[from:to] {
-			g := w.give[c] * w.scale
-			rows, vals := w.row[w.first[c]:w.first[c+1]], w.val[w.first[c]:w.first[c+1]]
-			for e, i := range rows {
-				h := n.hess[int(i)*m : int(i)*m+m]
-				v := g * vals[e]
-				for f, q := range rows {
-					h[q] += v * vals[f]
-				}
-			}
-			if !n.tied[k] {
-				continue
-			}
-			across += w.coef[c] * w.coef[c] * g
-			for e, i := range rows {
-				if !n.listed[i] { // not by sum 0: that may come by cancelling
-					n.listed[i] = true
-					n.list = append(n.list, i)
-				}
-				n.sum[i] += g * w.coef[c] * vals[e]
-			}
+			across += n.formCol(c, n.tied[k])
 		}
 		if n.tied[k] {
 			n.tie(across)
 		}
 		from = to
 	}
+}
+
+// formCol adds a free column to the Hessian. If its block's row holds it is also
+// added to sum, and its part of the row's curvature is returned.
+func (n *newton) formCol(c int32, tied bool) (across float64) {
+	w := n.w
+	m := len(w.y)
+	g := w.give[c] * w.scale
+	rows, values := w.row[w.first[c]:w.first[c+1]], w.val[w.first[c]:w.first[c+1]]
+	for e, i := range rows {
+		h := n.hess[int(i)*m : int(i)*m+m]
+		v := g * values[e]
+		for f, q := range rows {
+			h[q] += v * values[f]
+		}
+	}
+	if !tied {
+		return 0
+	}
+	for e, i := range rows {
+		if !n.listed[i] { // not by sum 0: that may come by cancelling
+			n.listed[i] = true
+			n.list = append(n.list, i)
+		}
+		n.sum[i] += g * w.coef[c] * values[e]
+	}
+	return w.coef[c] * w.coef[c] * g
 }
 
 // tie takes the direction across a block's row out of the Hessian.

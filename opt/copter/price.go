@@ -39,8 +39,9 @@ type block struct {
 	low, up float64
 }
 
-// Importance is |reduced cost| / (1 + |cost| / mean): how far from being used a
-// column is. Buckets hold the exponent and one bit of it.
+// The importance of a column is |reduced cost| / (|cost| + mean |cost|): how far it
+// is from another value than its resting place, the bound that its reduced cost
+// holds it at. Small is important. Buckets hold the exponent and one bit of it.
 const buckets = 4096
 
 func bucketOf(v float64) int { return int(math.Float64bits(v) >> 51) }
@@ -115,9 +116,26 @@ func (sh *share) reset(m int) {
 
 // priceBlock prices the columns of one block row, or columns without one (-1).
 func (s *Solver) priceBlock(p *lp.Problem, sh *share, row int32, cols []uint32, theta float64) {
+	act := s.reduce(p, sh, row, cols)
+	b := block{row: row, low: math.Inf(-1), up: math.Inf(1)}
+	mu := 0.0
+	if row >= 0 {
+		b.low, b.up = p.Sides(int(row))
+		sh.violation = max(sh.violation, over(act, b.low, b.up))
+		mu = s.blockDual(sh, cols, p.Lows(), p.Ups(), b)
+		part := mu * sideFor(mu, b.low, b.up, 0)
+		sh.bound += part
+		sh.estimate += part
+		s.y[row] = mu
+	}
+	s.pick(p, sh, b, cols, mu, theta)
+}
+
+// reduce sets sh.r to the columns' reduced costs, without the block row's part,
+// and sh.a to their coefficients there. It returns the row's activity.
+func (s *Solver) reduce(p *lp.Problem, sh *share, row int32, cols []uint32) (act float64) {
 	sh.r, sh.a = sized(sh.r, len(cols)), sized(sh.a, len(cols))
-	costs, lows, ups := p.Costs(), p.Lows(), p.Ups()
-	act := 0.0
+	costs := p.Costs()
 	for c, j := range cols {
 		rows, values := p.Entries(int(j))
 		r, x := costs[j], s.x[j]
@@ -137,17 +155,13 @@ func (s *Solver) priceBlock(p *lp.Problem, sh *share, row int32, cols []uint32, 
 			s.spread(sh.act, rows, values, x)
 		}
 	}
-	b := block{row: row, low: math.Inf(-1), up: math.Inf(1)}
-	mu := 0.0
-	if row >= 0 {
-		b.low, b.up = p.Sides(int(row))
-		sh.violation = max(sh.violation, over(act, b.low, b.up))
-		mu = s.blockDual(sh, cols, lows, ups, b)
-		part := mu * sideFor(mu, b.low, b.up, 0)
-		sh.bound += part
-		sh.estimate += part
-		s.y[row] = mu
-	}
+	return act
+}
+
+// pick adds to the bound what the columns can lower it by, and to the working set
+// those whose importance is at most theta or that are not where they rest.
+func (s *Solver) pick(p *lp.Problem, sh *share, b block, cols []uint32, mu, theta float64) {
+	costs, lows, ups := p.Costs(), p.Lows(), p.Ups()
 	picked := len(sh.cols)
 	for c, j := range cols {
 		d, x := sh.r[c]-mu*sh.a[c], s.x[j]

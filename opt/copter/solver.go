@@ -82,7 +82,7 @@ func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error)
 
 // passes prices all columns and solves the restricted problem, in turn.
 func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solution {
-	watch := watch{}
+	watch := watch{primal: s.opts.Primal}
 	for k := range s.opts.Passes {
 		got := s.choose(p)
 		s.log("pass %d: objective %.8g bound %.8g violation %.2e dual %.2e picked %d", k, got.objective, got.bound, got.violation, got.dual, got.picked)
@@ -105,7 +105,7 @@ func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solut
 		}
 		s.all = k == 0 && !warm
 		s.build(p)
-		s.restricted(ctx)
+		s.restricted(ctx, relativeGap(got.objective, got.estimate))
 		s.keep()
 	}
 	return s.finish(p, lp.Limited)
@@ -144,11 +144,15 @@ func relativeGap(objective, bound float64) float64 {
 	return math.Abs(objective-bound) / (1 + math.Abs(objective))
 }
 
-// restricted solves the restricted problem by proximal steps.
-func (s *Solver) restricted(ctx context.Context) {
+// roughGap is the gap at which a first working set is solved.
+const roughGap = 0.01
+
+// restricted solves the restricted problem by proximal steps, as far as is worth
+// it where x and y are at a relative gap from one another over all columns.
+func (s *Solver) restricted(ctx context.Context, outside float64) {
 	w := &s.work
 	n := newNewton(w, s.opts.Conjugate)
-	primal, dual, gap := 0.5*s.opts.Primal*s.strict, 0.5*s.opts.Dual*s.strict, 0.3*s.opts.Gap*s.strict
+	primal, dual, gap := 0.5*s.opts.Primal*s.strict, 0.5*s.opts.Dual*s.strict, max(0.3*s.opts.Gap*s.strict, min(0.1*outside, roughGap))
 	farFrom, loosest, floor := 1.0, 1e-2, 0.4*primal
 	for range s.opts.Outer {
 		w.scale = 1 / s.rho
