@@ -25,7 +25,7 @@ func small(drift shards.Drift) shards.Spec {
 // simulate runs a method, or skips the test without the exact solver.
 func simulate(t *testing.T, spec shards.Spec, method string, rounds int) *shards.Run {
 	t.Helper()
-	if !exact.Available && method != "heuristic" {
+	if !exact.Available && method != "heuristic" && method != "copter" {
 		t.Skip(exact.ErrUnavailable)
 	}
 	b, err := shards.NewMethod(method, spec.Seed, nil)
@@ -126,7 +126,7 @@ func TestInstance_Validate(t *testing.T) {
 // TestMethods_keep_memory_and_serve_every_shard: the thesis calls memory a hard
 // constraint and load, after the shim, a soft one.
 func TestMethods_keep_memory_and_serve_every_shard(t *testing.T) {
-	for _, method := range []string{"heuristic", "exact", "lp-relaxed", "pop:2"} {
+	for _, method := range []string{"heuristic", "exact", "lp-relaxed", "pop:2", "copter"} {
 		t.Run(method, func(t *testing.T) {
 			for _, drift := range shards.Drifts() {
 				spec := small(drift)
@@ -176,7 +176,7 @@ func TestPaper_methods_compare(t *testing.T) {
 }
 
 func TestSimulate_is_deterministic(t *testing.T) {
-	for _, method := range []string{"heuristic", "exact", "lp-relaxed", "pop:2"} {
+	for _, method := range []string{"heuristic", "exact", "lp-relaxed", "pop:2", "copter"} {
 		t.Run(method, func(t *testing.T) {
 			first := simulate(t, small(shards.Stateful), method, 6)
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

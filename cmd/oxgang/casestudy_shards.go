@@ -41,9 +41,9 @@ pop:K and copter.`,
 			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	methods := []string{"heuristic", "lp-relaxed", "pop:4", "copter"}
+	methods := []string{"heuristic", "lp-relaxed", "pop:4"}
 	if !exact.Available {
-		methods = []string{"heuristic", "copter"}
+		methods = methods[:1]
 	}
 	f := cmd.Flags()
 	f.IntVar(&s.spec.Shards, "shards", 128, "shards")
