@@ -25,6 +25,9 @@ func (s *Solver) finish(p *lp.Problem, status lp.Status) *lp.Solution {
 		out.DualResidual = lp.DualResidual(p, out.Y)
 		out.Bound = max(out.Bound, lp.Bound(p, out.Y))
 	}
+	if math.IsNaN(out.Bound) {
+		out.Bound = math.Inf(-1)
+	}
 	out.Gap = relativeGap(out.Objective, out.Bound)
 	return out
 }

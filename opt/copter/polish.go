@@ -56,10 +56,15 @@ func (s *Solver) polish(p *lp.Problem, x []float64) {
 	for b := range q.w.blockRow {
 		todo = append(todo, int32(b))
 	}
-	for len(todo) > 0 && len(q.tight) <= maxTight {
+	// Each move brings a column to a bound or makes a row hold.
+	moves := len(q.w.slot) + len(q.w.rowSlot) + len(q.w.blockRow)
+	for len(todo) > 0 && len(q.tight) <= maxTight && moves > 0 {
 		b := todo[len(todo)-1]
 		q.drop(b)
 		changed := q.settle(b)
+		if len(changed) > 0 {
+			moves--
+		}
 		q.drop(changed...)
 		todo = append(todo[:len(todo)-1], changed...)
 	}

@@ -101,6 +101,9 @@ func (s *Solver) gather(p *lp.Problem) pass {
 			total.estimate += part
 		}
 	}
+	if math.IsNaN(total.bound) { // of infinities
+		total.bound = math.Inf(-1)
+	}
 	return total
 }
 

@@ -95,7 +95,7 @@ func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solut
 			if out.Gap <= s.opts.Gap || s.strict <= leastStrict {
 				return out
 			}
-			s.strict *= 0.1
+			s.strict *= 0.1 // the bound is not proven yet, or repair cost too much
 		}
 		if ctx.Err() != nil {
 			return s.finish(p, lp.Interrupted)
@@ -136,8 +136,8 @@ func (s *Solver) choose(p *lp.Problem) pass {
 // that to an estimate, where a column without a bound has a reduced cost that only
 // the dual tolerance covers.
 func (s *Solver) within(got pass) bool {
-	return got.violation <= s.opts.Primal && got.dual <= s.opts.Dual*s.strict &&
-		relativeGap(got.objective, got.estimate) <= s.opts.Gap*s.strict
+	return got.violation <= s.opts.Primal && got.dual <= s.opts.Dual &&
+		relativeGap(got.objective, got.estimate) <= s.opts.Gap
 }
 
 func relativeGap(objective, bound float64) float64 {
