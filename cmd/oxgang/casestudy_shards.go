@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/casestudy/shards"
+	"github.com/oxgang/oxgang/casestudy/usage"
 	"github.com/oxgang/oxgang/opt/exact"
 )
 
@@ -95,11 +96,11 @@ func (s *shardsStudy) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	var runs []shards.Run
 	for _, m := range s.methods {
-		b, err := shards.NewMethod(m, s.spec.Seed, shards.ProcessTime)
+		b, err := shards.NewMethod(m, s.spec.Seed, usage.ProcessTime)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}
-		trial := shards.Trial{Spec: s.spec, Rounds: s.rounds, Clock: shards.ProcessTime}
+		trial := shards.Trial{Spec: s.spec, Rounds: s.rounds, Clock: usage.ProcessTime}
 		if !s.quiet {
 			trial.Seen = func(r *shards.Round) {
 				fmt.Fprintf(stderr, "%s, round %d: %d movements, %v\n", m, r.Round, r.Movements, r.CPU)
