@@ -22,8 +22,14 @@ func (s *Solver) finish(p *lp.Problem, status lp.Status) *lp.Solution {
 	}
 	out.PrimalResidual = lp.PrimalResidual(p, x)
 	if p.Nonzeros() <= sample || math.IsInf(out.Bound, -1) {
+		b, last := lp.Bound(p, out.Y), lp.Bound(p, s.y)
+		exact := leastSlip * (1 + math.Abs(out.Objective))
+		if s.last.slip <= exact && (last > b || s.best.slip > exact) {
+			copy(out.Y, s.y)
+			b = last
+		}
+		out.Bound = max(s.best.bound, b)
 		out.DualResidual = lp.DualResidual(p, out.Y)
-		out.Bound = max(out.Bound, lp.Bound(p, out.Y))
 	}
 	if math.IsNaN(out.Bound) {
 		out.Bound = math.Inf(-1)

@@ -12,6 +12,7 @@ type pass struct {
 	bound     float64 // of y: no feasible x is lower
 	estimate  float64 // the bound, if what dual measures were 0
 	dual      float64 // largest reduced cost that no bound holds, as lp.DualResidual
+	slip      float64 // what those reduced costs come to at x
 	objective float64 // of x
 	violation float64 // of rows by x, as lp.PrimalResidual
 	broken    bool    // a column is in two blocks: the shape is not the problem's
@@ -80,6 +81,7 @@ func (s *Solver) gather(p *lp.Problem) pass {
 		sh := &s.shares[k]
 		total.bound += sh.bound
 		total.estimate += sh.estimate
+		total.slip += sh.slip
 		total.dual = max(total.dual, sh.dual)
 		total.broken = total.broken || sh.broken
 		total.objective += sh.objective
@@ -206,6 +208,7 @@ func (s *Solver) unheld(p *lp.Problem, sh *share, j int, d, part float64) {
 		size += math.Abs(values[e] * s.lambda[q])
 	}
 	sh.dual = max(sh.dual, math.Abs(d)/(1+cost))
+	sh.slip += math.Abs(d * s.x[j])
 	if math.Abs(d) > 1e-12*size {
 		sh.bound = math.Inf(-1)
 		sh.estimate += d * s.x[j]

@@ -29,6 +29,7 @@ type Solver struct {
 	theta    float64   // importance up to which columns are in the working set
 	strict   float64   // factor of the tolerances inside
 
+	last       pass      // the last one
 	best       pass      // of the highest bound
 	bestY      []float64 // its multipliers
 	iterations int
@@ -55,6 +56,10 @@ func (s *Solver) Reset() { *s = Solver{opts: s.opts, nested: s.nested, trace: s.
 // warmWeight is the proximal weight of a warm first step, as a multiple of that
 // of a cold one.
 const warmWeight = 1e-2
+
+// leastSlip is how exact a bound is where a column without bounds has a reduced
+// cost, which lp.Bound takes for rounding: relative to the objective.
+const leastSlip = 2e-10
 
 // leastStrict bounds how much tighter than asked the inner tolerances get.
 const leastStrict = 1e-6
@@ -86,16 +91,18 @@ func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solut
 	for k := range s.opts.Passes {
 		got := s.choose(p)
 		s.log("pass %d: objective %.8g bound %.8g violation %.2e dual %.2e picked %d", k, got.objective, got.bound, got.violation, got.dual, got.picked)
+		s.last = got
 		if got.bound > s.best.bound || math.IsInf(s.best.bound, -1) && got.dual < s.best.dual {
 			s.best = got
 			copy(s.bestY, s.y)
 		}
 		if s.within(got) {
 			out := s.finish(p, lp.Optimal)
-			if out.Gap <= s.opts.Gap || s.strict <= leastStrict {
+			proven := out.Gap <= s.opts.Gap && min(s.best.slip, s.last.slip) <= leastSlip*(1+math.Abs(out.Objective))
+			if proven || s.strict <= leastStrict {
 				return out
 			}
-			s.strict *= 0.1 // the bound is not proven yet, or repair cost too much
+			s.strict *= 0.1 // or repair cost too much
 		}
 		if ctx.Err() != nil {
 			return s.finish(p, lp.Interrupted)
@@ -180,8 +187,9 @@ func (s *Solver) restricted(ctx context.Context, outside float64) {
 	}
 }
 
-// leastWeight keeps proximal steps where they round well.
-const leastWeight = 1e-7
+// leastWeight keeps proximal steps where they round well: a reduced cost is exact
+// to some 1e-15, and moves a value by 1/weight times that.
+const leastWeight = 1e-5
 
 // weigh sets the next proximal weight: smaller while the dual lags behind the
 // primal residual (each relative to what is asked) and the steps come easily,
