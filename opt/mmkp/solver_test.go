@@ -164,6 +164,9 @@ func TestSolve_ten_thousand_GPUs_within_a_thousandth(t *testing.T) {
 }
 
 func TestSolver_allocates_nothing_the_second_time(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: the race detector allocates too")
+	}
 	p, solver := shaped(64, 3, 20), mmkp.NewSolver()
 	allocs := testing.AllocsPerRun(10, func() { // it runs once before it counts
 		if _, err := solver.Solve(context.Background(), p, nil, mmkp.DefaultOptions()); err != nil {
