@@ -276,7 +276,8 @@ func (n *newton) direction(tolerance float64) {
 }
 
 // search moves y along dir to where the slope along it, which only falls, is a
-// small part of what it was. It needs no function values, which would round.
+// part of what it was, and not below 0: up to there the dual has risen. It needs
+// no function values, which would round.
 func (n *newton) search(slope float64) (evals int, moved bool) {
 	w := n.w
 	low, high := 0.0, math.Inf(1)
@@ -288,7 +289,7 @@ func (n *newton) search(slope float64) (evals int, moved bool) {
 		w.minimise(n.trial)
 		evals++
 		s := dot(w.miss, n.dir)
-		if s >= -0.5*slope && s <= 0.8*slope || s > 0 && t >= 1e6 {
+		if s >= 0 && s <= 0.8*slope || s > 0 && t >= 1e6 {
 			copy(w.y, n.trial)
 			return evals, true
 		}
