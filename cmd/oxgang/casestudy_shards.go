@@ -42,9 +42,9 @@ pop:K and copter.`,
 			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	methods := []string{"heuristic", "lp-relaxed", "pop:4"}
+	methods := []string{"heuristic", "copter", "lp-relaxed", "pop:4"}
 	if !exact.Available {
-		methods = methods[:1]
+		methods = methods[:2]
 	}
 	f := cmd.Flags()
 	f.IntVar(&s.spec.Shards, "shards", 128, "shards")
