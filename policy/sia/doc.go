@@ -18,7 +18,9 @@
 //	λ_n(i,t), τ  timeShare          timeshare.go (§3.5.6)
 //	A            mmkp.Solution      program.go
 //
-// A round is Policy.Plan: rows, values, program, solution, decisions.
+// A round is Policy.Plan: rows, values, program, solution, decisions. Between
+// rounds an engine (opt/engine) keeps the program, and a row files again only
+// where something it depends on is another (thesis §4.4.1).
 //
 // Where the public code differs from the thesis and it moves results, Rules has
 // a switch; its zero value is the thesis.

@@ -15,8 +15,8 @@ import (
 
 // A Policy is Sia. It keeps the goodput rows and the prices of the last round;
 // its plans do not depend on what it keeps beyond time-sharing's history, but
-// that the last prices may decide between plans of equal value. Make one with
-// New.
+// that the last prices may decide between plans of equal value, or within the
+// gap of a plan that is not proven optimal. Make one with New.
 type Policy struct {
 	o       Options
 	cluster *cluster.Cluster
