@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
@@ -112,14 +113,10 @@ func (f *Linear) Solve(ctx context.Context) (*Answer, error) {
 	return a, nil
 }
 
-// tiny is the weight below which a value of the relaxation counts as 0, and
-// above 1 less which it counts as 1.
-const tiny = 1e-6
-
 func (f *Linear) weights(id Job, x []float64, dst []Weight) []Weight {
 	for c, col := range f.jobs[id].cols {
-		if v := x[col.Index()]; v > tiny {
-			dst = append(dst, Weight{c, min(v, 1)})
+		if v := x[col.Index()]; v > engine.Tiny {
+			dst = append(dst, Weight{Choice: c, X: min(v, 1)})
 		}
 	}
 	return dst

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/oxgang/oxgang/casestudy/usage"
-
 	"github.com/oxgang/oxgang/opt/pop"
 )
 
@@ -126,7 +125,7 @@ func (p *parts) Solve(ctx context.Context) (*Answer, error) {
 		i, from := p.of[id], len(dst)
 		dst = answers[i].Weights(id, dst)
 		for k := range dst[from:] {
-			dst[from+k].Config = p.configs[i][dst[from+k].Config]
+			dst[from+k].Choice = p.configs[i][dst[from+k].Choice]
 		}
 		return dst
 	}

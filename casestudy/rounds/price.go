@@ -3,19 +3,21 @@ package rounds
 import (
 	"context"
 
+	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// price is the engine that the scheduler uses: the knapsack of opt/mmkp under
-// edit. Its choices are whole, so the shim has nothing to do.
+// price is the engine that the scheduler uses. Its choices are whole, so the
+// shim has nothing to do.
 type price struct {
-	program *mmkp.Program
-	jobs    map[Job]mmkp.ItemID
-	item    mmkp.Item // its choices' uses are those of the configurations
+	engine  engine.Engine
+	numbers map[Job]int // of the engine's items
+	free    []int       // numbers given back
+	item    mmkp.Item   // its choices' uses are those of the configurations
 }
 
 func newPrice(q Question) (Engine, error) {
-	e := &price{jobs: map[Job]mmkp.ItemID{}, item: mmkp.Item{Choices: make([]mmkp.Choice, len(q.Configs))}}
+	e := &price{numbers: map[Job]int{}, item: mmkp.Item{Choices: make([]mmkp.Choice, len(q.Configs))}}
 	for j, c := range q.Configs {
 		e.item.Choices[j].Use = mmkp.Use{Resource: c.Type, Amount: float64(c.GPUs)}
 	}
@@ -24,51 +26,60 @@ func newPrice(q Question) (Engine, error) {
 		capacity[k] = float64(n)
 	}
 	var err error
-	e.program, err = mmkp.NewProgram(capacity)
+	e.engine, err = engine.New("price", capacity, engine.Options{})
 	return e, err
 }
 
-// Set implements Engine. A row that is not news is adjusted, unless the program
+// Set implements Engine. A row that is not news is adjusted, unless the engine
 // dropped the configuration that the job holds.
-func (e *price) Set(id Job, r Row) (err error) {
-	item, known := e.jobs[id]
+func (e *price) Set(id Job, r Row) error {
+	number, known := e.numbers[id]
 	kept, factor := r.Restart.Kept, r.Restart.Factor
-	if known && !r.News && e.program.Adjust(item, r.Restart.Base, factor, kept) == nil {
+	if known && !r.News && e.engine.Adjust(number, r.Restart.Base, factor, kept) == nil {
 		return nil
+	}
+	if !known {
+		number = e.number()
+		e.numbers[id] = number
 	}
 	for j, v := range r.Values {
 		e.item.Choices[j].Value = v
 	}
 	e.item.Keep = max(0, kept)
-	if known {
-		err = e.program.Set(item, e.item)
-	} else {
-		item, err = e.program.Add(e.item)
-		e.jobs[id] = item
-	}
-	if err != nil {
+	if err := e.engine.Set(number, e.item); err != nil {
 		return err
 	}
-	return e.program.Adjust(item, r.Restart.Base, factor, kept)
+	return e.engine.Adjust(number, r.Restart.Base, factor, kept)
+}
+
+// number returns one that no job has.
+func (e *price) number() int {
+	if n := len(e.free); n > 0 {
+		number := e.free[n-1]
+		e.free = e.free[:n-1]
+		return number
+	}
+	return len(e.numbers)
 }
 
 // Remove implements Engine.
 func (e *price) Remove(id Job) error {
-	item := e.jobs[id]
-	delete(e.jobs, id)
-	return e.program.Remove(item)
+	number := e.numbers[id]
+	delete(e.numbers, id)
+	e.free = append(e.free, number)
+	return e.engine.Remove(number)
 }
 
 // Solve implements Engine.
 func (e *price) Solve(ctx context.Context) (*Answer, error) {
-	s, err := e.program.Solve(ctx, mmkp.DefaultOptions())
+	s, err := e.engine.Solve(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &Answer{
 		Weights: func(id Job, dst []Weight) []Weight {
-			if c := e.program.Pick(e.jobs[id]); c >= 0 {
-				dst = append(dst, Weight{c, 1})
+			if c := s.Pick[e.numbers[id]]; c >= 0 {
+				dst = append(dst, Weight{Choice: c, X: 1})
 			}
 			return dst
 		},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/casestudy/usage"
+	"github.com/oxgang/oxgang/opt/engine"
 )
 
 var infinite = math.Inf(1)
@@ -274,7 +275,7 @@ func (r *run) composition(m *Measurement, jobs []Job, weights [][]Weight) {
 	for i, id := range jobs {
 		split := false
 		for _, w := range weights[i] {
-			if w.X >= 1-tiny {
+			if w.X >= 1-engine.Tiny {
 				m.Ones++
 			} else {
 				m.Between++
@@ -297,19 +298,19 @@ func differences(a, b []Weight) int {
 	n := 0
 	weight := func(of []Weight, config int) float64 {
 		for _, w := range of {
-			if w.Config == config {
+			if w.Choice == config {
 				return w.X
 			}
 		}
 		return 0
 	}
 	for _, w := range a {
-		if math.Abs(w.X-weight(b, w.Config)) > tiny {
+		if math.Abs(w.X-weight(b, w.Choice)) > engine.Tiny {
 			n++
 		}
 	}
 	for _, w := range b {
-		if weight(a, w.Config) == 0 {
+		if weight(a, w.Choice) == 0 {
 			n++
 		}
 	}

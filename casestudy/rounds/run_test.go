@@ -20,11 +20,11 @@ import (
 func TestShim(t *testing.T) {
 	configs := []rounds.Config{{0, 1}, {0, 2}, {0, 4}, {1, 1}}
 	weights := [][]rounds.Weight{
-		{{0, 0.4}, {2, 0.6}}, // 4 GPUs do not fit beside the whole ones: takes 1
-		{{1, 1}},
-		{{3, 0.5}, {1, 0.5}}, // of equal weights the first
+		{{Choice: 0, X: 0.4}, {Choice: 2, X: 0.6}}, // 4 GPUs do not fit beside the whole ones: takes 1
+		{{Choice: 1, X: 1}},
+		{{Choice: 3, X: 0.5}, {Choice: 1, X: 0.5}}, // of equal weights the first
 		nil,
-		{{3, 0.3}}, // nothing fits
+		{{Choice: 3, X: 0.3}}, // nothing fits
 	}
 	got := rounds.Shim(weights, configs, []int{4, 1})
 	if d := cmp.Diff([]int{0, 1, 3, -1, -1}, got); d != "" {
@@ -37,7 +37,7 @@ func TestShim_fits(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		capacity := rapid.SliceOfN(rapid.IntRange(0, 16), 7, 7).Draw(r, "capacity")
 		weight := rapid.Custom(func(r *rapid.T) rounds.Weight {
-			return rounds.Weight{Config: rapid.IntRange(0, len(configs)-1).Draw(r, "config"), X: rapid.Float64Range(0, 1).Draw(r, "x")}
+			return rounds.Weight{Choice: rapid.IntRange(0, len(configs)-1).Draw(r, "config"), X: rapid.Float64Range(0, 1).Draw(r, "x")}
 		})
 		picks := rounds.Shim(rapid.SliceOf(rapid.SliceOfN(weight, 0, 4)).Draw(r, "weights"), configs, capacity)
 		for _, c := range picks {

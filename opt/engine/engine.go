@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -84,8 +85,13 @@ func maker(name string) (newEngine, error) {
 	return nil, fmt.Errorf("engine %q, want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// continual returns the solver of copter.
-func continual() (lp.Solver, error) { return copter.New(copter.DefaultOptions()) }
+// continual returns the solver of copter. It ends at a vertex: the shim drops
+// what is divided.
+func continual() (lp.Solver, error) {
+	o := copter.DefaultOptions()
+	o.Polish = true
+	return copter.New(o)
+}
 
 // anew returns the solver of lp-exact.
 func anew() (lp.Solver, error) { return exact.New(exact.DefaultOptions()) }
@@ -143,8 +149,11 @@ func (b *book) adjust(i int, base, factor float64, kept int) error {
 		return ErrNoItem
 	}
 	e := &b.entries[i]
-	if !(factor > 0) || kept < -1 || kept >= len(e.choices) {
-		return fmt.Errorf("factor %v and kept choice %d, want more than 0, and -1 or one of %d", factor, kept, len(e.choices))
+	if !(factor > 0 && factor <= math.MaxFloat64 && math.Abs(base) <= math.MaxFloat64) {
+		return fmt.Errorf("base %v and factor %v, want finite ones, the factor above 0", base, factor)
+	}
+	if kept < -1 || kept >= len(e.choices) {
+		return fmt.Errorf("kept choice %d, want -1 or one of %d", kept, len(e.choices))
 	}
 	e.base, e.factor, e.kept = base, factor, kept
 	return nil
@@ -172,12 +181,18 @@ func (b *book) SetCapacity(k int, amount float64) error {
 	return nil
 }
 
-// pay adds sign times what choice j of entry i uses to used.
-func (b *book) pay(i, j int, used []float64, sign float64) {
+// take deducts what choice j of entry i uses from left, if it fits.
+func (b *book) take(i, j int, left []float64) bool {
 	c := &b.entries[i].choices[j]
-	for k := range used {
-		used[k] += sign * c.Uses(k)
+	for k := range left {
+		if a := c.Uses(k); a > 0 && a > left[k] {
+			return false
+		}
 	}
+	for k := range left {
+		left[k] -= c.Uses(k)
+	}
+	return true
 }
 
 // total returns what the picks are worth.

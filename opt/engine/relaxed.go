@@ -20,7 +20,7 @@ type relaxed struct {
 	resources []lp.Row
 	items     []columns // by item
 	entries   []lp.RowEntry
-	weights   []Weight
+	weights   [][]Weight // by item
 	solution  mmkp.Solution
 }
 
@@ -163,23 +163,26 @@ func (e *relaxed) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	if s.Status == lp.Infeasible {
 		return nil, mmkp.ErrInfeasible
 	}
-	e.weights = e.weights[:0]
+	for len(e.weights) < len(e.items) {
+		e.weights = append(e.weights, nil)
+	}
 	for i := range e.items {
+		e.weights[i] = e.weights[i][:0]
 		for j, c := range e.items[i].cols {
-			if x := s.Value(c); x > tiny {
-				e.weights = append(e.weights, Weight{Item: i, Choice: j, X: x})
+			if x := s.Value(c); x > Tiny {
+				e.weights[i] = append(e.weights[i], Weight{j, x})
 			}
 		}
 	}
 	out := &e.solution
-	if out.Pick, err = e.shim(e.weights, out.Pick); err != nil {
+	out.Fractional = divided(e.weights)
+	if out.Pick, err = e.shim(e.weights); err != nil {
 		return nil, err
 	}
 	out.Value = e.total(out.Pick)
 	out.Bound = max(-s.Bound, out.Value)
 	out.Gap = gap(out.Value, out.Bound)
 	out.Status, out.Iterations = status(s.Status), s.Iterations
-	out.Fractional = divided(e.weights)
 	out.Prices = out.Prices[:0]
 	for _, r := range e.resources {
 		out.Prices = append(out.Prices, max(0, -s.Dual(r)))

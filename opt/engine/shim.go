@@ -10,116 +10,87 @@ import (
 
 // A Weight is what a solution of the relaxation gives a choice of an item.
 type Weight struct {
-	Item, Choice int
-	X            float64 // above 0, at most 1
+	Choice int
+	X      float64 // above 0, at most 1
 }
 
-// tiny is the weight below which a value of the relaxation counts as 0; within
+// Tiny is the weight below which a value of the relaxation counts as 0; within
 // as much of 1 it counts as 1.
-const tiny = 1e-6
+const Tiny = 1e-6
 
-// divided returns the number of items of which a choice has a weight between 0
-// and 1. Weights are by item.
-func divided(weights []Weight) int {
-	n, last := 0, -1
-	for _, w := range weights {
-		if w.X > tiny && w.X < 1-tiny && w.Item != last {
-			n++
-			last = w.Item
-		}
-	}
-	return n
-}
+// slack is the relative amount by which a capacity may be exceeded, as in mmkp.
+const slack = 1e-10
 
-// shim makes weights, which are by item, whole: every item takes the choice of
-// highest weight that fits into what is left, or none. It writes the picks, by
-// item, to pick. An item that must be served takes whatever fits rather than
-// none; the error is mmkp.ErrLimit if nothing does.
+// Shim makes the weights of a relaxed solution, by item, whole: each item takes
+// the choice of highest weight that fits beside those before it, of equal weights
+// the first, else none (-1). Items of which must (nil: none) is true are first.
+// take reports whether a choice fits into what is left, and deducts it if so.
+// Weights are sorted in place. It costs n log n.
 //
 // Source: thesis §4.4.1, "Applying COpter".
 // Deviation: items that must be served choose first, then those whose highest
 // weight is highest, because the thesis names no order, and an item that the
 // relaxation divides could take what a whole one has.
-func (b *book) shim(weights []Weight, pick []int) ([]int, error) {
-	pick = pick[:0]
+func Shim(weights [][]Weight, must func(item int) bool, take func(item, choice int) bool) []int {
+	order, pick := make([]int, len(weights)), make([]int, len(weights))
+	for i, w := range weights {
+		order[i], pick[i] = i, -1
+		slices.SortStableFunc(w, func(a, b Weight) int { return cmp.Compare(b.X, a.X) })
+	}
+	rank := func(i int) float64 {
+		switch {
+		case must != nil && must(i):
+			return 2
+		case len(weights[i]) == 0:
+			return 0
+		}
+		return min(1, weights[i][0].X)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(b), rank(a)) })
+	for _, i := range order {
+		for _, w := range weights[i] {
+			if take(i, w.Choice) {
+				pick[i] = w.Choice
+				break
+			}
+		}
+	}
+	return pick
+}
+
+// divided returns the number of items of which a choice has a weight between 0
+// and 1.
+func divided(weights [][]Weight) int {
+	n := 0
+	for _, own := range weights {
+		if slices.ContainsFunc(own, func(w Weight) bool { return w.X > Tiny && w.X < 1-Tiny }) {
+			n++
+		}
+	}
+	return n
+}
+
+// shim returns whole picks by item. An item that must be served takes whatever
+// fits rather than none; the error is mmkp.ErrLimit if nothing does.
+func (b *book) shim(weights [][]Weight) ([]int, error) {
 	left := make([]float64, len(b.capacity))
 	for k, amount := range b.capacity {
 		left[k] = amount * (1 + slack)
 	}
-	own := make([][]Weight, len(b.entries))
-	for first := 0; first < len(weights); {
-		end := first + 1
-		for end < len(weights) && weights[end].Item == weights[first].Item {
-			end++
-		}
-		own[weights[first].Item] = weights[first:end]
-		first = end
-	}
-	order := make([]int, 0, len(own))
-	for i, w := range own {
-		pick = append(pick, -1)
-		slices.SortStableFunc(w, func(a, b Weight) int { return cmp.Compare(b.X, a.X) })
-		if b.entries[i].live {
-			order = append(order, i)
+	for i := range weights {
+		if b.entries[i].must { // whatever fits, after what the relaxation gives
+			for j := range b.entries[i].choices {
+				weights[i] = append(weights[i], Weight{Choice: j})
+			}
 		}
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return b.before(i, j, own) })
-	for _, i := range order {
-		if pick[i] = b.heaviest(i, own[i], left); pick[i] >= 0 {
-			b.pay(i, pick[i], left, -1)
-		} else if b.entries[i].must {
+	pick := Shim(weights, func(i int) bool { return b.entries[i].must }, func(i, j int) bool {
+		return b.entries[i].worth(j) && b.take(i, j, left)
+	})
+	for i, j := range pick {
+		if j < 0 && b.entries[i].must {
 			return nil, fmt.Errorf("item %d: must be served, and nothing of it fits beside the others: %w", i, mmkp.ErrLimit)
 		}
 	}
 	return pick, nil
-}
-
-// slack is the relative amount by which a capacity may be exceeded, as in mmkp.
-const slack = 1e-10
-
-// before orders items for the shim.
-func (b *book) before(i, j int, own [][]Weight) int {
-	if b.entries[i].must != b.entries[j].must {
-		if b.entries[i].must {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Compare(top(own[j]), top(own[i]))
-}
-
-// top returns the highest of an item's weights, which are sorted.
-func top(own []Weight) float64 {
-	if len(own) == 0 {
-		return 0
-	}
-	return own[0].X
-}
-
-// heaviest returns the choice of highest weight that fits into left, -1 for
-// none.
-func (b *book) heaviest(i int, own []Weight, left []float64) int {
-	for _, w := range own {
-		if b.entries[i].worth(w.Choice) && b.fits(i, w.Choice, left) {
-			return w.Choice
-		}
-	}
-	if b.entries[i].must {
-		for j := range b.entries[i].choices {
-			if b.fits(i, j, left) {
-				return j
-			}
-		}
-	}
-	return -1
-}
-
-func (b *book) fits(i, j int, left []float64) bool {
-	c := &b.entries[i].choices[j]
-	for k := range left {
-		if a := c.Uses(k); a > 0 && a > left[k] {
-			return false
-		}
-	}
-	return true
 }
