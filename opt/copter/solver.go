@@ -65,8 +65,10 @@ const leastSlip = 2e-10
 const leastStrict = 1e-6
 
 // Solve solves p; see lp.Solver. It returns no error. A solution is Optimal when
-// its primal residual, its dual residual and its gap are within the options,
-// Infeasible or Unbounded only with a certificate.
+// its primal residual, its dual residual and its gap are within the options; where
+// a column without bounds keeps y from proving any bound, the gap is to an
+// estimate, and Bound is -Inf. It is Infeasible or Unbounded only with a
+// certificate.
 //
 // Time: a few passes over all columns and, for each proximal step, some dozens
 // over the working set. Memory: 12 bytes a column slot, and 100 bytes a column and
@@ -99,7 +101,13 @@ func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solut
 		if s.within(got) {
 			out := s.finish(p, lp.Optimal)
 			proven := out.Gap <= s.opts.Gap && min(s.best.slip, s.last.slip) <= leastSlip*(1+math.Abs(out.Objective))
-			if proven || s.strict <= leastStrict {
+			switch {
+			case proven:
+				return out
+			case s.strict <= leastStrict: // stricter than this is rounding
+				if out.Gap > s.opts.Gap && !math.IsInf(out.Bound, -1) {
+					out.Status = lp.Limited
+				}
 				return out
 			}
 			s.strict *= 0.1 // or repair cost too much
