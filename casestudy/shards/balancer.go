@@ -3,6 +3,7 @@ package shards
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/oxgang/oxgang/opt/lp"
 )
@@ -29,7 +30,7 @@ type Stats struct {
 	// Source: thesis Fig. 4.4.
 	Zero, One, Between int
 	Shim               ShimStats
-	Parts              []Part // of Parts
+	Parts              []time.Duration // processor time of each part, of Parts
 }
 
 // whole is the distance from 0 and 1 within which a value counts as such.

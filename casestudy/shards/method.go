@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/oxgang/oxgang/casestudy/usage"
 	"github.com/oxgang/oxgang/opt/copter"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
@@ -31,7 +32,7 @@ func CheckMethod(name string) error {
 // NewMethod returns the balancer of a name. The seed splits pop:K; the clock,
 // which may be nil, times its parts. Errors: an unknown name; exact.ErrUnavailable
 // from a build without the exact solver.
-func NewMethod(name string, seed uint64, clock Clock) (Balancer, error) {
+func NewMethod(name string, seed uint64, clock usage.Clock) (Balancer, error) {
 	switch kind, count, split := strings.Cut(name, ":"); {
 	case name == "heuristic":
 		return Heuristic{}, nil

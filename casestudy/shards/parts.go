@@ -4,27 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
+	"github.com/oxgang/oxgang/casestudy/usage"
 	"github.com/oxgang/oxgang/opt/pop"
 )
-
-// A Clock reads how much processor time the process has used so far. Nil reads
-// nothing.
-type Clock func() time.Duration
-
-func (c Clock) read() time.Duration {
-	if c == nil {
-		return 0
-	}
-	return c()
-}
-
-// A Part is what one part of a split round cost.
-type Part struct {
-	Shards, Servers int
-	CPU             time.Duration
-}
 
 // Parts is POP-k: servers and shards are split into k parts of equal counts, at
 // random and once, and each part is balanced alone. A part's servers share only
@@ -33,7 +16,7 @@ type Part struct {
 type Parts struct {
 	k     int
 	seed  uint64
-	clock Clock
+	clock usage.Clock
 	inner func() (Balancer, error) // makes the balancer of a part
 	parts []part
 }
@@ -46,7 +29,7 @@ type part struct {
 
 // NewParts returns a balancer of k parts, each with a balancer that inner makes.
 // The clock, which may be nil, times them.
-func NewParts(k int, seed uint64, clock Clock, inner func() (Balancer, error)) (*Parts, error) {
+func NewParts(k int, seed uint64, clock usage.Clock, inner func() (Balancer, error)) (*Parts, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("%d parts, want at least 1", k)
 	}
@@ -64,13 +47,13 @@ func (p *Parts) Balance(ctx context.Context, in *Instance) (*Result, error) {
 	out := &Result{Assignment: make(Assignment, in.Shards())}
 	for n := range p.parts {
 		t := &p.parts[n]
-		before := p.clock.read()
+		before := p.clock.Read()
 		r, err := t.balancer.Balance(ctx, t.of(in))
 		if err != nil {
 			return nil, fmt.Errorf("part %d of %d: %w", n+1, p.k, err)
 		}
 		t.put(out, r)
-		out.Stats.Parts = append(out.Stats.Parts, Part{len(t.shards), len(t.servers), p.clock.read() - before})
+		out.Stats.Parts = append(out.Stats.Parts, p.clock.Read()-before)
 	}
 	return out, nil
 }
@@ -117,23 +100,6 @@ func (t *part) put(whole, r *Result) {
 	s.Limited = s.Limited || more.Limited
 	s.Zero, s.One, s.Between = s.Zero+more.Zero, s.One+more.One, s.Between+more.Between
 	s.Shim.add(more.Shim)
-}
-
-// Makespan returns when the last of the parts ends if as many as there are cores
-// run at a time, each started, in order, on the core that is free first. The
-// thesis reports POP's run time so, for 64 cores. Source: thesis §5.2, "Testbed".
-func Makespan(parts []Part, cores int) time.Duration {
-	ends := make([]time.Duration, max(1, cores))
-	for _, p := range parts {
-		first := 0
-		for c := range ends {
-			if ends[c] < ends[first] {
-				first = c
-			}
-		}
-		ends[first] += p.CPU
-	}
-	return slices.Max(ends)
 }
 
 // split makes the parts on the first round.

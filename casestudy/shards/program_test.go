@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -230,18 +229,6 @@ func TestParts_split(t *testing.T) {
 	}
 	if _, err := NewParts(0, 5, nil, nil); err == nil {
 		t.Error("no parts")
-	}
-}
-
-func TestMakespan(t *testing.T) {
-	var parts []Part
-	for _, s := range []time.Duration{3, 1, 2, 5} {
-		parts = append(parts, Part{CPU: s})
-	}
-	for cores, want := range map[int]time.Duration{1: 11, 2: 8, 3: 6, 4: 5, 64: 5} { // on two: 3, 5 and 1, 2
-		if got := Makespan(parts, cores); got != want {
-			t.Errorf("%d cores: %v, want %v", cores, got, want)
-		}
 	}
 }
 

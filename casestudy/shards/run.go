@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/oxgang/oxgang/casestudy/usage"
 )
 
 // cores is the machine for which the run time of Parts is computed.
@@ -37,7 +39,7 @@ type Run struct {
 type Trial struct {
 	Spec   Spec
 	Rounds int
-	Clock  Clock          // of processor time; nil: times are 0
+	Clock  usage.Clock    // of processor time; nil: times are 0
 	Seen   func(r *Round) // called after every round; nil: nothing is
 }
 
@@ -58,9 +60,9 @@ func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
 		}
 		in := w.Next()
 		in.Now = now
-		before := t.Clock.read()
+		before := t.Clock.Read()
 		r, err := b.Balance(ctx, in)
-		took := t.Clock.read() - before
+		took := t.Clock.Read() - before
 		if err != nil {
 			return all, fmt.Errorf("round %d: %w", k, err)
 		}
@@ -79,7 +81,7 @@ func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
 func measure(k int, zipf float64, in *Instance, r *Result, took time.Duration) Round {
 	parallel := took
 	if parts := r.Stats.Parts; len(parts) > 0 {
-		parallel += Makespan(parts, cores) - Makespan(parts, 1)
+		parallel += usage.Makespan(parts, cores) - usage.Makespan(parts, 1)
 	}
 	return Round{
 		Round: k, Zipf: zipf, MeanLoad: in.Mean(),

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/casestudy/usage"
 	"github.com/oxgang/oxgang/opt/lp"
 	"github.com/oxgang/oxgang/opt/pop"
 )
@@ -194,23 +195,12 @@ type Parts struct {
 	// does not say which are large; a quarter adds 75 % of pieces, POP's setting
 	// for demands of which few dominate.
 	Large float64
-	Clock Clock // times the parts; may be nil
+	Clock usage.Clock // times the parts; may be nil
 	round uint64
 }
 
 // ways is the number of pieces of a large demand.
 const ways = 4
-
-// A Clock reads how much processor time the process has used so far. Nil reads
-// nothing.
-type Clock func() time.Duration
-
-func (c Clock) read() time.Duration {
-	if c == nil {
-		return 0
-	}
-	return c()
-}
 
 // Allocate implements Allocator.
 func (o *Parts) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
@@ -222,11 +212,11 @@ func (o *Parts) Allocate(ctx context.Context, in *Instance) (*Allocation, error)
 	o.round++
 	all := &Allocation{Flow: make([]float64, in.Paths.Len())}
 	for _, members := range pop.Split(len(pieces), o.K, nil, o.Seed+o.round) {
-		before := o.Clock.read()
+		before := o.Clock.Read()
 		if err := o.part(ctx, in, pieces, members, all); err != nil {
 			return nil, err
 		}
-		all.Parts = append(all.Parts, o.Clock.read()-before)
+		all.Parts = append(all.Parts, o.Clock.Read()-before)
 	}
 	return all, nil
 }
@@ -263,22 +253,4 @@ func threshold(volumes []float64, share float64) float64 {
 		return 0
 	}
 	return ascending[i]
-}
-
-// Makespan returns when the last of the jobs ends if each starts, in order, on
-// the first of the cores that is free: the time that parts, timed one after
-// another, would take side by side. Source: thesis §5.2 ("estimated parallel
-// runtimes computed mathematically for 64 cores").
-func Makespan(jobs []time.Duration, cores int) time.Duration {
-	free := make([]time.Duration, cores)
-	for _, d := range jobs {
-		i := 0
-		for c := range free {
-			if free[c] < free[i] {
-				i = c
-			}
-		}
-		free[i] += d
-	}
-	return slices.Max(free)
 }

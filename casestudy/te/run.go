@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/oxgang/oxgang/casestudy/usage"
 )
 
 // Cores is the machine for which the run time of Parts is computed.
@@ -55,7 +57,7 @@ type Method struct {
 // answers are repaired alike: ScaleBack, then TopUp. After a round report, which
 // may be nil, is called with what is new. It fails with a method's error, and
 // then returns the rounds before.
-func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock Clock, report func([]Round)) ([]Round, error) {
+func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock usage.Clock, report func([]Round)) ([]Round, error) {
 	in, err := s.start()
 	if err != nil {
 		return nil, err
@@ -133,27 +135,27 @@ func bySource(a, b Demand) int {
 }
 
 // round asks one method, and repairs its answer.
-func (in *Instance) round(ctx context.Context, m Method, clock Clock) (*Round, error) {
-	before := clock.read()
+func (in *Instance) round(ctx context.Context, m Method, clock usage.Clock) (*Round, error) {
+	before := clock.Read()
 	a, err := m.Allocate(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	solved := clock.read()
+	solved := clock.Read()
 	r := &Round{Method: m.Name, Demand: Total(in.Demands), Bound: math.Inf(1), Iterations: a.Iterations, Limited: a.Limited}
 	if a.Bound != nil {
 		r.Bound = a.Bound()
 	}
 	r.Violation, _, _ = in.Violation(a.Flow)
-	checked := clock.read()
+	checked := clock.Read()
 	in.ScaleBack(a.Flow)
 	r.Flow = sum(a.Flow)
 	in.TopUp(a.Flow)
 	r.ToppedUp = sum(a.Flow)
-	r.CPU = clock.read() - checked + solved - before
+	r.CPU = clock.Read() - checked + solved - before
 	r.Parallel = r.CPU
 	if len(a.Parts) > 0 {
-		r.Parallel += Makespan(a.Parts, Cores) - Makespan(a.Parts, 1)
+		r.Parallel += usage.Makespan(a.Parts, Cores) - usage.Makespan(a.Parts, 1)
 	}
 	if math.IsNaN(r.Flow) {
 		return nil, fmt.Errorf("flow %v, want a number", r.Flow)

@@ -200,17 +200,6 @@ func TestRun_twice_is_the_same(t *testing.T) {
 	}
 }
 
-// Thesis §5.2: POP's times are "estimated parallel runtimes computed
-// mathematically for 64 cores".
-func TestPaper_Makespan(t *testing.T) {
-	jobs := []time.Duration{4, 3, 2, 2}
-	for cores, want := range map[int]time.Duration{1: 11, 2: 6, 4: 4, 64: 4} {
-		if got := te.Makespan(jobs, cores); got != want {
-			t.Errorf("%d cores: %v, want %v", cores, got, want)
-		}
-	}
-}
-
 func TestSummarise_leaves_out_the_start(t *testing.T) {
 	rounds := []te.Round{
 		{Method: "a", Round: 0, Demand: 1, Flow: 1, ToppedUp: 1, Bound: 1, CPU: 9},

@@ -141,6 +141,9 @@ func consistent(t tb, p *lp.Problem, out *lp.Solution) {
 		t.Errorf("objective %v and residual %v, but those of X are %v and %v",
 			out.Objective, out.PrimalResidual, again.Objective, again.PrimalResidual)
 	}
+	if out.Y != nil && again.DualResidual > out.DualResidual+1e-12*(1+out.DualResidual) {
+		t.Errorf("dual residual %v, but that of Y is %v", out.DualResidual, again.DualResidual)
+	}
 	// A solver may have kept a better bound than that of its last duals.
 	if out.Y != nil && out.Bound < again.Bound-1e-9*(1+math.Abs(again.Bound)) {
 		t.Errorf("bound %v, but that of Y is %v", out.Bound, again.Bound)
