@@ -7,6 +7,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -66,6 +67,27 @@ type TypeInfo struct {
 	GPUs    int   // in total
 	PerNode int   // GPUs of the largest node
 	Sizes   []int // distinct GPUs per node, ascending
+	// Share is the GPU-proportional share of one GPU: the least CPUs and memory
+	// per GPU of any node, so that every node has it for each of its GPUs. Both
+	// are 0 where some node does not say what it has: they are not counted then.
+	Share Resources
+	// CPUs and Memory are the totals of the nodes.
+	CPUs   float64
+	Memory int64
+}
+
+// Counts reports whether CPUs and memory of the type's nodes are known.
+func (t *TypeInfo) Counts() bool { return t.Share.CPUs > 0 && t.Share.Memory > 0 }
+
+// Proportional returns the GPU-proportional allocation of c: CPUs and memory by
+// the share of each GPU, none where they are not counted. Source: Synergy §2,
+// "GPU-proportional allocation".
+func (t *TypeInfo) Proportional(c Configuration) Allocation {
+	a := Allocation{Configuration: c}
+	if t.Counts() {
+		a.CPUs, a.Memory = float64(c.GPUs)*t.Share.CPUs, int64(c.GPUs)*t.Share.Memory
+	}
+	return a
 }
 
 // New returns the cluster of the given nodes, in the given order; GPU types
@@ -96,6 +118,12 @@ func validate(n Node) error {
 		return errors.New("no GPU type")
 	case n.Capacity.GPUs <= 0:
 		return fmt.Errorf("%d GPUs, want at least 1", n.Capacity.GPUs)
+	case !(n.Capacity.CPUs >= 0) || math.IsInf(n.Capacity.CPUs, 0):
+		return fmt.Errorf("%g CPUs, want a finite number of at least 0", n.Capacity.CPUs)
+	case n.Capacity.Memory < 0:
+		return fmt.Errorf("%d bytes of memory, want at least 0", n.Capacity.Memory)
+	case (n.Capacity.CPUs == 0) != (n.Capacity.Memory == 0):
+		return fmt.Errorf("%g CPUs and %d bytes of memory, want both or neither", n.Capacity.CPUs, n.Capacity.Memory)
 	}
 	return nil
 }
@@ -104,9 +132,13 @@ func (c *Cluster) count(n Node) {
 	i := slices.IndexFunc(c.types, func(t TypeInfo) bool { return t.Type == n.GPUType })
 	if i < 0 {
 		i = len(c.types)
-		c.types = append(c.types, TypeInfo{Type: n.GPUType})
+		c.types = append(c.types, TypeInfo{Type: n.GPUType, Share: Resources{GPUs: 1, CPUs: math.Inf(1), Memory: math.MaxInt64}})
 	}
 	t := &c.types[i]
+	t.CPUs += n.Capacity.CPUs
+	t.Memory += n.Capacity.Memory
+	t.Share.CPUs = min(t.Share.CPUs, n.Capacity.CPUs/float64(n.Capacity.GPUs))
+	t.Share.Memory = min(t.Share.Memory, n.Capacity.Memory/int64(n.Capacity.GPUs))
 	t.Nodes++
 	t.GPUs += n.Capacity.GPUs
 	t.PerNode = max(t.PerNode, n.Capacity.GPUs)

@@ -16,7 +16,10 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []TypeInfo{{"t4", 2, 6, 4, []int{2, 4}}, {"a100", 1, 8, 8, []int{8}}}
+	want := []TypeInfo{
+		{Type: "t4", Nodes: 2, GPUs: 6, PerNode: 4, Sizes: []int{2, 4}, Share: Resources{GPUs: 1}},
+		{Type: "a100", Nodes: 1, GPUs: 8, PerNode: 8, Sizes: []int{8}, Share: Resources{GPUs: 1}},
+	}
 	if diff := cmp.Diff(want, c.Types()); diff != "" {
 		t.Errorf("types by first appearance (-want +got):\n%s", diff)
 	}

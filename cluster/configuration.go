@@ -78,6 +78,13 @@ func (p Placement) SameShape(q Placement) bool {
 	return slices.Equal(a, b)
 }
 
+// SameGPUs reports whether p and q hold the same GPUs of the same nodes; CPUs
+// and memory may differ.
+func (p Placement) SameGPUs(q Placement) bool {
+	return len(p) == len(q) && (len(p) == 0 || &p[0] == &q[0] ||
+		slices.EqualFunc(p, q, func(a, b Share) bool { return a.Node == b.Node && a.GPUs == b.GPUs }))
+}
+
 // Sort orders the shares by ascending node ID.
 func (p Placement) Sort() {
 	slices.SortFunc(p, func(a, b Share) int { return strings.Compare(string(a.Node), string(b.Node)) })

@@ -16,6 +16,9 @@ var presets = []struct{ name, spec string }{
 	{"homog64", "t4:16x4"},                      // Sia §3.4.3, Homogeneous
 	{"physical44", "rtx:3x8,a100:2x8,quad:1x4"}, // Sia §3.4.3, Physical
 	{"box8", "a100:1x8"},                        // one 8-GPU server
+	{"synergy32", "v100:4x8/24c/500g"},          // Synergy §5.1, physical
+	{"synergy128", "v100:16x8/24c/500g"},        // Synergy §5.1, simulated
+	{"synergy512", "v100:64x8/24c/500g"},        // Synergy §5.3.1
 }
 
 // Clusters returns the names of the presets.
@@ -71,14 +74,20 @@ const (
 	maxPerNode = 1024
 )
 
-// parsePart returns the nodes of "t4:6x4", their number times scale.
+// parsePart returns the nodes of "t4:6x4" or "t4:6x4/24c/500g", their number
+// times scale.
 func parsePart(part string, scale int) ([]cluster.Node, error) {
 	name, size, ok := strings.Cut(part, ":")
+	size, rest, _ := strings.Cut(size, "/")
+	host, err := parseHost(rest)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", part, err)
+	}
 	count, gpus, ok2 := strings.Cut(size, "x")
 	n, err1 := strconv.Atoi(count)
 	g, err2 := strconv.Atoi(gpus)
 	if !ok || !ok2 || name == "" || errors.Join(err1, err2) != nil || n < 1 || g < 1 || g > maxPerNode || n > maxNodes/scale {
-		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4", part, strings.Join(Clusters(), ", "))
+		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4 or, with CPUs and GB of memory per node, t4:6x4/24c/500g", part, strings.Join(Clusters(), ", "))
 	}
 	n *= scale
 	width := len(strconv.Itoa(n - 1))
@@ -87,8 +96,28 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	for i := range nodes {
 		nodes[i] = cluster.Node{
 			ID: cluster.NodeID(fmt.Sprintf("%s-%d-%0*d", name, g, width, i)), GPUType: cluster.GPUType(name),
-			Capacity: cluster.Resources{GPUs: g}, GPUMemory: h.memory << 30, Power: h.power, Price: h.price,
+			Capacity: cluster.Resources{GPUs: g, CPUs: host.CPUs, Memory: host.Memory}, GPUMemory: h.memory << 30, Power: h.power, Price: h.price,
 		}
 	}
 	return nodes, nil
 }
+
+// parseHost returns the CPU cores and the memory, in 10^9 bytes, of "24c/500g";
+// neither of "".
+func parseHost(text string) (cluster.Resources, error) {
+	if text == "" {
+		return cluster.Resources{}, nil
+	}
+	cores, size, _ := strings.Cut(text, "/")
+	c, ok1 := strings.CutSuffix(cores, "c")
+	g, ok2 := strings.CutSuffix(size, "g")
+	cpus, err1 := strconv.ParseFloat(c, 64)
+	gigabytes, err2 := strconv.ParseFloat(g, 64)
+	if !ok1 || !ok2 || errors.Join(err1, err2) != nil || !(cpus > 0 && cpus <= maxHost && gigabytes > 0 && gigabytes <= maxHost) {
+		return cluster.Resources{}, fmt.Errorf("%q, want CPU cores and GB of memory of a node, as 24c/500g", text)
+	}
+	return cluster.Resources{CPUs: cpus, Memory: int64(gigabytes * 1e9)}, nil
+}
+
+// maxHost bounds cores and GB of a node.
+const maxHost = 1e6

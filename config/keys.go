@@ -29,7 +29,7 @@ func (k Key) Option() string { return strings.ReplaceAll(k.Name, ".", "-") }
 func Keys() []Key { return slices.Clone(keys) }
 
 var keys = []Key{
-	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8" (type:nodes x GPUs per node)`, func(c *Config) *string { return &c.Cluster }),
+	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8/96c/1000g" (type:nodes x GPUs per node / CPU cores / GB of a node)`, func(c *Config) *string { return &c.Cluster }),
 	number("scale", "times the nodes of the cluster", func(c *Config) *int { return &c.Scale }),
 	text("trace", "trace file; empty: a generated one", func(c *Config) *string { return &c.Trace }),
 	text("format", "format of the trace; empty: by its content", func(c *Config) *string { return &c.Format }),

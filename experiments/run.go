@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
@@ -127,6 +128,12 @@ func options(c *config.Config, in *Inputs, entry builtin.Entry) (scheduler.Optio
 	so.Estimate.Fits = estimate.NewCache()
 	so.Estimate.Reference = in.references()
 	so.Estimate.Oracle = func(spec *job.Spec) estimate.Throughput { return in.truth(spec) }
+	so.Estimate.Sensitivity = func(spec *job.Spec) *perf.Sensitivity {
+		if app := in.application(spec); app != nil {
+			return app.Sensitivity
+		}
+		return nil
+	}
 	wo.Estimate = so.Estimate
 	return so, wo, nil
 }

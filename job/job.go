@@ -55,6 +55,16 @@ type BatchSize struct {
 // PerReplica returns the samples one replica processes in one optimiser step.
 func (b BatchSize) PerReplica() int { return b.Local * (b.Accumulation + 1) }
 
+// An Input is what is known of a job's input data before it runs, per GPU: a
+// cache that keeps a fixed part of the dataset has a hit rate, and so a speed,
+// that can be computed. The zero value is a job of which nothing is known.
+// Source: Synergy §3.1 (MinIO).
+type Input struct {
+	Working int64   // host bytes without which the job does not run
+	Dataset int64   // host bytes beyond Working that cache all data; 0: reading it costs nothing
+	Storage float64 // samples per second that storage alone delivers, nothing cached
+}
+
 // A Goal says what a job's goodput is.
 type Goal uint8
 
@@ -82,8 +92,9 @@ type Spec struct {
 	GPUsPerReplica  map[cluster.GPUType]int
 	MicroBatches    int               // per replica and pass of a pipeline-parallel job; 0: data parallel
 	GPUTypes        []cluster.GPUType // eligible; empty means any
-	CPUs            float64           // per job, cores; not yet counted against those of nodes
-	Memory          int64             // per job, host bytes; as CPUs
+	CPUs            float64           // asked for, per job, cores; carried along: policies share CPUs out by need
+	Memory          int64             // asked for, per job, host bytes; as CPUs
+	Input           Input
 	Adaptivity      Adaptivity
 	Batch           BatchLimits
 	Goal            Goal

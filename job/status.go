@@ -75,6 +75,8 @@ type Report struct {
 	Job           ID
 	Interval      time.Duration
 	Configuration cluster.Configuration
+	CPUs          float64 // held, cores; 0: not counted
+	Memory        int64   // held, host bytes; as CPUs
 	Batch         BatchSize
 	StepTime      time.Duration // one synchronising pass: compute and gradient exchange
 	SyncTime      time.Duration // of which gradient exchange

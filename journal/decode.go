@@ -151,10 +151,22 @@ func (c *cursor) report() job.Report {
 	c.want(',')
 	r.Epoch = int(c.count(math.MaxInt32))
 	if c.take(',') {
-		r.Profile = c.yes()
+		r.Profile = c.bool()
+		r.CPUs, r.Memory = c.host()
 	}
 	c.want(']')
 	return r
+}
+
+// bool reads true or false.
+func (c *cursor) bool() bool {
+	start := c.pos
+	word := string(c.word())
+	if word != "true" && word != "false" && c.err == nil {
+		c.pos = start
+		c.fail("true or false")
+	}
+	return word == "true"
 }
 
 // yes reads true.

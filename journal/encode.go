@@ -184,9 +184,14 @@ func (e *encoder) report(r *job.Report) {
 	}
 	e.raw(",")
 	e.int(r.Epoch)
-	if r.Profile {
+	host := r.CPUs != 0 || r.Memory != 0
+	switch {
+	case r.Profile:
 		e.raw(",true")
+	case host:
+		e.raw(",false")
 	}
+	e.host(r.CPUs, r.Memory)
 	e.raw("]")
 }
 

@@ -73,6 +73,9 @@ type specLine struct {
 	GPUTypes        []cluster.GPUType       `json:"types,omitempty"`
 	CPUs            float64                 `json:"cpus,omitzero"`
 	Memory          int64                   `json:"memory,omitzero"`
+	Working         int64                   `json:"working,omitzero"`
+	Dataset         int64                   `json:"dataset,omitzero"`
+	Storage         float64                 `json:"storage,omitzero"`
 	Adaptivity      job.Adaptivity          `json:"adaptivity,omitzero"`
 	BatchInit       int                     `json:"batch_init,omitzero"`
 	BatchMax        int                     `json:"batch_max,omitzero"`
@@ -91,7 +94,7 @@ type specLine struct {
 func makeSpecLine(s *job.Spec) specLine {
 	return specLine{
 		s.ID, s.Name, s.User, s.Queue, s.Class, s.Weight, s.GPUs, s.BatchSize, s.MinGPUs, s.MaxGPUs,
-		s.GPUsPerReplica, s.MicroBatches, s.GPUTypes, s.CPUs, s.Memory, s.Adaptivity,
+		s.GPUsPerReplica, s.MicroBatches, s.GPUTypes, s.CPUs, s.Memory, s.Input.Working, s.Input.Dataset, s.Input.Storage, s.Adaptivity,
 		s.Batch.Init, s.Batch.Max, s.Batch.LocalMin, s.Batch.LocalMax,
 		s.Goal, Seconds(s.Latency), s.Target, Seconds(s.RestartOverhead), s.NonPreemptive,
 		s.Reservation.Nodes, s.Reservation.GPUs, s.Reservation.GPUType,
@@ -103,7 +106,7 @@ func (l *specLine) spec() *job.Spec {
 		ID: l.ID, Name: l.Name, User: l.User, Queue: l.Queue, Class: l.Class, Weight: l.Weight,
 		GPUs: l.GPUs, BatchSize: l.BatchSize, MinGPUs: l.MinGPUs, MaxGPUs: l.MaxGPUs,
 		GPUsPerReplica: l.GPUsPerReplica, MicroBatches: l.MicroBatches, GPUTypes: l.GPUTypes,
-		CPUs: l.CPUs, Memory: l.Memory, Adaptivity: l.Adaptivity,
+		CPUs: l.CPUs, Memory: l.Memory, Input: job.Input{Working: l.Working, Dataset: l.Dataset, Storage: l.Storage}, Adaptivity: l.Adaptivity,
 		Batch: job.BatchLimits{Init: l.BatchInit, Max: l.BatchMax, LocalMin: l.LocalMin, LocalMax: l.LocalMax},
 		Goal:  l.Goal, Latency: time.Duration(l.Latency), Target: l.Target,
 		RestartOverhead: time.Duration(l.RestartOverhead), NonPreemptive: l.NonPreemptive,

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -16,7 +17,8 @@ import (
 //  3. GPUs are of a type that the cluster has and the job may use, in an
 //     amount that some number of its nodes can carry.
 //  4. No GPU type, and no node that a job is newly placed on, is
-//     over-committed; a placement adds up to its allocation.
+//     over-committed; a placement adds up to its allocation. CPUs and memory
+//     count where nodes say what they have.
 //  5. A job's limits hold: least and most GPUs, whole replicas, the exact
 //     count of a job whose count may not be adapted, one GPU type for a job
 //     whose type may not be.
@@ -39,6 +41,9 @@ func Check(s *Snapshot, p *Plan) error {
 	if len(c.types) > len(c.used) {
 		c.used, c.pinned = make([]int, len(c.types)), make([]int, len(c.types))
 	}
+	if slices.ContainsFunc(c.types, func(t cluster.TypeInfo) bool { return t.Counts() }) {
+		c.host = make([]cluster.Resources, len(c.types))
+	}
 	waiting := false
 	for i, j := range s.Jobs {
 		c.decision(j, &p.Jobs[i])
@@ -55,6 +60,7 @@ func Check(s *Snapshot, p *Plan) error {
 			c.errs = append(c.errs, fmt.Errorf("GPU type %s: allocated %d GPUs, want at most %d", t.Type, c.used[i], t.GPUs))
 		}
 	}
+	c.hosts()
 	c.summary(p)
 	return errors.Join(c.errs...)
 }
@@ -63,11 +69,12 @@ func Check(s *Snapshot, p *Plan) error {
 type checker struct {
 	cluster *cluster.Cluster
 	types   []cluster.TypeInfo
-	used    []int     // GPUs allocated, by type
-	pinned  []int     // of which to reservations and non-preemptive jobs
-	nodes   []int     // GPUs placed, by node; nil until a job is placed anew
-	filter  [4]uint64 // hashes of those nodes
-	few     [2][8]int // memory of used and pinned on clusters of few types
+	used    []int               // GPUs allocated, by type
+	host    []cluster.Resources // CPUs and memory allocated, by type; nil until a type counts them
+	pinned  []int               // of which to reservations and non-preemptive jobs
+	nodes   []cluster.Resources // placed, by node; nil until a job is placed anew
+	filter  [4]uint64           // hashes of those nodes
+	few     [2][8]int           // memory of used and pinned on clusters of few types
 	errs    []error
 }
 
@@ -100,6 +107,10 @@ func (c *checker) decision(j *Job, d *Decision) {
 		return
 	}
 	c.used[t] += a.GPUs
+	if c.host != nil {
+		c.host[t].CPUs += a.CPUs
+		c.host[t].Memory += a.Memory
+	}
 	if held || !j.Reservation.IsZero() {
 		c.pinned[t] += a.GPUs
 	}
@@ -116,6 +127,19 @@ func (c *checker) decision(j *Job, d *Decision) {
 	}
 	if d.Placement != nil {
 		c.placed(j, d)
+	}
+}
+
+// cpuSlack is what sums of CPUs may be above a capacity by rounding, relatively.
+const cpuSlack = 1e-9
+
+// hosts checks CPUs and memory of the types that count them.
+func (c *checker) hosts() {
+	for i, h := range c.host {
+		t := &c.types[i]
+		if t.Counts() && (h.CPUs > t.CPUs*(1+cpuSlack) || h.Memory > t.Memory) {
+			c.errs = append(c.errs, fmt.Errorf("GPU type %s: allocated %g CPUs and %d bytes, want at most %g and %d", t.Type, h.CPUs, h.Memory, t.CPUs, t.Memory))
+		}
 	}
 }
 

@@ -29,21 +29,36 @@ func CheckPlacement(s *Snapshot, p *Plan) error {
 // placed checks where one job is, unless it is where it was.
 func (c *checker) placed(j *Job, d *Decision) {
 	keeps := keepsPlace(j, d)
-	if keeps && d.Allocation.GPUs == j.Allocation.GPUs {
+	if keeps && d.Allocation == j.Allocation {
 		return
 	}
 	if got, want := d.Placement.GPUs(), d.Allocation.GPUs; got != want {
 		c.fail(j, "placed %d GPUs, want the %d allocated", got, want)
+	}
+	if t, ok := c.cluster.Type(d.Allocation.GPUType); ok && t.Counts() {
+		c.addsUp(j, d)
 	}
 	if !keeps {
 		c.placement(j, d)
 	}
 }
 
+// addsUp checks that the shares of a placement are what is allocated of CPUs and
+// memory.
+func (c *checker) addsUp(j *Job, d *Decision) {
+	a, got := &d.Allocation, cluster.Resources{}
+	for _, share := range d.Placement {
+		got.CPUs, got.Memory = got.CPUs+share.CPUs, got.Memory+share.Memory
+	}
+	if off := got.CPUs - a.CPUs; off > cpuSlack*a.CPUs || -off > cpuSlack*a.CPUs || got.Memory != a.Memory {
+		c.fail(j, "placed %g CPUs and %d bytes, want the %g and %d allocated", got.CPUs, got.Memory, a.CPUs, a.Memory)
+	}
+}
+
 // placement checks the nodes that a plan names.
 func (c *checker) placement(j *Job, d *Decision) {
 	if c.nodes == nil {
-		c.nodes = make([]int, len(c.cluster.Nodes()))
+		c.nodes = make([]cluster.Resources, len(c.cluster.Nodes()))
 	}
 	if j.NonPreemptive && j.Holding() && j.Placement != nil && !d.Placement.Equal(j.Placement) {
 		c.fail(j, "placed on %v, want to stay on %v: it is non-preemptive", d.Placement, j.Placement)
@@ -61,21 +76,27 @@ func (c *checker) placement(j *Job, d *Decision) {
 		if node.GPUType != d.Allocation.GPUType {
 			c.fail(j, "node %s has GPU type %s, want %s", share.Node, node.GPUType, d.Allocation.GPUType)
 		}
-		if share.GPUs < 1 || !finite(share.CPUs) {
-			c.fail(j, "node %s: share of %d GPUs and %g CPUs, want at least 1 GPU and finite numbers", share.Node, share.GPUs, share.CPUs)
+		if share.GPUs < 1 || !finite(share.CPUs) || share.CPUs < 0 || share.Memory < 0 {
+			c.fail(j, "node %s: share of %d GPUs, %g CPUs and %d bytes, want at least 1 GPU and finite amounts of at least 0", share.Node, share.GPUs, share.CPUs, share.Memory)
 			continue
 		}
 		h := hash(share.Node)
 		c.filter[h/64] |= 1 << (h % 64)
-		c.use(j, n, share.GPUs)
+		c.use(j, n, &share.Resources)
 	}
 }
 
-// use counts GPUs of node n.
-func (c *checker) use(j *Job, n, gpus int) {
-	c.nodes[n] += gpus
-	if node := &c.cluster.Nodes()[n]; c.nodes[n] > node.Capacity.GPUs {
-		c.fail(j, "node %s: %d GPUs in use, want at most %d", node.ID, c.nodes[n], node.Capacity.GPUs)
+// use counts a share of node n. CPUs and memory have a limit only where the node
+// says so.
+func (c *checker) use(j *Job, n int, share *cluster.Resources) {
+	u, node := &c.nodes[n], &c.cluster.Nodes()[n]
+	u.GPUs, u.CPUs, u.Memory = u.GPUs+share.GPUs, u.CPUs+share.CPUs, u.Memory+share.Memory
+	has := &node.Capacity
+	if u.GPUs > has.GPUs {
+		c.fail(j, "node %s: %d GPUs in use, want at most %d", node.ID, u.GPUs, has.GPUs)
+	}
+	if has.CPUs > 0 && (u.CPUs > has.CPUs*(1+cpuSlack) || u.Memory > has.Memory) {
+		c.fail(j, "node %s: %g CPUs and %d bytes in use, want at most %g and %d", node.ID, u.CPUs, u.Memory, has.CPUs, has.Memory)
 	}
 }
 
@@ -95,7 +116,7 @@ func (c *checker) kept(s *Snapshot, p *Plan) {
 					continue
 				}
 				if n, ok := c.cluster.Index(share.Node); ok {
-					c.use(j, n, share.GPUs)
+					c.use(j, n, &share.Resources)
 				}
 			}
 		}

@@ -100,7 +100,7 @@ func TestCheckCatchesSeededBugs(t *testing.T) {
 		{"infinite CPUs", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[0].Allocation.CPUs = math.Inf(1) }, "job adaptive: +Inf CPUs, reason"},
 		{"NaN price", func(_ *policy.Snapshot, p *policy.Plan) { p.Prices = []policy.TypePrice{{Type: "t4", Price: nan}} }, "GPU type t4: price NaN, want a finite number"},
 		{"NaN objective", func(_ *policy.Snapshot, p *policy.Plan) { p.Stats.Objective = nan }, "plan: objective NaN, bound 0, gap 0"},
-		{"NaN CPUs in a share", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[0].Placement[0].CPUs = nan }, "job adaptive: node n3: share of 4 GPUs and NaN CPUs"},
+		{"NaN CPUs in a share", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[0].Placement[0].CPUs = nan }, "job adaptive: node n3: share of 4 GPUs, NaN CPUs"},
 		{"profiling job runs", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[6].Allocation = grant(1, 1, "t4") }, "job profiling: allocated (1, 1, t4), want nothing while it is being profiled"},
 		{"negative GPUs", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[7].Allocation.GPUs = -1 }, "job least: allocated -1 GPUs"},
 		{"type without GPUs", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[7].Allocation.GPUs = 0 }, "job least: allocated or placed"},

@@ -33,6 +33,9 @@ type Job struct {
 	// Limits are the batch limits Perf is to be asked with: those of the Spec,
 	// unless the model borrows another GPU type's.
 	Limits *job.BatchLimits
+	// Sensitivity is what CPUs and memory are believed to do to the job's speed;
+	// Perf has it too. Nil: nothing.
+	Sensitivity *perf.Sensitivity
 }
 
 // A Policy answers each round's snapshot with a plan.

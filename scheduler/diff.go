@@ -35,11 +35,13 @@ func (s *Scheduler) differs(r *record, d *policy.Decision) bool {
 }
 
 // run grants a decision to a job. It counts as a restart if the job has run
-// before and does not go on where it is.
+// before and does not go on where it is: other CPUs and memory on the same GPUs
+// are no restart.
 func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
 	st := &r.status
-	same := d.Allocation == st.Allocation && d.Placement.Equal(st.Placement)
-	free := s.o.FreeMoves && !same && d.Allocation == st.Allocation && d.Placement.SameShape(st.Placement)
+	stays := d.Allocation.Configuration == st.Allocation.Configuration
+	same := stays && d.Placement.SameGPUs(st.Placement)
+	free := s.o.FreeMoves && !same && stays && d.Placement.SameShape(st.Placement)
 	r.row, r.batch = nil, d.Batch
 	if !same && !free {
 		s.restart(now, r)

@@ -233,6 +233,7 @@ func (r *record) show() *policy.Job {
 		row.Perf = model
 	}
 	row.Limits = limits
+	row.Sensitivity = r.belief.Sensitivity()
 	return row
 }
 
@@ -263,6 +264,7 @@ func (s *Scheduler) plan(ctx context.Context, snap *policy.Snapshot) (plan *poli
 	if plan, err = s.policy.Plan(ctx, snap); err != nil {
 		return nil, fmt.Errorf("round %d: plan: %w", snap.Round, err)
 	}
+	policy.FillProportional(snap, plan)
 	if err = policy.Check(snap, plan); err != nil {
 		return nil, fmt.Errorf("round %d: plan refused: %w", snap.Round, err)
 	}

@@ -60,7 +60,7 @@ func newAgent(w *World, a *workload.Arrival) *agent {
 	if w.o.Public.WideBatchRange {
 		g.limits.Max = max(g.limits.Max, g.app.Batch.Max)
 	}
-	if g.app.Curve != nil {
+	if g.app.Curve != nil || g.app.Sensitivity != nil {
 		g.belief = estimate.New(g.spec, &w.o.Estimate)
 	}
 	if n := w.o.Noise; n.Report > 0 || n.Bias > 0 {
@@ -116,12 +116,14 @@ func (g *agent) target() float64 {
 func (g *agent) run(w *World, a scheduler.Run) {
 	g.fixed, g.asked = a.Batch, nil
 	switch {
-	case a.Allocation == g.alloc && (a.Free || a.Placement.Equal(g.placement)):
-		g.placement, g.shape = a.Placement, a.Placement.Shape()
+	case a.Allocation.Configuration == g.alloc.Configuration && (a.Free || a.Placement.SameGPUs(g.placement)):
+		if !g.restoring {
+			g.measure(w) // as it was
+		}
+		g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
 		if g.restoring {
 			return
 		}
-		g.measure(w) // as it was
 		g.tune()
 		if g.fail(w) {
 			return

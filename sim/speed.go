@@ -23,7 +23,23 @@ func (g *agent) tune() {
 		return
 	}
 	g.step, g.sync = step*g.slow, sync*g.slow
+	if fed := g.fed(); fed > g.step {
+		g.step, g.sync = fed, 0
+	}
 	g.rate = g.goodput()
+}
+
+// fed returns the seconds in which the input pipeline delivers a pass, with the
+// CPUs and memory held; 0 if nothing limits it, or nothing counts them. A job
+// computes and exchanges while it is fed, so that the slower decides. Source:
+// Synergy §3.1.
+func (g *agent) fed() float64 {
+	if g.app.Sensitivity == nil || g.alloc.CPUs == 0 {
+		return 0
+	}
+	gpus := g.alloc.GPUs
+	rate := g.app.Sensitivity.Rate(g.alloc.CPUs/float64(gpus), g.alloc.Memory/int64(gpus))
+	return float64(g.batch.Local*g.replicas) / (float64(gpus) * rate)
 }
 
 func (g *agent) choose() job.BatchSize {
@@ -76,9 +92,9 @@ func (g *agent) measure(w *World) {
 		return
 	}
 	total := float64(g.replicas * g.batch.PerReplica())
-	sqr, vari := g.app.Curve.Gradient(g.epoch, total)
+	sqr, vari := g.app.Gradient(g.epoch, total)
 	r := job.Report{
-		Job: g.spec.ID, Interval: w.now.Sub(g.measured), Configuration: g.alloc.Configuration, Batch: g.batch,
+		Job: g.spec.ID, Interval: w.now.Sub(g.measured), Configuration: g.alloc.Configuration, CPUs: g.alloc.CPUs, Memory: g.alloc.Memory, Batch: g.batch,
 		StepTime: g.perceive(g.step, g.alloc.GPUType, w.o.Noise.Report), SyncTime: g.perceive(g.sync, g.alloc.GPUType, w.o.Noise.Report), GradSqr: sqr, GradVar: vari,
 		Progress: g.progress, Epoch: g.epoch,
 	}
@@ -146,7 +162,7 @@ func (g *agent) ladder(w *World, t cluster.GPUType) ([]job.Report, time.Duration
 		if !ok {
 			continue
 		}
-		sqr, vari := g.app.Curve.Gradient(0, float64(local))
+		sqr, vari := g.app.Gradient(0, float64(local))
 		r := job.Report{
 			Job: g.spec.ID, Configuration: cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: t}, Batch: job.BatchSize{Local: local},
 			StepTime: g.perceive(step, t, w.o.Noise.Report), SyncTime: g.perceive(sync, t, w.o.Noise.Report), GradSqr: sqr, GradVar: vari, Profile: true,

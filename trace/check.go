@@ -32,7 +32,7 @@ func check(a *workload.Arrival) error {
 	for _, x := range []struct {
 		name string
 		x    float64
-	}{{"weight", s.Weight}, {"cpus", s.CPUs}, {"target_samples", s.Target}} {
+	}{{"weight", s.Weight}, {"cpus", s.CPUs}, {"target_samples", s.Target}, {"input.storage_samples_per_s", s.Input.Storage}} {
 		if math.IsNaN(x.x) || math.IsInf(x.x, 0) || x.x < 0 {
 			errs = append(errs, fmt.Errorf("%s %v, want a finite number of at least 0", x.name, x.x))
 		}
@@ -46,6 +46,8 @@ func check(a *workload.Arrival) error {
 		{"max_gpus", s.MaxGPUs},
 		{"micro_batches", s.MicroBatches},
 		{"memory_bytes", int(s.Memory)},
+		{"input.working_bytes", int(s.Input.Working)},
+		{"input.dataset_bytes", int(s.Input.Dataset)},
 		{"batch.init", s.Batch.Init},
 		{"batch.max", s.Batch.Max},
 		{"batch.local_min", s.Batch.LocalMin},

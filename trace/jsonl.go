@@ -45,6 +45,7 @@ type jsonArrival struct {
 	GPUTypes       []cluster.GPUType       `json:"gpu_types,omitzero"`
 	CPUs           float64                 `json:"cpus,omitzero"`
 	Memory         int64                   `json:"memory_bytes,omitzero"`
+	Input          jsonInput               `json:"input,omitzero"`
 	Adaptivity     []string                `json:"adaptivity,omitzero"`
 	Batch          jsonBatch               `json:"batch,omitzero"`
 	Goal           string                  `json:"goal,omitzero"`
@@ -61,6 +62,13 @@ type jsonBatch struct {
 	Max      int                     `json:"max,omitzero"`
 	LocalMin int                     `json:"local_min,omitzero"`
 	LocalMax map[cluster.GPUType]int `json:"local_max,omitzero"`
+}
+
+// A jsonInput is a job.Input.
+type jsonInput struct {
+	Working int64   `json:"working_bytes,omitzero"`
+	Dataset int64   `json:"dataset_bytes,omitzero"`
+	Storage float64 `json:"storage_samples_per_s,omitzero"`
 }
 
 // A jsonConfiguration is a cluster.Configuration.
@@ -161,7 +169,7 @@ func (j *jsonArrival) arrival() (workload.Arrival, error) {
 			ID: j.ID, Name: j.Name, User: j.User, Queue: j.Queue, Class: j.Class, Weight: j.Weight,
 			GPUs: j.GPUs, BatchSize: j.BatchSize, MinGPUs: j.MinGPUs, MaxGPUs: j.MaxGPUs,
 			GPUsPerReplica: j.GPUsPerReplica, MicroBatches: j.MicroBatches, GPUTypes: j.GPUTypes,
-			CPUs: j.CPUs, Memory: j.Memory, Batch: job.BatchLimits(j.Batch), Target: j.Target,
+			CPUs: j.CPUs, Memory: j.Memory, Input: job.Input(j.Input), Batch: job.BatchLimits(j.Batch), Target: j.Target,
 			NonPreemptive: j.NonPreemptive, Reservation: cluster.Configuration(j.Reservation),
 		},
 	}
@@ -212,7 +220,7 @@ func newJSONArrival(a *workload.Arrival) (jsonArrival, error) {
 		At: jsonSeconds(a.At), Duration: jsonSeconds(a.Duration), CancelAfter: jsonSeconds(a.CancelAfter),
 		GPUs: s.GPUs, BatchSize: s.BatchSize, MinGPUs: s.MinGPUs, MaxGPUs: s.MaxGPUs,
 		GPUsPerReplica: s.GPUsPerReplica, MicroBatches: s.MicroBatches, GPUTypes: s.GPUTypes,
-		CPUs: s.CPUs, Memory: s.Memory, Batch: jsonBatch(s.Batch), Latency: jsonSeconds(s.Latency), Target: s.Target,
+		CPUs: s.CPUs, Memory: s.Memory, Input: jsonInput(s.Input), Batch: jsonBatch(s.Batch), Latency: jsonSeconds(s.Latency), Target: s.Target,
 		Restart: jsonSeconds(s.RestartOverhead), NonPreemptive: s.NonPreemptive, Reservation: jsonConfiguration(s.Reservation),
 	}
 	for bit, name := range adaptivityNames {

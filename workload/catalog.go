@@ -128,6 +128,9 @@ func (a *Application) complete(s *job.Spec, target float64) {
 	fill(&s.Batch.Init, a.Batch.Init)
 	fill(&s.Batch.Max, a.Batch.Max)
 	fill(&s.Batch.LocalMin, a.Batch.LocalMin)
+	if a.Sensitivity != nil {
+		fill(&s.Input, a.Sensitivity.Input)
+	}
 	if s.Batch.LocalMax == nil {
 		s.Batch.LocalMax = a.Batch.LocalMax
 	}

@@ -55,7 +55,7 @@ func (a *Application) Efficiency(epoch int, total float64) float64 {
 	if a.Curve == nil {
 		return 1
 	}
-	sqr, vari := a.Curve.Gradient(epoch, total)
+	sqr, vari := a.Gradient(epoch, total)
 	if sqr <= 0 {
 		return 1
 	}

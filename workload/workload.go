@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 )
 
 // An Arrival is one job of a trace: when it comes, what is submitted, and what
@@ -38,6 +39,8 @@ type Application struct {
 	Slowdown float64
 	Speed    Speed
 	Curve    *Curve // nil: one epoch of Spec.Target samples, efficiency 1
+	// Sensitivity is what CPUs and host memory do to the speed; nil: nothing.
+	Sensitivity *perf.Sensitivity
 }
 
 // A Speed is the ground truth of step times.
@@ -79,6 +82,15 @@ func (c *Curve) Gradient(epoch int, batch float64) (sqr, variance float64) {
 	w := (batch - c.Batches[i]) / (c.Batches[i+1] - c.Batches[i])
 	w = min(w, 1)
 	return (1-w)*c.Sqr[i][epoch] + w*c.Sqr[i+1][epoch], (1-w)*c.Var[i][epoch] + w*c.Var[i+1][epoch]
+}
+
+// Gradient returns the squared norm and the variance of the gradient in an epoch
+// at a total batch size; both 0 where nothing is known of gradients.
+func (a *Application) Gradient(epoch int, batch float64) (sqr, variance float64) {
+	if a.Curve == nil {
+		return 0, 0
+	}
+	return a.Curve.Gradient(epoch, batch)
 }
 
 // A Catalog holds applications by name.

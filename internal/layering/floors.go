@@ -45,6 +45,8 @@ var rooms = []room{
 	{"trace", 5},
 
 	{"placement", 4}, // where; what comes
+	{"placement/shares", 4},
+	{"policy/queue", 4}, // its orders are other policies' too
 	{"workload", 4},
 
 	{"policy", 3}, // the question and the answer

@@ -61,6 +61,9 @@ type Options struct {
 	Smoothing float64
 	// Oracle returns the truth of a job, for mode Oracle.
 	Oracle func(*job.Spec) Throughput
+	// Sensitivity returns the truth of what CPUs and memory do to a job, for mode
+	// Oracle; nil if nothing.
+	Sensitivity func(*job.Spec) *perf.Sensitivity
 	// Reference returns the one-GPU reference throughput of a job, for mode
 	// PublicCode; 0 if the type cannot run it.
 	Reference func(*job.Spec, cluster.GPUType) float64
@@ -81,6 +84,7 @@ type Job struct {
 	sqr    float64
 	vari   float64
 	grads  bool
+	input  input
 	model  *Model // nil: out of date
 	limits *job.BatchLimits
 }
@@ -100,6 +104,9 @@ func New(spec *job.Spec, o *Options) *Job {
 	if o.Mode == Oracle && o.Oracle != nil {
 		j.oracle = o.Oracle(spec)
 	}
+	if o.Mode == Oracle && o.Sensitivity != nil {
+		j.input.known = o.Sensitivity(spec)
+	}
 	return j
 }
 
@@ -107,7 +114,7 @@ func New(spec *job.Spec, o *Options) *Job {
 // Values must be finite and not negative; whoever decodes them checks that.
 func (j *Job) Learn(r *job.Report) {
 	j.learnGradients(r)
-	if r.StepTime <= 0 || r.Batch.Local <= 0 {
+	if r.StepTime <= 0 || r.Batch.Local <= 0 || !j.learnInput(r) {
 		return
 	}
 	i := j.index(r.Configuration.GPUType)
@@ -209,6 +216,10 @@ func (j *Job) build() *Model {
 	} else if j.grads {
 		m.phi = math.Inf(1)
 	}
+	if m.init == 1 && j.spec.Batch.Max <= 1 {
+		m.phi = math.Inf(1) // one sample a pass on every replica: there is no larger batch to be worse
+	}
+	m.input = j.input.known
 	if j.oracle != nil {
 		return m
 	}

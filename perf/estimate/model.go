@@ -17,6 +17,7 @@ type Model struct {
 	goal   job.Goal
 	init   float64 // samples, B0
 	phi    float64 // samples, preconditioned gradient noise scale
+	input  *perf.Sensitivity
 }
 
 // typeModel is the belief about one GPU type.
@@ -55,10 +56,21 @@ func (m *Model) find(t cluster.GPUType) *typeModel {
 	return nil
 }
 
-// Throughput implements perf.Model. On a type without multi-GPU measurements
+// Throughput implements perf.Model: what the GPUs take in, and no more than the
+// CPUs and memory of an allocation that names them deliver.
+func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
+	taken := m.taken(a, b)
+	if m.input == nil || a.CPUs == 0 || taken == 0 {
+		return taken
+	}
+	gpus := float64(a.GPUs)
+	return math.Min(taken, gpus*m.input.Rate(a.CPUs/gpus, a.Memory/int64(a.GPUs)))
+}
+
+// taken is the throughput of GPUs that never wait for input. On a type without multi-GPU measurements
 // it is the bootstrapped estimate: the type's own one-GPU throughput times the
 // speed-up of the type that has them. Source: Sia §3.3.2, Eq. 3.1.
-func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
+func (m *Model) taken(a cluster.Allocation, b job.BatchSize) float64 {
 	if m.oracle != nil {
 		return m.oracle(a, b)
 	}

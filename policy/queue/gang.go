@@ -36,6 +36,15 @@ func usable(j *policy.Job, t *cluster.TypeInfo) bool {
 func gang(j *policy.Job, t *cluster.TypeInfo) cluster.Allocation {
 	n := size(j, t.Type)
 	c := cluster.Configuration{Nodes: (n + t.PerNode - 1) / t.PerNode, GPUs: n, GPUType: t.Type}
+	return host(j, t, c)
+}
+
+// host returns the allocation of c with the GPU-proportional share of CPUs and
+// memory, or, where nodes do not count them, with what j asks for.
+func host(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) cluster.Allocation {
+	if t.Counts() {
+		return t.Proportional(c)
+	}
 	return cluster.Allocation{Configuration: c, CPUs: j.CPUs, Memory: j.Memory}
 }
 

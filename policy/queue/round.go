@@ -62,7 +62,7 @@ func (r *round) reserve(j *policy.Job, d *policy.Decision) {
 	case !r.take(t, want.GPUs):
 		d.Why = policy.Reason{Kind: policy.WaitNoCapacity, Config: want, Value: float64(r.free[t]), Limit: float64(want.GPUs)}
 	default:
-		d.Allocation = cluster.Allocation{Configuration: want, CPUs: j.CPUs, Memory: j.Memory}
+		d.Allocation = host(j, &r.types[t], want)
 		d.Batch = batch(j, &d.Allocation)
 		d.Why = policy.Reason{Kind: policy.Reserved, Config: want}
 	}

@@ -65,6 +65,10 @@ func (a *Auditor) run(j *audited, act *scheduler.Run) {
 	if act.Allocation == j.allocation && act.Placement.Equal(j.placement) {
 		return // another batch size
 	}
+	if act.Allocation.Configuration == j.allocation.Configuration && act.Placement.SameGPUs(j.placement) {
+		j.allocation, j.placement = act.Allocation, act.Placement
+		return // other CPUs and memory on the same GPUs
+	}
 	if j.holding() && j.spec.NonPreemptive {
 		a.complain("job %s: moved to %v, want it to stay on %v: it is non-preemptive", j.spec.ID, act.Placement, j.placement)
 	}
