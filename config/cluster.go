@@ -78,9 +78,9 @@ const (
 // times scale.
 func parsePart(part string, scale int) ([]cluster.Node, error) {
 	name, size, ok := strings.Cut(part, ":")
-	size, rest, _ := strings.Cut(size, "/")
+	size, rest, says := strings.Cut(size, "/")
 	host, err := parseHost(rest)
-	if err != nil {
+	if err != nil && says {
 		return nil, fmt.Errorf("%q: %w", part, err)
 	}
 	count, gpus, ok2 := strings.Cut(size, "x")
@@ -102,12 +102,8 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	return nodes, nil
 }
 
-// parseHost returns the CPU cores and the memory, in 10^9 bytes, of "24c/500g";
-// neither of "".
+// parseHost returns the CPU cores and the memory, in 10^9 bytes, of "24c/500g".
 func parseHost(text string) (cluster.Resources, error) {
-	if text == "" {
-		return cluster.Resources{}, nil
-	}
 	cores, size, _ := strings.Cut(text, "/")
 	c, ok1 := strings.CutSuffix(cores, "c")
 	g, ok2 := strings.CutSuffix(size, "g")

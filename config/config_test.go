@@ -87,7 +87,7 @@ func TestBuildCluster(t *testing.T) {
 		spec        string
 		scale       int
 		nodes, gpus int
-	}{{"hetero64", 1, 11, 64}, {"hetero64", 2, 22, 128}, {"physical44", 1, 6, 44}, {"a100:1x8, t4:3x6", 1, 4, 26}} {
+	}{{"hetero64", 1, 11, 64}, {"hetero64", 2, 22, 128}, {"physical44", 1, 6, 44}, {"a100:1x8, t4:3x6", 1, 4, 26}, {"synergy128", 1, 16, 128}, {"v100:2x8/96c/1000.5g", 1, 2, 16}} {
 		c := Default()
 		c.Cluster, c.Scale = tc.spec, tc.scale
 		got, err := c.BuildCluster()
@@ -95,12 +95,26 @@ func TestBuildCluster(t *testing.T) {
 			t.Errorf("%s x%d: got %v, %v, want %d nodes with %d GPUs", tc.spec, tc.scale, got, err, tc.nodes, tc.gpus)
 		}
 	}
-	for _, bad := range []string{"", "t4", "t4:0x4", "t4:4", "t4:4x-1", ":1x1", "t4:99999999x1", "t4:1x99999999", "t4:1x1,t4:1x1"} {
+	for _, bad := range []string{"", "t4", "t4:0x4", "t4:4", "t4:4x-1", ":1x1", "t4:99999999x1", "t4:1x99999999", "t4:1x1,t4:1x1", "t4:1x1/", "t4:1x1/8c", "t4:1x1/8/16g", "t4:1x1/0c/16g", "t4:1x1/8c/NaNg", "t4:1x1/8c/-1g", "t4:1x1/8c/16g/2"} {
 		c := Default()
 		c.Cluster = bad
 		if _, err := c.BuildCluster(); err == nil {
 			t.Errorf("cluster %q: got no error", bad)
 		}
+	}
+}
+
+func TestBuildClusterWithHosts(t *testing.T) {
+	c := Default()
+	c.Cluster = "v100:2x8/24c/500g,t4:1x4"
+	got, err := c.BuildCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v100, _ := got.Type("v100")
+	t4, _ := got.Type("t4")
+	if v100.CPUs != 48 || v100.Memory != 1e12 || !v100.Counts() || t4.Counts() {
+		t.Errorf("got %+v and %+v, want 48 cores and 10^12 bytes, and none said", v100, t4)
 	}
 }
 

@@ -61,12 +61,12 @@ func (t *teller) preempted(r *row, held cluster.Allocation) {
 	s.told[r.why.Kind] = true
 }
 
-// run tells of a start or of a change of what is held. A new batch size alone
-// is no change of either.
+// run tells of a start or of a change of GPUs. A new batch size, or other CPUs and
+// memory, are no such change.
 func (t *teller) run(r *row, a scheduler.Run, held cluster.Allocation, on cluster.Placement) {
 	s := &t.state
 	now := a.Allocation
-	if now == held && a.Placement.Equal(on) {
+	if a.InPlace(held, on) {
 		return
 	}
 	r.holds = held

@@ -56,14 +56,15 @@ func (i Interval) continues(next Interval) bool {
 		i.State != Restoring
 }
 
-// run gives a job other GPUs. A Run of exactly what the job holds changes its
-// batch size at most and is no restart.
+// run gives a job other GPUs. A Run in place changes CPUs, memory and batch size
+// at most and is no restart.
 func (r *Recorder) run(a *account, act *scheduler.Run) {
 	next := r.holding(act)
 	if next.gpus == 0 {
 		return
 	}
-	if a.held.gpus > 0 && a.allocation == act.Allocation && a.placement.Equal(act.Placement) {
+	if a.held.gpus > 0 && act.InPlace(a.allocation, a.placement) {
+		a.allocation, a.placement = act.Allocation, act.Placement
 		return
 	}
 	r.settle(a)

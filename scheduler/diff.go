@@ -39,15 +39,15 @@ func (s *Scheduler) differs(r *record, d *policy.Decision) bool {
 // are no restart.
 func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
 	st := &r.status
-	stays := d.Allocation.Configuration == st.Allocation.Configuration
-	same := stays && d.Placement.SameGPUs(st.Placement)
-	free := s.o.FreeMoves && !same && stays && d.Placement.SameShape(st.Placement)
+	act := Run{Job: r.spec.ID, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch}
+	same := act.InPlace(st.Allocation, st.Placement)
+	act.Free = s.o.FreeMoves && !same && d.Allocation.Configuration == st.Allocation.Configuration && d.Placement.SameShape(st.Placement)
 	r.row, r.batch = nil, d.Batch
-	if !same && !free {
+	if !same && !act.Free {
 		s.restart(now, r)
 	}
 	st.Allocation, st.Placement = d.Allocation, d.Placement
-	return Run{Job: r.spec.ID, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch, Free: free}
+	return act
 }
 
 func (s *Scheduler) restart(now time.Time, r *record) {

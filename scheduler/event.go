@@ -52,7 +52,7 @@ func (NodesChanged) event() {}
 type Action interface{ action() }
 
 // Run: give a job exactly this. If it runs elsewhere or otherwise already, it
-// checkpoints, moves and restores, unless Free.
+// checkpoints, moves and restores, unless it is InPlace or Free.
 type Run struct {
 	Job        job.ID
 	Allocation cluster.Allocation
@@ -61,6 +61,12 @@ type Run struct {
 	// Free: the same GPUs in number, type and shape on other nodes, at no cost;
 	// only worlds that ask for it (Options.FreeMoves) get this.
 	Free bool
+}
+
+// InPlace reports whether r leaves a job on the very GPUs it holds: other CPUs,
+// memory and batch sizes take effect while it trains.
+func (r *Run) InPlace(held cluster.Allocation, on cluster.Placement) bool {
+	return r.Allocation.Configuration == held.Configuration && r.Placement.SameGPUs(on)
 }
 
 // Preempt: checkpoint a job and take its GPUs away.

@@ -192,12 +192,13 @@ func TestScheduler_restarts(t *testing.T) {
 		to   cluster.Placement
 		want int
 	}{
-		"more GPUs":                       {false, on(share("n0", 4)), 1},
-		"another node":                    {false, on(share("n1", 2)), 1},
-		"another node, free":              {true, on(share("n1", 2)), 0},
-		"another shape, though free":      {true, on(share("n0", 1), share("n1", 1)), 1},
-		"more GPUs, though free":          {true, on(share("n0", 4)), 1},
-		"where it is, which is no action": {false, on(share("n0", 2)), 0},
+		"more GPUs":                         {false, on(share("n0", 4)), 1},
+		"another node":                      {false, on(share("n1", 2)), 1},
+		"another node, free":                {true, on(share("n1", 2)), 0},
+		"another shape, though free":        {true, on(share("n0", 1), share("n1", 1)), 1},
+		"more GPUs, though free":            {true, on(share("n0", 4)), 1},
+		"other CPUs and memory where it is": {false, on(cluster.Share{Node: "n0", Resources: cluster.Resources{GPUs: 2, CPUs: 6, Memory: 100}}), 0},
+		"where it is, which is no action":   {false, on(share("n0", 2)), 0},
 	} {
 		o := unprofiled()
 		o.FreeMoves = c.free
@@ -213,7 +214,7 @@ func TestScheduler_restarts(t *testing.T) {
 			t.Errorf("%s: got %d restarts, %v on %v, want %d", name, row.Restarts, row.Phase, row.Placement, c.want)
 		}
 		for _, a := range acts {
-			if a.(scheduler.Run).Free != (c.want == 0) {
+			if a.(scheduler.Run).Free != (c.free && c.want == 0) {
 				t.Errorf("%s: got %+v", name, a)
 			}
 		}

@@ -116,7 +116,7 @@ func (g *agent) target() float64 {
 func (g *agent) run(w *World, a scheduler.Run) {
 	g.fixed, g.asked = a.Batch, nil
 	switch {
-	case a.Allocation.Configuration == g.alloc.Configuration && (a.Free || a.Placement.SameGPUs(g.placement)):
+	case a.Free || a.InPlace(g.alloc, g.placement):
 		if !g.restoring {
 			g.measure(w) // as it was
 		}

@@ -65,7 +65,7 @@ func (a *Auditor) run(j *audited, act *scheduler.Run) {
 	if act.Allocation == j.allocation && act.Placement.Equal(j.placement) {
 		return // another batch size
 	}
-	if act.Allocation.Configuration == j.allocation.Configuration && act.Placement.SameGPUs(j.placement) {
+	if act.InPlace(j.allocation, j.placement) {
 		j.allocation, j.placement = act.Allocation, act.Placement
 		return // other CPUs and memory on the same GPUs
 	}
