@@ -9,8 +9,11 @@ import (
 )
 
 // A Placer fills in the placements of a plan that have none. It may take an
-// allocation back (policy.Evicted) where no placement exists, and it changes
-// nothing else. It returns the plan it was given, changed in place.
+// allocation back (policy.Evicted) where no placement exists. Where nodes count
+// CPUs and memory it has the last word on those: a job may get less or more than
+// the plan says, but never less than it needs to be as fast as with its
+// GPU-proportional share. It changes nothing else, and returns the plan it was
+// given, changed in place.
 type Placer interface {
 	Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error)
 }
