@@ -1,0 +1,85 @@
+package synergy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/opt/engine"
+	"github.com/oxgang/oxgang/opt/exact"
+)
+
+// A Mechanism says how the jobs that run share CPUs and memory.
+type Mechanism string
+
+// The mechanisms.
+const (
+	Proportional Mechanism = "proportional" // by GPUs, as schedulers do that do not look at CPUs (§2)
+	Greedy       Mechanism = "greedy"       // full demand or none in this round (§3.3)
+	Tune         Mechanism = "tune"         // by need, nobody slower than Proportional (§4.2)
+	Opt          Mechanism = "opt"          // as Tune, proven best for one machine of all resources, and packed by a second program (§4.1)
+)
+
+// Cells says which cells of a job's sensitivity matrix Tune looks at.
+type Cells string
+
+// The cells.
+const (
+	AllCells   Cells = "all"    // every Pareto cell, chosen together by a program
+	DemandOnly Cells = "demand" // full demand or GPU-proportional share, as published
+)
+
+// Rules say whose rules are followed.
+type Rules string
+
+// The rules.
+const (
+	Paper      Rules = "paper"
+	PublicCode Rules = "public-code" // of the public simulator: see public.go
+)
+
+// Options configure the policy. DefaultOptions has the defaults.
+type Options struct {
+	Order     string    // who is runnable first: one of Orders; default fifo
+	Mechanism Mechanism // default Tune
+	Cells     Cells     // default AllCells
+	Solver    string    // engine of the program of Tune and Opt: see opt/engine; default price
+	Penalty   float64   // part of its speed that a job is believed to lose where it is split over nodes; default 0 (§6)
+	Rules     Rules     // default Paper
+}
+
+// DefaultOptions returns the defaults.
+func DefaultOptions() Options {
+	return Options{Order: "fifo", Mechanism: Tune, Cells: AllCells, Solver: "price", Rules: Paper}
+}
+
+// Mechanisms returns the mechanisms.
+func Mechanisms() []Mechanism { return []Mechanism{Proportional, Greedy, Tune, Opt} }
+
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	var errs []error
+	if !slices.Contains(Orders(), o.Order) {
+		errs = append(errs, fmt.Errorf("order %q, want one of %s", o.Order, strings.Join(Orders(), ", ")))
+	}
+	if !slices.Contains(Mechanisms(), o.Mechanism) {
+		errs = append(errs, fmt.Errorf("mechanism %q, want one of proportional, greedy, tune, opt", o.Mechanism))
+	}
+	if o.Cells != AllCells && o.Cells != DemandOnly {
+		errs = append(errs, fmt.Errorf("cells %q, want all or demand", o.Cells))
+	}
+	if o.Rules != Paper && o.Rules != PublicCode {
+		errs = append(errs, fmt.Errorf("rules %q, want paper or public-code", o.Rules))
+	}
+	if err := engine.Check(o.Solver); err != nil && !errors.Is(err, exact.ErrUnavailable) {
+		errs = append(errs, fmt.Errorf("solver %q, want one of %s", o.Solver, strings.Join(engine.Names(), ", ")))
+	}
+	if !(o.Penalty >= 0 && o.Penalty < 1) {
+		errs = append(errs, fmt.Errorf("penalty %v, want at least 0 and below 1", o.Penalty))
+	}
+	return errors.Join(errs...)
+}
+
+// Orders returns what Options.Order takes.
+func Orders() []string { return []string{"fifo", "srtf", "las", "ftf", "drf", "tetris"} }
