@@ -18,7 +18,7 @@ const (
 
 // columnsOf are the names of a field's column in all formats.
 var columnsOf = [...][]string{
-	Application: {"application", "job_type"},
+	Application: {"application", "job_type", "model"},
 	GPUTypes:    {"gpu_types", "gpu_spec"},
 	GPUs:        {"num_replicas", "gpus", "gpu_num", "num_gpu", "scale_factor", "reqtres", "alloctres"},
 }

@@ -18,6 +18,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"application_of_sia", siaHead + "a,0,bert,1,1\nb,1,bert,1,1\n", Application, "in:3:3: no"},
 		{"gpus_of_gavel", "job_type,total_steps,scale_factor,arrival_s\nx,1,1,0\ny,1,2,0\n", GPUs, "in:3:3: no"},
+		{"application_of_synergy", synergyText, Application, "in:3:2: no"},
 		{"field_without_a_column", siaHead + "a,0,bert,1,1\nb,1,bert,1,1\n", GPUTypes, "in:3: no"},
 		{"key_of_jsonl", `{"id":"a","gpus":1}` + "\n" + `{"id":"b","gpus":1}` + "\n", GPUs, "in:2:11: no"},
 	}

@@ -38,6 +38,7 @@ var formats = []Format{
 	{"alibaba", "Alibaba GPU 2023 openb pod list", alibabaTable.sniff, alibabaTable.read, nil},
 	{"gavel", "Gavel simulator, 7 or 10 columns, or CSV", func(h []byte) bool { return gavelTable.sniff(h) && !shockwaveTable.sniff(h) }, gavelTable.read, nil},
 	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.sniff, shockwaveTable.read, nil},
+	{"synergy", "Synergy simulator CSV", synergyTable.sniff, synergyTable.read, nil},
 	{"slurm", "Slurm sacct --parsable2 with its header", slurmTable.sniff, readSlurm, nil},
 }
 

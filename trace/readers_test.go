@@ -77,6 +77,10 @@ var arrivals = map[string][]workload.Arrival{
 		{At: 0, Application: "LM (batch size 10)", Duration: 1418 * time.Second, Spec: job.Spec{ID: "0", Class: "LM (batch size 10)/gns", GPUs: 1, BatchSize: 10, Target: 1345830, Weight: 1, Adaptivity: job.Rigid}},
 		{At: 3 * time.Second, Application: "LM (batch size 5)", Duration: 14 * time.Second, Spec: job.Spec{ID: "1", Class: "LM (batch size 5)/static", GPUs: 1, BatchSize: 5, Target: 50, Weight: 1, Adaptivity: job.Rigid}},
 	},
+	"synergy/csv": {
+		{At: time.Millisecond, Application: "alexnet", Spec: job.Spec{ID: "0", GPUs: 1, Target: 3349, Adaptivity: job.Rigid}},
+		{At: 126 * time.Second, Application: "gnmt", Spec: job.Spec{ID: "1", GPUs: 4, Target: 26435 * 4, Adaptivity: job.Rigid}},
+	},
 	"slurm/tres": {
 		{At: 245 * time.Second, Duration: time.Hour, Spec: job.Spec{ID: "7_1", Name: "train", User: "amy", Queue: "gpu", GPUs: 4, CPUs: 16, Memory: 64 << 30, GPUTypes: []cluster.GPUType{"a100"}, Adaptivity: job.Rigid}},
 		{At: 0, Duration: time.Minute, Spec: job.Spec{ID: "8", Name: "eval", User: "bob", Queue: "gpu", GPUs: 2, CPUs: 1, Memory: 512 << 20, GPUTypes: []cluster.GPUType{"h100"}, Adaptivity: job.Rigid}},
@@ -174,7 +178,7 @@ func TestLimit(t *testing.T) {
 
 // Permuting the rows of a trace that names its jobs changes nothing.
 func TestSortedPermuted(t *testing.T) {
-	for _, text := range []string{siaText, siaCategoryText, lyraText, heliosText, alibabaText, shockwaveCSVText, slurmText, slurmElapsedText} {
+	for _, text := range []string{siaText, siaCategoryText, lyraText, heliosText, alibabaText, shockwaveCSVText, synergyText, slurmText, slurmElapsedText} {
 		rows := strings.Split(strings.TrimSpace(text), "\n")
 		permuted := []string{rows[0]}
 		for i := len(rows) - 1; i > 0; i-- {

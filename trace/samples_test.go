@@ -37,6 +37,7 @@ const (
 	gavelCSVText     = "job_type,total_steps,scale_factor,priority_weight,slo,arrival_s\nResNet-18 (batch size 128),925982,4,1,-1,0\n"
 	shockwave12Text  = "LM (batch size 10)\tpython main.py\tworkloads/lm\t--steps\t1\t134583\t2\tgns\t1\t-1.000000\t1418\t12\n"
 	shockwaveCSVText = "job,job_type,total_steps,scale_factor,mode,priority_weight,slo,duration_s,arrival_s\n0,LM (batch size 10),134583,1,gns,1,-1,1418,0\n1,LM (batch size 5),10,1,static,1,-1,14,3\n"
+	synergyText      = "job_id,model,arrival_s,total_iters,gpus\n0,alexnet,0.001,3349,1\n1,gnmt,126,26435,4\n"
 	slurmText        = "JobID|JobName|User|Partition|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES\n" +
 		"7_1|train|amy|gpu|2024-01-02T03:04:05|2024-01-02T03:05:00|2024-01-02T04:05:00|3600|COMPLETED|billing=8,cpu=16,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1|\n" +
 		"7_1.batch|batch||||||3600|COMPLETED||cpu=16\n" +
@@ -59,6 +60,7 @@ var samples = []sample{
 	{"gavel", "csv", gavelCSVText},
 	{"shockwave", "12 columns", shockwave12Text},
 	{"shockwave", "csv", shockwaveCSVText},
+	{"synergy", "csv", synergyText},
 	{"slurm", "tres", slurmText},
 	{"slurm", "elapsed", slurmElapsedText},
 	{"jsonl", "lines", jsonlText},

@@ -54,6 +54,8 @@ func TestSharedTraces(t *testing.T) {
 		{"gavel/traces/physical_cluster/*.csv", "gavel", 6, 100 + 96 + 15 + 20 + 14 + 8},
 		{"gavel/traces/msr/seed?/*.csv", "gavel", 52, 0},
 		{"shockwave/traces/*.csv", "shockwave", 4, 120 + 220 + 460 + 900},
+		{"synergy/traces/deploy_*.csv", "synergy", 2, 2 * 100},
+		{"synergy/traces/derived_*.csv", "synergy", 8, 5*7500 + 3*8000},
 	}
 	root := filepath.Dir(testdata.Path(t, "sia"))
 	for _, tc := range tests {
