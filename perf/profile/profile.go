@@ -1,6 +1,7 @@
 // Package profile says what to measure of a job before its first round: on one
 // replica of each GPU type, a ladder of local batch sizes up to what fits into
-// GPU memory. Source: Sia §3.3.2.
+// GPU memory, and then CPU counts by binary search, with all the memory of a
+// node. Source: Sia §3.3.2, Synergy §3.1.
 package profile
 
 import (
