@@ -42,6 +42,9 @@ func TestEveryKindHasASentence(t *testing.T) {
 		policy.Shrunk:           {policy.Reason{Config: config(1, 4, "a100"), Value: 0.6, Limit: 0.9}, "its GPUs are worth more to others: they were worth 0.6 each to it, and their price is 0.9; it grows back towards 4 a100 GPUs when the load falls"},
 		policy.Moved:            {policy.Reason{Config: config(1, 4, "t4"), Value: 3, Limit: 1.5}, "another GPU type takes its normalised goodput from 1.5 to 3"},
 		policy.KeptNoRestart:    {policy.Reason{Config: config(2, 16, "a100"), Value: 1.05, Limit: 1.12}, "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; it changes when the gain reaches 1.12 times; the older the job, the less a restart weighs"},
+		policy.AboveShare:       {policy.Reason{Config: config(1, 4, "a100"), Value: 1.8}, "more CPUs or memory than the share of its GPUs make it 1.8 times as fast; it has less again when others gain more by them"},
+		policy.BelowShare:       {policy.Reason{Config: config(1, 4, "a100"), Value: 1}, "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest"},
+		policy.WaitHost:         {policy.Reason{Config: config(1, 4, "a100"), Value: 24, Limit: 4e11}, "no node has 4 a100 GPUs free with the 24 cores and 400 GB of memory that it wants; it runs when a node has them; mechanism tune would run it with less"},
 		policy.PinnedRestore:    {policy.Reason{}, "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains"},
 		policy.PinnedNonPreempt: {policy.Reason{}, "it was submitted as not preemptible, and keeps its GPUs until it ends"},
 		policy.Reserved:         {policy.Reason{}, "it holds its reservation of 8 a100 GPUs until it ends"},
@@ -66,6 +69,23 @@ func TestEveryKindHasASentence(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestView_names_the_prices_there_are(t *testing.T) {
+	price, none := 1.7, 0.0
+	for want, v := range map[string]TypeView{
+		"a100 3 of 8 GPUs free, price 1.7":                                              {Price: &price},
+		"a100 3 of 8 GPUs free, price 0":                                                {Price: &none},
+		"a100 3 of 8 GPUs free, price of a core 0.04 and of a GB of memory 0":           {Price: &none, CPU: 0.04},
+		"a100 3 of 8 GPUs free, price 1.7, price of a core 0 and of a GB of memory 0.5": {Price: &price, Memory: 0.5},
+		"a100 3 of 8 GPUs free":                                                         {},
+	} {
+		v.Type, v.GPUs, v.Free = "a100", 8, 3
+		view := View{Types: []TypeView{v}}
+		if got, _, _ := strings.Cut(view.text(), ";"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

@@ -63,6 +63,17 @@ var templates = map[policy.Kind]template{
 	}, unblock: func(s *scene) string {
 		return "it changes when the gain reaches " + number(s.why.Limit) + " times; the older the job, the less a restart weighs"
 	}},
+	policy.AboveShare: {why: func(s *scene) string {
+		return "more CPUs or memory than the share of its GPUs make it " + number(s.why.Value) + " times as fast"
+	}, unblock: func(*scene) string {
+		return "it has less again when others gain more by them"
+	}},
+	policy.BelowShare: {why: func(s *scene) string {
+		if s.why.Value > 1 {
+			return "it needs less than its GPUs' share of CPUs and memory to be " + number(s.why.Value) + " times as fast"
+		}
+		return "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest"
+	}},
 	policy.PinnedRestore: {why: func(*scene) string {
 		return "it is starting or restoring its checkpoint, and is not interrupted"
 	}, unblock: func(*scene) string {
@@ -87,6 +98,12 @@ var templates = map[policy.Kind]template{
 			number(s.why.Value), s.why.Config.GPUType, amount(s.why.Config), number(s.why.Limit))
 	}, unblock: func(s *scene) string {
 		return fmt.Sprintf("it runs when the price falls below its offer%s or the cluster gains %s", rivals(s), gpus(s.why.Config.GPUs, s.why.Config.GPUType))
+	}},
+	policy.WaitHost: {why: func(s *scene) string {
+		return fmt.Sprintf("no node has %s free with the %s and %.4g GB of memory that it wants",
+			amount(s.why.Config), count(int(s.why.Value+0.5), "core"), s.why.Limit/1e9)
+	}, unblock: func(*scene) string {
+		return "it runs when a node has them; mechanism tune would run it with less"
 	}},
 	policy.WaitOrder: {why: func(s *scene) string {
 		return fmt.Sprintf("%s ahead of it in the queue, and it needs %s", are(int(s.why.Value), "job"), count(int(s.why.Limit), "GPU"))

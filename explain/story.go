@@ -105,6 +105,9 @@ type TypeView struct {
 	GPUs  int             `json:"gpus"`
 	Free  int             `json:"free"`
 	Price *float64        `json:"price,omitempty"` // dual price, where the policy has one
+	// CPU and Memory are those of a core and of 10^9 host bytes.
+	CPU    float64 `json:"cpu_price,omitzero"`
+	Memory float64 `json:"memory_price,omitzero"`
 }
 
 // An UnknownJobError says that a journal does not know a job.

@@ -45,8 +45,11 @@ func (v *View) text() string {
 	parts := make([]string, 0, len(v.Types)+1)
 	for _, t := range v.Types {
 		one := fmt.Sprintf("%s %d of %d GPUs free", t.Type, t.Free, t.GPUs)
-		if t.Price != nil {
+		if t.Price != nil && (*t.Price != 0 || t.CPU == 0 && t.Memory == 0) {
 			one += ", price " + number(*t.Price)
+		}
+		if t.CPU != 0 || t.Memory != 0 {
+			one += ", price of a core " + number(t.CPU) + " and of a GB of memory " + number(t.Memory)
 		}
 		parts = append(parts, one)
 	}

@@ -89,7 +89,7 @@ func (w *world) view() View {
 		for _, p := range w.prices {
 			if p.Type == t.Type {
 				price := p.Price
-				one.Price = &price
+				one.Price, one.CPU, one.Memory = &price, p.CPU, p.Memory
 			}
 		}
 		v.Types = append(v.Types, one)

@@ -362,6 +362,11 @@ func (c *cursor) price() policy.TypePrice {
 	p.Type = cluster.GPUType(c.str())
 	c.want(',')
 	p.Price = c.float()
+	if c.take(',') {
+		p.CPU = c.float()
+		c.want(',')
+		p.Memory = c.float()
+	}
 	c.want(']')
 	return p
 }

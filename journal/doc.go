@@ -33,7 +33,8 @@
 // accumulation], "why" [kind, value, limit, configuration]. Trailing zeros of
 // these lists are left out; an empty list is the zero value. Jobs that were
 // in the last round and are not in this one are in "left". "refused" says why
-// a plan was refused. "stats" lists iterations, objective, bound, gap, and true if
+// a plan was refused. "prices" lists GPU type, price of a GPU, and, where there are
+// any, those of a core and of 10^9 bytes of memory. "stats" lists iterations, objective, bound, gap, and true if
 // the context ended before the plan was certain; "do" the actions:
 //
 //	{"id":"bert-3","gets":[1,4,"a100"],"on":[["a0",4]],"why":["started",1.9]}

@@ -262,6 +262,32 @@ func TestRounds_survive_whatever_changes(t *testing.T) {
 	})
 }
 
+func TestPrices_survive(t *testing.T) {
+	c, _ := cluster.New([]cluster.Node{{ID: "n", GPUType: "t4", Capacity: cluster.Resources{GPUs: 1}}})
+	for _, want := range [][]policy.TypePrice{
+		{{Type: "t4", Price: 1.8}}, {{Type: "t4", CPU: 0.25, Memory: 0.004}}, {{Type: "t4", Price: 1, Memory: 0.5}, {Type: "a100"}},
+	} {
+		var out bytes.Buffer
+		w := NewWriter(&out, Header{Start: start, Round: time.Second, Cluster: c})
+		w.Round(snapshot(time.Second, 1), &policy.Plan{Prices: want}, nil)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewReader(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rec, err := range r.Records() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, rec.Round.Prices); diff != "" {
+				t.Error(diff)
+			}
+		}
+	}
+}
+
 func anyDecision(t *rapid.T) policy.Decision {
 	some := rapid.IntRange(0, 2)
 	d := policy.Decision{

@@ -111,6 +111,12 @@ func (w *Writer) plan(s *policy.Snapshot, p *policy.Plan) {
 		w.enc.str(string(price.Type))
 		w.enc.raw(",")
 		w.enc.float(price.Price)
+		if price.CPU != 0 || price.Memory != 0 {
+			w.enc.raw(",")
+			w.enc.float(price.CPU)
+			w.enc.raw(",")
+			w.enc.float(price.Memory)
+		}
 		w.enc.raw("]")
 	}
 	w.listEnd(len(p.Prices))

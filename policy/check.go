@@ -266,8 +266,8 @@ func (c *checker) reservations(s *Snapshot, p *Plan) {
 // summary checks the numbers that belong to no job.
 func (c *checker) summary(p *Plan) {
 	for _, t := range p.Prices {
-		if !finite(t.Price) {
-			c.errs = append(c.errs, fmt.Errorf("GPU type %s: price %g, want a finite number", t.Type, t.Price))
+		if !finite(t.Price) || !finite(t.CPU) || !finite(t.Memory) {
+			c.errs = append(c.errs, fmt.Errorf("GPU type %s: prices %g, %g of a core and %g of memory, want finite numbers", t.Type, t.Price, t.CPU, t.Memory))
 		}
 	}
 	if st := p.Stats; !finite(st.Objective) || !finite(st.Bound) || !finite(st.Gap) {

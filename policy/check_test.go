@@ -98,7 +98,7 @@ func TestCheckCatchesSeededBugs(t *testing.T) {
 		{"missing decision", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs = p.Jobs[1:] }, "plan: 7 decisions, want 8: one per job"},
 		{"NaN in a reason", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[0].Why.Value = nan }, "job adaptive: 0 CPUs, reason with NaN and 0, want finite numbers"},
 		{"infinite CPUs", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[0].Allocation.CPUs = math.Inf(1) }, "job adaptive: +Inf CPUs, reason"},
-		{"NaN price", func(_ *policy.Snapshot, p *policy.Plan) { p.Prices = []policy.TypePrice{{Type: "t4", Price: nan}} }, "GPU type t4: price NaN, want a finite number"},
+		{"NaN price", func(_ *policy.Snapshot, p *policy.Plan) { p.Prices = []policy.TypePrice{{Type: "t4", Price: nan}} }, "GPU type t4: prices NaN, 0 of a core and 0 of memory, want finite numbers"},
 		{"NaN objective", func(_ *policy.Snapshot, p *policy.Plan) { p.Stats.Objective = nan }, "plan: objective NaN, bound 0, gap 0"},
 		{"NaN CPUs in a share", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[0].Placement[0].CPUs = nan }, "job adaptive: node n3: share of 4 GPUs, NaN CPUs"},
 		{"profiling job runs", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[6].Allocation = grant(1, 1, "t4") }, "job profiling: allocated (1, 1, t4), want nothing while it is being profiled"},

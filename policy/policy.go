@@ -73,10 +73,13 @@ type Decision struct {
 	Why   Reason
 }
 
-// A TypePrice is the dual price of one GPU of a type, in objective units.
+// A TypePrice is the dual price of one GPU of a type, in objective units, and
+// those of the CPUs and memory of the type's nodes, where the policy has them.
 type TypePrice struct {
-	Type  cluster.GPUType
-	Price float64
+	Type   cluster.GPUType
+	Price  float64
+	CPU    float64 // of one core
+	Memory float64 // of 10^9 host bytes
 }
 
 // Stats says how a plan was found. It holds no times: those would differ

@@ -23,11 +23,14 @@ const (
 	Shrunk                // Config: before; GPUs do more for others; Value: what each was worth to it, Limit: their price, at least Value; both 0: not the price alone
 	Moved                 // Config: before, on another GPU type or as many GPUs on more or fewer nodes; Value, Limit: normalised goodput now and before
 	KeptNoRestart         // a better configuration (Config) is not worth a restart; Value: gain factor, Limit: factor from which restart and GPUs pay, more than Value
+	AboveShare            // keeps its GPUs, with more than their share of CPUs or memory; Value: its speed, relative to that with the share
+	BelowShare            // keeps its GPUs, with less than their share of CPUs and memory, which would not make it faster; Value: as of AboveShare
 	PinnedRestore         // starting or restoring a checkpoint; not interrupted
 	PinnedNonPreempt      // non-preemptive, keeps what it has
 	Reserved              // holds its reservation
 	WaitNoCapacity        // Config: smallest that would do; Value: GPUs free of its type, Limit: GPUs needed
 	WaitPrice             // Config: its best offer; Value: what it offers per GPU, Limit: today's price per GPU
+	WaitHost              // GPUs are free, but no node has them with the CPUs and memory it wants; Config: GPUs, Value: cores, Limit: host bytes
 	WaitOrder             // others are first in the queue; Value: jobs ahead of it, Limit: GPUs it needs
 	WaitProfile           // its one-GPU profiles are not complete
 	WaitTurn              // time sharing: it has had its share of the window; Value: seconds of service, Limit: window in seconds
@@ -39,7 +42,8 @@ const (
 
 var kindNames = [kinds]string{
 	"unexplained", "as planned", "started", "grown", "shrunk", "moved", "kept to avoid a restart",
-	"pinned in restore", "non-preemptive", "reserved", "waiting: no capacity", "waiting: price too high",
+	"above its share of CPUs or memory", "below its share of CPUs and memory",
+	"pinned in restore", "non-preemptive", "reserved", "waiting: no capacity", "waiting: price too high", "waiting: no CPUs or memory",
 	"waiting: queue order", "waiting: not yet profiled", "waiting: its turn is over", "evicted: fragmentation",
 	"impossible on this cluster", "plan refused",
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -22,6 +23,11 @@ type Options struct {
 	// job that does not fit holds up all behind it, even where GPUs of a type
 	// it cannot use are free. With it a large job may wait for ever.
 	Backfill bool
+	// Gate, if not nil, is shown every grant of GPUs before it is made, in the
+	// order in which they are: job i of the snapshot is to get a. It may change
+	// a's CPUs and memory. Where it returns false a job in line is passed over in
+	// this round; to what is pinned or reserved it cannot say no.
+	Gate func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
 }
 
 // FIFO returns first in, first out: no preemption, no backfill.
@@ -57,7 +63,7 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("queue: round %d: %w", s.Round, err)
 	}
-	r := newRound(s)
+	r := newRound(s, q.o.Gate)
 	r.pin()           // 1. what may not be taken from anyone
 	if !q.o.Preempt { // 2. what runs, goes on
 		r.keepRunning()
@@ -98,7 +104,7 @@ func (q *Policy) serve(r *round) {
 		switch {
 		case blocked && request(j) <= r.largest:
 			d.Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(waiting), Limit: float64(request(j))}
-		case r.grant(j, d) || d.Why.Kind == policy.Impossible:
+		case r.grant(at.index) || d.Why.Kind == policy.Impossible:
 			continue
 		default:
 			blocked = !q.o.Backfill

@@ -13,10 +13,11 @@ type round struct {
 	types   []cluster.TypeInfo
 	free    []int // GPUs, by type
 	largest int   // GPUs of the type that has most
+	gate    func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
 }
 
-func newRound(s *policy.Snapshot) *round {
-	r := &round{s: s, types: s.Cluster.Types(), plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}}
+func newRound(s *policy.Snapshot, gate func(*policy.Snapshot, int, *cluster.Allocation) bool) *round {
+	r := &round{s: s, gate: gate, types: s.Cluster.Types(), plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}}
 	r.free = make([]int, len(r.types))
 	for i := range r.types {
 		r.free[i] = r.types[i].GPUs
@@ -47,13 +48,14 @@ func (r *round) pin() {
 	}
 	for i, j := range r.s.Jobs {
 		if !r.decided(i) && !j.Reservation.IsZero() {
-			r.reserve(j, &r.plan.Jobs[i])
+			r.reserve(i)
 		}
 	}
 }
 
-// reserve grants a reservation, or says what is missing.
-func (r *round) reserve(j *policy.Job, d *policy.Decision) {
+// reserve grants job i its reservation, or says what is missing.
+func (r *round) reserve(i int) {
+	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	want := j.Reservation
 	t := r.typeIndex(want.GPUType)
 	switch {
@@ -63,6 +65,7 @@ func (r *round) reserve(j *policy.Job, d *policy.Decision) {
 		d.Why = policy.Reason{Kind: policy.WaitNoCapacity, Config: want, Value: float64(r.free[t]), Limit: float64(want.GPUs)}
 	default:
 		d.Allocation = host(j, &r.types[t], want)
+		r.passes(i, &d.Allocation)
 		d.Batch = batch(j, &d.Allocation)
 		d.Why = policy.Reason{Kind: policy.Reserved, Config: want}
 	}
@@ -77,13 +80,25 @@ func (r *round) keepRunning() {
 	}
 }
 
-// keep lets a job keep what it holds, if that is still there.
+// passes shows a grant to the gate.
+func (r *round) passes(i int, a *cluster.Allocation) bool {
+	return r.gate == nil || r.gate(r.s, i, a)
+}
+
+// keep lets a job keep what it holds, if that is still there. CPUs and memory
+// that are counted it keeps only if it is non-preemptive: a placer may have lent
+// it those of others.
 func (r *round) keep(i int, why policy.Kind) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
-	if t := r.typeIndex(j.Allocation.GPUType); t < 0 || !r.take(t, j.Allocation.GPUs) {
+	t := r.typeIndex(j.Allocation.GPUType)
+	if t < 0 || !r.take(t, j.Allocation.GPUs) {
 		return
 	}
 	d.Allocation = j.Allocation
+	if !j.NonPreemptive && r.types[t].Counts() {
+		d.Allocation = host(j, &r.types[t], j.Allocation.Configuration)
+	}
+	r.passes(i, &d.Allocation)
 	d.Batch = batch(j, &d.Allocation)
 	d.Why.Kind, d.Why.Value = why, float64(j.Allocation.GPUs)
 	if why != policy.AsPlanned {
@@ -91,9 +106,10 @@ func (r *round) keep(i int, why policy.Kind) {
 	}
 }
 
-// grant gives j its gang on the best GPU type with room and reports whether
-// there is one; if not, d says why.
-func (r *round) grant(j *policy.Job, d *policy.Decision) bool {
+// grant gives job i its gang on the best GPU type with room and reports whether
+// there is one, and the gate lets it pass; if not, its decision says why.
+func (r *round) grant(i int) bool {
+	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	best, widest, bestSpeed := -1, -1, 0.0
 	for t := range r.types {
 		if !usable(j, &r.types[t]) {
@@ -118,8 +134,13 @@ func (r *round) grant(j *policy.Job, d *policy.Decision) bool {
 		r.refuse(j, d, widest)
 		return false
 	}
-	d.Allocation = gang(j, &r.types[best])
-	r.take(best, d.Allocation.GPUs)
+	a := gang(j, &r.types[best])
+	if !r.passes(i, &a) {
+		d.Why = policy.Reason{Kind: policy.WaitHost, Config: a.Configuration, Value: a.CPUs, Limit: float64(a.Memory)}
+		return false
+	}
+	d.Allocation = a
+	r.take(best, a.GPUs)
 	d.Batch = batch(j, &d.Allocation)
 	d.Why = started(j, &d.Allocation)
 	return true
