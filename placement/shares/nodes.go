@@ -1,0 +1,186 @@
+package shares
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// cpuSlack is what sums of CPUs may be above a capacity by rounding, relatively.
+const cpuSlack = 1e-9
+
+// A Slot is some GPUs of a node, which goes by its position in the cluster.
+type Slot struct{ Node, GPUs int }
+
+// Nodes is what is free of the nodes of a cluster. Not safe for concurrent use.
+type Nodes struct {
+	cluster *cluster.Cluster
+	free    []cluster.Resources // by node
+	home    []place             // by node
+	shelves []shelf             // by GPU type
+	rank    []int               // by node: its position by ID
+	slots   []Slot              // memory of BestFit
+	room    []Slot              // memory of split
+}
+
+// A place is where a node stands.
+type place struct{ shelf, local int }
+
+// A shelf is the nodes of one GPU type, by how many of their GPUs are free.
+type shelf struct {
+	info  cluster.TypeInfo
+	nodes []int // positions in the cluster, ascending
+	idle  []set // by free GPUs: nodes of which nothing is taken
+	part  []set // by free GPUs: the others
+	even  bool  // all nodes are alike
+}
+
+// NewNodes returns the nodes of c, all free.
+func NewNodes(c *cluster.Cluster) *Nodes {
+	n := &Nodes{cluster: c, free: make([]cluster.Resources, len(c.Nodes())), home: make([]place, len(c.Nodes())), rank: make([]int, len(c.Nodes()))}
+	for _, t := range c.Types() {
+		n.shelves = append(n.shelves, shelf{info: t, even: true})
+	}
+	byName := make([]int, len(n.free))
+	for i := range c.Nodes() {
+		node := &c.Nodes()[i]
+		k := n.typeIndex(node.GPUType)
+		s := &n.shelves[k]
+		n.home[i], byName[i] = place{k, len(s.nodes)}, i
+		s.nodes = append(s.nodes, i)
+		s.even = s.even && node.Capacity == c.Nodes()[s.nodes[0]].Capacity
+	}
+	slices.SortFunc(byName, func(a, b int) int { return cmp.Compare(c.Nodes()[a].ID, c.Nodes()[b].ID) })
+	for r, i := range byName {
+		n.rank[i] = r
+	}
+	for k := range n.shelves {
+		s := &n.shelves[k]
+		for range s.info.PerNode + 1 {
+			s.idle, s.part = append(s.idle, newSet(len(s.nodes))), append(s.part, newSet(len(s.nodes)))
+		}
+	}
+	n.Reset()
+	return n
+}
+
+// Reset frees everything. It takes time linear in nodes.
+func (n *Nodes) Reset() {
+	for k := range n.shelves {
+		for g := range n.shelves[k].part {
+			n.shelves[k].idle[g].clear()
+			n.shelves[k].part[g].clear()
+		}
+	}
+	for i := range n.free {
+		n.free[i] = n.cluster.Nodes()[i].Capacity
+		n.shelfOf(i).add(n.home[i].local)
+	}
+}
+
+func (n *Nodes) typeIndex(t cluster.GPUType) int {
+	for i, info := range n.cluster.Types() {
+		if info.Type == t {
+			return i
+		}
+	}
+	return -1
+}
+
+// shelfOf returns the set that node i belongs to.
+func (n *Nodes) shelfOf(i int) *set {
+	s, f := &n.shelves[n.home[i].shelf], n.free[i]
+	if f == n.cluster.Nodes()[i].Capacity {
+		return &s.idle[f.GPUs]
+	}
+	return &s.part[max(0, f.GPUs)]
+}
+
+// Cluster returns the cluster whose nodes they are.
+func (n *Nodes) Cluster() *cluster.Cluster { return n.cluster }
+
+// Free returns what is free of node i. CPUs and memory are negative where more
+// was taken than the node has; on nodes that do not count them they mean nothing.
+func (n *Nodes) Free(i int) cluster.Resources { return n.free[i] }
+
+// Take takes r of node i, without a look at what is free, but for GPUs: it panics
+// if there are fewer.
+func (n *Nodes) Take(i int, r cluster.Resources) {
+	if r.GPUs > n.free[i].GPUs {
+		panic("shares: more GPUs taken than a node has free")
+	}
+	n.shelfOf(i).remove(n.home[i].local)
+	f := &n.free[i]
+	f.GPUs, f.CPUs, f.Memory = f.GPUs-r.GPUs, f.CPUs-r.CPUs, f.Memory-r.Memory
+	if c := &n.cluster.Nodes()[i].Capacity; f.GPUs == c.GPUs {
+		*f = *c // no rounding stays behind on an idle node
+	}
+	n.shelfOf(i).add(n.home[i].local)
+}
+
+// Give gives back what Take took.
+func (n *Nodes) Give(i int, r cluster.Resources) {
+	n.Take(i, cluster.Resources{GPUs: -r.GPUs, CPUs: -r.CPUs, Memory: -r.Memory})
+}
+
+// TakeAll takes slots, with so much of CPUs and memory for every GPU; GiveAll
+// gives them back.
+func (n *Nodes) TakeAll(slots []Slot, per cluster.Resources) {
+	for _, s := range slots {
+		n.Take(s.Node, times(per, s.GPUs))
+	}
+}
+
+// GiveAll gives back what TakeAll took.
+func (n *Nodes) GiveAll(slots []Slot, per cluster.Resources) {
+	for _, s := range slots {
+		n.Give(s.Node, times(per, s.GPUs))
+	}
+}
+
+// times returns what so many GPUs get, if each gets per.
+func times(per cluster.Resources, gpus int) cluster.Resources {
+	return cluster.Resources{GPUs: gpus, CPUs: float64(gpus) * per.CPUs, Memory: int64(gpus) * per.Memory}
+}
+
+// Slots appends the slots of a placement to to, and reports whether all its nodes
+// are there.
+func (n *Nodes) Slots(to []Slot, p cluster.Placement) ([]Slot, bool) {
+	for i := range p {
+		at, ok := n.cluster.Index(p[i].Node)
+		if !ok {
+			return to, false
+		}
+		to = append(to, Slot{at, p[i].GPUs})
+	}
+	return to, true
+}
+
+// Placement names slots, with so much of CPUs and memory for every GPU. Their
+// sums over the shares are per times the GPUs.
+func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement {
+	p := make(cluster.Placement, len(slots))
+	for i, s := range slots {
+		p[i] = cluster.Share{Node: n.cluster.Nodes()[s.Node].ID, Resources: times(per, s.GPUs)}
+	}
+	p.Sort()
+	return p
+}
+
+// fits reports whether node i has room for gpus GPUs with so much each. Nodes
+// that do not count CPUs and memory have room for any.
+func (n *Nodes) fits(i, gpus int, per cluster.Resources) bool {
+	f := &n.free[i]
+	if f.GPUs < gpus {
+		return false
+	}
+	c := &n.cluster.Nodes()[i].Capacity
+	return c.CPUs == 0 || float64(gpus)*per.CPUs <= f.CPUs+cpuSlack*c.CPUs && int64(gpus)*per.Memory <= f.Memory
+}
+
+// Fits reports whether all of slots are free, with so much of CPUs and memory for
+// every GPU. Slots name each node once.
+func (n *Nodes) Fits(slots []Slot, per cluster.Resources) bool {
+	return !slices.ContainsFunc(slots, func(s Slot) bool { return !n.fits(s.Node, s.GPUs, per) })
+}
