@@ -56,6 +56,11 @@ type Plan struct {
 	// has them: what one more GPU of a type would add to the objective.
 	Prices []TypePrice
 	Stats  Stats
+	// Fungible says that CPUs and memory of the allocations are what the policy
+	// would like jobs to have: where nodes count them, the placer gives each job
+	// what makes the most of its node, more or less than the plan says. In other
+	// plans no job gets more than its allocation names.
+	Fungible bool
 	// Refused, if not empty, says why the policy's own plan was refused; this
 	// one then keeps what was.
 	Refused string
