@@ -38,6 +38,7 @@ type Config struct {
 	Scheduler scheduler.Options
 	Sim       sim.Options
 	Horizon   time.Duration // the run ends here; 0: when all jobs have ended
+	Window    Window        // jobs that are measured; zero: all
 	origins   map[string]string
 }
 

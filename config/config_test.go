@@ -182,3 +182,32 @@ func TestWriteYAMLIsReadBack(t *testing.T) {
 		}
 	}
 }
+
+func TestMeasured(t *testing.T) {
+	c := Default()
+	for _, kv := range [][2]string{{"window", "4000-4999"}, {"jobs.restart", "0s"}} {
+		if err := c.Set(kv[0], kv[1], "test"); err != nil || c.Get(kv[0]) != kv[1] {
+			t.Errorf("%s=%s: got %q, error %v", kv[0], kv[1], c.Get(kv[0]), err)
+		}
+	}
+	if c.Window != (Window{First: 4000, Last: 4999}) || c.Sim.Restart == nil || *c.Sim.Restart != 0 {
+		t.Errorf("got window %+v and restart time %v, want 4000 to 4999 and 0s", c.Window, c.Sim.Restart)
+	}
+	for _, kv := range [][3]string{
+		{"window", "4000", "first and the last"}, {"window", "7-6", "first and the last"}, {"window", "-1-6", "first and the last"},
+		{"jobs.restart", "soon", "want a duration"},
+	} {
+		if err := c.Set(kv[0], kv[1], "test"); err == nil || !strings.Contains(err.Error(), kv[2]) {
+			t.Errorf("%s=%s: got error %v, want %q", kv[0], kv[1], err, kv[2])
+		}
+	}
+	for _, kv := range [][2]string{{"jobs.restart", "-1s"}, {"scheduler.first", "-1s"}} {
+		bad := Default()
+		if err := bad.Set(kv[0], kv[1], "test"); err != nil {
+			t.Fatal(err)
+		}
+		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), "want at least 0") {
+			t.Errorf("%s=%s: got error %v, want a complaint", kv[0], kv[1], err)
+		}
+	}
+}

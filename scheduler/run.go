@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 // until ctx is done; a round in which that happens is dropped. It returns nil at
 // the end of the world, and otherwise what went wrong.
 func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
-	for next := b.Now().Add(s.o.Round); ; {
+	for next := b.Now().Add(cmp.Or(s.o.First, s.o.Round)); ; {
 		ev, err := b.Next(ctx, next) // 1. what happened
 		if errors.Is(err, io.EOF) {
 			return nil

@@ -19,6 +19,8 @@ import (
 type Options struct {
 	// Round is the time between plans. Default 60 s (Sia §3.4.3).
 	Round time.Duration
+	// First is the time until the first plan. Default 0: one Round.
+	First time.Duration
 	// Profile takes one-GPU profiles of a job before it is planned for.
 	// Default true (Sia §3.3.2).
 	Profile bool
@@ -37,6 +39,9 @@ func (o *Options) Validate() error {
 	var errs []error
 	if o.Round <= 0 {
 		errs = append(errs, fmt.Errorf("round %v, want more than 0", o.Round))
+	}
+	if o.First < 0 {
+		errs = append(errs, fmt.Errorf("first round after %v, want at least 0", o.First))
 	}
 	if s := o.Estimate.Smoothing; !(s >= 0 && s < 1) {
 		errs = append(errs, fmt.Errorf("smoothing %v, want at least 0 and less than 1", s))

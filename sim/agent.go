@@ -26,6 +26,7 @@ type agent struct {
 
 	turn      int
 	restoring bool
+	over      bool // done, and told so at the end of the round
 	alloc     cluster.Allocation
 	placement cluster.Placement
 	shape     []int
@@ -101,7 +102,7 @@ func (g *agent) holding() bool { return g.alloc.GPUs > 0 }
 // halt makes the agent hold nothing.
 func (g *agent) halt() {
 	g.turn++
-	g.alloc, g.placement, g.shape, g.restoring = cluster.Allocation{}, nil, nil, false
+	g.alloc, g.placement, g.shape, g.restoring, g.over = cluster.Allocation{}, nil, nil, false, false
 }
 
 // target returns the progress at which the job is complete.
@@ -131,7 +132,8 @@ func (g *agent) run(w *World, a scheduler.Run) {
 	default:
 		g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
 		g.replicas = max(1, a.Allocation.GPUs/g.spec.ReplicaGPUs(a.Allocation.GPUType))
-		g.restoring, g.at, g.savedAt = true, w.now.Add(g.app.RestartDelay), w.now.Add(g.app.RestartDelay)
+		g.restoring, g.at = true, w.now.Add(w.restartDelay(g.app))
+		g.savedAt = g.at
 		g.slow = g.drawSlow(w)
 		g.fit()
 	}
@@ -220,6 +222,10 @@ func (g *agent) lose() { g.progress, g.epoch = g.saved, g.epochs }
 func (g *agent) endEpoch(w *World) bool {
 	if g.app.Curve == nil || g.epoch == len(g.app.Curve.Ends)-1 {
 		g.progress = g.target()
+		if w.o.Public.ExitOnRound {
+			g.over = true
+			return true
+		}
 		w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Done})
 		return true
 	}
@@ -258,7 +264,7 @@ func (g *agent) plan(w *World) time.Time {
 	}
 	left := max(0, end-g.progress) / g.rate
 	g.tick = time.Time{}
-	if g.belief != nil {
+	if g.belief != nil && !w.o.Public.ExitOnRound {
 		last := w.now.Sub(Epoch).Truncate(w.o.ReportInterval)
 		g.tick = Epoch.Add(last + w.o.ReportInterval)
 		if left > g.tick.Sub(w.now).Seconds() {

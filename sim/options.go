@@ -21,6 +21,8 @@ type Options struct {
 	// Checkpoint is the time between checkpoints of a running job; 0 takes one
 	// at the end of every epoch. Default 0 (Sia §3.3.5).
 	Checkpoint time.Duration
+	// Restart is what every start and move costs; nil: what the application says.
+	Restart *time.Duration
 	// Public switches on rules of the public simulator that the thesis does
 	// not have.
 	Public Public
@@ -53,11 +55,14 @@ type Window struct {
 	From, To time.Duration // since the start
 }
 
-// Public are the public simulator's rules; see reference in docs/experiments.
+// Public are rules of the public simulators; see reference in docs/experiments.
 type Public struct {
 	RoundEpochs    bool // the rest of an epoch takes a whole number of seconds
 	RetuneOnEpoch  bool // batch sizes are chosen anew at the end of every epoch
 	WideBatchRange bool // agents ignore the submitted batch limits, and use all that was profiled
+
+	ExitOnRound     bool // what jobs did in a round counts at its end: it reports then, and until then a job that is done keeps its GPUs
+	WholeIterations bool // an iteration that a round does not complete is lost; of jobs without a training curve
 }
 
 // DefaultOptions returns the thesis' settings.
@@ -75,6 +80,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Checkpoint < 0 {
 		bad("checkpoint interval %v, want at least 0", o.Checkpoint)
+	}
+	if o.Restart != nil && *o.Restart < 0 {
+		bad("restart time %v, want at least 0", *o.Restart)
 	}
 	n := o.Noise
 	for i, v := range []float64{n.Report, n.Bias} {

@@ -38,8 +38,9 @@ type World struct {
 	now      time.Time
 	full     *cluster.Cluster // with nothing broken
 	away     map[cluster.NodeID]int
-	held     int // jobs that hold GPUs
-	stalled  int // deadlines passed in a row with jobs waiting, nothing held and nobody to come
+	held     int       // jobs that hold GPUs
+	ended    time.Time // the last deadline at which the agents were asked
+	stalled  int       // deadlines passed in a row with jobs waiting, nothing held and nobody to come
 }
 
 // New returns the world in which the arrivals come to a cluster. Arrivals must
@@ -90,6 +91,9 @@ func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 		at, ok := w.next()
 		if !ok || at.After(deadline) {
 			w.now = later(w.now, deadline)
+			if w.endRound(); len(w.ready) > 0 {
+				continue
+			}
 			return nil, w.stuck()
 		}
 		w.now = at

@@ -1,0 +1,67 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Window is the jobs that are measured, First to Last by order of submission
+// from 0 on. The zero value is all jobs.
+type Window struct{ First, Last int }
+
+// IsZero reports whether all jobs are measured.
+func (w Window) IsZero() bool { return w == Window{} }
+
+// String returns the window as it is read: "4000-4999".
+func (w Window) String() string {
+	if w.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%d-%d", w.First, w.Last)
+}
+
+// parseJobs reads "4000-4999", and "" as the zero value.
+func parseJobs(v string) (Window, error) {
+	if v == "" {
+		return Window{}, nil
+	}
+	first, last, ok := strings.Cut(v, "-")
+	from, err1 := strconv.Atoi(first)
+	to, err2 := strconv.Atoi(last)
+	if !ok || errors.Join(err1, err2) != nil || from < 0 || to <= from {
+		return Window{}, fmt.Errorf(`got %q, want the first and the last of several jobs as "4000-4999", counted from 0`, v)
+	}
+	return Window{from, to}, nil
+}
+
+// jobRange makes the key of the window.
+func jobRange(name, doc string) Key {
+	return Key{Name: name, Doc: doc, get: func(c *Config) string { return c.Window.String() }, set: func(c *Config, v string) (err error) {
+		c.Window, err = parseJobs(v)
+		return err
+	}}
+}
+
+// restart makes the key of the restart time, which may be left to applications.
+func restart(name, doc string) Key {
+	return Key{Name: name, Doc: doc, get: func(c *Config) string {
+		if c.Sim.Restart == nil {
+			return ""
+		}
+		return c.Sim.Restart.String()
+	}, set: func(c *Config, v string) error {
+		c.Sim.Restart = nil
+		if v == "" {
+			return nil
+		}
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			return fmt.Errorf(`got %q, want a duration such as "30s", or nothing`, v)
+		}
+		c.Sim.Restart = &d
+		return nil
+	}}
+}
