@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 	"time"
@@ -29,12 +30,21 @@ const spare = 3
 // No CPUs prepare nothing, so that the lowest range begins there. A search takes
 // at most Points points: 8 of 24 CPUs, as in the paper. Source: Synergy §3.1.
 //
-// Deviation: the paper goes on in the upper half or in the lower. Here the range
-// whose ends differ most, by their ratio, is next, because a curve is wanted
-// over all of the range, whose error is largest there.
+// Deviation: the paper goes on in the upper half or in the lower one. Here the
+// range is next in which a straight line may be furthest off, because a curve is
+// wanted over all CPU counts: one where the last middle lay far from a straight
+// line, and whose ends differ much.
 type Search struct {
-	points []perf.CPURate // by ascending CPUs
+	points []point // by ascending CPUs
 	most   int
+}
+
+// A point was measured; it ends a range that begins at the point before, or
+// without CPUs.
+type point struct {
+	cpus int
+	rate float64
+	bend float64 // relative: how far the middle lay from a straight line when the range was cut
 }
 
 // NewSearch returns a search over 1 to most CPUs.
@@ -51,10 +61,11 @@ func (s *Search) Next() (cpus int, ok bool) {
 	if len(s.points) == 0 {
 		return s.most, true
 	}
-	before, widest := perf.CPURate{}, 1-Improvement
+	before, most := point{}, -1.0
 	for _, p := range s.points {
-		if p.CPUs-before.CPUs >= 2 && before.Rate < widest*p.Rate {
-			cpus, widest = int(before.CPUs+p.CPUs)/2, before.Rate/p.Rate
+		gain := 1 - before.rate/p.rate // NaN at a rate of 0
+		if p.cpus-before.cpus > 1 && gain > Improvement && p.bend*gain > most {
+			cpus, most = (before.cpus+p.cpus)/2, p.bend*gain
 		}
 		before = p
 	}
@@ -64,12 +75,28 @@ func (s *Search) Next() (cpus int, ok bool) {
 // Learn takes in the samples per second measured with a CPU count that Next
 // returned. The rate must be finite and not negative.
 func (s *Search) Learn(cpus int, rate float64) {
-	i, _ := slices.BinarySearchFunc(s.points, cpus, func(p perf.CPURate, c int) int { return int(p.CPUs) - c })
-	s.points = slices.Insert(s.points, i, perf.CPURate{CPUs: float64(cpus), Rate: rate})
+	i, _ := slices.BinarySearchFunc(s.points, cpus, func(p point, c int) int { return p.cpus - c })
+	p := point{cpus: cpus, rate: rate, bend: 1}
+	if i < len(s.points) {
+		before, after := point{}, &s.points[i]
+		if i > 0 {
+			before = s.points[i-1]
+		}
+		straight := before.rate + (after.rate-before.rate)*float64(cpus-before.cpus)/float64(after.cpus-before.cpus)
+		p.bend = math.Abs(rate/straight - 1)
+		after.bend = p.bend
+	}
+	s.points = slices.Insert(s.points, i, p)
 }
 
-// Curve returns what was measured, by ascending CPUs. Callers must not modify it.
-func (s *Search) Curve() []perf.CPURate { return s.points }
+// Curve returns what was measured, by ascending CPUs.
+func (s *Search) Curve() []perf.CPURate {
+	curve := make([]perf.CPURate, len(s.points))
+	for i, p := range s.points {
+		curve[i] = perf.CPURate{CPUs: float64(p.cpus), Rate: p.rate}
+	}
+	return curve
+}
 
 // CPUCost returns how long one replica is busy measuring points whose iterations
 // take the given times.

@@ -48,7 +48,7 @@ func TestSearch(t *testing.T) {
 		{"none", 0, step(0, 1, 1), nil},
 		{"less than a tenth slower: on in the lower half only", 8, step(4, 1, 1.1), []int{8, 4, 2, 1}},
 		{"a tenth slower: on in the upper half too", 8, step(4, 1, 1.2), []int{8, 4, 2, 1, 3}},
-		{"the widest gap first", 24, step(9, 1, 9), []int{24, 12, 6, 3, 1, 9, 7, 8}},
+		{"a jump is found", 24, step(9, 1, 9), []int{24, 12, 6, 3, 1, 9, 7, 8}},
 		{"linear", 8, func(c int) float64 { return float64(c) }, []int{8, 4, 2, 1, 3, 6, 5}},
 		{"stalled below some CPUs", 8, step(5, 0, 1), []int{8, 4, 6, 5}},
 	} {
@@ -159,6 +159,21 @@ func TestSearch_of_all_models_is_within_3_percent_with_8_points(t *testing.T) {
 		}
 		if m.Ratio == 3 {
 			t.Logf("%s: points %v, %.1f %% off at worst, %v", name, order, 100*worst, cost.Round(time.Second))
+		}
+	}
+}
+
+// A GPU of which k CPUs are enough: the 10 % rule allows an error of a tenth.
+func TestSearch_finds_the_knee(t *testing.T) {
+	for _, most := range []int{8, 12, 24, 32, 48, 96} {
+		for k := 1; k <= most; k++ {
+			rate := func(c int) float64 { return float64(min(c, k)) }
+			order, learned := searched(most, rate)
+			for c := 1; c <= most; c++ {
+				if off := math.Abs(learned.Rate(float64(c), 0)/rate(c) - 1); off > 0.1 {
+					t.Errorf("knee at %d of %d CPUs: points %v, %.2g off at %d", k, most, order, off, c)
+				}
+			}
 		}
 	}
 }
