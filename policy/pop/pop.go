@@ -91,6 +91,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 			plan.Jobs[at[i]] = d
 		}
 		prices.add(sub.Cluster, got.Prices)
+		plan.Fungible = plan.Fungible || got.Fungible // all parts have the same policy
 		plan.Stats.Iterations += got.Stats.Iterations
 		plan.Stats.Objective += got.Stats.Objective
 		plan.Stats.Bound += got.Stats.Bound // of all plans that keep the parts
