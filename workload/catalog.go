@@ -97,7 +97,8 @@ func (c Catalog) AsPublished() Catalog {
 //
 // An arrival without an application gets the specification of Steady: as many
 // samples as its duration has seconds. It returns an error if the catalog does
-// not have the application, or if there is neither one nor a duration.
+// not have the application, if there is neither one nor a duration, or if the
+// application has no training curve and the job no target.
 func (c Catalog) Complete(a *Arrival) error {
 	app, target := c[a.Application], 0.0
 	switch {
@@ -111,6 +112,8 @@ func (c Catalog) Complete(a *Arrival) error {
 		return fmt.Errorf("job %s: unknown application %q, want one of %s", a.Spec.ID, a.Application, strings.Join(c.Names(), ", "))
 	case app.Curve != nil:
 		target = app.Curve.Target()
+	case a.Spec.Target <= 0:
+		return fmt.Errorf("job %s: application %s has no end of its own, want a target of samples", a.Spec.ID, a.Application)
 	}
 	app.complete(&a.Spec, target)
 	return nil

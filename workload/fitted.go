@@ -11,12 +11,17 @@ import (
 )
 
 // Default returns the embedded catalog: a parametric form of measured
-// applications, fitted by internal/fitcatalog to the public profiles. How far
+// applications, fitted by internal/fitcatalog to the public profiles of Sia, and
+// of Synergy (those that wait for their input, on v100). How far
 // it is from them says docs/experiments/embedded-catalog.md.
 func Default() Catalog {
 	c := Catalog{}
 	for i := range fittedApplications {
 		app := fittedApplications[i].application()
+		c[app.Name] = app
+	}
+	for i := range fedApplications {
+		app := fedApplications[i].application(measuredOn)
 		c[app.Name] = app
 	}
 	return c

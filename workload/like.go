@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/perf"
 )
 
 // A Likeness describes a GPU type that no profile has by one that has: its
-// computation is Speed times as fast, its gradient exchange and its memory are
-// the same.
+// computation is Speed times as fast, its gradient exchange, its memory and what
+// feeds it are the same.
 type Likeness struct {
 	Type, Like cluster.GPUType
 	Speed      float64 // more than 0
@@ -27,7 +28,8 @@ func (c Catalog) Liken(all []Likeness) Catalog {
 		a := *app
 		a.Batch.LocalMax = maps.Clone(app.Batch.LocalMax)
 		a.GPUsPerReplica = maps.Clone(app.GPUsPerReplica)
-		a.Speed = alike{app.Speed, slices.Clone(all)}
+		speed := alike{app.Speed, slices.Clone(all)}
+		a.Speed, a.Sensitivity = speed, feeding(app.Sensitivity, speed.fastest())
 		for _, l := range all {
 			also(a.Batch.LocalMax, l)
 			also(a.GPUsPerReplica, l)
@@ -35,6 +37,19 @@ func (c Catalog) Liken(all []Likeness) Catalog {
 		wider[name] = &a
 	}
 	return wider
+}
+
+// feeding returns the input pipeline of a GPU that computes speed times as fast
+// as the one on which it was measured. That one took in no more than the curve
+// ends with. What CPUs prepare beyond it is taken to grow in proportion to them,
+// as a sample costs what it costs.
+func feeding(s *perf.Sensitivity, speed float64) *perf.Sensitivity {
+	if s == nil || len(s.CPUs) == 0 || speed <= 1 {
+		return s
+	}
+	more, last := *s, s.CPUs[len(s.CPUs)-1]
+	more.CPUs = append(slices.Clone(s.CPUs), perf.CPURate{CPUs: last.CPUs * speed, Rate: last.Rate * speed})
+	return &more
 }
 
 // also copies what a map says of a type to the type that is like it.
@@ -60,6 +75,16 @@ func (a alike) resolve(t cluster.GPUType) (profiled cluster.GPUType, speed float
 		}
 	}
 	return t, speed
+}
+
+// fastest returns the most by which a type is faster than the one it is like.
+func (a alike) fastest() float64 {
+	most := 1.0
+	for _, l := range a.all {
+		_, speed := a.resolve(l.Type)
+		most = max(most, speed)
+	}
+	return most
 }
 
 // Step implements Speed.

@@ -1,7 +1,8 @@
 // Command fitcatalog fits the embedded catalog of package workload to the
 // shared profiles. Run in the repository root, it reads
-// ../shared/data/sia/profiles and writes workload/fitted_data.go and the
-// figures of docs/experiments/embedded-catalog.md:
+// ../shared/data/sia/profiles and ../shared/data/synergy/profiles.json, and
+// writes workload/fitted_data.go, workload/synergy_data.go and the figures of
+// docs/experiments/embedded-catalog.md:
 //
 //	go run ./internal/fitcatalog
 package main
@@ -20,47 +21,77 @@ import (
 var applications = []string{"bert", "cifar10", "deepspeech2", "gpt_pmp", "imagenet", "yolov3"}
 
 func main() {
-	data := flag.String("data", "../shared/data/sia", "folder of the shared profiles")
-	code := flag.String("code", "workload/fitted_data.go", "file of parameters to write")
-	page := flag.String("page", "docs/experiments/embedded-catalog.md", "page of fit errors to write")
+	var p paths
+	flag.StringVar(&p.data, "data", "../shared/data/sia", "folder of the shared profiles")
+	flag.StringVar(&p.sensitivity, "sensitivity", "../shared/data/synergy/profiles.json", "file of the shared sensitivity profiles")
+	flag.StringVar(&p.code, "code", "workload/fitted_data.go", "file of parameters to write")
+	flag.StringVar(&p.sensitivityCode, "sensitivity-code", "workload/synergy_data.go", "file of input pipelines to write")
+	flag.StringVar(&p.page, "page", "docs/experiments/embedded-catalog.md", "page of fit errors to write")
 	flag.Parse()
-	if err := run(*data, *code, *page); err != nil {
+	if err := run(&p); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-// run reads the profiles, fits every application, and writes both files.
-func run(data, code, page string) error {
-	off, err := os.ReadFile(data + "/derived/offtable_wholenode.csv")
+// paths are the files that are read and written.
+type paths struct{ data, sensitivity, code, sensitivityCode, page string }
+
+// run reads the profiles, fits every application, and writes all files.
+func run(p *paths) error {
+	models, err := fitAll(p.data)
 	if err != nil {
 		return err
 	}
-	catalog, err := workload.ReadProfiles(os.DirFS(data+"/profiles"), bytes.NewReader(off))
+	fed, err := readFed(p.sensitivity)
 	if err != nil {
 		return err
+	}
+	text := new(bytes.Buffer)
+	writeCode(text, models)
+	if err := writeSource(p.code, text); err != nil {
+		return err
+	}
+	text.Reset()
+	writeFed(text, fed)
+	if err := writeSource(p.sensitivityCode, text); err != nil {
+		return err
+	}
+	text.Reset()
+	writePage(text, models)
+	writeFedPage(text, fed)
+	if _, err := os.Stdout.Write(text.Bytes()); err != nil {
+		return err
+	}
+	return os.WriteFile(p.page, text.Bytes(), 0o644)
+}
+
+// fitAll reads the profiles of the Sia applications and fits them.
+func fitAll(data string) ([]model, error) {
+	off, err := os.ReadFile(data + "/derived/offtable_wholenode.csv")
+	if err != nil {
+		return nil, err
+	}
+	catalog, err := workload.ReadProfiles(os.DirFS(data+"/profiles"), bytes.NewReader(off))
+	if err != nil {
+		return nil, err
 	}
 	var models []model
 	for _, name := range applications {
 		app := catalog[name]
 		if app == nil {
-			return fmt.Errorf("no application %s in %s", name, data)
+			return nil, fmt.Errorf("no application %s in %s", name, data)
 		}
 		models = append(models, fit(app))
 	}
-	text := new(bytes.Buffer)
-	writeCode(text, models)
+	return models, nil
+}
+
+// writeSource writes a Go file, formatted.
+func writeSource(name string, text *bytes.Buffer) error {
 	source, err := format.Source(text.Bytes())
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(code, source, 0o644); err != nil {
-		return err
-	}
-	text.Reset()
-	writePage(text, models)
-	if _, err := os.Stdout.Write(text.Bytes()); err != nil {
-		return err
-	}
-	return os.WriteFile(page, text.Bytes(), 0o644)
+	return os.WriteFile(name, source, 0o644)
 }

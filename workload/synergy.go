@@ -1,0 +1,59 @@
+package workload
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+)
+
+// A fedApplication is an application of which the input pipeline is known, and so
+// one GPU's speed: the CPU curve ends where the GPU never waits. A sample is an
+// iteration on one GPU: so many are made a second on each, wherever the GPUs are.
+// Source: public Synergy profiles, whose penalty for GPUs of several nodes is 1.
+type fedApplication struct {
+	name  string
+	input perf.Sensitivity
+}
+
+// measuredOn is the GPU type of the public sensitivity profiles. Source: Synergy
+// §5.1.
+const measuredOn = cluster.GPUType("v100")
+
+// application builds the application on GPUs of a type.
+func (f *fedApplication) application(t cluster.GPUType) *Application {
+	input := f.input
+	input.CPUs = slices.Clone(input.CPUs)
+	return &Application{
+		Name:         f.name,
+		Batch:        job.BatchLimits{Init: 1, Max: 1, LocalMin: 1, LocalMax: map[cluster.GPUType]int{t: 1}},
+		RestartDelay: DefaultRestartDelay,
+		StatedDelay:  DefaultRestartDelay,
+		Slowdown:     1,
+		Speed:        paced{gpuType: t, rate: input.CPUs[len(input.CPUs)-1].Rate},
+		Sensitivity:  &input,
+	}
+}
+
+// paced is a rate of samples per second and GPU of one type: linear in GPUs.
+type paced struct {
+	gpuType cluster.GPUType
+	rate    float64
+}
+
+// Step implements Speed.
+func (p paced) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
+	if least, most := p.LocalRange(t, shape); local < least || local > most {
+		return 0, 0, false
+	}
+	return float64(local) / p.rate, 0, true
+}
+
+// LocalRange implements Speed.
+func (p paced) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
+	if _, _, gpus := summarise(shape); t != p.gpuType || gpus == 0 {
+		return 0, 0
+	}
+	return 1, 1
+}
