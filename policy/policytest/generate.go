@@ -16,20 +16,30 @@ import (
 var Epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Clusters generates clusters of one to three GPU types with up to six nodes
-// each. Most types have nodes of one size, a power of two or not; some mix.
+// each. Most types have nodes of one size, a power of two or not; some mix. Of
+// half of the types the nodes say what CPUs and memory they have; of some of those
+// they have different amounts per GPU.
 func Clusters() *rapid.Generator[*cluster.Cluster] {
 	return rapid.Custom(func(t *rapid.T) *cluster.Cluster {
 		sizes := rapid.SampledFrom([]int{4, 8, 2, 1, 6})
 		var nodes []cluster.Node
 		for _, gpu := range []cluster.GPUType{"t4", "a100", "rtx"}[:rapid.IntRange(1, 3).Draw(t, "types")] {
 			size, mixed := sizes.Draw(t, "GPUs per node"), oneIn(t, 6, "mixed sizes")
+			counts, uneven := rapid.Bool().Draw(t, "CPUs count"), oneIn(t, 4, "uneven CPUs")
+			var cpus float64
 			for i := range rapid.IntRange(1, 6).Draw(t, "nodes") {
 				if mixed && i > 0 {
 					size = sizes.Draw(t, "GPUs of node")
 				}
+				has := cluster.Resources{GPUs: size}
+				if counts && (i == 0 || uneven) {
+					cpus = rapid.SampledFrom([]float64{3, 2, 2.5, 6, 12}).Draw(t, "CPUs per GPU")
+				}
+				if counts {
+					has.CPUs, has.Memory = cpus*float64(size), int64(cpus*float64(size)*20e9)
+				}
 				nodes = append(nodes, cluster.Node{
-					ID: cluster.NodeID(fmt.Sprintf("%s-%d", gpu, i)), GPUType: gpu, GPUMemory: 16 << 30,
-					Capacity: cluster.Resources{GPUs: size, CPUs: float64(8 * size), Memory: int64(size) << 34},
+					ID: cluster.NodeID(fmt.Sprintf("%s-%d", gpu, i)), GPUType: gpu, GPUMemory: 16 << 30, Capacity: has,
 				})
 			}
 		}
@@ -53,7 +63,7 @@ func newJob(t *rapid.T, c *cluster.Cluster, id job.ID) *policy.Job {
 	}).Draw(t, "adaptivity")
 	s.GPUs = rapid.SampledFrom([]int{1, 2, 4, 8, 3, 6, 12, 16}).Draw(t, "GPUs asked for")
 	s.Target = rapid.SampledFrom([]float64{0, 1e3, 1e5, 1e7}).Draw(t, "target")
-	s.CPUs, s.Memory = float64(rapid.IntRange(0, 4).Draw(t, "CPUs")), 1<<30
+	s.CPUs, s.Memory = float64(rapid.IntRange(0, 2).Draw(t, "CPUs")), 1<<30
 	types := c.Types()
 	pick := func(what string) *cluster.TypeInfo {
 		return &types[rapid.IntRange(0, len(types)-1).Draw(t, what)]
@@ -77,9 +87,39 @@ func newJob(t *rapid.T, c *cluster.Cluster, id job.ID) *policy.Job {
 	batches(t, s, types)
 	row := &policy.Job{Spec: s, Limits: &s.Batch, Status: job.Status{Phase: job.Waiting}}
 	if !oneIn(t, 5, "no model") {
-		row.Perf = model(t, s, types)
+		believe(t, row, types)
 	}
 	return row
+}
+
+// believe draws what is believed of a job's speed. Every other job needs CPUs and
+// memory.
+func believe(t *rapid.T, j *policy.Job, types []cluster.TypeInfo) {
+	m := model(t, j.Spec, types)
+	if rapid.Bool().Draw(t, "sensitive") {
+		m.Sensitivity = Sensitivities().Draw(t, "sensitivity")
+	}
+	j.Perf, j.Sensitivity = m, m.Sensitivity
+}
+
+// Sensitivities generates CPU curves and caches that limit some of the models of
+// the worlds, and others not.
+func Sensitivities() *rapid.Generator[*perf.Sensitivity] {
+	return rapid.Custom(func(t *rapid.T) *perf.Sensitivity {
+		s := new(perf.Sensitivity)
+		cpus, rate := 0.0, 0.0
+		for range rapid.IntRange(1, 6).Draw(t, "CPU points") {
+			cpus += rapid.SampledFrom([]float64{1, 0.5, 2, 6}).Draw(t, "more CPUs")
+			rate += rapid.SampledFrom([]float64{10, 0, 2, 40}).Draw(t, "more samples per second")
+			s.CPUs = append(s.CPUs, perf.CPURate{CPUs: cpus, Rate: rate})
+		}
+		if rapid.Bool().Draw(t, "reads from storage") {
+			s.Dataset = rapid.SampledFrom([]int64{150e9, 20e9, 1500e9}).Draw(t, "dataset")
+			s.Storage = rapid.SampledFrom([]float64{5, 1, 100}).Draw(t, "samples per second from storage")
+			s.Working = rapid.SampledFrom([]int64{1e9, 0, 70e9}).Draw(t, "working memory")
+		}
+		return s
+	})
 }
 
 // reservation draws a power-of-two share of a node, or whole nodes.

@@ -7,12 +7,14 @@ import (
 )
 
 // A Model is an analytic perf.Model: parameters of the throughput model by GPU
-// type, and a gradient noise scale.
+// type, a gradient noise scale, and an input pipeline.
 type Model struct {
 	Params map[cluster.GPUType]perf.Params
 	GPUs   map[cluster.GPUType]int // of one replica; a missing type means 1
 	Phi    float64                 // gradient noise scale, samples
 	Init   float64                 // initial batch size, samples
+	// Sensitivity limits throughput on allocations that name CPUs; nil: nothing does.
+	Sensitivity *perf.Sensitivity
 }
 
 // Throughput implements perf.Model.
@@ -22,7 +24,11 @@ func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 	if !ok || replicas < 1 || b.Local < 1 {
 		return 0
 	}
-	return float64(replicas*b.PerReplica()) / p.Iteration(a.Nodes, replicas, b)
+	taken := float64(replicas*b.PerReplica()) / p.Iteration(a.Nodes, replicas, b)
+	if m.Sensitivity == nil || a.CPUs == 0 {
+		return taken
+	}
+	return min(taken, float64(a.GPUs)*m.Sensitivity.Rate(a.CPUs/float64(a.GPUs), a.Memory/int64(a.GPUs)))
 }
 
 // Efficiency implements perf.Model.

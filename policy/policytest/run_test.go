@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -116,6 +117,9 @@ func TestWorlds(t *testing.T) {
 			plan := stay(s)
 			for _, j := range s.Jobs {
 				count(seen, j)
+				if j.Sensitivity != nil && slices.ContainsFunc(s.Cluster.Types(), func(t cluster.TypeInfo) bool { return t.Counts() }) {
+					seen["sensitive where CPUs count"]++
+				}
 			}
 			if err := policy.Check(s, plan); err != nil {
 				t.Fatalf("what jobs hold breaks a rule: %v\n%s", err, describeSnapshot(s))
@@ -123,7 +127,7 @@ func TestWorlds(t *testing.T) {
 			w.Advance(t, plan)
 		}
 	})
-	for _, want := range []string{"holding", "waiting", "profiling", "non-preemptive holding", "reservation", "pipeline", "no model", "restarted"} {
+	for _, want := range []string{"holding", "waiting", "profiling", "non-preemptive holding", "reservation", "pipeline", "no model", "restarted", "sensitive where CPUs count"} {
 		if seen[want] == 0 {
 			t.Errorf("no world has a job that is %q; seen: %s", want, fmt.Sprint(seen))
 		}

@@ -164,22 +164,32 @@ func (w *World) carryOut(p *policy.Plan) {
 			w.jobs[i] = &row
 		}
 	}
-	for i := range before { // 2. given placements
+	for i, j := range before { // 2. those that stay where they are may get other CPUs and memory
+		if d := &p.Jobs[i]; w.jobs[i].Holding() && d.Allocation != j.Allocation {
+			row := *j
+			row.Allocation = d.Allocation
+			if d.Placement != nil {
+				row.Placement = d.Placement
+			}
+			w.jobs[i] = &row
+		}
+	}
+	for i := range before { // 3. given placements
 		if d := &p.Jobs[i]; !w.jobs[i].Holding() && d.Placement != nil {
 			w.start(i, d, d.Placement)
 		}
 	}
 	free := w.freeGPUs()
-	for i := range before { // 3. the others, anywhere
+	for i := range before { // 4. the others, anywhere
 		if d := &p.Jobs[i]; !w.jobs[i].Holding() && !d.Allocation.IsZero() {
 			w.start(i, d, place(w.cluster, free, d.Allocation))
 		}
 	}
 }
 
-// keeps reports whether a job goes on where it is.
+// keeps reports whether a job goes on with the GPUs it has.
 func keeps(j *policy.Job, d *policy.Decision) bool {
-	return j.Allocation == d.Allocation && (d.Placement == nil || d.Placement.Equal(j.Placement))
+	return j.Allocation.Configuration == d.Allocation.Configuration && (d.Placement == nil || d.Placement.SameGPUs(j.Placement))
 }
 
 func (w *World) start(i int, d *policy.Decision, where cluster.Placement) {
@@ -203,7 +213,8 @@ func (w *World) live(t *rapid.T, j *policy.Job) *policy.Job {
 	row := *j
 	switch {
 	case j.Phase == job.Profiling:
-		row.Phase, row.Perf = job.Waiting, model(t, j.Spec, w.all.Types())
+		row.Phase = job.Waiting
+		believe(t, &row, w.all.Types())
 	case j.Holding():
 		row.Phase = job.Running
 		row.Status.MaxGPUs = max(j.Status.MaxGPUs, j.Allocation.GPUs)
