@@ -149,7 +149,7 @@ func (s *Sensitivity) levels(rate float64, share, most cluster.Resources) []floa
 func (s *Sensitivity) cell(rate float64, most cluster.Resources) (Cell, bool) {
 	c := Cell{Memory: s.needs(rate), Rate: rate}
 	if len(s.CPUs) > 0 {
-		i := slices.IndexFunc(s.CPUs, func(p CPURate) bool { return p.Rate >= rate })
+		i := slices.IndexFunc(s.CPUs, func(p CPURate) bool { return p.Rate >= rate*(1-1e-12) })
 		if i < 0 {
 			return Cell{}, false
 		}
