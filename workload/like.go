@@ -2,6 +2,7 @@ package workload
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -42,13 +43,18 @@ func (c Catalog) Liken(all []Likeness) Catalog {
 // feeding returns the input pipeline of a GPU that computes speed times as fast
 // as the one on which it was measured. That one took in no more than the curve
 // ends with. What CPUs prepare beyond it is taken to grow in proportion to them,
-// as a sample costs what it costs.
+// as a sample costs what it costs; points are a third apart, as those measured
+// are, for policies choose among points.
 func feeding(s *perf.Sensitivity, speed float64) *perf.Sensitivity {
 	if s == nil || len(s.CPUs) == 0 || speed <= 1 {
 		return s
 	}
 	more, last := *s, s.CPUs[len(s.CPUs)-1]
-	more.CPUs = append(slices.Clone(s.CPUs), perf.CPURate{CPUs: last.CPUs * speed, Rate: last.Rate * speed})
+	more.CPUs = slices.Clone(s.CPUs)
+	for c := last.CPUs; c < last.CPUs*speed; {
+		c = min(math.Ceil(c*4/3), last.CPUs*speed)
+		more.CPUs = append(more.CPUs, perf.CPURate{CPUs: c, Rate: last.Rate * c / last.CPUs})
+	}
 	return &more
 }
 

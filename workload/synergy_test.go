@@ -105,6 +105,23 @@ func TestSynergyDemands(t *testing.T) {
 	}
 }
 
+// A GPU that computes three times as fast asks for three times the CPUs, and one
+// like the profiled one for no more than before.
+func TestLikenedCells(t *testing.T) {
+	share, most := cluster.Resources{CPUs: 12, Memory: 125e9}, cluster.Resources{CPUs: 96, Memory: 1e12}
+	for name, want := range map[string][2]float64{ // CPUs for the most of v100, and of h100
+		"alexnet": {12, 36}, "shufflenet": {12, 36}, "m5": {6, 18}, "res18": {9, 27}, "gnmt": {1, 3},
+	} {
+		app := Default().Liken([]Likeness{{"h100", "v100", 3}})[name]
+		for i, gpu := range []cluster.GPUType{"v100", "h100"} {
+			cells := app.Sensitivity.Cells(rateOf(app, gpu, 96, 1000), share, most)
+			if got := cells[len(cells)-1]; got.CPUs != want[i] {
+				t.Errorf("%s on %s: %v, want a demand of %g CPUs", name, gpu, cells, want[i])
+			}
+		}
+	}
+}
+
 // A GPU that computes three times as fast takes in more where CPUs and storage
 // deliver it, and waits as long as before where they do not.
 func TestLikenFed(t *testing.T) {
