@@ -89,6 +89,11 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 	}
 	mo := metrics.DefaultOptions()
 	mo.Isolated = isolated(in)
+	measured, err := in.window(c)
+	if err != nil {
+		return nil, err
+	}
+	mo.Measured = measured.measures
 	rec, err := metrics.New(mo)
 	if err != nil {
 		return nil, err
@@ -99,7 +104,7 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 		return nil, err
 	}
 	watch := &watcher{run}
-	err = s.Run(ctx, &bounded{world, c.Horizon}, append([]scheduler.Observer{rec, watch}, obs...)...)
+	err = s.Run(ctx, &bounded{measured.through(world), c.Horizon}, append([]scheduler.Observer{rec, watch}, obs...)...)
 	if errors.Is(err, errHorizon) || ctx.Err() != nil {
 		run.Unfinished, err = true, nil
 	}

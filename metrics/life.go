@@ -42,7 +42,10 @@ func (r *Recorder) settle(a *account) {
 		a.intervals[n-1].End = next.End
 		return
 	}
-	if r.intervals >= r.opts.MaxIntervals {
+	switch {
+	case !r.measures(a):
+		return
+	case r.intervals >= r.opts.MaxIntervals:
 		r.dropped++
 		return
 	}
@@ -179,8 +182,16 @@ func (r *Recorder) meanContention(a *account) float64 {
 	return (r.jobSeconds - a.contention) / life
 }
 
+// measures reports whether the Result tells a job's life.
+func (r *Recorder) measures(a *account) bool {
+	return r.opts.Measured == nil || r.opts.Measured(a.spec)
+}
+
 // file keeps the record of a job that holds nothing more.
 func (r *Recorder) file(a *account) {
+	if !r.measures(a) {
+		return
+	}
 	a.intervals = slices.Clip(a.intervals)
 	r.done = append(r.done, a.result(r.start, r.now, len(r.types)))
 }

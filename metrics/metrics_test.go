@@ -499,3 +499,28 @@ func BenchmarkRecorder(b *testing.B) {
 	}
 	b.ReportMetric(50_000*float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
 }
+
+// What is not measured still holds GPUs and counts as contention.
+func TestResult_of_measured_jobs(t *testing.T) {
+	o := DefaultOptions()
+	o.Measured = func(spec *job.Spec) bool { return spec.ID == "b" }
+	s := begin(t, o, node("n0", "t4", 4))
+	s.submit(0, "a")
+	s.submit(10, "b")
+	s.submit(20, "c")
+	s.round(60, run("a", "t4", 2, "n0"), run("b", "t4", 2, "n0"))
+	s.exit(100, "a", scheduler.Done)
+	s.exit(110, "b", scheduler.Done)
+	s.round(120)
+	got := s.Result()
+	if len(got.Jobs) != 1 || got.Jobs[0].ID != "b" || len(got.Jobs[0].Intervals) == 0 {
+		t.Fatalf("jobs %+v, want b alone, with its intervals", got.Jobs)
+	}
+	sum := got.Summary
+	if sum.Jobs != 1 || sum.Done != 1 || sum.Active != 0 || sum.MeanJCT != 100 || sum.Makespan != 100 {
+		t.Errorf("summary %+v, want one job of 100 s", sum)
+	}
+	if sum.MaxContention != 3 || sum.Utilisation != 4.0*60/(4*120) {
+		t.Errorf("contention %d, utilisation %v; want 3 jobs, and the whole node from 60 to 120 s", sum.MaxContention, sum.Utilisation)
+	}
+}

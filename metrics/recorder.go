@@ -19,6 +19,9 @@ type Options struct {
 	// type, from submission to end; not positive if it cannot run there. Nil:
 	// finish-time fairness is not computed.
 	Isolated func(spec *job.Spec, t cluster.GPUType, gpus float64) time.Duration
+	// Measured says whose lives the Result tells and sums up; nil: every job's.
+	// Rounds, contention, utilisation and the Series are of all jobs.
+	Measured func(spec *job.Spec) bool
 	// MaxPoints bounds the points of a Series; at least 2. Default 2000.
 	MaxPoints int
 	// MaxIntervals bounds the intervals kept over all jobs, the first ones;

@@ -23,6 +23,9 @@ func (r *Recorder) Result() *Result {
 	for _, id := range slices.Sorted(maps.Keys(c.active)) {
 		a := c.active[id]
 		c.settle(a)
+		if !c.measures(a) {
+			continue
+		}
 		a.contention = c.meanContention(a)
 		c.done = append(c.done, a.result(c.start, c.now, len(c.types)))
 	}
