@@ -106,7 +106,7 @@ func TestSynergyDemands(t *testing.T) {
 }
 
 // A GPU that computes three times as fast asks for three times the CPUs, and one
-// like the profiled one for no more than before.
+// like the profiled one for no more than before, however rates are rounded.
 func TestLikenedCells(t *testing.T) {
 	share, most := cluster.Resources{CPUs: 12, Memory: 125e9}, cluster.Resources{CPUs: 96, Memory: 1e12}
 	for name, want := range map[string][2]float64{ // CPUs for the most of v100, and of h100
@@ -114,7 +114,8 @@ func TestLikenedCells(t *testing.T) {
 	} {
 		app := Default().Liken([]Likeness{{"h100", "v100", 3}})[name]
 		for i, gpu := range []cluster.GPUType{"v100", "h100"} {
-			cells := app.Sensitivity.Cells(rateOf(app, gpu, 96, 1000), share, most)
+			rounded := rateOf(app, gpu, 96, 1000) * (1 + 1e-15)
+			cells := app.Sensitivity.Cells(rounded, share, most)
 			if got := cells[len(cells)-1]; got.CPUs != want[i] {
 				t.Errorf("%s on %s: %v, want a demand of %g CPUs", name, gpu, cells, want[i])
 			}
