@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/perf/profile"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -23,23 +22,22 @@ func (g *agent) tune() {
 		return
 	}
 	g.step, g.sync = step*g.slow, sync*g.slow
-	if fed := g.fed(); fed > g.step {
+	if fed := g.fed(g.alloc, g.batch.Local*g.replicas); fed > g.step {
 		g.step, g.sync = fed, 0
 	}
 	g.rate = g.goodput()
 }
 
-// fed returns the seconds in which the input pipeline delivers a pass, with the
-// CPUs and memory held; 0 if nothing limits it, or nothing counts them. A job
-// computes and exchanges while it is fed, so that the slower decides. Source:
-// Synergy §3.1.
-func (g *agent) fed() float64 {
-	if g.app.Sensitivity == nil || g.alloc.CPUs == 0 {
+// fed returns the seconds in which the input pipeline delivers a pass over so
+// many samples with the CPUs and memory of a; 0 if nothing limits it, or nothing
+// counts them. A job computes and exchanges while it is fed, so that the slower
+// decides. Source: Synergy §3.1.
+func (g *agent) fed(a cluster.Allocation, samples int) float64 {
+	if g.app.Sensitivity == nil || a.CPUs == 0 {
 		return 0
 	}
-	gpus := g.alloc.GPUs
-	rate := g.app.Sensitivity.Rate(g.alloc.CPUs/float64(gpus), g.alloc.Memory/int64(gpus))
-	return float64(g.batch.Local*g.replicas) / (float64(gpus) * rate)
+	rate := g.app.Sensitivity.Rate(a.CPUs/float64(a.GPUs), a.Memory/int64(a.GPUs))
+	return float64(samples) / (float64(a.GPUs) * rate)
 }
 
 func (g *agent) choose() job.BatchSize {
@@ -111,66 +109,4 @@ func (g *agent) perceive(seconds float64, t cluster.GPUType, sigma float64) time
 		seconds *= g.bias[t] * math.Exp(sigma*g.noise.NormFloat64())
 	}
 	return time.Duration(seconds * float64(time.Second))
-}
-
-// profile measures the job on one replica's GPUs of each type, one batch size
-// after the other, all types at once. Source: Sia §3.3.2.
-//
-// Deviation: the profiling runs are charged to the job but hold no GPUs of the
-// plan, because they are shorter than a round and would keep a GPU idle for
-// the rest of it.
-func (g *agent) profile(w *World, types []cluster.GPUType) {
-	over := w.now
-	for _, t := range types {
-		if g.belief == nil {
-			break
-		}
-		reports, took := g.ladder(w, t)
-		end := w.now.Add(took)
-		if end.After(over) {
-			over = end
-		}
-		w.agenda.push(entry{at: end, what: func(w *World) { g.profiled(w, reports) }})
-	}
-	w.agenda.push(entry{at: over, what: func(w *World) {
-		if w.jobs[g.spec.ID] == g {
-			w.emit(scheduler.Profiled{Job: g.spec.ID})
-		}
-	}})
-}
-
-func (g *agent) profiled(w *World, reports []job.Report) {
-	if w.jobs[g.spec.ID] != g {
-		return
-	}
-	for i := range reports {
-		g.belief.Learn(&reports[i])
-		w.emit(scheduler.Reported{Report: reports[i]})
-	}
-}
-
-// ladder returns the reports of one type's profiling run and how long it takes.
-func (g *agent) ladder(w *World, t cluster.GPUType) ([]job.Report, time.Duration) {
-	gpus := g.spec.ReplicaGPUs(t)
-	shape := []int{gpus}
-	least, most := g.app.Speed.LocalRange(t, shape)
-	limits := job.BatchLimits{Init: g.limits.Init, Max: g.limits.Max, LocalMin: max(least, g.limits.LocalMin), LocalMax: map[cluster.GPUType]int{t: most}}
-	var reports []job.Report
-	var took time.Duration
-	for _, local := range profile.Ladder(&limits, t, profile.Rungs) {
-		step, sync, ok := g.app.Speed.Step(t, shape, local)
-		if !ok {
-			continue
-		}
-		sqr, vari := g.app.Gradient(0, float64(local))
-		r := job.Report{
-			Job: g.spec.ID, Configuration: cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: t}, Batch: job.BatchSize{Local: local},
-			StepTime: g.perceive(step, t, w.o.Noise.Report), SyncTime: g.perceive(sync, t, w.o.Noise.Report), GradSqr: sqr, GradVar: vari, Profile: true,
-		}
-		r.SyncTime = min(r.SyncTime, r.StepTime)
-		r.Interval = profile.Cost(time.Duration(step * float64(time.Second)))
-		took += r.Interval
-		reports = append(reports, r)
-	}
-	return reports, took
 }

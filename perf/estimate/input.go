@@ -12,19 +12,21 @@ import (
 // profiling runs with all the memory of a node. The memory axis follows from the
 // job's Spec. Source: Synergy §3.1.
 //
-// A GPU that is fed faster than it takes samples in shows its own speed, a bound
-// from below of what its CPUs prepare. So the type on which the highest rate was
-// measured speaks for all: it has measured every rate that another takes in, and
-// where its own curve is flat, no other type is faster. Its curve is the third
-// axis of the matrix that Synergy §6, "Homogeneous clusters", asks for: a type's
-// throughput is the lesser of this curve and of its own without a limit on CPUs.
+// A GPU that is fed faster than it takes samples in shows its own speed, which
+// says of the CPUs only that they prepare no less. So a type tells what they
+// prepare where it is slower than with all of them; and the type on which the
+// highest rate was measured also where its curve is flat, as no other takes in
+// more. The one curve that comes of it is the third axis that Synergy §6,
+// "Homogeneous clusters", asks for: a type's throughput is the lesser of it and
+// of what its GPUs take in.
 type input struct {
 	curves [][]perf.CPURate  // parallel to Options.Types, by ascending CPUs; rates do not fall
 	known  *perf.Sensitivity // of all curves; nil: nothing is known
 }
 
 // starved is how near to what its input delivers a job has to train for its step
-// time to say nothing of its GPUs.
+// time to say nothing of its GPUs, and how far below what its GPUs take in for it
+// to say what its input delivers.
 const starved = 0.95
 
 // learnInput takes in what a report says of CPUs, and reports whether it says
@@ -54,27 +56,48 @@ func (in *input) feeds(i int, rate float64) bool {
 	return in.curves != nil && len(in.curves[i]) > 0 && rate >= last(in.curves[i]).Rate
 }
 
-// addPoint raises the curve of type i to a measured point; more CPUs do not
-// prepare less.
+// addPoint raises the curve of type i to a measured point.
 func (j *Job) addPoint(i int, p perf.CPURate) {
 	if j.input.curves == nil {
 		j.input.curves = make([][]perf.CPURate, len(j.types))
 	}
-	curve := slices.Clone(j.input.curves[i])
+	curve, raised := raise(j.input.curves[i], p)
+	if !raised {
+		return
+	}
+	j.input.curves[i], j.model = curve, nil
+	j.input.known = &perf.Sensitivity{CPUs: j.input.combined(), Input: j.spec.Input}
+}
+
+// combined returns the curve that all types tell of.
+func (in *input) combined() []perf.CPURate {
+	fastest := slices.MaxFunc(in.curves, func(a, b []perf.CPURate) int { return cmp.Compare(last(a).Rate, last(b).Rate) })
+	all := slices.Clone(fastest)
+	for _, curve := range in.curves {
+		for _, p := range curve {
+			if p.Rate < starved*last(curve).Rate {
+				all, _ = raise(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// raise returns a curve with one more point, and whether that changed it: more
+// CPUs do not prepare less. It may modify the curve.
+func raise(curve []perf.CPURate, p perf.CPURate) ([]perf.CPURate, bool) {
 	at, found := slices.BinarySearchFunc(curve, p.CPUs, func(q perf.CPURate, cpus float64) int { return cmp.Compare(q.CPUs, cpus) })
 	switch {
 	case !found:
 		curve = slices.Insert(curve, at, p)
 	case curve[at].Rate >= p.Rate:
-		return
+		return curve, false
 	}
 	curve[at].Rate = p.Rate
 	for k := 1; k < len(curve); k++ {
 		curve[k].Rate = max(curve[k].Rate, curve[k-1].Rate)
 	}
-	j.input.curves[i], j.model = curve, nil
-	fastest := slices.MaxFunc(j.input.curves, func(a, b []perf.CPURate) int { return cmp.Compare(last(a).Rate, last(b).Rate) })
-	j.input.known = &perf.Sensitivity{CPUs: fastest, Input: j.spec.Input}
+	return curve, true
 }
 
 // last returns the point of a curve with the most CPUs; the zero point if there
