@@ -197,6 +197,9 @@ func adapt(c *config.Config, spec *job.Spec) {
 	if c.Public && spec.Adaptivity.Has(job.BatchSizes) && spec.BatchSize > 0 {
 		spec.Batch.Max = max(spec.BatchSize, spec.Batch.Init)
 	}
+	if c.Sim.Restart != nil {
+		spec.RestartOverhead = *c.Sim.Restart
+	}
 	if most := c.Jobs.MaxGPUs; most > 0 && spec.Adaptivity.Has(job.GPUCount) && (spec.MaxGPUs == 0 || spec.MaxGPUs > most) {
 		spec.MaxGPUs = most
 	}
