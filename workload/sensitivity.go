@@ -124,7 +124,7 @@ func (f *sensitivityFile) profiles() ([]fedProfile, error) {
 			continue
 		}
 		app, err := f.application(&p)
-		if slices.ContainsFunc(all, func(o fedProfile) bool { return o.model == p.Model && o.ratio == p.Ratio }) {
+		if err == nil && slices.ContainsFunc(all, func(o fedProfile) bool { return o.model == p.Model && o.ratio == p.Ratio }) {
 			err = errors.New("second profile of one GPU, want one of each model and cpu_gpu_ratio")
 		}
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 // The ranges of what is measured. What lies outside is a mistake in the file.
 const (
 	mostOnAxis     = 1e6  // cores, GB
+	leastStep      = 1e-3 // on an axis
 	leastRunning   = 1e-6 // throughput
 	mostThroughput = 1e6
 	leastIteration = 1e-6 // seconds
@@ -47,8 +48,8 @@ func checkAxis(name string, values []float64) error {
 		if !(v > 0 && v <= mostOnAxis) {
 			return fmt.Errorf("%s[%d]: %g, want more than 0 and at most %g", name, i, v, float64(mostOnAxis))
 		}
-		if i > 0 && v <= values[i-1] {
-			return fmt.Errorf("%s[%d]: %g after %g, want ascending values", name, i, v, values[i-1])
+		if i > 0 && v < values[i-1]+leastStep {
+			return fmt.Errorf("%s[%d]: %g after %g, want ascending values, at least %g apart", name, i, v, values[i-1], leastStep)
 		}
 	}
 	return nil
