@@ -65,6 +65,7 @@ var rooms = []room{
 	{"opt/...", beside},
 
 	{"policy/policytest", testOnly},
+	{"placement/placementtest", testOnly},
 	{"scheduler/schedulertest", testOnly},
 	{"opt/lp/lptest", testOnly},
 	{"opt/lptest", testOnly},
