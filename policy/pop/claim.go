@@ -8,7 +8,7 @@ import (
 
 // A claim is what a job has, or is to get whatever others do.
 type claim struct {
-	cluster.Configuration
+	cluster.Allocation
 	turn int // in which claims are honoured
 }
 
@@ -27,11 +27,11 @@ func (c claim) firm() bool { return c.turn != held }
 func claimOf(j *policy.Job) claim {
 	switch {
 	case j.NonPreemptive && j.Holding():
-		return claim{j.Allocation.Configuration, pinned}
+		return claim{j.Allocation, pinned}
 	case !j.Reservation.IsZero() && j.Phase != job.Profiling:
-		return claim{j.Reservation, reserved}
+		return claim{cluster.Allocation{Configuration: j.Reservation}, reserved}
 	}
-	return claim{j.Allocation.Configuration, held}
+	return claim{j.Allocation, held}
 }
 
 // roomFor reports whether a part has room for what a job claims beside what
@@ -41,7 +41,7 @@ func (p *parts) roomFor(r *room, j *policy.Job, c claim) bool {
 		return p.meets(r, j)
 	}
 	t := p.typeIndex(c.GPUType)
-	if t < 0 || r.held[t]+c.GPUs > r.gpus[t] {
+	if t < 0 || r.held[t].GPUs+c.GPUs > r.gpus[t] || !r.feeds(t, &c.Allocation) {
 		return false
 	}
 	holds := j.Holding() && c.Configuration == j.Allocation.Configuration
@@ -49,6 +49,22 @@ func (p *parts) roomFor(r *room, j *policy.Job, c claim) bool {
 		return false
 	}
 	return c.firm() || p.meets(r, j)
+}
+
+// feeds reports whether CPUs and memory are left for an allocation of GPU type t,
+// or are not counted.
+func (r *room) feeds(t int, a *cluster.Allocation) bool {
+	has, used := &r.host[t], &r.held[t]
+	return r.silent[t] || used.CPUs+a.CPUs <= has.CPUs*(1+rounding) && used.Memory+a.Memory <= has.Memory
+}
+
+// rounding is what sums of CPUs may be above a capacity, relatively.
+const rounding = 1e-12
+
+// hold counts an allocation of GPU type t.
+func (r *room) hold(t int, a *cluster.Allocation) {
+	h := &r.held[t]
+	h.GPUs, h.CPUs, h.Memory = h.GPUs+a.GPUs, h.CPUs+a.CPUs, h.Memory+a.Memory
 }
 
 // meets reports whether a part, all idle, has the fewest GPUs that a job runs on,

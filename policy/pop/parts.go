@@ -27,12 +27,16 @@ type parts struct {
 // A room is what a part has, and what is claimed of it. Slices are by GPU type.
 type room struct {
 	nodes, gpus, perNode []int
-	held                 []int   // by jobs that have a claim
-	load                 float64 // of its jobs
+	host, held           []cluster.Resources // CPUs and memory of its nodes; what jobs hold that have a claim
+	silent               []bool              // a node does not say what CPUs and memory it has
+	load                 float64             // of its jobs
 }
 
 func newRoom(types int) room {
-	return room{make([]int, types), make([]int, types), make([]int, types), make([]int, types), 0}
+	return room{
+		nodes: make([]int, types), gpus: make([]int, types), perNode: make([]int, types),
+		host: make([]cluster.Resources, types), held: make([]cluster.Resources, types), silent: make([]bool, types),
+	}
 }
 
 func newParts(o Options) parts {
@@ -123,6 +127,9 @@ func (r *room) take(n *cluster.Node, t int) {
 	r.nodes[t]++
 	r.gpus[t] += n.Capacity.GPUs
 	r.perNode[t] = max(r.perNode[t], n.Capacity.GPUs)
+	r.host[t].CPUs += n.Capacity.CPUs
+	r.host[t].Memory += n.Capacity.Memory
+	r.silent[t] = r.silent[t] || n.Capacity.CPUs == 0
 }
 
 // typeIndex returns the index of a GPU type, -1 if the cluster has none.
@@ -146,8 +153,11 @@ func (p *parts) unite(a, b int) int {
 	for t := range to.gpus {
 		to.nodes[t] += from.nodes[t]
 		to.gpus[t] += from.gpus[t]
-		to.held[t] += from.held[t]
 		to.perNode[t] = max(to.perNode[t], from.perNode[t])
+		to.host[t].CPUs += from.host[t].CPUs
+		to.host[t].Memory += from.host[t].Memory
+		to.silent[t] = to.silent[t] || from.silent[t]
+		to.hold(t, &cluster.Allocation{Configuration: cluster.Configuration{GPUs: from.held[t].GPUs}, CPUs: from.held[t].CPUs, Memory: from.held[t].Memory})
 	}
 	to.load += from.load
 	return a
@@ -209,9 +219,9 @@ func (p *parts) place(j *policy.Job, c claim) int {
 		}
 	}
 	if t := p.typeIndex(c.GPUType); t >= 0 && fits(&p.rooms[p.joined(part)]) {
-		p.rooms[p.joined(part)].held[t] += c.GPUs
+		p.rooms[p.joined(part)].hold(t, &c.Allocation)
 		if c.firm() {
-			p.whole.held[t] += c.GPUs
+			p.whole.hold(t, &c.Allocation)
 		}
 	}
 	return part
