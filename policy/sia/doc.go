@@ -18,6 +18,15 @@
 //	λ_n(i,t), τ  timeShare          timeshare.go (§3.5.6)
 //	A            mmkp.Solution      program.go
 //
+// Where nodes say what CPUs and memory they have, these couple the jobs as GPUs do,
+// and a choice is a configuration and a cell of the job's sensitivity matrix
+// (Synergy §3.1, §4.1): what it gets per GPU, at the goodput it is then fed for
+// (cells.go). GPUs, their type, CPUs and memory so are chosen together, in one
+// program. A cell is no slower than the GPU-proportional share; a job that is not
+// sensitive has its share. Other CPUs on the same GPUs are no restart. Nodes are
+// the placer's: what is granted fits the nodes of a type together, and it settles
+// what fits each of them. Elsewhere a plan names no CPUs.
+//
 // A round is Policy.Plan: rows, values, program, solution, decisions. Between
 // rounds an engine (opt/engine) keeps the program, and a row files again only
 // where something it depends on is another (thesis §4.4.1).
@@ -39,4 +48,8 @@
 //
 // Deviation: the time-sharing penalty acts only while jobs ask for more GPUs
 // than there are, because otherwise nobody waits, and turns only cost restarts.
+//
+// Deviation: CPUs and memory are chosen again for running jobs in every round,
+// where Synergy's program has the jobs' GPUs given (§4.1.1), because a sensitive
+// job may do better with fewer GPUs and more of the rest.
 package sia

@@ -17,13 +17,15 @@ type row struct {
 	job     *policy.Job
 	columns []configuration
 	start   []int                 // by resource: fewest GPUs of a column
-	goodput []float64             // per column, not normalised; 0: cannot run, -1: not yet asked
+	goodput []float64             // per column, not normalised, with as much input as GPUs take; 0: cannot run, -1: not yet asked
+	cells   [][]cell              // per column of a type that counts CPUs; nil: not yet asked
 	allowed []bool                // per column: within the size limits
 	limits  limits                // that allowed is for
 	unit    float64               // goodput whose normalised value is N_min
 	item    item                  // the row in the program
 	history uint64                // bit n: ran n rounds ago
 	pin     cluster.Configuration // what the job gets in this round, whatever it is worth; zero: it chooses
+	share   cluster.Resources     // CPUs and memory that it is pinned to
 	laid    bool                  // columns are those of this cluster
 	seen    int                   // round in which the job was last there
 	rest    int64                 // time-sharing: virtual nanoseconds until which it claims no more than lambda
@@ -31,7 +33,7 @@ type row struct {
 
 // refresh brings the row up to date with its job.
 func (p *Policy) refresh(r *row, j *policy.Job) {
-	stale := r.job == nil || r.job.Perf != j.Perf || r.job.Limits != j.Limits || !r.laid
+	stale := r.job == nil || r.job.Perf != j.Perf || r.job.Limits != j.Limits || r.job.Sensitivity != j.Sensitivity || !r.laid
 	r.job = j
 	if stale {
 		p.lay(r)
@@ -63,6 +65,8 @@ func (p *Policy) lay(r *row) {
 	for i := range r.goodput {
 		r.goodput[i] = -1
 	}
+	r.cells = resize(r.cells, len(r.columns))
+	clear(r.cells)
 	r.unit, r.laid, r.limits = 0, true, limits{}
 }
 
@@ -158,13 +162,14 @@ func (p *Policy) limit(j *policy.Job) int {
 }
 
 // normalise finds the goodput whose normalised value is N_min: the least of
-// the row, so that a job's utility is in units of its slowest way to run.
+// the row, so that a job's utility is in units of its slowest way to run. Where
+// CPUs and memory count, it is the least at the GPU-proportional share.
 // Source: Sia §3.3.4, "Normalized goodput matrix".
 func (p *Policy) normalise(r *row) {
 	least := math.Inf(1)
 	for i := range r.columns {
 		if r.allowed[i] {
-			least = r.lower(p.goodputOf(r, i), least)
+			least = r.lower(p.fair(r, i), least)
 		}
 	}
 	if !p.o.Rules.ValidMinimum {
@@ -195,9 +200,9 @@ func (p *Policy) leastOf(r *row, first, end int, least float64) float64 {
 	switch {
 	case end == first:
 		return least
-	case end-first == 1 && (r.goodput[first] >= 0 || r.floor(first, first) < least):
-		return r.lower(p.goodputOf(r, first), least)
-	case end-first == 1 || r.floor(first, end-1) >= least:
+	case end-first == 1 && (r.goodput[first] >= 0 || p.floor(r, first, first) < least):
+		return r.lower(p.fair(r, first), least)
+	case end-first == 1 || p.floor(r, first, end-1) >= least:
 		return least
 	}
 	middle := (first + end) / 2
@@ -206,9 +211,9 @@ func (p *Policy) leastOf(r *row, first, end int, least float64) float64 {
 
 // floor returns no more than the goodput of any of columns first to last, if
 // that is cheap to say; otherwise 0.
-func (r *row) floor(first, last int) float64 {
+func (p *Policy) floor(r *row, first, last int) float64 {
 	j := r.job
-	if j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) {
+	if j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) || p.limited(r, first) {
 		return 0
 	}
 	a, b := r.replicas(first), r.replicas(last)
@@ -242,10 +247,8 @@ func minGPUs(r *row) int {
 	return least
 }
 
-// value returns the normalised goodput of column i.
-func (p *Policy) value(r *row, i int) float64 { return p.goodputOf(r, i) / r.unit }
-
-// goodputOf returns the believed goodput of column i.
+// goodputOf returns the believed goodput of column i where the job never waits
+// for input.
 func (p *Policy) goodputOf(r *row, i int) float64 {
 	switch {
 	case r.goodput[i] >= 0:

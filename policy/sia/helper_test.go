@@ -124,8 +124,8 @@ func values(t testing.TB, p *Policy, s *policy.Snapshot, i int) map[cluster.Conf
 	}
 	it := &rows[i].item
 	all := make(map[cluster.Configuration]float64)
-	for c, k := range it.origin {
-		all[rows[i].columns[k].Configuration] = it.value(c)
+	for c, at := range it.origin {
+		all[rows[i].columns[at.column].Configuration] = it.value(c)
 	}
 	return all
 }

@@ -25,6 +25,7 @@ type Options struct {
 	Growth    float64       // a job's GPUs may grow by this factor a round; default 2 (§3.3.1)
 	TimeShare time.Duration // tau of the time-varying penalty; default 0: off (§3.5.6)
 	Solver    string        // the engine: see opt/engine; default Price
+	Cells     bool          // CPUs and memory are chosen with GPUs, where nodes count them; default true
 	Ties      uint64        // which of equally good plans: 0 (default) first come first served, others at random
 	Rules     Rules
 }
@@ -44,7 +45,9 @@ func PublicCode() Rules {
 }
 
 // DefaultOptions returns the thesis' settings.
-func DefaultOptions() Options { return Options{P: -0.5, Lambda: 1.1, Growth: 2, Solver: Price} }
+func DefaultOptions() Options {
+	return Options{P: -0.5, Lambda: 1.1, Growth: 2, Cells: true, Solver: Price}
+}
 
 // Validate returns an error that joins all complaints about o.
 func (o *Options) Validate() error {

@@ -12,12 +12,12 @@ import (
 // then those that start or restore. Nodes that failed may leave less room than
 // was promised. Source: Sia §3.3.4, "Preemption and reservation".
 func (p *Policy) pin(rows []*row) {
-	free := make([]int, len(p.cluster.Types()))
+	free := make([]cluster.Resources, len(p.cluster.Types()))
 	for k, t := range p.cluster.Types() {
-		free[k] = t.GPUs
+		free[k] = cluster.Resources{GPUs: t.GPUs, CPUs: t.CPUs, Memory: t.Memory}
 	}
 	for _, r := range rows {
-		r.pin = cluster.Configuration{}
+		r.pin, r.share = cluster.Configuration{}, cluster.Resources{}
 	}
 	for _, wants := range []func(*row) cluster.Configuration{nonPreemptive, reserved, restoring} {
 		for _, r := range rows {
@@ -29,16 +29,39 @@ func (p *Policy) pin(rows []*row) {
 }
 
 // pinTo pins a job to a configuration if there is room for it.
-func (p *Policy) pinTo(r *row, c cluster.Configuration, free []int) {
+func (p *Policy) pinTo(r *row, c cluster.Configuration, free []cluster.Resources) {
 	k := p.resource(c.GPUType)
-	if k < 0 || free[k] < c.GPUs {
+	if k < 0 || free[k].GPUs < c.GPUs {
 		return
 	}
 	if c != r.job.Allocation.Configuration && !p.carries(k, c) {
 		return
 	}
-	free[k] -= c.GPUs
-	r.pin = c
+	if share, ok := p.pinnedShare(r, c, k, &free[k]); ok {
+		free[k].GPUs -= c.GPUs
+		free[k].CPUs -= share.CPUs
+		free[k].Memory -= share.Memory
+		r.pin, r.share = c, share
+	}
+}
+
+// pinnedShare returns the CPUs and memory of a job that is pinned to c: what it
+// holds, or the GPU-proportional share for a reservation, or as much of that as
+// is left. It is not pinned if it may restore elsewhere and there is too little.
+func (p *Policy) pinnedShare(r *row, c cluster.Configuration, k int, free *cluster.Resources) (cluster.Resources, bool) {
+	t, held := &p.cluster.Types()[k], r.job.Allocation
+	has := cluster.Resources{CPUs: held.CPUs, Memory: held.Memory}
+	switch {
+	case c == held.Configuration && (r.job.NonPreemptive || !p.counts(k)):
+		return has, true
+	case !p.counts(k):
+		return cluster.Resources{}, true
+	case r.job.Reservation.IsZero():
+		rounding := 1e-12 * t.CPUs
+		return has, has.CPUs <= free.CPUs+rounding && has.Memory <= free.Memory
+	}
+	share := t.Proportional(c)
+	return cluster.Resources{CPUs: min(share.CPUs, max(0, free.CPUs)), Memory: min(share.Memory, max(0, free.Memory))}, true
 }
 
 // carries reports whether nodes of the GPU type k, all idle, could hold c.

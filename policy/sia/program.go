@@ -22,19 +22,24 @@ type item struct {
 	shape   shapeOf
 	stale   bool // shape is the same, and yet the choices are not
 	choices []mmkp.Choice
-	origin  []int // per choice: the column
+	origin  []origin
 	base    float64
 	scale   float64 // of choices that are not kept
 	kept    int     // the choice that the job has already; -1: none
 }
 
+// An origin is where a choice comes from: a column of the row, and a cell of it.
+type origin struct{ column, cell int32 }
+
 // A shapeOf is what the choices of an item depend on besides goodput and size
 // limits.
 type shapeOf struct {
 	pin, held cluster.Configuration
-	out       bool    // takes no part: it is profiled, or wants what it reserved and cannot have
-	frozen    bool    // a restart would cost all of its goodput
-	factor    float64 // of restarts, where costs are rounded with it
+	share     cluster.Resources // CPUs and memory that are pinned
+	out       bool              // takes no part: it is profiled, or wants what it reserved and cannot have
+	frozen    bool              // a restart would cost all of its goodput
+	baked     bool              // costs have the factor of restarts in them
+	factor    float64           // if so
 }
 
 // value returns what choice c is worth in this round.
@@ -46,7 +51,8 @@ func (it *item) value(c int) float64 {
 }
 
 // file brings the engine's program up to date with the rows: one item per job,
-// one choice per allowed configuration, one resource per GPU type. The value of
+// one choice per allowed configuration and cell, GPUs, CPUs and memory of each GPU
+// type as resources. The value of
 // a choice is what it adds over giving the job nothing: λ minus the cost (r·G)^p
 // for p < 0, and (r·G)^p plus λ for p > 0. Where only λ or r moved, no choice is
 // written. Source: Sia §3.3.4, Eq. 3.4 and 3.5, and "Preemption and
@@ -73,11 +79,11 @@ const worthless = 1e-9
 func (p *Policy) fileRow(r *row, lambda, factor float64) error {
 	it := &r.item
 	now := shapeOf{
-		pin: r.pin, held: r.job.Allocation.Configuration, frozen: factor < worthless,
+		pin: r.pin, share: r.share, held: r.job.Allocation.Configuration, frozen: factor < worthless,
 		out: r.pin.IsZero() && (r.job.Phase == job.Profiling || !r.job.Reservation.IsZero()),
 	}
-	if p.o.Rules.RoundCosts {
-		now.factor = factor
+	if p.o.Rules.RoundCosts || p.resizes(r) {
+		now.baked, now.factor = true, factor
 	}
 	if !it.filed || it.stale || it.shape != now {
 		it.shape = now
@@ -96,10 +102,17 @@ func (p *Policy) fileRow(r *row, lambda, factor float64) error {
 		return nil
 	}
 	it.base = lambda
-	if !p.o.Rules.RoundCosts && !it.shape.frozen { // or else it is in the choices
+	if !it.shape.baked && !it.shape.frozen { // or else it is in the choices
 		it.scale = math.Pow(factor, p.o.P)
 	}
 	return p.engine.Adjust(it.number, it.base, it.scale, it.kept)
+}
+
+// resizes reports whether a job has several choices without a restart: the cells
+// of the configuration it holds. Adjust keeps one choice only.
+func (p *Policy) resizes(r *row) bool {
+	k := p.resource(r.job.Allocation.GPUType)
+	return k >= 0 && p.counts(k) && sensitive(r.job)
 }
 
 // writeChoices fills in an item's choices. A pinned job must take the one
@@ -108,8 +121,7 @@ func (p *Policy) writeChoices(r *row) {
 	it := &r.item
 	it.choices, it.origin, it.kept = it.choices[:0], it.origin[:0], -1
 	if !r.pin.IsZero() {
-		use := mmkp.Use{Resource: p.resource(r.pin.GPUType), Amount: float64(r.pin.GPUs)}
-		it.choices = append(it.choices, mmkp.Choice{Use: use})
+		it.choices = append(it.choices, p.pinnedChoice(r))
 		return
 	}
 	if it.shape.out {
@@ -120,27 +132,41 @@ func (p *Policy) writeChoices(r *row) {
 			continue
 		}
 		held := c.Configuration == it.shape.held
-		v, ok := p.worth(r, k, it.factor(held))
-		if !ok {
-			continue
+		use := mmkp.Use{Resource: c.resource, Amount: float64(c.GPUs)}
+		for n := range p.ways(r, k) {
+			v, ok := p.worth(r, k, n, it.factor(held))
+			if !ok {
+				continue
+			}
+			if held && !it.shape.baked {
+				it.kept = len(it.choices)
+			}
+			it.choices = append(it.choices, mmkp.Choice{Value: v, Use: use, More: p.uses(r, k, n)})
+			it.origin = append(it.origin, origin{int32(k), int32(n)})
 		}
-		if held && !p.o.Rules.RoundCosts {
-			it.kept = len(it.choices)
-		}
-		it.choices = append(it.choices, mmkp.Choice{Value: v, Use: mmkp.Use{Resource: c.resource, Amount: float64(c.GPUs)}})
-		it.origin = append(it.origin, k)
 	}
 }
 
+// pinnedChoice returns the only choice of a pinned job.
+func (p *Policy) pinnedChoice(r *row) mmkp.Choice {
+	k := p.resource(r.pin.GPUType)
+	c := mmkp.Choice{Use: mmkp.Use{Resource: k, Amount: float64(r.pin.GPUs)}}
+	if p.counts(k) {
+		own := newCell(r.share.CPUs, r.share.Memory, 0, p.hosts[k])
+		c.More = own.uses[:]
+	}
+	return c
+}
+
 // factor returns the restart factor that a choice's Value has in it: 1, unless
-// costs are rounded or nothing is left.
+// it is baked in or nothing is left.
 func (it *item) factor(held bool) float64 {
 	switch {
 	case held:
 		return 1
 	case it.shape.frozen:
 		return 0
-	case it.shape.factor > 0:
+	case it.shape.baked:
 		return it.shape.factor
 	}
 	return 1
@@ -166,20 +192,10 @@ func (p *Policy) drop(r *row) error {
 	return p.engine.Remove(r.item.number)
 }
 
-// gain returns the value of column k in this round, of a job that pays factor
-// for a restart; ok is false if it cannot run there.
-func (p *Policy) gain(r *row, k int, lambda, factor float64) (float64, bool) {
-	if !r.job.Holding() || r.columns[k].Configuration == r.job.Allocation.Configuration {
-		factor = 1
-	}
-	v, ok := p.worth(r, k, factor)
-	return lambda + v, ok
-}
-
-// worth returns minus the cost, or the worth, of column k after a restart of the
-// given factor; ok is false if the job cannot run there.
-func (p *Policy) worth(r *row, k int, factor float64) (float64, bool) {
-	g := p.value(r, k)
+// worth returns minus the cost, or the worth, of cell n of column k after a
+// restart of the given factor; ok is false if the job cannot run there.
+func (p *Policy) worth(r *row, k, n int, factor float64) (float64, bool) {
+	g := p.goodputAt(r, k, n) / r.unit
 	if !(g > 0) || math.IsInf(g, 0) {
 		return 0, false
 	}

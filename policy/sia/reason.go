@@ -6,6 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/opt/mmkp"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -82,8 +83,8 @@ func (p *Policy) whyShrunk(s *policy.Snapshot, r *row, column int) policy.Reason
 	if old < 0 {
 		return why
 	}
-	was, ok := p.gain(r, old, 0, 1)
-	is, _ := p.gain(r, column, 0, p.restartFactor(r, s.Now))
+	was, ok := p.gain(r, old, 1)
+	is, _ := p.gain(r, column, p.restartFactor(r, s.Now))
 	worth := (was - is) / float64(before.GPUs-r.columns[column].GPUs)
 	if price := p.prices[r.columns[column].resource]; ok && worth <= price {
 		why.Value, why.Limit = worth, price
@@ -106,7 +107,8 @@ func (p *Policy) whyKept(s *policy.Snapshot, r *row, column int) policy.Reason {
 	if k < 0 {
 		return why
 	}
-	enough := p.goodputWorth(p.net(r, column, 1)+tie+p.cost(r, k)) / max(factor, 1e-9)
+	cell, _ := p.best(r, k, 1)
+	enough := p.goodputWorth(p.net(r, column, 1)+tie+p.cost(r, k)+p.costOf(p.uses(r, k, cell))) / max(factor, 1e-9)
 	return policy.Reason{Kind: policy.KeptNoRestart, Config: r.columns[k].Configuration, Value: p.value(r, k) / value, Limit: enough / value}
 }
 
@@ -116,7 +118,7 @@ func (p *Policy) whyKept(s *policy.Snapshot, r *row, column int) policy.Reason {
 func (p *Policy) better(r *row, kept int, factor float64) int {
 	best, most := -1, p.net(r, kept, factor)+tie
 	for k := range r.columns {
-		if !r.allowed[k] || p.goodputOf(r, k) <= p.goodputOf(r, kept) {
+		if !r.allowed[k] || p.value(r, k) <= p.value(r, kept) {
 			continue
 		}
 		if v := p.net(r, k, factor); v > most {
@@ -129,11 +131,47 @@ func (p *Policy) better(r *row, kept int, factor float64) int {
 // net returns what column k adds to the objective less what its GPUs cost, but
 // for λ; −∞ if the job cannot run there.
 func (p *Policy) net(r *row, k int, factor float64) float64 {
-	v, ok := p.gain(r, k, 0, factor)
+	v, ok := p.gain(r, k, factor)
 	if !ok {
 		return math.Inf(-1)
 	}
 	return v - p.cost(r, k)
+}
+
+// gain returns what column k adds to the objective, but for λ, less what its CPUs
+// and memory cost, with the cell for which that is most; factor is that of a
+// restart. It is not ok if the job cannot run there.
+func (p *Policy) gain(r *row, k int, factor float64) (most float64, ok bool) {
+	if !r.job.Holding() || r.columns[k].Configuration == r.job.Allocation.Configuration {
+		factor = 1
+	}
+	_, most = p.best(r, k, factor)
+	return most, !math.IsInf(most, -1)
+}
+
+// best returns the cell of column k that is worth most at today's prices, after a
+// restart of the given factor, and its worth less what its CPUs and memory cost;
+// -1 and −∞ if the job cannot run there.
+func (p *Policy) best(r *row, k int, factor float64) (cell int, most float64) {
+	cell, most = -1, math.Inf(-1)
+	for n := range p.ways(r, k) {
+		if v, ok := p.worth(r, k, n, factor); ok && v-p.costOf(p.uses(r, k, n)) > most {
+			cell, most = n, v-p.costOf(p.uses(r, k, n))
+		}
+	}
+	return cell, most
+}
+
+// value returns the normalised goodput of column k, with the cell that is worth
+// most at today's prices; 0 if the job cannot run there.
+func (p *Policy) value(r *row, k int) float64 {
+	if !p.limited(r, k) {
+		return p.goodputOf(r, k) / r.unit
+	}
+	if n, _ := p.best(r, k, 1); n >= 0 {
+		return p.goodputAt(r, k, n) / r.unit
+	}
+	return 0
 }
 
 // isFree reports whether the plan leaves the GPUs of column k free, or the job
@@ -167,7 +205,7 @@ func (p *Policy) whyWaiting(r *row) policy.Reason {
 	best, least, offer := -1, -1, math.Inf(-1)
 	for c := range it.choices {
 		gpus := it.choices[c].Amount
-		margin := it.value(c)/gpus - p.prices[it.choices[c].Resource]
+		margin := (it.value(c)-p.costOf(it.choices[c].More))/gpus - p.prices[it.choices[c].Resource]
 		if margin > offer {
 			best, offer = c, margin
 		}
@@ -181,16 +219,30 @@ func (p *Policy) whyWaiting(r *row) policy.Reason {
 	case p.sharing && r.rest > p.now:
 		return policy.Reason{Kind: policy.WaitTurn, Value: p.o.TimeShare.Seconds(), Limit: p.o.TimeShare.Seconds()}
 	case least >= 0:
-		c := r.columns[it.origin[least]]
+		at := it.origin[least]
+		c := r.columns[at.column]
+		if p.free[c.resource] >= float64(c.GPUs) && p.counts(c.resource) {
+			own := p.cellsOf(r, int(at.column))[at.cell]
+			return policy.Reason{Kind: policy.WaitHost, Config: c.Configuration, Value: own.cpus, Limit: float64(own.memory)}
+		}
 		return policy.Reason{Kind: policy.WaitNoCapacity, Config: c.Configuration, Value: p.free[c.resource], Limit: float64(c.GPUs)}
 	}
-	c := r.columns[it.origin[best]]
-	return policy.Reason{Kind: policy.WaitPrice, Config: c.Configuration, Value: it.value(best) / float64(c.GPUs), Limit: p.prices[c.resource]}
+	c, worth := r.columns[it.origin[best].column], it.value(best)-p.costOf(it.choices[best].More)
+	return policy.Reason{Kind: policy.WaitPrice, Config: c.Configuration, Value: worth / float64(c.GPUs), Limit: p.prices[c.resource]}
 }
 
 // cost returns what column k's GPUs cost at today's prices.
 func (p *Policy) cost(r *row, k int) float64 {
 	return p.prices[r.columns[k].resource] * float64(r.columns[k].GPUs)
+}
+
+// costOf returns what CPUs and memory cost at today's prices.
+func (p *Policy) costOf(uses []mmkp.Use) float64 {
+	cost := 0.0
+	for _, u := range uses {
+		cost += p.prices[u.Resource] * u.Amount
+	}
+	return cost
 }
 
 // valueAt returns the normalised goodput of a configuration, 0 if it is no

@@ -21,6 +21,7 @@ type Policy struct {
 	o       Options
 	cluster *cluster.Cluster
 	columns []configuration
+	hosts   []host // by GPU type
 	rows    map[job.ID]*row
 	engine  engine.Engine // nil until a cluster is met
 	items   int           // numbers given to items
@@ -76,25 +77,23 @@ func (p *Policy) meet(c *cluster.Cluster) error {
 	if p.cluster == c {
 		return nil
 	}
-	same := p.engine != nil && slices.EqualFunc(p.cluster.Types(), c.Types(), func(a, b cluster.TypeInfo) bool { return a.Type == b.Type })
-	capacity := make([]float64, len(c.Types()))
-	for k, t := range c.Types() {
-		capacity[k] = float64(t.GPUs)
-		if !same {
-			continue
+	capacity, hosts := couple(c.Types(), p.o.Cells)
+	same := p.engine != nil && slices.Equal(hosts, p.hosts) &&
+		slices.EqualFunc(p.cluster.Types(), c.Types(), func(a, b cluster.TypeInfo) bool { return a.Type == b.Type })
+	if same {
+		for k, b := range capacity {
+			if err := p.engine.SetCapacity(k, b); err != nil {
+				return err
+			}
 		}
-		if err := p.engine.SetCapacity(k, capacity[k]); err != nil {
-			return err
-		}
-	}
-	if !same {
+	} else {
 		e, err := engine.New(p.o.Solver, capacity, engine.Options{Ties: p.o.Ties})
 		if err != nil {
 			return err
 		}
 		p.engine, p.items, p.numbers, p.prices = e, 0, nil, nil
 	}
-	p.cluster, p.columns = c, matrixColumns(c)
+	p.cluster, p.columns, p.hosts = c, matrixColumns(c), hosts
 	for _, r := range p.rows {
 		r.laid, r.item.filed = false, r.item.filed && same
 	}
@@ -147,16 +146,15 @@ func (p *Policy) decide(s *policy.Snapshot, rows []*row, sol *mmkp.Solution) *po
 		column := -1
 		switch {
 		case !r.pin.IsZero():
-			d.Allocation.Configuration = r.pin
+			d.Allocation = cluster.Allocation{Configuration: r.pin, CPUs: r.share.CPUs, Memory: r.share.Memory}
 		case sol.Pick[r.item.number] >= 0:
-			column = r.item.origin[sol.Pick[r.item.number]]
-			d.Allocation.Configuration = r.columns[column].Configuration
-		}
-		if d.Allocation.Configuration == r.job.Allocation.Configuration {
-			d.Allocation = r.job.Allocation // with its CPUs and memory
+			at := r.item.origin[sol.Pick[r.item.number]]
+			column = int(at.column)
+			d.Allocation = p.grant(r, column, int(at.cell))
 		}
 		d.Why = p.reason(s, r, column)
 	}
+	p.trim(plan, rows)
 	plan.Stats = policy.Stats{Iterations: sol.Iterations, Objective: sol.Value, Bound: sol.Bound, Gap: sol.Gap, Interrupted: sol.Status == mmkp.Interrupted}
 	return plan
 }
