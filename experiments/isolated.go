@@ -18,11 +18,13 @@ type kind struct {
 	least      int // local
 	adaptivity job.Adaptivity
 	goal       job.Goal
+	target     float64 // samples, of an application without a training curve
 }
 
 // isolated returns the isolated times of finish-time fairness by the ground
-// truth: alone on the whole GPUs of a share, and on less than the job's least
-// for a share of the time. Jobs alike share an answer. Source: Sia §3.5.5.
+// truth: alone on the whole GPUs of a share, with the GPU-proportional share of
+// CPUs and memory, and on less than the job's least for a share of the time. Jobs
+// alike share an answer. Sources: Sia §3.5.5; Synergy §2.
 func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duration {
 	known := make(map[kind]float64)
 	return func(spec *job.Spec, t cluster.GPUType, gpus float64) time.Duration {
@@ -31,16 +33,19 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 			return 0
 		}
 		n := wholeShare(spec, t, gpus)
-		c := cluster.Configuration{Nodes: (n + info.PerNode - 1) / info.PerNode, GPUs: n, GPUType: t}
+		share := info.Proportional(cluster.Configuration{Nodes: (n + info.PerNode - 1) / info.PerNode, GPUs: n, GPUType: t})
 		app := in.application(spec)
 		if app == nil {
 			app = workload.Steady(spec.GPUs)
-			return lasting(app.Alone(spec, c), gpus/float64(n), app.RestartDelay)
+			return lasting(app.Alone(spec, share), gpus/float64(n), app.RestartDelay)
 		}
-		k := kind{c, app, spec.BatchSize, spec.Batch.Init, spec.Batch.Max, spec.Batch.LocalMin, spec.Adaptivity, spec.Goal}
+		k := kind{share.Configuration, app, spec.BatchSize, spec.Batch.Init, spec.Batch.Max, spec.Batch.LocalMin, spec.Adaptivity, spec.Goal, 0}
+		if app.Curve == nil {
+			k.target = spec.Target
+		}
 		seconds, ok := known[k]
 		if !ok {
-			seconds = app.Alone(spec, c)
+			seconds = app.Alone(spec, share)
 			known[k] = seconds
 		}
 		return lasting(seconds, gpus/float64(n), app.RestartDelay)

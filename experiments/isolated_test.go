@@ -1,10 +1,16 @@
 package experiments
 
 import (
+	"io"
+	"io/fs"
+	"math"
+	"path"
 	"testing"
+	"testing/fstest"
 
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // TestIsolated: jobs share an answer only if nothing that decides it differs.
@@ -36,5 +42,39 @@ func TestIsolated(t *testing.T) {
 	}
 	if got := alone(spec(func(*job.Spec) {}), "abacus", 8); got != 0 {
 		t.Errorf("on a GPU type that is not there: got %v, want 0", got)
+	}
+}
+
+// Synergy §1: a job's fair share is the GPU-proportional one, of CPUs and memory
+// too: alexnet takes 0.6 s an iteration with 3 CPUs, 0.48 s with 4 (public
+// profiles), and 1/4.9 s where nobody counts CPUs.
+func TestIsolatedOfAJobThatWaits(t *testing.T) {
+	for cluster, want := range map[string]float64{"synergy32": 0.6, "v100:4x8/32c/500g": 0.48, "v100:4x8": 1 / 4.9} {
+		c := config.Default()
+		c.Cluster, c.Trace = cluster, "trace.csv"
+		in, err := Load(c, textFiles(map[string]string{"trace.csv": "job_id,model,arrival_s,total_iters,gpus\na,alexnet,0,1000,4\nb,alexnet,0,2000,4\n"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone := isolated(in)
+		for i := range in.Arrivals {
+			a := &in.Arrivals[i]
+			got := alone(&a.Spec, "v100", 4) - workload.DefaultRestartDelay
+			if want := want * a.Spec.Target / 4; math.Abs(got.Seconds()-want) > 1e-3 {
+				t.Errorf("%s: job %s alone in %.3f s, want %.3f s", cluster, a.Spec.ID, got.Seconds(), want)
+			}
+		}
+	}
+}
+
+// textFiles are files that exist only here.
+func textFiles(texts map[string]string) Files {
+	fsys := fstest.MapFS{}
+	for name, text := range texts {
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return Files{
+		Open: func(name string) (io.ReadCloser, error) { return fsys.Open(path.Clean(name)) },
+		Dir:  func(name string) fs.FS { sub, _ := fs.Sub(fsys, path.Clean(name)); return sub },
 	}
 }

@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"math"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
@@ -18,6 +20,18 @@ func (a *Application) Throughput(c cluster.Configuration, b job.BatchSize) float
 		return 0
 	}
 	return float64(replicas*b.PerReplica()) / (step + float64(b.Accumulation)*(step-sync))
+}
+
+// Fed returns the true samples per second of the application on an allocation: as
+// Throughput, and no more than its CPUs and memory deliver if it names them.
+// Source: Synergy §3.1.
+func (a *Application) Fed(alloc cluster.Allocation, b job.BatchSize) float64 {
+	taken := a.Throughput(alloc.Configuration, b)
+	if a.Sensitivity == nil || alloc.CPUs == 0 || taken == 0 {
+		return taken
+	}
+	gpus := float64(alloc.GPUs)
+	return math.Min(taken, gpus*a.Sensitivity.Rate(alloc.CPUs/gpus, alloc.Memory/int64(alloc.GPUs)))
 }
 
 func (a *Application) replicaGPUs(t cluster.GPUType) int { return max(1, a.GPUsPerReplica[t]) }
@@ -72,7 +86,7 @@ type alone struct {
 
 // Throughput implements perf.Model.
 func (m alone) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
-	return m.app.Throughput(a.Configuration, b)
+	return m.app.Fed(a, b)
 }
 
 // Efficiency implements perf.Model.
@@ -83,24 +97,24 @@ func (m alone) Efficiency(total float64) float64 {
 	return m.app.Efficiency(m.epoch, total)
 }
 
-// Alone returns the seconds a job trains alone on a configuration, at its best
+// Alone returns the seconds a job trains alone on an allocation, at its best
 // batch size in every epoch or, if that must not change, at its own. It is
 // infinite or NaN if the job does not run there.
-func (a *Application) Alone(s *job.Spec, c cluster.Configuration) float64 {
+func (a *Application) Alone(s *job.Spec, alloc cluster.Allocation) float64 {
 	if a.Curve == nil {
-		return s.Target / a.Throughput(c, job.BatchSize{Local: 1})
+		return s.Target / a.Fed(alloc, job.BatchSize{Local: 1})
 	}
 	total, before := 0.0, 0.0
 	for epoch, end := range a.Curve.Ends {
-		total += (end - before) / (a.bestGoodput(s, c, epoch) / max(1, a.Slowdown))
+		total += (end - before) / (a.bestGoodput(s, alloc, epoch) / max(1, a.Slowdown))
 		before = end
 	}
 	return total
 }
 
-// bestGoodput returns the goodput of an epoch on a configuration.
-func (a *Application) bestGoodput(s *job.Spec, c cluster.Configuration, epoch int) float64 {
-	m, alloc := alone{a, epoch, s.Goal}, cluster.Allocation{Configuration: c}
+// bestGoodput returns the goodput of an epoch on an allocation.
+func (a *Application) bestGoodput(s *job.Spec, alloc cluster.Allocation, epoch int) float64 {
+	m, c := alone{a, epoch, s.Goal}, alloc.Configuration
 	replicas := c.GPUs / s.ReplicaGPUs(c.GPUType)
 	least, most := a.Speed.LocalRange(c.GPUType, evenShape(c))
 	limits := s.Batch

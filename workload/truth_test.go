@@ -30,11 +30,38 @@ func TestReference(t *testing.T) {
 	}
 }
 
+// whole is an allocation of GPUs of one node that says nothing of CPUs.
+func whole(gpus int, t cluster.GPUType) cluster.Allocation {
+	return cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: t}}
+}
+
+// A job that waits for its input trains as fast as that comes, if CPUs and
+// memory are counted. Source: Synergy §1, GPU-proportional allocation.
+func TestAloneOfAJobThatWaits(t *testing.T) {
+	app, spec := workload.Default()["alexnet"], job.Spec{GPUs: 2, Target: 98}
+	for _, c := range []struct {
+		cpus   float64
+		memory int64
+		want   float64 // seconds
+	}{
+		{0, 0, 10},                           // not counted
+		{6, 125_000_000_000, 98 / (2 / 0.6)}, // the share of 2 GPUs: 0.6 s an iteration each
+		{24, 250_000_000_000, 10},            // all it can use: 4.9 iterations/s each
+		{24, 100_000_000_000, math.Inf(1)},
+	} {
+		share := whole(2, "v100")
+		share.CPUs, share.Memory = c.cpus, c.memory
+		if got := app.Alone(&spec, share); !(math.Abs(got-c.want) < 1e-9 || got == c.want) {
+			t.Errorf("%g CPUs and %d bytes: %g s, want %g", c.cpus, c.memory, got, c.want)
+		}
+	}
+}
+
 func TestAlone(t *testing.T) {
 	app := workload.Default()["cifar10"]
 	on := func(gpus int, adapts job.Adaptivity, batch int) float64 {
 		spec := job.Spec{GPUs: gpus, BatchSize: batch, Adaptivity: adapts, Batch: app.Batch}
-		return app.Alone(&spec, cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "a100"})
+		return app.Alone(&spec, whole(gpus, "a100"))
 	}
 	one, eight, fixed := on(1, job.Adaptive, 128), on(8, job.Adaptive, 128), on(8, job.Rigid, 128)
 	if !(eight < one && eight > one/8) {
@@ -49,7 +76,7 @@ func TestAlone(t *testing.T) {
 func TestAloneOfAnInferenceJob(t *testing.T) {
 	app := workload.Default()["cifar10"]
 	spec := job.Spec{GPUs: 8, Adaptivity: job.Adaptive, Batch: app.Batch}
-	on := cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "a100"}
+	on := whole(8, "a100")
 	training := app.Alone(&spec, on)
 	spec.Goal = job.BatchInference
 	if got := app.Alone(&spec, on); !(got < training) {
@@ -61,7 +88,7 @@ func TestAloneOfASteadyJob(t *testing.T) {
 	app := workload.Steady(4)
 	spec := job.Spec{GPUs: 4, Target: 100}
 	for gpus, want := range map[int]float64{4: 100, 8: 50, 1: 400} {
-		if got := app.Alone(&spec, cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "any"}); math.Abs(got-want) > 1e-9 {
+		if got := app.Alone(&spec, whole(gpus, "any")); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%d GPUs: got %v s, want %v", gpus, got, want)
 		}
 	}
