@@ -77,8 +77,11 @@ func (st *Settler) Write(s *policy.Snapshot, p *policy.Plan) {
 
 func (st *Settler) write(j *policy.Job, row *Job, d *policy.Decision) {
 	c, a := &row.Cells[row.Cell], &d.Allocation
-	if st.cluster.Nodes()[row.Slots[0].Node].Capacity.CPUs > 0 {
+	switch counted := st.cluster.Nodes()[row.Slots[0].Node].Capacity.CPUs > 0; {
+	case counted:
 		a.CPUs, a.Memory = float64(a.GPUs)*c.CPUs, int64(a.GPUs)*c.Memory
+	case len(d.Placement) > 0:
+		return // placed already, and there is nothing to settle
 	}
 	if len(row.Slots) == 1 && len(j.Placement) == 1 && j.Placement[0] == st.share(row.Slots[0], a) {
 		d.Placement = j.Placement

@@ -45,6 +45,11 @@
 // they are placed like the others, from large to small, and may find no place:
 // the theorem does not cover them.
 //
+// # CPUs and memory
+//
+// They do not decide where a job goes. On nodes that count them the jobs of a node
+// share them by need, when all GPUs are placed: see shares.Settler.
+//
 //	paper                     here
 //	partial-node allocation   single
 //	whole-node allocation     whole

@@ -87,7 +87,7 @@ func (pl *Placer) write() {
 			if len(d.Placement) == 0 {
 				d.Placement = j.Placement
 				if d.Allocation != j.Allocation {
-					d.Placement = shares(j.Placement, d.Allocation)
+					d.Placement = portions(j.Placement, d.Allocation)
 					c.where = &memory{&d.Placement[0], c.where.at}
 				}
 			}

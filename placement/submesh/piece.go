@@ -112,12 +112,12 @@ func (pl *Placer) name(slots []slot, a cluster.Allocation) (cluster.Placement, [
 		p = append(p, cluster.Share{Node: pl.cluster.Nodes()[s.node].ID, Resources: cluster.Resources{GPUs: int(s.gpus)}})
 		at = append(at, s.node)
 	}
-	return shares(p, a), at
+	return portions(p, a), at
 }
 
-// shares returns the nodes and GPUs of p with the CPUs and memory of a, cut in
+// portions returns the nodes and GPUs of p with the CPUs and memory of a, cut in
 // proportion to GPUs; bytes that do not divide go with the first share.
-func shares(p cluster.Placement, a cluster.Allocation) cluster.Placement {
+func portions(p cluster.Placement, a cluster.Allocation) cluster.Placement {
 	q := slices.Clone(p)
 	rest := a.Memory
 	for k := range q {

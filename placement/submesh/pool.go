@@ -30,6 +30,7 @@ func (pl *Placer) adopt(c *cluster.Cluster) {
 	pl.cluster, pl.memo = c, nil
 	pl.nodes, pl.tenants = make([]node, len(c.Nodes())), make([][]int32, len(c.Nodes()))
 	pl.pools = make([]pool, len(c.Types()))
+	pl.counts = slices.ContainsFunc(c.Types(), func(t cluster.TypeInfo) bool { return t.Counts() })
 	index := make(map[cluster.GPUType]int)
 	for i, t := range c.Types() {
 		index[t.Type] = i

@@ -6,6 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/placement/shares"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -31,6 +32,8 @@ type Placer struct {
 	pools   []pool
 	nodes   []node
 	memo    []memo // of the last round with a change, in the order of its jobs
+	counts  bool   // some nodes count CPUs and memory
+	host    shares.Settler
 
 	// Of the round being placed:
 	s       *policy.Snapshot
@@ -79,25 +82,35 @@ type slot struct{ node, gpus int32 }
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()
-	if s.Cluster != pl.cluster {
+	known := s.Cluster == pl.cluster
+	if !known {
 		pl.adopt(s.Cluster)
-	} else if pl.keepAll() { // 1. most rounds end here
-		return p, nil
 	}
-	if err := pl.claim(); err != nil { // 2. who stays, and what is free then
-		return nil, err
+	if pl.counts {
+		pl.host.Read(s, p)
 	}
-	pl.placePending() // 3. the others, from large to small
-	pl.write()        // 4. names instead of numbers
+	if !known || !pl.keepAll() { // 1. most rounds change nothing
+		if err := pl.claim(); err != nil { // 2. who stays, and what is free then
+			return nil, err
+		}
+		pl.placePending() // 3. the others, from large to small
+		pl.write()        // 4. names instead of numbers
+	}
+	if pl.counts { // 5. a node's CPUs and memory, by need
+		pl.host.Follow(p)
+		pl.host.Settle()
+		pl.host.Write(s, p)
+	}
 	return p, nil
 }
 
 // keepAll lets every job keep its placement and reports true, if no allocation
-// changed and the policy gave no placement.
+// changed, CPUs and memory apart where they are settled later, and the policy gave
+// no placement.
 func (pl *Placer) keepAll() bool {
 	for i, j := range pl.s.Jobs {
 		d := &pl.p.Jobs[i]
-		if d.Allocation.GPUs != 0 && (len(d.Placement) > 0 || d.Allocation != j.Allocation || len(j.Placement) == 0) {
+		if d.Allocation.GPUs != 0 && (len(d.Placement) > 0 || !pl.same(d, j) || len(j.Placement) == 0) {
 			return false
 		}
 	}
@@ -107,6 +120,14 @@ func (pl *Placer) keepAll() bool {
 		}
 	}
 	return true
+}
+
+// same reports whether j is granted what it holds.
+func (pl *Placer) same(d *policy.Decision, j *policy.Job) bool {
+	if pl.counts {
+		return d.Allocation.Configuration == j.Allocation.Configuration
+	}
+	return d.Allocation == j.Allocation
 }
 
 // stays reports whether j may stay on its nodes: CPUs and memory may change.
