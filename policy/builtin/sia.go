@@ -22,6 +22,7 @@ func siaEntry() Entry {
 		{"growth", fmt.Sprint(d.Growth), "factor by which a job's GPUs may grow in a round"},
 		{"timeshare", d.TimeShare.String(), "window of the time-varying penalty; 0s is off"},
 		{"solver", d.Solver, strings.Join(engine.Names(), ", ") + ", or pop:K: exact in K parts (pop:K:NAME: by another)"},
+		{"cells", strconv.FormatBool(d.Cells), "CPUs and memory are chosen with GPUs, where nodes count them; else all get their GPU-proportional share"},
 		{"ties", "0", "which of equally good plans: 0 serves first who came first, any other number at random"},
 		{"rules", "thesis", "thesis or public-code"},
 	}
@@ -32,6 +33,7 @@ func siaEntry() Entry {
 		r.float("lambda", &o.Lambda)
 		r.float("growth", &o.Growth)
 		r.duration("timeshare", &o.TimeShare)
+		r.bool("cells", &o.Cells)
 		r.uint("ties", &o.Ties)
 		if s, ok := given["solver"]; ok {
 			o.Solver = s
