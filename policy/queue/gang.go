@@ -67,15 +67,8 @@ func replicas(j *policy.Job, a *cluster.Allocation) int {
 // initial-batch efficiency per second, with the batch size it was submitted
 // with, or the best one if the agent chooses; 0 if j has no model.
 func speed(j *policy.Job, a cluster.Allocation) float64 {
-	n, l, b := replicas(j, &a), j.BatchLimits(), batch(j, &a)
-	switch {
-	case j.Perf == nil:
+	if j.Perf == nil {
 		return 0
-	case b != (job.BatchSize{}):
-		return perf.Goodput(j.Perf, a, n, b)
-	case l.Max > 0:
-		best, _ := perf.BestBatch(j.Perf, a, n, l)
-		return best
 	}
-	return perf.Goodput(j.Perf, a, n, job.BatchSize{Local: (max(1, j.BatchSize) + n - 1) / n})
+	return perf.Goodput(j.Perf, a, replicas(j, &a), trained(j, a))
 }

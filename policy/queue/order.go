@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
 	"github.com/oxgang/oxgang/policy"
 )
@@ -41,12 +43,39 @@ func RemainingTime(s *policy.Snapshot, j *policy.Job) float64 {
 	if j.Perf == nil || left == 0 {
 		return left
 	}
-	best := 0.0
-	types := s.Cluster.Types()
-	for i := range types {
-		if usable(j, &types[i]) && (!j.Holding() || j.Allocation.GPUType == types[i].Type) {
-			best = math.Max(best, speed(j, gang(j, &types[i])))
-		}
-	}
+	_, best := home(s, j)
 	return left / best
+}
+
+// A NamedOrder is one order of the table.
+type NamedOrder struct {
+	Name string
+	Doc  string       // one sentence
+	New  func() Order // returns nil: by submission
+}
+
+// Orders returns the orders that can be chosen by name.
+func Orders() []NamedOrder {
+	is := func(o Order) func() Order { return func() Order { return o } }
+	return []NamedOrder{
+		{"fifo", "by submission", is(nil)},
+		{"srtf", "least believed remaining time first", is(RemainingTime)},
+		{"las", "least attained GPU service first, in levels that double", is(ServiceLevel)},
+		{"ftf", "largest finish-time fairness ratio first", is(Unfairness)},
+		{"drf", "smallest dominant share of GPUs, CPUs and memory first", DominantShare},
+		{"tetris", "least resources times remaining time first", is(Volume)},
+	}
+}
+
+// FindOrder returns the order of a name. An unknown name is an error that lists
+// those there are.
+func FindOrder(name string) (Order, error) {
+	var names []string
+	for _, o := range Orders() {
+		if o.Name == name {
+			return o.New(), nil
+		}
+		names = append(names, o.Name)
+	}
+	return nil, fmt.Errorf("order %q, want one of %s", name, strings.Join(names, ", "))
 }

@@ -45,13 +45,13 @@ type Options struct {
 	Mechanism Mechanism // default Tune
 	Cells     Cells     // default AllCells
 	Solver    string    // engine of the program of Tune and Opt: see opt/engine; default price
-	Penalty   float64   // part of its speed that a job is believed to lose where it is split over nodes; default 0 (§6)
+	Penalty   float64   // part of its speed that a job is believed to lose where it is split to have more; default 1: never split (§6)
 	Rules     Rules     // default Paper
 }
 
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options {
-	return Options{Order: "fifo", Mechanism: Tune, Cells: AllCells, Solver: "price", Rules: Paper}
+	return Options{Order: "fifo", Mechanism: Tune, Cells: AllCells, Solver: "price", Penalty: 1, Rules: Paper}
 }
 
 // Mechanisms returns the mechanisms.
@@ -75,8 +75,8 @@ func (o *Options) Validate() error {
 	if err := engine.Check(o.Solver); err != nil && !errors.Is(err, exact.ErrUnavailable) {
 		errs = append(errs, fmt.Errorf("solver %q, want one of %s", o.Solver, strings.Join(engine.Names(), ", ")))
 	}
-	if !(o.Penalty >= 0 && o.Penalty < 1) {
-		errs = append(errs, fmt.Errorf("penalty %v, want at least 0 and below 1", o.Penalty))
+	if !(o.Penalty >= 0 && o.Penalty <= 1) {
+		errs = append(errs, fmt.Errorf("penalty %v, want 0 to 1", o.Penalty))
 	}
 	return errors.Join(errs...)
 }

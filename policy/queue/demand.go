@@ -1,0 +1,90 @@
+package queue
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Intake returns the samples per second that each GPU of c takes in where it
+// never waits for input, as believed, with the batch size that j trains with in
+// line; 0 if j has no model.
+func Intake(j *policy.Job, c cluster.Configuration) float64 {
+	a := cluster.Allocation{Configuration: c}
+	if j.Perf == nil || c.GPUs == 0 {
+		return 0
+	}
+	return j.Perf.Throughput(a, trained(j, a)) / float64(c.GPUs)
+}
+
+// trained returns the batch size that j trains with on an allocation: the one it
+// was submitted with, or the best one if the agent chooses. j has a model.
+func trained(j *policy.Job, a cluster.Allocation) job.BatchSize {
+	n, l := replicas(j, &a), j.BatchLimits()
+	if b := batch(j, &a); b != (job.BatchSize{}) {
+		return b
+	}
+	if l.Max > 0 {
+		_, best := perf.BestBatch(j.Perf, a, n, l)
+		return best
+	}
+	return job.BatchSize{Local: (max(1, j.BatchSize) + n - 1) / n}
+}
+
+// Cells returns the cells of j's sensitivity matrix on c, GPUs of type t, by
+// ascending rate, CPUs and memory; there is at least one, and the first is within
+// the GPU-proportional share. Where nothing is known of j's speed it is the share.
+// Where j does not run with its share it is the share too, at rate 0, and the
+// others ask for no less than the share of anything.
+func Cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) []perf.Cell {
+	share := t.Proportional(cluster.Configuration{GPUs: 1})
+	fair := perf.Cell{CPUs: share.CPUs, Memory: share.Memory}
+	rate := Intake(j, c)
+	if !(rate > 0) || math.IsInf(rate, 1) {
+		return []perf.Cell{fair}
+	}
+	cells := j.Cells(rate, t, (c.GPUs+c.Nodes-1)/c.Nodes)
+	if len(cells) > 0 && cells[0].CPUs <= fair.CPUs && cells[0].Memory <= fair.Memory {
+		return cells
+	}
+	for i := range cells {
+		cells[i].CPUs, cells[i].Memory = math.Max(cells[i].CPUs, fair.CPUs), max(cells[i].Memory, fair.Memory)
+	}
+	return append([]perf.Cell{fair}, cells...)
+}
+
+// Demand returns what j asks for at best: its GPUs, and the CPUs and memory of its
+// fastest cell, on the GPU type it holds, or else on its fastest; GPUs alone
+// where no type can carry it. Source: Synergy §3.2, "Job demand vector".
+func Demand(s *policy.Snapshot, j *policy.Job) cluster.Resources {
+	t, _ := home(s, j)
+	if t == nil {
+		return cluster.Resources{GPUs: request(j)}
+	}
+	a := gang(j, t)
+	if t.Counts() {
+		cells := Cells(j, t, a.Configuration)
+		best := cells[len(cells)-1]
+		a.CPUs, a.Memory = float64(a.GPUs)*best.CPUs, int64(a.GPUs)*best.Memory
+	}
+	return cluster.Resources{GPUs: a.GPUs, CPUs: a.CPUs, Memory: a.Memory}
+}
+
+// home returns the GPU type on which j stands in line, and its believed goodput
+// there: the type that it holds, or else the fastest; nil if none can carry it.
+func home(s *policy.Snapshot, j *policy.Job) (best *cluster.TypeInfo, fastest float64) {
+	types := s.Cluster.Types()
+	for i := range types {
+		t := &types[i]
+		if !usable(j, t) || j.Holding() && j.Allocation.GPUType != t.Type {
+			continue
+		}
+		if v := speed(j, gang(j, t)); best == nil || v > fastest {
+			best, fastest = t, v
+		}
+	}
+	return best, fastest
+}

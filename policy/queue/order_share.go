@@ -1,0 +1,86 @@
+package queue
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/fairness"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Unfairness is minus the finish-time fairness the job will have had, so that the
+// worst treated comes first: its age and remaining time over the time it would
+// take on a fair share of the cluster's GPUs, which it gets some turns of if they
+// are too few for it. Source: Synergy §2.2 (FTF), after Themis §3.2.
+//
+// Deviation: fair shares are among the jobs there are now, because how many there
+// were over the job's life is not in a snapshot.
+func Unfairness(s *policy.Snapshot, j *policy.Job) float64 {
+	gpus := s.Cluster.GPUs()
+	turns := math.Max(1, float64(request(j))/fairness.FairShare(gpus, float64(len(s.Jobs))))
+	left, missing := RemainingTime(s, j), j.Target-j.Progress
+	switch {
+	case math.IsInf(left, 1):
+		return -1 / turns // of two infinite times
+	case missing <= 0:
+		return math.Inf(-1) // it is about to end
+	}
+	return -(j.Age(s.Now).Seconds() + left) / (turns * left * j.Target / missing)
+}
+
+// Volume is the sum of the shares of the cluster's GPUs, CPUs and memory that a
+// job demands at best, times its remaining time: short and small jobs come first.
+// Source: Tetris §3.3.
+//
+// Deviation: Tetris adds how well a demand aligns with what a machine has left;
+// that term is left out, because who is runnable is decided before machines are.
+func Volume(s *policy.Snapshot, j *policy.Job) float64 {
+	left := RemainingTime(s, j)
+	gpus, cpus, memory := shares(total(s.Cluster), Demand(s, j))
+	return (gpus + cpus + memory) * left
+}
+
+// DominantShare returns the order of dominant resource fairness: the largest share
+// of the cluster's GPUs, CPUs or memory that the job's user would have with it,
+// after the user's jobs before it, each at its best demand. Users so fill up
+// evenly. A job without a user is a user of its own. The order adds up demands
+// as it is asked about the jobs of a snapshot one after another: make one for each
+// policy. Source: DRF §4.1 (progressive filling), used as in Synergy §5.7.
+func DominantShare() Order {
+	var of *policy.Snapshot
+	var all cluster.Resources
+	users := map[string]cluster.Resources{}
+	return func(s *policy.Snapshot, j *policy.Job) float64 {
+		if s != of {
+			of, all = s, total(s.Cluster)
+			clear(users)
+		}
+		has := Demand(s, j)
+		if j.User != "" {
+			before := users[j.User]
+			has.GPUs, has.CPUs, has.Memory = has.GPUs+before.GPUs, has.CPUs+before.CPUs, has.Memory+before.Memory
+			users[j.User] = has
+		}
+		gpus, cpus, memory := shares(all, has)
+		return max(gpus, cpus, memory)
+	}
+}
+
+// total returns what all nodes have.
+func total(c *cluster.Cluster) (all cluster.Resources) {
+	for _, t := range c.Types() {
+		all.GPUs, all.CPUs, all.Memory = all.GPUs+t.GPUs, all.CPUs+t.CPUs, all.Memory+t.Memory
+	}
+	return all
+}
+
+// shares returns r's shares of all; 0 of what there is none.
+func shares(all, r cluster.Resources) (gpus, cpus, memory float64) {
+	share := func(part, whole float64) float64 {
+		if whole <= 0 {
+			return 0
+		}
+		return part / whole
+	}
+	return share(float64(r.GPUs), float64(all.GPUs)), share(r.CPUs, all.CPUs), share(float64(r.Memory), float64(all.Memory))
+}

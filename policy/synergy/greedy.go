@@ -1,0 +1,92 @@
+package synergy
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A greedy is a round of Synergy-GREEDY: where the jobs are that were let in.
+type greedy struct {
+	of    *policy.Snapshot
+	slots [][]shares.Slot // by job; nil: not placed here
+}
+
+// admit lets job i run if some node has its full demand: the first that has, where
+// it is if there is room, or as few nodes as can be if none has so many GPUs. It is
+// asked along the line. What is pinned stays where it is, and a job with a
+// reservation, or that may not be preempted, gets its GPUs' share, so that nobody
+// after it has less. Source: Synergy §3.3.
+func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
+	g, nodes := &p.greedy, p.packing.nodes
+	if g.of != s {
+		g.of, g.slots = s, make([][]shares.Slot, len(s.Jobs))
+		nodes.Reset()
+	}
+	j, t := s.Jobs[i], &p.cluster.Types()[typeIndex(p.cluster.Types(), a.GPUType)]
+	switch {
+	case !t.Counts():
+		return true
+	case j.NonPreemptive && j.Holding():
+		g.slots[i] = p.packing.pin(j)
+		return true
+	}
+	per := each(a)
+	if j.Reservation.IsZero() && !j.NonPreemptive {
+		r := p.row(j, t, a.Configuration)
+		r.seen = p.round
+		per = r.cells[len(r.cells)-1].per()
+	}
+	a.CPUs, a.Memory = float64(a.GPUs)*per.CPUs, int64(a.GPUs)*per.Memory
+	slots, ok := p.firstFit(j, a, per)
+	if ok {
+		g.slots[i] = append([]shares.Slot(nil), slots...)
+		nodes.TakeAll(slots, per)
+	}
+	return ok
+}
+
+// each returns what each GPU of an allocation gets.
+func each(a *cluster.Allocation) cluster.Resources {
+	return cluster.Resources{GPUs: 1, CPUs: a.CPUs / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs)}
+}
+
+// firstFit returns where an allocation fits.
+func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Resources) ([]shares.Slot, bool) {
+	nodes := p.packing.nodes
+	if held := p.packing.held(j); j.Placement.GPUs() == a.GPUs && j.Allocation.GPUType == a.GPUType && nodes.Fits(held, per) {
+		return held, true
+	}
+	for n := range p.cluster.Nodes() {
+		one := []shares.Slot{{Node: n, GPUs: a.GPUs}}
+		if p.cluster.Nodes()[n].GPUType == a.GPUType && nodes.Free(n).GPUs >= a.GPUs && nodes.Fits(one, per) {
+			return one, true
+		}
+	}
+	if a.Nodes == 1 {
+		return nil, false
+	}
+	return nodes.Split(a.GPUType, a.GPUs, per)
+}
+
+// placeAdmitted writes where the jobs are into the plan.
+func (p *Policy) placeAdmitted(s *policy.Snapshot, plan *policy.Plan) {
+	if p.greedy.of != s {
+		return // nobody got anything
+	}
+	for i, slots := range p.greedy.slots {
+		d, j := &plan.Jobs[i], s.Jobs[i]
+		if slots == nil || d.Allocation.GPUs == 0 {
+			continue
+		}
+		if j.NonPreemptive && j.Holding() {
+			d.Placement = j.Placement
+			continue
+		}
+		d.Placement = p.packing.nodes.Placement(slots, each(&d.Allocation))
+		if d.Placement.Equal(j.Placement) {
+			d.Placement = j.Placement
+		}
+	}
+	p.greedy.of = nil
+}

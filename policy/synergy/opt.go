@@ -1,0 +1,201 @@
+package synergy
+
+import (
+	"context"
+
+	"github.com/oxgang/oxgang/opt/exact"
+	"github.com/oxgang/oxgang/opt/lp"
+	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// largest is the number of variables up to which the second program is solved.
+const largest = 100_000
+
+// whole is the part of a job from which it is taken to be on one node.
+const whole = 1 - 1e-6
+
+// deploy puts the tenants, with the cells that the first program chose, on nodes by
+// a second one, so that few are split, and writes that into the plan. Where that
+// program is too large, has no solution, or this build has no exact solver, it
+// leaves all to the placer.
+//
+// Its solution may divide GPUs. Deviation: a job it divides gets whole GPUs, on as
+// few nodes as can be, and where its cell has no room there, a smaller one,
+// because a GPU is not shared (§4.1.3).
+func (p *Policy) deploy(ctx context.Context, s *policy.Snapshot, plan *policy.Plan) error {
+	g := &p.packing
+	g.reset(len(p.tenants))
+	p.keep(s)
+	want := make([]int, len(p.tenants))
+	for k := range p.tenants {
+		want[k] = p.tenants[k].level
+	}
+	for kind := range p.cluster.Types() {
+		divided, err := p.spread(ctx, s, kind)
+		if err != nil || divided == nil {
+			return err
+		}
+		for _, k := range divided.parts {
+			p.settle(s, k)
+		}
+	}
+	p.raise(want)
+	plan.Fungible = false
+	p.place(s, plan)
+	plan.Stats.Objective, _ = worth(p.tenants)
+	plan.Stats.Gap = (plan.Stats.Bound - plan.Stats.Objective) / max(1, plan.Stats.Objective)
+	return nil
+}
+
+// A spreading is the second program of one GPU type: x_ij of job j is on node i.
+// All of every job is somewhere, and no node has more than its GPUs, CPUs and
+// memory; what moves from where it is costs. Source: Synergy §4.1.2.
+//
+// A vertex has at most as many variables that are not 0 as there are rows: one for
+// each of n jobs and three for each of s nodes. Each job has at least one. So at
+// most 3s are left for second parts, and at most 3s jobs are divided.
+type spreading struct {
+	jobs  []int // tenants
+	nodes []int
+	x     [][]lp.Col // by job, then node
+	parts []int      // tenants that are divided, in their order
+}
+
+// spread solves the second program of a GPU type and puts the jobs that it does not
+// divide where it says. Nil: it did not solve it.
+func (p *Policy) spread(ctx context.Context, s *policy.Snapshot, kind int) (*spreading, error) {
+	m := p.spreading(kind)
+	if len(m.jobs) == 0 {
+		return m, nil
+	}
+	if !exact.Available || len(m.jobs)*len(m.nodes) > largest {
+		return nil, nil
+	}
+	problem, err := m.problem(p, s)
+	if err != nil {
+		return nil, err
+	}
+	o := exact.DefaultOptions()
+	o.Method = exact.Simplex
+	solver, err := exact.New(o)
+	if err != nil {
+		return nil, err
+	}
+	sol, err := solver.Solve(ctx, problem)
+	if err != nil || sol.Status != lp.Optimal {
+		return nil, err
+	}
+	m.divide(p, sol)
+	return m, nil
+}
+
+// spreading lists the tenants of a type that are not placed yet, and its nodes.
+func (p *Policy) spreading(kind int) *spreading {
+	m := &spreading{}
+	for k := range p.tenants {
+		if p.tenants[k].kind == kind && p.packing.slots[k] == nil {
+			m.jobs = append(m.jobs, k)
+		}
+	}
+	for n := range p.cluster.Nodes() {
+		if p.cluster.Nodes()[n].GPUType == p.cluster.Types()[kind].Type {
+			m.nodes = append(m.nodes, n)
+		}
+	}
+	return m
+}
+
+// problem returns the program: a row for each job, three for each node, and a
+// column for each pair.
+func (m *spreading) problem(p *Policy, s *policy.Snapshot) (*lp.Problem, error) {
+	problem := &lp.Problem{}
+	rows := make([][3]lp.Row, len(m.nodes))
+	for i, n := range m.nodes {
+		free := p.packing.nodes.Free(n)
+		for r, amount := range [3]float64{float64(free.GPUs), free.CPUs, float64(free.Memory) / gb} {
+			var err error
+			if rows[i][r], err = problem.AddRow(-lp.Inf, max(0, amount)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	m.x = make([][]lp.Col, len(m.jobs))
+	for k, at := range m.jobs {
+		t := &p.tenants[at]
+		once, err := problem.AddRow(1, 1)
+		if err != nil {
+			return nil, err
+		}
+		all, held := t.cells[t.level].all(t.gpus), p.packing.held(s.Jobs[t.index])
+		for i, n := range m.nodes {
+			col, err := problem.AddCol(moved(held, n, t.gpus), 0, lp.Inf,
+				lp.RowEntry{Row: once, Value: 1}, lp.RowEntry{Row: rows[i][0], Value: float64(all.GPUs)},
+				lp.RowEntry{Row: rows[i][1], Value: all.CPUs}, lp.RowEntry{Row: rows[i][2], Value: float64(all.Memory) / gb})
+			if err != nil {
+				return nil, err
+			}
+			m.x[k] = append(m.x[k], col)
+		}
+	}
+	return problem, nil
+}
+
+// moved returns the part of a job's GPUs that would not be where they are if all
+// were on a node.
+func moved(held []shares.Slot, node, gpus int) float64 {
+	for _, slot := range held {
+		if slot.Node == node {
+			return 1 - float64(min(slot.GPUs, gpus))/float64(gpus)
+		}
+	}
+	return 1
+}
+
+// divide places the jobs that are whole, and lists the others.
+func (m *spreading) divide(p *Policy, sol *lp.Solution) {
+	for k, at := range m.jobs {
+		t, placed := &p.tenants[at], false
+		for i, n := range m.nodes {
+			one := []shares.Slot{{Node: n, GPUs: t.gpus}}
+			if per := t.cells[t.level].per(); sol.Value(m.x[k][i]) >= whole && p.packing.nodes.Fits(one, per) {
+				p.packing.take(at, one, per)
+				placed = true
+				break
+			}
+		}
+		if !placed {
+			m.parts = append(m.parts, at)
+		}
+	}
+}
+
+// settle puts tenant k where it fits best with the largest cell that it may have
+// and that fits.
+func (p *Policy) settle(s *policy.Snapshot, k int) {
+	for level := p.tenants[k].level; level >= 0; level-- {
+		if p.fit(s, k, level) {
+			return
+		}
+	}
+	p.force(s, k)
+}
+
+// raise gives the tenants that have less than the first program gave them the
+// largest of its cells that their nodes have room for.
+func (p *Policy) raise(want []int) {
+	g := &p.packing
+	for k := range p.tenants {
+		t := &p.tenants[k]
+		if g.slots[k] == nil || t.level == want[k] {
+			continue
+		}
+		g.nodes.GiveAll(g.slots[k], t.cells[t.level].per())
+		for level := want[k]; level > t.level; level-- {
+			if g.nodes.Fits(g.slots[k], t.cells[level].per()) {
+				t.level = level
+			}
+		}
+		g.nodes.TakeAll(g.slots[k], t.cells[t.level].per())
+	}
+}

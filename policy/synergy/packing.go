@@ -1,0 +1,173 @@
+package synergy
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A packing is where tenants are, in the making.
+type packing struct {
+	nodes *shares.Nodes
+	on    [][]int         // tenants, by node
+	slots [][]shares.Slot // by tenant; nil: nowhere yet
+	stay  []shares.Slot
+}
+
+func newPacking(c *cluster.Cluster) packing {
+	return packing{nodes: shares.NewNodes(c), on: make([][]int, len(c.Nodes()))}
+}
+
+// reset empties the nodes, for so many tenants.
+func (g *packing) reset(tenants int) {
+	g.nodes.Reset()
+	for i := range g.on {
+		g.on[i] = g.on[i][:0]
+	}
+	g.slots = append(g.slots[:0], make([][]shares.Slot, tenants)...)
+}
+
+// held returns the slots that a job has now, if its nodes are there.
+func (g *packing) held(j *policy.Job) []shares.Slot {
+	var ok bool
+	if g.stay, ok = g.nodes.Slots(g.stay[:0], j.Placement); !ok {
+		return nil
+	}
+	return g.stay
+}
+
+// take puts tenant k, whose GPUs each get per, into slots.
+func (g *packing) take(k int, slots []shares.Slot, per cluster.Resources) {
+	g.slots[k] = append([]shares.Slot(nil), slots...)
+	g.nodes.TakeAll(slots, per)
+	for _, s := range slots {
+		g.on[s.Node] = append(g.on[s.Node], k)
+	}
+}
+
+// keep puts tenants that may not move where they are.
+func (p *Policy) keep(s *policy.Snapshot) {
+	g := &p.packing
+	for k := range p.tenants {
+		t := &p.tenants[k]
+		if j := s.Jobs[t.index]; t.fixed && j.Holding() {
+			g.slots[k] = g.pin(j)
+		}
+	}
+}
+
+// pin takes what a job holds of its nodes and returns its slots; nil if they are
+// gone. What its allocation has beyond its placement is taken of the first node.
+func (g *packing) pin(j *policy.Job) []shares.Slot {
+	slots, ok := g.nodes.Slots(nil, j.Placement)
+	if !ok || len(slots) == 0 || !g.nodes.Fits(slots, nothing) {
+		return nil
+	}
+	more := cluster.Resources{CPUs: j.Allocation.CPUs, Memory: j.Allocation.Memory}
+	for i, slot := range slots {
+		share := j.Placement[i].Resources
+		g.nodes.Take(slot.Node, share)
+		more.CPUs, more.Memory = more.CPUs-share.CPUs, more.Memory-share.Memory
+	}
+	more.CPUs, more.Memory = max(0, more.CPUs), max(0, more.Memory)
+	g.nodes.Take(slots[0].Node, more)
+	return slots
+}
+
+// nothing asks for no CPUs and memory, not even for those there are.
+var nothing = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
+
+// fit puts tenant k, with the given cell, where it fits best: where it is, if that
+// has room. Source: Synergy §4.2.
+func (p *Policy) fit(s *policy.Snapshot, k, level int) bool {
+	g, t := &p.packing, &p.tenants[k]
+	j := s.Jobs[t.index]
+	per := t.cells[level].per()
+	slots, ok := g.nodes.BestFit(p.cluster.Types()[t.kind].Type, t.gpus, per, g.held(j))
+	if ok {
+		t.level = level
+		g.take(k, slots, per)
+	}
+	return ok
+}
+
+// force puts tenant k, with its first cell, where its GPUs fit best, and takes what
+// it needs of CPUs and memory from the jobs there that have more than their first
+// cell. First cells are within the shares of a node's GPUs, so that this is enough.
+// Source: Synergy §4.2, step 2.
+func (p *Policy) force(s *policy.Snapshot, k int) bool {
+	g, t := &p.packing, &p.tenants[k]
+	j := s.Jobs[t.index]
+	slots, ok := g.nodes.BestFitGPUs(p.cluster.Types()[t.kind].Type, t.gpus, g.held(j))
+	if !ok {
+		return false
+	}
+	slots = append([]shares.Slot(nil), slots...)
+	per := t.cells[0].per()
+	for _, slot := range slots {
+		one := []shares.Slot{slot}
+		for !g.nodes.Fits(one, per) {
+			if !p.revert(slot.Node) {
+				return false
+			}
+		}
+	}
+	t.level = 0
+	g.take(k, slots, per)
+	return true
+}
+
+// revert switches the tenant of a node that is on fewest nodes, and of those the
+// one with the most CPUs and then memory for a GPU, to its first cell. It returns
+// false if all have theirs.
+func (p *Policy) revert(node int) bool {
+	g, worst := &p.packing, -1
+	for _, k := range g.on[node] {
+		if p.tenants[k].level > 0 && (worst < 0 || p.before(k, worst)) {
+			worst = k
+		}
+	}
+	if worst < 0 {
+		return false
+	}
+	t := &p.tenants[worst]
+	g.nodes.GiveAll(g.slots[worst], t.cells[t.level].per())
+	t.level = 0
+	g.nodes.TakeAll(g.slots[worst], t.cells[0].per())
+	return true
+}
+
+// before reports whether tenant a is reverted before tenant b.
+func (p *Policy) before(a, b int) bool {
+	if x, y := len(p.packing.slots[a]), len(p.packing.slots[b]); x != y {
+		return x < y
+	}
+	x, y := &p.tenants[a], &p.tenants[b]
+	if x.cells[x.level].CPUs != y.cells[y.level].CPUs {
+		return x.cells[x.level].CPUs > y.cells[y.level].CPUs
+	}
+	return x.cells[x.level].Memory > y.cells[y.level].Memory
+}
+
+// place writes the packing into the plan. A job that is where it was keeps its very
+// placement.
+func (p *Policy) place(s *policy.Snapshot, plan *policy.Plan) {
+	g := &p.packing
+	for k := range p.tenants {
+		t := &p.tenants[k]
+		d, j := &plan.Jobs[t.index], s.Jobs[t.index]
+		switch {
+		case g.slots[k] == nil:
+			continue
+		case t.fixed && j.Holding():
+			d.Placement = j.Placement
+			continue
+		}
+		got := t.cells[t.level].all(t.gpus)
+		d.Allocation.CPUs, d.Allocation.Memory = got.CPUs, got.Memory
+		d.Placement = g.nodes.Placement(g.slots[k], t.cells[t.level].per())
+		if d.Placement.Equal(j.Placement) {
+			d.Placement = j.Placement
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package synergy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/opt/engine"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// A Policy is Synergy. It keeps rows, program and prices of the last round; its
+// plans do not depend on them, but that the last prices may decide between plans
+// within the gap of one that is not proven optimal. Make one with New. It is not
+// safe for concurrent use.
+type Policy struct {
+	o       Options
+	line    *queue.Policy
+	cluster *cluster.Cluster
+	rows    map[job.ID]*row
+	program program
+	packing packing
+	greedy  greedy
+	tenants []tenant // of this round
+	round   int      // rounds so far
+	gone    []*row   // of jobs that stopped running in this round
+}
+
+// New returns a Synergy policy, or an error that joins all complaints about o.
+func New(o Options) (policy.Policy, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("synergy: %w", err)
+	}
+	if err := engine.Check(o.Solver); err != nil {
+		return nil, fmt.Errorf("synergy: %w", err)
+	}
+	order, err := queue.FindOrder(o.Order)
+	if err != nil {
+		return nil, fmt.Errorf("synergy: %w", err)
+	}
+	p := &Policy{o: o, rows: map[job.ID]*row{}}
+	line := queue.Options{Order: order, Preempt: true, Backfill: true}
+	if o.Mechanism == Greedy {
+		line.Gate = p.admit
+	}
+	p.line = queue.New(line)
+	return p, nil
+}
+
+// A tenant is a job that runs in this round on GPUs whose nodes count CPUs.
+type tenant struct {
+	index int // of the job
+	kind  int // GPU type, by index in Cluster.Types
+	gpus  int
+	cells []cell // of its row; one if it is fixed
+	level int    // of cells, which it gets
+	fixed bool   // keeps what it has, or has no say: the proportional share
+	row   *row
+}
+
+// Plan implements policy.Policy.
+func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	p.meet(s.Cluster)
+	p.round++
+	plan, err := p.line.Plan(ctx, s) // 1. who runs, on which GPUs
+	if err != nil {
+		return nil, fmt.Errorf("synergy: %w", err)
+	}
+	switch { // 2. with which CPUs and memory
+	case p.o.Mechanism == Proportional:
+		return plan, nil
+	case p.o.Mechanism == Greedy:
+		p.placeAdmitted(s, plan)
+		p.forget()
+		return plan, nil
+	}
+	p.gather(s, plan)
+	switch {
+	case len(p.tenants) == 0:
+	case p.o.Mechanism == Tune && p.o.Cells == DemandOnly:
+		p.tune(s, plan)
+	default:
+		plan.Fungible = true
+		if err := p.program.choose(ctx, p, plan); err != nil {
+			return nil, fmt.Errorf("synergy: round %d: %w", s.Round, err)
+		}
+		p.grant(plan)
+		if p.o.Mechanism == Opt {
+			if err := p.deploy(ctx, s, plan); err != nil {
+				return nil, fmt.Errorf("synergy: round %d: %w", s.Round, err)
+			}
+		}
+	}
+	p.explain(s, plan)
+	return plan, nil
+}
+
+// meet takes up a new cluster.
+func (p *Policy) meet(c *cluster.Cluster) {
+	if p.cluster == c {
+		return
+	}
+	p.cluster = c
+	clear(p.rows)
+	p.gone = p.gone[:0]
+	p.program = program{}
+	p.packing, p.greedy = newPacking(c), greedy{}
+}
+
+// gather lists the jobs that got GPUs whose nodes count CPUs, and forgets the rows
+// of those that did not. A job that may not be preempted keeps what it starts with:
+// it gets its share, so that nobody after it has less.
+func (p *Policy) gather(s *policy.Snapshot, plan *policy.Plan) {
+	p.tenants = p.tenants[:0]
+	types := s.Cluster.Types()
+	for i, j := range s.Jobs {
+		a := &plan.Jobs[i].Allocation
+		kind := typeIndex(types, a.GPUType)
+		if a.GPUs == 0 || kind < 0 || !types[kind].Counts() {
+			continue
+		}
+		t := tenant{index: i, kind: kind, gpus: a.GPUs, fixed: j.NonPreemptive}
+		if t.fixed {
+			t.cells = []cell{{}}
+			t.cells[0].CPUs, t.cells[0].Memory = a.CPUs/float64(a.GPUs), a.Memory/int64(a.GPUs)
+		} else {
+			t.row = p.row(j, &types[kind], a.Configuration)
+			t.row.seen = p.round
+			t.cells = t.row.cells
+		}
+		p.tenants = append(p.tenants, t)
+	}
+	p.forget()
+}
+
+func typeIndex(types []cluster.TypeInfo, t cluster.GPUType) int {
+	for i := range types {
+		if types[i].Type == t {
+			return i
+		}
+	}
+	return -1
+}
+
+// grant writes the tenants' cells into the plan. Sums of bytes are exact, those of
+// the program are not: what is too much goes off jobs that have more than their
+// first cell.
+func (p *Policy) grant(plan *policy.Plan) {
+	left := make([]int64, len(p.cluster.Types()))
+	for k, t := range p.cluster.Types() {
+		left[k] = t.Memory
+	}
+	for k := range p.tenants {
+		t := &p.tenants[k]
+		a := &plan.Jobs[t.index].Allocation
+		if !t.fixed {
+			got := t.cells[t.level].all(t.gpus)
+			a.CPUs, a.Memory, a.Nodes = got.CPUs, got.Memory, max(a.Nodes, t.cells[t.level].nodes)
+		}
+		left[t.kind] -= a.Memory
+	}
+	for k := range p.tenants {
+		t := &p.tenants[k]
+		if over, gpus := -left[t.kind], int64(t.gpus); over > 0 && !t.fixed {
+			more := t.cells[t.level].Memory - t.cells[0].Memory
+			off := gpus * min(more, (over+gpus-1)/gpus)
+			plan.Jobs[t.index].Allocation.Memory -= off
+			left[t.kind] += off
+		}
+	}
+}
+
+// demand returns a tenant's demand vector.
+func (t *tenant) demand() cluster.Resources { return t.cells[len(t.cells)-1].all(t.gpus) }

@@ -1,0 +1,71 @@
+package synergy
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// tune packs the tenants as published: each has its full demand or its
+// GPU-proportional share. Source: Synergy §4.2.
+func (p *Policy) tune(s *policy.Snapshot, plan *policy.Plan) {
+	p.packing.reset(len(p.tenants))
+	for k := range p.tenants {
+		p.binary(&p.tenants[k])
+	}
+	p.keep(s)
+	for _, k := range p.byDemand() {
+		if p.packing.slots[k] != nil {
+			continue
+		}
+		full := len(p.tenants[k].cells) - 1
+		if !p.fit(s, k, full) && (full == 0 || !p.fit(s, k, 0)) { // 1. its demand, or its share
+			p.force(s, k) // 2. its share, and others switch to theirs
+		}
+	}
+	p.place(s, plan)
+	plan.Stats.Objective, _ = worth(p.tenants)
+	plan.Stats.Bound = p.fastest()
+	plan.Stats.Gap = (plan.Stats.Bound - plan.Stats.Objective) / max(1, plan.Stats.Objective)
+}
+
+// binary leaves a tenant two cells: its share, and its demand; or its demand alone
+// if that is within the share.
+func (p *Policy) binary(t *tenant) {
+	if t.fixed {
+		return
+	}
+	share := p.cluster.Types()[t.kind].Share
+	fair, best := t.cells[0], t.cells[len(t.cells)-1]
+	t.cells = []cell{best}
+	if best.CPUs > share.CPUs || best.Memory > share.Memory {
+		fair.CPUs, fair.Memory = share.CPUs, share.Memory
+		t.cells = []cell{fair, best}
+	}
+	t.level = 0
+}
+
+// byDemand returns the tenants by GPUs, CPUs and memory of their demand, largest
+// first.
+func (p *Policy) byDemand() []int {
+	order := make([]int, len(p.tenants))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := p.tenants[a].demand(), p.tenants[b].demand()
+		return cmp.Or(cmp.Compare(y.GPUs, x.GPUs), cmp.Compare(y.CPUs, x.CPUs), cmp.Compare(y.Memory, x.Memory))
+	})
+	return order
+}
+
+// fastest returns what the tenants' demands are worth: no plan is worth more.
+func (p *Policy) fastest() float64 {
+	sum := 0.0
+	for k := range p.tenants {
+		cells := p.tenants[k].cells
+		sum += cells[len(cells)-1].worth
+	}
+	return sum
+}
