@@ -55,6 +55,7 @@ type Jobs struct {
 	Rigid         float64 // share made rigid, at random
 	StrongScaling float64 // share made strong-scaling, at random
 	MaxGPUs       int     // most GPUs of an adaptive job; 0: no limit
+	SameDurations bool    // jobs that wait for their input last as long as on Synergy's servers
 	Slowdown      bool    // divide true goodput as the public simulator does
 }
 

@@ -4,7 +4,6 @@ package experiments
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -37,6 +36,7 @@ type Inputs struct {
 
 	apart       map[job.ID]*workload.Application // of jobs whose class is not the name of their application
 	asSubmitted bool                             // some policy runs jobs so: they must fit so
+	stretch     map[string]float64               // by application: times the samples its trace says
 }
 
 // Load reads what a configuration names: cluster, profiles, trace. It returns
@@ -50,6 +50,9 @@ func Load(c *config.Config, files Files) (*Inputs, error) {
 	if in.Catalog, err = loadCatalog(c, files); err != nil {
 		return nil, err
 	}
+	if c.Jobs.SameDurations {
+		in.stretch = stretches(in.Catalog, in.Cluster)
+	}
 	if c.Trace == "" {
 		in.Arrivals, err = in.generate(c)
 	} else {
@@ -59,33 +62,6 @@ func Load(c *config.Config, files Files) (*Inputs, error) {
 		return nil, err
 	}
 	return in, nil
-}
-
-func loadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
-	catalog := workload.Default()
-	if c.Profiles != "" {
-		// The off-table rows of the shared data lie beside the profiles.
-		off, err := files.Open(c.Profiles + "/../derived/offtable_wholenode.csv")
-		var extra io.Reader
-		switch {
-		case err == nil:
-			defer off.Close()
-			extra = off
-		case !errors.Is(err, fs.ErrNotExist):
-			return nil, err
-		}
-		if catalog, err = workload.ReadProfiles(files.Dir(c.Profiles), extra); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Profiles, err)
-		}
-	}
-	if c.Public || c.Jobs.Slowdown {
-		catalog = catalog.AsPublished()
-	}
-	likenesses, err := c.Likenesses()
-	if err != nil {
-		return nil, err
-	}
-	return catalog.Liken(likenesses), nil
 }
 
 func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error) {
@@ -140,6 +116,9 @@ func (in *Inputs) generate(c *config.Config) ([]workload.Arrival, error) {
 func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
 	if err := in.Catalog.Complete(a); err != nil {
 		return &trace.FieldError{Field: trace.Application, Err: err}
+	}
+	if factor, ok := in.stretch[a.Application]; ok {
+		a.Spec.Target *= factor
 	}
 	if string(a.Spec.Class) != a.Application {
 		if in.apart == nil {

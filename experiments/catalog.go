@@ -1,0 +1,92 @@
+package experiments
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// loadCatalog returns the applications of a run, on the GPU types that profiles
+// have and on those that are said to be like them.
+func loadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
+	catalog := workload.Default()
+	if c.Profiles != "" {
+		var err error
+		if catalog, err = readProfiles(c, files); err != nil {
+			return nil, err
+		}
+	}
+	if c.Public || c.Jobs.Slowdown {
+		catalog = catalog.AsPublished()
+	}
+	likenesses, err := c.Likenesses()
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Liken(likenesses), nil
+}
+
+// sensitivityName is the file that makes a folder one of sensitivity profiles.
+const sensitivityName = "profiles.json"
+
+// readProfiles reads the folder of profiles: of sensitivity profiles if it has a file of their
+// name, or else of throughput profiles.
+func readProfiles(c *config.Config, files Files) (workload.Catalog, error) {
+	folder := c.Profiles
+	name := folder + "/" + sensitivityName
+	f, err := files.Open(name)
+	switch {
+	case err == nil:
+		defer f.Close()
+		return readSensitivity(f, name, c)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	// The off-table rows of the shared data lie beside the profiles.
+	off, err := files.Open(folder + "/../derived/offtable_wholenode.csv")
+	var extra io.Reader
+	switch {
+	case err == nil:
+		defer off.Close()
+		extra = off
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	catalog, err := workload.ReadProfiles(files.Dir(folder), extra)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder, err)
+	}
+	return catalog, nil
+}
+
+// readSensitivity reads the profiles of servers like those of the cluster, and
+// checks that they fit into its largest.
+func readSensitivity(r io.Reader, name string, c *config.Config) (workload.Catalog, error) {
+	cl, err := c.BuildCluster()
+	if err != nil {
+		return nil, err
+	}
+	ratio, largest := 0.0, cluster.Resources{}
+	for _, t := range cl.Types() {
+		if ratio == 0 && t.Counts() {
+			ratio = t.Share.CPUs
+		}
+	}
+	for _, n := range cl.Nodes() {
+		largest.CPUs = max(largest.CPUs, n.Capacity.CPUs)
+		largest.Memory = max(largest.Memory, n.Capacity.Memory)
+	}
+	catalog, err := workload.ReadSensitivity(r, name, ratio)
+	if err != nil {
+		return nil, err
+	}
+	if err := catalog.CheckSensitivity(largest); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return catalog, nil
+}
