@@ -19,6 +19,7 @@ type Entry struct {
 	Doc      string    // one sentence
 	Settings []Setting // what can be set by name
 	Adapts   bool      // it decides by believed speed: profiles are taken for it
+	Placer   string    // the placer that it prefers; empty: submesh
 	// New makes the policy. Settings that are not given have their defaults.
 	// It returns an error that joins all complaints: settings the policy does
 	// not have, and values that cannot be read.
@@ -51,6 +52,9 @@ func Policies() []Entry {
 		queueEntry("srtf", "Shortest remaining time first, by the believed speed; jobs run as submitted and may be preempted.", queue.SRTF),
 		queueEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", queue.LAS),
 	}
+	whole = append(whole, synergyEntry(),
+		bigDataEntry("drf", "Dominant resource fairness: smallest dominant share of GPUs, CPUs and memory first; each job has its full demand or waits."),
+		bigDataEntry("tetris", "Tetris: least resources times remaining time first; each job has its full demand or waits."))
 	return append(whole, popEntry(whole))
 }
 
