@@ -33,7 +33,8 @@ const spare = 3
 // Deviation: the paper goes on in the upper half or in the lower one. Here the
 // range is next in which a straight line may be furthest off, because a curve is
 // wanted over all CPU counts: one where the last middle lay far from a straight
-// line, and whose ends differ much.
+// line, and whose ends differ much. A middle may lie on the line by chance, so
+// that no range counts as straight to more than Improvement.
 type Search struct {
 	points []point // by ascending CPUs
 	most   int
@@ -44,7 +45,7 @@ type Search struct {
 type point struct {
 	cpus int
 	rate float64
-	bend float64 // relative: how far the middle lay from a straight line when the range was cut
+	bend float64 // relative, at most 1: how far the middle lay from a straight line when the range was cut
 }
 
 // NewSearch returns a search over 1 to most CPUs.
@@ -61,11 +62,12 @@ func (s *Search) Next() (cpus int, ok bool) {
 	if len(s.points) == 0 {
 		return s.most, true
 	}
-	before, most := point{}, -1.0
+	before, most := point{}, 0.0
 	for _, p := range s.points {
 		gain := 1 - before.rate/p.rate // NaN at a rate of 0
-		if p.cpus-before.cpus > 1 && gain > Improvement && p.bend*gain > most {
-			cpus, most = (before.cpus+p.cpus)/2, p.bend*gain
+		doubt := (p.bend + Improvement) * gain
+		if p.cpus-before.cpus > 1 && gain > Improvement && doubt > most {
+			cpus, most = (before.cpus+p.cpus)/2, doubt
 		}
 		before = p
 	}
@@ -83,7 +85,7 @@ func (s *Search) Learn(cpus int, rate float64) {
 			before = s.points[i-1]
 		}
 		straight := before.rate + (after.rate-before.rate)*float64(cpus-before.cpus)/float64(after.cpus-before.cpus)
-		p.bend = math.Abs(rate/straight - 1)
+		p.bend = min(1, math.Abs(rate/straight-1))
 		after.bend = p.bend
 	}
 	s.points = slices.Insert(s.points, i, p)
