@@ -111,8 +111,11 @@ func (p *Policy) fileRow(r *row, lambda, factor float64) error {
 // resizes reports whether a job has several choices without a restart: the cells
 // of the configuration it holds. Adjust keeps one choice only.
 func (p *Policy) resizes(r *row) bool {
+	if !sensitive(r.job) {
+		return false
+	}
 	k := p.resource(r.job.Allocation.GPUType)
-	return k >= 0 && p.counts(k) && sensitive(r.job)
+	return k >= 0 && p.counts(k)
 }
 
 // writeChoices fills in an item's choices. A pinned job must take the one

@@ -116,9 +116,9 @@ func (p *Policy) whyKept(s *policy.Snapshot, r *row, column int) policy.Reason {
 // today's prices and with a restart's factor, of those with more goodput; -1 if
 // none does.
 func (p *Policy) better(r *row, kept int, factor float64) int {
-	best, most := -1, p.net(r, kept, factor)+tie
+	best, most, now := -1, p.net(r, kept, factor)+tie, p.value(r, kept)
 	for k := range r.columns {
-		if !r.allowed[k] || p.value(r, k) <= p.value(r, kept) {
+		if !r.allowed[k] || p.value(r, k) <= now {
 			continue
 		}
 		if v := p.net(r, k, factor); v > most {
@@ -155,8 +155,9 @@ func (p *Policy) gain(r *row, k int, factor float64) (most float64, ok bool) {
 func (p *Policy) best(r *row, k int, factor float64) (cell int, most float64) {
 	cell, most = -1, math.Inf(-1)
 	for n := range p.ways(r, k) {
-		if v, ok := p.worth(r, k, n, factor); ok && v-p.costOf(p.uses(r, k, n)) > most {
-			cell, most = n, v-p.costOf(p.uses(r, k, n))
+		v, ok := p.worth(r, k, n, factor)
+		if v -= p.costOf(p.uses(r, k, n)); ok && v > most {
+			cell, most = n, v
 		}
 	}
 	return cell, most
