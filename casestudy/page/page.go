@@ -1,5 +1,5 @@
 // Package page writes the case studies' results as one HTML file that loads
-// nothing: tables, and charts of lines.
+// nothing: tables, shaded tables, and charts of lines.
 package page
 
 import (
@@ -10,10 +10,11 @@ import (
 	"strings"
 )
 
-// A Page is a title, a few sentences, tables and charts.
+// A Page is a title, a few sentences, tables, heat maps and charts.
 type Page struct {
 	Title, Intro string
 	Tables       []Table
+	HeatMaps     []HeatMap
 	Charts       []Chart
 }
 
@@ -124,13 +125,19 @@ func (c *Chart) Range() string {
 
 var layout = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{.Title}}</title>
-<style>body{font:15px system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}td,th{padding:.2em .6em;text-align:right}td:first-child,th:first-child{text-align:left}tr{border-bottom:1px solid #ddd}svg{border:1px solid #ccc;max-width:100%}.soft{color:#5c6670}</style>
+<style>body{font:15px system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}td,th{padding:.2em .6em;text-align:right}td:first-child,th:first-child{text-align:left}tr{border-bottom:1px solid #ddd}svg{border:1px solid #ccc;max-width:100%}.soft{color:#5c6670}.heat td{color:#111}.marked{outline:2px solid #333;outline-offset:-2px;font-weight:bold}</style>
 </head><body>
 <h1>{{.Title}}</h1>
 <p class="soft">{{.Intro}}</p>
 {{range .Tables}}{{with .Title}}<h2>{{.}}</h2>
 {{end}}<table><tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr>
 {{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
+{{end}}</table>
+{{end}}{{range .HeatMaps}}<h2>{{.Title}}</h2>
+{{with .Intro}}<p class="soft">{{.}}</p>
+{{end}}<table class="heat"><tr><th></th><th colspan="{{len .Columns}}">{{.Across}}</th></tr>
+<tr><th>{{.Down}}</th>{{range .Columns}}<th>{{.}}</th>{{end}}</tr>
+{{range .Rows}}<tr><th>{{.Name}}</th>{{range .Cells}}<td{{if .Marked}} class="marked"{{end}} style="background:{{.Colour}}">{{.Text}}</td>{{end}}</tr>
 {{end}}</table>
 {{end}}{{range $c := .Charts}}<h2>{{.Title}}</h2>
 <p class="soft">{{.Up}}, over {{.Across}}; {{.Range}}</p>
