@@ -1,0 +1,39 @@
+package synergy
+
+// publicKeys are the simulator's sort keys, by the name of the order: less comes
+// first, and jobs that are equal stand by submission. Source: Synergy simulator.
+var publicKeys = map[string]func(*publicRound, *candidate) float64{
+	"fifo": func(*publicRound, *candidate) float64 { return 0 },
+	"srtf": (*publicRound).left,
+	"las": func(r *publicRound, c *candidate) float64 {
+		return c.AttainedGPUService(r.s.Now).Seconds()
+	},
+	"ftf": func(r *publicRound, c *candidate) float64 {
+		return (c.Age(r.s.Now).Seconds() + r.left(c)) / (c.Target / c.rate)
+	},
+	"drf": func(r *publicRound, c *candidate) float64 {
+		gpus, cpus, memory := r.demanded(c)
+		return max(gpus, cpus, memory)
+	},
+	"tetris": func(r *publicRound, c *candidate) float64 {
+		gpus, cpus, memory := r.demanded(c)
+		return (gpus + cpus + memory) * r.left(c)
+	},
+}
+
+// left returns the seconds a job still takes at the speed of its full demand. A
+// job that was cut to its share in the last round goes on at the speed of that,
+// and so does every job under Proportional.
+func (r *publicRound) left(c *candidate) float64 {
+	left := (c.Target - c.Progress) / c.rate
+	cut := c.Holding() && (c.Allocation.CPUs < c.full.CPUs*(1-1e-9) || c.Allocation.Memory < c.full.Memory)
+	if r.o.Mechanism == Proportional || cut {
+		return left
+	}
+	return left / c.gain
+}
+
+// demanded returns the shares of the cluster that a job demands.
+func (r *publicRound) demanded(c *candidate) (gpus, cpus, memory float64) {
+	return float64(c.gpus) / float64(r.t.GPUs), c.full.CPUs / r.t.CPUs, float64(c.full.Memory) / float64(r.t.Memory)
+}
