@@ -18,20 +18,27 @@ type GenerateKind struct {
 	Name, Doc string
 	Jobs      int           // by default
 	Span      time.Duration // of submissions, by default; 0: follows from the load
+	Load      float64       // by default; 0: the kind has none. See GenerateOptions
+	Split     string        // by default; empty: the kind has none
 
 	pace pace       // how submissions spread over time
-	mix  []template // what is submitted; nil: jobs known by their duration
+	mix  []template // what is submitted; nil: fixed durations, or a split
 }
+
+// sized reports whether the load is that of a cluster of a size.
+func (k *GenerateKind) sized() bool { return k.mix == nil && k.Split == "" }
 
 // generateKinds lists every kind. The Sia traces are sampled from production
 // logs: 160 jobs of the busiest 8 hours (Philly, Helios), 960 jobs of 48 hours
 // (newTrace). Source: Sia §3.4.1, §3.5.6.
 var generateKinds = []GenerateKind{
-	{"philly-like", "Philly as Sia samples it: 20 jobs/h, mostly small", 160, 8 * time.Hour, phillyPace, phillyMix},
-	{"helios-like", "Helios as Sia samples it: 20 jobs/h, mostly small", 160, 8 * time.Hour, heliosPace, heliosMix},
-	{"newtrace-like", "newTrace as Sia samples it: 5 to 100 jobs/h with bursts, a third medium", 960, 48 * time.Hour, newTracePace, newTraceMix},
-	{"spike", "Spike-240: newTrace's jobs at 20 jobs/h, and 130 more in 30 minutes from hour 2.5", 240, 6 * time.Hour, spikePace, newTraceMix},
-	{"fixed-duration", "jobs known by their running time, at a load of a cluster; for tests of scale", 50_000, 0, pace{}, nil},
+	{Name: "philly-like", Doc: "Philly as Sia samples it: 20 jobs/h, mostly small", Jobs: 160, Span: 8 * time.Hour, pace: phillyPace, mix: phillyMix},
+	{Name: "helios-like", Doc: "Helios as Sia samples it: 20 jobs/h, mostly small", Jobs: 160, Span: 8 * time.Hour, pace: heliosPace, mix: heliosMix},
+	{Name: "newtrace-like", Doc: "newTrace as Sia samples it: 5 to 100 jobs/h with bursts, a third medium", Jobs: 960, Span: 48 * time.Hour, pace: newTracePace, mix: newTraceMix},
+	{Name: "spike", Doc: "Spike-240: newTrace's jobs at 20 jobs/h, and 130 more in 30 minutes from hour 2.5", Jobs: 240, Span: 6 * time.Hour, pace: spikePace, mix: newTraceMix},
+	{Name: "fixed-duration", Doc: "jobs known by their running time, at a load of a cluster; for tests of scale", Jobs: 50_000, Load: 0.72},
+	{Name: "synergy", Doc: "Synergy's dynamic trace: jobs that wait for their input, at a rate", Jobs: 8000, Load: 9, Split: "20-70-10"},
+	{Name: "synergy-static", Doc: "Synergy's static trace: the same jobs, all at the start", Jobs: 100, Split: "60-30-10"},
 }
 
 // GenerateKinds returns all kinds.
@@ -44,7 +51,15 @@ type GenerateOptions struct {
 	Jobs int           // 0: the kind's
 	Span time.Duration // of submissions; 0: the kind's. The kind's pace repeats, or is cut
 	GPUs int           // of the cluster that fixed-duration jobs load; 0 for other kinds
-	Load float64       // that they offer: GPU time over what GPUs give in the span; 0 for other kinds
+	// Load is what fixed-duration jobs offer: GPU time over what GPUs give in the
+	// span; of kind synergy it is jobs per hour, of other kinds 0.
+	Load float64
+	// Split is the parts of image, language and speech in Synergy's kinds, whole
+	// numbers as "20-70-10"; empty for other kinds.
+	Split string
+	// MultiGPU gives Synergy's jobs the GPU demands of Philly, 1 to 16, instead of
+	// 1 GPU each; false for other kinds.
+	MultiGPU bool
 }
 
 // DefaultGenerateOptions returns the options of a kind with seed 1. Sizes of an
@@ -54,9 +69,9 @@ type GenerateOptions struct {
 func DefaultGenerateOptions(kind string) GenerateOptions {
 	o := GenerateOptions{Kind: kind, Seed: 1}
 	if k, err := findKind(kind); err == nil {
-		o.Jobs, o.Span = k.Jobs, k.Span
-		if k.mix == nil {
-			o.GPUs, o.Load = 3500, 0.72
+		o.Jobs, o.Span, o.Load, o.Split = k.Jobs, k.Span, k.Load, k.Split
+		if k.sized() {
+			o.GPUs = 3500
 		}
 	}
 	return o
@@ -80,28 +95,42 @@ func (o GenerateOptions) Validate() error {
 	if o.Span < 0 || o.Span > maxGeneratedSpan {
 		errs = append(errs, fmt.Errorf("span %v, want at most %v, or 0 for the default", o.Span, maxGeneratedSpan))
 	}
-	return errors.Join(append(errs, o.validateLoad(k)...)...)
+	return errors.Join(append(errs, o.validateLoad(k), o.validateSplit(k))...)
 }
 
-// validateLoad complains about the options that only jobs known by their
-// duration have.
-func (o GenerateOptions) validateLoad(k GenerateKind) (errs []error) {
-	if k.mix != nil {
-		if o.GPUs != 0 || o.Load != 0 {
-			errs = append(errs, fmt.Errorf("gpus %d and load %g, want neither for kind %s: its jobs decide", o.GPUs, o.Load, k.Name))
-		}
-		return errs
-	}
-	if o.GPUs < 1 {
+// validateLoad complains about the options that only kinds with a load have.
+func (o GenerateOptions) validateLoad(k GenerateKind) error {
+	var errs []error
+	switch {
+	case k.mix != nil && (o.GPUs != 0 || o.Load != 0):
+		errs = append(errs, fmt.Errorf("gpus %d and load %g, want neither for kind %s: its jobs decide", o.GPUs, o.Load, k.Name))
+	case k.sized() && o.GPUs < 1:
 		errs = append(errs, fmt.Errorf("gpus %d, want at least 1 for kind %s", o.GPUs, k.Name))
+	case !k.sized() && o.GPUs != 0:
+		errs = append(errs, fmt.Errorf("gpus %d, want 0 for kind %s: its load is jobs per hour", o.GPUs, k.Name))
 	}
-	if !(o.Load > 0) || math.IsInf(o.Load, 0) { // not a number fails too
+	switch {
+	case k.Load > 0 && (!(o.Load > 0) || math.IsInf(o.Load, 0)): // not a number fails too
 		errs = append(errs, fmt.Errorf("load %g, want more than 0 for kind %s", o.Load, k.Name))
+	case k.mix == nil && k.Load == 0 && o.Load != 0:
+		errs = append(errs, fmt.Errorf("load %g, want 0 for kind %s: all jobs come at the start", o.Load, k.Name))
 	}
-	if o.Span != 0 {
+	if k.mix == nil && o.Span != 0 {
 		errs = append(errs, fmt.Errorf("span %v, want 0 for kind %s: it follows from the load", o.Span, k.Name))
 	}
-	return errs
+	return errors.Join(errs...)
+}
+
+// validateSplit complains about the options that only Synergy's kinds have.
+func (o GenerateOptions) validateSplit(k GenerateKind) error {
+	switch {
+	case k.Split != "":
+		_, err := parseSplit(o.Split)
+		return err
+	case o.Split != "" || o.MultiGPU:
+		return fmt.Errorf("split %q and multi-GPU %v, want neither for kind %s: its jobs decide", o.Split, o.MultiGPU, k.Name)
+	}
+	return nil
 }
 
 // findKind returns the kind called name, or an error that lists the names.
@@ -120,7 +149,7 @@ func findKind(name string) (GenerateKind, error) {
 // Jobs of the kinds that follow Sia's traces are adaptive, name their
 // application and are called "<application>-<index>"; what they are does not
 // depend on when they come, so that a sweep over spans keeps its jobs. Jobs
-// known by their duration are rigid.
+// known by their duration are rigid, and so are those of Synergy's traces.
 func Generate(o GenerateOptions) ([]Arrival, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("generate workload: %w", err)
@@ -128,7 +157,10 @@ func Generate(o GenerateOptions) ([]Arrival, error) {
 	k, _ := findKind(o.Kind) // validated
 	o.Jobs = cmp.Or(o.Jobs, k.Jobs)
 	o.Span = cmp.Or(o.Span, k.Span)
-	if k.mix == nil {
+	switch {
+	case k.Split != "":
+		return derived(o)
+	case k.mix == nil:
 		return fixedDurations(o)
 	}
 	at := k.pace.times(rng.Stream(o.Seed, "workload/"+k.Name+"/times"), o.Jobs, o.Span)

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bufio"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -264,9 +265,21 @@ func TestGenerateErrors(t *testing.T) {
 		o    GenerateOptions
 		want string
 	}{
-		{"unknown kind", GenerateOptions{Kind: "philly"}, `workload kind "philly", want one of philly-like, helios-like, newtrace-like, spike, fixed-duration`},
+		{"unknown kind", GenerateOptions{Kind: "philly"}, `workload kind "philly", want one of philly-like, helios-like, newtrace-like, spike, fixed-duration, synergy, synergy-static`},
 		{"several", GenerateOptions{Kind: "spike", Jobs: -1, Span: -1, GPUs: 3}, "jobs -1, want at most 100000000, or 0 for the default of 240\nspan -1ns, want at most 87600h0m0s, or 0 for the default\ngpus 3 and load 0, want neither for kind spike: its jobs decide"},
 		{"no load", GenerateOptions{Kind: "fixed-duration", Load: math.NaN(), Span: 1}, "gpus 0, want at least 1 for kind fixed-duration\nload NaN, want more than 0 for kind fixed-duration\nspan 1ns, want 0 for kind fixed-duration: it follows from the load"},
+		{"synergy", GenerateOptions{Kind: "synergy", GPUs: 8, Span: 1, Split: "1-1-1"}, "gpus 8, want 0 for kind synergy: its load is jobs per hour\nload 0, want more than 0 for kind synergy\nspan 1ns, want 0 for kind synergy: it follows from the load"},
+		{"static", GenerateOptions{Kind: "synergy-static", Load: 9, Split: "1-1-1"}, "load 9, want 0 for kind synergy-static: all jobs come at the start"},
+		{"split of another", GenerateOptions{Kind: "spike", Split: "1-1-1"}, `split "1-1-1" and multi-GPU false, want neither for kind spike: its jobs decide`},
+		{"GPUs of another", GenerateOptions{Kind: "spike", MultiGPU: true}, `split "" and multi-GPU true, want neither for kind spike: its jobs decide`},
+	}
+	const wantSplit = "want parts of image-language-speech as 20-70-10: whole numbers to 1000, not all 0"
+	for _, s := range []string{"", "20-70", "20-70-10-0", "0-0-0", "a-70-10", "-1-2-3", "1001-0-0", "20.5-70-10", "99999999999999999999-0-0"} {
+		tests = append(tests, struct {
+			name string
+			o    GenerateOptions
+			want string
+		}{"split " + s, GenerateOptions{Kind: "synergy", Load: 9, Split: s}, fmt.Sprintf("split %q, %s", s, wantSplit)})
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -277,6 +290,9 @@ func TestGenerateErrors(t *testing.T) {
 				t.Error("Generate returned no error")
 			}
 		})
+	}
+	if _, err := Generate(GenerateOptions{Kind: "synergy", Load: 1e-6, Split: "1-1-1"}); err == nil {
+		t.Error("a rate of a job in 100 years: no error")
 	}
 	if _, err := Generate(GenerateOptions{Kind: "fixed-duration", GPUs: 1, Load: 1e-6, Jobs: 1000}); err == nil {
 		t.Error("a workload of more than 10 years: no error")

@@ -21,6 +21,9 @@ type fedApplication struct {
 // §5.1.
 const measuredOn = cluster.GPUType("v100")
 
+// rate returns the samples per second of a GPU that never waits.
+func (f *fedApplication) rate() float64 { return f.input.CPUs[len(f.input.CPUs)-1].Rate }
+
 // application builds the application on GPUs of a type.
 func (f *fedApplication) application(t cluster.GPUType) *Application {
 	input := f.input
@@ -31,7 +34,7 @@ func (f *fedApplication) application(t cluster.GPUType) *Application {
 		RestartDelay: DefaultRestartDelay,
 		StatedDelay:  DefaultRestartDelay,
 		Slowdown:     1,
-		Speed:        paced{gpuType: t, rate: input.CPUs[len(input.CPUs)-1].Rate},
+		Speed:        paced{gpuType: t, rate: f.rate()},
 		Sensitivity:  &input,
 	}
 }
