@@ -1,6 +1,8 @@
 package sia
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/opt/mmkp"
@@ -50,6 +52,11 @@ func couple(types []cluster.TypeInfo, cells bool) (capacity []float64, hosts []h
 
 // counts reports whether the program has CPUs and memory of GPU type k.
 func (p *Policy) counts(k int) bool { return p.hosts[k].cpus > 0 }
+
+// fungible reports whether plans choose CPUs and memory of any GPU type.
+func (p *Policy) fungible() bool {
+	return slices.ContainsFunc(p.hosts, func(h host) bool { return h.cpus > 0 })
+}
 
 // sensitive reports whether CPUs and memory are believed to matter to a job.
 // Whether a latency bound is kept is not asked anew for every cell: such a job

@@ -136,7 +136,7 @@ func (p *Policy) refreshRows(s *policy.Snapshot) ([]*row, error) {
 
 // decide turns the solution into a plan.
 func (p *Policy) decide(s *policy.Snapshot, rows []*row, sol *mmkp.Solution) *policy.Plan {
-	plan := &policy.Plan{Jobs: make([]policy.Decision, len(rows))}
+	plan := &policy.Plan{Jobs: make([]policy.Decision, len(rows)), Fungible: p.fungible()}
 	for k, t := range p.cluster.Types() {
 		plan.Prices = append(plan.Prices, policy.TypePrice{Type: t.Type, Price: p.prices[k]})
 	}
