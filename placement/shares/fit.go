@@ -35,6 +35,17 @@ func (n *Nodes) BestFitGPUs(t cluster.GPUType, gpus int, stay []Slot) ([]Slot, b
 	return n.BestFit(t, gpus, cluster.Resources{CPUs: -1e300, Memory: -1 << 50}, stay)
 }
 
+// One returns the node that BestFit finds where a job may not be split, and
+// whether there is one.
+func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bool) {
+	k := n.typeIndex(t)
+	if k < 0 || gpus < 1 {
+		return 0, false
+	}
+	i := n.one(&n.shelves[k], gpus, per)
+	return i, i >= 0
+}
+
 // Split returns the fewest nodes that have gpus GPUs of a type with so much of
 // CPUs and memory each, and whether there are any: those that have room for most
 // first, and the last one by best fit. As BestFit, but a node with room for all
@@ -83,7 +94,7 @@ func (n *Nodes) least(s *shelf, among *set, gpus int, per cluster.Resources) int
 	alike := s.even && among == &s.idle[len(s.idle)-1]
 	for at := range among.all() {
 		i := s.nodes[at]
-		if n.fits(i, gpus, per) && (best < 0 || n.tighter(i, best)) {
+		if n.fits(i, gpus, per, s.keep) && (best < 0 || n.tighter(i, best)) {
 			best = i
 		}
 		if alike {
@@ -135,7 +146,7 @@ func (n *Nodes) last(room []Slot, gpus int) int {
 // roomFor returns for how many GPUs, at most most, node i has room.
 func (n *Nodes) roomFor(i, most int, per cluster.Resources) int {
 	g := min(most, n.free[i].GPUs)
-	for g > 0 && !n.fits(i, g, per) {
+	for g > 0 && !n.fits(i, g, per, n.shelves[n.home[i].shelf].keep) {
 		g--
 	}
 	return g

@@ -1,7 +1,6 @@
 package shares
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -19,7 +18,6 @@ type Nodes struct {
 	free    []cluster.Resources // by node
 	home    []place             // by node
 	shelves []shelf             // by GPU type
-	rank    []int               // by node: its position by ID
 	slots   []Slot              // memory of BestFit
 	room    []Slot              // memory of split
 }
@@ -30,6 +28,7 @@ type place struct{ shelf, local int }
 // A shelf is the nodes of one GPU type, by how many of their GPUs are free.
 type shelf struct {
 	info  cluster.TypeInfo
+	keep  cluster.Resources // see Reserve
 	nodes []int // positions in the cluster, ascending
 	idle  []set // by free GPUs: nodes of which nothing is taken
 	part  []set // by free GPUs: the others
@@ -38,22 +37,17 @@ type shelf struct {
 
 // NewNodes returns the nodes of c, all free.
 func NewNodes(c *cluster.Cluster) *Nodes {
-	n := &Nodes{cluster: c, free: make([]cluster.Resources, len(c.Nodes())), home: make([]place, len(c.Nodes())), rank: make([]int, len(c.Nodes()))}
+	n := &Nodes{cluster: c, free: make([]cluster.Resources, len(c.Nodes())), home: make([]place, len(c.Nodes()))}
 	for _, t := range c.Types() {
 		n.shelves = append(n.shelves, shelf{info: t, even: true})
 	}
-	byName := make([]int, len(n.free))
 	for i := range c.Nodes() {
 		node := &c.Nodes()[i]
 		k := n.typeIndex(node.GPUType)
 		s := &n.shelves[k]
-		n.home[i], byName[i] = place{k, len(s.nodes)}, i
+		n.home[i] = place{k, len(s.nodes)}
 		s.nodes = append(s.nodes, i)
 		s.even = s.even && node.Capacity == c.Nodes()[s.nodes[0]].Capacity
-	}
-	slices.SortFunc(byName, func(a, b int) int { return cmp.Compare(c.Nodes()[a].ID, c.Nodes()[b].ID) })
-	for r, i := range byName {
-		n.rank[i] = r
 	}
 	for k := range n.shelves {
 		s := &n.shelves[k]
@@ -68,6 +62,7 @@ func NewNodes(c *cluster.Cluster) *Nodes {
 // Reset frees everything. It takes time linear in nodes.
 func (n *Nodes) Reset() {
 	for k := range n.shelves {
+		n.shelves[k].keep = cluster.Resources{}
 		for g := range n.shelves[k].part {
 			n.shelves[k].idle[g].clear()
 			n.shelves[k].part[g].clear()
@@ -168,19 +163,30 @@ func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement
 	return p
 }
 
-// fits reports whether node i has room for gpus GPUs with so much each. Nodes
-// that do not count CPUs and memory have room for any.
-func (n *Nodes) fits(i, gpus int, per cluster.Resources) bool {
+// Reserve says what BestFit and its kin leave for every GPU of a type that stays
+// free on a node, until the next Reset: without it the first jobs on a node could
+// take all of its CPUs, and its other GPUs would be of no use.
+func (n *Nodes) Reserve(t cluster.GPUType, per cluster.Resources) {
+	if k := n.typeIndex(t); k >= 0 {
+		n.shelves[k].keep = per
+	}
+}
+
+// fits reports whether node i has room for gpus GPUs with so much each, and leaves
+// keep for each of its other free ones. Nodes that do not count CPUs and memory
+// have room for any.
+func (n *Nodes) fits(i, gpus int, per, keep cluster.Resources) bool {
 	f := &n.free[i]
 	if f.GPUs < gpus {
 		return false
 	}
-	c := &n.cluster.Nodes()[i].Capacity
-	return c.CPUs == 0 || float64(gpus)*per.CPUs <= f.CPUs+cpuSlack*c.CPUs && int64(gpus)*per.Memory <= f.Memory
+	c, rest := &n.cluster.Nodes()[i].Capacity, f.GPUs-gpus
+	return c.CPUs == 0 || float64(gpus)*per.CPUs+float64(rest)*keep.CPUs <= f.CPUs+cpuSlack*c.CPUs &&
+		int64(gpus)*per.Memory+int64(rest)*keep.Memory <= f.Memory
 }
 
 // Fits reports whether all of slots are free, with so much of CPUs and memory for
 // every GPU. Slots name each node once.
 func (n *Nodes) Fits(slots []Slot, per cluster.Resources) bool {
-	return !slices.ContainsFunc(slots, func(s Slot) bool { return !n.fits(s.Node, s.GPUs, per) })
+	return !slices.ContainsFunc(slots, func(s Slot) bool { return !n.fits(s.Node, s.GPUs, per, cluster.Resources{}) })
 }

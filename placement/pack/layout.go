@@ -1,0 +1,255 @@
+package pack
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/placement/shares"
+)
+
+// A layout is one way to place all jobs.
+type layout struct {
+	slots [][]shares.Slot // by job; none: it is fixed, or there is no place for it
+	cells []int           // by job: what it is settled on
+	value float64         // sum of relative speeds
+	net   float64         // value over the round, less what jobs lose that move
+}
+
+// sort orders jobs by GPUs, then by what the plan names of CPUs, then of memory,
+// all descending, then as they are in the plan. Source: Synergy §4.2.
+func (pl *Placer) sort() {
+	slices.SortStableFunc(pl.order, func(a, b int) int {
+		x, _ := pl.gpus(a)
+		y, _ := pl.gpus(b)
+		if x != y {
+			return cmp.Compare(y, x)
+		}
+		c, d := pl.demand(a), pl.demand(b)
+		return cmp.Or(cmp.Compare(d.CPUs, c.CPUs), cmp.Compare(d.Memory, c.Memory))
+	})
+}
+
+// demand returns the CPUs and memory that the plan names for each GPU of job i.
+func (pl *Placer) demand(i int) cluster.Resources {
+	j := &pl.settler.Jobs[i]
+	return j.Cells[j.Wish].Per()
+}
+
+// fill makes a layout: who may stay does, if told so; the others are packed
+// around them.
+func (pl *Placer) fill(l *layout, stay bool) {
+	pl.start(l)
+	pending := pl.mending.pending[:0]
+	for _, i := range pl.order {
+		if held := pl.held[i]; stay && len(held) > 0 && pl.least.Fits(held, pl.settler.Jobs[i].Cells[0].Per()) {
+			pl.take(l, i, held)
+		} else {
+			pending = append(pending, i)
+		}
+	}
+	pl.mending.pending = pending
+	pl.reserve(pending)
+	for _, i := range pending {
+		pl.place(l, i)
+	}
+}
+
+// start empties a layout; fixed jobs are where they are.
+func (pl *Placer) start(l *layout) {
+	pl.wish.Reset()
+	pl.least.Reset()
+	for len(l.slots) < len(pl.s.Jobs) {
+		l.slots = append(l.slots, nil)
+	}
+	for i := range pl.settler.Jobs {
+		l.slots[i] = l.slots[i][:0]
+		for _, share := range pl.settler.Jobs[i].Fixed {
+			n, _ := pl.s.Cluster.Index(share.Node)
+			pl.wish.Take(n, share.Resources)
+			pl.least.Take(n, share.Resources)
+		}
+	}
+}
+
+// take gives job i its slots.
+func (pl *Placer) take(l *layout, i int, slots []shares.Slot) {
+	l.slots[i] = append(l.slots[i][:0], slots...)
+	pl.wish.TakeAll(slots, pl.demand(i))
+	pl.least.TakeAll(slots, pl.settler.Jobs[i].Cells[0].Per())
+}
+
+// reserve keeps, for every GPU that stays free on a node, what the most modest of
+// the pending jobs ask for, so that somebody can still use it; less where GPUs
+// stay free anyway.
+func (pl *Placer) reserve(pending []int) {
+	for _, t := range pl.s.Cluster.Types() {
+		keep, want := cluster.Resources{CPUs: math.Inf(1), Memory: math.MaxInt64}, 0
+		for _, i := range pending {
+			if gpus, of := pl.gpus(i); of == t.Type {
+				d := pl.demand(i)
+				keep.CPUs, keep.Memory, want = min(keep.CPUs, d.CPUs), min(keep.Memory, d.Memory), want+gpus
+			}
+		}
+		if want == 0 {
+			continue
+		}
+		free := 0
+		for i := range pl.s.Cluster.Nodes() {
+			if pl.s.Cluster.Nodes()[i].GPUType == t.Type {
+				free += pl.wish.Free(i).GPUs
+			}
+		}
+		full := min(1, float64(want)/float64(max(1, free)))
+		pl.wish.Reserve(t.Type, cluster.Resources{CPUs: full * keep.CPUs, Memory: int64(full * float64(keep.Memory))})
+	}
+}
+
+// place finds slots for a job:
+//
+//  1. on one node, with what the plan names, or else with the fastest cell for
+//     which there is room; or else on one that has the GPUs, and whose other jobs
+//     can make room for its first cell;
+//  2. on several, if it does not fit on one, or what it gains is worth more than
+//     being split costs.
+//
+// Its demand is what the plan names in any case: it may yet get it, see mend.
+func (pl *Placer) place(l *layout, i int) {
+	gpus, t := pl.gpus(i)
+	cells := pl.settler.Jobs[i].Cells
+	node, cell := pl.onOne(i)
+	if gpus > 1 && cell < pl.settler.Jobs[i].Wish {
+		if slots, at, ok := pl.onSeveral(i); ok && (cell < 0 || len(slots) > 1 && cells[at].Value*(1-pl.o.Penalty) > cells[cell].Value+1e-9) {
+			pl.take(l, i, slots)
+			return
+		}
+	}
+	if cell >= 0 {
+		pl.take(l, i, []shares.Slot{{Node: node, GPUs: gpus}})
+	} else if slots, ok := pl.least.Split(t, gpus, cells[0].Per()); ok {
+		pl.take(l, i, slots)
+	}
+}
+
+// onOne returns the best node for all of a job, and the cell for which it has
+// room; -1 if there is none.
+func (pl *Placer) onOne(i int) (node, cell int) {
+	gpus, t := pl.gpus(i)
+	j := &pl.settler.Jobs[i]
+	for k := j.Wish; k >= 0; k-- {
+		if n, ok := pl.wish.One(t, gpus, j.Cells[k].Per()); ok {
+			return n, k
+		}
+	}
+	if n, ok := pl.least.One(t, gpus, j.Cells[0].Per()); ok {
+		return n, 0
+	}
+	return 0, -1
+}
+
+// onSeveral returns the best nodes for a job that is split, and the fastest cell
+// for which they have room.
+func (pl *Placer) onSeveral(i int) (slots []shares.Slot, cell int, ok bool) {
+	gpus, t := pl.gpus(i)
+	j := &pl.settler.Jobs[i]
+	for k := j.Wish; k >= 0; k-- {
+		if slots, ok = pl.wish.Split(t, gpus, j.Cells[k].Per()); ok {
+			return slots, k, true
+		}
+	}
+	return nil, 0, false
+}
+
+// settle finds the cells of a layout and what it is worth.
+func (pl *Placer) settle(l *layout) {
+	for i := range pl.settler.Jobs {
+		j := &pl.settler.Jobs[i]
+		j.Slots = append(j.Slots[:0], l.slots[i]...)
+	}
+	l.value = pl.settler.Settle()
+	l.cells = slices.Grow(l.cells[:0], len(pl.settler.Jobs))[:len(pl.settler.Jobs)]
+	l.net = l.value * pl.s.Length.Seconds()
+	for i := range pl.settler.Jobs {
+		j := &pl.settler.Jobs[i]
+		l.cells[i] = j.Cell
+		if len(j.Slots) < len(l.slots[i]) {
+			l.slots[i] = l.slots[i][:0] // taken back
+		}
+		if len(pl.held[i]) > 0 && !slices.Equal(l.slots[i], pl.held[i]) {
+			l.net -= pl.s.Jobs[i].RestartOverhead.Seconds() * pl.worth(l, i)
+		}
+	}
+}
+
+// worth returns the relative speed of job i in a layout.
+func (pl *Placer) worth(l *layout, i int) float64 {
+	switch len(l.slots[i]) {
+	case 0:
+		return 0
+	case 1:
+		return pl.settler.Jobs[i].Cells[l.cells[i]].Value
+	}
+	return pl.settler.Jobs[i].Cells[l.cells[i]].Value * (1 - pl.o.Penalty)
+}
+
+// best returns the best layout of those it tries:
+//
+//  1. everyone who runs stays, the others are packed around them;
+//  2. the same, with exchanges between nodes that lack something and others;
+//  3. all are packed anew.
+//
+// The second and the third are only tried if somebody does not get what the plan
+// names, and taken if what that gains in this round is more than what the jobs
+// lose that move.
+func (pl *Placer) best() *layout {
+	stay, mended, anew := &pl.tried[0], &pl.tried[1], &pl.tried[2]
+	pl.fill(stay, true)
+	pl.mend(stay, pl.mending.pending)
+	pl.settle(stay)
+	named := pl.named()
+	if stay.value >= named-1e-9 {
+		return stay
+	}
+	best := stay
+	pl.copy(mended, stay)
+	if pl.mend(mended, pl.order) {
+		pl.settle(mended)
+		best = better(best, mended)
+	}
+	if best.value >= named-1e-9 {
+		return best
+	}
+	pl.fill(anew, false)
+	pl.mend(anew, pl.order)
+	pl.rename(anew)
+	pl.settle(anew)
+	return better(best, anew)
+}
+
+// better returns b if it is better than a.
+func better(a, b *layout) *layout {
+	if b.net > a.net+1e-9 {
+		return b
+	}
+	return a
+}
+
+// named returns the value of the plan if every job gets what it names.
+func (pl *Placer) named() (sum float64) {
+	for _, i := range pl.order {
+		j := &pl.settler.Jobs[i]
+		sum += j.Cells[j.Wish].Value
+	}
+	return sum
+}
+
+// copy makes l the same as from. What is taken of nodes is that of from.
+func (pl *Placer) copy(l, from *layout) {
+	for len(l.slots) < len(from.slots) {
+		l.slots = append(l.slots, nil)
+	}
+	for i := range pl.s.Jobs {
+		l.slots[i] = append(l.slots[i][:0], from.slots[i]...)
+	}
+}

@@ -1,0 +1,133 @@
+package pack
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Options configure a Placer.
+type Options struct {
+	// Penalty is the part of its speed that a job is believed to lose where it is
+	// split over nodes, 0 to 1: one that would fit on a node is split only if the
+	// CPUs and memory it gets so are worth more. 1 never splits what fits a node.
+	// Default 0.1. Source: Synergy §6, "Tradeoff between consolidation and
+	// allocation".
+	Penalty float64
+}
+
+// DefaultOptions returns the defaults.
+func DefaultOptions() Options { return Options{Penalty: 0.1} }
+
+// Validate returns an error if o makes no sense.
+func (o Options) Validate() error {
+	if !(o.Penalty >= 0 && o.Penalty <= 1) {
+		return fmt.Errorf("pack: penalty %v, want 0 to 1", o.Penalty)
+	}
+	return nil
+}
+
+// A Placer implements placement.Placer. Its placements depend on the snapshot and
+// the plan alone. Not safe for concurrent use.
+type Placer struct {
+	o       Options
+	settler shares.Settler
+	wish    *shares.Nodes // what is free if every job has what the plan names
+	least   *shares.Nodes // what is free if every job has its first cell
+
+	// Of the round being placed:
+	s       *policy.Snapshot
+	p       *policy.Plan
+	held    [][]shares.Slot // by job: where it is and may stay; none: nowhere
+	order   []int           // jobs that are not fixed, as they are packed
+	tried   [3]layout
+	mending mending
+	naming  naming
+}
+
+// New returns a Placer, or the error of o.Validate.
+func New(o Options) (*Placer, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	pl := &Placer{o: o}
+	pl.settler.Penalty = o.Penalty
+	return pl, nil
+}
+
+// Place implements placement.Placer. It returns an error, and leaves the plan as
+// it is, if a placement that the policy gave cannot be, or a GPU type is not there.
+func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
+	pl.s, pl.p = s, p
+	defer func() { pl.s, pl.p = nil, nil }()
+	if pl.wish == nil || pl.wish.Cluster() != s.Cluster {
+		pl.wish, pl.least = shares.NewNodes(s.Cluster), shares.NewNodes(s.Cluster)
+	}
+	pl.settler.Read(s, p) // 1. what each job may get
+	pl.locate()           // 2. where each is
+	if err := pl.check(); err != nil {
+		return nil, err
+	}
+	best := pl.best() // 3. where each goes
+	for i := range pl.settler.Jobs {
+		j := &pl.settler.Jobs[i]
+		j.Slots, j.Cell = append(j.Slots[:0], best.slots[i]...), best.cells[i]
+	}
+	pl.settler.Write(s, p) // 4. in the plan
+	return p, nil
+}
+
+// locate finds where jobs are that may stay, and the order in which all are
+// packed.
+func (pl *Placer) locate() {
+	for len(pl.held) < len(pl.s.Jobs) {
+		pl.held = append(pl.held, nil)
+	}
+	pl.order = pl.order[:0]
+	for i, j := range pl.s.Jobs {
+		pl.held[i] = pl.held[i][:0]
+		if len(pl.settler.Jobs[i].Cells) == 0 {
+			continue
+		}
+		pl.order = append(pl.order, i)
+		if d := &pl.p.Jobs[i]; d.Allocation.Configuration == j.Allocation.Configuration {
+			var ok bool
+			if pl.held[i], ok = pl.wish.Slots(pl.held[i], j.Placement); !ok {
+				pl.held[i] = pl.held[i][:0] // a node is gone
+			}
+		}
+	}
+	pl.sort()
+}
+
+// check returns an error if a policy's own placement cannot be, or a GPU type is
+// not there.
+func (pl *Placer) check() error {
+	pl.wish.Reset()
+	for i := range pl.settler.Jobs {
+		j, d := &pl.settler.Jobs[i], &pl.p.Jobs[i]
+		if d.Allocation.GPUs == 0 {
+			continue
+		}
+		if _, ok := pl.s.Cluster.Type(d.Allocation.GPUType); !ok {
+			return fmt.Errorf("pack: job %s: GPU type %q is not in the cluster", pl.s.Jobs[i].ID, d.Allocation.GPUType)
+		}
+		for _, share := range j.Fixed {
+			n, ok := pl.s.Cluster.Index(share.Node)
+			if !ok || share.GPUs < 1 || share.GPUs > pl.wish.Free(n).GPUs || pl.s.Cluster.Nodes()[n].GPUType != d.Allocation.GPUType {
+				return fmt.Errorf("pack: job %s: its given placement %v is not free", pl.s.Jobs[i].ID, j.Fixed)
+			}
+			pl.wish.Take(n, share.Resources)
+		}
+	}
+	return nil
+}
+
+// gpus returns the GPUs that job i is granted, and their type.
+func (pl *Placer) gpus(i int) (int, cluster.GPUType) {
+	a := &pl.p.Jobs[i].Allocation
+	return a.GPUs, a.GPUType
+}

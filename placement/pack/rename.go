@@ -1,0 +1,101 @@
+package pack
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A naming is the memory of rename.
+type naming struct {
+	count map[[2]int]int
+	pairs []pair
+	to    []int  // by node of the layout: the node it becomes; -1: not yet
+	used  []bool // by node: some node becomes it
+}
+
+// A pair is a node of a layout and one where its jobs are now.
+type pair struct{ from, to, gpus int }
+
+// rename exchanges the names of nodes that are alike so that many jobs are where
+// they were: those that share most GPUs first.
+func (pl *Placer) rename(l *layout) {
+	pl.countPairs(l)
+	m, nodes := &pl.naming, pl.s.Cluster.Nodes()
+	m.to, m.used = slices.Grow(m.to[:0], len(nodes))[:len(nodes)], slices.Grow(m.used[:0], len(nodes))[:len(nodes)]
+	for n := range nodes {
+		m.to[n], m.used[n] = -1, false
+	}
+	for i := range pl.settler.Jobs { // a node of fixed jobs is itself
+		for _, share := range pl.settler.Jobs[i].Fixed {
+			n, _ := pl.s.Cluster.Index(share.Node)
+			m.to[n], m.used[n] = n, true
+		}
+	}
+	for _, p := range m.pairs {
+		if m.to[p.from] < 0 && !m.used[p.to] && pl.alike(p.from, p.to) {
+			m.to[p.from], m.used[p.to] = p.to, true
+		}
+	}
+	pl.nameOthers()
+	for _, i := range pl.order {
+		for k := range l.slots[i] {
+			l.slots[i][k].Node = m.to[l.slots[i][k].Node]
+		}
+	}
+}
+
+// countPairs lists which nodes of a layout have jobs from which nodes, those with
+// most GPUs first.
+func (pl *Placer) countPairs(l *layout) {
+	m := &pl.naming
+	if m.count == nil {
+		m.count = make(map[[2]int]int)
+	}
+	clear(m.count)
+	m.pairs = m.pairs[:0]
+	for _, i := range pl.order {
+		for _, a := range l.slots[i] {
+			for _, b := range pl.held[i] {
+				key := [2]int{a.Node, b.Node}
+				if m.count[key] == 0 {
+					m.pairs = append(m.pairs, pair{from: a.Node, to: b.Node})
+				}
+				m.count[key] += min(a.GPUs, b.GPUs)
+			}
+		}
+	}
+	for k := range m.pairs {
+		m.pairs[k].gpus = m.count[[2]int{m.pairs[k].from, m.pairs[k].to}]
+	}
+	slices.SortFunc(m.pairs, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(b.gpus, a.gpus), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
+}
+
+// alike reports whether two nodes could change their names.
+func (pl *Placer) alike(a, b int) bool {
+	x, y := &pl.s.Cluster.Nodes()[a], &pl.s.Cluster.Nodes()[b]
+	return x.GPUType == y.GPUType && x.Capacity == y.Capacity
+}
+
+// nameOthers lets the nodes without a name keep theirs, or else have the first
+// that is left.
+func (pl *Placer) nameOthers() {
+	m := &pl.naming
+	for n := range m.to {
+		if m.to[n] < 0 && !m.used[n] {
+			m.to[n], m.used[n] = n, true
+		}
+	}
+	for n := range m.to {
+		if m.to[n] >= 0 {
+			continue
+		}
+		for k := range m.used {
+			if !m.used[k] && pl.alike(n, k) {
+				m.to[n], m.used[k] = k, true
+				break
+			}
+		}
+	}
+}
