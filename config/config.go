@@ -47,7 +47,10 @@ type Generate struct {
 	Kind string
 	Jobs int           // 0: the kind's
 	Span time.Duration // of submissions; 0: the kind's
-	Load float64       // offered by jobs known by their duration; 0: the kind's
+	Load float64       // of kinds that have one: see workload.GenerateOptions; 0: the kind's
+	// Split and MultiGPU are of Synergy's kinds; empty: the kind's, "20-70-10".
+	Split    string
+	MultiGPU bool
 }
 
 // Jobs say what is done to the jobs of a trace.

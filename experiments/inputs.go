@@ -90,8 +90,10 @@ func (in *Inputs) generate(c *config.Config) ([]workload.Arrival, error) {
 	o.Seed = c.Sim.Seed
 	o.Jobs = cmp.Or(c.Generate.Jobs, o.Jobs)
 	o.Span = cmp.Or(c.Generate.Span, o.Span)
+	o.Load = cmp.Or(c.Generate.Load, o.Load)
+	o.Split, o.MultiGPU = cmp.Or(c.Generate.Split, o.Split), c.Generate.MultiGPU
 	if o.GPUs > 0 {
-		o.GPUs, o.Load = in.Cluster.GPUs(), cmp.Or(c.Generate.Load, o.Load)
+		o.GPUs = in.Cluster.GPUs()
 	}
 	all, err := workload.Generate(o)
 	if err != nil {

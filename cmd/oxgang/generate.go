@@ -17,6 +17,8 @@ type generation struct {
 	span time.Duration
 	gpus int
 	load float64
+	part string // of tasks, in Synergy's kinds
+	wide bool   // more GPUs than one, in Synergy's kinds
 	to   target
 }
 
@@ -25,7 +27,8 @@ func generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "generate", Short: "Write a made-up trace; the same seed gives the same one",
 		Example: `  oxgang trace generate --kind newtrace-like --seed 7 -o w.jsonl
-  oxgang trace generate --kind fixed-duration --jobs 1000 --gpus 64 --load 0.8`,
+  oxgang trace generate --kind fixed-duration --jobs 1000 --gpus 64 --load 0.8
+  oxgang trace generate --kind synergy --split 50-0-50 --load 4 --multi-gpu`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := g.to.check(); err != nil {
@@ -54,7 +57,9 @@ func generateCommand() *cobra.Command {
 	f.IntVar(&g.jobs, "jobs", 0, "jobs; 0: the kind's number")
 	f.DurationVar(&g.span, "span", 0, "time over which jobs are submitted; 0: the kind's")
 	f.IntVar(&g.gpus, "gpus", 0, "GPUs of the cluster that fixed-duration jobs load; 0: the kind's")
-	f.Float64Var(&g.load, "load", 0, "load that fixed-duration jobs offer; 0: the kind's")
+	f.Float64Var(&g.load, "load", 0, "load that fixed-duration jobs offer, or synergy jobs an hour; 0: the kind's")
+	f.StringVar(&g.part, "split", "", "parts of image-language-speech of Synergy's kinds, as 20-70-10; empty: the kind's")
+	f.BoolVar(&g.wide, "multi-gpu", false, "jobs of Synergy's kinds ask for 1 to 16 GPUs as in Philly, not for 1")
 	g.to.flags(cmd)
 	complete(cmd, "kind", kindNames())
 	return cmd
@@ -66,9 +71,12 @@ func (g *generation) options(cmd *cobra.Command) (workload.GenerateOptions, erro
 		return workload.GenerateOptions{}, err
 	}
 	o := workload.DefaultGenerateOptions(g.kind)
-	for _, name := range []string{"gpus", "load"} {
-		if o.GPUs == 0 && cmd.Flags().Changed(name) {
-			return o, misused("--%s says nothing to kind %s, whose jobs are known by their application", name, g.kind)
+	for _, of := range []struct {
+		name string
+		has  bool
+	}{{"gpus", o.GPUs > 0}, {"load", o.Load > 0}, {"split", o.Split != ""}, {"multi-gpu", o.Split != ""}} {
+		if !of.has && cmd.Flags().Changed(of.name) {
+			return o, misused("--%s says nothing to kind %s, which has no such thing", of.name, g.kind)
 		}
 	}
 	o.Seed = g.seed
@@ -76,6 +84,7 @@ func (g *generation) options(cmd *cobra.Command) (workload.GenerateOptions, erro
 	o.Span = cmp.Or(g.span, o.Span)
 	o.GPUs = cmp.Or(g.gpus, o.GPUs)
 	o.Load = cmp.Or(g.load, o.Load)
+	o.Split, o.MultiGPU = cmp.Or(g.part, o.Split), g.wide
 	return o, o.Validate()
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -124,7 +125,7 @@ func check(c *config.Config) error {
 		}
 	}
 	if c.Trace == "" {
-		errs = append(errs, checkKind(c.Generate.Kind), checkLoad(&c.Generate))
+		errs = append(errs, checkKind(c.Generate.Kind), checkLoad(&c.Generate), checkSplit(&c.Generate))
 	}
 	return errors.Join(errs...)
 }
@@ -160,8 +161,25 @@ func checkKind(name string) error {
 
 // checkLoad returns an error if a load is asked for that would change nothing.
 func checkLoad(g *config.Generate) error {
-	if g.Load > 0 && workload.DefaultGenerateOptions(g.Kind).GPUs == 0 {
-		return fmt.Errorf("generate.load %v says nothing to kind %s, whose jobs are known by their application", g.Load, g.Kind)
+	if g.Load > 0 && workload.DefaultGenerateOptions(g.Kind).Load == 0 {
+		return fmt.Errorf("generate.load %v says nothing to kind %s, which has no load", g.Load, g.Kind)
+	}
+	return nil
+}
+
+// checkSplit returns an error if what only Synergy's kinds have is asked for of
+// another, or is not to be understood.
+func checkSplit(g *config.Generate) error {
+	o := workload.DefaultGenerateOptions(g.Kind)
+	switch {
+	case g.Split == "" && !g.MultiGPU:
+		return nil
+	case o.Split == "":
+		return fmt.Errorf("generate.split and generate.multi-gpu say nothing to kind %s, want synergy or synergy-static", g.Kind)
+	}
+	o.Split = cmp.Or(g.Split, o.Split)
+	if err := o.Validate(); err != nil {
+		return fmt.Errorf("generate.%w", err)
 	}
 	return nil
 }
@@ -175,6 +193,8 @@ func contradictions(c *config.Config) error {
 		{"trace", "generate.jobs"},
 		{"trace", "generate.span"},
 		{"trace", "generate.load"},
+		{"trace", "generate.split"},
+		{"trace", "generate.multi-gpu"},
 		{"public", "estimate.mode"},
 	} {
 		if from := c.Origin(p[0]); c.IsSet(p[0]) && from == c.Origin(p[1]) && chosen(c.Get(p[0])) {
