@@ -5,6 +5,7 @@ import (
 
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/placement/shares"
 	"github.com/oxgang/oxgang/policy"
 )
@@ -21,28 +22,24 @@ const whole = 1 - 1e-6
 // leaves all to the placer.
 //
 // Its solution may divide GPUs. Deviation: a job it divides gets whole GPUs, on as
-// few nodes as can be, and where its cell has no room there, a smaller one,
-// because a GPU is not shared (§4.1.3).
+// few nodes as can be, because a GPU is not shared (§4.1.3). Where cells then have
+// no room, the jobs of each node settle on the best that have.
 func (p *Policy) deploy(ctx context.Context, s *policy.Snapshot, plan *policy.Plan) error {
 	g := &p.packing
 	g.reset(len(p.tenants))
 	p.keep(s)
-	want := make([]int, len(p.tenants))
-	for k := range p.tenants {
-		want[k] = p.tenants[k].level
-	}
 	for kind := range p.cluster.Types() {
 		divided, err := p.spread(ctx, s, kind)
 		if err != nil || divided == nil {
 			return err
 		}
 		for _, k := range divided.parts {
-			p.settle(s, k)
+			p.mend(s, k)
 		}
 	}
-	p.raise(want)
-	plan.Fungible = false
+	p.settle(s, plan)
 	p.place(s, plan)
+	plan.Fungible = false
 	plan.Stats.Objective, _ = worth(p.tenants)
 	plan.Stats.Gap = (plan.Stats.Bound - plan.Stats.Objective) / max(1, plan.Stats.Objective)
 	return nil
@@ -170,32 +167,49 @@ func (m *spreading) divide(p *Policy, sol *lp.Solution) {
 	}
 }
 
-// settle puts tenant k where it fits best with the largest cell that it may have
-// and that fits.
-func (p *Policy) settle(s *policy.Snapshot, k int) {
-	for level := p.tenants[k].level; level >= 0; level-- {
+// mend puts tenant k where it fits best with the largest cell that it may have and
+// that fits, or else where its GPUs do.
+func (p *Policy) mend(s *policy.Snapshot, k int) {
+	t := &p.tenants[k]
+	for level := t.level; level >= 0; level-- {
 		if p.fit(s, k, level) {
 			return
 		}
 	}
-	p.force(s, k)
+	g := &p.packing
+	if slots, ok := g.nodes.BestFitGPUs(p.cluster.Types()[t.kind].Type, t.gpus, g.held(s.Jobs[t.index])); ok {
+		g.take(k, slots, t.cells[0].per())
+	}
 }
 
-// raise gives the tenants that have less than the first program gave them the
-// largest of its cells that their nodes have room for.
-func (p *Policy) raise(want []int) {
-	g := &p.packing
+// settle lets the tenants of each node settle on their best cells together. What
+// has no room even for its first cell loses its place.
+func (p *Policy) settle(s *policy.Snapshot, plan *policy.Plan) {
+	p.settler.Read(s, plan)
 	for k := range p.tenants {
 		t := &p.tenants[k]
-		if g.slots[k] == nil || t.level == want[k] {
+		row := &p.settler.Jobs[t.index]
+		if len(row.Cells) > 0 {
+			row.Slots = append(row.Slots, p.packing.slots[k]...)
+		}
+	}
+	p.settler.Settle()
+	for k := range p.tenants {
+		t := &p.tenants[k]
+		row := &p.settler.Jobs[t.index]
+		switch {
+		case len(row.Cells) == 0 || p.packing.slots[k] == nil:
+			continue
+		case row.Cell < 0:
+			p.packing.slots[k] = nil
 			continue
 		}
-		g.nodes.GiveAll(g.slots[k], t.cells[t.level].per())
-		for level := want[k]; level > t.level; level-- {
-			if g.nodes.Fits(g.slots[k], t.cells[level].per()) {
-				t.level = level
-			}
+		got := &row.Cells[row.Cell]
+		worth := t.cells[0].worth * got.Value
+		if len(row.Cells) == 1 {
+			worth = t.cells[0].worth
 		}
-		g.nodes.TakeAll(g.slots[k], t.cells[t.level].per())
+		t.cells = []cell{t.cells[0], {Cell: perf.Cell{CPUs: got.CPUs, Memory: got.Memory}, worth: worth}}
+		t.level = 1
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/opt/exact"
+	"github.com/oxgang/oxgang/policy/queue"
 )
 
 // A Mechanism says how the jobs that run share CPUs and memory.
@@ -82,4 +83,10 @@ func (o *Options) Validate() error {
 }
 
 // Orders returns what Options.Order takes.
-func Orders() []string { return []string{"fifo", "srtf", "las", "ftf", "drf", "tetris"} }
+func Orders() []string {
+	var names []string
+	for _, o := range queue.Orders() {
+		names = append(names, o.Name)
+	}
+	return names
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/opt/engine"
+	"github.com/oxgang/oxgang/placement/shares"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
 )
@@ -22,19 +23,24 @@ type Policy struct {
 	rows    map[job.ID]*row
 	program program
 	packing packing
+	settler shares.Settler // of opt
 	greedy  greedy
 	tenants []tenant // of this round
 	round   int      // rounds so far
 	gone    []*row   // of jobs that stopped running in this round
 }
 
-// New returns a Synergy policy, or an error that joins all complaints about o.
+// New returns a Synergy policy: a Policy, or that of the public code if its rules
+// are asked for. It returns an error that joins all complaints about o.
 func New(o Options) (policy.Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("synergy: %w", err)
 	}
 	if err := engine.Check(o.Solver); err != nil {
 		return nil, fmt.Errorf("synergy: %w", err)
+	}
+	if o.Rules == PublicCode {
+		return newPublic(o), nil
 	}
 	order, err := queue.FindOrder(o.Order)
 	if err != nil {
