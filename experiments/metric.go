@@ -23,6 +23,7 @@ type measured struct {
 	jcts    []float64 // hours, of jobs that are done
 	rhos    []float64
 	millis  []float64 // policy time per round
+	gaps    []float64 // per round with a bound
 	sizes   []int32   // GPUs the job with the longest JCT held, one after the other; never empty
 	jct     float64   // its JCT, hours
 }
@@ -40,6 +41,8 @@ var metricTable = []metric{
 	{"rho_unfair_pct", "jobs of all runs whose rho is above 1, percent", unfair},
 	{"policy_p50_ms", "policy time per round, median of all rounds", policyQuantile(0.5)},
 	{"policy_p95_ms", "policy time per round, 95th percentile of all rounds", policyQuantile(0.95)},
+	{"bound_gap_worst_pct", "most by which a round's plan, as placed, falls short of its bound on the sum of relative speeds, percent", func(runs []measured) float64 { return 100 * slices.Max(append(pool(runs, gapsOf), 0)) }},
+	{"bound_gap_mean_pct", "the same, mean over all rounds", meanGap},
 	{"longest_resizes", "how often the job with the longest JCT changed its number of GPUs", resizes},
 	{"longest_shrinks", "how often it went on with fewer GPUs", shrinks},
 	{"longest_gpus_max", "most GPUs that job ever held", func(runs []measured) float64 { return float64(slices.Max(longest(runs).sizes)) }},
@@ -102,6 +105,16 @@ func worstRho(runs []measured) float64 {
 
 func unfair(runs []measured) float64 {
 	return 100 * fairness.UnfairFraction(pool(runs, func(m *measured) []float64 { return m.rhos }))
+}
+
+func gapsOf(m *measured) []float64 { return m.gaps }
+
+func meanGap(runs []measured) float64 {
+	all, sum := pool(runs, gapsOf), 0.0
+	for _, g := range all {
+		sum += g
+	}
+	return 100 * sum / float64(max(1, len(all)))
 }
 
 func policyQuantile(q float64) func([]measured) float64 {
@@ -173,6 +186,7 @@ func measure(r *Run) measured {
 			o.rhos = append(o.rhos, j.Rho)
 		}
 	}
+	o.gaps = r.Gaps
 	for _, d := range r.PolicyTimes {
 		o.millis = append(o.millis, float64(d)/float64(time.Millisecond))
 	}

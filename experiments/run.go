@@ -27,6 +27,7 @@ type Run struct {
 	Result      *metrics.Result
 	PolicyTimes []time.Duration // per round; not deterministic
 	Refused     []string        // plans that were refused, and why
+	Gaps        []float64       // per round with a bound: see gaps
 	Unfinished  bool            // the context or the horizon ended it
 }
 
@@ -104,7 +105,7 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 		return nil, err
 	}
 	watch := &watcher{run}
-	err = s.Run(ctx, &bounded{measured.through(world), c.Horizon}, append([]scheduler.Observer{rec, watch}, obs...)...)
+	err = s.Run(ctx, &bounded{measured.through(world), c.Horizon}, append([]scheduler.Observer{rec, watch, gaps{run}}, obs...)...)
 	if errors.Is(err, errHorizon) || ctx.Err() != nil {
 		run.Unfinished, err = true, nil
 	}

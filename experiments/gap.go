@@ -1,0 +1,54 @@
+package experiments
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// gaps notes by how much each round's plan, as it was placed, falls short of the
+// bound that its policy proved: 1 - the sum of jobs' speeds, each relative to that
+// with its GPU-proportional share, over the bound on that sum. Rounds without a
+// bound, and clusters that do not count CPUs, have none.
+type gaps struct{ run *Run }
+
+// Event implements scheduler.Observer.
+func (gaps) Event(time.Time, scheduler.Event) {}
+
+// Round implements scheduler.Observer.
+func (g gaps) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
+	if p.Stats.Bound <= 0 || !s.Cluster.Types()[0].Counts() {
+		return
+	}
+	sum := 0.0
+	for i, j := range s.Jobs {
+		sum += relative(s, j, &p.Jobs[i].Allocation)
+	}
+	g.run.Gaps = append(g.run.Gaps, 1-sum/p.Stats.Bound)
+}
+
+// relative returns the believed speed of a job on an allocation over that with the
+// GPU-proportional share, times the job's weight; 0 without GPUs, and the weight
+// where nothing is known.
+func relative(s *policy.Snapshot, j *policy.Job, a *cluster.Allocation) float64 {
+	t, ok := s.Cluster.Type(a.GPUType)
+	if !ok || a.GPUs == 0 {
+		return 0
+	}
+	weight := max(0, j.Weight)
+	if weight == 0 {
+		weight = 1
+	}
+	if j.Perf == nil {
+		return weight
+	}
+	b := job.BatchSize{Local: max(1, j.BatchSize/a.GPUs)}
+	fair := j.Perf.Throughput(t.Proportional(a.Configuration), b)
+	if fair <= 0 {
+		return weight
+	}
+	return weight * j.Perf.Throughput(*a, b) / fair
+}
