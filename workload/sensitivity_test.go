@@ -164,14 +164,12 @@ func TestCheckSensitivity(t *testing.T) {
 		{cluster.Resources{GPUs: 1, CPUs: 5, Memory: 62_500_000_000}, "application both: cpu_axis: measured with 6 CPUs, the largest node has 5: leave out the rows beyond, or is it another server's file?"},
 		{cluster.Resources{GPUs: 1, CPUs: 6, Memory: 9e9}, "application both: mem_axis_gb: it runs with 62.5 GB or more, the largest node has 9\napplication none: mem_axis_gb: it runs with 10 GB or more, the largest node has 9"},
 	} {
-		err := c.CheckSensitivity(tc.largest)
-		if got := ""; err != nil {
+		got := ""
+		if err := c.CheckSensitivity(tc.largest); err != nil {
 			got = err.Error()
-			if got != tc.want {
-				t.Errorf("%+v: got error %s, want %q", tc.largest, got, tc.want)
-			}
-		} else if tc.want != "" {
-			t.Errorf("%+v: no error, want %q", tc.largest, tc.want)
+		}
+		if got != tc.want {
+			t.Errorf("%+v: got error %q, want %q", tc.largest, got, tc.want)
 		}
 	}
 	if err := Default().CheckSensitivity(cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500e9}); err != nil {
