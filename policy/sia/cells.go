@@ -88,9 +88,11 @@ func (p *Policy) cellsOf(r *row, i int) []cell {
 	return r.cells[i]
 }
 
-// layCells returns column i with each cell that the job may have. One that never
-// gives GPUs back could never give CPUs back either, so it gets no more than its
-// share, which others then still find theirs beside.
+// layCells returns column i with each cell that the job may have.
+//
+// Whole nodes come with all they have: what the job left of it, no other could
+// use. A job that never gives GPUs back could never give CPUs back either, so it
+// gets no more than its share, beside which others find theirs.
 //
 // Deviation: a job that is fed less keeps the batch size that is best where
 // nothing limits it, so its goodput is too low by what a smaller one would give,
@@ -98,24 +100,35 @@ func (p *Policy) cellsOf(r *row, i int) []cell {
 func (p *Policy) layCells(r *row, i int) []cell {
 	c, j := r.columns[i], r.job
 	t, h := &p.cluster.Types()[c.resource], p.hosts[c.resource]
-	g, rate := p.goodputOf(r, i), 1.0
-	share := t.Proportional(c.Configuration)
+	g, share := p.goodputOf(r, i), t.Proportional(c.Configuration)
 	if g == 0 {
 		return []cell{}
 	}
 	if !sensitive(j) {
 		return []cell{newCell(share.CPUs, share.Memory, g, h)}
 	}
-	rate = speed(j, c.Configuration) / float64(c.GPUs)
+	rate := speed(j, c.Configuration) / float64(c.GPUs)
 	matrix := j.Cells(rate, t, (c.GPUs+c.Nodes-1)/c.Nodes)
 	if j.NonPreemptive {
-		matrix = matrix[:min(1, len(matrix))]
+		matrix = withinShare(matrix, t)
+	}
+	if c.GPUs == c.Nodes*t.PerNode && len(matrix) > 0 {
+		return []cell{newCell(share.CPUs, share.Memory, g*(matrix[0].Rate/rate), h)}
 	}
 	cells := make([]cell, 0, len(matrix))
 	for _, m := range matrix {
 		cells = append(cells, newCell(float64(c.GPUs)*m.CPUs, int64(c.GPUs)*m.Memory, g*(m.Rate/rate), h))
 	}
 	return cells
+}
+
+// withinShare returns the first of a job's cells, which asks for no more than the
+// share unless the job does not run with that: then none.
+func withinShare(matrix []perf.Cell, t *cluster.TypeInfo) []perf.Cell {
+	if len(matrix) > 0 && matrix[0].CPUs <= t.Share.CPUs && matrix[0].Memory <= t.Share.Memory {
+		return matrix[:1]
+	}
+	return nil
 }
 
 func newCell(cpus float64, memory int64, goodput float64, h host) cell {
@@ -159,6 +172,20 @@ func (p *Policy) uses(r *row, i, n int) []mmkp.Use {
 		return nil
 	}
 	return p.cellsOf(r, i)[n].uses[:]
+}
+
+// holds returns the GPUs that a job holds; where it has the CPUs or memory of more,
+// as many as that.
+//
+// Deviation: with the CPUs of eight GPUs on four, a job that waits for input is as
+// fast as on eight, because it could otherwise never grow past them to sixteen.
+func (p *Policy) holds(j *policy.Job) float64 {
+	gpus := float64(j.Allocation.GPUs)
+	if k := p.resource(j.Allocation.GPUType); k >= 0 && p.counts(k) {
+		share := &p.cluster.Types()[k].Share
+		gpus = max(gpus, j.Allocation.CPUs/share.CPUs, float64(j.Allocation.Memory)/float64(share.Memory))
+	}
+	return gpus
 }
 
 // grant returns the allocation of column i with cell n. Where CPUs do not count

@@ -15,11 +15,15 @@ import (
 	"github.com/oxgang/oxgang/policy/policytest"
 )
 
-// server returns a cluster of one of the paper's servers: 8 V100, 24 CPUs,
-// 500 GB. Source: Synergy §5.1.
-func server(t testing.TB) *cluster.Cluster {
+// servers returns a cluster of the paper's servers: 8 V100, 24 CPUs, 500 GB each.
+// Source: Synergy §5.1.
+func servers(t testing.TB, n int) *cluster.Cluster {
 	t.Helper()
-	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "v100", Capacity: cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500e9}}})
+	var nodes []cluster.Node
+	for i := range n {
+		nodes = append(nodes, cluster.Node{ID: cluster.NodeID(fmt.Sprint(i)), GPUType: "v100", Capacity: cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500e9}})
+	}
+	c, err := cluster.New(nodes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +35,7 @@ func server(t testing.TB) *cluster.Cluster {
 func fed(id job.ID, rates []float64, set ...func(*job.Spec)) *policy.Job {
 	j := waiting(id, linear{}, set...)
 	j.Sensitivity = &perf.Sensitivity{}
+	j.Sensitivity.Input = j.Input
 	for i, r := range rates {
 		j.Sensitivity.CPUs = append(j.Sensitivity.CPUs, perf.CPURate{CPUs: float64(i + 1), Rate: r / 10})
 	}
@@ -69,6 +74,14 @@ func TestPlan_chooses_CPUs_with_GPUs(t *testing.T) {
 			[]*policy.Job{fed("a", rising, rigid(4), func(s *job.Spec) { s.NonPreemptive = true })},
 			"(1, 4, v100) 12 ",
 		},
+		"a whole node comes with its CPUs": {
+			[]*policy.Job{fed("a", []float64{10}, rigid(8))},
+			"(1, 8, v100) 24 ",
+		},
+		"a job that may not be preempted and does not run with its share waits": {
+			[]*policy.Job{fed("a", rising, rigid(4), func(s *job.Spec) { s.NonPreemptive, s.Input.Working = true, 63e9 })},
+			"(none) 0 ",
+		},
 		"a reservation has its share": {
 			[]*policy.Job{fed("a", rising, func(s *job.Spec) { s.Reservation = on(1, 2, "v100") })},
 			"(1, 2, v100) 6 ",
@@ -76,7 +89,7 @@ func TestPlan_chooses_CPUs_with_GPUs(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := allocations(t, newPolicy(t, DefaultOptions()), snapshot(server(t), test.jobs...)); got != test.want {
+			if got := allocations(t, newPolicy(t, DefaultOptions()), snapshot(servers(t, 1), test.jobs...)); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -86,7 +99,7 @@ func TestPlan_chooses_CPUs_with_GPUs(t *testing.T) {
 func TestPlan_without_cells_leaves_CPUs_to_others(t *testing.T) {
 	o := DefaultOptions()
 	o.Cells = false
-	s := snapshot(server(t), fed("a", []float64{1, 2, 3, 4, 5, 6}, rigid(4)), waiting("b", linear{}, rigid(4)))
+	s := snapshot(servers(t, 1), fed("a", []float64{1, 2, 3, 4, 5, 6}, rigid(4)), waiting("b", linear{}, rigid(4)))
 	if got, want := allocations(t, newPolicy(t, o), s), "(1, 4, v100) 0 (1, 4, v100) 0 "; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -98,7 +111,7 @@ func TestPlan_resizes_without_restart(t *testing.T) {
 	a.Allocation.CPUs, a.Allocation.Memory = 12, 250e9
 	a.Restarts, a.RestartOverhead = 1, 40*time.Minute
 	p := newPolicy(t, DefaultOptions())
-	if got, want := allocations(t, p, snapshot(server(t), a)), "(1, 4, v100) 24 "; got != want {
+	if got, want := allocations(t, p, snapshot(servers(t, 1), a)), "(1, 4, v100) 24 "; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	r := p.rows["a"]
@@ -114,9 +127,21 @@ func TestPlan_resizes_without_restart(t *testing.T) {
 	}
 }
 
+// With the CPUs of eight GPUs on four, a job may grow to sixteen; with those of
+// four it may grow to eight, which are no better than more CPUs for its four.
+func TestPlan_grows_from_CPUs(t *testing.T) {
+	for cpus, want := range map[float64]string{24: "(2, 16, v100) 48 ", 12: "(1, 4, v100) 24 "} {
+		a := holding(fed("a", []float64{1, 2, 3, 4, 5, 6}), on(1, 4, "v100"))
+		a.Allocation.CPUs, a.Allocation.Memory = cpus, 250e9
+		if got := allocations(t, newPolicy(t, DefaultOptions()), snapshot(servers(t, 2), a)); got != want {
+			t.Errorf("with %g CPUs: got %s, want %s", cpus, got, want)
+		}
+	}
+}
+
 // Capacities have a tolerance in the program; memory has none in a plan.
 func TestTrim_takes_back_bytes(t *testing.T) {
-	c := server(t)
+	c := servers(t, 1)
 	p := newPolicy(t, DefaultOptions())
 	if err := p.meet(c); err != nil {
 		t.Fatal(err)

@@ -150,11 +150,11 @@ func (r *row) least(i int) bool { return r.columns[i].GPUs == r.start[r.columns[
 // limit returns the most GPUs a job may have this round: Growth times what it
 // holds, and its minimum if it holds nothing.
 func (p *Policy) limit(j *policy.Job) int {
-	now := j.Allocation.GPUs
+	now := p.holds(j)
 	if p.o.Rules.HistoricGrowth {
-		now = j.Status.MaxGPUs
+		now = float64(j.Status.MaxGPUs)
 	}
-	most := max(1, int(p.o.Growth*float64(now)))
+	most := max(1, int(p.o.Growth*now))
 	if j.Spec.MaxGPUs > 0 {
 		most = min(most, j.Spec.MaxGPUs)
 	}
