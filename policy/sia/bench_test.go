@@ -3,6 +3,7 @@ package sia
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -56,6 +57,37 @@ func report(t cluster.GPUType, nodes, gpus, local int, compute, sync float64) *j
 	}
 }
 
+// feed makes nodes count CPUs and memory, three CPUs and 62.5 GB for each GPU, and
+// two jobs of three sensitive: they need 1 to 12 CPUs per GPU, and every other one
+// of them reads from storage what is not cached.
+func (w *crowd) feed(b *testing.B) {
+	nodes := slices.Clone(w.s.Cluster.Nodes())
+	for i := range nodes {
+		has := &nodes[i].Capacity
+		has.CPUs, has.Memory = 3*float64(has.GPUs), int64(has.GPUs)*62.5e9
+	}
+	c, err := cluster.New(nodes)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w.s.Cluster = c
+	r := rng.Stream(1, "feed")
+	for i, j := range w.s.Jobs {
+		if i%3 == 0 {
+			continue
+		}
+		taken := speed(j, on(1, 1, "a100"))
+		need := 1 + r.IntN(12)
+		j.Sensitivity = &perf.Sensitivity{Input: job.Input{Working: 20e9}}
+		for n := range need {
+			j.Sensitivity.CPUs = append(j.Sensitivity.CPUs, perf.CPURate{CPUs: float64(n + 1), Rate: taken * float64(n+1) / float64(need)})
+		}
+		if i%3 == 1 {
+			j.Sensitivity.Dataset, j.Sensitivity.Storage = 100e9+int64(r.IntN(400))*1e9, taken*r.Float64()
+		}
+	}
+}
+
 // believe gives job i a new row with what is known now.
 func (w *crowd) believe(i int) {
 	row := *w.s.Jobs[i]
@@ -67,8 +99,9 @@ func (w *crowd) believe(i int) {
 // next carries out a plan; a tenth of the jobs measure something new.
 func (w *crowd) next(plan *policy.Plan) {
 	for i, j := range w.s.Jobs {
-		if c := plan.Jobs[i].Allocation.Configuration; c != j.Allocation.Configuration {
-			w.s.Jobs[i] = holding(j, c)
+		if a := plan.Jobs[i].Allocation; a != j.Allocation {
+			w.s.Jobs[i] = holding(j, a.Configuration)
+			w.s.Jobs[i].Allocation = a
 		}
 	}
 	w.s.Round++
@@ -86,26 +119,43 @@ func (w *crowd) next(plan *policy.Plan) {
 // BenchmarkPlan plans rounds on clusters of growing size.
 func BenchmarkPlan(b *testing.B) {
 	for _, gpus := range []int{64, 2048, 10000} {
+		b.Run(fmt.Sprintf("policy=sia/gpus=%d", gpus), func(b *testing.B) { newCrowd(b, gpus).bench(b) })
+	}
+}
+
+// BenchmarkPlanCells plans rounds in which CPUs and memory count: nine resources.
+func BenchmarkPlanCells(b *testing.B) {
+	for _, gpus := range []int{64, 512, 2048} {
 		b.Run(fmt.Sprintf("policy=sia/gpus=%d", gpus), func(b *testing.B) {
-			w, p := newCrowd(b, gpus), newPolicy(b, DefaultOptions())
-			round := func() *policy.Plan {
-				plan, err := p.Plan(b.Context(), w.s)
-				if err != nil {
-					b.Fatal(err)
-				}
-				return plan
-			}
-			for range 10 { // until the jobs have grown
-				w.next(round())
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				plan := round()
-				b.StopTimer()
-				w.next(plan)
-				b.StartTimer()
-			}
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rounds/s")
+			w := newCrowd(b, gpus)
+			w.feed(b)
+			w.bench(b)
 		})
 	}
+}
+
+func (w *crowd) bench(b *testing.B) {
+	p := newPolicy(b, DefaultOptions())
+	mean, worst := 0.0, 0.0
+	round := func() *policy.Plan {
+		plan, err := p.Plan(b.Context(), w.s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return plan
+	}
+	for range 10 { // until the jobs have grown
+		w.next(round())
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		plan := round()
+		b.StopTimer()
+		mean, worst = mean+plan.Stats.Gap, max(worst, plan.Stats.Gap)
+		w.next(plan)
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rounds/s")
+	b.ReportMetric(100*mean/float64(b.N), "%gap-mean")
+	b.ReportMetric(100*worst, "%gap-worst")
 }
