@@ -210,6 +210,37 @@ func TestPlan_big_job_joins_parts(t *testing.T) {
 	}
 }
 
+// A non-preemptive job joins parts until they have the CPUs and memory it holds.
+func TestPlan_parts_have_the_CPUs_of_non_preemptive_jobs(t *testing.T) {
+	for name, test := range map[string]struct {
+		cpus   float64
+		memory int64
+		want   string
+	}{
+		"a part has them":         {20, 300e9, "8: j00"},
+		"a part has too few CPUs": {30, 300e9, "16: j00"},
+		"a part lacks memory":     {20, 600e9, "16: j00"},
+	} {
+		s := newSetting(t, pop.Options{Parts: 2, Split: pop.Random, Seed: 3}, 2)
+		for i := range s.nodes {
+			s.nodes[i].Capacity.CPUs, s.nodes[i].Capacity.Memory = 24, 500e9
+		}
+		s.submit(4)
+		j := s.jobs[0]
+		j.NonPreemptive, j.Phase = true, job.Running
+		j.Allocation = cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: "a100"}, CPUs: test.cpus, Memory: test.memory}
+		got := ""
+		for _, shown := range s.play(s.nodes...) {
+			if strings.Contains(shown, "j00") {
+				got = shown
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: its part is %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 func TestNew_explains_what_is_wrong(t *testing.T) {
 	_, err := pop.New(pop.Options{Split: "even"}, ofSia)
 	const want = "pop: parts 0, want 1 to 4096\nsplit \"even\", want \"random\" or \"balanced\""
