@@ -100,7 +100,8 @@ type Cell struct {
 // with no more of anything: by ascending rate. CPUs are those of measured points,
 // memory is the least that does, and both are at most those of most. The first
 // cell asks for no more than the share of anything, unless the job does not run
-// with its share: then all cells ask for more, and there may be none.
+// with its share: then all cells ask for more, and there may be none. What nothing
+// is known of, CPUs without a curve or memory without an input, is as in the share.
 func (s *Sensitivity) Cells(rate float64, share, most cluster.Resources) []Cell {
 	fair := math.Min(rate, s.Rate(share.CPUs, share.Memory))
 	cells := []Cell{}
@@ -110,6 +111,14 @@ func (s *Sensitivity) Cells(rate float64, share, most cluster.Resources) []Cell 
 	for _, r := range s.levels(rate, share, most) {
 		if c, ok := s.cell(r, most); ok && r > fair*(1+1e-9) {
 			cells = append(cells, c)
+		}
+	}
+	for i := range cells {
+		if len(s.CPUs) == 0 {
+			cells[i].CPUs = share.CPUs
+		}
+		if s.Input == (job.Input{}) {
+			cells[i].Memory = share.Memory
 		}
 	}
 	return pareto(cells)

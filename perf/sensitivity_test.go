@@ -2,6 +2,7 @@ package perf_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -55,6 +56,22 @@ func TestSensitivityCells(t *testing.T) {
 	for i := range want {
 		if d := got[i].Memory - want[i].Memory; got[i].CPUs != want[i].CPUs || got[i].Rate != want[i].Rate || d < 0 || d > 2 {
 			t.Errorf("cell %d: %v, want %v", i, got[i], want[i])
+		}
+	}
+}
+
+// What nothing is known of is not taken from a job.
+func TestCells_have_their_share_of_what_is_not_known(t *testing.T) {
+	share := cluster.Resources{CPUs: 3, Memory: 60 * gb}
+	curve := []perf.CPURate{{CPUs: 1, Rate: 10}}
+	for want, s := range map[perf.Cell]perf.Sensitivity{
+		{CPUs: 3, Memory: 60 * gb, Rate: 10}: {},
+		{CPUs: 1, Memory: 60 * gb, Rate: 10}: {CPUs: curve},
+		{CPUs: 3, Memory: 20 * gb, Rate: 10}: {Input: job.Input{Working: 20 * gb}},
+		{CPUs: 1, Memory: 20 * gb, Rate: 10}: {CPUs: curve, Input: job.Input{Working: 20 * gb}},
+	} {
+		if got := s.Cells(10, share, cluster.Resources{CPUs: 24, Memory: 500 * gb}); !slices.Equal(got, []perf.Cell{want}) {
+			t.Errorf("got %v, want %v alone", got, want)
 		}
 	}
 }
