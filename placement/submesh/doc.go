@@ -47,8 +47,10 @@
 //
 // # CPUs and memory
 //
-// They do not decide where a job goes. On nodes that count them the jobs of a node
-// share them by need, when all GPUs are placed: see shares.Settler.
+// Where nodes count them, a job of a part of a node goes to one that has the CPUs
+// and memory that the plan names left, if there is one, before one that has GPUs
+// alone. They never keep a job from running, and move none that may stay. When all
+// GPUs are placed, the jobs of a node share what it has by need: see shares.Settler.
 //
 //	paper                     here
 //	partial-node allocation   single

@@ -42,13 +42,20 @@ func (pl *Placer) poolAt(p piece) *pool { return &pl.pools[pl.claims[p.job].pool
 // give gives g GPUs of a node to a job.
 func (pl *Placer) give(job, node, g int32) {
 	pl.take(node, g)
+	pl.feed(job, node, g)
 	c := &pl.claims[job]
 	c.slots = append(c.slots, slot{node, g})
 }
 
 // placeOnOne places a piece on the node it fits best.
 func (pl *Placer) placeOnOne(p piece) bool {
-	n := pl.poolAt(p).fit(int(p.size))
+	n := int32(-1)
+	if pl.counts {
+		n = pl.fitFed(p)
+	}
+	if n < 0 {
+		n = pl.poolAt(p).fit(int(p.size))
+	}
 	if n < 0 {
 		return false
 	}
@@ -89,6 +96,7 @@ func (pl *Placer) giveBack(job int32, but int) {
 	c := &pl.claims[job]
 	for _, s := range c.slots[but:] {
 		pl.take(s.node, -s.gpus)
+		pl.feed(job, s.node, -s.gpus)
 	}
 	c.slots = c.slots[:but]
 }
@@ -217,6 +225,7 @@ func (pl *Placer) displace(i int32) {
 	held := pl.s.Jobs[i].Placement
 	for k, n := range c.where.at {
 		pl.take(n, -int32(held[k].GPUs))
+		pl.feed(i, n, -int32(held[k].GPUs))
 	}
 	c.state = moving
 	pl.enqueue(int(i))

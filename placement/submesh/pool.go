@@ -31,6 +31,10 @@ func (pl *Placer) adopt(c *cluster.Cluster) {
 	pl.nodes, pl.tenants = make([]node, len(c.Nodes())), make([][]int32, len(c.Nodes()))
 	pl.pools = make([]pool, len(c.Types()))
 	pl.counts = slices.ContainsFunc(c.Types(), func(t cluster.TypeInfo) bool { return t.Counts() })
+	pl.room = nil
+	if pl.counts {
+		pl.room = make([]cluster.Resources, len(c.Nodes()))
+	}
 	index := make(map[cluster.GPUType]int)
 	for i, t := range c.Types() {
 		index[t.Type] = i

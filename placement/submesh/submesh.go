@@ -34,6 +34,7 @@ type Placer struct {
 	memo    []memo // of the last round with a change, in the order of its jobs
 	counts  bool   // some nodes count CPUs and memory
 	host    shares.Settler
+	room    []cluster.Resources // by node: CPUs and memory that the plan leaves, as far as placed
 
 	// Of the round being placed:
 	s       *policy.Snapshot
@@ -143,6 +144,9 @@ func (pl *Placer) claim() error {
 	for i := range pl.nodes {
 		pl.nodes[i].free = pl.nodes[i].size
 	}
+	for i := range pl.room {
+		pl.room[i] = pl.cluster.Nodes()[i].Capacity
+	}
 	for i := range pl.claims { // what must stay comes before what may
 		if c := &pl.claims[i]; c.state == fixed && !pl.occupy(i) {
 			if len(pl.p.Jobs[i].Placement) > 0 {
@@ -200,6 +204,9 @@ func (pl *Placer) occupy(i int) bool {
 			return false
 		}
 		n.free -= int32(g)
+	}
+	for k, at := range c.where.at {
+		pl.feed(int32(i), at, int32(held[k].GPUs))
 	}
 	return true
 }
