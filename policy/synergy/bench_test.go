@@ -25,7 +25,8 @@ func BenchmarkRound(b *testing.B) {
 				gap := 0.0
 				for b.Loop() {
 					b.StopTimer()
-					s = next(b, s, plan, r, of, len(s.Jobs)/100)
+					s = follow(s, plan)
+					replace(b, s, r, of, len(s.Jobs)/100)
 					b.StartTimer()
 					plan = mustPlan(b, p, s)
 					gap = max(gap, plan.Stats.Gap)

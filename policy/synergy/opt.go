@@ -2,6 +2,7 @@ package synergy
 
 import (
 	"context"
+	"slices"
 
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
@@ -29,11 +30,12 @@ func (p *Policy) deploy(ctx context.Context, s *policy.Snapshot, plan *policy.Pl
 	g.reset(len(p.tenants))
 	p.keep(s)
 	for kind := range p.cluster.Types() {
-		divided, err := p.spread(ctx, s, kind)
-		if err != nil || divided == nil {
+		if ok, err := p.spread(ctx, s, kind); err != nil || !ok {
 			return err
 		}
-		for _, k := range divided.parts {
+	}
+	for _, k := range p.byDemand() {
+		if g.slots[k] == nil {
 			p.mend(s, k)
 		}
 	}
@@ -56,35 +58,78 @@ type spreading struct {
 	jobs  []int // tenants
 	nodes []int
 	x     [][]lp.Col // by job, then node
-	parts []int      // tenants that are divided, in their order
 }
 
 // spread solves the second program of a GPU type and puts the jobs that it does not
-// divide where it says. Nil: it did not solve it.
-func (p *Policy) spread(ctx context.Context, s *policy.Snapshot, kind int) (*spreading, error) {
+// divide where it says; false if it did not solve it.
+func (p *Policy) spread(ctx context.Context, s *policy.Snapshot, kind int) (bool, error) {
 	m := p.spreading(kind)
 	if len(m.jobs) == 0 {
-		return m, nil
+		return true, nil
 	}
 	if !exact.Available || len(m.jobs)*len(m.nodes) > largest {
-		return nil, nil
+		return false, nil
 	}
 	problem, err := m.problem(p, s)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	o := exact.DefaultOptions()
 	o.Method = exact.Simplex
 	solver, err := exact.New(o)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	sol, err := solver.Solve(ctx, problem)
-	if err != nil || sol.Status != lp.Optimal {
-		return nil, err
+	best, err := m.fewest(ctx, solver, problem)
+	if err != nil || best == nil {
+		return false, err
 	}
-	m.divide(p, sol)
-	return m, nil
+	m.place(p, best)
+	return true, nil
+}
+
+// tries is how often fewest solves the program.
+const tries = 4
+
+// fewest returns the solution that divides the fewest jobs, of several vertices: in
+// each but the first a pair costs what its job had elsewhere in the last. How many
+// jobs are divided is no linear function; this is one that it follows. Nil: there is
+// no solution.
+func (m *spreading) fewest(ctx context.Context, solver lp.Solver, problem *lp.Problem) (best *lp.Solution, err error) {
+	for range tries {
+		sol, err := solver.Solve(ctx, problem)
+		if err != nil {
+			return nil, err
+		}
+		if sol.Status != lp.Optimal {
+			return best, nil
+		}
+		if best == nil || m.divided(sol) < m.divided(best) {
+			best = sol
+		}
+		if m.divided(sol) == 0 {
+			break
+		}
+		for k := range m.x {
+			for _, col := range m.x[k] {
+				if err := problem.SetCost(col, 1-sol.Value(col)); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return best, nil
+}
+
+// divided returns how many jobs a solution divides.
+func (m *spreading) divided(sol *lp.Solution) int {
+	n := len(m.x)
+	for k := range m.x {
+		if slices.ContainsFunc(m.x[k], func(c lp.Col) bool { return sol.Value(c) >= whole }) {
+			n--
+		}
+	}
+	return n
 }
 
 // spreading lists the tenants of a type that are not placed yet, and its nodes.
@@ -149,20 +194,16 @@ func moved(held []shares.Slot, node, gpus int) float64 {
 	return 1
 }
 
-// divide places the jobs that are whole, and lists the others.
-func (m *spreading) divide(p *Policy, sol *lp.Solution) {
+// place puts the jobs that a solution does not divide where it has them.
+func (m *spreading) place(p *Policy, sol *lp.Solution) {
 	for k, at := range m.jobs {
-		t, placed := &p.tenants[at], false
+		t := &p.tenants[at]
 		for i, n := range m.nodes {
 			one := []shares.Slot{{Node: n, GPUs: t.gpus}}
 			if per := t.cells[t.level].per(); sol.Value(m.x[k][i]) >= whole && p.packing.nodes.Fits(one, per) {
 				p.packing.take(at, one, per)
-				placed = true
 				break
 			}
-		}
-		if !placed {
-			m.parts = append(m.parts, at)
 		}
 	}
 }

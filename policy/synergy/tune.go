@@ -32,6 +32,10 @@ func (p *Policy) tune(s *policy.Snapshot, plan *policy.Plan) {
 
 // binary leaves a tenant two cells: its share, and its demand; or its demand alone
 // if that is within the share.
+//
+// Deviation: of what it demands less of than its share it has what it demands in
+// both, because with its share it would be no faster, and a job that is switched
+// to its share must not take more of anything.
 func (p *Policy) binary(t *tenant) {
 	if t.fixed {
 		return
@@ -40,7 +44,7 @@ func (p *Policy) binary(t *tenant) {
 	fair, best := t.cells[0], t.cells[len(t.cells)-1]
 	t.cells = []cell{best}
 	if best.CPUs > share.CPUs || best.Memory > share.Memory {
-		fair.CPUs, fair.Memory = share.CPUs, share.Memory
+		fair.CPUs, fair.Memory = min(share.CPUs, best.CPUs), min(share.Memory, best.Memory)
 		t.cells = []cell{fair, best}
 	}
 	t.level = 0

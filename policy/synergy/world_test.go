@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/placement/pack"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/workload"
 )
@@ -133,10 +134,8 @@ func draw(t testing.TB, seed uint64, c *cluster.Cluster, of split, multi bool) *
 	return s
 }
 
-// next returns the snapshot after a plan: jobs hold what they got, and a few are
-// replaced by others.
-func next(t testing.TB, s *policy.Snapshot, p *policy.Plan, r *rand.Rand, of split, changes int) *policy.Snapshot {
-	t.Helper()
+// follow returns the snapshot after a plan: jobs hold what they got.
+func follow(s *policy.Snapshot, p *policy.Plan) *policy.Snapshot {
 	n := *s
 	n.Round, n.Now, n.Jobs = s.Round+1, s.Now.Add(s.Length), slices.Clone(s.Jobs)
 	for i, j := range s.Jobs {
@@ -151,13 +150,45 @@ func next(t testing.TB, s *policy.Snapshot, p *policy.Plan, r *rand.Rand, of spl
 		}
 		n.Jobs[i] = &row
 	}
-	for range changes {
-		i := r.IntN(len(n.Jobs))
-		gpus := n.Jobs[i].GPUs
-		n.Jobs = slices.Delete(n.Jobs, i, i+1)
-		j := run(t, job.ID(fmt.Sprintf("r%d-%d", n.Round, r.Uint64())), of.draw(r), gpus)
-		j.Submitted = n.Now
-		n.Jobs = append(n.Jobs, j)
-	}
 	return &n
+}
+
+// replace lets so many jobs of a snapshot end, and as many of the same sizes come.
+func replace(t testing.TB, s *policy.Snapshot, r *rand.Rand, of split, changes int) {
+	t.Helper()
+	for range changes {
+		i := r.IntN(len(s.Jobs))
+		j := run(t, job.ID(fmt.Sprintf("r%d-%d", s.Round, r.Uint64())), of.draw(r), s.Jobs[i].GPUs)
+		j.Submitted = s.Now
+		s.Jobs = append(slices.Delete(s.Jobs, i, i+1), j)
+	}
+}
+
+// place completes a plan as the scheduler does, and checks it.
+func place(t testing.TB, s *policy.Snapshot, p *policy.Plan) *policy.Plan {
+	t.Helper()
+	placer, err := pack.New(pack.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return placeBy(t, placer, s, p)
+}
+
+func placeBy(t testing.TB, placer *pack.Placer, s *policy.Snapshot, p *policy.Plan) *policy.Plan {
+	t.Helper()
+	policy.FillProportional(s, p)
+	if err := policy.Check(s, p); err != nil {
+		t.Fatal(err)
+	}
+	p, err := placer.Place(t.Context(), s, p)
+	if err == nil {
+		err = policy.CheckPlacement(s, p)
+	}
+	if err == nil {
+		err = policy.Check(s, p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
