@@ -53,6 +53,15 @@ func couple(types []cluster.TypeInfo, cells bool) (capacity []float64, hosts []h
 // counts reports whether the program has CPUs and memory of GPU type k.
 func (p *Policy) counts(k int) bool { return p.hosts[k].cpus > 0 }
 
+// priceOf returns today's prices of GPU type k.
+func (p *Policy) priceOf(k int) policy.TypePrice {
+	price := policy.TypePrice{Type: p.cluster.Types()[k].Type, Price: p.prices[k]}
+	if p.counts(k) {
+		price.CPU, price.Memory = p.prices[p.hosts[k].cpus], p.prices[p.hosts[k].memory]*1e9/gib
+	}
+	return price
+}
+
 // fungible reports whether plans choose CPUs and memory of any GPU type.
 func (p *Policy) fungible() bool {
 	return slices.ContainsFunc(p.hosts, func(h host) bool { return h.cpus > 0 })

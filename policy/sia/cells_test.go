@@ -127,6 +127,15 @@ func TestPlan_resizes_without_restart(t *testing.T) {
 	}
 }
 
+// CPUs that two jobs want have a price; memory that none lacks has none.
+func TestPlan_prices_CPUs(t *testing.T) {
+	rising := []float64{1, 2, 3, 4, 5, 6}
+	plan := mustPlan(t, newPolicy(t, DefaultOptions()), snapshot(servers(t, 1), fed("a", rising, rigid(4)), fed("b", rising, rigid(4))))
+	if p := plan.Prices[0]; p.CPU <= 0 || p.Memory != 0 || !plan.Fungible {
+		t.Errorf("prices %+v, fungible %v, want a price of CPUs, none of memory, true", p, plan.Fungible)
+	}
+}
+
 // With the CPUs of eight GPUs on four, a job may grow to sixteen; with those of
 // four it may grow to eight, which are no better than more CPUs for its four.
 func TestPlan_grows_from_CPUs(t *testing.T) {

@@ -18,6 +18,7 @@ func TestConformance(t *testing.T) {
 		"rules=public": func(o *sia.Options) { o.Rules = sia.PublicCode() },
 		"solver=exact": func(o *sia.Options) { o.Solver = sia.Exact },
 		"timeshare":    func(o *sia.Options) { o.TimeShare = 3 * time.Minute },
+		"cells=false":  func(o *sia.Options) { o.Cells = false },
 		"p=1":          func(o *sia.Options) { o.P = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {

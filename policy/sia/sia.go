@@ -137,8 +137,8 @@ func (p *Policy) refreshRows(s *policy.Snapshot) ([]*row, error) {
 // decide turns the solution into a plan.
 func (p *Policy) decide(s *policy.Snapshot, rows []*row, sol *mmkp.Solution) *policy.Plan {
 	plan := &policy.Plan{Jobs: make([]policy.Decision, len(rows)), Fungible: p.fungible()}
-	for k, t := range p.cluster.Types() {
-		plan.Prices = append(plan.Prices, policy.TypePrice{Type: t.Type, Price: p.prices[k]})
+	for k := range p.cluster.Types() {
+		plan.Prices = append(plan.Prices, p.priceOf(k))
 	}
 	p.setFree(rows, sol)
 	for i, r := range rows {
