@@ -18,24 +18,23 @@ type layout struct {
 }
 
 // sort orders jobs by GPUs, then by what the plan names of CPUs, then of memory,
-// all descending, then as they are in the plan. Source: Synergy §4.2.
+// all descending, then by ID. Source: Synergy §4.2.
 func (pl *Placer) sort() {
-	slices.SortStableFunc(pl.order, func(a, b int) int {
+	slices.SortFunc(pl.order, func(a, b int) int {
 		x, _ := pl.gpus(a)
 		y, _ := pl.gpus(b)
 		if x != y {
 			return cmp.Compare(y, x)
 		}
 		c, d := pl.demand(a), pl.demand(b)
-		return cmp.Or(cmp.Compare(d.CPUs, c.CPUs), cmp.Compare(d.Memory, c.Memory))
+		return cmp.Or(cmp.Compare(d.CPUs, c.CPUs), cmp.Compare(d.Memory, c.Memory), cmp.Compare(pl.s.Jobs[a].ID, pl.s.Jobs[b].ID))
 	})
 }
 
-// demand returns the CPUs and memory that the plan names for each GPU of job i.
-func (pl *Placer) demand(i int) cluster.Resources {
-	j := &pl.settler.Jobs[i]
-	return j.Cells[j.Wish].Per()
-}
+// demand returns the CPUs and memory that the plan names for each GPU of job i,
+// modest those of its first cell.
+func (pl *Placer) demand(i int) cluster.Resources { return pl.demands[i] }
+func (pl *Placer) modest(i int) cluster.Resources { return pl.modests[i] }
 
 // fill makes a layout: who may stay does, if told so; the others are packed
 // around them.
@@ -43,7 +42,7 @@ func (pl *Placer) fill(l *layout, stay bool) {
 	pl.start(l)
 	pending := pl.mending.pending[:0]
 	for _, i := range pl.order {
-		if held := pl.held[i]; stay && len(held) > 0 && pl.least.Fits(held, pl.settler.Jobs[i].Cells[0].Per()) {
+		if held := pl.held[i]; stay && len(held) > 0 && pl.least.Fits(held, pl.modest(i)) {
 			pl.take(l, i, held)
 		} else {
 			pending = append(pending, i)
@@ -58,13 +57,24 @@ func (pl *Placer) fill(l *layout, stay bool) {
 
 // start empties a layout; fixed jobs are where they are.
 func (pl *Placer) start(l *layout) {
-	pl.wish.Reset()
-	pl.least.Reset()
 	for len(l.slots) < len(pl.s.Jobs) {
 		l.slots = append(l.slots, nil)
 	}
-	for i := range pl.settler.Jobs {
+	for i := range pl.s.Jobs {
 		l.slots[i] = l.slots[i][:0]
+	}
+	pl.retake(l)
+}
+
+// retake takes of nodes what a layout does.
+func (pl *Placer) retake(l *layout) {
+	pl.wish.Reset()
+	pl.least.Reset()
+	for i := range pl.settler.Jobs {
+		if len(l.slots[i]) > 0 {
+			pl.wish.TakeAll(l.slots[i], pl.demand(i))
+			pl.least.TakeAll(l.slots[i], pl.modest(i))
+		}
 		for _, share := range pl.settler.Jobs[i].Fixed {
 			n, _ := pl.s.Cluster.Index(share.Node)
 			pl.wish.Take(n, share.Resources)
@@ -77,7 +87,7 @@ func (pl *Placer) start(l *layout) {
 func (pl *Placer) take(l *layout, i int, slots []shares.Slot) {
 	l.slots[i] = append(l.slots[i][:0], slots...)
 	pl.wish.TakeAll(slots, pl.demand(i))
-	pl.least.TakeAll(slots, pl.settler.Jobs[i].Cells[0].Per())
+	pl.least.TakeAll(slots, pl.modest(i))
 }
 
 // reserve keeps, for every GPU that stays free on a node, what the most modest of
@@ -167,30 +177,38 @@ func (pl *Placer) settle(l *layout) {
 		j := &pl.settler.Jobs[i]
 		j.Slots = append(j.Slots[:0], l.slots[i]...)
 	}
-	l.value = pl.settler.Settle()
+	l.net = pl.settler.Settle()
+	l.value = l.net
 	l.cells = slices.Grow(l.cells[:0], len(pl.settler.Jobs))[:len(pl.settler.Jobs)]
-	l.net = l.value * pl.s.Length.Seconds()
 	for i := range pl.settler.Jobs {
 		j := &pl.settler.Jobs[i]
 		l.cells[i] = j.Cell
 		if len(j.Slots) < len(l.slots[i]) {
 			l.slots[i] = l.slots[i][:0] // taken back
 		}
-		if len(pl.held[i]) > 0 && !slices.Equal(l.slots[i], pl.held[i]) {
-			l.net -= pl.s.Jobs[i].RestartOverhead.Seconds() * pl.worth(l, i)
-		}
 	}
+	l.net = l.value*pl.s.Length.Seconds() - pl.lost(l, func(i int) int { return l.cells[i] })
 }
 
-// worth returns the relative speed of job i in a layout.
-func (pl *Placer) worth(l *layout, i int) float64 {
-	switch len(l.slots[i]) {
-	case 0:
-		return 0
-	case 1:
-		return pl.settler.Jobs[i].Cells[l.cells[i]].Value
+// lost returns what jobs lose that move: their restart overheads, in seconds, at
+// the relative speeds of the given cells.
+func (pl *Placer) lost(l *layout, cell func(i int) int) (sum float64) {
+	for _, i := range pl.order {
+		if len(pl.held[i]) == 0 || len(l.slots[i]) == 0 || sameSlots(l.slots[i], pl.held[i]) {
+			continue
+		}
+		v := pl.settler.Jobs[i].Cells[cell(i)].Value
+		if len(l.slots[i]) > 1 {
+			v *= 1 - pl.o.Penalty
+		}
+		sum += pl.s.Jobs[i].RestartOverhead.Seconds() * v
 	}
-	return pl.settler.Jobs[i].Cells[l.cells[i]].Value * (1 - pl.o.Penalty)
+	return sum
+}
+
+// sameSlots reports whether a and b are the same GPUs, in any order.
+func sameSlots(a, b []shares.Slot) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(s shares.Slot) bool { return on(b, s.Node) != s.GPUs })
 }
 
 // best returns the best layout of those it tries:
@@ -207,11 +225,10 @@ func (pl *Placer) best() *layout {
 	pl.fill(stay, true)
 	pl.mend(stay, pl.mending.pending)
 	pl.settle(stay)
-	named := pl.named()
+	best, named := stay, pl.named()
 	if stay.value >= named-1e-9 {
-		return stay
+		return best
 	}
-	best := stay
 	pl.copy(mended, stay)
 	if pl.mend(mended, pl.order) {
 		pl.settle(mended)
@@ -221,10 +238,21 @@ func (pl *Placer) best() *layout {
 		return best
 	}
 	pl.fill(anew, false)
-	pl.mend(anew, pl.order)
 	pl.rename(anew)
+	if !pl.mayPay(anew, named, best) {
+		return best
+	}
+	pl.retake(anew)
+	pl.mend(anew, pl.order)
 	pl.settle(anew)
 	return better(best, anew)
+}
+
+// mayPay reports whether a layout would be better than the best if all jobs got
+// what the plan names.
+func (pl *Placer) mayPay(l *layout, named float64, best *layout) bool {
+	lost := pl.lost(l, func(i int) int { return pl.settler.Jobs[i].Wish })
+	return named*pl.s.Length.Seconds()-lost > best.net
 }
 
 // better returns b if it is better than a.

@@ -5,26 +5,38 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/placement/shares"
 )
 
-// passes bounds how often mend looks at each node that lacks something.
-const passes = 4
+// Bounds of mend: how often it looks at each node that lacks something, at how
+// many other nodes then, and how many exchanges it weighs in a layout. On 16 nodes
+// none of them matters.
+const (
+	passes   = 4
+	partners = 24
+	weighed  = 200_000
+)
 
 // A mending is the memory of mend.
 type mending struct {
 	pending []int   // jobs that were packed
-	movable [][]int // by node: jobs on it alone that may be exchanged
+	movable [][]int // by node: jobs that may be exchanged
 	lacking []int   // nodes
+	spare   []int   // nodes that lack nothing, those with most to spare first
+	rate    float64 // value of a node's CPUs or memory that are not lacking
+	left    int     // exchanges that may be weighed
 }
 
-// mend exchanges jobs between nodes whose jobs are named more than there is and
-// others, and moves some to free GPUs, as long as that makes what is lacking
-// less. Only the given jobs move. It reports whether any did.
+// mend exchanges GPUs of jobs between nodes whose jobs are named more than there
+// is and others, and moves some to free GPUs, as long as that makes what is
+// lacking less. Only the given jobs move. It reports whether any did.
 func (pl *Placer) mend(l *layout, jobs []int) bool {
 	pl.listMovable(l, jobs)
 	m, moved := &pl.mending, false
+	m.left = weighed
 	for range passes {
 		before := len(m.lacking)
+		pl.listSpare()
 		for _, n := range m.lacking {
 			for pl.lack(n, cluster.Resources{}) > 0 && pl.exchange(l, n) {
 				moved = true
@@ -35,6 +47,25 @@ func (pl *Placer) mend(l *layout, jobs []int) bool {
 		}
 	}
 	return moved
+}
+
+// listSpare lists the nodes that lack nothing, those with most to spare first.
+func (pl *Placer) listSpare() {
+	m := &pl.mending
+	m.spare = m.spare[:0]
+	for n := range pl.s.Cluster.Nodes() {
+		if pl.s.Cluster.Nodes()[n].Capacity.CPUs > 0 && pl.lack(n, cluster.Resources{}) == 0 {
+			m.spare = append(m.spare, n)
+		}
+	}
+	slices.SortStableFunc(m.spare, func(a, b int) int { return cmp.Compare(pl.spare(b), pl.spare(a)) })
+}
+
+// spare returns the parts of node n's CPUs and of its memory that are free,
+// together.
+func (pl *Placer) spare(n int) float64 {
+	c, f := &pl.s.Cluster.Nodes()[n].Capacity, pl.wish.Free(n)
+	return f.CPUs/c.CPUs + float64(f.Memory)/float64(c.Memory)
 }
 
 func (pl *Placer) listMovable(l *layout, jobs []int) {
@@ -50,10 +81,31 @@ func (pl *Placer) listMovable(l *layout, jobs []int) {
 		m.movable[n] = m.movable[n][:0]
 	}
 	for _, i := range jobs {
-		if len(l.slots[i]) == 1 {
-			n := l.slots[i][0].Node
-			m.movable[n] = append(m.movable[n], i)
+		for _, s := range l.slots[i] {
+			m.movable[s.Node] = append(m.movable[s.Node], i)
 		}
+	}
+	pl.rate()
+}
+
+// rate finds what lacking less is worth: what the named cells are worth more than
+// the first ones, for what they take more.
+func (pl *Placer) rate() {
+	value, parts := 0.0, 0.0
+	for _, i := range pl.order {
+		j := &pl.settler.Jobs[i]
+		if j.Wish == 0 {
+			continue
+		}
+		gpus, t := pl.gpus(i)
+		info, _ := pl.s.Cluster.Type(t)
+		first, named := &j.Cells[0], &j.Cells[j.Wish]
+		value += named.Value - first.Value
+		parts += float64(gpus*info.Nodes) * ((named.CPUs-first.CPUs)/info.CPUs + float64(named.Memory-first.Memory)/float64(info.Memory))
+	}
+	pl.mending.rate = 0
+	if parts > 0 {
+		pl.mending.rate = value / parts
 	}
 }
 
@@ -87,63 +139,119 @@ func (pl *Placer) lack(n int, more cluster.Resources) (parts float64) {
 	return parts
 }
 
-// An offer is an exchange of jobs between two nodes.
+// An offer is an exchange of GPUs between two nodes.
 type offer struct {
 	node     int // the other one
+	gpus     int
 	out, in  int // jobs; in is -1 where free GPUs are taken
 	decrease float64
 }
 
-// exchange makes the exchange of a job of node n that leaves least lacking, if
-// there is one that helps.
+// exchange makes the best exchange of GPUs of node n that it finds, if one helps:
+// the first that leaves nothing lacking, or else the one that leaves least.
 func (pl *Placer) exchange(l *layout, n int) bool {
-	best := offer{decrease: 1e-9}
-	for other := range pl.s.Cluster.Nodes() {
+	best, looked := offer{decrease: 1e-9}, 0
+	all := pl.lack(n, cluster.Resources{}) - 1e-9
+	for _, other := range pl.mending.spare {
+		if looked == partners || best.decrease >= all || pl.mending.left < 0 {
+			break
+		}
 		if other != n && pl.s.Cluster.Nodes()[other].GPUType == pl.s.Cluster.Nodes()[n].GPUType {
-			pl.consider(&best, n, other)
+			pl.consider(l, &best, n, other)
+			looked++
 		}
 	}
 	if best.decrease <= 1e-9 {
 		return false
 	}
-	pl.lift(l, best.out)
-	if best.in >= 0 {
-		pl.lift(l, best.in)
-		pl.drop(l, best.in, n)
-	}
-	pl.drop(l, best.out, best.node)
+	pl.shift(l, best.out, n, best.node, best.gpus, best.in)
 	return true
 }
 
 // consider looks for better exchanges with one node.
-func (pl *Placer) consider(best *offer, n, other int) {
+func (pl *Placer) consider(l *layout, best *offer, n, other int) {
 	was := pl.lack(n, cluster.Resources{}) + pl.lack(other, cluster.Resources{})
 	free := pl.wish.Free(other).GPUs
 	for _, out := range pl.mending.movable[n] {
-		gpus, _ := pl.gpus(out)
-		if gpus <= free {
-			pl.weigh(best, offer{node: other, out: out, in: -1}, n, was)
+		gpus := on(l.slots[out], n)
+		if g := min(gpus, free); g > 0 {
+			pl.weigh(l, best, offer{node: other, gpus: g, out: out, in: -1}, n, was)
 		}
 		for _, in := range pl.mending.movable[other] {
-			if g, _ := pl.gpus(in); g == gpus && pl.demand(in) != pl.demand(out) {
-				pl.weigh(best, offer{node: other, out: out, in: in}, n, was)
+			if out != in && pl.demand(in) != pl.demand(out) {
+				pl.weigh(l, best, offer{node: other, gpus: min(gpus, on(l.slots[in], other)), out: out, in: in}, n, was)
 			}
 		}
 	}
 }
 
+// on returns the GPUs that slots have of a node.
+func on(slots []shares.Slot, node int) int {
+	for _, s := range slots {
+		if s.Node == node {
+			return s.GPUs
+		}
+	}
+	return 0
+}
+
+// splits returns how many nodes more a job is on if some of its GPUs move, as far
+// as that matters: 1 if it is split, -1 if it is no longer.
+func splits(slots []shares.Slot, from, to, gpus int) float64 {
+	after := len(slots)
+	if on(slots, from) == gpus {
+		after--
+	}
+	if on(slots, to) == 0 {
+		after++
+	}
+	switch {
+	case len(slots) == 1 && after > 1:
+		return 1
+	case len(slots) > 1 && after == 1:
+		return -1
+	}
+	return 0
+}
+
 // weigh keeps an offer if it is better than the best.
-func (pl *Placer) weigh(best *offer, o offer, n int, was float64) {
-	gpus, _ := pl.gpus(o.out)
-	more, least := times(pl.demand(o.out), gpus, 1), times(pl.settler.Jobs[o.out].Cells[0].Per(), gpus, 1)
+func (pl *Placer) weigh(l *layout, best *offer, o offer, n int, was float64) {
+	pl.mending.left--
+	more := times(pl.demand(o.out), o.gpus, 1)
 	if o.in >= 0 {
-		more = plus(more, times(pl.demand(o.in), gpus, -1))
-		least = plus(least, times(pl.settler.Jobs[o.in].Cells[0].Per(), gpus, -1))
+		more = plus(more, times(pl.demand(o.in), o.gpus, -1))
 	}
 	o.decrease = was - pl.lack(o.node, more) - pl.lack(n, times(more, 1, -1))
-	if o.decrease > best.decrease && pl.roomFor(o.node, least) && pl.roomFor(n, times(least, 1, -1)) {
+	if o.decrease <= best.decrease {
+		return
+	}
+	o.decrease -= pl.cost(l, o.out, n, o.node, o.gpus)
+	if o.in >= 0 {
+		o.decrease -= pl.cost(l, o.in, o.node, n, o.gpus)
+	}
+	if o.decrease > best.decrease && pl.roomForBoth(&o, n) {
 		*best = o
 	}
+}
+
+// roomForBoth reports whether two nodes have room for the first cells of all jobs
+// after an exchange.
+func (pl *Placer) roomForBoth(o *offer, n int) bool {
+	least := times(pl.modest(o.out), o.gpus, 1)
+	if o.in >= 0 {
+		least = plus(least, times(pl.modest(o.in), o.gpus, -1))
+	}
+	return pl.roomFor(o.node, least) && pl.roomFor(n, times(least, 1, -1))
+}
+
+// cost returns what splitting a job costs, in parts of a node.
+func (pl *Placer) cost(l *layout, i, from, to, gpus int) float64 {
+	s := splits(l.slots[i], from, to, gpus)
+	if s == 0 {
+		return 0
+	}
+	j := &pl.settler.Jobs[i]
+	return s * pl.o.Penalty * j.Cells[j.Wish].Value / pl.mending.rate
 }
 
 // roomFor reports whether node n has so much more for first cells.
@@ -160,19 +268,42 @@ func plus(a, b cluster.Resources) cluster.Resources {
 	return cluster.Resources{CPUs: a.CPUs + b.CPUs, Memory: a.Memory + b.Memory}
 }
 
-// lift takes job i off its node.
-func (pl *Placer) lift(l *layout, i int) {
-	pl.wish.GiveAll(l.slots[i], pl.demand(i))
-	pl.least.GiveAll(l.slots[i], pl.settler.Jobs[i].Cells[0].Per())
-	on := &pl.mending.movable[l.slots[i][0].Node]
-	at := slices.Index(*on, i)
-	*on = slices.Delete(*on, at, at+1)
+// shift moves GPUs of job out from one node to another, and as many of job in the
+// other way, if that is not -1.
+func (pl *Placer) shift(l *layout, out, from, to, gpus, in int) {
+	pl.lift(l, out, from, gpus)
+	if in >= 0 {
+		pl.lift(l, in, to, gpus)
+		pl.drop(l, in, from, gpus)
+	}
+	pl.drop(l, out, to, gpus)
 }
 
-// drop puts job i, which was lifted, on a node.
-func (pl *Placer) drop(l *layout, i, node int) {
-	l.slots[i][0].Node = node
-	pl.wish.TakeAll(l.slots[i], pl.demand(i))
-	pl.least.TakeAll(l.slots[i], pl.settler.Jobs[i].Cells[0].Per())
+// lift takes GPUs of job i off a node.
+func (pl *Placer) lift(l *layout, i, node, gpus int) {
+	slot := []shares.Slot{{Node: node, GPUs: gpus}}
+	pl.wish.GiveAll(slot, pl.demand(i))
+	pl.least.GiveAll(slot, pl.modest(i))
+	at := slices.IndexFunc(l.slots[i], func(s shares.Slot) bool { return s.Node == node })
+	if l.slots[i][at].GPUs -= gpus; l.slots[i][at].GPUs > 0 {
+		return
+	}
+	l.slots[i] = slices.Delete(l.slots[i], at, at+1)
+	there := &pl.mending.movable[node]
+	at = slices.Index(*there, i)
+	*there = slices.Delete(*there, at, at+1)
+}
+
+// drop puts GPUs of job i, which were lifted, on a node.
+func (pl *Placer) drop(l *layout, i, node, gpus int) {
+	slot := shares.Slot{Node: node, GPUs: gpus}
+	pl.wish.TakeAll([]shares.Slot{slot}, pl.demand(i))
+	pl.least.TakeAll([]shares.Slot{slot}, pl.modest(i))
+	at := slices.IndexFunc(l.slots[i], func(s shares.Slot) bool { return s.Node == node })
+	if at >= 0 {
+		l.slots[i][at].GPUs += gpus
+		return
+	}
+	l.slots[i] = append(l.slots[i], slot)
 	pl.mending.movable[node] = append(pl.mending.movable[node], i)
 }

@@ -3,6 +3,7 @@ package pack
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/placement/shares"
@@ -41,8 +42,10 @@ type Placer struct {
 	// Of the round being placed:
 	s       *policy.Snapshot
 	p       *policy.Plan
-	held    [][]shares.Slot // by job: where it is and may stay; none: nowhere
-	order   []int           // jobs that are not fixed, as they are packed
+	held    [][]shares.Slot     // by job: where it is and may stay; none: nowhere
+	order   []int               // jobs that are not fixed, as they are packed
+	demands []cluster.Resources // by job: see demand
+	modests []cluster.Resources
 	tried   [3]layout
 	mending mending
 	naming  naming
@@ -86,6 +89,8 @@ func (pl *Placer) locate() {
 	for len(pl.held) < len(pl.s.Jobs) {
 		pl.held = append(pl.held, nil)
 	}
+	pl.demands = slices.Grow(pl.demands[:0], len(pl.s.Jobs))[:len(pl.s.Jobs)]
+	pl.modests = slices.Grow(pl.modests[:0], len(pl.s.Jobs))[:len(pl.s.Jobs)]
 	pl.order = pl.order[:0]
 	for i, j := range pl.s.Jobs {
 		pl.held[i] = pl.held[i][:0]
@@ -93,6 +98,8 @@ func (pl *Placer) locate() {
 			continue
 		}
 		pl.order = append(pl.order, i)
+		row := &pl.settler.Jobs[i]
+		pl.demands[i], pl.modests[i] = row.Cells[row.Wish].Per(), row.Cells[0].Per()
 		if d := &pl.p.Jobs[i]; d.Allocation.Configuration == j.Allocation.Configuration {
 			var ok bool
 			if pl.held[i], ok = pl.wish.Slots(pl.held[i], j.Placement); !ok {

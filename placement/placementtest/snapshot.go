@@ -75,11 +75,13 @@ type Generator struct {
 	random  *rand.Rand
 	catalog workload.Catalog
 	n       int
+	// Overhead is the restart overhead of the jobs; 30 s unless it is changed.
+	Overhead time.Duration
 }
 
 // NewGenerator returns a generator of one kind.
 func NewGenerator(k Kind, seed uint64) *Generator {
-	return &Generator{kind: k, random: rng.Stream(seed, "placementtest"), catalog: workload.Default()}
+	return &Generator{kind: k, random: rng.Stream(seed, "placementtest"), catalog: workload.Default(), Overhead: 30 * time.Second}
 }
 
 // Job draws a job that waits.
@@ -96,7 +98,7 @@ func (g *Generator) Job() *policy.Job {
 func (g *Generator) job(model string) *policy.Job {
 	input := g.catalog[model].Sensitivity
 	g.n++
-	spec := &job.Spec{ID: job.ID(fmt.Sprintf("j%05d-%s", g.n, model)), GPUs: g.size(), Adaptivity: job.AnyGPUType, Batch: g.catalog[model].Batch, RestartOverhead: 30 * time.Second}
+	spec := &job.Spec{ID: job.ID(fmt.Sprintf("j%05d-%s", g.n, model)), GPUs: g.size(), Adaptivity: job.AnyGPUType, Batch: g.catalog[model].Batch, RestartOverhead: g.Overhead}
 	row := &policy.Job{Spec: spec, Perf: &Model{input.CPUs[len(input.CPUs)-1].Rate, input}, Sensitivity: input}
 	row.Phase = job.Waiting
 	return row

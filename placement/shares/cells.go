@@ -89,8 +89,28 @@ func cells(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []Cell {
 	if first := matrix[0]; first.CPUs > t.Share.CPUs*(1+cpuSlack) || first.Memory > t.Share.Memory {
 		all = append(all, Cell{CPUs: min(first.CPUs, t.Share.CPUs), Memory: min(first.Memory, t.Share.Memory)})
 	}
-	for _, c := range matrix {
+	for k, c := range matrix {
+		if k > 0 {
+			all = between(all, j, matrix[k-1], c, matrix[0].Rate)
+		}
 		all = append(all, Cell{c.CPUs, c.Memory, c.Rate / matrix[0].Rate})
+	}
+	return all
+}
+
+// steps is in how many steps memory goes from one cell of the matrix to the next.
+const steps = 8
+
+// between appends cells with the CPUs of b and memory between that of a and b, as
+// far as they are faster than those before: the matrix has whole shares of memory
+// only, but a cache of any size helps.
+func between(all []Cell, j *policy.Job, a, b perf.Cell, fair float64) []Cell {
+	for q := int64(1); q < steps; q++ {
+		m := a.Memory + (b.Memory-a.Memory)*q/steps
+		v := min(b.Rate, j.Sensitivity.Rate(b.CPUs, m)) / fair
+		if v > all[len(all)-1].Value*(1+1e-9) && m < b.Memory && v < b.Rate/fair {
+			all = append(all, Cell{b.CPUs, m, v})
+		}
 	}
 	return all
 }
@@ -116,31 +136,39 @@ func taken(j *policy.Job, d *policy.Decision) float64 {
 }
 
 // choices returns the cells that a placer may give to a decision, and which of
-// them is the plan's: the fastest within what the plan names.
+// them is the plan's: the fastest within what the plan names. If there is one cell
+// only, and it is what the plan names, the allocation is to stay as it is: exact.
 //
 // A plan that is not fungible is a limit: no more than it names, and less only
 // down to the speed of the GPU-proportional share. A job that may not be
 // preempted keeps what it gets for good, so it gets no more than its share.
-func (m *matrices) choices(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo, fungible bool) (all []Cell, wish int) {
-	gpus := d.Allocation.GPUs
-	named := cluster.Resources{CPUs: d.Allocation.CPUs / float64(gpus), Memory: d.Allocation.Memory / int64(gpus)}
-	asNamed := Cell{named.CPUs, named.Memory, 1}
-	if !t.Counts() || !fungible && asNamed.within(t.Share) {
-		return []Cell{asNamed}, 0
+func (m *matrices) choices(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo, fungible bool) (all []Cell, wish int, exact bool) {
+	named := asNamed(&d.Allocation)
+	stays := j.NonPreemptive && d.Allocation == j.Allocation
+	if !t.Counts() || stays || !fungible && named.within(t.Share) {
+		return []Cell{named}, 0, true
 	}
 	if all = m.of(j, d, t); all == nil {
-		return insensitive(asNamed, t, fungible)
+		all, wish = insensitive(named, t, fungible)
+		return all, wish, false
 	}
-	for wish+1 < len(all) && all[wish+1].within(named) {
+	for wish+1 < len(all) && all[wish+1].within(named.Per()) {
 		wish++
 	}
 	switch {
 	case j.NonPreemptive:
-		return all[:1], 0
+		return all[:1], 0, false
 	case fungible:
-		return all, wish
+		return all, wish, false
 	}
-	return all[:wish+1], wish
+	return all[:wish+1], wish, false
+}
+
+// asNamed returns what an allocation names, by GPU; bytes that do not divide are
+// one more each.
+func asNamed(a *cluster.Allocation) Cell {
+	gpus := int64(a.GPUs)
+	return Cell{a.CPUs / float64(gpus), (a.Memory + gpus - 1) / gpus, 1}
 }
 
 // insensitive returns the cells of a job of which nothing is known: its share,

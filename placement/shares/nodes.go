@@ -29,10 +29,10 @@ type place struct{ shelf, local int }
 type shelf struct {
 	info  cluster.TypeInfo
 	keep  cluster.Resources // see Reserve
-	nodes []int // positions in the cluster, ascending
-	idle  []set // by free GPUs: nodes of which nothing is taken
-	part  []set // by free GPUs: the others
-	even  bool  // all nodes are alike
+	nodes []int             // positions in the cluster, ascending
+	idle  []set             // by free GPUs: nodes of which nothing is taken
+	part  []set             // by free GPUs: the others
+	even  bool              // all nodes are alike
 }
 
 // NewNodes returns the nodes of c, all free.

@@ -27,7 +27,7 @@ func (st *Settler) Read(s *policy.Snapshot, p *policy.Plan) {
 		case j.NonPreemptive && d.Allocation == j.Allocation && present(s.Cluster, j.Placement):
 			row.Fixed = j.Placement
 		default:
-			row.Cells, row.Wish = st.matrices.choices(j, d, &types[k], p.Fungible)
+			row.Cells, row.Wish, row.exact = st.matrices.choices(j, d, &types[k], p.Fungible)
 		}
 	}
 }
@@ -77,34 +77,51 @@ func (st *Settler) Write(s *policy.Snapshot, p *policy.Plan) {
 
 func (st *Settler) write(j *policy.Job, row *Job, d *policy.Decision) {
 	c, a := &row.Cells[row.Cell], &d.Allocation
-	switch counted := st.cluster.Nodes()[row.Slots[0].Node].Capacity.CPUs > 0; {
-	case counted:
+	if !row.exact {
 		a.CPUs, a.Memory = float64(a.GPUs)*c.CPUs, int64(a.GPUs)*c.Memory
-	case len(d.Placement) > 0:
-		return // placed already, and there is nothing to settle
 	}
-	if len(row.Slots) == 1 && len(j.Placement) == 1 && j.Placement[0] == st.share(row.Slots[0], a) {
+	switch {
+	case row.exact && *a == j.Allocation && st.isAt(j.Placement, row.Slots):
+		d.Placement = j.Placement
+		return
+	case len(row.Slots) == 1 && len(j.Placement) == 1 && j.Placement[0] == st.share(row.Slots[0], 0, a):
 		d.Placement = j.Placement
 		return
 	}
-	rest := a.Memory
+	before := 0
 	d.Placement = make(cluster.Placement, len(row.Slots))
 	for k, s := range row.Slots {
-		d.Placement[k] = st.share(s, a)
-		rest -= d.Placement[k].Memory
+		d.Placement[k] = st.share(s, before, a)
+		before += s.GPUs
 	}
 	d.Placement.Sort()
-	d.Placement[0].Memory += rest // bytes that do not divide
 	if d.Placement.Equal(j.Placement) {
 		d.Placement = j.Placement
 	}
 }
 
-// share returns what an allocation has of one of its nodes, in proportion to GPUs.
-func (st *Settler) share(s Slot, a *cluster.Allocation) cluster.Share {
-	r := cluster.Resources{GPUs: s.GPUs, CPUs: a.CPUs * float64(s.GPUs) / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs) * int64(s.GPUs)}
-	if s.GPUs == a.GPUs {
-		r.CPUs, r.Memory = a.CPUs, a.Memory
+// share returns what an allocation has of one of its nodes, in proportion to GPUs,
+// after so many GPUs of other nodes. Bytes that do not divide are spread, so that
+// all shares add up.
+func (st *Settler) share(s Slot, before int, a *cluster.Allocation) cluster.Share {
+	r := cluster.Resources{GPUs: s.GPUs, CPUs: a.CPUs, Memory: a.Memory}
+	if s.GPUs != a.GPUs {
+		r.CPUs *= float64(s.GPUs) / float64(a.GPUs)
+		r.Memory = first(a.Memory, before+s.GPUs, a.GPUs) - first(a.Memory, before, a.GPUs)
 	}
 	return cluster.Share{Node: st.cluster.Nodes()[s.Node].ID, Resources: r}
+}
+
+// first returns the whole bytes of the first g of n parts of all.
+func first(all int64, g, n int) int64 {
+	part, rest := all/int64(n), all%int64(n)
+	return part*int64(g) + rest*int64(g)/int64(n)
+}
+
+// isAt reports whether a placement is the GPUs of slots.
+func (st *Settler) isAt(p cluster.Placement, slots []Slot) bool {
+	return len(p) == len(slots) && !slices.ContainsFunc(p, func(share cluster.Share) bool {
+		n, ok := st.cluster.Index(share.Node)
+		return !ok || !slices.Contains(slots, Slot{n, share.GPUs})
+	})
 }

@@ -21,7 +21,8 @@ type Job struct {
 	// not be preempted.
 	Fixed cluster.Placement
 	// Cell is what it is settled on; -1: there is no room for even its first cell.
-	Cell int
+	Cell  int
+	exact bool // its allocation stays as the plan has it
 }
 
 // A Settler shares out CPUs and memory of nodes. Its results depend on the plan,
@@ -88,7 +89,9 @@ func (st *Settler) Settle() float64 {
 	}
 	for range 2 {
 		for _, i := range st.wide {
-			st.spread(i)
+			if len(st.Jobs[i].Cells) > 1 {
+				st.spread(i)
+			}
 		}
 	}
 	value := 0.0
