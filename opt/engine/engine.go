@@ -50,7 +50,8 @@ func Check(name string) error {
 
 // Options are those of all engines.
 type Options struct {
-	Ties uint64 // which of equally good solutions price finds: see mmkp.Options
+	Ties  uint64 // which of equally good solutions price finds: see mmkp.Options
+	Nodes int    // of price's search for a better solution, at most; 0: as mmkp.DefaultOptions
 }
 
 // New returns an engine without items over resources of the given capacities,

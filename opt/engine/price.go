@@ -20,6 +20,9 @@ type price struct {
 func newPrice(capacity []float64, o Options) (Engine, error) {
 	own := mmkp.DefaultOptions()
 	own.Ties = o.Ties
+	if o.Nodes > 0 {
+		own.MaxNodes = o.Nodes
+	}
 	return pricesOf(capacity, own)
 }
 
