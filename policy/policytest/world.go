@@ -105,14 +105,17 @@ func (w *World) begin(t *rapid.T, j *policy.Job, free []int) *policy.Job {
 }
 
 // place takes the GPUs of an allocation wherever they are free, on one node if
-// one has them. It returns nil, and takes none, if there are too few.
+// one has them, and CPUs and memory in proportion. It returns nil, and takes none,
+// if there are too few.
 func place(c *cluster.Cluster, free []int, a cluster.Allocation) cluster.Placement {
 	var p cluster.Placement
 	left := a.GPUs
 	take := func(least int) {
 		for i, n := range c.Nodes() {
 			if g := min(left, free[i]); g > 0 && n.GPUType == a.GPUType && free[i] >= least {
-				p = append(p, cluster.Share{Node: n.ID, Resources: cluster.Resources{GPUs: g}})
+				r := cluster.Resources{GPUs: g, CPUs: a.CPUs * float64(g) / float64(a.GPUs)}
+				r.Memory = a.Memory*int64(left)/int64(a.GPUs) - a.Memory*int64(left-g)/int64(a.GPUs)
+				p = append(p, cluster.Share{Node: n.ID, Resources: r})
 				left -= g
 				free[i] -= g
 			}
