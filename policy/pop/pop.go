@@ -148,12 +148,12 @@ func (p *Policy) cut(whole *cluster.Cluster, part int) *cluster.Cluster {
 // prices adds up the prices of parts.
 type prices struct {
 	types []cluster.TypeInfo
-	sum   []float64 // of price times GPUs
+	sum   []policy.TypePrice // of prices times GPUs
 	gpus  []float64
 }
 
 func newPrices(types []cluster.TypeInfo) *prices {
-	return &prices{types, make([]float64, len(types)), make([]float64, len(types))}
+	return &prices{types, make([]policy.TypePrice, len(types)), make([]float64, len(types))}
 }
 
 func (p *prices) add(part *cluster.Cluster, of []policy.TypePrice) {
@@ -163,8 +163,9 @@ func (p *prices) add(part *cluster.Cluster, of []policy.TypePrice) {
 				continue
 			}
 			if info, ok := part.Type(price.Type); ok {
-				p.sum[k] += price.Price * float64(info.GPUs)
-				p.gpus[k] += float64(info.GPUs)
+				gpus, sum := float64(info.GPUs), &p.sum[k]
+				sum.Price, sum.CPU, sum.Memory = sum.Price+gpus*price.Price, sum.CPU+gpus*price.CPU, sum.Memory+gpus*price.Memory
+				p.gpus[k] += gpus
 			}
 		}
 	}
@@ -175,7 +176,8 @@ func (p *prices) means() []policy.TypePrice {
 	var all []policy.TypePrice
 	for k, t := range p.types {
 		if p.gpus[k] > 0 {
-			all = append(all, policy.TypePrice{Type: t.Type, Price: p.sum[k] / p.gpus[k]})
+			sum, gpus := p.sum[k], p.gpus[k]
+			all = append(all, policy.TypePrice{Type: t.Type, Price: sum.Price / gpus, CPU: sum.CPU / gpus, Memory: sum.Memory / gpus})
 		}
 	}
 	return all
