@@ -2,4 +2,59 @@
 // on them get more than their GPUs' share, from jobs that do not use theirs, and
 // nobody runs slower than with that share. It follows "Synergy: Looking Beyond
 // GPUs for DNN Scheduling on Multi-Tenant Clusters" (OSDI 2022).
+//
+// A round (§3.2) is Policy.Plan. First a line of jobs, in one of several orders,
+// says who runs, by GPUs alone; smaller jobs may pass one that does not fit, and
+// running jobs may be preempted. Then a mechanism says with which CPUs and memory:
+//
+//	Proportional   every GPU its share: what schedulers do that do not look (§2)
+//	Greedy         a job's full demand on one node, or it waits (§3.3)   greedy.go
+//	Tune           the most of all, and nobody below the speed of its share:
+//	  AllCells       by the program below; a placer packs                program.go
+//	  DemandOnly     full demand or share, packed as published (§4.2)    tune.go
+//	Opt            as Tune, proven best (§4.1.1), and placed by a second
+//	               program that splits few jobs (§4.1.2)                 opt.go
+//
+// The program, for all jobs that run on GPUs of a type (§4.1.1):
+//
+//	max  Σⱼ Σ_[c,m] Wⱼ[c,m]·y_{c,m,j}                         (1)
+//	     CPUs and memory within those of the type's nodes     (2) (3)
+//	     one cell for each job                                (4)
+//	     none slower than its GPU-proportional share          (5)
+//
+// Dictionary, from the paper's symbols to names here:
+//
+//	Wⱼ[c,m]          cell.worth: relative to the speed with the share  row.go
+//	y_{c,m,j}        tenant.level
+//	c*ⱼ, m*ⱼ         Decision.Allocation.CPUs, Memory
+//	C_g, M_g         cluster.TypeInfo.Share, of one GPU
+//	demand vector    tenant.demand
+//	x_{i,j}          spreading.x                                       opt.go
+//	J_t              tenants
+//
+// Deviation: only cells that none beats are looked at, on their full scale of rates
+// rather than a grid of memory, because they hold every optimum. They form a chain,
+// so that (4) and (5) hold by construction: see program.
+//
+// Deviation: jobs weigh by Spec.Weight, because users set it; all unset is (1).
+//
+// Deviation: resources are counted by GPU type, and types that do not say what
+// CPUs their nodes have are left alone, because clusters are heterogeneous (§6).
+//
+// Deviation: a job that may not be preempted gets its share, because what it
+// started with it keeps, and those after it must find theirs.
+//
+// Deviation: with Options.Penalty below 1 a job may be split over nodes to have
+// more than one node has; the paper leaves that to future work (§6).
+//
+// Stats.Bound of Tune and Opt is the program's: no plan whose jobs have cells of
+// their nodes is worth more (Theorem 4.1). Stats.Objective is of the program, as the
+// plan wishes it, and of what was packed where the plan names nodes (DemandOnly,
+// Opt). In a plan that is fungible the placer has the last word on CPUs and memory.
+//
+// Opt as published loses more than it gains: the second program divides some jobs,
+// and whole GPUs for them leave less to choose from than packing everyone does.
+// Its use is the bound.
+//
+// Rules PublicCode are those of the authors' simulator, for replays: see public.
 package synergy

@@ -167,8 +167,7 @@ func TestPaper_tune_switches_to_shares(t *testing.T) {
 		"step 1":                      {[]*policy.Job{at("a", 2, 5), at("b", 4, 4)}, []float64{6, 16}},
 		"step 2, both to their share": {[]*policy.Job{at("a", 4, 4), at("b", 4, 4)}, []float64{12, 12}},
 		"step 2":                      {[]*policy.Job{at("a", 4, 5.5), at("b", 4, 3)}, []float64{12, 12}},
-		"step 2, the hungrier first": {
-			[]*policy.Job{at("a", 2, 5), at("b", 2, 4.5), at("c", 2, 2), at("d", 2, 1)}, []float64{6, 9, 4, 2}},
+		"step 2, the hungrier first":  {[]*policy.Job{at("a", 2, 5), at("b", 2, 4.5), at("c", 2, 2), at("d", 2, 1)}, []float64{6, 9, 4, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &policy.Snapshot{Now: epoch, Length: time.Minute, Cluster: c, Jobs: tc.jobs}
@@ -260,6 +259,25 @@ func TestPaper_the_program_is_solved_to_optimality(t *testing.T) {
 		}
 		if gap := 1 - got.Objective/want.Objective; gap > 0.01 {
 			t.Errorf("seed %d: %.3g below the optimum, want at most 0.01", seed, gap)
+		}
+	}
+}
+
+// §5.6: "For a cluster size of 128 GPUs used in our experiments, Synergy-TUNE
+// converges at allocations that are within 10% of the optimal value". Ours is, when
+// placed; the two choices as published are not always, and never better.
+func TestPaper_tune_is_within_a_tenth_of_the_optimum(t *testing.T) {
+	for seed := range uint64(6) {
+		for _, of := range []split{{20, 70, 10}, {33, 33, 34}, {60, 30, 10}} {
+			s := draw(t, seed, servers(t, 16, 24), of, seed%2 == 1)
+			plan := place(t, s, mustPlan(t, fresh(t, nil), s))
+			if got := relative(s, plan) / plan.Stats.Bound; got < 0.9 {
+				t.Errorf("seed %d, split %v: %.3g of the optimum, want at least 0.9", seed, of, got)
+			}
+			demand := place(t, s, mustPlan(t, fresh(t, func(o *synergy.Options) { o.Cells = synergy.DemandOnly }), s))
+			if got, best := relative(s, demand), relative(s, plan); got > best {
+				t.Errorf("seed %d, split %v: worth %v by demands, more than %v by cells", seed, of, got, best)
+			}
 		}
 	}
 }

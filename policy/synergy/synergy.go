@@ -74,33 +74,42 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if err != nil {
 		return nil, fmt.Errorf("synergy: %w", err)
 	}
-	switch { // 2. with which CPUs and memory
-	case p.o.Mechanism == Proportional:
-		return plan, nil
-	case p.o.Mechanism == Greedy:
+	switch p.o.Mechanism { // 2. with which CPUs and memory
+	case Proportional:
+	case Greedy:
 		p.placeAdmitted(s, plan)
 		p.forget()
-		return plan, nil
-	}
-	p.gather(s, plan)
-	switch {
-	case len(p.tenants) == 0:
-	case p.o.Mechanism == Tune && p.o.Cells == DemandOnly:
-		p.tune(s, plan)
-	default:
-		plan.Fungible = true
-		if err := p.program.choose(ctx, p, plan); err != nil {
+	case Tune, Opt:
+		if err := p.share(ctx, s, plan); err != nil {
 			return nil, fmt.Errorf("synergy: round %d: %w", s.Round, err)
 		}
-		p.grant(plan)
-		if p.o.Mechanism == Opt {
-			if err := p.deploy(ctx, s, plan); err != nil {
-				return nil, fmt.Errorf("synergy: round %d: %w", s.Round, err)
-			}
+	}
+	return plan, nil
+}
+
+// share shares out CPUs and memory by need.
+func (p *Policy) share(ctx context.Context, s *policy.Snapshot, plan *policy.Plan) error {
+	p.gather(s, plan)
+	if len(p.tenants) == 0 {
+		return nil
+	}
+	if p.o.Mechanism == Tune && p.o.Cells == DemandOnly {
+		p.tune(s, plan)
+		p.explain(s, plan)
+		return nil
+	}
+	plan.Fungible = true
+	if err := p.program.choose(ctx, p, plan); err != nil {
+		return err
+	}
+	p.grant(plan)
+	if p.o.Mechanism == Opt {
+		if err := p.deploy(ctx, s, plan); err != nil {
+			return err
 		}
 	}
 	p.explain(s, plan)
-	return plan, nil
+	return nil
 }
 
 // meet takes up a new cluster.
