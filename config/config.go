@@ -65,7 +65,7 @@ type Jobs struct {
 // Default returns the defaults.
 func Default() *Config {
 	c := &Config{
-		Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Policies: []string{"sia", "fifo", "srtf"}, Placer: "submesh",
+		Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Policies: []string{"sia", "fifo", "srtf"},
 		Generate: Generate{Kind: "philly-like"}, Estimate: estimate.Bootstrap.String(),
 		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(), origins: make(map[string]string),
 	}

@@ -45,7 +45,7 @@ var keys = []Key{
 	flag("generate.multi-gpu", "jobs of Synergy's kinds ask for 1 to 16 GPUs as in Philly, not for 1", func(c *Config) *bool { return &c.Generate.MultiGPU }),
 	list("policy", "policies to compare, by comma", func(c *Config) *[]string { return &c.Policies }),
 	list("set", `settings of policies, by comma: "p=-1" or "sia.p=-1"`, func(c *Config) *[]string { return &c.Settings }),
-	text("placer", "how placements are found", func(c *Config) *string { return &c.Placer }),
+	text("placer", "how placements are found; empty: as the policy prefers", func(c *Config) *string { return &c.Placer }),
 	decimal("jobs.rigid", "share of jobs made rigid", func(c *Config) *float64 { return &c.Jobs.Rigid }),
 	decimal("jobs.strong-scaling", "share of jobs made strong-scaling", func(c *Config) *float64 { return &c.Jobs.StrongScaling }),
 	number("jobs.max-gpus", "most GPUs of an adaptive job; 0: no limit", func(c *Config) *int { return &c.Jobs.MaxGPUs }),

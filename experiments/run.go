@@ -84,7 +84,7 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 	if err != nil {
 		return nil, err
 	}
-	placer, err := builtin.NewPlacer(c.Placer)
+	placer, err := entry.NewPlacer(c.Placer)
 	if err != nil {
 		return nil, err
 	}

@@ -116,7 +116,8 @@ func check(c *config.Config) error {
 	for _, s := range c.Settings {
 		errs = append(errs, checkSetting(c, s))
 	}
-	if _, err := builtin.NewPlacer(c.Placer); err != nil {
+	if c.Placer != "" {
+		_, err := builtin.NewPlacer(c.Placer)
 		errs = append(errs, err)
 	}
 	if c.Format != "" {

@@ -1,6 +1,7 @@
 package builtin_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,7 +11,36 @@ import (
 	"github.com/oxgang/oxgang/policy/policytest"
 )
 
-func TestDocs(t *testing.T) { doctable.Check(t, "policies", builtin.Names()) }
+func TestDocs(t *testing.T) {
+	doctable.Check(t, "policies", builtin.Names())
+	var placers []string
+	for _, p := range builtin.Placers() {
+		placers = append(placers, p.Name)
+	}
+	doctable.Check(t, "policies#placers", placers)
+}
+
+func TestNewPlacer(t *testing.T) {
+	for _, test := range []struct{ policy, named, want string }{
+		{"sia", "", "*submesh.Placer"}, {"synergy", "", "*pack.Placer"}, {"synergy", "submesh", "*submesh.Placer"}, {"sia", "pack", "*pack.Placer"},
+	} {
+		e, err := builtin.Find(test.policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := e.NewPlacer(test.named); err != nil || fmt.Sprintf("%T", p) != test.want {
+			t.Errorf("%s with %q: %T, %v, want %s", test.policy, test.named, p, err, test.want)
+		}
+	}
+	for _, e := range builtin.Policies() {
+		if _, err := e.NewPlacer(""); err != nil {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+	}
+	if _, err := builtin.NewPlacer("magic"); err == nil || !strings.HasSuffix(err.Error(), "want one of submesh, submesh-whole, pack") {
+		t.Errorf("error %v, want one that names all placers", err)
+	}
+}
 
 func TestConformance(t *testing.T) {
 	for _, e := range builtin.Policies() {

@@ -1,10 +1,12 @@
 package builtin
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/placement/pack"
 	"github.com/oxgang/oxgang/placement/submesh"
 )
 
@@ -20,7 +22,22 @@ func Placers() []Placer {
 	return []Placer{
 		{"submesh", "Sia's rules; what fits no node whole is scattered as a last resort.", func() placement.Placer { return submesh.New(submesh.DefaultOptions()) }},
 		{"submesh-whole", "Sia's rules; what fits no node whole waits.", func() placement.Placer { return submesh.New(submesh.Options{}) }},
+		{"pack", "Best fit by GPUs, CPUs and memory; running jobs move if that gains more than it costs.", newPack},
 	}
+}
+
+func newPack() placement.Placer {
+	p, err := pack.New(pack.DefaultOptions())
+	if err != nil {
+		panic("builtin: defaults of pack are refused: " + err.Error())
+	}
+	return p
+}
+
+// NewPlacer makes the placer of a name for the entry's policy; without a name, the
+// one that the policy prefers. It returns the error of NewPlacer.
+func (e *Entry) NewPlacer(name string) (placement.Placer, error) {
+	return NewPlacer(cmp.Or(name, e.Placer, "submesh"))
 }
 
 // NewPlacer makes a placer by name. An unknown name is an error that lists
