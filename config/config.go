@@ -29,7 +29,7 @@ type Config struct {
 	Generate Generate
 	Policies []string
 	Settings []string // of policies: "p=-1", or "sia.p=-1" for one of them
-	Placer   string // empty: the one that the policy prefers
+	Placer   string   // empty: the one that the policy prefers
 	Jobs     Jobs
 	// Public switches on all rules of the public Sia simulator that the thesis
 	// does not have: profiles, costs, growth, epochs, batch ranges, moves.
