@@ -91,6 +91,9 @@ func (t *teller) moment(then *snapshot, at time.Duration) *Moment {
 		phase = job.Profiling
 	}
 	m.Phase, m.Holds = phase.String(), holding(then.row.holds.Configuration)
+	if m.Holds != nil {
+		m.Holds.CPUs, m.Holds.Memory = then.row.holds.CPUs, then.row.holds.Memory
+	}
 	if then.row.ruled {
 		m.Reason = then.row.why.Kind.String()
 	}
@@ -154,6 +157,15 @@ func (t *teller) next(m *Moment, then *snapshot, at time.Duration) {
 	default:
 		m.Next = fmt.Sprintf("nothing changed before the recording ends at %s", clock(t.now))
 	}
+}
+
+// text returns what is held: "4 a100 GPUs, 12 cores and 250 GB of memory".
+func (h *Holding) text() string {
+	what := amount(h.configuration())
+	if h != nil && (h.CPUs > 0 || h.Memory > 0) {
+		what += fmt.Sprintf(", %.4g cores and %.4g GB of memory", h.CPUs, float64(h.Memory)/1e9)
+	}
+	return what
 }
 
 // configuration returns what is held; nil holds nothing.

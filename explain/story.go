@@ -28,13 +28,17 @@ type Holding struct {
 	Nodes int             `json:"nodes"`
 	GPUs  int             `json:"gpus"`
 	Type  cluster.GPUType `json:"type"`
+	// CPUs (cores) and Memory (host bytes) are those of a Moment's Holds; 0 where
+	// nodes do not count them.
+	CPUs   float64 `json:"cpus,omitzero"`
+	Memory int64   `json:"memory,omitzero"`
 }
 
 func holding(c cluster.Configuration) *Holding {
 	if c.IsZero() {
 		return nil
 	}
-	return &Holding{c.Nodes, c.GPUs, c.GPUType}
+	return &Holding{Nodes: c.Nodes, GPUs: c.GPUs, Type: c.GPUType}
 }
 
 // A What is a kind of change in a job's life.

@@ -33,7 +33,7 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 	if m.Since != nil {
 		row("since", clock(time.Duration(*m.Since)))
 	}
-	row("holds", amount(m.Holds.configuration()))
+	row("holds", m.Holds.text())
 	if m.Before != nil {
 		row("before", amount(m.Before.configuration()))
 	}
