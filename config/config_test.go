@@ -194,7 +194,9 @@ func TestMeasured(t *testing.T) {
 		t.Errorf("got window %+v and restart time %v, want 4000 to 4999 and 0s", c.Window, c.Sim.Restart)
 	}
 	for _, kv := range [][3]string{
-		{"window", "4000", "first and the last"}, {"window", "7-6", "first and the last"}, {"window", "-1-6", "first and the last"},
+		{"window", "4000", "first and the last"},
+		{"window", "7-6", "first and the last"},
+		{"window", "-1-6", "first and the last"},
 		{"jobs.restart", "soon", "want a duration"},
 	} {
 		if err := c.Set(kv[0], kv[1], "test"); err == nil || !strings.Contains(err.Error(), kv[2]) {

@@ -57,8 +57,13 @@ func TestWorld_whole_iterations(t *testing.T) {
 		whole      bool
 		want       float64
 	}{
-		{5, false, 300 + 900}, {6, false, 300 + 900}, {7, false, 300 + 1200},
-		{5, true, 300 + 900}, {6, true, 300 + 900}, {8, true, 300 + 1200}, {9, true, 300 + 1500}, {9, false, 300 + 1500},
+		{5, false, 300 + 900},
+		{7, false, 300 + 1200},
+		{9, false, 300 + 1500},
+		{5, true, 300 + 900},
+		{6, true, 300 + 900},
+		{8, true, 300 + 1200},
+		{9, true, 300 + 1500},
 	} {
 		a := workload.Arrival{Application: "slow", Spec: job.Spec{ID: "j", GPUs: 4, Target: 4 * tc.iterations}}
 		o.Public.WholeIterations = tc.whole
