@@ -58,6 +58,7 @@ type spreading struct {
 	jobs  []int // tenants
 	nodes []int
 	x     [][]lp.Col // by job, then node
+	gpus  []int      // by job
 }
 
 // spread solves the second program of a GPU type and puts the jobs that it does not
@@ -91,9 +92,10 @@ func (p *Policy) spread(ctx context.Context, s *policy.Snapshot, kind int) (bool
 // tries is how often fewest solves the program.
 const tries = 4
 
-// fewest returns the solution that divides the fewest jobs, of several vertices: in
-// each but the first a pair costs what its job had elsewhere in the last. How many
-// jobs are divided is no linear function; this is one that it follows. Nil: there is
+// fewest returns the solution that divides the fewest GPUs' jobs, of several
+// vertices: in each but the first a pair costs what its job had elsewhere in the
+// last, the more the larger the job is, because a small one is easier to place. What
+// is divided is no linear function of x; this is one that it follows. Nil: there is
 // no solution.
 func (m *spreading) fewest(ctx context.Context, solver lp.Solver, problem *lp.Problem) (best *lp.Solution, err error) {
 	for range tries {
@@ -111,8 +113,9 @@ func (m *spreading) fewest(ctx context.Context, solver lp.Solver, problem *lp.Pr
 			break
 		}
 		for k := range m.x {
+			weight := float64(m.gpus[k] * m.gpus[k])
 			for _, col := range m.x[k] {
-				if err := problem.SetCost(col, 1-sol.Value(col)); err != nil {
+				if err := problem.SetCost(col, weight*(1-sol.Value(col))); err != nil {
 					return nil, err
 				}
 			}
@@ -121,15 +124,15 @@ func (m *spreading) fewest(ctx context.Context, solver lp.Solver, problem *lp.Pr
 	return best, nil
 }
 
-// divided returns how many jobs a solution divides.
+// divided returns the GPUs of the jobs that a solution divides.
 func (m *spreading) divided(sol *lp.Solution) int {
-	n := len(m.x)
+	gpus := 0
 	for k := range m.x {
-		if slices.ContainsFunc(m.x[k], func(c lp.Col) bool { return sol.Value(c) >= whole }) {
-			n--
+		if !slices.ContainsFunc(m.x[k], func(c lp.Col) bool { return sol.Value(c) >= whole }) {
+			gpus += m.gpus[k]
 		}
 	}
-	return n
+	return gpus
 }
 
 // spreading lists the tenants of a type that are not placed yet, and its nodes.
@@ -138,6 +141,7 @@ func (p *Policy) spreading(kind int) *spreading {
 	for k := range p.tenants {
 		if p.tenants[k].kind == kind && p.packing.slots[k] == nil {
 			m.jobs = append(m.jobs, k)
+			m.gpus = append(m.gpus, p.tenants[k].gpus)
 		}
 	}
 	for n := range p.cluster.Nodes() {

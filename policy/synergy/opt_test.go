@@ -1,0 +1,125 @@
+package synergy
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/opt/exact"
+	"github.com/oxgang/oxgang/opt/lp"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// drawSpreading draws nodes and jobs with cells that fit all nodes together: some
+// take of their neighbours what those do not need.
+func drawSpreading(t *rapid.T) (*Policy, *policy.Snapshot) {
+	var nodes []cluster.Node
+	for i := range rapid.IntRange(1, 8).Draw(t, "nodes") {
+		nodes = append(nodes, cluster.Node{ID: cluster.NodeID(fmt.Sprint("n", i)), GPUType: "v100", Capacity: cluster.Resources{GPUs: 8, CPUs: 24, Memory: 480e9}})
+	}
+	c, err := cluster.New(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, s := &Policy{}, &policy.Snapshot{Cluster: c}
+	p.meet(c)
+	spare := cluster.Resources{}
+	for left := c.GPUs(); left > 0; {
+		gpus := min(left, rapid.SampledFrom([]int{1, 2, 4, 8, 3}).Draw(t, "GPUs"))
+		left -= gpus
+		one := cell{nodes: 1}
+		one.CPUs, one.Memory = rapid.Float64Range(0.5, 3).Draw(t, "CPUs"), int64(rapid.IntRange(1, 60).Draw(t, "GB"))*1e9
+		if rapid.Bool().Draw(t, "hungry") {
+			one.CPUs, one.Memory = 3+spare.CPUs/float64(gpus), 60e9+spare.Memory/int64(gpus)
+		}
+		spare.CPUs += float64(gpus) * (3 - one.CPUs)
+		spare.Memory += int64(gpus) * (60e9 - one.Memory)
+		p.tenants = append(p.tenants, tenant{index: len(s.Jobs), gpus: gpus, cells: []cell{one}})
+		s.Jobs = append(s.Jobs, &policy.Job{Spec: &job.Spec{GPUs: gpus}})
+	}
+	p.packing.reset(len(p.tenants))
+	return p, s
+}
+
+// "We can prove that the solution to the second LP ensures that the total number of
+// jobs that get fragmented is at most 3s." Source: Synergy §4.1.2. The proof is beside
+// spreading.
+func TestSpreading_divides_at_most_three_jobs_a_node(t *testing.T) {
+	if !exact.Available {
+		t.Skip(exact.ErrUnavailable)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		p, s := drawSpreading(t)
+		m := p.spreading(0)
+		problem, err := m.problem(p, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := exact.DefaultOptions()
+		o.Method = exact.Simplex
+		solver, err := exact.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sol, err := solver.Solve(t.Context(), problem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sol.Status != lp.Optimal {
+			t.Fatalf("status %v, want a solution: all fits all nodes, which are alike", sol.Status)
+		}
+		divided := 0
+		for k := range m.x {
+			parts := 0
+			for _, c := range m.x[k] {
+				if sol.Value(c) > 1e-9 {
+					parts++
+				}
+			}
+			if parts > 1 {
+				divided++
+			}
+		}
+		if most := 3 * len(m.nodes); divided > most {
+			t.Errorf("%d jobs divided over %d nodes, want at most %d", divided, len(m.nodes), most)
+		}
+		best, err := m.fewest(t.Context(), solver, problem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first, fewest := m.divided(sol), m.divided(best); fewest > first {
+			t.Errorf("divides jobs of %d GPUs, and %d at first", fewest, first)
+		}
+	})
+}
+
+// Where jobs are that the second program does not divide, and those it does, all
+// have room, and no GPU is left over that one of them was granted.
+func TestDeploy_places_every_job(t *testing.T) {
+	if !exact.Available {
+		t.Skip(exact.ErrUnavailable)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		p, s := drawSpreading(t)
+		if ok, err := p.spread(t.Context(), s, 0); err != nil || !ok {
+			t.Fatalf("not solved: %v", err)
+		}
+		for k := range p.tenants {
+			if p.packing.slots[k] == nil {
+				p.mend(s, k)
+			}
+		}
+		for k := range p.tenants {
+			got := 0
+			for _, slot := range p.packing.slots[k] {
+				got += slot.GPUs
+			}
+			if got != p.tenants[k].gpus {
+				t.Errorf("tenant %d has %d GPUs, want %d", k, got, p.tenants[k].gpus)
+			}
+		}
+	})
+}
