@@ -63,7 +63,7 @@ func Orders() []NamedOrder {
 		{"las", "least attained GPU service first, in levels that double", is(ServiceLevel)},
 		{"ftf", "largest finish-time fairness ratio first", is(Unfairness)},
 		{"drf", "smallest dominant share of GPUs, CPUs and memory first", DominantShare},
-		{"tetris", "least resources times remaining time first", is(Volume)},
+		{"tetris", "least resources times remaining time first", Volume},
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/fairness"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -34,10 +36,14 @@ func Unfairness(s *policy.Snapshot, j *policy.Job) float64 {
 //
 // Deviation: Tetris adds how well a demand aligns with what a machine has left;
 // that term is left out, because who is runnable is decided before machines are.
-func Volume(s *policy.Snapshot, j *policy.Job) float64 {
-	left := RemainingTime(s, j)
-	gpus, cpus, memory := shares(total(s.Cluster), Demand(s, j))
-	return (gpus + cpus + memory) * left
+//
+// The order remembers demands: make one for each policy.
+func Volume() Order {
+	var known demands
+	return func(s *policy.Snapshot, j *policy.Job) float64 {
+		gpus, cpus, memory := shares(total(s.Cluster), known.of(s, j))
+		return (gpus + cpus + memory) * RemainingTime(s, j)
+	}
 }
 
 // DominantShare returns the order of dominant resource fairness: the largest share
@@ -47,6 +53,7 @@ func Volume(s *policy.Snapshot, j *policy.Job) float64 {
 // as it is asked about the jobs of a snapshot one after another: make one for each
 // policy. Source: DRF §4.1 (progressive filling), used as in Synergy §5.7.
 func DominantShare() Order {
+	var known demands
 	var of *policy.Snapshot
 	var all cluster.Resources
 	users := map[string]cluster.Resources{}
@@ -55,7 +62,7 @@ func DominantShare() Order {
 			of, all = s, total(s.Cluster)
 			clear(users)
 		}
-		has := Demand(s, j)
+		has := known.of(s, j)
 		if j.User != "" {
 			before := users[j.User]
 			has.GPUs, has.CPUs, has.Memory = has.GPUs+before.GPUs, has.CPUs+before.CPUs, has.Memory+before.Memory
@@ -64,6 +71,35 @@ func DominantShare() Order {
 		gpus, cpus, memory := shares(all, has)
 		return max(gpus, cpus, memory)
 	}
+}
+
+// demands remembers what Demand said of jobs.
+type demands struct {
+	cluster *cluster.Cluster
+	known   map[*job.Spec]demand
+}
+
+// A demand is that of one job, and what it follows from.
+type demand struct {
+	perf        perf.Model
+	sensitivity *perf.Sensitivity
+	limits      *job.BatchLimits
+	held        cluster.GPUType
+	is          cluster.Resources
+}
+
+// of returns Demand(s, j).
+func (d *demands) of(s *policy.Snapshot, j *policy.Job) cluster.Resources {
+	if d.cluster != s.Cluster || len(d.known) > 2*len(s.Jobs)+64 { // mostly of jobs that are gone
+		d.cluster, d.known = s.Cluster, make(map[*job.Spec]demand)
+	}
+	now := demand{perf: j.Perf, sensitivity: j.Sensitivity, limits: j.Limits, held: j.Allocation.GPUType}
+	last, ok := d.known[j.Spec]
+	if now.is = last.is; !ok || last != now {
+		now.is = Demand(s, j)
+		d.known[j.Spec] = now
+	}
+	return now.is
 }
 
 // total returns what all nodes have.

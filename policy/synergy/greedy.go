@@ -1,6 +1,8 @@
 package synergy
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/placement/shares"
 	"github.com/oxgang/oxgang/policy"
@@ -10,6 +12,14 @@ import (
 type greedy struct {
 	of    *policy.Snapshot
 	slots [][]shares.Slot // by job; nil: not placed here
+	full  []refusal       // demands for which no node had room in this round
+}
+
+// A refusal is a demand on one node that none had room for. None has later, nor for
+// a larger one: what is free only shrinks in a round.
+type refusal struct {
+	gpus   cluster.GPUType
+	demand cluster.Resources
 }
 
 // admit lets job i run if some node has its full demand: the first that has, where
@@ -20,7 +30,7 @@ type greedy struct {
 func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 	g, nodes := &p.greedy, p.packing.nodes
 	if g.of != s {
-		g.of, g.slots = s, make([][]shares.Slot, len(s.Jobs))
+		g.of, g.slots, g.full = s, make([][]shares.Slot, len(s.Jobs)), g.full[:0]
 		nodes.Reset()
 	}
 	j, t := s.Jobs[i], &p.cluster.Types()[typeIndex(p.cluster.Types(), a.GPUType)]
@@ -57,6 +67,10 @@ func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Reso
 	if held := p.packing.held(j); j.Placement.GPUs() == a.GPUs && j.Allocation.GPUType == a.GPUType && nodes.Fits(held, per) {
 		return held, true
 	}
+	want := refusal{a.GPUType, cluster.Resources{GPUs: a.GPUs, CPUs: a.CPUs, Memory: a.Memory}}
+	if a.Nodes == 1 && slices.ContainsFunc(p.greedy.full, want.atLeast) {
+		return nil, false
+	}
 	for n := range p.cluster.Nodes() {
 		one := []shares.Slot{{Node: n, GPUs: a.GPUs}}
 		if p.cluster.Nodes()[n].GPUType == a.GPUType && nodes.Free(n).GPUs >= a.GPUs && nodes.Fits(one, per) {
@@ -64,9 +78,15 @@ func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Reso
 		}
 	}
 	if a.Nodes == 1 {
+		p.greedy.full = append(p.greedy.full, want)
 		return nil, false
 	}
 	return nodes.Split(a.GPUType, a.GPUs, per)
+}
+
+// atLeast reports whether r asks for no less of anything than another refusal.
+func (r refusal) atLeast(o refusal) bool {
+	return r.gpus == o.gpus && r.demand.GPUs >= o.demand.GPUs && r.demand.CPUs >= o.demand.CPUs && r.demand.Memory >= o.demand.Memory
 }
 
 // placeAdmitted writes where the jobs are into the plan.
