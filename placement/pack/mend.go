@@ -2,6 +2,7 @@ package pack
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -244,11 +245,15 @@ func (pl *Placer) roomForBoth(o *offer, n int) bool {
 	return pl.roomFor(o.node, least) && pl.roomFor(n, times(least, 1, -1))
 }
 
-// cost returns what splitting a job costs, in parts of a node.
+// cost returns what splitting a job costs, in parts of a node. Replicas of several
+// GPUs are not cut.
 func (pl *Placer) cost(l *layout, i, from, to, gpus int) float64 {
 	s := splits(l.slots[i], from, to, gpus)
 	if s == 0 {
 		return 0
+	}
+	if _, t := pl.gpus(i); s > 0 && pl.s.Jobs[i].ReplicaGPUs(t) > 1 {
+		return math.Inf(1)
 	}
 	j := &pl.settler.Jobs[i]
 	return s * pl.o.Penalty * j.Cells[j.Wish].Value / pl.mending.rate

@@ -132,7 +132,7 @@ func (k *knapsack) setPrice(r int) {
 	for k.price[r] = high; k.asked(r) > there && high < 1e6/there; k.price[r] = high {
 		low, high = high, 4*high
 	}
-	for range 10 {
+	for range 6 {
 		k.price[r] = (low + high) / 2
 		if k.asked(r) > there {
 			low = k.price[r]

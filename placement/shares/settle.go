@@ -88,10 +88,14 @@ func (st *Settler) Settle() float64 {
 		st.evict(n)
 	}
 	for range 2 {
+		changed := false
 		for _, i := range st.wide {
-			if len(st.Jobs[i].Cells) > 1 {
-				st.spread(i)
-			}
+			before := st.Jobs[i].Cell
+			st.spread(i)
+			changed = changed || st.Jobs[i].Cell != before
+		}
+		if !changed {
+			break
 		}
 	}
 	value := 0.0
@@ -208,9 +212,12 @@ func (st *Settler) settle(n int) float64 {
 // and those of the jobs on its nodes alone are the largest.
 func (st *Settler) spread(i int) {
 	j := &st.Jobs[i]
-	best, at := -1.0, 0
+	if len(j.Cells) == 1 {
+		return
+	}
+	best, at, others := -1.0, 0, st.most(i)
 	st.takeWide(i, -1)
-	for j.Cell = len(j.Cells) - 1; j.Cell >= 0; j.Cell-- {
+	for j.Cell = len(j.Cells) - 1; j.Cell >= 0 && best+1e-12 < others+st.worth(i, j.Cell); j.Cell-- {
 		st.takeWide(i, 1)
 		if v, ok := st.around(i); ok && v > best+1e-12 {
 			best, at = v, j.Cell
@@ -219,6 +226,19 @@ func (st *Settler) spread(i int) {
 	}
 	j.Cell = at
 	st.takeWide(i, 1)
+}
+
+// most returns what the jobs that are on one node of job i alone are worth at
+// most.
+func (st *Settler) most(i int) (value float64) {
+	for _, s := range st.Jobs[i].Slots {
+		for _, t := range st.nodes[s.Node].jobs {
+			if c := st.Jobs[t.job].Cells; !t.wide {
+				value += c[len(c)-1].Value
+			}
+		}
+	}
+	return value
 }
 
 // around returns the value of job i with its cell and of the jobs on its nodes

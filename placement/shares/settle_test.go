@@ -18,7 +18,7 @@ import (
 // linear returns a sensitivity that needs so many CPUs a GPU for full speed, 1
 // sample per second, and in proportion less for less.
 func linear(cpus int) *perf.Sensitivity {
-	s := new(perf.Sensitivity)
+	s := &perf.Sensitivity{Input: job.Input{Working: gb}}
 	for c := 1; c <= cpus; c++ {
 		s.CPUs = append(s.CPUs, perf.CPURate{CPUs: float64(c), Rate: float64(c) / float64(cpus)})
 	}
