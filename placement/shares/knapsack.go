@@ -192,7 +192,7 @@ func (k *knapsack) search(i int, cpus, memory, value float64) {
 	if value+t.rest+k.price[0]*cpus+k.price[1]*memory <= k.best+1e-9 {
 		return
 	}
-	for x := len(t.cells) - 1; x >= 0; x-- {
+	for x := range slices.Backward(t.cells) {
 		c, m, v := t.uses(x)
 		if c > cpus || m > memory {
 			continue
