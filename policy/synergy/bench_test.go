@@ -2,6 +2,7 @@ package synergy_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -63,28 +64,34 @@ func BenchmarkOpt(b *testing.B) {
 			s := draw(b, 1, servers(b, 16, 24), of, false)
 			p, r := fresh(b, nil), rng.Stream(2, "bench")
 			plan := mustPlan(b, p, s)
-			var ours, theirs time.Duration
+			var ours, theirs []time.Duration
 			below := -1.0
 			for b.Loop() {
 				s = follow(s, plan)
 				replace(b, s, r, of, len(s.Jobs)/100)
 				start := time.Now()
 				plan = mustPlan(b, p, s)
-				ours += time.Since(start)
+				ours = append(ours, time.Since(start))
 				whole := published(s, plan)
 				start = time.Now()
 				best, err := exact.Solve(b.Context(), whole)
 				if err != nil {
 					b.Fatal(err)
 				}
-				theirs += time.Since(start)
+				theirs = append(theirs, time.Since(start))
 				below = max(below, 1-plan.Stats.Objective/best.Value)
 			}
-			b.ReportMetric(float64(theirs)/float64(ours), "times-faster")
+			b.ReportMetric(float64(median(theirs))/float64(median(ours)), "times-faster")
 			b.ReportMetric(below, "worst-below")
-			b.ReportMetric(ours.Seconds()*1e3/float64(b.N), "ours-ms")
+			b.ReportMetric(median(ours).Seconds()*1e3, "ours-ms")
 		})
 	}
+}
+
+// median is of times, which it sorts: others may use the machine.
+func median(times []time.Duration) time.Duration {
+	slices.Sort(times)
+	return times[len(times)/2]
 }
 
 // published returns the program (1) to (5) of the jobs that run: every cell of a
