@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
@@ -36,13 +37,14 @@ type Inputs struct {
 
 	apart       map[job.ID]*workload.Application // of jobs whose class is not the name of their application
 	asSubmitted bool                             // some policy runs jobs so: they must fit so
+	restart     *time.Duration                   // cost of every start; nil: what the application says
 	stretch     map[string]float64               // by application: times the samples its trace says
 }
 
 // Load reads what a configuration names: cluster, profiles, trace. It returns
 // an error that names file, line, column and value of what is wrong with them.
 func Load(c *config.Config, files Files) (*Inputs, error) {
-	in := &Inputs{asSubmitted: !allAdapt(c.Policies)}
+	in := &Inputs{restart: c.Sim.Restart, asSubmitted: !allAdapt(c.Policies)}
 	var err error
 	if in.Cluster, err = c.BuildCluster(); err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 		app := in.application(spec)
 		if app == nil {
 			app = workload.Steady(spec.GPUs)
-			return lasting(app.Alone(spec, share), gpus/float64(n), app.RestartDelay)
+			return lasting(app.Alone(spec, share), gpus/float64(n), in.restartDelay(app))
 		}
 		k := kind{share.Configuration, app, spec.BatchSize, spec.Batch.Init, spec.Batch.Max, spec.Batch.LocalMin, spec.Adaptivity, spec.Goal, 0}
 		if app.Curve == nil {
@@ -48,8 +48,17 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 			seconds = app.Alone(spec, share)
 			known[k] = seconds
 		}
-		return lasting(seconds, gpus/float64(n), app.RestartDelay)
+		return lasting(seconds, gpus/float64(n), in.restartDelay(app))
 	}
+}
+
+// restartDelay returns what a start costs: what the application says, unless the
+// configuration says otherwise.
+func (in *Inputs) restartDelay(app *workload.Application) time.Duration {
+	if in.restart != nil {
+		return *in.restart
+	}
+	return app.RestartDelay
 }
 
 // wholeShare returns the GPUs a job uses of a share: whole replicas, at least

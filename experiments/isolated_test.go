@@ -7,6 +7,7 @@ import (
 	"path"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/job"
@@ -76,5 +77,33 @@ func textFiles(texts map[string]string) Files {
 	return Files{
 		Open: func(name string) (io.ReadCloser, error) { return fsys.Open(path.Clean(name)) },
 		Dir:  func(name string) fs.FS { sub, _ := fs.Sub(fsys, path.Clean(name)); return sub },
+	}
+}
+
+// jobs.restart is what a start costs alone, too.
+func TestIsolated_with_another_restart_time(t *testing.T) {
+	times := map[string]time.Duration{}
+	for _, restart := range []string{"", "0s", "10m"} {
+		c := config.Default()
+		for _, kv := range [][2]string{{"cluster", "homog64"}, {"generate.jobs", "1"}, {"jobs.restart", restart}} {
+			if err := c.Set(kv[0], kv[1], "test"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		in, err := Load(c, Files{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := &in.Arrivals[0].Spec
+		times[restart] = isolated(in)(spec, "t4", 1)
+		if restart != "" && spec.RestartOverhead != *c.Sim.Restart {
+			t.Errorf("restart %s: the scheduler is told %v", restart, spec.RestartOverhead)
+		}
+	}
+	if got := times["10m"] - times["0s"]; got != 10*time.Minute {
+		t.Errorf("10 minutes a start add %v, want 10 minutes", got)
+	}
+	if times[""] <= times["0s"] {
+		t.Errorf("%v alone, want more than the %v without a start", times[""], times["0s"])
 	}
 }
