@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/placement/pack"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/trace"
@@ -30,6 +31,7 @@ type Config struct {
 	Policies []string
 	Settings []string // of policies: "p=-1", or "sia.p=-1" for one of them
 	Placer   string   // empty: the one that the policy prefers
+	Penalty  float64  // part of its speed that a job is believed to lose where it is split over nodes: for placer pack, and policies with a setting of that name
 	Jobs     Jobs
 	// Public switches on all rules of the public Sia simulator that the thesis
 	// does not have: profiles, costs, growth, epochs, batch ranges, moves.
@@ -66,7 +68,7 @@ type Jobs struct {
 func Default() *Config {
 	c := &Config{
 		Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Policies: []string{"sia", "fifo", "srtf"},
-		Generate: Generate{Kind: "philly-like"}, Estimate: estimate.Bootstrap.String(),
+		Generate: Generate{Kind: "philly-like"}, Estimate: estimate.Bootstrap.String(), Penalty: pack.DefaultOptions().Penalty,
 		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(), origins: make(map[string]string),
 	}
 	return c
@@ -142,6 +144,9 @@ func (c *Config) Validate() error {
 	}
 	if _, err := c.Likenesses(); err != nil {
 		errs = append(errs, err)
+	}
+	if !(c.Penalty >= 0 && c.Penalty <= 1) {
+		bad("split-penalty %v, want 0 to 1", c.Penalty)
 	}
 	if c.Horizon < 0 {
 		bad("horizon %v, want at least 0", c.Horizon)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,6 +73,9 @@ func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	if _, set := settings["rules"]; c.Public && !set && slices.Contains(names, "rules") {
 		settings["rules"] = "public-code"
 	}
+	if _, set := settings["penalty"]; !set && entry.Placer == "pack" { // which believes the same
+		settings["penalty"] = strconv.FormatFloat(c.Penalty, 'g', -1, 64)
+	}
 	return builtin.New(name, settings)
 }
 
@@ -84,7 +88,7 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 	if err != nil {
 		return nil, err
 	}
-	placer, err := entry.NewPlacer(c.Placer)
+	placer, err := entry.NewPlacer(c.Placer, builtin.PlacerOptions{Penalty: c.Penalty})
 	if err != nil {
 		return nil, err
 	}

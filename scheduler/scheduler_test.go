@@ -341,7 +341,7 @@ func TestScheduler_refuses(t *testing.T) {
 		"no plan":  {func(*policy.Plan) (*policy.Plan, error) { return nil, nil }, "plan: none"},
 		"too few":  {plans(func(p *policy.Plan) { p.Jobs = p.Jobs[:1] }), "1 decisions, want 2"},
 		"NaN":      {plans(func(p *policy.Plan) { p.Jobs[0].Why.Value = math.NaN() }), "want finite numbers"},
-		"infinite": {plans(func(p *policy.Plan) { p.Prices = []policy.TypePrice{{Type: "t4", Price: math.Inf(1)}} }), "want a finite number"},
+		"infinite": {plans(func(p *policy.Plan) { p.Prices = []policy.TypePrice{{Type: "t4", Price: math.Inf(1)}} }), "want finite numbers"},
 		"no such":  {plans(func(p *policy.Plan) { p.Jobs[0].Allocation.GPUType = "tpu" }), `GPU type "tpu" is not in the cluster`},
 		"crowded":  {plans(func(p *policy.Plan) { p.Jobs[1] = p.Jobs[0] }), "node n0: 6 GPUs in use, want at most 4"},
 		"over": {plans(func(p *policy.Plan) {

@@ -141,7 +141,11 @@ func TestInvariants(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					pl := &play{script: draw(t), policy: p, placer: placer.New()}
+					where, err := placer.New(builtin.PlacerOptions{Penalty: 0.1})
+					if err != nil {
+						t.Fatal(err)
+					}
+					pl := &play{script: draw(t), policy: p, placer: where}
 					if err := pl.run(); err != nil {
 						t.Fatal(err)
 					}

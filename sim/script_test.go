@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
@@ -24,7 +25,8 @@ type script struct {
 }
 
 // short is the embedded catalog with training cut down to a few epochs, so
-// that a job ends within virtual hours.
+// that a job ends within virtual hours. Two applications wait for CPUs and memory
+// on the nodes drawn here.
 var short = shortened(workload.Default())
 
 func shortened(full workload.Catalog) workload.Catalog {
@@ -40,6 +42,13 @@ func shortened(full workload.Catalog) workload.Catalog {
 			curve.Ends[e] = app.Curve.Ends[e] / max(1, app.Curve.Target()/3e5)
 		}
 		a.Curve = &curve
+		if name == "cifar10" || name == "yolov3" {
+			rate := app.Reference("a100")
+			a.Sensitivity = &perf.Sensitivity{
+				CPUs:  []perf.CPURate{{CPUs: 2, Rate: 0.2 * rate}, {CPUs: 8, Rate: 0.6 * rate}, {CPUs: 20, Rate: 2 * rate}},
+				Input: job.Input{Working: 8 << 30, Dataset: 16 << 30, Storage: 0.4 * rate},
+			}
+		}
 		c[name] = &a
 	}
 	return c
@@ -142,6 +151,12 @@ func estimates(t *rapid.T, catalog workload.Catalog) estimate.Options {
 				}
 				return app.Throughput(a.Configuration, b)
 			}
+		},
+		Sensitivity: func(spec *job.Spec) *perf.Sensitivity {
+			if app := catalog[string(spec.Class)]; app != nil {
+				return app.Sensitivity
+			}
+			return nil
 		},
 		Reference: func(spec *job.Spec, g cluster.GPUType) float64 {
 			if app := catalog[string(spec.Class)]; app != nil {

@@ -54,7 +54,7 @@ func newPlay(t testing.TB, name string) *play {
 	if err != nil {
 		t.Fatal(err)
 	}
-	placer, err := builtin.NewPlacer("submesh")
+	placer, err := builtin.NewPlacer("submesh", builtin.PlacerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

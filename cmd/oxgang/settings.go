@@ -117,7 +117,7 @@ func check(c *config.Config) error {
 		errs = append(errs, checkSetting(c, s))
 	}
 	if c.Placer != "" {
-		_, err := builtin.NewPlacer(c.Placer)
+		_, err := builtin.NewPlacer(c.Placer, builtin.PlacerOptions{Penalty: c.Penalty})
 		errs = append(errs, err)
 	}
 	if c.Format != "" {

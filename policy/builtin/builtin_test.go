@@ -28,16 +28,19 @@ func TestNewPlacer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, err := e.NewPlacer(test.named); err != nil || fmt.Sprintf("%T", p) != test.want {
+		if p, err := e.NewPlacer(test.named, builtin.PlacerOptions{}); err != nil || fmt.Sprintf("%T", p) != test.want {
 			t.Errorf("%s with %q: %T, %v, want %s", test.policy, test.named, p, err, test.want)
 		}
 	}
 	for _, e := range builtin.Policies() {
-		if _, err := e.NewPlacer(""); err != nil {
+		if _, err := e.NewPlacer("", builtin.PlacerOptions{}); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
 	}
-	if _, err := builtin.NewPlacer("magic"); err == nil || !strings.HasSuffix(err.Error(), "want one of submesh, submesh-whole, pack") {
+	if _, err := builtin.NewPlacer("pack", builtin.PlacerOptions{Penalty: 2}); err == nil || !strings.Contains(err.Error(), "penalty 2, want 0 to 1") {
+		t.Errorf("got error %v, want it to name the penalty", err)
+	}
+	if _, err := builtin.NewPlacer("magic", builtin.PlacerOptions{}); err == nil || !strings.HasSuffix(err.Error(), "want one of submesh, submesh-whole, pack") {
 		t.Errorf("error %v, want one that names all placers", err)
 	}
 }

@@ -14,39 +14,40 @@ import (
 type Placer struct {
 	Name string
 	Doc  string // one sentence
-	New  func() placement.Placer
+	New  func(PlacerOptions) (placement.Placer, error)
+}
+
+// PlacerOptions are those of all placers.
+type PlacerOptions struct {
+	Penalty float64 // of pack: see pack.Options
 }
 
 // Placers returns the placers that can be chosen by name.
 func Placers() []Placer {
 	return []Placer{
-		{"submesh", "Sia's rules; what fits no node whole is scattered as a last resort.", func() placement.Placer { return submesh.New(submesh.DefaultOptions()) }},
-		{"submesh-whole", "Sia's rules; what fits no node whole waits.", func() placement.Placer { return submesh.New(submesh.Options{}) }},
+		{"submesh", "Sia's rules; what fits no node whole is scattered as a last resort.", func(PlacerOptions) (placement.Placer, error) { return submesh.New(submesh.DefaultOptions()), nil }},
+		{"submesh-whole", "Sia's rules; what fits no node whole waits.", func(PlacerOptions) (placement.Placer, error) { return submesh.New(submesh.Options{}), nil }},
 		{"pack", "Best fit by GPUs, CPUs and memory; running jobs move if that gains more than it costs.", newPack},
 	}
 }
 
-func newPack() placement.Placer {
-	p, err := pack.New(pack.DefaultOptions())
-	if err != nil {
-		panic("builtin: defaults of pack are refused: " + err.Error())
-	}
-	return p
+func newPack(o PlacerOptions) (placement.Placer, error) {
+	return pack.New(pack.Options{Penalty: o.Penalty})
 }
 
 // NewPlacer makes the placer of a name for the entry's policy; without a name, the
 // one that the policy prefers. It returns the error of NewPlacer.
-func (e *Entry) NewPlacer(name string) (placement.Placer, error) {
-	return NewPlacer(cmp.Or(name, e.Placer, "submesh"))
+func (e *Entry) NewPlacer(name string, o PlacerOptions) (placement.Placer, error) {
+	return NewPlacer(cmp.Or(name, e.Placer, "submesh"), o)
 }
 
-// NewPlacer makes a placer by name. An unknown name is an error that lists
-// those there are.
-func NewPlacer(name string) (placement.Placer, error) {
+// NewPlacer makes a placer by name. Errors: an unknown name, which lists those there
+// are, and bad options.
+func NewPlacer(name string, o PlacerOptions) (placement.Placer, error) {
 	var names []string
 	for _, p := range Placers() {
 		if p.Name == name {
-			return p.New(), nil
+			return p.New(o)
 		}
 		names = append(names, p.Name)
 	}

@@ -44,8 +44,9 @@
 // Deviation: a job that may not be preempted gets its share, because what it
 // started with it keeps, and those after it must find theirs.
 //
-// Deviation: with Options.Penalty below 1 a job may be split over nodes to have
-// more than one node has; the paper leaves that to future work (§6).
+// Deviation: a job may be split over nodes to have more than one node has, where
+// that is worth more than Options.Penalty, because the paper found that some would
+// gain and left it to future work (§6).
 //
 // Stats.Bound of Tune and Opt is the program's: no plan whose jobs have cells of
 // their nodes is worth more (Theorem 4.1). Stats.Objective is of the program, as the

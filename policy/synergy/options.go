@@ -46,13 +46,13 @@ type Options struct {
 	Mechanism Mechanism // default Tune
 	Cells     Cells     // default AllCells
 	Solver    string    // engine of the program of Tune and Opt: see opt/engine; default price
-	Penalty   float64   // part of its speed that a job is believed to lose where it is split to have more; default 1: never split (§6)
+	Penalty   float64   // part of its speed that a job is believed to lose where it is split to have more; 1: never; default 0.1, as placer pack has it (§6)
 	Rules     Rules     // default Paper
 }
 
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options {
-	return Options{Order: "fifo", Mechanism: Tune, Cells: AllCells, Solver: "price", Penalty: 1, Rules: Paper}
+	return Options{Order: "fifo", Mechanism: Tune, Cells: AllCells, Solver: "price", Penalty: 0.1, Rules: Paper}
 }
 
 // Mechanisms returns the mechanisms.

@@ -103,10 +103,11 @@ func (a *Auditor) gang(s *job.Spec, act *scheduler.Run) {
 }
 
 // capacity checks that what is held is there: each GPU once, on a node of the
-// right type. Between rounds holdings only shrink.
+// right type, and no more CPUs and memory than a node that counts them has.
+// Between rounds holdings only shrink.
 func (a *Auditor) capacity(s *policy.Snapshot) {
 	nodes := s.Cluster.Nodes()
-	used := make([]int, len(nodes))
+	used := make([]cluster.Resources, len(nodes))
 	for _, row := range s.Jobs {
 		j := a.jobs[row.ID]
 		if j == nil {
@@ -118,12 +119,18 @@ func (a *Auditor) capacity(s *policy.Snapshot) {
 				a.complain("job %s: holds %d GPUs of node %s, want GPUs of type %s that are there", row.ID, share.GPUs, share.Node, j.allocation.GPUType)
 				continue
 			}
-			used[i] += share.GPUs
+			used[i].GPUs += share.GPUs
+			used[i].CPUs += share.CPUs
+			used[i].Memory += share.Memory
 		}
 	}
-	for i, n := range used {
-		if n > nodes[i].Capacity.GPUs {
-			a.complain("node %s: %d GPUs are held, want at most %d", nodes[i].ID, n, nodes[i].Capacity.GPUs)
+	for i, u := range used {
+		has := &nodes[i].Capacity
+		if u.GPUs > has.GPUs {
+			a.complain("node %s: %d GPUs are held, want at most %d", nodes[i].ID, u.GPUs, has.GPUs)
+		}
+		if t, _ := s.Cluster.Type(nodes[i].GPUType); t.Counts() && (u.CPUs > has.CPUs*(1+1e-9) || u.Memory > has.Memory) {
+			a.complain("node %s: %g CPUs and %d bytes are held, want at most %g and %d", nodes[i].ID, u.CPUs, u.Memory, has.CPUs, has.Memory)
 		}
 	}
 }
