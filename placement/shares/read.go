@@ -79,6 +79,7 @@ func (st *Settler) write(j *policy.Job, row *Job, d *policy.Decision) {
 	c, a := &row.Cells[row.Cell], &d.Allocation
 	if !row.exact {
 		a.CPUs, a.Memory = float64(a.GPUs)*c.CPUs, int64(a.GPUs)*c.Memory
+		st.explain(d, c)
 	}
 	switch {
 	case row.exact && *a == j.Allocation && st.isAt(j.Placement, row.Slots):
@@ -97,6 +98,23 @@ func (st *Settler) write(j *policy.Job, row *Job, d *policy.Decision) {
 	d.Placement.Sort()
 	if d.Placement.Equal(j.Placement) {
 		d.Placement = j.Placement
+	}
+}
+
+// explain corrects a reason that speaks of CPUs and memory, which says what the
+// policy wished the job to have.
+func (st *Settler) explain(d *policy.Decision, c *Cell) {
+	if d.Why.Kind != policy.AboveShare && d.Why.Kind != policy.BelowShare {
+		return
+	}
+	t, _ := st.cluster.Type(d.Allocation.GPUType)
+	switch {
+	case c.CPUs > t.Share.CPUs || c.Memory > t.Share.Memory:
+		d.Why.Kind, d.Why.Value = policy.AboveShare, c.Value
+	case c.CPUs < t.Share.CPUs || c.Memory < t.Share.Memory:
+		d.Why.Kind, d.Why.Value = policy.BelowShare, c.Value
+	default:
+		d.Why.Kind, d.Why.Value = policy.AsPlanned, float64(d.Allocation.GPUs)
 	}
 }
 

@@ -262,3 +262,27 @@ func TestWriteSpreadsBytesThatDoNotDivide(t *testing.T) {
 		t.Errorf("allocated %d bytes (-want +got):\n%s", p.Jobs[0].Allocation.Memory, diff)
 	}
 }
+
+// A reason that speaks of CPUs says what the job gets, not what its policy wished.
+func TestWrite_corrects_reasons(t *testing.T) {
+	n := shares.NewNodes(servers(t, cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500 * gb}))
+	at := func(gpus int) []shares.Slot { return []shares.Slot{{Node: 0, GPUs: gpus}} }
+	rows := []row{{slots: at(1), needs: 12, named: 12}, {slots: at(1), needs: 1, named: 3}, {slots: at(6), needs: 3, named: 18}}
+	s, p := round(n, rows)
+	p.Fungible = true
+	for i := range p.Jobs {
+		p.Jobs[i].Why.Kind = policy.AboveShare
+	}
+	p.Jobs[2].Why.Kind = policy.Grown // says nothing of CPUs
+	settle(new(shares.Settler), s, p, rows)
+	var got []policy.Kind
+	for i := range p.Jobs {
+		got = append(got, p.Jobs[i].Why.Kind)
+	}
+	if diff := cmp.Diff([]policy.Kind{policy.AboveShare, policy.BelowShare, policy.Grown}, got); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+	if above, below := p.Jobs[0].Why.Value, p.Jobs[1].Why.Value; !(above > 1 && above < 4) || below != 1 {
+		t.Errorf("speeds %v and %v, want between 1 and 4 as CPUs are short, and 1", above, below)
+	}
+}
