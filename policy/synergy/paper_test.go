@@ -24,8 +24,8 @@ import (
 // and 500 GB. Source: Synergy Table 1 (GPUs), Table 3 (CPUs and memory that a job
 // can use).
 //
-// Deviation: the paper does not give the curves, so that a job's speed here is
-// linear up to what Table 3 grants it.
+// Deviation: a job's speed here is linear up to what Table 3 grants it, because the
+// paper does not give the curves.
 func example(t *testing.T) *policy.Snapshot {
 	t.Helper()
 	s := &policy.Snapshot{Now: epoch.Add(time.Minute), Length: 5 * time.Minute, Cluster: servers(t, 2, 24)}
