@@ -163,7 +163,11 @@ func (t *teller) next(m *Moment, then *snapshot, at time.Duration) {
 func (h *Holding) text() string {
 	what := amount(h.configuration())
 	if h != nil && (h.CPUs > 0 || h.Memory > 0) {
-		what += fmt.Sprintf(", %.4g cores and %.4g GB of memory", h.CPUs, float64(h.Memory)/1e9)
+		cores := fmt.Sprintf("%.4g cores", h.CPUs)
+		if h.CPUs == 1 {
+			cores = "1 core"
+		}
+		what += fmt.Sprintf(", %s and %.4g GB of memory", cores, float64(h.Memory)/1e9)
 	}
 	return what
 }
