@@ -2,6 +2,7 @@ package policy
 
 import (
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 )
 
@@ -37,4 +38,32 @@ func (j *Job) Cells(rate float64, t *cluster.TypeInfo, perNode int) []perf.Cell 
 	node := float64(t.PerNode) / float64(max(1, perNode))
 	most := cluster.Resources{CPUs: t.Share.CPUs * node, Memory: int64(float64(t.Share.Memory) * node)}
 	return j.Sensitivity.Cells(rate, t.Share, most)
+}
+
+// Expected returns the batch size that j is expected to train with on a: b, unless
+// that is zero, which leaves it to the job's agent, who takes the submitted one if
+// it may not be adapted and else the best. j has a model.
+func (j *Job) Expected(a cluster.Allocation, b job.BatchSize) job.BatchSize {
+	n, l := a.GPUs/j.ReplicaGPUs(a.GPUType), j.BatchLimits()
+	switch {
+	case n == 0 || b != (job.BatchSize{}):
+	case l.Max > 0 && j.BatchSize > 0 && !j.Adaptivity.Has(job.BatchSizes):
+		return perf.FixedBatch(j.BatchSize, n, a.GPUType, l)
+	case l.Max > 0:
+		_, b = perf.BestBatch(j.Perf, a, n, l)
+	default:
+		b.Local = (max(1, j.BatchSize) + n - 1) / n
+	}
+	return b
+}
+
+// Intake returns the samples per second that each GPU of c takes in where it never
+// waits for input, as believed, with the batch size of Expected; 0 if j has no
+// model.
+func (j *Job) Intake(c cluster.Configuration, b job.BatchSize) float64 {
+	if j.Perf == nil || c.GPUs == 0 {
+		return 0
+	}
+	a := cluster.Allocation{Configuration: c}
+	return j.Perf.Throughput(a, j.Expected(a, b)) / float64(c.GPUs)
 }

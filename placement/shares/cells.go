@@ -77,7 +77,7 @@ func (m *matrices) of(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []
 // GPU at most. A job that does not run with its share has that as its first
 // cell, and its others are relative to the slowest with which it runs.
 func cells(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []Cell {
-	rate := taken(j, d)
+	rate := j.Intake(d.Allocation.Configuration, d.Batch)
 	if rate <= 0 {
 		return nil
 	}
@@ -113,26 +113,6 @@ func between(all []Cell, j *policy.Job, a, b perf.Cell, fair float64) []Cell {
 		}
 	}
 	return all
-}
-
-// taken returns the samples per second that each GPU of a decision takes in where
-// it never waits for them: with the batch size of the decision, or else the one
-// the job's agent is expected to choose.
-func taken(j *policy.Job, d *policy.Decision) float64 {
-	a := cluster.Allocation{Configuration: d.Allocation.Configuration}
-	n, l, b := a.GPUs/j.ReplicaGPUs(a.GPUType), j.BatchLimits(), d.Batch
-	switch {
-	case n == 0:
-		return 0
-	case b != (job.BatchSize{}):
-	case l.Max > 0 && j.BatchSize > 0 && !j.Adaptivity.Has(job.BatchSizes):
-		b = perf.FixedBatch(j.BatchSize, n, a.GPUType, l)
-	case l.Max > 0:
-		_, b = perf.BestBatch(j.Perf, a, n, l)
-	default:
-		b.Local = (max(1, j.BatchSize) + n - 1) / n
-	}
-	return j.Perf.Throughput(a, b) / float64(a.GPUs)
 }
 
 // choices returns the cells that a placer may give to a decision, and which of

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 )
@@ -13,25 +12,7 @@ import (
 // never waits for input, as believed, with the batch size that j trains with in
 // line; 0 if j has no model.
 func Intake(j *policy.Job, c cluster.Configuration) float64 {
-	a := cluster.Allocation{Configuration: c}
-	if j.Perf == nil || c.GPUs == 0 {
-		return 0
-	}
-	return j.Perf.Throughput(a, trained(j, a)) / float64(c.GPUs)
-}
-
-// trained returns the batch size that j trains with on an allocation: the one it
-// was submitted with, or the best one if the agent chooses. j has a model.
-func trained(j *policy.Job, a cluster.Allocation) job.BatchSize {
-	n, l := replicas(j, &a), j.BatchLimits()
-	if b := batch(j, &a); b != (job.BatchSize{}) {
-		return b
-	}
-	if l.Max > 0 {
-		_, best := perf.BestBatch(j.Perf, a, n, l)
-		return best
-	}
-	return job.BatchSize{Local: (max(1, j.BatchSize) + n - 1) / n}
+	return j.Intake(c, batch(j, &cluster.Allocation{Configuration: c}))
 }
 
 // Cells returns the cells of j's sensitivity matrix on c, GPUs of type t, by

@@ -70,5 +70,5 @@ func speed(j *policy.Job, a cluster.Allocation) float64 {
 	if j.Perf == nil {
 		return 0
 	}
-	return perf.Goodput(j.Perf, a, replicas(j, &a), trained(j, a))
+	return perf.Goodput(j.Perf, a, replicas(j, &a), j.Expected(a, batch(j, &a)))
 }
