@@ -72,6 +72,9 @@ func (n *Nodes) carries(k int, slots []Slot, gpus int) bool {
 // one returns the node with the least free that has room for all; -1 if there is
 // none. Nodes that are in use come before idle ones with as many GPUs free.
 func (n *Nodes) one(s *shelf, gpus int, per cluster.Resources) int {
+	if all := times(per, gpus); s.info.Counts() && (all.CPUs > s.most.CPUs*(1+cpuSlack) || all.Memory > s.most.Memory) {
+		return -1
+	}
 	for g := gpus; g < len(s.part); g++ {
 		best := n.least(s, &s.part[g], gpus, per)
 		if best < 0 {

@@ -33,6 +33,7 @@ type shelf struct {
 	idle  []set             // by free GPUs: nodes of which nothing is taken
 	part  []set             // by free GPUs: the others
 	even  bool              // all nodes are alike
+	most  cluster.Resources // the most that any node has of each
 }
 
 // NewNodes returns the nodes of c, all free.
@@ -47,6 +48,7 @@ func NewNodes(c *cluster.Cluster) *Nodes {
 		s := &n.shelves[k]
 		n.home[i] = place{k, len(s.nodes)}
 		s.nodes = append(s.nodes, i)
+		s.most.CPUs, s.most.Memory = max(s.most.CPUs, node.Capacity.CPUs), max(s.most.Memory, node.Capacity.Memory)
 		s.even = s.even && node.Capacity == c.Nodes()[s.nodes[0]].Capacity
 	}
 	for k := range n.shelves {
