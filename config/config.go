@@ -31,7 +31,7 @@ type Config struct {
 	Policies []string
 	Settings []string // of policies: "p=-1", or "sia.p=-1" for one of them
 	Placer   string   // empty: the one that the policy prefers
-	Penalty  float64  // part of its speed that a job is believed to lose where it is split over nodes: for placer pack, and policies with a setting of that name
+	Penalty  float64  // part of its speed that a job is believed to lose where it is split over nodes: of placer pack
 	Jobs     Jobs
 	// Public switches on all rules of the public Sia simulator that the thesis
 	// does not have: profiles, costs, growth, epochs, batch ranges, moves.

@@ -46,7 +46,7 @@ var keys = []Key{
 	list("policy", "policies to compare, by comma", func(c *Config) *[]string { return &c.Policies }),
 	list("set", `settings of policies, by comma: "p=-1" or "sia.p=-1"`, func(c *Config) *[]string { return &c.Settings }),
 	text("placer", "how placements are found; empty: as the policy prefers", func(c *Config) *string { return &c.Placer }),
-	decimal("split-penalty", "part of its speed that a job is believed to lose where it is split over nodes to have more CPUs or memory; 1: never split", func(c *Config) *float64 { return &c.Penalty }),
+	decimal("split-penalty", "part of its speed that placer pack believes a job to lose where it is split over nodes; 1: never split to have more CPUs or memory", func(c *Config) *float64 { return &c.Penalty }),
 	decimal("jobs.rigid", "share of jobs made rigid", func(c *Config) *float64 { return &c.Jobs.Rigid }),
 	decimal("jobs.strong-scaling", "share of jobs made strong-scaling", func(c *Config) *float64 { return &c.Jobs.StrongScaling }),
 	number("jobs.max-gpus", "most GPUs of an adaptive job; 0: no limit", func(c *Config) *int { return &c.Jobs.MaxGPUs }),

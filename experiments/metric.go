@@ -42,6 +42,7 @@ var metricTable = []metric{
 	{"policy_p50_ms", "policy time per round, median of all rounds", policyQuantile(0.5)},
 	{"policy_p95_ms", "policy time per round, 95th percentile of all rounds", policyQuantile(0.95)},
 	{"bound_gap_worst_pct", "most by which a round's plan, as placed, falls short of its bound on the sum of relative speeds, percent", func(runs []measured) float64 { return 100 * slices.Max(append(pool(runs, gapsOf), 0)) }},
+	{"bound_gap_p99_pct", "the same, 99th percentile of all rounds", gapQuantile(0.99)},
 	{"bound_gap_mean_pct", "the same, mean over all rounds", meanGap},
 	{"longest_resizes", "how often the job with the longest JCT changed its number of GPUs", resizes},
 	{"longest_shrinks", "how often it went on with fewer GPUs", shrinks},
@@ -122,6 +123,14 @@ func policyQuantile(q float64) func([]measured) float64 {
 		all := pool(runs, func(o *measured) []float64 { return o.millis })
 		slices.Sort(all)
 		return metrics.Quantile(all, q)
+	}
+}
+
+func gapQuantile(q float64) func([]measured) float64 {
+	return func(runs []measured) float64 {
+		all := slices.Clone(pool(runs, gapsOf))
+		slices.Sort(all)
+		return 100 * metrics.Quantile(all, q)
 	}
 }
 

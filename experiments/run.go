@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -72,9 +71,6 @@ func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	}
 	if _, set := settings["rules"]; c.Public && !set && slices.Contains(names, "rules") {
 		settings["rules"] = "public-code"
-	}
-	if _, set := settings["penalty"]; !set && entry.Placer == "pack" { // which believes the same
-		settings["penalty"] = strconv.FormatFloat(c.Penalty, 'g', -1, 64)
 	}
 	return builtin.New(name, settings)
 }

@@ -49,8 +49,9 @@ func (pl *Placer) fill(l *layout, stay bool) {
 		}
 	}
 	pl.mending.pending = pending
-	pl.reserve(pending)
+	rests := pl.pendingBy(pending)
 	for _, i := range pending {
+		pl.reserve(rests, i)
 		pl.place(l, i)
 	}
 }
@@ -90,30 +91,48 @@ func (pl *Placer) take(l *layout, i int, slots []shares.Slot) {
 	pl.least.TakeAll(slots, pl.modest(i))
 }
 
-// reserve keeps, for every GPU that stays free on a node, what the most modest of
-// the pending jobs ask for, so that somebody can still use it; less where GPUs
-// stay free anyway.
-func (pl *Placer) reserve(pending []int) {
-	for _, t := range pl.s.Cluster.Types() {
-		keep, want := cluster.Resources{CPUs: math.Inf(1), Memory: math.MaxInt64}, 0
-		for _, i := range pending {
-			if gpus, of := pl.gpus(i); of == t.Type {
-				d := pl.demand(i)
-				keep.CPUs, keep.Memory, want = min(keep.CPUs, d.CPUs), min(keep.Memory, d.Memory), want+gpus
-			}
-		}
-		if want == 0 {
-			continue
-		}
-		free := 0
-		for i := range pl.s.Cluster.Nodes() {
-			if pl.s.Cluster.Nodes()[i].GPUType == t.Type {
-				free += pl.wish.Free(i).GPUs
-			}
-		}
-		full := min(1, float64(want)/float64(max(1, free)))
-		pl.wish.Reserve(t.Type, cluster.Resources{CPUs: full * keep.CPUs, Memory: int64(full * float64(keep.Memory))})
+// A rest is what is still to be placed on the nodes of a GPU type.
+type rest struct {
+	gpus, free int               // GPUs that pending jobs ask for, and that are free
+	modest     cluster.Resources // the least that any of them is named for each
+}
+
+// pendingBy returns the rests of all GPU types.
+func (pl *Placer) pendingBy(pending []int) []rest {
+	types := pl.s.Cluster.Types()
+	rests := make([]rest, len(types))
+	for k := range rests {
+		rests[k].modest = cluster.Resources{CPUs: math.Inf(1), Memory: math.MaxInt64}
 	}
+	for _, i := range pending {
+		gpus, t := pl.gpus(i)
+		r, d := &rests[typeIndex(types, t)], pl.demand(i)
+		r.gpus += gpus
+		r.modest.CPUs, r.modest.Memory = min(r.modest.CPUs, d.CPUs), min(r.modest.Memory, d.Memory)
+	}
+	for n := range pl.s.Cluster.Nodes() {
+		rests[typeIndex(types, pl.s.Cluster.Nodes()[n].GPUType)].free += pl.wish.Free(n).GPUs
+	}
+	return rests
+}
+
+func typeIndex(types []cluster.TypeInfo, t cluster.GPUType) int {
+	return slices.IndexFunc(types, func(info cluster.TypeInfo) bool { return info.Type == t })
+}
+
+// reserve keeps, for every GPU that stays free beside job i, what the most modest
+// of the jobs after it asks for, so that one of them can still use it; less where
+// GPUs stay free anyway.
+func (pl *Placer) reserve(rests []rest, i int) {
+	gpus, t := pl.gpus(i)
+	r := &rests[typeIndex(pl.s.Cluster.Types(), t)]
+	r.gpus, r.free = r.gpus-gpus, r.free-gpus
+	keep := cluster.Resources{}
+	if r.gpus > 0 {
+		used := min(1, float64(r.gpus)/float64(max(1, r.free)))
+		keep.CPUs, keep.Memory = used*r.modest.CPUs, int64(used*float64(r.modest.Memory))
+	}
+	pl.wish.Reserve(t, keep)
 }
 
 // place finds slots for a job:

@@ -84,9 +84,8 @@ func TestNewExplainsWhatIsWrong(t *testing.T) {
 		{"pop", map[string]string{"k": "many", "policy": "pop"}, "policy pop: setting k is \"many\", want a whole number\nsetting policy is \"pop\", want one of [\"sia\" "},
 		{"pop", map[string]string{"policy": "fifo", "p": "-1"}, `policy pop: setting p is "-1", which policy fifo does not have`},
 		{"pop", map[string]string{"p": "0"}, "policy pop: pop: sia: p 0, want"},
-		{"synergy", map[string]string{"penalty": "none"}, `policy synergy: setting penalty is "none", want a number`},
 		{"synergy", map[string]string{"order": "lifo", "cells": "few"}, "policy synergy: synergy: order \"lifo\", want one of fifo, srtf, las, ftf, drf, tetris\ncells \"few\", want all or demand"},
-		{"drf", map[string]string{"order": "fifo"}, `policy drf: setting "order" is not known, want one of mechanism, cells, solver, penalty, rules`},
+		{"drf", map[string]string{"order": "fifo"}, `policy drf: setting "order" is not known, want one of mechanism, cells, solver, rules`},
 		{"fifo", map[string]string{"a": "", "b": ""}, "policy fifo: setting \"a\" is not known, want one of backfill\nsetting \"b\" is not known, want one of backfill"},
 	}
 	for _, test := range tests {

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/oxgang/oxgang/opt/engine"
@@ -17,7 +16,6 @@ func synergySettings(o synergy.Options, mechanisms string) []Setting {
 		{"mechanism", string(o.Mechanism), mechanisms},
 		{"cells", string(o.Cells), "what tune chooses from: all cells of a job's sensitivity matrix, or demand: full demand or the share of its GPUs"},
 		{"solver", o.Solver, strings.Join(engine.Names(), ", ")},
-		{"penalty", fmt.Sprint(o.Penalty), "part of its speed that a job is believed to lose where it is split over nodes to have more; 1 never splits"},
 		{"rules", string(o.Rules), "paper or public-code"},
 	}
 }
@@ -46,7 +44,6 @@ func newSynergy(defaults synergy.Options, settings []Setting) func(map[string]st
 	return func(given map[string]string) (policy.Policy, error) {
 		o := defaults
 		r := read(given, settings)
-		r.float("penalty", &o.Penalty)
 		text(r, "order", &o.Order)
 		text(r, "mechanism", &o.Mechanism)
 		text(r, "cells", &o.Cells)

@@ -15,19 +15,19 @@ func Intake(j *policy.Job, c cluster.Configuration) float64 {
 	return j.Intake(c, batch(j, &cluster.Allocation{Configuration: c}))
 }
 
-// Cells returns the cells of j's sensitivity matrix on c, GPUs of type t, by
-// ascending rate, CPUs and memory; there is at least one, and the first is within
+// Cells returns the cells of j's sensitivity matrix on c, GPUs of type t of which at
+// most perNode share what a node has, by ascending rate, CPUs and memory; there is at least one, and the first is within
 // the GPU-proportional share. Where nothing is known of j's speed it is the share.
 // Where j does not run with its share it is the share too, at rate 0, and the
 // others ask for no less than the share of anything.
-func Cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) []perf.Cell {
+func Cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration, perNode int) []perf.Cell {
 	share := t.Proportional(cluster.Configuration{GPUs: 1})
 	fair := perf.Cell{CPUs: share.CPUs, Memory: share.Memory}
 	rate := Intake(j, c)
 	if !(rate > 0) || math.IsInf(rate, 1) {
 		return []perf.Cell{fair}
 	}
-	cells := j.Cells(rate, t, (c.GPUs+c.Nodes-1)/c.Nodes)
+	cells := j.Cells(rate, t, perNode)
 	if len(cells) > 0 && cells[0].CPUs <= fair.CPUs && cells[0].Memory <= fair.Memory {
 		return cells
 	}
@@ -47,7 +47,7 @@ func Demand(s *policy.Snapshot, j *policy.Job) cluster.Resources {
 	}
 	a := gang(j, t)
 	if t.Counts() {
-		cells := Cells(j, t, a.Configuration)
+		cells := Cells(j, t, a.Configuration, (a.GPUs+a.Nodes-1)/a.Nodes)
 		best := cells[len(cells)-1]
 		a.CPUs, a.Memory = float64(a.GPUs)*best.CPUs, int64(a.GPUs)*best.Memory
 	}

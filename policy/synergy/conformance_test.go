@@ -26,7 +26,6 @@ func TestConformance(t *testing.T) {
 	for name, change := range map[string]func(*synergy.Options){
 		"tune":         nil,
 		"tune, demand": func(o *synergy.Options) { o.Cells = synergy.DemandOnly },
-		"tune, split":  func(o *synergy.Options) { o.Penalty = 0.1 },
 		"tune, las":    func(o *synergy.Options) { o.Order = "las" },
 		"opt, ftf":     func(o *synergy.Options) { o.Mechanism, o.Order = synergy.Opt, "ftf" },
 		"tune, drf":    func(o *synergy.Options) { o.Order = "drf" },

@@ -44,9 +44,10 @@
 // Deviation: a job that may not be preempted gets its share, because what it
 // started with it keeps, and those after it must find theirs.
 //
-// Deviation: a job may be split over nodes to have more than one node has, where
-// that is worth more than Options.Penalty, because the paper found that some would
-// gain and left it to future work (§6).
+// Deviation: Tune's cells reach to what a job has with a node for each GPU, and the
+// placer says whether that is worth splitting it, because the paper found that some
+// jobs would gain and left it to future work (§6). The bound so holds for every
+// placement.
 //
 // Stats.Bound of Tune and Opt is the program's: no plan whose jobs have cells of
 // their nodes is worth more (Theorem 4.1). Stats.Objective is of the program, as the

@@ -30,7 +30,7 @@ func drawSpreading(t *rapid.T) (*Policy, *policy.Snapshot) {
 	for left := c.GPUs(); left > 0; {
 		gpus := min(left, rapid.SampledFrom([]int{1, 2, 4, 8, 3}).Draw(t, "GPUs"))
 		left -= gpus
-		one := cell{nodes: 1}
+		one := cell{}
 		one.CPUs, one.Memory = rapid.Float64Range(0.5, 3).Draw(t, "CPUs"), int64(rapid.IntRange(1, 60).Draw(t, "GB"))*1e9
 		if rapid.Bool().Draw(t, "hungry") {
 			one.CPUs, one.Memory = 3+spare.CPUs/float64(gpus), 60e9+spare.Memory/int64(gpus)

@@ -46,13 +46,12 @@ type Options struct {
 	Mechanism Mechanism // default Tune
 	Cells     Cells     // default AllCells
 	Solver    string    // engine of the program of Tune and Opt: see opt/engine; default price
-	Penalty   float64   // part of its speed that a job is believed to lose where it is split to have more; 1: never; default 0.1, as placer pack has it (§6)
 	Rules     Rules     // default Paper
 }
 
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options {
-	return Options{Order: "fifo", Mechanism: Tune, Cells: AllCells, Solver: "price", Penalty: 0.1, Rules: Paper}
+	return Options{Order: "fifo", Mechanism: Tune, Cells: AllCells, Solver: "price", Rules: Paper}
 }
 
 // Mechanisms returns the mechanisms.
@@ -75,9 +74,6 @@ func (o *Options) Validate() error {
 	}
 	if err := engine.Check(o.Solver); err != nil && !errors.Is(err, exact.ErrUnavailable) {
 		errs = append(errs, fmt.Errorf("solver %q, want one of %s", o.Solver, strings.Join(engine.Names(), ", ")))
-	}
-	if !(o.Penalty >= 0 && o.Penalty <= 1) {
-		errs = append(errs, fmt.Errorf("penalty %v, want 0 to 1", o.Penalty))
 	}
 	return errors.Join(errs...)
 }

@@ -8,14 +8,14 @@ import (
 )
 
 func TestOptions_join_all_complaints(t *testing.T) {
-	o := synergy.Options{Order: "lifo", Mechanism: "magic", Cells: "some", Solver: "gurobi", Penalty: 2, Rules: "none"}
+	o := synergy.Options{Order: "lifo", Mechanism: "magic", Cells: "some", Solver: "gurobi", Rules: "none"}
 	_, err := synergy.New(o)
 	if err == nil {
 		t.Fatal("takes bad options")
 	}
 	for _, want := range []string{
 		`order "lifo", want one of fifo, srtf, las, ftf, drf, tetris`, `mechanism "magic", want one of proportional, greedy, tune, opt`,
-		`cells "some", want all or demand`, `solver "gurobi", want one of price`, "penalty 2, want 0 to 1", `rules "none", want paper or public-code`,
+		`cells "some", want all or demand`, `solver "gurobi", want one of price`, `rules "none", want paper or public-code`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q, want one with %q", err, want)

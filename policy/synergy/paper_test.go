@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"testing"
 	"time"
 
@@ -233,7 +232,7 @@ func discrete(s *policy.Snapshot, p *policy.Plan) float64 {
 			continue
 		}
 		t, _ := s.Cluster.Type(a.GPUType)
-		cells, best := queue.Cells(j, &t, a.Configuration), 1.0
+		cells, best := queue.Cells(j, &t, a.Configuration, 1), 1.0
 		for _, c := range cells {
 			if c.CPUs*float64(a.GPUs) <= a.CPUs+1e-9 && c.Memory*int64(a.GPUs) <= a.Memory {
 				best = max(best, c.Rate/cells[0].Rate)
@@ -312,19 +311,18 @@ func TestPaper_order_decides_who_runs_whatever_the_mechanism(t *testing.T) {
 // for the CPUs of two, if that gains more than it costs.
 func TestPaper_consolidation_is_given_up_only_where_it_pays(t *testing.T) {
 	s := &policy.Snapshot{Now: epoch, Length: time.Minute, Cluster: servers(t, 2, 24), Jobs: []*policy.Job{run(t, "a", "res18", 8)}}
-	gain := math.NaN()
 	for _, tc := range []struct {
 		penalty float64
 		nodes   int
 	}{{1, 1}, {0.6, 1}, {0.1, 2}} {
-		plan := mustPlan(t, fresh(t, func(o *synergy.Options) { o.Penalty = tc.penalty }), s)
-		if got := plan.Jobs[0].Allocation.Nodes; got != tc.nodes {
+		placer, err := pack.New(pack.Options{Penalty: tc.penalty})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := placeBy(t, placer, s, mustPlan(t, fresh(t, nil), s))
+		if got := len(plan.Jobs[0].Placement); got != tc.nodes {
 			t.Errorf("penalty %v: %d nodes, want %d", tc.penalty, got, tc.nodes)
 		}
-		gain = plan.Stats.Objective
-	}
-	if !(gain > 1.5) {
-		t.Errorf("worth %v on two nodes, want more than 1.5", gain)
 	}
 }
 

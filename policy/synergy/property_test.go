@@ -76,7 +76,7 @@ func TestNobody_is_slower_than_with_its_share(t *testing.T) {
 		func(o *synergy.Options) { o.Order = "srtf" },
 		func(o *synergy.Options) { o.Cells = synergy.DemandOnly },
 		func(o *synergy.Options) { o.Mechanism = synergy.Opt },
-		func(o *synergy.Options) { o.Order, o.Penalty = "tetris", 0.2 },
+		func(o *synergy.Options) { o.Order = "tetris" },
 	}
 	snapshots := 10_000
 	if testing.Short() {

@@ -27,8 +27,7 @@ type row struct {
 
 // A cell is one entry of W_j for all GPUs of the job.
 type cell struct {
-	perf.Cell     // per GPU
-	nodes     int // it needs at least: 1 + those by which it is split to have more
+	perf.Cell // per GPU
 	// worth is the job's speed relative to that with its GPU-proportional share,
 	// times its weight. A job that does not run with its share has worth 0 with it,
 	// and its weight at full speed.
@@ -51,39 +50,32 @@ func (p *Policy) row(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration
 
 // cells returns the cells of a job, with their worth.
 func (p *Policy) cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) []cell {
-	found := queue.Cells(j, t, c)
+	found := queue.Cells(j, t, c, p.together(c))
 	unit := found[0].Rate
 	if unit == 0 {
 		unit = found[len(found)-1].Rate
 	}
 	cells := make([]cell, 0, len(found))
-	add := func(one perf.Cell, nodes int, part float64) {
+	for _, one := range found {
 		worth := 0.0
 		if unit > 0 {
-			worth = weight(j) * part * one.Rate / unit
+			worth = weight(j) * one.Rate / unit
 		}
 		if n := len(cells); n == 0 || worth > cells[n-1].worth {
-			cells = append(cells, cell{one, nodes, worth})
-		}
-	}
-	for _, one := range found {
-		add(one, c.Nodes, 1)
-	}
-	if wide := wider(c, t); p.o.Penalty < 1 && wide != c && j.Reservation.IsZero() {
-		for _, one := range queue.Cells(j, t, wide) {
-			add(one, wide.Nodes, 1-p.o.Penalty)
+			cells = append(cells, cell{one, worth})
 		}
 	}
 	return cells
 }
 
-// wider returns c on twice as many nodes, where it can be halved evenly: a job so
-// has up to twice the CPUs and memory for each GPU.
-func wider(c cluster.Configuration, t *cluster.TypeInfo) cluster.Configuration {
-	if w := 2 * c.Nodes; c.GPUs%w == 0 && w <= t.Nodes {
-		c.Nodes = w
+// together returns how many of a job's GPUs at least share what one node has. The
+// placer that settles Tune's cells may split a job, so that each may have a node's;
+// otherwise no job has more than the fewest nodes that carry it, as published (§6).
+func (p *Policy) together(c cluster.Configuration) int {
+	if p.o.Mechanism == Tune && p.o.Cells == AllCells {
+		return 1
 	}
-	return c
+	return (c.GPUs + c.Nodes - 1) / c.Nodes
 }
 
 // weight returns a job's weight in the objective.

@@ -172,7 +172,7 @@ func (p *Policy) grant(plan *policy.Plan) {
 		a := &plan.Jobs[t.index].Allocation
 		if !t.fixed {
 			got := t.cells[t.level].all(t.gpus)
-			a.CPUs, a.Memory, a.Nodes = got.CPUs, got.Memory, max(a.Nodes, t.cells[t.level].nodes)
+			a.CPUs, a.Memory = got.CPUs, got.Memory
 		}
 		left[t.kind] -= a.Memory
 	}
