@@ -282,13 +282,27 @@ func better(a, b *layout) *layout {
 	return a
 }
 
-// named returns the value of the plan if every job gets what it names.
+// named returns the value of the plan if every job gets what it names, or the best
+// of that which nodes can have together.
 func (pl *Placer) named() (sum float64) {
 	for _, i := range pl.order {
-		j := &pl.settler.Jobs[i]
-		sum += j.Cells[j.Wish].Value
+		sum += pl.most(i)
 	}
 	return sum
+}
+
+// most returns what job i is worth at most: with what the plan names, if need be
+// split, or with the fastest cell that a node can carry for all of its GPUs.
+func (pl *Placer) most(i int) float64 {
+	gpus, t := pl.gpus(i)
+	j := &pl.settler.Jobs[i]
+	split := j.Cells[j.Wish].Value * (1 - pl.o.Penalty)
+	for k := j.Wish; k >= 0; k-- {
+		if v := j.Cells[k].Value; v <= split || !pl.wish.Beyond(t, gpus, j.Cells[k].Per()) {
+			return max(v, split)
+		}
+	}
+	return split
 }
 
 // copy makes l the same as from. What is taken of nodes is that of from.

@@ -61,7 +61,7 @@ func (n *Nodes) Split(t cluster.GPUType, gpus int, per cluster.Resources) ([]Slo
 // carries reports whether slots are so many GPUs of a type.
 func (n *Nodes) carries(k int, slots []Slot, gpus int) bool {
 	for _, s := range slots {
-		if n.home[s.Node].shelf != k {
+		if n.home[s.Node] != k {
 			return false
 		}
 		gpus -= s.GPUs
@@ -72,13 +72,13 @@ func (n *Nodes) carries(k int, slots []Slot, gpus int) bool {
 // one returns the node with the least free that has room for all; -1 if there is
 // none. Nodes that are in use come before idle ones with as many GPUs free.
 func (n *Nodes) one(s *shelf, gpus int, per cluster.Resources) int {
-	if all := times(per, gpus); s.info.Counts() && (all.CPUs > s.most.CPUs*(1+cpuSlack) || all.Memory > s.most.Memory) {
+	if s.beyond(gpus, per) {
 		return -1
 	}
 	for g := gpus; g < len(s.part); g++ {
-		best := n.least(s, &s.part[g], gpus, per)
+		best := n.least(s, s.part[g], g, gpus, per)
 		if best < 0 {
-			best = n.least(s, &s.idle[g], gpus, per)
+			best = n.least(s, s.idle[g], g, gpus, per)
 		}
 		if best >= 0 {
 			return best
@@ -87,24 +87,32 @@ func (n *Nodes) one(s *shelf, gpus int, per cluster.Resources) int {
 	return -1
 }
 
-// least returns the node of a set with room and the least free; -1 if there is
-// none.
-func (n *Nodes) least(s *shelf, among *set, gpus int, per cluster.Resources) int {
-	best := -1
-	if among.n == 0 {
-		return best
+// beyond reports whether GPUs with so much each ask for more than any node has.
+func (s *shelf) beyond(gpus int, per cluster.Resources) bool {
+	all := times(per, gpus)
+	return gpus > s.info.PerNode || s.info.Counts() && (all.CPUs > s.most.CPUs*(1+cpuSlack) || all.Memory > s.most.Memory)
+}
+
+// Beyond reports whether gpus GPUs of a type with so much of CPUs and memory each
+// are more than any node of the type has, were it idle.
+func (n *Nodes) Beyond(t cluster.GPUType, gpus int, per cluster.Resources) bool {
+	k := n.typeIndex(t)
+	return k < 0 || n.shelves[k].beyond(gpus, per)
+}
+
+// least returns the node of a set, of nodes with so many GPUs free, that has room and
+// the least free; -1 if there is none.
+func (n *Nodes) least(s *shelf, among set, free, gpus int, per cluster.Resources) int {
+	if s.info.Counts() {
+		need := float64(gpus)*per.CPUs + float64(free-gpus)*s.keep.CPUs
+		among = n.from(among, need-cpuSlack*s.most.CPUs)
 	}
-	alike := s.even && among == &s.idle[len(s.idle)-1]
-	for at := range among.all() {
-		i := s.nodes[at]
-		if n.fits(i, gpus, per, s.keep) && (best < 0 || n.tighter(i, best)) {
-			best = i
-		}
-		if alike {
-			break // one idle node is as good as another
+	for _, i := range among {
+		if n.fits(i, gpus, per, s.keep) {
+			return i
 		}
 	}
-	return best
+	return -1
 }
 
 // tighter reports whether less is free of node i than of node j.
@@ -149,7 +157,7 @@ func (n *Nodes) last(room []Slot, gpus int) int {
 // roomFor returns for how many GPUs, at most most, node i has room.
 func (n *Nodes) roomFor(i, most int, per cluster.Resources) int {
 	g := min(most, n.free[i].GPUs)
-	for g > 0 && !n.fits(i, g, per, n.shelves[n.home[i].shelf].keep) {
+	for g > 0 && !n.fits(i, g, per, n.shelves[n.home[i]].keep) {
 		g--
 	}
 	return g

@@ -16,14 +16,11 @@ type Slot struct{ Node, GPUs int }
 type Nodes struct {
 	cluster *cluster.Cluster
 	free    []cluster.Resources // by node
-	home    []place             // by node
+	home    []int               // by node: its shelf
 	shelves []shelf             // by GPU type
 	slots   []Slot              // memory of BestFit
 	room    []Slot              // memory of split
 }
-
-// A place is where a node stands.
-type place struct{ shelf, local int }
 
 // A shelf is the nodes of one GPU type, by how many of their GPUs are free.
 type shelf struct {
@@ -32,29 +29,27 @@ type shelf struct {
 	nodes []int             // positions in the cluster, ascending
 	idle  []set             // by free GPUs: nodes of which nothing is taken
 	part  []set             // by free GPUs: the others
-	even  bool              // all nodes are alike
-	most  cluster.Resources // the most that any node has of each
+	most  cluster.Resources // the most CPUs, and the most memory, that any node has
 }
 
 // NewNodes returns the nodes of c, all free.
 func NewNodes(c *cluster.Cluster) *Nodes {
-	n := &Nodes{cluster: c, free: make([]cluster.Resources, len(c.Nodes())), home: make([]place, len(c.Nodes()))}
+	n := &Nodes{cluster: c, free: make([]cluster.Resources, len(c.Nodes())), home: make([]int, len(c.Nodes()))}
 	for _, t := range c.Types() {
-		n.shelves = append(n.shelves, shelf{info: t, even: true})
+		n.shelves = append(n.shelves, shelf{info: t})
 	}
 	for i := range c.Nodes() {
 		node := &c.Nodes()[i]
 		k := n.typeIndex(node.GPUType)
 		s := &n.shelves[k]
-		n.home[i] = place{k, len(s.nodes)}
+		n.home[i] = k
 		s.nodes = append(s.nodes, i)
 		s.most.CPUs, s.most.Memory = max(s.most.CPUs, node.Capacity.CPUs), max(s.most.Memory, node.Capacity.Memory)
-		s.even = s.even && node.Capacity == c.Nodes()[s.nodes[0]].Capacity
 	}
 	for k := range n.shelves {
 		s := &n.shelves[k]
 		for range s.info.PerNode + 1 {
-			s.idle, s.part = append(s.idle, newSet(len(s.nodes))), append(s.part, newSet(len(s.nodes)))
+			s.idle, s.part = append(s.idle, nil), append(s.part, nil)
 		}
 	}
 	n.Reset()
@@ -66,13 +61,13 @@ func (n *Nodes) Reset() {
 	for k := range n.shelves {
 		n.shelves[k].keep = cluster.Resources{}
 		for g := range n.shelves[k].part {
-			n.shelves[k].idle[g].clear()
-			n.shelves[k].part[g].clear()
+			n.shelves[k].idle[g] = n.shelves[k].idle[g][:0]
+			n.shelves[k].part[g] = n.shelves[k].part[g][:0]
 		}
 	}
 	for i := range n.free {
 		n.free[i] = n.cluster.Nodes()[i].Capacity
-		n.shelfOf(i).add(n.home[i].local)
+		n.enter(i)
 	}
 }
 
@@ -85,9 +80,9 @@ func (n *Nodes) typeIndex(t cluster.GPUType) int {
 	return -1
 }
 
-// shelfOf returns the set that node i belongs to.
-func (n *Nodes) shelfOf(i int) *set {
-	s, f := &n.shelves[n.home[i].shelf], n.free[i]
+// setOf returns the set that node i belongs to.
+func (n *Nodes) setOf(i int) *set {
+	s, f := &n.shelves[n.home[i]], n.free[i]
 	if f == n.cluster.Nodes()[i].Capacity {
 		return &s.idle[f.GPUs]
 	}
@@ -107,13 +102,13 @@ func (n *Nodes) Take(i int, r cluster.Resources) {
 	if r.GPUs > n.free[i].GPUs {
 		panic("shares: more GPUs taken than a node has free")
 	}
-	n.shelfOf(i).remove(n.home[i].local)
+	n.leave(i)
 	f := &n.free[i]
 	f.GPUs, f.CPUs, f.Memory = f.GPUs-r.GPUs, f.CPUs-r.CPUs, f.Memory-r.Memory
 	if c := &n.cluster.Nodes()[i].Capacity; f.GPUs == c.GPUs {
 		*f = *c // no rounding stays behind on an idle node
 	}
-	n.shelfOf(i).add(n.home[i].local)
+	n.enter(i)
 }
 
 // Give gives back what Take took.

@@ -1,37 +1,37 @@
 package shares
 
 import (
-	"iter"
-	"math/bits"
+	"cmp"
+	"slices"
 )
 
-// A set is a set of positions.
-type set struct {
-	words []uint64
-	n     int
+// A set is nodes with equally many GPUs free, by free CPUs, then memory, then
+// position: the first that has room for a job is the one with the least free.
+type set []int
+
+// compare orders nodes of a set.
+func (n *Nodes) compare(i, j int) int {
+	a, b := &n.free[i], &n.free[j]
+	return cmp.Or(cmp.Compare(a.CPUs, b.CPUs), cmp.Compare(a.Memory, b.Memory), cmp.Compare(i, j))
 }
 
-func newSet(size int) set { return set{words: make([]uint64, (size+63)/64)} }
+// enter puts node i into the set that it belongs to.
+func (n *Nodes) enter(i int) {
+	s := n.setOf(i)
+	at, _ := slices.BinarySearchFunc(*s, i, n.compare)
+	*s = slices.Insert(*s, at, i)
+}
 
-func (s *set) add(i int)    { s.words[i/64] |= 1 << (i % 64); s.n++ }
-func (s *set) remove(i int) { s.words[i/64] &^= 1 << (i % 64); s.n-- }
-
-func (s *set) clear() {
-	if s.n > 0 {
-		clear(s.words)
-		s.n = 0
+// leave takes node i out of its set, before what is free of it changes.
+func (n *Nodes) leave(i int) {
+	s := n.setOf(i)
+	if at, found := slices.BinarySearchFunc(*s, i, n.compare); found {
+		*s = slices.Delete(*s, at, at+1)
 	}
 }
 
-// all yields the positions in ascending order.
-func (s *set) all() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for w, word := range s.words {
-			for ; word != 0; word &= word - 1 {
-				if !yield(64*w + bits.TrailingZeros64(word)) {
-					return
-				}
-			}
-		}
-	}
+// from returns the nodes of a set with at least so many CPUs free.
+func (n *Nodes) from(s set, cpus float64) set {
+	at, _ := slices.BinarySearchFunc(s, cpus, func(i int, cpus float64) int { return cmp.Compare(n.free[i].CPUs, cpus) })
+	return s[at:]
 }

@@ -30,6 +30,7 @@ func BenchmarkRound(b *testing.B) {
 				}
 				p := fresh(b, nil)
 				s, r := draw(b, 1, servers(b, size.nodes, 24), size.of, size.multi), rng.Stream(2, "bench")
+				s.Jobs = s.Jobs[:min(len(s.Jobs), 5000)]
 				plan := placeBy(b, placer, s, mustPlan(b, p, s))
 				gap := 0.0
 				for b.Loop() {
