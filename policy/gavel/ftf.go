@@ -1,0 +1,122 @@
+package gavel
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/opt/central"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A record is what finish-time fairness needs to know of a job's past: how long it
+// would have taken, on its share of the cluster as that was then, for what it has
+// done.
+type record struct {
+	isolated float64 // seconds, up to the last solution
+	done     float64 // samples, then
+	speed    float64 // samples per second on its share, then
+}
+
+// open brings the records up to now.
+func (p *Policy) open(s *policy.Snapshot) {
+	if p.o.Objective != FTF {
+		return
+	}
+	for _, a := range p.active {
+		if a.fair.speed > 0 {
+			a.fair.isolated += max(0, a.row.Progress-a.fair.done) / a.fair.speed
+		}
+		a.fair.done, a.fair.speed = a.row.Progress, p.isolated(a)*a.step
+	}
+}
+
+// isolated returns the throughput of a job that has an equal part of every GPU type
+// to itself: the time in which its gang has as many GPUs as that. Source: Gavel
+// §4.2, X^isolated.
+func (p *Policy) isolated(a *account) float64 {
+	time, rate := 0.0, 0.0
+	for t, size := range a.size {
+		if size > 0 {
+			part := float64(p.free[t]) / (size * float64(len(p.active)))
+			time += part
+			rate += part * a.rate[t]
+		}
+	}
+	return rate / math.Max(1, time)
+}
+
+// ftf makes the worst finish-time fairness as small as can be: the ratio ρ of the
+// time that a job takes, if it goes on with its fractions, to that on its part of
+// the cluster. At a given ρ a job needs the rate left / (ρ · isolated time − age);
+// the least ρ at which all have theirs is between those at which the level of the
+// program is below 1 and above. Source: Gavel §4.2, "Finish Time Fairness".
+func (p *Policy) ftf(s *policy.Snapshot) {
+	low, high := p.aloneRho(s), 0.0
+	for high = math.Max(1, 2*low); !p.within(s, high, 1e-6) && high < 1e9; high *= 2 {
+		low = high
+	}
+	for range 60 {
+		if high-low <= 1e-6*high {
+			break
+		}
+		if mid := (low + high) / 2; p.within(s, mid, 1e-6) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	g, _ := p.fairProgram(s, high)
+	out := p.level(g)
+	p.take(out, -1)
+	p.found.objective, p.found.bound = high, low
+	p.found.prices = nil // they are of the level, not of ρ
+}
+
+// aloneRho returns the worst fairness if every job had its fastest GPUs to itself.
+func (p *Policy) aloneRho(s *policy.Snapshot) float64 {
+	worst := 0.0
+	for _, a := range p.active {
+		if total := a.isolatedTotal(); total > 0 && a.fastest() > 0 {
+			worst = math.Max(worst, (a.row.Age(s.Now).Seconds()+a.left()/a.fastest())/total)
+		}
+	}
+	return worst
+}
+
+// isolatedTotal returns the seconds that the job would take on its part of the
+// cluster, from its beginning to its end; 0 if it has no part, or no end.
+func (a *account) isolatedTotal() float64 {
+	if a.left() == 0 || a.fair.speed == 0 {
+		return 0
+	}
+	return a.fair.isolated + a.left()*a.step/a.fair.speed
+}
+
+// within reports whether all jobs can have a fairness of rho.
+func (p *Policy) within(s *policy.Snapshot, rho, mu float64) bool {
+	g, ok := p.fairProgram(s, rho)
+	if !ok {
+		return false
+	}
+	out := g.Level(central.Settings{Mu: mu})
+	p.found.iterations += out.Iterations
+	return !out.Feasible || out.Level >= 1
+}
+
+// fairProgram is the program in which every job needs what gives it a fairness of
+// rho, and whether none is too old for that; those that are need nothing.
+func (p *Policy) fairProgram(s *policy.Snapshot, rho float64) (g *central.Program, ok bool) {
+	g, ok = p.program(), true
+	for i, a := range p.active {
+		total := a.isolatedTotal()
+		if total == 0 || a.gpus() == 0 {
+			continue
+		}
+		time := rho*total - a.row.Age(s.Now).Seconds()
+		if time <= 0 {
+			ok = false
+			continue
+		}
+		g.Items[i].Least = a.left() / time
+	}
+	return g, ok
+}

@@ -1,0 +1,148 @@
+package gavel
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/opt/central"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// The rules of the public simulators of Gavel and of Shockwave, which holds a copy
+// of it, for replays of their runs. Source: Gavel simulator; Shockwave simulator.
+//
+// Deviation: each of these differs from the paper, because the simulators do.
+//   - Fractions are found again only if jobs came, left or changed their batch size,
+//     and Reset has passed. Jobs that came since have none, and run on what is left.
+//   - The priority is the fraction over the part that the job had of the time which
+//     all jobs had on the type since then; half a round counts as had. Equal ones
+//     go by what the job was owed when fractions were found, then by fraction.
+//   - A job is charged the whole steps it does in a round, and not the time that it
+//     lost to a restart; that time is lost only to a job that uses up its round.
+//   - Types are served one after the other, the fastest first.
+//   - The makespan is bisected to 5 %, and its fractions are the analytic centre of
+//     all that meet it.
+//   - Equal shares of stride may add up to more than there is.
+
+// settlePublic charges the jobs for the last round.
+func (p *Policy) settlePublic(s *policy.Snapshot) {
+	round := s.Length.Seconds()
+	for _, a := range p.active {
+		if a.last >= 0 {
+			a.had[a.last] += p.charged(a, round)
+		}
+		a.before, a.last = a.last, -1
+	}
+}
+
+// restartSlack is how much of a round a job may leave unused, in seconds, and still
+// lose the time of its restart. Source: Shockwave simulator.
+const restartSlack = 5
+
+// charged returns the seconds of a round of whole steps, without those lost to a
+// restart. The very first round has none.
+func (p *Policy) charged(a *account, round float64) float64 {
+	rate := a.paid
+	if rate <= 0 {
+		return 0
+	}
+	time := math.Floor(rate*round) / rate
+	if a.before != a.last && time > round-restartSlack && p.rounds > 1 {
+		time -= a.row.RestartOverhead.Seconds()
+	}
+	return max(0, time)
+}
+
+// restart begins a new count, before fractions are found: what was owed is carried
+// over.
+func (p *Policy) restart(s *policy.Snapshot) {
+	passed := s.Now.Sub(p.solved).Seconds()
+	if p.solved.IsZero() {
+		passed = 0
+	}
+	half := s.Length.Seconds() / 2
+	for _, a := range p.active {
+		for t := range p.types {
+			a.owed[t] += a.x[t]*passed - (a.had[t] - half)
+			a.had[t] = half
+		}
+	}
+}
+
+// servePublic serves type after type, by priority.
+func (p *Policy) servePublic(_ *policy.Snapshot, r *queue.Round) {
+	for _, t := range p.fastestFirst() {
+		for _, e := range p.publicLine(t) {
+			if !r.Decided(e.a.index) && r.Grant(e.a.index, t) {
+				e.a.last, e.a.paid = t, e.a.rate[t]
+			}
+		}
+	}
+}
+
+// fastestFirst returns the types by the sum of the jobs' throughputs.
+func (p *Policy) fastestFirst() []int {
+	order, speed := make([]int, len(p.types)), make([]float64, len(p.types))
+	for t := range order {
+		order[t] = t
+		for _, a := range p.active {
+			speed[t] += a.rate[t]
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(speed[b], speed[a]) })
+	return order
+}
+
+// publicLine sorts the jobs that can run on a type.
+func (p *Policy) publicLine(t int) []entry {
+	var line []entry
+	all := 0.0
+	for _, a := range p.active {
+		all += a.had[t]
+	}
+	for _, a := range p.active {
+		if a.size[t] == 0 {
+			continue
+		}
+		priority := 1e9 * a.x[t]
+		if a.had[t] > 0 {
+			priority = a.x[t] / (a.had[t] / all)
+		}
+		line = append(line, entry{a: a, t: t, keys: [3]float64{priority, a.owed[t], a.x[t]}})
+	}
+	slices.SortStableFunc(line, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(b.keys[0], a.keys[0]), cmp.Compare(b.keys[1], a.keys[1]), cmp.Compare(b.keys[2], a.keys[2]))
+	})
+	return line
+}
+
+// The bisection of the makespan, in seconds.
+const (
+	leastMakespan = 100
+	mostMakespan  = 1e6
+	makespanRatio = 1.05
+)
+
+// bisect takes the centre of the fractions that meet the last makespan which a
+// bisection finds to be feasible: those from that of the greatest level on are.
+func (p *Policy) bisect(g *central.Program, best *central.Solution) {
+	low, high := float64(leastMakespan), float64(mostMakespan)
+	for makespanRatio*low < high {
+		if mid := (low + high) / 2; mid*best.Level >= 1 {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	for i := range g.Items {
+		g.Items[i].Least /= high
+	}
+	centre := g.Best(central.Settings{})
+	if !centre.Feasible { // longer than the bisection can reach, or without room
+		centre = *best
+	}
+	p.take(&centre, -1)
+	p.found.objective, p.found.bound, p.found.prices = high, inverse(best.Bound), nil
+}
