@@ -38,6 +38,19 @@ func ParseScheduleMode(name string) (ScheduleMode, error) {
 // Source: Shockwave §5.1.
 type Regime struct{ BatchSize, Epochs int }
 
+// BatchAt returns the total batch size of an epoch, counted from 0, and that of
+// the last regime beyond it; 0 if there are no regimes.
+func BatchAt(regimes []Regime, epoch int) int {
+	batch := 0
+	for _, r := range regimes {
+		batch = r.BatchSize
+		if epoch -= r.Epochs; epoch < 0 {
+			break
+		}
+	}
+	return batch
+}
+
 // A BatchSchedule is what a user says of how a job changes its batch size. The
 // scheduler never changes these batch sizes. The zero value is a job that counts
 // no epochs.

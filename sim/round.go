@@ -63,6 +63,9 @@ func (g *agent) truncate() {
 
 // restartDelay returns how long GPUs of a job take until they train.
 func (w *World) restartDelay(a *workload.Application) time.Duration {
+	if w.o.Public.WholeRounds {
+		return 0
+	}
 	if w.o.Restart != nil {
 		return *w.o.Restart
 	}

@@ -129,19 +129,8 @@ func (a *Application) wanted(s *job.Spec, regimes []job.Regime, local, epoch int
 		}
 		return max(first, m.most)
 	case job.Given:
-		return at(regimes, epoch) / s.GPUs
+		return job.BatchAt(regimes, epoch) / s.GPUs
 	case job.Unscheduled, job.Static:
 	}
 	return local
-}
-
-// at returns the batch size of an epoch, that of the last one beyond it.
-func at(regimes []job.Regime, epoch int) int {
-	for _, r := range regimes {
-		if epoch < r.Epochs {
-			return r.BatchSize
-		}
-		epoch -= r.Epochs
-	}
-	return regimes[len(regimes)-1].BatchSize
 }
