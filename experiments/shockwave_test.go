@@ -87,19 +87,35 @@ func TestPublishedRoundsGivePublishedTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			worst, off := 0.0, 0
-			for _, j := range run.Result.Jobs {
-				id, _ := strconv.Atoi(string(j.ID))
-				d := math.Abs(j.JCT - want.JCTs[id])
-				worst = max(worst, d)
-				if d > 0.01 {
-					off++
-					if off < 6 {
-						t.Logf("job %d: %v, want %v", id, j.JCT, want.JCTs[id])
-					}
-				}
-			}
-			t.Logf("makespan %v want %v; %d off, worst %v; rounds %d want %d; refused %v", run.Result.Summary.Makespan, want.Makespan, off, worst, run.Result.Summary.Rounds, len(want.Rounds), run.Refused)
+			comparePublished(t, run, &want)
+			comparePublishedRho(t, run, in, &want)
 		})
+	}
+}
+
+// comparePublished compares times, which were published to the millisecond.
+func comparePublished(t *testing.T, run *Run, want *recording) {
+	t.Helper()
+	if got := run.Result.Summary.Rounds; got != len(want.Rounds) || len(run.Result.Jobs) != len(want.JCTs) {
+		t.Errorf("%d jobs in %d rounds, want %d in %d", len(run.Result.Jobs), got, len(want.JCTs), len(want.Rounds))
+	}
+	if got := run.Result.Summary.Makespan; math.Abs(got-want.Makespan) > 1e-6 {
+		t.Errorf("makespan %v, want %v", got, want.Makespan)
+	}
+	for _, j := range run.Result.Jobs {
+		if i, _ := strconv.Atoi(string(j.ID)); math.Abs(j.JCT-want.JCTs[i]) > 0.001 {
+			t.Errorf("job %s: JCT %v, want %v", j.ID, j.JCT, want.JCTs[i])
+		}
+	}
+}
+
+// comparePublishedRho compares static rho, which was published to five digits.
+func comparePublishedRho(t *testing.T, run *Run, in *Inputs, want *recording) {
+	t.Helper()
+	for i, rho := range staticRhos(run, in) {
+		at, _ := strconv.Atoi(string(run.Result.Jobs[i].ID))
+		if math.Abs(rho-want.Rho[at]) > 1e-5 {
+			t.Errorf("job %d: static rho %v, want %v", at, rho, want.Rho[at])
+		}
 	}
 }
