@@ -50,6 +50,7 @@ func (w *World) called() bool {
 // beginSteps starts an agent on the steps of a round, and returns when they end.
 func (g *agent) beginSteps(w *World) time.Time {
 	end := w.now.Add(g.steps.begin(g, w.round.full.Sub(w.now)))
+	g.measured = w.now
 	g.turn++
 	w.agenda.push(entry{at: end, agent: g, turn: g.turn})
 	return end
@@ -59,7 +60,7 @@ func (g *agent) beginSteps(w *World) time.Time {
 func (g *agent) endSteps(w *World) {
 	s, held := g.steps, g.batch
 	s.end(g, w)
-	g.progress, g.epoch = s.progress(g), s.epoch(g)
+	g.progress, g.epoch = max(g.progress, s.progress(g)), s.epoch(g)
 	g.checkpoint()
 	if s.done {
 		w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Done})
