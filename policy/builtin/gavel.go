@@ -28,6 +28,7 @@ func gavelEntry(name string, objective gavel.Objective, doc string) Entry {
 		{"perf", strconv.FormatBool(d.Perf), "whether throughput on a GPU type counts; else a job is taken to be as fast on any (true, false)"},
 		{"rules", string(d.Rules), "paper or public-code"},
 		{"reset", d.Reset.String(), "least time between two solutions, of the rules public-code"},
+		{"loss", d.Loss.String(), "time that a job loses in its first round after one without, of the rules public-code"},
 	}
 	switch objective {
 	case gavel.MaxMin:
@@ -42,6 +43,7 @@ func gavelEntry(name string, objective gavel.Objective, doc string) Entry {
 		r.bool("perf", &o.Perf)
 		text(r, "rules", &o.Rules)
 		r.duration("reset", &o.Reset)
+		r.duration("loss", &o.Loss)
 		text(r, "objective", &o.Objective)
 		r.float("alpha", &o.Alpha)
 		if err := errors.Join(r.errs...); err != nil {

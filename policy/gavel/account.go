@@ -20,11 +20,12 @@ type account struct {
 
 	x       []float64 // fractions of the time that it is to have
 	owed    []float64 // seconds that it was to have and did not
+	shares  bool      // x was found
 	had     []float64 // PublicCode: seconds since the fractions were found
 	service time.Duration
 	last    int     // type that it got in the last round; -1: none
 	before  int     // PublicCode: the same, of the round before that
-	paid    float64 // PublicCode: steps per second when it got the type
+	charge  float64 // PublicCode: seconds of that round that it is charged
 	fair    record
 }
 
@@ -86,7 +87,7 @@ func (a *account) fastest() float64 { return slices.Max(a.rate) }
 // settle books what the jobs had of the last round.
 func (p *Policy) settle(s *policy.Snapshot) {
 	if p.o.Rules == PublicCode {
-		p.settlePublic(s)
+		p.settlePublic()
 	} else {
 		p.settlePaper(s)
 	}

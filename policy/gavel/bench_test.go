@@ -66,7 +66,7 @@ func newWorld(t testing.TB, gpus, types int) *world {
 type speed map[cluster.GPUType]float64
 
 func (s speed) Throughput(a cluster.Allocation, _ job.BatchSize) float64 { return s[a.GPUType] }
-func (s speed) Efficiency(float64) float64                              { return 1 }
+func (s speed) Efficiency(float64) float64                               { return 1 }
 
 // newJob returns a waiting job of batches of one sample that is 5, 2 and 1 times as
 // fast as rate on types a, b and c.

@@ -24,6 +24,7 @@ type Policy struct {
 	moved    bool  // GPUs came or went since the last round
 	stale    bool  // jobs or throughputs changed since the fractions were found
 	solved   time.Time
+	fresh    bool      // PublicCode: Reset does not count yet
 	planned  time.Time // of the last round; zero: none
 	found    solution
 	rounds   int
@@ -34,7 +35,7 @@ func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("gavel: %w", err)
 	}
-	return &Policy{o: o, accounts: map[job.ID]*account{}}, nil
+	return &Policy{o: o, accounts: map[job.ID]*account{}, fresh: true}, nil
 }
 
 // Plan implements policy.Policy.
@@ -116,5 +117,5 @@ func (p *Policy) due(s *policy.Snapshot) bool {
 	if !p.stale || len(p.active) == 0 {
 		return false
 	}
-	return p.o.Rules == Paper || p.solved.IsZero() || s.Now.Sub(p.solved) >= p.o.Reset
+	return p.o.Rules == Paper || p.fresh || s.Now.Sub(p.solved) >= p.o.Reset
 }

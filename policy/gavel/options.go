@@ -46,6 +46,10 @@ type Options struct {
 	// Reset is the least time between two solutions under PublicCode. Default
 	// 1920 s (Gavel's public code; Shockwave's has 1000 s).
 	Reset time.Duration
+	// Loss is the time of a round in which a job that did not run in the round
+	// before does nothing, and for which it is not charged, under PublicCode.
+	// Default 0 (Gavel's public code; Shockwave's has 20 s).
+	Loss time.Duration
 }
 
 // DefaultOptions returns the defaults.
@@ -69,8 +73,8 @@ func (o *Options) Validate() error {
 	if o.Rules != Paper && o.Rules != PublicCode {
 		errs = append(errs, fmt.Errorf("rules %q, want paper or public-code", o.Rules))
 	}
-	if o.Reset < 0 {
-		errs = append(errs, fmt.Errorf("reset %v, want at least 0s", o.Reset))
+	if o.Reset < 0 || o.Loss < 0 {
+		errs = append(errs, fmt.Errorf("reset %v and loss %v, want at least 0s", o.Reset, o.Loss))
 	}
 	return errors.Join(errs...)
 }

@@ -33,7 +33,10 @@ func (p *Policy) solve(s *policy.Snapshot) {
 	case Stride:
 		p.stride()
 	}
-	p.stale, p.solved = false, s.Now
+	for _, a := range p.active {
+		a.shares = true
+	}
+	p.stale, p.fresh, p.solved = false, p.rounds == 0, s.Now
 }
 
 // program returns the program of the active jobs' time fractions, in which nobody
@@ -69,8 +72,7 @@ func (p *Policy) sum() {
 	for i, a := range p.active {
 		g.Items[i].Gain = a.rate
 	}
-	out := g.Best(central.Settings{})
-	p.take(&out, 1)
+	p.take(p.best(g), 1)
 }
 
 // makespan ends the last job earliest: every job does the same part of what it has
@@ -96,16 +98,6 @@ func (p *Policy) work() *central.Program {
 		}
 	}
 	return g
-}
-
-// level solves a program for its level; where nobody needs anything, there is a
-// centre.
-func (p *Policy) level(g *central.Program) *central.Solution {
-	out := g.Level(central.Settings{})
-	if !out.Feasible {
-		out = g.Best(central.Settings{})
-	}
-	return &out
 }
 
 // take hands the fractions out.

@@ -27,30 +27,29 @@ import (
 //   - Equal shares of stride may add up to more than there is.
 
 // settlePublic charges the jobs for the last round.
-func (p *Policy) settlePublic(s *policy.Snapshot) {
-	round := s.Length.Seconds()
+func (p *Policy) settlePublic() {
 	for _, a := range p.active {
 		if a.last >= 0 {
-			a.had[a.last] += p.charged(a, round)
+			a.had[a.last] += a.charge
 		}
 		a.before, a.last = a.last, -1
 	}
 }
 
-// restartSlack is how much of a round a job may leave unused, in seconds, and still
+// lossMargin is how much of a round a job may leave unused, in seconds, and still
 // lose the time of its restart. Source: Shockwave simulator.
-const restartSlack = 5
+const lossMargin = 5
 
-// charged returns the seconds of a round of whole steps, without those lost to a
-// restart. The very first round has none.
-func (p *Policy) charged(a *account, round float64) float64 {
-	rate := a.paid
-	if rate <= 0 {
-		return 0
+// charge returns the seconds that a round of whole steps on a type takes, without
+// those lost to a restart. The very first round has none.
+func (p *Policy) charge(a *account, t int, round float64) float64 {
+	steps := math.Floor(a.rate[t] * round)
+	if left := a.left(); left > 0 {
+		steps = math.Min(steps, left)
 	}
-	time := math.Floor(rate*round) / rate
-	if a.before != a.last && time > round-restartSlack && p.rounds > 1 {
-		time -= a.row.RestartOverhead.Seconds()
+	time := steps / a.rate[t]
+	if a.before != t && time > round-lossMargin && p.rounds > 0 {
+		time -= p.o.Loss.Seconds()
 	}
 	return max(0, time)
 }
@@ -58,9 +57,9 @@ func (p *Policy) charged(a *account, round float64) float64 {
 // restart begins a new count, before fractions are found: what was owed is carried
 // over.
 func (p *Policy) restart(s *policy.Snapshot) {
-	passed := s.Now.Sub(p.solved).Seconds()
-	if p.solved.IsZero() {
-		passed = 0
+	passed := 0.0
+	if !p.solved.IsZero() {
+		passed = s.Now.Sub(p.solved).Seconds()
 	}
 	half := s.Length.Seconds() / 2
 	for _, a := range p.active {
@@ -72,11 +71,11 @@ func (p *Policy) restart(s *policy.Snapshot) {
 }
 
 // servePublic serves type after type, by priority.
-func (p *Policy) servePublic(_ *policy.Snapshot, r *queue.Round) {
+func (p *Policy) servePublic(s *policy.Snapshot, r *queue.Round) {
 	for _, t := range p.fastestFirst() {
 		for _, e := range p.publicLine(t) {
 			if !r.Decided(e.a.index) && r.Grant(e.a.index, t) {
-				e.a.last, e.a.paid = t, e.a.rate[t]
+				e.a.last, e.a.charge = t, p.charge(e.a, t, s.Length.Seconds())
 			}
 		}
 	}
@@ -103,7 +102,7 @@ func (p *Policy) publicLine(t int) []entry {
 		all += a.had[t]
 	}
 	for _, a := range p.active {
-		if a.size[t] == 0 {
+		if a.size[t] == 0 || !a.shares {
 			continue
 		}
 		priority := 1e9 * a.x[t]
@@ -139,10 +138,10 @@ func (p *Policy) bisect(g *central.Program, best *central.Solution) {
 	for i := range g.Items {
 		g.Items[i].Least /= high
 	}
-	centre := g.Best(central.Settings{})
-	if !centre.Feasible { // longer than the bisection can reach, or without room
-		centre = *best
+	last := p.best(g)
+	if !last.Feasible { // longer than the bisection can reach
+		last = best
 	}
-	p.take(&centre, -1)
+	p.take(last, -1)
 	p.found.objective, p.found.bound, p.found.prices = high, inverse(best.Bound), nil
 }

@@ -38,7 +38,7 @@ func (p *Policy) stats(plan *policy.Plan) {
 
 // wait says why a job gets nothing in this round; ahead is how many do.
 func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account, ahead int) policy.Reason {
-	at, gang := p.best(a, r)
+	at, gang := p.where(a, r)
 	switch {
 	case at < 0:
 		return policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: max(1, a.row.GPUs)}}
@@ -54,10 +54,10 @@ func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account, ahead int)
 	return policy.Reason{Kind: policy.WaitTurn, Value: a.row.AttainedService(s.Now).Seconds(), Limit: max(0, a.row.Age(s.Now).Seconds())}
 }
 
-// best returns the GPU type that serves a job the longest, or the fastest of those,
+// where returns the GPU type that serves a job the longest, or the fastest of those,
 // and its gang there; a type that has not enough GPUs left now, if all are such; -1
 // if an empty cluster cannot carry it.
-func (p *Policy) best(a *account, r *queue.Round) (at int, gang cluster.Configuration) {
+func (p *Policy) where(a *account, r *queue.Round) (at int, gang cluster.Configuration) {
 	at = -1
 	for t := range p.types {
 		g, ok := r.Gang(a.index, t)

@@ -50,11 +50,11 @@ func (r *Round) Grant(i, t int) bool {
 func (r *Round) Plan() *policy.Plan { return r.r.plan }
 
 // Speed returns the believed samples per second of j on an allocation, and the
-// samples of one of its steps there, with the batch size that it trains with: the
+// samples that one of its replicas passes over in a step, with the batch size that it trains with: the
 // last that it reported, if no policy may choose it; or else the one it was
 // submitted with, or the best one if the agent chooses. It returns 0 and 0 if j
 // has no model.
-func Speed(j *policy.Job, a cluster.Allocation) (rate, step float64) {
+func Speed(j *policy.Job, a cluster.Allocation) (rate, pass float64) {
 	if j.Perf == nil {
 		return 0, 0
 	}
@@ -62,5 +62,5 @@ func Speed(j *policy.Job, a cluster.Allocation) (rate, step float64) {
 	if b == (job.BatchSize{}) || j.Adaptivity.Has(job.BatchSizes) {
 		b = trained(j, a)
 	}
-	return j.Perf.Throughput(a, b), float64(replicas(j, &a) * b.PerReplica())
+	return j.Perf.Throughput(a, b), float64(b.PerReplica())
 }
