@@ -249,7 +249,7 @@ func TestNew_refuses_what_cannot_be_counted(t *testing.T) {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 	bert.Spec.Schedule.Mode = job.GNS
-	want = "sim: job b: schedule gns: application bert counts no epochs, want none of its jobs to have a schedule"
+	want = `sim: job b: schedule gns: application "bert" counts no epochs, want none of its jobs to have a schedule`
 	if _, err := sim.New(fours(t, "n"), catalog, []workload.Arrival{bert}, sim.DefaultOptions()); err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}

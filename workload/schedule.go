@@ -37,7 +37,7 @@ func (a *Application) Regimes(s *job.Spec) ([]job.Regime, error) {
 
 func (a *Application) regimes(s *job.Spec) ([]job.Regime, error) {
 	if a.Epoch == 0 {
-		return nil, fmt.Errorf("application %s counts no epochs, want none of its jobs to have a schedule", a.Name)
+		return nil, fmt.Errorf("application %q counts no epochs, want none of its jobs to have a schedule", a.Name)
 	}
 	n, err := a.epochs(s)
 	if err != nil {
