@@ -76,6 +76,25 @@ func (p *pipeline) passes(s series, stages int) series {
 // Names returns the names of the applications, ascending.
 func (c Catalog) Names() []string { return slices.Sorted(maps.Keys(c)) }
 
+// known lists the applications for messages: first those that stand for
+// themselves, then the models of the others.
+func (c Catalog) known() []string {
+	var names, models []string
+	for _, name := range c.Names() {
+		if c[name].Model == "" {
+			names = append(names, name)
+			continue
+		}
+		if model, _, several := strings.Cut(name, batchMark); several {
+			name = model + batchMark + "N)"
+		}
+		if !slices.Contains(models, name) {
+			models = append(models, name)
+		}
+	}
+	return append(names, models...)
+}
+
 // AsPublished returns the catalog with the rules of the public Sia simulator,
 // which differ from what its profiles say: true goodput divided by a constant
 // of the application, and, for some, another restart overhead told to the
@@ -109,7 +128,7 @@ func (c Catalog) Complete(a *Arrival) error {
 	case a.Application == "":
 		app, target = Steady(a.Spec.GPUs), a.Duration.Seconds()
 	case app == nil:
-		return fmt.Errorf("job %s: unknown application %q, want one of %s", a.Spec.ID, a.Application, strings.Join(c.Names(), ", "))
+		return fmt.Errorf("job %s: unknown application %q, want one of %s", a.Spec.ID, a.Application, strings.Join(c.known(), ", "))
 	case app.Curve != nil:
 		target = app.Curve.Target()
 	case a.Spec.Target <= 0 && a.Spec.Schedule.Mode != job.Given:

@@ -14,6 +14,9 @@ import (
 // rateColumns are the columns of a file of measured steps.
 var rateColumns = []string{"file", "worker_type", "job_type", "batch_size", "scale_factor", "steps_per_s"}
 
+// batchMark stands in a job type between the model and the samples per GPU.
+const batchMark = " (batch size "
+
 // spreadSuffix marks the GPU types of rows measured with GPUs of several nodes.
 const spreadSuffix = "_unconsolidated"
 
@@ -105,7 +108,7 @@ func (s *stepsFile) row(r row) error {
 // typeOfJob returns the model in a job type, and its samples per GPU: 1 for a job
 // type that names none, whose samples are then steps.
 func typeOfJob(r row) (model string, local int, err error) {
-	model, rest, named := strings.Cut(r.text("job_type"), " (batch size ")
+	model, rest, named := strings.Cut(r.text("job_type"), batchMark)
 	if model == "" {
 		return "", 0, r.bad("job_type", "a model, or one as ResNet-18 (batch size 32)")
 	}
@@ -158,7 +161,7 @@ func (f *family) application(jobType string) *Application {
 		return nil
 	}
 	app.Batch.Init = 1
-	if _, rest, named := strings.Cut(jobType, " (batch size "); named {
+	if _, rest, named := strings.Cut(jobType, batchMark); named {
 		app.Batch.Init, _ = strconv.Atoi(strings.TrimSuffix(rest, ")")) // read before
 	}
 	return app

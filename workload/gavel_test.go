@@ -110,3 +110,24 @@ func FuzzReadSteps(f *testing.F) {
 		}
 	})
 }
+
+// The embedded models have the applications of the measured table, and run them
+// about as fast on one GPU.
+func TestEmbeddedModelsOfGavel(t *testing.T) {
+	embedded, measured := Default(), sharedSteps(t, "gavel/throughputs_isolated.csv", "simulation")
+	if len(measured) != 26 {
+		t.Errorf("%d job types, want 26 as Gavel's traces have", len(measured))
+	}
+	for name, want := range measured {
+		app := embedded[name]
+		if app == nil || app.Model != want.Model || app.Epoch != want.Epoch {
+			t.Errorf("%s: got %v, want an application of model %s", name, app, want.Model)
+			continue
+		}
+		c := cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}
+		b := job.BatchSize{Local: want.Batch.Init}
+		if ratio := app.Throughput(c, b) / want.Throughput(c, b); ratio < 0.6 || ratio > 1.6 {
+			t.Errorf("%s: %.2f of the measured speed", name, ratio)
+		}
+	}
+}
