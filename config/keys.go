@@ -73,7 +73,6 @@ var keys = []Key{
 	flag("sim.whole-rounds", "jobs make whole steps in a round, which ends with the last of them; starts take no time (public rule)", func(c *Config) *bool { return &c.Sim.Public.WholeRounds }),
 	span("sim.resume-loss", "training that a job loses in a full round if it did not run in the one before; with whole rounds (public rule)", func(c *Config) *time.Duration { return &c.Sim.Public.ResumeLoss }),
 	flag("sim.late-regimes", "jobs with a schedule change their batch size a round after they asked for it; with whole rounds (public rule)", func(c *Config) *bool { return &c.Sim.Public.LateRegimes }),
-	decimal("sim.overrun", "a job is done that has trained so many times as long as it takes alone; 0: never; with whole rounds (public rule)", func(c *Config) *float64 { return &c.Sim.Public.Overrun }),
 	decimal("sim.noise", "relative standard deviation of reported times", func(c *Config) *float64 { return &c.Sim.Noise.Report }),
 	decimal("sim.bias", "the same, once per job and GPU type: wrong estimates", func(c *Config) *float64 { return &c.Sim.Noise.Bias }),
 	decimal("sim.straggler", "probability that a start lands on slow GPUs", func(c *Config) *float64 { return &c.Sim.Noise.Straggler }),

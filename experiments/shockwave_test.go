@@ -56,7 +56,7 @@ func publicShockwave(t *testing.T) *config.Config {
 		"trace":    testdata.Path(t, "shockwave/traces/120_0.2_5_100_40_25_0,0.5,0.5_0.6,0.3,0.09,0.01_multigpu_dynamic.csv"),
 		"profiles": testdata.Path(t, "shockwave"), "profiles.table": "tacc", "cluster": "v100:32x1", "round": "120s",
 		"estimate.mode": "oracle", "policy": "fifo",
-		"sim.whole-rounds": "true", "sim.late-regimes": "true", "sim.resume-loss": "20s", "sim.overrun": "1.5",
+		"sim.whole-rounds": "true", "sim.late-regimes": "true", "sim.resume-loss": "20s",
 	} {
 		if err := c.Set(key, value, "test"); err != nil {
 			t.Fatal(err)

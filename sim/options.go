@@ -75,9 +75,6 @@ type Public struct {
 	// size they want and change to it after the next; of WholeRounds. Source:
 	// Shockwave simulator.
 	LateRegimes bool
-	// Overrun, if positive, ends a job as done that has trained so many times as
-	// long as it takes alone; of WholeRounds. Source: Shockwave simulator.
-	Overrun float64
 }
 
 // validate returns what is wrong with p.
@@ -85,10 +82,8 @@ func (p *Public) validate() error {
 	switch {
 	case p.ResumeLoss < 0:
 		return fmt.Errorf("resume loss %v, want at least 0", p.ResumeLoss)
-	case p.Overrun < 0:
-		return fmt.Errorf("overrun %v, want at least 0", p.Overrun)
-	case !p.WholeRounds && (p.ResumeLoss > 0 || p.LateRegimes || p.Overrun > 0):
-		return fmt.Errorf("resume loss %v, late regimes %v, overrun %v: want whole rounds with them", p.ResumeLoss, p.LateRegimes, p.Overrun)
+	case !p.WholeRounds && (p.ResumeLoss > 0 || p.LateRegimes):
+		return fmt.Errorf("resume loss %v, late regimes %v: want whole rounds with them", p.ResumeLoss, p.LateRegimes)
 	case p.WholeRounds && p.ExitOnRound:
 		return errors.New("whole rounds and exit on round, want one of them: they end rounds differently")
 	}

@@ -163,6 +163,12 @@ func TestWorld_whole_rounds(t *testing.T) {
 			map[job.ID]float64{"a": 4.5 + 4.5 + 2, "b": 15},
 		},
 		{
+			"a job of which no step fits fails", nil, time.Second,
+			[]string{"a b"},
+			[]workload.Arrival{steady("a", 10), {Application: "counted", Spec: job.Spec{ID: "b", GPUs: 1, BatchSize: 20, Target: 200, Adaptivity: job.Rigid}}},
+			map[job.ID]float64{"a": 10, "b": 0},
+		},
+		{
 			"resuming is free", nil, 100 * s,
 			[]string{"j k", "k", "j k"},
 			[]workload.Arrival{steady("j", 290), steady("k", 1000)},
@@ -198,12 +204,6 @@ func TestWorld_whole_rounds(t *testing.T) {
 			[]workload.Arrival{given("j", 1, 1), steady("k", 100)},
 			map[job.ID]float64{"j": 6 * 9, "k": 100},
 		},
-		{
-			"a job that takes half as long as alone is over", func(p *sim.Public) { p.Overrun = 0.5 }, 10 * s,
-			[]string{"j"},
-			[]workload.Arrival{given("j", 1, 2)},
-			map[job.ID]float64{"j": 10 + 6*1.5},
-		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := sim.DefaultOptions()
@@ -224,8 +224,7 @@ func TestPublic_refuses(t *testing.T) {
 		want string
 	}{
 		{func(p *sim.Public) { p.WholeRounds, p.ResumeLoss = true, -1 }, "resume loss -1ns, want at least 0"},
-		{func(p *sim.Public) { p.WholeRounds, p.Overrun = true, -1 }, "overrun -1, want at least 0"},
-		{func(p *sim.Public) { p.LateRegimes = true }, "resume loss 0s, late regimes true, overrun 0: want whole rounds with them"},
+		{func(p *sim.Public) { p.LateRegimes = true }, "resume loss 0s, late regimes true: want whole rounds with them"},
 		{func(p *sim.Public) { p.WholeRounds, p.ExitOnRound = true, true }, "whole rounds and exit on round, want one of them: they end rounds differently"},
 	} {
 		o := sim.DefaultOptions()

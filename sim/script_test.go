@@ -102,7 +102,6 @@ func wholeRounds(t *rapid.T, p *sim.Public) {
 	p.ExitOnRound, p.WholeIterations, p.WholeRounds = false, false, true
 	p.LateRegimes = rapid.Bool().Draw(t, "late regimes")
 	p.ResumeLoss = time.Duration(rapid.SampledFrom([]int{0, 20, 400}).Draw(t, "resume loss in seconds")) * time.Second
-	p.Overrun = rapid.SampledFrom([]float64{0, 0.5, 1.5}).Draw(t, "overrun")
 }
 
 func oneIn(t *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).Draw(t, what) == n }

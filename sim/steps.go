@@ -14,7 +14,6 @@ type steps struct {
 	local       int     // samples per GPU
 	asked       int     // the same, of the batch size to change to after the next round
 	now         float64 // steps of the present round
-	trained     float64 // seconds in all
 	round       int     // the last in which it ran
 	empty       int     // rounds in a row with no step left to make
 	done        bool
@@ -32,14 +31,11 @@ func newSteps(g *agent) *steps {
 func rate(g *agent) float64 { return float64(g.replicas) / g.step }
 
 // begin plans the whole steps of a round of some length, and returns how long
-// they take: the whole round if not one fits.
-func (s *steps) begin(g *agent, length time.Duration) time.Duration {
+// they take; ok is false if not one fits.
+func (s *steps) begin(g *agent, length time.Duration) (took time.Duration, ok bool) {
 	most := math.Floor(rate(g) * length.Seconds())
 	s.now = min(most, max(0, s.total-s.made))
-	if most < 1 {
-		return length
-	}
-	return seconds(s.now / rate(g))
+	return seconds(s.now / rate(g)), most >= 1
 }
 
 // patience is the rounds in a row with no step to make after which a job is done:
@@ -58,27 +54,16 @@ func (s *steps) end(g *agent, w *World) {
 	resumed := w.round.number > 1 && s.round < w.round.number-1
 	if full := w.round.full.Sub(w.round.begin) - margin; loss > 0 && resumed && took > max(loss, full.Seconds()) {
 		s.now = math.Floor(s.now * (took - loss) / took)
-		took -= loss
 	}
 	s.made += s.now
-	s.trained += took
 	s.round = w.round.number
 	if s.empty++; s.now > 0 || took > 0 {
 		s.empty = 0
 	}
-	s.done = s.empty == patience || s.empty == 0 && s.made >= s.total || s.overrun(g, w.o.Public.Overrun)
+	s.done = s.empty == patience || s.empty == 0 && s.made >= s.total
 	if g.regimes != nil && !s.done {
 		s.adapt(g, w.o.Public.LateRegimes)
 	}
-}
-
-// overrun reports whether the job has trained so many times as long as it takes
-// alone, in whole seconds.
-func (s *steps) overrun(g *agent, times float64) bool {
-	if times == 0 || g.regimes == nil {
-		return false
-	}
-	return s.trained > math.Floor(times*g.app.Exclusive(g.regimes, g.alloc))
 }
 
 // adapt changes the batch size: if late, to what the job asked for at the end of

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/oxgang/oxgang/scheduler"
@@ -37,8 +38,10 @@ func (w *World) openRound(deadline time.Time) time.Time {
 	for _, g := range jobs {
 		last = later(last, g.beginSteps(w))
 	}
-	w.round.end = last
-	return last
+	if w.held > 0 {
+		w.round.end = last
+	}
+	return w.round.end
 }
 
 // called reports whether a round is to begin at once: nobody runs, and a job has
@@ -47,9 +50,16 @@ func (w *World) called() bool {
 	return w.o.Public.WholeRounds && w.held == 0 && w.round.fresh
 }
 
-// beginSteps starts an agent on the steps of a round, and returns when they end.
+// beginSteps starts an agent on the steps of a round, and returns when they end. A
+// job of which no step fits into a round would never end, and fails.
 func (g *agent) beginSteps(w *World) time.Time {
-	end := w.now.Add(g.steps.begin(g, w.round.full.Sub(w.now)))
+	length := w.round.full.Sub(w.now)
+	took, ok := g.steps.begin(g, length)
+	if !ok {
+		w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Failed, Detail: fmt.Sprintf("a step takes %v, want rounds longer than %v", seconds(1/rate(g)), length)})
+		return w.now
+	}
+	end := w.now.Add(took)
 	g.measured = w.now
 	g.turn++
 	w.agenda.push(entry{at: end, agent: g, turn: g.turn})
