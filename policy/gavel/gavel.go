@@ -75,7 +75,7 @@ func (p *Policy) meet(s *policy.Snapshot, r *queue.Round) {
 			p.accounts[j.ID], p.stale = a, true
 		}
 		a.index, a.seen = i, p.rounds
-		if p.read(a, j, r) {
+		if p.read(a, j, r) && p.o.Rules == Paper {
 			p.stale = true
 		}
 		p.active = append(p.active, a)

@@ -21,7 +21,8 @@ import (
 //     go by what the job was owed when fractions were found, then by fraction.
 //   - A job is charged the whole steps it does in a round, and not the time that it
 //     lost to a restart; that time is lost only to a job that uses up its round.
-//   - Types are served one after the other, the fastest first.
+//   - Types are served one after the other, in the cluster's order: a job runs on the
+//     first that has room for it, though its time is to be on another.
 //   - The makespan is bisected to 5 %, and its fractions are the analytic centre of
 //     all that meet it.
 //   - Equal shares of stride may add up to more than there is.
@@ -72,26 +73,13 @@ func (p *Policy) restart(s *policy.Snapshot) {
 
 // servePublic serves type after type, by priority.
 func (p *Policy) servePublic(s *policy.Snapshot, r *queue.Round) {
-	for _, t := range p.fastestFirst() {
+	for t := range p.types {
 		for _, e := range p.publicLine(t) {
 			if !r.Decided(e.a.index) && r.Grant(e.a.index, t) {
 				e.a.last, e.a.charge = t, p.charge(e.a, t, s.Length.Seconds())
 			}
 		}
 	}
-}
-
-// fastestFirst returns the types by the sum of the jobs' throughputs.
-func (p *Policy) fastestFirst() []int {
-	order, speed := make([]int, len(p.types)), make([]float64, len(p.types))
-	for t := range order {
-		order[t] = t
-		for _, a := range p.active {
-			speed[t] += a.rate[t]
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(speed[b], speed[a]) })
-	return order
 }
 
 // publicLine sorts the jobs that can run on a type.
