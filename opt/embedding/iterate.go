@@ -75,7 +75,8 @@ func (t *iterate) residuals() {
 	t.mu = (dot(t.s, t.z) + t.kappa*t.tau) / float64(len(t.s)+1)
 }
 
-// within reports whether residuals and gap are within the tolerances.
+// within reports whether residuals and gap are within the tolerances. Where the
+// program has no solution it is kappa that stays, and tau that goes.
 func (t *iterate) within(o Settings) bool {
 	primal := norm(t.rz) / (math.Max(1, norm(t.h)) + norm(t.x) + norm(t.s)) / t.tau
 	dual := norm(t.rx) / (math.Max(1, norm(t.c)) + norm(t.z)) / t.tau
@@ -86,7 +87,7 @@ func (t *iterate) within(o Settings) bool {
 	} else if bound > 0 {
 		relative = gap / bound
 	}
-	return primal < o.Feasible && dual < o.Feasible && (gap < o.Gap || relative < o.Gap)
+	return t.tau > t.kappa && primal < o.Feasible && dual < o.Feasible && (gap < o.Gap || relative < o.Gap)
 }
 
 // advance makes one step: where the affine direction leads says how much to centre.
