@@ -31,7 +31,7 @@ func Keys() []Key { return slices.Clone(keys) }
 var keys = []Key{
 	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8/96c/1000g" (type:nodes x GPUs per node / CPU cores / GB of a node)`, func(c *Config) *string { return &c.Cluster }),
 	number("scale", "times the nodes of the cluster", func(c *Config) *int { return &c.Scale }),
-	text("trace", "trace file; empty: a generated one", func(c *Config) *string { return &c.Trace }),
+	text("trace", "trace file, or format:file, as shockwave:jobs.csv; empty: a generated one", func(c *Config) *string { return &c.Trace }),
 	text("format", "format of the trace; empty: by its content", func(c *Config) *string { return &c.Format }),
 	text("on-bad-row", "what a row that cannot be used does: fail or skip", func(c *Config) *string { return &c.OnBadRow }),
 	number("limit", "most jobs taken from the trace; 0: all", func(c *Config) *int { return &c.Limit }),
