@@ -58,7 +58,7 @@ func readProfiles(c *config.Config, files Files) (workload.Catalog, error) {
 		}
 	}
 	if c.Table != "" {
-		return nil, fmt.Errorf("profiles.table %q: %s has no %s, want none", c.Table, c.Profiles, stepsName)
+		return nil, fmt.Errorf("profiles.table %q: %s has no %s, want a folder with one, or no table", c.Table, c.Profiles, stepsName)
 	}
 	return readThroughputs(c.Profiles, files)
 }
