@@ -113,7 +113,7 @@ func (t *matching) search(i int) (column int, length float64) {
 }
 
 // relax looks on from row i, reached through column at, and returns the nearest
-// column that is not done.
+// column that is not done, a free one if several are.
 func (t *matching) relax(i, at int, length float64) int {
 	next := -1
 	for j, c := range t.cost[i] {
@@ -123,7 +123,7 @@ func (t *matching) relax(i, at int, length float64) int {
 		if d := length + c - t.u[i] - t.v[j]; d < t.far[j] {
 			t.far[j], t.from[j] = d, at
 		}
-		if !math.IsInf(t.far[j], 1) && (next < 0 || t.far[j] < t.far[next]) {
+		if !math.IsInf(t.far[j], 1) && (next < 0 || t.far[j] < t.far[next] || t.far[j] == t.far[next] && t.row[next] >= 0 && t.row[j] < 0) {
 			next = j
 		}
 	}

@@ -34,7 +34,7 @@ func gavelEntry(name string, objective gavel.Objective, doc string) Entry {
 	case gavel.MaxMin:
 		settings = append(settings, Setting{"objective", string(objective), fmt.Sprintf("one of %v", gavel.Objectives())})
 	case gavel.AlloX:
-		settings = append(settings, Setting{"alpha", fmt.Sprint(d.Alpha), "part of the jobs, first come first, that are matched"})
+		settings = append(settings, Setting{"alpha", fmt.Sprint(d.Alpha), "part of the waiting jobs, first come first, that are matched"})
 	}
 	return Entry{Name: name, Doc: doc, Settings: settings, Adapts: true, New: func(given map[string]string) (policy.Policy, error) {
 		o := gavel.DefaultOptions()

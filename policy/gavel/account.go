@@ -16,7 +16,7 @@ type account struct {
 
 	size []float64 // GPUs of its gang; 0: it cannot run there
 	rate []float64 // steps per second
-	step float64   // samples of a step
+	step float64   // samples of a step: those that a GPU passes over in one
 
 	x       []float64 // fractions of the time that it is to have
 	owed    []float64 // seconds that it was to have and did not
@@ -58,7 +58,10 @@ func (p *Policy) read(a *account, j *policy.Job, r *queue.Round) bool {
 		}
 		size[t] = float64(gang.GPUs)
 		if speed, step := queue.Speed(j, gang); speed > 0 {
-			rate[t], a.step, known = speed/step, step, true
+			if !known {
+				a.step, known = step, true
+			}
+			rate[t] = speed / a.step
 		}
 	}
 	for t := range p.types {

@@ -7,16 +7,16 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A slot is a place in the order in which one of the machines of a GPU type serves
-// jobs, counted from the last: a job that is behind others' backs last but k delays
-// k of them and itself.
-type slot struct{ t, fromLast int }
+// A slot is a place in the order in which a machine of a GPU type serves jobs,
+// counted from the last: a job that is last but k delays k others and itself.
+type slot struct{ t, machine, fromLast int }
 
 // allox matches jobs to places on machines so that the sum of their completion
 // times is least; the first on each machine run, all of the time, until they are
 // done. A machine is a GPU, and a gang stands on one but has all its GPUs while it
-// runs. Only the jobs that came first are matched: a part Alpha of them, or as many
-// as there are GPUs free. Source: AlloX §4, as in Gavel's public code.
+// runs. Of the jobs that do not run until they are done only those that came first
+// are matched: a part Alpha of them, or as many as there are GPUs free.
+// Source: AlloX §4, as in Gavel's public code.
 //
 // Deviation: AlloX has jobs of one GPU; a gang's time counts once for each of its
 // GPUs, because it delays as many machines.
@@ -26,7 +26,7 @@ func (p *Policy) allox(s *policy.Snapshot) {
 	for _, n := range free {
 		machines += n
 	}
-	count := min(len(waiting), max(int(p.o.Alpha*float64(len(p.active))), machines))
+	count := min(len(waiting), max(int(p.o.Alpha*float64(len(waiting))), machines))
 	waiting = waiting[:count]
 	p.found.iterations = count
 	if count == 0 || machines == 0 {
@@ -70,7 +70,7 @@ func slotsFor(free []int, jobs int) []slot {
 	var slots []slot
 	for t, n := range free {
 		for i := range min(n, 1) * (jobs + n - 1) {
-			slots = append(slots, slot{t, i / n})
+			slots = append(slots, slot{t, i % n, i / n})
 		}
 	}
 	return slots
@@ -92,28 +92,23 @@ func (p *Policy) costs(a *account, slots []slot, s *policy.Snapshot) []float64 {
 	return cost
 }
 
-// start gives all of the time to the jobs that are first on their machines. The
-// machines of a type are alike: of the jobs that are last but k there, as many stand
-// behind another as are last but k + 1, and they are those that came last.
+// start gives all of the time to the jobs that are first on their machines, as
+// long as there are GPUs.
 func (p *Policy) start(jobs []*account, columns []int, slots []slot, free []int) {
-	lines := make([][][]*account, len(free)) // by type and k
-	for t := range lines {
-		lines[t] = make([][]*account, len(jobs)+1)
-	}
-	for i, c := range columns {
+	behind := make(map[slot]int) // on a machine
+	for _, c := range columns {
 		if c >= 0 {
-			line := lines[slots[c].t]
-			line[slots[c].fromLast] = append(line[slots[c].fromLast], jobs[i])
+			at := slots[c]
+			on := slot{t: at.t, machine: at.machine}
+			behind[on] = max(behind[on], at.fromLast)
 		}
 	}
-	for t, line := range lines {
-		machines := free[t]
-		for k := range jobs {
-			for _, a := range line[k][:max(0, len(line[k])-len(line[k+1]))] {
-				if machines > 0 {
-					machines -= p.begin(a, t)
-				}
-			}
+	for i, c := range columns {
+		if c < 0 || free[slots[c].t] <= 0 {
+			continue
+		}
+		if at := slots[c]; at.fromLast == behind[slot{t: at.t, machine: at.machine}] {
+			free[at.t] -= p.begin(jobs[i], at.t)
 		}
 	}
 }

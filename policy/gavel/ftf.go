@@ -51,14 +51,14 @@ func (p *Policy) isolated(a *account) float64 {
 // program is below 1 and above. Source: Gavel §4.2, "Finish Time Fairness".
 func (p *Policy) ftf(s *policy.Snapshot) {
 	low, high := p.aloneRho(s), 0.0
-	for high = math.Max(1, 2*low); !p.within(s, high, 1e-6) && high < 1e9; high *= 2 {
+	for high = math.Max(1, 2*low); !p.within(s, high) && high < 1e9; high *= 2 {
 		low = high
 	}
 	for range 60 {
 		if high-low <= 1e-6*high {
 			break
 		}
-		if mid := (low + high) / 2; p.within(s, mid, 1e-6) {
+		if mid := (low + high) / 2; p.within(s, mid) {
 			high = mid
 		} else {
 			low = mid
@@ -92,12 +92,12 @@ func (a *account) isolatedTotal() float64 {
 }
 
 // within reports whether all jobs can have a fairness of rho.
-func (p *Policy) within(s *policy.Snapshot, rho, mu float64) bool {
+func (p *Policy) within(s *policy.Snapshot, rho float64) bool {
 	g, ok := p.fairProgram(s, rho)
 	if !ok {
 		return false
 	}
-	out := g.Level(central.Settings{Mu: mu})
+	out := g.Level(central.Settings{Mu: 1e-8})
 	p.found.iterations += out.Iterations
 	return !out.Feasible || out.Level >= 1
 }

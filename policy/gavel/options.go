@@ -39,7 +39,7 @@ type Options struct {
 	// Perf: throughput on a GPU type counts. Without it a job is taken to be as
 	// fast on any. Default true (§4.1, "heterogeneity-aware").
 	Perf bool
-	// Alpha of AlloX: the part of the jobs, first come first, that are matched.
+	// Alpha of AlloX: the part of the waiting jobs, first come first, that are matched.
 	// Default 0.2 (Gavel's public code).
 	Alpha float64
 	Rules Rules // default Paper

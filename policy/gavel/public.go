@@ -14,8 +14,9 @@ import (
 // of it, for replays of their runs. Source: Gavel simulator; Shockwave simulator.
 //
 // Deviation: each of these differs from the paper, because the simulators do.
-//   - Fractions are found again only if jobs came, left or changed their batch size,
-//     and Reset has passed. Jobs that came since have none, and run on what is left.
+//   - Fractions are found again only if jobs came or left and Reset has passed, which
+//     does not count after the first round. A job that came since waits, though GPUs
+//     may be free.
 //   - The priority is the fraction over the part that the job had of the time which
 //     all jobs had on the type since then; half a round counts as had. Equal ones
 //     go by what the job was owed when fractions were found, then by fraction.
@@ -23,9 +24,10 @@ import (
 //     lost to a restart; that time is lost only to a job that uses up its round.
 //   - Types are served one after the other, in the cluster's order: a job runs on the
 //     first that has room for it, though its time is to be on another.
-//   - The makespan is bisected to 5 %, and its fractions are the analytic centre of
-//     all that meet it.
-//   - Equal shares of stride may add up to more than there is.
+//   - Programs end where the public solver does (opt/embedding), which for maxmin
+//     and sum is an optimum, for the makespan anything that meets a bisection to 5 %.
+//   - Equal shares of stride may add up to more than there is; gangs matched by allox
+//     have their part of the time, and never count as running.
 
 // settlePublic charges the jobs for the last round.
 func (p *Policy) settlePublic() {
@@ -112,8 +114,8 @@ const (
 	makespanRatio = 1.05
 )
 
-// bisect takes the centre of the fractions that meet the last makespan which a
-// bisection finds to be feasible: those from that of the greatest level on are.
+// bisect takes fractions that meet the last makespan which a bisection finds to be
+// feasible: those from that of the greatest level on are.
 func (p *Policy) bisect(g *central.Program, best *central.Solution) {
 	low, high := float64(leastMakespan), float64(mostMakespan)
 	for makespanRatio*low < high {

@@ -3,6 +3,7 @@ package queue
 import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -49,11 +50,11 @@ func (r *Round) Grant(i, t int) bool {
 // Plan returns the plan as it is, for the caller to say why the others wait.
 func (r *Round) Plan() *policy.Plan { return r.r.plan }
 
-// Speed returns the believed samples per second of j on an allocation, and the
-// samples that one of its replicas passes over in a step, with the batch size that it trains with: the
-// last that it reported, if no policy may choose it; or else the one it was
-// submitted with, or the best one if the agent chooses. It returns 0 and 0 if j
-// has no model.
+// Speed returns the believed progress per second of j on an allocation, in samples
+// at initial-batch efficiency, and the samples that one of its replicas passes over
+// in a step, with the batch size that it trains with: the last that it reported, if
+// no policy may choose it; or else the one it was submitted with, or the best one
+// if the agent chooses. It returns 0 and 0 if j has no model.
 func Speed(j *policy.Job, a cluster.Allocation) (rate, pass float64) {
 	if j.Perf == nil {
 		return 0, 0
@@ -62,5 +63,5 @@ func Speed(j *policy.Job, a cluster.Allocation) (rate, pass float64) {
 	if b == (job.BatchSize{}) || j.Adaptivity.Has(job.BatchSizes) {
 		b = trained(j, a)
 	}
-	return j.Perf.Throughput(a, b), float64(b.PerReplica())
+	return perf.Goodput(j.Perf, a, replicas(j, &a), b), float64(b.PerReplica())
 }
