@@ -109,7 +109,7 @@ func (w *world) play(p policy.Policy) *policy.Plan {
 				row.Phase = job.Running
 			}
 		}
-		if row.Holding() {
+		if row.Holding() && j.Perf != nil {
 			row.Progress += w.length.Seconds() * j.Perf.Throughput(row.Allocation, job.BatchSize{})
 		}
 		if row.Progress < row.Target {

@@ -50,26 +50,30 @@ func (p *Policy) isolated(a *account) float64 {
 // the least ρ at which all have theirs is between those at which the level of the
 // program is below 1 and above. Source: Gavel §4.2, "Finish Time Fairness".
 func (p *Policy) ftf(s *policy.Snapshot) {
-	low, high := p.aloneRho(s), 0.0
-	for high = math.Max(1, 2*low); !p.within(s, high) && high < 1e9; high *= 2 {
-		low = high
+	low := p.aloneRho(s)
+	high, below, above := math.Max(1, 2*low), -1.0, 0.0
+	for above = p.spare(s, high); above < 0 && high < 1e9; above = p.spare(s, high) {
+		low, below, high = high, above, 2*high
 	}
-	for range 60 {
-		if high-low <= 1e-6*high {
+	for range 60 { // false position: a side that stays counts half the next time
+		if high-low <= rhoTolerance*high || above <= 0 {
 			break
 		}
-		if mid := (low + high) / 2; p.within(s, mid) {
-			high = mid
+		mid := math.Min(high-rhoTolerance*high/4, math.Max(low+rhoTolerance*high/4, (low*above-high*below)/(above-below)))
+		if v := p.spare(s, mid); v >= 0 {
+			high, above, below = mid, v, below/2
 		} else {
-			low = mid
+			low, below, above = mid, v, above/2
 		}
 	}
 	g, _ := p.fairProgram(s, high)
-	out := p.level(g)
-	p.take(out, -1)
+	p.take(p.level(g), -1)
 	p.found.objective, p.found.bound = high, low
 	p.found.prices = nil // they are of the level, not of ρ
 }
+
+// rhoTolerance is how exactly ρ is found, relatively.
+const rhoTolerance = 1e-6
 
 // aloneRho returns the worst fairness if every job had its fastest GPUs to itself.
 func (p *Policy) aloneRho(s *policy.Snapshot) float64 {
@@ -91,15 +95,19 @@ func (a *account) isolatedTotal() float64 {
 	return a.fair.isolated + a.left()*a.step/a.fair.speed
 }
 
-// within reports whether all jobs can have a fairness of rho.
-func (p *Policy) within(s *policy.Snapshot, rho float64) bool {
+// spare returns the level of the program for a fairness of rho, less 1, at most 1:
+// at 0 and more all jobs can have it.
+func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
 	g, ok := p.fairProgram(s, rho)
 	if !ok {
-		return false
+		return -1
 	}
 	out := g.Level(central.Settings{Mu: 1e-8})
 	p.found.iterations += out.Iterations
-	return !out.Feasible || out.Level >= 1
+	if !out.Feasible { // nobody needs anything
+		return 1
+	}
+	return math.Min(1, out.Level-1)
 }
 
 // fairProgram is the program in which every job needs what gives it a fairness of
