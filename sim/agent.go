@@ -227,7 +227,7 @@ func (g *agent) fail(w *World) bool {
 
 // settle brings progress up to now.
 func (g *agent) settle(w *World) {
-	if !g.holding() || g.restoring || g.steps != nil || !w.now.After(g.at) {
+	if !g.holding() || g.restoring || g.over || g.steps != nil || !w.now.After(g.at) {
 		return
 	}
 	g.progress += g.rate * w.now.Sub(g.at).Seconds()
