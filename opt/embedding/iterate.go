@@ -102,7 +102,8 @@ func (t *iterate) advance() {
 	t.system.solve(t.rows, t.rx, t.bz, t.x2, t.z2)
 	tau, kappa, length := t.direction(t.rt, curve, t.kappa*t.tau)
 
-	centre := math.Min(1, math.Max(leastCentring, math.Pow(1-length, 3)))
+	short := 1 - length
+	centre := math.Min(1, math.Max(leastCentring, short*short*short))
 	rx := make([]float64, len(t.rx))
 	for j := range rx {
 		rx[j] = (1 - centre) * t.rx[j]

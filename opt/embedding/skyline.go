@@ -1,5 +1,7 @@
 package embedding
 
+import "slices"
+
 // A skyline is a symmetric matrix, of which row i is kept from column first[i] on,
 // or its factors LDL'. It needs no pivots: its columns' part is positive definite,
 // that of the long rows negative.
@@ -51,8 +53,8 @@ func (k *skyline) solve(b []float64) {
 	for i, row := range k.rows {
 		b[i] /= row[i-k.first[i]]
 	}
-	for i := len(b) - 1; i >= 0; i-- {
-		for j, l := range k.rows[i][:i-k.first[i]] {
+	for i, row := range slices.Backward(k.rows) {
+		for j, l := range row[:i-k.first[i]] {
 			b[k.first[i]+j] -= l * b[i]
 		}
 	}

@@ -30,10 +30,10 @@ func gavelEntry(name string, objective gavel.Objective, doc string) Entry {
 		{"reset", d.Reset.String(), "least time between two solutions, of the rules public-code"},
 		{"loss", d.Loss.String(), "time that a job loses in its first round after one without, of the rules public-code"},
 	}
-	switch objective {
-	case gavel.MaxMin:
+	if objective == gavel.MaxMin {
 		settings = append(settings, Setting{"objective", string(objective), fmt.Sprintf("one of %v", gavel.Objectives())})
-	case gavel.AlloX:
+	}
+	if objective == gavel.AlloX || objective == gavel.MaxMin {
 		settings = append(settings, Setting{"alpha", fmt.Sprint(d.Alpha), "part of the waiting jobs, first come first, that are matched"})
 	}
 	return Entry{Name: name, Doc: doc, Settings: settings, Adapts: true, New: func(given map[string]string) (policy.Policy, error) {

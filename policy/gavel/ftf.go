@@ -17,7 +17,7 @@ type record struct {
 }
 
 // open brings the records up to now.
-func (p *Policy) open(s *policy.Snapshot) {
+func (p *Policy) open() {
 	if p.o.Objective != FTF {
 		return
 	}
@@ -51,8 +51,9 @@ func (p *Policy) isolated(a *account) float64 {
 // program is below 1 and above. Source: Gavel §4.2, "Finish Time Fairness".
 func (p *Policy) ftf(s *policy.Snapshot) {
 	low := p.aloneRho(s)
-	high, below, above := math.Max(1, 2*low), -1.0, 0.0
-	for above = p.spare(s, high); above < 0 && high < 1e9; above = p.spare(s, high) {
+	high, below := math.Max(1, 2*low), -1.0
+	above := p.spare(s, high)
+	for ; above < 0 && high < 1e9; above = p.spare(s, high) {
 		low, below, high = high, above, 2*high
 	}
 	for range 60 { // false position: a side that stays counts half the next time

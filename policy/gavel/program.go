@@ -17,7 +17,7 @@ type solution struct {
 
 // solve finds the time fractions of all jobs.
 func (p *Policy) solve(s *policy.Snapshot) {
-	p.open(s)
+	p.open()
 	p.found = solution{}
 	switch p.o.Objective {
 	case MaxMin:
