@@ -11,9 +11,9 @@
 // the same way: the same scaling of rows and columns, the same start, the same
 // steps.
 //
-// Source: Domahidi, Chu and Boyd, "ECOS: An SOCP solver for embedded systems", ECC
-// 2013; Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010,
-// §7; Ruiz, RAL-TR-2001-034, for the scaling.
+// ECOS is that of Domahidi, Chu and Boyd ("ECOS: An SOCP solver for embedded
+// systems", ECC 2013), CVXOPT that of Vandenberghe ("The CVXOPT linear and quadratic
+// cone program solvers", 2010); the scaling is Ruiz' (RAL-TR-2001-034).
 //
 //	embedding.go  program, answer, start
 //	iterate.go    one iterate: residuals, steps

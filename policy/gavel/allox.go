@@ -16,7 +16,7 @@ type slot struct{ t, machine, fromLast int }
 // done. A machine is a GPU, and a gang stands on one but has all its GPUs while it
 // runs. Of the jobs that do not run until they are done only those that came first
 // are matched: a part Alpha of them, or as many as there are GPUs free.
-// Source: AlloX §4, as in Gavel's public code.
+// Source: AlloX, as in Gavel's public code.
 //
 // Deviation: AlloX has jobs of one GPU; a gang's time counts once for each of its
 // GPUs, because it delays as many machines.

@@ -5,7 +5,7 @@
 //
 // Source: Narayanan et al., "Heterogeneity-Aware Cluster Scheduling Policies for
 // Deep Learning Workloads", OSDI 2020 (Gavel), and the policies that it and
-// Shockwave (§8.1) compare with.
+// Shockwave (§8.2) compare with.
 //
 //	meet      the jobs, their gangs and throughputs on each type
 //	settle    what each had of the last round
@@ -20,8 +20,8 @@
 //	sum       max Σ ΣTX, in steps per second                            §4.2
 //	ftf       min max over m of ρ = (age + left/ΣTX) / isolated time    §4.2
 //	makespan  min max over m of left / ΣTX                              §4.2
-//	allox     a matching of jobs with (machine, place from the last)    AlloX §4
-//	stride    the same time for every job                               Gandiva-Fair §3
+//	allox     a matching of jobs with (machine, place from the last)    AlloX
+//	stride    the same time for every job                               Gandiva-Fair
 //
 // The first four are programs of opt/central. Most have many optima: with two jobs
 // for each GPU, which of the short ones waits does not matter for the makespan. A

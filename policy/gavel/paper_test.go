@@ -77,7 +77,7 @@ func preferences(t *testing.T) *world {
 	return w
 }
 
-// Gavel §2.2, §4.1: jobs have the GPUs that suit them, and all do better than with
+// Gavel §4.1: jobs have the GPUs that suit them, and all do better than with
 // an equal share of each type: 5 to 3 here, and 3 to 2.
 func TestMaxMin_gives_jobs_the_GPUs_that_suit_them(t *testing.T) {
 	w := preferences(t)
@@ -148,7 +148,7 @@ func TestFTF_is_no_worse_than_a_share_of_the_cluster(t *testing.T) {
 	near(t, "gap", plan.Stats.Objective, plan.Stats.Bound, 1e-5)
 }
 
-// AlloX §3.2: short jobs run first, long ones last, and each on the type that suits.
+// AlloX: short jobs run first, long ones last, and each on the type that suits.
 func TestAlloX_serves_short_jobs_first(t *testing.T) {
 	w := newWorld(t, 2, 1)
 	for i, minutes := range []float64{100, 10, 50, 20} {
@@ -167,7 +167,7 @@ func TestAlloX_serves_short_jobs_first(t *testing.T) {
 	}
 }
 
-// AlloX §4: with a small part matched, the jobs that came first go first.
+// AlloX: with a small part matched, the jobs that came first go first.
 func TestAlloX_filters_by_arrival(t *testing.T) {
 	w := newWorld(t, 1, 1)
 	for i, minutes := range []float64{100, 10, 50} {
@@ -182,7 +182,7 @@ func TestAlloX_filters_by_arrival(t *testing.T) {
 	}
 }
 
-// Shockwave §8.4: under Gandiva-Fair a job has as much time as any other, so that
+// Shockwave §8.5: under Gandiva-Fair a job has as much time as any other, so that
 // large jobs have more GPUs.
 func TestStride_is_equal_time_whatever_the_size(t *testing.T) {
 	w := newWorld(t, 4, 1)

@@ -152,7 +152,7 @@ func inverse(v float64) float64 {
 
 // stride gives every job the same time, whatever its size, spread over the GPU
 // types it can use as their GPUs are, and no more than there is.
-// Source: Gandiva-Fair §3 (tickets by gangs); Shockwave §8.1.
+// Source: Gandiva-Fair (tickets by gangs); Shockwave §8.5.
 func (p *Policy) stride() {
 	gpus := 0.0
 	for _, n := range p.free {
