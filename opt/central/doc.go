@@ -21,8 +21,9 @@
 // kind and one for the level. It costs items times kinds cubed; some 30 do.
 //
 //	central.go   program, solution, the two questions
-//	path.go      iterate, residuals, step lengths
-//	step.go      the Newton step
+//	path.go      iterate, start, the loop
+//	report.go    how far the iterate is from its end; what it proves
+//	step.go      the Newton step, step lengths
 //	factor.go    small factorisations that keep what is nearly free apart from
 //	             what is nearly fixed
 //

@@ -28,8 +28,8 @@
 // simplex method would give some of them all and others nothing; in Shockwave's
 // OSSP that is worth 6 % of mean completion time. Fractions here are the point of
 // the central path, the optimum that keeps as far as can be from every bound: jobs
-// alike are treated alike, and what is to spare is shared evenly. It is also what
-// the interior point method of the public code ends near.
+// alike are treated alike, and what is to spare is shared evenly. The public code
+// takes where its interior point method stops: public.go does that too.
 //
 // Dictionary: X: account.x; T: account.rate; s: account.size; what a job was to have
 // and did not: account.owed, seconds; w: Spec.Weight; iterations left: account.left.
@@ -42,6 +42,4 @@
 //
 // Deviation: fractions of jobs that ask for more GPUs than a type has are 0 there,
 // because no round could give them.
-//
-// See public.go for the rules of the public code.
 package gavel
