@@ -12,8 +12,9 @@ import (
 // done.
 type record struct {
 	isolated float64 // seconds, up to the last solution
-	done     float64 // samples, then
-	speed    float64 // samples per second on its share, then
+	rate     float64 // steps per second on its share, then
+	done     float64 // samples, then; PublicCode: less the steps left then
+	speed    float64 // of done, a second, then
 }
 
 // open brings the records up to now.
@@ -22,10 +23,16 @@ func (p *Policy) open() {
 		return
 	}
 	for _, a := range p.active {
-		if a.fair.speed > 0 {
-			a.fair.isolated += max(0, a.row.Progress-a.fair.done) / a.fair.speed
+		rate := p.isolated(a)
+		done, speed := a.row.Progress, rate*a.step
+		if p.o.Rules == PublicCode {
+			done, speed = -a.left(), rate
 		}
-		a.fair.done, a.fair.speed = a.row.Progress, p.isolated(a)*a.step
+		f := &a.fair
+		if f.speed > 0 {
+			f.isolated += max(0, done-f.done) / f.speed
+		}
+		f.rate, f.done, f.speed = rate, done, speed
 	}
 }
 
@@ -90,10 +97,10 @@ func (p *Policy) aloneRho(s *policy.Snapshot) float64 {
 // isolatedTotal returns the seconds that the job would take on its part of the
 // cluster, from its beginning to its end; 0 if it has no part, or no end.
 func (a *account) isolatedTotal() float64 {
-	if a.left() == 0 || a.fair.speed == 0 {
+	if a.left() == 0 || a.fair.rate == 0 {
 		return 0
 	}
-	return a.fair.isolated + a.left()*a.step/a.fair.speed
+	return a.fair.isolated + a.left()/a.fair.rate
 }
 
 // spare returns the level of the program for a fairness of rho, less 1, at most 1:

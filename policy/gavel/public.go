@@ -26,6 +26,8 @@ import (
 //     first that has room for it, though its time is to be on another.
 //   - Programs end where the public solver does (opt/embedding), which for maxmin
 //     and sum is an optimum, for the makespan anything that meets a bisection to 5 %.
+//   - What ftf believes a job has done are the steps that it has fewer left, though a
+//     larger batch size makes them fewer too.
 //   - Equal shares of stride may add up to more than there is; gangs matched by allox
 //     have their part of the time, and never count as running.
 
