@@ -26,6 +26,7 @@ type Config struct {
 	OnBadRow string   // fail or skip
 	Limit    int      // most jobs taken; 0: all
 	Profiles string   // a folder of measured profiles; empty: the embedded fits
+	Table    string   // of measured steps, where the profiles have several
 	Like     []string // GPU types without profiles: "h100=a100x2.2", type=like x speed
 	Generate Generate
 	Policies []string
@@ -163,6 +164,9 @@ func (c *Config) Validate() error {
 	j := c.Jobs
 	if !(j.Rigid >= 0 && j.StrongScaling >= 0 && j.Rigid+j.StrongScaling <= 1) {
 		bad("jobs: rigid %v and strong-scaling %v, want shares that add up to at most 1", j.Rigid, j.StrongScaling)
+	}
+	if c.Profiles == "" && c.Table != "" {
+		bad("profiles.table %q without profiles", c.Table)
 	}
 	if c.Trace == "" && c.Format != "" {
 		bad("format %q without a trace", c.Format)

@@ -34,19 +34,37 @@ func loadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 // sensitivityName is the file that makes a folder one of sensitivity profiles.
 const sensitivityName = "profiles.json"
 
-// readProfiles reads the folder of profiles: of sensitivity profiles if it has a file of their
-// name, or else of throughput profiles.
+// stepsName is the file that makes a folder one of measured steps.
+const stepsName = "throughputs_isolated.csv"
+
+// readProfiles reads the folder of profiles: of sensitivity profiles or of measured
+// steps if it has a file of their name, or else of throughput profiles.
 func readProfiles(c *config.Config, files Files) (workload.Catalog, error) {
-	folder := c.Profiles
-	name := folder + "/" + sensitivityName
-	f, err := files.Open(name)
-	switch {
-	case err == nil:
-		defer f.Close()
-		return readSensitivity(f, name, c)
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, err
+	for _, kind := range []struct {
+		name string
+		read func(r io.Reader, name string) (workload.Catalog, error)
+	}{
+		{sensitivityName, func(r io.Reader, name string) (workload.Catalog, error) { return readSensitivity(r, name, c) }},
+		{stepsName, func(r io.Reader, name string) (workload.Catalog, error) { return workload.ReadSteps(r, name, c.Table) }},
+	} {
+		name := c.Profiles + "/" + kind.name
+		f, err := files.Open(name)
+		switch {
+		case err == nil:
+			defer f.Close()
+			return kind.read(f, name)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
 	}
+	if c.Table != "" {
+		return nil, fmt.Errorf("profiles.table %q: %s has no %s, want a folder with one, or no table", c.Table, c.Profiles, stepsName)
+	}
+	return readThroughputs(c.Profiles, files)
+}
+
+// readThroughputs reads a folder of throughput profiles.
+func readThroughputs(folder string, files Files) (workload.Catalog, error) {
 	// The off-table rows of the shared data lie beside the profiles.
 	off, err := files.Open(folder + "/../derived/offtable_wholenode.csv")
 	var extra io.Reader

@@ -66,8 +66,20 @@ func Load(c *config.Config, files Files) (*Inputs, error) {
 	return in, nil
 }
 
+// traceOf returns the format and the file of the trace: "shockwave:FILE" names
+// both, unless the format is named apart.
+func traceOf(c *config.Config) (format, file string) {
+	if name, rest, ok := strings.Cut(c.Trace, ":"); ok && c.Format == "" {
+		if _, err := trace.Find(name); err == nil {
+			return name, rest
+		}
+	}
+	return c.Format, c.Trace
+}
+
 func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error) {
-	f, err := files.Open(c.Trace)
+	format, file := traceOf(c)
+	f, err := files.Open(file)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +89,8 @@ func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error
 		return nil, err
 	}
 	in.Read = new(trace.Summary)
-	seq, err := trace.Open(f, c.Format, trace.Options{
-		File: c.Trace, OnBadRow: onBad, Limit: c.Limit, Summary: in.Read,
+	seq, err := trace.Open(f, format, trace.Options{
+		File: file, OnBadRow: onBad, Limit: c.Limit, Summary: in.Read,
 		Check: func(a *workload.Arrival) error { return in.complete(c, a) },
 	})
 	if err != nil {

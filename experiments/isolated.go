@@ -6,6 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -19,6 +20,8 @@ type kind struct {
 	adaptivity job.Adaptivity
 	goal       job.Goal
 	target     float64 // samples, of an application without a training curve
+	mode       job.ScheduleMode
+	gpus       int // submitted, of a job with a schedule
 }
 
 // isolated returns the isolated times of finish-time fairness by the ground
@@ -39,12 +42,12 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 			app = workload.Steady(spec.GPUs)
 			return lasting(app.Alone(spec, share), gpus/float64(n), in.restartDelay(app))
 		}
-		k := kind{share.Configuration, app, spec.BatchSize, spec.Batch.Init, spec.Batch.Max, spec.Batch.LocalMin, spec.Adaptivity, spec.Goal, 0}
+		k := kind{share.Configuration, app, spec.BatchSize, spec.Batch.Init, spec.Batch.Max, spec.Batch.LocalMin, spec.Adaptivity, spec.Goal, 0, spec.Schedule.Mode, 0}
 		if app.Curve == nil {
-			k.target = spec.Target
+			k.target, k.gpus = spec.Target, spec.GPUs
 		}
 		seconds, ok := known[k]
-		if !ok {
+		if !ok || k.mode == job.Given { // which has regimes of its own
 			seconds = app.Alone(spec, share)
 			known[k] = seconds
 		}
@@ -83,4 +86,50 @@ func lasting(seconds, share float64, start time.Duration) time.Duration {
 		return 0
 	}
 	return start + time.Duration(seconds*float64(time.Second))
+}
+
+// staticRhos returns the finish-time fairness of the jobs that are done by the
+// public Shockwave code's static definition: JCT over what the job takes alone on
+// the GPUs it asked for, the last epoch whole, times the jobs of the trace per GPU,
+// at least 1. GPUs are those of the first type that runs it. Source: public
+// Shockwave simulator.
+//
+// Deviation: this is not the paper's rho, whose contention is the mean over the
+// job's own life (Shockwave §6), because figures of that code are compared with it.
+func staticRhos(r *Run, in *Inputs) []float64 {
+	specs := make(map[job.ID]*job.Spec, len(in.Arrivals))
+	for i := range in.Arrivals {
+		specs[in.Arrivals[i].Spec.ID] = &in.Arrivals[i].Spec
+	}
+	contention := max(1, float64(len(in.Arrivals))/float64(in.Cluster.GPUs()))
+	var all []float64
+	for i := range r.Result.Jobs {
+		j := &r.Result.Jobs[i]
+		if alone := in.exclusive(specs[j.ID]); j.Outcome == metrics.Done && alone > 0 {
+			all = append(all, j.JCT/(alone*contention))
+		}
+	}
+	return all
+}
+
+// exclusive returns the seconds a job takes alone on the GPUs it asked for, of the
+// first type that runs it; 0 if none does.
+func (in *Inputs) exclusive(spec *job.Spec) float64 {
+	app := in.application(spec)
+	if app == nil {
+		app = workload.Steady(spec.GPUs)
+	}
+	regimes, _ := app.Regimes(spec) // read: they are there
+	for _, t := range in.Cluster.Types() {
+		gpus := max(1, spec.GPUs)
+		alloc := t.Proportional(cluster.Configuration{Nodes: (gpus + t.PerNode - 1) / t.PerNode, GPUs: gpus, GPUType: t.Type})
+		alone := app.Alone(spec, alloc)
+		if regimes != nil {
+			alone = app.Exclusive(regimes, alloc)
+		}
+		if alone > 0 && !math.IsInf(alone, 1) {
+			return alone
+		}
+	}
+	return 0
 }

@@ -72,7 +72,7 @@ func reproduceOne(ctx context.Context, c *config.Config, files Files, policy str
 	if err != nil {
 		return measured{}, err
 	}
-	return measure(r), ctx.Err()
+	return measure(r, in), ctx.Err()
 }
 
 // compare puts the results beside what was published.

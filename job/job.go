@@ -97,6 +97,7 @@ type Spec struct {
 	Input           Input
 	Adaptivity      Adaptivity
 	Batch           BatchLimits
+	Schedule        BatchSchedule // how the job changes its batch size by itself
 	Goal            Goal
 	Latency         time.Duration // bound of a LatencyBound job
 	Target          float64       // samples at Init efficiency to completion; 0: not known

@@ -81,6 +81,8 @@ type specLine struct {
 	BatchMax        int                     `json:"batch_max,omitzero"`
 	LocalMin        int                     `json:"local_min,omitzero"`
 	LocalMax        map[cluster.GPUType]int `json:"local_max,omitzero"`
+	Schedule        job.ScheduleMode        `json:"schedule,omitzero"`
+	Regimes         []regimeLine            `json:"regimes,omitempty"`
 	Goal            job.Goal                `json:"goal,omitzero"`
 	Latency         Seconds                 `json:"latency,omitzero"`
 	Target          float64                 `json:"target,omitzero"`
@@ -91,11 +93,31 @@ type specLine struct {
 	ReservedType    cluster.GPUType         `json:"reserved_type,omitzero"`
 }
 
+// A regimeLine is a batch size and the epochs for which it lasts.
+type regimeLine [2]int
+
+func regimeLines(all []job.Regime) []regimeLine {
+	var lines []regimeLine
+	for _, r := range all {
+		lines = append(lines, regimeLine{r.BatchSize, r.Epochs})
+	}
+	return lines
+}
+
+func regimes(lines []regimeLine) []job.Regime {
+	var all []job.Regime
+	for _, l := range lines {
+		all = append(all, job.Regime{BatchSize: l[0], Epochs: l[1]})
+	}
+	return all
+}
+
 func makeSpecLine(s *job.Spec) specLine {
 	return specLine{
 		s.ID, s.Name, s.User, s.Queue, s.Class, s.Weight, s.GPUs, s.BatchSize, s.MinGPUs, s.MaxGPUs,
 		s.GPUsPerReplica, s.MicroBatches, s.GPUTypes, s.CPUs, s.Memory, s.Input.Working, s.Input.Dataset, s.Input.Storage, s.Adaptivity,
 		s.Batch.Init, s.Batch.Max, s.Batch.LocalMin, s.Batch.LocalMax,
+		s.Schedule.Mode, regimeLines(s.Schedule.Regimes),
 		s.Goal, Seconds(s.Latency), s.Target, Seconds(s.RestartOverhead), s.NonPreemptive,
 		s.Reservation.Nodes, s.Reservation.GPUs, s.Reservation.GPUType,
 	}
@@ -107,8 +129,9 @@ func (l *specLine) spec() *job.Spec {
 		GPUs: l.GPUs, BatchSize: l.BatchSize, MinGPUs: l.MinGPUs, MaxGPUs: l.MaxGPUs,
 		GPUsPerReplica: l.GPUsPerReplica, MicroBatches: l.MicroBatches, GPUTypes: l.GPUTypes,
 		CPUs: l.CPUs, Memory: l.Memory, Input: job.Input{Working: l.Working, Dataset: l.Dataset, Storage: l.Storage}, Adaptivity: l.Adaptivity,
-		Batch: job.BatchLimits{Init: l.BatchInit, Max: l.BatchMax, LocalMin: l.LocalMin, LocalMax: l.LocalMax},
-		Goal:  l.Goal, Latency: time.Duration(l.Latency), Target: l.Target,
+		Batch:    job.BatchLimits{Init: l.BatchInit, Max: l.BatchMax, LocalMin: l.LocalMin, LocalMax: l.LocalMax},
+		Schedule: job.BatchSchedule{Mode: l.Schedule, Regimes: regimes(l.Regimes)},
+		Goal:     l.Goal, Latency: time.Duration(l.Latency), Target: l.Target,
 		RestartOverhead: time.Duration(l.RestartOverhead), NonPreemptive: l.NonPreemptive,
 		Reservation: cluster.Configuration{Nodes: l.ReservedNodes, GPUs: l.ReservedGPUs, GPUType: l.ReservedType},
 	}
@@ -127,6 +150,9 @@ func parseSpec(text []byte) (*job.Spec, error) {
 		if n < 0 || n > maxGPUs {
 			return nil, fmt.Errorf("job %s: got %d of something counted, want 0 to %d", l.ID, n, maxGPUs)
 		}
+	}
+	if l.Schedule > job.Given {
+		return nil, fmt.Errorf("job %s: schedule %d, want at most %d", l.ID, uint8(l.Schedule), uint8(job.Given))
 	}
 	return l.spec(), nil
 }

@@ -10,7 +10,8 @@ import (
 // A Backend is a world: who makes time pass and who runs steps.
 //
 // Next waits for the next event, but not past the deadline: then it returns a
-// nil Event. Events at the deadline come before it; later ones wait. Next
+// nil Event. Events at the deadline come before it; later ones wait. A world whose
+// rounds end when the jobs in them are through returns nil before the deadline. Next
 // returns io.EOF when nothing more can happen. Do starts carrying out actions;
 // what comes of them arrives as events.
 type Backend interface {

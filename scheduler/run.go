@@ -10,9 +10,11 @@ import (
 
 // Run joins the scheduler to a world until nothing more can happen there, or
 // until ctx is done; a round in which that happens is dropped. It returns nil at
-// the end of the world, and otherwise what went wrong.
+// the end of the world, and otherwise what went wrong. A round that a world ends
+// before its deadline is the start of the next one, of full length.
 func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
-	for next := b.Now().Add(cmp.Or(s.o.First, s.o.Round)); ; {
+	begun := b.Now()
+	for next := begun.Add(cmp.Or(s.o.First, s.o.Round)); ; {
 		ev, err := b.Next(ctx, next) // 1. what happened
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -38,7 +40,10 @@ func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 		if err := b.Do(ctx, acts); err != nil { // 3. make it so
 			return fmt.Errorf("round %d: %w", s.round-1, err)
 		}
-		next = next.Add(s.o.Round)
+		if now := b.Now(); now.Before(next) && !now.Before(begun) {
+			next = now
+		}
+		begun, next = next, next.Add(s.o.Round)
 	}
 }
 

@@ -24,6 +24,10 @@ type agent struct {
 	app    *workload.Application
 	belief *estimate.Job // the agent's own; nil if it never reports
 
+	ends    []float64    // progress at the end of each epoch; nil: one epoch
+	regimes []job.Regime // of a job with a schedule
+	steps   *steps       // of a world with the rule WholeRounds
+
 	turn      int
 	restoring bool
 	over      bool // done, and told so at the end of the round
@@ -61,7 +65,8 @@ func newAgent(w *World, a *workload.Arrival) *agent {
 	if w.o.Public.WideBatchRange {
 		g.limits.Max = max(g.limits.Max, g.app.Batch.Max)
 	}
-	if g.app.Curve != nil || g.app.Sensitivity != nil {
+	g.count(w)
+	if g.app.Curve != nil || g.app.Sensitivity != nil || g.app.Model != "" {
 		g.belief = estimate.New(g.spec, &w.o.Estimate)
 	}
 	if n := w.o.Noise; n.Report > 0 || n.Bias > 0 {
@@ -107,10 +112,24 @@ func (g *agent) halt() {
 
 // target returns the progress at which the job is complete.
 func (g *agent) target() float64 {
-	if g.app.Curve == nil {
+	if len(g.ends) == 0 {
 		return g.spec.Target
 	}
-	return g.app.Curve.Target()
+	return g.ends[len(g.ends)-1]
+}
+
+// count finds out when epochs end; validate has seen to it that the schedule is
+// one.
+func (g *agent) count(w *World) {
+	g.regimes, _ = g.app.Regimes(g.spec)
+	switch {
+	case w.o.Public.WholeRounds:
+		g.steps = newSteps(g)
+	case g.regimes != nil:
+		g.ends = g.app.EpochEnds(g.spec, g.regimes)
+	case g.app.Curve != nil:
+		g.ends = g.app.Curve.Ends
+	}
 }
 
 // run starts the agent on what an action grants.
@@ -118,11 +137,11 @@ func (g *agent) run(w *World, a scheduler.Run) {
 	g.fixed, g.asked = a.Batch, nil
 	switch {
 	case a.Free || a.InPlace(g.alloc, g.placement):
-		if !g.restoring {
+		if !g.restoring && g.steps == nil {
 			g.measure(w) // as it was
 		}
 		g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
-		if g.restoring {
+		if g.restoring || g.steps != nil {
 			return
 		}
 		g.tune()
@@ -164,6 +183,10 @@ func (g *agent) act(w *World) {
 		g.checkIn(w)
 		return
 	}
+	if g.steps != nil {
+		g.endSteps(w)
+		return
+	}
 	g.settle(w)
 	if w.now.Equal(g.epochEnd) && g.endEpoch(w) {
 		return
@@ -181,10 +204,15 @@ func (g *agent) act(w *World) {
 func (g *agent) checkIn(w *World) {
 	g.restoring, g.at, g.measured = false, w.now, w.now
 	g.tune()
-	w.emit(scheduler.Reported{Report: job.Report{Job: g.spec.ID, Configuration: g.alloc.Configuration, Batch: g.batch, Progress: g.progress, Epoch: g.epoch}})
+	g.announce(w)
 	if !g.fail(w) {
 		g.next(w)
 	}
+}
+
+// announce reports how the agent goes on, with no measurements.
+func (g *agent) announce(w *World) {
+	w.emit(scheduler.Reported{Report: job.Report{Job: g.spec.ID, Configuration: g.alloc.Configuration, Batch: g.batch, Progress: g.progress, Epoch: g.epoch}})
 }
 
 // fail ends a job that does not run as it is told to, and reports whether it
@@ -199,7 +227,7 @@ func (g *agent) fail(w *World) bool {
 
 // settle brings progress up to now.
 func (g *agent) settle(w *World) {
-	if !g.holding() || g.restoring || !w.now.After(g.at) {
+	if !g.holding() || g.restoring || g.over || g.steps != nil || !w.now.After(g.at) {
 		return
 	}
 	g.progress += g.rate * w.now.Sub(g.at).Seconds()
@@ -220,7 +248,7 @@ func (g *agent) lose() { g.progress, g.epoch = g.saved, g.epochs }
 
 // endEpoch moves on to the next epoch, and reports whether there is none.
 func (g *agent) endEpoch(w *World) bool {
-	if g.app.Curve == nil || g.epoch == len(g.app.Curve.Ends)-1 {
+	if g.epoch >= len(g.ends)-1 {
 		g.progress = g.target()
 		if w.o.Public.ExitOnRound {
 			g.over = true
@@ -229,24 +257,31 @@ func (g *agent) endEpoch(w *World) bool {
 		w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Done})
 		return true
 	}
-	g.progress = g.app.Curve.Ends[g.epoch]
-	if w.o.Public.RetuneOnEpoch {
+	g.progress = g.ends[g.epoch]
+	retune := w.o.Public.RetuneOnEpoch || job.BatchAt(g.regimes, g.epoch+1) != job.BatchAt(g.regimes, g.epoch)
+	if retune {
 		g.measure(w)
 	}
 	g.epoch++
 	if w.o.Checkpoint == 0 {
 		g.checkpoint()
 	}
-	if w.o.Public.RetuneOnEpoch {
-		g.tune()
-	} else {
+	if !retune {
 		g.rate = g.goodput()
+		return false
+	}
+	g.tune()
+	if g.regimes != nil {
+		g.announce(w)
 	}
 	return false
 }
 
 // next puts the agent's next turn on the agenda.
 func (g *agent) next(w *World) {
+	if g.steps != nil && !g.restoring {
+		return // the round says when
+	}
 	g.turn++
 	at := g.at
 	if !g.restoring {
@@ -259,8 +294,8 @@ func (g *agent) next(w *World) {
 // returns the earlier.
 func (g *agent) plan(w *World) time.Time {
 	end := g.target()
-	if g.app.Curve != nil {
-		end = g.app.Curve.Ends[g.epoch]
+	if g.ends != nil {
+		end = g.ends[g.epoch]
 	}
 	left := max(0, end-g.progress) / g.rate
 	g.tick = time.Time{}

@@ -13,6 +13,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // plan puts what will break on the agenda.
@@ -135,6 +136,8 @@ func (w *World) validate() error {
 		seen[a.Spec.ID] = true
 		if _, ok := w.catalog[a.Application]; !ok && a.Application != "" {
 			errs = append(errs, fmt.Errorf("job %s: unknown application %q", a.Spec.ID, a.Application))
+		} else if err := w.countable(a); err != nil {
+			errs = append(errs, err)
 		}
 		if err := Fits(w.full, &a.Spec); err != nil {
 			errs = append(errs, err)
@@ -144,6 +147,17 @@ func (w *World) validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// countable returns an error if an arrival has a schedule that its application
+// does not, or a training curve in a world that counts steps.
+func (w *World) countable(a *workload.Arrival) error {
+	app := w.application(a)
+	if w.o.Public.WholeRounds && app.Curve != nil {
+		return fmt.Errorf("job %s: application %s has a training curve, want jobs that count steps with whole rounds", a.Spec.ID, a.Application)
+	}
+	_, err := app.Regimes(&a.Spec)
+	return err
 }
 
 // Fits returns an error if no part of the cluster could ever run the job.

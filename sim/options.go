@@ -63,6 +63,31 @@ type Public struct {
 
 	ExitOnRound     bool // what jobs did in a round counts at its end: it reports then, and until then a job that is done keeps its GPUs
 	WholeIterations bool // an iteration that a round does not complete is lost; of jobs without a training curve
+
+	// WholeRounds lets jobs make whole steps in a round, the passes of one GPU, and
+	// ends the round with the last of them; starts take no time. Source: Gavel
+	// simulator.
+	WholeRounds bool
+	// ResumeLoss is the training that a job loses in a round that it fills, if it
+	// did not run in the round before; of WholeRounds. Source: Shockwave simulator.
+	ResumeLoss time.Duration
+	// LateRegimes makes jobs with a schedule look at the end of a round which batch
+	// size they want and change to it after the next; of WholeRounds. Source:
+	// Shockwave simulator.
+	LateRegimes bool
+}
+
+// validate returns what is wrong with p.
+func (p *Public) validate() error {
+	switch {
+	case p.ResumeLoss < 0:
+		return fmt.Errorf("resume loss %v, want at least 0", p.ResumeLoss)
+	case !p.WholeRounds && (p.ResumeLoss > 0 || p.LateRegimes):
+		return fmt.Errorf("resume loss %v, late regimes %v: want whole rounds with them", p.ResumeLoss, p.LateRegimes)
+	case p.WholeRounds && p.ExitOnRound:
+		return errors.New("whole rounds and exit on round, want one of them: they end rounds differently")
+	}
+	return nil
 }
 
 // DefaultOptions returns the thesis' settings.
@@ -101,5 +126,5 @@ func (o *Options) Validate() error {
 			bad("maintenance window %d: from %v to %v, want a time that passes", i, w.From, w.To)
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.Public.validate())...)
 }

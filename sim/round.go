@@ -52,17 +52,24 @@ func (w *World) training() []*agent {
 const whole = 1e-6
 
 // truncate forgets the part of an iteration that was not completed. Progress is
-// then always in whole iterations, if the batch size does not change.
+// then always in whole iterations: of the epoch, or of the job if its batch size
+// does not change.
 func (g *agent) truncate() {
-	if g.app.Curve != nil || g.over {
+	if g.app.Curve != nil || g.over || g.progress >= g.target() {
 		return
 	}
-	samples := float64(g.replicas * g.batch.PerReplica())
-	g.progress = samples * math.Floor(g.progress/samples+whole)
+	samples, before := float64(g.replicas*g.batch.PerReplica()), 0.0
+	if g.epoch > 0 {
+		before = g.ends[g.epoch-1]
+	}
+	g.progress = before + samples*math.Floor((g.progress-before)/samples+whole)
 }
 
 // restartDelay returns how long GPUs of a job take until they train.
 func (w *World) restartDelay(a *workload.Application) time.Duration {
+	if w.o.Public.WholeRounds {
+		return 0
+	}
 	if w.o.Restart != nil {
 		return *w.o.Restart
 	}

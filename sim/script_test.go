@@ -51,14 +51,45 @@ func shortened(full workload.Catalog) workload.Catalog {
 		}
 		c[name] = &a
 	}
+	c["epochs"] = &workload.Application{
+		Name: "epochs", Model: "LM", Epoch: 5000, Slowdown: 1, RestartDelay: 20 * time.Second, Speed: any5{},
+		Batch: job.BatchLimits{Init: 5, Max: 80, LocalMin: 5, LocalMax: map[cluster.GPUType]int{"t4": 80, "rtx": 80, "a100": 80}},
+	}
 	return c
+}
+
+// any5 runs with any multiple of 5 samples on any GPUs.
+type any5 struct{}
+
+// Step implements workload.Speed.
+func (any5) Step(_ cluster.GPUType, _ []int, local int) (step, sync float64, ok bool) {
+	return 0.1 + 0.002*float64(local), 0, local%5 == 0 && 0 < local && local <= 80
+}
+
+// LocalRange implements workload.Speed.
+func (any5) LocalRange(cluster.GPUType, []int) (least, most int) { return 5, 80 }
+
+// schedule draws how a job of the application epochs changes its batch size.
+func schedule(t *rapid.T, s *job.Spec) {
+	s.Adaptivity, s.BatchSize = job.Rigid, 5*s.GPUs
+	s.Target = float64(rapid.IntRange(1, 300_000).Draw(t, "samples"))
+	s.Schedule.Mode = job.ScheduleMode(rapid.IntRange(0, int(job.Given)).Draw(t, "schedule"))
+	if s.Schedule.Mode != job.Given {
+		return
+	}
+	s.Target = 0
+	for range rapid.IntRange(1, 4).Draw(t, "regimes") {
+		batch := 5 * s.GPUs * rapid.IntRange(1, 16).Draw(t, "batch")
+		s.Schedule.Regimes = append(s.Schedule.Regimes, job.Regime{BatchSize: batch, Epochs: rapid.IntRange(1, 20).Draw(t, "epochs")})
+	}
 }
 
 // draw draws a script.
 func draw(t *rapid.T) *script {
 	s := &script{cluster: nodes(t), catalog: short}
+	whole := oneIn(t, 4, "whole rounds")
 	for i := range rapid.IntRange(1, 25).Draw(t, "jobs") {
-		if a := arrival(t, s.cluster, i); sim.Fits(s.cluster, &a.Spec) == nil {
+		if a := arrival(t, s.cluster, i, whole); sim.Fits(s.cluster, &a.Spec) == nil {
 			s.arrivals = append(s.arrivals, a)
 		}
 	}
@@ -69,7 +100,17 @@ func draw(t *rapid.T) *script {
 	s.scheduler.Estimate = estimates(t, s.catalog)
 	s.world = world(t, s.cluster)
 	s.world.Estimate = s.scheduler.Estimate
+	if whole {
+		wholeRounds(t, &s.world.Public)
+	}
 	return s
+}
+
+// wholeRounds draws rules of worlds that count steps.
+func wholeRounds(t *rapid.T, p *sim.Public) {
+	p.ExitOnRound, p.WholeIterations, p.WholeRounds = false, false, true
+	p.LateRegimes = rapid.Bool().Draw(t, "late regimes")
+	p.ResumeLoss = time.Duration(rapid.SampledFrom([]int{0, 20, 400}).Draw(t, "resume loss in seconds")) * time.Second
 }
 
 func oneIn(t *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).Draw(t, what) == n }
@@ -99,13 +140,16 @@ func nodes(t *rapid.T) *cluster.Cluster {
 
 // arrival draws a job, complete. It does not contradict itself, but the cluster
 // may be too small for it.
-func arrival(t *rapid.T, c *cluster.Cluster, i int) workload.Arrival {
+func arrival(t *rapid.T, c *cluster.Cluster, i int, whole bool) workload.Arrival {
 	a := workload.Arrival{At: time.Duration(rapid.IntRange(0, 3600).Draw(t, "arrival in seconds")) * time.Second}
 	s := &a.Spec
 	s.ID = job.ID(fmt.Sprintf("j%02d", i))
 	s.Weight = rapid.SampledFrom([]float64{0, 1, 3}).Draw(t, "weight")
 	s.GPUs = rapid.SampledFrom([]int{1, 2, 4, 3, 8}).Draw(t, "GPUs")
-	a.Application = rapid.SampledFrom([]string{"cifar10", "bert", "deepspeech2", "yolov3", "", "gpt_pmp"}).Draw(t, "application")
+	a.Application = rapid.SampledFrom([]string{"cifar10", "bert", "deepspeech2", "yolov3", "", "gpt_pmp", "epochs"}).Draw(t, "application")
+	if whole && a.Application != "" {
+		a.Application = "epochs"
+	}
 	s.Adaptivity = rapid.SampledFrom([]job.Adaptivity{job.Adaptive, job.StrongScaling, job.Rigid, 0}).Draw(t, "adaptivity")
 	switch {
 	case a.Application == "":
@@ -113,6 +157,8 @@ func arrival(t *rapid.T, c *cluster.Cluster, i int) workload.Arrival {
 		a.Duration = time.Duration(rapid.IntRange(1, 5400).Draw(t, "duration in seconds")) * time.Second
 	case a.Application == "gpt_pmp":
 		s.GPUs = 8
+	case a.Application == "epochs":
+		schedule(t, s)
 	case s.Adaptivity.Has(job.GPUCount) && oneIn(t, 3, "few GPUs"):
 		s.MaxGPUs = 2
 	}
@@ -122,7 +168,7 @@ func arrival(t *rapid.T, c *cluster.Cluster, i int) workload.Arrival {
 	case 0:
 		s.NonPreemptive = true
 	case 1:
-		if a.Application != "gpt_pmp" {
+		if a.Application != "gpt_pmp" && a.Application != "epochs" {
 			s.GPUs = min(pick.Sizes[0], rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "reserved GPUs"))
 			s.Reservation = cluster.Configuration{Nodes: 1, GPUs: s.GPUs, GPUType: pick.Type}
 			s.GPUTypes, s.MaxGPUs = []cluster.GPUType{pick.Type}, 0

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// tune chooses the batch size and takes up its true speed: the plan's if it
-// has one, the submitted one if that must not change, and otherwise the one
+// tune chooses the batch size and takes up its true speed: that of the job's
+// schedule if it has one, else the plan's if it has one, the submitted one if that must not change, and otherwise the one
 // that the agent believes to be best, once it knows anything of its GPU type.
 // Source: Sia §3.3.1.
 func (g *agent) tune() {
@@ -43,7 +43,11 @@ func (g *agent) fed(a cluster.Allocation, samples int) float64 {
 func (g *agent) choose() job.BatchSize {
 	t := g.alloc.GPUType
 	switch {
-	case g.app.Curve == nil:
+	case g.steps != nil:
+		return job.BatchSize{Local: g.steps.local}
+	case g.regimes != nil:
+		return job.BatchSize{Local: job.BatchAt(g.regimes, g.epoch) / g.replicas}
+	case g.app.Batch.Max <= 1:
 		return job.BatchSize{Local: 1}
 	case g.fixed.Local > 0:
 		return g.within(perf.FixedBatch(g.replicas*g.fixed.PerReplica(), g.replicas, t, &g.limits))

@@ -40,6 +40,7 @@ type World struct {
 	away     map[cluster.NodeID]int
 	held     int       // jobs that hold GPUs
 	ended    time.Time // the last deadline at which the agents were asked
+	round    round     // of the rule WholeRounds
 	stalled  int       // deadlines passed in a row with jobs waiting, nothing held and nobody to come
 }
 
@@ -76,6 +77,7 @@ func (w *World) Cluster() *cluster.Cluster { return w.full }
 
 // Next implements scheduler.Backend.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	deadline = w.openRound(deadline)
 	for {
 		if len(w.ready) > 0 {
 			ev := w.ready[0]
@@ -88,12 +90,16 @@ func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 		if len(w.jobs) == 0 && len(w.arrivals) == 0 {
 			return nil, io.EOF
 		}
+		if w.called() {
+			deadline = w.now
+		}
 		at, ok := w.next()
 		if !ok || at.After(deadline) {
 			w.now = later(w.now, deadline)
 			if w.endRound(); len(w.ready) > 0 {
 				continue
 			}
+			w.round.open, w.round.fresh = false, false
 			return nil, w.stuck()
 		}
 		w.now = at
@@ -145,6 +151,7 @@ func (w *World) arrive(a *workload.Arrival) {
 			}
 		}})
 	}
+	w.round.fresh = true
 	w.emit(scheduler.Submitted{Spec: g.spec})
 }
 

@@ -58,5 +58,5 @@ func check(a *workload.Arrival) error {
 			errs = append(errs, fmt.Errorf("%s %d, want at least 0", n.name, n.n))
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.Schedule.Validate())...)
 }

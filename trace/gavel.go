@@ -25,19 +25,14 @@ var gavelTable = table{
 	arrival: gavelArrival,
 }
 
-// gavelArrival returns the job of a row. Gavel's batch sizes are per GPU.
-func gavelArrival(r *row) (workload.Arrival, string) {
-	a := stepsArrival(r)
-	a.Spec.BatchSize *= a.Spec.GPUs
-	a.Spec.Target *= float64(a.Spec.GPUs)
-	if a.Spec.BatchSize > maxSamples || math.IsInf(a.Spec.Target, 0) {
-		r.fail("scale_factor", "fewer GPUs or a smaller batch size")
-	}
-	return a, ""
-}
+// gavelArrival returns the job of a row.
+func gavelArrival(r *row) (workload.Arrival, string) { return stepsArrival(r), "" }
 
 // stepsArrival returns what the Gavel and Shockwave formats have in common: a
-// job that is complete after total_steps steps at the batch size in its type.
+// job that is complete after total_steps steps at the batch size in its type. A
+// step is the pass of one GPU over that many samples, so that a job of more GPUs
+// needs no more of them. Source: public Gavel simulator, which gives each GPU its
+// part of the steps.
 func stepsArrival(r *row) workload.Arrival {
 	a := workload.Arrival{At: r.seconds("arrival_s"), Application: r.word("job_type")}
 	if a.Application == "" {
@@ -50,10 +45,16 @@ func stepsArrival(r *row) workload.Arrival {
 	a.Spec = job.Spec{
 		ID:         numbered(r.index),
 		GPUs:       r.count("scale_factor", 1, maxCount),
-		BatchSize:  batch,
 		Target:     r.number("total_steps") * float64(batch),
 		Weight:     1,
 		Adaptivity: job.Rigid,
+	}
+	a.Spec.BatchSize = batch * a.Spec.GPUs
+	if a.Spec.BatchSize > maxSamples {
+		r.fail("scale_factor", "fewer GPUs or a smaller batch size")
+	}
+	if math.IsInf(a.Spec.Target, 0) {
+		r.fail("total_steps", "fewer steps or a smaller batch size")
 	}
 	if r.has("job") {
 		a.Spec.ID = job.ID(r.id("job"))

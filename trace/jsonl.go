@@ -48,6 +48,7 @@ type jsonArrival struct {
 	Input          jsonInput               `json:"input,omitzero"`
 	Adaptivity     []string                `json:"adaptivity,omitzero"`
 	Batch          jsonBatch               `json:"batch,omitzero"`
+	Schedule       jsonSchedule            `json:"schedule,omitzero"`
 	Goal           string                  `json:"goal,omitzero"`
 	Latency        json.Number             `json:"latency_s,omitzero"`
 	Target         float64                 `json:"target_samples,omitzero"`
@@ -62,6 +63,18 @@ type jsonBatch struct {
 	Max      int                     `json:"max,omitzero"`
 	LocalMin int                     `json:"local_min,omitzero"`
 	LocalMax map[cluster.GPUType]int `json:"local_max,omitzero"`
+}
+
+// A jsonSchedule is a job.BatchSchedule.
+type jsonSchedule struct {
+	Mode    string       `json:"mode"`
+	Regimes []jsonRegime `json:"regimes,omitempty"`
+}
+
+// A jsonRegime is a job.Regime.
+type jsonRegime struct {
+	BatchSize int `json:"batch_size"`
+	Epochs    int `json:"epochs"`
 }
 
 // A jsonInput is a job.Input.
@@ -195,6 +208,14 @@ func (j *jsonArrival) arrival() (workload.Arrival, error) {
 		bit := index(adaptivityNames, name, &errs, "adaptivity")
 		a.Spec.Adaptivity |= 1 << bit
 	}
+	mode, err := job.ParseScheduleMode(j.Schedule.Mode)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	a.Spec.Schedule.Mode = mode
+	for _, r := range j.Schedule.Regimes {
+		a.Spec.Schedule.Regimes = append(a.Spec.Schedule.Regimes, job.Regime(r))
+	}
 	if j.Goal != "" {
 		a.Spec.Goal = job.Goal(index(goalNames, j.Goal, &errs, "goal"))
 	}
@@ -222,6 +243,12 @@ func newJSONArrival(a *workload.Arrival) (jsonArrival, error) {
 		GPUsPerReplica: s.GPUsPerReplica, MicroBatches: s.MicroBatches, GPUTypes: s.GPUTypes,
 		CPUs: s.CPUs, Memory: s.Memory, Input: jsonInput(s.Input), Batch: jsonBatch(s.Batch), Latency: jsonSeconds(s.Latency), Target: s.Target,
 		Restart: jsonSeconds(s.RestartOverhead), NonPreemptive: s.NonPreemptive, Reservation: jsonConfiguration(s.Reservation),
+	}
+	if int(s.Schedule.Mode) <= int(job.Given) {
+		j.Schedule.Mode = s.Schedule.Mode.String()
+	}
+	for _, r := range s.Schedule.Regimes {
+		j.Schedule.Regimes = append(j.Schedule.Regimes, jsonRegime(r))
 	}
 	for bit, name := range adaptivityNames {
 		if s.Adaptivity.Has(1 << bit) {

@@ -62,20 +62,20 @@ var arrivals = map[string][]workload.Arrival{
 	},
 	"gavel/7 columns": {
 		{At: 0, Application: "Transformer (batch size 128)", Spec: job.Spec{ID: "job-0", GPUs: 1, BatchSize: 128, Target: 95121 * 128, Weight: 1, Adaptivity: job.Rigid}},
-		{At: 343918 * time.Second, Application: "A3C", Spec: job.Spec{ID: "job-1", GPUs: 4, BatchSize: 4, Target: 1934260 * 4, Weight: 1, Adaptivity: job.Rigid}},
+		{At: 343918 * time.Second, Application: "A3C", Spec: job.Spec{ID: "job-1", GPUs: 4, BatchSize: 4, Target: 1934260, Weight: 1, Adaptivity: job.Rigid}},
 	},
 	"gavel/10 columns": {
-		{At: 7 * time.Second, Application: "ResNet-18 (batch size 32)", Spec: job.Spec{ID: "job-0", GPUs: 2, BatchSize: 64, Target: 347387 * 64, Weight: 5, Adaptivity: job.Rigid}},
+		{At: 7 * time.Second, Application: "ResNet-18 (batch size 32)", Spec: job.Spec{ID: "job-0", GPUs: 2, BatchSize: 64, Target: 347387 * 32, Weight: 5, Adaptivity: job.Rigid}},
 	},
 	"gavel/csv": {
-		{At: 0, Application: "ResNet-18 (batch size 128)", Spec: job.Spec{ID: "job-0", GPUs: 4, BatchSize: 512, Target: 925982 * 512, Weight: 1, Adaptivity: job.Rigid}},
+		{At: 0, Application: "ResNet-18 (batch size 128)", Spec: job.Spec{ID: "job-0", GPUs: 4, BatchSize: 512, Target: 925982 * 128, Weight: 1, Adaptivity: job.Rigid}},
 	},
 	"shockwave/12 columns": {
-		{At: 12 * time.Second, Application: "LM (batch size 10)", Duration: 1418 * time.Second, Spec: job.Spec{ID: "job-0", Class: "LM (batch size 10)/gns", GPUs: 2, BatchSize: 10, Target: 1345830, Weight: 1, Adaptivity: job.Rigid}},
+		{At: 12 * time.Second, Application: "LM (batch size 10)", Duration: 1418 * time.Second, Spec: job.Spec{ID: "job-0", Class: "LM (batch size 10)/gns", GPUs: 2, BatchSize: 20, Target: 1345830, Weight: 1, Schedule: job.BatchSchedule{Mode: job.GNS}, Adaptivity: job.Rigid}},
 	},
 	"shockwave/csv": {
-		{At: 0, Application: "LM (batch size 10)", Duration: 1418 * time.Second, Spec: job.Spec{ID: "0", Class: "LM (batch size 10)/gns", GPUs: 1, BatchSize: 10, Target: 1345830, Weight: 1, Adaptivity: job.Rigid}},
-		{At: 3 * time.Second, Application: "LM (batch size 5)", Duration: 14 * time.Second, Spec: job.Spec{ID: "1", Class: "LM (batch size 5)/static", GPUs: 1, BatchSize: 5, Target: 50, Weight: 1, Adaptivity: job.Rigid}},
+		{At: 0, Application: "LM (batch size 10)", Duration: 1418 * time.Second, Spec: job.Spec{ID: "0", Class: "LM (batch size 10)/gns", GPUs: 1, BatchSize: 10, Target: 1345830, Weight: 1, Schedule: job.BatchSchedule{Mode: job.GNS}, Adaptivity: job.Rigid}},
+		{At: 3 * time.Second, Application: "LM (batch size 5)", Duration: 14 * time.Second, Spec: job.Spec{ID: "1", Class: "LM (batch size 5)/static", GPUs: 1, BatchSize: 5, Target: 50, Weight: 1, Schedule: job.BatchSchedule{Mode: job.Static}, Adaptivity: job.Rigid}},
 	},
 	"synergy/csv": {
 		{At: time.Millisecond, Application: "alexnet", Spec: job.Spec{ID: "0", GPUs: 1, Target: 3349, Adaptivity: job.Rigid}},

@@ -20,16 +20,16 @@ var shockwaveTable = table{
 	arrival: shockwaveArrival,
 }
 
-// shockwaveArrival returns the job of a row. Shockwave's batch sizes are
-// totals; its duration is the one asked for, before adaptation.
+// shockwaveArrival returns the job of a row. Its duration is the one asked for,
+// before adaptation.
 func shockwaveArrival(r *row) (workload.Arrival, string) {
 	a := stepsArrival(r)
 	a.Duration = r.seconds("duration_s")
-	switch mode := r.raw("mode"); mode {
-	case "static", "accordion", "gns":
-		a.Spec.Class = job.Class(a.Application + "/" + mode)
-	default:
+	mode, err := job.ParseScheduleMode(r.raw("mode"))
+	if err != nil || mode == job.Unscheduled || mode == job.Given {
 		r.fail("mode", "static, accordion or gns")
 	}
+	a.Spec.Schedule.Mode = mode
+	a.Spec.Class = job.Class(a.Application + "/" + r.raw("mode"))
 	return a, ""
 }

@@ -76,6 +76,25 @@ func (p *pipeline) passes(s series, stages int) series {
 // Names returns the names of the applications, ascending.
 func (c Catalog) Names() []string { return slices.Sorted(maps.Keys(c)) }
 
+// known lists the applications for messages: first those that stand for
+// themselves, then the models of the others.
+func (c Catalog) known() []string {
+	var names, models []string
+	for _, name := range c.Names() {
+		if c[name].Model == "" {
+			names = append(names, name)
+			continue
+		}
+		if model, _, several := strings.Cut(name, batchMark); several {
+			name = model + batchMark + "N)"
+		}
+		if !slices.Contains(models, name) {
+			models = append(models, name)
+		}
+	}
+	return append(names, models...)
+}
+
 // AsPublished returns the catalog with the rules of the public Sia simulator,
 // which differ from what its profiles say: true goodput divided by a constant
 // of the application, and, for some, another restart overhead told to the
@@ -109,13 +128,19 @@ func (c Catalog) Complete(a *Arrival) error {
 	case a.Application == "":
 		app, target = Steady(a.Spec.GPUs), a.Duration.Seconds()
 	case app == nil:
-		return fmt.Errorf("job %s: unknown application %q, want one of %s", a.Spec.ID, a.Application, strings.Join(c.Names(), ", "))
+		return fmt.Errorf("job %s: unknown application %q, want one of %s", a.Spec.ID, a.Application, strings.Join(c.known(), ", "))
 	case app.Curve != nil:
 		target = app.Curve.Target()
-	case a.Spec.Target <= 0:
+	case a.Spec.Target <= 0 && a.Spec.Schedule.Mode != job.Given:
 		return fmt.Errorf("job %s: application %s has no end of its own, want a target of samples", a.Spec.ID, a.Application)
 	}
 	app.complete(&a.Spec, target)
+	regimes, err := app.Regimes(&a.Spec)
+	if err != nil || regimes == nil {
+		return err
+	}
+	ends := app.EpochEnds(&a.Spec, regimes)
+	fill(&a.Spec.Target, ends[len(ends)-1])
 	return nil
 }
 
@@ -127,9 +152,15 @@ func (a *Application) complete(s *job.Spec, target float64) {
 	fill(&s.RestartOverhead, a.RestartDelay)
 	fill(&s.MicroBatches, a.MicroBatches)
 	fill(&s.MinGPUs, 1)
-	fill(&s.BatchSize, a.Batch.Init)
-	fill(&s.Batch.Init, a.Batch.Init)
-	fill(&s.Batch.Max, a.Batch.Max)
+	batch := a.Batch
+	if a.Model != "" { // whose batch sizes are per GPU
+		gpus := max(1, s.GPUs)
+		fill(&s.BatchSize, batch.Init*gpus)
+		batch.Init, batch.Max = s.BatchSize, batch.Max*gpus
+	}
+	fill(&s.BatchSize, batch.Init)
+	fill(&s.Batch.Init, batch.Init)
+	fill(&s.Batch.Max, batch.Max)
 	fill(&s.Batch.LocalMin, a.Batch.LocalMin)
 	if a.Sensitivity != nil {
 		fill(&s.Input, a.Sensitivity.Input)

@@ -69,7 +69,7 @@ func TestCompleteErrors(t *testing.T) {
 		arrival Arrival
 		want    string
 	}{
-		{Arrival{Application: "vgg", Spec: job.Spec{ID: "j"}}, `job j: unknown application "vgg", want one of alexnet, bert, cifar10, deepspeech, deepspeech2, gnmt, gpt_pmp, imagenet, lstm, m5, mobilenet, res18, res50, shufflenet, transformer, yolov3`},
+		{Arrival{Application: "vgg", Spec: job.Spec{ID: "j"}}, `job j: unknown application "vgg", want one of alexnet, bert, cifar10, deepspeech, deepspeech2, gnmt, gpt_pmp, imagenet, lstm, m5, mobilenet, res18, res50, shufflenet, transformer, yolov3, A3C, CycleGAN, LM (batch size N), Recommendation (batch size N), ResNet-18 (batch size N), ResNet-50 (batch size N), Transformer (batch size N)`},
 		{Arrival{Application: "m5", Spec: job.Spec{ID: "j"}}, "job j: application m5 has no end of its own, want a target of samples"},
 		{Arrival{Spec: job.Spec{ID: "j", GPUs: 1}}, "job j: no application and a duration of 0s, want more than 0"},
 		{Arrival{Duration: 1, Spec: job.Spec{ID: "j"}}, "job j: no application and 0 GPUs, want at least 1"},
@@ -115,7 +115,7 @@ func eachCatalog(t *testing.T, test func(t *testing.T, c Catalog)) {
 func TestCurves(t *testing.T) {
 	eachCatalog(t, func(t *testing.T, c Catalog) {
 		for _, name := range c.Names() {
-			if c[name].Curve == nil && c[name].Sensitivity != nil {
+			if c[name].Curve == nil && (c[name].Sensitivity != nil || c[name].Model != "") {
 				continue // it trains for as long as its trace says
 			}
 			if err := checkCurve(c[name].Curve); err != "" {
@@ -271,7 +271,7 @@ func TestEmbeddedTrainsLikeMeasured(t *testing.T) {
 		{"v100", 8, 0.65, 1.4},
 	} {
 		for name, app := range Default() {
-			if app.Batch.LocalMax[c.gpu] == 0 || app.Sensitivity != nil {
+			if app.Batch.LocalMax[c.gpu] == 0 || app.Sensitivity != nil || app.Model != "" {
 				continue
 			}
 			for _, gpus := range []int{max(1, app.GPUsPerReplica[c.gpu]), c.perNode} {
@@ -296,7 +296,7 @@ func TestEmbeddedFitsMeasured(t *testing.T) {
 	}
 	shared := measured(t)
 	for name, app := range Default() {
-		if app.Sensitivity != nil {
+		if app.Sensitivity != nil || app.Model != "" {
 			continue // TestSynergyCells
 		}
 		for g, list := range shapes {
@@ -322,8 +322,9 @@ func TestEmbeddedFitsMeasured(t *testing.T) {
 }
 
 func TestEmbeddedModels(t *testing.T) {
-	const want = "alexnet bert cifar10 deepspeech deepspeech2 gnmt gpt_pmp imagenet lstm m5 mobilenet res18 res50 shufflenet transformer yolov3"
-	if got := strings.Join(Default().Names(), " "); got != want {
+	const want = "alexnet bert cifar10 deepspeech deepspeech2 gnmt gpt_pmp imagenet lstm m5 mobilenet res18 res50 shufflenet transformer yolov3 " +
+		"A3C CycleGAN LM (batch size N) Recommendation (batch size N) ResNet-18 (batch size N) ResNet-50 (batch size N) Transformer (batch size N)"
+	if got := strings.Join(Default().known(), " "); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

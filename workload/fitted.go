@@ -11,8 +11,8 @@ import (
 )
 
 // Default returns the embedded catalog: a parametric form of measured
-// applications, fitted by internal/fitcatalog to the public profiles of Sia, and
-// of Synergy (those that wait for their input, on v100). How far
+// applications, fitted by internal/fitcatalog to the public profiles of Sia, of
+// Synergy (those that wait for their input, on v100), and of Gavel. How far
 // it is from them says docs/experiments/embedded-catalog.md.
 func Default() Catalog {
 	c := Catalog{}
@@ -23,6 +23,11 @@ func Default() Catalog {
 	for i := range fedApplications {
 		app := fedApplications[i].application(measuredOn)
 		c[app.Name] = app
+	}
+	for i := range fittedModels {
+		for _, app := range fittedModels[i].applications() {
+			c[app.Name] = app
+		}
 	}
 	return c
 }

@@ -97,10 +97,41 @@ func (m alone) Efficiency(total float64) float64 {
 	return m.app.Efficiency(m.epoch, total)
 }
 
+// Exclusive returns the seconds in which a job passes through all epochs of its
+// regimes alone on an allocation, the last epoch whole; infinite if it does not
+// run there. Source: public Shockwave profiles, total running time.
+func (a *Application) Exclusive(regimes []job.Regime, alloc cluster.Allocation) float64 {
+	total := 0.0
+	for _, r := range regimes {
+		total += float64(r.Epochs) * float64(a.Epoch) / a.Fed(alloc, a.cut(r.BatchSize, alloc.Configuration))
+	}
+	return total
+}
+
+// cut returns how the GPUs of a configuration share a batch that fits into them.
+func (a *Application) cut(total int, c cluster.Configuration) job.BatchSize {
+	return job.BatchSize{Local: total / max(1, c.GPUs/a.replicaGPUs(c.GPUType))}
+}
+
+// scheduled returns the seconds in which a job reaches its target by its regimes:
+// less than Exclusive by what the last epoch has beyond the target.
+func (a *Application) scheduled(s *job.Spec, regimes []job.Regime, alloc cluster.Allocation) float64 {
+	ends := a.EpochEnds(s, regimes)
+	over := float64(len(ends)*a.Epoch) - ends[len(ends)-1]
+	last := a.cut(regimes[len(regimes)-1].BatchSize, alloc.Configuration)
+	return a.Exclusive(regimes, alloc) - over/a.Fed(alloc, last)
+}
+
 // Alone returns the seconds a job trains alone on an allocation, at its best
-// batch size in every epoch or, if that must not change, at its own. It is
-// infinite or NaN if the job does not run there.
+// batch size in every epoch or, if that must not change, at its own or by its
+// schedule. It is infinite or NaN if the job does not run there.
 func (a *Application) Alone(s *job.Spec, alloc cluster.Allocation) float64 {
+	if regimes, err := a.Regimes(s); err == nil && regimes != nil {
+		return a.scheduled(s, regimes, alloc)
+	}
+	if a.Model != "" {
+		return s.Target / a.Fed(alloc, a.cut(s.BatchSize, alloc.Configuration))
+	}
 	if a.Curve == nil {
 		return s.Target / a.Fed(alloc, job.BatchSize{Local: 1})
 	}

@@ -28,6 +28,12 @@ type Arrival struct {
 type Application struct {
 	Name  string
 	Batch job.BatchLimits
+	// Model is what applications of one model have in common, whatever their batch
+	// size; empty: the application is not one of several. Those of a model name the
+	// batch size of one GPU. Epoch is the samples of the model's dataset; 0: its
+	// jobs count no epochs, and have no schedule.
+	Model string
+	Epoch int
 	// GPUsPerReplica and MicroBatches describe hybrid-parallel jobs as in
 	// job.Spec; nil and 0 otherwise.
 	GPUsPerReplica map[cluster.GPUType]int

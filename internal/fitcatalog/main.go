@@ -1,8 +1,9 @@
 // Command fitcatalog fits the embedded catalog of package workload to the
 // shared profiles. Run in the repository root, it reads
-// ../shared/data/sia/profiles and ../shared/data/synergy/profiles.json, and
-// writes workload/fitted_data.go, workload/synergy_data.go and the figures of
-// docs/experiments/embedded-catalog.md:
+// ../shared/data/sia/profiles, ../shared/data/synergy/profiles.json and
+// ../shared/data/gavel/throughputs_isolated.csv, and writes
+// workload/fitted_data.go, workload/synergy_data.go, workload/gavel_data.go and
+// the figures of docs/experiments/embedded-catalog.md:
 //
 //	go run ./internal/fitcatalog
 package main
@@ -24,8 +25,10 @@ func main() {
 	var p paths
 	flag.StringVar(&p.data, "data", "../shared/data/sia", "folder of the shared profiles")
 	flag.StringVar(&p.sensitivity, "sensitivity", "../shared/data/synergy/profiles.json", "file of the shared sensitivity profiles")
+	flag.StringVar(&p.steps, "steps", "../shared/data/gavel/throughputs_isolated.csv", "file of the shared measured steps")
 	flag.StringVar(&p.code, "code", "workload/fitted_data.go", "file of parameters to write")
 	flag.StringVar(&p.sensitivityCode, "sensitivity-code", "workload/synergy_data.go", "file of input pipelines to write")
+	flag.StringVar(&p.stepsCode, "steps-code", "workload/gavel_data.go", "file of Gavel's models to write")
 	flag.StringVar(&p.page, "page", "docs/experiments/embedded-catalog.md", "page of fit errors to write")
 	flag.Parse()
 	if err := run(&p); err != nil {
@@ -35,7 +38,7 @@ func main() {
 }
 
 // paths are the files that are read and written.
-type paths struct{ data, sensitivity, code, sensitivityCode, page string }
+type paths struct{ data, sensitivity, steps, code, sensitivityCode, stepsCode, page string }
 
 // run reads the profiles, fits every application, and writes all files.
 func run(p *paths) error {
@@ -44,6 +47,10 @@ func run(p *paths) error {
 		return err
 	}
 	fed, err := readFed(p.sensitivity)
+	if err != nil {
+		return err
+	}
+	steps, err := readSteps(p.steps)
 	if err != nil {
 		return err
 	}
@@ -58,8 +65,14 @@ func run(p *paths) error {
 		return err
 	}
 	text.Reset()
+	writeSteps(text, steps)
+	if err := writeSource(p.stepsCode, text); err != nil {
+		return err
+	}
+	text.Reset()
 	writePage(text, models)
 	writeFedPage(text, fed)
+	writeStepsPage(text, steps)
 	if _, err := os.Stdout.Write(text.Bytes()); err != nil {
 		return err
 	}

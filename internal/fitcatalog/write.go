@@ -19,14 +19,18 @@ func writeCode(w *bytes.Buffer, models []model) {
 			list(m.app.Curve.Batches), list(m.noise.knots), list(m.noise.level), list(m.noise.slope))
 		fmt.Fprint(w, "types: []fittedType{\n")
 		for j := range m.types {
-			t := &m.types[j]
-			p := &t.params
-			fmt.Fprintf(w, "{%q, %d, perf.Params{AlphaC: %g, BetaC: %g, AlphaN: %g, BetaN: %g, AlphaR: %g, BetaR: %g, Gamma: %g}},\n",
-				t.gpuType, t.localMax, p.AlphaC, p.BetaC, p.AlphaN, p.BetaN, p.AlphaR, p.BetaR, p.Gamma)
+			writeType(w, &m.types[j])
 		}
 		fmt.Fprint(w, "},\n},\n")
 	}
 	fmt.Fprint(w, "}\n")
+}
+
+// writeType writes the element of a throughput model.
+func writeType(w *bytes.Buffer, t *typeModel) {
+	p := &t.params
+	fmt.Fprintf(w, "{%q, %d, perf.Params{AlphaC: %g, BetaC: %g, AlphaN: %g, BetaN: %g, AlphaR: %g, BetaR: %g, Gamma: %g}},\n",
+		t.gpuType, t.localMax, p.AlphaC, p.BetaC, p.AlphaN, p.BetaN, p.AlphaR, p.BetaR, p.Gamma)
 }
 
 // list returns numbers as the elements of a Go literal.

@@ -219,6 +219,9 @@ func (j *Job) build() *Model {
 	if m.init == 1 && j.spec.Batch.Max <= 1 {
 		m.phi = math.Inf(1) // one sample a pass on every replica: there is no larger batch to be worse
 	}
+	if j.spec.Schedule.Mode != job.Unscheduled {
+		m.phi = math.Inf(1) // the user's batch sizes: a sample is a sample at each of them
+	}
 	m.input = j.input.known
 	if j.oracle != nil {
 		return m

@@ -55,6 +55,7 @@ func Policies() []Entry {
 	whole = append(whole, synergyEntry(),
 		bigDataEntry("drf", "Dominant resource fairness: smallest dominant share of GPUs, CPUs and memory first; each job has its full demand or waits."),
 		bigDataEntry("tetris", "Tetris: least resources times remaining time first; each job has its full demand or waits."))
+	whole = append(whole, gavelEntries()...)
 	return append(whole, popEntry(whole))
 }
 

@@ -134,13 +134,19 @@ func (r *round) grant(i int) bool {
 		r.refuse(j, d, widest)
 		return false
 	}
-	a := gang(j, &r.types[best])
+	return r.give(i, best)
+}
+
+// give gives job i its gang on a type with room, if the gate lets it pass.
+func (r *round) give(i, t int) bool {
+	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
+	a := gang(j, &r.types[t])
 	if !r.passes(i, &a) {
 		d.Why = policy.Reason{Kind: policy.WaitHost, Config: a.Configuration, Value: a.CPUs, Limit: float64(a.Memory)}
 		return false
 	}
 	d.Allocation = a
-	r.take(best, a.GPUs)
+	r.take(t, a.GPUs)
 	d.Batch = batch(j, &d.Allocation)
 	d.Why = started(j, &d.Allocation)
 	return true

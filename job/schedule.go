@@ -1,0 +1,89 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A ScheduleMode says by which rule a job changes its batch size by itself:
+// user-defined dynamic adaptation. Source: Shockwave §2.3.
+type ScheduleMode uint8
+
+// The modes.
+const (
+	Unscheduled ScheduleMode = iota // the job counts no epochs
+	Static                          // one batch size in all epochs
+	Accordion                       // small in critical epochs, the largest in others
+	GNS                             // doubles as the gradient noise scale grows
+	Given                           // as its user wrote down
+)
+
+var modeNames = [...]string{"", "static", "accordion", "gns", "given"}
+
+// String returns the mode as ParseScheduleMode reads it.
+func (m ScheduleMode) String() string { return modeNames[m] }
+
+// ParseScheduleMode returns the mode of a name; "" is Unscheduled. It returns an
+// error that lists the names there are.
+func ParseScheduleMode(name string) (ScheduleMode, error) {
+	if i := slices.Index(modeNames[:], name); i >= 0 {
+		return ScheduleMode(i), nil
+	}
+	return 0, fmt.Errorf("schedule mode %q, want one of %s", name, strings.Join(modeNames[1:], ", "))
+}
+
+// A Regime is a run of epochs with one total batch size (samples).
+// Source: Shockwave §5.1.
+type Regime struct{ BatchSize, Epochs int }
+
+// BatchAt returns the total batch size of an epoch, counted from 0, and that of
+// the last regime beyond it; 0 if there are no regimes.
+func BatchAt(regimes []Regime, epoch int) int {
+	batch := 0
+	for _, r := range regimes {
+		batch = r.BatchSize
+		if epoch -= r.Epochs; epoch < 0 {
+			break
+		}
+	}
+	return batch
+}
+
+// A BatchSchedule is what a user says of how a job changes its batch size. The
+// scheduler never changes these batch sizes. The zero value is a job that counts
+// no epochs.
+type BatchSchedule struct {
+	Mode    ScheduleMode
+	Regimes []Regime // of mode Given: they cover all epochs
+}
+
+// Validate returns an error that joins all complaints about b.
+func (b *BatchSchedule) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("schedule: "+format, args...))
+	}
+	switch {
+	case int(b.Mode) >= len(modeNames):
+		bad("mode %d, want at most %d", b.Mode, len(modeNames)-1)
+	case b.Mode == Given && len(b.Regimes) == 0:
+		bad("mode given without regimes, want at least 1")
+	case b.Mode != Given && len(b.Regimes) > 0:
+		bad("%d regimes with mode %q, want them with mode given only", len(b.Regimes), b.Mode)
+	}
+	for i, r := range b.Regimes {
+		if r.Epochs < 1 || r.Epochs > MaxEpochs {
+			bad("regime %d: %d epochs, want 1 to %d", i+1, r.Epochs, MaxEpochs)
+		}
+		if r.BatchSize < 1 {
+			bad("regime %d: batch size %d, want at least 1", i+1, r.BatchSize)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// MaxEpochs bounds the epochs of a job that counts them: every epoch is an event
+// of its simulation.
+const MaxEpochs = 1_000_000

@@ -1,0 +1,45 @@
+// Package gavel shares GPUs out in time: an objective says which part of the time
+// every job is to have on each GPU type, and a mechanism turns the parts into
+// rounds. Jobs run as submitted, with all their GPUs or none; what is adapted is
+// when, and on GPUs of which type.
+//
+// Source: Narayanan et al., "Heterogeneity-Aware Cluster Scheduling Policies for
+// Deep Learning Workloads", OSDI 2020 (Gavel), and the policies that it and
+// Shockwave (§8.2) compare with.
+//
+//	meet      the jobs, their gangs and throughputs on each type
+//	settle    what each had of the last round
+//	solve     the time fractions, if jobs, throughputs or GPUs changed
+//	serve     who runs in this round
+//	explain   why the others wait
+//
+// The objectives, for job m with gang s, throughput T on each type, and the matrix X
+// of time fractions, each row and Σ s X of each type within what there is (§3.1):
+//
+//	maxmin    max min over m of (1/w) s ΣTX / throughput(m, X^equal)    §4.1
+//	sum       max Σ ΣTX, in steps per second                            §4.2
+//	ftf       min max over m of ρ = (age + left/ΣTX) / isolated time    §4.2
+//	makespan  min max over m of left / ΣTX                              §4.2
+//	allox     a matching of jobs with (machine, place from the last)    AlloX
+//	stride    the same time for every job                               Gandiva-Fair
+//
+// The first four are programs of opt/central. Most have many optima: with two jobs
+// for each GPU, which of the short ones waits does not matter for the makespan. A
+// simplex method would give some of them all and others nothing; in Shockwave's
+// OSSP that is worth 6 % of mean completion time. Fractions here are the point of
+// the central path, the optimum that keeps as far as can be from every bound: jobs
+// alike are treated alike, and what is to spare is shared evenly. The public code
+// takes where its interior point method stops: public.go does that too.
+//
+// Dictionary: X: account.x; T: account.rate; s: account.size; what a job was to have
+// and did not: account.owed, seconds; w: Spec.Weight; iterations left: account.left.
+//
+// Deviation: steps a second come from the believed throughput with the batch size
+// that the job trains with, because that may change by itself (Shockwave §2.3).
+//
+// Deviation: no two jobs share a GPU (§3.1, space sharing), because nothing here
+// knows what they would do to each other.
+//
+// Deviation: fractions of jobs that ask for more GPUs than a type has are 0 there,
+// because no round could give them.
+package gavel

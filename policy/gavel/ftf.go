@@ -1,0 +1,138 @@
+package gavel
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/opt/central"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A record is what finish-time fairness needs to know of a job's past: how long it
+// would have taken, on its share of the cluster as that was then, for what it has
+// done.
+type record struct {
+	isolated float64 // seconds, up to the last solution
+	rate     float64 // steps per second on its share, then
+	done     float64 // samples, then; PublicCode: less the steps left then
+	speed    float64 // of done, a second, then
+}
+
+// open brings the records up to now.
+func (p *Policy) open() {
+	if p.o.Objective != FTF {
+		return
+	}
+	for _, a := range p.active {
+		rate := p.isolated(a)
+		done, speed := a.row.Progress, rate*a.step
+		if p.o.Rules == PublicCode {
+			done, speed = -a.left(), rate
+		}
+		f := &a.fair
+		if f.speed > 0 {
+			f.isolated += max(0, done-f.done) / f.speed
+		}
+		f.rate, f.done, f.speed = rate, done, speed
+	}
+}
+
+// isolated returns the throughput of a job that has an equal part of every GPU type
+// to itself: the time in which its gang has as many GPUs as that. Source: Gavel
+// §4.2, X^isolated.
+func (p *Policy) isolated(a *account) float64 {
+	time, rate := 0.0, 0.0
+	for t, size := range a.size {
+		if size > 0 {
+			part := float64(p.free[t]) / (size * float64(len(p.active)))
+			time += part
+			rate += part * a.rate[t]
+		}
+	}
+	return rate / math.Max(1, time)
+}
+
+// ftf makes the worst finish-time fairness as small as can be: the ratio ρ of the
+// time that a job takes, if it goes on with its fractions, to that on its part of
+// the cluster. At a given ρ a job needs the rate left / (ρ · isolated time − age);
+// the least ρ at which all have theirs is between those at which the level of the
+// program is below 1 and above. Source: Gavel §4.2, "Finish Time Fairness".
+func (p *Policy) ftf(s *policy.Snapshot) {
+	low := p.aloneRho(s)
+	high, below := math.Max(1, 2*low), -1.0
+	above := p.spare(s, high)
+	for ; above < 0 && high < 1e9; above = p.spare(s, high) {
+		low, below, high = high, above, 2*high
+	}
+	for range 60 { // false position: a side that stays counts half the next time
+		if high-low <= rhoTolerance*high || above <= 0 {
+			break
+		}
+		mid := math.Min(high-rhoTolerance*high/4, math.Max(low+rhoTolerance*high/4, (low*above-high*below)/(above-below)))
+		if v := p.spare(s, mid); v >= 0 {
+			high, above, below = mid, v, below/2
+		} else {
+			low, below, above = mid, v, above/2
+		}
+	}
+	g, _ := p.fairProgram(s, high)
+	p.take(p.level(g), -1)
+	p.found.objective, p.found.bound = high, low
+	p.found.prices = nil // they are of the level, not of ρ
+}
+
+// rhoTolerance is how exactly ρ is found, relatively.
+const rhoTolerance = 1e-6
+
+// aloneRho returns the worst fairness if every job had its fastest GPUs to itself.
+func (p *Policy) aloneRho(s *policy.Snapshot) float64 {
+	worst := 0.0
+	for _, a := range p.active {
+		if total := a.isolatedTotal(); total > 0 && a.fastest() > 0 {
+			worst = math.Max(worst, (a.row.Age(s.Now).Seconds()+a.left()/a.fastest())/total)
+		}
+	}
+	return worst
+}
+
+// isolatedTotal returns the seconds that the job would take on its part of the
+// cluster, from its beginning to its end; 0 if it has no part, or no end.
+func (a *account) isolatedTotal() float64 {
+	if a.left() == 0 || a.fair.rate == 0 {
+		return 0
+	}
+	return a.fair.isolated + a.left()/a.fair.rate
+}
+
+// spare returns the level of the program for a fairness of rho, less 1, at most 1:
+// at 0 and more all jobs can have it.
+func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
+	g, ok := p.fairProgram(s, rho)
+	if !ok {
+		return -1
+	}
+	out := g.Level(central.Settings{Mu: 1e-8})
+	p.found.iterations += out.Iterations
+	if !out.Feasible { // nobody needs anything
+		return 1
+	}
+	return math.Min(1, out.Level-1)
+}
+
+// fairProgram is the program in which every job needs what gives it a fairness of
+// rho, and whether none is too old for that; those that are need nothing.
+func (p *Policy) fairProgram(s *policy.Snapshot, rho float64) (g *central.Program, ok bool) {
+	g, ok = p.program(), true
+	for i, a := range p.active {
+		total := a.isolatedTotal()
+		if total == 0 || a.gpus() == 0 {
+			continue
+		}
+		time := rho*total - a.row.Age(s.Now).Seconds()
+		if time <= 0 {
+			ok = false
+			continue
+		}
+		g.Items[i].Least = a.left() / time
+	}
+	return g, ok
+}

@@ -1,0 +1,121 @@
+package gavel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// A Policy shares GPUs out in time. It keeps an account of every job: what it is
+// to have and what it had. Make one with New. It is not safe for concurrent use.
+type Policy struct {
+	o        Options
+	accounts map[job.ID]*account
+	active   []*account // of this round, by submission
+	types    []cluster.GPUType
+	free     []int // GPUs by type that are to be shared out
+	next     []int // and before this round: another number is a new program
+	moved    bool  // GPUs came or went since the last round
+	stale    bool  // jobs or throughputs changed since the fractions were found
+	solved   time.Time
+	fresh    bool      // PublicCode: Reset does not count yet
+	planned  time.Time // of the last round; zero: none
+	found    solution
+	rounds   int
+}
+
+// New returns a Policy, or an error that joins all complaints about o.
+func New(o Options) (*Policy, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("gavel: %w", err)
+	}
+	return &Policy{o: o, accounts: map[job.ID]*account{}, fresh: true}, nil
+}
+
+// Plan implements policy.Policy.
+func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("gavel: round %d: %w", s.Round, err)
+	}
+	r := queue.NewRound(s) // 1. what may not be taken from anyone
+	p.meet(s, r)           // 2. who shares the rest
+	p.settle(s)            // 3. what each had of the last round
+	if p.due(s) {          // 4. what each is to have
+		if p.o.Rules == PublicCode {
+			p.restart(s)
+		}
+		p.solve(s)
+	}
+	p.serve(s, r) // 5. who runs in this round
+	plan := r.Plan()
+	p.explain(s, r, plan)
+	p.planned = s.Now
+	p.rounds++
+	return plan, nil
+}
+
+// meet opens and closes accounts, and reads what is believed of the jobs.
+func (p *Policy) meet(s *policy.Snapshot, r *queue.Round) {
+	p.count(s, r)
+	before := len(p.active)
+	p.active = p.active[:0]
+	for i, j := range s.Jobs {
+		if r.Decided(i) {
+			continue
+		}
+		a := p.accounts[j.ID]
+		if a == nil {
+			a = newAccount(len(p.types), s.Length.Seconds()/2)
+			p.accounts[j.ID], p.stale = a, true
+		}
+		a.index, a.seen = i, p.rounds
+		if p.read(a, j, r) && p.o.Rules == Paper {
+			p.stale = true
+		}
+		p.active = append(p.active, a)
+	}
+	if len(p.active) != before {
+		p.stale = true // somebody left, if nobody came
+	}
+	for id, a := range p.accounts {
+		if a.seen != p.rounds {
+			delete(p.accounts, id)
+		}
+	}
+}
+
+// count counts the GPUs to be shared out. Accounts are by GPU type: with other
+// types there are other accounts.
+func (p *Policy) count(s *policy.Snapshot, r *queue.Round) {
+	types := s.Cluster.Types()
+	same := slices.EqualFunc(p.types, types, func(t cluster.GPUType, info cluster.TypeInfo) bool { return t == info.Type })
+	if !same {
+		p.types = p.types[:0]
+		for t := range types {
+			p.types = append(p.types, types[t].Type)
+		}
+		clear(p.accounts)
+	}
+	p.next = p.next[:0]
+	for t := range types {
+		p.next = append(p.next, r.Free(t))
+	}
+	p.moved = !same || !slices.Equal(p.free, p.next)
+	p.stale = p.stale || p.moved
+	p.free, p.next = p.next, p.free
+}
+
+// due reports whether fractions are to be found anew. Source: Gavel §5; for
+// PublicCode, Gavel simulator.
+func (p *Policy) due(s *policy.Snapshot) bool {
+	if !p.stale || len(p.active) == 0 {
+		return false
+	}
+	return p.o.Rules == Paper || p.fresh || s.Now.Sub(p.solved) >= p.o.Reset
+}

@@ -1,0 +1,186 @@
+package gavel
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/opt/central"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A solution says how good the fractions are that the jobs' accounts hold.
+type solution struct {
+	objective, bound float64
+	prices           []float64 // of a GPU of each type, in units of the objective
+	iterations       int
+	sign             float64 // 1: more is better; -1: less is; 0: no program was solved
+}
+
+// solve finds the time fractions of all jobs.
+func (p *Policy) solve(s *policy.Snapshot) {
+	p.open()
+	p.found = solution{}
+	switch p.o.Objective {
+	case MaxMin:
+		p.maxMin()
+	case Sum:
+		p.sum()
+	case FTF:
+		p.ftf(s)
+	case Makespan:
+		p.makespan()
+	case AlloX:
+		p.allox(s)
+	case Stride:
+		p.stride()
+	}
+	for _, a := range p.active {
+		a.shares = true
+	}
+	p.stale, p.fresh, p.solved = false, p.rounds == 0, s.Now
+}
+
+// program returns the program of the active jobs' time fractions, in which nobody
+// needs or gains anything yet. Source: Gavel §3.1, constraints (1)-(3).
+func (p *Policy) program() *central.Program {
+	g := &central.Program{Items: make([]central.Item, len(p.active)), Capacity: make([]float64, len(p.types))}
+	for t, n := range p.free {
+		g.Capacity[t] = float64(n)
+	}
+	for i, a := range p.active {
+		g.Items[i] = central.Item{Size: a.size, Rate: a.rate}
+	}
+	return g
+}
+
+// maxMin gives the job that is worst off as much as can be: the least over jobs of
+// GPUs times throughput, over weight and the throughput with an equal share of
+// every GPU type. Source: Gavel §4.1.
+func (p *Policy) maxMin() {
+	g := p.program()
+	for i, a := range p.active {
+		if most := a.gpus(); most > 0 {
+			g.Items[i].Least = p.equal(a) * a.weight() / most
+		}
+	}
+	p.take(p.level(g), 1)
+}
+
+// sum maximises the sum of throughputs in steps per second, whatever a step is.
+// Source: Gavel §4.2 (throughputs are the paper's, not normalised).
+func (p *Policy) sum() {
+	g := p.program()
+	for i, a := range p.active {
+		g.Items[i].Gain = a.rate
+	}
+	p.take(p.best(g), 1)
+}
+
+// makespan ends the last job earliest: every job does the same part of what it has
+// left in a second. Jobs whose length is not known share the rest.
+// Source: Gavel §4.2.
+func (p *Policy) makespan() {
+	g := p.work()
+	out := p.level(g)
+	if p.o.Rules == PublicCode {
+		p.bisect(g, out)
+		return
+	}
+	p.take(out, 1)
+	p.found.objective, p.found.bound, p.found.sign = inverse(out.Level), inverse(out.Bound), -1
+}
+
+// work is a program in which a job needs to do all that it has left in a second.
+func (p *Policy) work() *central.Program {
+	g := p.program()
+	for i, a := range p.active {
+		if a.gpus() > 0 {
+			g.Items[i].Least = a.left()
+		}
+	}
+	return g
+}
+
+// take hands the fractions out.
+func (p *Policy) take(out *central.Solution, sign float64) {
+	for i, a := range p.active {
+		for t, x := range out.X[i] {
+			a.x[t] = math.Min(1, math.Max(0, x))
+		}
+	}
+	p.found.objective, p.found.bound, p.found.sign = out.Objective, out.Bound, sign
+	p.found.prices = out.Prices
+	p.found.iterations += out.Iterations
+}
+
+// gpus returns the GPUs of the job's gang, the most where types differ; 0 if it can
+// run nowhere now.
+func (a *account) gpus() float64 {
+	most := 0.0
+	for _, size := range a.size {
+		most = math.Max(most, size)
+	}
+	return most
+}
+
+func (a *account) weight() float64 {
+	if a.row.Weight > 0 {
+		return a.row.Weight
+	}
+	return 1
+}
+
+// equal returns the job's throughput if it had its gang all of the time, on every
+// GPU type for the part of it that the type has of all GPUs that it can use.
+// Source: Gavel §4.1, X^equal.
+func (p *Policy) equal(a *account) float64 {
+	rate, gpus := 0.0, 0.0
+	for t, size := range a.size {
+		if size > 0 {
+			rate += float64(p.free[t]) * a.rate[t]
+			gpus += float64(p.free[t])
+		}
+	}
+	return rate / gpus
+}
+
+func inverse(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	return 1 / v
+}
+
+// stride gives every job the same time, whatever its size, spread over the GPU
+// types it can use as their GPUs are, and no more than there is.
+// Source: Gandiva-Fair (tickets by gangs); Shockwave §8.5.
+func (p *Policy) stride() {
+	gpus := 0.0
+	for _, n := range p.free {
+		gpus += float64(n)
+	}
+	each := math.Min(1, gpus/float64(len(p.active)))
+	asked := make([]float64, len(p.types))
+	for _, a := range p.active {
+		share := 0.0
+		for t, size := range a.size {
+			if size > 0 {
+				share += float64(p.free[t])
+			}
+		}
+		for t, size := range a.size {
+			a.x[t] = 0
+			if size > 0 {
+				a.x[t] = each * float64(p.free[t]) / share
+			}
+			asked[t] += size * a.x[t]
+		}
+	}
+	if p.o.Rules == PublicCode {
+		return // only ratios matter there
+	}
+	for t, n := range asked {
+		for _, a := range p.active {
+			a.x[t] *= math.Min(1, float64(p.free[t])/math.Max(n, 1))
+		}
+	}
+}

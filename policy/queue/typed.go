@@ -1,0 +1,67 @@
+package queue
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A Round is a plan in the making, for a policy that decides itself which job is
+// served next and on which GPU type. Jobs and types go by their places in
+// Snapshot.Jobs and Cluster.Types.
+type Round struct{ r *round }
+
+// NewRound returns a round in which those jobs are decided about that leave no
+// choice: profiled ones get nothing, non-preemptive ones keep what they hold, and
+// reservations are granted.
+func NewRound(s *policy.Snapshot) *Round {
+	r := newRound(s, nil)
+	r.pin()
+	return &Round{r}
+}
+
+// Decided reports whether there is a decision about job i.
+func (r *Round) Decided(i int) bool { return r.r.decided(i) }
+
+// Free returns the GPUs of type t that nobody has got yet.
+func (r *Round) Free(t int) int { return r.r.free[t] }
+
+// Gang returns what job i asks for on type t, and whether an empty cluster could
+// carry it.
+func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
+	j, info := r.r.s.Jobs[i], &r.r.types[t]
+	if !usable(j, info) {
+		return cluster.Allocation{}, false
+	}
+	return gang(j, info), true
+}
+
+// Grant gives job i, about which nothing is decided, its gang on type t, and
+// reports whether there is room.
+func (r *Round) Grant(i, t int) bool {
+	j, info := r.r.s.Jobs[i], &r.r.types[t]
+	if !usable(j, info) || r.r.free[t] < size(j, info.Type) {
+		return false
+	}
+	return r.r.give(i, t)
+}
+
+// Plan returns the plan as it is, for the caller to say why the others wait.
+func (r *Round) Plan() *policy.Plan { return r.r.plan }
+
+// Speed returns the believed progress per second of j on an allocation, in samples
+// at initial-batch efficiency, and the samples that one of its replicas passes over
+// in a step, with the batch size that it trains with: the last that it reported, if
+// no policy may choose it; or else the one it was submitted with, or the best one
+// if the agent chooses. It returns 0 and 0 if j has no model.
+func Speed(j *policy.Job, a cluster.Allocation) (rate, pass float64) {
+	if j.Perf == nil {
+		return 0, 0
+	}
+	b := j.Status.Batch
+	if b == (job.BatchSize{}) || j.Adaptivity.Has(job.BatchSizes) {
+		b = j.Expected(a, batch(j, &a))
+	}
+	return perf.Goodput(j.Perf, a, replicas(j, &a), b), float64(b.PerReplica())
+}

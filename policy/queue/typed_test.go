@@ -1,0 +1,73 @@
+package queue_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/policytest"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// Whatever is granted, in any order and on any type, the plan keeps the rules.
+func TestRound_grants_keep_the_rules(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := policytest.NewWorld(t).Snapshot()
+		r := queue.NewRound(s)
+		types := s.Cluster.Types()
+		for range rapid.IntRange(0, 30).Draw(t, "grants") {
+			if len(s.Jobs) == 0 {
+				break
+			}
+			i, at := rapid.IntRange(0, len(s.Jobs)-1).Draw(t, "job"), rapid.IntRange(0, len(types)-1).Draw(t, "type")
+			if r.Decided(i) {
+				continue
+			}
+			gang, ok := r.Gang(i, at)
+			before := r.Free(at)
+			switch granted := r.Grant(i, at); {
+			case granted != (ok && gang.GPUs <= before):
+				t.Fatalf("job %d, %d GPUs of %d free: granted %v", i, gang.GPUs, before, granted)
+			case granted && (!r.Decided(i) || r.Free(at) != before-gang.GPUs):
+				t.Fatalf("job %d got %v, and %d GPUs of %d are free", i, gang.Configuration, r.Free(at), before)
+			}
+		}
+		plan := r.Plan()
+		policy.FillProportional(s, plan)
+		if err := policy.Check(s, plan); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A still is a perf.Model of as many samples per second as a batch has, with
+// efficiency one half.
+type still struct{}
+
+func (still) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
+	return float64(a.GPUs * b.PerReplica())
+}
+func (still) Efficiency(float64) float64 { return 0.5 }
+
+var _ perf.Model = still{}
+
+func TestSpeed_is_that_with_the_batch_it_trains_with(t *testing.T) {
+	spec := &job.Spec{GPUs: 2, BatchSize: 32, Batch: job.BatchLimits{Init: 32, Max: 64}, Adaptivity: job.Rigid}
+	j := &policy.Job{Spec: spec, Perf: still{}, Limits: &spec.Batch}
+	on := cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "a"}}
+	check := func(what string, wantRate, wantPass float64) {
+		t.Helper()
+		if rate, pass := queue.Speed(j, on); rate != wantRate || pass != wantPass {
+			t.Errorf("%s: %g and %g a pass, want %g and %g", what, rate, pass, wantRate, wantPass)
+		}
+	}
+	check("before its first report", 16, 16)
+	j.Status.Batch.Local = 64
+	check("after it", 64, 64)
+	j.Perf = nil
+	check("with no model", 0, 0)
+}
