@@ -49,6 +49,7 @@ type agent struct {
 	tick     time.Time // of the next report
 	epochEnd time.Time // or zero, if that is after the next tick
 	progress float64
+	begun    float64 // progress from which whole iterations are counted
 	epoch    int
 	saved    float64 // progress at the last checkpoint
 	savedAt  time.Time
@@ -202,7 +203,7 @@ func (g *agent) act(w *World) {
 
 // checkIn begins training on new GPUs.
 func (g *agent) checkIn(w *World) {
-	g.restoring, g.at, g.measured = false, w.now, w.now
+	g.restoring, g.at, g.measured, g.begun = false, w.now, w.now, g.progress
 	g.tune()
 	g.announce(w)
 	if !g.fail(w) {
@@ -257,7 +258,7 @@ func (g *agent) endEpoch(w *World) bool {
 		w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Done})
 		return true
 	}
-	g.progress = g.ends[g.epoch]
+	g.progress, g.begun = g.ends[g.epoch], g.ends[g.epoch]
 	retune := w.o.Public.RetuneOnEpoch || job.BatchAt(g.regimes, g.epoch+1) != job.BatchAt(g.regimes, g.epoch)
 	if retune {
 		g.measure(w)

@@ -51,18 +51,16 @@ func (w *World) training() []*agent {
 // rounding, over millions of them.
 const whole = 1e-6
 
-// truncate forgets the part of an iteration that was not completed. Progress is
-// then always in whole iterations: of the epoch, or of the job if its batch size
-// does not change.
+// truncate forgets the part of an iteration that was not completed. Iterations are
+// counted from where the job began to train on its GPUs, its epoch began, or the last
+// round ended, so that nothing is forgotten that was reported.
 func (g *agent) truncate() {
 	if g.app.Curve != nil || g.over || g.progress >= g.target() {
 		return
 	}
-	samples, before := float64(g.replicas*g.batch.PerReplica()), 0.0
-	if g.epoch > 0 {
-		before = g.ends[g.epoch-1]
-	}
-	g.progress = before + samples*math.Floor((g.progress-before)/samples+whole)
+	samples := float64(g.replicas * g.batch.PerReplica())
+	g.progress = g.begun + samples*math.Floor((g.progress-g.begun)/samples+whole)
+	g.begun = g.progress
 }
 
 // restartDelay returns how long GPUs of a job take until they train.
