@@ -14,6 +14,7 @@
 package regime
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -49,7 +50,7 @@ func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 	case epochs < 1 || epochs > job.MaxEpochs:
 		return nil, fmt.Errorf("regime: job of %d epochs, want 1 to %d", epochs, job.MaxEpochs)
 	case len(batchSizes) == 0:
-		return nil, fmt.Errorf("regime: 0 regimes, want at least 1")
+		return nil, errors.New("regime: 0 regimes, want at least 1")
 	}
 	p := &Predictor{rule: rule, epochs: epochs, regimes: make([]Regime, len(batchSizes))}
 	for i, b := range batchSizes {

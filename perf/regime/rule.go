@@ -34,11 +34,13 @@ func (p *Predictor) update() {
 //
 // Deviation: a present regime that has lasted longer than S_k counts with what
 // was seen of it, and as about to end, because the paper states the rule for the
-// ends of regimes only. With that the sum of |expected − true| over the regimes
-// never grows from one epoch to the next if there are no more than K: before
-// S_k nothing changes, then each epoch seen takes one from that of the present
-// regime and adds at most one to those of the others; when a regime ends early
-// the others share what it leaves.
+// ends of regimes only.
+//
+// With that the sum of |expected − true| over the regimes never grows from one
+// epoch to the next if there are no more than K: before S_k nothing changes,
+// then each epoch seen takes one from that of the present regime and adds at most
+// one to those of the others; when a regime ends early the others share what it
+// leaves.
 func (p *Predictor) restate() {
 	left := float64(p.epochs)
 	for i := range p.regimes {

@@ -1,6 +1,7 @@
 package regime
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,7 +25,7 @@ func Sequence(s *job.BatchSchedule, first, limit, most int) ([]int, error) {
 	}
 	switch {
 	case s.Mode == job.Unscheduled:
-		return nil, fmt.Errorf("regime: job counts no epochs, want one with a schedule")
+		return nil, errors.New("regime: job counts no epochs, want one with a schedule")
 	case first < 1:
 		return nil, fmt.Errorf("regime: first batch size %d, want at least 1", first)
 	case s.Mode == job.Accordion && most < 1:
