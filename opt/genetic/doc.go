@@ -7,7 +7,7 @@
 //
 //	tournament   a parent is the fitter of two drawn at random
 //	crossover    two children have each row from one of two parents, at random
-//	mutation     each element becomes a random value, on average one in each row
+//	mutation     each element becomes a random value, on average one in each row, or as the caller has it
 //	repair       the caller mends what is not allowed
 //	survival     the fittest of parents and children, each matrix once
 //

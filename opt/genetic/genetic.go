@@ -17,9 +17,11 @@ type Source interface {
 // A Problem says which matrices are good. A matrix is a slice, row by row.
 type Problem struct {
 	Rows int
-	// Most holds, for each column, the largest element that mutation draws; the
-	// smallest is 0.
+	// Most holds, for each column, the largest element; the smallest is 0.
 	Most []int
+	// Mutate changes a matrix at random, in place. Nil: each element is redrawn from 0 to
+	// Most with a probability of one in the number of columns.
+	Mutate func(x []int, r Source)
 	// Repair changes a matrix, in place, into one that is allowed. Nil: all are.
 	Repair func(x []int, r Source)
 	// Fitness returns how good a matrix is that is allowed; more is better. It must
@@ -136,8 +138,12 @@ func (s *search) tournament(parents int) []int {
 	return s.all[min(s.r.IntN(parents), s.r.IntN(parents))].x
 }
 
-// mutate redraws each element with a probability of one in the number of columns.
+// mutate changes a matrix as the problem says.
 func (s *search) mutate(x []int) {
+	if s.p.Mutate != nil {
+		s.p.Mutate(x, s.r)
+		return
+	}
 	columns := len(s.p.Most)
 	chance := 1 / float64(columns)
 	for i := range x {
