@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/pollux"
 	"github.com/oxgang/oxgang/policy/policytest"
+	"github.com/oxgang/oxgang/policy/pollux"
 )
 
 // fresh returns a policy with some of the defaults changed.
