@@ -50,8 +50,11 @@ func TestReallocFactor(t *testing.T) {
 		restarts int
 		want     float64
 	}{
-		{0, 0, 0}, {-time.Second, 0, 0},
-		{60 * time.Second, 0, 60.0 / 90}, {60 * time.Second, 1, 30.0 / 90}, {60 * time.Second, 9, 0},
+		{0, 0, 0},
+		{-time.Second, 0, 0},
+		{60 * time.Second, 0, 60.0 / 90},
+		{60 * time.Second, 1, 30.0 / 90},
+		{60 * time.Second, 9, 0},
 		{time.Hour, 2, 3540.0 / 3630},
 	} {
 		if got := reallocFactor(test.age, test.restarts, 30*time.Second); math.Abs(got-test.want) > 1e-12 {
@@ -173,7 +176,7 @@ func TestOptions_Validate(t *testing.T) {
 // as on the first it ran on.
 func TestFirstTypeSeenWins(t *testing.T) {
 	types, b, j := nodes(t, "t4:4", "a100:4", "rtx:4").Types(), &belief{}, adaptive("a")
-	j.Perf = typed{"t4": 1, "a100": 5, "rtx": 3}
+	j.Perf = &typed{"t4": 1, "a100": 5, "rtx": 3}
 	for _, step := range []struct {
 		holds cluster.GPUType
 		want  float64
