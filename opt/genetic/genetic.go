@@ -33,6 +33,9 @@ type Problem struct {
 type Options struct {
 	Population  int // matrices that live on; at least 2
 	Generations int // at least 0
+	// Patience ends the search after so many generations in a row without a matrix that
+	// is fitter than all before; 0: never.
+	Patience int
 }
 
 // A Result is what a search found.
@@ -49,7 +52,7 @@ type Result struct {
 // modify; without any it begins with the zero matrix. The result is at least as fit as
 // each of them, as repaired. It panics on a problem without rows or columns, on a
 // matrix of another size, and on a population of less than two. It costs Population
-// times Generations+1 calls of Repair and Fitness, and as much again for a sort.
+// times Generations+1 calls of Repair and Fitness at most, and as much again for sorts.
 // Source: Pollux §4.2.1.
 func Search(ctx context.Context, p *Problem, start [][]int, o Options, r Source) Result {
 	if p.Rows < 1 || len(p.Most) < 1 || o.Population < 2 {
@@ -57,13 +60,21 @@ func Search(ctx context.Context, p *Problem, start [][]int, o Options, r Source)
 	}
 	s := &search{p: p, r: r, size: o.Population}
 	s.begin(start)
+	vain := 0
 	for range o.Generations {
 		if ctx.Err() != nil {
 			s.result.Interrupted = true
 			break
 		}
+		before := s.all[0].fitness
 		s.breed()
 		s.survive()
+		if vain++; s.all[0].fitness > before {
+			vain = 0
+		}
+		if vain == o.Patience && vain > 0 {
+			break
+		}
 	}
 	for i := range s.all {
 		s.result.Population = append(s.result.Population, s.all[i].x)

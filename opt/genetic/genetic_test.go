@@ -41,6 +41,21 @@ func TestSearch_finds_the_best_matrix(t *testing.T) {
 	}
 }
 
+func TestSearch_is_patient_only_so_long(t *testing.T) {
+	p := near([]int{0, 0}, []int{1, 1}) // solved by the zero matrix it begins with
+	for _, test := range []struct{ patience, generations int }{{0, 30}, {7, 7}, {50, 30}} {
+		got := genetic.Search(t.Context(), p, nil, genetic.Options{Population: 4, Generations: 30, Patience: test.patience}, source(1))
+		if want := 4 * (1 + test.generations); got.Evaluated != want {
+			t.Errorf("patience %d: %d evaluations, want %d", test.patience, got.Evaluated, want)
+		}
+	}
+	target := []int{3, 1, 4, 1, 5, 9, 2, 6}
+	got := genetic.Search(t.Context(), near(target, []int{9, 9}), nil, genetic.Options{Population: 20, Generations: 500, Patience: 60}, source(1))
+	if got.Fitness != 0 {
+		t.Errorf("fitness %v, want 0: it ended while matrices became fitter", got.Fitness)
+	}
+}
+
 // draw returns a random problem with a limit on the sum of each column, kept by repair.
 func draw(t *rapid.T) (*genetic.Problem, [][]int) {
 	most := rapid.SliceOfN(rapid.IntRange(0, 5), 1, 6).Draw(t, "most")

@@ -12,12 +12,13 @@ type Options struct {
 	Growth      float64 // a job may have this factor times the most GPUs it ever had; default 2 (§4.1)
 	Population  int     // matrices; default 100 (public code)
 	Generations int     // of the search in a round; default 100 (public code)
+	Patience    int     // generations without a better matrix after which a search ends; 0: never; default 20
 	Seed        uint64  // of the search; default 0
 }
 
 // DefaultOptions returns the published settings.
 func DefaultOptions() Options {
-	return Options{P: -1, Growth: 2, Population: 100, Generations: 100}
+	return Options{P: -1, Growth: 2, Population: 100, Generations: 100, Patience: 20}
 }
 
 // Validate returns an error that joins all complaints about o.
@@ -35,6 +36,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Generations < 1 || o.Generations > 10000 {
 		bad("generations %d, want 1 to 10000", o.Generations)
+	}
+	if o.Patience < 0 {
+		bad("patience %d, want at least 0", o.Patience)
 	}
 	return errors.Join(errs...)
 }

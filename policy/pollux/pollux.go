@@ -89,7 +89,7 @@ func (r *round) search(ctx context.Context) []int {
 	p := r.p
 	problem := &genetic.Problem{Rows: len(r.seats), Most: r.free, Mutate: r.mutate, Repair: r.repair, Fitness: r.fitness}
 	source := rng.Stream(p.o.Seed, fmt.Sprintf("pollux/%d", r.s.Round))
-	o := genetic.Options{Population: p.o.Population, Generations: p.o.Generations}
+	o := genetic.Options{Population: p.o.Population, Generations: p.o.Generations, Patience: p.o.Patience}
 	found := genetic.Search(ctx, problem, r.beginning(), o, source)
 	p.matrix, p.rows = found.Population, p.rows[:0]
 	for _, t := range r.seats {
