@@ -22,15 +22,24 @@
 // method goes there as fast as to that of a linear program. The bound is computed
 // from the prices alone.
 //
+// §F adds chance. Jobs are in states, allocations may change with which probability
+// they go where, and a policy says what to do in every state. A Process is solved
+// for the greatest Σᵢ Bᵢ log E[Uᵢ]: the same program, in which the goods are
+// probabilities of being in a state in a round, and an action earns for several
+// jobs at once. It enumerates the joint states.
+//
 //	market.go    market, buyers, the solution; utility, welfare, ρ
 //	economy.go   a market's columns; its prices and bound
+//	process.go   chains, the policy
+//	lattice.go   a process' joint states and columns; its bound
 //	program.go   the program and its path
 //	newton.go    Newton's steps; skyline.go factors their matrix
-//	check.go     what is refused
+//	check.go, process_check.go   what is refused
 //
 // Dictionary: i buyer, t round, j type; Bᵢ Budget; uᵢⱼₜ, aᵢⱼₜ Rates; cⱼₜ Supply; xᵢⱼₜ
 // X; pⱼₜ Prices; Uᵢ Utilities; NSW_OT exp(Welfare); ρᵢ Rho. βᵢ, the price of buyer
-// i's utility, is z of its row.
+// i's utility, is z of its row. §F: sᵢₜ Chain's states, b Chain.Start, P Chain.Next,
+// U(s, x, s') Chain.Gain, X Allocations, π Policy.Choice, T Rounds + 1.
 //
 // Of the paper's proofs: in §D.2 ηᵢⱼₜ ≥ 0 gives Uᵢ ≥ Bᵢ/Σⱼ pⱼₜ aᵢⱼₜ for every round,
 // with equality where i buys. §E (a) has the exponent Bᵢ/B on one factor of ρᵢ only,

@@ -125,19 +125,45 @@ func (e *economy) solution(t *iterate) *Solution {
 }
 
 // fit returns the levels of an iterate's columns, mended where rounding has sold
-// more or less of a good than all but its slack. Of a bundle the good that allows
-// least counts.
+// more or less of a good than all but its slack. Bundles come first, each as the
+// good allows of which least is left; then single goods take up the rest.
 func (e *economy) fit(t *iterate) []float64 {
-	sold := e.program.activity(t.y)
-	levels := slices.Clone(t.y)
+	levels, sold := slices.Clone(t.y), e.program.activity(t.y)
+	left, single := make([]float64, len(t.w)), make([]float64, len(t.w))
+	for i := range left {
+		left[i] = math.Max(0, 1-t.w[i])
+	}
+	ratio := divide(left, sold)
 	for k, col := range e.program.cols {
+		if e.way[k].amounts == nil {
+			single[col[1].row] += levels[k]
+			continue
+		}
 		factor := math.Inf(1)
 		for _, g := range col[1:] {
-			factor = math.Min(factor, math.Max(0, 1-t.w[g.row])/sold[g.row])
+			factor = math.Min(factor, ratio[g.row])
 		}
 		levels[k] *= factor
+		for _, g := range col[1:] {
+			left[g.row] -= g.value * levels[k]
+		}
+	}
+	ratio = divide(left, single)
+	for k, col := range e.program.cols {
+		if e.way[k].amounts == nil {
+			levels[k] *= math.Max(0, ratio[col[1].row])
+		}
 	}
 	return levels
+}
+
+// divide returns the ratios of a's numbers to b's.
+func divide(a, b []float64) []float64 {
+	q := make([]float64, len(a))
+	for i := range q {
+		q[i] = a[i] / b[i]
+	}
+	return q
 }
 
 // prove sets the prices, such that all goods cost all budgets, and the bound: no

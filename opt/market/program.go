@@ -119,13 +119,14 @@ func price(col []entry, z []float64) float64 {
 	return total
 }
 
-// parts returns what a column's goods cost and what it earns at prices z.
+// parts returns what the goods that a column takes cost and what it earns its
+// buyers at prices z.
 func (p *program) parts(col []entry, z []float64) (cost, earned float64) {
 	for _, e := range col {
 		if p.weight[e.row] > 0 {
 			earned -= e.value * z[e.row]
 		} else {
-			cost += e.value * z[e.row]
+			cost += math.Max(0, e.value) * z[e.row]
 		}
 	}
 	return cost, earned
@@ -136,7 +137,7 @@ const patience = 10
 
 // solve follows the path of the centres with mu to 0 until the gap that an iterate
 // proves is small enough; it returns the iterate with the smallest one, and the
-// number of steps. Source: Y. Ye, "A path to the Arrow-Debreu competitive market
+// number of steps. Source: Ye, "A path to the Arrow-Debreu competitive market
 // equilibrium", Mathematical Programming 111, 2008: the equilibrium is the weighted
 // centre of a polytope; steps as in Mehrotra's method.
 func (p *program) solve(s Settings, gap func(*iterate) float64) (best *iterate, steps int) {
