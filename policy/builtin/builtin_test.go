@@ -46,10 +46,11 @@ func TestNewPlacer(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
+	short := map[string]map[string]string{"pollux": {"population": "8", "generations": "4"}}
 	for _, e := range builtin.Policies() {
 		t.Run(e.Name, func(t *testing.T) {
 			policytest.Run(t, func() policy.Policy {
-				p, err := e.New(nil)
+				p, err := e.New(short[e.Name])
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,0 +1,182 @@
+package market
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// maxRows is the most pairs of round and joint state that a process may have: the
+// matrix of Newton's method has a row for each.
+const maxRows = 4096
+
+// negligible is a gain, in parts of the chain's largest, that the program leaves
+// out; welfare and bound leave nothing out.
+const negligible = 1e-14
+
+// A lattice is the program of a process: its goods are the probabilities of being
+// in a joint state in a round, a column is an allocation there. It takes its
+// probability from that state, and supplies the states that follow. Probability
+// may be left unused, which gains nothing.
+type lattice struct {
+	p       *Process
+	program *program
+	row     [][]int     // by round and joint state; -1: it cannot be
+	most    [][]float64 // the probability of being there is no more
+	doing   []doing     // by column
+	unit    []float64
+}
+
+// A doing is an allocation in a joint state in a round.
+type doing struct {
+	round, state, allocation int
+	gain                     []float64 // by chain, expected
+	moves                    []entry   // joint states and their probabilities
+}
+
+func (p *Process) lattice() (*lattice, error) {
+	b := p.begin()
+	if rows := len(b) * p.Rounds; rows > maxRows {
+		return nil, fmt.Errorf("process: %d pairs of round and joint state, want at most %d: fewer chains, states or rounds", rows, maxRows)
+	}
+	l := &lattice{p: p, unit: make([]float64, len(p.Chains))}
+	supply := l.reach(b)
+	for i := range l.unit {
+		for _, d := range l.doing {
+			l.unit[i] = math.Max(l.unit[i], d.gain[i]*l.most[d.round][d.state])
+		}
+		if l.unit[i] == 0 {
+			return nil, fmt.Errorf("process: chain %d: it gains nothing whatever is done, want a gain in at least one state", i)
+		}
+	}
+	budgets := make([]float64, len(p.Chains))
+	for i := range budgets {
+		budgets[i] = p.Chains[i].Budget
+	}
+	l.program = newProgram(budgets, supply)
+	l.addColumns()
+	return l, nil
+}
+
+// reach numbers the states that can be, round by round, lists what can be done in
+// them, and returns their supply from outside.
+func (l *lattice) reach(b []float64) (supply []float64) {
+	now := b
+	for t := range l.p.Rounds {
+		l.row, l.most = append(l.row, make([]int, len(b))), append(l.most, now)
+		after := make([]float64, len(b))
+		for state, chance := range now {
+			l.row[t][state] = -1
+			if chance == 0 {
+				continue
+			}
+			l.row[t][state] = len(l.p.Chains) + len(supply)
+			if supply = append(supply, 0); t == 0 {
+				supply[len(supply)-1] = 1
+			}
+			l.addState(t, state, after)
+		}
+		now = after
+	}
+	return supply
+}
+
+// addState lists what can be done in a state, and adds the most that may come of it
+// to the states that follow.
+func (l *lattice) addState(t, state int, after []float64) {
+	best := make([]float64, len(after))
+	for a := range l.p.Allocations {
+		d := doing{round: t, state: state, allocation: a, moves: l.p.moves(state, a)}
+		for i := range l.p.Chains {
+			d.gain = append(d.gain, l.p.gain(i, state, a))
+		}
+		for _, to := range d.moves {
+			best[to.row] = math.Max(best[to.row], to.value)
+		}
+		l.doing = append(l.doing, d)
+	}
+	for next, chance := range best {
+		after[next] = math.Min(1, after[next]+l.most[t][state]*chance)
+	}
+}
+
+// addColumns adds a column for all that can be done, from nothing to always.
+func (l *lattice) addColumns() {
+	for _, d := range l.doing {
+		var col []entry
+		most := l.most[d.round][d.state]
+		for i, g := range d.gain {
+			if part := g * most / l.unit[i]; part > negligible {
+				col = append(col, entry{row: i, value: -part})
+			}
+		}
+		col = append(col, entry{row: l.row[d.round][d.state], value: 1})
+		if d.round+1 < l.p.Rounds {
+			for _, to := range d.moves {
+				if row := l.row[d.round+1][to.row]; row >= 0 { // else its probability is 0 in floating point
+					col = append(col, entry{row: row, value: -to.value * most / l.most[d.round+1][to.row]})
+				}
+			}
+		}
+		l.program.cols = append(l.program.cols, col)
+	}
+}
+
+// policy returns what an iterate says of the process, with its proof.
+func (l *lattice) policy(t *iterate) *Policy {
+	out := &Policy{Choice: l.choice(t.y)}
+	out.Expected = l.p.Evaluate(out.Choice)
+	n := len(out.Expected)
+	weights, prices := l.program.weight[:n], make([]float64, n)
+	for i := range prices {
+		prices[i] = t.z[i] / l.unit[i]
+	}
+	out.Welfare = welfare(weights, out.Expected)
+	out.Bound = logRatio(weights, prices) + math.Log(l.value(prices))
+	out.Gap = out.Bound - out.Welfare
+	return out
+}
+
+// choice returns the levels of the columns as parts of each state's.
+func (l *lattice) choice(y []float64) [][][]float64 {
+	choice := make([][][]float64, l.p.Rounds)
+	for t := range choice {
+		choice[t] = make([][]float64, len(l.row[t]))
+	}
+	wide := len(l.p.Allocations)
+	for k := 0; k < len(y); k += wide { // all that can be done in one state
+		d, total := l.doing[k], sum(y[k:k+wide])
+		parts := make([]float64, wide)
+		for a := range parts {
+			parts[a] = y[k+a] / total
+		}
+		choice[d.round][d.state] = parts
+	}
+	return choice
+}
+
+// value returns the most that any policy is expected to gain at prices of the
+// chains' utilities, by backward induction. By duality, that and the prices bound
+// the welfare of all policies.
+func (l *lattice) value(prices []float64) float64 {
+	after := make([]float64, len(l.row[0]))
+	now, round := make([]float64, len(after)), l.p.Rounds-1
+	for _, d := range slices.Backward(l.doing) {
+		if d.round < round {
+			after, now, round = now, make([]float64, len(after)), d.round
+		}
+		gain := 0.0
+		for i, g := range d.gain {
+			gain += prices[i] * g
+		}
+		for _, to := range d.moves {
+			gain += to.value * after[to.row]
+		}
+		now[d.state] = math.Max(now[d.state], gain)
+	}
+	total := 0.0
+	for state, b := range l.p.begin() {
+		total += b * now[state]
+	}
+	return total
+}

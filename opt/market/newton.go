@@ -1,0 +1,196 @@
+package market
+
+import "math"
+
+// A newton takes the steps of one program.
+type newton struct {
+	p            *program
+	matrix       *skyline
+	rhs, rest    []float64
+	probe, whole *iterate // the step towards mu = 0, and the one taken
+}
+
+func newNewton(p *program) *newton {
+	cols, rows := len(p.cols), len(p.side)
+	return &newton{
+		p: p, matrix: newSkyline(p), rhs: make([]float64, rows), rest: make([]float64, rows),
+		probe: newIterate(cols, rows), whole: newIterate(cols, rows),
+	}
+}
+
+// nearest is the part of its target that a product keeps in every step: closer to
+// 0 the next step would be short.
+const nearest = 1e-3
+
+// step moves t towards the centre of a smaller mu: how much smaller depends on how
+// far the step to mu = 0 could go, whose products of changes are made up for. Where
+// that is no way it moves towards the centre of the present mu. It returns false
+// where there is no step any more: a rounding error is larger than what is left to
+// gain.
+func (n *newton) step(t *iterate) bool {
+	if !n.factor(t) {
+		return false
+	}
+	mu := n.p.mean(t)
+	n.direction(t, n.probe, 0, nil)
+	smaller := math.Pow(1-t.longest(n.probe), 3)
+	n.direction(t, n.whole, mu*math.Max(1e-3, smaller), n.probe)
+	if n.move(t, 0.1) {
+		return true
+	}
+	n.direction(t, n.whole, mu, nil)
+	return n.move(t, 1e-10)
+}
+
+// move goes the step, or as much of it as keeps all products, unless that is less
+// than least of it.
+func (n *newton) move(t *iterate, least float64) bool {
+	for length := math.Min(1, 0.99*t.longest(n.whole)); length >= least; length /= 2 {
+		if next := t.plus(n.whole, length); n.p.central(next) {
+			*t = *next
+			return true
+		}
+	}
+	return false
+}
+
+// central reports whether all products are at least nearest of their targets.
+func (p *program) central(t *iterate) bool {
+	mu := p.mean(t)
+	for k := range t.y {
+		if !(t.y[k]*t.s[k] >= nearest*mu) {
+			return false
+		}
+	}
+	for i := range t.w {
+		if !(t.w[i]*t.z[i] >= nearest*p.target(i, mu)) {
+			return false
+		}
+	}
+	return true
+}
+
+// mean returns the mean of the products that go to 0.
+func (p *program) mean(t *iterate) float64 {
+	total, n := 0.0, len(t.y)
+	for k := range t.y {
+		total += t.y[k] * t.s[k]
+	}
+	for i := range t.w {
+		if p.weight[i] == 0 {
+			total += t.w[i] * t.z[i]
+			n++
+		}
+	}
+	return total / float64(n)
+}
+
+// factor factorises E D E' + diag(w/z), D = y/s.
+func (n *newton) factor(t *iterate) bool {
+	n.matrix.clear()
+	for i := range t.w {
+		n.matrix.add(i, i, t.w[i]/t.z[i])
+	}
+	for k, col := range n.p.cols {
+		d := t.y[k] / t.s[k]
+		for _, a := range col {
+			for _, b := range col {
+				if a.row >= b.row {
+					n.matrix.add(a.row, b.row, d*a.value*b.value)
+				}
+			}
+		}
+	}
+	return n.matrix.factor()
+}
+
+// direction solves for the step d from t to the centre of mu; with a probe the
+// products of its changes count too. The unknowns are the changes of z; those of
+// w, s and y follow from them.
+func (n *newton) direction(t, d *iterate, mu float64, probe *iterate) {
+	a := n.p.activity(t.y)
+	for i := range t.w {
+		d.w[i] = (n.p.target(i, mu) - t.w[i]*t.z[i] - product(probe, false, i)) / t.z[i]
+		n.rhs[i] = d.w[i] - (n.p.side[i] - a[i] - t.w[i])
+	}
+	for k, col := range n.p.cols {
+		residual := price(col, t.z) - t.s[k]
+		d.y[k] = (mu-t.y[k]*t.s[k]-product(probe, true, k))/t.s[k] - t.y[k]/t.s[k]*residual
+		d.s[k] = residual
+		for _, e := range col {
+			n.rhs[e.row] += e.value * d.y[k]
+		}
+	}
+	n.unknowns(t, d.z)
+	for i := range t.w {
+		d.w[i] -= t.w[i] / t.z[i] * d.z[i]
+	}
+	for k, col := range n.p.cols {
+		change := price(col, d.z)
+		d.s[k] += change
+		d.y[k] -= t.y[k] / t.s[k] * change
+	}
+}
+
+// unknowns solves for the changes of z, and twice more for what rounding left over:
+// near the end the matrix has entries of very different sizes.
+func (n *newton) unknowns(t *iterate, z []float64) {
+	copy(z, n.rhs)
+	n.matrix.solve(z)
+	for range 2 {
+		for i := range t.w {
+			n.rest[i] = n.rhs[i] - t.w[i]/t.z[i]*z[i]
+		}
+		for k, col := range n.p.cols {
+			d := t.y[k] / t.s[k] * price(col, z)
+			for _, e := range col {
+				n.rest[e.row] -= e.value * d
+			}
+		}
+		n.matrix.solve(n.rest)
+		for i := range z {
+			z[i] += n.rest[i]
+		}
+	}
+}
+
+// product returns the product of a probe's two changes, of a column or a row.
+func product(probe *iterate, column bool, at int) float64 {
+	switch {
+	case probe == nil:
+		return 0
+	case column:
+		return probe.y[at] * probe.s[at]
+	default:
+		return probe.w[at] * probe.z[at]
+	}
+}
+
+// longest returns the length of step d, at most 1, at which the first number of t
+// is 0.
+func (t *iterate) longest(d *iterate) float64 {
+	length := 1.0
+	for _, pair := range [][2][]float64{{t.y, d.y}, {t.s, d.s}, {t.w, d.w}, {t.z, d.z}} {
+		for k, v := range pair[1] {
+			if v < 0 {
+				length = math.Min(length, -pair[0][k]/v)
+			}
+		}
+	}
+	return length
+}
+
+// plus returns t and length times d.
+func (t *iterate) plus(d *iterate, length float64) *iterate {
+	sum := newIterate(len(t.y), len(t.w))
+	add := func(to, from, change []float64) {
+		for k := range to {
+			to[k] = from[k] + length*change[k]
+		}
+	}
+	add(sum.y, t.y, d.y)
+	add(sum.s, t.s, d.s)
+	add(sum.w, t.w, d.w)
+	add(sum.z, t.z, d.z)
+	return sum
+}

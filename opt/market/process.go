@@ -1,0 +1,165 @@
+package market
+
+import (
+	"math"
+	"slices"
+)
+
+// A Chain is a job whose future is uncertain: in each round it is in one of its
+// states, and its share of the resources says with which probability it goes where.
+// Source: Shockwave §F (a), (c), (d).
+type Chain struct {
+	Budget float64   // Bᵢ, more than 0
+	Start  []float64 // probability of each state in the first round; they add up to 1
+	// Next returns the probability of each state in the next round; they add up to 1.
+	Next func(state int, share float64) []float64
+	// Gain returns the utility of a round, at least 0, if the next state is as said.
+	Gain func(state int, share float64, next int) float64
+}
+
+// A Process is a market under uncertainty. All chains' states are seen before a
+// round is given away. Source: Shockwave §F.
+type Process struct {
+	Chains []Chain
+	// Allocations are X, what may be done in a round: each chain's share, at least
+	// 0, together at most 1.
+	Allocations [][]float64
+	Rounds      int // that are given away: the paper's T − 1; at least 1
+}
+
+// A Policy is the answer to a Process: π(s, x) of each round.
+//
+// Deviation: a policy may draw its allocation, because the program (6) that the
+// paper writes does; the deterministic policies to which it limits itself are not
+// the solutions of (6), and have less welfare. With divisible resources the draw is
+// a division, unless utilities or transitions are not linear in shares.
+type Policy struct {
+	// Choice is the probability of each allocation in a joint state, by round,
+	// Process.State and allocation; nil in states that cannot be.
+	Choice     [][][]float64
+	Expected   []float64 // E[Uᵢ], by chain
+	Welfare    float64   // Σᵢ Bᵢ/B log E[Uᵢ]
+	Bound      float64   // no policy has more welfare
+	Gap        float64   // Bound − Welfare
+	Iterations int       // of Newton's method
+	Converged  bool      // Gap is as small as was asked for
+}
+
+// State returns the index of a joint state: the chains' states as digits, the
+// first chain's last.
+func (p *Process) State(states ...int) int {
+	index := 0
+	for i, s := range slices.Backward(states) {
+		index = index*len(p.Chains[i].Start) + s
+	}
+	return index
+}
+
+// split is the reverse of State.
+func (p *Process) split(index int) []int {
+	states := make([]int, len(p.Chains))
+	for i := range states {
+		n := len(p.Chains[i].Start)
+		states[i], index = index%n, index/n
+	}
+	return states
+}
+
+// Solve returns a policy of greatest Nash social welfare over time in expectation.
+// It enumerates joint states, so it is for a few chains of a few states. Errors:
+// what Validate says, a chain that can have no utility, and more than 4096 pairs of
+// round and joint state. It costs rounds times joint states cubed and more.
+// Source: Shockwave Eq. 6.
+func (p *Process) Solve(s Settings) (*Policy, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	l, err := p.lattice()
+	if err != nil {
+		return nil, err
+	}
+	s = s.withDefaults()
+	t, steps := l.program.solve(s, func(t *iterate) float64 { return l.policy(t).Gap })
+	out := l.policy(t)
+	out.Iterations = steps
+	out.Converged = out.Gap <= s.Gap
+	return out, nil
+}
+
+// Evaluate returns each chain's expected utility under a choice as Policy has it.
+func (p *Process) Evaluate(choice [][][]float64) []float64 {
+	expected, now := make([]float64, len(p.Chains)), p.begin()
+	for t := range choice {
+		after := make([]float64, len(now))
+		for state, mass := range now {
+			if mass == 0 {
+				continue
+			}
+			for a, chance := range choice[t][state] {
+				for i := range expected {
+					expected[i] += mass * chance * p.gain(i, state, a)
+				}
+				for _, to := range p.moves(state, a) {
+					after[to.row] += mass * chance * to.value
+				}
+			}
+		}
+		now = after
+	}
+	return expected
+}
+
+// begin returns the probability of each joint state in the first round.
+func (p *Process) begin() []float64 {
+	n := 1
+	for i := range p.Chains {
+		n *= len(p.Chains[i].Start)
+	}
+	b := make([]float64, n)
+	for state := range b {
+		b[state] = 1
+		for i, s := range p.split(state) {
+			b[state] *= p.Chains[i].Start[s]
+		}
+	}
+	return b
+}
+
+// moves returns the joint states that may follow, with their probabilities: chains
+// move each for itself.
+func (p *Process) moves(state, allocation int) []entry {
+	to, unit := []entry{{row: 0, value: 1}}, 1
+	for i, s := range p.split(state) {
+		var longer []entry
+		for next, chance := range p.Chains[i].Next(s, p.Allocations[allocation][i]) {
+			for _, e := range to {
+				if chance > 0 {
+					longer = append(longer, entry{row: e.row + unit*next, value: e.value * chance})
+				}
+			}
+		}
+		to = longer
+		unit *= len(p.Chains[i].Start)
+	}
+	return to
+}
+
+// gain returns what chain i can expect of a round in a joint state.
+func (p *Process) gain(i, state, allocation int) float64 {
+	s, share, total := p.split(state)[i], p.Allocations[allocation][i], 0.0
+	for next, chance := range p.Chains[i].Next(s, share) {
+		if chance > 0 {
+			total += chance * p.Chains[i].Gain(s, share, next)
+		}
+	}
+	return total
+}
+
+// logRatio returns Σᵢ weightᵢ log(weightᵢ/priceᵢ).
+func logRatio(weights, prices []float64) float64 {
+	total := 0.0
+	for i, w := range weights {
+		total += w * math.Log(w/prices[i])
+	}
+	return total
+}

@@ -1,0 +1,162 @@
+package market
+
+import "math"
+
+// An entry is a coefficient of a column.
+type entry struct {
+	row   int
+	value float64
+}
+
+// A program is Eisenberg and Gale's: maximise Σᵢ weightᵢ log wᵢ over the rows i
+// that have a weight, such that E y + w = c and y, w ≥ 0. A buyer's row says that
+// its w is its utility; a good's row has no weight, and its w is what is unsold.
+// Of each row z is the price: of a good's unit, or of a buyer's utility.
+type program struct {
+	cols   [][]entry
+	side   []float64 // c, by row
+	weight []float64 // by row; they add up to 1
+}
+
+// newProgram returns one without columns: buyers' rows, then rows of goods.
+func newProgram(budgets []float64, supply []float64) *program {
+	n := len(budgets) + len(supply)
+	p := &program{side: make([]float64, n), weight: make([]float64, n)}
+	copy(p.side[len(budgets):], supply)
+	total := sum(budgets)
+	for i, b := range budgets {
+		p.weight[i] = b / total
+	}
+	return p
+}
+
+// An iterate is a point with its duals: at the optimum w z = weight, y s = 0 and
+// s = E'z.
+type iterate struct {
+	y, s []float64 // by column
+	w, z []float64 // by row
+}
+
+func newIterate(cols, rows int) *iterate {
+	return &iterate{
+		y: make([]float64, cols), s: make([]float64, cols),
+		w: make([]float64, rows), z: make([]float64, rows),
+	}
+}
+
+// start returns an iterate near the centre of mu: all columns alike, small and
+// positive, and goods so dear that every column costs at least twice what it earns.
+func (p *program) start(mu float64) *iterate {
+	t := newIterate(len(p.cols), len(p.side))
+	level := 1 / float64(1+p.longestRow())
+	for k := range t.y {
+		t.y[k] = level
+	}
+	copy(t.w, p.activity(t.y))
+	for i := range t.w {
+		if t.w[i] = p.side[i] - t.w[i]; p.weight[i] == 0 {
+			t.w[i] = math.Max(t.w[i], level)
+		}
+		t.z[i] = p.target(i, mu) / t.w[i]
+	}
+	p.raise(t.z)
+	for k, col := range p.cols {
+		t.s[k] = math.Max(price(col, t.z), 0.1*mu/level)
+	}
+	return t
+}
+
+// raise raises the prices of goods in z as start wants them.
+func (p *program) raise(z []float64) {
+	factor := 1.0
+	for _, col := range p.cols {
+		if cost, earned := p.parts(col, z); cost > 0 {
+			factor = math.Max(factor, 2*earned/cost)
+		}
+	}
+	for i := range z {
+		if p.weight[i] == 0 {
+			z[i] *= factor
+		}
+	}
+}
+
+// target returns what the product of row i's w and z shall be: its weight at last,
+// but mu as long as that is more, so that no product is far smaller than others.
+func (p *program) target(i int, mu float64) float64 {
+	return math.Max(p.weight[i], mu)
+}
+
+// longestRow returns the number of columns of the row that has most.
+func (p *program) longestRow() int {
+	count, most := make([]int, len(p.side)), 0
+	for _, col := range p.cols {
+		for _, e := range col {
+			count[e.row]++
+			most = max(most, count[e.row])
+		}
+	}
+	return most
+}
+
+// activity returns E y.
+func (p *program) activity(y []float64) []float64 {
+	a := make([]float64, len(p.side))
+	for k, col := range p.cols {
+		for _, e := range col {
+			a[e.row] += e.value * y[k]
+		}
+	}
+	return a
+}
+
+// price returns a column's part of E'z.
+func price(col []entry, z []float64) float64 {
+	total := 0.0
+	for _, e := range col {
+		total += e.value * z[e.row]
+	}
+	return total
+}
+
+// parts returns what the goods that a column takes cost and what it earns its
+// buyers at prices z.
+func (p *program) parts(col []entry, z []float64) (cost, earned float64) {
+	for _, e := range col {
+		if p.weight[e.row] > 0 {
+			earned -= e.value * z[e.row]
+		} else {
+			cost += math.Max(0, e.value) * z[e.row]
+		}
+	}
+	return cost, earned
+}
+
+// patience is the number of steps that may bring nothing before the path ends.
+const patience = 10
+
+// solve follows the path of the centres with mu to 0 until the gap that an iterate
+// proves is small enough; it returns the iterate with the smallest one, and the
+// number of steps. Source: Ye, "A path to the Arrow-Debreu competitive market
+// equilibrium", Mathematical Programming 111, 2008: the equilibrium is the weighted
+// centre of a polytope; steps as in Mehrotra's method.
+func (p *program) solve(s Settings, gap func(*iterate) float64) (best *iterate, steps int) {
+	t := p.start(0.1)
+	n, least, at := newNewton(p), gap(t), 0
+	best = t.plus(t, 0)
+	for steps < s.Iterations && !(least <= s.Gap) && steps < at+patience && n.step(t) {
+		steps++
+		if g := gap(t); !(g >= least) {
+			best, least, at = t.plus(t, 0), g, steps
+		}
+	}
+	return best, steps
+}
+
+func sum(v []float64) float64 {
+	total := 0.0
+	for _, x := range v {
+		total += x
+	}
+	return total
+}

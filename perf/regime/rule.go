@@ -1,0 +1,77 @@
+package regime
+
+// A Rule says what the epochs seen make of the regimes expected.
+type Rule uint8
+
+// The rules. Restatement is the paper's, the others are its rivals.
+// Source: Shockwave §5.
+const (
+	Restatement Rule = iota // the past as seen, the rest in equal parts
+	Bayes                   // every epoch seen adds one to its regime
+	Greedy                  // the present regime lasts to the end
+)
+
+var ruleNames = [...]string{"restatement", "bayes", "greedy"}
+
+// String returns the rule's name.
+func (r Rule) String() string { return ruleNames[r] }
+
+// update sets what is expected of the regimes. It takes O(K) time.
+func (p *Predictor) update() {
+	switch p.rule {
+	case Restatement:
+		p.restate()
+	case Bayes:
+		p.count()
+	case Greedy:
+		p.persist()
+	}
+}
+
+// restate makes the distribution Dir(m_1, …, m_k, S_k, …, S_k) once k regimes
+// are over: each of the K − k others, the present one among them, is expected to
+// last S_k = (N − Σ m_i) / (K − k). Source: Shockwave §5.
+//
+// Deviation: a present regime that has lasted longer than S_k counts with what
+// was seen of it, and as about to end, because the paper states the rule for the
+// ends of regimes only.
+//
+// With that the sum of |expected − true| over the regimes never grows from one
+// epoch to the next if there are no more than K: before S_k nothing changes,
+// then each epoch seen takes one from that of the present regime and adds at most
+// one to those of the others; when a regime ends early the others share what it
+// leaves.
+func (p *Predictor) restate() {
+	left := float64(p.epochs)
+	for i := range p.regimes {
+		r := &p.regimes[i]
+		r.Expected = float64(r.Seen)
+		if i >= p.present {
+			r.Expected = max(r.Expected, left/float64(len(p.regimes)-i))
+		}
+		left -= r.Expected
+	}
+}
+
+// count makes the distribution Dir(N/K + m_1, …, N/K + m_K): the usual update
+// of the prior, as if epochs came in any order. Source: Shockwave §5.
+func (p *Predictor) count() {
+	n := float64(p.epochs)
+	prior := n / float64(len(p.regimes))
+	for i := range p.regimes {
+		r := &p.regimes[i]
+		r.Expected = n * (prior + float64(r.Seen)) / (n + float64(p.seen))
+	}
+}
+
+// persist expects no regime after the present one, as schedulers do that go by
+// the latest throughput. Source: Shockwave §5.
+func (p *Predictor) persist() {
+	for i := range p.regimes {
+		r := &p.regimes[i]
+		r.Expected = float64(r.Seen)
+		if i == p.present {
+			r.Expected += float64(p.epochs - p.seen)
+		}
+	}
+}

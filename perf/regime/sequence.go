@@ -1,0 +1,55 @@
+package regime
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// Sequence returns the batch sizes of the regimes that a job may have, in their
+// order: what is known before it runs. It starts with first (samples in total).
+// Under GNS it doubles as long as limit allows; under Accordion it alternates
+// between first and limit for at most most regimes, because that rule itself
+// sets no bound. A static job has one regime, and a job with given regimes those,
+// whose epochs need no prediction. It returns an error for a schedule that counts
+// no epochs or is not valid, a batch size that is not positive, and no regimes.
+// Source: Shockwave §5.
+func Sequence(s *job.BatchSchedule, first, limit, most int) ([]int, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("regime: %w", err)
+	}
+	if s.Mode == job.Given {
+		return given(s.Regimes), nil
+	}
+	switch {
+	case s.Mode == job.Unscheduled:
+		return nil, errors.New("regime: job counts no epochs, want one with a schedule")
+	case first < 1:
+		return nil, fmt.Errorf("regime: first batch size %d, want at least 1", first)
+	case s.Mode == job.Accordion && most < 1:
+		return nil, fmt.Errorf("regime: at most %d regimes, want at least 1", most)
+	}
+	sizes := []int{first}
+	switch s.Mode {
+	case job.GNS:
+		for b := first; b <= limit/2; b *= 2 {
+			sizes = append(sizes, 2*b)
+		}
+	case job.Accordion:
+		for i := 1; i < most && first < limit; i++ {
+			sizes = append(sizes, [2]int{first, limit}[i%2])
+		}
+	case job.Unscheduled, job.Static, job.Given:
+	}
+	return sizes, nil
+}
+
+func given(regimes []job.Regime) []int {
+	var sizes []int
+	for _, r := range regimes {
+		sizes = append(sizes, r.BatchSize)
+	}
+	return slices.Compact(sizes)
+}

@@ -1,0 +1,189 @@
+package pollux_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/pollux"
+)
+
+// gpus returns the GPUs that jobs get, in order.
+func gpus(plan *policy.Plan) []int {
+	all := make([]int, len(plan.Jobs))
+	for i := range plan.Jobs {
+		all[i] = plan.Jobs[i].Allocation.GPUs
+	}
+	return all
+}
+
+// §4.2: "SPEEDUP is the factor of goodput improvement using a given allocation over
+// using a fair-resource allocation": where all jobs are alike, the fairest has each on an
+// exclusive 1/J of the cluster, and a speedup of 1.
+func TestEqualJobsHaveFairShares(t *testing.T) {
+	s := snapshot(fleet(t, shape{"v100", 4, 4}))
+	for i := range 4 {
+		s.Jobs = append(s.Jobs, waiting(job.ID(fmt.Sprint(i)), linear()))
+	}
+	plan := mustPlan(t, fresh(t, nil), s)
+	for i, n := range gpus(plan) {
+		if n != 4 {
+			t.Errorf("job %d gets %d GPUs, want its share of 4", i, n)
+		}
+		if why := plan.Jobs[i].Why; why.Kind != policy.Started || why.Value != 1 {
+			t.Errorf("job %d: %v with speedup %v, want started with 1", i, why.Kind, why.Value)
+		}
+	}
+}
+
+// §4.2: "smaller values of p enforce greater fairness": the least speedup is no less.
+// One job scales up to all GPUs, the other only to half as fast as they are many.
+func TestSmallerExponentIsFairer(t *testing.T) {
+	least := func(p float64) float64 {
+		half := linear()
+		for i := range half.speed {
+			half.speed[i] = 1 + 0.1*float64(i)
+		}
+		half.speed[0] = 0
+		s := snapshot(fleet(t, shape{"v100", 2, 4}), waiting("a", linear()), waiting("b", half))
+		plan := mustPlan(t, fresh(t, func(o *pollux.Options) { o.P = p }), s)
+		return min(plan.Jobs[0].Why.Value, plan.Jobs[1].Why.Value)
+	}
+	fair, greedy := least(-10), least(1)
+	if fair <= greedy {
+		t.Errorf("least speedup %v with p=-10 and %v with p=1, want more", fair, greedy)
+	}
+}
+
+// §4.2: REALLOC_FACTOR "linearly scales down": a job that restarted often in its short
+// life does not move for twice the speed, an old one that never did does.
+func TestRestartsAreWeighed(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		restarts int
+		want     int
+	}{{"never restarted", 0, 4}, {"restarted for half its life", 60, 2}} {
+		t.Run(test.name, func(t *testing.T) {
+			s := snapshot(fleet(t, shape{"v100", 1, 4}), waiting("a", linear(), func(j *policy.Job) {
+				j.Spec.RestartOverhead, j.Restarts, j.FirstStarted = 30*time.Second, test.restarts, epoch.Add(-time.Hour)
+				j.Phase, j.Allocation = job.Running, cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "v100"}}
+				j.Placement = cluster.Placement{{Node: "v100-00", Resources: cluster.Resources{GPUs: 2}}}
+			}))
+			if got := gpus(mustPlan(t, fresh(t, nil), s)); got[0] != test.want {
+				t.Errorf("%d GPUs, want %d", got[0], test.want)
+			}
+		})
+	}
+}
+
+// §4.1: "each job is at most scaled up to twice the maximum number of GPUs it has been
+// allocated in its lifetime": a new job, alone on 64 GPUs, doubles from one.
+func TestNewJobDoubles(t *testing.T) {
+	s := snapshot(fleet(t, shape{"v100", 16, 4}), waiting("a", linear(), func(j *policy.Job) { j.Status.MaxGPUs = 0 }))
+	p := fresh(t, nil)
+	for _, most := range []int{1, 2, 4, 8, 16, 32, 64} {
+		plan := mustPlan(t, p, s)
+		if got := gpus(plan)[0]; got > most || got <= most/2 {
+			t.Errorf("%d GPUs, want at most %d and more than before", got, most)
+		}
+		s = next(s, plan)
+	}
+}
+
+// §4.2.1: "at most one distributed job is allocated to each node". Jobs that scale
+// badly beyond a node and jobs that scale, in more numbers than nodes, over some rounds.
+func TestInterferenceIsAvoided(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := snapshot(fleet(t, shape{"v100", rapid.IntRange(1, 5).Draw(rt, "nodes"), 4}))
+		for i := range rapid.IntRange(1, 6).Draw(rt, "jobs") {
+			m := linear()
+			m.alone = rapid.SampledFrom([]float64{1, 1.5, 3}).Draw(rt, "alone")
+			s.Jobs = append(s.Jobs, waiting(job.ID(fmt.Sprint(i)), m))
+		}
+		p := fresh(t, func(o *pollux.Options) { o.Population, o.Generations = 10, 5 })
+		for range 4 {
+			plan, distributed := mustPlan(t, p, s), make(map[cluster.NodeID]int)
+			for i := range plan.Jobs {
+				for _, share := range plan.Jobs[i].Placement {
+					if len(plan.Jobs[i].Placement) > 1 {
+						distributed[share.Node]++
+					}
+				}
+			}
+			for node, n := range distributed {
+				if n > 1 {
+					rt.Fatalf("node %s has %d distributed jobs", node, n)
+				}
+			}
+			s = next(s, plan)
+		}
+	})
+}
+
+// Sia §3.5.2: Pollux "treats heterogeneous hardware as homogeneous": how fast the types
+// that a job did not begin on are changes nothing.
+func TestTypesAreAllTheSame(t *testing.T) {
+	place := func(factor float64) string {
+		s := snapshot(fleet(t, shape{"t4", 2, 4}, shape{"a100", 1, 8}))
+		for i := range 10 {
+			m := linear()
+			m.faster = map[cluster.GPUType]float64{"a100": factor}
+			s.Jobs = append(s.Jobs, waiting(job.ID(fmt.Sprint(i)), m, func(j *policy.Job) { j.Spec.MaxGPUs = 1 }))
+		}
+		text := ""
+		for _, d := range mustPlan(t, fresh(t, nil), s).Jobs {
+			text += fmt.Sprint(d.Placement)
+		}
+		return text
+	}
+	if same, faster := place(1), place(10); same != faster {
+		t.Errorf("placed %s\nand where the other type is ten times as fast %s", same, faster)
+	}
+}
+
+// Sia §3.4.3: a job on more than one GPU type is left the one with the most of its GPUs.
+// Alone on two types it wants as many as the smaller type has, and mostly mixes them.
+func TestJobHasOneType(t *testing.T) {
+	idle := 0
+	for seed := range uint64(8) {
+		s := snapshot(fleet(t, shape{"t4", 2, 4}, shape{"a100", 1, 8}), waiting("a", linear()))
+		plan := mustPlan(t, fresh(t, func(o *pollux.Options) { o.Seed = seed }), s) // which checks it
+		idle += 8 - gpus(plan)[0]
+	}
+	if idle == 0 {
+		t.Error("no GPU is idle in eight searches, want some: the search does not know of types")
+	}
+}
+
+// More jobs than GPUs: all GPUs are in use, and who waits does so for want of one.
+func TestNobodyWaitsBesideIdleGPUs(t *testing.T) {
+	s := snapshot(fleet(t, shape{"v100", 2, 2}))
+	for i := range 7 {
+		s.Jobs = append(s.Jobs, waiting(job.ID(fmt.Sprint(i)), linear()))
+	}
+	plan, used := mustPlan(t, fresh(t, nil), s), 0
+	for i := range plan.Jobs {
+		d := &plan.Jobs[i]
+		used += d.Allocation.GPUs
+		if d.Allocation.IsZero() && d.Why != (policy.Reason{Kind: policy.WaitNoCapacity, Config: cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}, Limit: 1}) {
+			t.Errorf("job %d: %+v, want to wait for a GPU", i, d.Why)
+		}
+	}
+	if used != 4 {
+		t.Errorf("%d GPUs in use, want 4", used)
+	}
+}
+
+// A job that came this moment has a restart factor of 0, so the search sees no use in
+// starting it: it starts all the same.
+func TestNewJobStartsAtOnce(t *testing.T) {
+	s := snapshot(fleet(t, shape{"v100", 1, 4}), waiting("a", nil, func(j *policy.Job) { j.Submitted, j.Status.MaxGPUs = epoch, 0 }))
+	if got := gpus(mustPlan(t, fresh(t, nil), s)); got[0] != 1 {
+		t.Errorf("%d GPUs, want 1", got[0])
+	}
+}

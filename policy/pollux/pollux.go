@@ -1,0 +1,124 @@
+package pollux
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/opt/genetic"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A Policy is Pollux. It keeps what it believes of jobs, and the matrices of the last
+// round, from which the search goes on. It is not safe for concurrent use. Make one with
+// New.
+type Policy struct {
+	o       Options
+	cluster *cluster.Cluster
+	slots   []slot
+	beliefs map[job.ID]*belief
+	matrix  [][]int  // the last population
+	rows    []job.ID // of its matrices
+}
+
+// New returns a Pollux policy, or an error that joins all complaints about o.
+func New(o Options) (*Policy, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("pollux: %w", err)
+	}
+	return &Policy{o: o, beliefs: make(map[job.ID]*belief)}, nil
+}
+
+// Plan implements policy.Policy. It takes time in proportion to population,
+// generations, jobs and virtual nodes. The only error is that of ctx, before it begins.
+func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("pollux: round %d: %w", s.Round, err)
+	}
+	p.meet(s.Cluster)
+	r := p.newRound(s)
+	r.pin()    // 1. what may not be taken from anyone
+	r.lineUp() // 2. everyone else has a row
+	if len(r.seats) > 0 {
+		best := r.search(ctx) // 3. GPUs by job and virtual node
+		r.trim(best)          // 4. one GPU type a job
+		r.start(best)         // 5. nobody waits beside idle GPUs
+		r.decide(best)        // 6. placements, with reasons
+	}
+	p.forget(s)
+	return r.plan, nil
+}
+
+// meet takes up a new cluster, for which the matrices of the old one say nothing.
+func (p *Policy) meet(c *cluster.Cluster) {
+	if p.cluster == c {
+		return
+	}
+	p.cluster, p.slots, p.matrix, p.rows = c, cut(c), nil, nil
+	for _, b := range p.beliefs {
+		b.granted = nil
+	}
+}
+
+// believe returns what is believed of a job.
+func (p *Policy) believe(s *policy.Snapshot, j *policy.Job) *belief {
+	b := p.beliefs[j.ID]
+	if b == nil {
+		b = &belief{}
+		p.beliefs[j.ID] = b
+	}
+	b.refresh(j, s.Cluster.Types())
+	b.seen = s.Round
+	return b
+}
+
+// forget drops what was believed of jobs that are gone.
+func (p *Policy) forget(s *policy.Snapshot) {
+	for id, b := range p.beliefs {
+		if b.seen != s.Round {
+			delete(p.beliefs, id)
+		}
+	}
+}
+
+// search returns the fittest matrix found, and keeps the population.
+func (r *round) search(ctx context.Context) []int {
+	p := r.p
+	problem := &genetic.Problem{Rows: len(r.seats), Most: r.free, Mutate: r.mutate, Repair: r.repair, Fitness: r.fitness}
+	source := rng.Stream(p.o.Seed, fmt.Sprintf("pollux/%d", r.s.Round))
+	o := genetic.Options{Population: p.o.Population, Generations: p.o.Generations, Patience: p.o.Patience}
+	found := genetic.Search(ctx, problem, r.beginning(), o, source)
+	p.matrix, p.rows = found.Population, p.rows[:0]
+	for _, t := range r.seats {
+		p.rows = append(p.rows, t.job.ID)
+	}
+	r.plan.Stats = policy.Stats{Iterations: found.Evaluated, Objective: found.Fitness, Interrupted: found.Interrupted}
+	return slices.Clone(found.Population[0])
+}
+
+// beginning returns what the jobs hold, and the last population, with the rows of jobs
+// that are still there. Source: Pollux §4.2.1.
+func (r *round) beginning() [][]int {
+	n := len(r.slots)
+	at := make(map[job.ID]int, len(r.p.rows))
+	for i, id := range r.p.rows {
+		at[id] = i
+	}
+	all := [][]int{make([]int, 0, len(r.seats)*n)}
+	for _, t := range r.seats {
+		all[0] = append(all[0], t.base...)
+	}
+	for _, old := range r.p.matrix[:min(len(r.p.matrix), r.p.o.Population-1)] {
+		x := make([]int, len(r.seats)*n)
+		for i, t := range r.seats {
+			if k, ok := at[t.job.ID]; ok {
+				copy(x[i*n:(i+1)*n], old[k*n:(k+1)*n])
+			}
+		}
+		all = append(all, x)
+	}
+	return all
+}

@@ -1,0 +1,191 @@
+package pollux
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A round is a plan in the making.
+type round struct {
+	p     *Policy
+	s     *policy.Snapshot
+	plan  *policy.Plan
+	types []cluster.TypeInfo
+	slots []slot
+	free  []int   // by slot: GPUs that are neither pinned nor reserved
+	seats []*seat // by attained service
+	room  []int   // of repair, by slot: GPUs left
+	owner []bool  // of repair, by slot: a distributed job is there
+	order []int   // of repair: slots at random
+}
+
+// A seat is a row of the matrix: a job that the search decides about.
+type seat struct {
+	job    *policy.Job
+	index  int // in the snapshot
+	belief *belief
+	usable []bool  // by GPU type
+	most   int     // GPUs that it may have in this round
+	gang   bool    // not any number of GPUs will do
+	fair   float64 // goodput of its fair share
+	factor float64 // of a restart
+	base   []int   // GPUs that it holds, by slot
+}
+
+func (p *Policy) newRound(s *policy.Snapshot) *round {
+	n := len(p.slots)
+	r := &round{
+		p: p, s: s, types: s.Cluster.Types(), slots: p.slots, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))},
+		free: make([]int, n), room: make([]int, n), owner: make([]bool, n), order: make([]int, n),
+	}
+	for i, at := range p.slots {
+		r.free[i], r.order[i] = at.gpus, i
+	}
+	return r
+}
+
+// lineUp makes a row for every job without a decision, those with the least attained
+// GPU service first.
+func (r *round) lineUp() {
+	jobs := 0
+	for i, j := range r.s.Jobs {
+		if j.Phase != job.Profiling {
+			jobs++
+		}
+		if r.plan.Jobs[i].Why.Kind != policy.Unexplained {
+			continue
+		}
+		t := &seat{job: j, index: i, gang: isGang(j, r.types)}
+		if t.usable = r.usable(j); !slices.Contains(t.usable, true) {
+			r.plan.Jobs[i].Why = policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: max(1, j.GPUs, j.MinGPUs)}}
+			continue
+		}
+		r.seats = append(r.seats, t)
+	}
+	slices.SortStableFunc(r.seats, func(a, b *seat) int {
+		return cmp.Compare(a.job.AttainedGPUService(r.s.Now), b.job.AttainedGPUService(r.s.Now))
+	})
+	left := slices.Clone(r.free)
+	for _, t := range r.seats {
+		j := t.job
+		t.belief = r.p.believe(r.s, j)
+		t.most = r.most(j)
+		t.fair = r.fairShare(t, jobs)
+		t.factor = reallocFactor(j.Age(r.s.Now), j.Restarts, j.RestartOverhead)
+		t.base = r.base(t, left)
+	}
+}
+
+// isGang reports whether a job runs on some numbers of GPUs only.
+func isGang(j *policy.Job, types []cluster.TypeInfo) bool {
+	return !j.Adaptivity.Has(job.GPUCount) ||
+		slices.ContainsFunc(types, func(t cluster.TypeInfo) bool { return j.Min(t.Type) > 1 || j.ReplicaGPUs(t.Type) > 1 })
+}
+
+// usable says by GPU type whether a job could have its least GPUs there.
+func (r *round) usable(j *policy.Job) []bool {
+	all := make([]bool, len(r.types))
+	for k, t := range r.types {
+		n := least(j, t.Type)
+		all[k] = j.Eligible(t.Type) && j.KeepsType(t.Type) && n <= t.GPUs && n%j.ReplicaGPUs(t.Type) == 0 &&
+			(!j.Adaptivity.Has(job.GPUCount) || j.Spec.MaxGPUs == 0 || n <= j.Spec.MaxGPUs)
+	}
+	return all
+}
+
+// least returns the fewest GPUs of a type that a job runs on, in whole replicas.
+func least(j *policy.Job, t cluster.GPUType) int {
+	if !j.Adaptivity.Has(job.GPUCount) {
+		return max(1, j.GPUs)
+	}
+	p := j.ReplicaGPUs(t)
+	return (max(1, j.Min(t)) + p - 1) / p * p
+}
+
+// most returns the most GPUs that a job may have: Growth times the most it ever had, and
+// no more than the smallest GPU type has. Its least it may always have.
+// Source: Pollux §4.1, "Prior-driven exploration".
+func (r *round) most(j *policy.Job) int {
+	n := int(r.p.o.Growth * float64(max(j.Status.MaxGPUs, j.Allocation.GPUs)))
+	if j.Spec.MaxGPUs > 0 {
+		n = min(n, j.Spec.MaxGPUs)
+	}
+	if l := j.BatchLimits(); l.Max > 0 && j.Adaptivity.Has(job.BatchSizes) {
+		n = min(n, l.Max/max(1, l.LocalMin)*j.ReplicaGPUs(firstType(j, r.types)))
+	}
+	for _, t := range r.types {
+		n = min(n, t.GPUs)
+	}
+	return max(1, n)
+}
+
+// fairShare returns the goodput of a job with an exclusive 1/J of the cluster's GPUs, on
+// as few virtual nodes as hold them. Source: Pollux §4.2.
+func (r *round) fairShare(t *seat, jobs int) float64 {
+	gpus := max(1, (r.s.Cluster.GPUs()+jobs-1)/jobs)
+	if t.job.Spec.MaxGPUs > 0 {
+		gpus = max(1, min(gpus, t.job.Spec.MaxGPUs))
+	}
+	for ; gpus > 1; gpus /= 2 { // its largest batch may not feed so many
+		nodes := (gpus + r.slots[0].gpus - 1) / r.slots[0].gpus
+		if g := t.belief.at(t.job, nodes, gpus); g > 0 {
+			return g
+		}
+	}
+	return max(t.belief.at(t.job, 1, 1), math.SmallestNonzeroFloat32)
+}
+
+// base returns what a job holds by slot, as it was granted if that is where it is.
+func (r *round) base(t *seat, left []int) []int {
+	row := make([]int, len(r.slots))
+	if !t.job.Holding() {
+		return row
+	}
+	if b := t.belief; b.granted != nil && r.placement(b.granted).SameGPUs(t.job.Placement) {
+		return slices.Clone(b.granted)
+	}
+	r.lay(row, t.job.Placement, left)
+	return row
+}
+
+// speedup returns SPEEDUP_j of GPUs on virtual nodes. Source: Pollux §4.2.
+func (t *seat) speedup(nodes, gpus int) float64 { return t.belief.at(t.job, nodes, gpus) / t.fair }
+
+// shape returns the virtual nodes and GPUs of a job's row, and whether it is other GPUs
+// than those it holds.
+func (r *round) shape(t *seat, row []int) (nodes, gpus int, moved bool) {
+	more := 0
+	for i, v := range row {
+		if v > 0 {
+			nodes++
+			gpus += v
+		}
+		if more += v - t.base[i]; r.slots[i].last {
+			moved = moved || more != 0
+			more = 0
+		}
+	}
+	return nodes, gpus, moved
+}
+
+// starved is added to every speedup, so that none is zero (public code).
+const starved = 1e-3
+
+// fitness returns the power mean of the speedups. Source: Pollux §4.2.
+func (r *round) fitness(x []int) float64 {
+	n, sum := len(r.slots), 0.0
+	for i, t := range r.seats {
+		nodes, gpus, moved := r.shape(t, x[i*n:(i+1)*n])
+		v := t.speedup(nodes, gpus)
+		if moved {
+			v *= t.factor
+		}
+		sum += math.Pow(v+starved, r.p.o.P)
+	}
+	return math.Pow(sum/float64(len(r.seats)), 1/r.p.o.P)
+}
