@@ -19,7 +19,7 @@
 // and the rest of the others' GPUs stays idle.
 //
 // A job's speed is that on one GPU type, whichever it gets: the first it ever ran on,
-// "the first seen wins", as in the public simulator. Nothing is profiled before.
+// as in the public simulator, where the first profile seen wins. Nothing is profiled before.
 //
 // Where the paper leaves it open, the public code's way is taken: jobs are served by
 // attained service where a node has too few GPUs, every speedup has 0.001 added, so that
@@ -28,7 +28,7 @@
 //
 // Deviation: mutation is the public code's (rows return to what the job has, elements
 // become zero, free GPUs are given out), not the paper's (each element is redrawn with
-// probability 1/N), because the published figures come from it.
+// probability 1/N), because published figures were made with code of that kind.
 //
 // Deviation: the number of nodes is no second objective, because the cluster's size is
 // given.

@@ -22,9 +22,8 @@ func gpus(plan *policy.Plan) []int {
 	return all
 }
 
-// §4.2: "SPEEDUP is the factor of goodput improvement using a given allocation over
-// using a fair-resource allocation": where all jobs are alike, the fairest has each on an
-// exclusive 1/J of the cluster, and a speedup of 1.
+// §4.2: a speedup is goodput over that of a fair share. Where all jobs are alike, the
+// fairest has each on an exclusive 1/J of the cluster, and a speedup of 1.
 func TestEqualJobsHaveFairShares(t *testing.T) {
 	s := snapshot(fleet(t, shape{"v100", 4, 4}))
 	for i := range 4 {
@@ -41,7 +40,7 @@ func TestEqualJobsHaveFairShares(t *testing.T) {
 	}
 }
 
-// §4.2: "smaller values of p enforce greater fairness": the least speedup is no less.
+// §4.2: a smaller p is fairer: the least speedup is greater.
 // One job scales up to all GPUs, the other only to half as fast as they are many.
 func TestSmallerExponentIsFairer(t *testing.T) {
 	least := func(p float64) float64 {
@@ -60,7 +59,7 @@ func TestSmallerExponentIsFairer(t *testing.T) {
 	}
 }
 
-// §4.2: REALLOC_FACTOR "linearly scales down": a job that restarted often in its short
+// §4.2: REALLOC_FACTOR discounts a change of GPUs: a job that restarted often in its short
 // life does not move for twice the speed, an old one that never did does.
 func TestRestartsAreWeighed(t *testing.T) {
 	for _, test := range []struct {
@@ -81,8 +80,8 @@ func TestRestartsAreWeighed(t *testing.T) {
 	}
 }
 
-// §4.1: "each job is at most scaled up to twice the maximum number of GPUs it has been
-// allocated in its lifetime": a new job, alone on 64 GPUs, doubles from one.
+// §4.1: a job has at most twice the most GPUs it ever had: a new one, alone on 64, doubles
+// from one.
 func TestNewJobDoubles(t *testing.T) {
 	s := snapshot(fleet(t, shape{"v100", 16, 4}), waiting("a", linear(), func(j *policy.Job) { j.Status.MaxGPUs = 0 }))
 	p := fresh(t, nil)
@@ -95,7 +94,7 @@ func TestNewJobDoubles(t *testing.T) {
 	}
 }
 
-// §4.2.1: "at most one distributed job is allocated to each node". Jobs that scale
+// §4.2.1: at most one distributed job is on a node. Jobs that scale
 // badly beyond a node and jobs that scale, in more numbers than nodes, over some rounds.
 func TestInterferenceIsAvoided(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

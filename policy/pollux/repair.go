@@ -97,7 +97,7 @@ func (r *round) keepTypes(t *seat, row []int) {
 }
 
 // avoid takes a distributed job off virtual nodes on which there is another.
-// Source: Pollux §4.2.1, "Interference avoidance".
+// Source: Pollux §4.2.1.
 func (r *round) avoid(row []int) {
 	if !distributed(row) {
 		return

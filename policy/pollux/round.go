@@ -109,7 +109,7 @@ func least(j *policy.Job, t cluster.GPUType) int {
 
 // most returns the most GPUs that a job may have: Growth times the most it ever had, and
 // no more than the smallest GPU type has. Its least it may always have.
-// Source: Pollux §4.1, "Prior-driven exploration".
+// Source: Pollux §4.1.
 func (r *round) most(j *policy.Job) int {
 	n := int(r.p.o.Growth * float64(max(j.Status.MaxGPUs, j.Allocation.GPUs)))
 	if j.Spec.MaxGPUs > 0 {
