@@ -64,7 +64,7 @@ func each(a *cluster.Allocation) cluster.Resources {
 // firstFit returns where an allocation fits.
 func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Resources) ([]shares.Slot, bool) {
 	nodes := p.packing.nodes
-	if held := p.packing.held(j); j.Placement.GPUs() == a.GPUs && j.Allocation.GPUType == a.GPUType && nodes.Fits(held, per) {
+	if held := p.packing.held(j); len(held) > 0 && j.Placement.GPUs() == a.GPUs && j.Allocation.GPUType == a.GPUType && nodes.Fits(held, per) {
 		return held, true
 	}
 	want := refusal{a.GPUType, cluster.Resources{GPUs: a.GPUs, CPUs: a.CPUs, Memory: a.Memory}}

@@ -252,9 +252,6 @@ func worth(tenants []tenant) (all, first float64) {
 
 // forget takes the rows of jobs that no longer run out of the policy.
 func (p *Policy) forget() {
-	if len(p.rows) == len(p.tenants) {
-		return
-	}
 	for id, r := range p.rows {
 		if r.seen != p.round {
 			delete(p.rows, id)
