@@ -12,7 +12,7 @@ import (
 // may not be preempted, and so has no row.
 func TestPlan_forgets_jobs_that_left_while_others_came(t *testing.T) {
 	s := &policy.Snapshot{Now: epoch, Length: time.Minute, Cluster: servers(t, 1, 24), Jobs: []*policy.Job{
-		run(t, "a", "res18", 2), run(t, "b", "alexnet", 2), run(t, "m", "m5", 2),
+		run(t, "a", "res18", 2), run(t, "b", "res18", 2), run(t, "m", "res18", 2),
 	}}
 	old := fresh(t, nil)
 	mustPlan(t, old, s)
