@@ -10,7 +10,8 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A Model predicts one job's speed.
+// A Model predicts one job's speed. Models are told apart by ==, so that what was
+// found from one can be kept: implementations are comparable, most of them pointers.
 type Model interface {
 	// Throughput returns samples per second on an allocation at a batch size;
 	// 0 if the job does not run so.

@@ -41,7 +41,7 @@ type Solution struct {
 	Bound      float64     // no feasible x has more
 	Prices     []float64   // of the kinds: what one more of its capacity would add to the objective
 	Iterations int         // of the path to the answer
-	Feasible   bool        // x keeps all rows, to a relative 1e-6
+	Feasible   bool        // a point inside all rows was found to start from, and the path stays inside
 	Converged  bool        // it is the point asked for; else the iterations ended first
 }
 

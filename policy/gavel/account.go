@@ -70,8 +70,11 @@ func (p *Policy) read(a *account, j *policy.Job, r *queue.Round) bool {
 			rate[t] = 1
 		case rate[t] == 0:
 			size[t] = 0
-		case !p.o.Perf:
-			rate[t] = 1
+		}
+	}
+	for t, most := 0, slices.Max(rate); t < len(rate) && !p.o.Perf; t++ {
+		if size[t] > 0 {
+			rate[t] = most
 		}
 	}
 	changed := !slices.Equal(a.size, size) || !slices.Equal(a.rate, rate)

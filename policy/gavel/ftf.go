@@ -75,7 +75,7 @@ func (p *Policy) ftf(s *policy.Snapshot) {
 		}
 	}
 	g, _ := p.fairProgram(s, high)
-	p.take(p.level(g), -1)
+	p.take(p.level(g))
 	p.found.objective, p.found.bound = high, low
 	p.found.prices = nil // they are of the level, not of ρ
 }

@@ -12,7 +12,6 @@ type solution struct {
 	objective, bound float64
 	prices           []float64 // of a GPU of each type, in units of the objective
 	iterations       int
-	sign             float64 // 1: more is better; -1: less is; 0: no program was solved
 }
 
 // solve finds the time fractions of all jobs.
@@ -62,7 +61,7 @@ func (p *Policy) maxMin() {
 			g.Items[i].Least = p.equal(a) * a.weight() / most
 		}
 	}
-	p.take(p.level(g), 1)
+	p.take(p.level(g))
 }
 
 // sum maximises the sum of throughputs in steps per second, whatever a step is.
@@ -72,7 +71,7 @@ func (p *Policy) sum() {
 	for i, a := range p.active {
 		g.Items[i].Gain = a.rate
 	}
-	p.take(p.best(g), 1)
+	p.take(p.best(g))
 }
 
 // makespan ends the last job earliest: every job does the same part of what it has
@@ -85,8 +84,9 @@ func (p *Policy) makespan() {
 		p.bisect(g, out)
 		return
 	}
-	p.take(out, 1)
-	p.found.objective, p.found.bound, p.found.sign = inverse(out.Level), inverse(out.Bound), -1
+	p.take(out)
+	p.found.objective, p.found.bound = inverse(out.Level), inverse(out.Bound)
+	p.found.prices = nil // those of the level, not of seconds
 }
 
 // work is a program in which a job needs to do all that it has left in a second.
@@ -101,13 +101,13 @@ func (p *Policy) work() *central.Program {
 }
 
 // take hands the fractions out.
-func (p *Policy) take(out *central.Solution, sign float64) {
+func (p *Policy) take(out *central.Solution) {
 	for i, a := range p.active {
 		for t, x := range out.X[i] {
 			a.x[t] = math.Min(1, math.Max(0, x))
 		}
 	}
-	p.found.objective, p.found.bound, p.found.sign = out.Objective, out.Bound, sign
+	p.found.objective, p.found.bound = out.Objective, out.Bound
 	p.found.prices = out.Prices
 	p.found.iterations += out.Iterations
 }

@@ -134,6 +134,6 @@ func (p *Policy) bisect(g *central.Program, best *central.Solution) {
 	if !last.Feasible { // longer than the bisection can reach
 		last = best
 	}
-	p.take(last, -1)
+	p.take(last)
 	p.found.objective, p.found.bound, p.found.prices = high, inverse(best.Bound), nil
 }

@@ -48,7 +48,8 @@ func Volume() Order {
 
 // DominantShare returns the order of dominant resource fairness: the largest share
 // of the cluster's GPUs, CPUs or memory that the job's user would have with it,
-// after the user's jobs before it, each at its best demand. Users so fill up
+// after the user's jobs before it and those that nobody may preempt, each at its best
+// demand. Users so fill up
 // evenly. A job without a user is a user of its own. The order adds up demands
 // as it is asked about the jobs of a snapshot one after another: make one for each
 // policy. Source: DRF §4.1 (progressive filling), used as in Synergy §5.7.
@@ -61,16 +62,24 @@ func DominantShare() Order {
 		if s != of {
 			of, all = s, total(s.Cluster)
 			clear(users)
+			for _, other := range s.Jobs { // they do not stand in line
+				if other.User != "" && (other.NonPreemptive && other.Holding() || !other.Reservation.IsZero()) {
+					users[other.User] = plus(users[other.User], known.of(s, other))
+				}
+			}
 		}
 		has := known.of(s, j)
 		if j.User != "" {
-			before := users[j.User]
-			has.GPUs, has.CPUs, has.Memory = has.GPUs+before.GPUs, has.CPUs+before.CPUs, has.Memory+before.Memory
+			has = plus(users[j.User], has)
 			users[j.User] = has
 		}
 		gpus, cpus, memory := shares(all, has)
 		return max(gpus, cpus, memory)
 	}
+}
+
+func plus(a, b cluster.Resources) cluster.Resources {
+	return cluster.Resources{GPUs: a.GPUs + b.GPUs, CPUs: a.CPUs + b.CPUs, Memory: a.Memory + b.Memory}
 }
 
 // demands remembers what Demand said of jobs.

@@ -26,7 +26,7 @@ type Options struct {
 	// Gate, if not nil, is shown every grant of GPUs before it is made, in the
 	// order in which they are: job i of the snapshot is to get a. It may change
 	// a's CPUs and memory. Where it returns false a job in line is passed over in
-	// this round; to what is pinned or reserved it cannot say no.
+	// this round; to what is pinned, reserved or goes on running it cannot say no.
 	Gate func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
 }
 
