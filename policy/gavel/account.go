@@ -72,7 +72,7 @@ func (p *Policy) read(a *account, j *policy.Job, r *queue.Round) bool {
 			size[t] = 0
 		}
 	}
-	for t, most := 0, slices.Max(rate); t < len(rate) && !p.o.Perf; t++ {
+	for t, most := 0, highest(rate); t < len(rate) && !p.o.Perf; t++ {
 		if size[t] > 0 {
 			rate[t] = most
 		}
@@ -88,7 +88,10 @@ func (a *account) left() float64 {
 }
 
 // fastest returns the highest of the job's throughputs, steps per second.
-func (a *account) fastest() float64 { return slices.Max(a.rate) }
+func (a *account) fastest() float64 { return highest(a.rate) }
+
+// highest returns the highest rate, 0 where every GPU is away.
+func highest(rate []float64) float64 { return slices.Max(append([]float64{0}, rate...)) }
 
 // settle books what the jobs had of the last round.
 func (p *Policy) settle(s *policy.Snapshot) {

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -25,7 +26,7 @@ const rounds = 6
 //     report and lose nodes, once allocations without CPUs have their share;
 //   - the same snapshots, in order, give the same bytes;
 //   - the snapshot is not modified;
-//   - no jobs, and a cancelled context, are answered and do not panic.
+//   - no jobs, no nodes, and a cancelled context are answered and do not panic.
 func Run(t *testing.T, fresh func() policy.Policy) {
 	t.Helper()
 	t.Run("plans keep the rules", func(t *testing.T) {
@@ -43,6 +44,9 @@ func Run(t *testing.T, fresh func() policy.Policy) {
 		if err := policy.Check(s, p); err != nil {
 			t.Fatal(err)
 		}
+	})
+	t.Run("no nodes", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) { keepsRulesWithoutNodes(t, fresh()) })
 	})
 	t.Run("cancelled context", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) { cancelled(t, fresh()) })
@@ -81,6 +85,21 @@ func keepsRules(t *rapid.T, p policy.Policy) {
 		policy.FillProportional(s, plan)
 		if err := policy.Check(s, plan); err != nil {
 			t.Fatalf("round %d: %v\nsnapshot:\n%s\nplan:\n%s", s.Round, err, before, describePlan(plan))
+		}
+		w.Advance(t, plan)
+	}
+}
+
+// keepsRulesWithoutNodes fails every node after a round, and then repairs them.
+func keepsRulesWithoutNodes(t *rapid.T, p policy.Policy) {
+	w := NewWorld(t)
+	for _, failed := range []bool{false, true, false} {
+		w.failNodes(func(cluster.NodeID) bool { return failed })
+		s := w.Snapshot()
+		plan := mustPlan(t, p, s)
+		policy.FillProportional(s, plan)
+		if err := policy.Check(s, plan); err != nil {
+			t.Fatalf("every node failed, %t: %v", failed, err)
 		}
 		w.Advance(t, plan)
 	}

@@ -228,15 +228,20 @@ func (w *World) live(t *rapid.T, j *policy.Job) *policy.Job {
 	return &row
 }
 
-// changeNodes fails a node, under whatever runs there, or repairs all.
+// changeNodes fails a node, or repairs all.
 func (w *World) changeNodes(t *rapid.T) {
 	gone := cluster.NodeID("")
 	if nodes := w.all.Nodes(); len(nodes) > 1 && rapid.Bool().Draw(t, "a node fails") {
 		gone = nodes[rapid.IntRange(0, len(nodes)-1).Draw(t, "which")].ID
 	}
-	w.cluster = w.all.Without(func(id cluster.NodeID) bool { return id == gone })
+	w.failNodes(func(id cluster.NodeID) bool { return id == gone })
+}
+
+// failNodes fails some nodes, under whatever runs there, and repairs the others.
+func (w *World) failNodes(failed func(cluster.NodeID) bool) {
+	w.cluster = w.all.Without(failed)
 	for i, j := range w.jobs {
-		if slices.ContainsFunc(j.Placement, func(s cluster.Share) bool { return s.Node == gone }) {
+		if slices.ContainsFunc(j.Placement, func(s cluster.Share) bool { return failed(s.Node) }) {
 			row := *j
 			row.Phase, row.Allocation, row.Placement, row.Since = job.Waiting, cluster.Allocation{}, nil, w.Now()
 			w.jobs[i] = &row
