@@ -137,7 +137,7 @@ func (g *agent) count(w *World) {
 func (g *agent) run(w *World, a scheduler.Run) {
 	g.fixed, g.asked = a.Batch, nil
 	switch {
-	case a.Free || a.InPlace(g.alloc, g.placement):
+	case a.InPlace(g.alloc, g.placement) || a.Free && a.Allocation.Configuration == g.alloc.Configuration:
 		if !g.restoring && g.steps == nil {
 			g.measure(w) // as it was
 		}

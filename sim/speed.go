@@ -22,8 +22,8 @@ func (g *agent) tune() {
 		return
 	}
 	g.step, g.sync = step*g.slow, sync*g.slow
-	if fed := g.fed(g.alloc, g.batch.Local*g.replicas); fed > g.step {
-		g.step, g.sync = fed, 0
+	if fed := g.fed(g.alloc, g.batch.Local*g.replicas); fed > g.step-g.sync { // of a pass without exchange
+		g.step, g.sync = max(g.step, fed), max(0, g.step-fed)
 	}
 	g.rate = g.goodput()
 }
