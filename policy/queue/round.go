@@ -138,9 +138,11 @@ func (r *round) grant(i int) bool {
 }
 
 // give gives job i its gang on a type with room, if the gate lets it pass.
-func (r *round) give(i, t int) bool {
+func (r *round) give(i, t int) bool { return r.hand(i, t, gang(r.s.Jobs[i], &r.types[t])) }
+
+// hand gives job i an allocation of a type with room, if the gate lets it pass.
+func (r *round) hand(i, t int, a cluster.Allocation) bool {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
-	a := gang(j, &r.types[t])
 	if !r.passes(i, &a) {
 		d.Why = policy.Reason{Kind: policy.WaitHost, Config: a.Configuration, Value: a.CPUs, Limit: float64(a.Memory)}
 		return false

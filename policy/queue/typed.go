@@ -47,6 +47,15 @@ func (r *Round) Grant(i, t int) bool {
 	return r.r.give(i, t)
 }
 
+// GrantAs gives job i, about which nothing is decided, a configuration that it may
+// have of type t, and reports whether there is room.
+func (r *Round) GrantAs(i, t int, c cluster.Configuration) bool {
+	if r.r.free[t] < c.GPUs {
+		return false
+	}
+	return r.r.hand(i, t, host(r.r.s.Jobs[i], &r.r.types[t], c))
+}
+
 // Plan returns the plan as it is, for the caller to say why the others wait.
 func (r *Round) Plan() *policy.Plan { return r.r.plan }
 
