@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -80,7 +81,7 @@ func (t *thinker) shown(s *policy.Snapshot) {
 		_, good = s.Computed.(error)
 		want = "an error"
 	default:
-		good, want = s.Computed == last, fmt.Sprint(last)
+		good, want = s.Computed == last, strconv.Itoa(last)
 	}
 	if !good && t.err == nil {
 		t.err = fmt.Errorf("round %d: the background work of the plan before returned %v, want %s", s.Round, s.Computed, want)
