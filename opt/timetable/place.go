@@ -30,7 +30,7 @@ func place(p *Problem, pick []count) []Run {
 		}
 	}
 	slices.SortStableFunc(k.line, func(a, b int) int {
-		return cmp.Or(p.goesOn(b, pick[b])-p.goesOn(a, pick[a]), cmp.Compare(pick[b].rounds, pick[a].rounds), cmp.Compare(p.amount(b, pick[b]), p.amount(a, pick[a])))
+		return cmp.Compare(p.gain(b, pick[b].mode, 0), p.gain(a, pick[a].mode, 0))
 	})
 	for _, i := range k.line {
 		k.put(i, pick[i])
