@@ -103,6 +103,52 @@ func adaptive(id string) *policy.Job {
 	return &policy.Job{Spec: spec, Limits: &spec.Batch, Status: job.Status{Phase: job.Waiting, Submitted: time.Unix(1e9-3600, 0), MaxGPUs: 8}}
 }
 
+// holding returns a job that holds so many GPUs of node 1, of type v100.
+func holding(id string, gpus int) *policy.Job {
+	j := adaptive(id)
+	j.Phase, j.Allocation.Configuration = job.Running, cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "v100"}
+	j.Placement = cluster.Placement{{Node: "1", Resources: cluster.Resources{GPUs: gpus}}}
+	return j
+}
+
+// TestBase lays what two jobs hold of a node onto its virtual nodes, on which a third job
+// may be pinned: no virtual node carries more than it has.
+func TestBase(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		granted [2][]int
+		pinned  int
+		want    [2][]int
+	}{
+		{"as granted", [2][]int{{0, 0, 4}, {0, 4, 0}}, 0, [2][]int{{0, 0, 4}, {0, 4, 0}}},
+		{"one unknown", [2][]int{{0, 4, 0}, nil}, 0, [2][]int{{0, 4, 0}, {0, 0, 4}}},
+		{"one is pinned there", [2][]int{{0, 4, 0}, {0, 0, 2}}, 2, [2][]int{{0, 0, 4}, {0, 2, 0}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a, b, pinned := holding("a", 4), holding("b", 4-test.pinned), holding("pinned", test.pinned)
+			a.Since, b.Since = time.Unix(1e9-1, 0), time.Unix(1e9-60, 0) // so a has its row first
+			pinned.NonPreemptive = true
+			p, err := New(DefaultOptions())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &policy.Snapshot{Now: time.Unix(1e9, 0), Length: time.Minute, Cluster: nodes(t, "v100:4", "v100:8"), Jobs: []*policy.Job{a, b}}
+			if test.pinned > 0 {
+				s.Jobs = append(s.Jobs, pinned)
+			}
+			p.meet(s.Cluster)
+			p.beliefs["a"], p.beliefs["b"] = &belief{granted: test.granted[0]}, &belief{granted: test.granted[1]}
+			r := p.newRound(s)
+			r.pin()
+			r.lineUp()
+			got := [2][]int{r.seats[0].base, r.seats[1].base}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestTrim leaves a job the type it has most of. Source: Sia §3.4.3.
 func TestTrim(t *testing.T) {
 	for _, test := range []struct {

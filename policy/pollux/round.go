@@ -140,17 +140,32 @@ func (r *round) fairShare(t *seat, jobs int) float64 {
 	return max(t.belief.at(t.job, 1, 1), math.SmallestNonzeroFloat32)
 }
 
-// base returns what a job holds by slot, as it was granted if that is where it is.
+// base returns what a job holds by slot, as it was granted if that is where it is and
+// left has it, and takes it off left.
 func (r *round) base(t *seat, left []int) []int {
 	row := make([]int, len(r.slots))
 	if !t.job.Holding() {
 		return row
 	}
-	if b := t.belief; b.granted != nil && r.placement(b.granted).SameGPUs(t.job.Placement) {
+	if b := t.belief; b.granted != nil && r.placement(b.granted).SameGPUs(t.job.Placement) && take(left, b.granted) {
 		return slices.Clone(b.granted)
 	}
 	r.lay(row, t.job.Placement, left)
 	return row
+}
+
+// take takes a row off what is free and reports whether it was all there; if not, it
+// takes nothing.
+func take(free, row []int) bool {
+	for k, v := range row {
+		if v > free[k] {
+			return false
+		}
+	}
+	for k, v := range row {
+		free[k] -= v
+	}
+	return true
 }
 
 // speedup returns SPEEDUP_j of GPUs on virtual nodes. Source: Pollux §4.2.
