@@ -149,6 +149,21 @@ func TestBase(t *testing.T) {
 	}
 }
 
+// TestFairShareOfReplica has a job with more GPUs a replica than its share of the cluster,
+// among jobs as many as GPUs: its fair share is one replica.
+func TestFairShareOfReplica(t *testing.T) {
+	var jobs []*policy.Job
+	for i := range 8 {
+		j := adaptive(fmt.Sprint(i))
+		j.Perf = typed{"v100": 3}
+		jobs = append(jobs, j)
+	}
+	jobs[0].GPUsPerReplica = map[cluster.GPUType]int{"v100": 4}
+	if got := roundOf(t, nodes(t, "v100:8"), jobs...).seats[0].speedup(1, 4); got != 1 {
+		t.Errorf("speedup on 4 GPUs is %v, want 1", got)
+	}
+}
+
 // TestTrim leaves a job the type it has most of. Source: Sia §3.4.3.
 func TestTrim(t *testing.T) {
 	for _, test := range []struct {

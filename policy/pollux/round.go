@@ -124,20 +124,23 @@ func (r *round) most(j *policy.Job) int {
 	return max(1, n)
 }
 
-// fairShare returns the goodput of a job with an exclusive 1/J of the cluster's GPUs, on
-// as few virtual nodes as hold them. Source: Pollux §4.2.
+// fairShare returns the goodput of a job with an exclusive 1/J of the cluster's GPUs, or
+// one replica if that is more, on as few virtual nodes as hold them. Source: Pollux §4.2.
 func (r *round) fairShare(t *seat, jobs int) float64 {
-	gpus := max(1, (r.s.Cluster.GPUs()+jobs-1)/jobs)
+	replica := t.job.ReplicaGPUs(t.belief.kind)
+	gpus := (r.s.Cluster.GPUs() + jobs - 1) / jobs
 	if t.job.Spec.MaxGPUs > 0 {
-		gpus = max(1, min(gpus, t.job.Spec.MaxGPUs))
+		gpus = min(gpus, t.job.Spec.MaxGPUs)
 	}
-	for ; gpus > 1; gpus /= 2 { // its largest batch may not feed so many
-		nodes := (gpus + r.slots[0].gpus - 1) / r.slots[0].gpus
-		if g := t.belief.at(t.job, nodes, gpus); g > 0 {
+	on := func(gpus int) float64 {
+		return t.belief.at(t.job, (gpus+r.slots[0].gpus-1)/r.slots[0].gpus, gpus)
+	}
+	for ; gpus > replica; gpus /= 2 { // its largest batch may not feed so many
+		if g := on(gpus); g > 0 {
 			return g
 		}
 	}
-	return max(t.belief.at(t.job, 1, 1), math.SmallestNonzeroFloat32)
+	return max(on(replica), math.SmallestNonzeroFloat32)
 }
 
 // base returns what a job holds by slot, as it was granted if that is where it is and
