@@ -164,6 +164,42 @@ func TestFairShareOfReplica(t *testing.T) {
 	}
 }
 
+// TestReserve grants 3 GPUs on so many nodes, of four with 0, 1, 2 and 4 GPUs free.
+func TestReserve(t *testing.T) {
+	for _, test := range []struct {
+		nodes int
+		why   policy.Kind
+		want  []int
+	}{
+		{0, policy.Impossible, nil},
+		{1, policy.Reserved, []int{0, 0, 0, 3}},
+		{2, policy.Reserved, []int{0, 1, 2, 0}},
+		{3, policy.Reserved, []int{0, 1, 1, 1}},
+		{4, policy.Impossible, nil},
+	} {
+		t.Run(fmt.Sprint(test.nodes, " nodes"), func(t *testing.T) {
+			c := nodes(t, "v100:4", "v100:4", "v100:4", "v100:4")
+			r := roundOf(t, c)
+			copy(r.free, []int{0, 1, 2, 4})
+			r.s.Jobs, r.plan.Jobs = []*policy.Job{adaptive("a")}, make([]policy.Decision, 1)
+			r.s.Jobs[0].Reservation = cluster.Configuration{Nodes: test.nodes, GPUs: 3, GPUType: "v100"}
+			r.reserve(0)
+			d := &r.plan.Jobs[0]
+			if d.Why.Kind != test.why || d.Allocation.Nodes != len(d.Placement) {
+				t.Errorf("%v, on %v, want %v", d.Why.Kind, d.Placement, test.why)
+			}
+			got := make([]int, len(r.slots))
+			for _, share := range d.Placement {
+				n, _ := c.Index(share.Node)
+				got[n] = share.GPUs
+			}
+			if test.want != nil && !cmp.Equal(test.want, got) {
+				t.Errorf("GPUs by node %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
 // TestTrim leaves a job the type it has most of. Source: Sia §3.4.3.
 func TestTrim(t *testing.T) {
 	for _, test := range []struct {
