@@ -18,7 +18,9 @@ func (r *round) pin() {
 		case j.Phase == job.Profiling:
 			d.Why.Kind = policy.WaitProfile
 		case j.NonPreemptive && j.Holding():
-			r.lay(make([]int, len(r.slots)), j.Placement, r.free)
+			row := make([]int, len(r.slots))
+			r.lay(row, j.Placement, r.free)
+			mark(r.held, row)
 			d.Allocation, d.Placement = j.Allocation, j.Placement
 			d.Why = policy.Reason{Kind: policy.PinnedNonPreempt, Config: j.Allocation.Configuration}
 		}
@@ -44,6 +46,7 @@ func (r *round) reserve(i int) {
 	row, left := make([]int, len(r.slots)), slices.Clone(r.free)
 	if j.Allocation.Configuration == want && r.lay(row, j.Placement, left) {
 		r.free = left
+		mark(r.held, row)
 		d.Allocation, d.Placement = j.Allocation, j.Placement
 		d.Why = policy.Reason{Kind: policy.Reserved, Config: want}
 		return
@@ -56,9 +59,8 @@ func (r *round) reserve(i int) {
 		d.Why = policy.Reason{Kind: policy.Evicted, Config: want}
 		return
 	}
-	for k, v := range row {
-		r.free[k] -= v
-	}
+	take(r.free, row)
+	mark(r.held, row)
 	d.Allocation, d.Placement = r.types[kind].Proportional(want), r.placement(row)
 	d.Why = policy.Reason{Kind: policy.Reserved, Config: want}
 }
@@ -157,7 +159,7 @@ func (r *round) trim(x []int) {
 // start gives waiting jobs their least GPUs, where there are as many.
 func (r *round) start(x []int) {
 	copy(r.room, r.free)
-	clear(r.owner)
+	copy(r.owner, r.held)
 	for row := range slices.Chunk(x, len(r.slots)) {
 		r.occupy(row)
 	}

@@ -18,6 +18,7 @@ type round struct {
 	types []cluster.TypeInfo
 	slots []slot
 	free  []int   // by slot: GPUs that are neither pinned nor reserved
+	held  []bool  // by slot: a distributed job is there that is pinned or reserved
 	seats []*seat // by attained service
 	room  []int   // of repair, by slot: GPUs left
 	owner []bool  // of repair, by slot: a distributed job is there
@@ -41,7 +42,7 @@ func (p *Policy) newRound(s *policy.Snapshot) *round {
 	n := len(p.slots)
 	r := &round{
 		p: p, s: s, types: s.Cluster.Types(), slots: p.slots, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))},
-		free: make([]int, n), room: make([]int, n), owner: make([]bool, n), order: make([]int, n),
+		free: make([]int, n), held: make([]bool, n), room: make([]int, n), owner: make([]bool, n), order: make([]int, n),
 	}
 	for i, at := range p.slots {
 		r.free[i], r.order[i] = at.gpus, i
