@@ -262,8 +262,9 @@ func (r *round) everything(x []int, i int) float64 {
 }
 
 func TestOptions_Validate(t *testing.T) {
-	_, err := New(Options{})
-	want := "pollux: p 0, want -10 to 10 and not 0\ngrowth 0, want at least 1\npopulation 0, want 2 to 10000\ngenerations 0, want 1 to 10000"
+	_, err := New(Options{Growth: math.Inf(1), Patience: -1})
+	want := "pollux: p 0, want -10 to 10 and not 0\ngrowth +Inf, want 1 to 1e+06\npopulation 0, want 2 to 10000\n" +
+		"generations 0, want 1 to 10000\npatience -1, want at least 0"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
