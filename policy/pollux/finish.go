@@ -169,9 +169,23 @@ func (r *round) start(x []int) {
 		i++
 		for kind := 0; kind < len(r.types) && !slices.ContainsFunc(row, positive); kind++ {
 			if t.usable[kind] {
-				r.fill(row, kind, least(t.job, r.types[kind].Type))
+				need := least(t.job, r.types[kind].Type)
+				if r.fill(row, kind, need); !slices.ContainsFunc(row, positive) {
+					r.alone(row, kind, need)
+				}
 				r.occupy(row)
 			}
+		}
+	}
+}
+
+// alone puts GPUs on the first virtual node of a type that has as many left, beside a
+// distributed job or not.
+func (r *round) alone(row []int, kind, gpus int) {
+	for k, at := range r.slots {
+		if at.kind == kind && r.room[k] >= gpus {
+			row[k] = gpus
+			return
 		}
 	}
 }

@@ -207,3 +207,18 @@ func TestNewJobStartsAtOnce(t *testing.T) {
 		t.Errorf("%d GPUs, want 1", got[0])
 	}
 }
+
+// It starts beside a distributed job, too: only a second one may not be there.
+func TestNewJobStartsBesideADistributedOne(t *testing.T) {
+	for _, need := range []int{1, 3, 4} {
+		s := snapshot(fleet(t, shape{"v100", 2, 4}), waiting("a", nil, func(j *policy.Job) { j.Submitted, j.Adaptivity, j.GPUs = epoch, 0, need }))
+		s.Jobs = append(s.Jobs, fixed(s.Cluster, 2, false))
+		want := need
+		if need > 3 {
+			want = 0 // which is on both nodes, or nowhere
+		}
+		if got := gpus(mustPlan(t, fresh(t, nil), s)); got[0] != want {
+			t.Errorf("%d GPUs, want %d", got[0], want)
+		}
+	}
+}
