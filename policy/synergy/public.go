@@ -56,9 +56,6 @@ func (p *public) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 
 // replayable returns an error unless everything in s is of the simulator's world.
 func (p *public) replayable(s *policy.Snapshot) error {
-	if !slices.Contains([]Mechanism{Proportional, Greedy, Tune}, p.o.Mechanism) {
-		return fmt.Errorf("mechanism %s, want proportional, greedy or tune: the results of its opt are not reproducible", p.o.Mechanism)
-	}
 	if t := s.Cluster.Types(); len(t) != 1 || !t[0].Counts() {
 		return fmt.Errorf("%d GPU types, want one whose nodes say their CPUs and memory", len(t))
 	}

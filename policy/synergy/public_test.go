@@ -132,17 +132,13 @@ func TestPublic_refuses_what_the_simulator_has_not(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
-		mechanism Mechanism
-		s         *policy.Snapshot
-		want      string
+		s    *policy.Snapshot
+		want string
 	}{
-		{Opt, servers(1), "mechanism opt"},
-		{Tune, servers(1, reserved), "job r: non-preemptive or reserved"},
-		{Tune, &policy.Snapshot{Cluster: plain}, "want one whose nodes say their CPUs"},
+		{servers(1, reserved), "job r: non-preemptive or reserved"},
+		{&policy.Snapshot{Cluster: plain}, "want one whose nodes say their CPUs"},
 	} {
-		o := DefaultOptions()
-		o.Mechanism = tc.mechanism
-		if _, err := newPublic(o).Plan(context.Background(), tc.s); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := newPublic(DefaultOptions()).Plan(context.Background(), tc.s); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("got error %v, want %q", err, tc.want)
 		}
 	}
