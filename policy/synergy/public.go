@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -99,7 +100,9 @@ func (r *publicRound) line() []*candidate {
 			continue
 		}
 		c := r.candidate(j, i)
-		c.key = key(r, c)
+		if c.key = key(r, c); math.IsNaN(c.key) {
+			c.key = math.Inf(1) // believed to stand still: what it has left is no number
+		}
 		r.jobs = append(r.jobs, c)
 	}
 	line := slices.Clone(r.jobs)
