@@ -16,14 +16,18 @@ import (
 // follow from the application, what was submitted and the number of epochs, not
 // from what a scheduler does. It returns nil for a job without a schedule, and an
 // error that names the job for a schedule that does not cover all epochs, a rule
-// that does not know the application, and a batch size that was not measured on
-// the GPUs the job asks for. Source: Shockwave §2.3.
+// that does not know the application, a batch size that was not measured on the
+// GPUs the job asks for, and a job whose number of GPUs is adaptive.
+// Source: Shockwave §2.3.
 func (a *Application) Regimes(s *job.Spec) ([]job.Regime, error) {
 	if s.Schedule.Mode == job.Unscheduled {
 		return nil, nil
 	}
 	if err := s.Schedule.Validate(); err != nil {
 		return nil, fmt.Errorf("job %s: %w", s.ID, err)
+	}
+	if s.Adaptivity.Has(job.GPUCount) {
+		return nil, fmt.Errorf("job %s: schedule %s: its number of GPUs is adaptive, want it fixed: batch sizes are those of all its GPUs", s.ID, s.Schedule.Mode)
 	}
 	regimes, err := a.regimes(s)
 	if err == nil {
