@@ -101,25 +101,26 @@ func (a *Application) localBatch(s *job.Spec) (int, error) {
 func (a *Application) StepsPerEpoch(local int) int { return (a.Epoch + local - 1) / local }
 
 // epochs returns the epochs in which a job reaches its target, the last one
-// whole; those of its regimes if it has no target. Source: public Shockwave
-// profiles, which count the passes of the first batch size.
+// whole; those of its regimes if it has no target. A rule counts the passes of the
+// first batch size, of which the last in an epoch counts whole, as the public
+// Shockwave profiles do; given regimes are counted in samples.
 func (a *Application) epochs(s *job.Spec) (int, error) {
-	if s.Target == 0 && s.Schedule.Mode == job.Given {
+	given := s.Schedule.Mode == job.Given
+	if s.Target == 0 && given {
 		n := 0
 		for _, r := range s.Schedule.Regimes {
 			n += r.Epochs
 		}
 		return n, nil
 	}
-	first := *s
-	if s.Schedule.Mode == job.Given {
-		first.BatchSize = s.Schedule.Regimes[0].BatchSize
+	n := math.Ceil(s.Target / float64(a.Epoch))
+	if !given {
+		local, err := a.localBatch(s)
+		if err != nil {
+			return 0, err
+		}
+		n = math.Ceil(s.Target / float64(local) / float64(a.StepsPerEpoch(local)))
 	}
-	local, err := a.localBatch(&first)
-	if err != nil {
-		return 0, err
-	}
-	n := math.Ceil(s.Target / float64(local) / float64(a.StepsPerEpoch(local)))
 	if !(n >= 1 && n <= job.MaxEpochs) {
 		return 0, fmt.Errorf("target of %g samples is %.0f epochs of %d, want 1 to %d epochs", s.Target, n, a.Epoch, job.MaxEpochs)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -206,6 +207,25 @@ func TestCompleteSchedules(t *testing.T) {
 	a.Spec.Schedule.Regimes[0].BatchSize = 30
 	if err := c.Complete(&a); err == nil || !strings.Contains(err.Error(), "no throughput on 2 v100") {
 		t.Errorf("got error %v, want one of the throughput that is missing", err)
+	}
+}
+
+// Samples of the dataset that do not fill a batch make no epoch longer: what Complete
+// made of given regimes is still what they cover.
+func TestGivenRegimesCoverSamples(t *testing.T) {
+	catalog := Default()
+	for name, app := range catalog {
+		if app.Epoch == 0 {
+			continue
+		}
+		regimes := []job.Regime{{BatchSize: app.Batch.Init, Epochs: 20_000}}
+		a := Arrival{Application: name, Spec: job.Spec{ID: "j", GPUs: 1, Schedule: job.BatchSchedule{Mode: job.Given, Regimes: regimes}}}
+		if err := catalog.Complete(&a); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := app.Regimes(&a.Spec); err != nil || !slices.Equal(got, regimes) {
+			t.Errorf("%s: %v, %v, want %v again", name, got, err, regimes)
+		}
 	}
 }
 
