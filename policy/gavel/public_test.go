@@ -1,6 +1,7 @@
 package gavel_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -98,6 +99,21 @@ func TestPublic_makespan_is_bisected(t *testing.T) {
 		t.Errorf("makespan %g, want %g to %g", got, least, 1.05*least)
 	}
 	near(t, "bound", plan.Stats.Bound, least, 1)
+}
+
+// Where the public code's method does not converge, the fractions are those of the
+// paper's rules.
+func TestPublic_throughputs_that_differ_too_much(t *testing.T) {
+	stats := func(rules gavel.Rules) policy.Stats {
+		w := newWorld(t, 4, 2)
+		for i, rate := range []float64{1e-15, 1, 1e15, 1e-9, 1e9, 1e12} {
+			endless(w.submit(fmt.Sprint(i), 1, rate))
+		}
+		return w.play(fresh(t, func(o *gavel.Options) { o.Objective, o.Rules = gavel.Sum, rules })).Stats
+	}
+	if d := cmp.Diff(stats(gavel.Paper), stats(gavel.PublicCode)); d != "" {
+		t.Errorf("-paper +public code\n%s", d)
+	}
 }
 
 func TestOptions_Validate(t *testing.T) {
