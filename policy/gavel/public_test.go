@@ -117,12 +117,26 @@ func TestPublic_throughputs_that_differ_too_much(t *testing.T) {
 }
 
 func TestOptions_Validate(t *testing.T) {
-	o := gavel.Options{Objective: "best", Alpha: 2, Rules: "mine", Reset: -1}
-	want := `gavel: objective "best", want one of maxmin, sum, ftf, makespan, allox, stride
+	for _, tc := range []struct {
+		o    gavel.Options
+		want string
+	}{
+		{gavel.DefaultOptions(), ""},
+		{gavel.Options{Objective: gavel.Sum, Rules: gavel.Paper}, ""},
+		{gavel.Options{Objective: gavel.Sum, Rules: gavel.PublicCode, Reset: time.Second, Loss: time.Second}, ""},
+		{gavel.Options{Objective: gavel.Sum, Rules: gavel.Paper, Reset: time.Second}, "reset 1s and loss 0s with rules paper, want them with rules public-code only"},
+		{gavel.Options{Objective: gavel.Sum, Rules: gavel.Paper, Loss: time.Second}, "reset 0s and loss 1s with rules paper, want them with rules public-code only"},
+		{gavel.Options{Objective: "best", Alpha: 2, Rules: "mine", Reset: -1}, `objective "best", want one of maxmin, sum, ftf, makespan, allox, stride
 alpha 2, want 0 to 1
 rules "mine", want paper or public-code
-reset -1ns and loss 0s, want at least 0s`
-	if _, err := gavel.New(o); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+reset -1ns and loss 0s, want at least 0s`},
+	} {
+		got := ""
+		if err := tc.o.Validate(); err != nil {
+			got = err.Error()
+		}
+		if got != tc.want {
+			t.Errorf("%+v: got %q, want %q", tc.o, got, tc.want)
+		}
 	}
 }
