@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/gavel"
 )
@@ -50,6 +51,22 @@ func TestPublic_newcomers_wait_for_the_reset(t *testing.T) {
 	got = append(got, w.runs(p, 10)...)
 	want := []string{"a", "ab", "ab", "ab", "ab", "ab", "ab", "ab", "ab", "ab", "abc", "abc"}
 	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("who ran -want +got\n%s", d)
+	}
+}
+
+// The first solution is the first that is found, though nobody shared GPUs before.
+func TestPublic_rounds_without_fractions_do_not_count(t *testing.T) {
+	w := newWorld(t, 4, 1)
+	endless(w.submit("z", 1, 1)).Phase = job.Profiling
+	p := public(t, gavel.MaxMin, nil)
+	got := w.runs(p, 1)
+	w.jobs = nil
+	endless(w.submit("a", 1, 1))
+	got = append(got, w.runs(p, 1)...)
+	endless(w.submit("b", 1, 1))
+	got = append(got, w.runs(p, 1)...)
+	if d := cmp.Diff([]string{"", "a", "ab"}, got); d != "" {
 		t.Errorf("who ran -want +got\n%s", d)
 	}
 }
