@@ -101,9 +101,9 @@ func (a *Application) localBatch(s *job.Spec) (int, error) {
 func (a *Application) StepsPerEpoch(local int) int { return (a.Epoch + local - 1) / local }
 
 // epochs returns the epochs in which a job reaches its target, the last one
-// whole; those of its regimes if it has no target. A rule counts the passes of the
-// first batch size, of which the last in an epoch counts whole, as the public
-// Shockwave profiles do; given regimes are counted in samples.
+// whole; those of its regimes if it has no target. Given regimes are counted in
+// samples, a rule's epochs in passes, the last of an epoch whole. Source: public
+// Shockwave profiles, which count the passes of the first batch size.
 func (a *Application) epochs(s *job.Spec) (int, error) {
 	given := s.Schedule.Mode == job.Given
 	if s.Target == 0 && given {
