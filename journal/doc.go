@@ -26,7 +26,8 @@
 //
 // A report lists: job, interval, nodes, GPUs, GPU type, local batch,
 // accumulation, step time, sync time, squared gradient, gradient variance,
-// progress, epoch, and true if it is of a profiling run.
+// progress, epoch, whether it is of a profiling run, and the cores and bytes held.
+// Cores and bytes are left out if both are zero; then so is a false.
 //
 // A round lists the jobs whose decision is not what the journal last said of
 // them, and of those only what changed: "gets" [nodes, GPUs, type, cores,

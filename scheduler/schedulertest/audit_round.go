@@ -71,12 +71,9 @@ func (a *Auditor) preempt(j *audited) {
 
 func (a *Auditor) run(j *audited, act *scheduler.Run) {
 	j.ran = a.now
-	if act.Allocation == j.allocation && act.Placement.Equal(j.placement) {
-		return // another batch size
-	}
 	if act.InPlace(j.allocation, j.placement) {
 		j.allocation, j.placement = act.Allocation, act.Placement
-		return // other CPUs and memory on the same GPUs
+		return // other CPUs, memory or batch size on the same GPUs
 	}
 	if j.holding() && j.spec.NonPreemptive {
 		a.complain("job %s: moved to %v, want it to stay on %v: it is non-preemptive", j.spec.ID, act.Placement, j.placement)
