@@ -114,11 +114,7 @@ func (in *Inputs) fair() func(*job.Spec) time.Duration {
 // staticRhos returns the finish-time fairness of the jobs that are done by the
 // static definition.
 func staticRhos(r *Run, in *Inputs) []float64 {
-	specs := make(map[job.ID]*job.Spec, len(in.Arrivals))
-	for i := range in.Arrivals {
-		specs[in.Arrivals[i].Spec.ID] = &in.Arrivals[i].Spec
-	}
-	fair := in.fair()
+	specs, fair := in.specs(), in.fair()
 	var all []float64
 	for i := range r.Result.Jobs {
 		j := &r.Result.Jobs[i]
