@@ -52,15 +52,16 @@ func Worst(rhos []float64) float64 {
 	return worst
 }
 
-// UnfairFraction returns the fraction of ratios above 1, 0 if there is none.
-// Source: Sia §3.5.5.
-func UnfairFraction(rhos []float64) float64 {
+// UnfairFraction returns the fraction of ratios above a threshold, 0 if there is
+// none. The papers' threshold is 1; the plots of Shockwave's have 1.1.
+// Sources: Sia §3.5.5; Shockwave §8.2.
+func UnfairFraction(rhos []float64, above float64) float64 {
 	if len(rhos) == 0 {
 		return 0
 	}
 	unfair := 0
 	for _, r := range rhos {
-		if r > 1 {
+		if r > above {
 			unfair++
 		}
 	}
