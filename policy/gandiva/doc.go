@@ -6,7 +6,8 @@
 //
 //	turn    who runs on, who has had its slice, who waits for how long
 //	serve   gangs in that order: over-subscription by suspending and resuming (§3.1)
-//	grow    elastic jobs beyond what they asked for, on GPUs that nobody else can use (§3.3)
+//	grow    elastic jobs beyond what they asked for, on GPUs that nobody else can use (§3.3),
+//	        as a slice begins
 //	give    the plan, and why the others wait
 //
 // Jobs keep the GPUs they got for a slice of time. Then they go behind all that wait, and come
@@ -23,8 +24,9 @@
 // Deviation: jobs do not migrate to better places on trial (§3.2), because a placer decides
 // where they are; it moves jobs to mend fragmentation.
 //
-// Deviation: suspending and resuming costs a restart as the simulator or cluster has it,
-// because jobs here do not share host memory; Gandiva does it in about a second.
+// Deviation: a slice is at least ten restarts long, because jobs are suspended here by a
+// checkpoint that may take minutes, where Gandiva takes about a second: with slices of a
+// minute nothing else would be done.
 //
 // Deviation: on several GPU types a job goes to the one it holds, or else to the one with most
 // GPUs free, because Gandiva has machines of one type.

@@ -2,6 +2,7 @@ package gandiva
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,19 +16,26 @@ type Options struct {
 	// Slice is the time for which jobs keep the GPUs they got. Less than a round is a
 	// round. Default 1 min (Gandiva §3.1, "about a minute").
 	Slice time.Duration
+	// Restarts is how many times as long as a restart of the jobs there are a slice is at
+	// least. Default 10.
+	Restarts float64
 	// Grow lets elastic jobs have GPUs that nobody else can use. Default true (§3.3).
 	Grow bool
 }
 
 // DefaultOptions returns the defaults.
-func DefaultOptions() Options { return Options{Slice: time.Minute, Grow: true} }
+func DefaultOptions() Options { return Options{Slice: time.Minute, Restarts: 10, Grow: true} }
 
-// Validate returns an error if Slice is negative.
+// Validate returns an error that joins all complaints about o.
 func (o *Options) Validate() error {
+	var errs []error
 	if o.Slice < 0 {
-		return fmt.Errorf("slice %v, want at least 0s", o.Slice)
+		errs = append(errs, fmt.Errorf("slice %v, want at least 0s", o.Slice))
 	}
-	return nil
+	if !(o.Restarts >= 0 && o.Restarts <= 1e6) {
+		errs = append(errs, fmt.Errorf("restarts %v, want 0 to 1e6", o.Restarts))
+	}
+	return errors.Join(errs...)
 }
 
 // A Policy is Gandiva. It keeps whose turn it is. It is not safe for concurrent use. Make one
@@ -51,7 +59,7 @@ type turn struct {
 	seen  int       // round
 }
 
-// New returns a Policy, or an error that says what is wrong with o.
+// New returns a Policy, or an error that joins all complaints about o.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("gandiva: %w", err)
@@ -69,11 +77,15 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	for t := range s.Cluster.Types() {
 		r.free = append(r.free, r.Free(t))
 	}
-	p.meet(r)     // 2. who is there
-	p.turn(s.Now) // 3. whose turn it is
+	p.meet(r)         // 2. who is there
+	over := p.over(s) // 3. whose turn it is
+	p.turn(over)
 	p.serve(r)    // 4. gangs in that order
 	if p.o.Grow { // 5. GPUs that nobody else can use
-		p.grow(r)
+		p.regrow(r)
+		if over {
+			p.grow(r)
+		}
 	}
 	p.give(r) // 6. the plan, with reasons
 	return r.Plan(), nil

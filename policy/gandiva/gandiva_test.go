@@ -2,6 +2,7 @@ package gandiva_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -101,7 +102,7 @@ func TestGrow_and_shrink(t *testing.T) {
 	for _, test := range []struct {
 		grow bool
 		want []string
-	}{{true, []string{"a4 b4", "a3 b3 c2"}}, {false, []string{"a1 b1", "a1 b1 c2"}}} {
+	}{{true, []string{"a4 b4", "a4 b2 c2"}}, {false, []string{"a1 b1", "a1 b1 c2"}}} {
 		w := policytest.NewToy(t, 8)
 		w.Elastic("a", 8, 9*time.Hour)
 		w.Elastic("b", 8, 9*time.Hour)
@@ -111,6 +112,29 @@ func TestGrow_and_shrink(t *testing.T) {
 		if d := cmp.Diff(test.want, append(got, plays(w, p, 1)...)); d != "" {
 			t.Errorf("grow %v -want +got\n%s", test.grow, d)
 		}
+	}
+}
+
+// Within a slice a job keeps what it grew to, and who comes has no more than it asked for.
+func TestGrow_only_as_a_slice_begins(t *testing.T) {
+	w := policytest.NewToy(t, 8)
+	w.Elastic("a", 4, 9*time.Hour)
+	p := fresh(t, func(o *gandiva.Options) { o.Slice = 3 * time.Minute })
+	got := plays(w, p, 1)
+	w.Elastic("b", 4, 9*time.Hour)
+	got = append(got, plays(w, p, 3)...)
+	if d := cmp.Diff([]string{"a4", "a4 b1", "a4 b1", "a4 b4"}, got); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+// A slice is long against what it costs to stop and to start.
+func TestTurns_last_ten_restarts(t *testing.T) {
+	w := policytest.NewToy(t, 1)
+	w.Submit("a", 1, time.Hour).RestartOverhead = 10 * time.Second
+	w.Submit("b", 1, time.Hour).RestartOverhead = 20 * time.Second
+	if d := cmp.Diff([]string{"a1 b-", "a1 b-", "a1 b-", "a- b1"}, plays(w, fresh(t, nil), 4)); d != "" {
+		t.Errorf("-want +got\n%s", d)
 	}
 }
 
@@ -162,7 +186,8 @@ func TestReasons(t *testing.T) {
 }
 
 func TestOptions_Validate(t *testing.T) {
-	if _, err := gandiva.New(gandiva.Options{Slice: -1}); err == nil {
-		t.Error("a negative slice is accepted")
+	want := "gandiva: slice -1ns, want at least 0s\nrestarts NaN, want 0 to 1e6"
+	if _, err := gandiva.New(gandiva.Options{Slice: -1, Restarts: math.NaN()}); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -48,15 +48,25 @@ func (m *turn) turn(runs bool, now time.Time) {
 	}
 }
 
-// turn sorts the jobs. Within a slice those that run come first; when it ends those that
+// over reports whether the slices have ended, and then begins others.
+func (p *Policy) over(s *policy.Snapshot) bool {
+	if s.Now.Before(p.next) {
+		return false
+	}
+	restarts := time.Duration(0)
+	for _, m := range p.line {
+		restarts += s.Jobs[m.index].RestartOverhead
+	}
+	mean := restarts.Seconds() / float64(max(1, len(p.line)))
+	p.next = s.Now.Add(max(p.o.Slice, time.Duration(p.o.Restarts*mean*float64(time.Second))))
+	return true
+}
+
+// turn sorts the jobs. Within a slice those that run come first; when it is over those that
 // wait, the longest first, and then those that run, last those that have run the longest at a
 // time. Slices of all jobs end together: else a large gang might wait for ever for smaller
 // ones to end theirs at once.
-func (p *Policy) turn(now time.Time) {
-	over := !now.Before(p.next)
-	if over {
-		p.next = now.Add(p.o.Slice)
-	}
+func (p *Policy) turn(over bool) {
 	slices.SortStableFunc(p.line, func(a, b *turn) int {
 		since := a.since.Compare(b.since)
 		switch {
@@ -112,8 +122,18 @@ func (r *round) asked(i, t int) int {
 	return least + (n-least)/step*step
 }
 
-// grow lends what is free to jobs that run: a replica to each in turn, those with the fewest
-// GPUs first. Source: Gandiva §3.3, grow-shrink.
+// regrow lends jobs again what they hold above what they asked for, as far as it is free.
+func (p *Policy) regrow(r *round) {
+	for _, m := range p.line {
+		j := r.s.Jobs[m.index]
+		for j.Holding() && m.t >= 0 && r.s.Cluster.Types()[m.t].Type == j.Allocation.GPUType && m.gpus < j.Allocation.GPUs && r.grows(m) {
+			r.lend(m)
+		}
+	}
+}
+
+// grow lends what is free to jobs that run, as a slice begins: a replica to each in turn,
+// those with the fewest GPUs first. Source: Gandiva §3.3, grow-shrink.
 func (p *Policy) grow(r *round) {
 	for {
 		var least *turn
@@ -125,10 +145,15 @@ func (p *Policy) grow(r *round) {
 		if least == nil {
 			return
 		}
-		_, _, step := r.Range(least.index, least.t)
-		least.gpus += step
-		r.free[least.t] -= step
+		r.lend(least)
 	}
+}
+
+// lend gives a job a replica more.
+func (r *round) lend(m *turn) {
+	_, _, step := r.Range(m.index, m.t)
+	m.gpus += step
+	r.free[m.t] -= step
 }
 
 // grows reports whether a job that runs may have a replica more.

@@ -1,7 +1,7 @@
 package policytest
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -127,7 +127,7 @@ func (w *Toy) GPUs() string {
 			text += " "
 		}
 		if text += string(j.ID); j.Holding() {
-			text += fmt.Sprint(j.Allocation.GPUs)
+			text += strconv.Itoa(j.Allocation.GPUs)
 		} else {
 			text += "-"
 		}
