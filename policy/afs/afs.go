@@ -100,14 +100,14 @@ func (p *Policy) give(s *policy.Snapshot, r *queue.Round) {
 	}
 	for i := range s.Jobs {
 		if !r.Decided(i) {
-			p.wait(s, r, i, served)
+			wait(r, i, served)
 		}
 	}
 }
 
 // wait says why job i waits, while as many are served: others came out ahead of it, or too
 // few GPUs are free.
-func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, i, served int) {
+func wait(r *queue.Round, i, served int) {
 	r.Refuse(i)
 	why := &r.Plan().Jobs[i].Why
 	if why.Kind == policy.WaitNoCapacity && why.Value >= why.Limit {
