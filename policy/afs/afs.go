@@ -13,7 +13,7 @@ import (
 
 // Options configure the policy. DefaultOptions has the defaults.
 type Options struct {
-	// Steady keeps what jobs have until jobs or nodes come or go. Default true (AFS §4: at
+	// Steady keeps what jobs have until jobs or nodes come or go. Default true (AFS: at
 	// every churn event). Without it GPUs are divided anew in every round.
 	Steady bool
 }

@@ -20,7 +20,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// AFS §3: two jobs alike share evenly, whatever their lengths, and one that scales better has
+// AFS: two jobs alike share evenly, whatever their lengths, and one that scales better has
 // more.
 func TestShares(t *testing.T) {
 	half := []float64{1, 1.5, 1.75, 1.875, 1.9375} // each GPU adds half of what the last did

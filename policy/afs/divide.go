@@ -94,7 +94,7 @@ func (d *division) grow(c *contender) {
 	}
 }
 
-// top returns the job that gets the next GPU; nil if none can. Source: AFS §4, TopPriority.
+// top returns the job that gets the next GPU; nil if none can. Source: AFS (AFS-L, TopPriority).
 func (d *division) top() *contender {
 	var best *contender
 	for i := range d.all {
@@ -105,8 +105,8 @@ func (d *division) top() *contender {
 	return best
 }
 
-// prefer reports whether job a is to have the next GPU rather than b. Source: AFS §4, the
-// comparison of two jobs.
+// prefer reports whether job a is to have the next GPU rather than b. Source: AFS (AFS-L, the
+// comparison of two jobs).
 func prefer(a, b *contender) bool {
 	if a.gpus == 0 && b.gpus == 0 {
 		return a.left/a.next < b.left/b.next

@@ -14,7 +14,7 @@ func together(short, shortSpeed, long, longSpeed, longAfter float64) float64 {
 	return first + first + (long-first*longSpeed)/longAfter
 }
 
-// AFS §3: of two jobs the one gets the GPU with which both together end soonest, if whoever
+// AFS: of two jobs the one gets the GPU with which both together end soonest, if whoever
 // is left has it when the other has ended.
 func TestRule_is_the_better_of_two(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

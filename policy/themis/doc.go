@@ -1,7 +1,7 @@
 // Package themis auctions GPUs, round after round, among the jobs that are treated worst.
 //
-// Source: Mahajan et al., "Themis: Fair and Efficient GPU Cluster Scheduling", NSDI 2020,
-// as Shockwave (§2.1, Table 1, §8.2) sums it up.
+// Source: Mahajan et al., "Themis: Fair and Efficient GPU Cluster Scheduling", NSDI 2020.
+// Shockwave (§2.1, Table 1, §8.2) sums it up.
 //
 //	meet      every job's finish-time fairness ρ, and its bids
 //	filter    the part of the jobs with the largest ρ is let through
