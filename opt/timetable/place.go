@@ -3,6 +3,7 @@ package timetable
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -30,9 +31,20 @@ func place(p *Problem, pick []count) []Run {
 		}
 	}
 	slices.SortStableFunc(k.line, func(a, b int) int {
-		return cmp.Compare(p.gain(b, pick[b].mode, 0), p.gain(a, pick[a].mode, 0))
+		return cmp.Or(p.goesOn(b, pick[b])-p.goesOn(a, pick[a]), cmp.Compare(p.gain(b, pick[b].mode, 0), p.gain(a, pick[a].mode, 0)))
 	})
-	for _, i := range k.line {
+	rest := k.line[:0:0]
+	for _, i := range k.line { // who runs first
+		if m := &p.Jobs[i].Modes[pick[i].mode]; k.free[m.Resource][0] >= m.Amount {
+			k.put(i, pick[i])
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	slices.SortStableFunc(rest, func(a, b int) int {
+		return cmp.Or(cmp.Compare(pick[b].rounds, pick[a].rounds), cmp.Compare(p.amount(b, pick[b]), p.amount(a, pick[a])))
+	})
+	for _, i := range rest {
 		k.put(i, pick[i])
 	}
 	for _, i := range k.line {
@@ -179,6 +191,7 @@ func (p *Problem) amount(i int, c count) int { return p.Jobs[i].Modes[c.mode].Am
 // it can be, where it need not start anew.
 func (k *packing) press(i int, c count) {
 	m := &k.p.Jobs[i].Modes[c.mode]
+	k.moved = k.moved[:0]
 	for starts := -1; starts <= 1; starts++ {
 		for t := 0; t < k.p.Rounds && k.runs[i].Count() < c.rounds; t++ {
 			if !k.runs[i].In(t) && k.more(i, c.mode, t) <= starts && k.makeRoom(m, t, math.Inf(1)) {
@@ -188,31 +201,98 @@ func (k *packing) press(i int, c count) {
 	}
 }
 
-// tidy moves single rounds of job i to where it starts less often, if others lose less
-// by that.
+// tidy moves pieces of job i next to others of it, if other jobs lose less by that.
 func (k *packing) tidy(i int) {
 	j := &k.p.Jobs[i]
-	for t := 0; t < k.p.Rounds && j.further(k.runs[i]) > 0; t++ {
-		for to := 0; to < k.p.Rounds && k.runs[i].In(t); to++ {
+	for _, piece := range pieces(k.runs[i].Rounds) {
+		for _, to := range beside(k.runs[i].Rounds&^piece, piece, k.p.Rounds) {
 			r := k.runs[i]
-			fewer := j.further(r) - j.further(Run{r.Mode, r.Rounds ^ (1<<t | 1<<to)})
-			if r.In(to) || fewer <= 0 {
-				continue
-			}
-			k.drop(i, t)
-			if k.makeRoom(&j.Modes[r.Mode], to, j.Again*float64(fewer)) {
-				k.take(i, r.Mode, to)
-			} else {
-				k.take(i, r.Mode, t)
+			if fewer := j.further(r) - j.further(Run{r.Mode, r.Rounds&^piece | to}); r.Rounds&piece == piece && fewer > 0 {
+				k.transfer(i, piece, to, j.Again*float64(fewer))
 			}
 		}
 	}
 }
 
+// pieces returns the runs of rounds in a row.
+func pieces(rounds uint64) []uint64 {
+	var all []uint64
+	for rounds != 0 {
+		low := uint64(1) << bits.TrailingZeros64(rounds)
+		piece := rounds &^ (rounds + low)
+		all = append(all, piece)
+		rounds &^= piece
+	}
+	return all
+}
+
+// beside returns where a piece could go: before and after each of the others, and to
+// the first round.
+func beside(others, piece uint64, rounds int) []uint64 {
+	all := uint64(1)<<rounds - 1
+	n := bits.OnesCount64(piece)
+	piece >>= bits.TrailingZeros64(piece)
+	places := []uint64{piece}
+	for _, other := range pieces(others) {
+		first := bits.TrailingZeros64(other)
+		places = append(places, piece<<(first+bits.OnesCount64(other)))
+		if first >= n {
+			places = append(places, piece<<(first-n))
+		}
+	}
+	return slices.DeleteFunc(places, func(p uint64) bool { return p&others != 0 || p&^all != 0 })
+}
+
+// transfer moves a piece of job i elsewhere if that costs others less than a limit.
+func (k *packing) transfer(i int, piece, to uint64, limit float64) {
+	mode := k.runs[i].Mode
+	m := &k.p.Jobs[i].Modes[mode]
+	k.moved = k.moved[:0]
+	k.each(piece, func(t int) { k.drop(i, t) })
+	fits := true
+	k.each(to, func(t int) {
+		if fits = fits && k.makeRoom(m, t, limit-k.cost()); fits {
+			k.take(i, mode, t)
+		}
+	})
+	if fits {
+		return
+	}
+	k.each(to&k.runs[i].Rounds, func(t int) { k.drop(i, t) })
+	k.undo(0)
+	k.each(piece, func(t int) { k.take(i, mode, t) })
+}
+
+// each calls f with each of the rounds.
+func (k *packing) each(rounds uint64, f func(t int)) {
+	for t := range k.p.Rounds {
+		if rounds>>t&1 == 1 {
+			f(t)
+		}
+	}
+}
+
+// cost returns what the moves cost so far.
+func (k *packing) cost() float64 {
+	total := 0.0
+	for _, m := range k.moved {
+		total += m.cost
+	}
+	return total
+}
+
+// undo takes moves back, all but the first ones.
+func (k *packing) undo(first int) {
+	for n := len(k.moved) - 1; n >= first; n-- {
+		k.shift(k.moved[n].job, k.moved[n].to, k.moved[n].from)
+	}
+	k.moved = k.moved[:first]
+}
+
 // A move of a job to another round, and what it costs.
 type move struct {
-	job, to int
-	cost    float64
+	job, from, to int
+	cost          float64
 }
 
 // makeRoom moves jobs to other rounds until there is enough for a mode in round t, and
@@ -222,14 +302,14 @@ func (k *packing) makeRoom(m *Mode, t int, limit float64) bool {
 	if free[t] >= m.Amount {
 		return true
 	}
-	k.all, k.moved = k.all[:0], k.moved[:0]
+	k.all = k.all[:0]
 	for v := range k.runs {
 		if best := k.elsewhere(v, m.Resource, t); best.to >= 0 && best.cost < limit {
 			k.all = append(k.all, best)
 		}
 	}
 	slices.SortStableFunc(k.all, func(a, b move) int { return cmp.Compare(a.cost, b.cost) })
-	cost := 0.0
+	first, cost := len(k.moved), 0.0
 	for _, v := range k.all {
 		if again := k.elsewhere(v.job, m.Resource, t); again.to >= 0 && free[t] < m.Amount && cost < limit {
 			k.shift(v.job, t, again.to)
@@ -240,16 +320,14 @@ func (k *packing) makeRoom(m *Mode, t int, limit float64) bool {
 	if free[t] >= m.Amount && cost < limit {
 		return true
 	}
-	for _, v := range k.moved {
-		k.shift(v.job, v.to, t)
-	}
+	k.undo(first)
 	return false
 }
 
 // elsewhere returns the cheapest move of job v from round t to where there is room; to
 // is -1 if there is none.
 func (k *packing) elsewhere(v, resource, t int) move {
-	best := move{job: v, to: -1}
+	best := move{job: v, from: t, to: -1}
 	r := k.runs[v]
 	if !r.In(t) || k.p.Jobs[v].Modes[r.Mode].Resource != resource {
 		return best

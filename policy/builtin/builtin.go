@@ -53,11 +53,13 @@ func Policies() []Entry {
 		queueEntry("fifo", "First in, first out; jobs run as submitted and are not preempted.", queue.FIFO),
 		queueEntry("srtf", "Shortest remaining time first, by the believed speed; jobs run as submitted and may be preempted.", queue.SRTF),
 		queueEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", queue.LAS),
+		tiresiasEntry(),
 	}
 	whole = append(whole, synergyEntry(),
 		bigDataEntry("drf", "Dominant resource fairness: smallest dominant share of GPUs, CPUs and memory first; each job has its full demand or waits."),
 		bigDataEntry("tetris", "Tetris: least resources times remaining time first; each job has its full demand or waits."))
 	whole = append(whole, gavelEntries()...)
+	whole = append(whole, themisEntry(), afsEntry(), gandivaEntry())
 	return append(whole, popEntry(whole))
 }
 

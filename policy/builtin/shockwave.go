@@ -17,6 +17,7 @@ func shockwaveEntry() Entry {
 		{"window", strconv.Itoa(d.Window), "rounds planned ahead"},
 		{"k", fmt.Sprint(d.K), "power of finish-time fairness in a job's weight"},
 		{"lambda", fmt.Sprint(d.Lambda), "weight of the makespan"},
+		{"paper", strconv.FormatBool(d.Paper), "fairness, weights and utility as the paper has them (true, false)"},
 		{"rule", d.Rule.String(), "how batch sizes are predicted (restatement, bayes, greedy)"},
 		{"accordion", strconv.Itoa(d.Accordion), "regimes expected of jobs under Accordion, at most"},
 		{"lazy", strconv.FormatBool(d.Lazy), "whether a batch size that changes is no reason to plan anew (true, false)"},
@@ -31,6 +32,7 @@ func shockwaveEntry() Entry {
 		r.int("window", &o.Window)
 		r.float("k", &o.K)
 		r.float("lambda", &o.Lambda)
+		r.bool("paper", &o.Paper)
 		r.rule("rule", &o.Rule)
 		r.int("accordion", &o.Accordion)
 		r.bool("lazy", &o.Lazy)

@@ -10,5 +10,8 @@
 //	SRTF  least time left   running jobs yield   smaller jobs may pass
 //	LAS   least GPU service running jobs yield   smaller jobs may pass
 //
+// Tiresias is LAS with two queues instead of levels that double, and a knob against
+// starvation.
+//
 // Start reading at Policy.Plan.
 package queue

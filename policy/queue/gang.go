@@ -31,10 +31,38 @@ func usable(j *policy.Job, t *cluster.TypeInfo) bool {
 	return n >= j.Min(t.Type) && (j.Spec.MaxGPUs == 0 || n <= j.Spec.MaxGPUs)
 }
 
+// amounts returns the fewest and most GPUs that an empty cluster could give j of a
+// type, and the step between amounts; zeros if none. A gang has one amount. An elastic
+// job of a fixed batch size has a sample for each replica.
+func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
+	p := j.ReplicaGPUs(t.Type)
+	if !j.Adaptivity.Has(job.GPUCount) {
+		if !usable(j, t) {
+			return 0, 0, 0
+		}
+		return size(j, t.Type), size(j, t.Type), p
+	}
+	least, most = (j.Min(t.Type)+p-1)/p*p, t.GPUs/p*p
+	if j.Spec.MaxGPUs > 0 {
+		most = min(most, j.Spec.MaxGPUs/p*p)
+	}
+	if least > most || !j.Eligible(t.Type) || !j.KeepsType(t.Type) {
+		return 0, 0, 0
+	}
+	if j.BatchSize > 0 {
+		most = max(least, min(most, j.BatchSize*p))
+	}
+	return least, most, p
+}
+
 // gang returns the allocation that j asks for on a type, on as few nodes as
 // can carry it.
 func gang(j *policy.Job, t *cluster.TypeInfo) cluster.Allocation {
-	n := size(j, t.Type)
+	return amount(j, t, size(j, t.Type))
+}
+
+// amount returns n GPUs of a type for j, on as few nodes as can carry them.
+func amount(j *policy.Job, t *cluster.TypeInfo, n int) cluster.Allocation {
 	c := cluster.Configuration{Nodes: (n + t.PerNode - 1) / t.PerNode, GPUs: n, GPUType: t.Type}
 	return host(j, t, c)
 }

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"math"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
@@ -131,17 +133,18 @@ func (r *round) grant(i int) bool {
 		}
 	}
 	if best < 0 {
-		r.refuse(j, d, widest)
+		least := 0
+		if widest >= 0 {
+			least = size(j, r.types[widest].Type)
+		}
+		r.refuse(j, d, widest, least)
 		return false
 	}
-	return r.give(i, best)
+	return r.give(i, best, gang(j, &r.types[best]))
 }
 
-// give gives job i its gang on a type with room, if the gate lets it pass.
-func (r *round) give(i, t int) bool { return r.hand(i, t, gang(r.s.Jobs[i], &r.types[t])) }
-
-// hand gives job i an allocation of a type with room, if the gate lets it pass.
-func (r *round) hand(i, t int, a cluster.Allocation) bool {
+// give gives job i an allocation of a type with room, if the gate lets it pass.
+func (r *round) give(i, t int, a cluster.Allocation) bool {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	if !r.passes(i, &a) {
 		d.Why = policy.Reason{Kind: policy.WaitHost, Config: a.Configuration, Value: a.CPUs, Limit: float64(a.Memory)}
@@ -150,39 +153,59 @@ func (r *round) hand(i, t int, a cluster.Allocation) bool {
 	d.Allocation = a
 	r.take(t, a.GPUs)
 	d.Batch = batch(j, &d.Allocation)
-	d.Why = started(j, &d.Allocation)
+	// A gang has one configuration, so its normalised goodput is its least number of
+	// GPUs: all it asks for (Sia §3.3.4).
+	d.Why = started(j, &a, float64(a.GPUs), float64(j.Allocation.GPUs))
 	return true
 }
 
 // refuse says why j gets nothing. widest is the type with most free GPUs among
-// those that could ever carry it, or -1.
-func (r *round) refuse(j *policy.Job, d *policy.Decision, widest int) {
+// those that could ever carry it, or -1, and least the fewest GPUs that it needs there.
+func (r *round) refuse(j *policy.Job, d *policy.Decision, widest, least int) {
 	if widest < 0 {
 		d.Why = policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: request(j)}}
 		return
 	}
-	want := gang(j, &r.types[widest]).Configuration
+	want := amount(j, &r.types[widest], least).Configuration
 	d.Why = policy.Reason{Kind: policy.WaitNoCapacity, Config: want, Value: float64(r.free[widest]), Limit: float64(want.GPUs)}
 }
 
-// started is the reason for a grant. A gang has one configuration, so its
-// normalised goodput is its least number of GPUs: all it asks for (Sia §3.3.4).
-func started(j *policy.Job, a *cluster.Allocation) policy.Reason {
+// started is the reason for a grant that is worth as much as value, where what j holds
+// is worth as much as held.
+func started(j *policy.Job, a *cluster.Allocation, value, held float64) policy.Reason {
 	before, now := j.Allocation.Configuration, a.Configuration
-	why := policy.Reason{Config: now, Value: float64(now.GPUs)}
+	why := policy.Reason{Config: before, Value: value, Limit: held}
 	switch {
 	case !j.Holding():
-		why.Kind = policy.Started
+		why = policy.Reason{Kind: policy.Started, Config: now, Value: value}
 	case before == now:
-		why.Kind = policy.AsPlanned
+		why = policy.Reason{Kind: policy.AsPlanned, Config: now, Value: value}
 	case before.GPUType != now.GPUType:
-		why = policy.Reason{Kind: policy.Moved, Config: before, Value: float64(now.GPUs), Limit: float64(before.GPUs)}
+		why.Kind = policy.Moved
 	case before.GPUs > now.GPUs:
-		why = policy.Reason{Kind: policy.Shrunk, Config: before, Value: float64(before.GPUs)}
+		why = policy.Reason{Kind: policy.Shrunk, Config: before}
 	default:
-		why = policy.Reason{Kind: policy.Grown, Config: before, Value: float64(now.GPUs), Limit: float64(before.GPUs)}
+		why.Kind = policy.Grown
 	}
 	return why
+}
+
+// worth returns the normalised goodput of an elastic job with an allocation: its speed
+// relative to that with the fewest GPUs of the type, times those. Source: Sia §3.3.4.
+func (r *round) worth(j *policy.Job, a *cluster.Allocation) float64 {
+	t := r.typeIndex(a.GPUType)
+	if t < 0 || !j.Adaptivity.Has(job.GPUCount) {
+		return float64(a.GPUs)
+	}
+	least, _, _ := amounts(j, &r.types[t])
+	if least == 0 {
+		return float64(a.GPUs)
+	}
+	slow := speed(j, amount(j, &r.types[t], least))
+	if v := float64(least) * speed(j, *a) / slow; slow > 0 && !math.IsInf(v, 0) {
+		return v
+	}
+	return float64(a.GPUs)
 }
 
 func (r *round) typeIndex(t cluster.GPUType) int {

@@ -37,6 +37,18 @@ func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
 	return gang(j, info), true
 }
 
+// Range returns the fewest and most GPUs of type t that job i may have in an empty
+// cluster, and the step from one amount to the next: one replica of an elastic job.
+// A gang has its own size as fewest and most. All are 0 if there is no such amount.
+func (r *Round) Range(i, t int) (least, most, step int) {
+	return amounts(r.r.s.Jobs[i], &r.r.types[t])
+}
+
+// Amount returns n GPUs of type t for job i, on as few nodes as can carry them.
+func (r *Round) Amount(i, t, n int) cluster.Allocation {
+	return amount(r.r.s.Jobs[i], &r.r.types[t], n)
+}
+
 // Grant gives job i, about which nothing is decided, its gang on type t, and
 // reports whether there is room.
 func (r *Round) Grant(i, t int) bool {
@@ -44,16 +56,35 @@ func (r *Round) Grant(i, t int) bool {
 	if !usable(j, info) || r.r.free[t] < size(j, info.Type) {
 		return false
 	}
-	return r.r.give(i, t)
+	return r.r.give(i, t, gang(j, info))
 }
 
-// GrantAs gives job i, about which nothing is decided, a configuration that it may
-// have of type t, and reports whether there is room.
-func (r *Round) GrantAs(i, t int, c cluster.Configuration) bool {
-	if r.r.free[t] < c.GPUs {
+// Give gives job i, about which nothing is decided, n GPUs of type t, one of the
+// amounts of Range, and reports whether it is one and there is room.
+func (r *Round) Give(i, t, n int) bool {
+	least, most, step := r.Range(i, t)
+	if n < max(1, least) || n > most || (n-least)%step != 0 || r.r.free[t] < n {
 		return false
 	}
-	return r.r.hand(i, t, host(r.r.s.Jobs[i], &r.r.types[t], c))
+	a := r.Amount(i, t, n)
+	if !r.r.give(i, t, a) {
+		return false
+	}
+	j := r.r.s.Jobs[i]
+	r.r.plan.Jobs[i].Why = started(j, &a, r.r.worth(j, &a), r.r.worth(j, &j.Allocation))
+	return true
+}
+
+// Refuse says that job i, about which nothing is decided, waits because too few GPUs
+// are free, or that no cluster like this could carry it.
+func (r *Round) Refuse(i int) {
+	j, widest, least := r.r.s.Jobs[i], -1, 0
+	for t := range r.r.types {
+		if n, _, _ := r.Range(i, t); n > 0 && (widest < 0 || r.r.free[t] > r.r.free[widest]) {
+			widest, least = t, n
+		}
+	}
+	r.r.refuse(j, &r.r.plan.Jobs[i], widest, least)
 }
 
 // Plan returns the plan as it is, for the caller to say why the others wait.
@@ -62,14 +93,14 @@ func (r *Round) Plan() *policy.Plan { return r.r.plan }
 // Speed returns the believed progress per second of j on an allocation, in samples
 // at initial-batch efficiency, and the samples that one of its replicas passes over
 // in a step, with the batch size that it trains with: the last that it reported, if
-// no policy may choose it; or else the one it was submitted with, or the best one
-// if the agent chooses. It returns 0 and 0 if j has no model.
+// no policy may choose it or its number of replicas; or else the one it was submitted
+// with, or the best one if the agent chooses. It returns 0 and 0 if j has no model.
 func Speed(j *policy.Job, a cluster.Allocation) (rate, pass float64) {
 	if j.Perf == nil {
 		return 0, 0
 	}
 	b := j.Status.Batch
-	if b == (job.BatchSize{}) || j.Adaptivity.Has(job.BatchSizes) {
+	if b == (job.BatchSize{}) || j.Adaptivity&(job.BatchSizes|job.GPUCount) != 0 {
 		b = j.Expected(a, batch(j, &a))
 	}
 	return perf.Goodput(j.Perf, a, replicas(j, &a), b), float64(b.PerReplica())

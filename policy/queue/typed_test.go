@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -44,6 +45,51 @@ func TestRound_grants_keep_the_rules(t *testing.T) {
 	})
 }
 
+// Whatever amount is given to elastic jobs and gangs, the plan keeps the rules, and
+// who has nothing is told why.
+func TestRound_amounts_keep_the_rules(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := policytest.NewWorld(t).Snapshot()
+		r := queue.NewRound(s)
+		types := s.Cluster.Types()
+		for i := range s.Jobs {
+			at, n := rapid.IntRange(0, len(types)-1).Draw(t, "type"), rapid.IntRange(0, 20).Draw(t, "GPUs")
+			least, most, step := r.Range(i, at)
+			fits := least > 0 && n >= least && n <= most && (n-least)%step == 0 && n <= r.Free(at)
+			switch {
+			case r.Decided(i):
+			case r.Give(i, at, n) != fits:
+				t.Fatalf("job %d, %d GPUs of %d to %d by %d: given %v", i, n, least, most, step, !fits)
+			case !fits:
+				r.Refuse(i)
+			}
+			if r.Plan().Jobs[i].Why.Kind == policy.Unexplained {
+				t.Fatalf("job %d: nobody says why", i)
+			}
+		}
+		plan := r.Plan()
+		policy.FillProportional(s, plan)
+		if err := policy.Check(s, plan); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// An elastic job's normalised goodput is relative to that with its fewest GPUs.
+func TestRound_Give_says_what_an_amount_is_worth(t *testing.T) {
+	spec := &job.Spec{ID: "a", GPUs: 4, MinGPUs: 2, BatchSize: 64, Adaptivity: job.StrongScaling}
+	j := &policy.Job{Spec: spec, Perf: still{}, Limits: &spec.Batch}
+	s := &policy.Snapshot{Cluster: counted(t), Jobs: []*policy.Job{j}}
+	r := queue.NewRound(s)
+	if !r.Give(0, 0, 6) {
+		t.Fatal("6 GPUs of 16 are not given")
+	}
+	// 66 samples in a pass of six, 64 in one of two
+	if got, want := r.Plan().Jobs[0].Why.Value, 2*66.0/64; math.Abs(got-want) > 1e-12 {
+		t.Errorf("worth %g, want %g", got, want)
+	}
+}
+
 // A still is a perf.Model of as many samples per second as a batch has, with
 // efficiency one half.
 type still struct{}
@@ -68,6 +114,9 @@ func TestSpeed_is_that_with_the_batch_it_trains_with(t *testing.T) {
 	check("before its first report", 16, 16)
 	j.Status.Batch.Local = 64
 	check("after it", 64, 64)
+	spec.Adaptivity = job.StrongScaling
+	check("if its replicas may be more or fewer", 16, 16)
+	spec.Adaptivity = job.Rigid
 	j.Perf = nil
 	check("with no model", 0, 0)
 }

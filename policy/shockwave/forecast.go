@@ -3,11 +3,11 @@ package shockwave
 // A stretch is progress that is made at one rate: a regime, or what is left of it.
 type stretch struct {
 	progress float64 // samples at initial-batch efficiency
-	rate     float64 // of them per second
+	rate     float64 // of them per second, above 0
 }
 
-// A forecast is what a job has still to do on some GPUs, regime after regime.
-// Source: Shockwave App. G, "Decomposing job schedules to regime schedules".
+// A forecast is what a job has still to do on some GPUs, regime after regime: at least
+// one stretch. Source: Shockwave App. G, "Decomposing job schedules to regime schedules".
 type forecast []stretch
 
 // time returns the seconds until the job is done.
@@ -32,11 +32,9 @@ func (f forecast) run(seconds float64) float64 {
 	return made
 }
 
-// whole returns the progress made in some seconds if it went on as at the end.
+// whole returns the progress made in some seconds if the job went on after its end as it
+// was there. The round in which it ends counts whole. Source: Shockwave App. G.1, Eq. 7.
 func (f forecast) whole(seconds float64) float64 {
-	if len(f) == 0 {
-		return 0
-	}
 	return f.run(seconds) + max(0, seconds-f.time())*f[len(f)-1].rate
 }
 
@@ -44,10 +42,9 @@ func (f forecast) whole(seconds float64) float64 {
 func (f forecast) after(progress float64) forecast {
 	for i, s := range f {
 		if s.progress > progress {
-			rest := append(forecast{{s.progress - progress, s.rate}}, f[i+1:]...)
-			return rest
+			return append(forecast{{s.progress - progress, s.rate}}, f[i+1:]...)
 		}
 		progress -= s.progress
 	}
-	return nil
+	return forecast{{0, f[len(f)-1].rate}}
 }

@@ -3,7 +3,6 @@ package shockwave
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/oxgang/oxgang/opt/timetable"
 	"github.com/oxgang/oxgang/perf/regime"
@@ -13,14 +12,15 @@ import (
 type Options struct {
 	Window int         // rounds planned ahead; default 20 (§6.1)
 	K      float64     // power of a job's finish-time fairness in its weight; default 5 (§6.1)
-	Lambda float64     // weight of the makespan; default 1, see doc.go
+	Lambda float64     // weight of the makespan; default 1 (App. G.2)
+	Paper  bool        // ρ̂, weights and utility as the paper has them; default false: see doc.go
 	Rule   regime.Rule // of the prediction of regimes; default Restatement (§5)
 	Lazy   bool        // a batch size that changes is no reason to plan anew; default false (§7)
-	// Accordion is how many regimes a job is expected to have at most under Accordion,
-	// which sets no bound itself. Default 2: up once, as the measured jobs do.
+	// Accordion is how many regimes a job under Accordion is expected to have at most if
+	// its user does not name its batch sizes. Default 2: up once, as measured jobs do.
 	Accordion int
 	// Error is by how much, relatively, predicted run times are made wrong, at random for
-	// each job: for experiments (§8.10). Default 0.
+	// each job, for experiments (§8.10). Default 0.
 	Error float64
 	Seed  uint64 // of Error
 	Solve timetable.Options
@@ -38,11 +38,11 @@ func (o *Options) Validate() error {
 	if o.Window < 1 || o.Window > timetable.MaxRounds {
 		bad("window %d, want 1 to %d rounds", o.Window, timetable.MaxRounds)
 	}
-	if !(o.K >= 0 && o.K <= 100) {
-		bad("k %v, want 0 to 100", o.K)
+	if !(o.K >= 0 && o.K <= 20) {
+		bad("k %v, want 0 to 20", o.K)
 	}
-	if !(o.Lambda >= 0 && o.Lambda < math.Inf(1)) {
-		bad("lambda %v, want at least 0", o.Lambda)
+	if !(o.Lambda >= 0 && o.Lambda <= 1e9) {
+		bad("lambda %v, want 0 to 1e9", o.Lambda)
 	}
 	if o.Rule > regime.Greedy {
 		bad("rule %d, want at most %d", o.Rule, regime.Greedy)

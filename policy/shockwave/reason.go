@@ -1,20 +1,25 @@
 package shockwave
 
 import (
-	"github.com/oxgang/oxgang/cluster"
+	"math/bits"
+
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// explain says why the others wait, and how good the window is.
+// explain says why the others wait, whose schedule is not followed, and how good the
+// window is.
 func (p *Policy) explain(s *policy.Snapshot, r *queue.Round, plan *policy.Plan) {
 	for _, a := range p.active {
+		d := &plan.Jobs[a.index]
 		if !r.Decided(a.index) {
-			plan.Jobs[a.index].Why = p.wait(s, r, a)
+			p.wait(s, r, a, plan)
+		} else if a.odd && d.Why.Kind == policy.AsPlanned {
+			d.Why = policy.Reason{Kind: policy.Unpredicted, Config: d.Allocation.Configuration, Value: float64(a.batch)}
 		}
 	}
 	plan.Stats.Failed = p.failed
-	if p.window == nil || p.window.found == nil {
+	if p.window == nil {
 		return
 	}
 	f := p.window.found
@@ -25,22 +30,21 @@ func (p *Policy) explain(s *policy.Snapshot, r *queue.Round, plan *policy.Plan) 
 	}
 }
 
-// wait says why a job gets nothing in this round.
-func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account) policy.Reason {
+// wait says why a job gets nothing in this round: its rounds come later, or it has none
+// in the window, because others gain more from them.
+func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account, plan *policy.Plan) {
 	if len(a.options) == 0 {
-		return p.without(s, r, a)
+		r.Refuse(a.index)
+		return
 	}
-	o := &a.options[a.leanest]
-	return policy.Reason{Kind: policy.WaitTurn, Config: o.Configuration, Value: a.row.AttainedService(s.Now).Seconds(), Limit: max(0, a.row.Age(s.Now).Seconds())}
-}
-
-// without says what is missing for a job that may have none of the GPUs that are to be
-// shared out.
-func (p *Policy) without(s *policy.Snapshot, r *queue.Round, a *account) policy.Reason {
-	for t := range s.Cluster.Types() {
-		if gang, ok := r.Gang(a.index, t); ok {
-			return policy.Reason{Kind: policy.WaitNoCapacity, Config: gang.Configuration, Value: float64(r.Free(t)), Limit: float64(gang.GPUs)}
-		}
+	why := &plan.Jobs[a.index].Why
+	*why = policy.Reason{Kind: policy.WaitTurn, Value: a.row.AttainedService(s.Now).Seconds(), Limit: max(0, a.row.Age(s.Now).Seconds())}
+	at := p.window.column(s.Round)
+	if at < 0 {
+		return
 	}
-	return policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: max(1, a.row.GPUs)}}
+	if run, ok := p.window.runs[a.row.ID]; ok && run.Rounds>>at != 0 {
+		ahead := bits.TrailingZeros64(run.Rounds >> at)
+		*why = policy.Reason{Kind: policy.WaitPlanned, Config: run.Configuration, Value: float64(ahead) * s.Length.Seconds(), Limit: float64(bits.OnesCount64(run.Rounds>>at)) * s.Length.Seconds()}
+	}
 }

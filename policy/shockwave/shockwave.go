@@ -18,10 +18,8 @@ type Policy struct {
 	accounts       map[job.ID]*account
 	active         []*account // of this round, by submission
 	free           []int      // GPUs by type that are to be shared out
-	moved          bool       // GPUs came or went since the last round
 	configurations []cluster.Configuration
 	window         *window // nil: none yet
-	changed        int     // last round in which something changed that a plan rests on
 	failed         string  // why the last planning failed
 }
 
@@ -39,66 +37,57 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		return nil, fmt.Errorf("shockwave: round %d: %w", s.Round, err)
 	}
 	r := queue.NewRound(s) // 1. what may not be taken from anyone
-	p.count(s, r)
-	p.meet(s, r) // 2. who shares the rest, and what is expected of them
-	p.take(s)    // 3. the window that was planned meanwhile
-	p.serve(s, r)
-	plan := r.Plan() // 4. who runs in this round
+	p.meet(s, r)           // 2. who shares the rest, and what is expected of them
+	p.take(s)              // 3. the window that was planned meanwhile
+	p.serve(s, r)          // 4. who runs in this round
+	plan := r.Plan()
 	p.explain(s, r, plan)
-	if p.window == nil || p.window.first <= p.changed || p.window.elapsed(s.Round+1) {
-		plan.Background = p.ahead(s, plan) // 5. what to do from the next round on
+	if p.outdated(s) { // 5. what to do from the next round on
+		plan.Background = p.plan(s, plan)
 	}
 	return plan, nil
 }
 
-// count counts the GPUs to be shared out.
-func (p *Policy) count(s *policy.Snapshot, r *queue.Round) {
+// count counts the GPUs to be shared out, and reports whether some came or went.
+func (p *Policy) count(s *policy.Snapshot, r *queue.Round) (moved bool) {
 	var free []int
 	for t := range s.Cluster.Types() {
 		free = append(free, r.Free(t))
 	}
-	if p.moved = !slices.Equal(free, p.free); p.moved {
-		p.changed = s.Round
+	if moved = !slices.Equal(free, p.free); moved {
+		p.configurations = nil
 	}
 	p.free = free
+	return moved
 }
 
-// list returns what a job may have: its gang on each type, or, if its number of GPUs
-// may be chosen, each valid configuration within its limits that no smaller one
-// beats.
-func (p *Policy) list(s *policy.Snapshot, r *queue.Round, a *account) []option {
-	var all []option
-	types := s.Cluster.Types()
-	if !a.row.Adaptivity.Has(job.GPUCount) {
-		for t := range types {
-			if gang, ok := r.Gang(a.index, t); ok && gang.GPUs <= p.free[t] {
-				all = append(all, option{kind: t, Configuration: gang.Configuration})
-			}
-		}
-		return all
+// take takes in what was planned. If that failed, what was planned before stands.
+func (p *Policy) take(s *policy.Snapshot) {
+	switch found := s.Computed.(type) {
+	case *window:
+		p.window, p.failed = found, ""
+	case error:
+		p.failed = found.Error()
 	}
-	if p.configurations == nil {
-		p.configurations = s.Cluster.Configurations()
+}
+
+// outdated reports whether the window is not for what is there. Source: Shockwave §6.1,
+// §7.
+func (p *Policy) outdated(s *policy.Snapshot) bool {
+	w := p.window
+	if w == nil || w.over(s.Round+1) || !slices.Equal(w.free, p.free) {
+		return true
 	}
-	best := make([]float64, len(types))
-	for _, c := range p.configurations {
-		t := slices.IndexFunc(types, func(t cluster.TypeInfo) bool { return t.Type == c.GPUType })
-		o := option{kind: t, Configuration: c}
-		if !a.may(c) || c.GPUs > p.free[t] {
+	here := 0
+	for _, a := range p.active {
+		if len(a.options) == 0 {
 			continue
 		}
-		if rate := a.rate(&o, 0); rate > best[t] || len(all) == 0 || all[len(all)-1].kind != t {
-			best[t] = rate
-			all = append(all, o)
+		batch, planned := w.batches[a.row.ID]
+		if !planned || batch != a.batch && !p.o.Lazy {
+			return true
 		}
+		here++
 	}
-	return all
-}
-
-// may reports whether a job whose number of GPUs may be chosen may have a
-// configuration.
-func (a *account) may(c cluster.Configuration) bool {
-	j := a.row
-	return j.Eligible(c.GPUType) && j.KeepsType(c.GPUType) && c.GPUs%j.ReplicaGPUs(c.GPUType) == 0 &&
-		c.GPUs >= j.Min(c.GPUType) && (j.Spec.MaxGPUs == 0 || c.GPUs <= j.Spec.MaxGPUs)
+	return here != len(w.batches)
 }

@@ -1,0 +1,116 @@
+package afs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// Options configure the policy. DefaultOptions has the defaults.
+type Options struct {
+	// Steady keeps what jobs have until jobs or nodes come or go. Default true (AFS: at
+	// every churn event). Without it GPUs are divided anew in every round.
+	Steady bool
+}
+
+// DefaultOptions returns the defaults.
+func DefaultOptions() Options { return Options{Steady: true} }
+
+// Validate returns nil: all Options are valid.
+func (o *Options) Validate() error { return nil }
+
+// A Policy is AFS-L. It keeps who had what when GPUs were last divided. It is not safe for
+// concurrent use. Make one with New.
+type Policy struct {
+	o       Options
+	cluster *cluster.Cluster
+	free    []int // GPUs by type that were divided
+	shares  map[job.ID]share
+}
+
+// A share is what a job was given: GPUs of a type, or none.
+type share struct{ t, gpus int }
+
+// New returns a Policy. All Options are valid.
+func New(o Options) *Policy { return &Policy{o: o} }
+
+// Plan implements policy.Policy. Dividing G GPUs among n jobs takes time in proportion to
+// G n; another round takes time in proportion to n. The only error is that of ctx.
+func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("afs: round %d: %w", s.Round, err)
+	}
+	r := queue.NewRound(s) // 1. what may not be taken from anyone
+	if p.churned(s, r) {   // 2. who came or went
+		p.divide(s, r) // 3. GPU after GPU
+	}
+	p.give(s, r) // 4. the plan, with reasons
+	return r.Plan(), nil
+}
+
+// churned reports whether other jobs are there to share other GPUs than when they were
+// last divided.
+func (p *Policy) churned(s *policy.Snapshot, r *queue.Round) bool {
+	free := make([]int, len(s.Cluster.Types()))
+	for t := range free {
+		free[t] = r.Free(t)
+	}
+	same := p.o.Steady && p.cluster == s.Cluster && slices.Equal(p.free, free)
+	p.cluster, p.free = s.Cluster, free
+	n := 0
+	for i, j := range s.Jobs {
+		if _, known := p.shares[j.ID]; !r.Decided(i) {
+			same = same && known
+			n++
+		}
+	}
+	return !same || n != len(p.shares)
+}
+
+// divide divides the GPUs that are free.
+func (p *Policy) divide(s *policy.Snapshot, r *queue.Round) {
+	d := newDivision(s, r, p.free)
+	for at := d.top(); at != nil; at = d.top() {
+		d.grow(at)
+	}
+	p.shares = make(map[job.ID]share, len(d.all))
+	for i := range d.all {
+		c := &d.all[i]
+		p.shares[c.job.ID] = share{c.t, c.gpus}
+	}
+}
+
+// give writes the plan. A job whose share is no longer one it may have gets nothing.
+func (p *Policy) give(s *policy.Snapshot, r *queue.Round) {
+	for i, j := range s.Jobs {
+		if has := p.shares[j.ID]; !r.Decided(i) && has.gpus > 0 {
+			r.Give(i, has.t, has.gpus)
+		}
+	}
+	served := 0
+	for i := range s.Jobs {
+		if r.Decided(i) && r.Plan().Jobs[i].Allocation.GPUs > 0 {
+			served++
+		}
+	}
+	for i := range s.Jobs {
+		if !r.Decided(i) {
+			wait(r, i, served)
+		}
+	}
+}
+
+// wait says why job i waits, while as many are served: others came out ahead of it, or too
+// few GPUs are free.
+func wait(r *queue.Round, i, served int) {
+	r.Refuse(i)
+	why := &r.Plan().Jobs[i].Why
+	if why.Kind == policy.WaitNoCapacity && why.Value >= why.Limit {
+		*why = policy.Reason{Kind: policy.WaitOrder, Value: float64(served), Limit: why.Limit}
+	}
+}

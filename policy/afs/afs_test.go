@@ -1,0 +1,104 @@
+package afs_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/afs"
+	"github.com/oxgang/oxgang/policy/policytest"
+)
+
+func TestConformance(t *testing.T) {
+	policytest.Run(t, func() policy.Policy { return afs.New(afs.DefaultOptions()) })
+	t.Run("anew in every round", func(t *testing.T) {
+		policytest.RunMemoryless(t, func() policy.Policy { return afs.New(afs.Options{}) })
+	})
+}
+
+// AFS: two jobs alike share evenly, whatever their lengths, and one that scales better has
+// more.
+func TestShares(t *testing.T) {
+	half := []float64{1, 1.5, 1.75, 1.875, 1.9375} // each GPU adds half of what the last did
+	for _, test := range []struct {
+		name string
+		jobs func(w *policytest.Toy)
+		want string
+	}{
+		{"alike", func(w *policytest.Toy) {
+			w.Elastic("a", 8, time.Hour, half...)
+			w.Elastic("b", 8, 9*time.Hour, half...)
+		}, "a2 b2"},
+		{"the better scaling has more", func(w *policytest.Toy) {
+			w.Elastic("a", 8, time.Hour, half...)
+			w.Elastic("b", 8, time.Hour, 1, 1.9, 2.7, 3.4)
+		}, "a1 b3"},
+		{"of perfectly scaling jobs the shorter doubles before the other starts", func(w *policytest.Toy) {
+			w.Elastic("a", 8, 9*time.Hour)
+			w.Elastic("b", 8, time.Hour)
+		}, "a1 b3"},
+		{"more jobs than GPUs: the shortest have one each", func(w *policytest.Toy) {
+			for i, id := range []job.ID{"a", "b", "c", "d", "e", "f"} {
+				w.Elastic(id, 8, time.Duration(9-i)*time.Hour, half...)
+			}
+		}, "a- b- c1 d1 e1 f1"},
+		{"gangs get all or nothing, the shortest first", func(w *policytest.Toy) {
+			w.Submit("a", 3, 3*time.Hour)
+			w.Submit("b", 2, 2*time.Hour)
+			w.Submit("c", 1, 4*time.Hour)
+		}, "a- b2 c1"},
+		{"a GPU that helps nobody stays idle", func(w *policytest.Toy) {
+			w.Elastic("a", 8, time.Hour, 1, 0.9)
+		}, "a1"},
+	} {
+		w := policytest.NewToy(t, 4)
+		test.jobs(w)
+		w.Play(afs.New(afs.DefaultOptions()))
+		if got := w.GPUs(); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// Shares stay until jobs come or go.
+func TestShares_change_with_churn(t *testing.T) {
+	w := policytest.NewToy(t, 4)
+	p := afs.New(afs.DefaultOptions())
+	var got []string
+	play := func() {
+		w.Play(p)
+		got = append(got, w.GPUs())
+	}
+	w.Elastic("a", 8, 3*time.Hour, 1, 1.5, 1.75, 1.9)
+	play()
+	w.Elastic("b", 8, 3*time.Minute, 1, 1.5, 1.75, 1.9)
+	play()
+	play()
+	play()
+	if d := cmp.Diff([]string{"a4", "a2 b2", "a2", "a4"}, got); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+func TestReasons(t *testing.T) {
+	w := policytest.NewToy(t, 4)
+	w.Submit("shortest", 3, time.Hour)
+	w.Submit("waits", 2, 2*time.Hour)
+	w.Submit("too large", 5, time.Hour)
+	plan := w.Play(afs.New(afs.DefaultOptions()))
+	gpus := func(n int) cluster.Configuration { return cluster.Configuration{Nodes: 1, GPUs: n, GPUType: "a"} }
+	want := []policy.Reason{
+		{Kind: policy.Started, Config: gpus(3), Value: 3},
+		{Kind: policy.WaitNoCapacity, Config: gpus(2), Value: 1, Limit: 2},
+		{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 5}},
+	}
+	for i := range want {
+		if d := cmp.Diff(want[i], plan.Jobs[i].Why); d != "" {
+			t.Errorf("job %d -want +got\n%s", i, d)
+		}
+	}
+}

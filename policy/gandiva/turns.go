@@ -1,0 +1,189 @@
+package gandiva
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// A round is a plan in the making.
+type round struct {
+	*queue.Round
+	s    *policy.Snapshot
+	free []int // GPUs by type
+}
+
+// meet lists the jobs about which nothing is decided: those of the last round in its order,
+// and then newcomers. A job that lost its GPUs lost its turn.
+func (p *Policy) meet(r *round) {
+	p.round++
+	for i, j := range r.s.Jobs {
+		if r.Decided(i) {
+			continue
+		}
+		m := p.turns[j.ID]
+		if m == nil {
+			m = &turn{id: j.ID, since: j.Submitted}
+			p.turns[j.ID] = m
+			p.line = append(p.line, m)
+		}
+		if m.index, m.seen, m.gpus = i, p.round, 0; !j.Holding() && m.runs {
+			m.turn(false, r.s.Now)
+		}
+	}
+	p.line = slices.DeleteFunc(p.line, func(m *turn) bool {
+		if m.seen != p.round {
+			delete(p.turns, m.id)
+		}
+		return m.seen != p.round
+	})
+}
+
+// turn begins or ends a job's turn.
+func (m *turn) turn(runs bool, now time.Time) {
+	if m.runs != runs {
+		m.runs, m.since = runs, now
+	}
+}
+
+// over reports whether the slices have ended, and then begins others.
+func (p *Policy) over(s *policy.Snapshot) bool {
+	if s.Now.Before(p.next) {
+		return false
+	}
+	restarts := time.Duration(0)
+	for _, m := range p.line {
+		restarts += s.Jobs[m.index].RestartOverhead
+	}
+	mean := restarts.Seconds() / float64(max(1, len(p.line)))
+	p.next = s.Now.Add(max(p.o.Slice, time.Duration(p.o.Restarts*mean*float64(time.Second))))
+	return true
+}
+
+// turn sorts the jobs. Within a slice those that run come first; when it is over those that
+// wait, the longest first, and then those that run, last those that have run the longest at a
+// time. Slices of all jobs end together: else a large gang might wait for ever for smaller
+// ones to end theirs at once.
+func (p *Policy) turn(over bool) {
+	slices.SortStableFunc(p.line, func(a, b *turn) int {
+		since := a.since.Compare(b.since)
+		switch {
+		case a.runs != b.runs && a.runs == over:
+			return 1
+		case a.runs != b.runs:
+			return -1
+		case a.runs:
+			return -since
+		}
+		return since
+	})
+}
+
+// serve gives each job what it asked for, as long as there is room. Who does not fit is
+// passed over, and stays ahead.
+func (p *Policy) serve(r *round) {
+	for _, m := range p.line {
+		if m.t = r.where(m.index); m.t >= 0 {
+			m.gpus = r.asked(m.index, m.t)
+			r.free[m.t] -= m.gpus
+		}
+	}
+}
+
+// where returns the GPU type for job i: the one it holds, or the one with most GPUs free; -1
+// if none has room.
+func (r *round) where(i int) int {
+	best, j := -1, r.s.Jobs[i]
+	for t, info := range r.s.Cluster.Types() {
+		n := r.asked(i, t)
+		if n == 0 || n > r.free[t] {
+			continue
+		}
+		if j.Holding() && j.Allocation.GPUType == info.Type {
+			return t
+		}
+		if best < 0 || r.free[t] > r.free[best] {
+			best = t
+		}
+	}
+	return best
+}
+
+// asked returns the GPUs that job i asks for, as far as it may have them on type t; 0 if it
+// cannot run there.
+func (r *round) asked(i, t int) int {
+	least, most, step := r.Range(i, t)
+	if least == 0 {
+		return 0
+	}
+	n := min(most, max(least, r.s.Jobs[i].GPUs))
+	return least + (n-least)/step*step
+}
+
+// regrow lends jobs again what they hold above what they asked for, as far as it is free.
+func (p *Policy) regrow(r *round) {
+	for _, m := range p.line {
+		j := r.s.Jobs[m.index]
+		for j.Holding() && m.t >= 0 && r.s.Cluster.Types()[m.t].Type == j.Allocation.GPUType && m.gpus < j.Allocation.GPUs && r.grows(m) {
+			r.lend(m)
+		}
+	}
+}
+
+// grow lends what is free to jobs that run, as a slice begins: a replica to each in turn,
+// those with the fewest GPUs first. Source: Gandiva §3.3, grow-shrink.
+func (p *Policy) grow(r *round) {
+	for {
+		var least *turn
+		for _, m := range p.line {
+			if r.grows(m) && (least == nil || m.gpus < least.gpus) {
+				least = m
+			}
+		}
+		if least == nil {
+			return
+		}
+		r.lend(least)
+	}
+}
+
+// lend gives a job a replica more.
+func (r *round) lend(m *turn) {
+	_, _, step := r.Range(m.index, m.t)
+	m.gpus += step
+	r.free[m.t] -= step
+}
+
+// grows reports whether a job that runs may have a replica more.
+func (r *round) grows(m *turn) bool {
+	if m.gpus == 0 || r.free[m.t] == 0 {
+		return false
+	}
+	_, most, step := r.Range(m.index, m.t)
+	return m.gpus+step <= most && step <= r.free[m.t]
+}
+
+// give writes the plan and keeps the turns.
+func (p *Policy) give(r *round) {
+	for _, m := range p.line {
+		m.turn(m.gpus > 0 && r.Give(m.index, m.t, m.gpus), r.s.Now)
+	}
+	for _, m := range p.line {
+		if !r.Decided(m.index) {
+			r.wait(m)
+		}
+	}
+}
+
+// wait says why a job waits: its turn is over or not yet there, or too few GPUs are there
+// at all.
+func (r *round) wait(m *turn) {
+	j := r.s.Jobs[m.index]
+	if r.Refuse(m.index); r.Plan().Jobs[m.index].Why.Kind == policy.WaitNoCapacity {
+		r.Plan().Jobs[m.index].Why = policy.Reason{
+			Kind: policy.WaitTurn, Value: j.AttainedService(r.s.Now).Seconds(), Limit: max(0, j.Age(r.s.Now).Seconds()),
+		}
+	}
+}

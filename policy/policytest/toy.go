@@ -1,0 +1,136 @@
+package policytest
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A Toy is a small world for worked examples: a policy's plans are carried out as they
+// are, restarts cost nothing, and jobs run as their models say.
+type Toy struct {
+	Jobs   []*policy.Job // active, by submission
+	Length time.Duration // of a round; a minute
+	Now    time.Time
+	Ends   map[job.ID]time.Duration // since Epoch, of the jobs that are done, with the round they end in
+
+	t       testing.TB
+	cluster *cluster.Cluster
+	round   int
+}
+
+// NewToy returns a world of one node of each of the GPU types a, b, c, ..., with so many
+// GPUs each.
+func NewToy(t testing.TB, gpus ...int) *Toy {
+	t.Helper()
+	var nodes []cluster.Node
+	for i, n := range gpus {
+		name := "abcdefgh"[i : i+1]
+		nodes = append(nodes, cluster.Node{ID: cluster.NodeID(name), GPUType: cluster.GPUType(name), Capacity: cluster.Resources{GPUs: n}})
+	}
+	c, err := cluster.New(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Toy{t: t, cluster: c, Length: time.Minute, Now: Epoch, Ends: map[job.ID]time.Duration{}}
+}
+
+// Submit submits a rigid job that runs for alone on the GPUs it asks for, twice as long on
+// half of them, and as fast on any type.
+func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
+	s := &job.Spec{ID: id, GPUs: gpus, Weight: 1, Adaptivity: job.Rigid, Target: float64(gpus) * alone.Seconds()}
+	j := &policy.Job{Spec: s, Perf: &Speedup{}, Limits: &s.Batch}
+	j.Phase, j.Submitted, j.Since = job.Waiting, w.Now, w.Now
+	w.Jobs = append(w.Jobs, j)
+	return j
+}
+
+// Elastic submits a job that asks for one GPU and runs on up to most, for alone on one and
+// as much faster on more as rates say (see Speedup).
+func (w *Toy) Elastic(id job.ID, most int, alone time.Duration, rates ...float64) *policy.Job {
+	j := w.Submit(id, 1, alone)
+	j.Adaptivity, j.Spec.MaxGPUs, j.Perf = job.StrongScaling, most, &Speedup{rates}
+	if len(rates) > 0 {
+		j.Target *= rates[0]
+	}
+	return j
+}
+
+// A Speedup is a perf.Model: progress per second by GPUs, the first for one, whatever the
+// type and batch; without rates, as much as there are GPUs.
+type Speedup struct{ Rates []float64 }
+
+// Throughput implements perf.Model.
+func (s *Speedup) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
+	if len(s.Rates) == 0 || a.GPUs == 0 {
+		return float64(a.GPUs)
+	}
+	return s.Rates[min(a.GPUs, len(s.Rates))-1]
+}
+
+// Efficiency implements perf.Model.
+func (s *Speedup) Efficiency(float64) float64 { return 1 }
+
+// Snapshot returns what there is to be planned.
+func (w *Toy) Snapshot() *policy.Snapshot {
+	return &policy.Snapshot{Now: w.Now, Round: w.round, Length: w.Length, Cluster: w.cluster, Jobs: append([]*policy.Job(nil), w.Jobs...)}
+}
+
+// Play plans a round, checks the plan, carries it out, and returns it.
+func (w *Toy) Play(p policy.Policy) *policy.Plan {
+	w.t.Helper()
+	s := w.Snapshot()
+	plan, err := p.Plan(w.t.Context(), s)
+	if err == nil {
+		err = policy.Check(s, plan)
+	}
+	if err != nil {
+		w.t.Fatalf("round %d: %v", w.round, err)
+	}
+	w.Jobs = w.Jobs[:0]
+	for i, j := range s.Jobs {
+		row := w.carryOut(j, plan.Jobs[i].Allocation)
+		if row.Target > 0 && row.Progress > row.Target*(1-1e-9) {
+			w.Ends[row.ID] = w.Now.Add(w.Length).Sub(Epoch)
+			continue
+		}
+		w.Jobs = append(w.Jobs, row)
+	}
+	w.Now = w.Now.Add(w.Length)
+	w.round++
+	return plan
+}
+
+// carryOut returns what a job is after a round with an allocation.
+func (w *Toy) carryOut(j *policy.Job, a cluster.Allocation) *policy.Job {
+	row := *j
+	if a.Configuration != j.Allocation.Configuration {
+		row.Service, row.GPUService, row.Since = j.AttainedService(w.Now), j.AttainedGPUService(w.Now), w.Now
+		row.Allocation, row.Phase = a, job.Waiting
+	}
+	if row.Holding() {
+		row.Phase = job.Running
+		row.Progress += w.Length.Seconds() * j.Perf.Throughput(a, job.BatchSize{})
+	}
+	return &row
+}
+
+// GPUs returns how many GPUs each job of the world has, as "a4 b- c2".
+func (w *Toy) GPUs() string {
+	text := ""
+	for _, j := range w.Jobs {
+		if text != "" {
+			text += " "
+		}
+		if text += string(j.ID); j.Holding() {
+			text += strconv.Itoa(j.Allocation.GPUs)
+		} else {
+			text += "-"
+		}
+	}
+	return text
+}

@@ -1,0 +1,89 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// TiresiasOptions configure the two queues of Tiresias-L. DefaultTiresias has the defaults.
+type TiresiasOptions struct {
+	// Threshold is the GPU time after which a job falls into the second queue. Default 16 h
+	// (two queues as in Pollux's public code; Tiresias §3.2.3 has any number).
+	Threshold time.Duration
+	// Promote, if not 0, is the knob against starvation: a job that has waited this many
+	// times as long as it has run comes back to the first queue, and its GPU time counts
+	// anew. Default 0 (Tiresias §3.2.3: PROMOTEKNOB, off by default).
+	Promote float64
+}
+
+// DefaultTiresias returns the defaults.
+func DefaultTiresias() TiresiasOptions { return TiresiasOptions{Threshold: 16 * time.Hour} }
+
+// Validate returns an error that joins all complaints about o.
+func (o *TiresiasOptions) Validate() error {
+	var errs []error
+	if o.Threshold <= 0 {
+		errs = append(errs, fmt.Errorf("threshold %v, want above 0s", o.Threshold))
+	}
+	if !(o.Promote >= 0) || math.IsInf(o.Promote, 0) {
+		errs = append(errs, fmt.Errorf("promote %v, want at least 0", o.Promote))
+	}
+	return errors.Join(errs...)
+}
+
+// Tiresias returns least attained service first in two queues, with running jobs yielding
+// and smaller ones passing, or an error that joins all complaints about o. The order
+// remembers promotions: make one for each policy. Source: Tiresias §3.2.3 (discretised
+// 2D-LAS).
+//
+// Deviation: jobs of a queue stand by submission, where Tiresias has their first start,
+// because who came first started first here, unless it did not fit.
+func Tiresias(o TiresiasOptions) (Options, error) {
+	if err := o.Validate(); err != nil {
+		return Options{}, err
+	}
+	return Options{Order: (&twoQueues{o: o, promoted: map[job.ID]promotion{}}).of, Preempt: true, Backfill: true}, nil
+}
+
+// twoQueues says in which queue a job is.
+type twoQueues struct {
+	o        TiresiasOptions
+	promoted map[job.ID]promotion
+}
+
+// A promotion is what a job had when it was last promoted.
+type promotion struct{ service, gpuService time.Duration }
+
+// of is the Order.
+func (q *twoQueues) of(s *policy.Snapshot, j *policy.Job) float64 {
+	before := q.promoted[j.ID]
+	if j.AttainedGPUService(s.Now)-before.gpuService < q.o.Threshold {
+		return 0
+	}
+	ran := j.AttainedService(s.Now) - before.service
+	if q.o.Promote == 0 || j.Holding() || s.Now.Sub(j.Since).Seconds() < q.o.Promote*ran.Seconds() {
+		return 1
+	}
+	q.forget(s)
+	q.promoted[j.ID] = promotion{j.AttainedService(s.Now), j.AttainedGPUService(s.Now)}
+	return 0
+}
+
+// forget drops promotions of jobs that are gone, once they are many.
+func (q *twoQueues) forget(s *policy.Snapshot) {
+	if len(q.promoted) <= 2*len(s.Jobs)+64 {
+		return
+	}
+	still := make(map[job.ID]promotion, len(s.Jobs))
+	for _, j := range s.Jobs {
+		if p, ok := q.promoted[j.ID]; ok {
+			still[j.ID] = p
+		}
+	}
+	q.promoted = still
+}

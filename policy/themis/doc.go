@@ -1,0 +1,53 @@
+// Package themis auctions GPUs, round after round, among the jobs that are treated worst.
+//
+// Source: Mahajan et al., "Themis: Fair and Efficient GPU Cluster Scheduling", NSDI 2020.
+// Shockwave (§2.1, Table 1, §8.2) sums it up.
+//
+//	meet      every job's finish-time fairness ρ, and its bids
+//	filter    the part of the jobs with the largest ρ is let through
+//	admit     of those, the worst treated first, as many as can all be fed
+//	auction   they get the GPUs with which the product of their valuations is greatest
+//	charge    hidden payments: a winner keeps less, the more it took from the others
+//	share     what is left goes to the other jobs, shortest first, and then to who can grow
+//	give      the plan, and why the others wait
+//
+// A job's finish-time fairness is the time that it takes from its submission to its end,
+// over the time that it would take on its part of the cluster (§2.1 of Shockwave). Among N
+// jobs that each ask for the whole cluster, a part is one turn of N. A bid is a number of
+// GPUs of a type, and its valuation V = 1/ρ, if the job kept these GPUs to its end. The
+// product is greatest in a knapsack (opt/mmkp) of the logarithms.
+//
+// The payment of winner i is a fraction of what it won: it keeps c = Π V / Π V', over the
+// other winners, where V' is what they would have had without i. Nobody gains by bidding
+// what is not true.
+//
+// Jobs run as submitted, with all their GPUs or none, unless their number of GPUs may be
+// adapted. The lease on GPUs is one round.
+//
+// Dictionary: ρ: estimate, offer.rho; N: round.contention; 1-f of Themis and f of
+// Shockwave's Table 1: Options.Filter; T_sh and T_id: numerator and denominator of estimate;
+// V: offer.value, its logarithm; c: round.keeps; lease: Snapshot.Length.
+//
+// Deviation: jobs do not bid themselves; what is believed of them bids for them, because
+// one scheduler believes for all here. So there is nobody to lie, and payments can be
+// switched off.
+//
+// Deviation: bidders that cannot be fed beside those treated worse are left out of the
+// auction, because with nothing V is 0: where gangs do not all fit, every product would be 0.
+//
+// Deviation: a gang pays nothing, because a part of its GPUs would be of no use to it; an
+// elastic job keeps at least the fewest GPUs it runs with.
+//
+// Deviation: N is that of now, because how many jobs there were over the life of a job is
+// not in a snapshot.
+//
+// Deviation: what the auction leaves goes to jobs outside it in order of their time left,
+// where Themis draws lots, because plans here are a function of snapshots.
+//
+// Deviation: with Adaptive the filter is 1/3 as long as some job is behind its fair finish
+// time and else 2/3, because Shockwave's Table 1 names the two values, and only a drawing
+// shows when each applies.
+//
+// Deviation: nodes do not count in bids, because a placer finds them here: GPUs are taken
+// to lie on as few as can carry them.
+package themis

@@ -1,0 +1,26 @@
+package themis
+
+import "fmt"
+
+// Options configure the policy. DefaultOptions has the defaults.
+type Options struct {
+	// Filter is the part of the jobs that bid in a round, above 0 and at most 1: those
+	// with the largest finish-time fairness. Less is fairer, more is more efficient.
+	// Default 0.2 (Themis: its f, the part that does not bid, is 0.8).
+	Filter float64
+	// Adaptive: the filter is 1/3 or 2/3, whatever Filter says. Default false.
+	Adaptive bool
+	// Payments: winners of an auction pay with a part of their GPUs. Default true.
+	Payments bool
+}
+
+// DefaultOptions returns the defaults.
+func DefaultOptions() Options { return Options{Filter: 0.2, Payments: true} }
+
+// Validate returns an error if Filter is out of range.
+func (o *Options) Validate() error {
+	if !(o.Filter > 0 && o.Filter <= 1) {
+		return fmt.Errorf("filter %v, want above 0 and at most 1", o.Filter)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package themis
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// share gives what the auction among the first n jobs left to the others: to those up to
+// job through, whom the filter let through and there was no room for, and then to those with
+// the least time left, each as much as it asks for. Then jobs grow, the worst treated first.
+// Source: Themis §3.3.1, leftovers.
+func (r *round) share(n, through int) {
+	rest := make([]*bidder, 0, len(r.jobs))
+	for i := range r.jobs[n:] {
+		rest = append(rest, &r.jobs[n+i])
+	}
+	slices.SortStableFunc(rest[through-n:], func(a, b *bidder) int { return cmp.Compare(a.alone, b.alone) })
+	for _, b := range rest {
+		if k := r.best(b); k >= 0 {
+			r.take(b, k)
+		}
+	}
+	for i := range r.jobs {
+		r.grow(&r.jobs[i])
+	}
+}
+
+// best returns the best offer that there is room for, of no more than the job asks for: on
+// the GPU type it holds if that has room, because a move costs a restart; -1 if none.
+func (r *round) best(b *bidder) int {
+	best, home := -1, false
+	for k, o := range b.offers {
+		if !o.asked || o.gpus > r.free[o.t] {
+			continue
+		}
+		held := b.Holding() && r.s.Cluster.Types()[o.t].Type == b.Allocation.GPUType
+		if best < 0 || held && !home || held == home && o.left < b.offers[best].left {
+			best, home = k, held
+		}
+	}
+	return best
+}
+
+// grow gives a job that has something the offer of the same type that is best for it.
+func (r *round) grow(b *bidder) {
+	if b.won < 0 {
+		return
+	}
+	best, has := b.won, b.offers[b.won]
+	for k, o := range b.offers {
+		if o.t == has.t && o.gpus > has.gpus && o.gpus-has.gpus <= r.free[o.t] && o.left < b.offers[best].left {
+			best = k
+		}
+	}
+	r.free[has.t] += has.gpus
+	r.take(b, best)
+}
+
+// take takes the GPUs of an offer; -1: none.
+func (r *round) take(b *bidder, k int) {
+	if b.won = k; k >= 0 {
+		r.free[b.offers[k].t] -= b.offers[k].gpus
+	}
+}
+
+// give writes the plan. Of the jobs that wait, those up to job through were let through by
+// the filter; the others wait for those that are treated worse.
+func (r *round) give(through int) {
+	for i := range r.jobs {
+		if b := &r.jobs[i]; b.won >= 0 {
+			r.plan.Give(b.index, b.offers[b.won].t, b.offers[b.won].gpus)
+		}
+	}
+	for i := range r.jobs {
+		switch b := &r.jobs[i]; {
+		case r.plan.Decided(b.index):
+		case i < through:
+			r.plan.Refuse(b.index)
+		default:
+			least := b.offers[0].gpus
+			for _, o := range b.offers {
+				least = min(least, o.gpus)
+			}
+			r.plan.Plan().Jobs[b.index].Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(i), Limit: float64(least)}
+		}
+	}
+}
