@@ -36,8 +36,8 @@
 // Options.Paper has the paper's three instead, with progress at least 10⁻⁶, as the public
 // code has it.
 //
-// Deviation: H counts what is left of a job as often as it has GPUs; see
-// fairness.MakespanBound.
+// Deviation: H counts what is left of a job as often as it has GPUs, because jobs of
+// several GPUs fill the cluster sooner.
 //
 // Deviation: the regimes' batch sizes are those that the user named, if any
 // (job.BatchSchedule.Sizes), because the paper lets the user bound their number, and the
