@@ -49,11 +49,8 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 }
 
 // count counts the GPUs to be shared out, and reports whether some came or went.
-func (p *Policy) count(s *policy.Snapshot, r *queue.Round) (moved bool) {
-	var free []int
-	for t := range s.Cluster.Types() {
-		free = append(free, r.Free(t))
-	}
+func (p *Policy) count(r *queue.Round) (moved bool) {
+	free := r.FreeByType()
 	if moved = !slices.Equal(free, p.free); moved {
 		p.configurations = nil
 	}
