@@ -31,7 +31,7 @@ type account struct {
 
 // meet opens and closes accounts, and brings them up to now.
 func (p *Policy) meet(s *policy.Snapshot, r *queue.Round) {
-	moved := p.count(r)
+	moved := p.count(s, r)
 	p.active = p.active[:0]
 	for i, j := range s.Jobs {
 		if r.Decided(i) {
