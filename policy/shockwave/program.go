@@ -55,10 +55,7 @@ type builder struct {
 // plan returns the work of planning a window from the next round on, as things stand
 // then if this round goes as planned. What it closes over does not change.
 func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
-	w := &window{first: s.Round + 1, rounds: p.o.Window, free: slices.Clone(p.free), batches: map[job.ID]int{}, runs: map[job.ID]run{}}
-	for _, t := range s.Cluster.Types() {
-		w.types = append(w.types, t.Type)
-	}
+	w := &window{first: s.Round + 1, rounds: p.o.Window, types: p.types, free: p.free, batches: map[job.ID]int{}, runs: map[job.ID]run{}}
 	b := p.builder(s)
 	for _, a := range p.active {
 		if b.add(a, now.Jobs[a.index].Allocation.Configuration) {
