@@ -18,7 +18,7 @@ type Toy struct {
 	Now    time.Time
 	Ends   map[job.ID]time.Duration // since Epoch, of the jobs that are done, with the round they end in
 
-	t       testing.TB
+	t        testing.TB
 	cluster  *cluster.Cluster
 	round    int
 	computed any // by the background work of the last plan

@@ -72,7 +72,7 @@ func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
 		w.found = found
 		for i, r := range found.Runs {
 			if r.Rounds != 0 {
-				w.runs[b.ids[i]] = run{b.problem.Jobs[i].Modes[r.Mode].Resource, b.modes[i][r.Mode], r}
+				w.runs[b.ids[i]] = run{b.modes[i][r.Mode], r}
 			}
 		}
 		return w

@@ -24,7 +24,6 @@ type window struct {
 
 // A run is what a job gets in a window.
 type run struct {
-	kind int // GPU type
 	cluster.Configuration
 	timetable.Run
 }
@@ -42,11 +41,15 @@ func (w *window) column(round int) int {
 
 // serve runs the jobs whose round it is, and then whoever gains most.
 func (p *Policy) serve(s *policy.Snapshot, r *queue.Round) {
-	if at := p.window.column(s.Round); at >= 0 {
-		for _, a := range p.active {
-			if run, ok := p.window.runs[a.row.ID]; ok && run.In(at) {
-				r.Give(a.index, run.kind, run.GPUs)
-			}
+	at, types := p.window.column(s.Round), s.Cluster.Types()
+	for _, a := range p.active {
+		if at < 0 {
+			break
+		}
+		run := p.window.runs[a.row.ID]
+		kind := slices.IndexFunc(types, func(t cluster.TypeInfo) bool { return t.Type == run.GPUType })
+		if run.In(at) && kind >= 0 {
+			r.Give(a.index, kind, run.GPUs)
 		}
 	}
 	p.fill(s, r)

@@ -9,4 +9,4 @@ import (
 type byType map[cluster.GPUType]float64
 
 func (m *byType) Throughput(a cluster.Allocation, _ job.BatchSize) float64 { return (*m)[a.GPUType] }
-func (*byType) Efficiency(float64) float64                                { return 1 }
+func (*byType) Efficiency(float64) float64                                 { return 1 }
