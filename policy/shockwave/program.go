@@ -142,7 +142,7 @@ func (b *builder) mode(a *account, o *option, now cluster.Configuration, made fl
 		time := float64(n+1)*b.round - lost
 		at := b.point(a, made, ahead.whole(max(0, time)), ahead.run(time))
 		m.After = append(m.After, at)
-		if at.Left <= 0 {
+		if ahead.time() <= time {
 			break
 		}
 	}
@@ -152,10 +152,13 @@ func (b *builder) mode(a *account, o *option, now cluster.Configuration, made fl
 // point returns what has become of a job that made some progress in this round and more
 // in the window, of which more counts than was made if it ends within a round.
 func (b *builder) point(a *account, made, counts, more float64) timetable.Point {
-	lean := &a.options[a.leanest]
+	lean, left := &a.options[a.leanest], 0.0
+	if !a.row.Adaptivity.Has(job.GPUCount) {
+		left = a.options[a.fastest].ahead.after(made + more).time()
+	}
 	return timetable.Point{
 		Value: b.weight * b.p.utility(a, made+counts),
-		Left:  a.options[a.fastest].ahead.after(made + more).time(),
+		Left:  left,
 		Load:  lean.ahead.after(made+more).time() * float64(lean.GPUs) / b.gpus,
 	}
 }

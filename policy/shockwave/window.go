@@ -41,11 +41,15 @@ func (w *window) column(round int) int {
 
 // serve runs the jobs whose round it is, and then whoever gains most.
 func (p *Policy) serve(s *policy.Snapshot, r *queue.Round) {
-	if at := p.window.column(s.Round); at >= 0 {
-		for _, a := range p.active {
-			if run, ok := p.window.runs[a.row.ID]; ok && run.In(at) {
-				a.grant(r, run.Configuration)
-			}
+	at, types := p.window.column(s.Round), s.Cluster.Types()
+	for _, a := range p.active {
+		if at < 0 {
+			break
+		}
+		run := p.window.runs[a.row.ID]
+		kind := slices.IndexFunc(types, func(t cluster.TypeInfo) bool { return t.Type == run.GPUType })
+		if run.In(at) && kind >= 0 {
+			r.Give(a.index, kind, run.GPUs)
 		}
 	}
 	p.fill(s, r)
@@ -66,6 +70,9 @@ func (p *Policy) fill(s *policy.Snapshot, r *queue.Round) {
 	}
 	slices.SortStableFunc(line, func(a, b waiting) int { return cmp.Compare(b.gain, a.gain) })
 	for _, w := range line {
+		if w.gain <= 0 {
+			continue
+		}
 		w.a.grantAny(r)
 	}
 }
@@ -84,15 +91,6 @@ func (a *account) lost(c cluster.Configuration) float64 {
 		return 0
 	}
 	return a.row.RestartOverhead.Seconds()
-}
-
-// grant gives the job a configuration, if it is one of its options and there is room.
-func (a *account) grant(r *queue.Round, c cluster.Configuration) {
-	for i := range a.options {
-		if o := &a.options[i]; o.Configuration == c {
-			r.Give(a.index, o.kind, o.GPUs)
-		}
-	}
 }
 
 // grantAny gives the job what it holds, or the fastest of its options that there is room
