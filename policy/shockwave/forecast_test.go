@@ -20,7 +20,7 @@ func near(t *testing.T, what string, got, want float64) {
 
 // Shockwave App. G, "Example": a job at epoch 5 is expected to enter its second regime at
 // epoch 15; epochs take two minutes, then one. "Dynamic adaptation can start as early as
-// the 20th minute in the window."
+// the 20th minute in the window".
 func TestForecast_is_regime_after_regime(t *testing.T) {
 	f := forecast{{10, 1. / 120}, {25, 1. / 60}} // epochs, epochs per second
 	near(t, "epochs in 20 minutes", f.run(20*60), 10)
