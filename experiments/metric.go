@@ -42,6 +42,7 @@ var metricTable = []metric{
 	{"rho_unfair_pct", "jobs of all runs whose rho is above 1, percent", unfair},
 	{"rho_static_worst", "worst rho of any job by the public Shockwave code's static definition: JCT over (time alone on its GPUs x max(1, jobs of the trace / GPUs))", func(runs []measured) float64 { return fairness.Worst(pool(runs, staticsOf)) }},
 	{"rho_static_unfair_pct", "jobs whose rho by that definition is above 1, percent", func(runs []measured) float64 { return 100 * fairness.UnfairFraction(pool(runs, staticsOf), 1) }},
+	{"rho_static_above_1.1_pct", "jobs whose rho by that definition is above 1.1, percent: the unfair jobs of Shockwave's plots", func(runs []measured) float64 { return 100 * fairness.UnfairFraction(pool(runs, staticsOf), 1.1) }},
 	{"policy_p50_ms", "policy time per round, median of all rounds", policyQuantile(0.5)},
 	{"policy_p95_ms", "policy time per round, 95th percentile of all rounds", policyQuantile(0.95)},
 	{"bound_gap_worst_pct", "most by which a round's plan, as placed, falls short of its bound on the sum of relative speeds, percent", func(runs []measured) float64 { return 100 * slices.Max(append(pool(runs, gapsOf), 0)) }},
