@@ -22,7 +22,7 @@ type chooser struct {
 }
 
 func newChooser(p *Problem) *chooser {
-	c := &chooser{p: p, solver: mmkp.NewSolver(), counts: make([][]count, len(p.Jobs))}
+	c := &chooser{p: p, solver: mmkp.NewSolver(), counts: make([][]count, len(p.Jobs)), prices: make([]float64, len(p.Capacity))}
 	for _, b := range p.Capacity {
 		c.problem.Capacity = append(c.problem.Capacity, float64(b)*float64(p.Rounds))
 	}
@@ -34,6 +34,9 @@ func newChooser(p *Problem) *chooser {
 	return c
 }
 
+// nodes bound the search of a knapsack: few jobs with large modes need it, many do not.
+const nodes = 10_000
+
 // choose returns the best numbers of rounds with which no job has more than z left,
 // and a bound on what any such are worth, less a price of the load. No job may have
 // more than z left at best. Errors: those of mmkp.Solver.
@@ -43,7 +46,7 @@ func (c *chooser) choose(ctx context.Context, z, price float64) (pick []count, b
 	}
 	c.solves++
 	o := mmkp.DefaultOptions()
-	o.MaxNodes = 0
+	o.MaxNodes = nodes
 	s, err := c.solver.Solve(ctx, &c.problem, c.prices, o)
 	if err != nil {
 		return nil, 0, err

@@ -8,12 +8,14 @@ import (
 
 // A packing is rounds being given out.
 type packing struct {
-	p      *Problem
-	pick   []count
-	runs   []Run
-	free   [][]int // by resource and round
-	log    []step  // since press or tidy began on a job
-	movers []move  // of makeRoom
+	p        *Problem
+	pick     []count
+	prices   []float64 // of a unit of each resource in a round
+	favoured int       // job that is placed first; -1: none
+	runs     []Run
+	free     [][]int // by resource and round
+	log      []step  // since press or tidy began on a job
+	movers   []move  // of makeRoom
 }
 
 // A step is a round given to a job, or taken from it.
@@ -25,8 +27,8 @@ type step struct {
 // place gives jobs the rounds that were picked for them, in one piece if there is room,
 // or in several, or fewer if there is none. What is left goes to whoever gains most from
 // it, so that nothing is idle that a job could use.
-func place(p *Problem, pick []count) []Run {
-	k := &packing{p: p, pick: pick, runs: slices.Repeat([]Run{{Mode: -1}}, len(p.Jobs))}
+func place(p *Problem, pick []count, prices []float64, favoured int) []Run {
+	k := &packing{p: p, pick: pick, prices: prices, favoured: favoured, runs: slices.Repeat([]Run{{Mode: -1}}, len(p.Jobs))}
 	for _, b := range p.Capacity {
 		k.free = append(k.free, slices.Repeat([]int{b}, p.Rounds))
 	}
@@ -56,19 +58,21 @@ func (k *packing) line() []int {
 		}
 	}
 	slices.SortStableFunc(line, func(a, b int) int {
-		if on := k.goesOn(a); on != k.goesOn(b) {
-			if on {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(k.p.gain(b, k.pick[b].mode, 0), k.p.gain(a, k.pick[a].mode, 0))
+		return cmp.Or(cmp.Compare(k.rank(a), k.rank(b)), cmp.Compare(k.p.gain(b, k.pick[b].mode, 0), k.p.gain(a, k.pick[a].mode, 0)))
 	})
 	return line
 }
 
-// goesOn reports whether job i is picked to run as it does.
-func (k *packing) goesOn(i int) bool { return k.p.Jobs[i].Held == k.pick[i].mode }
+// rank orders jobs: the one that is favoured, those picked to run as they do, others.
+func (k *packing) rank(i int) int {
+	switch {
+	case i == k.favoured:
+		return 0
+	case k.p.Jobs[i].Held == k.pick[i].mode:
+		return 1
+	}
+	return 2
+}
 
 // gain returns what one more round than n is worth to job i, for each unit it uses.
 func (p *Problem) gain(i, mode, n int) float64 {
@@ -107,7 +111,13 @@ func ones(first, n int) uint64 { return (1<<n - 1) << first }
 // is before them is for jobs that are shorter. If it cannot follow, it has the first
 // rounds that there are, in a row if possible.
 func (k *packing) fit(i int) {
+	if len(k.p.Jobs[i].Modes) > 1 && bits.OnesCount64(k.room(k.mode(i))) < k.pick[i].rounds {
+		k.pick[i] = k.best(i)
+	}
 	m, n := k.mode(i), k.pick[i].rounds
+	if n == 0 {
+		return
+	}
 	free, room := k.free[m.Resource], k.room(m)
 	first := -1
 	for t := k.p.Rounds - n; t >= 0; t-- {
@@ -125,6 +135,22 @@ func (k *packing) fit(i int) {
 		k.take(i, k.pick[i].mode, bits.TrailingZeros64(room))
 		room &= room - 1
 	}
+}
+
+// best returns the mode and number of rounds, of those that there is room for, that are
+// worth most to job i less the prices of what they use.
+func (k *packing) best(i int) count {
+	j := &k.p.Jobs[i]
+	var best count
+	most := 0.0
+	for n, at := range k.p.points(j) {
+		m := &j.Modes[n.mode]
+		worth := at.Value - j.Idle.Value - k.prices[m.Resource]*float64(m.Amount)*float64(n.rounds)
+		if worth > most && bits.OnesCount64(k.room(m)) >= n.rounds {
+			best, most = n, worth
+		}
+	}
+	return best
 }
 
 // room returns the rounds in which there is enough for a mode.

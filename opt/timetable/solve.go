@@ -62,12 +62,13 @@ type interval struct {
 
 // A search is a solution in the making.
 type search struct {
-	p     *Problem
-	pick  *chooser
-	open  []interval // all that could be better than the best
-	cap   float64    // no plan is worth more
-	best  Timetable
-	found bool
+	p      *Problem
+	pick   *chooser
+	open   []interval // all that could be better than the best
+	cap    float64    // no plan is worth more
+	best   Timetable
+	found  bool
+	picked []count // of the best
 }
 
 // Solve plans a window: it returns the best plan found when the gap is met, so many
@@ -81,7 +82,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Timetable, error) {
 		return nil, err
 	}
 	s := &search{p: p, pick: newChooser(p)}
-	s.keep(make([]count, len(p.Jobs))) // nobody runs but on what is left
+	s.keep(make([]count, len(p.Jobs)), -1) // nobody runs but on what is left
 	err := s.begin(ctx, o)
 	for err == nil && len(s.open) > 0 && s.pick.solves < o.Solves {
 		n := s.promising()
@@ -96,6 +97,9 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Timetable, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("timetable: %w", err)
+	}
+	if modes := p.modes(); !s.best.Interrupted && modes > len(p.Jobs) && modes <= few {
+		s.favour()
 	}
 	return s.finish(), nil
 }
@@ -176,18 +180,43 @@ func (s *search) try(ctx context.Context, z, price, known float64) (float64, err
 	case err != nil:
 		return known, err
 	}
-	s.keep(pick)
+	s.keep(pick, -1)
 	return min(bound, known), nil
 }
 
-// keep places numbers of rounds, and keeps the plan if it is the best.
-func (s *search) keep(pick []count) {
-	runs := place(s.p, pick)
+// keep places numbers of rounds, those of one job before all others (-1: of none), and
+// keeps the plan if it is the best.
+func (s *search) keep(pick []count, favoured int) {
+	runs := place(s.p, slices.Clone(pick), s.pick.prices, favoured)
 	if v := s.p.Worth(runs); !s.found || v > s.best.Value {
-		s.found, s.best.Runs, s.best.Value = true, runs, v
-		s.best.Prices = slices.Clone(s.pick.prices)
+		s.found, s.best.Runs, s.best.Value, s.picked = true, runs, v, pick
 	}
 }
+
+// favour gives each job in turn the whole window in each of its modes, and the others
+// what is best for them of what is left: a few jobs with large modes fit together in ways
+// that sums over rounds do not show.
+func (s *search) favour() {
+	for i := range s.p.Jobs {
+		for m := range s.p.Jobs[i].Modes {
+			pick := slices.Clone(s.picked)
+			pick[i] = count{m, len(s.p.Jobs[i].Modes[m].After)}
+			s.keep(pick, i)
+		}
+	}
+}
+
+// modes returns how many modes all jobs have together.
+func (p *Problem) modes() int {
+	total := 0
+	for i := range p.Jobs {
+		total += len(p.Jobs[i].Modes)
+	}
+	return total
+}
+
+// few is how many modes of all jobs together favour looks at.
+const few = 256
 
 // split leaves an interval to be looked into, unless nothing in it is better.
 func (s *search) split(low, high, free float64) {
@@ -230,6 +259,7 @@ func (s *search) halve(ctx context.Context, n int) error {
 // finish returns the best plan with its bound.
 func (s *search) finish() *Timetable {
 	t := s.best
+	t.Prices = slices.Clone(s.pick.prices)
 	t.Bound, t.Solves = t.Value, s.pick.solves
 	for _, i := range s.open {
 		t.Bound = max(t.Bound, i.bound)

@@ -114,3 +114,27 @@ func TestSolve_without_a_last_term_is_one_knapsack(t *testing.T) {
 		t.Errorf("%d solves, want 1", s.Solves)
 	}
 }
+
+// Two jobs on one node: the knapsack, which sees sums over rounds, would have one take the
+// whole node in most of them and the other a part of it in all; nothing of that fits.
+func TestSolve_few_jobs_with_large_modes(t *testing.T) {
+	job := func(rates ...float64) timetable.Job {
+		j := timetable.Job{Held: -1}
+		for m, rate := range rates {
+			mode := timetable.Mode{Amount: 1 << m}
+			for n := range 20 {
+				mode.After = append(mode.After, timetable.Point{Value: rate * float64(n+1)})
+			}
+			j.Modes = append(j.Modes, mode)
+		}
+		return j
+	}
+	p := &timetable.Problem{Rounds: 20, Capacity: []int{4}, Jobs: []timetable.Job{job(1, 1.9, 3.6), job(1, 1.05, 1.1)}}
+	got, err := timetable.Solve(t.Context(), p, timetable.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 3.6 * 20; math.Abs(got.Value-want) > 1e-9 {
+		t.Errorf("value %v, want %v: all to the first", got.Value, want)
+	}
+}

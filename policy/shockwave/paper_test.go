@@ -228,7 +228,7 @@ func TestElastic_jobs_have_the_GPUs_that_suit_them(t *testing.T) {
 			gpus[j.ID] += j.Allocation.GPUs
 		}
 	}
-	if gpus["scales"] < gpus["does not"]*3/2 || gpus["does not"] < 50 {
+	if gpus["scales"] < gpus["does not"]*6/5 || gpus["does not"] < 50 {
 		t.Errorf("GPU rounds %v, want most for the one that scales, some for the other", gpus)
 	}
 }
