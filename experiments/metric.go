@@ -23,11 +23,11 @@ type measured struct {
 	jcts    []float64 // hours, of jobs that are done
 	rhos    []float64
 	least   time.Duration // bound on the makespan: see makespanBound
-	statics []float64 // rho by the public code's static definition: see staticRhos
-	millis  []float64 // policy time per round
-	gaps    []float64 // per round with a bound
-	sizes   []int32   // GPUs the job with the longest JCT held, one after the other; never empty
-	jct     float64   // its JCT, hours
+	statics []float64     // rho by the public code's static definition: see staticRhos
+	millis  []float64     // policy time per round
+	gaps    []float64     // per round with a bound
+	sizes   []int32       // GPUs the job with the longest JCT held, one after the other; never empty
+	jct     float64       // its JCT, hours
 }
 
 var metricTable = []metric{
