@@ -125,7 +125,7 @@ func (b *builder) add(a *account, now cluster.Configuration) bool {
 		j.Modes = append(j.Modes, b.mode(a, o, now, made))
 		modes = append(modes, o.Configuration)
 	}
-	j.Again = b.again(a, &j)
+	j.Again = b.again(a, made)
 	b.times += a.past + a.options[a.alone].ahead.time()
 	b.problem.Jobs, b.ids, b.modes = append(b.problem.Jobs, j), append(b.ids, a.row.ID), append(b.modes, modes)
 	return true
@@ -163,12 +163,10 @@ func (b *builder) point(a *account, made, counts, more float64) timetable.Point 
 	}
 }
 
-// again returns what each further start costs a job: the part of its best first round in
-// which it would restore. Source: Shockwave §7.
-func (b *builder) again(a *account, j *timetable.Job) float64 {
-	gain := 0.0
-	for i := range j.Modes {
-		gain = max(gain, j.Modes[i].After[0].Value-j.Idle.Value)
-	}
-	return gain * min(1, a.row.RestartOverhead.Seconds()/b.round)
+// again returns what each further start costs a job: what it would do meanwhile, where it
+// needs the least GPU time. Source: Shockwave §7.
+func (b *builder) again(a *account, made float64) float64 {
+	ahead := a.options[a.leanest].ahead.after(made)
+	round := b.p.utility(a, made+ahead.whole(b.round)) - b.p.utility(a, made)
+	return b.weight * round * a.row.RestartOverhead.Seconds() / b.round
 }

@@ -55,8 +55,11 @@ func (p *Policy) serve(s *policy.Snapshot, r *queue.Round) {
 	p.fill(s, r)
 }
 
-// fill gives GPUs that are left to whoever gains most from a round, for each GPU.
-// Source: Shockwave App. H, "Work-conserving".
+// fill gives GPUs that are left to whoever gains most from a round, for each GPU, if it
+// gains anything. Source: Shockwave App. H, "Work-conserving".
+//
+// Deviation: GPUs stay idle for a round that a start on them would take up, because
+// nothing is won by it, and the next window can use them.
 func (p *Policy) fill(s *policy.Snapshot, r *queue.Round) {
 	type waiting struct {
 		a    *account
@@ -64,23 +67,28 @@ func (p *Policy) fill(s *policy.Snapshot, r *queue.Round) {
 	}
 	var line []waiting
 	for _, a := range p.active {
-		if !r.Decided(a.index) && len(a.options) > 0 {
-			line = append(line, waiting{a, p.gain(s, a)})
+		if r.Decided(a.index) || len(a.options) == 0 {
+			continue
+		}
+		if gain := p.gain(s, a); gain > 0 {
+			line = append(line, waiting{a, gain})
 		}
 	}
 	slices.SortStableFunc(line, func(a, b waiting) int { return cmp.Compare(b.gain, a.gain) })
 	for _, w := range line {
-		if w.gain <= 0 {
-			continue
-		}
 		w.a.grantAny(r)
 	}
 }
 
-// gain returns what a round is worth to a job where it needs the least GPU time, for each
-// GPU.
+// gain returns what a round is worth to a job where it is, or else where it needs the
+// least GPU time, for each GPU.
 func (p *Policy) gain(s *policy.Snapshot, a *account) float64 {
 	o := &a.options[a.leanest]
+	for i := range a.options {
+		if a.options[i].Configuration == a.row.Allocation.Configuration {
+			o = &a.options[i]
+		}
+	}
 	made := o.ahead.whole(s.Length.Seconds() - a.lost(o.Configuration))
 	return p.weight(s, a) * (p.utility(a, made) - p.utility(a, 0)) / float64(o.GPUs)
 }
