@@ -1,0 +1,83 @@
+package convex_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/oxgang/oxgang/opt/convex"
+)
+
+func TestBudgetError(t *testing.T) {
+	p := valid()
+	if _, err := p.Solve(math.NaN()); err == nil {
+		t.Error("no error for a budget that is not a number")
+	}
+}
+
+func valid() *convex.Problem {
+	return &convex.Problem{Classes: []convex.Class{{Rate: 1, Epochs: []convex.Epoch{{Size: 1, Points: speeds(1, 1, 2, 1.8)}}}}}
+}
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		spoil func(*convex.Problem)
+		want  string
+	}{
+		{"valid", func(p *convex.Problem) {}, ""},
+		{"free", func(p *convex.Problem) { p.Prices = []float64{0} }, ""},
+		{"no classes", func(p *convex.Problem) { p.Classes = nil }, "convex: 0 classes, want at least 1"},
+		{"no epochs", func(p *convex.Problem) { p.Classes[0].Epochs = nil }, "convex: class 0: 0 epochs, want at least 1"},
+		{"no widths", func(p *convex.Problem) { p.Classes[0].Epochs[0].Points = nil }, "convex: class 0, epoch 0: 0 widths, want at least 1"},
+		{"rate 0", func(p *convex.Problem) { p.Classes[0].Rate = 0 }, "convex: class 0: rate 0, want from 1e-30 to 1e+30"},
+		{"rate NaN", func(p *convex.Problem) { p.Classes[0].Rate = math.NaN() }, "convex: class 0: rate NaN, want from 1e-30 to 1e+30"},
+		{"weight below 0", func(p *convex.Problem) { p.Classes[0].Weight = -1 }, "convex: class 0: weight -1, want 0 or from 1e-30 to 1e+30"},
+		{"rescale NaN", func(p *convex.Problem) { p.Classes[0].Rescale = math.NaN() }, "convex: class 0: rescale time NaN, want 0 or from 1e-30 to 1e+30"},
+		{"size 0", func(p *convex.Problem) { p.Classes[0].Epochs[0].Size = 0 }, "convex: class 0, epoch 0: size 0, want from 1e-30 to 1e+30"},
+		{"price below 0", func(p *convex.Problem) { p.Prices = []float64{-1} }, "convex: kind 0: price -1, want 0 or from 1e-30 to 1e+30"},
+		{"price infinite", func(p *convex.Problem) { p.Prices = []float64{math.Inf(1)} }, "convex: kind 0: price +Inf, want 0 or from 1e-30 to 1e+30"},
+		{
+			"speed 0", func(p *convex.Problem) { p.Classes[0].Epochs[0].Points[1].Speed = 0 },
+			"convex: class 0, epoch 0, kind 0, width 2: speed 0, want from 1e-30 to 1e+30",
+		},
+		{
+			"width 0", func(p *convex.Problem) { p.Classes[0].Epochs[0].Points[0].Width = 0 },
+			"convex: class 0, epoch 0, kind 0, width 0: want a width of at least 1",
+		},
+		{
+			"no such kind", func(p *convex.Problem) { p.Classes[0].Epochs[0].Points[1].Kind = 1 },
+			"convex: class 0, epoch 0, kind 1, width 2: want a kind from 0 to 0",
+		},
+		{
+			"twice", func(p *convex.Problem) { p.Classes[0].Epochs[0].Points[1].Width = 1 },
+			"convex: class 0, epoch 0: width 1 of kind 0 after width 1 of kind 0, want ascending",
+		},
+		{
+			"two complaints", func(p *convex.Problem) { p.Prices, p.Classes[0].Rate = []float64{-1}, -2 },
+			"convex: kind 0: price -1, want 0 or from 1e-30 to 1e+30\nconvex: class 0: rate -2, want from 1e-30 to 1e+30",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := valid()
+			c.spoil(p)
+			got := ""
+			if err := p.Validate(); err != nil {
+				got = err.Error()
+			}
+			if got != c.want {
+				t.Errorf("error %q, want %q", got, c.want)
+			}
+			for _, err := range refusals(p) {
+				if (err != nil) != (c.want != "") {
+					t.Errorf("error %v, want %q", err, c.want)
+				}
+			}
+		})
+	}
+}
+
+// refusals returns what every method says of a problem.
+func refusals(p *convex.Problem) []error {
+	_, err := p.Solve(9)
+	return []error{err}
+}
