@@ -59,3 +59,40 @@ func benchmarkSolve(b *testing.B, p *convex.Problem) {
 		solve(b, p, budget)
 	}
 }
+
+func BenchmarkMixture(b *testing.B) {
+	b.Run("stream=sim/epochs=182/widths=64", func(b *testing.B) { benchmarkMixture(b, readGolden(b).sim(b)) })
+	b.Run("epochs=10000/widths=64", func(b *testing.B) { benchmarkMixture(b, stressed(100, 100, 1, 64)) })
+}
+
+func benchmarkMixture(b *testing.B, p *convex.Problem) {
+	budget := middle(b, p)
+	steps := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		steps = mixture(b, p, budget).Steps
+	}
+	b.ReportMetric(float64(steps), "paths")
+}
+
+func BenchmarkMixtureFrontier(b *testing.B) {
+	p := readGolden(b).sim(b)
+	points := 0
+	for b.Loop() {
+		all, err := p.MixtureFrontier()
+		if err != nil {
+			b.Fatal(err)
+		}
+		points = len(all)
+	}
+	b.ReportMetric(float64(points), "breakpoints")
+}
+
+func BenchmarkWidthCalculator(b *testing.B) {
+	p := readGolden(b).sim(b)
+	for b.Loop() {
+		if _, err := convex.DefaultWidthCalculator().Plan(p, 112, rand.New(rand.NewPCG(1, 1))); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package convex_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -9,8 +10,22 @@ import (
 
 func TestBudgetError(t *testing.T) {
 	p := valid()
-	if _, err := p.Solve(math.NaN()); err == nil {
-		t.Error("no error for a budget that is not a number")
+	for name, solve := range map[string]func(float64) error{
+		"Solve":           func(b float64) error { _, err := p.Solve(b); return err },
+		"Mixture":         func(b float64) error { _, err := p.Mixture(b); return err },
+		"WidthCalculator": func(b float64) error { _, err := convex.DefaultWidthCalculator().Plan(p, b, most{}); return err },
+	} {
+		var least *convex.BudgetError
+		if err := solve(0.5); !errors.As(err, &least) || least.Budget != 0.5 {
+			t.Errorf("%s: error %v, want *BudgetError", name, err)
+			continue
+		}
+		if err := solve(least.Least); err != nil && !errors.Is(err, convex.ErrNoPlan) {
+			t.Errorf("%s: error %v at the least budget", name, err)
+		}
+		if err := solve(math.NaN()); err == nil || errors.As(err, &least) {
+			t.Errorf("%s: error %v, want one about a number", name, err)
+		}
 	}
 }
 
@@ -78,6 +93,10 @@ func TestValidate(t *testing.T) {
 
 // refusals returns what every method says of a problem.
 func refusals(p *convex.Problem) []error {
-	_, err := p.Solve(9)
-	return []error{err}
+	_, err1 := p.Solve(9)
+	_, err2 := p.Mixture(9)
+	_, err3 := p.MixtureFrontier()
+	_, err4 := p.Evaluate([][]convex.Point{{{Width: 1}}})
+	_, err5 := convex.DefaultWidthCalculator().Plan(p, 9, most{})
+	return []error{err1, err2, err3, err4, err5}
 }

@@ -18,15 +18,25 @@
 // for one). Kinds of machines with prices (App. E) are more points in the same plane:
 // (7) has the same solution.
 //
+// A job that starts or changes its width makes no progress for a while, and pays for
+// it (§4.3). At a multiplier the classes are apart, and what is best for each is a
+// shortest path through its epochs. Of all multipliers, the slope between two
+// neighbouring plans on the lower hull of all plans is the one of the budget. It
+// proves a bound for every policy, and those two plans, for a share of the arrivals
+// each, attain it.
+//
 //	problem.go   points, epochs, classes; the Lagrangian bound
 //	hull.go      the least monotone concave function above the points
 //	frontier.go  every optimum of (1) and (7); solution.go, that of one budget
+//	plan.go      what a table of widths costs (Lemma 4.8)
+//	lattice.go   a class' shortest path; mixture.go, two plans for a budget
+//	glue.go      the paper's search instead (Algorithm 1)
 //	check.go     what is refused
 //
 // Dictionary: i Class, j Epoch, k Point.Width, h Point.Kind; λᵢ Class.Rate, E[Xᵢⱼ]
-// Epoch.Size, sᵢⱼ Epoch.Points, ρᵢⱼ Rate × Size; c⁽ʰ⁾
-// Problem.Prices; b budget; kᵢⱼ of (1) Mix.Width, p⁽ʰ⁾ᵢⱼ
-// Mix.Share; E[T] MeanJCT.
+// Epoch.Size, sᵢⱼ Epoch.Points, rᵢ Class.Rescale, ρᵢⱼ Rate × Size; c⁽ʰ⁾
+// Problem.Prices; b budget; {kᵢⱼ} Plan.Widths; kᵢⱼ of (1) Mix.Width, p⁽ʰ⁾ᵢⱼ
+// Mix.Share; E[T] MeanJCT; lᵢ len(Epochs), gᵢ glue, b_run run.
 //
 // Deviation: a share of an epoch's work is at one hull corner and the rest at the
 // next, where the paper has a width between the two, because only corners are known
@@ -41,5 +51,5 @@
 //
 // Of the paper's proofs: in App. B, β, the inverse of an increasing concave function,
 // is increasing and convex ("decreasing" there), and z β(1/z) has the second
-// derivative β″(1/z)/z³.
+// derivative β″(1/z)/z³. Algorithm 1's loop needs an end where nothing is feasible.
 package convex

@@ -48,3 +48,24 @@ func ExampleFrontier_Breakpoints() {
 	// budget 1.33: 0.33 hours; one more GPU would save 0.125
 	// budget 2.00: 0.25 hours; one more GPU would save 0.000
 }
+
+// With twenty minutes to rescale for jobs of a hundred, some get 2 GPUs and others
+// 3: no single width is as good.
+func ExampleProblem_Mixture() {
+	p := convex.Problem{Classes: []convex.Class{{
+		Rate: 1, Rescale: 20,
+		Epochs: []convex.Epoch{{
+			Size:   100,
+			Points: []convex.Point{{Width: 1, Speed: 1}, {Width: 2, Speed: 1.6}, {Width: 3, Speed: 2}, {Width: 4, Speed: 2.2}},
+		}},
+	}}}
+	m, err := p.Mixture(190)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d GPUs: %.1f minutes; %.2f of them %d GPUs: %.2f minutes\n",
+		m.Cheap.Widths[0][0].Width, m.Cheap.MeanJCT, m.Share, m.Fast.Widths[0][0].Width, m.MeanJCT)
+	// Output:
+	// 2 GPUs: 82.5 minutes; 0.56 of them 3 GPUs: 75.56 minutes
+}
