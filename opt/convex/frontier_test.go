@@ -2,6 +2,7 @@ package convex_test
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -69,11 +70,16 @@ func TestFrontier_of_the_published_streams(t *testing.T) {
 			t.Errorf("budgets from %.12g to %.12g, want %.12g to %.12g", f.Least, f.Most, want.Least, want.Most)
 		}
 		load, rate := 0.0, 0.0
-		for _, c := range p.Classes {
-			rate += c.Rate
-			for _, e := range c.Epochs {
-				load += c.Rate * e.Size
+		for i, name := range slices.Sorted(maps.Keys(want.Loads)) {
+			of := 0.0
+			for _, e := range p.Classes[i].Epochs {
+				of += p.Classes[i].Rate * e.Size
 			}
+			if !isClose(of, want.Loads[name], within) {
+				t.Errorf("%s: load %.12g, want %.12g", name, of, want.Loads[name])
+			}
+			rate += p.Classes[i].Rate
+			load += of
 		}
 		if !isClose(load, want.Load, within) {
 			t.Errorf("load %.12g, want %.12g", load, want.Load)
@@ -384,4 +390,29 @@ func TestFrontier_says_what_it_repaired(t *testing.T) {
 			t.Errorf("%s: %d repaired, want %d", name, f.Repaired, c.want)
 		}
 	}
+}
+
+// Theorem B.1: under Amdahl's law problem (1) is smooth, and has k = √((1−σ)/(σμ)).
+// Whole widths are the ones next to it. Source: BOA App. B.
+func TestPaper_widths_under_Amdahls_law(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := &convex.Problem{}
+		serial := rapid.SliceOfN(rapid.Float64Range(0.001, 0.3), 1, 5).Draw(t, "serial")
+		for _, sigma := range serial {
+			c := convex.Class{Rate: 1, Epochs: []convex.Epoch{{Size: 1}}}
+			for k := 1; k <= 200; k++ {
+				c.Epochs[0].Points = append(c.Epochs[0].Points, convex.Point{Width: k, Speed: 1 / (sigma + (1-sigma)/float64(k))})
+			}
+			p.Classes = append(p.Classes, c)
+		}
+		f := frontier(t, p)
+		s := at(t, f, anyBudget(t, f.Least, f.Most))
+		for i, sigma := range serial {
+			mu := s.Multiplier * float64(len(serial)) // of the sum, not of the mean
+			want := math.Min(200, math.Max(1, math.Sqrt((1-sigma)/(sigma*mu))))
+			if got := s.Widths[i][0].Width(); math.Abs(got-want) > 1+rounding {
+				t.Fatalf("serial part %g: width %g, want %g", sigma, got, want)
+			}
+		}
+	})
 }

@@ -52,6 +52,7 @@ type handChoice struct {
 // A stream is a trace's jobs by class.
 type stream struct {
 	Load    float64            `json:"total_load"`
+	Loads   map[string]float64 `json:"load_by_class"`
 	Rates   map[string]float64 `json:"arrival_rate_per_s"`
 	Rescale map[string]float64 `json:"rescale_s"`
 	Least   float64            `json:"min_feasible_budget_no_rescale"`

@@ -57,3 +57,31 @@ func TestEvaluate_refuses_widths_that_are_not_there(t *testing.T) {
 		}
 	}
 }
+
+// Widths that are best in no time to rescale ruin whoever has to: what they really
+// cost on the stream of AWS. Source: shared/reference/boa-lyra.md, 2.2.
+func TestEvaluate_widths_that_know_of_no_rescaling(t *testing.T) {
+	p := readGolden(t).aws(t)
+	for budget, want := range map[float64]struct{ spend, mean float64 }{25: {66.7, 4406}, 55: {418, 0}} {
+		s := solve(t, p, budget)
+		widths := make([][]convex.Point, len(s.Widths))
+		for i := range s.Widths {
+			for _, m := range s.Widths[i] {
+				near := m.At
+				if m.Width()-float64(m.At.Width) > float64(m.Next.Width)-m.Width() {
+					near = m.Next
+				}
+				widths[i] = append(widths[i], near)
+			}
+		}
+		plan, err := p.Evaluate(widths)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("budget %g: spends %.1f, mean %.0f, runs of widths %d %d %d", budget, plan.Spend, plan.MeanJCT,
+			len(runs(plan.Widths[0])), len(runs(plan.Widths[1])), len(runs(plan.Widths[2])))
+		if !isClose(plan.Spend, want.spend, 1e-3) || want.mean != 0 && !isClose(plan.MeanJCT, want.mean, 1e-3) {
+			t.Errorf("budget %g: spends %g, mean %g, want %+v", budget, plan.Spend, plan.MeanJCT, want)
+		}
+	}
+}
