@@ -9,8 +9,8 @@ import "slices"
 // By unit of work, a straight piece of a speedup function is a straight piece in
 // the plane of cost k/s(k) and time 1/s(k). So an epoch has a convex chain of
 // segments there, and the program is to fill segments, the steepest first, until
-// the budget is spent. At most one is cut. It is exact. Source: BOA §4, Eq. 1;
-// App. B, Eq. 6; App. E, Eq. 7.
+// the budget is spent. At most one is cut. It is exact. Source: BOA §4, App. B
+// and E, Eq. 1, 6 and 7.
 type Frontier struct {
 	Least    float64 // the smallest feasible budget
 	Most     float64 // the largest useful budget: more buys nothing

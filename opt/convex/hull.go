@@ -17,8 +17,8 @@ type vertex struct {
 
 // A hull is the least monotone concave function that is 0 at 0 and at least the
 // speed at every point. Its corners ascend in rate and in speed; the first is
-// where a unit of work is cheapest, the last is the fastest. Source: BOA §3.2;
-// over all kinds, App. E.
+// where a unit of work is cheapest, the last is the fastest. Source: BOA §3.2
+// and App. E.3.
 type hull struct {
 	corners  []corner
 	merged   []corner // of all kinds; scratch

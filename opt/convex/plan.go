@@ -6,7 +6,7 @@ import (
 )
 
 // A Plan is a width for every class and epoch, and what comes of it: a
-// fixed-width policy. Source: BOA Definition 4.4.
+// fixed-width policy. Source: BOA §4.1, Definition 4.4.
 type Plan struct {
 	Widths  [][]Point // by class and epoch; points of the problem
 	MeanJCT float64   // with the time to rescale
@@ -17,7 +17,7 @@ type Plan struct {
 // Speed is ignored: it is the problem's). A job rescales when it starts and when
 // kind or width change. It complains about widths that the problem does not have.
 //
-// Source: BOA Lemma 4.8, Eq. 2 and 3. Deviation: what is spent is not divided by
+// Source: BOA §4.3, Lemma 4.8, Eq. 2 and 3. Deviation: what is spent is not divided by
 // λ, because Lemma 4.5 is the same without rescaling, and has no 1/λ there.
 func (p *Problem) Evaluate(widths [][]Point) (Plan, error) {
 	if err := p.Validate(); err != nil {

@@ -59,7 +59,7 @@ func TestEvaluate_refuses_widths_that_are_not_there(t *testing.T) {
 }
 
 // Widths that are best in no time to rescale ruin whoever has to: what they really
-// cost on the stream of AWS. Source: shared/reference/boa-lyra.md, 2.2.
+// cost on the stream of AWS. Figures: shared/reference/boa-lyra.md, 2.2.
 func TestEvaluate_widths_that_know_of_no_rescaling(t *testing.T) {
 	p := readGolden(t).aws(t)
 	for budget, want := range map[float64]struct{ spend, mean float64 }{25: {66.7, 4406}, 55: {418, 0}} {
