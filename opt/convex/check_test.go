@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/oxgang/oxgang/opt/convex"
 )
 
@@ -99,4 +101,55 @@ func refusals(p *convex.Problem) []error {
 	_, err4 := p.Evaluate([][]convex.Point{{{Width: 1}}})
 	_, err5 := convex.DefaultWidthCalculator().Plan(p, 9, most{})
 	return []error{err1, err2, err3, err4, err5}
+}
+
+// Numbers within the limits of Validate, however far apart, give numbers.
+func TestValidate_lets_only_through_what_can_be_computed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := anyProblem(t, 2)
+		scale := func(v *float64) {
+			if *v != 0 {
+				*v = math.Pow(10, rapid.Float64Range(-29.9, 29.9).Draw(t, "exponent"))
+			}
+		}
+		for kind := range p.Prices {
+			scale(&p.Prices[kind])
+		}
+		for i := range p.Classes {
+			c := &p.Classes[i]
+			scale(&c.Rate)
+			scale(&c.Weight)
+			scale(&c.Rescale)
+			for j := range c.Epochs {
+				scale(&c.Epochs[j].Size)
+				for n := range c.Epochs[j].Points {
+					scale(&c.Epochs[j].Points[n].Speed)
+				}
+			}
+		}
+		f := frontier(t, p)
+		budget := anyBudget(t, f.Least, f.Most)
+		s := at(t, f, budget)
+		finite(t, f.Least, f.Most, s.MeanJCT, s.Spend, s.Multiplier, s.Bound)
+		end := mixture(t, p, math.Inf(1))
+		m := mixture(t, p, anyBudget(t, end.Least, end.Most))
+		finite(t, m.MeanJCT, m.Spend, m.Share, m.Multiplier, m.Bound)
+		if points, err := p.MixtureFrontier(); err != nil || len(points) == 0 {
+			t.Fatalf("%d breakpoints (%v)", len(points), err)
+		}
+		plan, err := convex.WidthCalculator{Samples: 2, Shrink: 0.5}.Plan(p, budget, most{})
+		finite(t, plan.MeanJCT, plan.Spend)
+		if s.MeanJCT <= 0 || m.MeanJCT <= 0 || (err == nil) != (plan.Widths != nil) {
+			t.Fatalf("%+v, %+v, %+v (%v)", s, m, plan, err)
+		}
+	})
+}
+
+func finite(t *rapid.T, numbers ...float64) {
+	t.Helper()
+	for _, v := range numbers {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Fatalf("%g", numbers)
+		}
+	}
 }
