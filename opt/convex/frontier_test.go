@@ -416,3 +416,31 @@ func TestPaper_widths_under_Amdahls_law(t *testing.T) {
 		}
 	})
 }
+
+// Speeds on a line are to rounding off it, to either side. Nothing is lost by that.
+func TestSolve_speeds_on_a_line(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		start, slope := rapid.Float64Range(0.1, 10).Draw(t, "start"), rapid.Float64Range(0.01, 1).Draw(t, "slope")
+		var points []convex.Point
+		for k := 1; k <= 60; k++ {
+			points = append(points, convex.Point{Width: k, Speed: start + slope*float64(k)})
+		}
+		p := &convex.Problem{Classes: []convex.Class{{Rate: 1, Epochs: []convex.Epoch{{Size: 1, Points: points}}}}}
+		f := frontier(t, p)
+		if s := at(t, f, math.Inf(1)); s.Widths[0][0].At.Width != 60 || !near(s.Spend, f.Most) || f.Repaired != 0 {
+			t.Fatalf("%+v, %d repaired, want width 60 for %g", s, f.Repaired, f.Most)
+		}
+		budget := anyBudget(t, f.Least, f.Most)
+		if want, got := dual(p, budget), at(t, f, budget); !near(got.MeanJCT, want) {
+			t.Fatalf("mean %.12g, want %.12g", got.MeanJCT, want)
+		}
+	})
+}
+
+// What is faster by the last digit is not useful.
+func TestFrontier_more_for_nothing_but_rounding(t *testing.T) {
+	p := &convex.Problem{Classes: []convex.Class{{Rate: 1, Epochs: []convex.Epoch{{Size: 1, Points: speeds(1, 1.2, 6, math.Nextafter(1.2, 2))}}}}}
+	if f := frontier(t, p); f.Most != f.Least || len(f.Breakpoints()) != 1 {
+		t.Errorf("useful from %g to %g", f.Least, f.Most)
+	}
+}

@@ -258,3 +258,36 @@ func TestMixture_halves_of_a_class(t *testing.T) {
 		}
 	})
 }
+
+// Epochs of linear speedup cost the same at every width but for the last digit,
+// and some hardly count: for the least budget, too, they are run on as many as
+// there are. (Found by a property test.)
+func TestMixture_least_budget_with_ties(t *testing.T) {
+	on := func(kind int, pairs ...float64) []convex.Point {
+		points := speeds(pairs...)
+		for n := range points {
+			points[n].Kind = kind
+			points[n].Speed *= float64(points[n].Width)
+		}
+		return points
+	}
+	both := func(size float64, a, b []convex.Point) convex.Epoch {
+		return convex.Epoch{Size: size, Points: append(a, b...)}
+	}
+	p := &convex.Problem{Prices: []float64{1, 1}, Classes: []convex.Class{
+		{Rate: 1, Epochs: []convex.Epoch{both(1, on(0, 1, 0.5, 2, 0.5, 3, 0.5), on(1, 1, 0.5, 2, 0.5, 3, 1.2))}},
+		{Rate: 1, Weight: 2, Epochs: []convex.Epoch{both(1, on(0, 1, 0.5), on(1, 1, 1.2)), both(1, on(0, 1, 0.5), on(1, 1, 0.5, 3, 0.25))}},
+		{Rate: 1, Weight: 0.3, Epochs: []convex.Epoch{
+			both(1, on(0, 1, 1.2, 5, 1.2, 6, 0.5), on(1, 1, 1.2, 5, 1.2, 6, 0.5)),
+			both(0.125, on(0, 1, 0.5, 5, 0.5, 6, 0.5), on(1, 1, 0.5, 5, 0.5, 6, 0.5)),
+		}},
+	}}
+	points, err := p.MixtureFrontier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := mixture(t, p, points[0].Budget)
+	if s := solve(t, p, points[0].Budget); !near(m.MeanJCT, s.MeanJCT) || !near(points[0].MeanJCT, s.MeanJCT) {
+		t.Errorf("mixture %g, frontier %+v, want %g", m.MeanJCT, points, s.MeanJCT)
+	}
+}
