@@ -1,0 +1,125 @@
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Numbers other than 0 lie within these, so that no product or quotient of theirs
+// is infinite.
+const (
+	smallest = 1e-30
+	largest  = 1e30
+)
+
+// slack is the part of a budget that rounding may take.
+const slack = 1e-12
+
+// A BudgetError says that a budget is too small for the jobs that come: whatever
+// is done, ever more of them would wait. Source: BOA §3.2, "Feasibility".
+type BudgetError struct {
+	Budget float64
+	Least  float64 // the smallest feasible budget
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("convex: budget %g, want at least %g", e.Budget, e.Least)
+}
+
+// checkBudget complains unless least is within the budget, and the budget a number.
+func checkBudget(budget, least float64) error {
+	switch {
+	case math.IsNaN(budget):
+		return fmt.Errorf("convex: budget %g, want a number", budget)
+	case budget < least*(1-slack):
+		return &BudgetError{Budget: budget, Least: least}
+	default:
+		return nil
+	}
+}
+
+// Validate returns all complaints about a problem, joined: nothing to run,
+// numbers that are not finite or out of range, points out of order.
+func (p *Problem) Validate() error {
+	var errs []error
+	for kind, price := range p.Prices {
+		if price != 0 && !plain(price) {
+			errs = append(errs, fmt.Errorf("convex: kind %d: price %g, want 0 or from %g to %g", kind, price, smallest, largest))
+		}
+	}
+	for i := range p.Classes {
+		errs = append(errs, p.Classes[i].check(i, p.kinds()))
+	}
+	if len(p.Classes) == 0 {
+		errs = append(errs, errors.New("convex: 0 classes, want at least 1"))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Class) check(i, kinds int) error {
+	var errs []error
+	complain := func(what string, v float64, want string) {
+		errs = append(errs, fmt.Errorf("convex: class %d: %s %g, want %sfrom %g to %g", i, what, v, want, smallest, largest))
+	}
+	if !plain(c.Rate) {
+		complain("rate", c.Rate, "")
+	}
+	if c.Weight != 0 && !plain(c.Weight) {
+		complain("weight", c.Weight, "0 or ")
+	}
+	if c.Rescale != 0 && !plain(c.Rescale) {
+		complain("rescale time", c.Rescale, "0 or ")
+	}
+	if len(c.Epochs) == 0 {
+		errs = append(errs, fmt.Errorf("convex: class %d: 0 epochs, want at least 1", i))
+	}
+	for j := range c.Epochs {
+		errs = append(errs, c.Epochs[j].check(i, j, kinds))
+	}
+	return errors.Join(errs...)
+}
+
+func (e *Epoch) check(i, j, kinds int) error {
+	var errs []error
+	if !plain(e.Size) {
+		errs = append(errs, fmt.Errorf("convex: class %d, epoch %d: size %g, want from %g to %g", i, j, e.Size, smallest, largest))
+	}
+	if len(e.Points) == 0 {
+		errs = append(errs, fmt.Errorf("convex: class %d, epoch %d: 0 widths, want at least 1", i, j))
+	}
+	for n, at := range e.Points {
+		if err := at.check(kinds); err != nil {
+			errs = append(errs, fmt.Errorf("convex: class %d, epoch %d, kind %d, width %d: %w", i, j, at.Kind, at.Width, err))
+		} else if n > 0 && compare(e.Points[n-1], at) >= 0 {
+			last := e.Points[n-1]
+			errs = append(errs, fmt.Errorf("convex: class %d, epoch %d: width %d of kind %d after width %d of kind %d, want ascending",
+				i, j, at.Width, at.Kind, last.Width, last.Kind))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (at Point) check(kinds int) error {
+	switch {
+	case at.Kind < 0 || at.Kind >= kinds:
+		return fmt.Errorf("want a kind from 0 to %d", kinds-1)
+	case at.Width < 1:
+		return errors.New("want a width of at least 1")
+	case !plain(at.Speed):
+		return fmt.Errorf("speed %g, want from %g to %g", at.Speed, smallest, largest)
+	default:
+		return nil
+	}
+}
+
+// plain reports whether v is a positive number that is neither huge nor tiny.
+func plain(v float64) bool { return v >= smallest && v <= largest }
+
+// compare orders points by kind, then by width.
+func compare(a, b Point) int {
+	if a.Kind != b.Kind {
+		return a.Kind - b.Kind
+	}
+	return a.Width - b.Width
+}

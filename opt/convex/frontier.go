@@ -1,0 +1,124 @@
+package convex
+
+import "slices"
+
+// A Frontier is every optimum of problem (1), or of problem (7) where there are
+// several kinds: the least mean completion time for every budget, without time to
+// rescale.
+//
+// By unit of work, a straight piece of a speedup function is a straight piece in
+// the plane of cost k/s(k) and time 1/s(k). So an epoch has a convex chain of
+// segments there, and the program is to fill segments, the steepest first, until
+// the budget is spent. At most one is cut. It is exact. Source: BOA §4, App. B
+// and E, Eq. 1, 6 and 7.
+type Frontier struct {
+	Least    float64 // the smallest feasible budget
+	Most     float64 // the largest useful budget: more buys nothing
+	Repaired int     // epochs with speeds that are not monotone or not concave: their hulls stand for them
+
+	problem  *Problem
+	vertices []vertex  // of all epochs, one after another
+	first    []int32   // of each epoch, where its vertices start; one more
+	load     []float64 // ρᵢⱼ of each epoch
+	gain     []float64 // of each epoch: of a unit of ρ/s in the mean completion time
+	segments []segment // steepest first
+}
+
+// A segment goes from the vertex before to a vertex of its epoch.
+type segment struct {
+	slope     float64 // mean completion time that a unit of budget buys
+	epoch, to int32
+}
+
+// A Breakpoint is where the frontier bends. Between two of them it is straight.
+type Breakpoint struct {
+	Budget, MeanJCT float64
+	Multiplier      float64 // what one more unit of budget buys in MeanJCT
+}
+
+// Frontier computes the frontier of a valid problem, which must not change while
+// the frontier is in use: linear in the points, and a sort of the hulls' corners.
+func (p *Problem) Frontier() (*Frontier, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	f := &Frontier{problem: p}
+	n := p.epochs()
+	f.first, f.load, f.gain = make([]int32, 0, n+1), make([]float64, 0, n), make([]float64, 0, n)
+	var h hull
+	for i, gain := range p.gains() {
+		for j := range p.Classes[i].Epochs {
+			e := &p.Classes[i].Epochs[j]
+			h.of(p, e.Points)
+			f.take(&h, p.Classes[i].Rate*e.Size, gain)
+		}
+	}
+	f.first = append(f.first, int32(len(f.vertices)))
+	f.sort()
+	return f, nil
+}
+
+// take appends an epoch.
+func (f *Frontier) take(h *hull, load, gain float64) {
+	first := len(f.vertices)
+	f.vertices = h.vertices(f.vertices)
+	f.first, f.load, f.gain = append(f.first, int32(first)), append(f.load, load), append(f.gain, gain)
+	f.Least += load * f.vertices[first].cost
+	f.Most += load * f.vertices[len(f.vertices)-1].cost
+	if h.repaired {
+		f.Repaired++
+	}
+}
+
+// sort puts all segments in order. Rounding must not put one before its
+// predecessor in the epoch.
+func (f *Frontier) sort() {
+	f.segments = make([]segment, 0, len(f.vertices)-len(f.load))
+	for e := range f.load {
+		first := f.first[e]
+		for to := first + 1; to < f.first[e+1]; to++ {
+			a, b := f.vertices[to-1], f.vertices[to]
+			slope := f.gain[e] * (a.time - b.time) / (b.cost - a.cost)
+			if to > first+1 {
+				slope = min(slope, f.segments[len(f.segments)-1].slope)
+			}
+			f.segments = append(f.segments, segment{slope, int32(e), to})
+		}
+	}
+	slices.SortFunc(f.segments, steeper)
+}
+
+// steeper orders segments by falling slope, then by vertex: along an epoch.
+func steeper(a, b segment) int {
+	switch {
+	case a.slope > b.slope:
+		return -1
+	case a.slope < b.slope:
+		return 1
+	default:
+		return int(a.to - b.to)
+	}
+}
+
+// spend returns what all of a segment costs.
+func (f *Frontier) spend(s segment) float64 {
+	return f.load[s.epoch] * (f.vertices[s.to].cost - f.vertices[s.to-1].cost)
+}
+
+// Breakpoints returns the frontier from Least to Most, by ascending budget: one
+// sweep over all multipliers. Source: BOA §5.3, "Decision Support Tool".
+func (f *Frontier) Breakpoints() []Breakpoint {
+	at := Breakpoint{Budget: f.Least}
+	for e, load := range f.load {
+		at.MeanJCT += load * f.gain[e] * f.vertices[f.first[e]].time
+	}
+	points := make([]Breakpoint, 0, len(f.segments)+1)
+	for _, s := range f.segments {
+		at.Multiplier = s.slope
+		points = append(points, at)
+		at.Budget += f.spend(s)
+		at.MeanJCT -= f.spend(s) * s.slope
+	}
+	at.Multiplier = 0
+	return append(points, at)
+}

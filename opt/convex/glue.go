@@ -1,0 +1,147 @@
+package convex
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+)
+
+// A Source draws random numbers; a *rand.Rand is one.
+type Source interface {
+	IntN(n int) int // from 0 to n-1
+}
+
+// A WidthCalculator is the paper's search for a plan with time to rescale: glue
+// epochs together at random, solve problem (1) with less and less of the budget
+// until what rescaling costs fits too, round. Mixture is better and quicker.
+//
+// Source: BOA §4.3, App. C, Algorithm 1. Deviation: the speed of glued epochs is
+// their harmonic mean by size (the paper says "weighted average"), because that is
+// how long they take: the arithmetic mean is 20 to 29 % above. Deviation: a
+// configuration is given up when problem (1) is infeasible with what is left of the
+// budget, because the paper's loop would not end.
+type WidthCalculator struct {
+	Samples int     // glue configurations; the paper's is 50
+	Shrink  float64 // the part of the running budget kept after a failure, in (0, 1); the paper's is 0.99
+}
+
+// DefaultWidthCalculator returns the paper's.
+func DefaultWidthCalculator() WidthCalculator { return WidthCalculator{Samples: 50, Shrink: 0.99} }
+
+// ErrNoPlan says that no configuration tried fits the budget: others may.
+var ErrNoPlan = errors.New("convex: no glue configuration within the budget")
+
+// Plan returns the best plan found for a budget. It returns ErrNoPlan if there is
+// none, and a *BudgetError if there can be none.
+func (w WidthCalculator) Plan(p *Problem, budget float64, random Source) (Plan, error) {
+	if !(w.Shrink > 0 && w.Shrink < 1) {
+		return Plan{}, errors.New("convex: width calculator: want Shrink between 0 and 1")
+	}
+	if err := p.Validate(); err != nil {
+		return Plan{}, err
+	}
+	s := &pricer{lattices: p.lattices()}
+	cheap, _ := s.ends()
+	if err := checkBudget(budget, cheap.spend); err != nil {
+		return Plan{}, err
+	}
+	best, found := Plan{}, ErrNoPlan
+	for range w.Samples {
+		glue := make([]int, len(p.Classes))
+		for i := range glue {
+			glue[i] = 1 << random.IntN(bits.Len(uint(len(p.Classes[i].Epochs))))
+		}
+		plan, err := w.glued(p, s.lattices, glue, budget)
+		if err == nil && (found != nil || plan.MeanJCT < best.MeanJCT) {
+			best, found = plan, nil
+		}
+	}
+	return best, found
+}
+
+// glued returns the plan of one configuration, if there is one: lines 12 to 27 of
+// Algorithm 1. Epochs that have no width in common cannot be glued.
+func (w WidthCalculator) glued(p *Problem, lattices []lattice, glue []int, budget float64) (Plan, error) {
+	super := &Problem{Prices: p.Prices, Classes: make([]Class, len(p.Classes))}
+	for i := range lattices {
+		super.Classes[i] = lattices[i].glue(glue[i])
+	}
+	f, err := super.Frontier()
+	if err != nil {
+		return Plan{}, err
+	}
+	for run := min(budget, f.Most); ; run *= w.Shrink { // above Most, all solutions are that of Most
+		solution, err := f.At(run)
+		if err != nil {
+			return Plan{}, err // too little is left for running
+		}
+		plan, err := p.evaluate(p.unglue(glue, p.round(solution.Widths)))
+		if err != nil || plan.Spend <= budget {
+			return plan, err
+		}
+	}
+}
+
+// glue returns the class with every g epochs glued together; the last ones may be
+// fewer. Source: BOA §4.3, "Epoch Gluing".
+func (l *lattice) glue(g int) Class {
+	c := *l.class
+	c.Epochs = nil
+	for start := 0; start < len(l.times); start += g {
+		c.Epochs = append(c.Epochs, l.super(start, min(start+g, len(l.times))))
+	}
+	return c
+}
+
+// super returns the epochs from start to end as one, at the widths that all have.
+func (l *lattice) super(start, end int) Epoch {
+	var e Epoch
+	for j := start; j < end; j++ {
+		e.Size += l.class.Epochs[j].Size
+	}
+	for k, at := range l.states {
+		time := 0.0
+		for j := start; j < end; j++ {
+			time += l.times[j][k]
+		}
+		if !math.IsInf(time, 1) {
+			e.Points = append(e.Points, Point{Kind: at.Kind, Width: at.Width, Speed: e.Size / time})
+		}
+	}
+	return e
+}
+
+// unglue returns the widths of every epoch, given those of glued ones.
+func (p *Problem) unglue(glue []int, super [][]Point) [][]Point {
+	widths := make([][]Point, len(super))
+	for i := range super {
+		widths[i] = make([]Point, len(p.Classes[i].Epochs))
+		for j := range widths[i] {
+			widths[i][j] = super[i][j/glue[i]]
+		}
+	}
+	return widths
+}
+
+// round returns the nearest widths of hull vertices: of kinds of different prices,
+// those nearest in what they cost. Of two as near, the cheaper. Source: BOA App. C,
+// line 17, "the nearest integer on the non-decreasing concave hull".
+func (p *Problem) round(widths [][]Mix) [][]Point {
+	rounded := make([][]Point, len(widths))
+	for i := range widths {
+		rounded[i] = make([]Point, len(widths[i]))
+		for j, m := range widths[i] {
+			rounded[i][j] = m.At
+			if low, high := p.rate(m.At), p.rate(m.Next); p.meanRate(m)-low > high-p.meanRate(m) {
+				rounded[i][j] = m.Next
+			}
+		}
+	}
+	return rounded
+}
+
+// meanRate returns what a mix costs per unit of time on average.
+func (p *Problem) meanRate(m Mix) float64 {
+	here, there := (1-m.Share)/m.At.Speed, m.Share/m.Next.Speed
+	return (here*p.rate(m.At) + there*p.rate(m.Next)) / (here + there)
+}

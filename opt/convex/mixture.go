@@ -1,0 +1,181 @@
+package convex
+
+// A Mixture is two plans for the jobs that arrive: a share of every class goes by
+// Fast, the others by Cheap. With time to rescale, no policy of the same budget is
+// faster: what a job pays for moving within an epoch is linear in when it moves, so
+// that it might as well move at an end. But for ties the two plans differ in one
+// class only. Where one plan is all it takes, Share is 0, and Fast is Cheap.
+//
+// Deviation: two plans, because with integer widths and time to rescale Lemma 4.3
+// does not hold (§4.3 says it does): see the counter-example in the tests.
+type Mixture struct {
+	Cheap, Fast Plan
+	Share       float64 // in [0, 1)
+	MeanJCT     float64
+	Spend       float64 // the lesser of the budget and Most
+	Multiplier  float64 // what one more unit of budget buys in MeanJCT
+	Bound       float64 // what no policy of this budget undercuts: MeanJCT, to rounding
+	Least, Most float64 // the smallest feasible budget and the largest useful one
+	Steps       int     // shortest paths of all classes
+}
+
+// A trail is a path of each class, and what comes of it.
+type trail struct {
+	paths      [][]int32
+	jct, spend float64
+}
+
+// A pricer finds what is best at a multiplier.
+type pricer struct {
+	lattices []lattice
+	steps    int
+}
+
+// at returns what minimises time × mean completion time + money × spend. For each
+// multiplier the classes are apart.
+func (s *pricer) at(time, money float64) trail {
+	s.steps++
+	t := trail{paths: make([][]int32, len(s.lattices))}
+	for i := range s.lattices {
+		l := &s.lattices[i]
+		t.paths[i] = make([]int32, len(l.times))
+		l.path(time, money, t.paths[i])
+		took, spent := l.cost(t.paths[i])
+		t.jct += l.class.Rate * l.gain * took
+		t.spend += l.class.Rate * spent
+	}
+	return t
+}
+
+// tie is how much of the lesser goal counts where the other decides: it picks
+// among what is equal to rounding.
+const tie = 1e-13
+
+// ends returns the cheapest trail and the fastest: of the cheapest the fastest, and
+// of the fastest the cheapest.
+func (s *pricer) ends() (cheap, fast trail) {
+	fast = s.at(1, 0)
+	weight := tie
+	if fast.spend > 0 {
+		weight *= fast.jct / fast.spend
+	}
+	fast = s.at(1, weight)
+	cheap = s.at(tie, 1)
+	if cheap.spend > 0 {
+		cheap = s.at(tie*cheap.spend/cheap.jct, 1)
+	}
+	return cheap, fast
+}
+
+// between returns the trail farthest below the line from one to another, the
+// line's slope, and whether there is one below it at all.
+func (s *pricer) between(cheap, fast trail) (t trail, slope float64, below bool) {
+	slope = max(0, cheap.jct-fast.jct) / (fast.spend - cheap.spend)
+	t = s.at(1, slope)
+	line := cheap.jct + slope*cheap.spend
+	return t, slope, t.jct+slope*t.spend < line*(1-slack)
+}
+
+// Mixture returns what is best for a budget with the time that rescaling takes, or
+// a *BudgetError. For a multiplier, a shortest path through the epochs of each
+// class; and the multiplier is the slope between two neighbours on the lower hull
+// of all plans, found from its ends by halving. So it costs epochs times widths
+// for some 20 multipliers. It replaces Algorithm 1: WidthCalculator.
+func (p *Problem) Mixture(budget float64) (*Mixture, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	s := &pricer{lattices: p.lattices()}
+	cheap, fast := s.ends()
+	if err := checkBudget(budget, cheap.spend); err != nil {
+		return nil, err
+	}
+	m := &Mixture{Least: cheap.spend, Most: fast.spend}
+	if within := max(budget, cheap.spend) * (1 + slack); within < fast.spend {
+		var least float64
+		cheap, fast, m.Multiplier, least = s.around(cheap, fast, within)
+		m.Bound = least - m.Multiplier*budget
+		m.mix(p.plan(s, cheap), p.plan(s, fast), budget)
+	} else {
+		m.Bound = fast.jct
+		m.only(p.plan(s, fast))
+	}
+	m.Steps = s.steps
+	return m, nil
+}
+
+// around narrows a budget down to neighbours on the lower hull of all plans. It
+// also returns the slope between them, and the least of mean completion time +
+// slope × spend.
+func (s *pricer) around(cheap, fast trail, budget float64) (low, high trail, slope, least float64) {
+	for {
+		t, slope, below := s.between(cheap, fast)
+		switch {
+		case !below:
+			return cheap, fast, slope, min(t.jct+slope*t.spend, cheap.jct+slope*cheap.spend)
+		case t.spend <= budget:
+			cheap = t
+		default:
+			fast = t
+		}
+	}
+}
+
+// only makes m one plan.
+func (m *Mixture) only(l Plan) {
+	m.Cheap, m.Fast, m.Share, m.MeanJCT, m.Spend = l, l, 0, l.MeanJCT, l.Spend
+}
+
+// mix makes m of two plans what spends the budget.
+func (m *Mixture) mix(cheap, fast Plan, budget float64) {
+	m.Share = (budget - cheap.Spend) / (fast.Spend - cheap.Spend)
+	if m.Share < slack {
+		m.only(cheap)
+		return
+	}
+	m.Cheap, m.Fast = cheap, fast
+	m.MeanJCT = cheap.MeanJCT + m.Share*(fast.MeanJCT-cheap.MeanJCT)
+	m.Spend = cheap.Spend + m.Share*(fast.Spend-cheap.Spend)
+}
+
+// plan returns the widths of a trail.
+func (p *Problem) plan(s *pricer, t trail) Plan {
+	plan := Plan{Widths: make([][]Point, len(t.paths)), MeanJCT: t.jct, Spend: t.spend}
+	for i, path := range t.paths {
+		plan.Widths[i] = make([]Point, len(path))
+		for j, k := range path {
+			plan.Widths[i][j] = p.Classes[i].Epochs[j].Points[s.lattices[i].at[j][k]]
+		}
+	}
+	return plan
+}
+
+// MixtureFrontier returns the least mean completion time with the time that
+// rescaling takes for every budget, by ascending budget: at each breakpoint there
+// is a plan, in between there are mixtures. It needs twice as many shortest paths
+// as it has breakpoints.
+func (p *Problem) MixtureFrontier() ([]Breakpoint, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	s := &pricer{lattices: p.lattices()}
+	cheap, fast := s.ends()
+	var points []Breakpoint
+	if cheap.spend < fast.spend*(1-slack) {
+		points = s.bend(cheap, fast, nil)
+	}
+	return append(points, Breakpoint{Budget: fast.spend, MeanJCT: fast.jct}), nil
+}
+
+// bend appends the breakpoints from cheap up to fast, without it.
+func (s *pricer) bend(cheap, fast trail, out []Breakpoint) []Breakpoint {
+	t, slope, below := s.between(cheap, fast)
+	switch {
+	case !below || t.spend >= fast.spend*(1-slack):
+		return append(out, Breakpoint{Budget: cheap.spend, MeanJCT: cheap.jct, Multiplier: slope})
+	case t.spend <= cheap.spend*(1+slack):
+		return s.bend(t, fast, out)
+	default:
+		return s.bend(t, fast, s.bend(cheap, t, out))
+	}
+}

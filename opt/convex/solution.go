@@ -1,0 +1,103 @@
+package convex
+
+// A Mix is what the jobs of a class get in an epoch: At, or where the budget ends
+// in between, At and Next, neighbours on the hull. Share of the work is then done
+// at Next: by that part of the jobs, or by every job for that part of its epoch.
+type Mix struct {
+	At, Next Point
+	Share    float64 // in [0, 1); if 0, Next is At
+}
+
+// Width returns the mean width while the epoch runs, kᵢⱼ of problem (1).
+func (m Mix) Width() float64 {
+	here, there := (1-m.Share)/m.At.Speed, m.Share/m.Next.Speed
+	return (here*float64(m.At.Width) + there*float64(m.Next.Width)) / (here + there)
+}
+
+// A Solution is the optimum of problem (1) or (7) for a budget.
+type Solution struct {
+	Widths     [][]Mix // by class and epoch; at most one is cut
+	MeanJCT    float64 // weighted, in the problem's unit of time
+	Spend      float64 // the lesser of the budget and Frontier.Most
+	Multiplier float64 // what one more unit of budget buys in MeanJCT; 0 if nothing
+	Bound      float64 // what no policy of this budget undercuts, from Multiplier and all points: MeanJCT, to rounding
+	Repaired   int     // as Frontier.Repaired
+}
+
+// Solve finds the optimum for one budget, without time to rescale. It returns a
+// *BudgetError if none is feasible. The budget may be infinite.
+func (p *Problem) Solve(budget float64) (*Solution, error) {
+	f, err := p.Frontier()
+	if err != nil {
+		return nil, err
+	}
+	return f.At(budget)
+}
+
+// At returns the optimum for a budget: linear in the segments and the points. It
+// returns a *BudgetError if the budget is below Least. Where segments are equally
+// steep there are several optima, and it fills those of earlier epochs first.
+func (f *Frontier) At(budget float64) (*Solution, error) {
+	if err := checkBudget(budget, f.Least); err != nil {
+		return nil, err
+	}
+	levels, cut, share := f.fill(budget)
+	s := &Solution{Widths: make([][]Mix, len(f.problem.Classes)), Multiplier: cut.slope, Repaired: f.Repaired}
+	e := 0
+	for i := range f.problem.Classes {
+		epochs := f.problem.Classes[i].Epochs
+		s.Widths[i] = make([]Mix, len(epochs))
+		for j := range epochs {
+			part := 0.0
+			if int32(e) == cut.epoch {
+				part = share
+			}
+			s.Widths[i][j] = f.mix(epochs[j].Points, levels[e], part)
+			s.add(f, e, levels[e], part)
+			e++
+		}
+	}
+	s.Bound = f.problem.bound(s.Multiplier, min(budget, f.Most))
+	return s, nil
+}
+
+// fill takes segments while the budget lasts. It returns the vertex of each epoch,
+// the segment that no longer fits (the zero value if all do), and which part of it does.
+func (f *Frontier) fill(budget float64) (levels []int32, cut segment, share float64) {
+	levels = append(levels, f.first[:len(f.load)]...)
+	spent := f.Least
+	for _, s := range f.segments {
+		cost := f.spend(s)
+		if spent+cost > budget*(1+slack) {
+			share = (budget - spent) / cost
+			if share < slack {
+				share = 0
+			}
+			return levels, s, share
+		}
+		spent += cost
+		levels[s.epoch] = s.to
+	}
+	return levels, segment{}, 0
+}
+
+// mix returns what vertex level is, and the next if there is a share of it.
+func (f *Frontier) mix(points []Point, level int32, share float64) Mix {
+	at := points[f.vertices[level].point]
+	if share == 0 {
+		return Mix{At: at, Next: at}
+	}
+	return Mix{At: at, Next: points[f.vertices[level+1].point], Share: share}
+}
+
+// add counts epoch e, which is at a vertex, and with a share of its work at the next.
+func (s *Solution) add(f *Frontier, e int, level int32, share float64) {
+	v := f.vertices[level]
+	if share > 0 {
+		next := f.vertices[level+1]
+		v.cost += share * (next.cost - v.cost)
+		v.time += share * (next.time - v.time)
+	}
+	s.Spend += f.load[e] * v.cost
+	s.MeanJCT += f.load[e] * f.gain[e] * v.time
+}
