@@ -42,6 +42,7 @@ type Config struct {
 	Sim       sim.Options
 	Horizon   time.Duration // the run ends here; 0: when all jobs have ended
 	Window    Window        // jobs that are measured; zero: all
+	Fairness  Fairness
 	origins   map[string]string
 }
 
@@ -54,6 +55,12 @@ type Generate struct {
 	// Split and MultiGPU are of Synergy's kinds; empty: the kind's, "20-70-10".
 	Split    string
 	MultiGPU bool
+}
+
+// Fairness says how finish-time fairness, a job's rho, is reported.
+type Fairness struct {
+	Rho   string  // "isolated", "static"; empty: by the trace
+	Above float64 // rho above which a job counts as unfairly scheduled
 }
 
 // Jobs say what is done to the jobs of a trace.
@@ -70,10 +77,15 @@ func Default() *Config {
 	c := &Config{
 		Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Policies: []string{"sia", "fifo", "srtf"},
 		Generate: Generate{Kind: "philly-like"}, Estimate: estimate.Bootstrap.String(), Penalty: pack.DefaultOptions().Penalty,
-		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(), origins: make(map[string]string),
+		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(),
+		Fairness: Fairness{Above: 1}, origins: make(map[string]string),
 	}
 	return c
 }
+
+// Rhos returns the definitions of rho by name, first the one that follows the
+// trace.
+func Rhos() []string { return []string{"", "isolated", "static"} }
 
 // unset is the origin of values that nothing set.
 const unset = "default"
@@ -151,6 +163,12 @@ func (c *Config) Validate() error {
 	}
 	if c.Horizon < 0 {
 		bad("horizon %v, want at least 0", c.Horizon)
+	}
+	if !slices.Contains(Rhos(), c.Fairness.Rho) {
+		bad("fairness.rho %q, want one of %q", c.Fairness.Rho, Rhos())
+	}
+	if !(c.Fairness.Above > 0) {
+		bad("fairness.above %v, want more than 0", c.Fairness.Above)
 	}
 	if g := c.Generate; g.Span < 0 || g.Load < 0 {
 		bad("generate: span %v and load %v, want at least 0", g.Span, g.Load)

@@ -77,6 +77,18 @@ func traceOf(c *config.Config) (format, file string) {
 	return c.Format, c.Trace
 }
 
+// specs returns the jobs by name; nil if there are no inputs.
+func (in *Inputs) specs() map[job.ID]*job.Spec {
+	if in == nil {
+		return nil
+	}
+	all := make(map[job.ID]*job.Spec, len(in.Arrivals))
+	for i := range in.Arrivals {
+		all[in.Arrivals[i].Spec.ID] = &in.Arrivals[i].Spec
+	}
+	return all
+}
+
 func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error) {
 	format, file := traceOf(c)
 	f, err := files.Open(file)

@@ -2,9 +2,11 @@ package experiments
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/workload"
@@ -88,25 +90,36 @@ func lasting(seconds, share float64, start time.Duration) time.Duration {
 	return start + time.Duration(seconds*float64(time.Second))
 }
 
-// staticRhos returns the finish-time fairness of the jobs that are done by the
-// public Shockwave code's static definition: JCT over what the job takes alone on
-// the GPUs it asked for, the last epoch whole, times the jobs of the trace per GPU,
-// at least 1. GPUs are those of the first type that runs it. Source: public
-// Shockwave simulator.
+// static reports whether rho is the static one: if asked for, or if nothing is and
+// all jobs have a schedule, so that their exclusive times are those of the code
+// that defines it.
+func (in *Inputs) static(c *config.Config) bool {
+	return c.Fairness.Rho == "static" || c.Fairness.Rho == "" && !slices.ContainsFunc(in.Arrivals, func(a workload.Arrival) bool {
+		return a.Spec.Schedule.Mode == job.Unscheduled
+	})
+}
+
+// fair returns the fair completion times of the public Shockwave code's static
+// definition: what a job takes alone on the GPUs it asked for, the last epoch
+// whole, times the jobs of the trace per GPU, at least 1. GPUs are those of the
+// first type that runs it. Source: public Shockwave simulator.
 //
 // Deviation: this is not the paper's rho, whose contention is the mean over the
 // job's own life (Shockwave §6), because figures of that code are compared with it.
-func staticRhos(r *Run, in *Inputs) []float64 {
-	specs := make(map[job.ID]*job.Spec, len(in.Arrivals))
-	for i := range in.Arrivals {
-		specs[in.Arrivals[i].Spec.ID] = &in.Arrivals[i].Spec
-	}
+func (in *Inputs) fair() func(*job.Spec) time.Duration {
 	contention := max(1, float64(len(in.Arrivals))/float64(in.Cluster.GPUs()))
+	return func(spec *job.Spec) time.Duration { return lasting(in.exclusive(spec)*contention, 1, 0) }
+}
+
+// staticRhos returns the finish-time fairness of the jobs that are done by the
+// static definition.
+func staticRhos(r *Run, in *Inputs) []float64 {
+	specs, fair := in.specs(), in.fair()
 	var all []float64
 	for i := range r.Result.Jobs {
 		j := &r.Result.Jobs[i]
-		if alone := in.exclusive(specs[j.ID]); j.Outcome == metrics.Done && alone > 0 {
-			all = append(all, j.JCT/(alone*contention))
+		if want := fair(specs[j.ID]); j.Outcome == metrics.Done && want > 0 {
+			all = append(all, j.JCT/want.Seconds())
 		}
 	}
 	return all

@@ -80,6 +80,34 @@ func textFiles(texts map[string]string) Files {
 	}
 }
 
+// Rho is the static one where all jobs have a schedule, or where it is asked for.
+func TestStatic(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		scheduled int // jobs of 3
+		rho       string
+		want      bool
+	}{
+		{"all have a schedule", 3, "", true},
+		{"one has none", 2, "", false},
+		{"all have, isolated asked for", 3, "isolated", false},
+		{"none has, static asked for", 0, "static", true},
+	} {
+		c := config.Default()
+		c.Generate.Jobs, c.Fairness.Rho = 3, tc.rho
+		in, err := Load(c, Files{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range tc.scheduled {
+			in.Arrivals[i].Spec.Schedule.Mode = job.GNS
+		}
+		if got := in.static(c); got != tc.want {
+			t.Errorf("%s: static %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
 // jobs.restart is what a start costs alone, too.
 func TestIsolated_with_another_restart_time(t *testing.T) {
 	times := map[string]time.Duration{}

@@ -22,7 +22,7 @@ type measured struct {
 	summary metrics.Summary
 	jcts    []float64 // hours, of jobs that are done
 	rhos    []float64
-	statics []float64 // rho by the public code's static definition: see staticRho
+	statics []float64 // rho by the public code's static definition: see staticRhos
 	millis  []float64 // policy time per round
 	gaps    []float64 // per round with a bound
 	sizes   []int32   // GPUs the job with the longest JCT held, one after the other; never empty
@@ -41,7 +41,7 @@ var metricTable = []metric{
 	{"rho_worst", "worst finish-time fairness of any job", worstRho},
 	{"rho_unfair_pct", "jobs of all runs whose rho is above 1, percent", unfair},
 	{"rho_static_worst", "worst rho of any job by the public Shockwave code's static definition: JCT over (time alone on its GPUs x max(1, jobs of the trace / GPUs))", func(runs []measured) float64 { return fairness.Worst(pool(runs, staticsOf)) }},
-	{"rho_static_unfair_pct", "jobs whose rho by that definition is above 1, percent", func(runs []measured) float64 { return 100 * fairness.UnfairFraction(pool(runs, staticsOf)) }},
+	{"rho_static_unfair_pct", "jobs whose rho by that definition is above 1, percent", func(runs []measured) float64 { return 100 * fairness.UnfairFraction(pool(runs, staticsOf), 1) }},
 	{"policy_p50_ms", "policy time per round, median of all rounds", policyQuantile(0.5)},
 	{"policy_p95_ms", "policy time per round, 95th percentile of all rounds", policyQuantile(0.95)},
 	{"bound_gap_worst_pct", "most by which a round's plan, as placed, falls short of its bound on the sum of relative speeds, percent", func(runs []measured) float64 { return 100 * slices.Max(append(pool(runs, gapsOf), 0)) }},
@@ -108,7 +108,7 @@ func worstRho(runs []measured) float64 {
 }
 
 func unfair(runs []measured) float64 {
-	return 100 * fairness.UnfairFraction(pool(runs, func(m *measured) []float64 { return m.rhos }))
+	return 100 * fairness.UnfairFraction(pool(runs, func(m *measured) []float64 { return m.rhos }), 1)
 }
 
 func staticsOf(m *measured) []float64 { return m.statics }

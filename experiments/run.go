@@ -88,14 +88,11 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 	if err != nil {
 		return nil, err
 	}
-	mo := metrics.DefaultOptions()
-	mo.Isolated = isolated(in)
 	measured, err := in.window(c)
 	if err != nil {
 		return nil, err
 	}
-	mo.Measured = measured.measures
-	rec, err := metrics.New(mo)
+	rec, err := in.recorder(c, measured)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +111,18 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 	}
 	run.Result, run.PolicyTimes = rec.Result(), rec.PolicyTimes()
 	return run, nil
+}
+
+// recorder returns what measures a run.
+func (in *Inputs) recorder(c *config.Config, w window) (*metrics.Recorder, error) {
+	o := metrics.DefaultOptions()
+	o.Measured, o.UnfairAbove = w.measures, c.Fairness.Above
+	if in.static(c) {
+		o.Fair = in.fair()
+	} else {
+		o.Isolated = isolated(in)
+	}
+	return metrics.New(o)
 }
 
 // options returns the options of the scheduler and of the world: the same

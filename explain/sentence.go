@@ -120,6 +120,14 @@ var templates = map[policy.Kind]template{
 	}, unblock: func(s *scene) string {
 		return "its turn comes again when others have had theirs, as its service leaves the window of " + secs(s.why.Limit)
 	}},
+	policy.WaitPlanned: {why: func(s *scene) string {
+		return fmt.Sprintf("jobs take turns, and its turn is planned: %s in %s, for %s of the rounds ahead", amount(s.why.Config), secs(s.why.Value), secs(s.why.Limit))
+	}, unblock: func(*scene) string {
+		return "it starts then, or sooner if others end sooner than planned; jobs that come may put it off"
+	}},
+	policy.Unpredicted: {why: func(s *scene) string {
+		return fmt.Sprintf("it keeps %s; its batch size is planned to stay at %.0f, because its schedule does not say how it changes", amount(s.why.Config), s.why.Value)
+	}},
 	policy.Evicted: {why: func(s *scene) string {
 		return "it was granted " + amount(s.why.Config) + ", but the free GPUs lie scattered and no whole nodes were left for it"
 	}, unblock: func(*scene) string {

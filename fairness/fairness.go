@@ -52,17 +52,46 @@ func Worst(rhos []float64) float64 {
 	return worst
 }
 
-// UnfairFraction returns the fraction of ratios above 1, 0 if there is none.
-// Source: Sia §3.5.5.
-func UnfairFraction(rhos []float64) float64 {
+// UnfairFraction returns the fraction of ratios above a threshold, 0 if there is
+// none. The papers' threshold is 1; the plots of Shockwave's have 1.1.
+// Sources: Sia §3.5.5; Shockwave §8.2.
+func UnfairFraction(rhos []float64, above float64) float64 {
 	if len(rhos) == 0 {
 		return 0
 	}
 	unfair := 0
 	for _, r := range rhos {
-		if r > 1 {
+		if r > above {
 			unfair++
 		}
 	}
 	return float64(unfair) / float64(len(rhos))
+}
+
+// Estimate returns the finish-time fairness that a job is heading for: (L + W + R·N) /
+// (P·N). It has held what it asks for during attained (L) and waited for it during
+// waited (W), has remaining (R) of a total (P) to run with it alone, and there are
+// contention (N) jobs for each GPU over its life: below 1 counts as 1. It returns 1 if
+// total is not positive. Source: Shockwave §6.2, App. G.2, Eq. 9.
+func Estimate(attained, waited, remaining, total time.Duration, contention float64) float64 {
+	if total <= 0 {
+		return 1
+	}
+	n := math.Max(1, contention)
+	return (float64(attained+waited) + float64(remaining)*n) / (float64(total) * n)
+}
+
+// MakespanBound returns a lower bound on the time in which all jobs end: the larger of
+// the longest that is left of one job, and what is left of all together, each counted
+// with its GPUs, on so many GPUs. Source: Shockwave App. G.2, Eq. 10.
+//
+// Deviation: what is left of a job counts as often as it has GPUs, because jobs of
+// several GPUs fill the cluster sooner; with jobs of one GPU it is Eq. 10.
+func MakespanBound(left []time.Duration, size []int, gpus int) time.Duration {
+	longest, area := time.Duration(0), 0.0
+	for i, d := range left {
+		longest = max(longest, d)
+		area += float64(d) * float64(size[i])
+	}
+	return max(longest, time.Duration(area/float64(max(1, gpus))))
 }

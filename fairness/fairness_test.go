@@ -65,10 +65,13 @@ func TestWorstAndUnfairFraction(t *testing.T) {
 	if got := Worst(rhos); got != 1.2 {
 		t.Errorf("Worst = %v, want 1.2", got)
 	}
-	if got := UnfairFraction(rhos); got != 0.25 {
+	if got := UnfairFraction(rhos, 1); got != 0.25 {
 		t.Errorf("UnfairFraction = %v, want 0.25: exactly 1 is fair", got)
 	}
-	if Worst(nil) != 0 || UnfairFraction(nil) != 0 {
+	if got := UnfairFraction(rhos, 0.8); got != 0.75 {
+		t.Errorf("UnfairFraction above 0.8 = %v, want 0.75", got)
+	}
+	if Worst(nil) != 0 || UnfairFraction(nil, 1) != 0 {
 		t.Error("no ratios: want 0 and 0")
 	}
 }

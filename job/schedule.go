@@ -56,6 +56,8 @@ func BatchAt(regimes []Regime, epoch int) int {
 // no epochs.
 type BatchSchedule struct {
 	Mode    ScheduleMode
+	Epochs  int      // that the job trains for; 0: not known
+	Sizes   []int    // batch sizes in the order in which it goes through them, as its user says; empty: any that the mode has
 	Regimes []Regime // of mode Given: they cover all epochs
 }
 
@@ -72,6 +74,14 @@ func (b *BatchSchedule) Validate() error {
 		bad("mode given without regimes, want at least 1")
 	case b.Mode != Given && len(b.Regimes) > 0:
 		bad("%d regimes with mode %q, want them with mode given only", len(b.Regimes), b.Mode)
+	}
+	if b.Epochs < 0 || b.Epochs > MaxEpochs {
+		bad("%d epochs, want 0 to %d", b.Epochs, MaxEpochs)
+	}
+	for i, size := range b.Sizes {
+		if size < 1 || i > 0 && size == b.Sizes[i-1] {
+			bad("size %d: %d, want at least 1 and another than before", i+1, size)
+		}
 	}
 	for i, r := range b.Regimes {
 		if r.Epochs < 1 || r.Epochs > MaxEpochs {

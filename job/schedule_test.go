@@ -22,12 +22,13 @@ func TestBatchScheduleValidate(t *testing.T) {
 	}{
 		{"none", BatchSchedule{}, ""},
 		{"rule", BatchSchedule{Mode: GNS}, ""},
-		{"given", BatchSchedule{Given, []Regime{{32, 10}, {64, 1}}}, ""},
+		{"given", BatchSchedule{Mode: Given, Regimes: []Regime{{32, 10}, {64, 1}}}, ""},
+		{"epochs below none", BatchSchedule{Mode: GNS, Epochs: -1}, "schedule: -1 epochs, want 0 to 1000000"},
 		{"unknown mode", BatchSchedule{Mode: 9}, "schedule: mode 9, want at most 4"},
 		{"no regimes", BatchSchedule{Mode: Given}, "schedule: mode given without regimes, want at least 1"},
-		{"regimes of a rule", BatchSchedule{GNS, []Regime{{32, 10}}}, `schedule: 1 regimes with mode "gns", want them with mode given only`},
-		{"negative epochs", BatchSchedule{Given, []Regime{{32, 10}, {64, -3}}}, "schedule: regime 2: -3 epochs, want 1 to 1000000"},
-		{"no batch size", BatchSchedule{Given, []Regime{{0, 10}}}, "schedule: regime 1: batch size 0, want at least 1"},
+		{"regimes of a rule", BatchSchedule{Mode: GNS, Regimes: []Regime{{32, 10}}}, `schedule: 1 regimes with mode "gns", want them with mode given only`},
+		{"negative epochs", BatchSchedule{Mode: Given, Regimes: []Regime{{32, 10}, {64, -3}}}, "schedule: regime 2: -3 epochs, want 1 to 1000000"},
+		{"no batch size", BatchSchedule{Mode: Given, Regimes: []Regime{{0, 10}}}, "schedule: regime 1: batch size 0, want at least 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

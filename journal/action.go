@@ -17,6 +17,11 @@ func (c *cursor) action() scheduler.Action {
 	if c.err != nil {
 		return nil
 	}
+	if kind == "compute" {
+		c.yes()
+		c.want('}')
+		return scheduler.Compute{}
+	}
 	id := c.job()
 	var a scheduler.Action
 	switch kind {
@@ -34,7 +39,7 @@ func (c *cursor) action() scheduler.Action {
 		a = p
 	default:
 		c.pos = start
-		c.fail(`"run", "preempt" or "profile"`)
+		c.fail(`"run", "preempt", "profile" or "compute"`)
 	}
 	c.want('}')
 	return a
@@ -58,7 +63,7 @@ func (c *cursor) run(id job.ID) scheduler.Action {
 	return scheduler.Run{Job: id, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch, Free: free}
 }
 
-// subject returns the job an action is about.
+// subject returns the job an action is about, if it is about one.
 func subject(a scheduler.Action) job.ID {
 	switch a := a.(type) {
 	case scheduler.Run:
@@ -81,6 +86,14 @@ func equal(a, b scheduler.Action) bool {
 	case scheduler.Profile:
 		b, ok := b.(scheduler.Profile)
 		return ok && a.Job == b.Job && slices.Equal(a.Types, b.Types)
+	case scheduler.Compute:
+		return computes(b)
 	}
 	return a == b // Preempt, or nil
+}
+
+// computes reports whether an action starts background work.
+func computes(a scheduler.Action) bool {
+	_, ok := a.(scheduler.Compute)
+	return ok
 }

@@ -35,11 +35,14 @@ func (c *cursor) record(known map[job.ID]policy.Decision) Record {
 		rec.Event = c.exited()
 	case "nodes":
 		rec.Event = c.nodes()
+	case "computed":
+		c.yes()
+		rec.Event = scheduler.Computed{}
 	case "round":
 		rec.Round = c.round(known)
 	default:
 		c.pos = at
-		c.fail(`"submit", "report", "profiled", "exit", "nodes" or "round"`)
+		c.fail(`"submit", "report", "profiled", "exit", "nodes", "computed" or "round"`)
 	}
 	c.want('}')
 	c.end()
@@ -380,7 +383,10 @@ func (c *cursor) stats() policy.Stats {
 		*x = c.float()
 	}
 	if c.take(',') {
-		s.Interrupted = c.yes()
+		s.Interrupted = c.bool()
+	}
+	if c.take(',') {
+		s.Failed = c.str()
 	}
 	c.want(']')
 	return s

@@ -21,11 +21,13 @@
 //	{"t":9,"profiled":"bert-3"}
 //	{"t":9,"exit":["bert-3","lost","node a1 failed"]}
 //	{"t":9,"nodes":[{"id":"a0","type":"a100","gpus":8}]}
+//	{"t":9,"computed":true}
 //	{"t":60,"round":{"n":1,"jobs":[...],"left":["bert-2"],"prices":[["a100",1.8]],"stats":[12,3.4,3.5,0.02],"do":[...]}}
 //
 // A report lists: job, interval, nodes, GPUs, GPU type, local batch,
 // accumulation, step time, sync time, squared gradient, gradient variance,
-// progress, epoch, and true if it is of a profiling run.
+// progress, epoch, whether it is of a profiling run, and the cores and bytes held.
+// Cores and bytes are left out if both are zero; then so is a false.
 //
 // A round lists the jobs whose decision is not what the journal last said of
 // them, and of those only what changed: "gets" [nodes, GPUs, type, cores,
@@ -34,11 +36,17 @@
 // these lists are left out; an empty list is the zero value. Jobs that were
 // in the last round and are not in this one are in "left". "refused" says why
 // a plan was refused. "prices" lists GPU type, price of a GPU, and, where there are
-// any, those of a core and of 10^9 bytes of memory. "stats" lists iterations, objective, bound, gap, and true if
-// the context ended before the plan was certain; "do" the actions:
+// any, those of a core and of 10^9 bytes of memory. "stats" lists iterations, objective, bound, gap, true if
+// the context ended before the plan was certain, and why background work failed;
+// "do" the actions:
 //
 //	{"id":"bert-3","gets":[1,4,"a100"],"on":[["a0",4]],"why":["started",1.9]}
 //	{"run":"bert-3","gets":[1,4,"a100"],"on":[["a0",4]]}   {"preempt":"bert-2"}   {"profile":"gpt-1","types":["a100"]}
+//	{"compute":true}
+//
+// Of background work a journal says when it was started and when it ended, not
+// what it was or returned: a replay does the work of the policy that replays, which
+// is a pure function, and hands out what it returns where the recorded work ended.
 //
 // What a scheduler asks for at once after an event, the profiling of a job just
 // submitted, is not recorded: an Observer is not shown it. Rounds without jobs

@@ -216,10 +216,34 @@ func (e *encoder) action(a scheduler.Action) {
 			e.str(string(t))
 		}
 		e.raw("]")
+	case scheduler.Compute:
+		e.raw(`{"compute":true`)
 	default:
-		e.fail(fmt.Errorf("got action %T, want Run, Preempt or Profile", a))
+		e.fail(fmt.Errorf("got action %T, want Run, Preempt, Profile or Compute", a))
 	}
 	e.raw("}")
+}
+
+// stats appends [iterations, objective, bound, gap, interrupted, failed] up to the
+// last of the final two that is not zero.
+func (e *encoder) stats(s *policy.Stats) {
+	e.raw("[")
+	e.int(s.Iterations)
+	for _, x := range [...]float64{s.Objective, s.Bound, s.Gap} {
+		e.raw(",")
+		e.float(x)
+	}
+	switch {
+	case s.Interrupted:
+		e.raw(",true")
+	case s.Failed != "":
+		e.raw(",false")
+	}
+	if s.Failed != "" {
+		e.raw(",")
+		e.str(s.Failed)
+	}
+	e.raw("]")
 }
 
 // grant appends what d grants otherwise than was.

@@ -75,9 +75,10 @@ func record(w *Writer, c *cluster.Cluster) {
 	w.Round(snapshot(time.Minute, 1, "bert-3", "gpt-1"), &policy.Plan{
 		Jobs: []policy.Decision{started, waits}, Prices: []policy.TypePrice{{Type: "a100", Price: 1.8}},
 		Stats: policy.Stats{Iterations: 12, Objective: 3.4, Bound: 3.5, Gap: 0.02},
-	}, []scheduler.Action{run, scheduler.Profile{Job: "gpt-1", Types: []cluster.GPUType{"a100", "t4"}}})
+	}, []scheduler.Action{run, scheduler.Profile{Job: "gpt-1", Types: []cluster.GPUType{"a100", "t4"}}, scheduler.Compute{}})
 	w.Event(after(91*time.Second), scheduler.Reported{Report: report})
 	w.Event(after(92*time.Second), scheduler.Profiled{Job: "gpt-1"})
+	w.Event(after(93*time.Second), scheduler.Computed{Result: "not written"})
 	w.Round(snapshot(2*time.Minute, 2, "bert-3", "gpt-1"), &policy.Plan{Jobs: []policy.Decision{started, waits}}, nil)
 	w.Event(after(150*time.Second), scheduler.Exited{Job: "bert-3", Outcome: scheduler.Lost, Detail: `node "a0" fällt aus`})
 	w.Event(after(151*time.Second), scheduler.NodesChanged{Cluster: c})
@@ -88,9 +89,10 @@ func record(w *Writer, c *cluster.Cluster) {
 const golden = `{"oxj":1,"tool":"oxgang test","policy":"sia","settings":[["p","-0.5"],["lambda","1.1"]],"seed":18446744073709551615,"start":"2000-01-01T00:00:00Z","round":60,"nodes":[{"id":"a0","type":"a100","gpus":8,"cpus":96,"memory":1099511627776,"gpu_memory":42949672960,"price":4.1,"power":400},{"id":"t0","type":"t4","gpus":4,"group":"lent","tenure":1,"rack":"r1"}]}
 {"t":5,"submit":{"id":"bert-3","gpus":4}}
 {"t":6.5,"submit":{"id":"gpt-1","gpus":2}}
-{"t":60,"round":{"n":1,"jobs":[{"id":"bert-3","gets":[1,4,"a100"],"on":[["a0",4]],"why":["started",1.9]},{"id":"gpt-1","why":["waiting: price too high",1.2,1.8,[1,2,"a100"]]}],"prices":[["a100",1.8]],"stats":[12,3.4,3.5,0.02],"do":[{"run":"bert-3","gets":[1,4,"a100"],"on":[["a0",4]]},{"profile":"gpt-1","types":["a100","t4"]}]}}
+{"t":60,"round":{"n":1,"jobs":[{"id":"bert-3","gets":[1,4,"a100"],"on":[["a0",4]],"why":["started",1.9]},{"id":"gpt-1","why":["waiting: price too high",1.2,1.8,[1,2,"a100"]]}],"prices":[["a100",1.8]],"stats":[12,3.4,3.5,0.02],"do":[{"run":"bert-3","gets":[1,4,"a100"],"on":[["a0",4]]},{"profile":"gpt-1","types":["a100","t4"]},{"compute":true}]}}
 {"t":91,"report":["bert-3",30,1,4,"a100",12,1,0.21,0.0405,1.5,0.75,812.5,2]}
 {"t":92,"profiled":"gpt-1"}
+{"t":93,"computed":true}
 {"t":120,"round":{"n":2}}
 {"t":150,"exit":["bert-3","lost","node \"a0\" fällt aus"]}
 {"t":151,"nodes":[{"id":"a0","type":"a100","gpus":8,"cpus":96,"memory":1099511627776,"gpu_memory":42949672960,"price":4.1,"power":400},{"id":"t0","type":"t4","gpus":4,"group":"lent","tenure":1,"rack":"r1"}]}
@@ -147,14 +149,16 @@ func TestReader_returns_what_was_written(t *testing.T) {
 			Actions: []scheduler.Action{
 				scheduler.Run{Job: "bert-3", Allocation: started.Allocation, Placement: started.Placement},
 				scheduler.Profile{Job: "gpt-1", Types: []cluster.GPUType{"a100", "t4"}},
+				scheduler.Compute{},
 			},
 		}},
 		{Line: 5, At: 91 * time.Second, Event: scheduler.Reported{Report: report}},
 		{Line: 6, At: 92 * time.Second, Event: scheduler.Profiled{Job: "gpt-1"}},
-		{Line: 7, At: 2 * time.Minute, Round: &Round{Number: 2}},
-		{Line: 8, At: 150 * time.Second, Event: scheduler.Exited{Job: "bert-3", Outcome: scheduler.Lost, Detail: `node "a0" fällt aus`}},
-		{Line: 9, At: 151 * time.Second, Event: scheduler.NodesChanged{Cluster: testCluster(t)}},
-		{Line: 10, At: 3 * time.Minute, Round: &Round{
+		{Line: 7, At: 93 * time.Second, Event: scheduler.Computed{}},
+		{Line: 8, At: 2 * time.Minute, Round: &Round{Number: 2}},
+		{Line: 9, At: 150 * time.Second, Event: scheduler.Exited{Job: "bert-3", Outcome: scheduler.Lost, Detail: `node "a0" fällt aus`}},
+		{Line: 10, At: 151 * time.Second, Event: scheduler.NodesChanged{Cluster: testCluster(t)}},
+		{Line: 11, At: 3 * time.Minute, Round: &Round{
 			Number: 3, Left: []job.ID{"bert-3"}, Refused: "too much", Actions: []scheduler.Action{scheduler.Preempt{Job: "gpt-1"}},
 		}},
 	}
@@ -334,7 +338,9 @@ func checkRounds(t *rapid.T, in *bytes.Buffer, want []map[job.ID]policy.Decision
 }
 
 func TestRounds_keep_their_stats(t *testing.T) {
-	for _, want := range []policy.Stats{{}, {Iterations: 3, Objective: 1, Bound: 2, Gap: 0.5}, {Interrupted: true}} {
+	for _, want := range []policy.Stats{
+		{}, {Iterations: 3, Objective: 1, Bound: 2, Gap: 0.5}, {Interrupted: true}, {Failed: "no \"solution\""}, {Interrupted: true, Failed: "too slow"},
+	} {
 		var out bytes.Buffer
 		w := NewWriter(&out, testHeader(t))
 		w.Round(snapshot(time.Minute, 1), &policy.Plan{Stats: want}, nil)
@@ -405,7 +411,9 @@ func TestReader_rejects(t *testing.T) {
 		"an unknown kind":      {`{"t":1,"round":{"n":1,"jobs":[{"id":"a","why":["mood"]}]}}`, "want a kind of reason"},
 		"an unknown key":       {`{"t":1,"round":{"n":1,"x":2}}`, `unknown key "x"`},
 		"an unknown outcome":   {`{"t":1,"exit":["a","bored"]}`, "want an outcome"},
-		"an unknown action":    {`{"t":1,"round":{"n":1,"do":[{"walk":"a"}]}}`, `want "run", "preempt" or "profile"`},
+		"an unknown action":    {`{"t":1,"round":{"n":1,"do":[{"walk":"a"}]}}`, `want "run", "preempt", "profile" or "compute"`},
+		"no work":              {`{"t":1,"round":{"n":1,"do":[{"compute":false}]}}`, "want true"},
+		"no end of work":       {`{"t":1,"computed":7}`, "want true"},
 		"a job without name":   {`{"t":1,"profiled":""}`, "want a job ID"},
 		"a spec without name":  {`{"t":1,"submit":{"gpus":4}}`, "no job ID"},
 		"a spec of minus four": {`{"t":1,"submit":{"id":"a","gpus":-4}}`, "job a: got -4"},

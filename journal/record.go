@@ -8,7 +8,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Record is one line of a journal after its header: an event or a round.
+// A Record is one line of a journal after its header: an event or a round. What
+// background work is, and what it returned, no journal says.
 type Record struct {
 	Line  int             // in the journal, from 1
 	At    time.Duration   // since Header.Start

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -16,6 +18,10 @@ import (
 //
 // It cannot know what a world that obeyed other actions would have reported; in
 // shadow, another policy answers the events of the recorded one.
+//
+// The background work it is asked for is done here: it ends where the recorded work
+// did that the same round started, and at once if that round started none, which
+// only happens in shadow.
 type Backend struct {
 	// Shadow counts differences instead of ending at the first. Set it before
 	// the first call of Next.
@@ -27,13 +33,16 @@ type Backend struct {
 	ahead  *Record // read, and not yet happened; nil at the end
 	err    error   // io.EOF, or what ended the recording
 	jobs   map[job.ID]bool
-	due    bool // Next last returned nil: what is asked for next answers a round
+	due    bool        // Next last returned nil: what is asked for next answers a round
+	work   policy.Work // under way until the recorded one ends; nil: none
+	own    policy.Work // under way, and none was recorded; nil: none
 	counts Comparison
 }
 
 var _ scheduler.Backend = (*Backend)(nil)
 
-// A Comparison says how what was asked for agrees with what was recorded.
+// A Comparison says how what was asked for agrees with what was recorded. In shadow
+// it is of jobs alone: other policies have other background work.
 type Comparison struct {
 	Rounds    int         // compared
 	Differing int         // of them, in which some job's action differs
@@ -46,14 +55,18 @@ type Comparison struct {
 type Difference struct {
 	Round    int // as recorded; -1 if no round was recorded then
 	At       time.Duration
-	Job      job.ID
+	Job      job.ID           // empty if it is of background work
 	Recorded scheduler.Action // nil if none was
 	Now      scheduler.Action // nil if none is
 }
 
 // Error says what was recorded and what is asked for now.
 func (d *Difference) Error() string {
-	return fmt.Sprintf("round %d at %v: job %s: got %s, want %s as recorded", d.Round, d.At, d.Job, show(d.Now), show(d.Recorded))
+	what := "background work"
+	if d.Job != "" {
+		what = "job " + string(d.Job)
+	}
+	return fmt.Sprintf("round %d at %v: %s: got %s, want %s as recorded", d.Round, d.At, what, show(d.Now), show(d.Recorded))
 }
 
 // show returns an action as a journal writes it.
@@ -80,12 +93,18 @@ func (b *Backend) Comparison() Comparison { return b.counts }
 // Now returns the recorded time of what happened last.
 func (b *Backend) Now() time.Time { return b.now }
 
-// advance reads the next record.
+// advance reads the next record. It passes over the end of recorded work whose like
+// is not under way here.
 func (b *Backend) advance() {
-	rec, err := b.r.Read()
-	b.ahead, b.err = &rec, err
-	if err != nil {
-		b.ahead = nil
+	for {
+		rec, err := b.r.Read()
+		if b.ahead, b.err = &rec, err; err != nil {
+			b.ahead = nil
+			return
+		}
+		if _, ended := rec.Event.(scheduler.Computed); !ended || b.work != nil {
+			return
+		}
 	}
 }
 
@@ -98,6 +117,9 @@ func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if b.own != nil {
+		return computed(ctx, &b.own), nil
+	}
 	if err := b.unanswered(deadline); err != nil {
 		return nil, err
 	}
@@ -106,8 +128,11 @@ func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 	}
 	if at := b.start.Add(b.ahead.At); b.ahead.Event != nil && !at.After(deadline) {
 		ev := b.ahead.Event
-		if s, ok := ev.(scheduler.Submitted); ok {
-			b.jobs[s.Spec.ID] = true
+		switch e := ev.(type) {
+		case scheduler.Submitted:
+			b.jobs[e.Spec.ID] = true
+		case scheduler.Computed:
+			ev = computed(ctx, &b.work)
 		}
 		if at.After(b.now) {
 			b.now = at
@@ -121,6 +146,13 @@ func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 	}
 	b.due = true
 	return nil, nil
+}
+
+// computed does work, which then is no longer under way.
+func computed(ctx context.Context, work *policy.Work) scheduler.Event {
+	result := work.Do(ctx)
+	*work = nil
+	return scheduler.Computed{Result: result}
 }
 
 // unanswered passes over recorded rounds that are not asked for: those before
@@ -151,7 +183,9 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 		return err
 	}
 	for _, a := range actions {
-		if id := subject(a); !b.jobs[id] {
+		if c, ok := a.(scheduler.Compute); ok {
+			b.begin(c.Work)
+		} else if id := subject(a); !b.jobs[id] {
 			return fmt.Errorf("replay: job %s: %T of a job never submitted", id, a)
 		}
 	}
@@ -159,7 +193,7 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 		return nil
 	}
 	b.due = false
-	if b.ahead == nil || b.ahead.Round == nil || b.ahead.At != b.at() {
+	if !b.recorded() {
 		if len(actions) == 0 { // rounds without jobs are not recorded
 			return nil
 		}
@@ -170,9 +204,26 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	return b.compare(rec.Round.Number, rec.At, rec.Round.Actions, actions)
 }
 
+// recorded reports whether the next record is a round of now.
+func (b *Backend) recorded() bool {
+	return b.ahead != nil && b.ahead.Round != nil && b.ahead.At == b.at()
+}
+
+// begin takes on the work that a round asks for.
+func (b *Backend) begin(work policy.Work) {
+	if b.recorded() && slices.ContainsFunc(b.ahead.Round.Actions, computes) {
+		b.work = work
+	} else {
+		b.own = work
+	}
+}
+
 // compare counts the differences of one round.
 func (b *Backend) compare(round int, at time.Duration, recorded, now []scheduler.Action) error {
 	b.counts.Rounds++
+	if b.Shadow {
+		recorded, now = ofJobs(recorded), ofJobs(now)
+	}
 	differences := pair(recorded, now)
 	if len(differences) == 0 {
 		return nil
@@ -187,8 +238,13 @@ func (b *Backend) compare(round int, at time.Duration, recorded, now []scheduler
 	if b.Shadow {
 		return nil
 	}
-	b.ahead, b.err = nil, io.EOF
+	b.ahead, b.err, b.own = nil, io.EOF, nil
 	return first
+}
+
+// ofJobs returns the actions that are about jobs.
+func ofJobs(actions []scheduler.Action) []scheduler.Action {
+	return slices.DeleteFunc(slices.Clone(actions), computes)
 }
 
 // pair returns the jobs whose actions differ: first those recorded, in their

@@ -22,6 +22,8 @@ func replay(t testing.TB, text string) *Backend {
 	return Replay(r)
 }
 
+var work = scheduler.Compute{Work: func(context.Context) any { return "result" }}
+
 // asked are the actions of the recorded run, by round.
 func asked(t testing.TB) map[time.Duration][]scheduler.Action {
 	_, records, err := readAll(t, golden)
@@ -30,8 +32,14 @@ func asked(t testing.TB) map[time.Duration][]scheduler.Action {
 	}
 	all := map[time.Duration][]scheduler.Action{}
 	for _, rec := range records {
-		if rec.Round != nil {
-			all[rec.At] = rec.Round.Actions
+		if rec.Round == nil {
+			continue
+		}
+		all[rec.At] = rec.Round.Actions
+		for i, a := range rec.Round.Actions {
+			if computes(a) {
+				rec.Round.Actions[i] = work
+			}
 		}
 	}
 	return all
@@ -79,7 +87,7 @@ func TestReplay_hands_out_the_recorded_events(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(sec(5, 6.5, 60, 91, 92, 120, 150, 151, 180), times); diff != "" {
+	if diff := cmp.Diff(sec(5, 6.5, 60, 91, 92, 93, 120, 150, 151, 180), times); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(Comparison{Rounds: 3}, b.Comparison()); diff != "" {
@@ -108,6 +116,28 @@ func TestReplay_ends_at_the_first_difference(t *testing.T) {
 	}
 	if _, err := b.Next(t.Context(), after(time.Hour)); !errors.Is(err, io.EOF) {
 		t.Errorf("after a difference: got %v, want EOF", err)
+	}
+}
+
+func TestReplay_ends_at_other_background_work(t *testing.T) {
+	for name, c := range map[string]struct {
+		at   time.Duration
+		acts []scheduler.Action
+		want string
+	}{
+		"none":             {time.Minute, asked(t)[time.Minute][:2], `round 1 at 1m0s: background work: got no action, want {"compute":true} as recorded`},
+		"none recorded":    {2 * time.Minute, []scheduler.Action{work}, `round 2 at 2m0s: background work: got {"compute":true}, want no action as recorded`},
+		"not even a round": {30 * time.Second, []scheduler.Action{work}, `round -1 at 30s: background work: got {"compute":true}, want no action as recorded`},
+	} {
+		answers := asked(t)
+		answers[c.at] = c.acts
+		b := replay(t, golden)
+		if _, err := loop(b, answers, 30*time.Second); err == nil || err.Error() != c.want {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+		if ev, err := b.Next(t.Context(), after(time.Hour)); !errors.Is(err, io.EOF) {
+			t.Errorf("%s: got %v and %v after the difference, want EOF", name, ev, err)
+		}
 	}
 }
 
@@ -148,8 +178,8 @@ func TestReplay_compares_rounds_at_other_times(t *testing.T) {
 
 func TestReplay_ends_a_truncated_journal_with_an_error(t *testing.T) {
 	times, err := loop(replay(t, golden[:len(golden)-9]), asked(t), time.Minute)
-	if !errors.Is(err, ErrTruncated) || len(times) != 8 {
-		t.Errorf("got %v after %v, want %v after 8 times", err, times, ErrTruncated)
+	if !errors.Is(err, ErrTruncated) || len(times) != 9 {
+		t.Errorf("got %v after %v, want %v after 9 times", err, times, ErrTruncated)
 	}
 }
 

@@ -82,6 +82,8 @@ type specLine struct {
 	LocalMin        int                     `json:"local_min,omitzero"`
 	LocalMax        map[cluster.GPUType]int `json:"local_max,omitzero"`
 	Schedule        job.ScheduleMode        `json:"schedule,omitzero"`
+	Epochs          int                     `json:"epochs,omitempty"`
+	Sizes           []int                   `json:"sizes,omitempty"`
 	Regimes         []regimeLine            `json:"regimes,omitempty"`
 	Goal            job.Goal                `json:"goal,omitzero"`
 	Latency         Seconds                 `json:"latency,omitzero"`
@@ -117,7 +119,7 @@ func makeSpecLine(s *job.Spec) specLine {
 		s.ID, s.Name, s.User, s.Queue, s.Class, s.Weight, s.GPUs, s.BatchSize, s.MinGPUs, s.MaxGPUs,
 		s.GPUsPerReplica, s.MicroBatches, s.GPUTypes, s.CPUs, s.Memory, s.Input.Working, s.Input.Dataset, s.Input.Storage, s.Adaptivity,
 		s.Batch.Init, s.Batch.Max, s.Batch.LocalMin, s.Batch.LocalMax,
-		s.Schedule.Mode, regimeLines(s.Schedule.Regimes),
+		s.Schedule.Mode, s.Schedule.Epochs, s.Schedule.Sizes, regimeLines(s.Schedule.Regimes),
 		s.Goal, Seconds(s.Latency), s.Target, Seconds(s.RestartOverhead), s.NonPreemptive,
 		s.Reservation.Nodes, s.Reservation.GPUs, s.Reservation.GPUType,
 	}
@@ -130,7 +132,7 @@ func (l *specLine) spec() *job.Spec {
 		GPUsPerReplica: l.GPUsPerReplica, MicroBatches: l.MicroBatches, GPUTypes: l.GPUTypes,
 		CPUs: l.CPUs, Memory: l.Memory, Input: job.Input{Working: l.Working, Dataset: l.Dataset, Storage: l.Storage}, Adaptivity: l.Adaptivity,
 		Batch:    job.BatchLimits{Init: l.BatchInit, Max: l.BatchMax, LocalMin: l.LocalMin, LocalMax: l.LocalMax},
-		Schedule: job.BatchSchedule{Mode: l.Schedule, Regimes: regimes(l.Regimes)},
+		Schedule: job.BatchSchedule{Mode: l.Schedule, Epochs: l.Epochs, Sizes: l.Sizes, Regimes: regimes(l.Regimes)},
 		Goal:     l.Goal, Latency: time.Duration(l.Latency), Target: l.Target,
 		RestartOverhead: time.Duration(l.RestartOverhead), NonPreemptive: l.NonPreemptive,
 		Reservation: cluster.Configuration{Nodes: l.ReservedNodes, GPUs: l.ReservedGPUs, GPUType: l.ReservedType},

@@ -71,6 +71,8 @@ func (w *Writer) Event(now time.Time, ev scheduler.Event) {
 	case scheduler.NodesChanged:
 		w.enc.raw(`,"nodes":`)
 		w.enc.json(nodeLines(ev.Cluster))
+	case scheduler.Computed:
+		w.enc.raw(`,"computed":true`)
 	default:
 		w.enc.fail(fmt.Errorf("got event %T, want one of package scheduler's", ev))
 	}
@@ -125,16 +127,8 @@ func (w *Writer) plan(s *policy.Snapshot, p *policy.Plan) {
 		w.enc.str(p.Refused)
 	}
 	if p.Stats != (policy.Stats{}) {
-		w.enc.raw(`,"stats":[`)
-		w.enc.int(p.Stats.Iterations)
-		for _, x := range [...]float64{p.Stats.Objective, p.Stats.Bound, p.Stats.Gap} {
-			w.enc.raw(",")
-			w.enc.float(x)
-		}
-		if p.Stats.Interrupted {
-			w.enc.raw(",true")
-		}
-		w.enc.raw("]")
+		w.enc.raw(`,"stats":`)
+		w.enc.stats(&p.Stats)
 	}
 }
 

@@ -292,6 +292,37 @@ func TestRho_uses_the_mean_contention_of_the_life(t *testing.T) {
 	}
 }
 
+// What is fair may not depend on the run; of a job of which it is not known there
+// is no rho, and of a run without any, no summary.
+func TestRho_of_fair_times_and_a_threshold(t *testing.T) {
+	fair := map[job.ID]time.Duration{"a": 100 * time.Second, "b": 150 * time.Second, "c": 0}
+	opts := DefaultOptions()
+	opts.Fair, opts.UnfairAbove = func(spec *job.Spec) time.Duration { return fair[spec.ID] }, 1.1
+	end := func() *Result {
+		s := begin(t, opts, node("n0", "t4", 4))
+		for _, id := range []job.ID{"a", "b", "c"} {
+			s.submit(0, id)
+		}
+		s.round(0, run("a", "t4", 1, "n0"), run("b", "t4", 1, "n0"), run("c", "t4", 1, "n0"))
+		s.exit(105, "a", scheduler.Done)
+		s.exit(180, "b", scheduler.Done)
+		s.exit(240, "c", scheduler.Done)
+		return s.Result()
+	}
+	got := end()
+	if diff := cmp.Diff([]float64{1.05, 1.2, 0}, []float64{got.Jobs[0].Rho, got.Jobs[1].Rho, got.Jobs[2].Rho}); diff != "" {
+		t.Errorf("rho (-want +got):\n%s", diff)
+	}
+	want := &RhoSummary{Static: true, Mean: 1.125, Worst: 1.2, UnfairAbove: 1.1, Unfair: 0.5}
+	if diff := cmp.Diff(want, got.Summary.Rho, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	clear(fair)
+	if got := end().Summary.Rho; got != nil {
+		t.Errorf("summary %+v of unknown rhos, want none", got)
+	}
+}
+
 func TestSeries_stays_small_and_keeps_the_mean(t *testing.T) {
 	for _, rounds := range []int{1, 7, 8, 9, 100, 1001} {
 		rec := recording{limit: 8, stride: 1}
@@ -360,9 +391,9 @@ func TestResult_reads_its_own_JSON(t *testing.T) {
 }
 
 func TestValidate_joins_all_complaints(t *testing.T) {
-	_, err := New(Options{MaxPoints: 1, MaxIntervals: -1})
-	if err == nil || strings.Count(err.Error(), "want") != 2 {
-		t.Errorf("error %v, want two complaints", err)
+	_, err := New(Options{UnfairAbove: math.NaN(), MaxPoints: 1, MaxIntervals: -1})
+	if err == nil || strings.Count(err.Error(), "want") != 3 {
+		t.Errorf("error %v, want three complaints", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package metrics
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -16,9 +17,15 @@ import (
 // Options says what a Recorder keeps.
 type Options struct {
 	// Isolated returns the completion time of a job alone on gpus GPUs of one
-	// type, from submission to end; not positive if it cannot run there. Nil:
-	// finish-time fairness is not computed.
+	// type, from submission to end; not positive if it cannot run there. Nil, and
+	// Fair likewise: finish-time fairness is not computed.
 	Isolated func(spec *job.Spec, t cluster.GPUType, gpus float64) time.Duration
+	// Fair returns the completion time that is fair whatever the run was like;
+	// not positive if it is not known. Nil: Isolated says what is fair.
+	Fair func(spec *job.Spec) time.Duration
+	// UnfairAbove is the rho above which a job counts as unfairly scheduled.
+	// Default 1.
+	UnfairAbove float64
 	// Measured says whose lives the Result tells and sums up; nil: every job's.
 	// Rounds, contention, utilisation and the Series are of all jobs.
 	Measured func(spec *job.Spec) bool
@@ -30,11 +37,14 @@ type Options struct {
 }
 
 // DefaultOptions returns the defaults stated beside the fields.
-func DefaultOptions() Options { return Options{MaxPoints: 2000, MaxIntervals: 200_000} }
+func DefaultOptions() Options { return Options{UnfairAbove: 1, MaxPoints: 2000, MaxIntervals: 200_000} }
 
 // Validate returns an error that joins all complaints about o.
 func (o *Options) Validate() error {
 	var errs []error
+	if !(o.UnfairAbove > 0 && o.UnfairAbove <= math.MaxFloat64) {
+		errs = append(errs, fmt.Errorf("metrics: unfair above %v, want more than 0", o.UnfairAbove))
+	}
 	if o.MaxPoints < 2 {
 		errs = append(errs, fmt.Errorf("metrics: %d points at most, want at least 2", o.MaxPoints))
 	}
@@ -242,7 +252,12 @@ func (r *Recorder) setCluster(c *cluster.Cluster) {
 
 // rho returns the finish-time fairness of a job that is done, 0 if not known.
 func (r *Recorder) rho(a *account) float64 {
-	if r.opts.Isolated == nil || r.cluster == nil {
+	jct := a.finished.Sub(a.submitted)
+	switch {
+	case r.opts.Fair != nil:
+		rho, _ := fairness.Rho(jct, []fairness.Isolated{{GPUs: 1, JCT: r.opts.Fair(a.spec)}})
+		return rho
+	case r.opts.Isolated == nil || r.cluster == nil:
 		return 0
 	}
 	isolated := make([]fairness.Isolated, 0, len(r.types))
@@ -253,6 +268,6 @@ func (r *Recorder) rho(a *account) float64 {
 		alone := r.opts.Isolated(a.spec, t.Type, fairness.FairShare(t.GPUs, a.contention))
 		isolated = append(isolated, fairness.Isolated{GPUs: t.GPUs, JCT: alone})
 	}
-	rho, _ := fairness.Rho(a.finished.Sub(a.submitted), isolated)
+	rho, _ := fairness.Rho(jct, isolated)
 	return rho
 }

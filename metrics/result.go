@@ -147,7 +147,7 @@ type Summary struct {
 	Energy      float64       `json:"energy_kwh"`
 	Cost        float64       `json:"cost"`
 
-	Rho *RhoSummary `json:"rho,omitempty"` // nil without Options.Isolated
+	Rho *RhoSummary `json:"rho,omitempty"` // nil if it is known of no job
 }
 
 // A TypeSummary is the run on the GPUs of one type.
@@ -158,10 +158,12 @@ type TypeSummary struct {
 	Utilisation float64         `json:"utilisation"`
 }
 
-// A RhoSummary is finish-time fairness over the jobs that are done.
-// Source: Sia §3.5.5.
+// A RhoSummary is finish-time fairness over the jobs that are done and of which
+// it is known. Sources: Sia §3.5.5; Shockwave §8.2.
 type RhoSummary struct {
-	Mean   float64 `json:"mean"`
-	Worst  float64 `json:"worst"`
-	Unfair float64 `json:"unfair_fraction"`
+	Static      bool    `json:"static"` // by Options.Fair, not by Options.Isolated
+	Mean        float64 `json:"mean"`
+	Worst       float64 `json:"worst"`
+	UnfairAbove float64 `json:"unfair_above"` // threshold of Unfair
+	Unfair      float64 `json:"unfair_fraction"`
 }

@@ -141,10 +141,8 @@ func (s *Summary) times(jobs []JobResult) {
 	s.P50JCT, s.P90JCT, s.P99JCT = Quantile(jcts, 0.5), Quantile(jcts, 0.9), Quantile(jcts, 0.99)
 }
 
+// rhoSummary returns nil if no job has a rho.
 func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
-	if r.opts.Isolated == nil {
-		return nil
-	}
 	var rhos []float64
 	total := 0.0
 	for i := range jobs {
@@ -153,8 +151,12 @@ func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
 			total += jobs[i].Rho
 		}
 	}
+	if len(rhos) == 0 {
+		return nil
+	}
 	return &RhoSummary{
-		Mean: ratio(total, float64(len(rhos))), Worst: fairness.Worst(rhos), Unfair: fairness.UnfairFraction(rhos),
+		Static: r.opts.Fair != nil, Mean: total / float64(len(rhos)), Worst: fairness.Worst(rhos),
+		UnfairAbove: r.opts.UnfairAbove, Unfair: fairness.UnfairFraction(rhos, r.opts.UnfairAbove),
 	}
 }
 

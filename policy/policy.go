@@ -22,6 +22,10 @@ type Snapshot struct {
 	Length  time.Duration // of a round
 	Cluster *cluster.Cluster
 	Jobs    []*Job // active, by submission time, then ID
+	// Computed is what the Background of an earlier plan returned, once; nil: none
+	// ended since the last round. An error if it failed or panicked. It
+	// belongs to the policy, which may change it.
+	Computed any
 }
 
 // A Job is one row of a snapshot: what was submitted, what happened since, and
@@ -56,6 +60,10 @@ type Plan struct {
 	// has them: what one more GPU of a type would add to the objective.
 	Prices []TypePrice
 	Stats  Stats
+	// Background is started now, if not nil, unless one is still under way, or the
+	// plan is refused: a policy that wants a result asks in every plan until it is
+	// shown one.
+	Background Work
 	// Fungible says that CPUs and memory of the allocations are what the policy
 	// would like jobs to have: where nodes count them, the placer gives each job
 	// what makes the most of its node, more or less than the plan says. In other
@@ -96,4 +104,7 @@ type Stats struct {
 	Gap        float64 // |Bound - Objective| / max(1, |Objective|)
 	// Interrupted: the context ended first. The plan is the best found until then.
 	Interrupted bool
+	// Failed, if not empty, says why the last background work failed; what was
+	// planned before stands.
+	Failed string
 }

@@ -34,6 +34,8 @@ const (
 	WaitOrder             // others are first in the queue; Value: jobs ahead of it, Limit: GPUs it needs
 	WaitProfile           // its one-GPU profiles are not complete
 	WaitTurn              // time sharing: it has had its share of the window; Value: seconds of service, Limit: window in seconds
+	WaitPlanned           // time sharing: its rounds come later; Config: what it is to get, Value: seconds until then, Limit: seconds that it is to have it in the window planned
+	Unpredicted           // keeps what it has; its batch sizes do not follow its schedule, or that says too little: planned as if the one it has stayed; Value: samples of it
 	Evicted               // allocated, but no placement on unbroken nodes (fragmentation); Config: what it would have had
 	Impossible            // no configuration the cluster could ever grant; Config: what it asks for
 	Refused               // the plan broke a rule and was refused; the last good plan stays
@@ -44,7 +46,7 @@ var kindNames = [kinds]string{
 	"unexplained", "as planned", "started", "grown", "shrunk", "moved", "kept to avoid a restart",
 	"above its share of CPUs or memory", "below its share of CPUs and memory",
 	"pinned in restore", "non-preemptive", "reserved", "waiting: no capacity", "waiting: price too high", "waiting: no CPUs or memory",
-	"waiting: queue order", "waiting: not yet profiled", "waiting: its turn is over", "evicted: fragmentation",
+	"waiting: queue order", "waiting: not yet profiled", "waiting: its turn is over", "waiting: planned for later", "batch size not predicted", "evicted: fragmentation",
 	"impossible on this cluster", "plan refused",
 }
 

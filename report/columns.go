@@ -1,7 +1,10 @@
 package report
 
 import (
-	"github.com/oxgang/oxgang/cluster"
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/oxgang/oxgang/metrics"
 )
 
@@ -16,16 +19,17 @@ type column struct {
 	shown    view
 	about    group
 	better   direction
-	value    func(*metrics.Summary) (v float64, known bool)
+	value    func(*Run) (v float64, known bool)
 }
 
-// A view says which outputs show a column; CSV, JSON and YAML show all.
+// A view says which outputs show a column; CSV, JSON and YAML show all but paged.
 type view uint8
 
 const (
 	narrow view = iota // table, wide and the page
 	wide               // wide and the page
 	data               // neither
+	paged              // the page only: it differs between machines
 )
 
 // A group is one of the two tables of the page.
@@ -45,37 +49,51 @@ const (
 	higher direction = 1
 )
 
-type summaryFunc = func(*metrics.Summary) (float64, bool)
+type valueFunc = func(*Run) (float64, bool)
 
 // known makes a column's value of a number that every summary has.
-func known(f func(*metrics.Summary) float64) summaryFunc {
-	return func(s *metrics.Summary) (float64, bool) { return f(s), true }
+func known(f func(*metrics.Summary) float64) valueFunc {
+	return func(r *Run) (float64, bool) { return f(&r.Result.Summary), true }
+}
+
+// positive makes a column's value of a number that is known if it is above 0.
+func positive(f func(*metrics.Summary) float64) valueFunc {
+	return func(r *Run) (float64, bool) { v := f(&r.Result.Summary); return v, v > 0 }
 }
 
 // ofDone makes a column's value of a number that needs a job that is done.
-func ofDone(f func(*metrics.Summary) float64) summaryFunc {
-	return func(s *metrics.Summary) (float64, bool) { return f(s), s.Done > 0 }
+func ofDone(f func(*metrics.Summary) float64) valueFunc {
+	return func(r *Run) (float64, bool) { return f(&r.Result.Summary), r.Result.Summary.Done > 0 }
 }
 
 // ofRho makes a column's value of a number that needs finish-time fairness.
-func ofRho(f func(*metrics.RhoSummary) float64) summaryFunc {
-	return func(s *metrics.Summary) (float64, bool) {
-		if s.Rho == nil || s.Done == 0 {
+func ofRho(f func(*metrics.RhoSummary) float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		if r.Result.Summary.Rho == nil {
 			return 0, false
 		}
-		return f(s.Rho), true
+		return f(r.Result.Summary.Rho), true
+	}
+}
+
+// policyTime makes a column's value of a quantile of the policy's time per round,
+// in milliseconds.
+func policyTime(q float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		return metrics.Quantile(sortedMillis(r.PolicyTimes), q), len(r.PolicyTimes) > 0
 	}
 }
 
 // share makes a column's value of a part of the allocated GPU-hours, in per
 // cent.
-func share(part func(*metrics.Summary) float64) summaryFunc {
-	return func(s *metrics.Summary) (float64, bool) {
+func share(part func(*metrics.Summary) float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		s := &r.Result.Summary
 		return 100 * part(s) / max(s.AllocatedHours, 1e-300), s.AllocatedHours > 0
 	}
 }
 
-// columns are those of every run; columnsOf adds those by GPU type.
+// columns are those of every run. {above} stands for the threshold of unfairness.
 var columns = []column{
 	{"jobs", "JOBS", "Jobs", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Jobs) })},
 	{"done", "DONE", "Done", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Done) })},
@@ -94,27 +112,36 @@ var columns = []column{
 	{"contention_mean", "CONTENTION", "Contention, mean", "jobs", 1, narrow, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return s.MeanContention })},
 	{"contention_max", "MAX CONTENTION", "Contention, max", "jobs", 0, wide, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return float64(s.MaxContention) })},
 	{"rho_worst", "WORST RHO", "Worst rho", "", 2, narrow, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return r.Worst })},
-	{"unfair_pct", "UNFAIR (%)", "Unfair jobs", "%", 1, narrow, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return 100 * r.Unfair })},
+	{"unfair_pct", "RHO>{above} (%)", "Unfair jobs, rho > {above}", "%", 1, narrow, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return 100 * r.Unfair })},
+	{"unfair_above", "UNFAIR ABOVE", "Unfair above", "", 2, data, ofTheJobs, none, ofRho(func(r *metrics.RhoSummary) float64 { return r.UnfairAbove })},
 	{"rho_mean", "AVG RHO", "Mean rho", "", 2, data, ofTheJobs, lower, ofRho(func(r *metrics.RhoSummary) float64 { return r.Mean })},
+	{"policy_p50_ms", "", "Policy time, p50", "ms a round", 3, paged, ofTheGPUs, lower, policyTime(0.5)},
+	{"policy_p99_ms", "", "Policy time, p99", "ms a round", 2, paged, ofTheGPUs, lower, policyTime(0.99)},
 	{"utilisation_pct", "UTIL (%)", "Utilisation", "%", 1, narrow, ofTheGPUs, none, known(func(s *metrics.Summary) float64 { return 100 * s.Utilisation })},
 	{"goodput_ratio_pct", "GOODPUT (%)", "Goodput ratio", "%", 1, wide, ofTheGPUs, higher, share(func(s *metrics.Summary) float64 { return s.GoodputRatio * s.AllocatedHours })},
 	{"gpu_hours", "GPU-H", "GPU-hours", "", 1, wide, ofTheGPUs, lower, known(func(s *metrics.Summary) float64 { return s.AllocatedHours })},
 	{"restart_pct", "RESTART (%)", "Lost to restarts", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.RestartHours })},
 	{"profiling_pct", "PROFILING (%)", "Lost to profiling", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.ProfilingHours })},
 	{"idle_pct", "IDLE (%)", "Idle in round", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.IdleHours })},
-	{"energy_kwh", "ENERGY (kWh)", "Energy", "kWh", 1, wide, ofTheGPUs, lower, func(s *metrics.Summary) (float64, bool) { return s.Energy, s.Energy > 0 }},
-	{"cost", "COST", "Cost", "", 2, wide, ofTheGPUs, lower, func(s *metrics.Summary) (float64, bool) { return s.Cost, s.Cost > 0 }},
+	{"energy_kwh", "ENERGY (kWh)", "Energy", "kWh", 1, wide, ofTheGPUs, lower, positive(func(s *metrics.Summary) float64 { return s.Energy })},
+	{"cost", "COST", "Cost", "", 2, wide, ofTheGPUs, lower, positive(func(s *metrics.Summary) float64 { return s.Cost })},
 }
 
-// columnsOf returns the columns of a summary of runs on GPUs of given types.
-func columnsOf(types []cluster.GPUType) []column {
-	all := append([]column(nil), columns...)
-	for _, t := range types {
+// columnsOf returns the columns of a summary of runs: those of every run, with
+// the threshold of unfairness in their names, and those by GPU type.
+func columnsOf(runs []Run) []column {
+	all := slices.Clone(columns)
+	above := strconv.FormatFloat(unfairAbove(runs), 'g', -1, 64)
+	for i := range all {
+		all[i].header = strings.ReplaceAll(all[i].header, "{above}", above)
+		all[i].title = strings.ReplaceAll(all[i].title, "{above}", above)
+	}
+	for _, t := range gpuTypes(runs) {
 		name := printable(string(t))
 		all = append(all, column{
 			"utilisation_" + name + "_pct", "UTIL " + name + " (%)", "Utilisation, " + name, "%", 1, wide, ofTheGPUs, none,
-			func(s *metrics.Summary) (float64, bool) {
-				for _, ts := range s.Types {
+			func(r *Run) (float64, bool) {
+				for _, ts := range r.Result.Summary.Types {
 					if ts.Type == t {
 						return 100 * ts.Utilisation, true
 					}
@@ -124,4 +151,31 @@ func columnsOf(types []cluster.GPUType) []column {
 		})
 	}
 	return all
+}
+
+// fairnessOf returns the finish-time fairness of the first run that has it; nil
+// if none has.
+func fairnessOf(runs []Run) *metrics.RhoSummary {
+	for i := range runs {
+		if rho := runs[i].Result.Summary.Rho; rho != nil {
+			return rho
+		}
+	}
+	return nil
+}
+
+// unfairAbove returns the threshold of unfairness.
+func unfairAbove(runs []Run) float64 {
+	if rho := fairnessOf(runs); rho != nil {
+		return rho.UnfairAbove
+	}
+	return 1
+}
+
+// rhoText says what rho is in these runs.
+func rhoText(runs []Run) string {
+	if rho := fairnessOf(runs); rho != nil && rho.Static {
+		return "rho = completion time / (time alone \u00d7 jobs of the trace per GPU, at least 1)"
+	}
+	return "rho = completion time / time alone on a fair share of the GPUs"
 }

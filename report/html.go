@@ -30,6 +30,8 @@ var (
 	chartsJS string
 	//go:embed page/gantt.js
 	ganttJS string
+	//go:embed page/schedule.js
+	scheduleJS string
 	//go:embed page/main.js
 	mainJS string
 
@@ -41,6 +43,7 @@ type pageView struct {
 	Title  string
 	Facts  []string
 	Tables []pageTable
+	Unfair float64
 	Style  template.CSS
 	Script template.JS
 	Data   pageData
@@ -68,19 +71,30 @@ type pageCell struct {
 type pageData struct {
 	Policies []string          `json:"policies"`
 	GPUTypes []cluster.GPUType `json:"gpuTypes"`
-	Jobs     []int             `json:"jobs"` // of each policy, shown or not
+	Jobs     []int             `json:"jobs"`     // of each policy, shown or not
+	MostJobs int               `json:"mostJobs"` // of a policy, shown
+	Dropped  []int             `json:"dropped"`  // intervals of each policy that were not recorded
+	Rho      string            `json:"rho"`      // what it is
+	Unfair   float64           `json:"unfairAbove"`
+	Sizings  []sizing          `json:"sizings"`
 	Datasets []*dataset        `json:"datasets"`
 }
 
 // HTML writes one page that holds all it needs: no other file, no network. It
 // escapes every name. Long runs are thinned out to keep it small: curves to 600
-// points, and allocations to the first 2000 jobs of a run.
+// points, and allocations to the first 2000 jobs of a run and the longer of their
+// pauses.
 func HTML(w io.Writer, in Input) error {
 	v := pageView{
 		Title: in.Title, Facts: in.Facts,
-		Style:  template.CSS(pageCSS),                                                      //nolint:gosec // our own file
-		Script: template.JS(strings.Join([]string{baseJS, chartsJS, ganttJS, mainJS}, "")), //nolint:gosec // likewise
-		Data:   pageData{Policies: []string{}, Jobs: []int{}, GPUTypes: gpuTypes(in.Runs), Datasets: datasets(in.Runs, onPage)},
+		Style:  template.CSS(pageCSS),                                                                  //nolint:gosec // our own file
+		Script: template.JS(strings.Join([]string{baseJS, chartsJS, ganttJS, scheduleJS, mainJS}, "")), //nolint:gosec // likewise
+		Unfair: unfairAbove(in.Runs),
+		Data: pageData{
+			Policies: []string{}, Jobs: []int{}, MostJobs: onPage.jobs, Dropped: []int{},
+			Rho: rhoText(in.Runs), Unfair: unfairAbove(in.Runs),
+			GPUTypes: gpuTypes(in.Runs), Sizings: sizings(in.Runs), Datasets: datasets(in.Runs, onPage),
+		},
 	}
 	if v.Title == "" {
 		v.Title = "Oxgang report"
@@ -91,6 +105,7 @@ func HTML(w io.Writer, in Input) error {
 	for i := range in.Runs {
 		v.Data.Policies = append(v.Data.Policies, in.Runs[i].Name)
 		v.Data.Jobs = append(v.Data.Jobs, len(in.Runs[i].Result.Jobs))
+		v.Data.Dropped = append(v.Data.Dropped, in.Runs[i].Result.IntervalsDropped)
 	}
 	if err := page.Execute(w, v); err != nil {
 		return fmt.Errorf("report: page: %w", err)
@@ -105,11 +120,11 @@ func summarise(title string, about group, runs []Run) pageTable {
 	for i := range runs {
 		t.Rows[i].Name = runs[i].Name
 	}
-	for _, c := range columnsOf(gpuTypes(runs)) {
-		best, some := c.best(runs)
-		if !some || c.shown == data || c.about != about {
+	for _, c := range columnsOf(runs) {
+		if c.shown == data || c.about != about || !c.some(runs) {
 			continue
 		}
+		best := c.best(runs)
 		t.Columns = append(t.Columns, c)
 		for i := range runs {
 			text := c.cell(&runs[i])
@@ -120,12 +135,12 @@ func summarise(title string, about group, runs []Run) pageTable {
 }
 
 // best returns the text of the column's best value, empty if all are equally
-// good, and whether any run has a value.
-func (c *column) best(runs []Run) (text string, some bool) {
+// good.
+func (c *column) best(runs []Run) string {
 	var best float64
-	differ := false
+	text, some, differ := "", false, false
 	for i := range runs {
-		v, ok := c.value(&runs[i].Result.Summary)
+		v, ok := c.value(&runs[i])
 		if !ok {
 			continue
 		}
@@ -137,9 +152,9 @@ func (c *column) best(runs []Run) (text string, some bool) {
 		some = true
 	}
 	if !differ || c.better == none {
-		text = ""
+		return ""
 	}
-	return text, some
+	return text
 }
 
 // Title returns the column's name, for the template.

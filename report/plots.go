@@ -13,13 +13,14 @@ type limits struct {
 	points    int // of a curve
 	jobs      int
 	intervals int
+	bars      int // of a schedule
 }
 
 var (
-	unlimited = limits{math.MaxInt, math.MaxInt, math.MaxInt}
+	unlimited = limits{math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt}
 	// onPage keeps a page of three runs of 160 jobs below 2 MB and one of
 	// 50,000 jobs below 10.
-	onPage = limits{points: 600, jobs: 2000, intervals: 20_000}
+	onPage = limits{points: 600, jobs: 2000, intervals: 20_000, bars: 12_000}
 )
 
 // datasets returns what all plots show.
@@ -27,7 +28,7 @@ func datasets(runs []Run, l limits) []*dataset {
 	jobs, gantt := perJob(runs, l)
 	return []*dataset{
 		jctCDF(runs, l), rhoCDF(runs, l), utilisation(runs, l), queue(runs, l),
-		gpuHours(runs), uses(runs), policyTimes(runs, l), gantt, jobs,
+		gpuHours(runs), uses(runs), policyTimes(runs, l), schedule(runs, l), gantt, jobs,
 	}
 }
 

@@ -35,7 +35,7 @@ func small() []Run {
 				GPUHoursPerJob: 1.5, RestartsPerJob: 0.5, MeanContention: 1.25, MaxContention: 2, AllocatedHours: 3,
 				UsefulHours: 2.7, RestartHours: 0.3, GoodputRatio: 0.9, Utilisation: 0.75,
 				Types: []metrics.TypeSummary{{Type: "t4", GPUs: 4, Hours: 3, Utilisation: 0.75}},
-				Rho:   &metrics.RhoSummary{Mean: 0.8, Worst: 1.2, Unfair: 0.5},
+				Rho:   &metrics.RhoSummary{Mean: 0.8, Worst: 1.2, UnfairAbove: 1.1, Unfair: 0.5},
 			},
 		}},
 		{Name: "a long name", Result: &metrics.Result{Summary: metrics.Summary{Jobs: 2, Active: 2}}},
@@ -53,11 +53,50 @@ func table(t *testing.T, runs []Run, f Format) string {
 
 func TestTable_text(t *testing.T) {
 	want := "" +
-		"POLICY       JOBS  DONE  AVG JCT (h)  P99 JCT (h)  MAKESPAN (h)  GPU-H/JOB  RESTARTS/JOB  CONTENTION  WORST RHO  UNFAIR (%)  UTIL (%)\n" +
-		"sia             2     2        0.500         1.00          2.00       1.50          0.50         1.2       1.20        50.0      75.0\n" +
-		"a long name     2     0            -            -          0.00          -             -         0.0          -           -       0.0\n"
+		"POLICY       JOBS  DONE  AVG JCT (h)  P99 JCT (h)  MAKESPAN (h)  GPU-H/JOB  RESTARTS/JOB  CONTENTION  WORST RHO  RHO>1.1 (%)  UTIL (%)\n" +
+		"sia             2     2        0.500         1.00          2.00       1.50          0.50         1.2       1.20         50.0      75.0\n" +
+		"a long name     2     0            -            -          0.00          -             -         0.0          -            -       0.0\n"
 	if diff := cmp.Diff(want, table(t, small(), Text)); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+// Rho that nobody knows is no column of the table, and no number elsewhere.
+func TestTable_leaves_out_what_no_run_knows(t *testing.T) {
+	runs := small()
+	runs[0].Result.Summary.Rho = nil
+	if text := table(t, runs, Text); strings.Contains(text, "RHO") || !strings.Contains(text, "AVG JCT") {
+		t.Errorf("table without rho:\n%s", text)
+	}
+	if text := table(t, runs, JSON); !strings.Contains(text, `"unfair_pct": null`) {
+		t.Errorf("JSON without rho:\n%s", text)
+	}
+}
+
+// Times differ between machines: only the page has them beside results.
+func TestPolicyTime_is_on_the_page_only(t *testing.T) {
+	runs := small()
+	runs[0].PolicyTimes = []time.Duration{4e6, 1e6, 2e6}
+	for _, f := range Formats() {
+		if table(t, runs, f) != table(t, small(), f) {
+			t.Errorf("%s has policy times", f)
+		}
+	}
+	page := html(t, Input{Runs: runs})
+	for _, want := range []string{"Policy time, p50", "<td>2.000</td>", "Unfair jobs, rho &gt; 1.1", "above 1.1 is unfair"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
+func TestPage_says_what_rho_is(t *testing.T) {
+	static := small()
+	static[0].Result.Summary.Rho.Static = true
+	for want, runs := range map[string][]Run{"jobs of the trace per GPU": static, "alone on a fair share": small()} {
+		if d := pageDataOf(t, html(t, Input{Runs: runs})); !strings.Contains(d.Rho, want) || d.Unfair != 1.1 {
+			t.Errorf("%q above %v, want %q above 1.1", d.Rho, d.Unfair, want)
+		}
 	}
 }
 

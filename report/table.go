@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,11 +29,11 @@ const (
 func Formats() []Format { return []Format{Text, Wide, JSON, YAML, CSV} }
 
 // Table writes one row per run. JSON, YAML and CSV hold full precision, with
-// null (CSV: nothing) for what is not known; text shows that as "-". The same
-// results give the same bytes.
+// null (CSV: nothing) for what is not known. Text shows that as "-", and leaves
+// out columns that no run knows. The same results give the same bytes.
 func Table(w io.Writer, runs []Run, f Format) error {
 	var out bytes.Buffer
-	cols := columnsOf(gpuTypes(runs))
+	cols := slices.DeleteFunc(columnsOf(runs), func(c column) bool { return c.shown == paged })
 	switch f {
 	case Text:
 		writeText(&out, runs, cols, narrow)
@@ -55,16 +56,21 @@ func Table(w io.Writer, runs []Run, f Format) error {
 
 // cell returns the column's value for people.
 func (c *column) cell(r *Run) string {
-	v, ok := c.value(&r.Result.Summary)
+	v, ok := c.value(r)
 	if !ok {
 		return "-"
 	}
 	return strconv.FormatFloat(v, 'f', c.decimals, 64)
 }
 
+// some reports whether any run has a value for the column.
+func (c *column) some(runs []Run) bool {
+	return slices.ContainsFunc(runs, func(r Run) bool { _, ok := c.value(&r); return ok })
+}
+
 // exact returns the column's value for programs, or missing.
 func (c *column) exact(r *Run, missing string) string {
-	v, ok := c.value(&r.Result.Summary)
+	v, ok := c.value(r)
 	if !ok {
 		return missing
 	}
@@ -79,7 +85,7 @@ func writeText(out *bytes.Buffer, runs []Run, cols []column, most view) {
 		rows[i+1] = []string{printable(runs[i].Name)}
 	}
 	for c := range cols {
-		if cols[c].shown > most {
+		if cols[c].shown > most || !cols[c].some(runs) {
 			continue
 		}
 		rows[0] = append(rows[0], cols[c].header)

@@ -3,10 +3,11 @@ package scheduler
 import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
 )
 
-// An Event is something that happened in a world: Submitted, Profiled, Reported, Exited
-// or NodesChanged.
+// An Event is something that happened in a world: Submitted, Profiled, Reported, Exited,
+// NodesChanged or Computed.
 type Event interface{ event() }
 
 // Submitted: a job was accepted. The scheduler keeps the pointer.
@@ -43,12 +44,17 @@ type Exited struct {
 // there is now. Jobs on nodes that are gone exit as Lost in events of their own.
 type NodesChanged struct{ Cluster *cluster.Cluster }
 
+// Computed: the work of the last Compute ended. It may never come: a world can end
+// before the work does.
+type Computed struct{ Result any } // as policy.Work.Do returns it
+
 func (Submitted) event()    {}
 func (Reported) event()     {}
 func (Exited) event()       {}
 func (NodesChanged) event() {}
+func (Computed) event()     {}
 
-// An Action is something a world is asked to do: Run, Preempt or Profile.
+// An Action is something a world is asked to do: Run, Preempt, Profile or Compute.
 type Action interface{ action() }
 
 // Run: give a job exactly this. If it runs elsewhere or otherwise already, it
@@ -80,9 +86,15 @@ type Profile struct {
 	Types []cluster.GPUType
 }
 
+// Compute: do a policy's work (policy.Work.Do) beside whatever else happens. When
+// it ends, Computed says what it returned. There is one at a time: the next is
+// asked for after Computed.
+type Compute struct{ Work policy.Work }
+
 func (Run) action()     {}
 func (Preempt) action() {}
 func (Profile) action() {}
+func (Compute) action() {}
 
 // Profiled: a job's profiling runs are over; it may be planned for.
 type Profiled struct{ Job job.ID }

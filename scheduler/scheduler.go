@@ -60,6 +60,10 @@ type Scheduler struct {
 	records map[job.ID]*record
 	active  []*record // by submission time, then ID
 	gone    bool      // some record of active is in a terminal phase
+	// Of the policy's background work: one is under way; what the last returned,
+	// until a round shows it.
+	computing bool
+	computed  any
 }
 
 // record is one job's row. Invariant: row is nil exactly when something in it
@@ -88,10 +92,10 @@ func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*
 func (s *Scheduler) Length() time.Duration { return s.o.Round }
 
 // Step takes in one event and returns what is to be done at once. It returns
-// an error if the event contradicts what is known: an ID submitted twice, or a
-// report or exit of a job never submitted. Late news of a job that has ended
-// is ignored; so is, in a report from a configuration that the job no longer
-// holds, everything but the measurements.
+// an error if the event contradicts what is known: an ID submitted twice, a
+// report or exit of a job never submitted, or the end of work that was not asked
+// for. Late news of a job that has ended is ignored; so is, in a report from a
+// configuration that the job no longer holds, everything but the measurements.
 func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	switch ev := ev.(type) {
 	case Submitted:
@@ -109,6 +113,12 @@ func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 		return nil, s.update(ev.Job, func(r *record) { r.report(&ev.Report) })
 	case Exited:
 		return nil, s.update(ev.Job, func(r *record) { s.exit(now, r, ev.Outcome) })
+	case Computed:
+		if !s.computing {
+			return nil, errors.New("computed: no background work is under way")
+		}
+		s.computing, s.computed = false, ev.Result
+		return nil, nil
 	}
 	return nil, fmt.Errorf("scheduler: unknown event %T", ev)
 }
@@ -221,7 +231,7 @@ func (s *Scheduler) sweep() {
 // since the last snapshot are the same pointers.
 func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
-	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active))}
+	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active)), Computed: s.computed}
 	for i, r := range s.active {
 		if r.row == nil {
 			r.row = r.show()
@@ -246,18 +256,24 @@ func (r *record) show() *policy.Job {
 // the snapshot it answers and the actions that make it so. A plan that breaks a
 // rule, and a policy that fails or panics, are refused: every job keeps what it
 // has, and Plan.Refused says why. Without jobs there is nothing to plan, and
-// the snapshot is nil.
+// the snapshot is nil: what was computed waits for a round with jobs.
 func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot, *policy.Plan, []Action) {
 	snap := s.Snapshot(now)
 	s.round++
 	if len(snap.Jobs) == 0 {
 		return nil, nil, nil
 	}
+	s.computed = nil // shown
 	plan, err := s.plan(ctx, snap)
 	if err != nil {
 		plan = stay(snap, err)
 	}
-	return snap, plan, s.diff(now, plan)
+	acts := s.diff(now, plan)
+	if plan.Background != nil && !s.computing {
+		s.computing = true
+		acts = append(acts, Compute{Work: plan.Background})
+	}
+	return snap, plan, acts
 }
 
 func (s *Scheduler) plan(ctx context.Context, snap *policy.Snapshot) (plan *policy.Plan, err error) {

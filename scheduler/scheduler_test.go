@@ -284,6 +284,7 @@ func TestScheduler_events_that_contradict(t *testing.T) {
 		scheduler.Reported{Report: job.Report{Job: "ghost"}},
 		scheduler.Exited{Job: "ghost"},
 		scheduler.Profiled{Job: "ghost"},
+		scheduler.Computed{Result: 7},
 		nil,
 	} {
 		if _, err := d.Step(d.now, ev); err == nil {

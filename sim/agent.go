@@ -253,6 +253,7 @@ func (g *agent) endEpoch(w *World) bool {
 		g.progress = g.target()
 		if w.o.Public.ExitOnRound {
 			g.over = true
+			g.checkpoint()
 			return true
 		}
 		w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Done})

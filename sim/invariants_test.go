@@ -155,3 +155,40 @@ func TestInvariants(t *testing.T) {
 		}
 	}
 }
+
+// A thinker is a policy with background work in every plan. It fails if the work of
+// the last plan has not ended.
+type thinker struct {
+	policy.Policy
+	last any // round planned; nil: none
+}
+
+func (p *thinker) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if s.Computed != p.last {
+		return nil, fmt.Errorf("computed %v, want %v", s.Computed, p.last)
+	}
+	plan, err := p.Policy.Plan(ctx, s)
+	if err == nil {
+		plan.Background = func(context.Context) any { return s.Round }
+		p.last = s.Round
+	}
+	return plan, err
+}
+
+// Background work ends before the next round, whatever a round is.
+func TestBackground_takes_no_time(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		fifo, err := builtin.New("fifo", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		placer, err := builtin.NewPlacer("submesh", builtin.PlacerOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pl := &play{script: draw(t), policy: &thinker{Policy: fifo}, placer: placer}
+		if err := pl.run(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

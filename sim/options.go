@@ -62,7 +62,7 @@ type Public struct {
 	WideBatchRange bool // agents ignore the submitted batch limits, and use all that was profiled
 
 	ExitOnRound     bool // what jobs did in a round counts at its end: it reports then, and until then a job that is done keeps its GPUs
-	WholeIterations bool // an iteration that a round does not complete is lost; of jobs without a training curve
+	WholeIterations bool // an iteration that a round does not complete is lost; of ExitOnRound and jobs without a training curve
 
 	// WholeRounds lets jobs make whole steps in a round, the passes of one GPU, and
 	// ends the round with the last of them; starts take no time. Source: Gavel
@@ -84,6 +84,8 @@ func (p *Public) validate() error {
 		return fmt.Errorf("resume loss %v, want at least 0", p.ResumeLoss)
 	case !p.WholeRounds && (p.ResumeLoss > 0 || p.LateRegimes):
 		return fmt.Errorf("resume loss %v, late regimes %v: want whole rounds with them", p.ResumeLoss, p.LateRegimes)
+	case p.WholeIterations && !p.ExitOnRound:
+		return errors.New("whole iterations, want exit on round with them: what a job did is counted at its end")
 	case p.WholeRounds && p.ExitOnRound:
 		return errors.New("whole rounds and exit on round, want one of them: they end rounds differently")
 	}

@@ -2,6 +2,8 @@ package sim_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +71,40 @@ func TestWorld_whole_iterations(t *testing.T) {
 		o.Public.WholeIterations = tc.whole
 		if got := ends(t, o, so, a); got[0] != tc.want {
 			t.Errorf("%g iterations, whole ones %v: ended after %g s, want %g", tc.iterations, tc.whole, got[0], tc.want)
+		}
+	}
+}
+
+// A job that is done, and whose GPU fails before its round ends, stays done: it ends with
+// the first round in which it has GPUs again.
+func TestWorld_a_job_that_is_done_is_not_lost(t *testing.T) {
+	none, o := time.Duration(0), sim.DefaultOptions()
+	o.Restart, o.Public.ExitOnRound = &none, true
+	o.Checkpoint, o.Faults.GPUMTBF = 1000*time.Hour, 1000*time.Hour
+	w, err := sim.New(fours(t, "n"), workload.Catalog{}, []workload.Arrival{lasting(time.Minute)}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := cluster.Resources{GPUs: 4}
+	run := scheduler.Run{Job: "j", Placement: cluster.Placement{{Node: "n", Resources: share}}}
+	run.Allocation.Configuration = cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: w.Cluster().Types()[0].Type}
+	for _, want := range []string{"Submitted", "Reported", "Exited lost", "Reported", "Exited done"} {
+		round := 1e6 * time.Hour
+		if want == "Exited done" {
+			round = time.Second
+		}
+		ev, err := w.Next(t.Context(), w.Now().Add(round))
+		got := strings.TrimPrefix(fmt.Sprintf("%T", ev), "scheduler.")
+		if e, ok := ev.(scheduler.Exited); ok {
+			got += " " + e.Outcome.String()
+		}
+		if err != nil || got != want {
+			t.Fatalf("got %s, %v, want %s", got, err, want)
+		}
+		if got == "Submitted" || got == "Exited lost" {
+			if err := w.Do(t.Context(), []scheduler.Action{run}); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

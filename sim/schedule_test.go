@@ -225,6 +225,7 @@ func TestPublic_refuses(t *testing.T) {
 	}{
 		{func(p *sim.Public) { p.WholeRounds, p.ResumeLoss = true, -1 }, "resume loss -1ns, want at least 0"},
 		{func(p *sim.Public) { p.LateRegimes = true }, "resume loss 0s, late regimes true: want whole rounds with them"},
+		{func(p *sim.Public) { p.WholeIterations = true }, "whole iterations, want exit on round with them: what a job did is counted at its end"},
 		{func(p *sim.Public) { p.WholeRounds, p.ExitOnRound = true, true }, "whole rounds and exit on round, want one of them: they end rounds differently"},
 	} {
 		o := sim.DefaultOptions()

@@ -218,7 +218,7 @@ func world(t *rapid.T, c *cluster.Cluster) sim.Options {
 	o := sim.DefaultOptions()
 	o.Seed = rapid.Uint64().Draw(t, "seed")
 	o.Public.ExitOnRound = oneIn(t, 4, "exit on round")
-	o.Public.WholeIterations = oneIn(t, 4, "whole iterations")
+	o.Public.WholeIterations = o.Public.ExitOnRound && oneIn(t, 2, "whole iterations")
 	o.ReportInterval = time.Duration(rapid.SampledFrom([]int{30, 60, 13, 240}).Draw(t, "report interval in seconds")) * time.Second
 	o.Checkpoint = time.Duration(rapid.SampledFrom([]int{0, 0, 60, 600}).Draw(t, "checkpoint in seconds")) * time.Second
 	if rapid.Bool().Draw(t, "noise") {

@@ -194,8 +194,9 @@ func (w *World) maintenance() bool {
 	return slices.ContainsFunc(w.o.Faults.Maintenance, func(win Window) bool { return w.now.Before(Epoch.Add(win.To)) })
 }
 
-// Do implements scheduler.Backend. GPUs are freed before they are given.
-func (w *World) Do(_ context.Context, acts []scheduler.Action) error {
+// Do implements scheduler.Backend. GPUs are freed before they are given. Background
+// work takes no virtual time: it is done at once, and ends before the next round.
+func (w *World) Do(ctx context.Context, acts []scheduler.Action) error {
 	for _, a := range acts {
 		var err error
 		switch a := a.(type) {
@@ -205,6 +206,8 @@ func (w *World) Do(_ context.Context, acts []scheduler.Action) error {
 			err = w.with(a.Job, func(g *agent) { w.run(g, a) })
 		case scheduler.Profile:
 			err = w.with(a.Job, func(g *agent) { g.profile(w, a.Types) })
+		case scheduler.Compute:
+			w.emit(scheduler.Computed{Result: a.Work.Do(ctx)})
 		}
 		if err != nil {
 			return err

@@ -16,7 +16,7 @@ var synergyTable = table{
 	arrival:  synergyArrival,
 }
 
-// maxIterations is more than any job of a year has.
+// maxIterations bounds total_iters.
 const maxIterations = maxSamples
 
 // synergyArrival returns the job of a row.

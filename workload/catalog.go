@@ -111,8 +111,8 @@ func (c Catalog) AsPublished() Catalog {
 
 // Complete fills in what an arrival's specification leaves open (zero values)
 // from its application: batch limits and size, target, restart overhead, GPUs
-// per replica, micro-batches, class (the application's name), and at least one
-// GPU. Maps are shared with the application.
+// per replica, micro-batches, epochs and batch sizes of a schedule, class (the application's name), and at
+// least one GPU. Maps are shared with the application.
 //
 // An arrival without an application gets the specification of Steady: as many
 // samples as its duration has seconds. It returns an error if the catalog does
@@ -140,6 +140,12 @@ func (c Catalog) Complete(a *Arrival) error {
 		return err
 	}
 	ends := app.EpochEnds(&a.Spec, regimes)
+	fill(&a.Spec.Schedule.Epochs, len(ends))
+	if a.Spec.Schedule.Sizes == nil {
+		for _, r := range regimes {
+			a.Spec.Schedule.Sizes = append(a.Spec.Schedule.Sizes, r.BatchSize)
+		}
+	}
 	fill(&a.Spec.Target, ends[len(ends)-1])
 	return nil
 }

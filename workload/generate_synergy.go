@@ -73,7 +73,7 @@ func (s split) models(n int) []string {
 	return all
 }
 
-// synergySizes are the parts of GPU demands, in 1/10,000: those of Philly jobs
+// synergySizes are the parts of GPU demands, as counts: those of Philly jobs
 // that last 32 minutes to a week. Source: README of the shared Synergy traces.
 var synergySizes = []template{{gpus: 1, count: 8350}, {gpus: 2, count: 140}, {gpus: 4, count: 650}, {gpus: 8, count: 860}, {gpus: 16, count: 1}}
 

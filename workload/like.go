@@ -30,11 +30,11 @@ func (c Catalog) Liken(all []Likeness) Catalog {
 		a.Batch.LocalMax = maps.Clone(app.Batch.LocalMax)
 		a.GPUsPerReplica = maps.Clone(app.GPUsPerReplica)
 		speed := alike{app.Speed, slices.Clone(all)}
-		a.Speed, a.Sensitivity = speed, feeding(app.Sensitivity, speed.fastest())
 		for _, l := range all {
 			also(a.Batch.LocalMax, l)
 			also(a.GPUsPerReplica, l)
 		}
+		a.Speed, a.Sensitivity = speed, feeding(app.Sensitivity, speed.fastest(a.Batch.LocalMax))
 		wider[name] = &a
 	}
 	return wider
@@ -83,12 +83,15 @@ func (a alike) resolve(t cluster.GPUType) (profiled cluster.GPUType, speed float
 	return t, speed
 }
 
-// fastest returns the most by which a type is faster than the one it is like.
-func (a alike) fastest() float64 {
+// fastest returns the most by which a type is faster than the one it is like, of
+// the types in a map: those the application runs on.
+func (a alike) fastest(on map[cluster.GPUType]int) float64 {
 	most := 1.0
 	for _, l := range a.all {
-		_, speed := a.resolve(l.Type)
-		most = max(most, speed)
+		if _, ok := on[l.Type]; ok {
+			_, speed := a.resolve(l.Type)
+			most = max(most, speed)
+		}
 	}
 	return most
 }

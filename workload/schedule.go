@@ -16,14 +16,18 @@ import (
 // follow from the application, what was submitted and the number of epochs, not
 // from what a scheduler does. It returns nil for a job without a schedule, and an
 // error that names the job for a schedule that does not cover all epochs, a rule
-// that does not know the application, and a batch size that was not measured on
-// the GPUs the job asks for. Source: Shockwave §2.3.
+// that does not know the application, a batch size that was not measured on the
+// GPUs the job asks for, and a job whose number of GPUs is adaptive.
+// Source: Shockwave §2.3.
 func (a *Application) Regimes(s *job.Spec) ([]job.Regime, error) {
 	if s.Schedule.Mode == job.Unscheduled {
 		return nil, nil
 	}
 	if err := s.Schedule.Validate(); err != nil {
 		return nil, fmt.Errorf("job %s: %w", s.ID, err)
+	}
+	if s.Adaptivity.Has(job.GPUCount) {
+		return nil, fmt.Errorf("job %s: schedule %s: its number of GPUs is adaptive, want it fixed: batch sizes are those of all its GPUs", s.ID, s.Schedule.Mode)
 	}
 	regimes, err := a.regimes(s)
 	if err == nil {
@@ -97,25 +101,26 @@ func (a *Application) localBatch(s *job.Spec) (int, error) {
 func (a *Application) StepsPerEpoch(local int) int { return (a.Epoch + local - 1) / local }
 
 // epochs returns the epochs in which a job reaches its target, the last one
-// whole; those of its regimes if it has no target. Source: public Shockwave
-// profiles, which count the passes of the first batch size.
+// whole; those of its regimes if it has no target. Given regimes are counted in
+// samples, a rule's epochs in passes, the last of an epoch whole. Source: public
+// Shockwave profiles, which count the passes of the first batch size.
 func (a *Application) epochs(s *job.Spec) (int, error) {
-	if s.Target == 0 && s.Schedule.Mode == job.Given {
+	given := s.Schedule.Mode == job.Given
+	if s.Target == 0 && given {
 		n := 0
 		for _, r := range s.Schedule.Regimes {
 			n += r.Epochs
 		}
 		return n, nil
 	}
-	first := *s
-	if s.Schedule.Mode == job.Given {
-		first.BatchSize = s.Schedule.Regimes[0].BatchSize
+	n := math.Ceil(s.Target / float64(a.Epoch))
+	if !given {
+		local, err := a.localBatch(s)
+		if err != nil {
+			return 0, err
+		}
+		n = math.Ceil(s.Target / float64(local) / float64(a.StepsPerEpoch(local)))
 	}
-	local, err := a.localBatch(&first)
-	if err != nil {
-		return 0, err
-	}
-	n := math.Ceil(s.Target / float64(local) / float64(a.StepsPerEpoch(local)))
 	if !(n >= 1 && n <= job.MaxEpochs) {
 		return 0, fmt.Errorf("target of %g samples is %.0f epochs of %d, want 1 to %d epochs", s.Target, n, a.Epoch, job.MaxEpochs)
 	}

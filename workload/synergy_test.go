@@ -150,6 +150,9 @@ func TestLikenFed(t *testing.T) {
 			t.Errorf("%s with %g CPUs and %g GB: %g times as fast on v100, want %g", tc.name, tc.cpus, tc.gb, got/was, tc.timesSlow)
 		}
 	}
+	if n := len(base.Liken([]Likeness{{"b200", "a100", 9}})["gnmt"].Sensitivity.CPUs); n != 1 {
+		t.Errorf("%d points for a type it does not run on, want 1 as before", n)
+	}
 	if n := len(base["gnmt"].Sensitivity.CPUs); n != 1 {
 		t.Errorf("the catalog it came from has %d points now, want 1", n)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/report"
 )
 
@@ -34,7 +35,7 @@ func (s *simulation) prepare() error {
 // complete.
 func (s *simulation) files(runs []report.Run) error {
 	page := func(w io.Writer) error {
-		return report.HTML(w, report.Input{Title: s.title(), Facts: s.facts(), Runs: runs})
+		return report.HTML(w, report.Input{Title: title(s.config), Facts: facts(s.config, "oxgang "+version()), Runs: runs})
 	}
 	path := s.html
 	switch {
@@ -72,18 +73,18 @@ func (s *simulation) data(runs []report.Run) error {
 	return s.stage.publish()
 }
 
-func (s *simulation) title() string {
-	what := filepath.Base(s.config.Trace)
-	if s.config.Trace == "" {
-		what = "generated " + s.config.Generate.Kind + " trace"
+// title names the trace and the cluster of a run.
+func title(c *config.Config) string {
+	what := filepath.Base(c.Trace)
+	if c.Trace == "" {
+		what = "generated " + c.Generate.Kind + " trace"
 	}
-	return fmt.Sprintf("%s on %s", what, s.config.Cluster)
+	return fmt.Sprintf("%s on %s", what, c.Cluster)
 }
 
-// facts says what was run.
-func (s *simulation) facts() []string {
-	c := s.config
-	facts := []string{"oxgang " + version()}
+// facts says what was run, and by which tool.
+func facts(c *config.Config, tool string) []string {
+	facts := []string{tool}
 	if c.Trace != "" {
 		facts = append(facts, "trace "+c.Trace)
 	}

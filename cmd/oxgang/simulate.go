@@ -16,7 +16,6 @@ import (
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/report"
 	"github.com/oxgang/oxgang/scheduler"
-	"github.com/oxgang/oxgang/sim"
 )
 
 // simulation is one call of oxgang simulate.
@@ -177,23 +176,12 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *progre
 // simulate runs a task, and writes its journal if out is not nil.
 func (t *task) simulate(ctx context.Context, out io.WriteCloser, obs ...scheduler.Observer) (err error) {
 	if out != nil {
-		w := journal.NewWriter(out, t.header())
+		w := journal.NewWriter(out, experiments.Header(t.config, t.inputs, t.policy, "oxgang "+version()))
 		obs = append(obs, w)
 		defer func() { err = errors.Join(err, w.Close(), out.Close()) }()
 	}
 	t.run, err = experiments.Simulate(ctx, t.config, t.inputs, t.policy, obs...)
 	return err
-}
-
-func (t *task) header() journal.Header {
-	h := journal.Header{
-		Tool: "oxgang " + version(), Policy: t.policy, Seed: t.config.Sim.Seed,
-		Start: sim.Epoch, Round: t.config.Scheduler.Round, Cluster: t.inputs.Cluster,
-	}
-	for _, k := range config.Keys() {
-		h.Settings = append(h.Settings, journal.Setting{Name: k.Name, Value: t.config.Get(k.Name)})
-	}
-	return h
 }
 
 func fileName(t *task) string {
@@ -203,13 +191,16 @@ func fileName(t *task) string {
 	return fmt.Sprintf("%s-%d", t.policy, t.config.Sim.Seed)
 }
 
+// unfinished follows the name of a run that is not complete.
+const unfinished = " (unfinished)"
+
 // show writes what was asked for in files, then the table.
 func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) error {
 	runs := make([]report.Run, len(tasks))
 	for i, t := range tasks {
 		runs[i] = report.Run{Name: t.name, Result: t.run.Result, PolicyTimes: t.run.PolicyTimes}
 		if t.run.Unfinished {
-			runs[i].Name += " (unfinished)"
+			runs[i].Name += unfinished
 		}
 		for _, why := range t.run.Refused[:min(3, len(t.run.Refused))] {
 			fmt.Fprintf(s.stderr, "%s: %s\n", t.name, why)

@@ -17,7 +17,7 @@ type Source interface {
 // A Problem says which matrices are good. A matrix is a slice, row by row.
 type Problem struct {
 	Rows int
-	// Most holds, for each column, the largest element; the smallest is 0.
+	// Most holds, for each column, the largest element, at least 0; the smallest is 0.
 	Most []int
 	// Mutate changes a matrix at random, in place. Nil: each element is redrawn from 0 to
 	// Most with a probability of one in the number of columns.
@@ -51,8 +51,9 @@ type Result struct {
 // Search returns a population that is bred from the given matrices, which it does not
 // modify; without any it begins with the zero matrix. The result is at least as fit as
 // each of them, as repaired. It panics on a problem without rows or columns, on a
-// matrix of another size, and on a population of less than two. It costs Population
-// times Generations+1 calls of Repair and Fitness at most, and as much again for sorts.
+// matrix of another size, and on a population of less than two. It calls Repair and
+// Fitness at most Population times, or len(start) if that is more, and Population,
+// rounded up to even, for each generation; sorts cost as much again.
 // Source: Pollux §4.2.1.
 func Search(ctx context.Context, p *Problem, start [][]int, o Options, r Source) Result {
 	if p.Rows < 1 || len(p.Most) < 1 || o.Population < 2 {
@@ -118,7 +119,7 @@ func (s *search) begin(start [][]int) {
 	s.survive()
 }
 
-// breed adds as many children as may live.
+// breed adds as many children as matrices may live on, in pairs: one more if that is odd.
 func (s *search) breed() {
 	parents := len(s.all)
 	for range (s.size + 1) / 2 {

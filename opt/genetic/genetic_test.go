@@ -89,6 +89,9 @@ func TestSearch_properties(t *testing.T) {
 		if diff := cmp.Diff(before, start); len(start) > 0 && diff != "" {
 			t.Fatalf("the given matrices were modified:\n%s", diff)
 		}
+		if want := max(o.Population, len(start)) + o.Generations*(o.Population+o.Population%2); got.Evaluated != want {
+			t.Fatalf("%d evaluations, want %d", got.Evaluated, want)
+		}
 		if len(got.Population) < 1 || len(got.Population) > o.Population {
 			t.Fatalf("%d matrices, want 1 to %d", len(got.Population), o.Population)
 		}

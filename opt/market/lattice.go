@@ -34,11 +34,24 @@ type doing struct {
 	moves                    []entry   // joint states and their probabilities
 }
 
-func (p *Process) lattice() (*lattice, error) {
-	b := p.begin()
-	if rows := len(b) * p.Rounds; rows > maxRows {
-		return nil, fmt.Errorf("process: %d pairs of round and joint state, want at most %d: fewer chains, states or rounds", rows, maxRows)
+// checkSize complains of more than maxRows pairs of round and joint state, before any
+// work is done for them. It multiplies no further, so that nothing overflows.
+func (p *Process) checkSize() error {
+	rows := p.Rounds
+	for i := 0; i < len(p.Chains) && rows <= maxRows; i++ {
+		rows *= len(p.Chains[i].Start)
 	}
+	if rows > maxRows {
+		return fmt.Errorf("process: %d or more pairs of round and joint state, want at most %d: fewer chains, states or rounds", rows, maxRows)
+	}
+	return nil
+}
+
+func (p *Process) lattice() (*lattice, error) {
+	if err := p.checkSize(); err != nil {
+		return nil, err
+	}
+	b := p.begin()
 	l := &lattice{p: p, unit: make([]float64, len(p.Chains))}
 	supply := l.reach(b)
 	for i := range l.unit {

@@ -172,17 +172,17 @@ func TestSolve_same_bits_for_same_market(t *testing.T) {
 func TestSolve_converges_on_hard_markets(t *testing.T) {
 	for seed := range uint64(400) {
 		s := newSource(seed)
-		m := random(s, 1+int(8*s.next()), 1+int(8*s.next()), 1+int(4*s.next()))
+		m := random(s, 1+s.IntN(8), 1+s.IntN(8), 1+s.IntN(4))
 		for i := range m.Buyers {
 			b := &m.Buyers[i]
 			if seed%3 == 0 {
-				b.Budget *= math.Exp(8*s.next() - 4)
+				b.Budget *= math.Exp(8*s.Float64() - 4)
 			}
 			for r := range b.Rates {
 				m.Supply[r] = m.Supply[0]
 				for j := range b.Rates[r] {
 					if seed%3 == 0 {
-						b.Rates[r][j] *= math.Exp(6*s.next() + float64(3*i))
+						b.Rates[r][j] *= math.Exp(6*s.Float64() + float64(3*i))
 					} else {
 						b.Rates[r][j] = math.Ceil(2 * b.Rates[r][j])
 					}

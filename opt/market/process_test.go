@@ -175,6 +175,18 @@ func TestProcess_no_policy_is_better(t *testing.T) {
 	})
 }
 
+// undecided returns a process of so many chains, each in one of two states.
+func undecided(chains int) *market.Process {
+	one := stays()
+	one.Start = []float64{0.5, 0.5}
+	one.Next = func(int, float64) []float64 { return one.Start }
+	p := &market.Process{Allocations: [][]float64{make([]float64, chains)}, Rounds: 1}
+	for range chains {
+		p.Chains = append(p.Chains, one)
+	}
+	return p
+}
+
 func TestProcess_says_what_is_wrong(t *testing.T) {
 	with := func(edit func(*market.Process)) *market.Process {
 		p := &market.Process{Chains: []market.Chain{stays(), stays()}, Allocations: oneOf, Rounds: 1}
@@ -182,17 +194,18 @@ func TestProcess_says_what_is_wrong(t *testing.T) {
 		return p
 	}
 	for want, p := range map[string]*market.Process{
-		"0 chains, 0 allocations, 0 rounds":          {},
-		"allocation 0: 1 shares, want 2":             with(func(p *market.Process) { p.Allocations = [][]float64{{1}} }),
-		"allocation 0: shares add up to 2":           with(func(p *market.Process) { p.Allocations = [][]float64{{1, 1}} }),
-		"allocation 0, chain 1: share -1":            with(func(p *market.Process) { p.Allocations = [][]float64{{1, -1}} }),
-		"chain 1: budget -2":                         with(func(p *market.Process) { p.Chains[1].Budget = -2 }),
-		"chain 0: start: probabilities add up to 0":  with(func(p *market.Process) { p.Chains[0].Start = []float64{0} }),
-		"chain 0: no Next":                           with(func(p *market.Process) { p.Chains[0].Next = nil }),
-		"state 0, share 1: 0 probabilities, want 1":  with(func(p *market.Process) { p.Chains[0].Next = func(int, float64) []float64 { return nil } }),
-		"to state 0 NaN":                             with(func(p *market.Process) { p.Chains[0].Gain = func(int, float64, int) float64 { return math.NaN() } }),
-		"chain 1: it gains nothing":                  with(func(p *market.Process) { p.Allocations = [][]float64{{1, 0}} }),
-		"5000 pairs of round and joint state, want ": with(func(p *market.Process) { p.Rounds = 5000 }),
+		"0 chains, 0 allocations, 0 rounds":         {},
+		"allocation 0: 1 shares, want 2":            with(func(p *market.Process) { p.Allocations = [][]float64{{1}} }),
+		"allocation 0: shares add up to 2":          with(func(p *market.Process) { p.Allocations = [][]float64{{1, 1}} }),
+		"allocation 0, chain 1: share -1":           with(func(p *market.Process) { p.Allocations = [][]float64{{1, -1}} }),
+		"chain 1: budget -2":                        with(func(p *market.Process) { p.Chains[1].Budget = -2 }),
+		"chain 0: start: probabilities add up to 0": with(func(p *market.Process) { p.Chains[0].Start = []float64{0} }),
+		"chain 0: no Next":                          with(func(p *market.Process) { p.Chains[0].Next = nil }),
+		"state 0, share 1: 0 probabilities, want 1": with(func(p *market.Process) { p.Chains[0].Next = func(int, float64) []float64 { return nil } }),
+		"to state 0 NaN":                            with(func(p *market.Process) { p.Chains[0].Gain = func(int, float64, int) float64 { return math.NaN() } }),
+		"chain 1: it gains nothing":                 with(func(p *market.Process) { p.Allocations = [][]float64{{1, 0}} }),
+		"5000 or more pairs of round and joint st":  with(func(p *market.Process) { p.Rounds = 5000 }),
+		"8192 or more pairs of round and joint st":  undecided(64), // 2 to the 64 are 0 in an int
 	} {
 		if _, err := p.Solve(market.Settings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -9,7 +9,7 @@ import (
 )
 
 // Sequence returns the batch sizes of the regimes that a job may have, in their
-// order: what is known before it runs. It starts with first (samples in total).
+// order: what is known before it runs. If its user says which, it is those. Else it starts with first (samples in total).
 // Under GNS it doubles as long as limit allows; under Accordion it alternates
 // between first and limit for at most most regimes, because that rule itself
 // sets no bound. A static job has one regime, and a job with given regimes those,
@@ -20,8 +20,11 @@ func Sequence(s *job.BatchSchedule, first, limit, most int) ([]int, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("regime: %w", err)
 	}
-	if s.Mode == job.Given {
+	switch {
+	case s.Mode == job.Given:
 		return given(s.Regimes), nil
+	case len(s.Sizes) > 0:
+		return s.Sizes, nil
 	}
 	switch {
 	case s.Mode == job.Unscheduled:

@@ -30,9 +30,12 @@ func (n *Nodes) BestFit(t cluster.GPUType, gpus int, per cluster.Resources, stay
 	return n.split(&n.shelves[k], gpus, per)
 }
 
+// nothing asks for no CPUs and memory, not even for those there are.
+var nothing = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
+
 // BestFitGPUs is BestFit without a look at CPUs and memory.
 func (n *Nodes) BestFitGPUs(t cluster.GPUType, gpus int, stay []Slot) ([]Slot, bool) {
-	return n.BestFit(t, gpus, cluster.Resources{CPUs: -1e300, Memory: -1 << 50}, stay)
+	return n.BestFit(t, gpus, nothing, stay)
 }
 
 // One returns the node that BestFit finds where a job may not be split, and

@@ -187,3 +187,6 @@ func (n *Nodes) fits(i, gpus int, per, keep cluster.Resources) bool {
 func (n *Nodes) Fits(slots []Slot, per cluster.Resources) bool {
 	return !slices.ContainsFunc(slots, func(s Slot) bool { return !n.fits(s.Node, s.GPUs, per, cluster.Resources{}) })
 }
+
+// FitsGPUs is Fits without a look at CPUs and memory.
+func (n *Nodes) FitsGPUs(slots []Slot) bool { return n.Fits(slots, nothing) }

@@ -85,6 +85,9 @@ func TestBestFitGPUsLooksAtGPUsAlone(t *testing.T) {
 	if diff := cmp.Diff([]shares.Slot{{Node: 0, GPUs: 2}}, got); !ok || diff != "" {
 		t.Errorf("fits %v, slots (-want +got):\n%s", ok, diff)
 	}
+	if n.Fits(got, cluster.Resources{CPUs: 3}) || !n.FitsGPUs(got) {
+		t.Error("fits with 3 CPUs a GPU, or not without")
+	}
 	if _, ok := n.BestFitGPUs("a100", 1, nil); ok {
 		t.Error("found GPUs of a type that is not there")
 	}

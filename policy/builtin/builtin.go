@@ -49,6 +49,7 @@ func Policies() []Entry {
 	whole := []Entry{
 		siaEntry(),
 		polluxEntry(),
+		shockwaveEntry(),
 		queueEntry("fifo", "First in, first out; jobs run as submitted and are not preempted.", queue.FIFO),
 		queueEntry("srtf", "Shortest remaining time first, by the believed speed; jobs run as submitted and may be preempted.", queue.SRTF),
 		queueEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", queue.LAS),

@@ -6,15 +6,18 @@ import (
 )
 
 // best, under PublicCode, is where the public code's solver ends on a program, in
-// the form in which that code states it; see opt/embedding.
+// the form in which that code states it; see opt/embedding. Where that does not
+// converge, because throughputs differ too much, it is as under Paper.
 func (p *Policy) best(g *central.Program) *central.Solution {
-	if p.o.Rules == Paper {
-		out := g.Best(central.Settings{})
-		return &out
+	if p.o.Rules == PublicCode {
+		e := newEmbedded(g)
+		e.needs(-1)
+		if out := e.solve(); out.Feasible {
+			return out
+		}
 	}
-	e := newEmbedded(g)
-	e.needs(-1)
-	return e.solve()
+	out := g.Best(central.Settings{})
+	return &out
 }
 
 // level, likewise, finds the greatest level. Where nobody needs anything there is
@@ -24,7 +27,9 @@ func (p *Policy) level(g *central.Program) *central.Solution {
 		e := newEmbedded(g)
 		e.program.Cost = append(e.program.Cost, -1)
 		e.needs(len(e.program.Cost) - 1)
-		return e.solve()
+		if out := e.solve(); out.Feasible {
+			return out
+		}
 	}
 	out := g.Level(central.Settings{})
 	if !out.Feasible {

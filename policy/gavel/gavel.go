@@ -24,7 +24,7 @@ type Policy struct {
 	moved    bool  // GPUs came or went since the last round
 	stale    bool  // jobs or throughputs changed since the fractions were found
 	solved   time.Time
-	fresh    bool      // PublicCode: Reset does not count yet
+	fresh    bool      // at most one solution was found: PublicCode does not wait for Reset yet
 	planned  time.Time // of the last round; zero: none
 	found    solution
 	rounds   int

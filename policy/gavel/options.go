@@ -76,5 +76,8 @@ func (o *Options) Validate() error {
 	if o.Reset < 0 || o.Loss < 0 {
 		errs = append(errs, fmt.Errorf("reset %v and loss %v, want at least 0s", o.Reset, o.Loss))
 	}
+	if unset := o.Reset == 0 || o.Reset == DefaultOptions().Reset; o.Rules == Paper && (!unset || o.Loss > 0) {
+		errs = append(errs, fmt.Errorf("reset %v and loss %v with rules paper, want them with rules public-code only", o.Reset, o.Loss))
+	}
 	return errors.Join(errs...)
 }

@@ -35,7 +35,7 @@ func (p *Policy) solve(s *policy.Snapshot) {
 	for _, a := range p.active {
 		a.shares = true
 	}
-	p.stale, p.fresh, p.solved = false, p.rounds == 0, s.Now
+	p.stale, p.fresh, p.solved = false, p.solved.IsZero(), s.Now
 }
 
 // program returns the program of the active jobs' time fractions, in which nobody

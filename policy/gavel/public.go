@@ -15,7 +15,7 @@ import (
 //
 // Deviation: each of these differs from the paper, because the simulators do.
 //   - Fractions are found again only if jobs came or left and Reset has passed, which
-//     does not count after the first round. A job that came since waits, though GPUs
+//     does not count after the first solution. A job that came since waits, though GPUs
 //     may be free.
 //   - The priority is the fraction over the part that the job had of the time which
 //     all jobs had on the type since then; half a round counts as had. Equal ones

@@ -1,11 +1,13 @@
 package gavel_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/gavel"
 )
@@ -49,6 +51,22 @@ func TestPublic_newcomers_wait_for_the_reset(t *testing.T) {
 	got = append(got, w.runs(p, 10)...)
 	want := []string{"a", "ab", "ab", "ab", "ab", "ab", "ab", "ab", "ab", "ab", "abc", "abc"}
 	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("who ran -want +got\n%s", d)
+	}
+}
+
+// The first solution is the first that is found, though nobody shared GPUs before.
+func TestPublic_rounds_without_fractions_do_not_count(t *testing.T) {
+	w := newWorld(t, 4, 1)
+	endless(w.submit("z", 1, 1)).Phase = job.Profiling
+	p := public(t, gavel.MaxMin, nil)
+	got := w.runs(p, 1)
+	w.jobs = nil
+	endless(w.submit("a", 1, 1))
+	got = append(got, w.runs(p, 1)...)
+	endless(w.submit("b", 1, 1))
+	got = append(got, w.runs(p, 1)...)
+	if d := cmp.Diff([]string{"", "a", "ab"}, got); d != "" {
 		t.Errorf("who ran -want +got\n%s", d)
 	}
 }
@@ -100,13 +118,42 @@ func TestPublic_makespan_is_bisected(t *testing.T) {
 	near(t, "bound", plan.Stats.Bound, least, 1)
 }
 
+// Where the public code's method does not converge, the fractions are those of the
+// paper's rules.
+func TestPublic_throughputs_that_differ_too_much(t *testing.T) {
+	stats := func(rules gavel.Rules) policy.Stats {
+		w := newWorld(t, 4, 2)
+		for i, rate := range []float64{1e-15, 1, 1e15, 1e-9, 1e9, 1e12} {
+			endless(w.submit(fmt.Sprint(i), 1, rate))
+		}
+		return w.play(fresh(t, func(o *gavel.Options) { o.Objective, o.Rules = gavel.Sum, rules })).Stats
+	}
+	if d := cmp.Diff(stats(gavel.Paper), stats(gavel.PublicCode)); d != "" {
+		t.Errorf("-paper +public code\n%s", d)
+	}
+}
+
 func TestOptions_Validate(t *testing.T) {
-	o := gavel.Options{Objective: "best", Alpha: 2, Rules: "mine", Reset: -1}
-	want := `gavel: objective "best", want one of maxmin, sum, ftf, makespan, allox, stride
+	for _, tc := range []struct {
+		o    gavel.Options
+		want string
+	}{
+		{gavel.DefaultOptions(), ""},
+		{gavel.Options{Objective: gavel.Sum, Rules: gavel.Paper}, ""},
+		{gavel.Options{Objective: gavel.Sum, Rules: gavel.PublicCode, Reset: time.Second, Loss: time.Second}, ""},
+		{gavel.Options{Objective: gavel.Sum, Rules: gavel.Paper, Reset: time.Second}, "reset 1s and loss 0s with rules paper, want them with rules public-code only"},
+		{gavel.Options{Objective: gavel.Sum, Rules: gavel.Paper, Loss: time.Second}, "reset 0s and loss 1s with rules paper, want them with rules public-code only"},
+		{gavel.Options{Objective: "best", Alpha: 2, Rules: "mine", Reset: -1}, `objective "best", want one of maxmin, sum, ftf, makespan, allox, stride
 alpha 2, want 0 to 1
 rules "mine", want paper or public-code
-reset -1ns and loss 0s, want at least 0s`
-	if _, err := gavel.New(o); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+reset -1ns and loss 0s, want at least 0s`},
+	} {
+		got := ""
+		if err := tc.o.Validate(); err != nil {
+			got = err.Error()
+		}
+		if got != tc.want {
+			t.Errorf("%+v: got %q, want %q", tc.o, got, tc.want)
+		}
 	}
 }

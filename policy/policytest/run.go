@@ -26,6 +26,8 @@ const rounds = 6
 //     report and lose nodes, once allocations without CPUs have their share;
 //   - the same snapshots, in order, give the same bytes;
 //   - the snapshot is not modified;
+//   - background work is a pure function that does not panic, and its policy copes
+//     with results that come late or are errors;
 //   - no jobs, no nodes, and a cancelled context are answered and do not panic.
 func Run(t *testing.T, fresh func() policy.Policy) {
 	t.Helper()
@@ -106,14 +108,17 @@ func keepsRulesWithoutNodes(t *rapid.T, p policy.Policy) {
 }
 
 func sameBytes(t *rapid.T, p, q policy.Policy) {
-	w := NewWorld(t)
+	w, other := NewWorld(t), desk{again: true}
 	for range rounds {
 		s := w.Snapshot()
-		one, two := mustPlan(t, p, s), mustPlan(t, q, s)
+		its := *s
+		its.Computed = other.computed // what q's own work returned
+		one, two := mustPlan(t, p, s), mustPlan(t, q, &its)
 		if a, b := describePlan(one), describePlan(two); a != b {
 			t.Fatalf("round %d: two policies made the same way plan\n%s\nand\n%s", s.Round, a, b)
 		}
 		w.Advance(t, one)
+		other.advance(two, w.fate)
 	}
 }
 
@@ -162,7 +167,7 @@ func describeSnapshot(s *policy.Snapshot) string {
 
 // describePlan prints everything in a plan.
 func describePlan(p *policy.Plan) string {
-	b := fmt.Appendf(nil, "prices %v, %+v\n", p.Prices, p.Stats)
+	b := fmt.Appendf(nil, "prices %v, %+v, background work: %t\n", p.Prices, p.Stats, p.Background != nil)
 	for i := range p.Jobs {
 		b = fmt.Appendf(b, "  %+v\n", p.Jobs[i])
 	}

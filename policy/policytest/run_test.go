@@ -2,6 +2,7 @@ package policytest
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"runtime"
@@ -106,6 +107,76 @@ func TestSuiteCatchesSeededBugs(t *testing.T) {
 	}
 }
 
+// A thinker is a policy whose work returns how often it has planned; Iterations of
+// a plan is what was last computed. A bug spoils it.
+type thinker struct {
+	bug          string
+	plans, known int
+	asked        bool
+}
+
+func (p *thinker) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	plan := stay(s)
+	if p.bug == "cannot wait" && p.asked && s.Computed == nil {
+		return nil, errors.New("nothing was computed")
+	}
+	switch got := s.Computed.(type) {
+	case int:
+		p.known = got
+	case error:
+		if p.bug == "takes errors for results" {
+			panic(got)
+		}
+		plan.Stats.Failed = got.Error()
+	}
+	plan.Stats.Iterations = p.known
+	p.plans++
+	n := p.plans
+	p.asked = true
+	plan.Background = func(context.Context) any {
+		switch p.bug {
+		case "work that changes its policy":
+			p.plans++
+		case "work that reads what later plans change":
+			return p.plans
+		case "work that panics":
+			panic("out of luck")
+		}
+		return n
+	}
+	return plan, nil
+}
+
+func TestSuiteCatchesSeededBugsOfBackgroundWork(t *testing.T) {
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		t.Fatal(err)
+	}
+	rules := func(bug string) func(*rapid.T) {
+		return func(t *rapid.T) { keepsRules(t, &thinker{bug: bug}) }
+	}
+	same := func(bug string) func(*rapid.T) {
+		return func(t *rapid.T) { sameBytes(t, &thinker{bug: bug}, &thinker{bug: bug}) }
+	}
+	if fails(t, rules("")) || fails(t, same("")) {
+		t.Fatal("the suite failed without a bug")
+	}
+	for bug, property := range map[string]func(string) func(*rapid.T){
+		"cannot wait": rules, "takes errors for results": rules, "work that panics": rules,
+		"work that changes its policy": same, "work that reads what later plans change": same,
+	} {
+		if !fails(t, property(bug)) {
+			t.Errorf("%s: the suite passed", bug)
+		}
+	}
+	idle := planner(func(*policy.Snapshot, *policy.Plan) {})
+	busy := planner(func(_ *policy.Snapshot, p *policy.Plan) {
+		p.Background = func(context.Context) any { return 7 }
+	})
+	if !fails(t, func(t *rapid.T) { sameBytes(t, idle, busy) }) {
+		t.Error("work of one of two policies: the suite passed")
+	}
+}
+
 // TestWorlds checks that the worlds keep their own rules, whatever the plan,
 // and that they hold what policies find hard.
 func TestWorlds(t *testing.T) {
@@ -121,16 +192,31 @@ func TestWorlds(t *testing.T) {
 					seen["sensitive where CPUs count"]++
 				}
 			}
+			countComputed(seen, s)
+			plan.Background = func(context.Context) any { return s.Round }
 			if err := policy.Check(s, plan); err != nil {
 				t.Fatalf("what jobs hold breaks a rule: %v\n%s", err, describeSnapshot(s))
 			}
 			w.Advance(t, plan)
 		}
 	})
-	for _, want := range []string{"holding", "waiting", "profiling", "non-preemptive holding", "reservation", "pipeline", "no model", "restarted", "sensitive where CPUs count"} {
+	for _, want := range []string{"holding", "waiting", "profiling", "non-preemptive holding", "reservation", "pipeline", "no model", "restarted", "sensitive where CPUs count", "computed", "computed late", "failed"} {
 		if seen[want] == 0 {
-			t.Errorf("no world has a job that is %q; seen: %s", want, fmt.Sprint(seen))
+			t.Errorf("no world has a job, or background work, that is %q; seen: %s", want, fmt.Sprint(seen))
 		}
+	}
+}
+
+// countComputed counts what came of background work that returns its round.
+func countComputed(seen map[string]int, s *policy.Snapshot) {
+	switch began := s.Computed.(type) {
+	case int:
+		seen["computed"]++
+		if began < s.Round-1 {
+			seen["computed late"]++
+		}
+	case error:
+		seen["failed"]++
 	}
 }
 

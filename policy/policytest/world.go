@@ -21,6 +21,8 @@ type World struct {
 	jobs    []*policy.Job    // by submission time, then ID; replaced, never modified
 	round   int
 	born    int // jobs so far
+	desk    desk
+	fate    fate // of background work before this round
 }
 
 // NewWorld draws a world in the middle of its life: some jobs hold GPUs, in
@@ -45,7 +47,7 @@ func (w *World) Now() time.Time { return Epoch.Add(time.Duration(w.round) * time
 
 // Snapshot returns what there is to be planned.
 func (w *World) Snapshot() *policy.Snapshot {
-	return &policy.Snapshot{Now: w.Now(), Round: w.round, Length: time.Minute, Cluster: w.cluster, Jobs: slices.Clone(w.jobs)}
+	return &policy.Snapshot{Now: w.Now(), Round: w.round, Length: time.Minute, Cluster: w.cluster, Jobs: slices.Clone(w.jobs), Computed: w.desk.computed}
 }
 
 func (w *World) submit(t *rapid.T, at time.Duration) {
@@ -138,7 +140,15 @@ func place(c *cluster.Cluster, free []int, a cluster.Allocation) cluster.Placeme
 // Advance carries out a plan that passes policy.Check and lets a minute pass:
 // jobs report, complete, are profiled and arrive, nodes fail and are repaired.
 // Where the plan names no nodes, a job that got the same keeps its nodes.
+//
+// The plan's background work is done, and the next snapshot shows what it returned;
+// or a later one does, or an error. As from a scheduler, there is one at a time.
 func (w *World) Advance(t *rapid.T, p *policy.Plan) {
+	w.fate = fate{}
+	if w.desk.busy(p) {
+		w.fate = drawFate(t)
+	}
+	w.desk.advance(p, w.fate)
 	w.carryOut(p)
 	w.round++
 	for i, j := range w.jobs {

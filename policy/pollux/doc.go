@@ -2,7 +2,7 @@
 // in search of the best way to place every GPU. It knows one GPU type; on clusters of
 // several it is the baseline of Sia, made to work there as Sia §3.4.3 says.
 //
-//	§4.1    GOODPUT_j(A_j), with the best batch size     Policy.goodput, perf.BestBatch
+//	§4.1    GOODPUT_j(A_j), with the best batch size     goodput, perf.BestBatch
 //	§4.1    at most twice the most GPUs it ever had      Options.Growth, round.most
 //	§4.2    SPEEDUP_j = GOODPUT_j(A_j) / GOODPUT_j(a_f)  seat.speedup, seat.fair
 //	§4.2    a_f, an exclusive 1/J of the cluster         round.fairShare
@@ -34,8 +34,10 @@
 // given.
 //
 // Deviation: a search ends when 20 generations found nothing better, where the public code
-// has 100 generations always, because most rounds change little: it takes a fifth of the
-// time and gives as good plans. Options.Patience of 0 has all of them.
+// has 100 generations always, because most rounds change little. In 120 rounds as in
+// BenchmarkRound, with a new job in each, it took 0.4 (5 jobs) and 0.5 (40 jobs) of the time,
+// and 118 of its matrices were as fit to 1 %, the others 0.67 and 0.05 times as fit.
+// Options.Patience of 0 has all generations.
 //
 // Deviation: δ is the job's own restart time, where the public code has 30 s for all,
 // because it is known.

@@ -18,7 +18,9 @@ func (r *round) pin() {
 		case j.Phase == job.Profiling:
 			d.Why.Kind = policy.WaitProfile
 		case j.NonPreemptive && j.Holding():
-			r.lay(make([]int, len(r.slots)), j.Placement, r.free)
+			row := make([]int, len(r.slots))
+			r.lay(row, j.Placement, r.free)
+			mark(r.held, row)
 			d.Allocation, d.Placement = j.Allocation, j.Placement
 			d.Why = policy.Reason{Kind: policy.PinnedNonPreempt, Config: j.Allocation.Configuration}
 		}
@@ -37,13 +39,14 @@ func (r *round) reserve(i int) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	want := j.Reservation
 	kind := slices.IndexFunc(r.types, func(t cluster.TypeInfo) bool { return t.Type == want.GPUType })
-	if kind < 0 || want.GPUs > r.types[kind].GPUs || want.Nodes > r.types[kind].Nodes {
+	if kind < 0 || want.GPUs > r.types[kind].GPUs || want.Nodes > r.types[kind].Nodes || want.Nodes < 1 || want.GPUs < want.Nodes {
 		d.Why = policy.Reason{Kind: policy.Impossible, Config: want}
 		return
 	}
 	row, left := make([]int, len(r.slots)), slices.Clone(r.free)
 	if j.Allocation.Configuration == want && r.lay(row, j.Placement, left) {
 		r.free = left
+		mark(r.held, row)
 		d.Allocation, d.Placement = j.Allocation, j.Placement
 		d.Why = policy.Reason{Kind: policy.Reserved, Config: want}
 		return
@@ -56,9 +59,8 @@ func (r *round) reserve(i int) {
 		d.Why = policy.Reason{Kind: policy.Evicted, Config: want}
 		return
 	}
-	for k, v := range row {
-		r.free[k] -= v
-	}
+	take(r.free, row)
+	mark(r.held, row)
 	d.Allocation, d.Placement = r.types[kind].Proportional(want), r.placement(row)
 	d.Why = policy.Reason{Kind: policy.Reserved, Config: want}
 }
@@ -75,9 +77,24 @@ func (r *round) freeOf(free []int, kind int) int {
 }
 
 // spread puts a configuration on as many nodes as it names, in parts as equal as can be,
-// and reports whether there are such nodes.
+// each on the node with the fewest free GPUs that suffice, and reports whether there are
+// such nodes.
 func (r *round) spread(row []int, kind int, want cluster.Configuration) bool {
-	type room struct{ node, free int }
+	var where cluster.Placement
+	for _, n := range r.rooms(kind) { // greater parts come later, as more room does
+		part := (want.GPUs + len(where)) / want.Nodes
+		if len(where) < want.Nodes && n.free >= part {
+			where = append(where, cluster.Share{Node: r.s.Cluster.Nodes()[n.node].ID, Resources: cluster.Resources{GPUs: part}})
+		}
+	}
+	return len(where) == want.Nodes && r.lay(row, where, slices.Clone(r.free))
+}
+
+// A room is a node with the GPUs of it that are free.
+type room struct{ node, free int }
+
+// rooms returns the nodes of a type, those with the fewest free GPUs first.
+func (r *round) rooms(kind int) []room {
 	var nodes []room
 	for k, at := range r.slots {
 		if at.kind != kind {
@@ -90,18 +107,7 @@ func (r *round) spread(row []int, kind int, want cluster.Configuration) bool {
 		}
 	}
 	slices.SortStableFunc(nodes, func(a, b room) int { return cmp.Compare(a.free, b.free) })
-	part := (want.GPUs + want.Nodes - 1) / want.Nodes
-	nodes = slices.DeleteFunc(nodes, func(n room) bool { return n.free < part })
-	if len(nodes) < want.Nodes {
-		return false
-	}
-	left := slices.Clone(r.free)
-	for i, n := range nodes[:want.Nodes] {
-		gpus := want.GPUs * (i + 1) / want.Nodes
-		gpus -= want.GPUs * i / want.Nodes
-		r.lay(row, cluster.Placement{{Node: r.s.Cluster.Nodes()[n.node].ID, Resources: cluster.Resources{GPUs: gpus}}}, left)
-	}
-	return true
+	return nodes
 }
 
 // majority returns the GPU type of which a row has most; of equals the one that the job
@@ -153,7 +159,7 @@ func (r *round) trim(x []int) {
 // start gives waiting jobs their least GPUs, where there are as many.
 func (r *round) start(x []int) {
 	copy(r.room, r.free)
-	clear(r.owner)
+	copy(r.owner, r.held)
 	for row := range slices.Chunk(x, len(r.slots)) {
 		r.occupy(row)
 	}
@@ -163,9 +169,23 @@ func (r *round) start(x []int) {
 		i++
 		for kind := 0; kind < len(r.types) && !slices.ContainsFunc(row, positive); kind++ {
 			if t.usable[kind] {
-				r.fill(row, kind, least(t.job, r.types[kind].Type))
+				need := least(t.job, r.types[kind].Type)
+				if r.fill(row, kind, need); !slices.ContainsFunc(row, positive) {
+					r.alone(row, kind, need)
+				}
 				r.occupy(row)
 			}
+		}
+	}
+}
+
+// alone puts GPUs on the first virtual node of a type that has as many left, beside a
+// distributed job or not.
+func (r *round) alone(row []int, kind, gpus int) {
+	for k, at := range r.slots {
+		if at.kind == kind && r.room[k] >= gpus {
+			row[k] = gpus
+			return
 		}
 	}
 }

@@ -28,8 +28,8 @@ func (o *Options) Validate() error {
 	if o.P == 0 || math.IsNaN(o.P) || math.Abs(o.P) > 10 {
 		bad("p %v, want -10 to 10 and not 0", o.P)
 	}
-	if !(o.Growth >= 1) {
-		bad("growth %v, want at least 1", o.Growth)
+	if !(o.Growth >= 1 && o.Growth <= 1e6) {
+		bad("growth %v, want 1 to 1e+06", o.Growth)
 	}
 	if o.Population < 2 || o.Population > 10000 {
 		bad("population %d, want 2 to 10000", o.Population)

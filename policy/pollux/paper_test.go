@@ -95,7 +95,8 @@ func TestNewJobDoubles(t *testing.T) {
 }
 
 // §4.2.1: at most one distributed job is on a node. Jobs that scale
-// badly beyond a node and jobs that scale, in more numbers than nodes, over some rounds.
+// badly beyond a node and jobs that scale, in more numbers than nodes, over some rounds,
+// beside one that is pinned to, or has reserved, some GPUs on several nodes.
 func TestInterferenceIsAvoided(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := snapshot(fleet(t, shape{"v100", rapid.IntRange(1, 5).Draw(rt, "nodes"), 4}))
@@ -103,6 +104,9 @@ func TestInterferenceIsAvoided(t *testing.T) {
 			m := linear()
 			m.alone = rapid.SampledFrom([]float64{1, 1.5, 3}).Draw(rt, "alone")
 			s.Jobs = append(s.Jobs, waiting(job.ID(fmt.Sprint(i)), m))
+		}
+		if n := len(s.Cluster.Nodes()); n > 1 && rapid.Bool().Draw(rt, "with a fixed one") {
+			s.Jobs = append(s.Jobs, fixed(s.Cluster, rapid.IntRange(2, n).Draw(rt, "its nodes"), rapid.Bool().Draw(rt, "reserved")))
 		}
 		p := fresh(t, func(o *pollux.Options) { o.Population, o.Generations = 10, 5 })
 		for range 4 {
@@ -120,6 +124,23 @@ func TestInterferenceIsAvoided(t *testing.T) {
 				}
 			}
 			s = next(s, plan)
+		}
+	})
+}
+
+// fixed returns a job with one GPU on each of the first nodes: it has reserved as many, or
+// holds them and is non-preemptive.
+func fixed(c *cluster.Cluster, nodes int, reserved bool) *policy.Job {
+	return waiting("fixed", linear(), func(j *policy.Job) {
+		j.GPUs, j.Adaptivity = nodes, 0
+		want := cluster.Configuration{Nodes: nodes, GPUs: nodes, GPUType: "v100"}
+		if j.NonPreemptive = !reserved; reserved {
+			j.Reservation = want
+			return
+		}
+		j.Phase, j.Allocation.Configuration = job.Running, want
+		for _, n := range c.Nodes()[:nodes] {
+			j.Placement = append(j.Placement, cluster.Share{Node: n.ID, Resources: cluster.Resources{GPUs: 1}})
 		}
 	})
 }
@@ -184,5 +205,20 @@ func TestNewJobStartsAtOnce(t *testing.T) {
 	s := snapshot(fleet(t, shape{"v100", 1, 4}), waiting("a", nil, func(j *policy.Job) { j.Submitted, j.Status.MaxGPUs = epoch, 0 }))
 	if got := gpus(mustPlan(t, fresh(t, nil), s)); got[0] != 1 {
 		t.Errorf("%d GPUs, want 1", got[0])
+	}
+}
+
+// It starts beside a distributed job, too: only a second one may not be there.
+func TestNewJobStartsBesideADistributedOne(t *testing.T) {
+	for _, need := range []int{1, 3, 4} {
+		s := snapshot(fleet(t, shape{"v100", 2, 4}), waiting("a", nil, func(j *policy.Job) { j.Submitted, j.Adaptivity, j.GPUs = epoch, 0, need }))
+		s.Jobs = append(s.Jobs, fixed(s.Cluster, 2, false))
+		want := need
+		if need > 3 {
+			want = 0 // which is on both nodes, or nowhere
+		}
+		if got := gpus(mustPlan(t, fresh(t, nil), s)); got[0] != want {
+			t.Errorf("%d GPUs, want %d", got[0], want)
+		}
 	}
 }

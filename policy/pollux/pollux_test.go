@@ -103,6 +103,103 @@ func adaptive(id string) *policy.Job {
 	return &policy.Job{Spec: spec, Limits: &spec.Batch, Status: job.Status{Phase: job.Waiting, Submitted: time.Unix(1e9-3600, 0), MaxGPUs: 8}}
 }
 
+// holding returns a job that holds so many GPUs of node 1, of type v100.
+func holding(id string, gpus int) *policy.Job {
+	j := adaptive(id)
+	j.Phase, j.Allocation.Configuration = job.Running, cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "v100"}
+	j.Placement = cluster.Placement{{Node: "1", Resources: cluster.Resources{GPUs: gpus}}}
+	return j
+}
+
+// TestBase lays what two jobs hold of a node onto its virtual nodes, on which a third job
+// may be pinned: no virtual node carries more than it has.
+func TestBase(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		granted [2][]int
+		pinned  int
+		want    [2][]int
+	}{
+		{"as granted", [2][]int{{0, 0, 4}, {0, 4, 0}}, 0, [2][]int{{0, 0, 4}, {0, 4, 0}}},
+		{"one unknown", [2][]int{{0, 4, 0}, nil}, 0, [2][]int{{0, 4, 0}, {0, 0, 4}}},
+		{"one is pinned there", [2][]int{{0, 4, 0}, {0, 0, 2}}, 2, [2][]int{{0, 0, 4}, {0, 2, 0}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a, b, pinned := holding("a", 4), holding("b", 4-test.pinned), holding("pinned", test.pinned)
+			a.Since, b.Since = time.Unix(1e9-1, 0), time.Unix(1e9-60, 0) // so a has its row first
+			pinned.NonPreemptive = true
+			p, err := New(DefaultOptions())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &policy.Snapshot{Now: time.Unix(1e9, 0), Length: time.Minute, Cluster: nodes(t, "v100:4", "v100:8"), Jobs: []*policy.Job{a, b}}
+			if test.pinned > 0 {
+				s.Jobs = append(s.Jobs, pinned)
+			}
+			p.meet(s.Cluster)
+			p.beliefs["a"], p.beliefs["b"] = &belief{granted: test.granted[0]}, &belief{granted: test.granted[1]}
+			r := p.newRound(s)
+			r.pin()
+			r.lineUp()
+			got := [2][]int{r.seats[0].base, r.seats[1].base}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestFairShareOfReplica has a job with more GPUs a replica than its share of the cluster,
+// among jobs as many as GPUs: its fair share is one replica.
+func TestFairShareOfReplica(t *testing.T) {
+	var jobs []*policy.Job
+	for i := range 8 {
+		j := adaptive(fmt.Sprint(i))
+		j.Perf = typed{"v100": 3}
+		jobs = append(jobs, j)
+	}
+	jobs[0].GPUsPerReplica = map[cluster.GPUType]int{"v100": 4}
+	if got := roundOf(t, nodes(t, "v100:8"), jobs...).seats[0].speedup(1, 4); got != 1 {
+		t.Errorf("speedup on 4 GPUs is %v, want 1", got)
+	}
+}
+
+// TestReserve grants 3 GPUs on so many nodes, of four with 0, 1, 2 and 4 GPUs free.
+func TestReserve(t *testing.T) {
+	for _, test := range []struct {
+		nodes int
+		why   policy.Kind
+		want  []int
+	}{
+		{0, policy.Impossible, nil},
+		{1, policy.Reserved, []int{0, 0, 0, 3}},
+		{2, policy.Reserved, []int{0, 1, 2, 0}},
+		{3, policy.Reserved, []int{0, 1, 1, 1}},
+		{4, policy.Impossible, nil},
+	} {
+		t.Run(fmt.Sprint(test.nodes, " nodes"), func(t *testing.T) {
+			c := nodes(t, "v100:4", "v100:4", "v100:4", "v100:4")
+			r := roundOf(t, c)
+			copy(r.free, []int{0, 1, 2, 4})
+			r.s.Jobs, r.plan.Jobs = []*policy.Job{adaptive("a")}, make([]policy.Decision, 1)
+			r.s.Jobs[0].Reservation = cluster.Configuration{Nodes: test.nodes, GPUs: 3, GPUType: "v100"}
+			r.reserve(0)
+			d := &r.plan.Jobs[0]
+			if d.Why.Kind != test.why || d.Allocation.Nodes != len(d.Placement) {
+				t.Errorf("%v, on %v, want %v", d.Why.Kind, d.Placement, test.why)
+			}
+			got := make([]int, len(r.slots))
+			for _, share := range d.Placement {
+				n, _ := c.Index(share.Node)
+				got[n] = share.GPUs
+			}
+			if test.want != nil && !cmp.Equal(test.want, got) {
+				t.Errorf("GPUs by node %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
 // TestTrim leaves a job the type it has most of. Source: Sia §3.4.3.
 func TestTrim(t *testing.T) {
 	for _, test := range []struct {
@@ -165,8 +262,9 @@ func (r *round) everything(x []int, i int) float64 {
 }
 
 func TestOptions_Validate(t *testing.T) {
-	_, err := New(Options{})
-	want := "pollux: p 0, want -10 to 10 and not 0\ngrowth 0, want at least 1\npopulation 0, want 2 to 10000\ngenerations 0, want 1 to 10000"
+	_, err := New(Options{Growth: math.Inf(1), Patience: -1})
+	want := "pollux: p 0, want -10 to 10 and not 0\ngrowth +Inf, want 1 to 1e+06\npopulation 0, want 2 to 10000\n" +
+		"generations 0, want 1 to 10000\npatience -1, want at least 0"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -65,7 +65,7 @@ func (r *round) giveOut(x []int, k int, src genetic.Source) {
 // Source: Pollux §4.2.1.
 func (r *round) repair(x []int, src genetic.Source) {
 	copy(r.room, r.free)
-	clear(r.owner)
+	copy(r.owner, r.held)
 	n := len(r.slots)
 	for i, t := range r.seats {
 		row := x[i*n : (i+1)*n]
@@ -202,9 +202,16 @@ func (r *round) meets(row []int) bool {
 
 // occupy takes a row's GPUs off what is left.
 func (r *round) occupy(row []int) {
-	many := distributed(row)
 	for k, v := range row {
 		r.room[k] -= v
-		r.owner[k] = r.owner[k] || many && v > 0
+	}
+	mark(r.owner, row)
+}
+
+// mark marks the virtual nodes of a row that is distributed.
+func mark(owner []bool, row []int) {
+	many := distributed(row)
+	for k, v := range row {
+		owner[k] = owner[k] || many && v > 0
 	}
 }

@@ -18,6 +18,7 @@ type round struct {
 	types []cluster.TypeInfo
 	slots []slot
 	free  []int   // by slot: GPUs that are neither pinned nor reserved
+	held  []bool  // by slot: a distributed job is there that is pinned or reserved
 	seats []*seat // by attained service
 	room  []int   // of repair, by slot: GPUs left
 	owner []bool  // of repair, by slot: a distributed job is there
@@ -41,7 +42,7 @@ func (p *Policy) newRound(s *policy.Snapshot) *round {
 	n := len(p.slots)
 	r := &round{
 		p: p, s: s, types: s.Cluster.Types(), slots: p.slots, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))},
-		free: make([]int, n), room: make([]int, n), owner: make([]bool, n), order: make([]int, n),
+		free: make([]int, n), held: make([]bool, n), room: make([]int, n), owner: make([]bool, n), order: make([]int, n),
 	}
 	for i, at := range p.slots {
 		r.free[i], r.order[i] = at.gpus, i
@@ -124,33 +125,51 @@ func (r *round) most(j *policy.Job) int {
 	return max(1, n)
 }
 
-// fairShare returns the goodput of a job with an exclusive 1/J of the cluster's GPUs, on
-// as few virtual nodes as hold them. Source: Pollux §4.2.
+// fairShare returns the goodput of a job with an exclusive 1/J of the cluster's GPUs, or
+// one replica if that is more, on as few virtual nodes as hold them. Source: Pollux §4.2.
 func (r *round) fairShare(t *seat, jobs int) float64 {
-	gpus := max(1, (r.s.Cluster.GPUs()+jobs-1)/jobs)
+	replica := t.job.ReplicaGPUs(t.belief.kind)
+	gpus := (r.s.Cluster.GPUs() + jobs - 1) / jobs
 	if t.job.Spec.MaxGPUs > 0 {
-		gpus = max(1, min(gpus, t.job.Spec.MaxGPUs))
+		gpus = min(gpus, t.job.Spec.MaxGPUs)
 	}
-	for ; gpus > 1; gpus /= 2 { // its largest batch may not feed so many
-		nodes := (gpus + r.slots[0].gpus - 1) / r.slots[0].gpus
-		if g := t.belief.at(t.job, nodes, gpus); g > 0 {
+	on := func(gpus int) float64 {
+		return t.belief.at(t.job, (gpus+r.slots[0].gpus-1)/r.slots[0].gpus, gpus)
+	}
+	for ; gpus > replica; gpus /= 2 { // its largest batch may not feed so many
+		if g := on(gpus); g > 0 {
 			return g
 		}
 	}
-	return max(t.belief.at(t.job, 1, 1), math.SmallestNonzeroFloat32)
+	return max(on(replica), math.SmallestNonzeroFloat32)
 }
 
-// base returns what a job holds by slot, as it was granted if that is where it is.
+// base returns what a job holds by slot, as it was granted if that is where it is and
+// left has it, and takes it off left.
 func (r *round) base(t *seat, left []int) []int {
 	row := make([]int, len(r.slots))
 	if !t.job.Holding() {
 		return row
 	}
-	if b := t.belief; b.granted != nil && r.placement(b.granted).SameGPUs(t.job.Placement) {
+	if b := t.belief; b.granted != nil && r.placement(b.granted).SameGPUs(t.job.Placement) && take(left, b.granted) {
 		return slices.Clone(b.granted)
 	}
 	r.lay(row, t.job.Placement, left)
 	return row
+}
+
+// take takes a row off what is free and reports whether it was all there; if not, it
+// takes nothing.
+func take(free, row []int) bool {
+	for k, v := range row {
+		if v > free[k] {
+			return false
+		}
+	}
+	for k, v := range row {
+		free[k] -= v
+	}
+	return true
 }
 
 // speedup returns SPEEDUP_j of GPUs on virtual nodes. Source: Pollux §4.2.

@@ -10,7 +10,8 @@
 // out by GPUs (balanced). Nodes keep their part while they are there, and so do
 // jobs; a new one goes to the part of the least load. A plan is the parts' plans
 // side by side: their reasons speak of the part (what is free in it, who is ahead
-// in it), prices are means by GPUs, objectives and bounds add up.
+// in it), prices are means by GPUs, objectives and bounds add up. Their background
+// works are one, and each part is shown what its own returned.
 //
 // Deviation: parts last, where the thesis draws them anew for each problem,
 // because a job that changed its part would lose its GPUs.

@@ -1,6 +1,7 @@
 package pop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,7 @@ type Policy struct {
 	parts
 	inner    []policy.Policy    // by part
 	clusters []*cluster.Cluster // last shown to each of inner
+	computed []any              // by part, and not yet shown to it
 }
 
 // New returns a policy that asks policies made by inner, one for each part; or
@@ -51,7 +53,7 @@ func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("pop: %w", err)
 	}
-	p := &Policy{parts: newParts(o), clusters: make([]*cluster.Cluster, o.Parts)}
+	p := &Policy{parts: newParts(o), clusters: make([]*cluster.Cluster, o.Parts), computed: make([]any, o.Parts)}
 	for range o.Parts {
 		in, err := inner()
 		if err != nil {
@@ -65,11 +67,12 @@ func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 // Plan implements policy.Policy. It costs the plans of the parts, and jobs times
 // parts. Errors are those of the policy it asks.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
-	p.dealNodes(s.Cluster) // 1. nodes to parts
-	p.dealJobs(s)          // 2. jobs to parts, of which some become one
-	plan := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}
+	p.dealNodes(s.Cluster)    // 1. nodes to parts
+	p.dealJobs(s)             // 2. jobs to parts, of which some become one
+	p.dealResults(s.Computed) // 3. results of background work to parts
+	plan, works := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}, make([]policy.Work, len(p.inner))
 	prices := newPrices(s.Cluster.Types())
-	for part := range p.inner { // 3. a plan each
+	for part := range p.inner { // 4. a plan each
 		if p.joined(part) != part {
 			continue
 		}
@@ -81,10 +84,12 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		if err != nil {
 			return nil, fmt.Errorf("pop: part %d: %w", part, err)
 		}
+		works[part] = got.Background
 		if sub.Cluster == s.Cluster {
+			got.Background = together(works)
 			return got, nil
 		}
-		if len(got.Jobs) != len(at) { // 4. one plan
+		if len(got.Jobs) != len(at) { // 5. one plan
 			return nil, fmt.Errorf("pop: part %d: %d decisions for %d jobs", part, len(got.Jobs), len(at))
 		}
 		for i, d := range got.Jobs {
@@ -96,7 +101,9 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		plan.Stats.Objective += got.Stats.Objective
 		plan.Stats.Bound += got.Stats.Bound // of all plans that keep the parts
 		plan.Stats.Interrupted = plan.Stats.Interrupted || got.Stats.Interrupted
+		plan.Stats.Failed = cmp.Or(plan.Stats.Failed, got.Stats.Failed)
 	}
+	plan.Background = together(works)
 	plan.Prices = prices.means()
 	plan.Stats.Gap = math.Abs(plan.Stats.Bound-plan.Stats.Objective) / max(1, math.Abs(plan.Stats.Objective))
 	return plan, nil
@@ -115,7 +122,7 @@ func (p *Policy) snapshot(s *policy.Snapshot, part int) (sub *policy.Snapshot, a
 		return nil, nil
 	}
 	cut := *s
-	cut.Cluster, cut.Jobs = c, make([]*policy.Job, len(at))
+	cut.Cluster, cut.Jobs, cut.Computed = c, make([]*policy.Job, len(at)), p.result(part)
 	for i, from := range at {
 		cut.Jobs[i] = s.Jobs[from]
 	}

@@ -38,6 +38,12 @@ func TestConformance(t *testing.T) {
 			policytest.Run(t, func() policy.Policy { return must(t, of.Options, of.inner) })
 		})
 	}
+	t.Run("background work, 3 random", func(t *testing.T) {
+		policytest.Run(t, func() policy.Policy {
+			inner, _ := thinkers()
+			return must(t, pop.Options{Parts: 3, Split: pop.Random, Seed: 7}, inner)
+		})
+	})
 }
 
 func must(t testing.TB, o pop.Options, inner func() (policy.Policy, error)) policy.Policy {

@@ -16,10 +16,10 @@ func Intake(j *policy.Job, c cluster.Configuration) float64 {
 }
 
 // Cells returns the cells of j's sensitivity matrix on c, GPUs of type t of which at
-// most perNode share what a node has, by ascending rate, CPUs and memory; there is at least one, and the first is within
-// the GPU-proportional share. Where nothing is known of j's speed it is the share.
-// Where j does not run with its share it is the share too, at rate 0, and the
-// others ask for no less than the share of anything.
+// most perNode share what a node has, by ascending rate, CPUs and memory; there is
+// at least one, and the first is within the GPU-proportional share. Where nothing is
+// known of j's speed it is the share. Where j does not run with its share it is the
+// share too, at rate 0, and the others ask for no less than the share of anything.
 func Cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration, perNode int) []perf.Cell {
 	share := t.Proportional(cluster.Configuration{GPUs: 1})
 	fair := perf.Cell{CPUs: share.CPUs, Memory: share.Memory}

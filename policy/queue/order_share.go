@@ -49,10 +49,10 @@ func Volume() Order {
 // DominantShare returns the order of dominant resource fairness: the largest share
 // of the cluster's GPUs, CPUs or memory that the job's user would have with it,
 // after the user's jobs before it and those that nobody may preempt, each at its best
-// demand. Users so fill up
-// evenly. A job without a user is a user of its own. The order adds up demands
-// as it is asked about the jobs of a snapshot one after another: make one for each
-// policy. Source: DRF §4.1 (progressive filling), used as in Synergy §5.7.
+// demand. Users so fill up evenly. A job without a user is a user of its own. The
+// order adds up demands as it is asked about the jobs of a snapshot one after
+// another: make one for each policy.
+// Source: DRF §4.1 (progressive filling), used as in Synergy §5.7.
 func DominantShare() Order {
 	var known demands
 	var of *policy.Snapshot

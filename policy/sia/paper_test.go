@@ -28,7 +28,7 @@ var close1e9 = cmpopts.EquateApprox(1e-9, 1e-9)
 // Sia §3.3.4: "C = {(1, 1, A), (1, 2, A), (1, 1, B), (1, 2, B), (1, 4, B)}".
 func TestConfigurations_of_the_running_example(t *testing.T) {
 	want := []cluster.Configuration{on(1, 1, "A"), on(1, 2, "A"), on(1, 1, "B"), on(1, 2, "B"), on(1, 4, "B")}
-	if diff := cmp.Diff(want, Configurations(running(t))); diff != "" {
+	if diff := cmp.Diff(want, running(t).Configurations()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -55,7 +55,7 @@ func TestPlan_of_the_running_example(t *testing.T) {
 func TestConfigurations_number_N_plus_log_R(t *testing.T) {
 	for _, n := range []int{1, 2, 16, 100} {
 		for _, r := range []int{1, 2, 4, 8, 16} {
-			all := Configurations(fleet(t, shape{"X", n, r}))
+			all := fleet(t, shape{"X", n, r}).Configurations()
 			if want := n + bits.Len(uint(r)) - 1; len(all) != want {
 				t.Errorf("%d nodes of %d GPUs: %d configurations, want %d: %v", n, r, len(all), want, all)
 			}
@@ -74,7 +74,7 @@ func TestConfigurations_of_virtual_nodes(t *testing.T) {
 		{shape{"X", 3, 6}, []cluster.Configuration{on(1, 1, "X"), on(1, 2, "X"), on(1, 4, "X"), on(1, 6, "X"), on(2, 12, "X"), on(3, 18, "X")}},
 		{shape{"X", 2, 12}, []cluster.Configuration{on(1, 1, "X"), on(1, 2, "X"), on(1, 4, "X"), on(1, 8, "X"), on(1, 12, "X"), on(2, 24, "X")}},
 	} {
-		if diff := cmp.Diff(c.want, Configurations(fleet(t, c.shape))); diff != "" {
+		if diff := cmp.Diff(c.want, fleet(t, c.shape).Configurations()); diff != "" {
 			t.Errorf("%+v: %s", c.shape, diff)
 		}
 	}
@@ -196,7 +196,7 @@ func TestPlan_is_optimal(t *testing.T) {
 		solvers = append(solvers, Exact)
 	}
 	c := running(t)
-	all := Configurations(c)
+	all := c.Configurations()
 	rapid.Check(t, func(rt *rapid.T) {
 		o := DefaultOptions()
 		o.P = rapid.SampledFrom([]float64{-1, -0.5, 0.5, 1}).Draw(rt, "p")
@@ -302,7 +302,7 @@ func measured() *policytest.Model {
 func TestGoodput_of_strong_scaling_is_throughput(t *testing.T) {
 	m := measured()
 	j := waiting("J", steady{m}, func(s *job.Spec) { s.Adaptivity, s.BatchSize = job.StrongScaling, 240 })
-	for _, c := range Configurations(running(t)) {
+	for _, c := range running(t).Configurations() {
 		a := cluster.Allocation{Configuration: c}
 		if got, want := goodput(j, c), m.Throughput(a, job.BatchSize{Local: 240 / c.GPUs}); got != want {
 			t.Errorf("%v: %g, want %g", c, got, want)
@@ -369,7 +369,7 @@ func TestGoodput_of_inference(t *testing.T) {
 	quick := waiting("J", steady{m}, func(s *job.Spec) {
 		s.Goal, s.BatchSize, s.Latency = job.LatencyBound, 64, 200*time.Millisecond
 	})
-	for _, c := range Configurations(running(t)) {
+	for _, c := range running(t).Configurations() {
 		a := cluster.Allocation{Configuration: c}
 		if got, want := goodput(bulk, c), m.Throughput(a, job.BatchSize{Local: 240 / c.GPUs}); got != want {
 			t.Errorf("batch inference on %v: %g, want the throughput %g", c, got, want)

@@ -58,7 +58,7 @@ func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 
 // each returns what each GPU of an allocation gets.
 func each(a *cluster.Allocation) cluster.Resources {
-	return cluster.Resources{GPUs: 1, CPUs: a.CPUs / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs)}
+	return perGPU(cluster.Resources{GPUs: a.GPUs, CPUs: a.CPUs, Memory: a.Memory})
 }
 
 // firstFit returns where an allocation fits.

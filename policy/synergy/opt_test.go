@@ -96,30 +96,29 @@ func TestSpreading_divides_at_most_three_jobs_a_node(t *testing.T) {
 	})
 }
 
-// Where jobs are that the second program does not divide, and those it does, all
-// have room, and no GPU is left over that one of them was granted.
+// Whether or not the second program divides them, all jobs have room, with all their
+// GPUs.
 func TestDeploy_places_every_job(t *testing.T) {
 	if !exact.Available {
 		t.Skip(exact.ErrUnavailable)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		p, s := drawSpreading(t)
-		if ok, err := p.spread(t.Context(), s, 0); err != nil || !ok {
+		plan := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs)), Fungible: true}
+		for i, j := range s.Jobs {
+			want := cluster.Configuration{Nodes: 1, GPUs: j.GPUs, GPUType: "v100"}
+			plan.Jobs[i].Allocation = p.cluster.Types()[0].Proportional(want)
+		}
+		if err := p.deploy(t.Context(), s, plan); err != nil || plan.Fungible {
 			t.Fatalf("not solved: %v", err)
 		}
-		for k := range p.tenants {
-			if p.packing.slots[k] == nil {
-				p.mend(s, k)
+		for i, j := range s.Jobs {
+			if got := plan.Jobs[i].Placement.GPUs(); got != j.GPUs {
+				t.Errorf("job %d is placed on %d GPUs, want %d", i, got, j.GPUs)
 			}
 		}
-		for k := range p.tenants {
-			got := 0
-			for _, slot := range p.packing.slots[k] {
-				got += slot.GPUs
-			}
-			if got != p.tenants[k].gpus {
-				t.Errorf("tenant %d has %d GPUs, want %d", k, got, p.tenants[k].gpus)
-			}
+		if err := policy.CheckPlacement(s, plan); err != nil {
+			t.Error(err)
 		}
 	})
 }

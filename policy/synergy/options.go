@@ -72,6 +72,9 @@ func (o *Options) Validate() error {
 	if o.Rules != Paper && o.Rules != PublicCode {
 		errs = append(errs, fmt.Errorf("rules %q, want paper or public-code", o.Rules))
 	}
+	if o.Rules == PublicCode && o.Mechanism == Opt {
+		errs = append(errs, errors.New("mechanism opt, want proportional, greedy or tune with rules public-code: the results of its opt are not reproducible"))
+	}
 	if err := engine.Check(o.Solver); err != nil && !errors.Is(err, exact.ErrUnavailable) {
 		errs = append(errs, fmt.Errorf("solver %q, want one of %s", o.Solver, strings.Join(engine.Names(), ", ")))
 	}

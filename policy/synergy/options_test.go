@@ -23,6 +23,14 @@ func TestOptions_join_all_complaints(t *testing.T) {
 	}
 }
 
+func TestOptions_the_public_code_has_no_opt(t *testing.T) {
+	o := synergy.DefaultOptions()
+	o.Mechanism, o.Rules = synergy.Opt, synergy.PublicCode
+	if _, err := synergy.New(o); err == nil || !strings.Contains(err.Error(), "mechanism opt, want proportional, greedy or tune with rules public-code") {
+		t.Errorf("got error %v", err)
+	}
+}
+
 func TestOptions_of_the_public_code_make_a_policy(t *testing.T) {
 	if plan := mustPlan(t, fresh(t, func(o *synergy.Options) { o.Rules = synergy.PublicCode }), example(t)); plan.Jobs[0].Allocation.GPUs != 4 {
 		t.Errorf("got %v, want 4 GPUs", plan.Jobs[0].Allocation)

@@ -60,7 +60,7 @@ func (p *Policy) keep(s *policy.Snapshot) {
 // gone. What its allocation has beyond its placement is taken of the first node.
 func (g *packing) pin(j *policy.Job) []shares.Slot {
 	slots, ok := g.nodes.Slots(nil, j.Placement)
-	if !ok || len(slots) == 0 || !g.nodes.Fits(slots, nothing) {
+	if !ok || len(slots) == 0 || !g.nodes.FitsGPUs(slots) {
 		return nil
 	}
 	more := cluster.Resources{CPUs: j.Allocation.CPUs, Memory: j.Allocation.Memory}
@@ -73,9 +73,6 @@ func (g *packing) pin(j *policy.Job) []shares.Slot {
 	g.nodes.Take(slots[0].Node, more)
 	return slots
 }
-
-// nothing asks for no CPUs and memory, not even for those there are.
-var nothing = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
 
 // fit puts tenant k, with the given cell, where it fits best: where it is, if that
 // has room. Source: Synergy §4.2.
@@ -95,12 +92,12 @@ func (p *Policy) fit(s *policy.Snapshot, k, level int) bool {
 // it needs of CPUs and memory from the jobs there that have more than their first
 // cell. First cells are within the shares of a node's GPUs, so that this is enough.
 // Source: Synergy §4.2, step 2.
-func (p *Policy) force(s *policy.Snapshot, k int) bool {
+func (p *Policy) force(s *policy.Snapshot, k int) {
 	g, t := &p.packing, &p.tenants[k]
 	j := s.Jobs[t.index]
 	slots, ok := g.nodes.BestFitGPUs(p.cluster.Types()[t.kind].Type, t.gpus, g.held(j))
 	if !ok {
-		return false
+		return
 	}
 	slots = append([]shares.Slot(nil), slots...)
 	per := t.cells[0].per()
@@ -108,13 +105,12 @@ func (p *Policy) force(s *policy.Snapshot, k int) bool {
 		one := []shares.Slot{slot}
 		for !g.nodes.Fits(one, per) {
 			if !p.revert(slot.Node) {
-				return false
+				return
 			}
 		}
 	}
 	t.level = 0
 	g.take(k, slots, per)
-	return true
 }
 
 // revert switches the tenant of a node that is on fewest nodes, and of those the

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -56,9 +57,6 @@ func (p *public) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 
 // replayable returns an error unless everything in s is of the simulator's world.
 func (p *public) replayable(s *policy.Snapshot) error {
-	if !slices.Contains([]Mechanism{Proportional, Greedy, Tune}, p.o.Mechanism) {
-		return fmt.Errorf("mechanism %s, want proportional, greedy or tune: the results of its opt are not reproducible", p.o.Mechanism)
-	}
 	if t := s.Cluster.Types(); len(t) != 1 || !t[0].Counts() {
 		return fmt.Errorf("%d GPU types, want one whose nodes say their CPUs and memory", len(t))
 	}
@@ -102,7 +100,9 @@ func (r *publicRound) line() []*candidate {
 			continue
 		}
 		c := r.candidate(j, i)
-		c.key = key(r, c)
+		if c.key = key(r, c); math.IsNaN(c.key) {
+			c.key = math.Inf(1) // believed to stand still: what it has left is no number
+		}
 		r.jobs = append(r.jobs, c)
 	}
 	line := slices.Clone(r.jobs)

@@ -93,6 +93,8 @@ func TestPublic(t *testing.T) {
 	cut := needing("a", 1, 12) // ran with its share: it looks twice as long as b
 	cut.Phase, cut.Allocation = job.Running, cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}, CPUs: 3, Memory: 62.5e9}
 	cut.Placement = cluster.Placement{{Node: "n0", Resources: cluster.Resources{GPUs: 1, CPUs: 3, Memory: 62.5e9}}}
+	still := needing("a", 8, 1)
+	still.Perf = fed{0, still.Sensitivity}
 	for _, tc := range []struct {
 		name      string
 		order     string
@@ -112,6 +114,7 @@ func TestPublic(t *testing.T) {
 		{"back-filling", "fifo", Proportional, 1, []*policy.Job{needing("a", 6, 12), needing("b", 4, 12), needing("c", 2, 12)}, []string{"18@n0", "", "6@n0"}},
 		{"shortest first", "srtf", Proportional, 1, []*policy.Job{long(needing("a", 8, 12)), needing("b", 8, 12)}, []string{"", "24@n0"}},
 		{"a job that was cut looks long", "srtf", Greedy, 1, []*policy.Job{cut, needing("b", 1, 24)}, []string{"", "24@n0"}},
+		{"one that stands still comes last", "ftf", Proportional, 1, []*policy.Job{still, needing("b", 8, 12)}, []string{"", "24@n0"}},
 		{"smallest dominant share first", "drf", Greedy, 1, []*policy.Job{needing("a", 1, 24), needing("b", 2, 1)}, []string{"", "2@n0"}},
 		{"smallest volume first", "tetris", Greedy, 1, []*policy.Job{needing("a", 1, 24), long(needing("b", 1, 12)), needing("c", 1, 12)}, []string{"", "12@n0", "12@n0"}},
 		{"least attained service, largest first", "las", Tune, 1, []*policy.Job{needing("a", 2, 1), needing("b", 6, 1)}, []string{"2@n0", "6@n0"}},
@@ -132,17 +135,13 @@ func TestPublic_refuses_what_the_simulator_has_not(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
-		mechanism Mechanism
-		s         *policy.Snapshot
-		want      string
+		s    *policy.Snapshot
+		want string
 	}{
-		{Opt, servers(1), "mechanism opt"},
-		{Tune, servers(1, reserved), "job r: non-preemptive or reserved"},
-		{Tune, &policy.Snapshot{Cluster: plain}, "want one whose nodes say their CPUs"},
+		{servers(1, reserved), "job r: non-preemptive or reserved"},
+		{&policy.Snapshot{Cluster: plain}, "want one whose nodes say their CPUs"},
 	} {
-		o := DefaultOptions()
-		o.Mechanism = tc.mechanism
-		if _, err := newPublic(o).Plan(context.Background(), tc.s); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := newPublic(DefaultOptions()).Plan(context.Background(), tc.s); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("got error %v, want %q", err, tc.want)
 		}
 	}

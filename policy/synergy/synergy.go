@@ -7,6 +7,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/opt/engine"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/placement/shares"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
@@ -138,8 +139,8 @@ func (p *Policy) gather(s *policy.Snapshot, plan *policy.Plan) {
 		}
 		t := tenant{index: i, kind: kind, gpus: a.GPUs, fixed: j.NonPreemptive}
 		if t.fixed {
-			t.cells = []cell{{}}
-			t.cells[0].CPUs, t.cells[0].Memory = a.CPUs/float64(a.GPUs), a.Memory/int64(a.GPUs)
+			per := each(a)
+			t.cells = []cell{{Cell: perf.Cell{CPUs: per.CPUs, Memory: per.Memory}}}
 		} else {
 			t.row = p.row(j, &types[kind], a.Configuration)
 			t.row.seen = p.round

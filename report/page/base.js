@@ -31,7 +31,7 @@ function shape(parent, tag, attributes, text = "") {
 }
 
 const colour = (kind, i) => `var(--${kind}${i % 8})`;
-const policyColour = (i) => colour("p", i);
+const policyColour = (i) => `var(--p${i % 12})`;
 const typeColour = (name) => colour("g", Math.max(0, report.gpuTypes.indexOf(name)));
 const seen = (name) => [...name].map((r) => (/\p{C}/u.test(r) ? "\u00b7" : r)).join("") || "(no name)";
 

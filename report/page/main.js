@@ -27,7 +27,7 @@ function showJCT() {
 }
 
 function showRho() {
-  cdf("rho_cdf", "rho", 1, { xLabel: "finish-time fairness rho", rule: 1, log: largest("rho_cdf", "rho") > 8, none: "not computed for these runs", xText: (v) => "rho at most " + number(v) });
+  cdf("rho_cdf", "rho", 1, { xLabel: report.rho, rule: report.unfairAbove, log: largest("rho_cdf", "rho") > 4, none: "not computed for these runs", xText: (v) => "rho at most " + number(v) });
 }
 
 function showPolicyTime() {
@@ -109,4 +109,4 @@ function showUses() {
 }
 
 for (const key of document.querySelectorAll("[data-policy]")) key.style.background = policyColour(Number(key.dataset.policy));
-for (const show of [showJCT, showRho, showUtilisation, showQueue, showHours, showUses, showGantt, showPolicyTime]) show();
+for (const show of [showJCT, showRho, showUtilisation, showQueue, showHours, showUses, showSchedule, showGantt, showPolicyTime]) show();

@@ -29,6 +29,8 @@ import (
 //  7. Progress falls only after a loss, and not below the last checkpoint.
 //  8. A round's actions turn what is into what was planned, and its snapshot
 //     shows what is.
+//  9. One background work is under way at a time, and what it returns is in the
+//     snapshot of the next round, and of no other.
 //
 // Make one with Audit; Err and End tell what it found. It is not safe for
 // concurrent use.
@@ -37,9 +39,11 @@ type Auditor struct {
 	// 0 says that it takes one at the end of every epoch.
 	Checkpoint time.Duration
 
-	now  time.Time
-	jobs map[job.ID]*audited
-	errs []error
+	now      time.Time
+	jobs     map[job.ID]*audited
+	thinks   bool // background work is under way
+	computed bool // it returned something that was not shown yet
+	errs     []error
 }
 
 // audited is what an Auditor knows of a job.
@@ -129,6 +133,11 @@ func (a *Auditor) Event(now time.Time, ev scheduler.Event) {
 			a.exited(j, ev.Outcome)
 		}
 	case scheduler.NodesChanged: // the next round sees to it
+	case scheduler.Computed:
+		if !a.thinks {
+			a.complain("%T, want none while no background work is under way", ev)
+		}
+		a.thinks, a.computed = false, ev.Result != nil
 	}
 }
 

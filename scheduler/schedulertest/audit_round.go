@@ -9,9 +9,13 @@ import (
 
 // This file checks what is decided in a round.
 
-// shown checks that a snapshot shows the jobs that have not ended, and what
-// they hold.
+// shown checks that a snapshot shows the jobs that have not ended, what they
+// hold, and what was computed since the last.
 func (a *Auditor) shown(s *policy.Snapshot) {
+	if shown := s.Computed != nil; shown != a.computed {
+		a.complain("round %d: shows what was computed: %t, want %t", s.Round, shown, a.computed)
+	}
+	a.computed = false
 	live := 0
 	for _, j := range a.jobs {
 		if !j.over {
@@ -45,6 +49,11 @@ func (a *Auditor) act(actions []scheduler.Action) {
 			}
 		case scheduler.Profile:
 			a.live(act.Job, act)
+		case scheduler.Compute:
+			if a.thinks {
+				a.complain("background work is asked for, want none while one is under way")
+			}
+			a.thinks = true
 		}
 	}
 }
@@ -62,12 +71,9 @@ func (a *Auditor) preempt(j *audited) {
 
 func (a *Auditor) run(j *audited, act *scheduler.Run) {
 	j.ran = a.now
-	if act.Allocation == j.allocation && act.Placement.Equal(j.placement) {
-		return // another batch size
-	}
 	if act.InPlace(j.allocation, j.placement) {
 		j.allocation, j.placement = act.Allocation, act.Placement
-		return // other CPUs and memory on the same GPUs
+		return // other CPUs, memory or batch size on the same GPUs
 	}
 	if j.holding() && j.spec.NonPreemptive {
 		a.complain("job %s: moved to %v, want it to stay on %v: it is non-preemptive", j.spec.ID, act.Placement, j.placement)

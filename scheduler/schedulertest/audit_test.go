@@ -235,6 +235,21 @@ func TestAudit_catches(t *testing.T) {
 			p.Jobs = p.Jobs[:len(p.Jobs)-1]
 			return acts
 		}}, "decisions for"},
+		"9: two works at once": {once(func(run) scheduler.Action { return scheduler.Compute{} }), "background work is asked for, want none while one"},
+		"9: computed twice": {&tamper{event: func(_ *time.Time, ev scheduler.Event) []scheduler.Event {
+			if _, ok := ev.(scheduler.Computed); ok {
+				return []scheduler.Event{ev, ev}
+			}
+			return []scheduler.Event{ev}
+		}}, "scheduler.Computed, want none while no background work"},
+		"9: computed and not shown": {&tamper{round: func(s *policy.Snapshot, _ *policy.Plan, acts []scheduler.Action) []scheduler.Action {
+			s.Computed = nil
+			return acts
+		}}, "shows what was computed: false, want true"},
+		"9: shown and not computed": {&tamper{round: func(s *policy.Snapshot, _ *policy.Plan, acts []scheduler.Action) []scheduler.Action {
+			s.Computed = 7
+			return acts
+		}}, "shows what was computed: true, want false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := auditCrowd(t, c.bug); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -2,6 +2,9 @@ package schedulertest
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -11,9 +14,14 @@ import (
 )
 
 // Drive returns a function that runs a scheduler with FirstFit, a round a
-// minute, in a world with the nodes of c.
+// minute, in a world with the nodes of c. Every plan has background work, some of
+// which panics; the function returns an error if the next plan is not made from
+// what that returned.
 func Drive(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
-	return DriveWith(c, FirstFit{}, obs...)
+	return func(ctx context.Context, b scheduler.Backend) error {
+		p := &thinker{}
+		return errors.Join(DriveWith(c, p, obs...)(ctx, b), p.err)
+	}
 }
 
 // DriveWith is Drive with another policy, which says where its jobs run.
@@ -35,6 +43,49 @@ type asPlanned struct{}
 // Place implements placement.Placer.
 func (asPlanned) Place(_ context.Context, _ *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	return p, nil
+}
+
+// A thinker is FirstFit with background work in every plan, which returns the
+// plan's number and panics at every third.
+type thinker struct {
+	FirstFit
+	plans int   // so far
+	err   error // the first complaint
+}
+
+// Plan implements policy.Policy.
+func (t *thinker) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	t.shown(s)
+	p, err := t.FirstFit.Plan(ctx, s)
+	n := t.plans
+	t.plans++
+	p.Background = func(context.Context) any {
+		if fails(n) {
+			panic(n)
+		}
+		return n
+	}
+	return p, err
+}
+
+// fails reports whether the work of the n-th plan panics.
+func fails(n int) bool { return n%3 == 1 }
+
+// shown checks that a snapshot has what the last plan's work returned.
+func (t *thinker) shown(s *policy.Snapshot) {
+	last, want := t.plans-1, "nothing"
+	good := s.Computed == nil
+	switch {
+	case t.plans == 0:
+	case fails(last):
+		_, good = s.Computed.(error)
+		want = "an error"
+	default:
+		good, want = s.Computed == last, strconv.Itoa(last)
+	}
+	if !good && t.err == nil {
+		t.err = fmt.Errorf("round %d: the background work of the plan before returned %v, want %s", s.Round, s.Computed, want)
+	}
 }
 
 // FirstFit is the smallest policy: from the first job to the last, each that

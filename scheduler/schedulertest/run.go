@@ -27,6 +27,8 @@ import (
 //   - a job's events come after its submission and none after its end;
 //   - a job that was run reports or exits; one that holds no GPUs, never run
 //     or preempted or lost, makes no progress;
+//   - background work that returns at once, as Drive's does, ends before the next
+//     round, once, with what it returned, or an error if it panicked;
 //   - io.EOF is final;
 //   - no actions are fine; an action about a job nobody submitted is an error
 //     that names it;
@@ -108,6 +110,9 @@ func wholeRun(ctx context.Context, b scheduler.Backend, drive func(context.Conte
 	if !w.ended {
 		w.complain("the run was over before io.EOF")
 	}
+	if !w.asked {
+		w.complain("no background work was asked for, want a policy with some in its plans")
+	}
 	w.silent()
 	for range 2 {
 		if ev, err := w.Next(ctx, b.Now().Add(time.Hour)); !errors.Is(err, io.EOF) {
@@ -158,6 +163,8 @@ type watch struct {
 	jobs   map[job.ID]life
 	runs   map[job.ID]*granted // jobs that hold GPUs
 	told   func(scheduler.Event)
+	asked  bool // for background work
+	thinks bool // background work is under way
 	events int
 	ended  bool
 	errs   []error
@@ -201,6 +208,8 @@ func (w *watch) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 		w.complain("event %T at %v, want none after the deadline %v", ev, now, deadline)
 	case ev == nil && !now.Equal(deadline):
 		w.complain("no event at %v, want to wait until the deadline %v", now, deadline)
+	case ev == nil && w.thinks:
+		w.complain("no scheduler.Computed at %v, want background work to end before the next round", now)
 	case ev != nil:
 		w.events++
 		w.event(ev)
@@ -222,6 +231,8 @@ func (w *watch) Do(ctx context.Context, actions []scheduler.Action) error {
 		case scheduler.Preempt:
 			delete(w.runs, a.Job)
 		case scheduler.Profile:
+		case scheduler.Compute:
+			w.asked, w.thinks = true, true
 		}
 	}
 	return w.Backend.Do(ctx, actions)
@@ -268,6 +279,12 @@ func (w *watch) event(ev scheduler.Event) {
 			then = over
 		}
 	case scheduler.NodesChanged:
+		return
+	case scheduler.Computed:
+		if !w.thinks {
+			w.complain("%T at %v, want none while no background work is under way", ev, w.last)
+		}
+		w.thinks = false
 		return
 	}
 	if w.jobs[id] != want {

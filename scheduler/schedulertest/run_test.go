@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,31 @@ func (c counter) Event(_ time.Time, ev scheduler.Event) {
 
 func (counter) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}
 
+// shown notes what rounds show as computed.
+type shown []string
+
+func (*shown) Event(time.Time, scheduler.Event) {}
+
+func (o *shown) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) {
+	if s.Computed != nil {
+		*o = append(*o, fmt.Sprintf("%d in round %d", s.Computed, s.Round))
+	}
+}
+
+// Where work takes time, the next is started by the plan of the round in which its
+// result is shown: rounds are a minute.
+func TestToy_that_thinks_for_long(t *testing.T) {
+	w, audit, got := toy(t).(*Toy), Audit(), shown{}
+	w.Thinking = 150 * time.Second
+	if err := DriveWith(nodes(t), &thinker{}, audit, &got)(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"0 in round 3", "3 in round 6", "6 in round 9"}
+	if err := audit.End(); err != nil || !slices.Equal(got[:min(3, len(got))], want) {
+		t.Errorf("got %v and error %v, want %v first", got, err, want)
+	}
+}
+
 // TestToy_ends_every_job shows that the world of the suite's own tests does
 // what it says: every job ends, and those that hold GPUs when their failure
 // strikes, after six minutes, are lost once; job-5 still waits then.
@@ -89,6 +115,23 @@ func (s *spoilt) Do(ctx context.Context, actions []scheduler.Action) error {
 		return s.Backend.Do(ctx, actions)
 	}
 	return s.do(actions)
+}
+
+// onComputed is a world in which background work returns something else.
+func onComputed(change func(any) any) spoilt {
+	return spoilt{next: func(_ *spoilt, _ time.Time, ev scheduler.Event, err error) (scheduler.Event, error) {
+		if c, ok := ev.(scheduler.Computed); ok {
+			return scheduler.Computed{Result: change(c.Result)}, err
+		}
+		return ev, err
+	}}
+}
+
+func silenced(result any) any {
+	if _, failed := result.(error); failed {
+		return nil
+	}
+	return result
 }
 
 type drive = func(context.Context, scheduler.Backend) error
@@ -158,6 +201,20 @@ func TestRun_catches(t *testing.T) {
 		}}, wholeRun, "job job-0: run at"},
 		"an action refused for nothing": {spoilt{do: func([]scheduler.Action) error { return io.ErrShortWrite }}, noActions, "short write"},
 		"an unknown job":                {spoilt{do: func([]scheduler.Action) error { return nil }}, stranger, "scheduler.Preempt of an unknown job"},
+		"work that does not end": {spoilt{next: func(s *spoilt, d time.Time, ev scheduler.Event, err error) (scheduler.Event, error) {
+			if _, ok := ev.(scheduler.Computed); ok {
+				return s.Backend.Next(context.Background(), d)
+			}
+			return ev, err
+		}}, wholeRun, "want background work to end before the next round"},
+		"work that nobody asked for": {spoilt{next: func(_ *spoilt, _ time.Time, ev scheduler.Event, err error) (scheduler.Event, error) {
+			if _, ok := ev.(scheduler.Reported); ok {
+				return scheduler.Computed{}, nil
+			}
+			return ev, err
+		}}, wholeRun, "want none while no background work is under way"},
+		"another result":           {onComputed(func(any) any { return -1 }), wholeRun, "returned -1, want 0"},
+		"a panic that is not told": {onComputed(silenced), wholeRun, "returned <nil>, want an error"},
 		"a deaf world": {spoilt{next: func(_ *spoilt, _ time.Time, _ scheduler.Event, err error) (scheduler.Event, error) {
 			if err != nil {
 				err = io.EOF
@@ -172,6 +229,14 @@ func TestRun_catches(t *testing.T) {
 				t.Errorf("got error %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// A suite that never sees background work says so.
+func TestRun_needs_background_work(t *testing.T) {
+	err := wholeRun(t.Context(), toy(t), DriveWith(nodes(t), FirstFit{}))
+	if err == nil || err.Error() != "no background work was asked for, want a policy with some in its plans" {
+		t.Errorf("got error %v", err)
 	}
 }
 

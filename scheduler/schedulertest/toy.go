@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -32,9 +33,15 @@ type ToyJob struct {
 // A Toy is the smallest world: jobs that need so much GPU time, start at once,
 // speed up linearly and lose nothing. Make one with NewToy.
 type Toy struct {
-	now   time.Time
-	jobs  []*toyJob
-	ready []scheduler.Event // at now
+	// Thinking is how long background work takes. Default 0. Set it before the
+	// first call of Next.
+	Thinking time.Duration
+
+	now      time.Time
+	jobs     []*toyJob
+	ready    []scheduler.Event // at now
+	work     policy.Work       // under way; nil: none
+	computed time.Time         // when it ends
 }
 
 type toyJob struct {
@@ -78,6 +85,7 @@ func (w *Toy) Next(ctx context.Context, deadline time.Time) (scheduler.Event, er
 		for _, j := range w.jobs {
 			w.happen(j)
 		}
+		w.compute(ctx)
 	}
 	ev := w.ready[0]
 	w.ready = w.ready[1:]
@@ -95,6 +103,9 @@ func (w *Toy) next() (at time.Time, pending bool, left int) {
 		if t, ok := j.next(); ok && (!pending || t.Before(at)) {
 			at, pending = t, true
 		}
+	}
+	if w.work != nil && (!pending || w.computed.Before(at)) {
+		at, pending = w.computed, true
 	}
 	return at, pending, left
 }
@@ -164,6 +175,14 @@ func (w *Toy) happen(j *toyJob) {
 	}
 }
 
+// compute does background work that ends now.
+func (w *Toy) compute(ctx context.Context) {
+	if w.work != nil && !w.computed.After(w.now) {
+		w.ready = append(w.ready, scheduler.Computed{Result: w.work.Do(ctx)})
+		w.work = nil
+	}
+}
+
 // settle takes off the work done up to now.
 func (w *Toy) settle(j *toyJob) {
 	j.Work -= time.Duration(j.alloc.GPUs) * w.now.Sub(j.settled)
@@ -195,6 +214,9 @@ func (w *Toy) do(a scheduler.Action) error {
 			j.profiled = w.now.Add(toyProfile)
 		}
 		return err
+	case scheduler.Compute:
+		w.work, w.computed = a.Work, w.now.Add(w.Thinking)
+		return nil
 	}
 	return fmt.Errorf("toy: unknown action %T", a)
 }

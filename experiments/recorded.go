@@ -1,0 +1,155 @@
+package experiments
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/sim"
+)
+
+// Header returns the header of the journal of a run to come, from which Origin
+// finds what it was.
+func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
+	h := journal.Header{
+		Tool: tool, Policy: policy, Seed: c.Sim.Seed, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: in.Cluster,
+	}
+	for _, k := range config.Keys() {
+		h.Settings = append(h.Settings, journal.Setting{Name: k.Name, Value: c.Get(k.Name)})
+	}
+	return h
+}
+
+// Origin returns the configuration of a recorded run, and its inputs, which say
+// what was fair to its jobs. It returns an error if the recording is of no
+// simulation, or what it names is not to be read.
+func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
+	c := config.Default()
+	for _, s := range h.Settings {
+		if err := c.Set(s.Name, s.Value, "journal"); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := c.Validate(); err != nil {
+		return nil, nil, err
+	}
+	if c.Trace == "-" {
+		return nil, nil, errors.New("the trace came from standard input")
+	}
+	in, err := Load(c, files)
+	return c, in, err
+}
+
+// Recorded returns how a recorded run went, as Simulate did when it was recorded,
+// but for the policy's times, which no recording has. Without inputs there is no
+// rho, and all jobs are measured. It returns an error if a job is not as the
+// inputs have it. A recording that was cut off is unfinished.
+func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
+	rec, err := recorderOf(c, in)
+	if err != nil {
+		return nil, err
+	}
+	h := r.Header()
+	p := player{rec: rec, specs: in.specs(), active: map[job.ID]bool{}, snap: policy.Snapshot{Length: h.Round, Cluster: h.Cluster}, run: &Run{Policy: h.Policy}}
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if errors.Is(err, journal.ErrTruncated) {
+			p.run.Unfinished = true
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.snap.Now = h.Start.Add(record.At)
+		if err := p.play(&record); err != nil {
+			return nil, fmt.Errorf("line %d: %w", record.Line, err)
+		}
+	}
+	p.run.Result = rec.Result()
+	s := &p.run.Result.Summary
+	p.run.Unfinished = p.run.Unfinished || s.Active > 0 || s.Jobs < in.measured(c)
+	return p.run, nil
+}
+
+// measured returns the number of jobs that a complete run measures, 0 if it is not
+// known.
+func (in *Inputs) measured(c *config.Config) int {
+	switch {
+	case in == nil:
+		return 0
+	case c.Window.IsZero():
+		return len(in.Arrivals)
+	}
+	return c.Window.Last - c.Window.First + 1
+}
+
+// recorderOf returns what measures a recorded run.
+func recorderOf(c *config.Config, in *Inputs) (*metrics.Recorder, error) {
+	if in == nil {
+		return metrics.New(metrics.DefaultOptions())
+	}
+	w, err := in.window(c)
+	if err != nil {
+		return nil, err
+	}
+	return in.recorder(c, w)
+}
+
+// A player shows a recording to a recorder.
+type player struct {
+	rec    *metrics.Recorder
+	specs  map[job.ID]*job.Spec // of the inputs; nil without
+	active map[job.ID]bool
+	snap   policy.Snapshot // as much of it as the recorder looks at
+	run    *Run
+}
+
+// play shows one record.
+func (p *player) play(record *journal.Record) error {
+	switch ev := record.Event.(type) {
+	case scheduler.Submitted:
+		if err := p.known(ev.Spec); err != nil {
+			return err
+		}
+		p.active[ev.Spec.ID] = true
+	case scheduler.Exited:
+		if ev.Outcome != scheduler.Lost {
+			delete(p.active, ev.Job)
+		}
+	case scheduler.NodesChanged:
+		p.snap.Cluster = ev.Cluster
+	}
+	if record.Event != nil {
+		p.rec.Event(p.snap.Now, record.Event)
+		return nil
+	}
+	if why := record.Round.Refused; why != "" {
+		p.run.Refused = append(p.run.Refused, strings.SplitN(why, "\n", 2)[0])
+	}
+	p.snap.Jobs = make([]*policy.Job, len(p.active))
+	p.rec.Round(&p.snap, nil, record.Round.Actions)
+	return nil
+}
+
+// known returns an error if the inputs have another job of a recorded one's name,
+// or none.
+func (p *player) known(spec *job.Spec) error {
+	if p.specs == nil {
+		return nil
+	}
+	own, ok := p.specs[spec.ID]
+	if !ok || own.Class != spec.Class || own.GPUs != spec.GPUs || own.Target != spec.Target {
+		return fmt.Errorf("job %s is not as in the trace that the run is said to have had", spec.ID)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package shockwave
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/fairness"
+	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf/regime"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// An account is what is kept of a job.
+type account struct {
+	row   *policy.Job // as last read
+	index int         // in this round's snapshot
+	seen  int         // round
+
+	predictor *regime.Predictor // nil: its batch size is expected to stay
+	odd       bool              // nil because its schedule cannot be followed
+	batch     int               // samples in total; 0: the agent chooses
+	epochs    int               // observed
+
+	contention float64 // jobs for each GPU over its life, times seconds
+	upto       time.Time
+	skew       float64 // factor of its predicted times
+
+	expectation
+}
+
+// meet opens and closes accounts, and brings them up to now.
+func (p *Policy) meet(s *policy.Snapshot, r *queue.Round) {
+	moved := p.count(s, r)
+	p.active = p.active[:0]
+	for i, j := range s.Jobs {
+		if r.Decided(i) {
+			continue
+		}
+		a := p.accounts[j.ID]
+		if a == nil {
+			a = p.open(j)
+			p.accounts[j.ID] = a
+		}
+		a.index, a.seen = i, s.Round
+		a.wait(s)
+		if a.row != j || moved || a.guessed {
+			a.observe(j)
+			p.expect(s, r, a)
+		}
+		p.active = append(p.active, a)
+	}
+	for id, a := range p.accounts {
+		if a.seen != s.Round {
+			delete(p.accounts, id)
+		}
+	}
+}
+
+// open returns the account of a job that comes. A schedule that cannot be followed is
+// none.
+func (p *Policy) open(j *policy.Job) *account {
+	a := &account{upto: j.Submitted, skew: 1}
+	if p.o.Error > 0 {
+		a.skew += p.o.Error * (2*rng.Stream(p.o.Seed, "error/"+string(j.ID)).Float64() - 1)
+	}
+	if j.Schedule.Mode == job.Unscheduled || j.Adaptivity.Has(job.BatchSizes) {
+		return a
+	}
+	a.batch = j.BatchSize
+	sizes, err := regime.Sequence(&j.Schedule, j.BatchSize, j.BatchLimits().Max, p.o.Accordion)
+	if err == nil {
+		a.predictor, err = regime.NewPredictor(p.o.Rule, j.Schedule.Epochs, sizes)
+	}
+	a.odd = err != nil
+	return a
+}
+
+// wait counts who else was there since the last round. Source: Shockwave App. G.2,
+// N_avg.
+func (a *account) wait(s *policy.Snapshot) {
+	passed := max(0, s.Now.Sub(a.upto).Seconds())
+	a.contention += passed * float64(len(s.Jobs)) / float64(max(1, s.Cluster.GPUs()))
+	a.upto = s.Now
+}
+
+// observe takes in a row, and tells the predictor of the epochs since the last one.
+func (a *account) observe(j *policy.Job) {
+	a.row = j
+	if a.batch == 0 {
+		return
+	}
+	batch := a.batch
+	if b := j.Status.Batch; b != (job.BatchSize{}) && j.Holding() {
+		batch = b.PerReplica() * (j.Allocation.GPUs / j.ReplicaGPUs(j.Allocation.GPUType))
+	}
+	if a.predictor != nil {
+		epochs := min(j.Epoch, j.Schedule.Epochs)
+		err := a.predictor.Observe(a.batch, max(0, epochs-a.epochs))
+		if err == nil && batch != a.batch {
+			err = a.predictor.Observe(batch, 0)
+		}
+		if err != nil {
+			a.predictor, a.odd = nil, true
+		}
+		a.epochs = max(a.epochs, epochs)
+	}
+	a.batch = batch
+}
+
+// rho returns the finish-time fairness that the job is heading for if it waits for so
+// many seconds more. Source: Shockwave App. G.2, Eq. 9.
+func (a *account) rho(now time.Time, more float64) float64 {
+	age := max(0, a.row.Age(now).Seconds())
+	left := a.options[a.alone].ahead.time()
+	return fairness.Estimate(0, seconds(age+more), seconds(left), seconds(a.past+left), a.contention/max(age, 1))
+}
+
+// seconds returns a duration of at most some years.
+func seconds(s float64) time.Duration {
+	return time.Duration(min(s, 1e9) * float64(time.Second))
+}

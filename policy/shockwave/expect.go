@@ -1,0 +1,190 @@
+package shockwave
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// An option is GPUs that a job may have, and what is expected of it there.
+type option struct {
+	kind int // GPU type
+	cluster.Configuration
+	ahead forecast
+}
+
+// An expectation is what is expected of a job on each of its options: none if it can have
+// none of the GPUs that are to be shared out.
+type expectation struct {
+	options []option
+	guessed bool    // too little is known of it: it is taken to be as fast everywhere, and half done
+	total   float64 // progress to its end
+	done    float64 // of which made
+	past    float64 // seconds that it takes alone for what is done
+	alone   int     // the option that it is compared with: what it asks for
+	fastest int     // the option that ends soonest
+	leanest int     // the option that takes the least GPU time
+}
+
+// expect forms the expectation of a job.
+func (p *Policy) expect(s *policy.Snapshot, r *queue.Round, a *account) {
+	a.expectation = expectation{options: p.list(s, r, a), total: a.row.Target, done: min(a.row.Progress, a.row.Target)}
+	a.guessed = a.total <= 0
+	for i := range a.options {
+		o := &a.options[i]
+		o.ahead = a.forecast(o)
+		a.guessed = a.guessed || o.ahead == nil
+	}
+	if a.guessed {
+		a.guess(s.Length.Seconds()*float64(p.o.Window), a.row.AttainedService(s.Now).Seconds())
+	}
+	a.compare()
+}
+
+// guess takes a job for half done, or one that needs a window.
+func (a *account) guess(window, served float64) {
+	a.done, a.total = served, 2*served+window
+	for i := range a.options {
+		a.options[i].ahead = forecast{{a.total - a.done, 1 / a.skew}}
+	}
+}
+
+// compare finds the options by which others are measured.
+func (a *account) compare() {
+	if len(a.options) == 0 {
+		return
+	}
+	a.alone = -1
+	area := func(o *option) float64 { return o.ahead.time() * float64(o.GPUs) }
+	for i := range a.options {
+		o := &a.options[i]
+		if o.ahead.time() < a.options[a.fastest].ahead.time() {
+			a.fastest = i
+		}
+		if area(o) < area(&a.options[a.leanest]) {
+			a.leanest = i
+		}
+		if o.GPUs == max(1, a.row.GPUs) && (a.alone < 0 || o.ahead.time() < a.options[a.alone].ahead.time()) {
+			a.alone = i
+		}
+	}
+	if a.alone < 0 {
+		a.alone = a.leanest
+	}
+	a.past = a.behind(&a.options[a.alone])
+}
+
+// list returns what a job may have: its gang on each type, or, if its number of GPUs
+// may be chosen, each valid configuration within its limits that no smaller one beats.
+func (p *Policy) list(s *policy.Snapshot, r *queue.Round, a *account) []option {
+	var all []option
+	for t, info := range s.Cluster.Types() {
+		least, most, step := r.Range(a.index, t)
+		fastest := 0.0
+		for _, n := range p.amounts(s, info.Type, least, most) {
+			o := option{kind: t, Configuration: r.Amount(a.index, t, n).Configuration}
+			if n > p.free[t] || (n-least)%max(1, step) != 0 {
+				continue
+			}
+			if rate := a.rate(&o, a.batch); n == least || rate > fastest {
+				fastest = rate
+				all = append(all, o)
+			}
+		}
+	}
+	return all
+}
+
+// amounts returns the GPUs of a type from least to most that valid configurations have,
+// least among them, ascending. Source: Sia §3.3.3.
+func (p *Policy) amounts(s *policy.Snapshot, t cluster.GPUType, least, most int) []int {
+	if least == 0 {
+		return nil
+	}
+	all := []int{least}
+	if least == most {
+		return all
+	}
+	if p.configurations == nil {
+		p.configurations = s.Cluster.Configurations()
+	}
+	for _, c := range p.configurations {
+		if c.GPUType == t && c.GPUs > all[len(all)-1] && c.GPUs <= most {
+			all = append(all, c.GPUs)
+		}
+	}
+	return all
+}
+
+// rate returns the progress per second of a job on an option with a batch size in total;
+// 0: the one that its agent chooses. It is 0 if that is not known.
+func (a *account) rate(o *option, batch int) float64 {
+	j := a.row
+	if j.Perf == nil {
+		return 0
+	}
+	on := cluster.Allocation{Configuration: o.Configuration}
+	rate, n := 0.0, o.GPUs/j.ReplicaGPUs(o.GPUType)
+	if l := j.BatchLimits(); batch == 0 || l.Max <= 0 {
+		rate, _ = queue.Speed(j, on)
+	} else {
+		rate = perf.Goodput(j.Perf, on, n, perf.FixedBatch(batch, n, o.GPUType, l))
+	}
+	if !(rate > 0) || math.IsInf(rate, 1) {
+		return 0
+	}
+	return rate / a.skew
+}
+
+// forecast returns what the job has still to do on an option; nil if its speed there
+// is not known.
+func (a *account) forecast(o *option) forecast {
+	left := max(0, a.total-a.done)
+	if a.predictor == nil {
+		return forecast(nil).add(left, a.rate(o, a.batch))
+	}
+	f, each := forecast(nil), a.total/float64(a.row.Schedule.Epochs)
+	begun := max(0, a.done-each*float64(a.epochs)) // of the epoch that it is in
+	for _, r := range a.predictor.Regimes()[a.predictor.Present():] {
+		epochs := max(0, r.Expected-float64(r.Seen))
+		progress := min(left, max(0, epochs*each-begun))
+		begun = max(0, begun-epochs*each)
+		if progress == 0 {
+			continue
+		}
+		rate := a.rate(o, r.BatchSize)
+		if rate == 0 {
+			return nil
+		}
+		f, left = f.add(progress, rate), left-progress
+	}
+	if left > 0 || f == nil { // at its end, or later than expected
+		f = f.add(left, a.rate(o, a.batch))
+	}
+	return f
+}
+
+// add adds a stretch; without a rate there is no forecast.
+func (f forecast) add(progress, rate float64) forecast {
+	if rate == 0 {
+		return nil
+	}
+	return append(f, stretch{progress, rate})
+}
+
+// behind returns the seconds that what is done takes on an option.
+func (a *account) behind(o *option) float64 {
+	if a.predictor == nil || a.guessed {
+		return a.done / o.ahead[0].rate
+	}
+	time, each := 0.0, a.total/float64(a.row.Schedule.Epochs)
+	for _, r := range a.predictor.Regimes() {
+		if rate := a.rate(o, r.BatchSize); rate > 0 {
+			time += float64(r.Seen) * each / rate
+		}
+	}
+	return time
+}

@@ -1,0 +1,174 @@
+package shockwave
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/opt/timetable"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// weight returns a job's budget: the k-th power of its finish-time fairness, times its
+// own weight. Source: Shockwave §6.1, Eq. 2.
+func (p *Policy) weight(s *policy.Snapshot, a *account) float64 {
+	w := a.row.Weight
+	if w <= 0 {
+		w = 1
+	}
+	more := 0.0
+	if !p.o.Paper {
+		more = float64(p.o.Window) * s.Length.Seconds()
+	}
+	return w * math.Pow(min(1e3, a.rho(s.Now, more)), p.o.K)
+}
+
+// leastProgress is what counts for none under Options.Paper. Source: public Shockwave code.
+const leastProgress = 1e-6
+
+// utility returns that of a job once it has made some progress more. Source: Shockwave
+// App. G.1, Eq. 7, 8.
+func (p *Policy) utility(a *account, made float64) float64 {
+	u := (a.done + made) / a.total
+	if p.o.Paper {
+		return math.Log(max(leastProgress, u))
+	}
+	return math.Log1p(u)
+}
+
+// A builder makes the program of a window. Source: Shockwave App. G.3, Eq. 11.
+type builder struct {
+	p       *Policy
+	s       *policy.Snapshot
+	round   float64 // seconds
+	scale   float64 // of weights: 1/(NM), and their mean 1
+	weight  float64 // of the job being added
+	gpus    float64 // M
+	problem *timetable.Problem
+	ids     []job.ID
+	modes   [][]cluster.Configuration
+	times   float64 // Z0
+}
+
+// plan returns the work of planning a window from the next round on, as things stand
+// then if this round goes as planned. What it closes over does not change.
+func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
+	w := &window{first: s.Round + 1, rounds: p.o.Window, free: slices.Clone(p.free), batches: map[job.ID]int{}, runs: map[job.ID]run{}}
+	for _, t := range s.Cluster.Types() {
+		w.types = append(w.types, t.Type)
+	}
+	b := p.builder(s)
+	for _, a := range p.active {
+		if b.add(a, now.Jobs[a.index].Allocation.Configuration) {
+			w.batches[a.row.ID] = a.batch
+		}
+	}
+	b.problem.Lambda = p.o.Lambda / max(b.times, 1)
+	o := p.o.Solve
+	return func(ctx context.Context) any {
+		found, err := timetable.Solve(ctx, b.problem, o)
+		if err != nil {
+			return err
+		}
+		w.found = found
+		for i, r := range found.Runs {
+			if r.Rounds != 0 {
+				w.runs[b.ids[i]] = run{b.modes[i][r.Mode], r}
+			}
+		}
+		return w
+	}
+}
+
+func (p *Policy) builder(s *policy.Snapshot) *builder {
+	b := &builder{p: p, s: s, round: s.Length.Seconds()}
+	for _, n := range p.free {
+		b.gpus += float64(n)
+	}
+	b.gpus = max(1, b.gpus)
+	n, sum := 0.0, 0.0
+	for _, a := range p.active {
+		if len(a.options) > 0 {
+			n, sum = n+1, sum+p.weight(s, a)
+		}
+	}
+	if p.o.Paper {
+		sum = n
+	}
+	b.scale = 1 / max(sum*b.gpus, 1e-300)
+	b.problem = &timetable.Problem{Rounds: p.o.Window, Capacity: slices.Clone(p.free)}
+	return b
+}
+
+// add adds a job that has a configuration in this round, and reports whether it is still
+// there in the next.
+func (b *builder) add(a *account, now cluster.Configuration) bool {
+	if len(a.options) == 0 {
+		return false
+	}
+	made := 0.0
+	for i := range a.options {
+		if a.options[i].Configuration == now {
+			made = a.options[i].ahead.run(b.round - a.lost(now))
+		}
+	}
+	if made > 0 && a.total-a.done-made <= 1e-9*a.total {
+		return false
+	}
+	b.weight = b.p.weight(b.s, a) * b.scale
+	j := timetable.Job{Idle: b.point(a, made, 0, 0), Held: -1}
+	var modes []cluster.Configuration
+	for i := range a.options {
+		o := &a.options[i]
+		if o.Configuration == now {
+			j.Held = i
+		}
+		j.Modes = append(j.Modes, b.mode(a, o, now, made))
+		modes = append(modes, o.Configuration)
+	}
+	j.Again = b.again(a, &j)
+	b.times += a.past + a.options[a.alone].ahead.time()
+	b.problem.Jobs, b.ids, b.modes = append(b.problem.Jobs, j), append(b.ids, a.row.ID), append(b.modes, modes)
+	return true
+}
+
+// mode returns what becomes of a job on an option, for each number of rounds.
+func (b *builder) mode(a *account, o *option, now cluster.Configuration, made float64) timetable.Mode {
+	m := timetable.Mode{Resource: o.kind, Amount: o.GPUs}
+	lost, ahead := 0.0, o.ahead.after(made)
+	if o.Configuration != now {
+		lost = a.row.RestartOverhead.Seconds()
+	}
+	for n := range b.p.o.Window {
+		time := float64(n+1)*b.round - lost
+		at := b.point(a, made, ahead.whole(max(0, time)), ahead.run(time))
+		m.After = append(m.After, at)
+		if at.Left <= 0 {
+			break
+		}
+	}
+	return m
+}
+
+// point returns what has become of a job that made some progress in this round and more
+// in the window, of which more counts than was made if it ends within a round.
+func (b *builder) point(a *account, made, counts, more float64) timetable.Point {
+	lean := &a.options[a.leanest]
+	return timetable.Point{
+		Value: b.weight * b.p.utility(a, made+counts),
+		Left:  a.options[a.fastest].ahead.after(made + more).time(),
+		Load:  lean.ahead.after(made+more).time() * float64(lean.GPUs) / b.gpus,
+	}
+}
+
+// again returns what each further start costs a job: the part of its best first round in
+// which it would restore. Source: Shockwave §7.
+func (b *builder) again(a *account, j *timetable.Job) float64 {
+	gain := 0.0
+	for i := range j.Modes {
+		gain = max(gain, j.Modes[i].After[0].Value-j.Idle.Value)
+	}
+	return gain * min(1, a.row.RestartOverhead.Seconds()/b.round)
+}

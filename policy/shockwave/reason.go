@@ -1,0 +1,50 @@
+package shockwave
+
+import (
+	"math/bits"
+
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// explain says why the others wait, whose schedule is not followed, and how good the
+// window is.
+func (p *Policy) explain(s *policy.Snapshot, r *queue.Round, plan *policy.Plan) {
+	for _, a := range p.active {
+		d := &plan.Jobs[a.index]
+		if !r.Decided(a.index) {
+			p.wait(s, r, a, plan)
+		} else if a.odd && d.Why.Kind == policy.AsPlanned {
+			d.Why = policy.Reason{Kind: policy.Unpredicted, Config: d.Allocation.Configuration, Value: float64(a.batch)}
+		}
+	}
+	plan.Stats.Failed = p.failed
+	if p.window == nil {
+		return
+	}
+	f := p.window.found
+	plan.Stats.Iterations, plan.Stats.Objective, plan.Stats.Bound, plan.Stats.Gap = f.Solves, f.Value, f.Bound, f.Gap()
+	plan.Stats.Interrupted = f.Interrupted
+	for t, price := range f.Prices {
+		plan.Prices = append(plan.Prices, policy.TypePrice{Type: p.window.types[t], Price: price})
+	}
+}
+
+// wait says why a job gets nothing in this round: its rounds come later, or it has none
+// in the window, because others gain more from them.
+func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account, plan *policy.Plan) {
+	if len(a.options) == 0 {
+		r.Refuse(a.index)
+		return
+	}
+	why := &plan.Jobs[a.index].Why
+	*why = policy.Reason{Kind: policy.WaitTurn, Value: a.row.AttainedService(s.Now).Seconds(), Limit: max(0, a.row.Age(s.Now).Seconds())}
+	at := p.window.column(s.Round)
+	if at < 0 {
+		return
+	}
+	if run, ok := p.window.runs[a.row.ID]; ok && run.Rounds>>at != 0 {
+		ahead := bits.TrailingZeros64(run.Rounds >> at)
+		*why = policy.Reason{Kind: policy.WaitPlanned, Config: run.Configuration, Value: float64(ahead) * s.Length.Seconds(), Limit: float64(bits.OnesCount64(run.Rounds>>at)) * s.Length.Seconds()}
+	}
+}

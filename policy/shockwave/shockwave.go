@@ -1,0 +1,93 @@
+package shockwave
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// A Policy plans a window of rounds ahead. Make one with New. It is not safe for
+// concurrent use.
+type Policy struct {
+	o              Options
+	accounts       map[job.ID]*account
+	active         []*account // of this round, by submission
+	free           []int      // GPUs by type that are to be shared out
+	configurations []cluster.Configuration
+	window         *window // nil: none yet
+	failed         string  // why the last planning failed
+}
+
+// New returns a Policy, or an error that joins all complaints about o.
+func New(o Options) (*Policy, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("shockwave: %w", err)
+	}
+	return &Policy{o: o, accounts: map[job.ID]*account{}}, nil
+}
+
+// Plan implements policy.Policy.
+func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("shockwave: round %d: %w", s.Round, err)
+	}
+	r := queue.NewRound(s) // 1. what may not be taken from anyone
+	p.meet(s, r)           // 2. who shares the rest, and what is expected of them
+	p.take(s)              // 3. the window that was planned meanwhile
+	p.serve(s, r)          // 4. who runs in this round
+	plan := r.Plan()
+	p.explain(s, r, plan)
+	if p.outdated(s) { // 5. what to do from the next round on
+		plan.Background = p.plan(s, plan)
+	}
+	return plan, nil
+}
+
+// count counts the GPUs to be shared out, and reports whether some came or went.
+func (p *Policy) count(s *policy.Snapshot, r *queue.Round) (moved bool) {
+	var free []int
+	for t := range s.Cluster.Types() {
+		free = append(free, r.Free(t))
+	}
+	if moved = !slices.Equal(free, p.free); moved {
+		p.configurations = nil
+	}
+	p.free = free
+	return moved
+}
+
+// take takes in what was planned. If that failed, what was planned before stands.
+func (p *Policy) take(s *policy.Snapshot) {
+	switch found := s.Computed.(type) {
+	case *window:
+		p.window, p.failed = found, ""
+	case error:
+		p.failed = found.Error()
+	}
+}
+
+// outdated reports whether the window is not for what is there. Source: Shockwave §6.1,
+// §7.
+func (p *Policy) outdated(s *policy.Snapshot) bool {
+	w := p.window
+	if w == nil || w.over(s.Round+1) || !slices.Equal(w.free, p.free) {
+		return true
+	}
+	here := 0
+	for _, a := range p.active {
+		if len(a.options) == 0 {
+			continue
+		}
+		batch, planned := w.batches[a.row.ID]
+		if !planned || batch != a.batch && !p.o.Lazy {
+			return true
+		}
+		here++
+	}
+	return here != len(w.batches)
+}

@@ -1,0 +1,118 @@
+package shockwave
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/opt/timetable"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// A window is a plan for rounds ahead. It does not change.
+type window struct {
+	first   int // round
+	rounds  int
+	types   []cluster.GPUType
+	free    []int          // GPUs by type
+	batches map[job.ID]int // of the jobs that it is for
+	runs    map[job.ID]run // of those that get something
+	found   *timetable.Timetable
+}
+
+// A run is what a job gets in a window.
+type run struct {
+	cluster.Configuration
+	timetable.Run
+}
+
+// over reports whether a round is after the window.
+func (w *window) over(round int) bool { return round >= w.first+w.rounds }
+
+// column returns the place of a round in the window; -1 if it is not in it.
+func (w *window) column(round int) int {
+	if w == nil || round < w.first || w.over(round) {
+		return -1
+	}
+	return round - w.first
+}
+
+// serve runs the jobs whose round it is, and then whoever gains most.
+func (p *Policy) serve(s *policy.Snapshot, r *queue.Round) {
+	if at := p.window.column(s.Round); at >= 0 {
+		for _, a := range p.active {
+			if run, ok := p.window.runs[a.row.ID]; ok && run.In(at) {
+				a.grant(r, run.Configuration)
+			}
+		}
+	}
+	p.fill(s, r)
+}
+
+// fill gives GPUs that are left to whoever gains most from a round, for each GPU.
+// Source: Shockwave App. H, "Work-conserving".
+func (p *Policy) fill(s *policy.Snapshot, r *queue.Round) {
+	type waiting struct {
+		a    *account
+		gain float64
+	}
+	var line []waiting
+	for _, a := range p.active {
+		if !r.Decided(a.index) && len(a.options) > 0 {
+			line = append(line, waiting{a, p.gain(s, a)})
+		}
+	}
+	slices.SortStableFunc(line, func(a, b waiting) int { return cmp.Compare(b.gain, a.gain) })
+	for _, w := range line {
+		w.a.grantAny(r)
+	}
+}
+
+// gain returns what a round is worth to a job where it needs the least GPU time, for each
+// GPU.
+func (p *Policy) gain(s *policy.Snapshot, a *account) float64 {
+	o := &a.options[a.leanest]
+	made := o.ahead.whole(s.Length.Seconds() - a.lost(o.Configuration))
+	return p.weight(s, a) * (p.utility(a, made) - p.utility(a, 0)) / float64(o.GPUs)
+}
+
+// lost returns the seconds that a job loses by starting on a configuration.
+func (a *account) lost(c cluster.Configuration) float64 {
+	if a.row.Allocation.Configuration == c {
+		return 0
+	}
+	return a.row.RestartOverhead.Seconds()
+}
+
+// grant gives the job a configuration, if it is one of its options and there is room.
+func (a *account) grant(r *queue.Round, c cluster.Configuration) {
+	for i := range a.options {
+		if o := &a.options[i]; o.Configuration == c {
+			r.Give(a.index, o.kind, o.GPUs)
+		}
+	}
+}
+
+// grantAny gives the job what it holds, or the fastest of its options that there is room
+// for.
+func (a *account) grantAny(r *queue.Round) {
+	best := -1
+	for i := range a.options {
+		o := &a.options[i]
+		if r.Free(o.kind) < o.GPUs {
+			continue
+		}
+		if o.Configuration == a.row.Allocation.Configuration {
+			best = i
+			break
+		}
+		if best < 0 || o.ahead.time() < a.options[best].ahead.time() {
+			best = i
+		}
+	}
+	if best >= 0 {
+		r.Give(a.index, a.options[best].kind, a.options[best].GPUs)
+	}
+}
