@@ -67,6 +67,7 @@ type Fairness struct {
 type Jobs struct {
 	Rigid         float64 // share made rigid, at random
 	StrongScaling float64 // share made strong-scaling, at random
+	Static        float64 // share of those with a schedule that keep their first batch size, at random
 	MaxGPUs       int     // most GPUs of an adaptive job; 0: no limit
 	SameDurations bool    // jobs that wait for their input last as long as on Synergy's servers
 	Slowdown      bool    // divide true goodput as the public simulator does
@@ -182,6 +183,9 @@ func (c *Config) Validate() error {
 	j := c.Jobs
 	if !(j.Rigid >= 0 && j.StrongScaling >= 0 && j.Rigid+j.StrongScaling <= 1) {
 		bad("jobs: rigid %v and strong-scaling %v, want shares that add up to at most 1", j.Rigid, j.StrongScaling)
+	}
+	if !(j.Static >= 0 && j.Static <= 1) {
+		bad("jobs: static %v, want a share of 0 to 1", j.Static)
 	}
 	if c.Profiles == "" && c.Table != "" {
 		bad("profiles.table %q without profiles", c.Table)

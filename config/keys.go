@@ -50,6 +50,7 @@ var keys = []Key{
 	decimal("split-penalty", "part of its speed that placer pack believes a job to lose where it is split over nodes; 1: never split to have more CPUs or memory", func(c *Config) *float64 { return &c.Penalty }),
 	decimal("jobs.rigid", "share of jobs made rigid", func(c *Config) *float64 { return &c.Jobs.Rigid }),
 	decimal("jobs.strong-scaling", "share of jobs made strong-scaling", func(c *Config) *float64 { return &c.Jobs.StrongScaling }),
+	decimal("jobs.static", "share of jobs with a schedule of batch sizes that keep their first one", func(c *Config) *float64 { return &c.Jobs.Static }),
 	number("jobs.max-gpus", "most GPUs of an adaptive job; 0: no limit", func(c *Config) *int { return &c.Jobs.MaxGPUs }),
 	restart("jobs.restart", "time that every start and move costs; empty: what the application says"),
 	flag("jobs.same-durations", "jobs that wait for input last as long with the GPU-proportional share here as with 3 CPUs and 62.5 GB per GPU, for which Synergy's traces are written", func(c *Config) *bool { return &c.Jobs.SameDurations }),

@@ -47,10 +47,25 @@ type Plan struct {
 // what was published.
 type Check struct {
 	Name      string  `yaml:"name"` // of the row; default: the run's
-	Run       string  `yaml:"run"`
-	Over      string  `yaml:"over"` // the figures are Run's over this run's
+	Run       Group   `yaml:"run"`
+	Over      Group   `yaml:"over"` // the figures are Run's over these; default: as they are
 	Published Figures `yaml:"published"`
 }
+
+// A Group is one run, or several, whose figures are the means of theirs.
+type Group []string
+
+// UnmarshalYAML reads the name of a run, or a list of names.
+func (g *Group) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.SequenceNode {
+		return n.Decode((*[]string)(g))
+	}
+	*g = Group{""}
+	return n.Decode(&(*g)[0])
+}
+
+// String returns the names.
+func (g Group) String() string { return strings.Join(g, ", ") }
 
 // Names returns the names of all experiments, in alphabetical order.
 func Names() []string {
@@ -96,7 +111,8 @@ func (e *Experiment) validate() error {
 		runs[p.Name] = true
 	}
 	for _, c := range e.Checks {
-		if !runs[c.Run] || c.Over != "" && !runs[c.Over] {
+		missing := func(name string) bool { return !runs[name] }
+		if len(c.Run) == 0 || slices.ContainsFunc(slices.Concat(c.Run, c.Over), missing) {
 			errs = append(errs, fmt.Errorf("%s: check of run %q over %q, want runs that are there", e.Name, c.Run, c.Over))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/internal/testdata"
+	"github.com/oxgang/oxgang/metrics"
 )
 
 func osFiles() Files {
@@ -68,6 +69,9 @@ func TestParseErrors(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
 		{"titel: x", "titel"},
 		{"runs: [{name: a, policy: sia}]\nchecks: [{run: b, published: {jct_mean_h: 1}}]", `run "b"`},
+		{"runs: [{name: a, policy: sia}]\nchecks: [{run: [a, b], published: {jct_mean_h: 1}}]", `run "a, b"`},
+		{"runs: [{name: a, policy: sia}]\nchecks: [{run: a, over: [a, b], published: {jct_mean_h: 1}}]", `over "a, b"`},
+		{"runs: [{name: a, policy: sia}]\nchecks: [{over: a, published: {jct_mean_h: 1}}]", `run ""`},
 		{"checks: [{run: a, published: {jct: 1}}]", `line 1: metric "jct"`},
 		{"checks: [{run: a, published: {jct_mean_h: about 1}}]", `"about 1"`},
 		{"runs: [{name: a, policy: sia}, {name: a, policy: fifo}]", `run "a"`},
@@ -81,6 +85,31 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// A check of several runs has their mean, over that of others if there are any.
+func TestChecksOfSeveralRuns(t *testing.T) {
+	e, err := Parse("x/y", []byte(`
+runs: [{name: a, policy: sia}, {name: b, policy: fifo}, {name: c, policy: srtf}]
+checks:
+  - {run: a, published: {done: 2}}
+  - {run: [a, b], published: {done: 3}}
+  - {run: [a, b], over: c, published: {done: 0.5 +- 0}}
+  - {name: those, run: c, over: [b, a], published: {done: <= 1.5}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(n int) []measured { return []measured{{summary: metrics.Summary{Done: n}}} }
+	found := e.compare(map[string][]measured{"a": of(2), "b": of(4), "c": of(6)})
+	for i, want := range []struct {
+		row     string
+		ours    float64
+		verdict Verdict
+	}{{"a", 2, Shown}, {"a, b", 3, Shown}, {"a, b / c", 0.5, Within}, {"those", 2, Outside}} {
+		if f := found[i]; f.Row != want.row || f.Ours != want.ours || f.Verdict != want.verdict {
+			t.Errorf("got %s of %v (%s), want %+v", f.Row, f.Ours, f.Verdict, want)
+		}
+	}
+}
+
 // TestReproduce runs the smallest experiment of the library, and shows that a
 // band which does not hold is found out.
 func TestReproduce(t *testing.T) {
@@ -89,7 +118,7 @@ func TestReproduce(t *testing.T) {
 		t.Fatal(err)
 	}
 	impossible, _ := ParseBand("<= 0")
-	e.Checks = append(e.Checks, Check{Run: "alone", Published: Figures{{"jct_mean_h", impossible}}})
+	e.Checks = append(e.Checks, Check{Run: Group{"alone"}, Published: Figures{{"jct_mean_h", impossible}}})
 	found, err := e.Reproduce(context.Background(), osFiles(), "")
 	if err != nil {
 		t.Fatal(err)

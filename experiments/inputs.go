@@ -189,7 +189,7 @@ func allAdapt(policies []string) bool {
 	})
 }
 
-// adapt makes a job rigid or strong-scaling by a draw of its own, so that a
+// adapt makes a job rigid, strong-scaling or static by draws of its own, so that a
 // larger share of such jobs contains a smaller one. Under the public rules the
 // submitted batch size is the largest that the policy counts with.
 func adapt(c *config.Config, spec *job.Spec) {
@@ -201,6 +201,9 @@ func adapt(c *config.Config, spec *job.Spec) {
 			spec.Adaptivity = job.StrongScaling
 		}
 	}
+	if c.Jobs.Static > 0 && rng.Stream(c.Sim.Seed, "static/"+string(spec.ID)).Float64() < c.Jobs.Static {
+		keepBatch(spec)
+	}
 	if c.Public && spec.Adaptivity.Has(job.BatchSizes) && spec.BatchSize > 0 {
 		spec.Batch.Max = max(spec.BatchSize, spec.Batch.Init)
 	}
@@ -209,5 +212,20 @@ func adapt(c *config.Config, spec *job.Spec) {
 	}
 	if most := c.Jobs.MaxGPUs; most > 0 && spec.Adaptivity.Has(job.GPUCount) && (spec.MaxGPUs == 0 || spec.MaxGPUs > most) {
 		spec.MaxGPUs = most
+	}
+}
+
+// keepBatch makes a complete job with a schedule keep its first batch size in all of
+// its epochs.
+func keepBatch(spec *job.Spec) {
+	s := &spec.Schedule
+	switch s.Mode {
+	case job.Unscheduled:
+		return
+	case job.Given: // which counts its epochs otherwise
+		s.Regimes = []job.Regime{{BatchSize: s.Regimes[0].BatchSize, Epochs: s.Epochs}}
+		s.Sizes = []int{s.Regimes[0].BatchSize}
+	case job.Static, job.Accordion, job.GNS:
+		s.Mode, s.Sizes = job.Static, []int{spec.BatchSize}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/fairness"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/workload"
@@ -123,6 +124,19 @@ func staticRhos(r *Run, in *Inputs) []float64 {
 		}
 	}
 	return all
+}
+
+// makespanBound returns a bound on the makespan of any schedule of the trace, as if all
+// jobs came at once. Source: Shockwave App. G.2, Eq. 10.
+func makespanBound(in *Inputs) time.Duration {
+	var left []time.Duration
+	var size []int
+	for i := range in.Arrivals {
+		spec := &in.Arrivals[i].Spec
+		left = append(left, lasting(in.exclusive(spec), 1, 0))
+		size = append(size, max(1, spec.GPUs))
+	}
+	return fairness.MakespanBound(left, size, in.Cluster.GPUs())
 }
 
 // exclusive returns the seconds a job takes alone on the GPUs it asked for, of the

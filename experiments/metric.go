@@ -22,11 +22,12 @@ type measured struct {
 	summary metrics.Summary
 	jcts    []float64 // hours, of jobs that are done
 	rhos    []float64
-	statics []float64 // rho by the public code's static definition: see staticRhos
-	millis  []float64 // policy time per round
-	gaps    []float64 // per round with a bound
-	sizes   []int32   // GPUs the job with the longest JCT held, one after the other; never empty
-	jct     float64   // its JCT, hours
+	least   time.Duration // bound on the makespan: see makespanBound
+	statics []float64     // rho by the public code's static definition: see staticRhos
+	millis  []float64     // policy time per round
+	gaps    []float64     // per round with a bound
+	sizes   []int32       // GPUs the job with the longest JCT held, one after the other; never empty
+	jct     float64       // its JCT, hours
 }
 
 var metricTable = []metric{
@@ -34,6 +35,7 @@ var metricTable = []metric{
 	{"jct_p99_h", "sorted[int(0.99 n)] of all runs' JCTs together, hours", pooledP99},
 	{"queued_mean_h", "mean over runs of the mean time without GPUs, hours", mean(func(s *metrics.Summary) float64 { return s.MeanQueued / 3600 })},
 	{"makespan_h", "mean over runs, hours", mean(func(s *metrics.Summary) float64 { return s.Makespan / 3600 })},
+	{"makespan_over_bound", "makespan over the larger of the longest job alone and the work of all jobs spread over all GPUs, mean over runs; for jobs of fixed size on one GPU type", overBound},
 	{"gpu_hours_per_job", "mean over runs", mean(func(s *metrics.Summary) float64 { return s.GPUHoursPerJob })},
 	{"restarts_per_job", "mean over runs", mean(func(s *metrics.Summary) float64 { return s.RestartsPerJob })},
 	{"contention_mean", "active jobs per round, mean over runs", mean(func(s *metrics.Summary) float64 { return s.MeanContention })},
@@ -42,6 +44,7 @@ var metricTable = []metric{
 	{"rho_unfair_pct", "jobs of all runs whose rho is above 1, percent", unfair},
 	{"rho_static_worst", "worst rho of any job by the public Shockwave code's static definition: JCT over (time alone on its GPUs x max(1, jobs of the trace / GPUs))", func(runs []measured) float64 { return fairness.Worst(pool(runs, staticsOf)) }},
 	{"rho_static_unfair_pct", "jobs whose rho by that definition is above 1, percent", func(runs []measured) float64 { return 100 * fairness.UnfairFraction(pool(runs, staticsOf), 1) }},
+	{"rho_static_above_1.1_pct", "jobs whose rho by that definition is above 1.1, percent: the unfair jobs of Shockwave's plots", func(runs []measured) float64 { return 100 * fairness.UnfairFraction(pool(runs, staticsOf), 1.1) }},
 	{"policy_p50_ms", "policy time per round, median of all rounds", policyQuantile(0.5)},
 	{"policy_p95_ms", "policy time per round, 95th percentile of all rounds", policyQuantile(0.95)},
 	{"bound_gap_worst_pct", "most by which a round's plan, as placed, falls short of its bound on the sum of relative speeds, percent", func(runs []measured) float64 { return 100 * slices.Max(append(pool(runs, gapsOf), 0)) }},
@@ -78,6 +81,14 @@ func mean(of func(*metrics.Summary) float64) func([]measured) float64 {
 		}
 		return total / float64(max(1, len(runs)))
 	}
+}
+
+func overBound(runs []measured) float64 {
+	total := 0.0
+	for i := range runs {
+		total += runs[i].summary.Makespan / runs[i].least.Seconds()
+	}
+	return total / float64(max(1, len(runs)))
 }
 
 // pool returns a slice of each run, in one.
@@ -186,7 +197,7 @@ func sizesOf(j *metrics.JobResult) []int32 {
 
 // measure keeps of a run over some inputs what metrics need.
 func measure(r *Run, in *Inputs) measured {
-	o := measured{summary: r.Result.Summary, sizes: []int32{0}, statics: staticRhos(r, in)}
+	o := measured{summary: r.Result.Summary, sizes: []int32{0}, statics: staticRhos(r, in), least: makespanBound(in)}
 	for i := range r.Result.Jobs {
 		j := &r.Result.Jobs[i]
 		if j.Outcome != metrics.Done {

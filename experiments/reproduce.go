@@ -81,9 +81,9 @@ func (e *Experiment) compare(results map[string][]measured) []Finding {
 	for _, c := range e.Checks {
 		for _, f := range c.Published {
 			m, _ := findMetric(f.Metric) // parsed: it is there
-			ours := m.of(results[c.Run])
-			if c.Over != "" {
-				ours /= m.of(results[c.Over])
+			ours := c.Run.mean(m, results)
+			if len(c.Over) > 0 {
+				ours /= c.Over.mean(m, results)
 			}
 			all = append(all, Finding{e.Name, c.row(), f.Metric, ours, f.Band.Published, f.Band.String(), verdict(f.Band, ours)})
 		}
@@ -91,14 +91,23 @@ func (e *Experiment) compare(results map[string][]measured) []Finding {
 	return all
 }
 
+// mean returns the mean of a metric over the runs of a group that is not empty.
+func (g Group) mean(m metric, results map[string][]measured) float64 {
+	sum := 0.0
+	for _, name := range g {
+		sum += m.of(results[name])
+	}
+	return sum / float64(len(g))
+}
+
 func (c *Check) row() string {
 	switch {
 	case c.Name != "":
 		return c.Name
-	case c.Over != "":
-		return c.Run + " / " + c.Over
+	case len(c.Over) > 0:
+		return c.Run.String() + " / " + c.Over.String()
 	}
-	return c.Run
+	return c.Run.String()
 }
 
 func verdict(b Band, ours float64) Verdict {

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
@@ -133,6 +136,55 @@ func TestTraceOf(t *testing.T) {
 		c.Trace, c.Format = tc.trace, tc.format
 		if format, file := traceOf(c); format != tc.wantFormat || file != tc.wantFile {
 			t.Errorf("%s: %q of %q, want %q of %q", tc.trace, file, format, tc.wantFile, tc.wantFormat)
+		}
+	}
+}
+
+// A larger share of static jobs contains a smaller one, and a job that is made static
+// has the epochs it had, all with the batch size it was submitted with.
+func TestStaticShare(t *testing.T) {
+	load := func(share string) *Inputs {
+		c := publicShockwave(t)
+		if err := c.Set("jobs.static", share, "test"); err != nil {
+			t.Fatal(err)
+		}
+		in, err := Load(c, osFiles())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in
+	}
+	none, some, most := load("0"), load("0.4"), load("0.8")
+	counts := [3]int{}
+	for i := range none.Arrivals {
+		was, half, full := &none.Arrivals[i].Spec, &some.Arrivals[i].Spec, &most.Arrivals[i].Spec
+		for k, s := range []*job.Spec{was, half, full} {
+			if s.Schedule.Mode != job.Static {
+				continue
+			}
+			counts[k]++
+			want := []job.Regime{{BatchSize: was.BatchSize, Epochs: was.Schedule.Epochs}}
+			if got, err := some.application(s).Regimes(s); err != nil || !slices.Equal(got, want) || !slices.Equal(s.Schedule.Sizes, []int{was.BatchSize}) {
+				t.Errorf("job %s: regimes %v and sizes %v (%v), want %v", s.ID, got, s.Schedule.Sizes, err, want)
+			}
+		}
+		if half.Schedule.Mode == job.Static && full.Schedule.Mode != job.Static {
+			t.Errorf("job %s is static with a share of 0.4, and not with 0.8", was.ID)
+		}
+	}
+	if counts[0] != 4 || counts[1] < 40 || counts[1] > 62 || counts[2] < 86 || counts[2] > 108 { // of 120
+		t.Errorf("%v of 120 jobs are static with shares of 0, 0.4 and 0.8", counts)
+	}
+}
+
+// What a user wrote down counts its epochs in samples, and goes on to.
+func TestKeepBatchOfGivenRegimes(t *testing.T) {
+	given := job.BatchSchedule{Mode: job.Given, Epochs: 12, Sizes: []int{32, 64}, Regimes: []job.Regime{{BatchSize: 32, Epochs: 5}, {BatchSize: 64, Epochs: 7}}}
+	want := job.BatchSchedule{Mode: job.Given, Epochs: 12, Sizes: []int{32}, Regimes: []job.Regime{{BatchSize: 32, Epochs: 12}}}
+	for _, tc := range []struct{ was, want job.BatchSchedule }{{given, want}, {job.BatchSchedule{}, job.BatchSchedule{}}} {
+		spec := &job.Spec{BatchSize: 16, Schedule: tc.was}
+		if keepBatch(spec); !cmp.Equal(spec.Schedule, tc.want) {
+			t.Errorf("got %+v, want %+v", spec.Schedule, tc.want)
 		}
 	}
 }

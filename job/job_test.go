@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -44,5 +45,17 @@ func TestPhases(t *testing.T) {
 	}
 	if (BatchSize{Local: 8, Accumulation: 3}).PerReplica() != 32 {
 		t.Error("3 accumulating passes and a synchronising one of 8 samples are 32")
+	}
+}
+
+func TestReport_Validate(t *testing.T) {
+	good := Report{Progress: 10, Epoch: 1, StepTime: time.Second, GradSqr: 0.5}
+	if err := good.Validate(); err != nil {
+		t.Errorf("good report: %v", err)
+	}
+	bad := Report{Progress: math.NaN(), GradVar: math.Inf(1), Epoch: -1}
+	want := "gradient variance +Inf, want finite and at least 0\nprogress NaN, want finite and at least 0\nepoch -1, want finite and at least 0"
+	if err := bad.Validate(); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -1,6 +1,9 @@
 package job
 
 import (
+	"errors"
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -85,4 +88,27 @@ type Report struct {
 	Progress      float64       // samples at Init efficiency since the job began
 	Epoch         int
 	Profile       bool // a one-GPU profiling run, not training
+}
+
+// Validate returns an error that joins all complaints about r: numbers that are not
+// finite, or below 0.
+func (r *Report) Validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{
+		{"CPUs", r.CPUs},
+		{"step time", r.StepTime.Seconds()},
+		{"sync time", r.SyncTime.Seconds()},
+		{"squared gradient", r.GradSqr},
+		{"gradient variance", r.GradVar},
+		{"progress", r.Progress},
+		{"epoch", float64(r.Epoch)},
+	} {
+		if !(f.value >= 0) || math.IsInf(f.value, 1) {
+			errs = append(errs, fmt.Errorf("%s %v, want finite and at least 0", f.name, f.value))
+		}
+	}
+	return errors.Join(errs...)
 }

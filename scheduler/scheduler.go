@@ -110,6 +110,9 @@ func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 			}
 		})
 	case Reported:
+		if err := ev.Validate(); err != nil {
+			return nil, fmt.Errorf("job %s: report: %w", ev.Job, err)
+		}
 		return nil, s.update(ev.Job, func(r *record) { r.report(&ev.Report) })
 	case Exited:
 		return nil, s.update(ev.Job, func(r *record) { s.exit(now, r, ev.Outcome) })

@@ -282,6 +282,7 @@ func TestScheduler_events_that_contradict(t *testing.T) {
 	for _, ev := range []scheduler.Event{
 		scheduler.Submitted{Spec: &job.Spec{ID: "a"}},
 		scheduler.Reported{Report: job.Report{Job: "ghost"}},
+		scheduler.Reported{Report: job.Report{Job: "a", Progress: math.NaN()}},
 		scheduler.Exited{Job: "ghost"},
 		scheduler.Profiled{Job: "ghost"},
 		scheduler.Computed{Result: 7},

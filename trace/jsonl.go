@@ -67,7 +67,9 @@ type jsonBatch struct {
 
 // A jsonSchedule is a job.BatchSchedule.
 type jsonSchedule struct {
-	Mode    string       `json:"mode"`
+	Mode    string       `json:"mode,omitempty"`
+	Epochs  int          `json:"epochs,omitzero"`
+	Sizes   []int        `json:"batch_sizes,omitempty"`
 	Regimes []jsonRegime `json:"regimes,omitempty"`
 }
 
@@ -212,7 +214,7 @@ func (j *jsonArrival) arrival() (workload.Arrival, error) {
 	if err != nil {
 		errs = append(errs, err)
 	}
-	a.Spec.Schedule.Mode = mode
+	a.Spec.Schedule = job.BatchSchedule{Mode: mode, Epochs: j.Schedule.Epochs, Sizes: j.Schedule.Sizes}
 	for _, r := range j.Schedule.Regimes {
 		a.Spec.Schedule.Regimes = append(a.Spec.Schedule.Regimes, job.Regime(r))
 	}
@@ -244,6 +246,7 @@ func newJSONArrival(a *workload.Arrival) (jsonArrival, error) {
 		CPUs: s.CPUs, Memory: s.Memory, Input: jsonInput(s.Input), Batch: jsonBatch(s.Batch), Latency: jsonSeconds(s.Latency), Target: s.Target,
 		Restart: jsonSeconds(s.RestartOverhead), NonPreemptive: s.NonPreemptive, Reservation: jsonConfiguration(s.Reservation),
 	}
+	j.Schedule.Epochs, j.Schedule.Sizes = s.Schedule.Epochs, s.Schedule.Sizes
 	if int(s.Schedule.Mode) <= int(job.Given) {
 		j.Schedule.Mode = s.Schedule.Mode.String()
 	}

@@ -84,7 +84,8 @@ func fillAll(v reflect.Value) {
 func TestJSONLHoldsEveryField(t *testing.T) {
 	var a workload.Arrival
 	fillAll(reflect.ValueOf(&a).Elem())
-	a.Spec.Schedule.Mode = job.Given // the others have no regimes
+	a.Spec.Schedule.Mode = job.Given        // the others have no regimes
+	a.Spec.Schedule.Sizes = []int{20, 5, 7} // no size twice in a row
 	got := there(t, "jsonl", []workload.Arrival{a})
 	if diff := cmp.Diff([]workload.Arrival{a}, got); diff != "" {
 		t.Errorf("arrival after a round trip (-want +got):\n%s", diff)
@@ -134,7 +135,7 @@ func TestJSONLRoundTrip(t *testing.T) {
 				Memory: rapid.Int64Range(0, math.MaxInt64).Draw(t, "memory"), Latency: timeSpan.Draw(t, "latency"),
 				Adaptivity: job.Adaptivity(rapid.IntRange(0, 7).Draw(t, "adaptivity")), Goal: job.Goal(rapid.IntRange(0, 2).Draw(t, "goal")),
 				NonPreemptive: rapid.Bool().Draw(t, "non-preemptive"),
-				Schedule:      job.BatchSchedule{Mode: job.ScheduleMode(rapid.IntRange(0, int(job.GNS)).Draw(t, "mode"))},
+				Schedule:      job.BatchSchedule{Mode: job.ScheduleMode(rapid.IntRange(0, int(job.GNS)).Draw(t, "mode")), Epochs: rapid.IntRange(0, 9).Draw(t, "epochs")},
 			},
 		}
 		if diff := cmp.Diff([]workload.Arrival{a}, there(t, "jsonl", []workload.Arrival{a})); diff != "" {

@@ -142,12 +142,24 @@ func (c Catalog) Complete(a *Arrival) error {
 	ends := app.EpochEnds(&a.Spec, regimes)
 	fill(&a.Spec.Schedule.Epochs, len(ends))
 	if a.Spec.Schedule.Sizes == nil {
-		for _, r := range regimes {
-			a.Spec.Schedule.Sizes = append(a.Spec.Schedule.Sizes, r.BatchSize)
-		}
+		a.Spec.Schedule.Sizes = sizes(a.Spec.Schedule.Mode, regimes)
 	}
 	fill(&a.Spec.Target, ends[len(ends)-1])
 	return nil
+}
+
+// sizes returns the batch sizes that a user knows a job to go through. Under GNS that is
+// upwards only: the last epoch, which has the first batch size again in published
+// profiles, is nothing that anyone knows.
+func sizes(mode job.ScheduleMode, regimes []job.Regime) []int {
+	var all []int
+	for _, r := range regimes {
+		if last := len(all) - 1; last >= 0 && mode == job.GNS && r.BatchSize < all[last] {
+			break
+		}
+		all = append(all, r.BatchSize)
+	}
+	return all
 }
 
 // complete fills in the zero values of s.

@@ -198,3 +198,25 @@ func TestSolve_converges_on_hard_markets(t *testing.T) {
 		}
 	}
 }
+
+// Of what is bought here y/s reaches 10^12 before the gap is small: a y that follows
+// from the prices has an error of more than the gap. Found by random markets.
+func TestSolve_of_bundles_is_as_exact_as_asked(t *testing.T) {
+	m := &market.Market{
+		Supply: [][]float64{{0.671875, 1, 0.875}, {1.875, 0.744140625, 0.5}, {0.9443359375, 1.328125, 1.859375}, {0.81640625, 3.984375, 0.9228515625}},
+		Buyers: []market.Buyer{
+			{Budget: 0.234375, Utility: market.Leontief, Rates: [][]float64{{0, 1, 2}, {1, 1, 1}, {0.107421875, 0, 2}, {1, 1, 1}}},
+			{Budget: 0.383880615234375, Utility: market.Leontief, Rates: [][]float64{{1.0498046875, 1, 1}, {1, 1, 1}, nil, {1, 1, 1}}},
+			{Budget: 1.45458984375, Utility: market.Leontief, Rates: [][]float64{{2, 0, 1}, {0, 1, 0}, {1.134765625, 1, 1.6611328125}, {1.25390625, 0.125, 0.5888671875}}},
+			{Budget: 1.813720703125, Utility: market.Leontief, Rates: [][]float64{{2, 0, 1.3408203125}, {1, 0.125, 0.480224609375}, {2, 1, 1}, {0, 1.625, 1}}},
+			{Budget: 0.207763671875, Rates: [][]float64{nil, {0.8125, 0, 0}, {0, 3.9921875, 0}, {0, 1, 0}}},
+		},
+	}
+	s, err := m.Solve(market.Settings{Gap: 1e-11})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Converged || s.Iterations > 20 {
+		t.Errorf("gap %g after %d iterations", s.Gap, s.Iterations)
+	}
+}

@@ -6,14 +6,14 @@ import "math"
 type newton struct {
 	p            *program
 	matrix       *skyline
-	rhs, rest    []float64
-	probe, whole *iterate // the step towards mu = 0, and the one taken
+	change       []float64 // of prices, in one correction
+	probe, whole *iterate  // the step towards mu = 0, and the one taken
 }
 
 func newNewton(p *program) *newton {
 	cols, rows := len(p.cols), len(p.side)
 	return &newton{
-		p: p, matrix: newSkyline(p), rhs: make([]float64, rows), rest: make([]float64, rows),
+		p: p, matrix: newSkyline(p), change: make([]float64, rows),
 		probe: newIterate(cols, rows), whole: newIterate(cols, rows),
 	}
 }
@@ -108,49 +108,39 @@ func (n *newton) factor(t *iterate) bool {
 // products of its changes count too. The unknowns are the changes of z; those of
 // w, s and y follow from them.
 func (n *newton) direction(t, d *iterate, mu float64, probe *iterate) {
-	a := n.p.activity(t.y)
 	for i := range t.w {
+		d.z[i] = 0
 		d.w[i] = (n.p.target(i, mu) - t.w[i]*t.z[i] - product(probe, false, i)) / t.z[i]
-		n.rhs[i] = d.w[i] - (n.p.side[i] - a[i] - t.w[i])
 	}
 	for k, col := range n.p.cols {
-		residual := price(col, t.z) - t.s[k]
-		d.y[k] = (mu-t.y[k]*t.s[k]-product(probe, true, k))/t.s[k] - t.y[k]/t.s[k]*residual
-		d.s[k] = residual
-		for _, e := range col {
-			n.rhs[e.row] += e.value * d.y[k]
-		}
+		d.s[k] = price(col, t.z) - t.s[k]
+		d.y[k] = (mu-t.y[k]*t.s[k]-product(probe, true, k))/t.s[k] - t.y[k]/t.s[k]*d.s[k]
 	}
-	n.unknowns(t, d.z)
-	for i := range t.w {
-		d.w[i] -= t.w[i] / t.z[i] * d.z[i]
-	}
-	for k, col := range n.p.cols {
-		change := price(col, d.z)
-		d.s[k] += change
-		d.y[k] -= t.y[k] / t.s[k] * change
+	left := n.p.slack(t)
+	for range 3 {
+		n.correct(t, d, left)
 	}
 }
 
-// unknowns solves for the changes of z, and twice more for what rounding left over:
-// near the end the matrix has entries of very different sizes.
-func (n *newton) unknowns(t *iterate, z []float64) {
-	copy(z, n.rhs)
-	n.matrix.solve(z)
-	for range 2 {
-		for i := range t.w {
-			n.rest[i] = n.rhs[i] - t.w[i]/t.z[i]*z[i]
-		}
-		for k, col := range n.p.cols {
-			d := t.y[k] / t.s[k] * price(col, z)
-			for _, e := range col {
-				n.rest[e.row] -= e.value * d
-			}
-		}
-		n.matrix.solve(n.rest)
-		for i := range z {
-			z[i] += n.rest[i]
-		}
+// correct changes the prices of step d, and all that follows from them, so that it
+// makes up for what is left of the sides. Near the end the matrix has entries of very
+// different sizes, and rounding leaves something over, of which another correction
+// leaves less. It adds to y: computed anew from the whole change of a price, y would
+// have y/s times that change's rounding error, which can be more than the gap.
+func (n *newton) correct(t, d *iterate, left []float64) {
+	a, change := n.p.activity(d.y), n.change
+	for i := range change {
+		change[i] = a[i] + d.w[i] - left[i]
+	}
+	n.matrix.solve(change)
+	for i, z := range change {
+		d.z[i] += z
+		d.w[i] -= t.w[i] / t.z[i] * z
+	}
+	for k, col := range n.p.cols {
+		s := price(col, change)
+		d.s[k] += s
+		d.y[k] -= t.y[k] / t.s[k] * s
 	}
 }
 

@@ -110,6 +110,15 @@ func (p *program) activity(y []float64) []float64 {
 	return a
 }
 
+// slack returns c − E y − w, which is 0 at a feasible point.
+func (p *program) slack(t *iterate) []float64 {
+	left := p.activity(t.y)
+	for i, a := range left {
+		left[i] = p.side[i] - a - t.w[i]
+	}
+	return left
+}
+
 // price returns a column's part of E'z.
 func price(col []entry, z []float64) float64 {
 	total := 0.0

@@ -22,7 +22,7 @@ type chooser struct {
 }
 
 func newChooser(p *Problem) *chooser {
-	c := &chooser{p: p, solver: mmkp.NewSolver(), counts: make([][]count, len(p.Jobs))}
+	c := &chooser{p: p, solver: mmkp.NewSolver(), counts: make([][]count, len(p.Jobs)), prices: make([]float64, len(p.Capacity))}
 	for _, b := range p.Capacity {
 		c.problem.Capacity = append(c.problem.Capacity, float64(b)*float64(p.Rounds))
 	}
@@ -34,15 +34,19 @@ func newChooser(p *Problem) *chooser {
 	return c
 }
 
+// nodes bound the search of a knapsack: few jobs with large modes need it, many do not.
+const nodes = 10_000
+
 // choose returns the best numbers of rounds with which no job has more than z left,
-// and a bound on what any such are worth, less a price of the load. Errors: those of mmkp.Solve.
+// and a bound on what any such are worth, less a price of the load. No job may have
+// more than z left at best. Errors: those of mmkp.Solver.
 func (c *chooser) choose(ctx context.Context, z, price float64) (pick []count, bound float64, err error) {
 	for i := range c.p.Jobs {
 		c.list(i, z, price)
 	}
 	c.solves++
 	o := mmkp.DefaultOptions()
-	o.MaxNodes = 0
+	o.MaxNodes = nodes
 	s, err := c.solver.Solve(ctx, &c.problem, c.prices, o)
 	if err != nil {
 		return nil, 0, err
@@ -50,7 +54,6 @@ func (c *chooser) choose(ctx context.Context, z, price float64) (pick []count, b
 	c.prices = append(c.prices[:0], s.Prices...)
 	pick = make([]count, len(c.p.Jobs))
 	for i, choice := range s.Pick {
-		pick[i] = count{mode: -1}
 		if choice >= 0 {
 			pick[i] = c.counts[i][choice]
 		}
@@ -63,14 +66,13 @@ func (c *chooser) list(i int, z, price float64) {
 	j, item := &c.p.Jobs[i], &c.problem.Items[i]
 	item.Choices, c.counts[i] = item.Choices[:0], c.counts[i][:0]
 	item.Must = j.Idle.Left > z
-	for m := range j.Modes {
-		mode := &j.Modes[m]
-		for n, at := range mode.After {
-			if at.Left <= z {
-				use := mmkp.Use{Resource: mode.Resource, Amount: float64(mode.Amount * (n + 1))}
-				item.Choices = append(item.Choices, mmkp.Choice{Value: at.Value - j.Idle.Value + price*(j.Idle.Load-at.Load), Use: use})
-				c.counts[i] = append(c.counts[i], count{m, n + 1})
-			}
+	for n, at := range c.p.points(j) {
+		if at.Left <= z {
+			m := &j.Modes[n.mode]
+			use := mmkp.Use{Resource: m.Resource, Amount: float64(m.Amount) * float64(n.rounds)}
+			value := at.Value - j.Idle.Value + price*(j.Idle.Load-at.Load)
+			item.Choices = append(item.Choices, mmkp.Choice{Value: value, Use: use})
+			c.counts[i] = append(c.counts[i], n)
 		}
 	}
 }

@@ -17,9 +17,14 @@
 //	problem.go  what is to be planned
 //	solve.go    halve the interval of z that promises most
 //	choose.go   the knapsack for one z
-//	place.go    rounds for the numbers of rounds
+//	place.go    rounds for the numbers of rounds: who runs first, and then best fit
+//	room.go     rounds for jobs that lack some: others make room
+//	tidy.go     fewer starts: pieces of a job side by side
+//	fill.go     nothing idle that a job could use
 //
-// The bound: dropping that jobs are in one piece and that gangs have to fit in each
-// round, only their sum over rounds, leaves the knapsack, and its bound grows with z.
-// So within (a, b] nothing is better than bound(b) − λ·a.
+// The bound: dropping starts, and that gangs have to fit in each round, only their
+// sum over rounds, leaves the knapsack, and its bound grows with z. So no plan of
+// which the longest job has at most b left, and the last term is at least a, is worth
+// more than bound(b) − λ·a. Nor is any worth more than the knapsack in which the last
+// term is the load, which has a price of λ.
 package timetable

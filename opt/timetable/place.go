@@ -2,67 +2,76 @@ package timetable
 
 import (
 	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 )
 
 // A packing is rounds being given out.
 type packing struct {
-	p          *Problem
-	runs       []Run
-	free       [][]int // by resource and round
-	all, moved []move  // of makeRoom
-	line       []int   // jobs, those first that go on, then who gains most from its first round
+	p        *Problem
+	pick     []count
+	prices   []float64 // of a unit of each resource in a round
+	favoured int       // job that is placed first; -1: none
+	runs     []Run
+	free     [][]int // by resource and round
+	log      []step  // since press or tidy began on a job
+	movers   []move  // of makeRoom
 }
 
-// place gives jobs the rounds that were picked for them, as early as can be and in
-// one piece if there is room, or in several, or fewer if there is none. What is left
-// goes to whoever gains most from it, so that nothing is idle that a job could use.
-func place(p *Problem, pick []count) []Run {
-	k := &packing{p: p, runs: make([]Run, len(p.Jobs))}
+// A step is a round given to a job, or taken from it.
+type step struct {
+	job, mode, round int
+	taken            bool
+}
+
+// place gives jobs the rounds that were picked for them, in one piece if there is room,
+// or in several, or fewer if there is none. What is left goes to whoever gains most from
+// it, so that nothing is idle that a job could use.
+func place(p *Problem, pick []count, prices []float64, favoured int) []Run {
+	k := &packing{p: p, pick: pick, prices: prices, favoured: favoured, runs: slices.Repeat([]Run{{Mode: -1}}, len(p.Jobs))}
 	for _, b := range p.Capacity {
 		k.free = append(k.free, slices.Repeat([]int{b}, p.Rounds))
 	}
-	for i := range pick {
-		k.runs[i].Mode = -1
-		if pick[i].rounds > 0 {
-			k.line = append(k.line, i)
-		}
-	}
-	slices.SortStableFunc(k.line, func(a, b int) int {
-		return cmp.Or(p.goesOn(b, pick[b])-p.goesOn(a, pick[a]), cmp.Compare(p.gain(b, pick[b].mode, 0), p.gain(a, pick[a].mode, 0)))
-	})
-	rest := k.line[:0:0]
-	for _, i := range k.line { // who runs first
-		if m := &p.Jobs[i].Modes[pick[i].mode]; k.free[m.Resource][0] >= m.Amount {
-			k.put(i, pick[i])
-		} else {
-			rest = append(rest, i)
-		}
-	}
-	slices.SortStableFunc(rest, func(a, b int) int {
-		return cmp.Or(cmp.Compare(pick[b].rounds, pick[a].rounds), cmp.Compare(p.amount(b, pick[b]), p.amount(a, pick[a])))
-	})
+	line := k.line()
+	rest := k.first(line) // 1. who runs first
 	for _, i := range rest {
-		k.put(i, pick[i])
+		k.fit(i) // 2. who runs behind whom
 	}
-	for _, i := range k.line {
-		k.press(i, pick[i])
+	k.advance(rest)
+	for _, i := range line {
+		k.press(i) // 3. who lacks rounds
 	}
-	for _, i := range k.line {
-		k.tidy(i)
+	for _, i := range line {
+		k.tidy(i) // 4. who stops and starts
 	}
-	k.fill()
+	k.fill() // 5. what is left
 	return k.runs
 }
 
-// goesOn returns 1 for a job that is picked to run as it does, 0 for others.
-func (p *Problem) goesOn(i int, c count) int {
-	if p.Jobs[i].Held == c.mode {
+// line returns who is to run: first those that go on, then who gains most from its
+// first round.
+func (k *packing) line() []int {
+	var line []int
+	for i := range k.pick {
+		if k.pick[i].rounds > 0 {
+			line = append(line, i)
+		}
+	}
+	slices.SortStableFunc(line, func(a, b int) int {
+		return cmp.Or(cmp.Compare(k.rank(a), k.rank(b)), cmp.Compare(k.p.gain(b, k.pick[b].mode, 0), k.p.gain(a, k.pick[a].mode, 0)))
+	})
+	return line
+}
+
+// rank orders jobs: the one that is favoured, those picked to run as they do, others.
+func (k *packing) rank(i int) int {
+	switch {
+	case i == k.favoured:
+		return 0
+	case k.p.Jobs[i].Held == k.pick[i].mode:
 		return 1
 	}
-	return 0
+	return 2
 }
 
 // gain returns what one more round than n is worth to job i, for each unit it uses.
@@ -76,21 +85,72 @@ func (p *Problem) gain(i, mode, n int) float64 {
 	return (m.After[n].Value - before) / float64(m.Amount)
 }
 
-// put gives job i its rounds.
-func (k *packing) put(i int, c count) {
-	m := &k.p.Jobs[i].Modes[c.mode]
-	room := k.room(m)
-	if at := k.piece(room, c.rounds); at >= 0 {
-		for t := at; t < at+c.rounds; t++ {
-			k.take(i, c.mode, t)
+// first runs those of the line for which there is room from round 0 on. It returns the
+// others, the longest first.
+func (k *packing) first(line []int) (rest []int) {
+	for _, i := range line {
+		if m := k.mode(i); k.free[m.Resource][0] >= m.Amount {
+			k.run(i, ones(0, k.pick[i].rounds))
+		} else {
+			rest = append(rest, i)
 		}
+	}
+	slices.SortStableFunc(rest, func(a, b int) int {
+		return cmp.Or(cmp.Compare(k.pick[b].rounds, k.pick[a].rounds), cmp.Compare(k.mode(b).Amount, k.mode(a).Amount))
+	})
+	return rest
+}
+
+// mode returns the mode that was picked for job i.
+func (k *packing) mode(i int) *Mode { return &k.p.Jobs[i].Modes[k.pick[i].mode] }
+
+// ones returns n rounds in a row.
+func ones(first, n int) uint64 { return (1<<n - 1) << first }
+
+// fit gives job i its rounds in a row, as late as it can follow others that stop: what
+// is before them is for jobs that are shorter. If it cannot follow, it has the first
+// rounds that there are, in a row if possible.
+func (k *packing) fit(i int) {
+	if len(k.p.Jobs[i].Modes) > 1 && bits.OnesCount64(k.room(k.mode(i))) < k.pick[i].rounds {
+		k.pick[i] = k.best(i)
+	}
+	m, n := k.mode(i), k.pick[i].rounds
+	if n == 0 {
 		return
 	}
-	for t := 0; t < k.p.Rounds && k.runs[i].Count() < c.rounds; t++ {
-		if room>>t&1 == 1 {
-			k.take(i, c.mode, t)
+	free, room := k.free[m.Resource], k.room(m)
+	first := -1
+	for t := k.p.Rounds - n; t >= 0; t-- {
+		if row := ones(t, n); room&row == row {
+			if first = t; t > 0 && free[t]-free[t-1] >= m.Amount {
+				break
+			}
 		}
 	}
+	if first >= 0 {
+		k.run(i, ones(first, n))
+		return
+	}
+	for ; n > 0 && room != 0; n-- {
+		k.take(i, k.pick[i].mode, bits.TrailingZeros64(room))
+		room &= room - 1
+	}
+}
+
+// best returns the mode and number of rounds, of those that there is room for, that are
+// worth most to job i less the prices of what they use.
+func (k *packing) best(i int) count {
+	j := &k.p.Jobs[i]
+	var best count
+	most := 0.0
+	for n, at := range k.p.points(j) {
+		m := &j.Modes[n.mode]
+		worth := at.Value - j.Idle.Value - k.prices[m.Resource]*float64(m.Amount)*float64(n.rounds)
+		if worth > most && bits.OnesCount64(k.room(m)) >= n.rounds {
+			best, most = n, worth
+		}
+	}
+	return best
 }
 
 // room returns the rounds in which there is enough for a mode.
@@ -103,19 +163,42 @@ func (k *packing) room(m *Mode) (rounds uint64) {
 	return rounds
 }
 
-// piece returns where the first n rounds in a row begin; -1 if there are none.
-func (k *packing) piece(room uint64, n int) int {
-	length := 0
-	for t := range k.p.Rounds {
-		if room>>t&1 == 0 {
-			length = 0
-			continue
-		}
-		if length++; length == n {
-			return t - n + 1
+// advance has jobs change places with shorter ones, of the same amount, that they follow:
+// plans are made anew before they end, and long jobs should not be always the last.
+func (k *packing) advance(rest []int) {
+	for n, i := range rest {
+		for next := 0; next >= 0; {
+			if next = slices.IndexFunc(rest[n+1:], func(j int) bool { return k.follows(i, j) }); next >= 0 {
+				k.change(i, rest[n+1+next])
+			}
 		}
 	}
-	return -1
+}
+
+// follows reports whether job i starts in one piece when job j, in one piece, stops, and
+// both use the same.
+func (k *packing) follows(i, j int) bool {
+	a, b := k.runs[i], k.runs[j]
+	if a.Rounds == 0 || b.Rounds == 0 {
+		return false
+	}
+	first, last := bits.TrailingZeros64(a.Rounds), bits.Len64(b.Rounds)
+	return first == last && a.Rounds == ones(first, a.Count()) && b.Rounds == ones(last-b.Count(), b.Count()) &&
+		k.mode(i).Resource == k.mode(j).Resource && k.mode(i).Amount == k.mode(j).Amount
+}
+
+// change lets job i, which follows job j, go before it.
+func (k *packing) change(i, j int) {
+	first := bits.TrailingZeros64(k.runs[j].Rounds)
+	k.runs[i].Rounds = ones(first, k.runs[i].Count())
+	k.runs[j].Rounds = ones(first+k.runs[i].Count(), k.runs[j].Count())
+}
+
+// run gives job i rounds.
+func (k *packing) run(i int, rounds uint64) {
+	for ; rounds != 0; rounds &= rounds - 1 {
+		k.take(i, k.pick[i].mode, bits.TrailingZeros64(rounds))
+	}
 }
 
 // take runs job i in round t.
@@ -124,231 +207,26 @@ func (k *packing) take(i, mode, t int) {
 	k.runs[i].Mode = mode
 	k.runs[i].Rounds |= 1 << t
 	k.free[m.Resource][t] -= m.Amount
+	k.log = append(k.log, step{i, mode, t, true})
 }
 
-// drop takes round t from job i.
+// drop takes round t from job i, which is given one in the same mode thereafter.
 func (k *packing) drop(i, t int) {
-	m := &k.p.Jobs[i].Modes[k.runs[i].Mode]
-	k.runs[i].Rounds &^= 1 << t
-	k.free[m.Resource][t] += m.Amount
-}
-
-// An extra is a round more for a job.
-type extra struct {
-	job, mode int
-	gain      float64
-}
-
-// fill gives out what is left, round by round.
-func (k *packing) fill() {
-	var line []extra
-	for t := range k.p.Rounds {
-		line = line[:0]
-		for i := range k.runs {
-			if e := k.extra(i, t); e.mode >= 0 {
-				line = append(line, e)
-			}
-		}
-		slices.SortStableFunc(line, func(a, b extra) int { return cmp.Compare(b.gain, a.gain) })
-		for _, e := range line {
-			if m := &k.p.Jobs[e.job].Modes[e.mode]; k.free[m.Resource][t] >= m.Amount {
-				k.take(e.job, e.mode, t)
-			}
-		}
-	}
-}
-
-// extra returns the mode in which job i gains most, for each unit it uses, from
-// running in round t too; mode -1 if in none.
-func (k *packing) extra(i, t int) extra {
-	best := extra{job: i, mode: -1}
-	if k.runs[i].In(t) {
-		return best
-	}
-	n := k.runs[i].Count()
-	for m := range k.p.Jobs[i].Modes {
-		mode := &k.p.Jobs[i].Modes[m]
-		if n > 0 && m != k.runs[i].Mode || n >= len(mode.After) || k.free[mode.Resource][t] < mode.Amount {
-			continue
-		}
-		gain := k.p.gain(i, m, n) - k.p.Jobs[i].Again*float64(k.more(i, m, t))/float64(mode.Amount)
-		if gain > 0 && (best.mode < 0 || gain > best.gain) {
-			best.mode, best.gain = m, gain
-		}
-	}
-	return best
-}
-
-// more returns the further starts that job i has if it runs in round t too.
-func (k *packing) more(i, mode, t int) int {
-	j := &k.p.Jobs[i]
-	return j.further(Run{mode, k.runs[i].Rounds | 1<<t}) - j.further(k.runs[i])
-}
-
-func (p *Problem) amount(i int, c count) int { return p.Jobs[i].Modes[c.mode].Amount }
-
-// press gives job i the rounds that it lacks, where others can go to other rounds: if
-// it can be, where it need not start anew.
-func (k *packing) press(i int, c count) {
-	m := &k.p.Jobs[i].Modes[c.mode]
-	k.moved = k.moved[:0]
-	for starts := -1; starts <= 1; starts++ {
-		for t := 0; t < k.p.Rounds && k.runs[i].Count() < c.rounds; t++ {
-			if !k.runs[i].In(t) && k.more(i, c.mode, t) <= starts && k.makeRoom(m, t, math.Inf(1)) {
-				k.take(i, c.mode, t)
-			}
-		}
-	}
-}
-
-// tidy moves pieces of job i next to others of it, if other jobs lose less by that.
-func (k *packing) tidy(i int) {
-	j := &k.p.Jobs[i]
-	for _, piece := range pieces(k.runs[i].Rounds) {
-		for _, to := range beside(k.runs[i].Rounds&^piece, piece, k.p.Rounds) {
-			r := k.runs[i]
-			if fewer := j.further(r) - j.further(Run{r.Mode, r.Rounds&^piece | to}); r.Rounds&piece == piece && fewer > 0 {
-				k.transfer(i, piece, to, j.Again*float64(fewer))
-			}
-		}
-	}
-}
-
-// pieces returns the runs of rounds in a row.
-func pieces(rounds uint64) []uint64 {
-	var all []uint64
-	for rounds != 0 {
-		low := uint64(1) << bits.TrailingZeros64(rounds)
-		piece := rounds &^ (rounds + low)
-		all = append(all, piece)
-		rounds &^= piece
-	}
-	return all
-}
-
-// beside returns where a piece could go: before and after each of the others, and to
-// the first round.
-func beside(others, piece uint64, rounds int) []uint64 {
-	all := uint64(1)<<rounds - 1
-	n := bits.OnesCount64(piece)
-	piece >>= bits.TrailingZeros64(piece)
-	places := []uint64{piece}
-	for _, other := range pieces(others) {
-		first := bits.TrailingZeros64(other)
-		places = append(places, piece<<(first+bits.OnesCount64(other)))
-		if first >= n {
-			places = append(places, piece<<(first-n))
-		}
-	}
-	return slices.DeleteFunc(places, func(p uint64) bool { return p&others != 0 || p&^all != 0 })
-}
-
-// transfer moves a piece of job i elsewhere if that costs others less than a limit.
-func (k *packing) transfer(i int, piece, to uint64, limit float64) {
 	mode := k.runs[i].Mode
 	m := &k.p.Jobs[i].Modes[mode]
-	k.moved = k.moved[:0]
-	k.each(piece, func(t int) { k.drop(i, t) })
-	fits := true
-	k.each(to, func(t int) {
-		if fits = fits && k.makeRoom(m, t, limit-k.cost()); fits {
-			k.take(i, mode, t)
-		}
-	})
-	if fits {
-		return
-	}
-	k.each(to&k.runs[i].Rounds, func(t int) { k.drop(i, t) })
-	k.undo(0)
-	k.each(piece, func(t int) { k.take(i, mode, t) })
+	k.runs[i].Rounds &^= 1 << t
+	k.free[m.Resource][t] += m.Amount
+	k.log = append(k.log, step{i, mode, t, false})
 }
 
-// each calls f with each of the rounds.
-func (k *packing) each(rounds uint64, f func(t int)) {
-	for t := range k.p.Rounds {
-		if rounds>>t&1 == 1 {
-			f(t)
-		}
-	}
-}
-
-// cost returns what the moves cost so far.
-func (k *packing) cost() float64 {
-	total := 0.0
-	for _, m := range k.moved {
-		total += m.cost
-	}
-	return total
-}
-
-// undo takes moves back, all but the first ones.
+// undo takes back all but the first steps of the log.
 func (k *packing) undo(first int) {
-	for n := len(k.moved) - 1; n >= first; n-- {
-		k.shift(k.moved[n].job, k.moved[n].to, k.moved[n].from)
-	}
-	k.moved = k.moved[:first]
-}
-
-// A move of a job to another round, and what it costs.
-type move struct {
-	job, from, to int
-	cost          float64
-}
-
-// makeRoom moves jobs to other rounds until there is enough for a mode in round t, and
-// reports whether that costs less than a limit; if not, nobody is moved.
-func (k *packing) makeRoom(m *Mode, t int, limit float64) bool {
-	free := k.free[m.Resource]
-	if free[t] >= m.Amount {
-		return true
-	}
-	k.all = k.all[:0]
-	for v := range k.runs {
-		if best := k.elsewhere(v, m.Resource, t); best.to >= 0 && best.cost < limit {
-			k.all = append(k.all, best)
+	for n := len(k.log) - 1; n >= first; n-- {
+		if s := k.log[n]; s.taken {
+			k.drop(s.job, s.round)
+		} else {
+			k.take(s.job, s.mode, s.round)
 		}
 	}
-	slices.SortStableFunc(k.all, func(a, b move) int { return cmp.Compare(a.cost, b.cost) })
-	first, cost := len(k.moved), 0.0
-	for _, v := range k.all {
-		if again := k.elsewhere(v.job, m.Resource, t); again.to >= 0 && free[t] < m.Amount && cost < limit {
-			k.shift(v.job, t, again.to)
-			k.moved = append(k.moved, again)
-			cost += again.cost
-		}
-	}
-	if free[t] >= m.Amount && cost < limit {
-		return true
-	}
-	k.undo(first)
-	return false
-}
-
-// elsewhere returns the cheapest move of job v from round t to where there is room; to
-// is -1 if there is none.
-func (k *packing) elsewhere(v, resource, t int) move {
-	best := move{job: v, from: t, to: -1}
-	r := k.runs[v]
-	if !r.In(t) || k.p.Jobs[v].Modes[r.Mode].Resource != resource {
-		return best
-	}
-	j := &k.p.Jobs[v]
-	m := &j.Modes[r.Mode]
-	for to, free := range k.free[resource] {
-		if free < m.Amount || r.In(to) {
-			continue
-		}
-		starts := j.further(Run{r.Mode, r.Rounds ^ (1<<t | 1<<to)}) - j.further(r)
-		if cost := j.Again * float64(starts); best.to < 0 || cost < best.cost {
-			best.to, best.cost = to, cost
-		}
-	}
-	return best
-}
-
-// shift moves job v from one round to another.
-func (k *packing) shift(v, from, to int) {
-	mode := k.runs[v].Mode
-	k.drop(v, from)
-	k.take(v, mode, to)
+	k.log = k.log[:first]
 }

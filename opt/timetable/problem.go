@@ -3,6 +3,7 @@ package timetable
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 )
@@ -10,36 +11,39 @@ import (
 // MaxRounds bounds the rounds of a window.
 const MaxRounds = 64
 
+// largest bounds every number of a problem, so that products stay in range.
+const largest = 1e40
+
 // A Point is what has become of a job at the end of the window.
 type Point struct {
-	Value float64
-	Left  float64 // time that it has still to run
-	Load  float64 // its part of the mean time that the cluster has still to run
+	Value float64 // in any unit; Job.Again and Problem.Lambda are in the same
+	Left  float64 // time that it has still to run; at least 0
+	Load  float64 // its part of the mean time that the cluster has still to run; at least 0
 }
 
 // A Mode is one way to run.
 type Mode struct {
-	Resource int
+	Resource int // index into Problem.Capacity
 	Amount   int // of the resource, in each round in which it runs; at least 1
-	// After holds what has become of the job after 1, 2, … rounds, in one piece, and
-	// as many as there are. More rounds are of no use to it if they are not there.
+	// After holds what has become of the job after 1, 2, … rounds, in one piece, at
+	// most as many as there are. More rounds than points change nothing.
 	After []Point
 }
 
 // A Job has at most one mode in a window.
 type Job struct {
-	Idle  Point // without a round
-	Modes []Mode
-	Held  int     // the mode it runs in now; -1: none
-	Again float64 // value lost by each start that After does not count: after a pause
+	Idle  Point   // without a round
+	Modes []Mode  // none: it waits
+	Held  int     // the mode it runs in now, whose After counts no start; -1: none
+	Again float64 // value lost by each start that After does not count; at least 0
 }
 
-// A Problem is a window to be planned.
+// A Problem is a window to be planned. Solve only reads it.
 type Problem struct {
-	Rounds   int
-	Capacity []int // by resource, in each round
-	Jobs     []Job
-	Lambda   float64 // value lost per unit of the time that all jobs take
+	Rounds   int     // 1 to MaxRounds
+	Capacity []int   // by resource, in each round; at least 0
+	Jobs     []Job   // of equal ones the first is served first
+	Lambda   float64 // value lost per unit of the time that all jobs take; at least 0
 }
 
 // A Run is what a job gets: the rounds in which it runs, as bits, in a mode. No
@@ -55,34 +59,15 @@ func (r Run) In(round int) bool { return r.Rounds>>round&1 == 1 }
 // Count returns the number of rounds.
 func (r Run) Count() int { return bits.OnesCount64(r.Rounds) }
 
-// A Timetable is a plan. Bound >= optimum >= Value.
-type Timetable struct {
-	Runs   []Run // by job
-	Value  float64
-	Bound  float64
-	Prices []float64 // value of one unit of each resource in one round
-	Solves int       // knapsacks
-	// Interrupted: the context ended before Options were met.
-	Interrupted bool
-}
-
-// Gap returns (Bound − Value) / |Bound|; 0 if both are 0.
-func (t *Timetable) Gap() float64 {
-	if t.Bound <= t.Value {
-		return 0
-	}
-	return (t.Bound - t.Value) / math.Abs(t.Bound)
-}
-
-// Validate joins all complaints about p.
+// Validate returns an error that joins all complaints about p, of each job the first.
 func (p *Problem) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("timetable: "+format, args...)) }
 	if p.Rounds < 1 || p.Rounds > MaxRounds {
 		bad("%d rounds, want 1 to %d", p.Rounds, MaxRounds)
 	}
-	if !(p.Lambda >= 0 && p.Lambda < math.Inf(1)) {
-		bad("lambda %v, want at least 0", p.Lambda)
+	if !amount(p.Lambda) {
+		bad("lambda %v, want 0 to %v", p.Lambda, largest)
 	}
 	for k, c := range p.Capacity {
 		if c < 0 {
@@ -98,34 +83,54 @@ func (p *Problem) Validate() error {
 }
 
 func (p *Problem) check(j *Job) error {
-	if !j.Idle.plain() || !(j.Again >= 0 && j.Again < math.Inf(1)) {
-		return fmt.Errorf("idle %+v, again %v, want finite and the last three at least 0", j.Idle, j.Again)
+	if err := j.Idle.check(); err != nil {
+		return fmt.Errorf("idle: %w", err)
+	}
+	if !amount(j.Again) {
+		return fmt.Errorf("again %v, want 0 to %v", j.Again, largest)
 	}
 	if j.Held < -1 || j.Held >= len(j.Modes) {
 		return fmt.Errorf("held mode %d, want -1 or one of %d", j.Held, len(j.Modes))
 	}
 	for m := range j.Modes {
-		mode := &j.Modes[m]
-		switch {
-		case mode.Resource < 0 || mode.Resource >= len(p.Capacity):
-			return fmt.Errorf("mode %d: resource %d, want one of %d", m, mode.Resource, len(p.Capacity))
-		case mode.Amount < 1:
-			return fmt.Errorf("mode %d: amount %d, want at least 1", m, mode.Amount)
-		case len(mode.After) == 0 || len(mode.After) > p.Rounds:
-			return fmt.Errorf("mode %d: %d points, want 1 to %d", m, len(mode.After), p.Rounds)
-		}
-		for n, at := range mode.After {
-			if !at.plain() {
-				return fmt.Errorf("mode %d: after %d rounds %+v, want finite and the last two at least 0", m, n+1, at)
-			}
+		if err := p.checkMode(&j.Modes[m]); err != nil {
+			return fmt.Errorf("mode %d: %w", m, err)
 		}
 	}
 	return nil
 }
 
-func (a *Point) plain() bool {
-	return math.Abs(a.Value) < 1e100 && a.Left >= 0 && a.Left < 1e100 && a.Load >= 0 && a.Load < 1e100
+func (p *Problem) checkMode(m *Mode) error {
+	switch {
+	case m.Resource < 0 || m.Resource >= len(p.Capacity):
+		return fmt.Errorf("resource %d, want one of %d", m.Resource, len(p.Capacity))
+	case m.Amount < 1:
+		return fmt.Errorf("amount %d, want at least 1", m.Amount)
+	case len(m.After) == 0 || len(m.After) > p.Rounds:
+		return fmt.Errorf("%d points, want 1 to %d", len(m.After), p.Rounds)
+	}
+	for n := range m.After {
+		if err := m.After[n].check(); err != nil {
+			return fmt.Errorf("after %d rounds: %w", n+1, err)
+		}
+	}
+	return nil
 }
+
+func (a *Point) check() error {
+	switch {
+	case !amount(math.Abs(a.Value)):
+		return fmt.Errorf("value %v, want at most %v either way", a.Value, largest)
+	case !amount(a.Left):
+		return fmt.Errorf("%v left, want 0 to %v", a.Left, largest)
+	case !amount(a.Load):
+		return fmt.Errorf("load %v, want 0 to %v", a.Load, largest)
+	}
+	return nil
+}
+
+// amount reports whether x is a number in range.
+func amount(x float64) bool { return x >= 0 && x <= largest }
 
 // at returns what has become of j after a run.
 func (j *Job) at(r Run) Point {
@@ -140,13 +145,32 @@ func (j *Job) at(r Run) Point {
 // first, and that one too if the job could have gone on.
 func (j *Job) further(r Run) int {
 	starts := bits.OnesCount64(r.Rounds &^ (r.Rounds << 1))
-	if starts > 0 && !(r.Mode == j.Held && !r.In(0)) {
+	if starts > 0 && (r.Mode != j.Held || r.In(0)) {
 		starts--
 	}
 	return starts
 }
 
-// Worth returns the value of a plan.
+// points yields what can become of j by running: in each mode that there is capacity
+// for, after each number of rounds.
+func (p *Problem) points(j *Job) iter.Seq2[count, *Point] {
+	return func(yield func(count, *Point) bool) {
+		for m := range j.Modes {
+			mode := &j.Modes[m]
+			if mode.Amount > p.Capacity[mode.Resource] {
+				continue
+			}
+			for n := range mode.After {
+				if !yield(count{m, n + 1}, &mode.After[n]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Worth returns the value of a plan, a run for each job, whatever it uses. It panics
+// if a mode is not one of its job's.
 func (p *Problem) Worth(runs []Run) float64 {
 	value, load, longest := 0.0, 0.0, 0.0
 	for i := range p.Jobs {

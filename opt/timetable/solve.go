@@ -1,7 +1,6 @@
 package timetable
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ type Options struct {
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Gap: 1e-3, Solves: 32} }
 
-// Validate joins all complaints about o.
+// Validate returns an error that joins all complaints about o.
 func (o Options) Validate() error {
 	var errs []error
 	if !(o.Gap >= 0 && o.Gap < 1) {
@@ -32,7 +31,29 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// An interval of limits: nothing with a limit in (low, high] is worth more than bound.
+// A Timetable is a plan. Bound >= optimum >= Value.
+type Timetable struct {
+	Runs  []Run // by job
+	Value float64
+	Bound float64
+	// Prices are the value of one unit of each resource in one round, where the plan
+	// was found; nil if no knapsack led to it.
+	Prices []float64
+	Solves int // knapsacks
+	// Interrupted: the context ended before Options were met.
+	Interrupted bool
+}
+
+// Gap returns (Bound − Value) / |Bound|; 0 if both are 0.
+func (t *Timetable) Gap() float64 {
+	if t.Bound <= t.Value {
+		return 0
+	}
+	return (t.Bound - t.Value) / math.Abs(t.Bound)
+}
+
+// An interval of limits. Nothing of which the longest job has at most high left, and
+// the last term is at least low, is worth more than bound.
 type interval struct {
 	low, high float64
 	free      float64 // bound on the value at high, without the last term
@@ -41,69 +62,75 @@ type interval struct {
 
 // A search is a solution in the making.
 type search struct {
-	p     *Problem
-	o     Options
-	pick  *chooser
-	open  []interval
-	cap   float64 // no plan is worth more
-	best  Timetable
-	found bool
+	p      *Problem
+	pick   *chooser
+	open   []interval // all that could be better than the best
+	cap    float64    // no plan is worth more
+	best   Timetable
+	found  bool
+	picked []count // of the best
 }
 
-// Solve plans a window. It returns the best plan found when the gap is met, so many
-// knapsacks were solved, or ctx ended; there is always one. Errors: those of
-// Validate. It costs a knapsack of jobs × modes × rounds choices for each solve.
+// Solve plans a window: it returns the best plan found when the gap is met, so many
+// knapsacks were solved, or ctx ended; there is always one, in which no job waits that
+// would gain by a round in which there is room for it. Equal problems have equal plans.
+// Errors: those of both Validate. It costs a knapsack of jobs × modes × rounds choices
+// for each solve, and a packing of jobs × rounds at least.
+// Source: Shockwave §6.1, App. G.3, Eq. 11.
 func Solve(ctx context.Context, p *Problem, o Options) (*Timetable, error) {
 	if err := errors.Join(o.Validate(), p.Validate()); err != nil {
 		return nil, err
 	}
-	s := &search{p: p, o: o, pick: newChooser(p)}
-	s.keep(make([]count, len(p.Jobs))) // nobody runs but on what is left
-	low, high := p.limits()
-	most := p.most()
-	over, err := s.try(ctx, high, p.Lambda, most) // all of the last term is load
-	s.cap = over
-	free := most
-	if err == nil {
-		free, err = s.try(ctx, high, 0, most)
-	}
-	s.split(low, high, free)
+	s := &search{p: p, pick: newChooser(p)}
+	s.keep(make([]count, len(p.Jobs)), -1) // nobody runs but on what is left
+	err := s.begin(ctx, o)
 	for err == nil && len(s.open) > 0 && s.pick.solves < o.Solves {
-		i := s.promising()
-		if s.met(i.bound) {
+		n := s.promising()
+		if i := &s.open[n]; i.thin() || i.bound-s.best.Value <= o.Gap*math.Abs(i.bound) {
 			break
 		}
-		err = s.halve(ctx, i)
+		if ctx.Err() != nil {
+			s.best.Interrupted = true
+			break
+		}
+		err = s.halve(ctx, n)
 	}
-	return s.finish(ctx, err)
-}
-
-// halve looks into an interval.
-func (s *search) halve(ctx context.Context, i interval) error {
-	mid := (i.low + i.high) / 2
-	free, err := s.try(ctx, mid, 0, i.free)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("timetable: %w", err)
 	}
-	s.open = slices.DeleteFunc(s.open, func(o interval) bool { return o == i })
-	s.split(mid, i.high, i.free)
-	s.split(i.low, mid, free)
-	return nil
+	if modes := p.modes(); !s.best.Interrupted && modes > len(p.Jobs) && modes <= few {
+		s.favour()
+	}
+	return s.finish(), nil
 }
 
-// limits returns between which limits the best one lies: what is left of the longest
-// job cannot be less than low, need not be more than high.
+// begin plans without a limit, and leaves all limits to be looked into.
+func (s *search) begin(ctx context.Context, o Options) (err error) {
+	low, high := s.p.limits()
+	free := s.p.most()
+	s.cap, err = s.try(ctx, high, s.p.Lambda, free) // all of the last term is load
+	switch {
+	case s.p.Lambda == 0:
+		low, free = high, s.cap
+	case err == nil && o.Solves > 1:
+		free, err = s.try(ctx, high, 0, free)
+	}
+	s.split(low, high, free)
+	return err
+}
+
+// limits returns between which limits the best one lies: the last term cannot be less
+// than low, no job has more left than high.
 func (p *Problem) limits() (low, high float64) {
 	load := 0.0
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
 		least := j.Idle.Left
-		for m := range j.Modes {
-			for _, at := range j.Modes[m].After {
-				least = min(least, at.Left)
-			}
+		high = max(high, j.Idle.Left)
+		for _, at := range p.points(j) {
+			least, high = min(least, at.Left), max(high, at.Left)
 		}
-		low, high = max(low, least), max(high, j.Idle.Left)
+		low = max(low, least)
 		load += j.Idle.Load
 	}
 	low = max(low, load-p.relief())
@@ -112,20 +139,18 @@ func (p *Problem) limits() (low, high float64) {
 
 // relief returns by how much the load can fall in the window, at most.
 func (p *Problem) relief() float64 {
+	most := make([]float64, len(p.Capacity)) // by a unit in a round
+	for i := range p.Jobs {
+		j := &p.Jobs[i]
+		for n, at := range p.points(j) {
+			m := &j.Modes[n.mode]
+			fall := (j.Idle.Load - at.Load) / (float64(m.Amount) * float64(n.rounds))
+			most[m.Resource] = max(most[m.Resource], fall)
+		}
+	}
 	total := 0.0
 	for k, b := range p.Capacity {
-		most := 0.0 // by a unit in a round
-		for i := range p.Jobs {
-			j := &p.Jobs[i]
-			for m := range j.Modes {
-				if mode := &j.Modes[m]; mode.Resource == k {
-					for n, at := range mode.After {
-						most = max(most, (j.Idle.Load-at.Load)/float64(mode.Amount*(n+1)))
-					}
-				}
-			}
-		}
-		total += most * float64(b*p.Rounds)
+		total += most[k] * float64(b) * float64(p.Rounds)
 	}
 	return total
 }
@@ -135,10 +160,8 @@ func (p *Problem) most() float64 {
 	total := 0.0
 	for i := range p.Jobs {
 		best := p.Jobs[i].Idle.Value
-		for m := range p.Jobs[i].Modes {
-			for _, at := range p.Jobs[i].Modes[m].After {
-				best = max(best, at.Value)
-			}
+		for _, at := range p.points(&p.Jobs[i]) {
+			best = max(best, at.Value)
 		}
 		total += best
 	}
@@ -147,8 +170,8 @@ func (p *Problem) most() float64 {
 
 // try plans with a limit and returns the bound on what that can be worth, less
 // a price of the load: −∞ if it cannot be kept, what was known if that is not found out.
-func (s *search) try(ctx context.Context, z, price, known float64) (free float64, err error) {
-	pick, free, err := s.pick.choose(ctx, z, price)
+func (s *search) try(ctx context.Context, z, price, known float64) (float64, error) {
+	pick, bound, err := s.pick.choose(ctx, z, price)
 	switch {
 	case errors.Is(err, mmkp.ErrInfeasible):
 		return math.Inf(-1), nil
@@ -157,18 +180,43 @@ func (s *search) try(ctx context.Context, z, price, known float64) (free float64
 	case err != nil:
 		return known, err
 	}
-	s.keep(pick)
-	return min(free, known), nil
+	s.keep(pick, -1)
+	return min(bound, known), nil
 }
 
-// keep places numbers of rounds, and keeps the plan if it is the best.
-func (s *search) keep(pick []count) {
-	runs := place(s.p, pick)
+// keep places numbers of rounds, those of one job before all others (-1: of none), and
+// keeps the plan if it is the best.
+func (s *search) keep(pick []count, favoured int) {
+	runs := place(s.p, slices.Clone(pick), s.pick.prices, favoured)
 	if v := s.p.Worth(runs); !s.found || v > s.best.Value {
-		s.found, s.best.Runs, s.best.Value = true, runs, v
-		s.best.Prices = append(s.best.Prices[:0], s.pick.prices...)
+		s.found, s.best.Runs, s.best.Value, s.picked = true, runs, v, pick
 	}
 }
+
+// favour gives each job in turn the whole window in each of its modes, and the others
+// what is best for them of what is left: a few jobs with large modes fit together in ways
+// that sums over rounds do not show.
+func (s *search) favour() {
+	for i := range s.p.Jobs {
+		for m := range s.p.Jobs[i].Modes {
+			pick := slices.Clone(s.picked)
+			pick[i] = count{m, len(s.p.Jobs[i].Modes[m].After)}
+			s.keep(pick, i)
+		}
+	}
+}
+
+// modes returns how many modes all jobs have together.
+func (p *Problem) modes() int {
+	total := 0
+	for i := range p.Jobs {
+		total += len(p.Jobs[i].Modes)
+	}
+	return total
+}
+
+// few is how many modes of all jobs together favour looks at.
+const few = 256
 
 // split leaves an interval to be looked into, unless nothing in it is better.
 func (s *search) split(low, high, free float64) {
@@ -178,26 +226,43 @@ func (s *search) split(low, high, free float64) {
 }
 
 // promising returns the interval with the greatest bound.
-func (s *search) promising() interval {
-	return slices.MaxFunc(s.open, func(a, b interval) int { return cmp.Compare(a.bound, b.bound) })
+func (s *search) promising() int {
+	best := 0
+	for n := range s.open {
+		if s.open[n].bound > s.open[best].bound {
+			best = n
+		}
+	}
+	return best
 }
 
-// met reports whether the plan is good enough for a bound.
-func (s *search) met(bound float64) bool {
-	return bound-s.best.Value <= s.o.Gap*math.Abs(bound)
+// middle returns the limit at which to halve.
+func (i *interval) middle() float64 { return i.low + (i.high-i.low)/2 }
+
+// thin reports whether there is nothing to halve.
+func (i *interval) thin() bool { return i.middle() <= i.low || i.middle() >= i.high }
+
+// halve looks into an interval.
+func (s *search) halve(ctx context.Context, n int) error {
+	i := s.open[n]
+	mid := i.middle()
+	free, err := s.try(ctx, mid, 0, i.free)
+	if err != nil {
+		return err
+	}
+	s.open = slices.Delete(s.open, n, n+1)
+	s.split(mid, i.high, i.free)
+	s.split(i.low, mid, free)
+	return nil
 }
 
-// finish returns the best plan with its bound: the greatest of an interval that was
-// not looked into.
-func (s *search) finish(ctx context.Context, err error) (*Timetable, error) {
+// finish returns the best plan with its bound.
+func (s *search) finish() *Timetable {
 	t := s.best
+	t.Prices = slices.Clone(s.pick.prices)
 	t.Bound, t.Solves = t.Value, s.pick.solves
 	for _, i := range s.open {
 		t.Bound = max(t.Bound, i.bound)
 	}
-	if err != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("timetable: %w", err)
-	}
-	t.Interrupted = err != nil
-	return &t, nil
+	return &t
 }

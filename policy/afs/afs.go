@@ -56,10 +56,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 // churned reports whether other jobs are there to share other GPUs than when they were
 // last divided.
 func (p *Policy) churned(s *policy.Snapshot, r *queue.Round) bool {
-	free := make([]int, len(s.Cluster.Types()))
-	for t := range free {
-		free[t] = r.Free(t)
-	}
+	free := r.FreeByType()
 	same := p.o.Steady && p.cluster == s.Cluster && slices.Equal(p.free, free)
 	p.cluster, p.free = s.Cluster, free
 	n := 0

@@ -20,7 +20,6 @@ type Policy struct {
 	active   []*account // of this round, by submission
 	types    []cluster.GPUType
 	free     []int // GPUs by type that are to be shared out
-	next     []int // and before this round: another number is a new program
 	moved    bool  // GPUs came or went since the last round
 	stale    bool  // jobs or throughputs changed since the fractions were found
 	solved   time.Time
@@ -102,13 +101,10 @@ func (p *Policy) count(s *policy.Snapshot, r *queue.Round) {
 		}
 		clear(p.accounts)
 	}
-	p.next = p.next[:0]
-	for t := range types {
-		p.next = append(p.next, r.Free(t))
-	}
-	p.moved = !same || !slices.Equal(p.free, p.next)
+	free := r.FreeByType()
+	p.moved = !same || !slices.Equal(p.free, free)
 	p.stale = p.stale || p.moved
-	p.free, p.next = p.next, p.free
+	p.free = free
 }
 
 // due reports whether fractions are to be found anew. Source: Gavel §5; for

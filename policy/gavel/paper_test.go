@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/oxgang/oxgang/fairness"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/gavel"
@@ -131,6 +132,26 @@ func TestMakespan_ends_all_jobs_as_early_as_can_be(t *testing.T) {
 		w.play(p)
 	}
 	near(t, "end", w.now.Sub(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)).Minutes(), 300, 6)
+}
+
+// Gavel §4.2: on GPUs of one type time fractions come up to the bound that holds for every
+// schedule, Eq. 10 of Shockwave.
+func TestMakespan_is_the_bound_on_one_type(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		gpus := rapid.IntRange(1, 8).Draw(rt, "GPUs")
+		w := newWorld(t, gpus, 1)
+		var left []time.Duration
+		var size []int
+		for i := range rapid.IntRange(1, 8).Draw(rt, "jobs") {
+			size = append(size, rapid.IntRange(1, gpus).Draw(rt, "size"))
+			left = append(left, time.Duration(rapid.IntRange(60, 1e5).Draw(rt, "seconds"))*time.Second)
+			w.submit(fmt.Sprint(i), size[i], 1).Target = 5 * left[i].Seconds() // at rate 5
+		}
+		plan := w.play(fresh(t, func(o *gavel.Options) { o.Objective = gavel.Makespan }))
+		if want := fairness.MakespanBound(left, size, gpus).Seconds(); math.Abs(plan.Stats.Objective/want-1) > 1e-4 {
+			rt.Errorf("makespan %g s, want %g s", plan.Stats.Objective, want)
+		}
+	})
 }
 
 // Gavel §4.2: with the worst finish-time fairness least, jobs alike that came

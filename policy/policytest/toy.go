@@ -18,9 +18,10 @@ type Toy struct {
 	Now    time.Time
 	Ends   map[job.ID]time.Duration // since Epoch, of the jobs that are done, with the round they end in
 
-	t       testing.TB
-	cluster *cluster.Cluster
-	round   int
+	t        testing.TB
+	cluster  *cluster.Cluster
+	round    int
+	computed any // by the background work of the last plan
 }
 
 // NewToy returns a world of one node of each of the GPU types a, b, c, ..., with so many
@@ -77,10 +78,11 @@ func (s *Speedup) Efficiency(float64) float64 { return 1 }
 
 // Snapshot returns what there is to be planned.
 func (w *Toy) Snapshot() *policy.Snapshot {
-	return &policy.Snapshot{Now: w.Now, Round: w.round, Length: w.Length, Cluster: w.cluster, Jobs: append([]*policy.Job(nil), w.Jobs...)}
+	return &policy.Snapshot{Now: w.Now, Round: w.round, Length: w.Length, Cluster: w.cluster, Jobs: append([]*policy.Job(nil), w.Jobs...), Computed: w.computed}
 }
 
-// Play plans a round, checks the plan, carries it out, and returns it.
+// Play plans a round, checks the plan, carries it out, does its background work, and
+// returns it.
 func (w *Toy) Play(p policy.Policy) *policy.Plan {
 	w.t.Helper()
 	s := w.Snapshot()
@@ -99,6 +101,9 @@ func (w *Toy) Play(p policy.Policy) *policy.Plan {
 			continue
 		}
 		w.Jobs = append(w.Jobs, row)
+	}
+	if w.computed = nil; plan.Background != nil {
+		w.computed = plan.Background.Do(w.t.Context())
 	}
 	w.Now = w.Now.Add(w.Length)
 	w.round++

@@ -33,7 +33,7 @@ func NewWorld(t *rapid.T) *World {
 	for range rapid.IntRange(0, 10).Draw(t, "jobs") {
 		w.submit(t, -time.Duration(rapid.IntRange(0, 90).Draw(t, "age in minutes"))*time.Minute)
 	}
-	free := w.freeGPUs()
+	free := w.free()
 	for i, j := range w.jobs {
 		if rapid.Bool().Draw(t, "runs already") {
 			w.jobs[i] = w.begin(t, j, free)
@@ -64,23 +64,29 @@ func (w *World) submit(t *rapid.T, at time.Duration) {
 	})
 }
 
-// freeGPUs returns the free GPUs of each node.
-func (w *World) freeGPUs() []int {
-	free := make([]int, len(w.cluster.Nodes()))
+// free returns what each node has left.
+func (w *World) free() []cluster.Resources {
+	free := make([]cluster.Resources, len(w.cluster.Nodes()))
 	for i, n := range w.cluster.Nodes() {
-		free[i] = n.Capacity.GPUs
+		free[i] = n.Capacity
 	}
 	for _, j := range w.jobs {
-		for _, s := range j.Placement {
-			i, _ := w.cluster.Index(s.Node)
-			free[i] -= s.GPUs
-		}
+		w.take(free, j.Placement)
 	}
 	return free
 }
 
+// take takes a placement off what is free.
+func (w *World) take(free []cluster.Resources, p cluster.Placement) {
+	for _, s := range p {
+		i, _ := w.cluster.Index(s.Node)
+		f := &free[i]
+		f.GPUs, f.CPUs, f.Memory = f.GPUs-s.GPUs, f.CPUs-s.CPUs, f.Memory-s.Memory
+	}
+}
+
 // begin returns j holding GPUs that it might have got, or j if none are found.
-func (w *World) begin(t *rapid.T, j *policy.Job, free []int) *policy.Job {
+func (w *World) begin(t *rapid.T, j *policy.Job, free []cluster.Resources) *policy.Job {
 	types := w.cluster.Types()
 	info := &types[rapid.IntRange(0, len(types)-1).Draw(t, "runs on")]
 	a := cluster.Allocation{Configuration: j.Reservation, CPUs: j.CPUs, Memory: j.Memory}
@@ -100,46 +106,60 @@ func (w *World) begin(t *rapid.T, j *policy.Job, free []int) *policy.Job {
 	if j.Phase == job.Profiling || policy.Check(alone, plan) != nil {
 		return j
 	}
-	if row.Placement = place(w.cluster, free, a); row.Placement == nil {
+	if row.Placement = w.place(free, a); row.Placement == nil {
 		return j
 	}
 	return &row
 }
 
-// place takes the GPUs of an allocation wherever they are free, on one node if
-// one has them, and CPUs and memory in proportion. It returns nil, and takes none,
-// if there are too few.
-func place(c *cluster.Cluster, free []int, a cluster.Allocation) cluster.Placement {
+// place takes an allocation of nodes that have it free, of one if one has, with CPUs
+// and memory in proportion to GPUs. It returns nil, and takes nothing, if too little is
+// free.
+func (w *World) place(free []cluster.Resources, a cluster.Allocation) cluster.Placement {
 	var p cluster.Placement
 	left := a.GPUs
-	take := func(least int) {
-		for i, n := range c.Nodes() {
-			if g := min(left, free[i]); g > 0 && n.GPUType == a.GPUType && free[i] >= least {
+	put := func(least int) {
+		for i, n := range w.cluster.Nodes() {
+			room := 0
+			if n.GPUType == a.GPUType {
+				room = fit(&a, &n.Capacity, &free[i])
+			}
+			if g := min(left, room); g > 0 && room >= least {
 				r := cluster.Resources{GPUs: g, CPUs: a.CPUs * float64(g) / float64(a.GPUs)}
 				r.Memory = a.Memory*int64(left)/int64(a.GPUs) - a.Memory*int64(left-g)/int64(a.GPUs)
 				p = append(p, cluster.Share{Node: n.ID, Resources: r})
 				left -= g
-				free[i] -= g
 			}
 		}
 	}
-	if take(left); left > 0 {
-		take(1)
+	if put(left); left > 0 {
+		put(1)
 	}
 	if left > 0 {
-		for _, s := range p {
-			i, _ := c.Index(s.Node)
-			free[i] += s.GPUs
-		}
 		return nil
 	}
+	w.take(free, p)
 	p.Sort()
 	return p
 }
 
+// fit returns how many GPUs of an allocation fit into what a node has left. CPUs and
+// memory count on nodes that say what they have.
+func fit(a *cluster.Allocation, has, free *cluster.Resources) int {
+	room := free.GPUs
+	if has.CPUs > 0 && a.CPUs > 0 {
+		room = min(room, int(free.CPUs*float64(a.GPUs)/a.CPUs*(1+1e-9)))
+	}
+	if has.CPUs > 0 && a.Memory > 0 {
+		room = min(room, int(free.Memory*int64(a.GPUs)/a.Memory))
+	}
+	return room
+}
+
 // Advance carries out a plan that passes policy.Check and lets a minute pass:
 // jobs report, complete, are profiled and arrive, nodes fail and are repaired.
-// Where the plan names no nodes, a job that got the same keeps its nodes.
+// Where the plan names no nodes, a job that got the same keeps its nodes, and one whose
+// CPUs and memory are nowhere waits.
 //
 // The plan's background work is done, and the next snapshot shows what it returned;
 // or a later one does, or an error. As from a scheduler, there is one at a time.
@@ -192,10 +212,12 @@ func (w *World) carryOut(p *policy.Plan) {
 			w.start(i, d, d.Placement)
 		}
 	}
-	free := w.freeGPUs()
+	free := w.free()
 	for i := range before { // 4. the others, anywhere
 		if d := &p.Jobs[i]; !w.jobs[i].Holding() && !d.Allocation.IsZero() {
-			w.start(i, d, place(w.cluster, free, d.Allocation))
+			if where := w.place(free, d.Allocation); where != nil {
+				w.start(i, d, where)
+			}
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
@@ -26,6 +28,9 @@ func (r *Round) Decided(i int) bool { return r.r.decided(i) }
 
 // Free returns the GPUs of type t that nobody has got yet.
 func (r *Round) Free(t int) int { return r.r.free[t] }
+
+// FreeByType returns the same of every type. The caller may modify it.
+func (r *Round) FreeByType() []int { return slices.Clone(r.r.free) }
 
 // Gang returns what job i asks for on type t, and whether an empty cluster could
 // carry it.

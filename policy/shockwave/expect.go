@@ -126,8 +126,8 @@ func (a *account) rate(o *option, batch int) float64 {
 	if j.Perf == nil {
 		return 0
 	}
-	on := cluster.Allocation{Configuration: o.Configuration}
-	rate, n := 0.0, o.GPUs/j.ReplicaGPUs(o.GPUType)
+	on, n := cluster.Allocation{Configuration: o.Configuration}, o.GPUs/j.ReplicaGPUs(o.GPUType)
+	var rate float64
 	if l := j.BatchLimits(); batch == 0 || l.Max <= 0 {
 		rate, _ = queue.Speed(j, on)
 	} else {

@@ -55,10 +55,7 @@ type builder struct {
 // plan returns the work of planning a window from the next round on, as things stand
 // then if this round goes as planned. What it closes over does not change.
 func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
-	w := &window{first: s.Round + 1, rounds: p.o.Window, free: slices.Clone(p.free), batches: map[job.ID]int{}, runs: map[job.ID]run{}}
-	for _, t := range s.Cluster.Types() {
-		w.types = append(w.types, t.Type)
-	}
+	w := &window{first: s.Round + 1, rounds: p.o.Window, types: p.types, free: p.free, batches: map[job.ID]int{}, runs: map[job.ID]run{}}
 	b := p.builder(s)
 	for _, a := range p.active {
 		if b.add(a, now.Jobs[a.index].Allocation.Configuration) {
@@ -128,7 +125,7 @@ func (b *builder) add(a *account, now cluster.Configuration) bool {
 		j.Modes = append(j.Modes, b.mode(a, o, now, made))
 		modes = append(modes, o.Configuration)
 	}
-	j.Again = b.again(a, &j)
+	j.Again = b.again(a, made)
 	b.times += a.past + a.options[a.alone].ahead.time()
 	b.problem.Jobs, b.ids, b.modes = append(b.problem.Jobs, j), append(b.ids, a.row.ID), append(b.modes, modes)
 	return true
@@ -145,7 +142,7 @@ func (b *builder) mode(a *account, o *option, now cluster.Configuration, made fl
 		time := float64(n+1)*b.round - lost
 		at := b.point(a, made, ahead.whole(max(0, time)), ahead.run(time))
 		m.After = append(m.After, at)
-		if at.Left <= 0 {
+		if ahead.time() <= time {
 			break
 		}
 	}
@@ -155,20 +152,21 @@ func (b *builder) mode(a *account, o *option, now cluster.Configuration, made fl
 // point returns what has become of a job that made some progress in this round and more
 // in the window, of which more counts than was made if it ends within a round.
 func (b *builder) point(a *account, made, counts, more float64) timetable.Point {
-	lean := &a.options[a.leanest]
+	lean, left := &a.options[a.leanest], 0.0
+	if !a.row.Adaptivity.Has(job.GPUCount) {
+		left = a.options[a.fastest].ahead.after(made + more).time()
+	}
 	return timetable.Point{
 		Value: b.weight * b.p.utility(a, made+counts),
-		Left:  a.options[a.fastest].ahead.after(made + more).time(),
+		Left:  left,
 		Load:  lean.ahead.after(made+more).time() * float64(lean.GPUs) / b.gpus,
 	}
 }
 
-// again returns what each further start costs a job: the part of its best first round in
-// which it would restore. Source: Shockwave §7.
-func (b *builder) again(a *account, j *timetable.Job) float64 {
-	gain := 0.0
-	for i := range j.Modes {
-		gain = max(gain, j.Modes[i].After[0].Value-j.Idle.Value)
-	}
-	return gain * min(1, a.row.RestartOverhead.Seconds()/b.round)
+// again returns what each further start costs a job: what it would do meanwhile, where it
+// needs the least GPU time. Source: Shockwave §7.
+func (b *builder) again(a *account, made float64) float64 {
+	ahead := a.options[a.leanest].ahead.after(made)
+	round := b.p.utility(a, made+ahead.whole(b.round)) - b.p.utility(a, made)
+	return b.weight * round * a.row.RestartOverhead.Seconds() / b.round
 }

@@ -17,7 +17,8 @@ type Policy struct {
 	o              Options
 	accounts       map[job.ID]*account
 	active         []*account // of this round, by submission
-	free           []int      // GPUs by type that are to be shared out
+	types          []cluster.GPUType
+	free           []int // GPUs by type that are to be shared out
 	configurations []cluster.Configuration
 	window         *window // nil: none yet
 	failed         string  // why the last planning failed
@@ -50,14 +51,14 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 
 // count counts the GPUs to be shared out, and reports whether some came or went.
 func (p *Policy) count(s *policy.Snapshot, r *queue.Round) (moved bool) {
-	var free []int
-	for t := range s.Cluster.Types() {
-		free = append(free, r.Free(t))
+	free, types := r.FreeByType(), []cluster.GPUType{}
+	for _, t := range s.Cluster.Types() {
+		types = append(types, t.Type)
 	}
-	if moved = !slices.Equal(free, p.free); moved {
+	if moved = !slices.Equal(free, p.free) || !slices.Equal(types, p.types); moved {
 		p.configurations = nil
 	}
-	p.free = free
+	p.free, p.types = free, types
 	return moved
 }
 
@@ -75,7 +76,7 @@ func (p *Policy) take(s *policy.Snapshot) {
 // §7.
 func (p *Policy) outdated(s *policy.Snapshot) bool {
 	w := p.window
-	if w == nil || w.over(s.Round+1) || !slices.Equal(w.free, p.free) {
+	if w == nil || w.over(s.Round+1) || !slices.Equal(w.free, p.free) || !slices.Equal(w.types, p.types) {
 		return true
 	}
 	here := 0

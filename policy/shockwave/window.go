@@ -41,18 +41,25 @@ func (w *window) column(round int) int {
 
 // serve runs the jobs whose round it is, and then whoever gains most.
 func (p *Policy) serve(s *policy.Snapshot, r *queue.Round) {
-	if at := p.window.column(s.Round); at >= 0 {
-		for _, a := range p.active {
-			if run, ok := p.window.runs[a.row.ID]; ok && run.In(at) {
-				a.grant(r, run.Configuration)
-			}
+	at, types := p.window.column(s.Round), s.Cluster.Types()
+	for _, a := range p.active {
+		if at < 0 {
+			break
+		}
+		run := p.window.runs[a.row.ID]
+		kind := slices.IndexFunc(types, func(t cluster.TypeInfo) bool { return t.Type == run.GPUType })
+		if run.In(at) && kind >= 0 {
+			r.Give(a.index, kind, run.GPUs)
 		}
 	}
 	p.fill(s, r)
 }
 
-// fill gives GPUs that are left to whoever gains most from a round, for each GPU.
-// Source: Shockwave App. H, "Work-conserving".
+// fill gives GPUs that are left to whoever gains most from a round, for each GPU, if it
+// gains anything. Source: Shockwave App. H, "Work-conserving".
+//
+// Deviation: GPUs stay idle for a round that a start on them would take up, because
+// nothing is won by it, and the next window can use them.
 func (p *Policy) fill(s *policy.Snapshot, r *queue.Round) {
 	type waiting struct {
 		a    *account
@@ -60,8 +67,11 @@ func (p *Policy) fill(s *policy.Snapshot, r *queue.Round) {
 	}
 	var line []waiting
 	for _, a := range p.active {
-		if !r.Decided(a.index) && len(a.options) > 0 {
-			line = append(line, waiting{a, p.gain(s, a)})
+		if r.Decided(a.index) || len(a.options) == 0 {
+			continue
+		}
+		if gain := p.gain(s, a); gain > 0 {
+			line = append(line, waiting{a, gain})
 		}
 	}
 	slices.SortStableFunc(line, func(a, b waiting) int { return cmp.Compare(b.gain, a.gain) })
@@ -70,10 +80,15 @@ func (p *Policy) fill(s *policy.Snapshot, r *queue.Round) {
 	}
 }
 
-// gain returns what a round is worth to a job where it needs the least GPU time, for each
-// GPU.
+// gain returns what a round is worth to a job where it is, or else where it needs the
+// least GPU time, for each GPU.
 func (p *Policy) gain(s *policy.Snapshot, a *account) float64 {
 	o := &a.options[a.leanest]
+	for i := range a.options {
+		if a.options[i].Configuration == a.row.Allocation.Configuration {
+			o = &a.options[i]
+		}
+	}
 	made := o.ahead.whole(s.Length.Seconds() - a.lost(o.Configuration))
 	return p.weight(s, a) * (p.utility(a, made) - p.utility(a, 0)) / float64(o.GPUs)
 }
@@ -84,15 +99,6 @@ func (a *account) lost(c cluster.Configuration) float64 {
 		return 0
 	}
 	return a.row.RestartOverhead.Seconds()
-}
-
-// grant gives the job a configuration, if it is one of its options and there is room.
-func (a *account) grant(r *queue.Round, c cluster.Configuration) {
-	for i := range a.options {
-		if o := &a.options[i]; o.Configuration == c {
-			r.Give(a.index, o.kind, o.GPUs)
-		}
-	}
 }
 
 // grantAny gives the job what it holds, or the fastest of its options that there is room

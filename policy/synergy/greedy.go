@@ -11,8 +11,9 @@ import (
 // A greedy is a round of Synergy-GREEDY: where the jobs are that were let in.
 type greedy struct {
 	of    *policy.Snapshot
-	slots [][]shares.Slot // by job; nil: not placed here
-	full  []refusal       // demands for which no node had room in this round
+	slots [][]shares.Slot     // by job; nil: not placed here
+	full  []refusal           // demands for which no node had room in this round
+	owed  []cluster.Resources // by GPU type, to reservations that no node had room for
 }
 
 // A refusal is a demand on one node that none had room for. None has later, nor for
@@ -31,9 +32,11 @@ func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 	g, nodes := &p.greedy, p.packing.nodes
 	if g.of != s {
 		g.of, g.slots, g.full = s, make([][]shares.Slot, len(s.Jobs)), g.full[:0]
+		g.owed = make([]cluster.Resources, len(p.cluster.Types()))
 		nodes.Reset()
 	}
-	j, t := s.Jobs[i], &p.cluster.Types()[typeIndex(p.cluster.Types(), a.GPUType)]
+	kind := typeIndex(p.cluster.Types(), a.GPUType)
+	j, t := s.Jobs[i], &p.cluster.Types()[kind]
 	switch {
 	case !t.Counts():
 		return true
@@ -49,11 +52,29 @@ func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 	}
 	a.CPUs, a.Memory = float64(a.GPUs)*per.CPUs, int64(a.GPUs)*per.Memory
 	slots, ok := p.firstFit(j, a, per)
-	if ok {
-		g.slots[i] = append([]shares.Slot(nil), slots...)
-		nodes.TakeAll(slots, per)
+	switch owed := &g.owed[kind]; {
+	case !ok && !j.Reservation.IsZero():
+		owed.CPUs, owed.Memory = owed.CPUs+a.CPUs, owed.Memory+a.Memory
+		return false
+	case !ok || *owed != (cluster.Resources{}) && !p.leaves(a, owed):
+		return false
 	}
-	return ok
+	g.slots[i] = append([]shares.Slot(nil), slots...)
+	nodes.TakeAll(slots, per)
+	return true
+}
+
+// leaves reports whether the nodes have what is owed beside an allocation. A reservation
+// is granted where no node has room for it too: others have less for that.
+func (p *Policy) leaves(a *cluster.Allocation, owed *cluster.Resources) bool {
+	free := cluster.Resources{}
+	for n, node := range p.cluster.Nodes() {
+		if node.GPUType == a.GPUType {
+			has := p.packing.nodes.Free(n)
+			free.CPUs, free.Memory = free.CPUs+has.CPUs, free.Memory+has.Memory
+		}
+	}
+	return a.CPUs+owed.CPUs <= free.CPUs && a.Memory+owed.Memory <= free.Memory
 }
 
 // each returns what each GPU of an allocation gets.

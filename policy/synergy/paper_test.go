@@ -150,6 +150,32 @@ func TestPaper_greedy_leaves_GPUs_idle_and_tune_does_not(t *testing.T) {
 	}
 }
 
+// A reservation that no node has room for is granted all the same, for the placer to say
+// so. Its share of CPUs is not lent to others: there would be more than there is.
+func TestGreedy_leaves_reservations_their_share(t *testing.T) {
+	c := servers(t, 2, 24)
+	share := cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}, CPUs: 3, Memory: 62.5e9}
+	pinned := func(id job.ID, node cluster.NodeID) *policy.Job {
+		on := cluster.Placement{{Node: node, Resources: cluster.Resources{GPUs: 1, CPUs: 3, Memory: 62.5e9}}}
+		return &policy.Job{Spec: &job.Spec{ID: id, GPUs: 1, NonPreemptive: true}, Status: job.Status{Phase: job.Running, Allocation: share, Placement: on}}
+	}
+	booked := &job.Spec{ID: "c", GPUs: 8, Reservation: cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "v100"}}
+	in := &perf.Sensitivity{CPUs: []perf.CPURate{{CPUs: 20, Rate: 100}}}
+	hungry := &job.Spec{ID: "d", GPUs: 1, Batch: job.BatchLimits{Init: 1, Max: 1}}
+	s := &policy.Snapshot{Now: epoch, Length: time.Minute, Cluster: c, Jobs: []*policy.Job{
+		pinned("a", "s0000"), pinned("b", "s0001"),
+		{Spec: booked, Status: job.Status{Phase: job.Waiting}},
+		{Spec: hungry, Status: job.Status{Phase: job.Waiting}, Perf: &fed{rate: 100, input: in}, Sensitivity: in},
+	}}
+	plan := mustPlan(t, fresh(t, func(o *synergy.Options) { o.Mechanism = synergy.Greedy }), s)
+	if got := plan.Jobs[2].Allocation; got.CPUs != 24 {
+		t.Errorf("the reservation has %g CPUs, want the share of 8 GPUs, 24", got.CPUs)
+	}
+	if d := &plan.Jobs[3]; !d.Allocation.IsZero() || d.Why.Kind != policy.WaitHost {
+		t.Errorf("a job that wants 20 CPUs has %g beside the 30 of others: %v, want that it waits for CPUs", d.Allocation.CPUs, d.Why.Kind)
+	}
+}
+
 // §4.2, step 1: a job whose demand fits nowhere gets its GPU-proportional share;
 // step 2: jobs above their share are switched to it until a job fits.
 func TestPaper_tune_switches_to_shares(t *testing.T) {

@@ -24,8 +24,8 @@
 // Jobs run as submitted, with all their GPUs or none, unless their number of GPUs may be
 // adapted. The lease on GPUs is one round.
 //
-// Dictionary: ρ: estimate, offer.rho; N: round.contention; 1-f of Themis and f of
-// Shockwave's Table 1: Options.Filter; T_sh and T_id: numerator and denominator of estimate;
+// Dictionary: ρ: fairness.Estimate, offer.rho; N: round.contention; 1-f of Themis and f of
+// Shockwave's Table 1: Options.Filter; T_sh and T_id: numerator and denominator of Estimate;
 // V: offer.value, its logarithm; c: Policy.keeps; lease: Snapshot.Length.
 //
 // Deviation: jobs do not bid themselves; what is believed of them bids for them, because

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/fairness"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
 )
@@ -42,21 +43,9 @@ type offer struct {
 // any.
 func letThrough(part float64, n int) int { return min(n, int(math.Ceil(part*float64(n)-1e-9))) }
 
-// estimate returns the finish-time fairness that a job will have: (L + W + R N) / (P N),
-// where it has run for L, waited for W, and runs for R more of P in all if it is alone with
-// the GPUs it asks for, which on average N jobs do. Source: Shockwave §G.2, Eq. 9, after
-// Themis §3.2.
-func estimate(attained, waited, remaining, total time.Duration, contention float64) float64 {
-	shared := attained.Seconds() + waited.Seconds() + remaining.Seconds()*contention
-	return shared / (total.Seconds() * contention)
-}
-
 func newRound(s *policy.Snapshot) *round {
-	r := &round{s: s, plan: queue.NewRound(s)}
-	for t := range s.Cluster.Types() {
-		r.free = append(r.free, r.plan.Free(t))
-	}
-	return r
+	plan := queue.NewRound(s)
+	return &round{s: s, plan: plan, free: plan.FreeByType()}
 }
 
 // meet lists the jobs about which nothing is decided, by falling finish-time fairness.
@@ -117,7 +106,8 @@ func (r *round) missing(j *policy.Job) float64 {
 	return math.Max(0, j.Target-j.Progress)
 }
 
-// judge finds a job's fairness as it is and with each of its offers.
+// judge finds a job's finish-time fairness as it is and with each of its offers.
+// Source: Themis §3.2, as Shockwave's Eq. 9.
 func (r *round) judge(b *bidder) {
 	attained := b.AttainedService(r.s.Now)
 	waited := max(0, b.Age(r.s.Now)-attained)
@@ -126,10 +116,10 @@ func (r *round) judge(b *bidder) {
 		total = seconds(b.alone * b.Target / left)
 	}
 	total = max(total, time.Second)
-	b.rho = estimate(attained, waited, seconds(b.alone), total, r.contention)
+	b.rho = fairness.Estimate(attained, waited, seconds(b.alone), total, r.contention)
 	for k := range b.offers {
 		o := &b.offers[k]
-		o.rho = estimate(attained, waited, seconds(o.left), total, r.contention)
+		o.rho = fairness.Estimate(attained, waited, seconds(o.left), total, r.contention)
 		o.value = -math.Log(math.Max(o.rho, 1e-9))
 	}
 }
