@@ -116,7 +116,7 @@ func (a *account) rho(now time.Time, more float64) float64 {
 	return fairness.Estimate(0, seconds(age+more), seconds(left), seconds(a.past+left), a.contention/max(age, 1))
 }
 
-// seconds returns a duration of at most some years.
+// seconds returns a duration; at most endless.
 func seconds(s float64) time.Duration {
-	return time.Duration(min(s, 1e9) * float64(time.Second))
+	return time.Duration(min(s, endless) * float64(time.Second))
 }

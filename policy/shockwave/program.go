@@ -11,18 +11,21 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
+// heaviest bounds weights, so that values stay within what opt/timetable takes.
+const heaviest = 1e30
+
 // weight returns a job's budget: the k-th power of its finish-time fairness, times its
-// own weight. Source: Shockwave §6.1, Eq. 2.
+// own weight; at most heaviest. Source: Shockwave §6.1, Eq. 2.
 func (p *Policy) weight(s *policy.Snapshot, a *account) float64 {
 	w := a.row.Weight
-	if w <= 0 {
+	if !(w > 0) {
 		w = 1
 	}
 	more := 0.0
 	if !p.o.Paper {
 		more = float64(p.o.Window) * s.Length.Seconds()
 	}
-	return w * math.Pow(min(1e3, a.rho(s.Now, more)), p.o.K)
+	return min(heaviest, min(heaviest, w)*math.Pow(min(1e3, a.rho(s.Now, more)), p.o.K))
 }
 
 // leastProgress is what counts for none under Options.Paper. Source: public Shockwave code.
