@@ -1,7 +1,6 @@
 package shockwave
 
 import (
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -13,10 +12,6 @@ import (
 
 // A job with numbers out of all range does not stop the planning for the others.
 func TestPlan_with_extreme_jobs(t *testing.T) {
-	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "g", Capacity: cluster.Resources{GPUs: 1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, change := range map[string]func(j *policy.Job, o *Options){
 		"weight without bound":  func(j *policy.Job, _ *Options) { j.Weight = math.Inf(1) },
 		"no weight":             func(j *policy.Job, _ *Options) { j.Weight = math.NaN() },
@@ -42,20 +37,55 @@ func TestPlan_with_extreme_jobs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &policy.Snapshot{Now: time.Unix(1e9, 0), Length: 2 * time.Minute, Cluster: c, Jobs: []*policy.Job{odd, plain}}
-			for range 2 {
-				plan, err := p.Plan(t.Context(), s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if s.Round > 0 && (plan.Stats.Failed != "" || p.window == nil || math.IsNaN(plan.Stats.Objective)) {
-					t.Fatalf("got %s, want a window", fmt.Sprintf("%+v", plan.Stats))
-				}
-				s.Computed, s.Round = nil, s.Round+1
-				if plan.Background != nil {
-					s.Computed = plan.Background.Do(t.Context())
-				}
+			s := &policy.Snapshot{Now: time.Unix(1e9, 0), Length: 2 * time.Minute, Cluster: oneGPU(t), Jobs: []*policy.Job{odd, plain}}
+			if plan := twice(t, p, s); plan.Stats.Failed != "" || p.window == nil || math.IsNaN(plan.Stats.Objective) {
+				t.Fatalf("got %+v, want a window", plan.Stats)
 			}
 		})
 	}
+}
+
+// A job whose start takes longer than a window runs where nobody else needs the GPUs.
+func TestPlan_when_a_start_takes_longer_than_the_window(t *testing.T) {
+	for _, window := range []int{1, 20, 64} {
+		o, j := DefaultOptions(), scheduled(20, 10)
+		o.Window = window
+		j.Allocation, j.Phase, j.Spec.RestartOverhead = cluster.Allocation{}, job.Waiting, 100*time.Hour
+		p, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &policy.Snapshot{Now: time.Unix(1e9, 0), Length: 2 * time.Minute, Cluster: oneGPU(t), Jobs: []*policy.Job{j}}
+		if plan := twice(t, p, s); plan.Jobs[0].Allocation.GPUs != 1 {
+			t.Errorf("window of %d rounds: got %+v, want the GPU", window, plan.Jobs[0])
+		}
+	}
+}
+
+// oneGPU returns a cluster of one GPU.
+func oneGPU(t *testing.T) *cluster.Cluster {
+	t.Helper()
+	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "g", Capacity: cluster.Resources{GPUs: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// twice plans a round and the next, as if nothing happened in between, with what the
+// first had planned, and returns the second plan.
+func twice(t *testing.T, p *Policy, s *policy.Snapshot) *policy.Plan {
+	t.Helper()
+	first, err := p.Plan(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := *s
+	next.Round++
+	next.Computed = first.Background.Do(t.Context())
+	second, err := p.Plan(t.Context(), &next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return second
 }

@@ -139,7 +139,7 @@ func (b *builder) mode(a *account, o *option, now cluster.Configuration, made fl
 	m := timetable.Mode{Resource: o.kind, Amount: o.GPUs}
 	lost, ahead := 0.0, o.ahead.after(made)
 	if o.Configuration != now {
-		lost = a.row.RestartOverhead.Seconds()
+		lost = a.start
 	}
 	for n := range b.p.o.Window {
 		time := float64(n+1)*b.round - lost
@@ -171,5 +171,5 @@ func (b *builder) point(a *account, made, counts, more float64) timetable.Point 
 func (b *builder) again(a *account, made float64) float64 {
 	ahead := a.options[a.leanest].ahead.after(made)
 	round := b.p.utility(a, made+ahead.whole(b.round)) - b.p.utility(a, made)
-	return b.weight * round * a.row.RestartOverhead.Seconds() / b.round
+	return b.weight * round * a.start / b.round
 }
