@@ -58,7 +58,7 @@ type builder struct {
 // plan returns the work of planning a window from the next round on, as things stand
 // then if this round goes as planned. What it closes over does not change.
 func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
-	w := &window{first: s.Round + 1, rounds: p.o.Window, types: p.types, free: p.free, batches: map[job.ID]int{}, runs: map[job.ID]run{}}
+	w := window{first: s.Round + 1, rounds: p.o.Window, types: p.types, free: p.free, batches: map[job.ID]int{}}
 	b := p.builder(s)
 	for _, a := range p.active {
 		if b.add(a, now.Jobs[a.index].Allocation.Configuration) {
@@ -72,13 +72,14 @@ func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
 		if err != nil {
 			return err
 		}
-		w.found = found
+		w := w
+		w.found, w.runs = found, map[job.ID]run{}
 		for i, r := range found.Runs {
 			if r.Rounds != 0 {
 				w.runs[b.ids[i]] = run{b.modes[i][r.Mode], r}
 			}
 		}
-		return w
+		return &w
 	}
 }
 
