@@ -43,8 +43,9 @@ func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account, plan *poli
 	if at < 0 {
 		return
 	}
-	if run, ok := p.window.runs[a.row.ID]; ok && run.Rounds>>at != 0 {
-		ahead := bits.TrailingZeros64(run.Rounds >> at)
-		*why = policy.Reason{Kind: policy.WaitPlanned, Config: run.Configuration, Value: float64(ahead) * s.Length.Seconds(), Limit: float64(bits.OnesCount64(run.Rounds>>at)) * s.Length.Seconds()}
+	run := p.window.runs[a.row.ID]
+	if later := run.Rounds >> at >> 1; later != 0 { // not this round, for which there may be too few GPUs
+		until, rounds := 1+bits.TrailingZeros64(later), bits.OnesCount64(later)
+		*why = policy.Reason{Kind: policy.WaitPlanned, Config: run.Configuration, Value: float64(until) * s.Length.Seconds(), Limit: float64(rounds) * s.Length.Seconds()}
 	}
 }
