@@ -64,7 +64,7 @@ func (p *Policy) open(j *policy.Job) *account {
 	if p.o.Error > 0 {
 		a.skew += p.o.Error * (2*rng.Stream(p.o.Seed, "error/"+string(j.ID)).Float64() - 1)
 	}
-	if j.Schedule.Mode == job.Unscheduled || j.Adaptivity.Has(job.BatchSizes) {
+	if j.Schedule.Mode == job.Unscheduled || j.Adaptivity.Has(job.BatchSizes) || j.BatchSize < 1 {
 		return a
 	}
 	a.batch = j.BatchSize
