@@ -1,6 +1,7 @@
 package shockwave
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/oxgang/oxgang/policy"
@@ -23,7 +24,8 @@ func (p *Policy) explain(s *policy.Snapshot, r *queue.Round, plan *policy.Plan) 
 		return
 	}
 	f := p.window.found
-	plan.Stats.Iterations, plan.Stats.Objective, plan.Stats.Bound, plan.Stats.Gap = f.Solves, f.Value, f.Bound, f.Gap()
+	plan.Stats.Iterations, plan.Stats.Objective, plan.Stats.Bound = f.Solves, f.Value, f.Bound
+	plan.Stats.Gap = (f.Bound - f.Value) / max(1, math.Abs(f.Value)) // finite, where f.Gap may not be
 	plan.Stats.Interrupted = f.Interrupted
 	for t, price := range f.Prices {
 		plan.Prices = append(plan.Prices, policy.TypePrice{Type: p.window.types[t], Price: price})
