@@ -36,8 +36,8 @@ type Timetable struct {
 	Runs  []Run // by job
 	Value float64
 	Bound float64
-	// Prices are the value of one unit of each resource in one round, where the plan
-	// was found; nil if no knapsack led to it.
+	// Prices are the value of one unit of each resource in one round, in the last
+	// knapsack that was solved; zeros if none was.
 	Prices []float64
 	Solves int // knapsacks
 	// Interrupted: the context ended before Options were met.

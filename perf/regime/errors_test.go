@@ -77,6 +77,7 @@ func TestSequence_errors(t *testing.T) {
 		want               string
 	}{
 		{job.BatchSchedule{}, 32, 64, 2, "regime: job counts no epochs, want one with a schedule"},
+		{job.BatchSchedule{Sizes: []int{32, 64}}, 32, 64, 2, "regime: job counts no epochs, want one with a schedule"},
 		{job.BatchSchedule{Mode: job.GNS}, 0, 64, 2, "regime: first batch size 0, want at least 1"},
 		{job.BatchSchedule{Mode: job.Accordion}, 32, 64, 0, "regime: at most 0 regimes, want at least 1"},
 		{job.BatchSchedule{Mode: job.Given}, 32, 64, 2, "regime: schedule: mode given without regimes, want at least 1"},

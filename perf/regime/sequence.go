@@ -9,26 +9,25 @@ import (
 )
 
 // Sequence returns the batch sizes of the regimes that a job may have, in their
-// order: what is known before it runs. If its user says which, it is those. Else it starts with first (samples in total).
-// Under GNS it doubles as long as limit allows; under Accordion it alternates
-// between first and limit for at most most regimes, because that rule itself
-// sets no bound. A static job has one regime, and a job with given regimes those,
-// whose epochs need no prediction. It returns an error for a schedule that counts
-// no epochs or is not valid, a batch size that is not positive, and no regimes.
+// order: what is known before it runs. A job with given regimes has those, and any
+// other those that its user names, if any: the result is then that of the schedule, and
+// not to be modified. Else it starts with first (samples in total): a static job has one
+// regime; under GNS the batch size doubles as long as limit allows; under Accordion it
+// alternates between first and limit for at most most regimes, because that rule itself
+// sets no bound. It returns an error for a schedule that counts no epochs or is not
+// valid, and, where they matter, for a first or most that is not positive.
 // Source: Shockwave §5.
 func Sequence(s *job.BatchSchedule, first, limit, most int) ([]int, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("regime: %w", err)
 	}
 	switch {
+	case s.Mode == job.Unscheduled:
+		return nil, errors.New("regime: job counts no epochs, want one with a schedule")
 	case s.Mode == job.Given:
 		return given(s.Regimes), nil
 	case len(s.Sizes) > 0:
 		return s.Sizes, nil
-	}
-	switch {
-	case s.Mode == job.Unscheduled:
-		return nil, errors.New("regime: job counts no epochs, want one with a schedule")
 	case first < 1:
 		return nil, fmt.Errorf("regime: first batch size %d, want at least 1", first)
 	case s.Mode == job.Accordion && most < 1:

@@ -64,7 +64,7 @@ func (p *Policy) open(j *policy.Job) *account {
 	if p.o.Error > 0 {
 		a.skew += p.o.Error * (2*rng.Stream(p.o.Seed, "error/"+string(j.ID)).Float64() - 1)
 	}
-	if j.Schedule.Mode == job.Unscheduled || j.Adaptivity.Has(job.BatchSizes) {
+	if j.Schedule.Mode == job.Unscheduled || j.Adaptivity.Has(job.BatchSizes) || j.BatchSize < 1 {
 		return a
 	}
 	a.batch = j.BatchSize
@@ -116,7 +116,7 @@ func (a *account) rho(now time.Time, more float64) float64 {
 	return fairness.Estimate(0, seconds(age+more), seconds(left), seconds(a.past+left), a.contention/max(age, 1))
 }
 
-// seconds returns a duration of at most some years.
+// seconds returns a duration; at most endless.
 func seconds(s float64) time.Duration {
-	return time.Duration(min(s, 1e9) * float64(time.Second))
+	return time.Duration(min(s, endless) * float64(time.Second))
 }

@@ -23,7 +23,8 @@ type expectation struct {
 	guessed bool    // too little is known of it: it is taken to be as fast everywhere, and half done
 	total   float64 // progress to its end
 	done    float64 // of which made
-	past    float64 // seconds that it takes alone for what is done
+	past    float64 // seconds that it takes alone for what is done; at most endless
+	start   float64 // seconds that a start takes: at most all but half a round of a window, or none would ever be worth it
 	alone   int     // the option that it is compared with: what it asks for
 	fastest int     // the option that ends soonest
 	leanest int     // the option that takes the least GPU time
@@ -32,7 +33,8 @@ type expectation struct {
 // expect forms the expectation of a job.
 func (p *Policy) expect(s *policy.Snapshot, r *queue.Round, a *account) {
 	a.expectation = expectation{options: p.list(s, r, a), total: a.row.Target, done: min(a.row.Progress, a.row.Target)}
-	a.guessed = a.total <= 0
+	a.start = min(a.row.RestartOverhead.Seconds(), s.Length.Seconds()*(float64(p.o.Window)-0.5))
+	a.guessed = !(a.total > 0) || math.IsInf(a.total, 1)
 	for i := range a.options {
 		o := &a.options[i]
 		o.ahead = a.forecast(o)
@@ -74,7 +76,7 @@ func (a *account) compare() {
 	if a.alone < 0 {
 		a.alone = a.leanest
 	}
-	a.past = a.behind(&a.options[a.alone])
+	a.past = min(a.behind(&a.options[a.alone]), endless)
 }
 
 // list returns what a job may have: its gang on each type, or, if its number of GPUs

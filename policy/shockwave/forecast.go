@@ -10,13 +10,16 @@ type stretch struct {
 // one stretch. Source: Shockwave App. G, "Decomposing job schedules to regime schedules".
 type forecast []stretch
 
-// time returns the seconds until the job is done.
+// endless bounds the seconds that anything takes: some years.
+const endless = 1e9
+
+// time returns the seconds until the job is done; at most endless.
 func (f forecast) time() float64 {
 	total := 0.0
 	for _, s := range f {
 		total += s.progress / s.rate
 	}
-	return total
+	return min(total, endless)
 }
 
 // run returns the progress made in some seconds.

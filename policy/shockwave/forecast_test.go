@@ -127,3 +127,15 @@ func TestExpectation_of_unknown_jobs(t *testing.T) {
 	near(t, "seconds left", a.options[0].ahead.time(), 3600+2400)
 	near(t, "seconds past", a.past, 3600)
 }
+
+// A job that was submitted without a batch size has no regime to start from.
+func TestExpectation_without_a_batch_size(t *testing.T) {
+	j := scheduled(20, 10)
+	j.Spec.BatchSize = 0
+	_, a := meetOne(t, DefaultOptions(), j)
+	if a.predictor != nil {
+		t.Error("followed, want it planned with the 10 that it has")
+	}
+	near(t, "seconds left", a.options[0].ahead.time(), 6000-20*60-30)
+	near(t, "seconds past", a.past, 20*60+30)
+}

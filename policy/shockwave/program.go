@@ -11,18 +11,21 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
+// heaviest bounds weights, so that values stay within what opt/timetable takes.
+const heaviest = 1e30
+
 // weight returns a job's budget: the k-th power of its finish-time fairness, times its
-// own weight. Source: Shockwave §6.1, Eq. 2.
+// own weight; at most heaviest. Source: Shockwave §6.1, Eq. 2.
 func (p *Policy) weight(s *policy.Snapshot, a *account) float64 {
 	w := a.row.Weight
-	if w <= 0 {
+	if !(w > 0) {
 		w = 1
 	}
 	more := 0.0
 	if !p.o.Paper {
 		more = float64(p.o.Window) * s.Length.Seconds()
 	}
-	return w * math.Pow(min(1e3, a.rho(s.Now, more)), p.o.K)
+	return min(heaviest, min(heaviest, w)*math.Pow(min(1e3, a.rho(s.Now, more)), p.o.K))
 }
 
 // leastProgress is what counts for none under Options.Paper. Source: public Shockwave code.
@@ -55,7 +58,7 @@ type builder struct {
 // plan returns the work of planning a window from the next round on, as things stand
 // then if this round goes as planned. What it closes over does not change.
 func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
-	w := &window{first: s.Round + 1, rounds: p.o.Window, types: p.types, free: p.free, batches: map[job.ID]int{}, runs: map[job.ID]run{}}
+	w := window{first: s.Round + 1, rounds: p.o.Window, types: p.types, free: p.free, batches: map[job.ID]int{}}
 	b := p.builder(s)
 	for _, a := range p.active {
 		if b.add(a, now.Jobs[a.index].Allocation.Configuration) {
@@ -69,13 +72,14 @@ func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
 		if err != nil {
 			return err
 		}
-		w.found = found
+		w := w
+		w.found, w.runs = found, map[job.ID]run{}
 		for i, r := range found.Runs {
 			if r.Rounds != 0 {
 				w.runs[b.ids[i]] = run{b.modes[i][r.Mode], r}
 			}
 		}
-		return w
+		return &w
 	}
 }
 
@@ -136,7 +140,7 @@ func (b *builder) mode(a *account, o *option, now cluster.Configuration, made fl
 	m := timetable.Mode{Resource: o.kind, Amount: o.GPUs}
 	lost, ahead := 0.0, o.ahead.after(made)
 	if o.Configuration != now {
-		lost = a.row.RestartOverhead.Seconds()
+		lost = a.start
 	}
 	for n := range b.p.o.Window {
 		time := float64(n+1)*b.round - lost
@@ -168,5 +172,5 @@ func (b *builder) point(a *account, made, counts, more float64) timetable.Point 
 func (b *builder) again(a *account, made float64) float64 {
 	ahead := a.options[a.leanest].ahead.after(made)
 	round := b.p.utility(a, made+ahead.whole(b.round)) - b.p.utility(a, made)
-	return b.weight * round * a.row.RestartOverhead.Seconds() / b.round
+	return b.weight * round * a.start / b.round
 }

@@ -1,6 +1,7 @@
 package shockwave
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/oxgang/oxgang/policy"
@@ -23,7 +24,8 @@ func (p *Policy) explain(s *policy.Snapshot, r *queue.Round, plan *policy.Plan) 
 		return
 	}
 	f := p.window.found
-	plan.Stats.Iterations, plan.Stats.Objective, plan.Stats.Bound, plan.Stats.Gap = f.Solves, f.Value, f.Bound, f.Gap()
+	plan.Stats.Iterations, plan.Stats.Objective, plan.Stats.Bound = f.Solves, f.Value, f.Bound
+	plan.Stats.Gap = (f.Bound - f.Value) / max(1, math.Abs(f.Value)) // finite, where f.Gap may not be
 	plan.Stats.Interrupted = f.Interrupted
 	for t, price := range f.Prices {
 		plan.Prices = append(plan.Prices, policy.TypePrice{Type: p.window.types[t], Price: price})
@@ -43,8 +45,9 @@ func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account, plan *poli
 	if at < 0 {
 		return
 	}
-	if run, ok := p.window.runs[a.row.ID]; ok && run.Rounds>>at != 0 {
-		ahead := bits.TrailingZeros64(run.Rounds >> at)
-		*why = policy.Reason{Kind: policy.WaitPlanned, Config: run.Configuration, Value: float64(ahead) * s.Length.Seconds(), Limit: float64(bits.OnesCount64(run.Rounds>>at)) * s.Length.Seconds()}
+	run := p.window.runs[a.row.ID]
+	if later := run.Rounds >> at >> 1; later != 0 { // not this round, for which there may be too few GPUs
+		until, rounds := 1+bits.TrailingZeros64(later), bits.OnesCount64(later)
+		*why = policy.Reason{Kind: policy.WaitPlanned, Config: run.Configuration, Value: float64(until) * s.Length.Seconds(), Limit: float64(rounds) * s.Length.Seconds()}
 	}
 }

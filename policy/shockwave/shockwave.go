@@ -17,6 +17,7 @@ type Policy struct {
 	o              Options
 	accounts       map[job.ID]*account
 	active         []*account // of this round, by submission
+	cluster        *cluster.Cluster
 	types          []cluster.GPUType
 	free           []int // GPUs by type that are to be shared out
 	configurations []cluster.Configuration
@@ -49,16 +50,18 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return plan, nil
 }
 
-// count counts the GPUs to be shared out, and reports whether some came or went.
+// count counts the GPUs to be shared out, and reports whether some came or went, or are
+// on other nodes.
 func (p *Policy) count(s *policy.Snapshot, r *queue.Round) (moved bool) {
 	free, types := r.FreeByType(), []cluster.GPUType{}
 	for _, t := range s.Cluster.Types() {
 		types = append(types, t.Type)
 	}
-	if moved = !slices.Equal(free, p.free) || !slices.Equal(types, p.types); moved {
+	if s.Cluster != p.cluster {
 		p.configurations = nil
 	}
-	p.free, p.types = free, types
+	moved = s.Cluster != p.cluster || !slices.Equal(free, p.free)
+	p.cluster, p.free, p.types = s.Cluster, free, types
 	return moved
 }
 

@@ -98,7 +98,7 @@ func (a *account) lost(c cluster.Configuration) float64 {
 	if a.row.Allocation.Configuration == c {
 		return 0
 	}
-	return a.row.RestartOverhead.Seconds()
+	return a.start
 }
 
 // grantAny gives the job what it holds, or the fastest of its options that there is room

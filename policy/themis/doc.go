@@ -26,7 +26,7 @@
 //
 // Dictionary: ρ: fairness.Estimate, offer.rho; N: round.contention; 1-f of Themis and f of
 // Shockwave's Table 1: Options.Filter; T_sh and T_id: numerator and denominator of Estimate;
-// V: offer.value, its logarithm; c: round.keeps; lease: Snapshot.Length.
+// V: offer.value, its logarithm; c: Policy.keeps; lease: Snapshot.Length.
 //
 // Deviation: jobs do not bid themselves; what is believed of them bids for them, because
 // one scheduler believes for all here. So there is nobody to lie, and payments can be
@@ -47,6 +47,9 @@
 // Deviation: with Adaptive the filter is 1/3 as long as some job is behind its fair finish
 // time and else 2/3, because Shockwave's Table 1 names the two values, and only a drawing
 // shows when each applies.
+//
+// Deviation: a job that does not say how much it has to do is taken to be a round from its
+// end, because ρ needs an end; so it is treated the worse the longer it waits.
 //
 // Deviation: nodes do not count in bids, because a placer finds them here: GPUs are taken
 // to lie on as few as can carry them.
