@@ -37,6 +37,7 @@ type Predictor struct {
 	seen    int // of them
 	present int // index of the regime the job is in
 	regimes []Regime
+	stated  []int // epochs of the regimes, as the user wrote them down; nil: predicted
 }
 
 // NewPredictor returns a predictor of a job that has so many epochs, of which it
@@ -62,6 +63,28 @@ func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 		}
 		p.regimes[i].BatchSize = b
 	}
+	p.update()
+	return p, nil
+}
+
+// NewStated returns a predictor of a job whose user wrote down its regimes: they are
+// expected to last as long as that. Errors are those of NewPredictor.
+func NewStated(regimes []job.Regime) (*Predictor, error) {
+	var sizes, stated []int
+	epochs := 0
+	for _, r := range regimes {
+		if last := len(sizes) - 1; last >= 0 && sizes[last] == r.BatchSize {
+			stated[last] += r.Epochs
+		} else {
+			sizes, stated = append(sizes, r.BatchSize), append(stated, r.Epochs)
+		}
+		epochs += r.Epochs
+	}
+	p, err := NewPredictor(Restatement, epochs, sizes)
+	if err != nil {
+		return nil, err
+	}
+	p.stated = stated
 	p.update()
 	return p, nil
 }
@@ -115,6 +138,9 @@ func (p *Predictor) batchSizes() []int {
 // Regimes returns the regimes in their order, those of the past with what was
 // seen of them. Callers must not modify it; Observe does.
 func (p *Predictor) Regimes() []Regime { return p.regimes }
+
+// Epochs returns N, the epochs of the job.
+func (p *Predictor) Epochs() int { return p.epochs }
 
 // Present returns the index of the regime the job is in.
 func (p *Predictor) Present() int { return p.present }

@@ -135,3 +135,34 @@ func TestSequence(t *testing.T) {
 		})
 	}
 }
+
+// What a user wrote down is expected, but for what is already otherwise.
+func TestNewStated(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		seen [][2]int // batch size, epochs
+		want []float64
+	}{
+		{"nothing seen", nil, []float64{30, 10, 60}},
+		{"within the first", [][2]int{{8, 20}}, []float64{30, 10, 60}},
+		{"the second begins early", [][2]int{{8, 20}, {16, 5}}, []float64{20, 10, 70}},
+		{"the first is longer", [][2]int{{8, 35}}, []float64{35, 10, 55}},
+		{"so long that the last has less", [][2]int{{8, 95}}, []float64{95, 5, 0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := regime.NewStated([]job.Regime{{BatchSize: 8, Epochs: 10}, {BatchSize: 8, Epochs: 20}, {BatchSize: 16, Epochs: 10}, {BatchSize: 8, Epochs: 60}})
+			for _, s := range c.seen {
+				err = errors.Join(err, p.Observe(s[0], s[1]))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, expected(p), near); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if _, err := regime.NewStated(nil); err == nil {
+		t.Error("no regimes: got no error")
+	}
+}

@@ -18,6 +18,10 @@ func (r Rule) String() string { return ruleNames[r] }
 
 // update sets what is expected of the regimes. It takes O(K) time.
 func (p *Predictor) update() {
+	if p.stated != nil {
+		p.follow()
+		return
+	}
 	switch p.rule {
 	case Restatement:
 		p.restate()
@@ -50,6 +54,22 @@ func (p *Predictor) restate() {
 			r.Expected = max(r.Expected, left/float64(len(p.regimes)-i))
 		}
 		left -= r.Expected
+	}
+}
+
+// follow expects the past as seen and the rest as stated; what is over or short of the
+// job's epochs counts for the last regime.
+func (p *Predictor) follow() {
+	left := float64(p.epochs)
+	for i := range p.regimes {
+		r := &p.regimes[i]
+		r.Expected = float64(r.Seen)
+		if i >= p.present && i < len(p.stated) {
+			r.Expected = max(r.Expected, min(left, float64(p.stated[i])))
+		}
+		if left -= r.Expected; i == len(p.regimes)-1 {
+			r.Expected += max(0, left)
+		}
 	}
 }
 

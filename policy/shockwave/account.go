@@ -68,12 +68,23 @@ func (p *Policy) open(j *policy.Job) *account {
 		return a
 	}
 	a.batch = j.BatchSize
-	sizes, err := regime.Sequence(&j.Schedule, j.BatchSize, j.BatchLimits().Max, p.o.Accordion)
-	if err == nil {
-		a.predictor, err = regime.NewPredictor(p.o.Rule, j.Schedule.Epochs, sizes)
+	var err error
+	if a.predictor, err = p.predictor(j); err != nil {
+		a.predictor, a.odd = nil, true
 	}
-	a.odd = err != nil
 	return a
+}
+
+// predictor returns that of a job with a schedule.
+func (p *Policy) predictor(j *policy.Job) (*regime.Predictor, error) {
+	if j.Schedule.Mode == job.Given {
+		return regime.NewStated(j.Schedule.Regimes)
+	}
+	sizes, err := regime.Sequence(&j.Schedule, j.BatchSize, j.BatchLimits().Max, p.o.Accordion)
+	if err != nil {
+		return nil, err
+	}
+	return regime.NewPredictor(p.o.Rule, j.Schedule.Epochs, sizes)
 }
 
 // wait counts who else was there since the last round. Source: Shockwave App. G.2,
@@ -95,7 +106,7 @@ func (a *account) observe(j *policy.Job) {
 		batch = b.PerReplica() * (j.Allocation.GPUs / j.ReplicaGPUs(j.Allocation.GPUType))
 	}
 	if a.predictor != nil {
-		epochs := min(j.Epoch, j.Schedule.Epochs)
+		epochs := min(j.Epoch, a.predictor.Epochs())
 		err := a.predictor.Observe(a.batch, max(0, epochs-a.epochs))
 		if err == nil && batch != a.batch {
 			err = a.predictor.Observe(batch, 0)

@@ -102,6 +102,15 @@ func TestExpectation_of_odd_schedules(t *testing.T) {
 	}
 }
 
+// Regimes that a user wrote down need no prediction.
+func TestExpectation_of_stated_regimes(t *testing.T) {
+	j := scheduled(20, 10)
+	j.Spec.Schedule = job.BatchSchedule{Mode: job.Given, Regimes: []job.Regime{{BatchSize: 10, Epochs: 90}, {BatchSize: 20, Epochs: 10}}}
+	_, a := meetOne(t, DefaultOptions(), j)
+	near(t, "seconds left", a.options[0].ahead.time(), 69.5*60+10*30)
+	near(t, "seconds past", a.past, 20*60)
+}
+
 // Predicted times are wrong by at most Error, and differently for each seed.
 func TestExpectation_error(t *testing.T) {
 	seen := map[float64]bool{}
