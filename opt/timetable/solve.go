@@ -44,7 +44,7 @@ type Timetable struct {
 	Interrupted bool
 }
 
-// Gap returns (Bound − Value) / |Bound|; 0 if both are 0.
+// Gap returns (Bound − Value) / |Bound|; 0 if they are equal, +∞ if only Bound is 0.
 func (t *Timetable) Gap() float64 {
 	if t.Bound <= t.Value {
 		return 0
@@ -75,7 +75,8 @@ type search struct {
 // knapsacks were solved, or ctx ended; there is always one, in which no job waits that
 // would gain by a round in which there is room for it. Equal problems have equal plans.
 // Errors: those of both Validate. It costs a knapsack of jobs × modes × rounds choices
-// for each solve, and a packing of jobs × rounds at least.
+// for each solve, and a packing of jobs × rounds at least; a few jobs with several modes
+// have a packing for each mode besides, if the gap is not met.
 // Source: Shockwave §6.1, App. G.3, Eq. 11.
 func Solve(ctx context.Context, p *Problem, o Options) (*Timetable, error) {
 	if err := errors.Join(o.Validate(), p.Validate()); err != nil {
@@ -98,10 +99,12 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Timetable, error) {
 	if err != nil {
 		return nil, fmt.Errorf("timetable: %w", err)
 	}
-	if modes := p.modes(); !s.best.Interrupted && modes > len(p.Jobs) && modes <= few {
-		s.favour()
+	t := s.finish()
+	if modes := p.modes(); t.Bound-t.Value > o.Gap*math.Abs(t.Bound) && modes > len(p.Jobs) && modes <= few {
+		s.favour(ctx)
+		t = s.finish()
 	}
-	return s.finish(), nil
+	return t, nil
 }
 
 // begin plans without a limit, and leaves all limits to be looked into.
@@ -195,10 +198,14 @@ func (s *search) keep(pick []count, favoured int) {
 
 // favour gives each job in turn the whole window in each of its modes, and the others
 // what is best for them of what is left: a few jobs with large modes fit together in ways
-// that sums over rounds do not show.
-func (s *search) favour() {
+// that sums over rounds do not show. It goes on until ctx ends.
+func (s *search) favour(ctx context.Context) {
 	for i := range s.p.Jobs {
 		for m := range s.p.Jobs[i].Modes {
+			if ctx.Err() != nil {
+				s.best.Interrupted = true
+				return
+			}
 			pick := slices.Clone(s.picked)
 			pick[i] = count{m, len(s.p.Jobs[i].Modes[m].After)}
 			s.keep(pick, i)

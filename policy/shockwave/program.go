@@ -3,7 +3,6 @@ package shockwave
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -66,9 +65,9 @@ func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
 		}
 	}
 	b.problem.Lambda = p.o.Lambda / max(b.times, 1)
-	o := p.o.Solve
+	problem, ids, modes, o := b.problem, b.ids, b.modes, p.o.Solve // and not the snapshot
 	return func(ctx context.Context) any {
-		found, err := timetable.Solve(ctx, b.problem, o)
+		found, err := timetable.Solve(ctx, problem, o)
 		if err != nil {
 			return err
 		}
@@ -76,7 +75,7 @@ func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
 		w.found, w.runs = found, map[job.ID]run{}
 		for i, r := range found.Runs {
 			if r.Rounds != 0 {
-				w.runs[b.ids[i]] = run{b.modes[i][r.Mode], r}
+				w.runs[ids[i]] = run{modes[i][r.Mode], r}
 			}
 		}
 		return &w
@@ -99,7 +98,7 @@ func (p *Policy) builder(s *policy.Snapshot) *builder {
 		sum = n
 	}
 	b.scale = 1 / max(sum*b.gpus, 1e-300)
-	b.problem = &timetable.Problem{Rounds: p.o.Window, Capacity: slices.Clone(p.free)}
+	b.problem = &timetable.Problem{Rounds: p.o.Window, Capacity: p.free}
 	return b
 }
 

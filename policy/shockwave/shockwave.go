@@ -19,7 +19,7 @@ type Policy struct {
 	active         []*account // of this round, by submission
 	cluster        *cluster.Cluster
 	types          []cluster.GPUType
-	free           []int // GPUs by type that are to be shared out
+	free           []int // GPUs by type that are to be shared out; made anew each round
 	configurations []cluster.Configuration
 	window         *window // nil: none yet
 	failed         string  // why the last planning failed
