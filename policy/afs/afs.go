@@ -21,9 +21,6 @@ type Options struct {
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Steady: true} }
 
-// Validate returns nil: all Options are valid.
-func (o *Options) Validate() error { return nil }
-
 // A Policy is AFS-L. It keeps who had what when GPUs were last divided. It is not safe for
 // concurrent use. Make one with New.
 type Policy struct {

@@ -67,8 +67,8 @@ func New(o Options) (*Policy, error) {
 	return &Policy{o: o, turns: map[job.ID]*turn{}}, nil
 }
 
-// Plan implements policy.Policy. It takes time n log n in jobs. The only error is that of
-// ctx.
+// Plan implements policy.Policy. It takes time n log n in jobs, and n more for each replica
+// that is lent as a slice begins. The only error is that of ctx.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("gandiva: round %d: %w", s.Round, err)

@@ -100,7 +100,7 @@ func (p *Policy) charge(ctx context.Context, r *round, n int, free []int) error 
 		if err != nil {
 			return err
 		}
-		kept[i] = b.most(won.t, int(c*float64(won.gpus)))
+		kept[i] = b.most(won.t, int(c*float64(won.gpus)+1e-6)) // 1e-6: times are whole nanoseconds
 	}
 	for i, k := range kept {
 		b := &r.jobs[i]

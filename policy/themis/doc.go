@@ -24,7 +24,7 @@
 // Jobs run as submitted, with all their GPUs or none, unless their number of GPUs may be
 // adapted. The lease on GPUs is one round.
 //
-// Dictionary: ρ: fairness.Estimate, offer.rho; N: round.contention; 1-f of Themis and f of
+// Dictionary: ρ: fairness.Estimate, bidder.rho; N: round.contention; 1-f of Themis and f of
 // Shockwave's Table 1: Options.Filter; T_sh and T_id: numerator and denominator of Estimate;
 // V: offer.value, its logarithm; c: Policy.keeps; lease: Snapshot.Length.
 //

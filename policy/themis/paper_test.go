@@ -117,6 +117,20 @@ func TestAuction_takes_hidden_payments(t *testing.T) {
 	}
 }
 
+// A fraction that is a whole number of GPUs but for rounding is that number.
+func TestAuction_payments_are_whole(t *testing.T) {
+	for gpus := 4; gpus <= 200; gpus += 4 {
+		w := policytest.NewToy(t, gpus)
+		w.Elastic("a", gpus, time.Hour)
+		w.Elastic("b", gpus, time.Hour)
+		w.Submit("c", gpus/2, time.Hour)
+		w.Play(fresh(t, func(o *themis.Options) { o.Filter = 0.6 }))
+		if want := fmt.Sprintf("a%d b%d c%d", gpus/4, gpus/4, gpus/2); w.GPUs() != want {
+			t.Errorf("%d GPUs: %s, want %s", gpus, w.GPUs(), want)
+		}
+	}
+}
+
 // Themis §3.3.2: a job that waits is let through sooner or later: with a filter of any width
 // and any gangs nobody starves.
 func TestFilter_lets_the_worst_treated_through(t *testing.T) {

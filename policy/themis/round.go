@@ -35,7 +35,6 @@ type offer struct {
 	t, gpus int
 	asked   bool    // no more than the job asks for
 	left    float64 // seconds, if the job keeps it to its end
-	rho     float64
 	value   float64 // logarithm of the valuation 1/ρ
 }
 
@@ -119,8 +118,8 @@ func (r *round) judge(b *bidder) {
 	b.rho = fairness.Estimate(attained, waited, seconds(b.alone), total, r.contention)
 	for k := range b.offers {
 		o := &b.offers[k]
-		o.rho = fairness.Estimate(attained, waited, seconds(o.left), total, r.contention)
-		o.value = -math.Log(math.Max(o.rho, 1e-9))
+		rho := fairness.Estimate(attained, waited, seconds(o.left), total, r.contention)
+		o.value = -math.Log(math.Max(rho, 1e-9))
 	}
 }
 
