@@ -196,8 +196,7 @@ func (pl *Placer) settle(l *layout) {
 		j := &pl.settler.Jobs[i]
 		j.Slots = append(j.Slots[:0], l.slots[i]...)
 	}
-	l.net = pl.settler.Settle()
-	l.value = l.net
+	l.value = pl.settler.Settle()
 	l.cells = slices.Grow(l.cells[:0], len(pl.settler.Jobs))[:len(pl.settler.Jobs)]
 	for i := range pl.settler.Jobs {
 		j := &pl.settler.Jobs[i]

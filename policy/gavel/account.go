@@ -91,7 +91,12 @@ func (a *account) left() float64 {
 func (a *account) fastest() float64 { return highest(a.rate) }
 
 // highest returns the highest rate, 0 where every GPU is away.
-func highest(rate []float64) float64 { return slices.Max(append([]float64{0}, rate...)) }
+func highest(rate []float64) (most float64) {
+	for _, v := range rate {
+		most = max(most, v)
+	}
+	return most
+}
 
 // settle books what the jobs had of the last round.
 func (p *Policy) settle(s *policy.Snapshot) {

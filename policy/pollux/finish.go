@@ -160,13 +160,12 @@ func (r *round) trim(x []int) {
 func (r *round) start(x []int) {
 	copy(r.room, r.free)
 	copy(r.owner, r.held)
-	for row := range slices.Chunk(x, len(r.slots)) {
+	n := len(r.slots)
+	for row := range slices.Chunk(x, n) {
 		r.occupy(row)
 	}
-	i := 0
-	for row := range slices.Chunk(x, len(r.slots)) {
-		t := r.seats[i]
-		i++
+	for i, t := range r.seats {
+		row := x[i*n : (i+1)*n]
 		for kind := 0; kind < len(r.types) && !slices.ContainsFunc(row, positive); kind++ {
 			if t.usable[kind] {
 				need := least(t.job, r.types[kind].Type)

@@ -1,6 +1,8 @@
 package pollux
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
 )
@@ -25,16 +27,10 @@ func (r *round) decide(x []int) {
 	}
 }
 
-// allocation returns what a row is worth, with its GPU-proportional share of CPUs and
-// memory.
+// allocation returns the amounts of a row that has GPUs, all of one type, with their
+// proportional share of CPUs and memory.
 func (r *round) allocation(row []int, where cluster.Placement) cluster.Allocation {
-	kind := 0
-	for k, v := range row {
-		if v > 0 {
-			kind = r.slots[k].kind
-		}
-	}
-	t := &r.types[kind]
+	t := &r.types[r.slots[slices.IndexFunc(row, positive)].kind]
 	return t.Proportional(cluster.Configuration{Nodes: len(where), GPUs: where.GPUs(), GPUType: t.Type})
 }
 

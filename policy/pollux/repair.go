@@ -133,7 +133,7 @@ func (r *round) limit(t *seat, row []int, src genetic.Source) {
 
 // atLeast returns the least GPUs of a gang on the type of its row, 1 for others.
 func (r *round) atLeast(t *seat, row []int) int {
-	k := slices.IndexFunc(row, func(v int) bool { return v > 0 })
+	k := slices.IndexFunc(row, positive)
 	if k < 0 || !t.gang {
 		return 1
 	}
@@ -154,7 +154,7 @@ func (r *round) shed(row []int, gpus int, src genetic.Source) {
 // settle gives a gang a number of GPUs that it can run on: it takes some off, adds some
 // that are left on the same type, or takes all.
 func (r *round) settle(t *seat, row []int, src genetic.Source) {
-	sum, first := 0, slices.IndexFunc(row, func(v int) bool { return v > 0 })
+	sum, first := 0, slices.IndexFunc(row, positive)
 	if first < 0 {
 		return
 	}
