@@ -79,6 +79,11 @@ type TypeInfo struct {
 // Counts reports whether CPUs and memory of the type's nodes are known.
 func (t *TypeInfo) Counts() bool { return t.Share.CPUs > 0 && t.Share.Memory > 0 }
 
+// Fewest returns the configuration of so many GPUs on as few nodes as can carry them.
+func (t *TypeInfo) Fewest(gpus int) Configuration {
+	return Configuration{Nodes: (gpus + t.PerNode - 1) / t.PerNode, GPUs: gpus, GPUType: t.Type}
+}
+
 // Proportional returns the GPU-proportional allocation of c: CPUs and memory by
 // the share of each GPU, none where they are not counted. Source: Synergy §2,
 // "GPU-proportional allocation".

@@ -33,3 +33,13 @@ func TestShareOfNodesThatDoNotSay(t *testing.T) {
 		t.Errorf("share of 4 GPUs: %+v, want none: a node does not say what it has", got)
 	}
 }
+
+func TestFewest(t *testing.T) {
+	info := TypeInfo{Type: "a100", PerNode: 8}
+	for gpus, nodes := range map[int]int{1: 1, 8: 1, 9: 2, 16: 2, 17: 3} {
+		want := Configuration{Nodes: nodes, GPUs: gpus, GPUType: "a100"}
+		if got := info.Fewest(gpus); got != want {
+			t.Errorf("%d GPUs: %v, want %v", gpus, got, want)
+		}
+	}
+}

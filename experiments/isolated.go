@@ -39,7 +39,7 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 			return 0
 		}
 		n := wholeShare(spec, t, gpus)
-		share := info.Proportional(cluster.Configuration{Nodes: (n + info.PerNode - 1) / info.PerNode, GPUs: n, GPUType: t})
+		share := info.Proportional(info.Fewest(n))
 		app := in.application(spec)
 		if app == nil {
 			app = workload.Steady(spec.GPUs)
@@ -148,8 +148,7 @@ func (in *Inputs) exclusive(spec *job.Spec) float64 {
 	}
 	regimes, _ := app.Regimes(spec) // read: they are there
 	for _, t := range in.Cluster.Types() {
-		gpus := max(1, spec.GPUs)
-		alloc := t.Proportional(cluster.Configuration{Nodes: (gpus + t.PerNode - 1) / t.PerNode, GPUs: gpus, GPUType: t.Type})
+		alloc := t.Proportional(t.Fewest(max(1, spec.GPUs)))
 		alone := app.Alone(spec, alloc)
 		if regimes != nil {
 			alone = app.Exclusive(regimes, alloc)

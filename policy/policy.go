@@ -5,6 +5,7 @@ package policy
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -101,10 +102,16 @@ type Stats struct {
 	Iterations int
 	Objective  float64 // of the plan
 	Bound      float64 // no plan is better
-	Gap        float64 // |Bound - Objective| / max(1, |Objective|)
+	Gap        float64 // see Gap
 	// Interrupted: the context ended first. The plan is the best found until then.
 	Interrupted bool
 	// Failed, if not empty, says why the last background work failed; what was
 	// planned before stands.
 	Failed string
+}
+
+// Gap returns |bound - objective| / max(1, |objective|): by how much, relatively, a plan
+// may fall short of the best.
+func Gap(objective, bound float64) float64 {
+	return math.Abs(bound-objective) / max(1, math.Abs(objective))
 }

@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/oxgang/oxgang/cluster"
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+)
 
 // A Reason is the one dominant reason for what a job got in a round, with its
 // numbers. Which numbers a kind carries stands beside the kind.
@@ -65,4 +69,10 @@ func Kinds() []Kind {
 		all[i] = Kind(i)
 	}
 	return all
+}
+
+// Turn is why a job waits that takes turns with others: the service that it had in all
+// the time since it was submitted.
+func Turn(j *Job, now time.Time) Reason {
+	return Reason{Kind: WaitTurn, Value: j.AttainedService(now).Seconds(), Limit: max(0, j.Age(now).Seconds())}
 }

@@ -169,7 +169,7 @@ func Pooled(s *policy.Snapshot) (*policy.Plan, float64) {
 	for i, j := range s.Jobs {
 		c := cells[i][sol.Pick[i]]
 		a := &p.Jobs[i].Allocation
-		a.Configuration = cluster.Configuration{Nodes: (j.GPUs + t.PerNode - 1) / t.PerNode, GPUs: j.GPUs, GPUType: t.Type}
+		a.Configuration = t.Fewest(j.GPUs)
 		a.CPUs, a.Memory = float64(j.GPUs)*c.CPUs, int64(j.GPUs)*c.Memory
 	}
 	return p, sol.Bound

@@ -182,8 +182,6 @@ func (p *Policy) give(r *round) {
 func (r *round) wait(m *turn) {
 	j := r.s.Jobs[m.index]
 	if r.Refuse(m.index); r.Plan().Jobs[m.index].Why.Kind == policy.WaitNoCapacity {
-		r.Plan().Jobs[m.index].Why = policy.Reason{
-			Kind: policy.WaitTurn, Value: j.AttainedService(r.s.Now).Seconds(), Limit: max(0, j.Age(r.s.Now).Seconds()),
-		}
+		r.Plan().Jobs[m.index].Why = policy.Turn(j, r.s.Now)
 	}
 }

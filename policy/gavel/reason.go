@@ -1,8 +1,6 @@
 package gavel
 
 import (
-	"math"
-
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
@@ -28,7 +26,7 @@ func (p *Policy) explain(s *policy.Snapshot, r *queue.Round, plan *policy.Plan) 
 func (p *Policy) stats(plan *policy.Plan) {
 	f := &p.found
 	plan.Stats = policy.Stats{Iterations: f.iterations, Objective: f.objective, Bound: f.bound}
-	plan.Stats.Gap = math.Abs(f.bound-f.objective) / math.Max(1, math.Abs(f.objective))
+	plan.Stats.Gap = policy.Gap(f.objective, f.bound)
 	for t, price := range f.prices {
 		if t < len(p.types) {
 			plan.Prices = append(plan.Prices, policy.TypePrice{Type: p.types[t], Price: price})
@@ -51,7 +49,7 @@ func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account, ahead int)
 			return policy.Reason{Kind: policy.WaitPrice, Config: gang, Value: worth, Limit: price}
 		}
 	}
-	return policy.Reason{Kind: policy.WaitTurn, Value: a.row.AttainedService(s.Now).Seconds(), Limit: max(0, a.row.Age(s.Now).Seconds())}
+	return policy.Turn(a.row, s.Now)
 }
 
 // where returns the GPU type that serves a job the longest, or the fastest of those,

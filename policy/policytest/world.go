@@ -91,11 +91,11 @@ func (w *World) begin(t *rapid.T, j *policy.Job, free []cluster.Resources) *poli
 	info := &types[rapid.IntRange(0, len(types)-1).Draw(t, "runs on")]
 	a := cluster.Allocation{Configuration: j.Reservation, CPUs: j.CPUs, Memory: j.Memory}
 	if a.IsZero() {
-		a.GPUType, a.GPUs = info.Type, max(1, j.GPUs)
+		gpus := max(1, j.GPUs)
 		if j.Adaptivity.Has(job.GPUCount) {
-			a.GPUs = j.Min(info.Type) * rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "grown")
+			gpus = j.Min(info.Type) * rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "grown")
 		}
-		a.Nodes = (a.GPUs + info.PerNode - 1) / info.PerNode
+		a.Configuration = info.Fewest(gpus)
 	}
 	row := *j
 	row.Phase, row.Allocation = rapid.SampledFrom([]job.Phase{job.Running, job.Restoring}).Draw(t, "phase"), a

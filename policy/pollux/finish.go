@@ -134,9 +134,7 @@ func (r *round) faster(t *seat, kind, than, gpus int) bool {
 		return false
 	}
 	on := func(k int) float64 {
-		info := &r.types[k]
-		nodes := (gpus + info.PerNode - 1) / info.PerNode
-		return goodput(t.job, cluster.Configuration{Nodes: nodes, GPUs: gpus, GPUType: info.Type})
+		return goodput(t.job, r.types[k].Fewest(gpus))
 	}
 	return on(kind) > on(than)
 }

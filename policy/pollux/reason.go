@@ -67,7 +67,7 @@ func (r *round) whyWaiting(t *seat) policy.Reason {
 			continue
 		}
 		need, free := least(t.job, info.Type), r.freeOf(r.room, kind)
-		want := cluster.Configuration{Nodes: (need + info.PerNode - 1) / info.PerNode, GPUs: need, GPUType: info.Type}
+		want := info.Fewest(need)
 		if free >= need {
 			return policy.Reason{Kind: policy.Evicted, Config: want}
 		}

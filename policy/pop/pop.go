@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
@@ -105,7 +104,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	}
 	plan.Background = together(works)
 	plan.Prices = prices.means()
-	plan.Stats.Gap = math.Abs(plan.Stats.Bound-plan.Stats.Objective) / max(1, math.Abs(plan.Stats.Objective))
+	plan.Stats.Gap = policy.Gap(plan.Stats.Objective, plan.Stats.Bound)
 	return plan, nil
 }
 

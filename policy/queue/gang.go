@@ -63,7 +63,7 @@ func gang(j *policy.Job, t *cluster.TypeInfo) cluster.Allocation {
 
 // amount returns n GPUs of a type for j, on as few nodes as can carry them.
 func amount(j *policy.Job, t *cluster.TypeInfo, n int) cluster.Allocation {
-	c := cluster.Configuration{Nodes: (n + t.PerNode - 1) / t.PerNode, GPUs: n, GPUType: t.Type}
+	c := t.Fewest(n)
 	return host(j, t, c)
 }
 

@@ -1,7 +1,6 @@
 package shockwave
 
 import (
-	"math"
 	"math/bits"
 
 	"github.com/oxgang/oxgang/policy"
@@ -25,7 +24,7 @@ func (p *Policy) explain(s *policy.Snapshot, r *queue.Round, plan *policy.Plan) 
 	}
 	f := p.window.found
 	plan.Stats.Iterations, plan.Stats.Objective, plan.Stats.Bound = f.Solves, f.Value, f.Bound
-	plan.Stats.Gap = (f.Bound - f.Value) / max(1, math.Abs(f.Value)) // finite, where f.Gap may not be
+	plan.Stats.Gap = policy.Gap(f.Value, f.Bound) // finite, where f.Gap may not be
 	plan.Stats.Interrupted = f.Interrupted
 	for t, price := range f.Prices {
 		plan.Prices = append(plan.Prices, policy.TypePrice{Type: p.window.types[t], Price: price})
@@ -40,7 +39,7 @@ func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account, plan *poli
 		return
 	}
 	why := &plan.Jobs[a.index].Why
-	*why = policy.Reason{Kind: policy.WaitTurn, Value: a.row.AttainedService(s.Now).Seconds(), Limit: max(0, a.row.Age(s.Now).Seconds())}
+	*why = policy.Turn(a.row, s.Now)
 	at := p.window.column(s.Round)
 	if at < 0 {
 		return

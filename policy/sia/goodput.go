@@ -89,7 +89,7 @@ func (p *Policy) appendColumns(columns []configuration, j *policy.Job) []configu
 	}
 	for k, t := range p.cluster.Types() {
 		gpus := max(1, j.GPUs)
-		c := cluster.Configuration{Nodes: (gpus + t.PerNode - 1) / t.PerNode, GPUs: gpus, GPUType: t.Type}
+		c := t.Fewest(gpus)
 		if r := j.Reservation; !r.IsZero() {
 			c = r
 		}

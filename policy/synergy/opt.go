@@ -43,7 +43,7 @@ func (p *Policy) deploy(ctx context.Context, s *policy.Snapshot, plan *policy.Pl
 	p.place(s, plan)
 	plan.Fungible = false
 	plan.Stats.Objective, _ = worth(p.tenants)
-	plan.Stats.Gap = (plan.Stats.Bound - plan.Stats.Objective) / max(1, plan.Stats.Objective)
+	plan.Stats.Gap = policy.Gap(plan.Stats.Objective, plan.Stats.Bound)
 	return nil
 }
 

@@ -232,7 +232,7 @@ func (m *program) report(p *Policy, plan *policy.Plan, sol *mmkp.Solution) {
 	got, first := worth(p.tenants)
 	bound := math.Max(got, first+sol.Bound)
 	plan.Stats = policy.Stats{
-		Iterations: sol.Iterations, Objective: got, Bound: bound, Gap: (bound - got) / math.Max(1, got), Interrupted: sol.Status == mmkp.Interrupted,
+		Iterations: sol.Iterations, Objective: got, Bound: bound, Gap: policy.Gap(got, bound), Interrupted: sol.Status == mmkp.Interrupted,
 	}
 	for k, t := range p.cluster.Types() {
 		if cpu, memory := sol.Prices[2*k], sol.Prices[2*k+1]; m.short(k) && (cpu > 0 || memory > 0) {

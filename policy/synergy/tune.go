@@ -27,7 +27,7 @@ func (p *Policy) tune(s *policy.Snapshot, plan *policy.Plan) {
 	p.place(s, plan)
 	plan.Stats.Objective, _ = worth(p.tenants)
 	plan.Stats.Bound = p.fastest()
-	plan.Stats.Gap = (plan.Stats.Bound - plan.Stats.Objective) / max(1, plan.Stats.Objective)
+	plan.Stats.Gap = policy.Gap(plan.Stats.Objective, plan.Stats.Bound)
 }
 
 // binary leaves a tenant two cells: its share, and its demand; or its demand alone

@@ -52,7 +52,7 @@ func (p *Policy) auction(ctx context.Context, r *round, n int) error {
 	}
 	r.plan.Plan().Stats = policy.Stats{
 		Iterations: out.Iterations, Objective: out.Value, Bound: out.Bound,
-		Gap: math.Abs(out.Bound-out.Value) / math.Max(1, math.Abs(out.Value)), Interrupted: out.Status == mmkp.Interrupted,
+		Gap: policy.Gap(out.Value, out.Bound), Interrupted: out.Status == mmkp.Interrupted,
 	}
 	if !p.o.Payments {
 		return nil
