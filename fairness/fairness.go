@@ -83,7 +83,8 @@ func Estimate(attained, waited, remaining, total time.Duration, contention float
 
 // MakespanBound returns a lower bound on the time in which all jobs end: the larger of
 // the longest that is left of one job, and what is left of all together, each counted
-// with its GPUs, on so many GPUs. Source: Shockwave App. G.2, Eq. 10.
+// with its GPUs (size), on so many GPUs, of which fewer than 1 count as 1. It panics if
+// size is shorter than left. Source: Shockwave App. G.2, Eq. 10.
 //
 // Deviation: what is left of a job counts as often as it has GPUs, because jobs of
 // several GPUs fill the cluster sooner; with jobs of one GPU it is Eq. 10.

@@ -58,4 +58,17 @@ func TestReport_Validate(t *testing.T) {
 	if err := bad.Validate(); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
+	for name, bad := range map[string]Report{
+		"interval -1":         {Interval: -time.Second},
+		"CPUs NaN":            {CPUs: math.NaN()},
+		"memory -1":           {Memory: -1},
+		"local batch size -1": {Batch: BatchSize{Local: -1}},
+		"accumulation -1":     {Batch: BatchSize{Accumulation: -1}},
+		"step time -1":        {StepTime: -time.Second},
+		"sync time -1":        {SyncTime: -time.Second},
+	} {
+		if err := bad.Validate(); err == nil || err.Error() != name+", want finite and at least 0" {
+			t.Errorf("got %v, want a complaint about %s", err, name)
+		}
+	}
 }

@@ -98,7 +98,11 @@ func (r *Report) Validate() error {
 		name  string
 		value float64
 	}{
+		{"interval", r.Interval.Seconds()},
 		{"CPUs", r.CPUs},
+		{"memory", float64(r.Memory)},
+		{"local batch size", float64(r.Batch.Local)},
+		{"accumulation", float64(r.Batch.Accumulation)},
 		{"step time", r.StepTime.Seconds()},
 		{"sync time", r.SyncTime.Seconds()},
 		{"squared gradient", r.GradSqr},

@@ -23,6 +23,7 @@ type BudgetError struct {
 	Least  float64 // the smallest feasible budget
 }
 
+// Error names both budgets, in the problem's unit.
 func (e *BudgetError) Error() string {
 	return fmt.Sprintf("convex: budget %g, want at least %g", e.Budget, e.Least)
 }

@@ -42,6 +42,7 @@ func TestValidate(t *testing.T) {
 		want  string
 	}{
 		{"valid", func(p *convex.Problem) {}, ""},
+		{"no prices", func(p *convex.Problem) { p.Prices = []float64{} }, ""},
 		{"free", func(p *convex.Problem) { p.Prices = []float64{0} }, ""},
 		{"no classes", func(p *convex.Problem) { p.Classes = nil }, "convex: 0 classes, want at least 1"},
 		{"no epochs", func(p *convex.Problem) { p.Classes[0].Epochs = nil }, "convex: class 0: 0 epochs, want at least 1"},

@@ -2,6 +2,7 @@ package convex
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/bits"
 )
@@ -32,10 +33,11 @@ func DefaultWidthCalculator() WidthCalculator { return WidthCalculator{Samples: 
 var ErrNoPlan = errors.New("convex: no glue configuration within the budget")
 
 // Plan returns the best plan found for a budget. It returns ErrNoPlan if there is
-// none, and a *BudgetError if there can be none.
+// none, a *BudgetError if there can be none, and other errors for a problem that is
+// not valid, a budget that is NaN and a Shrink out of range.
 func (w WidthCalculator) Plan(p *Problem, budget float64, random Source) (Plan, error) {
 	if !(w.Shrink > 0 && w.Shrink < 1) {
-		return Plan{}, errors.New("convex: width calculator: want Shrink between 0 and 1")
+		return Plan{}, fmt.Errorf("convex: width calculator: shrink %g, want more than 0 and less than 1", w.Shrink)
 	}
 	if err := p.Validate(); err != nil {
 		return Plan{}, err

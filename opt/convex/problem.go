@@ -26,7 +26,7 @@ type Class struct {
 // A Problem is a stream of jobs to run as fast as a budget allows. All times are
 // in one unit. The methods only read it. Source: BOA §3.1, §4, App. E.1.
 type Problem struct {
-	// Prices has what one of each kind costs per unit of time. Nil means one kind of
+	// Prices has what one of each kind costs per unit of time. None means one kind of
 	// price 1, so that the budget is the mean number in use: GPU hours per hour.
 	Prices  []float64
 	Classes []Class
@@ -37,7 +37,7 @@ func (p *Problem) kinds() int { return max(len(p.Prices), 1) }
 
 // price returns what one of a kind costs per unit of time.
 func (p *Problem) price(kind int) float64 {
-	if p.Prices == nil {
+	if len(p.Prices) == 0 {
 		return 1
 	}
 	return p.Prices[kind]

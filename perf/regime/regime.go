@@ -68,8 +68,12 @@ func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 }
 
 // NewStated returns a predictor of a job whose user wrote down its regimes: they are
-// expected to last as long as that. Errors are those of NewPredictor.
+// expected to last as long as that. It returns an error for regimes that a
+// job.BatchSchedule may not have, and for more than job.MaxEpochs epochs in all.
 func NewStated(regimes []job.Regime) (*Predictor, error) {
+	if err := (&job.BatchSchedule{Mode: job.Given, Regimes: regimes}).Validate(); err != nil {
+		return nil, fmt.Errorf("regime: %w", err)
+	}
 	var sizes, stated []int
 	epochs := 0
 	for _, r := range regimes {

@@ -165,4 +165,8 @@ func TestNewStated(t *testing.T) {
 	if _, err := regime.NewStated(nil); err == nil {
 		t.Error("no regimes: got no error")
 	}
+	_, err := regime.NewStated([]job.Regime{{BatchSize: 8, Epochs: 10}, {BatchSize: 16, Epochs: -3}})
+	if want := "regime: schedule: regime 2: -3 epochs, want 1 to 1000000"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
 }
