@@ -144,7 +144,7 @@ func policyQuantile(q float64) func([]measured) float64 {
 
 func gapQuantile(q float64) func([]measured) float64 {
 	return func(runs []measured) float64 {
-		all := slices.Clone(pool(runs, gapsOf))
+		all := pool(runs, gapsOf)
 		slices.Sort(all)
 		return 100 * metrics.Quantile(all, q)
 	}
