@@ -48,9 +48,12 @@ type Node struct {
 	Capacity  Resources
 	Group     Group
 	Tenure    Tenure
-	Price     Price   // per GPU-hour; zero if not known
-	Power     float64 // watts per busy GPU; zero if not known
-	Rack      string
+	Price     Price // per GPU-hour; zero if not known
+	// Interruptions is how often per hour a provider takes a rented node back that it
+	// had let (spot); zero: never.
+	Interruptions float64
+	Power         float64 // watts per busy GPU; zero if not known
+	Rack          string
 }
 
 // A Cluster is an immutable set of nodes. Build one with New.

@@ -27,6 +27,7 @@ import (
 //     non-preemptive jobs leave no room, or its placement was taken back.
 //  8. A batch size is the submitted one, or within the limits if batch sizes
 //     may be adapted.
+//  9. No more nodes are wanted than are offered.
 //
 // Check modifies nothing. It takes time linear in jobs and shares.
 func Check(s *Snapshot, p *Plan) error {
@@ -62,7 +63,26 @@ func Check(s *Snapshot, p *Plan) error {
 	}
 	c.hosts()
 	c.summary(p)
+	c.capacity(s, p)
 	return errors.Join(c.errs...)
+}
+
+// capacity checks the nodes that are wanted.
+func (c *checker) capacity(s *Snapshot, p *Plan) {
+	known := 0
+	for i := range s.Rentals {
+		r := &s.Rentals[i]
+		n, ok := p.Capacity[r.Group]
+		if !ok {
+			continue
+		}
+		if known++; n < 0 || n > r.Most {
+			c.errs = append(c.errs, fmt.Errorf("group %s: %d nodes wanted, want 0 to %d", r.Group, n, r.Most))
+		}
+	}
+	if known < len(p.Capacity) {
+		c.errs = append(c.errs, fmt.Errorf("plan: nodes wanted of %d groups, of which %d can be rented", len(p.Capacity), known))
+	}
 }
 
 // A checker sums up one plan. Slices by type are in the order of types.

@@ -27,6 +27,12 @@ type Snapshot struct {
 	// ended since the last round. An error if it failed or panicked. It
 	// belongs to the policy, which may change it.
 	Computed any
+	// Rentals are the nodes that can be rented, and how it stands with them; none if
+	// nothing can be. Nodes that are there are in Cluster too.
+	Rentals []cluster.Rental
+	// Classes is what is believed of the classes of jobs that were seen, or are known
+	// beforehand, by class; nil where nothing learns it.
+	Classes []*perf.ClassStats
 }
 
 // A Job is one row of a snapshot: what was submitted, what happened since, and
@@ -61,6 +67,10 @@ type Plan struct {
 	// has them: what one more GPU of a type would add to the objective.
 	Prices []TypePrice
 	Stats  Stats
+	// Capacity is how many nodes of a group are wanted, those on their way among them;
+	// of groups that are missing, as many as there are. Nodes that a placement of this
+	// plan is on stay. Source: BOA §5.2, "Cluster Sizing".
+	Capacity map[cluster.Group]int
 	// Background is started now, if not nil, unless one is still under way, or the
 	// plan is refused: a policy that wants a result asks in every plan until it is
 	// shown one.

@@ -40,9 +40,13 @@ type Exited struct {
 	Detail  string // what the world says of it, for people
 }
 
-// NodesChanged: nodes joined, left, failed or were repaired; Cluster is what
-// there is now. Jobs on nodes that are gone exit as Lost in events of their own.
-type NodesChanged struct{ Cluster *cluster.Cluster }
+// NodesChanged: nodes joined, left, failed or were repaired, or a provider of nodes has
+// something to say; Cluster is what there is now. Jobs on nodes that are gone exit as
+// Lost in events of their own.
+type NodesChanged struct {
+	Cluster *cluster.Cluster
+	Rentals []cluster.Rental // all of them, as they are now; none if nothing can be rented
+}
 
 // Computed: the work of the last Compute ended. It may never come: a world can end
 // before the work does.
@@ -54,7 +58,8 @@ func (Exited) event()       {}
 func (NodesChanged) event() {}
 func (Computed) event()     {}
 
-// An Action is something a world is asked to do: Run, Preempt, Profile or Compute.
+// An Action is something a world is asked to do: Run, Preempt, Profile, Compute,
+// Provision or Return.
 type Action interface{ action() }
 
 // Run: give a job exactly this. If it runs elsewhere or otherwise already, it
@@ -91,10 +96,23 @@ type Profile struct {
 // asked for after Computed.
 type Compute struct{ Work policy.Work }
 
-func (Run) action()     {}
-func (Preempt) action() {}
-func (Profile) action() {}
-func (Compute) action() {}
+// Provision: rent nodes until a group has so many, or cancel the last of those on
+// their way until it has; nodes that are there stay. What comes of it, NodesChanged
+// says.
+type Provision struct {
+	Group cluster.Group
+	Nodes int // there and on their way
+}
+
+// Return: give rented nodes back. No job is on them.
+type Return struct{ Nodes []cluster.NodeID }
+
+func (Run) action()       {}
+func (Preempt) action()   {}
+func (Profile) action()   {}
+func (Compute) action()   {}
+func (Provision) action() {}
+func (Return) action()    {}
 
 // Profiled: a job's profiling runs are over; it may be planned for.
 type Profiled struct{ Job job.ID }

@@ -56,6 +56,7 @@ type Scheduler struct {
 	placer  placement.Placer
 	o       Options
 	cluster *cluster.Cluster
+	rentals []cluster.Rental
 	round   int
 	records map[job.ID]*record
 	active  []*record // by submission time, then ID
@@ -76,7 +77,8 @@ type record struct {
 	batch  job.BatchSize // last asked for; zero: the agent decides
 }
 
-// New returns a Scheduler of an empty queue.
+// New returns a Scheduler of an empty queue. Nodes of c of tenure Rented are there
+// once NodesChanged says so.
 func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*Scheduler, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("scheduler: %w", err)
@@ -85,7 +87,11 @@ func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*
 	if o.Estimate.Fits == nil {
 		o.Estimate.Fits = estimate.NewCache()
 	}
-	return &Scheduler{policy: p, placer: pl, cluster: c, o: o, records: make(map[job.ID]*record)}, nil
+	s := &Scheduler{policy: p, placer: pl, cluster: c.Held(), o: o, records: make(map[job.ID]*record)}
+	for _, offer := range c.Offers() {
+		s.rentals = append(s.rentals, cluster.Rental{Offer: offer})
+	}
+	return s, nil
 }
 
 // Length returns the time between rounds.
@@ -102,7 +108,7 @@ func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	case Submitted:
 		return s.submit(now, ev.Spec)
 	case NodesChanged:
-		s.cluster = ev.Cluster
+		s.cluster, s.rentals = ev.Cluster, ev.Rentals
 		return nil, nil
 	case Profiled:
 		return nil, s.update(ev.Job, func(r *record) {
@@ -152,7 +158,7 @@ func byAge(a, b *record) int {
 
 func (s *Scheduler) eligible(spec *job.Spec) []cluster.GPUType {
 	var types []cluster.GPUType
-	for _, t := range s.cluster.Types() {
+	for _, t := range s.o.Estimate.Types {
 		if spec.Eligible(t.Type) {
 			types = append(types, t.Type)
 		}
@@ -235,7 +241,7 @@ func (s *Scheduler) sweep() {
 // since the last snapshot are the same pointers.
 func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
-	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active)), Computed: s.computed}
+	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active)), Computed: s.computed, Rentals: s.rentals}
 	for i, r := range s.active {
 		if r.row == nil {
 			r.row = r.show()
@@ -259,12 +265,13 @@ func (r *record) show() *policy.Job {
 // Round asks the policy for a plan, checks and places it, and returns it with
 // the snapshot it answers and the actions that make it so. A plan that breaks a
 // rule, and a policy that fails or panics, are refused: every job keeps what it
-// has, and Plan.Refused says why. Without jobs there is nothing to plan, and
-// the snapshot is nil: what was computed waits for a round with jobs.
+// has, and Plan.Refused says why. Without jobs and nodes that can be rented there is
+// nothing to plan, and the snapshot is nil: what was computed waits for a round with
+// jobs.
 func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot, *policy.Plan, []Action) {
 	snap := s.Snapshot(now)
 	s.round++
-	if len(snap.Jobs) == 0 {
+	if len(snap.Jobs) == 0 && len(snap.Rentals) == 0 {
 		return nil, nil, nil
 	}
 	s.computed = nil // shown
@@ -272,7 +279,7 @@ func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot,
 	if err != nil {
 		plan = stay(snap, err)
 	}
-	acts := s.diff(now, plan)
+	acts := append(s.diff(now, plan), s.rent(plan)...)
 	if plan.Background != nil && !s.computing {
 		s.computing = true
 		acts = append(acts, Compute{Work: plan.Background})

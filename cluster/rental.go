@@ -1,0 +1,56 @@
+package cluster
+
+import "slices"
+
+// An Offer is nodes of one kind that can be rented by the hour.
+type Offer struct {
+	Group Group // by which they are asked for
+	Node  Node  // what each is like, but for its ID
+	Most  int   // nodes at a time
+}
+
+// GPUPrice returns what a GPU costs per hour; 1, a GPU-hour, where no price is known.
+func (o *Offer) GPUPrice() float64 {
+	if o.Node.Price == 0 {
+		return 1
+	}
+	return float64(o.Node.Price)
+}
+
+// A Rental is how it stands with an offer. All its nodes are paid: those that are there,
+// those on their way, and those that were returned and that the provider has not yet
+// taken back.
+type Rental struct {
+	Offer
+	Ready, Starting, Leaving int
+	// Refused: the provider did not have all that was last asked for.
+	Refused bool
+}
+
+// Offers returns what can be rented: the nodes of tenure Rented, by group, in the order
+// in which groups first appear. The first node of a group stands for all.
+func (c *Cluster) Offers() []Offer {
+	var offers []Offer
+	for _, n := range c.nodes {
+		if n.Tenure != Rented {
+			continue
+		}
+		i := slices.IndexFunc(offers, func(o Offer) bool { return o.Group == n.Group })
+		if i < 0 {
+			i = len(offers)
+			offers = append(offers, Offer{Group: n.Group, Node: n})
+			offers[i].Node.ID = ""
+		}
+		offers[i].Most++
+	}
+	return offers
+}
+
+// Held returns the cluster less all nodes of tenure Rented: what is there before
+// anything is rented. It is c itself if nothing can be.
+func (c *Cluster) Held() *Cluster {
+	if !slices.ContainsFunc(c.nodes, func(n Node) bool { return n.Tenure == Rented }) {
+		return c
+	}
+	return c.Without(func(id NodeID) bool { return c.nodes[c.index[id]].Tenure == Rented })
+}

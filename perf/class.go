@@ -1,0 +1,26 @@
+package perf
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// ClassStats is what is believed of the jobs of one class: how often they come, what
+// their epochs take, and how fast they are there. It is immutable. Source: BOA §3.1.
+type ClassStats struct {
+	Class    job.Class
+	Arrivals int           // jobs of the class seen so far
+	Rate     float64       // lambda_i, arrivals per second
+	Restart  time.Duration // r_i: a start or a change of GPUs
+	// Sizes holds E[X_ij], the progress made in each epoch, in order.
+	Sizes []float64
+	// Speed is the goodput with the best batch size in an epoch (counted from 0) on a
+	// configuration: progress per second, 0 where the jobs do not run. It is a pure
+	// function, and may be called from several goroutines.
+	Speed func(epoch int, c cluster.Configuration) float64
+	// Guessed, if not empty, says what of this was not seen of jobs that ended, in
+	// words for people.
+	Guessed string
+}

@@ -1,0 +1,60 @@
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// rent returns the actions by which there come to be as many rented nodes as a plan
+// wants. Nodes on their way are cancelled before nodes that are there go back, and of
+// those only nodes without jobs do, the last first.
+func (s *Scheduler) rent(plan *policy.Plan) []Action {
+	if len(plan.Capacity) == 0 {
+		return nil
+	}
+	var acts []Action
+	var back []cluster.NodeID
+	used := nodesOf(plan)
+	for i := range s.rentals {
+		r := &s.rentals[i]
+		want, ok := plan.Capacity[r.Group]
+		if !ok || want == r.Ready+r.Starting {
+			continue
+		}
+		if r.Starting > 0 || want > r.Ready {
+			acts = append(acts, Provision{Group: r.Group, Nodes: max(want, r.Ready)})
+		}
+		back = append(back, s.idle(r.Group, used, r.Ready-want)...)
+	}
+	if len(back) > 0 {
+		acts = append(acts, Return{Nodes: back})
+	}
+	return acts
+}
+
+// nodesOf returns the nodes that a plan places jobs on.
+func nodesOf(plan *policy.Plan) map[cluster.NodeID]bool {
+	used := make(map[cluster.NodeID]bool)
+	for i := range plan.Jobs {
+		for _, share := range plan.Jobs[i].Placement {
+			used[share.Node] = true
+		}
+	}
+	return used
+}
+
+// idle returns up to so many rented nodes of a group that are not used, the last first.
+func (s *Scheduler) idle(g cluster.Group, used map[cluster.NodeID]bool, most int) []cluster.NodeID {
+	var found []cluster.NodeID
+	for _, n := range slices.Backward(s.cluster.Nodes()) {
+		if len(found) >= most {
+			break
+		}
+		if n.Tenure == cluster.Rented && n.Group == g && !used[n.ID] {
+			found = append(found, n.ID)
+		}
+	}
+	return found
+}
