@@ -110,6 +110,16 @@ var templates = map[policy.Kind]template{
 	}, unblock: func(s *scene) string {
 		return fmt.Sprintf("it runs when those have started and %s of one type are free (%s now)", count(int(s.why.Limit), "GPU"), free(s))
 	}},
+	policy.WaitNodes: {why: func(s *scene) string {
+		return fmt.Sprintf("it is to have %s, of which %s not there yet", amount(s.why.Config), are(int(s.why.Value), "node"))
+	}, unblock: func(*scene) string {
+		return "it starts in the first round after its nodes are up, a minute or two after they were asked for"
+	}},
+	policy.WaitBudget: {why: func(s *scene) string {
+		return fmt.Sprintf("it is to have %s, but %s is paid per hour, and no more than %s may be now", amount(s.why.Config), fixed(s.why.Value), fixed(s.why.Limit))
+	}, unblock: func(*scene) string {
+		return "it starts as others end, or as what was spent leaves the window of the budget; a larger budget starts it sooner"
+	}},
 	policy.WaitProfile: {why: func(*scene) string {
 		return "its one-GPU profiles are not complete, so nobody knows yet how fast it trains"
 	}, unblock: func(*scene) string {

@@ -1,0 +1,171 @@
+package boa
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A Policy is BOA Constrictor. It keeps the widths that were computed last, what was
+// spent, and which of the two tables each job goes by. It is not safe for concurrent use.
+// Make one with New.
+type Policy struct {
+	o       Options
+	ledger  ledger
+	leaving map[cluster.Group]int // nodes, in the last round
+	rate    float64               // of the widths of the last round, per hour
+
+	widths *widths // nil: none yet
+	asked  inputs  // of the widths that were last asked for
+	at     time.Time
+	work   policy.Work // that was asked for and has not ended; nil: none
+	failed string
+
+	tickets map[job.ID]ticket
+	drawn   map[job.Class]int
+}
+
+// inputs are what widths are computed from.
+type inputs struct {
+	classes []*perf.ClassStats
+	budget  float64
+}
+
+// A ticket is a job's place among the arrivals of its class.
+type ticket struct {
+	draw  float64 // in [0, 1): below the share of the faster table it goes by that
+	round int     // in which the job was last there
+}
+
+// New returns a Policy, or an error that joins all complaints about o.
+func New(o Options) (*Policy, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("boa: %w", err)
+	}
+	return &Policy{o: o, tickets: make(map[job.ID]ticket), drawn: make(map[job.Class]int)}, nil
+}
+
+// Plan implements policy.Policy. A round in which nobody moves takes time linear in jobs
+// and nodes; every job that moves, in the nodes of its type. The only error is that of
+// ctx.
+func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("boa: round %d: %w", s.Round, err)
+	}
+	offers := p.offers(s)
+	p.account(s, offers)            // 1. what was spent
+	work := p.learn(ctx, s, offers) // 2. which widths there are
+	r := p.newRound(s, offers)
+	r.pin()    // 3. what may not be taken from anyone
+	r.aim()    // 4. every job's width
+	r.keep()   // 5. those that have it stay as they are
+	r.place()  // 6. the others, as far as nodes are there
+	r.finish() // 7. the nodes wanted
+	p.rate = r.rate()
+	p.forget(s)
+	r.plan.Background = work
+	r.plan.Stats.Failed = p.failed
+	return r.plan, nil
+}
+
+// offers returns what can be rented, at prices in the unit of the budget; on a cluster of
+// which nothing can be, its nodes by GPU type and size.
+func (p *Policy) offers(s *policy.Snapshot) []cluster.Offer {
+	var all []cluster.Offer
+	for i := range s.Rentals {
+		all = append(all, s.Rentals[i].Offer)
+	}
+	if len(all) == 0 {
+		all = owned(s.Cluster)
+	}
+	if !p.o.Money {
+		for i := range all {
+			all[i].Node.Price = 0
+		}
+	}
+	return all
+}
+
+// owned returns the nodes of a cluster by GPU type, each as if it had as many GPUs as the
+// largest.
+func owned(c *cluster.Cluster) []cluster.Offer {
+	var all []cluster.Offer
+	for _, t := range c.Types() {
+		node := cluster.Node{GPUType: t.Type, Capacity: cluster.Resources{GPUs: t.PerNode}}
+		all = append(all, cluster.Offer{Group: cluster.Group(t.Type), Node: node, Most: t.Nodes})
+	}
+	return all
+}
+
+// account books what was paid since the last round. Of nodes that were on their way back
+// it does not know when they were, so that it takes them to have been so all the time.
+func (p *Policy) account(s *policy.Snapshot, offers []cluster.Offer) {
+	paid, leaving := 0.0, make(map[cluster.Group]int)
+	for i := range s.Rentals {
+		r := &s.Rentals[i]
+		nodes := r.Ready + r.Starting + max(r.Leaving, p.leaving[r.Group])
+		paid += float64(nodes) * nodePrice(&offers[i])
+		leaving[r.Group] = r.Leaving
+	}
+	p.leaving = leaving
+	p.ledger.enter(s.Now, p.o.Window, paid, p.rate)
+}
+
+// nodePrice returns what a node of an offer costs per hour.
+func nodePrice(o *cluster.Offer) float64 { return o.GPUPrice() * float64(o.Node.Capacity.GPUs) }
+
+func (p *Policy) promise() promise {
+	return promise{budget: p.o.Budget, slack: p.o.Slack, window: p.o.Window, horizon: p.o.Horizon}
+}
+
+// budget returns the budget per hour for which to choose widths now.
+func (p *Policy) budget(now time.Time) float64 {
+	if p.o.Budget == 0 {
+		return math.Inf(1)
+	}
+	pr := p.promise()
+	return p.ledger.budget(now, &pr)
+}
+
+// most returns what may be paid per hour from now on for so long.
+func (p *Policy) most(now time.Time, ahead time.Duration) float64 {
+	if p.o.Budget == 0 {
+		return math.Inf(1)
+	}
+	pr := p.promise()
+	return p.ledger.most(now, &pr, ahead)
+}
+
+// golden is the golden ratio less 1: its multiples are spread evenly over [0, 1), however
+// many there are.
+const golden = 0.6180339887498949
+
+// draw returns the place of a job among the arrivals of its class.
+func (p *Policy) draw(s *policy.Snapshot, j *policy.Job) float64 {
+	t, ok := p.tickets[j.ID]
+	if !ok {
+		p.drawn[j.Class]++
+		_, t.draw = math.Modf(golden * float64(p.drawn[j.Class]))
+	}
+	t.round = s.Round
+	p.tickets[j.ID] = t
+	return t.draw
+}
+
+// forget drops the tickets of jobs that are gone.
+func (p *Policy) forget(s *policy.Snapshot) {
+	if len(p.tickets) <= 2*len(s.Jobs)+64 {
+		return
+	}
+	for id, t := range p.tickets {
+		if t.round != s.Round {
+			delete(p.tickets, id)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package boa
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/opt/convex"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// goal returns what a job is to have: the width of its class and epoch; where there is
+// none, or it may not have it, what is best by its own model at the same price.
+func (p *Policy) goal(s *policy.Snapshot, j *policy.Job, offers []cluster.Offer) goal {
+	g := goal{offer: -1}
+	if w := p.widths; w != nil {
+		if class, ok := w.class[j.Class]; ok && j.Class != "" {
+			g = p.byClass(s, j, w, class)
+		}
+	}
+	if g.offer < 0 {
+		g = p.alone(j, offers)
+	}
+	return g
+}
+
+// byClass returns the width of a job's class in its epoch.
+func (p *Policy) byClass(s *policy.Snapshot, j *policy.Job, w *widths, class int) goal {
+	epoch := min(j.Epoch, len(w.ends[class])-1)
+	table, at := w.entry(class, epoch, p.draw(s, j))
+	o := &w.table.Problem.Offers[at.Kind]
+	gpus := clamp(j, o.Node.GPUType, at.Width)
+	if !fitting(j, o, gpus) {
+		return goal{offer: -1}
+	}
+	g := goal{offer: at.Kind, Configuration: configuration(o, gpus)}
+	g.left = w.timeLeft(table, class, epoch, j.Progress)
+	p.compare(j, w, class, epoch, table, &g)
+	return g
+}
+
+// clamp returns the number of GPUs next to a width that a job may have.
+func clamp(j *policy.Job, t cluster.GPUType, width int) int {
+	if !j.Adaptivity.Has(job.GPUCount) {
+		return max(1, j.GPUs)
+	}
+	replica := j.ReplicaGPUs(t)
+	if j.Spec.MaxGPUs > 0 {
+		width = min(width, j.Spec.MaxGPUs)
+	}
+	least := (j.Min(t) + replica - 1) / replica * replica
+	return max(width/replica*replica, least)
+}
+
+// fitting reports whether a job may run on so many GPUs of an offer.
+func fitting(j *policy.Job, o *cluster.Offer, gpus int) bool {
+	t := o.Node.GPUType
+	return j.Eligible(t) && j.KeepsType(t) && gpus%j.ReplicaGPUs(t) == 0 && gpus <= o.Most*o.Node.Capacity.GPUs &&
+		(j.Spec.MaxGPUs == 0 || !j.Adaptivity.Has(job.GPUCount) || gpus <= j.Spec.MaxGPUs)
+}
+
+// timeLeft returns the seconds to the end of a job by a table.
+func (w *widths) timeLeft(table, class, epoch int, progress float64) float64 {
+	left, size := w.left[table][class], w.table.Problem.Classes[class].Sizes[epoch]
+	part := min(max(0, w.ends[class][epoch]-progress), size) / size
+	return left[epoch+1] + part*(left[epoch]-left[epoch+1])
+}
+
+// compare says whether a job stays with what it holds: if that is its goal, or if it does
+// not pay to move for the epochs that have the same width, at the price that the widths
+// come from. Where a job follows its table, moving pays: the table is optimal.
+func (p *Policy) compare(j *policy.Job, w *widths, class, epoch, table int, g *goal) {
+	held := j.Allocation.Configuration
+	if !j.Holding() {
+		return
+	}
+	if held.GPUs == g.GPUs && held.GPUType == g.GPUType {
+		g.stay, g.why = true, policy.Reason{Kind: policy.AsPlanned}
+		return
+	}
+	if p.o.Method == Published || !j.Adaptivity.Has(job.GPUCount) {
+		return
+	}
+	stats := w.table.Problem.Classes[class]
+	work := w.block(table, class, epoch, j.Progress)
+	was := cost{time: work / stats.Speed(epoch, held), rate: w.rate(held)}
+	will := cost{time: work / stats.Speed(epoch, g.Configuration), rate: w.rate(g.Configuration)}
+	g.weigh(was, will, stats.Restart.Seconds(), w.price)
+}
+
+// block returns the work that a job has left in the epochs ahead that have the same width.
+func (w *widths) block(table, class, epoch int, progress float64) float64 {
+	plan := &w.table.Cheap
+	if table == 1 {
+		plan = &w.table.Fast
+	}
+	last, row := epoch, plan.Widths[class]
+	for last+1 < len(row) && same(row[last+1], row[epoch]) {
+		last++
+	}
+	return max(w.ends[class][last]-progress, 1e-9*w.ends[class][last])
+}
+
+func same(a, b convex.Point) bool { return a.Kind == b.Kind && a.Width == b.Width }
+
+// rate returns what a configuration costs per hour by the first offer of its type.
+func (w *widths) rate(c cluster.Configuration) float64 {
+	for i := range w.table.Problem.Offers {
+		if o := &w.table.Problem.Offers[i]; o.Node.GPUType == c.GPUType {
+			return float64(c.GPUs) * o.GPUPrice()
+		}
+	}
+	return 0
+}
+
+// A cost is how long a job takes, and what it costs per hour meanwhile.
+type cost struct{ time, rate float64 }
+
+// at returns the cost at a price, in seconds of the job's time; at an infinite price,
+// what it costs.
+func (c cost) at(price float64) float64 {
+	if math.IsInf(price, 1) {
+		return c.time * c.rate
+	}
+	return c.time * (1 + price*c.rate)
+}
+
+// weigh decides whether a job stays: moving costs a restart, at the rate of the goal.
+func (g *goal) weigh(was, will cost, restart, price float64) {
+	moved := cost{will.time + restart, will.rate}
+	if !(was.at(price) <= moved.at(price)) {
+		return
+	}
+	g.stay = true
+	g.why = policy.Reason{Kind: policy.AsPlanned}
+	gain, needed := was.at(price)/will.at(price), moved.at(price)/will.at(price)
+	if gain > 1 && !math.IsInf(needed, 1) && needed > gain {
+		g.why = policy.Reason{Kind: policy.KeptNoRestart, Config: g.Configuration, Value: gain, Limit: needed}
+	}
+}
+
+// alone returns what is best for a job by its own model at the price that the widths of
+// others come from; while there is none, what makes the most of a GPU-hour.
+func (p *Policy) alone(j *policy.Job, offers []cluster.Offer) goal {
+	price := math.Inf(1)
+	switch {
+	case p.widths != nil:
+		price = p.widths.price
+	case p.o.Budget == 0:
+		price = 0
+	}
+	best, least := goal{offer: -1, left: math.Inf(1)}, math.Inf(1)
+	for i := range offers {
+		o := &offers[i]
+		for _, gpus := range amounts(j, o, p.o.Widest) {
+			c := configuration(o, gpus)
+			per := cost{1 / goodput(j, c), float64(gpus) * o.GPUPrice()}
+			if v := per.at(price); v < least || best.offer < 0 {
+				least, best = v, goal{offer: i, Configuration: c, left: remaining(j) * per.time}
+			}
+		}
+	}
+	if best.offer >= 0 {
+		linger(j, &best, &offers[best.offer], price)
+	}
+	return best
+}
+
+// linger says whether a job stays with what it holds.
+func linger(j *policy.Job, g *goal, o *cluster.Offer, price float64) {
+	held := j.Allocation.Configuration
+	switch {
+	case !j.Holding():
+		return
+	case held.GPUs == g.GPUs && held.GPUType == g.GPUType:
+		g.stay, g.why = true, policy.Reason{Kind: policy.AsPlanned}
+	case !math.IsInf(remaining(j), 1):
+		per := g.left / remaining(j) // of the goal
+		was := cost{remaining(j) / goodput(j, held), float64(held.GPUs) * o.GPUPrice()}
+		g.weigh(was, cost{remaining(j) * per, float64(g.GPUs) * o.GPUPrice()}, j.RestartOverhead.Seconds(), price)
+	}
+}
+
+// remaining returns the work a job has left; infinite if its target is not known.
+func remaining(j *policy.Job) float64 {
+	if j.Target <= 0 {
+		return math.Inf(1)
+	}
+	return max(j.Target-j.Progress, 1e-9*j.Target)
+}
+
+// amounts returns the numbers of GPUs of an offer that are tried for a job: all that fit
+// on a node, and whole nodes.
+func amounts(j *policy.Job, o *cluster.Offer, widest int) []int {
+	t, node := o.Node.GPUType, o.Node.Capacity.GPUs
+	if !j.Adaptivity.Has(job.GPUCount) {
+		if gpus := max(1, j.GPUs); fitting(j, o, gpus) {
+			return []int{gpus}
+		}
+		return nil
+	}
+	var all []int
+	for gpus := clamp(j, t, 1); gpus <= max(widest, clamp(j, t, 1)); gpus += j.ReplicaGPUs(t) {
+		if fitting(j, o, gpus) && (gpus <= node || gpus%node == 0 || len(all) == 0) {
+			all = append(all, gpus)
+		}
+	}
+	return all
+}
+
+// goodput returns what a job is believed to make of a configuration; without a model, as
+// much on any.
+func goodput(j *policy.Job, c cluster.Configuration) float64 {
+	if j.Perf == nil {
+		return 1
+	}
+	a := cluster.Allocation{Configuration: c}
+	return perf.Goodput(j.Perf, a, c.GPUs/j.ReplicaGPUs(c.GPUType), j.Expected(a, job.BatchSize{}))
+}

@@ -1,0 +1,107 @@
+package boa
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// A ledger remembers what was spent over the last window, and of it what the widths of
+// jobs come to: the rest is nodes that are not full, on their way, or not yet taken back.
+type ledger struct {
+	begun  time.Time
+	points []point // by time; straight in between
+}
+
+// A point is what was spent until a time, since the ledger was begun.
+type point struct {
+	at           time.Time
+	spent, width float64
+}
+
+// enter books rates per hour from the last entry to now, and forgets what is older than
+// the window.
+func (l *ledger) enter(now time.Time, window time.Duration, paid, width float64) {
+	n := len(l.points)
+	if n == 0 {
+		l.begun = now
+		l.points = append(l.points, point{at: now})
+		return
+	}
+	last := l.points[n-1]
+	hours := now.Sub(last.at).Hours()
+	if hours <= 0 {
+		return
+	}
+	next := point{now, last.spent + hours*paid, last.width + hours*width}
+	if n > 1 && steady(l.points[n-2], last, next) {
+		l.points = l.points[:n-1]
+	}
+	l.points = append(l.points, next)
+	if old := l.before(now.Add(-window)); old > len(l.points)/2 {
+		l.points = slices.Delete(l.points, 0, old)
+	}
+}
+
+// steady reports whether b lies on the line from a to c: what is between was spent evenly.
+func steady(a, b, c point) bool {
+	part := b.at.Sub(a.at).Hours() / c.at.Sub(a.at).Hours()
+	on := func(x, y, z float64) bool { return math.Abs(x+part*(z-x)-y) <= 1e-9*math.Abs(z-x) }
+	return on(a.spent, b.spent, c.spent) && on(a.width, b.width, c.width)
+}
+
+// before returns the index of the last point that is not after a time; 0 if none is.
+func (l *ledger) before(at time.Time) int {
+	i, exact := slices.BinarySearchFunc(l.points, at, func(p point, t time.Time) int { return p.at.Compare(t) })
+	if !exact {
+		i--
+	}
+	return max(0, i)
+}
+
+// since returns what was spent from a time on.
+func (l *ledger) since(at time.Time) (spent, width float64) {
+	if len(l.points) == 0 {
+		return 0, 0
+	}
+	i, last := l.before(at), l.points[len(l.points)-1]
+	p := l.points[i]
+	if i+1 < len(l.points) && at.After(p.at) {
+		q := l.points[i+1]
+		part := at.Sub(p.at).Hours() / q.at.Sub(p.at).Hours()
+		p.spent, p.width = p.spent+part*(q.spent-p.spent), p.width+part*(q.width-p.width)
+	}
+	return last.spent - p.spent, last.width - p.width
+}
+
+// A promise is what may be spent: so much per hour on average over any window.
+type promise struct {
+	budget, slack   float64
+	window, horizon time.Duration
+}
+
+// budget returns the budget for which to choose widths: what was not spent so far, or
+// spent too much, within the horizon; and of that the part that widths are of what is
+// paid.
+func (l *ledger) budget(now time.Time, p *promise) float64 {
+	if p.horizon == 0 || len(l.points) == 0 {
+		return p.budget
+	}
+	over := min(p.window, now.Sub(l.begun))
+	spent, width := l.since(now.Add(-over))
+	left := p.budget*over.Hours() - spent
+	b := p.budget + left/p.horizon.Hours()
+	known := p.budget * p.horizon.Hours() // as if so much had been spent without overhead before
+	overhead := (known + spent) / (known + width)
+	return min(max(b, 0), 2*p.budget) / max(1, overhead)
+}
+
+// most returns what may be paid per hour from now on for so long that the window that
+// ends then stays within the promise; infinite if nothing is promised.
+func (l *ledger) most(now time.Time, p *promise, ahead time.Duration) float64 {
+	if p.horizon == 0 {
+		return math.Inf(1)
+	}
+	spent, _ := l.since(now.Add(ahead - p.window))
+	return max(0, (1+p.slack)*p.budget*p.window.Hours()-spent) / ahead.Hours()
+}

@@ -1,0 +1,58 @@
+package boa
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Options configure the policy. DefaultOptions has the defaults.
+type Options struct {
+	// Budget is what may be spent per hour on average: GPU-hours, or money. Default 0: no
+	// limit (§3.1: b).
+	Budget float64
+	Money  bool   // Budget is money; default false
+	Method Method // how widths are chosen; default Mixture
+	Widest int    // most GPUs of a job; default 64 (§6.3: the simulator's most)
+	// Recompute is how long widths stand at least while what they were computed from
+	// drifts; default 15 min (§5.2).
+	Recompute time.Duration
+	// Window is the time in any stretch of which no more is spent than Budget and Slack
+	// allow; default 7 days and 2 %.
+	Window time.Duration
+	Slack  float64
+	// Horizon is in which time what was spent too much is saved, and the reverse; default
+	// 1 day. 0: spending does not feed back, and nothing is promised (the paper).
+	Horizon time.Duration
+}
+
+// DefaultOptions returns the defaults.
+func DefaultOptions() Options {
+	return Options{Widest: 64, Recompute: 15 * time.Minute, Window: 7 * 24 * time.Hour, Slack: 0.02, Horizon: 24 * time.Hour}
+}
+
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if !(o.Budget >= 0) || math.IsInf(o.Budget, 0) {
+		bad("budget %v per hour, want a number of at least 0", o.Budget)
+	}
+	if o.Method > Published {
+		bad("method %d, want at most %d", o.Method, Published)
+	}
+	if o.Widest < 1 || o.Widest > 4096 {
+		bad("widest %d GPUs, want 1 to 4096", o.Widest)
+	}
+	if o.Recompute < 0 {
+		bad("recompute after %v, want at least 0", o.Recompute)
+	}
+	if o.Window < time.Hour || !(o.Slack >= 0 && o.Slack <= 1) {
+		bad("window %v with slack %v, want at least 1h and 0 to 1", o.Window, o.Slack)
+	}
+	if o.Horizon < 0 {
+		bad("horizon %v, want at least 0", o.Horizon)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,443 @@
+package boa
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A round is a plan in the making. A job without a reason has no decision yet.
+type round struct {
+	p      *Policy
+	s      *policy.Snapshot
+	plan   *policy.Plan
+	offers []cluster.Offer
+	yards  []yard
+	at     map[cluster.NodeID]int // of a node that is there: index in the nodes of its yard
+	opened []int                  // by offer: nodes that are there or were opened
+	paying float64                // per hour, for the nodes that jobs are on, and those on their way back
+	seats  []seat                 // of the jobs to decide about, in their order
+}
+
+// A seat is a job to decide about, and what it is to have.
+type seat struct {
+	index int // of the job
+	goal  goal
+	held  *yard // where the plan has what the job holds; nil: it has nothing
+}
+
+// A goal is what a job is to have.
+type goal struct {
+	offer int // -1: nothing would do
+	cluster.Configuration
+	left float64 // seconds to the end of the job with it, without restarts; infinite if not known
+	stay bool    // what the job holds is as good, or a restart does not pay
+	why  policy.Reason
+}
+
+// soon is for how long what is paid may go on at a rate that the promise does not allow
+// for longer: nobody is stopped for less.
+const (
+	soon  = 10 * time.Minute
+	later = time.Hour
+)
+
+func (p *Policy) newRound(s *policy.Snapshot, offers []cluster.Offer) *round {
+	r := &round{
+		p: p, s: s, offers: offers, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))},
+		at: make(map[cluster.NodeID]int, len(s.Cluster.Nodes())), opened: make([]int, len(offers)),
+	}
+	for _, n := range s.Cluster.Nodes() {
+		y := r.yard(n.GPUType)
+		r.at[n.ID] = len(y.nodes)
+		group := r.group(&n)
+		if group >= 0 {
+			r.opened[group]++
+		}
+		y.nodes = append(y.nodes, plot{id: n.ID, group: group, size: n.Capacity.GPUs, free: n.Capacity})
+	}
+	for i := range s.Rentals {
+		r.paying += float64(s.Rentals[i].Leaving) * nodePrice(&offers[i])
+	}
+	return r
+}
+
+// yard returns the yard of a GPU type, new if there is none.
+func (r *round) yard(t cluster.GPUType) *yard {
+	i := slices.IndexFunc(r.yards, func(y yard) bool { return y.gpu == t })
+	if i >= 0 {
+		return &r.yards[i]
+	}
+	y := yard{gpu: t}
+	if info, ok := r.s.Cluster.Type(t); ok && info.Counts() {
+		y.share = info.Share
+	}
+	r.yards = append(r.yards, y)
+	return &r.yards[len(r.yards)-1]
+}
+
+// group returns the offer of a rented node; -1 if it is owned.
+func (r *round) group(n *cluster.Node) int {
+	if n.Tenure != cluster.Rented {
+		return -1
+	}
+	return slices.IndexFunc(r.s.Rentals, func(l cluster.Rental) bool { return l.Group == n.Group })
+}
+
+// pin decides for the jobs that leave no choice: those being profiled get nothing, and
+// non-preemptive ones keep what they hold. Reservations are granted next.
+func (r *round) pin() {
+	for i, j := range r.s.Jobs {
+		d := &r.plan.Jobs[i]
+		switch {
+		case j.Phase == job.Profiling:
+			d.Why.Kind = policy.WaitProfile
+		case j.NonPreemptive && j.Holding() && r.hold(j) != nil:
+			d.Allocation, d.Placement = j.Allocation, j.Placement
+			d.Why = policy.Reason{Kind: policy.PinnedNonPreempt, Config: j.Allocation.Configuration}
+		}
+	}
+	for i, j := range r.s.Jobs {
+		if r.plan.Jobs[i].Why.Kind == policy.Unexplained && !j.Reservation.IsZero() {
+			r.reserve(i, j)
+		}
+	}
+}
+
+// hold takes what a job holds off its nodes, and returns their yard; nil if it is no
+// longer there.
+func (r *round) hold(j *policy.Job) *yard {
+	if len(j.Placement) == 0 {
+		return nil
+	}
+	y := r.yard(j.Allocation.GPUType)
+	before := r.idle(y, j.Placement)
+	if !y.take(j.Placement, r.at) {
+		return nil
+	}
+	r.paying += before
+	return y
+}
+
+// idle returns what the unused nodes of a placement cost per hour.
+func (r *round) idle(y *yard, p cluster.Placement) float64 {
+	total := 0.0
+	for _, s := range p {
+		if i, ok := r.at[s.Node]; ok && i < len(y.nodes) && y.nodes[i].id == s.Node && !y.nodes[i].used {
+			total += r.price(&y.nodes[i])
+		}
+	}
+	return total
+}
+
+// price returns what a node costs per hour.
+func (r *round) price(n *plot) float64 {
+	if n.group < 0 {
+		return 0
+	}
+	return nodePrice(&r.offers[n.group])
+}
+
+// release gives what a job holds back to its nodes.
+func (r *round) release(y *yard, p cluster.Placement) {
+	for _, s := range p {
+		n := &y.nodes[r.at[s.Node]]
+		n.free.GPUs, n.free.CPUs, n.free.Memory = n.free.GPUs+s.GPUs, n.free.CPUs+s.CPUs, n.free.Memory+s.Memory
+		if n.free.GPUs == n.size {
+			n.used = false
+			r.paying -= r.price(n)
+		}
+	}
+}
+
+// reserve grants job i its reservation where it holds it, or on the nodes that are there
+// or come.
+func (r *round) reserve(i int, j *policy.Job) {
+	d := &r.plan.Jobs[i]
+	if j.Allocation.Configuration == j.Reservation && r.hold(j) != nil {
+		d.Allocation, d.Placement = j.Allocation, j.Placement
+		d.Why = policy.Reason{Kind: policy.Reserved, Config: j.Reservation}
+		return
+	}
+	offer := slices.IndexFunc(r.offers, func(o cluster.Offer) bool { return o.Node.GPUType == j.Reservation.GPUType })
+	if offer < 0 {
+		d.Why = policy.Reason{Kind: policy.Impossible, Config: j.Reservation}
+		return
+	}
+	r.grant(i, &goal{offer: offer, Configuration: j.Reservation}, nil)
+	if d.Why.Kind == policy.Started || d.Why.Kind == policy.Moved {
+		d.Why = policy.Reason{Kind: policy.Reserved, Config: j.Reservation}
+	} else if d.Why.Kind == policy.WaitNoCapacity {
+		d.Why = policy.Reason{Kind: policy.Evicted, Config: j.Reservation}
+	}
+}
+
+// aim finds what every other job is to have.
+func (r *round) aim() {
+	r.seats = make([]seat, 0, len(r.s.Jobs))
+	for i, j := range r.s.Jobs {
+		if r.plan.Jobs[i].Why.Kind == policy.Unexplained {
+			r.seats = append(r.seats, seat{index: i, goal: r.p.goal(r.s, j, r.offers)})
+		}
+	}
+}
+
+// keep leaves jobs where they are: for good if they have what they are to have, the
+// others until they can move.
+func (r *round) keep() {
+	for k := range r.seats {
+		at := &r.seats[k]
+		if j := r.s.Jobs[at.index]; j.Holding() {
+			at.held = r.hold(j)
+		}
+	}
+	r.stop()
+	for k := range r.seats {
+		if at := &r.seats[k]; at.held != nil && at.goal.stay {
+			r.stay(at, at.goal.why)
+		}
+	}
+}
+
+// stop takes their GPUs from jobs with the most time left until what is paid may go on
+// being paid.
+func (r *round) stop() {
+	most := r.p.most(r.s.Now, soon)
+	if r.paying <= most {
+		return
+	}
+	var running []*seat
+	for k := range r.seats {
+		if r.seats[k].held != nil {
+			running = append(running, &r.seats[k])
+		}
+	}
+	slices.SortStableFunc(running, func(a, b *seat) int { return cmp.Compare(b.goal.left, a.goal.left) })
+	for _, at := range running {
+		if r.paying <= most {
+			return
+		}
+		r.release(at.held, r.s.Jobs[at.index].Placement)
+		at.held, at.goal.stay = nil, false
+	}
+}
+
+// stay leaves a job where it is.
+func (r *round) stay(at *seat, why policy.Reason) {
+	j := r.s.Jobs[at.index]
+	r.plan.Jobs[at.index] = policy.Decision{Allocation: j.Allocation, Placement: j.Placement, Why: why}
+}
+
+// place gives the other jobs what they are to have: those that give GPUs back first, then
+// those that have none, those that are done soonest first, then those that grow.
+// Source: BOA §5.2, "Job Allocation".
+func (r *round) place() {
+	var moving []*seat
+	for k := range r.seats {
+		if r.plan.Jobs[r.seats[k].index].Why.Kind == policy.Unexplained {
+			moving = append(moving, &r.seats[k])
+		}
+	}
+	slices.SortStableFunc(moving, func(a, b *seat) int {
+		return cmp.Or(cmp.Compare(r.turn(a), r.turn(b)), cmp.Compare(a.goal.left, b.goal.left))
+	})
+	for _, at := range moving {
+		r.grant(at.index, &at.goal, at.held)
+	}
+}
+
+// turn orders the jobs that move.
+func (r *round) turn(at *seat) int {
+	held := r.s.Jobs[at.index].Allocation.GPUs
+	switch {
+	case at.held == nil:
+		return 1
+	case at.goal.GPUs < held:
+		return 0
+	default:
+		return 2
+	}
+}
+
+// grant gives job i its goal, if there is room on nodes that are there; if not, and more
+// can be had, nodes are kept or rented for it, and until they are there it keeps what it
+// has.
+func (r *round) grant(i int, g *goal, held *yard) {
+	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
+	if g.offer < 0 {
+		d.Why = policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: max(1, j.GPUs, j.MinGPUs)}}
+		return
+	}
+	if held != nil {
+		r.release(held, j.Placement)
+	}
+	y := r.yard(g.GPUType)
+	parts, why := r.seat(y, j, g, held != nil)
+	if parts != nil && why.Kind == policy.Unexplained {
+		r.give(i, g, r.occupy(y, parts))
+		return
+	}
+	d.Why = why
+	if held != nil && r.hold(j) != nil {
+		r.stay(&seat{index: i}, policy.Reason{Kind: policy.AsPlanned})
+	}
+	r.occupy(y, parts)
+}
+
+// seat finds GPUs for a job. why says what is missing: that some nodes are not there yet,
+// or, where there are no parts, room.
+func (r *round) seat(y *yard, j *policy.Job, g *goal, held bool) (parts []part, why policy.Reason) {
+	o := &r.offers[g.offer]
+	parts = y.seat(g.GPUs, per(o, g), r.nodes(j, held), func() bool { return r.open(y, g.offer) })
+	if parts == nil {
+		return nil, policy.Reason{Kind: policy.WaitNoCapacity, Config: g.Configuration, Value: float64(r.free(y)), Limit: float64(g.GPUs)}
+	}
+	more, away := 0.0, 0
+	for _, at := range parts {
+		n := &y.nodes[at.node]
+		if !n.used {
+			more += r.price(n)
+		}
+		if n.id == "" {
+			away++
+		}
+	}
+	if most := r.p.most(r.s.Now, later); more > 0 && r.paying+more > most {
+		return nil, policy.Reason{Kind: policy.WaitBudget, Config: g.Configuration, Value: r.paying, Limit: most}
+	}
+	if away > 0 {
+		why = policy.Reason{Kind: policy.WaitNodes, Config: g.Configuration, Value: float64(away)}
+	}
+	return parts, why
+}
+
+// occupy takes parts off their nodes, but for those that are taken: where a job waits for
+// others, its own. It returns the placement of those that are there.
+func (r *round) occupy(y *yard, parts []part) cluster.Placement {
+	var where cluster.Placement
+	for _, at := range parts {
+		n := &y.nodes[at.node]
+		if y.fits(n) < at.gpus {
+			continue
+		}
+		if !n.used {
+			r.paying += r.price(n)
+		}
+		share := cluster.Resources{GPUs: at.gpus, CPUs: float64(at.gpus) * y.share.CPUs, Memory: int64(at.gpus) * y.share.Memory}
+		y.use(at.node, share)
+		where = append(where, cluster.Share{Node: n.id, Resources: share})
+	}
+	where.Sort()
+	return where
+}
+
+// per returns the GPUs of each node of a configuration: as many as nodes of the offer
+// have, unless it names more nodes than need be.
+func per(o *cluster.Offer, g *goal) int {
+	most := o.Node.Capacity.GPUs
+	if g.Nodes > (g.GPUs+most-1)/most {
+		return (g.GPUs + g.Nodes - 1) / g.Nodes
+	}
+	return most
+}
+
+// nodes returns the nodes a job holds.
+func (r *round) nodes(j *policy.Job, held bool) map[cluster.NodeID]bool {
+	if !held {
+		return nil
+	}
+	nodes := make(map[cluster.NodeID]bool, len(j.Placement))
+	for _, s := range j.Placement {
+		nodes[s.Node] = true
+	}
+	return nodes
+}
+
+// free returns the GPUs of nodes that are there on which nobody is.
+func (r *round) free(y *yard) int {
+	total := 0
+	for i := range y.nodes {
+		if y.nodes[i].id != "" {
+			total += max(0, y.nodes[i].free.GPUs)
+		}
+	}
+	return total
+}
+
+// open adds a node of an offer to its yard, and reports whether there is one more.
+func (r *round) open(y *yard, offer int) bool {
+	if len(r.s.Rentals) == 0 || r.opened[offer] >= r.offers[offer].Most {
+		return false
+	}
+	r.opened[offer]++
+	size := r.offers[offer].Node.Capacity.GPUs
+	y.nodes = append(y.nodes, plot{group: offer, size: size, free: cluster.Resources{GPUs: size}})
+	return true
+}
+
+// give grants job i GPUs on nodes that are there.
+func (r *round) give(i int, g *goal, where cluster.Placement) {
+	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
+	d.Placement = where
+	d.Allocation.Configuration = cluster.Configuration{Nodes: len(where), GPUs: g.GPUs, GPUType: g.GPUType}
+	for _, s := range where {
+		d.Allocation.CPUs, d.Allocation.Memory = d.Allocation.CPUs+s.CPUs, d.Allocation.Memory+s.Memory
+	}
+	before := j.Allocation.Configuration
+	switch {
+	case !j.Holding():
+		d.Why = policy.Reason{Kind: policy.Started}
+	case before.GPUType != g.GPUType || before.GPUs == g.GPUs:
+		d.Why = policy.Reason{Kind: policy.Moved, Config: before}
+	case before.GPUs < g.GPUs:
+		d.Why = policy.Reason{Kind: policy.Grown, Config: before}
+	default:
+		d.Why = policy.Reason{Kind: policy.Shrunk, Config: before}
+	}
+}
+
+// finish asks for the nodes that jobs are on, or are to be on.
+// Source: BOA §5.2, "Cluster Sizing".
+func (r *round) finish() {
+	if len(r.s.Rentals) == 0 {
+		return
+	}
+	r.plan.Capacity = make(map[cluster.Group]int, len(r.offers))
+	for i := range r.offers {
+		r.plan.Capacity[r.offers[i].Group] = 0
+	}
+	for k := range r.yards {
+		for _, n := range r.yards[k].nodes {
+			if n.used && n.group >= 0 {
+				r.plan.Capacity[r.offers[n.group].Group]++
+			}
+		}
+	}
+}
+
+// rate returns what the widths of the plan cost per hour: not what nodes cost that are
+// not full, or not there yet.
+func (r *round) rate() float64 {
+	total := 0.0
+	for i := range r.plan.Jobs {
+		if a := &r.plan.Jobs[i].Allocation; a.GPUs > 0 {
+			total += float64(a.GPUs) * r.gpuPrice(a.GPUType)
+		}
+	}
+	return total
+}
+
+// gpuPrice returns what a GPU of a type costs per hour by the first offer of it; 0 if it
+// is not for rent.
+func (r *round) gpuPrice(t cluster.GPUType) float64 {
+	for i := range r.offers {
+		if r.offers[i].Node.GPUType == t {
+			return r.offers[i].GPUPrice()
+		}
+	}
+	return 0
+}

@@ -1,0 +1,179 @@
+package boa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/opt/convex"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// widths are a table and what is looked up in it. They are immutable.
+type widths struct {
+	table *Table
+	class map[job.Class]int
+	// price is what one more unit of budget is worth of a job's time: choices are
+	// compared by time × (1 + price × what they cost per hour).
+	price float64
+	ends  [][]float64    // by class: progress at the end of each epoch
+	left  [2][][]float64 // by table and class: seconds from the start of each epoch to the end of the job
+	note  string         // classes that were left out, and why
+}
+
+// compute returns the widths for a budget per hour. Where it is too small whatever the
+// widths, the cheapest do: jobs wait for what is left to be spent.
+func compute(in inputs, offers []cluster.Offer, o *Options) (*widths, error) {
+	classes, note := usable(in.classes, offers, o.Widest)
+	if len(classes) == 0 {
+		return nil, fmt.Errorf("boa: no class of jobs to choose widths for; %s", note)
+	}
+	p, err := NewProblem(classes, offers, o.Widest)
+	if err != nil {
+		return nil, err
+	}
+	t, err := p.Table(in.budget, o.Method)
+	var low *convex.BudgetError
+	if errors.As(err, &low) {
+		t, err = p.Table(low.Least, Mixture)
+	}
+	if errors.Is(err, convex.ErrNoPlan) {
+		t, err = p.Table(in.budget, Single)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newWidths(t, note), nil
+}
+
+// usable returns the classes that widths can be chosen for, and what is wrong with the
+// others.
+func usable(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (good []*perf.ClassStats, note string) {
+	var notes []string
+	for _, c := range classes {
+		if _, err := NewProblem([]*perf.ClassStats{c}, offers, widest); err != nil {
+			notes = append(notes, strings.ReplaceAll(err.Error(), "\n", "; "))
+			continue
+		}
+		good = append(good, c)
+	}
+	return good, strings.Join(notes, "; ")
+}
+
+func newWidths(t *Table, note string) *widths {
+	w := &widths{table: t, class: make(map[job.Class]int), note: note}
+	rates := 0.0
+	for i, c := range t.Problem.Classes {
+		w.class[c.Class] = i
+		rates += t.Problem.convex.Classes[i].Rate
+		w.ends = append(w.ends, sums(c.Sizes))
+	}
+	w.price = t.Multiplier * rates
+	for k, plan := range []convex.Plan{t.Cheap, t.Fast} {
+		w.left[k] = make([][]float64, len(plan.Widths))
+		for i := range plan.Widths {
+			w.left[k][i] = t.Problem.left(i, plan.Widths[i])
+		}
+	}
+	return w
+}
+
+// sums returns the sums of the first 1, 2, ... values.
+func sums(values []float64) []float64 {
+	out, total := make([]float64, len(values)), 0.0
+	for i, v := range values {
+		total += v
+		out[i] = total
+	}
+	return out
+}
+
+// left returns the seconds from the start of each epoch of a class to the end of the job,
+// without time to rescale.
+func (p *Problem) left(class int, widths []convex.Point) []float64 {
+	out := make([]float64, len(widths)+1)
+	for j := len(widths) - 1; j >= 0; j-- {
+		out[j] = out[j+1] + p.Classes[class].Sizes[j]/p.speed(class, j, widths[j])
+	}
+	return out
+}
+
+// speed returns the speed of a width of the problem.
+func (p *Problem) speed(class, epoch int, at convex.Point) float64 {
+	o := &p.Offers[at.Kind]
+	s, c := p.Classes[class], configuration(o, at.Width)
+	return s.Speed(epoch, c) * available(o, c.Nodes, s.Restart.Seconds())
+}
+
+// learn takes up widths that were computed, and returns the work that computes others if
+// what these came from has changed. The first ones are computed at once.
+// Source: BOA §5.2, "Asynchronous Parameter Computation".
+func (p *Policy) learn(ctx context.Context, s *policy.Snapshot, offers []cluster.Offer) policy.Work {
+	p.take(s.Computed)
+	now := inputs{s.Classes, p.budget(s.Now)}
+	if len(now.classes) == 0 || len(offers) == 0 || p.work != nil || !p.drifted(s, now) {
+		return p.work
+	}
+	o := p.o
+	p.asked, p.at = now, s.Now
+	p.work = func(context.Context) any {
+		w, err := compute(now, offers, &o)
+		if err != nil {
+			return err
+		}
+		return w
+	}
+	if p.widths == nil && p.failed == "" {
+		p.take(p.work.Do(ctx))
+	}
+	return p.work
+}
+
+// take takes up what work returned; nil: none has.
+func (p *Policy) take(computed any) {
+	switch c := computed.(type) {
+	case nil:
+		return
+	case *widths:
+		p.widths, p.failed = c, c.note
+	case error:
+		p.failed = c.Error()
+	}
+	p.work = nil
+}
+
+// drift is the part of the budget by which that must have changed for widths to be
+// computed anew.
+const drift = 0.05
+
+// drifted reports whether widths are to be computed anew: a class came that has none, or
+// they have stood for some time and were computed from something else.
+func (p *Policy) drifted(s *policy.Snapshot, now inputs) bool {
+	if p.at.IsZero() {
+		return true
+	}
+	if len(now.classes) != len(p.asked.classes) {
+		return true
+	}
+	if s.Now.Sub(p.at) < p.o.Recompute {
+		return false
+	}
+	was := p.asked.budget
+	moved := now.budget != was && !(math.Abs(now.budget-was) <= drift*was)
+	return moved || !slices.Equal(now.classes, p.asked.classes)
+}
+
+// entry returns the width of a class in an epoch in the table that a ticket goes by.
+func (w *widths) entry(class, epoch int, draw float64) (table int, at convex.Point) {
+	plan := &w.table.Cheap
+	if draw < w.table.Share {
+		table, plan = 1, &w.table.Fast
+	}
+	return table, plan.Widths[class][epoch]
+}

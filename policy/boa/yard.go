@@ -1,0 +1,113 @@
+package boa
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// A yard is the nodes of one GPU type: those that are there, and those that are on their
+// way or that would be rented, which are opened as jobs need them.
+type yard struct {
+	gpu   cluster.GPUType
+	share cluster.Resources // CPUs and memory of a GPU; none where they are not counted
+	nodes []plot
+}
+
+// A plot is one node.
+type plot struct {
+	id    cluster.NodeID // empty: it is not there yet
+	group int            // index of its offer; -1: it is owned
+	size  int            // GPUs
+	free  cluster.Resources
+	used  bool // some job of the plan is on it
+}
+
+// fits returns how many GPUs with their share of CPUs and memory a node has free.
+func (y *yard) fits(n *plot) int {
+	gpus := n.free.GPUs
+	if y.share.CPUs > 0 && n.id != "" {
+		gpus = min(gpus, int(n.free.CPUs/y.share.CPUs*(1+1e-9)), int(n.free.Memory/max(1, y.share.Memory)))
+	}
+	return gpus
+}
+
+// take takes what a placement holds off the nodes, which all are there. It reports
+// whether they have it; if not, it takes nothing.
+func (y *yard) take(p cluster.Placement, at map[cluster.NodeID]int) bool {
+	for _, s := range p {
+		i, ok := at[s.Node]
+		if !ok || y.nodes[i].free.GPUs < s.GPUs {
+			return false
+		}
+	}
+	for _, s := range p {
+		y.use(at[s.Node], s.Resources)
+	}
+	return true
+}
+
+// use takes resources off a node.
+func (y *yard) use(i int, r cluster.Resources) {
+	n := &y.nodes[i]
+	n.used = true
+	n.free.GPUs, n.free.CPUs, n.free.Memory = n.free.GPUs-r.GPUs, n.free.CPUs-r.CPUs, n.free.Memory-r.Memory
+}
+
+// A part is some GPUs of a node of a yard.
+type part struct{ node, gpus int }
+
+// seat finds GPUs on as few nodes of so many GPUs each as can carry them: whole nodes,
+// and for the rest the node on which least is left, so that others become empty and can
+// be returned. Nodes that are held come first, nodes that are not there last. open opens
+// a node of that size and reports whether there is one. It returns nil, and has opened
+// nodes at most, if there is no room.
+func (y *yard) seat(gpus, perNode int, held map[cluster.NodeID]bool, open func() bool) []part {
+	var parts []part
+	for gpus > 0 {
+		need := min(gpus, perNode)
+		i := y.best(need, held, parts)
+		if i < 0 {
+			if !open() {
+				return nil
+			}
+			continue
+		}
+		parts = append(parts, part{i, need})
+		gpus -= need
+	}
+	return parts
+}
+
+// best returns the node with least room that suffices and that no part is on yet, or -1.
+func (y *yard) best(need int, held map[cluster.NodeID]bool, taken []part) int {
+	best, rank := -1, 0
+	for i := range y.nodes {
+		n := &y.nodes[i]
+		room := y.fits(n)
+		if room < need || slices.ContainsFunc(taken, func(p part) bool { return p.node == i }) {
+			continue
+		}
+		if r := n.rank(room, held); best < 0 || r < rank {
+			best, rank = i, r
+		}
+	}
+	return best
+}
+
+// rank orders nodes: own ones before others, those that are there before those that are
+// not, those in use before idle ones, those with little room before those with more.
+func (n *plot) rank(room int, held map[cluster.NodeID]bool) int {
+	const more = 1 << 12
+	rank := room
+	if !held[n.id] {
+		rank += more
+	}
+	if !n.used {
+		rank += 2 * more
+	}
+	if n.id == "" {
+		rank += 4 * more
+	}
+	return rank
+}
