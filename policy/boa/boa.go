@@ -134,12 +134,12 @@ func (p *Policy) budget(now time.Time) float64 {
 }
 
 // most returns what may be paid per hour from now on for so long.
-func (p *Policy) most(now time.Time, ahead time.Duration) float64 {
+func (p *Policy) most(s *policy.Snapshot, ahead time.Duration) float64 {
 	if p.o.Budget == 0 {
 		return math.Inf(1)
 	}
 	pr := p.promise()
-	return p.ledger.most(now, &pr, ahead)
+	return p.ledger.most(s.Now, &pr, s.Length, ahead)
 }
 
 // golden is the golden ratio less 1: its multiples are spread evenly over [0, 1), however

@@ -96,12 +96,22 @@ func (l *ledger) budget(now time.Time, p *promise) float64 {
 	return min(max(b, 0), 2*p.budget) / max(1, overhead)
 }
 
-// most returns what may be paid per hour from now on for so long that the window that
-// ends then stays within the promise; infinite if nothing is promised.
-func (l *ledger) most(now time.Time, p *promise, ahead time.Duration) float64 {
+// kept is the part of the slack that is not promised away: nodes that go back are paid
+// for a while, and a round takes them for gone.
+const kept = 0.1
+
+// most returns what may be paid per hour, for so long, such that no window that ends
+// meanwhile breaks the promise; infinite if nothing is promised. It looks at ends after
+// the time of a round, twice that, and so on.
+func (l *ledger) most(now time.Time, p *promise, round, ahead time.Duration) float64 {
 	if p.horizon == 0 {
 		return math.Inf(1)
 	}
-	spent, _ := l.since(now.Add(ahead - p.window))
-	return max(0, (1+p.slack)*p.budget*p.window.Hours()-spent) / ahead.Hours()
+	all := (1 + (1-kept)*p.slack) * p.budget * p.window.Hours()
+	least := math.Inf(1)
+	for end := max(round, time.Second); end <= max(ahead, round); end *= 2 {
+		spent, _ := l.since(now.Add(end - p.window))
+		least = min(least, max(0, all-spent)/end.Hours())
+	}
+	return least
 }

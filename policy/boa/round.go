@@ -169,9 +169,10 @@ func (r *round) reserve(i int, j *policy.Job) {
 		return
 	}
 	r.grant(i, &goal{offer: offer, Configuration: j.Reservation}, nil)
-	if d.Why.Kind == policy.Started || d.Why.Kind == policy.Moved {
+	switch {
+	case !d.Allocation.IsZero():
 		d.Why = policy.Reason{Kind: policy.Reserved, Config: j.Reservation}
-	} else if d.Why.Kind == policy.WaitNoCapacity {
+	case d.Why.Kind == policy.WaitNoCapacity || d.Why.Kind == policy.WaitBudget:
 		d.Why = policy.Reason{Kind: policy.Evicted, Config: j.Reservation}
 	}
 }
@@ -206,7 +207,7 @@ func (r *round) keep() {
 // stop takes their GPUs from jobs with the most time left until what is paid may go on
 // being paid.
 func (r *round) stop() {
-	most := r.p.most(r.s.Now, soon)
+	most := r.p.most(r.s, soon)
 	if r.paying <= most {
 		return
 	}
@@ -306,7 +307,7 @@ func (r *round) seat(y *yard, j *policy.Job, g *goal, held bool) (parts []part, 
 			away++
 		}
 	}
-	if most := r.p.most(r.s.Now, later); more > 0 && r.paying+more > most {
+	if most := r.p.most(r.s, later); more > 0 && r.paying+more > most {
 		return nil, policy.Reason{Kind: policy.WaitBudget, Config: g.Configuration, Value: r.paying, Limit: most}
 	}
 	if away > 0 {

@@ -39,8 +39,7 @@ func compute(in inputs, offers []cluster.Offer, o *Options) (*widths, error) {
 		return nil, err
 	}
 	t, err := p.Table(in.budget, o.Method)
-	var low *convex.BudgetError
-	if errors.As(err, &low) {
+	if low, ok := errors.AsType[*convex.BudgetError](err); ok {
 		t, err = p.Table(low.Least, Mixture)
 	}
 	if errors.Is(err, convex.ErrNoPlan) {
