@@ -38,10 +38,15 @@ func after(stream *rand.Rand, mean time.Duration) time.Duration {
 	return seconds(stream.ExpFloat64() * mean.Seconds())
 }
 
-// failLater lets a node fail, be repaired, and fail again.
+// failLater lets a node fail, be repaired, and fail again. One that can be rented fails
+// only while it is.
 func (w *World) failLater(id cluster.NodeID, stream *rand.Rand) {
 	nodes := []cluster.NodeID{id}
 	w.agenda.push(entry{at: w.now.Add(after(stream, w.o.Faults.NodeMTBF)), what: func(w *World) {
+		if !w.provider.there(id) {
+			w.failLater(id, stream)
+			return
+		}
 		w.leave(nodes, "node failed", func(*agent) {})
 		w.agenda.push(entry{at: w.now.Add(w.o.Faults.Repair), what: func(w *World) {
 			w.comeBack(nodes)
@@ -104,14 +109,19 @@ func (w *World) leave(nodes []cluster.NodeID, why string, last func(*agent)) {
 	for _, g := range w.on(func(id cluster.NodeID) bool { return slices.Contains(nodes, id) }) {
 		w.lose(g, why, last)
 	}
-	w.emit(scheduler.NodesChanged{Cluster: w.present()})
+	w.changed()
 }
 
 func (w *World) comeBack(nodes []cluster.NodeID) {
 	for _, id := range nodes {
 		w.away[id]--
 	}
-	w.emit(scheduler.NodesChanged{Cluster: w.present()})
+	w.changed()
+}
+
+// changed tells what nodes there are and what is rented.
+func (w *World) changed() {
+	w.emit(scheduler.NodesChanged{Cluster: w.present(), Rentals: w.provider.rentals()})
 }
 
 func (w *World) present() *cluster.Cluster {

@@ -18,6 +18,7 @@ type Options struct {
 	ReportInterval time.Duration
 	Noise          Noise
 	Faults         Faults
+	Provider       Provider // of rented nodes
 	// Checkpoint is the time between checkpoints of a running job; 0 takes one
 	// at the end of every epoch. Default 0 (Sia §3.3.5).
 	Checkpoint time.Duration
@@ -93,7 +94,9 @@ func (p *Public) validate() error {
 }
 
 // DefaultOptions returns the thesis' settings.
-func DefaultOptions() Options { return Options{Seed: 1, ReportInterval: 30 * time.Second} }
+func DefaultOptions() Options {
+	return Options{Seed: 1, ReportInterval: 30 * time.Second, Provider: DefaultProvider()}
+}
 
 // rare reports whether a mean time between failures leaves time to simulate.
 func rare(mtbf time.Duration) bool { return mtbf == 0 || mtbf >= time.Second }
@@ -128,5 +131,5 @@ func (o *Options) Validate() error {
 			bad("maintenance window %d: from %v to %v, want a time that passes", i, w.From, w.To)
 		}
 	}
-	return errors.Join(append(errs, o.Public.validate())...)
+	return errors.Join(append(errs, o.Public.validate(), o.Provider.validate())...)
 }

@@ -36,15 +36,17 @@ type World struct {
 	agenda   agenda
 	ready    []scheduler.Event // all at now, in order
 	now      time.Time
-	full     *cluster.Cluster // with nothing broken
+	full     *cluster.Cluster // with nothing broken and all rented
 	away     map[cluster.NodeID]int
+	provider *provider
 	held     int       // jobs that hold GPUs
 	ended    time.Time // the last deadline at which the agents were asked
 	round    round     // of the rule WholeRounds
 	stalled  int       // deadlines passed in a row with jobs waiting, nothing held and nobody to come
 }
 
-// New returns the world in which the arrivals come to a cluster. Arrivals must
+// New returns the world in which the arrivals come to a cluster, of which nodes of
+// tenure Rented are there once they are rented (Options.Provider). Arrivals must
 // be complete (workload.Catalog.Complete) and may be in any order; the world
 // keeps pointers to them and changes nothing. It returns an error that joins
 // all complaints: an unknown application, an ID used twice, a job that no part
@@ -65,6 +67,7 @@ func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arriv
 	if err := w.validate(); err != nil {
 		return nil, fmt.Errorf("sim: %w", err)
 	}
+	w.provider = newProvider(w)
 	w.plan()
 	return w, nil
 }
@@ -72,7 +75,7 @@ func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arriv
 // Now implements scheduler.Backend.
 func (w *World) Now() time.Time { return w.now }
 
-// Cluster returns the cluster with nothing broken.
+// Cluster returns the cluster with nothing broken and all rented that can be.
 func (w *World) Cluster() *cluster.Cluster { return w.full }
 
 // Next implements scheduler.Backend.
@@ -208,6 +211,10 @@ func (w *World) Do(ctx context.Context, acts []scheduler.Action) error {
 			err = w.with(a.Job, func(g *agent) { g.profile(w, a.Types) })
 		case scheduler.Compute:
 			w.emit(scheduler.Computed{Result: a.Work.Do(ctx)})
+		case scheduler.Provision:
+			err = w.provider.Provision(a.Group, a.Nodes)
+		case scheduler.Return:
+			err = w.provider.Return(a.Nodes)
 		}
 		if err != nil {
 			return err
