@@ -46,9 +46,13 @@ type Plan struct {
 // A Check compares metrics of a run, or their ratios to another run's, with
 // what was published.
 type Check struct {
-	Name      string  `yaml:"name"` // of the row; default: the run's
-	Run       Group   `yaml:"run"`
-	Over      Group   `yaml:"over"` // the figures are Run's over these; default: as they are
+	Name string `yaml:"name"` // of the row; default: the run's
+	Run  Group  `yaml:"run"`
+	Over Group  `yaml:"over"` // the figures are Run's over these; default: as they are
+	// Along makes curves of Run and Over, over this metric. The figures are how many times
+	// Run's Over's curve has, where that is most: see gain. With Least, where it is least.
+	Along     string  `yaml:"along"`
+	Least     bool    `yaml:"least"`
 	Published Figures `yaml:"published"`
 }
 
@@ -114,6 +118,9 @@ func (e *Experiment) validate() error {
 		missing := func(name string) bool { return !runs[name] }
 		if len(c.Run) == 0 || slices.ContainsFunc(slices.Concat(c.Run, c.Over), missing) {
 			errs = append(errs, fmt.Errorf("%s: check of run %q over %q, want runs that are there", e.Name, c.Run, c.Over))
+		}
+		if _, ok := findMetric(c.Along); c.Along != "" && (!ok || len(c.Over) < 2) {
+			errs = append(errs, fmt.Errorf("%s: check of run %q along %q over %q, want a metric and several runs", e.Name, c.Run, c.Along, c.Over))
 		}
 	}
 	return errors.Join(errs...)

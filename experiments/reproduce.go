@@ -81,14 +81,23 @@ func (e *Experiment) compare(results map[string][]measured) []Finding {
 	for _, c := range e.Checks {
 		for _, f := range c.Published {
 			m, _ := findMetric(f.Metric) // parsed: it is there
-			ours := c.Run.mean(m, results)
-			if len(c.Over) > 0 {
-				ours /= c.Over.mean(m, results)
-			}
+			ours := c.figure(m, results)
 			all = append(all, Finding{e.Name, c.row(), f.Metric, ours, f.Band.Published, f.Band.String(), verdict(f.Band, ours)})
 		}
 	}
 	return all
+}
+
+// figure returns the figure of a metric.
+func (c *Check) figure(m metric, results map[string][]measured) float64 {
+	switch {
+	case c.Along != "":
+		along, _ := findMetric(c.Along)
+		return gain(c.Run.curve(along, m, results), c.Over.curve(along, m, results), c.Least)
+	case len(c.Over) > 0:
+		return c.Run.mean(m, results) / c.Over.mean(m, results)
+	}
+	return c.Run.mean(m, results)
 }
 
 // mean returns the mean of a metric over the runs of a group that is not empty.
@@ -104,6 +113,8 @@ func (c *Check) row() string {
 	switch {
 	case c.Name != "":
 		return c.Name
+	case c.Along != "":
+		return c.Over.String() + " / " + c.Run.String() + " at equal " + c.Along
 	case len(c.Over) > 0:
 		return c.Run.String() + " / " + c.Over.String()
 	}

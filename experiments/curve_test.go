@@ -1,0 +1,34 @@
+package experiments
+
+import (
+	"math"
+	"testing"
+)
+
+func TestGainComparesCurvesAtEqualBudget(t *testing.T) {
+	ours := []spot{{10, 5}, {20, 2}, {40, 1}, {90, 1}}
+	other := []spot{{10, 6}, {30, 4}, {50, 3}}
+	for _, c := range []struct {
+		least bool
+		want  float64
+	}{{false, 3.5}, {true, 1.2}} {
+		if got := gain(ours, other, c.least); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("least %v: gain %g, want %g", c.least, got, c.want)
+		}
+	}
+	if got := gain(ours, other[:1], false); got != 0 {
+		t.Errorf("gain over one spot %g, want 0: no x lies within", got)
+	}
+}
+
+func TestAlongWantsACurve(t *testing.T) {
+	for _, check := range []string{
+		"{run: a, over: [b, c], along: no_metric, published: {done: 1}}",
+		"{run: a, over: b, along: done, published: {done: 1}}",
+	} {
+		text := "title: x\nruns:\n  - {name: a, policy: fifo}\n  - {name: b, policy: fifo}\n  - {name: c, policy: fifo}\nchecks:\n  - " + check
+		if _, err := Parse("x", []byte(text)); err == nil {
+			t.Errorf("%s: no error", check)
+		}
+	}
+}
