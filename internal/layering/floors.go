@@ -28,6 +28,7 @@ var rooms = []room{
 	{"casestudy/page", 7},
 	{"casestudy/usage", 7},
 	{"report", 8},
+	{"budget", 8},
 	{"config", 8},
 	{"explain", 8},
 	{"experiments", 8},
@@ -89,6 +90,7 @@ var exceptions = []exception{
 	{"opt/exact", "github.com/bartolsthoorn/gohighs/...", "its solver"},
 	{"experiments", "config", "an experiment is a list of configurations to run"},
 	{"casestudy/...", "opt/...", "it stands on opt alone"},
+	{"budget", "opt/convex", "what it shows is plans and frontiers of it"},
 	{"cmd/oxgang", "opt/...", "oxgang lp solves linear programs with each solver"},
 }
 

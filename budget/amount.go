@@ -1,0 +1,72 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Hours of a day and of a month, which has 30 days.
+const (
+	Day   = 24.0
+	Month = 30 * Day
+)
+
+// ParseAmount returns an amount per hour: "40" and "40/hour" are 40, "2000/day" is 83.3,
+// "60000/month" as well. It must be finite and more than 0.
+func ParseAmount(text string) (float64, error) {
+	number, per, _ := strings.Cut(text, "/")
+	hours, known := map[string]float64{"": 1, "hour": 1, "day": Day, "month": Month}[per]
+	amount, err := strconv.ParseFloat(number, 64)
+	if err != nil || !known || strings.HasSuffix(text, "/") || !(amount > 0) || math.IsInf(amount, 1) {
+		return 0, fmt.Errorf("%q, want an amount above 0 and what it is per, as 40/hour, 2000/day or 60000/month", text)
+	}
+	return amount / hours, nil
+}
+
+// A unit is what budgets are in: the currency of a price list, or GPUs.
+type unit string
+
+// per writes so much per hour, and its unit: per hour where it is money.
+func (u unit) per(hour float64) string {
+	if u == "" {
+		return figure(hour) + " GPUs"
+	}
+	return string(u) + figure(hour) + " an hour"
+}
+
+// long writes so much per hour for each of the times that people budget for.
+func (u unit) long(hour float64) string {
+	if u == "" {
+		return fmt.Sprintf("%s GPUs on average: %s GPU-hours a day, %s a month", figure(hour), figure(hour*Day), figure(hour*Month))
+	}
+	return fmt.Sprintf("%[1]s%[2]s an hour, %[1]s%[3]s a day, %[1]s%[4]s a month", string(u), figure(hour), figure(hour*Day), figure(hour*Month))
+}
+
+// figure writes a number with two decimals, or without any where it is large.
+func figure(x float64) string {
+	decimals := 2
+	if math.Abs(x) >= 10_000 {
+		decimals = 0
+	}
+	digits, fraction, _ := strings.Cut(strconv.FormatFloat(x, 'f', decimals, 64), ".")
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	if fraction == "" {
+		return digits
+	}
+	return digits + "." + fraction
+}
+
+// lasting writes seconds as hours, minutes and seconds: to the second, or below a minute
+// to a hundredth.
+func lasting(seconds float64) string {
+	unit := time.Second
+	if seconds < 60 {
+		unit = 10 * time.Millisecond
+	}
+	return time.Duration(seconds * float64(time.Second)).Round(unit).String()
+}

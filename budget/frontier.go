@@ -1,0 +1,79 @@
+package budget
+
+import (
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/opt/convex"
+)
+
+// A Frontier is the least mean completion time for every budget of a planner: straight
+// between its points, which ascend in budget.
+type Frontier struct {
+	Planner *Planner
+	Points  []convex.Breakpoint // budgets per hour; multipliers are 0 at the last
+	Shown   []Shown             // a readable number of the points, the first and the last among them
+	// Knee is the index into Points from which on 1 % more budget shortens the mean by
+	// less than 1 %.
+	Knee int
+}
+
+// A Shown is a point with the GPUs that it takes.
+type Shown struct {
+	convex.Breakpoint
+	Use  []Use
+	Knee bool
+}
+
+// Frontier returns the frontier, of which at most about rows points are shown.
+func (p *Planner) Frontier(rows int) (*Frontier, error) {
+	points, err := p.problem.Frontier()
+	if err != nil {
+		return nil, err
+	}
+	f := &Frontier{Planner: p, Points: points, Knee: knee(points)}
+	for _, i := range spread(points, rows, f.Knee) {
+		plan, err := p.Plan(points[i].Budget)
+		if err != nil {
+			return nil, err
+		}
+		f.Shown = append(f.Shown, Shown{Breakpoint: points[i], Use: plan.Use, Knee: i == f.Knee})
+	}
+	return f, nil
+}
+
+// knee returns the first point from which a part more of the budget buys a smaller part
+// of the mean; the last point, where nothing buys anything, is one.
+func knee(points []convex.Breakpoint) int {
+	return slices.IndexFunc(points, func(b convex.Breakpoint) bool { return b.Multiplier*b.Budget < b.MeanJCT })
+}
+
+// spread returns the indices of about n points, evenly apart in the logarithm of the
+// budget and of the mean, together: the first, the last and the knee among them.
+func spread(points []convex.Breakpoint, n, knee int) []int {
+	first, last := points[0], points[len(points)-1]
+	across := math.Log(last.Budget / first.Budget)
+	down := math.Log(first.MeanJCT / last.MeanJCT)
+	var kept []int
+	next := 0.0
+	for i, b := range points {
+		along := 0.0
+		if across > 0 {
+			along += math.Log(b.Budget/first.Budget) / across / 2
+		}
+		if down > 0 {
+			along += math.Log(first.MeanJCT/b.MeanJCT) / down / 2
+		}
+		if along >= next || i == len(points)-1 || i == knee {
+			kept = append(kept, i)
+			next = max(next, math.Floor(along*float64(n-1)+1)/float64(n-1))
+		}
+	}
+	return kept
+}
+
+// Least returns the smallest feasible budget.
+func (f *Frontier) Least() convex.Breakpoint { return f.Points[0] }
+
+// Most returns the largest useful budget.
+func (f *Frontier) Most() convex.Breakpoint { return f.Points[len(f.Points)-1] }

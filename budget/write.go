@@ -1,0 +1,268 @@
+package budget
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Formats are how plans and frontiers can be written.
+var Formats = []string{"table", "json", "yaml", "csv"}
+
+// Write writes a plan in one of Formats; csv has a row for each run of epochs.
+func (p *Plan) Write(w io.Writer, format string) error {
+	switch format {
+	case "json":
+		return writeJSON(w, p)
+	case "yaml":
+		return writeYAML(w, p)
+	case "csv":
+		return writeCSV(w, p.rows())
+	}
+	return p.writeText(w)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func writeYAML(w io.Writer, v any) error {
+	e := yaml.NewEncoder(w)
+	e.SetIndent(2)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	return e.Close()
+}
+
+func writeCSV(w io.Writer, rows [][]string) error {
+	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
+		return fmt.Errorf("csv: %w", err)
+	}
+	return nil
+}
+
+// exact writes a number for programs.
+func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func (p *Plan) rows() [][]string {
+	rows := [][]string{{"class", "share", "first_epoch", "last_epoch", "gpus", "nodes", "gpu_type", "offer"}}
+	for _, c := range p.Classes {
+		for _, t := range c.Tables {
+			for _, r := range t.Runs {
+				rows = append(rows, []string{
+					c.Name, exact(t.Share), strconv.Itoa(r.First), strconv.Itoa(r.Last),
+					strconv.Itoa(r.GPUs), strconv.Itoa(r.Nodes), string(r.GPUType), r.Offer,
+				})
+			}
+		}
+	}
+	return rows
+}
+
+// writeText writes a plan for people.
+func (p *Plan) writeText(w io.Writer) error {
+	u := unit(p.Currency)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	line("prices", "%s", p.Prices)
+	line("budget", "%s", u.long(p.Budget))
+	line("spent of it", "%s", u.long(p.Spend))
+	line("mean time to completion", "%s", lasting(p.MeanJCT))
+	line("one more", "%s", p.oneMore())
+	line("smallest feasible", "%s", u.long(p.Least))
+	line("largest useful", "%s", u.long(p.Most))
+	line("GPUs in use", "%s", inUse(p.Use))
+	line("speeds", "%d of %d epochs have speeds that are not concave: what they gain by mixing widths counts", p.Repaired, p.Epochs)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	return p.writeClasses(w)
+}
+
+// oneMore says what one more unit buys.
+func (p *Plan) oneMore() string {
+	buys, what := p.Multiplier, "GPU"
+	if p.Currency != "" {
+		buys, what = p.Multiplier/Day, p.Currency+"1 a day"
+	}
+	if buys == 0 {
+		return what + " would buy nothing: more than the largest useful budget is left over"
+	}
+	return fmt.Sprintf("%s would shorten the mean by %s (%.2g %%)", what, lasting(buys), 100*buys/p.MeanJCT)
+}
+
+// inUse lists the GPUs of each offer that are in use on average.
+func inUse(use []Use) string {
+	var parts []string
+	for _, u := range use {
+		if u.GPUs > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", figure(u.GPUs), u.named()))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// named is the GPU type, and the offer where that has another name.
+func (u *Use) named() string {
+	if u.Offer == string(u.GPUType) {
+		return u.Offer
+	}
+	return fmt.Sprintf("%s (%s)", u.GPUType, u.Offer)
+}
+
+// writeClasses writes a line for each run of epochs.
+func (p *Plan) writeClasses(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "CLASS\tJOBS/H\tMEAN JCT\tOF ITS JOBS\tEPOCHS\tGPUS OF A JOB\tOFFER")
+	for _, c := range p.Classes {
+		head := fmt.Sprintf("%s\t%.2f\t%s", c.Name, c.Jobs, lasting(c.MeanJCT))
+		for _, table := range c.Tables {
+			share := percent(table.Share)
+			for _, r := range table.Runs {
+				use := Use{Offer: r.Offer, GPUType: r.GPUType}
+				fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", head, share, r.epochs(), r.GPUs, use.named())
+				head, share = "\t\t", ""
+			}
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, c := range p.Classes {
+		if c.Guessed != "" {
+			fmt.Fprintf(w, "guessed of %s: %s\n", c.Name, c.Guessed)
+		}
+	}
+	return nil
+}
+
+// percent writes a share; what is not all or nothing never reads so.
+func percent(share float64) string {
+	if share == 1 {
+		return "all"
+	}
+	return fmt.Sprintf("%.1f %%", min(max(100*share, 0.1), 99.9))
+}
+
+func (r *Run) epochs() string {
+	if r.First == r.Last {
+		return strconv.Itoa(r.First)
+	}
+	return fmt.Sprintf("%d-%d", r.First, r.Last)
+}
+
+// A record is a point of a frontier as programs read it.
+type record struct {
+	Prices     string  `json:"prices" yaml:"prices"`
+	Currency   string  `json:"currency" yaml:"currency"`
+	Budget     float64 `json:"budget_per_hour" yaml:"budget_per_hour"`
+	MeanJCT    float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
+	Multiplier float64 `json:"s_per_unit_per_hour" yaml:"s_per_unit_per_hour"`
+	Knee       bool    `json:"knee" yaml:"knee"`
+}
+
+// WriteFrontiers writes frontiers in one of Formats: a table of what is shown of each,
+// or else all points.
+func WriteFrontiers(w io.Writer, all []*Frontier, format string) error {
+	switch format {
+	case "json":
+		return writeJSON(w, records(all))
+	case "yaml":
+		return writeYAML(w, records(all))
+	case "csv":
+		return writeCSV(w, frontierRows(all))
+	}
+	for i, f := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := f.writeText(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func records(all []*Frontier) []record {
+	var out []record
+	for _, f := range all {
+		for i, b := range f.Points {
+			l := f.Planner.Prices
+			out = append(out, record{l.Name, l.Currency, b.Budget, b.MeanJCT, b.Multiplier, i == f.Knee})
+		}
+	}
+	return out
+}
+
+func frontierRows(all []*Frontier) [][]string {
+	rows := [][]string{{"prices", "currency", "budget_per_hour", "mean_jct_s", "s_per_unit_per_hour", "knee"}}
+	for _, r := range records(all) {
+		rows = append(rows, []string{r.Prices, r.Currency, exact(r.Budget), exact(r.MeanJCT), exact(r.Multiplier), strconv.FormatBool(r.Knee)})
+	}
+	return rows
+}
+
+// writeText writes what is shown of a frontier.
+func (f *Frontier) writeText(w io.Writer) error {
+	fmt.Fprintf(w, "%s: %d of %d points; %d of %d epochs have speeds that are not concave\n", f.Planner.Prices.Name, len(f.Shown), len(f.Points), f.Planner.Repaired, f.Planner.Epochs)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, strings.Join(f.head(), "\t"))
+	for i := range f.Shown {
+		fmt.Fprintln(t, strings.Join(f.row(&f.Shown[i]), "\t"))
+	}
+	return t.Flush()
+}
+
+// head names the cells of row.
+func (f *Frontier) head() []string {
+	c := f.Planner.Prices.Currency
+	if c == "" {
+		return []string{"BUDGET (GPUS)", "GPU-HOURS A DAY", "MEAN JCT", "ONE MORE GPU", "GPUS IN USE", "NOTE"}
+	}
+	return []string{"BUDGET (" + c + " A DAY)", c + " A MONTH", "MEAN JCT", c + "1 A DAY MORE", "GPUS IN USE", "NOTE"}
+}
+
+// row returns a point as people read it.
+func (f *Frontier) row(s *Shown) []string {
+	first, second, buys := s.Budget*Day, s.Budget*Month, s.Multiplier/Day
+	if f.Planner.Prices.Currency == "" {
+		first, second, buys = s.Budget, s.Budget*Day, s.Multiplier
+	}
+	return []string{figure(first), figure(second), lasting(s.MeanJCT), shortened(buys), inUse(s.Use), f.note(s)}
+}
+
+// shortened writes by how much a mean gets shorter.
+func shortened(seconds float64) string {
+	if seconds == 0 {
+		return "-"
+	}
+	if seconds < 0.01 {
+		return "-" + strconv.FormatFloat(seconds, 'g', 2, 64) + "s"
+	}
+	return "-" + lasting(seconds)
+}
+
+// note says what a point is known for.
+func (f *Frontier) note(s *Shown) string {
+	var notes []string
+	if s.Budget == f.Least().Budget {
+		notes = append(notes, "smallest feasible")
+	}
+	if s.Knee {
+		notes = append(notes, "knee: from here on 1 % more buys less than 1 %")
+	}
+	if s.Budget == f.Most().Budget {
+		notes = append(notes, "largest useful")
+	}
+	return strings.Join(notes, ", ")
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/budget"
+)
+
+// frontierRows is about how many points a table or the page has of a frontier.
+const frontierRows, frontierMarks = 14, 48
+
+func planFrontierCommand() *cobra.Command {
+	var p planning
+	var html string
+	cmd := &cobra.Command{
+		Use:   "frontier",
+		Short: "Show what every budget buys, for one or several price lists",
+		Long: `Show the least mean time to completion for every budget, from the smallest that is
+feasible to the largest that is useful: a table, and a page with a chart. Several price
+lists make several curves. At the knee, 1 % more budget begins to buy less than 1 %.
+` + planAssumptions,
+		Example: `  oxgang plan frontier
+  oxgang plan frontier --workload w.csv --price-list on-demand.yaml --price-list spot.yaml -o csv`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			planners, err := p.planners(cmd)
+			if err != nil {
+				return err
+			}
+			rows := frontierRows
+			if html != "" {
+				rows = frontierMarks
+			}
+			var all []*budget.Frontier
+			for _, planner := range planners {
+				f, err := planner.Frontier(rows)
+				if err != nil {
+					return err
+				}
+				all = append(all, f)
+			}
+			if html != "" {
+				page := func(w io.Writer) error { return budget.Page(w, p.workloadName(), all) }
+				if err := whole(html, page); err != nil {
+					return err
+				}
+				fmt.Fprintf(p.stderr, "report: %s\n", html)
+			}
+			return budget.WriteFrontiers(cmd.OutOrStdout(), all, p.format)
+		},
+	}
+	p.flags(cmd)
+	f := cmd.Flags()
+	f.StringArrayVar(&p.prices, "price-list", nil, "price list (YAML), may be repeated; none: budgets are in GPUs")
+	f.StringVar(&html, "report", "oxgang-frontier.html", "HTML page to write; empty: none")
+	return cmd
+}
