@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/scheduler/schedulertest"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/workload"
 )
@@ -299,5 +301,43 @@ func TestProvider_options(t *testing.T) {
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "provider: ") {
 			t.Errorf("%+v: got error %v", p, err)
 		}
+	}
+}
+
+// A world that lets nodes keeps the contract of worlds, also where they fail, are
+// refused and taken back.
+func TestProvider_keeps_the_contract(t *testing.T) {
+	s := busy(t)
+	nodes := slices.Clone(s.cluster.Nodes())
+	for i := range nodes {
+		if n := &nodes[i]; i > 0 {
+			n.Tenure, n.Group = cluster.Rented, cluster.Group(n.GPUType)
+			n.Interruptions = float64(i % 2)
+		}
+	}
+	c, err := cluster.New(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := s.world
+	o.Provider = sim.DefaultProvider()
+	o.Provider.Refuse = 0.3
+	o.Faults = sim.Faults{NodeMTBF: 5 * time.Hour, Repair: 10 * time.Minute}
+	fresh := func(t testing.TB) scheduler.Backend {
+		w, err := sim.New(c, s.catalog, s.arrivals, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	schedulertest.RunRenting(t, fresh, c, schedulertest.DriveRenting(c))
+	schedulertest.RunRepeatable(t, fresh, schedulertest.DriveRenting(c))
+	audit := schedulertest.Audit()
+	audit.Checkpoint = o.Checkpoint
+	if err := schedulertest.DriveRenting(c, audit)(t.Context(), fresh(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := audit.End(); err != nil {
+		t.Error(err)
 	}
 }

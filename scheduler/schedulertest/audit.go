@@ -31,6 +31,8 @@ import (
 //     shows what is.
 //  9. One background work is under way at a time, and what it returns is in the
 //     snapshot of the next round, and of no other.
+//  10. No more nodes are rented than are offered, and those that are given back were
+//     rented, and no job is on them.
 //
 // Make one with Audit; Err and End tell what it found. It is not safe for
 // concurrent use.
@@ -182,6 +184,7 @@ func (a *Auditor) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.
 	a.advance(s.Now)
 	a.shown(s)
 	a.act(actions)
+	a.rent(s, actions)
 	a.capacity(s)
 	if p == nil {
 		return

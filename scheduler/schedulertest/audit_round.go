@@ -1,6 +1,8 @@
 package schedulertest
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
@@ -54,6 +56,37 @@ func (a *Auditor) act(actions []scheduler.Action) {
 				a.complain("background work is asked for, want none while one is under way")
 			}
 			a.thinks = true
+		case scheduler.Provision, scheduler.Return: // rent sees to them
+		}
+	}
+}
+
+// rent checks what is rented and given back, once all jobs are where they are to be.
+func (a *Auditor) rent(s *policy.Snapshot, actions []scheduler.Action) {
+	for _, act := range actions {
+		switch act := act.(type) {
+		case scheduler.Provision:
+			if !slices.ContainsFunc(s.Rentals, func(r cluster.Rental) bool {
+				return r.Group == act.Group && 0 <= act.Nodes && act.Nodes <= r.Most
+			}) {
+				a.complain("group %s: %d nodes asked for, want no more than are offered", act.Group, act.Nodes)
+			}
+		case scheduler.Return:
+			for _, id := range act.Nodes {
+				a.returned(s, id)
+			}
+		}
+	}
+}
+
+// returned checks that a node may be given back.
+func (a *Auditor) returned(s *policy.Snapshot, id cluster.NodeID) {
+	if i, ok := s.Cluster.Index(id); !ok || s.Cluster.Nodes()[i].Tenure != cluster.Rented {
+		a.complain("node %s: given back, want one that is rented and there", id)
+	}
+	for _, row := range s.Jobs {
+		if j := a.jobs[row.ID]; j != nil && slices.ContainsFunc(j.placement, func(s cluster.Share) bool { return s.Node == id }) {
+			a.complain("node %s: given back, want none that job %s is on", id, row.ID)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // what that returned.
 func Drive(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return func(ctx context.Context, b scheduler.Backend) error {
-		p := &thinker{}
+		p := &thinker{of: FirstFit{}}
 		return errors.Join(DriveWith(c, p, obs...)(ctx, b), p.err)
 	}
 }
@@ -45,10 +45,18 @@ func (asPlanned) Place(_ context.Context, _ *policy.Snapshot, p *policy.Plan) (*
 	return p, nil
 }
 
-// A thinker is FirstFit with background work in every plan, which returns the
+// DriveRenting is Drive that also rents nodes of c, and gives them back, as Renter does.
+func DriveRenting(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
+	return func(ctx context.Context, b scheduler.Backend) error {
+		p := &thinker{of: Renter{}}
+		return errors.Join(DriveWith(c, p, obs...)(ctx, b), p.err)
+	}
+}
+
+// A thinker is another policy with background work in every plan, which returns the
 // plan's number and panics at every third.
 type thinker struct {
-	FirstFit
+	of    policy.Policy
 	plans int   // so far
 	err   error // the first complaint
 }
@@ -56,7 +64,7 @@ type thinker struct {
 // Plan implements policy.Policy.
 func (t *thinker) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	t.shown(s)
-	p, err := t.FirstFit.Plan(ctx, s)
+	p, err := t.of.Plan(ctx, s)
 	n := t.plans
 	t.plans++
 	p.Background = func(context.Context) any {

@@ -93,7 +93,7 @@ func describe(ev scheduler.Event) any {
 	case scheduler.Submitted:
 		return *ev.Spec
 	case scheduler.NodesChanged:
-		return ev.Cluster.Nodes()
+		return []any{ev.Cluster.Nodes(), ev.Rentals}
 	}
 	return ev
 }

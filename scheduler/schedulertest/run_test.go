@@ -68,7 +68,7 @@ func (o *shown) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) 
 func TestToy_that_thinks_for_long(t *testing.T) {
 	w, audit, got := toy(t).(*Toy), Audit(), shown{}
 	w.Thinking = 150 * time.Second
-	if err := DriveWith(nodes(t), &thinker{}, audit, &got)(t.Context(), w); err != nil {
+	if err := DriveWith(nodes(t), &thinker{of: FirstFit{}}, audit, &got)(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"0 in round 3", "3 in round 6", "6 in round 9"}

@@ -38,6 +38,7 @@ type Toy struct {
 	Thinking time.Duration
 
 	now      time.Time
+	nodes    *toyNodes // nil: none can be rented
 	jobs     []*toyJob
 	ready    []scheduler.Event // at now
 	work     policy.Work       // under way; nil: none
@@ -49,6 +50,7 @@ type toyJob struct {
 	all        time.Duration // Work at the start
 	come, over bool
 	alloc      cluster.Allocation
+	on         cluster.Placement
 	settled    time.Time // when Work was last brought up to date
 	report     time.Time // next report, while it holds GPUs
 	profiled   time.Time // end of profiling; zero: none goes on
@@ -86,6 +88,9 @@ func (w *Toy) Next(ctx context.Context, deadline time.Time) (scheduler.Event, er
 			w.happen(j)
 		}
 		w.compute(ctx)
+		if w.nodes != nil {
+			w.nodes.come()
+		}
 	}
 	ev := w.ready[0]
 	w.ready = w.ready[1:]
@@ -106,6 +111,11 @@ func (w *Toy) next() (at time.Time, pending bool, left int) {
 	}
 	if w.work != nil && (!pending || w.computed.Before(at)) {
 		at, pending = w.computed, true
+	}
+	if w.nodes != nil {
+		if t, ok := w.nodes.next(); ok && (!pending || t.Before(at)) {
+			at, pending = t, true
+		}
 	}
 	return at, pending, left
 }
@@ -161,10 +171,10 @@ func (w *Toy) happen(j *toyJob) {
 	w.settle(j)
 	switch {
 	case j.Work <= 0:
-		j.over = true
+		j.over, j.on = true, nil
 		w.ready = append(w.ready, scheduler.Exited{Job: j.Spec.ID, Outcome: scheduler.Done})
 	case strikes:
-		j.alloc, j.LostAt = cluster.Allocation{}, 0
+		j.alloc, j.on, j.LostAt = cluster.Allocation{}, nil, 0
 		w.ready = append(w.ready, scheduler.Exited{Job: j.Spec.ID, Outcome: scheduler.Lost, Detail: "its node failed"})
 	default:
 		j.report = w.now.Add(toyReport)
@@ -205,9 +215,9 @@ func (w *Toy) Do(ctx context.Context, actions []scheduler.Action) error {
 func (w *Toy) do(a scheduler.Action) error {
 	switch a := a.(type) {
 	case scheduler.Run:
-		return w.grant(a.Job, a.Allocation)
+		return w.grant(a.Job, a.Allocation, a.Placement)
 	case scheduler.Preempt:
-		return w.grant(a.Job, cluster.Allocation{})
+		return w.grant(a.Job, cluster.Allocation{}, nil)
 	case scheduler.Profile:
 		j, err := w.find(a.Job)
 		if err == nil {
@@ -217,17 +227,25 @@ func (w *Toy) do(a scheduler.Action) error {
 	case scheduler.Compute:
 		w.work, w.computed = a.Work, w.now.Add(w.Thinking)
 		return nil
+	case scheduler.Provision:
+		if w.nodes != nil {
+			return w.nodes.Provision(a.Group, a.Nodes)
+		}
+	case scheduler.Return:
+		if w.nodes != nil {
+			return w.nodes.Return(a.Nodes)
+		}
 	}
-	return fmt.Errorf("toy: unknown action %T", a)
+	return fmt.Errorf("toy: action %T %+v: want another", a, a)
 }
 
-func (w *Toy) grant(id job.ID, a cluster.Allocation) error {
+func (w *Toy) grant(id job.ID, a cluster.Allocation, on cluster.Placement) error {
 	j, err := w.find(id)
 	if err != nil {
 		return err
 	}
 	w.settle(j)
-	j.alloc, j.report = a, w.now.Add(toyReport)
+	j.alloc, j.on, j.report = a, on, w.now.Add(toyReport)
 	return nil
 }
 

@@ -1,0 +1,204 @@
+package schedulertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// RunRenting checks, on top of Run, worlds in which the nodes of c of tenure Rented can
+// be rented. drive rents some and gives some back (DriveWith Renter):
+//
+//   - Provision leads to as many nodes, on their way or there, or to Refused, before
+//     the next round; and some time nodes come;
+//   - nodes that are given back are gone before the next round;
+//   - NodesChanged tells of every group, of no more nodes than are offered, and of none
+//     there that is not paid;
+//   - no job is on a node that is not there;
+//   - more nodes than are offered, an unknown group, and a node that is not rented are
+//     errors that name it.
+func RunRenting(t *testing.T, fresh func(testing.TB) scheduler.Backend, c *cluster.Cluster, drive func(context.Context, scheduler.Backend) error) {
+	t.Helper()
+	Run(t, fresh, drive)
+	t.Run("nodes are rented and given back", func(t *testing.T) {
+		if err := renting(t.Context(), fresh(t), c, drive); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("what cannot be rented is named", func(t *testing.T) {
+		if err := unrentable(t.Context(), fresh(t), c); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// unrentable asks for what cannot be had.
+func unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) error {
+	offer := c.Offers()[0]
+	var errs []error
+	for name, a := range map[string]scheduler.Action{
+		"nobody-lets-this":  scheduler.Provision{Group: "nobody-lets-this", Nodes: 1},
+		"nobody-has-this":   scheduler.Return{Nodes: []cluster.NodeID{"nobody-has-this"}},
+		string(offer.Group): scheduler.Provision{Group: offer.Group, Nodes: offer.Most + 1},
+	} {
+		if got := fmt.Sprint(b.Do(ctx, []scheduler.Action{a})); !strings.Contains(got, name) {
+			errs = append(errs, fmt.Errorf("%T %+v: got error %s, want one that names %s", a, a, got, name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// renting drives a world to its end and watches its rented nodes.
+func renting(ctx context.Context, b scheduler.Backend, c *cluster.Cluster, drive func(context.Context, scheduler.Backend) error) error {
+	w := &tenant{Backend: b, offers: c.Offers(), there: c.Held(), jobs: make(map[job.ID]cluster.Placement)}
+	if err := drive(ctx, w); err != nil {
+		return fmt.Errorf("drive: %w", errors.Join(append(w.errs, err)...))
+	}
+	if !w.came || !w.went {
+		w.complain("nodes came: %t, and were given back: %t; want both", w.came, w.went)
+	}
+	return errors.Join(w.errs...)
+}
+
+// A tenant passes calls on to a world and collects complaints about rented nodes.
+type tenant struct {
+	scheduler.Backend
+	offers  []cluster.Offer
+	there   *cluster.Cluster
+	rentals []cluster.Rental
+	jobs    map[job.ID]cluster.Placement
+	asked   []scheduler.Provision // since the last round
+	given   []cluster.NodeID      // likewise
+	came    bool                  // some rented node
+	went    bool                  // some was given back
+	errs    []error
+}
+
+func (w *tenant) complain(format string, args ...any) {
+	if len(w.errs) < maxComplaints {
+		w.errs = append(w.errs, fmt.Errorf(format, args...))
+	}
+}
+
+// Next implements scheduler.Backend.
+func (w *tenant) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	ev, err := w.Backend.Next(ctx, deadline)
+	switch ev := ev.(type) {
+	case nil:
+		if err == nil {
+			w.round()
+		}
+	case scheduler.Exited:
+		delete(w.jobs, ev.Job)
+	case scheduler.NodesChanged:
+		w.there, w.rentals = ev.Cluster, ev.Rentals
+		w.changed()
+	}
+	return ev, err
+}
+
+// Do implements scheduler.Backend.
+func (w *tenant) Do(ctx context.Context, actions []scheduler.Action) error {
+	for _, a := range actions {
+		switch a := a.(type) {
+		case scheduler.Run:
+			w.jobs[a.Job] = a.Placement
+		case scheduler.Preempt:
+			delete(w.jobs, a.Job)
+		case scheduler.Provision:
+			w.asked = append(w.asked, a)
+		case scheduler.Return:
+			w.given, w.went = append(w.given, a.Nodes...), true
+		}
+	}
+	return w.Backend.Do(ctx, actions)
+}
+
+// changed checks what NodesChanged says.
+func (w *tenant) changed() {
+	if len(w.rentals) != len(w.offers) {
+		w.complain("nodes changed: %d groups are told of, want all %d", len(w.rentals), len(w.offers))
+		return
+	}
+	for i, offer := range w.offers {
+		r, there := &w.rentals[i], w.rented(offer.Group)
+		w.came = w.came || there > 0
+		if n := r.Ready + r.Starting + r.Leaving; r.Group != offer.Group || n > offer.Most {
+			w.complain("group %s: %d nodes are paid of group %s, want at most %d", r.Group, n, offer.Group, offer.Most)
+		}
+		if there > r.Ready {
+			w.complain("group %s: %d nodes are there and %d of them paid, want all", r.Group, there, r.Ready)
+		}
+	}
+	w.asked = slices.DeleteFunc(w.asked, w.obeyed)
+}
+
+// obeyed reports whether as many nodes as asked for are there or on their way, less those
+// given back since, or the provider had too few.
+func (w *tenant) obeyed(a scheduler.Provision) bool {
+	return slices.ContainsFunc(w.rentals, func(r cluster.Rental) bool {
+		n := r.Ready + r.Starting
+		return r.Group == a.Group && (r.Refused || n <= a.Nodes && n >= a.Nodes-len(w.given))
+	})
+}
+
+// rented returns how many rented nodes of a group are there.
+func (w *tenant) rented(g cluster.Group) int {
+	n := 0
+	for _, node := range w.there.Nodes() {
+		if node.Tenure == cluster.Rented && node.Group == g {
+			n++
+		}
+	}
+	return n
+}
+
+// round checks, before a round, what came of what was asked for in the last.
+func (w *tenant) round() {
+	for _, a := range w.asked {
+		w.complain("group %s: %d nodes wanted, and neither on their way nor refused by the next round", a.Group, a.Nodes)
+	}
+	for _, id := range w.given {
+		if _, still := w.there.Index(id); still {
+			w.complain("node %s: given back, and there at the next round", id)
+		}
+	}
+	w.asked, w.given = nil, nil
+	for _, id := range slices.Sorted(maps.Keys(w.jobs)) {
+		for _, share := range w.jobs[id] {
+			if _, ok := w.there.Index(share.Node); !ok {
+				w.complain("job %s: on node %s, which is not there", id, share.Node)
+			}
+		}
+	}
+}
+
+// Renter is FirstFit that rents of every group as many nodes as all its jobs together
+// would fill, and gives back the others.
+type Renter struct{ FirstFit }
+
+// Plan implements policy.Policy.
+func (p Renter) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	plan, err := p.FirstFit.Plan(ctx, s)
+	plan.Capacity = make(map[cluster.Group]int)
+	gpus := 0
+	for _, j := range s.Jobs {
+		gpus += max(1, j.GPUs)
+	}
+	for i := range s.Rentals {
+		r := &s.Rentals[i]
+		per := r.Node.Capacity.GPUs
+		plan.Capacity[r.Group] = min(r.Most, (gpus+per-1)/per)
+	}
+	return plan, err
+}
