@@ -146,15 +146,20 @@ func (a *Application) Alone(s *job.Spec, alloc cluster.Allocation) float64 {
 // bestGoodput returns the goodput of an epoch on an allocation.
 func (a *Application) bestGoodput(s *job.Spec, alloc cluster.Allocation, epoch int) float64 {
 	m, c := alone{a, epoch, s.Goal}, alloc.Configuration
-	replicas := c.GPUs / s.ReplicaGPUs(c.GPUType)
-	least, most := a.Speed.LocalRange(c.GPUType, evenShape(c))
-	limits := s.Batch
-	limits.LocalMin, limits.LocalMax = max(least, limits.LocalMin), map[cluster.GPUType]int{c.GPUType: most}
+	replicas, limits := c.GPUs/s.ReplicaGPUs(c.GPUType), a.limits(s, c)
 	if s.Adaptivity.Has(job.BatchSizes) {
 		g, _ := perf.BestBatch(m, alloc, replicas, &limits)
 		return g
 	}
 	b := perf.FixedBatch(max(s.BatchSize, replicas), replicas, c.GPUType, &limits)
-	b.Local = max(b.Local, least) // less runs too, but nobody knows how fast
+	b.Local = max(b.Local, limits.LocalMin) // less runs too, but nobody knows how fast
 	return perf.Goodput(m, alloc, replicas, b)
+}
+
+// limits returns the batch limits of a job on a configuration: what runs there.
+func (a *Application) limits(s *job.Spec, c cluster.Configuration) job.BatchLimits {
+	least, most := a.Speed.LocalRange(c.GPUType, evenShape(c))
+	l := s.Batch
+	l.LocalMin, l.LocalMax = max(least, l.LocalMin), map[cluster.GPUType]int{c.GPUType: most}
+	return l
 }

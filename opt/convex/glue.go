@@ -64,7 +64,7 @@ func (w WidthCalculator) Plan(p *Problem, budget float64, random Source) (Plan, 
 // glued returns the plan of one configuration, if there is one: lines 12 to 27 of
 // Algorithm 1. Epochs that have no width in common cannot be glued.
 func (w WidthCalculator) glued(p *Problem, lattices []lattice, glue []int, budget float64) (Plan, error) {
-	super := &Problem{Prices: p.Prices, Classes: make([]Class, len(p.Classes))}
+	super := &Problem{Prices: p.Prices, Costs: p.Costs, Classes: make([]Class, len(p.Classes))}
 	for i := range lattices {
 		super.Classes[i] = lattices[i].glue(glue[i])
 	}

@@ -28,7 +28,11 @@ type Class struct {
 type Problem struct {
 	// Prices has what one of each kind costs per unit of time. None means one kind of
 	// price 1, so that the budget is the mean number in use: GPU hours per hour.
-	Prices  []float64
+	Prices []float64
+	// Costs returns what so many of a kind cost per unit of time, where that is not
+	// Prices × width: machines that are rented whole. It is more than 0, or 0 always.
+	// Nil: Prices × width.
+	Costs   func(kind, width int) float64
 	Classes []Class
 }
 
@@ -44,7 +48,12 @@ func (p *Problem) price(kind int) float64 {
 }
 
 // rate returns what running at a point costs per unit of time.
-func (p *Problem) rate(at Point) float64 { return p.price(at.Kind) * float64(at.Width) }
+func (p *Problem) rate(at Point) float64 {
+	if p.Costs != nil {
+		return p.Costs(at.Kind, at.Width)
+	}
+	return p.price(at.Kind) * float64(at.Width)
+}
 
 // gains returns what a unit of time of a job of each class adds to the mean, per
 // arrival of the class and unit of time: wᵢ / Σ w λ.

@@ -20,6 +20,7 @@ type Policy struct {
 	ledger  ledger
 	leaving map[cluster.Group]int // nodes, in the last round
 	rate    float64               // of the widths of the last round, per hour
+	fill    fill
 
 	widths *widths // nil: none yet
 	asked  inputs  // of the widths that were last asked for
@@ -35,6 +36,7 @@ type Policy struct {
 type inputs struct {
 	classes []*perf.ClassStats
 	budget  float64
+	fill    float64
 }
 
 // A ticket is a job's place among the arrivals of its class.
@@ -68,6 +70,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	r.place()  // 6. the others, as far as nodes are there
 	r.finish() // 7. the nodes wanted
 	p.rate = r.rate()
+	p.fill.used, p.fill.gpus = r.shared()
 	p.forget(s)
 	r.plan.Background = work
 	r.plan.Stats.Failed = p.failed
@@ -114,6 +117,7 @@ func (p *Policy) account(s *policy.Snapshot, offers []cluster.Offer) {
 		leaving[r.Group] = r.Leaving
 	}
 	p.leaving = leaving
+	p.fill.enter(s.Now)
 	p.ledger.enter(s.Now, p.o.Window, paid, p.rate)
 }
 

@@ -62,9 +62,8 @@ func fitting(j *policy.Job, o *cluster.Offer, gpus int) bool {
 
 // timeLeft returns the seconds to the end of a job by a table.
 func (w *widths) timeLeft(table, class, epoch int, progress float64) float64 {
-	left, size := w.left[table][class], w.table.Problem.Classes[class].Sizes[epoch]
-	part := min(max(0, w.ends[class][epoch]-progress), size) / size
-	return left[epoch+1] + part*(left[epoch]-left[epoch+1])
+	left := w.left[table][class]
+	return left[epoch+1] + w.undone(class, epoch, progress)*(left[epoch]-left[epoch+1])
 }
 
 // compare says whether a job stays with what it holds: if that is its goal, or if it does
@@ -82,24 +81,44 @@ func (p *Policy) compare(j *policy.Job, w *widths, class, epoch, table int, g *g
 	if p.o.Method == Published || !j.Adaptivity.Has(job.GPUCount) {
 		return
 	}
-	stats := w.table.Problem.Classes[class]
-	work := w.block(table, class, epoch, j.Progress)
-	was := cost{time: work / stats.Speed(epoch, held), rate: w.rate(held)}
-	will := cost{time: work / stats.Speed(epoch, g.Configuration), rate: w.rate(g.Configuration)}
-	g.weigh(was, will, stats.Restart.Seconds(), w.price)
+	end, restart := w.block(table, class, epoch), w.table.Problem.Classes[class].Restart.Seconds()
+	was := cost{w.time(class, held, epoch, end, j.Progress), w.rate(held)}
+	will := cost{w.time(class, g.Configuration, epoch, end, j.Progress), w.rate(g.Configuration)}
+	g.weigh(was, will, restart, w.price)
 }
 
-// block returns the work that a job has left in the epochs ahead that have the same width.
-func (w *widths) block(table, class, epoch int, progress float64) float64 {
+// block returns the end of the epochs from one on that have the same width.
+func (w *widths) block(table, class, epoch int) int {
 	plan := &w.table.Cheap
 	if table == 1 {
 		plan = &w.table.Fast
 	}
-	last, row := epoch, plan.Widths[class]
-	for last+1 < len(row) && same(row[last+1], row[epoch]) {
-		last++
+	end, row := epoch+1, plan.Widths[class]
+	for end < len(row) && same(row[end], row[epoch]) {
+		end++
 	}
-	return max(w.ends[class][last]-progress, 1e-9*w.ends[class][last])
+	return end
+}
+
+// time returns the seconds that a job takes with so many GPUs from its progress in an
+// epoch to the end of the epochs before end; infinite if it does not run so.
+func (w *widths) time(class int, c cluster.Configuration, epoch, end int, progress float64) float64 {
+	least := math.Inf(1)
+	for h := range w.table.Problem.Offers {
+		rows := w.took[class][h]
+		if w.table.Problem.Offers[h].Node.GPUType != c.GPUType || len(rows) < c.GPUs || rows[c.GPUs-1] == nil {
+			continue
+		}
+		row := rows[c.GPUs-1]
+		least = min(least, row[end]-row[epoch+1]+w.undone(class, epoch, progress)*(row[epoch+1]-row[epoch]))
+	}
+	return least
+}
+
+// undone returns the part of an epoch that is ahead of a job.
+func (w *widths) undone(class, epoch int, progress float64) float64 {
+	size := w.table.Problem.Classes[class].Sizes[epoch]
+	return min(max(0, w.ends[class][epoch]-progress), size) / size
 }
 
 func same(a, b convex.Point) bool { return a.Kind == b.Kind && a.Width == b.Width }

@@ -80,6 +80,10 @@ type promise struct {
 	window, horizon time.Duration
 }
 
+// trust is how long nothing is taken to have been paid but what widths cost, before the
+// ledger was begun.
+const trust = 6 * time.Hour
+
 // budget returns the budget for which to choose widths: what was not spent so far, or
 // spent too much, within the horizon; and of that the part that widths are of what is
 // paid.
@@ -91,8 +95,8 @@ func (l *ledger) budget(now time.Time, p *promise) float64 {
 	spent, width := l.since(now.Add(-over))
 	left := p.budget*over.Hours() - spent
 	b := p.budget + left/p.horizon.Hours()
-	known := p.budget * p.horizon.Hours() // as if so much had been spent without overhead before
-	overhead := (known + spent) / (known + width)
+	before := p.budget * trust.Hours()
+	overhead := (before + spent) / (before + width)
 	return min(max(b, 0), 2*p.budget) / max(1, overhead)
 }
 

@@ -23,13 +23,14 @@ type Options struct {
 	Window time.Duration
 	Slack  float64
 	// Horizon is in which time what was spent too much is saved, and the reverse; default
-	// 1 day. 0: spending does not feed back, and nothing is promised (the paper).
+	// 7 days: a price that follows every burst makes jobs slower than one that does not.
+	// 0: spending does not feed back, and nothing is promised (the paper).
 	Horizon time.Duration
 }
 
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options {
-	return Options{Widest: 64, Recompute: 15 * time.Minute, Window: 7 * 24 * time.Hour, Slack: 0.02, Horizon: 24 * time.Hour}
+	return Options{Widest: 64, Recompute: 15 * time.Minute, Window: 7 * 24 * time.Hour, Slack: 0.02, Horizon: 7 * 24 * time.Hour}
 }
 
 // Validate returns an error that joins all complaints about o.

@@ -99,6 +99,23 @@ func configuration(o *cluster.Offer, gpus int) cluster.Configuration {
 	return cluster.Configuration{Nodes: (gpus + per - 1) / per, GPUs: gpus, GPUType: o.Node.GPUType}
 }
 
+// ByNode makes the problem count what is paid for nodes, which jobs may not fill: of the
+// nodes that jobs do not have for themselves, fill (more than 0, at most 1) is the part of
+// GPUs in use. Without it only the GPUs of jobs count, as in the paper.
+func (p *Problem) ByNode(fill float64) {
+	p.convex.Costs = func(kind, width int) float64 {
+		o := &p.Offers[kind]
+		return o.GPUPrice() * paid(o, width, fill)
+	}
+}
+
+// paid returns the GPUs that are paid for so many of a job: whole nodes, and for the rest
+// its part of the GPUs in use on the node that it is on.
+func paid(o *cluster.Offer, gpus int, fill float64) float64 {
+	rest := gpus % o.Node.Capacity.GPUs
+	return float64(gpus-rest) + float64(rest)/fill
+}
+
 // available returns the part of its time that a job on so many nodes trains for, which
 // starts anew, for so many seconds, whenever its provider takes one of them back.
 func available(o *cluster.Offer, nodes int, restart float64) float64 {

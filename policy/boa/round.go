@@ -147,6 +147,7 @@ func (r *round) release(y *yard, p cluster.Placement) {
 	for _, s := range p {
 		n := &y.nodes[r.at[s.Node]]
 		n.free.GPUs, n.free.CPUs, n.free.Memory = n.free.GPUs+s.GPUs, n.free.CPUs+s.CPUs, n.free.Memory+s.Memory
+		n.jobs--
 		if n.free.GPUs == n.size {
 			n.used = false
 			r.paying -= r.price(n)
@@ -412,33 +413,40 @@ func (r *round) finish() {
 		r.plan.Capacity[r.offers[i].Group] = 0
 	}
 	for k := range r.yards {
-		for _, n := range r.yards[k].nodes {
-			if n.used && n.group >= 0 {
+		for i := range r.yards[k].nodes {
+			n := &r.yards[k].nodes[i]
+			if n.group >= 0 && n.used {
 				r.plan.Capacity[r.offers[n.group].Group]++
 			}
 		}
 	}
 }
 
-// rate returns what the widths of the plan cost per hour: not what nodes cost that are
-// not full, or not there yet.
+// rate returns what the widths of the plan cost per hour, as they were chosen: nodes on
+// their way are not among it.
 func (r *round) rate() float64 {
 	total := 0.0
 	for i := range r.plan.Jobs {
-		if a := &r.plan.Jobs[i].Allocation; a.GPUs > 0 {
-			total += float64(a.GPUs) * r.gpuPrice(a.GPUType)
+		a := &r.plan.Jobs[i].Allocation
+		if a.GPUs == 0 {
+			continue
+		}
+		if h := slices.IndexFunc(r.offers, func(o cluster.Offer) bool { return o.Node.GPUType == a.GPUType }); h >= 0 {
+			total += r.offers[h].GPUPrice() * paid(&r.offers[h], a.GPUs, r.p.fill.part())
 		}
 	}
 	return total
 }
 
-// gpuPrice returns what a GPU of a type costs per hour by the first offer of it; 0 if it
-// is not for rent.
-func (r *round) gpuPrice(t cluster.GPUType) float64 {
-	for i := range r.offers {
-		if r.offers[i].Node.GPUType == t {
-			return r.offers[i].GPUPrice()
+// shared returns the GPUs of nodes that no job has for itself, and how many of them are in
+// use.
+func (r *round) shared() (used, gpus int) {
+	for k := range r.yards {
+		for i := range r.yards[k].nodes {
+			if n := &r.yards[k].nodes[i]; n.used && n.id != "" && (n.jobs > 1 || n.free.GPUs > 0) {
+				used, gpus = used+n.size-n.free.GPUs, gpus+n.size
+			}
 		}
 	}
-	return 0
+	return used, gpus
 }

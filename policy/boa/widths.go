@@ -22,9 +22,10 @@ type widths struct {
 	// price is what one more unit of budget is worth of a job's time: choices are
 	// compared by time × (1 + price × what they cost per hour).
 	price float64
-	ends  [][]float64    // by class: progress at the end of each epoch
-	left  [2][][]float64 // by table and class: seconds from the start of each epoch to the end of the job
-	note  string         // classes that were left out, and why
+	ends  [][]float64     // by class: progress at the end of each epoch
+	left  [2][][]float64  // by table and class: seconds from the start of each epoch to the end of the job
+	took  [][][][]float64 // by class, offer and width less 1: seconds to the start of each epoch; nil where it does not run
+	note  string          // classes that were left out, and why
 }
 
 // compute returns the widths for a budget per hour. Where it is too small whatever the
@@ -38,6 +39,7 @@ func compute(in inputs, offers []cluster.Offer, o *Options) (*widths, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.ByNode(in.fill)
 	t, err := p.Table(in.budget, o.Method)
 	if low, ok := errors.AsType[*convex.BudgetError](err); ok {
 		t, err = p.Table(low.Least, Mixture)
@@ -72,6 +74,7 @@ func newWidths(t *Table, note string) *widths {
 		w.class[c.Class] = i
 		rates += t.Problem.convex.Classes[i].Rate
 		w.ends = append(w.ends, sums(c.Sizes))
+		w.took = append(w.took, t.Problem.took(i))
 	}
 	w.price = t.Multiplier * rates
 	for k, plan := range []convex.Plan{t.Cheap, t.Fast} {
@@ -93,21 +96,44 @@ func sums(values []float64) []float64 {
 	return out
 }
 
+// took returns the seconds that a job of a class takes to the start of each epoch, and to
+// its end, by offer and width less 1, without time to rescale; nil where it does not run
+// in every epoch.
+func (p *Problem) took(class int) [][][]float64 {
+	c := &p.convex.Classes[class]
+	all := make([][][]float64, len(p.Offers))
+	for j := range c.Epochs {
+		for _, at := range c.Epochs[j].Points {
+			for len(all[at.Kind]) < at.Width {
+				all[at.Kind] = append(all[at.Kind], nil)
+			}
+			row := &all[at.Kind][at.Width-1]
+			if j == 0 {
+				*row = append(make([]float64, 0, len(c.Epochs)+1), 0)
+			}
+			if len(*row) == j+1 {
+				*row = append(*row, (*row)[j]+c.Epochs[j].Size/at.Speed)
+			}
+		}
+	}
+	for _, rows := range all {
+		for k := range rows {
+			if len(rows[k]) <= len(c.Epochs) {
+				rows[k] = nil
+			}
+		}
+	}
+	return all
+}
+
 // left returns the seconds from the start of each epoch of a class to the end of the job,
 // without time to rescale.
 func (p *Problem) left(class int, widths []convex.Point) []float64 {
-	out := make([]float64, len(widths)+1)
+	out, epochs := make([]float64, len(widths)+1), p.convex.Classes[class].Epochs
 	for j := len(widths) - 1; j >= 0; j-- {
-		out[j] = out[j+1] + p.Classes[class].Sizes[j]/p.speed(class, j, widths[j])
+		out[j] = out[j+1] + epochs[j].Size/widths[j].Speed
 	}
 	return out
-}
-
-// speed returns the speed of a width of the problem.
-func (p *Problem) speed(class, epoch int, at convex.Point) float64 {
-	o := &p.Offers[at.Kind]
-	s, c := p.Classes[class], configuration(o, at.Width)
-	return s.Speed(epoch, c) * available(o, c.Nodes, s.Restart.Seconds())
 }
 
 // learn takes up widths that were computed, and returns the work that computes others if
@@ -115,7 +141,7 @@ func (p *Problem) speed(class, epoch int, at convex.Point) float64 {
 // Source: BOA §5.2, "Asynchronous Parameter Computation".
 func (p *Policy) learn(ctx context.Context, s *policy.Snapshot, offers []cluster.Offer) policy.Work {
 	p.take(s.Computed)
-	now := inputs{s.Classes, p.budget(s.Now)}
+	now := inputs{s.Classes, p.budget(s.Now), p.fill.part()}
 	if len(now.classes) == 0 || len(offers) == 0 || p.work != nil || !p.drifted(s, now) {
 		return p.work
 	}
@@ -147,26 +173,24 @@ func (p *Policy) take(computed any) {
 	p.work = nil
 }
 
-// drift is the part of the budget by which that must have changed for widths to be
-// computed anew.
+// drift is the part by which the budget, or how full nodes are, must have changed for
+// widths to be computed anew.
 const drift = 0.05
 
 // drifted reports whether widths are to be computed anew: a class came that has none, or
 // they have stood for some time and were computed from something else.
 func (p *Policy) drifted(s *policy.Snapshot, now inputs) bool {
-	if p.at.IsZero() {
+	was := p.asked
+	switch {
+	case p.at.IsZero() || len(now.classes) != len(was.classes):
 		return true
-	}
-	if len(now.classes) != len(p.asked.classes) {
-		return true
-	}
-	if s.Now.Sub(p.at) < p.o.Recompute {
+	case s.Now.Sub(p.at) < p.o.Recompute:
 		return false
 	}
-	was := p.asked.budget
-	moved := now.budget != was && !(math.Abs(now.budget-was) <= drift*was)
-	return moved || !slices.Equal(now.classes, p.asked.classes)
+	return moved(now.budget, was.budget) || moved(now.fill, was.fill) || !slices.Equal(now.classes, was.classes)
 }
+
+func moved(now, was float64) bool { return now != was && !(math.Abs(now-was) <= drift*was) }
 
 // entry returns the width of a class in an epoch in the table that a ticket goes by.
 func (w *widths) entry(class, epoch int, draw float64) (table int, at convex.Point) {

@@ -21,6 +21,7 @@ type plot struct {
 	size  int            // GPUs
 	free  cluster.Resources
 	used  bool // some job of the plan is on it
+	jobs  int  // how many
 }
 
 // fits returns how many GPUs with their share of CPUs and memory a node has free.
@@ -51,6 +52,7 @@ func (y *yard) take(p cluster.Placement, at map[cluster.NodeID]int) bool {
 func (y *yard) use(i int, r cluster.Resources) {
 	n := &y.nodes[i]
 	n.used = true
+	n.jobs++
 	n.free.GPUs, n.free.CPUs, n.free.Memory = n.free.GPUs-r.GPUs, n.free.CPUs-r.CPUs, n.free.Memory-r.Memory
 }
 
