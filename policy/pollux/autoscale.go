@@ -116,7 +116,7 @@ func (a *Autoscaler) resize(ctx context.Context, f *fleet, shown *policy.Snapsho
 	mean, known := a.mean()
 	switch {
 	case len(f.s.Jobs) == 0:
-		a.wanted, a.recent = low, nil
+		a.wanted = low
 	case a.growing(f):
 	case a.size == 0 && a.wanted == 0:
 		a.wanted = a.closest(ctx, f, low, high)

@@ -91,19 +91,14 @@ func (f *fleet) stuck(n int) int {
 	reserved := make([]int, len(r.types))
 	count := 0
 	for _, j := range f.s.Jobs {
-		switch want := j.Reservation; {
-		case j.NonPreemptive && j.Holding():
-		case want.IsZero():
-			if !slices.Contains(r.usable(j), true) {
-				count++
-			}
-		default:
-			kind := r.reservable(want)
-			if kind < 0 || reserved[kind]+want.GPUs > r.types[kind].GPUs {
-				count++
-				continue
-			}
+		want := j.Reservation
+		kind := r.reservable(want)
+		switch {
+		case want.IsZero() && slices.Contains(r.usable(j), true):
+		case kind >= 0 && reserved[kind]+want.GPUs <= r.types[kind].GPUs:
 			reserved[kind] += want.GPUs
+		default:
+			count++
 		}
 	}
 	return count

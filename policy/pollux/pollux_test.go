@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-func nodes(t testing.TB, sizes ...string) *cluster.Cluster {
+func nodes(t rapid.TB, sizes ...string) *cluster.Cluster {
 	t.Helper()
 	var all []cluster.Node
 	for i, s := range sizes {
