@@ -133,7 +133,8 @@ func (r *refusals) Round(_ *policy.Snapshot, p *policy.Plan, _ []scheduler.Actio
 // that an Auditor looks for ever happens, GPU-hours are conserved, and no plan
 // is refused.
 func TestInvariants(t *testing.T) {
-	short := map[string]map[string]string{"pollux": {"population": "8", "generations": "4"}}
+	few := map[string]string{"population": "8", "generations": "4"}
+	short := map[string]map[string]string{"pollux": few, "pollux-autoscale": few}
 	for _, entry := range builtin.Policies() {
 		for _, placer := range builtin.Placers() {
 			t.Run(entry.Name+"/"+placer.Name, func(t *testing.T) {

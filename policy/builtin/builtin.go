@@ -19,6 +19,7 @@ type Entry struct {
 	Doc      string    // one sentence
 	Settings []Setting // what can be set by name
 	Adapts   bool      // it decides by believed speed: profiles are taken for it
+	Rents    bool      // it decides how many nodes are rented
 	Placer   string    // the placer that it prefers; empty: submesh
 	// New makes the policy. Settings that are not given have their defaults.
 	// It returns an error that joins all complaints: settings the policy does
@@ -60,7 +61,7 @@ func Policies() []Entry {
 		bigDataEntry("tetris", "Tetris: least resources times remaining time first; each job has its full demand or waits."))
 	whole = append(whole, gavelEntries()...)
 	whole = append(whole, themisEntry(), afsEntry(), gandivaEntry())
-	return append(whole, popEntry(whole))
+	return append(whole, popEntry(whole), autoscaleEntry()) // parts of a cluster rent nothing
 }
 
 // Find returns the entry of a name. An unknown name is an error that lists those

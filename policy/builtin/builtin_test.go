@@ -46,7 +46,8 @@ func TestNewPlacer(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
-	short := map[string]map[string]string{"pollux": {"population": "8", "generations": "4"}}
+	few := map[string]string{"population": "8", "generations": "4"}
+	short := map[string]map[string]string{"pollux": few, "pollux-autoscale": few}
 	for _, e := range builtin.Policies() {
 		t.Run(e.Name, func(t *testing.T) {
 			policytest.Run(t, func() policy.Policy {
@@ -87,6 +88,7 @@ func TestNewExplainsWhatIsWrong(t *testing.T) {
 		{"pop", map[string]string{"p": "0"}, "policy pop: pop: sia: p 0, want"},
 		{"synergy", map[string]string{"order": "lifo", "cells": "few"}, "policy synergy: synergy: order \"lifo\", want one of fifo, srtf, las, ftf, drf, tetris\ncells \"few\", want all or demand"},
 		{"drf", map[string]string{"order": "fifo"}, `policy drf: setting "order" is not known, want one of mechanism, cells, solver, rules`},
+		{"pollux-autoscale", map[string]string{"p": "0", "target": "1", "least": "-1", "cycles": "0"}, "policy pollux-autoscale: pollux: p 0, want -10 to 10 and not 0\ntarget 1, want above 0 and below 1\nleast -1, want at least 0\ncycles 0, want 1 to 1000"},
 		{"fifo", map[string]string{"a": "", "b": ""}, "policy fifo: setting \"a\" is not known, want one of backfill\nsetting \"b\" is not known, want one of backfill"},
 	}
 	for _, test := range tests {

@@ -23,7 +23,8 @@ const rounds = 6
 // returns a new one, made the same way, at every call:
 //
 //   - every plan passes policy.Check, over rounds in which jobs come, go,
-//     report and lose nodes, once allocations without CPUs have their share;
+//     report and lose nodes, and nodes are rented and returned, once allocations without
+//     CPUs have their share;
 //   - the same snapshots, in order, give the same bytes;
 //   - the snapshot is not modified;
 //   - background work is a pure function that does not panic, and its policy copes
@@ -76,7 +77,7 @@ func RunMemoryless(t *testing.T, fresh func() policy.Policy) {
 }
 
 func keepsRules(t *rapid.T, p policy.Policy) {
-	w := NewWorld(t)
+	w := drawWorld(t)
 	for range rounds {
 		s := w.Snapshot()
 		before := describeSnapshot(s)
@@ -108,7 +109,7 @@ func keepsRulesWithoutNodes(t *rapid.T, p policy.Policy) {
 }
 
 func sameBytes(t *rapid.T, p, q policy.Policy) {
-	w, other := NewWorld(t), desk{again: true}
+	w, other := drawWorld(t), desk{again: true}
 	for range rounds {
 		s := w.Snapshot()
 		its := *s
@@ -158,7 +159,7 @@ func copyRows(s *policy.Snapshot) *policy.Snapshot {
 
 // describeSnapshot prints everything in a snapshot that a policy could modify.
 func describeSnapshot(s *policy.Snapshot) string {
-	b := fmt.Appendf(nil, "%v round %d of %v on %+v\n", s.Now, s.Round, s.Length, s.Cluster.Nodes())
+	b := fmt.Appendf(nil, "%v round %d of %v on %+v, rentals %+v\n", s.Now, s.Round, s.Length, s.Cluster.Nodes(), s.Rentals)
 	for _, j := range s.Jobs {
 		b = fmt.Appendf(b, "  %+v\n    %+v\n    limits %+v, model %+v\n", *j.Spec, j.Status, j.Limits, j.Perf)
 	}
@@ -167,7 +168,7 @@ func describeSnapshot(s *policy.Snapshot) string {
 
 // describePlan prints everything in a plan.
 func describePlan(p *policy.Plan) string {
-	b := fmt.Appendf(nil, "prices %v, %+v, background work: %t\n", p.Prices, p.Stats, p.Background != nil)
+	b := fmt.Appendf(nil, "prices %v, %+v, background work: %t, nodes wanted %v\n", p.Prices, p.Stats, p.Background != nil, p.Capacity)
 	for i := range p.Jobs {
 		b = fmt.Appendf(b, "  %+v\n", p.Jobs[i])
 	}

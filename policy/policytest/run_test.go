@@ -82,6 +82,22 @@ func TestSuiteCatchesSeededBugs(t *testing.T) {
 				}
 			},
 		},
+		"wants more nodes than are offered": {
+			func(t *rapid.T, p planner) { keepsRules(t, p) },
+			func(s *policy.Snapshot, p *policy.Plan) {
+				for _, r := range s.Rentals {
+					p.Capacity = map[cluster.Group]int{r.Group: r.Ready + r.Starting + 1}
+				}
+			},
+		},
+		"modifies what is rented": {
+			func(t *rapid.T, p planner) { keepsRules(t, p) },
+			func(s *policy.Snapshot, _ *policy.Plan) {
+				for i := range s.Rentals {
+					s.Rentals[i].Ready++
+				}
+			},
+		},
 		"modifies the snapshot": {
 			func(t *rapid.T, p planner) { keepsRules(t, p) },
 			func(s *policy.Snapshot, _ *policy.Plan) {
@@ -182,10 +198,11 @@ func TestSuiteCatchesSeededBugsOfBackgroundWork(t *testing.T) {
 func TestWorlds(t *testing.T) {
 	seen := make(map[string]int)
 	rapid.Check(t, func(t *rapid.T) {
-		w := NewWorld(t)
+		w := drawWorld(t)
 		for range rounds {
 			s := w.Snapshot()
 			plan := stay(s)
+			plan.Capacity = drawCapacity(t, seen, s)
 			for _, j := range s.Jobs {
 				count(seen, j)
 				if j.Sensitivity != nil && slices.ContainsFunc(s.Cluster.Types(), func(t cluster.TypeInfo) bool { return t.Counts() }) {
@@ -200,11 +217,28 @@ func TestWorlds(t *testing.T) {
 			w.Advance(t, plan)
 		}
 	})
-	for _, want := range []string{"holding", "waiting", "profiling", "non-preemptive holding", "reservation", "pipeline", "no model", "restarted", "sensitive where CPUs count", "computed", "computed late", "failed"} {
+	for _, want := range []string{"holding", "waiting", "profiling", "non-preemptive holding", "reservation", "pipeline", "no model", "restarted", "sensitive where CPUs count", "computed", "computed late", "failed", "rented", "returned", "starting", "refused", "nothing there"} {
 		if seen[want] == 0 {
 			t.Errorf("no world has a job, or background work, that is %q; seen: %s", want, fmt.Sprint(seen))
 		}
 	}
+}
+
+// drawCapacity draws how many rented nodes are wanted, and counts how it stands with them.
+func drawCapacity(t *rapid.T, seen map[string]int, s *policy.Snapshot) map[cluster.Group]int {
+	if len(s.Rentals) == 0 {
+		return nil
+	}
+	r := &s.Rentals[0]
+	want := rapid.IntRange(0, r.Most).Draw(t, "nodes wanted")
+	for what, is := range map[string]bool{
+		"rented": want > r.Ready, "returned": want < r.Ready, "starting": r.Starting > 0, "refused": r.Refused, "nothing there": len(s.Cluster.Nodes()) == 0,
+	} {
+		if is {
+			seen[what]++
+		}
+	}
+	return map[cluster.Group]int{r.Group: want}
 }
 
 // countComputed counts what came of background work that returns its round.

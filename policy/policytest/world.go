@@ -17,8 +17,10 @@ import (
 // scheduler does, it shows a job that did not change by the same pointer.
 type World struct {
 	cluster *cluster.Cluster
-	all     *cluster.Cluster // with the nodes that are down
-	jobs    []*policy.Job    // by submission time, then ID; replaced, never modified
+	all     *cluster.Cluster // with the nodes that are down or not rented
+	down    func(cluster.NodeID) bool
+	market  market
+	jobs    []*policy.Job // by submission time, then ID; replaced, never modified
 	round   int
 	born    int // jobs so far
 	desk    desk
@@ -28,8 +30,13 @@ type World struct {
 // NewWorld draws a world in the middle of its life: some jobs hold GPUs, in
 // any amount their limits allow, others wait or are being profiled.
 func NewWorld(t *rapid.T) *World {
-	c := Clusters().Draw(t, "cluster")
-	w := &World{cluster: c, all: c}
+	return newWorld(t, Clusters().Draw(t, "cluster"), market{})
+}
+
+// newWorld draws a world of the nodes of c, less those that are not rented.
+func newWorld(t *rapid.T, c *cluster.Cluster, m market) *World {
+	w := &World{all: c, market: m}
+	w.failNodes(func(cluster.NodeID) bool { return false })
 	for range rapid.IntRange(0, 10).Draw(t, "jobs") {
 		w.submit(t, -time.Duration(rapid.IntRange(0, 90).Draw(t, "age in minutes"))*time.Minute)
 	}
@@ -47,7 +54,7 @@ func (w *World) Now() time.Time { return Epoch.Add(time.Duration(w.round) * time
 
 // Snapshot returns what there is to be planned.
 func (w *World) Snapshot() *policy.Snapshot {
-	return &policy.Snapshot{Now: w.Now(), Round: w.round, Length: time.Minute, Cluster: w.cluster, Jobs: slices.Clone(w.jobs), Computed: w.desk.computed}
+	return &policy.Snapshot{Now: w.Now(), Round: w.round, Length: time.Minute, Cluster: w.cluster, Jobs: slices.Clone(w.jobs), Computed: w.desk.computed, Rentals: w.rentals()}
 }
 
 func (w *World) submit(t *rapid.T, at time.Duration) {
@@ -88,6 +95,9 @@ func (w *World) take(free []cluster.Resources, p cluster.Placement) {
 // begin returns j holding GPUs that it might have got, or j if none are found.
 func (w *World) begin(t *rapid.T, j *policy.Job, free []cluster.Resources) *policy.Job {
 	types := w.cluster.Types()
+	if len(types) == 0 {
+		return j
+	}
 	info := &types[rapid.IntRange(0, len(types)-1).Draw(t, "runs on")]
 	a := cluster.Allocation{Configuration: j.Reservation, CPUs: j.CPUs, Memory: j.Memory}
 	if a.IsZero() {
@@ -161,6 +171,9 @@ func fit(a *cluster.Allocation, has, free *cluster.Resources) int {
 // Where the plan names no nodes, a job that got the same keeps its nodes, and one whose
 // CPUs and memory are nowhere waits.
 //
+// Nodes are rented and returned as the plan wants, a round later or more; nothing is returned
+// under a job.
+//
 // The plan's background work is done, and the next snapshot shows what it returned;
 // or a later one does, or an error. As from a scheduler, there is one at a time.
 func (w *World) Advance(t *rapid.T, p *policy.Plan) {
@@ -170,6 +183,7 @@ func (w *World) Advance(t *rapid.T, p *policy.Plan) {
 	}
 	w.desk.advance(p, w.fate)
 	w.carryOut(p)
+	w.rent(t, p)
 	w.round++
 	for i, j := range w.jobs {
 		w.jobs[i] = w.live(t, j)
@@ -271,7 +285,8 @@ func (w *World) changeNodes(t *rapid.T) {
 
 // failNodes fails some nodes, under whatever runs there, and repairs the others.
 func (w *World) failNodes(failed func(cluster.NodeID) bool) {
-	w.cluster = w.all.Without(failed)
+	w.down = failed
+	w.cluster = w.all.Without(func(id cluster.NodeID) bool { return failed(id) || w.market.away[id] })
 	for i, j := range w.jobs {
 		if slices.ContainsFunc(j.Placement, func(s cluster.Share) bool { return failed(s.Node) }) {
 			row := *j

@@ -18,7 +18,6 @@ type belief struct {
 	chosen  bool            // kind is the first that the job ran on
 	goodput [][]float64     // by GPUs, then nodes; -1: not yet asked
 	blind   bool            // nothing is known: it is as fast as it has GPUs
-	granted []int           // GPUs by slot, as granted in the last round
 	seen    int             // round in which the job was last there
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/policytest"
+	"github.com/oxgang/oxgang/policy/pollux"
 )
 
 // BenchmarkRound plans rounds of the thesis' cluster, in each of which a job leaves and
@@ -33,10 +34,32 @@ func BenchmarkRound(b *testing.B) {
 	}
 }
 
+// BenchmarkAutoscale makes one decision about the size of BOA's cluster of up to 40 nodes of
+// 4 GPUs, of which some are there, too few or too many for 40 jobs.
+// Source: BOA §5.4, where a round of Pollux takes 4.39 s and one with autoscaling 23.58 s.
+func BenchmarkAutoscale(b *testing.B) {
+	for _, from := range []struct {
+		ready  int
+		target float64
+	}{{20, 0.8}, {40, 0.85}} {
+		b.Run(fmt.Sprintf("policy=pollux-autoscale/gpus=%d/jobs=40", 4*from.ready), func(b *testing.B) {
+			s, wanted := rented(b, from.ready), 0
+			for i := range 40 {
+				s.Jobs = append(s.Jobs, scaling(i))
+			}
+			for b.Loop() {
+				a := autoscaler(b, func(o *pollux.AutoscaleOptions) { o.Target, o.Cycles, o.Patience = from.target, 1, 0 })
+				wanted = mustPlan(b, a, s).Capacity["spot"]
+			}
+			b.ReportMetric(float64(wanted), "nodes")
+		})
+	}
+}
+
 // scaling returns a job that scales more or less well.
 func scaling(i int) *policy.Job {
 	m := &policytest.Model{Phi: 1000 * float64(1+i%7), Init: 64, Params: make(map[cluster.GPUType]perf.Params)}
-	for _, t := range []cluster.GPUType{"t4", "rtx", "a100"} {
+	for _, t := range []cluster.GPUType{"t4", "rtx", "a100", "v100"} {
 		sync := 0.05 * float64(i%5)
 		m.Params[t] = perf.Params{AlphaC: 0.02, BetaC: 0.005, AlphaN: 2 * sync, BetaN: 0.1 * sync, AlphaR: sync, BetaR: 0.01 * sync, Gamma: 2}
 	}

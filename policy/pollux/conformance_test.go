@@ -27,3 +27,9 @@ func TestConformance(t *testing.T) {
 		return fresh(t, func(o *pollux.Options) { o.Population, o.Generations = 8, 4 })
 	})
 }
+
+func TestConformanceOfAutoscaler(t *testing.T) {
+	policytest.Run(t, func() policy.Policy {
+		return autoscaler(t, func(o *pollux.AutoscaleOptions) { o.Population, o.Generations = 8, 4 })
+	})
+}

@@ -38,8 +38,8 @@ func (r *round) pin() {
 func (r *round) reserve(i int) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	want := j.Reservation
-	kind := slices.IndexFunc(r.types, func(t cluster.TypeInfo) bool { return t.Type == want.GPUType })
-	if kind < 0 || want.GPUs > r.types[kind].GPUs || want.Nodes > r.types[kind].Nodes || want.Nodes < 1 || want.GPUs < want.Nodes {
+	kind := r.reservable(want)
+	if kind < 0 {
 		d.Why = policy.Reason{Kind: policy.Impossible, Config: want}
 		return
 	}
@@ -63,6 +63,14 @@ func (r *round) reserve(i int) {
 	mark(r.held, row)
 	d.Allocation, d.Placement = r.types[kind].Proportional(want), r.placement(row)
 	d.Why = policy.Reason{Kind: policy.Reserved, Config: want}
+}
+
+// reservable returns the GPU type of a configuration that the cluster can carry; -1 if it
+// cannot.
+func (r *round) reservable(want cluster.Configuration) int {
+	return slices.IndexFunc(r.types, func(t cluster.TypeInfo) bool {
+		return t.Type == want.GPUType && want.GPUs <= t.GPUs && want.Nodes <= t.Nodes && want.Nodes >= 1 && want.GPUs >= want.Nodes
+	})
 }
 
 // freeOf returns the GPUs of a type that are free.

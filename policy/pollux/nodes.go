@@ -42,7 +42,8 @@ func (r *round) lay(row []int, where cluster.Placement, free []int) bool {
 	for _, share := range where {
 		node, ok := r.s.Cluster.Index(share.Node)
 		if !ok {
-			return false
+			all = false
+			continue
 		}
 		left := share.GPUs
 		if at := r.snug(node, left, free); at >= 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/pollux"
 )
@@ -219,6 +220,163 @@ func TestNewJobStartsBesideADistributedOne(t *testing.T) {
 		}
 		if got := gpus(mustPlan(t, fresh(t, nil), s)); got[0] != want {
 			t.Errorf("%d GPUs, want %d", got[0], want)
+		}
+	}
+}
+
+// BOA §6.1: "we define Δ = min{.3(1 - c), .3c}. The cluster size is increased whenever the
+// cluster efficiency exceeds c + Δ. The cluster size is decreased whenever the cluster
+// efficiency falls below c - Δ", to the "size [...] whose cluster efficiency is closest to
+// c". On 10 nodes of 4 GPUs are so many jobs of one GPU each.
+func TestSizeChangesOutsideTheBand(t *testing.T) {
+	for _, test := range []struct {
+		target     float64
+		jobs, want int
+	}{
+		{0.6, 19, 8}, {0.6, 20, 10}, {0.6, 28, 10}, {0.6, 29, 12}, // of 0.48 to 0.72
+		{0.2, 5, 6}, {0.2, 6, 10}, {0.2, 10, 10}, {0.2, 11, 14}, // of 0.14 to 0.26
+	} {
+		a := autoscaler(t, func(o *pollux.AutoscaleOptions) { small(o); o.Target = test.target })
+		s := rented(t, 10, singles(test.jobs)...)
+		plan := mustPlan(t, a, s)
+		if got := plan.Capacity["spot"]; got != 10 {
+			t.Errorf("target %v, %d jobs: %d nodes wanted after one round, want 10", test.target, test.jobs, got)
+		}
+		if got := mustPlan(t, a, next(s, plan)).Capacity["spot"]; got != test.want {
+			t.Errorf("target %v, %d jobs: %d nodes wanted after two rounds, want %d", test.target, test.jobs, got, test.want)
+		}
+	}
+}
+
+// As coded for BOA §6.1: the mean of the last two efficiencies counts. 19 of 40 GPUs in use
+// are too few for long, but not in one round of two.
+func TestMeanOfTwoRoundsCounts(t *testing.T) {
+	a, jobs := autoscaler(t, small), singles(25)
+	for i, n := range []int{19, 25, 19, 25} {
+		if got := mustPlan(t, a, rented(t, 10, jobs[:n]...)).Capacity["spot"]; got != 10 {
+			t.Errorf("round %d: %d nodes wanted, want 10", i, got)
+		}
+	}
+}
+
+// BOA §6.1, "increased whenever [...] exceeds" and "decreased whenever [...] falls below":
+// what is closest to the target by now may be on the other side of the mean of two rounds;
+// then the size stays, and is not searched for again in the next round.
+func TestSizeDoesNotChangeAgainstTheMean(t *testing.T) {
+	for _, then := range [][2]int{{40, 20}, {8, 28}} { // means of 0.75 and 0.45; 8 and 12 nodes are closest
+		a, jobs := autoscaler(t, small), singles(40)
+		for i, n := range []int{then[0], then[1], then[1]} {
+			if got := mustPlan(t, a, rented(t, 10, jobs[:n]...)).Capacity["spot"]; got != 10 {
+				t.Errorf("%d and %d jobs, round %d: %d nodes wanted, want 10", then[0], then[1], i, got)
+			}
+		}
+	}
+}
+
+// BOA §5.4: autoscaling costs several searches. Where no other size is closer, that is no
+// more often than every other round: 3 of 4 GPUs are too many in use, 3 of 8 too few.
+func TestSizesAreNotSearchedInEveryRound(t *testing.T) {
+	a := autoscaler(t, func(o *pollux.AutoscaleOptions) { small(o); o.Least = 1 })
+	s := rented(t, 1, singles(3)...)
+	var evaluated [4]int
+	for i := range evaluated {
+		plan := mustPlan(t, a, s)
+		if evaluated[i] = plan.Stats.Iterations; plan.Capacity["spot"] != 1 {
+			t.Errorf("round %d: %d nodes wanted, want 1", i, plan.Capacity["spot"])
+		}
+		s = next(s, plan)
+	}
+	if quiet := max(evaluated[0], evaluated[2]); min(evaluated[1], evaluated[3]) < 2*quiet {
+		t.Errorf("matrices by round: %v, want at least twice as many in the second and fourth", evaluated)
+	}
+}
+
+// BOA §6.1, the same sentences as of the band, for jobs of all kinds and any size of the cluster.
+func TestSizeChangesInOneDirection(t *testing.T) {
+	moved := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		ready := rapid.IntRange(2, 12).Draw(rt, "nodes")
+		a := autoscaler(t, func(o *pollux.AutoscaleOptions) { small(o); o.Cycles = 1 })
+		s := rented(t, ready)
+		for range rapid.IntRange(1, 12).Draw(rt, "jobs") {
+			s.Jobs = append(s.Jobs, scaling(len(s.Jobs)+rapid.IntRange(0, 4).Draw(rt, "kind")*100))
+		}
+		plan := mustPlan(t, a, s)
+		sum := 0.0
+		for i, j := range s.Jobs {
+			sum += overOne(j, plan.Jobs[i].Allocation)
+		}
+		got := plan.Capacity["spot"]
+		switch efficiency := sum / float64(4*ready); {
+		case efficiency > 0.72+1e-9 && got < ready, efficiency < 0.48-1e-9 && got > ready, efficiency > 0.48+1e-9 && efficiency < 0.72-1e-9 && got != ready:
+			rt.Fatalf("%d nodes of efficiency %v: %d wanted", ready, efficiency, got)
+		}
+		if got != ready {
+			moved++
+		}
+	})
+	if moved == 0 {
+		t.Error("the size never changes")
+	}
+}
+
+// overOne returns the speedup of a job over one GPU, by goodput.
+func overOne(j *policy.Job, a cluster.Allocation) float64 {
+	on := func(c cluster.Configuration) float64 {
+		g, _ := perf.BestBatch(j.Perf, cluster.Allocation{Configuration: c}, c.GPUs, j.BatchLimits())
+		return g
+	}
+	if a.IsZero() {
+		return 0
+	}
+	return on(a.Configuration) / on(cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: a.GPUType})
+}
+
+// As coded for BOA §6.1: "scale-up in progress: target frozen until reached", with Pollux on
+// the nodes that are there; one that shrinks may change its mind.
+func TestGrowingClusterIsFrozen(t *testing.T) {
+	a, jobs := autoscaler(t, small), singles(40)
+	s := rented(t, 10, jobs...)
+	s = next(s, mustPlan(t, a, s)) // all GPUs are in use: 17 nodes would do
+	for i, step := range []struct {
+		ready, starting int
+		refused         bool
+		jobs, want      int
+	}{
+		{10, 0, false, 40, 17},
+		{10, 7, false, 10, 17}, // frozen, though there is less to do
+		{10, 7, false, 10, 17},
+		{10, 7, false, 10, 17},
+		{12, 5, false, 10, 17},
+		{16, 1, true, 10, 17},
+		{17, 0, false, 10, 17}, // there: 10 of 68 GPUs, once
+		{17, 0, false, 10, 4},  // and twice
+		{17, 0, false, 31, 4},  // the other nodes are to be returned, but still there: 16 of 16, once
+		{17, 0, false, 31, 13}, // and twice: it grows again
+		{13, 0, false, 31, 13},
+		{13, 0, false, 0, 2}, // nothing to wait for
+	} {
+		at := rented(t, step.ready, jobs[:step.jobs]...)
+		at.Round, at.Now = s.Round+i, s.Now.Add(time.Duration(i)*time.Minute)
+		at.Rentals[0].Starting, at.Rentals[0].Refused = step.starting, step.refused
+		plan := mustPlan(t, a, at)
+		if got := plan.Capacity["spot"]; got != step.want {
+			t.Errorf("step %d: %d nodes wanted, want %d", i, got, step.want)
+		}
+	}
+}
+
+// A provider that has no more ends the wait: what there is counts again.
+func TestRefusalEndsTheWait(t *testing.T) {
+	a, jobs := autoscaler(t, small), singles(40)
+	for i, step := range []struct {
+		refused    bool
+		jobs, want int
+	}{{false, 40, 10}, {false, 40, 17}, {true, 10, 17}, {true, 10, 4}} {
+		s := rented(t, 10, jobs[:step.jobs]...)
+		s.Round, s.Rentals[0].Refused = i, step.refused
+		if got := mustPlan(t, a, s).Capacity["spot"]; got != step.want {
+			t.Errorf("round %d: %d nodes wanted, want %d", i, got, step.want)
 		}
 	}
 }

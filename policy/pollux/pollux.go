@@ -5,23 +5,19 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/opt/genetic"
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is Pollux. It keeps what it believes of jobs, and the matrices of the last
+// A Policy is Pollux. It keeps what it believes of jobs, and what it found in the last
 // round, from which the search goes on. It is not safe for concurrent use. Make one with
 // New.
 type Policy struct {
 	o       Options
-	cluster *cluster.Cluster
-	slots   []slot
 	beliefs map[job.ID]*belief
-	matrix  [][]int  // the last population
-	rows    []job.ID // of its matrices
+	last    *memory
 }
 
 // New returns a Pollux policy, or an error that joins all complaints about o.
@@ -29,7 +25,7 @@ func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("pollux: %w", err)
 	}
-	return &Policy{o: o, beliefs: make(map[job.ID]*belief)}, nil
+	return &Policy{o: o, beliefs: make(map[job.ID]*belief), last: &memory{}}, nil
 }
 
 // Plan implements policy.Policy. It takes time in proportion to population,
@@ -38,8 +34,16 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("pollux: round %d: %w", s.Round, err)
 	}
-	p.meet(s.Cluster)
-	r := p.newRound(s)
+	p.last = p.last.on(s.Cluster)
+	plan := p.plan(ctx, s, p.last)
+	p.forget(s)
+	return plan, nil
+}
+
+// plan returns the plan for a snapshot, whose cluster is that of m: the search goes on
+// from it, and what it finds is kept there.
+func (p *Policy) plan(ctx context.Context, s *policy.Snapshot, m *memory) *policy.Plan {
+	r := p.newRound(s, m)
 	r.pin()    // 1. what may not be taken from anyone
 	r.lineUp() // 2. everyone else has a row
 	if len(r.seats) > 0 {
@@ -48,19 +52,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		r.start(best)         // 5. nobody waits beside idle GPUs
 		r.decide(best)        // 6. placements, with reasons
 	}
-	p.forget(s)
-	return r.plan, nil
-}
-
-// meet takes up a new cluster, for which the matrices of the old one say nothing.
-func (p *Policy) meet(c *cluster.Cluster) {
-	if p.cluster == c {
-		return
-	}
-	p.cluster, p.slots, p.matrix, p.rows = c, cut(c), nil, nil
-	for _, b := range p.beliefs {
-		b.granted = nil
-	}
+	return r.plan
 }
 
 // believe returns what is believed of a job.
@@ -80,6 +72,7 @@ func (p *Policy) forget(s *policy.Snapshot) {
 	for id, b := range p.beliefs {
 		if b.seen != s.Round {
 			delete(p.beliefs, id)
+			delete(p.last.granted, id)
 		}
 	}
 }
@@ -91,9 +84,9 @@ func (r *round) search(ctx context.Context) []int {
 	source := rng.Stream(p.o.Seed, fmt.Sprintf("pollux/%d", r.s.Round))
 	o := genetic.Options{Population: p.o.Population, Generations: p.o.Generations, Patience: p.o.Patience}
 	found := genetic.Search(ctx, problem, r.beginning(), o, source)
-	p.matrix, p.rows = found.Population, p.rows[:0]
+	r.m.matrix, r.m.rows = found.Population, r.m.rows[:0]
 	for _, t := range r.seats {
-		p.rows = append(p.rows, t.job.ID)
+		r.m.rows = append(r.m.rows, t.job.ID)
 	}
 	r.plan.Stats = policy.Stats{Iterations: found.Evaluated, Objective: found.Fitness, Interrupted: found.Interrupted}
 	return slices.Clone(found.Population[0])
@@ -103,15 +96,15 @@ func (r *round) search(ctx context.Context) []int {
 // that are still there. Source: Pollux §4.2.1.
 func (r *round) beginning() [][]int {
 	n := len(r.slots)
-	at := make(map[job.ID]int, len(r.p.rows))
-	for i, id := range r.p.rows {
+	at := make(map[job.ID]int, len(r.m.rows))
+	for i, id := range r.m.rows {
 		at[id] = i
 	}
 	all := [][]int{make([]int, 0, len(r.seats)*n)}
 	for _, t := range r.seats {
 		all[0] = append(all[0], t.base...)
 	}
-	for _, old := range r.p.matrix[:min(len(r.p.matrix), r.p.o.Population-1)] {
+	for _, old := range r.m.matrix[:min(len(r.m.matrix), r.p.o.Population-1)] {
 		x := make([]int, len(r.seats)*n)
 		for i, t := range r.seats {
 			if k, ok := at[t.job.ID]; ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-func nodes(t testing.TB, sizes ...string) *cluster.Cluster {
+func nodes(t rapid.TB, sizes ...string) *cluster.Cluster {
 	t.Helper()
 	var all []cluster.Node
 	for i, s := range sizes {
@@ -91,8 +91,7 @@ func roundOf(t testing.TB, c *cluster.Cluster, jobs ...*policy.Job) *round {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.meet(c)
-	r := p.newRound(&policy.Snapshot{Now: time.Unix(1e9, 0), Length: time.Minute, Cluster: c, Jobs: jobs})
+	r := p.newRound(&policy.Snapshot{Now: time.Unix(1e9, 0), Length: time.Minute, Cluster: c, Jobs: jobs}, p.last.on(c))
 	r.pin()
 	r.lineUp()
 	return r
@@ -136,9 +135,9 @@ func TestBase(t *testing.T) {
 			if test.pinned > 0 {
 				s.Jobs = append(s.Jobs, pinned)
 			}
-			p.meet(s.Cluster)
-			p.beliefs["a"], p.beliefs["b"] = &belief{granted: test.granted[0]}, &belief{granted: test.granted[1]}
-			r := p.newRound(s)
+			m := p.last.on(s.Cluster)
+			m.granted["a"], m.granted["b"] = test.granted[0], test.granted[1]
+			r := p.newRound(s, m)
 			r.pin()
 			r.lineUp()
 			got := [2][]int{r.seats[0].base, r.seats[1].base}

@@ -13,7 +13,7 @@ func (r *round) decide(x []int) {
 	for i, t := range r.seats {
 		row := x[i*n : (i+1)*n]
 		d := &r.plan.Jobs[t.index]
-		t.belief.granted = row
+		r.m.granted[t.job.ID] = row
 		where := r.placement(row)
 		if len(where) == 0 {
 			d.Why = r.whyWaiting(t)

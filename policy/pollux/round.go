@@ -13,6 +13,7 @@ import (
 // A round is a plan in the making.
 type round struct {
 	p     *Policy
+	m     *memory
 	s     *policy.Snapshot
 	plan  *policy.Plan
 	types []cluster.TypeInfo
@@ -36,15 +37,16 @@ type seat struct {
 	fair   float64 // goodput of its fair share
 	factor float64 // of a restart
 	base   []int   // GPUs that it holds, by slot
+	torn   bool    // it holds others too, which it cannot keep
 }
 
-func (p *Policy) newRound(s *policy.Snapshot) *round {
-	n := len(p.slots)
+func (p *Policy) newRound(s *policy.Snapshot, m *memory) *round {
+	n := len(m.slots)
 	r := &round{
-		p: p, s: s, types: s.Cluster.Types(), slots: p.slots, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))},
+		p: p, m: m, s: s, types: s.Cluster.Types(), slots: m.slots, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))},
 		free: make([]int, n), held: make([]bool, n), room: make([]int, n), owner: make([]bool, n), order: make([]int, n),
 	}
-	for i, at := range p.slots {
+	for i, at := range m.slots {
 		r.free[i], r.order[i] = at.gpus, i
 	}
 	return r
@@ -151,10 +153,10 @@ func (r *round) base(t *seat, left []int) []int {
 	if !t.job.Holding() {
 		return row
 	}
-	if b := t.belief; b.granted != nil && r.placement(b.granted).SameGPUs(t.job.Placement) && take(left, b.granted) {
-		return slices.Clone(b.granted)
+	if g := r.m.granted[t.job.ID]; g != nil && r.placement(g).SameGPUs(t.job.Placement) && take(left, g) {
+		return slices.Clone(g)
 	}
-	r.lay(row, t.job.Placement, left)
+	t.torn = !r.lay(row, t.job.Placement, left)
 	return row
 }
 
@@ -179,6 +181,7 @@ func (t *seat) speedup(nodes, gpus int) float64 { return t.belief.at(t.job, node
 // than those it holds.
 func (r *round) shape(t *seat, row []int) (nodes, gpus int, moved bool) {
 	more := 0
+	moved = t.torn
 	for i, v := range row {
 		if v > 0 {
 			nodes++

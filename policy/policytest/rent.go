@@ -1,0 +1,95 @@
+package policytest
+
+import (
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A market is how it stands with the rented nodes of a world.
+type market struct {
+	away     map[cluster.NodeID]bool // they are not rented
+	starting map[cluster.Group]int
+	refused  map[cluster.Group]bool
+}
+
+// drawWorld draws a world of any kind: of one in four, the nodes of a GPU type are rented,
+// and some of them are not there.
+func drawWorld(t *rapid.T) *World {
+	if !oneIn(t, 4, "nodes are rented") {
+		return NewWorld(t)
+	}
+	nodes := slices.Clone(Clusters().Draw(t, "cluster").Nodes())
+	rented := rapid.SampledFrom(nodes).Draw(t, "a rented node").GPUType
+	m := market{away: make(map[cluster.NodeID]bool)}
+	for i := range nodes {
+		if n := &nodes[i]; n.GPUType == rented {
+			n.Tenure, n.Group = cluster.Rented, "spot"
+			m.away[n.ID] = rapid.Bool().Draw(t, "is not there")
+		}
+	}
+	c, err := cluster.New(nodes)
+	if err != nil {
+		t.Fatalf("generate a cluster: %v", err)
+	}
+	return newWorld(t, c, m)
+}
+
+// rentals returns how it stands with what can be rented.
+func (w *World) rentals() []cluster.Rental {
+	var all []cluster.Rental
+	for _, o := range w.all.Offers() {
+		r := cluster.Rental{Offer: o, Starting: w.market.starting[o.Group], Refused: w.market.refused[o.Group]}
+		for _, n := range w.cluster.Nodes() {
+			if n.Group == o.Group {
+				r.Ready++
+			}
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// rent lets nodes come and go as a plan has it. Some come later, or are refused; only
+// those without jobs go.
+func (w *World) rent(t *rapid.T, p *policy.Plan) {
+	used := make(map[cluster.NodeID]bool)
+	for _, j := range w.jobs {
+		for _, share := range j.Placement {
+			used[share.Node] = true
+		}
+	}
+	w.market.starting, w.market.refused = make(map[cluster.Group]int), make(map[cluster.Group]bool)
+	for g, want := range p.Capacity {
+		for _, n := range w.all.Nodes() {
+			if n.Group == g && !w.market.away[n.ID] {
+				want--
+			}
+		}
+		w.trade(t, g, want, used)
+	}
+	w.failNodes(w.down)
+}
+
+// trade rents so many nodes more, or returns some.
+func (w *World) trade(t *rapid.T, g cluster.Group, more int, used map[cluster.NodeID]bool) {
+	for _, n := range w.all.Nodes() {
+		switch away := w.market.away[n.ID]; {
+		case n.Group != g:
+		case more > 0 && away:
+			more--
+			if w.market.away[n.ID] = oneIn(t, 3, "comes later"); w.market.away[n.ID] {
+				w.market.starting[g]++
+			}
+		case more < 0 && !away && !used[n.ID]:
+			more++
+			w.market.away[n.ID] = true
+		}
+	}
+	if w.market.starting[g] > 0 && oneIn(t, 3, "is refused") {
+		w.market.starting[g], w.market.refused[g] = 0, true
+	}
+}
