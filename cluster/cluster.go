@@ -100,7 +100,7 @@ func (t *TypeInfo) Proportional(c Configuration) Allocation {
 
 // New returns the cluster of the given nodes, in the given order; GPU types
 // are ordered by first appearance. It returns an error that joins all
-// complaints: an empty or repeated ID, no GPU type, no GPUs.
+// complaints: an empty or repeated ID, no GPU type, no GPUs, numbers that cannot be.
 func New(nodes []Node) (*Cluster, error) {
 	c := &Cluster{nodes: slices.Clone(nodes), index: make(map[NodeID]int, len(nodes))}
 	var errs []error
@@ -132,6 +132,10 @@ func validate(n Node) error {
 		return fmt.Errorf("%d bytes of memory, want at least 0", n.Capacity.Memory)
 	case (n.Capacity.CPUs == 0) != (n.Capacity.Memory == 0):
 		return fmt.Errorf("%g CPUs and %d bytes of memory, want both or neither", n.Capacity.CPUs, n.Capacity.Memory)
+	case !(n.Price >= 0) || math.IsInf(float64(n.Price), 0):
+		return fmt.Errorf("a price of %g, want a finite one of at least 0", float64(n.Price))
+	case !(n.Interruptions >= 0) || math.IsInf(n.Interruptions, 0):
+		return fmt.Errorf("%g interruptions an hour, want a finite number of at least 0", n.Interruptions)
 	}
 	return nil
 }

@@ -37,9 +37,12 @@ func TestNewJoinsAllComplaints(t *testing.T) {
 	_, err := New([]Node{
 		node("", "t4", 1), node("a", "", 1), node("b", "t4", 0), node("c", "t4", 1), node("c", "t4", 1),
 		host("d", 1, math.NaN(), 1), host("e", 1, 1, -1), host("f", 1, 4, 0),
+		rented("g", "t4", 1, "g", -1),
+		{ID: "h", GPUType: "t4", Capacity: Resources{GPUs: 1}, Interruptions: math.Inf(1)},
 	})
 	for _, want := range []string{
 		"empty ID", "no GPU type", "0 GPUs", `"c" is used twice`, "NaN CPUs", "-1 bytes of memory", "4 CPUs and 0 bytes of memory, want both or neither",
+		"a price of -1, want a finite one", "+Inf interruptions an hour, want a finite number",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want %q in it", err, want)

@@ -1,6 +1,9 @@
 package cluster
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // An Offer is nodes of one kind that can be rented by the hour.
 type Offer struct {
@@ -54,3 +57,33 @@ func (c *Cluster) Held() *Cluster {
 	}
 	return c.Without(func(id NodeID) bool { return c.nodes[c.index[id]].Tenure == Rented })
 }
+
+// Rentals returns how it stands with what can be rented before anything is.
+func (c *Cluster) Rentals() []Rental {
+	var all []Rental
+	for _, offer := range c.Offers() {
+		all = append(all, Rental{Offer: offer})
+	}
+	return all
+}
+
+// ForRent returns the cluster in which every node can be rented, in groups of one GPU
+// type and number of GPUs ("t4-4"). It is c itself if something can be rented already.
+func (c *Cluster) ForRent() *Cluster {
+	if len(c.Offers()) > 0 {
+		return c
+	}
+	nodes := slices.Clone(c.nodes)
+	for i := range nodes {
+		n := &nodes[i]
+		n.Tenure, n.Group = Rented, RentGroup(n.GPUType, n.Capacity.GPUs)
+	}
+	rented, err := New(nodes)
+	if err != nil {
+		panic("cluster: nodes of a valid cluster are invalid: " + err.Error())
+	}
+	return rented
+}
+
+// RentGroup returns the group of nodes for rent of so many GPUs of a type.
+func RentGroup(t GPUType, gpus int) Group { return Group(fmt.Sprintf("%s-%d", t, gpus)) }

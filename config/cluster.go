@@ -74,10 +74,14 @@ const (
 	maxPerNode = 1024
 )
 
-// parsePart returns the nodes of "t4:6x4" or "t4:6x4/24c/500g", their number
-// times scale.
+// parsePart returns the nodes of "t4:6x4", "t4:6x4/24c/500g", "t4:6x4/rent" or
+// "t4:6x4/24c/500g/spot@0.1", their number times scale.
 func parsePart(part string, scale int) ([]cluster.Node, error) {
-	name, size, ok := strings.Cut(part, ":")
+	text, lease, err := parseLease(part)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", part, err)
+	}
+	name, size, ok := strings.Cut(text, ":")
 	size, rest, says := strings.Cut(size, "/")
 	host, err := parseHost(rest)
 	if err != nil && says {
@@ -87,19 +91,70 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	n, err1 := strconv.Atoi(count)
 	g, err2 := strconv.Atoi(gpus)
 	if !ok || !ok2 || name == "" || errors.Join(err1, err2) != nil || n < 1 || g < 1 || g > maxPerNode || n > maxNodes/scale {
-		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4 or, with CPUs and GB of memory per node, t4:6x4/24c/500g", part, strings.Join(Clusters(), ", "))
+		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4 or, with CPUs and GB of memory per node, t4:6x4/24c/500g, and /rent or /spot@0.1 at the end", part, strings.Join(Clusters(), ", "))
 	}
 	n *= scale
 	width := len(strconv.Itoa(n - 1))
 	h := hardware[cluster.GPUType(name)]
+	kind := cluster.Node{
+		GPUType: cluster.GPUType(name), Capacity: cluster.Resources{GPUs: g, CPUs: host.CPUs, Memory: host.Memory},
+		GPUMemory: h.memory << 30, Power: h.power, Price: h.price,
+	}
+	mark := lease.apply(&kind)
 	nodes := make([]cluster.Node, n)
 	for i := range nodes {
-		nodes[i] = cluster.Node{
-			ID: cluster.NodeID(fmt.Sprintf("%s-%d-%0*d", name, g, width, i)), GPUType: cluster.GPUType(name),
-			Capacity: cluster.Resources{GPUs: g, CPUs: host.CPUs, Memory: host.Memory}, GPUMemory: h.memory << 30, Power: h.power, Price: h.price,
-		}
+		nodes[i] = kind
+		nodes[i].ID = cluster.NodeID(fmt.Sprintf("%s-%d-%s%0*d", name, g, mark, width, i))
 	}
 	return nodes, nil
+}
+
+// A lease says how nodes can be rented: not, by the hour, or as spot nodes.
+type lease struct {
+	rented, spot  bool
+	interruptions float64 // per hour, of spot nodes
+}
+
+// spotPercent is what spot nodes cost of the list price.
+const spotPercent = 30
+
+// parseLease cuts the lease off "t4:6x4/rent" or "t4:6x4/24c/500g/spot@0.1".
+func parseLease(text string) (rest string, l lease, err error) {
+	at := strings.LastIndexByte(text, '/')
+	last := text[at+1:]
+	rate, spot := strings.CutPrefix(last, "spot@")
+	switch {
+	case spot:
+		l.rented, l.spot = true, true
+		l.interruptions, err = strconv.ParseFloat(rate, 64)
+		if err != nil || !(l.interruptions >= 0 && l.interruptions <= maxInterruptions) {
+			return "", l, fmt.Errorf("%q, want how often per hour a spot node is taken back, as spot@0.1", last)
+		}
+	case last == "rent":
+		l.rented = true
+	default:
+		return text, l, nil
+	}
+	return text[:max(at, 0)], l, nil
+}
+
+// maxInterruptions bounds, per hour, how often a spot node is taken back.
+const maxInterruptions = 1000
+
+// apply makes a node one for rent, and returns what its ID and those like it are marked
+// with.
+func (l *lease) apply(n *cluster.Node) (mark string) {
+	if !l.rented {
+		return ""
+	}
+	n.Tenure, n.Group = cluster.Rented, cluster.RentGroup(n.GPUType, n.Capacity.GPUs)
+	if !l.spot {
+		return "rent-"
+	}
+	n.Group += "-spot"
+	n.Interruptions = l.interruptions
+	n.Price = n.Price * spotPercent / 100
+	return "spot-"
 }
 
 // parseHost returns the CPU cores and the memory, in 10^9 bytes, of "24c/500g".

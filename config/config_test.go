@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/cluster"
 )
 
 func TestEveryKeyReadsWhatItWrites(t *testing.T) {
@@ -96,7 +98,7 @@ func TestBuildCluster(t *testing.T) {
 			t.Errorf("%s x%d: got %v, %v, want %d nodes with %d GPUs", tc.spec, tc.scale, got, err, tc.nodes, tc.gpus)
 		}
 	}
-	for _, bad := range []string{"", "t4", "t4:0x4", "t4:4", "t4:4x-1", ":1x1", "t4:99999999x1", "t4:1x99999999", "t4:1x1,t4:1x1", "t4:1x1/", "t4:1x1/8c", "t4:1x1/8/16g", "t4:1x1/0c/16g", "t4:1x1/8c/NaNg", "t4:1x1/8c/-1g", "t4:1x1/8c/16g/2"} {
+	for _, bad := range []string{"", "t4", "t4:0x4", "t4:4", "t4:4x-1", ":1x1", "t4:99999999x1", "t4:1x99999999", "t4:1x1,t4:1x1", "t4:1x1/", "t4:1x1/8c", "t4:1x1/8/16g", "t4:1x1/0c/16g", "t4:1x1/8c/NaNg", "t4:1x1/8c/-1g", "t4:1x1/8c/16g/2", "t4:1x1/spot", "t4:1x1/spot@", "t4:1x1/spot@-1", "t4:1x1/spot@NaN", "t4:1x1/rent/rent", "t4:1x1/rent/8c/16g", "rent"} {
 		c := Default()
 		c.Cluster = bad
 		if _, err := c.BuildCluster(); err == nil {
@@ -116,6 +118,33 @@ func TestBuildClusterWithHosts(t *testing.T) {
 	t4, _ := got.Type("t4")
 	if v100.CPUs != 48 || v100.Memory != 1e12 || !v100.Counts() || t4.Counts() {
 		t.Errorf("got %+v and %+v, want 48 cores and 10^12 bytes, and none said", v100, t4)
+	}
+}
+
+func TestBuildClusterForRent(t *testing.T) {
+	c := Default()
+	c.Cluster = "t4:1x4,t4:2x4/rent,a100:1x8/96c/1000g/spot@0.25,new:1x2/rent"
+	got, err := c.BuildCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rented := func(t cluster.GPUType, gpus int, g cluster.Group, price cluster.Price) cluster.Node {
+		return cluster.Node{GPUType: t, Capacity: cluster.Resources{GPUs: gpus}, Group: g, Tenure: cluster.Rented, Price: price}
+	}
+	want := []cluster.Offer{
+		{Group: "t4-4", Node: rented("t4", 4, "t4-4", 0.5), Most: 2},
+		{Group: "a100-8-spot", Node: rented("a100", 8, "a100-8-spot", 0.9), Most: 1},
+		{Group: "new-2", Node: rented("new", 2, "new-2", 0), Most: 1},
+	}
+	for i, n := range []cluster.Node{{GPUMemory: 16 << 30, Power: 70}, {GPUMemory: 40 << 30, Power: 400, Interruptions: 0.25}, {}} {
+		want[i].Node.GPUMemory, want[i].Node.Power, want[i].Node.Interruptions = n.GPUMemory, n.Power, n.Interruptions
+	}
+	want[1].Node.Capacity.CPUs, want[1].Node.Capacity.Memory = 96, 1e12
+	if diff := cmp.Diff(want, got.Offers()); diff != "" {
+		t.Errorf("offers (-want +got):\n%s", diff)
+	}
+	if held := got.Held(); len(held.Nodes()) != 1 || held.Nodes()[0].ID != "t4-4-0" {
+		t.Errorf("got %v held, want the first node", held.Nodes())
 	}
 }
 

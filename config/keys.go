@@ -29,7 +29,7 @@ func (k Key) Option() string { return strings.ReplaceAll(k.Name, ".", "-") }
 func Keys() []Key { return slices.Clone(keys) }
 
 var keys = []Key{
-	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8/96c/1000g" (type:nodes x GPUs per node / CPU cores / GB of a node)`, func(c *Config) *string { return &c.Cluster }),
+	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8/96c/1000g" (type:nodes x GPUs per node / CPU cores / GB of a node). A part that ends in "/rent" can be rented by the hour by policies that rent, one in "/spot@0.1" at 30 % of the price, and is taken back 0.1 times an hour`, func(c *Config) *string { return &c.Cluster }),
 	number("scale", "times the nodes of the cluster", func(c *Config) *int { return &c.Scale }),
 	text("trace", "trace file, or format:file, as shockwave:jobs.csv; empty: a generated one", func(c *Config) *string { return &c.Trace }),
 	text("format", "format of the trace; empty: by its content", func(c *Config) *string { return &c.Format }),
@@ -84,6 +84,10 @@ var keys = []Key{
 	span("sim.node-mtbf", "mean time between failures of a node; 0: never", func(c *Config) *time.Duration { return &c.Sim.Faults.NodeMTBF }),
 	span("sim.repair", "time until a failed node is back", func(c *Config) *time.Duration { return &c.Sim.Faults.Repair }),
 	span("sim.gpu-mtbf", "mean time between failures of a GPU; 0: never", func(c *Config) *time.Duration { return &c.Sim.Faults.GPUMTBF }),
+	span("sim.start", "time from the order of a rented node until it is there", func(c *Config) *time.Duration { return &c.Sim.Provider.Start }),
+	span("sim.release", "time from giving a rented node back until it is paid no more", func(c *Config) *time.Duration { return &c.Sim.Provider.Release }),
+	decimal("sim.refuse", "probability that the order of a node is refused", func(c *Config) *float64 { return &c.Sim.Provider.Refuse }),
+	span("sim.notice", "time from the notice that a spot node is taken back until it is gone", func(c *Config) *time.Duration { return &c.Sim.Provider.Notice }),
 	windows("sim.maintenance", `times in which nodes are away, by comma: "t4-0+t4-1@2h-3h"`),
 }
 

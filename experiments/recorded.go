@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 )
@@ -20,6 +21,9 @@ import (
 func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 	h := journal.Header{
 		Tool: tool, Policy: policy, Seed: c.Sim.Seed, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: in.Cluster,
+	}
+	if entry, err := builtin.Find(policy); err == nil {
+		h.Cluster = nodesFor(in.Cluster, entry)
 	}
 	for _, k := range config.Keys() {
 		h.Settings = append(h.Settings, journal.Setting{Name: k.Name, Value: c.Get(k.Name)})
@@ -57,7 +61,8 @@ func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 		return nil, err
 	}
 	h := r.Header()
-	p := player{rec: rec, specs: in.specs(), active: map[job.ID]bool{}, snap: policy.Snapshot{Length: h.Round, Cluster: h.Cluster}, run: &Run{Policy: h.Policy}}
+	p := player{rec: rec, specs: in.specs(), active: map[job.ID]bool{}, run: &Run{Policy: h.Policy}}
+	p.snap = policy.Snapshot{Length: h.Round, Cluster: h.Cluster.Held(), Rentals: h.Cluster.Rentals()}
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -127,7 +132,7 @@ func (p *player) play(record *journal.Record) error {
 			delete(p.active, ev.Job)
 		}
 	case scheduler.NodesChanged:
-		p.snap.Cluster = ev.Cluster
+		p.snap.Cluster, p.snap.Rentals = ev.Cluster, ev.Rentals
 	}
 	if record.Event != nil {
 		p.rec.Event(p.snap.Now, record.Event)

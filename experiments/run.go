@@ -80,7 +80,11 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 	if err != nil {
 		return nil, err
 	}
-	world, err := sim.New(in.Cluster, in.Catalog, in.Arrivals, wo)
+	nodes := nodesFor(in.Cluster, entry)
+	if len(nodes.Nodes()) == 0 {
+		return nil, fmt.Errorf("%s: rents no nodes, and the cluster has no others", entry.Name)
+	}
+	world, err := sim.New(nodes, in.Catalog, in.Arrivals, wo)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +101,7 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 		return nil, err
 	}
 	run := &Run{Policy: entry.Name}
-	s, err := scheduler.New(&timed{p, rec}, placer, in.Cluster, so)
+	s, err := scheduler.New(&timed{p, rec}, placer, nodes, so)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +115,15 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 	}
 	run.Result, run.PolicyTimes = rec.Result(), rec.PolicyTimes()
 	return run, nil
+}
+
+// nodesFor returns the nodes with which a policy runs: one that rents has those of the
+// cluster that are for rent, or else all as such; others have what is owned.
+func nodesFor(c *cluster.Cluster, entry builtin.Entry) *cluster.Cluster {
+	if entry.Rents {
+		return c.ForRent()
+	}
+	return c.Held()
 }
 
 // recorder returns what measures a run.

@@ -82,6 +82,8 @@ func TestView_names_the_prices_there_are(t *testing.T) {
 		"a100 3 of 8 GPUs free, price of a core 0.04 and of a GB of memory 0":           {Price: &none, CPU: 0.04},
 		"a100 3 of 8 GPUs free, price 1.7, price of a core 0 and of a GB of memory 0.5": {Price: &price, Memory: 0.5},
 		"a100 3 of 8 GPUs free":                                                         {},
+		"a100 3 of 8 GPUs free, 16 rented on their way":                                 {Starting: 16},
+		"a100 3 of 8 GPUs free, 8 rented on their way, more not to be had, price 1.7":   {Starting: 8, Refused: true, Price: &price},
 	} {
 		v.Type, v.GPUs, v.Free = "a100", 8, 3
 		view := View{Types: []TypeView{v}}
@@ -89,6 +91,30 @@ func TestView_names_the_prices_there_are(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
+}
+
+// Nodes for rent are there once NodesChanged says so.
+func TestView_of_rented_nodes(t *testing.T) {
+	c, err := cluster.New([]cluster.Node{
+		{ID: "t0", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}},
+		{ID: "a0", GPUType: "a100", Capacity: cluster.Resources{GPUs: 8}, Tenure: cluster.Rented, Group: "a"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(journal.Header{Cluster: c})
+	say := func(want string) {
+		t.Helper()
+		v := w.view()
+		if got, _, _ := strings.Cut(v.text(), "; 0 jobs"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	say("t4 4 of 4 GPUs free; a100 0 of 0 GPUs free")
+	w.event(scheduler.NodesChanged{Cluster: c.Held(), Rentals: []cluster.Rental{{Offer: c.Offers()[0], Starting: 1}}})
+	say("t4 4 of 4 GPUs free; a100 0 of 0 GPUs free, 8 rented on their way")
+	w.event(scheduler.NodesChanged{Cluster: c, Rentals: []cluster.Rental{{Offer: c.Offers()[0], Ready: 1}}})
+	say("t4 4 of 4 GPUs free; a100 8 of 8 GPUs free")
 }
 
 func TestHolding_names_CPUs_and_memory_where_they_count(t *testing.T) {

@@ -105,10 +105,14 @@ type View struct {
 
 // A TypeView is the state of one GPU type.
 type TypeView struct {
-	Type  cluster.GPUType `json:"type"`
-	GPUs  int             `json:"gpus"`
-	Free  int             `json:"free"`
-	Price *float64        `json:"price,omitempty"` // dual price, where the policy has one
+	Type cluster.GPUType `json:"type"`
+	GPUs int             `json:"gpus"`
+	Free int             `json:"free"`
+	// Starting are GPUs of rented nodes on their way; Refused says that the provider did
+	// not have all that were last asked for.
+	Starting int      `json:"starting,omitzero"`
+	Refused  bool     `json:"refused,omitzero"`
+	Price    *float64 `json:"price,omitempty"` // dual price, where the policy has one
 	// CPU and Memory are those of a core and of 10^9 host bytes.
 	CPU    float64 `json:"cpu_price,omitzero"`
 	Memory float64 `json:"memory_price,omitzero"`

@@ -45,6 +45,12 @@ func (v *View) text() string {
 	parts := make([]string, 0, len(v.Types)+1)
 	for _, t := range v.Types {
 		one := fmt.Sprintf("%s %d of %d GPUs free", t.Type, t.Free, t.GPUs)
+		if t.Starting > 0 {
+			one += fmt.Sprintf(", %d rented on their way", t.Starting)
+		}
+		if t.Refused {
+			one += ", more not to be had"
+		}
 		if t.Price != nil && (*t.Price != 0 || t.CPU == 0 && t.Memory == 0) {
 			one += ", price " + number(*t.Price)
 		}

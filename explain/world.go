@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
@@ -11,6 +13,7 @@ import (
 // A world follows what every job holds and why.
 type world struct {
 	cluster *cluster.Cluster
+	rentals []cluster.Rental
 	jobs    map[job.ID]*row
 	ids     []job.ID // of every job ever submitted
 	prices  []policy.TypePrice
@@ -27,7 +30,7 @@ type row struct {
 }
 
 func newWorld(h journal.Header) world {
-	return world{cluster: h.Cluster, jobs: map[job.ID]*row{}}
+	return world{cluster: h.Cluster.Held(), rentals: h.Cluster.Rentals(), jobs: map[job.ID]*row{}}
 }
 
 // event takes in an event.
@@ -37,7 +40,7 @@ func (w *world) event(ev scheduler.Event) {
 		w.jobs[ev.Spec.ID] = &row{spec: ev.Spec}
 		w.ids = append(w.ids, ev.Spec.ID)
 	case scheduler.NodesChanged:
-		w.cluster = ev.Cluster
+		w.cluster, w.rentals = ev.Cluster, ev.Rentals
 	case scheduler.Exited:
 		r := w.jobs[ev.Job]
 		if r == nil {
@@ -94,7 +97,22 @@ func (w *world) view() View {
 		}
 		v.Types = append(v.Types, one)
 	}
+	for i := range w.rentals {
+		v.rented(&w.rentals[i])
+	}
 	return v
+}
+
+// rented adds how it stands with nodes that can be rented.
+func (v *View) rented(r *cluster.Rental) {
+	i := slices.IndexFunc(v.Types, func(t TypeView) bool { return t.Type == r.Node.GPUType })
+	if i < 0 {
+		i = len(v.Types)
+		v.Types = append(v.Types, TypeView{Type: r.Node.GPUType})
+	}
+	t := &v.Types[i]
+	t.Starting += r.Starting * r.Node.Capacity.GPUs
+	t.Refused = t.Refused || r.Refused
 }
 
 // rivals counts the waiting jobs that offer more than why does per GPU of the

@@ -17,32 +17,46 @@ func (c *cursor) action() scheduler.Action {
 	if c.err != nil {
 		return nil
 	}
-	if kind == "compute" {
-		c.yes()
-		c.want('}')
-		return scheduler.Compute{}
-	}
-	id := c.job()
 	var a scheduler.Action
 	switch kind {
 	case "run":
-		a = c.run(id)
+		a = c.run(c.job())
 	case "preempt":
-		a = scheduler.Preempt{Job: id}
+		a = scheduler.Preempt{Job: c.job()}
 	case "profile":
+		a = c.profile()
+	case "compute":
+		c.yes()
+		a = scheduler.Compute{}
+	case "provision":
+		p := scheduler.Provision{Group: cluster.Group(c.str())}
 		c.want(',')
-		c.name("types")
-		p := scheduler.Profile{Job: id}
-		for range c.items() {
-			p.Types = append(p.Types, cluster.GPUType(c.str()))
-		}
+		c.name("nodes")
+		p.Nodes = int(c.count(maxGPUs))
 		a = p
+	case "return":
+		var r scheduler.Return
+		for range c.items() {
+			r.Nodes = append(r.Nodes, cluster.NodeID(c.str()))
+		}
+		a = r
 	default:
 		c.pos = start
-		c.fail(`"run", "preempt", "profile" or "compute"`)
+		c.fail(`"run", "preempt", "profile", "compute", "provision" or "return"`)
 	}
 	c.want('}')
 	return a
+}
+
+// profile reads what follows the kind of a Profile.
+func (c *cursor) profile() scheduler.Action {
+	p := scheduler.Profile{Job: c.job()}
+	c.want(',')
+	c.name("types")
+	for range c.items() {
+		p.Types = append(p.Types, cluster.GPUType(c.str()))
+	}
+	return p
 }
 
 // run reads what follows the job in a Run.
@@ -63,17 +77,39 @@ func (c *cursor) run(id job.ID) scheduler.Action {
 	return scheduler.Run{Job: id, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch, Free: free}
 }
 
-// subject returns the job an action is about, if it is about one.
-func subject(a scheduler.Action) job.ID {
+// A topic is what an action is about: a job, a group of nodes, or the world.
+type topic struct {
+	job   job.ID
+	group cluster.Group
+	world string // what is asked of it
+}
+
+// of returns the topic of an action.
+func of(a scheduler.Action) topic {
 	switch a := a.(type) {
 	case scheduler.Run:
-		return a.Job
+		return topic{job: a.Job}
 	case scheduler.Preempt:
-		return a.Job
+		return topic{job: a.Job}
 	case scheduler.Profile:
-		return a.Job
+		return topic{job: a.Job}
+	case scheduler.Provision:
+		return topic{group: a.Group}
+	case scheduler.Return:
+		return topic{world: "nodes given back"}
 	}
-	return ""
+	return topic{world: "background work"}
+}
+
+// String names the topic.
+func (t topic) String() string {
+	switch {
+	case t.job != "":
+		return "job " + string(t.job)
+	case t.world != "":
+		return t.world
+	}
+	return "group " + string(t.group)
 }
 
 // equal reports whether two actions, either of them perhaps nil, are the same.
@@ -86,10 +122,13 @@ func equal(a, b scheduler.Action) bool {
 	case scheduler.Profile:
 		b, ok := b.(scheduler.Profile)
 		return ok && a.Job == b.Job && slices.Equal(a.Types, b.Types)
+	case scheduler.Return:
+		b, ok := b.(scheduler.Return)
+		return ok && slices.Equal(a.Nodes, b.Nodes)
 	case scheduler.Compute:
 		return computes(b)
 	}
-	return a == b // Preempt, or nil
+	return a == b // Preempt, Provision, or nil
 }
 
 // computes reports whether an action starts background work.
@@ -97,3 +136,6 @@ func computes(a scheduler.Action) bool {
 	_, ok := a.(scheduler.Compute)
 	return ok
 }
+
+// apart reports whether an action is not about a job.
+func apart(a scheduler.Action) bool { return of(a).job == "" }

@@ -56,8 +56,12 @@ func with(p policy.Policy) driver {
 // record drives in a world and returns the journal of it.
 func record(t testing.TB, b scheduler.Backend, drive driver) (string, error) {
 	t.Helper()
+	return recordOn(t, nodes(t), b, drive)
+}
+
+func recordOn(t testing.TB, c *cluster.Cluster, b scheduler.Backend, drive driver) (string, error) {
+	t.Helper()
 	var out bytes.Buffer
-	c := nodes(t)
 	w := journal.NewWriter(&out, journal.Header{Policy: "first fit", Start: schedulertest.Epoch, Round: time.Minute, Cluster: c})
 	err := drive(c, w)(context.WithoutCancel(t.Context()), b)
 	if err := w.Close(); err != nil {

@@ -91,21 +91,37 @@ func (c *cursor) submitted() scheduler.Event {
 }
 
 func (c *cursor) nodes() scheduler.Event {
+	var ev scheduler.NodesChanged
+	var nodes []nodeLine
+	c.decoded("nodes", &nodes, func() (err error) {
+		ev.Cluster, err = makeCluster(nodes)
+		return err
+	})
+	if c.take(',') {
+		c.name("rentals")
+		var rentals []rentalLine
+		c.decoded("rentals", &rentals, func() (err error) {
+			ev.Rentals, err = makeRentals(rentals)
+			return err
+		})
+	}
+	return ev
+}
+
+// decoded reads a value into v and then calls use.
+func (c *cursor) decoded(what string, v any, use func() error) {
 	start := c.pos
 	text := c.value()
 	if c.err != nil {
-		return nil
+		return
 	}
-	var lines []nodeLine
-	err := unmarshal(text, &lines)
-	now, invalid := makeCluster(lines)
+	err := unmarshal(text, v)
 	if err == nil {
-		err = invalid
+		err = use()
 	}
 	if err != nil {
-		c.err = fmt.Errorf("column %d: nodes: %w", start+1, err)
+		c.err = fmt.Errorf("column %d: %s: %w", start+1, what, err)
 	}
-	return scheduler.NodesChanged{Cluster: now}
 }
 
 func (c *cursor) exited() scheduler.Event {

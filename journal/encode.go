@@ -218,8 +218,20 @@ func (e *encoder) action(a scheduler.Action) {
 		e.raw("]")
 	case scheduler.Compute:
 		e.raw(`{"compute":true`)
+	case scheduler.Provision:
+		e.raw(`{"provision":`)
+		e.str(string(a.Group))
+		e.raw(`,"nodes":`)
+		e.int(a.Nodes)
+	case scheduler.Return:
+		e.raw(`{"return":[`)
+		for i, id := range a.Nodes {
+			e.comma(i)
+			e.str(string(id))
+		}
+		e.raw("]")
 	default:
-		e.fail(fmt.Errorf("got action %T, want Run, Preempt, Profile or Compute", a))
+		e.fail(fmt.Errorf("got action %T, want one of package scheduler's", a))
 	}
 	e.raw("}")
 }

@@ -21,7 +21,8 @@ type Header struct {
 	Seed     uint64
 	Start    time.Time // from which records count their time; UTC when read
 	Round    time.Duration
-	Cluster  *cluster.Cluster // at the start
+	// Cluster is what there is at the start, and, with tenure Rented, what can be rented.
+	Cluster *cluster.Cluster
 }
 
 // A Setting is one option by which the run's policy was made.

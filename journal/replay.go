@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -33,16 +34,18 @@ type Backend struct {
 	ahead  *Record // read, and not yet happened; nil at the end
 	err    error   // io.EOF, or what ended the recording
 	jobs   map[job.ID]bool
-	due    bool        // Next last returned nil: what is asked for next answers a round
-	work   policy.Work // under way until the recorded one ends; nil: none
-	own    policy.Work // under way, and none was recorded; nil: none
+	offers []cluster.Offer
+	nodes  *cluster.Cluster // there
+	due    bool             // Next last returned nil: what is asked for next answers a round
+	work   policy.Work      // under way until the recorded one ends; nil: none
+	own    policy.Work      // under way, and none was recorded; nil: none
 	counts Comparison
 }
 
 var _ scheduler.Backend = (*Backend)(nil)
 
 // A Comparison says how what was asked for agrees with what was recorded. In shadow
-// it is of jobs alone: other policies have other background work.
+// it is of jobs alone: other policies have other background work and rent other nodes.
 type Comparison struct {
 	Rounds    int         // compared
 	Differing int         // of them, in which some job's action differs
@@ -55,18 +58,18 @@ type Comparison struct {
 type Difference struct {
 	Round    int // as recorded; -1 if no round was recorded then
 	At       time.Duration
-	Job      job.ID           // empty if it is of background work
+	Job      job.ID           // empty if it is of background work or of nodes
 	Recorded scheduler.Action // nil if none was
 	Now      scheduler.Action // nil if none is
 }
 
 // Error says what was recorded and what is asked for now.
 func (d *Difference) Error() string {
-	what := "background work"
-	if d.Job != "" {
-		what = "job " + string(d.Job)
+	about := d.Recorded
+	if about == nil {
+		about = d.Now
 	}
-	return fmt.Sprintf("round %d at %v: %s: got %s, want %s as recorded", d.Round, d.At, what, show(d.Now), show(d.Recorded))
+	return fmt.Sprintf("round %d at %v: %s: got %s, want %s as recorded", d.Round, d.At, of(about), show(d.Now), show(d.Recorded))
 }
 
 // show returns an action as a journal writes it.
@@ -82,7 +85,8 @@ func show(a scheduler.Action) string {
 // Replay returns the world recorded in r, of which nothing has been read but
 // the header.
 func Replay(r *Reader) *Backend {
-	b := &Backend{r: r, start: r.Header().Start, now: r.Header().Start, jobs: map[job.ID]bool{}}
+	h := r.Header()
+	b := &Backend{r: r, start: h.Start, now: h.Start, jobs: map[job.ID]bool{}, offers: h.Cluster.Offers(), nodes: h.Cluster.Held()}
 	b.advance()
 	return b
 }
@@ -131,6 +135,8 @@ func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 		switch e := ev.(type) {
 		case scheduler.Submitted:
 			b.jobs[e.Spec.ID] = true
+		case scheduler.NodesChanged:
+			b.nodes = e.Cluster
 		case scheduler.Computed:
 			ev = computed(ctx, &b.work)
 		}
@@ -175,7 +181,8 @@ func (b *Backend) unanswered(deadline time.Time) error {
 }
 
 // Do compares actions with those recorded for this round. It returns an error
-// that names the job if an action is about one never submitted, and, unless in
+// that names the job, the group or the node if an action is about a job never
+// submitted, about more nodes than are offered or one that is not rented, and, unless in
 // shadow, a *Difference if the actions are not as recorded. What is asked for
 // after an event and before the next round was not recorded, and not compared.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
@@ -183,10 +190,11 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 		return err
 	}
 	for _, a := range actions {
+		if err := b.known(a); err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
 		if c, ok := a.(scheduler.Compute); ok {
 			b.begin(c.Work)
-		} else if id := subject(a); !b.jobs[id] {
-			return fmt.Errorf("replay: job %s: %T of a job never submitted", id, a)
 		}
 	}
 	if !b.due {
@@ -202,6 +210,29 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	rec := *b.ahead
 	b.advance()
 	return b.compare(rec.Round.Number, rec.At, rec.Round.Actions, actions)
+}
+
+// known returns an error if an action is about a job or nodes that are not there.
+func (b *Backend) known(a scheduler.Action) error {
+	switch a := a.(type) {
+	case scheduler.Compute:
+	case scheduler.Provision:
+		i := slices.IndexFunc(b.offers, func(o cluster.Offer) bool { return o.Group == a.Group })
+		if i < 0 || a.Nodes < 0 || a.Nodes > b.offers[i].Most {
+			return fmt.Errorf("group %s: %d nodes wanted, want no more than are offered", a.Group, a.Nodes)
+		}
+	case scheduler.Return:
+		for _, id := range a.Nodes {
+			if i, ok := b.nodes.Index(id); !ok || b.nodes.Nodes()[i].Tenure != cluster.Rented {
+				return fmt.Errorf("node %s: given back, want one that is rented and there", id)
+			}
+		}
+	default:
+		if id := of(a).job; !b.jobs[id] {
+			return fmt.Errorf("job %s: %T of a job never submitted", id, a)
+		}
+	}
+	return nil
 }
 
 // recorded reports whether the next record is a round of now.
@@ -244,27 +275,27 @@ func (b *Backend) compare(round int, at time.Duration, recorded, now []scheduler
 
 // ofJobs returns the actions that are about jobs.
 func ofJobs(actions []scheduler.Action) []scheduler.Action {
-	return slices.DeleteFunc(slices.Clone(actions), computes)
+	return slices.DeleteFunc(slices.Clone(actions), apart)
 }
 
-// pair returns the jobs whose actions differ: first those recorded, in their
+// pair returns the actions that differ, by what they are about: first those recorded, in their
 // order, then those only asked for now.
 func pair(recorded, now []scheduler.Action) []Difference {
-	asked := make(map[job.ID]scheduler.Action, len(now))
+	asked := make(map[topic]scheduler.Action, len(now))
 	for _, a := range now {
-		asked[subject(a)] = a
+		asked[of(a)] = a
 	}
 	var all []Difference
 	for _, a := range recorded {
-		id := subject(a)
-		if b := asked[id]; !equal(a, b) {
-			all = append(all, Difference{Job: id, Recorded: a, Now: b})
+		about := of(a)
+		if b := asked[about]; !equal(a, b) {
+			all = append(all, Difference{Job: about.job, Recorded: a, Now: b})
 		}
-		delete(asked, id)
+		delete(asked, about)
 	}
 	for _, a := range now {
-		if _, left := asked[subject(a)]; left {
-			all = append(all, Difference{Job: subject(a), Now: a})
+		if about := of(a); asked[about] != nil {
+			all = append(all, Difference{Job: about.job, Now: a})
 		}
 	}
 	return all

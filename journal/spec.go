@@ -24,19 +24,72 @@ type nodeLine struct {
 	Group     cluster.Group   `json:"group,omitzero"`
 	Tenure    cluster.Tenure  `json:"tenure,omitzero"`
 	Price     cluster.Price   `json:"price,omitzero"`
-	Power     float64         `json:"power,omitzero"`
-	Rack      string          `json:"rack,omitzero"`
+	// Interruptions are per hour.
+	Interruptions float64 `json:"interruptions,omitzero"`
+	Power         float64 `json:"power,omitzero"`
+	Rack          string  `json:"rack,omitzero"`
 }
 
 func nodeLines(c *cluster.Cluster) []nodeLine {
 	lines := make([]nodeLine, len(c.Nodes()))
 	for i, n := range c.Nodes() {
-		lines[i] = nodeLine{
-			n.ID, n.GPUType, n.Capacity.GPUs, n.Capacity.CPUs, n.Capacity.Memory, n.GPUMemory,
-			n.Group, n.Tenure, n.Price, n.Power, n.Rack,
-		}
+		lines[i] = makeNodeLine(&n)
 	}
 	return lines
+}
+
+func makeNodeLine(n *cluster.Node) nodeLine {
+	return nodeLine{
+		n.ID, n.GPUType, n.Capacity.GPUs, n.Capacity.CPUs, n.Capacity.Memory, n.GPUMemory,
+		n.Group, n.Tenure, n.Price, n.Interruptions, n.Power, n.Rack,
+	}
+}
+
+func (l *nodeLine) node() cluster.Node {
+	return cluster.Node{
+		ID: l.ID, GPUType: l.Type, GPUMemory: l.GPUMemory,
+		Capacity: cluster.Resources{GPUs: l.GPUs, CPUs: l.CPUs, Memory: l.Memory},
+		Group:    l.Group, Tenure: l.Tenure, Price: l.Price, Interruptions: l.Interruptions, Power: l.Power, Rack: l.Rack,
+	}
+}
+
+// A rentalLine is how it stands with the nodes that are like Node, which has no ID.
+type rentalLine struct {
+	Node     nodeLine `json:"node"`
+	Most     int      `json:"most"`
+	Ready    int      `json:"ready,omitzero"`
+	Starting int      `json:"starting,omitzero"`
+	Leaving  int      `json:"leaving,omitzero"`
+	Refused  bool     `json:"refused,omitzero"`
+}
+
+func rentalLines(all []cluster.Rental) []rentalLine {
+	lines := make([]rentalLine, len(all))
+	for i := range all {
+		r := &all[i]
+		lines[i] = rentalLine{makeNodeLine(&r.Node), r.Most, r.Ready, r.Starting, r.Leaving, r.Refused}
+	}
+	return lines
+}
+
+func makeRentals(lines []rentalLine) ([]cluster.Rental, error) {
+	var all []cluster.Rental
+	kinds := make([]nodeLine, len(lines))
+	for i := range lines {
+		l := &lines[i]
+		for _, n := range []int{l.Most, l.Ready, l.Starting, l.Leaving} {
+			if n < 0 || n > maxGPUs {
+				return nil, fmt.Errorf("group %q: %d nodes, want 0 to %d", l.Node.Group, n, maxGPUs)
+			}
+		}
+		r := cluster.Rental{Ready: l.Ready, Starting: l.Starting, Leaving: l.Leaving, Refused: l.Refused}
+		r.Offer = cluster.Offer{Group: l.Node.Group, Node: l.Node.node(), Most: l.Most}
+		all = append(all, r)
+		kinds[i] = l.Node
+		kinds[i].ID = cluster.NodeID("group " + string(l.Node.Group))
+	}
+	_, err := makeCluster(kinds)
+	return all, err
 }
 
 // maxGPUs bounds every count of GPUs that is read: more is not a cluster.
@@ -48,11 +101,7 @@ func makeCluster(lines []nodeLine) (*cluster.Cluster, error) {
 		if l.GPUs > maxGPUs {
 			return nil, fmt.Errorf("node %q: %d GPUs, want at most %d", l.ID, l.GPUs, maxGPUs)
 		}
-		nodes[i] = cluster.Node{
-			ID: l.ID, GPUType: l.Type, GPUMemory: l.GPUMemory,
-			Capacity: cluster.Resources{GPUs: l.GPUs, CPUs: l.CPUs, Memory: l.Memory},
-			Group:    l.Group, Tenure: l.Tenure, Price: l.Price, Power: l.Power, Rack: l.Rack,
-		}
+		nodes[i] = l.node()
 	}
 	return cluster.New(nodes)
 }

@@ -71,6 +71,10 @@ func (w *Writer) Event(now time.Time, ev scheduler.Event) {
 	case scheduler.NodesChanged:
 		w.enc.raw(`,"nodes":`)
 		w.enc.json(nodeLines(ev.Cluster))
+		if len(ev.Rentals) > 0 {
+			w.enc.raw(`,"rentals":`)
+			w.enc.json(rentalLines(ev.Rentals))
+		}
 	case scheduler.Computed:
 		w.enc.raw(`,"computed":true`)
 	default:

@@ -35,10 +35,11 @@ type account struct {
 
 // A holding is what a job's GPUs are and what they cost while held.
 type holding struct {
-	typ   int
-	gpus  int
-	watts float64
-	price float64 // per hour
+	typ    int
+	gpus   int
+	rented int // of gpus, on rented nodes
+	watts  float64
+	price  float64 // per hour
 }
 
 // settle books the time since the last change and reports whether there was

@@ -18,7 +18,10 @@ func (r *Recorder) submitted(spec *job.Spec) {
 	if r.submission.IsZero() {
 		r.submission = r.now
 		clear(r.pauseSeconds)
+		r.rent.paused = payment{}
 	}
+	r.rent.paid.add(&r.rent.paused)
+	r.rent.paused = payment{}
 	for i, pause := range r.pauseSeconds {
 		r.capacitySeconds[i] += pause
 		r.pauseSeconds[i] = 0
@@ -77,9 +80,17 @@ func (r *Recorder) run(a *account, act *scheduler.Run) {
 	if !act.Free || a.held.gpus == 0 {
 		r.started(a)
 	}
-	r.busy[a.held.typ] -= a.held.gpus
+	r.free(a)
 	r.busy[next.typ] += next.gpus
+	r.rent.busy += next.rented
 	a.held, a.allocation, a.placement = next, act.Allocation, act.Placement
+}
+
+// free takes what a job holds off the GPUs that are busy.
+func (r *Recorder) free(a *account) {
+	r.busy[a.held.typ] -= a.held.gpus
+	r.rent.busy -= a.held.rented
+	a.held = holding{}
 }
 
 // started notes a start or move that costs a restore.
@@ -105,6 +116,7 @@ func (r *Recorder) holding(act *scheduler.Run) holding {
 		if i, ok := r.cluster.Index(share.Node); ok {
 			h.watts += float64(share.GPUs) * nodes[i].Power
 			h.price += float64(share.GPUs) * float64(nodes[i].Price)
+			h.rented += r.rented(share.Node, share.GPUs)
 		}
 	}
 	return h
@@ -141,9 +153,8 @@ func (r *Recorder) release(a *account) {
 	if a.held.gpus == 0 {
 		return
 	}
-	r.busy[a.held.typ] -= a.held.gpus
+	r.free(a)
 	r.running--
-	a.held = holding{}
 }
 
 func (r *Recorder) exited(a *account, how scheduler.Outcome) {

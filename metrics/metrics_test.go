@@ -331,7 +331,7 @@ func TestSeries_stays_small_and_keeps_the_mean(t *testing.T) {
 			rec.add(float64(i), []float64{float64(i), 1})
 			sum += float64(i)
 		}
-		s := rec.series(0)
+		s := rec.series(0, false)
 		if len(s.Time) > 8 {
 			t.Errorf("%d rounds: %d points, want at most 8", rounds, len(s.Time))
 		}

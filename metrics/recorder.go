@@ -34,10 +34,15 @@ type Options struct {
 	// MaxIntervals bounds the intervals kept over all jobs, the first ones;
 	// 0 keeps none. Default 200,000 (5 MB).
 	MaxIntervals int
+	// MaxNodes bounds the lives of rented nodes that are kept, the first ones; 0 keeps
+	// none. Default 100,000.
+	MaxNodes int
 }
 
 // DefaultOptions returns the defaults stated beside the fields.
-func DefaultOptions() Options { return Options{UnfairAbove: 1, MaxPoints: 2000, MaxIntervals: 200_000} }
+func DefaultOptions() Options {
+	return Options{UnfairAbove: 1, MaxPoints: 2000, MaxIntervals: 200_000, MaxNodes: 100_000}
+}
 
 // Validate returns an error that joins all complaints about o.
 func (o *Options) Validate() error {
@@ -50,6 +55,9 @@ func (o *Options) Validate() error {
 	}
 	if o.MaxIntervals < 0 {
 		errs = append(errs, fmt.Errorf("metrics: %d intervals at most, want at least 0", o.MaxIntervals))
+	}
+	if o.MaxNodes < 0 {
+		errs = append(errs, fmt.Errorf("metrics: lives of %d nodes at most, want at least 0", o.MaxNodes))
 	}
 	return errors.Join(errs...)
 }
@@ -80,6 +88,8 @@ type Recorder struct {
 	capacitySeconds []float64 // integral of capacity, from the first submission to the last end
 	pauseSeconds    []float64 // likewise, since the last end
 
+	rent tenancy
+
 	rounds, contention, maxContention int
 	series                            recording
 	row                               []float64 // of series; reused
@@ -99,6 +109,7 @@ func New(opts Options) (*Recorder, error) {
 		opts:   opts,
 		active: make(map[job.ID]*account),
 		series: recording{limit: opts.MaxPoints, stride: 1},
+		rent:   tenancy{open: make(map[cluster.NodeID]int)},
 		quiet:  true,
 	}, nil
 }
@@ -127,6 +138,7 @@ func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
 		}
 	case scheduler.NodesChanged:
 		r.setCluster(ev.Cluster)
+		r.setRentals(ev.Rentals)
 	case scheduler.Profiled:
 	}
 }
@@ -139,6 +151,7 @@ func (r *Recorder) Round(s *policy.Snapshot, _ *policy.Plan, actions []scheduler
 	if s.Cluster != r.cluster {
 		r.setCluster(s.Cluster)
 	}
+	r.setRentals(s.Rentals)
 	r.endRound()
 	for _, act := range actions {
 		switch act := act.(type) {
@@ -153,7 +166,9 @@ func (r *Recorder) Round(s *policy.Snapshot, _ *policy.Plan, actions []scheduler
 		case scheduler.Profile:
 		}
 	}
-	r.rounds++
+	if len(s.Jobs) > 0 || len(s.Rentals) == 0 { // only where nodes can be rented are rounds without jobs planned
+		r.rounds++
+	}
 	r.contention += len(s.Jobs)
 	r.maxContention = max(r.maxContention, len(s.Jobs))
 	r.record()
@@ -182,10 +197,12 @@ func (r *Recorder) integrate(now time.Time) {
 	}
 	r.now = now
 	r.jobSeconds += d * float64(len(r.active))
-	there := r.capacitySeconds
+	there, paid := r.capacitySeconds, &r.rent.paid
 	if len(r.active) == 0 && len(r.ending) == 0 {
-		there = r.pauseSeconds
+		there, paid = r.pauseSeconds, &r.rent.paused
 	}
+	more := r.rent.over(d)
+	paid.add(&more)
 	for i := range r.types {
 		r.heldSeconds[i] += d * float64(r.busy[i])
 		there[i] += d * float64(r.capacity[i])
@@ -196,17 +213,16 @@ func (r *Recorder) integrate(now time.Time) {
 func (r *Recorder) endRound() {
 	for _, a := range r.ending {
 		r.settle(a)
-		r.busy[a.held.typ] -= a.held.gpus
-		a.held = holding{}
+		r.free(a)
 		r.file(a)
 	}
 	r.ending = r.ending[:0]
 }
 
 func (r *Recorder) record() {
-	r.row = append(r.row[:0], float64(r.running), float64(len(r.active)-r.running))
+	r.row = append(r.row[:0], float64(r.running), float64(len(r.active)-r.running), r.rent.rate)
 	for i := range r.types {
-		r.row = append(r.row, float64(r.busy[i]), float64(r.capacity[i]))
+		r.row = append(r.row, float64(r.busy[i]), float64(r.capacity[i]), float64(r.rent.comingOf(i)))
 	}
 	r.series.add(r.now.Sub(r.start).Seconds(), r.row)
 }
@@ -229,6 +245,7 @@ func (r *Recorder) typeIndex(t cluster.GPUType) int {
 func (r *Recorder) setCluster(c *cluster.Cluster) {
 	first := r.cluster == nil
 	r.cluster = c
+	r.setLives(c)
 	clear(r.capacity)
 	clear(r.watts)
 	clear(r.price)

@@ -19,6 +19,19 @@ type Result struct {
 	Jobs    []JobResult       `json:"jobs"` // by submission time, then ID
 	// IntervalsDropped counts intervals beyond Options.MaxIntervals.
 	IntervalsDropped int `json:"intervals_dropped,omitempty"`
+	// Nodes are the lives of rented nodes, by when they came; NodesDropped counts
+	// those beyond Options.MaxNodes.
+	Nodes        []NodeLife `json:"nodes,omitempty"`
+	NodesDropped int        `json:"nodes_dropped,omitempty"`
+}
+
+// A NodeLife is a time in which a rented node was there; one that broke and was repaired
+// has two. Times are seconds since Result.Start.
+type NodeLife struct {
+	Node     cluster.NodeID `json:"node"`
+	Group    cluster.Group  `json:"group"`
+	Ready    float64        `json:"ready_s"`
+	Released float64        `json:"released_s"` // -1 if it still is there
 }
 
 // An Outcome is how a job ended, or that it did not.
@@ -105,6 +118,10 @@ type Series struct {
 	Waiting        []float64   `json:"waiting"`  // active jobs that do not
 	Busy           [][]float64 `json:"busy"`     // GPUs held, by type, then point
 	Capacity       [][]float64 `json:"capacity"` // GPUs there, by type, then point
+	// Starting are rented GPUs on their way, by type, then point; Spending is what those
+	// there and those on their way cost per hour. Nil if nothing can be rented.
+	Starting [][]float64 `json:"starting,omitempty"`
+	Spending []float64   `json:"spending_per_h,omitempty"`
 }
 
 // A Summary is the run in a few numbers. Times per job and GPU-hours and
@@ -120,6 +137,7 @@ type Summary struct {
 	MeanJCT    float64 `json:"jct_mean_s"`
 	P50JCT     float64 `json:"jct_p50_s"`
 	P90JCT     float64 `json:"jct_p90_s"`
+	P95JCT     float64 `json:"jct_p95_s"`
 	P99JCT     float64 `json:"jct_p99_s"` // sorted[int(0.99 n)], as the public Sia simulator has it
 	MeanQueued float64 `json:"queued_mean_s"`
 	Makespan   float64 `json:"makespan_s"` // first submission to last end
@@ -143,11 +161,35 @@ type Summary struct {
 	// Utilisation is GPU time held over GPU time there, from the first
 	// submission to the end of the last round with jobs. GPUs used for profiling runs do not count.
 	Utilisation float64       `json:"utilisation"`
+	MeanGPUs    float64       `json:"gpus_mean"` // GPUs there, over the same time
 	Types       []TypeSummary `json:"types"`
 	Energy      float64       `json:"energy_kwh"`
 	Cost        float64       `json:"cost"`
 
+	Rent *Rent `json:"rent,omitempty"` // nil if nothing can be rented
+
 	Rho *RhoSummary `json:"rho,omitempty"` // nil if it is known of no job
+}
+
+// A Rent is what rented nodes cost, over the time of Utilisation. GPU-hours of nodes
+// count from their order until they are given or taken back ("effective usage"), also
+// while they are broken; those until the provider has taken a node back, which no
+// policy decides, are kept apart. Money is that of cluster.Offer.GPUPrice: GPU-hours
+// where no price is known. Sources: BOA §6.2, "Measurement"; App. D.
+type Rent struct {
+	Hours    float64 `json:"gpu_hours"`          // effective
+	Starting float64 `json:"starting_gpu_hours"` // of Hours, before the node was there
+	Idle     float64 `json:"idle_gpu_hours"`     // of Hours, there and held by no job: whole nodes are rented
+	Leaving  float64 `json:"leaving_gpu_hours"`  // not of Hours
+
+	Money        float64 `json:"money"` // of Hours
+	LeavingMoney float64 `json:"leaving_money"`
+
+	MeanGPUs float64 `json:"gpus_mean"` // Hours per hour
+	MostGPUs int     `json:"gpus_max"`
+	// WorstWeek is the most money, Money and LeavingMoney, of any 7 days of the run, per
+	// hour; 0 if the run is shorter.
+	WorstWeek float64 `json:"worst_week_per_hour"`
 }
 
 // A TypeSummary is the run on the GPUs of one type.

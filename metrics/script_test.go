@@ -16,6 +16,7 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 type script struct {
 	*Recorder
 	cluster *cluster.Cluster
+	rentals []cluster.Rental
 	jobs    int // active, as a snapshot would have them
 }
 
@@ -64,7 +65,7 @@ func (s *script) exit(t float64, id job.ID, how scheduler.Outcome) {
 // round is one of 60 s.
 func (s *script) round(t float64, actions ...scheduler.Action) {
 	s.Round(&policy.Snapshot{
-		Now: at(t), Length: time.Minute, Cluster: s.cluster, Jobs: make([]*policy.Job, s.jobs),
+		Now: at(t), Length: time.Minute, Cluster: s.cluster, Rentals: s.rentals, Jobs: make([]*policy.Job, s.jobs),
 	}, nil, actions)
 }
 

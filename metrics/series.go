@@ -83,9 +83,10 @@ func (r *recording) clone() recording {
 	return c
 }
 
-// series returns what was recorded: columns are running, waiting, then busy
-// and capacity of each type.
-func (r *recording) series(types int) Series {
+// series returns what was recorded: columns are running, waiting and spending, then
+// busy, capacity and starting of each type. The columns of rented nodes are left out
+// unless some can be.
+func (r *recording) series(types int, rented bool) Series {
 	r.flush()
 	s := Series{
 		RoundsPerPoint: r.stride, Time: append([]float64{}, r.time...),
@@ -98,8 +99,14 @@ func (r *recording) series(types int) Series {
 		return make([]float64, len(r.time))
 	}
 	s.Running, s.Waiting = column(0), column(1)
+	if rented {
+		s.Spending, s.Starting = column(2), make([][]float64, types)
+	}
 	for i := range types {
-		s.Busy[i], s.Capacity[i] = column(2+2*i), column(3+2*i)
+		s.Busy[i], s.Capacity[i] = column(3+3*i), column(4+3*i)
+		if rented {
+			s.Starting[i] = column(5 + 3*i)
+		}
 	}
 	return s
 }

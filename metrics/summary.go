@@ -39,8 +39,9 @@ func (r *Recorder) Result() *Result {
 	slices.SortFunc(res.Jobs, func(a, b JobResult) int {
 		return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.ID, b.ID))
 	})
-	res.Series = c.series.series(len(c.types))
+	res.Series = c.series.series(len(c.types), c.rent.groups)
 	res.Summary = c.summary(res.Jobs)
+	res.Nodes, res.NodesDropped = c.rent.lives, c.rent.dropped
 	return res
 }
 
@@ -51,7 +52,7 @@ func (r *Recorder) clone() *Recorder {
 	c.pauseSeconds = slices.Clone(r.pauseSeconds)
 	c.heldSeconds, c.capacitySeconds = slices.Clone(r.heldSeconds), slices.Clone(r.capacitySeconds)
 	c.done = slices.Clip(r.done) // appending copies
-	c.series = r.series.clone()
+	c.series, c.rent = r.series.clone(), r.rent.clone()
 	c.active = make(map[job.ID]*account, len(r.active))
 	for id, a := range r.active {
 		c.active[id] = a.clone()
@@ -86,6 +87,8 @@ func (r *Recorder) summary(jobs []JobResult) Summary {
 		s.Types = append(s.Types, ts)
 	}
 	s.Utilisation = ratio(held, there)
+	s.MeanGPUs = ratio(there, r.rent.paid.seconds)
+	s.Rent = r.rent.summary(r.now.Sub(r.start).Seconds())
 	return s
 }
 
@@ -138,7 +141,8 @@ func (s *Summary) times(jobs []JobResult) {
 	n := float64(len(jcts))
 	slices.Sort(jcts)
 	s.MeanJCT, s.MeanQueued = ratio(total, n), ratio(queued, n)
-	s.P50JCT, s.P90JCT, s.P99JCT = Quantile(jcts, 0.5), Quantile(jcts, 0.9), Quantile(jcts, 0.99)
+	s.P50JCT, s.P90JCT = Quantile(jcts, 0.5), Quantile(jcts, 0.9)
+	s.P95JCT, s.P99JCT = Quantile(jcts, 0.95), Quantile(jcts, 0.99)
 }
 
 // rhoSummary returns nil if no job has a rho.

@@ -87,11 +87,7 @@ func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*
 	if o.Estimate.Fits == nil {
 		o.Estimate.Fits = estimate.NewCache()
 	}
-	s := &Scheduler{policy: p, placer: pl, cluster: c.Held(), o: o, records: make(map[job.ID]*record)}
-	for _, offer := range c.Offers() {
-		s.rentals = append(s.rentals, cluster.Rental{Offer: offer})
-	}
-	return s, nil
+	return &Scheduler{policy: p, placer: pl, cluster: c.Held(), rentals: c.Rentals(), o: o, records: make(map[job.ID]*record)}, nil
 }
 
 // Length returns the time between rounds.

@@ -19,7 +19,7 @@ type Entry struct {
 	Doc      string    // one sentence
 	Settings []Setting // what can be set by name
 	Adapts   bool      // it decides by believed speed: profiles are taken for it
-	Rents    bool      // it decides how many nodes are rented
+	Rents    bool      // it says how many nodes are rented: the whole cluster is for rent, where no part of it is said to be
 	Placer   string    // the placer that it prefers; empty: submesh
 	// New makes the policy. Settings that are not given have their defaults.
 	// It returns an error that joins all complaints: settings the policy does
