@@ -43,10 +43,7 @@ func (o *Options) Validate() error {
 	if o.First < 0 {
 		errs = append(errs, fmt.Errorf("first round after %v, want at least 0", o.First))
 	}
-	if s := o.Estimate.Smoothing; !(s >= 0 && s < 1) {
-		errs = append(errs, fmt.Errorf("smoothing %v, want at least 0 and less than 1", s))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.Estimate.Validate())...)
 }
 
 // A Scheduler holds what is known of the cluster and its jobs. Make one with
@@ -55,6 +52,7 @@ type Scheduler struct {
 	policy  policy.Policy
 	placer  placement.Placer
 	o       Options
+	beliefs *estimate.Pool
 	cluster *cluster.Cluster
 	rentals []cluster.Rental
 	round   int
@@ -67,14 +65,15 @@ type Scheduler struct {
 	computed  any
 }
 
-// record is one job's row. Invariant: row is nil exactly when something in it
-// changed since it was last shown.
+// record is one job's row. Invariant: row is nil, or version not that of belief,
+// exactly when something in it changed since it was last shown.
 type record struct {
-	spec   *job.Spec
-	status job.Status
-	belief *estimate.Job
-	row    *policy.Job
-	batch  job.BatchSize // last asked for; zero: the agent decides
+	spec    *job.Spec
+	status  job.Status
+	belief  *estimate.Job
+	version estimate.Version // of the belief in row
+	row     *policy.Job
+	batch   job.BatchSize // last asked for; zero: the agent decides
 }
 
 // New returns a Scheduler of an empty queue. Nodes of c of tenure Rented are there
@@ -88,6 +87,7 @@ func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*
 		o.Estimate.Fits = estimate.NewCache()
 	}
 	s := &Scheduler{policy: p, placer: pl, cluster: c.Held(), o: o, records: make(map[job.ID]*record)}
+	s.beliefs = estimate.NewPool(&s.o.Estimate)
 	for _, offer := range c.Offers() {
 		s.rentals = append(s.rentals, cluster.Rental{Offer: offer})
 	}
@@ -137,7 +137,7 @@ func (s *Scheduler) submit(now time.Time, spec *job.Spec) ([]Action, error) {
 	if _, dup := s.records[spec.ID]; dup {
 		return nil, fmt.Errorf("job %s: submitted twice", spec.ID)
 	}
-	r := &record{spec: spec, belief: estimate.New(spec, &s.o.Estimate)}
+	r := &record{spec: spec, belief: s.beliefs.New(spec)}
 	r.status = job.Status{Phase: job.Waiting, Submitted: now, Since: now}
 	s.records[spec.ID] = r
 	at, _ := slices.BinarySearchFunc(s.active, r, byAge)
@@ -243,8 +243,8 @@ func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
 	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active)), Computed: s.computed, Rentals: s.rentals}
 	for i, r := range s.active {
-		if r.row == nil {
-			r.row = r.show()
+		if now := r.belief.Version(); r.row == nil || r.version != now {
+			r.row, r.version = r.show(), now
 		}
 		snap.Jobs[i] = r.row
 	}
