@@ -268,12 +268,12 @@ func (g *agent) endEpoch(w *World) bool {
 	if w.o.Checkpoint == 0 {
 		g.checkpoint()
 	}
-	if !retune {
+	if retune {
+		g.tune()
+	} else {
 		g.rate = g.goodput()
-		return false
 	}
-	g.tune()
-	if g.regimes != nil {
+	if w.o.ReportEpochs || g.regimes != nil && retune {
 		g.announce(w)
 	}
 	return false
