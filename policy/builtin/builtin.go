@@ -19,6 +19,7 @@ type Entry struct {
 	Doc      string    // one sentence
 	Settings []Setting // what can be set by name
 	Adapts   bool      // it decides by believed speed: profiles are taken for it
+	Classes  bool      // it decides by what is believed of classes of jobs
 	Placer   string    // the placer that it prefers; empty: submesh
 	// New makes the policy. Settings that are not given have their defaults.
 	// It returns an error that joins all complaints: settings the policy does
