@@ -134,7 +134,10 @@ func (c *class) guess(elsewhere float64) (sizes []float64, how string) {
 
 // summarise returns what is believed now, but for the rate.
 func (c *class) summarise(elsewhere float64) summary {
-	s := summary{refits: c.belief.refits, epochs: len(c.belief.gradients)}
+	s := summary{epochs: len(c.belief.gradients)}
+	for i := range c.belief.types {
+		s.news += c.belief.types[i].news
+	}
 	if c.ended > 0 {
 		s.sizes = c.sizes()
 	} else {

@@ -41,10 +41,10 @@ func (o *ClassOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Material is the part by which an arrival rate, the size of an epoch or its gradient
-// noise has to differ from what was shown for Classes to show the class anew. It does
-// so, too, when a throughput was measured that is new, an epoch was seen first, or
-// sizes are no longer, or otherwise, guessed.
+// Material is the part by which an arrival rate, the size of an epoch, its gradient
+// noise or a measured step time has to differ from what was shown for Classes to show
+// the class anew. It does so, too, when a configuration, a batch size or an epoch was
+// seen first, and when sizes are no longer, or otherwise, guessed.
 const Material = 0.05
 
 // Classes learn what the jobs of a class have in common, from all that is reported of
@@ -172,12 +172,12 @@ type summary struct {
 	sizes   []float64
 	noise   []float64 // samples, by epoch
 	epochs  int       // of which gradients were reported
-	refits  int
+	news    int       // of throughput
 	guessed string
 }
 
 func (s *summary) differs(t *summary) bool {
-	return s.refits != t.refits || s.epochs != t.epochs || s.guessed != t.guessed || moved(s.rate, t.rate) ||
+	return s.news != t.news || s.epochs != t.epochs || s.guessed != t.guessed || moved(s.rate, t.rate) ||
 		!slices.EqualFunc(s.sizes, t.sizes, stayed) || !slices.EqualFunc(s.noise, t.noise, stayed)
 }
 

@@ -117,7 +117,9 @@ type Job struct {
 type profile struct {
 	seen   []perf.Observation
 	counts []int
-	multi  int // observations with more than one replica
+	noted  []float64 // Step of each when it was last news
+	news   int       // points seen first, and steps that moved materially
+	multi  int       // observations with more than one replica
 	fit    perf.Params
 	fresh  bool // fit is of all observations
 }
@@ -202,10 +204,16 @@ func (p *profile) add(o perf.Observation) bool {
 		s.Compute += w * (o.Compute - s.Compute)
 		s.Step += w * (o.Step - s.Step)
 		p.fresh = false
+		if moved(p.noted[i], s.Step) {
+			p.noted[i] = s.Step
+			p.news++
+		}
 		return true
 	}
 	p.seen = append(p.seen, o)
 	p.counts = append(p.counts, 1)
+	p.noted = append(p.noted, o.Step)
+	p.news++
 	if o.Replicas > 1 {
 		p.multi++
 	}

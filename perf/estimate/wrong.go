@@ -16,8 +16,9 @@ const mostError = 5
 
 // Factor returns by what the believed speed of the jobs of a class on a configuration
 // is made wrong: exp(Error · N(0, 1)), drawn once for each class, GPU type and number
-// of GPUs, the same in every epoch and at every batch size. It is 1 without Error.
-// Source: BOA §6.4.
+// of GPUs, the same in every epoch and at every batch size. It is 1 without Error. More
+// GPUs may then be believed to take less time for a pass, which perf.FloorBetween takes
+// for granted that they do not. Source: BOA §6.4.
 func (o *Options) Factor(class job.Class, c cluster.Configuration) float64 {
 	if o.Error == 0 {
 		return 1
