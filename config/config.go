@@ -38,6 +38,7 @@ type Config struct {
 	// does not have: profiles, costs, growth, epochs, batch ranges, moves.
 	Public    bool
 	Estimate  string // estimate.Mode
+	Classes   string // learned or known, for policies that ask for classes
 	Scheduler scheduler.Options
 	Sim       sim.Options
 	Horizon   time.Duration // the run ends here; 0: when all jobs have ended
@@ -77,12 +78,18 @@ type Jobs struct {
 func Default() *Config {
 	c := &Config{
 		Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Policies: []string{"sia", "fifo", "srtf"},
-		Generate: Generate{Kind: "philly-like"}, Estimate: estimate.Bootstrap.String(), Penalty: pack.DefaultOptions().Penalty,
+		Generate: Generate{Kind: "philly-like"}, Estimate: estimate.Bootstrap.String(), Classes: Learned, Penalty: pack.DefaultOptions().Penalty,
 		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(),
 		Fairness: Fairness{Above: 1}, origins: make(map[string]string),
 	}
 	return c
 }
+
+// What is believed of classes of jobs.
+const (
+	Learned = "learned" // from the jobs there were
+	Known   = "known"   // the truth, of the whole trace
+)
 
 // Rhos returns the definitions of rho by name, first the one that follows the
 // trace.
@@ -179,6 +186,9 @@ func (c *Config) Validate() error {
 	}
 	if _, err := estimate.ParseMode(c.Estimate); err != nil {
 		errs = append(errs, err)
+	}
+	if c.Classes != Learned && c.Classes != Known {
+		bad("estimate.classes %q, want %s or %s", c.Classes, Learned, Known)
 	}
 	j := c.Jobs
 	if !(j.Rigid >= 0 && j.StrongScaling >= 0 && j.Rigid+j.StrongScaling <= 1) {

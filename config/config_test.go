@@ -64,9 +64,9 @@ func TestErrors(t *testing.T) {
 func TestValidateJoinsAllComplaints(t *testing.T) {
 	c := Default()
 	c.Policies, c.Cluster, c.OnBadRow, c.Estimate = nil, "t4:6", "never", "guess"
-	c.Jobs.Rigid, c.Scheduler.Round = 2, 0
+	c.Jobs.Rigid, c.Scheduler.Round, c.Scheduler.Estimate.Error, c.Classes = 2, 0, -1, "guessed"
 	err := c.Validate()
-	for _, want := range []string{"policy", `"t4:6"`, `"never"`, `"guess"`, "rigid 2", "round 0s"} {
+	for _, want := range []string{"policy", `"t4:6"`, `"never"`, `"guess"`, "rigid 2", "round 0s", "error -1", `estimate.classes "guessed"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want %q in it", err, want)
 		}

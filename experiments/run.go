@@ -162,8 +162,26 @@ func options(c *config.Config, in *Inputs, entry builtin.Entry) (scheduler.Optio
 		}
 		return nil
 	}
+	so.Estimate.Seed = c.Sim.Seed
 	wo.Estimate = so.Estimate
+	if so.Classes = so.Classes || entry.Classes; so.Classes && c.Classes == config.Known {
+		so.Known = in.known(&so.Estimate)
+	}
+	wo.ReportEpochs = so.Classes
 	return so, wo, nil
+}
+
+// known returns what is true of classes, at any time, but for the error of estimates.
+func (in *Inputs) known(o *estimate.Options) func(time.Time) []*perf.ClassStats {
+	all := workload.Classes(in.Arrivals, in.application)
+	for _, c := range all {
+		if in.restart != nil {
+			c.Restart = *in.restart
+		}
+		truth := c.Speed
+		c.Speed = func(epoch int, at cluster.Configuration) float64 { return truth(epoch, at) * o.Factor(c.Class, at) }
+	}
+	return func(time.Time) []*perf.ClassStats { return all }
 }
 
 // publicRules switches on every rule of the public simulator that the

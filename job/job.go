@@ -125,3 +125,15 @@ func (s *Spec) Eligible(t cluster.GPUType) bool {
 	}
 	return len(s.GPUTypes) == 0 || slices.Contains(s.GPUTypes, t)
 }
+
+// Allows reports whether the job may be given c: an eligible type, whole replicas,
+// within its limits, and of fixed GPU count what it asks for.
+func (s *Spec) Allows(c cluster.Configuration) bool {
+	switch {
+	case !s.Eligible(c.GPUType) || c.GPUs < s.Min(c.GPUType) || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0:
+		return false
+	case !s.Adaptivity.Has(GPUCount):
+		return c.GPUs == max(1, s.GPUs)
+	}
+	return s.MaxGPUs == 0 || c.GPUs <= s.MaxGPUs
+}

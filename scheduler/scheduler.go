@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
@@ -29,10 +30,20 @@ type Options struct {
 	FreeMoves bool
 	// Estimate says how models are learned. Its Types are set from the cluster.
 	Estimate estimate.Options
+	// Classes learns what the jobs of a class have in common, as Class says.
+	// Default false: few policies ask for it. Source: BOA §3.1.
+	Classes bool
+	Class   estimate.ClassOptions
+	// Known, if not nil, returns what is known of classes beforehand; it is shown in
+	// place of what was learned. As there, a class that did not change keeps its
+	// pointer.
+	Known func(now time.Time) []*perf.ClassStats
 }
 
 // DefaultOptions returns the papers' settings.
-func DefaultOptions() Options { return Options{Round: time.Minute, Profile: true} }
+func DefaultOptions() Options {
+	return Options{Round: time.Minute, Profile: true, Class: estimate.DefaultClassOptions()}
+}
 
 // Validate returns an error that joins all complaints about o.
 func (o *Options) Validate() error {
@@ -43,10 +54,10 @@ func (o *Options) Validate() error {
 	if o.First < 0 {
 		errs = append(errs, fmt.Errorf("first round after %v, want at least 0", o.First))
 	}
-	if s := o.Estimate.Smoothing; !(s >= 0 && s < 1) {
-		errs = append(errs, fmt.Errorf("smoothing %v, want at least 0 and less than 1", s))
+	if o.Classes {
+		errs = append(errs, o.Class.Validate())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.Estimate.Validate())...)
 }
 
 // A Scheduler holds what is known of the cluster and its jobs. Make one with
@@ -55,6 +66,8 @@ type Scheduler struct {
 	policy  policy.Policy
 	placer  placement.Placer
 	o       Options
+	beliefs *estimate.Pool
+	classes *estimate.Classes // nil: not learned
 	cluster *cluster.Cluster
 	rentals []cluster.Rental
 	round   int
@@ -67,14 +80,15 @@ type Scheduler struct {
 	computed  any
 }
 
-// record is one job's row. Invariant: row is nil exactly when something in it
-// changed since it was last shown.
+// record is one job's row. Invariant: row is nil, or version not that of belief,
+// exactly when something in it changed since it was last shown.
 type record struct {
-	spec   *job.Spec
-	status job.Status
-	belief *estimate.Job
-	row    *policy.Job
-	batch  job.BatchSize // last asked for; zero: the agent decides
+	spec    *job.Spec
+	status  job.Status
+	belief  *estimate.Job
+	version estimate.Version // of the belief in row
+	row     *policy.Job
+	batch   job.BatchSize // last asked for; zero: the agent decides
 }
 
 // New returns a Scheduler of an empty queue. Nodes of c of tenure Rented are there
@@ -87,7 +101,12 @@ func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*
 	if o.Estimate.Fits == nil {
 		o.Estimate.Fits = estimate.NewCache()
 	}
-	return &Scheduler{policy: p, placer: pl, cluster: c.Held(), rentals: c.Rentals(), o: o, records: make(map[job.ID]*record)}, nil
+	s := &Scheduler{policy: p, placer: pl, cluster: c.Held(), rentals: c.Rentals(), o: o, records: make(map[job.ID]*record)}
+	s.beliefs = estimate.NewPool(&s.o.Estimate)
+	if o.Classes && o.Known == nil {
+		s.classes = estimate.NewClasses(s.o.Estimate, o.Class)
+	}
+	return s, nil
 }
 
 // Length returns the time between rounds.
@@ -116,7 +135,7 @@ func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 		if err := ev.Validate(); err != nil {
 			return nil, fmt.Errorf("job %s: report: %w", ev.Job, err)
 		}
-		return nil, s.update(ev.Job, func(r *record) { r.report(&ev.Report) })
+		return nil, s.update(ev.Job, func(r *record) { s.report(r, &ev.Report) })
 	case Exited:
 		return nil, s.update(ev.Job, func(r *record) { s.exit(now, r, ev.Outcome) })
 	case Computed:
@@ -133,9 +152,10 @@ func (s *Scheduler) submit(now time.Time, spec *job.Spec) ([]Action, error) {
 	if _, dup := s.records[spec.ID]; dup {
 		return nil, fmt.Errorf("job %s: submitted twice", spec.ID)
 	}
-	r := &record{spec: spec, belief: estimate.New(spec, &s.o.Estimate)}
+	r := &record{spec: spec, belief: s.beliefs.New(spec)}
 	r.status = job.Status{Phase: job.Waiting, Submitted: now, Since: now}
 	s.records[spec.ID] = r
+	s.classes.Submitted(now, spec)
 	at, _ := slices.BinarySearchFunc(s.active, r, byAge)
 	s.active = slices.Insert(s.active, at, r)
 	if !s.o.Profile {
@@ -178,8 +198,9 @@ func (s *Scheduler) update(id job.ID, change func(*record)) error {
 
 // report takes in what an agent says. What it measured is true of where it was
 // measured; how the job is doing, only if it still holds that.
-func (r *record) report(rep *job.Report) {
+func (s *Scheduler) report(r *record, rep *job.Report) {
 	r.belief.Learn(rep)
+	s.classes.Learn(rep)
 	if rep.Profile {
 		return
 	}
@@ -194,6 +215,7 @@ func (r *record) report(rep *job.Report) {
 		st.Phase = job.Running
 	}
 	st.Progress, st.Epoch, st.Batch = rep.Progress, rep.Epoch, rep.Batch
+	s.classes.Reached(rep.Job, rep.Epoch, rep.Progress)
 }
 
 func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {
@@ -210,6 +232,7 @@ func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {
 		return
 	}
 	r.status.Finished = now
+	s.classes.Ended(r.spec.ID, r.status.Phase)
 	s.records[r.spec.ID] = nil // remembers the ID, frees the rest
 	s.gone = true
 }
@@ -239,10 +262,13 @@ func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
 	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active)), Computed: s.computed, Rentals: s.rentals}
 	for i, r := range s.active {
-		if r.row == nil {
-			r.row = r.show()
+		if now := r.belief.Version(); r.row == nil || r.version != now {
+			r.row, r.version = r.show(), now
 		}
 		snap.Jobs[i] = r.row
+	}
+	if snap.Classes = s.classes.Stats(now); s.o.Known != nil {
+		snap.Classes = s.o.Known(now)
 	}
 	return snap
 }

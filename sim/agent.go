@@ -68,7 +68,7 @@ func newAgent(w *World, a *workload.Arrival) *agent {
 	}
 	g.count(w)
 	if g.app.Curve != nil || g.app.Sensitivity != nil || g.app.Model != "" {
-		g.belief = estimate.New(g.spec, &w.o.Estimate)
+		g.belief = w.beliefs.New(g.spec)
 	}
 	if n := w.o.Noise; n.Report > 0 || n.Bias > 0 {
 		g.noise = rng.Stream(w.o.Seed, "noise/"+string(spec.ID))
@@ -268,12 +268,12 @@ func (g *agent) endEpoch(w *World) bool {
 	if w.o.Checkpoint == 0 {
 		g.checkpoint()
 	}
-	if !retune {
+	if retune {
+		g.tune()
+	} else {
 		g.rate = g.goodput()
-		return false
 	}
-	g.tune()
-	if g.regimes != nil {
+	if w.o.ReportEpochs || g.regimes != nil && retune {
 		g.announce(w)
 	}
 	return false

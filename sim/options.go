@@ -27,6 +27,9 @@ type Options struct {
 	// Public switches on rules of the public simulator that the thesis does
 	// not have.
 	Public Public
+	// ReportEpochs lets agents report, without measurements, when an epoch ends, so
+	// that its size is known. Default false.
+	ReportEpochs bool
 	// Estimate says how agents learn; the scheduler's should be the same.
 	Estimate estimate.Options
 }

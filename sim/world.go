@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/workload"
 )
@@ -29,6 +30,7 @@ const stallRounds = 10000
 // safe for concurrent use.
 type World struct {
 	o        Options
+	beliefs  *estimate.Pool // of agents
 	catalog  workload.Catalog
 	steady   map[int]*workload.Application // by requested GPUs
 	arrivals []*workload.Arrival           // by time, then ID; consumed from the front
@@ -61,6 +63,7 @@ func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arriv
 		w.arrivals[i] = &arrivals[i]
 	}
 	w.o.Estimate.Types = c.Types()
+	w.beliefs = estimate.NewPool(&w.o.Estimate)
 	slices.SortStableFunc(w.arrivals, func(a, b *workload.Arrival) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Spec.ID, b.Spec.ID))
 	})

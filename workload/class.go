@@ -24,7 +24,7 @@ func (a *Application) ClassStats(s *job.Spec) *perf.ClassStats {
 		}
 	}
 	c.Speed = func(epoch int, at cluster.Configuration) float64 {
-		if !may(s, at) {
+		if !s.Allows(at) {
 			return 0
 		}
 		return finite(goodput(epoch, cluster.Allocation{Configuration: at}))
@@ -81,17 +81,6 @@ func (c *Curve) sizes() []float64 {
 		sizes[e], before = end-before, end
 	}
 	return sizes
-}
-
-// may reports whether a job may have so many GPUs of a type.
-func may(s *job.Spec, c cluster.Configuration) bool {
-	switch {
-	case !s.Eligible(c.GPUType) || c.GPUs < s.Min(c.GPUType) || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0:
-		return false
-	case !s.Adaptivity.Has(job.GPUCount):
-		return c.GPUs == s.GPUs
-	}
-	return s.MaxGPUs == 0 || c.GPUs <= s.MaxGPUs
 }
 
 // finite returns x, and 0 for what is no finite number.

@@ -5,6 +5,7 @@
 package estimate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -73,19 +74,42 @@ type Options struct {
 	// Fits, if not nil, remembers fits, which depend on their observations
 	// alone, between the estimators of a run.
 	Fits *Cache
+	// Share lets the jobs of a class that one Pool made learn together.
+	// Default false. Source: BOA §5.3, "Profile Sharing".
+	Share bool
+	// Error makes beliefs wrong: see Factor. Default 0: not. Source: BOA §6.4.
+	Error float64
+	// Seed is that of the draws of Error.
+	Seed uint64
 }
 
-// A Job learns one job's performance from its reports. Make one with New.
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	var errs []error
+	if s := o.Smoothing; !(s >= 0 && s < 1) {
+		errs = append(errs, fmt.Errorf("smoothing %v, want at least 0 and less than 1", s))
+	}
+	if !(o.Error >= 0 && o.Error <= mostError) {
+		errs = append(errs, fmt.Errorf("error %v, want 0 to %d", o.Error, mostError))
+	}
+	return errors.Join(errs...)
+}
+
+// A Job learns one job's performance from its reports. Make one with New, or,
+// if it may learn from others, with a Pool.
 type Job struct {
 	spec   *job.Spec
 	o      *Options
 	oracle Throughput
-	types  []profile // parallel to o.Types
+	*measured
+	epoch  int // as last reported
 	sqr    float64
 	vari   float64
 	grads  bool
 	input  input
-	model  *Model // nil: out of date
+	own    int    // changes of this job's own: see Version
+	model  *Model // nil: nothing was known when it was asked for
+	built  Version
 	limits *job.BatchLimits
 }
 
@@ -93,14 +117,18 @@ type Job struct {
 type profile struct {
 	seen   []perf.Observation
 	counts []int
-	multi  int // observations with more than one replica
+	noted  []float64 // Step of each when it was last news
+	news   int       // points seen first, and steps that moved materially
+	multi  int       // observations with more than one replica
 	fit    perf.Params
 	fresh  bool // fit is of all observations
 }
 
 // New returns a Job that has learned nothing. It keeps both pointers.
-func New(spec *job.Spec, o *Options) *Job {
-	j := &Job{spec: spec, o: o, types: make([]profile, len(o.Types))}
+func New(spec *job.Spec, o *Options) *Job { return newJob(spec, o, newMeasured(o)) }
+
+func newJob(spec *job.Spec, o *Options, m *measured) *Job {
+	j := &Job{spec: spec, o: o, measured: m}
 	if o.Mode == Oracle && o.Oracle != nil {
 		j.oracle = o.Oracle(spec)
 	}
@@ -127,21 +155,27 @@ func (j *Job) Learn(r *job.Report) {
 		Nodes: r.Configuration.Nodes, Replicas: replicas, Local: r.Batch.Local,
 		Compute: compute.Seconds(), Step: r.StepTime.Seconds(),
 	}) {
-		j.model = nil
+		j.refits++
 	}
 }
 
 func (j *Job) learnGradients(r *job.Report) {
+	if j.epoch != r.Epoch && !j.grads {
+		j.own++ // its class' gradients of another epoch
+	}
+	j.epoch = r.Epoch
 	if r.GradSqr <= 0 && r.GradVar <= 0 {
 		return
 	}
+	j.addGradient(r)
 	w := 1 - j.o.Smoothing
 	if !j.grads {
 		w = 1
 	}
 	sqr, vari := j.sqr+w*(r.GradSqr-j.sqr), j.vari+w*(r.GradVar-j.vari)
 	if sqr != j.sqr || vari != j.vari {
-		j.sqr, j.vari, j.grads, j.model = sqr, vari, true, nil
+		j.sqr, j.vari, j.grads = sqr, vari, true
+		j.own++
 	}
 }
 
@@ -170,10 +204,16 @@ func (p *profile) add(o perf.Observation) bool {
 		s.Compute += w * (o.Compute - s.Compute)
 		s.Step += w * (o.Step - s.Step)
 		p.fresh = false
+		if moved(p.noted[i], s.Step) {
+			p.noted[i] = s.Step
+			p.news++
+		}
 		return true
 	}
 	p.seen = append(p.seen, o)
 	p.counts = append(p.counts, 1)
+	p.noted = append(p.noted, o.Step)
+	p.news++
 	if o.Replicas > 1 {
 		p.multi++
 	}
@@ -198,31 +238,51 @@ func (j *Job) Known() bool {
 // are immutable, and stay the same pointers while nothing new was learned.
 // The model is nil while nothing is known.
 func (j *Job) Model() (*Model, *job.BatchLimits) {
-	if j.model != nil {
+	now := j.Version()
+	if j.model != nil && j.built == now {
 		return j.model, j.limits
 	}
 	if !j.Known() {
 		return nil, &j.spec.Batch
 	}
-	j.model = j.build()
+	j.model, j.built = j.build(j.noise(j.present())), now
 	j.limits = j.borrowedLimits()
 	return j.model, j.limits
 }
 
-func (j *Job) build() *Model {
-	m := &Model{init: float64(j.spec.Batch.Init), goal: j.spec.Goal, oracle: j.oracle, mode: j.o.Mode}
-	if j.grads && j.sqr > 0 {
-		m.phi = m.init * j.vari / j.sqr
-	} else if j.grads {
-		m.phi = math.Inf(1)
+// present returns the gradient statistics of the present: the job's own or, before
+// it has any, its class' in the epoch.
+func (j *Job) present() gradient {
+	if !j.grads {
+		return j.gradientAt(j.epoch)
 	}
-	if m.init == 1 && j.spec.Batch.Max <= 1 {
-		m.phi = math.Inf(1) // one sample a pass on every replica: there is no larger batch to be worse
+	return gradient{reports: 1, sqr: j.sqr, vari: j.vari}
+}
+
+// noise returns the gradient noise scale (samples) of gradient statistics; 0 if
+// there are none, infinite where every batch size is as good as any.
+func (j *Job) noise(g gradient) float64 {
+	init := j.spec.Batch.Init
+	switch {
+	case init == 1 && j.spec.Batch.Max <= 1: // one sample a pass on every replica: there is no larger batch to be worse
+		return math.Inf(1)
+	case j.spec.Schedule.Mode != job.Unscheduled: // the user's batch sizes: a sample is a sample at each of them
+		return math.Inf(1)
+	case g.reports == 0:
+		return 0
+	case g.sqr <= 0:
+		return math.Inf(1)
 	}
-	if j.spec.Schedule.Mode != job.Unscheduled {
-		m.phi = math.Inf(1) // the user's batch sizes: a sample is a sample at each of them
-	}
+	return float64(init) * g.vari / g.sqr
+}
+
+// build returns the belief with a gradient noise scale.
+func (j *Job) build(phi float64) *Model {
+	m := &Model{init: float64(j.spec.Batch.Init), goal: j.spec.Goal, oracle: j.oracle, mode: j.o.Mode, phi: phi}
 	m.input = j.input.known
+	if j.o.Error > 0 {
+		m.wrong, m.class = j.o, classOf(j.spec)
+	}
 	if j.oracle != nil {
 		return m
 	}

@@ -65,7 +65,8 @@ func (j *Job) addPoint(i int, p perf.CPURate) {
 	if !raised {
 		return
 	}
-	j.input.curves[i], j.model = curve, nil
+	j.input.curves[i] = curve
+	j.own++
 	j.input.known = &perf.Sensitivity{CPUs: j.input.combined(), Input: j.spec.Input}
 }
 

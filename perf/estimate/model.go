@@ -18,6 +18,8 @@ type Model struct {
 	init   float64 // samples, B0
 	phi    float64 // samples, preconditioned gradient noise scale
 	input  *perf.Sensitivity
+	wrong  *Options // whose Error is on the throughput of class; nil: none is
+	class  string
 }
 
 // typeModel is the belief about one GPU type.
@@ -57,8 +59,17 @@ func (m *Model) find(t cluster.GPUType) *typeModel {
 }
 
 // Throughput implements perf.Model: what the GPUs take in, and no more than the
-// CPUs and memory of an allocation that names them deliver.
+// CPUs and memory of an allocation that names them deliver; times the Factor of a
+// belief that is made wrong.
 func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
+	speed := m.fed(a, b)
+	if m.wrong == nil || speed == 0 {
+		return speed
+	}
+	return speed * m.wrong.factor(m.class, a.Configuration)
+}
+
+func (m *Model) fed(a cluster.Allocation, b job.BatchSize) float64 {
 	taken := m.taken(a, b)
 	if m.input == nil || a.CPUs == 0 || taken == 0 {
 		return taken

@@ -1,0 +1,187 @@
+package estimate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+)
+
+// ClassOptions say how classes are learned.
+type ClassOptions struct {
+	// BurnIn is the time by which arrivals are divided at first, instead of the time
+	// in which they came: a class whose first job comes at once is believed to come
+	// once in it. Its weight fades as e^(-t/BurnIn). Default 1 h, in which 1 to 60
+	// jobs of a class come in Sia's newTrace.
+	BurnIn time.Duration
+	// Forget is the age at which an arrival counts 1/e of one of now. Default 1 day:
+	// arrivals come by the time of day.
+	Forget time.Duration
+}
+
+// DefaultClassOptions returns the defaults.
+func DefaultClassOptions() ClassOptions {
+	return ClassOptions{BurnIn: time.Hour, Forget: 24 * time.Hour}
+}
+
+// Validate returns an error that joins all complaints about o.
+func (o *ClassOptions) Validate() error {
+	var errs []error
+	if o.BurnIn <= 0 {
+		errs = append(errs, fmt.Errorf("classes: burn-in %v, want more than 0", o.BurnIn))
+	}
+	if o.Forget <= 0 {
+		errs = append(errs, fmt.Errorf("classes: forgetting time %v, want more than 0", o.Forget))
+	}
+	return errors.Join(errs...)
+}
+
+// Material is the part by which an arrival rate, the size of an epoch, its gradient
+// noise or a measured step time has to differ from what was shown for Classes to show
+// the class anew. It does so, too, when a configuration, a batch size or an epoch was
+// seen first, and when sizes are no longer, or otherwise, guessed.
+const Material = 0.05
+
+// Classes learn what the jobs of a class have in common, from all that is reported of
+// them: how often they come, what their epochs take, how fast they are there. A job
+// without class teaches nothing. Make it with NewClasses; the nil Classes learns
+// nothing. It is not safe for concurrent use. Source: BOA §3.1, §5.2.
+type Classes struct {
+	o     ClassOptions
+	pool  *Pool
+	began time.Time // when it was first asked or told something; zero: not yet
+	list  []*class  // by name
+	jobs  map[job.ID]*life
+}
+
+// NewClasses returns Classes of which nothing is known. The options of estimates are
+// those of their jobs; Share is not read.
+func NewClasses(estimates Options, o ClassOptions) *Classes {
+	estimates.Share = true
+	return &Classes{o: o, pool: NewPool(&estimates), jobs: make(map[job.ID]*life)}
+}
+
+// Submitted takes in that a job has come. It keeps the pointer.
+func (cs *Classes) Submitted(now time.Time, spec *job.Spec) {
+	if cs == nil {
+		return
+	}
+	cs.begin(now)
+	if spec.Class == "" {
+		return
+	}
+	i, found := slices.BinarySearchFunc(cs.list, spec.Class, func(c *class, name job.Class) int { return cmp.Compare(c.spec.Class, name) })
+	if !found {
+		cs.list = slices.Insert(cs.list, i, &class{spec: spec, belief: cs.pool.New(spec)})
+	}
+	c := cs.list[i]
+	c.arrivals.add(now, cs.o.Forget)
+	c.restart += spec.RestartOverhead
+	if spec.Target > 0 {
+		c.target.add(spec.Target)
+	}
+	cs.jobs[spec.ID] = &life{class: c, target: spec.Target, starts: []float64{0}}
+}
+
+func (cs *Classes) begin(now time.Time) {
+	if cs.began.IsZero() {
+		cs.began = now
+	}
+}
+
+// Learn takes in what a report measured.
+func (cs *Classes) Learn(r *job.Report) {
+	if l := cs.life(r.Job); l != nil {
+		l.class.belief.Learn(r)
+	}
+}
+
+// Reached takes in how far a job is: in an epoch, counted from 0, with a progress. An
+// epoch begins with the first that is heard of it. A job that lost what it did since a
+// checkpoint goes back.
+func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
+	if l := cs.life(id); l != nil && epoch < job.MaxEpochs {
+		l.reach(epoch, progress)
+	}
+}
+
+// Ended takes in that a job is no more; completed, it tells what its epochs took.
+func (cs *Classes) Ended(id job.ID, as job.Phase) {
+	l := cs.life(id)
+	if l == nil {
+		return
+	}
+	delete(cs.jobs, id)
+	if as == job.Completed {
+		l.finish()
+	}
+}
+
+// life returns what is known of a job; nil if it has no class, or has ended.
+func (cs *Classes) life(id job.ID) *life {
+	if cs == nil {
+		return nil
+	}
+	return cs.jobs[id]
+}
+
+// Stats returns what is believed of the classes of which any speed is known, by name.
+// A class keeps its pointer while nothing changed that is Material. Jobs of a class
+// have the limits of its first. Source: BOA §3.1.
+func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
+	if cs == nil {
+		return nil
+	}
+	cs.begin(now)
+	elsewhere := cs.meanTotal()
+	var all []*perf.ClassStats
+	for _, c := range cs.list {
+		if !c.belief.Known() {
+			continue
+		}
+		next := c.summarise(elsewhere)
+		next.rate = c.arrivals.rate(now, cs.began, &cs.o)
+		if c.shown == nil || c.last.differs(&next) {
+			c.shown, c.last = c.show(&next), next
+		}
+		all = append(all, c.shown)
+	}
+	return all
+}
+
+// meanTotal returns the mean size of the jobs of classes of which it is known; 0 if
+// of none is.
+func (cs *Classes) meanTotal() float64 {
+	var m mean
+	for _, c := range cs.list {
+		if total := c.total(); total > 0 {
+			m.add(total)
+		}
+	}
+	return m.value
+}
+
+// A summary is what makes a ClassStats.
+type summary struct {
+	rate    float64
+	sizes   []float64
+	noise   []float64 // samples, by epoch
+	epochs  int       // of which gradients were reported
+	news    int       // of throughput
+	guessed string
+}
+
+func (s *summary) differs(t *summary) bool {
+	return s.news != t.news || s.epochs != t.epochs || s.guessed != t.guessed || moved(s.rate, t.rate) ||
+		!slices.EqualFunc(s.sizes, t.sizes, stayed) || !slices.EqualFunc(s.noise, t.noise, stayed)
+}
+
+// moved reports whether two numbers of at least 0 differ by more than Material.
+func moved(a, b float64) bool { return math.Max(a, b) > (1+Material)*math.Min(a, b) }
+
+func stayed(a, b float64) bool { return !moved(a, b) }
