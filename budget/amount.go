@@ -38,17 +38,33 @@ func (u unit) per(hour float64) string {
 }
 
 // long writes so much per hour for each of the times that people budget for.
-func (u unit) long(hour float64) string {
+func (u unit) long(hour float64) string { return u.times(hour, figure) }
+
+// atLeast is long with figures that are rounded up: what they say is enough.
+func (u unit) atLeast(hour float64) string { return u.times(hour, figureUp) }
+
+func (u unit) times(hour float64, figure func(float64) string) string {
 	if u == "" {
 		return fmt.Sprintf("%s GPUs on average: %s GPU-hours a day, %s a month", figure(hour), figure(hour*Day), figure(hour*Month))
 	}
 	return fmt.Sprintf("%[1]s%[2]s an hour, %[1]s%[3]s a day, %[1]s%[4]s a month", string(u), figure(hour), figure(hour*Day), figure(hour*Month))
 }
 
+// large is from where on figures have no decimals.
+const large = 10_000
+
+// figureUp is figure of the next number that it writes exactly.
+func figureUp(x float64) string {
+	if x >= large {
+		return figure(math.Ceil(x))
+	}
+	return figure(math.Ceil(100*x) / 100)
+}
+
 // figure writes a number with two decimals, or without any where it is large.
 func figure(x float64) string {
 	decimals := 2
-	if math.Abs(x) >= 10_000 {
+	if math.Abs(x) >= large {
 		decimals = 0
 	}
 	digits, fraction, _ := strings.Cut(strconv.FormatFloat(x, 'f', decimals, 64), ".")
@@ -62,11 +78,10 @@ func figure(x float64) string {
 }
 
 // lasting writes seconds as hours, minutes and seconds: to the second, or below a minute
-// to a hundredth.
+// with three digits.
 func lasting(seconds float64) string {
-	unit := time.Second
-	if seconds < 60 {
-		unit = 10 * time.Millisecond
+	if math.Abs(seconds) < 60 {
+		return strconv.FormatFloat(seconds, 'g', 3, 64) + "s"
 	}
-	return time.Duration(seconds * float64(time.Second)).Round(unit).String()
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
 }

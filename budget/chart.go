@@ -3,6 +3,7 @@ package budget
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -36,8 +37,8 @@ func (a axis) ticks(steps []float64) []float64 {
 	if len(on) > 3 {
 		return on
 	}
-	for i := len(steps) - 1; i >= 0; i-- {
-		if s := steps[i]; a.high-a.low >= 3*s {
+	for _, s := range slices.Backward(steps) {
+		if a.high-a.low >= 3*s {
 			on = nil
 			for v := math.Ceil(a.low/s) * s; v <= a.high; v += s {
 				on = append(on, v)

@@ -114,7 +114,7 @@ func (p *Planner) Plan(perHour float64) (*Plan, error) {
 	switch {
 	case errors.As(err, &small):
 		u := unit(p.Prices.Currency)
-		return nil, fmt.Errorf("budget of %s is %w: ever more jobs would wait; the smallest feasible one is %s", u.per(perHour), ErrTooSmall, u.long(small.Least))
+		return nil, fmt.Errorf("budget of %s is %w: ever more jobs would wait; the smallest feasible one is %s", u.per(perHour), ErrTooSmall, u.atLeast(small.Least))
 	case err != nil:
 		return nil, err
 	}

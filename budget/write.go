@@ -77,7 +77,7 @@ func (p *Plan) writeText(w io.Writer) error {
 		{"spent of it", u.long(p.Spend)},
 		{"mean time to completion", lasting(p.MeanJCT)},
 		{"", oneMore(p.Currency, p.OneMore, p.MeanJCT)},
-		{"smallest feasible budget", u.long(p.Least)},
+		{"smallest feasible budget", u.atLeast(p.Least)},
 		{"largest useful budget", u.long(p.Most)},
 		{"GPUs in use", inUse(p.Use)},
 		{"speeds", repaired(p.Repaired, p.Epochs)},
@@ -90,14 +90,14 @@ func (p *Plan) writeText(w io.Writer) error {
 
 // oneMore says by how many seconds one more GPU, or unit of money a day, shortens a mean.
 func oneMore(currency string, buys, mean float64) string {
-	what := "GPU"
+	what := "one more GPU"
 	if currency != "" {
-		what = currency + "1 a day"
+		what = currency + "1 a day more"
 	}
 	if buys == 0 {
-		return "one more " + what + " would buy nothing"
+		return what + " would buy nothing"
 	}
-	return fmt.Sprintf("one more %s would shorten it by %s (%.2g %%)", what, lasting(buys), 100*buys/mean)
+	return fmt.Sprintf("%s would shorten it by %s (%.2g %%)", what, lasting(buys), 100*buys/mean)
 }
 
 // repaired says how many epochs have speeds that their hulls stand for.
@@ -274,9 +274,6 @@ func shortened(seconds float64) string {
 	if seconds == 0 {
 		return "-"
 	}
-	if seconds < 0.01 {
-		return "-" + strconv.FormatFloat(seconds, 'g', 2, 64) + "s"
-	}
 	return "-" + lasting(seconds)
 }
 
@@ -287,7 +284,7 @@ func (f *Frontier) note(s *Shown) string {
 		notes = append(notes, "smallest feasible")
 	}
 	if s.Knee {
-		notes = append(notes, "knee: from here on 1 % more buys less than 1 %")
+		notes = append(notes, "knee")
 	}
 	if s.Budget == f.Most().Budget {
 		notes = append(notes, "largest useful")
