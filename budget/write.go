@@ -255,9 +255,9 @@ func (f *Frontier) writeText(w io.Writer) error {
 func (f *Frontier) head() []string {
 	c := f.Planner.Prices.Currency
 	if c == "" {
-		return []string{"BUDGET (GPUS)", "GPU-HOURS A DAY", "MEAN JCT", "ONE MORE GPU", "GPUS IN USE", "NOTE"}
+		return []string{"BUDGET (GPUS)", "GPU-HOURS A DAY", "MEAN JCT", "1 GPU MORE", "GPUS IN USE", "NOTE"}
 	}
-	return []string{"BUDGET (" + c + " A DAY)", c + " A MONTH", "MEAN JCT", c + "1 A DAY MORE", "GPUS IN USE", "NOTE"}
+	return []string{"BUDGET A DAY (" + c + ")", "A MONTH (" + c + ")", "MEAN JCT", c + "1 A DAY MORE", "GPUS IN USE", "NOTE"}
 }
 
 // row returns a point as people read it.
