@@ -14,13 +14,16 @@ const (
 	Month = 30 * Day
 )
 
+// mostMoney bounds what a slip of the pen may spend.
+const mostMoney = 1e15
+
 // ParseAmount returns an amount per hour: "40" and "40/hour" are 40, "2000/day" is 83.3,
-// "60000/month" as well. It must be finite and more than 0.
+// "60000/month" as well. It must be more than 0 and less than mostMoney.
 func ParseAmount(text string) (float64, error) {
 	number, per, _ := strings.Cut(text, "/")
 	hours, known := map[string]float64{"": 1, "hour": 1, "day": Day, "month": Month}[per]
 	amount, err := strconv.ParseFloat(number, 64)
-	if err != nil || !known || strings.HasSuffix(text, "/") || !(amount > 0) || math.IsInf(amount, 1) {
+	if err != nil || !known || strings.HasSuffix(text, "/") || !(amount > 0 && amount < mostMoney) {
 		return 0, fmt.Errorf("%q, want an amount above 0 and what it is per, as 40/hour, 2000/day or 60000/month", text)
 	}
 	return amount / hours, nil

@@ -12,7 +12,7 @@ func TestParseAmount(t *testing.T) {
 			t.Errorf("%q: got %g, %v; want %g", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "/day", "2000/", "2000/week", "$2000/day", "0", "-1/day", "NaN", "Inf", "1/day/hour"} {
+	for _, text := range []string{"", "/day", "2000/", "2000/week", "$2000/day", "0", "-1/day", "NaN", "Inf", "1e15", "1/day/hour"} {
 		if got, err := ParseAmount(text); err == nil || !strings.Contains(err.Error(), "2000/day") {
 			t.Errorf("%q: got %g, %v; want an error that says what is wanted", text, got, err)
 		}

@@ -387,6 +387,23 @@ func TestReadGoodputs_errors(t *testing.T) {
 	}
 }
 
+// FuzzReadGoodputs: what is read has finite speeds, of at least 0.
+func FuzzReadGoodputs(f *testing.F) {
+	f.Add("application,epoch,gpus,goodput\na,0,1,1\n", "application,size\na,10\n")
+	f.Add("application,epoch,gpus,goodput,gpu_type\na,0,1,1,t4\n", "application,epoch,size,restart_s\na,0,10,1\n")
+	f.Fuzz(func(t *testing.T, goodputs, sizes string) {
+		g, err := ReadGoodputs(strings.NewReader(goodputs), strings.NewReader(sizes), "g", "s")
+		if err != nil {
+			return
+		}
+		for k, v := range g.speed {
+			if !(v >= 0) || math.IsInf(v, 1) || k.gpus < 1 || k.epoch < 0 || k.class == "" {
+				t.Errorf("%+v: %g", k, v)
+			}
+		}
+	})
+}
+
 // What was measured of too little is named; no class gets a width of 0.
 func TestMeasured_names_what_is_missing(t *testing.T) {
 	const head = "application,epoch,gpus,goodput\n"
