@@ -14,13 +14,16 @@ const (
 	Month = 30 * Day
 )
 
+// mostMoney bounds what a slip of the pen may spend.
+const mostMoney = 1e15
+
 // ParseAmount returns an amount per hour: "40" and "40/hour" are 40, "2000/day" is 83.3,
-// "60000/month" as well. It must be finite and more than 0.
+// "60000/month" as well. It must be more than 0 and less than mostMoney.
 func ParseAmount(text string) (float64, error) {
 	number, per, _ := strings.Cut(text, "/")
 	hours, known := map[string]float64{"": 1, "hour": 1, "day": Day, "month": Month}[per]
 	amount, err := strconv.ParseFloat(number, 64)
-	if err != nil || !known || strings.HasSuffix(text, "/") || !(amount > 0) || math.IsInf(amount, 1) {
+	if err != nil || !known || strings.HasSuffix(text, "/") || !(amount > 0 && amount < mostMoney) {
 		return 0, fmt.Errorf("%q, want an amount above 0 and what it is per, as 40/hour, 2000/day or 60000/month", text)
 	}
 	return amount / hours, nil
@@ -38,17 +41,33 @@ func (u unit) per(hour float64) string {
 }
 
 // long writes so much per hour for each of the times that people budget for.
-func (u unit) long(hour float64) string {
+func (u unit) long(hour float64) string { return u.times(hour, figure) }
+
+// atLeast is long with figures that are rounded up: what they say is enough.
+func (u unit) atLeast(hour float64) string { return u.times(hour, figureUp) }
+
+func (u unit) times(hour float64, figure func(float64) string) string {
 	if u == "" {
 		return fmt.Sprintf("%s GPUs on average: %s GPU-hours a day, %s a month", figure(hour), figure(hour*Day), figure(hour*Month))
 	}
 	return fmt.Sprintf("%[1]s%[2]s an hour, %[1]s%[3]s a day, %[1]s%[4]s a month", string(u), figure(hour), figure(hour*Day), figure(hour*Month))
 }
 
+// large is from where on figures have no decimals.
+const large = 10_000
+
+// figureUp is figure of the next number that it writes exactly.
+func figureUp(x float64) string {
+	if x >= large {
+		return figure(math.Ceil(x))
+	}
+	return figure(math.Ceil(100*x) / 100)
+}
+
 // figure writes a number with two decimals, or without any where it is large.
 func figure(x float64) string {
 	decimals := 2
-	if math.Abs(x) >= 10_000 {
+	if math.Abs(x) >= large {
 		decimals = 0
 	}
 	digits, fraction, _ := strings.Cut(strconv.FormatFloat(x, 'f', decimals, 64), ".")
@@ -62,11 +81,10 @@ func figure(x float64) string {
 }
 
 // lasting writes seconds as hours, minutes and seconds: to the second, or below a minute
-// to a hundredth.
+// with three digits.
 func lasting(seconds float64) string {
-	unit := time.Second
-	if seconds < 60 {
-		unit = 10 * time.Millisecond
+	if math.Abs(seconds) < 60 {
+		return strconv.FormatFloat(seconds, 'g', 3, 64) + "s"
 	}
-	return time.Duration(seconds * float64(time.Second)).Round(unit).String()
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
 }

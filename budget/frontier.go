@@ -12,7 +12,7 @@ import (
 type Frontier struct {
 	Planner *Planner
 	Points  []convex.Breakpoint // budgets per hour; multipliers are 0 at the last
-	Shown   []Shown             // a readable number of the points, the first and the last among them
+	Shown   []Shown             // some of the points, the first, the knee and the last among them
 	// Knee is the index into Points from which on 1 % more budget shortens the mean by
 	// less than 1 %.
 	Knee int
@@ -21,25 +21,45 @@ type Frontier struct {
 // A Shown is a point with the GPUs that it takes.
 type Shown struct {
 	convex.Breakpoint
-	Use  []Use
-	Knee bool
+	OneMore float64 // as in Plan
+	Use     []Use
+	Knee    bool
 }
 
-// Frontier returns the frontier, of which at most about rows points are shown.
-func (p *Planner) Frontier(rows int) (*Frontier, error) {
+// How many points of a frontier are shown, about: in a chart and in a table.
+const chartPoints, tablePoints = 48, 14
+
+// Frontier returns the frontier.
+func (p *Planner) Frontier() (*Frontier, error) {
 	points, err := p.problem.Frontier()
 	if err != nil {
 		return nil, err
 	}
 	f := &Frontier{Planner: p, Points: points, Knee: knee(points)}
-	for _, i := range spread(points, rows, f.Knee) {
+	for _, i := range spread(points, chartPoints, f.Knee) {
 		plan, err := p.Plan(points[i].Budget)
 		if err != nil {
 			return nil, err
 		}
-		f.Shown = append(f.Shown, Shown{Breakpoint: points[i], Use: plan.Use, Knee: i == f.Knee})
+		f.Shown = append(f.Shown, Shown{Breakpoint: points[i], OneMore: plan.OneMore, Use: plan.Use, Knee: i == f.Knee})
 	}
 	return f, nil
+}
+
+// rows returns the points that a table has.
+func (f *Frontier) rows() []*Shown {
+	points, knee := make([]convex.Breakpoint, len(f.Shown)), 0
+	for i := range f.Shown {
+		points[i] = f.Shown[i].Breakpoint
+		if f.Shown[i].Knee {
+			knee = i
+		}
+	}
+	var rows []*Shown
+	for _, i := range spread(points, tablePoints, knee) {
+		rows = append(rows, &f.Shown[i])
+	}
+	return rows
 }
 
 // knee returns the first point from which a part more of the budget buys a smaller part

@@ -1,5 +1,139 @@
 package budget
 
-import "io"
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+)
 
-func Page(w io.Writer, name string, all []*Frontier) error { return nil }
+var (
+	//go:embed page/frontier.html
+	pageHTML string
+	//go:embed page/frontier.css
+	pageCSS string
+	//go:embed page/frontier.js
+	pageJS string
+
+	pageTemplate = template.Must(template.New("frontier").Parse(pageHTML))
+)
+
+// A pageView is the page as its template wants it.
+type pageView struct {
+	Title            string
+	Facts            []string
+	Width, Height    float64
+	Left, Right, Low float64 // of the plot, in pixels
+	Across           string  // what the axis measures
+	TicksX, TicksY   []tick
+	Curves           []pageCurve
+	Style            template.CSS
+	Script           template.JS
+}
+
+// A pageCurve is a frontier in the chart and as a table.
+type pageCurve struct {
+	Name   string
+	Colour int
+	Line   string // points of a polyline
+	Marks  []pageMark
+	Head   []string
+	Rows   [][]string
+	Offers []string
+}
+
+// A pageMark is a point that says more when it is pointed at.
+type pageMark struct {
+	X, Y   float64
+	Kind   string // least, knee, most, or empty
+	Detail []string
+}
+
+// Page writes frontiers of a workload as one HTML page that needs nothing else: a chart
+// whose points say what they cost, and a table for each price list. It escapes all names.
+func Page(w io.Writer, name string, all []*Frontier) error {
+	c := newChart(all)
+	v := pageView{
+		Title: "What budgets buy: " + name, Facts: facts(all[0].Planner),
+		Width: chartWidth, Height: chartHeight, Left: chartLeft, Right: chartWidth - chartRight, Low: chartHeight - chartBottom,
+		Across: "GPUs on average", TicksX: c.ticksAcross(), TicksY: c.ticksUp(),
+		Style: template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // our own files
+	}
+	if c.perDay {
+		v.Across = all[0].Planner.Prices.Currency + " a day"
+	}
+	for i, f := range all {
+		v.Curves = append(v.Curves, f.curve(c, i))
+	}
+	if err := pageTemplate.Execute(w, v); err != nil {
+		return fmt.Errorf("frontier page: %w", err)
+	}
+	return nil
+}
+
+// facts says what was planned.
+func facts(p *Planner) []string {
+	w := p.Workload
+	facts := []string{fmt.Sprintf("%d jobs of %d classes in %s", w.Jobs, len(w.Classes), lasting(w.Span.Seconds())), fmt.Sprintf("up to %d GPUs a job", p.Widest)}
+	for _, c := range w.Classes {
+		if c.Guessed != "" {
+			facts = append(facts, fmt.Sprintf("guessed of %s: %s", c.Class, c.Guessed))
+		}
+	}
+	return facts
+}
+
+// curve returns a frontier as the page shows it.
+func (f *Frontier) curve(c *chart, colour int) pageCurve {
+	out := pageCurve{Name: f.Planner.Prices.Name, Colour: colour % 8, Line: c.curve(f), Head: f.head(), Offers: f.Planner.Prices.describe()}
+	for i := range f.Shown {
+		s := &f.Shown[i]
+		m := pageMark{Kind: f.kind(s), Detail: f.detail(s)}
+		m.X, m.Y = c.place(s.Budget, s.MeanJCT)
+		out.Marks = append(out.Marks, m)
+	}
+	for _, s := range f.rows() {
+		out.Rows = append(out.Rows, f.row(s))
+	}
+	return out
+}
+
+// kind is what a point is marked as.
+func (f *Frontier) kind(s *Shown) string {
+	switch {
+	case s.Budget == f.Least().Budget:
+		return "least"
+	case s.Budget == f.Most().Budget:
+		return "most"
+	case s.Knee:
+		return "knee"
+	}
+	return ""
+}
+
+// detail is what a point says of itself, a line each.
+func (f *Frontier) detail(s *Shown) []string {
+	l := f.Planner.Prices
+	lines := []string{l.Name, unit(l.Currency).long(s.Budget), "mean time to completion " + lasting(s.MeanJCT)}
+	lines = append(lines, oneMore(l.Currency, s.OneMore, s.MeanJCT), inUse(s.Use))
+	if note := f.note(s); note != "" {
+		lines = append(lines, note)
+	}
+	return lines
+}
+
+// describe returns the offers of a list, a line each.
+func (l *PriceList) describe() []string {
+	var lines []string
+	for _, o := range l.Offers {
+		line := fmt.Sprintf("%s: nodes of %d %s", o.Name, o.GPUs, o.Type)
+		if l.Currency != "" {
+			line += fmt.Sprintf(", %s, %s%g per GPU-hour", o.Kind, l.Currency, o.Price)
+		}
+		if o.Interruptions > 0 {
+			line += fmt.Sprintf(", taken back %g times an hour", o.Interruptions)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -64,10 +64,12 @@ type Plan struct {
 	MeanJCT  float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
 	// Multiplier is by how many seconds one more unit per hour shortens MeanJCT.
 	Multiplier float64 `json:"s_per_unit_per_hour" yaml:"s_per_unit_per_hour"`
-	Use        []Use   `json:"gpus" yaml:"gpus"`
-	Repaired   int     `json:"epochs_repaired" yaml:"epochs_repaired"`
-	Epochs     int     `json:"epochs" yaml:"epochs"`
-	Classes    []Class `json:"classes" yaml:"classes"`
+	// OneMore is by how many seconds one more GPU, or unit of money a day, does.
+	OneMore  float64 `json:"s_by_one_more" yaml:"s_by_one_more"`
+	Use      []Use   `json:"gpus" yaml:"gpus"`
+	Repaired int     `json:"epochs_repaired" yaml:"epochs_repaired"`
+	Epochs   int     `json:"epochs" yaml:"epochs"`
+	Classes  []Class `json:"classes" yaml:"classes"`
 }
 
 // A Use is how many GPUs of an offer are in use on average.
@@ -112,7 +114,7 @@ func (p *Planner) Plan(perHour float64) (*Plan, error) {
 	switch {
 	case errors.As(err, &small):
 		u := unit(p.Prices.Currency)
-		return nil, fmt.Errorf("budget of %s is %w: ever more jobs would wait; the smallest feasible one is %s", u.per(perHour), ErrTooSmall, u.long(small.Least))
+		return nil, fmt.Errorf("budget of %s is %w: ever more jobs would wait; the smallest feasible one is %s", u.per(perHour), ErrTooSmall, u.atLeast(small.Least))
 	case err != nil:
 		return nil, err
 	}
@@ -120,6 +122,11 @@ func (p *Planner) Plan(perHour float64) (*Plan, error) {
 		Prices: p.Prices.Name, Currency: p.Prices.Currency, Budget: t.Budget, Spend: t.Spend, Least: t.Least, Most: t.Most,
 		MeanJCT: t.MeanJCT, Multiplier: t.Multiplier, Repaired: p.Repaired, Epochs: p.Epochs,
 	}
+	more, err := p.problem.Table(perHour+step(p.Prices), boa.Mixture)
+	if err != nil {
+		return nil, err
+	}
+	plan.OneMore = t.MeanJCT - more.MeanJCT
 	for _, o := range p.Prices.Offers {
 		plan.Use = append(plan.Use, Use{Offer: o.Name, GPUType: o.Type})
 	}
@@ -127,6 +134,14 @@ func (p *Planner) Plan(perHour float64) (*Plan, error) {
 		plan.Classes = append(plan.Classes, p.class(plan.Use, c, t, i))
 	}
 	return plan, nil
+}
+
+// step returns one GPU, or one unit of money a day, per hour.
+func step(l *PriceList) float64 {
+	if l.Currency == "" {
+		return 1
+	}
+	return 1 / Day
 }
 
 // class returns what class i gets, and adds its GPUs to those in use.

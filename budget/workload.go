@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +39,8 @@ func NewWorkload(arrivals []workload.Arrival, catalog workload.Catalog, restart 
 		return nil, fmt.Errorf("workload: its %d jobs all come at once, want a trace over some time: how often jobs come follows from it", w.Jobs)
 	}
 	var errs []error
-	for name, jobs := range groups {
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		jobs := groups[name]
 		c, err := classOf(jobs, catalog)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("workload: class %s: %w", name, err))
@@ -50,7 +52,6 @@ func NewWorkload(arrivals []workload.Arrival, catalog workload.Catalog, restart 
 		}
 		w.Classes = append(w.Classes, c)
 	}
-	slices.SortFunc(w.Classes, func(a, b *perf.ClassStats) int { return cmp.Compare(a.Class, b.Class) })
 	return w, errors.Join(errs...)
 }
 

@@ -71,34 +71,38 @@ func (p *Plan) rows() [][]string {
 // writeText writes a plan for people.
 func (p *Plan) writeText(w io.Writer) error {
 	u := unit(p.Currency)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	line("prices", "%s", p.Prices)
-	line("budget", "%s", u.long(p.Budget))
-	line("spent of it", "%s", u.long(p.Spend))
-	line("mean time to completion", "%s", lasting(p.MeanJCT))
-	line("one more", "%s", p.oneMore())
-	line("smallest feasible", "%s", u.long(p.Least))
-	line("largest useful", "%s", u.long(p.Most))
-	line("GPUs in use", "%s", inUse(p.Use))
-	line("speeds", "%d of %d epochs have speeds that are not concave: what they gain by mixing widths counts", p.Repaired, p.Epochs)
-	if err := t.Flush(); err != nil {
+	if err := aligned(w, [][]string{
+		{"prices", p.Prices},
+		{"budget", u.long(p.Budget)},
+		{"spent of it", u.long(p.Spend)},
+		{"mean time to completion", lasting(p.MeanJCT)},
+		{"", oneMore(p.Currency, p.OneMore, p.MeanJCT)},
+		{"smallest feasible budget", u.atLeast(p.Least)},
+		{"largest useful budget", u.long(p.Most)},
+		{"GPUs in use", inUse(p.Use)},
+		{"speeds", repaired(p.Repaired, p.Epochs)},
+	}); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
 	return p.writeClasses(w)
 }
 
-// oneMore says what one more unit buys.
-func (p *Plan) oneMore() string {
-	buys, what := p.Multiplier, "GPU"
-	if p.Currency != "" {
-		buys, what = p.Multiplier/Day, p.Currency+"1 a day"
+// oneMore says by how many seconds one more GPU, or unit of money a day, shortens a mean.
+func oneMore(currency string, buys, mean float64) string {
+	what := "one more GPU"
+	if currency != "" {
+		what = currency + "1 a day more"
 	}
 	if buys == 0 {
-		return what + " would buy nothing: more than the largest useful budget is left over"
+		return what + " would buy nothing"
 	}
-	return fmt.Sprintf("%s would shorten the mean by %s (%.2g %%)", what, lasting(buys), 100*buys/p.MeanJCT)
+	return fmt.Sprintf("%s would shorten it by %s (%.2g %%)", what, lasting(buys), 100*buys/mean)
+}
+
+// repaired says how many epochs have speeds that their hulls stand for.
+func repaired(some, all int) string {
+	return fmt.Sprintf("in %d of %d epochs speeds do not grow evenly with GPUs; widths that are not worth their price are left out", some, all)
 }
 
 // inUse lists the GPUs of each offer that are in use on average.
@@ -122,25 +126,49 @@ func (u *Use) named() string {
 
 // writeClasses writes a line for each run of epochs.
 func (p *Plan) writeClasses(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "CLASS\tJOBS/H\tMEAN JCT\tOF ITS JOBS\tEPOCHS\tGPUS OF A JOB\tOFFER")
-	for _, c := range p.Classes {
-		head := fmt.Sprintf("%s\t%.2f\t%s", c.Name, c.Jobs, lasting(c.MeanJCT))
-		for _, table := range c.Tables {
-			share := percent(table.Share)
-			for _, r := range table.Runs {
-				use := Use{Offer: r.Offer, GPUType: r.GPUType}
-				fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", head, share, r.epochs(), r.GPUs, use.named())
-				head, share = "\t\t", ""
-			}
-		}
+	rows := [][]string{{"CLASS", "JOBS/H", "MEAN JCT", "OF ITS JOBS", "EPOCHS", "GPUS OF A JOB", "OFFER"}}
+	for i := range p.Classes {
+		rows = append(rows, p.Classes[i].lines()...)
 	}
-	if err := t.Flush(); err != nil {
+	if err := aligned(w, rows); err != nil {
 		return err
 	}
 	for _, c := range p.Classes {
 		if c.Guessed != "" {
 			fmt.Fprintf(w, "guessed of %s: %s\n", c.Name, c.Guessed)
+		}
+	}
+	return nil
+}
+
+// lines returns a row for each run of epochs; what repeats the row above is left out.
+func (c *Class) lines() [][]string {
+	var rows [][]string
+	head := []string{c.Name, figure(c.Jobs), lasting(c.MeanJCT)}
+	for _, t := range c.Tables {
+		share := percent(t.Share)
+		for _, r := range t.Runs {
+			use := Use{Offer: r.Offer, GPUType: r.GPUType}
+			rows = append(rows, append(head, share, r.epochs(), strconv.Itoa(r.GPUs), use.named()))
+			head, share = []string{"", "", ""}, ""
+		}
+	}
+	return rows
+}
+
+// aligned writes rows as columns, without blanks at their ends.
+func aligned(w io.Writer, rows [][]string) error {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(b.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -214,40 +242,37 @@ func frontierRows(all []*Frontier) [][]string {
 
 // writeText writes what is shown of a frontier.
 func (f *Frontier) writeText(w io.Writer) error {
-	fmt.Fprintf(w, "%s: %d of %d points; %d of %d epochs have speeds that are not concave\n", f.Planner.Prices.Name, len(f.Shown), len(f.Points), f.Planner.Repaired, f.Planner.Epochs)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, strings.Join(f.head(), "\t"))
-	for i := range f.Shown {
-		fmt.Fprintln(t, strings.Join(f.row(&f.Shown[i]), "\t"))
+	shown := f.rows()
+	fmt.Fprintf(w, "%s: %d of the %d points where the frontier bends\n%s\n", f.Planner.Prices.Name, len(shown), len(f.Points), repaired(f.Planner.Repaired, f.Planner.Epochs))
+	rows := [][]string{f.head()}
+	for _, s := range shown {
+		rows = append(rows, f.row(s))
 	}
-	return t.Flush()
+	return aligned(w, rows)
 }
 
 // head names the cells of row.
 func (f *Frontier) head() []string {
 	c := f.Planner.Prices.Currency
 	if c == "" {
-		return []string{"BUDGET (GPUS)", "GPU-HOURS A DAY", "MEAN JCT", "ONE MORE GPU", "GPUS IN USE", "NOTE"}
+		return []string{"BUDGET (GPUS)", "GPU-HOURS A DAY", "MEAN JCT", "1 GPU MORE", "GPUS IN USE", "NOTE"}
 	}
-	return []string{"BUDGET (" + c + " A DAY)", c + " A MONTH", "MEAN JCT", c + "1 A DAY MORE", "GPUS IN USE", "NOTE"}
+	return []string{"BUDGET A DAY (" + c + ")", "A MONTH (" + c + ")", "MEAN JCT", c + "1 A DAY MORE", "GPUS IN USE", "NOTE"}
 }
 
 // row returns a point as people read it.
 func (f *Frontier) row(s *Shown) []string {
-	first, second, buys := s.Budget*Day, s.Budget*Month, s.Multiplier/Day
+	first, second := s.Budget*Day, s.Budget*Month
 	if f.Planner.Prices.Currency == "" {
-		first, second, buys = s.Budget, s.Budget*Day, s.Multiplier
+		first, second = s.Budget, s.Budget*Day
 	}
-	return []string{figure(first), figure(second), lasting(s.MeanJCT), shortened(buys), inUse(s.Use), f.note(s)}
+	return []string{figure(first), figure(second), lasting(s.MeanJCT), shortened(s.OneMore), inUse(s.Use), f.note(s)}
 }
 
 // shortened writes by how much a mean gets shorter.
 func shortened(seconds float64) string {
 	if seconds == 0 {
 		return "-"
-	}
-	if seconds < 0.01 {
-		return "-" + strconv.FormatFloat(seconds, 'g', 2, 64) + "s"
 	}
 	return "-" + lasting(seconds)
 }
@@ -259,7 +284,7 @@ func (f *Frontier) note(s *Shown) string {
 		notes = append(notes, "smallest feasible")
 	}
 	if s.Knee {
-		notes = append(notes, "knee: from here on 1 % more buys less than 1 %")
+		notes = append(notes, "knee")
 	}
 	if s.Budget == f.Most().Budget {
 		notes = append(notes, "largest useful")

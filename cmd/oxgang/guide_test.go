@@ -18,7 +18,7 @@ var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 var file = regexp.MustCompile("(?ms)^```mps (\\S+)\n(.*?)^```$")
 
 // TestGuide runs every example of docs/guide/cli.md, one after another, and
-// compares what it prints; the files on the page are there. With -update it writes examples that leave out
+// compares what it prints; the files on the page and the folder prices are there. With -update it writes examples that leave out
 // nothing.
 func TestGuide(t *testing.T) {
 	name := filepath.Join(testdata.Root(t), "docs", "guide", "cli.md")
@@ -27,6 +27,9 @@ func TestGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, examples := t.TempDir(), 0
+	if err := os.CopyFS(filepath.Join(dir, "prices"), os.DirFS(filepath.Join(filepath.Dir(name), "prices"))); err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range file.FindAllStringSubmatch(string(text), -1) {
 		if err := os.WriteFile(filepath.Join(dir, f[1]), []byte(f[2]), 0o644); err != nil {
 			t.Fatal(err)

@@ -60,6 +60,8 @@ Reserved GPUs that nothing uses are paid too; plans count what jobs use.`
 // planning is what the plan commands have in common.
 type planning struct {
 	gpus, format string
+	goodputs     string // measured, in place of those of profiles; sizes goes with it
+	sizes        string
 	prices       []string
 	widest       int
 	config       *config.Config
@@ -80,6 +82,8 @@ func (p *planning) flags(cmd *cobra.Command) {
 		}
 	}
 	f.StringVar(&p.gpus, "gpus", "t4:4", "GPU types and GPUs of a node where there is no price list, as t4:4,a100:8")
+	f.StringVar(&p.goodputs, "goodputs", "", "table of measured goodputs (CSV) in place of profiles: application,epoch,gpus,goodput[,gpu_type]")
+	f.StringVar(&p.sizes, "epoch-sizes", "", "table of the sizes of epochs that goes with it (CSV): application[,epoch],size[,restart_s]")
 	f.IntVar(&p.widest, "widest", 64, "most GPUs of a job")
 	f.StringVarP(&p.format, "output", "o", "table", strings.Join(budget.Formats, ", "))
 	complete(cmd, "output", budget.Formats)
@@ -115,6 +119,8 @@ func (p *planning) check(cmd *cobra.Command) error {
 		return misused("output %q, want one of %s", p.format, strings.Join(budget.Formats, ", "))
 	case p.widest < 1 || p.widest > 4096:
 		return misused("--widest %d, want 1 to 4096 GPUs", p.widest)
+	case (p.goodputs == "") != (p.sizes == ""):
+		return misused("--goodputs %q and --epoch-sizes %q, want both or none", p.goodputs, p.sizes)
 	case len(p.prices) > 0 && cmd.Flags().Changed("gpus"):
 		return misused("--gpus %s beside a price list, which says what GPUs there are; want one of them", p.gpus)
 	}
@@ -202,7 +208,30 @@ func (p *planning) workload(ctx context.Context) (*budget.Workload, error) {
 	if len(in.Arrivals) == 0 {
 		return nil, errors.New("the trace has no jobs")
 	}
-	return budget.NewWorkload(in.Arrivals, in.Catalog, p.config.Sim.Restart)
+	w, err := budget.NewWorkload(in.Arrivals, in.Catalog, p.config.Sim.Restart)
+	if err != nil || p.goodputs == "" {
+		return w, err
+	}
+	return w, p.measured(ctx, w)
+}
+
+// measured gives the classes the goodputs of the tables.
+func (p *planning) measured(ctx context.Context, w *budget.Workload) error {
+	goodputs, err := open(ctx, p.goodputs)
+	if err != nil {
+		return err
+	}
+	defer goodputs.Close()
+	sizes, err := open(ctx, p.sizes)
+	if err != nil {
+		return err
+	}
+	defer sizes.Close()
+	g, err := budget.ReadGoodputs(goodputs, sizes, p.goodputs, p.sizes)
+	if err != nil {
+		return err
+	}
+	return w.Measured(g)
 }
 
 // workloadName names the jobs.

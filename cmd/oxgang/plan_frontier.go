@@ -9,9 +9,6 @@ import (
 	"github.com/oxgang/oxgang/budget"
 )
 
-// frontierRows is about how many points a table or the page has of a frontier.
-const frontierRows, frontierMarks = 14, 48
-
 func planFrontierCommand() *cobra.Command {
 	var p planning
 	var html string
@@ -30,13 +27,9 @@ lists make several curves. At the knee, 1 % more budget begins to buy less than 
 			if err != nil {
 				return err
 			}
-			rows := frontierRows
-			if html != "" {
-				rows = frontierMarks
-			}
 			var all []*budget.Frontier
 			for _, planner := range planners {
-				f, err := planner.Frontier(rows)
+				f, err := planner.Frontier()
 				if err != nil {
 					return err
 				}

@@ -5,12 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/opt/exact"
 )
 
@@ -28,6 +30,10 @@ func TestScript(t *testing.T) {
 			"status": status, "big": big, "crlf": crlf, "bom": bom, "truncate": truncate,
 		},
 		Condition: condition,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PRICES", filepath.Join(testdata.Root(t), "docs", "guide", "prices"))
+			return nil
+		},
 	})
 }
 

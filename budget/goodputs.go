@@ -1,0 +1,196 @@
+package budget
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+)
+
+// Goodputs are measured speeds of classes, in place of those of profiles.
+type Goodputs struct {
+	file  string
+	speed map[goodputKey]float64
+	last  map[job.Class]int // epoch
+	sizes map[epochKey]float64
+	every map[job.Class]float64 // sizes of classes all of whose epochs are equal
+	rest  map[job.Class]time.Duration
+}
+
+// A goodputKey is where a goodput was measured; an empty type stands for all.
+type goodputKey struct {
+	class   job.Class
+	epoch   int
+	gpuType cluster.GPUType
+	gpus    int
+}
+
+type epochKey struct {
+	class job.Class
+	epoch int
+}
+
+// minSize is the least size of an epoch.
+const minSize = 1e-9
+
+// Columns by their names, ours first, then those of published tables.
+var (
+	goodputColumn = []string{"goodput", "goodput_samples_per_s"}
+	sizeColumn    = []string{"size", "dataset_size_samples", "delta_progress"}
+	restartColumn = []string{"restart_s", "rescale_s"}
+)
+
+// ReadGoodputs reads a table of measured goodputs and one of the sizes of epochs, both
+// CSV. The former has the columns application, epoch (from 0), gpus, goodput and, if
+// types differ, gpu_type; the latter application, size, and optionally epoch (without it
+// all epochs of an application are alike) and restart_s. Goodput is in the unit of size
+// per second. Errors name file, line and value.
+func ReadGoodputs(goodputs, sizes io.Reader, file, sizesFile string) (*Goodputs, error) {
+	g := &Goodputs{
+		file: file, speed: map[goodputKey]float64{}, last: map[job.Class]int{},
+		sizes: map[epochKey]float64{}, every: map[job.Class]float64{}, rest: map[job.Class]time.Duration{},
+	}
+	return g, errors.Join(eachLine(goodputs, file, g.goodput), eachLine(sizes, sizesFile, g.size))
+}
+
+// goodput takes a row of the goodputs.
+func (g *Goodputs) goodput(r *csvRow) {
+	k := goodputKey{class: job.Class(r.text("application")), epoch: int(r.number(0, "epoch")), gpus: int(r.number(1, "gpus"))}
+	if r.has("gpu_type") {
+		k.gpuType = cluster.GPUType(r.text("gpu_type"))
+	}
+	if _, twice := g.speed[k]; twice {
+		r.fail("%s, epoch %d, %d GPUs: is there twice", k.class, k.epoch, k.gpus)
+	}
+	g.speed[k] = r.number(0, goodputColumn...)
+	g.last[k.class] = max(g.last[k.class], k.epoch)
+}
+
+// size takes a row of the sizes.
+func (g *Goodputs) size(r *csvRow) {
+	class := job.Class(r.text("application"))
+	size := r.number(minSize, sizeColumn...)
+	if r.has("epoch") {
+		g.sizes[epochKey{class, int(r.number(0, "epoch"))}] = size
+	} else {
+		g.every[class] = size
+	}
+	if r.has(restartColumn...) {
+		g.rest[class] = time.Duration(r.number(0, restartColumn...) * float64(time.Second))
+	}
+}
+
+// Measured gives every class of a workload the goodputs measured of it, under its name.
+// It returns an error that names classes, epochs and sizes that are missing.
+func (w *Workload) Measured(g *Goodputs) error {
+	var errs []error
+	for _, c := range w.Classes {
+		errs = append(errs, g.give(c))
+	}
+	return errors.Join(errs...)
+}
+
+// give replaces what is known of a class.
+func (g *Goodputs) give(c *perf.ClassStats) error {
+	last, ok := g.last[c.Class]
+	if !ok {
+		return fmt.Errorf("%s: nothing was measured of class %q, which the workload has", g.file, c.Class)
+	}
+	class := c.Class
+	c.Sizes = make([]float64, last+1)
+	for e := range c.Sizes {
+		if c.Sizes[e] = cmp.Or(g.sizes[epochKey{class, e}], g.every[class]); c.Sizes[e] == 0 {
+			return fmt.Errorf("%s: class %s, epoch %d: its size is not known, want a row of the table of sizes", g.file, class, e)
+		}
+	}
+	if rest, ok := g.rest[class]; ok {
+		c.Restart = rest
+	}
+	c.Speed = func(epoch int, at cluster.Configuration) float64 {
+		if v, ok := g.speed[goodputKey{class, epoch, at.GPUType, at.GPUs}]; ok {
+			return v
+		}
+		return g.speed[goodputKey{class, epoch, "", at.GPUs}]
+	}
+	return nil
+}
+
+// A csvRow is a row with the complaints about it and those before.
+type csvRow struct {
+	file string
+	line int
+	head []string
+	cell []string
+	errs []error
+}
+
+// eachLine calls take with each row below the header.
+func eachLine(r io.Reader, file string, take func(*csvRow)) error {
+	read := csv.NewReader(r)
+	head, err := read.Read()
+	if err != nil {
+		return fmt.Errorf("%s: no header: %w", file, err)
+	}
+	row := &csvRow{file: file, head: head}
+	for {
+		row.cell, err = read.Read()
+		if errors.Is(err, io.EOF) {
+			return errors.Join(row.errs...)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		row.line, _ = read.FieldPos(0)
+		if take(row); len(row.errs) > 0 {
+			return errors.Join(row.errs...)
+		}
+	}
+}
+
+func (r *csvRow) fail(format string, args ...any) {
+	r.errs = append(r.errs, fmt.Errorf("%s:%d: "+format, append([]any{r.file, r.line}, args...)...))
+}
+
+func (r *csvRow) column(names []string) int {
+	return slices.IndexFunc(r.head, func(h string) bool { return slices.Contains(names, h) })
+}
+
+func (r *csvRow) has(names ...string) bool { return r.column(names) >= 0 }
+
+// text returns a cell that must not be empty.
+func (r *csvRow) text(name string) string {
+	i := r.column([]string{name})
+	switch {
+	case i < 0:
+		r.fail("no column %s", name)
+		return ""
+	case r.cell[i] == "":
+		r.fail("%s is empty", name)
+	}
+	return r.cell[i]
+}
+
+// number returns a finite number of at least least from the column of one of the names.
+func (r *csvRow) number(least float64, names ...string) float64 {
+	i := r.column(names)
+	if i < 0 {
+		r.fail("no column %s", names[0])
+		return 0
+	}
+	v, err := strconv.ParseFloat(r.cell[i], 64)
+	whole := slices.Contains([]string{"epoch", "gpus"}, names[0])
+	if err != nil || !(v >= least) || math.IsInf(v, 1) || whole && (v != math.Trunc(v) || v > mostGPUs) {
+		r.fail("%s %q, want a number of at least %g", r.head[i], r.cell[i], least)
+		return 0
+	}
+	return v
+}

@@ -1,0 +1,93 @@
+package budget
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A page needs nothing but itself, has every list, and its names are no markup.
+func TestPage(t *testing.T) {
+	priced := gpus(t, "t4:4")
+	priced.Name, priced.Currency, priced.Offers[0].Price = "<b>half</b>", "$", 0.5
+	dear := gpus(t, "t4:4")
+	dear.Name, dear.Currency, dear.Offers[0].Price = "dear", "$", 2
+	var all []*Frontier
+	for _, l := range []*PriceList{priced, dear} {
+		f, err := aws(t, l).Frontier()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f)
+	}
+	var out bytes.Buffer
+	if err := Page(&out, "w & co", all); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	for _, want := range []string{"w &amp; co", "&lt;b&gt;half&lt;/b&gt;", "$ a day", "smallest feasible", `class="mark knee"`, "would shorten it by"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q on the page", want)
+		}
+	}
+	if bad := regexp.MustCompile(`https?:|src=|<b>|ZgotmplZ|NaN|[+-]Inf`).FindString(text); bad != "" {
+		t.Errorf("%q on the page", bad)
+	}
+	for class, want := range map[string]int{`class="mark least"`: 3, `class="mark most"`: 3, "<polyline": 2, "<table>": 2} {
+		if n := strings.Count(text, class); n != want {
+			t.Errorf("%d times %s, want %d", n, class, want)
+		}
+	}
+	drawn(t, text)
+}
+
+// drawn fails if the chart is no XML, or a curve rises or leaves the axes.
+func drawn(t *testing.T, text string) {
+	t.Helper()
+	_, svg, _ := strings.Cut(text, "<svg")
+	svg, _, _ = strings.Cut(svg, "</svg>")
+	svg = "<svg" + svg + "</svg>"
+	d := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		if _, err := d.Token(); err == io.EOF { //nolint:errorlint // as documented
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range regexp.MustCompile(`polyline points="([^"]*)"`).FindAllStringSubmatch(svg, -1) {
+		lastX, lastY := 0.0, 0.0
+		for point := range strings.FieldsSeq(line[1]) {
+			a, b, _ := strings.Cut(point, ",")
+			x, _ := strconv.ParseFloat(a, 64)
+			y, _ := strconv.ParseFloat(b, 64)
+			if x < max(lastX, chartLeft) || y < max(lastY, chartTop) || x > chartWidth-chartRight || y > chartHeight-chartBottom {
+				t.Fatalf("a curve goes from %g,%g to %g,%g", lastX, lastY, x, y)
+			}
+			lastX, lastY = x, y
+		}
+	}
+}
+
+func TestTicks(t *testing.T) {
+	for _, tt := range []struct {
+		low, high float64
+		want      []float64
+	}{
+		{9, 250, []float64{10, 20, 50, 100, 200}},
+		{100, 130, []float64{100, 110, 120, 130}},
+		{95, 170, []float64{100, 120, 140, 160}},
+		{5, 5, []float64{5}},
+	} {
+		got := axis{low: tt.low, high: tt.high}.ticks(decades())
+		if !slices.EqualFunc(got, tt.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9*b }) {
+			t.Errorf("%g to %g: got %v, want %v", tt.low, tt.high, got, tt.want)
+		}
+	}
+}
