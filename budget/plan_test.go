@@ -345,6 +345,33 @@ func TestNewWorkload_groups_what_is_alike(t *testing.T) {
 
 const jobAdaptive, jobRigid = job.Adaptive, job.Rigid
 
+// Jobs with schedules of batch sizes of their own take, as a class, their mean time.
+func TestNewWorkload_of_schedules(t *testing.T) {
+	c, name := workload.Default(), "ResNet-18 (batch size 128)"
+	alone, at := 0.0, cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}
+	var jobs []workload.Arrival
+	for i, mode := range []job.ScheduleMode{job.Static, job.Accordion, job.GNS} {
+		a := workload.Arrival{At: time.Duration(i) * time.Hour, Application: name, Spec: job.Spec{GPUs: 1, Adaptivity: job.Rigid, Target: float64(i+1) * 5e6}}
+		a.Spec.Schedule.Mode = mode
+		if err := c.Complete(&a); err != nil {
+			t.Fatal(err)
+		}
+		jobs = append(jobs, a)
+		alone += c[name].Alone(&a.Spec, cluster.Allocation{Configuration: at}) / 3
+	}
+	w, err := NewWorkload(jobs, c, nil)
+	if err != nil || len(w.Classes) != 1 {
+		t.Fatalf("got %d classes, %v; want 1", len(w.Classes), err)
+	}
+	if got := w.Classes[0].Sizes[0] / w.Classes[0].Speed(0, at); !isNear(got, alone, 1e-12) || !(alone > 0) {
+		t.Errorf("they take %g s, want %g", got, alone)
+	}
+	at.GPUs = 2
+	if got := w.Classes[0].Speed(0, at); got != 0 {
+		t.Errorf("on 2 GPUs their speed is %g, want 0: they have 1", got)
+	}
+}
+
 func TestNewWorkload_needs_time(t *testing.T) {
 	if _, err := NewWorkload([]workload.Arrival{{Application: "cifar10"}}, workload.Default(), nil); err == nil || !strings.Contains(err.Error(), "all come at once") {
 		t.Errorf("got %v, want an error: no rate follows from one moment", err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/workload"
@@ -23,8 +24,8 @@ type Workload struct {
 
 // NewWorkload returns the complete arrivals of a trace by class: jobs of one application
 // or, where their GPUs, GPU types or batch sizes are fixed, of one application and the
-// same of these. A class' rate is its jobs by Span; its size, where its application has
-// no training curve, their mean. A restart takes what the application says unless
+// same of these. A class' rate is its jobs by Span; where its application has no training
+// curve, its size and its time are the means of theirs. A restart takes what the application says unless
 // restart does.
 func NewWorkload(arrivals []workload.Arrival, catalog workload.Catalog, restart *time.Duration) (*Workload, error) {
 	w := &Workload{Jobs: len(arrivals)}
@@ -60,7 +61,7 @@ func className(a *workload.Arrival, app *workload.Application) job.Class {
 	s := &a.Spec
 	name := []string{cmp.Or(a.Application, "jobs known by duration")}
 	if !s.Adaptivity.Has(job.GPUCount) || app == nil || app.Curve == nil {
-		name = append(name, fmt.Sprintf("%d GPUs", s.GPUs))
+		name = append(name, counted(s.GPUs))
 	}
 	if !s.Adaptivity.Has(job.BatchSizes) && app != nil {
 		name = append(name, fmt.Sprintf("batch size %d", s.BatchSize))
@@ -74,6 +75,13 @@ func className(a *workload.Arrival, app *workload.Application) job.Class {
 	return job.Class(strings.Join(name, ", "))
 }
 
+func counted(gpus int) string {
+	if gpus == 1 {
+		return "1 GPU"
+	}
+	return fmt.Sprintf("%d GPUs", gpus)
+}
+
 // classOf returns the class of jobs that have the same name.
 func classOf(jobs []*workload.Arrival, catalog workload.Catalog) (*perf.ClassStats, error) {
 	first := jobs[0]
@@ -84,22 +92,34 @@ func classOf(jobs []*workload.Arrival, catalog workload.Catalog) (*perf.ClassSta
 	case app == nil:
 		app = workload.Steady(first.Spec.GPUs)
 	}
-	c := app.ClassStats(&first.Spec)
-	if app.Curve == nil {
-		c.Sizes = []float64{meanTarget(jobs)}
+	if app.Curve != nil {
+		return app.ClassStats(&first.Spec), nil
 	}
+	c := together(app, jobs)
 	if first.Application == "" {
 		c.Guessed = "speed: in proportion to GPUs, equal on all types"
 	}
 	return c, nil
 }
 
-func meanTarget(jobs []*workload.Arrival) float64 {
-	total := 0.0
-	for _, a := range jobs {
-		total += a.Spec.Target
+// together returns the class of jobs of one epoch each that differ in size, or by the
+// schedule of their batch sizes: their mean size, at the speed that makes their mean time.
+func together(app *workload.Application, jobs []*workload.Arrival) *perf.ClassStats {
+	each, total := make([]*perf.ClassStats, len(jobs)), 0.0
+	for i, a := range jobs {
+		each[i] = app.ClassStats(&a.Spec)
+		total += each[i].Sizes[0]
 	}
-	return total / float64(len(jobs))
+	c := *each[0]
+	c.Sizes = []float64{total / float64(len(jobs))}
+	c.Speed = func(_ int, at cluster.Configuration) float64 {
+		seconds := 0.0
+		for _, one := range each {
+			seconds += one.Sizes[0] / one.Speed(0, at) // infinite if one of them does not run
+		}
+		return total / seconds
+	}
+	return &c
 }
 
 // runs returns an error that names each offer of a list on which no class has a speed

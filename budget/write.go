@@ -78,7 +78,7 @@ func (p *Plan) writeText(w io.Writer) error {
 		{"mean time to completion", lasting(p.MeanJCT)},
 		{"", oneMore(p.Currency, p.OneMore, p.MeanJCT)},
 		{"smallest feasible budget", u.atLeast(p.Least)},
-		{"largest useful budget", u.long(p.Most)},
+		{"largest useful budget", u.atLeast(p.Most)},
 		{"GPUs in use", inUse(p.Use)},
 		{"speeds", repaired(p.Repaired, p.Epochs)},
 	}); err != nil {
@@ -102,6 +102,9 @@ func oneMore(currency string, buys, mean float64) string {
 
 // repaired says how many epochs have speeds that their hulls stand for.
 func repaired(some, all int) string {
+	if some == 0 {
+		return fmt.Sprintf("in all %d epochs speeds grow evenly with GPUs", all)
+	}
 	return fmt.Sprintf("in %d of %d epochs speeds do not grow evenly with GPUs; widths that are not worth their price are left out", some, all)
 }
 
@@ -266,7 +269,7 @@ func (f *Frontier) row(s *Shown) []string {
 	if f.Planner.Prices.Currency == "" {
 		first, second = s.Budget, s.Budget*Day
 	}
-	return []string{figure(first), figure(second), lasting(s.MeanJCT), shortened(s.OneMore), inUse(s.Use), f.note(s)}
+	return []string{figureUp(first), figureUp(second), lasting(s.MeanJCT), shortened(s.OneMore), inUse(s.Use), f.note(s)}
 }
 
 // shortened writes by how much a mean gets shorter.
