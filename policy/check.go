@@ -24,7 +24,8 @@ import (
 //     whose type may not be.
 //  6. A non-preemptive job keeps exactly what it holds.
 //  7. A reservation is granted exactly, unless other reservations and
-//     non-preemptive jobs leave no room, or its placement was taken back.
+//     non-preemptive jobs leave no room, its placement was taken back, or it waits for
+//     nodes that can be rented, or for the budget they need.
 //  8. A batch size is the submitted one, or within the limits if batch sizes
 //     may be adapted.
 //  9. No more nodes are wanted than are offered.
@@ -274,6 +275,9 @@ func (c *checker) reservations(s *Snapshot, p *Plan) {
 	for i, j := range s.Jobs {
 		d := &p.Jobs[i]
 		if j.Reservation.IsZero() || !d.Allocation.IsZero() || j.Phase == job.Profiling || d.Why.Kind == Evicted {
+			continue
+		}
+		if len(s.Rentals) > 0 && (d.Why.Kind == WaitNodes || d.Why.Kind == WaitBudget) {
 			continue
 		}
 		t := c.typeIndex(j.Reservation.GPUType)

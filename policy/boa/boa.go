@@ -61,8 +61,8 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		return nil, fmt.Errorf("boa: round %d: %w", s.Round, err)
 	}
 	offers := p.offers(s)
-	p.account(s, offers)            // 1. what was spent
-	work := p.learn(ctx, s, offers) // 2. which widths there are
+	p.account(s, offers)                        // 1. what was spent
+	work := p.learn(ctx, s, choices(s, offers)) // 2. which widths there are
 	r := p.newRound(s, offers)
 	r.pin()    // 3. what may not be taken from anyone
 	r.aim()    // 4. every job's width
@@ -77,22 +77,29 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.plan, nil
 }
 
-// offers returns what can be rented, at prices in the unit of the budget; on a cluster of
-// which nothing can be, its nodes by GPU type and size.
+// offers returns what can be rented, in the order of the rentals, and after it the nodes
+// that are owned; at prices in the unit of the budget.
 func (p *Policy) offers(s *policy.Snapshot) []cluster.Offer {
 	var all []cluster.Offer
 	for i := range s.Rentals {
 		all = append(all, s.Rentals[i].Offer)
 	}
-	if len(all) == 0 {
-		all = owned(s.Cluster)
-	}
+	all = append(all, owned(s.Cluster.Held())...)
 	if !p.o.Money {
 		for i := range all {
 			all[i].Node.Price = 0
 		}
 	}
 	return all
+}
+
+// choices returns the offers that widths are chosen among: owned nodes only if nothing can
+// be rented, because there is no more of them when they are full.
+func choices(s *policy.Snapshot, offers []cluster.Offer) []cluster.Offer {
+	if len(s.Rentals) == 0 {
+		return offers
+	}
+	return offers[:len(s.Rentals)]
 }
 
 // owned returns the nodes of a cluster by GPU type, each as if it had as many GPUs as the

@@ -20,6 +20,9 @@ func (p *Policy) goal(s *policy.Snapshot, j *policy.Job, offers []cluster.Offer)
 		}
 	}
 	if g.offer < 0 {
+		g = p.alone(j, choices(s, offers))
+	}
+	if g.offer < 0 {
 		g = p.alone(j, offers)
 	}
 	return g

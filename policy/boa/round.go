@@ -173,7 +173,7 @@ func (r *round) reserve(i int, j *policy.Job) {
 	switch {
 	case !d.Allocation.IsZero():
 		d.Why = policy.Reason{Kind: policy.Reserved, Config: j.Reservation}
-	case d.Why.Kind == policy.WaitNoCapacity || d.Why.Kind == policy.WaitBudget:
+	case d.Why.Kind == policy.WaitNoCapacity:
 		d.Why = policy.Reason{Kind: policy.Evicted, Config: j.Reservation}
 	}
 }
@@ -372,7 +372,7 @@ func (r *round) free(y *yard) int {
 
 // open adds a node of an offer to its yard, and reports whether there is one more.
 func (r *round) open(y *yard, offer int) bool {
-	if len(r.s.Rentals) == 0 || r.opened[offer] >= r.offers[offer].Most {
+	if offer >= len(r.s.Rentals) || r.opened[offer] >= r.offers[offer].Most {
 		return false
 	}
 	r.opened[offer]++
@@ -409,8 +409,8 @@ func (r *round) finish() {
 		return
 	}
 	r.plan.Capacity = make(map[cluster.Group]int, len(r.offers))
-	for i := range r.offers {
-		r.plan.Capacity[r.offers[i].Group] = 0
+	for i := range r.s.Rentals {
+		r.plan.Capacity[r.s.Rentals[i].Group] = 0
 	}
 	for k := range r.yards {
 		for i := range r.yards[k].nodes {
