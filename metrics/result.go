@@ -175,7 +175,7 @@ type Summary struct {
 // count from their order until they are given or taken back ("effective usage"), also
 // while they are broken; those until the provider has taken a node back, which no
 // policy decides, are kept apart. Money is that of cluster.Offer.GPUPrice: GPU-hours
-// where no price is known. Sources: BOA §6.2, "Measurement"; App. D.
+// where no price is known. Sources: BOA §6.2, "Measurement"; BOA App. D.
 type Rent struct {
 	Hours    float64 `json:"gpu_hours"`          // effective
 	Starting float64 `json:"starting_gpu_hours"` // of Hours, before the node was there
