@@ -157,6 +157,7 @@ var columns = []column{
 	{"idle_pct", "IDLE (%)", "Idle in round", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.IdleHours })},
 	{"energy_kwh", "ENERGY (kWh)", "Energy", "kWh", 1, wide, ofTheGPUs, lower, positive(func(s *metrics.Summary) float64 { return s.Energy })},
 	{"gpus_mean", "GPUS", "GPUs there, mean", "", 1, wide, ofTheGPUs, none, known(func(s *metrics.Summary) float64 { return s.MeanGPUs })},
+	{"spending_mean_per_h", "SPENDING (/h)", "Cost of all GPUs", "an hour", 2, data, ofTheGPUs, lower, known(func(s *metrics.Summary) float64 { return s.MeanSpending })},
 	{"paid_gpu_hours", "PAID GPU-H", "GPU-hours rented", "", 1, wide, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.Hours })},
 	{"paid_gpus_mean", "PAID GPUS", "GPUs rented, mean", "", 1, wide, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.MeanGPUs })},
 	{"paid_gpus_max", "MAX PAID GPUS", "GPUs rented, max", "", 0, wide, ofTheGPUs, none, ofRent(func(r *metrics.Rent) float64 { return float64(r.MostGPUs) })},
