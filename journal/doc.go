@@ -21,6 +21,7 @@
 //	{"t":9,"profiled":"bert-3"}
 //	{"t":9,"exit":["bert-3","lost","node a1 failed"]}
 //	{"t":9,"nodes":[{"id":"a0","type":"a100","gpus":8}]}
+//	{"t":9,"nodes":[],"rentals":[{"node":{"id":"","type":"t4","gpus":4,"group":"t4-4","tenure":2},"most":40,"starting":2}]}
 //	{"t":9,"computed":true}
 //	{"t":60,"round":{"n":1,"jobs":[...],"left":["bert-2"],"prices":[["a100",1.8]],"stats":[12,3.4,3.5,0.02],"do":[...]}}
 //
@@ -42,15 +43,19 @@
 //
 //	{"id":"bert-3","gets":[1,4,"a100"],"on":[["a0",4]],"why":["started",1.9]}
 //	{"run":"bert-3","gets":[1,4,"a100"],"on":[["a0",4]]}   {"preempt":"bert-2"}   {"profile":"gpt-1","types":["a100"]}
-//	{"compute":true}
+//	{"compute":true}   {"provision":"t4-4","nodes":2}   {"return":["t4-4-rent-0"]}
+//
+// Nodes of tenure 2 can be rented: in the header are all of them, later those that are
+// there. "rentals" says of each group what its nodes are like, the most there may be, how
+// many are "ready", "starting" and "leaving", and whether the last order was "refused".
 //
 // Of background work a journal says when it was started and when it ended, not
 // what it was or returned: a replay does the work of the policy that replays, which
 // is a pure function, and hands out what it returns where the recorded work ended.
 //
 // What a scheduler asks for at once after an event, the profiling of a job just
-// submitted, is not recorded: an Observer is not shown it. Rounds without jobs
-// are not recorded either.
+// submitted, is not recorded: an Observer is not shown it. Rounds without jobs are
+// recorded only where nodes can be rented.
 //
 // Equal runs give equal bytes.
 package journal

@@ -249,12 +249,16 @@ func (r *Recorder) setCluster(c *cluster.Cluster) {
 	clear(r.capacity)
 	clear(r.watts)
 	clear(r.price)
+	r.rent.owned = 0
 	for _, n := range c.Nodes() {
 		i := r.typeIndex(n.GPUType)
 		gpus := float64(n.Capacity.GPUs)
 		r.capacity[i] += n.Capacity.GPUs
 		r.watts[i] += gpus * n.Power
 		r.price[i] += gpus * float64(n.Price)
+		if offer := (cluster.Offer{Node: n}); n.Tenure != cluster.Rented {
+			r.rent.owned += gpus * offer.GPUPrice()
+		}
 	}
 	for i, gpus := range r.capacity {
 		if gpus > 0 {
@@ -264,6 +268,9 @@ func (r *Recorder) setCluster(c *cluster.Cluster) {
 		if first && !r.submission.IsZero() {
 			r.capacitySeconds[i] = r.now.Sub(r.submission).Seconds() * float64(gpus)
 		}
+	}
+	if first && !r.submission.IsZero() {
+		r.rent.paid.owned = r.now.Sub(r.submission).Seconds() * r.rent.owned
 	}
 }
 

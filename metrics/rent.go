@@ -19,7 +19,8 @@ type tenancy struct {
 	busy     int   // GPUs of rented nodes that jobs hold
 	most     int   // GPUs ready and starting, ever
 	rate     float64
-	late     float64 // of what is leaving; both money per hour
+	late     float64 // of what is leaving
+	owned    float64 // of nodes that are there and not rented; all money per hour
 
 	paid, paused payment // from the first submission to the last end, and since the last end
 	bill         bill
@@ -34,7 +35,7 @@ type tenancy struct {
 type payment struct {
 	seconds                            float64
 	effective, starting, idle, leaving float64
-	money, late                        float64
+	money, late, owned                 float64
 }
 
 // add books some more of q.
@@ -46,6 +47,7 @@ func (p *payment) add(q *payment) {
 	p.leaving += q.leaving
 	p.money += q.money
 	p.late += q.late
+	p.owned += q.owned
 }
 
 // coming returns the GPUs on their way.
@@ -63,7 +65,7 @@ func (t *tenancy) over(d float64) payment {
 	return payment{
 		seconds: d, effective: d * (float64(t.ready) + coming), starting: d * coming,
 		idle: d * float64(max(0, t.ready-t.busy)), leaving: d * float64(t.leaving),
-		money: d * t.rate, late: d * t.late,
+		money: d * t.rate, late: d * t.late, owned: d * t.owned,
 	}
 }
 

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"strconv"
 	"testing"
 	"time"
@@ -75,6 +76,9 @@ func TestRent(t *testing.T) {
 	if mean := (2*300 + 8*90 + 4*60) / 300.0; got.Summary.MeanGPUs != mean {
 		t.Errorf("%v GPUs there in the mean, want %v", got.Summary.MeanGPUs, mean)
 	}
+	if rate := (2*300 + 0.5*(8*180+4*60)) / 300; math.Abs(got.Summary.MeanSpending-rate) > 1e-12 {
+		t.Errorf("%v an hour, want %v: the owned GPUs have no price", got.Summary.MeanSpending, rate)
+	}
 	lives := []NodeLife{{"s0", "spare", 150, -1}, {"s1", "spare", 150, 240}}
 	if diff := cmp.Diff(lives, got.Nodes); diff != "" {
 		t.Errorf("nodes (-want +got):\n%s", diff)
@@ -112,8 +116,8 @@ func TestRent_of_a_cluster_that_is_owned(t *testing.T) {
 	s := oneLife(t, DefaultOptions())
 	s.round(360)
 	got := s.Result()
-	if got.Summary.Rent != nil || got.Nodes != nil || got.Series.Starting != nil || got.Summary.MeanGPUs != 8 {
-		t.Errorf("got rent %+v of nodes %v and %v GPUs, want none and 8 GPUs", got.Summary.Rent, got.Nodes, got.Summary.MeanGPUs)
+	if got.Summary.Rent != nil || got.Nodes != nil || got.Series.Starting != nil || got.Summary.MeanGPUs != 8 || got.Summary.MeanSpending != 8 {
+		t.Errorf("got rent %+v of nodes %v, %v GPUs at %v an hour, want none and 8 GPUs at 1 each", got.Summary.Rent, got.Nodes, got.Summary.MeanGPUs, got.Summary.MeanSpending)
 	}
 }
 

@@ -160,11 +160,14 @@ type Summary struct {
 	GoodputRatio float64 `json:"goodput_ratio"`
 	// Utilisation is GPU time held over GPU time there, from the first
 	// submission to the end of the last round with jobs. GPUs used for profiling runs do not count.
-	Utilisation float64       `json:"utilisation"`
-	MeanGPUs    float64       `json:"gpus_mean"` // GPUs there, over the same time
-	Types       []TypeSummary `json:"types"`
-	Energy      float64       `json:"energy_kwh"`
-	Cost        float64       `json:"cost"`
+	Utilisation float64 `json:"utilisation"`
+	MeanGPUs    float64 `json:"gpus_mean"` // GPUs there, over the same time
+	// MeanSpending is what the nodes there and the rented ones on their way cost per
+	// hour, over the same time, used or not: a GPU-hour costs 1 where no price is known.
+	MeanSpending float64       `json:"spending_mean_per_h"`
+	Types        []TypeSummary `json:"types"`
+	Energy       float64       `json:"energy_kwh"`
+	Cost         float64       `json:"cost"`
 
 	Rent *Rent `json:"rent,omitempty"` // nil if nothing can be rented
 
@@ -175,7 +178,7 @@ type Summary struct {
 // count from their order until they are given or taken back ("effective usage"), also
 // while they are broken; those until the provider has taken a node back, which no
 // policy decides, are kept apart. Money is that of cluster.Offer.GPUPrice: GPU-hours
-// where no price is known. Sources: BOA §6.2, "Measurement"; App. D.
+// where no price is known. Sources: BOA §6.2, "Measurement"; BOA App. D.
 type Rent struct {
 	Hours    float64 `json:"gpu_hours"`          // effective
 	Starting float64 `json:"starting_gpu_hours"` // of Hours, before the node was there

@@ -88,6 +88,7 @@ func (r *Recorder) summary(jobs []JobResult) Summary {
 	}
 	s.Utilisation = ratio(held, there)
 	s.MeanGPUs = ratio(there, r.rent.paid.seconds)
+	s.MeanSpending = ratio(r.rent.paid.money+r.rent.paid.owned, r.rent.paid.seconds)
 	s.Rent = r.rent.summary(r.now.Sub(r.start).Seconds())
 	return s
 }

@@ -76,6 +76,37 @@ func ofRho(f func(*metrics.RhoSummary) float64) valueFunc {
 	}
 }
 
+// ofRent makes a column's value of a number that needs nodes that can be rented.
+func ofRent(f func(*metrics.Rent) float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		if r.Result.Summary.Rent == nil {
+			return 0, false
+		}
+		return f(r.Result.Summary.Rent), true
+	}
+}
+
+// ofPaid makes a column's value of a part of the GPU-hours rented, in per cent.
+func ofPaid(part func(*metrics.Rent) float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		rent := r.Result.Summary.Rent
+		if rent == nil || rent.Hours == 0 {
+			return 0, false
+		}
+		return 100 * part(rent) / rent.Hours, true
+	}
+}
+
+// worstWeek is what was spent per hour in the worst week; not known of runs that are
+// shorter.
+func worstWeek(r *Run) (float64, bool) {
+	rent := r.Result.Summary.Rent
+	if rent == nil || rent.WorstWeek == 0 {
+		return 0, false
+	}
+	return rent.WorstWeek, true
+}
+
 // policyTime makes a column's value of a quantile of the policy's time per round,
 // in milliseconds.
 func policyTime(q float64) valueFunc {
@@ -104,6 +135,7 @@ var columns = []column{
 	{"jct_mean_h", "AVG JCT (h)", "Mean JCT", "h", 3, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.MeanJCT / 3600 })},
 	{"jct_p50_h", "P50 JCT (h)", "p50 JCT", "h", 3, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P50JCT / 3600 })},
 	{"jct_p90_h", "P90 JCT (h)", "p90 JCT", "h", 2, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P90JCT / 3600 })},
+	{"jct_p95_h", "P95 JCT (h)", "p95 JCT", "h", 2, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P95JCT / 3600 })},
 	{"jct_p99_h", "P99 JCT (h)", "p99 JCT", "h", 2, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P99JCT / 3600 })},
 	{"queued_mean_h", "AVG QUEUED (h)", "Mean queued", "h", 3, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.MeanQueued / 3600 })},
 	{"makespan_h", "MAKESPAN (h)", "Makespan", "h", 2, narrow, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return s.Makespan / 3600 })},
@@ -124,6 +156,17 @@ var columns = []column{
 	{"profiling_pct", "PROFILING (%)", "Lost to profiling", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.ProfilingHours })},
 	{"idle_pct", "IDLE (%)", "Idle in round", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.IdleHours })},
 	{"energy_kwh", "ENERGY (kWh)", "Energy", "kWh", 1, wide, ofTheGPUs, lower, positive(func(s *metrics.Summary) float64 { return s.Energy })},
+	{"gpus_mean", "GPUS", "GPUs there, mean", "", 1, wide, ofTheGPUs, none, known(func(s *metrics.Summary) float64 { return s.MeanGPUs })},
+	{"spending_mean_per_h", "SPENDING (/h)", "Cost of all GPUs", "an hour", 2, data, ofTheGPUs, lower, known(func(s *metrics.Summary) float64 { return s.MeanSpending })},
+	{"paid_gpu_hours", "PAID GPU-H", "GPU-hours rented", "", 1, wide, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.Hours })},
+	{"paid_gpus_mean", "PAID GPUS", "GPUs rented, mean", "", 1, wide, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.MeanGPUs })},
+	{"paid_gpus_max", "MAX PAID GPUS", "GPUs rented, max", "", 0, wide, ofTheGPUs, none, ofRent(func(r *metrics.Rent) float64 { return float64(r.MostGPUs) })},
+	{"paid_starting_pct", "STARTING (%)", "Rented and starting", "%", 1, wide, ofTheGPUs, lower, ofPaid(func(r *metrics.Rent) float64 { return r.Starting })},
+	{"paid_idle_pct", "UNUSED (%)", "Rented and unused", "%", 1, wide, ofTheGPUs, lower, ofPaid(func(r *metrics.Rent) float64 { return r.Idle })},
+	{"leaving_gpu_hours", "LEAVING GPU-H", "GPU-hours leaving", "", 1, wide, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.Leaving })},
+	{"spent", "SPENT", "Spent on rent", "", 2, wide, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.Money })},
+	{"spent_leaving", "SPENT LEAVING", "Spent on leaving nodes", "", 2, data, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.LeavingMoney })},
+	{"spent_worst_week_per_h", "WORST WEEK (/h)", "Spent in the worst week", "an hour", 2, wide, ofTheGPUs, lower, worstWeek},
 	{"cost", "COST", "Cost", "", 2, wide, ofTheGPUs, lower, positive(func(s *metrics.Summary) float64 { return s.Cost })},
 }
 

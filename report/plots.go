@@ -26,10 +26,42 @@ var (
 // datasets returns what all plots show.
 func datasets(runs []Run, l limits) []*dataset {
 	jobs, gantt := perJob(runs, l)
-	return []*dataset{
+	all := []*dataset{
 		jctCDF(runs, l), rhoCDF(runs, l), utilisation(runs, l), queue(runs, l),
 		gpuHours(runs), uses(runs), policyTimes(runs, l), schedule(runs, l), gantt, jobs,
 	}
+	if rented(runs) {
+		all = append(all, paid(runs, l))
+	}
+	return all
+}
+
+// rented reports whether something could be rented in some run.
+func rented(runs []Run) bool {
+	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Rent != nil })
+}
+
+// paid returns the GPUs that are there or rented and on their way, those on their way, and
+// what rented ones cost, over time.
+func paid(runs []Run, l limits) *dataset {
+	d := newDataset("paid", "@policy", "time_s", "paid_gpus", "starting_gpus", "spending_per_h")
+	for i := range runs {
+		s := &runs[i].Result.Series
+		means(len(s.Time), l.points, func(first int, mean func([]float64) float64) {
+			there, starting, spending := 0.0, 0.0, 0.0
+			for _, gpus := range s.Capacity {
+				there += mean(gpus)
+			}
+			for _, gpus := range s.Starting {
+				starting += mean(gpus)
+			}
+			if s.Spending != nil {
+				spending = mean(s.Spending)
+			}
+			d.add([]string{runs[i].Name}, s.Time[first], there+starting, starting, spending)
+		})
+	}
+	return d
 }
 
 // addCDF adds the cumulative distribution of sorted values.

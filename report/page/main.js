@@ -71,6 +71,21 @@ function showQueue() {
   });
 }
 
+// showPaid draws the GPUs that are paid, those of them on their way, and what rented ones
+// cost; the page has it if something could be rented.
+function showPaid() {
+  if (!datasets.has("paid")) return;
+  const unit = timeUnit(largest("paid", "time_s"));
+  const kinds = [["paid", "paid_gpus", " GPUs"], ["starting", "starting_gpus", " GPUs"], ["spending", "spending_per_h", " an hour"]];
+  const lines = kinds.map((k) => byPolicy("paid", "time_s", k[1], unit.seconds, false));
+  let chosen = 0;
+  curves("paid", {
+    lines: () => lines[chosen], yText: (v) => number(v) + kinds[chosen][2],
+    xLabel: `time (${unit.name})`, xText: (v) => "at " + duration(v * unit.seconds),
+    controls: (bar, redraw) => select(bar, "what", kinds.map((k) => k[0]), (i) => { chosen = i; redraw(); }),
+  });
+}
+
 // stacks groups the rows of a dataset: by the group column, then policy, then
 // the part column.
 function stacks(name, groupName, partName, partColour) {
@@ -109,4 +124,4 @@ function showUses() {
 }
 
 for (const key of document.querySelectorAll("[data-policy]")) key.style.background = policyColour(Number(key.dataset.policy));
-for (const show of [showJCT, showRho, showUtilisation, showQueue, showHours, showUses, showSchedule, showGantt, showPolicyTime]) show();
+for (const show of [showJCT, showRho, showUtilisation, showPaid, showQueue, showHours, showUses, showSchedule, showGantt, showPolicyTime]) show();
