@@ -13,31 +13,32 @@ import (
 // information of BOA's experiments. A rate is the number of a class' jobs over the time
 // of the last arrival of all, or over an hour if all come at once; of jobs without
 // class nothing is said. Jobs of a class follow the application of its first job, nil
-// if that is known only by its Duration, and have its limits. Source: BOA §3.1, §6.3.
+// if that is known only by its Duration. Source: BOA §3.1, §6.3.
 func Classes(arrivals []Arrival, of func(*job.Spec) *Application) []*perf.ClassStats {
-	var all []*perf.ClassStats
+	var jobs []job.Forms // of a class each, by name
+	var counts []int
 	last := time.Duration(0)
 	for i := range arrivals {
 		s := &arrivals[i].Spec
 		last = max(last, arrivals[i].At)
-		at, found := slices.BinarySearchFunc(all, s.Class, func(c *perf.ClassStats, name job.Class) int { return cmp.Compare(c.Class, name) })
+		at, found := slices.BinarySearchFunc(jobs, s.Class, func(f job.Forms, name job.Class) int { return cmp.Compare(f[0].Class, name) })
 		switch {
 		case s.Class == "":
 			continue
 		case !found:
-			all = slices.Insert(all, at, classStats(s, of(s)))
+			jobs, counts = slices.Insert(jobs, at, job.Forms{s}), slices.Insert(counts, at, 0)
 		}
-		all[at].Arrivals++
+		jobs[at] = jobs[at].With(s)
+		counts[at]++
 	}
-	for _, c := range all {
-		c.Rate = float64(c.Arrivals) / cmp.Or(last, time.Hour).Seconds()
+	all := make([]*perf.ClassStats, len(jobs))
+	for i, f := range jobs {
+		app := of(f[0])
+		if app == nil {
+			app = Steady(f[0].GPUs)
+		}
+		all[i] = app.ClassStats(f...)
+		all[i].Arrivals, all[i].Rate = counts[i], float64(counts[i])/cmp.Or(last, time.Hour).Seconds()
 	}
 	return all
-}
-
-func classStats(s *job.Spec, a *Application) *perf.ClassStats {
-	if a == nil {
-		a = Steady(s.GPUs)
-	}
-	return a.ClassStats(s)
 }

@@ -176,7 +176,7 @@ func TestClasses(t *testing.T) {
 	got := workload.Classes([]workload.Arrival{
 		arrival(time.Hour, job.Spec{Class: "unheard-of", GPUs: 2, Target: 100, Adaptivity: job.StrongScaling}),
 		arrival(0, job.Spec{Class: "bert", Adaptivity: job.Rigid, GPUs: 2, BatchSize: 24, Batch: catalog["bert"].Batch}),
-		arrival(2*time.Hour, job.Spec{Class: "bert"}),
+		arrival(2*time.Hour, job.Spec{Class: "bert", Adaptivity: job.Rigid, GPUs: 4, BatchSize: 24, Batch: catalog["bert"].Batch}),
 		arrival(0, job.Spec{}),
 	}, of)
 	if len(got) != 2 || got[0].Class != "bert" || got[0].Arrivals != 2 || got[0].Rate != 2./7200 || got[1].Rate != 1./7200 {
@@ -186,8 +186,8 @@ func TestClasses(t *testing.T) {
 	on := func(gpus int) cluster.Configuration {
 		return cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "a100"}
 	}
-	if bert.Speed(0, on(1)) != 0 || !(bert.Speed(0, on(2)) > 0) || bert.Restart != catalog["bert"].RestartDelay || len(bert.Sizes) != len(catalog["bert"].Curve.Ends) {
-		t.Errorf("bert: want a speed on the 2 GPUs that its first job asks for, got %g on 1 and %g on 2", bert.Speed(0, on(1)), bert.Speed(0, on(2)))
+	if bert.Speed(0, on(1)) != 0 || !(bert.Speed(0, on(2)) > 0 && bert.Speed(0, on(4)) > 0) || bert.Restart != catalog["bert"].RestartDelay || len(bert.Sizes) != len(catalog["bert"].Curve.Ends) {
+		t.Errorf("bert: want a speed on the 2 and 4 GPUs that its jobs ask for, got %g, %g and %g on 1, 2 and 4", bert.Speed(0, on(1)), bert.Speed(0, on(2)), bert.Speed(0, on(4)))
 	}
 	if other.Speed(0, on(4)) != 2 || other.Sizes[0] != 100 {
 		t.Errorf("known by its duration: got %g on twice its GPUs and size %g, want 2 and 100", other.Speed(0, on(4)), other.Sizes[0])

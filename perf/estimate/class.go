@@ -10,8 +10,9 @@ import (
 
 // A class is what is learned of one.
 type class struct {
-	spec     *job.Spec // of its first job
-	belief   *Job      // of all its jobs
+	name     job.Class
+	forms    job.Forms
+	belief   *Job // of all its jobs
 	arrivals arrivals
 	restart  time.Duration // in total
 	target   mean          // of jobs that have one
@@ -134,7 +135,7 @@ func (c *class) guess(elsewhere float64) (sizes []float64, how string) {
 
 // summarise returns what is believed now, but for the rate.
 func (c *class) summarise(elsewhere float64) summary {
-	s := summary{epochs: len(c.belief.gradients)}
+	s := summary{forms: len(c.forms), epochs: len(c.belief.gradients)}
 	for i := range c.belief.types {
 		s.news += c.belief.types[i].news
 	}
@@ -152,34 +153,35 @@ func (c *class) summarise(elsewhere float64) summary {
 // show returns what a policy is shown of the class.
 func (c *class) show(s *summary) *perf.ClassStats {
 	_, limits := c.belief.Model()
-	v := &speed{spec: c.spec, limits: limits}
+	v := &speed{forms: c.forms, limits: limits}
 	for _, phi := range s.noise {
 		v.epochs = append(v.epochs, c.belief.build(phi))
 	}
 	return &perf.ClassStats{
-		Class: c.spec.Class, Arrivals: c.arrivals.n, Rate: s.rate, Restart: c.restart / time.Duration(c.arrivals.n),
+		Class: c.name, Arrivals: c.arrivals.n, Rate: s.rate, Restart: c.restart / time.Duration(c.arrivals.n),
 		Sizes: s.sizes, Speed: v.at, Guessed: s.guessed,
 	}
 }
 
 // A speed is the belief of how fast the jobs of a class are. It does not change.
 type speed struct {
-	spec   *job.Spec
+	forms  job.Forms
 	limits *job.BatchLimits
 	epochs []*Model // one at least
 }
 
 // at implements ClassStats.Speed.
 func (v *speed) at(epoch int, c cluster.Configuration) float64 {
-	if !v.spec.Allows(c) {
+	spec := v.forms.For(c)
+	if spec == nil {
 		return 0
 	}
 	m, a := v.epochs[min(max(epoch, 0), len(v.epochs)-1)], cluster.Allocation{Configuration: c}
-	replicas := c.GPUs / v.spec.ReplicaGPUs(c.GPUType)
-	if v.spec.Adaptivity.Has(job.BatchSizes) {
+	replicas := c.GPUs / spec.ReplicaGPUs(c.GPUType)
+	if spec.Adaptivity.Has(job.BatchSizes) {
 		goodput, _ := perf.BestBatch(m, a, replicas, v.limits)
 		return goodput
 	}
-	b := perf.FixedBatch(max(v.spec.BatchSize, replicas), replicas, c.GPUType, v.limits)
+	b := perf.FixedBatch(max(spec.BatchSize, replicas), replicas, c.GPUType, v.limits)
 	return perf.Goodput(m, a, replicas, b)
 }

@@ -43,8 +43,8 @@ func (o *ClassOptions) Validate() error {
 
 // Material is the part by which an arrival rate, the size of an epoch, its gradient
 // noise or a measured step time has to differ from what was shown for Classes to show
-// the class anew. It does so, too, when a configuration, a batch size or an epoch was
-// seen first, and when sizes are no longer, or otherwise, guessed.
+// the class anew. It does so, too, when a configuration, a batch size, an epoch or one of job.Forms
+// was seen first, and when sizes are no longer, or otherwise, guessed.
 const Material = 0.05
 
 // Classes learn what the jobs of a class have in common, from all that is reported of
@@ -75,11 +75,12 @@ func (cs *Classes) Submitted(now time.Time, spec *job.Spec) {
 	if spec.Class == "" {
 		return
 	}
-	i, found := slices.BinarySearchFunc(cs.list, spec.Class, func(c *class, name job.Class) int { return cmp.Compare(c.spec.Class, name) })
+	i, found := slices.BinarySearchFunc(cs.list, spec.Class, func(c *class, name job.Class) int { return cmp.Compare(c.name, name) })
 	if !found {
-		cs.list = slices.Insert(cs.list, i, &class{spec: spec, belief: cs.pool.New(spec)})
+		cs.list = slices.Insert(cs.list, i, &class{name: spec.Class, belief: cs.pool.New(spec)})
 	}
 	c := cs.list[i]
+	c.forms = c.forms.With(spec)
 	c.arrivals.add(now, cs.o.Forget)
 	c.restart += spec.RestartOverhead
 	if spec.Target > 0 {
@@ -131,8 +132,8 @@ func (cs *Classes) life(id job.ID) *life {
 }
 
 // Stats returns what is believed of the classes of which any speed is known, by name.
-// A class keeps its pointer while nothing changed that is Material. Jobs of a class
-// have the limits of its first. Source: BOA §3.1.
+// A class keeps its pointer while nothing changed that is Material. What its jobs may be
+// given is what their job.Forms may; their batch limits are those of the first. Source: BOA §3.1.
 func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
 	if cs == nil {
 		return nil
@@ -172,12 +173,13 @@ type summary struct {
 	sizes   []float64
 	noise   []float64 // samples, by epoch
 	epochs  int       // of which gradients were reported
-	news    int       // of throughput
+	forms   int
+	news    int // of throughput
 	guessed string
 }
 
 func (s *summary) differs(t *summary) bool {
-	return s.news != t.news || s.epochs != t.epochs || s.guessed != t.guessed || moved(s.rate, t.rate) ||
+	return s.forms != t.forms || s.news != t.news || s.epochs != t.epochs || s.guessed != t.guessed || moved(s.rate, t.rate) ||
 		!slices.EqualFunc(s.sizes, t.sizes, stayed) || !slices.EqualFunc(s.noise, t.noise, stayed)
 }
 

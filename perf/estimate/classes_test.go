@@ -270,6 +270,31 @@ func TestClasses_speed_of_jobs_that_adapt_less(t *testing.T) {
 	}
 }
 
+// What some job of the class may be given has a speed.
+func TestClasses_speed_of_several_forms(t *testing.T) {
+	s := newSchool(t, Bootstrap)
+	rigid := func(id job.ID, gpus int) {
+		spec := classed(id, "c")
+		spec.Adaptivity, spec.GPUs, spec.BatchSize = job.Rigid, gpus, 64*gpus
+		s.Submitted(start, spec)
+		r := step(on(1, 1, "A"), 1, 0)
+		r.Job = id
+		s.Learn(r)
+	}
+	rigid("two", 2)
+	before := s.one(start)
+	rigid("four", 4)
+	after := s.one(start)
+	for gpus, want := range []bool{1: false, 2: true, 3: false, 4: true} {
+		if got := after.Speed(0, on(1, gpus, "A").Configuration) > 0; got != want {
+			t.Errorf("%d GPUs: has a speed: %v, want %v", gpus, got, want)
+		}
+	}
+	if before.Speed(0, on(1, 4, "A").Configuration) != 0 {
+		t.Error("4 GPUs, before a job asked for them: want none")
+	}
+}
+
 func TestClasses_of_no_class_or_speed(t *testing.T) {
 	s := newSchool(t, Bootstrap)
 	s.submit(start, "", 100)

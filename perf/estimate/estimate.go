@@ -160,9 +160,6 @@ func (j *Job) Learn(r *job.Report) {
 }
 
 func (j *Job) learnGradients(r *job.Report) {
-	if j.epoch != r.Epoch && !j.grads {
-		j.own++ // its class' gradients of another epoch
-	}
 	j.epoch = r.Epoch
 	if r.GradSqr <= 0 && r.GradVar <= 0 {
 		return

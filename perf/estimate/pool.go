@@ -37,7 +37,6 @@ type measured struct {
 	types     []profile  // parallel to Options.Types
 	refits    int        // changes of types
 	gradients []gradient // by epoch
-	grown     int        // changes of gradients
 }
 
 func newMeasured(o *Options) *measured { return &measured{types: make([]profile, len(o.Types))} }
@@ -57,11 +56,8 @@ func (p *measured) addGradient(r *job.Report) {
 	g := &p.gradients[i]
 	g.reports++
 	w := 1 / float64(g.reports)
-	sqr, vari := g.sqr+w*(r.GradSqr-g.sqr), g.vari+w*(r.GradVar-g.vari)
-	if sqr != g.sqr || vari != g.vari {
-		g.sqr, g.vari = sqr, vari
-		p.grown++
-	}
+	g.sqr += w * (r.GradSqr - g.sqr)
+	g.vari += w * (r.GradVar - g.vari)
 }
 
 func byEpoch(g gradient, epoch int) int { return cmp.Compare(g.epoch, epoch) }
@@ -81,17 +77,20 @@ func (p *measured) gradientAt(epoch int) gradient {
 
 // A Version tells beliefs of one Job apart: while it is the same, Model and
 // Sensitivity return the same pointers.
-type Version struct{ own, refits, gradients int }
+type Version struct {
+	own, refits int
+	noise       float64 // that of its class, while it has none
+}
 
 // Version returns the version of the present belief. It changes also when another
 // job of the class learned something that this one believes.
 func (j *Job) Version() Version {
-	if !j.Known() {
-		return Version{own: j.own}
+	v := Version{own: j.own}
+	if j.Known() {
+		v.refits = j.refits
 	}
-	v := Version{own: j.own, refits: j.refits}
-	if !j.grads {
-		v.gradients = j.grown
+	if j.Known() && !j.grads {
+		v.noise = j.noise(j.present())
 	}
 	return v
 }
