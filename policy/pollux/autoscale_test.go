@@ -2,6 +2,7 @@ package pollux_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -213,5 +214,76 @@ func TestReservationsAreSummed(t *testing.T) {
 	}
 	if got := mustPlan(t, autoscaler(t, small), s).Capacity["spot"]; got != 5 {
 		t.Errorf("%d nodes wanted for 18 GPUs, want 5", got)
+	}
+}
+
+// trade returns the snapshot a minute after a plan was carried out: rented nodes have come, or
+// gone, the last first, but those that jobs are on.
+func trade(t testing.TB, s *policy.Snapshot, plan *policy.Plan) *policy.Snapshot {
+	t.Helper()
+	n, used, want := next(s, plan), make(map[cluster.NodeID]bool), plan.Capacity["spot"]
+	for _, j := range n.Jobs {
+		for _, share := range j.Placement {
+			used[share.Node] = true
+		}
+	}
+	nodes := slices.Clone(s.Cluster.Nodes())
+	for i := len(nodes) - 1; i >= 0 && len(nodes) > want; i-- {
+		if !used[nodes[i].ID] {
+			nodes = slices.Delete(nodes, i, i+1)
+		}
+	}
+	for i := 0; len(nodes) < want; i++ {
+		node := s.Rentals[0].Node
+		node.ID = cluster.NodeID(fmt.Sprintf("r-%02d-%d", n.Round, i))
+		nodes = append(nodes, node)
+	}
+	var err error
+	if n.Cluster, err = cluster.New(nodes); err != nil {
+		t.Fatal(err)
+	}
+	n.Rentals = slices.Clone(s.Rentals)
+	n.Rentals[0].Ready = len(nodes)
+	return n
+}
+
+// Over rounds in which the cluster grows and shrinks to two thirds and back, nobody moves
+// who could stay: all have the most GPUs they may.
+func TestNobodyMovesThatCanStay(t *testing.T) {
+	jobs := singles(60)
+	for _, j := range jobs {
+		j.RestartOverhead = 30 * time.Second
+	}
+	s, a, moved := rented(t, 5), autoscaler(t, small), 0
+	sizes := make(map[int]bool)
+	for round := range 24 {
+		switch round {
+		case 0, 12:
+			s.Jobs = append(s.Jobs, jobs[:30]...)
+			jobs = jobs[30:]
+		case 6, 18:
+			for i := range 10 {
+				s.Jobs[i] = s.Jobs[3*i]
+			}
+			s.Jobs = s.Jobs[:10]
+		}
+		plan, used := mustPlan(t, a, s), make(map[cluster.NodeID]bool)
+		for i := range plan.Jobs {
+			for _, share := range plan.Jobs[i].Placement {
+				used[share.Node] = true
+			}
+		}
+		for i, j := range s.Jobs {
+			if j.Holding() && !plan.Jobs[i].Placement.SameGPUs(j.Placement) {
+				if moved++; used[j.Placement[0].Node] {
+					t.Errorf("round %d: job %s moves from %v to %v", round, j.ID, j.Placement, plan.Jobs[i].Placement)
+				}
+			}
+		}
+		s = trade(t, s, plan)
+		sizes[len(s.Cluster.Nodes())] = true
+	}
+	if !sizes[4] || !sizes[13] || moved == 0 {
+		t.Errorf("clusters of %v nodes, %d moves, want 4 and 13 among them, and some moves", sizes, moved)
 	}
 }

@@ -38,17 +38,17 @@ func BenchmarkRound(b *testing.B) {
 // 4 GPUs, of which some are there, too few or too many for 40 jobs.
 // Source: BOA §5.4, where a round of Pollux takes 4.39 s and one with autoscaling 23.58 s.
 func BenchmarkAutoscale(b *testing.B) {
-	for _, from := range []struct {
-		ready  int
-		target float64
-	}{{20, 0.8}, {40, 0.85}} {
-		b.Run(fmt.Sprintf("policy=pollux-autoscale/gpus=%d/jobs=40", 4*from.ready), func(b *testing.B) {
-			s, wanted := rented(b, from.ready), 0
+	for _, ready := range []int{20, 40} {
+		b.Run(fmt.Sprintf("policy=pollux-autoscale/gpus=%d/jobs=40", 4*ready), func(b *testing.B) {
+			s, wanted := rented(b, ready), 0
 			for i := range 40 {
 				s.Jobs = append(s.Jobs, scaling(i))
 			}
+			for p, n := fresh(b, nil), 0; n < 5; n++ {
+				s = with(b, ready, s, mustPlan(b, p, s))
+			}
 			for b.Loop() {
-				a := autoscaler(b, func(o *pollux.AutoscaleOptions) { o.Target, o.Cycles, o.Patience = from.target, 1, 0 })
+				a := autoscaler(b, func(o *pollux.AutoscaleOptions) { o.Target, o.Cycles, o.Patience = 0.935, 1, 0 })
 				wanted = mustPlan(b, a, s).Capacity["spot"]
 			}
 			b.ReportMetric(float64(wanted), "nodes")

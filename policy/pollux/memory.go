@@ -15,6 +15,7 @@ type memory struct {
 	matrix  [][]int          // the last population
 	rows    []job.ID         // of its matrices
 	granted map[job.ID][]int // GPUs by slot, as granted
+	changed bool             // the cluster was another one in the last round
 }
 
 // on returns what m says of a cluster: m itself if it is of it, and else a copy, with
@@ -29,7 +30,7 @@ func (m *memory) on(c *cluster.Cluster) *memory {
 
 // probe returns what m says of a cluster, in a memory of its own.
 func (m *memory) probe(c *cluster.Cluster) *memory {
-	to := &memory{cluster: c, slots: cut(c), granted: make(map[job.ID][]int, len(m.granted))}
+	to := &memory{cluster: c, slots: cut(c), granted: make(map[job.ID][]int, len(m.granted)), changed: m.cluster != nil}
 	from := m.sources(to)
 	for id, row := range m.granted {
 		to.granted[id] = carry(row, len(m.slots), from)

@@ -1,6 +1,7 @@
 package pollux
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,5 +61,52 @@ func TestTornJobMoves(t *testing.T) {
 		if want := len(c.Nodes()); nodes != want || gpus != 2*want || moved != gone {
 			t.Errorf("gone: %t: base of %d GPUs on %d nodes, moved: %t; want 2 GPUs on each that is there", gone, gpus, nodes, moved)
 		}
+	}
+}
+
+// TestSettleDown has a job that holds GPUs, in a matrix in which it has as many elsewhere
+// and another job starts on some of its own.
+func TestSettleDown(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		holds         [4]int
+		moved, starts []int
+		stays, shifts []int // wanted
+	}{
+		{"the other shifts", [4]int{4}, []int{0, 0, 4, 0}, []int{2, 0, 0, 0}, []int{4, 0, 0, 0}, []int{0, 2, 0, 0}},
+		{"the other has room beside it", [4]int{2}, []int{0, 0, 2, 0}, []int{2, 0, 0, 0}, []int{2, 0, 0, 0}, []int{2, 0, 0, 0}},
+		{"both are distributed", [4]int{2, 2}, []int{0, 0, 2, 2}, []int{1, 1, 0, 0}, []int{0, 0, 2, 2}, []int{1, 1, 0, 0}},
+		{"the other is distributed", [4]int{4}, []int{0, 4, 0, 0}, []int{3, 0, 4, 3}, []int{0, 4, 0, 0}, []int{3, 0, 4, 3}},
+		{"it has more than before", [4]int{2}, []int{0, 0, 3, 0}, []int{2, 0, 0, 0}, []int{0, 0, 3, 0}, []int{2, 0, 0, 0}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a, b := adaptive("a"), adaptive("b")
+			a.Phase, a.Submitted = job.Running, a.Submitted.Add(-1)
+			for k, gpus := range test.holds {
+				if gpus > 0 {
+					a.Placement = append(a.Placement, cluster.Share{Node: cluster.NodeID("0123"[k : k+1]), Resources: cluster.Resources{GPUs: gpus}})
+				}
+			}
+			a.Allocation.Configuration = cluster.Configuration{Nodes: len(a.Placement), GPUs: a.Placement.GPUs(), GPUType: "v100"}
+			r := roundOf(t, nodes(t, "v100:4", "v100:4", "v100:4", "v100:4"), a, b)
+			at := 0
+			if r.seats[0].job != a {
+				at = 1
+			}
+			x, want := make([]int, 8), make([]int, 8)
+			copy(x[4*at:], test.moved)
+			copy(x[4-4*at:], test.starts)
+			copy(want[4*at:], test.stays)
+			copy(want[4-4*at:], test.shifts)
+			same := slices.Clone(x)
+			if r.settleDown(x); !cmp.Equal(same, x) {
+				t.Errorf("on the nodes of the last round %v, want %v", x, same)
+			}
+			r.m.changed = true
+			r.settleDown(x)
+			if diff := cmp.Diff(want, x); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -49,9 +49,11 @@ func (p *Policy) plan(ctx context.Context, s *policy.Snapshot, m *memory) *polic
 	if len(r.seats) > 0 {
 		best := r.search(ctx) // 3. GPUs by job and virtual node
 		r.trim(best)          // 4. one GPU type a job
-		r.start(best)         // 5. nobody waits beside idle GPUs
-		r.decide(best)        // 6. placements, with reasons
+		r.settleDown(best)    // 5. on other nodes than before, nobody moves for nothing
+		r.start(best)         // 6. nobody waits beside idle GPUs
+		r.decide(best)        // 7. placements, with reasons
 	}
+	m.changed = false
 	return r.plan
 }
 
