@@ -32,7 +32,12 @@ type measured struct {
 
 var metricTable = []metric{
 	{"jct_mean_h", "mean over runs of the mean JCT, hours", mean(func(s *metrics.Summary) float64 { return s.MeanJCT / 3600 })},
-	{"jct_p99_h", "sorted[int(0.99 n)] of all runs' JCTs together, hours", pooledP99},
+	{"jct_p99_h", "sorted[int(0.99 n)] of all runs' JCTs together, hours", pooledQuantile(0.99)},
+	{"jct_p95_h", "sorted[int(0.95 n)] of all runs' JCTs together, hours", pooledQuantile(0.95)},
+	{"gpus_mean", "GPUs paid for, mean over time and runs: those there, and rented ones from their order until they are given back", mean(paidGPUs)},
+	{"gpus_busy_mean", "GPUs that jobs hold, likewise", mean(func(s *metrics.Summary) float64 { return s.Utilisation * s.MeanGPUs })},
+	{"spend_mean", "what those cost per hour, likewise; a GPU-hour costs 1 where no price is known", mean(func(s *metrics.Summary) float64 { return s.MeanSpending })},
+	{"spend_worst_week", "the most that was paid per hour in any 7 days, nodes that were given back and not yet taken among it", mean(worstWeek)},
 	{"queued_mean_h", "mean over runs of the mean time without GPUs, hours", mean(func(s *metrics.Summary) float64 { return s.MeanQueued / 3600 })},
 	{"makespan_h", "mean over runs, hours", mean(func(s *metrics.Summary) float64 { return s.Makespan / 3600 })},
 	{"makespan_over_bound", "makespan over the larger of the longest job alone and the work of all jobs spread over all GPUs, mean over runs; for jobs of fixed size on one GPU type", overBound},
@@ -100,10 +105,27 @@ func pool(runs []measured, of func(*measured) []float64) []float64 {
 	return all
 }
 
-func pooledP99(runs []measured) float64 {
-	all := pool(runs, func(m *measured) []float64 { return m.jcts })
-	slices.Sort(all)
-	return metrics.Quantile(all, 0.99)
+func pooledQuantile(q float64) func([]measured) float64 {
+	return func(runs []measured) float64 {
+		all := pool(runs, func(m *measured) []float64 { return m.jcts })
+		slices.Sort(all)
+		return metrics.Quantile(all, q)
+	}
+}
+
+// paidGPUs returns the GPUs that are paid for in the mean.
+func paidGPUs(s *metrics.Summary) float64 {
+	if s.Rent == nil || s.Rent.Hours == 0 {
+		return s.MeanGPUs
+	}
+	return s.MeanGPUs + s.Rent.MeanGPUs*s.Rent.Starting/s.Rent.Hours
+}
+
+func worstWeek(s *metrics.Summary) float64 {
+	if s.Rent == nil {
+		return 0
+	}
+	return s.Rent.WorstWeek
 }
 
 func maxContention(runs []measured) float64 {
