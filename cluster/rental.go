@@ -21,8 +21,8 @@ func (o *Offer) GPUPrice() float64 {
 }
 
 // A Rental is how it stands with an offer. All its nodes are paid: those that are there,
-// those on their way, and those that were returned and that the provider has not yet
-// taken back.
+// also while they are broken and not in the cluster, those on their way, and those that
+// were returned, or that the provider takes back, and that are not gone yet.
 type Rental struct {
 	Offer
 	Ready, Starting, Leaving int

@@ -96,6 +96,19 @@ func TestRent(t *testing.T) {
 	}
 }
 
+// GPUs of rented nodes are unused again when their job is preempted.
+func TestRent_unused_after_a_job(t *testing.T) {
+	s := begin(t, DefaultOptions())
+	s.submit(0, "j")
+	s.change(0, books(1, 0, 0), spare("s0"))
+	s.round(0, run("j", "t4", 3, "s0"))
+	s.round(60, scheduler.Preempt{Job: "j"})
+	s.round(120)
+	if got, want := s.Result().Summary.Rent.Idle, (1*60.0+4*60)/3600; math.Abs(got-want) > 1e-12 {
+		t.Errorf("got %v GPU-hours, want %v", got, want)
+	}
+}
+
 func TestRent_leaves_the_recorder_as_it_is(t *testing.T) {
 	s := rentedRun(t, DefaultOptions())
 	first := s.Result()
@@ -142,6 +155,7 @@ func TestBill_worst(t *testing.T) {
 		"the begin":        {{0, 7}, {30, 1}},
 		"one hill":         {{20, 2}, {60, 9}, {80, 3}, {170, 0}},
 		"two hills":        {{0, 4}, {10, 0}, {90, 4}, {120, 0}, {190, 8}},
+		"a rise":           {{20, 1}, {100, 2}, {160, 0}},
 		"nothing":          nil,
 		"changes at once":  {{40, 9}, {40, 2}, {90, 0}},
 		"always the same":  {{0, 3}},
@@ -174,8 +188,8 @@ func TestRent_worst_week(t *testing.T) {
 	s.change(9*day, books(0, 1, 2))
 	s.change(10*day, books(0, 0, 0))
 	s.exit(21*day, "j", scheduler.Done)
-	if got, want := s.Result().Summary.Rent.WorstWeek, 3*4*0.5*24/168.0; got != want {
-		t.Errorf("got %v per hour, want %v", got, want)
+	if got, want := s.Result().Summary.Rent, 3*4*0.5*24/168.0; got.WorstWeek != want || got.MostGPUs != 4 {
+		t.Errorf("got %v per hour and at most %d GPUs, want %v and the 4 that were on their way", got.WorstWeek, got.MostGPUs, want)
 	}
 }
 

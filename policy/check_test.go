@@ -88,6 +88,19 @@ func TestCheckAcceptsAGoodPlan(t *testing.T) {
 
 // TestCheckCatchesSeededBugs breaks each rule once and wants exactly the
 // complaint of that rule.
+// wantNodes offers two nodes of group g and wants nodes of a group.
+func wantNodes(s *policy.Snapshot, p *policy.Plan, g cluster.Group, n int) {
+	s.Rentals = []cluster.Rental{{Offer: cluster.Offer{Group: "g", Most: 2}}}
+	p.Capacity = map[cluster.Group]int{g: n}
+}
+
+func TestCheckAcceptsNodesThatAreOffered(t *testing.T) {
+	w := goodWorld(t)
+	if wantNodes(w.s, w.p, "g", 2); policy.Check(w.s, w.p) != nil {
+		t.Errorf("got %v", policy.Check(w.s, w.p))
+	}
+}
+
 func TestCheckCatchesSeededBugs(t *testing.T) {
 	nan := math.NaN()
 	tests := []struct {
@@ -154,6 +167,9 @@ func TestCheckCatchesSeededBugs(t *testing.T) {
 		{"local batch too small", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[0].Batch.Local = 3 }, "job adaptive: local batch 3, want at least 4"},
 		{"batch too large", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[0].Batch.Accumulation = 2 }, "job adaptive: batch of 768 samples, want at most 512"},
 		{"fixed batch changed", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[1].Batch.Local = 17 }, "job rigid: batch of 51 samples, want the submitted 48"},
+		{"more nodes wanted than are offered", func(s *policy.Snapshot, p *policy.Plan) { wantNodes(s, p, "g", 3) }, "group g: 3 nodes wanted, want 0 to 2"},
+		{"less than no nodes wanted", func(s *policy.Snapshot, p *policy.Plan) { wantNodes(s, p, "g", -1) }, "group g: -1 nodes wanted, want 0 to 2"},
+		{"nodes wanted of an unknown group", func(s *policy.Snapshot, p *policy.Plan) { wantNodes(s, p, "h", 1) }, "plan: nodes wanted of 1 groups, of which 0 can be rented"},
 		{"batch of nothing", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[1].Batch.Local = -1 }, "job rigid: batch of -1 samples"},
 	}
 	for _, test := range tests {

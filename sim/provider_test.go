@@ -147,6 +147,9 @@ func TestProvider_cancels_the_last_orders(t *testing.T) {
 	l.until(300)
 	l.want("0: o a=0+1-0 s=0+0-0", "30: o a=0+3-0 s=0+0-0", "60: o a=0+2-1 s=0+0-0", "60: o a=0+2-1! s=0+0-0",
 		"90: o a-0 a=1+1-1! s=0+0-0", "100: o a-0 a=1+0-2 s=0+0-0", "180: o a-0 a=1+0-1 s=0+0-0", "220: o a-0 a=1+0-0 s=0+0-0")
+	l.must(scheduler.Provision{Group: "a", Nodes: 3})
+	l.until(400)
+	l.want("300: o a-0 a=1+2-0 s=0+0-0", "390: o a-0 a-1 a-2 a=3+0-0 s=0+0-0")
 }
 
 func TestProvider_refuses(t *testing.T) {
