@@ -8,34 +8,49 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
 // The rule of policy.Snapshot, where jobs of a class learn together: a row is another
-// exactly if its job was reported of or believes something else.
+// exactly if its job was reported of or believes something else. What jobs believe, a
+// pool of the same jobs says that sees the same reports.
 func TestScheduler_rows_of_jobs_that_share(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := unprofiled()
 		o.Estimate.Share = true
 		d := newDesk(t, o)
+		o.Estimate.Types = d.Snapshot(d.now).Cluster.Types()
+		pool := estimate.NewPool(&o.Estimate)
 		ids := []job.ID{"a", "b", "c", "d"}
+		beliefs := make([]*estimate.Job, len(ids))
 		for i, id := range ids {
-			d.step(scheduler.Submitted{Spec: &job.Spec{ID: id, Class: []job.Class{"x", "x", "y", ""}[i], Adaptivity: job.Adaptive, Batch: job.BatchLimits{Init: 8, Max: 64}}})
+			spec := &job.Spec{ID: id, Class: []job.Class{"x", "x", "y", ""}[i], Adaptivity: job.Adaptive, Batch: job.BatchLimits{Init: 8, Max: 64}}
+			d.step(scheduler.Submitted{Spec: spec})
+			beliefs[i] = pool.New(spec)
 		}
 		for range 20 {
-			before := d.Snapshot(d.now).Jobs
+			before, models := d.Snapshot(d.now).Jobs, modelsOf(beliefs)
 			k := rapid.IntRange(0, len(ids)-1).Draw(rt, "job")
-			d.step(scheduler.Reported{Report: drawn(rt, ids[k])})
-			for i, row := range d.Snapshot(d.now).Jobs {
-				kept, same := row == before[i], i != k && row.Perf == before[i].Perf
+			r := drawn(rt, ids[k])
+			d.step(scheduler.Reported{Report: r})
+			beliefs[k].Learn(&r)
+			for i, now := range modelsOf(beliefs) {
+				kept, same := d.Snapshot(d.now).Jobs[i] == before[i], i != k && now == models[i]
 				if kept != same {
 					rt.Fatalf("after a report of %s, the row of %s: pointer kept: %v, belief kept: %v, want both or neither", ids[k], ids[i], kept, same)
 				}
 			}
 		}
-		shared(rt, d.Snapshot(d.now).Jobs)
 	})
+}
+
+func modelsOf(beliefs []*estimate.Job) []*estimate.Model {
+	models := make([]*estimate.Model, len(beliefs))
+	for i, b := range beliefs {
+		models[i], _ = b.Model()
+	}
+	return models
 }
 
 // drawn returns a report of a few measurements that often repeat.
@@ -45,12 +60,5 @@ func drawn(t *rapid.T, id job.ID) job.Report {
 		Job: id, Configuration: cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "t4"}, Batch: job.BatchSize{Local: 8},
 		StepTime: time.Duration(rapid.IntRange(0, 2).Draw(t, "seconds")) * time.Second, GradSqr: 1,
 		GradVar: float64(rapid.IntRange(0, 1).Draw(t, "variance")), Epoch: rapid.IntRange(0, 2).Draw(t, "epoch"),
-	}
-}
-
-// shared fails unless the jobs a and b, which are of one class, know of equally much.
-func shared(t *rapid.T, rows []*policy.Job) {
-	if a, b := rows[0], rows[1]; (a.Perf == nil) != (b.Perf == nil) {
-		t.Fatalf("models %v of a and %v of b, want both or none", a.Perf, b.Perf)
 	}
 }

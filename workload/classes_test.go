@@ -139,6 +139,9 @@ func TestClassStats_published(t *testing.T) {
 		spec := &job.Spec{Class: "c", Adaptivity: job.Adaptive, Batch: r.app.Batch}
 		at := cluster.Configuration{Nodes: (r.gpus + 3) / 4, GPUs: r.gpus, GPUType: "t4"}
 		ratio := r.app.ClassStats(spec).Speed(r.epoch, at) / r.goodput
+		if r.epoch == 0 && r.gpus == 1 && math.Abs(ratio-1) > 1e-5 { // the fitted model chose the best batch size there
+			t.Errorf("%s, 1 GPU: %g times the published goodput, want 1", r.app.Name, ratio)
+		}
 		ratios[r.app.Name] = span{min(ratios[r.app.Name].least, ratio), max(ratios[r.app.Name].most, ratio)}
 	}
 	for name, r := range ratios {

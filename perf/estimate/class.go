@@ -43,13 +43,11 @@ type life struct {
 	progress float64
 }
 
-// reach moves the job on, or back. Epochs that were not heard of were equally long.
+// reach moves the job on, or back: its epochs began where they did. Epochs that were
+// not heard of were equally long.
 func (l *life) reach(epoch int, progress float64) {
 	last := len(l.starts) - 1
-	if epoch < last {
-		l.starts = l.starts[:epoch+1]
-	}
-	from := l.starts[len(l.starts)-1]
+	from := l.starts[last]
 	size := max(0, progress-from) / float64(max(1, epoch-last))
 	for e := last; e < epoch; e++ {
 		l.class.pass(e, size)

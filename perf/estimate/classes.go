@@ -103,8 +103,8 @@ func (cs *Classes) Learn(r *job.Report) {
 }
 
 // Reached takes in how far a job is: in an epoch, counted from 0, with a progress. An
-// epoch begins with the first that is heard of it. A job that lost what it did since a
-// checkpoint goes back.
+// epoch begins with the first that is heard of it, also where the job then loses what
+// it did since a checkpoint.
 func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
 	if l := cs.life(id); l != nil && epoch < job.MaxEpochs {
 		l.reach(epoch, progress)

@@ -120,7 +120,7 @@ func TestClasses_sizes(t *testing.T) {
 	s.Reached(first, 1, 30)
 	sizes("of its target, over the epochs seen", 30, 70)
 	s.Reached(first, 0, 20) // its node broke
-	s.Reached(first, 1, 30)
+	s.Reached(first, 1, 35)
 	s.Reached(first, 3, 70) // nothing was heard of epoch 2
 	sizes("of its target, over the epochs seen", 30, 20, 20, 30)
 	s.Ended(first, job.Completed)
@@ -174,10 +174,12 @@ func TestClasses_material_changes(t *testing.T) {
 		{"gradients of an epoch seen first", func() { gradient(0, 1) }, after(1), true},
 		{"hardly other gradients", func() { gradient(0, 1.05) }, after(1), false},
 		{"other gradients", func() { gradient(0, 2) }, after(1), true},
+		{"gradients of another epoch seen first", func() { gradient(5, 1.35) }, after(1), true},
 		{"the same speed again", func() { r := step(on(1, 1, "A"), 1, 0); r.Job = first; s.Learn(r) }, after(1), false},
 		{"a configuration seen first", func() { r := step(on(1, 2, "A"), 1.28, 0.28); r.Job = first; s.Learn(r) }, after(1), true},
 		{"hardly another speed", func() { r := step(on(1, 2, "A"), 1.3, 0.28); r.Job = first; s.Learn(r) }, after(1), false},
 		{"another speed", func() { r := step(on(1, 2, "A"), 1.7, 0.28); r.Job = first; s.Learn(r) }, after(1), true},
+		{"hardly another speed than that", func() { r := step(on(1, 2, "A"), 1.5, 0.28); r.Job = first; s.Learn(r) }, after(1), false},
 		{"progress", func() { s.Reached(first, 0, 20) }, after(1), false},
 		{"an epoch", func() { s.Reached(first, 1, 30) }, after(1), true},
 		{"its end, as was guessed", func() { s.Ended(first, job.Completed) }, after(1), true},
@@ -281,7 +283,9 @@ func TestClasses_speed_of_several_forms(t *testing.T) {
 		r.Job = id
 		s.Learn(r)
 	}
-	rigid("two", 2)
+	for i := range 30 { // so many that one more changes no rate materially
+		rigid(job.ID(fmt.Sprint("two ", i)), 2)
+	}
 	before := s.one(start)
 	rigid("four", 4)
 	after := s.one(start)
