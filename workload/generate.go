@@ -21,8 +21,9 @@ type GenerateKind struct {
 	Load      float64       // by default; 0: the kind has none. See GenerateOptions
 	Split     string        // by default; empty: the kind has none
 
-	pace pace       // how submissions spread over time
-	mix  []template // what is submitted; nil: fixed durations, or a split
+	pace  pace       // how submissions spread over time
+	mix   []template // what is submitted; nil: fixed durations, or a split
+	drift bool       // applications come in parts that change with the time, not as in the mix
 }
 
 // sized reports whether the load is that of a cluster of a size.
@@ -36,6 +37,7 @@ var generateKinds = []GenerateKind{
 	{Name: "helios-like", Doc: "Helios as Sia samples it: 20 jobs/h, mostly small", Jobs: 160, Span: 8 * time.Hour, pace: heliosPace, mix: heliosMix},
 	{Name: "newtrace-like", Doc: "newTrace as Sia samples it: 5 to 100 jobs/h with bursts, a third medium", Jobs: 960, Span: 48 * time.Hour, pace: newTracePace, mix: newTraceMix},
 	{Name: "spike", Doc: "Spike-240: newTrace's jobs at 20 jobs/h, and 130 more in 30 minutes from hour 2.5", Jobs: 240, Span: 6 * time.Hour, pace: spikePace, mix: newTraceMix},
+	{Name: "drifting", Doc: "a month whose rate and mix change: days, weekends, a surge, larger jobs", Jobs: driftJobs, Span: driftSpan, pace: driftPace(), mix: newTraceMix, drift: true},
 	{Name: "fixed-duration", Doc: "jobs known by their running time, at a load of a cluster; for tests of scale", Jobs: 50_000, Load: 0.72},
 	{Name: "synergy", Doc: "Synergy's dynamic trace: jobs that wait for their input, at a rate", Jobs: 8000, Load: 9, Split: "20-70-10"},
 	{Name: "synergy-static", Doc: "Synergy's static trace: the same jobs, all at the start", Jobs: 100, Split: "60-30-10"},
@@ -148,8 +150,8 @@ func findKind(name string) (GenerateKind, error) {
 // Generate returns a workload, sorted by time, the same for the same options.
 // Jobs of the kinds that follow Sia's traces are adaptive, name their
 // application and are called "<application>-<index>"; what they are does not
-// depend on when they come, so that a sweep over spans keeps its jobs. Jobs
-// known by their duration are rigid, and so are those of Synergy's traces.
+// depend on when they come, so that a sweep over spans keeps its jobs, but for
+// kind drifting. Jobs known by their duration are rigid, and so are those of Synergy's traces.
 func Generate(o GenerateOptions) ([]Arrival, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("generate workload: %w", err)
@@ -167,7 +169,7 @@ func Generate(o GenerateOptions) ([]Arrival, error) {
 	jobs := rng.Stream(o.Seed, "workload/"+k.Name+"/jobs")
 	all := make([]Arrival, o.Jobs)
 	for i := range all {
-		t := draw(jobs, k.mix)
+		t := k.draw(jobs, at[i])
 		all[i] = Arrival{At: at[i], Application: t.application, Spec: job.Spec{
 			ID:         job.ID(fmt.Sprintf("%s-%d", t.application, i)),
 			GPUs:       t.gpus,
@@ -176,6 +178,14 @@ func Generate(o GenerateOptions) ([]Arrival, error) {
 		}}
 	}
 	return all, nil
+}
+
+// draw returns what is submitted at a time.
+func (k *GenerateKind) draw(r source, at time.Duration) template {
+	if k.drift {
+		return drawDrift(r, k.mix, at)
+	}
+	return draw(r, k.mix)
 }
 
 // fixedDurations returns rigid jobs, submitted evenly at random over the span in
