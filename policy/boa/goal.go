@@ -109,11 +109,14 @@ func (w *widths) time(class int, c cluster.Configuration, epoch, end int, progre
 	least := math.Inf(1)
 	for h := range w.table.Problem.Offers {
 		rows := w.took[class][h]
-		if w.table.Problem.Offers[h].Node.GPUType != c.GPUType || len(rows) < c.GPUs || rows[c.GPUs-1] == nil {
+		if w.table.Problem.Offers[h].Node.GPUType != c.GPUType || len(rows) < c.GPUs {
 			continue
 		}
-		row := rows[c.GPUs-1]
-		least = min(least, row[end]-row[epoch+1]+w.undone(class, epoch, progress)*(row[epoch+1]-row[epoch]))
+		total := w.undone(class, epoch, progress) * rows[c.GPUs-1][epoch]
+		for _, took := range rows[c.GPUs-1][epoch+1 : end] {
+			total += took
+		}
+		least = min(least, total)
 	}
 	return least
 }

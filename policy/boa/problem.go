@@ -110,10 +110,11 @@ func (p *Problem) ByNode(fill float64) {
 }
 
 // paid returns the GPUs that are paid for so many of a job: whole nodes, and for the rest
-// its part of the GPUs in use on the node that it is on.
+// its part of the GPUs in use on the node that it is on; no more than that node.
 func paid(o *cluster.Offer, gpus int, fill float64) float64 {
-	rest := gpus % o.Node.Capacity.GPUs
-	return float64(gpus-rest) + float64(rest)/fill
+	node := o.Node.Capacity.GPUs
+	rest := gpus % node
+	return float64(gpus-rest) + min(float64(rest)/fill, float64(node))
 }
 
 // available returns the part of its time that a job on so many nodes trains for, which

@@ -24,7 +24,7 @@ type widths struct {
 	price float64
 	ends  [][]float64     // by class: progress at the end of each epoch
 	left  [2][][]float64  // by table and class: seconds from the start of each epoch to the end of the job
-	took  [][][][]float64 // by class, offer and width less 1: seconds to the start of each epoch; nil where it does not run
+	took  [][][][]float64 // by class: see took
 	note  string          // classes that were left out, and why
 }
 
@@ -96,31 +96,17 @@ func sums(values []float64) []float64 {
 	return out
 }
 
-// took returns the seconds that a job of a class takes to the start of each epoch, and to
-// its end, by offer and width less 1, without time to rescale; nil where it does not run
-// in every epoch.
+// took returns the seconds that each epoch of a class takes, by offer and width less 1;
+// infinite where it does not run.
 func (p *Problem) took(class int) [][][]float64 {
 	c := &p.convex.Classes[class]
 	all := make([][][]float64, len(p.Offers))
 	for j := range c.Epochs {
 		for _, at := range c.Epochs[j].Points {
 			for len(all[at.Kind]) < at.Width {
-				all[at.Kind] = append(all[at.Kind], nil)
+				all[at.Kind] = append(all[at.Kind], slices.Repeat([]float64{math.Inf(1)}, len(c.Epochs)))
 			}
-			row := &all[at.Kind][at.Width-1]
-			if j == 0 {
-				*row = append(make([]float64, 0, len(c.Epochs)+1), 0)
-			}
-			if len(*row) == j+1 {
-				*row = append(*row, (*row)[j]+c.Epochs[j].Size/at.Speed)
-			}
-		}
-	}
-	for _, rows := range all {
-		for k := range rows {
-			if len(rows[k]) <= len(c.Epochs) {
-				rows[k] = nil
-			}
+			all[at.Kind][at.Width-1][j] = c.Epochs[j].Size / at.Speed
 		}
 	}
 	return all
