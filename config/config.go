@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A Config is everything that decides how a simulation runs.
@@ -66,6 +67,10 @@ type Fairness struct {
 
 // Jobs say what is done to the jobs of a trace.
 type Jobs struct {
+	Applications []string // whose jobs are kept; empty: all
+	// Burstiness is the squared coefficient of variation of the times between jobs,
+	// which are drawn anew: see workload.Bursty; 0: as in the trace.
+	Burstiness    float64
 	Rigid         float64 // share made rigid, at random
 	StrongScaling float64 // share made strong-scaling, at random
 	Static        float64 // share of those with a schedule that keep their first batch size, at random
@@ -196,6 +201,11 @@ func (c *Config) Validate() error {
 	}
 	if !(j.Static >= 0 && j.Static <= 1) {
 		bad("jobs: static %v, want a share of 0 to 1", j.Static)
+	}
+	if j.Burstiness != 0 {
+		if err := workload.CheckBurstiness(j.Burstiness); err != nil {
+			errs = append(errs, fmt.Errorf("jobs: %w; or 0, as in the trace", err))
+		}
 	}
 	if c.Profiles == "" && c.Table != "" {
 		bad("profiles.table %q without profiles", c.Table)

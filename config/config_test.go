@@ -74,8 +74,9 @@ func TestValidateJoinsAllComplaints(t *testing.T) {
 	c = Default()
 	c.Scale, c.Horizon, c.Generate.Span, c.Generate.Load = 0, -1, -1, -2
 	c.Fairness, c.Jobs.Static = Fairness{Rho: "unfair"}, 1.5
+	c.Jobs.Burstiness = 0.5
 	err = c.Validate()
-	for _, want := range []string{"scale 0", "horizon -1ns", "span -1ns", "load -2", `fairness.rho "unfair"`, "fairness.above 0", "static 1.5"} {
+	for _, want := range []string{"scale 0", "horizon -1ns", "span -1ns", "load -2", `fairness.rho "unfair"`, "fairness.above 0", "static 1.5", "jobs: burstiness 0.5"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want %q in it", err, want)
 		}

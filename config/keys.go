@@ -48,6 +48,8 @@ var keys = []Key{
 	list("set", `settings of policies, by comma: "p=-1" or "sia.p=-1"`, func(c *Config) *[]string { return &c.Settings }),
 	text("placer", "how placements are found; empty: as the policy prefers", func(c *Config) *string { return &c.Placer }),
 	decimal("split-penalty", "part of its speed that placer pack believes a job to lose where it is split over nodes; 1: never split to have more CPUs or memory", func(c *Config) *float64 { return &c.Penalty }),
+	list("jobs.applications", "only jobs of these applications, by comma; empty: all jobs", func(c *Config) *[]string { return &c.Jobs.Applications }),
+	decimal("jobs.burstiness", "jobs come anew, in their order and at the trace's mean rate, in bursts: squared coefficient of variation of the times between them, 1 (Poisson) to 60; 0: as in the trace", func(c *Config) *float64 { return &c.Jobs.Burstiness }),
 	decimal("jobs.rigid", "share of jobs made rigid", func(c *Config) *float64 { return &c.Jobs.Rigid }),
 	decimal("jobs.strong-scaling", "share of jobs made strong-scaling", func(c *Config) *float64 { return &c.Jobs.StrongScaling }),
 	decimal("jobs.static", "share of jobs with a schedule of batch sizes that keep their first one", func(c *Config) *float64 { return &c.Jobs.Static }),

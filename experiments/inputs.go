@@ -52,6 +52,9 @@ func Load(c *config.Config, files Files) (*Inputs, error) {
 	if in.Catalog, err = loadCatalog(c, files); err != nil {
 		return nil, err
 	}
+	if err := in.Catalog.Check(c.Jobs.Applications); err != nil {
+		return nil, fmt.Errorf("jobs.applications: %w", err)
+	}
 	if c.Jobs.SameDurations {
 		in.stretch = stretches(in.Catalog, in.Cluster)
 	}
@@ -63,7 +66,31 @@ func Load(c *config.Config, files Files) (*Inputs, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := in.choose(c); err != nil {
+		return nil, err
+	}
 	return in, nil
+}
+
+// keeps reports whether jobs of an application are kept.
+func keeps(c *config.Config, application string) bool {
+	return len(c.Jobs.Applications) == 0 || slices.Contains(c.Jobs.Applications, application)
+}
+
+// choose leaves the jobs out that are not kept, and draws times anew if asked for. It
+// returns an error if no job is left.
+func (in *Inputs) choose(c *config.Config) error {
+	in.Arrivals = slices.DeleteFunc(in.Arrivals, func(a workload.Arrival) bool { return !keeps(c, a.Application) })
+	if len(in.Arrivals) == 0 && len(c.Jobs.Applications) > 0 {
+		return fmt.Errorf("jobs.applications: the trace has no job of %s", strings.Join(c.Jobs.Applications, ", "))
+	}
+	if c.Jobs.Burstiness == 0 {
+		return nil
+	}
+	if err := workload.Bursty(in.Arrivals, c.Jobs.Burstiness, c.Sim.Seed); err != nil {
+		return fmt.Errorf("jobs: %w", err)
+	}
+	return nil
 }
 
 // traceOf returns the format and the file of the trace: "shockwave:FILE" names
@@ -140,8 +167,11 @@ func (in *Inputs) generate(c *config.Config) ([]workload.Arrival, error) {
 }
 
 // complete fills in an arrival from its application, and adapts it. A job that
-// no part of the cluster could ever run is an error.
+// no part of the cluster could ever run is an error, unless it is left out anyway.
 func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
+	if !keeps(c, a.Application) {
+		return nil
+	}
 	if err := in.Catalog.Complete(a); err != nil {
 		return &trace.FieldError{Field: trace.Application, Err: err}
 	}

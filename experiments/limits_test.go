@@ -3,6 +3,7 @@ package experiments
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -62,6 +63,65 @@ func TestApplicationOfAClass(t *testing.T) {
 		if got := alone(spec, "a100", 2); app != nil && got != want {
 			t.Errorf("job %s: got %v alone, want %v", spec.ID, got, want)
 		}
+	}
+}
+
+// Only jobs of the applications asked for are there, read or generated; what is wrong
+// with others does not matter.
+func TestApplications(t *testing.T) {
+	c := config.Default()
+	c.Jobs.Applications = []string{"bert", "cifar10"}
+	in := loaded(t, c,
+		`{"id":"a","application":"bert","gpus":1}`,
+		`{"id":"b","application":"yolov3","gpus":1}`,
+		`{"id":"c","application":"nowhere","gpus":1}`,
+		`{"id":"d","duration_s":60,"gpus":1}`,
+		`{"id":"e","application":"cifar10","gpus":1}`)
+	var got []job.ID
+	for _, a := range in.Arrivals {
+		if got = append(got, a.Spec.ID); a.Spec.Target == 0 {
+			t.Errorf("job %s is not complete", a.Spec.ID)
+		}
+	}
+	if want := []job.ID{"a", "e"}; !slices.Equal(got, want) {
+		t.Errorf("got jobs %v, want %v", got, want)
+	}
+	c.Trace, c.Cluster = "", config.Default().Cluster
+	if in, err := Load(c, Files{}); err != nil || len(in.Arrivals) < 100 || len(in.Arrivals) > 155 { // of 160, 93 % in the mean
+		t.Errorf("generated: got %v and error %v, want most of 160 jobs", in, err)
+	}
+	for _, wrong := range [][]string{{"gpt_pmp"}, {"bert", "nowhere"}} {
+		c.Jobs.Applications = wrong
+		if _, err := Load(c, Files{}); err == nil || !strings.Contains(err.Error(), wrong[len(wrong)-1]) {
+			t.Errorf("applications %v: got error %v, want one that names the last", wrong, err)
+		}
+	}
+}
+
+// The jobs of a trace come anew in bursts, those of other applications left out
+// before; not so if all come at once.
+func TestBurstiness(t *testing.T) {
+	c := config.Default()
+	c.Jobs.Applications = []string{"bert"}
+	plain, err := Load(c, Files{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Jobs.Burstiness = 4
+	in, err := Load(c, Files{})
+	if err != nil || len(in.Arrivals) != len(plain.Arrivals) {
+		t.Fatalf("got %d jobs and error %v, want %d", len(in.Arrivals), err, len(plain.Arrivals))
+	}
+	last := len(in.Arrivals) - 1
+	for i := range in.Arrivals {
+		a, was := &in.Arrivals[i], &plain.Arrivals[i]
+		if a.Spec.ID != was.Spec.ID || (a.At == was.At) != (i == last) {
+			t.Errorf("job %s at %v, want job %s, at %v if it is the last and else at another time", a.Spec.ID, a.At, was.Spec.ID, was.At)
+		}
+	}
+	c.Jobs.Applications, c.Generate.Kind, c.Cluster = nil, "synergy-static", "synergy32"
+	if _, err := Load(c, Files{}); err == nil || !strings.Contains(err.Error(), "burstiness") {
+		t.Errorf("all jobs at the start: got error %v", err)
 	}
 }
 

@@ -76,6 +76,16 @@ func (p *pipeline) passes(s series, stages int) series {
 // Names returns the names of the applications, ascending.
 func (c Catalog) Names() []string { return slices.Sorted(maps.Keys(c)) }
 
+// Check returns an error unless the catalog has all applications of these names.
+func (c Catalog) Check(names []string) error {
+	for _, name := range names {
+		if c[name] == nil {
+			return fmt.Errorf("unknown application %q, want one of %s", name, strings.Join(c.known(), ", "))
+		}
+	}
+	return nil
+}
+
 // known lists the applications for messages: first those that stand for
 // themselves, then the models of the others.
 func (c Catalog) known() []string {

@@ -30,7 +30,7 @@ func planCommand() *cobra.Command {
 // --workload here.
 var planKeys = []string{
 	"format", "limit", "on-bad-row", "profiles", "profiles.table", "gpu-like", "generate.kind", "generate.jobs", "generate.span",
-	"seed", "jobs.rigid", "jobs.strong-scaling", "jobs.max-gpus", "jobs.restart", "jobs.slowdown",
+	"seed", "jobs.applications", "jobs.rigid", "jobs.strong-scaling", "jobs.max-gpus", "jobs.restart", "jobs.slowdown",
 }
 
 // planAssumptions says what a plan takes for granted.
