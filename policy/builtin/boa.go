@@ -3,6 +3,7 @@ package builtin
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/boa"
@@ -15,7 +16,7 @@ func boaEntry() Entry {
 		{"budget", fmt.Sprint(d.Budget), "what may be spent per hour on average, in unit; 0: no limit"},
 		{"unit", "gpu-hours", "of the budget: gpu-hours, or money at the prices of nodes"},
 		{"method", d.Method.String(), "how widths are chosen (mixture, single, published)"},
-		{"widest", fmt.Sprint(d.Widest), "most GPUs of a job"},
+		{"widest", strconv.Itoa(d.Widest), "most GPUs of a job"},
 		{"recompute", fmt.Sprint(d.Recompute), "time for which widths stand at least"},
 		{"window", fmt.Sprint(d.Window), "time in any stretch of which the budget holds"},
 		{"slack", fmt.Sprint(d.Slack), "part of the budget by which it may be exceeded there"},
