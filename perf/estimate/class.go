@@ -20,6 +20,7 @@ type class struct {
 	ended    int           // jobs
 	sums     []float64     // of the sizes of their epochs, by epoch
 	furthest float64       // progress
+	pace     pace
 	shown    *perf.ClassStats
 	last     summary // of shown
 }
@@ -41,6 +42,8 @@ type life struct {
 	target   float64
 	starts   []float64 // progress at which each of its epochs began
 	progress float64
+	on       cluster.Configuration // that it reported from last
+	marked   float64               // progress when what it reports next began to be measured
 }
 
 // reach moves the job on, or back: its epochs began where they did. Epochs that were
@@ -133,7 +136,7 @@ func (c *class) guess(elsewhere float64) (sizes []float64, how string) {
 
 // summarise returns what is believed now, but for the rate.
 func (c *class) summarise(elsewhere float64) summary {
-	s := summary{forms: len(c.forms), epochs: len(c.belief.gradients)}
+	s := summary{forms: len(c.forms), epochs: len(c.belief.gradients), pace: c.pace.value()}
 	for i := range c.belief.types {
 		s.news += c.belief.types[i].news
 	}
@@ -151,7 +154,7 @@ func (c *class) summarise(elsewhere float64) summary {
 // show returns what a policy is shown of the class.
 func (c *class) show(s *summary) *perf.ClassStats {
 	_, limits := c.belief.Model()
-	v := &speed{forms: c.forms, limits: limits}
+	v := &speed{forms: c.forms, limits: limits, pace: s.pace}
 	for _, phi := range s.noise {
 		v.epochs = append(v.epochs, c.belief.build(phi))
 	}
@@ -166,6 +169,7 @@ type speed struct {
 	forms  job.Forms
 	limits *job.BatchLimits
 	epochs []*Model // one at least
+	pace   float64
 }
 
 // at implements ClassStats.Speed.
@@ -178,8 +182,8 @@ func (v *speed) at(epoch int, c cluster.Configuration) float64 {
 	replicas := c.GPUs / spec.ReplicaGPUs(c.GPUType)
 	if spec.Adaptivity.Has(job.BatchSizes) {
 		goodput, _ := perf.BestBatch(m, a, replicas, v.limits)
-		return goodput
+		return v.pace * goodput
 	}
 	b := perf.FixedBatch(max(spec.BatchSize, replicas), replicas, c.GPUType, v.limits)
-	return perf.Goodput(m, a, replicas, b)
+	return v.pace * perf.Goodput(m, a, replicas, b)
 }

@@ -98,6 +98,7 @@ func (cs *Classes) begin(now time.Time) {
 // Learn takes in what a report measured.
 func (cs *Classes) Learn(r *job.Report) {
 	if l := cs.life(r.Job); l != nil {
+		l.keepPace(r)
 		l.class.belief.Learn(r)
 	}
 }
@@ -175,11 +176,12 @@ type summary struct {
 	epochs  int       // of which gradients were reported
 	forms   int
 	news    int // of throughput
+	pace    float64
 	guessed string
 }
 
 func (s *summary) differs(t *summary) bool {
-	return s.forms != t.forms || s.news != t.news || s.epochs != t.epochs || s.guessed != t.guessed || moved(s.rate, t.rate) ||
+	return s.forms != t.forms || s.news != t.news || s.epochs != t.epochs || s.guessed != t.guessed || moved(s.rate, t.rate) || moved(s.pace, t.pace) ||
 		!slices.EqualFunc(s.sizes, t.sizes, stayed) || !slices.EqualFunc(s.noise, t.noise, stayed)
 }
 

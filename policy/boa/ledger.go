@@ -82,7 +82,7 @@ type promise struct {
 
 // trust is how long nothing is taken to have been paid but what widths cost, before the
 // ledger was begun.
-const trust = 6 * time.Hour
+const trust = time.Hour
 
 // budget returns the budget for which to choose widths: what was not spent so far, or
 // spent too much, within the horizon; and of that the part that widths are of what is

@@ -84,7 +84,7 @@ func TestBudgetFeedsBack(t *testing.T) {
 		{10, 10, 10},             // as planned
 		{12, 12, 8},              // 20 too much in 10 hours, to be saved in 10
 		{9, 9, 11},               //
-		{10, 5, 10 * 110. / 160}, // the half of it is overhead, of six hours before none
+		{10, 5, 10 * 60. / 110}, // the half of it is overhead, of an hour before none
 		{40, 40, 0}, {0, 0, 20},
 	} {
 		var l ledger
