@@ -19,14 +19,14 @@ type ClassOptions struct {
 	// once in it. Its weight fades as e^(-t/BurnIn). Default 1 h, in which 1 to 60
 	// jobs of a class come in Sia's newTrace.
 	BurnIn time.Duration
-	// Forget is the age at which an arrival counts 1/e of one of now. Default 1 day:
-	// arrivals come by the time of day.
+	// Forget is the age at which an arrival counts 1/e of one of now. Default 7 days: a
+	// rate that follows the time of day, or every burst, is no long-run rate.
 	Forget time.Duration
 }
 
 // DefaultClassOptions returns the defaults.
 func DefaultClassOptions() ClassOptions {
-	return ClassOptions{BurnIn: time.Hour, Forget: 24 * time.Hour}
+	return ClassOptions{BurnIn: time.Hour, Forget: 168 * time.Hour}
 }
 
 // Validate returns an error that joins all complaints about o.

@@ -81,9 +81,9 @@ func TestPromiseIsKept(t *testing.T) {
 func TestBudgetFeedsBack(t *testing.T) {
 	p := promise{budget: 10, window: 100 * time.Hour, horizon: 10 * time.Hour}
 	for _, c := range []struct{ paid, width, want float64 }{
-		{10, 10, 10},             // as planned
-		{12, 12, 8},              // 20 too much in 10 hours, to be saved in 10
-		{9, 9, 11},               //
+		{10, 10, 10},            // as planned
+		{12, 12, 8},             // 20 too much in 10 hours, to be saved in 10
+		{9, 9, 11},              //
 		{10, 5, 10 * 60. / 110}, // the half of it is overhead, of an hour before none
 		{40, 40, 0}, {0, 0, 20},
 	} {

@@ -19,7 +19,8 @@ type round struct {
 	yards  []yard
 	at     map[cluster.NodeID]int // of a node that is there: index in the nodes of its yard
 	opened []int                  // by offer: nodes that are there or were opened
-	paying float64                // per hour, for the nodes that jobs are on, and those on their way back
+	paying float64                // per hour: nodes that are there, come or go, and those that are opened
+	using  float64                // per hour: of those, less nodes on which nobody is or is to be
 	seats  []seat                 // of the jobs to decide about, in their order
 }
 
@@ -58,10 +59,12 @@ func (p *Policy) newRound(s *policy.Snapshot, offers []cluster.Offer) *round {
 		if group >= 0 {
 			r.opened[group]++
 		}
-		y.nodes = append(y.nodes, plot{id: n.ID, group: group, size: n.Capacity.GPUs, free: n.Capacity})
+		y.nodes = append(y.nodes, plot{id: n.ID, group: group, size: n.Capacity.GPUs, free: n.Capacity, paid: true})
 	}
 	for i := range s.Rentals {
-		r.paying += float64(s.Rentals[i].Leaving) * nodePrice(&offers[i])
+		l := &s.Rentals[i]
+		r.paying += float64(l.Ready+l.Starting+l.Leaving) * nodePrice(&offers[i])
+		r.using += float64(l.Leaving) * nodePrice(&offers[i])
 	}
 	return r
 }
@@ -115,16 +118,16 @@ func (r *round) hold(j *policy.Job) *yard {
 		return nil
 	}
 	y := r.yard(j.Allocation.GPUType)
-	before := r.idle(y, j.Placement)
+	spare := r.spare(y, j.Placement)
 	if !y.take(j.Placement, r.at) {
 		return nil
 	}
-	r.paying += before
+	r.using += spare
 	return y
 }
 
-// idle returns what the unused nodes of a placement cost per hour.
-func (r *round) idle(y *yard, p cluster.Placement) float64 {
+// spare returns what the nodes of a placement cost per hour on which nobody is.
+func (r *round) spare(y *yard, p cluster.Placement) float64 {
 	total := 0.0
 	for _, s := range p {
 		if i, ok := r.at[s.Node]; ok && i < len(y.nodes) && y.nodes[i].id == s.Node && !y.nodes[i].used {
@@ -150,7 +153,7 @@ func (r *round) release(y *yard, p cluster.Placement) {
 		n.jobs--
 		if n.free.GPUs == n.size {
 			n.used = false
-			r.paying -= r.price(n)
+			r.using -= r.price(n)
 		}
 	}
 }
@@ -205,11 +208,11 @@ func (r *round) keep() {
 	}
 }
 
-// stop takes their GPUs from jobs with the most time left until what is paid may go on
-// being paid.
+// stop takes their GPUs from jobs with the most time left until what the nodes of the
+// others cost may go on being paid.
 func (r *round) stop() {
 	most := r.p.most(r.s, soon)
-	if r.paying <= most {
+	if r.using <= most {
 		return
 	}
 	var running []*seat
@@ -220,7 +223,7 @@ func (r *round) stop() {
 	}
 	slices.SortStableFunc(running, func(a, b *seat) int { return cmp.Compare(b.goal.left, a.goal.left) })
 	for _, at := range running {
-		if r.paying <= most {
+		if r.using <= most {
 			return
 		}
 		r.release(at.held, r.s.Jobs[at.index].Placement)
@@ -298,23 +301,39 @@ func (r *round) seat(y *yard, j *policy.Job, g *goal, held bool) (parts []part, 
 	if parts == nil {
 		return nil, policy.Reason{Kind: policy.WaitNoCapacity, Config: g.Configuration, Value: float64(r.free(y)), Limit: float64(g.GPUs)}
 	}
-	more, away := 0.0, 0
+	busier, more, away := 0.0, 0.0, 0
 	for _, at := range parts {
 		n := &y.nodes[at.node]
 		if !n.used {
+			busier += r.price(n)
+		}
+		if !n.paid {
 			more += r.price(n)
 		}
 		if n.id == "" {
 			away++
 		}
 	}
-	if most := r.p.most(r.s, later); more > 0 && r.paying+more > most {
-		return nil, policy.Reason{Kind: policy.WaitBudget, Config: g.Configuration, Value: r.paying, Limit: most}
+	if paying, most := r.dear(busier, more); paying > most {
+		return nil, policy.Reason{Kind: policy.WaitBudget, Config: g.Configuration, Value: paying, Limit: most}
 	}
 	if away > 0 {
 		why = policy.Reason{Kind: policy.WaitNodes, Config: g.Configuration, Value: float64(away)}
 	}
 	return parts, why
+}
+
+// dear returns what would be paid per hour if more nodes were used, and opened, and what may
+// be: for long, for the nodes in use; and for as long as it takes to be rid of the others,
+// for all.
+func (r *round) dear(busier, more float64) (paying, most float64) {
+	if paying, most = r.using+busier, r.p.most(r.s, later); busier > 0 && paying > most {
+		return paying, most
+	}
+	if more == 0 {
+		return 0, 0
+	}
+	return r.paying + more, r.p.most(r.s, soon)
 }
 
 // occupy takes parts off their nodes, but for those that are taken: where a job waits for
@@ -327,7 +346,11 @@ func (r *round) occupy(y *yard, parts []part) cluster.Placement {
 			continue
 		}
 		if !n.used {
+			r.using += r.price(n)
+		}
+		if !n.paid {
 			r.paying += r.price(n)
+			n.paid = true
 		}
 		share := cluster.Resources{GPUs: at.gpus, CPUs: float64(at.gpus) * y.share.CPUs, Memory: int64(at.gpus) * y.share.Memory}
 		y.use(at.node, share)
@@ -376,8 +399,9 @@ func (r *round) open(y *yard, offer int) bool {
 		return false
 	}
 	r.opened[offer]++
-	size := r.offers[offer].Node.Capacity.GPUs
-	y.nodes = append(y.nodes, plot{group: offer, size: size, free: cluster.Resources{GPUs: size}})
+	l := &r.s.Rentals[offer]
+	size := l.Node.Capacity.GPUs
+	y.nodes = append(y.nodes, plot{group: offer, size: size, free: cluster.Resources{GPUs: size}, paid: r.opened[offer] <= l.Ready+l.Starting})
 	return true
 }
 

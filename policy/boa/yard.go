@@ -21,6 +21,7 @@ type plot struct {
 	size  int            // GPUs
 	free  cluster.Resources
 	used  bool // some job of the plan is on it
+	paid  bool // it is there, or ordered, or opened for a job of the plan
 	jobs  int  // how many
 }
 
