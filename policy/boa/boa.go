@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -16,11 +17,11 @@ import (
 // spent, and which of the two tables each job goes by. It is not safe for concurrent use.
 // Make one with New.
 type Policy struct {
-	o       Options
-	ledger  ledger
-	leaving map[cluster.Group]int // nodes, in the last round
-	rate    float64               // of the widths of the last round, per hour
-	fill    fill
+	o      Options
+	ledger ledger
+	nodes  []cluster.Rental // as they were in the last round
+	rate   float64          // of the widths of the last round, per hour
+	fill   fill
 
 	widths *widths // nil: none yet
 	asked  inputs  // of the widths that were last asked for
@@ -114,16 +115,20 @@ func owned(c *cluster.Cluster) []cluster.Offer {
 }
 
 // account books what was paid since the last round. Of nodes that were on their way back
-// it does not know when they were, so that it takes them to have been so all the time.
+// it does not know when they were there, so that it takes them to have been paid all the
+// time.
 func (p *Policy) account(s *policy.Snapshot, offers []cluster.Offer) {
-	paid, leaving := 0.0, make(map[cluster.Group]int)
+	paid := 0.0
 	for i := range s.Rentals {
-		r := &s.Rentals[i]
-		nodes := r.Ready + r.Starting + max(r.Leaving, p.leaving[r.Group])
-		paid += float64(nodes) * nodePrice(&offers[i])
-		leaving[r.Group] = r.Leaving
+		now := &s.Rentals[i]
+		nodes, leaving := now.Ready+now.Starting, now.Leaving
+		if k := slices.IndexFunc(p.nodes, func(r cluster.Rental) bool { return r.Group == now.Group }); k >= 0 {
+			was := &p.nodes[k]
+			leaving = max(leaving, was.Leaving+max(0, was.Ready+was.Starting-nodes))
+		}
+		paid += float64(nodes+leaving) * nodePrice(&offers[i])
 	}
-	p.leaving = leaving
+	p.nodes = s.Rentals
 	p.fill.enter(s.Now)
 	p.ledger.enter(s.Now, p.o.Window, paid, p.rate)
 }
