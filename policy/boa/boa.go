@@ -29,7 +29,7 @@ type Policy struct {
 	work   policy.Work // that was asked for and has not ended; nil: none
 	failed string
 
-	tickets map[job.ID]ticket
+	tickets map[job.ID]float64 // see draw
 	drawn   map[job.Class]int
 }
 
@@ -40,18 +40,12 @@ type inputs struct {
 	fill    float64
 }
 
-// A ticket is a job's place among the arrivals of its class.
-type ticket struct {
-	draw  float64 // in [0, 1): below the share of the faster table it goes by that
-	round int     // in which the job was last there
-}
-
 // New returns a Policy, or an error that joins all complaints about o.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("boa: %w", err)
 	}
-	return &Policy{o: o, tickets: make(map[job.ID]ticket), drawn: make(map[job.Class]int)}, nil
+	return &Policy{o: o, tickets: make(map[job.ID]float64), drawn: make(map[job.Class]int)}, nil
 }
 
 // Plan implements policy.Policy. A round in which nobody moves takes time linear in jobs
@@ -162,26 +156,28 @@ func (p *Policy) most(s *policy.Snapshot, ahead time.Duration) float64 {
 // many there are.
 const golden = 0.6180339887498949
 
-// draw returns the place of a job among the arrivals of its class.
-func (p *Policy) draw(s *policy.Snapshot, j *policy.Job) float64 {
-	t, ok := p.tickets[j.ID]
+// draw returns the place of a job among the arrivals of its class, in [0, 1): below the
+// share of the faster table it goes by that.
+func (p *Policy) draw(j *policy.Job) float64 {
+	place, ok := p.tickets[j.ID]
 	if !ok {
 		p.drawn[j.Class]++
-		_, t.draw = math.Modf(golden * float64(p.drawn[j.Class]))
+		_, place = math.Modf(golden * float64(p.drawn[j.Class]))
+		p.tickets[j.ID] = place
 	}
-	t.round = s.Round
-	p.tickets[j.ID] = t
-	return t.draw
+	return place
 }
 
-// forget drops the tickets of jobs that are gone.
+// forget drops the tickets of jobs that are gone, once they are the most.
 func (p *Policy) forget(s *policy.Snapshot) {
 	if len(p.tickets) <= 2*len(s.Jobs)+64 {
 		return
 	}
-	for id, t := range p.tickets {
-		if t.round != s.Round {
-			delete(p.tickets, id)
+	there := make(map[job.ID]float64, len(s.Jobs))
+	for _, j := range s.Jobs {
+		if place, ok := p.tickets[j.ID]; ok {
+			there[j.ID] = place
 		}
 	}
+	p.tickets = there
 }

@@ -16,7 +16,7 @@ func (p *Policy) goal(s *policy.Snapshot, j *policy.Job, offers []cluster.Offer)
 	g := goal{offer: -1}
 	if w := p.widths; w != nil {
 		if class, ok := w.class[j.Class]; ok && j.Class != "" {
-			g = p.byClass(s, j, w, class)
+			g = p.byClass(j, w, class)
 		}
 	}
 	if g.offer < 0 {
@@ -29,9 +29,9 @@ func (p *Policy) goal(s *policy.Snapshot, j *policy.Job, offers []cluster.Offer)
 }
 
 // byClass returns the width of a job's class in its epoch.
-func (p *Policy) byClass(s *policy.Snapshot, j *policy.Job, w *widths, class int) goal {
+func (p *Policy) byClass(j *policy.Job, w *widths, class int) goal {
 	epoch := min(j.Epoch, len(w.ends[class])-1)
-	table, at := w.entry(class, epoch, p.draw(s, j))
+	table, at := w.entry(class, epoch, p.draw(j))
 	o := &w.table.Problem.Offers[at.Kind]
 	gpus := clamp(j, o.Node.GPUType, at.Width)
 	if !fitting(j, o, gpus) {

@@ -59,7 +59,7 @@ func (p *Policy) newRound(s *policy.Snapshot, offers []cluster.Offer) *round {
 		if group >= 0 {
 			r.opened[group]++
 		}
-		y.nodes = append(y.nodes, plot{id: n.ID, group: group, size: n.Capacity.GPUs, free: n.Capacity, paid: true})
+		y.add(plot{id: n.ID, group: group, size: n.Capacity.GPUs, free: n.Capacity, paid: true})
 	}
 	for i := range s.Rentals {
 		l := &s.Rentals[i]
@@ -149,7 +149,7 @@ func (r *round) price(n *plot) float64 {
 func (r *round) release(y *yard, p cluster.Placement) {
 	for _, s := range p {
 		n := &y.nodes[r.at[s.Node]]
-		n.free.GPUs, n.free.CPUs, n.free.Memory = n.free.GPUs+s.GPUs, n.free.CPUs+s.CPUs, n.free.Memory+s.Memory
+		y.change(n, s.Resources)
 		n.jobs--
 		if n.free.GPUs == n.size {
 			n.used = false
@@ -401,7 +401,7 @@ func (r *round) open(y *yard, offer int) bool {
 	r.opened[offer]++
 	l := &r.s.Rentals[offer]
 	size := l.Node.Capacity.GPUs
-	y.nodes = append(y.nodes, plot{group: offer, size: size, free: cluster.Resources{GPUs: size}, paid: r.opened[offer] <= l.Ready+l.Starting})
+	y.add(plot{group: offer, size: size, free: cluster.Resources{GPUs: size}, paid: r.opened[offer] <= l.Ready+l.Starting})
 	return true
 }
 

@@ -12,6 +12,7 @@ type yard struct {
 	gpu   cluster.GPUType
 	share cluster.Resources // CPUs and memory of a GPU; none where they are not counted
 	nodes []plot
+	rooms []int // nodes by free GPUs
 }
 
 // A plot is one node.
@@ -49,12 +50,33 @@ func (y *yard) take(p cluster.Placement, at map[cluster.NodeID]int) bool {
 	return true
 }
 
+// add adds a node on which nobody is.
+func (y *yard) add(n plot) {
+	y.nodes = append(y.nodes, n)
+	for len(y.rooms) <= n.size {
+		y.rooms = append(y.rooms, 0)
+	}
+	y.rooms[n.size]++
+}
+
 // use takes resources off a node.
 func (y *yard) use(i int, r cluster.Resources) {
 	n := &y.nodes[i]
 	n.used = true
 	n.jobs++
-	n.free.GPUs, n.free.CPUs, n.free.Memory = n.free.GPUs-r.GPUs, n.free.CPUs-r.CPUs, n.free.Memory-r.Memory
+	y.change(n, cluster.Resources{GPUs: -r.GPUs, CPUs: -r.CPUs, Memory: -r.Memory})
+}
+
+// change adds resources to what a node has free.
+func (y *yard) change(n *plot, r cluster.Resources) {
+	y.rooms[n.free.GPUs]--
+	n.free.GPUs, n.free.CPUs, n.free.Memory = n.free.GPUs+r.GPUs, n.free.CPUs+r.CPUs, n.free.Memory+r.Memory
+	y.rooms[n.free.GPUs]++
+}
+
+// room reports whether some node has so many GPUs free.
+func (y *yard) room(gpus int) bool {
+	return gpus < len(y.rooms) && slices.ContainsFunc(y.rooms[gpus:], func(nodes int) bool { return nodes > 0 })
 }
 
 // A part is some GPUs of a node of a yard.
@@ -74,7 +96,7 @@ func (y *yard) seat(gpus, perNode int, held map[cluster.NodeID]bool, open func()
 			if !open() {
 				return nil
 			}
-			continue
+			i = len(y.nodes) - 1
 		}
 		parts = append(parts, part{i, need})
 		gpus -= need
@@ -85,15 +107,20 @@ func (y *yard) seat(gpus, perNode int, held map[cluster.NodeID]bool, open func()
 // best returns the node with least room that suffices and that no part is on yet, or -1.
 func (y *yard) best(need int, held map[cluster.NodeID]bool, taken []part) int {
 	best, rank := -1, 0
+	if !y.room(need) {
+		return best
+	}
 	for i := range y.nodes {
 		n := &y.nodes[i]
-		room := y.fits(n)
-		if room < need || slices.ContainsFunc(taken, func(p part) bool { return p.node == i }) {
+		if n.free.GPUs < need { // most often
 			continue
 		}
-		if r := n.rank(room, held); best < 0 || r < rank {
-			best, rank = i, r
+		room := y.fits(n)
+		r := n.rank(room, held)
+		if room < need || best >= 0 && r >= rank || slices.ContainsFunc(taken, func(p part) bool { return p.node == i }) {
+			continue
 		}
+		best, rank = i, r
 	}
 	return best
 }
