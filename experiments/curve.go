@@ -18,14 +18,15 @@ func (g Group) curve(x, y metric, results map[string][]measured) []spot {
 	return c
 }
 
-// gain returns how many times what ours has the other curve has at the same x, at that of
-// our spots where this is most, or least. The other curve is straight between its spots;
-// ours that lie beyond them do not count. It is 0 if all do.
+// gain returns how many times what ours has the other curve has at the same x, where this
+// is most, or least, of the spots of both. Curves are straight between spots; x that only
+// one of them reaches do not count. It is 0 if there is no other.
 func gain(ours, other []spot, least bool) float64 {
 	best := 0.0
-	for _, s := range ours {
-		y, ok := at(other, s.x)
-		if g := y / s.y; ok && (best == 0 || (g < best) == least) {
+	for _, s := range slices.Concat(ours, other) {
+		mine, ok := at(ours, s.x)
+		theirs, there := at(other, s.x)
+		if g := theirs / mine; ok && there && (best == 0 || (g < best) == least) {
 			best = g
 		}
 	}
@@ -34,6 +35,9 @@ func gain(ours, other []spot, least bool) float64 {
 
 // at returns a curve's y at x, and whether x lies within it.
 func at(c []spot, x float64) (y float64, ok bool) {
+	if len(c) == 1 && c[0].x == x {
+		return c[0].y, true
+	}
 	for i := 1; i < len(c); i++ {
 		if a, b := c[i-1], c[i]; a.x <= x && x <= b.x {
 			if a.x == b.x {

@@ -6,18 +6,22 @@ import (
 )
 
 func TestGainComparesCurvesAtEqualBudget(t *testing.T) {
-	ours := []spot{{10, 5}, {20, 2}, {40, 1}, {90, 1}}
+	ours := []spot{{10, 5}, {20, 2}, {40, 1.5}, {90, 1}}
 	other := []spot{{10, 6}, {30, 4}, {50, 3}}
 	for _, c := range []struct {
 		least bool
 		want  float64
-	}{{false, 3.5}, {true, 1.2}} {
+	}{{false, 2.5}, {true, 1.2}} {
 		if got := gain(ours, other, c.least); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("least %v: gain %g, want %g", c.least, got, c.want)
 		}
 	}
-	if got := gain(ours, other[:1], false); got != 0 {
-		t.Errorf("gain over one spot %g, want 0: no x lies within", got)
+	// The other's spot at 50 counts, where ours has none.
+	if got := gain([]spot{{10, 3}, {90, 3}}, other, true); got != 1 {
+		t.Errorf("gain %g, want 1: at 50", got)
+	}
+	if got := gain(ours, []spot{{95, 1}}, false); got != 0 {
+		t.Errorf("gain over a spot beyond ours %g, want 0", got)
 	}
 }
 
