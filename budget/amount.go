@@ -80,9 +80,15 @@ func figure(x float64) string {
 	return digits + "." + fraction
 }
 
+// year is from how many seconds on nobody counts in hours: a year.
+const year = 365 * Day * 3600
+
 // lasting writes seconds as hours, minutes and seconds: to the second, or below a minute
-// with three digits.
+// with three digits; from a year on as days.
 func lasting(seconds float64) string {
+	if math.Abs(seconds) >= year {
+		return figure(seconds/(Day*3600)) + " days"
+	}
 	if math.Abs(seconds) < 60 {
 		return strconv.FormatFloat(seconds, 'g', 3, 64) + "s"
 	}

@@ -40,8 +40,9 @@ func (a axis) ticks(steps []float64) []float64 {
 	for _, s := range slices.Backward(steps) {
 		if a.high-a.low >= 3*s {
 			on = nil
-			for v := math.Ceil(a.low/s) * s; v <= a.high; v += s {
-				on = append(on, v)
+			first := math.Ceil(a.low / s)
+			for k := range int(math.Floor(a.high/s)-first) + 1 {
+				on = append(on, (first+float64(k))*s)
 			}
 			return on
 		}
@@ -49,10 +50,11 @@ func (a axis) ticks(steps []float64) []float64 {
 	return []float64{a.low}
 }
 
-// decades are 1, 2 and 5 times the powers of ten from 1e-3 to 1e9.
+// decades are 1, 2 and 5 times the powers of ten from 1e-9 to 1e18: with prices in their
+// bounds, what a day costs is less.
 func decades() []float64 {
 	var steps []float64
-	for e := -3; e <= 9; e++ {
+	for e := -9; e <= 18; e++ {
 		for _, m := range []float64{1, 2, 5} {
 			steps = append(steps, m*math.Pow10(e))
 		}
@@ -60,12 +62,18 @@ func decades() []float64 {
 	return steps
 }
 
-// spans are the times that people count in, in seconds.
+// spans are the times that people count in, in seconds, and from a year on decades of days.
 func spans() []float64 {
-	return []float64{
+	steps := []float64{
 		0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 2 * 3600, 4 * 3600, 8 * 3600, 16 * 3600,
 		86400, 2 * 86400, 4 * 86400, 8 * 86400, 16 * 86400, 32 * 86400, 64 * 86400, 128 * 86400, 256 * 86400,
 	}
+	for _, days := range decades() {
+		if days > 365 {
+			steps = append(steps, days*86400)
+		}
+	}
+	return steps
 }
 
 // A chart is frontiers on two axes.

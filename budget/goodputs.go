@@ -39,8 +39,12 @@ type epochKey struct {
 	epoch int
 }
 
-// minSize is the least size of an epoch.
-const minSize = 1e-9
+// Bounds of what a table says, far beyond what is measured.
+const (
+	minSize    = 1e-9 // of an epoch
+	mostNumber = 1e15
+	mostRest   = 30 * 24 * 3600 // seconds of a restart
+)
 
 // Columns by their names, ours first, then those of published tables.
 var (
@@ -64,29 +68,41 @@ func ReadGoodputs(goodputs, sizes io.Reader, file, sizesFile string) (*Goodputs,
 
 // goodput takes a row of the goodputs.
 func (g *Goodputs) goodput(r *csvRow) {
-	k := goodputKey{class: job.Class(r.text("application")), epoch: int(r.number(0, "epoch")), gpus: int(r.number(1, "gpus"))}
+	k := goodputKey{class: job.Class(r.text("application")), epoch: r.epoch(), gpus: r.count(1, mostGPUs, "gpus")}
 	if r.has("gpu_type") {
 		k.gpuType = cluster.GPUType(r.text("gpu_type"))
 	}
 	if _, twice := g.speed[k]; twice {
 		r.fail("%s, epoch %d, %d GPUs: is there twice", k.class, k.epoch, k.gpus)
 	}
-	g.speed[k] = r.number(0, goodputColumn...)
+	g.speed[k] = r.number(0, mostNumber, goodputColumn...)
 	g.last[k.class] = max(g.last[k.class], k.epoch)
 }
 
 // size takes a row of the sizes.
 func (g *Goodputs) size(r *csvRow) {
 	class := job.Class(r.text("application"))
-	size := r.number(minSize, sizeColumn...)
+	size := r.number(minSize, mostNumber, sizeColumn...)
 	if r.has("epoch") {
-		g.sizes[epochKey{class, int(r.number(0, "epoch"))}] = size
+		k := epochKey{class, r.epoch()}
+		if g.sizes[k] > 0 {
+			r.fail("%s, epoch %d: is there twice", class, k.epoch)
+		}
+		g.sizes[k] = size
 	} else {
+		if g.every[class] > 0 {
+			r.fail("%s: is there twice, and the table has no column epoch", class)
+		}
 		g.every[class] = size
 	}
-	if r.has(restartColumn...) {
-		g.rest[class] = time.Duration(r.number(0, restartColumn...) * float64(time.Second))
+	if !r.has(restartColumn...) {
+		return
 	}
+	rest := time.Duration(r.number(0, mostRest, restartColumn...) * float64(time.Second))
+	if before, ok := g.rest[class]; ok && rest != before {
+		r.fail("%s: restarts take %v, and %v in a row before; want one time", class, rest, before)
+	}
+	g.rest[class] = rest
 }
 
 // Measured gives every class of a workload the goodputs measured of it, under its name.
@@ -179,18 +195,28 @@ func (r *csvRow) text(name string) string {
 	return r.cell[i]
 }
 
-// number returns a finite number of at least least from the column of one of the names.
-func (r *csvRow) number(least float64, names ...string) float64 {
+// number returns a number from least to most from the column of one of the names.
+func (r *csvRow) number(least, most float64, names ...string) float64 {
 	i := r.column(names)
 	if i < 0 {
 		r.fail("no column %s", names[0])
 		return 0
 	}
 	v, err := strconv.ParseFloat(r.cell[i], 64)
-	whole := slices.Contains([]string{"epoch", "gpus"}, names[0])
-	if err != nil || !(v >= least) || math.IsInf(v, 1) || whole && (v != math.Trunc(v) || v > mostGPUs) {
-		r.fail("%s %q, want a number of at least %g", r.head[i], r.cell[i], least)
+	if err != nil || !(v >= least && v <= most) {
+		r.fail("%s %q, want a number from %g to %g", r.head[i], r.cell[i], least, most)
 		return 0
 	}
 	return v
 }
+
+// count returns a whole number from least to most.
+func (r *csvRow) count(least, most float64, name string) int {
+	v := r.number(least, most, name)
+	if v != math.Trunc(v) {
+		r.fail("%s %g, want a whole number", name, v)
+	}
+	return int(v)
+}
+
+func (r *csvRow) epoch() int { return r.count(0, job.MaxEpochs-1, "epoch") }

@@ -26,9 +26,9 @@ type PriceList struct {
 type Offer struct {
 	Name  string          `yaml:"name"`
 	Type  cluster.GPUType `yaml:"type"`
-	GPUs  int             `yaml:"gpus"`  // of a node
+	GPUs  int             `yaml:"-"`     // of a node
 	Price float64         `yaml:"price"` // per GPU-hour
-	Most  int             `yaml:"most"`  // nodes at a time; 0: as many as mostGPUs are
+	Most  int             `yaml:"-"`     // nodes at a time; as many as mostGPUs are, if it is not said
 	// Interruptions is how often per hour the provider takes a node back.
 	Interruptions float64 `yaml:"interruptions"`
 	// Kind is on-demand, reserved or spot: a word for people. What is reserved and not
@@ -38,8 +38,12 @@ type Offer struct {
 
 // Bounds of what a slip of the pen may ask for.
 const (
-	mostGPUs  = 1_000_000
-	mostOnOne = 1024 // GPUs of a node
+	mostGPUs   = 1_000_000
+	mostOnOne  = 1024 // GPUs of a node
+	leastPrice = 1e-6 // per GPU-hour
+	mostPrice  = 1e9
+	mostBroken = 1000    // interruptions per hour, as in config
+	mostBytes  = 1 << 20 // of a price list
 )
 
 var kinds = []string{"on-demand", "reserved", "spot"}
@@ -48,16 +52,26 @@ var kinds = []string{"on-demand", "reserved", "spot"}
 type priceFile struct {
 	Name     string  `yaml:"name"`
 	Currency *string `yaml:"currency"`
-	Offers   []Offer `yaml:"offers"`
+	Offers   []row   `yaml:"offers"`
+}
+
+// A row is an offer as YAML, which would cut off what numbers are more than whole.
+type row struct {
+	Offer `yaml:",inline"`
+	GPUs  float64 `yaml:"gpus"`
+	Most  float64 `yaml:"most"`
 }
 
 // ReadPriceList reads a price list from YAML: name, currency ($ if not said otherwise)
 // and offers, with the keys of Offer. file names it in errors, which have the line; a
 // key that it does not know is one.
 func ReadPriceList(r io.Reader, file string) (*PriceList, error) {
-	text, err := io.ReadAll(io.LimitReader(r, 1<<20))
+	text, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("price list %s: %w", file, err)
+	}
+	if len(text) > mostBytes {
+		return nil, fmt.Errorf("price list %s: more than %d bytes, want fewer", file, mostBytes)
 	}
 	var read priceFile
 	d := yaml.NewDecoder(bytes.NewReader(text))
@@ -65,11 +79,23 @@ func ReadPriceList(r io.Reader, file string) (*PriceList, error) {
 	if err := d.Decode(&read); err != nil {
 		return nil, blame(err, file)
 	}
-	l := &PriceList{Name: cmp.Or(read.Name, file), Currency: "$", Offers: read.Offers}
+	var more yaml.Node
+	if err := d.Decode(&more); err == nil {
+		return nil, fmt.Errorf("%s:%d: a second document, want one price list a file", file, more.Line)
+	} else if !errors.Is(err, io.EOF) {
+		return nil, blame(err, file)
+	}
+	l := &PriceList{Name: cmp.Or(read.Name, file), Currency: "$"}
 	if read.Currency != nil && *read.Currency != "" {
 		l.Currency = *read.Currency
 	}
-	return l, l.check(file, offerLines(text))
+	return l, l.take(read.Offers, file, offerLines(text))
+}
+
+// yamlKinds are what is wanted, by the type that YAML names in complaints; others are text.
+var yamlKinds = map[string]string{
+	"float64": "a number", "[]budget.row": "a list of offers", "budget.row": "an offer: name, type, gpus, price",
+	"budget.priceFile": "name, currency and offers",
 }
 
 // blame puts file and line before each complaint about YAML.
@@ -87,6 +113,9 @@ func blame(err error, file string) error {
 		if key, unknown := strings.CutPrefix(what, "field "); unknown {
 			key, _, _ = strings.Cut(key, " not found")
 			what = fmt.Sprintf("unknown key %q, want name, currency, offers, and of each offer name, type, gpus, price, most, interruptions, kind", key)
+		}
+		if got, into, ok := strings.Cut(strings.TrimPrefix(what, "cannot unmarshal "), " into "); ok {
+			what = fmt.Sprintf("got %s, want %s", strings.TrimPrefix(got, "!!"), cmp.Or(yamlKinds[into], "text"))
 		}
 		errs = append(errs, fmt.Errorf("%s:%s: %s", file, where, what))
 	}
@@ -106,30 +135,32 @@ func offerLines(text []byte) []int {
 	return lines
 }
 
-// check fills in what offers leave open, and returns all complaints about them.
-func (l *PriceList) check(file string, lines []int) error {
-	if len(l.Offers) == 0 {
+// take makes offers of rows, and returns all complaints about them.
+func (l *PriceList) take(rows []row, file string, lines []int) error {
+	if len(rows) == 0 {
 		return fmt.Errorf("price list %s: no offers, want at least one", file)
 	}
 	var errs []error
-	for i := range l.Offers {
-		o := &l.Offers[i]
-		for _, err := range o.complaints() {
-			errs = append(errs, fmt.Errorf("%s:%d: offer %q: %w", file, lines[i], o.Name, err))
+	for i := range rows {
+		r := &rows[i]
+		for _, err := range r.complaints() {
+			errs = append(errs, fmt.Errorf("%s:%d: offer %q: %w", file, lines[i], r.Name, err))
 		}
-		if first := slices.IndexFunc(l.Offers, func(b Offer) bool { return b.Name == o.Name }); first < i {
-			errs = append(errs, fmt.Errorf("%s:%d: offer %q: the name is that of line %d too", file, lines[i], o.Name, lines[first]))
+		if first := slices.IndexFunc(l.Offers, func(b Offer) bool { return b.Name == r.Name }); first >= 0 {
+			errs = append(errs, fmt.Errorf("%s:%d: offer %q: the name is that of line %d too", file, lines[i], r.Name, lines[first]))
 		}
-		o.Kind = cmp.Or(o.Kind, kinds[0])
+		o := r.Offer
+		o.GPUs, o.Most, o.Kind = int(r.GPUs), int(r.Most), cmp.Or(o.Kind, kinds[0])
 		if o.Most == 0 {
-			o.Most = max(1, mostGPUs/max(1, o.GPUs))
+			o.Most = mostGPUs / max(1, o.GPUs)
 		}
+		l.Offers = append(l.Offers, o)
 	}
 	return errors.Join(errs...)
 }
 
 // complaints returns what is wrong with an offer.
-func (o *Offer) complaints() []error {
+func (o *row) complaints() []error {
 	var errs []error
 	no := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -138,13 +169,16 @@ func (o *Offer) complaints() []error {
 	}
 	no(o.Name == "", "no name, want one")
 	no(!word(string(o.Type)), "type %q, want a GPU type, as t4", o.Type)
-	no(o.GPUs < 1 || o.GPUs > mostOnOne, "%d gpus of a node, want 1 to %d", o.GPUs, mostOnOne)
-	no(!(o.Price > 0) || math.IsInf(o.Price, 1), "price %g per GPU-hour, want more than 0", o.Price)
-	no(o.Most < 0, "most %d nodes, want at least 0, which is no limit", o.Most)
-	no(!(o.Interruptions >= 0) || math.IsInf(o.Interruptions, 1), "%g interruptions per hour, want at least 0", o.Interruptions)
+	no(!whole(o.GPUs, 1, mostOnOne), "%g gpus of a node, want 1 to %d", o.GPUs, mostOnOne)
+	no(!(o.Price >= leastPrice && o.Price <= mostPrice), "price %g per GPU-hour, want %g to %g", o.Price, leastPrice, mostPrice)
+	no(!whole(o.Most, 0, mostGPUs), "most %g nodes, want 1 to %d, or 0 for no limit", o.Most, mostGPUs)
+	no(!(o.Interruptions >= 0 && o.Interruptions <= mostBroken), "%g interruptions per hour, want 0 to %d", o.Interruptions, mostBroken)
 	no(o.Kind != "" && !slices.Contains(kinds, o.Kind), "kind %q, want one of %s", o.Kind, strings.Join(kinds, ", "))
 	return errs
 }
+
+// whole reports whether a number is whole, and from least to most.
+func whole(v, least, most float64) bool { return v >= least && v <= most && v == math.Trunc(v) }
 
 // word reports whether a name is made of letters, digits and what joins them.
 func word(name string) bool {
