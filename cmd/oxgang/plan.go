@@ -124,6 +124,21 @@ func (p *planning) check(cmd *cobra.Command) error {
 	case len(p.prices) > 0 && cmd.Flags().Changed("gpus"):
 		return misused("--gpus %s beside a price list, which says what GPUs there are; want one of them", p.gpus)
 	}
+	return oneWorkload(cmd)
+}
+
+// oneWorkload returns an error if flags say both what is read and what is generated.
+func oneWorkload(cmd *cobra.Command) error {
+	file := cmd.Flags().Lookup("workload").Value.String()
+	for _, name := range planKeys {
+		option := (config.Key{Name: name}).Option()
+		switch given := cmd.Flags().Changed(option); {
+		case given && file != "" && strings.HasPrefix(name, "generate."):
+			return misused("--%s beside --workload %s, want one of them", option, file)
+		case given && file == "" && name == "limit":
+			return misused("--limit without --workload, want --generate-jobs")
+		}
+	}
 	return nil
 }
 
