@@ -3,6 +3,6 @@
 // pay for GPUs, and it needs no cluster. Source: BOA §5.3, "Decision Support Tool".
 //
 // A Workload is jobs by class, read off a trace; a PriceList is nodes that can be rented.
-// Together they are a problem of policy/boa. NewPlan is its answer for one budget, and
-// NewFrontier for all of them; both are written as tables, and frontiers as one HTML page.
+// Together they are a problem of policy/boa. Planner.Plan is its answer for one budget, and
+// Planner.Frontier for all of them; both are written as tables, and frontiers as one HTML page.
 package budget

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/workload"
@@ -92,34 +91,15 @@ func classOf(jobs []*workload.Arrival, catalog workload.Catalog) (*perf.ClassSta
 	case app == nil:
 		app = workload.Steady(first.Spec.GPUs)
 	}
-	if app.Curve != nil {
-		return app.ClassStats(&first.Spec), nil
+	specs := make([]*job.Spec, len(jobs))
+	for i, a := range jobs {
+		specs[i] = &a.Spec
 	}
-	c := together(app, jobs)
+	c := app.ClassStats(specs...)
 	if first.Application == "" {
 		c.Guessed = "speed: in proportion to GPUs, equal on all types"
 	}
 	return c, nil
-}
-
-// together returns the class of jobs of one epoch each that differ in size, or by the
-// schedule of their batch sizes: their mean size, at the speed that makes their mean time.
-func together(app *workload.Application, jobs []*workload.Arrival) *perf.ClassStats {
-	each, total := make([]*perf.ClassStats, len(jobs)), 0.0
-	for i, a := range jobs {
-		each[i] = app.ClassStats(&a.Spec)
-		total += each[i].Sizes[0]
-	}
-	c := *each[0]
-	c.Sizes = []float64{total / float64(len(jobs))}
-	c.Speed = func(_ int, at cluster.Configuration) float64 {
-		seconds := 0.0
-		for _, one := range each {
-			seconds += one.Sizes[0] / one.Speed(0, at) // infinite if one of them does not run
-		}
-		return total / seconds
-	}
-	return &c
 }
 
 // runs returns an error that names each offer of a list on which no class has a speed

@@ -8,35 +8,55 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// ClassStats returns what is true of jobs like these, complete specifications of a class
-// that follow the application, but for how often they come: the epochs of the training
-// curve or, without one and by a schedule of batch sizes, one epoch of the first job's
-// target. The speed is the goodput with the best batch size that the jobs may have, on
-// nodes that share their GPUs evenly, and 0 on configurations that none of them may have.
-// Sizes are in samples at the efficiency of the initial batch size. Of no jobs it panics.
-// Source: BOA §3.1.
+// ClassStats returns what is true of all jobs of a class, complete specifications that
+// follow the application, but for how often they come: the epochs of the training curve
+// or, without one and by schedules of batch sizes, one epoch of their mean target. The
+// speed is the goodput with the best batch size that the jobs may have, on nodes that
+// share their GPUs evenly: where targets differ, that which makes the mean time of those
+// jobs that may have the configuration. It is 0 where none may. Sizes are in samples at
+// the efficiency of the initial batch size. Of no jobs it panics. Source: BOA §3.1.
 func (a *Application) ClassStats(jobs ...*job.Spec) *perf.ClassStats {
+	c := &perf.ClassStats{Class: jobs[0].Class, Restart: a.RestartDelay}
+	if regimes, err := a.Regimes(jobs[0]); err == nil && regimes == nil && a.Curve != nil {
+		c.Sizes, c.Speed = a.Curve.sizes(), a.speedByEpoch(jobs)
+		return c
+	}
+	total := 0.0
+	for _, s := range jobs {
+		total += s.Target
+	}
+	c.Sizes = []float64{total / float64(len(jobs))}
+	c.Speed = func(_ int, at cluster.Configuration) float64 { return a.meanSpeed(jobs, at) }
+	return c
+}
+
+// speedByEpoch returns ClassStats.Speed of jobs that follow the training curve: they
+// differ in what they may be given.
+func (a *Application) speedByEpoch(jobs []*job.Spec) func(int, cluster.Configuration) float64 {
 	var forms job.Forms
 	for _, s := range jobs {
 		forms = forms.With(s)
 	}
-	first := jobs[0]
-	c := &perf.ClassStats{Class: first.Class, Restart: a.RestartDelay, Sizes: []float64{first.Target}}
-	goodput := func(s *job.Spec, _ int, alloc cluster.Allocation) float64 { return s.Target / a.Alone(s, alloc) }
-	if regimes, err := a.Regimes(first); err == nil && regimes == nil && a.Curve != nil {
-		c.Sizes = a.Curve.sizes()
-		goodput = func(s *job.Spec, epoch int, alloc cluster.Allocation) float64 {
-			return a.bestGoodput(s, alloc, epoch) / max(1, a.Slowdown)
-		}
-	}
-	c.Speed = func(epoch int, at cluster.Configuration) float64 {
+	return func(epoch int, at cluster.Configuration) float64 {
 		s := forms.For(at)
 		if s == nil {
 			return 0
 		}
-		return finite(goodput(s, epoch, cluster.Allocation{Configuration: at}))
+		return finite(a.bestGoodput(s, cluster.Allocation{Configuration: at}, epoch) / max(1, a.Slowdown))
 	}
-	return c
+}
+
+// meanSpeed returns the targets of jobs that may be given a configuration over their
+// times there; 0 if there are none, or one of them does not run.
+func (a *Application) meanSpeed(jobs []*job.Spec, at cluster.Configuration) float64 {
+	target, seconds := 0.0, 0.0
+	for _, s := range jobs {
+		if s.Allows(at) {
+			target += s.Target
+			seconds += a.Alone(s, cluster.Allocation{Configuration: at})
+		}
+	}
+	return finite(target / seconds)
 }
 
 // sizes returns the progress that is made in each epoch.

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,30 +16,21 @@ import (
 // class nothing is said. Jobs of a class follow the application of its first job, nil
 // if that is known only by its Duration. Source: BOA §3.1, §6.3.
 func Classes(arrivals []Arrival, of func(*job.Spec) *Application) []*perf.ClassStats {
-	var jobs []job.Forms // of a class each, by name
-	var counts []int
+	jobs := map[job.Class][]*job.Spec{}
 	last := time.Duration(0)
 	for i := range arrivals {
 		s := &arrivals[i].Spec
 		last = max(last, arrivals[i].At)
-		at, found := slices.BinarySearchFunc(jobs, s.Class, func(f job.Forms, name job.Class) int { return cmp.Compare(f[0].Class, name) })
-		switch {
-		case s.Class == "":
-			continue
-		case !found:
-			jobs, counts = slices.Insert(jobs, at, job.Forms{s}), slices.Insert(counts, at, 0)
+		if s.Class != "" {
+			jobs[s.Class] = append(jobs[s.Class], s)
 		}
-		jobs[at] = jobs[at].With(s)
-		counts[at]++
 	}
-	all := make([]*perf.ClassStats, len(jobs))
-	for i, f := range jobs {
-		app := of(f[0])
-		if app == nil {
-			app = Steady(f[0].GPUs)
-		}
-		all[i] = app.ClassStats(f...)
-		all[i].Arrivals, all[i].Rate = counts[i], float64(counts[i])/cmp.Or(last, time.Hour).Seconds()
+	var all []*perf.ClassStats
+	for _, name := range slices.Sorted(maps.Keys(jobs)) {
+		app := cmp.Or(of(jobs[name][0]), Steady(jobs[name][0].GPUs))
+		c := app.ClassStats(jobs[name]...)
+		c.Arrivals, c.Rate = len(jobs[name]), float64(len(jobs[name]))/cmp.Or(last, time.Hour).Seconds()
+		all = append(all, c)
 	}
 	return all
 }

@@ -199,3 +199,20 @@ func TestClasses(t *testing.T) {
 		t.Errorf("all at once: got %g/s, want 1 an hour", rate)
 	}
 }
+
+// Jobs of a class that differ in size have their mean, and come on so that they take the
+// mean time: of 1 GPU each, 100 s and 500 s; beside them one of 4 GPUs that takes 90 s.
+func TestClasses_of_unequal_jobs(t *testing.T) {
+	at := func(target float64, gpus int) workload.Arrival {
+		return workload.Arrival{At: time.Hour, Spec: job.Spec{Class: "x", Adaptivity: job.Rigid, GPUs: gpus, Target: target}}
+	}
+	c := workload.Classes([]workload.Arrival{at(100, 1), at(500, 1), at(90, 4)}, func(*job.Spec) *workload.Application { return nil })[0]
+	if len(c.Sizes) != 1 || c.Sizes[0] != 230 {
+		t.Errorf("sizes %v, want the mean, 230", c.Sizes)
+	}
+	for gpus, want := range map[int]float64{1: 1, 2: 0, 4: 4} { // by the first job, 1 sample a second on 1 GPU
+		if got := c.Speed(0, cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "t4"}); got != want {
+			t.Errorf("on %d GPUs: %g, want %g", gpus, got, want)
+		}
+	}
+}
