@@ -128,7 +128,7 @@ func parseLease(text string) (rest string, l lease, err error) {
 		l.rented, l.spot = true, true
 		l.interruptions, err = strconv.ParseFloat(rate, 64)
 		if err != nil || !(l.interruptions >= 0 && l.interruptions <= maxInterruptions) {
-			return "", l, fmt.Errorf("%q, want how often per hour a spot node is taken back, as spot@0.1", last)
+			return "", l, fmt.Errorf("%q, want how often per hour a spot node is taken back, 0 to %d, as spot@0.1", last, maxInterruptions)
 		}
 	case last == "rent":
 		l.rented = true

@@ -82,7 +82,7 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 	}
 	nodes := nodesFor(in.Cluster, entry)
 	if len(nodes.Nodes()) == 0 {
-		return nil, fmt.Errorf("%s: rents no nodes, and the cluster has no others", entry.Name)
+		return nil, fmt.Errorf("%s: rents no nodes, and the cluster has no others; want some without /rent or /spot, or a policy that rents: %s", entry.Name, strings.Join(renting(), ", "))
 	}
 	world, err := sim.New(nodes, in.Catalog, in.Arrivals, wo)
 	if err != nil {
@@ -115,6 +115,17 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 	}
 	run.Result, run.PolicyTimes = rec.Result(), rec.PolicyTimes()
 	return run, nil
+}
+
+// renting lists the policies that rent.
+func renting() []string {
+	var names []string
+	for _, e := range builtin.Policies() {
+		if e.Rents {
+			names = append(names, e.Name)
+		}
+	}
+	return names
 }
 
 // nodesFor returns the nodes with which a policy runs: one that rents has those of the
