@@ -103,13 +103,22 @@ func (cs *Classes) Learn(r *job.Report) {
 	}
 }
 
-// Reached takes in how far a job is: in an epoch, counted from 0, with a progress. An
-// epoch begins with the first that is heard of it, also where the job then loses what
-// it did since a checkpoint.
+// mostEpochs bounds what is learned of a class; epochs beyond are one with the last.
+// Widths of so many take opt/convex 40 ms.
+const mostEpochs = 10_000
+
+// Reached takes in how far a job is: in an epoch, counted from 0, with a progress, of
+// which more than its target counts as that. An epoch begins with the first that is heard
+// of it, also where the job then loses what it did since a checkpoint.
 func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
-	if l := cs.life(id); l != nil && epoch < job.MaxEpochs {
-		l.reach(epoch, progress)
+	l := cs.life(id)
+	if l == nil {
+		return
 	}
+	if l.target > 0 {
+		progress = min(progress, l.target)
+	}
+	l.reach(min(epoch, mostEpochs-1), progress)
 }
 
 // Ended takes in that a job is no more; completed, it tells what its epochs took.

@@ -69,16 +69,17 @@ func (s *school) one(now time.Time) *perf.ClassStats {
 
 // A Poisson process is counted right within four standard deviations of what an
 // exponentially forgetting window knows, 1/sqrt(2 rate Forget): before the first day is
-// over, after five, and five days after it came four times as often.
+// over, after five, and after it came four times as often: for five days, of which a week's
+// window knows a part, and for four weeks.
 func TestClasses_rates(t *testing.T) {
 	s, stream := newSchool(t, Bootstrap), rng.Stream(1, "poisson")
-	perHour, now := 2.0, 0.0
+	perHour, now, forget := 2.0, 0.0, s.o.Forget.Hours()
 	check := func(hours, want float64) {
 		for now += stream.ExpFloat64() / perHour; now < hours; now += stream.ExpFloat64() / perHour {
 			s.submit(after(now), "c", 1)
 		}
 		now = hours
-		got, known := s.one(after(hours)).Rate*3600, math.Min(hours, 48)
+		got, known := s.one(after(hours)).Rate*3600, math.Min(hours, 2*forget)
 		if math.Abs(got/want-1) > 4/math.Sqrt(want*known)+Material {
 			t.Errorf("after %g h: %.3f an hour, want %g", hours, got, want)
 		}
@@ -86,7 +87,9 @@ func TestClasses_rates(t *testing.T) {
 	check(12, 2)
 	check(120, 2)
 	perHour = 8
-	check(240, 8)
+	part := math.Expm1(-120/forget) / math.Expm1(-240/forget) // of the window's weight, in the last 120 of 240 hours
+	check(240, 8*part+2*(1-part))
+	check(120+28*24, 8)
 	s.Ended("1", job.Completed)
 	if got := s.one(after(1e6)).Rate; !(got > 0 && got < 1e-9) {
 		t.Errorf("after a century of nothing: %g/s, want next to nothing, but more", got)

@@ -20,6 +20,10 @@ type pace struct {
 // of its jobs was seen.
 const unpaced = 600
 
+// mostPace is how many times as fast as it reports a job may come on for a report to
+// count as it is: more is a mistake of its agent.
+const mostPace = 10
+
 func (p *pace) value() float64 { return (unpaced + p.trained) / (unpaced + p.took) }
 
 // keepPace compares what a job made since its last report with what it measured.
@@ -36,7 +40,7 @@ func (l *life) keepPace(r *job.Report) {
 	made, goodput := r.Progress-l.marked, l.class.reported(r)
 	l.marked = r.Progress
 	if made > 0 && goodput > 0 {
-		l.class.pace.trained += made / goodput
+		l.class.pace.trained += min(made/goodput, mostPace*r.Interval.Seconds())
 		l.class.pace.took += r.Interval.Seconds()
 	}
 }
