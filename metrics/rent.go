@@ -25,7 +25,7 @@ type tenancy struct {
 	paid, paused payment // from the first submission to the last end, and since the last end
 	bill         bill
 
-	open    map[cluster.NodeID]int // of nodes that are there: their index in lives
+	open    map[cluster.NodeID]int // of nodes that are there: their index in lives, or beyond
 	lives   []NodeLife
 	dropped int
 }
@@ -106,10 +106,13 @@ func (t *tenancy) comingOf(typ int) int {
 func (r *Recorder) setLives(c *cluster.Cluster) {
 	t, now := &r.rent, r.now.Sub(r.start).Seconds()
 	for id, i := range t.open { // each for itself: the order does not matter
-		if _, there := c.Index(id); !there {
-			t.lives[i].Released = now
-			delete(t.open, id)
+		if _, there := c.Index(id); there {
+			continue
 		}
+		if i < len(t.lives) {
+			t.lives[i].Released = now
+		}
+		delete(t.open, id)
 	}
 	for _, n := range c.Nodes() {
 		if _, known := t.open[n.ID]; known || n.Tenure != cluster.Rented {
@@ -117,6 +120,7 @@ func (r *Recorder) setLives(c *cluster.Cluster) {
 		}
 		if len(t.lives) >= r.opts.MaxNodes {
 			t.dropped++
+			t.open[n.ID] = r.opts.MaxNodes
 			continue
 		}
 		t.open[n.ID] = len(t.lives)

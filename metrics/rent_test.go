@@ -136,9 +136,11 @@ func TestRent_of_a_cluster_that_is_owned(t *testing.T) {
 
 func TestNodes_are_capped(t *testing.T) {
 	o := DefaultOptions()
-	o.MaxNodes = 1
-	if got := rentedRun(t, o).Result(); len(got.Nodes) != 1 || got.NodesDropped == 0 {
-		t.Errorf("%d lives, %d dropped; want 1 and more than none", len(got.Nodes), got.NodesDropped)
+	for most, dropped := range []int{2, 1, 0} { // s0 lives on after s1
+		o.MaxNodes = most
+		if got := rentedRun(t, o).Result(); len(got.Nodes) != most || got.NodesDropped != dropped {
+			t.Errorf("%d lives, %d dropped; want %d and %d", len(got.Nodes), got.NodesDropped, most, dropped)
+		}
 	}
 	o.MaxNodes = -1
 	if _, err := New(o); err == nil {
