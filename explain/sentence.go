@@ -113,7 +113,7 @@ var templates = map[policy.Kind]template{
 	policy.WaitNodes: {why: func(s *scene) string {
 		return fmt.Sprintf("it is to have %s, of which %s not there yet", amount(s.why.Config), are(int(s.why.Value), "node"))
 	}, unblock: func(*scene) string {
-		return "it starts in the first round after its nodes are up, a minute or two after they were asked for"
+		return "it starts in the first round after its nodes are up"
 	}},
 	policy.WaitBudget: {why: func(s *scene) string {
 		return fmt.Sprintf("it is to have %s, but %s is paid per hour, and no more than %s may be now", amount(s.why.Config), fixed(s.why.Value), fixed(s.why.Limit))
