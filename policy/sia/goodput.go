@@ -81,7 +81,7 @@ func resize[T any](s []T, n int) []T {
 func (p *Policy) appendColumns(columns []configuration, j *policy.Job) []configuration {
 	if j.Adaptivity.Has(job.GPUCount) && j.Reservation.IsZero() {
 		for _, c := range p.columns {
-			if j.Eligible(c.GPUType) && suffices(j, c) && batchAllows(j, c) {
+			if j.Allows(c.Configuration) && batchAllows(j, c) {
 				columns = append(columns, c)
 			}
 		}
@@ -98,13 +98,6 @@ func (p *Policy) appendColumns(columns []configuration, j *policy.Job) []configu
 		}
 	}
 	return columns
-}
-
-// suffices reports whether c holds whole replicas and is within what the job
-// asked for.
-func suffices(j *policy.Job, c configuration) bool {
-	most := j.Spec.MaxGPUs
-	return c.GPUs >= j.Min(c.GPUType) && c.GPUs%j.ReplicaGPUs(c.GPUType) == 0 && (most == 0 || c.GPUs <= most)
 }
 
 // batchAllows reports whether the job's largest batch feeds every replica of
