@@ -37,6 +37,10 @@ func TestSpec_allows(t *testing.T) {
 	if s.Allows(on(4, "t4")) {
 		t.Error("a type without replicas: got true")
 	}
+	rigid := Spec{GPUs: 2, MinGPUs: 4, MaxGPUs: 1} // as policy.Check has it
+	if !rigid.Allows(on(2, "t4")) || rigid.Allows(on(4, "t4")) || rigid.Allows(on(0, "t4")) {
+		t.Error("of fixed GPU count: want what it asks for, and nothing else")
+	}
 	s.MaxGPUs = 0
 	if !s.Allows(on(8, "a100")) || s.Allows(on(9, "a100")) {
 		t.Error("without limit: want any whole replicas")

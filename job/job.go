@@ -127,13 +127,13 @@ func (s *Spec) Eligible(t cluster.GPUType) bool {
 }
 
 // Allows reports whether the job may be given c: an eligible type, whole replicas,
-// within its limits, and of fixed GPU count what it asks for.
+// within its limits, and of fixed GPU count what it asks for, whatever these are.
 func (s *Spec) Allows(c cluster.Configuration) bool {
 	switch {
-	case !s.Eligible(c.GPUType) || c.GPUs < s.Min(c.GPUType) || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0:
+	case !s.Eligible(c.GPUType) || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0:
 		return false
 	case !s.Adaptivity.Has(GPUCount):
 		return c.GPUs == max(1, s.GPUs)
 	}
-	return s.MaxGPUs == 0 || c.GPUs <= s.MaxGPUs
+	return c.GPUs >= s.Min(c.GPUType) && (s.MaxGPUs == 0 || c.GPUs <= s.MaxGPUs)
 }

@@ -22,13 +22,7 @@ func size(j *policy.Job, t cluster.GPUType) int {
 // usable reports whether an empty cluster could carry j's gang on a type.
 func usable(j *policy.Job, t *cluster.TypeInfo) bool {
 	n := size(j, t.Type)
-	switch {
-	case n > t.GPUs, !j.Eligible(t.Type), n%j.ReplicaGPUs(t.Type) != 0, !j.KeepsType(t.Type):
-		return false
-	case !j.Adaptivity.Has(job.GPUCount):
-		return n == request(j)
-	}
-	return n >= j.Min(t.Type) && (j.Spec.MaxGPUs == 0 || n <= j.Spec.MaxGPUs)
+	return n <= t.GPUs && j.KeepsType(t.Type) && j.Allows(cluster.Configuration{GPUs: n, GPUType: t.Type})
 }
 
 // amounts returns the fewest and most GPUs that an empty cluster could give j of a
