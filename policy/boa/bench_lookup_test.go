@@ -19,21 +19,21 @@ func BenchmarkLookup(b *testing.B) {
 		b.Fatal(err)
 	}
 	offers := []cluster.Offer{{Group: "t4", Node: cluster.Node{GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}}, Most: 100}}
-	if p.widths, err = compute(inputs{[]*perf.ClassStats{stats}, 1e3, 1}, offers, &p.o); err != nil {
+	if p.widths, err = compute(&inputs{[]*perf.ClassStats{stats}, offers, 1e3, 1}, &p.o); err != nil {
 		b.Fatal(err)
 	}
-	s := &policy.Snapshot{Rentals: []cluster.Rental{{Offer: offers[0]}}}
+	s := &policy.Snapshot{}
 	for i := range 10000 {
 		j := &policy.Job{Spec: &job.Spec{ID: job.ID(time.Duration(i).String()), Class: "a", Adaptivity: job.Adaptive}}
 		j.Epoch, j.Progress = i%3, float64(i%3)
-		g := p.goal(s, j, offers)
+		g := p.goal(j, offers, []int{1})
 		j.Allocation = cluster.Allocation{Configuration: g.Configuration}
 		s.Jobs = append(s.Jobs, j)
 	}
 	b.ResetTimer()
 	for b.Loop() {
 		for _, j := range s.Jobs {
-			if g := p.goal(s, j, offers); !g.stay {
+			if g := p.goal(j, offers, []int{1}); !g.stay {
 				b.Fatal("a job is to move")
 			}
 		}

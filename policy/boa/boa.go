@@ -36,6 +36,7 @@ type Policy struct {
 // inputs are what widths are computed from.
 type inputs struct {
 	classes []*perf.ClassStats
+	offers  []cluster.Offer
 	budget  float64
 	fill    float64
 }
@@ -55,10 +56,10 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("boa: round %d: %w", s.Round, err)
 	}
-	offers := p.offers(s)
-	p.account(s, offers)                        // 1. what was spent
-	work := p.learn(ctx, s, choices(s, offers)) // 2. which widths there are
-	r := p.newRound(s, offers)
+	offers, ends := p.offers(s)
+	p.account(s, offers)                      // 1. what was spent
+	work := p.learn(ctx, s, offers[:ends[0]]) // 2. which widths there are
+	r := p.newRound(s, offers, ends)
 	r.pin()    // 3. what may not be taken from anyone
 	r.aim()    // 4. every job's width
 	r.keep()   // 5. those that have it stay as they are
@@ -73,37 +74,55 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 }
 
 // offers returns what can be rented, in the order of the rentals, and after it the nodes
-// that are owned; at prices in the unit of the budget.
-func (p *Policy) offers(s *policy.Snapshot) []cluster.Offer {
-	var all []cluster.Offer
+// that are owned, by size and then of all sizes; at prices in the unit of the budget. Jobs
+// look at those before each end only if those before the last do not do. Among the first
+// widths are chosen: owned nodes only if nothing can be rented, because there is no more of
+// them when they are full.
+func (p *Policy) offers(s *policy.Snapshot) (all []cluster.Offer, ends []int) {
 	for i := range s.Rentals {
 		all = append(all, s.Rentals[i].Offer)
 	}
-	all = append(all, owned(s.Cluster.Held())...)
+	held := s.Cluster.Held()
+	if len(all) > 0 {
+		ends = append(ends, len(all))
+	}
+	all = append(all, owned(held)...)
+	ends = append(ends, len(all))
+	all = append(all, mixed(held)...)
+	ends = append(ends, len(all))
 	if !p.o.Money {
 		for i := range all {
 			all[i].Node.Price = 0
 		}
 	}
+	return all, ends
+}
+
+// owned returns the nodes of a cluster by GPU type and number of GPUs, in the order in
+// which they first appear.
+func owned(c *cluster.Cluster) []cluster.Offer {
+	var all []cluster.Offer
+	for _, n := range c.Nodes() {
+		node := cluster.Node{GPUType: n.GPUType, Capacity: cluster.Resources{GPUs: n.Capacity.GPUs}}
+		i := slices.IndexFunc(all, func(o cluster.Offer) bool { return o.Node == node })
+		if i < 0 {
+			i = len(all)
+			all = append(all, cluster.Offer{Group: cluster.RentGroup(n.GPUType, n.Capacity.GPUs), Node: node})
+		}
+		all[i].Most++
+	}
 	return all
 }
 
-// choices returns the offers that widths are chosen among: owned nodes only if nothing can
-// be rented, because there is no more of them when they are full.
-func choices(s *policy.Snapshot, offers []cluster.Offer) []cluster.Offer {
-	if len(s.Rentals) == 0 {
-		return offers
-	}
-	return offers[:len(s.Rentals)]
-}
-
-// owned returns the nodes of a cluster by GPU type, each as if it had as many GPUs as the
-// largest.
-func owned(c *cluster.Cluster) []cluster.Offer {
+// mixed returns the GPU types with nodes of several sizes, each node as if it had as many
+// GPUs as the largest. Some amounts that no one size carries are there on several.
+func mixed(c *cluster.Cluster) []cluster.Offer {
 	var all []cluster.Offer
 	for _, t := range c.Types() {
-		node := cluster.Node{GPUType: t.Type, Capacity: cluster.Resources{GPUs: t.PerNode}}
-		all = append(all, cluster.Offer{Group: cluster.Group(t.Type), Node: node, Most: t.Nodes})
+		if len(t.Sizes) > 1 {
+			node := cluster.Node{GPUType: t.Type, Capacity: cluster.Resources{GPUs: t.PerNode}}
+			all = append(all, cluster.Offer{Group: cluster.Group(t.Type), Node: node, Most: t.Nodes})
+		}
 	}
 	return all
 }

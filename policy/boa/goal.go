@@ -11,36 +11,55 @@ import (
 )
 
 // goal returns what a job is to have: the width of its class and epoch; where there is
-// none, or it may not have it, what is best by its own model at the same price.
-func (p *Policy) goal(s *policy.Snapshot, j *policy.Job, offers []cluster.Offer) goal {
+// none, or it may not have it, what is best by its own model at the same price. For ends
+// see Policy.offers.
+func (p *Policy) goal(j *policy.Job, offers []cluster.Offer, ends []int) goal {
 	g := goal{offer: -1}
 	if w := p.widths; w != nil {
 		if class, ok := w.class[j.Class]; ok && j.Class != "" {
-			g = p.byClass(j, w, class)
+			g = p.byClass(j, w, class, offers[:ends[0]])
 		}
 	}
-	if g.offer < 0 {
-		g = p.alone(j, choices(s, offers))
-	}
-	if g.offer < 0 {
-		g = p.alone(j, offers)
+	for k := 0; k < len(ends) && g.offer < 0; k++ {
+		g = p.alone(j, offers[:ends[k]])
 	}
 	return g
 }
 
-// byClass returns the width of a job's class in its epoch.
-func (p *Policy) byClass(j *policy.Job, w *widths, class int) goal {
-	epoch := min(j.Epoch, len(w.ends[class])-1)
+// byClass returns the width of a job's class in its epoch, of an offer that there is still.
+func (p *Policy) byClass(j *policy.Job, w *widths, class int, offers []cluster.Offer) goal {
+	epoch := min(max(0, j.Epoch), len(w.ends[class])-1)
 	table, at := w.entry(class, epoch, p.draw(j))
-	o := &w.table.Problem.Offers[at.Kind]
-	gpus := clamp(j, o.Node.GPUType, at.Width)
-	if !fitting(j, o, gpus) {
+	h := find(offers, &w.table.Problem.Offers[at.Kind])
+	if h < 0 {
 		return goal{offer: -1}
 	}
-	g := goal{offer: at.Kind, Configuration: configuration(o, gpus)}
+	o := &offers[h]
+	gpus := clamp(j, o.Node.GPUType, at.Width)
+	if !fitting(j, o, gpus) || gpus != at.Width && !w.runs(class, at.Kind, epoch, gpus) {
+		return goal{offer: -1}
+	}
+	g := goal{offer: h, Configuration: configuration(o, gpus)}
 	g.left = w.timeLeft(table, class, epoch, j.Progress)
 	p.compare(j, w, class, epoch, table, &g)
 	return g
+}
+
+// runs reports whether a class is known to run on so many GPUs of an offer of the table.
+func (w *widths) runs(class, offer, epoch, gpus int) bool {
+	rows := w.took[class][offer]
+	return gpus <= len(rows) && !math.IsInf(rows[gpus-1][epoch], 1)
+}
+
+// find returns the index of an offer of the same nodes, or -1; how many there are, and what
+// they cost, may have changed.
+func find(offers []cluster.Offer, like *cluster.Offer) int {
+	for i := range offers {
+		if o := &offers[i]; o.Group == like.Group && o.Node.GPUType == like.Node.GPUType && o.Node.Capacity.GPUs == like.Node.Capacity.GPUs {
+			return i
+		}
+	}
+	return -1
 }
 
 // clamp returns the number of GPUs next to a width that a job may have.
@@ -85,8 +104,8 @@ func (p *Policy) compare(j *policy.Job, w *widths, class, epoch, table int, g *g
 		return
 	}
 	end, restart := w.block(table, class, epoch), w.table.Problem.Classes[class].Restart.Seconds()
-	was := cost{w.time(class, held, epoch, end, j.Progress), w.rate(held)}
-	will := cost{w.time(class, g.Configuration, epoch, end, j.Progress), w.rate(g.Configuration)}
+	was := cost{w.time(class, held, epoch, end, j.Progress), rate(w.table.Problem.Offers, held)}
+	will := cost{w.time(class, g.Configuration, epoch, end, j.Progress), rate(w.table.Problem.Offers, g.Configuration)}
 	g.weigh(was, will, restart, w.price)
 }
 
@@ -109,7 +128,7 @@ func (w *widths) time(class int, c cluster.Configuration, epoch, end int, progre
 	least := math.Inf(1)
 	for h := range w.table.Problem.Offers {
 		rows := w.took[class][h]
-		if w.table.Problem.Offers[h].Node.GPUType != c.GPUType || len(rows) < c.GPUs {
+		if w.table.Problem.Offers[h].Node.GPUType != c.GPUType || !w.runs(class, h, epoch, c.GPUs) {
 			continue
 		}
 		total := w.undone(class, epoch, progress) * rows[c.GPUs-1][epoch]
@@ -129,10 +148,11 @@ func (w *widths) undone(class, epoch int, progress float64) float64 {
 
 func same(a, b convex.Point) bool { return a.Kind == b.Kind && a.Width == b.Width }
 
-// rate returns what a configuration costs per hour by the first offer of its type.
-func (w *widths) rate(c cluster.Configuration) float64 {
-	for i := range w.table.Problem.Offers {
-		if o := &w.table.Problem.Offers[i]; o.Node.GPUType == c.GPUType {
+// rate returns what a configuration costs per hour by the first offer of its type; 0 if
+// there is none.
+func rate(offers []cluster.Offer, c cluster.Configuration) float64 {
+	for i := range offers {
+		if o := &offers[i]; o.Node.GPUType == c.GPUType {
 			return float64(c.GPUs) * o.GPUPrice()
 		}
 	}
@@ -187,13 +207,13 @@ func (p *Policy) alone(j *policy.Job, offers []cluster.Offer) goal {
 		}
 	}
 	if best.offer >= 0 {
-		linger(j, &best, &offers[best.offer], price)
+		linger(j, &best, offers, price)
 	}
 	return best
 }
 
 // linger says whether a job stays with what it holds.
-func linger(j *policy.Job, g *goal, o *cluster.Offer, price float64) {
+func linger(j *policy.Job, g *goal, offers []cluster.Offer, price float64) {
 	held := j.Allocation.Configuration
 	switch {
 	case !j.Holding():
@@ -201,9 +221,9 @@ func linger(j *policy.Job, g *goal, o *cluster.Offer, price float64) {
 	case held.GPUs == g.GPUs && held.GPUType == g.GPUType:
 		g.stay, g.why = true, policy.Reason{Kind: policy.AsPlanned}
 	case !math.IsInf(remaining(j), 1):
-		per := g.left / remaining(j) // of the goal
-		was := cost{remaining(j) / goodput(j, held), float64(held.GPUs) * o.GPUPrice()}
-		g.weigh(was, cost{remaining(j) * per, float64(g.GPUs) * o.GPUPrice()}, j.RestartOverhead.Seconds(), price)
+		was := cost{remaining(j) / goodput(j, held), rate(offers, held)}
+		will := cost{g.left, float64(g.GPUs) * offers[g.offer].GPUPrice()}
+		g.weigh(was, will, j.RestartOverhead.Seconds(), price)
 	}
 }
 
@@ -234,12 +254,16 @@ func amounts(j *policy.Job, o *cluster.Offer, widest int) []int {
 	return all
 }
 
-// goodput returns what a job is believed to make of a configuration; without a model, as
-// much on any.
+// goodput returns what a job is believed to make of a configuration, 0 where that is no
+// number; without a model, as much on any.
 func goodput(j *policy.Job, c cluster.Configuration) float64 {
 	if j.Perf == nil {
 		return 1
 	}
 	a := cluster.Allocation{Configuration: c}
-	return perf.Goodput(j.Perf, a, c.GPUs/j.ReplicaGPUs(c.GPUType), j.Expected(a, job.BatchSize{}))
+	v := perf.Goodput(j.Perf, a, c.GPUs/j.ReplicaGPUs(c.GPUType), j.Expected(a, job.BatchSize{}))
+	if !(v > 0) || math.IsInf(v, 1) {
+		return 0
+	}
+	return v
 }

@@ -29,21 +29,14 @@ const seldom = 1e-9
 // It returns an error that joins all complaints: a class that runs on no offer in some
 // epoch, rates and sizes that are no numbers, or not more than 0, prices below 0.
 func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (*Problem, error) {
+	if err := checkOffers(offers); err != nil {
+		return nil, err
+	}
 	p := &Problem{Classes: classes, Offers: offers}
-	var errs []error
 	for i := range offers {
-		o := &offers[i]
-		if !(o.Node.Price >= 0) || !(o.Node.Interruptions >= 0) || o.Node.Capacity.GPUs < 1 || o.Most < 1 {
-			errs = append(errs, fmt.Errorf("offer %s: %d nodes of %d GPUs at %g, %g interruptions an hour; want nodes with GPUs, and neither below 0", o.Group, o.Most, o.Node.Capacity.GPUs, o.Node.Price, o.Node.Interruptions))
-		}
-		p.convex.Prices = append(p.convex.Prices, o.GPUPrice())
+		p.convex.Prices = append(p.convex.Prices, offers[i].GPUPrice())
 	}
-	if len(offers) == 0 {
-		errs = append(errs, errors.New("no offers, want at least one kind of nodes that can be rented"))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, fmt.Errorf("boa: %w", err)
-	}
+	var errs []error
 	for _, s := range classes {
 		c, err := p.class(s, widest)
 		errs = append(errs, err)
@@ -58,14 +51,32 @@ func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) 
 	return p, nil
 }
 
+// checkOffers returns all complaints about offers, joined.
+func checkOffers(offers []cluster.Offer) error {
+	var errs []error
+	for i := range offers {
+		o := &offers[i]
+		if !(o.Node.Price >= 0 && o.Node.Price <= math.MaxFloat64 && o.Node.Interruptions >= 0) || o.Node.Capacity.GPUs < 1 || o.Most < 1 {
+			errs = append(errs, fmt.Errorf("offer %s: %d nodes of %d GPUs at %g, %g interruptions an hour; want nodes with GPUs, and numbers of at least 0", o.Group, o.Most, o.Node.Capacity.GPUs, o.Node.Price, o.Node.Interruptions))
+		}
+	}
+	if len(offers) == 0 {
+		errs = append(errs, errors.New("no offers, want at least one kind of nodes that can be rented"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("boa: %w", err)
+	}
+	return nil
+}
+
 // class returns the points of a class: its goodput in each epoch, by offer and width.
 func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 	c := convex.Class{Rate: s.Rate, Rescale: s.Restart.Seconds()}
 	if s.Rate == 0 {
 		c.Rate = seldom
 	}
-	if len(s.Sizes) == 0 {
-		return c, fmt.Errorf("class %s: 0 epochs, want at least 1", s.Class)
+	if len(s.Sizes) == 0 || s.Speed == nil {
+		return c, fmt.Errorf("class %s: %d epochs, speeds known: %t; want at least 1, and speeds", s.Class, len(s.Sizes), s.Speed != nil)
 	}
 	for j, size := range s.Sizes {
 		e := convex.Epoch{Size: size}

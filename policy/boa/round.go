@@ -16,9 +16,11 @@ type round struct {
 	s      *policy.Snapshot
 	plan   *policy.Plan
 	offers []cluster.Offer
-	yards  []yard
+	ends   []int // see Policy.offers
+	yards  []*yard
 	at     map[cluster.NodeID]int // of a node that is there: index in the nodes of its yard
-	opened []int                  // by offer: nodes that are there or were opened
+	broken []int                  // by rental: nodes that are paid, and neither there nor on their way
+	opened []int                  // by offer: nodes that are there, broken, or were opened
 	paying float64                // per hour: nodes that are there, come or go, and those that are opened
 	using  float64                // per hour: of those, less nodes on which nobody is or is to be
 	seats  []seat                 // of the jobs to decide about, in their order
@@ -47,9 +49,9 @@ const (
 	later = time.Hour
 )
 
-func (p *Policy) newRound(s *policy.Snapshot, offers []cluster.Offer) *round {
+func (p *Policy) newRound(s *policy.Snapshot, offers []cluster.Offer, ends []int) *round {
 	r := &round{
-		p: p, s: s, offers: offers, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))},
+		p: p, s: s, offers: offers, ends: ends, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))},
 		at: make(map[cluster.NodeID]int, len(s.Cluster.Nodes())), opened: make([]int, len(offers)),
 	}
 	for _, n := range s.Cluster.Nodes() {
@@ -63,6 +65,8 @@ func (p *Policy) newRound(s *policy.Snapshot, offers []cluster.Offer) *round {
 	}
 	for i := range s.Rentals {
 		l := &s.Rentals[i]
+		r.broken = append(r.broken, max(0, l.Ready-r.opened[i]))
+		r.opened[i] += r.broken[i]
 		r.paying += float64(l.Ready+l.Starting+l.Leaving) * nodePrice(&offers[i])
 		r.using += float64(l.Leaving) * nodePrice(&offers[i])
 	}
@@ -71,16 +75,15 @@ func (p *Policy) newRound(s *policy.Snapshot, offers []cluster.Offer) *round {
 
 // yard returns the yard of a GPU type, new if there is none.
 func (r *round) yard(t cluster.GPUType) *yard {
-	i := slices.IndexFunc(r.yards, func(y yard) bool { return y.gpu == t })
-	if i >= 0 {
-		return &r.yards[i]
+	if i := slices.IndexFunc(r.yards, func(y *yard) bool { return y.gpu == t }); i >= 0 {
+		return r.yards[i]
 	}
-	y := yard{gpu: t}
+	y := &yard{gpu: t}
 	if info, ok := r.s.Cluster.Type(t); ok && info.Counts() {
 		y.share = info.Share
 	}
 	r.yards = append(r.yards, y)
-	return &r.yards[len(r.yards)-1]
+	return y
 }
 
 // group returns the offer of a rented node; -1 if it is owned.
@@ -118,20 +121,23 @@ func (r *round) hold(j *policy.Job) *yard {
 		return nil
 	}
 	y := r.yard(j.Allocation.GPUType)
-	spare := r.spare(y, j.Placement)
-	if !y.take(j.Placement, r.at) {
+	if !y.has(j.Placement, r.at) {
 		return nil
 	}
-	r.using += spare
+	r.using += r.spare(y, j.Placement)
+	for _, s := range j.Placement {
+		y.use(r.at[s.Node], s.Resources)
+	}
 	return y
 }
 
-// spare returns what the nodes of a placement cost per hour on which nobody is.
+// spare returns what the nodes of a placement, which all are there, cost per hour on which
+// nobody is.
 func (r *round) spare(y *yard, p cluster.Placement) float64 {
 	total := 0.0
 	for _, s := range p {
-		if i, ok := r.at[s.Node]; ok && i < len(y.nodes) && y.nodes[i].id == s.Node && !y.nodes[i].used {
-			total += r.price(&y.nodes[i])
+		if n := &y.nodes[r.at[s.Node]]; !n.used {
+			total += r.price(n)
 		}
 	}
 	return total
@@ -167,7 +173,7 @@ func (r *round) reserve(i int, j *policy.Job) {
 		d.Why = policy.Reason{Kind: policy.Reserved, Config: j.Reservation}
 		return
 	}
-	offer := slices.IndexFunc(r.offers, func(o cluster.Offer) bool { return o.Node.GPUType == j.Reservation.GPUType })
+	offer := r.carrier(&j.Reservation)
 	if offer < 0 {
 		d.Why = policy.Reason{Kind: policy.Impossible, Config: j.Reservation}
 		return
@@ -181,12 +187,20 @@ func (r *round) reserve(i int, j *policy.Job) {
 	}
 }
 
+// carrier returns the first offer of which enough nodes can carry a configuration; -1 if
+// there is none.
+func (r *round) carrier(c *cluster.Configuration) int {
+	return slices.IndexFunc(r.offers, func(o cluster.Offer) bool {
+		return o.Node.GPUType == c.GPUType && c.Nodes <= o.Most && c.GPUs <= c.Nodes*o.Node.Capacity.GPUs
+	})
+}
+
 // aim finds what every other job is to have.
 func (r *round) aim() {
 	r.seats = make([]seat, 0, len(r.s.Jobs))
 	for i, j := range r.s.Jobs {
 		if r.plan.Jobs[i].Why.Kind == policy.Unexplained {
-			r.seats = append(r.seats, seat{index: i, goal: r.p.goal(r.s, j, r.offers)})
+			r.seats = append(r.seats, seat{index: i, goal: r.p.goal(j, r.offers, r.ends)})
 		}
 	}
 }
@@ -203,13 +217,13 @@ func (r *round) keep() {
 	r.stop()
 	for k := range r.seats {
 		if at := &r.seats[k]; at.held != nil && at.goal.stay {
-			r.stay(at, at.goal.why)
+			r.stay(at.index, at.goal.why)
 		}
 	}
 }
 
 // stop takes their GPUs from jobs with the most time left until what the nodes of the
-// others cost may go on being paid.
+// others cost may go on being paid. Those whose nodes are paid all the same stay.
 func (r *round) stop() {
 	most := r.p.most(r.s, soon)
 	if r.using <= most {
@@ -222,19 +236,24 @@ func (r *round) stop() {
 		}
 	}
 	slices.SortStableFunc(running, func(a, b *seat) int { return cmp.Compare(b.goal.left, a.goal.left) })
-	for _, at := range running {
-		if r.using <= most {
-			return
+	n := 0
+	for ; n < len(running) && r.using > most; n++ {
+		r.release(running[n].held, r.s.Jobs[running[n].index].Placement)
+	}
+	for _, at := range slices.Backward(running[:n]) {
+		j := r.s.Jobs[at.index]
+		if r.spare(at.held, j.Placement) == 0 {
+			r.hold(j)
+			continue
 		}
-		r.release(at.held, r.s.Jobs[at.index].Placement)
 		at.held, at.goal.stay = nil, false
 	}
 }
 
-// stay leaves a job where it is.
-func (r *round) stay(at *seat, why policy.Reason) {
-	j := r.s.Jobs[at.index]
-	r.plan.Jobs[at.index] = policy.Decision{Allocation: j.Allocation, Placement: j.Placement, Why: why}
+// stay leaves job i where it is.
+func (r *round) stay(i int, why policy.Reason) {
+	j := r.s.Jobs[i]
+	r.plan.Jobs[i] = policy.Decision{Allocation: j.Allocation, Placement: j.Placement, Why: why}
 }
 
 // place gives the other jobs what they are to have: those that give GPUs back first, then
@@ -273,7 +292,11 @@ func (r *round) turn(at *seat) int {
 // has.
 func (r *round) grant(i int, g *goal, held *yard) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
-	if g.offer < 0 {
+	switch {
+	case g.offer < 0 && held != nil: // what it was granted is not to be had any more
+		r.stay(i, policy.Reason{Kind: policy.AsPlanned})
+		return
+	case g.offer < 0:
 		d.Why = policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: max(1, j.GPUs, j.MinGPUs)}}
 		return
 	}
@@ -281,23 +304,23 @@ func (r *round) grant(i int, g *goal, held *yard) {
 		r.release(held, j.Placement)
 	}
 	y := r.yard(g.GPUType)
-	parts, why := r.seat(y, j, g, held != nil)
+	parts, why := r.seat(y, g, own(j, held))
 	if parts != nil && why.Kind == policy.Unexplained {
 		r.give(i, g, r.occupy(y, parts))
 		return
 	}
 	d.Why = why
 	if held != nil && r.hold(j) != nil {
-		r.stay(&seat{index: i}, policy.Reason{Kind: policy.AsPlanned})
+		r.stay(i, policy.Reason{Kind: policy.AsPlanned})
 	}
 	r.occupy(y, parts)
 }
 
-// seat finds GPUs for a job. why says what is missing: that some nodes are not there yet,
+// seat finds GPUs for a job, on its own nodes first. why says what is missing: that some nodes are not there yet,
 // or, where there are no parts, room.
-func (r *round) seat(y *yard, j *policy.Job, g *goal, held bool) (parts []part, why policy.Reason) {
-	o := &r.offers[g.offer]
-	parts = y.seat(g.GPUs, per(o, g), r.nodes(j, held), func() bool { return r.open(y, g.offer) })
+func (r *round) seat(y *yard, g *goal, own map[cluster.NodeID]bool) (parts []part, why policy.Reason) {
+	needs := split(&g.Configuration, r.offers[g.offer].Node.Capacity.GPUs)
+	parts = y.seat(needs, own, func() bool { return r.open(y, g.offer) })
 	if parts == nil {
 		return nil, policy.Reason{Kind: policy.WaitNoCapacity, Config: g.Configuration, Value: float64(r.free(y)), Limit: float64(g.GPUs)}
 	}
@@ -360,19 +383,25 @@ func (r *round) occupy(y *yard, parts []part) cluster.Placement {
 	return where
 }
 
-// per returns the GPUs of each node of a configuration: as many as nodes of the offer
-// have, unless it names more nodes than need be.
-func per(o *cluster.Offer, g *goal) int {
-	most := o.Node.Capacity.GPUs
-	if g.Nodes > (g.GPUs+most-1)/most {
-		return (g.GPUs + g.Nodes - 1) / g.Nodes
+// split returns the GPUs on each node of a configuration, on nodes of so many GPUs: full
+// nodes and the rest, or evenly if it names more nodes than need be.
+func split(c *cluster.Configuration, node int) []int {
+	even := c.Nodes > (c.GPUs+node-1)/node
+	needs := make([]int, 0, c.Nodes)
+	for left := c.GPUs; left > 0; left -= needs[len(needs)-1] {
+		need := min(left, node)
+		if even {
+			nodes := c.Nodes - len(needs)
+			need = (left + nodes - 1) / nodes
+		}
+		needs = append(needs, need)
 	}
-	return most
+	return needs
 }
 
-// nodes returns the nodes a job holds.
-func (r *round) nodes(j *policy.Job, held bool) map[cluster.NodeID]bool {
-	if !held {
+// own returns the nodes on which a job holds GPUs.
+func own(j *policy.Job, held *yard) map[cluster.NodeID]bool {
+	if held == nil {
 		return nil
 	}
 	nodes := make(map[cluster.NodeID]bool, len(j.Placement))
@@ -382,7 +411,7 @@ func (r *round) nodes(j *policy.Job, held bool) map[cluster.NodeID]bool {
 	return nodes
 }
 
-// free returns the GPUs of nodes that are there on which nobody is.
+// free returns the GPUs that nobody has of nodes that are there.
 func (r *round) free(y *yard) int {
 	total := 0
 	for i := range y.nodes {
@@ -426,7 +455,8 @@ func (r *round) give(i int, g *goal, where cluster.Placement) {
 	}
 }
 
-// finish asks for the nodes that jobs are on, or are to be on.
+// finish asks for the nodes that jobs are on, or are to be on; beside those that are broken,
+// which nobody waits for.
 // Source: BOA §5.2, "Cluster Sizing".
 func (r *round) finish() {
 	if len(r.s.Rentals) == 0 {
@@ -434,7 +464,7 @@ func (r *round) finish() {
 	}
 	r.plan.Capacity = make(map[cluster.Group]int, len(r.offers))
 	for i := range r.s.Rentals {
-		r.plan.Capacity[r.s.Rentals[i].Group] = 0
+		r.plan.Capacity[r.s.Rentals[i].Group] = r.broken[i]
 	}
 	for k := range r.yards {
 		for i := range r.yards[k].nodes {
@@ -446,17 +476,17 @@ func (r *round) finish() {
 	}
 }
 
-// rate returns what the widths of the plan cost per hour, as they were chosen: nodes on
-// their way are not among it.
+// rate returns what the widths of the plan cost per hour on rented nodes, as they were
+// chosen: nodes on their way are not among it.
 func (r *round) rate() float64 {
 	total := 0.0
 	for i := range r.plan.Jobs {
-		a := &r.plan.Jobs[i].Allocation
-		if a.GPUs == 0 {
+		d := &r.plan.Jobs[i]
+		if len(d.Placement) == 0 {
 			continue
 		}
-		if h := slices.IndexFunc(r.offers, func(o cluster.Offer) bool { return o.Node.GPUType == a.GPUType }); h >= 0 {
-			total += r.offers[h].GPUPrice() * paid(&r.offers[h], a.GPUs, r.p.fill.part())
+		if h := r.yard(d.Allocation.GPUType).nodes[r.at[d.Placement[0].Node]].group; h >= 0 {
+			total += r.offers[h].GPUPrice() * paid(&r.offers[h], d.Allocation.GPUs, r.p.fill.part())
 		}
 	}
 	return total

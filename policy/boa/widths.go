@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -25,17 +26,20 @@ type widths struct {
 	ends  [][]float64     // by class: progress at the end of each epoch
 	left  [2][][]float64  // by table and class: seconds from the start of each epoch to the end of the job
 	took  [][][][]float64 // by class: see took
-	note  string          // classes that were left out, and why
+	note  string          // classes that were left out, and why; a budget that is too small
 }
 
 // compute returns the widths for a budget per hour. Where it is too small whatever the
 // widths, the cheapest do: jobs wait for what is left to be spent.
-func compute(in inputs, offers []cluster.Offer, o *Options) (*widths, error) {
-	classes, note := usable(in.classes, offers, o.Widest)
-	if len(classes) == 0 {
-		return nil, fmt.Errorf("boa: no class of jobs to choose widths for; %s", note)
+func compute(in *inputs, o *Options) (*widths, error) {
+	if err := checkOffers(in.offers); err != nil {
+		return nil, err
 	}
-	p, err := NewProblem(classes, offers, o.Widest)
+	classes, notes := usable(in.classes, in.offers, o.Widest)
+	if len(classes) == 0 {
+		return nil, fmt.Errorf("boa: no class of jobs to choose widths for: %s", strings.Join(notes, "; "))
+	}
+	p, err := NewProblem(classes, in.offers, o.Widest)
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +47,9 @@ func compute(in inputs, offers []cluster.Offer, o *Options) (*widths, error) {
 	t, err := p.Table(in.budget, o.Method)
 	if low, ok := errors.AsType[*convex.BudgetError](err); ok {
 		t, err = p.Table(low.Least, Mixture)
+		if o.Budget < low.Least {
+			notes = append(notes, fmt.Sprintf("boa: budget %g per hour, want at least %g: jobs have the widths that cost least, and wait", o.Budget, low.Least))
+		}
 	}
 	if errors.Is(err, convex.ErrNoPlan) {
 		t, err = p.Table(in.budget, Single)
@@ -50,21 +57,20 @@ func compute(in inputs, offers []cluster.Offer, o *Options) (*widths, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newWidths(t, note), nil
+	return newWidths(t, strings.Join(notes, "; ")), nil
 }
 
 // usable returns the classes that widths can be chosen for, and what is wrong with the
 // others.
-func usable(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (good []*perf.ClassStats, note string) {
-	var notes []string
+func usable(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (good []*perf.ClassStats, notes []string) {
 	for _, c := range classes {
 		if _, err := NewProblem([]*perf.ClassStats{c}, offers, widest); err != nil {
-			notes = append(notes, strings.ReplaceAll(err.Error(), "\n", "; "))
+			notes = append(notes, fmt.Sprintf("class %s: %s", c.Class, strings.ReplaceAll(err.Error(), "\n", "; ")))
 			continue
 		}
 		good = append(good, c)
 	}
-	return good, strings.Join(notes, "; ")
+	return good, notes
 }
 
 func newWidths(t *Table, note string) *widths {
@@ -127,14 +133,14 @@ func (p *Problem) left(class int, widths []convex.Point) []float64 {
 // Source: BOA §5.2, "Asynchronous Parameter Computation".
 func (p *Policy) learn(ctx context.Context, s *policy.Snapshot, offers []cluster.Offer) policy.Work {
 	p.take(s.Computed)
-	now := inputs{s.Classes, p.budget(s.Now), p.fill.part()}
-	if len(now.classes) == 0 || len(offers) == 0 || p.work != nil || !p.drifted(s, now) {
+	now := inputs{s.Classes, offers, p.budget(s.Now), p.fill.part()}
+	if len(now.classes) == 0 || len(offers) == 0 || p.work != nil || !p.drifted(s.Now, &now) {
 		return p.work
 	}
 	o := p.o
 	p.asked, p.at = now, s.Now
 	p.work = func(context.Context) any {
-		w, err := compute(now, offers, &o)
+		w, err := compute(&now, &o)
 		if err != nil {
 			return err
 		}
@@ -165,15 +171,15 @@ const drift = 0.05
 
 // drifted reports whether widths are to be computed anew: a class came that has none, or
 // they have stood for some time and were computed from something else.
-func (p *Policy) drifted(s *policy.Snapshot, now inputs) bool {
-	was := p.asked
+func (p *Policy) drifted(at time.Time, now *inputs) bool {
+	was := &p.asked
 	switch {
 	case p.at.IsZero() || len(now.classes) != len(was.classes):
 		return true
-	case s.Now.Sub(p.at) < p.o.Recompute:
+	case at.Sub(p.at) < p.o.Recompute:
 		return false
 	}
-	return moved(now.budget, was.budget) || moved(now.fill, was.fill) || !slices.Equal(now.classes, was.classes)
+	return moved(now.budget, was.budget) || moved(now.fill, was.fill) || !slices.Equal(now.classes, was.classes) || !slices.Equal(now.offers, was.offers)
 }
 
 func moved(now, was float64) bool { return now != was && !(math.Abs(now-was) <= drift*was) }

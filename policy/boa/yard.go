@@ -35,17 +35,13 @@ func (y *yard) fits(n *plot) int {
 	return gpus
 }
 
-// take takes what a placement holds off the nodes, which all are there. It reports
-// whether they have it; if not, it takes nothing.
-func (y *yard) take(p cluster.Placement, at map[cluster.NodeID]int) bool {
+// has reports whether the nodes of a placement are there, with the GPUs that it holds free.
+func (y *yard) has(p cluster.Placement, at map[cluster.NodeID]int) bool {
 	for _, s := range p {
 		i, ok := at[s.Node]
-		if !ok || y.nodes[i].free.GPUs < s.GPUs {
+		if !ok || i >= len(y.nodes) || y.nodes[i].id != s.Node || y.nodes[i].free.GPUs < s.GPUs {
 			return false
 		}
-	}
-	for _, s := range p {
-		y.use(at[s.Node], s.Resources)
 	}
 	return true
 }
@@ -82,15 +78,13 @@ func (y *yard) room(gpus int) bool {
 // A part is some GPUs of a node of a yard.
 type part struct{ node, gpus int }
 
-// seat finds GPUs on as few nodes of so many GPUs each as can carry them: whole nodes,
-// and for the rest the node on which least is left, so that others become empty and can
-// be returned. Nodes that are held come first, nodes that are not there last. open opens
-// a node of that size and reports whether there is one. It returns nil, and has opened
-// nodes at most, if there is no room.
-func (y *yard) seat(gpus, perNode int, held map[cluster.NodeID]bool, open func() bool) []part {
+// seat finds a node for each number of GPUs that is needed: the one on which least is left,
+// so that others become empty and can be returned. Nodes that are held come first, nodes
+// that are not there last. open opens a node with room for any of the numbers, and reports
+// whether there is one. It returns nil, and has opened nodes at most, if there is no room.
+func (y *yard) seat(needs []int, held map[cluster.NodeID]bool, open func() bool) []part {
 	var parts []part
-	for gpus > 0 {
-		need := min(gpus, perNode)
+	for _, need := range needs {
 		i := y.best(need, held, parts)
 		if i < 0 {
 			if !open() {
@@ -99,7 +93,6 @@ func (y *yard) seat(gpus, perNode int, held map[cluster.NodeID]bool, open func()
 			i = len(y.nodes) - 1
 		}
 		parts = append(parts, part{i, need})
-		gpus -= need
 	}
 	return parts
 }
@@ -125,8 +118,9 @@ func (y *yard) best(need int, held map[cluster.NodeID]bool, taken []part) int {
 	return best
 }
 
-// rank orders nodes: own ones before others, those that are there before those that are
-// not, those in use before idle ones, those with little room before those with more.
+// rank orders nodes: those that are there before those that are not, those in use before
+// idle ones, of which those that are owned come first, own ones before others, those with
+// little room before those with more.
 func (n *plot) rank(room int, held map[cluster.NodeID]bool) int {
 	const more = 1 << 12
 	rank := room
@@ -136,8 +130,11 @@ func (n *plot) rank(room int, held map[cluster.NodeID]bool) int {
 	if !n.used {
 		rank += 2 * more
 	}
-	if n.id == "" {
+	if !n.used && n.group >= 0 {
 		rank += 4 * more
+	}
+	if n.id == "" {
+		rank += 8 * more
 	}
 	return rank
 }
