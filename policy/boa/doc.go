@@ -53,5 +53,7 @@
 // there is a price, it has those that make the most of a GPU-hour.
 //
 // Deviation: nodes that are owned are used by jobs of their GPU type, but widths are not
-// chosen for them unless nothing can be rented, because there are no more of them.
+// chosen for them unless nothing can be rented, because there are no more of them. Nodes of
+// one size are an offer then; of different sizes together a job has GPUs only if no one size
+// has enough.
 package boa
