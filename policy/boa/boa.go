@@ -153,13 +153,17 @@ func (p *Policy) promise() promise {
 	return promise{budget: p.o.Budget, slack: p.o.Slack, window: p.o.Window, horizon: p.o.Horizon}
 }
 
-// budget returns the budget per hour for which to choose widths now.
-func (p *Policy) budget(now time.Time) float64 {
-	if p.o.Budget == 0 {
+// budget returns the budget per hour for which to choose widths now. Where nothing can be
+// rented, nothing is paid, and nothing feeds back.
+func (p *Policy) budget(s *policy.Snapshot) float64 {
+	switch {
+	case p.o.Budget == 0:
 		return math.Inf(1)
+	case len(s.Rentals) == 0:
+		return p.o.Budget
 	}
 	pr := p.promise()
-	return p.ledger.budget(now, &pr)
+	return p.ledger.budget(s.Now, &pr)
 }
 
 // most returns what may be paid per hour from now on for so long.

@@ -77,9 +77,7 @@ func clamp(j *policy.Job, t cluster.GPUType, width int) int {
 
 // fitting reports whether a job may run on so many GPUs of an offer.
 func fitting(j *policy.Job, o *cluster.Offer, gpus int) bool {
-	t := o.Node.GPUType
-	return j.Eligible(t) && j.KeepsType(t) && gpus%j.ReplicaGPUs(t) == 0 && gpus <= o.Most*o.Node.Capacity.GPUs &&
-		(j.Spec.MaxGPUs == 0 || !j.Adaptivity.Has(job.GPUCount) || gpus <= j.Spec.MaxGPUs)
+	return gpus <= o.Most*o.Node.Capacity.GPUs && j.KeepsType(o.Node.GPUType) && j.Allows(configuration(o, gpus))
 }
 
 // timeLeft returns the seconds to the end of a job by a table.

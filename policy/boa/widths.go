@@ -133,7 +133,7 @@ func (p *Problem) left(class int, widths []convex.Point) []float64 {
 // Source: BOA §5.2, "Asynchronous Parameter Computation".
 func (p *Policy) learn(ctx context.Context, s *policy.Snapshot, offers []cluster.Offer) policy.Work {
 	p.take(s.Computed)
-	now := inputs{s.Classes, offers, p.budget(s.Now), p.fill.part()}
+	now := inputs{s.Classes, offers, p.budget(s), p.fill.part()}
 	if len(now.classes) == 0 || len(offers) == 0 || p.work != nil || !p.drifted(s.Now, &now) {
 		return p.work
 	}

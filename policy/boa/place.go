@@ -1,0 +1,208 @@
+package boa
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// place gives the other jobs what they are to have: those that give GPUs back first, then
+// those that have none, those that are done soonest first, then those that grow.
+// Source: BOA §5.2, "Job Allocation".
+func (r *round) place() {
+	var moving []*seat
+	for k := range r.seats {
+		if r.plan.Jobs[r.seats[k].index].Why.Kind == policy.Unexplained {
+			moving = append(moving, &r.seats[k])
+		}
+	}
+	slices.SortStableFunc(moving, func(a, b *seat) int {
+		return cmp.Or(cmp.Compare(r.turn(a), r.turn(b)), cmp.Compare(a.goal.left, b.goal.left))
+	})
+	for _, at := range moving {
+		r.grant(at.index, &at.goal, at.held)
+	}
+}
+
+// turn orders the jobs that move.
+func (r *round) turn(at *seat) int {
+	held := r.s.Jobs[at.index].Allocation.GPUs
+	switch {
+	case at.held == nil:
+		return 1
+	case at.goal.GPUs < held:
+		return 0
+	default:
+		return 2
+	}
+}
+
+// grant gives job i its goal, if there is room on nodes that are there; if not, and more
+// can be had, nodes are kept or rented for it, and until they are there it keeps what it
+// has.
+func (r *round) grant(i int, g *goal, held *yard) {
+	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
+	switch {
+	case g.offer < 0 && held != nil: // what it was granted is not to be had any more
+		r.stay(i, policy.Reason{Kind: policy.AsPlanned})
+		return
+	case g.offer < 0:
+		d.Why = policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: max(1, j.GPUs, j.MinGPUs)}}
+		return
+	}
+	if held != nil {
+		r.release(held, j.Placement)
+	}
+	y := r.yard(g.GPUType)
+	parts, why := r.seat(y, g, own(j, held))
+	if parts != nil && why.Kind == policy.Unexplained {
+		r.give(i, g, r.occupy(y, parts))
+		return
+	}
+	d.Why = why
+	if held != nil && r.hold(j) != nil {
+		r.stay(i, policy.Reason{Kind: policy.AsPlanned})
+	}
+	r.occupy(y, parts)
+}
+
+// seat finds GPUs for a job, on its own nodes first. why says what is missing: that some nodes are not there yet,
+// or, where there are no parts, room.
+func (r *round) seat(y *yard, g *goal, own map[cluster.NodeID]bool) (parts []part, why policy.Reason) {
+	needs := split(&g.Configuration, r.offers[g.offer].Node.Capacity.GPUs)
+	parts = y.seat(needs, own, func() bool { return r.open(y, g.offer) })
+	if parts == nil {
+		return nil, policy.Reason{Kind: policy.WaitNoCapacity, Config: g.Configuration, Value: float64(r.free(y)), Limit: float64(g.GPUs)}
+	}
+	busier, more, away := 0.0, 0.0, 0
+	for _, at := range parts {
+		n := &y.nodes[at.node]
+		if !n.used {
+			busier += r.price(n)
+		}
+		if !n.paid {
+			more += r.price(n)
+		}
+		if n.id == "" {
+			away++
+		}
+	}
+	if paying, most := r.dear(busier, more); paying > most {
+		return nil, policy.Reason{Kind: policy.WaitBudget, Config: g.Configuration, Value: paying, Limit: most}
+	}
+	if away > 0 {
+		why = policy.Reason{Kind: policy.WaitNodes, Config: g.Configuration, Value: float64(away)}
+	}
+	return parts, why
+}
+
+// dear returns what would be paid per hour if more nodes were used, and opened, and what may
+// be: for long, for the nodes in use; and for as long as it takes to be rid of the others,
+// for all.
+func (r *round) dear(busier, more float64) (paying, most float64) {
+	if paying, most = r.using+busier, r.p.most(r.s, later); busier > 0 && paying > most {
+		return paying, most
+	}
+	if more == 0 {
+		return 0, 0
+	}
+	return r.paying + more, r.p.most(r.s, soon)
+}
+
+// occupy takes parts off their nodes, but for those that are taken: where a job waits for
+// others, its own. It returns the placement of those that are there.
+func (r *round) occupy(y *yard, parts []part) cluster.Placement {
+	var where cluster.Placement
+	for _, at := range parts {
+		n := &y.nodes[at.node]
+		if y.fits(n) < at.gpus {
+			continue
+		}
+		if !n.used {
+			r.using += r.price(n)
+		}
+		if !n.paid {
+			r.paying += r.price(n)
+			n.paid = true
+		}
+		share := cluster.Resources{GPUs: at.gpus, CPUs: float64(at.gpus) * y.share.CPUs, Memory: int64(at.gpus) * y.share.Memory}
+		y.use(at.node, share)
+		where = append(where, cluster.Share{Node: n.id, Resources: share})
+	}
+	where.Sort()
+	return where
+}
+
+// split returns the GPUs on each node of a configuration, on nodes of so many GPUs: full
+// nodes and the rest, or evenly if it names more nodes than need be.
+func split(c *cluster.Configuration, node int) []int {
+	even := c.Nodes > (c.GPUs+node-1)/node
+	needs := make([]int, 0, c.Nodes)
+	for left := c.GPUs; left > 0; left -= needs[len(needs)-1] {
+		need := min(left, node)
+		if even {
+			nodes := c.Nodes - len(needs)
+			need = (left + nodes - 1) / nodes
+		}
+		needs = append(needs, need)
+	}
+	return needs
+}
+
+// own returns the nodes on which a job holds GPUs.
+func own(j *policy.Job, held *yard) map[cluster.NodeID]bool {
+	if held == nil {
+		return nil
+	}
+	nodes := make(map[cluster.NodeID]bool, len(j.Placement))
+	for _, s := range j.Placement {
+		nodes[s.Node] = true
+	}
+	return nodes
+}
+
+// free returns the GPUs that nobody has of nodes that are there.
+func (r *round) free(y *yard) int {
+	total := 0
+	for i := range y.nodes {
+		if y.nodes[i].id != "" {
+			total += max(0, y.nodes[i].free.GPUs)
+		}
+	}
+	return total
+}
+
+// open adds a node of an offer to its yard, and reports whether there is one more.
+func (r *round) open(y *yard, offer int) bool {
+	if offer >= len(r.s.Rentals) || r.opened[offer] >= r.offers[offer].Most {
+		return false
+	}
+	r.opened[offer]++
+	l := &r.s.Rentals[offer]
+	size := l.Node.Capacity.GPUs
+	y.add(plot{group: offer, size: size, free: cluster.Resources{GPUs: size}, paid: r.opened[offer] <= l.Ready+l.Starting})
+	return true
+}
+
+// give grants job i GPUs on nodes that are there.
+func (r *round) give(i int, g *goal, where cluster.Placement) {
+	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
+	d.Placement = where
+	d.Allocation.Configuration = cluster.Configuration{Nodes: len(where), GPUs: g.GPUs, GPUType: g.GPUType}
+	for _, s := range where {
+		d.Allocation.CPUs, d.Allocation.Memory = d.Allocation.CPUs+s.CPUs, d.Allocation.Memory+s.Memory
+	}
+	before := j.Allocation.Configuration
+	switch {
+	case !j.Holding():
+		d.Why = policy.Reason{Kind: policy.Started}
+	case before.GPUType != g.GPUType || before.GPUs == g.GPUs:
+		d.Why = policy.Reason{Kind: policy.Moved, Config: before}
+	case before.GPUs < g.GPUs:
+		d.Why = policy.Reason{Kind: policy.Grown, Config: before}
+	default:
+		d.Why = policy.Reason{Kind: policy.Shrunk, Config: before}
+	}
+}
