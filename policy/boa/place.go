@@ -174,9 +174,21 @@ func (r *round) free(y *yard) int {
 	return total
 }
 
-// open adds a node of an offer to its yard, and reports whether there is one more.
+// open adds a node of an offer to its yard, or, where its provider has no more, of another
+// offer of such nodes; and reports whether there is one more.
 func (r *round) open(y *yard, offer int) bool {
-	if offer >= len(r.s.Rentals) || r.opened[offer] >= r.offers[offer].Most {
+	if offer >= len(r.s.Rentals) {
+		return false
+	}
+	if !r.more(offer) || r.s.Rentals[offer].Refused {
+		for i := range r.s.Rentals {
+			if r.more(i) && !r.s.Rentals[i].Refused && alike(&r.offers[i], &r.offers[offer]) {
+				offer = i
+				break
+			}
+		}
+	}
+	if !r.more(offer) {
 		return false
 	}
 	r.opened[offer]++
@@ -184,6 +196,14 @@ func (r *round) open(y *yard, offer int) bool {
 	size := l.Node.Capacity.GPUs
 	y.add(plot{group: offer, size: size, free: cluster.Resources{GPUs: size}, paid: r.opened[offer] <= l.Ready+l.Starting})
 	return true
+}
+
+// more reports whether more nodes of an offer can be asked for.
+func (r *round) more(offer int) bool { return r.opened[offer] < r.offers[offer].Most }
+
+// alike reports whether two offers have nodes of the same GPU type and size.
+func alike(a, b *cluster.Offer) bool {
+	return a.Node.GPUType == b.Node.GPUType && a.Node.Capacity.GPUs == b.Node.Capacity.GPUs
 }
 
 // give grants job i GPUs on nodes that are there.
