@@ -1,9 +1,11 @@
 package union_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
+	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/union"
 )
 
@@ -21,6 +23,24 @@ func BenchmarkSolve(b *testing.B) {
 				b.ReportMetric(100*float64(s.Cost-s.Bound)/float64(max(1, s.Cost)), "%gap")
 				b.ReportMetric(float64(s.Nodes), "nodes")
 			})
+			if exact.Available && size.sets <= 170 && size.spread <= 4 {
+				b.Run(fmt.Sprintf("sets=%d/spread=%d/pick=%d%%/by=exact", size.sets, size.spread, part), func(b *testing.B) {
+					highs(b, p)
+				})
+			}
+		}
+	}
+}
+
+// highs solves the integer program of p with a general solver.
+func highs(b *testing.B, p *union.Problem) {
+	solver, err := exact.New(exact.DefaultOptions())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := solver.Solve(context.Background(), integer(p)); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
