@@ -215,3 +215,20 @@ func TestSolve_counts_steps_not_seconds(t *testing.T) {
 		t.Errorf("%d steps without a limit and %d with, where the bound is %d", full.Steps, one.Steps, one.Bound)
 	}
 }
+
+// Slack leaves out what cannot be better by that much: the bound must say so.
+func TestSolve_slack_keeps_bound_below_optimum(t *testing.T) {
+	for seed := range uint64(6) {
+		p := scattered(60, 46, 6, 20, seed)
+		best, _ := union.Solve(p, union.Options{MaxSteps: unlimited})
+		for slack := int64(2); slack <= 12; slack += 2 {
+			got, err := union.Solve(p, union.Options{MaxSteps: unlimited, Slack: slack})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Bound > best.Cost || got.Bound <= got.Cost-slack {
+				t.Errorf("seed %d, slack %d: cost %d, bound %d, optimum %d", seed, slack, got.Cost, got.Bound, best.Cost)
+			}
+		}
+	}
+}

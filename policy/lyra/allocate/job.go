@@ -23,9 +23,9 @@ const (
 type Pool struct {
 	Free  int // idle GPUs; those of flexible workers are not among them
 	Total int // all GPUs: jobs larger than that are not waited for
-	// PerGPU is how many of these GPUs do the work of one of the training cluster, at least 1.
-	// Source: Lyra §7.5, "three
-	// servers which is equivalent to one training server", of T4 and V100: 3.
+	// PerGPU is how many of these GPUs do the work of one of the training cluster, at least 1;
+	// of T4 and V100 it is 3. Source: Lyra §7.5, "three servers which is equivalent to one
+	// training server".
 	PerGPU float64
 }
 

@@ -111,3 +111,15 @@ func TestAllocate_workers_do_not_go_back_and_forth(t *testing.T) {
 		t.Errorf("mean JCT %g min with a pause, %g without", calmMean, mean)
 	}
 }
+
+// A job that keeps its workers saves what they save; one that must change them, a pause less.
+func TestAllocate_saved_is_less_pauses(t *testing.T) {
+	o := allocate.DefaultOptions()
+	j := allocate.Job{ID: "j", GPUs: 1, Min: 1, Max: 2, Work: 2 * hour, Workers: 2}
+	kept := must(t, []allocate.Job{j}, training(2), o)
+	j.Workers = 1
+	grown := must(t, []allocate.Job{j}, training(2), o)
+	if !near(kept.Saved, 3600) || !near(grown.Saved, 3600-63) || !near(grown.Bound, grown.Saved) {
+		t.Errorf("saves %g and %g, want 3600 and 3537", kept.Saved, grown.Saved)
+	}
+}

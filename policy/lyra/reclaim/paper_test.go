@@ -188,3 +188,15 @@ func TestPaper_greedy_is_above_the_optimum(t *testing.T) {
 		t.Errorf("greedy is %.1f %% above on average, %.0f %% at worst", 100*mean, 100*worst)
 	}
 }
+
+func TestChoose_exact_takes_the_fewest_flexible_workers_where_all_else_is_equal(t *testing.T) {
+	shares := func(id job.ID, flexible int) []reclaim.Share {
+		return []reclaim.Share{{Job: id, GPUs: 4}, {Job: "e", GPUs: flexible, Flexible: true}}
+	}
+	servers := []reclaim.Server{{ID: "1", Shares: shares("a", 3)}, {ID: "2", Shares: shares("b", 1)}, {ID: "3", Shares: shares("c", 2)}}
+	want := &reclaim.Answer{Servers: []cluster.NodeID{"2"}, Preempted: []job.ID{"b"}, Scaled: 1, Bound: 1, Proven: true}
+	d := cmp.Diff(want, choose(t, servers, 1, reclaim.DefaultOptions()), cmpopts.IgnoreFields(reclaim.Answer{}, "Steps"))
+	if d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
