@@ -1,0 +1,245 @@
+package allocate_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy/lyra/allocate"
+)
+
+const hour = time.Hour
+
+// loan is a training cluster with this much free of 64 GPUs, and as much on loan of 64.
+func loan(free, loaned int) allocate.Capacity {
+	return allocate.Capacity{{Free: free, Total: 64, PerGPU: 1}, {Free: loaned, Total: 64, PerGPU: 3}}
+}
+
+// rigid is an inelastic job of one worker, and runs so long.
+func rigid(id job.ID, gpus int, length time.Duration) allocate.Job {
+	return allocate.Job{ID: id, GPUs: gpus, Min: 1, Max: 1, Work: length}
+}
+
+func TestAllocate(t *testing.T) {
+	on := func(j allocate.Job, s allocate.Side, workers int) allocate.Job {
+		j.On, j.Workers = s, workers
+		return j
+	}
+	fungible := func(j allocate.Job) allocate.Job {
+		j.Fungible = true
+		return j
+	}
+	waited := func(j allocate.Job, d time.Duration) allocate.Job {
+		j.Waited = d
+		return j
+	}
+	elastic := allocate.Job{ID: "e", GPUs: 1, Min: 2, Max: 4, Work: 8 * hour}
+	training, loaned := allocate.Training, allocate.Loaned
+	none, held := allocate.Grant{Why: allocate.NoRoom}, allocate.Grant{Why: allocate.Held}
+	runs := func(workers int, s allocate.Side) allocate.Grant {
+		return allocate.Grant{Workers: workers, On: s, Why: allocate.Runs}
+	}
+	tests := []struct {
+		name string
+		jobs []allocate.Job
+		c    allocate.Capacity
+		want []allocate.Grant
+	}{
+		{"nothing", nil, loan(4, 0), []allocate.Grant{}},
+		{"the shortest goes first", []allocate.Job{rigid("a", 4, 2*hour), rigid("b", 4, hour)}, loan(4, 0), []allocate.Grant{none, runs(1, training)}},
+		{"what does not fit is passed over", []allocate.Job{rigid("a", 5, hour), rigid("b", 4, 2*hour)}, loan(4, 0), []allocate.Grant{none, runs(1, training)}},
+		{"equals in the order given", []allocate.Job{rigid("a", 4, hour), rigid("b", 4, hour)}, loan(4, 0), []allocate.Grant{runs(1, training), none}},
+		{"elastic jobs go by their shortest time", []allocate.Job{rigid("a", 2, 3*hour), elastic}, loan(2, 0), []allocate.Grant{none, runs(2, training)}},
+		{"inelastic jobs prefer training", []allocate.Job{fungible(rigid("a", 4, hour))}, loan(4, 12), []allocate.Grant{runs(1, training)}},
+		{"elastic jobs prefer GPUs on loan, of which a worker needs three", []allocate.Job{fungible(elastic)}, loan(4, 9), []allocate.Grant{runs(3, loaned)}},
+		{"no job is on both sides", []allocate.Job{fungible(rigid("a", 4, hour))}, loan(3, 11), []allocate.Grant{none}},
+		{"only fungible jobs on loan", []allocate.Job{rigid("a", 4, hour)}, loan(3, 12), []allocate.Grant{none}},
+		{"running jobs are not preempted", []allocate.Job{on(rigid("a", 4, 9*hour), training, 1), rigid("b", 1, hour)}, loan(0, 0), []allocate.Grant{runs(1, training), none}},
+		{"flexible workers make room", []allocate.Job{on(elastic, training, 4), rigid("b", 2, hour)}, loan(0, 0), []allocate.Grant{runs(2, training), runs(1, training)}},
+		{"and stay if nobody wants it", []allocate.Job{on(elastic, training, 4), rigid("b", 3, hour)}, loan(0, 0), []allocate.Grant{runs(4, training), none}},
+		{
+			"who waited too long holds the GPUs",
+			[]allocate.Job{rigid("a", 1, hour), waited(rigid("b", 8, 9*hour), 4*hour)},
+			loan(4, 0),
+			[]allocate.Grant{held, none},
+		},
+		{
+			"which serve flexible workers meanwhile",
+			[]allocate.Job{on(elastic, training, 2), waited(rigid("b", 8, 9*hour), 4*hour)},
+			loan(4, 0),
+			[]allocate.Grant{runs(4, training), none},
+		},
+		{
+			"but not if it can never fit",
+			[]allocate.Job{rigid("a", 1, hour), waited(rigid("b", 65, 9*hour), 4*hour)},
+			loan(4, 0),
+			[]allocate.Grant{runs(1, training), none},
+		},
+		{
+			"the other side is not held",
+			[]allocate.Job{fungible(rigid("a", 1, hour)), waited(rigid("b", 8, 9*hour), 4*hour)},
+			loan(4, 3),
+			[]allocate.Grant{runs(1, loaned), none},
+		},
+		{
+			"the longest wait goes first",
+			[]allocate.Job{waited(rigid("a", 4, hour), 5*hour), waited(rigid("b", 4, 9*hour), 6*hour)},
+			loan(4, 0),
+			[]allocate.Grant{none, runs(1, training)},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if d := cmp.Diff(test.want, must(t, test.jobs, test.c, allocate.DefaultOptions()).Grants); d != "" {
+				t.Errorf("-want +got\n%s", d)
+			}
+		})
+	}
+}
+
+func TestAllocate_complains(t *testing.T) {
+	bad := func(change func(*allocate.Job)) []allocate.Job {
+		j := allocate.Job{ID: "j", GPUs: 1, Min: 1, Max: 2, Work: hour}
+		change(&j)
+		return []allocate.Job{j}
+	}
+	good := loan(4, 4)
+	tests := []struct {
+		name string
+		jobs []allocate.Job
+		c    allocate.Capacity
+		o    allocate.Options
+		want string
+	}{
+		{"min > max", bad(func(j *allocate.Job) { j.Min = 3 }), good, allocate.Options{}, "allocate: job j: 3 to 2 workers of 1 GPUs, want 1 <= min <= max, at least 1 GPU"},
+		{"negative work", bad(func(j *allocate.Job) { j.Work = -1 }), good, allocate.Options{}, "allocate: job j: work -1ns, waited 0s, want at least 0"},
+		{"too many workers", bad(func(j *allocate.Job) { j.Workers = 3 }), good, allocate.Options{}, "allocate: job j: has 3 workers, want 0 or 1 to 2"},
+		{"where it may not be", bad(func(j *allocate.Job) { j.Workers, j.On = 1, allocate.Loaned }), good, allocate.Options{}, "allocate: job j: on side 1, where it may not be"},
+		{"a job twice", append(bad(func(*allocate.Job) {}), bad(func(*allocate.Job) {})...), good, allocate.Options{}, "allocate: job j twice"},
+		{"pools", nil, allocate.Capacity{{Free: 2, Total: 1, PerGPU: 1}, {PerGPU: math.NaN()}}, allocate.Options{}, "allocate: side 0: 2 of 1 GPUs free, want 0 to all\nside 1: NaN GPUs for one, want at least 1"},
+		{"options", nil, good, allocate.Options{Patience: -1, Pause: -1}, "allocate: patience -1ns, want at least 0\npause -1ns, want at least 0"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := allocate.Allocate(context.Background(), test.jobs, test.c, test.o)
+			if err == nil || err.Error() != test.want {
+				t.Errorf("error %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// crowd draws jobs, waiting and running, within the pools' totals.
+func crowd(t *rapid.T) ([]allocate.Job, allocate.Capacity) {
+	c := loan(rapid.IntRange(0, 20).Draw(t, "free"), rapid.IntRange(0, 20).Draw(t, "loaned"))
+	jobs := make([]allocate.Job, rapid.IntRange(0, 12).Draw(t, "jobs"))
+	for i := range jobs {
+		low := rapid.IntRange(1, 3).Draw(t, "min")
+		j := allocate.Job{ID: job.ID(fmt.Sprint(i)), GPUs: rapid.IntRange(1, 4).Draw(t, "gpus"), Min: low, Max: low + rapid.IntRange(0, 4).Draw(t, "flexible")}
+		j.Work = time.Duration(rapid.IntRange(0, 1000).Draw(t, "work")) * time.Minute
+		j.Waited = time.Duration(rapid.IntRange(0, 10).Draw(t, "waited")) * hour
+		j.Fungible = rapid.Bool().Draw(t, "fungible")
+		if rapid.Bool().Draw(t, "running") {
+			j.Workers, j.Waited = rapid.IntRange(j.Min, j.Max).Draw(t, "workers"), 0
+			if j.Fungible && rapid.Bool().Draw(t, "on loan") {
+				j.On = allocate.Loaned
+			}
+		}
+		jobs[i] = j
+	}
+	return jobs, c
+}
+
+// gpus of a pool that w workers of j take.
+func gpus(c allocate.Capacity, j allocate.Job, s allocate.Side, w int) int {
+	return w * j.GPUs * int(c[s].PerGPU)
+}
+
+func TestAllocate_property_nothing_bad_happens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		jobs, c := crowd(t)
+		plan, err := allocate.Allocate(context.Background(), jobs, c, allocate.DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var free [2]int
+		for s := range c {
+			free[s] = c[s].Free
+		}
+		for i, g := range plan.Grants {
+			j := jobs[i]
+			if g.Workers != 0 && (g.Workers < j.Min || g.Workers > j.Max) || g.On == allocate.Loaned && !j.Fungible {
+				t.Fatalf("job %+v gets %+v", j, g)
+			}
+			if j.Workers > 0 && (g.Workers == 0 || g.On != j.On) {
+				t.Fatalf("job %+v is preempted or moved: %+v", j, g)
+			}
+			if (g.Why == allocate.Runs) != (g.Workers > 0) {
+				t.Fatalf("job %s: %d workers because %q", j.ID, g.Workers, g.Why)
+			}
+			free[j.On] += gpus(c, j, j.On, j.Workers)
+			free[g.On] -= gpus(c, j, g.On, g.Workers)
+		}
+		if free[0] < 0 || free[1] < 0 || free[0] != plan.Left[0].Free || free[1] != plan.Left[1].Free || plan.Saved > plan.Bound+1e-6 {
+			t.Fatalf("left %v, plan says %v; saves %g, bound %g", free, plan.Left, plan.Saved, plan.Bound)
+		}
+	})
+}
+
+// An item is a group of choices: what a number of GPUs saves.
+type item map[int]float64
+
+// program is the knapsack of phase two in the training cluster, by dynamic programming: the
+// most seconds saved by so many GPUs. Source: Lyra §5.2.
+func program(items []item, capacity int) float64 {
+	best := make([]float64, capacity+1)
+	for _, it := range items {
+		next := slices.Clone(best)
+		for weight, value := range it {
+			for c := weight; c <= capacity; c++ {
+				next[c] = max(next[c], best[c-weight]+value)
+			}
+		}
+		best = next
+	}
+	return best[capacity]
+}
+
+// queued draws elastic jobs of the training cluster that wait, whose base demands fit, and
+// the items of their flexible demands.
+func queued(count, most int, draw func(n int) int) (jobs []allocate.Job, items []item, base int) {
+	for i := range count {
+		low := 1 + draw(3)
+		j := allocate.Job{ID: job.ID(fmt.Sprint(i)), GPUs: 1 + draw(4), Min: low, Max: low + 1 + draw(most), Work: time.Duration(1+draw(1000)) * time.Minute}
+		it := item{}
+		for w := j.Min + 1; w <= j.Max; w++ {
+			it[(w-j.Min)*j.GPUs] = j.Work.Seconds()/float64(j.Min) - j.Work.Seconds()/float64(w)
+		}
+		jobs, items, base = append(jobs, j), append(items, it), base+j.Min*j.GPUs
+	}
+	return jobs, items, base
+}
+
+func TestAllocate_property_phase_two_is_dynamic_programming(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "draw") }
+		jobs, items, base := queued(1+draw(8), 6, draw)
+		extra := draw(40)
+		plan, err := allocate.Allocate(context.Background(), jobs, training(base+extra), allocate.DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := program(items, extra)
+		if math.Abs(plan.Saved-want) > 1e-6*(1+want) || plan.Bound > want*(1+1e-6)+1e-6 {
+			t.Fatalf("saves %g, bound %g, want %g", plan.Saved, plan.Bound, want)
+		}
+	})
+}

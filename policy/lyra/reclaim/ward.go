@@ -1,0 +1,107 @@
+package reclaim
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// A ward is the servers with their jobs numbered by first appearance.
+type ward struct {
+	servers  []Server
+	ids      []job.ID
+	able     []int         // servers that can go back: no base workers of pinned jobs
+	jobs     [][]int       // of each server, by base workers
+	on       [][]int       // servers of each job's base workers
+	flexible []int         // GPUs of each server
+	gpus     []map[int]int // of each server's jobs, by base workers
+	used     []int         // GPUs of base workers on each server
+	total    []int         // GPUs of base workers of each job
+}
+
+func newWard(servers []Server) *ward {
+	n := len(servers)
+	w := &ward{servers: servers, jobs: make([][]int, n), flexible: make([]int, n)}
+	w.gpus, w.used = make([]map[int]int, n), make([]int, n)
+	numbers, pinned := map[job.ID]int{}, map[job.ID]bool{}
+	for s, server := range servers {
+		w.gpus[s] = map[int]int{}
+		for _, h := range server.Shares {
+			w.add(s, h, numbers)
+			pinned[h.Job] = pinned[h.Job] || h.Pinned
+		}
+	}
+	for s := range servers {
+		if !slices.ContainsFunc(w.jobs[s], func(j int) bool { return pinned[w.ids[j]] }) {
+			w.able = append(w.able, s)
+		}
+	}
+	return w
+}
+
+// add notes share h of server s.
+func (w *ward) add(s int, h Share, numbers map[job.ID]int) {
+	if h.Flexible {
+		w.flexible[s] += h.GPUs
+		return
+	}
+	j, known := numbers[h.Job]
+	if !known {
+		j = len(w.ids)
+		numbers[h.Job] = j
+		w.ids, w.on = append(w.ids, h.Job), append(w.on, nil)
+		w.total = append(w.total, 0)
+	}
+	w.jobs[s], w.on[j] = append(w.jobs[s], j), append(w.on[j], s)
+	w.gpus[s][j] = h.GPUs
+	w.used[s] += h.GPUs
+	w.total[j] += h.GPUs
+}
+
+// busy returns the servers that can go back and have base workers.
+func (w *ward) busy() []int {
+	var busy []int
+	for _, s := range w.able {
+		if len(w.jobs[s]) > 0 {
+			busy = append(busy, s)
+		}
+	}
+	return busy
+}
+
+// answer says what it costs to return the picked servers.
+func (w *ward) answer(picked []int) *Answer {
+	slices.Sort(picked)
+	a := &Answer{}
+	lost := map[job.ID]bool{}
+	for _, s := range picked {
+		a.Servers = append(a.Servers, w.servers[s].ID)
+		a.Damage -= w.used[s]
+		if len(w.jobs[s]) == 0 {
+			a.Free++
+		}
+		for _, j := range w.jobs[s] {
+			if !lost[w.ids[j]] {
+				lost[w.ids[j]] = true
+				a.Preempted = append(a.Preempted, w.ids[j])
+				a.Damage += w.total[j]
+			}
+		}
+	}
+	slices.Sort(a.Preempted)
+	a.Scaled = w.scaled(picked, lost)
+	return a
+}
+
+// scaled returns the GPUs of flexible workers on the picked servers, of jobs not lost.
+func (w *ward) scaled(picked []int, lost map[job.ID]bool) int {
+	sum := 0
+	for _, s := range picked {
+		for _, h := range w.servers[s].Shares {
+			if h.Flexible && !lost[h.Job] {
+				sum += h.GPUs
+			}
+		}
+	}
+	return sum
+}
