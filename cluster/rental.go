@@ -20,6 +20,13 @@ func (o *Offer) GPUPrice() float64 {
 	return float64(o.Node.Price)
 }
 
+// Fewest returns the configuration of so many GPUs on as few of the nodes as can carry
+// them.
+func (o *Offer) Fewest(gpus int) Configuration {
+	t := TypeInfo{Type: o.Node.GPUType, PerNode: o.Node.Capacity.GPUs}
+	return t.Fewest(gpus)
+}
+
 // A Rental is how it stands with an offer. All its nodes are paid: those that are there,
 // also while they are broken and not in the cluster, those on their way, and those that
 // were returned, or that the provider takes back, and that are not gone yet.

@@ -57,3 +57,12 @@ func TestForRent(t *testing.T) {
 		t.Error("something is held, or the cluster itself was changed")
 	}
 }
+
+func TestOfferFewest(t *testing.T) {
+	o := Offer{Node: Node{GPUType: "t4", Capacity: Resources{GPUs: 4}}}
+	for gpus, nodes := range map[int]int{1: 1, 4: 1, 5: 2, 17: 5} {
+		if got, want := o.Fewest(gpus), (Configuration{Nodes: nodes, GPUs: gpus, GPUType: "t4"}); got != want {
+			t.Errorf("%d GPUs: got %v, want %v", gpus, got, want)
+		}
+	}
+}

@@ -23,7 +23,7 @@
 //	problem.go  what a table of widths comes from, and what it promises
 //	widths.go   the table in use, and when it is computed anew
 //	goal.go     what a job is to have
-//	round.go    who keeps it, place.go, who gets it; yard.go, on which nodes; nodes.go, how
+//	round.go    who keeps it, place.go, who gets it; pool.go, on which nodes; nodes.go, how
 //	            many are wanted
 //	ledger.go   what was spent, and what may be; fill.go, how full nodes are
 //

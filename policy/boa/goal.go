@@ -39,7 +39,7 @@ func (p *Policy) byClass(j *policy.Job, w *widths, class int, offers []cluster.O
 	if !fitting(j, o, gpus) || gpus != at.Width && !w.runs(class, at.Kind, epoch, gpus) {
 		return goal{offer: -1}
 	}
-	g := goal{offer: h, Configuration: configuration(o, gpus)}
+	g := goal{offer: h, Configuration: o.Fewest(gpus)}
 	g.left = w.timeLeft(table, class, epoch, j.Progress)
 	p.compare(j, w, class, epoch, table, &g)
 	return g
@@ -55,7 +55,7 @@ func (w *widths) runs(class, offer, epoch, gpus int) bool {
 // they cost, may have changed.
 func find(offers []cluster.Offer, like *cluster.Offer) int {
 	for i := range offers {
-		if o := &offers[i]; o.Group == like.Group && o.Node.GPUType == like.Node.GPUType && o.Node.Capacity.GPUs == like.Node.Capacity.GPUs {
+		if o := &offers[i]; o.Group == like.Group && alike(o, like) {
 			return i
 		}
 	}
@@ -77,7 +77,7 @@ func clamp(j *policy.Job, t cluster.GPUType, width int) int {
 
 // fitting reports whether a job may run on so many GPUs of an offer.
 func fitting(j *policy.Job, o *cluster.Offer, gpus int) bool {
-	return gpus <= o.Most*o.Node.Capacity.GPUs && j.KeepsType(o.Node.GPUType) && j.Allows(configuration(o, gpus))
+	return gpus <= o.Most*o.Node.Capacity.GPUs && j.KeepsType(o.Node.GPUType) && j.Allows(o.Fewest(gpus))
 }
 
 // timeLeft returns the seconds to the end of a job by a table.
@@ -197,7 +197,7 @@ func (p *Policy) alone(j *policy.Job, offers []cluster.Offer) goal {
 	for i := range offers {
 		o := &offers[i]
 		for _, gpus := range amounts(j, o, p.o.Widest) {
-			c := configuration(o, gpus)
+			c := o.Fewest(gpus)
 			per := cost{1 / goodput(j, c), float64(gpus) * o.GPUPrice()}
 			if v := per.at(price); v < least || best.offer < 0 {
 				least, best = v, goal{offer: i, Configuration: c, left: remaining(j) * per.time}

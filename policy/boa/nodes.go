@@ -15,9 +15,9 @@ func (r *round) finish() {
 	for i := range r.s.Rentals {
 		r.plan.Capacity[r.s.Rentals[i].Group] = r.broken[i]
 	}
-	for k := range r.yards {
-		for i := range r.yards[k].nodes {
-			n := &r.yards[k].nodes[i]
+	for k := range r.pools {
+		for i := range r.pools[k].nodes {
+			n := &r.pools[k].nodes[i]
 			if n.group >= 0 && n.used {
 				r.plan.Capacity[r.offers[n.group].Group]++
 			}
@@ -34,7 +34,7 @@ func (r *round) rate() float64 {
 		if len(d.Placement) == 0 {
 			continue
 		}
-		if h := r.yard(d.Allocation.GPUType).nodes[r.at[d.Placement[0].Node]].group; h >= 0 {
+		if h := r.pool(d.Allocation.GPUType).nodes[r.at[d.Placement[0].Node]].group; h >= 0 {
 			total += r.offers[h].GPUPrice() * paid(&r.offers[h], d.Allocation.GPUs, r.p.fill.part())
 		}
 	}
@@ -44,9 +44,9 @@ func (r *round) rate() float64 {
 // shared returns the GPUs of nodes that no job has for itself, and how many of them are in
 // use.
 func (r *round) shared() (used, gpus int) {
-	for k := range r.yards {
-		for i := range r.yards[k].nodes {
-			if n := &r.yards[k].nodes[i]; n.used && n.id != "" && (n.jobs > 1 || n.free.GPUs > 0) {
+	for k := range r.pools {
+		for i := range r.pools[k].nodes {
+			if n := &r.pools[k].nodes[i]; n.used && n.id != "" && (n.jobs > 1 || n.free.GPUs > 0) {
 				used, gpus = used+n.size-n.free.GPUs, gpus+n.size
 			}
 		}

@@ -42,7 +42,7 @@ func (r *round) turn(at *seat) int {
 // grant gives job i its goal, if there is room on nodes that are there; if not, and more
 // can be had, nodes are kept or rented for it, and until they are there it keeps what it
 // has.
-func (r *round) grant(i int, g *goal, held *yard) {
+func (r *round) grant(i int, g *goal, held *pool) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	switch {
 	case g.offer < 0 && held != nil: // what it was granted is not to be had any more
@@ -55,7 +55,7 @@ func (r *round) grant(i int, g *goal, held *yard) {
 	if held != nil {
 		r.release(held, j.Placement)
 	}
-	y := r.yard(g.GPUType)
+	y := r.pool(g.GPUType)
 	parts, why := r.seat(y, g, own(j, held))
 	if parts != nil && why.Kind == policy.Unexplained {
 		r.give(i, g, r.occupy(y, parts))
@@ -68,9 +68,9 @@ func (r *round) grant(i int, g *goal, held *yard) {
 	r.occupy(y, parts)
 }
 
-// seat finds GPUs for a job, on its own nodes first. why says what is missing: that some nodes are not there yet,
-// or, where there are no parts, room.
-func (r *round) seat(y *yard, g *goal, own map[cluster.NodeID]bool) (parts []part, why policy.Reason) {
+// seat finds GPUs for a job, on its own nodes first. why says what is missing: that some
+// nodes are not there yet, or, where there are no parts, room.
+func (r *round) seat(y *pool, g *goal, own map[cluster.NodeID]bool) (parts []part, why policy.Reason) {
 	needs := split(&g.Configuration, r.offers[g.offer].Node.Capacity.GPUs)
 	parts = y.seat(needs, own, func() bool { return r.open(y, g.offer) })
 	if parts == nil {
@@ -102,18 +102,18 @@ func (r *round) seat(y *yard, g *goal, own map[cluster.NodeID]bool) (parts []par
 // be: for long, for the nodes in use; and for as long as it takes to be rid of the others,
 // for all.
 func (r *round) dear(busier, more float64) (paying, most float64) {
-	if paying, most = r.using+busier, r.p.most(r.s, later); busier > 0 && paying > most {
-		return paying, most
+	if paying = r.using + busier; busier > 0 && paying > r.later {
+		return paying, r.later
 	}
 	if more == 0 {
 		return 0, 0
 	}
-	return r.paying + more, r.p.most(r.s, soon)
+	return r.paying + more, r.soon
 }
 
 // occupy takes parts off their nodes, but for those that are taken: where a job waits for
 // others, its own. It returns the placement of those that are there.
-func (r *round) occupy(y *yard, parts []part) cluster.Placement {
+func (r *round) occupy(y *pool, parts []part) cluster.Placement {
 	var where cluster.Placement
 	for _, at := range parts {
 		n := &y.nodes[at.node]
@@ -152,7 +152,7 @@ func split(c *cluster.Configuration, node int) []int {
 }
 
 // own returns the nodes on which a job holds GPUs.
-func own(j *policy.Job, held *yard) map[cluster.NodeID]bool {
+func own(j *policy.Job, held *pool) map[cluster.NodeID]bool {
 	if held == nil {
 		return nil
 	}
@@ -164,7 +164,7 @@ func own(j *policy.Job, held *yard) map[cluster.NodeID]bool {
 }
 
 // free returns the GPUs that nobody has of nodes that are there.
-func (r *round) free(y *yard) int {
+func (r *round) free(y *pool) int {
 	total := 0
 	for i := range y.nodes {
 		if y.nodes[i].id != "" {
@@ -174,9 +174,9 @@ func (r *round) free(y *yard) int {
 	return total
 }
 
-// open adds a node of an offer to its yard, or, where its provider has no more, of another
+// open adds a node of an offer to its pool, or, where its provider has no more, of another
 // offer of such nodes; and reports whether there is one more.
-func (r *round) open(y *yard, offer int) bool {
+func (r *round) open(y *pool, offer int) bool {
 	if offer >= len(r.s.Rentals) {
 		return false
 	}
@@ -194,7 +194,7 @@ func (r *round) open(y *yard, offer int) bool {
 	r.opened[offer]++
 	l := &r.s.Rentals[offer]
 	size := l.Node.Capacity.GPUs
-	y.add(plot{group: offer, size: size, free: cluster.Resources{GPUs: size}, paid: r.opened[offer] <= l.Ready+l.Starting})
+	y.add(slot{group: offer, size: size, free: cluster.Resources{GPUs: size}, paid: r.opened[offer] <= l.Ready+l.Starting})
 	return true
 }
 

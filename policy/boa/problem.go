@@ -32,23 +32,36 @@ func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) 
 	if err := checkOffers(offers); err != nil {
 		return nil, err
 	}
-	p := &Problem{Classes: classes, Offers: offers}
-	for i := range offers {
-		p.convex.Prices = append(p.convex.Prices, offers[i].GPUPrice())
-	}
-	var errs []error
-	for _, s := range classes {
-		c, err := p.class(s, widest)
-		errs = append(errs, err)
-		p.convex.Classes = append(p.convex.Classes, c)
+	p, errs := newProblem(classes, offers, widest)
+	if len(classes) == 0 {
+		errs = append(errs, errors.New("no classes, want at least one"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("boa: %w", err)
 	}
-	if err := p.convex.Validate(); err != nil {
-		return nil, fmt.Errorf("boa: %w", err)
-	}
 	return p, nil
+}
+
+// newProblem returns the problem of the classes that widths can be chosen for, on valid
+// offers, and what is wrong with the others.
+func newProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (p *Problem, errs []error) {
+	p = &Problem{Offers: offers}
+	for i := range offers {
+		p.convex.Prices = append(p.convex.Prices, offers[i].GPUPrice())
+	}
+	for _, s := range classes {
+		c, err := p.class(s, widest)
+		if err == nil {
+			one := convex.Problem{Prices: p.convex.Prices, Classes: []convex.Class{c}}
+			err = one.Validate()
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("class %s: %w", s.Class, err))
+			continue
+		}
+		p.Classes, p.convex.Classes = append(p.Classes, s), append(p.convex.Classes, c)
+	}
+	return p, errs
 }
 
 // checkOffers returns all complaints about offers, joined.
@@ -76,7 +89,7 @@ func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 		c.Rate = seldom
 	}
 	if len(s.Sizes) == 0 || s.Speed == nil {
-		return c, fmt.Errorf("class %s: %d epochs, speeds known: %t; want at least 1, and speeds", s.Class, len(s.Sizes), s.Speed != nil)
+		return c, fmt.Errorf("%d epochs, speeds known: %t; want at least 1, and speeds", len(s.Sizes), s.Speed != nil)
 	}
 	for j, size := range s.Sizes {
 		e := convex.Epoch{Size: size}
@@ -84,7 +97,7 @@ func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 			e.Points = p.points(e.Points, s, j, h, widest)
 		}
 		if len(e.Points) == 0 {
-			return c, fmt.Errorf("class %s, epoch %d: runs on nothing that can be rented", s.Class, j)
+			return c, fmt.Errorf("epoch %d: runs on nothing that can be rented", j)
 		}
 		c.Epochs = append(c.Epochs, e)
 	}
@@ -95,19 +108,13 @@ func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 func (p *Problem) points(to []convex.Point, s *perf.ClassStats, epoch, offer, widest int) []convex.Point {
 	o := &p.Offers[offer]
 	for k := 1; k <= min(widest, o.Most*o.Node.Capacity.GPUs); k++ {
-		at := configuration(o, k)
+		at := o.Fewest(k)
 		speed := s.Speed(epoch, at) * available(o, at.Nodes, s.Restart.Seconds())
 		if speed > 0 && !math.IsInf(speed, 1) {
 			to = append(to, convex.Point{Kind: offer, Width: k, Speed: speed})
 		}
 	}
 	return to
-}
-
-// configuration returns so many GPUs of an offer on as few nodes as can carry them.
-func configuration(o *cluster.Offer, gpus int) cluster.Configuration {
-	per := o.Node.Capacity.GPUs
-	return cluster.Configuration{Nodes: (gpus + per - 1) / per, GPUs: gpus, GPUType: o.Node.GPUType}
 }
 
 // ByNode makes the problem count what is paid for nodes, which jobs may not fill: of the
@@ -198,5 +205,5 @@ func (p *Problem) Frontier() ([]convex.Breakpoint, error) { return p.convex.Mixt
 // At returns the configuration and the offer of a width.
 func (p *Problem) At(w convex.Point) (cluster.Configuration, *cluster.Offer) {
 	o := &p.Offers[w.Kind]
-	return configuration(o, w.Width), o
+	return o.Fewest(w.Width), o
 }

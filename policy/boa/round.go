@@ -17,20 +17,22 @@ type round struct {
 	plan   *policy.Plan
 	offers []cluster.Offer
 	ends   []int // see Policy.offers
-	yards  []*yard
-	at     map[cluster.NodeID]int // of a node that is there: index in the nodes of its yard
+	pools  []*pool
+	at     map[cluster.NodeID]int // of a node that is there: index in the nodes of its pool
 	broken []int                  // by rental: nodes that are paid, and neither there nor on their way
 	opened []int                  // by offer: nodes that are there, broken, or were opened
 	paying float64                // per hour: nodes that are there, come or go, and those that are opened
 	using  float64                // per hour: of those, less nodes on which nobody is or is to be
 	seats  []seat                 // of the jobs to decide about, in their order
+	soon   float64                // what may be paid per hour, for as long
+	later  float64                // likewise
 }
 
 // A seat is a job to decide about, and what it is to have.
 type seat struct {
 	index int // of the job
 	goal  goal
-	held  *yard // where the plan has what the job holds; nil: it has nothing
+	held  *pool // where the plan has what the job holds; nil: it has nothing
 }
 
 // A goal is what a job is to have.
@@ -54,14 +56,15 @@ func (p *Policy) newRound(s *policy.Snapshot, offers []cluster.Offer, ends []int
 		p: p, s: s, offers: offers, ends: ends, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))},
 		at: make(map[cluster.NodeID]int, len(s.Cluster.Nodes())), opened: make([]int, len(offers)),
 	}
+	r.soon, r.later = p.most(s, soon), p.most(s, later)
 	for _, n := range s.Cluster.Nodes() {
-		y := r.yard(n.GPUType)
+		y := r.pool(n.GPUType)
 		r.at[n.ID] = len(y.nodes)
 		group := r.group(&n)
 		if group >= 0 {
 			r.opened[group]++
 		}
-		y.add(plot{id: n.ID, group: group, size: n.Capacity.GPUs, free: n.Capacity, paid: true})
+		y.add(slot{id: n.ID, group: group, size: n.Capacity.GPUs, free: n.Capacity, paid: true})
 	}
 	for i := range s.Rentals {
 		l := &s.Rentals[i]
@@ -73,16 +76,16 @@ func (p *Policy) newRound(s *policy.Snapshot, offers []cluster.Offer, ends []int
 	return r
 }
 
-// yard returns the yard of a GPU type, new if there is none.
-func (r *round) yard(t cluster.GPUType) *yard {
-	if i := slices.IndexFunc(r.yards, func(y *yard) bool { return y.gpu == t }); i >= 0 {
-		return r.yards[i]
+// pool returns the pool of a GPU type, new if there is none.
+func (r *round) pool(t cluster.GPUType) *pool {
+	if i := slices.IndexFunc(r.pools, func(y *pool) bool { return y.gpu == t }); i >= 0 {
+		return r.pools[i]
 	}
-	y := &yard{gpu: t}
+	y := &pool{gpu: t}
 	if info, ok := r.s.Cluster.Type(t); ok && info.Counts() {
 		y.share = info.Share
 	}
-	r.yards = append(r.yards, y)
+	r.pools = append(r.pools, y)
 	return y
 }
 
@@ -114,13 +117,13 @@ func (r *round) pin() {
 	}
 }
 
-// hold takes what a job holds off its nodes, and returns their yard; nil if it is no
+// hold takes what a job holds off its nodes, and returns their pool; nil if it is no
 // longer there.
-func (r *round) hold(j *policy.Job) *yard {
+func (r *round) hold(j *policy.Job) *pool {
 	if len(j.Placement) == 0 {
 		return nil
 	}
-	y := r.yard(j.Allocation.GPUType)
+	y := r.pool(j.Allocation.GPUType)
 	if !y.has(j.Placement, r.at) {
 		return nil
 	}
@@ -133,7 +136,7 @@ func (r *round) hold(j *policy.Job) *yard {
 
 // spare returns what the nodes of a placement, which all are there, cost per hour on which
 // nobody is.
-func (r *round) spare(y *yard, p cluster.Placement) float64 {
+func (r *round) spare(y *pool, p cluster.Placement) float64 {
 	total := 0.0
 	for _, s := range p {
 		if n := &y.nodes[r.at[s.Node]]; !n.used {
@@ -144,7 +147,7 @@ func (r *round) spare(y *yard, p cluster.Placement) float64 {
 }
 
 // price returns what a node costs per hour.
-func (r *round) price(n *plot) float64 {
+func (r *round) price(n *slot) float64 {
 	if n.group < 0 {
 		return 0
 	}
@@ -152,7 +155,7 @@ func (r *round) price(n *plot) float64 {
 }
 
 // release gives what a job holds back to its nodes.
-func (r *round) release(y *yard, p cluster.Placement) {
+func (r *round) release(y *pool, p cluster.Placement) {
 	for _, s := range p {
 		n := &y.nodes[r.at[s.Node]]
 		y.change(n, s.Resources)
@@ -225,8 +228,7 @@ func (r *round) keep() {
 // stop takes their GPUs from jobs with the most time left until what the nodes of the
 // others cost may go on being paid. Those whose nodes are paid all the same stay.
 func (r *round) stop() {
-	most := r.p.most(r.s, soon)
-	if r.using <= most {
+	if r.using <= r.soon {
 		return
 	}
 	var running []*seat
@@ -237,7 +239,7 @@ func (r *round) stop() {
 	}
 	slices.SortStableFunc(running, func(a, b *seat) int { return cmp.Compare(b.goal.left, a.goal.left) })
 	n := 0
-	for ; n < len(running) && r.using > most; n++ {
+	for ; n < len(running) && r.using > r.soon; n++ {
 		r.release(running[n].held, r.s.Jobs[running[n].index].Placement)
 	}
 	for _, at := range slices.Backward(running[:n]) {

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/opt/convex"
-	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -35,13 +34,13 @@ func compute(in *inputs, o *Options) (*widths, error) {
 	if err := checkOffers(in.offers); err != nil {
 		return nil, err
 	}
-	classes, notes := usable(in.classes, in.offers, o.Widest)
-	if len(classes) == 0 {
-		return nil, fmt.Errorf("boa: no class of jobs to choose widths for: %s", strings.Join(notes, "; "))
+	p, errs := newProblem(in.classes, in.offers, o.Widest)
+	var notes []string
+	for _, err := range errs {
+		notes = append(notes, "boa: "+strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	p, err := NewProblem(classes, in.offers, o.Widest)
-	if err != nil {
-		return nil, err
+	if len(p.Classes) == 0 {
+		return nil, fmt.Errorf("boa: no class of jobs to choose widths for: %s", strings.Join(notes, "; "))
 	}
 	p.ByNode(in.fill)
 	t, err := p.Table(in.budget, o.Method)
@@ -58,19 +57,6 @@ func compute(in *inputs, o *Options) (*widths, error) {
 		return nil, err
 	}
 	return newWidths(t, strings.Join(notes, "; ")), nil
-}
-
-// usable returns the classes that widths can be chosen for, and what is wrong with the
-// others.
-func usable(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (good []*perf.ClassStats, notes []string) {
-	for _, c := range classes {
-		if _, err := NewProblem([]*perf.ClassStats{c}, offers, widest); err != nil {
-			notes = append(notes, fmt.Sprintf("class %s: %s", c.Class, strings.ReplaceAll(err.Error(), "\n", "; ")))
-			continue
-		}
-		good = append(good, c)
-	}
-	return good, notes
 }
 
 func newWidths(t *Table, note string) *widths {

@@ -6,17 +6,17 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// A yard is the nodes of one GPU type: those that are there, and those that are on their
+// A pool is the nodes of one GPU type: those that are there, and those that are on their
 // way or that would be rented, which are opened as jobs need them.
-type yard struct {
+type pool struct {
 	gpu   cluster.GPUType
 	share cluster.Resources // CPUs and memory of a GPU; none where they are not counted
-	nodes []plot
+	nodes []slot
 	rooms []int // nodes by free GPUs
 }
 
-// A plot is one node.
-type plot struct {
+// A slot is one node.
+type slot struct {
 	id    cluster.NodeID // empty: it is not there yet
 	group int            // index of its offer; -1: it is owned
 	size  int            // GPUs
@@ -27,7 +27,7 @@ type plot struct {
 }
 
 // fits returns how many GPUs with their share of CPUs and memory a node has free.
-func (y *yard) fits(n *plot) int {
+func (y *pool) fits(n *slot) int {
 	gpus := n.free.GPUs
 	if y.share.CPUs > 0 && n.id != "" {
 		gpus = min(gpus, int(n.free.CPUs/y.share.CPUs*(1+1e-9)), int(n.free.Memory/max(1, y.share.Memory)))
@@ -36,7 +36,7 @@ func (y *yard) fits(n *plot) int {
 }
 
 // has reports whether the nodes of a placement are there, with the GPUs that it holds free.
-func (y *yard) has(p cluster.Placement, at map[cluster.NodeID]int) bool {
+func (y *pool) has(p cluster.Placement, at map[cluster.NodeID]int) bool {
 	for _, s := range p {
 		i, ok := at[s.Node]
 		if !ok || i >= len(y.nodes) || y.nodes[i].id != s.Node || y.nodes[i].free.GPUs < s.GPUs {
@@ -47,7 +47,7 @@ func (y *yard) has(p cluster.Placement, at map[cluster.NodeID]int) bool {
 }
 
 // add adds a node on which nobody is.
-func (y *yard) add(n plot) {
+func (y *pool) add(n slot) {
 	y.nodes = append(y.nodes, n)
 	for len(y.rooms) <= n.size {
 		y.rooms = append(y.rooms, 0)
@@ -56,7 +56,7 @@ func (y *yard) add(n plot) {
 }
 
 // use takes resources off a node.
-func (y *yard) use(i int, r cluster.Resources) {
+func (y *pool) use(i int, r cluster.Resources) {
 	n := &y.nodes[i]
 	n.used = true
 	n.jobs++
@@ -64,25 +64,25 @@ func (y *yard) use(i int, r cluster.Resources) {
 }
 
 // change adds resources to what a node has free.
-func (y *yard) change(n *plot, r cluster.Resources) {
+func (y *pool) change(n *slot, r cluster.Resources) {
 	y.rooms[n.free.GPUs]--
 	n.free.GPUs, n.free.CPUs, n.free.Memory = n.free.GPUs+r.GPUs, n.free.CPUs+r.CPUs, n.free.Memory+r.Memory
 	y.rooms[n.free.GPUs]++
 }
 
 // room reports whether some node has so many GPUs free.
-func (y *yard) room(gpus int) bool {
+func (y *pool) room(gpus int) bool {
 	return gpus < len(y.rooms) && slices.ContainsFunc(y.rooms[gpus:], func(nodes int) bool { return nodes > 0 })
 }
 
-// A part is some GPUs of a node of a yard.
+// A part is some GPUs of a node of a pool.
 type part struct{ node, gpus int }
 
 // seat finds a node for each number of GPUs that is needed: the one on which least is left,
 // so that others become empty and can be returned. Nodes that are held come first, nodes
 // that are not there last. open opens a node with room for any of the numbers, and reports
 // whether there is one. It returns nil, and has opened nodes at most, if there is no room.
-func (y *yard) seat(needs []int, held map[cluster.NodeID]bool, open func() bool) []part {
+func (y *pool) seat(needs []int, held map[cluster.NodeID]bool, open func() bool) []part {
 	var parts []part
 	for _, need := range needs {
 		i := y.best(need, held, parts)
@@ -98,7 +98,7 @@ func (y *yard) seat(needs []int, held map[cluster.NodeID]bool, open func() bool)
 }
 
 // best returns the node with least room that suffices and that no part is on yet, or -1.
-func (y *yard) best(need int, held map[cluster.NodeID]bool, taken []part) int {
+func (y *pool) best(need int, held map[cluster.NodeID]bool, taken []part) int {
 	best, rank := -1, 0
 	if !y.room(need) {
 		return best
@@ -121,7 +121,7 @@ func (y *yard) best(need int, held map[cluster.NodeID]bool, taken []part) int {
 // rank orders nodes: those that are there before those that are not, those in use before
 // idle ones, of which those that are owned come first, own ones before others, those with
 // little room before those with more.
-func (n *plot) rank(room int, held map[cluster.NodeID]bool) int {
+func (n *slot) rank(room int, held map[cluster.NodeID]bool) int {
 	const more = 1 << 12
 	rank := room
 	if !held[n.id] {
