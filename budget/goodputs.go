@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -140,7 +141,7 @@ func (g *Goodputs) give(c *perf.ClassStats) error {
 	return nil
 }
 
-// A csvRow is a row with the complaints about it and those before.
+// A csvRow is a row with the complaints about it.
 type csvRow struct {
 	file string
 	line int
@@ -149,27 +150,38 @@ type csvRow struct {
 	errs []error
 }
 
-// eachLine calls take with each row below the header.
+// eachLine calls take with each row below the header, blanks around cells and a byte
+// order mark before the first cut off. It stops at the first row with complaints.
 func eachLine(r io.Reader, file string, take func(*csvRow)) error {
 	read := csv.NewReader(r)
 	head, err := read.Read()
 	if err != nil {
 		return fmt.Errorf("%s: no header: %w", file, err)
 	}
-	row := &csvRow{file: file, head: head}
+	head[0] = strings.TrimPrefix(head[0], "\ufeff")
+	row := &csvRow{file: file, head: trimmed(head)}
 	for {
-		row.cell, err = read.Read()
+		cells, err := read.Read()
 		if errors.Is(err, io.EOF) {
-			return errors.Join(row.errs...)
+			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
+		row.cell = trimmed(cells)
 		row.line, _ = read.FieldPos(0)
 		if take(row); len(row.errs) > 0 {
 			return errors.Join(row.errs...)
 		}
 	}
+}
+
+// trimmed cuts the blanks around cells off, in place.
+func trimmed(cells []string) []string {
+	for i, c := range cells {
+		cells[i] = strings.TrimSpace(c)
+	}
+	return cells
 }
 
 func (r *csvRow) fail(format string, args ...any) {

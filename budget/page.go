@@ -114,7 +114,7 @@ func (f *Frontier) kind(s *Shown) string {
 // detail is what a point says of itself, a line each.
 func (f *Frontier) detail(s *Shown) []string {
 	l := f.Planner.Prices
-	lines := []string{l.Name, unit(l.Currency).long(s.Budget), "mean time to completion " + lasting(s.MeanJCT)}
+	lines := []string{l.Name, unit(l.Currency).atLeast(s.Budget), "mean time to completion " + lasting(s.MeanJCT)}
 	lines = append(lines, oneMore(l.Currency, s.OneMore, s.MeanJCT), inUse(s.Use))
 	if note := f.note(s); note != "" {
 		lines = append(lines, note)

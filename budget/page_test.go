@@ -39,6 +39,13 @@ func TestPage(t *testing.T) {
 	if bad := regexp.MustCompile(`https?:|src=|<b>|ZgotmplZ|NaN|[+-]Inf`).FindString(text); bad != "" {
 		t.Errorf("%q on the page", bad)
 	}
+	for _, f := range all { // the table and the chart say the same of a budget
+		for _, s := range f.rows() {
+			if say := f.row(s)[0]; !strings.Contains(text, "an hour, $"+say+" a day") {
+				t.Errorf("%s: the chart does not say %s a day", f.Planner.Prices.Name, say)
+			}
+		}
+	}
 	for class, want := range map[string]int{`class="mark least"`: 3, `class="mark most"`: 3, "<polyline": 2, "<table>": 2} {
 		if n := strings.Count(text, class); n != want {
 			t.Errorf("%d times %s, want %d", n, class, want)

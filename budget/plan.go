@@ -24,7 +24,7 @@ type Planner struct {
 // NewPlanner returns the planner for jobs of up to widest GPUs. It returns an error that
 // names the offers and classes that do not go together.
 func NewPlanner(w *Workload, l *PriceList, widest int) (*Planner, error) {
-	if err := w.runs(l, widest); err != nil {
+	if err := w.checkOffers(l, widest); err != nil {
 		return nil, err
 	}
 	problem, err := boa.NewProblem(w.Classes, l.offers(), widest)
@@ -39,11 +39,13 @@ func NewPlanner(w *Workload, l *PriceList, widest int) (*Planner, error) {
 	return p, err
 }
 
-// runsOn reports whether a class has a speed on an offer in its first epoch.
+// runsOn reports whether a class has a speed on an offer in some epoch.
 func runsOn(c *perf.ClassStats, o *Offer, widest int) bool {
-	for k := 1; k <= min(widest, o.Most*o.GPUs); k++ {
-		if c.Speed(0, cluster.Configuration{Nodes: (k + o.GPUs - 1) / o.GPUs, GPUs: k, GPUType: o.Type}) > 0 {
-			return true
+	for epoch := range c.Sizes {
+		for k := 1; k <= min(widest, o.Most*o.GPUs); k++ {
+			if c.Speed(epoch, cluster.Configuration{Nodes: (k + o.GPUs - 1) / o.GPUs, GPUs: k, GPUType: o.Type}) > 0 {
+				return true
+			}
 		}
 	}
 	return false

@@ -490,6 +490,30 @@ func TestMeasured_names_what_is_missing(t *testing.T) {
 	}
 }
 
+// What only later epochs were measured on is of use too.
+func TestNewPlanner_of_a_type_for_later_epochs(t *testing.T) {
+	g, err := ReadGoodputs(strings.NewReader("application,epoch,gpus,goodput,gpu_type\na,0,1,1,t4\na,1,1,1,t4\na,1,1,5,a100\n"), strings.NewReader("application,size\na,10\n"), "g", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Workload{Classes: []*perf.ClassStats{{Class: "a", Rate: 1}}}
+	if err := w.Measured(g); err != nil {
+		t.Fatal(err)
+	}
+	runs := plan(t, planner(t, w, gpus(t, "t4:4,a100:8")), 100).Classes[0].Tables[0].Runs
+	if len(runs) != 2 || runs[0].GPUType != "t4" || runs[1].GPUType != "a100" {
+		t.Errorf("got %+v, want epoch 0 on t4 and epoch 1 on a100", runs)
+	}
+}
+
+// Tables may be as spreadsheets write them: with a byte order mark, and blanks.
+func TestReadGoodputs_of_spreadsheets(t *testing.T) {
+	g, err := ReadGoodputs(strings.NewReader("\ufeffapplication, epoch, gpus, goodput\r\na , 0, 1, 2.5\r\n"), strings.NewReader("\ufeffapplication, size\r\na, 10\r\n"), "g", "s")
+	if err != nil || g.speed[goodputKey{class: "a", gpus: 1}] != 2.5 || g.every["a"] != 10 {
+		t.Errorf("got %+v, %v; want 2.5 on 1 GPU, of size 10", g, err)
+	}
+}
+
 // Goodputs may differ by GPU type.
 func TestMeasured_by_type(t *testing.T) {
 	g, err := ReadGoodputs(strings.NewReader("application,epoch,gpus,goodput,gpu_type\na,0,1,1,t4\na,0,1,5,a100\n"), strings.NewReader("application,epoch,size,restart_s\na,0,10,7\n"), "g", "s")

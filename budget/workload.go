@@ -24,8 +24,8 @@ type Workload struct {
 // NewWorkload returns the complete arrivals of a trace by class: jobs of one application
 // or, where their GPUs, GPU types or batch sizes are fixed, of one application and the
 // same of these. A class' rate is its jobs by Span; where its application has no training
-// curve, its size and its time are the means of theirs. A restart takes what the application says unless
-// restart does.
+// curve, its size and its time are the means of theirs. A restart takes what the
+// application says unless restart does.
 func NewWorkload(arrivals []workload.Arrival, catalog workload.Catalog, restart *time.Duration) (*Workload, error) {
 	w := &Workload{Jobs: len(arrivals)}
 	groups := map[job.Class][]*workload.Arrival{}
@@ -102,9 +102,9 @@ func classOf(jobs []*workload.Arrival, catalog workload.Catalog) (*perf.ClassSta
 	return c, nil
 }
 
-// runs returns an error that names each offer of a list on which no class has a speed
+// checkOffers returns an error that names each offer of a list on which no class has a speed
 // with up to widest GPUs.
-func (w *Workload) runs(l *PriceList, widest int) error {
+func (w *Workload) checkOffers(l *PriceList, widest int) error {
 	var errs []error
 	for i := range l.Offers {
 		o := &l.Offers[i]

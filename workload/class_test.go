@@ -1,11 +1,8 @@
 package workload_test
 
 import (
-	"compress/gzip"
-	"encoding/csv"
 	"math"
 	"os"
-	"strconv"
 	"testing"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -78,50 +75,34 @@ func TestClassStats_runs_only_where_its_jobs_may(t *testing.T) {
 
 // TestClassStats_golden compares with the goodputs of the public simulator, which takes
 // the batch size that a fitted model holds for the best, and whose nodes may share GPUs
-// unevenly: on one GPU and on 1, 2, 4, 8 and 16 whole nodes, where this is the best too, they are equal.
-// Elsewhere ours are faster, but for what the candidates of perf.BestBatch leave out.
+// unevenly: on one GPU and on 1, 2, 4, 8 and 16 whole nodes, where this is the best too,
+// they are equal: in 542 of 1092 rows. Elsewhere ours are faster, but for what the
+// candidates of perf.BestBatch leave out: at most 1.4 %.
 // Source: BOA, public code, cleaned_speedup_raw.csv.
 func TestClassStats_golden(t *testing.T) {
-	f, err := os.Open(testdata.Path(t, "boa/goodput_sim_true.csv.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	unpacked, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(unpacked).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	c, err := workload.ReadProfiles(os.DirFS(testdata.Path(t, "sia/profiles")), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c = c.AsPublished()
-	equal, whole, least := 0, 0, 1.0
-	for _, r := range rows[1:] {
-		epoch, _ := strconv.Atoi(r[1])
-		gpus, _ := strconv.Atoi(r[2])
-		want, _ := strconv.ParseFloat(r[3], 64)
+	equal, compared := 0, 0
+	for _, r := range rowsOf(t, "boa/goodput_sim_true.csv.gz") {
+		epoch, gpus, want := int(number(t, r[1])), int(number(t, r[2])), number(t, r[3])
 		if gpus&(gpus-1) != 0 || gpus == 2 {
 			continue
 		}
 		spec := adaptive(t, c, r[0], nil)
 		at := cluster.Configuration{Nodes: (gpus + 3) / 4, GPUs: gpus, GPUType: "t4"}
 		got := c[r[0]].ClassStats(spec).Speed(epoch, at) / float64(spec.Batch.Init)
-		if got < want*0.97 {
+		if got < want*0.985 {
 			t.Errorf("%s, epoch %d, %d GPUs: %g, less than the simulator's %g", r[0], epoch, gpus, got, want)
 		}
-		whole++
-		least = min(least, got/want)
+		compared++
 		if math.Abs(got-want) <= 1e-4*want {
 			equal++
 		}
 	}
-	t.Logf("%d of %d are equal, the least is %.3f of the simulator's", equal, whole, least)
-	if equal*4 < whole {
-		t.Errorf("%d of %d are equal, want at least a quarter", equal, whole)
+	if equal < 540 || compared != 1092 {
+		t.Errorf("%d of %d are equal, want 542 of 1092", equal, compared)
 	}
 }
