@@ -41,9 +41,10 @@ func NewPlanner(w *Workload, l *PriceList, widest int) (*Planner, error) {
 
 // runsOn reports whether a class has a speed on an offer in some epoch.
 func runsOn(c *perf.ClassStats, o *Offer, widest int) bool {
+	nodes := cluster.TypeInfo{Type: o.Type, PerNode: o.GPUs}
 	for epoch := range c.Sizes {
 		for k := 1; k <= min(widest, o.Most*o.GPUs); k++ {
-			if c.Speed(epoch, cluster.Configuration{Nodes: (k + o.GPUs - 1) / o.GPUs, GPUs: k, GPUType: o.Type}) > 0 {
+			if c.Speed(epoch, nodes.Fewest(k)) > 0 {
 				return true
 			}
 		}
