@@ -12,13 +12,8 @@ type Offer struct {
 	Most  int   // nodes at a time
 }
 
-// GPUPrice returns what a GPU costs per hour; 1, a GPU-hour, where no price is known.
-func (o *Offer) GPUPrice() float64 {
-	if o.Node.Price == 0 {
-		return 1
-	}
-	return float64(o.Node.Price)
-}
+// GPUPrice returns what a GPU of the offer costs per hour.
+func (o *Offer) GPUPrice() float64 { return o.Node.GPUPrice() }
 
 // A Rental is how it stands with an offer. All its nodes are paid: those that are there,
 // also while they are broken and not in the cluster, those on their way, and those that
