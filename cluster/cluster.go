@@ -56,6 +56,14 @@ type Node struct {
 	Rack          string
 }
 
+// GPUPrice returns what a GPU costs per hour; 1, a GPU-hour, where no price is known.
+func (n *Node) GPUPrice() float64 {
+	if n.Price == 0 {
+		return 1
+	}
+	return float64(n.Price)
+}
+
 // A Cluster is an immutable set of nodes. Build one with New.
 type Cluster struct {
 	nodes []Node

@@ -12,13 +12,8 @@ type Offer struct {
 	Most  int   // nodes at a time
 }
 
-// GPUPrice returns what a GPU costs per hour; 1, a GPU-hour, where no price is known.
-func (o *Offer) GPUPrice() float64 {
-	if o.Node.Price == 0 {
-		return 1
-	}
-	return float64(o.Node.Price)
-}
+// GPUPrice returns what a GPU of the offer costs per hour.
+func (o *Offer) GPUPrice() float64 { return o.Node.GPUPrice() }
 
 // Fewest returns the configuration of so many GPUs on as few of the nodes as can carry
 // them.

@@ -95,8 +95,14 @@ func TestReplay_gives_the_same_journal_byte_for_byte(t *testing.T) {
 	if again, err := record(t, world(), schedulertest.Drive); err != nil || again != first {
 		t.Fatalf("the same run twice: %v\n%s", err, cmp.Diff(first, again))
 	}
+	replaysAlike(t, nodes(t), first, schedulertest.Drive)
+}
+
+// replaysAlike replays a journal, and compares the journal of that with it.
+func replaysAlike(t *testing.T, c *cluster.Cluster, first string, drive driver) {
+	t.Helper()
 	b := replay(t, first)
-	again, err := record(t, b, schedulertest.Drive)
+	again, err := recordOn(t, c, b, drive)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,17 +54,7 @@ func TestReplay_of_rented_nodes_gives_the_same_journal_byte_for_byte(t *testing.
 			t.Errorf("the journal has no %s", part)
 		}
 	}
-	b := replay(t, first)
-	again, err := recordOn(t, forRent(t), b, schedulertest.DriveRenting)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(first, again); diff != "" {
-		t.Error(diff)
-	}
-	if c := b.Comparison(); c.Rounds != strings.Count(first, `"round":{`) || c.First != nil {
-		t.Errorf("got %+v, want every round compared and none to differ", c)
-	}
+	replaysAlike(t, forRent(t), first, schedulertest.DriveRenting)
 }
 
 func TestReplay_of_rented_nodes_keeps_the_contract(t *testing.T) {

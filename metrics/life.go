@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -116,7 +117,9 @@ func (r *Recorder) holding(act *scheduler.Run) holding {
 		if i, ok := r.cluster.Index(share.Node); ok {
 			h.watts += float64(share.GPUs) * nodes[i].Power
 			h.price += float64(share.GPUs) * float64(nodes[i].Price)
-			h.rented += r.rented(share.Node, share.GPUs)
+			if nodes[i].Tenure == cluster.Rented {
+				h.rented += share.GPUs
+			}
 		}
 	}
 	return h

@@ -256,8 +256,8 @@ func (r *Recorder) setCluster(c *cluster.Cluster) {
 		r.capacity[i] += n.Capacity.GPUs
 		r.watts[i] += gpus * n.Power
 		r.price[i] += gpus * float64(n.Price)
-		if offer := (cluster.Offer{Node: n}); n.Tenure != cluster.Rented {
-			r.rent.owned += gpus * offer.GPUPrice()
+		if n.Tenure != cluster.Rented {
+			r.rent.owned += gpus * n.GPUPrice()
 		}
 	}
 	for i, gpus := range r.capacity {

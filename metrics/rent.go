@@ -128,14 +128,6 @@ func (r *Recorder) setLives(c *cluster.Cluster) {
 	}
 }
 
-// rented returns how many of the GPUs of a placement are on rented nodes.
-func (r *Recorder) rented(node cluster.NodeID, gpus int) int {
-	if i, ok := r.cluster.Index(node); ok && r.cluster.Nodes()[i].Tenure == cluster.Rented {
-		return gpus
-	}
-	return 0
-}
-
 // clone returns a tenancy that can go on without a trace in t.
 func (t *tenancy) clone() tenancy {
 	c := *t

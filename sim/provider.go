@@ -227,7 +227,7 @@ func (p *provider) come(got []pledge) {
 	for _, g := range got {
 		if g.kept() {
 			p.w.away[g.node.ID]--
-			p.watch(g.lease, g.lease.enter(ready))
+			p.watch(g.enter(ready))
 			changed = true
 		}
 	}
@@ -237,14 +237,14 @@ func (p *provider) come(got []pledge) {
 }
 
 // watch lets a spot node that has come be taken back some time.
-func (p *provider) watch(l *lease, here pledge) {
-	if l.spot == nil {
+func (p *provider) watch(here pledge) {
+	if here.spot == nil {
 		return
 	}
-	hours := l.spot.ExpFloat64() / l.node.Interruptions
+	hours := here.spot.ExpFloat64() / here.node.Interruptions
 	p.w.agenda.push(entry{at: p.w.now.Add(seconds(3600 * hours)), what: func(*World) {
 		if here.kept() {
-			p.reclaim(l)
+			p.reclaim(here.lease)
 		}
 	}})
 }

@@ -43,8 +43,8 @@ func (w *World) rentals() []cluster.Rental {
 	var all []cluster.Rental
 	for _, o := range w.all.Offers() {
 		r := cluster.Rental{Offer: o, Starting: w.market.starting[o.Group], Refused: w.market.refused[o.Group]}
-		for _, n := range w.cluster.Nodes() {
-			if n.Group == o.Group {
+		for _, n := range w.all.Nodes() {
+			if n.Group == o.Group && !w.market.away[n.ID] {
 				r.Ready++
 			}
 		}

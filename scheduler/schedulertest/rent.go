@@ -17,7 +17,7 @@ import (
 )
 
 // RunRenting checks, on top of Run, worlds in which the nodes of c of tenure Rented can
-// be rented. drive rents some and gives some back (DriveWith Renter):
+// be rented. drive rents some and gives some back (DriveRenting):
 //
 //   - Provision leads to as many nodes, on their way or there, or to Refused, before
 //     the next round; and some time nodes come;
