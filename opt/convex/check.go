@@ -50,7 +50,7 @@ func (p *Problem) Validate() error {
 		}
 	}
 	for i := range p.Classes {
-		errs = append(errs, p.Classes[i].check(i, p.kinds()))
+		errs = append(errs, p.Classes[i].check(i, p))
 	}
 	if len(p.Classes) == 0 {
 		errs = append(errs, errors.New("convex: 0 classes, want at least 1"))
@@ -58,7 +58,7 @@ func (p *Problem) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (c *Class) check(i, kinds int) error {
+func (c *Class) check(i int, p *Problem) error {
 	var errs []error
 	complain := func(what string, v float64, want string) {
 		errs = append(errs, fmt.Errorf("convex: class %d: %s %g, want %sfrom %g to %g", i, what, v, want, smallest, largest))
@@ -76,12 +76,12 @@ func (c *Class) check(i, kinds int) error {
 		errs = append(errs, fmt.Errorf("convex: class %d: 0 epochs, want at least 1", i))
 	}
 	for j := range c.Epochs {
-		errs = append(errs, c.Epochs[j].check(i, j, kinds))
+		errs = append(errs, c.Epochs[j].check(i, j, p))
 	}
 	return errors.Join(errs...)
 }
 
-func (e *Epoch) check(i, j, kinds int) error {
+func (e *Epoch) check(i, j int, p *Problem) error {
 	var errs []error
 	if !plain(e.Size) {
 		errs = append(errs, fmt.Errorf("convex: class %d, epoch %d: size %g, want from %g to %g", i, j, e.Size, smallest, largest))
@@ -90,25 +90,35 @@ func (e *Epoch) check(i, j, kinds int) error {
 		errs = append(errs, fmt.Errorf("convex: class %d, epoch %d: 0 widths, want at least 1", i, j))
 	}
 	for n, at := range e.Points {
-		if err := at.check(kinds); err != nil {
+		if err := at.check(p); err != nil {
 			errs = append(errs, fmt.Errorf("convex: class %d, epoch %d, kind %d, width %d: %w", i, j, at.Kind, at.Width, err))
 		} else if n > 0 && compare(e.Points[n-1], at) >= 0 {
 			last := e.Points[n-1]
 			errs = append(errs, fmt.Errorf("convex: class %d, epoch %d: width %d of kind %d after width %d of kind %d, want ascending",
 				i, j, at.Width, at.Kind, last.Width, last.Kind))
+		} else if n > 0 && len(errs) == 0 && p.falls(e.Points[n-1], at) {
+			errs = append(errs, fmt.Errorf("convex: class %d, epoch %d, kind %d, width %d: cost %g, want at least the %g of width %d",
+				i, j, at.Kind, at.Width, p.rate(at), p.rate(e.Points[n-1]), e.Points[n-1].Width))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (at Point) check(kinds int) error {
+// falls reports whether a width costs less than the one before, of the same kind.
+func (p *Problem) falls(before, at Point) bool {
+	return p.Costs != nil && before.Kind == at.Kind && p.rate(at) < p.rate(before)
+}
+
+func (at Point) check(p *Problem) error {
 	switch {
-	case at.Kind < 0 || at.Kind >= kinds:
-		return fmt.Errorf("want a kind from 0 to %d", kinds-1)
+	case at.Kind < 0 || at.Kind >= p.kinds():
+		return fmt.Errorf("want a kind from 0 to %d", p.kinds()-1)
 	case at.Width < 1:
 		return errors.New("want a width of at least 1")
 	case !plain(at.Speed):
 		return fmt.Errorf("speed %g, want from %g to %g", at.Speed, smallest, largest)
+	case p.Costs != nil && p.rate(at) != 0 && !plain(p.rate(at)):
+		return fmt.Errorf("cost %g, want 0 or from %g to %g", p.rate(at), smallest, largest)
 	default:
 		return nil
 	}

@@ -35,6 +35,11 @@ func valid() *convex.Problem {
 	return &convex.Problem{Classes: []convex.Class{{Rate: 1, Epochs: []convex.Epoch{{Size: 1, Points: speeds(1, 1, 2, 1.8)}}}}}
 }
 
+// table has the costs of widths from 1.
+func table(costs ...float64) func(kind, width int) float64 {
+	return func(_, width int) float64 { return costs[width-1] }
+}
+
 func TestValidate(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -69,6 +74,29 @@ func TestValidate(t *testing.T) {
 		{
 			"twice", func(p *convex.Problem) { p.Classes[0].Epochs[0].Points[1].Width = 1 },
 			"convex: class 0, epoch 0: width 1 of kind 0 after width 1 of kind 0, want ascending",
+		},
+		{
+			"costs below 0", func(p *convex.Problem) { p.Costs = table(-1, 2) },
+			"convex: class 0, epoch 0, kind 0, width 1: cost -1, want 0 or from 1e-30 to 1e+30",
+		},
+		{
+			"costs NaN", func(p *convex.Problem) { p.Costs = table(1, math.NaN()) },
+			"convex: class 0, epoch 0, kind 0, width 2: cost NaN, want 0 or from 1e-30 to 1e+30",
+		},
+		{
+			"costs infinite", func(p *convex.Problem) { p.Costs = table(1, math.Inf(1)) },
+			"convex: class 0, epoch 0, kind 0, width 2: cost +Inf, want 0 or from 1e-30 to 1e+30",
+		},
+		{
+			"costs that fall", func(p *convex.Problem) { p.Costs = table(2, 1) },
+			"convex: class 0, epoch 0, kind 0, width 2: cost 1, want at least the 2 of width 1",
+		},
+		{"costs that stay", func(p *convex.Problem) { p.Costs = table(2, 2) }, ""},
+		{"costs of 0", func(p *convex.Problem) { p.Costs = table(0, 0) }, ""},
+		{
+			"costs of a width that is not one",
+			func(p *convex.Problem) { p.Costs, p.Classes[0].Epochs[0].Points[0].Width = table(1, 2), 0 },
+			"convex: class 0, epoch 0, kind 0, width 0: want a width of at least 1",
 		},
 		{
 			"two complaints", func(p *convex.Problem) { p.Prices, p.Classes[0].Rate = []float64{-1}, -2 },

@@ -45,6 +45,10 @@
 // Deviation: the smallest feasible budget is Frontier.Least, not Σ ρᵢ (§3.2), because
 // speedups that are measured can be more than linear.
 //
+// Deviation: what a width costs need not be its price times the width (Problem.Costs),
+// where the paper rents machines one by one, because some are rented by the node. The
+// plane, and so the hulls and all proofs, are of costs and not of widths.
+//
 // Deviation: concave means that hulls are, where the paper (§3.2, property 3) asks
 // for s(k)/k to fall, because Theorem B.1 needs the former, which does not follow from
 // the latter.

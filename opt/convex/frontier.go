@@ -14,7 +14,7 @@ import "slices"
 type Frontier struct {
 	Least    float64 // the smallest feasible budget
 	Most     float64 // the largest useful budget: more buys nothing
-	Repaired int     // epochs with speeds that are not monotone or not concave: their hulls stand for them
+	Repaired int     // epochs with speeds that are not monotone or not concave in what they cost: their hulls stand for them
 
 	problem  *Problem
 	vertices []vertex  // of all epochs, one after another

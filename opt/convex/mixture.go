@@ -47,9 +47,9 @@ func (s *pricer) at(time, money float64) trail {
 	return t
 }
 
-// tie is how much of the lesser goal counts where the other decides: it picks
-// among what is equal to rounding.
-const tie = 1e-13
+// tie is how much of the lesser goal counts where the other decides: it picks among
+// what is equal to rounding. With less, rounding hides prices that are 1 % apart.
+const tie = 1e-11
 
 // ends returns the cheapest trail and the fastest: of the cheapest the fastest, and
 // of the fastest the cheapest.

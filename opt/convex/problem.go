@@ -30,8 +30,8 @@ type Problem struct {
 	// price 1, so that the budget is the mean number in use: GPU hours per hour.
 	Prices []float64
 	// Costs returns what so many of a kind cost per unit of time, where that is not
-	// Prices × width: machines that are rented whole. It is more than 0, or 0 always.
-	// Nil: Prices × width.
+	// Prices × width: machines that are rented whole. It is called often, and gives equal
+	// answers to equal questions; more of a kind cost no less. Nil: Prices × width.
 	Costs   func(kind, width int) float64
 	Classes []Class
 }

@@ -25,8 +25,8 @@ func GPUFractions(servers []Server) []float64 {
 	w := newWard(servers)
 	costs := make([]float64, len(servers))
 	for s := range servers {
-		for _, j := range w.jobs[s] {
-			costs[s] += float64(w.gpus[s][j]) / float64(w.total[j])
+		for k, j := range w.jobs[s] {
+			costs[s] += float64(w.gpus[s][k]) / float64(w.total[j])
 		}
 	}
 	return costs

@@ -10,22 +10,21 @@ import (
 type ward struct {
 	servers  []Server
 	ids      []job.ID
-	able     []int         // servers that can go back: no base workers of pinned jobs
-	jobs     [][]int       // of each server, by base workers
-	on       [][]int       // servers of each job's base workers
-	flexible []int         // GPUs of each server
-	gpus     []map[int]int // of each server's jobs, by base workers
-	used     []int         // GPUs of base workers on each server
-	total    []int         // GPUs of base workers of each job
+	able     []int   // servers that can go back: no base workers of pinned jobs
+	jobs     [][]int // of each server, by base workers
+	gpus     [][]int // of these jobs there, in the same order
+	on       [][]int // servers of each job's base workers
+	flexible []int   // GPUs of each server
+	used     []int   // GPUs of base workers on each server
+	total    []int   // GPUs of base workers of each job
 }
 
 func newWard(servers []Server) *ward {
 	n := len(servers)
 	w := &ward{servers: servers, jobs: make([][]int, n), flexible: make([]int, n)}
-	w.gpus, w.used = make([]map[int]int, n), make([]int, n)
+	w.gpus, w.used = make([][]int, n), make([]int, n)
 	numbers, pinned := map[job.ID]int{}, map[job.ID]bool{}
 	for s, server := range servers {
-		w.gpus[s] = map[int]int{}
 		for _, h := range server.Shares {
 			w.add(s, h, numbers)
 			pinned[h.Job] = pinned[h.Job] || h.Pinned
@@ -53,7 +52,7 @@ func (w *ward) add(s int, h Share, numbers map[job.ID]int) {
 		w.total = append(w.total, 0)
 	}
 	w.jobs[s], w.on[j] = append(w.jobs[s], j), append(w.on[j], s)
-	w.gpus[s][j] = h.GPUs
+	w.gpus[s] = append(w.gpus[s], h.GPUs)
 	w.used[s] += h.GPUs
 	w.total[j] += h.GPUs
 }
