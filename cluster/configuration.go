@@ -85,6 +85,20 @@ func (p Placement) SameGPUs(q Placement) bool {
 		slices.EqualFunc(p, q, func(a, b Share) bool { return a.Node == b.Node && a.GPUs == b.GPUs }))
 }
 
+// Common returns how many GPUs p and q hold both.
+func (p Placement) Common(q Placement) int {
+	total, i := 0, 0
+	for _, s := range p {
+		for i < len(q) && q[i].Node < s.Node {
+			i++
+		}
+		if i < len(q) && q[i].Node == s.Node {
+			total += min(s.GPUs, q[i].GPUs)
+		}
+	}
+	return total
+}
+
 // Sort orders the shares by ascending node ID.
 func (p Placement) Sort() {
 	slices.SortFunc(p, func(a, b Share) int { return strings.Compare(string(a.Node), string(b.Node)) })

@@ -51,13 +51,13 @@ func (c *Cluster) Offers() []Offer {
 	return offers
 }
 
-// Held returns the cluster less all nodes of tenure Rented: what is there before
-// anything is rented. It is c itself if nothing can be.
+// Held returns the cluster less all nodes of tenure Rented and Loaned: what is there before
+// anything is rented or lent. It is c itself if nothing can be.
 func (c *Cluster) Held() *Cluster {
-	if !slices.ContainsFunc(c.nodes, func(n Node) bool { return n.Tenure == Rented }) {
+	if !slices.ContainsFunc(c.nodes, func(n Node) bool { return n.Tenure != Owned }) {
 		return c
 	}
-	return c.Without(func(id NodeID) bool { return c.nodes[c.index[id]].Tenure == Rented })
+	return c.Without(func(id NodeID) bool { return c.nodes[c.index[id]].Tenure != Owned })
 }
 
 // Rentals returns how it stands with what can be rented before anything is.

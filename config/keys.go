@@ -55,6 +55,7 @@ var keys = []Key{
 	decimal("jobs.static", "share of jobs with a schedule of batch sizes that keep their first one", func(c *Config) *float64 { return &c.Jobs.Static }),
 	number("jobs.max-gpus", "most GPUs of an adaptive job; 0: no limit", func(c *Config) *int { return &c.Jobs.MaxGPUs }),
 	restart("jobs.restart", "time that every start and move costs; empty: what the application says"),
+	flag("jobs.free-start", "the first start of a job costs nothing, as in traces whose running times have it in them", func(c *Config) *bool { return &c.Sim.FreeStart }),
 	flag("jobs.same-durations", "jobs that wait for input last as long with the GPU-proportional share here as with 3 CPUs and 62.5 GB per GPU, for which Synergy's traces are written", func(c *Config) *bool { return &c.Jobs.SameDurations }),
 	flag("jobs.slowdown", "divide true goodput by the public simulator's constants per model", func(c *Config) *bool { return &c.Jobs.Slowdown }),
 	flag("public", "all rules of the public Sia simulator that the thesis does not have", func(c *Config) *bool { return &c.Public }),

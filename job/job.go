@@ -89,8 +89,21 @@ type Spec struct {
 	// GPUsPerReplica is P of hybrid-parallel jobs, which scale in units of P
 	// (Sia §3.5.3); a missing type means 1. Non-nil: types not listed are not
 	// eligible.
-	GPUsPerReplica  map[cluster.GPUType]int
-	MicroBatches    int               // per replica and pass of a pipeline-parallel job; 0: data parallel
+	GPUsPerReplica map[cluster.GPUType]int
+	MicroBatches   int // per replica and pass of a pipeline-parallel job; 0: data parallel
+	// Equivalents is how many GPUs of a type do the work of one of those that GPUs, MinGPUs
+	// and MaxGPUs count: 3 of an inference server's for one of a training server's, say. A
+	// missing type means 1. Source: Lyra §2.1, "we increase the number of workers"; §7.5.
+	Equivalents map[cluster.GPUType]int
+	// WorkerGPUs is the GPUs of one worker, which are on one node; jobs whose count may be
+	// adapted change it by workers. 0: a replica's. Source: Lyra §2.2, "each worker
+	// container uses 2 GPUs".
+	WorkerGPUs int
+	// Resizes: workers join and leave while the others train on, at no cost. Source: Lyra
+	// §2.2.
+	Resizes bool
+	// NoCheckpoint: a job that is preempted begins anew. Source: Lyra §4.
+	NoCheckpoint    bool
 	GPUTypes        []cluster.GPUType // eligible; empty means any
 	CPUs            float64           // asked for, per job, cores; carried along: policies share CPUs out by need
 	Memory          int64             // asked for, per job, host bytes; as CPUs
@@ -108,7 +121,18 @@ type Spec struct {
 }
 
 // Min returns the least GPUs the job runs on with type t: N_i^min.
-func (s *Spec) Min(t cluster.GPUType) int { return max(1, s.MinGPUs, s.ReplicaGPUs(t)) }
+func (s *Spec) Min(t cluster.GPUType) int {
+	return max(s.Equivalent(t)*max(1, s.MinGPUs), s.ReplicaGPUs(t))
+}
+
+// Most returns the most GPUs of type t that the job may be given; 0: no limit.
+func (s *Spec) Most(t cluster.GPUType) int { return s.Equivalent(t) * s.MaxGPUs }
+
+// Requested returns the GPUs of type t that the job asks for.
+func (s *Spec) Requested(t cluster.GPUType) int { return s.Equivalent(t) * max(1, s.GPUs) }
+
+// Equivalent returns how many GPUs of type t do the work of one that the job counts.
+func (s *Spec) Equivalent(t cluster.GPUType) int { return max(1, s.Equivalents[t]) }
 
 // ReplicaGPUs returns P, the GPUs of one data-parallel replica on type t.
 func (s *Spec) ReplicaGPUs(t cluster.GPUType) int {
@@ -133,7 +157,7 @@ func (s *Spec) Allows(c cluster.Configuration) bool {
 	case !s.Eligible(c.GPUType) || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0:
 		return false
 	case !s.Adaptivity.Has(GPUCount):
-		return c.GPUs == max(1, s.GPUs)
+		return c.GPUs == s.Requested(c.GPUType)
 	}
-	return c.GPUs >= s.Min(c.GPUType) && (s.MaxGPUs == 0 || c.GPUs <= s.MaxGPUs)
+	return c.GPUs >= s.Min(c.GPUType) && (s.MaxGPUs == 0 || c.GPUs <= s.Most(c.GPUType))
 }

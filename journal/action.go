@@ -62,7 +62,7 @@ func (c *cursor) profile() scheduler.Action {
 // run reads what follows the job in a Run.
 func (c *cursor) run(id job.ID) scheduler.Action {
 	var d policy.Decision
-	free := false
+	free, resized := false, false
 	for c.take(',') {
 		key := c.str()
 		c.want(':')
@@ -70,11 +70,13 @@ func (c *cursor) run(id job.ID) scheduler.Action {
 		case c.granted(key, &d):
 		case key == "free":
 			free = c.yes()
+		case key == "resized":
+			resized = c.yes()
 		default:
 			c.unknown(key)
 		}
 	}
-	return scheduler.Run{Job: id, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch, Free: free}
+	return scheduler.Run{Job: id, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch, Free: free, Resized: resized}
 }
 
 // A topic is what an action is about: a job, a group of nodes, or the world.
@@ -118,7 +120,7 @@ func equal(a, b scheduler.Action) bool {
 	case scheduler.Run:
 		b, ok := b.(scheduler.Run)
 		return ok && a.Job == b.Job && a.Allocation == b.Allocation && a.Placement.Equal(b.Placement) &&
-			a.Batch == b.Batch && a.Free == b.Free
+			a.Batch == b.Batch && a.Free == b.Free && a.Resized == b.Resized
 	case scheduler.Profile:
 		b, ok := b.(scheduler.Profile)
 		return ok && a.Job == b.Job && slices.Equal(a.Types, b.Types)

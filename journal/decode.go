@@ -97,13 +97,25 @@ func (c *cursor) nodes() scheduler.Event {
 		ev.Cluster, err = makeCluster(nodes)
 		return err
 	})
-	if c.take(',') {
-		c.name("rentals")
-		var rentals []rentalLine
-		c.decoded("rentals", &rentals, func() (err error) {
-			ev.Rentals, err = makeRentals(rentals)
-			return err
-		})
+	for c.take(',') {
+		key := c.str()
+		c.want(':')
+		switch key {
+		case "rentals":
+			var rentals []rentalLine
+			c.decoded("rentals", &rentals, func() (err error) {
+				ev.Rentals, err = makeRentals(rentals)
+				return err
+			})
+		case "loans":
+			var loans []loanLine
+			c.decoded("loans", &loans, func() (err error) {
+				ev.Loans, err = makeLoans(loans)
+				return err
+			})
+		default:
+			c.unknown(key)
+		}
 	}
 	return ev
 }

@@ -204,6 +204,9 @@ func (e *encoder) action(a scheduler.Action) {
 		if a.Free {
 			e.raw(`,"free":true`)
 		}
+		if a.Resized {
+			e.raw(`,"resized":true`)
+		}
 	case scheduler.Preempt:
 		e.raw(`{"preempt":`)
 		e.str(string(a.Job))

@@ -182,7 +182,7 @@ func fill(v reflect.Value, n *int) {
 	case reflect.Float64:
 		v.SetFloat(float64(*n) + 0.1)
 	case reflect.Uint8:
-		v.SetUint(uint64(*n % 8))
+		v.SetUint(uint64(1 + *n%3))
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
 	case reflect.Slice:

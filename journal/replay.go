@@ -34,11 +34,11 @@ type Backend struct {
 	ahead  *Record // read, and not yet happened; nil at the end
 	err    error   // io.EOF, or what ended the recording
 	jobs   map[job.ID]bool
-	offers []cluster.Offer
-	nodes  *cluster.Cluster // there
-	due    bool             // Next last returned nil: what is asked for next answers a round
-	work   policy.Work      // under way until the recorded one ends; nil: none
-	own    policy.Work      // under way, and none was recorded; nil: none
+	most   map[cluster.Group]int // nodes that can be rented or borrowed
+	nodes  *cluster.Cluster      // there
+	due    bool                  // Next last returned nil: what is asked for next answers a round
+	work   policy.Work           // under way until the recorded one ends; nil: none
+	own    policy.Work           // under way, and none was recorded; nil: none
 	counts Comparison
 }
 
@@ -86,9 +86,21 @@ func show(a scheduler.Action) string {
 // the header.
 func Replay(r *Reader) *Backend {
 	h := r.Header()
-	b := &Backend{r: r, start: h.Start, now: h.Start, jobs: map[job.ID]bool{}, offers: h.Cluster.Offers(), nodes: h.Cluster.Held()}
+	b := &Backend{r: r, start: h.Start, now: h.Start, jobs: map[job.ID]bool{}, most: most(h.Cluster), nodes: h.Cluster.Held()}
 	b.advance()
 	return b
+}
+
+// most returns how many nodes of each group can be rented or borrowed.
+func most(c *cluster.Cluster) map[cluster.Group]int {
+	n := make(map[cluster.Group]int)
+	for _, o := range c.Offers() {
+		n[o.Group] = o.Most
+	}
+	for _, l := range c.Loans() {
+		n[l.Group] = l.Nodes
+	}
+	return n
 }
 
 // Comparison returns what has been compared so far.
@@ -217,14 +229,13 @@ func (b *Backend) known(a scheduler.Action) error {
 	switch a := a.(type) {
 	case scheduler.Compute:
 	case scheduler.Provision:
-		i := slices.IndexFunc(b.offers, func(o cluster.Offer) bool { return o.Group == a.Group })
-		if i < 0 || a.Nodes < 0 || a.Nodes > b.offers[i].Most {
+		if n, ok := b.most[a.Group]; !ok || a.Nodes < 0 || a.Nodes > n {
 			return fmt.Errorf("group %s: %d nodes wanted, want no more than are offered", a.Group, a.Nodes)
 		}
 	case scheduler.Return:
 		for _, id := range a.Nodes {
-			if i, ok := b.nodes.Index(id); !ok || b.nodes.Nodes()[i].Tenure != cluster.Rented {
-				return fmt.Errorf("node %s: given back, want one that is rented and there", id)
+			if i, ok := b.nodes.Index(id); !ok || b.nodes.Nodes()[i].Tenure == cluster.Owned {
+				return fmt.Errorf("node %s: given back, want one that is rented or on loan, and there", id)
 			}
 		}
 	default:

@@ -75,6 +75,10 @@ func (w *Writer) Event(now time.Time, ev scheduler.Event) {
 			w.enc.raw(`,"rentals":`)
 			w.enc.json(rentalLines(ev.Rentals))
 		}
+		if len(ev.Loans) > 0 {
+			w.enc.raw(`,"loans":`)
+			w.enc.json(loanLines(ev.Loans))
+		}
 	case scheduler.Computed:
 		w.enc.raw(`,"computed":true`)
 	default:

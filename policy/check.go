@@ -28,7 +28,8 @@ import (
 //     nodes that can be rented, or for the budget they need.
 //  8. A batch size is the submitted one, or within the limits if batch sizes
 //     may be adapted.
-//  9. No more nodes are wanted than are offered.
+//  9. No more nodes are wanted than are offered, or lent and spare; those that go back
+//     are on loan, and nobody is placed on them.
 //
 // Check modifies nothing. It takes time linear in jobs and shares.
 func Check(s *Snapshot, p *Plan) error {
@@ -81,8 +82,46 @@ func (c *checker) capacity(s *Snapshot, p *Plan) {
 			c.errs = append(c.errs, fmt.Errorf("group %s: %d nodes wanted, want 0 to %d", r.Group, n, r.Most))
 		}
 	}
+	for i := range s.Loans {
+		l := &s.Loans[i]
+		n, ok := p.Capacity[l.Group]
+		if !ok {
+			continue
+		}
+		if known++; n < 0 || n > l.Lent+l.Spare {
+			c.errs = append(c.errs, fmt.Errorf("group %s: %d nodes wanted, want 0 to %d", l.Group, n, l.Lent+l.Spare))
+		}
+	}
 	if known < len(p.Capacity) {
-		c.errs = append(c.errs, fmt.Errorf("plan: nodes wanted of %d groups, of which %d can be rented", len(p.Capacity), known))
+		c.errs = append(c.errs, fmt.Errorf("plan: nodes wanted of %d groups, of which %d can be rented or lent", len(p.Capacity), known))
+	}
+	c.returns(p)
+}
+
+// returns checks the nodes that go back.
+func (c *checker) returns(p *Plan) {
+	for i, id := range p.Return {
+		n, ok := c.cluster.Index(id)
+		switch {
+		case !ok || c.cluster.Nodes()[n].Tenure != cluster.Loaned:
+			c.errs = append(c.errs, fmt.Errorf("node %s: goes back, want one that is on loan", id))
+		case i > 0 && p.Return[i-1] >= id:
+			c.errs = append(c.errs, fmt.Errorf("node %s goes back after %s, want each once, in ascending order", id, p.Return[i-1]))
+		}
+	}
+	if len(p.Return) > 0 {
+		c.vacated(p)
+	}
+}
+
+// vacated complains of jobs on nodes that go back.
+func (c *checker) vacated(p *Plan) {
+	for i := range p.Jobs {
+		for _, share := range p.Jobs[i].Placement {
+			if _, back := slices.BinarySearch(p.Return, share.Node); back {
+				c.errs = append(c.errs, fmt.Errorf("node %s: goes back, want none that a job is placed on", share.Node))
+			}
+		}
 	}
 }
 
@@ -211,13 +250,13 @@ func (c *checker) limits(j *Job, a *cluster.Allocation) {
 		c.fail(j, "allocated %d GPUs, want a multiple of %d: whole replicas", a.GPUs, p)
 	}
 	if !j.Adaptivity.Has(job.GPUCount) {
-		if want := max(1, j.GPUs); a.GPUs != want {
+		if want := j.Requested(a.GPUType); a.GPUs != want {
 			c.fail(j, "allocated %d GPUs, want exactly %d", a.GPUs, want)
 		}
 	} else if least := j.Min(a.GPUType); a.GPUs < least {
 		c.fail(j, "allocated %d GPUs, want at least %d", a.GPUs, least)
-	} else if j.Spec.MaxGPUs > 0 && a.GPUs > j.Spec.MaxGPUs {
-		c.fail(j, "allocated %d GPUs, want at most %d", a.GPUs, j.Spec.MaxGPUs)
+	} else if most := j.Most(a.GPUType); most > 0 && a.GPUs > most {
+		c.fail(j, "allocated %d GPUs, want at most %d", a.GPUs, most)
 	}
 	if !j.KeepsType(a.GPUType) {
 		c.fail(j, "allocated GPU type %s, want %s, which it holds", a.GPUType, j.Allocation.GPUType)

@@ -30,6 +30,9 @@ type Snapshot struct {
 	// Rentals are the nodes that can be rented, and how it stands with them; none if
 	// nothing can be. Nodes that are there are in Cluster too.
 	Rentals []cluster.Rental
+	// Loans are the nodes that are lent while their owner does not need them; none if
+	// nothing can be lent. Nodes that are there are in Cluster too.
+	Loans []cluster.Loan
 	// Classes is what is believed of the classes of jobs that were seen, or are known
 	// beforehand, by class; nil where nothing learns it.
 	Classes []*perf.ClassStats
@@ -71,6 +74,9 @@ type Plan struct {
 	// of groups that are missing, as many as there are. Nodes that a placement of this
 	// plan is on stay. Source: BOA §5.2, "Cluster Sizing".
 	Capacity map[cluster.Group]int
+	// Return are nodes on loan that go back, by ascending ID. No placement of this plan is on
+	// them. Source: Lyra §4.
+	Return []cluster.NodeID
 	// Background is started now, if not nil, unless one is still under way, or the
 	// plan is refused: a policy that wants a result asks in every plan until it is
 	// shown one.

@@ -15,7 +15,7 @@ func (s *Scheduler) diff(now time.Time, plan *policy.Plan) []Action {
 		if plan.Jobs[i].Allocation.IsZero() && r.status.Holding() {
 			acts = append(acts, Preempt{Job: r.spec.ID})
 			r.release(now)
-			r.status.Phase = job.Waiting
+			r.wait()
 			r.row = nil
 		}
 	}
@@ -42,12 +42,23 @@ func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
 	act := Run{Job: r.spec.ID, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch}
 	same := act.InPlace(st.Allocation, st.Placement)
 	act.Free = s.o.FreeMoves && !same && d.Allocation.Configuration == st.Allocation.Configuration && d.Placement.SameShape(st.Placement)
+	act.Resized = !same && r.resizes(&act)
 	r.row, r.batch = nil, d.Batch
-	if !same && !act.Free {
+	switch {
+	case act.Resized:
+		r.settle(now)
+	case !same && !act.Free:
 		s.restart(now, r)
 	}
 	st.Allocation, st.Placement = d.Allocation, d.Placement
 	return act
+}
+
+// resizes reports whether a job trains on where enough of its workers stay.
+func (r *record) resizes(act *Run) bool {
+	st := &r.status
+	return r.spec.Resizes && st.Holding() && act.Allocation.GPUType == st.Allocation.GPUType &&
+		act.Placement.Common(st.Placement) >= r.spec.Min(act.Allocation.GPUType)
 }
 
 func (s *Scheduler) restart(now time.Time, r *record) {

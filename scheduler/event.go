@@ -40,12 +40,13 @@ type Exited struct {
 	Detail  string // what the world says of it, for people
 }
 
-// NodesChanged: nodes joined, left, failed or were repaired, or a provider of nodes has
-// something to say; Cluster is what there is now. Jobs on nodes that are gone exit as
-// Lost in events of their own.
+// NodesChanged: nodes joined, left, failed or were repaired, or a provider or lender of
+// nodes has something to say; Cluster is what there is now. Jobs on nodes that are gone
+// exit as Lost in events of their own.
 type NodesChanged struct {
 	Cluster *cluster.Cluster
 	Rentals []cluster.Rental // all of them, as they are now; none if nothing can be rented
+	Loans   []cluster.Loan   // all of them, as they are now; none if nothing can be lent
 }
 
 // Computed: the work of the last Compute ended. It may never come: a world can end
@@ -72,6 +73,9 @@ type Run struct {
 	// Free: the same GPUs in number, type and shape on other nodes, at no cost;
 	// only worlds that ask for it (Options.FreeMoves) get this.
 	Free bool
+	// Resized: of a job that resizes, workers join or leave and as many as it needs stay
+	// where they are; it trains on (job.Spec.Resizes).
+	Resized bool
 }
 
 // InPlace reports whether r leaves a job on the very GPUs it holds: other CPUs,
@@ -96,15 +100,15 @@ type Profile struct {
 // asked for after Computed.
 type Compute struct{ Work policy.Work }
 
-// Provision: rent nodes until a group has so many, or cancel the last of those on
-// their way until it has; nodes that are there stay. What comes of it, NodesChanged
+// Provision: rent, or borrow, nodes until a group has so many, or cancel the last of those
+// on their way until it has; nodes that are there stay. What comes of it, NodesChanged
 // says.
 type Provision struct {
 	Group cluster.Group
 	Nodes int // there and on their way
 }
 
-// Return: give rented nodes back. No job is on them.
+// Return: give nodes back that are rented or on loan. No job is on them.
 type Return struct{ Nodes []cluster.NodeID }
 
 func (Run) action()       {}

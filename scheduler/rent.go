@@ -7,15 +7,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// rent returns the actions by which there come to be as many rented nodes as a plan
-// wants. Nodes on their way are cancelled before nodes that are there go back, and of
+// rent returns the actions by which there come to be as many rented nodes, and nodes on
+// loan, as a plan wants. Nodes on their way are cancelled before nodes that are there go back, and of
 // those only nodes without jobs do, the last first.
 func (s *Scheduler) rent(plan *policy.Plan) []Action {
-	if len(plan.Capacity) == 0 {
+	acts, back := s.borrow(plan)
+	if len(plan.Capacity) == 0 && len(back) == 0 {
 		return nil
 	}
-	var acts []Action
-	var back []cluster.NodeID
 	used := nodesOf(plan)
 	for i := range s.rentals {
 		r := &s.rentals[i]
@@ -32,6 +31,18 @@ func (s *Scheduler) rent(plan *policy.Plan) []Action {
 		acts = append(acts, Return{Nodes: back})
 	}
 	return acts
+}
+
+// borrow returns the actions by which nodes come on loan that a plan wants, and those that
+// it gives back.
+func (s *Scheduler) borrow(plan *policy.Plan) (acts []Action, back []cluster.NodeID) {
+	for i := range s.loans {
+		l := &s.loans[i]
+		if want := plan.Capacity[l.Group]; want > l.Lent {
+			acts = append(acts, Provision{Group: l.Group, Nodes: want})
+		}
+	}
+	return acts, slices.Clip(plan.Return)
 }
 
 // nodesOf returns the nodes that a plan places jobs on.

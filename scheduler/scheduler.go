@@ -70,6 +70,7 @@ type Scheduler struct {
 	classes *estimate.Classes // nil: not learned
 	cluster *cluster.Cluster
 	rentals []cluster.Rental
+	loans   []cluster.Loan
 	round   int
 	records map[job.ID]*record
 	active  []*record // by submission time, then ID
@@ -91,8 +92,8 @@ type record struct {
 	batch   job.BatchSize // last asked for; zero: the agent decides
 }
 
-// New returns a Scheduler of an empty queue. Nodes of c of tenure Rented are there
-// once NodesChanged says so.
+// New returns a Scheduler of an empty queue. Nodes of c of tenure Rented and Loaned are
+// there once NodesChanged says so.
 func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*Scheduler, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("scheduler: %w", err)
@@ -101,7 +102,7 @@ func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*
 	if o.Estimate.Fits == nil {
 		o.Estimate.Fits = estimate.NewCache()
 	}
-	s := &Scheduler{policy: p, placer: pl, cluster: c.Held(), rentals: c.Rentals(), o: o, records: make(map[job.ID]*record)}
+	s := &Scheduler{policy: p, placer: pl, cluster: c.Held(), rentals: c.Rentals(), loans: c.Loans(), o: o, records: make(map[job.ID]*record)}
 	s.beliefs = estimate.NewPool(&s.o.Estimate)
 	if o.Classes && o.Known == nil {
 		s.classes = estimate.NewClasses(s.o.Estimate, o.Class)
@@ -123,7 +124,7 @@ func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	case Submitted:
 		return s.submit(now, ev.Spec)
 	case NodesChanged:
-		s.cluster, s.rentals = ev.Cluster, ev.Rentals
+		s.cluster, s.rentals, s.loans = ev.Cluster, ev.Rentals, ev.Loans
 		return nil, nil
 	case Profiled:
 		return nil, s.update(ev.Job, func(r *record) {
@@ -228,7 +229,7 @@ func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {
 	case Cancelled:
 		r.status.Phase = job.Cancelled
 	case Lost:
-		r.status.Phase = job.Waiting
+		r.wait()
 		return
 	}
 	r.status.Finished = now
@@ -237,11 +238,24 @@ func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {
 	s.gone = true
 }
 
+// wait lets a job wait that ran; one without checkpoints begins anew.
+func (r *record) wait() {
+	r.status.Phase = job.Waiting
+	if r.spec.NoCheckpoint {
+		r.status.Progress, r.status.Epoch = 0, 0
+	}
+}
+
 // release settles the service a job has attained and takes its GPUs away.
 func (r *record) release(now time.Time) {
+	r.settle(now)
+	r.status.Allocation, r.status.Placement = cluster.Allocation{}, nil
+}
+
+// settle books the service a job has attained.
+func (r *record) settle(now time.Time) {
 	st := &r.status
-	st.Service, st.GPUService = st.AttainedService(now), st.AttainedGPUService(now)
-	st.Since, st.Allocation, st.Placement = now, cluster.Allocation{}, nil
+	st.Service, st.GPUService, st.Since = st.AttainedService(now), st.AttainedGPUService(now), now
 }
 
 // Jobs returns the number of jobs that have not ended.
@@ -260,7 +274,7 @@ func (s *Scheduler) sweep() {
 // since the last snapshot are the same pointers.
 func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
-	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active)), Computed: s.computed, Rentals: s.rentals}
+	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active)), Computed: s.computed, Rentals: s.rentals, Loans: s.loans}
 	for i, r := range s.active {
 		if now := r.belief.Version(); r.row == nil || r.version != now {
 			r.row, r.version = r.show(), now
@@ -287,13 +301,13 @@ func (r *record) show() *policy.Job {
 // Round asks the policy for a plan, checks and places it, and returns it with
 // the snapshot it answers and the actions that make it so. A plan that breaks a
 // rule, and a policy that fails or panics, are refused: every job keeps what it
-// has, and Plan.Refused says why. Without jobs and nodes that can be rented there is
-// nothing to plan, and the snapshot is nil: what was computed waits for a round with
+// has, and Plan.Refused says why. Without jobs and nodes that can be rented or lent there
+// is nothing to plan, and the snapshot is nil: what was computed waits for a round with
 // jobs.
 func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot, *policy.Plan, []Action) {
 	snap := s.Snapshot(now)
 	s.round++
-	if len(snap.Jobs) == 0 && len(snap.Rentals) == 0 {
+	if len(snap.Jobs) == 0 && len(snap.Rentals)+len(snap.Loans) == 0 {
 		return nil, nil, nil
 	}
 	s.computed = nil // shown

@@ -31,6 +31,7 @@ type agent struct {
 	turn      int
 	restoring bool
 	over      bool // done, and told so at the end of the round
+	started   bool // once
 	alloc     cluster.Allocation
 	placement cluster.Placement
 	shape     []int
@@ -86,12 +87,7 @@ func (w *World) application(a *workload.Arrival) *workload.Application {
 	if a.Application != "" {
 		return w.catalog[a.Application]
 	}
-	app, ok := w.steady[a.Spec.GPUs]
-	if !ok {
-		app = workload.Steady(a.Spec.GPUs)
-		w.steady[a.Spec.GPUs] = app
-	}
-	return app
+	return a.Steady()
 }
 
 func (w *World) biases(spec *job.Spec) map[cluster.GPUType]float64 {
@@ -149,15 +145,32 @@ func (g *agent) run(w *World, a scheduler.Run) {
 		if g.fail(w) {
 			return
 		}
+	case a.Resized && g.steps == nil:
+		g.hold(a)
+		g.fit()
+		if g.restoring {
+			return
+		}
+		g.tune()
+		g.announce(w)
+		if g.fail(w) {
+			return
+		}
 	default:
-		g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
-		g.replicas = max(1, a.Allocation.GPUs/g.spec.ReplicaGPUs(a.Allocation.GPUType))
-		g.restoring, g.at = true, w.now.Add(w.restartDelay(g.app))
-		g.savedAt = g.at
+		g.lose() // what no checkpoint has
+		g.hold(a)
+		g.restoring, g.at = true, w.now.Add(w.delay(g))
+		g.started, g.savedAt = true, g.at
 		g.slow = g.drawSlow(w)
 		g.fit()
 	}
 	g.next(w)
+}
+
+// hold takes what an action grants.
+func (g *agent) hold(a scheduler.Run) {
+	g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
+	g.replicas = max(1, a.Allocation.GPUs/g.spec.ReplicaGPUs(a.Allocation.GPUType))
 }
 
 func (g *agent) drawSlow(w *World) float64 {
@@ -233,7 +246,7 @@ func (g *agent) settle(w *World) {
 	}
 	g.progress += g.rate * w.now.Sub(g.at).Seconds()
 	g.at = w.now
-	if c := w.o.Checkpoint; c > 0 {
+	if c := w.o.Checkpoint; c > 0 && !g.spec.NoCheckpoint {
 		for !g.savedAt.Add(c).After(w.now) {
 			g.savedAt = g.savedAt.Add(c)
 			g.saved, g.epochs = g.progress-g.rate*w.now.Sub(g.savedAt).Seconds(), g.epoch
@@ -241,8 +254,12 @@ func (g *agent) settle(w *World) {
 	}
 }
 
-// checkpoint saves the progress made.
-func (g *agent) checkpoint() { g.saved, g.epochs = g.progress, g.epoch }
+// checkpoint saves the progress made, if the job has checkpoints.
+func (g *agent) checkpoint() {
+	if !g.spec.NoCheckpoint {
+		g.saved, g.epochs = g.progress, g.epoch
+	}
+}
 
 // lose goes back to the last checkpoint.
 func (g *agent) lose() { g.progress, g.epoch = g.saved, g.epochs }

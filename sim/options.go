@@ -24,6 +24,8 @@ type Options struct {
 	Checkpoint time.Duration
 	// Restart is what every start and move costs; nil: what the application says.
 	Restart *time.Duration
+	// FreeStart makes the first start of a job cost nothing. Default false.
+	FreeStart bool
 	// Public switches on rules of the public simulator that the thesis does
 	// not have.
 	Public Public

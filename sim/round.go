@@ -63,6 +63,14 @@ func (g *agent) truncate() {
 	g.begun = g.progress
 }
 
+// delay returns how long a job takes until it trains on GPUs that it is given.
+func (w *World) delay(g *agent) time.Duration {
+	if w.o.FreeStart && !g.started {
+		return 0
+	}
+	return w.restartDelay(g.app)
+}
+
 // restartDelay returns how long GPUs of a job take until they train.
 func (w *World) restartDelay(a *workload.Application) time.Duration {
 	if w.o.Public.WholeRounds {

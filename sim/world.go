@@ -32,9 +32,8 @@ type World struct {
 	o        Options
 	beliefs  *estimate.Pool // of agents
 	catalog  workload.Catalog
-	steady   map[int]*workload.Application // by requested GPUs
-	arrivals []*workload.Arrival           // by time, then ID; consumed from the front
-	jobs     map[job.ID]*agent             // not ended
+	arrivals []*workload.Arrival // by time, then ID; consumed from the front
+	jobs     map[job.ID]*agent   // not ended
 	agenda   agenda
 	ready    []scheduler.Event // all at now, in order
 	now      time.Time
@@ -56,7 +55,7 @@ type World struct {
 func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arrival, o Options) (*World, error) {
 	w := &World{
 		o: o, catalog: catalog, full: c, now: Epoch,
-		steady: make(map[int]*workload.Application), jobs: make(map[job.ID]*agent),
+		jobs: make(map[job.ID]*agent),
 		away: make(map[cluster.NodeID]int), arrivals: make([]*workload.Arrival, len(arrivals)),
 	}
 	for i := range arrivals {
@@ -239,6 +238,7 @@ func (w *World) with(id job.ID, do func(*agent)) error {
 func (w *World) preempt(g *agent) {
 	g.settle(w)
 	g.checkpoint()
+	g.lose() // what no checkpoint has
 	w.stop(g)
 }
 

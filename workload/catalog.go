@@ -208,38 +208,3 @@ func fill[T comparable](v *T, value T) {
 		*v = value
 	}
 }
-
-// Steady returns the application of a job that asked for so many GPUs and is
-// known only by its duration: on GPUs of any type it makes (GPUs held) /
-// (GPUs asked for) samples a second, and a second of its duration is one
-// sample. Jobs that ask for equally many GPUs may share it.
-func Steady(gpus int) *Application {
-	return &Application{
-		Batch:        job.BatchLimits{Init: 1, Max: 1, LocalMin: 1},
-		RestartDelay: DefaultRestartDelay,
-		StatedDelay:  DefaultRestartDelay,
-		Slowdown:     1,
-		Speed:        steady{gpus: max(1, gpus)},
-	}
-}
-
-// steady is a linear speed-up relative to gpus GPUs.
-type steady struct{ gpus int }
-
-// Step implements Speed: a replica takes gpus seconds a sample.
-func (s steady) Step(_ cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
-	if _, most := s.LocalRange("", shape); local < 1 || local > most {
-		return 0, 0, false
-	}
-	return float64(s.gpus * local), 0, true
-}
-
-// LocalRange implements Speed.
-func (s steady) LocalRange(_ cluster.GPUType, shape []int) (least, most int) {
-	for _, n := range shape {
-		if n > 0 {
-			return 1, 1
-		}
-	}
-	return 0, 0
-}

@@ -20,6 +20,10 @@ type Arrival struct {
 	// Duration on the GPUs it asked for, and speeds up linearly with more.
 	Application string
 	Duration    time.Duration
+	// ScalingLoss is what each GPU beyond those asked for adds less than those do, of an
+	// arrival without application. 0: speed is linear. Source: Lyra §7.2, "we add a 20% loss
+	// to the throughput brought by this worker".
+	ScalingLoss float64
 	// CancelAfter, if positive, is when its user cancels it, since submission.
 	CancelAfter time.Duration
 }

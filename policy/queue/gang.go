@@ -14,7 +14,7 @@ func request(j *policy.Job) int { return max(1, j.GPUs) }
 // it runs on.
 func size(j *policy.Job, t cluster.GPUType) int {
 	if j.GPUs > 0 {
-		return j.GPUs
+		return j.Requested(t)
 	}
 	return j.Min(t)
 }
@@ -37,8 +37,8 @@ func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 		return size(j, t.Type), size(j, t.Type), p
 	}
 	least, most = (j.Min(t.Type)+p-1)/p*p, t.GPUs/p*p
-	if j.Spec.MaxGPUs > 0 {
-		most = min(most, j.Spec.MaxGPUs/p*p)
+	if limit := j.Most(t.Type); limit > 0 {
+		most = min(most, limit/p*p)
 	}
 	if least > most || !j.Eligible(t.Type) || !j.KeepsType(t.Type) {
 		return 0, 0, 0
