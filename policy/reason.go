@@ -38,6 +38,7 @@ const (
 	WaitOrder             // others are first in the queue; Value: jobs ahead of it, Limit: GPUs it needs
 	WaitNodes             // rented nodes for it are on their way; Config: what it is to have, Value: how many of its nodes are not there yet
 	WaitBudget            // more nodes would cost more than may be spent; Config: what it is to have, Value: what is paid per hour, Limit: what may be
+	Reclaimed             // preempted: servers on loan that it was on went back to their owner; Config: what it had
 	WaitProfile           // its one-GPU profiles are not complete
 	WaitTurn              // time sharing: it has had its share of the window; Value: seconds of service, Limit: window in seconds
 	WaitPlanned           // time sharing: its rounds come later; Config: what it is to get, Value: seconds until then, Limit: seconds that it is to have it in the window planned
@@ -52,7 +53,7 @@ var kindNames = [kinds]string{
 	"unexplained", "as planned", "started", "grown", "shrunk", "moved", "kept to avoid a restart",
 	"above its share of CPUs or memory", "below its share of CPUs and memory",
 	"pinned in restore", "non-preemptive", "reserved", "waiting: no capacity", "waiting: price too high", "waiting: no CPUs or memory",
-	"waiting: queue order", "waiting: nodes on their way", "waiting: budget", "waiting: not yet profiled", "waiting: its turn is over", "waiting: planned for later", "batch size not predicted", "evicted: fragmentation",
+	"waiting: queue order", "waiting: nodes on their way", "waiting: budget", "preempted: servers on loan went back", "waiting: not yet profiled", "waiting: its turn is over", "waiting: planned for later", "batch size not predicted", "evicted: fragmentation",
 	"impossible on this cluster", "plan refused",
 }
 

@@ -46,6 +46,7 @@ var rooms = []room{
 	{"trace", 5},
 
 	{"placement", 4}, // where; what comes
+	{"placement/bestfit", 4},
 	{"placement/shares", 4},
 	{"policy/queue", 4}, // its orders are other policies' too
 	{"workload", 4},

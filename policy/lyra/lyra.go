@@ -1,0 +1,111 @@
+package lyra
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/lyra/allocate"
+	"github.com/oxgang/oxgang/policy/lyra/reclaim"
+)
+
+// Options configure the policy. DefaultOptions has the defaults.
+type Options struct {
+	Allocate allocate.Options
+	Reclaim  reclaim.Options
+	// Loan says what runs on servers on loan. Default Loan.
+	Loan Loan
+	// Scale lets elastic jobs have more than their base demand. Default true.
+	Scale bool
+	// Group keeps base and flexible workers on servers of their own, and elastic jobs on loan
+	// where they may be. Default true (Lyra §5.3); without it Table 6.
+	Group bool
+	// Foresee places jobs by when servers on loan will be asked back: none goes there that
+	// will not end in time, and jobs that end late are together. Default true; not in Lyra.
+	Foresee bool
+}
+
+// A Loan says what runs on servers on loan.
+type Loan string
+
+// The ways to use them.
+const (
+	Borrow      Loan = "loan"        // Lyra: jobs that may run there, beside training servers
+	Opportunity Loan = "opportunity" // §7.1: jobs that may run there run nowhere else
+	NoLoan      Loan = "none"        // nothing is borrowed
+)
+
+// DefaultOptions returns the defaults.
+func DefaultOptions() Options {
+	return Options{
+		Allocate: allocate.DefaultOptions(), Reclaim: reclaim.DefaultOptions(),
+		Loan: Borrow, Scale: true, Group: true, Foresee: true,
+	}
+}
+
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	errs := []error{o.Allocate.Validate(), o.Reclaim.Validate()}
+	if !slices.Contains([]Loan{Borrow, Opportunity, NoLoan}, o.Loan) {
+		errs = append(errs, fmt.Errorf("loan %q, want %s, %s or %s", o.Loan, Borrow, Opportunity, NoLoan))
+	}
+	return errors.Join(errs...)
+}
+
+// A Policy is Lyra. It keeps which workers of elastic jobs are their base demand. It is not
+// safe for concurrent use. Make one with New.
+type Policy struct {
+	o     Options
+	bases map[job.ID]base
+}
+
+// A base is where the base demand of an elastic job is.
+type base struct {
+	on   cluster.Placement
+	seen int // round
+}
+
+// New returns a Policy, or an error that joins all complaints about o.
+func New(o Options) (*Policy, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("lyra: %w", err)
+	}
+	return &Policy{o: o, bases: make(map[job.ID]base)}, nil
+}
+
+// Plan implements policy.Policy. Errors: that of ctx, and of what no snapshot should have.
+func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("lyra: round %d: %w", s.Round, err)
+	}
+	r := p.read(s)                      // 1. who is where
+	if err := r.reclaim(); err != nil { // 2. servers that go back (§4)
+		return nil, fmt.Errorf("lyra: round %d: %w", s.Round, err)
+	}
+	if err := r.allocate(ctx); err != nil { // 3. how many workers each job gets (§5.2)
+		return nil, fmt.Errorf("lyra: round %d: %w", s.Round, err)
+	}
+	r.place()  // 4. where they go (§5.3)
+	r.borrow() // 5. what comes on loan
+	r.write()  // 6. the plan, with reasons
+	p.keep(r)
+	return r.Plan(), nil
+}
+
+// keep notes where base demands are.
+func (p *Policy) keep(r *round) {
+	for _, t := range r.tenants {
+		if t.elastic() && len(t.base) > 0 {
+			p.bases[t.ID] = base{t.base, r.s.Round}
+		}
+	}
+	for id, b := range p.bases { // each for itself: the order does not matter
+		if b.seen != r.s.Round {
+			delete(p.bases, id)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package lyra
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/lyra/reclaim"
+)
+
+// reclaim gives back the servers that their owners want. Flexible workers there are let go,
+// jobs with base workers there are preempted, and wait for the next round. Source: Lyra §4.
+func (r *round) reclaim() error {
+	for i := range r.s.Loans {
+		if l := &r.s.Loans[i]; l.Reclaim > 0 {
+			if err := r.giveBack(l); err != nil {
+				return fmt.Errorf("group %s: %w", l.Group, err)
+			}
+		}
+	}
+	slices.Sort(r.back)
+	r.Plan().Return = r.back
+	return nil
+}
+
+// giveBack chooses the servers of one owner that go back.
+func (r *round) giveBack(l *cluster.Loan) error {
+	servers, able := r.servers(l.Group)
+	o := r.p.o.Reclaim
+	o.Seed += uint64(r.s.Round)
+	answer, err := reclaim.Choose(servers, min(l.Reclaim, able), o)
+	if err != nil {
+		return err
+	}
+	for _, id := range answer.Servers {
+		n, _ := r.s.Cluster.Index(id)
+		r.vacate(n)
+		r.back = append(r.back, id)
+	}
+	return nil
+}
+
+// servers returns the servers of an owner, with the workers there, and how many of them can
+// go back.
+func (r *round) servers(g cluster.Group) (servers []reclaim.Server, able int) {
+	at := make([]int, len(r.nodes)) // place in servers, from 1
+	for n, node := range r.s.Cluster.Nodes() {
+		if r.nodes[n].loaned && node.Group == g {
+			servers = append(servers, reclaim.Server{ID: node.ID})
+			at[n] = len(servers)
+		}
+	}
+	for i, t := range r.tenants {
+		if t.pinned {
+			t.base, t.flex = r.Plan().Jobs[i].Placement, nil
+		}
+		r.share(servers, at, t, t.base, false)
+		r.share(servers, at, t, t.flex, true)
+	}
+	for i := range servers {
+		if !slices.ContainsFunc(servers[i].Shares, func(h reclaim.Share) bool { return h.Pinned }) {
+			able++
+		}
+	}
+	return servers, able
+}
+
+// share notes a job's workers on the servers.
+func (r *round) share(servers []reclaim.Server, at []int, t *tenant, p cluster.Placement, flexible bool) {
+	for _, s := range p {
+		if n, ok := r.s.Cluster.Index(s.Node); ok && at[n] > 0 {
+			h := &servers[at[n]-1]
+			h.Shares = append(h.Shares, reclaim.Share{Job: t.ID, GPUs: s.GPUs, Flexible: flexible, Pinned: t.pinned})
+		}
+	}
+}
+
+// vacate lets nobody stay on a node that goes back.
+func (r *round) vacate(n int) {
+	id := r.s.Cluster.Nodes()[n].ID
+	for _, t := range r.tenants {
+		switch {
+		case t.pinned:
+		case on(t.base, id) > 0:
+			r.preempt(t)
+		case on(t.flex, id) > 0:
+			gone := cluster.Placement{t.flex[slices.IndexFunc(t.flex, func(s cluster.Share) bool { return s.Node == id })]}
+			r.letGo(t, gone)
+		}
+	}
+	r.room.Close(n)
+	r.nodes[n] = host{}
+}
+
+// preempt takes all its workers from a job.
+func (r *round) preempt(t *tenant) {
+	r.leave(t.base, false)
+	r.leave(t.flex, true)
+	t.refused = policy.Reason{Kind: policy.Reclaimed, Config: t.Allocation.Configuration}
+	t.base, t.flex, t.t, t.workers, t.lost = nil, nil, -1, 0, true
+}
+
+// letGo takes some of its flexible workers from a job.
+func (r *round) letGo(t *tenant, gone cluster.Placement) {
+	r.leave(gone, true)
+	t.flex = less(t.flex, gone)
+	t.workers = (t.base.GPUs() + t.flex.GPUs()) / r.gpus(t, t.t, 1)
+}
+
+// leave frees what workers held.
+func (r *round) leave(p cluster.Placement, flexible bool) {
+	r.room.Give(p)
+	for _, s := range p {
+		n, ok := r.s.Cluster.Index(s.Node)
+		switch {
+		case !ok:
+		case flexible:
+			r.nodes[n].flexible -= s.GPUs
+		default:
+			r.nodes[n].base -= s.GPUs
+		}
+	}
+}
+
+// borrow asks for all that owners would lend: "the inference cluster scheduler autonomously
+// determines when and which servers to lend" (§4).
+func (r *round) borrow() {
+	for i := range r.s.Loans {
+		if l := &r.s.Loans[i]; l.Spare > 0 && r.p.o.Loan != NoLoan {
+			if r.Plan().Capacity == nil {
+				r.Plan().Capacity = make(map[cluster.Group]int)
+			}
+			r.Plan().Capacity[l.Group] = l.Lent + l.Spare
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package lyra
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// join returns what both placements hold.
+func join(p, q cluster.Placement) cluster.Placement {
+	switch {
+	case len(q) == 0:
+		return p
+	case len(p) == 0:
+		return q
+	}
+	all := append(slices.Clone(p), q...)
+	all.Sort()
+	out := all[:1]
+	for _, s := range all[1:] {
+		if last := &out[len(out)-1]; last.Node == s.Node {
+			last.GPUs, last.CPUs, last.Memory = last.GPUs+s.GPUs, last.CPUs+s.CPUs, last.Memory+s.Memory
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// less returns what p holds beyond q, of which it holds all.
+func less(p, q cluster.Placement) cluster.Placement {
+	var out cluster.Placement
+	i := 0
+	for _, s := range p {
+		for i < len(q) && q[i].Node < s.Node {
+			i++
+		}
+		if i < len(q) && q[i].Node == s.Node {
+			s.GPUs, s.CPUs, s.Memory = s.GPUs-q[i].GPUs, max(0, s.CPUs-q[i].CPUs), s.Memory-q[i].Memory
+		}
+		if s.GPUs > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// first returns so many GPUs of a placement, of the nodes of which it holds most first.
+func first(p cluster.Placement, gpus int) cluster.Placement {
+	order := slices.Clone(p)
+	slices.SortStableFunc(order, func(a, b cluster.Share) int { return b.GPUs - a.GPUs })
+	var out cluster.Placement
+	for _, s := range order {
+		if gpus <= 0 {
+			break
+		}
+		out = append(out, some(s, min(gpus, s.GPUs)))
+		gpus -= s.GPUs
+	}
+	out.Sort()
+	return out
+}
+
+// some returns so many GPUs of a share, with their part of its CPUs and memory.
+func some(s cluster.Share, gpus int) cluster.Share {
+	if gpus == s.GPUs {
+		return s
+	}
+	s.CPUs, s.Memory = s.CPUs*float64(gpus)/float64(s.GPUs), s.Memory/int64(s.GPUs)*int64(gpus)
+	s.GPUs = gpus
+	return s
+}
+
+// on returns the GPUs that a placement holds of a node.
+func on(p cluster.Placement, node cluster.NodeID) int {
+	if i, ok := slices.BinarySearchFunc(p, node, func(s cluster.Share, id cluster.NodeID) int {
+		switch {
+		case s.Node < id:
+			return -1
+		case s.Node > id:
+			return 1
+		}
+		return 0
+	}); ok {
+		return p[i].GPUs
+	}
+	return 0
+}
