@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,9 @@ var presets = []struct{ name, spec string }{
 	{"synergy32", "v100:4x8/24c/500g"},          // Synergy §5.1, physical
 	{"synergy128", "v100:16x8/24c/500g"},        // Synergy §5.1, simulated
 	{"synergy512", "v100:64x8/24c/500g"},        // Synergy §5.3.1
+	{"lyra", "v100:443x8,t4:520x8/loan"},        // Lyra §2.1, §7.1
+	{"lyra8", "v100:56x8,t4:65x8/loan"},         // an eighth of it
+	{"lyra-testbed", "v100:4x8,t4:4x8/loan"},    // Lyra §7.1, Testbed
 }
 
 // Clusters returns the names of the presets.
@@ -46,17 +50,16 @@ func (c *Config) BuildCluster() (*cluster.Cluster, error) {
 	if c.Scale < 1 {
 		return nil, fmt.Errorf("scale %d, want at least 1", c.Scale)
 	}
-	spec := c.Cluster
-	if i := slices.IndexFunc(presets, func(p struct{ name, spec string }) bool { return p.name == spec }); i >= 0 {
-		spec = presets[i].spec
-	}
 	var nodes []cluster.Node
-	for _, part := range split(spec) {
+	for _, part := range c.parts() {
 		more, err := parsePart(part, c.Scale)
 		if err != nil {
 			return nil, fmt.Errorf("cluster %q: %w", c.Cluster, err)
 		}
 		nodes = append(nodes, more...)
+	}
+	if _, err := c.worths(); err != nil {
+		return nil, fmt.Errorf("cluster %q: %w", c.Cluster, err)
 	}
 	if len(nodes) == 0 {
 		return nil, fmt.Errorf("cluster %q: no nodes", c.Cluster)
@@ -68,14 +71,54 @@ func (c *Config) BuildCluster() (*cluster.Cluster, error) {
 	return built, nil
 }
 
+// parts returns the parts of the cluster, as they are written.
+func (c *Config) parts() []string {
+	spec := c.Cluster
+	if i := slices.IndexFunc(presets, func(p struct{ name, spec string }) bool { return p.name == spec }); i >= 0 {
+		spec = presets[i].spec
+	}
+	return split(spec)
+}
+
+// Equivalents returns how many GPUs of a type do the work of one of the training cluster,
+// as job.Spec.Equivalents: types of which that is one are missing. It is nil if the cluster
+// is not one.
+func (c *Config) Equivalents() map[cluster.GPUType]int {
+	worths, err := c.worths()
+	if err != nil {
+		return nil
+	}
+	maps.DeleteFunc(worths, func(_ cluster.GPUType, n int) bool { return n == 1 })
+	return worths
+}
+
+// worths returns the equivalents of every type. It returns an error if a type has two: jobs
+// do not tell whose a GPU is.
+func (c *Config) worths() (map[cluster.GPUType]int, error) {
+	of := make(map[cluster.GPUType]int)
+	for _, part := range c.parts() {
+		_, lease, err := parseLease(part)
+		if err != nil {
+			return nil, err
+		}
+		name, _, _ := strings.Cut(part, ":")
+		t := cluster.GPUType(name)
+		if n, said := of[t]; said && n != lease.worth {
+			return nil, fmt.Errorf("GPU type %s: %d and %d of its GPUs do the work of one, want one number, as %s:4x8,%s:4x8/loan@1", t, n, lease.worth, t, t)
+		}
+		of[t] = lease.worth
+	}
+	return of, nil
+}
+
 // maxNodes and maxPerNode, in GPUs, bound what a typing slip may ask for.
 const (
 	maxNodes   = 1_000_000
 	maxPerNode = 1024
 )
 
-// parsePart returns the nodes of "t4:6x4", "t4:6x4/24c/500g", "t4:6x4/rent" or
-// "t4:6x4/24c/500g/spot@0.1", their number times scale.
+// parsePart returns the nodes of "t4:6x4", "t4:6x4/24c/500g", "t4:6x4/rent",
+// "t4:6x4/loan" or "t4:6x4/24c/500g/spot@0.1", their number times scale.
 func parsePart(part string, scale int) ([]cluster.Node, error) {
 	text, lease, err := parseLease(part)
 	if err != nil {
@@ -91,7 +134,7 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	n, err1 := strconv.Atoi(count)
 	g, err2 := strconv.Atoi(gpus)
 	if !ok || !ok2 || name == "" || errors.Join(err1, err2) != nil || n < 1 || g < 1 || g > maxPerNode || n > maxNodes/scale {
-		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4 or, with CPUs and GB of memory per node, t4:6x4/24c/500g, and /rent or /spot@0.1 at the end", part, strings.Join(Clusters(), ", "))
+		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4 or, with CPUs and GB of memory per node, t4:6x4/24c/500g, and /rent, /spot@0.1 or /loan at the end", part, strings.Join(Clusters(), ", "))
 	}
 	n *= scale
 	width := len(strconv.Itoa(n - 1))
@@ -109,41 +152,64 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	return nodes, nil
 }
 
-// A lease says how nodes can be rented: not, by the hour, or as spot nodes.
+// A lease says whose nodes are: the cluster's own, or rented by the hour, or rented as spot
+// nodes, or an inference cluster's that lends them.
 type lease struct {
-	rented, spot  bool
-	interruptions float64 // per hour, of spot nodes
+	rented, spot, loaned bool
+	interruptions        float64 // per hour, of spot nodes
+	worth                int     // GPUs that do the work of one of the cluster's own
 }
 
 // spotPercent is what spot nodes cost of the list price.
 const spotPercent = 30
 
-// parseLease cuts the lease off "t4:6x4/rent" or "t4:6x4/24c/500g/spot@0.1".
+// defaultWorth is how many GPUs on loan do the work of one. Source: Lyra §7.5, "three
+// servers which is equivalent to one training server in computational capability".
+const defaultWorth = 3
+
+// parseLease cuts the lease off "t4:6x4/rent", "t4:6x4/loan@3" or
+// "t4:6x4/24c/500g/spot@0.1".
 func parseLease(text string) (rest string, l lease, err error) {
 	at := strings.LastIndexByte(text, '/')
 	last := text[at+1:]
-	rate, spot := strings.CutPrefix(last, "spot@")
+	l.worth = 1
+	kind, number, numbered := strings.Cut(last, "@")
 	switch {
-	case spot:
+	case kind == "spot" && numbered:
 		l.rented, l.spot = true, true
-		l.interruptions, err = strconv.ParseFloat(rate, 64)
+		l.interruptions, err = strconv.ParseFloat(number, 64)
 		if err != nil || !(l.interruptions >= 0 && l.interruptions <= maxInterruptions) {
 			return "", l, fmt.Errorf("%q, want how often per hour a spot node is taken back, 0 to %d, as spot@0.1", last, maxInterruptions)
 		}
 	case last == "rent":
 		l.rented = true
+	case kind == "loan":
+		l.loaned, l.worth = true, defaultWorth
+		if !numbered {
+			break
+		}
+		if l.worth, err = strconv.Atoi(number); err != nil || l.worth < 1 || l.worth > maxWorth {
+			return "", l, fmt.Errorf("%q, want how many GPUs on loan do the work of one other, 1 to %d, as loan@3", last, maxWorth)
+		}
 	default:
 		return text, l, nil
 	}
 	return text[:max(at, 0)], l, nil
 }
 
+// maxWorth bounds how many GPUs on loan do the work of one.
+const maxWorth = 1000
+
 // maxInterruptions bounds, per hour, how often a spot node is taken back.
 const maxInterruptions = 1000
 
-// apply makes a node one for rent, and returns what its ID and those like it are marked
-// with.
+// apply makes a node one for rent or on loan, and returns what its ID and those like it are
+// marked with.
 func (l *lease) apply(n *cluster.Node) (mark string) {
+	if l.loaned {
+		n.Tenure, n.Group = cluster.Loaned, cluster.RentGroup(n.GPUType, n.Capacity.GPUs)+"-loan"
+		return "loan-"
+	}
 	if !l.rented {
 		return ""
 	}

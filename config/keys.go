@@ -29,7 +29,7 @@ func (k Key) Option() string { return strings.ReplaceAll(k.Name, ".", "-") }
 func Keys() []Key { return slices.Clone(keys) }
 
 var keys = []Key{
-	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8/96c/1000g" (type:nodes x GPUs per node / CPU cores / GB of a node). A part that ends in "/rent" can be rented by the hour by policies that rent, one in "/spot@0.1" at 30 % of the price, and is taken back 0.1 times an hour`, func(c *Config) *string { return &c.Cluster }),
+	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8/96c/1000g" (type:nodes x GPUs per node / CPU cores / GB of a node). A part that ends in "/rent" can be rented by the hour by policies that rent, one in "/spot@0.1" at 30 % of the price, and is taken back 0.1 times an hour; one in "/loan" is an inference cluster's, lent by it to policies that borrow while it does not need it, and three of its GPUs, or N with "/loan@N", do the work of one other`, func(c *Config) *string { return &c.Cluster }),
 	number("scale", "times the nodes of the cluster", func(c *Config) *int { return &c.Scale }),
 	text("trace", "trace file, or format:file, as shockwave:jobs.csv; empty: a generated one", func(c *Config) *string { return &c.Trace }),
 	text("format", "format of the trace; empty: by its content", func(c *Config) *string { return &c.Format }),
@@ -94,6 +94,9 @@ var keys = []Key{
 	span("sim.release", "time from giving a rented node back until it is paid no more", func(c *Config) *time.Duration { return &c.Sim.Provider.Release }),
 	decimal("sim.refuse", "probability that the order of a node is refused", func(c *Config) *float64 { return &c.Sim.Provider.Refuse }),
 	span("sim.notice", "time from the notice that a spot node is taken back until it is gone", func(c *Config) *time.Duration { return &c.Sim.Provider.Notice }),
+	span("lender.interval", "how often the owner of nodes on loan looks at what it needs", func(c *Config) *time.Duration { return &c.Sim.Lender.Interval }),
+	decimal("lender.headroom", "share of the GPUs that can be lent that is never lent", func(c *Config) *float64 { return &c.Sim.Lender.Headroom }),
+	span("lender.grace", "time from asking for nodes on loan until those that are not back are taken by force", func(c *Config) *time.Duration { return &c.Sim.Lender.Grace }),
 	windows("sim.maintenance", `times in which nodes are away, by comma: "t4-0+t4-1@2h-3h"`),
 }
 

@@ -38,12 +38,12 @@ func after(stream *rand.Rand, mean time.Duration) time.Duration {
 	return seconds(stream.ExpFloat64() * mean.Seconds())
 }
 
-// failLater lets a node fail, be repaired, and fail again. One that can be rented fails
-// only while it is.
+// failLater lets a node fail, be repaired, and fail again. One that can be rented or lent
+// fails only while it is.
 func (w *World) failLater(id cluster.NodeID, stream *rand.Rand) {
 	nodes := []cluster.NodeID{id}
 	w.agenda.push(entry{at: w.now.Add(after(stream, w.o.Faults.NodeMTBF)), what: func(w *World) {
-		if !w.provider.there(id) {
+		if !w.provider.there(id) || !w.lender.there(id) {
 			w.failLater(id, stream)
 			return
 		}
@@ -92,6 +92,17 @@ func (w *World) on(match func(cluster.NodeID) bool) []*agent {
 	return hit
 }
 
+// used returns the nodes that jobs are on.
+func (w *World) used() map[cluster.NodeID]bool {
+	nodes := make(map[cluster.NodeID]bool)
+	for _, g := range w.jobs { // to a set: the order does not matter
+		for _, s := range g.placement {
+			nodes[s.Node] = true
+		}
+	}
+	return nodes
+}
+
 // lose ends a job's processes; it will go on from its last checkpoint.
 func (w *World) lose(g *agent, why string, last func(*agent)) {
 	g.settle(w)
@@ -119,13 +130,33 @@ func (w *World) comeBack(nodes []cluster.NodeID) {
 	w.changed()
 }
 
-// changed tells what nodes there are and what is rented.
+// changed tells what nodes there are, what is rented and what is lent.
 func (w *World) changed() {
-	w.emit(scheduler.NodesChanged{Cluster: w.present(), Rentals: w.provider.rentals()})
+	w.emit(scheduler.NodesChanged{Cluster: w.present(), Rentals: w.provider.rentals(), Loans: w.lender.loans()})
 }
 
+// present returns the nodes there are: the same cluster until others are there.
 func (w *World) present() *cluster.Cluster {
-	return w.full.Without(func(id cluster.NodeID) bool { return w.away[id] > 0 })
+	if w.here == nil || !w.same() {
+		w.here = w.full.Without(func(id cluster.NodeID) bool { return w.away[id] > 0 })
+	}
+	return w.here
+}
+
+// same reports whether the nodes there are are those that were there.
+func (w *World) same() bool {
+	left := w.here.Nodes()
+	for i := range w.full.Nodes() {
+		id := w.full.Nodes()[i].ID
+		if w.away[id] > 0 {
+			continue
+		}
+		if len(left) == 0 || left[0].ID != id {
+			return false
+		}
+		left = left[1:]
+	}
+	return len(left) == 0
 }
 
 // validate returns an error that joins all complaints about the world.
@@ -186,9 +217,9 @@ func Fits(c *cluster.Cluster, spec *job.Spec) error {
 		need, may := spec.Min(t.Type), t.GPUs
 		switch {
 		case !spec.Adaptivity.Has(job.GPUCount):
-			need = max(need, spec.GPUs)
+			need = max(need, spec.Requested(t.Type))
 		case spec.MaxGPUs > 0:
-			may = min(may, spec.MaxGPUs)
+			may = min(may, spec.Most(t.Type))
 		}
 		if need <= may {
 			return nil

@@ -19,6 +19,7 @@ type Options struct {
 	Noise          Noise
 	Faults         Faults
 	Provider       Provider // of rented nodes
+	Lender         Lender   // of nodes on loan
 	// Checkpoint is the time between checkpoints of a running job; 0 takes one
 	// at the end of every epoch. Default 0 (Sia §3.3.5).
 	Checkpoint time.Duration
@@ -100,7 +101,7 @@ func (p *Public) validate() error {
 
 // DefaultOptions returns the thesis' settings.
 func DefaultOptions() Options {
-	return Options{Seed: 1, ReportInterval: 30 * time.Second, Provider: DefaultProvider()}
+	return Options{Seed: 1, ReportInterval: 30 * time.Second, Provider: DefaultProvider(), Lender: DefaultLender()}
 }
 
 // rare reports whether a mean time between failures leaves time to simulate.
@@ -136,5 +137,5 @@ func (o *Options) Validate() error {
 			bad("maintenance window %d: from %v to %v, want a time that passes", i, w.From, w.To)
 		}
 	}
-	return errors.Join(append(errs, o.Public.validate(), o.Provider.validate())...)
+	return errors.Join(append(errs, o.Public.validate(), o.Provider.validate(), o.Lender.validate())...)
 }

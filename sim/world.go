@@ -37,9 +37,11 @@ type World struct {
 	agenda   agenda
 	ready    []scheduler.Event // all at now, in order
 	now      time.Time
-	full     *cluster.Cluster // with nothing broken and all rented
+	full     *cluster.Cluster // with nothing broken and all rented and lent
+	here     *cluster.Cluster // what was there when it was last told; nil: nothing was
 	away     map[cluster.NodeID]int
 	provider *provider
+	lender   *lender
 	held     int       // jobs that hold GPUs
 	ended    time.Time // the last deadline at which the agents were asked
 	round    round     // of the rule WholeRounds
@@ -47,7 +49,8 @@ type World struct {
 }
 
 // New returns the world in which the arrivals come to a cluster, of which nodes of
-// tenure Rented are there once they are rented (Options.Provider). Arrivals must
+// tenure Rented are there once they are rented (Options.Provider), and those of tenure
+// Loaned while they are lent (Options.Lender). Arrivals must
 // be complete (workload.Catalog.Complete) and may be in any order; the world
 // keeps pointers to them and changes nothing. It returns an error that joins
 // all complaints: an unknown application, an ID used twice, a job that no part
@@ -69,7 +72,7 @@ func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arriv
 	if err := w.validate(); err != nil {
 		return nil, fmt.Errorf("sim: %w", err)
 	}
-	w.provider = newProvider(w)
+	w.provider, w.lender = newProvider(w), newLender(w)
 	w.plan()
 	return w, nil
 }
@@ -77,8 +80,11 @@ func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arriv
 // Now implements scheduler.Backend.
 func (w *World) Now() time.Time { return w.now }
 
-// Cluster returns the cluster with nothing broken and all rented that can be.
+// Cluster returns the cluster with nothing broken and all rented and lent that can be.
 func (w *World) Cluster() *cluster.Cluster { return w.full }
+
+// Seized returns how many nodes on loan their owner has taken by force so far.
+func (w *World) Seized() int { return w.lender.seized }
 
 // Next implements scheduler.Backend.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
@@ -214,15 +220,44 @@ func (w *World) Do(ctx context.Context, acts []scheduler.Action) error {
 		case scheduler.Compute:
 			w.emit(scheduler.Computed{Result: a.Work.Do(ctx)})
 		case scheduler.Provision:
-			err = w.provider.Provision(a.Group, a.Nodes)
+			err = w.provision(a)
 		case scheduler.Return:
-			err = w.provider.Return(a.Nodes)
+			err = w.giveBack(a)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// provision asks whoever has a group's nodes.
+func (w *World) provision(a scheduler.Provision) error {
+	if w.lender.pool(a.Group) != nil {
+		return w.lender.Provision(a.Group, a.Nodes)
+	}
+	return w.provider.Provision(a.Group, a.Nodes)
+}
+
+// giveBack gives nodes on loan to the lender and all others to the provider.
+func (w *World) giveBack(a scheduler.Return) error {
+	var lent, rented []cluster.NodeID
+	for _, id := range a.Nodes {
+		if w.lender.nodes[id] != nil {
+			lent = append(lent, id)
+		} else {
+			rented = append(rented, id)
+		}
+	}
+	if len(lent) == 0 {
+		return w.provider.Return(rented)
+	}
+	if len(rented) > 0 {
+		if err := w.provider.Return(rented); err != nil {
+			return err
+		}
+	}
+	return w.lender.Return(lent)
 }
 
 // with does something with a job, which must be live.

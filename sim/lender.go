@@ -1,0 +1,246 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Lender says how the owner of the nodes of tenure Loaned, an inference cluster, lends
+// them. Each of its groups is a pool of its own with the same Busy.
+type Lender struct {
+	// Interval is how often it looks at what it needs. Default 5 min (Lyra §4, §7.1).
+	Interval time.Duration
+	// Headroom is the share of all GPUs of a pool that is never lent. Default 0.02, the
+	// median burst within an interval (Lyra §7.1).
+	Headroom float64
+	// Grace is the time from asking for nodes until those that are not back are taken by
+	// force. Default 5 min, an interval: what it asked for is there when it looks again.
+	Grace time.Duration
+	// Busy is the share of a pool's GPUs that the owner uses, at a time since the start;
+	// what is not 0 to 1 counts as the nearer of them, what is no number as 1. Nil: always
+	// 1, and nothing is ever lent.
+	Busy func(at time.Duration) float64
+	// Forecast returns a forecaster that has seen nothing, one for each pool; nil: the
+	// owner knows what it uses now and no more.
+	Forecast func() Forecaster
+}
+
+// A Forecaster predicts the share of its GPUs that an owner uses.
+type Forecaster interface {
+	// Observe takes in the share used in one more interval.
+	Observe(busy float64)
+	// Predict returns mean and standard deviation of the share for each of so many
+	// intervals ahead, the next one first; fewer than that, or none, while it cannot tell.
+	Predict(ahead int) (mean, sd []float64)
+}
+
+// DefaultLender returns the defaults stated beside the fields.
+func DefaultLender() Lender {
+	return Lender{Interval: 5 * time.Minute, Headroom: 0.02, Grace: 5 * time.Minute}
+}
+
+// validate returns an error that joins all complaints about o.
+func (o *Lender) validate() error {
+	var errs []error
+	if o.Interval < time.Second {
+		errs = append(errs, fmt.Errorf("lender: interval %v, want at least 1s", o.Interval))
+	}
+	if !(o.Headroom >= 0 && o.Headroom <= 1) {
+		errs = append(errs, fmt.Errorf("lender: headroom %v, want a share of 0 to 1", o.Headroom))
+	}
+	if o.Grace < 0 {
+		errs = append(errs, fmt.Errorf("lender: grace %v, want at least 0", o.Grace))
+	}
+	return errors.Join(errs...)
+}
+
+// busy returns the share in use at a time since the start, 0 to 1.
+func (o *Lender) busy(at time.Duration) float64 {
+	if o.Busy == nil {
+		return 1
+	}
+	return share(o.Busy(at))
+}
+
+// share returns x as a share of 0 to 1; 1, from which nothing is lent, if it is no number.
+func share(x float64) float64 {
+	if math.IsNaN(x) {
+		return 1
+	}
+	return min(1, max(0, x))
+}
+
+// loanable returns how many of so many nodes can be lent while the owner needs a share of
+// them. Source: Lyra §7.1, "we leave a headroom of 2% of the inference cluster capacity";
+// a part of a server is not lent, and is asked back as a whole one (§2.1, §6).
+func (o *Lender) loanable(nodes int, need float64) int {
+	const rounding = 1e-9 // of a node, by which products of shares may be off
+	n := float64(nodes)
+	return max(0, int(math.Floor(n*(1-o.Headroom)-n*need+rounding)))
+}
+
+// A loanNode is a node that can be lent. Invariant: the node counts once in World.away
+// unless it is lent, as a lease's does.
+type loanNode struct {
+	node *cluster.Node
+	lent bool
+}
+
+// A pool is the nodes of one group.
+type pool struct {
+	loan     cluster.Loan // what was said of it last that needs no counting
+	nodes    []*loanNode  // in the cluster's order
+	forecast Forecaster   // nil: none
+	limit    int          // of nodes lent, by the last review
+	notices  []notice     // not due, by time
+}
+
+// A lender lends the nodes of a world that their owner does not need: it reviews what it
+// needs at every interval, and takes by force what it asked for and did not get back. What
+// the owner runs on its nodes is not simulated; those that are broken count as its own. It
+// is a scheduler.Expander. Source: Lyra §4, §6.
+type lender struct {
+	w      *World
+	o      *Lender
+	pools  []*pool // by group, in the order of cluster.Loans
+	nodes  map[cluster.NodeID]*loanNode
+	next   time.Time // of the reviews
+	seized int       // nodes taken by force, so far
+}
+
+var _ scheduler.Expander = (*lender)(nil)
+
+// newLender returns the lender of a world of which nothing is lent yet. Its first review
+// is the first thing that happens.
+func newLender(w *World) *lender {
+	l := &lender{w: w, o: &w.o.Lender, nodes: make(map[cluster.NodeID]*loanNode), next: w.now}
+	for _, loan := range w.full.Loans() {
+		p := &pool{loan: loan}
+		if l.o.Forecast != nil {
+			p.forecast = l.o.Forecast()
+		}
+		l.pools = append(l.pools, p)
+	}
+	for i := range w.full.Nodes() {
+		if n := &w.full.Nodes()[i]; n.Tenure == cluster.Loaned {
+			p, own := l.pool(n.Group), &loanNode{node: n}
+			p.nodes = append(p.nodes, own)
+			l.nodes[n.ID] = own
+			w.away[n.ID]++
+		}
+	}
+	if len(l.pools) > 0 {
+		l.at(l.next)
+	}
+	return l
+}
+
+// at puts what is due at a time on the agenda.
+func (l *lender) at(t time.Time) {
+	l.w.agenda.push(entry{at: t, what: func(*World) { l.act() }})
+}
+
+// pool returns the pool of a group; nil if there is none.
+func (l *lender) pool(g cluster.Group) *pool {
+	i := slices.IndexFunc(l.pools, func(p *pool) bool { return p.loan.Group == g })
+	if i < 0 {
+		return nil
+	}
+	return l.pools[i]
+}
+
+// there reports whether a node is not the owner's, or is lent.
+func (l *lender) there(id cluster.NodeID) bool {
+	n := l.nodes[id]
+	return n == nil || n.lent
+}
+
+// in returns the nodes of a pool that are lent, or those that are not.
+func (p *pool) in(lent bool) []*loanNode {
+	var found []*loanNode
+	for _, n := range p.nodes {
+		if n.lent == lent {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// lent returns how many nodes are lent.
+func (p *pool) lent() int { return len(p.in(true)) }
+
+// idle returns the nodes that can be lent: those that are broken, or in maintenance, are
+// not.
+func (l *lender) idle(p *pool) []*loanNode {
+	return slices.DeleteFunc(p.in(false), func(n *loanNode) bool { return l.w.away[n.node.ID] > 1 })
+}
+
+// spare returns how many more nodes the owner would lend now.
+func (l *lender) spare(p *pool) int {
+	return min(max(0, p.limit-p.lent()), len(l.idle(p)))
+}
+
+// loans says how it stands with every pool.
+func (l *lender) loans() []cluster.Loan {
+	var all []cluster.Loan
+	for _, p := range l.pools {
+		loan := p.loan
+		loan.Lent, loan.Spare = p.lent(), l.spare(p)
+		if loan.Reclaim = max(0, loan.Lent-p.limit); loan.Reclaim > 0 {
+			loan.By = p.notices[p.first(loan.Lent)].due
+		}
+		all = append(all, loan)
+	}
+	return all
+}
+
+// back gives a node back to its owner.
+func (l *lender) back(n *loanNode) {
+	n.lent = false
+	l.w.away[n.node.ID]++
+}
+
+// Provision implements scheduler.Expander. Nodes that are lent are the first idle ones in
+// the cluster's order, and are there at once.
+func (l *lender) Provision(g cluster.Group, nodes int) error {
+	p := l.pool(g)
+	if p == nil {
+		return fmt.Errorf("sim: group %s: cannot be rented or lent", g)
+	}
+	lent := p.lent()
+	if most := lent + l.spare(p); nodes < 0 || nodes > most {
+		return fmt.Errorf("sim: group %s: %d nodes wanted on loan, want 0 to %d", g, nodes, most)
+	}
+	for _, n := range l.idle(p)[:max(0, nodes-lent)] {
+		n.lent = true
+		l.w.away[n.node.ID]--
+	}
+	l.w.changed()
+	return nil
+}
+
+// Return implements scheduler.Expander. The nodes up to one that is an error go back.
+// Source: Lyra §6, "removes the selected servers from Lyra's whitelist after its scheduler
+// confirms they no longer have running workers".
+func (l *lender) Return(nodes []cluster.NodeID) error {
+	used := l.w.used()
+	for _, id := range nodes {
+		n := l.nodes[id]
+		if n == nil || !n.lent {
+			return fmt.Errorf("sim: node %s: given back, want one that is on loan", id)
+		}
+		if used[id] {
+			on := l.w.on(func(other cluster.NodeID) bool { return other == id })
+			return fmt.Errorf("sim: node %s: given back, want none that job %s is on", id, on[0].spec.ID)
+		}
+		l.back(n)
+	}
+	l.w.changed()
+	return nil
+}
