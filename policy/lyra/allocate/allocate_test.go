@@ -30,7 +30,8 @@ func rigid(id job.ID, gpus int, length time.Duration) allocate.Job {
 
 func TestAllocate(t *testing.T) {
 	on := func(j allocate.Job, s allocate.Side, workers int) allocate.Job {
-		j.On, j.Workers = s, workers
+		j.Has = allocate.Workers{}
+		j.Has[s] = workers
 		return j
 	}
 	fungible := func(j allocate.Job) allocate.Job {
@@ -45,7 +46,9 @@ func TestAllocate(t *testing.T) {
 	training, loaned := allocate.Training, allocate.Loaned
 	none, held := allocate.Grant{Why: allocate.NoRoom}, allocate.Grant{Why: allocate.Held}
 	runs := func(workers int, s allocate.Side) allocate.Grant {
-		return allocate.Grant{Workers: workers, On: s, Why: allocate.Runs}
+		g := allocate.Grant{Why: allocate.Runs}
+		g.Has[s] = workers
+		return g
 	}
 	tests := []struct {
 		name string
@@ -121,8 +124,8 @@ func TestAllocate_complains(t *testing.T) {
 	}{
 		{"min > max", bad(func(j *allocate.Job) { j.Min = 3 }), good, allocate.Options{}, "allocate: job j: 3 to 2 workers of 1 GPUs, want 1 <= min <= max, at least 1 GPU"},
 		{"negative work", bad(func(j *allocate.Job) { j.Work = -1 }), good, allocate.Options{}, "allocate: job j: work -1ns, waited 0s, want at least 0"},
-		{"too many workers", bad(func(j *allocate.Job) { j.Workers = 3 }), good, allocate.Options{}, "allocate: job j: has 3 workers, want 0 or 1 to 2"},
-		{"where it may not be", bad(func(j *allocate.Job) { j.Workers, j.On = 1, allocate.Loaned }), good, allocate.Options{}, "allocate: job j: on side 1, where it may not be"},
+		{"too many workers", bad(func(j *allocate.Job) { j.Has[0] = 3 }), good, allocate.Options{}, "allocate: job j: has 3 workers, want 0 or 1 to 2"},
+		{"where it may not be", bad(func(j *allocate.Job) { j.Has[allocate.Loaned] = 1 }), good, allocate.Options{}, "allocate: job j: on side 1, where it may not be"},
 		{"a job twice", append(bad(func(*allocate.Job) {}), bad(func(*allocate.Job) {})...), good, allocate.Options{}, "allocate: job j twice"},
 		{"pools", nil, allocate.Capacity{{Free: 2, Total: 1, PerGPU: 1}, {PerGPU: math.NaN()}}, allocate.Options{}, "allocate: side 0: 2 of 1 GPUs free, want 0 to all\nside 1: NaN GPUs for one, want at least 1"},
 		{"options", nil, good, allocate.Options{Patience: -1, Pause: -1}, "allocate: patience -1ns, want at least 0\npause -1ns, want at least 0"},
@@ -147,46 +150,73 @@ func crowd(t *rapid.T) ([]allocate.Job, allocate.Capacity) {
 		j.Work = time.Duration(rapid.IntRange(0, 1000).Draw(t, "work")) * time.Minute
 		j.Waited = time.Duration(rapid.IntRange(0, 10).Draw(t, "waited")) * hour
 		j.Fungible = rapid.Bool().Draw(t, "fungible")
+		if j.Heterogeneous = rapid.Bool().Draw(t, "heterogeneous"); j.Heterogeneous {
+			j.MixedSpeed = rapid.SampledFrom([]float64{0.7, 1}).Draw(t, "mixed speed")
+		}
+		if rapid.Bool().Draw(t, "loss") {
+			j.Speed = allocate.Lossy(j.Min, 0.2)
+		}
 		if rapid.Bool().Draw(t, "running") {
-			j.Workers, j.Waited = rapid.IntRange(j.Min, j.Max).Draw(t, "workers"), 0
-			if j.Fungible && rapid.Bool().Draw(t, "on loan") {
-				j.On = allocate.Loaned
-			}
+			j.Has, j.Waited = somewhere(t, &j), 0
 		}
 		jobs[i] = j
 	}
 	return jobs, c
 }
 
-// gpus of a pool that w workers of j take.
-func gpus(c allocate.Capacity, j allocate.Job, s allocate.Side, w int) int {
-	return w * j.GPUs * int(c[s].PerGPU)
+// somewhere draws workers of a running job where they may be.
+func somewhere(t *rapid.T, j *allocate.Job) (w allocate.Workers) {
+	n := rapid.IntRange(j.Min, j.Max).Draw(t, "workers")
+	switch {
+	case j.Heterogeneous:
+		w[allocate.Loaned] = rapid.IntRange(0, n).Draw(t, "on loan")
+	case j.Fungible && rapid.Bool().Draw(t, "on loan"):
+		w[allocate.Loaned] = n
+	}
+	w[allocate.Training] = n - w[allocate.Loaned]
+	return w
+}
+
+// rules draws options.
+func rules(t *rapid.T) allocate.Options {
+	o := allocate.DefaultOptions()
+	o.Order = rapid.SampledFrom([]allocate.Order{allocate.SJF, allocate.FIFO}).Draw(t, "order")
+	o.Growth = rapid.SampledFrom([]allocate.Growth{allocate.Knapsack, allocate.None, allocate.Gandiva, allocate.AFS}).Draw(t, "growth")
+	return o
+}
+
+// wrong says what a job may not get.
+func wrong(j allocate.Job, g allocate.Grant) string {
+	n := g.Has.Total()
+	kept := min(j.Min, j.Has[allocate.Training])
+	switch {
+	case g.Has[0] < 0 || g.Has[1] < 0 || n != 0 && (n < j.Min || n > j.Max):
+		return "too few or too many"
+	case !j.Heterogeneous && (g.Has.Mixed() || g.Has[allocate.Loaned] > 0 && !j.Fungible):
+		return "where it may not be"
+	case j.Has.Total() > 0 && (g.Has[allocate.Training] < kept || g.Has[allocate.Loaned] < j.Min-kept):
+		return "preempted or moved"
+	case (g.Why == allocate.Runs) != (n > 0):
+		return "for the wrong reason"
+	}
+	return ""
 }
 
 func TestAllocate_property_nothing_bad_happens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs, c := crowd(t)
-		plan, err := allocate.Allocate(context.Background(), jobs, c, allocate.DefaultOptions())
+		plan, err := allocate.Allocate(context.Background(), jobs, c, rules(t))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var free [2]int
-		for s := range c {
-			free[s] = c[s].Free
-		}
+		free := [2]int{c[0].Free, c[1].Free}
 		for i, g := range plan.Grants {
-			j := jobs[i]
-			if g.Workers != 0 && (g.Workers < j.Min || g.Workers > j.Max) || g.On == allocate.Loaned && !j.Fungible {
-				t.Fatalf("job %+v gets %+v", j, g)
+			if bad := wrong(jobs[i], g); bad != "" {
+				t.Fatalf("job %+v gets %+v: %s", jobs[i], g, bad)
 			}
-			if j.Workers > 0 && (g.Workers == 0 || g.On != j.On) {
-				t.Fatalf("job %+v is preempted or moved: %+v", j, g)
+			for s := range free {
+				free[s] += (jobs[i].Has[s] - g.Has[s]) * jobs[i].GPUs * int(c[s].PerGPU)
 			}
-			if (g.Why == allocate.Runs) != (g.Workers > 0) {
-				t.Fatalf("job %s: %d workers because %q", j.ID, g.Workers, g.Why)
-			}
-			free[j.On] += gpus(c, j, j.On, j.Workers)
-			free[g.On] -= gpus(c, j, g.On, g.Workers)
 		}
 		if free[0] < 0 || free[1] < 0 || free[0] != plan.Left[0].Free || free[1] != plan.Left[1].Free || plan.Saved > plan.Bound+1e-6 {
 			t.Fatalf("left %v, plan says %v; saves %g, bound %g", free, plan.Left, plan.Saved, plan.Bound)

@@ -6,76 +6,132 @@ import (
 	"time"
 )
 
-// base is phase one: running jobs keep their base demand; those that wait get theirs, the
-// shortest first, if it fits, and what does not is passed over. It takes what it gives from c.
-// Source: Lyra §5.2, "we schedule job j* with the smallest running time".
-func base(jobs []Job, c *Capacity, patience time.Duration) []Grant {
-	grants := make([]Grant, len(jobs))
-	var held [sides]bool
-	for _, i := range order(jobs, patience) {
-		j := &jobs[i]
-		if j.Workers > 0 {
-			grants[i] = Grant{Workers: j.Min, On: j.On, Why: Runs}
-			continue
-		}
-		grants[i] = c.admit(j, &held)
-		if grants[i].Workers == 0 && overdue(j, patience) {
-			c.hold(j, &held)
+// base is phase one for the jobs of a class that wait: the shortest first, each gets its base
+// demand if it fits, and what does not is passed over. Source: Lyra §5.2, "we schedule job j*
+// with the smallest running time".
+func (r *round) base(last bool) {
+	q := line{free: &r.free}
+	for _, i := range r.turns(last) {
+		j := &r.jobs[i]
+		r.plan.Grants[i] = q.admit(j)
+		if r.plan.Grants[i].Why != Runs {
+			r.wait(&q, j)
 		}
 	}
-	return grants
+}
+
+// wait lets j, which does not fit, hold up others: all that come after it by FIFO; by SJF
+// those on the sides that it needs, if it has waited too long.
+func (r *round) wait(q *line, j *Job) {
+	w, ever := r.free.split(j, q.total())
+	switch {
+	case !ever:
+	case r.o.Order == FIFO:
+		q.stopped = true
+	case r.overdue(j):
+		q.held[Training] = q.held[Training] || w[Training] > 0
+		q.held[Loaned] = q.held[Loaned] || w[Loaned] > 0
+	}
 }
 
 // overdue says that j has waited too long.
-func overdue(j *Job, patience time.Duration) bool { return patience > 0 && j.Waited >= patience }
+func (r *round) overdue(j *Job) bool { return r.o.Patience > 0 && j.Waited >= r.o.Patience }
 
-// order returns the jobs' indices: those that have waited too long, the longest first, then
-// the others by their minimum running time. Equals stay in the order given.
-func order(jobs []Job, patience time.Duration) []int {
-	turn := make([]int, len(jobs))
-	for i := range turn {
-		turn[i] = i
-	}
-	slices.SortStableFunc(turn, func(a, b int) int {
-		x, y := &jobs[a], &jobs[b]
-		late, other := overdue(x, patience), overdue(y, patience)
-		switch {
-		case late && other:
-			return cmp.Compare(y.Waited, x.Waited)
-		case late:
-			return -1
-		case other:
-			return 1
-		}
-		return cmp.Compare(x.Shortest(), y.Shortest())
-	})
-	return turn
+// A turn is a waiting job's.
+type turn struct {
+	job  int
+	late time.Duration // what it has waited, if too long
+	time time.Duration // its minimum running time, if not
 }
 
-// admit gives j its base demand on the first side it prefers that has room and is not held.
-func (c *Capacity) admit(j *Job, held *[sides]bool) Grant {
-	why := NoRoom
-	for _, s := range j.prefers() {
-		need := c[s].need(j, j.Min)
-		switch {
-		case need > c[s].Free:
-		case held[s]:
-			why = Held
-		default:
-			c[s].Free -= need
-			return Grant{Workers: j.Min, On: s, Why: Runs}
+// turns returns the jobs of a class that wait: those that have waited too long, the longest
+// first, then the others by their minimum running time. Equals stay in the order given, and
+// by FIFO all do.
+func (r *round) turns(last bool) []int {
+	var all []turn
+	for i := range r.jobs {
+		if j := &r.jobs[i]; j.Heterogeneous == last && !j.runs() {
+			all = append(all, r.turn(i))
 		}
 	}
-	return Grant{Why: why}
+	if r.o.Order != FIFO {
+		slices.SortFunc(all, turn.compare)
+	}
+	who := make([]int, len(all))
+	for k := range all {
+		who[k] = all[k].job
+	}
+	return who
 }
 
-// hold keeps the first side that j prefers and that could ever have room for it from jobs
-// that come after j.
-func (c *Capacity) hold(j *Job, held *[sides]bool) {
-	for _, s := range j.prefers() {
-		if c[s].need(j, j.Min) <= c[s].Total {
-			held[s] = true
-			return
+func (r *round) turn(i int) turn {
+	if j := &r.jobs[i]; r.overdue(j) {
+		return turn{job: i, late: j.Waited}
+	}
+	return turn{job: i, time: r.jobs[i].Shortest()}
+}
+
+func (t turn) compare(other turn) int {
+	return cmp.Or(cmp.Compare(other.late, t.late), cmp.Compare(t.time, other.time), cmp.Compare(t.job, other.job))
+}
+
+// A line is of jobs that wait, before the GPUs that are free.
+type line struct {
+	free    *Capacity
+	held    [sides]bool // for a job that waited too long
+	stopped bool        // for all
+}
+
+// admit gives j its base demand where it fits and is not held.
+func (q *line) admit(j *Job) Grant {
+	if q.stopped {
+		return Grant{Why: Behind}
+	}
+	if w, ok := q.free.split(j, q.open()); ok {
+		for s, n := range w {
+			q.free[s].Free -= q.free[s].need(j, n)
+		}
+		return Grant{Has: w, Why: Runs}
+	}
+	if _, ok := q.free.split(j, q.idle()); ok {
+		return Grant{Why: Held}
+	}
+	return Grant{Why: NoRoom}
+}
+
+// A room is GPUs of each side.
+type room [sides]int
+
+// total returns all GPUs.
+func (q *line) total() room { return room{q.free[Training].Total, q.free[Loaned].Total} }
+
+// idle returns the GPUs that are free.
+func (q *line) idle() room { return room{q.free[Training].Free, q.free[Loaned].Free} }
+
+// open returns the GPUs that are free and not held.
+func (q *line) open() room {
+	free := q.idle()
+	for s, held := range q.held {
+		if held {
+			free[s] = 0
 		}
 	}
+	return free
+}
+
+// split returns where the base demand of j fits in so much room, if it does: on the first side
+// that it prefers; of a heterogeneous job as much as fits on training, and the rest on loan.
+// Source: Lyra §6, "their base demands are placed on training servers".
+func (c *Capacity) split(j *Job, in room) (w Workers, ok bool) {
+	if j.Heterogeneous {
+		own := min(j.Min, c[Training].hosts(j, in[Training]))
+		return Workers{own, j.Min - own}, c[Loaned].need(j, j.Min-own) <= in[Loaned]
+	}
+	for _, s := range j.prefers() {
+		if c[s].need(j, j.Min) <= in[s] {
+			w[s] = j.Min
+			return w, true
+		}
+	}
+	return w, false
 }

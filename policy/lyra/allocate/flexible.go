@@ -2,71 +2,118 @@ package allocate
 
 import (
 	"context"
-	"time"
 
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// flexible is phase two: what is free in c goes to extra workers of elastic jobs that have
-// their base demand, for the most running time saved. Source: Lyra §5.2, Fig. 6.
-func (plan *Plan) flexible(ctx context.Context, jobs []Job, c Capacity, pause time.Duration) error {
-	p, who := program(jobs, plan.Grants, c, pause)
-	paid := 0.0 // if no job kept its extra workers
+// flexible is phase two for the jobs of a class: what is free goes to extra workers of
+// elastic jobs that have their base demand.
+func (r *round) flexible(ctx context.Context, last bool) error {
+	who := r.elastic(last)
+	switch r.o.Growth {
+	case None:
+		return nil
+	case Gandiva:
+		r.inTurn(who)
+		return nil
+	case AFS:
+		r.byGain(who)
+		return nil
+	}
+	return r.bySaving(ctx, who, last)
+}
+
+// bySaving gives extra workers for the most running time saved: those of heterogeneous jobs on
+// loan whenever possible. Source: Lyra §5.2, Fig. 6; §6, "flexible demands on inference
+// servers whenever possible".
+func (r *round) bySaving(ctx context.Context, who []int, last bool) error {
+	if !last {
+		return r.pack(ctx, who, r.side)
+	}
+	for _, s := range loanedFirst {
+		if err := r.pack(ctx, who, func(int) Side { return s }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// side returns where all workers of job i are.
+func (r *round) side(i int) Side {
+	if r.plan.Grants[i].Has[Loaned] > 0 {
+		return Loaned
+	}
+	return Training
+}
+
+// pack solves a knapsack: an item for every job that may grow, a choice for each number of
+// extra workers that fits, from one.
+func (r *round) pack(ctx context.Context, who []int, where func(i int) Side) error {
+	p := &mmkp.Problem{Capacity: []float64{float64(r.free[Training].Free), float64(r.free[Loaned].Free)}}
+	var grow []int
+	for _, i := range who {
+		if it := r.item(i, where(i)); len(it.Choices) > 0 {
+			grow, p.Items = append(grow, i), append(p.Items, it)
+		}
+		r.paid(i, where(i))
+	}
+	if len(grow) == 0 {
+		return nil
+	}
 	o := mmkp.DefaultOptions()
 	o.Gap = 0
 	s, err := mmkp.Solve(ctx, p, nil, o)
 	if err != nil {
 		return err
 	}
-	for k, i := range who {
-		if jobs[i].Workers > jobs[i].Min {
-			paid += pause.Seconds()
-		}
-		if pick := s.Pick[k]; pick >= 0 {
-			g := &plan.Grants[i]
-			g.Workers += pick + 1
-			c[g.On].Free -= c[g.On].extra(&jobs[i], g.Workers)
+	for k, i := range grow {
+		if s.Pick[k] >= 0 {
+			r.take(i, where(i), s.Pick[k]+1)
 		}
 	}
-	plan.Left, plan.Saved, plan.Bound = c, s.Value-paid, s.Bound-paid
-	copy(plan.Prices[:], s.Prices)
+	r.note(s)
 	return nil
 }
 
-// extra returns the GPUs of pool p that w workers of j occupy beyond the base demand.
-func (p *Pool) extra(j *Job, w int) int { return p.need(j, w) - p.need(j, j.Min) }
-
-// program is the knapsack: an item for every elastic job that has its base demand, a choice
-// for each number of extra workers, from one. Who has the jobs of the items.
-func program(jobs []Job, grants []Grant, c Capacity, pause time.Duration) (p *mmkp.Problem, who []int) {
-	p = &mmkp.Problem{Capacity: make([]float64, sides)}
-	for s := range c {
-		p.Capacity[s] = float64(c[s].Free)
+// paid counts the pause of job i if it has extra workers on side s, as if it lost them all.
+func (r *round) paid(i int, s Side) {
+	if j := &r.jobs[i]; j.runs() && j.Has[s] > r.plan.Grants[i].Has[s] {
+		r.plan.Saved -= r.o.Pause.Seconds()
+		r.plan.Bound -= r.o.Pause.Seconds()
 	}
-	for i := range jobs {
-		if j := &jobs[i]; j.Elastic() && grants[i].Workers > 0 {
-			who = append(who, i)
-			p.Items = append(p.Items, item(j, grants[i].On, &c[grants[i].On], pause.Seconds()))
-		}
-	}
-	return p, who
 }
 
-// item has what each number of extra workers saves j, and the GPUs it takes. A change of
-// workers costs the pause: of a job that has extra workers, to keep them is worth that much
-// more; of one that runs with its base demand, to get some so much less.
-func item(j *Job, s Side, pool *Pool, pause float64) mmkp.Item {
-	var it mmkp.Item
-	for w := j.Min + 1; w <= j.Max; w++ {
-		value := j.saved(w)
-		switch j.Workers {
-		case w:
+// note adds a solution's figures to those of the plan.
+func (r *round) note(s *mmkp.Solution) {
+	r.plan.Saved += s.Value
+	r.plan.Bound += s.Bound
+	for k, price := range s.Prices {
+		r.plan.Prices[k] = max(r.plan.Prices[k], price)
+	}
+}
+
+// item has what each number of extra workers on side s saves job i, and the GPUs it takes, as
+// far as those are free. A change of workers costs the pause: of a job that has extra
+// workers, to keep them is worth that much more; of one that runs without, to get some so
+// much less.
+func (r *round) item(i int, s Side) (it mmkp.Item) {
+	j, has := &r.jobs[i], r.plan.Grants[i].Has
+	pause, pool := r.o.Pause.Seconds(), &r.free[s]
+	for to := has; to.Total() < j.Max; {
+		to[s]++
+		gpus := pool.extra(j, has[s], to[s])
+		if gpus > pool.Free {
+			break
+		}
+		value := j.saved(has, to)
+		switch {
+		case !j.runs():
+		case j.Has[s] == to[s]:
 			value += pause
-		case j.Min:
+		case j.Has[s] == has[s]:
 			value -= pause
 		}
-		use := mmkp.Use{Resource: int(s), Amount: float64(pool.extra(j, w))}
-		it.Choices = append(it.Choices, mmkp.Choice{Value: value, Use: use})
+		it.Choices = append(it.Choices, mmkp.Choice{Value: value, Use: mmkp.Use{Resource: int(s), Amount: float64(gpus)}})
 	}
 	return it
 }

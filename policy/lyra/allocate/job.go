@@ -1,8 +1,6 @@
 package allocate
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -19,6 +17,100 @@ const (
 	sides
 )
 
+// Workers are a job's, by side: all on one, unless the job is heterogeneous.
+type Workers [sides]int
+
+// Total returns the workers of both sides.
+func (w Workers) Total() int { return w[Training] + w[Loaned] }
+
+// Mixed says that there are workers on both sides.
+func (w Workers) Mixed() bool { return w[Training] > 0 && w[Loaned] > 0 }
+
+// A Job waits for workers or has some.
+type Job struct {
+	ID       job.ID
+	GPUs     int           // of a worker, in the training cluster
+	Min, Max int           // workers; the same for an inelastic job
+	Work     time.Duration // left to do by one worker: w take Work / Speed(w)
+	Waited   time.Duration // since it was submitted or preempted
+	Fungible bool          // may run on GPUs on loan
+	Has      Workers       // it has now; none: it waits
+	// Speed is how many times as fast as one worker so many are, finite and more than 0; nil:
+	// so many times. Source: Lyra §8, "a non-linear function of resources".
+	Speed func(workers int) float64
+	// Heterogeneous: may run on both sides at once, and comes after all jobs that may not;
+	// MixedSpeed is the share of its speed that is left then, more than 0 and at most 1.
+	// Source: Lyra §7.1, "heterogeneous training jobs only achieve at most 70%".
+	Heterogeneous bool
+	MixedSpeed    float64
+}
+
+// Lossy returns the speed of a job of so many workers to which each one more adds less than
+// one by this share. Source: Lyra §7.2, "when one more worker is added to a job, we add a 20%
+// loss to the throughput brought by this worker".
+func Lossy(least int, loss float64) func(workers int) float64 {
+	return func(workers int) float64 {
+		return float64(workers) - loss*float64(max(0, workers-least))
+	}
+}
+
+// Shortest returns the running time with Max workers, all on one side.
+func (j *Job) Shortest() time.Duration {
+	if j.Speed == nil {
+		return j.Work / time.Duration(j.Max)
+	}
+	return time.Duration(float64(j.Work) / j.Speed(j.Max))
+}
+
+// Elastic says that the job's number of workers may change.
+func (j *Job) Elastic() bool { return j.Max > j.Min }
+
+// runs says that j has workers now.
+func (j *Job) runs() bool { return j.Has.Total() > 0 }
+
+// base returns which of its workers a running job keeps, those on training first.
+func (j *Job) base() Workers {
+	own := min(j.Min, j.Has[Training])
+	return Workers{own, j.Min - own}
+}
+
+// pace returns how many times as fast as one worker w are.
+func (j *Job) pace(w Workers) float64 {
+	n := w.Total()
+	speed := float64(n)
+	if j.Speed != nil {
+		speed = j.Speed(n)
+	}
+	if w.Mixed() {
+		speed *= j.MixedSpeed
+	}
+	return speed
+}
+
+// saved returns the seconds of running time that the workers to save against from.
+func (j *Job) saved(from, to Workers) float64 {
+	return j.Work.Seconds() * (1/j.pace(from) - 1/j.pace(to))
+}
+
+// prefers returns the sides that j may be on, the one it prefers first: the training cluster
+// for inelastic jobs, GPUs on loan for elastic ones. Source: Lyra §5.3.
+func (j *Job) prefers() []Side {
+	switch {
+	case !j.Fungible:
+		return onTraining
+	case j.Elastic():
+		return loanedFirst
+	}
+	return trainingFirst
+}
+
+// Preferences.
+var (
+	onTraining    = []Side{Training}
+	trainingFirst = []Side{Training, Loaned}
+	loanedFirst   = []Side{Loaned, Training}
+)
+
 // A Pool is GPUs of one side.
 type Pool struct {
 	Free  int // idle GPUs; those of flexible workers are not among them
@@ -32,29 +124,6 @@ type Pool struct {
 // A Capacity is both pools, by side.
 type Capacity [sides]Pool
 
-// A Job waits for workers or has some.
-type Job struct {
-	ID       job.ID
-	GPUs     int           // of a worker, in the training cluster
-	Min, Max int           // workers; the same for an inelastic job
-	Work     time.Duration // left to do by one worker: w take Work / w
-	Waited   time.Duration // since it was submitted or preempted
-	Fungible bool          // may run on GPUs on loan
-	Workers  int           // it has now; 0: it waits
-	On       Side          // where it has them
-}
-
-// Shortest returns the running time with Max workers.
-func (j *Job) Shortest() time.Duration { return j.Work / time.Duration(j.Max) }
-
-// Elastic says that the job's number of workers may change.
-func (j *Job) Elastic() bool { return j.Max > j.Min }
-
-// saved returns the seconds of running time that w workers save against Min.
-func (j *Job) saved(w int) float64 {
-	return j.Work.Seconds() * (1/float64(j.Min) - 1/float64(w))
-}
-
 // slack is what rounding may add to a whole number of GPUs.
 const slack = 1e-9
 
@@ -63,46 +132,10 @@ func (p *Pool) need(j *Job, w int) int {
 	return int(math.Ceil(float64(w*j.GPUs)*p.PerGPU - slack))
 }
 
-// prefers returns the sides that j may be on, the one it prefers first: the training cluster
-// for inelastic jobs, GPUs on loan for elastic ones. Source: Lyra §5.3.
-func (j *Job) prefers() []Side {
-	switch {
-	case !j.Fungible:
-		return []Side{Training}
-	case j.Elastic():
-		return []Side{Loaned, Training}
-	}
-	return []Side{Training, Loaned}
-}
+// extra returns the GPUs of pool p that w workers of j occupy beyond those of few.
+func (p *Pool) extra(j *Job, few, w int) int { return p.need(j, w) - p.need(j, few) }
 
-// check returns complaints about j.
-func (j *Job) check() error {
-	var bad []error
-	if j.GPUs < 1 || j.Min < 1 || j.Max < j.Min {
-		bad = append(bad, fmt.Errorf("job %s: %d to %d workers of %d GPUs, want 1 <= min <= max, at least 1 GPU", j.ID, j.Min, j.Max, j.GPUs))
-	}
-	if j.Work < 0 || j.Waited < 0 {
-		bad = append(bad, fmt.Errorf("job %s: work %s, waited %s, want at least 0", j.ID, j.Work, j.Waited))
-	}
-	if j.Workers != 0 && (j.Workers < j.Min || j.Workers > j.Max) {
-		bad = append(bad, fmt.Errorf("job %s: has %d workers, want 0 or %d to %d", j.ID, j.Workers, j.Min, j.Max))
-	}
-	if j.On < 0 || j.On >= sides || j.Workers > 0 && j.On == Loaned && !j.Fungible {
-		bad = append(bad, fmt.Errorf("job %s: on side %d, where it may not be", j.ID, j.On))
-	}
-	return errors.Join(bad...)
-}
-
-// check returns complaints about the pools.
-func (c *Capacity) check() error {
-	var bad []error
-	for s, p := range c {
-		if p.Free < 0 || p.Total < p.Free {
-			bad = append(bad, fmt.Errorf("side %d: %d of %d GPUs free, want 0 to all", s, p.Free, p.Total))
-		}
-		if !(p.PerGPU >= 1) || math.IsInf(p.PerGPU, 1) {
-			bad = append(bad, fmt.Errorf("side %d: %g GPUs for one, want at least 1", s, p.PerGPU))
-		}
-	}
-	return errors.Join(bad...)
+// hosts returns how many workers of j fit in so many GPUs of pool p.
+func (p *Pool) hosts(j *Job, gpus int) int {
+	return int((float64(gpus) + slack) / (float64(j.GPUs) * p.PerGPU))
 }

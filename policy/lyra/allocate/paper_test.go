@@ -155,7 +155,7 @@ func TestPaper_the_knapsack_on_Tables_2_and_4(t *testing.T) {
 	}{{"Table 2", g.Two.Jobs2, [2]int{5, 3}, 145. / 3}, {"Table 4", g.Two.Jobs4, [2]int{g.Two.Best4.A, g.Two.Best4.B}, g.Two.Best4.Avg}} {
 		jobs := c.jobs.jobs(1, 1)
 		plan := must(t, jobs, training(8), allocate.Options{})
-		workers := [2]int{plan.Grants[0].Workers, plan.Grants[1].Workers}
+		workers := [2]int{plan.Grants[0].Has.Total(), plan.Grants[1].Has.Total()}
 		jct := finish(jobs, workers)
 		if mean := (jct[0] + jct[1]) / 2; workers != c.workers || !near(mean, c.mean) {
 			t.Errorf("%s: %v, mean JCT %g, want %v, %g", c.name, workers, mean, c.workers, c.mean)
@@ -174,8 +174,8 @@ func TestPaper_Fig_6(t *testing.T) {
 		if value := g.Fig6.Best[strconv.Itoa(extra)]; !near(plan.Saved, value) || !near(plan.Bound, value) {
 			t.Errorf("%d GPUs: saves %g, bound %g, want %g", extra, plan.Saved, plan.Bound, value)
 		}
-		if plan.Grants[0].Workers != a || plan.Grants[1].Workers != b {
-			t.Errorf("%d GPUs: %d and %d workers, want %d and %d", extra, plan.Grants[0].Workers, plan.Grants[1].Workers, a, b)
+		if x, y := plan.Grants[0].Has.Total(), plan.Grants[1].Has.Total(); x != a || y != b {
+			t.Errorf("%d GPUs: %d and %d workers, want %d and %d", extra, x, y, a, b)
 		}
 	}
 }

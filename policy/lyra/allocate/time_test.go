@@ -26,18 +26,19 @@ func (w *world) round(t *testing.T, o allocate.Options) {
 	w.free = plan.Left[allocate.Training].Free
 	var left []allocate.Job
 	for i, j := range w.jobs {
-		if j.Workers > 0 && j.Workers != plan.Grants[i].Workers {
+		if n := j.Has.Total(); n > 0 && n != plan.Grants[i].Has.Total() {
 			w.changes++
 		}
-		j.Workers = plan.Grants[i].Workers
-		if j.Workers == 0 {
+		j.Has = plan.Grants[i].Has
+		workers := j.Has.Total()
+		if workers == 0 {
 			j.Waited += time.Minute
 		}
-		if j.Work -= time.Duration(j.Workers) * time.Minute; j.Work > 0 {
+		if j.Work -= time.Duration(workers) * time.Minute; j.Work > 0 {
 			left = append(left, j)
 			continue
 		}
-		w.free += j.Workers * j.GPUs
+		w.free += workers * j.GPUs
 		w.done++
 	}
 	w.jobs = left
@@ -57,7 +58,7 @@ func starts(t *testing.T, o allocate.Options) time.Duration {
 		}
 		w.round(t, o)
 		for _, j := range w.jobs {
-			if j.ID == "large" && j.Workers > 0 {
+			if j.ID == "large" && j.Has.Total() > 0 {
 				return time.Duration(minute-60) * time.Minute
 			}
 		}
@@ -115,9 +116,9 @@ func TestAllocate_workers_do_not_go_back_and_forth(t *testing.T) {
 // A job that keeps its workers saves what they save; one that must change them, a pause less.
 func TestAllocate_saved_is_less_pauses(t *testing.T) {
 	o := allocate.DefaultOptions()
-	j := allocate.Job{ID: "j", GPUs: 1, Min: 1, Max: 2, Work: 2 * hour, Workers: 2}
+	j := allocate.Job{ID: "j", GPUs: 1, Min: 1, Max: 2, Work: 2 * hour, Has: allocate.Workers{2}}
 	kept := must(t, []allocate.Job{j}, training(2), o)
-	j.Workers = 1
+	j.Has[0] = 1
 	grown := must(t, []allocate.Job{j}, training(2), o)
 	if !near(kept.Saved, 3600) || !near(grown.Saved, 3600-63) || !near(grown.Bound, grown.Saved) {
 		t.Errorf("saves %g and %g, want 3600 and 3537", kept.Saved, grown.Saved)

@@ -1,0 +1,112 @@
+package allocate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// check joins complaints about the jobs.
+func check(jobs []Job) error {
+	var bad []error
+	known := repeats(jobs)
+	for i := range jobs {
+		j := &jobs[i]
+		if known[j.ID] > 1 {
+			bad = append(bad, fmt.Errorf("job %s twice", j.ID))
+			delete(known, j.ID)
+		}
+		if err := j.check(); err != nil {
+			bad = append(bad, err)
+		}
+	}
+	return errors.Join(bad...)
+}
+
+// repeats counts the jobs of each ID; nil if every ID comes after the one before it, as those
+// do that are numbers and were given out in turn.
+func repeats(jobs []Job) map[job.ID]int {
+	for i := 1; i < len(jobs); i++ {
+		if !follows(jobs[i].ID, jobs[i-1].ID) {
+			return count(jobs)
+		}
+	}
+	return nil
+}
+
+// follows says that b comes after a: it is longer, or as long and greater.
+func follows(b, a job.ID) bool {
+	return len(b) > len(a) || len(b) == len(a) && b > a
+}
+
+// count counts the jobs of each ID.
+func count(jobs []Job) map[job.ID]int {
+	seen := make(map[job.ID]int, len(jobs))
+	for i := range jobs {
+		seen[jobs[i].ID]++
+	}
+	return seen
+}
+
+// check returns complaints about j.
+func (j *Job) check() error {
+	var bad []error
+	if j.GPUs < 1 || j.Min < 1 || j.Max < j.Min {
+		bad = append(bad, fmt.Errorf("job %s: %d to %d workers of %d GPUs, want 1 <= min <= max, at least 1 GPU", j.ID, j.Min, j.Max, j.GPUs))
+	}
+	if j.Work < 0 || j.Waited < 0 {
+		bad = append(bad, fmt.Errorf("job %s: work %s, waited %s, want at least 0", j.ID, j.Work, j.Waited))
+	}
+	if j.Heterogeneous && !(j.MixedSpeed > 0 && j.MixedSpeed <= 1) {
+		bad = append(bad, fmt.Errorf("job %s: mixed speed %g, want more than 0 and at most 1", j.ID, j.MixedSpeed))
+	}
+	for _, err := range [...]error{j.checkSpeed(), j.checkHas()} {
+		if err != nil {
+			bad = append(bad, err)
+		}
+	}
+	return errors.Join(bad...)
+}
+
+// checkHas returns complaints about the workers that j has.
+func (j *Job) checkHas() error {
+	n := j.Has.Total()
+	switch {
+	case j.Has[Training] < 0 || j.Has[Loaned] < 0:
+		return fmt.Errorf("job %s: has %d and %d workers, want at least 0", j.ID, j.Has[Training], j.Has[Loaned])
+	case n != 0 && (n < j.Min || n > j.Max):
+		return fmt.Errorf("job %s: has %d workers, want 0 or %d to %d", j.ID, n, j.Min, j.Max)
+	case j.Heterogeneous:
+	case j.Has.Mixed():
+		return fmt.Errorf("job %s: on both sides, want one or heterogeneous", j.ID)
+	case j.Has[Loaned] > 0 && !j.Fungible:
+		return fmt.Errorf("job %s: on side %d, where it may not be", j.ID, Loaned)
+	}
+	return nil
+}
+
+// checkSpeed returns the first complaint about the speeds of j.
+func (j *Job) checkSpeed() error {
+	for w := j.Min; j.Speed != nil && w <= j.Max; w++ {
+		if v := j.Speed(w); !(v > 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("job %s: speed %g of %d workers, want finite and more than 0", j.ID, v, w)
+		}
+	}
+	return nil
+}
+
+// check returns complaints about the pools.
+func (c *Capacity) check() error {
+	var bad []error
+	for s, p := range c {
+		if p.Free < 0 || p.Total < p.Free {
+			bad = append(bad, fmt.Errorf("side %d: %d of %d GPUs free, want 0 to all", s, p.Free, p.Total))
+		}
+		if !(p.PerGPU >= 1) || math.IsInf(p.PerGPU, 1) {
+			bad = append(bad, fmt.Errorf("side %d: %g GPUs for one, want at least 1", s, p.PerGPU))
+		}
+	}
+	return errors.Join(bad...)
+}

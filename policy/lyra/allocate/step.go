@@ -1,0 +1,136 @@
+package allocate
+
+import (
+	"container/heap"
+	"math"
+)
+
+// inTurn is Gandiva: running jobs keep their extra workers as far as phase one left them, and
+// while no job waits elastic jobs get one more worker at a time, in turn. Source: Lyra §7.1,
+// "the period when there are available resources but no pending jobs".
+func (r *round) inTurn(who []int) {
+	r.circle(who, func(j *Job) Workers { return j.Has })
+	if !r.anyWaits() {
+		r.circle(who, func(j *Job) Workers { return Workers{j.Max, j.Max} })
+	}
+}
+
+// anyWaits says that a job has no workers.
+func (r *round) anyWaits() bool {
+	for i := range r.plan.Grants {
+		if r.plan.Grants[i].Why != Runs {
+			return true
+		}
+	}
+	return false
+}
+
+// circle goes round the jobs and gives each one more worker, until all have the most that they
+// may have on each side or nothing fits.
+func (r *round) circle(who []int, most func(*Job) Workers) {
+	for grew := true; grew; {
+		grew = false
+		for _, i := range who {
+			if s, ok := r.next(i, most(&r.jobs[i])); ok {
+				r.take(i, s, 1)
+				grew = true
+			}
+		}
+	}
+}
+
+// next returns the side on which job i can get one more worker, if it can and has less than
+// most there: a heterogeneous one on loan whenever possible.
+func (r *round) next(i int, most Workers) (Side, bool) {
+	j, has := &r.jobs[i], r.plan.Grants[i].Has
+	if has.Total() >= j.Max {
+		return 0, false
+	}
+	for _, s := range loanedFirst {
+		own := j.Heterogeneous || has[s] > 0
+		if own && has[s] < most[s] && r.free[s].extra(j, has[s], has[s]+1) <= r.free[s].Free {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
+// byGain is AFS: one more worker at a time goes to the job of the largest gain. Source: Lyra
+// §7.1, "allocating one more worker to the job with the largest throughput gain per GPU".
+func (r *round) byGain(who []int) {
+	var h contenders
+	for _, i := range who {
+		if c, ok := r.contender(i); ok {
+			h = append(h, c)
+		}
+	}
+	heap.Init(&h)
+	for len(h) > 0 {
+		r.award(&h)
+	}
+}
+
+// award gives the first contender its worker if there is still room, and finds its next.
+func (r *round) award(h *contenders) {
+	c := (*h)[0]
+	if now, ok := r.contender(c.job); ok && now.side == c.side {
+		r.take(c.job, c.side, 1)
+	}
+	next, ok := r.contender(c.job)
+	if !ok {
+		heap.Pop(h)
+		return
+	}
+	(*h)[0] = next
+	heap.Fix(h, 0)
+}
+
+// A contender is a job that may get one more worker.
+type contender struct {
+	job  int
+	side Side    // of that worker
+	gain float64 // in throughput, by that worker, in billionths of that of one worker
+	left float64 // seconds to its end with what it has
+}
+
+// contender returns what one more worker would do for job i; false if there is no room or it
+// would make the job no faster.
+func (r *round) contender(i int) (c contender, ok bool) {
+	j, has := &r.jobs[i], r.plan.Grants[i].Has
+	s, ok := r.next(i, Workers{j.Max, j.Max})
+	if !ok {
+		return c, false
+	}
+	more := has
+	more[s]++
+	now := j.pace(has)
+	gain := math.Round(1e9 * (j.pace(more) - now)) // equals are equal
+	c = contender{job: i, side: s, gain: gain, left: j.Work.Seconds() / now}
+	return c, c.gain > 0
+}
+
+// contenders are a heap: the largest gain first, of equals the one that ends first, of those
+// the one given first.
+type contenders []contender
+
+func (h contenders) Len() int      { return len(h) }
+func (h contenders) Swap(a, b int) { h[a], h[b] = h[b], h[a] }
+func (h *contenders) Push(x any)   { *h = append(*h, x.(contender)) }
+
+func (h contenders) Less(a, b int) bool {
+	x, y := &h[a], &h[b]
+	if x.gain != y.gain {
+		return x.gain > y.gain
+	}
+	if x.left != y.left {
+		return x.left < y.left
+	}
+	return x.job < y.job
+}
+
+func (h *contenders) Pop() any {
+	last := len(*h) - 1
+	c := (*h)[last]
+	*h = (*h)[:last]
+	return c
+}
