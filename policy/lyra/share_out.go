@@ -57,7 +57,7 @@ func (r *round) shareOut(ctx context.Context, at pair) error {
 	watch := r.foresee(at)
 	for _, t := range r.tenants {
 		if j, ok := r.asks(t, at); ok {
-			if j.Workers == 0 && j.Fungible {
+			if t.t < 0 && j.Fungible {
 				j.Fungible = watch.lasts(&j)
 			}
 			jobs, who = append(jobs, j), append(who, t)
@@ -71,8 +71,12 @@ func (r *round) shareOut(ctx context.Context, at pair) error {
 	for k, g := range plan.Grants {
 		t := who[k]
 		switch {
-		case g.Workers > 0:
-			t.fresh, t.t, t.workers = t.t < 0, at[g.On], g.Workers
+		case g.Why == allocate.Runs:
+			side := allocate.Training
+			if g.Has[allocate.Loaned] > 0 {
+				side = allocate.Loaned
+			}
+			t.fresh, t.t, t.workers = t.t < 0, at[side], g.Has.Total()
 		default:
 			t.refused = r.waits(t, at, g)
 		}
@@ -99,16 +103,17 @@ func (r *round) asks(t *tenant, at pair) (allocate.Job, bool) {
 	}
 	j := allocate.Job{
 		ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.work,
-		Waited: max(0, r.s.Now.Sub(t.Since)), Fungible: lent >= 0 && r.p.o.Loan != NoLoan && r.fungible(t, lent), Workers: t.workers,
+		Waited: max(0, r.s.Now.Sub(t.Since)), Fungible: lent >= 0 && r.p.o.Loan != NoLoan && r.fungible(t, lent),
 	}
-	if !runs {
-		j.Workers = 0
+	switch {
+	case !runs:
 		return j, true
+	case t.t == lent:
+		j.Has[allocate.Loaned], j.Fungible = t.workers, true
+	default:
+		j.Has[allocate.Training] = t.workers
 	}
 	j.Waited = 0
-	if t.t == lent {
-		j.On, j.Fungible = allocate.Loaned, true
-	}
 	return j, true
 }
 
@@ -171,7 +176,7 @@ func (r *round) waits(t *tenant, at pair, g allocate.Grant) policy.Reason {
 		}
 	}
 	need := r.gpus(t, own, t.least)
-	if g.Why == allocate.Held {
+	if g.Why == allocate.Held || g.Why == allocate.Behind {
 		return policy.Reason{Kind: policy.WaitOrder, Value: 1, Limit: float64(need)}
 	}
 	return policy.Reason{Kind: policy.WaitNoCapacity, Config: r.types[own].Fewest(need), Value: float64(free), Limit: float64(need)}
