@@ -181,7 +181,7 @@ func main() {
 	var pl placement.Placer = bestfit.New()
 	if *pol == "lyra" {
 		o := lyra.DefaultOptions()
-		o.Allocate = allocate.Options{Order: allocate.Order(*order), Growth: allocate.Growth(*growth), Patience: *patience, Pause: *pause}
+		o.Patience=*patience; o.Allocate = allocate.Options{Order: allocate.Order(*order), Growth: allocate.Growth(*growth), Pause: *pause}
 		o.Reclaim.Rule = reclaim.Rule(*rule)
 		o.Loan, o.Scale, o.Group, o.Foresee = lyra.Loan(*loan), *scale, *group, *foresee
 		p, err = lyra.New(o)
@@ -221,7 +221,7 @@ func stat(x []float64) string {
 		s += v
 	}
 	at := func(q float64) float64 { return x[min(len(x)-1, int(q*float64(len(x))))] }
-	return fmt.Sprintf("[mean %.0f p50 %.0f p75 %.0f p95 %.0f p99 %.0f]", s/float64(len(x)), at(.5), at(.75), at(.95), at(.99))
+	return fmt.Sprintf("[mean %.0f p50 %.0f p75 %.0f p95 %.0f p99 %.0f max %.0f]", s/float64(len(x)), at(.5), at(.75), at(.95), at(.99), x[len(x)-1])
 }
 
 type orc struct {

@@ -10,28 +10,34 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// place finds nodes for the workers that are granted: those that are no longer let go first,
-// then base demands by decreasing worker, then flexible workers. Source: Lyra §5.3.
-func (r *round) place() {
-	var fresh, grow []*tenant
+// place finds nodes for the base demands that are granted, by decreasing worker, after
+// flexible workers that are no longer granted were let go. It reports whether all have some.
+// Source: Lyra §5.3.
+func (r *round) place() bool {
+	var fresh []*tenant
 	for _, t := range r.tenants {
 		switch {
 		case t.pinned || t.t < 0:
-		case t.fresh:
+		case t.fresh && len(t.base) == 0:
 			fresh = append(fresh, t)
 		default:
 			r.shrink(t)
 		}
-		if t.elastic() && t.t >= 0 && !t.pinned {
-			grow = append(grow, t)
-		}
 	}
 	slices.SortStableFunc(fresh, func(a, b *tenant) int { return cmp.Compare(b.unit, a.unit) })
+	all := true
 	for _, t := range fresh {
-		r.start(t)
+		if r.start(t); t.t < 0 {
+			all, t.stuck = false, true
+		}
 	}
-	for _, t := range grow {
-		if t.t >= 0 { // it has its base demand
+	return all
+}
+
+// growAll places the flexible workers that are granted.
+func (r *round) growAll() {
+	for _, t := range r.tenants {
+		if t.elastic() && t.t >= 0 && !t.pinned {
 			r.grow(t)
 		}
 	}
@@ -141,7 +147,7 @@ func (r *round) grow(t *tenant) {
 		t.flex = join(t.flex, where)
 		r.count(t, nil, where)
 	}
-	t.workers = (t.base.GPUs() + t.flex.GPUs()) / r.gpus(t, t.t, 1)
+	t.workers = r.has(t)
 }
 
 // The ranks of nodes on loan, by whom they host.
@@ -159,6 +165,8 @@ func (r *round) rankBase(t *tenant) func(int) int {
 	return func(n int) int {
 		h := &r.nodes[n]
 		switch {
+		case end.After(h.kept) && !h.kept.IsZero():
+			return -1
 		case !h.loaned || !r.p.o.Group:
 			return 0
 		case h.base > 0 && r.p.o.Foresee:

@@ -105,7 +105,7 @@ func (r *round) preempt(t *tenant) {
 func (r *round) letGo(t *tenant, gone cluster.Placement) {
 	r.leave(gone, true)
 	t.flex = less(t.flex, gone)
-	t.workers = (t.base.GPUs() + t.flex.GPUs()) / r.gpus(t, t.t, 1)
+	t.workers = r.has(t)
 }
 
 // leave frees what workers held.

@@ -28,6 +28,7 @@ type host struct {
 	loaned         bool
 	base, flexible int       // GPUs of each kind of worker
 	ends           time.Time // of the last job whose base workers are there
+	kept           time.Time // until when it is only for jobs that end before; zero: for all
 }
 
 // A tenant is a job in this round.
@@ -40,6 +41,7 @@ type tenant struct {
 	base, flex cluster.Placement
 	fresh      bool // it starts in this round
 	lost       bool // its servers went back
+	stuck      bool // it was granted its base demand, and no servers had it
 	pinned     bool // decided beforehand
 	refused    policy.Reason
 	workers    int           // that it is to have

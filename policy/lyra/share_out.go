@@ -76,8 +76,8 @@ func (r *round) shareOut(ctx context.Context, at pair) error {
 			if g.Has[allocate.Loaned] > 0 {
 				side = allocate.Loaned
 			}
-			t.fresh, t.t, t.workers = t.t < 0, at[side], g.Has.Total()
-		default:
+			t.fresh, t.t, t.workers = t.fresh || t.t < 0, at[side], g.Has.Total()
+		case t.refused.Kind == policy.Unexplained:
 			t.refused = r.waits(t, at, g)
 		}
 	}
@@ -89,7 +89,7 @@ func (r *round) asks(t *tenant, at pair) (allocate.Job, bool) {
 	own, lent := at[allocate.Training], at[allocate.Loaned]
 	runs := t.t >= 0
 	switch {
-	case t.pinned || t.lost || runs && t.t != own && t.t != lent:
+	case t.pinned || t.lost || t.stuck || runs && t.t != own && t.t != lent:
 		return allocate.Job{}, false
 	case !runs && own >= 0 && !r.belongs(t, own):
 		return allocate.Job{}, false
@@ -109,13 +109,16 @@ func (r *round) asks(t *tenant, at pair) (allocate.Job, bool) {
 	case !runs:
 		return j, true
 	case t.t == lent:
-		j.Has[allocate.Loaned], j.Fungible = t.workers, true
+		j.Has[allocate.Loaned], j.Fungible = r.has(t), true
 	default:
-		j.Has[allocate.Training] = t.workers
+		j.Has[allocate.Training] = r.has(t)
 	}
 	j.Waited = 0
 	return j, true
 }
+
+// has returns the workers of a job that are placed.
+func (r *round) has(t *tenant) int { return (t.base.GPUs() + t.flex.GPUs()) / r.gpus(t, t.t, 1) }
 
 // belongs reports whether a job that waits may wait for a type: where jobs that may run on
 // loan run nowhere else, only for one of those.
