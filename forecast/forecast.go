@@ -10,7 +10,7 @@ type Model interface {
 	// nearer of the two, one that is not a number as the value before it.
 	Observe(busy float64)
 	// Predict returns the forecast of so many values, the first being that after
-	// the last one observed.
+	// the last one observed. Before that nothing is known: 0.5 ± 0.5.
 	Predict(ahead int) Forecast
 }
 
@@ -18,7 +18,7 @@ type Model interface {
 // first entry is one step ahead. It belongs to the caller.
 type Forecast struct {
 	Mean []float64 // 0 to 1
-	SD   []float64 // standard deviation of the true value from Mean, 0 to 0.5
+	SD   []float64 // root of the mean squared error expected, 0 to 0.5
 }
 
 // Upper returns what the value of entry i is expected to stay below but for the

@@ -44,7 +44,7 @@ type LSTMOptions struct {
 // DefaultLSTMOptions returns options that train on ten days of 5-minute values in
 // about ten seconds.
 func DefaultLSTMOptions() LSTMOptions {
-	return LSTMOptions{Hidden: 16, Epochs: 30, Batch: 32, Rate: 0.003, Seed: 1}
+	return LSTMOptions{Hidden: 16, Epochs: 30, Batch: 32, Rate: 0.01, Seed: 1}
 }
 
 // Validate returns an error that joins all complaints.
@@ -81,7 +81,7 @@ func TrainLSTM(past []float64, day int, o LSTMOptions) (*LSTM, error) {
 			return nil, fmt.Errorf("lstm: value %d is %g, want 0 to 1", i, busy)
 		}
 	}
-	l := &LSTM{network: newNetwork(lstmLayers, o.Hidden), spread: newSpread(max(day, 1))}
+	l := &LSTM{network: newNetwork(lstmLayers, o.Hidden), window: make([]float64, lstmWindow), spread: newSpread(max(day, 1))}
 	l.mean, l.sd = moments(past)
 	l.pass = l.network.newPass(lstmWindow)
 	l.network.draw(o.Seed)
@@ -157,12 +157,10 @@ func (n *network) train(values []float64, o LSTMOptions) {
 
 // Observe tells the network the next value.
 func (l *LSTM) Observe(busy float64) {
-	if len(l.window) == 0 {
-		l.window = slices.Repeat([]float64{0}, lstmWindow) // the mean
-	}
-	busy = clean(busy, l.mean+l.sd*l.window[lstmWindow-1])
-	l.window = append(l.window[:0], l.window[1:]...)
-	l.window = append(l.window, (busy-l.mean)/l.sd)
+	newest := lstmWindow - 1
+	busy = clean(busy, l.mean+l.sd*l.window[newest])
+	copy(l.window, l.window[1:])
+	l.window[newest] = (busy - l.mean) / l.sd
 	l.next = share(l.mean + l.sd*l.network.forward(l.window, l.pass))
 	l.spread.observe(busy)
 	for i := range l.spread.at {

@@ -18,7 +18,7 @@ func (l *Last) Observe(busy float64) {
 	}
 }
 
-// Predict returns the last value, for every step; 0 before the first.
+// Predict returns the last value, for every step.
 func (l *Last) Predict(ahead int) Forecast {
 	f := newForecast(ahead)
 	for i := range f.Mean {

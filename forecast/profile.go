@@ -51,5 +51,5 @@ func (p *profile) around(i int) float64 {
 
 // ahead returns the profile so many steps after the last value.
 func (p *profile) ahead(h int) float64 {
-	return p.smooth[(len(p.today)+h-1+len(p.smooth))%len(p.smooth)]
+	return p.smooth[(len(p.today)+h-1)%len(p.smooth)]
 }

@@ -11,6 +11,7 @@ import "math"
 // A day of values 5 minutes apart costs about a millisecond to observe; a
 // prediction costs as much as it is long.
 type Seasonal struct {
+	busy    float64 // the last value
 	profile *profile
 	levels  [clues]float64 // averages of deviations from the profile, the last value first
 	fade    float64        // what a deviation keeps in a step, before more is known
@@ -58,41 +59,36 @@ func (s *Seasonal) forget() {
 
 // Observe tells the model the next value.
 func (s *Seasonal) Observe(busy float64) {
-	last := s.season(0) + s.levels[0]
-	busy = clean(busy, last)
-	s.learn(busy)
-	s.follow(busy - s.season(1))
-	if s.profile.observe(busy) && s.profile.days == 1 {
+	s.busy = clean(busy, s.busy)
+	s.learn()
+	s.follow()
+	if s.profile.observe(s.busy) && s.profile.days == 1 {
 		s.levels = [clues]float64{}
 		s.forget()
 		s.spread.restart()
 	}
-	s.guess()
+	s.expect()
 }
 
-// season returns the profile so many steps after the last value; in the first
-// day 0.
-func (s *Seasonal) season(h int) float64 {
-	if s.profile.days == 0 {
-		return 0
-	}
-	return s.profile.ahead(h)
-}
-
-// learn compares a value with what was expected of it.
-func (s *Seasonal) learn(busy float64) {
-	s.spread.observe(busy)
+// learn compares the value with what was expected of it.
+func (s *Seasonal) learn() {
+	s.spread.observe(s.busy)
 	for i, h := range s.spread.at {
 		if s.spread.seen-h < s.spread.from {
 			return
 		}
 		g := &s.past[i][s.spread.seen%h]
-		s.rungs[i].observe(g.clues, busy-g.base)
+		s.rungs[i].observe(g.clues, s.busy-g.base)
 	}
 }
 
-// follow updates the averages by a deviation; the first value is all of them.
-func (s *Seasonal) follow(deviation float64) {
+// follow updates the averages, in the first day of values and then of what the
+// profile does not say; the first value is all of them.
+func (s *Seasonal) follow() {
+	deviation := s.busy
+	if s.profile.days > 0 {
+		deviation -= s.profile.ahead(1)
+	}
 	for i, w := range gains {
 		if s.spread.seen == 1 {
 			w = 1
@@ -101,8 +97,8 @@ func (s *Seasonal) follow(deviation float64) {
 	}
 }
 
-// guess keeps what is expected now, by rung.
-func (s *Seasonal) guess() {
+// expect keeps what is expected now, by rung.
+func (s *Seasonal) expect() {
 	g := guess{clues: s.clues()}
 	for i, h := range s.spread.at {
 		g.base = s.base(h)

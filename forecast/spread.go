@@ -10,7 +10,8 @@ const (
 	blindSpread = 0.18 // in the first day: about what the paper's curve moves in half a day
 	dailySpread = 0.10 // when a day was seen: as if days differed by twice as much as steps
 
-	weekOfDays = 7 // what was seen longer ago than so many days counts for little
+	unknown    = 0.5 // mean and standard deviation of a share that may be 0 or 1
+	weekOfDays = 7   // what was seen longer ago than so many days counts for little
 )
 
 // ladder returns the horizons, in steps, at which errors are counted; between
@@ -98,12 +99,16 @@ func (s *spread) restart() {
 	}
 }
 
-// fill writes the standard deviations of a forecast.
+// fill writes the standard deviations of a forecast; before the first value it
+// makes it one of which nothing is known.
 func (s *spread) fill(f Forecast) {
 	rung := 0
 	for i := range f.SD {
 		var square float64
 		square, rung = between(s.at, s.square, i+1, rung)
-		f.SD[i] = math.Min(math.Sqrt(square), 0.5)
+		f.SD[i] = math.Min(math.Sqrt(square), unknown)
+		if s.seen == 0 {
+			f.Mean[i], f.SD[i] = unknown, unknown
+		}
 	}
 }
