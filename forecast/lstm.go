@@ -21,8 +21,8 @@ const (
 // stays at that value. It is trained once and then changes no more; only how far
 // off it is, it learns as it goes.
 // Source: Lyra §6, "Inference resource usage predictor".
-// Deviation: the paper says neither how many cells a layer has nor how long it
-// trains; both are options.
+// Deviation: how many cells a layer has and how long it trains are options, because
+// the paper does not say.
 type LSTM struct {
 	network  *network
 	pass     *pass

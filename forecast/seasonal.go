@@ -8,8 +8,10 @@ import "math"
 // of a ladder up to a day. Within the first day there is no profile: the model
 // then expects the recent mean, and learns how far to follow a trend.
 //
-// A day of values 5 minutes apart costs about a millisecond to observe; a
-// prediction costs as much as it is long.
+// It keeps about four days of expectations. A value costs as much to observe as twice
+// the logarithm of the values in a day, a forecast as much as it is long: 15 days
+// of values 5 minutes apart, each followed by a forecast of a day, take a tenth of
+// a second.
 type Seasonal struct {
 	busy    float64 // the last value
 	profile *profile
@@ -132,8 +134,9 @@ func (s *Seasonal) base(h int) float64 {
 // those of the predictions so far, and never fall with the horizon.
 func (s *Seasonal) Predict(ahead int) Forecast {
 	f := newForecast(ahead)
-	rung, offset := 0, 0.0
+	rung := 0
 	for i := range f.Mean {
+		var offset float64
 		offset, rung = between(s.spread.at, s.offsets, i+1, rung)
 		f.Mean[i] = share(s.base(i+1) + offset)
 	}

@@ -44,7 +44,7 @@ func between(at []int, value []float64, h, i int) (v float64, rung int) {
 
 // A spread learns how far off predictions are, by horizon: it keeps those made
 // for the ladder's horizons until the value comes. A prediction costs as much
-// memory as its horizon is long, about five days in all.
+// memory as its horizon is long, about four days in all.
 type spread struct {
 	at     []int
 	keep   float64     // weight of the past from value to value

@@ -40,14 +40,13 @@ func (l *Load) Validate() error {
 // that of the first interval. After its end the curve repeats its last 24 hours,
 // day by day; one that is shorter than a day keeps its last value.
 func (l *Load) At(t time.Duration) float64 {
-	n := time.Duration(len(l.Busy))
-	switch end := n * l.Step; {
+	switch end := time.Duration(len(l.Busy)) * l.Step; {
 	case t < 0:
 		return l.Busy[0]
 	case t < end:
 		return l.Busy[t/l.Step]
 	case end < day:
-		return l.Busy[n-1]
+		return l.Busy[len(l.Busy)-1]
 	default:
 		return l.Busy[(end-day+(t-end)%day)/l.Step]
 	}
