@@ -26,8 +26,9 @@ type Forecast struct {
 // 0 to 1.
 func (f Forecast) Upper(i int, z float64) float64 { return share(f.Mean[i] + z*f.SD[i]) }
 
-// Default returns the model with the least error on unseen days of the curves
-// that docs/experiments/forecast.md lists. Day is the number of values a day.
+// Default returns the model with the least mean error, one step ahead, on unseen
+// days of the shared curves made after Lyra's: docs/experiments/forecast.md. Day
+// is the number of values a day.
 func Default(day int) Model { return NewSeasonal(day) }
 
 // MSE returns the mean squared error of a model's predictions one step ahead,

@@ -24,6 +24,7 @@ const (
 // Deviation: how many cells a layer has and how long it trains are options, because
 // the paper does not say.
 type LSTM struct {
+	busy     float64 // the last value
 	network  *network
 	pass     *pass
 	mean, sd float64   // of the values it was trained on
@@ -157,12 +158,11 @@ func (n *network) train(values []float64, o LSTMOptions) {
 
 // Observe tells the network the next value.
 func (l *LSTM) Observe(busy float64) {
-	newest := lstmWindow - 1
-	busy = clean(busy, l.mean+l.sd*l.window[newest])
+	l.busy = clean(busy, l.busy)
 	copy(l.window, l.window[1:])
-	l.window[newest] = (busy - l.mean) / l.sd
+	l.window[lstmWindow-1] = (l.busy - l.mean) / l.sd
 	l.next = share(l.mean + l.sd*l.network.forward(l.window, l.pass))
-	l.spread.observe(busy)
+	l.spread.observe(l.busy)
 	for i := range l.spread.at {
 		l.spread.predicted(i, l.next)
 	}

@@ -122,6 +122,15 @@ func TestSeasonalNaive(t *testing.T) {
 	}
 }
 
+// What the last value was off by in the first day is not held against the day
+// before, which is the same.
+func TestSeasonalNaive_starts_anew(t *testing.T) {
+	f := shown(forecast.NewSeasonalNaive(288), wave(288, 2, 0)).Predict(288)
+	if f.SD[143] > 0.1 {
+		t.Errorf("deviation %g 12 hours ahead, want at most 0.1", f.SD[143])
+	}
+}
+
 func TestMSE(t *testing.T) {
 	m := shown(forecast.NewLast(3), []float64{0.5})
 	if got, want := forecast.MSE(m, []float64{0.6, 0.4}), (0.01+0.04)/2; math.Abs(got-want) > 1e-15 {

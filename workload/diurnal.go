@@ -26,8 +26,8 @@ var diurnalHours = [24]float64{
 	0.67, 0.65, 0.62, 0.61, 0.625, 0.65, 0.71, 0.81, 0.93, 0.95, 0.95, 0.93,
 }
 
-// Diurnal returns the load of an inference cluster over days, from midnight, in
-// steps of 5 minutes: a profile by time of day from 0.42 to 0.95, times a factor
+// Diurnal returns the load of an inference cluster over days (at least 1), from
+// midnight, in steps of 5 minutes: a profile by time of day from 0.42 to 0.95, times a factor
 // of the day, plus a slow and a fast deviation, from 0.40 to 0.97. Its mean is
 // about 0.65 and its median step upwards about 0.019 of the cluster, for which
 // the paper says 2 %. Equal arguments give equal curves; a longer one begins
