@@ -19,4 +19,7 @@
 // Options.OnBadRow says whether that ends the reading. Rows that are well
 // formed but are no job to schedule (0 GPUs, never started) are dropped and
 // counted in a Summary, and so is what a reader had to invent.
+//
+// ReadLoad reads the load curve of an inference cluster, in which every row
+// counts: a bad one ends the reading, in the same form.
 package trace

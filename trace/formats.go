@@ -72,13 +72,9 @@ func Open(r io.Reader, name string, o Options) (iter.Seq2[workload.Arrival, erro
 		return nil, fmt.Errorf("trace options: %w", err)
 	}
 	o = o.filled()
-	b := bufio.NewReaderSize(r, headBytes)
-	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" { // a read error comes again
-		unpacked, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, readError(o, 0, err)
-		}
-		b = bufio.NewReaderSize(unpacked, headBytes)
+	b, err := unpacked(r, o)
+	if err != nil {
+		return nil, err
 	}
 	head, err := b.Peek(headBytes)
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
@@ -89,6 +85,19 @@ func Open(r io.Reader, name string, o Options) (iter.Seq2[workload.Arrival, erro
 		return nil, err
 	}
 	return format.Read(b, o), nil
+}
+
+// unpacked returns a reader of what is in r, which may be packed with gzip.
+func unpacked(r io.Reader, o Options) (*bufio.Reader, error) {
+	b := bufio.NewReaderSize(r, headBytes)
+	if magic, _ := b.Peek(2); string(magic) != "\x1f\x8b" { // a read error comes again
+		return b, nil
+	}
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, readError(o, 0, err)
+	}
+	return bufio.NewReaderSize(z, headBytes), nil
 }
 
 // choose returns the format called name or the one that head looks like.

@@ -151,17 +151,8 @@ func (t *table) rows(f *feed, r *row, in *lines) {
 func (t *table) row(f *feed, r *row, line string) bool {
 	f.o.Summary.Rows++
 	r.index++
-	r.err = nil
-	if !utf8.ValidString(line) {
-		return f.reject(&Error{File: r.o.File, Line: r.line, Problem: "bytes that are no UTF-8 text"})
-	}
-	var ok bool
-	r.fields, ok = split(r.fields[:0], line, r.comma)
-	switch {
-	case !ok:
-		return f.reject(&Error{File: r.o.File, Line: r.line, Column: len(r.fields), Problem: "open quote, want it closed on the same line"})
-	case len(r.fields) != r.width:
-		return f.reject(&Error{File: r.o.File, Line: r.line, Problem: fmt.Sprintf("%d fields, want %d", len(r.fields), r.width)})
+	if err := r.cut(line); err != nil {
+		return f.reject(err)
 	}
 	a, drop := t.arrival(r)
 	switch {
@@ -175,6 +166,23 @@ func (t *table) row(f *feed, r *row, line string) bool {
 		return f.reject(r.blame(err))
 	}
 	return f.accept(a, r.line, r.column[t.id]+1, t.id)
+}
+
+// cut makes a line the row's fields, or says why it has not those of the header.
+func (r *row) cut(line string) error {
+	r.err = nil
+	if !utf8.ValidString(line) {
+		return &Error{File: r.o.File, Line: r.line, Problem: "bytes that are no UTF-8 text"}
+	}
+	var ok bool
+	r.fields, ok = split(r.fields[:0], line, r.comma)
+	switch {
+	case !ok:
+		return &Error{File: r.o.File, Line: r.line, Column: len(r.fields), Problem: "open quote, want it closed on the same line"}
+	case len(r.fields) != r.width:
+		return &Error{File: r.o.File, Line: r.line, Problem: fmt.Sprintf("%d fields, want %d", len(r.fields), r.width)}
+	}
+	return nil
 }
 
 // split appends the fields of a line to dst. A field in double quotes may hold

@@ -57,9 +57,10 @@ var rooms = []room{
 	{"perf/regime", 3},
 	{"perf/profile", 3},
 
-	{"perf", 2},    // how fast
-	{"job", 1},     // what
-	{"cluster", 0}, // on what
+	{"perf", 2},     // how fast
+	{"forecast", 2}, // how busy others will be
+	{"job", 1},      // what
+	{"cluster", 0},  // on what
 
 	{"internal/rng", cellar},
 	{"internal/floats", cellar},

@@ -1,0 +1,78 @@
+package forecast
+
+// Last predicts that the load stays as it is.
+type Last struct {
+	busy   float64
+	spread *spread
+}
+
+// NewLast returns a model of curves with so many values a day, at least 1.
+func NewLast(day int) *Last { return &Last{spread: newSpread(max(day, 1))} }
+
+// Observe tells the model the next value.
+func (l *Last) Observe(busy float64) {
+	l.busy = clean(busy, l.busy)
+	l.spread.observe(l.busy)
+	for i := range l.spread.at {
+		l.spread.predicted(i, l.busy)
+	}
+}
+
+// Predict returns the last value, for every step.
+func (l *Last) Predict(ahead int) Forecast {
+	f := newForecast(ahead)
+	for i := range f.Mean {
+		f.Mean[i] = l.busy
+	}
+	l.spread.fill(f)
+	return f
+}
+
+// SeasonalNaive predicts that the load is what it was at the same time on the
+// day before.
+type SeasonalNaive struct {
+	seen   int
+	busy   float64
+	past   []float64 // the last day, by values seen modulo values a day
+	spread *spread
+}
+
+// NewSeasonalNaive returns a model of curves with so many values a day, at
+// least 1.
+func NewSeasonalNaive(day int) *SeasonalNaive {
+	day = max(day, 1)
+	return &SeasonalNaive{past: make([]float64, day), spread: newSpread(day)}
+}
+
+// Observe tells the model the next value.
+func (s *SeasonalNaive) Observe(busy float64) {
+	s.busy = clean(busy, s.busy)
+	s.past[s.seen%len(s.past)] = s.busy
+	s.seen++
+	s.spread.observe(s.busy)
+	if s.seen == len(s.past) {
+		s.spread.restart()
+	}
+	for i, h := range s.spread.at {
+		s.spread.predicted(i, s.mean(h))
+	}
+}
+
+// mean returns what is expected h steps ahead.
+func (s *SeasonalNaive) mean(h int) float64 {
+	if s.seen < len(s.past) {
+		return s.busy
+	}
+	return s.past[(s.seen+h-1)%len(s.past)]
+}
+
+// Predict returns the values of the day before; within the first day the last
+// value, as Last does.
+func (s *SeasonalNaive) Predict(ahead int) Forecast {
+	f := newForecast(ahead)
+	for i := range f.Mean {
+		f.Mean[i] = s.mean(i + 1)
+	}
+	s.spread.fill(f)
+	return f
+}

@@ -1,0 +1,66 @@
+package forecast
+
+import "math"
+
+// clues is how many numbers a correction is a linear function of.
+const clues = 4
+
+// tiny is added to what a regression divides by: a curve may be flat.
+const tiny = 1e-12
+
+// A regression learns the coefficients of a linear function of the clues by
+// least squares, older pairs counting less. It draws each coefficient towards 0
+// as pairs would that have clues of the usual size, one at a time, and are
+// followed by 0.
+type regression struct {
+	keep   float64 // weight of the past from pair to pair
+	doubt  float64 // how many such pairs
+	pairs  float64 // true ones, weighted
+	square [clues][clues]float64
+	cross  [clues]float64
+}
+
+// observe adds a pair: what the clues were and what came.
+func (r *regression) observe(x [clues]float64, y float64) {
+	r.pairs = r.keep*r.pairs + 1
+	for i := range x {
+		for j := range x {
+			r.square[i][j] = r.keep*r.square[i][j] + x[i]*x[j]
+		}
+		r.cross[i] = r.keep*r.cross[i] + x[i]*y
+	}
+}
+
+// expect returns what is expected after the clues.
+func (r *regression) expect(x [clues]float64) float64 {
+	sum := 0.0
+	for i, b := range r.coefficients() {
+		sum += b * x[i]
+	}
+	return sum
+}
+
+// coefficients solves (square + doubt)·b = cross by elimination: the matrix is
+// symmetric and positive definite, so that it needs no pivots.
+func (r *regression) coefficients() [clues]float64 {
+	a, b := r.square, r.cross
+	for i := range a {
+		a[i][i] = a[i][i]*(1+r.doubt/math.Max(r.pairs, 1)) + tiny
+	}
+	for k := range clues {
+		for i := k + 1; i < clues; i++ {
+			w := a[i][k] / a[k][k]
+			for j := k; j < clues; j++ {
+				a[i][j] -= w * a[k][j]
+			}
+			b[i] -= w * b[k]
+		}
+	}
+	for k := clues - 1; k >= 0; k-- {
+		for j := k + 1; j < clues; j++ {
+			b[k] -= a[k][j] * b[j]
+		}
+		b[k] /= a[k][k]
+	}
+	return b
+}

@@ -1,0 +1,57 @@
+package workload
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/internal/rng"
+)
+
+// What the paper prints of its inference cluster, and what the shared synthetic
+// curves add to it. Source: Lyra §2.1, Fig. 1.
+const (
+	diurnalStep = 5 * time.Minute
+
+	diurnalDay   = 0.02  // standard deviation of the factor of a day
+	diurnalKeep  = 0.98  // what a slow deviation keeps from step to step
+	diurnalSlow  = 0.003 // standard deviation of what it gains
+	diurnalNoise = 0.02  // standard deviation of what each step has to itself
+
+	diurnalLeast, diurnalMost = 0.40, 0.97
+)
+
+// diurnalHours is the profile of a day, at the full hours and linear between them:
+// lowest before dawn, a shoulder at noon, highest for four hours at night.
+var diurnalHours = [24]float64{
+	0.84, 0.69, 0.55, 0.47, 0.435, 0.42, 0.43, 0.455, 0.51, 0.57, 0.61, 0.65,
+	0.67, 0.65, 0.62, 0.61, 0.625, 0.65, 0.71, 0.81, 0.93, 0.95, 0.95, 0.93,
+}
+
+// Diurnal returns the load of an inference cluster over days (at least 1), from
+// midnight, in steps of 5 minutes: a profile by time of day from 0.42 to 0.95, times a factor
+// of the day, plus a slow and a fast deviation, from 0.40 to 0.97. Its mean is
+// about 0.65 and its median step upwards about 0.019 of the cluster, for which
+// the paper says 2 %. Equal arguments give equal curves; a longer one begins
+// like a shorter one.
+// Source: Lyra §2.1, Fig. 1, §7.1.
+func Diurnal(seed uint64, days int) *Load {
+	l := &Load{Step: diurnalStep}
+	steps := int(day / diurnalStep)
+	factors, slow, noise := rng.Stream(seed, "load/day"), rng.Stream(seed, "load/slow"), rng.Stream(seed, "load/noise")
+	deviation := 0.0
+	for range days {
+		factor := 1 + diurnalDay*factors.NormFloat64()
+		for i := range steps {
+			deviation = diurnalKeep*deviation + diurnalSlow*slow.NormFloat64()
+			b := factor*diurnalProfile(float64(24*i)/float64(steps)) + deviation + diurnalNoise*noise.NormFloat64()
+			l.Busy = append(l.Busy, min(max(b, diurnalLeast), diurnalMost))
+		}
+	}
+	return l
+}
+
+// diurnalProfile returns the profile at an hour of the day, from 0 to 24.
+func diurnalProfile(hour float64) float64 {
+	i := int(hour)
+	w := hour - float64(i)
+	return (1-w)*diurnalHours[i%24] + w*diurnalHours[(i+1)%24]
+}

@@ -1,0 +1,73 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// A Load is the load curve of an inference cluster: the share of its GPUs that
+// serve at least one request, averaged over intervals of equal length from the
+// start of the trace.
+// Source: Lyra §2.1, Fig. 1.
+type Load struct {
+	Step time.Duration // of an interval; the paper has 5 minutes
+	Busy []float64     // 0 to 1, by interval; not empty
+}
+
+// Validate returns an error that joins all complaints.
+func (l *Load) Validate() error {
+	var errs []error
+	if l.Step <= 0 {
+		errs = append(errs, fmt.Errorf("load: step %v, want more than 0", l.Step))
+	}
+	if len(l.Busy) == 0 {
+		errs = append(errs, errors.New("load: no intervals, want at least 1"))
+	}
+	for i, b := range l.Busy {
+		if !(b >= 0 && b <= 1) { // not a number fails too
+			errs = append(errs, fmt.Errorf("load: interval %d: busy share %g, want 0 to 1", i, b))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// At returns the share of GPUs that are busy at a time since the start of a
+// valid curve: that of the interval the time is in. Times before the start have
+// that of the first interval. After its end the curve repeats its last 24 hours,
+// day by day; one that is shorter than a day keeps its last value.
+func (l *Load) At(t time.Duration) float64 {
+	switch end := time.Duration(len(l.Busy)) * l.Step; {
+	case t < 0:
+		return l.Busy[0]
+	case t < end:
+		return l.Busy[t/l.Step]
+	case end < day:
+		return l.Busy[len(l.Busy)-1]
+	default:
+		return l.Busy[(end-day+(t-end)%day)/l.Step]
+	}
+}
+
+// Between returns the curve with its values moved and scaled so that they reach
+// from low to high, which gives the curve of another cluster the trough and the
+// peak of this one. A flat curve lies in the middle. The result shares nothing
+// with l.
+func (l *Load) Between(low, high float64) *Load {
+	scaled := &Load{Step: l.Step, Busy: make([]float64, len(l.Busy))}
+	if len(l.Busy) == 0 {
+		return scaled
+	}
+	least, most := slices.Min(l.Busy), slices.Max(l.Busy)
+	for i, b := range l.Busy {
+		w := 0.5
+		if most > least {
+			w = (b - least) / (most - least)
+		}
+		scaled.Busy[i] = (1-w)*low + w*high
+	}
+	return scaled
+}
