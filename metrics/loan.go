@@ -149,7 +149,7 @@ func (l *lending) summary() *LoanSummary {
 	s.Training, s.OnLoan = ratio(u.trained, u.training), ratio(u.busy, u.lent)
 	s.Overall = ratio(u.trained+u.busy+u.load, u.training+u.pool)
 	s.LentHours, s.BusyHours, s.ShortHours = u.lent/3600, u.busy/3600, u.short/3600
-	s.Free = ratio(float64(l.waves.free), float64(s.Reclaimed))
+	s.Flexible = ratio(float64(l.waves.flexible), float64(s.Reclaimed))
 	s.OfRunning = ratio(float64(s.Preempted), float64(l.waves.running))
 	s.OfBorrowing = ratio(float64(s.Preempted), float64(l.waves.borrowing))
 	s.Damage = ratio(float64(l.waves.damage), float64(l.waves.gpus))

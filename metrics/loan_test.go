@@ -96,7 +96,7 @@ func TestLoans(t *testing.T) {
 		LentHours: there / 3600, BusyHours: used / 3600,
 		ShortHours: 4 * 35.0 / 3600, // of two nodes that it would use one, until 185 s
 		Loans:      1, Nodes: 3, Reclaims: 1, Reclaimed: 2, Preempted: 1,
-		Free:      0.5, // l1
+		Flexible:  0.5, // l1
 		OfRunning: 0.5, OfBorrowing: 0.5,
 		Damage: 2.0 / 8, // of b on l0
 	}
@@ -158,7 +158,7 @@ func TestLoans_a_job_that_moves_off_a_node(t *testing.T) {
 	s.round(60, spread("moved", gpusOf("l1", 1), gpusOf("l2", 1)), spread("mover", gpusOf("l1", 1)),
 		scheduler.Return{Nodes: []cluster.NodeID{"l0"}})
 	got := s.Result()
-	if l := got.Summary.Loans; l.Preempted != 1 || l.Damage != 1.0/4 || l.Free != 0 || l.OfRunning != 0.5 {
+	if l := got.Summary.Loans; l.Preempted != 1 || l.Damage != 1.0/4 || l.Flexible != 0 || l.OfRunning != 0.5 {
 		t.Errorf("got %+v, want 1 job of 2 preempted that left 1 GPU beside the 4 that go back", l)
 	}
 	if s := got.Summary; s.Preemptions != 1 || got.Jobs[0].Preemptions != 1 {

@@ -11,7 +11,7 @@ import (
 // Waves sum up the rounds in which nodes went back that their owner wanted.
 type waves struct {
 	gpus      int // of these nodes
-	free      int // of these nodes, those on which no job was that had to be preempted
+	flexible  int // of these nodes, those on which no job was that had to be preempted
 	damage    int // GPUs that preempted jobs left on other nodes
 	running   int // jobs that held GPUs before, round by round
 	borrowing int // of running, those that held GPUs on loan
@@ -105,7 +105,7 @@ func (w *wave) vacate(a *account, to cluster.Placement) bool {
 func (l *lending) book(w *wave) {
 	for _, preempted := range w.back {
 		if !preempted {
-			l.waves.free++
+			l.waves.flexible++
 		}
 	}
 	l.waves.gpus += w.gpus

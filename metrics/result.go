@@ -229,9 +229,9 @@ type LoanSummary struct {
 	Taken     int `json:"taken"`     // nodes that the owner took, as they were due
 	Lost      int `json:"lost"`      // times that a job was lost that held GPUs on loan
 
-	// Free is the share of Reclaimed that were free of jobs that had to be preempted: what
+	// Flexible is the share of Reclaimed on which no job was that had to be preempted: what
 	// "the flexible server group alone satisfies". Source: Lyra §7.2.
-	Free float64 `json:"free_share"`
+	Flexible float64 `json:"flexible_share"`
 	// OfRunning is Preempted over the jobs that held GPUs before; OfBorrowing, over those
 	// of them that held GPUs on loan. Source: Lyra §7.3, "the percentage of preempted jobs
 	// among running jobs"; Fig. 10.
