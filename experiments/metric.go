@@ -21,6 +21,8 @@ type metric struct {
 type measured struct {
 	summary metrics.Summary
 	jcts    []float64 // hours, of jobs that are done
+	queued  []float64 // likewise, time without GPUs
+	onLoan  []bool    // likewise, whether it ever held GPUs on loan
 	rhos    []float64
 	least   time.Duration // bound on the makespan: see makespanBound
 	statics []float64     // rho by the public code's static definition: see staticRhos
@@ -30,7 +32,10 @@ type measured struct {
 	jct     float64       // its JCT, hours
 }
 
-var metricTable = []metric{
+// metricTable holds all metrics: those that follow, and those of Lyra's tables.
+var metricTable = slices.Concat(runMetrics, timeMetrics, loanMetrics)
+
+var runMetrics = []metric{
 	{"jct_mean_h", "mean over runs of the mean JCT, hours", mean(func(s *metrics.Summary) float64 { return s.MeanJCT / 3600 })},
 	{"jct_p99_h", "sorted[int(0.99 n)] of all runs' JCTs together, hours", pooledQuantile(0.99)},
 	{"jct_p95_h", "sorted[int(0.95 n)] of all runs' JCTs together, hours", pooledQuantile(0.95)},
@@ -219,13 +224,20 @@ func sizesOf(j *metrics.JobResult) []int32 {
 
 // measure keeps of a run over some inputs what metrics need.
 func measure(r *Run, in *Inputs) measured {
-	o := measured{summary: r.Result.Summary, sizes: []int32{0}, statics: staticRhos(r, in), least: makespanBound(in)}
+	o := livesOf(r)
+	o.statics, o.least = staticRhos(r, in), makespanBound(in)
+	return o
+}
+
+// livesOf keeps what does not depend on the inputs.
+func livesOf(r *Run) measured {
+	o := measured{summary: r.Result.Summary, sizes: []int32{0}}
 	for i := range r.Result.Jobs {
 		j := &r.Result.Jobs[i]
 		if j.Outcome != metrics.Done {
 			continue
 		}
-		o.jcts = append(o.jcts, j.JCT/3600)
+		o.jcts, o.queued, o.onLoan = append(o.jcts, j.JCT/3600), append(o.queued, j.Queued/3600), append(o.onLoan, j.OnLoan)
 		if h := j.JCT / 3600; h > o.jct {
 			o.jct, o.sizes = h, sizesOf(j)
 		}

@@ -22,6 +22,10 @@ type account struct {
 	restarts int
 	service  time.Duration // held, before the end of the job
 
+	preemptions, resizes int
+	onLoan               bool          // once
+	lost                 time.Duration // of useful: GPU time when the job last began anew
+
 	byType                           []time.Duration // GPU time, by type
 	useful, restart, profiling, idle time.Duration   // GPU time
 	reported, efficient              float64         // GPU-seconds reported, and weighted by efficiency
@@ -38,6 +42,7 @@ type holding struct {
 	typ    int
 	gpus   int
 	rented int // of gpus, on rented nodes
+	loaned int // of gpus, on nodes on loan
 	watts  float64
 	price  float64 // per hour
 }
@@ -116,7 +121,8 @@ func (a *account) result(start, now time.Time, types int) JobResult {
 		Allocated: (a.useful + a.restart + a.profiling + a.idle).Seconds(),
 		ByType:    make([]float64, types),
 		Useful:    a.useful.Seconds(), Restart: a.restart.Seconds(),
-		Profiling: a.profiling.Seconds(), Idle: a.idle.Seconds(),
+		Profiling: a.profiling.Seconds(), Idle: a.idle.Seconds(), Lost: a.lost.Seconds(),
+		Preemptions: a.preemptions, Resizes: a.resizes, OnLoan: a.onLoan,
 		Efficiency: a.efficiency(), Contention: a.contention, Rho: a.rho,
 		Energy: a.joules / 3.6e6, Cost: a.cost,
 		Intervals: a.intervals,

@@ -19,10 +19,12 @@ func (r *Recorder) submitted(spec *job.Spec) {
 	if r.submission.IsZero() {
 		r.submission = r.now
 		clear(r.pauseSeconds)
-		r.rent.paused = payment{}
+		r.rent.paused, r.lending.paused = payment{}, usage{}
 	}
 	r.rent.paid.add(&r.rent.paused)
 	r.rent.paused = payment{}
+	r.lending.used.add(&r.lending.paused, 1)
+	r.lending.paused = usage{}
 	for i, pause := range r.pauseSeconds {
 		r.capacitySeconds[i] += pause
 		r.pauseSeconds[i] = 0
@@ -64,7 +66,7 @@ func (i Interval) continues(next Interval) bool {
 }
 
 // run gives a job other GPUs. A Run in place changes CPUs, memory and batch size
-// at most and is no restart.
+// at most and is no restart, nor is one by which workers join or leave.
 func (r *Recorder) run(a *account, act *scheduler.Run) {
 	next := r.holding(act)
 	if next.gpus == 0 {
@@ -78,19 +80,42 @@ func (r *Recorder) run(a *account, act *scheduler.Run) {
 	if a.held.gpus == 0 {
 		r.running++
 	}
-	if !act.Free || a.held.gpus == 0 {
+	switch {
+	case a.held.gpus == 0 || a.moves(act):
 		r.started(a)
+	case act.Resized:
+		a.resizes++
 	}
 	r.free(a)
-	r.busy[next.typ] += next.gpus
-	r.rent.busy += next.rented
-	a.held, a.allocation, a.placement = next, act.Allocation, act.Placement
+	r.hold(a, next)
+	a.allocation, a.placement = act.Allocation, act.Placement
+}
+
+// moves reports whether a job that holds GPUs restarts on what a Run grants.
+func (a *account) moves(act *scheduler.Run) bool {
+	return a.held.gpus > 0 && !act.Free && !act.Resized && !act.InPlace(a.allocation, a.placement)
+}
+
+// hold gives GPUs to a job that holds none.
+func (r *Recorder) hold(a *account, h holding) {
+	r.busy[h.typ] += h.gpus
+	r.rent.busy += h.rented
+	r.lending.busy += h.loaned
+	if h.loaned > 0 {
+		r.lending.jobs++
+		a.onLoan = true
+	}
+	a.held = h
 }
 
 // free takes what a job holds off the GPUs that are busy.
 func (r *Recorder) free(a *account) {
 	r.busy[a.held.typ] -= a.held.gpus
 	r.rent.busy -= a.held.rented
+	r.lending.busy -= a.held.loaned
+	if a.held.loaned > 0 {
+		r.lending.jobs--
+	}
 	a.held = holding{}
 }
 
@@ -102,6 +127,14 @@ func (r *Recorder) started(a *account) {
 		return
 	}
 	a.restarts++
+	a.anew()
+}
+
+// anew forgets the work of a job without checkpoints.
+func (a *account) anew() {
+	if a.spec.NoCheckpoint {
+		a.lost = a.useful
+	}
 }
 
 // holding returns what a Run grants, with the rates of its nodes; where it
@@ -117,8 +150,12 @@ func (r *Recorder) holding(act *scheduler.Run) holding {
 		if i, ok := r.cluster.Index(share.Node); ok {
 			h.watts += float64(share.GPUs) * nodes[i].Power
 			h.price += float64(share.GPUs) * float64(nodes[i].Price)
-			if nodes[i].Tenure == cluster.Rented {
+			switch nodes[i].Tenure {
+			case cluster.Rented:
 				h.rented += share.GPUs
+			case cluster.Loaned:
+				h.loaned += share.GPUs
+			case cluster.Owned:
 			}
 		}
 	}
@@ -156,12 +193,17 @@ func (r *Recorder) release(a *account) {
 	if a.held.gpus == 0 {
 		return
 	}
+	a.preemptions++
+	a.anew()
 	r.free(a)
 	r.running--
 }
 
 func (r *Recorder) exited(a *account, how scheduler.Outcome) {
 	if how == scheduler.Lost {
+		if a.held.loaned > 0 {
+			r.lending.count.Lost++
+		}
 		r.release(a)
 		return
 	}

@@ -43,7 +43,7 @@ func TestResult_one_life(t *testing.T) {
 	got := s.Result()
 	want := []JobResult{{
 		ID: "a", Class: "bert", Outcome: Done,
-		Submitted: 0, FirstStarted: 60, Finished: 310, JCT: 310, Queued: 120, Restarts: 2,
+		Submitted: 0, FirstStarted: 60, Finished: 310, JCT: 310, Queued: 120, Restarts: 2, Preemptions: 1,
 		Allocated: 2*60 + 4*60 + 4*120, ByType: []float64{120, 720},
 		Restart: 2*20 + 4*30 + 4*10, Useful: 2*40 + 4*30 + 4*60, Idle: 4 * 50,
 		Efficiency: 1, Contention: 1,

@@ -88,7 +88,8 @@ type Recorder struct {
 	capacitySeconds []float64 // integral of capacity, from the first submission to the last end
 	pauseSeconds    []float64 // likewise, since the last end
 
-	rent tenancy
+	rent    tenancy
+	lending lending
 
 	rounds, contention, maxContention int
 	series                            recording
@@ -106,11 +107,12 @@ func New(opts Options) (*Recorder, error) {
 		return nil, err
 	}
 	return &Recorder{
-		opts:   opts,
-		active: make(map[job.ID]*account),
-		series: recording{limit: opts.MaxPoints, stride: 1},
-		rent:   tenancy{open: make(map[cluster.NodeID]int)},
-		quiet:  true,
+		opts:    opts,
+		active:  make(map[job.ID]*account),
+		series:  recording{limit: opts.MaxPoints, stride: 1},
+		rent:    tenancy{open: make(map[cluster.NodeID]int)},
+		lending: lending{returned: make(map[cluster.NodeID]bool)},
+		quiet:   true,
 	}, nil
 }
 
@@ -139,6 +141,7 @@ func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
 	case scheduler.NodesChanged:
 		r.setCluster(ev.Cluster)
 		r.setRentals(ev.Rentals)
+		r.setLoans(ev.Loans)
 	case scheduler.Profiled:
 	}
 }
@@ -152,7 +155,9 @@ func (r *Recorder) Round(s *policy.Snapshot, _ *policy.Plan, actions []scheduler
 		r.setCluster(s.Cluster)
 	}
 	r.setRentals(s.Rentals)
+	r.setLoans(s.Loans)
 	r.endRound()
+	r.reclaim(actions)
 	for _, act := range actions {
 		switch act := act.(type) {
 		case scheduler.Preempt:
@@ -166,7 +171,7 @@ func (r *Recorder) Round(s *policy.Snapshot, _ *policy.Plan, actions []scheduler
 		case scheduler.Profile:
 		}
 	}
-	if len(s.Jobs) > 0 || len(s.Rentals) == 0 { // only where nodes can be rented are rounds without jobs planned
+	if len(s.Jobs) > 0 || len(s.Rentals)+len(s.Loans) == 0 { // only where nodes can be rented or lent are rounds without jobs planned
 		r.rounds++
 	}
 	r.contention += len(s.Jobs)
@@ -203,6 +208,7 @@ func (r *Recorder) integrate(now time.Time) {
 	}
 	more := r.rent.over(d)
 	paid.add(&more)
+	r.lend(d)
 	for i := range r.types {
 		r.heldSeconds[i] += d * float64(r.busy[i])
 		there[i] += d * float64(r.capacity[i])
@@ -220,7 +226,9 @@ func (r *Recorder) endRound() {
 }
 
 func (r *Recorder) record() {
-	r.row = append(r.row[:0], float64(r.running), float64(len(r.active)-r.running), r.rent.rate)
+	now := r.usage()
+	r.row = append(r.row[:0], float64(r.running), float64(len(r.active)-r.running), r.rent.rate,
+		now.lent, now.busy, now.wanted, now.load, now.pool)
 	for i := range r.types {
 		r.row = append(r.row, float64(r.busy[i]), float64(r.capacity[i]), float64(r.rent.comingOf(i)))
 	}
@@ -244,6 +252,7 @@ func (r *Recorder) typeIndex(t cluster.GPUType) int {
 // to have been there since the first submission.
 func (r *Recorder) setCluster(c *cluster.Cluster) {
 	first := r.cluster == nil
+	r.setLent(c)
 	r.cluster = c
 	r.setLives(c)
 	clear(r.capacity)

@@ -195,7 +195,7 @@ func TestRent_worst_week(t *testing.T) {
 	}
 }
 
-func TestSummary_P95(t *testing.T) {
+func TestSummary_quantiles(t *testing.T) {
 	s := begin(t, DefaultOptions(), node("n0", "t4", 4))
 	for i := range 100 {
 		s.submit(0, job.ID(strconv.Itoa(i)))
@@ -203,7 +203,13 @@ func TestSummary_P95(t *testing.T) {
 	for i := range 100 {
 		s.exit(float64(i+1), job.ID(strconv.Itoa(i)), scheduler.Done)
 	}
-	if got := s.Result().Summary; got.P95JCT != 96 || got.P90JCT != 91 {
-		t.Errorf("P95 %v and P90 %v, want sorted[95] = 96 and 91", got.P95JCT, got.P90JCT)
+	got := s.Result().Summary // no job ever had GPUs
+	jct := []float64{got.P50JCT, got.P75JCT, got.P90JCT, got.P95JCT, got.P99JCT}
+	if diff := cmp.Diff([]float64{51, 76, 91, 96, 100}, jct); diff != "" {
+		t.Errorf("sorted[50] and so on of completion times (-want +got):\n%s", diff)
+	}
+	queued := []float64{got.MeanQueued, got.P50Queued, got.P75Queued, got.P95Queued, got.P99Queued}
+	if diff := cmp.Diff([]float64{50.5, 51, 76, 96, 100}, queued); diff != "" {
+		t.Errorf("mean, sorted[50] and so on of queuing times (-want +got):\n%s", diff)
 	}
 }

@@ -52,20 +52,24 @@ type JobResult struct {
 	Class        job.Class  `json:"class"` // its Spec's Class, or Name if that is empty
 	Outcome      Outcome    `json:"outcome"`
 	Submitted    float64    `json:"submitted_s"`
-	FirstStarted float64    `json:"first_started_s"` // -1 if never
-	Finished     float64    `json:"finished_s"`      // -1 if not
-	JCT          float64    `json:"jct_s"`           // submission to end; so far, if active
-	Queued       float64    `json:"queued_s"`        // of which without GPUs
-	Restarts     int        `json:"restarts"`        // starts and moves after the first start
-	Allocated    float64    `json:"gpu_s"`           // = Useful + Restart + Profiling + Idle
-	ByType       []float64  `json:"gpu_s_by_type"`   // Allocated by GPU type
+	FirstStarted float64    `json:"first_started_s"`      // -1 if never
+	Finished     float64    `json:"finished_s"`           // -1 if not
+	JCT          float64    `json:"jct_s"`                // submission to end; so far, if active
+	Queued       float64    `json:"queued_s"`             // of which without GPUs
+	Restarts     int        `json:"restarts"`             // starts and moves after the first start
+	Preemptions  int        `json:"preemptions,omitzero"` // see Summary
+	Resizes      int        `json:"resizes,omitzero"`     // see Summary
+	OnLoan       bool       `json:"on_loan,omitzero"`     // it held GPUs of nodes on loan, once
+	Allocated    float64    `json:"gpu_s"`                // = Useful + Restart + Profiling + Idle
+	ByType       []float64  `json:"gpu_s_by_type"`        // Allocated by GPU type
 	Useful       float64    `json:"useful_gpu_s"`
 	Restart      float64    `json:"restart_gpu_s"`
 	Profiling    float64    `json:"profiling_gpu_s"`
 	Idle         float64    `json:"idle_gpu_s"`
-	Efficiency   float64    `json:"efficiency"`    // mean statistical efficiency reported; 1 if none was
-	Contention   float64    `json:"contention"`    // N_avg: active jobs over its life, itself among them
-	Rho          float64    `json:"rho,omitempty"` // finish-time fairness; 0 if not known
+	Lost         float64    `json:"lost_gpu_s,omitzero"` // of Useful, before a job without checkpoints began anew
+	Efficiency   float64    `json:"efficiency"`          // mean statistical efficiency reported; 1 if none was
+	Contention   float64    `json:"contention"`          // N_avg: active jobs over its life, itself among them
+	Rho          float64    `json:"rho,omitempty"`       // finish-time fairness; 0 if not known
 	Energy       float64    `json:"energy_kwh"`
 	Cost         float64    `json:"cost"`
 	Intervals    []Interval `json:"intervals,omitempty"` // what it held, by start
@@ -122,6 +126,16 @@ type Series struct {
 	// there and those on their way cost per hour. Nil if nothing can be rented.
 	Starting [][]float64 `json:"starting,omitempty"`
 	Spending []float64   `json:"spending_per_h,omitempty"`
+	Loans    *LoanSeries `json:"loans,omitempty"` // nil if nothing can be lent
+}
+
+// A LoanSeries is nodes on loan and their owner's cluster over time, in GPUs, by point.
+type LoanSeries struct {
+	Lent   []float64 `json:"lent"`   // there
+	Busy   []float64 `json:"busy"`   // of Lent, held by jobs
+	Wanted []float64 `json:"wanted"` // of Lent, that the owner wants back
+	Load   []float64 `json:"load"`   // that the owner uses itself
+	Pool   []float64 `json:"pool"`   // of the owner, lent or not
 }
 
 // A Summary is the run in a few numbers. Times per job and GPU-hours and
@@ -136,14 +150,24 @@ type Summary struct {
 
 	MeanJCT    float64 `json:"jct_mean_s"`
 	P50JCT     float64 `json:"jct_p50_s"`
+	P75JCT     float64 `json:"jct_p75_s"`
 	P90JCT     float64 `json:"jct_p90_s"`
 	P95JCT     float64 `json:"jct_p95_s"`
-	P99JCT     float64 `json:"jct_p99_s"` // sorted[int(0.99 n)], as the public Sia simulator has it
-	MeanQueued float64 `json:"queued_mean_s"`
+	P99JCT     float64 `json:"jct_p99_s"`     // sorted[int(0.99 n)], as the public Sia simulator has it
+	MeanQueued float64 `json:"queued_mean_s"` // without GPUs, before the first start and after
+	P50Queued  float64 `json:"queued_p50_s"`
+	P75Queued  float64 `json:"queued_p75_s"`
+	P95Queued  float64 `json:"queued_p95_s"`
+	P99Queued  float64 `json:"queued_p99_s"`
 	Makespan   float64 `json:"makespan_s"` // first submission to last end
 
 	GPUHoursPerJob float64 `json:"gpu_hours_per_job"`
 	RestartsPerJob float64 `json:"restarts_per_job"`
+
+	// Preemptions is how often jobs that held GPUs lost all of them: preempted, lost with a
+	// node, or moved off a node on loan that went back. Other moves are none.
+	Preemptions int `json:"preemptions"`
+	Resizes     int `json:"resizes"` // how often workers joined or left without a restart
 
 	MeanContention float64 `json:"contention_mean"` // active jobs per round
 	MaxContention  int     `json:"contention_max"`
@@ -153,7 +177,10 @@ type Summary struct {
 	RestartHours   float64 `json:"restart_gpu_hours"`
 	ProfilingHours float64 `json:"profiling_gpu_hours"`
 	IdleHours      float64 `json:"idle_gpu_hours"`
-	// GoodputRatio is useful GPU time, each job's weighted by its statistical
+	// LostHours are those of UsefulHours that jobs without checkpoints trained before they
+	// began anew; what jobs lose that have checkpoints is not known.
+	LostHours float64 `json:"lost_gpu_hours"`
+	// GoodputRatio is useful GPU time that was not lost, each job's weighted by its statistical
 	// efficiency, over allocated GPU time: the goodput there was over the
 	// goodput there would have been at the throughput the jobs reported, had
 	// every allocated GPU trained all the time at efficiency 1.
@@ -171,7 +198,49 @@ type Summary struct {
 
 	Rent *Rent `json:"rent,omitempty"` // nil if nothing can be rented
 
+	Loans *LoanSummary `json:"loans,omitempty"` // nil if nothing can be lent
+
 	Rho *RhoSummary `json:"rho,omitempty"` // nil if it is known of no job
+}
+
+// PreemptionRatio returns preemptions over submissions. Source: Lyra Table 5, footnote 2.
+func (s *Summary) PreemptionRatio() float64 { return ratio(float64(s.Preemptions), float64(s.Jobs)) }
+
+// A LoanSummary is what came of nodes on loan. Usage and GPU-hours are over the time of
+// Summary.Utilisation, by GPUs as they are; what is counted is of the whole run. A round
+// reclaims if it gives nodes back whose owner wants some; ratios of such rounds are of the
+// sums over all of them, so that rounds count by their size.
+type LoanSummary struct {
+	Training float64 `json:"training_usage"` // GPU time held over GPU time there, of nodes not on loan
+	OnLoan   float64 `json:"loan_usage"`     // likewise, of nodes on loan
+	// Overall is GPU time held or used by the owner, of all nodes and the owner's.
+	// Source: Lyra Table 5, footnote 1.
+	Overall float64 `json:"overall_usage"`
+
+	LentHours  float64 `json:"lent_gpu_hours"`  // of nodes on loan that were there
+	BusyHours  float64 `json:"busy_gpu_hours"`  // of LentHours, held by jobs
+	ShortHours float64 `json:"short_gpu_hours"` // that the owner would have used, and had lent
+
+	Loans     int `json:"loans"`     // times that more nodes were lent
+	Nodes     int `json:"nodes"`     // lent then
+	Reclaims  int `json:"reclaims"`  // times that more nodes were wanted back
+	Reclaimed int `json:"reclaimed"` // nodes that rounds gave back which reclaim
+	Preempted int `json:"preempted"` // jobs, of such nodes
+	Taken     int `json:"taken"`     // nodes that the owner took, as they were due
+	Lost      int `json:"lost"`      // times that a job was lost that held GPUs on loan
+
+	// Flexible is the share of Reclaimed on which no job was that had to be preempted: what
+	// "the flexible server group alone satisfies". Source: Lyra §7.2.
+	Flexible float64 `json:"flexible_share"`
+	// OfRunning is Preempted over the jobs that held GPUs before; OfBorrowing, over those
+	// of them that held GPUs on loan. Source: Lyra §7.3, "the percentage of preempted jobs
+	// among running jobs"; Fig. 10.
+	OfRunning   float64 `json:"preempted_of_running"`
+	OfBorrowing float64 `json:"preempted_of_borrowing"`
+	// Damage is the collateral damage: GPUs on nodes that stay which preempted jobs left,
+	// over the GPUs of Reclaimed. Source: Lyra §7.3, "the fraction of GPUs vacated in
+	// excess of the reclaiming demand".
+	Damage float64 `json:"collateral_damage"`
 }
 
 // A Rent is what rented nodes cost, over the time of Utilisation. GPU-hours of nodes

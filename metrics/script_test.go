@@ -17,6 +17,7 @@ type script struct {
 	*Recorder
 	cluster *cluster.Cluster
 	rentals []cluster.Rental
+	loans   []cluster.Loan
 	jobs    int // active, as a snapshot would have them
 }
 
@@ -47,8 +48,12 @@ func at(seconds float64) time.Time {
 }
 
 func (s *script) submit(t float64, id job.ID) {
+	s.accept(t, &job.Spec{ID: id, Class: "bert", Batch: job.BatchLimits{Init: 10, Max: 100}})
+}
+
+func (s *script) accept(t float64, spec *job.Spec) {
 	s.jobs++
-	s.Event(at(t), scheduler.Submitted{Spec: &job.Spec{ID: id, Class: "bert", Batch: job.BatchLimits{Init: 10, Max: 100}}})
+	s.Event(at(t), scheduler.Submitted{Spec: spec})
 }
 
 func (s *script) report(t float64, id job.ID) {
@@ -65,7 +70,7 @@ func (s *script) exit(t float64, id job.ID, how scheduler.Outcome) {
 // round is one of 60 s.
 func (s *script) round(t float64, actions ...scheduler.Action) {
 	s.Round(&policy.Snapshot{
-		Now: at(t), Length: time.Minute, Cluster: s.cluster, Rentals: s.rentals, Jobs: make([]*policy.Job, s.jobs),
+		Now: at(t), Length: time.Minute, Cluster: s.cluster, Rentals: s.rentals, Loans: s.loans, Jobs: make([]*policy.Job, s.jobs),
 	}, nil, actions)
 }
 

@@ -83,30 +83,42 @@ func (r *recording) clone() recording {
 	return c
 }
 
-// series returns what was recorded: columns are running, waiting and spending, then
-// busy, capacity and starting of each type. The columns of rented nodes are left out
-// unless some can be.
+// fixed is how many columns come before those of GPU types: running, waiting and spending,
+// then those of LoanSeries.
+const fixed = 8
+
+// column returns one column, of points all 0 if there is none.
+func (r *recording) column(i int) []float64 {
+	if i < len(r.values) {
+		return r.values[i]
+	}
+	return make([]float64, len(r.time))
+}
+
+// series returns what was recorded: the fixed columns, then busy, capacity and starting of
+// each type. The columns of rented nodes are left out unless some can be, and those of
+// loans always are.
 func (r *recording) series(types int, rented bool) Series {
 	r.flush()
 	s := Series{
 		RoundsPerPoint: r.stride, Time: append([]float64{}, r.time...),
 		Busy: make([][]float64, types), Capacity: make([][]float64, types),
 	}
-	column := func(i int) []float64 {
-		if i < len(r.values) {
-			return r.values[i]
-		}
-		return make([]float64, len(r.time))
-	}
-	s.Running, s.Waiting = column(0), column(1)
+	s.Running, s.Waiting = r.column(0), r.column(1)
 	if rented {
-		s.Spending, s.Starting = column(2), make([][]float64, types)
+		s.Spending, s.Starting = r.column(2), make([][]float64, types)
 	}
 	for i := range types {
-		s.Busy[i], s.Capacity[i] = column(3+3*i), column(4+3*i)
+		s.Busy[i], s.Capacity[i] = r.column(fixed+3*i), r.column(fixed+1+3*i)
 		if rented {
-			s.Starting[i] = column(5 + 3*i)
+			s.Starting[i] = r.column(fixed + 2 + 3*i)
 		}
 	}
 	return s
+}
+
+// loans returns what was recorded of loans.
+func (r *recording) loans() *LoanSeries {
+	r.flush()
+	return &LoanSeries{Lent: r.column(3), Busy: r.column(4), Wanted: r.column(5), Load: r.column(6), Pool: r.column(7)}
 }

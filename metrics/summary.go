@@ -40,6 +40,9 @@ func (r *Recorder) Result() *Result {
 		return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.ID, b.ID))
 	})
 	res.Series = c.series.series(len(c.types), c.rent.groups)
+	if len(c.lending.loans) > 0 {
+		res.Series.Loans = c.series.loans()
+	}
 	res.Summary = c.summary(res.Jobs)
 	res.Nodes, res.NodesDropped = c.rent.lives, c.rent.dropped
 	return res
@@ -90,6 +93,7 @@ func (r *Recorder) summary(jobs []JobResult) Summary {
 	s.MeanGPUs = ratio(there, r.rent.paid.seconds)
 	s.MeanSpending = ratio(r.rent.paid.money+r.rent.paid.owned, r.rent.paid.seconds)
 	s.Rent = r.rent.summary(r.now.Sub(r.start).Seconds())
+	s.Loans = r.lending.summary()
 	return s
 }
 
@@ -115,7 +119,10 @@ func (s *Summary) count(jobs []JobResult) {
 		s.RestartHours += j.Restart / 3600
 		s.ProfilingHours += j.Profiling / 3600
 		s.IdleHours += j.Idle / 3600
-		good += j.Useful / 3600 * j.Efficiency
+		s.LostHours += j.Lost / 3600
+		s.Preemptions += j.Preemptions
+		s.Resizes += j.Resizes
+		good += (j.Useful - j.Lost) / 3600 * j.Efficiency
 		s.Energy += j.Energy
 		s.Cost += j.Cost
 	}
@@ -126,24 +133,34 @@ func (s *Summary) count(jobs []JobResult) {
 
 // times sums up completion and queuing times and the makespan.
 func (s *Summary) times(jobs []JobResult) {
-	var jcts []float64
-	total, queued, last := 0.0, 0.0, 0.0
+	var jcts, queued []float64
+	last := 0.0
 	for i := range jobs {
 		j := &jobs[i]
 		last = max(last, j.Finished)
 		if j.Outcome == Done {
-			jcts = append(jcts, j.JCT)
-			total, queued = total+j.JCT, queued+j.Queued
+			jcts, queued = append(jcts, j.JCT), append(queued, j.Queued)
 		}
 	}
 	if len(jobs) > 0 {
 		s.Makespan = max(0, last-jobs[0].Submitted)
 	}
-	n := float64(len(jcts))
+	s.MeanJCT, s.MeanQueued = mean(jcts), mean(queued)
 	slices.Sort(jcts)
-	s.MeanJCT, s.MeanQueued = ratio(total, n), ratio(queued, n)
-	s.P50JCT, s.P90JCT = Quantile(jcts, 0.5), Quantile(jcts, 0.9)
+	slices.Sort(queued)
+	s.P50JCT, s.P75JCT, s.P90JCT = Quantile(jcts, 0.5), Quantile(jcts, 0.75), Quantile(jcts, 0.9)
 	s.P95JCT, s.P99JCT = Quantile(jcts, 0.95), Quantile(jcts, 0.99)
+	s.P50Queued, s.P75Queued = Quantile(queued, 0.5), Quantile(queued, 0.75)
+	s.P95Queued, s.P99Queued = Quantile(queued, 0.95), Quantile(queued, 0.99)
+}
+
+// mean returns the mean, 0 of none.
+func mean(values []float64) float64 {
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	return ratio(total, float64(len(values)))
 }
 
 // rhoSummary returns nil if no job has a rho.

@@ -134,10 +134,15 @@ var columns = []column{
 	{"rounds", "ROUNDS", "Rounds", "", 0, data, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Rounds) })},
 	{"jct_mean_h", "AVG JCT (h)", "Mean JCT", "h", 3, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.MeanJCT / 3600 })},
 	{"jct_p50_h", "P50 JCT (h)", "p50 JCT", "h", 3, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P50JCT / 3600 })},
+	{"jct_p75_h", "P75 JCT (h)", "p75 JCT", "h", 3, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P75JCT / 3600 })},
 	{"jct_p90_h", "P90 JCT (h)", "p90 JCT", "h", 2, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P90JCT / 3600 })},
 	{"jct_p95_h", "P95 JCT (h)", "p95 JCT", "h", 2, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P95JCT / 3600 })},
 	{"jct_p99_h", "P99 JCT (h)", "p99 JCT", "h", 2, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P99JCT / 3600 })},
 	{"queued_mean_h", "AVG QUEUED (h)", "Mean queued", "h", 3, wide, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.MeanQueued / 3600 })},
+	{"queued_p50_h", "P50 QUEUED (h)", "p50 queued", "h", 3, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P50Queued / 3600 })},
+	{"queued_p75_h", "P75 QUEUED (h)", "p75 queued", "h", 3, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P75Queued / 3600 })},
+	{"queued_p95_h", "P95 QUEUED (h)", "p95 queued", "h", 2, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P95Queued / 3600 })},
+	{"queued_p99_h", "P99 QUEUED (h)", "p99 queued", "h", 2, data, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.P99Queued / 3600 })},
 	{"makespan_h", "MAKESPAN (h)", "Makespan", "h", 2, narrow, ofTheJobs, lower, known(func(s *metrics.Summary) float64 { return s.Makespan / 3600 })},
 	{"gpu_hours_per_job", "GPU-H/JOB", "GPU-hours per job", "", 2, narrow, ofTheGPUs, lower, ofDone(func(s *metrics.Summary) float64 { return s.GPUHoursPerJob })},
 	{"restarts_per_job", "RESTARTS/JOB", "Restarts per job", "", 2, narrow, ofTheJobs, lower, ofDone(func(s *metrics.Summary) float64 { return s.RestartsPerJob })},
@@ -171,13 +176,17 @@ var columns = []column{
 }
 
 // columnsOf returns the columns of a summary of runs: those of every run, with
-// the threshold of unfairness in their names, and those by GPU type.
+// the threshold of unfairness in their names, those of loans where there are any, and those
+// by GPU type.
 func columnsOf(runs []Run) []column {
 	all := slices.Clone(columns)
 	above := strconv.FormatFloat(unfairAbove(runs), 'g', -1, 64)
 	for i := range all {
 		all[i].header = strings.ReplaceAll(all[i].header, "{above}", above)
 		all[i].title = strings.ReplaceAll(all[i].title, "{above}", above)
+	}
+	if lending(runs) {
+		all = withLoans(all)
 	}
 	for _, t := range gpuTypes(runs) {
 		name := printable(string(t))

@@ -44,6 +44,7 @@ type pageView struct {
 	Facts  []string
 	Tables []pageTable
 	Rented bool // in some run something could be
+	Lent   bool // likewise
 	Unfair float64
 	Style  template.CSS
 	Script template.JS
@@ -90,7 +91,7 @@ func HTML(w io.Writer, in Input) error {
 		Title: in.Title, Facts: in.Facts,
 		Style:  template.CSS(pageCSS),                                                                  //nolint:gosec // our own file
 		Script: template.JS(strings.Join([]string{baseJS, chartsJS, ganttJS, scheduleJS, mainJS}, "")), //nolint:gosec // likewise
-		Unfair: unfairAbove(in.Runs), Rented: rented(in.Runs),
+		Unfair: unfairAbove(in.Runs), Rented: rented(in.Runs), Lent: lending(in.Runs),
 		Data: pageData{
 			Policies: []string{}, Jobs: []int{}, MostJobs: onPage.jobs, Dropped: []int{},
 			Rho: rhoText(in.Runs), Unfair: unfairAbove(in.Runs),

@@ -33,6 +33,9 @@ func datasets(runs []Run, l limits) []*dataset {
 	if rented(runs) {
 		all = append(all, paid(runs, l))
 	}
+	if lending(runs) {
+		all = append(all, loans(runs, l))
+	}
 	return all
 }
 

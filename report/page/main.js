@@ -74,13 +74,30 @@ function showQueue() {
 // showPaid draws the GPUs that are paid, those of them on their way, and what rented ones
 // cost; the page has it if something could be rented.
 function showPaid() {
-  if (!datasets.has("paid")) return;
-  const unit = timeUnit(largest("paid", "time_s"));
-  const kinds = [["paid", "paid_gpus", " GPUs"], ["starting", "starting_gpus", " GPUs"], ["spending", "spending_per_h", " an hour"]];
-  const lines = kinds.map((k) => byPolicy("paid", "time_s", k[1], unit.seconds, false));
+  const gpus = (v) => number(v) + " GPUs";
+  showKinds("paid", [["paid", "paid_gpus", gpus], ["starting", "starting_gpus", gpus], ["spending", "spending_per_h", (v) => number(v) + " an hour"]]);
+}
+
+// showLoans draws GPUs on loan and their owner's, and what is used of all; the page has it
+// if something could be lent.
+function showLoans() {
+  const gpus = (v) => number(v) + " GPUs";
+  showKinds("loans", [
+    ["on loan", "lent_gpus", gpus], ["on loan and busy", "busy_gpus", gpus], ["wanted back", "wanted_gpus", gpus],
+    ["used by the lender", "owner_gpus", gpus], ["overall usage", "overall_usage", percent],
+  ]);
+}
+
+// showKinds draws one of several columns of a dataset over time, if the page has it. kinds:
+// [name, column, text(value)].
+function showKinds(id, kinds) {
+  if (!datasets.has(id)) return;
+  const unit = timeUnit(largest(id, "time_s"));
+  const lines = kinds.map((k) => byPolicy(id, "time_s", k[1], unit.seconds, false));
   let chosen = 0;
-  curves("paid", {
-    lines: () => lines[chosen], yText: (v) => number(v) + kinds[chosen][2],
+  curves(id, {
+    lines: () => lines[chosen], yText: (v) => kinds[chosen][2](v),
+    yTick: (v) => (kinds[chosen][2] === percent ? Math.round(100 * v) + " %" : number(v)),
     xLabel: `time (${unit.name})`, xText: (v) => "at " + duration(v * unit.seconds),
     controls: (bar, redraw) => select(bar, "what", kinds.map((k) => k[0]), (i) => { chosen = i; redraw(); }),
   });
@@ -124,4 +141,4 @@ function showUses() {
 }
 
 for (const key of document.querySelectorAll("[data-policy]")) key.style.background = policyColour(Number(key.dataset.policy));
-for (const show of [showJCT, showRho, showUtilisation, showPaid, showQueue, showHours, showUses, showSchedule, showGantt, showPolicyTime]) show();
+for (const show of [showJCT, showRho, showUtilisation, showPaid, showLoans, showQueue, showHours, showUses, showSchedule, showGantt, showPolicyTime]) show();

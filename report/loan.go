@@ -1,0 +1,107 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/metrics"
+)
+
+// This file shows nodes on loan, in runs in which some can be lent.
+
+// lending reports whether something could be lent in some run.
+func lending(runs []Run) bool {
+	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Loans != nil })
+}
+
+// ofLoans makes a column's value of a number that needs nodes that can be lent.
+func ofLoans(f func(*metrics.LoanSummary) float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		if r.Result.Summary.Loans == nil {
+			return 0, false
+		}
+		return f(r.Result.Summary.Loans), true
+	}
+}
+
+// ofLent makes a column's value of a number that needs nodes that were lent.
+func ofLent(f func(*metrics.LoanSummary) float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		l := r.Result.Summary.Loans
+		if l == nil || l.LentHours == 0 {
+			return 0, false
+		}
+		return f(l), true
+	}
+}
+
+// ofReclaimed makes a column's value of a share, in per cent, that needs nodes that went
+// back to an owner who wanted them.
+func ofReclaimed(f func(*metrics.LoanSummary) float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		l := r.Result.Summary.Loans
+		if l == nil || l.Reclaimed == 0 {
+			return 0, false
+		}
+		return 100 * f(l), true
+	}
+}
+
+// preempted is how often jobs were preempted for every 100 that were submitted.
+func preempted(r *Run) (float64, bool) {
+	s := &r.Result.Summary
+	return 100 * s.PreemptionRatio(), s.Jobs > 0
+}
+
+// loanColumns are those of runs of which some can borrow nodes. Source: Lyra Table 5.
+var loanColumns = []column{
+	{"preemption_pct", "PREEMPTION (%)", "Preemptions", "% of jobs", 2, narrow, ofTheJobs, lower, preempted},
+	{"resizes", "RESIZES", "Resizes", "", 0, wide, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Resizes) })},
+	{"lost_gpu_hours", "LOST GPU-H", "GPU-hours of work lost", "", 1, wide, ofTheGPUs, lower, known(func(s *metrics.Summary) float64 { return s.LostHours })},
+	{"training_usage_pct", "TRAINING (%)", "Usage, not on loan", "%", 1, narrow, ofTheGPUs, higher, ofLoans(func(l *metrics.LoanSummary) float64 { return 100 * l.Training })},
+	{"loan_usage_pct", "ON LOAN (%)", "Usage, on loan", "%", 1, narrow, ofTheGPUs, higher, ofLent(func(l *metrics.LoanSummary) float64 { return 100 * l.OnLoan })},
+	{"overall_usage_pct", "OVERALL (%)", "Usage, with the lender's", "%", 1, narrow, ofTheGPUs, higher, ofLoans(func(l *metrics.LoanSummary) float64 { return 100 * l.Overall })},
+	{"lent_gpu_hours", "LENT GPU-H", "GPU-hours lent", "", 1, wide, ofTheGPUs, none, ofLoans(func(l *metrics.LoanSummary) float64 { return l.LentHours })},
+	{"lent_nodes", "LENT NODES", "Nodes lent", "", 0, wide, ofTheGPUs, none, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Nodes) })},
+	{"loans", "LOANS", "Loans", "", 0, data, ofTheGPUs, none, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Loans) })},
+	{"reclaims", "RECLAIMS", "Reclaims", "", 0, wide, ofTheGPUs, none, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Reclaims) })},
+	{"reclaimed_nodes", "RECLAIMED", "Nodes reclaimed", "", 0, wide, ofTheGPUs, none, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Reclaimed) })},
+	{"flexible_pct", "FLEXIBLE (%)", "Reclaimed, nobody preempted", "%", 1, narrow, ofTheGPUs, higher, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.Flexible })},
+	{"collateral_pct", "COLLATERAL (%)", "Collateral damage", "%", 1, narrow, ofTheGPUs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.Damage })},
+	{"preempted_of_running_pct", "OF RUNNING (%)", "Preempted per reclaim", "% of running", 2, wide, ofTheJobs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.OfRunning })},
+	{"preempted_of_borrowing_pct", "OF BORROWING (%)", "Preempted per reclaim", "% of jobs on loan", 2, data, ofTheJobs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.OfBorrowing })},
+	{"taken_nodes", "TAKEN", "Nodes taken by their owner", "", 0, wide, ofTheGPUs, lower, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Taken) })},
+	{"lost_on_loan", "LOST", "Jobs lost with nodes on loan", "", 0, wide, ofTheJobs, lower, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Lost) })},
+	{"short_gpu_hours", "SHORT GPU-H", "GPU-hours that the lender lacked", "", 1, wide, ofTheGPUs, lower, ofLoans(func(l *metrics.LoanSummary) float64 { return l.ShortHours })},
+}
+
+// withLoans adds the columns of loans, and shows the time in the queue wherever completion
+// times are: loans are to shorten it.
+func withLoans(all []column) []column {
+	for i := range all {
+		if all[i].key == "queued_mean_h" {
+			all[i].shown = narrow
+		}
+	}
+	return append(all, loanColumns...)
+}
+
+// loans returns the GPUs on loan, of them those that jobs hold and those that are wanted
+// back, those that their owner uses itself, and what is used of all GPUs, over time.
+func loans(runs []Run, l limits) *dataset {
+	d := newDataset("loans", "@policy", "time_s", "lent_gpus", "busy_gpus", "wanted_gpus", "owner_gpus", "overall_usage")
+	for i := range runs {
+		s := &runs[i].Result.Series
+		if s.Loans == nil {
+			continue
+		}
+		means(len(s.Time), l.points, func(first int, mean func([]float64) float64) {
+			lent, load := mean(s.Loans.Lent), mean(s.Loans.Load)
+			used, there := load, mean(s.Loans.Pool)-lent
+			for t := range s.Busy {
+				used, there = used+mean(s.Busy[t]), there+mean(s.Capacity[t])
+			}
+			d.add([]string{runs[i].Name}, s.Time[first], lent, mean(s.Loans.Busy), mean(s.Loans.Wanted), load, used/max(there, 1))
+		})
+	}
+	return d
+}
