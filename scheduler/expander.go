@@ -18,11 +18,10 @@ import "github.com/oxgang/oxgang/cluster"
 //     paid is in a Rental.
 //  4. It never takes a node from under a job: only the provider of spot nodes does.
 //
-// A lender of nodes that their owner does not need is one too. Its rules are 1 and 4, with
-// other limits: it never lends more than cluster.Loan.Spare beyond what is lent, and takes a
-// node from under a job only if it asked for it, and it is not back by cluster.Loan.By. What
-// it lends is there at once, or is no order, so that rules 2 and 3 are kept by nothing being
-// on its way.
+// A lender of nodes that their owner does not need (cluster.Loan) is one too. It keeps rule
+// 1 with another limit, what is lent and spare. It takes a node from under a job only if it
+// asked for nodes and they are not back in time. What it lends is there at once: nothing is
+// ever on its way, so that rules 2 and 3 hold by themselves.
 type Expander interface {
 	// Provision orders or cancels nodes until a group has so many, there and on their
 	// way. It returns an error if the group is unknown, or the number not 0 to

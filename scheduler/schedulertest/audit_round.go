@@ -220,7 +220,7 @@ func (a *Auditor) reservations(s *policy.Snapshot, p *policy.Plan) {
 		}
 		j := a.jobs[row.ID]
 		info, _ := s.Cluster.Type(want.GPUType)
-		room := pinned[want.GPUType]+want.GPUs <= info.GPUs && want.Nodes <= info.Nodes && want.GPUs <= want.Nodes*info.PerNode
+		room := pinned[want.GPUType]+want.GPUs <= info.GPUs-p.Returned(s.Cluster, want.GPUType) && want.Nodes <= info.Nodes && want.GPUs <= want.Nodes*info.PerNode
 		if j != nil && !j.holding() && room {
 			a.complain("job %s: holds nothing, want its reservation %v: %d of %d GPUs are taken by such as it",
 				row.ID, want, pinned[want.GPUType], info.GPUs)
