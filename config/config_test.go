@@ -50,7 +50,7 @@ func TestErrors(t *testing.T) {
 		{"sim.noise", "NaN", `sim.noise: got "NaN", want a finite number`},
 		{"public", "maybe", `public: got "maybe", want true or false`},
 		{"sim.maintenance", "t4-0@3h", `want nodes and times`},
-		{"report-interval", "30s", `did you mean sim.report-interval?`},
+		{"report-interval", "30s", `did you mean sim.report-interval, lender.interval?`},
 	} {
 		if err := Default().Set(tc.key, tc.value, "test"); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s=%s: got error %v, want %q", tc.key, tc.value, err, tc.want)

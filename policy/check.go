@@ -24,8 +24,8 @@ import (
 //     whose type may not be.
 //  6. A non-preemptive job keeps exactly what it holds.
 //  7. A reservation is granted exactly, unless other reservations and
-//     non-preemptive jobs leave no room, its placement was taken back, or it waits for
-//     nodes that can be rented, or for the budget they need.
+//     non-preemptive jobs leave no room on nodes that do not go back, its placement was
+//     taken back, or it waits for nodes that can be rented, or for the budget they need.
 //  8. A batch size is the submitted one, or within the limits if batch sizes
 //     may be adapted.
 //  9. No more nodes are wanted than are offered, or lent and spare; those that go back
@@ -320,7 +320,7 @@ func (c *checker) reservations(s *Snapshot, p *Plan) {
 			continue
 		}
 		t := c.typeIndex(j.Reservation.GPUType)
-		if t >= 0 && c.pinned[t]+j.Reservation.GPUs <= c.types[t].GPUs {
+		if t >= 0 && c.pinned[t]+j.Reservation.GPUs <= c.types[t].GPUs-p.Returned(s.Cluster, j.Reservation.GPUType) {
 			c.fail(j, "allocated nothing, want its reservation %v", j.Reservation)
 		}
 	}

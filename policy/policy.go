@@ -103,6 +103,17 @@ type Decision struct {
 	Why   Reason
 }
 
+// Returned returns how many GPUs of a type are on nodes of c that go back.
+func (p *Plan) Returned(c *cluster.Cluster, t cluster.GPUType) int {
+	gpus := 0
+	for _, id := range p.Return {
+		if i, ok := c.Index(id); ok && c.Nodes()[i].GPUType == t {
+			gpus += c.Nodes()[i].Capacity.GPUs
+		}
+	}
+	return gpus
+}
+
 // A TypePrice is the dual price of one GPU of a type, in objective units, and
 // those of the CPUs and memory of the type's nodes, where the policy has them.
 type TypePrice struct {

@@ -75,8 +75,9 @@ func (l *lessee) until(seconds float64) {
 	}
 }
 
-// books returns the nodes there, and of each group how many are ready, starting and
-// leaving, with ! where the provider had too few.
+// books returns the nodes there, of each group for rent how many are ready, starting and
+// leaving, with ! where the provider had too few, and of each group on loan how many are
+// lent and spare, or lent and asked back by how many seconds since the start.
 func books(ev scheduler.NodesChanged) string {
 	var words []string
 	for _, n := range ev.Cluster.Nodes() {
@@ -86,6 +87,13 @@ func books(ev scheduler.NodesChanged) string {
 		word := fmt.Sprintf("%s=%d+%d-%d", r.Group, r.Ready, r.Starting, r.Leaving)
 		if r.Refused {
 			word += "!"
+		}
+		words = append(words, word)
+	}
+	for _, l := range ev.Loans {
+		word := fmt.Sprintf("%s=%d+%d", l.Group, l.Lent, l.Spare)
+		if l.Reclaim > 0 {
+			word = fmt.Sprintf("%s=%d-%d@%g", l.Group, l.Lent, l.Reclaim, l.By.Sub(sim.Epoch).Seconds())
 		}
 		words = append(words, word)
 	}

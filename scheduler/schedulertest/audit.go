@@ -31,8 +31,8 @@ import (
 //     shows what is.
 //  9. One background work is under way at a time, and what it returns is in the
 //     snapshot of the next round, and of no other.
-//  10. No more nodes are rented than are offered, and those that are given back were
-//     rented, and no job is on them.
+//  10. No more nodes are rented or borrowed than are offered, and those that are given back
+//     were rented or lent, and no job is on them.
 //
 // Make one with Audit; Err and End tell what it found. It is not safe for
 // concurrent use.

@@ -61,14 +61,12 @@ func (a *Auditor) act(actions []scheduler.Action) {
 	}
 }
 
-// rent checks what is rented and given back, once all jobs are where they are to be.
+// rent checks what is rented, borrowed and given back, once all jobs are where they are to be.
 func (a *Auditor) rent(s *policy.Snapshot, actions []scheduler.Action) {
 	for _, act := range actions {
 		switch act := act.(type) {
 		case scheduler.Provision:
-			if !slices.ContainsFunc(s.Rentals, func(r cluster.Rental) bool {
-				return r.Group == act.Group && 0 <= act.Nodes && act.Nodes <= r.Most
-			}) {
+			if most, known := offered(s, act.Group); !known || act.Nodes < 0 || act.Nodes > most {
 				a.complain("group %s: %d nodes asked for, want no more than are offered", act.Group, act.Nodes)
 			}
 		case scheduler.Return:
@@ -79,10 +77,25 @@ func (a *Auditor) rent(s *policy.Snapshot, actions []scheduler.Action) {
 	}
 }
 
+// offered returns how many nodes of a group can be rented, or are lent and spare.
+func offered(s *policy.Snapshot, g cluster.Group) (most int, known bool) {
+	for i := range s.Rentals {
+		if s.Rentals[i].Group == g {
+			return s.Rentals[i].Most, true
+		}
+	}
+	for i := range s.Loans {
+		if s.Loans[i].Group == g {
+			return s.Loans[i].Lent + s.Loans[i].Spare, true
+		}
+	}
+	return 0, false
+}
+
 // returned checks that a node may be given back.
 func (a *Auditor) returned(s *policy.Snapshot, id cluster.NodeID) {
-	if i, ok := s.Cluster.Index(id); !ok || s.Cluster.Nodes()[i].Tenure != cluster.Rented {
-		a.complain("node %s: given back, want one that is rented and there", id)
+	if i, ok := s.Cluster.Index(id); !ok || s.Cluster.Nodes()[i].Tenure == cluster.Owned {
+		a.complain("node %s: given back, want one that is rented or lent, and there", id)
 	}
 	for _, row := range s.Jobs {
 		if j := a.jobs[row.ID]; j != nil && slices.ContainsFunc(j.placement, func(s cluster.Share) bool { return s.Node == id }) {
@@ -128,9 +141,9 @@ func (a *Auditor) gang(s *job.Spec, act *scheduler.Run) {
 		}
 		return
 	}
-	least, most := s.Min(c.GPUType), s.MaxGPUs
+	least, most := s.Min(c.GPUType), s.Most(c.GPUType)
 	if !s.Adaptivity.Has(job.GPUCount) {
-		least, most = max(1, s.GPUs), max(1, s.GPUs)
+		least, most = s.Requested(c.GPUType), s.Requested(c.GPUType)
 	}
 	if c.GPUs < least || most > 0 && c.GPUs > most || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0 {
 		a.complain("job %s: runs on %d GPUs, want at least %d, at most %d (0: any), whole replicas of %d",
@@ -207,7 +220,7 @@ func (a *Auditor) reservations(s *policy.Snapshot, p *policy.Plan) {
 		}
 		j := a.jobs[row.ID]
 		info, _ := s.Cluster.Type(want.GPUType)
-		room := pinned[want.GPUType]+want.GPUs <= info.GPUs && want.Nodes <= info.Nodes && want.GPUs <= want.Nodes*info.PerNode
+		room := pinned[want.GPUType]+want.GPUs <= info.GPUs-p.Returned(s.Cluster, want.GPUType) && want.Nodes <= info.Nodes && want.GPUs <= want.Nodes*info.PerNode
 		if j != nil && !j.holding() && room {
 			a.complain("job %s: holds nothing, want its reservation %v: %d of %d GPUs are taken by such as it",
 				row.ID, want, pinned[want.GPUType], info.GPUs)

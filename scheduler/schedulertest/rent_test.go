@@ -140,13 +140,15 @@ func TestTenant_catches_jobs_on_nodes_that_are_not_there(t *testing.T) {
 
 func TestAudit_catches_wrong_orders(t *testing.T) {
 	c := forRent(t)
-	snap := &policy.Snapshot{Cluster: c, Rentals: []cluster.Rental{{Offer: c.Offers()[0], Ready: 3}}, Jobs: []*policy.Job{{Spec: &job.Spec{ID: "j"}}}}
+	lent := []cluster.Loan{{Group: "lent", Nodes: 5, Lent: 1, Spare: 2}}
+	snap := &policy.Snapshot{Cluster: c, Rentals: []cluster.Rental{{Offer: c.Offers()[0], Ready: 3}}, Loans: lent, Jobs: []*policy.Job{{Spec: &job.Spec{ID: "j"}}}}
 	for want, act := range map[string]scheduler.Action{
 		"group spare: 4 nodes asked for":                    scheduler.Provision{Group: "spare", Nodes: 4},
 		"group x: 1 nodes asked for":                        scheduler.Provision{Group: "x", Nodes: 1},
-		"node n0: given back, want one that is rented":      scheduler.Return{Nodes: []cluster.NodeID{"n0"}},
+		"group lent: 4 nodes asked for":                     scheduler.Provision{Group: "lent", Nodes: 4},
+		"node n0: given back, want one that is rented or":   scheduler.Return{Nodes: []cluster.NodeID{"n0"}},
 		"node r0: given back, want none that job j is on":   scheduler.Return{Nodes: []cluster.NodeID{"r0"}},
-		"node gone: given back, want one that is rented an": scheduler.Return{Nodes: []cluster.NodeID{"gone"}},
+		"node gone: given back, want one that is rented or": scheduler.Return{Nodes: []cluster.NodeID{"gone"}},
 	} {
 		a := Audit()
 		a.jobs["j"] = &audited{spec: &job.Spec{ID: "j"}, placement: cluster.Placement{{Node: "r0"}}}
