@@ -249,7 +249,9 @@ func (in *Inputs) truth(spec *job.Spec) estimate.Throughput {
 	app := in.application(spec)
 	if app == nil {
 		app, _ = in.steady(spec)
-		return func(a cluster.Allocation, _ job.BatchSize) float64 { return app.Throughput(a.Configuration, job.BatchSize{Local: 1}) }
+		return func(a cluster.Allocation, _ job.BatchSize) float64 {
+			return app.Throughput(a.Configuration, job.BatchSize{Local: 1})
+		}
 	}
 	return func(a cluster.Allocation, b job.BatchSize) float64 {
 		return app.Throughput(a.Configuration, b)

@@ -28,11 +28,15 @@ func Fits(c *cluster.Cluster, spec *job.Spec) error {
 	}
 	switch {
 	case worker == 0:
-		return fmt.Errorf("job %s: the cluster has no GPU type that it may use%s", spec.ID, whose(c))
+		return fmt.Errorf("job %s: the %s has no GPU type that it may use", spec.ID, whose(c))
 	case spec.WorkerGPUs > worker:
-		return fmt.Errorf("job %s: a worker needs %d GPUs of one node, the largest that it may use has %d%s", spec.ID, spec.WorkerGPUs, worker, whose(c))
+		return fmt.Errorf("job %s: a worker needs %d GPUs of one node, the largest of the %s that it may use has %d", spec.ID, spec.WorkerGPUs, whose(c), worker)
 	}
-	return fmt.Errorf("job %s: needs %d GPUs of one eligible type, can get at most %d%s", spec.ID, need, may, whose(c))
+	err := fmt.Errorf("job %s: needs %d GPUs of one eligible type, can get at most %d", spec.ID, need, may)
+	if len(c.Loans()) > 0 {
+		err = fmt.Errorf("%w of the %s", err, whose(c))
+	}
+	return err
 }
 
 // limits returns the fewest GPUs of a type with which a job runs, and the most that it can be
@@ -51,12 +55,12 @@ func limits(spec *job.Spec, t *cluster.TypeInfo) (need, may int) {
 	return need, may
 }
 
-// whose says which GPUs count where some do not.
+// whose names the nodes that count.
 func whose(c *cluster.Cluster) string {
 	if len(c.Loans()) == 0 {
-		return ""
+		return "cluster"
 	}
-	return " of the training cluster"
+	return "training cluster"
 }
 
 // reserves returns an error if the cluster does not have what a job reserves.
@@ -66,7 +70,7 @@ func reserves(c *cluster.Cluster, spec *job.Spec) error {
 		return t.Type == r.GPUType && r.Nodes <= t.Nodes && r.GPUs <= min(t.GPUs, r.Nodes*t.PerNode)
 	}
 	if !spec.Eligible(r.GPUType) || !slices.ContainsFunc(c.Kept(), has) {
-		return fmt.Errorf("job %s: reserves %v, which the cluster does not have for it%s", spec.ID, r, whose(c))
+		return fmt.Errorf("job %s: reserves %v, which the %s does not have for it", spec.ID, r, whose(c))
 	}
 	return nil
 }
