@@ -89,7 +89,7 @@ func classOf(jobs []*workload.Arrival, catalog workload.Catalog) (*perf.ClassSta
 	case app == nil && first.Application != "":
 		return nil, fmt.Errorf("no application %q in the profiles", first.Application)
 	case app == nil:
-		app = workload.Steady(first.Spec.GPUs)
+		app = first.Steady()
 	}
 	specs := make([]*job.Spec, len(jobs))
 	for i, a := range jobs {

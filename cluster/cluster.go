@@ -69,6 +69,7 @@ type Cluster struct {
 	nodes []Node
 	index map[NodeID]int
 	types []TypeInfo
+	kept  []TypeInfo // of the nodes that are not on loan
 }
 
 // TypeInfo sums up the nodes of one GPU type.
@@ -121,7 +122,10 @@ func New(nodes []Node) (*Cluster, error) {
 			errs = append(errs, fmt.Errorf("node %d: ID %q is used twice", i, n.ID))
 		}
 		c.index[n.ID] = i
-		c.count(n)
+		c.types = count(c.types, &n)
+		if n.Tenure != Loaned {
+			c.kept = count(c.kept, &n)
+		}
 	}
 	return c, errors.Join(errs...)
 }
@@ -148,13 +152,14 @@ func validate(n Node) error {
 	return nil
 }
 
-func (c *Cluster) count(n Node) {
-	i := slices.IndexFunc(c.types, func(t TypeInfo) bool { return t.Type == n.GPUType })
+// count adds a node to the sums of its type.
+func count(types []TypeInfo, n *Node) []TypeInfo {
+	i := slices.IndexFunc(types, func(t TypeInfo) bool { return t.Type == n.GPUType })
 	if i < 0 {
-		i = len(c.types)
-		c.types = append(c.types, TypeInfo{Type: n.GPUType, Share: Resources{GPUs: 1, CPUs: math.Inf(1), Memory: math.MaxInt64}})
+		i = len(types)
+		types = append(types, TypeInfo{Type: n.GPUType, Share: Resources{GPUs: 1, CPUs: math.Inf(1), Memory: math.MaxInt64}})
 	}
-	t := &c.types[i]
+	t := &types[i]
 	t.CPUs += n.Capacity.CPUs
 	t.Memory += n.Capacity.Memory
 	t.Share.CPUs = min(t.Share.CPUs, n.Capacity.CPUs/float64(n.Capacity.GPUs))
@@ -165,6 +170,7 @@ func (c *Cluster) count(n Node) {
 	if at, found := slices.BinarySearch(t.Sizes, n.Capacity.GPUs); !found {
 		t.Sizes = slices.Insert(t.Sizes, at, n.Capacity.GPUs)
 	}
+	return types
 }
 
 // Nodes returns the nodes in the order given to New; callers must not modify
@@ -174,6 +180,9 @@ func (c *Cluster) Nodes() []Node { return c.nodes }
 // Types returns the GPU types by first appearance; callers must not modify
 // the slice.
 func (c *Cluster) Types() []TypeInfo { return c.types }
+
+// Kept returns the same of the nodes that are not on loan, which no owner takes back.
+func (c *Cluster) Kept() []TypeInfo { return c.kept }
 
 // Type returns what is known of one GPU type, and whether the cluster has it.
 func (c *Cluster) Type(t GPUType) (TypeInfo, bool) {

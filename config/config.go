@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/trace"
-	"github.com/oxgang/oxgang/workload"
 )
 
 // A Config is everything that decides how a simulation runs.
@@ -44,6 +43,7 @@ type Config struct {
 	Sim       sim.Options
 	Horizon   time.Duration // the run ends here; 0: when all jobs have ended
 	Window    Window        // jobs that are measured; zero: all
+	Skipped   []string      // queues whose jobs are not measured
 	Fairness  Fairness
 	origins   map[string]string
 }
@@ -65,27 +65,14 @@ type Fairness struct {
 	Above float64 // rho above which a job counts as unfairly scheduled
 }
 
-// Jobs say what is done to the jobs of a trace.
-type Jobs struct {
-	Applications []string // whose jobs are kept; empty: all
-	// Burstiness is the squared coefficient of variation of the times between jobs,
-	// which are drawn anew: see workload.Bursty; 0: as in the trace.
-	Burstiness    float64
-	Rigid         float64 // share made rigid, at random
-	StrongScaling float64 // share made strong-scaling, at random
-	Static        float64 // share of those with a schedule that keep their first batch size, at random
-	MaxGPUs       int     // most GPUs of an adaptive job; 0: no limit
-	SameDurations bool    // jobs that wait for their input last as long as on Synergy's servers
-	Slowdown      bool    // divide true goodput as the public simulator does
-}
-
 // Default returns the defaults.
 func Default() *Config {
 	c := &Config{
 		Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Policies: []string{"sia", "fifo", "srtf"},
 		Generate: Generate{Kind: "philly-like"}, Estimate: estimate.Bootstrap.String(), Classes: Learned, Penalty: pack.DefaultOptions().Penalty,
 		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(),
-		Fairness: Fairness{Above: 1}, origins: make(map[string]string),
+		Jobs:     Jobs{Fungible: AsTraced, Checkpoints: AsTraced, WrongBy: 0.25},
+		Fairness: Fairness{Above: 1}, Skipped: []string{trace.Warm}, origins: make(map[string]string),
 	}
 	return c
 }
@@ -195,23 +182,11 @@ func (c *Config) Validate() error {
 	if c.Classes != Learned && c.Classes != Known {
 		bad("estimate.classes %q, want %s or %s", c.Classes, Learned, Known)
 	}
-	j := c.Jobs
-	if !(j.Rigid >= 0 && j.StrongScaling >= 0 && j.Rigid+j.StrongScaling <= 1) {
-		bad("jobs: rigid %v and strong-scaling %v, want shares that add up to at most 1", j.Rigid, j.StrongScaling)
-	}
-	if !(j.Static >= 0 && j.Static <= 1) {
-		bad("jobs: static %v, want a share of 0 to 1", j.Static)
-	}
-	if j.Burstiness != 0 {
-		if err := workload.CheckBurstiness(j.Burstiness); err != nil {
-			errs = append(errs, fmt.Errorf("jobs: %w; or 0, as in the trace", err))
-		}
-	}
 	if c.Profiles == "" && c.Table != "" {
 		bad("profiles.table %q without profiles", c.Table)
 	}
 	if c.Trace == "" && c.Format != "" {
 		bad("format %q without a trace", c.Format)
 	}
-	return errors.Join(append(errs, c.Scheduler.Validate(), c.Sim.Validate())...)
+	return errors.Join(append(errs, c.Jobs.Validate(), c.Scheduler.Validate(), c.Sim.Validate())...)
 }

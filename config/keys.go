@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/oxgang/oxgang/trace"
 )
 
 // A Key is one setting: its dotted name and what it means.
@@ -50,10 +52,16 @@ var keys = []Key{
 	decimal("split-penalty", "part of its speed that placer pack believes a job to lose where it is split over nodes; 1: never split to have more CPUs or memory", func(c *Config) *float64 { return &c.Penalty }),
 	list("jobs.applications", "only jobs of these applications, by comma; empty: all jobs", func(c *Config) *[]string { return &c.Jobs.Applications }),
 	decimal("jobs.burstiness", "jobs come anew, in their order and at the trace's mean rate, in bursts: squared coefficient of variation of the times between them, 1 (Poisson) to 60; 0: as in the trace", func(c *Config) *float64 { return &c.Jobs.Burstiness }),
-	decimal("jobs.rigid", "share of jobs made rigid", func(c *Config) *float64 { return &c.Jobs.Rigid }),
+	decimal("jobs.rigid", "share of jobs made rigid; 1: none scales, those neither that the trace has elastic", func(c *Config) *float64 { return &c.Jobs.Rigid }),
 	decimal("jobs.strong-scaling", "share of jobs made strong-scaling", func(c *Config) *float64 { return &c.Jobs.StrongScaling }),
 	decimal("jobs.static", "share of jobs with a schedule of batch sizes that keep their first one", func(c *Config) *float64 { return &c.Jobs.Static }),
 	number("jobs.max-gpus", "most GPUs of an adaptive job; 0: no limit", func(c *Config) *int { return &c.Jobs.MaxGPUs }),
+	decimal("jobs.fungible", "share of jobs that may run on nodes on loan; -1: those that the trace says", func(c *Config) *float64 { return &c.Jobs.Fungible }),
+	decimal("jobs.elastic", "share of jobs known by their duration that are made elastic, beside those that are: on what they ask for to twice that, at no cost", func(c *Config) *float64 { return &c.Jobs.Elastic }),
+	decimal("jobs.scaling-loss", "what each GPU beyond those that an elastic job asks for adds less than those do, 0 to 1, of jobs known by their duration; 0: as the trace says, or else nothing", func(c *Config) *float64 { return &c.Jobs.ScalingLoss }),
+	decimal("jobs.checkpoints", "share of jobs with checkpoints; others begin anew when they were preempted. -1: those that the trace says", func(c *Config) *float64 { return &c.Jobs.Checkpoints }),
+	decimal("jobs.wrong-times", "share of jobs known by their duration of which policies believe another one", func(c *Config) *float64 { return &c.Jobs.WrongTimes }),
+	decimal("jobs.wrong-by", "part of it by which a wrong duration is too long or too short at most; errors are uniform", func(c *Config) *float64 { return &c.Jobs.WrongBy }),
 	restart("jobs.restart", "time that every start and move costs; empty: what the application says"),
 	flag("jobs.free-start", "the first start of a job costs nothing, as in traces whose running times have it in them", func(c *Config) *bool { return &c.Sim.FreeStart }),
 	flag("jobs.same-durations", "jobs that wait for input last as long with the GPU-proportional share here as with 3 CPUs and 62.5 GB per GPU, for which Synergy's traces are written", func(c *Config) *bool { return &c.Jobs.SameDurations }),
@@ -69,6 +77,7 @@ var keys = []Key{
 	flag("scheduler.profile", "take one-GPU profiles before the first plan", func(c *Config) *bool { return &c.Scheduler.Profile }),
 	flag("scheduler.free-moves", "moving to other nodes in the same shape costs nothing", func(c *Config) *bool { return &c.Scheduler.FreeMoves }),
 	jobRange("window", `jobs that are measured, by order of submission: "4000-4999"; the run ends when they have. Empty: all`),
+	list("measure.skip-queues", `jobs of these queues run and are not measured, by comma. Readers of traces put jobs that run already at the start into queue `+trace.Warm, func(c *Config) *[]string { return &c.Skipped }),
 	text("fairness.rho", "what rho compares a job's completion time with: isolated (Sia), alone on its share of the GPUs by the jobs there were in its life; static (public Shockwave code), alone on the GPUs it asks for, times the jobs of the trace per GPU. Empty: static where all jobs have a schedule of batch sizes", func(c *Config) *string { return &c.Fairness.Rho }),
 	decimal("fairness.above", "rho above which a job counts as unfairly scheduled; Shockwave's plots have 1.1", func(c *Config) *float64 { return &c.Fairness.Above }),
 	natural("seed", "seed of everything random", func(c *Config) *uint64 { return &c.Sim.Seed }),

@@ -13,7 +13,6 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
-	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/sim"
@@ -39,12 +38,14 @@ type Inputs struct {
 	asSubmitted bool                             // some policy runs jobs so: they must fit so
 	restart     *time.Duration                   // cost of every start; nil: what the application says
 	stretch     map[string]float64               // by application: times the samples its trace says
+	equivalents map[cluster.GPUType]int          // of GPUs on loan: job.Spec.Equivalents
+	told        map[job.ID]*workload.Arrival     // known by their duration, whose specification does not say all that is true
 }
 
 // Load reads what a configuration names: cluster, profiles, trace. It returns
 // an error that names file, line, column and value of what is wrong with them.
 func Load(c *config.Config, files Files) (*Inputs, error) {
-	in := &Inputs{restart: c.Sim.Restart, asSubmitted: !allAdapt(c.Policies)}
+	in := &Inputs{restart: c.Sim.Restart, asSubmitted: !allAdapt(c.Policies), equivalents: c.Equivalents()}
 	var err error
 	if in.Cluster, err = c.BuildCluster(); err != nil {
 		return nil, err
@@ -69,6 +70,7 @@ func Load(c *config.Config, files Files) (*Inputs, error) {
 	if err := in.choose(c); err != nil {
 		return nil, err
 	}
+	in.note()
 	return in, nil
 }
 
@@ -185,6 +187,13 @@ func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
 		in.apart[a.Spec.ID] = in.Catalog[a.Application] // nil: known by its duration
 	}
 	adapt(c, &a.Spec)
+	if a.Application == "" {
+		in.adaptSteady(c, a)
+	}
+	limit(&a.Spec, c.Jobs.MaxGPUs)
+	if err := in.lend(c, a); err != nil {
+		return &trace.FieldError{Field: trace.GPUTypes, Err: err}
+	}
 	if err := in.knowsType(&a.Spec); err != nil {
 		return &trace.FieldError{Field: trace.GPUTypes, Err: err}
 	}
@@ -217,45 +226,4 @@ func allAdapt(policies []string) bool {
 		entry, err := builtin.Find(name)
 		return err == nil && !entry.Adapts
 	})
-}
-
-// adapt makes a job rigid, strong-scaling or static by draws of its own, so that a
-// larger share of such jobs contains a smaller one. Under the public rules the
-// submitted batch size is the largest that the policy counts with.
-func adapt(c *config.Config, spec *job.Spec) {
-	if spec.Adaptivity == job.Adaptive && c.Jobs.Rigid+c.Jobs.StrongScaling > 0 {
-		switch u := rng.Stream(c.Sim.Seed, "adaptivity/"+string(spec.ID)).Float64(); {
-		case u < c.Jobs.Rigid:
-			spec.Adaptivity = job.Rigid
-		case u < c.Jobs.Rigid+c.Jobs.StrongScaling:
-			spec.Adaptivity = job.StrongScaling
-		}
-	}
-	if c.Jobs.Static > 0 && rng.Stream(c.Sim.Seed, "static/"+string(spec.ID)).Float64() < c.Jobs.Static {
-		keepBatch(spec)
-	}
-	if c.Public && spec.Adaptivity.Has(job.BatchSizes) && spec.BatchSize > 0 {
-		spec.Batch.Max = max(spec.BatchSize, spec.Batch.Init)
-	}
-	if c.Sim.Restart != nil {
-		spec.RestartOverhead = *c.Sim.Restart
-	}
-	if most := c.Jobs.MaxGPUs; most > 0 && spec.Adaptivity.Has(job.GPUCount) && (spec.MaxGPUs == 0 || spec.MaxGPUs > most) {
-		spec.MaxGPUs = most
-	}
-}
-
-// keepBatch makes a complete job with a schedule keep its first batch size in all of
-// its epochs.
-func keepBatch(spec *job.Spec) {
-	s := &spec.Schedule
-	switch s.Mode {
-	case job.Unscheduled:
-		return
-	case job.Given: // which counts its epochs otherwise
-		s.Regimes = []job.Regime{{BatchSize: s.Regimes[0].BatchSize, Epochs: s.Epochs}}
-		s.Sizes = []int{s.Regimes[0].BatchSize}
-	case job.Static, job.Accordion, job.GNS:
-		s.Mode, s.Sizes = job.Static, []int{spec.BatchSize}
-	}
 }

@@ -42,7 +42,7 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 		share := info.Proportional(info.Fewest(n))
 		app := in.application(spec)
 		if app == nil {
-			app = workload.Steady(spec.GPUs)
+			app, spec := in.steady(spec)
 			return lasting(app.Alone(spec, share), gpus/float64(n), in.restartDelay(app))
 		}
 		k := kind{share.Configuration, app, spec.BatchSize, spec.Batch.Init, spec.Batch.Max, spec.Batch.LocalMin, spec.Adaptivity, spec.Goal, 0, spec.Schedule.Mode, 0}
@@ -71,12 +71,12 @@ func (in *Inputs) restartDelay(app *workload.Application) time.Duration {
 // its least, and no more than it may; a job of fixed size uses that.
 func wholeShare(spec *job.Spec, t cluster.GPUType, gpus float64) int {
 	if !spec.Adaptivity.Has(job.GPUCount) {
-		return max(1, spec.GPUs)
+		return spec.Requested(t)
 	}
 	unit := spec.ReplicaGPUs(t)
 	n := int(gpus) / unit * unit
 	if spec.MaxGPUs > 0 {
-		n = min(n, spec.MaxGPUs)
+		n = min(n, spec.Most(t))
 	}
 	return max(n, spec.Min(t))
 }
@@ -144,11 +144,11 @@ func makespanBound(in *Inputs) time.Duration {
 func (in *Inputs) exclusive(spec *job.Spec) float64 {
 	app := in.application(spec)
 	if app == nil {
-		app = workload.Steady(spec.GPUs)
+		app, spec = in.steady(spec)
 	}
 	regimes, _ := app.Regimes(spec) // read: they are there
 	for _, t := range in.Cluster.Types() {
-		alloc := t.Proportional(t.Fewest(max(1, spec.GPUs)))
+		alloc := t.Proportional(t.Fewest(spec.Requested(t.Type)))
 		alone := app.Alone(spec, alloc)
 		if regimes != nil {
 			alone = app.Exclusive(regimes, alloc)

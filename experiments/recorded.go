@@ -89,13 +89,19 @@ func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 // measured returns the number of jobs that a complete run measures, 0 if it is not
 // known.
 func (in *Inputs) measured(c *config.Config) int {
-	switch {
-	case in == nil:
+	if in == nil {
 		return 0
-	case c.Window.IsZero():
-		return len(in.Arrivals)
 	}
-	return c.Window.Last - c.Window.First + 1
+	arrivals, n := in.Arrivals, 0
+	if !c.Window.IsZero() {
+		arrivals = arrivals[c.Window.First : c.Window.Last+1]
+	}
+	for i := range arrivals {
+		if !skips(c, &arrivals[i].Spec) {
+			n++
+		}
+	}
+	return n
 }
 
 // recorderOf returns what measures a recorded run.

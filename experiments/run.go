@@ -139,8 +139,12 @@ func nodesFor(c *cluster.Cluster, entry builtin.Entry) *cluster.Cluster {
 
 // recorder returns what measures a run.
 func (in *Inputs) recorder(c *config.Config, w window) (*metrics.Recorder, error) {
+	if len(in.Arrivals) > 0 && in.measured(c) == 0 {
+		return nil, fmt.Errorf("measure.skip-queues %s: no job is left to measure", strings.Join(c.Skipped, ","))
+	}
 	o := metrics.DefaultOptions()
-	o.Measured, o.UnfairAbove = w.measures, c.Fairness.Above
+	o.Measured = func(spec *job.Spec) bool { return w.measures(spec) && !skips(c, spec) }
+	o.UnfairAbove = c.Fairness.Above
 	if in.static(c) {
 		o.Fair = in.fair()
 	} else {
@@ -243,10 +247,13 @@ func (in *Inputs) references() func(*job.Spec, cluster.GPUType) float64 {
 // allocation.
 func (in *Inputs) truth(spec *job.Spec) estimate.Throughput {
 	app := in.application(spec)
-	return func(a cluster.Allocation, b job.BatchSize) float64 {
-		if app == nil {
-			return float64(a.GPUs) / float64(max(1, spec.GPUs))
+	if app == nil {
+		app, _ = in.steady(spec)
+		return func(a cluster.Allocation, _ job.BatchSize) float64 {
+			return app.Throughput(a.Configuration, job.BatchSize{Local: 1})
 		}
+	}
+	return func(a cluster.Allocation, b job.BatchSize) float64 {
 		return app.Throughput(a.Configuration, b)
 	}
 }

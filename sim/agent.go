@@ -67,7 +67,7 @@ func newAgent(w *World, a *workload.Arrival) *agent {
 	if w.o.Public.WideBatchRange {
 		g.limits.Max = max(g.limits.Max, g.app.Batch.Max)
 	}
-	g.count(w)
+	g.count(w, a)
 	if g.app.Curve != nil || g.app.Sensitivity != nil || g.app.Model != "" {
 		g.belief = w.beliefs.New(g.spec)
 	}
@@ -116,9 +116,12 @@ func (g *agent) target() float64 {
 }
 
 // count finds out when epochs end; validate has seen to it that the schedule is
-// one.
-func (g *agent) count(w *World) {
+// one. What the specification says of a job that is known by its duration is belief.
+func (g *agent) count(w *World, a *workload.Arrival) {
 	g.regimes, _ = g.app.Regimes(g.spec)
+	if work := a.Work(); work > 0 && work != g.spec.Target {
+		g.ends = []float64{work}
+	}
 	switch {
 	case w.o.Public.WholeRounds:
 		g.steps = newSteps(g)

@@ -3,7 +3,6 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -199,35 +198,4 @@ func (w *World) countable(a *workload.Arrival) error {
 	}
 	_, err := app.Regimes(&a.Spec)
 	return err
-}
-
-// Fits returns an error if no part of the cluster could ever run the job.
-func Fits(c *cluster.Cluster, spec *job.Spec) error {
-	if r := spec.Reservation; !r.IsZero() {
-		if t, ok := c.Type(r.GPUType); !ok || !spec.Eligible(r.GPUType) || r.Nodes > t.Nodes || r.GPUs > min(t.GPUs, r.Nodes*t.PerNode) {
-			return fmt.Errorf("job %s: reserves %v, which the cluster does not have for it", spec.ID, r)
-		}
-		return nil
-	}
-	least, most := math.MaxInt, 0
-	for _, t := range c.Types() {
-		if !spec.Eligible(t.Type) {
-			continue
-		}
-		need, may := spec.Min(t.Type), t.GPUs
-		switch {
-		case !spec.Adaptivity.Has(job.GPUCount):
-			need = max(need, spec.Requested(t.Type))
-		case spec.MaxGPUs > 0:
-			may = min(may, spec.Most(t.Type))
-		}
-		if need <= may {
-			return nil
-		}
-		least, most = min(least, need), max(most, may)
-	}
-	if most == 0 {
-		return fmt.Errorf("job %s: the cluster has no GPU type that it may use", spec.ID)
-	}
-	return fmt.Errorf("job %s: needs %d GPUs of one eligible type, can get at most %d", spec.ID, least, most)
 }

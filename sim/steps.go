@@ -24,7 +24,7 @@ func newSteps(g *agent) *steps {
 	if g.app.Batch.Max <= 1 {
 		local = 1
 	}
-	return &steps{total: g.spec.Target / float64(local), local: local, asked: local}
+	return &steps{total: g.target() / float64(local), local: local, asked: local}
 }
 
 // rate returns steps per second on the GPUs held.
@@ -96,7 +96,7 @@ func (s *steps) change(g *agent, local int) {
 
 // progress returns the samples made: the target less what is left.
 func (s *steps) progress(g *agent) float64 {
-	return max(0, g.spec.Target-max(0, s.total-s.made)*float64(s.local))
+	return max(0, g.target()-max(0, s.total-s.made)*float64(s.local))
 }
 
 // epoch returns the epochs that are over.

@@ -3,7 +3,9 @@ package trace
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -44,6 +46,7 @@ func check(a *workload.Arrival) error {
 		{"batch_size", s.BatchSize},
 		{"min_gpus", s.MinGPUs},
 		{"max_gpus", s.MaxGPUs},
+		{"worker_gpus", s.WorkerGPUs},
 		{"micro_batches", s.MicroBatches},
 		{"memory_bytes", int(s.Memory)},
 		{"input.working_bytes", int(s.Input.Working)},
@@ -58,5 +61,26 @@ func check(a *workload.Arrival) error {
 			errs = append(errs, fmt.Errorf("%s %d, want at least 0", n.name, n.n))
 		}
 	}
-	return errors.Join(append(errs, s.Schedule.Validate())...)
+	return errors.Join(append(errs, checkWorkers(a), s.Schedule.Validate())...)
+}
+
+// checkWorkers returns an error that joins all complaints of how a job may scale.
+func checkWorkers(a *workload.Arrival) error {
+	var errs []error
+	s := &a.Spec
+	if s.MaxGPUs > 0 && s.MinGPUs > s.MaxGPUs {
+		errs = append(errs, fmt.Errorf("min_gpus %d, want at most max_gpus, %d", s.MinGPUs, s.MaxGPUs))
+	}
+	if s.WorkerGPUs > 0 && s.GPUs%s.WorkerGPUs != 0 {
+		errs = append(errs, fmt.Errorf("gpus %d, want whole workers, a multiple of worker_gpus, %d", s.GPUs, s.WorkerGPUs))
+	}
+	for _, t := range slices.Sorted(maps.Keys(s.Equivalents)) {
+		if n := s.Equivalents[t]; n < 1 || n > maxCount {
+			errs = append(errs, fmt.Errorf("equivalents of %s: %d, want 1 to %d", t, n, maxCount))
+		}
+	}
+	if !(a.ScalingLoss >= 0 && a.ScalingLoss <= 1) {
+		errs = append(errs, fmt.Errorf("scaling_loss %v, want 0 to 1", a.ScalingLoss))
+	}
+	return errors.Join(errs...)
 }

@@ -31,6 +31,9 @@ type jsonArrival struct {
 	Application    string                  `json:"application,omitzero"`
 	Duration       json.Number             `json:"duration_s,omitzero"`
 	CancelAfter    json.Number             `json:"cancel_after_s,omitzero"`
+	ScalingLoss    float64                 `json:"scaling_loss,omitzero"`
+	Bound          bool                    `json:"bound,omitzero"`
+	Heterogeneous  bool                    `json:"heterogeneous,omitzero"`
 	Name           string                  `json:"name,omitzero"`
 	User           string                  `json:"user,omitzero"`
 	Queue          string                  `json:"queue,omitzero"`
@@ -42,6 +45,10 @@ type jsonArrival struct {
 	MaxGPUs        int                     `json:"max_gpus,omitzero"`
 	GPUsPerReplica map[cluster.GPUType]int `json:"gpus_per_replica,omitzero"`
 	MicroBatches   int                     `json:"micro_batches,omitzero"`
+	Equivalents    map[cluster.GPUType]int `json:"equivalents,omitzero"`
+	WorkerGPUs     int                     `json:"worker_gpus,omitzero"`
+	Resizes        bool                    `json:"resizes,omitzero"`
+	NoCheckpoint   bool                    `json:"no_checkpoint,omitzero"`
 	GPUTypes       []cluster.GPUType       `json:"gpu_types,omitzero"`
 	CPUs           float64                 `json:"cpus,omitzero"`
 	Memory         int64                   `json:"memory_bytes,omitzero"`
@@ -179,11 +186,12 @@ func jsonProblem(err error) string {
 // arrival returns what j holds, which check has not seen yet.
 func (j *jsonArrival) arrival() (workload.Arrival, error) {
 	a := workload.Arrival{
-		Application: j.Application,
+		Application: j.Application, ScalingLoss: j.ScalingLoss, Bound: j.Bound, Heterogeneous: j.Heterogeneous,
 		Spec: job.Spec{
 			ID: j.ID, Name: j.Name, User: j.User, Queue: j.Queue, Class: j.Class, Weight: j.Weight,
 			GPUs: j.GPUs, BatchSize: j.BatchSize, MinGPUs: j.MinGPUs, MaxGPUs: j.MaxGPUs,
 			GPUsPerReplica: j.GPUsPerReplica, MicroBatches: j.MicroBatches, GPUTypes: j.GPUTypes,
+			Equivalents: j.Equivalents, WorkerGPUs: j.WorkerGPUs, Resizes: j.Resizes, NoCheckpoint: j.NoCheckpoint,
 			CPUs: j.CPUs, Memory: j.Memory, Input: job.Input(j.Input), Batch: job.BatchLimits(j.Batch), Target: j.Target,
 			NonPreemptive: j.NonPreemptive, Reservation: cluster.Configuration(j.Reservation),
 		},
@@ -241,8 +249,10 @@ func newJSONArrival(a *workload.Arrival) (jsonArrival, error) {
 	j := jsonArrival{
 		ID: s.ID, Application: a.Application, Name: s.Name, User: s.User, Queue: s.Queue, Class: s.Class, Weight: s.Weight,
 		At: jsonSeconds(a.At), Duration: jsonSeconds(a.Duration), CancelAfter: jsonSeconds(a.CancelAfter),
+		ScalingLoss: a.ScalingLoss, Bound: a.Bound, Heterogeneous: a.Heterogeneous,
 		GPUs: s.GPUs, BatchSize: s.BatchSize, MinGPUs: s.MinGPUs, MaxGPUs: s.MaxGPUs,
 		GPUsPerReplica: s.GPUsPerReplica, MicroBatches: s.MicroBatches, GPUTypes: s.GPUTypes,
+		Equivalents: s.Equivalents, WorkerGPUs: s.WorkerGPUs, Resizes: s.Resizes, NoCheckpoint: s.NoCheckpoint,
 		CPUs: s.CPUs, Memory: s.Memory, Input: jsonInput(s.Input), Batch: jsonBatch(s.Batch), Latency: jsonSeconds(s.Latency), Target: s.Target,
 		Restart: jsonSeconds(s.RestartOverhead), NonPreemptive: s.NonPreemptive, Reservation: jsonConfiguration(s.Reservation),
 	}

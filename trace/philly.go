@@ -8,9 +8,9 @@ import (
 )
 
 // phillyTable reads the CSV derived from the Philly log (submit_s, run_s, gpus,
-// vc) and its relatives, by header: the synthetic Lyra traces add job_id,
-// elastic jobs (w_min to w_max workers of gpus_per_worker) and warm jobs, which
-// go to the queue "warm". Time zero is the trace's own.
+// vc) and its relatives, by header: the synthetic Lyra traces add job_id, the
+// GPUs of a worker, the kinds of jobs of Lyra §7.1, and warm jobs, which go to
+// the queue Warm. Time zero is the trace's own.
 var phillyTable = table{
 	format:   "philly",
 	comma:    ',',
@@ -29,21 +29,34 @@ func phillyArrival(r *row) (workload.Arrival, string) {
 		a.Spec.ID = numbered(r.index)
 	}
 	if r.flag("warm") {
-		a.Spec.Queue = "warm"
-		r.o.Summary.note("jobs already running at time 0, put into queue warm")
+		a.Spec.Queue = Warm
+		r.o.Summary.note("jobs already running at time 0, put into queue " + Warm)
+	}
+	a.Bound, a.Spec.NoCheckpoint = r.denies("fungible"), r.denies("checkpoint")
+	a.Heterogeneous = r.flag("hetero")
+	if r.has("gpus_per_worker") {
+		workers(r, &a.Spec)
 	}
 	if r.flag("elastic") {
 		elastic(r, &a.Spec)
 	}
-	for _, name := range []string{"fungible", "hetero", "checkpoint"} {
-		if r.flag(name) {
-			r.o.Summary.note("jobs whose column " + name + " is 1, not carried over")
-		}
-	}
 	return a, dropUnless(a)
 }
 
-// elastic sets the limits of a job that runs on w_min to w_max workers.
+// Warm is the queue of jobs that run already at time 0, of which a trace knows the rest
+// only.
+const Warm = "warm"
+
+// workers sets the GPUs of one worker.
+func workers(r *row, s *job.Spec) {
+	s.WorkerGPUs = r.count("gpus_per_worker", 1, maxCount)
+	if s.GPUs%s.WorkerGPUs != 0 {
+		r.fail("gpus", fmt.Sprintf("whole workers: a multiple of gpus_per_worker, %d", s.WorkerGPUs))
+	}
+}
+
+// elastic sets the limits of a job that runs on w_min to w_max workers, which come and go
+// while it trains. Source: Lyra §2.2.
 func elastic(r *row, s *job.Spec) {
 	for _, name := range []string{"w_min", "w_max", "gpus_per_worker"} {
 		if !r.has(name) {
@@ -51,9 +64,13 @@ func elastic(r *row, s *job.Spec) {
 			return
 		}
 	}
-	least, worker := r.count("w_min", 1, maxCount), r.count("gpus_per_worker", 1, maxCount)
+	least := r.count("w_min", 1, maxCount)
 	most := r.count("w_max", least, maxCount)
-	s.MinGPUs, s.MaxGPUs, s.Adaptivity = least*worker, most*worker, job.StrongScaling
+	s.MinGPUs, s.MaxGPUs = least*s.WorkerGPUs, most*s.WorkerGPUs
+	s.Adaptivity, s.Resizes = job.StrongScaling, true
+	if s.GPUs < s.MinGPUs || s.GPUs > s.MaxGPUs {
+		r.fail("gpus", fmt.Sprintf("%d to %d, those of w_min to w_max workers", s.MinGPUs, s.MaxGPUs))
+	}
 }
 
 // numbered returns the ID of a job whose format does not name it, by row.

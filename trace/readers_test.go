@@ -44,9 +44,9 @@ var arrivals = map[string][]workload.Arrival{
 		{At: 21328 * time.Second, Duration: 1792395 * time.Second, Spec: job.Spec{ID: "job-1", Queue: "1", GPUs: 4, Adaptivity: job.Rigid}},
 	},
 	"philly/lyra": {
-		{At: 8 * time.Second, Duration: 202 * time.Second, Spec: job.Spec{ID: "0", GPUs: 16, Adaptivity: job.Rigid}},
-		{At: 207 * time.Second, Duration: 6745 * time.Second, Spec: job.Spec{ID: "1", GPUs: 8, MinGPUs: 8, MaxGPUs: 16, Adaptivity: job.StrongScaling}},
-		{At: 0, Duration: 24304 * time.Second, Spec: job.Spec{ID: "50390", Queue: "warm", GPUs: 4, Adaptivity: job.Rigid}},
+		{At: 8 * time.Second, Duration: 202 * time.Second, Bound: true, Spec: job.Spec{ID: "0", GPUs: 16, WorkerGPUs: 8, NoCheckpoint: true, Adaptivity: job.Rigid}},
+		{At: 207 * time.Second, Duration: 6745 * time.Second, Heterogeneous: true, Spec: job.Spec{ID: "1", GPUs: 8, MinGPUs: 8, MaxGPUs: 16, WorkerGPUs: 2, Resizes: true, Adaptivity: job.StrongScaling}},
+		{At: 0, Duration: 24304 * time.Second, Bound: true, Spec: job.Spec{ID: "50390", Queue: "warm", GPUs: 4, WorkerGPUs: 2, NoCheckpoint: true, Adaptivity: job.Rigid}},
 	},
 	"philly/json": {
 		{At: 532 * time.Second, Duration: time.Hour, Spec: job.Spec{ID: "application_1", User: "u1", Queue: "ee9e8c", GPUs: 3, Adaptivity: job.Rigid}},
@@ -139,7 +139,7 @@ func TestNotes(t *testing.T) {
 		want []Note
 	}{
 		{phillyText, []Note{{dropNoGPUs, 1}, {dropNoTime, 1}}},
-		{lyraText, []Note{{"jobs whose column fungible is 1, not carried over", 1}, {"jobs already running at time 0, put into queue warm", 1}}},
+		{lyraText, []Note{{"jobs already running at time 0, put into queue warm", 1}}},
 		{phillyJSONText, []Note{{"jobs of several attempts, run for all of them together", 1}, {dropNoGPUs, 1}, {dropNoTime, 1}}},
 		{heliosText, []Note{{"jobs that ended as CANCELLED, run for as long as they did", 1}, {dropNoGPUs, 1}}},
 		{alibabaText, []Note{{"pods with a share of a GPU, given a whole one", 1}, {dropNoGPUs, 1}, {"pods never scheduled dropped", 1}}},

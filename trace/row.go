@@ -139,6 +139,9 @@ func (r *row) seconds(name string) time.Duration {
 // flag parses 0 or 1.
 func (r *row) flag(name string) bool { return r.has(name) && r.count(name, 0, 1) == 1 }
 
+// denies reports whether the file has the column and it says 0.
+func (r *row) denies(name string) bool { return r.has(name) && !r.flag(name) }
+
 // list parses the distinct names in a field, separated by sep.
 func (r *row) list(name, sep string) []string {
 	var names []string

@@ -10,7 +10,7 @@ const (
 	siaCategoryText = "name,time,application,num_replicas,batch_size,category\n" +
 		"a,0,cifar10,2,128,adaptive\nb,1,bert,4,48,scale-gpus\nc,2,bert,4,48,rigid\nd,3,bert,4,48,\n"
 	phillyText     = "submit_s,run_s,gpus,vc\n7889,943226,8,14\n21328,1792395,4,1\n21329,10,0,1\n21330,0,1,1\n"
-	lyraText       = "job_id,submit_s,run_s,gpus,gpus_per_worker,w_min,w_max,elastic,fungible,hetero,checkpoint,warm\n0,8,202,16,8,2,2,0,0,0,0,0\n1,207,6745,8,2,4,8,1,1,0,0,0\n50390,0,24304,4,2,2,2,0,0,0,0,1\n"
+	lyraText       = "job_id,submit_s,run_s,gpus,gpus_per_worker,w_min,w_max,elastic,fungible,hetero,checkpoint,warm\n0,8,202,16,8,2,2,0,0,0,0,0\n1,207,6745,8,2,4,8,1,1,1,1,0\n50390,0,24304,4,2,2,2,0,0,0,0,1\n"
 	phillyJSONText = `[
  {"status": "Pass", "vc": "ee9e8c", "jobid": "application_1", "user": "u1", "submitted_time": "2017-10-09 07:08:52",
   "attempts": [{"start_time": "2017-10-09 07:09:00", "end_time": "2017-10-09 08:09:00", "detail": [{"ip": "m1", "gpus": ["gpu0", "gpu1"]}, {"ip": "m2", "gpus": ["gpu0"]}]}]},

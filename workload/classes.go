@@ -16,18 +16,21 @@ import (
 // class nothing is said. Jobs of a class follow the application of its first job, nil
 // if that is known only by its Duration. Source: BOA §3.1, §6.3.
 func Classes(arrivals []Arrival, of func(*job.Spec) *Application) []*perf.ClassStats {
-	jobs := map[job.Class][]*job.Spec{}
+	jobs, first := map[job.Class][]*job.Spec{}, map[job.Class]*Arrival{}
 	last := time.Duration(0)
 	for i := range arrivals {
 		s := &arrivals[i].Spec
 		last = max(last, arrivals[i].At)
 		if s.Class != "" {
+			if jobs[s.Class] == nil {
+				first[s.Class] = &arrivals[i]
+			}
 			jobs[s.Class] = append(jobs[s.Class], s)
 		}
 	}
 	var all []*perf.ClassStats
 	for _, name := range slices.Sorted(maps.Keys(jobs)) {
-		app := cmp.Or(of(jobs[name][0]), Steady(jobs[name][0].GPUs))
+		app := cmp.Or(of(jobs[name][0]), first[name].Steady())
 		c := app.ClassStats(jobs[name]...)
 		c.Arrivals, c.Rate = len(jobs[name]), float64(len(jobs[name]))/cmp.Or(last, time.Hour).Seconds()
 		all = append(all, c)

@@ -20,6 +20,15 @@ func (a *Arrival) Steady() *Application {
 	return steadyOf(steady{gpus: max(1, a.Spec.GPUs), equivalents: a.Spec.Equivalents, loss: a.ScalingLoss})
 }
 
+// Work returns the samples after which an arrival that is known only by its duration has
+// ended, one for each second. 0: it says no duration, and Spec.Target is right.
+func (a *Arrival) Work() float64 {
+	if a.Application != "" {
+		return 0
+	}
+	return a.Duration.Seconds()
+}
+
 func steadyOf(s steady) *Application {
 	return &Application{
 		Batch:        job.BatchLimits{Init: 1, Max: 1, LocalMin: 1},

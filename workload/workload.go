@@ -17,13 +17,19 @@ type Arrival struct {
 	At   time.Duration // since the start of the trace
 	Spec job.Spec
 	// Application names the ground truth the job follows. Empty: it runs for
-	// Duration on the GPUs it asked for, and speeds up linearly with more.
+	// Duration on the GPUs it asked for, whatever Spec.Target says of it, and speeds up
+	// linearly with more, less ScalingLoss.
 	Application string
 	Duration    time.Duration
 	// ScalingLoss is what each GPU beyond those asked for adds less than those do, of an
 	// arrival without application. 0: speed is linear. Source: Lyra §7.2, "we add a 20% loss
 	// to the throughput brought by this worker".
 	ScalingLoss float64
+	// Bound: it runs on GPUs of the training cluster only, not on nodes on loan. Source:
+	// Lyra §2.1, jobs that are not fungible "request specific GPUs".
+	Bound bool
+	// Heterogeneous: it may run on GPUs of two types at once. Source: Lyra §7.1.
+	Heterogeneous bool
 	// CancelAfter, if positive, is when its user cancels it, since submission.
 	CancelAfter time.Duration
 }

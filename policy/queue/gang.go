@@ -27,7 +27,8 @@ func usable(j *policy.Job, t *cluster.TypeInfo) bool {
 
 // amounts returns the fewest and most GPUs that an empty cluster could give j of a
 // type, and the step between amounts; zeros if none. A gang has one amount. An elastic
-// job of a fixed batch size has a sample for each replica, if it counts samples.
+// job of a fixed batch size has a sample for each replica, unless it is known by its
+// duration and counts none.
 func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 	p := j.ReplicaGPUs(t.Type)
 	if !j.Adaptivity.Has(job.GPUCount) {
@@ -43,7 +44,7 @@ func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 	if least > most || !j.Eligible(t.Type) || !j.KeepsType(t.Type) {
 		return 0, 0, 0
 	}
-	if j.BatchSize > 0 && j.BatchLimits().Max > 1 {
+	if j.BatchSize > 1 || j.BatchSize == 1 && j.Spec.Batch.Max != 1 {
 		most = max(least, min(most, j.BatchSize*p))
 	}
 	return least, most, p

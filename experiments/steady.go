@@ -1,0 +1,110 @@
+package experiments
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// adaptSteady makes an arrival that is known by its duration elastic, with imperfect
+// speed, or of a wrongly believed duration. Sources: Lyra §7.1, "Ideal"; §7.2, "Impact of
+// imperfect scaling"; §7.4, Table 9.
+func (in *Inputs) adaptSteady(c *config.Config, a *workload.Arrival) {
+	s := &a.Spec
+	if !s.Adaptivity.Has(job.GPUCount) && drawn(c, "elastic", s.ID, c.Jobs.Elastic) {
+		in.stretchable(s)
+	}
+	if s.Adaptivity.Has(job.GPUCount) && c.Jobs.ScalingLoss > 0 {
+		a.ScalingLoss = c.Jobs.ScalingLoss
+	}
+	if drawn(c, "time", s.ID, c.Jobs.WrongTimes) {
+		wrong := 2*rng.Stream(c.Sim.Seed, "time error/"+string(s.ID)).Float64() - 1
+		s.Target = a.Work() * (1 + c.Jobs.WrongBy*wrong)
+	}
+}
+
+// stretchable makes a job elastic: on the workers that it asks for to twice as many.
+// Source: Lyra §7.1, "its requested demand to be the base demand, and its scaling range is
+// twice that".
+func (in *Inputs) stretchable(s *job.Spec) {
+	s.MinGPUs, s.MaxGPUs, s.Adaptivity, s.Resizes = s.GPUs, 2*s.GPUs, job.StrongScaling, true
+	if s.WorkerGPUs > 0 {
+		return
+	}
+	s.WorkerGPUs = min(s.GPUs, maxWorker)
+	for _, t := range in.Cluster.Types() {
+		s.WorkerGPUs = min(s.WorkerGPUs, t.PerNode)
+	}
+	for s.GPUs%s.WorkerGPUs != 0 {
+		s.WorkerGPUs--
+	}
+}
+
+// maxWorker is the most GPUs of a worker where the trace does not say: a server of Lyra's
+// (§7.1).
+const maxWorker = 8
+
+// lend says which nodes on loan an arrival may run on, and how many of their GPUs do the
+// work of one: all if it is fungible and no application says how fast they are. It returns
+// an error if one that is bound to the training cluster has no GPU there.
+func (in *Inputs) lend(c *config.Config, a *workload.Arrival) error {
+	if c.Jobs.Fungible != config.AsTraced {
+		a.Bound = !drawn(c, "fungible", a.Spec.ID, c.Jobs.Fungible)
+	}
+	switch {
+	case len(in.Cluster.Loans()) == 0:
+		return nil
+	case a.Bound:
+		return in.bind(&a.Spec)
+	case a.Application == "" && a.Spec.Equivalents == nil:
+		a.Spec.Equivalents = in.equivalents
+	}
+	return nil
+}
+
+// bind lets a job run only on types of the training cluster.
+func (in *Inputs) bind(s *job.Spec) error {
+	var own []cluster.GPUType
+	for _, t := range in.Cluster.Kept() {
+		if s.Eligible(t.Type) {
+			own = append(own, t.Type)
+		}
+	}
+	if own == nil {
+		return fmt.Errorf("job %s: runs on no nodes on loan, and the training cluster has none of its GPU types, %q", s.ID, s.GPUTypes)
+	}
+	s.GPUTypes = own
+	return nil
+}
+
+// note remembers the arrivals of whose speed or duration their specifications do not say
+// the truth.
+func (in *Inputs) note() {
+	in.told = make(map[job.ID]*workload.Arrival)
+	for i := range in.Arrivals {
+		a := &in.Arrivals[i]
+		if w := a.Work(); w > 0 && (a.ScalingLoss > 0 || w != a.Spec.Target) {
+			in.told[a.Spec.ID] = a
+		}
+	}
+}
+
+// steady returns what is true of a job that is known by its duration: its speed, and its
+// specification with the duration that it will have.
+func (in *Inputs) steady(spec *job.Spec) (*workload.Application, *job.Spec) {
+	a, ok := in.told[spec.ID]
+	if !ok {
+		return (&workload.Arrival{Spec: *spec}).Steady(), spec
+	}
+	s := *spec
+	s.Target = a.Work()
+	return a.Steady(), &s
+}
+
+// skips reports whether jobs of a queue are not measured.
+func skips(c *config.Config, s *job.Spec) bool { return slices.Contains(c.Skipped, s.Queue) }

@@ -1,0 +1,48 @@
+package sim_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/sim"
+)
+
+// Nodes on loan do not count, and each type has the GPUs that do the work of those asked for.
+func TestFits_with_nodes_on_loan(t *testing.T) {
+	gpus := cluster.Resources{GPUs: 8}
+	c, err := cluster.New([]cluster.Node{
+		{ID: "a", GPUType: "v100", Capacity: gpus}, {ID: "b", GPUType: "k80", Capacity: gpus}, {ID: "c", GPUType: "k80", Capacity: gpus},
+		{ID: "d", GPUType: "t4", Capacity: gpus, Tenure: cluster.Loaned, Group: "t4"},
+		{ID: "e", GPUType: "v100", Capacity: gpus, Tenure: cluster.Loaned, Group: "v100"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k80, t4 := []cluster.GPUType{"k80"}, []cluster.GPUType{"t4"}
+	half := map[cluster.GPUType]int{"k80": 2}
+	for name, tc := range map[string]struct {
+		spec job.Spec
+		want string // in the error; empty: it fits
+	}{
+		"on its own nodes":           {job.Spec{GPUs: 16, GPUTypes: k80}, ""},
+		"on loan only":               {job.Spec{GPUs: 8, GPUTypes: t4}, "the training cluster has no GPU type that it may use"},
+		"with a node on loan":        {job.Spec{GPUs: 16, GPUTypes: []cluster.GPUType{"v100"}}, "needs 16 GPUs of one eligible type, can get at most 8 of the training cluster"},
+		"equivalents":                {job.Spec{GPUs: 8, GPUTypes: k80, Equivalents: half}, ""},
+		"equivalents, too many":      {job.Spec{GPUs: 9, GPUTypes: k80, Equivalents: half}, "needs 18 GPUs"},
+		"elastic":                    {job.Spec{GPUs: 4, MinGPUs: 4, MaxGPUs: 8, GPUTypes: k80, Equivalents: half, Adaptivity: job.StrongScaling}, ""},
+		"elastic, least too many":    {job.Spec{GPUs: 9, MinGPUs: 9, MaxGPUs: 18, GPUTypes: k80, Equivalents: half, Adaptivity: job.StrongScaling}, "needs 18 GPUs"},
+		"elastic, least above most":  {job.Spec{GPUs: 4, MinGPUs: 4, MaxGPUs: 2, Adaptivity: job.StrongScaling}, "needs 4 GPUs of one eligible type, can get at most 2"},
+		"workers":                    {job.Spec{GPUs: 16, WorkerGPUs: 8}, ""},
+		"worker larger than a node":  {job.Spec{GPUs: 16, WorkerGPUs: 16}, "a worker needs 16 GPUs of one node, the largest of the training cluster that it may use has 8"},
+		"workers that share no node": {job.Spec{GPUs: 15, WorkerGPUs: 5}, "needs 15 GPUs of one eligible type, can get at most 10"},
+		"reserved on loan":           {job.Spec{Reservation: cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "t4"}}, "reserves (1, 8, t4), which the training cluster does not have for it"},
+		"reserved":                   {job.Spec{Reservation: cluster.Configuration{Nodes: 2, GPUs: 16, GPUType: "k80"}}, ""},
+	} {
+		err := sim.Fits(c, &tc.spec)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tc.want)
+		}
+	}
+}
