@@ -87,11 +87,6 @@ func (j *Job) pace(w Workers) float64 {
 	return speed
 }
 
-// saved returns the seconds of running time that the workers to save against from.
-func (j *Job) saved(from, to Workers) float64 {
-	return j.Work.Seconds() * (1/j.pace(from) - 1/j.pace(to))
-}
-
 // prefers returns the sides that j may be on, the one it prefers first: the training cluster
 // for inelastic jobs, GPUs on loan for elastic ones. Source: Lyra §5.3.
 func (j *Job) prefers() []Side {
