@@ -12,15 +12,14 @@ func (r *round) flexible(ctx context.Context, last bool) error {
 	who := r.elastic(last)
 	switch r.o.Growth {
 	case None:
-		return nil
 	case Gandiva:
 		r.inTurn(who)
-		return nil
 	case AFS:
 		r.byGain(who)
-		return nil
+	case Knapsack, "":
+		return r.bySaving(ctx, who, last)
 	}
-	return r.bySaving(ctx, who, last)
+	return nil
 }
 
 // bySaving gives extra workers for the most running time saved: those of heterogeneous jobs on

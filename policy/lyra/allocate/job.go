@@ -33,7 +33,7 @@ type Job struct {
 	Min, Max int           // workers; the same for an inelastic job
 	Work     time.Duration // left to do by one worker: w take Work / Speed(w)
 	Waited   time.Duration // since it was submitted or preempted
-	Fungible bool          // may run on GPUs on loan
+	Fungible bool          // may run on GPUs on loan, as heterogeneous jobs may in any case
 	Has      Workers       // it has now; none: it waits
 	// Speed is how many times as fast as one worker so many are, finite and more than 0; nil:
 	// so many times. Source: Lyra §8, "a non-linear function of resources".
