@@ -43,6 +43,7 @@ func TestAllocate(t *testing.T) {
 		return j
 	}
 	elastic := allocate.Job{ID: "e", GPUs: 1, Min: 2, Max: 4, Work: 8 * hour}
+	large := allocate.Job{ID: "l", GPUs: 1, Min: 4, Max: 5, Work: 8 * hour}
 	training, loaned := allocate.Training, allocate.Loaned
 	none, held := allocate.Grant{Why: allocate.NoRoom}, allocate.Grant{Why: allocate.Held}
 	runs := func(workers int, s allocate.Side) allocate.Grant {
@@ -91,6 +92,12 @@ func TestAllocate(t *testing.T) {
 			[]allocate.Job{fungible(rigid("a", 1, hour)), waited(rigid("b", 8, 9*hour), 4*hour)},
 			loan(4, 3),
 			[]allocate.Grant{runs(1, loaned), none},
+		},
+		{
+			"nor training, for who prefers loan",
+			[]allocate.Job{fungible(rigid("a", 1, hour)), waited(fungible(large), 4*hour), fungible(elastic)},
+			loan(1, 9),
+			[]allocate.Grant{runs(1, training), none, held},
 		},
 		{
 			"the longest wait goes first",

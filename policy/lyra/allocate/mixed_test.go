@@ -41,8 +41,21 @@ func TestAllocate_heterogeneous(t *testing.T) {
 		{"which training does not", []allocate.Job{mixed("a", 4, 5, 0.7, now(4, 0))}, loan(1, 9), []allocate.Grant{runs(5, 0)}},
 		{"it keeps its base demand, on training first", []allocate.Job{mixed("a", 3, 5, 0.7, now(2, 3)), fungible(rigid("b", 2, hour))}, loan(0, 0), []allocate.Grant{runs(2, 1), runs(0, 1)}},
 		{"others of its kind make way for who waited too long", []allocate.Job{mixed("a", 1, 1, 1, now(0, 0)), late(mixed("b", 9, 9, 1, now(0, 0)), 5*hour)}, loan(4, 0), []allocate.Grant{held, noRoom}},
+		{"on the sides that it needs", []allocate.Job{mixed("a", 1, 1, 1, now(0, 0)), late(mixed("b", 65, 65, 1, now(0, 0)), 5*hour)}, loan(4, 4), []allocate.Grant{held, noRoom}},
 		{"no other job does", []allocate.Job{rigid("a", 1, hour), late(mixed("b", 9, 9, 1, now(0, 0)), 5*hour)}, loan(4, 0), []allocate.Grant{runs(1, 0), noRoom}},
 	})
+}
+
+// Who grows by one worker at a time does not get one that makes it slower.
+func TestAllocate_heterogeneous_one_by_one(t *testing.T) {
+	two := []allocate.Job{mixed("a", 2, 4, 1, allocate.Workers{2}), mixed("b", 2, 4, 1, allocate.Workers{2})}
+	play(t, allocate.Options{Growth: allocate.AFS}, []scene{{"when the loan is gone", two, loan(9, 3), []allocate.Grant{runs(3, 1), runs(4, 0)}}})
+	for _, growth := range []allocate.Growth{allocate.Gandiva, allocate.AFS} {
+		play(t, allocate.Options{Growth: growth}, []scene{
+			{string(growth) + " on loan", []allocate.Job{mixed("a", 2, 4, 1, allocate.Workers{2})}, loan(9, 3), []allocate.Grant{runs(3, 1)}},
+			{string(growth) + " on training", []allocate.Job{mixed("a", 4, 6, 0.7, allocate.Workers{4})}, loan(1, 9), []allocate.Grant{runs(5, 0)}},
+		})
+	}
 }
 
 // fungible lets j run on loan.

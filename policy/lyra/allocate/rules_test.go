@@ -94,11 +94,13 @@ func TestAllocate_AFS(t *testing.T) {
 	slow, small := elastic("a", hour, 2), elastic("c", 3*hour, 2)
 	slow.Speed = allocate.Lossy(2, 0.2)
 	small.GPUs = 2
+	single := allocate.Job{ID: "d", GPUs: 1, Min: 1, Max: 3, Work: 9 * hour, Has: allocate.Workers{1}, Speed: allocate.Lossy(1, 0.2)}
 	play(t, allocate.Options{Growth: allocate.AFS}, []scene{
 		{"the shorter first", []allocate.Job{elastic("a", 2*hour, 2), elastic("b", hour, 2)}, loan(3, 0), []allocate.Grant{runs(3, 0), runs(4, 0)}},
 		{"though the other has more", []allocate.Job{elastic("a", 2*hour, 4), elastic("b", hour, 2)}, loan(0, 0), []allocate.Grant{runs(2, 0), runs(4, 0)}},
 		{"of equals the first", []allocate.Job{elastic("a", hour, 0), elastic("b", hour, 0)}, loan(5, 0), []allocate.Grant{runs(3, 0), runs(2, 0)}},
 		{"the larger gain", []allocate.Job{slow, elastic("b", 2*hour, 2)}, loan(3, 0), []allocate.Grant{runs(3, 0), runs(4, 0)}},
+		{"rounding decides nothing", []allocate.Job{single, slow}, loan(1, 0), []allocate.Grant{runs(1, 0), runs(3, 0)}},
 		{"per GPU", []allocate.Job{small, elastic("b", 4*hour, 2)}, loan(3, 0), []allocate.Grant{runs(3, 0), runs(3, 0)}},
 		{"base demands first", []allocate.Job{elastic("a", hour, 4), rigid("b", 2, 9*hour)}, loan(0, 0), []allocate.Grant{runs(2, 0), runs(1, 0)}},
 	})
