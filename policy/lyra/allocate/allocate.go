@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
 // A Reason says why a job gets what it gets.
@@ -34,15 +37,32 @@ type Plan struct {
 	Prices       [sides]float64 // seconds that one more GPU of each side would save, about
 }
 
+// Allocate makes one plan; it is that of a new Allocator.
+func Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, error) {
+	return new(Allocator).Allocate(ctx, jobs, c, o)
+}
+
+// An Allocator makes plan after plan in the memory of the last one, of which it remembers
+// nothing. Not safe for concurrent use.
+type Allocator struct {
+	seen    map[job.ID]bool
+	solver  mmkp.Solver
+	items   []mmkp.Item
+	choices []mmkp.Choice
+	turns   []turn
+	who     []int
+	grow    []int
+}
+
 // Allocate shares the GPUs that are free, and those of flexible workers, among the jobs. It
 // reads its arguments only. An ended context cuts the search of phase two short. Errors: what
 // the jobs and pools cannot be, bad options. It costs a pass over the jobs, a sort of those
 // that wait, and a knapsack of as many choices as elastic jobs have flexible workers.
-func Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, error) {
-	if err := errors.Join(o.Validate(), c.check(), check(jobs)); err != nil {
+func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, error) {
+	if err := errors.Join(o.Validate(), c.check(), a.check(jobs)); err != nil {
 		return nil, fmt.Errorf("allocate: %w", err)
 	}
-	r := &round{jobs: jobs, free: c, o: o, plan: &Plan{Grants: make([]Grant, len(jobs))}}
+	r := &round{Allocator: a, jobs: jobs, free: c, o: o, plan: &Plan{Grants: make([]Grant, len(jobs))}}
 	r.keep()
 	for _, last := range []bool{false, true} {
 		r.base(last)
@@ -58,6 +78,7 @@ func Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, er
 // for those that come last: the heterogeneous ones. Source: Lyra §6, "with the lowest
 // priority on the remaining servers after all other jobs are scheduled".
 type round struct {
+	*Allocator
 	jobs []Job
 	free Capacity // what is left
 	o    Options
@@ -92,11 +113,11 @@ func (r *round) take(i int, s Side, more int) {
 
 // elastic returns the elastic jobs of a class that have their base demand.
 func (r *round) elastic(last bool) []int {
-	var who []int
+	r.who = r.who[:0]
 	for i := range r.jobs {
 		if j := &r.jobs[i]; j.Heterogeneous == last && j.Elastic() && r.plan.Grants[i].Why == Runs {
-			who = append(who, i)
+			r.who = append(r.who, i)
 		}
 	}
-	return who
+	return r.who
 }

@@ -43,6 +43,7 @@ func TestAllocate(t *testing.T) {
 		return j
 	}
 	elastic := allocate.Job{ID: "e", GPUs: 1, Min: 2, Max: 4, Work: 8 * hour}
+	large := allocate.Job{ID: "l", GPUs: 1, Min: 4, Max: 5, Work: 8 * hour}
 	training, loaned := allocate.Training, allocate.Loaned
 	none, held := allocate.Grant{Why: allocate.NoRoom}, allocate.Grant{Why: allocate.Held}
 	runs := func(workers int, s allocate.Side) allocate.Grant {
@@ -93,6 +94,12 @@ func TestAllocate(t *testing.T) {
 			[]allocate.Grant{runs(1, loaned), none},
 		},
 		{
+			"nor training, for who prefers loan",
+			[]allocate.Job{fungible(rigid("a", 1, hour)), waited(fungible(large), 4*hour), fungible(elastic)},
+			loan(1, 9),
+			[]allocate.Grant{runs(1, training), none, held},
+		},
+		{
 			"the longest wait goes first",
 			[]allocate.Job{waited(rigid("a", 4, hour), 5*hour), waited(rigid("b", 4, 9*hour), 6*hour)},
 			loan(4, 0),
@@ -126,6 +133,11 @@ func TestAllocate_complains(t *testing.T) {
 		{"negative work", bad(func(j *allocate.Job) { j.Work = -1 }), good, allocate.Options{}, "allocate: job j: work -1ns, waited 0s, want at least 0"},
 		{"too many workers", bad(func(j *allocate.Job) { j.Has[0] = 3 }), good, allocate.Options{}, "allocate: job j: has 3 workers, want 0 or 1 to 2"},
 		{"where it may not be", bad(func(j *allocate.Job) { j.Has[allocate.Loaned] = 1 }), good, allocate.Options{}, "allocate: job j: on side 1, where it may not be"},
+		{"workers below 0", bad(func(j *allocate.Job) { j.Has = allocate.Workers{-1, 2} }), good, allocate.Options{}, "allocate: job j: has -1 and 2 workers, want at least 0"},
+		{"both sides", bad(func(j *allocate.Job) { j.Has, j.Fungible = allocate.Workers{1, 1}, true }), good, allocate.Options{}, "allocate: job j: on both sides, want one or heterogeneous"},
+		{"mixed speed", bad(func(j *allocate.Job) { j.Heterogeneous = true }), good, allocate.Options{}, "allocate: job j: mixed speed 0, want more than 0 and at most 1"},
+		{"speed", bad(func(j *allocate.Job) { j.Speed = func(n int) float64 { return float64(2 - n) } }), good, allocate.Options{}, "allocate: job j: speed 0 of 2 workers, want finite and more than 0"},
+		{"rules", nil, good, allocate.Options{Order: "lifo", Growth: "fast"}, "allocate: order \"lifo\", want sjf or fifo\ngrowth \"fast\", want knapsack, none, gandiva or afs"},
 		{"a job twice", append(bad(func(*allocate.Job) {}), bad(func(*allocate.Job) {})...), good, allocate.Options{}, "allocate: job j twice"},
 		{"pools", nil, allocate.Capacity{{Free: 2, Total: 1, PerGPU: 1}, {PerGPU: math.NaN()}}, allocate.Options{}, "allocate: side 0: 2 of 1 GPUs free, want 0 to all\nside 1: NaN GPUs for one, want at least 1"},
 		{"options", nil, good, allocate.Options{Patience: -1, Pause: -1}, "allocate: patience -1ns, want at least 0\npause -1ns, want at least 0"},
@@ -258,10 +270,24 @@ func queued(count, most int, draw func(n int) int) (jobs []allocate.Job, items [
 	return jobs, items, base
 }
 
+// lossy is the item of a job each of whose extra workers adds 0.8 of one. Source: Lyra §7.2.
+func lossy(j *allocate.Job) item {
+	it := item{}
+	for k := 1; k <= j.Max-j.Min; k++ {
+		it[k*j.GPUs] = j.Work.Seconds()/float64(j.Min) - j.Work.Seconds()/(float64(j.Min)+0.8*float64(k))
+	}
+	return it
+}
+
 func TestAllocate_property_phase_two_is_dynamic_programming(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "draw") }
 		jobs, items, base := queued(1+draw(8), 6, draw)
+		for i := range jobs {
+			if j := &jobs[i]; draw(2) == 0 {
+				j.Speed, items[i] = allocate.Lossy(j.Min, 0.2), lossy(j)
+			}
+		}
 		extra := draw(40)
 		plan, err := allocate.Allocate(context.Background(), jobs, training(base+extra), allocate.DefaultOptions())
 		if err != nil {

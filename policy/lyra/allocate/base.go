@@ -10,11 +10,11 @@ import (
 // demand if it fits, and what does not is passed over. Source: Lyra §5.2, "we schedule job j*
 // with the smallest running time".
 func (r *round) base(last bool) {
-	q := line{free: &r.free}
-	for _, i := range r.turns(last) {
-		j := &r.jobs[i]
-		r.plan.Grants[i] = q.admit(j)
-		if r.plan.Grants[i].Why != Runs {
+	q := counter{free: &r.free}
+	for _, t := range r.line(last) {
+		j, g := &r.jobs[t.job], &r.plan.Grants[t.job]
+		*g = q.admit(j)
+		if g.Why != Runs {
 			r.wait(&q, j)
 		}
 	}
@@ -22,7 +22,7 @@ func (r *round) base(last bool) {
 
 // wait lets j, which does not fit, hold up others: all that come after it by FIFO; by SJF
 // those on the sides that it needs, if it has waited too long.
-func (r *round) wait(q *line, j *Job) {
+func (r *round) wait(q *counter, j *Job) {
 	w, ever := r.free.split(j, q.total())
 	switch {
 	case !ever:
@@ -44,11 +44,11 @@ type turn struct {
 	time time.Duration // its minimum running time, if not
 }
 
-// turns returns the jobs of a class that wait: those that have waited too long, the longest
+// line returns the jobs of a class that wait: those that have waited too long, the longest
 // first, then the others by their minimum running time. Equals stay in the order given, and
 // by FIFO all do.
-func (r *round) turns(last bool) []int {
-	var all []turn
+func (r *round) line(last bool) []turn {
+	all := r.turns[:0]
 	for i := range r.jobs {
 		if j := &r.jobs[i]; j.Heterogeneous == last && !j.runs() {
 			all = append(all, r.turn(i))
@@ -57,11 +57,8 @@ func (r *round) turns(last bool) []int {
 	if r.o.Order != FIFO {
 		slices.SortFunc(all, turn.compare)
 	}
-	who := make([]int, len(all))
-	for k := range all {
-		who[k] = all[k].job
-	}
-	return who
+	r.turns = all
+	return all
 }
 
 func (r *round) turn(i int) turn {
@@ -72,18 +69,24 @@ func (r *round) turn(i int) turn {
 }
 
 func (t turn) compare(other turn) int {
-	return cmp.Or(cmp.Compare(other.late, t.late), cmp.Compare(t.time, other.time), cmp.Compare(t.job, other.job))
+	switch {
+	case t.late != other.late:
+		return cmp.Compare(other.late, t.late)
+	case t.time != other.time:
+		return cmp.Compare(t.time, other.time)
+	}
+	return cmp.Compare(t.job, other.job)
 }
 
-// A line is of jobs that wait, before the GPUs that are free.
-type line struct {
+// A counter is what those in line come to: the GPUs that are free.
+type counter struct {
 	free    *Capacity
 	held    [sides]bool // for a job that waited too long
 	stopped bool        // for all
 }
 
 // admit gives j its base demand where it fits and is not held.
-func (q *line) admit(j *Job) Grant {
+func (q *counter) admit(j *Job) Grant {
 	if q.stopped {
 		return Grant{Why: Behind}
 	}
@@ -103,13 +106,13 @@ func (q *line) admit(j *Job) Grant {
 type room [sides]int
 
 // total returns all GPUs.
-func (q *line) total() room { return room{q.free[Training].Total, q.free[Loaned].Total} }
+func (q *counter) total() room { return room{q.free[Training].Total, q.free[Loaned].Total} }
 
 // idle returns the GPUs that are free.
-func (q *line) idle() room { return room{q.free[Training].Free, q.free[Loaned].Free} }
+func (q *counter) idle() room { return room{q.free[Training].Free, q.free[Loaned].Free} }
 
 // open returns the GPUs that are free and not held.
-func (q *line) open() room {
+func (q *counter) open() room {
 	free := q.idle()
 	for s, held := range q.held {
 		if held {

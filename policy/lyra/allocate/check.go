@@ -9,45 +9,23 @@ import (
 )
 
 // check joins complaints about the jobs.
-func check(jobs []Job) error {
+func (a *Allocator) check(jobs []Job) error {
 	var bad []error
-	known := repeats(jobs)
+	if a.seen == nil {
+		a.seen = make(map[job.ID]bool, len(jobs))
+	}
+	clear(a.seen)
 	for i := range jobs {
 		j := &jobs[i]
-		if known[j.ID] > 1 {
+		if a.seen[j.ID] {
 			bad = append(bad, fmt.Errorf("job %s twice", j.ID))
-			delete(known, j.ID)
 		}
+		a.seen[j.ID] = true
 		if err := j.check(); err != nil {
 			bad = append(bad, err)
 		}
 	}
 	return errors.Join(bad...)
-}
-
-// repeats counts the jobs of each ID; nil if every ID comes after the one before it, as those
-// do that are numbers and were given out in turn.
-func repeats(jobs []Job) map[job.ID]int {
-	for i := 1; i < len(jobs); i++ {
-		if !follows(jobs[i].ID, jobs[i-1].ID) {
-			return count(jobs)
-		}
-	}
-	return nil
-}
-
-// follows says that b comes after a: it is longer, or as long and greater.
-func follows(b, a job.ID) bool {
-	return len(b) > len(a) || len(b) == len(a) && b > a
-}
-
-// count counts the jobs of each ID.
-func count(jobs []Job) map[job.ID]int {
-	seen := make(map[job.ID]int, len(jobs))
-	for i := range jobs {
-		seen[jobs[i].ID]++
-	}
-	return seen
 }
 
 // check returns complaints about j.

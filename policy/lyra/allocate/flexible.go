@@ -12,15 +12,14 @@ func (r *round) flexible(ctx context.Context, last bool) error {
 	who := r.elastic(last)
 	switch r.o.Growth {
 	case None:
-		return nil
 	case Gandiva:
 		r.inTurn(who)
-		return nil
 	case AFS:
 		r.byGain(who)
-		return nil
+	case Knapsack, "":
+		return r.bySaving(ctx, who, last)
 	}
-	return r.bySaving(ctx, who, last)
+	return nil
 }
 
 // bySaving gives extra workers for the most running time saved: those of heterogeneous jobs on
@@ -49,24 +48,22 @@ func (r *round) side(i int) Side {
 // pack solves a knapsack: an item for every job that may grow, a choice for each number of
 // extra workers that fits, from one.
 func (r *round) pack(ctx context.Context, who []int, where func(i int) Side) error {
-	p := &mmkp.Problem{Capacity: []float64{float64(r.free[Training].Free), float64(r.free[Loaned].Free)}}
-	var grow []int
+	r.grow, r.items, r.choices = r.grow[:0], r.items[:0], r.choices[:0]
 	for _, i := range who {
-		if it := r.item(i, where(i)); len(it.Choices) > 0 {
-			grow, p.Items = append(grow, i), append(p.Items, it)
+		s := where(i)
+		if it := r.item(i, s); len(it.Choices) > 0 {
+			r.grow, r.items = append(r.grow, i), append(r.items, it)
 		}
-		r.paid(i, where(i))
+		r.paid(i, s)
 	}
-	if len(grow) == 0 {
+	if len(r.grow) == 0 {
 		return nil
 	}
-	o := mmkp.DefaultOptions()
-	o.Gap = 0
-	s, err := mmkp.Solve(ctx, p, nil, o)
+	s, err := r.solve(ctx)
 	if err != nil {
 		return err
 	}
-	for k, i := range grow {
+	for k, i := range r.grow {
 		if s.Pick[k] >= 0 {
 			r.take(i, where(i), s.Pick[k]+1)
 		}
@@ -75,11 +72,19 @@ func (r *round) pack(ctx context.Context, who []int, where func(i int) Side) err
 	return nil
 }
 
+// solve solves the knapsack of the items.
+func (r *round) solve(ctx context.Context) (*mmkp.Solution, error) {
+	free := []float64{float64(r.free[Training].Free), float64(r.free[Loaned].Free)}
+	o := mmkp.DefaultOptions()
+	o.Gap = 0
+	return r.solver.Solve(ctx, &mmkp.Problem{Capacity: free, Items: r.items}, nil, o)
+}
+
 // paid counts the pause of job i if it has extra workers on side s, as if it lost them all.
 func (r *round) paid(i int, s Side) {
-	if j := &r.jobs[i]; j.runs() && j.Has[s] > r.plan.Grants[i].Has[s] {
-		r.plan.Saved -= r.o.Pause.Seconds()
-		r.plan.Bound -= r.o.Pause.Seconds()
+	if j := &r.jobs[i]; j.Has[s] > r.plan.Grants[i].Has[s] {
+		r.plan.Saved -= r.pause(j)
+		r.plan.Bound -= r.pause(j)
 	}
 }
 
@@ -96,24 +101,32 @@ func (r *round) note(s *mmkp.Solution) {
 // far as those are free. A change of workers costs the pause: of a job that has extra
 // workers, to keep them is worth that much more; of one that runs without, to get some so
 // much less.
-func (r *round) item(i int, s Side) (it mmkp.Item) {
-	j, has := &r.jobs[i], r.plan.Grants[i].Has
-	pause, pool := r.o.Pause.Seconds(), &r.free[s]
+func (r *round) item(i int, s Side) mmkp.Item {
+	j, has, pool := &r.jobs[i], r.plan.Grants[i].Has, &r.free[s]
+	first, least := len(r.choices), pool.need(j, has[s])
+	before, pause := 1/j.pace(has), r.pause(j)
 	for to := has; to.Total() < j.Max; {
 		to[s]++
-		gpus := pool.extra(j, has[s], to[s])
+		gpus := pool.need(j, to[s]) - least
 		if gpus > pool.Free {
 			break
 		}
-		value := j.saved(has, to)
-		switch {
-		case !j.runs():
-		case j.Has[s] == to[s]:
+		value := j.Work.Seconds() * (before - 1/j.pace(to))
+		switch j.Has[s] {
+		case to[s]:
 			value += pause
-		case j.Has[s] == has[s]:
+		case has[s]:
 			value -= pause
 		}
-		it.Choices = append(it.Choices, mmkp.Choice{Value: value, Use: mmkp.Use{Resource: int(s), Amount: float64(gpus)}})
+		r.choices = append(r.choices, mmkp.Choice{Value: value, Use: mmkp.Use{Resource: int(s), Amount: float64(gpus)}})
 	}
-	return it
+	return mmkp.Item{Choices: r.choices[first:len(r.choices):len(r.choices)]}
+}
+
+// pause returns the seconds that a change of workers costs j: nothing if it waits.
+func (r *round) pause(j *Job) float64 {
+	if !j.runs() {
+		return 0
+	}
+	return r.o.Pause.Seconds()
 }

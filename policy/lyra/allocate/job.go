@@ -33,7 +33,7 @@ type Job struct {
 	Min, Max int           // workers; the same for an inelastic job
 	Work     time.Duration // left to do by one worker: w take Work / Speed(w)
 	Waited   time.Duration // since it was submitted or preempted
-	Fungible bool          // may run on GPUs on loan
+	Fungible bool          // may run on GPUs on loan, as heterogeneous jobs may in any case
 	Has      Workers       // it has now; none: it waits
 	// Speed is how many times as fast as one worker so many are, finite and more than 0; nil:
 	// so many times. Source: Lyra §8, "a non-linear function of resources".
@@ -87,9 +87,12 @@ func (j *Job) pace(w Workers) float64 {
 	return speed
 }
 
-// saved returns the seconds of running time that the workers to save against from.
-func (j *Job) saved(from, to Workers) float64 {
-	return j.Work.Seconds() * (1/j.pace(from) - 1/j.pace(to))
+// gain returns how much faster one more worker on side s makes j, in billionths of the speed
+// of one worker: a whole number, so that equals are equal.
+func (j *Job) gain(has Workers, s Side) float64 {
+	more := has
+	more[s]++
+	return math.Round(1e9 * (j.pace(more) - j.pace(has)))
 }
 
 // prefers returns the sides that j may be on, the one it prefers first: the training cluster

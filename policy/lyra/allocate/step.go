@@ -1,9 +1,6 @@
 package allocate
 
-import (
-	"container/heap"
-	"math"
-)
+import "container/heap"
 
 // inTurn is Gandiva: running jobs keep their extra workers as far as phase one left them, and
 // while no job waits elastic jobs get one more worker at a time, in turn. Source: Lyra §7.1,
@@ -39,8 +36,8 @@ func (r *round) circle(who []int, most func(*Job) Workers) {
 	}
 }
 
-// next returns the side on which job i can get one more worker, if it can and has less than
-// most there: a heterogeneous one on loan whenever possible.
+// next returns the side on which job i can get one more worker, if it has less than most
+// there and that makes it faster: a heterogeneous one on loan whenever possible.
 func (r *round) next(i int, most Workers) (Side, bool) {
 	j, has := &r.jobs[i], r.plan.Grants[i].Has
 	if has.Total() >= j.Max {
@@ -48,7 +45,8 @@ func (r *round) next(i int, most Workers) (Side, bool) {
 	}
 	for _, s := range loanedFirst {
 		own := j.Heterogeneous || has[s] > 0
-		if own && has[s] < most[s] && r.free[s].extra(j, has[s], has[s]+1) <= r.free[s].Free {
+		fits := r.free[s].extra(j, has[s], has[s]+1) <= r.free[s].Free
+		if own && fits && has[s] < most[s] && j.gain(has, s) > 0 {
 			return s, true
 		}
 	}
@@ -70,13 +68,14 @@ func (r *round) byGain(who []int) {
 	}
 }
 
-// award gives the first contender its worker if there is still room, and finds its next.
+// award gives the first contender its worker, if nobody took the room, and finds its next.
 func (r *round) award(h *contenders) {
-	c := (*h)[0]
-	if now, ok := r.contender(c.job); ok && now.side == c.side {
-		r.take(c.job, c.side, 1)
+	first := (*h)[0]
+	next, ok := r.contender(first.job)
+	if ok && next == first {
+		r.take(first.job, first.side, 1)
+		next, ok = r.contender(first.job)
 	}
-	next, ok := r.contender(c.job)
 	if !ok {
 		heap.Pop(h)
 		return
@@ -93,20 +92,14 @@ type contender struct {
 	left float64 // seconds to its end with what it has
 }
 
-// contender returns what one more worker would do for job i; false if there is no room or it
-// would make the job no faster.
+// contender returns what one more worker would do for job i; false if it can get none.
 func (r *round) contender(i int) (c contender, ok bool) {
 	j, has := &r.jobs[i], r.plan.Grants[i].Has
 	s, ok := r.next(i, Workers{j.Max, j.Max})
 	if !ok {
 		return c, false
 	}
-	more := has
-	more[s]++
-	now := j.pace(has)
-	gain := math.Round(1e9 * (j.pace(more) - now)) // equals are equal
-	c = contender{job: i, side: s, gain: gain, left: j.Work.Seconds() / now}
-	return c, c.gain > 0
+	return contender{job: i, side: s, gain: j.gain(has, s), left: j.Work.Seconds() / j.pace(has)}, true
 }
 
 // contenders are a heap: the largest gain first, of equals the one that ends first, of those

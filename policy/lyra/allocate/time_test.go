@@ -113,13 +113,18 @@ func TestAllocate_workers_do_not_go_back_and_forth(t *testing.T) {
 	}
 }
 
-// A job that keeps its workers saves what they save; one that must change them, a pause less.
+// A job that keeps its workers saves what they save, as one does that starts; one that must
+// change them, a pause less.
 func TestAllocate_saved_is_less_pauses(t *testing.T) {
 	o := allocate.DefaultOptions()
 	j := allocate.Job{ID: "j", GPUs: 1, Min: 1, Max: 2, Work: 2 * hour, Has: allocate.Workers{2}}
 	kept := must(t, []allocate.Job{j}, training(2), o)
 	j.Has[0] = 1
 	grown := must(t, []allocate.Job{j}, training(2), o)
+	starts := must(t, []allocate.Job{mixed("j", 1, 2, 1, allocate.Workers{})}, loan(1, 3), o)
+	if !near(starts.Saved, 4*3600) {
+		t.Errorf("a job that starts saves %g, want 14400", starts.Saved)
+	}
 	if !near(kept.Saved, 3600) || !near(grown.Saved, 3600-63) || !near(grown.Bound, grown.Saved) {
 		t.Errorf("saves %g and %g, want 3600 and 3537", kept.Saved, grown.Saved)
 	}
