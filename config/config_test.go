@@ -91,7 +91,7 @@ func TestBuildCluster(t *testing.T) {
 		spec        string
 		scale       int
 		nodes, gpus int
-	}{{"hetero64", 1, 11, 64}, {"hetero64", 2, 22, 128}, {"physical44", 1, 6, 44}, {"a100:1x8, t4:3x6", 1, 4, 26}, {"synergy128", 1, 16, 128}, {"v100:2x8/96c/1000.5g", 1, 2, 16}} {
+	}{{"hetero64", 1, 11, 64}, {"hetero64", 2, 22, 128}, {"physical44", 1, 6, 44}, {"a100:1x8, t4:3x6", 1, 4, 26}, {"synergy128", 1, 16, 128}, {"v100:2x8/96c/1000.5g", 1, 2, 16}, {"lyra", 1, 443 + 520, 3544 + 4160}, {"lyra8", 2, 2 * 121, 2 * 968}, {"lyra-testbed", 1, 8, 64}} {
 		c := Default()
 		c.Cluster, c.Scale = tc.spec, tc.scale
 		got, err := c.BuildCluster()
@@ -99,7 +99,7 @@ func TestBuildCluster(t *testing.T) {
 			t.Errorf("%s x%d: got %v, %v, want %d nodes with %d GPUs", tc.spec, tc.scale, got, err, tc.nodes, tc.gpus)
 		}
 	}
-	for _, bad := range []string{"", "t4", "t4:0x4", "t4:4", "t4:4x-1", ":1x1", "t4:99999999x1", "t4:1x99999999", "t4:1x1,t4:1x1", "t4:1x1/", "t4:1x1/8c", "t4:1x1/8/16g", "t4:1x1/0c/16g", "t4:1x1/8c/NaNg", "t4:1x1/8c/-1g", "t4:1x1/8c/16g/2", "t4:1x1/spot", "t4:1x1/spot@", "t4:1x1/spot@-1", "t4:1x1/spot@NaN", "t4:1x1/rent/rent", "t4:1x1/rent/8c/16g", "rent"} {
+	for _, bad := range []string{"", "t4", "t4:0x4", "t4:4", "t4:4x-1", ":1x1", "t4:99999999x1", "t4:1x99999999", "t4:1x1,t4:1x1", "t4:1x1/", "t4:1x1/8c", "t4:1x1/8/16g", "t4:1x1/0c/16g", "t4:1x1/8c/NaNg", "t4:1x1/8c/-1g", "t4:1x1/8c/16g/2", "t4:1x1/spot", "t4:1x1/spot@", "t4:1x1/spot@-1", "t4:1x1/spot@NaN", "t4:1x1/rent/rent", "t4:1x1/rent/8c/16g", "rent", "loan", "t4:1x1/loan@", "t4:1x1/loan@0", "t4:1x1/loan@1.5", "t4:1x1/loan@1001", "t4:1x1/loan/rent", "t4:1x1,t4:1x1/loan", "t4:1x1/loan,t4:1x2/loan@2"} {
 		c := Default()
 		c.Cluster = bad
 		if _, err := c.BuildCluster(); err == nil {
@@ -146,6 +146,67 @@ func TestBuildClusterForRent(t *testing.T) {
 	}
 	if held := got.Held(); len(held.Nodes()) != 1 || held.Nodes()[0].ID != "t4-4-0" {
 		t.Errorf("got %v held, want the first node", held.Nodes())
+	}
+}
+
+func TestBuildClusterOnLoan(t *testing.T) {
+	c := Default()
+	c.Cluster = "v100:1x8,t4:2x8/96c/210g/loan,k80:12x2/loan@5,v100:1x8/loan@1"
+	got, err := c.BuildCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lent := func(t cluster.GPUType, gpus int, g cluster.Group) cluster.Node {
+		return cluster.Node{GPUType: t, Capacity: cluster.Resources{GPUs: gpus}, Group: g, Tenure: cluster.Loaned}
+	}
+	want := []cluster.Loan{
+		{Group: "t4-8-loan", Node: lent("t4", 8, "t4-8-loan"), Nodes: 2},
+		{Group: "k80-2-loan", Node: lent("k80", 2, "k80-2-loan"), Nodes: 12},
+		{Group: "v100-8-loan", Node: lent("v100", 8, "v100-8-loan"), Nodes: 1},
+	}
+	for i, n := range []cluster.Node{{GPUMemory: 16 << 30, Power: 70, Price: 0.5}, {}, {GPUMemory: 16 << 30, Power: 300, Price: 2.5}} {
+		want[i].Node.GPUMemory, want[i].Node.Power, want[i].Node.Price = n.GPUMemory, n.Power, n.Price
+	}
+	want[0].Node.Capacity.CPUs, want[0].Node.Capacity.Memory = 96, 210e9
+	if diff := cmp.Diff(want, got.Loans()); diff != "" {
+		t.Errorf("loans (-want +got):\n%s", diff)
+	}
+	if id := got.Nodes()[3].ID; id != "k80-2-loan-00" {
+		t.Errorf("got node %s, want k80-2-loan-00", id)
+	}
+	if diff := cmp.Diff(map[cluster.GPUType]int{"t4": 3, "k80": 5}, c.Equivalents()); diff != "" {
+		t.Errorf("equivalents (-want +got):\n%s", diff)
+	}
+	if held := got.Held(); len(held.Nodes()) != 1 || held.Nodes()[0].ID != "v100-8-0" {
+		t.Errorf("got %v held, want the first node", held.Nodes())
+	}
+}
+
+func TestEquivalents_of_presets(t *testing.T) {
+	for _, p := range presets {
+		c := Default()
+		c.Cluster = p.name
+		want := 1
+		if strings.HasPrefix(p.name, "lyra") {
+			want = 3
+		}
+		if got := max(1, c.Equivalents()["t4"]); got != want {
+			t.Errorf("%s: got %d, want %d", p.name, got, want)
+		}
+	}
+}
+
+func TestBuildCluster_errors_of_loans(t *testing.T) {
+	for spec, want := range map[string]string{
+		"t4:4x8/loan@x":      `cluster "t4:4x8/loan@x": "t4:4x8/loan@x": "loan@x", want how many GPUs on loan do the work of one other, 1 to 1000, as loan@3`,
+		"t4:1x8,t4:4x8/loan": `cluster "t4:1x8,t4:4x8/loan": GPU type t4: 1 and 3 of its GPUs do the work of one, want one number, as t4:4x8,t4:4x8/loan@1`,
+		"t4:4/loan":          `and /rent, /spot@0.1 or /loan at the end`,
+	} {
+		c := Default()
+		c.Cluster = spec
+		if _, err := c.BuildCluster(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want %q", spec, err, want)
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ func (k Key) Option() string { return strings.ReplaceAll(k.Name, ".", "-") }
 func Keys() []Key { return slices.Clone(keys) }
 
 var keys = []Key{
-	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8/96c/1000g" (type:nodes x GPUs per node / CPU cores / GB of a node). A part that ends in "/rent" can be rented by the hour by policies that rent, one in "/spot@0.1" at 30 % of the price, and is taken back 0.1 times an hour; one in "/loan" is an inference cluster's, lent by it to policies that borrow while it does not need it, and three of its GPUs, or N with "/loan@N", do the work of one other`, func(c *Config) *string { return &c.Cluster }),
+	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8/96c/1000g" (type:nodes x GPUs per node / CPU cores / GB of a node). A part that ends in "/rent" can be rented by the hour by policies that rent, one in "/spot@0.1" at 30 % of the price, and is taken back 0.1 times an hour; one in "/loan" is lent by an inference cluster to policies that borrow, and three of its GPUs, or two with "/loan@2", do the work of one other`, func(c *Config) *string { return &c.Cluster }),
 	number("scale", "times the nodes of the cluster", func(c *Config) *int { return &c.Scale }),
 	text("trace", "trace file, or format:file, as shockwave:jobs.csv; empty: a generated one", func(c *Config) *string { return &c.Trace }),
 	text("format", "format of the trace; empty: by its content", func(c *Config) *string { return &c.Format }),

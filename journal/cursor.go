@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/oxgang/oxgang/cluster"
 )
 
 // A cursor reads JSON from one line. Its methods return zero values after the
@@ -17,6 +19,8 @@ type cursor struct {
 	pos  int
 	err  error
 	seen map[string]string // strings read before, to keep one copy of each
+	// there is the nodes as an earlier line last said; nil: none did.
+	there *cluster.Cluster
 }
 
 // maxSeen bounds the strings that are kept.

@@ -92,11 +92,16 @@ func (c *cursor) submitted() scheduler.Event {
 
 func (c *cursor) nodes() scheduler.Event {
 	var ev scheduler.NodesChanged
-	var nodes []nodeLine
-	c.decoded("nodes", &nodes, func() (err error) {
-		ev.Cluster, err = makeCluster(nodes)
-		return err
-	})
+	if c.peek() == 'n' {
+		c.same()
+	} else {
+		var nodes []nodeLine
+		c.decoded("nodes", &nodes, func() (err error) {
+			c.there, err = makeCluster(nodes)
+			return err
+		})
+	}
+	ev.Cluster = c.there
 	for c.take(',') {
 		key := c.str()
 		c.want(':')
@@ -198,6 +203,15 @@ func (c *cursor) bool() bool {
 		c.fail("true or false")
 	}
 	return word == "true"
+}
+
+// same reads null, which stands for the nodes that an earlier line lists.
+func (c *cursor) same() {
+	start := c.pos
+	if string(c.word()) != "null" || c.there == nil {
+		c.pos = start
+		c.fail("nodes, or null where an earlier line lists them")
+	}
 }
 
 // yes reads true.

@@ -22,6 +22,7 @@
 //	{"t":9,"exit":["bert-3","lost","node a1 failed"]}
 //	{"t":9,"nodes":[{"id":"a0","type":"a100","gpus":8}]}
 //	{"t":9,"nodes":[],"rentals":[{"node":{"id":"","type":"t4","gpus":4,"group":"t4-4","tenure":2},"most":40,"starting":2}]}
+//	{"t":9,"nodes":null,"loans":[{"node":{"id":"","type":"t4","gpus":8,"group":"t4-8-loan","tenure":1},"nodes":520,"lent":90,"spare":2,"load":0.6}]}
 //	{"t":9,"computed":true}
 //	{"t":60,"round":{"n":1,"jobs":[...],"left":["bert-2"],"prices":[["a100",1.8]],"stats":[12,3.4,3.5,0.02],"do":[...]}}
 //
@@ -49,13 +50,19 @@
 // there. "rentals" says of each group what its nodes are like, the most there may be, how
 // many are "ready", "starting" and "leaving", and whether the last order was "refused".
 //
+// Nodes of tenure 1 are lent by their owner, and listed likewise. "loans" says of each group
+// how many "nodes" there are, how many are "lent" and "spare", how many the owner wants back
+// ("reclaim") and when ("by"), the share that it uses itself ("load"), and how many nodes it
+// expects to have lent in each interval from now ("expected", "every"). Then "nodes" may be
+// null: those of the last line that lists them.
+//
 // Of background work a journal says when it was started and when it ended, not
 // what it was or returned: a replay does the work of the policy that replays, which
 // is a pure function, and hands out what it returns where the recorded work ended.
 //
 // What a scheduler asks for at once after an event, the profiling of a job just
 // submitted, is not recorded: an Observer is not shown it. Rounds without jobs are
-// recorded only where nodes can be rented.
+// recorded only where nodes can be rented or lent.
 //
 // Equal runs give equal bytes.
 package journal

@@ -80,7 +80,7 @@ func (r *Reader) Read() (Record, error) {
 		r.err = err
 		return Record{}, err
 	}
-	r.cur = cursor{buf: text, seen: r.cur.seen}
+	r.cur = cursor{buf: text, seen: r.cur.seen, there: r.cur.there}
 	rec := r.cur.record(r.known)
 	rec.Line = r.line
 	switch err := r.cur.err; {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -23,6 +24,7 @@ type Writer struct {
 	said  map[job.ID]*said // of every job of the last round
 	jobs  []job.ID         // of the last round, in its order
 	round int              // rounds written
+	there *cluster.Cluster // as NodesChanged last said; nil: it did not
 }
 
 // said is what the journal says of a job.
@@ -69,16 +71,7 @@ func (w *Writer) Event(now time.Time, ev scheduler.Event) {
 		}
 		w.enc.raw("]")
 	case scheduler.NodesChanged:
-		w.enc.raw(`,"nodes":`)
-		w.enc.json(nodeLines(ev.Cluster))
-		if len(ev.Rentals) > 0 {
-			w.enc.raw(`,"rentals":`)
-			w.enc.json(rentalLines(ev.Rentals))
-		}
-		if len(ev.Loans) > 0 {
-			w.enc.raw(`,"loans":`)
-			w.enc.json(loanLines(ev.Loans))
-		}
+		w.nodes(&ev)
 	case scheduler.Computed:
 		w.enc.raw(`,"computed":true`)
 	default:
@@ -86,6 +79,26 @@ func (w *Writer) Event(now time.Time, ev scheduler.Event) {
 	}
 	w.enc.raw("}")
 	w.end("event")
+}
+
+// nodes appends what NodesChanged says, of a world that lends nodes not the very ones that
+// it last said.
+func (w *Writer) nodes(ev *scheduler.NodesChanged) {
+	w.enc.raw(`,"nodes":`)
+	if len(ev.Loans) > 0 && ev.Cluster == w.there {
+		w.enc.raw("null")
+	} else {
+		w.enc.json(nodeLines(ev.Cluster))
+	}
+	w.there = ev.Cluster
+	if len(ev.Rentals) > 0 {
+		w.enc.raw(`,"rentals":`)
+		w.enc.json(rentalLines(ev.Rentals))
+	}
+	if len(ev.Loans) > 0 {
+		w.enc.raw(`,"loans":`)
+		w.enc.json(loanLines(ev.Loans))
+	}
 }
 
 // Round records what was decided in a round: of each job only what is not as

@@ -86,12 +86,69 @@ func TestCheckAcceptsAGoodPlan(t *testing.T) {
 	}
 }
 
-// TestCheckCatchesSeededBugs breaks each rule once and wants exactly the
-// complaint of that rule.
 // wantNodes offers two nodes of group g and wants nodes of a group.
 func wantNodes(s *policy.Snapshot, p *policy.Plan, g cluster.Group, n int) {
 	s.Rentals = []cluster.Rental{{Offer: cluster.Offer{Group: "g", Most: 2}}}
 	p.Capacity = map[cluster.Group]int{g: n}
+}
+
+// lend makes n4, on which nobody is, and n1, on which the job "rigid" is, nodes on loan of
+// a group of which one more is spare; n4 goes back.
+func lend(t testing.TB, w world) {
+	t.Helper()
+	nodes := slices.Clone(w.s.Cluster.Nodes())
+	for _, i := range []int{1, 4} {
+		nodes[i].Tenure, nodes[i].Group = cluster.Loaned, "l"
+	}
+	var err error
+	if w.s.Cluster, err = cluster.New(nodes); err != nil {
+		t.Fatal(err)
+	}
+	w.s.Loans = []cluster.Loan{{Group: "l", Nodes: 9, Lent: 2, Spare: 1}}
+	w.p.Capacity, w.p.Return = map[cluster.Group]int{"l": 3}, []cluster.NodeID{"n4"}
+}
+
+func TestCheckAcceptsLoans(t *testing.T) {
+	w := goodWorld(t)
+	if lend(t, w); policy.Check(w.s, w.p) != nil {
+		t.Errorf("got %v", policy.Check(w.s, w.p))
+	}
+}
+
+func TestCheckCatchesSeededBugsOfLoans(t *testing.T) {
+	for name, test := range map[string]struct {
+		bug  func(w world)
+		want string
+	}{
+		"more wanted than are lent and spare": {func(w world) { w.p.Capacity["l"] = 4 }, "group l: 4 nodes wanted, want 0 to 3"},
+		"less than none wanted":               {func(w world) { w.p.Capacity["l"] = -1 }, "group l: -1 nodes wanted, want 0 to 3"},
+		"an unknown group":                    {func(w world) { w.p.Capacity["m"] = 1 }, "plan: nodes wanted of 2 groups, of which 1 can be rented or lent"},
+		"a node that is owned goes back": {func(w world) {
+			w.p.Jobs[1].Placement = cluster.Placement{share("n1", 3)}
+			w.p.Return[0] = "n0"
+		}, "node n0: goes back, want one that is on loan"},
+		"a node that is not there goes back": {func(w world) { w.p.Return[0] = "n9" }, "node n9: goes back, want one that is on loan"},
+		"a node with a job on it goes back":  {func(w world) { w.p.Return[0] = "n1" }, "node n1: goes back, want none that a job is placed on"},
+		"a node goes back twice": {func(w world) { w.p.Return = []cluster.NodeID{"n4", "n4"} },
+			"node n4 goes back after n4, want each once, in ascending order"},
+		"not in order": {func(w world) {
+			w.p.Jobs[1].Placement = cluster.Placement{share("n0", 3)}
+			w.p.Return = []cluster.NodeID{"n4", "n1"}
+		}, "node n1 goes back after n4, want each once, in ascending order"},
+		"a reservation that has room on the others": {func(w world) {
+			w.s.Jobs[5].Spec.Reservation = cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "a100"}
+			w.p.Jobs[5] = policy.Decision{}
+		}, "job reserved: allocated nothing, want its reservation (1, 8, a100)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := goodWorld(t)
+			lend(t, w)
+			test.bug(w)
+			if err := policy.Check(w.s, w.p); err == nil || err.Error() != test.want {
+				t.Fatalf("got %v, want %s", err, test.want)
+			}
+		})
+	}
 }
 
 func TestCheckAcceptsNodesThatAreOffered(t *testing.T) {
@@ -101,6 +158,8 @@ func TestCheckAcceptsNodesThatAreOffered(t *testing.T) {
 	}
 }
 
+// TestCheckCatchesSeededBugs breaks each rule once and wants exactly the
+// complaint of that rule.
 func TestCheckCatchesSeededBugs(t *testing.T) {
 	nan := math.NaN()
 	tests := []struct {
@@ -197,6 +256,15 @@ func TestCheckLetsAReservationWait(t *testing.T) {
 	t.Run("without room beside what is pinned", func(t *testing.T) {
 		w := goodWorld(t)
 		w.s.Jobs[5].Spec.Reservation = cluster.Configuration{Nodes: 3, GPUs: 12, GPUType: "t4"}
+		w.p.Jobs[5] = policy.Decision{}
+		if err := policy.Check(w.s, w.p); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("without room on the nodes that do not go back", func(t *testing.T) {
+		w := goodWorld(t)
+		lend(t, w)
+		w.s.Jobs[5].Spec.Reservation = cluster.Configuration{Nodes: 1, GPUs: 9, GPUType: "a100"}
 		w.p.Jobs[5] = policy.Decision{}
 		if err := policy.Check(w.s, w.p); err != nil {
 			t.Fatal(err)

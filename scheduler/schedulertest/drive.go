@@ -45,7 +45,8 @@ func (asPlanned) Place(_ context.Context, _ *policy.Snapshot, p *policy.Plan) (*
 	return p, nil
 }
 
-// DriveRenting is Drive that also rents nodes of c, and gives them back, as Renter does.
+// DriveRenting is Drive that also rents and borrows nodes of c, and gives them back, as
+// Renter does.
 func DriveRenting(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return func(ctx context.Context, b scheduler.Backend) error {
 		p := &thinker{of: Renter{}}

@@ -184,7 +184,8 @@ func (w *tenant) round() {
 }
 
 // Renter is FirstFit that rents of every group as many nodes as all its jobs together
-// would fill, and gives back the others.
+// would fill, and gives back the others. It borrows every node that is lent, and of those
+// that are asked back gives back the ones that no job is on.
 type Renter struct{ FirstFit }
 
 // Plan implements policy.Policy.
@@ -200,5 +201,28 @@ func (p Renter) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, err
 		per := r.Node.Capacity.GPUs
 		plan.Capacity[r.Group] = min(r.Most, (gpus+per-1)/per)
 	}
+	for i := range s.Loans {
+		l := &s.Loans[i]
+		plan.Capacity[l.Group] = l.Lent + l.Spare
+		plan.Return = append(plan.Return, empty(s, plan, l)...)
+	}
+	slices.Sort(plan.Return)
 	return plan, err
+}
+
+// empty returns nodes of a loan that a plan has no job on, no more than are asked back.
+func empty(s *policy.Snapshot, p *policy.Plan, l *cluster.Loan) []cluster.NodeID {
+	used := make(map[cluster.NodeID]bool)
+	for i := range p.Jobs {
+		for _, share := range p.Jobs[i].Placement {
+			used[share.Node] = true
+		}
+	}
+	var found []cluster.NodeID
+	for _, n := range s.Cluster.Nodes() {
+		if len(found) < l.Reclaim && n.Tenure == cluster.Loaned && n.Group == l.Group && !used[n.ID] {
+			found = append(found, n.ID)
+		}
+	}
+	return found
 }
