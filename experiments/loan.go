@@ -10,7 +10,7 @@ import (
 // This file has the metrics of Lyra's tables.
 
 // timeMetrics are completion and queuing times in seconds, of all runs' jobs together.
-// Sources: Lyra Tables 5, 7 and 8.
+// Sources: Lyra Table 5; Lyra Table 7; Lyra Table 8.
 var timeMetrics = slices.Concat(
 	timesOf("jct", "JCTs", completionsOf),
 	timesOf("queued", "times without GPUs", queuedOf),

@@ -15,8 +15,10 @@ func TestLoanMetrics(t *testing.T) {
 			Preempted: 1, Taken: 16, Lost: 18, Flexible: 0.5, OfRunning: 0.2, OfBorrowing: 0.4, Damage: 0.3,
 		}},
 		Jobs: []metrics.JobResult{
-			{Outcome: metrics.Done, JCT: 100, Queued: 10, OnLoan: true}, {Outcome: metrics.Done, JCT: 200, Queued: 20},
-			{Outcome: metrics.Done, JCT: 300, Queued: 60, OnLoan: true}, {Outcome: metrics.Active, JCT: 9000, Queued: 900, OnLoan: true},
+			{Outcome: metrics.Done, JCT: 100, Queued: 10, OnLoan: true},
+			{Outcome: metrics.Done, JCT: 200, Queued: 20},
+			{Outcome: metrics.Done, JCT: 300, Queued: 60, OnLoan: true},
+			{Outcome: metrics.Active, JCT: 9000, Queued: 900, OnLoan: true},
 		},
 	}}
 	second := Run{Result: &metrics.Result{
@@ -36,9 +38,9 @@ func TestLoanMetrics(t *testing.T) {
 	runs := []measured{livesOf(&first), livesOf(&second)}
 	for name, value := range want {
 		m, ok := findMetric(name)
-		if got := 0.0; !ok {
+		if !ok {
 			t.Errorf("no metric %s", name)
-		} else if got = m.of(runs); math.Abs(got-value) > 1e-9 {
+		} else if got := m.of(runs); math.Abs(got-value) > 1e-9 {
 			t.Errorf("%s: got %v, want %v", name, got, value)
 		}
 	}

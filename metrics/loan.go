@@ -26,7 +26,7 @@ type lending struct {
 type usage struct {
 	training, trained float64 // not on loan, and of them held by jobs
 	lent, busy        float64 // on loan, and of them held by jobs
-	pool, load        float64 // of the owner, lent or not, and of them used by it
+	pool, load        float64 // of the owner, lent or not, and those it would use itself
 	short             float64 // of load, beyond what is not lent
 	wanted            float64 // of those lent, wanted back
 }
@@ -147,7 +147,7 @@ func (l *lending) summary() *LoanSummary {
 	}
 	s, u := l.count, &l.used
 	s.Training, s.OnLoan = ratio(u.trained, u.training), ratio(u.busy, u.lent)
-	s.Overall = ratio(u.trained+u.busy+u.load, u.training+u.pool)
+	s.Overall = ratio(u.trained+u.busy+u.load-u.short, u.training+u.pool)
 	s.LentHours, s.BusyHours, s.ShortHours = u.lent/3600, u.busy/3600, u.short/3600
 	s.Flexible = ratio(float64(l.waves.flexible), float64(s.Reclaimed))
 	s.OfRunning = ratio(float64(s.Preempted), float64(l.waves.running))

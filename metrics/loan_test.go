@@ -92,7 +92,7 @@ func TestLoans(t *testing.T) {
 	there := 12*155.0 + 4*175           // from 30 and 185 s
 	load := 4*150.0 + 8*210             // from 0 and 150 s
 	want := &LoanSummary{
-		Training: 4 * 60.0 / (4 * 360), OnLoan: used / there, Overall: (4*60 + used + load) / ((4 + 16) * 360),
+		Training: 4 * 60.0 / (4 * 360), OnLoan: used / there, Overall: (4*60 + used + load - 4*35) / ((4 + 16) * 360),
 		LentHours: there / 3600, BusyHours: used / 3600,
 		ShortHours: 4 * 35.0 / 3600, // of two nodes that it would use one, until 185 s
 		Loans:      1, Nodes: 3, Reclaims: 1, Reclaimed: 2, Preempted: 1,

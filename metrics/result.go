@@ -134,7 +134,7 @@ type LoanSeries struct {
 	Lent   []float64 `json:"lent"`   // there
 	Busy   []float64 `json:"busy"`   // of Lent, held by jobs
 	Wanted []float64 `json:"wanted"` // of Lent, that the owner wants back
-	Load   []float64 `json:"load"`   // that the owner uses itself
+	Load   []float64 `json:"load"`   // that the owner would use itself
 	Pool   []float64 `json:"pool"`   // of the owner, lent or not
 }
 
@@ -207,14 +207,14 @@ type Summary struct {
 func (s *Summary) PreemptionRatio() float64 { return ratio(float64(s.Preemptions), float64(s.Jobs)) }
 
 // A LoanSummary is what came of nodes on loan. Usage and GPU-hours are over the time of
-// Summary.Utilisation, by GPUs as they are; what is counted is of the whole run. A round
-// reclaims if it gives nodes back whose owner wants some; ratios of such rounds are of the
-// sums over all of them, so that rounds count by their size.
+// Summary.Utilisation, by GPUs as they are; what is counted is of all jobs and the whole
+// run. A round reclaims if it gives nodes back whose owner wants some; ratios of such rounds
+// are of the sums over all of them, so that rounds count by their size.
 type LoanSummary struct {
 	Training float64 `json:"training_usage"` // GPU time held over GPU time there, of nodes not on loan
 	OnLoan   float64 `json:"loan_usage"`     // likewise, of nodes on loan
-	// Overall is GPU time held or used by the owner, of all nodes and the owner's.
-	// Source: Lyra Table 5, footnote 1.
+	// Overall is GPU time held by jobs, or used by the owner, of all nodes and the owner's:
+	// of its own load, as much as there is room for. Source: Lyra Table 5, footnote 1.
 	Overall float64 `json:"overall_usage"`
 
 	LentHours  float64 `json:"lent_gpu_hours"`  // of nodes on loan that were there
@@ -234,7 +234,7 @@ type LoanSummary struct {
 	Flexible float64 `json:"flexible_share"`
 	// OfRunning is Preempted over the jobs that held GPUs before; OfBorrowing, over those
 	// of them that held GPUs on loan. Source: Lyra §7.3, "the percentage of preempted jobs
-	// among running jobs"; Fig. 10.
+	// among running jobs"; Lyra Fig. 10.
 	OfRunning   float64 `json:"preempted_of_running"`
 	OfBorrowing float64 `json:"preempted_of_borrowing"`
 	// Damage is the collateral damage: GPUs on nodes that stay which preempted jobs left,

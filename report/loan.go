@@ -86,7 +86,7 @@ func withLoans(all []column) []column {
 }
 
 // loans returns the GPUs on loan, of them those that jobs hold and those that are wanted
-// back, those that their owner uses itself, and what is used of all GPUs, over time.
+// back, those that their owner would use itself, and what is used of all GPUs, over time.
 func loans(runs []Run, l limits) *dataset {
 	d := newDataset("loans", "@policy", "time_s", "lent_gpus", "busy_gpus", "wanted_gpus", "owner_gpus", "overall_usage")
 	for i := range runs {
@@ -96,7 +96,8 @@ func loans(runs []Run, l limits) *dataset {
 		}
 		means(len(s.Time), l.points, func(first int, mean func([]float64) float64) {
 			lent, load := mean(s.Loans.Lent), mean(s.Loans.Load)
-			used, there := load, mean(s.Loans.Pool)-lent
+			there := mean(s.Loans.Pool) - lent
+			used := min(load, there) // what is lent it cannot use
 			for t := range s.Busy {
 				used, there = used+mean(s.Busy[t]), there+mean(s.Capacity[t])
 			}

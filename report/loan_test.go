@@ -26,7 +26,7 @@ func borrowing() []Run {
 	r.Series = metrics.Series{
 		Time: []float64{0, 60}, Running: []float64{0, 0}, Waiting: []float64{0, 0},
 		Busy: [][]float64{{8, 6}, {0, 3}}, Capacity: [][]float64{{8, 8}, {0, 4}},
-		Loans: &metrics.LoanSeries{Lent: []float64{0, 4}, Busy: []float64{0, 3}, Wanted: []float64{0, 2}, Load: []float64{4, 6}, Pool: []float64{16, 16}},
+		Loans: &metrics.LoanSeries{Lent: []float64{0, 4}, Busy: []float64{0, 3}, Wanted: []float64{0, 2}, Load: []float64{4, 13}, Pool: []float64{16, 16}},
 	}
 	r = runs[1].Result
 	r.Types = []cluster.GPUType{"v100"}
@@ -92,8 +92,8 @@ func TestLoans(t *testing.T) {
 		rows = append(rows, s.Values)
 	}
 	want := [][]float64{
-		{0, 0, 1}, {0, 60, 0}, {0, 4, 0}, {0, 3, 0}, {0, 2, 0}, {4, 6, 8}, // policy, time, lent, busy, wanted, the owner's
-		{12.0 / 24, 15.0 / 24, 12.0 / 24}, // of 8 GPUs and the owner's 16, lent or not
+		{0, 0, 1}, {0, 60, 0}, {0, 4, 0}, {0, 3, 0}, {0, 2, 0}, {4, 13, 8}, // policy, time, lent, busy, wanted, the owner's
+		{12.0 / 24, 21.0 / 24, 12.0 / 24}, // of 8 GPUs and the owner's 16, of which it has 12 once
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)

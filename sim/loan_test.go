@@ -20,6 +20,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 	"github.com/oxgang/oxgang/sim"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A borrower is another policy and placer, with all that is spare borrowed. Of nodes that it
@@ -270,6 +271,7 @@ func lender(t *rapid.T) sim.Lender {
 func lends(t *rapid.T) (*play, *overseer, *borrower) {
 	s := draw(t)
 	s.cluster, s.world.Lender = onLoan(t, s.cluster), lender(t)
+	s.arrivals = slices.DeleteFunc(s.arrivals, func(a workload.Arrival) bool { return sim.Fits(s.cluster, &a.Spec) != nil })
 	p, err := builtin.New(rapid.SampledFrom([]string{"fifo", "srtf", "sia"}).Draw(t, "policy"), nil)
 	if err != nil {
 		t.Fatal(err)

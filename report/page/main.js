@@ -84,7 +84,7 @@ function showLoans() {
   const gpus = (v) => number(v) + " GPUs";
   showKinds("loans", [
     ["on loan", "lent_gpus", gpus], ["on loan and busy", "busy_gpus", gpus], ["wanted back", "wanted_gpus", gpus],
-    ["used by the lender", "owner_gpus", gpus], ["overall usage", "overall_usage", percent],
+    ["needed by the lender", "owner_gpus", gpus], ["overall usage", "overall_usage", percent],
   ]);
 }
 
