@@ -47,6 +47,8 @@ var rooms = []room{
 
 	{"placement", 4}, // where; what comes
 	{"placement/bestfit", 4},
+	{"policy/lyra/allocate", 4}, // parts of a policy
+	{"policy/lyra/reclaim", 4},
 	{"placement/shares", 4},
 	{"policy/queue", 4}, // its orders are other policies' too
 	{"workload", 4},
