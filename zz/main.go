@@ -183,7 +183,7 @@ func main() {
 		o := lyra.DefaultOptions()
 		o.Patience=*patience; o.Allocate = allocate.Options{Order: allocate.Order(*order), Growth: allocate.Growth(*growth), Pause: *pause}
 		o.Reclaim.Rule = reclaim.Rule(*rule)
-		o.Loan, o.Scale, o.Group, o.Foresee = lyra.Loan(*loan), *scale, *group, *foresee
+		o.Loan, o.Group, o.Foresee = lyra.Loan(*loan), *group, *foresee; if !*scale {o.Allocate.Growth="none"}
 		p, err = lyra.New(o)
 	} else {
 		p, err = builtin.New(*pol, nil)

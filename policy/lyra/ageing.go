@@ -18,29 +18,31 @@ func (r *round) serveLate() {
 	}
 	var late []*tenant
 	for _, t := range r.tenants {
-		if !t.pinned && !t.lost && t.t < 0 && r.s.Now.Sub(t.Since) >= r.p.o.Patience {
+		if t.waits() && r.s.Now.Sub(t.Since) >= r.p.o.Patience {
 			late = append(late, t)
 		}
 	}
 	slices.SortStableFunc(late, func(a, b *tenant) int { return a.Since.Compare(b.Since) })
-	for _, at := range r.pairs() {
-		r.serveOn(at[allocate.Training], late)
+	for k, at := range r.pairs {
+		r.serveOn(k, at, late)
 	}
 }
 
-// serveOn starts late jobs on a type, or keeps nodes of it for the first that does not fit.
-func (r *round) serveOn(at int, late []*tenant) {
+// serveOn starts late jobs on training servers of a pair, or keeps nodes for the first that
+// does not fit.
+func (r *round) serveOn(k int, at pair, late []*tenant) {
 	kept := false
 	for _, t := range late {
-		if at < 0 || t.t >= 0 || !r.belongs(t, at) {
+		if t.pair != none || !r.belongs(t, at) {
 			continue
 		}
-		if r.demand(t, at); t.least == 0 {
+		own := at[allocate.Training]
+		if r.demand(t, own); t.least == 0 {
 			continue
 		}
-		t.t, t.workers, t.fresh = at, t.least, true
-		if r.start(t); t.t < 0 && !kept {
-			kept = r.keepFor(t, at)
+		t.pair, t.want = k, allocate.Workers{t.least, 0}
+		if !r.start(t) && !kept {
+			kept = r.keepFor(t, own)
 		}
 	}
 }
@@ -75,7 +77,7 @@ func (r *round) keepFor(t *tenant, at int) bool {
 func (r *round) slots(at, unit int) []slot {
 	ends := make([][]leaving, len(r.nodes))
 	for _, t := range r.tenants {
-		if t.t != at || t.pinned {
+		if t.pinned || t.pair == none {
 			continue
 		}
 		end := r.end(t)
@@ -86,7 +88,7 @@ func (r *round) slots(at, unit int) []slot {
 	}
 	var all []slot
 	for n, node := range r.s.Cluster.Nodes() {
-		if node.GPUType == r.types[at].Type {
+		if node.GPUType == r.types[at].Type && !r.nodes[n].loaned {
 			all = append(all, units(n, r.room.Free(n)+r.nodes[n].flexible, unit, r.s.Now, ends[n])...)
 		}
 	}

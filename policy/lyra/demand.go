@@ -6,14 +6,16 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy/lyra/allocate"
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
 // endless is the longest time that counts: a year.
 const endless = 365 * 24 * time.Hour
 
-// demand finds out what job t may have of GPU type at: its workers, their GPUs in the training
-// cluster, and the work that is left.
+// demand finds out what a job may have, asked of GPU type at: its workers, what they are worth
+// in the GPUs that the job counts, and the work that is left. It may have nothing: then least
+// is 0.
 func (r *round) demand(t *tenant, at int) {
 	least, most, step := r.Range(t.index, at)
 	if t.least, t.top = 0, 0; least == 0 {
@@ -22,39 +24,47 @@ func (r *round) demand(t *tenant, at int) {
 	same := t.Equivalent(r.types[at].Type)
 	least, most, step = least/same, most/same, max(1, step/same)
 	t.unit = t.WorkerGPUs
-	if t.unit == 0 || least%t.unit != 0 || t.unit%step != 0 {
+	switch adapts := t.Adaptivity.Has(job.GPUCount); {
+	case t.unit > 0 && least%t.unit == 0 && t.unit%step == 0:
+	case adapts:
 		t.unit = step
-		if !t.Adaptivity.Has(job.GPUCount) {
-			t.unit = max(1, least)
-		}
+	default:
+		t.unit = least
 	}
-	t.least, t.top = least/t.unit, most/t.unit
-	if t.Spec.MaxGPUs == 0 && t.Adaptivity.Has(job.GPUCount) { // Lyra §7.1, Ideal: "its scaling range is twice that"
-		t.top = min(t.top, max(t.least, 2*max(1, t.GPUs)/t.unit))
-	}
-	if !r.p.o.Scale {
+	t.least, t.top = least/t.unit, r.limit(t, most)/t.unit
+	if r.p.o.Allocate.Growth == allocate.None {
 		t.top = t.least
 	}
-	if t.Holding() && t.t == at {
-		r.fit(t, same)
+	if t.pair != none {
+		r.fit(t, at, same)
 	}
 	t.work = r.work(t, at, same)
 }
 
-// fit makes the limits such that what the job holds is within them.
-func (r *round) fit(t *tenant, same int) {
-	held := t.Allocation.GPUs
-	if t.unit*same == 0 || held%(t.unit*same) != 0 {
-		t.unit, t.least, t.top, t.workers = max(1, held/same), 1, 1, 1
+// limit returns the most GPUs of a job; of an elastic one that says nothing twice what it asks
+// for. Source: Lyra §7.1, Ideal, "its scaling range is twice that".
+func (r *round) limit(t *tenant, most int) int {
+	if t.Spec.MaxGPUs == 0 && t.Adaptivity.Has(job.GPUCount) {
+		return min(most, max(t.least*t.unit, 2*max(1, t.GPUs)))
+	}
+	return most
+}
+
+// fit makes the limits such that what a job holds is within them. What is no whole number of
+// workers is one.
+func (r *round) fit(t *tenant, at, same int) {
+	held := t.Placement.GPUs()
+	if held%(t.unit*same) != 0 {
+		t.unit, t.least, t.top = max(1, held/same), 1, 1
 		return
 	}
-	t.workers = held / (t.unit * same)
-	t.least, t.top = min(t.least, t.workers), max(t.top, t.workers)
+	n := held / (t.unit * same)
+	t.least, t.top = min(t.least, n), max(t.top, n)
 }
 
 // work returns the time that one worker would need for what is left of a job, by what is
-// believed: w need it w times less. Of a job of which no speed is known a second at the GPUs
-// it asks for is one of its Target.
+// believed. Of a job of which no speed is known a second at the GPUs it asks for is one of its
+// Target.
 func (r *round) work(t *tenant, at, same int) time.Duration {
 	if t.Target <= 0 {
 		return endless
@@ -63,13 +73,12 @@ func (r *round) work(t *tenant, at, same int) time.Duration {
 	if t.Perf == nil {
 		asked := float64(max(1, t.GPUs)) / float64(t.unit)
 		if t.Phase == job.Running {
-			held := float64(t.Allocation.GPUs) / float64(t.Equivalent(t.Allocation.GPUType)) / float64(t.unit)
+			held := float64(t.Allocation.GPUs) / float64(t.Equivalent(t.Allocation.GPUType)*t.unit)
 			left = max(0, left-r.s.Now.Sub(t.Since).Seconds()*held/asked)
 		}
 		return lasting(left * asked)
 	}
-	gpus := t.least * t.unit * same
-	rate, _ := queue.Speed(t.Job, r.Amount(t.index, at, gpus))
+	rate, _ := queue.Speed(t.Job, r.Amount(t.index, at, t.least*t.unit*same))
 	return lasting(left / rate * float64(t.least))
 }
 
@@ -81,19 +90,37 @@ func lasting(seconds float64) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// end returns when a job that runs will have ended, with the workers it has.
+// end returns when a job will have ended, with the workers of its base demand.
 func (r *round) end(t *tenant) time.Time {
-	return r.s.Now.Add(t.work / time.Duration(max(1, t.workers)))
+	return r.s.Now.Add(t.work / time.Duration(max(1, t.least)))
 }
 
-// gpus returns the GPUs of type at that so many workers of a job take.
+// gpus returns the GPUs of a type that so many workers of a job take.
 func (r *round) gpus(t *tenant, at, workers int) int {
 	return workers * t.unit * t.Equivalent(r.types[at].Type)
 }
 
-// allocation returns what a job that is placed so holds.
-func (r *round) allocation(t *tenant, at int, where cluster.Placement) cluster.Allocation {
-	a := r.Amount(t.index, at, where.GPUs())
-	a.Nodes = len(where)
-	return a
+// held returns the workers of a placement, by side.
+func (r *round) held(t *tenant, p cluster.Placement) (w allocate.Workers) {
+	var gpus [2]int
+	for _, s := range p {
+		if n, ok := r.s.Cluster.Index(s.Node); ok {
+			gpus[r.spots[r.nodes[n].t].side] += s.GPUs
+		}
+	}
+	for side, t2 := range r.pairs[t.pair] {
+		if gpus[side] > 0 {
+			w[side] = gpus[side] / r.gpus(t, t2, 1)
+		}
+	}
+	return w
+}
+
+// has returns all workers of a job, by side.
+func (r *round) has(t *tenant) allocate.Workers {
+	w, more := r.held(t, t.base), r.held(t, t.flex)
+	for side := range w {
+		w[side] += more[side]
+	}
+	return w
 }

@@ -18,19 +18,16 @@ import (
 type Options struct {
 	Allocate allocate.Options
 	Reclaim  reclaim.Options
-	// Loan says what runs on servers on loan. Default Loan.
+	// Loan says what runs on servers on loan. Default Borrow.
 	Loan Loan
 	// Patience is the time after which a job that waits goes first, so that shorter ones do not
-	// pass it for ever. 0: never, as Lyra. Default 4 h, what the 99th percentile of jobs wait
-	// under FIFO (14,323 s; Lyra §7.4, Table 8).
+	// pass it for ever. 0: never, as Lyra. Default a day, in which load has had its trough.
 	Patience time.Duration
-	// Scale lets elastic jobs have more than their base demand. Default true.
-	Scale bool
-	// Group keeps base and flexible workers on servers of their own, and elastic jobs on loan
-	// where they may be. Default true (Lyra §5.3); without it Table 6.
+	// Group keeps base and flexible workers on servers of their own. Default true (Lyra §5.3);
+	// without it Table 6.
 	Group bool
-	// Foresee places jobs by when servers on loan will be asked back: none goes there that
-	// will not end in time, and jobs that end late are together. Default true; not in Lyra.
+	// Foresee keeps jobs off servers on loan that will be asked back before they end, and those
+	// that end late together. Default true; not in Lyra.
 	Foresee bool
 }
 
@@ -47,8 +44,8 @@ const (
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options {
 	return Options{
-		Allocate: allocate.DefaultOptions(), Reclaim: reclaim.DefaultOptions(),
-		Loan: Borrow, Patience: 24 * time.Hour, Scale: true, Group: true, Foresee: true,
+		Allocate: allocate.Options{Pause: allocate.DefaultOptions().Pause}, Reclaim: reclaim.DefaultOptions(),
+		Loan: Borrow, Patience: 24 * time.Hour, Group: true, Foresee: true,
 	}
 }
 
@@ -58,6 +55,9 @@ func (o *Options) Validate() error {
 	if !slices.Contains([]Loan{Borrow, Opportunity, NoLoan}, o.Loan) {
 		errs = append(errs, fmt.Errorf("loan %q, want %s, %s or %s", o.Loan, Borrow, Opportunity, NoLoan))
 	}
+	if o.Patience < 0 {
+		errs = append(errs, fmt.Errorf("patience %v, want at least 0", o.Patience))
+	}
 	return errors.Join(errs...)
 }
 
@@ -66,6 +66,10 @@ func (o *Options) Validate() error {
 type Policy struct {
 	o     Options
 	bases map[job.ID]base
+
+	allocator allocate.Allocator
+	tenants   []tenant       // memory of rounds
+	jobs      []allocate.Job // likewise
 }
 
 // A base is where the base demand of an elastic job is.
@@ -84,32 +88,40 @@ func New(o Options) (*Policy, error) {
 
 // Plan implements policy.Policy. Errors: that of ctx, and of what no snapshot should have.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("lyra: round %d: %w", s.Round, err)
+	err := ctx.Err()
+	if err == nil {
+		r := p.read(s) // 1. who is where
+		if err = r.plan(ctx); err == nil {
+			p.keep(r)
+			return r.Plan(), nil
+		}
 	}
-	r := p.read(s)                      // 1. who is where
+	return nil, fmt.Errorf("lyra: round %d: %w", s.Round, err)
+}
+
+// passes is how often GPUs are shared out in a round at most: once more where a job was granted
+// its base demand and no servers had room for its workers, so that others have a chance.
+const passes = 3
+
+// plan decides.
+func (r *round) plan(ctx context.Context) error {
 	if err := r.reclaim(); err != nil { // 2. servers that go back (§4)
-		return nil, fmt.Errorf("lyra: round %d: %w", s.Round, err)
+		return err
 	}
 	r.serveLate() // 3. who has waited too long
 	for range passes {
 		if err := r.allocate(ctx); err != nil { // 4. how many workers each job gets (§5.2)
-			return nil, fmt.Errorf("lyra: round %d: %w", s.Round, err)
+			return err
 		}
-		if r.place() { // 5. where they go (§5.3)
+		if r.placeBases() { // 5. where they go (§5.3)
 			break
 		}
 	}
-	r.growAll()
+	r.placeFlexible()
 	r.borrow() // 6. what comes on loan
 	r.write()  // 7. the plan, with reasons
-	p.keep(r)
-	return r.Plan(), nil
+	return nil
 }
-
-// passes is how often GPUs are shared out in a round at most: once more where a job was granted
-// its base demand, and no servers had it in one piece, so that others have a chance.
-const passes = 3
 
 // keep notes where base demands are.
 func (p *Policy) keep(r *round) {

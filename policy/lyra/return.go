@@ -80,17 +80,19 @@ func (r *round) share(servers []reclaim.Server, at []int, t *tenant, p cluster.P
 func (r *round) vacate(n int) {
 	id := r.s.Cluster.Nodes()[n].ID
 	for _, t := range r.tenants {
-		switch {
-		case t.pinned:
-		case on(t.base, id) > 0:
+		if t.pinned || t.pair == none {
+			continue
+		}
+		if on(t.base, id) > 0 {
 			r.preempt(t)
-		case on(t.flex, id) > 0:
-			gone := cluster.Placement{t.flex[slices.IndexFunc(t.flex, func(s cluster.Share) bool { return s.Node == id })]}
-			r.letGo(t, gone)
+			continue
+		}
+		if i := slices.IndexFunc(t.flex, func(s cluster.Share) bool { return s.Node == id }); i >= 0 {
+			r.letGo(t, t.flex[i])
 		}
 	}
+	r.free[r.nodes[n].t] -= r.room.Free(n)
 	r.room.Close(n)
-	r.nodes[n] = host{}
 }
 
 // preempt takes all its workers from a job.
@@ -98,29 +100,7 @@ func (r *round) preempt(t *tenant) {
 	r.leave(t.base, false)
 	r.leave(t.flex, true)
 	t.refused = policy.Reason{Kind: policy.Reclaimed, Config: t.Allocation.Configuration}
-	t.base, t.flex, t.t, t.workers, t.lost = nil, nil, -1, 0, true
-}
-
-// letGo takes some of its flexible workers from a job.
-func (r *round) letGo(t *tenant, gone cluster.Placement) {
-	r.leave(gone, true)
-	t.flex = less(t.flex, gone)
-	t.workers = r.has(t)
-}
-
-// leave frees what workers held.
-func (r *round) leave(p cluster.Placement, flexible bool) {
-	r.room.Give(p)
-	for _, s := range p {
-		n, ok := r.s.Cluster.Index(s.Node)
-		switch {
-		case !ok:
-		case flexible:
-			r.nodes[n].flexible -= s.GPUs
-		default:
-			r.nodes[n].base -= s.GPUs
-		}
-	}
+	t.base, t.flex, t.pair, t.lost = nil, nil, none, true
 }
 
 // borrow asks for all that owners would lend: "the inference cluster scheduler autonomously

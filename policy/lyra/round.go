@@ -1,11 +1,13 @@
 package lyra
 
 import (
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/placement/bestfit"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/lyra/allocate"
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
@@ -16,15 +18,20 @@ type round struct {
 	s       *policy.Snapshot
 	types   []cluster.TypeInfo
 	lent    []bool // by type: all its nodes are on loan
+	worth   []int  // by type: how many do the work of one; 0: not looked up
+	free    []int  // GPUs, by type
+	pairs   []pair
+	spots   []spot // by type
 	room    *bestfit.Room
-	tenants []*tenant // by job
 	nodes   []host    // by node
+	tenants []*tenant // by job
 	back    []cluster.NodeID
-	prices  [2]float64 // of phase two
+	prices  []float64 // of phase two, by type
 }
 
-// A host is what is known of a node on loan, or what else hosts workers.
+// A host is what is known of a node.
 type host struct {
+	t              int // GPU type
 	loaned         bool
 	base, flexible int       // GPUs of each kind of worker
 	ends           time.Time // of the last job whose base workers are there
@@ -35,92 +42,98 @@ type host struct {
 type tenant struct {
 	*policy.Job
 	index      int
-	t          int // GPU type that it has, or gets; -1: none
-	unit       int // GPUs of a worker, in the training cluster
-	least, top int // workers
-	base, flex cluster.Placement
-	fresh      bool // it starts in this round
-	lost       bool // its servers went back
-	stuck      bool // it was granted its base demand, and no servers had it
-	pinned     bool // decided beforehand
-	refused    policy.Reason
-	workers    int           // that it is to have
+	pair       int           // that it has GPUs of, or gets; none: it waits
+	unit       int           // GPUs of a worker, as the job counts them
+	least, top int           // workers
 	work       time.Duration // left, by one worker
+	want       allocate.Workers
+	base, flex cluster.Placement
+	pinned     bool // decided beforehand
+	lost       bool // its servers went back
+	stuck      bool // it was granted its base demand, and no servers had room
+	refused    policy.Reason
 }
 
 func (t *tenant) elastic() bool { return t.top > t.least }
 
-// placed returns where the job is.
-func (t *tenant) placed() cluster.Placement { return join(t.base, t.flex) }
+func (t *tenant) waits() bool { return !t.pinned && !t.lost && t.pair == none }
 
 // read finds out who is where, and what may not be taken from anyone.
 func (p *Policy) read(s *policy.Snapshot) *round {
+	types := s.Cluster.Types()
 	r := &round{
-		Round: queue.NewRound(s), p: p, s: s, types: s.Cluster.Types(),
+		Round: queue.NewRound(s), p: p, s: s, types: types, worth: make([]int, len(types)), free: make([]int, len(types)),
 		room: bestfit.NewRoom(s.Cluster), nodes: make([]host, len(s.Cluster.Nodes())),
-		tenants: make([]*tenant, len(s.Jobs)),
+		tenants: make([]*tenant, len(s.Jobs)), prices: make([]float64, len(types)),
 	}
-	r.sides()
-	all := make([]tenant, len(s.Jobs))
+	for t := range types {
+		r.free[t] = types[t].GPUs
+	}
+	r.pairUp()
+	p.tenants = slices.Grow(p.tenants[:0], len(s.Jobs))[:len(s.Jobs)]
 	for i, j := range s.Jobs {
-		all[i] = tenant{Job: j, index: i, t: -1}
-		r.tenants[i] = &all[i]
+		p.tenants[i] = tenant{Job: j, index: i, pair: none, pinned: r.Decided(i)}
+		r.tenants[i] = &p.tenants[i]
 	}
 	r.pin()
 	for _, t := range r.tenants {
-		if !t.pinned {
+		if !t.pinned && t.Holding() {
 			r.settle(t)
 		}
 	}
 	return r
 }
 
-// sides finds out which nodes, and which types, are on loan.
-func (r *round) sides() {
-	r.lent = make([]bool, len(r.types))
-	for t := range r.lent {
-		r.lent[t] = true
-	}
-	for n, node := range r.s.Cluster.Nodes() {
-		r.nodes[n].loaned = node.Tenure == cluster.Loaned
-		if !r.nodes[n].loaned {
-			r.lent[r.typeOf(node.GPUType)] = false
-		}
-	}
-}
+// take places workers, and give lets them go.
+func (r *round) take(p cluster.Placement) { r.room.Take(p); r.count(p, -1) }
+func (r *round) give(p cluster.Placement) { r.room.Give(p); r.count(p, 1) }
 
-// typeOf returns the place of a GPU type in types; -1 if it is not there.
-func (r *round) typeOf(t cluster.GPUType) int {
-	for i := range r.types {
-		if r.types[i].Type == t {
-			return i
+// count adds what a placement holds, times sign, to what is free.
+func (r *round) count(p cluster.Placement, sign int) {
+	for _, s := range p {
+		if n, ok := r.s.Cluster.Index(s.Node); ok {
+			r.free[r.nodes[n].t] += sign * s.GPUs
 		}
 	}
-	return -1
 }
 
 // pin places the jobs that leave no choice: those that keep what they hold, then
 // reservations, on nodes where the fewest GPUs are used.
 func (r *round) pin() {
-	used := make([]int, len(r.nodes))
-	for i, j := range r.s.Jobs {
-		d := &r.Plan().Jobs[i]
-		r.tenants[i].pinned = r.Decided(i)
-		if r.Decided(i) && !d.Allocation.IsZero() && d.Allocation.Configuration == j.Allocation.Configuration {
-			d.Allocation, d.Placement = j.Allocation, j.Placement
-			r.room.Take(j.Placement)
-		}
-		for _, share := range j.Placement {
-			if n, ok := r.s.Cluster.Index(share.Node); ok {
-				used[n] += share.GPUs
-			}
+	reserved := false
+	for _, t := range r.tenants {
+		d := &r.Plan().Jobs[t.index]
+		switch {
+		case !t.pinned || d.Allocation.IsZero():
+		case d.Allocation.Configuration == t.Allocation.Configuration:
+			d.Allocation, d.Placement = t.Allocation, t.Placement
+			r.take(t.Placement)
+		default:
+			reserved = true
 		}
 	}
-	for i := range r.s.Jobs {
-		if d := &r.Plan().Jobs[i]; r.Decided(i) && !d.Allocation.IsZero() && d.Placement == nil {
+	if !reserved {
+		return
+	}
+	used := r.used()
+	for _, t := range r.tenants {
+		if d := &r.Plan().Jobs[t.index]; t.pinned && !d.Allocation.IsZero() && d.Placement == nil {
 			r.reserve(d, used)
 		}
 	}
+}
+
+// used returns the GPUs that jobs hold of each node.
+func (r *round) used() []int {
+	used := make([]int, len(r.nodes))
+	for _, t := range r.tenants {
+		for _, s := range t.Placement {
+			if n, ok := r.s.Cluster.Index(s.Node); ok {
+				used[n] += s.GPUs
+			}
+		}
+	}
+	return used
 }
 
 // reserve places a reservation.
@@ -139,6 +152,7 @@ func (r *round) reserve(d *policy.Decision, used []int) {
 		return
 	}
 	d.Placement = where
+	r.count(where, -1)
 }
 
 // each returns the CPUs and memory of a GPU of an allocation.
@@ -146,19 +160,18 @@ func each(a *cluster.Allocation) cluster.Resources {
 	return cluster.Resources{CPUs: a.CPUs / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs)}
 }
 
-// settle finds out what a job is to have, and where it is.
+// settle lets a job that runs go on where it is, if it is still there.
 func (r *round) settle(t *tenant) {
-	if t.Holding() {
-		t.t = r.typeOf(t.Allocation.GPUType)
-	}
-	if t.t >= 0 && len(t.Placement) > 0 && r.room.Holds(t.Placement) {
-		r.room.Take(t.Placement)
-		r.demand(t, t.t)
-		r.part(t)
-		r.count(t, t.base, t.flex)
+	at := r.typeOf(t.Allocation.GPUType)
+	if at == none || len(t.Placement) == 0 || !r.room.Holds(t.Placement) {
 		return
 	}
-	t.t = -1
+	r.take(t.Placement)
+	t.pair = r.spots[at].pair
+	r.demand(t, at)
+	r.part(t)
+	r.note(t, t.base, false)
+	r.note(t, t.flex, true)
 }
 
 // part tells base workers from flexible ones.
@@ -171,25 +184,45 @@ func (r *round) part(t *tenant) {
 		t.base, t.flex = known.on, less(t.Placement, known.on)
 		return
 	}
-	t.base = first(t.Placement, t.least*t.unit*t.Equivalent(t.Allocation.GPUType))
+	t.base = first(t.Placement, r.gpus(t, r.typeOf(t.Allocation.GPUType), t.least))
 	t.flex = less(t.Placement, t.base)
 }
 
-// count notes workers on their nodes.
-func (r *round) count(t *tenant, base, flex cluster.Placement) {
-	end := r.end(t)
-	for _, s := range base {
-		if n, ok := r.s.Cluster.Index(s.Node); ok {
-			h := &r.nodes[n]
+// note notes workers of a job on their nodes.
+func (r *round) note(t *tenant, p cluster.Placement, flexible bool) {
+	for _, s := range p {
+		n, ok := r.s.Cluster.Index(s.Node)
+		if !ok {
+			continue
+		}
+		if h := &r.nodes[n]; flexible {
+			h.flexible += s.GPUs
+		} else {
 			h.base += s.GPUs
-			if end.After(h.ends) {
+			if end := r.end(t); end.After(h.ends) {
 				h.ends = end
 			}
 		}
 	}
-	for _, s := range flex {
-		if n, ok := r.s.Cluster.Index(s.Node); ok {
-			r.nodes[n].flexible += s.GPUs
+}
+
+// leave lets workers go.
+func (r *round) leave(p cluster.Placement, flexible bool) {
+	r.give(p)
+	for _, s := range p {
+		n, ok := r.s.Cluster.Index(s.Node)
+		switch {
+		case !ok:
+		case flexible:
+			r.nodes[n].flexible -= s.GPUs
+		default:
+			r.nodes[n].base -= s.GPUs
 		}
 	}
+}
+
+// letGo lets some flexible workers of a job go.
+func (r *round) letGo(t *tenant, gone ...cluster.Share) {
+	r.leave(gone, true)
+	t.flex = less(t.flex, gone)
 }

@@ -1,0 +1,174 @@
+package lyra
+
+import (
+	"context"
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/lyra/allocate"
+)
+
+// allocate says how many workers each job is to have, pair by pair: a job that waits takes the
+// first where there is room.
+func (r *round) allocate(ctx context.Context) error {
+	for k := range r.pairs {
+		if err := r.shareOut(ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shareOut shares a pair of GPU types out among the jobs on it and those that wait.
+func (r *round) shareOut(ctx context.Context, k int) error {
+	at := r.pairs[k]
+	jobs := r.p.jobs[:0]
+	var who []*tenant
+	watch := r.foresee(at)
+	for _, t := range r.tenants {
+		if j, ok := r.asks(t, k); ok {
+			if t.pair == none && j.Fungible {
+				j.Fungible = watch.lasts(&j)
+			}
+			jobs, who = append(jobs, j), append(who, t)
+		}
+	}
+	r.p.jobs = jobs
+	plan, err := r.p.allocator.Allocate(ctx, jobs, r.capacity(at), r.p.o.Allocate)
+	if err != nil {
+		return err
+	}
+	for side, t := range at {
+		if t != none {
+			r.prices[t] = plan.Prices[side]
+		}
+	}
+	for i, g := range plan.Grants {
+		r.granted(who[i], k, g)
+	}
+	return nil
+}
+
+// granted notes what a job is granted.
+func (r *round) granted(t *tenant, k int, g allocate.Grant) {
+	switch {
+	case g.Why == allocate.Runs:
+		t.pair, t.want = k, g.Has
+	case t.refused.Kind == policy.Unexplained:
+		t.refused = r.refusal(t, r.pairs[k], g)
+	}
+}
+
+// asks returns what a job asks of a pair; false if it has no part in it.
+func (r *round) asks(t *tenant, k int) (allocate.Job, bool) {
+	at := r.pairs[k]
+	switch {
+	case t.pinned || t.lost || t.stuck:
+		return allocate.Job{}, false
+	case t.pair == none && r.belongs(t, at):
+		r.demand(t, at[allocate.Training])
+	case t.pair != k:
+		return allocate.Job{}, false
+	}
+	if t.least == 0 {
+		return allocate.Job{}, false
+	}
+	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.work, Fungible: r.fungible(t, at[allocate.Loaned])}
+	if t.pair == none {
+		j.Waited = max(0, r.s.Now.Sub(t.Since))
+		return j, true
+	}
+	j.Has = r.has(t)
+	j.Fungible = j.Fungible || j.Has[allocate.Loaned] > 0
+	return j, true
+}
+
+// belongs reports whether a job that waits may wait for a pair: one that may run on loan not
+// for training servers, where such jobs run nowhere else.
+func (r *round) belongs(t *tenant, at pair) bool {
+	own := at[allocate.Training]
+	if own == none {
+		return false
+	}
+	apart := false
+	for k := range r.types {
+		apart = apart || r.lent[k] && r.p.o.Loan == Opportunity && r.fungible(t, k)
+	}
+	return apart == r.lent[own]
+}
+
+// fungible reports whether a job may run on a type on loan.
+func (r *round) fungible(t *tenant, lent int) bool {
+	if lent == none || r.p.o.Loan == NoLoan || t.NonPreemptive {
+		return false
+	}
+	of := r.types[lent].Type
+	return t.Eligible(of) && t.KeepsType(of) && t.Equivalent(of) == r.perGPU(lent)
+}
+
+// refusal says why a job has nothing of a pair.
+func (r *round) refusal(t *tenant, at pair, g allocate.Grant) policy.Reason {
+	own := at[allocate.Training]
+	need := r.gpus(t, own, t.least)
+	if g.Why != allocate.NoRoom {
+		return policy.Reason{Kind: policy.WaitOrder, Value: 1, Limit: float64(need)}
+	}
+	return policy.Reason{Kind: policy.WaitNoCapacity, Config: r.types[own].Fewest(need), Value: float64(r.free[own]), Limit: float64(need)}
+}
+
+// A watch knows until when servers on loan stay, and until when they are needed.
+type watch struct {
+	every    time.Duration
+	expected []int // servers that stay on loan, by interval from now
+	needed   []int // servers with base workers then
+	perNode  int   // GPUs
+	worth    int   // GPUs that do the work of one
+}
+
+// foresee returns the watch over the servers on loan of a pair; nil if nothing is foreseen.
+func (r *round) foresee(at pair) *watch {
+	lent := at[allocate.Loaned]
+	if lent == none || !r.p.o.Foresee {
+		return nil
+	}
+	for i := range r.s.Loans {
+		l := &r.s.Loans[i]
+		if l.Node.GPUType == r.types[lent].Type && len(l.Expected) > 0 {
+			w := &watch{every: l.Every, expected: l.Expected, perNode: l.Node.Capacity.GPUs, worth: r.perGPU(lent)}
+			w.needed = make([]int, len(w.expected))
+			for n := range r.nodes {
+				if h := &r.nodes[n]; h.t == lent && h.base > 0 {
+					w.add(1, h.ends.Sub(r.s.Now))
+				}
+			}
+			return w
+		}
+	}
+	return nil
+}
+
+// add counts servers that are needed for so long.
+func (w *watch) add(servers int, long time.Duration) {
+	for k := range w.needed {
+		if time.Duration(k)*w.every < long {
+			w.needed[k] += servers
+		}
+	}
+}
+
+// lasts reports whether enough servers will stay on loan until a job that waits has ended
+// there, and counts it as if it went there.
+func (w *watch) lasts(j *allocate.Job) bool {
+	if w == nil {
+		return true
+	}
+	long := j.Work / time.Duration(j.Min)
+	servers := (j.Min*j.GPUs*w.worth + w.perNode - 1) / w.perNode
+	for k := range w.needed {
+		if time.Duration(k)*w.every < long && w.needed[k]+servers > w.expected[k] {
+			return false
+		}
+	}
+	w.add(servers, long)
+	return true
+}

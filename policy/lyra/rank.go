@@ -1,0 +1,59 @@
+package lyra
+
+import "time"
+
+// The ranks of nodes on loan, by whom they host.
+const (
+	alike = 1000 * iota
+	empty
+	other
+)
+
+// rankBase ranks nodes for base workers of a job: on loan, servers that host some, then empty
+// ones, then those of flexible workers; among the first, those whose jobs end soonest after
+// the job, then those that will be needed least longer for it. Nodes that are kept for another
+// are out, unless the job ends before. Source: Lyra §5.3; the order by time is ours.
+func (r *round) rankBase(t *tenant) func(int) int {
+	end := r.end(t)
+	return func(n int) int {
+		h := &r.nodes[n]
+		switch {
+		case !h.kept.IsZero() && end.After(h.kept):
+			return -1
+		case !h.loaned || !r.p.o.Group:
+			return 0
+		case h.base > 0 && r.p.o.Foresee:
+			return alike + apart(h.ends.Sub(end))
+		case h.base > 0:
+			return alike
+		case h.flexible > 0:
+			return other
+		}
+		return empty
+	}
+}
+
+// apart ranks by how many hours the others end later than a job, then by how many earlier.
+func apart(later time.Duration) int {
+	if later >= 0 {
+		return min(249, int(later/time.Hour))
+	}
+	return 250 + min(249, int(-later/time.Hour))
+}
+
+// rankFlexible ranks nodes for flexible workers: on loan, servers that host only such, then
+// empty ones, then the others. Source: Lyra §5.3, "on separate groups of inference servers".
+func (r *round) rankFlexible() func(int) int {
+	return func(n int) int {
+		h := &r.nodes[n]
+		switch {
+		case !h.loaned || !r.p.o.Group:
+			return 0
+		case h.base > 0:
+			return other
+		case h.flexible > 0:
+			return alike
+		}
+		return empty
+	}
+}
