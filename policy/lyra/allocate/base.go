@@ -61,6 +61,7 @@ func (r *round) line(last bool) []turn {
 	return all
 }
 
+// turn returns that of job i.
 func (r *round) turn(i int) turn {
 	if j := &r.jobs[i]; r.overdue(j) {
 		return turn{job: i, late: j.Waited}

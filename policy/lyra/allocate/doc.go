@@ -8,21 +8,41 @@
 //	           running time saved is the most; a knapsack (opt/mmkp)
 //
 // Nothing that runs is preempted: a running job keeps its base demand, and only the GPUs of
-// its flexible workers count as free. Running time is inversely proportional to workers.
+// its flexible workers count as free. Running time is inversely proportional to workers, or
+// to the speed that a job says it has with so many.
 //
 // There are two pools of GPUs, those of the training cluster and those on loan. A job's
 // workers are all in one; on loan a worker needs PerGPU times as many GPUs, and the job must
 // be fungible. So the knapsack has two capacities, and one price each: the seconds that one
 // more GPU would save.
 //
+// Heterogeneous jobs may have workers in both pools, at a share of their speed. They go
+// through both phases when all other jobs have: the base demand on training, and what does not
+// fit there on loan; then a knapsack of extra workers on loan, and one of those that training
+// has room for. Extra workers too few to make up for what is lost on both sides save nothing,
+// and are not given.
+//
+// What Lyra is compared with are the same two phases by other rules (Lyra §7.1):
+//
+//	fifo     phase one as given; a job that does not fit holds up all of its class behind it
+//	none     no phase two: elastic jobs run with their base demand
+//	gandiva  extra workers stay as far as phase one left them; while no job waits, elastic
+//	         jobs get one more at a time, in turn
+//	afs      one more worker at a time to the job of the largest gain in throughput per GPU,
+//	         GPUs on loan counted as what they do; of equal gains, all where speed is linear,
+//	         to the job that would end first with what it has (as package afs prefers the
+//	         shorter of two), then to the one given first
+//
 // Dictionary: w_min, w_max: Job.Min, Job.Max; minimum running time: Job.Shortest; base and
 // flexible demand: Min workers, and those beyond; item, weight, value (Fig. 6): choice of
-// program, its GPUs, the time saved against w_min; normalized: Pool.PerGPU.
+// round.item, its GPUs, the time saved against w_min; normalized: Pool.PerGPU; performance of
+// heterogeneous training (§7.1): Job.MixedSpeed; throughput loss (§7.2): Lossy.
 //
 // Deviation: a job that has waited for Options.Patience goes first, and if it does not fit,
 // the pool that it needs is held for it, because the paper's rule passes large jobs over for
 // as long as small ones come, although §5.2 says that it avoids starvation. What is held
-// serves flexible workers until then.
+// serves flexible workers until then. A heterogeneous job goes first among its like only: it
+// may wait for as long as others need all there is.
 //
 // Deviation: a running job's value is the time saved of what is left to do, and to change its
 // workers costs Options.Pause, because otherwise workers go back and forth between jobs
@@ -30,4 +50,10 @@
 //
 // Deviation: the knapsack is solved by prices and search instead of dynamic programming,
 // because it has two capacities; on programs that small it proves the optimum.
+//
+// Deviation: by FIFO, a job that is larger than all pools it may be in holds up nobody,
+// because it would for ever.
+//
+// Deviation: AFS and Gandiva give no worker that makes a job slower, as the first on the other
+// side may, because its GPUs do more idle.
 package allocate

@@ -2,6 +2,7 @@ package allocate_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -123,6 +124,28 @@ func TestAllocate_property_one_by_one_to_the_last(t *testing.T) {
 			if !idle && g.Why == allocate.Runs && g.Has.Total() < jobs[i].Max && room(&jobs[i], g, plan.Left) {
 				t.Fatalf("job %+v gets %+v, left are %+v", jobs[i], g, plan.Left)
 			}
+		}
+	})
+}
+
+// Plan after plan is what a new Allocator would make of it, and the earlier ones stay as they
+// were.
+func TestAllocator_property_remembers_nothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var a allocate.Allocator
+		var plans, fresh [3]*allocate.Plan
+		for k := range plans {
+			jobs, c := crowd(t)
+			o := rules(t)
+			var errs [2]error
+			plans[k], errs[0] = a.Allocate(context.Background(), jobs, c, o)
+			fresh[k], errs[1] = allocate.Allocate(context.Background(), jobs, c, o)
+			if err := errors.Join(errs[:]...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := cmp.Diff(fresh, plans); d != "" {
+			t.Fatalf("-new +used\n%s", d)
 		}
 	})
 }
