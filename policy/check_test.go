@@ -129,8 +129,9 @@ func TestCheckCatchesSeededBugsOfLoans(t *testing.T) {
 		}, "node n0: goes back, want one that is on loan"},
 		"a node that is not there goes back": {func(w world) { w.p.Return[0] = "n9" }, "node n9: goes back, want one that is on loan"},
 		"a node with a job on it goes back":  {func(w world) { w.p.Return[0] = "n1" }, "node n1: goes back, want none that a job is placed on"},
-		"a node goes back twice": {func(w world) { w.p.Return = []cluster.NodeID{"n4", "n4"} },
-			"node n4 goes back after n4, want each once, in ascending order"},
+		"a node goes back twice": {func(w world) {
+			w.p.Return = []cluster.NodeID{"n4", "n4"}
+		}, "node n4 goes back after n4, want each once, in ascending order"},
 		"not in order": {func(w world) {
 			w.p.Jobs[1].Placement = cluster.Placement{share("n0", 3)}
 			w.p.Return = []cluster.NodeID{"n4", "n1"}

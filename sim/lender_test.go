@@ -277,6 +277,12 @@ func TestLender_says_what_it_expects(t *testing.T) {
 	if got := loans(t, o); len(got.Expected) != 4 || got.Every != 5*time.Hour {
 		t.Errorf("with intervals of 5 h: got %v every %v, want 4", got.Expected, got.Every)
 	}
+	// Of intervals of 40 min the first ends in the first hour, the next two in the second.
+	f.of, f.seen = curve(0, 0.1, 0.2, 0.5, 0), nil
+	o.Interval, o.Busy = 40*time.Minute, curve(0)
+	if got := loans(t, o); !slices.Equal(got.Expected[:4], []int{9, 5, 10, 10}) {
+		t.Errorf("with intervals of 40 min: got %v, want 9, 5, 10, 10", got.Expected)
+	}
 }
 
 // A node in maintenance is not lent; one that is lent goes back when too many are, since
@@ -297,23 +303,23 @@ func TestLender_maintenance(t *testing.T) {
 
 // Nodes of the owner do not fail; those on loan do, and are lent still.
 func TestLender_nodes_fail_while_they_are_lent(t *testing.T) {
-	l := inference(t, []int{5}, func(o *sim.Options) { o.Faults = sim.Faults{NodeMTBF: time.Hour, Repair: 10 * time.Minute} })
+	l := inference(t, []int{0}, func(o *sim.Options) { o.Faults = sim.Faults{NodeMTBF: time.Hour, Repair: 10 * time.Minute} })
 	l.until(36000)
 	for _, line := range l.log {
-		if !strings.HasSuffix(line, " o l=0+5") && !strings.HasSuffix(line, ": l=0+5") {
+		if !strings.HasSuffix(line, " o l=0+10") && !strings.HasSuffix(line, ": l=0+10") {
 			t.Errorf("told %q, want news of o alone", line)
 		}
 	}
-	l.must(provision(5))
+	l.must(provision(10))
 	l.until(36000)
 	l.log = nil
 	l.until(72000)
 	broken := 0
 	for _, line := range l.log {
-		if !strings.HasSuffix(line, " l=5+0") {
-			t.Errorf("told %q, want five nodes lent", line)
+		if !strings.HasSuffix(line, " l=10+0") {
+			t.Errorf("told %q, want ten nodes lent", line)
 		}
-		if strings.Count(line, "l-") < 5 {
+		if strings.Count(line, "l-") < 10 {
 			broken++
 		}
 	}
