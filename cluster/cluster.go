@@ -70,6 +70,7 @@ type Cluster struct {
 	index map[NodeID]int
 	types []TypeInfo
 	kept  []TypeInfo // of the nodes that are not on loan
+	lends bool       // there are others
 }
 
 // TypeInfo sums up the nodes of one GPU type.
@@ -123,9 +124,11 @@ func New(nodes []Node) (*Cluster, error) {
 		}
 		c.index[n.ID] = i
 		c.types = count(c.types, &n)
-		if n.Tenure != Loaned {
-			c.kept = count(c.kept, &n)
+		if n.Tenure == Loaned {
+			c.lends = true
+			continue
 		}
+		c.kept = count(c.kept, &n)
 	}
 	return c, errors.Join(errs...)
 }
@@ -181,7 +184,11 @@ func (c *Cluster) Nodes() []Node { return c.nodes }
 // the slice.
 func (c *Cluster) Types() []TypeInfo { return c.types }
 
-// Kept returns the same of the nodes that are not on loan, which no owner takes back.
+// Lends reports whether there are nodes on loan.
+func (c *Cluster) Lends() bool { return c.lends }
+
+// Kept returns what Types does of the nodes that are not on loan, which no owner takes back;
+// callers must not modify the slice.
 func (c *Cluster) Kept() []TypeInfo { return c.kept }
 
 // Type returns what is known of one GPU type, and whether the cluster has it.

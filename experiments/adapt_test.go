@@ -237,6 +237,44 @@ func TestKindsOfJobs_change_runs(t *testing.T) {
 	}
 }
 
+// Lyra §7.3: without checkpoints a job whose GPU fails begins anew.
+func TestCheckpoints_change_runs(t *testing.T) {
+	finish := func(share float64) float64 {
+		c := config.Default()
+		c.Jobs.Checkpoints, c.Sim.Checkpoint, c.Sim.Faults.GPUMTBF = share, time.Minute, 20*time.Hour
+		in := loaded(t, c, `{"id":"a","duration_s":10800,"gpus":8}`)
+		run, err := Simulate(t.Context(), c, in, "fifo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := run.Result.Jobs[0]
+		if j.Restarts == 0 {
+			t.Fatal("no GPU failed")
+		}
+		return (j.JCT - j.Queued) / 3600
+	}
+	if with, without := finish(1), finish(0); with > 3.2 || without < 3.5 {
+		t.Errorf("3 h take %.1f h with checkpoints and %.1f h without, want about 3 and more", with, without)
+	}
+}
+
+// The notation of the cluster says which jobs may run where, and what GPUs are worth.
+func TestKindsOfJobs_on_a_cluster_that_borrows(t *testing.T) {
+	text := "job_id,submit_s,run_s,gpus,fungible\na,0,60,4,0\nb,0,60,4,1\n"
+	for spec, worth := range map[string]int{"v100:2x8,t4:2x8/loan@3": 3, "v100:2x8,t4:2x8/loan@1": 1} {
+		c := config.Default()
+		c.Cluster, c.Trace = spec, "t.csv"
+		in, err := Load(c, textFiles(map[string]string{"t.csv": text}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := &in.Arrivals[0].Spec, &in.Arrivals[1].Spec
+		if a.Eligible("t4") || !a.Eligible("v100") || !b.Eligible("t4") || b.Requested("t4") != 4*worth || b.Requested("v100") != 4 {
+			t.Errorf("%s: got %v and %v with equivalents %v, want the second on t4 too, %d for one", spec, a.GPUTypes, b.GPUTypes, b.Equivalents, worth)
+		}
+	}
+}
+
 // Jobs that run already at the start are not measured, unless asked for.
 func TestSkippedQueues(t *testing.T) {
 	lines := []string{`{"id":"a","duration_s":60,"gpus":1}`, `{"id":"b","queue":"warm","duration_s":600,"gpus":1}`, `{"id":"c","queue":"x","duration_s":60,"gpus":1}`}

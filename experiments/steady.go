@@ -57,11 +57,11 @@ func (in *Inputs) lend(c *config.Config, a *workload.Arrival) error {
 		a.Bound = !drawn(c, "fungible", a.Spec.ID, c.Jobs.Fungible)
 	}
 	switch {
-	case len(in.Cluster.Loans()) == 0:
+	case !in.Cluster.Lends():
 		return nil
 	case a.Bound:
 		return in.bind(&a.Spec)
-	case a.Application == "" && a.Spec.Equivalents == nil:
+	case a.Application == "" && a.Spec.Equivalents == nil && len(in.equivalents) > 0:
 		a.Spec.Equivalents = in.equivalents
 	}
 	return nil

@@ -33,7 +33,7 @@ func Fits(c *cluster.Cluster, spec *job.Spec) error {
 		return fmt.Errorf("job %s: a worker needs %d GPUs of one node, the largest of the %s that it may use has %d", spec.ID, spec.WorkerGPUs, whose(c), worker)
 	}
 	err := fmt.Errorf("job %s: needs %d GPUs of one eligible type, can get at most %d", spec.ID, need, may)
-	if len(c.Loans()) > 0 {
+	if c.Lends() {
 		err = fmt.Errorf("%w of the %s", err, whose(c))
 	}
 	return err
@@ -57,10 +57,10 @@ func limits(spec *job.Spec, t *cluster.TypeInfo) (need, may int) {
 
 // whose names the nodes that count.
 func whose(c *cluster.Cluster) string {
-	if len(c.Loans()) == 0 {
-		return "cluster"
+	if c.Lends() {
+		return "training cluster"
 	}
-	return "training cluster"
+	return "cluster"
 }
 
 // reserves returns an error if the cluster does not have what a job reserves.

@@ -13,7 +13,9 @@ import (
 func TestFits_with_nodes_on_loan(t *testing.T) {
 	gpus := cluster.Resources{GPUs: 8}
 	c, err := cluster.New([]cluster.Node{
-		{ID: "a", GPUType: "v100", Capacity: gpus}, {ID: "b", GPUType: "k80", Capacity: gpus}, {ID: "c", GPUType: "k80", Capacity: gpus},
+		{ID: "a", GPUType: "v100", Capacity: gpus},
+		{ID: "b", GPUType: "k80", Capacity: gpus},
+		{ID: "c", GPUType: "k80", Capacity: gpus},
 		{ID: "d", GPUType: "t4", Capacity: gpus, Tenure: cluster.Loaned, Group: "t4"},
 		{ID: "e", GPUType: "v100", Capacity: gpus, Tenure: cluster.Loaned, Group: "v100"},
 	})
