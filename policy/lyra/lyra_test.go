@@ -1,12 +1,21 @@
 package lyra_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/lyra"
+	"github.com/oxgang/oxgang/policy/lyra/allocate"
+	"github.com/oxgang/oxgang/policy/lyra/reclaim"
 	"github.com/oxgang/oxgang/policy/policytest"
 )
+
+const hour = time.Hour
 
 // fresh returns a policy with some of the defaults changed.
 func fresh(t testing.TB, change func(*lyra.Options)) policy.Policy {
@@ -24,4 +33,223 @@ func fresh(t testing.TB, change func(*lyra.Options)) policy.Policy {
 
 func TestConformance(t *testing.T) {
 	policytest.Run(t, func() policy.Policy { return fresh(t, nil) })
+}
+
+func TestNew_complains(t *testing.T) {
+	o := lyra.DefaultOptions()
+	o.Allocate.Pause, o.Reclaim.Rule, o.Loan, o.Patience = -1, "best", "steal", -1
+	_, err := lyra.New(o)
+	want := "lyra: pause -1ns, want at least 0\nrule \"best\", want greedy, random, scf or exact\nloan \"steal\", want loan, opportunity or none\npatience -1ns, want at least 0"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// Lyra §5.2, §5.3: where jobs go.
+func TestPlan(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*lyra.Options)
+		jobs   func(*toy)
+		want   string
+	}{
+		{"the shortest first", nil, func(w *toy) {
+			w.submit("a", 8, 3*hour)
+			w.submit("b", 8, 2*hour)
+			w.submit("c", 8, hour)
+		}, "a -, b v0:8, c v1:8"},
+		{"by submission", func(o *lyra.Options) { o.Allocate.Order = allocate.FIFO }, func(w *toy) {
+			w.submit("a", 8, 3*hour)
+			w.submit("b", 16, 2*hour)
+			w.submit("c", 8, hour)
+		}, "a v0:8, b -, c -"},
+		{"best fit, the largest worker first", nil, func(w *toy) {
+			w.submit("a", 2, hour)
+			w.submit("b", 4, 2*hour)
+			w.submit("c", 6, 3*hour)
+			w.submit("d", 4, 4*hour)
+		}, "a v0:2, b v1:4, c v0:6, d v1:4"},
+		{"inelastic jobs on training servers, then on loan, with three GPUs for one", nil, func(w *toy) {
+			fungible(w.submit("a", 8, hour))
+			fungible(w.submit("b", 8, hour))
+			fungible(w.submit("c", 2, 2*hour))
+		}, "a v0:8, b v1:8, c t0:6"},
+		{"elastic ones on loan, base and flexible workers apart", nil, func(w *toy) {
+			elastic(fungible(w.submit("a", 2, hour)), 4)
+		}, "a t0:6 t1:6"},
+		{"which they are not if nothing says so", func(o *lyra.Options) { o.Group = false }, func(w *toy) {
+			elastic(fungible(w.submit("a", 1, hour)), 2)
+		}, "a v0:2"},
+		{"without scaling", func(o *lyra.Options) { o.Allocate.Growth = allocate.None }, func(w *toy) {
+			elastic(fungible(w.submit("a", 2, hour)), 4)
+		}, "a v0:2"},
+		{"without loans", func(o *lyra.Options) { o.Loan = lyra.NoLoan }, func(w *toy) {
+			elastic(fungible(w.submit("a", 2, hour)), 4)
+		}, "a v0:4"},
+		{"opportunity: jobs that may run on loan run nowhere else", func(o *lyra.Options) { o.Loan = lyra.Opportunity }, func(w *toy) {
+			fungible(w.submit("a", 8, hour))
+			w.submit("b", 8, hour)
+			fungible(w.submit("c", 1, 2*hour))
+		}, "a t0:8 t1:8 t2:8, b v0:8, c -"},
+		{"not on loan without leave", nil, func(w *toy) {
+			w.submit("a", 16, hour)
+			w.submit("b", 1, 2*hour)
+		}, "a v0:8 v1:8, b -"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newToy(t, fresh(t, test.change), 2, 3)
+			test.jobs(w)
+			if got := w.play().where(); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+// Lyra §4, §5.3: the servers of flexible workers go back first, and nobody is preempted.
+func TestReclaim_flexible_workers_first(t *testing.T) {
+	w := newToy(t, fresh(t, nil), 1, 3)
+	w.submit("own", 8, hour)
+	elastic(fungible(w.submit("a", 2, hour)), 4)
+	w.play()
+	w.s.Loans[0].Reclaim = 2
+	if got, want := w.play().where(), "own v0:8, a t0:6"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if want := []cluster.NodeID{"t1", "t2"}; !slices.Equal(w.plan.Return, want) {
+		t.Errorf("%v go back, want %v", w.plan.Return, want)
+	}
+}
+
+// Lyra Fig. 5: of six servers two go back with one preemption, by any rule that looks at the
+// servers of jobs; the job that lost its servers waits for the next round, and begins anew.
+func TestReclaim_preempts_least(t *testing.T) {
+	w := newToy(t, fresh(t, func(o *lyra.Options) { o.Reclaim.Rule = reclaim.Greedy }), 0, 4)
+	for _, j := range []struct {
+		id   job.ID
+		gpus int
+		on   []cluster.NodeID
+	}{{"a", 8, []cluster.NodeID{"t0", "t1"}}, {"b", 8, []cluster.NodeID{"t2"}}, {"c", 8, []cluster.NodeID{"t3"}}} {
+		row := fungible(w.submit(j.id, j.gpus, 9*hour))
+		row.Equivalents, row.GPUs = nil, 8
+		row.Phase, row.Allocation = job.Running, cluster.Allocation{Configuration: cluster.Configuration{Nodes: len(j.on), GPUs: 8, GPUType: "t4"}}
+		for _, id := range j.on {
+			row.Placement = append(row.Placement, cluster.Share{Node: id, Resources: cluster.Resources{GPUs: 8 / len(j.on)}})
+		}
+	}
+	w.s.Loans[0].Reclaim = 2
+	w.play()
+	if want := []cluster.NodeID{"t0", "t1"}; !slices.Equal(w.plan.Return, want) {
+		t.Errorf("%v go back, want %v", w.plan.Return, want)
+	}
+	if got, want := w.where(), "a -, b t2:8, c t3:8"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := w.plan.Jobs[0].Why.Kind; got != policy.Reclaimed {
+		t.Errorf("a waits because %s, want %s", got, policy.Reclaimed)
+	}
+}
+
+// More than all that is lent cannot go back; a job that must not be preempted keeps its server.
+func TestReclaim_more_than_there_is(t *testing.T) {
+	w := newToy(t, fresh(t, nil), 0, 2)
+	j := fungible(w.submit("a", 8, hour))
+	j.Equivalents, j.NonPreemptive, j.Phase = nil, true, job.Running
+	j.Allocation.Configuration = cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "t4"}
+	j.Placement = cluster.Placement{{Node: "t1", Resources: cluster.Resources{GPUs: 8}}}
+	w.s.Loans[0].Reclaim = 5
+	w.play()
+	if want := []cluster.NodeID{"t0"}; !slices.Equal(w.plan.Return, want) || w.where() != "a t1:8" {
+		t.Errorf("%v go back and %s, want %v and a t1:8", w.plan.Return, w.where(), want)
+	}
+}
+
+// All that would be lent is borrowed.
+func TestBorrow(t *testing.T) {
+	for loan, want := range map[lyra.Loan]int{lyra.Borrow: 5, lyra.Opportunity: 5, lyra.NoLoan: 0} {
+		w := newToy(t, fresh(t, func(o *lyra.Options) { o.Loan = loan }), 1, 2)
+		w.s.Loans[0].Spare = 3
+		if got := w.play().plan.Capacity["t4"]; got != want {
+			t.Errorf("%s: %d nodes wanted, want %d", loan, got, want)
+		}
+	}
+}
+
+// Jobs that will not end before their servers are asked back do not go there; those that will,
+// do. Without foresight all do.
+func TestForesee(t *testing.T) {
+	for foresee, want := range map[bool]string{true: "own v0:8, long -, short t0:6", false: "own v0:8, long t0:6, short t1:6"} {
+		w := newToy(t, fresh(t, func(o *lyra.Options) { o.Foresee = foresee }), 1, 2)
+		w.submit("own", 8, hour/2)
+		fungible(w.submit("long", 2, 9*hour))
+		fungible(w.submit("short", 2, hour))
+		w.s.Loans[0].Expected, w.s.Loans[0].Every = []int{2, 2, 0, 0, 2, 2}, hour
+		got := w.play().where()
+		got = strings.NewReplacer("long t1:6, short t0:6", "long t0:6, short t1:6").Replace(got)
+		if got != want {
+			t.Errorf("foresee %v: got %s, want %s", foresee, got, want)
+		}
+	}
+}
+
+// Jobs that end late are together, so that servers are free to go back when short ones end.
+func TestForesee_keeps_late_jobs_together(t *testing.T) {
+	for foresee, want := range map[bool]string{true: "l2 t1:3", false: "l2 t0:3"} {
+		w := newToy(t, fresh(t, func(o *lyra.Options) { o.Foresee = foresee }), 1, 2)
+		w.submit("own", 8, 30*hour)
+		w.play()
+		for _, j := range []struct {
+			id   job.ID
+			long time.Duration
+		}{{"s1", hour}, {"s2", hour}, {"l1", 20 * hour}} {
+			fungible(w.submit(j.id, 1, j.long))
+			w.play()
+		}
+		w.end("s2")
+		fungible(w.submit("l2", 1, 19*hour))
+		if got := w.play().where(); !strings.HasSuffix(got, want) {
+			t.Errorf("foresee %v: %s, want %s", foresee, got, want)
+		}
+	}
+}
+
+// Lyra §5.2 says that its first phase avoids starvation; by its rule a job of all GPUs waits as
+// long as shorter ones come. With patience it has servers kept for it.
+func TestPatience(t *testing.T) {
+	for patience, starts := range map[time.Duration]bool{0: false, 4 * hour: true} {
+		w := newToy(t, fresh(t, func(o *lyra.Options) { o.Patience = patience }), 1, 0)
+		w.s.Length = 30 * time.Minute
+		w.submit("large", 8, 9*hour)
+		began := false
+		for k := range 48 {
+			w.submit(job.ID(rune('a'+k)), 4, hour)
+			w.play()
+			for _, j := range slices.Clone(w.s.Jobs) {
+				began = began || j.ID == "large" && j.Holding()
+				if j.ID != "large" && j.Holding() && w.s.Now.Sub(j.Since) >= hour {
+					w.end(j.ID)
+				}
+			}
+		}
+		if began != starts {
+			t.Errorf("patience %v: the large job starts: %v, want %v", patience, began, starts)
+		}
+	}
+}
+
+// Flexible workers make room for the base demand of a job that waits, in whole servers.
+func TestPlan_flexible_workers_make_room(t *testing.T) {
+	w := newToy(t, fresh(t, nil), 2, 0)
+	elastic(w.submit("a", 4, 9*hour), 16)
+	if got := w.play().where(); got != "a v0:8 v1:8" {
+		t.Fatalf("got %s, want all", got)
+	}
+	w.submit("b", 8, hour)
+	if got := w.play().where(); !strings.Contains(got, "b v") || !strings.Contains(got, "a v") {
+		t.Errorf("got %s, want room for b", got)
+	}
+	w.end("b")
+	if got := w.play().where(); got != "a v0:8 v1:8" {
+		t.Errorf("got %s, want all again", got)
+	}
 }

@@ -33,6 +33,9 @@ type Options struct {
 	Growth   Growth        // "": Knapsack
 	Patience time.Duration // after which, by SJF, a waiting job goes first; 0: never
 	Pause    time.Duration // what a change of workers costs a running job; of the knapsack
+	// TrainingFirst lets elastic jobs, too, prefer the training cluster. Source: Lyra §7.2,
+	// Table 6, "places them to training servers first just like inelastic jobs".
+	TrainingFirst bool
 }
 
 // DefaultOptions lets no job wait for long, and workers move where it pays: Patience is 4 h,
