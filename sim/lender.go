@@ -173,7 +173,15 @@ func (p *pool) in(lent bool) []*loanNode {
 }
 
 // lent returns how many nodes are lent.
-func (p *pool) lent() int { return len(p.in(true)) }
+func (p *pool) lent() int {
+	lent := 0
+	for _, n := range p.nodes {
+		if n.lent {
+			lent++
+		}
+	}
+	return lent
+}
 
 // idle returns the nodes that can be lent: those that are broken, or in maintenance, are
 // not.

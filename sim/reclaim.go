@@ -95,7 +95,7 @@ func (l *lender) foresee(p *pool) float64 {
 // takeBroken takes nodes back of which too many are lent and that nobody can use.
 func (l *lender) takeBroken(p *pool) {
 	for _, n := range p.in(true) {
-		if p.lent() > p.limit && l.w.away[n.node.ID] > 0 {
+		if l.w.away[n.node.ID] > 0 && p.lent() > p.limit {
 			l.back(n)
 		}
 	}
