@@ -34,7 +34,9 @@ func (r *round) shareOut(ctx context.Context, k int) error {
 		}
 	}
 	r.p.jobs = jobs
-	plan, err := r.p.allocator.Allocate(ctx, jobs, r.capacity(at), r.p.o.Allocate)
+	o := r.p.o.Allocate
+	o.TrainingFirst = !r.p.o.Group
+	plan, err := r.p.allocator.Allocate(ctx, jobs, r.capacity(at), o)
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,6 @@ func (r *round) asks(t *tenant, k int) (allocate.Job, bool) {
 	}
 	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.work, Fungible: r.fungible(t, at[allocate.Loaned])}
 	if t.pair == none {
-		j.Waited = max(0, r.s.Now.Sub(t.Since))
 		return j, true
 	}
 	j.Has = r.has(t)

@@ -44,7 +44,7 @@ const (
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options {
 	return Options{
-		Allocate: allocate.Options{Pause: allocate.DefaultOptions().Pause}, Reclaim: reclaim.DefaultOptions(),
+		Allocate: allocate.DefaultOptions(), Reclaim: reclaim.DefaultOptions(),
 		Loan: Borrow, Patience: 24 * time.Hour, Group: true, Foresee: true,
 	}
 }

@@ -16,7 +16,6 @@ type Reason string
 const (
 	Runs   Reason = "runs"
 	NoRoom Reason = "no room"     // its base demand does not fit
-	Held   Reason = "held"        // it would fit, but the GPUs are held for a job that waited too long
 	Behind Reason = "queue order" // it comes after a job that does not fit (FIFO)
 )
 

@@ -38,14 +38,9 @@ func TestAllocate(t *testing.T) {
 		j.Fungible = true
 		return j
 	}
-	waited := func(j allocate.Job, d time.Duration) allocate.Job {
-		j.Waited = d
-		return j
-	}
 	elastic := allocate.Job{ID: "e", GPUs: 1, Min: 2, Max: 4, Work: 8 * hour}
-	large := allocate.Job{ID: "l", GPUs: 1, Min: 4, Max: 5, Work: 8 * hour}
 	training, loaned := allocate.Training, allocate.Loaned
-	none, held := allocate.Grant{Why: allocate.NoRoom}, allocate.Grant{Why: allocate.Held}
+	none := allocate.Grant{Why: allocate.NoRoom}
 	runs := func(workers int, s allocate.Side) allocate.Grant {
 		g := allocate.Grant{Why: allocate.Runs}
 		g.Has[s] = workers
@@ -69,42 +64,6 @@ func TestAllocate(t *testing.T) {
 		{"running jobs are not preempted", []allocate.Job{on(rigid("a", 4, 9*hour), training, 1), rigid("b", 1, hour)}, loan(0, 0), []allocate.Grant{runs(1, training), none}},
 		{"flexible workers make room", []allocate.Job{on(elastic, training, 4), rigid("b", 2, hour)}, loan(0, 0), []allocate.Grant{runs(2, training), runs(1, training)}},
 		{"and stay if nobody wants it", []allocate.Job{on(elastic, training, 4), rigid("b", 3, hour)}, loan(0, 0), []allocate.Grant{runs(4, training), none}},
-		{
-			"who waited too long holds the GPUs",
-			[]allocate.Job{rigid("a", 1, hour), waited(rigid("b", 8, 9*hour), 4*hour)},
-			loan(4, 0),
-			[]allocate.Grant{held, none},
-		},
-		{
-			"which serve flexible workers meanwhile",
-			[]allocate.Job{on(elastic, training, 2), waited(rigid("b", 8, 9*hour), 4*hour)},
-			loan(4, 0),
-			[]allocate.Grant{runs(4, training), none},
-		},
-		{
-			"but not if it can never fit",
-			[]allocate.Job{rigid("a", 1, hour), waited(rigid("b", 65, 9*hour), 4*hour)},
-			loan(4, 0),
-			[]allocate.Grant{runs(1, training), none},
-		},
-		{
-			"the other side is not held",
-			[]allocate.Job{fungible(rigid("a", 1, hour)), waited(rigid("b", 8, 9*hour), 4*hour)},
-			loan(4, 3),
-			[]allocate.Grant{runs(1, loaned), none},
-		},
-		{
-			"nor training, for who prefers loan",
-			[]allocate.Job{fungible(rigid("a", 1, hour)), waited(fungible(large), 4*hour), fungible(elastic)},
-			loan(1, 9),
-			[]allocate.Grant{runs(1, training), none, held},
-		},
-		{
-			"the longest wait goes first",
-			[]allocate.Job{waited(rigid("a", 4, hour), 5*hour), waited(rigid("b", 4, 9*hour), 6*hour)},
-			loan(4, 0),
-			[]allocate.Grant{none, runs(1, training)},
-		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -130,7 +89,7 @@ func TestAllocate_complains(t *testing.T) {
 		want string
 	}{
 		{"min > max", bad(func(j *allocate.Job) { j.Min = 3 }), good, allocate.Options{}, "allocate: job j: 3 to 2 workers of 1 GPUs, want 1 <= min <= max, at least 1 GPU"},
-		{"negative work", bad(func(j *allocate.Job) { j.Work = -1 }), good, allocate.Options{}, "allocate: job j: work -1ns, waited 0s, want at least 0"},
+		{"negative work", bad(func(j *allocate.Job) { j.Work = -1 }), good, allocate.Options{}, "allocate: job j: work -1ns, want at least 0"},
 		{"too many workers", bad(func(j *allocate.Job) { j.Has[0] = 3 }), good, allocate.Options{}, "allocate: job j: has 3 workers, want 0 or 1 to 2"},
 		{"where it may not be", bad(func(j *allocate.Job) { j.Has[allocate.Loaned] = 1 }), good, allocate.Options{}, "allocate: job j: on side 1, where it may not be"},
 		{"workers below 0", bad(func(j *allocate.Job) { j.Has = allocate.Workers{-1, 2} }), good, allocate.Options{}, "allocate: job j: has -1 and 2 workers, want at least 0"},
@@ -140,7 +99,7 @@ func TestAllocate_complains(t *testing.T) {
 		{"rules", nil, good, allocate.Options{Order: "lifo", Growth: "fast"}, "allocate: order \"lifo\", want sjf or fifo\ngrowth \"fast\", want knapsack, none, gandiva or afs"},
 		{"a job twice", append(bad(func(*allocate.Job) {}), bad(func(*allocate.Job) {})...), good, allocate.Options{}, "allocate: job j twice"},
 		{"pools", nil, allocate.Capacity{{Free: 2, Total: 1, PerGPU: 1}, {PerGPU: math.NaN()}}, allocate.Options{}, "allocate: side 0: 2 of 1 GPUs free, want 0 to all\nside 1: NaN GPUs for one, want at least 1"},
-		{"options", nil, good, allocate.Options{Patience: -1, Pause: -1}, "allocate: patience -1ns, want at least 0\npause -1ns, want at least 0"},
+		{"options", nil, good, allocate.Options{Pause: -1}, "allocate: pause -1ns, want at least 0"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -160,7 +119,6 @@ func crowd(t *rapid.T) ([]allocate.Job, allocate.Capacity) {
 		low := rapid.IntRange(1, 3).Draw(t, "min")
 		j := allocate.Job{ID: job.ID(fmt.Sprint(i)), GPUs: rapid.IntRange(1, 4).Draw(t, "gpus"), Min: low, Max: low + rapid.IntRange(0, 4).Draw(t, "flexible")}
 		j.Work = time.Duration(rapid.IntRange(0, 1000).Draw(t, "work")) * time.Minute
-		j.Waited = time.Duration(rapid.IntRange(0, 10).Draw(t, "waited")) * hour
 		j.Fungible = rapid.Bool().Draw(t, "fungible")
 		if j.Heterogeneous = rapid.Bool().Draw(t, "heterogeneous"); j.Heterogeneous {
 			j.MixedSpeed = rapid.SampledFrom([]float64{0.7, 1}).Draw(t, "mixed speed")
@@ -169,7 +127,7 @@ func crowd(t *rapid.T) ([]allocate.Job, allocate.Capacity) {
 			j.Speed = allocate.Lossy(j.Min, 0.2)
 		}
 		if rapid.Bool().Draw(t, "running") {
-			j.Has, j.Waited = somewhere(t, &j), 0
+			j.Has = somewhere(t, &j)
 		}
 		jobs[i] = j
 	}
@@ -194,6 +152,7 @@ func rules(t *rapid.T) allocate.Options {
 	o := allocate.DefaultOptions()
 	o.Order = rapid.SampledFrom([]allocate.Order{allocate.SJF, allocate.FIFO}).Draw(t, "order")
 	o.Growth = rapid.SampledFrom([]allocate.Growth{allocate.Knapsack, allocate.None, allocate.Gandiva, allocate.AFS}).Draw(t, "growth")
+	o.TrainingFirst = rapid.Bool().Draw(t, "training first")
 	return o
 }
 

@@ -34,8 +34,8 @@ func (j *Job) check() error {
 	if j.GPUs < 1 || j.Min < 1 || j.Max < j.Min {
 		bad = append(bad, fmt.Errorf("job %s: %d to %d workers of %d GPUs, want 1 <= min <= max, at least 1 GPU", j.ID, j.Min, j.Max, j.GPUs))
 	}
-	if j.Work < 0 || j.Waited < 0 {
-		bad = append(bad, fmt.Errorf("job %s: work %s, waited %s, want at least 0", j.ID, j.Work, j.Waited))
+	if j.Work < 0 {
+		bad = append(bad, fmt.Errorf("job %s: work %s, want at least 0", j.ID, j.Work))
 	}
 	if j.Heterogeneous && !(j.MixedSpeed > 0 && j.MixedSpeed <= 1) {
 		bad = append(bad, fmt.Errorf("job %s: mixed speed %g, want more than 0 and at most 1", j.ID, j.MixedSpeed))

@@ -38,11 +38,8 @@
 // round.item, its GPUs, the time saved against w_min; normalized: Pool.PerGPU; performance of
 // heterogeneous training (§7.1): Job.MixedSpeed; throughput loss (§7.2): Lossy.
 //
-// Deviation: a job that has waited for Options.Patience goes first, and if it does not fit,
-// the pool that it needs is held for it, because the paper's rule passes large jobs over for
-// as long as small ones come, although §5.2 says that it avoids starvation. What is held
-// serves flexible workers until then. A heterogeneous job goes first among its like only: it
-// may wait for as long as others need all there is.
+// A large job may be passed over for as long as smaller ones come: package lyra sees to jobs
+// that wait for long.
 //
 // Deviation: a running job's value is the time saved of what is left to do, and to change its
 // workers costs Options.Pause, because otherwise workers go back and forth between jobs

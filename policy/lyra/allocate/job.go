@@ -32,7 +32,6 @@ type Job struct {
 	GPUs     int           // of a worker, in the training cluster
 	Min, Max int           // workers; the same for an inelastic job
 	Work     time.Duration // left to do by one worker: w take Work / Speed(w)
-	Waited   time.Duration // since it was submitted or preempted
 	Fungible bool          // may run on GPUs on loan, as heterogeneous jobs may in any case
 	Has      Workers       // it has now; none: it waits
 	// Speed is how many times as fast as one worker so many are, finite and more than 0; nil:
@@ -96,12 +95,13 @@ func (j *Job) gain(has Workers, s Side) float64 {
 }
 
 // prefers returns the sides that j may be on, the one it prefers first: the training cluster
-// for inelastic jobs, GPUs on loan for elastic ones. Source: Lyra §5.3.
-func (j *Job) prefers() []Side {
+// for inelastic jobs, GPUs on loan for elastic ones unless by o all prefer training. Source:
+// Lyra §5.3.
+func (j *Job) prefers(o *Options) []Side {
 	switch {
 	case !j.Fungible:
 		return onTraining
-	case j.Elastic():
+	case j.Elastic() && !o.TrainingFirst:
 		return loanedFirst
 	}
 	return trainingFirst
@@ -117,7 +117,7 @@ var (
 // A Pool is GPUs of one side.
 type Pool struct {
 	Free  int // idle GPUs; those of flexible workers are not among them
-	Total int // all GPUs: jobs larger than that are not waited for
+	Total int // all GPUs: by FIFO, jobs larger than that hold up nobody
 	// PerGPU is how many of these GPUs do the work of one of the training cluster, at least 1;
 	// of T4 and V100 it is 3. Source: Lyra §7.5, "three servers which is equivalent to one
 	// training server".

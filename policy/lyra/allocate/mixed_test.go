@@ -3,7 +3,6 @@ package allocate_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -23,10 +22,6 @@ func mixed(id job.ID, least, most int, speed float64, has allocate.Workers) allo
 // workers on loan whenever possible. Source: Lyra §6, Handle heterogeneous GPU training.
 func TestAllocate_heterogeneous(t *testing.T) {
 	now := func(own, loaned int) allocate.Workers { return allocate.Workers{own, loaned} }
-	late := func(j allocate.Job, d time.Duration) allocate.Job {
-		j.Waited = d
-		return j
-	}
 	play(t, allocate.DefaultOptions(), []scene{
 		{"on training", []allocate.Job{mixed("a", 4, 4, 0.7, now(0, 0))}, loan(4, 12), []allocate.Grant{runs(4, 0)}},
 		{"and the rest on loan", []allocate.Job{mixed("a", 4, 4, 0.7, now(0, 0))}, loan(3, 3), []allocate.Grant{runs(3, 1)}},
@@ -40,9 +35,6 @@ func TestAllocate_heterogeneous(t *testing.T) {
 		{"unless that makes it slower", []allocate.Job{mixed("a", 4, 5, 0.7, now(4, 0))}, loan(0, 9), []allocate.Grant{runs(4, 0)}},
 		{"which training does not", []allocate.Job{mixed("a", 4, 5, 0.7, now(4, 0))}, loan(1, 9), []allocate.Grant{runs(5, 0)}},
 		{"it keeps its base demand, on training first", []allocate.Job{mixed("a", 3, 5, 0.7, now(2, 3)), fungible(rigid("b", 2, hour))}, loan(0, 0), []allocate.Grant{runs(2, 1), runs(0, 1)}},
-		{"others of its kind make way for who waited too long", []allocate.Job{mixed("a", 1, 1, 1, now(0, 0)), late(mixed("b", 9, 9, 1, now(0, 0)), 5*hour)}, loan(4, 0), []allocate.Grant{held, noRoom}},
-		{"on the sides that it needs", []allocate.Job{mixed("a", 1, 1, 1, now(0, 0)), late(mixed("b", 65, 65, 1, now(0, 0)), 5*hour)}, loan(4, 4), []allocate.Grant{held, noRoom}},
-		{"no other job does", []allocate.Job{rigid("a", 1, hour), late(mixed("b", 9, 9, 1, now(0, 0)), 5*hour)}, loan(4, 0), []allocate.Grant{runs(1, 0), noRoom}},
 	})
 }
 

@@ -29,20 +29,19 @@ const (
 // Options say who goes first, who grows, and where the rules are ours and not the paper's; the
 // zero value is the paper.
 type Options struct {
-	Order    Order         // "": SJF
-	Growth   Growth        // "": Knapsack
-	Patience time.Duration // after which, by SJF, a waiting job goes first; 0: never
-	Pause    time.Duration // what a change of workers costs a running job; of the knapsack
-	// TrainingFirst lets elastic jobs, too, prefer the training cluster. Source: Lyra §7.2,
-	// Table 6, "places them to training servers first just like inelastic jobs".
+	Order  Order         // "": SJF
+	Growth Growth        // "": Knapsack
+	Pause  time.Duration // what a change of workers costs a running job; of the knapsack
+	// TrainingFirst lets elastic jobs, too, start in the training cluster where they fit; extra
+	// workers of heterogeneous ones go on loan first in any case. Source: Lyra §7.2, Table 6,
+	// "places them to training servers first just like inelastic jobs".
 	TrainingFirst bool
 }
 
-// DefaultOptions lets no job wait for long, and workers move where it pays: Patience is 4 h,
-// what the 99th percentile of jobs wait under FIFO (14,323 s), Pause the mean overhead of a
-// preemption. Source: Lyra §7.4, Table 8; §7.5, "63 seconds".
+// DefaultOptions is the paper, but that workers move only where it pays: Pause is the mean
+// overhead of a preemption. Source: Lyra §7.5, "63 seconds".
 func DefaultOptions() Options {
-	return Options{Order: SJF, Growth: Knapsack, Patience: 4 * time.Hour, Pause: 63 * time.Second}
+	return Options{Order: SJF, Growth: Knapsack, Pause: 63 * time.Second}
 }
 
 // Validate joins every complaint about o.
@@ -57,9 +56,6 @@ func (o Options) Validate() error {
 	case "", Knapsack, None, Gandiva, AFS:
 	default:
 		bad = append(bad, fmt.Errorf("growth %q, want knapsack, none, gandiva or afs", o.Growth))
-	}
-	if o.Patience < 0 {
-		bad = append(bad, fmt.Errorf("patience %s, want at least 0", o.Patience))
 	}
 	if o.Pause < 0 {
 		bad = append(bad, fmt.Errorf("pause %s, want at least 0", o.Pause))

@@ -43,7 +43,6 @@ func runs(own, loaned int) allocate.Grant {
 // waits are the grants of jobs that get nothing.
 var (
 	noRoom = allocate.Grant{Why: allocate.NoRoom}
-	held   = allocate.Grant{Why: allocate.Held}
 	behind = allocate.Grant{Why: allocate.Behind}
 )
 
@@ -57,17 +56,31 @@ func elastic(id job.ID, work time.Duration, has int) allocate.Job {
 func TestAllocate_FIFO(t *testing.T) {
 	o := allocate.DefaultOptions()
 	o.Order, o.Growth = allocate.FIFO, allocate.None
-	late := rigid("c", 4, hour)
-	late.Waited = 9 * hour
 	fungible := rigid("b", 1, hour)
 	fungible.Fungible = true
 	play(t, o, []scene{
 		{"as given, not by length", []allocate.Job{rigid("a", 4, 2*hour), rigid("b", 4, hour)}, loan(4, 0), []allocate.Grant{runs(1, 0), noRoom}},
-		{"nor by patience", []allocate.Job{rigid("a", 4, hour), late}, loan(4, 0), []allocate.Grant{runs(1, 0), noRoom}},
 		{"what does not fit holds up the others", []allocate.Job{rigid("a", 5, hour), rigid("b", 4, hour), rigid("c", 5, hour)}, loan(4, 0), []allocate.Grant{noRoom, behind, behind}},
 		{"on both sides", []allocate.Job{rigid("a", 5, hour), fungible}, loan(4, 12), []allocate.Grant{noRoom, behind}},
 		{"but not if it can never fit", []allocate.Job{rigid("a", 65, hour), rigid("b", 4, hour)}, loan(4, 0), []allocate.Grant{noRoom, runs(1, 0)}},
 		{"nor those that run", []allocate.Job{rigid("a", 5, hour), elastic("b", hour, 2)}, loan(4, 0), []allocate.Grant{noRoom, runs(2, 0)}},
+	})
+}
+
+// Elastic jobs prefer training as inelastic ones do, and what is free there: not all they could
+// have on loan. Source: Lyra §7.2, Table 6, "places them to training servers first just like
+// inelastic jobs".
+func TestAllocate_training_first(t *testing.T) {
+	may := fungible(elastic("a", hour, 0))
+	lent := may
+	lent.Has = allocate.Workers{0, 2}
+	play(t, allocate.Options{TrainingFirst: true}, []scene{
+		{"on training", []allocate.Job{may}, loan(3, 12), []allocate.Grant{runs(3, 0)}},
+		{"on loan if it does not fit", []allocate.Job{may}, loan(1, 12), []allocate.Grant{runs(0, 4)}},
+		{"who runs on loan stays", []allocate.Job{lent}, loan(9, 3), []allocate.Grant{runs(0, 3)}},
+	})
+	play(t, allocate.Options{}, []scene{
+		{"otherwise on loan", []allocate.Job{may}, loan(3, 12), []allocate.Grant{runs(0, 4)}},
 	})
 }
 
