@@ -187,7 +187,7 @@ func (a *Auditor) capacity(s *policy.Snapshot) {
 		for _, share := range j.placement {
 			i, ok := s.Cluster.Index(share.Node)
 			if !ok || !j.allocation.Has(nodes[i].GPUType) || share.GPUs < 1 {
-				a.complain("job %s: holds %d GPUs of node %s, want GPUs of its types that are there: %v", row.ID, share.GPUs, share.Node, j.allocation)
+				a.complain("job %s: holds %d GPUs of node %s, want GPUs of %v that are there", row.ID, share.GPUs, share.Node, j.allocation)
 				continue
 			}
 			used[i].GPUs += share.GPUs
