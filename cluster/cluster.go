@@ -207,6 +207,17 @@ func (c *Cluster) Index(id NodeID) (int, bool) {
 	return i, ok
 }
 
+// On returns the shares of p that are on nodes of one GPU type. It costs O(len(p)).
+func (c *Cluster) On(p Placement, t GPUType) Placement {
+	var of Placement
+	for _, s := range p {
+		if i, ok := c.index[s.Node]; ok && c.nodes[i].GPUType == t {
+			of = append(of, s)
+		}
+	}
+	return of
+}
+
 // GPUs returns the number of GPUs of all types.
 func (c *Cluster) GPUs() int {
 	total := 0

@@ -30,8 +30,36 @@ func (c Configuration) String() string {
 // grants nothing. CPUs and memory are totals over the job (Synergy's c_j, m_j).
 type Allocation struct {
 	Configuration
+	// Also is what a heterogeneous job holds of a second GPU type, beside Configuration;
+	// zero for all others, and where Configuration is zero. Source: Lyra §2.1.
+	Also   Configuration
 	CPUs   float64 // cores
 	Memory int64   // host bytes
+}
+
+// AllGPUs returns the number of GPUs of both types.
+func (a *Allocation) AllGPUs() int { return a.GPUs + a.Also.GPUs }
+
+// Mixed reports whether a is of two GPU types.
+func (a *Allocation) Mixed() bool { return a.Also != Configuration{} }
+
+// Has reports whether GPUs of type t are part of a.
+func (a *Allocation) Has(t GPUType) bool {
+	return a.GPUType == t || a.Mixed() && a.Also.GPUType == t
+}
+
+// SameGPUs reports whether a and b are as many GPUs of the same types; CPUs and memory may
+// differ.
+func (a *Allocation) SameGPUs(b *Allocation) bool {
+	return a.Configuration == b.Configuration && a.Also == b.Also
+}
+
+// String returns "(2, 16, t4)", or "(1, 8, v100) + (2, 16, t4)" of two types.
+func (a Allocation) String() string {
+	if !a.Mixed() {
+		return a.Configuration.String()
+	}
+	return a.Configuration.String() + " + " + a.Also.String()
 }
 
 // A Share is what a job holds of one node.

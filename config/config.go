@@ -71,7 +71,7 @@ func Default() *Config {
 		Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Policies: []string{"sia", "fifo", "srtf"},
 		Generate: Generate{Kind: "philly-like"}, Estimate: estimate.Bootstrap.String(), Classes: Learned, Penalty: pack.DefaultOptions().Penalty,
 		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(),
-		Jobs:     Jobs{Fungible: AsTraced, Checkpoints: AsTraced, WrongBy: 0.25},
+		Jobs:     Jobs{Fungible: AsTraced, Checkpoints: AsTraced, WrongBy: 0.25, MixedSpeed: 0.7},
 		Fairness: Fairness{Above: 1}, Skipped: []string{trace.Warm}, origins: make(map[string]string),
 	}
 	return c

@@ -27,6 +27,10 @@ type Jobs struct {
 	ScalingLoss float64 // workload.Arrival.ScalingLoss of elastic jobs; 0: as the trace says
 	WrongTimes  float64 // share of jobs whose running time is believed wrongly
 	WrongBy     float64 // by which part of it at most
+
+	// Heterogeneous is the share of jobs known by their duration that may run on GPUs of two
+	// types at once; AsTraced: those that the trace says. MixedSpeed is job.Spec.MixedSpeed.
+	Heterogeneous, MixedSpeed float64
 }
 
 // AsTraced is a share that is left to the trace.
@@ -50,13 +54,16 @@ func (j *Jobs) Validate() error {
 	for _, s := range []struct {
 		name  string
 		share float64
-	}{{"fungible", j.Fungible}, {"checkpoints", j.Checkpoints}} {
+	}{{"fungible", j.Fungible}, {"checkpoints", j.Checkpoints}, {"heterogeneous", j.Heterogeneous}} {
 		if !(s.share >= 0 && s.share <= 1 || s.share == AsTraced) {
 			bad("%s %v, want a share of 0 to 1, or %d, as in the trace", s.name, s.share, AsTraced)
 		}
 	}
 	if !(j.WrongBy >= 0 && j.WrongBy < 1) {
 		bad("wrong-by %v, want at least 0 and less than 1", j.WrongBy)
+	}
+	if !(j.MixedSpeed > 0 && j.MixedSpeed <= 1) {
+		bad("mixed-speed %v, want more than 0 and at most 1", j.MixedSpeed)
 	}
 	if j.Burstiness != 0 {
 		if err := workload.CheckBurstiness(j.Burstiness); err != nil {

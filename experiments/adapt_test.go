@@ -81,6 +81,14 @@ func lent(a *workload.Arrival) bool {
 	return !a.Bound && a.Spec.Eligible("t4") && a.Spec.Requested("t4") == 12 && a.Spec.Requested("v100") == 4
 }
 
+// mixes reports whether a job may run on its two types at once, at a speed.
+func mixes(speed float64) func(*workload.Arrival) bool {
+	return func(a *workload.Arrival) bool {
+		s := &a.Spec
+		return s.Adaptivity.Has(job.Heterogeneous) && s.MixedSpeed == speed && s.Eligible("t4") && s.Eligible("v100") && s.Equivalents["t4"] == 3
+	}
+}
+
 // Lyra §7.1 to §7.4: shares of jobs of each kind, drawn or as in the trace.
 func TestKindsOfJobs(t *testing.T) {
 	plain := func(*workload.Arrival) {}
@@ -92,6 +100,14 @@ func TestKindsOfJobs(t *testing.T) {
 	saves := func(a *workload.Arrival) bool { return !a.Spec.NoCheckpoint }
 	loses := func(loss float64) func(*workload.Arrival) bool {
 		return func(a *workload.Arrival) bool { return a.ScalingLoss == loss }
+	}
+	both := func(a *workload.Arrival) { a.Heterogeneous, a.Bound = true, true }
+	narrow := func(a *workload.Arrival) {
+		both(a)
+		a.Spec.GPUTypes = []cluster.GPUType{"v100"}
+	}
+	apart := func(a *workload.Arrival) bool {
+		return !a.Spec.Adaptivity.Has(job.Heterogeneous) && a.Spec.MixedSpeed == 0
 	}
 	rigid := func(a *workload.Arrival) bool { return a.Spec.Adaptivity == job.Rigid && !a.Spec.Resizes }
 	for name, tc := range map[string]struct {
@@ -118,6 +134,14 @@ func TestKindsOfJobs(t *testing.T) {
 		"none with checkpoints":          {completed(t, plain, [2]string{"jobs.checkpoints", "0"}), saves, 0, 0},
 		"a loss in the trace":            {completed(t, traced), loses(0.1), 1, 1},
 		"a loss of the elastic":          {completed(t, plain, [2]string{"jobs.scaling-loss", "0.2"}, [2]string{"jobs.elastic", "0.33"}), loses(0.2), 0.2, 0.45},
+		"none on two types":              {completed(t, both), apart, 1, 1},
+		"and bound":                      {completed(t, both), bound, 1, 1},
+		"on two types in the trace":      {completed(t, both, [2]string{"jobs.heterogeneous", "-1"}), mixes(0.7), 1, 1},
+		"of one type in the trace":       {completed(t, narrow, [2]string{"jobs.heterogeneous", "-1"}), mixes(0.7), 1, 1},
+		"not in the trace":               {completed(t, plain, [2]string{"jobs.heterogeneous", "-1"}), apart, 1, 1},
+		"all, ideal":                     {completed(t, plain, [2]string{"jobs.heterogeneous", "1"}, [2]string{"jobs.mixed-speed", "1"}), mixes(1), 1, 1},
+		"10 %, and none fungible":        {completed(t, plain, [2]string{"jobs.heterogeneous", "0.1"}, [2]string{"jobs.fungible", "0"}), mixes(0.7), 0.04, 0.2},
+		"the others are bound":           {completed(t, plain, [2]string{"jobs.heterogeneous", "0.1"}, [2]string{"jobs.fungible", "0"}), bound, 0.8, 0.96},
 	} {
 		if got := share(tc.in, tc.is); got < tc.least || got > tc.most {
 			t.Errorf("%s: %g of the jobs, want %g to %g", name, got, tc.least, tc.most)

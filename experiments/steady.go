@@ -12,7 +12,7 @@ import (
 )
 
 // adaptSteady makes an arrival that is known by its duration elastic, with imperfect
-// speed, or of a wrongly believed duration. Sources: Lyra §7.1, "Ideal"; §7.2, "Impact of
+// speed, heterogeneous, or of a wrongly believed duration. Sources: Lyra §7.1, "Ideal"; §7.2, "Impact of
 // imperfect scaling"; §7.4, Table 9.
 func (in *Inputs) adaptSteady(c *config.Config, a *workload.Arrival) {
 	s := &a.Spec
@@ -26,6 +26,7 @@ func (in *Inputs) adaptSteady(c *config.Config, a *workload.Arrival) {
 		wrong := 2*rng.Stream(c.Sim.Seed, "time error/"+string(s.ID)).Float64() - 1
 		s.Target = a.Work() * (1 + c.Jobs.WrongBy*wrong)
 	}
+	mix(c, a)
 }
 
 // stretchable makes a job elastic: on the workers that it asks for to twice as many.
@@ -50,21 +51,49 @@ func (in *Inputs) stretchable(s *job.Spec) {
 const maxWorker = 8
 
 // lend says which nodes on loan an arrival may run on, and how many of their GPUs do the
-// work of one: all if it is fungible and no application says how fast they are. It returns
-// an error if one that is bound to the training cluster has no GPU there.
+// work of one: all if it is fungible or heterogeneous and no application says how fast they
+// are. It returns an error if one that is bound to the training cluster has no GPU there.
 func (in *Inputs) lend(c *config.Config, a *workload.Arrival) error {
 	if c.Jobs.Fungible != config.AsTraced {
 		a.Bound = !drawn(c, "fungible", a.Spec.ID, c.Jobs.Fungible)
 	}
-	switch {
-	case !in.Cluster.Lends():
+	mixed := a.Spec.Adaptivity.Has(job.Heterogeneous)
+	if !in.Cluster.Lends() {
 		return nil
-	case a.Bound:
+	}
+	if mixed {
+		in.borrows(&a.Spec)
+	}
+	switch {
+	case a.Bound && !mixed:
 		return in.bind(&a.Spec)
 	case a.Application == "" && a.Spec.Equivalents == nil && len(in.equivalents) > 0:
 		a.Spec.Equivalents = in.equivalents
 	}
 	return nil
+}
+
+// mix lets an arrival that is known by its duration run on GPUs of two types at once, if it
+// is one of those that may, at a share of its speed. Source: Lyra §7.1, "Advanced".
+func mix(c *config.Config, a *workload.Arrival) {
+	may := a.Heterogeneous
+	if c.Jobs.Heterogeneous != config.AsTraced {
+		may = drawn(c, "heterogeneous", a.Spec.ID, c.Jobs.Heterogeneous)
+	}
+	if may {
+		a.Spec.Adaptivity |= job.Heterogeneous
+		a.Spec.MixedSpeed = c.Jobs.MixedSpeed
+	}
+}
+
+// borrows lets a heterogeneous job run on the types of all nodes on loan, fungible or not.
+// Source: Lyra §7.1, "Jobs can run on different GPU types at runtime".
+func (in *Inputs) borrows(s *job.Spec) {
+	for _, l := range in.Cluster.Loans() {
+		if len(s.GPUTypes) > 0 && !s.Eligible(l.Node.GPUType) {
+			s.GPUTypes = append(slices.Clip(s.GPUTypes), l.Node.GPUType)
+		}
+	}
 }
 
 // bind lets a job run only on types of the training cluster.

@@ -46,7 +46,7 @@ func (t *teller) waits(r *row) {
 	}
 	s.told[r.why.Kind] = true
 	sc := t.scene(r)
-	t.add(Waits, cluster.Configuration{}, cluster.Configuration{}, text+sc.reason())
+	t.add(Waits, cluster.Allocation{}, cluster.Allocation{}, text+sc.reason())
 }
 
 func (t *teller) preempted(r *row, held cluster.Allocation) {
@@ -55,8 +55,8 @@ func (t *teller) preempted(r *row, held cluster.Allocation) {
 	t.settle(t.now)
 	r.holds = cluster.Allocation{}
 	sc := t.scene(r)
-	t.add(Preempted, held.Configuration, cluster.Configuration{}, "gave up "+amount(held.Configuration)+": "+sc.reason())
-	s.phase, s.since, s.before = job.Waiting, t.now, held.Configuration
+	t.add(Preempted, held, cluster.Allocation{}, "gave up "+both(held)+": "+sc.reason())
+	s.phase, s.since, s.before = job.Waiting, t.now, held
 	clear(s.told)
 	s.told[r.why.Kind] = true
 }
@@ -77,9 +77,9 @@ func (t *teller) run(r *row, a scheduler.Run, held cluster.Allocation, on cluste
 	if a.Free {
 		text += " at no cost"
 	}
-	t.add(what, held.Configuration, now.Configuration, text+": "+sc.reason())
+	t.add(what, held, now, text+": "+sc.reason())
 	if !held.IsZero() {
-		s.before = held.Configuration
+		s.before = held
 	}
 	s.since = t.now
 	clear(s.told)
@@ -91,20 +91,19 @@ func (t *teller) run(r *row, a scheduler.Run, held cluster.Allocation, on cluste
 	t.totals.Restarts = s.starts - 1
 }
 
-// verb names the step from held to now and tells it.
-func (t *teller) verb(held, now cluster.Allocation) (What, string) {
-	from, to := held.Configuration, now.Configuration
+// verb names the step from one allocation to another and tells it.
+func (t *teller) verb(from, to cluster.Allocation) (What, string) {
 	switch {
 	case from.IsZero() && t.state.starts == 0:
-		return Started, fmt.Sprintf("started on %s after %s", amount(to), span(t.now-time.Duration(t.totals.Submitted)))
+		return Started, fmt.Sprintf("started on %s after %s", both(to), span(t.now-time.Duration(t.totals.Submitted)))
 	case from.IsZero():
-		return Resumed, fmt.Sprintf("resumed on %s after %s without GPUs", amount(to), span(t.now-t.state.since))
+		return Resumed, fmt.Sprintf("resumed on %s after %s without GPUs", both(to), span(t.now-t.state.since))
 	case from.GPUType != to.GPUType:
-		return Moved, fmt.Sprintf("moved from %s to %s", amount(from), amount(to))
-	case to.GPUs > from.GPUs:
-		return Grown, fmt.Sprintf("grew from %d to %s", from.GPUs, amount(to))
-	case to.GPUs < from.GPUs:
-		return Shrunk, fmt.Sprintf("shrank from %d to %s", from.GPUs, amount(to))
+		return Moved, fmt.Sprintf("moved from %s to %s", both(from), both(to))
+	case to.AllGPUs() > from.AllGPUs():
+		return Grown, fmt.Sprintf("grew from %d to %s", from.AllGPUs(), both(to))
+	case to.AllGPUs() < from.AllGPUs():
+		return Shrunk, fmt.Sprintf("shrank from %d to %s", from.AllGPUs(), both(to))
 	}
-	return Moved, "moved its " + amount(to) + " to other nodes"
+	return Moved, "moved its " + both(to) + " to other nodes"
 }

@@ -90,7 +90,7 @@ func (t *teller) moment(then *snapshot, at time.Duration) *Moment {
 	if phase == job.Waiting && t.profiling(then) {
 		phase = job.Profiling
 	}
-	m.Phase, m.Holds = phase.String(), holding(then.row.holds.Configuration)
+	m.Phase, m.Holds = phase.String(), holding(then.row.holds)
 	if m.Holds != nil {
 		m.Holds.CPUs, m.Holds.Memory = then.row.holds.CPUs, then.row.holds.Memory
 	}
@@ -116,7 +116,7 @@ func (t *teller) profiling(then *snapshot) bool {
 
 // sentence says what the job did then, for how long, and why.
 func (t *teller) sentence(then *snapshot, phase job.Phase, length string) string {
-	held := amount(then.row.holds.Configuration)
+	held := both(then.row.holds)
 	because := "no round has decided on it yet; the next one does"
 	if then.row.ruled {
 		because = then.scene.because()
@@ -161,7 +161,7 @@ func (t *teller) next(m *Moment, then *snapshot, at time.Duration) {
 
 // text returns what is held: "4 a100 GPUs, 12 cores and 250 GB of memory".
 func (h *Holding) text() string {
-	what := amount(h.configuration())
+	what := both(h.allocation())
 	if h != nil && (h.CPUs > 0 || h.Memory > 0) {
 		cores := fmt.Sprintf("%.4g cores", h.CPUs)
 		if h.CPUs == 1 {
@@ -172,10 +172,13 @@ func (h *Holding) text() string {
 	return what
 }
 
-// configuration returns what is held; nil holds nothing.
-func (h *Holding) configuration() cluster.Configuration {
+// allocation returns the GPUs that are held; nil holds nothing.
+func (h *Holding) allocation() cluster.Allocation {
+	var a cluster.Allocation
 	if h == nil {
-		return cluster.Configuration{}
+		return a
 	}
-	return cluster.Configuration{Nodes: h.Nodes, GPUs: h.GPUs, GPUType: h.Type}
+	a.Configuration = cluster.Configuration{Nodes: h.Nodes, GPUs: h.GPUs, GPUType: h.Type}
+	a.Also = h.Also.allocation().Configuration
+	return a
 }

@@ -121,9 +121,10 @@ func TestView_of_rented_nodes(t *testing.T) {
 
 func TestHolding_names_CPUs_and_memory_where_they_count(t *testing.T) {
 	for want, h := range map[string]*Holding{
-		"no GPUs":                                nil,
-		"1 a100 GPU":                             {Nodes: 1, GPUs: 1, Type: "a100"},
-		"1 a100 GPU, 1 core and 20 GB of memory": {Nodes: 1, GPUs: 1, Type: "a100", CPUs: 1, Memory: 20e9},
+		"no GPUs":                                      nil,
+		"1 a100 GPU":                                   {Nodes: 1, GPUs: 1, Type: "a100"},
+		"8 v100 GPUs and 6 t4 GPUs on 2 nodes":         {Nodes: 1, GPUs: 8, Type: "v100", Also: &Holding{Nodes: 2, GPUs: 6, Type: "t4"}},
+		"1 a100 GPU, 1 core and 20 GB of memory":       {Nodes: 1, GPUs: 1, Type: "a100", CPUs: 1, Memory: 20e9},
 		"4 a100 GPUs, 7.5 cores and 62.5 GB of memory": {Nodes: 1, GPUs: 4, Type: "a100", CPUs: 7.5, Memory: 62500000000},
 	} {
 		if got := h.text(); got != want {

@@ -23,7 +23,7 @@ type Story struct {
 	Note string `json:"note,omitempty"`
 }
 
-// A Holding is GPUs of one type on a number of nodes.
+// A Holding is GPUs of one type on a number of nodes, and those of a second type.
 type Holding struct {
 	Nodes int             `json:"nodes"`
 	GPUs  int             `json:"gpus"`
@@ -32,9 +32,20 @@ type Holding struct {
 	// nodes do not count them.
 	CPUs   float64 `json:"cpus,omitzero"`
 	Memory int64   `json:"memory,omitzero"`
+	// Also is what a heterogeneous job holds of a second type; nil: nothing.
+	Also *Holding `json:"also,omitempty"`
 }
 
-func holding(c cluster.Configuration) *Holding {
+// holding returns the GPUs of an allocation; nil if it has none.
+func holding(a cluster.Allocation) *Holding {
+	h := ofType(a.Configuration)
+	if h != nil {
+		h.Also = ofType(a.Also)
+	}
+	return h
+}
+
+func ofType(c cluster.Configuration) *Holding {
 	if c.IsZero() {
 		return nil
 	}

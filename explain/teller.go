@@ -29,7 +29,7 @@ type state struct {
 	spec   *job.Spec // nil: not submitted
 	phase  job.Phase
 	since  time.Duration // when it began to wait, or to hold what it holds
-	before cluster.Configuration
+	before cluster.Allocation
 	starts int
 	told   map[policy.Kind]bool // reasons of this wait that are told
 	train  time.Duration        // from when GPUs are held without training, while restoring
@@ -94,7 +94,7 @@ func (t *teller) take(rec journal.Record) {
 }
 
 // add tells of a change.
-func (t *teller) add(what What, from, to cluster.Configuration, text string) {
+func (t *teller) add(what What, from, to cluster.Allocation, text string) {
 	c := Change{At: journal.Seconds(t.now), What: what, From: holding(from), To: holding(to), Text: text}
 	switch what {
 	case Submitted, Profiled, Lost, Ended: // no round decided these
@@ -107,7 +107,7 @@ func (t *teller) add(what What, from, to cluster.Configuration, text string) {
 func (t *teller) submitted(spec *job.Spec) {
 	t.state = state{spec: spec, phase: job.Waiting, since: t.now, told: map[policy.Kind]bool{}}
 	t.totals.Submitted = journal.Seconds(t.now)
-	t.add(Submitted, cluster.Configuration{}, cluster.Configuration{}, "submitted, asking for "+asked(spec))
+	t.add(Submitted, cluster.Allocation{}, cluster.Allocation{}, "submitted, asking for "+asked(spec))
 }
 
 func (t *teller) profiled() {
@@ -116,7 +116,7 @@ func (t *teller) profiled() {
 		return
 	}
 	t.totals.Profiling += journal.Seconds(t.now - s.since)
-	t.add(Profiled, cluster.Configuration{}, cluster.Configuration{}, "profiled on one GPU of each type, which took "+span(t.now-s.since))
+	t.add(Profiled, cluster.Allocation{}, cluster.Allocation{}, "profiled on one GPU of each type, which took "+span(t.now-s.since))
 	s.phase, s.since = job.Waiting, t.now
 	clear(s.told)
 }
@@ -134,7 +134,7 @@ func (t *teller) trains(interval time.Duration) {
 // lose counts the GPU-hours from the last start until training began.
 func (t *teller) lose(until time.Duration) {
 	if r := t.jobs[t.id]; r != nil {
-		t.totals.LostHours += float64(r.holds.GPUs) * (until - t.state.train).Hours()
+		t.totals.LostHours += float64(r.holds.AllGPUs()) * (until - t.state.train).Hours()
 		t.state.train = until
 	}
 }
@@ -150,7 +150,7 @@ func (t *teller) settle(now time.Duration) {
 	switch {
 	case !r.holds.IsZero():
 		t.totals.Holding += journal.Seconds(length)
-		t.totals.GPUHours += float64(r.holds.GPUs) * length.Hours()
+		t.totals.GPUHours += float64(r.holds.AllGPUs()) * length.Hours()
 		if s.phase == job.Restoring {
 			t.lose(now)
 		}
@@ -168,13 +168,13 @@ func (t *teller) exited(ev scheduler.Exited, r *row) {
 		return
 	}
 	t.settle(t.now)
-	held := r.holds.Configuration
+	held := r.holds
 	detail := ""
 	if ev.Detail != "" {
 		detail = ": " + ev.Detail
 	}
 	if ev.Outcome == scheduler.Lost {
-		t.add(Lost, held, cluster.Configuration{}, "lost "+amount(held)+detail+"; it goes on from its last checkpoint")
+		t.add(Lost, held, cluster.Allocation{}, "lost "+both(held)+detail+"; it goes on from its last checkpoint")
 		s.phase, s.since, s.before = job.Waiting, t.now, held
 		clear(s.told)
 		return
@@ -185,5 +185,5 @@ func (t *teller) exited(ev scheduler.Exited, r *row) {
 	s.since, s.before = t.now, held
 	end := journal.Seconds(t.now)
 	t.totals.Ended, t.totals.Outcome = &end, s.phase.String()
-	t.add(Ended, held, cluster.Configuration{}, s.phase.String()+detail+", "+span(t.now-time.Duration(t.totals.Submitted))+" after submission")
+	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+span(t.now-time.Duration(t.totals.Submitted))+" after submission")
 }

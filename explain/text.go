@@ -35,7 +35,7 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 	}
 	row("holds", m.Holds.text())
 	if m.Before != nil {
-		row("before", amount(m.Before.configuration()))
+		row("before", both(m.Before.allocation()))
 	}
 	row("cluster", m.Cluster.text())
 	row("next", m.Next)

@@ -72,6 +72,14 @@ func amount(c cluster.Configuration) string {
 	return text
 }
 
+// both returns amount of each GPU type of an allocation: "8 v100 GPUs and 6 t4 GPUs".
+func both(a cluster.Allocation) string {
+	if !a.Mixed() {
+		return amount(a.Configuration)
+	}
+	return amount(a.Configuration) + " and " + amount(a.Also)
+}
+
 // asked returns what a job was submitted with.
 func asked(s *job.Spec) string {
 	parts := []string{size(s), "of " + types(s)}

@@ -86,6 +86,7 @@ func (w *world) view() View {
 		}
 		v.Running++
 		held[r.holds.GPUType] += r.holds.GPUs
+		held[r.holds.Also.GPUType] += r.holds.Also.GPUs
 	}
 	for _, t := range w.cluster.Types() {
 		one := TypeView{Type: t.Type, GPUs: t.GPUs, Free: max(0, t.GPUs-held[t.Type])}

@@ -24,6 +24,7 @@ const (
 	GPUCount Adaptivity = 1 << iota
 	AnyGPUType
 	BatchSizes
+	Heterogeneous // may run on GPUs of two types at once (Lyra §2.1)
 )
 
 // The common kinds of job (Sia §3.3.4, "limited adaptivity").
@@ -95,6 +96,10 @@ type Spec struct {
 	// and MaxGPUs count: 3 of an inference server's for one of a training server's, say. A
 	// missing type means 1. Source: Lyra §2.1, "we increase the number of workers"; §7.5.
 	Equivalents map[cluster.GPUType]int
+	// MixedSpeed is the share of its speed that is left to a heterogeneous job while it runs
+	// on GPUs of two types, above 0 to 1; 0 means 1: all of it. Source: Lyra §7.1,
+	// "heterogeneous training jobs only achieve at most 70% of the ideal results".
+	MixedSpeed float64
 	// WorkerGPUs is the GPUs of one worker, which are on one node; jobs whose count may be
 	// adapted change it by workers. 0: a replica's. Source: Lyra §2.2, "each worker
 	// container uses 2 GPUs".
@@ -133,6 +138,18 @@ func (s *Spec) Requested(t cluster.GPUType) int { return s.Equivalent(t) * max(1
 
 // Equivalent returns how many GPUs of type t do the work of one that the job counts.
 func (s *Spec) Equivalent(t cluster.GPUType) int { return max(1, s.Equivalents[t]) }
+
+// Worth returns how many of the GPUs that the job counts do the work of those of a, of
+// both types.
+func (s *Spec) Worth(a *cluster.Allocation) float64 {
+	one, other := s.Equivalent(a.GPUType), s.Equivalent(a.Also.GPUType)
+	return float64(a.GPUs*other+a.Also.GPUs*one) / float64(one*other) // exact if it is whole
+}
+
+// Enough reports whether the GPUs of a, of both types, are no fewer than the job runs on.
+func (s *Spec) Enough(a *cluster.Allocation) bool {
+	return s.Worth(a) >= float64(max(1, s.MinGPUs)) && a.AllGPUs() >= s.ReplicaGPUs(a.GPUType)
+}
 
 // ReplicaGPUs returns P, the GPUs of one data-parallel replica on type t.
 func (s *Spec) ReplicaGPUs(t cluster.GPUType) int {

@@ -22,6 +22,33 @@ func TestAttainedService(t *testing.T) {
 	if got := s.AttainedGPUService(later); got != 11*time.Minute {
 		t.Errorf("got %v, want 3m before and 4 GPUs for 2m since", got)
 	}
+	s.Allocation.Also.GPUs = 3
+	if got := s.AttainedGPUService(later); got != 17*time.Minute {
+		t.Errorf("got %v, want 3m before and 7 GPUs of both types for 2m since", got)
+	}
+}
+
+// Lyra §7.5: three GPUs of an inference server do the work of one of a training server.
+func TestSpec_Worth(t *testing.T) {
+	s := Spec{MinGPUs: 4, Equivalents: map[cluster.GPUType]int{"t4": 3, "k80": 2}}
+	for _, test := range []struct {
+		own, also cluster.Configuration
+		want      float64
+		enough    bool
+	}{
+		{cluster.Configuration{GPUs: 3, GPUType: "v100"}, cluster.Configuration{}, 3, false},
+		{cluster.Configuration{GPUs: 4, GPUType: "v100"}, cluster.Configuration{}, 4, true},
+		{cluster.Configuration{GPUs: 11, GPUType: "t4"}, cluster.Configuration{}, 11.0 / 3, false},
+		{cluster.Configuration{GPUs: 3, GPUType: "v100"}, cluster.Configuration{GPUs: 3, GPUType: "t4"}, 4, true},
+		{cluster.Configuration{GPUs: 3, GPUType: "v100"}, cluster.Configuration{GPUs: 2, GPUType: "t4"}, 11.0 / 3, false},
+		{cluster.Configuration{GPUs: 6, GPUType: "t4"}, cluster.Configuration{GPUs: 4, GPUType: "k80"}, 4, true},
+		{cluster.Configuration{GPUs: 0, GPUType: "v100"}, cluster.Configuration{GPUs: 12, GPUType: "t4"}, 4, true},
+	} {
+		a := cluster.Allocation{Configuration: test.own, Also: test.also}
+		if got := s.Worth(&a); got != test.want || s.Enough(&a) != test.enough {
+			t.Errorf("%v: worth %g, enough %v, want %g and %v", a, got, s.Enough(&a), test.want, test.enough)
+		}
+	}
 }
 
 func TestSpec(t *testing.T) {

@@ -69,7 +69,7 @@ func (s *Status) AttainedGPUService(now time.Time) time.Duration {
 	if !s.Holding() {
 		return s.GPUService
 	}
-	return s.GPUService + time.Duration(s.Allocation.GPUs)*now.Sub(s.Since)
+	return s.GPUService + time.Duration(s.Allocation.AllGPUs())*now.Sub(s.Since)
 }
 
 // A Report is what a job's agent measured over an interval in which nothing

@@ -251,9 +251,22 @@ func (c *cursor) allocation() cluster.Allocation {
 		return a
 	}
 	a.Configuration = c.configuration()
+	a.Also = c.also()
 	a.CPUs, a.Memory = c.host()
 	c.want(']')
 	return a
+}
+
+// also reads what is held of a second GPU type, if it follows.
+func (c *cursor) also() cluster.Configuration {
+	start := c.pos
+	if !c.take(',') || !c.take('[') {
+		c.pos = start
+		return cluster.Configuration{}
+	}
+	k := c.configuration()
+	c.want(']')
+	return k
 }
 
 // host reads CPU cores and bytes of memory, if they follow.

@@ -35,7 +35,8 @@
 // them, and of those only what changed: "gets" [nodes, GPUs, type, cores,
 // bytes], "on" [[node, GPUs, cores, bytes], ...], "batch" [local,
 // accumulation], "why" [kind, value, limit, configuration]. Trailing zeros of
-// these lists are left out; an empty list is the zero value. Jobs that were
+// these lists are left out; an empty list is the zero value. What a heterogeneous job gets
+// of a second GPU type is a list within "gets": [1, 8, "v100", [2, 6, "t4"]]. Jobs that were
 // in the last round and are not in this one are in "left". "refused" says why
 // a plan was refused. "prices" lists GPU type, price of a GPU, and, where there are
 // any, those of a core and of 10^9 bytes of memory. "stats" lists iterations, objective, bound, gap, true if

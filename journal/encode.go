@@ -80,7 +80,8 @@ func (e *encoder) configuration(c cluster.Configuration) {
 	e.allocation(cluster.Allocation{Configuration: c})
 }
 
-// allocation appends [nodes, GPUs, type, cores, bytes].
+// allocation appends [nodes, GPUs, type, [nodes, GPUs, type], cores, bytes]: the inner list
+// only of a second GPU type.
 func (e *encoder) allocation(a cluster.Allocation) {
 	if a == (cluster.Allocation{}) {
 		e.raw("[]")
@@ -92,6 +93,10 @@ func (e *encoder) allocation(a cluster.Allocation) {
 	e.int(a.GPUs)
 	e.raw(",")
 	e.str(string(a.GPUType))
+	if a.Mixed() {
+		e.raw(",")
+		e.configuration(a.Also)
+	}
 	e.host(a.CPUs, a.Memory)
 	e.raw("]")
 }

@@ -303,6 +303,7 @@ func anyDecision(t *rapid.T) policy.Decision {
 			Config: gpus(some.Draw(t, "n"), some.Draw(t, "r"), "").Configuration,
 		},
 	}
+	d.Allocation.Also = gpus(some.Draw(t, "other nodes"), some.Draw(t, "other gpus"), rapid.SampledFrom([]cluster.GPUType{"", "v100"}).Draw(t, "other type")).Configuration
 	d.Allocation.CPUs, d.Allocation.Memory = float64(some.Draw(t, "cpus")), int64(some.Draw(t, "memory"))
 	for range some.Draw(t, "shares") {
 		d.Placement = append(d.Placement, cluster.Share{Node: "n", Resources: cluster.Resources{GPUs: some.Draw(t, "g"), CPUs: 0.5}})

@@ -120,6 +120,7 @@ type specLine struct {
 	GPUsPerReplica  map[cluster.GPUType]int `json:"gpus_per_replica,omitzero"`
 	MicroBatches    int                     `json:"micro_batches,omitzero"`
 	Equivalents     map[cluster.GPUType]int `json:"equivalents,omitzero"`
+	MixedSpeed      float64                 `json:"mixed_speed,omitzero"`
 	WorkerGPUs      int                     `json:"worker_gpus,omitzero"`
 	Resizes         bool                    `json:"resizes,omitzero"`
 	NoCheckpoint    bool                    `json:"no_checkpoint,omitzero"`
@@ -170,7 +171,7 @@ func regimes(lines []regimeLine) []job.Regime {
 func makeSpecLine(s *job.Spec) specLine {
 	return specLine{
 		s.ID, s.Name, s.User, s.Queue, s.Class, s.Weight, s.GPUs, s.BatchSize, s.MinGPUs, s.MaxGPUs,
-		s.GPUsPerReplica, s.MicroBatches, s.Equivalents, s.WorkerGPUs, s.Resizes, s.NoCheckpoint, s.GPUTypes, s.CPUs, s.Memory, s.Input.Working, s.Input.Dataset, s.Input.Storage, s.Adaptivity,
+		s.GPUsPerReplica, s.MicroBatches, s.Equivalents, s.MixedSpeed, s.WorkerGPUs, s.Resizes, s.NoCheckpoint, s.GPUTypes, s.CPUs, s.Memory, s.Input.Working, s.Input.Dataset, s.Input.Storage, s.Adaptivity,
 		s.Batch.Init, s.Batch.Max, s.Batch.LocalMin, s.Batch.LocalMax,
 		s.Schedule.Mode, s.Schedule.Epochs, s.Schedule.Sizes, regimeLines(s.Schedule.Regimes),
 		s.Goal, Seconds(s.Latency), s.Target, Seconds(s.RestartOverhead), s.NonPreemptive,
@@ -183,7 +184,7 @@ func (l *specLine) spec() *job.Spec {
 		ID: l.ID, Name: l.Name, User: l.User, Queue: l.Queue, Class: l.Class, Weight: l.Weight,
 		GPUs: l.GPUs, BatchSize: l.BatchSize, MinGPUs: l.MinGPUs, MaxGPUs: l.MaxGPUs,
 		GPUsPerReplica: l.GPUsPerReplica, MicroBatches: l.MicroBatches, GPUTypes: l.GPUTypes,
-		Equivalents: l.Equivalents, WorkerGPUs: l.WorkerGPUs, Resizes: l.Resizes, NoCheckpoint: l.NoCheckpoint,
+		Equivalents: l.Equivalents, MixedSpeed: l.MixedSpeed, WorkerGPUs: l.WorkerGPUs, Resizes: l.Resizes, NoCheckpoint: l.NoCheckpoint,
 		CPUs: l.CPUs, Memory: l.Memory, Input: job.Input{Working: l.Working, Dataset: l.Dataset, Storage: l.Storage}, Adaptivity: l.Adaptivity,
 		Batch:    job.BatchLimits{Init: l.BatchInit, Max: l.BatchMax, LocalMin: l.LocalMin, LocalMax: l.LocalMax},
 		Schedule: job.BatchSchedule{Mode: l.Schedule, Epochs: l.Epochs, Sizes: l.Sizes, Regimes: regimes(l.Regimes)},

@@ -40,7 +40,9 @@ type account struct {
 // A holding is what a job's GPUs are and what they cost while held.
 type holding struct {
 	typ    int
-	gpus   int
+	gpus   int // of all types
+	second int // type of others; of one type, typ
+	others int // of gpus, of the type second
 	rented int // of gpus, on rented nodes
 	loaned int // of gpus, on nodes on loan
 	watts  float64
@@ -56,7 +58,9 @@ func (a *account) settle(now time.Time) bool {
 		return false
 	}
 	used := time.Duration(a.held.gpus) * d
-	a.spend(a.held.typ, used)
+	others := time.Duration(a.held.others) * d
+	a.spend(a.held.typ, used-others)
+	a.spend(a.held.second, others)
 	switch a.state {
 	case Training:
 		a.useful += used

@@ -98,7 +98,8 @@ func (a *account) moves(act *scheduler.Run) bool {
 
 // hold gives GPUs to a job that holds none.
 func (r *Recorder) hold(a *account, h holding) {
-	r.busy[h.typ] += h.gpus
+	r.busy[h.typ] += h.gpus - h.others
+	r.busy[h.second] += h.others
 	r.rent.busy += h.rented
 	r.lending.busy += h.loaned
 	if h.loaned > 0 {
@@ -110,7 +111,8 @@ func (r *Recorder) hold(a *account, h holding) {
 
 // free takes what a job holds off the GPUs that are busy.
 func (r *Recorder) free(a *account) {
-	r.busy[a.held.typ] -= a.held.gpus
+	r.busy[a.held.typ] -= a.held.gpus - a.held.others
+	r.busy[a.held.second] -= a.held.others
 	r.rent.busy -= a.held.rented
 	r.lending.busy -= a.held.loaned
 	if a.held.loaned > 0 {
@@ -138,11 +140,17 @@ func (a *account) anew() {
 }
 
 // holding returns what a Run grants, with the rates of its nodes; where it
-// names none, those of its GPU type.
+// names none, those of its GPU types.
 func (r *Recorder) holding(act *scheduler.Run) holding {
-	h := holding{typ: r.typeIndex(act.Allocation.GPUType), gpus: act.Allocation.GPUs}
+	a := &act.Allocation
+	h := holding{typ: r.typeIndex(a.GPUType), gpus: a.AllGPUs(), others: a.Also.GPUs}
+	if h.second = h.typ; a.Mixed() {
+		h.second = r.typeIndex(a.Also.GPUType)
+	}
 	if len(act.Placement) == 0 || r.cluster == nil {
-		h.watts, h.price = float64(h.gpus)*r.watts[h.typ], float64(h.gpus)*r.price[h.typ]
+		own, others := float64(h.gpus-h.others), float64(h.others)
+		h.watts = own*r.watts[h.typ] + others*r.watts[h.second]
+		h.price = own*r.price[h.typ] + others*r.price[h.second]
 		return h
 	}
 	nodes := r.cluster.Nodes()

@@ -30,6 +30,9 @@ import (
 //     may be adapted.
 //  9. No more nodes are wanted than are offered, or lent and spare; those that go back
 //     are on loan, and nobody is placed on them.
+//  10. GPUs of two types at once are only for heterogeneous jobs, which have neither a
+//     reservation nor replicas of several GPUs. What both are worth is within the limits,
+//     the plan says where they are, and no node of either type counts CPUs and memory.
 //
 // Check modifies nothing. It takes time linear in jobs and shares.
 func Check(s *Snapshot, p *Plan) error {
@@ -151,7 +154,7 @@ func (c *checker) decision(j *Job, d *Decision) {
 	held := j.NonPreemptive && j.Holding()
 	if held && *a != j.Allocation {
 		c.fail(j, "allocated %v with %g CPUs and %d bytes, want what it holds, %v with %g and %d: it is non-preemptive",
-			a.Configuration, a.CPUs, a.Memory, j.Allocation.Configuration, j.Allocation.CPUs, j.Allocation.Memory)
+			*a, a.CPUs, a.Memory, j.Allocation, j.Allocation.CPUs, j.Allocation.Memory)
 	}
 	if a.GPUs == 0 {
 		if *a != (cluster.Allocation{}) || len(d.Placement) > 0 {
@@ -166,6 +169,9 @@ func (c *checker) decision(j *Job, d *Decision) {
 	if (t < 0 || !same || j.Phase == job.Profiling) && !c.amount(j, a, t) {
 		return
 	}
+	if a.Mixed() && !c.second(j, d, t) {
+		return
+	}
 	c.used[t] += a.GPUs
 	if c.host != nil {
 		c.host[t].CPUs += a.CPUs
@@ -176,9 +182,11 @@ func (c *checker) decision(j *Job, d *Decision) {
 	}
 	switch {
 	case !j.Reservation.IsZero() && !held:
-		if a.Configuration != j.Reservation {
-			c.fail(j, "allocated %v, want its reservation %v", a.Configuration, j.Reservation)
+		if a.Configuration != j.Reservation || a.Mixed() {
+			c.fail(j, "allocated %v, want its reservation %v", *a, j.Reservation)
 		}
+	case a.Mixed() && !same:
+		c.worth(j, a)
 	case !same:
 		c.limits(j, a)
 	}
@@ -234,14 +242,19 @@ func (c *checker) amount(j *Job, a *cluster.Allocation, t int) bool {
 		c.fail(j, "GPU type %q is not in the cluster", a.GPUType)
 		return false
 	}
-	if !j.Eligible(a.GPUType) {
-		c.fail(j, "GPU type %s is not eligible", a.GPUType)
+	c.carried(j, a.Configuration, t)
+	return len(c.errs) == before
+}
+
+// carried checks that nodes of type t could carry what j gets of it.
+func (c *checker) carried(j *Job, k cluster.Configuration, t int) {
+	if !j.Eligible(k.GPUType) {
+		c.fail(j, "GPU type %s is not eligible", k.GPUType)
 	}
 	info := &c.types[t]
-	if a.Nodes < 1 || a.Nodes > info.Nodes || a.GPUs < a.Nodes || a.GPUs > a.Nodes*info.PerNode {
-		c.fail(j, "configuration %v, want 1 to %d nodes with 1 to %d GPUs each", a.Configuration, info.Nodes, info.PerNode)
+	if k.Nodes < 1 || k.Nodes > info.Nodes || k.GPUs < k.Nodes || k.GPUs > k.Nodes*info.PerNode {
+		c.fail(j, "configuration %v, want 1 to %d nodes with 1 to %d GPUs each", k, info.Nodes, info.PerNode)
 	}
-	return len(c.errs) == before
 }
 
 // limits checks what the job's submitter asked for.
@@ -258,6 +271,11 @@ func (c *checker) limits(j *Job, a *cluster.Allocation) {
 	} else if most := j.Most(a.GPUType); most > 0 && a.GPUs > most {
 		c.fail(j, "allocated %d GPUs, want at most %d", a.GPUs, most)
 	}
+	c.sameType(j, a)
+}
+
+// sameType checks the type of a job whose type may not be adapted.
+func (c *checker) sameType(j *Job, a *cluster.Allocation) {
 	if !j.KeepsType(a.GPUType) {
 		c.fail(j, "allocated GPU type %s, want %s, which it holds", a.GPUType, j.Allocation.GPUType)
 	}
@@ -283,7 +301,7 @@ func (c *checker) batch(j *Job, a *cluster.Allocation, b job.BatchSize) {
 		c.fail(j, "local batch %d, want at most %d on %s", b.Local, most, a.GPUType)
 	}
 	// Whole samples per pass round a total up, by less than one a pass.
-	passes := a.GPUs / j.ReplicaGPUs(a.GPUType) * (b.Accumulation + 1)
+	passes := a.AllGPUs() / j.ReplicaGPUs(a.GPUType) * (b.Accumulation + 1)
 	total, below := passes*b.Local, passes*(b.Local-1)
 	if below < j.BatchSize && j.BatchSize <= total {
 		return // as submitted

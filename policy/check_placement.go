@@ -32,11 +32,14 @@ func (c *checker) placed(j *Job, d *Decision) {
 	if keeps && d.Allocation == j.Allocation {
 		return
 	}
-	if got, want := d.Placement.GPUs(), d.Allocation.GPUs; got != want {
+	if got, want := d.Placement.GPUs(), d.Allocation.AllGPUs(); got != want {
 		c.fail(j, "placed %d GPUs, want the %d allocated", got, want)
 	}
 	if t, ok := c.cluster.Type(d.Allocation.GPUType); ok && t.Counts() {
 		c.addsUp(j, d)
+	}
+	if d.Allocation.Mixed() {
+		c.divided(j, d)
 	}
 	if !keeps {
 		c.placement(j, d)
@@ -73,7 +76,7 @@ func (c *checker) placement(j *Job, d *Decision) {
 			c.fail(j, "node %s after %s, want each node once, in ascending order", share.Node, d.Placement[i-1].Node)
 		}
 		node := &c.cluster.Nodes()[n]
-		if node.GPUType != d.Allocation.GPUType {
+		if !d.Allocation.Has(node.GPUType) {
 			c.fail(j, "node %s has GPU type %s, want %s", share.Node, node.GPUType, d.Allocation.GPUType)
 		}
 		if share.GPUs < 1 || !finite(share.CPUs) || share.CPUs < 0 || share.Memory < 0 {

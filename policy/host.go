@@ -8,15 +8,15 @@ import (
 
 // FillProportional gives the GPU-proportional share of CPUs and memory to every
 // allocation that says nothing of them on a GPU type whose nodes count them. A
-// policy that does not think of CPUs so grants what today's schedulers do.
-// Source: Synergy §2.
+// policy that does not think of CPUs so grants what today's schedulers do. Allocations of
+// two GPU types are left alone. Source: Synergy §2.
 func FillProportional(s *Snapshot, p *Plan) {
 	if p == nil {
 		return
 	}
 	for i := range p.Jobs {
 		a := &p.Jobs[i].Allocation
-		if a.GPUs == 0 || a.CPUs > 0 || a.Memory > 0 {
+		if a.GPUs == 0 || a.CPUs > 0 || a.Memory > 0 || a.Mixed() {
 			continue
 		}
 		if t, ok := s.Cluster.Type(a.GPUType); ok && t.Counts() {

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 )
@@ -41,8 +42,9 @@ func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
 	st := &r.status
 	act := Run{Job: r.spec.ID, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch}
 	same := act.InPlace(st.Allocation, st.Placement)
-	act.Free = s.o.FreeMoves && !same && d.Allocation.Configuration == st.Allocation.Configuration && d.Placement.SameShape(st.Placement)
-	act.Resized = !same && r.resizes(&act)
+	act.Free = s.o.FreeMoves && !same && d.Allocation.Configuration == st.Allocation.Configuration &&
+		!d.Allocation.Mixed() && !st.Allocation.Mixed() && d.Placement.SameShape(st.Placement)
+	act.Resized = !same && s.resizes(r, &act)
 	r.row, r.batch = nil, d.Batch
 	switch {
 	case act.Resized:
@@ -55,10 +57,26 @@ func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
 }
 
 // resizes reports whether a job trains on where enough of its workers stay.
-func (r *record) resizes(act *Run) bool {
-	st := &r.status
-	return r.spec.Resizes && st.Holding() && act.Allocation.GPUType == st.Allocation.GPUType &&
-		act.Placement.Common(st.Placement) >= r.spec.Min(act.Allocation.GPUType)
+func (s *Scheduler) resizes(r *record, act *Run) bool {
+	if !r.spec.Resizes || !r.status.Holding() {
+		return false
+	}
+	stay := s.staying(r.status.Placement, act)
+	return r.spec.Enough(&stay)
+}
+
+// staying returns the GPUs that a job has held and goes on holding, of each type it gets;
+// the nodes are not counted.
+func (s *Scheduler) staying(held cluster.Placement, act *Run) cluster.Allocation {
+	var stay cluster.Allocation
+	stay.GPUType, stay.Also.GPUType = act.Allocation.GPUType, act.Allocation.Also.GPUType
+	if !act.Allocation.Mixed() {
+		stay.GPUs = act.Placement.Common(held)
+		return stay
+	}
+	stay.GPUs = s.cluster.On(act.Placement, stay.GPUType).Common(held)
+	stay.Also.GPUs = s.cluster.On(act.Placement, stay.Also.GPUType).Common(held)
+	return stay
 }
 
 func (s *Scheduler) restart(now time.Time, r *record) {

@@ -73,15 +73,15 @@ type Run struct {
 	// Free: the same GPUs in number, type and shape on other nodes, at no cost;
 	// only worlds that ask for it (Options.FreeMoves) get this.
 	Free bool
-	// Resized: of a job that resizes, workers join or leave and as many as it needs stay
-	// where they are; it trains on (job.Spec.Resizes).
+	// Resized: of a job that resizes, workers join or leave and as many as it needs, of
+	// both types together, stay where they are; it trains on (job.Spec.Resizes).
 	Resized bool
 }
 
 // InPlace reports whether r leaves a job on the very GPUs it holds: other CPUs,
 // memory and batch sizes take effect while it trains.
 func (r *Run) InPlace(held cluster.Allocation, on cluster.Placement) bool {
-	return r.Allocation.Configuration == held.Configuration && r.Placement.SameGPUs(on)
+	return r.Allocation.SameGPUs(&held) && r.Placement.SameGPUs(on)
 }
 
 // Preempt: checkpoint a job and take its GPUs away.

@@ -173,7 +173,7 @@ func (g *agent) run(w *World, a scheduler.Run) {
 // hold takes what an action grants.
 func (g *agent) hold(a scheduler.Run) {
 	g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
-	g.replicas = max(1, a.Allocation.GPUs/g.spec.ReplicaGPUs(a.Allocation.GPUType))
+	g.replicas = max(1, a.Allocation.AllGPUs()/g.spec.ReplicaGPUs(a.Allocation.GPUType))
 }
 
 func (g *agent) drawSlow(w *World) float64 {
@@ -238,7 +238,7 @@ func (g *agent) fail(w *World) bool {
 	if g.rate > 0 {
 		return false
 	}
-	w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Failed, Detail: fmt.Sprintf("%s does not run on %v with %d samples per GPU", g.app.Name, g.alloc.Configuration, g.batch.Local)})
+	w.exit(g, scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Failed, Detail: fmt.Sprintf("%s does not run on %v with %d samples per GPU", g.app.Name, g.alloc, g.batch.Local)})
 	return true
 }
 

@@ -16,7 +16,7 @@ import (
 // Source: Sia §3.3.1.
 func (g *agent) tune() {
 	g.batch = g.choose()
-	step, sync, ok := g.app.Speed.Step(g.alloc.GPUType, g.shape, g.batch.Local)
+	step, sync, ok := g.pass()
 	if !ok {
 		g.rate = 0
 		return
@@ -26,6 +26,18 @@ func (g *agent) tune() {
 		g.step, g.sync = max(g.step, fed), max(0, g.step-fed)
 	}
 	g.rate = g.goodput()
+}
+
+// pass returns the true seconds of a pass, but for stragglers and input, and those of its
+// exchange; ok is false if the application does not run on the GPUs held.
+func (g *agent) pass() (step, sync float64, ok bool) {
+	switch {
+	case !g.alloc.Mixed():
+		return g.app.Speed.Step(g.alloc.GPUType, g.shape, g.batch.Local)
+	case g.app.Mixed == nil:
+		return 0, 0, false
+	}
+	return g.app.Mixed(&g.alloc), 0, true
 }
 
 // fed returns the seconds in which the input pipeline delivers a pass over so

@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"cmp"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 )
@@ -15,9 +17,13 @@ func Steady(gpus int) *Application {
 
 // Steady returns the application of an arrival that is known only by its duration: as
 // Steady of the GPUs it asks for, where job.Spec.Equivalents of a type count as one GPU, and
-// each GPU beyond what was asked for adds less by ScalingLoss.
+// each GPU beyond what was asked for adds less by ScalingLoss. On GPUs of two types it goes
+// on at its MixedSpeed.
 func (a *Arrival) Steady() *Application {
-	return steadyOf(steady{gpus: max(1, a.Spec.GPUs), equivalents: a.Spec.Equivalents, loss: a.ScalingLoss})
+	s := steady{gpus: max(1, a.Spec.GPUs), equivalents: a.Spec.Equivalents, loss: a.ScalingLoss}
+	app := steadyOf(s)
+	app.Mixed = func(on *cluster.Allocation) float64 { return s.mixed(&a.Spec, on) }
+	return app
 }
 
 // Work returns the samples after which an arrival that is known only by its duration has
@@ -53,16 +59,22 @@ func (s steady) Step(t cluster.GPUType, shape []int, local int) (step, sync floa
 		return 0, 0, false
 	}
 	each := max(1, s.equivalents[t])
-	return float64(s.gpus*local*each) * s.slower(shape, each), 0, true
-}
-
-// slower returns how many times as long GPUs take as at linear speed, each so many of which
-// count as one.
-func (s steady) slower(shape []int, each int) float64 {
 	held := 0.0
 	for _, n := range shape {
 		held += float64(n) / float64(each)
 	}
+	return float64(s.gpus*local*each) * s.slower(held), 0, true
+}
+
+// mixed returns the seconds of a pass of one sample per GPU of two types.
+func (s steady) mixed(spec *job.Spec, on *cluster.Allocation) float64 {
+	held := spec.Worth(on)
+	rate := held / float64(s.gpus) / s.slower(held) * cmp.Or(spec.MixedSpeed, 1)
+	return float64(on.AllGPUs()) / rate
+}
+
+// slower returns how many times as long GPUs take that are worth so many as at linear speed.
+func (s steady) slower(held float64) float64 {
 	asked := float64(s.gpus)
 	if s.loss == 0 || held <= asked {
 		return 1

@@ -26,6 +26,14 @@ func TestSteady(t *testing.T) {
 			t.Errorf("%v: %g samples a second, want %g", at, got, test.want)
 		}
 	}
+	both := cluster.Allocation{
+		Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "v100"},
+		Also:          cluster.Configuration{Nodes: 1, GPUs: 6, GPUType: "t4"},
+	}
+	a.Spec.MixedSpeed = 0.7
+	if got, want := a.Steady().Mixed(&both), 8/(1.8*0.7); math.Abs(got-want) > 1e-12 {
+		t.Errorf("%v: %g s a sample and GPU, want %g", both, got, want)
+	}
 	if got := workload.Steady(2).Throughput(cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "t4"}, job.BatchSize{Local: 1}); got != 4 {
 		t.Errorf("%g samples a second, want 4: linear", got)
 	}

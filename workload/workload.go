@@ -54,7 +54,10 @@ type Application struct {
 	// asked for.
 	Slowdown float64
 	Speed    Speed
-	Curve    *Curve // nil: one epoch of Spec.Target samples, efficiency 1
+	// Mixed returns the seconds of a pass of one sample per GPU on GPUs of two types; nil: the
+	// application does not run so. Source: Lyra §2.1.
+	Mixed func(a *cluster.Allocation) (step float64)
+	Curve *Curve // nil: one epoch of Spec.Target samples, efficiency 1
 	// Sensitivity is what CPUs and host memory do to the speed; nil: nothing.
 	Sensitivity *perf.Sensitivity
 }

@@ -100,7 +100,7 @@ func (pl *Placer) locate() {
 		pl.order = append(pl.order, i)
 		row := &pl.settler.Jobs[i]
 		pl.demands[i], pl.modests[i] = row.Cells[row.Wish].Per(), row.Cells[0].Per()
-		if d := &pl.p.Jobs[i]; d.Allocation.Configuration == j.Allocation.Configuration {
+		if d := &pl.p.Jobs[i]; d.Allocation.SameGPUs(&j.Allocation) {
 			var ok bool
 			if pl.held[i], ok = pl.wish.Slots(pl.held[i], j.Placement); !ok {
 				pl.held[i] = pl.held[i][:0] // a node is gone
@@ -124,7 +124,7 @@ func (pl *Placer) check() error {
 		}
 		for _, share := range j.Fixed {
 			n, ok := pl.s.Cluster.Index(share.Node)
-			if !ok || share.GPUs < 1 || share.GPUs > pl.wish.Free(n).GPUs || pl.s.Cluster.Nodes()[n].GPUType != d.Allocation.GPUType {
+			if !ok || share.GPUs < 1 || share.GPUs > pl.wish.Free(n).GPUs || !d.Allocation.Has(pl.s.Cluster.Nodes()[n].GPUType) {
 				return fmt.Errorf("pack: job %s: its given placement %v is not free", pl.s.Jobs[i].ID, j.Fixed)
 			}
 			pl.wish.Take(n, share.Resources)

@@ -126,14 +126,14 @@ func (pl *Placer) keepAll() bool {
 // same reports whether j is granted what it holds.
 func (pl *Placer) same(d *policy.Decision, j *policy.Job) bool {
 	if pl.counts {
-		return d.Allocation.Configuration == j.Allocation.Configuration
+		return d.Allocation.SameGPUs(&j.Allocation)
 	}
 	return d.Allocation == j.Allocation
 }
 
 // stays reports whether j may stay on its nodes: CPUs and memory may change.
 func stays(j *policy.Job, d *policy.Decision) bool {
-	return d.Allocation.Configuration == j.Allocation.Configuration && len(j.Placement) > 0
+	return d.Allocation.SameGPUs(&j.Allocation) && len(j.Placement) > 0
 }
 
 // claim notes for every job whether it stays, counts the GPUs that are free
@@ -197,7 +197,7 @@ func (pl *Placer) occupy(i int) bool {
 	}
 	for k, at := range c.where.at {
 		n, g := &pl.nodes[at], held[k].GPUs
-		if n.pool != c.pool || int(n.free) < g || g < 1 {
+		if n.pool != c.pool && !pl.second(i, at) || int(n.free) < g || g < 1 {
 			for k := range k {
 				pl.nodes[c.where.at[k]].free += int32(held[k].GPUs)
 			}
@@ -209,6 +209,11 @@ func (pl *Placer) occupy(i int) bool {
 		pl.feed(int32(i), at, int32(held[k].GPUs))
 	}
 	return true
+}
+
+// second reports whether a node is of the second GPU type of job i.
+func (pl *Placer) second(i int, at int32) bool {
+	return pl.p.Jobs[i].Allocation.Has(pl.cluster.Nodes()[at].GPUType)
 }
 
 // holds returns the placement job i keeps.

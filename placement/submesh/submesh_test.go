@@ -252,6 +252,31 @@ func TestPlaceSaysWhatItTookBack(t *testing.T) {
 	}
 }
 
+// A policy that gives a job GPUs of two types says where.
+func TestPlaceKeepsAGivenPlacementOnTwoTypes(t *testing.T) {
+	c, err := cluster.New([]cluster.Node{
+		{ID: "t", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}},
+		{ID: "v", GPUType: "v100", Capacity: cluster.Resources{GPUs: 4}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := func(id cluster.NodeID) cluster.Share {
+		return cluster.Share{Node: id, Resources: cluster.Resources{GPUs: 2}}
+	}
+	a := cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "v100"}, Also: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "t4"}}
+	s := &policy.Snapshot{Cluster: c, Jobs: []*policy.Job{{Spec: &job.Spec{ID: "m"}}, {Spec: &job.Spec{ID: "t"}}}}
+	given := cluster.Placement{share("t"), share("v")}
+	p := &policy.Plan{Jobs: []policy.Decision{{Allocation: a, Placement: given}, {Allocation: cluster.Allocation{Configuration: a.Also}}}}
+	pl := submesh.New(submesh.DefaultOptions())
+	if _, err := pl.Place(t.Context(), s, p); err != nil {
+		t.Fatal(err)
+	}
+	if at := p.Jobs[1].Placement; !p.Jobs[0].Placement.Equal(given) || !at.Equal(cluster.Placement{share("t")}) {
+		t.Errorf("got %v and %v, want %v and the rest of t", p.Jobs[0].Placement, at, given)
+	}
+}
+
 func TestPlaceRefusesAGivenPlacementThatIsNotFree(t *testing.T) {
 	for _, given := range []string{"a4", "z4", "a5"} {
 		s, p := round(nodes(t, 4, 4), []row{

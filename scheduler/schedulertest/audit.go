@@ -64,7 +64,7 @@ func (j *audited) holding() bool { return j.allocation.GPUs > 0 }
 
 // hold settles what was held and gives a job something else, or nothing.
 func (j *audited) hold(now time.Time, a cluster.Allocation, p cluster.Placement) {
-	j.used += time.Duration(j.allocation.GPUs) * now.Sub(j.since)
+	j.used += time.Duration(j.allocation.AllGPUs()) * now.Sub(j.since)
 	j.since, j.allocation, j.placement = now, a, p
 }
 
@@ -98,7 +98,7 @@ func (a *Auditor) Held(id job.ID) time.Duration {
 	if j == nil {
 		return 0
 	}
-	return j.used + time.Duration(j.allocation.GPUs)*a.now.Sub(j.since)
+	return j.used + time.Duration(j.allocation.AllGPUs())*a.now.Sub(j.since)
 }
 
 func (a *Auditor) complain(format string, args ...any) {

@@ -31,7 +31,7 @@ func (a *Auditor) shown(s *policy.Snapshot) {
 		j := a.live(row.ID, row)
 		if j != nil && (row.Allocation != j.allocation || !row.Placement.Equal(j.placement)) {
 			a.complain("job %s: shown with %v on %v, want what it holds, %v on %v",
-				row.ID, row.Allocation.Configuration, row.Placement, j.allocation.Configuration, j.placement)
+				row.ID, row.Allocation, row.Placement, j.allocation, j.placement)
 		}
 	}
 }
@@ -132,10 +132,14 @@ func (a *Auditor) run(j *audited, act *scheduler.Run) {
 // gang checks that a job gets all it needs.
 func (a *Auditor) gang(s *job.Spec, act *scheduler.Run) {
 	c := act.Allocation.Configuration
-	if placed := act.Placement.GPUs(); placed != c.GPUs || c.GPUs < 1 {
-		a.complain("job %s: placed on %d GPUs, want its gang of %d", s.ID, placed, c.GPUs)
+	if placed, want := act.Placement.GPUs(), act.Allocation.AllGPUs(); placed != want || c.GPUs < 1 {
+		a.complain("job %s: placed on %d GPUs, want its gang of %d", s.ID, placed, want)
 	}
-	if !s.Reservation.IsZero() {
+	switch {
+	case act.Allocation.Mixed():
+		a.mixed(s, &act.Allocation)
+		return
+	case !s.Reservation.IsZero():
 		if c != s.Reservation {
 			a.complain("job %s: runs on %v, want its reservation %v", s.ID, c, s.Reservation)
 		}
@@ -154,6 +158,21 @@ func (a *Auditor) gang(s *job.Spec, act *scheduler.Run) {
 	}
 }
 
+// mixed checks what a job gets that runs on two GPU types.
+func (a *Auditor) mixed(s *job.Spec, got *cluster.Allocation) {
+	least, most := float64(max(1, s.MinGPUs)), float64(s.MaxGPUs)
+	if !s.Adaptivity.Has(job.GPUCount) {
+		least, most = float64(max(1, s.GPUs)), float64(max(1, s.GPUs))
+	}
+	if n := s.Worth(got); n < least || most > 0 && n > most {
+		a.complain("job %s: runs on %v, worth %g GPUs, want at least %g, at most %g (0: any)", s.ID, *got, n, least, most)
+	}
+	may := s.Adaptivity.Has(job.Heterogeneous) && s.Reservation.IsZero() && s.Eligible(got.GPUType) && s.Eligible(got.Also.GPUType)
+	if !may || got.GPUType == got.Also.GPUType {
+		a.complain("job %s: runs on %v, want one GPU type, or two that it may use at once", s.ID, *got)
+	}
+}
+
 // capacity checks that what is held is there: each GPU once, on a node of the
 // right type, and no more CPUs and memory than a node that counts them has.
 // Between rounds holdings only shrink.
@@ -167,8 +186,8 @@ func (a *Auditor) capacity(s *policy.Snapshot) {
 		}
 		for _, share := range j.placement {
 			i, ok := s.Cluster.Index(share.Node)
-			if !ok || nodes[i].GPUType != j.allocation.GPUType || share.GPUs < 1 {
-				a.complain("job %s: holds %d GPUs of node %s, want GPUs of type %s that are there", row.ID, share.GPUs, share.Node, j.allocation.GPUType)
+			if !ok || !j.allocation.Has(nodes[i].GPUType) || share.GPUs < 1 {
+				a.complain("job %s: holds %d GPUs of node %s, want GPUs of %v that are there", row.ID, share.GPUs, share.Node, j.allocation)
 				continue
 			}
 			used[i].GPUs += share.GPUs
@@ -197,7 +216,7 @@ func (a *Auditor) planned(s *policy.Snapshot, p *policy.Plan) {
 		j, d := a.jobs[row.ID], &p.Jobs[i]
 		if j != nil && (j.allocation != d.Allocation || !j.placement.Equal(d.Placement)) {
 			a.complain("job %s: holds %v on %v, want what was planned, %v on %v",
-				row.ID, j.allocation.Configuration, j.placement, d.Allocation.Configuration, d.Placement)
+				row.ID, j.allocation, j.placement, d.Allocation, d.Placement)
 		}
 	}
 }
@@ -211,6 +230,7 @@ func (a *Auditor) reservations(s *policy.Snapshot, p *policy.Plan) {
 		}
 		if j := a.jobs[row.ID]; j != nil && (j.spec.NonPreemptive || !j.spec.Reservation.IsZero()) {
 			pinned[j.allocation.GPUType] += j.allocation.GPUs
+			pinned[j.allocation.Also.GPUType] += j.allocation.Also.GPUs
 		}
 	}
 	for i, row := range s.Jobs {

@@ -157,7 +157,7 @@ func TestAudit_catches(t *testing.T) {
 		"2: a GPU that is not there": {once(func(r run) scheduler.Action {
 			r.Placement = cluster.Placement{{Node: "n7", Resources: r.Placement[0].Resources}}
 			return r
-		}), "of node n7, want GPUs of type t4 that are there"},
+		}), "of node n7, want GPUs of (1, 2, t4) that are there"},
 		"3: half a gang": {once(func(r run) scheduler.Action {
 			r.Placement = slices.Clone(r.Placement)
 			r.Placement[0].GPUs--
@@ -170,6 +170,14 @@ func TestAudit_catches(t *testing.T) {
 			r.Placement = cluster.Placement{{Node: "n0", Resources: cluster.Resources{GPUs: 1}}}
 			return r
 		}), "job a: runs on 1 GPUs, want at least 3, at most 3"},
+		"3: two types of a job that may not": {once(func(r run) scheduler.Action {
+			r.Allocation.Also = cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "a100"}
+			return r
+		}), "+ (1, 1, a100), want one GPU type, or two that it may use at once"},
+		"3: two types worth too much": {once(func(r run) scheduler.Action {
+			r.Allocation.Also = cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "a100"}
+			return r
+		}), "+ (1, 1, a100), worth 3 GPUs, want at least 2, at most 2"},
 		"3: one that trains on less than it holds": {onReport(func(r *job.Report) bool {
 			r.Configuration.GPUs--
 			return true
