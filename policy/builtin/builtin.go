@@ -62,7 +62,7 @@ func Policies() []Entry {
 		bigDataEntry("tetris", "Tetris: least resources times remaining time first; each job has its full demand or waits."))
 	whole = append(whole, gavelEntries()...)
 	whole = append(whole, themisEntry(), afsEntry(), gandivaEntry())
-	return append(whole, popEntry(whole), boaEntry(), autoscaleEntry()) // parts of a cluster rent nothing
+	return append(whole, popEntry(whole), boaEntry(), autoscaleEntry(), lyraEntry()) // parts of a cluster rent and borrow nothing
 }
 
 // Find returns the entry of a name. An unknown name is an error that lists those
