@@ -20,6 +20,7 @@ type Entry struct {
 	Settings []Setting // what can be set by name
 	Adapts   bool      // it decides by believed speed: profiles are taken for it
 	Rents    bool      // it says how many nodes are rented: the whole cluster is for rent, where no part of it is said to be
+	Borrows  bool      // it says how many nodes are on loan
 	Classes  bool      // it decides by what is believed of classes of jobs
 	Placer   string    // the placer that it prefers; empty: submesh
 	// New makes the policy. Settings that are not given have their defaults.
