@@ -30,12 +30,24 @@ type knot struct{ share, seconds float64 }
 
 var lyraProduction = &lyraFamily{
 	lengths: []knot{
-		{0, 30}, {0.5, 740}, {0.74, 3000}, {0.75, 27_300}, {0.94, 30_000},
-		{0.95, 74_600}, {0.985, 80_000}, {0.99, 362_000}, {1, 380_000},
+		{0, 30},
+		{0.5, 740},
+		{0.74, 3000},
+		{0.75, 27_300},
+		{0.94, 30_000},
+		{0.95, 74_600},
+		{0.985, 80_000},
+		{0.99, 362_000},
+		{1, 380_000},
 	},
 	rigid: []template{
-		{gpus: 1, count: 540}, {gpus: 2, count: 120}, {gpus: 4, count: 120}, {gpus: 8, count: 175},
-		{gpus: 16, count: 30}, {gpus: 32, count: 12}, {gpus: 64, count: 3},
+		{gpus: 1, count: 540},
+		{gpus: 2, count: 120},
+		{gpus: 4, count: 120},
+		{gpus: 8, count: 175},
+		{gpus: 16, count: 30},
+		{gpus: 32, count: 12},
+		{gpus: 64, count: 3},
 	},
 	elastic:      []template{{gpus: 4, count: 30}, {gpus: 8, count: 45}, {gpus: 16, count: 20}, {gpus: 32, count: 5}},
 	elasticShare: 0.05, from: 0.75, days: true,
