@@ -41,6 +41,7 @@ type Config struct {
 	Classes   string // learned or known, for policies that ask for classes
 	Scheduler scheduler.Options
 	Sim       sim.Options
+	Lender    Lender        // beside Sim.Lender
 	Horizon   time.Duration // the run ends here; 0: when all jobs have ended
 	Window    Window        // jobs that are measured; zero: all
 	Skipped   []string      // queues whose jobs are not measured
@@ -72,6 +73,7 @@ func Default() *Config {
 		Generate: Generate{Kind: "philly-like"}, Estimate: estimate.Bootstrap.String(), Classes: Learned, Penalty: pack.DefaultOptions().Penalty,
 		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(),
 		Jobs:     Jobs{Fungible: AsTraced, Checkpoints: AsTraced, WrongBy: 0.25, MixedSpeed: 0.7},
+		Lender:   Lender{Forecast: Seasonal},
 		Fairness: Fairness{Above: 1}, Skipped: []string{trace.Warm}, origins: make(map[string]string),
 	}
 	return c
@@ -188,5 +190,5 @@ func (c *Config) Validate() error {
 	if c.Trace == "" && c.Format != "" {
 		bad("format %q without a trace", c.Format)
 	}
-	return errors.Join(append(errs, c.Jobs.Validate(), c.Scheduler.Validate(), c.Sim.Validate())...)
+	return errors.Join(append(errs, c.Jobs.Validate(), c.Lender.Validate(), c.Scheduler.Validate(), c.Sim.Validate())...)
 }

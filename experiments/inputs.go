@@ -34,6 +34,7 @@ type Inputs struct {
 	Read     *trace.Summary     // what the trace's reader dropped or invented; nil if generated
 	Skipped  []error            // generated jobs that nothing could ever run, if bad rows are skipped
 
+	busy        *workload.Load                   // of the owner of nodes on loan; nil: there are none
 	apart       map[job.ID]*workload.Application // of jobs whose class is not the name of their application
 	asSubmitted bool                             // some policy runs jobs so: they must fit so
 	restart     *time.Duration                   // cost of every start; nil: what the application says
@@ -71,6 +72,9 @@ func Load(c *config.Config, files Files) (*Inputs, error) {
 		return nil, err
 	}
 	in.note()
+	if err := in.readBusy(c, files); err != nil {
+		return nil, err
+	}
 	return in, nil
 }
 

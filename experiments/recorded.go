@@ -62,7 +62,7 @@ func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 	}
 	h := r.Header()
 	p := player{rec: rec, specs: in.specs(), active: map[job.ID]bool{}, run: &Run{Policy: h.Policy}}
-	p.snap = policy.Snapshot{Length: h.Round, Cluster: h.Cluster.Held(), Rentals: h.Cluster.Rentals()}
+	p.snap = policy.Snapshot{Length: h.Round, Cluster: h.Cluster.Held(), Rentals: h.Cluster.Rentals(), Loans: h.Cluster.Loans()}
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -138,7 +138,7 @@ func (p *player) play(record *journal.Record) error {
 			delete(p.active, ev.Job)
 		}
 	case scheduler.NodesChanged:
-		p.snap.Cluster, p.snap.Rentals = ev.Cluster, ev.Rentals
+		p.snap.Cluster, p.snap.Rentals, p.snap.Loans = ev.Cluster, ev.Rentals, ev.Loans
 	}
 	if record.Event != nil {
 		p.rec.Event(p.snap.Now, record.Event)

@@ -81,8 +81,8 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 		return nil, err
 	}
 	nodes := nodesFor(in.Cluster, entry)
-	if len(nodes.Nodes()) == 0 {
-		return nil, fmt.Errorf("%s: rents no nodes, and the cluster has no others; want some without /rent or /spot, or a policy that rents: %s", entry.Name, strings.Join(renting(), ", "))
+	if !starts(nodes, entry) {
+		return nil, fmt.Errorf("%s: rents no nodes, and the cluster has no others; want some without /rent, /spot or /loan, or a policy that rents: %s", entry.Name, strings.Join(renting(), ", "))
 	}
 	world, err := sim.New(nodes, in.Catalog, in.Arrivals, wo)
 	if err != nil {
@@ -129,12 +129,30 @@ func renting() []string {
 }
 
 // nodesFor returns the nodes with which a policy runs: one that rents has those of the
-// cluster that are for rent, or else all as such; others have what is owned.
+// cluster that are for rent, or else all that are owned as such; others have what is owned,
+// and what can be lent, though not all borrow.
 func nodesFor(c *cluster.Cluster, entry builtin.Entry) *cluster.Cluster {
 	if entry.Rents {
-		return c.ForRent()
+		return without(c, cluster.Loaned).ForRent()
 	}
-	return c.Held()
+	return without(c, cluster.Rented)
+}
+
+// without returns a cluster less the nodes of a tenure; c itself if it has none.
+func without(c *cluster.Cluster, t cluster.Tenure) *cluster.Cluster {
+	of := func(n cluster.Node) bool { return n.Tenure == t }
+	if !slices.ContainsFunc(c.Nodes(), of) {
+		return c
+	}
+	return c.Without(func(id cluster.NodeID) bool {
+		i, _ := c.Index(id)
+		return of(c.Nodes()[i])
+	})
+}
+
+// starts reports whether a policy can have nodes: some that are there, or that it asks for.
+func starts(c *cluster.Cluster, entry builtin.Entry) bool {
+	return len(c.Held().Nodes()) > 0 || entry.Rents && len(c.Offers()) > 0 || entry.Borrows && len(c.Loans()) > 0
 }
 
 // recorder returns what measures a run.
@@ -183,6 +201,7 @@ func options(c *config.Config, in *Inputs, entry builtin.Entry) (scheduler.Optio
 		so.Known = in.known(&so.Estimate)
 	}
 	wo.ReportEpochs = so.Classes
+	in.lender(c, &wo.Lender)
 	return so, wo, nil
 }
 

@@ -120,6 +120,11 @@ var templates = map[policy.Kind]template{
 	}, unblock: func(*scene) string {
 		return "it starts as others end, or as what was spent leaves the window of the budget; a larger budget starts it sooner"
 	}},
+	policy.Reclaimed: {why: func(s *scene) string {
+		return "the servers on loan that it was on, with " + amount(s.why.Config) + ", went back to their owner"
+	}, unblock: func(*scene) string {
+		return "it waits like the others from the next round on; with checkpoints it would lose nothing that it has done"
+	}},
 	policy.WaitProfile: {why: func(*scene) string {
 		return "its one-GPU profiles are not complete, so nobody knows yet how fast it trains"
 	}, unblock: func(*scene) string {

@@ -43,9 +43,8 @@ func phillyArrival(r *row) (workload.Arrival, string) {
 	return a, dropUnless(a)
 }
 
-// Warm is the queue of jobs that run already at time 0, of which a trace knows the rest
-// only.
-const Warm = "warm"
+// Warm is workload.Warm, the queue of jobs that run already at time 0.
+const Warm = workload.Warm
 
 // workers sets the GPUs of one worker.
 func workers(r *row, s *job.Spec) {

@@ -22,12 +22,16 @@ type GenerateKind struct {
 	Split     string        // by default; empty: the kind has none
 
 	pace  pace       // how submissions spread over time
-	mix   []template // what is submitted; nil: fixed durations, or a split
-	drift bool       // applications come in parts that change with the time, not as in the mix
+	mix   []template // what is submitted; nil: fixed durations, a split or lyra
+	lyra  *lyraFamily
+	drift bool // applications come in parts that change with the time, not as in the mix
 }
 
 // sized reports whether the load is that of a cluster of a size.
-func (k *GenerateKind) sized() bool { return k.mix == nil && k.Split == "" }
+func (k *GenerateKind) sized() bool { return !k.paced() && k.Split == "" }
+
+// paced reports whether the jobs come at a pace of their own, over a span.
+func (k *GenerateKind) paced() bool { return k.mix != nil || k.lyra != nil }
 
 // generateKinds lists every kind. The Sia traces are sampled from production
 // logs: 160 jobs of the busiest 8 hours (Philly, Helios), 960 jobs of 48 hours
@@ -41,6 +45,9 @@ var generateKinds = []GenerateKind{
 	{Name: "fixed-duration", Doc: "jobs known by their running time, at a load of a cluster; for tests of scale", Jobs: 50_000, Load: 0.72},
 	{Name: "synergy", Doc: "Synergy's dynamic trace: jobs that wait for their input, at a rate", Jobs: 8000, Load: 9, Split: "20-70-10"},
 	{Name: "synergy-static", Doc: "Synergy's static trace: the same jobs, all at the start", Jobs: 100, Split: "60-30-10"},
+	{Name: "lyra", Doc: "15 days of Lyra's cluster of 3,544 GPUs: jobs known by their running time, some fungible, some elastic", Jobs: 50_390, Span: 15 * day, lyra: lyraProduction},
+	{Name: "lyra-eighth", Doc: "an eighth of the same jobs, for preset lyra8", Jobs: 6299, Span: 15 * day, lyra: lyraProduction},
+	{Name: "lyra-testbed", Doc: "8 hours of Lyra's testbed, for preset lyra-testbed", Jobs: 180, Span: 8 * time.Hour, lyra: lyraTestbed},
 }
 
 // GenerateKinds returns all kinds.
@@ -104,7 +111,7 @@ func (o GenerateOptions) Validate() error {
 func (o GenerateOptions) validateLoad(k GenerateKind) error {
 	var errs []error
 	switch {
-	case k.mix != nil && (o.GPUs != 0 || o.Load != 0):
+	case k.paced() && (o.GPUs != 0 || o.Load != 0):
 		errs = append(errs, fmt.Errorf("gpus %d and load %g, want neither for kind %s: its jobs decide", o.GPUs, o.Load, k.Name))
 	case k.sized() && o.GPUs < 1:
 		errs = append(errs, fmt.Errorf("gpus %d, want at least 1 for kind %s", o.GPUs, k.Name))
@@ -114,10 +121,10 @@ func (o GenerateOptions) validateLoad(k GenerateKind) error {
 	switch {
 	case k.Load > 0 && (!(o.Load > 0) || math.IsInf(o.Load, 0)): // not a number fails too
 		errs = append(errs, fmt.Errorf("load %g, want more than 0 for kind %s", o.Load, k.Name))
-	case k.mix == nil && k.Load == 0 && o.Load != 0:
+	case !k.paced() && k.Load == 0 && o.Load != 0:
 		errs = append(errs, fmt.Errorf("load %g, want 0 for kind %s: all jobs come at the start", o.Load, k.Name))
 	}
-	if k.mix == nil && o.Span != 0 {
+	if !k.paced() && o.Span != 0 {
 		errs = append(errs, fmt.Errorf("span %v, want 0 for kind %s: it follows from the load", o.Span, k.Name))
 	}
 	return errors.Join(errs...)
@@ -151,7 +158,9 @@ func findKind(name string) (GenerateKind, error) {
 // Jobs of the kinds that follow Sia's traces are adaptive, name their
 // application and are called "<application>-<index>"; what they are does not
 // depend on when they come, so that a sweep over spans keeps its jobs, but for
-// kind drifting. Jobs known by their duration are rigid, and so are those of Synergy's traces.
+// kind drifting. Jobs known by their duration are rigid, and so are those of Synergy's traces,
+// but for the elastic jobs of Lyra's. Jobs of Lyra's that run already at time 0 are in queue
+// Warm and come on top of the number asked for.
 func Generate(o GenerateOptions) ([]Arrival, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("generate workload: %w", err)
@@ -162,6 +171,8 @@ func Generate(o GenerateOptions) ([]Arrival, error) {
 	switch {
 	case k.Split != "":
 		return derived(o)
+	case k.lyra != nil:
+		return generateLyra(o, k.lyra), nil
 	case k.mix == nil:
 		return fixedDurations(o)
 	}

@@ -161,8 +161,8 @@ func TestGenerateInvariants(t *testing.T) {
 				}
 				seen[a.Spec.ID] = true
 			}
-			if len(all) != o.Jobs {
-				t.Errorf("%d jobs, want %d", len(all), o.Jobs)
+			if n := len(all) - len(runAlready(all)); n != o.Jobs {
+				t.Errorf("%d jobs, want %d", n, o.Jobs)
 			}
 			if diff := cmp.Diff(all, generate(t, o)); diff != "" {
 				t.Errorf("second workload of the same seed (-first +second):\n%s", diff)
@@ -265,7 +265,7 @@ func TestGenerateErrors(t *testing.T) {
 		o    GenerateOptions
 		want string
 	}{
-		{"unknown kind", GenerateOptions{Kind: "philly"}, `workload kind "philly", want one of philly-like, helios-like, newtrace-like, spike, drifting, fixed-duration, synergy, synergy-static`},
+		{"unknown kind", GenerateOptions{Kind: "philly"}, `workload kind "philly", want one of philly-like, helios-like, newtrace-like, spike, drifting, fixed-duration, synergy, synergy-static, lyra, lyra-eighth, lyra-testbed`},
 		{"several", GenerateOptions{Kind: "spike", Jobs: -1, Span: -1, GPUs: 3}, "jobs -1, want at most 100000000, or 0 for the default of 240\nspan -1ns, want at most 87600h0m0s, or 0 for the default\ngpus 3 and load 0, want neither for kind spike: its jobs decide"},
 		{"no load", GenerateOptions{Kind: "fixed-duration", Load: math.NaN(), Span: 1}, "gpus 0, want at least 1 for kind fixed-duration\nload NaN, want more than 0 for kind fixed-duration\nspan 1ns, want 0 for kind fixed-duration: it follows from the load"},
 		{"synergy", GenerateOptions{Kind: "synergy", GPUs: 8, Span: 1, Split: "1-1-1"}, "gpus 8, want 0 for kind synergy: its load is jobs per hour\nload 0, want more than 0 for kind synergy\nspan 1ns, want 0 for kind synergy: it follows from the load"},

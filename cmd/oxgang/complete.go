@@ -52,6 +52,7 @@ func completeSettings(cmd *cobra.Command) {
 	complete(cmd, "on-bad-row", badRows())
 	complete(cmd, "generate-kind", kindNames())
 	complete(cmd, "estimate-mode", modes)
+	complete(cmd, "lender-forecast", config.Forecasts())
 	complete(cmd, "fairness-rho", config.Rhos()[1:])
 }
 

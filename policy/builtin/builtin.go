@@ -20,6 +20,7 @@ type Entry struct {
 	Settings []Setting // what can be set by name
 	Adapts   bool      // it decides by believed speed: profiles are taken for it
 	Rents    bool      // it says how many nodes are rented: the whole cluster is for rent, where no part of it is said to be
+	Borrows  bool      // it says how many nodes are on loan
 	Classes  bool      // it decides by what is believed of classes of jobs
 	Placer   string    // the placer that it prefers; empty: submesh
 	// New makes the policy. Settings that are not given have their defaults.
@@ -62,7 +63,7 @@ func Policies() []Entry {
 		bigDataEntry("tetris", "Tetris: least resources times remaining time first; each job has its full demand or waits."))
 	whole = append(whole, gavelEntries()...)
 	whole = append(whole, themisEntry(), afsEntry(), gandivaEntry())
-	return append(whole, popEntry(whole), boaEntry(), autoscaleEntry()) // parts of a cluster rent nothing
+	return append(whole, popEntry(whole), boaEntry(), autoscaleEntry(), lyraEntry()) // parts of a cluster rent and borrow nothing
 }
 
 // Find returns the entry of a name. An unknown name is an error that lists those

@@ -22,7 +22,7 @@ func TestDocs(t *testing.T) {
 
 func TestNewPlacer(t *testing.T) {
 	for _, test := range []struct{ policy, named, want string }{
-		{"sia", "", "*submesh.Placer"}, {"synergy", "", "*pack.Placer"}, {"synergy", "submesh", "*submesh.Placer"}, {"sia", "pack", "*pack.Placer"},
+		{"sia", "", "*submesh.Placer"}, {"synergy", "", "*pack.Placer"}, {"lyra", "", "*bestfit.Placer"}, {"fifo", "best-fit", "*bestfit.Placer"}, {"synergy", "submesh", "*submesh.Placer"}, {"sia", "pack", "*pack.Placer"},
 	} {
 		e, err := builtin.Find(test.policy)
 		if err != nil {
@@ -40,7 +40,7 @@ func TestNewPlacer(t *testing.T) {
 	if _, err := builtin.NewPlacer("pack", builtin.PlacerOptions{Penalty: 2}); err == nil || !strings.Contains(err.Error(), "penalty 2, want 0 to 1") {
 		t.Errorf("got error %v, want it to name the penalty", err)
 	}
-	if _, err := builtin.NewPlacer("magic", builtin.PlacerOptions{}); err == nil || !strings.HasSuffix(err.Error(), "want one of submesh, submesh-whole, pack") {
+	if _, err := builtin.NewPlacer("magic", builtin.PlacerOptions{}); err == nil || !strings.HasSuffix(err.Error(), "want one of submesh, submesh-whole, best-fit, pack") {
 		t.Errorf("error %v, want one that names all placers", err)
 	}
 }
@@ -89,6 +89,8 @@ func TestNewExplainsWhatIsWrong(t *testing.T) {
 		{"synergy", map[string]string{"order": "lifo", "cells": "few"}, "policy synergy: synergy: order \"lifo\", want one of fifo, srtf, las, ftf, drf, tetris\ncells \"few\", want all or demand"},
 		{"drf", map[string]string{"order": "fifo"}, `policy drf: setting "order" is not known, want one of mechanism, cells, solver, rules`},
 		{"pollux-autoscale", map[string]string{"p": "0", "target": "1", "least": "-1", "cycles": "0"}, "policy pollux-autoscale: pollux: p 0, want -10 to 10 and not 0\ntarget 1, want above 0 and below 1\nleast -1, want at least 0\ncycles 0, want 1 to 1000"},
+		{"lyra", map[string]string{"order": "lifo", "growth": "fast", "rule": "best", "loan": "some"}, "policy lyra: lyra: order \"lifo\", want sjf or fifo\ngrowth \"fast\", want knapsack, none, gandiva or afs\nrule \"best\", want greedy, random, scf or exact\nloan \"some\", want loan, opportunity or none"},
+		{"lyra", map[string]string{"pause": "63", "steps": "few", "group": "no"}, "policy lyra: setting pause is \"63\", want a duration such as 180s\nsetting steps is \"few\", want a whole number\nsetting group is \"no\", want true or false"},
 		{"fifo", map[string]string{"a": "", "b": ""}, "policy fifo: setting \"a\" is not known, want one of backfill\nsetting \"b\" is not known, want one of backfill"},
 	}
 	for _, test := range tests {

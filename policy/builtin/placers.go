@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/placement/bestfit"
 	"github.com/oxgang/oxgang/placement/pack"
 	"github.com/oxgang/oxgang/placement/submesh"
 )
@@ -27,6 +28,7 @@ func Placers() []Placer {
 	return []Placer{
 		{"submesh", "Sia's rules; what fits no node whole is scattered as a last resort.", func(PlacerOptions) (placement.Placer, error) { return submesh.New(submesh.DefaultOptions()), nil }},
 		{"submesh-whole", "Sia's rules; what fits no node whole waits.", func(PlacerOptions) (placement.Placer, error) { return submesh.New(submesh.Options{}), nil }},
+		{"best-fit", "Best-fit decreasing; running jobs never move.", func(PlacerOptions) (placement.Placer, error) { return bestfit.New(), nil }},
 		{"pack", "Best fit by GPUs, CPUs and memory; running jobs move if that gains more than it costs.", newPack},
 	}
 }

@@ -1,0 +1,50 @@
+package workload
+
+import (
+	"math"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/rng"
+)
+
+// lyraHours is how many jobs come in the hours of a day, relative to their mean: measured on
+// the five shared traces of the full cluster.
+var lyraHours = [24]float64{
+	0.64, 0.52, 0.39, 0.35, 0.36, 0.35, 0.43, 0.58, 0.96, 1.42, 1.90, 1.87,
+	1.51, 1.63, 1.93, 2.00, 1.94, 1.86, 1.63, 1.55, 1.49, 1.31, 1.07, 0.84,
+}
+
+// How the rate of the shared traces departs from that.
+const (
+	lyraWeekend = 0.6  // times the rate of working days
+	lyraKeep    = 0.8  // what the logarithm of a deviation keeps from hour to hour
+	lyraVaries  = 0.45 // its standard deviation
+)
+
+// times returns when jobs come, ascending, in whole seconds.
+func (f *lyraFamily) times(o GenerateOptions) []time.Duration {
+	p := pace{step: time.Hour, rates: []float64{1}}
+	if f.days {
+		p.rates = lyraRates(o)
+	}
+	at := p.times(rng.Stream(o.Seed, "workload/lyra/times"), o.Jobs, o.Span)
+	for i := range at {
+		at[i] = at[i].Truncate(time.Second)
+	}
+	return at
+}
+
+// lyraRates returns the relative rate of each hour, from the midnight before a Monday.
+func lyraRates(o GenerateOptions) []float64 {
+	r := rng.Stream(o.Seed, "workload/lyra/rates")
+	rates := make([]float64, int(math.Ceil(o.Span.Hours())))
+	deviation := lyraVaries * r.NormFloat64()
+	for h := range rates {
+		rates[h] = lyraHours[h%24] * math.Exp(deviation)
+		if weekday := h / 24 % 7; weekday >= 5 {
+			rates[h] *= lyraWeekend
+		}
+		deviation = lyraKeep*deviation + lyraVaries*math.Sqrt(1-lyraKeep*lyraKeep)*r.NormFloat64()
+	}
+	return rates
+}
