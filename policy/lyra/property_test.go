@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/lyra"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
@@ -249,7 +250,7 @@ func withinLimits(s *policy.Snapshot, p *policy.Plan) error {
 // of which several GPUs do the work of one counts so many times.
 func amounts(j *policy.Job, t cluster.GPUType) (least, most int) {
 	worth := max(1, j.Equivalents[t])
-	if least, most = max(1, j.Spec.MinGPUs), j.Spec.MaxGPUs; j.Adaptivity&1 == 0 {
+	if least, most = max(1, j.Spec.MinGPUs), j.Spec.MaxGPUs; !j.Adaptivity.Has(job.GPUCount) {
 		least, most = max(1, j.GPUs), max(1, j.GPUs)
 	}
 	return least * worth, most * worth
@@ -280,4 +281,93 @@ func describe(s *policy.Snapshot, p *policy.Plan) string {
 		fmt.Fprintf(&b, "goes back: %v, wanted: %v\n", p.Return, p.Capacity)
 	}
 	return b.String()
+}
+
+// held returns so many GPUs of a type, and the nodes of them, one each.
+func held(t cluster.GPUType, nodes ...cluster.NodeID) policy.Decision {
+	d := policy.Decision{Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: len(nodes), GPUs: len(nodes), GPUType: t}}}
+	for _, id := range nodes {
+		d.Placement = append(d.Placement, cluster.Share{Node: id, Resources: cluster.Resources{GPUs: 1}})
+	}
+	return d
+}
+
+// village is two nodes that are owned and two that are lent, of which one is asked back. An
+// elastic job holds two GPUs of its own, and one that is non-preemptive has one on loan. In its
+// plan they keep what they have.
+func village(t *testing.T) (*policy.Snapshot, *policy.Plan) {
+	t.Helper()
+	lent := cluster.Node{GPUType: "t4", Group: "g", Tenure: cluster.Loaned, Capacity: cluster.Resources{GPUs: 4}}
+	own := cluster.Node{GPUType: "v100", Capacity: cluster.Resources{GPUs: 4}}
+	nodes := []cluster.Node{own, own, lent, lent}
+	for i, id := range []cluster.NodeID{"a", "b", "c", "d"} {
+		nodes[i].ID = id
+	}
+	c, err := cluster.New(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loan := cluster.Loan{Group: "g", Node: lent, Nodes: 2, Lent: 2, Reclaim: 1}
+	s, p := &policy.Snapshot{Cluster: c, Loans: []cluster.Loan{loan}}, &policy.Plan{Return: []cluster.NodeID{"d"}}
+	for _, spec := range []*job.Spec{
+		{ID: "elastic", GPUs: 1, MaxGPUs: 2, Adaptivity: job.StrongScaling, Equivalents: map[cluster.GPUType]int{"t4": 3}},
+		{ID: "stays", GPUs: 1, NonPreemptive: true},
+	} {
+		d := held("v100", "a", "b")
+		if spec.NonPreemptive {
+			d = held("t4", "c")
+		}
+		row := &policy.Job{Spec: spec, Status: job.Status{Phase: job.Running, Allocation: d.Allocation, Placement: d.Placement}}
+		s.Jobs, p.Jobs = append(s.Jobs, row), append(p.Jobs, d)
+	}
+	return s, p
+}
+
+// TestInvariants_catch spoils a plan in one way at a time.
+func TestInvariants_catch(t *testing.T) {
+	for _, test := range []struct {
+		name, broken string // broken: by which invariant it is caught; empty: it is fine
+		spoil        func(s *policy.Snapshot, p *policy.Plan)
+	}{
+		{"a good plan", "", func(*policy.Snapshot, *policy.Plan) {}},
+		{"a flexible worker leaves", "", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[0] = held("v100", "b") }},
+		{"a reservation takes GPUs", "", func(s *policy.Snapshot, p *policy.Plan) {
+			d := held("v100", "a")
+			d.Allocation.GPUs, d.Placement[0].GPUs = 4, 4
+			s.Jobs = append(s.Jobs, &policy.Job{Spec: &job.Spec{ID: "reserved", Reservation: d.Allocation.Configuration}})
+			p.Jobs = []policy.Decision{{}, p.Jobs[1], d}
+		}},
+		{"nothing goes back", "what is asked back goes back at once", func(_ *policy.Snapshot, p *policy.Plan) { p.Return = nil }},
+		{"more goes back than is asked for", "what is asked back goes back at once", func(s *policy.Snapshot, _ *policy.Plan) { s.Loans[0].Reclaim = 0 }},
+		{"a node goes back under a job", "what is asked back goes back at once", func(_ *policy.Snapshot, p *policy.Plan) { p.Return[0] = "c" }},
+		{"a job is preempted", "jobs keep their base demand", func(_ *policy.Snapshot, p *policy.Plan) { p.Jobs[0] = policy.Decision{} }},
+		{"a reservation has room elsewhere", "jobs keep their base demand", func(s *policy.Snapshot, p *policy.Plan) {
+			d := held("v100", "a")
+			s.Jobs = append(s.Jobs, &policy.Job{Spec: &job.Spec{ID: "reserved", Reservation: d.Allocation.Configuration}})
+			p.Jobs = []policy.Decision{{}, p.Jobs[1], d}
+		}},
+		{"another place", "non-preemptive jobs stay as they are", func(s *policy.Snapshot, p *policy.Plan) {
+			s.Jobs[1].Placement = held("t4", "d").Placement
+			p.Return = []cluster.NodeID{"d"}
+		}},
+		{"too many GPUs", "jobs get what their limits allow", func(_ *policy.Snapshot, p *policy.Plan) {
+			p.Jobs[0].Allocation.GPUs, p.Jobs[0].Placement[0].GPUs = 3, 2
+		}},
+		{"too few GPUs of another worth", "jobs get what their limits allow", func(s *policy.Snapshot, p *policy.Plan) {
+			s.Jobs[0].Allocation, s.Jobs[0].Placement = cluster.Allocation{}, nil
+			p.Jobs[0] = held("t4", "c")
+		}},
+	} {
+		s, p := village(t)
+		test.spoil(s, p)
+		for name, check := range invariants {
+			err := check(s, p)
+			if test.broken == "" && err != nil {
+				t.Errorf("%s: %s: got %v, want nothing wrong", test.name, name, err)
+			}
+			if name == test.broken && err == nil {
+				t.Errorf("%s: nothing wrong, want it to break %q", test.name, name)
+			}
+		}
+	}
 }
