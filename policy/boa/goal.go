@@ -65,11 +65,11 @@ func find(offers []cluster.Offer, like *cluster.Offer) int {
 // clamp returns the number of GPUs next to a width that a job may have.
 func clamp(j *policy.Job, t cluster.GPUType, width int) int {
 	if !j.Adaptivity.Has(job.GPUCount) {
-		return max(1, j.GPUs)
+		return j.Requested(t)
 	}
 	replica := j.ReplicaGPUs(t)
-	if j.Spec.MaxGPUs > 0 {
-		width = min(width, j.Spec.MaxGPUs)
+	if most := j.Most(t); most > 0 {
+		width = min(width, most)
 	}
 	least := (j.Min(t) + replica - 1) / replica * replica
 	return max(width/replica*replica, least)
@@ -238,7 +238,7 @@ func remaining(j *policy.Job) float64 {
 func amounts(j *policy.Job, o *cluster.Offer, widest int) []int {
 	t, node := o.Node.GPUType, o.Node.Capacity.GPUs
 	if !j.Adaptivity.Has(job.GPUCount) {
-		if gpus := max(1, j.GPUs); fitting(j, o, gpus) {
+		if gpus := j.Requested(t); fitting(j, o, gpus) {
 			return []int{gpus}
 		}
 		return nil

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
@@ -115,5 +117,22 @@ func TestSia_takes_every_engine(t *testing.T) {
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%s: error %v, want one with %q", name, err, want)
 		}
+	}
+}
+
+// TestEquivalents: a job of two GPUs, whose work three of the only type's do each, gets six.
+func TestEquivalents(t *testing.T) {
+	for _, e := range builtin.Policies() {
+		t.Run(e.Name, func(t *testing.T) {
+			p, err := e.New(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := policytest.NewToy(t, 8)
+			w.Submit("j", 2, time.Hour).Equivalents = map[cluster.GPUType]int{"a": 3}
+			if w.Play(p); w.GPUs() != "j6" {
+				t.Errorf("GPUs are %s, want j6", w.GPUs())
+			}
+		})
 	}
 }

@@ -11,17 +11,25 @@ import (
 
 // A market is how it stands with the rented nodes of a world.
 type market struct {
-	away     map[cluster.NodeID]bool // they are not rented
+	away     map[cluster.NodeID]bool // they are not rented, or not lent
 	starting map[cluster.Group]int
 	refused  map[cluster.Group]bool
 }
 
 // drawWorld draws a world of any kind: of one in four, the nodes of a GPU type are rented,
-// and some of them are not there.
+// and some of them are not there; of as many, the nodes of a type can be borrowed.
 func drawWorld(t *rapid.T) *World {
-	if !oneIn(t, 4, "nodes are rented") {
-		return NewWorld(t)
+	switch rapid.IntRange(1, 4).Draw(t, "kind of world") {
+	case 4:
+		return newRentingWorld(t)
+	case 3:
+		return newLendingWorld(t, false)
 	}
+	return NewWorld(t)
+}
+
+// newRentingWorld draws a world in which the nodes of a GPU type can be rented.
+func newRentingWorld(t *rapid.T) *World {
 	nodes := slices.Clone(Clusters().Draw(t, "cluster").Nodes())
 	rented := rapid.SampledFrom(nodes).Draw(t, "a rented node").GPUType
 	m := market{away: make(map[cluster.NodeID]bool)}
@@ -43,11 +51,7 @@ func (w *World) rentals() []cluster.Rental {
 	var all []cluster.Rental
 	for _, o := range w.all.Offers() {
 		r := cluster.Rental{Offer: o, Starting: w.market.starting[o.Group], Refused: w.market.refused[o.Group]}
-		for _, n := range w.all.Nodes() {
-			if n.Group == o.Group && !w.market.away[n.ID] {
-				r.Ready++
-			}
-		}
+		r.Ready = w.there(o.Group)
 		all = append(all, r)
 	}
 	return all
@@ -56,22 +60,36 @@ func (w *World) rentals() []cluster.Rental {
 // rent lets nodes come and go as a plan has it. Some come later, or are refused; only
 // those without jobs go.
 func (w *World) rent(t *rapid.T, p *policy.Plan) {
+	used := w.used()
+	w.market.starting, w.market.refused = make(map[cluster.Group]int), make(map[cluster.Group]bool)
+	for _, o := range w.all.Offers() {
+		if want, ok := p.Capacity[o.Group]; ok {
+			w.trade(t, o.Group, want-w.there(o.Group), used)
+		}
+	}
+	w.failNodes(w.down)
+}
+
+// there returns how many nodes of a group are rented or lent, also if they are broken.
+func (w *World) there(g cluster.Group) int {
+	nodes := 0
+	for _, n := range w.all.Nodes() {
+		if n.Group == g && !w.market.away[n.ID] {
+			nodes++
+		}
+	}
+	return nodes
+}
+
+// used returns the nodes that jobs are on.
+func (w *World) used() map[cluster.NodeID]bool {
 	used := make(map[cluster.NodeID]bool)
 	for _, j := range w.jobs {
 		for _, share := range j.Placement {
 			used[share.Node] = true
 		}
 	}
-	w.market.starting, w.market.refused = make(map[cluster.Group]int), make(map[cluster.Group]bool)
-	for g, want := range p.Capacity {
-		for _, n := range w.all.Nodes() {
-			if n.Group == g && !w.market.away[n.ID] {
-				want--
-			}
-		}
-		w.trade(t, g, want, used)
-	}
-	w.failNodes(w.down)
+	return used
 }
 
 // trade rents so many nodes more, or returns some.

@@ -23,7 +23,7 @@ const rounds = 6
 // returns a new one, made the same way, at every call:
 //
 //   - every plan passes policy.Check, over rounds in which jobs come, go,
-//     report and lose nodes, and nodes are rented and returned, once allocations without
+//     report and lose nodes, and nodes are rented, lent and returned, once allocations without
 //     CPUs have their share;
 //   - the same snapshots, in order, give the same bytes;
 //   - the snapshot is not modified;
@@ -63,7 +63,7 @@ func RunMemoryless(t *testing.T, fresh func() policy.Policy) {
 	Run(t, fresh)
 	t.Run("neither the past nor pointers matter", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
-			w, p := NewWorld(t), fresh()
+			w, p := drawWorld(t), fresh()
 			for range rounds {
 				s := w.Snapshot()
 				got, want := mustPlan(t, p, s), mustPlan(t, fresh(), copyRows(s))
@@ -159,7 +159,7 @@ func copyRows(s *policy.Snapshot) *policy.Snapshot {
 
 // describeSnapshot prints everything in a snapshot that a policy could modify.
 func describeSnapshot(s *policy.Snapshot) string {
-	b := fmt.Appendf(nil, "%v round %d of %v on %+v, rentals %+v\n", s.Now, s.Round, s.Length, s.Cluster.Nodes(), s.Rentals)
+	b := fmt.Appendf(nil, "%v round %d of %v on %+v, rentals %+v, loans %+v\n", s.Now, s.Round, s.Length, s.Cluster.Nodes(), s.Rentals, s.Loans)
 	for _, j := range s.Jobs {
 		b = fmt.Appendf(b, "  %+v\n    %+v\n    limits %+v, model %+v\n", *j.Spec, j.Status, j.Limits, j.Perf)
 	}
@@ -168,7 +168,7 @@ func describeSnapshot(s *policy.Snapshot) string {
 
 // describePlan prints everything in a plan.
 func describePlan(p *policy.Plan) string {
-	b := fmt.Appendf(nil, "prices %v, %+v, background work: %t, nodes wanted %v\n", p.Prices, p.Stats, p.Background != nil, p.Capacity)
+	b := fmt.Appendf(nil, "prices %v, %+v, background work: %t, nodes wanted %v, returned %v\n", p.Prices, p.Stats, p.Background != nil, p.Capacity, p.Return)
 	for i := range p.Jobs {
 		b = fmt.Appendf(b, "  %+v\n", p.Jobs[i])
 	}

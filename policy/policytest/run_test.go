@@ -90,6 +90,35 @@ func TestSuiteCatchesSeededBugs(t *testing.T) {
 				}
 			},
 		},
+		"wants more nodes than are spare": {
+			func(t *rapid.T, p planner) { keepsRules(t, p) },
+			func(s *policy.Snapshot, p *policy.Plan) {
+				for _, l := range s.Loans {
+					p.Capacity = map[cluster.Group]int{l.Group: l.Lent + l.Spare + 1}
+				}
+			},
+		},
+		"gives back a node under a job": {
+			func(t *rapid.T, p planner) { keepsRules(t, p) },
+			func(s *policy.Snapshot, p *policy.Plan) {
+				for _, l := range s.Loans {
+					p.Capacity = map[cluster.Group]int{l.Group: l.Lent + l.Spare}
+				}
+				squat(s, p)
+			},
+		},
+		"modifies what is lent": {
+			func(t *rapid.T, p planner) { keepsRules(t, p) },
+			func(s *policy.Snapshot, _ *policy.Plan) {
+				for i := range s.Loans {
+					s.Loans[i].Load = 2
+				}
+			},
+		},
+		"returns what it pleases": {
+			func(t *rapid.T, p planner) { sameBytes(t, p, p) },
+			func(_ *policy.Snapshot, p *policy.Plan) { calls++; p.Return = make([]cluster.NodeID, calls) },
+		},
 		"modifies what is rented": {
 			func(t *rapid.T, p planner) { keepsRules(t, p) },
 			func(s *policy.Snapshot, _ *policy.Plan) {
@@ -120,6 +149,20 @@ func TestSuiteCatchesSeededBugs(t *testing.T) {
 				t.Fatal("the suite passed")
 			}
 		})
+	}
+}
+
+// squat gives back a node on loan, and puts a job there.
+func squat(s *policy.Snapshot, p *policy.Plan) {
+	for _, n := range s.Cluster.Nodes() {
+		for i, j := range s.Jobs {
+			if n.Tenure == cluster.Loaned && !j.Holding() && j.Allows(cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: n.GPUType}) {
+				one := cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: n.GPUType}}
+				p.Jobs[i] = policy.Decision{Allocation: one, Placement: cluster.Placement{{Node: n.ID, Resources: cluster.Resources{GPUs: 1}}}}
+				p.Return = []cluster.NodeID{n.ID}
+				return
+			}
+		}
 	}
 }
 

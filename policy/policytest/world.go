@@ -17,9 +17,10 @@ import (
 // scheduler does, it shows a job that did not change by the same pointer.
 type World struct {
 	cluster *cluster.Cluster
-	all     *cluster.Cluster // with the nodes that are down or not rented
+	all     *cluster.Cluster // with the nodes that are down, or not rented or lent
 	down    func(cluster.NodeID) bool
 	market  market
+	loans   []cluster.Loan
 	jobs    []*policy.Job // by submission time, then ID; replaced, never modified
 	round   int
 	born    int // jobs so far
@@ -33,12 +34,16 @@ func NewWorld(t *rapid.T) *World {
 	return newWorld(t, Clusters().Draw(t, "cluster"), market{})
 }
 
-// newWorld draws a world of the nodes of c, less those that are not rented.
+// newWorld draws a world of the nodes of c, less those that are not rented or lent.
 func newWorld(t *rapid.T, c *cluster.Cluster, m market) *World {
-	w := &World{all: c, market: m}
+	w := &World{all: c, market: m, loans: c.Loans()}
 	w.failNodes(func(cluster.NodeID) bool { return false })
+	for i := range w.loans {
+		w.loans[i].Lent = w.there(w.loans[i].Group)
+		w.review(t, &w.loans[i])
+	}
 	for range rapid.IntRange(0, 10).Draw(t, "jobs") {
-		w.submit(t, -time.Duration(rapid.IntRange(0, 90).Draw(t, "age in minutes"))*time.Minute)
+		w.submit(t, -w.age(t))
 	}
 	free := w.free()
 	for i, j := range w.jobs {
@@ -49,17 +54,28 @@ func newWorld(t *rapid.T, c *cluster.Cluster, m market) *World {
 	return w
 }
 
+// age draws how long ago a job was submitted. Where nodes are lent some wait for days.
+func (w *World) age(t *rapid.T) time.Duration {
+	if len(w.loans) > 0 && oneIn(t, 4, "waits for days") {
+		return 50 * time.Hour
+	}
+	return time.Duration(rapid.IntRange(0, 90).Draw(t, "age in minutes")) * time.Minute
+}
+
 // Now returns the time of the next round.
 func (w *World) Now() time.Time { return Epoch.Add(time.Duration(w.round) * time.Minute) }
 
 // Snapshot returns what there is to be planned.
 func (w *World) Snapshot() *policy.Snapshot {
-	return &policy.Snapshot{Now: w.Now(), Round: w.round, Length: time.Minute, Cluster: w.cluster, Jobs: slices.Clone(w.jobs), Computed: w.desk.computed, Rentals: w.rentals()}
+	return &policy.Snapshot{Now: w.Now(), Round: w.round, Length: time.Minute, Cluster: w.cluster, Jobs: slices.Clone(w.jobs), Computed: w.desk.computed, Rentals: w.rentals(), Loans: slices.Clone(w.loans)}
 }
 
 func (w *World) submit(t *rapid.T, at time.Duration) {
 	j := newJob(t, w.all, job.ID(fmt.Sprintf("j%02d", w.born)))
 	w.born++
+	if len(w.loans) > 0 {
+		w.needs(t, j.Spec)
+	}
 	j.Submitted = w.Now().Add(at)
 	j.Since = j.Submitted
 	if oneIn(t, 5, "being profiled") {
@@ -101,7 +117,7 @@ func (w *World) begin(t *rapid.T, j *policy.Job, free []cluster.Resources) *poli
 	info := &types[rapid.IntRange(0, len(types)-1).Draw(t, "runs on")]
 	a := cluster.Allocation{Configuration: j.Reservation, CPUs: j.CPUs, Memory: j.Memory}
 	if a.IsZero() {
-		gpus := max(1, j.GPUs)
+		gpus := j.Requested(info.Type)
 		if j.Adaptivity.Has(job.GPUCount) {
 			gpus = j.Min(info.Type) * rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "grown")
 		}
@@ -172,7 +188,8 @@ func fit(a *cluster.Allocation, has, free *cluster.Resources) int {
 // CPUs and memory are nowhere waits.
 //
 // Nodes are rented and returned as the plan wants, a round later or more; nothing is returned
-// under a job.
+// under a job. Nodes on loan come with the next round, and what its owner wants back is taken
+// when its time is over, whatever runs there.
 //
 // The plan's background work is done, and the next snapshot shows what it returned;
 // or a later one does, or an error. As from a scheduler, there is one at a time.
@@ -185,6 +202,7 @@ func (w *World) Advance(t *rapid.T, p *policy.Plan) {
 	w.carryOut(p)
 	w.rent(t, p)
 	w.round++
+	w.lend(t, p)
 	for i, j := range w.jobs {
 		w.jobs[i] = w.live(t, j)
 	}
@@ -199,26 +217,17 @@ func (w *World) Advance(t *rapid.T, p *policy.Plan) {
 	}
 }
 
-// carryOut gives the jobs what the plan says.
+// carryOut gives the jobs what the plan says. Nobody is put on a node that goes back.
 func (w *World) carryOut(p *policy.Plan) {
 	before := slices.Clone(w.jobs)
 	for i, j := range before { // 1. those that change give back what they have
-		if d := &p.Jobs[i]; j.Holding() && !keeps(j, d) {
-			row := *j
-			row.Service, row.GPUService = j.AttainedService(w.Now()), j.AttainedGPUService(w.Now())
-			row.Allocation, row.Placement, row.Since = cluster.Allocation{}, nil, w.Now()
-			row.Phase = job.Waiting
-			w.jobs[i] = &row
+		if j.Holding() && !keeps(j, &p.Jobs[i], p.Return) {
+			w.jobs[i] = w.stop(j)
 		}
 	}
-	for i, j := range before { // 2. those that stay where they are may get other CPUs and memory
-		if d := &p.Jobs[i]; w.jobs[i].Holding() && d.Allocation != j.Allocation {
-			row := *j
-			row.Allocation = d.Allocation
-			if d.Placement != nil {
-				row.Placement = d.Placement
-			}
-			w.jobs[i] = &row
+	for i, j := range before { // 2. those that stay where they are may get more or less
+		if d := &p.Jobs[i]; w.jobs[i].Holding() && (d.Allocation != j.Allocation || d.Placement != nil && !d.Placement.Equal(j.Placement)) {
+			w.jobs[i] = w.change(j, d)
 		}
 	}
 	for i := range before { // 3. given placements
@@ -227,6 +236,10 @@ func (w *World) carryOut(p *policy.Plan) {
 		}
 	}
 	free := w.free()
+	for _, id := range p.Return {
+		n, _ := w.cluster.Index(id)
+		free[n] = cluster.Resources{}
+	}
 	for i := range before { // 4. the others, anywhere
 		if d := &p.Jobs[i]; !w.jobs[i].Holding() && !d.Allocation.IsZero() {
 			if where := w.place(free, d.Allocation); where != nil {
@@ -234,11 +247,54 @@ func (w *World) carryOut(p *policy.Plan) {
 			}
 		}
 	}
+	for i, j := range before { // 5. those that wait now
+		if j.Holding() && !w.jobs[i].Holding() {
+			forget(w.jobs[i])
+		}
+	}
 }
 
-// keeps reports whether a job goes on with the GPUs it has.
-func keeps(j *policy.Job, d *policy.Decision) bool {
-	return j.Allocation.Configuration == d.Allocation.Configuration && (d.Placement == nil || d.Placement.SameGPUs(j.Placement))
+// keeps reports whether a job goes on with the GPUs it has, or some of them.
+func keeps(j *policy.Job, d *policy.Decision, back []cluster.NodeID) bool {
+	if d.Placement == nil && vacates(j.Placement, back) {
+		return false
+	}
+	same := j.Allocation.Configuration == d.Allocation.Configuration && (d.Placement == nil || d.Placement.SameGPUs(j.Placement))
+	return same || resizes(j, d)
+}
+
+// change returns a job that goes on with another allocation: of CPUs and memory, or of GPUs if
+// it resizes.
+func (w *World) change(j *policy.Job, d *policy.Decision) *policy.Job {
+	row := *j
+	if d.Allocation.Configuration != j.Allocation.Configuration {
+		w.settle(&row)
+	}
+	row.Allocation = d.Allocation
+	if d.Placement != nil {
+		row.Placement = d.Placement
+	}
+	return &row
+}
+
+// stop returns a job that has nothing any more.
+func (w *World) stop(j *policy.Job) *policy.Job {
+	row := *j
+	w.settle(&row)
+	row.Allocation, row.Placement, row.Phase = cluster.Allocation{}, nil, job.Waiting
+	return &row
+}
+
+// settle books the service that a job has attained.
+func (w *World) settle(row *policy.Job) {
+	row.Service, row.GPUService, row.Since = row.AttainedService(w.Now()), row.AttainedGPUService(w.Now()), w.Now()
+}
+
+// forget takes its progress from a job without checkpoints.
+func forget(row *policy.Job) {
+	if row.NoCheckpoint {
+		row.Progress, row.Epoch = 0, 0
+	}
 }
 
 func (w *World) start(i int, d *policy.Decision, where cluster.Placement) {
@@ -287,11 +343,15 @@ func (w *World) changeNodes(t *rapid.T) {
 func (w *World) failNodes(failed func(cluster.NodeID) bool) {
 	w.down = failed
 	w.cluster = w.all.Without(func(id cluster.NodeID) bool { return failed(id) || w.market.away[id] })
+	w.lose(failed)
+}
+
+// lose takes everything from the jobs that are on some nodes.
+func (w *World) lose(gone func(cluster.NodeID) bool) {
 	for i, j := range w.jobs {
-		if slices.ContainsFunc(j.Placement, func(s cluster.Share) bool { return failed(s.Node) }) {
-			row := *j
-			row.Phase, row.Allocation, row.Placement, row.Since = job.Waiting, cluster.Allocation{}, nil, w.Now()
-			w.jobs[i] = &row
+		if slices.ContainsFunc(j.Placement, func(s cluster.Share) bool { return gone(s.Node) }) {
+			w.jobs[i] = w.stop(j)
+			forget(w.jobs[i])
 		}
 	}
 }

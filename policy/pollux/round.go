@@ -96,7 +96,7 @@ func (r *round) usable(j *policy.Job) []bool {
 	for k, t := range r.types {
 		n := least(j, t.Type)
 		all[k] = j.Eligible(t.Type) && j.KeepsType(t.Type) && n <= t.GPUs && n%j.ReplicaGPUs(t.Type) == 0 &&
-			(!j.Adaptivity.Has(job.GPUCount) || j.Spec.MaxGPUs == 0 || n <= j.Spec.MaxGPUs)
+			(!j.Adaptivity.Has(job.GPUCount) || j.Spec.MaxGPUs == 0 || n <= j.Most(t.Type))
 	}
 	return all
 }
@@ -104,7 +104,7 @@ func (r *round) usable(j *policy.Job) []bool {
 // least returns the fewest GPUs of a type that a job runs on, in whole replicas.
 func least(j *policy.Job, t cluster.GPUType) int {
 	if !j.Adaptivity.Has(job.GPUCount) {
-		return max(1, j.GPUs)
+		return j.Requested(t)
 	}
 	p := j.ReplicaGPUs(t)
 	return (max(1, j.Min(t)) + p - 1) / p * p

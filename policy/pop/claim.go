@@ -75,7 +75,7 @@ func (p *parts) meets(r *room, j *policy.Job) bool {
 		if !j.Eligible(gpu) || !j.KeepsType(gpu) {
 			continue
 		}
-		need := max(1, j.GPUs)
+		need := j.Requested(gpu)
 		if j.Adaptivity.Has(job.GPUCount) {
 			need = j.Min(gpu)
 		}

@@ -69,7 +69,7 @@ func (a *account) compare() {
 		if area(o) < area(&a.options[a.leanest]) {
 			a.leanest = i
 		}
-		if o.GPUs == max(1, a.row.GPUs) && (a.alone < 0 || o.ahead.time() < a.options[a.alone].ahead.time()) {
+		if o.GPUs == a.row.Requested(o.GPUType) && (a.alone < 0 || o.ahead.time() < a.options[a.alone].ahead.time()) {
 			a.alone = i
 		}
 	}

@@ -88,8 +88,7 @@ func (p *Policy) appendColumns(columns []configuration, j *policy.Job) []configu
 		return columns
 	}
 	for k, t := range p.cluster.Types() {
-		gpus := max(1, j.GPUs)
-		c := t.Fewest(gpus)
+		c := t.Fewest(j.Requested(t.Type))
 		if r := j.Reservation; !r.IsZero() {
 			c = r
 		}

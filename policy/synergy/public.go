@@ -132,7 +132,7 @@ func (r *publicRound) prefix(line []*candidate) []*candidate {
 
 // candidate works out what a job demands.
 func (r *publicRound) candidate(j *policy.Job, index int) *candidate {
-	c := &candidate{Job: j, index: index, gpus: max(1, j.GPUs), gain: 1}
+	c := &candidate{Job: j, index: index, gpus: j.Requested(r.t.Type), gain: 1}
 	share := r.t.Proportional(cluster.Configuration{GPUs: c.gpus})
 	fair := cluster.Resources{GPUs: c.gpus, CPUs: share.CPUs, Memory: share.Memory}
 	c.full, c.fair = fair, fair
