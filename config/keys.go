@@ -63,7 +63,7 @@ var keys = []Key{
 	decimal("jobs.wrong-times", "share of jobs known by their duration of which policies believe another one", func(c *Config) *float64 { return &c.Jobs.WrongTimes }),
 	decimal("jobs.wrong-by", "part of it by which a wrong duration is too long or too short at most; errors are uniform", func(c *Config) *float64 { return &c.Jobs.WrongBy }),
 	decimal("jobs.heterogeneous", "share of jobs known by their duration that may run on GPUs of two types at once, those of nodes on loan among them; -1: those that the trace says", func(c *Config) *float64 { return &c.Jobs.Heterogeneous }),
-	decimal("jobs.mixed-speed", "share of its speed that is left to such a job while it does, more than 0 to 1", func(c *Config) *float64 { return &c.Jobs.MixedSpeed }),
+	decimal("jobs.mixed-speed", "share of its speed that is left to such a job while it does, more than 0 to 1; what the trace says of a job comes first", func(c *Config) *float64 { return &c.Jobs.MixedSpeed }),
 	restart("jobs.restart", "time that every start and move costs; empty: what the application says"),
 	flag("jobs.free-start", "the first start of a job costs nothing, as in traces whose running times have it in them", func(c *Config) *bool { return &c.Sim.FreeStart }),
 	flag("jobs.same-durations", "jobs that wait for input last as long with the GPU-proportional share here as with 3 CPUs and 62.5 GB per GPU, for which Synergy's traces are written", func(c *Config) *bool { return &c.Jobs.SameDurations }),

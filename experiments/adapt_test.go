@@ -106,6 +106,7 @@ func TestKindsOfJobs(t *testing.T) {
 		both(a)
 		a.Spec.GPUTypes = []cluster.GPUType{"v100"}
 	}
+	slow := func(a *workload.Arrival) { a.Heterogeneous, a.Spec.MixedSpeed = true, 0.5 }
 	apart := func(a *workload.Arrival) bool {
 		return !a.Spec.Adaptivity.Has(job.Heterogeneous) && a.Spec.MixedSpeed == 0
 	}
@@ -138,6 +139,7 @@ func TestKindsOfJobs(t *testing.T) {
 		"and bound":                      {completed(t, both), bound, 1, 1},
 		"on two types in the trace":      {completed(t, both, [2]string{"jobs.heterogeneous", "-1"}), mixes(0.7), 1, 1},
 		"of one type in the trace":       {completed(t, narrow, [2]string{"jobs.heterogeneous", "-1"}), mixes(0.7), 1, 1},
+		"of a speed in the trace":        {completed(t, slow, [2]string{"jobs.heterogeneous", "-1"}), mixes(0.5), 1, 1},
 		"not in the trace":               {completed(t, plain, [2]string{"jobs.heterogeneous", "-1"}), apart, 1, 1},
 		"all, ideal":                     {completed(t, plain, [2]string{"jobs.heterogeneous", "1"}, [2]string{"jobs.mixed-speed", "1"}), mixes(1), 1, 1},
 		"10 %, and none fungible":        {completed(t, plain, [2]string{"jobs.heterogeneous", "0.1"}, [2]string{"jobs.fungible", "0"}), mixes(0.7), 0.04, 0.2},

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -12,8 +13,8 @@ import (
 )
 
 // adaptSteady makes an arrival that is known by its duration elastic, with imperfect
-// speed, heterogeneous, or of a wrongly believed duration. Sources: Lyra §7.1, "Ideal"; §7.2, "Impact of
-// imperfect scaling"; §7.4, Table 9.
+// speed, heterogeneous, or of a wrongly believed duration. Sources: Lyra §7.1, "Ideal";
+// §7.2, "Impact of imperfect scaling"; §7.4, Table 9.
 func (in *Inputs) adaptSteady(c *config.Config, a *workload.Arrival) {
 	s := &a.Spec
 	if !s.Adaptivity.Has(job.GPUCount) && drawn(c, "elastic", s.ID, c.Jobs.Elastic) {
@@ -74,7 +75,8 @@ func (in *Inputs) lend(c *config.Config, a *workload.Arrival) error {
 }
 
 // mix lets an arrival that is known by its duration run on GPUs of two types at once, if it
-// is one of those that may, at a share of its speed. Source: Lyra §7.1, "Advanced".
+// is one of those that may, at the share of its speed that the trace says, or else the
+// configuration. Source: Lyra §7.1, "Advanced".
 func mix(c *config.Config, a *workload.Arrival) {
 	may := a.Heterogeneous
 	if c.Jobs.Heterogeneous != config.AsTraced {
@@ -82,7 +84,7 @@ func mix(c *config.Config, a *workload.Arrival) {
 	}
 	if may {
 		a.Spec.Adaptivity |= job.Heterogeneous
-		a.Spec.MixedSpeed = c.Jobs.MixedSpeed
+		a.Spec.MixedSpeed = cmp.Or(a.Spec.MixedSpeed, c.Jobs.MixedSpeed)
 	}
 }
 

@@ -94,7 +94,7 @@ func TestReplay_compares_two_types(t *testing.T) {
 		if same != (err == nil) || !same && !errors.As(err, &differs) {
 			t.Errorf("%d GPUs of the second type: got error %v", also, err)
 		}
-		if _, err := b.Next(ctx, after(time.Hour)); err != io.EOF {
+		if _, err := b.Next(ctx, after(time.Hour)); !errors.Is(err, io.EOF) {
 			t.Errorf("got %v, want the end", err)
 		}
 	}

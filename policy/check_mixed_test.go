@@ -38,20 +38,24 @@ func TestCheck_of_two_types(t *testing.T) {
 		}, "job m: allocated (1, 4, a100) + (2, 2, t4), worth 5 GPUs, want exactly 6"},
 		"too few":  {func(_ *world, j *job.Spec, _ *policy.Decision) { j.MinGPUs = 6 }, "worth 5 GPUs, want at least 6"},
 		"too many": {func(_ *world, j *job.Spec, _ *policy.Decision) { j.MaxGPUs = 4 }, "worth 5 GPUs, want at most 4"},
-		"not heterogeneous": {func(_ *world, j *job.Spec, _ *policy.Decision) { j.Adaptivity = job.StrongScaling },
-			"want one GPU type: it is not heterogeneous, or has replicas of several GPUs"},
+		"not heterogeneous": {func(_ *world, j *job.Spec, _ *policy.Decision) {
+			j.Adaptivity = job.StrongScaling
+		}, "want one GPU type: it is not heterogeneous, or has replicas of several GPUs"},
 		"a pipeline": {func(_ *world, j *job.Spec, _ *policy.Decision) {
 			j.GPUsPerReplica = map[cluster.GPUType]int{"t4": 1, "a100": 1}
 		}, "want one GPU type: it is not heterogeneous, or has replicas of several GPUs"},
 		"a type twice": {func(_ *world, _ *job.Spec, d *policy.Decision) { d.Allocation.Also.GPUType = "a100" }, "want a second type beside a100"},
-		"an unknown type": {func(_ *world, _ *job.Spec, d *policy.Decision) { d.Allocation.Also.GPUType = "k80" },
-			`GPU type "k80" is not in the cluster`},
+		"an unknown type": {func(_ *world, _ *job.Spec, d *policy.Decision) {
+			d.Allocation.Also.GPUType = "k80"
+		}, `GPU type "k80" is not in the cluster`},
 		"a type it may not use": {func(_ *world, j *job.Spec, _ *policy.Decision) { j.GPUTypes = []cluster.GPUType{"a100"} }, "GPU type t4 is not eligible"},
 		"more than nodes carry": {func(_ *world, _ *job.Spec, d *policy.Decision) { d.Allocation.Also.Nodes = 3 }, "configuration (3, 2, t4), want 1 to 3 nodes"},
-		"none of the second": {func(_ *world, _ *job.Spec, d *policy.Decision) {
-			d.Allocation.Also = cluster.Configuration{GPUType: "t4"}
+		"none of the second": {
+			func(_ *world, _ *job.Spec, d *policy.Decision) {
+				d.Allocation.Also = cluster.Configuration{GPUType: "t4"}
+			},
+			"configuration (none), want 1 to 3 nodes",
 		},
-			"configuration (none), want 1 to 3 nodes"},
 		"no placement":       {func(_ *world, _ *job.Spec, d *policy.Decision) { d.Placement = nil }, "and no placement, want one"},
 		"another division":   {func(_ *world, _ *job.Spec, d *policy.Decision) { d.Placement[0].GPUs, d.Placement[2].GPUs = 2, 3 }, "placed 3 GPUs of type t4, want the 2 allocated"},
 		"less than it holds": {func(_ *world, _ *job.Spec, d *policy.Decision) { d.Placement[2].GPUs = 3 }, "placed 5 GPUs, want the 6 allocated"},
@@ -62,8 +66,9 @@ func TestCheck_of_two_types(t *testing.T) {
 			j.Adaptivity &^= job.AnyGPUType
 			w.s.Jobs[0].Phase, w.s.Jobs[0].Allocation = job.Running, grant(1, 8, "t4")
 		}, "allocated GPU type a100, want t4, which it holds"},
-		"a reservation": {func(_ *world, j *job.Spec, d *policy.Decision) { j.Reservation = d.Allocation.Configuration },
-			"allocated (1, 4, a100) + (2, 2, t4), want its reservation (1, 4, a100)"},
+		"a reservation": {func(_ *world, j *job.Spec, d *policy.Decision) {
+			j.Reservation = d.Allocation.Configuration
+		}, "allocated (1, 4, a100) + (2, 2, t4), want its reservation (1, 4, a100)"},
 		"one that must not change": {func(w *world, j *job.Spec, d *policy.Decision) {
 			j.NonPreemptive = true
 			w.s.Jobs[0].Phase, w.s.Jobs[0].Allocation = job.Running, d.Allocation

@@ -82,5 +82,8 @@ func checkWorkers(a *workload.Arrival) error {
 	if !(a.ScalingLoss >= 0 && a.ScalingLoss <= 1) {
 		errs = append(errs, fmt.Errorf("scaling_loss %v, want 0 to 1", a.ScalingLoss))
 	}
+	if !(s.MixedSpeed >= 0 && s.MixedSpeed <= 1) {
+		errs = append(errs, fmt.Errorf("mixed_speed %v, want 0 to 1", s.MixedSpeed))
+	}
 	return errors.Join(errs...)
 }

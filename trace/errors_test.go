@@ -66,7 +66,7 @@ func TestBadRows(t *testing.T) {
 		{"unknown key", "jsonl", `{"id":"a","gpus":1,"gpu":2}`, `w.csv:1: unknown field "gpu"`},
 		{"several complaints", "jsonl", `{"at_s":-1,"gpus":0,"id":"a"}`, `w.csv:1: at_s "-1", want seconds of at least 0 and at most 9e9`},
 		{"no id", "jsonl", `{"gpus":0}`, `w.csv:1: id "", want a name in UTF-8; gpus 0, want 1 to 1000000`},
-		{"elastic range", "jsonl", `{"id":"a","gpus":8,"min_gpus":8,"max_gpus":4,"scaling_loss":1.5}`, `w.csv:1: min_gpus 8, want at most max_gpus, 4; scaling_loss 1.5, want 0 to 1`},
+		{"elastic range", "jsonl", `{"id":"a","gpus":8,"min_gpus":8,"max_gpus":4,"scaling_loss":1.5,"mixed_speed":2}`, `w.csv:1: min_gpus 8, want at most max_gpus, 4; scaling_loss 1.5, want 0 to 1; mixed_speed 2, want 0 to 1`},
 		{"part of a worker", "jsonl", `{"id":"a","gpus":9,"worker_gpus":8,"equivalents":{"t4":0}}`, `w.csv:1: gpus 9, want whole workers, a multiple of worker_gpus, 8; equivalents of t4: 0, want 1 to 1000000`},
 		{"truncated line", "jsonl", "{\"id\":\"a\",\"gpus\":1}\n{\"id\":", `w.csv:2: truncated JSON, want a whole object`},
 		{"syntax", "jsonl", `{"id":x}`, `w.csv:1:7: invalid character 'x' looking for beginning of value`},

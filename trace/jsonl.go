@@ -46,6 +46,7 @@ type jsonArrival struct {
 	GPUsPerReplica map[cluster.GPUType]int `json:"gpus_per_replica,omitzero"`
 	MicroBatches   int                     `json:"micro_batches,omitzero"`
 	Equivalents    map[cluster.GPUType]int `json:"equivalents,omitzero"`
+	MixedSpeed     float64                 `json:"mixed_speed,omitzero"`
 	WorkerGPUs     int                     `json:"worker_gpus,omitzero"`
 	Resizes        bool                    `json:"resizes,omitzero"`
 	NoCheckpoint   bool                    `json:"no_checkpoint,omitzero"`
@@ -191,7 +192,7 @@ func (j *jsonArrival) arrival() (workload.Arrival, error) {
 			ID: j.ID, Name: j.Name, User: j.User, Queue: j.Queue, Class: j.Class, Weight: j.Weight,
 			GPUs: j.GPUs, BatchSize: j.BatchSize, MinGPUs: j.MinGPUs, MaxGPUs: j.MaxGPUs,
 			GPUsPerReplica: j.GPUsPerReplica, MicroBatches: j.MicroBatches, GPUTypes: j.GPUTypes,
-			Equivalents: j.Equivalents, WorkerGPUs: j.WorkerGPUs, Resizes: j.Resizes, NoCheckpoint: j.NoCheckpoint,
+			Equivalents: j.Equivalents, MixedSpeed: j.MixedSpeed, WorkerGPUs: j.WorkerGPUs, Resizes: j.Resizes, NoCheckpoint: j.NoCheckpoint,
 			CPUs: j.CPUs, Memory: j.Memory, Input: job.Input(j.Input), Batch: job.BatchLimits(j.Batch), Target: j.Target,
 			NonPreemptive: j.NonPreemptive, Reservation: cluster.Configuration(j.Reservation),
 		},
@@ -252,7 +253,7 @@ func newJSONArrival(a *workload.Arrival) (jsonArrival, error) {
 		ScalingLoss: a.ScalingLoss, Bound: a.Bound, Heterogeneous: a.Heterogeneous,
 		GPUs: s.GPUs, BatchSize: s.BatchSize, MinGPUs: s.MinGPUs, MaxGPUs: s.MaxGPUs,
 		GPUsPerReplica: s.GPUsPerReplica, MicroBatches: s.MicroBatches, GPUTypes: s.GPUTypes,
-		Equivalents: s.Equivalents, WorkerGPUs: s.WorkerGPUs, Resizes: s.Resizes, NoCheckpoint: s.NoCheckpoint,
+		Equivalents: s.Equivalents, MixedSpeed: s.MixedSpeed, WorkerGPUs: s.WorkerGPUs, Resizes: s.Resizes, NoCheckpoint: s.NoCheckpoint,
 		CPUs: s.CPUs, Memory: s.Memory, Input: jsonInput(s.Input), Batch: jsonBatch(s.Batch), Latency: jsonSeconds(s.Latency), Target: s.Target,
 		Restart: jsonSeconds(s.RestartOverhead), NonPreemptive: s.NonPreemptive, Reservation: jsonConfiguration(s.Reservation),
 	}

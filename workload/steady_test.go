@@ -18,8 +18,13 @@ func TestSteady(t *testing.T) {
 		gpus, n int
 		want    float64
 	}{
-		{"v100", 2, 1, 1}, {"v100", 1, 1, 0.5}, {"v100", 4, 1, 1.8}, {"v100", 4, 2, 1.8},
-		{"t4", 6, 1, 1}, {"t4", 3, 1, 0.5}, {"t4", 12, 2, 1.8},
+		{"v100", 2, 1, 1},
+		{"v100", 1, 1, 0.5},
+		{"v100", 4, 1, 1.8},
+		{"v100", 4, 2, 1.8},
+		{"t4", 6, 1, 1},
+		{"t4", 3, 1, 0.5},
+		{"t4", 12, 2, 1.8},
 	} {
 		at := cluster.Configuration{Nodes: test.n, GPUs: test.gpus, GPUType: test.t}
 		if got := a.Steady().Throughput(at, job.BatchSize{Local: 1}); math.Abs(got-test.want) > 1e-12 {

@@ -1,9 +1,11 @@
 package lyra
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
@@ -27,8 +29,8 @@ func (r *round) shareOut(ctx context.Context, k int) error {
 	watch := r.foresee(at)
 	for _, t := range r.tenants {
 		if j, ok := r.asks(t, k); ok {
-			if t.pair == none && j.Fungible {
-				j.Fungible = watch.lasts(&j)
+			if t.pair == none && j.Fungible && !watch.lasts(&j) {
+				j.Fungible, j.Heterogeneous = false, false
 			}
 			jobs, who = append(jobs, j), append(who, t)
 		}
@@ -76,6 +78,9 @@ func (r *round) asks(t *tenant, k int) (allocate.Job, bool) {
 		return allocate.Job{}, false
 	}
 	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.work, Fungible: r.fungible(t, at[allocate.Loaned])}
+	if j.Heterogeneous = j.Fungible && at[allocate.Training] != none && t.Adaptivity.Has(job.Heterogeneous); j.Heterogeneous {
+		j.MixedSpeed = cmp.Or(t.MixedSpeed, 1)
+	}
 	if t.pair == none {
 		return j, true
 	}
@@ -104,7 +109,7 @@ func (r *round) fungible(t *tenant, lent int) bool {
 		return false
 	}
 	of := r.types[lent].Type
-	return t.Eligible(of) && t.KeepsType(of) && t.Equivalent(of) == r.perGPU(lent)
+	return t.Eligible(of) && t.KeepsType(of) && t.same(of) == r.perGPU(lent)
 }
 
 // refusal says why a job has nothing of a pair.

@@ -21,41 +21,58 @@ func (r *round) demand(t *tenant, at int) {
 	if t.least, t.top = 0, 0; least == 0 {
 		return
 	}
-	same := t.Equivalent(r.types[at].Type)
-	least, most, step = least/same, most/same, max(1, step/same)
-	t.unit = t.WorkerGPUs
-	switch adapts := t.Adaptivity.Has(job.GPUCount); {
-	case t.unit > 0 && least%t.unit == 0 && t.unit%step == 0:
-	case adapts:
-		t.unit = step
-	default:
-		t.unit = least
+	t.plain = false
+	if !t.divide(least, step, t.same(r.types[at].Type)) {
+		t.plain = true // its replicas are no multiple of what does the work of one GPU
+		t.divide(least, step, 1)
 	}
-	t.least, t.top = least/t.unit, r.limit(t, most)/t.unit
+	same := t.same(r.types[at].Type)
+	t.least, t.top = least/(t.unit*same), r.limit(t, at, least, most)/(t.unit*same)
 	if r.p.o.Allocate.Growth == allocate.None {
 		t.top = t.least
 	}
 	if t.pair != none {
-		r.fit(t, at, same)
+		t.fit(same)
 	}
-	t.work = r.work(t, at, same)
+	t.work = r.work(t, at)
+}
+
+// divide chooses the GPUs of a worker, as the job counts them: its own, a replica's of a job
+// whose count may change, or all of a gang. It reports whether workers are whole replicas.
+func (t *tenant) divide(least, step, same int) bool {
+	whole := func() bool { return t.unit > 0 && least%(t.unit*same) == 0 && t.unit*same%step == 0 }
+	if t.unit = t.WorkerGPUs; whole() {
+		return true
+	}
+	if t.unit = least / same; t.Adaptivity.Has(job.GPUCount) {
+		t.unit = step / same
+	}
+	return whole()
+}
+
+// same returns how many GPUs of a type do the work of one that the job counts.
+func (t *tenant) same(of cluster.GPUType) int {
+	if t.plain {
+		return 1
+	}
+	return t.Equivalent(of)
 }
 
 // limit returns the most GPUs of a job; of an elastic one that says nothing twice what it asks
 // for. Source: Lyra §7.1, Ideal, "its scaling range is twice that".
-func (r *round) limit(t *tenant, most int) int {
+func (r *round) limit(t *tenant, at, least, most int) int {
 	if t.Spec.MaxGPUs == 0 && t.Adaptivity.Has(job.GPUCount) {
-		return min(most, max(t.least*t.unit, 2*max(1, t.GPUs)))
+		return min(most, max(least, 2*t.Requested(r.types[at].Type)))
 	}
 	return most
 }
 
 // fit makes the limits such that what a job holds is within them. What is no whole number of
 // workers is one.
-func (r *round) fit(t *tenant, at, same int) {
+func (t *tenant) fit(same int) {
 	held := t.Placement.GPUs()
 	if held%(t.unit*same) != 0 {
-		t.unit, t.least, t.top = max(1, held/same), 1, 1
+		t.plain, t.unit, t.least, t.top = true, held, 1, 1
 		return
 	}
 	n := held / (t.unit * same)
@@ -65,7 +82,7 @@ func (r *round) fit(t *tenant, at, same int) {
 // work returns the time that one worker would need for what is left of a job, by what is
 // believed. Of a job of which no speed is known a second at the GPUs it asks for is one of its
 // Target.
-func (r *round) work(t *tenant, at, same int) time.Duration {
+func (r *round) work(t *tenant, at int) time.Duration {
 	if t.Target <= 0 {
 		return endless
 	}
@@ -73,12 +90,12 @@ func (r *round) work(t *tenant, at, same int) time.Duration {
 	if t.Perf == nil {
 		asked := float64(max(1, t.GPUs)) / float64(t.unit)
 		if t.Phase == job.Running {
-			held := float64(t.Allocation.GPUs) / float64(t.Equivalent(t.Allocation.GPUType)*t.unit)
+			held := float64(t.Allocation.GPUs) / float64(t.same(t.Allocation.GPUType)*t.unit)
 			left = max(0, left-r.s.Now.Sub(t.Since).Seconds()*held/asked)
 		}
 		return lasting(left * asked)
 	}
-	rate, _ := queue.Speed(t.Job, r.Amount(t.index, at, t.least*t.unit*same))
+	rate, _ := queue.Speed(t.Job, r.Amount(t.index, at, r.gpus(t, at, t.least)))
 	return lasting(left / rate * float64(t.least))
 }
 
@@ -97,7 +114,7 @@ func (r *round) end(t *tenant) time.Time {
 
 // gpus returns the GPUs of a type that so many workers of a job take.
 func (r *round) gpus(t *tenant, at, workers int) int {
-	return workers * t.unit * t.Equivalent(r.types[at].Type)
+	return workers * t.unit * t.same(r.types[at].Type)
 }
 
 // held returns the workers of a placement, by side.

@@ -44,6 +44,7 @@ type tenant struct {
 	index      int
 	pair       int           // that it has GPUs of, or gets; none: it waits
 	unit       int           // GPUs of a worker, as the job counts them
+	plain      bool          // it counts GPUs of all types alike
 	least, top int           // workers
 	work       time.Duration // left, by one worker
 	want       allocate.Workers

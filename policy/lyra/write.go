@@ -32,19 +32,36 @@ func (r *round) grant(t *tenant, d *policy.Decision) {
 		d.Why = policy.Reason{Kind: policy.AsPlanned, Config: t.Allocation.Configuration, Value: float64(t.Allocation.GPUs)}
 		return
 	}
-	n, _ := r.s.Cluster.Index(where[0].Node)
-	if !r.Give(t.index, r.nodes[n].t, where.GPUs()) {
-		r.Refuse(t.index)
-		return
+	a := r.allocation(t, where)
+	r.Set(t.index, a)
+	d.Placement = r.fill(where, &a)
+}
+
+// allocation returns what a job holds that is placed so: on two types the first is that of
+// training servers.
+func (r *round) allocation(t *tenant, where cluster.Placement) cluster.Allocation {
+	var a cluster.Allocation
+	for _, at := range r.pairs[t.pair] {
+		if at == none {
+			continue
+		}
+		part := r.s.Cluster.On(where, r.types[at].Type)
+		switch {
+		case len(part) == 0:
+		case a.IsZero():
+			a = r.Amount(t.index, at, part.GPUs())
+			a.Nodes = len(part)
+		default:
+			a.Also = cluster.Configuration{Nodes: len(part), GPUs: part.GPUs(), GPUType: r.types[at].Type}
+		}
 	}
-	d.Allocation.Nodes = len(where)
-	d.Placement = r.fill(where, &d.Allocation)
+	return a
 }
 
 // fill gives the shares of a placement their CPUs and memory, where nodes count them, in
 // proportion to GPUs.
 func (r *round) fill(p cluster.Placement, a *cluster.Allocation) cluster.Placement {
-	if info := &r.types[r.typeOf(a.GPUType)]; !info.Counts() {
+	if info := &r.types[r.typeOf(a.GPUType)]; !info.Counts() || a.Mixed() {
 		return p
 	}
 	one := each(a)

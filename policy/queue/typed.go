@@ -80,6 +80,14 @@ func (r *Round) Give(i, t, n int) bool {
 	return true
 }
 
+// Set gives job i, about which nothing is decided, an allocation that it may have, for a
+// caller that counts itself what is free.
+func (r *Round) Set(i int, a cluster.Allocation) {
+	j, d := r.r.s.Jobs[i], &r.r.plan.Jobs[i]
+	d.Allocation, d.Batch = a, batch(j, &a)
+	d.Why = started(j, &a, r.r.worth(j, &a), r.r.worth(j, &j.Allocation))
+}
+
 // Refuse says that job i, about which nothing is decided, waits because too few GPUs
 // are free, or that no cluster like this could carry it.
 func (r *Round) Refuse(i int) {
