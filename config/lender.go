@@ -33,6 +33,9 @@ func Forecasts() []string { return []string{Seasonal, LastValue, DayBefore, NoFo
 func (l *Lender) Validate() error {
 	_, _, err := l.Range()
 	errs := []error{err}
+	if l.Load == "-" {
+		errs = append(errs, errors.New("lender.load -, want a file: standard input may be the trace's"))
+	}
 	if !slices.Contains(Forecasts(), l.Forecast) {
 		errs = append(errs, fmt.Errorf("lender.forecast %q, want %s", l.Forecast, wantForecast))
 	}

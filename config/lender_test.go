@@ -18,6 +18,8 @@ func TestLender(t *testing.T) {
 		{"lender.between", "-0.1-0.5", `lender.between "-0.1-0.5", want shares`},
 		{"lender.between", "NaN-0.5", `lender.between "NaN-0.5", want shares`},
 		{"lender.between", "0.5-NaN", `lender.between "0.5-NaN", want shares`},
+		{"lender.load", "w.csv", ""},
+		{"lender.load", "-", "lender.load -, want a file"},
 		{"lender.forecast", "naive", ""},
 		{"lender.forecast", "lstm", `lender.forecast "lstm", want seasonal, last, naive or none`},
 	} {

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/config"
 )
 
-//go:embed boa shockwave sia synergy
+//go:embed boa lyra shockwave sia synergy
 var library embed.FS
 
 // An Experiment is one table or figure of a paper: what to run, and what was

@@ -53,8 +53,8 @@ var lyraProduction = &lyraFamily{
 	elasticShare: 0.05, from: 0.75, days: true,
 }
 
-// lyraTestbed: "180 jobs, of which 10 are elastic", of 2 minutes to 2 hours and at most 16
-// GPUs. Source: Lyra §7.5.
+// lyraTestbed: "180 training jobs (10 elastic ones", of at most 16 GPUs; "training time varies
+// from 2 minutes to 2 hours". Source: Lyra §7.5, "Workload".
 var lyraTestbed = &lyraFamily{
 	lengths:      []knot{{0, 120}, {1, 7200}},
 	rigid:        []template{{gpus: 1, count: 35}, {gpus: 2, count: 15}, {gpus: 4, count: 20}, {gpus: 8, count: 25}, {gpus: 16, count: 5}},

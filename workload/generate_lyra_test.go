@@ -3,6 +3,7 @@ package workload
 import (
 	"compress/gzip"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -133,8 +134,8 @@ func inBand(t *testing.T, what string, got, low, high float64) {
 	}
 }
 
-// "50,390 jobs", "21% of total training load" fungible, "~5% of all jobs accounting for 36%"
-// elastic, "14.2 hours" in the mean (Lyra §2.2, §7.1); running times are those of its
+// "50,390 training jobs", "21% of total training load" fungible, "~5% of all jobs" elastic that
+// "account for 36%" and last "14.2 hours" in the mean (Lyra §2.2, §7.1); running times are those of its
 // baseline less queuing, a load of 0.72 (Table 5). The bands are those of the shared traces.
 func TestPaper_lyra_jobs(t *testing.T) {
 	loads := 0.0
@@ -177,7 +178,8 @@ func TestLyra_elastic_jobs(t *testing.T) {
 	}
 }
 
-// "180 jobs, of which 10 are elastic", of at most 16 GPUs, 2 minutes to 2 hours: Lyra §7.5.
+// "180 training jobs (10 elastic ones", none of more than 16 GPUs; "training time varies from
+// 2 minutes to 2 hours": Lyra §7.5.
 func TestPaper_lyra_testbed(t *testing.T) {
 	all := generate(t, DefaultGenerateOptions("lyra-testbed"))
 	elastic := 0
@@ -230,10 +232,10 @@ func TestLyra_like_shared(t *testing.T) {
 			}
 			for _, q := range []float64{0.05, 0.25, 0.5, 0.7, 0.8, 0.9, 0.97, 0.995} {
 				i := int(q * float64(shared.jobs))
-				inBand(t, "quantile of logarithms", ours.logs[i], shared.logs[i]-kind.log, shared.logs[i]+kind.log)
+				inBand(t, fmt.Sprintf("quantile %g of logarithms", q), ours.logs[i], shared.logs[i]-kind.log, shared.logs[i]+kind.log)
 			}
 			for g := range shared.gpus {
-				inBand(t, "share of a number of GPUs", ours.gpus[g], shared.gpus[g]-kind.share, shared.gpus[g]+kind.share)
+				inBand(t, fmt.Sprintf("share of %d GPUs", g), ours.gpus[g], shared.gpus[g]-kind.share, shared.gpus[g]+kind.share)
 			}
 			inBand(t, "elastic", ours.elastic, shared.elastic, shared.elastic)
 			inBand(t, "fungible", ours.fungible, shared.fungible-0.005, shared.fungible+0.005)
@@ -264,7 +266,7 @@ func TestLyra_hours(t *testing.T) {
 	}
 	scale := sumOf(shared[:]) / sumOf(ours[:])
 	for h := range shared {
-		inBand(t, "jobs in an hour", ours[h]*scale, 0.8*shared[h], 1.25*shared[h])
+		inBand(t, fmt.Sprintf("jobs in hour %d", h), ours[h]*scale, 0.8*shared[h], 1.25*shared[h])
 	}
 }
 
