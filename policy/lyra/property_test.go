@@ -36,11 +36,11 @@ func TestInvariants(t *testing.T) {
 	for name, check := range invariants {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				play(t, drawn(t), func(s *policy.Snapshot, p *policy.Plan, err error) error {
-					if err != nil {
-						return nil
+				play(t, drawn(t), func(s *policy.Snapshot, p *policy.Plan, err error) (wrong error) {
+					if err == nil {
+						wrong = check(s, p)
 					}
-					return check(s, p)
+					return wrong
 				})
 			})
 		})
@@ -130,7 +130,7 @@ func made(t *rapid.T, o lyra.Options) policy.Policy {
 
 // goesBack: no job is on a node that goes back; of every owner as many do as it asks for, in
 // this very round, except those of jobs that are non-preemptive; and no more. Reservations
-// may stay, too. Source: Lyra §4.
+// may stay, too. Source: Lyra §4, "until N_R servers are vacated".
 func goesBack(s *policy.Snapshot, p *policy.Plan) error {
 	for i, j := range s.Jobs {
 		where := p.Jobs[i].Placement
@@ -174,8 +174,8 @@ func vacable(s *policy.Snapshot, p *policy.Plan, g cluster.Group) (able, back in
 }
 
 // keepsBase: a job that runs keeps its base demand, on nodes that it is on, unless one of them
-// goes back, or a reservation takes their GPUs. Source: Lyra §3, "only when reclaiming needs
-// it" are jobs preempted.
+// goes back, or a reservation takes their GPUs. Source: Lyra §5.2, "preemption only happens
+// during reclaiming when it becomes inevitable".
 func keepsBase(s *policy.Snapshot, p *policy.Plan) error {
 	taken := crowded(s, p)
 	for i, j := range s.Jobs {

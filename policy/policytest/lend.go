@@ -12,7 +12,8 @@ import (
 )
 
 // NewLendingWorld draws a world as NewWorld does, in which some nodes are on loan, others can
-// be, and some that are on loan are asked back: one for policies that borrow.
+// be, and some that are on loan are asked back: one for policies that borrow. To others those
+// nodes would never have come.
 func NewLendingWorld(t *rapid.T) *World { return newLendingWorld(t, true) }
 
 // newLendingWorld draws a world in which the nodes of a GPU type can be lent, all but those
@@ -23,7 +24,7 @@ func newLendingWorld(t *rapid.T, midlife bool) *World {
 	groups := []cluster.Group{"search", "maps"}[:rapid.IntRange(1, 2).Draw(t, "owners")]
 	m := market{away: make(map[cluster.NodeID]bool)}
 	for i := range nodes {
-		if n := &nodes[i]; i > 0 && n.GPUType == lent && !(both && rapid.Bool().Draw(t, "is owned")) {
+		if n := &nodes[i]; i > 0 && n.GPUType == lent && (!both || rapid.Bool().Draw(t, "is lent")) {
 			n.Tenure, n.Group = cluster.Loaned, rapid.SampledFrom(groups).Draw(t, "owner")
 			m.away[n.ID] = !midlife || oneIn(t, 3, "is not lent")
 		}

@@ -267,7 +267,7 @@ func keeps(j *policy.Job, d *policy.Decision, back []cluster.NodeID) bool {
 // it resizes.
 func (w *World) change(j *policy.Job, d *policy.Decision) *policy.Job {
 	row := *j
-	if d.Allocation.Configuration != j.Allocation.Configuration {
+	if d.Placement != nil && !d.Placement.SameGPUs(j.Placement) {
 		w.settle(&row)
 	}
 	row.Allocation = d.Allocation
