@@ -18,7 +18,7 @@ func (r *round) rankBase(t *tenant) func(int) int {
 	return func(n int) int {
 		h := &r.nodes[n]
 		switch {
-		case !h.kept.IsZero() && end.After(h.kept):
+		case !h.kept.IsZero() && end.After(h.kept), h.loaned && t.NonPreemptive:
 			return -1
 		case !h.loaned || !r.p.o.Group:
 			return 0
