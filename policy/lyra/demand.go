@@ -1,6 +1,7 @@
 package lyra
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -32,7 +33,7 @@ func (r *round) demand(t *tenant, at int) {
 		t.top = t.least
 	}
 	if t.pair != none {
-		t.fit(same)
+		r.fit(t)
 	}
 	t.work = r.work(t, at)
 }
@@ -69,14 +70,19 @@ func (r *round) limit(t *tenant, at, least, most int) int {
 
 // fit makes the limits such that what a job holds is within them. What is no whole number of
 // workers is one.
-func (t *tenant) fit(same int) {
-	held := t.Placement.GPUs()
-	if held%(t.unit*same) != 0 {
-		t.plain, t.unit, t.least, t.top = true, held, 1, 1
+func (r *round) fit(t *tenant) {
+	workers, whole := 0, true
+	for _, at := range r.pairs[t.pair] {
+		if at != none {
+			gpus, one := r.s.Cluster.On(t.Placement, r.types[at].Type).GPUs(), r.gpus(t, at, 1)
+			workers, whole = workers+gpus/one, whole && gpus%one == 0
+		}
+	}
+	if !whole {
+		t.plain, t.unit, t.least, t.top = true, t.Placement.GPUs(), 1, 1
 		return
 	}
-	n := held / (t.unit * same)
-	t.least, t.top = min(t.least, n), max(t.top, n)
+	t.least, t.top = min(t.least, workers), max(t.top, workers)
 }
 
 // work returns the time that one worker would need for what is left of a job, by what is
@@ -90,7 +96,10 @@ func (r *round) work(t *tenant, at int) time.Duration {
 	if t.Perf == nil {
 		asked := float64(max(1, t.GPUs)) / float64(t.unit)
 		if t.Phase == job.Running {
-			held := float64(t.Allocation.GPUs) / float64(t.same(t.Allocation.GPUType)*t.unit)
+			held := t.Worth(&t.Allocation) / float64(t.unit)
+			if t.Allocation.Mixed() {
+				held *= cmp.Or(t.MixedSpeed, 1)
+			}
 			left = max(0, left-r.s.Now.Sub(t.Since).Seconds()*held/asked)
 		}
 		return lasting(left * asked)

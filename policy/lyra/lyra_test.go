@@ -91,6 +91,14 @@ func TestPlan(t *testing.T) {
 			w.submit("b", 8, hour)
 			fungible(w.submit("c", 1, 2*hour))
 		}, "a t0:8 t1:8 t2:8, b v0:8, c -"},
+		{"heterogeneous jobs come last, on both sides if need be", nil, func(w *toy) {
+			heterogeneous(w.submit("a", 8, hour)).WorkerGPUs = 2
+			w.submit("b", 8, 2*hour)
+			w.submit("c", 4, 3*hour)
+		}, "a t0:8 t1:4 v1:4, b v0:8, c v1:4"},
+		{"flexible workers of heterogeneous jobs on loan", nil, func(w *toy) {
+			elastic(heterogeneous(w.submit("a", 4, hour)), 6)
+		}, "a t0:6 v0:4"},
 		{"not on loan without leave", nil, func(w *toy) {
 			w.submit("a", 16, hour)
 			w.submit("b", 1, 2*hour)
@@ -234,6 +242,21 @@ func TestPatience(t *testing.T) {
 		if began != starts {
 			t.Errorf("patience %v: the large job starts: %v, want %v", patience, began, starts)
 		}
+	}
+}
+
+// A heterogeneous job goes on where it is, and lets go what is asked back.
+func TestPlan_heterogeneous_jobs_go_on(t *testing.T) {
+	w := newToy(t, fresh(t, nil), 1, 2)
+	elastic(heterogeneous(w.submit("a", 4, hour)), 6)
+	w.submit("b", 4, hour)
+	first := w.play().where()
+	if got := w.play().where(); got != first || first != "a t0:6 v0:4, b v0:4" {
+		t.Errorf("got %s, then %s, want the same", first, got)
+	}
+	w.s.Loans[0].Reclaim = 2
+	if got, want := w.play().where(), "a v0:4, b v0:4"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

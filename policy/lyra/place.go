@@ -37,8 +37,12 @@ func (r *round) placeBases() bool {
 // placeFlexible finds nodes for the flexible workers that are granted, as far as there is room.
 func (r *round) placeFlexible() {
 	for _, t := range r.tenants {
-		if t.elastic() && t.pair != none {
-			for side := range t.want {
+		if !t.elastic() || t.pair == none {
+			continue
+		}
+		for side, at := range r.pairs[t.pair] {
+			if at != none {
+				r.trim(t, at)
 				r.grow(t, allocate.Side(side))
 			}
 		}
@@ -63,6 +67,20 @@ func (r *round) shrink(t *tenant) {
 			over -= s.GPUs
 			r.letGo(t, s)
 		}
+	}
+}
+
+// trim lets GPUs of a type go that are no whole flexible worker: a worker on loan may be on
+// several nodes, one of which went back.
+func (r *round) trim(t *tenant, at int) {
+	for rest := r.s.Cluster.On(t.flex, r.types[at].Type).GPUs() % r.gpus(t, at, 1); rest > 0; {
+		s, ok := r.loneliest(t, at)
+		if !ok {
+			return
+		}
+		s = some(s, min(rest, s.GPUs))
+		rest -= s.GPUs
+		r.letGo(t, s)
 	}
 }
 

@@ -175,18 +175,39 @@ func (r *round) settle(t *tenant) {
 	r.note(t, t.flex, true)
 }
 
-// part tells base workers from flexible ones.
+// part tells base workers from flexible ones. Of a heterogeneous job those on training servers
+// are the base demand first, whatever it was when it began: "their base demands are placed on
+// training servers, and flexible demands on inference servers whenever possible" (Lyra §6).
 func (r *round) part(t *tenant) {
 	t.base = t.Placement
 	if !t.elastic() {
 		return
 	}
-	if known, ok := r.p.bases[t.ID]; ok && known.on.Common(t.Placement) == known.on.GPUs() {
-		t.base, t.flex = known.on, less(t.Placement, known.on)
-		return
+	known, ok := r.p.bases[t.ID]
+	switch {
+	case t.Allocation.Mixed():
+		t.base = r.first(t)
+	case ok && known.on.Common(t.Placement) == known.on.GPUs():
+		t.base = known.on
+	default:
+		t.base = first(t.Placement, r.gpus(t, r.typeOf(t.Allocation.GPUType), t.least))
 	}
-	t.base = first(t.Placement, r.gpus(t, r.typeOf(t.Allocation.GPUType), t.least))
 	t.flex = less(t.Placement, t.base)
+}
+
+// first returns as many workers of a job as its base demand has, those on training servers
+// first.
+func (r *round) first(t *tenant) (base cluster.Placement) {
+	left := t.least
+	for _, at := range r.pairs[t.pair] {
+		if at == none || left == 0 {
+			continue
+		}
+		part := r.s.Cluster.On(t.Placement, r.types[at].Type)
+		n := min(left, part.GPUs()/r.gpus(t, at, 1))
+		base, left = join(base, first(part, r.gpus(t, at, n))), left-n
+	}
+	return base
 }
 
 // note notes workers of a job on their nodes.

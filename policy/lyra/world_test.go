@@ -65,7 +65,14 @@ func fungible(j *policy.Job) *policy.Job {
 
 // elastic makes a job of workers of one GPU that may have up to so many.
 func elastic(j *policy.Job, most int) *policy.Job {
-	j.Adaptivity, j.Spec.MinGPUs, j.Spec.MaxGPUs, j.WorkerGPUs, j.Resizes = job.StrongScaling, j.GPUs, most, 1, true
+	j.Adaptivity |= job.GPUCount
+	j.Spec.MinGPUs, j.Spec.MaxGPUs, j.WorkerGPUs, j.Resizes = j.GPUs, most, 1, true
+	return j
+}
+
+// heterogeneous lets a job run on both sides at once.
+func heterogeneous(j *policy.Job) *policy.Job {
+	fungible(j).Adaptivity |= job.Heterogeneous
 	return j
 }
 
