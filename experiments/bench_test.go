@@ -24,6 +24,11 @@ func BenchmarkRun(b *testing.B) {
 		c.Cluster, c.Generate.Kind = "t4:438x8", "fixed-duration"
 		benchmarkRun(b, c, "fifo", 50_000)
 	})
+	b.Run("policy=lyra/jobs=50390", func(b *testing.B) { // 15 days in rounds of a minute
+		c := config.Default()
+		c.Cluster, c.Generate.Kind, c.Placer, c.Scheduler.Profile = "lyra", "lyra", "best-fit", false
+		benchmarkRun(b, c, "lyra", 50_390)
+	})
 }
 
 func benchmarkTrace(b *testing.B, trace string, jobs int) {

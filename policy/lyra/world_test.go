@@ -2,6 +2,7 @@ package lyra_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,12 +93,7 @@ func (w *toy) play() *toy {
 		w.s.Jobs[i] = w.next(j, &plan.Jobs[i])
 	}
 	w.s.Cluster = w.s.Cluster.Without(func(id cluster.NodeID) bool {
-		for _, back := range plan.Return {
-			if back == id {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(plan.Return, id)
 	})
 	for i := range w.s.Loans {
 		w.s.Loans[i].Lent -= len(plan.Return)
