@@ -74,8 +74,11 @@ func (t *teller) run(r *row, a scheduler.Run, held cluster.Allocation, on cluste
 	r.holds = now
 	sc := t.scene(r)
 	what, text := t.verb(held, now)
-	if a.Free {
+	switch {
+	case a.Free:
 		text += " at no cost"
+	case a.Resized:
+		text += " while it trained on"
 	}
 	t.add(what, held, now, text+": "+sc.reason())
 	if !held.IsZero() {
@@ -83,7 +86,7 @@ func (t *teller) run(r *row, a scheduler.Run, held cluster.Allocation, on cluste
 	}
 	s.since = t.now
 	clear(s.told)
-	if a.Free {
+	if a.Free || a.Resized {
 		return
 	}
 	s.phase, s.train = job.Restoring, t.now

@@ -22,7 +22,7 @@ func TestLife_on_two_types(t *testing.T) {
 		share := func(id cluster.NodeID, n int) cluster.Share {
 			return cluster.Share{Node: id, Resources: cluster.Resources{GPUs: n}}
 		}
-		run := scheduler.Run{Job: "j", Allocation: a, Placement: cluster.Placement{share("a0", a.GPUs)}}
+		run := scheduler.Run{Job: "j", Allocation: a, Placement: cluster.Placement{share("a0", a.GPUs)}, Resized: a.Mixed()}
 		if a.Mixed() {
 			run.Placement = append(run.Placement, share("t0", a.Also.GPUs))
 		}
@@ -50,7 +50,7 @@ func TestLife_on_two_types(t *testing.T) {
 		}
 	}
 	life, err := Life(reader(t, text), "j")
-	if got := render(t, life, err); !strings.Contains(got, "grew from 4 to 4 a100 GPUs and 2 t4 GPUs: ") {
-		t.Errorf("got %s, want both types told", got)
+	if got := render(t, life, err); !strings.Contains(got, "grew from 4 to 4 a100 GPUs and 2 t4 GPUs while it trained on: ") || life.Totals.Restarts != 0 {
+		t.Errorf("got %s, want both types told, and no restart", got)
 	}
 }
