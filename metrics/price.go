@@ -8,7 +8,8 @@ import (
 
 // This file says what loans are worth, by what a policy says that GPUs are worth.
 
-// A worth is what one more GPU would save, in seconds of running time.
+// A worth is what one more GPU is worth by a plan, in the policy's unit: of policies that borrow,
+// seconds of running time saved.
 type worth struct {
 	training float64 // not on loan
 	loan     float64 // on loan

@@ -249,8 +249,8 @@ type LoanSummary struct {
 
 	// Priced are the rounds with jobs and nodes on loan whose plans have prices
 	// (policy.Plan.Prices). Of policies that borrow, these are the seconds of running time that
-	// one more GPU would save in the round; 0 where all jobs have what they can use, and where
-	// no GPU is left to make an elastic job faster.
+	// one more GPU would save elastic jobs: 0 while GPUs are idle, and also where base demands
+	// leave none to share out. What jobs that wait would gain is not in them.
 	Priced int `json:"priced_rounds"`
 	// TrainingPrice is the mean over Priced of the price of a GPU that is not on loan, and
 	// LoanPrice of one that is; of several types, the mean over their GPUs. A GPU on loan counts
