@@ -39,6 +39,10 @@ var loanMetrics = []metric{
 	{"collateral_pct", "GPUs that preempted jobs left on nodes that stay, over those of reclaimed nodes, percent", ofLoans(func(l *metrics.LoanSummary) float64 { return 100 * l.Damage })},
 	{"preempted_of_running_pct", "jobs preempted by reclaims over those running before each, percent", ofLoans(func(l *metrics.LoanSummary) float64 { return 100 * l.OfRunning })},
 	{"preempted_of_borrowing_pct", "the same, over those that held GPUs on loan", ofLoans(func(l *metrics.LoanSummary) float64 { return 100 * l.OfBorrowing })},
+	{"training_price_s", "running time that one more GPU that is not on loan would save, mean over rounds with nodes on loan, seconds; 0 of policies that do not say", ofLoans(func(l *metrics.LoanSummary) float64 { return l.TrainingPrice })},
+	{"loan_price_s", "the same of one more GPU on loan, as it is: if three do the work of one, one of them", ofLoans(func(l *metrics.LoanSummary) float64 { return l.LoanPrice })},
+	{"server_price_s", "the same of one more node on loan", ofLoans(func(l *metrics.LoanSummary) float64 { return l.ServerPrice })},
+	{"return_cost_gpu_hours", "useful GPU-hours of jobs without checkpoints that reclaims preempted, per reclaimed node", ofLoans(func(l *metrics.LoanSummary) float64 { return l.ReturnCost })},
 }
 
 // timesOf returns the metrics of times that of returns in hours.

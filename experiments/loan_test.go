@@ -13,6 +13,7 @@ func TestLoanMetrics(t *testing.T) {
 		Summary: metrics.Summary{Jobs: 4, Preemptions: 3, Resizes: 6, LostHours: 5, Utilisation: 0.1, Loans: &metrics.LoanSummary{
 			Training: 0.7, OnLoan: 0.9, Overall: 0.6, LentHours: 12, ShortHours: 4, Loans: 2, Nodes: 8, Reclaims: 10, Reclaimed: 14,
 			Preempted: 1, Taken: 16, Lost: 18, Flexible: 0.5, OfRunning: 0.2, OfBorrowing: 0.4, Damage: 0.3,
+			Priced: 5, TrainingPrice: 600, LoanPrice: 200, ServerPrice: 1600, ReturnCost: 2.5,
 		}},
 		Jobs: []metrics.JobResult{
 			{Outcome: metrics.Done, JCT: 100, Queued: 10, OnLoan: true},
@@ -34,6 +35,7 @@ func TestLoanMetrics(t *testing.T) {
 		"overall_usage_pct": 30, "lent_gpu_hours": 6, "short_gpu_hours": 2, "loans": 1, "lent_nodes": 4, "reclaims": 5,
 		"reclaimed_nodes": 7, "taken_nodes": 8, "lost_on_loan": 9, "flexible_pct": 25, "collateral_pct": 15,
 		"preempted_of_running_pct": 10, "preempted_of_borrowing_pct": 20,
+		"training_price_s": 300, "loan_price_s": 100, "server_price_s": 800, "return_cost_gpu_hours": 1.25,
 	}
 	runs := []measured{livesOf(&first), livesOf(&second)}
 	for name, value := range want {

@@ -148,7 +148,7 @@ func (p *player) play(record *journal.Record) error {
 		p.run.Refused = append(p.run.Refused, strings.SplitN(why, "\n", 2)[0])
 	}
 	p.snap.Jobs = make([]*policy.Job, len(p.active))
-	p.rec.Round(&p.snap, nil, record.Round.Actions)
+	p.rec.Round(&p.snap, &policy.Plan{Prices: record.Round.Prices}, record.Round.Actions)
 	return nil
 }
 

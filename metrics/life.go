@@ -134,9 +134,15 @@ func (r *Recorder) started(a *account) {
 
 // anew forgets the work of a job without checkpoints.
 func (a *account) anew() {
-	if a.spec.NoCheckpoint {
-		a.lost = a.useful
+	a.lost += a.atStake()
+}
+
+// atStake returns the useful GPU time that a loses if it begins anew now.
+func (a *account) atStake() time.Duration {
+	if !a.spec.NoCheckpoint {
+		return 0
 	}
+	return a.useful - a.lost
 }
 
 // holding returns what a Run grants, with the rates of its nodes; where it

@@ -13,12 +13,15 @@ import (
 type lending struct {
 	loans    []cluster.Loan          // as last told; none: nothing can be lent
 	returned map[cluster.NodeID]bool // given back and still there
-	gpus     int                     // of nodes on loan that are there
+	nodes    int                     // on loan that are there
+	gpus     int                     // of nodes
 	busy     int                     // of gpus, held by jobs
 	jobs     int                     // that hold some of gpus
 
 	used, paused usage // GPU-seconds from the first submission to the last end, and since
 	waves        waves
+	worth        worth // by the last plan
+	appraisals   appraisals
 	count        LoanSummary // of what happened; the rest of it is found in the end
 }
 
@@ -115,9 +118,10 @@ func (l *lending) last(g cluster.Group) cluster.Loan {
 
 // setLent takes note of the nodes on loan that there are, before c becomes the cluster.
 func (r *Recorder) setLent(c *cluster.Cluster) {
-	r.lending.gpus = 0
+	r.lending.nodes, r.lending.gpus = 0, 0
 	for _, n := range c.Nodes() {
 		if n.Tenure == cluster.Loaned {
+			r.lending.nodes++
 			r.lending.gpus += n.Capacity.GPUs
 		}
 	}
@@ -153,5 +157,7 @@ func (l *lending) summary() *LoanSummary {
 	s.OfRunning = ratio(float64(s.Preempted), float64(l.waves.running))
 	s.OfBorrowing = ratio(float64(s.Preempted), float64(l.waves.borrowing))
 	s.Damage = ratio(float64(l.waves.damage), float64(l.waves.gpus))
+	s.ReturnCost = ratio(l.waves.lost.Hours(), float64(s.Reclaimed))
+	l.appraisals.of(&s)
 	return &s
 }

@@ -98,7 +98,8 @@ func TestLoans(t *testing.T) {
 		Loans:      1, Nodes: 3, Reclaims: 1, Reclaimed: 2, Preempted: 1,
 		Flexible:  0.5, // l1
 		OfRunning: 0.5, OfBorrowing: 0.5,
-		Damage: 2.0 / 8, // of b on l0
+		Damage:     2.0 / 8,          // of b on l0
+		ReturnCost: 440.0 / 3600 / 2, // of b
 	}
 	if diff := cmp.Diff(want, got.Summary.Loans, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Errorf("loans (-want +got):\n%s", diff)

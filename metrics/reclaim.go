@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"time"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -10,11 +12,12 @@ import (
 
 // Waves sum up the rounds in which nodes went back that their owner wanted.
 type waves struct {
-	gpus      int // of these nodes
-	flexible  int // of these nodes, those on which no job was that had to be preempted
-	damage    int // GPUs that preempted jobs left on other nodes
-	running   int // jobs that held GPUs before, round by round
-	borrowing int // of running, those that held GPUs on loan
+	gpus      int           // of these nodes
+	flexible  int           // of these nodes, those on which no job was that had to be preempted
+	damage    int           // GPUs that preempted jobs left on other nodes
+	lost      time.Duration // useful GPU time of preempted jobs that begin anew
+	running   int           // jobs that held GPUs before, round by round
+	borrowing int           // of running, those that held GPUs on loan
 }
 
 // A wave is one such round.
@@ -23,6 +26,7 @@ type wave struct {
 	gpus      int                     // of back
 	damage    int
 	preempted int // jobs
+	lost      time.Duration
 }
 
 // reclaim counts what a round gives back, before its actions are done. A job that moves
@@ -35,9 +39,9 @@ func (r *Recorder) reclaim(actions []scheduler.Action) {
 	for _, act := range actions {
 		switch act := act.(type) {
 		case scheduler.Preempt:
-			w.vacate(r.active[act.Job], nil)
+			r.vacate(&w, r.active[act.Job], nil)
 		case scheduler.Run:
-			if a := r.active[act.Job]; a != nil && a.moves(&act) && w.vacate(a, act.Placement) {
+			if a := r.active[act.Job]; a != nil && a.moves(&act) && r.vacate(&w, a, act.Placement) {
 				a.preemptions++
 			}
 		}
@@ -82,7 +86,7 @@ func (r *Recorder) giveBack(w *wave, n *cluster.Node) {
 
 // vacate takes a job off all its GPUs, for those in to, and reports whether some were on
 // nodes that go back.
-func (w *wave) vacate(a *account, to cluster.Placement) bool {
+func (r *Recorder) vacate(w *wave, a *account, to cluster.Placement) bool {
 	if a == nil || a.held.gpus == 0 {
 		return false
 	}
@@ -97,6 +101,8 @@ func (w *wave) vacate(a *account, to cluster.Placement) bool {
 	if hit {
 		w.preempted++
 		w.damage += stay
+		r.settle(a)
+		w.lost += a.atStake()
 	}
 	return hit
 }
@@ -110,6 +116,7 @@ func (l *lending) book(w *wave) {
 	}
 	l.waves.gpus += w.gpus
 	l.waves.damage += w.damage
+	l.waves.lost += w.lost
 	l.count.Reclaimed += len(w.back)
 	l.count.Preempted += w.preempted
 }

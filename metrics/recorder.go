@@ -74,6 +74,7 @@ type Recorder struct {
 	types      []cluster.GPUType
 	cluster    *cluster.Cluster
 	capacity   []int     // GPUs there, by type
+	loaned     []int     // of capacity, on loan
 	busy       []int     // GPUs held, by type
 	watts      []float64 // mean per GPU, by type
 	price      []float64 // mean per GPU-hour, by type
@@ -147,7 +148,7 @@ func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
 }
 
 // Round takes note of what was decided.
-func (r *Recorder) Round(s *policy.Snapshot, _ *policy.Plan, actions []scheduler.Action) {
+func (r *Recorder) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.Action) {
 	r.advance(s.Now)
 	r.boundary = s.Now.Add(s.Length)
 	r.quiet = false
@@ -156,6 +157,7 @@ func (r *Recorder) Round(s *policy.Snapshot, _ *policy.Plan, actions []scheduler
 	}
 	r.setRentals(s.Rentals)
 	r.setLoans(s.Loans)
+	r.setWorth(s, p)
 	r.endRound()
 	r.reclaim(actions)
 	for _, act := range actions {
@@ -188,6 +190,7 @@ func (r *Recorder) advance(now time.Time) {
 	if now.After(r.boundary) && len(r.active) == 0 && !r.quiet {
 		r.integrate(r.boundary)
 		r.endRound()
+		r.lending.worth = worth{}
 		r.record()
 		r.quiet = true
 	}
@@ -228,7 +231,7 @@ func (r *Recorder) endRound() {
 func (r *Recorder) record() {
 	now := r.usage()
 	r.row = append(r.row[:0], float64(r.running), float64(len(r.active)-r.running), r.rent.rate,
-		now.lent, now.busy, now.wanted, now.load, now.pool)
+		now.lent, now.busy, now.wanted, now.load, now.pool, r.lending.worth.training, r.lending.worth.loan)
 	for i := range r.types {
 		r.row = append(r.row, float64(r.busy[i]), float64(r.capacity[i]), float64(r.rent.comingOf(i)))
 	}
@@ -241,7 +244,7 @@ func (r *Recorder) typeIndex(t cluster.GPUType) int {
 		return i
 	}
 	r.types = append(r.types, t)
-	r.capacity, r.busy = append(r.capacity, 0), append(r.busy, 0)
+	r.capacity, r.loaned, r.busy = append(r.capacity, 0), append(r.loaned, 0), append(r.busy, 0)
 	r.watts, r.price = append(r.watts, 0), append(r.price, 0)
 	r.heldSeconds, r.capacitySeconds = append(r.heldSeconds, 0), append(r.capacitySeconds, 0)
 	r.pauseSeconds = append(r.pauseSeconds, 0)
@@ -256,6 +259,7 @@ func (r *Recorder) setCluster(c *cluster.Cluster) {
 	r.cluster = c
 	r.setLives(c)
 	clear(r.capacity)
+	clear(r.loaned)
 	clear(r.watts)
 	clear(r.price)
 	r.rent.owned = 0
@@ -265,6 +269,9 @@ func (r *Recorder) setCluster(c *cluster.Cluster) {
 		r.capacity[i] += n.Capacity.GPUs
 		r.watts[i] += gpus * n.Power
 		r.price[i] += gpus * float64(n.Price)
+		if n.Tenure == cluster.Loaned {
+			r.loaned[i] += n.Capacity.GPUs
+		}
 		if n.Tenure != cluster.Rented {
 			r.rent.owned += gpus * n.GPUPrice()
 		}

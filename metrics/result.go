@@ -136,6 +136,11 @@ type LoanSeries struct {
 	Wanted []float64 `json:"wanted"` // of Lent, that the owner wants back
 	Load   []float64 `json:"load"`   // that the owner would use itself
 	Pool   []float64 `json:"pool"`   // of the owner, lent or not
+	// TrainingPrice is what one more GPU that is not on loan would save in a round, and
+	// LoanPrice, one that is: see LoanSummary. 0 without plan or jobs, nil if
+	// LoanSummary.Priced is 0.
+	TrainingPrice []float64 `json:"training_price_s,omitempty"`
+	LoanPrice     []float64 `json:"loan_price_s,omitempty"`
 }
 
 // A Summary is the run in a few numbers. Times per job and GPU-hours and
@@ -241,6 +246,23 @@ type LoanSummary struct {
 	// over the GPUs of Reclaimed. Source: Lyra §7.3, "the fraction of GPUs vacated in
 	// excess of the reclaiming demand".
 	Damage float64 `json:"collateral_damage"`
+
+	// Priced are the rounds with jobs and nodes on loan whose plans have prices
+	// (policy.Plan.Prices). Of policies that borrow, these are the seconds of running time that
+	// one more GPU would save elastic jobs: 0 while GPUs are idle, and also where base demands
+	// leave none to share out. What jobs that wait would gain is not in them.
+	Priced int `json:"priced_rounds"`
+	// TrainingPrice is the mean over Priced of the price of a GPU that is not on loan, and
+	// LoanPrice of one that is; of several types, the mean over their GPUs. A GPU on loan counts
+	// as it is, also if several do the work of one.
+	TrainingPrice float64 `json:"training_price_s"`
+	LoanPrice     float64 `json:"loan_price_s"`
+	// ServerPrice is what a node on loan is worth: the mean over Priced of the price of a GPU
+	// on loan times the GPUs of a node, in seconds.
+	ServerPrice float64 `json:"server_price_s"`
+	// ReturnCost is what it costs to give a node back: useful GPU-hours that jobs without
+	// checkpoints lose that are in Preempted, over Reclaimed.
+	ReturnCost float64 `json:"return_cost_gpu_hours"`
 }
 
 // A Rent is what rented nodes cost, over the time of Utilisation. GPU-hours of nodes

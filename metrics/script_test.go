@@ -18,7 +18,8 @@ type script struct {
 	cluster *cluster.Cluster
 	rentals []cluster.Rental
 	loans   []cluster.Loan
-	jobs    int // active, as a snapshot would have them
+	prices  []policy.TypePrice // of the next plans
+	jobs    int                // active, as a snapshot would have them
 }
 
 func begin(t testing.TB, opts Options, nodes ...cluster.Node) *script {
@@ -71,7 +72,7 @@ func (s *script) exit(t float64, id job.ID, how scheduler.Outcome) {
 func (s *script) round(t float64, actions ...scheduler.Action) {
 	s.Round(&policy.Snapshot{
 		Now: at(t), Length: time.Minute, Cluster: s.cluster, Rentals: s.rentals, Loans: s.loans, Jobs: make([]*policy.Job, s.jobs),
-	}, nil, actions)
+	}, &policy.Plan{Prices: s.prices}, actions)
 }
 
 // run places gpus GPUs of one node.

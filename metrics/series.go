@@ -85,7 +85,7 @@ func (r *recording) clone() recording {
 
 // fixed is how many columns come before those of GPU types: running, waiting and spending,
 // then those of LoanSeries.
-const fixed = 8
+const fixed = 10
 
 // column returns one column, of points all 0 if there is none.
 func (r *recording) column(i int) []float64 {
@@ -117,8 +117,12 @@ func (r *recording) series(types int, rented bool) Series {
 	return s
 }
 
-// loans returns what was recorded of loans.
-func (r *recording) loans() *LoanSeries {
+// loans returns what was recorded of loans, without prices if they were of none.
+func (r *recording) loans(priced bool) *LoanSeries {
 	r.flush()
-	return &LoanSeries{Lent: r.column(3), Busy: r.column(4), Wanted: r.column(5), Load: r.column(6), Pool: r.column(7)}
+	s := &LoanSeries{Lent: r.column(3), Busy: r.column(4), Wanted: r.column(5), Load: r.column(6), Pool: r.column(7)}
+	if priced {
+		s.TrainingPrice, s.LoanPrice = r.column(8), r.column(9)
+	}
+	return s
 }

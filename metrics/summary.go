@@ -41,7 +41,7 @@ func (r *Recorder) Result() *Result {
 	})
 	res.Series = c.series.series(len(c.types), c.rent.groups)
 	if len(c.lending.loans) > 0 {
-		res.Series.Loans = c.series.loans()
+		res.Series.Loans = c.series.loans(c.lending.appraisals.rounds > 0)
 	}
 	res.Summary = c.summary(res.Jobs)
 	res.Nodes, res.NodesDropped = c.rent.lives, c.rent.dropped

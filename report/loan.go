@@ -34,15 +34,27 @@ func ofLent(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofReclaimed makes a column's value of a share, in per cent, that needs nodes that went
-// back to an owner who wanted them.
+// ofReclaimed makes a column's value of a number that needs nodes that went back to an owner
+// who wanted them.
 func ofReclaimed(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
 		if l == nil || l.Reclaimed == 0 {
 			return 0, false
 		}
-		return 100 * f(l), true
+		return f(l), true
+	}
+}
+
+// ofPriced makes a column's value of a number that needs a policy that says what nodes on loan
+// are worth.
+func ofPriced(f func(*metrics.LoanSummary) float64) valueFunc {
+	return func(r *Run) (float64, bool) {
+		l := r.Result.Summary.Loans
+		if l == nil || l.Priced == 0 {
+			return 0, false
+		}
+		return f(l), true
 	}
 }
 
@@ -65,13 +77,17 @@ var loanColumns = []column{
 	{"loans", "LOANS", "Loans", "", 0, data, ofTheGPUs, none, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Loans) })},
 	{"reclaims", "RECLAIMS", "Reclaims", "", 0, wide, ofTheGPUs, none, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Reclaims) })},
 	{"reclaimed_nodes", "RECLAIMED", "Nodes reclaimed", "", 0, wide, ofTheGPUs, none, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Reclaimed) })},
-	{"flexible_pct", "FLEXIBLE (%)", "Reclaimed, nobody preempted", "%", 1, narrow, ofTheGPUs, higher, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.Flexible })},
-	{"collateral_pct", "COLLATERAL (%)", "Collateral damage", "%", 1, narrow, ofTheGPUs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.Damage })},
-	{"preempted_of_running_pct", "OF RUNNING (%)", "Preempted per reclaim", "% of running", 2, wide, ofTheJobs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.OfRunning })},
-	{"preempted_of_borrowing_pct", "OF BORROWING (%)", "Preempted per reclaim", "% of jobs on loan", 2, data, ofTheJobs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.OfBorrowing })},
+	{"flexible_pct", "FLEXIBLE (%)", "Reclaimed, nobody preempted", "%", 1, narrow, ofTheGPUs, higher, ofReclaimed(func(l *metrics.LoanSummary) float64 { return 100 * l.Flexible })},
+	{"collateral_pct", "COLLATERAL (%)", "Collateral damage", "%", 1, narrow, ofTheGPUs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return 100 * l.Damage })},
+	{"preempted_of_running_pct", "OF RUNNING (%)", "Preempted per reclaim", "% of running", 2, wide, ofTheJobs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return 100 * l.OfRunning })},
+	{"preempted_of_borrowing_pct", "OF BORROWING (%)", "Preempted per reclaim", "% of jobs on loan", 2, data, ofTheJobs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return 100 * l.OfBorrowing })},
 	{"taken_nodes", "TAKEN", "Nodes taken by their owner", "", 0, wide, ofTheGPUs, lower, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Taken) })},
 	{"lost_on_loan", "LOST", "Jobs lost with nodes on loan", "", 0, wide, ofTheJobs, lower, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Lost) })},
 	{"short_gpu_hours", "SHORT GPU-H", "GPU-hours that the lender lacked", "", 1, wide, ofTheGPUs, lower, ofLoans(func(l *metrics.LoanSummary) float64 { return l.ShortHours })},
+	{"training_price_s", "TRAINING PRICE (s)", "Worth of one more GPU, not on loan", "s saved", 0, wide, ofTheGPUs, none, ofPriced(func(l *metrics.LoanSummary) float64 { return l.TrainingPrice })},
+	{"loan_price_s", "LOAN PRICE (s)", "Worth of one more GPU, on loan", "s saved", 0, wide, ofTheGPUs, none, ofPriced(func(l *metrics.LoanSummary) float64 { return l.LoanPrice })},
+	{"server_price_s", "SERVER PRICE (s)", "Worth of one more node on loan", "s saved", 0, data, ofTheGPUs, none, ofPriced(func(l *metrics.LoanSummary) float64 { return l.ServerPrice })},
+	{"return_cost_gpu_hours", "RETURN COST GPU-H", "GPU-hours lost per node reclaimed", "", 2, wide, ofTheGPUs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.ReturnCost })},
 }
 
 // withLoans adds the columns of loans, and shows the time in the queue wherever completion
@@ -86,9 +102,10 @@ func withLoans(all []column) []column {
 }
 
 // loans returns the GPUs on loan, of them those that jobs hold and those that are wanted
-// back, those that their owner would use itself, and what is used of all GPUs, over time.
+// back, those that their owner would use itself, what is used of all GPUs, and what one more
+// GPU would save, over time.
 func loans(runs []Run, l limits) *dataset {
-	d := newDataset("loans", "@policy", "time_s", "lent_gpus", "busy_gpus", "wanted_gpus", "owner_gpus", "overall_usage")
+	d := newDataset("loans", "@policy", "time_s", "lent_gpus", "busy_gpus", "wanted_gpus", "owner_gpus", "overall_usage", "training_price_s", "loan_price_s")
 	for i := range runs {
 		s := &runs[i].Result.Series
 		if s.Loans == nil {
@@ -101,7 +118,13 @@ func loans(runs []Run, l limits) *dataset {
 			for t := range s.Busy {
 				used, there = used+mean(s.Busy[t]), there+mean(s.Capacity[t])
 			}
-			d.add([]string{runs[i].Name}, s.Time[first], lent, mean(s.Loans.Busy), mean(s.Loans.Wanted), load, used/max(there, 1))
+			price := func(of []float64) float64 {
+				if of == nil {
+					return 0
+				}
+				return mean(of)
+			}
+			d.add([]string{runs[i].Name}, s.Time[first], lent, mean(s.Loans.Busy), mean(s.Loans.Wanted), load, used/max(there, 1), price(s.Loans.TrainingPrice), price(s.Loans.LoanPrice))
 		})
 	}
 	return d

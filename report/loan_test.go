@@ -22,11 +22,12 @@ func borrowing() []Run {
 		Training: 0.75, OnLoan: 0.92, Overall: 0.65, LentHours: 40, BusyHours: 36.8, ShortHours: 1.5,
 		Loans: 6, Nodes: 12, Reclaims: 8, Reclaimed: 10, Preempted: 3, Taken: 2, Lost: 1,
 		Flexible: 0.535, OfRunning: 0.125, OfBorrowing: 0.25, Damage: 0.3,
+		Priced: 4, TrainingPrice: 900, LoanPrice: 250, ServerPrice: 1000, ReturnCost: 1.25,
 	}
 	r.Series = metrics.Series{
 		Time: []float64{0, 60}, Running: []float64{0, 0}, Waiting: []float64{0, 0},
 		Busy: [][]float64{{8, 6}, {0, 3}}, Capacity: [][]float64{{8, 8}, {0, 4}},
-		Loans: &metrics.LoanSeries{Lent: []float64{0, 4}, Busy: []float64{0, 3}, Wanted: []float64{0, 2}, Load: []float64{4, 13}, Pool: []float64{16, 16}},
+		Loans: &metrics.LoanSeries{Lent: []float64{0, 4}, Busy: []float64{0, 3}, Wanted: []float64{0, 2}, Load: []float64{4, 13}, Pool: []float64{16, 16}, TrainingPrice: []float64{30, 900}, LoanPrice: []float64{0, 250}},
 	}
 	r = runs[1].Result
 	r.Types = []cluster.GPUType{"v100"}
@@ -62,6 +63,7 @@ func TestColumns_of_loans(t *testing.T) {
 		"lent_gpu_hours": {"40.0", "0.0"}, "lent_nodes": {"12", "0"}, "loans": {"6", "0"}, "reclaims": {"8", "0"}, "reclaimed_nodes": {"10", "0"},
 		"flexible_pct": {"53.5", "-"}, "collateral_pct": {"30.0", "-"}, "preempted_of_running_pct": {"12.50", "-"},
 		"preempted_of_borrowing_pct": {"25.00", "-"}, "taken_nodes": {"2", "0"}, "lost_on_loan": {"1", "0"}, "short_gpu_hours": {"1.5", "0.0"},
+		"training_price_s": {"900", "-"}, "loan_price_s": {"250", "-"}, "server_price_s": {"1000", "-"}, "return_cost_gpu_hours": {"1.25", "-"},
 	}
 	runs := borrowing()
 	got := map[string][2]string{}
@@ -94,6 +96,7 @@ func TestLoans(t *testing.T) {
 	want := [][]float64{
 		{0, 0, 1}, {0, 60, 0}, {0, 4, 0}, {0, 3, 0}, {0, 2, 0}, {4, 13, 8}, // policy, time, lent, busy, wanted, the owner's
 		{12.0 / 24, 21.0 / 24, 12.0 / 24}, // of 8 GPUs and the owner's 16, of which it has 12 once
+		{30, 900, 0}, {0, 250, 0},         // prices; the second run has none
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)

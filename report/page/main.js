@@ -78,13 +78,15 @@ function showPaid() {
   showKinds("paid", [["paid", "paid_gpus", gpus], ["starting", "starting_gpus", gpus], ["spending", "spending_per_h", (v) => number(v) + " an hour"]]);
 }
 
-// showLoans draws GPUs on loan and their owner's, and what is used of all; the page has it
-// if something could be lent.
+// showLoans draws GPUs on loan and their owner's, what is used of all, and what one more would
+// save; the page has it if something could be lent.
 function showLoans() {
   const gpus = (v) => number(v) + " GPUs";
+  const saved = (v) => number(v) + " s saved";
   showKinds("loans", [
     ["on loan", "lent_gpus", gpus], ["on loan and busy", "busy_gpus", gpus], ["wanted back", "wanted_gpus", gpus],
     ["needed by the lender", "owner_gpus", gpus], ["overall usage", "overall_usage", percent],
+    ["price of a training GPU", "training_price_s", saved], ["price of a GPU on loan", "loan_price_s", saved],
   ]);
 }
 

@@ -1,0 +1,68 @@
+package metrics
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// This file says what loans are worth, by what a policy says that GPUs are worth.
+
+// A worth is what one more GPU is worth by a plan, in the policy's unit: of policies that borrow,
+// seconds of running time saved.
+type worth struct {
+	training float64 // not on loan
+	loan     float64 // on loan
+}
+
+// Appraisals sum up the rounds with jobs and nodes on loan whose plans have prices.
+type appraisals struct {
+	rounds         int
+	training, loan float64 // of worths
+	server         float64 // of the worth of a node on loan
+}
+
+// setWorth takes note of what a plan says that GPUs are worth; nil: nothing.
+func (r *Recorder) setWorth(s *policy.Snapshot, p *policy.Plan) {
+	l := &r.lending
+	l.worth = worth{}
+	if p == nil || len(p.Prices) == 0 || len(s.Jobs) == 0 {
+		return
+	}
+	l.worth = r.worth(p.Prices)
+	if l.nodes > 0 {
+		l.appraisals.add(&l.worth, float64(l.gpus)/float64(l.nodes))
+	}
+}
+
+// worth returns the mean over GPUs of prices by type; 0 of none.
+func (r *Recorder) worth(prices []policy.TypePrice) worth {
+	var w, gpus worth
+	for i := range prices {
+		k := slices.Index(r.types, prices[i].Type)
+		if k < 0 {
+			continue
+		}
+		loan := float64(r.loaned[k])
+		training := float64(r.capacity[k]) - loan
+		gpus.training, w.training = gpus.training+training, w.training+training*prices[i].Price
+		gpus.loan, w.loan = gpus.loan+loan, w.loan+loan*prices[i].Price
+	}
+	return worth{ratio(w.training, gpus.training), ratio(w.loan, gpus.loan)}
+}
+
+// add counts a round in which a node on loan has so many GPUs.
+func (a *appraisals) add(w *worth, gpus float64) {
+	a.rounds++
+	a.training += w.training
+	a.loan += w.loan
+	a.server += gpus * w.loan
+}
+
+// of says in a summary what loans were worth.
+func (a *appraisals) of(s *LoanSummary) {
+	rounds := float64(a.rounds)
+	s.Priced = a.rounds
+	s.TrainingPrice, s.LoanPrice = ratio(a.training, rounds), ratio(a.loan, rounds)
+	s.ServerPrice = ratio(a.server, rounds)
+}
