@@ -154,6 +154,7 @@ func (g *agent) run(w *World, a scheduler.Run) {
 		if g.restoring {
 			return
 		}
+		g.measured, g.begun = w.now, g.progress
 		g.tune()
 		g.announce(w)
 		if g.fail(w) {
@@ -264,8 +265,13 @@ func (g *agent) checkpoint() {
 	}
 }
 
-// lose goes back to the last checkpoint.
-func (g *agent) lose() { g.progress, g.epoch = g.saved, g.epochs }
+// lose goes back to the last checkpoint; steps are lost with all of a job alone.
+func (g *agent) lose() {
+	g.progress, g.epoch = g.saved, g.epochs
+	if g.steps != nil && g.spec.NoCheckpoint {
+		g.steps = newSteps(g)
+	}
+}
 
 // endEpoch moves on to the next epoch, and reports whether there is none.
 func (g *agent) endEpoch(w *World) bool {

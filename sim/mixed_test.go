@@ -150,3 +150,41 @@ func TestWorld_applications_do_not_run_on_two_types(t *testing.T) {
 		t.Errorf("got %s, %q, want %q", got.Outcome, seen, want)
 	}
 }
+
+// Workers that join and leave an application are no part of a measurement of what was before.
+func TestWorld_measures_what_is_resized(t *testing.T) {
+	catalog := workload.Default()
+	a := workload.Arrival{Application: "cifar10"}
+	a.Spec.ID, a.Spec.Adaptivity, a.Spec.Resizes = "j", job.Adaptive, true
+	if err := catalog.Complete(&a); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := ran(t, catalog, a, step{v100: 4}, step{v100: 8}, step{v100: 6}); got.Outcome != metrics.Done || got.Restarts != 0 {
+		t.Errorf("got %s with %d restarts, want done with none", got.Outcome, got.Restarts)
+	}
+}
+
+// A job without checkpoints keeps what it did while it resizes, and begins anew where it is
+// restarted.
+func TestWorld_jobs_without_checkpoints(t *testing.T) {
+	a := mixing(10*time.Minute, 1)
+	a.Spec.NoCheckpoint = true
+	got, _ := ran(t, nil, a, step{v100: 4}, step{v100: 8}, step{t4: 12})
+	if got.Outcome != metrics.Done || math.Abs(got.JCT-720) > 1e-3 || got.Restarts != 1 {
+		t.Errorf("%s after %g s with %d restarts, want done after 720 with 1", got.Outcome, got.JCT, got.Restarts)
+	}
+}
+
+// So it does in a world that counts steps.
+func TestWorld_steps_without_checkpoints(t *testing.T) {
+	for none, want := range map[bool]float64{false: 240, true: 300} {
+		o := sim.DefaultOptions()
+		o.Public.WholeRounds = true
+		o.Faults.Maintenance = []sim.Window{{Nodes: []cluster.NodeID{"n"}, From: 90 * time.Second, To: 2 * time.Minute}}
+		a := named("a", 3*time.Minute)
+		a.Spec.NoCheckpoint = none
+		if got := ends(t, o, scheduler.DefaultOptions(), a); len(got) != 1 || got[0] != want {
+			t.Errorf("without checkpoints %t: ended at %g, want %g", none, got, want)
+		}
+	}
+}
