@@ -87,5 +87,6 @@ func (s *Scheduler) restart(now time.Time, r *record) {
 		st.Restarts++
 	}
 	r.release(now)
+	r.forget()
 	st.Phase = job.Restoring
 }

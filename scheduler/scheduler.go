@@ -238,9 +238,14 @@ func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {
 	s.gone = true
 }
 
-// wait lets a job wait that ran; one without checkpoints begins anew.
+// wait lets a job wait that ran.
 func (r *record) wait() {
 	r.status.Phase = job.Waiting
+	r.forget()
+}
+
+// forget takes its progress from a job without checkpoints, which begins anew.
+func (r *record) forget() {
 	if r.spec.NoCheckpoint {
 		r.status.Progress, r.status.Epoch = 0, 0
 	}

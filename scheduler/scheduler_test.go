@@ -427,3 +427,19 @@ func TestOptions_Validate(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What is shown of a job without checkpoints that moves is not what it did elsewhere.
+func TestScheduler_restarts_jobs_without_checkpoints_anew(t *testing.T) {
+	for none, want := range map[bool]float64{false: 5, true: 0} {
+		d := newDesk(t, unprofiled())
+		d.step(scheduler.Submitted{Spec: &job.Spec{ID: "a", GPUs: 4, NoCheckpoint: none}})
+		d.policy.grants["a"] = on(share("n0", 4))
+		d.round()
+		d.report("a", 5)
+		d.policy.grants["a"] = on(share("n1", 4))
+		d.round()
+		if row := d.row("a"); row.Phase != job.Restoring || row.Progress != want {
+			t.Errorf("without checkpoints %t: %v with a progress of %g, want %v with %g", none, row.Phase, row.Progress, job.Restoring, want)
+		}
+	}
+}

@@ -247,11 +247,6 @@ func (w *World) carryOut(p *policy.Plan) {
 			}
 		}
 	}
-	for i, j := range before { // 5. those that wait now
-		if j.Holding() && !w.jobs[i].Holding() {
-			forget(w.jobs[i])
-		}
-	}
 }
 
 // keeps reports whether a job goes on with the GPUs it has, or some of them.
@@ -277,24 +272,20 @@ func (w *World) change(j *policy.Job, d *policy.Decision) *policy.Job {
 	return &row
 }
 
-// stop returns a job that has nothing any more.
+// stop returns a job that has nothing any more; one without checkpoints begins anew.
 func (w *World) stop(j *policy.Job) *policy.Job {
 	row := *j
 	w.settle(&row)
 	row.Allocation, row.Placement, row.Phase = cluster.Allocation{}, nil, job.Waiting
+	if row.NoCheckpoint {
+		row.Progress, row.Epoch = 0, 0
+	}
 	return &row
 }
 
 // settle books the service that a job has attained.
 func (w *World) settle(row *policy.Job) {
 	row.Service, row.GPUService, row.Since = row.AttainedService(w.Now()), row.AttainedGPUService(w.Now()), w.Now()
-}
-
-// forget takes its progress from a job without checkpoints.
-func forget(row *policy.Job) {
-	if row.NoCheckpoint {
-		row.Progress, row.Epoch = 0, 0
-	}
 }
 
 func (w *World) start(i int, d *policy.Decision, where cluster.Placement) {
@@ -351,7 +342,6 @@ func (w *World) lose(gone func(cluster.NodeID) bool) {
 	for i, j := range w.jobs {
 		if slices.ContainsFunc(j.Placement, func(s cluster.Share) bool { return gone(s.Node) }) {
 			w.jobs[i] = w.stop(j)
-			forget(w.jobs[i])
 		}
 	}
 }
