@@ -62,6 +62,13 @@ type audited struct {
 
 func (j *audited) holding() bool { return j.allocation.GPUs > 0 }
 
+// save takes in that a job stops: without checkpoints it begins anew.
+func (j *audited) save() {
+	if j.memory.checkpoint(); j.spec.NoCheckpoint {
+		j.memory = memory{}
+	}
+}
+
 // hold settles what was held and gives a job something else, or nothing.
 func (j *audited) hold(now time.Time, a cluster.Allocation, p cluster.Placement) {
 	j.used += time.Duration(j.allocation.AllGPUs()) * now.Sub(j.since)
@@ -159,7 +166,9 @@ func (a *Auditor) live(id job.ID, what any) *audited {
 func (a *Auditor) exited(j *audited, how scheduler.Outcome) {
 	j.hold(a.now, cluster.Allocation{}, nil)
 	if how == scheduler.Lost {
-		j.memory.lose(a.now, a.Checkpoint)
+		if j.memory.lose(a.now, a.Checkpoint); j.spec.NoCheckpoint {
+			j.memory = memory{}
+		}
 		return
 	}
 	j.over = true

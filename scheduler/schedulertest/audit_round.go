@@ -111,7 +111,7 @@ func (a *Auditor) preempt(j *audited) {
 	if !j.holding() {
 		a.complain("job %s: preempted while it holds nothing", j.spec.ID)
 	}
-	j.memory.checkpoint()
+	j.save()
 	j.hold(a.now, cluster.Allocation{}, nil)
 }
 
@@ -125,7 +125,9 @@ func (a *Auditor) run(j *audited, act *scheduler.Run) {
 		a.complain("job %s: moved to %v, want it to stay on %v: it is non-preemptive", j.spec.ID, act.Placement, j.placement)
 	}
 	a.gang(j.spec, act)
-	j.memory.checkpoint()
+	if !act.Resized {
+		j.save()
+	}
 	j.hold(a.now, act.Allocation, act.Placement)
 }
 
