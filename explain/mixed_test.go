@@ -54,3 +54,23 @@ func TestLife_on_two_types(t *testing.T) {
 		t.Errorf("got %s, want both types told, and no restart", got)
 	}
 }
+
+// A job without checkpoints does not go on where it was.
+func TestLife_without_checkpoints(t *testing.T) {
+	r, m := newRun(t), time.Minute
+	r.w.Event(start, scheduler.Submitted{Spec: &job.Spec{ID: "j", GPUs: 2, NoCheckpoint: true}})
+	gone := policy.Reason{Kind: policy.Reclaimed, Config: config(1, 2, "t4")}
+	r.round(m, 0, decided{id: "j", holds: config(1, 2, "t4"), node: "t0", change: true})
+	r.round(2*m, 0, decided{id: "j", why: gone, change: true})
+	r.round(3*m, 0, decided{id: "j", holds: config(1, 2, "t4"), node: "t0", change: true})
+	r.exit(4*m, "j", scheduler.Lost, "")
+	text := r.text()
+	life, err := Life(reader(t, text), "j")
+	if got := render(t, life, err); !strings.Contains(got, "; it begins anew: it has no checkpoints") {
+		t.Errorf("got %s, want it to begin anew", got)
+	}
+	s, err := At(reader(t, text), "j", 2*m)
+	if got := render(t, s, err); !strings.Contains(got, "with checkpoints it would lose nothing") {
+		t.Errorf("got %s, want what checkpoints would change", got)
+	}
+}

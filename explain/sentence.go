@@ -122,8 +122,12 @@ var templates = map[policy.Kind]template{
 	}},
 	policy.Reclaimed: {why: func(s *scene) string {
 		return "the servers on loan that it was on, with " + amount(s.why.Config) + ", went back to their owner"
-	}, unblock: func(*scene) string {
-		return "it waits like the others from the next round on; with checkpoints it would lose nothing that it has done"
+	}, unblock: func(s *scene) string {
+		text := "it waits like the others from the next round on"
+		if s.spec != nil && s.spec.NoCheckpoint {
+			text += "; with checkpoints it would lose nothing that it has done"
+		}
+		return text
 	}},
 	policy.WaitProfile: {why: func(*scene) string {
 		return "its one-GPU profiles are not complete, so nobody knows yet how fast it trains"

@@ -174,7 +174,11 @@ func (t *teller) exited(ev scheduler.Exited, r *row) {
 		detail = ": " + ev.Detail
 	}
 	if ev.Outcome == scheduler.Lost {
-		t.add(Lost, held, cluster.Allocation{}, "lost "+both(held)+detail+"; it goes on from its last checkpoint")
+		then := "goes on from its last checkpoint"
+		if s.spec.NoCheckpoint {
+			then = "begins anew: it has no checkpoints"
+		}
+		t.add(Lost, held, cluster.Allocation{}, "lost "+both(held)+detail+"; it "+then)
 		s.phase, s.since, s.before = job.Waiting, t.now, held
 		clear(s.told)
 		return
