@@ -18,8 +18,8 @@ type Loan struct {
 	Reclaim int
 	By      time.Time // zero if Reclaim is 0
 	Load    float64   // share of all its GPUs that it uses itself
-	// Expected is how many nodes it expects to have lent at most at the end of each interval
-	// of length Every from now; nil: it does not say.
+	// Expected is how many nodes it expects that it can lend all through each interval of
+	// length Every from now; nil: it does not say.
 	Expected []int
 	Every    time.Duration
 }

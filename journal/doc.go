@@ -54,7 +54,7 @@
 // Nodes of tenure 1 are lent by their owner, and listed likewise. "loans" says of each group
 // how many "nodes" there are, how many are "lent" and "spare", how many the owner wants back
 // ("reclaim") and when ("by"), the share that it uses itself ("load"), and how many nodes it
-// expects to have lent in each interval from now ("expected", "every"). Then "nodes" may be
+// expects that it can lend all through each interval from now ("expected", "every"). Then "nodes" may be
 // null: those of the last line that lists them.
 //
 // Of background work a journal says when it was started and when it ended, not

@@ -4,8 +4,8 @@ import "github.com/oxgang/oxgang/cluster"
 
 // An Expander rents nodes by the hour for a world and gives them back: it carries out
 // Provision and Return. Both return once what is asked for is under way. What comes of
-// it, NodesChanged says, with Rentals and Loans that are complete: at once what was ordered and
-// what was refused, later each node that comes or is gone. Source: BOA §5.2, "Cluster
+// it, NodesChanged says, with Rentals and Loans that are complete: at once what was ordered
+// and what was refused, later each node that comes or is gone. Source: BOA §5.2, "Cluster
 // Expander".
 //
 // Money depends on it, so that every Expander keeps these rules, whatever it is asked:
