@@ -78,15 +78,28 @@ func (r *round) asks(t *tenant, k int) (allocate.Job, bool) {
 		return allocate.Job{}, false
 	}
 	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.work, Fungible: r.fungible(t, at[allocate.Loaned])}
-	if j.Heterogeneous = j.Fungible && at[allocate.Training] != none && t.Adaptivity.Has(job.Heterogeneous); j.Heterogeneous {
+	if t.pair != none {
+		j.Has = r.has(t)
+	}
+	if j.Heterogeneous = j.Has.Mixed() || j.Fungible && r.mixes(t, at); j.Heterogeneous {
 		j.MixedSpeed = cmp.Or(t.MixedSpeed, 1)
 	}
-	if t.pair == none {
-		return j, true
-	}
-	j.Has = r.has(t)
 	j.Fungible = j.Fungible || j.Has[allocate.Loaned] > 0
 	return j, true
+}
+
+// mixes reports whether a job may run on both types of a pair at once: nobody divides
+// replicas of several GPUs, nor CPUs and memory that nodes count.
+func (r *round) mixes(t *tenant, at pair) bool {
+	if !t.Adaptivity.Has(job.Heterogeneous) || t.GPUsPerReplica != nil {
+		return false
+	}
+	for _, side := range at {
+		if side == none || r.types[side].Counts() {
+			return false
+		}
+	}
+	return true
 }
 
 // belongs reports whether a job that waits may wait for a pair: one that may run on loan not

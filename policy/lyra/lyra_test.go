@@ -260,6 +260,47 @@ func TestPlan_heterogeneous_jobs_go_on(t *testing.T) {
 	}
 }
 
+// What would be refused as a whole is not planned: a heterogeneous job of a batch size, of
+// replicas of two GPUs, on nodes that count CPUs and memory.
+func TestPlan_heterogeneous_jobs_only_where_they_may(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		spoil func(*toy, *policy.Job)
+		want  string
+	}{
+		{"with a batch size", func(_ *toy, j *policy.Job) {
+			j.BatchSize, j.Spec.Batch = 16, job.BatchLimits{Init: 16, Max: 16}
+		}, "own v0:4, a t0:8 t1:4 v0:4"},
+		{"replicas of two GPUs", func(_ *toy, j *policy.Job) {
+			j.GPUsPerReplica = map[cluster.GPUType]int{"v100": 2, "t4": 2}
+		}, "own v0:4, a -"},
+		{"nodes that count", func(w *toy, _ *policy.Job) { w.count() }, "own v0:4, a -"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newToy(t, fresh(t, nil), 1, 2)
+			w.submit("own", 4, hour/2)
+			a := heterogeneous(w.submit("a", 8, hour))
+			a.WorkerGPUs = 2
+			test.spoil(w, a)
+			if got := w.play().where(); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// A job on both sides goes on there when others say that GPUs on loan are worth less to them.
+func TestPlan_heterogeneous_jobs_go_on_whatever_others_say(t *testing.T) {
+	w := newToy(t, fresh(t, nil), 1, 2)
+	w.submit("own", 4, hour/2)
+	heterogeneous(w.submit("a", 8, hour)).WorkerGPUs = 2
+	first := w.play().where()
+	w.s.Jobs[0].Equivalents = map[cluster.GPUType]int{"t4": 2}
+	if got := w.play().where(); got != first || first != "own v0:4, a t0:8 t1:4 v0:4" {
+		t.Errorf("got %s, then %s, want the same", first, got)
+	}
+}
+
 // Flexible workers make room for the base demand of a job that waits, in whole servers.
 func TestPlan_flexible_workers_make_room(t *testing.T) {
 	w := newToy(t, fresh(t, nil), 2, 0)
