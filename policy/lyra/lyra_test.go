@@ -317,3 +317,18 @@ func TestPlan_flexible_workers_make_room(t *testing.T) {
 		t.Errorf("got %s, want all again", got)
 	}
 }
+
+// Flexible workers stay where they could not make enough room for a job that waits: to get
+// them back would cost more than they save.
+func TestPlan_flexible_workers_make_no_room_in_vain(t *testing.T) {
+	w := newToy(t, fresh(t, nil), 2, 0)
+	w.s.Length = time.Second
+	w.submit("own", 8, 99*hour)
+	elastic(w.submit("a", 2, time.Minute), 6)
+	w.play()
+	late := w.submit("late", 16, hour)
+	late.WorkerGPUs, late.Since = 2, w.s.Now.Add(-25*hour)
+	if got, want := w.play().where(), "own v0:8, a v1:6, late -"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
