@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
@@ -150,20 +151,42 @@ func (r *round) foresee(at pair) *watch {
 	if lent == none || !r.p.o.Foresee {
 		return nil
 	}
-	for i := range r.s.Loans {
-		l := &r.s.Loans[i]
-		if l.Node.GPUType == r.types[lent].Type && len(l.Expected) > 0 {
-			w := &watch{every: l.Every, expected: l.Expected, perNode: l.Node.Capacity.GPUs, worth: r.perGPU(lent)}
-			w.needed = make([]int, len(w.expected))
-			for n := range r.nodes {
-				if h := &r.nodes[n]; h.t == lent && h.base > 0 {
-					w.add(1, h.ends.Sub(r.s.Now))
-				}
-			}
-			return w
+	w := &watch{perNode: r.types[lent].PerNode, worth: r.perGPU(lent)}
+	if w.expected, w.every = r.expected(lent); w.expected == nil {
+		return nil
+	}
+	w.needed = make([]int, len(w.expected))
+	for n := range r.nodes {
+		if h := &r.nodes[n]; h.t == lent && h.base > 0 {
+			w.add(1, h.ends.Sub(r.s.Now))
 		}
 	}
-	return nil
+	return w
+}
+
+// expected returns how many servers of a type all owners expect to have lent, by the intervals
+// of the first who says so; of one who does not, those lent stay. It returns nil if none does.
+func (r *round) expected(lent int) (all []int, every time.Duration) {
+	var owners []*cluster.Loan
+	for i := range r.s.Loans {
+		l := &r.s.Loans[i]
+		if l.Node.GPUType != r.types[lent].Type {
+			continue
+		}
+		if owners = append(owners, l); all == nil && len(l.Expected) > 0 {
+			all, every = make([]int, len(l.Expected)), l.Every
+		}
+	}
+	for k := range all {
+		for _, l := range owners {
+			if n := len(l.Expected); n > 0 {
+				all[k] += l.Expected[min(n-1, int(time.Duration(k)*every/max(1, l.Every)))]
+			} else {
+				all[k] += l.Lent
+			}
+		}
+	}
+	return all, every
 }
 
 // add counts servers that are needed for so long.

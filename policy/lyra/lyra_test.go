@@ -200,6 +200,31 @@ func TestForesee(t *testing.T) {
 	}
 }
 
+// What all owners of a type expect adds up; of one who says nothing, what is lent stays.
+func TestForesee_adds_up_owners(t *testing.T) {
+	for _, test := range []struct {
+		other []int
+		every time.Duration
+		want  string
+	}{
+		{[]int{0}, hour, "own v0:8, long -"},
+		{[]int{1}, hour, "own v0:8, long t0:6"},
+		{[]int{1, 1, 0}, 4 * hour, "own v0:8, long -"},
+		{nil, 0, "own v0:8, long t0:6"},
+	} {
+		w := newToy(t, fresh(t, nil), 1, 2)
+		w.submit("own", 8, hour/2)
+		fungible(w.submit("long", 2, 9*hour))
+		w.s.Loans = append(w.s.Loans, w.s.Loans[0])
+		w.s.Loans[0].Lent, w.s.Loans[1].Lent, w.s.Loans[1].Group = 1, 1, "other"
+		w.s.Loans[0].Expected, w.s.Loans[0].Every = []int{1, 0, 0, 0, 0, 0, 0, 0, 0, 0}, hour
+		w.s.Loans[1].Expected, w.s.Loans[1].Every = test.other, test.every
+		if got := w.play().where(); got != test.want {
+			t.Errorf("the other expects %v: got %s, want %s", test.other, got, test.want)
+		}
+	}
+}
+
 // Jobs that end late are together, so that servers are free to go back when short ones end.
 func TestForesee_keeps_late_jobs_together(t *testing.T) {
 	for foresee, want := range map[bool]string{true: "l2 t1:3", false: "l2 t0:3"} {
