@@ -23,9 +23,6 @@ func NewRoom(c *cluster.Cluster) *Room {
 // Free returns the GPUs that a node has left.
 func (r *Room) Free(node int) int { return max(0, r.free[node].GPUs) }
 
-// Idle reports whether nobody is on a node.
-func (r *Room) Idle(node int) bool { return r.free[node].GPUs == r.nodes[node].Capacity.GPUs }
-
 // Close leaves no room on a node.
 func (r *Room) Close(node int) { r.free[node] = cluster.Resources{} }
 

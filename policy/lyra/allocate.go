@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
@@ -78,15 +79,28 @@ func (r *round) asks(t *tenant, k int) (allocate.Job, bool) {
 		return allocate.Job{}, false
 	}
 	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.work, Fungible: r.fungible(t, at[allocate.Loaned])}
-	if j.Heterogeneous = j.Fungible && at[allocate.Training] != none && t.Adaptivity.Has(job.Heterogeneous); j.Heterogeneous {
+	if t.pair != none {
+		j.Has = r.has(t)
+	}
+	if j.Heterogeneous = j.Has.Mixed() || j.Fungible && r.mixes(t, at); j.Heterogeneous {
 		j.MixedSpeed = cmp.Or(t.MixedSpeed, 1)
 	}
-	if t.pair == none {
-		return j, true
-	}
-	j.Has = r.has(t)
 	j.Fungible = j.Fungible || j.Has[allocate.Loaned] > 0
 	return j, true
+}
+
+// mixes reports whether a job may run on both types of a pair at once: nobody divides
+// replicas of several GPUs, nor CPUs and memory that nodes count.
+func (r *round) mixes(t *tenant, at pair) bool {
+	if !t.Adaptivity.Has(job.Heterogeneous) || t.GPUsPerReplica != nil {
+		return false
+	}
+	for _, side := range at {
+		if side == none || r.types[side].Counts() {
+			return false
+		}
+	}
+	return true
 }
 
 // belongs reports whether a job that waits may wait for a pair: one that may run on loan not
@@ -137,20 +151,42 @@ func (r *round) foresee(at pair) *watch {
 	if lent == none || !r.p.o.Foresee {
 		return nil
 	}
-	for i := range r.s.Loans {
-		l := &r.s.Loans[i]
-		if l.Node.GPUType == r.types[lent].Type && len(l.Expected) > 0 {
-			w := &watch{every: l.Every, expected: l.Expected, perNode: l.Node.Capacity.GPUs, worth: r.perGPU(lent)}
-			w.needed = make([]int, len(w.expected))
-			for n := range r.nodes {
-				if h := &r.nodes[n]; h.t == lent && h.base > 0 {
-					w.add(1, h.ends.Sub(r.s.Now))
-				}
-			}
-			return w
+	w := &watch{perNode: r.types[lent].PerNode, worth: r.perGPU(lent)}
+	if w.expected, w.every = r.expected(lent); w.expected == nil {
+		return nil
+	}
+	w.needed = make([]int, len(w.expected))
+	for n := range r.nodes {
+		if h := &r.nodes[n]; h.t == lent && h.base > 0 {
+			w.add(1, h.ends.Sub(r.s.Now))
 		}
 	}
-	return nil
+	return w
+}
+
+// expected returns how many servers of a type all owners expect to have lent, by the intervals
+// of the first who says so; of one who does not, those lent stay. It returns nil if none does.
+func (r *round) expected(lent int) (all []int, every time.Duration) {
+	var owners []*cluster.Loan
+	for i := range r.s.Loans {
+		l := &r.s.Loans[i]
+		if l.Node.GPUType != r.types[lent].Type {
+			continue
+		}
+		if owners = append(owners, l); all == nil && len(l.Expected) > 0 {
+			all, every = make([]int, len(l.Expected)), l.Every
+		}
+	}
+	for k := range all {
+		for _, l := range owners {
+			if n := len(l.Expected); n > 0 {
+				all[k] += l.Expected[min(n-1, int(time.Duration(k)*every/max(1, l.Every)))]
+			} else {
+				all[k] += l.Lent
+			}
+		}
+	}
+	return all, every
 }
 
 // add counts servers that are needed for so long.

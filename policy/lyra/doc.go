@@ -9,6 +9,7 @@
 //
 //	lyra.go      a round, as numbered steps
 //	round.go     who is where: base and flexible workers
+//	shares.go    placements added and taken away
 //	pairs.go     GPU types of the training cluster and on loan, in pairs
 //	demand.go    what a job may have, and what is left of it to do
 //	return.go    servers that go back: package reclaim says which; and all that is lent is borrowed
@@ -20,8 +21,8 @@
 //
 // Dictionary: N_R: cluster.Loan.Reclaim; base and flexible demand: tenant.base, tenant.flex;
 // worker: tenant.unit GPUs; w_min, w_max: tenant.least, tenant.top; running time:
-// tenant.work, of one worker; orchestrator: round.reclaim and round.borrow; whitelist:
-// Snapshot.Cluster.
+// tenant.work, of one worker, which several share without loss (§5); orchestrator:
+// round.reclaim and round.borrow; whitelist: Snapshot.Cluster.
 //
 // The settings make what the paper compares with: Order FIFO without growth and loans is its
 // Baseline; Loan Opportunity, rules Random and SCF, growth Gandiva and AFS; Group false is

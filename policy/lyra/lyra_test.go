@@ -200,6 +200,31 @@ func TestForesee(t *testing.T) {
 	}
 }
 
+// What all owners of a type expect adds up; of one who says nothing, what is lent stays.
+func TestForesee_adds_up_owners(t *testing.T) {
+	for _, test := range []struct {
+		other []int
+		every time.Duration
+		want  string
+	}{
+		{[]int{0}, hour, "own v0:8, long -"},
+		{[]int{1}, hour, "own v0:8, long t0:6"},
+		{[]int{1, 1, 0}, 4 * hour, "own v0:8, long -"},
+		{nil, 0, "own v0:8, long t0:6"},
+	} {
+		w := newToy(t, fresh(t, nil), 1, 2)
+		w.submit("own", 8, hour/2)
+		fungible(w.submit("long", 2, 9*hour))
+		w.s.Loans = append(w.s.Loans, w.s.Loans[0])
+		w.s.Loans[0].Lent, w.s.Loans[1].Lent, w.s.Loans[1].Group = 1, 1, "other"
+		w.s.Loans[0].Expected, w.s.Loans[0].Every = []int{1, 0, 0, 0, 0, 0, 0, 0, 0, 0}, hour
+		w.s.Loans[1].Expected, w.s.Loans[1].Every = test.other, test.every
+		if got := w.play().where(); got != test.want {
+			t.Errorf("the other expects %v: got %s, want %s", test.other, got, test.want)
+		}
+	}
+}
+
 // Jobs that end late are together, so that servers are free to go back when short ones end.
 func TestForesee_keeps_late_jobs_together(t *testing.T) {
 	for foresee, want := range map[bool]string{true: "l2 t1:3", false: "l2 t0:3"} {
@@ -260,6 +285,47 @@ func TestPlan_heterogeneous_jobs_go_on(t *testing.T) {
 	}
 }
 
+// What would be refused as a whole is not planned: a heterogeneous job of a batch size, of
+// replicas of two GPUs, on nodes that count CPUs and memory.
+func TestPlan_heterogeneous_jobs_only_where_they_may(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		spoil func(*toy, *policy.Job)
+		want  string
+	}{
+		{"with a batch size", func(_ *toy, j *policy.Job) {
+			j.BatchSize, j.Spec.Batch = 16, job.BatchLimits{Init: 16, Max: 16}
+		}, "own v0:4, a t0:8 t1:4 v0:4"},
+		{"replicas of two GPUs", func(_ *toy, j *policy.Job) {
+			j.GPUsPerReplica = map[cluster.GPUType]int{"v100": 2, "t4": 2}
+		}, "own v0:4, a -"},
+		{"nodes that count", func(w *toy, _ *policy.Job) { w.count() }, "own v0:4, a -"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newToy(t, fresh(t, nil), 1, 2)
+			w.submit("own", 4, hour/2)
+			a := heterogeneous(w.submit("a", 8, hour))
+			a.WorkerGPUs = 2
+			test.spoil(w, a)
+			if got := w.play().where(); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// A job on both sides goes on there when others say that GPUs on loan are worth less to them.
+func TestPlan_heterogeneous_jobs_go_on_whatever_others_say(t *testing.T) {
+	w := newToy(t, fresh(t, nil), 1, 2)
+	w.submit("own", 4, hour/2)
+	heterogeneous(w.submit("a", 8, hour)).WorkerGPUs = 2
+	first := w.play().where()
+	w.s.Jobs[0].Equivalents = map[cluster.GPUType]int{"t4": 2}
+	if got := w.play().where(); got != first || first != "own v0:4, a t0:8 t1:4 v0:4" {
+		t.Errorf("got %s, then %s, want the same", first, got)
+	}
+}
+
 // Flexible workers make room for the base demand of a job that waits, in whole servers.
 func TestPlan_flexible_workers_make_room(t *testing.T) {
 	w := newToy(t, fresh(t, nil), 2, 0)
@@ -274,5 +340,20 @@ func TestPlan_flexible_workers_make_room(t *testing.T) {
 	w.end("b")
 	if got := w.play().where(); got != "a v0:8 v1:8" {
 		t.Errorf("got %s, want all again", got)
+	}
+}
+
+// Flexible workers stay where they could not make enough room for a job that waits: to get
+// them back would cost more than they save.
+func TestPlan_flexible_workers_make_no_room_in_vain(t *testing.T) {
+	w := newToy(t, fresh(t, nil), 2, 0)
+	w.s.Length = time.Second
+	w.submit("own", 8, 99*hour)
+	elastic(w.submit("a", 2, time.Minute), 6)
+	w.play()
+	late := w.submit("late", 16, hour)
+	late.WorkerGPUs, late.Since = 2, w.s.Now.Add(-25*hour)
+	if got, want := w.play().where(), "own v0:8, a v1:6, late -"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

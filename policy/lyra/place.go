@@ -145,15 +145,20 @@ func (r *round) wish(t *tenant, at, workers int) bestfit.Want {
 	return bestfit.Want{Type: info.Type, GPUs: a.GPUs, Unit: min(t.unit, info.PerNode), Each: each(&a)}
 }
 
-// makeRoom lets flexible workers go where the fewest of them make room for a unit of a wish,
-// until all of it fits; it reports whether it does.
+// makeRoom lets flexible workers go where that makes room for a unit of a wish, on nodes with
+// the fewest of them first, until all of it fits; it reports whether it does. If it would not
+// without any of them, all stay.
 func (r *round) makeRoom(w *bestfit.Want, at int) bool {
 	fits := func(n int) int { return r.room.Free(n) / w.Unit * w.Unit }
-	total := 0
+	total, most := 0, 0
 	for n := range r.nodes {
 		if r.nodes[n].t == at && w.Rank(n) >= 0 {
 			total += fits(n)
+			most += (r.room.Free(n) + r.nodes[n].flexible) / w.Unit * w.Unit
 		}
+	}
+	if most < w.GPUs {
+		return false
 	}
 	for total < w.GPUs {
 		n := r.cheapest(w, at)
@@ -167,8 +172,8 @@ func (r *round) makeRoom(w *bestfit.Want, at int) bool {
 	return true
 }
 
-// cheapest returns the node of a type where letting the fewest flexible workers go makes room
-// for a unit more; none if it does nowhere.
+// cheapest returns the node of a type with the fewest GPUs of flexible workers of those where
+// letting them go makes room for a unit more; none if it does nowhere.
 func (r *round) cheapest(w *bestfit.Want, at int) int {
 	best := none
 	for n := range r.nodes {

@@ -231,16 +231,22 @@ func staysPut(s *policy.Snapshot, p *policy.Plan) error {
 }
 
 // withinLimits: what a job is granted anew is of a type that it may use, and in an amount
-// between its least and most in GPUs of that type.
+// between its least and most in GPUs of that type; on two types, in GPUs that the job counts.
 func withinLimits(s *policy.Snapshot, p *policy.Plan) error {
 	for i, j := range s.Jobs {
 		a := &p.Jobs[i].Allocation
-		if a.IsZero() || a.Configuration == j.Allocation.Configuration || !j.Reservation.IsZero() {
+		if a.IsZero() || a.SameGPUs(&j.Allocation) || !j.Reservation.IsZero() {
 			continue
 		}
+		got := float64(a.GPUs)
 		least, most := amounts(j, a.GPUType)
-		if a.GPUs < least || most > 0 && a.GPUs > most || len(j.GPUTypes) > 0 && !slices.Contains(j.GPUTypes, a.GPUType) {
-			return fmt.Errorf("job %s gets %v, want %d to %d GPUs (0: any number) of %v", j.ID, a.Configuration, least, most, j.GPUTypes)
+		if a.Mixed() {
+			got = j.Worth(a)
+			least, most = amounts(j, "")
+		}
+		eligible := j.Eligible(a.GPUType) && (!a.Mixed() || j.Eligible(a.Also.GPUType))
+		if got < float64(least) || most > 0 && got > float64(most) || !eligible {
+			return fmt.Errorf("job %s gets %v, want %d to %d GPUs (0: any number) of %v", j.ID, *a, least, most, j.GPUTypes)
 		}
 	}
 	return nil
@@ -356,6 +362,12 @@ func TestInvariants_catch(t *testing.T) {
 		{"too few GPUs of another worth", "jobs get what their limits allow", func(s *policy.Snapshot, p *policy.Plan) {
 			s.Jobs[0].Allocation, s.Jobs[0].Placement = cluster.Allocation{}, nil
 			p.Jobs[0] = held("t4", "c")
+		}},
+		{"too few GPUs of two types", "jobs get what their limits allow", func(s *policy.Snapshot, p *policy.Plan) {
+			s.Jobs[0].GPUs, s.Jobs[0].Spec.MinGPUs = 2, 2
+			s.Jobs[0].Allocation, s.Jobs[0].Placement = cluster.Allocation{}, nil
+			p.Jobs[0] = held("v100", "a")
+			p.Jobs[0].Allocation.Also = cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "t4"}
 		}},
 	} {
 		s, p := village(t)

@@ -49,6 +49,19 @@ func (w *toy) nodes(own, lent int) {
 	w.s.Cluster = c
 }
 
+// count lets all nodes count CPUs and memory.
+func (w *toy) count() {
+	nodes := slices.Clone(w.s.Cluster.Nodes())
+	for i := range nodes {
+		nodes[i].Capacity.CPUs, nodes[i].Capacity.Memory = 64, 64<<30
+	}
+	c, err := cluster.New(nodes)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.s.Cluster = c
+}
+
 // submit adds a job of the training cluster that runs so long on the GPUs it asks for.
 func (w *toy) submit(id job.ID, gpus int, length time.Duration) *policy.Job {
 	s := &job.Spec{ID: id, GPUs: gpus, Adaptivity: job.Rigid, Target: length.Seconds(), WorkerGPUs: min(gpus, 8), NoCheckpoint: true}

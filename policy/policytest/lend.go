@@ -53,6 +53,9 @@ func (w *World) needs(t *rapid.T, s *job.Spec) {
 	if rapid.Bool().Draw(t, "needs more GPUs on loan") {
 		s.Equivalents = map[cluster.GPUType]int{lent: rapid.SampledFrom([]int{3, 3, 2}).Draw(t, "GPUs for one")}
 	}
+	if s.GPUsPerReplica == nil && oneIn(t, 3, "runs on two types at once") {
+		s.Adaptivity |= job.Heterogeneous
+	}
 	s.Resizes = rapid.Bool().Draw(t, "resizes")
 	of := rapid.SampledFrom([]int{0, 1, 2, 4}).Draw(t, "GPUs of a worker")
 	if of > 0 && s.GPUs%of == 0 && s.MinGPUs%of == 0 {

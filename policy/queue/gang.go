@@ -83,7 +83,7 @@ func batch(j *policy.Job, a *cluster.Allocation) job.BatchSize {
 }
 
 func replicas(j *policy.Job, a *cluster.Allocation) int {
-	return a.GPUs / j.ReplicaGPUs(a.GPUType)
+	return a.AllGPUs() / j.ReplicaGPUs(a.GPUType)
 }
 
 // speed returns the believed goodput of j on an allocation, in samples at
