@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A Config is everything that decides how a simulation runs.
@@ -74,7 +75,7 @@ func Default() *Config {
 		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(),
 		Jobs:     Jobs{Fungible: AsTraced, Checkpoints: AsTraced, WrongBy: 0.25, MixedSpeed: 0.7},
 		Lender:   Lender{Forecast: Seasonal},
-		Fairness: Fairness{Above: 1}, Skipped: []string{trace.Warm}, origins: make(map[string]string),
+		Fairness: Fairness{Above: 1}, Skipped: []string{workload.Warm}, origins: make(map[string]string),
 	}
 	return c
 }

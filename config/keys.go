@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A Key is one setting: its dotted name and what it means.
@@ -79,7 +79,7 @@ var keys = []Key{
 	flag("scheduler.profile", "take one-GPU profiles before the first plan", func(c *Config) *bool { return &c.Scheduler.Profile }),
 	flag("scheduler.free-moves", "moving to other nodes in the same shape costs nothing", func(c *Config) *bool { return &c.Scheduler.FreeMoves }),
 	jobRange("window", `jobs that are measured, by order of submission: "4000-4999"; the run ends when they have. Empty: all`),
-	list("measure.skip-queues", `jobs of these queues run and are not measured, by comma. Readers of traces put jobs that run already at the start into queue `+trace.Warm, func(c *Config) *[]string { return &c.Skipped }),
+	list("measure.skip-queues", `jobs of these queues run and are not measured, by comma. Readers of traces put jobs that run already at the start into queue `+workload.Warm, func(c *Config) *[]string { return &c.Skipped }),
 	text("fairness.rho", "what rho compares a job's completion time with: isolated (Sia), alone on its share of the GPUs by the jobs there were in its life; static (public Shockwave code), alone on the GPUs it asks for, times the jobs of the trace per GPU. Empty: static where all jobs have a schedule of batch sizes", func(c *Config) *string { return &c.Fairness.Rho }),
 	decimal("fairness.above", "rho above which a job counts as unfairly scheduled; Shockwave's plots have 1.1", func(c *Config) *float64 { return &c.Fairness.Above }),
 	natural("seed", "seed of everything random", func(c *Config) *uint64 { return &c.Sim.Seed }),

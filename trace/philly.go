@@ -10,7 +10,7 @@ import (
 // phillyTable reads the CSV derived from the Philly log (submit_s, run_s, gpus,
 // vc) and its relatives, by header: the synthetic Lyra traces add job_id, the
 // GPUs of a worker, the kinds of jobs of Lyra §7.1, and warm jobs, which go to
-// the queue Warm. Time zero is the trace's own.
+// the queue workload.Warm. Time zero is the trace's own.
 var phillyTable = table{
 	format:   "philly",
 	comma:    ',',
@@ -29,8 +29,8 @@ func phillyArrival(r *row) (workload.Arrival, string) {
 		a.Spec.ID = numbered(r.index)
 	}
 	if r.flag("warm") {
-		a.Spec.Queue = Warm
-		r.o.Summary.note("jobs already running at time 0, put into queue " + Warm)
+		a.Spec.Queue = workload.Warm
+		r.o.Summary.note("jobs already running at time 0, put into queue " + workload.Warm)
 	}
 	a.Bound, a.Spec.NoCheckpoint = r.denies("fungible"), r.denies("checkpoint")
 	a.Heterogeneous = r.flag("hetero")
@@ -42,9 +42,6 @@ func phillyArrival(r *row) (workload.Arrival, string) {
 	}
 	return a, dropUnless(a)
 }
-
-// Warm is workload.Warm, the queue of jobs that run already at time 0.
-const Warm = workload.Warm
 
 // workers sets the GPUs of one worker.
 func workers(r *row, s *job.Spec) {

@@ -203,8 +203,8 @@ func mixTypes(all []Arrival, seed uint64) {
 	}
 }
 
-// warm returns as many jobs as run on average if nobody waits, each with the rest of a
-// running time: longer ones are met more often. They are bound and rigid.
+// warm returns as many jobs as run on average if nobody waits, but no more than come, each
+// with the rest of a running time: longer ones are met more often. They are bound and rigid.
 func warm(all []Arrival, o GenerateOptions) []Arrival {
 	r := rng.Stream(o.Seed, "workload/lyra/warm")
 	ends, sum := make([]float64, len(all)), 0.0
@@ -212,7 +212,8 @@ func warm(all []Arrival, o GenerateOptions) []Arrival {
 		sum += all[i].Duration.Seconds()
 		ends[i] = sum
 	}
-	running := make([]Arrival, int(math.Round(sum/o.Span.Seconds())))
+	most := float64(len(all)) // a span shorter than its jobs would have more
+	running := make([]Arrival, int(min(math.Round(sum/o.Span.Seconds()), most)))
 	for i := range running {
 		met := &all[min(sort.SearchFloat64s(ends, sum*r.Float64()), len(all)-1)]
 		rest := math.Ceil(met.Duration.Seconds() * r.Float64())

@@ -214,6 +214,15 @@ func TestLyra_span(t *testing.T) {
 	}
 }
 
+// However short the span is, no more jobs run already than come.
+func TestLyra_span_shorter_than_its_jobs(t *testing.T) {
+	o := DefaultGenerateOptions("lyra-eighth")
+	o.Span = time.Nanosecond
+	if all := generate(t, o); len(runAlready(all)) != o.Jobs || len(all) != 2*o.Jobs {
+		t.Errorf("%d jobs, of which %d run already, want %d that do and as many that come", len(all), len(runAlready(all)), o.Jobs)
+	}
+}
+
 // What is generated is like the shared traces.
 func TestLyra_like_shared(t *testing.T) {
 	for _, kind := range []struct {

@@ -38,7 +38,8 @@ func (l *Load) Validate() error {
 // At returns the share of GPUs that are busy at a time since the start of a
 // valid curve: that of the interval the time is in. Times before the start have
 // that of the first interval. After its end the curve repeats its last 24 hours,
-// day by day; one that is shorter than a day keeps its last value.
+// day by day; one that is shorter than a day begins again each day, and keeps its last
+// value until then.
 func (l *Load) At(t time.Duration) float64 {
 	switch end := time.Duration(len(l.Busy)) * l.Step; {
 	case t < 0:
@@ -46,7 +47,7 @@ func (l *Load) At(t time.Duration) float64 {
 	case t < end:
 		return l.Busy[t/l.Step]
 	case end < day:
-		return l.Busy[len(l.Busy)-1]
+		return l.Busy[min(int(t%day/l.Step), len(l.Busy)-1)]
 	default:
 		return l.Busy[(end-day+(t-end)%day)/l.Step]
 	}

@@ -57,7 +57,9 @@ func TestLoadAt(t *testing.T) {
 		{"many days on", stairs(30, h), 30*h + 100*24*h + 5*h, 11},
 		{"exactly a day", stairs(24, h), 25 * h, 1},
 		{"shorter than a day", stairs(23, h), 23 * h, 22},
-		{"much later", stairs(23, h), 1000 * h, 22},
+		{"shorter than a day, until the day is over", stairs(20, h), 24*h - 1, 19},
+		{"shorter than a day, the next one", stairs(20, h), 26 * h, 2},
+		{"shorter than a day, much later", stairs(20, h), 1000 * h, 16},
 		{"a step that does not divide a day", stairs(5, 7*h), 35 * h, 1}, // as 11 h
 		{"a step longer than a day", stairs(2, 30*h), 60 * h, 1},
 	} {
