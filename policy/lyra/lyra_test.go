@@ -357,3 +357,19 @@ func TestPlan_flexible_workers_make_no_room_in_vain(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// Lyra §7.1, Lyra+TunedJobs: the agent of a job that may tune its batch size chooses it; others
+// keep the one they were submitted with.
+func TestPlan_leaves_batch_sizes_to_agents_that_tune_them(t *testing.T) {
+	for _, tunes := range []bool{true, false} {
+		w := newToy(t, fresh(t, nil), 1, 0)
+		j := w.submit("a", 4, hour)
+		j.BatchSize, j.Spec.Batch = 64, job.BatchLimits{Init: 64, Max: 256}
+		if tunes {
+			j.Adaptivity |= job.BatchSizes
+		}
+		if got := w.play().plan.Jobs[0].Batch == (job.BatchSize{}); got != tunes {
+			t.Errorf("tunes %v: the choice is left to the agent: %v", tunes, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package lyra
 
 import (
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -34,6 +35,9 @@ func (r *round) grant(t *tenant, d *policy.Decision) {
 	}
 	a := r.allocation(t, where)
 	r.Set(t.index, a)
+	if t.Adaptivity.Has(job.BatchSizes) {
+		d.Batch = job.BatchSize{} // its agent tunes it: Lyra+TunedJobs (§7.1)
+	}
 	d.Placement = r.fill(where, &a)
 }
 
