@@ -133,6 +133,10 @@ func (p *player) play(record *journal.Record) error {
 			return err
 		}
 		p.active[ev.Spec.ID] = true
+	case scheduler.Restored:
+		if !ev.Status.Phase.Terminal() {
+			p.active[ev.Spec.ID] = true
+		}
 	case scheduler.Exited:
 		if ev.Outcome != scheduler.Lost {
 			delete(p.active, ev.Job)

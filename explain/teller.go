@@ -82,6 +82,14 @@ func (t *teller) take(rec journal.Record) {
 		if ev.Spec.ID == t.id {
 			t.submitted(ev.Spec)
 		}
+	case scheduler.Described:
+		if ev.Spec.ID == t.id {
+			t.state.spec = ev.Spec
+		}
+	case scheduler.Restored:
+		if ev.Spec.ID == t.id {
+			t.restored(&ev)
+		}
 	case scheduler.Profiled:
 		if ev.Job == t.id {
 			t.profiled()
@@ -108,6 +116,19 @@ func (t *teller) submitted(spec *job.Spec) {
 	t.state = state{spec: spec, phase: job.Waiting, since: t.now, told: map[policy.Kind]bool{}}
 	t.totals.Submitted = journal.Seconds(t.now)
 	t.add(Submitted, cluster.Allocation{}, cluster.Allocation{}, "submitted, asking for "+asked(spec))
+}
+
+// restored takes up a job as it was left before the recording; what it did then is not
+// told.
+func (t *teller) restored(ev *scheduler.Restored) {
+	st := &ev.Status
+	t.state = state{spec: ev.Spec, phase: st.Phase, since: t.now, train: t.now, starts: st.Restarts, told: map[policy.Kind]bool{}}
+	if !st.FirstStarted.IsZero() {
+		t.state.starts++
+	}
+	t.totals.Submitted = journal.Seconds(t.now)
+	t.totals.Restarts = st.Restarts
+	t.add(Submitted, cluster.Allocation{}, st.Allocation, "known since "+st.Submitted.Format(time.DateTime)+" UTC, before this recording begins; asking for "+asked(ev.Spec))
 }
 
 func (t *teller) profiled() {

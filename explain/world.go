@@ -39,6 +39,15 @@ func (w *world) event(ev scheduler.Event) {
 	case scheduler.Submitted:
 		w.jobs[ev.Spec.ID] = &row{spec: ev.Spec}
 		w.ids = append(w.ids, ev.Spec.ID)
+	case scheduler.Described:
+		if r := w.jobs[ev.Spec.ID]; r != nil {
+			r.spec = ev.Spec
+		}
+	case scheduler.Restored:
+		w.ids = append(w.ids, ev.Spec.ID)
+		if !ev.Status.Phase.Terminal() {
+			w.jobs[ev.Spec.ID] = &row{spec: ev.Spec, holds: ev.Status.Allocation, on: ev.Status.Placement}
+		}
 	case scheduler.NodesChanged:
 		w.cluster, w.rentals = ev.Cluster, ev.Rentals
 	case scheduler.Exited:

@@ -26,7 +26,11 @@ func (c *cursor) record(known map[job.ID]policy.Decision) Record {
 	}
 	switch key {
 	case "submit":
-		rec.Event = c.submitted()
+		rec.Event = scheduler.Submitted{Spec: c.spec()}
+	case "describe":
+		rec.Event = scheduler.Described{Spec: c.spec()}
+	case "restore":
+		rec.Event = c.restored()
 	case "report":
 		rec.Event = scheduler.Reported{Report: c.report()}
 	case "profiled":
@@ -42,7 +46,7 @@ func (c *cursor) record(known map[job.ID]policy.Decision) Record {
 		rec.Round = c.round(known)
 	default:
 		c.pos = at
-		c.fail(`"submit", "report", "profiled", "exit", "nodes", "computed" or "round"`)
+		c.fail(`"submit", "describe", "restore", "report", "profiled", "exit", "nodes", "computed" or "round"`)
 	}
 	c.want('}')
 	c.end()
@@ -77,7 +81,7 @@ func (c *cursor) job() job.ID {
 	return job.ID(id)
 }
 
-func (c *cursor) submitted() scheduler.Event {
+func (c *cursor) spec() *job.Spec {
 	start := c.pos
 	text := c.value()
 	if c.err != nil {
@@ -87,7 +91,7 @@ func (c *cursor) submitted() scheduler.Event {
 	if err != nil {
 		c.err = fmt.Errorf("column %d: submission: %w", start+1, err)
 	}
-	return scheduler.Submitted{Spec: spec}
+	return spec
 }
 
 func (c *cursor) nodes() scheduler.Event {

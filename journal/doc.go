@@ -18,6 +18,8 @@
 //
 //	{"t":5,"submit":{"id":"bert-3","gpus":4,...}}
 //	{"t":9,"report":["bert-3",30,1,4,"a100",12,0,0.21,0.04,1.5,0.7,812.5,2]}
+//	{"t":6,"describe":{"id":"bert-3","gpus":4,"batch":128,...}}
+//	{"t":0,"restore":{"spec":{"id":"bert-3",...},"status":{"phase":"running",...},"gets":[1,4,"a100"],"on":[["a0",4]],"reports":[[...],...]}}
 //	{"t":9,"profiled":"bert-3"}
 //	{"t":9,"exit":["bert-3","lost","node a1 failed"]}
 //	{"t":9,"nodes":[{"id":"a0","type":"a100","gpus":8}]}
@@ -30,6 +32,11 @@
 // accumulation, step time, sync time, squared gradient, gradient variance,
 // progress, epoch, whether it is of a profiling run, and the cores and bytes held.
 // Cores and bytes are left out if both are zero; then so is a false.
+//
+// "describe" is what a job's program said of it, and replaces its submission. "restore" is a
+// job that was known before the scheduler was started again: how it was left ("status", with
+// times of the calendar), what it held ("gets", "on"), the batch size last asked for
+// ("asked"), and what its agent had reported.
 //
 // A round lists the jobs whose decision is not what the journal last said of
 // them, and of those only what changed: "gets" [nodes, GPUs, type, cores,

@@ -170,6 +170,10 @@ func TestReader_returns_what_was_written(t *testing.T) {
 // fill sets every field of a struct to something that is not zero.
 func fill(v reflect.Value, n *int) {
 	*n++
+	if at, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
+		*at = start.Add(time.Duration(*n) * time.Millisecond)
+		return
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for _, field := range v.Fields() {
@@ -206,9 +210,11 @@ func TestEvents_keep_every_field(t *testing.T) {
 	var spec job.Spec
 	var rep job.Report
 	var node cluster.Node
-	for _, v := range []any{&spec, &rep, &node} {
+	var status job.Status
+	for _, v := range []any{&spec, &rep, &node, &status} {
 		fill(reflect.ValueOf(v).Elem(), &n)
 	}
+	status.Phase = job.Running
 	c, err := cluster.New([]cluster.Node{node})
 	if err != nil {
 		t.Fatal(err)
@@ -217,6 +223,9 @@ func TestEvents_keep_every_field(t *testing.T) {
 		scheduler.Submitted{Spec: &spec},
 		scheduler.Reported{Report: rep},
 		scheduler.NodesChanged{Cluster: c},
+		scheduler.Described{Spec: &spec},
+		scheduler.Restored{Spec: &spec, Status: status, Batch: job.BatchSize{Local: 3, Accumulation: 1}, Reports: []job.Report{rep, rep}},
+		scheduler.Restored{Spec: &spec, Status: job.Status{Phase: job.Completed}},
 		scheduler.Submitted{Spec: &job.Spec{ID: "x", GPUsPerReplica: map[cluster.GPUType]int{}}}, // not nil: no type is eligible
 	}
 	var out bytes.Buffer

@@ -147,6 +147,8 @@ func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 		switch e := ev.(type) {
 		case scheduler.Submitted:
 			b.jobs[e.Spec.ID] = true
+		case scheduler.Restored:
+			b.jobs[e.Spec.ID] = true
 		case scheduler.NodesChanged:
 			b.nodes = e.Cluster
 		case scheduler.Computed:

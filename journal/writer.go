@@ -54,6 +54,11 @@ func (w *Writer) Event(now time.Time, ev scheduler.Event) {
 	case scheduler.Submitted:
 		w.enc.raw(`,"submit":`)
 		w.enc.json(makeSpecLine(ev.Spec))
+	case scheduler.Described:
+		w.enc.raw(`,"describe":`)
+		w.enc.json(makeSpecLine(ev.Spec))
+	case scheduler.Restored:
+		w.enc.restored(&ev)
 	case scheduler.Reported:
 		w.enc.raw(`,"report":`)
 		w.enc.report(&ev.Report)

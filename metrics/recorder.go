@@ -131,6 +131,12 @@ func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:
 		r.submitted(ev.Spec)
+	case scheduler.Described:
+		if a := r.active[ev.Spec.ID]; a != nil {
+			a.spec = ev.Spec
+		}
+	case scheduler.Restored:
+		r.restored(&ev)
 	case scheduler.Reported:
 		if a := r.active[ev.Job]; a != nil {
 			r.reported(a, &ev.Report)
@@ -144,6 +150,17 @@ func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
 		r.setRentals(ev.Rentals)
 		r.setLoans(ev.Loans)
 	case scheduler.Profiled:
+	}
+}
+
+// restored takes up a job that is not over; what it did before is not counted.
+func (r *Recorder) restored(ev *scheduler.Restored) {
+	if ev.Status.Phase.Terminal() {
+		return
+	}
+	r.submitted(ev.Spec)
+	if ev.Status.Holding() {
+		r.run(r.active[ev.Spec.ID], &scheduler.Run{Job: ev.Spec.ID, Allocation: ev.Status.Allocation, Placement: ev.Status.Placement})
 	}
 }
 

@@ -6,12 +6,27 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An Event is something that happened in a world: Submitted, Profiled, Reported, Exited,
-// NodesChanged or Computed.
+// An Event is something that happened in a world: Submitted, Described, Restored, Profiled,
+// Reported, Exited, NodesChanged or Computed.
 type Event interface{ event() }
 
 // Submitted: a job was accepted. The scheduler keeps the pointer.
 type Submitted struct{ Spec *job.Spec }
+
+// Described: a job's program said what only it knows: batch limits, schedule, target. Spec
+// replaces what was submitted, under the same ID; what was learned stays. The scheduler
+// keeps the pointer.
+type Described struct{ Spec *job.Spec }
+
+// Restored: a job was known before the scheduler was started again, which takes it up as it
+// was left. One that has ended teaches its class, and its ID stays taken. The scheduler
+// keeps the pointer.
+type Restored struct {
+	Spec    *job.Spec
+	Status  job.Status
+	Batch   job.BatchSize // last asked for; zero: the agent decides
+	Reports []job.Report  // all that is kept of what its agent measured, oldest first
+}
 
 // Reported: a job's agent sent measurements. The first report after a Run
 // says that the job really trains.
@@ -54,6 +69,8 @@ type NodesChanged struct {
 type Computed struct{ Result any } // as policy.Work.Do returns it
 
 func (Submitted) event()    {}
+func (Described) event()    {}
+func (Restored) event()     {}
 func (Reported) event()     {}
 func (Exited) event()       {}
 func (NodesChanged) event() {}

@@ -123,6 +123,10 @@ func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	switch ev := ev.(type) {
 	case Submitted:
 		return s.submit(now, ev.Spec)
+	case Described:
+		return nil, s.update(ev.Spec.ID, func(r *record) { r.describe(ev.Spec) })
+	case Restored:
+		return nil, s.restore(&ev)
 	case NodesChanged:
 		s.cluster, s.rentals, s.loans = ev.Cluster, ev.Rentals, ev.Loans
 		return nil, nil
@@ -155,15 +159,49 @@ func (s *Scheduler) submit(now time.Time, spec *job.Spec) ([]Action, error) {
 	}
 	r := &record{spec: spec, belief: s.beliefs.New(spec)}
 	r.status = job.Status{Phase: job.Waiting, Submitted: now, Since: now}
-	s.records[spec.ID] = r
 	s.classes.Submitted(now, spec)
-	at, _ := slices.BinarySearchFunc(s.active, r, byAge)
-	s.active = slices.Insert(s.active, at, r)
+	s.enter(r)
 	if !s.o.Profile {
 		return nil, nil
 	}
 	r.status.Phase = job.Profiling
 	return []Action{Profile{Job: spec.ID, Types: s.eligible(spec)}}, nil
+}
+
+// enter makes a job an active one.
+func (s *Scheduler) enter(r *record) {
+	s.records[r.spec.ID] = r
+	at, _ := slices.BinarySearchFunc(s.active, r, byAge)
+	s.active = slices.Insert(s.active, at, r)
+}
+
+// restore takes up a job as it was left.
+func (s *Scheduler) restore(ev *Restored) error {
+	if _, dup := s.records[ev.Spec.ID]; dup {
+		return fmt.Errorf("job %s: restored, and known already", ev.Spec.ID)
+	}
+	r := &record{spec: ev.Spec, belief: s.beliefs.New(ev.Spec), status: ev.Status, batch: ev.Batch}
+	s.classes.Submitted(ev.Status.Submitted, ev.Spec)
+	for i := range ev.Reports {
+		if err := ev.Reports[i].Validate(); err != nil {
+			return fmt.Errorf("job %s: restored report %d: %w", ev.Spec.ID, i, err)
+		}
+		r.belief.Learn(&ev.Reports[i])
+		s.classes.Learn(&ev.Reports[i])
+	}
+	if !ev.Status.Phase.Terminal() {
+		s.enter(r)
+		return nil
+	}
+	s.classes.Ended(ev.Spec.ID, ev.Status.Phase)
+	s.records[ev.Spec.ID] = nil
+	return nil
+}
+
+// describe takes in what a job's program says of it.
+func (r *record) describe(spec *job.Spec) {
+	r.spec = spec
+	r.belief.Describe(spec)
 }
 
 func byAge(a, b *record) int {

@@ -127,6 +127,16 @@ type profile struct {
 // New returns a Job that has learned nothing. It keeps both pointers.
 func New(spec *job.Spec, o *Options) *Job { return newJob(spec, o, newMeasured(o)) }
 
+// Describe replaces what is known of the job beforehand. Measurements stay; gradient
+// statistics, which refer to the initial batch size, only if that does.
+func (j *Job) Describe(spec *job.Spec) {
+	if spec.Batch.Init != j.spec.Batch.Init {
+		j.sqr, j.vari, j.grads = 0, 0, false
+	}
+	j.spec = spec
+	j.own++
+}
+
 func newJob(spec *job.Spec, o *Options, m *measured) *Job {
 	j := &Job{spec: spec, o: o, measured: m}
 	if o.Mode == Oracle && o.Oracle != nil {

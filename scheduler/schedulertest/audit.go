@@ -131,6 +131,15 @@ func (a *Auditor) Event(now time.Time, ev scheduler.Event) {
 			a.complain("job %s: submitted twice", ev.Spec.ID)
 		}
 		a.jobs[ev.Spec.ID] = &audited{spec: ev.Spec, since: now}
+	case scheduler.Described:
+		if j := a.live(ev.Spec.ID, ev); j != nil {
+			j.spec = ev.Spec
+		}
+	case scheduler.Restored:
+		if a.jobs[ev.Spec.ID] != nil {
+			a.complain("job %s: restored, and known already", ev.Spec.ID)
+		}
+		a.jobs[ev.Spec.ID] = &audited{spec: ev.Spec, since: now, over: ev.Status.Phase.Terminal(), allocation: ev.Status.Allocation, placement: ev.Status.Placement}
 	case scheduler.Profiled:
 		a.live(ev.Job, ev)
 	case scheduler.Reported:

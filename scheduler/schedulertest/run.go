@@ -92,6 +92,8 @@ func describe(ev scheduler.Event) any {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:
 		return *ev.Spec
+	case scheduler.Described:
+		return *ev.Spec
 	case scheduler.NodesChanged:
 		return []any{ev.Cluster.Nodes(), ev.Rentals}
 	}
@@ -267,6 +269,13 @@ func (w *watch) event(ev scheduler.Event) {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:
 		id, want = ev.Spec.ID, unknown
+	case scheduler.Described:
+		id = ev.Spec.ID
+	case scheduler.Restored:
+		id, want = ev.Spec.ID, unknown
+		if ev.Status.Phase.Terminal() {
+			then = over
+		}
 	case scheduler.Reported:
 		id = ev.Job
 		w.progress(&ev.Report)
