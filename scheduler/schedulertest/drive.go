@@ -18,17 +18,26 @@ import (
 // which panics; the function returns an error if the next plan is not made from
 // what that returned.
 func Drive(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
+	return DriveEvery(time.Minute, c, obs...)
+}
+
+// DriveEvery is Drive with rounds of another length, for worlds whose time is real.
+func DriveEvery(round time.Duration, c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return func(ctx context.Context, b scheduler.Backend) error {
 		p := &thinker{of: FirstFit{}}
-		return errors.Join(DriveWith(c, p, obs...)(ctx, b), p.err)
+		return errors.Join(driven(round, c, p, obs)(ctx, b), p.err)
 	}
 }
 
 // DriveWith is Drive with another policy, which says where its jobs run.
 func DriveWith(c *cluster.Cluster, p policy.Policy, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
+	return driven(time.Minute, c, p, obs)
+}
+
+func driven(round time.Duration, c *cluster.Cluster, p policy.Policy, obs []scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return func(ctx context.Context, b scheduler.Backend) error {
 		o := scheduler.DefaultOptions()
-		o.Round = time.Minute
+		o.Round = round
 		s, err := scheduler.New(p, asPlanned{}, c, o)
 		if err != nil {
 			return err

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/live/keeper"
+	"github.com/oxgang/oxgang/live/serve"
+	"github.com/oxgang/oxgang/policy/builtin"
+)
+
+func serveCommand() *cobra.Command {
+	o := serve.DefaultOptions()
+	var state string
+	var settings []string
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Run training jobs on this machine",
+		Long: `Run training jobs on the GPUs of this machine, or on slots of its CPUs, until
+interrupted. Jobs go on without it: started again on the same state directory, it
+takes them up where they are.`,
+		Example: `  oxgang serve
+  oxgang serve --slots 4 --policy sia --round 30s
+  oxgang submit --name mnist --gpus 1..4 -- python train.py`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := prepare(&o, state, settings); err != nil {
+				return usageError{err}
+			}
+			o.Log = cmd.ErrOrStderr()
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
+			defer stop()
+			return serve.Run(ctx, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&state, "state", "", "state directory (default $XDG_STATE_HOME/oxgang or ~/.local/state/oxgang)")
+	f.IntVar(&o.Slots, "slots", 0, "places for workers; 0: one for each GPU, or core where there is no GPU")
+	f.StringVar(&o.Policy, "policy", o.Policy, `policy (see "oxgang policies")`)
+	f.StringArrayVar(&settings, "set", nil, "setting of the policy, as name=value")
+	f.DurationVar(&o.Round, "round", o.Round, "time between plans")
+	f.DurationVar(&o.Grace, "grace", o.Grace, "time from a notice until workers are killed")
+	f.DurationVar(&o.Report, "report", o.Report, "time between reports of training programs")
+	f.StringVar(&o.Listen, "listen", o.Listen, "where training programs report, on loopback")
+	f.StringVar(&o.Cgroup, "cgroup", "", "cgroup v2 directory in which jobs are limited; empty: they are not")
+	return cmd
+}
+
+// prepare fills in what does not stand in flags as it is.
+func prepare(o *serve.Options, state string, settings []string) (err error) {
+	if o.Dir, err = stateDir(state); err != nil {
+		return err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	o.Keeper, o.Tool = []string{exe, "keeper"}, "oxgang "+version()
+	o.Settings = make(map[string]string)
+	for _, s := range settings {
+		name, value, ok := strings.Cut(strings.TrimPrefix(s, o.Policy+"."), "=")
+		if !ok {
+			return fmt.Errorf("--set %q, want name=value", s)
+		}
+		o.Settings[name] = value
+	}
+	if _, err := builtin.New(o.Policy, o.Settings); err != nil {
+		return err
+	}
+	return o.Validate()
+}
+
+// stateDir returns the state directory, absolute.
+func stateDir(flag string) (string, error) {
+	for _, dir := range []string{flag, os.Getenv("OXGANG_STATE")} {
+		if dir != "" {
+			return filepath.Abs(dir)
+		}
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "oxgang"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", errors.New("no state directory: neither --state nor HOME is set")
+	}
+	return filepath.Join(home, ".local", "state", "oxgang"), nil
+}
+
+// keeperCommand is not for people: serve starts it, one for every start of a job.
+func keeperCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "keeper DIR", Hidden: true, Args: oneArg("directory"),
+		RunE: func(_ *cobra.Command, args []string) error { return keeper.Main(args[0]) },
+	}
+}

@@ -1,0 +1,234 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/keeper"
+	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// glance is how often the executor looks at processes that nobody tells it about.
+const glance = 200 * time.Millisecond
+
+// Execute makes the processes equal to the committed plan until ctx is done. It only ever
+// compares what is with what is committed, and takes the next step towards it.
+func (w *World) Execute(ctx context.Context) error {
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for {
+		w.pass()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.work:
+		case <-tick.C:
+		}
+	}
+}
+
+// pass looks at all processes once and takes every step that can be taken: first what is
+// over, then what has to stop, then what can start.
+func (w *World) pass() {
+	for _, s := range w.sights() {
+		state, err := keeper.Look(w.folder(s.id, s.generation))
+		if err != nil {
+			w.complain(s.id, err)
+			continue
+		}
+		w.saw(s, &state)
+	}
+	for _, step := range w.steps() {
+		if err := step.do(); err != nil {
+			w.complain(step.job, err)
+		}
+	}
+}
+
+// A sight is a generation to look at.
+type sight struct {
+	id         job.ID
+	generation int
+}
+
+func (w *World) sights() []sight {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []sight
+	for _, e := range w.order {
+		for _, r := range e.runs {
+			all = append(all, sight{e.Spec.ID, r.generation})
+		}
+	}
+	return all
+}
+
+// saw takes in how a generation stands.
+func (w *World) saw(s sight, state *keeper.State) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e := w.jobs[s.id]
+	if e == nil {
+		return
+	}
+	i := slices.IndexFunc(e.runs, func(r *run) bool { return r.generation == s.generation })
+	if i < 0 {
+		return
+	}
+	r := e.runs[i]
+	switch state.Phase {
+	case keeper.Running, keeper.Stopping:
+		r.up = true
+		w.announce(e, r)
+	case keeper.Gone:
+		if err := keeper.Sweep(Folder(w.o.Dir, s.id), w.tag(s.id, s.generation)); err != nil {
+			w.note(s.id, err)
+			return
+		}
+		w.over(e, r, state)
+	case keeper.Ended:
+		w.over(e, r, state)
+	case keeper.Absent: // a start that a crash came before
+		e.drop(r)
+	}
+	w.forget(e)
+}
+
+// announce tells the scheduler that a job without a client runs. One with a client says so
+// itself once it trains.
+func (w *World) announce(e *entry, r *run) {
+	if r.told || e.spoke || r != e.current() || time.Since(r.began) < w.o.Report {
+		return
+	}
+	r.told = true
+	w.emit(scheduler.Reported{Report: job.Report{Job: e.Spec.ID, Configuration: r.allocation.Configuration}})
+}
+
+// over takes in that a generation has ended.
+func (w *World) over(e *entry, r *run, state *keeper.State) {
+	settled := true
+	switch {
+	case e.ended:
+	case e.spoke && state.Phase == keeper.Ended && succeeded(state.Workers): // also if it was to stop
+		settled = w.end(e, scheduler.Done, "")
+	case r == e.current():
+		settled = w.settle(e, r, state)
+	}
+	if !settled {
+		return // it could not be written down: once more at the next glance
+	}
+	e.drop(r)
+	ring(w.work)
+}
+
+// settle decides what the end of a planned generation means for its job. It reports whether
+// that is written down.
+func (w *World) settle(e *entry, r *run, state *keeper.State) bool {
+	if state.Phase == keeper.Ended && succeeded(state.Workers) {
+		return w.end(e, scheduler.Done, "")
+	}
+	detail := describe(state)
+	if yielded(state.Workers) {
+		w.lose(e, "stopped after a checkpoint: "+detail, 0)
+		return true
+	}
+	e.Failures++
+	if e.step() > r.step {
+		e.Failures = 1
+	}
+	switch {
+	case !e.spoke:
+		return w.end(e, scheduler.Failed, detail+tail(state))
+	case e.Failures >= failures:
+		return w.end(e, scheduler.Failed, fmt.Sprintf("failed %d times without a new checkpoint: %s%s", e.Failures, detail, tail(state)))
+	}
+	w.lose(e, detail, time.Second<<e.Failures)
+	return true
+}
+
+// lose gives a job's slots back, to run again after a time.
+func (w *World) lose(e *entry, detail string, wait time.Duration) {
+	e.lost, e.notBefore = true, time.Now().Add(wait)
+	w.emit(scheduler.Exited{Job: e.Spec.ID, Outcome: scheduler.Lost, Detail: detail})
+}
+
+// end ends a job for good, durably. The caller holds the lock.
+func (w *World) end(e *entry, outcome scheduler.Outcome, detail string) bool {
+	hook("end: before the record")
+	now := time.Now().Round(0).UTC()
+	if err := w.store.End(e.Spec.ID, store.Ending{Outcome: outcome, Detail: detail, At: now}); err != nil {
+		w.note(e.Spec.ID, err)
+		return false
+	}
+	hook("end: recorded")
+	e.ended = true
+	delete(w.tokens, e.Token)
+	w.emit(scheduler.Exited{Job: e.Spec.ID, Outcome: outcome, Detail: detail})
+	ring(w.work)
+	return true
+}
+
+// forget drops a job that has ended and left no processes.
+func (w *World) forget(e *entry) {
+	if !e.ended || len(e.runs) > 0 {
+		return
+	}
+	delete(w.jobs, e.Spec.ID)
+	w.order = slices.DeleteFunc(w.order, func(o *entry) bool { return o == e })
+}
+
+func succeeded(exits []keeper.Exit) bool {
+	return len(exits) > 0 && !slices.ContainsFunc(exits, func(x keeper.Exit) bool { return !x.OK() })
+}
+
+// yielded reports whether all workers stopped on notice, or had ended before.
+func yielded(exits []keeper.Exit) bool {
+	stopped := false
+	for _, x := range exits {
+		stopped = stopped || x.Code == keeper.TempFail
+		if !x.OK() && x.Code != keeper.TempFail {
+			return false
+		}
+	}
+	return stopped
+}
+
+// describe says how a generation ended, for people.
+func describe(state *keeper.State) string {
+	switch {
+	case state.Phase == keeper.Gone:
+		return "its keeper is gone, and its workers with it (killed, or the machine was started again)"
+	case state.Detail != "":
+		return state.Detail
+	}
+	return "its workers stopped"
+}
+
+// tail returns the last lines of the log, for people.
+func tail(state *keeper.State) string {
+	if len(state.Tail) == 0 {
+		return ""
+	}
+	return "; its last lines:\n" + strings.Join(state.Tail, "\n")
+}
+
+// note tells of trouble with a job; the caller holds the lock.
+func (w *World) note(id job.ID, err error) {
+	if errors.Is(err, store.ErrFull) {
+		w.banner = "cannot write plans, so everything stays as it is: " + err.Error()
+	}
+	fmt.Fprintf(os.Stderr, "job %s: %v\n", id, err)
+}
+
+func (w *World) complain(id job.ID, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note(id, err)
+}

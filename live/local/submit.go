@@ -1,0 +1,108 @@
+package local
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// restart is what a start is believed to cost before one was measured.
+const restart = 10 * time.Second
+
+// Submit accepts a job: it is durable when Submit returns. What the spec says of GPUs must
+// fit the machine; of it, ID, RestartOverhead and what only the job's program can say are
+// filled in here. name is what the job is called; its ID is that, or with a number behind it.
+func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.ID, error) {
+	if err := w.fits(spec, &request); err != nil {
+		return "", err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.draining {
+		return "", errors.New("the scheduler is shutting down and takes no more jobs")
+	}
+	id, err := w.store.Name(name)
+	if err != nil {
+		return "", err
+	}
+	asked := *spec
+	asked.ID, asked.Name = id, name
+	if asked.RestartOverhead == 0 {
+		asked.RestartOverhead = restart
+	}
+	e := &entry{Job: store.Job{Spec: undescribed(&asked), Asked: &asked, Request: request, Token: rand.Text()}}
+	e.Status = job.Status{Phase: job.Waiting, Submitted: time.Now().Round(0).UTC()}
+	e.Status.Since = e.Status.Submitted
+	if err := w.makeFolder(id); err != nil {
+		return "", fmt.Errorf("job %s: %w", id, err)
+	}
+	hook("submit: before acceptance")
+	if err := w.store.Accept(&e.Job); err != nil {
+		return "", err
+	}
+	hook("submit: accepted")
+	w.enter(e)
+	w.emit(scheduler.Submitted{Spec: e.Spec})
+	return id, nil
+}
+
+// undescribed returns a job of which only its user has spoken: it is not interrupted, since
+// nothing says that it can go on.
+func undescribed(asked *job.Spec) *job.Spec {
+	spec := *asked
+	spec.NonPreemptive, spec.NoCheckpoint = true, true
+	return &spec
+}
+
+// enter makes a job a live one.
+func (w *World) enter(e *entry) {
+	w.jobs[e.Spec.ID] = e
+	w.order = append(w.order, e)
+	w.tokens[e.Token] = e.Spec.ID
+}
+
+// fits returns what keeps a job from ever running here.
+func (w *World) fits(spec *job.Spec, r *store.Request) error {
+	slots := len(w.o.Machine.Slots)
+	switch {
+	case len(r.Command) == 0:
+		return errors.New("no command")
+	case spec.GPUs < 1 || spec.MinGPUs > spec.GPUs || spec.MaxGPUs != 0 && spec.MaxGPUs < spec.GPUs:
+		return fmt.Errorf("%d to %d GPUs, %d at first: want at least 1, and the least no more than the most", spec.MinGPUs, spec.MaxGPUs, spec.GPUs)
+	case max(spec.MinGPUs, 1) > slots || !spec.Adaptivity.Has(job.GPUCount) && spec.GPUs > slots:
+		return fmt.Errorf("%d GPUs, and %s has %d", max(spec.MinGPUs, spec.GPUs), w.o.Machine.Name, slots)
+	case !spec.Eligible(w.o.Machine.Type):
+		return fmt.Errorf("GPU types %v, and %s has %s", spec.GPUTypes, w.o.Machine.Name, w.o.Machine.Type)
+	case !filepath.IsAbs(r.Dir):
+		return fmt.Errorf("directory %q, want an absolute path", r.Dir)
+	}
+	if info, err := os.Stat(r.Dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("directory %s: no such directory", r.Dir)
+	}
+	return nil
+}
+
+// Cancel ends a job, durably. Its processes get notice, and are killed after the grace.
+func (w *World) Cancel(id job.ID) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e, err := w.entry(id)
+	if err != nil {
+		return err
+	}
+	if e.ended {
+		return fmt.Errorf("job %s: has ended already", id)
+	}
+	if !w.end(e, scheduler.Cancelled, "cancelled by its user") {
+		return fmt.Errorf("job %s: could not be ended: %s", id, w.banner)
+	}
+	w.forget(e)
+	return nil
+}

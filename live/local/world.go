@@ -1,0 +1,166 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A World is a scheduler.Backend on this machine, and an Observer of its own scheduler. Make
+// one with Open. Next and Do are for the scheduler's goroutine; everything else is safe for
+// concurrent use.
+type World struct {
+	o       Options
+	store   *store.Store
+	cluster *cluster.Cluster
+	rows    func(now time.Time) []*policy.Job
+	bell    chan struct{} // something is in the queue
+	work    chan struct{} // something is for the executor to do
+
+	mu       sync.Mutex
+	now      time.Time // logical
+	queue    []stamped // by time
+	jobs     map[job.ID]*entry
+	order    []*entry // of jobs, by acceptance
+	tokens   map[string]job.ID
+	draining bool
+	closed   bool
+	banner   string
+	round    int64 // of the last plan that was committed
+	seen     seen
+}
+
+// A stamped event is one with the time at which it happened.
+type stamped struct {
+	at time.Time
+	ev scheduler.Event
+}
+
+var (
+	_ scheduler.Backend  = (*World)(nil)
+	_ scheduler.Observer = (*World)(nil)
+)
+
+// Follow sets where the world learns how the scheduler sees its jobs: rows returns them as
+// they are once a plan is taken for done (scheduler.Scheduler.Snapshot). Call it before the
+// first round.
+func (w *World) Follow(rows func(now time.Time) []*policy.Job) { w.rows = rows }
+
+// Cluster returns the machine as a cluster of one node.
+func (w *World) Cluster() *cluster.Cluster { return w.cluster }
+
+// Now implements scheduler.Backend.
+func (w *World) Now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+// Drain makes Next return io.EOF once the jobs there are have ended.
+func (w *World) Drain() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.draining = true
+	ring(w.bell)
+}
+
+// Next implements scheduler.Backend. Its time is real but for the delay with which events are
+// taken.
+func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	for {
+		ev, wait, err := w.take(deadline)
+		if err != nil || ev != nil || wait <= 0 {
+			return ev, err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-w.bell:
+		case <-timer.C:
+		}
+		timer.Stop()
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// take returns the next event, or how long there is to wait for one: not at all if the
+// deadline has come.
+func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.queue) > 0 && !w.queue[0].at.After(deadline) {
+		next := w.queue[0]
+		w.queue = w.queue[1:]
+		if next.at.After(w.now) {
+			w.now = next.at
+		}
+		w.release(next.ev)
+		return next.ev, 0, nil
+	}
+	if w.draining && len(w.queue) == 0 && !slices.ContainsFunc(w.order, func(e *entry) bool { return !e.ended }) {
+		return nil, 0, io.EOF
+	}
+	wait := time.Until(deadline)
+	if wait <= 0 && deadline.After(w.now) {
+		w.now = deadline
+	}
+	return nil, wait, nil
+}
+
+// release takes the slots from a job that the scheduler hears has lost them; the next plan
+// says so.
+func (w *World) release(ev scheduler.Event) {
+	if lost, ok := ev.(scheduler.Exited); ok && lost.Outcome == scheduler.Lost {
+		if e := w.jobs[lost.Job]; e != nil {
+			e.Held, e.lost, e.unsaid = nil, false, true
+		}
+	}
+}
+
+// retract takes back that a job was lost, if the scheduler has not heard of it: what it
+// planned meanwhile is a new generation.
+func (w *World) retract(e *entry) {
+	e.lost = false
+	w.queue = slices.DeleteFunc(w.queue, func(s stamped) bool {
+		lost, ok := s.ev.(scheduler.Exited)
+		return ok && lost.Job == e.Spec.ID && lost.Outcome == scheduler.Lost
+	})
+}
+
+// emit queues an event that happens now. The caller holds the lock.
+func (w *World) emit(ev scheduler.Event) {
+	at := time.Now().Round(0).UTC()
+	if n := len(w.queue); n > 0 && at.Before(w.queue[n-1].at) { // the clock was set back
+		at = w.queue[n-1].at
+	}
+	w.queue = append(w.queue, stamped{at, ev})
+	ring(w.bell)
+}
+
+// ring wakes whoever listens to a bell, now or when it next does.
+func ring(bell chan struct{}) {
+	select {
+	case bell <- struct{}{}:
+	default:
+	}
+}
+
+// entry returns a job that has not ended. The caller holds the lock.
+func (w *World) entry(id job.ID) (*entry, error) {
+	e := w.jobs[id]
+	if e == nil {
+		return nil, fmt.Errorf("job %s: no such job is live", id)
+	}
+	return e, nil
+}

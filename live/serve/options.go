@@ -1,0 +1,57 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/oxgang/oxgang/live/local"
+)
+
+// Options configure a Run.
+type Options struct {
+	Dir      string            // state directory; absolute. Made if it is not there
+	Slots    int               // places for workers; 0: one for each GPU, or core where there is no GPU
+	Policy   string            // by name. Default sia
+	Settings map[string]string // of the policy
+	Round    time.Duration     // between plans. Default 30 s
+	Grace    time.Duration     // from a notice until workers are killed. Default 60 s
+	Report   time.Duration     // between reports of agents. Default 30 s
+	Listen   string            // of the agent API on loopback. Default 127.0.0.1:0, any free port
+	Cgroup   string            // a cgroup v2 directory in which to put jobs; empty: none
+	Keeper   []string          // the command that keeps a generation, without its directory
+	Tool     string            // name and version, for journals
+	Log      io.Writer         // what people should hear; nil: nothing is said
+	// Ready, if not nil, is called once commands and agents are answered.
+	Ready func()
+}
+
+// DefaultOptions returns the defaults; Dir and Keeper are still to be filled in.
+func DefaultOptions() Options {
+	l := local.DefaultOptions()
+	return Options{
+		Policy: "sia", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Listen: "127.0.0.1:0",
+		Tool: "oxgang", Log: io.Discard,
+	}
+}
+
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	var errs []error
+	if o.Slots < 0 || o.Slots > maxSlots {
+		errs = append(errs, fmt.Errorf("slots %d, want 0 to %d", o.Slots, maxSlots))
+	}
+	for _, d := range []struct {
+		name string
+		d    time.Duration
+	}{{"round", o.Round}, {"grace", o.Grace}, {"report", o.Report}} {
+		if d.d < 100*time.Millisecond || d.d > 24*time.Hour {
+			errs = append(errs, fmt.Errorf("%s %v, want 100ms to 24h", d.name, d.d))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// maxSlots bounds the workers of one machine.
+const maxSlots = 4096
