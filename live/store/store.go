@@ -58,23 +58,36 @@ func (s *Store) connect(list []string) error {
 		return err
 	}
 	var err error
-	if s.writer, err = dial(s.path, "_txlock=immediate&_pragma=journal_mode(WAL)"); err != nil {
+	if s.writer, err = dial(s.path, "_txlock=immediate"); err != nil {
 		return err
 	}
+	if s.reader, err = dial(s.path, "_pragma=query_only(1)"); err != nil {
+		return err
+	}
+	s.reader.SetMaxOpenConns(4)
 	if err := s.examine(); err != nil {
+		return err
+	}
+	if err := s.keepLog(); err != nil {
 		return err
 	}
 	if err := migrate(s.writer, list); err != nil {
 		return err
 	}
-	if err := s.writer.QueryRow("SELECT identity FROM state").Scan(&s.identity); err != nil {
+	return s.writer.QueryRow("SELECT identity FROM state").Scan(&s.identity)
+}
+
+// keepLog turns the write-ahead log on: reads and writes do not wait for each other. The
+// file remembers it; a backup has forgotten it.
+func (s *Store) keepLog() error {
+	mode := ""
+	if err := s.writer.QueryRow("PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
 		return err
 	}
-	s.reader, err = dial(s.path, "_pragma=query_only(1)")
-	if err == nil {
-		s.reader.SetMaxOpenConns(4)
+	if mode != "wal" {
+		return fmt.Errorf("%s: journal mode %q, want wal: is it on a network?", s.path, mode)
 	}
-	return err
+	return nil
 }
 
 // dial opens one database with what all connections have in common.
