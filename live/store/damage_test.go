@@ -1,0 +1,323 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// filled makes a directory with a history of all kinds of rows, and returns what it holds.
+// The log is empty: Close moves it into the database.
+func filled(t testing.TB, dir string) *State {
+	t.Helper()
+	s, err := Open(dir)
+	must(t, err)
+	w := &writer{s: s, epochs: map[job.ID]int{}}
+	for range 8 {
+		must(t, quiet(w.cycle))
+		must(t, s.Checkpoint(w.jobs[0], Checkpoint{Step: w.round, Path: fmt.Sprint(w.round)}))
+	}
+	st := loaded(t, s)
+	must(t, s.Close())
+	return st
+}
+
+// quiet runs something without what it says on standard output.
+func quiet(do func() error) error {
+	out := os.Stdout
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	os.Stdout = null
+	defer func() { os.Stdout = out }()
+	return errors.Join(do(), null.Close())
+}
+
+// TestOpen_refuses_what_is_no_database: nothing is ever begun anew over what was there.
+func TestOpen_refuses_what_is_no_database(t *testing.T) {
+	for name, breaks := range map[string]func(path string) error{
+		"empty":     func(path string) error { return os.Truncate(path, 0) },
+		"text":      func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("jobs\n", 2000)), 0o600) },
+		"cut short": func(path string) error { return os.Truncate(path, 3*4096) },
+		"half page": func(path string) error { return os.Truncate(path, 2048) },
+		"no tables": func(path string) error {
+			must(t, os.Remove(path))
+			return alter(path, "PRAGMA user_version = 1")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			filled(t, dir)
+			path := filepath.Join(dir, "oxgang.db")
+			must(t, breaks(path))
+			before, err := os.ReadFile(path)
+			must(t, err)
+			_, err = Open(dir)
+			wants(t, err, "store: "+path+" is damaged (")
+			wants(t, err, "put a backup in its place or begin without one")
+			after, err := os.ReadFile(path)
+			must(t, err)
+			if string(before) != string(after) {
+				t.Error("the refused file was changed")
+			}
+		})
+	}
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "oxgang.db-wal"), []byte("x"), 0o600))
+	_, err := Open(dir)
+	wants(t, err, "oxgang.db is gone but its "+dir)
+}
+
+// alter runs SQL on a file, without a store.
+func alter(path, query string) error {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(query)
+	return errors.Join(err, db.Close())
+}
+
+// A verdict is what became of a damaged file.
+type verdict int
+
+const (
+	refused verdict = iota // by Open or Load
+	same                   // read as if nothing had happened: the bit was in no use
+	within                 // differs in a value: SQLite cannot see that
+	unseen                 // SQLite sees it, and nobody said so
+)
+
+// judge opens a damaged file and compares it with what it was. See: what SQLite has to say
+// of the file, apart from indexes, which quick_check does not compare.
+func judge(t *testing.T, dir string, want *State, open func(string) (*Store, error)) verdict {
+	t.Helper()
+	before := complaints(filepath.Join(dir, "oxgang.db"))
+	s, err := open(dir)
+	if err != nil {
+		return refused
+	}
+	defer s.Close()
+	st, err := s.Load()
+	switch {
+	case err != nil:
+		return refused
+	case cmp.Equal(st, want) && before == "":
+		return same
+	case before == "":
+		return within
+	}
+	return unseen
+}
+
+// complaints returns what the thorough check of SQLite says of a file, but for indexes.
+func complaints(path string) string {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return err.Error()
+	}
+	defer db.Close()
+	rows, err := db.Query("PRAGMA integrity_check")
+	if err != nil {
+		return err.Error()
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return err.Error()
+		}
+		if line != "ok" && !strings.Contains(line, "index") {
+			all = append(all, line)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err.Error()
+	}
+	return strings.Join(all, "; ")
+}
+
+// flips opens copies of a file with one bit flipped each, and counts what became of them.
+func flips(t *testing.T, n int, open func(string) (*Store, error)) map[verdict]int {
+	t.Helper()
+	from := t.TempDir()
+	want := filled(t, from)
+	body, err := os.ReadFile(filepath.Join(from, "oxgang.db"))
+	must(t, err)
+	random, count := rng.Stream(3, "store"), map[verdict]int{}
+	for range n {
+		dir, bit := t.TempDir(), random.IntN(8*len(body))
+		body[bit/8] ^= 1 << (bit % 8)
+		must(t, os.WriteFile(filepath.Join(dir, "oxgang.db"), body, 0o600))
+		body[bit/8] ^= 1 << (bit % 8)
+		v := judge(t, dir, want, open)
+		count[v]++
+	}
+	t.Logf("%d flipped bits of %d bytes: %d refused, %d in no use, %d inside a value", n, len(body), count[refused], count[same], count[within])
+	return count
+}
+
+// TestFlippedBits: what SQLite can see of damage, Open or Load refuses.
+func TestFlippedBits(t *testing.T) {
+	n := 400
+	if testing.Short() {
+		n = 60
+	}
+	count := flips(t, n, Open)
+	if count[unseen] > 0 || count[refused] == 0 {
+		t.Errorf("%d damaged files were opened, %d refused; want none and some", count[unseen], count[refused])
+	}
+}
+
+// TestFlippedBits_sees_a_store_that_does_not_look: a twin that opens without quick_check
+// reads on where pages are free that the list of free pages does not have.
+func TestFlippedBits_sees_a_store_that_does_not_look(t *testing.T) {
+	blind := func(dir string) (*Store, error) {
+		s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db")}
+		var err error
+		if s.lock, err = lock(dir); err != nil {
+			return nil, err
+		}
+		s.reader, err = dial(s.path, "")
+		return s, err
+	}
+	dir := t.TempDir()
+	want := filled(t, dir)
+	path := filepath.Join(dir, "oxgang.db")
+	body, err := os.ReadFile(path)
+	must(t, err)
+	const freePages = 36 // where their number is. Source: the SQLite file format, §1.3
+	body[freePages+3] ^= 1
+	must(t, os.WriteFile(path, body, 0o600))
+	if got := judge(t, dir, want, blind); got != unseen {
+		t.Errorf("the twin: verdict %d, want %d", got, unseen)
+	}
+	if got := judge(t, dir, want, Open); got != refused {
+		t.Errorf("Open: verdict %d, want %d", got, refused)
+	}
+}
+
+// crashed leaves a directory as a killed process does: with a log. It returns the states
+// after each of its transactions, the empty one first.
+func crashed(t *testing.T, dir string) []*State {
+	t.Helper()
+	work := t.TempDir()
+	s := opened(t, work)
+	states := []*State{loaded(t, s)}
+	for i := range 6 {
+		id := job.ID(fmt.Sprint("j", i))
+		for _, do := range []func() error{
+			func() error { return s.Accept(newJob(id, "x")) },
+			func() error { return s.Commit(&Plan{Round: int64(i + 1), Changes: []Change{started(id, 1, i)}}) },
+			func() error { return s.Report(id, at(i), &job.Report{Job: id, Epoch: i}) },
+			func() error { return s.End(id, Ending{Outcome: scheduler.Done, At: at(i)}) },
+		} {
+			must(t, do())
+			states = append(states, loaded(t, s))
+		}
+	}
+	for _, name := range []string{"oxgang.db", "oxgang.db-wal"} {
+		copyFile(t, filepath.Join(work, name), filepath.Join(dir, name))
+	}
+	return states
+}
+
+// position returns after how many of the transactions a state is; -1: it is none of them.
+func position(states []*State, st *State) int {
+	for i, s := range states {
+		if cmp.Equal(s, st) {
+			return i
+		}
+	}
+	return -1
+}
+
+// TestDamagedLog: a log that is cut short, or has a flipped bit, gives the first
+// transactions, all of them up to the damage.
+func TestDamagedLog(t *testing.T) {
+	from := t.TempDir()
+	states := crashed(t, from)
+	wal, err := os.ReadFile(filepath.Join(from, "oxgang.db-wal"))
+	must(t, err)
+	n, random := 150, rng.Stream(4, "store")
+	if testing.Short() {
+		n = 20
+	}
+	last := 0
+	for i := range n {
+		dir, end := t.TempDir(), len(wal)*i/(n-1)
+		copyFile(t, filepath.Join(from, "oxgang.db"), filepath.Join(dir, "oxgang.db"))
+		must(t, os.WriteFile(filepath.Join(dir, "oxgang.db-wal"), wal[:end], 0o600))
+		st, _, err := look(dir)
+		must(t, err)
+		got := position(states, st)
+		if got < last {
+			t.Fatalf("log of %d bytes: state %d, with fewer bytes it was %d", end, got, last)
+		}
+		last = got
+
+		bit := random.IntN(8 * len(wal))
+		wal[bit/8] ^= 1 << (bit % 8)
+		copyFile(t, filepath.Join(from, "oxgang.db"), filepath.Join(dir, "oxgang.db"))
+		must(t, os.WriteFile(filepath.Join(dir, "oxgang.db-wal"), wal, 0o600))
+		wal[bit/8] ^= 1 << (bit % 8)
+		if st, _, err := look(dir); err == nil && position(states, st) < 0 {
+			t.Fatalf("bit %d of the log flipped: a state that never was, of round %d", bit, st.Round)
+		}
+	}
+	if last != len(states)-1 {
+		t.Errorf("the whole log gives state %d, want %d", last, len(states)-1)
+	}
+}
+
+// TestPosition: the check of TestDamagedLog sees half a transaction.
+func TestPosition(t *testing.T) {
+	dir := t.TempDir()
+	states := crashed(t, dir)
+	st, _, err := look(dir)
+	must(t, err)
+	if got := position(states, st); got != len(states)-1 {
+		t.Fatalf("state %d, want the last, %d", got, len(states)-1)
+	}
+	must(t, alter(filepath.Join(dir, "oxgang.db"), "UPDATE state SET round = round + 1"))
+	st, _, err = look(dir)
+	must(t, err)
+	if got := position(states, st); got != -1 {
+		t.Errorf("half a plan taken for state %d", got)
+	}
+}
+
+// TestLoad_refuses_contradictions: what SQLite cannot see, but no store wrote.
+func TestLoad_refuses_contradictions(t *testing.T) {
+	for update, want := range map[string]string{
+		`UPDATE jobs SET spec = replace(spec, '"ID":"j5"', '"ID":"j6"') WHERE id = 'j5'`:     "job j5: spec of job j6",
+		`UPDATE jobs SET class = 'y' WHERE id = 'j5'`:                                        `of class "x": is another job`,
+		`UPDATE jobs SET status = substr(status, 1, 99) WHERE id = 'j5'`:                     "job j5: status: unexpected EOF",
+		`UPDATE jobs SET status = replace(status, 'Epoch', 'Apoch') WHERE id = 'j5'`:         `unknown field "Apoch"`,
+		`UPDATE jobs SET status = replace(status, '"Phase":2', '"Phase":5') WHERE id = 'j5'`: "phase 5, ended: false",
+		`UPDATE jobs SET command = x'61' WHERE id = 'j5'`:                                    "command: no zero byte",
+		`UPDATE jobs SET outcome = 'failed' WHERE id = 'j1'`:                                 `outcome "failed" of phase 4`,
+		`UPDATE jobs SET ended_at = 'now' WHERE id = 'j1'`:                                   "cannot parse",
+		`UPDATE reports SET body = replace(body, '"j5"', '"j6"')`:                            "job j5: report: job j6",
+		`UPDATE checkpoints SET body = '{'`:                                                  "checkpoint: unexpected EOF",
+		`UPDATE state SET time = 'now'`:                                                      "cannot parse",
+	} {
+		dir := t.TempDir()
+		filled(t, dir)
+		must(t, alter(filepath.Join(dir, "oxgang.db"), update))
+		_, _, err := look(dir)
+		wants(t, err, want)
+		wants(t, err, "oxgang.db is damaged (")
+	}
+}

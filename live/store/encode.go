@@ -1,0 +1,105 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// encode returns v as JSON. It fails on numbers that are not finite and on years that have
+// not four digits.
+func encode(v any) (string, error) {
+	body, err := json.Marshal(v)
+	return string(body), err
+}
+
+// decode reads what encode wrote. A field that v does not have is an error, not lost.
+func decode(body string, v any) error {
+	d := json.NewDecoder(strings.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if end := int(d.InputOffset()); end != len(body) {
+		return fmt.Errorf("%q after its end", body[end:])
+	}
+	return nil
+}
+
+// encodeSpec returns a spec as JSON that is read back as exactly that spec: text that is
+// not UTF-8 would not be.
+func encodeSpec(s *job.Spec) (string, error) {
+	body, err := encode(s)
+	if err != nil {
+		return "", fmt.Errorf("spec: %w", err)
+	}
+	var back job.Spec
+	if err := decode(body, &back); err != nil {
+		return "", fmt.Errorf("spec: %w", err)
+	}
+	if !reflect.DeepEqual(&back, s) {
+		return "", errors.New("spec: not all of its text is UTF-8, want it to be")
+	}
+	return body, nil
+}
+
+// encodeStatus returns a status as JSON, its times in UTC and without clock readings.
+func encodeStatus(s job.Status) (string, error) {
+	for _, t := range []*time.Time{&s.Submitted, &s.FirstStarted, &s.Finished, &s.Since} {
+		*t = t.UTC()
+	}
+	body, err := encode(&s)
+	if err != nil {
+		return "", fmt.Errorf("status: %w", err)
+	}
+	return body, nil
+}
+
+// stamp is the form of times in columns: of one width, so that their order is that of text.
+const (
+	stamp  = "2006-01-02T15:04:05.000000000Z"
+	noTime = "0001-01-01T00:00:00.000000000Z"
+)
+
+// encodeTime returns a time as text in UTC, to the nanosecond.
+func encodeTime(t time.Time) (string, error) {
+	t = t.UTC()
+	if year := t.Year(); year < 0 || year > 9999 {
+		return "", fmt.Errorf("year %d, want 0 to 9999", year)
+	}
+	return t.Format(stamp), nil
+}
+
+// decodeTime reads what encodeTime wrote.
+func decodeTime(s string) (time.Time, error) { return time.Parse(stamp, s) }
+
+// encodeStrings returns strings with a zero byte behind each, the way the system hands
+// arguments to a process.
+func encodeStrings(list []string) ([]byte, error) {
+	blob := []byte{}
+	for i, s := range list {
+		if strings.Contains(s, "\x00") {
+			return nil, fmt.Errorf("string %d has a zero byte, want none", i+1)
+		}
+		blob = append(append(blob, s...), 0)
+	}
+	return blob, nil
+}
+
+// decodeStrings reads what encodeStrings wrote; nil of none.
+func decodeStrings(blob []byte) ([]string, error) {
+	if len(blob) == 0 {
+		return nil, nil
+	}
+	body, ok := bytes.CutSuffix(blob, []byte{0})
+	if !ok {
+		return nil, errors.New("no zero byte at the end")
+	}
+	return strings.Split(string(body), "\x00"), nil
+}

@@ -1,0 +1,52 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// ErrFull is wrapped by the error of a call that found no room on the disk. Nothing of what
+// it should write is there; the store goes on as soon as there is room again.
+var ErrFull = errors.New("the disk is full")
+
+// room is what a disk must have left, in bytes, that is not full: a failed write may have
+// been larger than what is left.
+const room = 1 << 20
+
+// explain says whose error it is, and what to do about a full disk or a damaged file.
+func (s *Store) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch code := code(err); {
+	case code == sqlite3.SQLITE_FULL, code == sqlite3.SQLITE_IOERR && full(s.dir), errors.Is(err, syscall.ENOSPC):
+		err = fmt.Errorf("%s: %w: %w", s.dir, ErrFull, err)
+	case code == sqlite3.SQLITE_CORRUPT, code == sqlite3.SQLITE_NOTADB:
+		err = s.damaged(err)
+	}
+	return fmt.Errorf("store: %w", err)
+}
+
+// code returns the primary result code of SQLite in an error; 0: it is not SQLite's.
+func code(err error) int {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return e.Code() & 0xff
+}
+
+// full reports whether the disk of a directory has no room left.
+func full(dir string) bool {
+	var fs syscall.Statfs_t
+	return syscall.Statfs(dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < room
+}
+
+// damaged returns the error of a database that is not what was written, and says what to do.
+func (s *Store) damaged(err error) error {
+	return fmt.Errorf("%s is damaged (%w): move it, %[1]s-wal and %[1]s-shm away together, then put a backup in its place or begin without one", s.path, err)
+}

@@ -1,0 +1,239 @@
+package store
+
+import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Accept stores a new job, which holds no slots, has no checkpoint and has not ended, and
+// sets its Number. It is an error if a job has, or had, its ID or its token.
+func (s *Store) Accept(j *Job) error {
+	row, err := newRow(j)
+	if err != nil {
+		return s.explain(about(j.Spec.ID, err))
+	}
+	number := int64(0)
+	err = s.write(func(tx *sql.Tx) error {
+		if err := taken(tx, j); err != nil {
+			return about(j.Spec.ID, err)
+		}
+		const insert = `INSERT INTO jobs (id, token, class, spec, command, dir, env, generation, status, batch, failures)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number`
+		return about(j.Spec.ID, tx.QueryRow(insert, row...).Scan(&number))
+	})
+	if err == nil {
+		j.Number = number
+	}
+	return err
+}
+
+// newRow returns the columns of a new job. It returns an error if it is not new, or cannot
+// be stored as it is.
+func newRow(j *Job) ([]any, error) {
+	if err := fresh(j); err != nil {
+		return nil, err
+	}
+	spec, err := encodeSpec(j.Spec)
+	command, err1 := encodeStrings(j.Request.Command)
+	env, err2 := encodeStrings(j.Request.Env)
+	_, err3 := encodeStrings([]string{j.Request.Dir})
+	status, err4 := encodeStatus(j.Status)
+	batch, err5 := encode(j.Batch)
+	if err := errors.Join(err, named("command", err1), named("environment", err2), named("directory", err3), err4, err5); err != nil {
+		return nil, err
+	}
+	return []any{j.Spec.ID, j.Token, j.Spec.Class, spec, command, j.Request.Dir, env, j.Generation, status, batch, j.Failures}, nil
+}
+
+// fresh returns an error if a job cannot be a new one.
+func fresh(j *Job) error {
+	switch {
+	case !safe(string(j.Spec.ID)):
+		return errors.New("want an ID of at most 100 letters, digits, '.', '_' and '-', the first a letter or a digit")
+	case j.Token == "":
+		return errors.New("no token, want one")
+	case j.Status.Phase.Terminal():
+		return fmt.Errorf("phase %s, want one before", j.Status.Phase)
+	case j.Ended != nil || j.Checkpoint != nil || j.Previous != nil || len(j.Held) > 0:
+		return errors.New("has a past, want a new job: no slots, no checkpoint, no ending")
+	}
+	return nil
+}
+
+// taken returns an error that names the job that has the ID or the token of a new one.
+func taken(tx *sql.Tx, j *Job) error {
+	var id job.ID
+	var number int64
+	err := tx.QueryRow("SELECT id, number FROM jobs WHERE id = ? OR token = ?", j.Spec.ID, j.Token).Scan(&id, &number)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	case id == j.Spec.ID:
+		return fmt.Errorf("is there already, accepted as number %d: want another ID", number)
+	}
+	return fmt.Errorf("its token is that of job %s, want another", id)
+}
+
+// Describe replaces the spec of a job that has not ended.
+func (s *Store) Describe(id job.ID, spec *job.Spec) error {
+	body, err := encodeSpec(spec)
+	if spec.ID != id {
+		err = fmt.Errorf("spec of job %s, want its own", spec.ID)
+	}
+	if err != nil {
+		return s.explain(about(id, err))
+	}
+	return s.write(func(tx *sql.Tx) error {
+		number, err := active(tx, id)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec("UPDATE jobs SET class = ?, spec = ? WHERE number = ?", spec.Class, body, number)
+		return about(id, err)
+	})
+}
+
+// Report stores what a job that has not ended reported at some logical time.
+func (s *Store) Report(id job.ID, at time.Time, r *job.Report) error {
+	body, err1 := encode(r)
+	when, err2 := encodeTime(at)
+	err := errors.Join(r.Validate(), err1, err2)
+	if r.Job != id {
+		err = fmt.Errorf("report of job %s, want its own", r.Job)
+	}
+	if err != nil {
+		return s.explain(about(id, named("report", err)))
+	}
+	return s.write(func(tx *sql.Tx) error {
+		number, err := active(tx, id)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec("INSERT INTO reports (job, at, body) VALUES (?, ?, ?)", number, when, body)
+		return about(id, err)
+	})
+}
+
+// Checkpoint stores that a job that has not ended has saved itself. The last two are kept.
+// The same path again replaces what was said of it.
+func (s *Store) Checkpoint(id job.ID, c Checkpoint) error {
+	c.At = c.At.UTC()
+	body, err := encode(&c)
+	if err := errors.Join(c.Validate(), err); err != nil {
+		return s.explain(about(id, named("checkpoint", err)))
+	}
+	return s.write(func(tx *sql.Tx) error {
+		number, err := active(tx, id)
+		if err != nil {
+			return err
+		}
+		return about(id, replace(tx, number, c.Path, body))
+	})
+}
+
+// replace makes a checkpoint the last of a job and drops all but the one before it.
+func replace(tx *sql.Tx, number int64, path, body string) error {
+	_, err1 := tx.Exec("DELETE FROM checkpoints WHERE job = ? AND path = ?", number, path)
+	_, err2 := tx.Exec("INSERT INTO checkpoints (job, path, body) VALUES (?, ?, ?)", number, path, body)
+	_, err3 := tx.Exec(`DELETE FROM checkpoints WHERE job = ?1 AND id NOT IN
+		(SELECT id FROM checkpoints WHERE job = ?1 ORDER BY id DESC LIMIT 2)`, number)
+	return cmp.Or(err1, err2, err3)
+}
+
+// keptReports is how many reports of ended jobs are kept of each class.
+const keptReports = 200
+
+// End stores how a job ended, once: its processes are over. It settles its status, as the
+// scheduler does, and takes its slots. Of the reports of ended jobs of its class, the last
+// 200 are kept; jobs without a class count as one.
+func (s *Store) End(id job.ID, e Ending) error {
+	phase, ok := terminal[e.Outcome]
+	at, err := encodeTime(e.At)
+	if !ok {
+		err = fmt.Errorf("outcome %s, want done, failed or cancelled", e.Outcome)
+	}
+	if err != nil {
+		return s.explain(about(id, err))
+	}
+	return s.write(func(tx *sql.Tx) error {
+		number, err := active(tx, id)
+		if err == nil {
+			err = about(id, settle(tx, number, phase, e.At))
+		}
+		if err != nil {
+			return err
+		}
+		const update = `UPDATE jobs SET ended = 1 + (SELECT coalesce(max(ended), 0) FROM jobs), outcome = ?, detail = ?, ended_at = ? WHERE number = ?`
+		_, err1 := tx.Exec(update, e.Outcome.String(), e.Detail, at, number)
+		_, err2 := tx.Exec("DELETE FROM slots WHERE job = ?", number)
+		return about(id, cmp.Or(err1, err2, prune(tx, number)))
+	})
+}
+
+// terminal are the phases that jobs end in.
+var terminal = map[scheduler.Outcome]job.Phase{
+	scheduler.Done: job.Completed, scheduler.Failed: job.Failed, scheduler.Cancelled: job.Cancelled,
+}
+
+// settle books the service that a job attained until it ended.
+func settle(tx *sql.Tx, number int64, phase job.Phase, now time.Time) error {
+	var body string
+	var st job.Status
+	if err := tx.QueryRow("SELECT status FROM jobs WHERE number = ?", number).Scan(&body); err != nil {
+		return err
+	}
+	if err := decode(body, &st); err != nil {
+		return named("status", err)
+	}
+	st.Service, st.GPUService, st.Since = st.AttainedService(now), st.AttainedGPUService(now), now
+	st.Allocation, st.Placement = cluster.Allocation{}, nil
+	st.Phase, st.Finished = phase, now
+	body, err := encodeStatus(st)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("UPDATE jobs SET status = ? WHERE number = ?", body, number)
+	return err
+}
+
+// prune drops the oldest reports of ended jobs of a job's class.
+func prune(tx *sql.Tx, number int64) error {
+	const old = `WITH ended AS (SELECT number FROM jobs WHERE ended IS NOT NULL AND class = (SELECT class FROM jobs WHERE number = ?))
+		DELETE FROM reports WHERE id IN
+		(SELECT id FROM reports WHERE job IN ended ORDER BY id DESC LIMIT -1 OFFSET ?)`
+	_, err := tx.Exec(old, number, keptReports)
+	return err
+}
+
+// active returns the number of a job that has not ended.
+func active(tx *sql.Tx, id job.ID) (int64, error) {
+	var number int64
+	var outcome, at sql.NullString
+	err := tx.QueryRow("SELECT number, outcome, ended_at FROM jobs WHERE id = ?", id).Scan(&number, &outcome, &at)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, about(id, errors.New("is not known"))
+	case outcome.Valid:
+		return 0, about(id, fmt.Errorf("has ended already, %s at %s", outcome.String, at.String))
+	}
+	return number, about(id, err)
+}
+
+// about says which job an error is about.
+func about(id job.ID, err error) error { return named("job "+string(id), err) }
+
+func named(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"cmp"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+const (
+	keptEnded   = 50  // ended jobs of each class that a restart learns from
+	listedEnded = 200 // ended jobs in a listing
+)
+
+// Load returns everything that a restart needs, as of one moment.
+func (s *Store) Load() (*State, error) {
+	st := &State{}
+	err := s.read(func(tx *sql.Tx) error {
+		var at string
+		var last int64
+		err := tx.QueryRow("SELECT round, time, reports FROM state").Scan(&st.Round, &at, &last)
+		if err != nil {
+			return err
+		}
+		if st.Time, err = decodeTime(at); err != nil {
+			return s.damaged(err)
+		}
+		const ended = `SELECT number FROM (SELECT number, row_number() OVER (PARTITION BY class ORDER BY ended DESC) AS place
+			FROM jobs WHERE ended IS NOT NULL) WHERE place <= ?`
+		jobs, err := s.jobs(tx, "ended IS NULL OR number IN ("+ended+")", keptEnded)
+		if err != nil {
+			return err
+		}
+		return s.learn(tx, st, jobs, last)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// learn sorts jobs by whether they have ended and adds what they reported. Reports up to
+// the last were stored before the plan.
+func (s *Store) learn(tx *sql.Tx, st *State, jobs []found, last int64) error {
+	known := make(map[int64]*Known, len(jobs))
+	for _, f := range jobs {
+		known[f.job.Number] = &Known{Job: f.job}
+	}
+	err := each(tx, func(rows *sql.Rows) error {
+		var id, number int64
+		var at, body string
+		if err := rows.Scan(&id, &number, &at, &body); err != nil {
+			return err
+		}
+		k := known[number]
+		if k == nil {
+			return nil
+		}
+		r, err := s.report(k.Job.Spec.ID, at, body)
+		if err != nil {
+			return err
+		}
+		if k.Job.Ended == nil && (id > last || r.At.After(st.Time)) {
+			k.After = append(k.After, r)
+		} else {
+			k.Before = append(k.Before, r)
+		}
+		return nil
+	}, "SELECT id, job, at, body FROM reports ORDER BY id")
+	slices.SortFunc(jobs, byEnd)
+	for _, f := range jobs {
+		if k := known[f.job.Number]; f.ended == 0 {
+			st.Jobs = append(st.Jobs, *k)
+		} else {
+			st.Ended = append(st.Ended, *k)
+		}
+	}
+	return err
+}
+
+// report reads one report of a job.
+func (s *Store) report(id job.ID, at, body string) (Report, error) {
+	var r Report
+	err := decode(body, &r.Report)
+	if err == nil {
+		r.At, err = decodeTime(at)
+	}
+	if err == nil && r.Job != id {
+		err = about(r.Job, errForeign)
+	}
+	if err != nil {
+		return r, s.damaged(about(id, named("report", err)))
+	}
+	return r, nil
+}
+
+// Jobs returns the jobs that have not ended, or all of these and the 200 that ended last,
+// in order of acceptance.
+func (s *Store) Jobs(all bool) ([]*Job, error) {
+	where := "ended IS NULL"
+	if all {
+		where += " OR number IN (SELECT number FROM jobs WHERE ended IS NOT NULL ORDER BY ended DESC LIMIT ?)"
+	}
+	var list []*Job
+	err := s.read(func(tx *sql.Tx) error {
+		jobs, err := s.jobs(tx, where, listedEnded)
+		for _, f := range jobs {
+			list = append(list, f.job)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// found is a job and the order of its ending; 0: it has not ended.
+type found struct {
+	job   *Job
+	ended int64
+}
+
+// byEnd orders jobs by their ending, those that have not ended first and by acceptance.
+func byEnd(a, b found) int {
+	return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.job.Number, b.job.Number))
+}
+
+// jobs reads the jobs of a condition, whose parameter, if it has one, is limit, in order of
+// acceptance, with their slots and checkpoints.
+func (s *Store) jobs(tx *sql.Tx, where string, limit int) ([]found, error) {
+	const columns = `SELECT number, id, token, class, spec, command, dir, env, generation, status, batch, failures,
+		coalesce(ended, 0), coalesce(outcome, ''), coalesce(detail, ''), coalesce(ended_at, '') FROM jobs WHERE `
+	var list []found
+	by := map[int64]*Job{}
+	args := []any{limit}[:strings.Count(where, "?")]
+	err := each(tx, func(rows *sql.Rows) error {
+		f, err := s.scan(rows)
+		if err == nil {
+			list = append(list, f)
+			by[f.job.Number] = f.job
+		}
+		return err
+	}, columns+where+" ORDER BY number", args...)
+	if err == nil {
+		err = holdings(tx, by)
+	}
+	if err == nil {
+		err = s.checkpoints(tx, by)
+	}
+	return list, err
+}
+
+// holdings adds the slots that jobs hold.
+func holdings(tx *sql.Tx, by map[int64]*Job) error {
+	return each(tx, func(rows *sql.Rows) error {
+		var number int64
+		var slot int
+		err := rows.Scan(&number, &slot)
+		if j := by[number]; j != nil {
+			j.Held = append(j.Held, slot)
+		}
+		return err
+	}, "SELECT job, slot FROM slots ORDER BY job, rank")
+}
+
+// checkpoints adds the checkpoints of jobs.
+func (s *Store) checkpoints(tx *sql.Tx, by map[int64]*Job) error {
+	return each(tx, func(rows *sql.Rows) error {
+		var number int64
+		var body string
+		if err := rows.Scan(&number, &body); err != nil || by[number] == nil {
+			return err
+		}
+		j, c := by[number], &Checkpoint{}
+		if err := decode(body, c); err != nil {
+			return s.damaged(about(j.Spec.ID, named("checkpoint", err)))
+		}
+		j.Checkpoint, j.Previous = c, j.Checkpoint
+		return nil
+	}, "SELECT job, body FROM checkpoints ORDER BY id")
+}

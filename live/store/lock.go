@@ -1,0 +1,50 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// lock takes the state directory for this process, until the file is closed or the process
+// is gone, however it went. The file names the process.
+func lock(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "oxgang.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = fmt.Errorf("%s is used by %s: stop that first, or use another directory", dir, holder(f))
+	}
+	if err == nil {
+		err = sign(f)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// sign writes the process' ID over that of the one before.
+func sign(f *os.File) error {
+	pid := fmt.Sprintf("%d\n", os.Getpid())
+	if _, err := f.WriteAt([]byte(pid), 0); err != nil {
+		return err
+	}
+	return f.Truncate(int64(len(pid)))
+}
+
+// holder names the process that holds a lock; it may have the lock and not yet have signed.
+func holder(f *os.File) string {
+	text := make([]byte, 20)
+	n, _ := f.ReadAt(text, 0)
+	pid, _, signed := strings.Cut(string(text[:n]), "\n")
+	if !signed {
+		return "another process"
+	}
+	return "process " + pid
+}

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/oxgang/oxgang/job"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// A Store is an open database. Its methods may be called at the same time: writes wait for
+// each other, reads wait for nothing.
+type Store struct {
+	dir, path string // of the state directory and of the database in it
+	lock      *os.File
+	identity  string
+	writing   sync.Mutex
+	writer    *sql.DB // one connection
+	reader    *sql.DB
+
+	naming sync.Mutex
+	named  map[job.ID]bool // by Name, whether accepted or not
+}
+
+// Open opens the database of a state directory, and makes both if they are not there. It
+// refuses a directory that another process uses, naming that process, a database that is
+// damaged or has lost its main file, and one that a newer version wrote. It never resets
+// one. It reads the whole file.
+func Open(dir string) (*Store, error) { return open(dir, migrations) }
+
+func open(dir string, list []string) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db"), named: map[job.ID]bool{}}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, s.explain(err)
+	}
+	if s.lock, err = lock(dir); err != nil {
+		return nil, s.explain(err)
+	}
+	if err := s.connect(list); err != nil {
+		return nil, errors.Join(s.explain(err), s.Close())
+	}
+	return s, nil
+}
+
+// connect opens, or makes, the database, and brings it to the last migration.
+func (s *Store) connect(list []string) error {
+	if err := s.present(list); err != nil {
+		return err
+	}
+	var err error
+	if s.writer, err = dial(s.path, "_txlock=immediate"); err != nil {
+		return err
+	}
+	if s.reader, err = dial(s.path, "_pragma=query_only(1)"); err != nil {
+		return err
+	}
+	s.reader.SetMaxOpenConns(4)
+	if err := s.examine(); err != nil {
+		return err
+	}
+	if err := s.keepLog(); err != nil {
+		return err
+	}
+	if err := migrate(s.writer, list); err != nil {
+		return err
+	}
+	return s.writer.QueryRow("SELECT identity FROM state").Scan(&s.identity)
+}
+
+// keepLog turns the write-ahead log on: reads and writes do not wait for each other. The
+// file remembers it; a backup has forgotten it.
+func (s *Store) keepLog() error {
+	mode := ""
+	if err := s.writer.QueryRow("PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("%s: journal mode %q, want wal: is it on a network?", s.path, mode)
+	}
+	return nil
+}
+
+// dial opens one database with what all connections have in common.
+func dial(path, options string) (*sql.DB, error) {
+	at := url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&" + options}
+	db, err := sql.Open("sqlite", at.String())
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+// present makes sure that there is a database. A new one gets its name when it is whole, so
+// that one without tables was not made so.
+func (s *Store) present(list []string) error {
+	_, err := os.Stat(s.path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, err := os.Stat(s.path + "-wal"); err == nil {
+		return fmt.Errorf("%s is gone but its %[1]s-wal is there: put it back, or move that away to begin anew", s.path)
+	}
+	part := s.path + ".new"
+	for _, rest := range []string{part, part + "-journal"} {
+		if err := os.Remove(rest); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := create(part, list); err != nil {
+		return err
+	}
+	return rename(part, s.path)
+}
+
+// create makes a database with all migrations, readable by its owner only.
+func create(path string, list []string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	db, err := dial(path, "_txlock=immediate")
+	if err != nil {
+		return err
+	}
+	return errors.Join(migrate(db, list), db.Close())
+}
+
+// rename gives a whole, synced file its name, durably.
+func rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// examine looks for damage that SQLite can see.
+func (s *Store) examine() error {
+	complaint := ""
+	if err := s.writer.QueryRow("PRAGMA quick_check(1)").Scan(&complaint); err != nil {
+		return err
+	}
+	if complaint != "ok" {
+		return s.damaged(errors.New(complaint))
+	}
+	tables := 0
+	if err := s.writer.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return err
+	}
+	if tables == 0 {
+		return s.damaged(errors.New("it is empty"))
+	}
+	return nil
+}
+
+// Close closes the database and gives the directory back.
+func (s *Store) Close() error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	var errs []error
+	for _, db := range []*sql.DB{s.reader, s.writer} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(append(errs, s.lock.Close())...)
+}
+
+// Identity returns the name of the state directory: random, made with it, never changed.
+func (s *Store) Identity() string { return s.identity }
+
+// write carries out one transaction: all of it or, with an error, nothing.
+func (s *Store) write(do func(tx *sql.Tx) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.explain(transaction(s.writer, do))
+}
+
+// read shows one state of the database, whatever is written meanwhile.
+func (s *Store) read(do func(tx *sql.Tx) error) error {
+	return s.explain(transaction(s.reader, do))
+}
+
+func transaction(db *sql.DB, do func(tx *sql.Tx) error) error {
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing is left of what failed; nothing to do after Commit
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// each calls scan for every row of a query.
+func each(tx *sql.Tx, scan func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := tx.Query(query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
