@@ -35,6 +35,11 @@ type account struct {
 	taken record
 }
 
+// newAccount returns the account of a job that was not heard of.
+func newAccount(id job.ID, o *Options) *account {
+	return &account{id: id, turn: make(chan struct{}, 1), bucket: newBucket(o.Rate, o.Burst)}
+}
+
 // A record is what was last taken in of a job's present generation.
 type record struct {
 	generation int

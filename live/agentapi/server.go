@@ -130,7 +130,7 @@ func (s *Server) account(id job.ID) *account {
 	defer s.mu.Unlock()
 	a := s.known[id]
 	if a == nil {
-		a = &account{id: id, turn: make(chan struct{}, 1), bucket: newBucket(s.o.Rate, s.o.Burst)}
+		a = newAccount(id, &s.o)
 		s.known[id] = a
 	}
 	return a
