@@ -26,4 +26,5 @@ require (
 	modernc.org/libc v1.77.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
+	go.uber.org/goleak v1.3.0 // indirect
 )

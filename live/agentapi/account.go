@@ -1,0 +1,185 @@
+package agentapi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// A Quarantine is what is kept of the messages of a job that were refused.
+type Quarantine struct {
+	Count     int64     // of messages refused
+	Path      string    // of the last: "/v1/report"
+	Complaint string    // about the last
+	Body      []byte    // of the last, its first 4 KiB; nil if it could not be read
+	At        time.Time // of the last
+}
+
+// An account is what the server knows of a job.
+type account struct {
+	id     job.ID
+	bucket *bucket
+	inside atomic.Int32 // requests
+
+	mu  sync.Mutex
+	bad Quarantine
+
+	// turn holds an element while a message of the job is dealt with: its messages are
+	// taken in one after the other. It guards what follows.
+	turn  chan struct{}
+	taken record
+}
+
+// newAccount returns the account of a job that was not heard of.
+func newAccount(id job.ID, o *Options) *account {
+	return &account{id: id, turn: make(chan struct{}, 1), bucket: newBucket(o.Rate, o.Burst)}
+}
+
+// A record is what was last taken in of a job's present generation.
+type record struct {
+	generation int
+	sequence   int64   // of the last report; 0: none
+	step       int64   // of it, or restored
+	progress   float64 // likewise
+	saved      int64   // step of the last checkpoint
+	answer     *Answer // to the last report
+}
+
+// quarantine keeps a message that was refused.
+func (a *account) quarantine(path, complaint string, body []byte) {
+	const most = 4 << 10
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.bad = Quarantine{
+		Count: a.bad.Count + 1, Path: path, Complaint: complaint,
+		Body: slices.Clone(body[:min(len(body), most)]), At: time.Now(),
+	}
+}
+
+// quarantined returns what is kept; the caller may change it.
+func (a *account) quarantined() Quarantine {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	q := a.bad
+	q.Body = slices.Clone(q.Body)
+	return q
+}
+
+// enter notes that a request begins, and reports false where too many are there already.
+func (a *account) enter() bool {
+	if a.inside.Add(1) > atOnce {
+		a.inside.Add(-1)
+		return false
+	}
+	return true
+}
+
+// leave notes that a request that entered is over.
+func (a *account) leave() { a.inside.Add(-1) }
+
+// await waits until no other message of the job is dealt with. Where it returns nil the
+// caller must call done.
+func (a *account) await(ctx context.Context) error {
+	select {
+	case a.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for another message of the job: %w", ctx.Err())
+	}
+}
+
+// done ends the turn.
+func (a *account) done() { <-a.turn }
+
+// outdated returns an ErrGeneration if a message is of a generation before the present one.
+// Whether a later one is the present one, Jobs knows.
+func (t *record) outdated(generation int) error {
+	if generation < t.generation {
+		return fmt.Errorf("%w: generation %d, want %d", ErrGeneration, generation, t.generation)
+	}
+	return nil
+}
+
+// hello takes in a message of a worker that starts, and hands it on.
+func (a *account) hello(ctx context.Context, j Jobs, h *Hello) (any, error) {
+	if err := a.taken.outdated(h.Generation); err != nil {
+		return nil, err
+	}
+	w, err := j.Hello(ctx, a.id, h)
+	if err != nil {
+		return nil, err
+	}
+	if a.taken.begin(h.Generation) && h.Restored != nil {
+		a.taken.step, a.taken.progress = h.Restored.Step, h.Restored.Progress
+	}
+	answer := *w
+	answer.Profile = append([]int{}, w.Profile...) // [], not null
+	return &answer, nil
+}
+
+// begin makes the record one of a generation and reports whether that is a new one.
+func (t *record) begin(generation int) bool {
+	if generation == t.generation {
+		return false
+	}
+	*t = record{generation: generation}
+	return true
+}
+
+// report takes in measurements and hands them on, once: a report that is not above the last
+// one of its generation gets the present answer.
+func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
+	t := &a.taken
+	if err := t.outdated(r.Generation); err != nil {
+		return nil, err
+	}
+	if r.Generation == t.generation {
+		if r.Sequence <= t.sequence {
+			return t.answer, nil
+		}
+		if err := t.backwards(r); err != nil {
+			return nil, err
+		}
+	}
+	answer, err := j.Report(ctx, a.id, r)
+	if err != nil {
+		return nil, err
+	}
+	t.begin(r.Generation)
+	t.sequence, t.step, t.progress, t.answer = r.Sequence, r.Step, r.Progress, answer
+	return answer, nil
+}
+
+// backwards returns an ErrInvalid if a report of the generation is of less than was done.
+func (t *record) backwards(r *Report) error {
+	var b boundary
+	if r.Step < t.step {
+		b.bad("step %d, want at least %d as before", r.Step, t.step)
+	}
+	if r.Progress < t.progress {
+		b.bad("progress %v, want at least %v as before", r.Progress, t.progress)
+	}
+	return b.err()
+}
+
+// checkpoint takes in that a job saved its state, and hands it on.
+func (a *account) checkpoint(ctx context.Context, j Jobs, c *Checkpoint) (any, error) {
+	t := &a.taken
+	if err := t.outdated(c.Generation); err != nil {
+		return nil, err
+	}
+	if c.Generation == t.generation && c.Step < t.saved {
+		return nil, fmt.Errorf("%w: step %d, want at least %d as the checkpoint before", ErrInvalid, c.Step, t.saved)
+	}
+	if err := j.Checkpoint(ctx, a.id, c); err != nil {
+		return nil, err
+	}
+	t.begin(c.Generation)
+	t.saved = c.Step
+	return Empty{}, nil
+}

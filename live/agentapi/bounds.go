@@ -1,0 +1,93 @@
+package agentapi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// A span is what a quantity may be, both ends included.
+type span struct {
+	least, most float64
+	tiny        float64 // below it, a value counts as 0
+	unit        string  // for people
+}
+
+// The spans of all quantities there are. A gradient's squared norm and variance are those
+// of 32-bit floats with room to spare, so that their quotient is finite.
+var (
+	seconds   = span{most: 24 * 60 * 60, unit: " s"}
+	samples   = span{most: 1e18, unit: " samples"}
+	gradients = span{most: 1e30, tiny: 1e-30}
+	counts    = span{most: 1<<53 - 1} // whole numbers that JSON carries exactly
+	ordinals  = span{least: 1, most: 1<<53 - 1}
+	epochs    = span{most: job.MaxEpochs}
+	lengths   = span{least: 1, most: job.MaxEpochs, unit: " epochs"}
+	workers   = span{least: 1, most: 1e6}
+	batches   = span{least: 1, most: 1e9, unit: " samples"}
+	limits    = span{most: 1e9, unit: " samples"} // 0: not limited
+	passes    = span{most: 1e9}
+	versions  = span{least: Version, most: Version}
+)
+
+// admit is the boundary that every number from outside passes: it returns the value to go
+// on with, never NaN, infinite or -0, or an error that says what is wanted.
+func (s span) admit(v float64) (float64, error) {
+	if !(v >= s.least && v <= s.most) { // NaN is neither
+		return 0, fmt.Errorf("%v, want %s", v, s)
+	}
+	if v < s.tiny {
+		return 0, nil
+	}
+	return v + 0, nil // -0 becomes 0
+}
+
+// String returns "0 to 86400 s".
+func (s span) String() string {
+	if s.least == s.most {
+		return plain(s.most) + s.unit
+	}
+	return plain(s.least) + " to " + plain(s.most) + s.unit
+}
+
+// plain returns a number of a span with all its digits, or as 1e+18 where they are many.
+func plain(v float64) string {
+	if v < 1e16 {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// A boundary collects the complaints about one message.
+type boundary struct{ complaints []string }
+
+// float puts *v through the boundary; a value that is refused becomes 0.
+func (b *boundary) float(name string, v *float64, s span) {
+	admitted, err := s.admit(*v)
+	if err != nil {
+		b.bad("%s %v", name, err)
+	}
+	*v = admitted
+}
+
+// whole checks a whole number; those that it lets through are exact as a float64.
+func (b *boundary) whole(name string, v int64, s span) {
+	if _, err := s.admit(float64(v)); err != nil {
+		b.bad("%s %d, want %s", name, v, s)
+	}
+}
+
+// bad adds a complaint.
+func (b *boundary) bad(format string, args ...any) {
+	b.complaints = append(b.complaints, fmt.Sprintf(format, args...))
+}
+
+// err returns an error that joins all complaints, or nil.
+func (b *boundary) err() error {
+	if len(b.complaints) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(b.complaints, "; "))
+}

@@ -1,0 +1,128 @@
+package agentapi
+
+import (
+	"context"
+	"math"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+)
+
+// A door is a listener that lets in a limited number of connections. While it is full, a
+// new connection takes the place of the one that has been quiet for longest, or waits for
+// one to become quiet. Quiet is a connection on which no request's header is complete: one
+// that is idle, new, or slow on purpose. So those keep nobody out.
+type door struct {
+	net.Listener
+	most      int     // connections open at a time
+	strangers *bucket // of requests without a known token
+
+	mu      sync.Mutex
+	changed sync.Cond // a connection became quiet or was closed, or the door was
+	open    int
+	quiet   []*visitor // longest first
+	shut    bool
+}
+
+// newDoor returns the door before a listener.
+func newDoor(l net.Listener, o *Options) *door {
+	d := &door{Listener: l, most: o.Connections, strangers: newBucket(o.Strangers, int(math.Ceil(o.Strangers)))}
+	d.changed.L = &d.mu
+	return d
+}
+
+// Accept implements net.Listener.
+func (d *door) Accept() (net.Conn, error) {
+	c, err := d.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for d.open >= d.most && !d.shut {
+		if len(d.quiet) == 0 {
+			d.changed.Wait()
+			continue
+		}
+		longest := d.quiet[0]
+		d.left(longest)
+		longest.Conn.Close()
+	}
+	if d.shut {
+		c.Close()
+		return nil, net.ErrClosed
+	}
+	d.open++
+	return &visitor{Conn: c, door: d}, nil
+}
+
+// Close implements net.Listener.
+func (d *door) Close() error {
+	d.mu.Lock()
+	d.shut = true
+	d.changed.Broadcast()
+	d.mu.Unlock()
+	return d.Listener.Close()
+}
+
+// left notes that a connection is closed. It needs d.mu.
+func (d *door) left(v *visitor) {
+	if v.gone {
+		return
+	}
+	v.gone = true
+	d.open--
+	d.awake(v)
+	d.changed.Broadcast()
+}
+
+// awake notes that a connection is not quiet. It needs d.mu.
+func (d *door) awake(v *visitor) {
+	if i := slices.Index(d.quiet, v); i >= 0 {
+		d.quiet = slices.Delete(d.quiet, i, i+1)
+	}
+}
+
+// A visitor is a connection that came through a door.
+type visitor struct {
+	net.Conn
+	door *door
+	gone bool // under door.mu
+}
+
+// Close implements net.Conn.
+func (v *visitor) Close() error {
+	v.door.mu.Lock()
+	v.door.left(v)
+	v.door.mu.Unlock()
+	return v.Conn.Close()
+}
+
+// noteState is an http.Server's ConnState: it keeps the list of quiet connections. A
+// connection becomes active when the header of a request was read.
+func noteState(c net.Conn, state http.ConnState) {
+	v, ok := c.(*visitor)
+	if !ok {
+		return
+	}
+	d := v.door
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.awake(v)
+	if (state == http.StateNew || state == http.StateIdle) && !v.gone {
+		d.quiet = append(d.quiet, v)
+		d.changed.Broadcast()
+	}
+}
+
+// doorKey is the key of a request's door in its context.
+type doorKey struct{}
+
+// withDoor is an http.Server's ConnContext.
+func withDoor(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, doorKey{}, c.(*visitor).door)
+}
+
+// doorOf returns the door through which a request came.
+func doorOf(r *http.Request) *door { return r.Context().Value(doorKey{}).(*door) }

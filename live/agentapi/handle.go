@@ -1,0 +1,228 @@
+package agentapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"mime"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An endpoint reads a body, gives it to the job it is of and returns the answer.
+type endpoint func(ctx context.Context, s *Server, a *account, body []byte) (any, error)
+
+var endpoints = map[string]endpoint{
+	"/v1/hello":      as(helloShape, (*account).hello),
+	"/v1/report":     as(reportShape, (*account).report),
+	"/v1/checkpoint": as(checkpointShape, (*account).checkpoint),
+}
+
+// as returns the endpoint of one kind of message.
+func as[M any, P interface {
+	*M
+	message
+}](of *shape, take func(*account, context.Context, Jobs, P) (any, error),
+) endpoint {
+	return func(ctx context.Context, s *Server, a *account, body []byte) (any, error) {
+		m := P(new(M))
+		if err := decode(body, of, m); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, callTime)
+		defer cancel()
+		if err := a.await(ctx); err != nil {
+			return nil, err
+		}
+		defer a.done()
+		return take(a, ctx, s.jobs, m)
+	}
+}
+
+// A refusal is an answer that is not 200.
+type refusal struct {
+	status int
+	text   string
+	wait   time.Duration // until it is worth to ask again; 0: it does not say
+	hangUp bool          // the connection is closed after it
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// ServeHTTP answers one request: who is it, may it, what does it say, take that in.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer s.survive(w, r)
+	a, err := s.admit(r)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	defer a.leave()
+	answer, err := s.serve(w, r, a)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	s.write(w, http.StatusOK, answer)
+}
+
+// admit returns the account of the job whose token a request bears, if its limits allow it;
+// then leave must be called when the request is over.
+func (s *Server) admit(r *http.Request) (*account, error) {
+	id, ok := s.jobs.Job(token(r))
+	if !ok {
+		if doorOf(r).strangers.take(time.Now()) > 0 {
+			return nil, &refusal{status: http.StatusTooManyRequests, text: "too many requests without a known token", wait: time.Second, hangUp: true}
+		}
+		return nil, &refusal{status: http.StatusUnauthorized, text: "unknown token", hangUp: true}
+	}
+	a := s.account(id)
+	if wait := a.bucket.take(time.Now()); wait > 0 {
+		return nil, &refusal{status: http.StatusTooManyRequests, text: fmt.Sprintf("more than %v requests per second", s.o.Rate), wait: wait}
+	}
+	if !a.enter() {
+		return nil, &refusal{status: http.StatusTooManyRequests, text: fmt.Sprintf("more than %d requests at a time", atOnce), wait: time.Second}
+	}
+	return a, nil
+}
+
+// token returns the bearer token of a request, or one that is nobody's.
+func token(r *http.Request) string {
+	all := r.Header.Values("Authorization")
+	if len(all) != 1 {
+		return ""
+	}
+	scheme, token, _ := strings.Cut(all[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return token
+}
+
+// serve reads a request of a job and returns the answer. A message that is invalid goes
+// into the job's quarantine.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, a *account) (any, error) {
+	do := endpoints[r.URL.Path]
+	switch {
+	case do == nil:
+		return nil, &refusal{status: http.StatusNotFound, text: "no such endpoint"}
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		return nil, &refusal{status: http.StatusMethodNotAllowed, text: "method " + shorten(r.Method) + ", want POST"}
+	}
+	body, err := read(w, r)
+	var answer any
+	if err == nil {
+		answer, err = do(r.Context(), s, a, body)
+	}
+	if f := refusalOf(err); f.malformed() {
+		a.quarantine(r.URL.Path, f.text, body)
+	}
+	return answer, err
+}
+
+// malformed reports whether what was refused is the message, rather than its time or sender.
+func (r *refusal) malformed() bool {
+	switch r.status {
+	case http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
+		return true
+	}
+	return false
+}
+
+// read returns the body of a request.
+func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	t, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	charset, says := params["charset"]
+	if err != nil || t != "application/json" || says && !strings.EqualFold(charset, "utf-8") || r.Header.Get("Content-Encoding") != "" {
+		return nil, &refusal{status: http.StatusUnsupportedMediaType, text: "content type " + quote(r.Header.Get("Content-Type")) + ", want application/json, not encoded"}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return body, &refusal{status: http.StatusRequestEntityTooLarge, text: fmt.Sprintf("body above %d bytes", maxBody), hangUp: true}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return body, &refusal{status: http.StatusRequestTimeout, text: "body did not end in time", hangUp: true}
+	case err != nil:
+		return body, &refusal{status: http.StatusBadRequest, text: "body: " + err.Error(), hangUp: true}
+	}
+	return body, nil
+}
+
+// refusalOf returns the refusal that an error comes to; its status is 0 if there is none.
+func refusalOf(err error) *refusal {
+	var f *refusal
+	switch {
+	case err == nil:
+		return &refusal{}
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, ErrInvalid):
+		return &refusal{status: http.StatusBadRequest, text: err.Error()}
+	case errors.Is(err, ErrUnknown):
+		return &refusal{status: http.StatusNotFound, text: err.Error()}
+	case errors.Is(err, ErrGeneration):
+		return &refusal{status: http.StatusConflict, text: err.Error()}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &refusal{status: http.StatusServiceUnavailable, text: "not taken in in time", wait: time.Second}
+	}
+	return &refusal{status: http.StatusInternalServerError, text: "internal error"}
+}
+
+// refuse answers that a request was refused.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	f := refusalOf(err)
+	if f.status == http.StatusInternalServerError {
+		s.o.Log.Error("agent API: "+hide(err.Error(), r), "path", r.URL.Path)
+	}
+	if f.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if f.wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.wait.Seconds()))))
+	}
+	if f.hangUp {
+		w.Header().Set("Connection", "close")
+	}
+	s.write(w, f.status, Error{Error: f.text})
+}
+
+// write writes an answer. That a client is gone by then is its own affair.
+func (s *Server) write(w http.ResponseWriter, status int, answer any) {
+	body, err := json.Marshal(answer)
+	if err != nil { // a number of Jobs that is not finite
+		s.o.Log.Error("agent API: answer: " + err.Error())
+		status, body = http.StatusInternalServerError, []byte(`{"error":"internal error"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// survive answers 500 where Jobs panicked. It is deferred.
+func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	s.o.Log.Error("agent API: panic: "+hide(fmt.Sprint(v), r), "path", r.URL.Path, slog.String("stack", string(debug.Stack())))
+	s.write(w, http.StatusInternalServerError, Error{Error: "internal error"})
+}
+
+// hide returns a text for the log without the token of a request.
+func hide(what string, r *http.Request) string {
+	if t := token(r); t != "" {
+		return strings.ReplaceAll(what, t, "[token]")
+	}
+	return what
+}

@@ -1,0 +1,67 @@
+package agentapi
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Options are the limits of a Server. The zero value of a field means its default.
+type Options struct {
+	Rate        float64       // requests per second of one job, on average; 10
+	Burst       int           // requests of one job at once; 20
+	Strangers   float64       // requests per second and listener without a known token that get an answer of 401, on average; 10
+	Connections int           // open at a time per listener; 256
+	ReadTime    time.Duration // from the first byte of a request, or the start of a connection, to the last byte of the body; 10 s
+	Log         *slog.Logger  // panics of Jobs, failed answers and trouble of listeners; nil: not told
+}
+
+// DefaultOptions returns the defaults. A job of two workers reports every 30 s; 10 requests
+// per second are a client that is wrong, not one in need.
+func DefaultOptions() Options {
+	return Options{
+		Rate: 10, Burst: 20, Strangers: 10, Connections: 256, ReadTime: 10 * time.Second,
+		Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// complete returns o with the defaults where o is zero.
+func (o Options) complete() Options {
+	d := DefaultOptions()
+	set(&o.Rate, d.Rate)
+	set(&o.Burst, d.Burst)
+	set(&o.Strangers, d.Strangers)
+	set(&o.Connections, d.Connections)
+	set(&o.ReadTime, d.ReadTime)
+	set(&o.Log, d.Log)
+	return o
+}
+
+// set makes *v a default where it is zero.
+func set[T comparable](v *T, to T) {
+	var zero T
+	if *v == zero {
+		*v = to
+	}
+}
+
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{
+		{"rate", o.Rate},
+		{"burst", float64(o.Burst)},
+		{"strangers", o.Strangers},
+		{"connections", float64(o.Connections)},
+		{"read time", o.ReadTime.Seconds()},
+	} {
+		if !(f.value >= 0 && f.value <= 1e6) {
+			errs = append(errs, fmt.Errorf("agent API: %s %v, want 0 (the default) to 1000000", f.name, f.value))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,74 @@
+package agentapi
+
+import (
+	"reflect"
+	"strings"
+)
+
+// A kind is what a JSON value is, in words for people.
+type kind string
+
+// The kinds there are.
+const (
+	object kind = "an object"
+	list   kind = "a list"
+	text   kind = "a string"
+	yesNo  kind = "true or false"
+	whole  kind = "a whole number"
+	float  kind = "a number"
+)
+
+// A shape is the JSON that a Go type stands for.
+type shape struct {
+	kind     kind
+	required bool // a key that must be there: its field is not omitempty
+	nullable bool // may be null, which says the same as a key that is missing
+	keys     []string
+	fields   map[string]*shape // of an object, by key
+	element  *shape            // of a list
+}
+
+// The shapes of the messages from outside.
+var (
+	helloShape      = shapeOf(reflect.TypeFor[Hello]())
+	reportShape     = shapeOf(reflect.TypeFor[Report]())
+	checkpointShape = shapeOf(reflect.TypeFor[Checkpoint]())
+)
+
+// shapeOf returns the shape of a type; it panics where that is not a message's.
+func shapeOf(t reflect.Type) *shape {
+	switch t.Kind() {
+	case reflect.Pointer:
+		s := shapeOf(t.Elem())
+		s.nullable = true
+		return s
+	case reflect.Struct:
+		return shapeOfStruct(t)
+	case reflect.Slice:
+		return &shape{kind: list, element: shapeOf(t.Elem())}
+	case reflect.String:
+		return &shape{kind: text}
+	case reflect.Bool:
+		return &shape{kind: yesNo}
+	case reflect.Int, reflect.Int64:
+		return &shape{kind: whole}
+	case reflect.Float64:
+		return &shape{kind: float}
+	default:
+		panic("agentapi: no JSON for " + t.String())
+	}
+}
+
+// shapeOfStruct returns the shape of a struct whose fields all name their keys.
+func shapeOfStruct(t reflect.Type) *shape {
+	s := &shape{kind: object, fields: make(map[string]*shape)}
+	for f := range t.Fields() {
+		key, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		child := shapeOf(f.Type)
+		child.required = rest != "omitempty"
+		child.nullable = child.nullable || !child.required
+		s.keys = append(s.keys, key)
+		s.fields[key] = child
+	}
+	return s
+}
