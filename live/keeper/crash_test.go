@@ -137,6 +137,7 @@ func TestStartAtOnce(t *testing.T) {
 	}
 	b.stop(0)
 	b.end()
+	b.until("the lock to fall", func() bool { held, err := held(b.dir); return err == nil && !held })
 	if out, err := exec.Command(b.exe[0], "keeper", b.dir).CombinedOutput(); err == nil || !strings.Contains(string(out), ErrBegun.Error()) {
 		t.Errorf("a keeper after the end said %q, %v; want that it has begun before", out, err)
 	}
@@ -298,7 +299,9 @@ func cgroup(t *testing.T) string {
 		dir := filepath.Join(mount, fmt.Sprintf("oxgang-test-%d", os.Getpid()))
 		if os.Mkdir(dir, 0o755) == nil {
 			t.Cleanup(func() {
-				for end := time.Now().Add(5 * time.Second); unix.Rmdir(dir) != nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
+				end := time.Now().Add(5 * time.Second)
+				for unix.Rmdir(dir) != nil && time.Now().Before(end) {
+					time.Sleep(time.Millisecond)
 				}
 			})
 			return dir

@@ -25,7 +25,7 @@ func Look(dir string) (State, error) {
 	case err != nil && alive:
 		return State{}, fmt.Errorf("keeper: %w", err)
 	case err != nil:
-		return State{Phase: Gone, Detail: err.Error()}, nil
+		return State{Phase: Gone, Detail: err.Error()}, nil //nolint:nilerr // what cannot be read is what is true of it
 	case r != nil && (alive || r.Phase == Ended):
 		return r.state(), nil
 	case alive:

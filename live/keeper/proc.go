@@ -97,7 +97,7 @@ func (p process) signal(sig unix.Signal) error {
 	}
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	if err == nil {
-		defer unix.Close(fd)
+		defer func() { _ = unix.Close(fd) }()
 	}
 	switch {
 	case !p.alive():

@@ -53,21 +53,40 @@ func start(exe []string, dir string, l *Launch) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	held, err := takeLock(dir, os.O_CREATE)
-	if errors.Is(err, errHeld) {
-		return ErrBegun
-	}
+	held, err := claim(dir)
 	if err != nil {
 		return err
 	}
 	defer held.Close()
-	if err := unbegun(dir); err != nil {
-		return err
-	}
 	if err := writeJSON(filepath.Join(dir, launchFile), l); err != nil {
 		return err
 	}
 	return spawn(exe, dir, held)
+}
+
+// claim takes the lock of a generation that has not begun. Where somebody has
+// the lock, it waits for what he does: he begins, or he cannot.
+func claim(dir string) (*os.File, error) {
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		held, err := takeLock(dir, os.O_CREATE)
+		if err != nil && !errors.Is(err, errHeld) {
+			return nil, err
+		}
+		if begun := unbegun(dir); begun != nil {
+			return nil, errors.Join(begun, closeAny(held))
+		}
+		if err == nil || time.Now().After(end) {
+			return held, err
+		}
+	}
+}
+
+// closeAny closes a file that may be none.
+func closeAny(f *os.File) error {
+	if f == nil {
+		return nil
+	}
+	return f.Close()
 }
 
 // unbegun says ErrBegun if the generation of dir has a state, readable or not.

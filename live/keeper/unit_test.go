@@ -40,8 +40,8 @@ func TestNoticeJSON(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	tests := []struct {
-		break_ func(l *Launch)
-		want   string
+		spoil func(l *Launch)
+		want  string
 	}{
 		{func(l *Launch) {}, ""},
 		{func(l *Launch) { l.Job = "" }, `launch of job "": no job`},
@@ -64,7 +64,7 @@ func TestValidate(t *testing.T) {
 	}
 	for _, tt := range tests {
 		l := *newBench(t, 1, "exit 0").launch
-		tt.break_(&l)
+		tt.spoil(&l)
 		err := l.Validate()
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v, want %q", err, tt.want)
@@ -78,9 +78,17 @@ func TestUnder(t *testing.T) {
 		run, tag string
 		want     bool
 	}{
-		{"a/j/1", "a", true}, {"a/j/1", "a/j", true}, {"a/j/1", "a/j/1", true},
-		{"a/j/1", "a/j/2", false}, {"a/j/11", "a/j/1", false}, {"ab/j/1", "a", false}, {"a", "a/j/1", false},
-		{"", "", false}, {"a", "", false}, {"/a", "", false}, {"", "a", false},
+		{"a/j/1", "a", true},
+		{"a/j/1", "a/j", true},
+		{"a/j/1", "a/j/1", true},
+		{"a/j/1", "a/j/2", false},
+		{"a/j/11", "a/j/1", false},
+		{"ab/j/1", "a", false},
+		{"a", "a/j/1", false},
+		{"", "", false},
+		{"a", "", false},
+		{"/a", "", false},
+		{"", "a", false},
 	} {
 		if got := under(tt.run, tt.tag); got != tt.want {
 			t.Errorf("%q under %q: %v, want %v", tt.run, tt.tag, got, tt.want)
