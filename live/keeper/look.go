@@ -1,0 +1,71 @@
+//go:build linux
+
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Look says what is true now of the generation of dir. It disturbs nobody.
+func Look(dir string) (State, error) {
+	alive, err := held(dir)
+	if err != nil {
+		return State{}, fmt.Errorf("keeper: %w", err)
+	}
+	// The lock is looked at first: if it is free, nobody writes any more, and
+	// what is read now is the last word.
+	r, err := readRecord(dir)
+	switch {
+	case err != nil && alive:
+		return State{}, fmt.Errorf("keeper: %w", err)
+	case err != nil:
+		return State{Phase: Gone, Detail: err.Error()}, nil //nolint:nilerr // what cannot be read is what is true of it
+	case r != nil && (alive || r.Phase == Ended):
+		return r.state(), nil
+	case alive:
+		return State{Phase: Starting}, nil
+	case r != nil:
+		return State{Phase: Gone, Detail: r.Detail, Note: r.Note}, nil
+	}
+	return lookUnbegun(dir)
+}
+
+// lookUnbegun tells Absent from Gone where no keeper lives and none has written.
+func lookUnbegun(dir string) (State, error) {
+	_, err := os.Stat(filepath.Join(dir, launchFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return State{Phase: Absent}, nil
+	}
+	if err != nil {
+		return State{}, fmt.Errorf("keeper: %w", err)
+	}
+	return State{Phase: Gone}, nil
+}
+
+// Stop asks the generation of dir to stop: SIGTERM to every worker now, SIGKILL
+// to every process at the deadline. It may be called again, with another
+// deadline too: the last one holds. Where nothing runs, there is nothing to do.
+func Stop(dir string, n Notice) error {
+	s, err := Look(dir)
+	if err != nil {
+		return err
+	}
+	if s.Phase == Absent || s.Phase == Ended || s.Phase == Gone {
+		return nil
+	}
+	if err := writeJSON(filepath.Join(dir, noticeFile), n); err != nil {
+		return fmt.Errorf("keeper: write notice: %w", err)
+	}
+	// The signal only makes it quicker: the keeper looks at the file ten
+	// times a second.
+	if r, err := readRecord(dir); err == nil && r != nil {
+		_ = r.Keeper.signal(unix.SIGUSR1)
+	}
+	return nil
+}
