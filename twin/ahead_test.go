@@ -136,7 +136,7 @@ func TestAhead_is_exact(t *testing.T) {
 			r := mixed(t, 20).flat()
 			r.knowing()
 			r.scheduler.Profile = true // tells of gradients
-			if name == "sia" { // which asks the truth for batch sizes that nobody measured
+			if name == "sia" {         // which asks the truth for batch sizes that nobody measured
 				for i := range r.arrivals {
 					r.arrivals[i].Spec.Adaptivity = job.Adaptive
 				}

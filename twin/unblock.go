@@ -126,7 +126,7 @@ func (c *Change) String() string {
 	case NoChange:
 		return fmt.Sprintf("it gets %v in the next round as things stand", c.Gets)
 	case FewerGPUs:
-		return fmt.Sprintf("%s if it asked for %d GPUs", gets, c.GPUs)
+		return fmt.Sprintf("%s if it asked for %s", gets, gpus(c.GPUs, ""))
 	case AnotherType:
 		return fmt.Sprintf("%s if it allowed GPUs of type %s", gets, c.Type)
 	case Checkpoints:
@@ -134,11 +134,19 @@ func (c *Change) String() string {
 	case Preemptible:
 		return gets + " if it could be preempted"
 	case MoreGPUs:
-		return fmt.Sprintf("%s if the cluster had %d more %s GPUs", gets, c.GPUs, c.Type)
+		return fmt.Sprintf("%s if the cluster had %s", gets, gpus(c.GPUs, "more "+string(c.Type)+" "))
 	case OneEnds:
 		return fmt.Sprintf("%s if job %s ended%s", gets, c.Job, in(c.In))
 	}
 	return gets
+}
+
+// gpus returns "1 GPU", "4 more a100 GPUs".
+func gpus(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + "GPU"
+	}
+	return fmt.Sprintf("%d %sGPUs", n, what)
 }
 
 func in(d time.Duration) string {
