@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf/estimate"
 )
 
@@ -33,6 +34,8 @@ type Options struct {
 	// ReportEpochs lets agents report, without measurements, when an epoch ends, so
 	// that its size is known. Default false.
 	ReportEpochs bool
+	// Standing are jobs, by name, that were there before the world began. Default: none.
+	Standing map[job.ID]*Standing
 	// Estimate says how agents learn; the scheduler's should be the same.
 	Estimate estimate.Options
 }

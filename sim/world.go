@@ -163,6 +163,10 @@ func (w *World) arrive(a *workload.Arrival) {
 		}})
 	}
 	w.round.fresh = true
+	if s := w.o.Standing[g.spec.ID]; s != nil {
+		w.stand(g, s)
+		return
+	}
 	w.emit(scheduler.Submitted{Spec: g.spec})
 }
 

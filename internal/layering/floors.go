@@ -32,6 +32,7 @@ var rooms = []room{
 	{"config", 8},
 	{"explain", 8},
 	{"experiments", 8},
+	{"twin", 8},
 
 	{"sim", 7}, // worlds, observers
 	{"live/...", 7},

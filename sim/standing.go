@@ -1,0 +1,110 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Standing is how far a job is that was there before the world began: instead of being
+// submitted when it arrives, it is restored. It holds what its status says from then on,
+// and nothing of that is a start.
+type Standing struct {
+	Status  job.Status    // its times are of the world, those before Epoch among them
+	Batch   job.BatchSize // last asked for; zero: the agent decides
+	Reports []job.Report  // all that its agent measured so far, oldest first
+	// Restore is how long it takes until the job trains on what it holds; 0: it does.
+	Restore time.Duration
+}
+
+// stand takes up a job that was there before.
+func (w *World) stand(g *agent, s *Standing) {
+	w.emit(scheduler.Restored{Spec: g.spec, Status: s.Status, Batch: s.Batch, Reports: s.Reports})
+	for i := range s.Reports {
+		if g.belief != nil {
+			g.belief.Learn(&s.Reports[i])
+		}
+	}
+	g.progress = s.Status.Progress
+	for g.epoch < len(g.ends)-1 && g.progress >= g.ends[g.epoch] {
+		g.epoch++
+	}
+	g.checkpoint()
+	g.started = !s.Status.FirstStarted.IsZero()
+	if s.Status.Holding() {
+		w.goOn(g, s)
+	}
+}
+
+// goOn lets a job train, or restore, on what it holds.
+func (w *World) goOn(g *agent, s *Standing) {
+	w.held++
+	g.started, g.fixed = true, s.Batch
+	g.hold(scheduler.Run{Allocation: s.Status.Allocation, Placement: s.Status.Placement})
+	g.slow = g.drawSlow(w)
+	g.at = w.now.Add(s.Restore)
+	g.savedAt = g.at
+	g.fit()
+	if g.restoring = s.Restore > 0; g.restoring {
+		g.next(w)
+		return
+	}
+	g.checkIn(w)
+}
+
+// standing returns an error that joins all complaints about jobs that were there before:
+// no job of that name arrives, what it holds is no part of the cluster, or more than is
+// there with what others hold.
+func (w *World) standing() error {
+	if len(w.o.Standing) == 0 {
+		return nil
+	}
+	var errs []error
+	if w.o.Public.WholeRounds {
+		errs = append(errs, errors.New("jobs that were there before, want none with whole rounds"))
+	}
+	held, found := make(map[cluster.NodeID]int), 0
+	for _, a := range w.arrivals {
+		s := w.o.Standing[a.Spec.ID]
+		if s == nil {
+			continue
+		}
+		found++
+		if err := w.holds(s, held); err != nil {
+			errs = append(errs, fmt.Errorf("job %s: %w", a.Spec.ID, err))
+		}
+	}
+	if found < len(w.o.Standing) {
+		errs = append(errs, fmt.Errorf("%d jobs were there before, of which %d arrive, want all", len(w.o.Standing), found))
+	}
+	return errors.Join(errs...)
+}
+
+// holds adds what a job holds to what is held of each node.
+func (w *World) holds(s *Standing, held map[cluster.NodeID]int) error {
+	st := &s.Status
+	switch {
+	case st.Phase.Terminal():
+		return fmt.Errorf("is %s, want a job that has not ended", st.Phase)
+	case !(st.Progress >= 0) || math.IsInf(st.Progress, 1) || s.Restore < 0:
+		return fmt.Errorf("progress %v, %v until restored, want finite and at least 0", st.Progress, s.Restore)
+	case st.Placement.GPUs() != st.Allocation.AllGPUs():
+		return fmt.Errorf("is placed on %d GPUs, want the %d it holds", st.Placement.GPUs(), st.Allocation.AllGPUs())
+	}
+	for _, share := range st.Placement {
+		i, ok := w.full.Index(share.Node)
+		if !ok || !slices.Contains([]cluster.GPUType{st.Allocation.GPUType, st.Allocation.Also.GPUType}, w.full.Nodes()[i].GPUType) {
+			return fmt.Errorf("holds GPUs of node %q, want a node of %v", share.Node, st.Allocation)
+		}
+		if held[share.Node] += share.GPUs; held[share.Node] > w.full.Nodes()[i].Capacity.GPUs {
+			return fmt.Errorf("with others holds %d GPUs of node %s, want at most %d", held[share.Node], share.Node, w.full.Nodes()[i].Capacity.GPUs)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package twin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Replayed says whether the decisions of a recorded run come out again.
+type Replayed struct {
+	journal.Comparison
+	Asked     int  // actions in all
+	Truncated bool // the journal was cut off
+}
+
+// Replay shows a recording, of which only the header has been read, to a fresh policy and
+// placer, and compares what they decide with what was recorded, up to the first difference.
+// It returns an error if the journal is damaged, other than by a cut.
+func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error) {
+	p, placer, err := o.Fresh()
+	if err != nil {
+		return nil, fmt.Errorf("twin: %w", err)
+	}
+	return replay(ctx, r, p, placer, o.Scheduler)
+}
+
+func replay(ctx context.Context, r *journal.Reader, p policy.Policy, placer placement.Placer, so scheduler.Options) (*Replayed, error) {
+	h := r.Header()
+	so.Round = h.Round
+	s, err := scheduler.New(p, placer, h.Cluster, so)
+	if err != nil {
+		return nil, fmt.Errorf("twin: replay: %w", err)
+	}
+	b := &counting{Backend: journal.Replay(r)}
+	err = s.Run(ctx, b)
+	found := &Replayed{Comparison: b.Comparison(), Asked: b.asked, Truncated: errors.Is(err, journal.ErrTruncated)}
+	if _, differs := errors.AsType[*journal.Difference](err); differs || found.Truncated {
+		return found, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("twin: replay: %w", err)
+	}
+	return found, nil
+}
+
+// counting counts what a replay is asked for.
+type counting struct {
+	*journal.Backend
+	asked int
+}
+
+// Do implements scheduler.Backend.
+func (c *counting) Do(ctx context.Context, acts []scheduler.Action) error {
+	c.asked += len(acts)
+	return c.Backend.Do(ctx, acts)
+}
