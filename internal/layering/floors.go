@@ -31,6 +31,7 @@ var rooms = []room{
 	{"budget", 8},
 	{"config", 8},
 	{"explain", 8},
+	{"live/control", 8},
 	{"experiments", 8},
 
 	{"sim", 7}, // worlds, observers
@@ -66,6 +67,7 @@ var rooms = []room{
 
 	{"internal/rng", cellar},
 	{"internal/floats", cellar},
+	{"internal/near", cellar},
 
 	{"opt/...", beside},
 
