@@ -73,6 +73,7 @@ var rooms = []room{
 
 	{"policy/policytest", testOnly},
 	{"placement/placementtest", testOnly},
+	{"live/control/controltest", testOnly},
 	{"scheduler/schedulertest", testOnly},
 	{"opt/lp/lptest", testOnly},
 	{"opt/lptest", testOnly},

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -104,6 +105,9 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 	err = out.c.Flush() // the reader knows now that there is such a job
 	if err == nil {
 		err = s.service.Log(r.Context(), id, lines, follow, out)
+	}
+	if errors.Is(err, context.Canceled) { // one who has gone does not read it
+		err = errors.New("the scheduler stops; the job goes on without it")
 	}
 	if err != nil {
 		w.Header().Set(trailerName, strings.Join(strings.Fields(err.Error()), " "))
