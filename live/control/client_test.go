@@ -2,6 +2,7 @@ package control_test
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -44,7 +45,7 @@ func against(t *testing.T, answer http.HandlerFunc) error {
 		t.Fatal(err)
 	}
 	s := &http.Server{Handler: answer}
-	go s.Serve(l)
+	go func() { _ = s.Serve(l) }()
 	defer s.Close()
 	return ask(t, path)
 }
@@ -59,10 +60,10 @@ func TestClient_what_is_no_answer(t *testing.T) {
 		{"ends at once", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, "it ended before it had answered"},
 		{"ends within", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
-			w.Write([]byte(`{"machine":`))
+			fmt.Fprint(w, `{"machine":`)
 		}, true, "it ended before it had answered"},
 		{"another program", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "hello", http.StatusTeapot) }, false, "answered 418 I'm a teapot"},
-		{"no JSON", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("hello")) }, false, "invalid character 'h'"},
+		{"no JSON", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }, false, "invalid character 'h'"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -97,4 +98,3 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
-

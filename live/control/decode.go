@@ -51,7 +51,7 @@ func keys(dec *json.Decoder) error {
 		if err != nil {
 			return err
 		}
-		name, _ := t.(string)         // of valid JSON it is one
+		name, _ := t.(string)        // of valid JSON it is one
 		key := strings.ToLower(name) // as package json takes it
 		if seen[key] {
 			return fmt.Errorf("key %.40q is there twice", name)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/oxgang/oxgang/cluster"
 )
@@ -45,14 +46,11 @@ func (r *Request) fits(t *Top) error {
 
 // list returns "a100, h200".
 func list(types []cluster.GPUType) string {
-	text := ""
+	names := make([]string, len(types))
 	for i, t := range types {
-		if i > 0 {
-			text += ", "
-		}
-		text += string(t)
+		names[i] = string(t)
 	}
-	return text
+	return strings.Join(names, ", ")
 }
 
 // checkDir returns an error unless dir is a folder.

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 )
@@ -25,7 +26,7 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 func peerOf(ctx context.Context) peer {
 	p, ok := ctx.Value(peerKey{}).(peer)
 	if !ok {
-		p.err = fmt.Errorf("not known")
+		p.err = errors.New("not known")
 	}
 	return p
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net"
@@ -38,25 +39,25 @@ func TestAllowed(t *testing.T) {
 // The kernel says who is on the other end, and another user is refused whatever the
 // modes of the socket and its folder.
 func TestPeer(t *testing.T) {
-	// Directly below /tmp, which others may enter.
-	dir, err := os.MkdirTemp("", "oxgang")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := filepath.Join(t.TempDir(), "state")
 	path := filepath.Join(dir, "s")
 	l, err := Listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{dir, path} {
+	for _, name := range []string{filepath.Dir(filepath.Dir(dir)), filepath.Dir(dir), dir, path} {
 		if err := os.Chmod(name, 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
 	server := New(nil) // who is refused asks nothing of it
-	go server.Serve(l)
-	defer server.Shutdown(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	defer func() {
+		if err := errors.Join(server.Shutdown(context.Background()), <-done); err != nil {
+			t.Error(err)
+		}
+	}()
 
 	me := os.Geteuid()
 	if status, text := ask(t, path, me); status != http.StatusNotFound {
@@ -89,7 +90,7 @@ func ask(t *testing.T, path string, uid int) (int, string) {
 		t.FailNow()
 	}
 	defer c.Close()
-	transport := &http.Transport{Dial: func(string, string) (net.Conn, error) { return c, nil }}
+	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return c, nil }}
 	resp, err := (&http.Client{Transport: transport}).Get("http://oxgang/nowhere")
 	if err != nil {
 		t.Fatal(err)

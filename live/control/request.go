@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ type Range struct {
 // String returns "2" or "1..4".
 func (r Range) String() string {
 	if r.Min == r.Max {
-		return fmt.Sprint(r.Min)
+		return strconv.Itoa(r.Min)
 	}
 	return fmt.Sprintf("%d..%d", r.Min, r.Max)
 }

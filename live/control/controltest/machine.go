@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -37,7 +38,7 @@ func New(dir string, now time.Time) *Machine {
 		CPUs: control.Amount{Total: 16}, Memory: control.Amount{Total: 64 << 30},
 	}}
 	for i := range 4 {
-		m.top.Slots = append(m.top.Slots, control.SlotView{Index: i, Type: "h200", Visible: fmt.Sprint(i)})
+		m.top.Slots = append(m.top.Slots, control.SlotView{Index: i, Type: "h200", Visible: strconv.Itoa(i)})
 	}
 	return m
 }
