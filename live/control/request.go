@@ -23,7 +23,7 @@ type Request struct {
 	Env      []string          `json:"env,omitempty"` // NAME=value
 	GPUs     Range             `json:"gpus"`
 	GPUTypes []cluster.GPUType `json:"gpu_types,omitempty"` // it may run on; none: any
-	Class    job.Class         `json:"class,omitzero"`      // of jobs that learn from each other; empty: the name without a number at its end
+	Class    job.Class         `json:"class,omitzero"`      // of jobs that learn from each other; empty: the given name without a number at its end, or none
 	Batch    int               `json:"batch,omitzero"`      // samples of one step, of all workers; 0: the program says
 	Samples  float64           `json:"samples,omitzero"`    // to completion, at initial efficiency; 0: the program says
 	CPUs     float64           `json:"cpus,omitzero"`       // cores, of all workers; 0: the machine's share
@@ -67,13 +67,15 @@ const (
 	maxTypes   = 64
 )
 
-// Complete fills in the name and class that a valid request may leave out.
+// Complete fills in the name and class that a valid request may leave out. A name taken
+// from the command makes no class: two programs that are both called train.py need not
+// have anything in common.
 func (r *Request) Complete() {
+	if r.Class == "" && r.Name != "" {
+		r.Class = job.Class(base(r.Name))
+	}
 	if r.Name == "" {
 		r.Name = nameOf(r.Command)
-	}
-	if r.Class == "" {
-		r.Class = job.Class(base(r.Name))
 	}
 }
 

@@ -59,10 +59,26 @@ func TestUnique(t *testing.T) {
 			}
 			taken[id] = true
 		}
-		if err := ValidName("class", string(r.Class)); err != nil {
-			t.Fatal(err)
-		}
 	})
+}
+
+// Who names jobs alike says that they are alike; a command's name says nothing.
+func TestComplete(t *testing.T) {
+	for _, test := range []struct {
+		given, want Request
+	}{
+		{Request{}, Request{Name: "train"}},
+		{Request{Class: "digits"}, Request{Name: "train", Class: "digits"}},
+		{Request{Name: "mnist-2"}, Request{Name: "mnist-2", Class: "mnist"}},
+		{Request{Name: "mnist-2", Class: "digits"}, Request{Name: "mnist-2", Class: "digits"}},
+	} {
+		got := test.given
+		got.Command, test.want.Command = []string{"python", "train.py"}, []string{"python", "train.py"}
+		got.Complete()
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("name %q, class %q (-want +got):\n%s", test.given.Name, test.given.Class, diff)
+		}
+	}
 }
 
 func TestSpec(t *testing.T) {

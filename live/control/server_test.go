@@ -113,7 +113,7 @@ func TestSubmit_what_is_left_out(t *testing.T) {
 		t.Errorf("got %s, want train-2", got)
 	}
 	want := control.NewRequest()
-	want.Name, want.Class = "train-2", "train"
+	want.Name = "train-2" // and no class
 	want.Command, want.Dir = []string{"python3.12", "-u", "/src/Train_2.py", "--lr=0.1"}, "/"
 	if diff := cmp.Diff(want, p.Requests()[0]); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
