@@ -129,13 +129,21 @@ func (c *Config) Get(key string) string {
 	return ""
 }
 
+// others are the variables that say nothing of a simulation: where the state of this
+// machine's scheduler is, and what its jobs are told.
+var others = []string{
+	"OXGANG_STATE", "OXGANG_SOCKET", "OXGANG_URL", "OXGANG_TOKEN", "OXGANG_JOB", "OXGANG_GENERATION",
+	"OXGANG_CHECKPOINTS", "OXGANG_NOTICE", "OXGANG_CPUS", "OXGANG_MEMORY", "OXGANG_SHARED_GPU", "OXGANG_RUN",
+}
+
 // Environment sets every key for which an environment variable is set:
-// OXGANG_SIM_NOISE for sim.noise. Unknown OXGANG_ variables are errors.
+// OXGANG_SIM_NOISE for sim.noise. Unknown OXGANG_ variables are errors, but for those
+// of jobs that run on a machine and of the commands about them.
 func (c *Config) Environment(environ []string) error {
 	var errs []error
 	for _, line := range environ {
 		name, value, _ := strings.Cut(line, "=")
-		if !strings.HasPrefix(name, "OXGANG_") {
+		if !strings.HasPrefix(name, "OXGANG_") || slices.Contains(others, name) {
 			continue
 		}
 		i := slices.IndexFunc(keys, func(k Key) bool { return k.Variable() == name })

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/near"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy"
@@ -55,7 +56,7 @@ func (t *teller) listen(r *journal.Reader, before func(at time.Duration)) error 
 		t.take(rec)
 	}
 	if t.state.spec == nil {
-		return &UnknownJobError{t.id, closest(t.id, t.ids)}
+		return &UnknownJobError{t.id, near.Closest(t.id, t.ids)}
 	}
 	t.settle(t.now)
 	return nil

@@ -31,6 +31,7 @@ var rooms = []room{
 	{"budget", 8},
 	{"config", 8},
 	{"explain", 8},
+	{"live/control", 8},
 	{"experiments", 8},
 	{"twin", 8},
 
@@ -67,11 +68,13 @@ var rooms = []room{
 
 	{"internal/rng", cellar},
 	{"internal/floats", cellar},
+	{"internal/near", cellar},
 
 	{"opt/...", beside},
 
 	{"policy/policytest", testOnly},
 	{"placement/placementtest", testOnly},
+	{"live/control/controltest", testOnly},
 	{"scheduler/schedulertest", testOnly},
 	{"opt/lp/lptest", testOnly},
 	{"opt/lptest", testOnly},

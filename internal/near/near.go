@@ -1,27 +1,26 @@
-package explain
+// Package near finds the names that may have been meant by one that is not known.
+package near
 
 import (
 	"cmp"
 	"slices"
-
-	"github.com/oxgang/oxgang/job"
 )
 
-// closest returns up to three of ids by their edit distance from id, then by
+// Closest returns up to three of names by their edit distance from name, then by
 // name.
-func closest(id job.ID, ids []job.ID) []job.ID {
+func Closest[S ~string](name S, names []S) []S {
 	type near struct {
-		id       job.ID
+		name     S
 		distance int
 	}
-	all := make([]near, len(ids))
-	for i, other := range ids {
-		all[i] = near{other, distance(string(id), string(other))}
+	all := make([]near, len(names))
+	for i, other := range names {
+		all[i] = near{other, distance(string(name), string(other))}
 	}
-	slices.SortFunc(all, func(a, b near) int { return cmp.Or(a.distance-b.distance, cmp.Compare(a.id, b.id)) })
-	var best []job.ID
+	slices.SortFunc(all, func(a, b near) int { return cmp.Or(a.distance-b.distance, cmp.Compare(a.name, b.name)) })
+	var best []S
 	for _, n := range all[:min(3, len(all))] {
-		best = append(best, n.id)
+		best = append(best, n.name)
 	}
 	return best
 }

@@ -1,0 +1,185 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// ErrAbsent says that no scheduler listens on a socket.
+var ErrAbsent = errors.New("no scheduler listens")
+
+// answerTime is how long the scheduler may take to begin an answer; it writes a job to
+// the disk, or explains one, meanwhile.
+const answerTime = 30 * time.Second
+
+// A Client asks the scheduler behind a socket. What the scheduler refuses is an *Error;
+// that there is none, an ErrAbsent.
+type Client struct {
+	socket string
+	http   http.Client
+}
+
+// NewClient returns a client of the scheduler that listens at a path. It connects when
+// it is used.
+func NewClient(socket string) *Client {
+	c := &Client{socket: socket}
+	c.http.Transport = &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", socket)
+		},
+		ResponseHeaderTimeout: answerTime,
+	}
+	return c
+}
+
+// Submit returns the name under which a job has been accepted.
+func (c *Client) Submit(ctx context.Context, r *Request) (job.ID, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return "", fmt.Errorf("request: %w", err)
+	}
+	if len(text) > maxBody {
+		return "", &Error{
+			Status:  http.StatusRequestEntityTooLarge,
+			Message: fmt.Sprintf("command and environment take %d bytes, want at most %d", len(text), maxBody),
+			Hint:    `submit with less of it: env -i PATH="$PATH" oxgang submit ...`,
+		}
+	}
+	var a accepted
+	err = c.ask(ctx, http.MethodPost, "/v1/jobs", text, &a)
+	return job.ID(a.ID), err
+}
+
+// Jobs returns the jobs in order of acceptance; with all also those that have ended.
+func (c *Client) Jobs(ctx context.Context, all bool) ([]View, error) {
+	path := "/v1/jobs"
+	if all {
+		path += "?all=true"
+	}
+	var l listing
+	err := c.ask(ctx, http.MethodGet, path, nil, &l)
+	return l.Jobs, err
+}
+
+// Job returns one job.
+func (c *Client) Job(ctx context.Context, id job.ID) (View, error) {
+	var v View
+	err := c.ask(ctx, http.MethodGet, pathOf(id), nil, &v)
+	return v, err
+}
+
+// Explain returns why a job is as it is.
+func (c *Client) Explain(ctx context.Context, id job.ID) (*Explanation, error) {
+	var e Explanation
+	err := c.ask(ctx, http.MethodGet, pathOf(id)+"/explain", nil, &e)
+	return &e, err
+}
+
+// Cancel asks that a job end.
+func (c *Client) Cancel(ctx context.Context, id job.ID) error {
+	return c.ask(ctx, http.MethodDelete, pathOf(id), nil, nil)
+}
+
+// Top returns how the machine is used.
+func (c *Client) Top(ctx context.Context) (Top, error) {
+	var t Top
+	err := c.ask(ctx, http.MethodGet, "/v1/top", nil, &t)
+	return t, err
+}
+
+// Log writes the last lines of a job's log; follow: and what comes, until the job ends.
+func (c *Client) Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error {
+	resp, err := c.do(ctx, http.MethodGet, fmt.Sprintf("%s/log?lines=%d&follow=%t", pathOf(id), lines, follow), nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return c.broken(ctx, err)
+	}
+	if text := resp.Trailer.Get(trailerName); text != "" {
+		return fmt.Errorf("log of job %s: %s", id, text)
+	}
+	return nil
+}
+
+// pathOf returns the path of a job, whatever its name.
+func pathOf(id job.ID) string { return "/v1/jobs/" + url.PathEscape(string(id)) }
+
+// ask sends a request and decodes the answer into v; nil: there is nothing to know.
+func (c *Client) ask(ctx context.Context, method, path string, body []byte, v any) error {
+	resp, err := c.do(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if v == nil {
+		return nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
+		return c.broken(ctx, err)
+	}
+	return nil
+}
+
+// do sends a request and returns the answer, if that is no error.
+func (c *Client) do(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://oxgang"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.broken(ctx, err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	e := &Error{Status: resp.StatusCode}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxBody)).Decode(e); err != nil || e.Message == "" {
+		e.Message = fmt.Sprintf("control socket %s: answered %s", Short(c.socket), resp.Status)
+	}
+	return nil, e
+}
+
+// broken says why there was no answer, or not all of one.
+func (c *Client) broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err // the address is none that people know
+	}
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("%w on %s", ErrAbsent, Short(c.socket))
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("control socket %s: permission denied: the scheduler is another user's", Short(c.socket))
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return fmt.Errorf("%w on %s any more: it ended before it had answered", ErrAbsent, Short(c.socket))
+	}
+	return fmt.Errorf("control socket %s: %w", Short(c.socket), err)
+}
+
+// Short returns a path as people write it: ~/a for one in their home.
+func Short(path string) string {
+	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 && strings.HasPrefix(path, home+"/") {
+		return "~" + path[len(home):]
+	}
+	return path
+}

@@ -1,0 +1,179 @@
+// Package controltest has a machine on which nothing runs: a control.Service whose jobs
+// do what a test says, for tests of those who talk to one.
+package controltest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/control"
+)
+
+// A Machine is a control.Service. It may be used concurrently.
+type Machine struct {
+	dir string // of logs
+
+	mu       sync.Mutex
+	now      time.Time
+	jobs     []*control.View
+	requests []control.Request
+	top      control.Top
+}
+
+var _ control.Service = (*Machine)(nil)
+
+// New returns a machine with four slots of one h200 each, 16 cores and 64 GiB, whose
+// clock stands at now. It keeps logs in dir.
+func New(dir string, now time.Time) *Machine {
+	m := &Machine{dir: dir, now: now, top: control.Top{
+		Machine: "gpu7", Policy: "sia", Round: 41,
+		CPUs: control.Amount{Total: 16}, Memory: control.Amount{Total: 64 << 30},
+	}}
+	for i := range 4 {
+		m.top.Slots = append(m.top.Slots, control.SlotView{Index: i, Type: "h200", Visible: strconv.Itoa(i)})
+	}
+	return m
+}
+
+// Submit accepts a job, which waits.
+func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	id := control.Unique(r.Name, func(id job.ID) bool { return m.find(id) != nil })
+	m.requests = append(m.requests, *r)
+	m.jobs = append(m.jobs, &control.View{
+		ID: id, Name: r.Name, Phase: job.Waiting.String(), MinGPUs: r.GPUs.Min, MaxGPUs: r.GPUs.Max,
+		Target: r.Samples, Batch: r.Batch, Submitted: m.now, Command: r.Command,
+		Reason: "no-round", Sentence: "no round has decided on it yet; the next one does",
+	})
+	return id, nil
+}
+
+// Jobs returns copies of the jobs.
+func (m *Machine) Jobs(all bool) []control.View {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var views []control.View
+	for _, v := range m.jobs {
+		if all || !v.Ended() {
+			views = append(views, *v)
+		}
+	}
+	return views
+}
+
+// Job returns a copy of one job.
+func (m *Machine) Job(id job.ID) (control.View, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := m.find(id)
+	if v == nil {
+		return control.View{}, m.unknown(id)
+	}
+	return *v, nil
+}
+
+// Explain says the job's sentence.
+func (m *Machine) Explain(_ context.Context, id job.ID) (*control.Explanation, error) {
+	v, err := m.Job(id)
+	if err != nil {
+		return nil, err
+	}
+	story, err := json.Marshal(map[string]string{"job": string(id), "policy": "sia"})
+	return &control.Explanation{Text: fmt.Sprintf("%s is %s: %s\n", id, v.Phase, v.Sentence), Story: story}, err
+}
+
+// Log follows the file that Say writes.
+func (m *Machine) Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error {
+	if _, err := m.Job(id); err != nil {
+		return err
+	}
+	ended := func() bool {
+		v, err := m.Job(id)
+		return err != nil || v.Ended()
+	}
+	return (&control.Tail{Path: m.log(id), Ended: ended}).Copy(ctx, lines, follow, w)
+}
+
+// Cancel ends a job.
+func (m *Machine) Cancel(_ context.Context, id job.ID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := m.find(id)
+	switch {
+	case v == nil:
+		return m.unknown(id)
+	case v.Ended():
+		return control.TooLate("job %s: it has ended already (%s)", id, v.Outcome)
+	}
+	v.Phase, v.Outcome, v.Finished = job.Cancelled.String(), job.Cancelled.String(), m.now
+	return nil
+}
+
+// Top returns how the machine is used.
+func (m *Machine) Top() control.Top {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.top
+}
+
+// Change changes what is said of a job, which must be there.
+func (m *Machine) Change(id job.ID, f func(*control.View)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(m.find(id))
+}
+
+// ChangeTop changes what is said of the machine.
+func (m *Machine) ChangeTop(f func(*control.Top)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(&m.top)
+}
+
+// Requests returns what has been submitted.
+func (m *Machine) Requests() []control.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]control.Request(nil), m.requests...)
+}
+
+// Say adds to the log of a job.
+func (m *Machine) Say(id job.ID, text string) error {
+	f, err := os.OpenFile(m.log(id), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if bad := f.Close(); err == nil {
+		err = bad
+	}
+	return err
+}
+
+func (m *Machine) log(id job.ID) string { return filepath.Join(m.dir, string(id)+".log") }
+
+func (m *Machine) find(id job.ID) *control.View {
+	for _, v := range m.jobs {
+		if v.ID == id {
+			return v
+		}
+	}
+	return nil
+}
+
+func (m *Machine) unknown(id job.ID) error {
+	ids := make([]job.ID, len(m.jobs))
+	for i, v := range m.jobs {
+		ids[i] = v.ID
+	}
+	return control.Unknown(id, ids)
+}

@@ -1,0 +1,86 @@
+package control
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// decode reads one JSON object into v, whose keys are its only ones, each at most once.
+func decode(r io.Reader, v any) error {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if err := once(text); err != nil {
+		return Refuse("request: %v", err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return Refuse("request: %v", err)
+	}
+	return nil
+}
+
+// once returns an error unless text is one JSON object none of whose objects has a key
+// twice.
+func once(text []byte) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return errors.New("empty, want a JSON object")
+	}
+	if !json.Valid(text) {
+		var v any
+		return json.Unmarshal(text, &v) // says where
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return errors.New("want a JSON object")
+	}
+	return keys(dec)
+}
+
+// keys reads the rest of an object whose brace has been read.
+func keys(dec *json.Decoder) error {
+	seen := map[string]bool{}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := t.(string)        // of valid JSON it is one
+		key := strings.ToLower(name) // as package json takes it
+		if seen[key] {
+			return fmt.Errorf("key %.40q is there twice", name)
+		}
+		seen[key] = true
+		if err := value(dec); err != nil {
+			return err
+		}
+	}
+	_, err := dec.Token()
+	return err
+}
+
+// value reads a value, and what is in it.
+func value(dec *json.Decoder) error {
+	t, err := dec.Token()
+	switch {
+	case err != nil:
+		return err
+	case t == json.Delim('{'):
+		return keys(dec)
+	case t != json.Delim('['):
+		return nil
+	}
+	for dec.More() {
+		if err := value(dec); err != nil {
+			return err
+		}
+	}
+	_, err = dec.Token()
+	return err
+}

@@ -1,0 +1,57 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/oxgang/oxgang/internal/near"
+	"github.com/oxgang/oxgang/job"
+)
+
+// An Error is an answer that says what is wrong, and what to do next if there is
+// something to do.
+type Error struct {
+	Status  int    `json:"-"` // of HTTP
+	Message string `json:"error"`
+	Hint    string `json:"hint,omitzero"`
+}
+
+// Error returns the message without the hint.
+func (e *Error) Error() string { return e.Message }
+
+// Refuse returns an Error of status 400: what was asked for cannot be done.
+func Refuse(format string, args ...any) *Error {
+	return &Error{Status: http.StatusBadRequest, Message: fmt.Sprintf(format, args...)}
+}
+
+// TooLate returns an Error of status 409: the job is past what was asked for.
+func TooLate(format string, args ...any) *Error {
+	return &Error{Status: http.StatusConflict, Message: fmt.Sprintf(format, args...)}
+}
+
+// Unknown returns an Error of status 404: there is no such job. Its hint names those of
+// known that may have been meant.
+func Unknown(id job.ID, known []job.ID) *Error {
+	e := &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no job %q", id), Hint: "there are no jobs"}
+	names := make([]string, 0, 3)
+	for _, k := range near.Closest(id, known) {
+		names = append(names, string(k))
+	}
+	if len(names) > 0 {
+		e.Hint = fmt.Sprintf("did you mean %s?", strings.Join(names, ", "))
+	}
+	return e
+}
+
+// asError returns err as an Error: one that is none is a fault of the scheduler.
+func asError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("request larger than %d bytes, most of which are usually the environment", maxBody)}
+	}
+	return &Error{Status: http.StatusInternalServerError, Message: err.Error()}
+}

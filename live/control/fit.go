@@ -1,0 +1,66 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// fits returns an error that joins what r asks for and the machine can never give: what
+// can never run is not accepted.
+func (r *Request) fits(t *Top) error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	slots := map[cluster.GPUType]int{}
+	for i := range t.Slots {
+		slots[t.Slots[i].Type]++
+	}
+	has := slices.Sorted(maps.Keys(slots))
+	most := 0 // slots of one type, as a job has GPUs of one type
+	for _, kind := range has {
+		if len(r.GPUTypes) == 0 || slices.Contains(r.GPUTypes, kind) {
+			most = max(most, slots[kind])
+		}
+	}
+	for _, kind := range r.GPUTypes {
+		if slots[kind] == 0 {
+			bad("gpu type %s: %s has none, want of %s", kind, t.Machine, list(has))
+		}
+	}
+	if r.GPUs.Max > most && len(errs) == 0 {
+		bad("gpus %v: %s has %d slots for them, want at most %d", r.GPUs, t.Machine, most, most)
+	}
+	if r.CPUs > t.CPUs.Total && t.CPUs.Total > 0 {
+		bad("cpus %v: %s has %v cores, want at most that", r.CPUs, t.Machine, t.CPUs.Total)
+	}
+	if float64(r.Memory) > t.Memory.Total && t.Memory.Total > 0 {
+		bad("memory %d: %s has %.0f bytes, want at most that", r.Memory, t.Machine, t.Memory.Total)
+	}
+	return errors.Join(errs...)
+}
+
+// list returns "a100, h200".
+func list(types []cluster.GPUType) string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = string(t)
+	}
+	return strings.Join(names, ", ")
+}
+
+// checkDir returns an error unless dir is a folder.
+func checkDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return fmt.Errorf("dir: %w", err)
+	case !info.IsDir():
+		return fmt.Errorf("dir %s: not a folder", dir)
+	}
+	return nil
+}

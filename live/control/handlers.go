@@ -1,0 +1,145 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// submit accepts a job that this machine can run.
+func (s *Server) submit(w http.ResponseWriter, r *http.Request) (any, error) {
+	request := NewRequest()
+	if err := body(w, r, &request); err != nil {
+		return nil, err
+	}
+	if err := request.Validate(); err != nil {
+		return nil, Refuse("%v", err)
+	}
+	t := s.service.Top()
+	if err := errors.Join(request.fits(&t), checkDir(request.Dir)); err != nil {
+		return nil, Refuse("%v", err)
+	}
+	request.Complete()
+	id, err := s.service.Submit(r.Context(), &request)
+	return accepted{string(id)}, err
+}
+
+// accepted is the answer to a request.
+type accepted struct {
+	ID string `json:"id"`
+}
+
+// listing is the answer to who asks for all jobs.
+type listing struct {
+	Jobs []View `json:"jobs"`
+}
+
+// body decodes what a request carries, which must come soon.
+func body(w http.ResponseWriter, r *http.Request, v any) error {
+	c := http.NewResponseController(w)
+	if err := c.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {
+		return err
+	}
+	if err := decode(http.MaxBytesReader(w, r.Body, maxBody), v); err != nil {
+		return err
+	}
+	return c.SetReadDeadline(time.Time{})
+}
+
+func (s *Server) jobs(_ http.ResponseWriter, r *http.Request) (any, error) {
+	all, err := flag(r, "all")
+	if err != nil {
+		return nil, err
+	}
+	l := listing{Jobs: s.service.Jobs(all)}
+	if l.Jobs == nil {
+		l.Jobs = []View{}
+	}
+	return l, nil
+}
+
+func (s *Server) job(_ http.ResponseWriter, r *http.Request) (any, error) {
+	id, err := named(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.service.Job(id)
+}
+
+func (s *Server) cancel(_ http.ResponseWriter, r *http.Request) (any, error) {
+	id, err := named(r)
+	if err != nil {
+		return nil, err
+	}
+	return struct{}{}, s.service.Cancel(r.Context(), id)
+}
+
+func (s *Server) explain(_ http.ResponseWriter, r *http.Request) (any, error) {
+	id, err := named(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.service.Explain(r.Context(), id)
+}
+
+func (s *Server) top(http.ResponseWriter, *http.Request) (any, error) { return s.service.Top(), nil }
+
+// log streams what a job says. That it cannot be done is an answer like any other; what
+// goes wrong after the beginning comes in the trailer.
+func (s *Server) log(w http.ResponseWriter, r *http.Request) {
+	id, err := named(r)
+	if err == nil {
+		_, err = s.service.Job(id)
+	}
+	lines, follow, bad := extent(r)
+	if err = errors.Join(err, bad); err != nil {
+		fail(w, asError(err))
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Trailer", trailerName)
+	out := &stream{w, http.NewResponseController(w)}
+	err = out.c.Flush() // the reader knows now that there is such a job
+	if err == nil {
+		err = s.service.Log(r.Context(), id, lines, follow, out)
+	}
+	if errors.Is(err, context.Canceled) { // one who has gone does not read it
+		err = errors.New("the scheduler stops; the job goes on without it")
+	}
+	if err != nil {
+		w.Header().Set(trailerName, strings.Join(strings.Fields(err.Error()), " "))
+	}
+}
+
+// extent reads how much of a log is wanted.
+func extent(r *http.Request) (lines int, follow bool, err error) {
+	if err := known(r, "lines", "follow"); err != nil {
+		return 0, false, err
+	}
+	lines = usualLines
+	if text := r.URL.Query().Get("lines"); text != "" {
+		if lines, err = strconv.Atoi(text); err != nil || lines < 0 || lines > maxLines {
+			return 0, false, Refuse("lines %.40q, want 0 to %d", text, maxLines)
+		}
+	}
+	follow, err = flag(r, "follow")
+	return lines, follow, err
+}
+
+// A stream sends on at once what is written to it.
+type stream struct {
+	w http.ResponseWriter
+	c *http.ResponseController
+}
+
+// Write writes p and sends it.
+func (s *stream) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	if err != nil {
+		return n, err
+	}
+	return n, s.c.Flush()
+}

@@ -1,0 +1,90 @@
+package control
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// maxName is the most bytes of a name: that of a DNS label, so that names can be those
+// of folders, hosts and pods.
+const maxName = 63
+
+// ValidName returns an error unless name is 1 to 63 small letters, digits and dashes, of
+// which neither the first nor the last is a dash. What says whose name it is.
+func ValidName(what, name string) error {
+	ok := name != "" && len(name) <= maxName && strings.Trim(name, "-") == name
+	for _, c := range name {
+		ok = ok && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-')
+	}
+	if !ok {
+		return fmt.Errorf("%s %.70q, want 1 to %d of a-z, 0-9 and -, not beginning or ending with -", what, name, maxName)
+	}
+	return nil
+}
+
+// Unique returns name, or name-2, name-3 and so on if that is taken. A long name is cut
+// to make room for the number.
+func Unique(name string, taken func(job.ID) bool) job.ID {
+	id := job.ID(name)
+	for n := 2; taken(id); n++ {
+		end := "-" + strconv.Itoa(n)
+		id = job.ID(strings.TrimRight(name[:min(len(name), maxName-len(end))], "-") + end)
+	}
+	return id
+}
+
+// base returns a name without the number at its end: mnist of mnist-2 and of mnist2. A
+// name that is all number is its own.
+func base(name string) string {
+	short := strings.TrimRight(strings.TrimRight(name, "0123456789"), "-")
+	if short == "" {
+		return name
+	}
+	return short
+}
+
+// nameOf returns a name for a command: train of "python -u train.py --lr 1" and of
+// "./train.sh", and job where nothing better is to be found.
+func nameOf(command []string) string {
+	if len(command) == 0 {
+		return "job"
+	}
+	program := filepath.Base(command[0])
+	if interprets(program) {
+		for _, arg := range command[1:] {
+			if !strings.HasPrefix(arg, "-") && filepath.Ext(arg) != "" {
+				program = filepath.Base(arg)
+				break
+			}
+		}
+	}
+	return label(strings.TrimSuffix(program, filepath.Ext(program)))
+}
+
+// interprets reports whether a program runs one that is its argument.
+func interprets(program string) bool {
+	switch strings.TrimRight(program, ".0123456789") {
+	case "python", "torchrun", "bash", "sh", "env", "uv", "accelerate":
+		return true
+	}
+	return false
+}
+
+// label makes a valid name of any text: what may not be in one becomes a dash.
+func label(text string) string {
+	name := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			return c
+		}
+		return '-'
+	}, strings.ToLower(text))
+	name = strings.Trim(name[:min(len(name), maxName)], "-")
+	if name == "" {
+		return "job"
+	}
+	return name
+}

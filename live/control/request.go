@@ -1,0 +1,155 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// A Request is a job to be run. All but Command and Dir may be left out of its JSON:
+// what then holds is NewRequest's.
+type Request struct {
+	Name     string            `json:"name,omitzero"` // empty: taken from the command
+	Command  []string          `json:"command"`
+	Dir      string            `json:"dir"`           // absolute; its workers start there
+	Env      []string          `json:"env,omitempty"` // NAME=value
+	GPUs     Range             `json:"gpus"`
+	GPUTypes []cluster.GPUType `json:"gpu_types,omitempty"` // it may run on; none: any
+	Class    job.Class         `json:"class,omitzero"`      // of jobs that learn from each other; empty: the given name without a number at its end, or none
+	Batch    int               `json:"batch,omitzero"`      // samples of one step, of all workers; 0: the program says
+	Samples  float64           `json:"samples,omitzero"`    // to completion, at initial efficiency; 0: the program says
+	CPUs     float64           `json:"cpus,omitzero"`       // cores, of all workers; 0: the machine's share
+	Memory   int64             `json:"memory,omitzero"`     // bytes, of all workers; 0: as much as they take
+	Weight   float64           `json:"weight"`
+	// Preemptible: it may be stopped after a checkpoint, to go on later or elsewhere.
+	Preemptible    bool    `json:"preemptible"`
+	RestartSeconds float64 `json:"restart_seconds"` // a stop and a new start cost, until measured
+}
+
+// A Range is the least and most GPUs of a job; a rigid one has both the same.
+type Range struct {
+	Min int `json:"min"`
+	Max int `json:"max"`
+}
+
+// String returns "2" or "1..4".
+func (r Range) String() string {
+	if r.Min == r.Max {
+		return strconv.Itoa(r.Min)
+	}
+	return fmt.Sprintf("%d..%d", r.Min, r.Max)
+}
+
+// NewRequest returns a request of one GPU that leaves everything to defaults: a restart
+// is believed to cost 30 s.
+func NewRequest() Request {
+	return Request{GPUs: Range{1, 1}, Weight: 1, Preemptible: true, RestartSeconds: 30}
+}
+
+// Limits of what a request may ask for: far above any machine, far below where sums
+// overflow.
+const (
+	maxGPUs    = 1 << 12
+	maxBatch   = 1 << 30
+	maxSamples = 1e18
+	maxCPUs    = 1 << 16
+	maxMemory  = 1 << 50
+	maxWeight  = 1e6
+	maxRestart = 24 * 3600
+	maxTypes   = 64
+)
+
+// Complete fills in the name and class that a valid request may leave out. A name taken
+// from the command makes no class: two programs that are both called train.py need not
+// have anything in common.
+func (r *Request) Complete() {
+	if r.Class == "" && r.Name != "" {
+		r.Class = job.Class(base(r.Name))
+	}
+	if r.Name == "" {
+		r.Name = nameOf(r.Command)
+	}
+}
+
+// Validate returns an error that joins all complaints about r, whatever the machine.
+func (r *Request) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if len(r.Command) == 0 || r.Command[0] == "" {
+		bad("command: empty, want a program and its arguments")
+	}
+	if !filepath.IsAbs(r.Dir) {
+		bad("dir %q, want an absolute path", r.Dir)
+	}
+	for _, s := range slices.Concat(r.Command, r.Env, []string{r.Dir}) {
+		if strings.ContainsRune(s, 0) {
+			bad("%.40q: contains a zero byte", s)
+		}
+	}
+	for _, e := range r.Env {
+		if strings.IndexByte(e, '=') < 1 {
+			bad("env %.40q, want NAME=value", e)
+		}
+	}
+	if r.Name != "" {
+		errs = append(errs, ValidName("name", r.Name))
+	}
+	if r.Class != "" {
+		errs = append(errs, ValidName("class", string(r.Class)))
+	}
+	errs = append(errs, r.numbers())
+	return errors.Join(errs...)
+}
+
+// numbers returns what is wrong with the numbers of r: each passes here.
+func (r *Request) numbers() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if r.GPUs.Min < 1 || r.GPUs.Max < r.GPUs.Min || r.GPUs.Max > maxGPUs {
+		bad("gpus %v, want 1 <= min <= max <= %d", r.GPUs, maxGPUs)
+	}
+	if len(r.GPUTypes) > maxTypes || slices.Contains(r.GPUTypes, "") {
+		bad("gpu_types: %d, want at most %d, none of them empty", len(r.GPUTypes), maxTypes)
+	}
+	for _, n := range []struct {
+		name            string
+		got, least, top float64
+	}{
+		{"batch", float64(r.Batch), 0, maxBatch},
+		{"samples", r.Samples, 0, maxSamples},
+		{"cpus", r.CPUs, 0, maxCPUs},
+		{"memory", float64(r.Memory), 0, maxMemory},
+		{"weight", r.Weight, 1 / maxWeight, maxWeight},
+		{"restart_seconds", r.RestartSeconds, 0, maxRestart},
+	} {
+		if math.IsNaN(n.got) || n.got < n.least || n.got > n.top {
+			bad("%s %v, want %v to %v", n.name, n.got, n.least, n.top)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Spec returns the job that r asks for: what its program has not said yet is unknown. r
+// is valid and complete.
+func (r *Request) Spec(id job.ID) *job.Spec {
+	s := &job.Spec{
+		ID: id, Name: r.Name, Class: r.Class, Weight: r.Weight,
+		GPUs: r.GPUs.Min, MinGPUs: r.GPUs.Min, MaxGPUs: r.GPUs.Max,
+		BatchSize: r.Batch, Batch: job.BatchLimits{Init: r.Batch, Max: r.Batch},
+		GPUTypes: slices.Clone(r.GPUTypes), CPUs: r.CPUs, Memory: r.Memory,
+		Adaptivity: job.StrongScaling, Target: r.Samples, NonPreemptive: !r.Preemptible,
+		RestartOverhead: time.Duration(r.RestartSeconds * float64(time.Second)),
+	}
+	if r.GPUs.Min == r.GPUs.Max {
+		s.Adaptivity = job.Rigid
+	}
+	return s
+}

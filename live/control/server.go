@@ -1,0 +1,159 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+const (
+	maxBody     = 1 << 20 // bytes of a request: environments are large
+	bodyTime    = 30 * time.Second
+	headTime    = 10 * time.Second
+	idleTime    = time.Minute
+	maxHead     = 1 << 16 // bytes
+	maxLines    = 1_000_000
+	usualLines  = 50
+	trailerName = "Oxgang-Error"
+)
+
+// A Server answers the commands for a Service.
+type Server struct {
+	service Service
+	owner   int // uid
+	http    http.Server
+	stop    context.CancelFunc // of streams
+}
+
+// New returns a Server of this process's user.
+func New(service Service) *Server {
+	s := &Server{service: service, owner: os.Geteuid()}
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.http = http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: headTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHead,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: withPeer,
+	}
+	return s
+}
+
+// Serve answers until Shutdown, and then returns nil; else it returns what ended it. It
+// closes the listener.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("control socket: %w", err)
+	}
+	return nil
+}
+
+// Shutdown ends the logs that are followed and waits, until ctx ends, for requests under
+// way.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.stop()
+	if err := s.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, s.http.Close())
+	}
+	return nil
+}
+
+// handler returns the paths there are, for those who may.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/jobs", answer(s.submit))
+	mux.HandleFunc("GET /v1/jobs", answer(s.jobs, "all"))
+	mux.HandleFunc("GET /v1/jobs/{id}", answer(s.job))
+	mux.HandleFunc("DELETE /v1/jobs/{id}", answer(s.cancel))
+	mux.HandleFunc("GET /v1/jobs/{id}/explain", answer(s.explain))
+	mux.HandleFunc("GET /v1/jobs/{id}/log", s.log)
+	mux.HandleFunc("GET /v1/top", answer(s.top))
+	mux.HandleFunc("/", answer(func(_ http.ResponseWriter, r *http.Request) (any, error) {
+		return nil, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("%s %.80s: not known; is the scheduler of another version?", r.Method, r.URL.Path)}
+	}))
+	return s.guarded(mux)
+}
+
+// guarded refuses users who are neither the owner nor root.
+func (s *Server) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := allowed(peerOf(r.Context()), s.owner); err != nil {
+			fail(w, &Error{Status: http.StatusForbidden, Message: err.Error()})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// answer returns a handler that writes what f returns as JSON. The request may have
+// these query parameters.
+func answer(f func(http.ResponseWriter, *http.Request) (any, error), parameters ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := known(r, parameters...)
+		var v any
+		if err == nil {
+			v, err = f(w, r)
+		}
+		var text []byte
+		if err == nil {
+			text, err = json.Marshal(v)
+		}
+		if err != nil {
+			fail(w, asError(err))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(append(text, '\n')) // one who has gone does not want it
+	}
+}
+
+// fail writes an error.
+func fail(w http.ResponseWriter, e *Error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.Status)
+	_ = json.NewEncoder(w).Encode(e) // one who has gone does not want it
+}
+
+// known returns an error if a request has a query parameter that is not among names, or
+// one twice.
+func known(r *http.Request, names ...string) error {
+	for name, values := range r.URL.Query() {
+		switch {
+		case !strings.Contains(" "+strings.Join(names, " ")+" ", " "+name+" "):
+			return Refuse("parameter %.40q: not known here", name)
+		case len(values) > 1:
+			return Refuse("parameter %s: given %d times", name, len(values))
+		}
+	}
+	return nil
+}
+
+// flag reads a parameter that is true or false.
+func flag(r *http.Request, name string) (bool, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return false, nil
+	}
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, Refuse("parameter %s: got %.40q, want true or false", name, text)
+	}
+	return on, nil
+}
+
+// named returns the job of a path, whose name is one.
+func named(r *http.Request) (job.ID, error) {
+	id := r.PathValue("id")
+	if err := ValidName("job", id); err != nil {
+		return "", &Error{Status: http.StatusNotFound, Message: err.Error()}
+	}
+	return job.ID(id), nil
+}

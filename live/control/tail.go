@@ -1,0 +1,142 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+)
+
+// A Tail reads a log that rotates: Path is written to, Path.1 was before it, Path.2
+// before that. Files are renamed, never cut or written again.
+type Tail struct {
+	Path string
+	// Ended reports whether nothing will be written any more.
+	Ended func() bool
+}
+
+// pollTime is how often a log that is followed is looked at.
+const pollTime = 200 * time.Millisecond
+
+// Copy writes the last lines to w; follow: and what is written from then on, until the
+// log has ended or ctx has. No log yet is an empty one.
+func (t *Tail) Copy(ctx context.Context, lines int, follow bool, w io.Writer) error {
+	f, err := t.start(lines)
+	if err != nil {
+		return err
+	}
+	for {
+		ended := !follow || t.Ended() // before the last look: what came until then is seen
+		if f, err = t.drain(ctx, f, w); err != nil || ended {
+			return errors.Join(err, closed(f))
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), closed(f))
+		case <-time.After(pollTime):
+		}
+	}
+}
+
+// closed closes a file, if there is one.
+func closed(f *os.File) error {
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}
+
+// start returns the file and the place in it from which on there are so many lines; nil:
+// there is no log.
+func (t *Tail) start(lines int) (*os.File, error) {
+	var best *os.File
+	for i := 0; ; i++ {
+		f, err := t.open(i)
+		if f == nil || err != nil {
+			return best, err
+		}
+		left, err := back(f, lines)
+		if err != nil {
+			return nil, errors.Join(err, f.Close(), closed(best))
+		}
+		if err := closed(best); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		best, lines = f, left
+		if lines == 0 {
+			return best, nil
+		}
+	}
+}
+
+// back sets f to where its last lines begin, and returns how many of them it does not
+// have.
+func back(f *os.File, lines int) (left int, err error) {
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil || lines == 0 || end == 0 {
+		return lines, err
+	}
+	block := make([]byte, 1<<16)
+	for at := end; at > 0; {
+		n := min(at, int64(len(block)))
+		at -= n
+		if _, err := f.ReadAt(block[:n], at); err != nil {
+			return 0, err
+		}
+		for i := n - 1; i >= 0; i-- {
+			if block[i] != '\n' || at+i == end-1 { // after the last line no other begins
+				continue
+			}
+			if lines--; lines == 0 {
+				_, err := f.Seek(at+i+1, io.SeekStart)
+				return 0, err
+			}
+		}
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return lines - 1, err // the first has no line before it
+}
+
+// lost stands in a log for what was rotated away before it was read.
+const lost = "[oxgang: output was left out here, it came faster than it was read]\n"
+
+// drain writes all there is from f on, and returns the file where it stopped, which is
+// the newest; nil: there is still no log.
+func (t *Tail) drain(ctx context.Context, f *os.File, w io.Writer) (*os.File, error) {
+	for {
+		next, gap, err := t.next(f)
+		if err != nil {
+			return f, err
+		}
+		if f != nil { // after next was looked for: what f got before it was renamed is read
+			if _, err := io.Copy(w, until{ctx, f}); err != nil {
+				return f, errors.Join(err, closed(next))
+			}
+		}
+		if next == nil {
+			return f, nil
+		}
+		if gap {
+			_, err = io.WriteString(w, lost)
+		}
+		if err := errors.Join(err, closed(f)); err != nil {
+			return next, err
+		}
+		f = next
+	}
+}
+
+// until is a file that can be read until its context ends.
+type until struct {
+	ctx context.Context
+	f   *os.File
+}
+
+// Read reads from the file.
+func (r until) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.f.Read(p)
+}
