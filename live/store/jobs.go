@@ -13,7 +13,7 @@ import (
 )
 
 // Accept stores a new job, which holds no slots, has no checkpoint and has not ended, and
-// sets its Number. It is an error if a job has, or had, its ID or its token.
+// sets its Number, and Asked if it is nil. It is an error if a job has, or had, its ID or its token.
 func (s *Store) Accept(j *Job) error {
 	row, err := newRow(j)
 	if err != nil {
@@ -24,12 +24,12 @@ func (s *Store) Accept(j *Job) error {
 		if err := taken(tx, j); err != nil {
 			return about(j.Spec.ID, err)
 		}
-		const insert = `INSERT INTO jobs (id, token, class, spec, command, dir, env, generation, status, batch, failures)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number`
+		const insert = `INSERT INTO jobs (id, token, class, spec, asked, command, dir, env, generation, status, batch, failures)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number`
 		return about(j.Spec.ID, tx.QueryRow(insert, row...).Scan(&number))
 	})
 	if err == nil {
-		j.Number = number
+		j.Number, j.Asked = number, cmp.Or(j.Asked, j.Spec)
 	}
 	return err
 }
@@ -41,15 +41,16 @@ func newRow(j *Job) ([]any, error) {
 		return nil, err
 	}
 	spec, err := encodeSpec(j.Spec)
+	asked, err6 := encodeSpec(cmp.Or(j.Asked, j.Spec))
 	command, err1 := encodeStrings(j.Request.Command)
 	env, err2 := encodeStrings(j.Request.Env)
 	_, err3 := encodeStrings([]string{j.Request.Dir})
 	status, err4 := encodeStatus(j.Status)
 	batch, err5 := encode(j.Batch)
-	if err := errors.Join(err, named("command", err1), named("environment", err2), named("directory", err3), err4, err5); err != nil {
+	if err := errors.Join(err, named("command", err1), named("environment", err2), named("directory", err3), err4, err5, named("as asked", err6)); err != nil {
 		return nil, err
 	}
-	return []any{j.Spec.ID, j.Token, j.Spec.Class, spec, command, j.Request.Dir, env, j.Generation, status, batch, j.Failures}, nil
+	return []any{j.Spec.ID, j.Token, j.Spec.Class, spec, asked, command, j.Request.Dir, env, j.Generation, status, batch, j.Failures}, nil
 }
 
 // fresh returns an error if a job cannot be a new one.

@@ -131,7 +131,7 @@ func byEnd(a, b found) int {
 // jobs reads the jobs of a condition, whose parameter, if it has one, is limit, in order of
 // acceptance, with their slots and checkpoints.
 func (s *Store) jobs(tx *sql.Tx, where string, limit int) ([]found, error) {
-	const columns = `SELECT number, id, token, class, spec, command, dir, env, generation, status, batch, failures,
+	const columns = `SELECT number, id, token, class, spec, asked, command, dir, env, generation, status, batch, failures,
 		coalesce(ended, 0), coalesce(outcome, ''), coalesce(detail, ''), coalesce(ended_at, '') FROM jobs WHERE `
 	var list []found
 	by := map[int64]*Job{}

@@ -15,7 +15,8 @@ var errForeign = errors.New("is another job, want the same in all columns")
 type row struct {
 	id                  job.ID
 	class               job.Class
-	spec, status, batch string
+	spec, asked         string
+	status, batch       string
 	command, env        []byte
 	outcome, detail, at string // of its ending
 }
@@ -23,9 +24,9 @@ type row struct {
 // scan reads a job, and refuses one whose columns contradict each other.
 func (s *Store) scan(rows *sql.Rows) (found, error) {
 	var r row
-	f := found{job: &Job{Spec: &job.Spec{}}}
+	f := found{job: &Job{Spec: &job.Spec{}, Asked: &job.Spec{}}}
 	j := f.job
-	err := rows.Scan(&j.Number, &r.id, &j.Token, &r.class, &r.spec, &r.command, &j.Request.Dir, &r.env, &j.Generation, &r.status, &r.batch, &j.Failures,
+	err := rows.Scan(&j.Number, &r.id, &j.Token, &r.class, &r.spec, &r.asked, &r.command, &j.Request.Dir, &r.env, &j.Generation, &r.status, &r.batch, &j.Failures,
 		&f.ended, &r.outcome, &r.detail, &r.at)
 	if err != nil {
 		return f, err
@@ -40,6 +41,7 @@ func (s *Store) scan(rows *sql.Rows) (found, error) {
 func (r *row) decode(j *Job, ended bool) error {
 	err := cmp.Or(
 		named("spec", decode(r.spec, j.Spec)),
+		named("spec as asked", decode(r.asked, j.Asked)),
 		named("status", decode(r.status, &j.Status)),
 		named("batch", decode(r.batch, &j.Batch)),
 	)
@@ -49,7 +51,7 @@ func (r *row) decode(j *Job, ended bool) error {
 	if err := cmp.Or(err, named("command", err1), named("environment", err2)); err != nil {
 		return err
 	}
-	if j.Spec.ID != r.id || j.Spec.Class != r.class {
+	if j.Spec.ID != r.id || j.Asked.ID != r.id || j.Spec.Class != r.class {
 		return fmt.Errorf("spec of job %s of class %q: %w", j.Spec.ID, j.Spec.Class, errForeign)
 	}
 	if ended != j.Status.Phase.Terminal() {

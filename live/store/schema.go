@@ -22,6 +22,7 @@ var migrations = []string{
 		token      TEXT NOT NULL UNIQUE,
 		class      TEXT NOT NULL,
 		spec       TEXT NOT NULL, -- JSON
+		asked      TEXT NOT NULL, -- JSON
 		command    BLOB NOT NULL, -- strings, each with a zero byte behind it
 		dir        TEXT NOT NULL,
 		env        BLOB NOT NULL, -- as command

@@ -13,6 +13,7 @@ import (
 // A Job is what is known of one job.
 type Job struct {
 	Spec       *job.Spec
+	Asked      *job.Spec // what was submitted, before its program described it; nil in Accept: Spec
 	Request    Request
 	Token      string // its workers' secret; no two jobs have the same
 	Generation int    // of its last start, counted from 1; 0: never started

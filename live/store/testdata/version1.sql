@@ -1,11 +1,12 @@
 -- What the first version of the schema held: see TestFirstVersion.
 UPDATE state SET identity = 'THEFIRST', round = 41, time = '2026-03-01T12:01:00.000000000Z', reports = 0;
-INSERT INTO jobs (number, id, token, class, spec, command, dir, env, generation, status, batch, failures, ended, outcome, detail, ended_at) VALUES (
+INSERT INTO jobs (number, id, token, class, spec, asked, command, dir, env, generation, status, batch, failures, ended, outcome, detail, ended_at) VALUES (
 	1,
 	'bert',
 	'secret',
 	'bert',
 	'{"ID":"bert","Name":"BERT","User":"ada","Queue":"night","Class":"bert","Weight":2,"GPUs":2,"BatchSize":128,"MinGPUs":1,"MaxGPUs":4,"GPUsPerReplica":{"h200":1},"MicroBatches":3,"Equivalents":{"t4":3},"MixedSpeed":0.7,"WorkerGPUs":1,"Resizes":true,"NoCheckpoint":true,"GPUTypes":["h200","t4"],"CPUs":8.5,"Memory":8589934592,"Input":{"Working":1,"Dataset":2,"Storage":3.5},"Adaptivity":15,"Batch":{"Init":128,"Max":1024,"LocalMin":1,"LocalMax":{"h200":64}},"Schedule":{"Mode":4,"Epochs":10,"Sizes":[128,256],"Regimes":[{"BatchSize":128,"Epochs":10}]},"Goal":2,"Latency":1000000000,"Target":1000000,"RestartOverhead":25000000000,"NonPreemptive":true,"Reservation":{"Nodes":1,"GPUs":2,"GPUType":"h200"}}',
+	'{"ID":"bert","Name":"BERT","User":"ada","Queue":"night","Class":"bert","Weight":2,"GPUs":2,"BatchSize":128,"MinGPUs":1,"MaxGPUs":4,"GPUsPerReplica":{"h200":1},"MicroBatches":3,"Equivalents":{"t4":3},"MixedSpeed":0.7,"WorkerGPUs":1,"Resizes":true,"NoCheckpoint":true,"GPUTypes":["h200","t4"],"CPUs":8.5,"Memory":8589934592,"Input":{"Working":1,"Dataset":2,"Storage":3.5},"Adaptivity":15,"Batch":{"Init":128,"Max":1024,"LocalMin":1,"LocalMax":{"h200":64}},"Schedule":{"Mode":4,"Epochs":10,"Sizes":[128,256],"Regimes":[{"BatchSize":128,"Epochs":10}]},"Goal":2,"Latency":1000000000,"Target":0,"RestartOverhead":25000000000,"NonPreemptive":true,"Reservation":{"Nodes":1,"GPUs":2,"GPUType":"h200"}}',
 	X'707974686F6E00747261696E2E707900',
 	'/home/ada',
 	X'413D3100',
@@ -17,11 +18,12 @@ INSERT INTO jobs (number, id, token, class, spec, command, dir, env, generation,
 	NULL,
 	NULL,
 	NULL);
-INSERT INTO jobs (number, id, token, class, spec, command, dir, env, generation, status, batch, failures, ended, outcome, detail, ended_at) VALUES (
+INSERT INTO jobs (number, id, token, class, spec, asked, command, dir, env, generation, status, batch, failures, ended, outcome, detail, ended_at) VALUES (
 	2,
 	'old',
 	'other',
 	'bert',
+	'{"ID":"old","Name":"","User":"","Queue":"","Class":"bert","Weight":0,"GPUs":0,"BatchSize":0,"MinGPUs":0,"MaxGPUs":0,"GPUsPerReplica":null,"MicroBatches":0,"Equivalents":null,"MixedSpeed":0,"WorkerGPUs":0,"Resizes":false,"NoCheckpoint":false,"GPUTypes":null,"CPUs":0,"Memory":0,"Input":{"Working":0,"Dataset":0,"Storage":0},"Adaptivity":0,"Batch":{"Init":0,"Max":0,"LocalMin":0,"LocalMax":null},"Schedule":{"Mode":0,"Epochs":0,"Sizes":null,"Regimes":null},"Goal":0,"Latency":0,"Target":0,"RestartOverhead":0,"NonPreemptive":false,"Reservation":{"Nodes":0,"GPUs":0,"GPUType":""}}',
 	'{"ID":"old","Name":"","User":"","Queue":"","Class":"bert","Weight":0,"GPUs":0,"BatchSize":0,"MinGPUs":0,"MaxGPUs":0,"GPUsPerReplica":null,"MicroBatches":0,"Equivalents":null,"MixedSpeed":0,"WorkerGPUs":0,"Resizes":false,"NoCheckpoint":false,"GPUTypes":null,"CPUs":0,"Memory":0,"Input":{"Working":0,"Dataset":0,"Storage":0},"Adaptivity":0,"Batch":{"Init":0,"Max":0,"LocalMin":0,"LocalMax":null},"Schedule":{"Mode":0,"Epochs":0,"Sizes":null,"Regimes":null},"Goal":0,"Latency":0,"Target":0,"RestartOverhead":0,"NonPreemptive":false,"Reservation":{"Nodes":0,"GPUs":0,"GPUType":""}}',
 	X'',
 	'',
