@@ -50,7 +50,7 @@ func TestFirstVersion(t *testing.T) {
 // firstJob is the running job of testdata/version1.sql: no field is zero.
 func firstJob() *Job {
 	h200 := cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "h200"}
-	return &Job{
+	j := &Job{
 		Spec: &job.Spec{
 			ID: "bert", Name: "BERT", User: "ada", Queue: "night", Class: "bert", Weight: 2, GPUs: 2, BatchSize: 128, MinGPUs: 1, MaxGPUs: 4,
 			GPUsPerReplica: map[cluster.GPUType]int{"h200": 1}, MicroBatches: 3, Equivalents: map[cluster.GPUType]int{"t4": 3}, MixedSpeed: 0.7,
@@ -72,6 +72,10 @@ func firstJob() *Job {
 		Batch: job.BatchSize{Local: 32, Accumulation: 1}, Held: []int{5, 4},
 		Checkpoint: &Checkpoint{Step: 1000, Progress: 128000, At: at(50), Bytes: 123, Checksum: "sha256:ab", Path: "step-1000", Seconds: 0.8},
 	}
+	asked := *j.Spec
+	asked.Target = 0 // its program said more
+	j.Asked = &asked
+	return j
 }
 
 // firstReport is what that job reported after the plan.
@@ -86,7 +90,7 @@ func firstReport() Report {
 // firstEnded is the job of testdata/version1.sql that ended.
 func firstEnded() *Job {
 	return &Job{
-		Spec: &job.Spec{ID: "old", Class: "bert"}, Token: "other", Number: 2,
+		Spec: &job.Spec{ID: "old", Class: "bert"}, Asked: &job.Spec{ID: "old", Class: "bert"}, Token: "other", Number: 2,
 		Status: job.Status{Phase: job.Failed, Submitted: at(0), Since: at(9), Finished: at(9)},
 		Ended:  &Ending{Outcome: scheduler.Failed, Detail: "exit 1", At: at(9)},
 	}
