@@ -25,15 +25,15 @@ func (w *World) Job(token string) (job.ID, bool) {
 	return id, ok
 }
 
-// present returns a job and its run if a message is of the generation that is planned and
-// lives.
+// present returns a job and its run if a message is of a generation that lives, also of one
+// that is to stop. There is one such at a time, since the next begins when it is over.
 func (w *World) present(id job.ID, generation int) (*entry, *run, error) {
 	e := w.jobs[id]
 	if e == nil || e.ended {
 		return nil, nil, agentapi.ErrUnknown
 	}
 	for _, r := range e.runs {
-		if r.generation == generation && generation == e.Generation {
+		if r.generation == generation {
 			return e, r, nil
 		}
 	}
@@ -51,7 +51,7 @@ func (w *World) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentap
 	if r.slots != nil && h.WorldSize != len(r.slots) {
 		return nil, fmt.Errorf("%w: %d workers, want %d", agentapi.ErrInvalid, h.WorldSize, len(r.slots))
 	}
-	if e.heard.IsZero() && !e.planned.IsZero() {
+	if e.heard.IsZero() && !e.planned.IsZero() && r == e.current() {
 		e.measured.add(time.Since(e.planned))
 	}
 	if err := w.describe(e, described(e, h, w.o.Machine.Type)); err != nil {

@@ -182,6 +182,7 @@ func (w *World) forget(e *entry) {
 	}
 	delete(w.jobs, e.Spec.ID)
 	w.order = slices.DeleteFunc(w.order, func(o *entry) bool { return o == e })
+	ring(w.bell)
 }
 
 func succeeded(exits []keeper.Exit) bool {

@@ -65,7 +65,7 @@ func (w *World) Now() time.Time {
 	return w.now
 }
 
-// Drain makes Next return io.EOF once the jobs there are have ended.
+// Drain makes Next return io.EOF once the jobs there are have ended, and their processes.
 func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,7 +108,7 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 		w.release(next.ev)
 		return next.ev, 0, nil
 	}
-	if w.draining && len(w.queue) == 0 && !slices.ContainsFunc(w.order, func(e *entry) bool { return !e.ended }) {
+	if w.draining && len(w.queue) == 0 && len(w.order) == 0 {
 		return nil, 0, io.EOF
 	}
 	wait := time.Until(deadline)

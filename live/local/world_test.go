@@ -19,10 +19,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 )
 
-// TestMain lets the test binary be the keeper of its generations, too.
+// TestMain lets the test binary be what else its tests need.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "keeper" {
-		if err := keeper.Main(os.Args[2]); err != nil {
+	if role := roles[os.Args[min(1, len(os.Args)-1)]]; role != nil {
+		if err := role(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
