@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,7 +54,10 @@ func acting(t *testing.T, role, dir string) (*exec.Cmd, *bufio.Reader) {
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may be over
+		_ = cmd.Wait()
+	})
 	return cmd, bufio.NewReader(out)
 }
 
@@ -63,7 +67,7 @@ func kill(t *testing.T, cmd *exec.Cmd, out io.Reader) []string {
 	must(t, cmd.Process.Kill())
 	said, err := io.ReadAll(out)
 	must(t, err)
-	cmd.Wait()
+	_ = cmd.Wait() // says that it was killed
 	lines := strings.Split(string(said), "\n")
 	return lines[:len(lines)-1] // the last one may be cut off
 }
@@ -249,7 +253,7 @@ func (p *promise) kept(st *State, all []*Job) error {
 		}
 	}
 	for _, k := range st.Jobs {
-		reports := append(k.Before, k.After...)
+		reports := slices.Concat(k.Before, k.After)
 		for i, r := range reports {
 			if r.Epoch != i+1 {
 				bad("job %s: report %d is of epoch %d, want each once and in order", k.Job.Spec.ID, i+1, r.Epoch)
@@ -374,7 +378,7 @@ func TestKill_amid_a_plan(t *testing.T) {
 			cmd, out := acting(t, role, dir)
 			_, err := io.ReadAll(out)
 			must(t, err)
-			cmd.Wait()
+			_ = cmd.Wait() // says that it was killed
 			if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGKILL {
 				t.Fatalf("ended with %v, want kill -9", status)
 			}
@@ -407,8 +411,8 @@ func TestOpen_is_for_one(t *testing.T) {
 	accepted(t, s, "a", "")
 }
 
-// TestCopies: the files as they are at any moment open, and hold what was acknowledged and
-// at most one thing more.
+// TestCopies: the files as they are at any moment open, and hold what was written up to
+// some moment after the last acknowledgement.
 func TestCopies(t *testing.T) {
 	copies, random := 40, rng.Stream(2, "store")
 	if testing.Short() {
@@ -444,8 +448,8 @@ func TestCopies(t *testing.T) {
 		must(t, cmd.Process.Signal(syscall.SIGCONT))
 		st, _, err := look(to)
 		must(t, err)
-		if err := errors.Join(whole(st), atLeast(p, st)); err != nil {
-			t.Fatalf("copy %d: %v", i+1, err)
+		if err := errors.Join(whole(st), atLeast(p, st)); err != nil || !prefix(st) {
+			t.Fatalf("copy %d: %v, or never was: %s", i+1, err, summary(st))
 		}
 	}
 }
@@ -461,6 +465,67 @@ func atLeast(p *promise, st *State) error {
 		}
 	}
 	return nil
+}
+
+// summary says what a state holds that write made.
+func summary(st *State) string {
+	text := fmt.Sprintf("round %d, %d ended", st.Round, len(st.Ended))
+	for _, k := range st.Jobs {
+		reports := slices.Concat(k.Before, k.After)
+		for i, r := range reports {
+			if r.Epoch != i+1 {
+				return fmt.Sprintf("job %s: report %d is of epoch %d", k.Job.Spec.ID, i+1, r.Epoch)
+			}
+		}
+		text += fmt.Sprintf(", %s of generation %d, %d reports", k.Job.Spec.ID, k.Job.Generation, len(reports))
+	}
+	return text
+}
+
+// prefix reports whether write, from nothing, makes a state on its way.
+func prefix(st *State) bool {
+	want, model := summary(st), &State{}
+	found := summary(model) == want
+	step := func() { found = found || summary(model) == want }
+	for n := int64(1); n <= st.Round+1; n++ {
+		model.Jobs = append(model.Jobs, Known{Job: newJob(job.ID(fmt.Sprint("j", n)), "x")})
+		step()
+		model.Round = n
+		for _, k := range model.Jobs {
+			k.Job.Generation = int(n)
+		}
+		step()
+		for i := range model.Jobs {
+			k := &model.Jobs[i]
+			k.After = append(k.After, Report{Report: job.Report{Epoch: len(k.After) + 1}})
+			step()
+		}
+		if len(model.Jobs) == most {
+			model.Ended = make([]Known, min(len(model.Ended)+1, keptEnded))
+			model.Jobs = model.Jobs[1:]
+			step()
+		}
+	}
+	return found
+}
+
+// TestPrefix: the check of TestCopies sees what is missing in the middle.
+func TestPrefix(t *testing.T) {
+	for name, breaks := range map[string]func(*State){
+		"nothing":              func(*State) {},
+		"a plan":               func(st *State) { st.Round-- },
+		"an ending":            func(st *State) { st.Ended = st.Ended[1:] },
+		"a job":                func(st *State) { st.Jobs = st.Jobs[1:] },
+		"a generation":         func(st *State) { st.Jobs[1].Job.Generation-- },
+		"a report":             func(st *State) { st.Jobs[1].After = st.Jobs[1].After[1:] },
+		"all reports of a job": func(st *State) { st.Jobs[0].After = nil },
+	} {
+		st := filled(t, t.TempDir())
+		breaks(st)
+		if got, want := prefix(st), name == "nothing"; got != want {
+			t.Errorf("%s missing: prefix %t, want %t: %s", name, got, want, summary(st))
+		}
+	}
 }
 
 // stopped waits until a process has stopped, all its threads.

@@ -2,10 +2,12 @@ package store
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -406,4 +408,48 @@ func TestReads_wait_for_no_write(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+func TestStore_by_many_at_once(t *testing.T) {
+	s := opened(t, t.TempDir())
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			id, err := s.Name("job")
+			if err == nil {
+				err = s.Accept(newJob(id, "x"))
+			}
+			for i := range 20 {
+				_, err1 := s.Load()
+				err = errors.Join(err, err1, s.Report(id, at(i), &job.Report{Job: id}))
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	st := loaded(t, s)
+	if len(st.Jobs) != 8 {
+		t.Errorf("%d jobs, want 8", len(st.Jobs))
+	}
+	for i, k := range st.Jobs {
+		if k.Job.Number != int64(i+1) || len(k.After) != 20 {
+			t.Errorf("job %s: number %d, %d reports; want %d and 20", k.Job.Spec.ID, k.Job.Number, len(k.After), i+1)
+		}
+	}
+}
+
+func TestHolder(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "lock"))
+	must(t, err)
+	defer f.Close()
+	if got := holder(f); got != "another process" {
+		t.Errorf("of an empty file %q, want another process", got)
+	}
+	must(t, os.WriteFile(f.Name(), []byte("4194304\n"), 0o600))
+	must(t, sign(f))
+	if got, want := holder(f), fmt.Sprint("process ", os.Getpid()); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
