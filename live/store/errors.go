@@ -13,10 +13,6 @@ import (
 // it should write is there; the store goes on as soon as there is room again.
 var ErrFull = errors.New("the disk is full")
 
-// room is what a disk must have left, in bytes, that is not full: a failed write may have
-// been larger than what is left.
-const room = 1 << 20
-
 // explain says whose error it is, and what to do about a full disk or a damaged file.
 func (s *Store) explain(err error) error {
 	if err == nil {
@@ -38,12 +34,6 @@ func code(err error) int {
 		return 0
 	}
 	return e.Code() & 0xff
-}
-
-// full reports whether the disk of a directory has no room left.
-func full(dir string) bool {
-	var fs syscall.Statfs_t
-	return syscall.Statfs(dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < room
 }
 
 // damaged returns the error of a database that is not what was written, and says what to do.

@@ -52,10 +52,10 @@ func checkUTC(t *rapid.T, times ...time.Time) {
 }
 
 // TestRoundTrip: what is stored is what is loaded, all of it.
-func TestRoundTrip(t *testing.T) {
-	s := opened(t, t.TempDir())
+func TestRoundTrip(tt *testing.T) {
+	s := opened(tt, tt.TempDir())
 	n := 0
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(tt, func(t *rapid.T) {
 		n++
 		id := job.ID(fmt.Sprint("j", n))
 		want := &Job{
@@ -65,7 +65,9 @@ func TestRoundTrip(t *testing.T) {
 		}
 		want.Spec.ID = id
 		must2(t, s.Accept(want))
-		defer s.End(id, Ending{Outcome: scheduler.Done, At: epoch}) // also where the test fails, and looks for a smaller case
+		defer func() { // also where the test fails, and looks for a smaller case
+			must(tt, s.End(id, Ending{Outcome: scheduler.Done, At: epoch}))
+		}()
 		compare(t, s, want, nil)
 
 		ch := Change{Job: id, Generation: want.Generation, Status: anyValue[job.Status]().Draw(t, "new status"), Batch: anyValue[job.BatchSize]().Draw(t, "new batch"), Failures: rapid.Int().Draw(t, "new failures")}

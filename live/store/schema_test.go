@@ -99,9 +99,11 @@ func firstEnded() *Job {
 // TestMigrate: later migrations are carried out once, each as a whole, and data stays.
 func TestMigrate(t *testing.T) {
 	dir := firstVersion(t)
-	list := append(migrations[:1:1],
+	list := []string{
+		migrations[0],
 		"ALTER TABLE state ADD COLUMN place TEXT NOT NULL DEFAULT 'here'",
-		"CREATE TABLE other (n INTEGER) STRICT; INSERT INTO nowhere VALUES (1)")
+		"CREATE TABLE other (n INTEGER) STRICT; INSERT INTO nowhere VALUES (1)",
+	}
 	_, err := open(dir, list)
 	wants(t, err, "store: migration to schema 3: ")
 	wants(t, err, "no such table: nowhere")

@@ -112,7 +112,14 @@ func TestFullDisk_at_the_start(t *testing.T) {
 		}
 		remove()
 	}
-	s, err := Open(dir)
-	must(t, err)
-	must(t, s.Close())
+	for range 2 {
+		s, err := Open(dir)
+		must(t, err)
+		must(t, s.Close())
+		remove := ballast(t, disk, 0)
+		if _, err = Open(dir); !errors.Is(err, ErrFull) { // no room for the index of the log
+			t.Errorf("got %v, want it to say that the disk is full", err)
+		}
+		remove()
+	}
 }
