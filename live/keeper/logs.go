@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	lineMax = 64 << 10 // bytes; longer lines are cut into several
-	recent  = 32 << 10 // bytes of output kept for the tail
-	tailMax = 20       // lines
-	tailCut = 1 << 10  // bytes of a line of the tail
+	lineMax = 64 << 10  // bytes; longer lines are cut into several
+	recent  = 128 << 10 // bytes of output kept for the tail
+	tailMax = 20        // lines
+	tailCut = 1 << 10   // bytes of a line of the tail
 )
 
 // A logFile is the output of a job's workers, rotated: path, path.1 and on to

@@ -22,7 +22,7 @@ import (
 type step int
 
 const (
-	stepLocked   step = iota + 1 // has the lock; nothing is written
+	stepLocked   step = iota + 1 // has the lock and has seen that nothing is written
 	stepBegun                    // state.json says Starting
 	stepTold                     // Start has returned
 	stepForked                   // a worker runs; once for each
@@ -79,7 +79,6 @@ func Main(dir string) error {
 	lock, tell, err := inherit(dir)
 	var k *keeper
 	if err == nil {
-		at(stepLocked)
 		k, err = begin(dir, lock)
 	}
 	word := wellDone
@@ -138,6 +137,7 @@ func begin(dir string, lock *os.File) (*keeper, error) {
 	if err := unbegun(dir); err != nil {
 		return nil, err
 	}
+	at(stepLocked)
 	path := filepath.Join(dir, launchFile)
 	found, err := readJSON(path, k.launch)
 	if err == nil && !found {

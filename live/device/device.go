@@ -1,0 +1,145 @@
+// Package device finds what this machine offers to jobs: its GPUs as the driver
+// names them, cores and memory, divided into slots.
+package device
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// CPU is the GPU type of slots without a GPU.
+const CPU cluster.GPUType = "cpu"
+
+// Options say how a machine is divided.
+type Options struct {
+	// Slots is how many workers the machine can have at a time: as many as it
+	// has GPUs, several on each, or, without GPUs, any number. 0: one per GPU;
+	// without GPUs one per core.
+	Slots int
+}
+
+// A Machine is this machine as one node of a cluster.
+type Machine struct {
+	Name      string // of the host
+	Type      cluster.GPUType
+	GPUMemory int64  // per GPU, bytes; 0 without GPUs. Workers that share a GPU share it
+	Slots     []Slot // what a job's GPUs are here, in the order of the GPUs
+	CPUs      float64
+	Memory    int64 // bytes
+}
+
+// A Slot is a place for one worker.
+type Slot struct {
+	Visible string // CUDA_VISIBLE_DEVICES of its worker; "" hides all GPUs
+	Shared  bool   // other slots are on the same GPU
+}
+
+// A gpu is one GPU as the driver shows it.
+type gpu struct {
+	uuid   string // "GPU-...": it names the same GPU whatever the order of the others
+	name   string // "NVIDIA H200"
+	memory int64  // bytes
+}
+
+// Find returns this machine. GPUs of several types are an error, since a node
+// has one: hide the others with CUDA_VISIBLE_DEVICES.
+func Find(o Options) (Machine, error) {
+	m, err := host()
+	if err != nil {
+		return Machine{}, fmt.Errorf("device: %w", err)
+	}
+	gpus, err := smi()
+	if err == nil {
+		gpus, err = visible(gpus, os.LookupEnv)
+	}
+	if err == nil {
+		err = m.divide(gpus, o)
+	}
+	if err != nil {
+		return Machine{}, fmt.Errorf("device: %w", err)
+	}
+	return m, nil
+}
+
+// divide makes the slots of m.
+func (m *Machine) divide(gpus []gpu, o Options) error {
+	if o.Slots < 0 {
+		return fmt.Errorf("%d slots, want at least 0", o.Slots)
+	}
+	if len(gpus) == 0 {
+		m.Type = CPU
+		n := o.Slots
+		if n == 0 {
+			n = max(1, int(m.CPUs))
+		}
+		m.Slots = make([]Slot, n)
+		return nil
+	}
+	m.Type, m.GPUMemory = typeOf(gpus[0].name), gpus[0].memory
+	for _, g := range gpus {
+		if t := typeOf(g.name); t != m.Type {
+			return fmt.Errorf("GPUs of types %s and %s, want one type: name those to use in CUDA_VISIBLE_DEVICES", m.Type, t)
+		}
+		m.GPUMemory = min(m.GPUMemory, g.memory)
+	}
+	return m.share(gpus, o.Slots)
+}
+
+// share gives every GPU as many slots as the others, side by side.
+func (m *Machine) share(gpus []gpu, slots int) error {
+	if slots == 0 {
+		slots = len(gpus)
+	}
+	if slots%len(gpus) != 0 {
+		return fmt.Errorf("%d slots on %d GPUs, want a multiple: as many on each", slots, len(gpus))
+	}
+	each := slots / len(gpus)
+	for _, g := range gpus {
+		for range each {
+			m.Slots = append(m.Slots, Slot{g.uuid, each > 1})
+		}
+	}
+	return nil
+}
+
+// Node returns m as a node whose GPUs are its slots. The memory of a GPU that
+// slots share is divided among them.
+func (m Machine) Node() cluster.Node {
+	n := cluster.Node{
+		ID: cluster.NodeID(m.Name), GPUType: m.Type, GPUMemory: m.GPUMemory,
+		Capacity: cluster.Resources{GPUs: len(m.Slots), CPUs: m.CPUs, Memory: m.Memory},
+	}
+	on := map[string]int{}
+	for _, s := range m.Slots {
+		on[s.Visible]++
+		n.GPUMemory = min(n.GPUMemory, m.GPUMemory/int64(on[s.Visible]))
+	}
+	return n
+}
+
+// host returns the machine without its GPUs.
+func host() (Machine, error) {
+	name, err := os.Hostname()
+	if err != nil {
+		return Machine{}, err
+	}
+	memory, err := memory()
+	if err != nil {
+		return Machine{}, err
+	}
+	cpus, err := cores()
+	return Machine{Name: name, CPUs: cpus, Memory: memory}, err
+}
+
+// bytesOf is the boundary for sizes from outside: a whole number of units from
+// 0 up to a pebibyte.
+func bytesOf(s string, unit int64) (int64, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 || n > (1<<50)/unit {
+		return 0, fmt.Errorf("%q, want a number of bytes from 0 to 2^50", s)
+	}
+	return n * unit, nil
+}
