@@ -28,6 +28,7 @@ type Machine struct {
 	GPUMemory int64  // per GPU, bytes; 0 without GPUs. Workers that share a GPU share it
 	Slots     []Slot // what a job's GPUs are here, in the order of the GPUs
 	CPUs      float64
+	Cores     []int // that processes may run on, ascending; nil: not known
 	Memory    int64 // bytes
 }
 
@@ -131,7 +132,7 @@ func host() (Machine, error) {
 		return Machine{}, err
 	}
 	cpus, err := cores()
-	return Machine{Name: name, CPUs: cpus, Memory: memory}, err
+	return Machine{Name: name, CPUs: cpus, Cores: affinity(), Memory: memory}, err
 }
 
 // bytesOf is the boundary for sizes from outside: a whole number of units from

@@ -199,4 +199,3 @@ func TestAudit_sees_doubles(t *testing.T) {
 		}
 	}
 }
-

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/job"
@@ -101,6 +102,9 @@ func (w *World) launch(e *entry) *keeper.Launch {
 	for _, s := range e.Held {
 		worker := keeper.Worker{CPUs: cores, Memory: e.Status.Allocation.Memory / int64(n)}
 		worker.Env = []string{"OXGANG_SLOT=" + strconv.Itoa(s), "OMP_NUM_THREADS=" + strconv.Itoa(max(1, int(cpus)))}
+		if slot := w.o.Machine.Slots[s]; slot.Shared {
+			worker.Env = append(worker.Env, "CUDA_VISIBLE_DEVICES="+slot.Visible)
+		}
 		if cpus > 0 {
 			worker.Env = append(worker.Env, fmt.Sprintf("OXGANG_CPUS=%g", cpus))
 		}
@@ -119,22 +123,19 @@ func (w *World) environment(e *entry) []string {
 		"OXGANG_JOB=" + string(e.Spec.ID), "OXGANG_GENERATION=" + strconv.Itoa(e.Generation),
 		"OXGANG_CHECKPOINTS=" + Folder(w.o.Dir, e.Spec.ID) + "/checkpoints",
 	}
-	visible, shared := "", false
-	for i, s := range e.Held {
-		slot := w.o.Machine.Slots[s]
-		if i > 0 && !slot.Shared {
-			visible += ","
-		}
-		if i == 0 || !slot.Shared {
-			visible += slot.Visible
-		}
-		shared = shared || slot.Shared
+	if w.shared(e) {
+		return append(env, "OXGANG_SHARED_GPU=1") // each worker sees its own
 	}
-	env = append(env, "CUDA_VISIBLE_DEVICES="+visible)
-	if shared {
-		env = append(env, "OXGANG_SHARED_GPU=1")
+	visible := make([]string, len(e.Held))
+	for rank, s := range e.Held {
+		visible[rank] = w.o.Machine.Slots[s].Visible
 	}
-	return env
+	return append(env, "CUDA_VISIBLE_DEVICES="+strings.Trim(strings.Join(visible, ","), ","))
+}
+
+// shared reports whether workers of a job are on GPUs that have several slots.
+func (w *World) shared(e *entry) bool {
+	return slices.ContainsFunc(e.Held, func(s int) bool { return w.o.Machine.Slots[s].Shared })
 }
 
 // cores returns the cores on which a job's workers run: as many whole ones as the plan gives

@@ -37,7 +37,7 @@ func ControlSocket(dir string) string { return filepath.Join(dir, controlSocket)
 // A desk is a running scheduler: a control.Service.
 type desk struct {
 	o       Options
-	machine *device.Machine
+	machine device.Machine
 	store   *store.Store
 	world   *local.World
 	sched   *scheduler.Scheduler
@@ -77,7 +77,7 @@ func (d *desk) open() error {
 		return err
 	}
 	d.closers = append(d.closers, d.store)
-	if d.machine, err = device.Find(d.o.Slots); err != nil {
+	if d.machine, err = device.Find(device.Options{Slots: d.o.Slots}); err != nil {
 		return err
 	}
 	return nil
@@ -150,7 +150,7 @@ func (q quiet) Close() error {
 // build makes the world, and the scheduler over it.
 func (d *desk) build(address string) error {
 	l := local.DefaultOptions()
-	l.Dir, l.Machine, l.Keeper, l.Cgroup = d.o.Dir, *d.machine, d.o.Keeper, d.o.Cgroup
+	l.Dir, l.Machine, l.Keeper, l.Cgroup = d.o.Dir, d.machine, d.o.Keeper, d.o.Cgroup
 	l.Grace, l.Report = d.o.Grace, d.o.Report
 	l.Socket, l.URL = filepath.Join(d.o.Dir, agentSocket), "http://"+address
 	var err error

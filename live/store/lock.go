@@ -7,7 +7,21 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
+
+// patience is how long to wait for the lock of a process that is gone: a child that it was
+// starting has it until the child is another program.
+const patience = 5 * time.Second
+
+// lives reports whether the process that signed a lock is there.
+func lives(f *os.File) bool {
+	var pid int
+	if _, err := fmt.Sscanf(holder(f), "process %d", &pid); err != nil || pid < 1 {
+		return true // it has not yet signed
+	}
+	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+}
 
 // lock takes the state directory for this process, until the file is closed or the process
 // is gone, however it went. The file names the process.
@@ -17,6 +31,9 @@ func lock(dir string) (*os.File, error) {
 		return nil, err
 	}
 	err = seize(f)
+	for end := time.Now().Add(patience); errors.Is(err, syscall.EWOULDBLOCK) && !lives(f) && time.Now().Before(end); err = seize(f) {
+		time.Sleep(10 * time.Millisecond)
+	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = fmt.Errorf("%s is used by %s: stop that first, or use another directory", dir, holder(f))
 	}

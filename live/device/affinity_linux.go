@@ -1,0 +1,19 @@
+package device
+
+import "golang.org/x/sys/unix"
+
+// affinity returns the cores that this process may run on, ascending; nil if the system does
+// not say. Source: sched_getaffinity(2).
+func affinity() []int {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil
+	}
+	var cores []int
+	for cpu := range len(set) * 64 {
+		if set.IsSet(cpu) {
+			cores = append(cores, cpu)
+		}
+	}
+	return cores
+}
