@@ -80,7 +80,7 @@ func groups(mount, controller string) []string {
 }
 
 // groupsIn reads lines of "4:memory:/a/b" (version 1) and "0::/a/b" (version 2).
-// Source: cgroups(7).
+// See cgroups(7).
 func groupsIn(text, mount, controller string) []string {
 	var dirs []string
 	for line := range strings.Lines(text) {

@@ -15,7 +15,7 @@ import (
 )
 
 // A group is the cgroup of a generation, with one below it for each worker. A
-// nil one is none. Source: the kernel's admin-guide/cgroup-v2.
+// nil one is none. See the kernel's admin-guide/cgroup-v2.
 type group struct {
 	path    string
 	workers []*os.File // directories, by rank; nil: it has none

@@ -35,11 +35,11 @@ const (
 )
 
 // TempFail is the exit code of a worker that stopped on notice, after a
-// checkpoint, and wants to go on. Source: sysexits.h, EX_TEMPFAIL.
+// checkpoint, and wants to go on. See EX_TEMPFAIL in sysexits.h.
 const TempFail = 75
 
 // NotStarted is the exit code of a worker that never ran: State.Detail says
-// why. Source: POSIX shell, "command not found".
+// why. It is a shell's for "command not found".
 const NotStarted = 127
 
 // ErrBegun says that a generation has been begun before, by a keeper that may

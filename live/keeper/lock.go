@@ -18,7 +18,7 @@ var errHeld = errors.New("the lock is held")
 // The lock of a generation belongs to an open file description, as that of
 // flock(2): a process that inherits the file has it too, and it falls when the
 // last of them is gone. Unlike flock's, it can be looked at without taking it,
-// so that a look never stands in the way of a keeper. Source: fcntl(2), "Open
+// so that a look never stands in the way of a keeper. See fcntl(2), "Open
 // file description locks".
 
 // takeLock takes the lock of dir or says errHeld. With os.O_CREATE the file is

@@ -29,7 +29,7 @@ func readProc(pid int) (proc, error) {
 }
 
 // parseStat reads "1 (name) S 0 ...". The name may hold anything, brackets
-// too, so that fields count from the last one. Source: proc_pid_stat(5).
+// too, so that fields count from the last one. See proc_pid_stat(5).
 func parseStat(pid int, text []byte) (proc, error) {
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 20 {
