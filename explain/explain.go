@@ -108,13 +108,8 @@ func (t *teller) moment(then *snapshot, at time.Duration) *Moment {
 // best returns the configuration that a reason calls better at today's prices than what the
 // job has; nil if it names none.
 func best(why policy.Reason) *Holding {
-	switch why.Kind {
-	case policy.WaitPrice, policy.KeptNoRestart:
+	if k := why.Kind; k == policy.WaitPrice || k == policy.KeptNoRestart || k == policy.AsPlanned && why.Limit > 0 {
 		return holding(cluster.Allocation{Configuration: why.Config})
-	case policy.AsPlanned:
-		if why.Limit > 0 {
-			return holding(cluster.Allocation{Configuration: why.Config})
-		}
 	}
 	return nil
 }

@@ -126,15 +126,13 @@ func (rec *recording) take(one *journal.Record) {
 
 // play simulates the recorded run and compares.
 func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options) error {
-	in, err := rec.setting(so)
-	if err != nil {
-		return err
-	}
+	in := rec.setting(so)
 	rounds := longer*int(rec.last/so.Round) + slowStart
 	if o.Rounds > 0 {
 		rounds = min(rounds, o.Rounds)
 	}
 	w := &world{fates: in.fates, open: in.open, rounds: rounds}
+	var err error
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return err
 	}
