@@ -57,11 +57,12 @@ type snapshot struct {
 	state state
 	row   *row // nil: not submitted, or ended
 	scene scene
-	told  int // changes told so far
+	told  int     // changes told so far
+	lost  float64 // GPU-hours to starts that were over
 }
 
 func (t *teller) snapshot() *snapshot {
-	s := &snapshot{state: t.state, told: len(t.changes), scene: scene{view: t.view()}}
+	s := &snapshot{state: t.state, told: len(t.changes), lost: t.totals.LostHours, scene: scene{view: t.view()}}
 	if r := t.jobs[t.id]; r != nil {
 		row := *r
 		s.row, s.scene = &row, t.scene(r)
@@ -95,10 +96,22 @@ func (t *teller) moment(then *snapshot, at time.Duration) *Moment {
 		m.Holds.CPUs, m.Holds.Memory = then.row.holds.CPUs, then.row.holds.Memory
 	}
 	if then.row.ruled {
-		m.Reason = then.row.why.Kind.String()
+		m.Reason, m.Best = then.row.why.Kind.String(), best(then.row.why)
+	}
+	if m.LostHours, m.Starts = then.lost, then.state.starts; phase == job.Restoring {
+		m.LostHours += float64(then.row.holds.AllGPUs()) * max(0, at-then.state.train).Hours()
 	}
 	m.Sentence = t.sentence(then, phase, span(at-then.state.since))
 	return m
+}
+
+// best returns the configuration that a reason calls better at today's prices than what the
+// job has; nil if it names none.
+func best(why policy.Reason) *Holding {
+	if k := why.Kind; k == policy.WaitPrice || k == policy.KeptNoRestart || k == policy.AsPlanned && why.Limit > 0 {
+		return holding(cluster.Allocation{Configuration: why.Config})
+	}
+	return nil
 }
 
 // profiling reports whether a job that waited then waited for its profiles.

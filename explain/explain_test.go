@@ -25,51 +25,61 @@ func config(nodes, gpus int, t cluster.GPUType) cluster.Configuration {
 	return cluster.Configuration{Nodes: nodes, GPUs: gpus, GPUType: t}
 }
 
+// An example is a reason of a kind and what is said of it.
+type example struct {
+	why  policy.Reason
+	text string
+}
+
+// examples are one for every kind: docs/guide/reasons.md shows them.
+var examples = map[policy.Kind]example{
+	policy.Unexplained:      {policy.Reason{}, "its policy gives no reason"},
+	policy.AsPlanned:        {policy.Reason{Value: 3.1416}, "it keeps what it has, as planned (normalised goodput 3.14)"},
+	policy.Started:          {policy.Reason{Value: 1}, "there is room for it (normalised goodput 1)"},
+	policy.Grown:            {policy.Reason{Config: config(1, 2, "a100"), Value: 2.1, Limit: 1.2}, "more GPUs raise its normalised goodput from 1.2 to 2.1"},
+	policy.Shrunk:           {policy.Reason{Config: config(1, 4, "a100"), Value: 0.6, Limit: 0.9}, "its GPUs are worth more to others: they were worth 0.6 each to it, and their price is 0.9; it grows back towards 4 a100 GPUs when the load falls"},
+	policy.Moved:            {policy.Reason{Config: config(1, 4, "t4"), Value: 3, Limit: 1.5}, "another GPU type takes its normalised goodput from 1.5 to 3"},
+	policy.KeptNoRestart:    {policy.Reason{Config: config(2, 16, "a100"), Value: 1.05, Limit: 1.12}, "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; it changes when the gain reaches 1.12 times; the older the job, the less a restart weighs"},
+	policy.AboveShare:       {policy.Reason{Config: config(1, 4, "a100"), Value: 1.8}, "more CPUs or memory than the share of its GPUs make it 1.8 times as fast; it has less again when others gain more by them"},
+	policy.BelowShare:       {policy.Reason{Config: config(1, 4, "a100"), Value: 1}, "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest"},
+	policy.WaitHost:         {policy.Reason{Config: config(1, 4, "a100"), Value: 24, Limit: 4e11}, "no node has 4 a100 GPUs free with the 24 cores and 400 GB of memory that it wants; it runs when a node has them; mechanism tune would run it with less"},
+	policy.PinnedRestore:    {policy.Reason{}, "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains"},
+	policy.PinnedNonPreempt: {policy.Reason{}, "it was submitted as not preemptible, and keeps its GPUs until it ends"},
+	policy.Reserved:         {policy.Reason{}, "it holds its reservation of 8 a100 GPUs until it ends"},
+	policy.WaitNoCapacity:   {policy.Reason{Config: config(1, 8, "a100"), Value: 3, Limit: 8}, "it needs at least 8 a100 GPUs and 3 are free; it runs when 5 more come free or are added to the cluster"},
+	policy.WaitPrice:        {policy.Reason{Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8}, "its best offer is 1.2 per a100 GPU (for 2 a100 GPUs) and today's price is 1.8; it runs when the price falls below its offer (3 waiting jobs offer more) or the cluster gains 2 a100 GPUs"},
+	policy.WaitOrder:        {policy.Reason{Value: 1, Limit: 8}, "1 job is ahead of it in the queue, and it needs 8 GPUs; it runs when those have started and 8 GPUs of one type are free (3 a100 now)"},
+	policy.WaitNodes:        {policy.Reason{Config: config(2, 16, "a100"), Value: 1}, "it is to have 16 a100 GPUs on 2 nodes, of which 1 node is not there yet; it starts in the first round after its nodes are up"},
+	policy.WaitBudget:       {policy.Reason{Config: config(1, 4, "t4"), Value: 37.5, Limit: 40}, "it is to have 4 t4 GPUs, but 37.50 is paid per hour, and no more than 40.00 may be now; it starts as others end, or as what was spent leaves the window of the budget; a larger budget starts it sooner"},
+	policy.Reclaimed:        {policy.Reason{Config: config(2, 12, "t4")}, "the servers on loan that it was on, with 12 t4 GPUs on 2 nodes, went back to their owner; it waits like the others from the next round on"},
+	policy.WaitProfile:      {policy.Reason{}, "its one-GPU profiles are not complete, so nobody knows yet how fast it trains; it is planned for in the first round after its last profile"},
+	policy.WaitPlanned:      {policy.Reason{Config: config(1, 2, "a100"), Value: 240, Limit: 600}, "jobs take turns, and its turn is planned: 2 a100 GPUs in 4m00s, for 10m00s of the rounds ahead; it starts then, or sooner if others end sooner than planned; jobs that come may put it off"},
+	policy.Unpredicted:      {policy.Reason{Config: config(1, 2, "a100"), Value: 96}, "it keeps 2 a100 GPUs; its batch size is planned to stay at 96, because its schedule does not say how it changes"},
+	policy.WaitTurn:         {policy.Reason{Value: 300, Limit: 300}, "jobs take turns, and it had 5m00s of service in the last 5m00s; its turn comes again when others have had theirs, as its service leaves the window of 5m00s"},
+	policy.Evicted:          {policy.Reason{Config: config(2, 16, "a100")}, "it was granted 16 a100 GPUs on 2 nodes, but the free GPUs lie scattered and no whole nodes were left for it; it runs when jobs on those nodes end or move together; the next round tries again"},
+	policy.Impossible:       {policy.Reason{Config: config(8, 64, "a100")}, "it asks for 64 a100 GPUs on 8 nodes, and the cluster has 16 in all; it never runs unless the cluster grows or it is submitted anew for less"},
+	policy.Refused:          {policy.Reason{}, "the policy's plan was refused (job x: 9 GPUs), so every job stays as it was; the next plan that keeps the rules decides anew"},
+}
+
+// exampleScene is what the examples speak of.
+func exampleScene(why policy.Reason) *scene {
+	price := 1.8
+	view := View{Types: []TypeView{{Type: "a100", GPUs: 16, Free: 3, Price: &price}, {Type: "t4", GPUs: 24, Free: 2}}, Running: 9, Waiting: 4}
+	spec := &job.Spec{ID: "j", GPUs: 8, Reservation: config(1, 8, "a100")}
+	return &scene{spec: spec, why: why, view: view, rivals: 3, refused: "job x: 9 GPUs"}
+}
+
 // Every kind of reason has its sentence: a kind added to the closed list
 // without one fails here.
 func TestEveryKindHasASentence(t *testing.T) {
-	spec := &job.Spec{ID: "j", GPUs: 8, Reservation: config(1, 8, "a100")}
-	price := 1.8
-	view := View{Types: []TypeView{{Type: "a100", GPUs: 16, Free: 3, Price: &price}, {Type: "t4", GPUs: 24, Free: 2}}, Running: 9, Waiting: 4}
-	want := map[policy.Kind]struct {
-		why  policy.Reason
-		text string
-	}{
-		policy.Unexplained:      {policy.Reason{}, "its policy gives no reason"},
-		policy.AsPlanned:        {policy.Reason{Value: 3.1416}, "it keeps what it has, as planned (normalised goodput 3.14)"},
-		policy.Started:          {policy.Reason{Value: 1}, "there is room for it (normalised goodput 1)"},
-		policy.Grown:            {policy.Reason{Config: config(1, 2, "a100"), Value: 2.1, Limit: 1.2}, "more GPUs raise its normalised goodput from 1.2 to 2.1"},
-		policy.Shrunk:           {policy.Reason{Config: config(1, 4, "a100"), Value: 0.6, Limit: 0.9}, "its GPUs are worth more to others: they were worth 0.6 each to it, and their price is 0.9; it grows back towards 4 a100 GPUs when the load falls"},
-		policy.Moved:            {policy.Reason{Config: config(1, 4, "t4"), Value: 3, Limit: 1.5}, "another GPU type takes its normalised goodput from 1.5 to 3"},
-		policy.KeptNoRestart:    {policy.Reason{Config: config(2, 16, "a100"), Value: 1.05, Limit: 1.12}, "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; it changes when the gain reaches 1.12 times; the older the job, the less a restart weighs"},
-		policy.AboveShare:       {policy.Reason{Config: config(1, 4, "a100"), Value: 1.8}, "more CPUs or memory than the share of its GPUs make it 1.8 times as fast; it has less again when others gain more by them"},
-		policy.BelowShare:       {policy.Reason{Config: config(1, 4, "a100"), Value: 1}, "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest"},
-		policy.WaitHost:         {policy.Reason{Config: config(1, 4, "a100"), Value: 24, Limit: 4e11}, "no node has 4 a100 GPUs free with the 24 cores and 400 GB of memory that it wants; it runs when a node has them; mechanism tune would run it with less"},
-		policy.PinnedRestore:    {policy.Reason{}, "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains"},
-		policy.PinnedNonPreempt: {policy.Reason{}, "it was submitted as not preemptible, and keeps its GPUs until it ends"},
-		policy.Reserved:         {policy.Reason{}, "it holds its reservation of 8 a100 GPUs until it ends"},
-		policy.WaitNoCapacity:   {policy.Reason{Config: config(1, 8, "a100"), Value: 3, Limit: 8}, "it needs at least 8 a100 GPUs and 3 are free; it runs when 5 more come free or are added to the cluster"},
-		policy.WaitPrice:        {policy.Reason{Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8}, "its best offer is 1.2 per a100 GPU (for 2 a100 GPUs) and today's price is 1.8; it runs when the price falls below its offer (3 waiting jobs offer more) or the cluster gains 2 a100 GPUs"},
-		policy.WaitOrder:        {policy.Reason{Value: 1, Limit: 8}, "1 job is ahead of it in the queue, and it needs 8 GPUs; it runs when those have started and 8 GPUs of one type are free (3 a100 now)"},
-		policy.WaitNodes:        {policy.Reason{Config: config(2, 16, "a100"), Value: 1}, "it is to have 16 a100 GPUs on 2 nodes, of which 1 node is not there yet; it starts in the first round after its nodes are up"},
-		policy.WaitBudget:       {policy.Reason{Config: config(1, 4, "t4"), Value: 37.5, Limit: 40}, "it is to have 4 t4 GPUs, but 37.50 is paid per hour, and no more than 40.00 may be now; it starts as others end, or as what was spent leaves the window of the budget; a larger budget starts it sooner"},
-		policy.Reclaimed:        {policy.Reason{Config: config(2, 12, "t4")}, "the servers on loan that it was on, with 12 t4 GPUs on 2 nodes, went back to their owner; it waits like the others from the next round on"},
-		policy.WaitProfile:      {policy.Reason{}, "its one-GPU profiles are not complete, so nobody knows yet how fast it trains; it is planned for in the first round after its last profile"},
-		policy.WaitPlanned:      {policy.Reason{Config: config(1, 2, "a100"), Value: 240, Limit: 600}, "jobs take turns, and its turn is planned: 2 a100 GPUs in 4m00s, for 10m00s of the rounds ahead; it starts then, or sooner if others end sooner than planned; jobs that come may put it off"},
-		policy.Unpredicted:      {policy.Reason{Config: config(1, 2, "a100"), Value: 96}, "it keeps 2 a100 GPUs; its batch size is planned to stay at 96, because its schedule does not say how it changes"},
-		policy.WaitTurn:         {policy.Reason{Value: 300, Limit: 300}, "jobs take turns, and it had 5m00s of service in the last 5m00s; its turn comes again when others have had theirs, as its service leaves the window of 5m00s"},
-		policy.Evicted:          {policy.Reason{Config: config(2, 16, "a100")}, "it was granted 16 a100 GPUs on 2 nodes, but the free GPUs lie scattered and no whole nodes were left for it; it runs when jobs on those nodes end or move together; the next round tries again"},
-		policy.Impossible:       {policy.Reason{Config: config(8, 64, "a100")}, "it asks for 64 a100 GPUs on 8 nodes, and the cluster has 16 in all; it never runs unless the cluster grows or it is submitted anew for less"},
-		policy.Refused:          {policy.Reason{}, "the policy's plan was refused (job x: 9 GPUs), so every job stays as it was; the next plan that keeps the rules decides anew"},
-	}
 	for _, kind := range policy.Kinds() {
 		t.Run(kind.String(), func(t *testing.T) {
-			c, ok := want[kind]
+			c, ok := examples[kind]
 			if _, has := templates[kind]; !ok || !has {
 				t.Fatalf("kind %d has no sentence", kind)
 			}
 			c.why.Kind = kind
-			s := scene{spec: spec, why: c.why, view: view, rivals: 3, refused: "job x: 9 GPUs"}
+			s := exampleScene(c.why)
 			if diff := cmp.Diff(c.text, s.because()); diff != "" {
 				t.Error(diff)
 			}
@@ -333,6 +343,7 @@ cifar10-17 has been waiting 1m30s: its best offer is 1.2 per a100 GPU (for 2 a10
   since    0h13m00s
   holds    no GPUs
   cluster  a100 0 of 8 GPUs free, price 1.7; t4 4 of 4 GPUs free; 1 job holds GPUs, 1 waits
+  best     2 a100 GPUs at today's prices
   next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs after 7m00s: there is room for it (normalised goodput 2)
 `},
 		"running": {25 * time.Minute, `cifar10-17 at 0h25m00s, under sia
@@ -345,6 +356,7 @@ cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps what it has, as p
   holds    4 a100 GPUs
   before   2 a100 GPUs
   cluster  a100 4 of 8 GPUs free, price 0.2; t4 4 of 4 GPUs free; 1 job holds GPUs, 0 wait
+  lost     0.05 GPU-hours to starting and 1 restart
   next     at 0h30m00s, 5m00s later: lost 4 a100 GPUs: node a0 failed; it goes on from its last checkpoint
 `},
 		"after the end of the recording": {100 * time.Hour, `cifar10-17 at 100h00m00s, under sia
@@ -454,7 +466,7 @@ func TestStory_as_JSON(t *testing.T) {
 	}
 	want := `{"job":"cifar10-17","policy":"sia","asked":"1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096",` +
 		`"moment":{"at":840,"phase":"waiting","since":780,"reason":"waiting: price too high","sentence":"…",` +
-		`"cluster":{"types":[{"type":"a100","gpus":8,"free":0,"price":1.7},{"type":"t4","gpus":4,"free":4}],"running":1,"waiting":1},"next":"…","next_at":1020}}`
+		`"cluster":{"types":[{"type":"a100","gpus":8,"free":0,"price":1.7},{"type":"t4","gpus":4,"free":4}],"running":1,"waiting":1},"next":"…","next_at":1020,"best":{"nodes":1,"gpus":2,"type":"a100"}}}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}

@@ -103,8 +103,31 @@ type Moment struct {
 	Reason   string           `json:"reason,omitempty"`
 	Sentence string           `json:"sentence"`
 	Cluster  *View            `json:"cluster,omitempty"`
-	Next     string           `json:"next"` // what came next, in words
+	Next     string           `json:"next"` // what came next, in words; empty: the moment is now
 	NextAt   *journal.Seconds `json:"next_at,omitempty"`
+	// Best is the configuration that the reason calls the best at today's prices; nil: it
+	// names none.
+	Best *Holding `json:"best,omitempty"`
+	// LostHours are the GPU-hours that its starts took so far before it trained; Starts is
+	// of how many.
+	LostHours float64 `json:"lost_hours,omitzero"`
+	Starts    int     `json:"starts,omitzero"`
+	// What follows no recording says: who has asked a twin of the run fills it in. Unblock is
+	// the cheapest change that would help, a clause; empty: not asked for. Start and End are
+	// when the job gets GPUs and is complete; nil: not asked for.
+	Unblock string    `json:"unblock,omitempty"`
+	Start   *Expected `json:"start,omitempty"`
+	End     *Expected `json:"end,omitempty"`
+}
+
+// An Expected is when something is to happen, counted from a Moment.
+type Expected struct {
+	Early  journal.Seconds `json:"early"`
+	Likely journal.Seconds `json:"likely"`
+	Late   journal.Seconds `json:"late"`
+	Open   bool            `json:"open,omitzero"` // it may be later than Late
+	// Unknown says why nothing is known; empty: it is.
+	Unknown string `json:"unknown,omitempty"`
 }
 
 // A View is the state of the cluster at one time.

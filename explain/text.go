@@ -38,7 +38,50 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 		row("before", both(m.Before.allocation()))
 	}
 	row("cluster", m.Cluster.text())
-	row("next", m.Next)
+	m.outlook(row)
+}
+
+// outlook writes what there is to gain, what was lost, and what comes; no row of what is not
+// known.
+func (m *Moment) outlook(row func(key, value string)) {
+	if m.Best != nil {
+		row("best", amount(m.Best.allocation().Configuration)+" at today's prices")
+	}
+	if m.Starts > 0 {
+		row("lost", fmt.Sprintf("%s GPU-hours to starting and %s", fixed(m.LostHours), count(m.Starts-1, "restart")))
+	}
+	if m.Unblock != "" {
+		row("unblock", m.Unblock)
+	}
+	if m.Start != nil {
+		row("start", m.Start.text())
+	}
+	if m.End != nil {
+		row("end", m.End.text())
+	}
+	if m.Next != "" {
+		row("next", m.Next)
+	}
+}
+
+// text returns "in 10m00s to 25m00s, likely 14m00s".
+func (e *Expected) text() string {
+	if e.Unknown != "" {
+		return "not known: " + e.Unknown
+	}
+	early, likely, late := time.Duration(e.Early), time.Duration(e.Likely), time.Duration(e.Late)
+	text := "in " + span(early)
+	switch {
+	case e.Open:
+		text += " or later, perhaps after " + span(late)
+	case late.Round(time.Second) > early.Round(time.Second):
+		text += " to " + span(late)
+	case likely == 0:
+		return "now"
+	default:
+		return text
+	}
+	return text + ", likely " + span(likely)
 }
 
 func (v *View) text() string {

@@ -17,31 +17,35 @@ import (
 
 // A Match is a job of a recorded run that was completed, and its twin.
 type Match struct {
-	Job             job.ID        `json:"job"`
-	Real, Predicted time.Duration `json:"-"`       // from submission to end; Predicted is negative if the twin did not end
-	RealSeconds     float64       `json:"real_s"`  // Real
-	TwinSeconds     float64       `json:"twin_s"`  // Predicted
-	Error           float64       `json:"error"`   // predicted over real, less 1; -1 if the twin did not end
-	Modelled        bool          `json:"modeled"` // by what its agent reported; else by how long it held GPUs
+	Job       job.ID          `json:"job"`
+	Real      journal.Seconds `json:"real"`      // from submission to end
+	Predicted journal.Seconds `json:"predicted"` // likewise; negative if the twin did not end
+	Error     float64         `json:"error"`     // predicted over real, less 1; -1 if the twin did not end
+	Modelled  bool            `json:"modelled"`  // by what its agent reported; else by how long it held GPUs
 }
 
 // A Fidelity says how well a world made of what a run has learned predicts that run.
 type Fidelity struct {
-	Jobs  []Match // in the order of submission
-	Mean  float64 // of the errors' absolute values; 0 without jobs
-	Worst float64 // the largest of them
+	Jobs  []Match `json:"jobs"`  // in the order of submission
+	Mean  float64 `json:"mean"`  // of the errors' absolute values; 0 without jobs
+	Worst float64 `json:"worst"` // the largest of them
 	// Real and Predicted are the makespans: from the first submission to the last end of
-	// Jobs.
-	Real, Predicted time.Duration
+	// Jobs. RealJCT and PredictedJCT are means, of those whose twins ended.
+	Real         journal.Seconds `json:"real_makespan"`
+	Predicted    journal.Seconds `json:"predicted_makespan"`
+	RealJCT      journal.Seconds `json:"real_jct"`
+	PredictedJCT journal.Seconds `json:"predicted_jct"`
+	Restart      journal.Seconds `json:"restart"` // mean time that a start took; 0: none was measured
 	// Ended are jobs that were cancelled or failed, and were in the twin until then; Open are
 	// those that had not ended.
-	Ended, Open int
+	Ended int `json:"ended"`
+	Open  int `json:"open"`
 	// Lost is how often jobs lost their GPUs by failures, and Nodes how often nodes joined
 	// or left, of which the twin knows nothing.
-	Lost, Nodes int
-	Truncated   bool // the journal was cut off
-	Restart     time.Duration
-	Refused     int // plans of the twin that broke a rule
+	Lost      int  `json:"lost"`
+	Nodes     int  `json:"nodes"`
+	Truncated bool `json:"truncated"` // the journal was cut off
+	Refused   int  `json:"refused"`   // plans of the twin that broke a rule
 }
 
 // How long a twin may go on: so many times the rounds recorded, and some more.
@@ -122,15 +126,13 @@ func (rec *recording) take(one *journal.Record) {
 
 // play simulates the recorded run and compares.
 func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options) error {
-	in, err := rec.setting(so)
-	if err != nil {
-		return err
-	}
+	in := rec.setting(so)
 	rounds := longer*int(rec.last/so.Round) + slowStart
 	if o.Rounds > 0 {
 		rounds = min(rounds, o.Rounds)
 	}
 	w := &world{fates: in.fates, open: in.open, rounds: rounds}
+	var err error
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return err
 	}
@@ -153,8 +155,9 @@ func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options
 // compare fills in what is found.
 func (rec *recording) compare(in *setting) {
 	f := rec.found
-	f.Lost, f.Restart = rec.lost, rec.restart()
+	f.Lost, f.Restart = rec.lost, journal.Seconds(rec.restart())
 	var first, last, twin time.Time
+	ended := journal.Seconds(0)
 	for _, j := range rec.order {
 		switch {
 		case j.ended.IsZero():
@@ -164,14 +167,14 @@ func (rec *recording) compare(in *setting) {
 			f.Ended++
 			continue
 		}
-		m := Match{Job: j.spec.ID, Real: j.ended.Sub(j.since), Predicted: -1, Error: -1, Modelled: in.truths[j.spec.ID] != nil}
+		m := Match{Job: j.spec.ID, Real: journal.Seconds(j.ended.Sub(j.since)), Predicted: -1, Error: -1, Modelled: in.truths[j.spec.ID] != nil}
 		if end := in.fates[j.spec.ID].end; end >= 0 {
 			at := rec.header.Start.Add(end)
-			m.Predicted = at.Sub(j.since)
-			m.Error = m.Predicted.Seconds()/max(1e-9, m.Real.Seconds()) - 1
+			m.Predicted = journal.Seconds(at.Sub(j.since))
+			m.Error = float64(m.Predicted)/max(1, float64(m.Real)) - 1
 			twin = later(twin, at)
+			f.RealJCT, f.PredictedJCT, ended = f.RealJCT+m.Real, f.PredictedJCT+m.Predicted, ended+1
 		}
-		m.RealSeconds, m.TwinSeconds = m.Real.Seconds(), m.Predicted.Seconds()
 		if first.IsZero() || j.since.Before(first) {
 			first = j.since
 		}
@@ -182,7 +185,8 @@ func (rec *recording) compare(in *setting) {
 	}
 	if len(f.Jobs) > 0 {
 		f.Mean /= float64(len(f.Jobs))
-		f.Real, f.Predicted = last.Sub(first), max(0, twin.Sub(first))
+		f.RealJCT, f.PredictedJCT = f.RealJCT/max(1, ended), f.PredictedJCT/max(1, ended)
+		f.Real, f.Predicted = journal.Seconds(last.Sub(first)), journal.Seconds(max(0, twin.Sub(first)))
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // setting makes the world of a recorded run.
-func (rec *recording) setting(so scheduler.Options) (*setting, error) {
+func (rec *recording) setting(so scheduler.Options) *setting {
 	in := &setting{cluster: rec.header.Cluster, catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, fates: map[job.ID]*fate{}}
 	in.options.Seed, in.options.Estimate, in.options.Standing = rec.header.Seed, so.Estimate, map[job.ID]*sim.Standing{}
 	in.options.ReportEpochs = so.Classes
@@ -30,7 +30,7 @@ func (rec *recording) setting(so scheduler.Options) (*setting, error) {
 		}
 		in.record(rec, j, usual)
 	}
-	return in, nil
+	return in
 }
 
 // record lets a job come as it was recorded.

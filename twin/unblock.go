@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -56,27 +57,39 @@ func (o *Options) decide(ctx context.Context, s *policy.Snapshot, id job.ID) (cl
 	if err != nil {
 		return cluster.Allocation{}, err
 	}
-	plan, err := p.Plan(ctx, s)
-	if err == nil && plan.Background != nil { // what it would know a round later
-		then := *s
-		then.Computed = plan.Background.Do(ctx)
-		plan, err = p.Plan(ctx, &then)
-	}
-	if ctx.Err() != nil {
-		return cluster.Allocation{}, ctx.Err()
-	}
-	if err != nil {
-		return cluster.Allocation{}, nil
-	}
-	policy.FillProportional(s, plan)
-	if policy.Check(s, plan) != nil {
-		return cluster.Allocation{}, nil
-	}
-	if plan, err = placer.Place(ctx, s, plan); err != nil || policy.CheckPlacement(s, plan) != nil {
+	plan := planned(ctx, p, placer, s)
+	if plan == nil {
 		return cluster.Allocation{}, ctx.Err()
 	}
 	at := slices.IndexFunc(s.Jobs, func(j *policy.Job) bool { return j.ID == id })
 	return plan.Jobs[at].Allocation, nil
+}
+
+// planned returns a policy's placed plan for a snapshot; nil if it has none, or it breaks a
+// rule. What it would know a round later, it knows at once.
+func planned(ctx context.Context, p policy.Policy, placer placement.Placer, s *policy.Snapshot) (plan *policy.Plan) {
+	defer func() {
+		if recover() != nil { // as in the scheduler, a policy that panics has no plan
+			plan = nil
+		}
+	}()
+	plan, err := p.Plan(ctx, s)
+	if err == nil && plan.Background != nil {
+		then := *s
+		then.Computed = plan.Background.Do(ctx)
+		plan, err = p.Plan(ctx, &then)
+	}
+	if err != nil || ctx.Err() != nil {
+		return nil
+	}
+	policy.FillProportional(s, plan)
+	if policy.Check(s, plan) != nil {
+		return nil
+	}
+	if plan, err = placer.Place(ctx, s, plan); err != nil || policy.CheckPlacement(s, plan) != nil {
+		return nil
+	}
+	return plan
 }
 
 // A Change is one thing that is different, and what a job would then get.
@@ -118,11 +131,10 @@ func (k Kind) String() string {
 
 // String returns the change as a clause: "it would get (1, 4, a100) if it asked for 4 GPUs".
 func (c *Change) String() string {
-	if c.Kind == NothingHelps {
-		return fmt.Sprintf("none of %d changes to it, to the cluster and to other jobs would give it GPUs now", c.Asked)
-	}
 	gets := fmt.Sprintf("it would get %v", c.Gets)
 	switch c.Kind {
+	case NothingHelps:
+		return fmt.Sprintf("none of %d changes to it, to the cluster and to other jobs would give it more GPUs now", c.Asked)
 	case NoChange:
 		return fmt.Sprintf("it gets %v in the next round as things stand", c.Gets)
 	case FewerGPUs:
@@ -137,8 +149,9 @@ func (c *Change) String() string {
 		return fmt.Sprintf("%s if the cluster had %s", gets, gpus(c.GPUs, "more "+string(c.Type)+" "))
 	case OneEnds:
 		return fmt.Sprintf("%s if job %s ended%s", gets, c.Job, in(c.In))
+	case kinds:
 	}
-	return gets
+	return "unknown"
 }
 
 // gpus returns "1 GPU", "4 more a100 GPUs".

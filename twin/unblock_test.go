@@ -1,12 +1,15 @@
 package twin_test
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/twin"
@@ -66,7 +69,7 @@ func TestUnblock(t *testing.T) {
 		{"another type", scene(t, two, busy, row{id: "x", gpus: 1, change: only}), "it would get (1, 1, t4) if it allowed GPUs of type t4"},
 		{"one GPU more", scene(t, one, busy, row{id: "x", gpus: 1}), "it would get (1, 1, a100) if the cluster had 1 more a100 GPU"},
 		{"an end", scene(t, nodes(t, 3, "a100"), row{id: "a", gpus: 3, on: "a100-0", target: 600}, row{id: "x", gpus: 3}), "it would get (1, 3, a100) if job a ended, which it should in 3m20s"},
-		{"a queue ahead", scene(t, one, busy, row{id: "b", gpus: 4}, row{id: "c", gpus: 4}, row{id: "x", gpus: 1}), "none of 5 changes to it, to the cluster and to other jobs would give it GPUs now"},
+		{"a queue ahead", scene(t, one, busy, row{id: "b", gpus: 4}, row{id: "c", gpus: 4}, row{id: "x", gpus: 1}), "none of 5 changes to it, to the cluster and to other jobs would give it more GPUs now"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, err := twin.Unblock(t.Context(), test.snap, "x", options("fifo"))
@@ -120,4 +123,32 @@ func TestUnblock_changes_nothing(t *testing.T) {
 			t.Errorf("job %s was changed", j.ID)
 		}
 	}
+}
+
+// panics is a policy with a bug seeded into it.
+type panics struct{}
+
+func (panics) Plan(context.Context, *policy.Snapshot) (*policy.Plan, error) { panic("bug") }
+
+// TestUnblock_survives_its_policy: one that panics, or whose plans break a rule, grants nothing.
+func TestUnblock_survives_its_policy(t *testing.T) {
+	snap := scene(t, nodes(t, 1, "a100"), row{id: "x", gpus: 1})
+	for _, bad := range []policy.Policy{panics{}, greedy{}} {
+		o := options("fifo")
+		o.Fresh = func() (policy.Policy, placement.Placer, error) {
+			_, placer, err := fresh("fifo")()
+			return bad, placer, err
+		}
+		if c, err := twin.Unblock(t.Context(), snap, "x", o); err != nil || c.Kind != twin.NothingHelps {
+			t.Errorf("%T: got %v, %v, want that nothing helps", bad, c, err)
+		}
+	}
+}
+
+// greedy grants GPUs that there are not.
+type greedy struct{}
+
+func (greedy) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	d := policy.Decision{Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 9, GPUType: "a100"}}}
+	return &policy.Plan{Jobs: slices.Repeat([]policy.Decision{d}, len(s.Jobs))}, nil
 }

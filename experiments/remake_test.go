@@ -1,0 +1,67 @@
+package experiments
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/twin"
+)
+
+// Who decided in a recorded run decides so again, whatever it was told of its jobs.
+func TestAgain_decides_as_recorded(t *testing.T) {
+	for name, settings := range map[string]map[string]string{
+		"sia":    {"policy": "sia", "set": "sia.p=-1", "placer": "pack"},
+		"public": {"policy": "sia", "public": "true"},
+		"oracle": {"policy": "srtf", "estimate.mode": "oracle"},
+		"known":  {"policy": "boa", "estimate.classes": "known", "set": "boa.budget=30"},
+		"first":  {"policy": "las", "scheduler.first": "10s", "round": "2m", "estimate.smoothing": "0.5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := config.Default()
+			settings["generate.jobs"], settings["cluster"], settings["horizon"] = "12", "t4:4x4,a100:1x16", "3h"
+			for key, value := range settings {
+				if err := c.Set(key, value, "test"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, text := record(t, c)
+			r := reader(t, text)
+			h := r.Header()
+			again, err := Again(&h, "", osFiles())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := twin.Replay(t.Context(), r, twin.Options{Fresh: again.Fresh, Scheduler: again.Scheduler})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.First != nil || got.Rounds < 10 {
+				t.Errorf("%d rounds, first difference %v; want some, and none", got.Rounds, got.First)
+			}
+		})
+	}
+}
+
+// A live run's header has settings of its policy by their names; those of another are an error.
+func TestAgain_reads_settings(t *testing.T) {
+	h := &journal.Header{Policy: "sia", Settings: []journal.Setting{{Name: "p", Value: "-2"}, {Name: "round", Value: "30s"}}}
+	again, err := Again(h, "", osFiles())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := again.Fresh(); err != nil {
+		t.Error(err)
+	}
+	h.Settings[0].Name = "backfill"
+	if again, err = Again(h, "", osFiles()); err == nil {
+		_, _, err = again.Fresh()
+	}
+	if err == nil || !strings.Contains(err.Error(), "sia") {
+		t.Errorf("got %v, want a complaint about a setting that sia does not have", err)
+	}
+	if _, err := Again(h, "magic", osFiles()); err == nil {
+		t.Error("an unknown policy is no error")
+	}
+}
