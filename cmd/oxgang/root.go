@@ -19,6 +19,7 @@ func root() *cobra.Command {
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{hinted(err, "run %q for usage", c.CommandPath()+" --help")}
 	})
+	cmd.AddCommand(submitCommand(), jobsCommand(), logsCommand(), cancelCommand(), topCommand())
 	cmd.AddCommand(simulateCommand(), reportCommand(), reproduceCommand(), traceCommand(), explainCommand(), profileCommand(), planCommand(), policiesCommand(), casestudyCommand(), lpCommand(), configCommand(), versionCommand())
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()

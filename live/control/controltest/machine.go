@@ -26,6 +26,7 @@ type Machine struct {
 	jobs     []*control.View
 	requests []control.Request
 	top      control.Top
+	changed  chan struct{} // closed, and made anew, when a job is submitted
 }
 
 var _ control.Service = (*Machine)(nil)
@@ -33,7 +34,7 @@ var _ control.Service = (*Machine)(nil)
 // New returns a machine with four slots of one h200 each, 16 cores and 64 GiB, whose
 // clock stands at now. It keeps logs in dir.
 func New(dir string, now time.Time) *Machine {
-	m := &Machine{dir: dir, now: now, top: control.Top{
+	m := &Machine{dir: dir, now: now, changed: make(chan struct{}), top: control.Top{
 		Machine: "gpu7", Policy: "sia", Round: 41,
 		CPUs: control.Amount{Total: 16}, Memory: control.Amount{Total: 64 << 30},
 	}}
@@ -54,7 +55,26 @@ func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) 
 		Target: r.Samples, Batch: r.Batch, Submitted: m.now, Command: r.Command,
 		Reason: "no-round", Sentence: "no round has decided on it yet; the next one does",
 	})
+	close(m.changed)
+	m.changed = make(chan struct{})
 	return id, nil
+}
+
+// Await returns once there is a job of that name, or ctx ends.
+func (m *Machine) Await(ctx context.Context, id job.ID) error {
+	for {
+		m.mu.Lock()
+		found, changed := m.find(id) != nil, m.changed
+		m.mu.Unlock()
+		if found {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
 }
 
 // Jobs returns copies of the jobs.
@@ -130,6 +150,13 @@ func (m *Machine) Change(id job.ID, f func(*control.View)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f(m.find(id))
+}
+
+// End ends a job at the machine's time, on which its clock stands.
+func (m *Machine) End(id job.ID, phase job.Phase, outcome, detail string) {
+	m.Change(id, func(v *control.View) {
+		v.Phase, v.Outcome, v.Detail, v.Finished, v.GPUs = phase.String(), outcome, detail, m.now, 0
+	})
 }
 
 // ChangeTop changes what is said of the machine.
