@@ -148,7 +148,7 @@ func short(d time.Duration) string {
 func reason(v *control.View) string {
 	text := v.Reason
 	if v.Ended() {
-		text = v.Detail
+		text = headline(v.Detail)
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > 60 {
@@ -158,4 +158,14 @@ func reason(v *control.View) string {
 		return "-"
 	}
 	return text
+}
+
+// headline returns the first line of a detail, without the clause that announces others:
+// "exit status 1; its last lines:".
+func headline(detail string) string {
+	head, _, more := strings.Cut(detail, "\n")
+	if i := strings.LastIndex(head, "; "); more && i > 0 && strings.HasSuffix(head, ":") {
+		return head[:i]
+	}
+	return head
 }

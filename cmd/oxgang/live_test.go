@@ -189,3 +189,14 @@ func TestNumber(t *testing.T) {
 		}
 	}
 }
+
+func TestHeadline(t *testing.T) {
+	for detail, want := range map[string]string{
+		"": "", "exit status 1": "exit status 1", "exit status 1; its last lines:\na\nb": "exit status 1",
+		"failed 3 times; killed; its last lines:\na": "failed 3 times; killed", "one\ntwo": "one", "a; b:": "a; b:",
+	} {
+		if got := headline(detail); got != want {
+			t.Errorf("%q: got %q, want %q", detail, got, want)
+		}
+	}
+}

@@ -150,7 +150,7 @@ func outcome(v *control.View) error {
 	}
 	err := fmt.Errorf("job %s: %s", v.ID, v.Outcome)
 	if v.Detail != "" {
-		err = fmt.Errorf("%w: %s", err, v.Detail)
+		err = fmt.Errorf("%w: %s", err, headline(v.Detail))
 	}
 	return hinted(err, "oxgang logs %s shows what it said", v.ID)
 }
