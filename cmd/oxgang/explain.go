@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,11 +27,18 @@ func explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "explain", Short: "Say why a job waits, why its size changed, and where its time went",
 		Long: `Say from the journal of a run what became of a job: its whole life, a line for
-every change, or with --at how it stood at one time, why, and what came next.`,
+every change, or with --at how it stood at one time, why, and what came next.
+"oxgang explain job" asks the scheduler of this machine instead.`,
 		Example: `  oxgang simulate --out run/
   oxgang explain --journal run/sia.oxj --job cifar10-17
-  oxgang explain --journal run/sia.oxj --job cifar10-17 --at 2h`,
-		Args: noArgs,
+  oxgang explain --journal run/sia.oxj --job cifar10-17 --at 2h
+  oxgang explain job mnist-2`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := noArgs(cmd, args); err != nil {
+				return usageError{hinted(err, `"oxgang explain job %s" asks the scheduler of this machine`, args[0])}
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			e.moment = cmd.Flags().Changed("at")
 			if err := e.check(); err != nil {
@@ -51,6 +57,7 @@ every change, or with --at how it stood at one time, why, and what came next.`,
 	f.DurationVar(&e.at, "at", 0, "time since the start of the recording; without it: the whole life")
 	f.StringVarP(&e.format, "output", "o", "text", "text or json")
 	complete(cmd, "output", []string{"text", "json"})
+	cmd.AddCommand(explainJobCommand())
 	return cmd
 }
 
@@ -112,7 +119,5 @@ func (e *explanation) write(w io.Writer, s *explain.Story) error {
 	if e.format == "text" {
 		return s.WriteText(w)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(s)
+	return writeJSON(w, s)
 }

@@ -17,11 +17,26 @@ var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 // file matches a file of the guide: its name and text.
 var file = regexp.MustCompile("(?ms)^```mps (\\S+)\n(.*?)^```$")
 
+// A guidePage is one of the guide whose examples are run, one after another, in one folder.
+type guidePage struct {
+	name    string // in docs/guide
+	least   int    // examples
+	environ []string
+	// after is called with each example that has been run.
+	after func(line string)
+}
+
 // TestGuide runs every example of docs/guide/cli.md, one after another, and
 // compares what it prints; the files on the page and the folder prices are there. With -update it writes examples that leave out
 // nothing.
 func TestGuide(t *testing.T) {
-	name := filepath.Join(testdata.Root(t), "docs", "guide", "cli.md")
+	checkPage(t, &guidePage{name: "cli.md", least: 8, after: func(string) {}})
+}
+
+// checkPage runs the examples of a page.
+func checkPage(t *testing.T, p *guidePage) {
+	t.Helper()
+	name := filepath.Join(testdata.Root(t), "docs", "guide", p.name)
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -41,16 +56,17 @@ func TestGuide(t *testing.T) {
 		for _, example := range strings.Split(console.FindStringSubmatch(block)[1], "$ ")[1:] {
 			examples++
 			line, want, _ := strings.Cut(example, "\n")
-			printed := output(t, dir, line)
+			printed := output(t, dir, line, p.environ)
 			if matches(want, printed) {
 				printed = want
 			}
 			b.WriteString("$ " + line + "\n" + printed)
+			p.after(line)
 		}
 		return b.String() + "```"
 	})
-	if examples < 8 {
-		t.Errorf("found %d examples, want at least 8", examples)
+	if examples < p.least {
+		t.Errorf("found %d examples, want at least %d", examples, p.least)
 	}
 	switch {
 	case got == string(text):
@@ -59,16 +75,16 @@ func TestGuide(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("examples print something else than docs/guide/cli.md says (-update rewrites it):\n%s", got)
+		t.Errorf("examples print something else than docs/guide/%s says (-update rewrites it):\n%s", p.name, got)
 	}
 }
 
 // output runs a line of the guide and returns what it prints, on both outputs.
-func output(t *testing.T, dir, line string) string {
+func output(t *testing.T, dir, line string, environ []string) string {
 	t.Helper()
 	words := strings.Fields(line)
 	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), environ...)
 	out, err := cmd.CombinedOutput()
 	if err != nil && !strings.Contains(string(out), "error: ") {
 		t.Fatalf("%s: %v", line, err)

@@ -29,12 +29,18 @@ func newProgress(w io.Writer, quiet bool, jobs int) *progress {
 	if quiet {
 		p.w = io.Discard
 	}
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil {
-			p.terminal = info.Mode()&os.ModeCharDevice != 0
-		}
-	}
+	p.terminal = terminal(w)
 	return p
+}
+
+// terminal reports whether a person sees what is written to w.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // observer returns an observer that counts one run's jobs.

@@ -19,7 +19,7 @@ func root() *cobra.Command {
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{hinted(err, "run %q for usage", c.CommandPath()+" --help")}
 	})
-	cmd.AddCommand(simulateCommand(), serveCommand(), keeperCommand(), reportCommand(), reproduceCommand(), replayCommand(), traceCommand(), explainCommand(), profileCommand(), planCommand(), policiesCommand(), casestudyCommand(), lpCommand(), configCommand(), versionCommand())
+	cmd.AddCommand(simulateCommand(), serveCommand(), keeperCommand(), topCommand(), cancelCommand(), logsCommand(), jobsCommand(), submitCommand(), reportCommand(), reproduceCommand(), replayCommand(), traceCommand(), explainCommand(), profileCommand(), planCommand(), policiesCommand(), casestudyCommand(), lpCommand(), configCommand(), versionCommand())
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	group(cmd)

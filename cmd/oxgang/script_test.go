@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -24,13 +25,16 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"oxgang": mai
 
 // TestScript runs the sessions in testdata/script.
 func TestScript(t *testing.T) {
+	commands := map[string]func(*testscript.TestScript, bool, []string){
+		"status": status, "big": big, "crlf": crlf, "bom": bom, "truncate": truncate,
+	}
+	maps.Copy(commands, liveCommands)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status, "big": big, "crlf": crlf, "bom": bom, "truncate": truncate,
-		},
+		Cmds:      commands,
 		Condition: condition,
 		Setup: func(e *testscript.Env) error {
+			e.Values[fakeKey{}] = newFake(e.WorkDir)
 			e.Setenv("PRICES", filepath.Join(testdata.Root(t), "docs", "guide", "prices"))
 			return nil
 		},

@@ -26,6 +26,8 @@ type Machine struct {
 	jobs     []*control.View
 	requests []control.Request
 	top      control.Top
+	told     map[job.ID]*control.Explanation
+	changed  chan struct{} // closed, and made anew, when a job is submitted
 }
 
 var _ control.Service = (*Machine)(nil)
@@ -33,7 +35,7 @@ var _ control.Service = (*Machine)(nil)
 // New returns a machine with four slots of one h200 each, 16 cores and 64 GiB, whose
 // clock stands at now. It keeps logs in dir.
 func New(dir string, now time.Time) *Machine {
-	m := &Machine{dir: dir, now: now, top: control.Top{
+	m := &Machine{dir: dir, now: now, told: make(map[job.ID]*control.Explanation), changed: make(chan struct{}), top: control.Top{
 		Machine: "gpu7", Policy: "sia", Round: 41,
 		CPUs: control.Amount{Total: 16}, Memory: control.Amount{Total: 64 << 30},
 	}}
@@ -54,7 +56,26 @@ func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) 
 		Target: r.Samples, Batch: r.Batch, Submitted: m.now, Command: r.Command,
 		Reason: "no-round", Sentence: "no round has decided on it yet; the next one does",
 	})
+	close(m.changed)
+	m.changed = make(chan struct{})
 	return id, nil
+}
+
+// Await returns once there is a job of that name, or ctx ends.
+func (m *Machine) Await(ctx context.Context, id job.ID) error {
+	for {
+		m.mu.Lock()
+		found, changed := m.find(id) != nil, m.changed
+		m.mu.Unlock()
+		if found {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
 }
 
 // Jobs returns copies of the jobs.
@@ -81,11 +102,17 @@ func (m *Machine) Job(id job.ID) (control.View, error) {
 	return *v, nil
 }
 
-// Explain says the job's sentence.
+// Explain says what Tell said of the job, or its sentence.
 func (m *Machine) Explain(_ context.Context, id job.ID) (*control.Explanation, error) {
 	v, err := m.Job(id)
 	if err != nil {
 		return nil, err
+	}
+	m.mu.Lock()
+	told := m.told[id]
+	m.mu.Unlock()
+	if told != nil {
+		return told, nil
 	}
 	story, err := json.Marshal(map[string]string{"job": string(id), "policy": "sia"})
 	return &control.Explanation{Text: fmt.Sprintf("%s is %s: %s\n", id, v.Phase, v.Sentence), Story: story}, err
@@ -114,7 +141,7 @@ func (m *Machine) Cancel(_ context.Context, id job.ID) error {
 	case v.Ended():
 		return control.TooLate("job %s: it has ended already (%s)", id, v.Outcome)
 	}
-	v.Phase, v.Outcome, v.Finished = job.Cancelled.String(), job.Cancelled.String(), m.now
+	m.end(v, job.Cancelled, job.Cancelled.String(), "")
 	return nil
 }
 
@@ -130,6 +157,25 @@ func (m *Machine) Change(id job.ID, f func(*control.View)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f(m.find(id))
+}
+
+// End ends a job at the machine's time, on which its clock stands.
+func (m *Machine) End(id job.ID, phase job.Phase, outcome, detail string) {
+	m.Change(id, func(v *control.View) { m.end(v, phase, outcome, detail) })
+}
+
+// end makes a job one that has ended; the caller holds the lock.
+func (m *Machine) end(v *control.View, phase job.Phase, outcome, detail string) {
+	v.Phase, v.Outcome, v.Detail, v.Finished = phase.String(), outcome, detail, m.now
+	v.GPUs, v.GPUType, v.Goodput = 0, "", 0
+	v.EndEarly, v.EndLate = nil, nil
+}
+
+// Tell makes e the explanation of a job.
+func (m *Machine) Tell(id job.ID, e *control.Explanation) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told[id] = e
 }
 
 // ChangeTop changes what is said of the machine.

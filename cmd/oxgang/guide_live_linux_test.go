@@ -1,0 +1,84 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/live/control"
+)
+
+// TestGuide_live runs every example of docs/guide/live.md against a scheduler whose jobs
+// go on as the page tells it.
+func TestGuide_live(t *testing.T) {
+	s := newSession(t)
+	checkPage(t, &guidePage{name: "live.md", least: 9, environ: []string{"OXGANG_STATE=" + s.state}, after: func(line string) {
+		switch strings.Fields(line)[1] {
+		case "submit":
+			s.goOn(t, line)
+		case "jobs":
+			s.ended()
+		}
+	}})
+}
+
+// goOn makes a job that was submitted run, or wait for those that do.
+func (s *session) goOn(t *testing.T, line string) {
+	t.Helper()
+	early, late := time.Now().Add(80*time.Minute+30*time.Second), time.Now().Add(130*time.Minute+30*time.Second)
+	if strings.Contains(line, "--name mnist ") {
+		s.Change("mnist", func(v *control.View) {
+			v.Phase, v.GPUs, v.GPUType, v.Batch, v.Goodput, v.Restarts = "running", 3, "h200", 512, 3817.4, 1
+			v.Progress, v.Target, v.Reason, v.EndEarly, v.EndLate = 252e3, 600e3, "grown", &early, &late
+		})
+		if err := s.Say("mnist", "epoch 3: loss 0.211\nepoch 4: loss 0.187\n[rank 1] data: 2 workers\nepoch 5: loss 0.171\n"); err != nil {
+			t.Fatal(err)
+		}
+		s.ChangeTop(func(top *control.Top) {
+			top.Running = 1
+			top.CPUs.Used, top.Memory.Used = 12, 24<<30
+			for i := range 3 {
+				top.Slots[i].Job, top.Slots[i].Generation, top.Slots[i].Rank = "mnist", 2, i
+			}
+		})
+		return
+	}
+	s.Change("evaluate", func(v *control.View) {
+		v.Reason, v.EndEarly, v.EndLate = "waiting: no capacity", nil, nil
+	})
+	s.ChangeTop(func(top *control.Top) { top.Waiting = 1 })
+	s.tell(t, "evaluate")
+}
+
+// ended makes the job that waited have failed once the other has ended, for the second
+// list of jobs.
+func (s *session) ended() {
+	for _, v := range s.Jobs(true) {
+		if v.ID == "mnist" && v.Ended() {
+			end(s.fake, "evaluate", "failed", "rank 0: exit status 2; its last lines:\nno such file")
+		}
+	}
+}
+
+// tell explains why a job waits.
+func (s *session) tell(t *testing.T, id job.ID) {
+	t.Helper()
+	since := journal.Seconds(2 * time.Hour)
+	story := explain.Story{
+		Job: id, Policy: "sia", Asked: "2 GPUs of any type",
+		Moment: &explain.Moment{
+			At: journal.Seconds(2*time.Hour + 90*time.Second), Phase: "waiting", Since: &since,
+			Sentence: string(id) + " has been waiting 1m30s: it needs 2 GPUs of one type, and 1 is free.",
+			Cluster:  &explain.View{Types: []explain.TypeView{{Type: "h200", GPUs: 4, Free: 1}}, Running: 1, Waiting: 1},
+			Next:     "nothing yet",
+		},
+	}
+	var text strings.Builder
+	if err := story.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	s.Tell(id, &control.Explanation{Text: text.String()})
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/live/control"
+)
+
+func jobsCommand() *cobra.Command {
+	var (
+		s            liveState
+		all, watched bool
+		format       string
+	)
+	cmd := &cobra.Command{
+		Use: "jobs", Short: "List the jobs of this machine's scheduler", Args: noArgs,
+		Long: `List the jobs of this machine's scheduler in the order in which they came. GOODPUT is
+samples per second at the statistical efficiency of the batch size that the job came with;
+ETA is in what time a job is expected to end; a star says that it measures batch sizes
+while it trains.`,
+		Example: `  oxgang jobs
+  oxgang jobs --all -o json`,
+	}
+	cmd.RunE = s.asking(func(cmd *cobra.Command, c *control.Client, _ []string) error {
+		if format != "table" && format != "json" {
+			return misused("output %q, want table or json", format)
+		}
+		return showing(cmd, watched, func(w io.Writer) error {
+			jobs, err := c.Jobs(cmd.Context(), all)
+			if err != nil {
+				return err
+			}
+			if format == "json" {
+				return writeJSON(w, jobs)
+			}
+			return jobsTable(w, jobs, time.Now())
+		})
+	})
+	s.add(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&all, "all", false, "also jobs that have ended")
+	f.BoolVar(&watched, "watch", false, "show them anew every 2 s, until Ctrl-C")
+	f.StringVarP(&format, "output", "o", "table", "table or json")
+	complete(cmd, "output", []string{"table", "json"})
+	return cmd
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// jobsTable writes a row for each job, as of now.
+func jobsTable(w io.Writer, jobs []control.View, now time.Time) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tPHASE\tGPUS\tBATCH\tGOODPUT\tPROGRESS\tRESTARTS\tETA\tREASON")
+	for i := range jobs {
+		v := &jobs[i]
+		row := []string{string(v.ID), phase(v), gpus(v), number(float64(v.Batch)), number(v.Goodput), progressOf(v), strconv.Itoa(v.Restarts), eta(v, now), reason(v)}
+		if _, err := fmt.Fprintln(t, strings.Join(row, "\t")); err != nil {
+			return err
+		}
+	}
+	return t.Flush()
+}
+
+// phase returns a job's phase, with a star while it measures batch sizes.
+func phase(v *control.View) string {
+	if v.Profiling {
+		return v.Phase + "*"
+	}
+	return v.Phase
+}
+
+// gpus returns what a job holds of what it may: "2 h200 of 1..4", "0 of 2".
+func gpus(v *control.View) string {
+	held := strconv.Itoa(v.GPUs)
+	if v.GPUType != "" {
+		held += " " + string(v.GPUType)
+	}
+	return held + " of " + control.Range{Min: v.MinGPUs, Max: v.MaxGPUs}.String()
+}
+
+// number returns a number in four digits, or the whole of it from 1000 to a million; - for 0.
+func number(x float64) string {
+	switch {
+	case x == 0:
+		return "-"
+	case x >= 1e6:
+		return fmt.Sprintf("%.3g", x)
+	case x >= 1000:
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.4g", x)
+}
+
+// progressOf returns how far a job is: "42.0 %", or in samples if its end is not known.
+func progressOf(v *control.View) string {
+	if v.Target > 0 {
+		return fmt.Sprintf("%.1f %%", 100*min(1, v.Progress/v.Target))
+	}
+	return number(v.Progress)
+}
+
+// eta returns how long from now until a job ends: "1h20m-2h10m".
+func eta(v *control.View, now time.Time) string {
+	switch {
+	case v.EndEarly == nil && v.EndLate == nil || v.Ended():
+		return "-"
+	case v.EndLate == nil:
+		return ">" + short(v.EndEarly.Sub(now))
+	case v.EndEarly == nil:
+		return "<" + short(v.EndLate.Sub(now))
+	}
+	early, late := short(v.EndEarly.Sub(now)), short(v.EndLate.Sub(now))
+	if early == late {
+		return early
+	}
+	return early + "-" + late
+}
+
+// short returns a duration in two units at most: "45s", "12m", "1h20m", "2d3h"; one that
+// is over is "0s".
+func short(d time.Duration) string {
+	d = max(d, 0)
+	minutes := int(d.Minutes())
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case minutes < 60:
+		return fmt.Sprintf("%dm", minutes)
+	case minutes < 24*60:
+		return fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
+	}
+	return fmt.Sprintf("%dd%dh", minutes/60/24, minutes/60%24)
+}
+
+// reason returns why a job is as it is, or how it ended, in one line.
+func reason(v *control.View) string {
+	text := v.Reason
+	if v.Ended() {
+		text = headline(v.Detail)
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > 60 {
+		text = string(r[:57]) + "..."
+	}
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// headline returns the first line of a detail, without the clause that announces others:
+// "exit status 1; its last lines:".
+func headline(detail string) string {
+	head, _, more := strings.Cut(detail, "\n")
+	if i := strings.LastIndex(head, "; "); more && i > 0 && strings.HasSuffix(head, ":") {
+		return head[:i]
+	}
+	return head
+}
