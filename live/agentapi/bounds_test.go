@@ -68,7 +68,7 @@ func escapes(t *testing.T, check func(message) error) []string {
 	return all
 }
 
-// I23: every number passes the boundary, whichever way it came in.
+// Every number passes the boundary, whichever way it came in.
 func TestCheck_lets_no_bad_number_through(t *testing.T) {
 	if got := escapes(t, message.Check); len(got) > 0 {
 		t.Errorf("let through: %s", strings.Join(got, ", "))
@@ -171,7 +171,7 @@ func physical(r *Report) error {
 }
 
 // FuzzReport decodes anything: it must not panic, and what it lets through is physical
-// (I23) and says the same when it is written and read again.
+// and says the same when it is written and read again.
 func FuzzReport(f *testing.F) {
 	for _, body := range seeds(f) {
 		f.Add([]byte(body))

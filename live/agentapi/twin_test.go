@@ -122,6 +122,7 @@ type reply struct {
 	status int
 	header http.Header
 	body   string
+	closed bool // the server closes the connection
 }
 
 // post sends a body to an endpoint; edit may change the request.
@@ -151,7 +152,7 @@ func try(c *http.Client, token, endpoint, body string, edit ...func(*http.Reques
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	return reply{res.StatusCode, res.Header, string(text)}, err
+	return reply{res.StatusCode, res.Header, string(text), res.Close}, err
 }
 
 // golden returns an example of a message, in one line.
