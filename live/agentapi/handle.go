@@ -180,6 +180,7 @@ func refusalOf(err error) *refusal {
 
 // refuse answers that a request was refused.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	giveUp(r)
 	f := refusalOf(err)
 	if f.status == http.StatusInternalServerError {
 		s.o.Log.Error("agent API: "+hide(err.Error(), r), "path", r.URL.Path)

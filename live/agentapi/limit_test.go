@@ -1,6 +1,7 @@
 package agentapi
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
@@ -73,8 +74,8 @@ func TestServer_with_a_hostile_job(t *testing.T) {
 	counts := <-flooded
 	took := time.Since(begun)
 	t.Logf("hostile: %d accepted, %d refused of 10000 in %v; honest: %d accepted of 20", counts[200], counts[429], took, len(w.seen("honest")))
-	if most := 21 + int(10*took.Seconds()); counts[200] > most || counts[200] < 1 || counts[200]+counts[429] != 10_000 {
-		t.Errorf("hostile: %v, want 1 to %d answers of 200, all others 429", counts, most)
+	if err := limited(counts, 10_000, took); err != nil {
+		t.Errorf("hostile: %v", err)
 	}
 	if n := len(w.seen("honest")); n != 20 {
 		t.Errorf("honest: %d reports came through, want 20", n)
@@ -84,6 +85,30 @@ func TestServer_with_a_hostile_job(t *testing.T) {
 	}
 	if after, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || after < 1 || got.body != `{"error":"more than 10 requests per second"}` {
 		t.Errorf("got %d %s and Retry-After %q, want when to ask again", got.status, got.body, got.header.Get("Retry-After"))
+	}
+}
+
+// limited returns an error if, of a job's requests within a time, more were taken in than the
+// default limits allow, or others had another answer than to wait.
+func limited(counts map[int]int, requests int, took time.Duration) error {
+	if most := 21 + int(10*took.Seconds()); counts[200] > most || counts[200] < 1 || counts[200]+counts[429] != requests {
+		return fmt.Errorf("%v, want 1 to %d answers of 200, all others 429", counts, most)
+	}
+	return nil
+}
+
+// The check above sees a server that limits nothing, one that takes nothing in, and one that breaks off.
+func TestLimited_sees_bugs(t *testing.T) {
+	_, path := serve(t, newWorld("j1"), Options{Rate: 1e6, Burst: 1e6})
+	c := client(t, path)
+	counts := tally(200, 1, func(i int) (reply, error) {
+		return try(c, "key-j1", "/v1/report", reported(t, int64(i), 1200, 151000.5))
+	})
+	if counts[200] != 200 || limited(counts, 200, time.Second) == nil {
+		t.Errorf("%v of 200 within a second are found to be within the limits", counts)
+	}
+	if limited(map[int]int{429: 200}, 200, time.Second) == nil || limited(map[int]int{200: 20, 0: 180}, 200, time.Second) == nil {
+		t.Error("a server that takes nothing in, or breaks off, is found to be within the limits")
 	}
 }
 

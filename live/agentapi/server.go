@@ -77,7 +77,7 @@ func New(j Jobs, o Options) *Server {
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               maxHeader,
 		ConnState:                    noteState,
-		ConnContext:                  withDoor,
+		ConnContext:                  withVisitor,
 		ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 	}
 	return s

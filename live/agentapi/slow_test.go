@@ -109,6 +109,29 @@ func TestServer_with_all_connections_taken(t *testing.T) {
 	}
 }
 
+// Nor do requests that are refused before their body is there, and it never comes.
+func TestServer_with_bodies_owed(t *testing.T) {
+	for name, tc := range map[string]struct{ old, with string }{
+		"strangers":             {"key-j1", "guess"},
+		"a job above its rate":  {"key-j1", "key-j1"},
+		"a job with other text": {"key-j1\r\nContent-Type: application/json", "key-j3\r\nContent-Type: text/plain"},
+	} {
+		_, path := serve(t, newWorld("j1", "j2", "j3"), Options{Connections: 4, Rate: 1e-6, Burst: 8, ReadTime: time.Hour})
+		for range 8 { // its burst
+			post(t, client(t, path), "key-j1", "/v1/report", golden(t, "report"))
+		}
+		for i := range 8 {
+			request := strings.Replace(heading, tc.old, tc.with, 1) + "Content-Length: 100\r\n\r\n"
+			if _, err := io.WriteString(dial(t, path), request); err != nil && i >= 4 {
+				t.Fatal(err)
+			}
+		}
+		if got := post(t, client(t, path), "key-j2", "/v1/report", golden(t, "report")); got.status != http.StatusOK {
+			t.Errorf("%s: then a report: %d %s, want 200", name, got.status, got.body)
+		}
+	}
+}
+
 // While all connections are at work, new ones wait; closing the door ends that.
 func TestDoor_waits(t *testing.T) {
 	w := newWorld("j1", "j2")

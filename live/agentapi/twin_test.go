@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/oxgang/oxgang/job"
 )
@@ -114,7 +115,7 @@ func client(t testing.TB, path string) *http.Client {
 		},
 	}
 	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr}
+	return &http.Client{Transport: tr, Timeout: 30 * time.Second}
 }
 
 // A reply is what came back.
