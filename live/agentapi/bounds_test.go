@@ -25,6 +25,7 @@ func numbers(name string, v reflect.Value, f func(name string, v reflect.Value))
 		}
 	case reflect.Float64, reflect.Int, reflect.Int64:
 		f(name, v)
+	default: // no number
 	}
 }
 
@@ -156,8 +157,13 @@ func physical(r *Report) error {
 		return fmt.Errorf("exchange above step: %+v", r)
 	}
 	for i, f := range []struct{ v, most float64 }{
-		{r.Progress, 1e18}, {r.Interval, 86400}, {r.StepTime, 86400}, {r.SyncTime, 86400},
-		{r.WaitTime, 86400}, {r.GradSqr, 1e30}, {r.GradVar, 1e30},
+		{r.Progress, 1e18},
+		{r.Interval, 86400},
+		{r.StepTime, 86400},
+		{r.SyncTime, 86400},
+		{r.WaitTime, 86400},
+		{r.GradSqr, 1e30},
+		{r.GradVar, 1e30},
 	} {
 		if math.IsNaN(f.v) || math.IsInf(f.v, 0) || math.Signbit(f.v) || f.v > f.most {
 			return fmt.Errorf("float %d of %+v", i, r)

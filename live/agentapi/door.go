@@ -48,10 +48,10 @@ func (d *door) Accept() (net.Conn, error) {
 		}
 		longest := d.quiet[0]
 		d.left(longest)
-		longest.Conn.Close()
+		_ = longest.Conn.Close() // it is given up
 	}
 	if d.shut {
-		c.Close()
+		_ = c.Close()
 		return nil, net.ErrClosed
 	}
 	d.open++

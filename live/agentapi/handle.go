@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math"
 	"mime"
 	"net/http"
@@ -216,7 +215,7 @@ func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
 	if v == nil {
 		return
 	}
-	s.o.Log.Error("agent API: panic: "+hide(fmt.Sprint(v), r), "path", r.URL.Path, slog.String("stack", string(debug.Stack())))
+	s.o.Log.Error("agent API: panic: "+hide(fmt.Sprint(v), r), "path", r.URL.Path, "stack", string(debug.Stack()))
 	s.write(w, http.StatusInternalServerError, Error{Error: "internal error"})
 }
 

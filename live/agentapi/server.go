@@ -98,7 +98,7 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	if err != nil {
-		s.http.Close()
+		_ = s.http.Close() // err says why
 	}
 	return err
 }

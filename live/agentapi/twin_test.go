@@ -83,7 +83,7 @@ func (w *world) seen(id job.ID) []Report {
 // serve starts a server on a unix socket, which ends with the test, and returns its path.
 func serve(t testing.TB, j Jobs, o Options) (*Server, string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "oxg") // t.TempDir may be too long for a socket
+	dir, err := os.MkdirTemp("", "oxg") //nolint:usetesting // t.TempDir may be too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,9 @@ func serve(t testing.TB, j Jobs, o Options) (*Server, string) {
 		if err := <-ended; err != nil {
 			t.Errorf("Serve: %v", err)
 		}
-		os.RemoveAll(dir)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
 	})
 	return s, path
 }
