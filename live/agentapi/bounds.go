@@ -84,10 +84,15 @@ func (b *boundary) bad(format string, args ...any) {
 	b.complaints = append(b.complaints, fmt.Sprintf(format, args...))
 }
 
-// err returns an error that joins all complaints, or nil.
+// err returns an error that joins the complaints, the first ten where there are more, or nil.
 func (b *boundary) err() error {
-	if len(b.complaints) == 0 {
+	const most = 10
+	n := len(b.complaints)
+	switch {
+	case n == 0:
 		return nil
+	case n > most:
+		return fmt.Errorf("%w: %s; and %d more", ErrInvalid, strings.Join(b.complaints[:most], "; "), n-most)
 	}
 	return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(b.complaints, "; "))
 }

@@ -12,7 +12,8 @@ import (
 // A door is a listener that lets in a limited number of connections. While it is full, a
 // new connection takes the place of the one that has been quiet for longest, or waits for
 // one to become quiet. Quiet is a connection on which no request's header is complete: one
-// that is idle, new, or slow on purpose. So those keep nobody out.
+// that is idle, new, or slow on purpose; and one whose request was refused, of
+// which net/http awaits what was not read. So those keep nobody out.
 type door struct {
 	net.Listener
 	most      int     // connections open at a time
@@ -47,10 +48,10 @@ func (d *door) Accept() (net.Conn, error) {
 		}
 		longest := d.quiet[0]
 		d.left(longest)
-		longest.Conn.Close()
+		_ = longest.Conn.Close() // it is given up
 	}
 	if d.shut {
-		c.Close()
+		_ = c.Close()
 		return nil, net.ErrClosed
 	}
 	d.open++
@@ -84,6 +85,15 @@ func (d *door) awake(v *visitor) {
 	}
 }
 
+// hush notes that a connection is quiet. It needs d.mu.
+func (d *door) hush(v *visitor) {
+	d.awake(v)
+	if !v.gone {
+		d.quiet = append(d.quiet, v)
+		d.changed.Broadcast()
+	}
+}
+
 // A visitor is a connection that came through a door.
 type visitor struct {
 	net.Conn
@@ -109,20 +119,30 @@ func noteState(c net.Conn, state http.ConnState) {
 	d := v.door
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.awake(v)
-	if (state == http.StateNew || state == http.StateIdle) && !v.gone {
-		d.quiet = append(d.quiet, v)
-		d.changed.Broadcast()
+	if state == http.StateNew || state == http.StateIdle {
+		d.hush(v)
+		return
 	}
+	d.awake(v)
 }
 
-// doorKey is the key of a request's door in its context.
-type doorKey struct{}
+// visitorKey is the key of a request's connection in its context.
+type visitorKey struct{}
 
-// withDoor is an http.Server's ConnContext.
-func withDoor(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, doorKey{}, c.(*visitor).door)
+// withVisitor is an http.Server's ConnContext.
+func withVisitor(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, visitorKey{}, c.(*visitor))
 }
 
 // doorOf returns the door through which a request came.
-func doorOf(r *http.Request) *door { return r.Context().Value(doorKey{}).(*door) }
+func doorOf(r *http.Request) *door { return visitorOf(r).door }
+
+func visitorOf(r *http.Request) *visitor { return r.Context().Value(visitorKey{}).(*visitor) }
+
+// giveUp says that of a request nothing more will be read: its connection is quiet.
+func giveUp(r *http.Request) {
+	v := visitorOf(r)
+	v.door.mu.Lock()
+	defer v.door.mu.Unlock()
+	v.door.hush(v)
+}

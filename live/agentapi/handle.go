@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math"
 	"mime"
 	"net/http"
@@ -180,6 +179,7 @@ func refusalOf(err error) *refusal {
 
 // refuse answers that a request was refused.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	giveUp(r)
 	f := refusalOf(err)
 	if f.status == http.StatusInternalServerError {
 		s.o.Log.Error("agent API: "+hide(err.Error(), r), "path", r.URL.Path)
@@ -215,7 +215,7 @@ func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
 	if v == nil {
 		return
 	}
-	s.o.Log.Error("agent API: panic: "+hide(fmt.Sprint(v), r), "path", r.URL.Path, slog.String("stack", string(debug.Stack())))
+	s.o.Log.Error("agent API: panic: "+hide(fmt.Sprint(v), r), "path", r.URL.Path, "stack", string(debug.Stack()))
 	s.write(w, http.StatusInternalServerError, Error{Error: "internal error"})
 }
 

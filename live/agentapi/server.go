@@ -77,7 +77,7 @@ func New(j Jobs, o Options) *Server {
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               maxHeader,
 		ConnState:                    noteState,
-		ConnContext:                  withDoor,
+		ConnContext:                  withVisitor,
 		ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 	}
 	return s
@@ -98,7 +98,7 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	if err != nil {
-		s.http.Close()
+		_ = s.http.Close() // err says why
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/oxgang/oxgang/job"
 )
@@ -82,7 +83,7 @@ func (w *world) seen(id job.ID) []Report {
 // serve starts a server on a unix socket, which ends with the test, and returns its path.
 func serve(t testing.TB, j Jobs, o Options) (*Server, string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "oxg") // t.TempDir may be too long for a socket
+	dir, err := os.MkdirTemp("", "oxg") //nolint:usetesting // t.TempDir may be too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,9 @@ func serve(t testing.TB, j Jobs, o Options) (*Server, string) {
 		if err := <-ended; err != nil {
 			t.Errorf("Serve: %v", err)
 		}
-		os.RemoveAll(dir)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
 	})
 	return s, path
 }
@@ -114,7 +117,7 @@ func client(t testing.TB, path string) *http.Client {
 		},
 	}
 	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr}
+	return &http.Client{Transport: tr, Timeout: 30 * time.Second}
 }
 
 // A reply is what came back.
@@ -122,6 +125,7 @@ type reply struct {
 	status int
 	header http.Header
 	body   string
+	closed bool // the server closes the connection
 }
 
 // post sends a body to an endpoint; edit may change the request.
@@ -151,7 +155,7 @@ func try(c *http.Client, token, endpoint, body string, edit ...func(*http.Reques
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	return reply{res.StatusCode, res.Header, string(text)}, err
+	return reply{res.StatusCode, res.Header, string(text), res.Close}, err
 }
 
 // golden returns an example of a message, in one line.
