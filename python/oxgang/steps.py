@@ -1,12 +1,13 @@
 """One optimiser step: its passes, and what all ranks agree on at its end."""
 
-from __future__ import annotations
+# No postponed annotations here: DistributedDataParallel reads those of its hook.
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 from torch.nn.parallel import DistributedDataParallel as DDP
 
@@ -24,7 +25,7 @@ def wrap(model: torch.nn.Module, device: torch.device, timer: StepTimer, options
         options = {"device_ids": [device.index], **options}
     wrapped = DDP(model, **options)
 
-    def exchange(state: Any, bucket: Any) -> Any:
+    def exchange(state: Any, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
         if bucket.is_last():
             timer.ready()
         return allreduce_hook(state, bucket)

@@ -144,7 +144,7 @@ def run(world, work, *args, env=None):
     children = []
     for rank in range(world):
         here, there = context.Pipe(False)
-        p = context.Process(target=_child, args=(there, work, rank, env, args), daemon=True)
+        p = context.Process(target=_child, args=(there, work, rank, env, args))
         p.start()
         there.close()
         children.append((p, here))
