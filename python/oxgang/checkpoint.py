@@ -129,7 +129,7 @@ class Checkpoints:
     def _write(self, team: Team, temporary: Path, flat: dict[str, Any]) -> dict[str, Any]:
         """Write and read back the files; return their manifest entries."""
         writer = files.Writer(temporary)
-        planner = DefaultSavePlanner(flatten_state_dict=False)
+        planner = DefaultSavePlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
         _collective(
             team,
             lambda: dcp.save(
@@ -186,7 +186,7 @@ class Checkpoints:
         flat: dict[str, Any] = {}
         reader = dcp.FileSystemReader(path)
         team.each(str(path), lambda: flat.update(_wanted(state, team.rank, reader.read_metadata())))
-        planner = DefaultLoadPlanner(flatten_state_dict=False)
+        planner = DefaultLoadPlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
         _collective(
             team,
             lambda: dcp.load(
