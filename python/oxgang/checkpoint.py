@@ -29,7 +29,7 @@ from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner, Def
 from torch.distributed.checkpoint.metadata import Metadata, TensorStorageMetadata
 from torch.nn.parallel import DistributedDataParallel
 
-from . import _version
+from . import version
 from ._checkpoint import files, manifest
 from ._checkpoint.error import CheckpointError
 from ._checkpoint.manifest import Damaged, Manifest
@@ -145,7 +145,7 @@ class Checkpoints:
     def _record(self, team: Team, meta: dict[str, Any], entries: dict[str, Any]) -> Manifest:
         return Manifest(
             format=manifest.FORMAT,
-            client=_version.VERSION,
+            client=version.VERSION,
             torch=torch.__version__,
             generation=self._shelf.generation,
             world_size=team.size,
@@ -204,7 +204,7 @@ class Checkpoints:
         for entry in reversed(self._shelf.published()):
             path = self._shelf.path(entry)
             try:
-                record, checksum = manifest.read(path, _version.VERSION)
+                record, checksum = manifest.read(path, version.VERSION)
                 self._verify(path, record.files)
             except Damaged as e:
                 self._damaged.add(entry)

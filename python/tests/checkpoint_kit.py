@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-Net = nn.Sequential
+# The environment of a test's own processes: they find the package in this tree.
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
 
 
 def net(width: int = 16, seed: int = 0) -> nn.Sequential:

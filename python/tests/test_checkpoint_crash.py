@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from checkpoint_kit import ENVIRONMENT
 
 CRASH = Path(__file__).parent / "checkpoint_crash.py"
 
@@ -20,6 +21,7 @@ def _crash(root: Path, *bug: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
         timeout=300,
+        env=ENVIRONMENT,
     )
 
 

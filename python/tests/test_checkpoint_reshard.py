@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from checkpoint_kit import ENVIRONMENT
+
 WORKER = Path(__file__).parent / "checkpoint_worker.py"
 SIZES = [1, 2, 4, 1]
 
@@ -19,6 +21,7 @@ def _run(directory: Path, size: int, stage: int) -> list[dict[str, Any]]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            env=ENVIRONMENT,
         )
         for rank in range(size)
     ]

@@ -1,3 +1,0 @@
-"""The client's version."""
-
-VERSION = "0.1.0"
