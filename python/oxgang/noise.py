@@ -93,8 +93,12 @@ class Noise:
 
     def restore(self, state: list[float]) -> None:
         """Goes on from a state; one that cannot be is left out, and nothing is known."""
-        if len(state) == 4 and all(math.isfinite(v) for v in state) and 0 <= state[2] <= 1:
-            self._sqr, self._trace, self._weight, self._seen = *state[:3], int(state[3])
+        try:
+            sqr, trace, weight, seen = (float(v) for v in state)
+        except (TypeError, ValueError):
+            return
+        if math.isfinite(sqr + trace) and 0 < weight <= 1 and 0 <= seen < math.inf:
+            self._sqr, self._trace, self._weight, self._seen = sqr, trace, weight, int(seen)
 
 
 RULES = ("sqrt", "adascale", "none")

@@ -1,0 +1,68 @@
+"""What the ranks tell each other at every step: one small all-reduce on the host.
+
+It starts with the last pass of a step and is read at its end, hidden behind compute. What
+a rank knew when that pass began, all ranks know when the step ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+import torch.distributed as dist
+
+STEP, CHECK = 1.0, 2.0  # kinds of boundary
+
+
+class Row(NamedTuple):
+    """What one rank says. Only rank 0's word counts on fenced, due, local, accumulation
+    and every."""
+
+    kind: float
+    notice: float
+    fenced: float  # another generation owns the job
+    due: float  # a checkpoint is due
+    local: float  # batch wanted
+    accumulation: float
+    every: float  # steps from one measurement of gradients to the next
+    sqr_sum: float = 0.0  # noise.Parts of the last measured step
+    inverse_sum: float = 0.0
+    parts: float = 0.0
+    big_sqr: float = 0.0
+    samples: float = 0.0
+    step_time: float = 0.0  # seconds, of the step before: the pass with exchange
+    sync_time: float = 0.0
+    wait_time: float = 0.0
+
+
+class Control:
+    """Shares rows among the ranks, through a gloo group of its own."""
+
+    def __init__(self, rank: int, world: int) -> None:
+        self._rank, self._world = rank, world
+        self._group: Any = dist.new_group(backend="gloo") if world > 1 else None
+        self._table = torch.zeros(world, len(Row._fields), dtype=torch.float64)
+        self._work: Any = None
+        self._own: Row | None = None
+
+    def launch(self, row: Row) -> None:
+        """Sends this rank's row; collective."""
+        self._own = row
+        if self._world > 1:
+            self._table.zero_()
+            self._table[self._rank] = torch.tensor(row, dtype=torch.float64)
+            self._work = dist.all_reduce(self._table, group=self._group, async_op=True)
+
+    def wait(self) -> list[Row]:
+        """Returns the rows of all ranks, by rank; RuntimeError if they are not at the same
+        kind of boundary."""
+        assert self._own is not None
+        if self._world == 1:
+            return [self._own]
+        self._work.wait()
+        rows = [Row(*r) for r in self._table.tolist()]
+        kinds = {r.kind for r in rows}
+        if len(kinds) > 1:
+            calls = ", ".join(f"rank {i} in {'step' if r.kind == STEP else 'check'}" for i, r in enumerate(rows))
+            raise RuntimeError(f"{calls}: want job.check() and job.step() called in the same order on all ranks")
+        return rows

@@ -1,0 +1,319 @@
+"""A training job: ordinary PyTorch with five calls (see the package's first lines)."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+
+from . import environment
+from .agent import Agent, poster
+from .batching import Micro, Plan
+from .control import CHECK, STEP, Control, Row
+from .environment import Environment
+from .gradients import Meter
+from .loader import Loader, Position
+from .noise import RULES, Noise
+from .notice import EXIT, Watch
+from .protocol import Batch, Checkpoint, Hello, Limits, Notice, Regime, Restored
+from .reporting import Reporter, cover
+from .rng import RandomState, mix, seed_all
+from .saving import Saver, Store, place
+from .steps import Steps, slowest, wrap
+from .timing import StepTimer, Times
+from .version import CLIENT
+
+log = logging.getLogger("oxgang")
+
+WELCOME = 2.0  # seconds to wait for the scheduler's first word before training without it
+FLUSH = 5.0  # seconds, at most, for the last messages
+
+M = TypeVar("M", bound=torch.nn.Module)
+O = TypeVar("O")
+
+
+class Job:
+    """One worker's view of its job. Made by `init`; one to a process."""
+
+    def __init__(self, env: Environment, seed: int, store: Store | None, seconds: float, steps: int) -> None:
+        self.env, self.seed = env, seed
+        self.rank, self.world = env.rank, env.world
+        self.device = _device(env)
+        _join(env, self.device)
+        seed_all(mix(seed, env.rank))
+        self.position = Position()
+        self._control = Control(env.rank, env.world)
+        self._watch = Watch(env.notice)
+        self._watch.install()
+        self._saver = Saver(store, seconds, steps) if store is not None else None
+        self._agent = Agent(poster(env), env.generation) if env.scheduled and env.rank == 0 else None
+        self._timer = StepTimer(self.device)
+        self._loader: Loader | None = None
+        self._steps: Steps | None = None
+        self._meter: Meter | None = None
+        self._noise = Noise(1)
+        self._reporter: Reporter | None = None
+        self._scheduler: tuple[Any, str] = (None, "")
+        self._restored: tuple[Restored, float] | None = None
+        self._batch: Batch | None = None  # how the last step's was cut
+        self._closed = False
+
+    def loader(self, dataset: Any, batch_size: int, *, max_batch_size: int | None = None, local_max: int | None = None,
+               adaptive: bool = False, schedule: Sequence[tuple[int, int]] = (), shuffle: bool = True,
+               drop_last: bool = False, cache: Callable[[int], Any] | None = None, **options: Any) -> Loader:
+        """Returns the training data as local micro-batches.
+
+        batch_size is the global batch size, which stays at every world size. schedule,
+        (batch size, epochs) in turn, changes it as the user says. With adaptive=True the
+        scheduler may choose it from batch_size to max_batch_size. local_max is the most
+        samples of one pass of one replica, what fits into its memory. cache is called
+        with the bytes it may hold, if the scheduler shares memory out. Other options are
+        those of torch's DataLoader; num_workers is by default that of the cores given.
+        """
+        if self._loader is not None:
+            raise RuntimeError("job.loader called twice, want it once: for the training data")
+        most = max_batch_size if adaptive and max_batch_size is not None else batch_size
+        most = max([most, *(b for b, _ in schedule)])
+        limits = Limits(batch_size, most, 1, local_max if local_max is not None else most, adaptive)
+        plan = Plan(limits, [Regime(b, e) for b, e in schedule], self.world)
+        self._loader = Loader(dataset, plan, self.position, self.env, self.device, self.seed, shuffle, drop_last, options)
+        if cache is not None:
+            self._loader.fit_cache(cache)
+        return self._loader
+
+    def train(self, model: M, optimizer: O, scheduler: Any = None, rule: str = "sqrt", every: str = "epoch",
+              **ddp: Any) -> tuple[M, O]:
+        """Returns the model, wrapped for gradient exchange if there are several ranks, and
+        the optimiser, both as the last whole checkpoint has them.
+
+        scheduler is stepped here, every "epoch" or "step": do not step it yourself. rule
+        says how the learning rate follows a batch size other than the initial: "sqrt"
+        (Adam), "adascale" (SGD) or "none". ddp is for DistributedDataParallel.
+        """
+        if self._loader is None or self._steps is not None:
+            raise RuntimeError("job.train, want it once, after job.loader")
+        if rule not in RULES or every not in ("epoch", "step"):
+            raise ValueError(f"rule {rule!r}, every {every!r}: want one of {', '.join(RULES)} and epoch or step")
+        model.to(self.device)
+        limits = self._loader.plan.limits
+        self._noise = Noise(limits.init)
+        self._scheduler = (scheduler, every)
+        self._restore(model, optimizer, scheduler)
+        wrapped: Any = wrap(model, self.device, self._timer, ddp) if self.world > 1 else model
+        pairs = limits.adaptive or rule == "adascale"
+        self._meter = Meter(model.parameters(), optimizer, self.world, pairs)
+        self._steps = Steps(wrapped, optimizer, rule, self._loader, self._noise, self._meter, self._timer)
+        return wrapped, optimizer
+
+    def _restore(self, model: Any, optimizer: Any, scheduler: Any) -> None:
+        assert self._loader is not None
+        if self._saver is None:
+            return
+        parts = {"model": model, "optimizer": optimizer, "scheduler": scheduler,
+                 "rng": RandomState(self.rank, self.world, self.seed)}
+        self._saver.parts = {k: v for k, v in parts.items() if v is not None}
+        found = self._saver.load()
+        if found is None:
+            return
+        meta, restored, seconds = found
+        self.seed = self._loader.seed = place(self.position, meta)
+        self._noise.restore(meta.get("noise", []))
+        self._restored = (restored, seconds)
+
+    def epochs(self, count: int) -> Iterator[int]:
+        """Yields the epochs that are left of count, from the one of the checkpoint on."""
+        if self._steps is None:
+            raise RuntimeError("job.epochs, want it after job.train")
+        self._greet(count)
+        p, (scheduler, every) = self.position, self._scheduler
+        try:
+            while p.epoch < count:
+                yield p.epoch
+                if scheduler is not None and every == "epoch":
+                    scheduler.step()
+                p.epoch, p.data_pass, p.sample = p.epoch + 1, p.data_pass + 1, 0
+            self._checkpoint()
+        finally:
+            self.close()
+
+    def _greet(self, count: int) -> None:
+        """Says hello, and begins with the batch that the scheduler wants."""
+        assert self._loader is not None
+        if self._agent is not None:
+            plan = self._loader.plan
+            restored, seconds = self._restored or (None, 0.0)
+            schedule = cover([(r.batch_size, r.epochs) for r in plan.schedule], count)
+            self._agent.hello(Hello(
+                CLIENT, self.env.generation, self.world, plan.limits, tuple(Regime(*r) for r in schedule),
+                count, float(count * self._loader.samples), restored, seconds))
+            self._reporter = Reporter(self._agent, plan, self.position, self._noise)
+            self._reporter.greet(self._agent.welcome(WELCOME))
+        self.check()
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """Around the work on one micro-batch. The last of a global batch makes the
+        optimiser's step, and is where reports, checkpoints and notices happen."""
+        if self._steps is None:
+            raise RuntimeError("job.step, want it after job.train")
+        with self._steps.one_pass() as micro:
+            if micro.last:
+                self._control.launch(self._row(STEP))
+            yield
+        if micro.last:
+            self._end_step(micro, self._control.wait())
+
+    def backward(self, loss: torch.Tensor) -> None:
+        """Instead of loss.backward(). loss is the mean over the micro-batch's samples."""
+        if self._steps is None:
+            raise RuntimeError("job.backward, want it in `with job.step():`")
+        self._steps.backward(loss)
+
+    def check(self) -> None:
+        """Obeys a notice now, between steps: to be called in evaluation and other long
+        loops, equally often on all ranks."""
+        self._control.launch(self._row(CHECK))
+        self._obey(self._control.wait())
+
+    def _row(self, kind: float) -> Row:
+        assert self._steps is not None and self._loader is not None and self._meter is not None
+        want = self._listen() if self._reporter else self._loader.plan.wanted
+        due = self._saver is not None and kind == STEP and self._saver.due(self.position.step + 1)
+        fenced = self._agent is not None and self._agent.fenced
+        times = self._timer.last()
+        row = Row(kind, self._watch.seen(), fenced, due, want.local, want.accumulation, self._meter.every(times.step))
+        if kind == CHECK:
+            return row
+        parts = self._meter.take()
+        return row._replace(sqr_sum=parts.sqr_sum, inverse_sum=parts.inverse_sum, parts=parts.count,
+                            big_sqr=parts.big_sqr, samples=parts.samples,
+                            step_time=times.step, sync_time=times.sync, wait_time=times.wait)
+
+    def _listen(self) -> Batch:
+        """Takes in what the scheduler has said since; returns the batch to be cut into."""
+        assert self._reporter is not None
+        self._reporter.listen()
+        if self._reporter.notice is not None:
+            self._watch.tell(self._reporter.notice)
+        return self._reporter.want
+
+    def _end_step(self, micro: Micro, rows: list[Row]) -> None:
+        assert self._steps is not None and self._loader is not None
+        if rows[0].fenced:
+            self._leave_fenced()
+        self._steps.finish(micro, rows)
+        self._steps.every = int(rows[0].every)
+        scheduler, every = self._scheduler
+        if scheduler is not None and every == "step":
+            scheduler.step()
+        self._tell(micro, slowest(rows))
+        if rows[0].due and not any(r.notice for r in rows):
+            self._checkpoint()
+        self._obey(rows)
+
+    def _tell(self, micro: Micro, before: Times) -> None:
+        """Reports; times are those of the step before, and so is the batch."""
+        assert self._loader is not None
+        plan, epoch = self._loader.plan, self.position.epoch
+        full = micro.batch == plan.total(epoch)
+        then, self._batch = self._batch, plan.used(epoch) if full else None
+        if self._reporter is not None and before.step > 0:
+            self._reporter.observe(before, then)
+
+    def _obey(self, rows: list[Row]) -> None:
+        """What all ranks do on what they have agreed on: stop, or follow rank 0's plan."""
+        assert self._loader is not None
+        if rows[0].fenced:
+            self._leave_fenced()
+        if any(r.notice for r in rows):
+            self._checkpoint()
+            log.warning("oxgang: stopped on notice at step %d", self.position.step)
+            self._leave(EXIT)
+        plan, epoch = self._loader.plan, self.position.epoch
+        before = (plan.total(epoch), plan.local(epoch))
+        plan.wanted = Batch(int(rows[0].local), int(rows[0].accumulation))
+        self._loader.replan |= before != (plan.total(epoch), plan.local(epoch))
+
+    def _checkpoint(self) -> None:
+        """Saves; collective. Nothing to do if this step was saved."""
+        if self._saver is None or self._loader is None or self._saver.saved(self.position.step):
+            return
+        p = self.position
+        done = self._saver.save(p, self.seed, self._noise, self._loader.plan.total(p.epoch))
+        if self._agent is not None:
+            self._agent.checkpoint(Checkpoint(
+                0, p.step, float(p.progress), p.epoch, done.bytes, done.seconds, done.path, done.checksum))
+
+    def _leave_fenced(self) -> None:
+        self._leave(f"oxgang: another generation owns job {self.env.job}: stopped at step {self.position.step}, nothing written")
+
+    def _leave(self, code: int | str) -> None:
+        self.close(self._watch.notice())
+        _part()
+        raise SystemExit(code)
+
+    def close(self, notice: Notice | None = None) -> None:
+        """Sends what is left to say and gives SIGTERM back. Called where epochs end."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._agent is not None:
+            if self._reporter is not None:
+                self._reporter.report()
+            left = notice.deadline - time.time() - 1 if notice else FLUSH
+            self._agent.close(min(max(left, 0.5), FLUSH))
+        self._watch.restore()
+
+
+def init(seed: int = 0, checkpoints: str | Store | None = None, checkpoint_seconds: float = 60.0,
+         checkpoint_steps: int = 0) -> Job:
+    """Returns this worker's job: rank, world, device and process group, from the environment.
+
+    Without a scheduler in the environment nothing is reported, and all else works.
+    checkpoints is a directory, by default the scheduler's, or a store of them; a
+    checkpoint is made each checkpoint_seconds, each checkpoint_steps if that is not 0,
+    on notice and at the end.
+    """
+    env = environment.read(os.environ)
+    where = checkpoints if checkpoints is not None else env.checkpoints
+    return Job(env, seed, _store(where), checkpoint_seconds, checkpoint_steps)
+
+
+def _store(where: str | Store) -> Store | None:
+    if not isinstance(where, (str, os.PathLike)):
+        return where
+    if not where:
+        return None
+    from .checkpoint import Checkpoints
+
+    store: Store = Checkpoints(where, keep=2)
+    return store
+
+
+def _device(env: Environment) -> torch.device:
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    index = env.local_rank if env.local_rank < torch.cuda.device_count() else 0
+    torch.cuda.set_device(index)
+    return torch.device("cuda", index)
+
+
+def _join(env: Environment, device: torch.device) -> None:
+    """Joins the process group of a job with several ranks, if the program has not."""
+    if env.world == 1 or dist.is_initialized():
+        return
+    gloo = device.type != "cuda" or env.shared_gpu
+    dist.init_process_group("gloo" if gloo else "nccl", rank=env.rank, world_size=env.world)
+    atexit.register(_part)
+
+
+def _part() -> None:
+    if dist.is_available() and dist.is_initialized():
+        dist.destroy_process_group()

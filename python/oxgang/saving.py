@@ -1,0 +1,93 @@
+"""When a job's state is saved, what of it, and how it is taken up again."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Protocol
+
+from .loader import Position
+from .noise import Noise
+from .protocol import LARGEST, Restored, number
+from .version import CLIENT, check_readable
+
+MOST_SHARE = 0.05  # of the time, that saving may take: slow checkpoints are made less often
+
+
+class Saved(Protocol):
+    """What a store says of a checkpoint that it has written."""
+
+    path: str
+    bytes: int
+    seconds: float
+    checksum: str
+
+
+class Loaded(Protocol):
+    """What a store says of a checkpoint that it has loaded."""
+
+    meta: dict[str, Any]
+    checksum: str
+    seconds: float
+
+
+class Store(Protocol):
+    """Where checkpoints are: oxgang.checkpoint.Checkpoints. Both calls are collective."""
+
+    def save(self, state: dict[str, Any], meta: dict[str, Any]) -> Saved: ...
+
+    def load(self, state: dict[str, Any]) -> Loaded | None: ...
+
+
+class Saver:
+    """Saves and loads a job's parts, each with state_dict and load_state_dict."""
+
+    def __init__(self, store: Store, seconds: float, steps: int) -> None:
+        self._store, self._seconds, self._steps = store, number("checkpoint_seconds", seconds), steps
+        self._at, self._step, self._took = time.monotonic(), 0, 0.0
+        self.parts: dict[str, Any] = {}
+
+    def due(self, step: int) -> bool:
+        """Whether a checkpoint is due, by time or by steps."""
+        if step == self._step:
+            return False
+        if self._steps > 0 and step - self._step >= self._steps:
+            return True
+        return time.monotonic() - self._at >= max(self._seconds, self._took / MOST_SHARE)
+
+    def saved(self, step: int) -> bool:
+        """Whether a checkpoint of this step was made or loaded."""
+        return step > 0 and step == self._step
+
+    def save(self, position: Position, seed: int, noise: Noise, batch: int) -> Saved:
+        meta = {
+            "client": CLIENT, "step": position.step, "progress": position.progress, "epoch": position.epoch,
+            "sampler": {"seed": seed, "data_pass": position.data_pass, "sample": position.sample},
+            "batch": batch, "noise": noise.state(),
+        }
+        done = self._store.save(self.parts, meta)
+        self._at, self._step, self._took = time.monotonic(), position.step, done.seconds
+        return done
+
+    def load(self) -> tuple[dict[str, Any], Restored, float] | None:
+        """Loads the newest checkpoint that is whole: what it says, and in how many seconds."""
+        loaded = self._store.load(self.parts)
+        self._at = time.monotonic()
+        if loaded is None:
+            return None
+        check_readable(str(loaded.meta.get("client", "")))
+        restored = Restored(_whole(loaded.meta, "step"), number("progress", loaded.meta["progress"]), loaded.checksum)
+        self._step = restored.step
+        return loaded.meta, restored, loaded.seconds
+
+
+def place(position: Position, meta: dict[str, Any]) -> int:
+    """Puts a position where a checkpoint was, and returns its seed."""
+    sampler = meta["sampler"]
+    position.step, position.epoch = _whole(meta, "step"), _whole(meta, "epoch")
+    position.progress = float(number("progress", meta["progress"]))
+    position.data_pass, position.sample = _whole(sampler, "data_pass"), _whole(sampler, "sample")
+    return _whole(sampler, "seed")
+
+
+def _whole(meta: dict[str, Any], name: str) -> int:
+    return int(number(f"checkpoint: {name}", meta[name], LARGEST))

@@ -1,0 +1,128 @@
+"""One optimiser step: its passes, and what all ranks agree on at its end."""
+
+# No postponed annotations here: DistributedDataParallel reads those of its hook.
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+from .batching import Micro, Plan
+from .control import Row
+from .gradients import Meter
+from .loader import Loader
+from .noise import Noise, Parts, factor
+from .timing import StepTimer, Times
+
+
+def wrap(model: torch.nn.Module, device: torch.device, timer: StepTimer, options: dict[str, Any]) -> DDP:
+    """Returns model wrapped for gradient exchange, whose last part the timer sees."""
+    if device.type == "cuda":
+        options = {"device_ids": [device.index], **options}
+    wrapped = DDP(model, **options)
+
+    def exchange(state: Any, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+        if bucket.is_last():
+            timer.ready()
+        return allreduce_hook(state, bucket)
+
+    wrapped.register_comm_hook(wrapped.process_group, exchange)
+    return wrapped
+
+
+class Steps:
+    """The passes of one model and its optimiser."""
+
+    def __init__(self, model: torch.nn.Module, optimizer: Any, rule: str, loader: Loader, noise: Noise,
+                 meter: Meter, timer: StepTimer) -> None:
+        self.model, self._optimizer, self._rule = model, optimizer, rule
+        self._loader, self._noise, self._meter, self._timer = loader, noise, meter, timer
+        self._in_pass = False
+        self._backwards = 0
+        self.every = 4  # steps from one measurement of gradients to the next
+
+    @contextmanager
+    def one_pass(self) -> Iterator[Micro]:
+        """A pass over the loader's present micro-batch, without exchange but for the last."""
+        micro = self._loader.current
+        if micro is None or self._in_pass:
+            raise RuntimeError("job.step() without a micro-batch of job.loader, want it once around the work on each")
+        if micro.first:
+            self._meter.start(self._loader.position.step % self.every == 0, micro)
+        self._timer.begin(self._loader.wait)
+        self._in_pass, self._backwards = True, 0
+        quiet = isinstance(self.model, DDP) and not micro.last
+        try:
+            with self.model.no_sync() if quiet else nullcontext():  # type: ignore[operator]
+                yield micro
+        except BaseException:
+            self._meter.abandon()
+            raise
+        finally:
+            self._in_pass = False
+        self._loader.current = None
+        if self._backwards == 0:
+            raise RuntimeError("job.step() without job.backward(loss), want it once in each")
+        self._meter.passed(micro)
+        if not micro.last:
+            self._timer.end(stepped=False)
+
+    def backward(self, loss: torch.Tensor) -> None:
+        """Adds the gradient of a mean loss over the present micro-batch, rightly weighted."""
+        micro = self._loader.current
+        if micro is None or not self._in_pass:
+            raise RuntimeError("job.backward outside job.step(), want it in `with job.step():`")
+        self._backwards += 1
+        weight = micro.weight(self._loader.env.world)
+        (loss if weight == 1 else loss * weight).backward()  # type: ignore[no-untyped-call]
+        if micro.last:
+            self._timer.reduced()
+
+    def finish(self, micro: Micro, rows: list[Row]) -> None:
+        """The optimiser's step, after the last pass; moves the position."""
+        self._noise.observe(together(rows))
+        self._meter.finish(micro)
+        plan, p = self._loader.plan, self._loader.position
+        batch = plan.total(p.epoch)
+        self._apply(factor(self._rule, batch / plan.limits.init, self._noise.gain(batch)))
+        self._optimizer.zero_grad(set_to_none=True)
+        p.progress += micro.batch * efficiency(plan, self._noise, batch)
+        p.step, p.sample = p.step + 1, micro.batch_stop
+        self._timer.end(stepped=True)
+
+    def _apply(self, rate: float) -> None:
+        """Steps at rate times the learning rates, and leaves these as they were."""
+        groups = self._optimizer.param_groups
+        before = [g["lr"] for g in groups]
+        if rate != 1:
+            for g in groups:
+                g["lr"] = g["lr"] * rate
+        try:
+            self._optimizer.step()
+        finally:
+            for g, lr in zip(groups, before, strict=True):
+                g["lr"] = lr
+
+
+def efficiency(plan: Plan, noise: Noise, batch: int) -> float:
+    """Progress per sample: that of the gradient noise where the scheduler may choose batch
+    sizes, 1 where the user has."""
+    return noise.efficiency(batch) if plan.limits.adaptive else 1.0
+
+
+def together(rows: list[Row]) -> Parts:
+    """The norms of one batch, from what all ranks measured. That of the whole gradient is
+    the same on all; the first that measured is asked, so that all believe one number."""
+    big = next((r for r in rows if r.parts > 0), rows[0])
+    return Parts(sum(r.sqr_sum for r in rows), sum(r.inverse_sum for r in rows),
+                 sum(r.parts for r in rows), big.big_sqr, big.samples)
+
+
+def slowest(rows: list[Row]) -> Times:
+    """The times of the rank for which the others waited, and the longest wait for data."""
+    r = min(rows, key=lambda r: r.sync_time)
+    return Times(r.step_time, r.sync_time, max(r.wait_time for r in rows))
