@@ -3,6 +3,8 @@
     trainer = Trainer(..., callbacks=[OxgangCallback(oxgang.init(), "checkpoints")])
     trainer.fit(model, ckpt_path=last_checkpoint("checkpoints"))
 
+A notice may come within an epoch. Lightning then goes on with the data where it was only if the
+train dataloader has state_dict and load_state_dict (such as torchdata's StatefulDataLoader).
 Checkpoints between notices are those of Lightning's ModelCheckpoint, in the same directory. The
 number of workers changes the global batch: set accumulate_grad_batches from WORLD_SIZE to keep it.
 """

@@ -33,10 +33,30 @@ class Line(lightning.LightningModule):  # type: ignore[misc,name-defined]
         return torch.optim.AdamW(self.parameters(), lr=0.1)
 
 
+class Resumable(torch.utils.data.DataLoader[Any]):
+    """Begins where it was: without state_dict Lightning goes back to the epoch's first batch."""
+
+    seen = 0
+    skip = 0
+
+    def __iter__(self) -> Any:
+        skip, self.skip = self.skip, 0
+        for i, batch in enumerate(super().__iter__()):
+            if i >= skip:
+                self.seen = i + 1
+                yield batch
+
+    def state_dict(self) -> dict[str, int]:
+        return {"seen": self.seen % len(self)}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        self.skip = state["seen"]
+
+
 def _train(root: Path, job: FakeJob) -> torch.Tensor:
     torch.manual_seed(3)
     x = torch.linspace(0, 1, 64)[:, None]
-    data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, 2 * x), batch_size=4)
+    data = Resumable(torch.utils.data.TensorDataset(x, 2 * x), batch_size=4)
     model = Line()
     trainer = lightning.Trainer(
         accelerator="cpu", max_epochs=3, accumulate_grad_batches=2, logger=False,
