@@ -35,10 +35,11 @@ class Micro:
         """Samples of the global batch."""
         return self.batch_stop - self.batch_start
 
-    def weight(self, world: int) -> float:
-        """By what a mean loss over this micro-batch is multiplied, so that the average
-        over ranks of the sum over passes is the mean over the global batch."""
-        return self.size * world / self.batch
+    @property
+    def weight(self) -> float:
+        """By what a mean loss over this micro-batch is multiplied, so that the sum over
+        ranks and passes is the mean over the global batch."""
+        return self.size / self.batch
 
 
 def cut(start: int, stop: int, world: int, rank: int, local: int) -> Iterator[Micro]:

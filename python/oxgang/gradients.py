@@ -19,6 +19,7 @@ from .noise import Parts
 
 SHARE = 0.0025  # of the time of steps, that measuring may take on the host
 MOST_APART = 64  # steps
+FIRST_APART = 8  # steps, at most, until the noise scale is known
 
 
 class Meter:
@@ -72,7 +73,7 @@ class Meter:
         if not self._hooks:
             return
         if micro.size > 0 and self._norms:
-            self._passes.append((torch.stack(self._norms).square().sum(), micro.weight(self._world), micro.size))
+            self._passes.append((torch.stack(self._norms).square().sum(), micro.weight, micro.size))
         self._norms = []
 
     def finish(self, micro: Micro) -> None:
@@ -133,11 +134,12 @@ class Meter:
             h.remove()
         self._hooks = []
 
-    def every(self, step_time: float) -> int:
+    def every(self, step_time: float, known: bool) -> int:
         """Steps between measurements that keep their cost within its share."""
+        most = MOST_APART if known else FIRST_APART
         if step_time <= 0:
-            return MOST_APART
-        return max(1, min(MOST_APART, int(self.cost / (SHARE * step_time)) + 1))
+            return most
+        return max(1, min(most, int(self.cost / (SHARE * step_time)) + 1))
 
 
 def preconditioner(optimizer: Any) -> dict[torch.Tensor, torch.Tensor]:

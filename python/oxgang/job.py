@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
 import time
@@ -11,9 +10,8 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import torch
-import torch.distributed as dist
 
-from . import environment
+from . import environment, group
 from .agent import Agent, poster
 from .batching import Micro, Plan
 from .control import CHECK, STEP, Control, Row
@@ -45,8 +43,8 @@ class Job:
     def __init__(self, env: Environment, seed: int, store: Store | None, seconds: float, steps: int) -> None:
         self.env, self.seed = env, seed
         self.rank, self.world = env.rank, env.world
-        self.device = _device(env)
-        _join(env, self.device)
+        self.device = group.device(env)
+        group.join(env, self.device)
         seed_all(mix(seed, env.rank))
         self.position = Position()
         self._control = Control(env.rank, env.world)
@@ -188,7 +186,8 @@ class Job:
         due = self._saver is not None and kind == STEP and self._saver.due(self.position.step + 1)
         fenced = self._agent is not None and self._agent.fenced
         times = self._timer.last()
-        row = Row(kind, self._watch.seen(), fenced, due, want.local, want.accumulation, self._meter.every(times.step))
+        measure = self._meter.every(times.step, self._noise.known)
+        row = Row(kind, self._watch.seen(), fenced, due, want.local, want.accumulation, measure)
         if kind == CHECK:
             return row
         parts = self._meter.take()
@@ -256,7 +255,7 @@ class Job:
 
     def _leave(self, code: int | str) -> None:
         self.close(self._watch.notice())
-        _part()
+        group.part()
         raise SystemExit(code)
 
     def close(self, notice: Notice | None = None) -> None:
@@ -295,25 +294,3 @@ def _store(where: str | Store) -> Store | None:
 
     store: Store = Checkpoints(where, keep=2)
     return store
-
-
-def _device(env: Environment) -> torch.device:
-    if not torch.cuda.is_available():
-        return torch.device("cpu")
-    index = env.local_rank if env.local_rank < torch.cuda.device_count() else 0
-    torch.cuda.set_device(index)
-    return torch.device("cuda", index)
-
-
-def _join(env: Environment, device: torch.device) -> None:
-    """Joins the process group of a job with several ranks, if the program has not."""
-    if env.world == 1 or dist.is_initialized():
-        return
-    gloo = device.type != "cuda" or env.shared_gpu
-    dist.init_process_group("gloo" if gloo else "nccl", rank=env.rank, world_size=env.world)
-    atexit.register(_part)
-
-
-def _part() -> None:
-    if dist.is_available() and dist.is_initialized():
-        dist.destroy_process_group()

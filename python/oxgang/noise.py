@@ -63,10 +63,15 @@ class Noise:
         self._seen += 1
         return True
 
+    @property
+    def known(self) -> bool:
+        """Whether enough was observed."""
+        return self._seen >= self._least
+
     def statistics(self) -> tuple[float, float]:
         """Returns (grad_sqr, grad_var): |G|^2, and the variance of the gradient of init
         samples. (0, 0) until enough was observed."""
-        if self._seen < self._least:
+        if not self.known:
             return 0.0, 0.0
         sqr, trace = self._sqr / self._weight, self._trace / self._weight
         if not (math.isfinite(sqr) and math.isfinite(trace)):

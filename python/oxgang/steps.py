@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 from torch.nn.parallel import DistributedDataParallel as DDP
 
 from .batching import Micro, Plan
@@ -20,15 +19,21 @@ from .timing import StepTimer, Times
 
 
 def wrap(model: torch.nn.Module, device: torch.device, timer: StepTimer, options: dict[str, Any]) -> DDP:
-    """Returns model wrapped for gradient exchange, whose last part the timer sees."""
+    """Returns model wrapped for gradient exchange, whose last part the timer sees. Gradients
+    are added up, not averaged: the weights of losses see to that, for no further reading."""
     if device.type == "cuda":
         options = {"device_ids": [device.index], **options}
     wrapped = DDP(model, **options)
 
-    def exchange(state: Any, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+    def exchange(
+        state: Any,
+        bucket: dist.GradBucket,  # type: ignore[name-defined]
+    ) -> torch.futures.Future[torch.Tensor]:
         if bucket.is_last():
             timer.ready()
-        return allreduce_hook(state, bucket)
+        work = dist.all_reduce(bucket.buffer(), group=state, async_op=True)
+        future: torch.futures.Future[torch.Tensor] = work.get_future().then(lambda f: f.value()[0])
+        return future
 
     wrapped.register_comm_hook(wrapped.process_group, exchange)
     return wrapped
@@ -77,7 +82,7 @@ class Steps:
         if micro is None or not self._in_pass:
             raise RuntimeError("job.backward outside job.step(), want it in `with job.step():`")
         self._backwards += 1
-        weight = micro.weight(self._loader.env.world)
+        weight = micro.weight
         (loss if weight == 1 else loss * weight).backward()  # type: ignore[no-untyped-call]
         if micro.last:
             self._timer.reduced()

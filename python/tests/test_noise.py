@@ -25,7 +25,7 @@ def quadratic(batch, init, steps, passes=1, pairs=False, seed=0):
             if micro.first:
                 meter.start(True, micro)
             x = torch.randn(micro.size, DIM, generator=g) * deviation
-            ((w.square().sum() / 2 + (x * w).sum(1).mean()) * micro.weight(1)).backward()
+            ((w.square().sum() / 2 + (x * w).sum(1).mean()) * micro.weight).backward()
             meter.passed(micro)
         meter.finish(micro)
         optimizer.zero_grad(set_to_none=True)
