@@ -11,8 +11,8 @@ require (
 	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/sync v0.24.0
+	golang.org/x/sys v0.48.0
 	modernc.org/sqlite v1.60.1
-	golang.org/x/sys v0.26.0
 	pgregory.net/rapid v1.3.0
 )
 

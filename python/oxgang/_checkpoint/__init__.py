@@ -1,0 +1,1 @@
+"""The parts that oxgang.checkpoint is made of."""

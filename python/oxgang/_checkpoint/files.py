@@ -1,0 +1,131 @@
+"""Files that are durable and known by their SHA-256."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from torch.distributed.checkpoint.filesystem import FileSystem, FileSystemWriter
+
+CHUNK = 1 << 20  # bytes read at a time
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's content, in hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as f:
+        while chunk := f.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def sync(directory: Path) -> None:
+    """Make the names in a directory durable."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove(directory: Path) -> None:
+    """Remove a directory and all in it, if it is there."""
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+class Hashed:
+    """A file that is written from beginning to end and hashed on the way."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb")
+        self._digest = hashlib.sha256()
+        self._entry: dict[str, Any] = {}
+
+    def write(self, data: Any) -> int:
+        """Write all of data, which is anything with a buffer."""
+        self._digest.update(data)
+        return self._file.write(data)
+
+    def tell(self) -> int:
+        """Return the number of bytes written."""
+        return self._file.tell()
+
+    def flush(self) -> None:
+        """Hand what is buffered to the kernel."""
+        self._file.flush()
+
+    def fileno(self) -> int:
+        """Return the file's descriptor."""
+        return self._file.fileno()
+
+    def close(self) -> dict[str, Any]:
+        """Make the file durable and return its entry in a manifest, every time it is called.
+
+        The pages are dropped from the cache where the kernel agrees, so that who reads the file
+        back reads the disk.
+        """
+        if not self._entry:
+            with self._file:
+                self._file.flush()
+                os.fsync(self.fileno())
+                os.posix_fadvise(self.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+                self._entry = {"bytes": self.tell(), "sha256": self._digest.hexdigest()}
+        return self._entry
+
+    def discard(self) -> None:
+        """Close the file as it is."""
+        self._file.close()
+
+
+class _Ledger(FileSystem):
+    """A file system that keeps the manifest entries of what was written through it, by name."""
+
+    def __init__(self) -> None:
+        self.written: dict[str, dict[str, Any]] = {}
+
+    @contextmanager
+    def create_stream(self, path: str | os.PathLike[str], mode: str) -> Generator[Any, None, None]:
+        stream = Hashed(Path(path))
+        try:
+            yield stream
+        except BaseException:
+            stream.discard()
+            raise
+        self.written[Path(path).name] = stream.close()
+
+    def rename(self, path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> None:
+        super().rename(path, new_path)
+        self.written[Path(new_path).name] = self.written.pop(Path(path).name)
+
+
+class Writer(FileSystemWriter):
+    """The writer of torch.distributed.checkpoint, with a manifest entry of each file of this rank."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory, sync_files=False)  # Hashed.close does
+        self.fs = _Ledger()
+
+    @property
+    def written(self) -> dict[str, dict[str, Any]]:
+        """The manifest entries of this rank's files, by name."""
+        return self.fs.written
+
+
+def lock(directory: Path) -> int | None:
+    """Take the lock of a directory; return its descriptor, or None if another process has it.
+
+    The kernel gives the lock back when the process dies, however it dies.
+    """
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor

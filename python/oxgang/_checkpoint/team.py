@@ -1,0 +1,61 @@
+"""What the ranks of one job do together, so that a failure of one of them is a failure of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch.distributed as dist
+
+from .error import CheckpointError
+
+T = TypeVar("T")
+
+
+class Team:
+    """The ranks of a process group, or this process alone where there is no process group."""
+
+    def __init__(self, group: dist.ProcessGroup | None = None) -> None:
+        self.alone = not (dist.is_available() and dist.is_initialized())
+        self.group = None if self.alone else group
+        self.rank = 0 if self.alone else dist.get_rank(group)
+        self.size = 1 if self.alone else dist.get_world_size(group)
+
+    def each(self, what: str, work: Callable[[], T]) -> list[T]:
+        """Run work, which must not be collective, on every rank; return the results by rank.
+
+        If it fails on any rank, every rank raises a CheckpointError that names the first such rank.
+        """
+        result, error = _attempt(work)
+        answers: list[Any] = [(result, error)]
+        if not self.alone:
+            answers = [None] * self.size
+            dist.all_gather_object(answers, (result, error), group=self.group)
+        for rank, (_, complaint) in enumerate(answers):
+            if complaint is not None:
+                raise CheckpointError(f"{what}: {self._who(rank)}{complaint}")
+        return [answer for answer, _ in answers]
+
+    def first(self, what: str, work: Callable[[], T]) -> T:
+        """Run work on rank 0 and return its result on every rank; if it fails, every rank raises."""
+        answer: list[Any] = [_attempt(work) if self.rank == 0 else None]
+        if not self.alone:
+            source = dist.get_global_rank(self.group, 0) if self.group is not None else 0
+            dist.broadcast_object_list(answer, src=source, group=self.group)
+        result, complaint = answer[0]
+        if complaint is not None:
+            raise CheckpointError(f"{what}: {complaint}")
+        return result  # type: ignore[no-any-return]
+
+    def _who(self, rank: int) -> str:
+        return "" if self.alone else f"rank {rank}: "
+
+
+def _attempt(work: Callable[[], T]) -> tuple[T | None, str | None]:
+    """Errors travel between ranks as text: not every exception can be pickled."""
+    try:
+        return work(), None
+    except CheckpointError as e:
+        return None, str(e)
+    except Exception as e:
+        return None, f"{type(e).__name__}: {e}"

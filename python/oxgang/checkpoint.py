@@ -1,0 +1,296 @@
+"""Checkpoints that are whole or not there, and that any number of workers can load.
+
+    checkpoints = Checkpoints("run/checkpoints")
+    state = {"model": model, "optimizer": optimizer, "random": RandomState()}
+    loaded = checkpoints.load(state)          # None: nothing has been saved yet
+    ...
+    saved = checkpoints.save(state, {"step": 1000})
+
+The files are those of torch.distributed.checkpoint: pickles among them, so load only what you trust.
+PyTorch does not promise that another version of it can read them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner, DefaultSavePlanner
+from torch.distributed.checkpoint.metadata import Metadata, TensorStorageMetadata
+from torch.nn.parallel import DistributedDataParallel
+
+from . import version
+from ._checkpoint import files, manifest
+from ._checkpoint.error import CheckpointError
+from ._checkpoint.manifest import Damaged, Manifest
+from ._checkpoint.pack import Packed, pack, unpack
+from ._checkpoint.rng import RandomState
+from ._checkpoint.shelf import Entry, Shelf
+from ._checkpoint.team import Team
+
+__all__ = ["CheckpointError", "Checkpoints", "Loaded", "RandomState", "Saved", "Stateful"]
+
+
+class Stateful(Protocol):
+    """What can be saved: a model (bare or in DDP), an optimiser, a scheduler, a loader.
+
+    Its state must be the same on all ranks, or made of DTensors, or the class says per_rank = True
+    and has derive(state, rank), which sets the state of a rank that the saving job did not have
+    from that of rank 0. A sharded model and its optimiser go in as one Stateful around
+    torch.distributed.checkpoint.state_dict.get_state_dict, as PyTorch's own guide does it.
+    """
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> Any:
+        """Take over a state."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A checkpoint that is durable and verified."""
+
+    path: Path
+    bytes: int
+    seconds: float
+    checksum: str  # sha256:<hex> of its manifest, and through it of every file
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What was loaded. passed_over tells, newest first, what was wrong with newer checkpoints."""
+
+    path: Path
+    meta: dict[str, Any]
+    checksum: str
+    seconds: float
+    passed_over: tuple[str, ...]
+
+
+class Checkpoints:
+    """The checkpoints of one job in a directory that all its ranks see.
+
+    save and load are collective: all ranks of the group (the default process group, or this process
+    alone where there is none) call them with the same keys, and all return or all raise
+    CheckpointError. generation fences off writers of older generations; None means that of the
+    environment variable OXGANG_GENERATION or, without it, the newest in the directory.
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        keep: int = 2,
+        *,
+        generation: int | None = None,
+        group: dist.ProcessGroup | None = None,
+    ) -> None:
+        if keep < 1:
+            raise ValueError(f"keep: {keep} checkpoints, want at least 1")
+        if generation is None and "OXGANG_GENERATION" in os.environ:
+            generation = int(os.environ["OXGANG_GENERATION"])
+        self.keep = keep
+        self._shelf = Shelf(Path(directory).absolute(), generation)
+        self._group = group
+        self._damaged: set[Entry] = set()
+
+    def save(self, state: Mapping[str, Stateful], meta: dict[str, Any]) -> Saved:
+        """Save state and meta, which is JSON, and remove all but the newest keep checkpoints.
+
+        On an error nothing that was there before is touched.
+        """
+        start, team = time.monotonic(), Team(self._group)
+        flat: dict[str, Any] = {}
+        team.each("checkpoint", lambda: flat.update(_flatten(state, team.rank)))
+        temporary = team.first("checkpoint", self._shelf.begin)
+        try:
+            entries = self._write(team, temporary, flat)
+            record = self._record(team, meta, entries)
+            path, checksum = team.first("checkpoint", lambda: self._publish(temporary, record))
+        except BaseException as e:
+            if team.rank == 0:
+                self._shelf.abandon(temporary)
+            if isinstance(e, CheckpointError):
+                raise CheckpointError(self._advise(str(e))) from e
+            raise
+        size = sum(entry["bytes"] for entry in entries.values())
+        return Saved(path, size, time.monotonic() - start, checksum)
+
+    def _write(self, team: Team, temporary: Path, flat: dict[str, Any]) -> dict[str, Any]:
+        """Write and read back the files; return their manifest entries."""
+        writer = files.Writer(temporary)
+        planner = DefaultSavePlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
+        _collective(
+            team,
+            lambda: dcp.save(
+                flat, storage_writer=writer, planner=planner, process_group=team.group
+            ),
+        )
+        team.each("checkpoint", lambda: self._verify(temporary, writer.written))
+        entries: dict[str, Any] = {}
+        for written in team.each("checkpoint", lambda: writer.written):
+            entries |= written
+        return entries
+
+    def _record(self, team: Team, meta: dict[str, Any], entries: dict[str, Any]) -> Manifest:
+        return Manifest(
+            format=manifest.FORMAT,
+            client=version.VERSION,
+            torch=torch.__version__,
+            generation=self._shelf.generation,
+            world_size=team.size,
+            meta=meta,
+            files=entries,
+        )
+
+    def _publish(self, temporary: Path, record: Manifest) -> tuple[Path, str]:
+        """Seal, publish and prune: the steps of rank 0 once every file is durable and verified."""
+        checksum = manifest.write(temporary, record)
+        files.sync(temporary)
+        path = self._shelf.publish(temporary)
+        self._shelf.prune(self.keep, self._damaged)
+        return path, checksum
+
+    def _verify(self, directory: Path, entries: dict[str, dict[str, Any]]) -> None:
+        """Raise Damaged unless the files are what their entries say."""
+        manifest.check(directory, entries)
+
+    def _advise(self, complaint: str) -> str:
+        full = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
+        advice = ""
+        if any(text in complaint for text in full):
+            advice = f": free space there; {self.keep + 1} checkpoints must fit at a time"
+        return f"{complaint}{advice} (the checkpoints in {self._shelf.directory} are untouched)"
+
+    def load(self, state: Mapping[str, Stateful]) -> Loaded | None:
+        """Load the newest whole checkpoint into state; return None if none was ever saved.
+
+        Raises CheckpointError if there are checkpoints but none is whole: to begin anew in silence
+        would lose the job's work. Objects may be half loaded after an error.
+        """
+        start, team = time.monotonic(), Team(self._group)
+        choice = team.first("checkpoint", self._choose)
+        if choice is None:
+            return None
+        path, record, checksum, passed_over = choice
+        flat: dict[str, Any] = {}
+        reader = dcp.FileSystemReader(path)
+        team.each(str(path), lambda: flat.update(_wanted(state, team.rank, reader.read_metadata())))
+        planner = DefaultLoadPlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
+        _collective(
+            team,
+            lambda: dcp.load(
+                flat, storage_reader=reader, planner=planner, process_group=team.group
+            ),
+        )
+        team.each(str(path), lambda: _give(state, team.rank, flat))
+        seconds = time.monotonic() - start
+        return Loaded(path, record.meta, checksum, seconds, tuple(passed_over))
+
+    def _choose(self) -> tuple[Path, Manifest, str, list[str]] | None:
+        """Return the newest whole checkpoint, and what is wrong with those newer than it."""
+        self._shelf.sweep()
+        passed_over: list[str] = []
+        for entry in reversed(self._shelf.published()):
+            path = self._shelf.path(entry)
+            try:
+                record, checksum = manifest.read(path, version.VERSION)
+                self._verify(path, record.files)
+            except Damaged as e:
+                self._damaged.add(entry)
+                passed_over.append(f"{entry.name}: {e}")
+            else:
+                return path, record, checksum, passed_over
+        if passed_over:
+            raise CheckpointError(
+                f"{self._shelf.directory}: no checkpoint is whole ({'; '.join(passed_over)}): "
+                "restore one, or move them away to begin anew"
+            )
+        return None
+
+
+def _flatten(state: Mapping[str, Stateful], rank: int) -> dict[str, Any]:
+    """Return what this rank offers to save: tensors and frames by name."""
+    flat: dict[str, Any] = {}
+    for key, thing in state.items():
+        if not key.isidentifier():
+            raise CheckpointError(f"state {key!r}: want a name made of letters, digits and _")
+        name = f"{key}@{rank}" if _per_rank(thing) else key
+        packed = pack(name, _bare(thing).state_dict())
+        flat[name + "#frame"] = (packed.frame, packed.paths)
+        flat |= packed.tensors
+    return flat
+
+
+def _per_rank(thing: Any) -> bool:
+    return getattr(thing, "per_rank", False) is True
+
+
+def _bare(thing: Any) -> Any:
+    """Return a model without DDP, whose names are the same at any number of workers."""
+    return thing.module if isinstance(thing, DistributedDataParallel) else thing
+
+
+def _wanted(state: Mapping[str, Stateful], rank: int, metadata: Metadata) -> dict[str, Any]:
+    """Return what this rank has to read: a place for each tensor, None for each frame."""
+    flat: dict[str, Any] = {}
+    for key, thing in state.items():
+        name = _source(key, thing, rank, metadata.state_dict_metadata)
+        now = pack(name, _bare(thing).state_dict()).tensors
+        flat[name + "#frame"] = None
+        for item, entry in metadata.state_dict_metadata.items():
+            if item.startswith(name + "/") and isinstance(entry, TensorStorageMetadata):
+                flat[item] = _place(now.get(item), entry)
+    return flat
+
+
+def _source(key: str, thing: Any, rank: int, saved: Mapping[str, Any]) -> str:
+    """Return the name under which the state of thing on this rank was saved."""
+    names = [f"{key}@{rank}", f"{key}@0"] if _per_rank(thing) else [key]
+    for name in names:
+        if name + "#frame" in saved:
+            return name
+    there = sorted(item[: -len("#frame")] for item in saved if item.endswith("#frame"))
+    raise CheckpointError(f"no state {key!r} in it, it has {', '.join(there)}")
+
+
+def _place(now: torch.Tensor | None, entry: TensorStorageMetadata) -> torch.Tensor:
+    """Return the tensor to read into: the object's own (only it knows its shards), or a new one."""
+    if now is not None and now.shape == entry.size and now.dtype == entry.properties.dtype:
+        return now
+    return torch.empty(entry.size, dtype=entry.properties.dtype)
+
+
+def _give(state: Mapping[str, Stateful], rank: int, flat: dict[str, Any]) -> None:
+    """Hand every object its state."""
+    saved = {item: None for item in flat}
+    for key, thing in state.items():
+        name = _source(key, thing, rank, saved)
+        frame, paths = flat[name + "#frame"]
+        loaded = unpack(Packed(frame, paths, {item: flat[item] for item in paths}))
+        if _per_rank(thing) and name != f"{key}@{rank}":
+            thing.derive(loaded, rank)  # type: ignore[attr-defined]
+        else:
+            _bare(thing).load_state_dict(loaded)
+
+
+def _collective(team: Team, work: Callable[[], Any]) -> None:
+    """Run a collective of torch.distributed.checkpoint, which fails on all ranks or on none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="torch.distributed is disabled")
+            work()
+    except CheckpointException as e:
+        rank, (error, _) = next(iter(e.failures.items()))
+        where = "" if team.alone else f"rank {rank}: "
+        raise CheckpointError(f"checkpoint: {where}{type(error).__name__}: {error}") from e

@@ -1,0 +1,83 @@
+"""A hook into the Trainer of Hugging Face transformers.
+
+    trainer = Trainer(..., callbacks=[OxgangCallback(oxgang.init())])
+    trainer.train(resume_from_checkpoint=last_checkpoint(trainer.args.output_dir))
+
+The Trainer writes its own checkpoints, at its own times and where there is a notice. The number of
+workers changes its global batch: set gradient_accumulation_steps from WORLD_SIZE to keep it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+try:
+    from transformers import TrainerCallback
+except ImportError as e:
+    raise ImportError("oxgang.hf needs transformers: pip install 'oxgang[hf]'") from e
+
+from .hooks import Job, Steps, acknowledge, leave
+
+
+class OxgangCallback(TrainerCallback):  # type: ignore[misc]
+    """Reports steps and checkpoints to a job; on notice saves a checkpoint and exits with 75."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._steps = Steps(job)
+        self._stopping = False
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Refuse a second handler of SIGTERM."""
+        if getattr(args, "enable_jit_checkpoint", False):
+            raise ValueError("enable_jit_checkpoint is on, want it off: OxgangCallback does it")
+        self._stopping = False
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Start the clock."""
+        self._steps.begin()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Report the step; on notice ask the Trainer for a checkpoint and an end."""
+        accumulation = args.gradient_accumulation_steps
+        self._steps.end(args.train_batch_size * accumulation * args.world_size)
+        if self._job.should_stop():
+            self._stopping = control.should_save = control.should_training_stop = True
+            control.should_evaluate = False
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Keep the Trainer from evaluating at the end of an epoch that was cut short."""
+        if self._stopping:
+            control.should_save = control.should_evaluate = False
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """An evaluation is no wait for data."""
+        self._steps.pause()
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Acknowledge a checkpoint, once all ranks have written their part."""
+        self._steps.pause()
+        path = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        acknowledge(self._job, path, {"step": state.global_step, "epoch": state.epoch})
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Exit, if that is why training ends."""
+        if self._stopping:
+            leave()
+
+
+def last_checkpoint(output_dir: str | Path) -> str | None:
+    """Return the newest checkpoint that the Trainer finished writing, None if there is none.
+
+    The last file that it writes is trainer_state.json.
+    """
+    paths = [p for p in Path(output_dir).glob("checkpoint-*") if p.name[11:].isdigit()]
+    for path in sorted(paths, key=lambda p: int(p.name[11:]), reverse=True):
+        try:
+            json.loads((path / "trainer_state.json").read_text())
+        except (OSError, ValueError):
+            continue
+        return str(path)
+    return None

@@ -1,0 +1,87 @@
+"""A hook into the Trainer of Lightning.
+
+    trainer = Trainer(..., callbacks=[OxgangCallback(oxgang.init(), "checkpoints")])
+    trainer.fit(model, ckpt_path=last_checkpoint("checkpoints"))
+
+A notice may come within an epoch. Lightning then goes on with the data where it was only if the
+train dataloader has state_dict and load_state_dict (such as torchdata's StatefulDataLoader).
+Checkpoints between notices are those of Lightning's ModelCheckpoint, in the same directory. The
+number of workers changes the global batch: set accumulate_grad_batches from WORLD_SIZE to keep it.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+try:
+    from lightning.pytorch import Callback
+    from lightning.pytorch.utilities.data import extract_batch_size
+except ImportError as e:
+    raise ImportError("oxgang.lightning needs lightning: pip install 'oxgang[lightning]'") from e
+
+from .hooks import Job, Steps, acknowledge, leave
+
+
+class OxgangCallback(Callback):  # type: ignore[misc]
+    """Reports steps to a job; on notice saves a checkpoint in directory and exits with 75."""
+
+    def __init__(self, job: Job, directory: str | os.PathLike[str]) -> None:
+        self._job = job
+        self._directory = Path(directory)
+        self._steps = Steps(job)
+        self._seen = 0  # steps of the optimiser
+        self._samples = 0  # of this rank, since then
+        self._fresh = True  # the next pass is the first of a step
+
+    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        """Start where the loaded checkpoint stands."""
+        self._seen = trainer.global_step
+
+    def on_train_batch_start(
+        self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Start the clock, at the first pass of a step."""
+        if self._fresh:
+            self._steps.begin()
+            self._fresh = False
+
+    def on_train_batch_end(
+        self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Report the step, if the optimiser made one; on notice save and exit."""
+        self._samples += extract_batch_size(batch)
+        if trainer.global_step == self._seen:
+            return
+        self._steps.end(self._samples * trainer.world_size)
+        self._seen, self._samples, self._fresh = trainer.global_step, 0, True
+        if self._job.should_stop():
+            self._save(trainer)
+            leave()
+
+    def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
+        """A validation is no wait for data."""
+        self._steps.pause()
+
+    def _save(self, trainer: Any) -> None:
+        step = trainer.global_step
+        path = self._directory / f"oxgang-{step}.ckpt"
+        temporary = path.with_suffix(".tmp")
+        trainer.save_checkpoint(temporary)
+        trainer.strategy.barrier()
+        if trainer.is_global_zero:
+            os.replace(temporary, path)
+        trainer.strategy.barrier()
+        acknowledge(self._job, path, {"step": step, "epoch": trainer.current_epoch})
+
+
+def last_checkpoint(directory: str | os.PathLike[str]) -> str | None:
+    """Return the newest whole checkpoint in directory, by its time; None if there is none.
+
+    A file that was cut short lacks the directory at the end of its zip archive.
+    """
+    paths = sorted(Path(directory).glob("*.ckpt"), key=lambda p: p.stat().st_mtime_ns)
+    whole = [str(p) for p in paths if p.is_dir() or zipfile.is_zipfile(p)]
+    return whole[-1] if whole else None

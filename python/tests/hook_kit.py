@@ -1,0 +1,29 @@
+"""A job that says stop after some steps and remembers what it was told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class FakeJob:
+    """Has the methods of a job that hooks need."""
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.stop_after = stop_after
+        self.steps: list[tuple[int, float, float]] = []
+        self.acknowledged: list[dict[str, Any]] = []
+
+    def report_step(self, samples: int, seconds: float, wait: float = 0.0) -> None:
+        self.steps.append((samples, seconds, wait))
+
+    def should_stop(self) -> bool:
+        return len(self.steps) == self.stop_after
+
+    def acknowledge(self, meta: Mapping[str, Any]) -> None:
+        self.acknowledged.append(dict(meta))
+
+
+def check_times(job: FakeJob) -> None:
+    """Every step took time, and waits are not counted in it."""
+    assert all(0 < seconds < 60 and 0 <= wait < 60 for _, seconds, wait in job.steps)
