@@ -21,7 +21,7 @@ except ImportError as e:
 from .hooks import Job, Steps, acknowledge, leave
 
 
-class OxgangCallback(TrainerCallback):  # type: ignore[misc]
+class OxgangCallback(TrainerCallback):
     """Reports steps and checkpoints to a job; on notice saves a checkpoint and exits with 75."""
 
     def __init__(self, job: Job) -> None:

@@ -25,7 +25,7 @@ except ImportError as e:
 from .hooks import Job, Steps, acknowledge, leave
 
 
-class OxgangCallback(Callback):  # type: ignore[misc]
+class OxgangCallback(Callback):
     """Reports steps to a job; on notice saves a checkpoint in directory and exits with 75."""
 
     def __init__(self, job: Job, directory: str | os.PathLike[str]) -> None:
