@@ -57,7 +57,7 @@ class Following:
         self._reporter.observe(times, self._batch if full else None)
 
     def should_stop(self) -> bool:
-        """Agree with all ranks on whether there is a notice; end here if this generation is over."""
+        """Agree with all ranks on whether there is a notice; exit if this generation is over."""
         watch = self._job._watch
         if self._reporter is not None:
             self._reporter.listen()

@@ -38,7 +38,9 @@ class OxgangCallback(TrainerCallback):
             raise ValueError("enable_jit_checkpoint is on, want it off: OxgangCallback does it")
         self._stopping = False
         batch = Batch(args.train_batch_size, args.gradient_accumulation_steps - 1)
-        self._job.begin(batch, state.global_step, state.max_steps, math.ceil(state.num_train_epochs))
+        self._job.begin(
+            batch, state.global_step, state.max_steps, math.ceil(state.num_train_epochs)
+        )
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Start the clock."""

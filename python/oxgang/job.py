@@ -137,6 +137,9 @@ class Job:
                 if scheduler is not None and every == "epoch":
                     scheduler.step()
                 p.epoch, p.data_pass, p.sample = p.epoch + 1, p.data_pass + 1, 0
+            self._control.launch(self._row(CHECK))
+            if self._control.wait()[0].fenced:
+                self._leave_fenced()
             self._checkpoint()
         finally:
             self.close()

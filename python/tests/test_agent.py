@@ -1,7 +1,5 @@
 import json
-import logging
 import math
-import os
 import socket
 import threading
 

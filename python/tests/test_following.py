@@ -24,20 +24,40 @@ def _follow(rank, path):
 
 @pytest.mark.parametrize("world", [1, 2])
 def test_a_notice_in_an_answer_stops_all_ranks(scheduler, tmp_path, world):
-    notice = {"batch": {"local": 0, "accumulation": 0}, "notice": {"deadline": 4e9, "reason": "moved"}}
+    notice = {
+        "batch": {"local": 0, "accumulation": 0},
+        "notice": {"deadline": 4e9, "reason": "moved"},
+    }
     s = scheduler(answer=notice)
     path = tmp_path / "checkpoint-1"
     path.mkdir()
-    env = {"OXGANG_URL": s.url, "OXGANG_TOKEN": "secret", "OXGANG_JOB": "j", "OXGANG_GENERATION": "3"}
+    env = {
+        "OXGANG_URL": s.url,
+        "OXGANG_TOKEN": "secret",
+        "OXGANG_JOB": "j",
+        "OXGANG_GENERATION": "3",
+    }
     assert run(world, _follow, path, env=env) == [("exit", 75)] * world
-    (hello,), (report, *_), (checkpoint,) = (s.of(f"/v1/{p}") for p in ("hello", "report", "checkpoint"))
+    (hello,), (report, *_), (checkpoint,) = (
+        s.of(f"/v1/{p}") for p in ("hello", "report", "checkpoint")
+    )
     total = 8 * world
-    assert hello["batch"] == {"init": total, "max": total, "local_min": 1, "local_max": 4, "adaptive": False}
+    assert hello["batch"] == {
+        "init": total,
+        "max": total,
+        "local_min": 1,
+        "local_max": 4,
+        "adaptive": False,
+    }
     assert (hello["samples"], hello["epochs"], hello["generation"]) == (100000 * total, 3, 3)
     assert report["batch"] == {"local": 4, "accumulation": 1}
     assert (report["step_time"], report["wait_time"]) == (pytest.approx(0.01), pytest.approx(0.001))
     assert report["progress"] == report["step"] * total
-    assert (checkpoint["bytes"], checkpoint["path"], checkpoint["epoch"]) == (100, "checkpoint-1", 1)
+    assert (checkpoint["bytes"], checkpoint["path"], checkpoint["epoch"]) == (
+        100,
+        "checkpoint-1",
+        1,
+    )
     assert checkpoint["checksum"].startswith("sha256:")
     assert checkpoint["progress"] == checkpoint["step"] * total
 

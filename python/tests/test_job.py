@@ -230,6 +230,18 @@ def test_another_generation_stops_training_without_writing(scheduler, tmp_path):
     assert not (tmp_path / "newest").exists() and s.of("/v1/checkpoint") == []
 
 
+def test_fenced_after_the_last_step_writes_nothing(scheduler, tmp_path):
+    assert "another generation" in run(1, _late, str(tmp_path), env=env(scheduler()))[0][1]
+    assert not (tmp_path / "newest").exists()
+
+
+def _late(rank, directory):
+    def each(job):
+        job._agent.fenced = job.position.step == 8
+
+    return train(oxgang.init(checkpoints=Fake(directory)), each=each)
+
+
 def test_trains_on_while_the_scheduler_is_away(plain, tmp_path, monkeypatch):
     monkeypatch.setattr("oxgang.job.WELCOME", 0.01)
     monkeypatch.setattr("oxgang.job.FLUSH", 0.5)
