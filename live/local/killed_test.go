@@ -13,8 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -168,5 +170,42 @@ func TestYields_without_notice(t *testing.T) {
 	id := s.script("job", "exit 75", &job.Spec{GPUs: 1, Adaptivity: job.Rigid})
 	if end := s.ended(id); end.Outcome != scheduler.Failed || !strings.Contains(end.Detail, "failed 3 times") {
 		t.Errorf("ended %+v, want it failed after 3 times", end)
+	}
+}
+
+// That a generation is over is news to the scheduler, whatever it plans meanwhile, unless it
+// plans a new generation.
+func TestLost_while_a_plan_is_written(t *testing.T) {
+	w := open(t, options(t, 2))
+	id := w.shell(t, "job", "exec sleep 1000", 1)
+	on := func(gpus, batch int) scheduler.Run {
+		c := cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "cpu"}
+		return scheduler.Run{
+			Job: id, Allocation: cluster.Allocation{Configuration: c}, Batch: job.BatchSize{Local: batch},
+			Placement: cluster.Placement{{Node: "box", Resources: cluster.Resources{GPUs: gpus}}},
+		}
+	}
+	w.Follow(func(time.Time) []*policy.Job {
+		return []*policy.Job{{Spec: &job.Spec{ID: id}, Status: job.Status{Allocation: on(1, 0).Allocation, Placement: on(1, 0).Placement}}}
+	})
+	for _, c := range []struct {
+		run  scheduler.Run
+		lose bool
+		lost bool
+	}{{on(1, 8), false, false}, {on(1, 16), true, true}, {on(2, 16), false, false}} {
+		w.mu.Lock()
+		if c.lose {
+			w.lose(w.jobs[id], "killed", 0)
+		}
+		w.mu.Unlock()
+		if err := w.Do(t.Context(), []scheduler.Action{c.run}); err != nil {
+			t.Fatal(err)
+		}
+		w.mu.Lock()
+		news := slices.ContainsFunc(w.queue, func(s stamped) bool { _, is := s.ev.(scheduler.Exited); return is })
+		if e := w.jobs[id]; e.lost != c.lost || news != c.lost {
+			t.Errorf("%d GPUs: lost: %v, the scheduler will hear: %v, want %v", c.run.Allocation.GPUs, e.lost, news, c.lost)
+		}
+		w.mu.Unlock()
 	}
 }
