@@ -51,7 +51,10 @@ func TestKeeperDies(t *testing.T) {
 				b.stop(0)
 			}
 			want := Gone
-			if s == stepEnded {
+			switch s {
+			case stepLocked:
+				want = Absent
+			case stepEnded:
 				want = Ended
 			}
 			b.until("the keeper's death", func() bool { held, err := held(b.dir); return err == nil && !held })

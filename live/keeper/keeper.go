@@ -78,7 +78,7 @@ type Phase string
 // The phases. Absent and Gone are never written: they are what Look finds
 // where nobody says otherwise.
 const (
-	Absent   Phase = "absent"   // nothing was started here
+	Absent   Phase = "absent"   // no worker was ever started here
 	Starting Phase = "starting" // not all workers run yet
 	Running  Phase = "running"
 	Stopping Phase = "stopping" // on notice, or because a worker failed

@@ -358,5 +358,5 @@ func TestStateCannotBeWritten(t *testing.T) {
 	run("-die", strconv.Itoa(int(stepRetry))) // seeded: it ends where it should try again
 	b.until("its death", func() bool { held, err := held(b.dir); return err == nil && !held })
 	repair()
-	b.phase(Gone)
+	b.phase(Absent)
 }

@@ -3,10 +3,7 @@
 package keeper
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -33,19 +30,7 @@ func Look(dir string) (State, error) {
 	case r != nil:
 		return State{Phase: Gone, Detail: r.Detail, Note: r.Note}, nil
 	}
-	return lookUnbegun(dir)
-}
-
-// lookUnbegun tells Absent from Gone where no keeper lives and none has written.
-func lookUnbegun(dir string) (State, error) {
-	_, err := os.Stat(filepath.Join(dir, launchFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return State{Phase: Absent}, nil
-	}
-	if err != nil {
-		return State{}, fmt.Errorf("keeper: %w", err)
-	}
-	return State{Phase: Gone}, nil
+	return State{Phase: Absent}, nil // launched or not: what has not written has started no worker
 }
 
 // Stop asks the generation of dir to stop: SIGTERM to every worker now, SIGKILL

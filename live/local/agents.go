@@ -57,13 +57,24 @@ func (w *World) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentap
 	if err := w.describe(e, described(e, h, w.o.Machine.Type)); err != nil {
 		return nil, err
 	}
-	e.heard, e.spoke, r.told = time.Now(), true, true
-	first := job.Report{Job: id, Configuration: r.allocation.Configuration}
-	if h.Restored != nil {
-		first.Progress = h.Restored.Progress
+	e.heard, e.spoke = time.Now(), true
+	w.speak(e)
+	w.trains(e, r, h.Restored)
+	return &agentapi.Welcome{Batch: w.batch(e), ReportSeconds: w.o.Report.Seconds(), Profile: w.ladder(e)}, nil
+}
+
+// trains tells the scheduler, once for each generation, that a job trains, from a checkpoint
+// or from its beginning: said again later, that would take its progress back.
+func (w *World) trains(e *entry, r *run, from *agentapi.Restored) {
+	if r.told {
+		return
+	}
+	r.told = true
+	first := job.Report{Job: e.Spec.ID, Configuration: r.allocation.Configuration}
+	if from != nil {
+		first.Progress = from.Progress
 	}
 	w.emit(scheduler.Reported{Report: first})
-	return &agentapi.Welcome{Batch: w.batch(e), ReportSeconds: w.o.Report.Seconds(), Profile: w.ladder(e)}, nil
 }
 
 // describe tells the scheduler what a job is, if that is news.
@@ -71,7 +82,7 @@ func (w *World) describe(e *entry, spec *job.Spec) error {
 	if same(spec, e.Spec) {
 		return nil
 	}
-	if err := w.store.Describe(spec.ID, spec); err != nil {
+	if err := w.kept(w.store.Describe(spec.ID, spec)); err != nil {
 		return err
 	}
 	e.Spec = spec
@@ -113,12 +124,11 @@ func (w *World) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agent
 		return nil, err
 	}
 	report := r.Job(id, on.allocation.Configuration, on.allocation.CPUs, on.allocation.Memory)
-	now := time.Now().Round(0).UTC()
-	if err := w.store.Report(id, now, &report); err != nil {
+	e.heard = time.Now() // whether it can be written down or not
+	w.speak(e)
+	if err := w.kept(w.store.Report(id, e.heard.Round(0).UTC(), &report)); err != nil {
 		return nil, err
 	}
-	e.heard = time.Now()
-	w.speak(e)
 	w.emit(scheduler.Reported{Report: report})
 	answer := &agentapi.Answer{Batch: w.batch(e)}
 	if !on.stop.IsZero() {
@@ -135,14 +145,16 @@ func (w *World) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint)
 	if err != nil {
 		return err
 	}
+	e.heard = time.Now()
+	w.speak(e)
 	saved := store.Checkpoint{
 		Step: c.Step, Progress: c.Progress, At: time.Now().Round(0).UTC(),
 		Bytes: c.Bytes, Checksum: c.Checksum, Path: c.Path, Seconds: c.Seconds,
 	}
-	if err := w.store.Checkpoint(id, saved); err != nil {
+	if err := w.kept(w.store.Checkpoint(id, saved)); err != nil {
 		return err
 	}
-	e.heard, e.Job.Previous, e.Job.Checkpoint = time.Now(), e.Job.Checkpoint, &saved
+	e.Job.Previous, e.Job.Checkpoint = e.Job.Checkpoint, &saved
 	return nil
 }
 

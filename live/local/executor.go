@@ -40,14 +40,14 @@ func (w *World) pass() {
 	for _, s := range w.sights() {
 		state, err := keeper.Look(w.folder(s.id, s.generation))
 		if err != nil {
-			w.complain(s.id, err)
+			w.note(s.id, err)
 			continue
 		}
 		w.saw(s, &state)
 	}
 	for _, step := range w.steps() {
 		if err := step.do(); err != nil {
-			w.complain(step.job, err)
+			w.note(step.job, err)
 		}
 	}
 }
@@ -107,8 +107,7 @@ func (w *World) announce(e *entry, r *run) {
 	if r.told || e.spoke || r != e.current() || time.Since(r.began) < w.o.Report {
 		return
 	}
-	r.told = true
-	w.emit(scheduler.Reported{Report: job.Report{Job: e.Spec.ID, Configuration: r.allocation.Configuration}})
+	w.trains(e, r, nil)
 }
 
 // over takes in that a generation has ended.
@@ -128,6 +127,10 @@ func (w *World) over(e *entry, r *run, state *keeper.State) {
 	ring(w.work)
 }
 
+// backoff is half the time from a first failure to the next start; each further one in a row
+// doubles it. Tests shorten it.
+var backoff = time.Second
+
 // settle decides what the end of a planned generation means for its job. It reports whether
 // that is written down.
 func (w *World) settle(e *entry, r *run, state *keeper.State) bool {
@@ -135,21 +138,21 @@ func (w *World) settle(e *entry, r *run, state *keeper.State) bool {
 		return w.end(e, scheduler.Done, "")
 	}
 	detail := describe(state)
-	if yielded(state.Workers) {
-		w.lose(e, "stopped after a checkpoint: "+detail, 0)
-		return true
-	}
-	e.Failures++
-	if e.step() > r.step {
-		e.Failures = 1
+	stopped, saved, n := yielded(state.Workers), e.step() > r.step, e.Failures+1
+	if saved {
+		n = 1
 	}
 	switch {
-	case !e.spoke:
+	case stopped && saved:
+		w.lose(e, "stopped after a checkpoint: "+detail, 0)
+		return true
+	case !e.spoke && !stopped:
 		return w.end(e, scheduler.Failed, detail+tail(state))
-	case e.Failures >= failures:
-		return w.end(e, scheduler.Failed, fmt.Sprintf("failed %d times without a new checkpoint: %s%s", e.Failures, detail, tail(state)))
+	case n >= failures:
+		return w.end(e, scheduler.Failed, fmt.Sprintf("failed %d times without a new checkpoint: %s%s", n, detail, tail(state)))
 	}
-	w.lose(e, detail, time.Second<<e.Failures)
+	e.Failures = n
+	w.lose(e, detail, backoff<<n)
 	return true
 }
 
@@ -163,7 +166,7 @@ func (w *World) lose(e *entry, detail string, wait time.Duration) {
 func (w *World) end(e *entry, outcome scheduler.Outcome, detail string) bool {
 	hook("end: before the record")
 	now := time.Now().Round(0).UTC()
-	if err := w.store.End(e.Spec.ID, store.Ending{Outcome: outcome, Detail: detail, At: now}); err != nil {
+	if err := w.kept(w.store.End(e.Spec.ID, store.Ending{Outcome: outcome, Detail: detail, At: now})); err != nil {
 		w.note(e.Spec.ID, err)
 		return false
 	}
@@ -220,16 +223,18 @@ func tail(state *keeper.State) string {
 	return "; its last lines:\n" + strings.Join(state.Tail, "\n")
 }
 
-// note tells of trouble with a job; the caller holds the lock.
-func (w *World) note(id job.ID, err error) {
-	if errors.Is(err, store.ErrFull) {
-		w.banner = "cannot write plans, so everything stays as it is: " + err.Error()
+// kept notes whether the disk has room for what the store was to write, and returns err.
+func (w *World) kept(err error) error {
+	switch {
+	case err == nil:
+		w.full = ""
+	case errors.Is(err, store.ErrFull):
+		w.full = "cannot write down what happens to jobs, and tries again: " + err.Error()
 	}
-	fmt.Fprintf(os.Stderr, "job %s: %v\n", id, err)
+	return err
 }
 
-func (w *World) complain(id job.ID, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.note(id, err)
+// note tells of trouble with a job.
+func (w *World) note(id job.ID, err error) {
+	fmt.Fprintf(os.Stderr, "job %s: %v\n", id, err)
 }

@@ -107,7 +107,7 @@ func (w *World) write(p *store.Plan) error {
 	hook("plan: committed")
 	for i := range p.Changes {
 		e := w.jobs[p.Changes[i].Job]
-		if e.lost {
+		if e.lost && e.Generation != p.Changes[i].Generation {
 			w.retract(e)
 		}
 		e.take(&p.Changes[i])

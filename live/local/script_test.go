@@ -71,6 +71,7 @@ func (w *worker) run() error {
 	defer w.audit("ends")
 	w.restore()
 	began := w.step
+	fmt.Println("from step", w.step)
 	if w.rank == 0 {
 		w.post("hello", agentapi.Hello{
 			Version: 1, Client: "test", Generation: w.generation, WorldSize: w.world, Batch: agentapi.BatchLimits{Init: 64, Max: 64},

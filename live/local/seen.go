@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"time"
@@ -50,7 +51,7 @@ func (w *World) Seen() (*policy.Snapshot, *policy.Plan) {
 func (w *World) Banner() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.banner
+	return cmp.Or(w.banner, w.full)
 }
 
 // A Live job is one that has not ended, as the world knows it.

@@ -21,7 +21,7 @@ import (
 )
 
 // shares is a policy with all that may happen to a job: it divides the machine equally, but
-// a job named urgent takes all of it.
+// a job named urgent takes all of it, and rigid ones what they want.
 type shares struct{}
 
 // Plan implements policy.Policy.
@@ -49,7 +49,10 @@ func (shares) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) 
 	}
 	for k, i := range open {
 		n := (free + len(open) - k - 1) / (len(open) - k)
-		if s.Jobs[i].NonPreemptive { // it has not spoken
+		switch j := s.Jobs[i]; {
+		case !j.Adaptivity.Has(job.GPUCount):
+			n = j.GPUs
+		case j.NonPreemptive: // it has not spoken
 			n = 1
 		}
 		grant(i, n)

@@ -57,7 +57,8 @@ func (w *World) taken() (taken map[int]bool, blind bool) {
 	return taken, blind
 }
 
-// halt gives a generation notice: it may end its step and write a checkpoint.
+// halt gives a generation notice: it may end its step and write a checkpoint. Notice that
+// cannot be written, on a full disk say, is given again.
 func (w *World) halt(e *entry, r *run) step {
 	r.stop, r.why = time.Now().Add(w.o.Grace), "its GPUs are given to others, or it is to have other ones"
 	if e.ended {
@@ -69,6 +70,11 @@ func (w *World) halt(e *entry, r *run) step {
 		hook("stop: before the notice")
 		err := keeper.Stop(dir, notice)
 		hook("stop: noticed")
+		if err != nil {
+			w.mu.Lock()
+			r.stop = time.Time{}
+			w.mu.Unlock()
+		}
 		return err
 	}}
 }
@@ -77,7 +83,8 @@ func (w *World) halt(e *entry, r *run) step {
 func (w *World) start(e *entry) step {
 	r := &run{generation: e.Generation, slots: e.Held, allocation: e.Status.Allocation, began: time.Now(), step: e.step()}
 	e.runs = append(e.runs, r)
-	e.heard, e.silent = time.Time{}, false
+	e.heard = time.Time{}
+	w.speak(e) // a start is the scheduler's own doing: it is no silence
 	launch := w.launch(e)
 	dir := w.folder(e.Spec.ID, r.generation)
 	return step{e.Spec.ID, func() error {

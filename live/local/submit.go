@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 		return "", fmt.Errorf("job %s: %w", id, err)
 	}
 	hook("submit: before acceptance")
-	if err := w.store.Accept(&e.Job); err != nil {
+	if err := w.kept(w.store.Accept(&e.Job)); err != nil {
 		return "", err
 	}
 	hook("submit: accepted")
@@ -101,7 +102,7 @@ func (w *World) Cancel(id job.ID) error {
 		return fmt.Errorf("job %s: has ended already", id)
 	}
 	if !w.end(e, scheduler.Cancelled, "cancelled by its user") {
-		return fmt.Errorf("job %s: could not be ended: %s", id, w.banner)
+		return fmt.Errorf("job %s: could not be ended: %s", id, cmp.Or(w.full, "see what the scheduler says"))
 	}
 	w.forget(e)
 	return nil

@@ -34,8 +34,9 @@ type World struct {
 	tokens   map[string]job.ID
 	draining bool
 	closed   bool
-	banner   string
-	round    int64 // of the last plan that was committed
+	banner   string // plans cannot be written; empty: they can
+	full     string // other things cannot; empty: they can
+	round    int64  // of the last plan that was committed
 	seen     seen
 }
 

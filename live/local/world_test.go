@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	backoff = 500 * time.Millisecond
 	os.Exit(m.Run())
 }
 

@@ -1,0 +1,211 @@
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// script submits a shell script.
+func (s *stage) script(name, text string, spec *job.Spec) job.ID {
+	s.t.Helper()
+	id, err := s.Submit(name, spec, store.Request{Command: []string{"/bin/sh", "-c", text}, Dir: s.o.Dir, Env: os.Environ()})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return id
+}
+
+// workers returns the processes of a generation by rank, as its keeper knows them.
+func workers(t *testing.T, dir string) []int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "state.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state struct{ Workers []struct{ PID int } }
+	if err := json.Unmarshal(text, &state); err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	for _, w := range state.Workers {
+		pids = append(pids, w.PID)
+	}
+	return pids
+}
+
+// kill9 kills a process of the test.
+func kill9(pid int) error {
+	if pid <= 1 {
+		return fmt.Errorf("process %d, want one of the test", pid)
+	}
+	return syscall.Kill(pid, syscall.SIGKILL)
+}
+
+// lives reports whether a process of the test does.
+func lives(pid int) bool { return pid > 1 && syscall.Kill(pid, 0) == nil }
+
+// saved returns the step that a job last saved.
+func (s *stage) saved(id job.ID) int {
+	text, err := os.ReadFile(filepath.Join(Folder(s.o.Dir, id), "checkpoints", "steps"))
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
+
+// Workers are killed, one of two and then all, three times: the job goes on each time from
+// its last checkpoint, after the back-off, since it got further in between.
+func TestKilled_workers_go_on(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options(t, 2))
+	const steps = 240
+	id := s.train("job", steps, &job.Spec{GPUs: 2, Adaptivity: job.Rigid})
+	var saved []int
+	for i, ranks := range [][]int{{1}, {0, 1}, {0}} {
+		last := s.saved(id)
+		s.up(id, i+1)
+		await(t, "a checkpoint", func() bool { return s.saved(id) > last })
+		waited := s.job(id).Waits
+		s.strike(id, ranks...)
+		saved = append(saved, s.saved(id))
+		await(t, "the loss", func() bool { return s.job(id).Waits.After(waited) })
+		if wait := time.Until(s.job(id).Waits); wait > 2*backoff {
+			t.Errorf("failure %d: a back-off of %v, want at most %v after progress", i+1, wait, 2*backoff)
+		}
+	}
+	if end := s.ended(id); end.Outcome != scheduler.Done {
+		t.Fatalf("ended %+v, want it done", end)
+	}
+	if wrong := resumed(s.output(id), saved); wrong != "" || s.saved(id) != steps {
+		t.Errorf("%s; saved step %d, want %d", wrong, s.saved(id), steps)
+	}
+}
+
+var from = regexp.MustCompile(`(?m)^from step (\d+)$`)
+
+// resumed returns what is wrong with the starts in a log, if the steps saved when the
+// generations ended were these.
+func resumed(log string, saved []int) string {
+	got := from.FindAllStringSubmatch(log, -1)
+	got = slices.DeleteFunc(got, func(m []string) bool { return m[1] == "" })
+	want := append([]int{0}, saved...)
+	if len(got) != len(want) {
+		return fmt.Sprintf("%d starts, want %d", len(got), len(want))
+	}
+	for i, step := range want {
+		if got[i][1] != strconv.Itoa(step) {
+			return fmt.Sprintf("generation %d began at step %s, want %d, the last saved", i+1, got[i][1], step)
+		}
+	}
+	return ""
+}
+
+// The check sees steps that were lost, and starts that were doubled.
+func TestResumed_sees_losses(t *testing.T) {
+	for log, right := range map[string]bool{
+		"from step 0\nfrom step 20\n":               true,
+		"from step 0\nfrom step 0\n":                false,
+		"from step 0\nfrom step 20\nfrom step 20\n": false,
+	} {
+		if got := resumed(log, []int{20}); (got == "") != right {
+			t.Errorf("%q: got %q, want it right: %v", log, got, right)
+		}
+	}
+}
+
+// Three failures without a new checkpoint are the end, and its message has the last lines.
+func TestKilled_three_times_without_progress(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options(t, 1))
+	id := s.script("job", "echo this is start $OXGANG_GENERATION; exec sleep 1000", &job.Spec{GPUs: 1, Adaptivity: job.Rigid})
+	a := s.agent(id)
+	for n := 1; n <= failures; n++ {
+		s.up(id, n)
+		a.must("hello", helloOf(n, 1))
+		if n == 1 {
+			a.must("checkpoint", fmt.Sprintf(`{"generation":1,"step":5,"progress":320,"epoch":0,"bytes":4,"seconds":0,"path":"five","checksum":%q}`, checksum))
+		}
+		before := time.Now()
+		s.strike(id, 0)
+		if n == failures {
+			break
+		}
+		await(t, "the loss", func() bool { return s.job(id).Waits.After(before) })
+		if wait, want := s.job(id).Waits.Sub(before), backoff<<n; wait < want || wait > want+2*time.Second {
+			t.Errorf("failure %d: a back-off of %v, want %v", n, wait, want)
+		}
+	}
+	end := s.ended(id)
+	for _, want := range []string{"failed 3 times without a new checkpoint", "signal 9", "this is start 3"} {
+		if end.Outcome != scheduler.Failed || !strings.Contains(end.Detail, want) {
+			t.Errorf("ended %v: %s; want it failed, and %q", end.Outcome, end.Detail, want)
+		}
+	}
+}
+
+// A program that says again and again that it stopped on notice, of which there was none,
+// fails like others.
+func TestYields_without_notice(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options(t, 1))
+	id := s.script("job", "exit 75", &job.Spec{GPUs: 1, Adaptivity: job.Rigid})
+	if end := s.ended(id); end.Outcome != scheduler.Failed || !strings.Contains(end.Detail, "failed 3 times") {
+		t.Errorf("ended %+v, want it failed after 3 times", end)
+	}
+}
+
+// That a generation is over is news to the scheduler, whatever it plans meanwhile, unless it
+// plans a new generation.
+func TestLost_while_a_plan_is_written(t *testing.T) {
+	w := open(t, options(t, 2))
+	id := w.shell(t, "job", "exec sleep 1000", 1)
+	on := func(gpus, batch int) scheduler.Run {
+		c := cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "cpu"}
+		return scheduler.Run{
+			Job: id, Allocation: cluster.Allocation{Configuration: c}, Batch: job.BatchSize{Local: batch},
+			Placement: cluster.Placement{{Node: "box", Resources: cluster.Resources{GPUs: gpus}}},
+		}
+	}
+	w.Follow(func(time.Time) []*policy.Job {
+		return []*policy.Job{{Spec: &job.Spec{ID: id}, Status: job.Status{Allocation: on(1, 0).Allocation, Placement: on(1, 0).Placement}}}
+	})
+	for _, c := range []struct {
+		run  scheduler.Run
+		lose bool
+		lost bool
+	}{{on(1, 8), false, false}, {on(1, 16), true, true}, {on(2, 16), false, false}} {
+		w.mu.Lock()
+		if c.lose {
+			w.lose(w.jobs[id], "killed", 0)
+		}
+		w.mu.Unlock()
+		if err := w.Do(t.Context(), []scheduler.Action{c.run}); err != nil {
+			t.Fatal(err)
+		}
+		w.mu.Lock()
+		news := slices.ContainsFunc(w.queue, func(s stamped) bool { _, is := s.ev.(scheduler.Exited); return is })
+		if e := w.jobs[id]; e.lost != c.lost || news != c.lost {
+			t.Errorf("%d GPUs: lost: %v, the scheduler will hear: %v, want %v", c.run.Allocation.GPUs, e.lost, news, c.lost)
+		}
+		w.mu.Unlock()
+	}
+}

@@ -1,0 +1,170 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/keeper"
+)
+
+// TestMain is the keeper too, as which Run starts this binary.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "keeper" {
+		if err := keeper.Main(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// A served is a scheduler that runs until the test ends, and who asks it.
+type served struct {
+	*control.Client
+	t    *testing.T
+	o    Options
+	said *voice
+}
+
+// A voice is what a scheduler has said.
+type voice struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (v *voice) Write(p []byte) (int, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.text.Write(p)
+}
+
+// options are those of a scheduler of four slots in a hurry.
+func options(t *testing.T) Options {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := DefaultOptions()
+	o.Dir, o.Slots, o.Keeper = filepath.Join(t.TempDir(), "state"), 4, []string{self, "keeper"}
+	o.Round, o.Grace, o.Report = 100*time.Millisecond, time.Second, 100*time.Millisecond
+	return o
+}
+
+// start runs a scheduler; when the test ends, its jobs are cancelled and it stops.
+func start(t *testing.T, o Options) *served {
+	t.Helper()
+	s := &served{t: t, o: o, Client: control.NewClient(ControlSocket(o.Dir)), said: &voice{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, done := make(chan struct{}), make(chan error, 1)
+	o.Log, o.Ready = s.said, func() { close(ready) }
+	go func() { done <- Run(ctx, o) }()
+	select {
+	case <-ready:
+	case err := <-done:
+		cancel()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.clear()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// clear ends all jobs, and waits until no keeper has one.
+func (s *served) clear() {
+	jobs, err := s.Jobs(context.Background(), false)
+	for _, v := range jobs {
+		err = errors.Join(err, s.Cancel(context.Background(), v.ID))
+	}
+	if err != nil {
+		s.t.Error(err)
+	}
+	dirs, err := filepath.Glob(filepath.Join(s.o.Dir, "jobs", "*", "1"))
+	if err != nil {
+		s.t.Error(err)
+	}
+	for _, dir := range dirs {
+		await(s.t, "the end of "+dir, func() bool {
+			state, err := keeper.Look(dir)
+			return err == nil && (state.Phase == keeper.Ended || state.Phase == keeper.Absent)
+		})
+	}
+}
+
+// await waits until something holds.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited 20 s for %s", what)
+		}
+	}
+}
+
+// request asks to run a command on one GPU.
+func (s *served) request(name string, command ...string) *control.Request {
+	r := control.NewRequest()
+	r.Name, r.Command, r.Dir, r.Env = name, command, s.o.Dir, []string{"PATH=" + os.Getenv("PATH")}
+	return &r
+}
+
+// submit has a command run.
+func (s *served) submit(name string, command ...string) job.ID {
+	s.t.Helper()
+	id, err := s.Submit(s.t.Context(), s.request(name, command...))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return id
+}
+
+func (s *served) view(id job.ID) control.View {
+	s.t.Helper()
+	v, err := s.Job(s.t.Context(), id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return v
+}
+
+// ended waits until a job has.
+func (s *served) ended(id job.ID) control.View {
+	s.t.Helper()
+	var v control.View
+	await(s.t, fmt.Sprintf("the end of job %s", id), func() bool { v = s.view(id); return v.Ended() })
+	return v
+}
+
+// pid reads what a script wrote with echo $$ > file.
+func pid(t *testing.T, path string) int {
+	t.Helper()
+	n := 0
+	await(t, path, func() bool {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			_, err = fmt.Sscanf(string(text), "%d\n", &n)
+		}
+		return err == nil
+	})
+	return n
+}
+
+// lives reports whether a process of the test does.
+func lives(pid int) bool { return pid > 1 && syscall.Kill(pid, 0) == nil }
