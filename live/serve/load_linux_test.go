@@ -199,9 +199,7 @@ func steady(b *testing.B, round, report, window time.Duration) {
 	if len(keepers) != l.jobs {
 		b.Fatalf("%d keepers, want one for each of %d jobs", len(keepers), l.jobs)
 	}
-	if err := syscall.Kill(scheduler, syscall.SIGUSR1); err != nil { // the profile begins
-		b.Fatal(err)
-	}
+	mark := func() { _ = syscall.Kill(scheduler, syscall.SIGUSR1) } // its profile begins or ends
 	type count struct {
 		cpu, kept       time.Duration
 		reports, rounds int
@@ -210,7 +208,9 @@ func steady(b *testing.B, round, report, window time.Duration) {
 		return count{used(b, scheduler), used(b, keepers...), l.said(`"report":`), l.said(`"round":{`)}
 	}
 	before, began := now(), time.Now()
+	mark()
 	time.Sleep(window)
+	mark()
 	after, took := now(), time.Since(began)
 	if after.reports == before.reports || after.rounds == before.rounds {
 		b.Fatalf("%d reports and %d rounds in %v, want some", after.reports-before.reports, after.rounds-before.rounds, took)

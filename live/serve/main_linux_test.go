@@ -72,18 +72,29 @@ func serveLoad(args []string) error {
 			return err
 		}
 	}
-	begin := make(chan os.Signal, 1)
-	signal.Notify(begin, syscall.SIGUSR1)
-	go func() {
-		<-begin
-		if path := os.Getenv(profileVariable); path != "" {
-			if f, err := os.Create(path); err == nil {
-				_ = pprof.StartCPUProfile(f)
-			}
-		}
-	}()
-	defer pprof.StopCPUProfile()
+	go profileBetweenSignals(os.Getenv(profileVariable))
 	return serve.Run(ctx, o)
+}
+
+// profileBetweenSignals writes a profile of the time between two SIGUSR1.
+func profileBetweenSignals(path string) {
+	mark := make(chan os.Signal, 1)
+	signal.Notify(mark, syscall.SIGUSR1)
+	<-mark
+	if path == "" {
+		return
+	}
+	f, err := os.Create(path)
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	<-mark
+	pprof.StopCPUProfile()
+	_ = f.Close()
 }
 
 // work is a training program that says what it is, reports when it is asked to, and else
