@@ -199,9 +199,10 @@ func (w *World) end(e *entry, outcome scheduler.Outcome, detail string) bool {
 	return true
 }
 
-// forget drops a job that has ended and left no processes.
+// forget drops a job that has ended, has left no processes, and of which the scheduler plans
+// nothing any more.
 func (w *World) forget(e *entry) {
-	if !e.ended || len(e.runs) > 0 {
+	if !e.ended || len(e.runs) > 0 || w.unheard(e.Spec.ID) {
 		return
 	}
 	delete(w.jobs, e.Spec.ID)
