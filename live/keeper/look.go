@@ -62,8 +62,8 @@ func Stop(dir string, n Notice) error {
 	if err := writeJSON(filepath.Join(dir, noticeFile), n); err != nil {
 		return fmt.Errorf("keeper: write notice: %w", err)
 	}
-	// The signal only makes it quicker: the keeper looks at the file once a
-	// second.
+	// The signal only makes it quicker: the keeper looks at the file every
+	// five seconds.
 	if r, err := readRecord(dir); err == nil && r != nil {
 		_ = r.Keeper.signal(unix.SIGUSR1)
 	}

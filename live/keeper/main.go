@@ -48,7 +48,7 @@ var (
 // done, and else only so that a notice whose signal was lost is found.
 const (
 	tick = 100 * time.Millisecond
-	calm = time.Second
+	calm = 5 * time.Second
 )
 
 // A keeper is the state of Main. One goroutine has it, on one thread: workers
