@@ -1,4 +1,4 @@
-package serve_test
+package load
 
 import (
 	"context"
@@ -187,7 +187,7 @@ func TestUsed(t *testing.T) {
 // What the scheduler takes while 100 jobs run that nobody submits, stops or ends, and what
 // their keepers take, all together. Run it alone:
 //
-//	go test ./live/serve -run '^$' -bench Load -timeout 30m
+//	go test ./live/serve/load -run '^$' -bench Load -timeout 30m
 //
 // With -cpuprofile FILE the scheduler's own profile goes to FILE.serve.
 func BenchmarkLoad(b *testing.B) {
