@@ -14,11 +14,16 @@ CHECKS ?= 2000
 # draws new ones.
 SEED  ?= 1
 
-.PHONY: check format vet lint layering test race generated tidy
+# Python for the PyTorch client and the trainings that use it: a virtual environment of this
+# checkout, unless PYTHON names another that has torch, numpy, pytest and mypy.
+PYTHON ?= .cache/venv/bin/python
+TORCH  ?= 2.15.0
+
+.PHONY: check format vet lint layering test race generated tidy python live live-losses
 .PHONY: build bench fuzz properties experiments fix generate clean help
 
 ## check: everything the project checks
-check: format vet lint layering test race generated tidy
+check: format vet lint layering test race generated tidy python live
 	@echo "check: all passed"
 
 ## format: every file is as gofumpt writes it
@@ -62,6 +67,29 @@ generated:
 ## tidy: go.mod and go.sum list what is imported, no more
 tidy:
 	$(GO) mod tidy -diff
+
+## python: the PyTorch client: types and tests
+python: $(PYTHON)
+	cd python && $(abspath $(PYTHON)) -m mypy && $(abspath $(PYTHON)) -m pytest -q
+
+## live: real trainings on this machine, scheduled for some minutes
+live: $(PYTHON)
+	OXGANG_E2E=1 OXGANG_PYTHON=$(abspath $(PYTHON)) $(GO) test -count=1 -timeout 20m -run '^TestLive$$' -v ./cmd/oxgang
+
+## live-losses: what the trainings of "make live" come to uninterrupted, for five seeds
+live-losses: $(PYTHON)
+	@for seed in 0 1 2 3 4; do for what in \
+		"mlp --epochs 6 --samples 1024" \
+		"cnn --epochs 12 --samples 2048 --width 8" \
+		"transformer --epochs 16 --samples 4096 --width 16"; do \
+		echo "$$seed $$what" $$(cd python && OMP_NUM_THREADS=1 PYTHONPATH=. $(abspath $(PYTHON)) tests/live_train.py $$what --batch-size 64 --seed $$seed | tail -n 1); \
+	done; done
+
+# A CPU is enough; the wheel for Linux brings CUDA with it all the same.
+.cache/venv/bin/python:
+	python3 -m venv .cache/venv
+	.cache/venv/bin/python -m pip install -q torch==$(TORCH) numpy pytest mypy
+	@touch $@
 
 ## build: the programs, into bin/
 build:

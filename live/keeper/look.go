@@ -47,10 +47,20 @@ func Stop(dir string, n Notice) error {
 	if err := writeJSON(filepath.Join(dir, noticeFile), n); err != nil {
 		return fmt.Errorf("keeper: write notice: %w", err)
 	}
-	// The signal only makes it quicker: the keeper looks at the file ten
-	// times a second.
+	// The signal only makes it quicker: the keeper looks at the file every
+	// five seconds.
 	if r, err := readRecord(dir); err == nil && r != nil {
 		_ = r.Keeper.signal(unix.SIGUSR1)
 	}
 	return nil
+}
+
+// Lives reports whether the generation of dir has a keeper: while it has, the generation has
+// not ended. It takes a fraction of a Look.
+func Lives(dir string) (bool, error) {
+	alive, err := held(dir)
+	if err != nil {
+		return false, fmt.Errorf("keeper: %w", err)
+	}
+	return alive, nil
 }

@@ -44,8 +44,12 @@ var (
 	deathSignal = syscall.SIGKILL
 )
 
-// tick is how often the keeper looks at the notice, signals or not.
-const tick = 100 * time.Millisecond
+// How often the keeper looks around, signals or not: a tick while there is something to be
+// done, and else only so that a notice whose signal was lost is found.
+const (
+	tick = 100 * time.Millisecond
+	calm = 5 * time.Second
+)
 
 // A keeper is the state of Main. One goroutine has it, on one thread: workers
 // are sent SIGKILL when the thread that started them ends.
@@ -58,7 +62,7 @@ type keeper struct {
 	saved  bool // state.json is rec
 	group  *group
 	wake   chan os.Signal
-	tick   *time.Ticker
+	timer  *time.Timer
 
 	ranks   map[int]int // of the workers that run, by pid
 	pipes   []*os.File  // their output
@@ -179,15 +183,20 @@ func (k *keeper) open() error {
 // listen makes every signal that others may send a mere wake-up: what to do is
 // in notice.json.
 func (k *keeper) listen() {
-	k.wake, k.tick = make(chan os.Signal, 16), time.NewTicker(tick)
+	k.wake, k.timer = make(chan os.Signal, 16), time.NewTimer(tick)
 	signal.Notify(k.wake, syscall.SIGCHLD, syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 }
 
-// wait returns when something may have happened, a tick later at most.
+// wait returns when something may have happened, or it is time to look around.
 func (k *keeper) wait() {
+	most := tick
+	if k.saved && !k.stopping && len(k.ranks) > 0 {
+		most = calm
+	}
+	k.timer.Reset(most)
 	select {
 	case <-k.wake:
-	case <-k.tick.C:
+	case <-k.timer.C:
 	}
 }
 
@@ -214,7 +223,7 @@ func (k *keeper) enter(p Phase) {
 }
 
 // save writes the record if it has changed. If that fails, the next call tries
-// again: it is called every tick.
+// again: it is called every tick until it has succeeded.
 func (k *keeper) save() {
 	if k.saved {
 		return

@@ -16,6 +16,9 @@ func Start([]string, string, *Launch) error { return errLinux }
 // Look needs Linux.
 func Look(string) (State, error) { return State{}, errLinux }
 
+// Lives needs Linux.
+func Lives(string) (bool, error) { return false, errLinux }
+
 // Stop needs Linux.
 func Stop(string, Notice) error { return errLinux }
 

@@ -39,6 +39,7 @@ type run struct {
 	allocation cluster.Allocation
 	cores      []int
 	began      time.Time
+	looked     time.Time // at its keeper, the last time
 	step       int64     // of the last checkpoint when it began
 	up         bool      // its workers have all started
 	told       bool      // the scheduler knows that it runs

@@ -15,8 +15,12 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// glance is how often the executor looks at processes that nobody tells it about.
-const glance = 200 * time.Millisecond
+// How often the executor looks at processes that nobody tells it about: those that are to
+// start or to stop, and those that merely run.
+const (
+	glance = 200 * time.Millisecond
+	calm   = time.Second
+)
 
 // Execute makes the processes equal to the committed plan until ctx is done. It only ever
 // compares what is with what is committed, and takes the next step towards it.
@@ -38,7 +42,7 @@ func (w *World) Execute(ctx context.Context) error {
 // over, then what has to stop, then what can start.
 func (w *World) pass() {
 	for _, s := range w.sights() {
-		state, err := keeper.Look(w.folder(s.id, s.generation))
+		state, err := w.look(s)
 		if err != nil {
 			w.note(s.id, err)
 			continue
@@ -56,15 +60,35 @@ func (w *World) pass() {
 type sight struct {
 	id         job.ID
 	generation int
+	calm       bool // it ran, and is not to stop
 }
 
+// look returns how a generation stands. Of one that merely runs, all there is to know is
+// whether it still does.
+func (w *World) look(s sight) (keeper.State, error) {
+	dir := w.folder(s.id, s.generation)
+	if s.calm {
+		if alive, err := keeper.Lives(dir); err != nil || alive {
+			return keeper.State{Phase: keeper.Running}, err
+		}
+	}
+	return keeper.Look(dir)
+}
+
+// sights returns what it is time to look at.
 func (w *World) sights() []sight {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	now := time.Now()
 	var all []sight
 	for _, e := range w.order {
 		for _, r := range e.runs {
-			all = append(all, sight{e.Spec.ID, r.generation})
+			merely := r.up && r.stop.IsZero()
+			if merely && now.Sub(r.looked) < calm {
+				continue
+			}
+			r.looked = now
+			all = append(all, sight{e.Spec.ID, r.generation, merely})
 		}
 	}
 	return all
@@ -179,9 +203,10 @@ func (w *World) end(e *entry, outcome scheduler.Outcome, detail string) bool {
 	return true
 }
 
-// forget drops a job that has ended and left no processes.
+// forget drops a job that has ended, has left no processes, and of which the scheduler plans
+// nothing any more.
 func (w *World) forget(e *entry) {
-	if !e.ended || len(e.runs) > 0 {
+	if !e.ended || len(e.runs) > 0 || w.unheard(e.Spec.ID) {
 		return
 	}
 	delete(w.jobs, e.Spec.ID)

@@ -119,13 +119,25 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 }
 
 // release takes the slots from a job that the scheduler hears has lost them; the next plan
-// says so.
+// says so. One that it hears has ended may be forgotten.
 func (w *World) release(ev scheduler.Event) {
-	if lost, ok := ev.(scheduler.Exited); ok && lost.Outcome == scheduler.Lost {
-		if e := w.jobs[lost.Job]; e != nil {
-			e.Held, e.lost, e.unsaid = nil, false, true
-		}
+	exit, ok := ev.(scheduler.Exited)
+	e := w.jobs[exit.Job]
+	switch {
+	case !ok || e == nil:
+	case exit.Outcome == scheduler.Lost:
+		e.Held, e.lost, e.unsaid = nil, false, true
+	default:
+		w.forget(e)
 	}
+}
+
+// unheard reports whether the scheduler is still to hear that a job has ended.
+func (w *World) unheard(id job.ID) bool {
+	return slices.ContainsFunc(w.queue, func(s stamped) bool {
+		exit, ok := s.ev.(scheduler.Exited)
+		return ok && exit.Job == id && exit.Outcome != scheduler.Lost
+	})
 }
 
 // retract takes back that a job was lost, if the scheduler has not heard of it: what it

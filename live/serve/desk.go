@@ -56,7 +56,7 @@ func (d *desk) Log(ctx context.Context, id job.ID, lines int, follow bool, w io.
 }
 
 // Explain implements control.Service.
-func (d *desk) Explain(_ context.Context, id job.ID) (*control.Explanation, error) {
+func (d *desk) Explain(ctx context.Context, id job.ID) (*control.Explanation, error) {
 	if _, err := d.job(id); err != nil {
 		return nil, err
 	}
@@ -68,6 +68,7 @@ func (d *desk) Explain(_ context.Context, id job.ID) (*control.Explanation, erro
 	if err != nil {
 		return nil, err
 	}
+	d.foresee(ctx, story)
 	var text strings.Builder
 	if err := story.WriteText(&text); err != nil {
 		return nil, err

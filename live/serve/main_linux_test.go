@@ -17,10 +17,17 @@ import (
 	"github.com/oxgang/oxgang/live/keeper"
 )
 
-// TestMain is the keeper too, as which Run starts this binary.
+// roles are what the test binary is when it is started as something else.
+var roles = map[string]func(args []string) error{
+	"keeper": func(args []string) error { return keeper.Main(args[0]) },
+	"worker": func([]string) error { return work() },
+	"serve":  serveLoad,
+}
+
+// TestMain lets the test binary be what else its tests need.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "keeper" {
-		if err := keeper.Main(os.Args[2]); err != nil {
+	if role := roles[os.Args[min(1, len(os.Args)-1)]]; role != nil {
+		if err := role(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -54,6 +55,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.Validate(); err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
+	o.Settings = settings(&o)
 	d := &desk{o: o}
 	err := d.open()
 	if err == nil {
@@ -112,6 +114,19 @@ func (d *desk) run(ctx context.Context) error {
 		d.o.Ready()
 	}
 	return g.Wait()
+}
+
+// settings returns those of the policy. On few GPUs Sia's penalty for giving a job nothing,
+// 1.1, lets whoever came first keep them all: a job that is four times as fast on four GPUs
+// as on one is worth more to its objective there than one that starts beside it. With 2 the
+// second always starts. Deviation: lambda is 2 unless set, because one machine is small.
+func settings(o *Options) map[string]string {
+	all := make(map[string]string, len(o.Settings)+1)
+	if o.Policy == "sia" {
+		all["lambda"] = "2"
+	}
+	maps.Copy(all, o.Settings)
+	return all
 }
 
 func (d *desk) say(format string, args ...any) { fmt.Fprintf(d.o.Log, format+"\n", args...) }
@@ -199,10 +214,11 @@ func (d *desk) fresh() (policy.Policy, placement.Placer, error) {
 	return p, placer, err
 }
 
-// header says of which run the journal is.
+// header says of which run the journal is, with what a replay has to know of its scheduler.
 func (d *desk) header() journal.Header {
 	h := journal.Header{
 		Tool: d.o.Tool, Policy: d.o.Policy, Seed: 1, Start: d.world.Now(), Round: d.o.Round, Cluster: d.world.Cluster(),
+		Settings: []journal.Setting{{Name: "scheduler.profile", Value: "false"}, {Name: "estimate.share", Value: "true"}},
 	}
 	if entry, err := builtin.Find(d.o.Policy); err == nil {
 		for _, name := range entry.SettingNames() {

@@ -97,8 +97,8 @@ const (
 	unseen                 // SQLite sees it, and nobody said so
 )
 
-// judge opens a damaged file and compares it with what it was. See: what SQLite has to say
-// of the file, apart from indexes, which quick_check does not compare.
+// judge opens a damaged file and compares it with what it was, and with what SQLite says
+// of the file, apart from indexes, which quick_check does not compare with their tables.
 func judge(t *testing.T, dir string, want *State, open func(string) (*Store, error)) verdict {
 	t.Helper()
 	before := complaints(filepath.Join(dir, "oxgang.db"))
@@ -196,7 +196,7 @@ func TestFlippedBits_sees_a_store_that_does_not_look(t *testing.T) {
 	path := filepath.Join(dir, "oxgang.db")
 	body, err := os.ReadFile(path)
 	must(t, err)
-	const freePages = 36 // where their number is. Source: the SQLite file format, §1.3
+	const freePages = 36 // where their number is, says §1.3 of the file format
 	body[freePages+3] ^= 1
 	must(t, os.WriteFile(path, body, 0o600))
 	if got := judge(t, dir, want, blind); got != unseen {

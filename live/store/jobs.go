@@ -114,13 +114,27 @@ func (s *Store) Report(id job.ID, at time.Time, r *job.Report) error {
 	if err != nil {
 		return s.explain(about(id, named("report", err)))
 	}
-	return s.write(func(tx *sql.Tx) error {
-		number, err := active(tx, id)
-		if err != nil {
-			return err
-		}
-		_, err = tx.Exec("INSERT INTO reports (job, at, body) VALUES (?, ?, ?)", number, when, body)
+	return s.explain(s.insert(id, when, body))
+}
+
+// insertReport is a transaction by itself. It inserts nothing for a job that has ended.
+const insertReport = "INSERT INTO reports (job, at, body) SELECT number, ?, ? FROM jobs WHERE id = ? AND outcome IS NULL"
+
+// insert carries out insertReport.
+func (s *Store) insert(id job.ID, when, body string) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	done, err := s.reports.Exec(when, body, id)
+	n := int64(0)
+	if err == nil {
+		n, err = done.RowsAffected()
+	}
+	if err != nil || n > 0 {
 		return about(id, err)
+	}
+	return transaction(s.writer, func(tx *sql.Tx) error {
+		_, err := active(tx, id) // says why not
+		return err
 	})
 }
 

@@ -23,6 +23,7 @@ type Store struct {
 	writing   sync.Mutex
 	writer    *sql.DB // one connection
 	reader    *sql.DB
+	reports   *sql.Stmt // insertReport: what is carried out most is parsed once
 
 	naming sync.Mutex
 	named  map[job.ID]bool // by Name, whether accepted or not
@@ -72,6 +73,9 @@ func (s *Store) connect(list []string) error {
 		return err
 	}
 	if err := migrate(s.writer, list); err != nil {
+		return err
+	}
+	if s.reports, err = s.writer.Prepare(insertReport); err != nil {
 		return err
 	}
 	return s.writer.QueryRow("SELECT identity FROM state").Scan(&s.identity)
@@ -174,6 +178,9 @@ func (s *Store) Close() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	var errs []error
+	if s.reports != nil {
+		errs = append(errs, s.reports.Close())
+	}
 	for _, db := range []*sql.DB{s.reader, s.writer} {
 		if db != nil {
 			errs = append(errs, db.Close())

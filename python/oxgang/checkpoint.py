@@ -1,7 +1,7 @@
 """Checkpoints that are whole or not there, and that any number of workers can load.
 
     checkpoints = Checkpoints("run/checkpoints")
-    state = {"model": model, "optimizer": optimizer, "random": RandomState()}
+    state = {"model": model, "optimizer": optimizer}
     loaded = checkpoints.load(state)          # None: nothing has been saved yet
     ...
     saved = checkpoints.save(state, {"step": 1000})
@@ -23,10 +23,12 @@ from typing import Any, Protocol
 
 import torch
 import torch.distributed as dist
-import torch.distributed.checkpoint as dcp
 from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner, DefaultSavePlanner
+from torch.distributed.checkpoint.filesystem import FileSystemReader
 from torch.distributed.checkpoint.metadata import Metadata, TensorStorageMetadata
+from torch.distributed.checkpoint.state_dict_loader import load as dcp_load
+from torch.distributed.checkpoint.state_dict_saver import save as dcp_save
 from torch.nn.parallel import DistributedDataParallel
 
 from . import version
@@ -34,20 +36,19 @@ from ._checkpoint import files, manifest
 from ._checkpoint.error import CheckpointError
 from ._checkpoint.manifest import Damaged, Manifest
 from ._checkpoint.pack import Packed, pack, unpack
-from ._checkpoint.rng import RandomState
 from ._checkpoint.shelf import Entry, Shelf
 from ._checkpoint.team import Team
 
-__all__ = ["CheckpointError", "Checkpoints", "Loaded", "RandomState", "Saved", "Stateful"]
+__all__ = ["CheckpointError", "Checkpoints", "Loaded", "Saved", "Stateful"]
 
 
 class Stateful(Protocol):
     """What can be saved: a model (bare or in DDP), an optimiser, a scheduler, a loader.
 
-    Its state must be the same on all ranks, or made of DTensors, or the class says per_rank = True
-    and has derive(state, rank), which sets the state of a rank that the saving job did not have
-    from that of rank 0. A sharded model and its optimiser go in as one Stateful around
-    torch.distributed.checkpoint.state_dict.get_state_dict, as PyTorch's own guide does it.
+    Its state is the same on all ranks, or made of DTensors. What differs by rank, such as random
+    generators, gathers it: see oxgang.rng.RandomState. A sharded model and its optimiser go in as
+    one Stateful around torch.distributed.checkpoint.state_dict.get_state_dict, as PyTorch's own
+    guide does it.
     """
 
     def state_dict(self) -> dict[str, Any]:
@@ -111,7 +112,7 @@ class Checkpoints:
         """
         start, team = time.monotonic(), Team(self._group)
         flat: dict[str, Any] = {}
-        team.each("checkpoint", lambda: flat.update(_flatten(state, team.rank)))
+        team.each("checkpoint", lambda: flat.update(_flatten(state)))
         temporary = team.first("checkpoint", self._shelf.begin)
         try:
             entries = self._write(team, temporary, flat)
@@ -132,7 +133,7 @@ class Checkpoints:
         planner = DefaultSavePlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
         _collective(
             team,
-            lambda: dcp.save(
+            lambda: dcp_save(
                 flat, storage_writer=writer, planner=planner, process_group=team.group
             ),
         )
@@ -184,16 +185,16 @@ class Checkpoints:
             return None
         path, record, checksum, passed_over = choice
         flat: dict[str, Any] = {}
-        reader = dcp.FileSystemReader(path)
-        team.each(str(path), lambda: flat.update(_wanted(state, team.rank, reader.read_metadata())))
+        reader = FileSystemReader(path)
+        team.each(str(path), lambda: flat.update(_wanted(state, reader.read_metadata())))
         planner = DefaultLoadPlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
         _collective(
             team,
-            lambda: dcp.load(
+            lambda: dcp_load(
                 flat, storage_reader=reader, planner=planner, process_group=team.group
             ),
         )
-        team.each(str(path), lambda: _give(state, team.rank, flat))
+        team.each(str(path), lambda: _give(state, flat))
         seconds = time.monotonic() - start
         return Loaded(path, record.meta, checksum, seconds, tuple(passed_over))
 
@@ -219,21 +220,16 @@ class Checkpoints:
         return None
 
 
-def _flatten(state: Mapping[str, Stateful], rank: int) -> dict[str, Any]:
+def _flatten(state: Mapping[str, Stateful]) -> dict[str, Any]:
     """Return what this rank offers to save: tensors and frames by name."""
     flat: dict[str, Any] = {}
     for key, thing in state.items():
         if not key.isidentifier():
             raise CheckpointError(f"state {key!r}: want a name made of letters, digits and _")
-        name = f"{key}@{rank}" if _per_rank(thing) else key
-        packed = pack(name, _bare(thing).state_dict())
-        flat[name + "#frame"] = (packed.frame, packed.paths)
+        packed = pack(key, _bare(thing).state_dict())
+        flat[key + "#frame"] = (packed.frame, packed.paths)
         flat |= packed.tensors
     return flat
-
-
-def _per_rank(thing: Any) -> bool:
-    return getattr(thing, "per_rank", False) is True
 
 
 def _bare(thing: Any) -> Any:
@@ -241,27 +237,24 @@ def _bare(thing: Any) -> Any:
     return thing.module if isinstance(thing, DistributedDataParallel) else thing
 
 
-def _wanted(state: Mapping[str, Stateful], rank: int, metadata: Metadata) -> dict[str, Any]:
+def _wanted(state: Mapping[str, Stateful], metadata: Metadata) -> dict[str, Any]:
     """Return what this rank has to read: a place for each tensor, None for each frame."""
     flat: dict[str, Any] = {}
     for key, thing in state.items():
-        name = _source(key, thing, rank, metadata.state_dict_metadata)
-        now = pack(name, _bare(thing).state_dict()).tensors
-        flat[name + "#frame"] = None
+        _check_there(key, metadata.state_dict_metadata)
+        now = pack(key, _bare(thing).state_dict()).tensors
+        flat[key + "#frame"] = None
         for item, entry in metadata.state_dict_metadata.items():
-            if item.startswith(name + "/") and isinstance(entry, TensorStorageMetadata):
+            if item.startswith(key + "/") and isinstance(entry, TensorStorageMetadata):
                 flat[item] = _place(now.get(item), entry)
     return flat
 
 
-def _source(key: str, thing: Any, rank: int, saved: Mapping[str, Any]) -> str:
-    """Return the name under which the state of thing on this rank was saved."""
-    names = [f"{key}@{rank}", f"{key}@0"] if _per_rank(thing) else [key]
-    for name in names:
-        if name + "#frame" in saved:
-            return name
+def _check_there(key: str, saved: Mapping[str, Any]) -> None:
+    """Raise CheckpointError if no state of that key was saved."""
     there = sorted(item[: -len("#frame")] for item in saved if item.endswith("#frame"))
-    raise CheckpointError(f"no state {key!r} in it, it has {', '.join(there)}")
+    if key not in there:
+        raise CheckpointError(f"no state {key!r} in it, it has {', '.join(there)}")
 
 
 def _place(now: torch.Tensor | None, entry: TensorStorageMetadata) -> torch.Tensor:
@@ -271,17 +264,12 @@ def _place(now: torch.Tensor | None, entry: TensorStorageMetadata) -> torch.Tens
     return torch.empty(entry.size, dtype=entry.properties.dtype)
 
 
-def _give(state: Mapping[str, Stateful], rank: int, flat: dict[str, Any]) -> None:
+def _give(state: Mapping[str, Stateful], flat: dict[str, Any]) -> None:
     """Hand every object its state."""
-    saved = {item: None for item in flat}
     for key, thing in state.items():
-        name = _source(key, thing, rank, saved)
-        frame, paths = flat[name + "#frame"]
+        frame, paths = flat[key + "#frame"]
         loaded = unpack(Packed(frame, paths, {item: flat[item] for item in paths}))
-        if _per_rank(thing) and name != f"{key}@{rank}":
-            thing.derive(loaded, rank)  # type: ignore[attr-defined]
-        else:
-            _bare(thing).load_state_dict(loaded)
+        _bare(thing).load_state_dict(loaded)
 
 
 def _collective(team: Team, work: Callable[[], Any]) -> None:

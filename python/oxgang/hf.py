@@ -10,6 +10,7 @@ workers changes its global batch: set gradient_accumulation_steps from WORLD_SIZ
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +19,28 @@ try:
 except ImportError as e:
     raise ImportError("oxgang.hf needs transformers: pip install 'oxgang[hf]'") from e
 
-from .hooks import Job, Steps, acknowledge, leave
+from . import hooks
+from .job import Job
+from .protocol import Batch
 
 
-class OxgangCallback(TrainerCallback):  # type: ignore[misc]
+class OxgangCallback(TrainerCallback):
     """Reports steps and checkpoints to a job; on notice saves a checkpoint and exits with 75."""
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
-        self._steps = Steps(job)
+    def __init__(self, job: Job | hooks.Job) -> None:
+        self._job = hooks.of(job)
+        self._steps = hooks.Steps(self._job)
         self._stopping = False
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Refuse a second handler of SIGTERM."""
+        """Say hello; refuse a second handler of SIGTERM."""
         if getattr(args, "enable_jit_checkpoint", False):
             raise ValueError("enable_jit_checkpoint is on, want it off: OxgangCallback does it")
         self._stopping = False
+        batch = Batch(args.train_batch_size, args.gradient_accumulation_steps - 1)
+        self._job.begin(
+            batch, state.global_step, state.max_steps, math.ceil(state.num_train_epochs)
+        )
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Start the clock."""
@@ -58,14 +65,16 @@ class OxgangCallback(TrainerCallback):  # type: ignore[misc]
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Acknowledge a checkpoint, once all ranks have written their part."""
+        seconds = self._steps.since()
         self._steps.pause()
         path = Path(args.output_dir) / f"checkpoint-{state.global_step}"
-        acknowledge(self._job, path, {"step": state.global_step, "epoch": state.epoch})
+        hooks.acknowledge(self._job, path, state.global_step, state.epoch, seconds)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Exit, if that is why training ends."""
         if self._stopping:
-            leave()
+            self._job.leave()
+        self._job.close()
 
 
 def last_checkpoint(output_dir: str | Path) -> str | None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Protocol
 
 import torch.distributed as dist
 
-from .notice import EXIT
+from . import job as core
+from ._checkpoint.files import sha256
+from .following import Following
+from .protocol import Batch
 
 
 class Job(Protocol):
     """What a hook asks of a job. All ranks call every method, in the same order."""
+
+    def begin(self, batch: Batch, step: int, steps: int, epochs: int) -> None:
+        """Training begins at step of steps, and batch says how every step is cut."""
 
     def report_step(self, samples: int, seconds: float, wait: float = 0.0) -> None:
         """Take note of one step of the optimiser: samples of all ranks, seconds without wait."""
@@ -22,8 +28,21 @@ class Job(Protocol):
     def should_stop(self) -> bool:
         """Return whether there is a notice; the same on all ranks."""
 
-    def acknowledge(self, meta: Mapping[str, Any]) -> None:
-        """Tell the scheduler that a checkpoint is durable."""
+    def acknowledge(
+        self, step: int, epoch: int, path: str, size: int, seconds: float, checksum: str
+    ) -> None:
+        """Tell the scheduler that a checkpoint of size bytes is durable. Rank 0's word counts."""
+
+    def close(self) -> None:
+        """Training is over."""
+
+    def leave(self) -> None:
+        """End this process in the way that says: stopped on notice after a checkpoint."""
+
+
+def of(job: Job | core.Job) -> Job:
+    """Return what a hook needs of the job that oxgang.init made."""
+    return Following(job) if isinstance(job, core.Job) else job
 
 
 class Steps:
@@ -52,15 +71,27 @@ class Steps:
         """Something else came between: an evaluation, a checkpoint."""
         self._ended = None
 
+    def since(self) -> float:
+        """Return the seconds since a step ended; 0 after a pause."""
+        return 0.0 if self._ended is None else time.monotonic() - self._ended
 
-def acknowledge(job: Job, path: Path, meta: Mapping[str, Any]) -> None:
-    """Make a checkpoint that all ranks have written durable, and acknowledge it. Collective."""
-    for each in [path, *path.rglob("*")] if path.is_dir() else [path]:
+
+def acknowledge(job: Job, path: Path, step: int, epoch: float, seconds: float) -> None:
+    """Make a checkpoint that all ranks have written durable, and acknowledge it. Collective.
+
+    The checksum is that of the lines of sha256sum for its files, in order of their names.
+    """
+    everything = [path, *sorted(path.rglob("*"))] if path.is_dir() else [path]
+    for each in everything:
         _sync(each)
     _sync(path.parent)
     if dist.is_available() and dist.is_initialized():
         dist.barrier()
-    job.acknowledge({**meta, "path": path.name})
+    files = [p for p in everything if p.is_file()]
+    lines = "".join(f"{sha256(p)}  {p.relative_to(path.parent)}\n" for p in files)
+    checksum = "sha256:" + hashlib.sha256(lines.encode()).hexdigest()
+    size = sum(p.stat().st_size for p in files)
+    job.acknowledge(step, int(epoch), path.name, size, seconds, checksum)
 
 
 def _sync(path: Path) -> None:
@@ -69,8 +100,3 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def leave() -> NoReturn:
-    """End this process in the way that says: stopped on notice after a checkpoint."""
-    raise SystemExit(EXIT)

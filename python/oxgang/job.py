@@ -251,7 +251,8 @@ class Job:
         done = self._saver.save(p, self.seed, self._noise, self._loader.plan.total(p.epoch))
         if self._agent is not None:
             self._agent.checkpoint(Checkpoint(
-                0, p.step, float(p.progress), p.epoch, done.bytes, done.seconds, done.path, done.checksum))
+                0, p.step, float(p.progress), p.epoch, done.bytes, done.seconds,
+                os.path.basename(done.path), done.checksum))
 
     def _leave_fenced(self) -> None:
         self._leave(f"oxgang: another generation owns job {self.env.job}: stopped at step {self.position.step}, nothing written")

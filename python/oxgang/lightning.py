@@ -11,7 +11,9 @@ number of workers changes the global batch: set accumulate_grad_batches from WOR
 
 from __future__ import annotations
 
+import math
 import os
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -22,23 +24,31 @@ try:
 except ImportError as e:
     raise ImportError("oxgang.lightning needs lightning: pip install 'oxgang[lightning]'") from e
 
-from .hooks import Job, Steps, acknowledge, leave
+from . import hooks
+from .job import Job
+from .protocol import Batch
 
 
-class OxgangCallback(Callback):  # type: ignore[misc]
+class OxgangCallback(Callback):
     """Reports steps to a job; on notice saves a checkpoint in directory and exits with 75."""
 
-    def __init__(self, job: Job, directory: str | os.PathLike[str]) -> None:
-        self._job = job
+    def __init__(self, job: Job | hooks.Job, directory: str | os.PathLike[str]) -> None:
+        self._job = hooks.of(job)
         self._directory = Path(directory)
-        self._steps = Steps(job)
+        self._steps = hooks.Steps(self._job)
         self._seen = 0  # steps of the optimiser
         self._samples = 0  # of this rank, since then
         self._fresh = True  # the next pass is the first of a step
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
-        """Start where the loaded checkpoint stands."""
+        """Say hello; start where the loaded checkpoint stands."""
         self._seen = trainer.global_step
+        steps = trainer.estimated_stepping_batches
+        if math.isinf(steps):
+            raise ValueError("the Trainer has no end, want max_epochs or max_steps")
+        local = getattr(trainer.train_dataloader, "batch_size", None) or 1
+        batch = Batch(local, trainer.accumulate_grad_batches - 1)
+        self._job.begin(batch, self._seen, int(steps), max(1, trainer.max_epochs or 1))
 
     def on_train_batch_start(
         self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int
@@ -59,14 +69,18 @@ class OxgangCallback(Callback):  # type: ignore[misc]
         self._seen, self._samples, self._fresh = trainer.global_step, 0, True
         if self._job.should_stop():
             self._save(trainer)
-            leave()
+            self._job.leave()
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
         """A validation is no wait for data."""
         self._steps.pause()
 
+    def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        """Send what is left to say."""
+        self._job.close()
+
     def _save(self, trainer: Any) -> None:
-        step = trainer.global_step
+        step, start = trainer.global_step, time.monotonic()
         path = self._directory / f"oxgang-{step}.ckpt"
         temporary = path.with_suffix(".tmp")
         trainer.save_checkpoint(temporary)
@@ -74,7 +88,8 @@ class OxgangCallback(Callback):  # type: ignore[misc]
         if trainer.is_global_zero:
             os.replace(temporary, path)
         trainer.strategy.barrier()
-        acknowledge(self._job, path, {"step": step, "epoch": trainer.current_epoch})
+        seconds = time.monotonic() - start
+        hooks.acknowledge(self._job, path, step, trainer.current_epoch, seconds)
 
 
 def last_checkpoint(directory: str | os.PathLike[str]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from os import PathLike
 from typing import Any, Protocol
 
 from .loader import Position
@@ -16,18 +17,30 @@ MOST_SHARE = 0.05  # of the time, that saving may take: slow checkpoints are mad
 class Saved(Protocol):
     """What a store says of a checkpoint that it has written."""
 
-    path: str
-    bytes: int
-    seconds: float
-    checksum: str
+    @property
+    def path(self) -> str | PathLike[str]: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def checksum(self) -> str: ...
 
 
 class Loaded(Protocol):
     """What a store says of a checkpoint that it has loaded."""
 
-    meta: dict[str, Any]
-    checksum: str
-    seconds: float
+    @property
+    def meta(self) -> dict[str, Any]: ...
+
+    @property
+    def checksum(self) -> str: ...
+
+    @property
+    def seconds(self) -> float: ...
 
 
 class Store(Protocol):

@@ -13,7 +13,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from checkpoint_kit import advance, fingerprint, training
-from oxgang.checkpoint import CheckpointError, Checkpoints, RandomState
+from oxgang.checkpoint import CheckpointError, Checkpoints
+from oxgang.rng import RandomState
 from torch import nn
 from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
 from torch.distributed.device_mesh import init_device_mesh
@@ -68,7 +69,7 @@ def main(directory: str, rank: int, size: int) -> None:
         state["model"] = DistributedDataParallel(state["model"])
     sharded = Sharded(size)
     checkpoints = Checkpoints(os.path.join(directory, "checkpoints"))
-    everything = {**state, "sharded": sharded, "random": RandomState()}
+    everything = {**state, "sharded": sharded, "random": RandomState(rank, size, 100)}
     torch.manual_seed(100 + rank)
     loaded = checkpoints.load(everything)
     out: dict[str, Any] = {"random": torch.rand(1).item()}

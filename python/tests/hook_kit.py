@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 
@@ -13,6 +12,8 @@ class FakeJob:
         self.stop_after = stop_after
         self.steps: list[tuple[int, float, float]] = []
         self.acknowledged: list[dict[str, Any]] = []
+        self.begun: tuple[int, int, int, int] | None = None
+        self.closed = False
 
     def report_step(self, samples: int, seconds: float, wait: float = 0.0) -> None:
         self.steps.append((samples, seconds, wait))
@@ -20,8 +21,22 @@ class FakeJob:
     def should_stop(self) -> bool:
         return len(self.steps) == self.stop_after
 
-    def acknowledge(self, meta: Mapping[str, Any]) -> None:
-        self.acknowledged.append(dict(meta))
+    def begin(self, batch: Any, step: int, steps: int, epochs: int) -> None:
+        self.begun = (batch.local, batch.accumulation, step, steps)
+
+    def acknowledge(
+        self, step: int, epoch: int, path: str, size: int, seconds: float, checksum: str
+    ) -> None:
+        assert size > 0
+        assert checksum.startswith("sha256:")
+        assert 0 < seconds < 60
+        self.acknowledged.append({"step": step, "path": path})
+
+    def close(self) -> None:
+        self.closed = True
+
+    def leave(self) -> None:
+        raise SystemExit(75)
 
 
 def check_times(job: FakeJob) -> None:

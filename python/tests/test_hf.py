@@ -41,8 +41,8 @@ def _train(root: Path, job: FakeJob, **options: Any) -> torch.Tensor:
 
     args = transformers.TrainingArguments(
         str(root), use_cpu=True, max_steps=10, per_device_train_batch_size=4,
-        gradient_accumulation_steps=2, save_strategy="no", report_to="none", disable_tqdm=True, seed=3,
-        **options,
+        gradient_accumulation_steps=2, report_to="none", disable_tqdm=True, seed=3,
+        **{"save_strategy": "no"} | options,
     )  # fmt: skip
     torch.manual_seed(3)
     trainer = transformers.Trainer(
@@ -64,6 +64,8 @@ def test_a_notice_saves_and_exits_and_the_next_run_goes_on(tmp_path: Path) -> No
     again = FakeJob()
     assert torch.equal(_train(tmp_path / "cut", again), whole)
     assert len(again.steps) == 5
+    assert (job.begun, again.begun) == ((4, 1, 0, 10), (4, 1, 5, 10))
+    assert (job.closed, again.closed) == (False, True)
 
 
 def test_the_exit_does_not_wait_for_an_evaluation(
@@ -85,8 +87,8 @@ def test_the_exit_does_not_wait_for_an_evaluation(
 
 def test_periodic_checkpoints_are_acknowledged(tmp_path: Path) -> None:
     job = FakeJob()
-    _train(tmp_path, job)
-    assert job.acknowledged == []
+    _train(tmp_path, job, save_strategy="steps", save_steps=4)
+    assert [m["step"] for m in job.acknowledged] == [4, 8, 10]
 
 
 def test_a_second_handler_of_sigterm_is_refused(tmp_path: Path) -> None:

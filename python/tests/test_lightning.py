@@ -83,6 +83,8 @@ def test_a_notice_saves_and_exits_and_the_next_run_goes_on(tmp_path: Path, stop_
     again = FakeJob()
     assert torch.equal(_train(tmp_path / "cut", again), whole)
     assert len(again.steps) == 24 - stop_after
+    assert (job.begun, again.begun) == ((4, 1, 0, 24), (4, 1, stop_after, 24))
+    assert (job.closed, again.closed) == (False, True)
 
 
 def test_a_half_written_checkpoint_is_not_the_last(tmp_path: Path) -> None:

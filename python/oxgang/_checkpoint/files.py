@@ -109,12 +109,12 @@ class Writer(FileSystemWriter):
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory, sync_files=False)  # Hashed.close does
-        self.fs = _Ledger()
+        self.fs = self._ledger = _Ledger()
 
     @property
     def written(self) -> dict[str, dict[str, Any]]:
         """The manifest entries of this rank's files, by name."""
-        return self.fs.written
+        return self._ledger.written
 
 
 def lock(directory: Path) -> int | None:

@@ -22,9 +22,10 @@ class Team:
         self.size = 1 if self.alone else dist.get_world_size(group)
 
     def each(self, what: str, work: Callable[[], T]) -> list[T]:
-        """Run work, which must not be collective, on every rank; return the results by rank.
+        """Run work, on every rank; return the results by rank.
 
-        If it fails on any rank, every rank raises a CheckpointError that names the first such rank.
+        If it fails on any rank, every rank raises a CheckpointError that names the first such rank. If
+        work is collective itself, it must fail on all ranks or on none.
         """
         result, error = _attempt(work)
         answers: list[Any] = [(result, error)]

@@ -1,0 +1,38 @@
+package local
+
+import (
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A plan made before the scheduler heard that a job has ended may give it GPUs: that is
+// nothing, not an error. Once it has heard, it is one.
+func TestDo_for_a_job_that_has_just_ended(t *testing.T) {
+	w := open(t, options(t, 4))
+	id := w.shell(t, "one", "sleep 60", 1)
+	if ev, err := w.Next(t.Context(), time.Now().Add(time.Hour)); err != nil || ev == nil {
+		t.Fatalf("got %v, %v, want its submission", ev, err)
+	}
+	if err := w.Cancel(id); err != nil {
+		t.Fatal(err)
+	}
+	run := []scheduler.Action{scheduler.Run{Job: id, Allocation: cluster.Allocation{
+		Configuration: cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "cpu"},
+	}}}
+	if err := w.Do(t.Context(), run); err != nil {
+		t.Errorf("before the scheduler has heard: %v", err)
+	}
+	ev, err := w.Next(t.Context(), time.Now().Add(time.Hour))
+	if exit, ok := ev.(scheduler.Exited); err != nil || !ok || exit.Outcome != scheduler.Cancelled {
+		t.Fatalf("got %v, %v, want that it was cancelled", ev, err)
+	}
+	if err := w.Do(t.Context(), run); err == nil {
+		t.Error("no error for a job that the scheduler knows has ended")
+	}
+	if len(w.Live()) > 0 {
+		t.Errorf("live: %v, want none", w.Live())
+	}
+}

@@ -1,0 +1,134 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime/pprof"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/oxgang/oxgang/live/agentapi"
+)
+
+// profileVariable is the environment variable that says where the scheduler's profile goes.
+const profileVariable = "SERVE_PROFILE"
+
+// profile returns where the scheduler's profile goes; empty: none is wanted.
+func profile() string {
+	if f := flag.Lookup("test.cpuprofile"); f != nil && f.Value.String() != "" {
+		return f.Value.String() + ".serve"
+	}
+	return ""
+}
+
+// serveLoad serves a directory with so many slots, rounds and reports, until SIGTERM. It
+// writes a line when it is ready.
+func serveLoad(args []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	o := DefaultOptions()
+	o.Dir, o.Keeper, o.Ready = args[0], []string{self, "keeper"}, func() { fmt.Println("ready") }
+	var err1, err2, err3 error
+	o.Slots, err1 = strconv.Atoi(args[1])
+	o.Round, err2 = time.ParseDuration(args[2])
+	o.Report, err3 = time.ParseDuration(args[3])
+	for _, err := range []error{err1, err2, err3} {
+		if err != nil {
+			return err
+		}
+	}
+	go profileBetweenSignals(os.Getenv(profileVariable))
+	return Run(ctx, o)
+}
+
+// profileBetweenSignals writes a profile of the time between two SIGUSR1.
+func profileBetweenSignals(path string) {
+	mark := make(chan os.Signal, 1)
+	signal.Notify(mark, syscall.SIGUSR1)
+	<-mark
+	if path == "" {
+		return
+	}
+	f, err := os.Create(path)
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	<-mark
+	pprof.StopCPUProfile()
+	_ = f.Close()
+}
+
+// work is a training program that says what it is, reports when it is asked to, and else
+// does nothing. Programs of different slots report at different times.
+func work() error {
+	slot, err1 := strconv.Atoi(os.Getenv("OXGANG_SLOT"))
+	generation, err2 := strconv.Atoi(os.Getenv("OXGANG_GENERATION"))
+	if err1 != nil || err2 != nil {
+		return fmt.Errorf("%w, %w", err1, err2)
+	}
+	hello := agentapi.Hello{Version: 1, Client: "test", Generation: generation, WorldSize: 1, Batch: agentapi.BatchLimits{Init: 64, Max: 64}, Samples: 1e9}
+	var welcome agentapi.Welcome
+	if err := post("hello", &hello, &welcome); err != nil {
+		return err
+	}
+	every := time.Duration(welcome.ReportSeconds * float64(time.Second))
+	time.Sleep(every * time.Duration(slot%100) / 100)
+	r := agentapi.Report{Generation: generation, Batch: agentapi.Batch{Local: 64}, Interval: every.Seconds(), SyncTime: 0.001, GradSqr: 1, GradVar: 10}
+	for tick := time.NewTicker(every); ; <-tick.C {
+		r.Sequence++
+		r.Step += int64(every / (100 * time.Millisecond))
+		r.StepTime = 0.1 + 0.001*float64((r.Sequence+int64(slot))%7) // no two are quite the same
+		r.Progress = float64(64 * r.Step)
+		if err := post("report", &r, &agentapi.Answer{}); err != nil {
+			return err
+		}
+	}
+}
+
+var client = http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+	return net.Dial("unix", os.Getenv("OXGANG_SOCKET"))
+}}}
+
+// post sends a message and reads the answer.
+func post(what string, message, answer any) error {
+	body, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://x/v1/"+what, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+os.Getenv("OXGANG_TOKEN"))
+	r.Header.Set("Content-Type", "application/json")
+	got, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer got.Body.Close()
+	text, err := io.ReadAll(got.Body)
+	if err == nil && got.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s: %s", what, got.Status, text)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, answer)
+}
