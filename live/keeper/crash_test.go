@@ -51,10 +51,10 @@ func TestKeeperDies(t *testing.T) {
 				b.stop(0)
 			}
 			want := Gone
-			switch s {
-			case stepLocked:
+			if s == stepLocked {
 				want = Absent
-			case stepEnded:
+			}
+			if s == stepEnded {
 				want = Ended
 			}
 			b.until("the keeper's death", func() bool { held, err := held(b.dir); return err == nil && !held })

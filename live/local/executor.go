@@ -119,7 +119,8 @@ func (w *World) saw(s sight, state *keeper.State) {
 		w.over(e, r, state)
 	case keeper.Ended:
 		w.over(e, r, state)
-	case keeper.Absent: // a start that a crash came before
+	case keeper.Starting:
+	case keeper.Absent: // a start that a crash came before, or that failed
 		e.drop(r)
 	}
 	w.forget(e)

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// hook is called at every step that a crash may come between; tests replace it.
-var hook = func(step string) {}
+// hook is called with the name of every step that a crash may come between; tests replace it.
+var hook = func(_ string) {}
 
 // Do implements scheduler.Backend: it commits what the actions make of the plan and leaves
 // the rest to the executor. While the store is full it waits: what runs goes on.

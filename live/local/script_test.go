@@ -68,7 +68,6 @@ func (w *worker) run() error {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
 	w.audit("begins")
-	defer w.audit("ends")
 	w.restore()
 	began := w.step
 	fmt.Println("from step", w.step)
@@ -94,6 +93,7 @@ func (w *worker) run() error {
 	}
 	w.checkpoint()
 	w.report(w.step - began)
+	w.audit("ends")
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -81,7 +82,10 @@ func serveScript(dir, die string) error {
 		return err
 	}
 	n := 0
+	var one sync.Mutex
 	hook = func(step string) {
+		one.Lock()
+		defer one.Unlock()
 		n++
 		fmt.Fprintln(log, n, step)
 		if fmt.Sprint(n) == die {
@@ -167,7 +171,7 @@ func (w *World) act() error {
 		first = time.Now()
 	}
 	time.Sleep(time.Until(first.Add(cancelled)))
-	if err := w.Cancel("d"); err != nil && w.jobs["d"] != nil && !w.jobs["d"].ended {
+	if err := w.Cancel("d"); err != nil && slices.ContainsFunc(w.Live(), func(l Live) bool { return l.Spec.ID == "d" }) {
 		return err
 	}
 	w.Drain()

@@ -33,7 +33,6 @@ type World struct {
 	order    []*entry // of jobs, by acceptance
 	tokens   map[string]job.ID
 	draining bool
-	closed   bool
 	banner   string // plans cannot be written; empty: they can
 	full     string // other things cannot; empty: they can
 	round    int64  // of the last plan that was committed

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -60,11 +61,11 @@ func Run(ctx context.Context, o Options) error {
 	if err == nil {
 		err = d.run(ctx)
 	}
-	for i := len(d.closers) - 1; i >= 0; i-- {
-		err = errors.Join(err, d.closers[i].Close())
+	for _, c := range slices.Backward(d.closers) {
+		err = errors.Join(err, c.Close())
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // that is how it ends
 	}
 	return err
 }
