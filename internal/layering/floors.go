@@ -37,6 +37,7 @@ var rooms = []room{
 
 	{"sim", 7}, // worlds, observers
 	{"live/...", 7},
+	{"live/serve", 8},
 	{"journal", 7},
 	{"metrics", 7},
 
@@ -96,6 +97,10 @@ var exceptions = []exception{
 	{"internal/rng", "math/rand/v2", "it is the one door to random numbers"},
 	{"opt/...", "sync/...", "a kernel may be parallel within one call"},
 	{"opt/exact", "github.com/bartolsthoorn/gohighs/...", "its solver"},
+	{"live/local", "live/...", "the world of one machine stands on its parts: store, keepers, devices, agents"},
+	{"live/serve", "live/control", "it answers the command line"},
+	{"live/serve", "explain", "it says why"},
+	{"live/serve", "twin", "it says when"},
 	{"experiments", "config", "an experiment is a list of configurations to run"},
 	{"casestudy/...", "opt/...", "it stands on opt alone"},
 	{"budget", "opt/convex", "what it shows is plans and frontiers of it"},
