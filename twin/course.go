@@ -49,6 +49,10 @@ type world struct {
 	rounds int // left
 	// refused counts plans that broke a rule.
 	refused int
+	// asked is what was submitted of jobs whose programs said more when they first trained;
+	// spec is that, until they do.
+	asked, spec map[job.ID]*job.Spec
+	later       scheduler.Event // comes next
 }
 
 // run plays a course to its end.
@@ -79,11 +83,33 @@ func (w *world) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 	if w.open == 0 || w.rounds == 0 {
 		return nil, io.EOF
 	}
+	if ev := w.later; ev != nil {
+		w.later = nil
+		return ev, nil
+	}
 	ev, err := w.World.Next(ctx, deadline)
 	if ev == nil && err == nil {
 		w.rounds--
 	}
-	return ev, err
+	return w.describe(ev), err
+}
+
+// describe lets the scheduler learn what a job is when it did in the run.
+func (w *world) describe(ev scheduler.Event) scheduler.Event {
+	switch e := ev.(type) {
+	case scheduler.Submitted:
+		if asked := w.asked[e.Spec.ID]; asked != nil {
+			w.spec[e.Spec.ID] = e.Spec
+			return scheduler.Submitted{Spec: asked}
+		}
+	case scheduler.Reported:
+		if spec := w.spec[e.Job]; spec != nil {
+			delete(w.spec, e.Job)
+			w.later = ev
+			return scheduler.Described{Spec: spec}
+		}
+	}
+	return ev
 }
 
 // Event implements scheduler.Observer.

@@ -131,7 +131,7 @@ func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options
 	if o.Rounds > 0 {
 		rounds = min(rounds, o.Rounds)
 	}
-	w := &world{fates: in.fates, open: in.open, rounds: rounds}
+	w := &world{fates: in.fates, open: in.open, rounds: rounds, asked: rec.asked(), spec: map[job.ID]*job.Spec{}}
 	var err error
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return err
@@ -150,6 +150,17 @@ func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options
 	rec.found.Refused = w.refused
 	rec.compare(in)
 	return nil
+}
+
+// asked returns what was submitted of the jobs whose programs said more.
+func (rec *recording) asked() map[job.ID]*job.Spec {
+	all := make(map[job.ID]*job.Spec)
+	for _, j := range rec.order {
+		if j.submitted != nil && j.submitted != j.spec {
+			all[j.spec.ID] = j.submitted
+		}
+	}
+	return all
 }
 
 // compare fills in what is found.

@@ -52,31 +52,32 @@ type Learner struct {
 
 // learned is one job.
 type learned struct {
-	spec     *job.Spec
-	belief   *estimate.Job
-	restored *scheduler.Restored // nil: it was submitted
-	came     time.Time           // into this run
-	since    time.Time           // of submission
-	ended    time.Time
-	outcome  scheduler.Outcome // if it has ended
-	held     cluster.Allocation
-	on       cluster.Placement
-	ran      time.Time // when it was last given GPUs
-	starting bool      // it has not reported since
-	used     float64   // GPU-seconds between the end of a start and the loss of its GPUs
-	asked    job.BatchSize
-	delay    time.Duration // of all starts
-	delays   int
-	where    cluster.Configuration // of the last report
-	progress float64               // as of the last report
-	epoch    int                   // likewise
-	trained  float64               // seconds that would have been enough for what it made
-	took     float64               // seconds
-	pieces   []piece               // by epoch
-	every    []time.Duration       // intervals of reports; of keep
-	heard    time.Time             // of the last report
-	rate     float64               // progress per second, by the last report
-	tail     time.Duration         // of one that was completed: from its last report to its end
+	spec      *job.Spec
+	submitted *job.Spec // before its program described it; nil: it was restored
+	belief    *estimate.Job
+	restored  *scheduler.Restored // nil: it was submitted
+	came      time.Time           // into this run
+	since     time.Time           // of submission
+	ended     time.Time
+	outcome   scheduler.Outcome // if it has ended
+	held      cluster.Allocation
+	on        cluster.Placement
+	ran       time.Time // when it was last given GPUs
+	starting  bool      // it has not reported since
+	used      float64   // GPU-seconds between the end of a start and the loss of its GPUs
+	asked     job.BatchSize
+	delay     time.Duration // of all starts
+	delays    int
+	where     cluster.Configuration // of the last report
+	progress  float64               // as of the last report
+	epoch     int                   // likewise
+	trained   float64               // seconds that would have been enough for what it made
+	took      float64               // seconds
+	pieces    []piece               // by epoch
+	every     []time.Duration       // intervals of reports; of keep
+	heard     time.Time             // of the last report
+	rate      float64               // progress per second, by the last report
+	tail      time.Duration         // of one that was completed: from its last report to its end
 }
 
 // A piece is the mean gradient statistics of an epoch, and its progress when it was first
@@ -100,7 +101,7 @@ func NewLearner(o estimate.Options) *Learner {
 func (l *Learner) Event(now time.Time, ev scheduler.Event) {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:
-		l.enter(&learned{spec: ev.Spec, came: now, since: now})
+		l.enter(&learned{spec: ev.Spec, submitted: ev.Spec, came: now, since: now})
 		if l.came++; l.came == 1 {
 			l.first = now
 		}

@@ -236,12 +236,24 @@ func TestLive(t *testing.T) {
 			t.Errorf("nothing was %s: %v", what, happened)
 		}
 	}
+	b.keep()
 	out := b.must("replay", b.journal())
 	t.Logf("%v\n%s", happened, out)
 	if !strings.Contains(out, ": identical") {
 		t.Error("the journal does not replay to the same plans")
 	}
 	b.predicts(0.10)
+}
+
+// keep puts the journal beside what else the test leaves behind: go test -artifacts.
+func (b *box) keep() {
+	text, err := os.ReadFile(b.journal())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(b.t.ArtifactDir(), "live.oxj"), text, 0o600)
+	}
+	if err != nil {
+		b.t.Error(err)
+	}
 }
 
 // predicts checks the mean error of the simulator's completion times.
