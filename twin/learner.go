@@ -74,6 +74,9 @@ type learned struct {
 	took     float64               // seconds
 	pieces   []piece               // by epoch
 	every    []time.Duration       // intervals of reports; of keep
+	heard    time.Time             // of the last report
+	rate     float64               // progress per second, by the last report
+	tail     time.Duration         // of one that was completed: from its last report to its end
 }
 
 // A piece is the mean gradient statistics of an epoch, and its progress when it was first
@@ -197,6 +200,9 @@ func (l *Learner) exit(now time.Time, ev *scheduler.Exited) {
 		return
 	}
 	j.ended, j.outcome = now, ev.Outcome
+	if ev.Outcome == scheduler.Done && !j.heard.IsZero() {
+		j.tail = now.Sub(j.heard)
+	}
 	delete(l.jobs, ev.Job)
 }
 
@@ -208,6 +214,9 @@ func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 		j.delay, j.delays, j.ran = j.delay+took, j.delays+1, j.ran.Add(took)
 	}
 	made := r.Progress - j.progress
+	if made > 0 && r.Interval > 0 {
+		j.rate = made / r.Interval.Seconds()
+	}
 	compares := !r.Profile && r.Configuration == j.where && r.Interval > 0 && r.StepTime > 0 && made > 0
 	if compares && j.epoch == r.Epoch {
 		l.compare(j, r, made)
@@ -216,7 +225,7 @@ func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 		j.turn(r, made)
 	}
 	if !r.Profile {
-		j.where, j.progress, j.epoch = r.Configuration, r.Progress, r.Epoch
+		j.where, j.progress, j.epoch, j.heard = r.Configuration, r.Progress, r.Epoch, now
 		if l.keep && r.Interval > 0 {
 			j.every = append(j.every, r.Interval)
 		}

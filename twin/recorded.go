@@ -57,12 +57,19 @@ func (in *setting) record(rec *recording, j *learned, usual time.Duration) {
 }
 
 // whole returns what a job has to do, in samples: what it says, or, if it was completed and
-// says nothing, what it had done.
+// says nothing, what it had done. What it did after its last report, writing its last
+// checkpoint and ending, counts as so much more, at its last rate; up to its target that was
+// training.
 func (j *learned) whole() float64 {
-	if j.spec.Target > 0 || j.ended.IsZero() || j.outcome != scheduler.Done {
-		return j.spec.Target
+	done := j.outcome == scheduler.Done && !j.ended.IsZero()
+	tail := max(0, j.tail.Seconds()*j.rate-max(0, j.spec.Target-j.progress))
+	switch {
+	case done && j.spec.Target > 0:
+		return j.spec.Target + tail
+	case done:
+		return max(1, j.progress)
 	}
-	return max(1, j.progress)
+	return j.spec.Target
 }
 
 // steady returns the arrival of a job that is known by how long it held GPUs.

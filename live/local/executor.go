@@ -129,7 +129,7 @@ func (w *World) saw(s sight, state *keeper.State) {
 // announce tells the scheduler that a job without a client runs. One with a client says so
 // itself once it trains.
 func (w *World) announce(e *entry, r *run) {
-	if r.told || e.spoke || r != e.current() || time.Since(r.began) < w.o.Report {
+	if r.told || e.spoke || r != e.current() || time.Since(r.began) < w.o.Quiet {
 		return
 	}
 	w.trains(e, r, nil)

@@ -21,6 +21,9 @@ type Options struct {
 	Grace time.Duration
 	// Report is how often agents report. Default 30 s (Sia §3.3.1).
 	Report time.Duration
+	// Quiet is how long a program that never speaks runs until it is taken to be under way.
+	// Default 1 min: one that speaks does so when it trains.
+	Quiet time.Duration
 	// Silence is how long an agent that has spoken may be silent before its job is taken for
 	// rigid. Default 5 min.
 	Silence  time.Duration
@@ -31,7 +34,7 @@ type Options struct {
 // DefaultOptions returns the defaults; Dir, Machine, Keeper, Socket and URL are still to be
 // filled in.
 func DefaultOptions() Options {
-	return Options{Grace: time.Minute, Report: 30 * time.Second, Silence: 5 * time.Minute, LogBytes: 16 << 20, LogFiles: 4}
+	return Options{Grace: time.Minute, Report: 30 * time.Second, Quiet: time.Minute, Silence: 5 * time.Minute, LogBytes: 16 << 20, LogFiles: 4}
 }
 
 // Validate returns an error that joins all complaints about o.
@@ -44,7 +47,7 @@ func (o *Options) Validate() error {
 	if len(o.Machine.Slots) == 0 {
 		bad("machine %s: no slots, want at least 1", o.Machine.Name)
 	}
-	for name, d := range map[string]time.Duration{"grace": o.Grace, "report interval": o.Report, "silence": o.Silence} {
+	for name, d := range map[string]time.Duration{"grace": o.Grace, "report interval": o.Report, "quiet": o.Quiet, "silence": o.Silence} {
 		if d <= 0 {
 			bad("%s %v, want more than 0", name, d)
 		}

@@ -113,7 +113,7 @@ func scriptOptions(dir string) (Options, error) {
 	self, err := os.Executable()
 	o := DefaultOptions()
 	o.Dir, o.Machine, o.Keeper = dir, slots(4), []string{self, "keeper"}
-	o.Grace, o.Report, o.Socket = 3*time.Second, 100*time.Millisecond, filepath.Join(dir, "agent.sock")
+	o.Grace, o.Report, o.Quiet, o.Socket = 3*time.Second, 100*time.Millisecond, 100*time.Millisecond, filepath.Join(dir, "agent.sock")
 	return o, err
 }
 

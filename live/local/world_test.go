@@ -50,7 +50,7 @@ func options(t testing.TB, n int) Options {
 	}
 	o := DefaultOptions()
 	o.Dir, o.Machine, o.Keeper = t.TempDir(), slots(n), []string{self, "keeper"}
-	o.Grace, o.Report = 2*time.Second, 100*time.Millisecond
+	o.Grace, o.Report, o.Quiet = 2*time.Second, 100*time.Millisecond, 100*time.Millisecond
 	return o
 }
 

@@ -17,17 +17,10 @@ import (
 	"github.com/oxgang/oxgang/live/keeper"
 )
 
-// roles are what the test binary is when it is started as something else.
-var roles = map[string]func(args []string) error{
-	"keeper": func(args []string) error { return keeper.Main(args[0]) },
-	"worker": func([]string) error { return work() },
-	"serve":  serveLoad,
-}
-
-// TestMain lets the test binary be what else its tests need.
+// TestMain is the keeper too, as which Run starts this binary.
 func TestMain(m *testing.M) {
-	if role := roles[os.Args[min(1, len(os.Args)-1)]]; role != nil {
-		if err := role(os.Args[2:]); err != nil {
+	if len(os.Args) == 3 && os.Args[1] == "keeper" {
+		if err := keeper.Main(os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -66,7 +59,7 @@ func options(t *testing.T) Options {
 	}
 	o := DefaultOptions()
 	o.Dir, o.Slots, o.Keeper = filepath.Join(t.TempDir(), "state"), 4, []string{self, "keeper"}
-	o.Round, o.Grace, o.Report = 100*time.Millisecond, time.Second, 100*time.Millisecond
+	o.Round, o.Grace, o.Report, o.Quiet = 100*time.Millisecond, time.Second, 100*time.Millisecond, 100*time.Millisecond
 	return o
 }
 

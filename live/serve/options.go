@@ -18,6 +18,7 @@ type Options struct {
 	Round    time.Duration     // between plans. Default 30 s
 	Grace    time.Duration     // from a notice until workers are killed. Default 60 s
 	Report   time.Duration     // between reports of agents. Default 30 s
+	Quiet    time.Duration     // until a program that never speaks is taken to be under way. Default 1 min
 	Listen   string            // of the agent API on loopback. Default 127.0.0.1:0, any free port
 	Cgroup   string            // a cgroup v2 directory in which to put jobs; empty: none
 	Keeper   []string          // the command that keeps a generation, without its directory
@@ -31,7 +32,7 @@ type Options struct {
 func DefaultOptions() Options {
 	l := local.DefaultOptions()
 	return Options{
-		Policy: "sia", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Listen: "127.0.0.1:0",
+		Policy: "sia", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Quiet: l.Quiet, Listen: "127.0.0.1:0",
 		Tool: "oxgang", Log: io.Discard,
 	}
 }

@@ -167,7 +167,7 @@ func (q quiet) Close() error {
 func (d *desk) build(address string) error {
 	l := local.DefaultOptions()
 	l.Dir, l.Machine, l.Keeper, l.Cgroup = d.o.Dir, d.machine, d.o.Keeper, d.o.Cgroup
-	l.Grace, l.Report = d.o.Grace, d.o.Report
+	l.Grace, l.Report, l.Quiet = d.o.Grace, d.o.Report, d.o.Quiet
 	l.Socket, l.URL = filepath.Join(d.o.Dir, agentSocket), "http://"+address
 	var err error
 	if d.world, err = local.Open(d.store, l); err != nil {

@@ -1,4 +1,4 @@
-package serve
+package load
 
 import (
 	"bytes"
@@ -14,10 +14,32 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/keeper"
+	"github.com/oxgang/oxgang/live/serve"
 )
+
+// roles are what the test binary is when it is started as something else.
+var roles = map[string]func(args []string) error{
+	"keeper": func(args []string) error { return keeper.Main(args[0]) },
+	"worker": func([]string) error { return work() },
+	"serve":  serveLoad,
+}
+
+// TestMain lets the test binary be what else its tests need.
+func TestMain(m *testing.M) {
+	if role := roles[os.Args[min(1, len(os.Args)-1)]]; role != nil {
+		if err := role(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
 
 // profileVariable is the environment variable that says where the scheduler's profile goes.
 const profileVariable = "SERVE_PROFILE"
@@ -39,7 +61,7 @@ func serveLoad(args []string) error {
 	if err != nil {
 		return err
 	}
-	o := DefaultOptions()
+	o := serve.DefaultOptions()
 	o.Dir, o.Keeper, o.Ready = args[0], []string{self, "keeper"}, func() { fmt.Println("ready") }
 	var err1, err2, err3 error
 	o.Slots, err1 = strconv.Atoi(args[1])
@@ -51,7 +73,7 @@ func serveLoad(args []string) error {
 		}
 	}
 	go profileBetweenSignals(os.Getenv(profileVariable))
-	return Run(ctx, o)
+	return serve.Run(ctx, o)
 }
 
 // profileBetweenSignals writes a profile of the time between two SIGUSR1.
