@@ -5,6 +5,7 @@ package keeper
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -132,7 +133,8 @@ func (k *keeper) sweep() {
 	k.note(k.group.remove())
 }
 
-// end writes how the generation ended, however often that must be tried.
+// end writes how the generation ended, however often that must be tried, unless its
+// directory was removed: then nobody can read it any more.
 func (k *keeper) end() {
 	k.closeOutput()
 	tail, err := k.log.tail()
@@ -142,6 +144,9 @@ func (k *keeper) end() {
 	k.rec.Tail, k.rec.Ended = tail, time.Now()
 	for k.enter(Ended); !k.saved; k.save() {
 		at(stepRetry)
+		if _, err := os.Stat(k.dir); errors.Is(err, fs.ErrNotExist) {
+			return
+		}
 		k.wait()
 	}
 }

@@ -360,3 +360,20 @@ func TestStateCannotBeWritten(t *testing.T) {
 	repair()
 	b.phase(Absent)
 }
+
+// TestDirectoryIsRemoved: a keeper does not outlive its workers where nobody can hear of it.
+func TestDirectoryIsRemoved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 1, "echo $$ >$T/pids; until [ -e $T/go ]; do sleep 0.02; done")
+	b.start()
+	b.file("pids", 1)
+	r, err := readRecord(b.dir)
+	if err != nil || r == nil {
+		t.Fatal("no state:", err)
+	}
+	if err := os.RemoveAll(b.dir); err != nil {
+		t.Fatal(err)
+	}
+	b.write("go", 0o600, "")
+	b.until("the keeper's end", func() bool { return !running(t, strconv.Itoa(r.Keeper.PID)) })
+}

@@ -85,9 +85,12 @@ func TestKilled_workers_go_on(t *testing.T) {
 	id := s.train("job", steps, &job.Spec{GPUs: 2, Adaptivity: job.Rigid})
 	var saved []int
 	for i, ranks := range [][]int{{1}, {0, 1}, {0}} {
-		last := s.saved(id)
+		last := int64(s.saved(id))
 		s.up(id, i+1)
-		await(t, "a checkpoint", func() bool { return s.saved(id) > last })
+		await(t, "word of a checkpoint", func() bool {
+			c := s.job(id).Checkpoint
+			return c != nil && c.Step > last
+		})
 		waited := s.job(id).Waits
 		s.strike(id, ranks...)
 		saved = append(saved, s.saved(id))
