@@ -102,7 +102,7 @@ func (d *desk) run(ctx context.Context) error {
 	g.Go(func() error { return d.agents.Serve(unix) })
 	g.Go(func() error { return d.agents.Serve(loopback) })
 	g.Go(func() error { return server.Serve(commands) })
-	g.Go(func() error { return d.sched.Run(ctx, d.world, d.world, d.record, d.ahead) })
+	g.Go(func() error { return d.sched.Run(ctx, d.world, d.world, d.record, d.ahead, forgetter{d.agents}) })
 	g.Go(func() error {
 		<-ctx.Done()
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
@@ -130,6 +130,19 @@ func settings(o *Options) map[string]string {
 }
 
 func (d *desk) say(format string, args ...any) { fmt.Fprintf(d.o.Log, format+"\n", args...) }
+
+// A forgetter lets the agent API forget jobs that have ended.
+type forgetter struct{ agents *agentapi.Server }
+
+// Event implements scheduler.Observer.
+func (f forgetter) Event(_ time.Time, ev scheduler.Event) {
+	if e, ok := ev.(scheduler.Exited); ok && e.Outcome != scheduler.Lost {
+		f.agents.Forget(e.Job)
+	}
+}
+
+// Round implements scheduler.Observer.
+func (forgetter) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}
 
 // listen opens the sockets.
 func (d *desk) listen() (unix, loopback, commands net.Listener, err error) {

@@ -94,8 +94,11 @@ func (p *picture) view(j *store.Job) control.View {
 	}
 	v.Phase, v.Progress, v.Restarts = status.Phase.String(), status.Progress, status.Restarts
 	v.Submitted, v.Started = status.Submitted, status.FirstStarted
+	if v.Checkpoint != nil {
+		v.Progress = max(v.Progress, v.Checkpoint.Progress)
+	}
 	if e := j.Ended; e != nil {
-		v.Phase, v.Outcome, v.Detail, v.Finished = e.Outcome.String(), e.Outcome.String(), e.Detail, e.At
+		v.Outcome, v.Detail, v.Finished = e.Outcome.String(), e.Detail, e.At
 		return v
 	}
 	v.GPUs, v.GPUType, v.Batch = status.Allocation.GPUs, status.Allocation.GPUType, status.Batch.PerReplica()*status.Allocation.GPUs

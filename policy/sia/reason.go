@@ -228,8 +228,10 @@ func (p *Policy) whyWaiting(r *row) policy.Reason {
 		}
 		return policy.Reason{Kind: policy.WaitNoCapacity, Config: c.Configuration, Value: p.free[c.resource], Limit: float64(c.GPUs)}
 	}
-	c, worth := r.columns[it.origin[best].column], it.value(best)-p.costOf(it.choices[best].More)
-	return policy.Reason{Kind: policy.WaitPrice, Config: c.Configuration, Value: worth / float64(c.GPUs), Limit: p.prices[c.resource]}
+	c := r.columns[it.origin[best].column]
+	gpus := float64(c.GPUs)
+	price := p.prices[c.resource] + p.costOf(it.choices[best].More)/gpus // with the CPUs and memory that come with it
+	return policy.Reason{Kind: policy.WaitPrice, Config: c.Configuration, Value: it.value(best) / gpus, Limit: price}
 }
 
 // cost returns what column k's GPUs cost at today's prices.

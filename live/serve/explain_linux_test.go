@@ -1,0 +1,33 @@
+package serve
+
+import (
+	"strings"
+	"testing"
+)
+
+// Who waits hears why, what would help, and what of the future is known.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	s := start(t, options(t))
+	for range s.o.Slots {
+		s.submit("busy", "sleep", "60")
+	}
+	id := s.submit("late", "true")
+	await(t, "a plan without it", func() bool { return strings.HasPrefix(s.view(id).Reason, "waiting") })
+	e, err := s.Explain(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"late has been waiting", "cpu 0 of 4 GPUs free", "4 jobs hold GPUs, 1 waits",
+		"unblock  it would get (1, 1, cpu) if the cluster had 1 more cpu GPU",
+		"end      not known: ",
+	} {
+		if !strings.Contains(e.Text, want) {
+			t.Errorf("want %q in\n%s", want, e.Text)
+		}
+	}
+	if top, err := s.Top(t.Context()); err != nil || top.Running != 4 || top.Waiting != 1 || top.Slots[0].Job == "" {
+		t.Errorf("got %+v, want four jobs on four slots and one that waits", top)
+	}
+}
