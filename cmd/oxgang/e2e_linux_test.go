@@ -266,7 +266,9 @@ func (b *box) predicts(most float64) {
 		b.t.Fatal(err)
 	}
 	f := v.Fidelity
-	off := func(predicted, real journal.Seconds) float64 { return math.Abs(float64(predicted)/float64(real) - 1) }
+	off := func(predicted, actual journal.Seconds) float64 {
+		return math.Abs(float64(predicted)/float64(actual) - 1)
+	}
 	var jobs []float64
 	for _, m := range f.Jobs {
 		jobs = append(jobs, math.Abs(m.Error))
