@@ -62,7 +62,7 @@ func points(names []string) []int {
 	var all []int
 	for _, name := range order {
 		n := at[name]
-		for _, i := range []int{0, len(n) / 3, 2 * len(n) / 3, len(n) - 1} {
+		for _, i := range []int{0, len(n) / 2, len(n) - 1} {
 			if len(all) == 0 || all[len(all)-1] != n[i] {
 				all = append(all, n[i])
 			}
