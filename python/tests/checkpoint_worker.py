@@ -86,8 +86,9 @@ def main(directory: str, rank: int, size: int) -> None:
             checkpoints.save({"odd": Odd(rank)}, {})
         except CheckpointError as e:
             out["error"] = str(e)
-    print(json.dumps(out))
+    print(json.dumps(out), flush=True)
     dist.destroy_process_group()
+    os._exit(0)  # FSDP's own groups end with the process, and may not while it tears itself down
 
 
 if __name__ == "__main__":
