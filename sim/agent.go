@@ -32,6 +32,7 @@ type agent struct {
 	restoring bool
 	over      bool // done, and told so at the end of the round
 	started   bool // once
+	starts    int  // so far
 	alloc     cluster.Allocation
 	placement cluster.Placement
 	shape     []int
@@ -165,6 +166,7 @@ func (g *agent) run(w *World, a scheduler.Run) {
 		g.hold(a)
 		g.restoring, g.at = true, w.now.Add(w.delay(g))
 		g.started, g.savedAt = true, g.at
+		g.starts++
 		g.slow = g.drawSlow(w)
 		g.fit()
 	}

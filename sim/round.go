@@ -68,6 +68,9 @@ func (w *World) delay(g *agent) time.Duration {
 	if w.o.FreeStart && !g.started {
 		return 0
 	}
+	if n := len(g.app.Delays); n > 0 && w.o.Restart == nil && !w.o.Public.WholeRounds {
+		return g.app.Delays[min(g.starts, n-1)]
+	}
 	return w.restartDelay(g.app)
 }
 

@@ -19,17 +19,18 @@ type truth struct {
 	spec   *job.Spec
 	model  perf.Model // nil: nothing is known of its speed
 	input  *perf.Sensitivity
-	factor float64       // times the seconds of a pass that the model says
-	delay  time.Duration // from a decision to the first step
-	target float64       // samples; 0: it does not end
-	pieces []piece       // what was measured of gradients; nil: what the model says
+	factor float64         // times the seconds of a pass that the model says
+	delay  time.Duration   // from a decision to the first step
+	each   []time.Duration // the same, start by start; nil: not known
+	target float64         // samples; 0: it does not end
+	pieces []piece         // what was measured of gradients; nil: what the model says
 }
 
 // application returns the job as the simulator knows jobs.
 func (t *truth) application(types []cluster.TypeInfo) *workload.Application {
 	app := &workload.Application{
 		Name: string(t.spec.ID), Batch: t.spec.Batch, GPUsPerReplica: t.spec.GPUsPerReplica, MicroBatches: t.spec.MicroBatches,
-		RestartDelay: t.delay, Slowdown: 1, Speed: speed{t.spec, t.model, t.factor}, Sensitivity: t.input,
+		RestartDelay: t.delay, Delays: t.each, Slowdown: 1, Speed: speed{t.spec, t.model, t.factor}, Sensitivity: t.input,
 	}
 	if t.scheduled(app, types) {
 		return app

@@ -60,8 +60,8 @@ const (
 // and Between are not used, and Rounds bounds the twin further if it is more than 0.
 //
 // A job is as fast as its models say at the end of the journal, times its pace, and its
-// gradients are those that its reports had in each epoch. Starts take as long as they were
-// measured to take, on average per job. A job that never reported training took as long as
+// gradients are those that its reports had in each epoch. Starts take as long, one by one, as they were
+// measured to take. A job that never reported training took as long as
 // it held GPUs, with linear speed-up.
 func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
 	h := r.Header()

@@ -68,6 +68,7 @@ type learned struct {
 	asked     job.BatchSize
 	delay     time.Duration // of all starts
 	delays    int
+	each      []time.Duration       // of each start; of keep
 	where     cluster.Configuration // of the last report
 	progress  float64               // as of the last report
 	epoch     int                   // likewise
@@ -213,6 +214,9 @@ func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 		j.starting = false
 		took := max(0, now.Sub(j.ran)-r.Interval)
 		j.delay, j.delays, j.ran = j.delay+took, j.delays+1, j.ran.Add(took)
+		if l.keep && j.restored == nil {
+			j.each = append(j.each, took)
+		}
 	}
 	made := r.Progress - j.progress
 	if made > 0 && r.Interval > 0 {

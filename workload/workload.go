@@ -50,6 +50,9 @@ type Application struct {
 	MicroBatches   int
 	RestartDelay   time.Duration // from a decision to the first step after a restart
 	StatedDelay    time.Duration // what the scheduler is told it is; 0: the truth
+	// Delays are RestartDelay start by start, of an application with one job whose starts were
+	// measured; the last is that of all later ones too. Nil: they are all RestartDelay.
+	Delays []time.Duration
 	// Slowdown divides true goodput. 1 unless the public simulator's rules are
 	// asked for.
 	Slowdown float64
