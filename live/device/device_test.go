@@ -88,6 +88,7 @@ func TestVisible(t *testing.T) {
 	for list, want := range map[string]string{
 		"0,1": "GPU-aa1 GPU-ab2", "1,0": "GPU-ab2 GPU-aa1", "1 ,7": "GPU-ab2", "GPU-ab": "GPU-ab2",
 		"": "", "-1": "", "0,7,1": "GPU-aa1", "GPU-": "several GPUs", "MIG-1": "part of a GPU",
+		"0,0": "second time", "1,GPU-ab2": "second time",
 	} {
 		kept, err := visible(gpus, func(string) (string, bool) { return list, true })
 		var names []string

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// makers and lines are words of a name that do not tell one GPU from another.
+// What of a name does not tell one GPU from another.
 var (
 	makers = []string{"nvidia", "tesla", "geforce", "quadro", "graphics", "device"}
 	forms  = []string{"sxm", "pcie", "nvl", "hbm", "mig"} // how it is built in; what follows says no more

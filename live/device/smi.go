@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -81,6 +82,9 @@ func visible(gpus []gpu, lookup func(string) (string, bool)) ([]gpu, error) {
 		}
 		if i < 0 {
 			break
+		}
+		if slices.Contains(kept, gpus[i]) {
+			return nil, fmt.Errorf("CUDA_VISIBLE_DEVICES: %s names a GPU for the second time, want each once", strings.TrimSpace(name))
 		}
 		kept = append(kept, gpus[i])
 	}

@@ -241,6 +241,41 @@ func TestSweepCannotTell(t *testing.T) {
 	}
 }
 
+// TestBeginsMeanwhile: a generation that begins while somebody looks, after the
+// lock was seen free, is not one that has lost its keeper.
+func TestBeginsMeanwhile(t *testing.T) {
+	b := newBench(t, 1, deaf)
+	b.launch.Cgroup = b.root
+	state := filepath.Join(b.dir, stateFile)
+	kills := filepath.Join(groupPath(b.launch), "cgroup.kill") // of a cgroup that is none
+	if err := errors.Join(
+		os.MkdirAll(b.dir, 0o700), os.MkdirAll(filepath.Dir(kills), 0o700),
+		os.WriteFile(kills, nil, 0o600), writeJSON(filepath.Join(b.dir, launchFile), b.launch),
+	); err != nil {
+		t.Fatal(err)
+	}
+	sound := held
+	defer func() { held = sound }()
+	held = func(string) (bool, error) {
+		return false, writeJSON(state, &record{Version: recordVersion, Phase: Starting})
+	}
+	check := func(when string, phase Phase, told string) {
+		t.Helper()
+		_, err := living(b.root, b.launch.Tag)
+		if got, err2 := os.ReadFile(kills); err != nil || err2 != nil || string(got) != told {
+			t.Errorf("%s: the cgroup was told %q, want %q; %v %v", when, got, told, err, err2)
+		}
+		if phase == Absent {
+			_ = os.Remove(state)
+		}
+		if s := b.look(); s.Phase != phase {
+			t.Errorf("%s: phase %s, want %s", when, s.Phase, phase)
+		}
+	}
+	check("begun meanwhile", Absent, "")
+	check("begun before", Gone, "1")
+}
+
 // TestCgroup: a process that has left its parents, its session and its
 // environment is found in the cgroup when the keeper is gone.
 func TestCgroup(t *testing.T) {

@@ -93,7 +93,9 @@ func (k *keeper) enforce() {
 	if !late(k.noticeAt) && !late(k.graceAt) {
 		return
 	}
-	k.rec.Killed, k.saved = true, false
+	if !k.rec.Killed {
+		k.rec.Killed, k.saved = true, false
+	}
 	k.killAll()
 	at(stepKilled)
 }
@@ -104,7 +106,7 @@ func (k *keeper) killAll() int {
 	k.group.kill()
 	all, err := processes()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err) // tried again
+		k.complain(err)
 		return 0
 	}
 	n := 0
@@ -114,7 +116,7 @@ func (k *keeper) killAll() int {
 		}
 		n++
 		if err := p.signal(unix.SIGKILL); err != nil {
-			fmt.Fprintln(os.Stderr, err)
+			k.complain(err)
 		}
 	}
 	return n

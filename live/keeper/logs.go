@@ -21,7 +21,7 @@ const (
 )
 
 // A logFile is the output of a job's workers, rotated: path, path.1 and on to
-// the oldest. It never fails: output that cannot be written is lost, and Lost
+// the oldest. It never fails: output that cannot be written is lost, and tail
 // says why, since a full disk must not stop a training.
 type logFile struct {
 	path  string

@@ -11,14 +11,17 @@ import (
 
 // Look says what is true now of the generation of dir. It disturbs nobody.
 func Look(dir string) (State, error) {
+	// The order matters. What has begun never begins again: if the lock is free
+	// after that, nobody writes any more, and what is read last is the last word.
+	begun := unbegun(dir) != nil
 	alive, err := held(dir)
 	if err != nil {
 		return State{}, fmt.Errorf("keeper: %w", err)
 	}
-	// The lock is looked at first: if it is free, nobody writes any more, and
-	// what is read now is the last word.
 	r, err := readRecord(dir)
 	switch {
+	case !begun && !alive:
+		return State{Phase: Absent}, nil // launched or not: what has not written has started no worker
 	case err != nil && alive:
 		return State{}, fmt.Errorf("keeper: %w", err)
 	case err != nil:
@@ -30,7 +33,7 @@ func Look(dir string) (State, error) {
 	case r != nil:
 		return State{Phase: Gone, Detail: r.Detail, Note: r.Note}, nil
 	}
-	return State{Phase: Absent}, nil // launched or not: what has not written has started no worker
+	return State{Phase: Absent}, nil // its directory was removed meanwhile
 }
 
 // Stop asks the generation of dir to stop: SIGTERM to every worker now, SIGKILL

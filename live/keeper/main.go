@@ -64,6 +64,8 @@ type keeper struct {
 	wake   chan os.Signal
 	timer  *time.Timer
 
+	complaints int
+
 	ranks   map[int]int // of the workers that run, by pid
 	pipes   []*os.File  // their output
 	readers sync.WaitGroup
@@ -229,6 +231,14 @@ func (k *keeper) save() {
 		return
 	}
 	if err := k.write(); err != nil {
+		k.complain(err)
+	}
+}
+
+// complain tells of trouble that is tried again every tick, a hundred times at
+// most: the file that it goes to does not grow for ever.
+func (k *keeper) complain(err error) {
+	if k.complaints++; k.complaints <= 100 {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }

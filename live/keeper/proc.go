@@ -107,10 +107,10 @@ func (p process) signal(sig unix.Signal) error {
 	case !errors.Is(err, unix.ESRCH):
 		err = unix.Kill(p.PID, sig) // Linux before 5.3, or a sandbox without descriptors
 	}
-	if errors.Is(err, unix.ESRCH) {
+	if err == nil || errors.Is(err, unix.ESRCH) {
 		return nil
 	}
-	return err
+	return fmt.Errorf("process %d: %w", p.PID, err)
 }
 
 // alive reports whether this very process runs; a zombie does not.

@@ -27,7 +27,8 @@ const sweepLimit = 10 * time.Second
 // below such a process; none of a keeper that lives. root is a directory with
 // the generations in question at most three floors below it, or one itself. It
 // returns when the processes are gone, or says which are not. A process that
-// hides its environment and has left its parents is found only in its cgroup.
+// hides its environment and has left its parents is found only in its cgroup,
+// and not waited for.
 func Sweep(root, tag string) error {
 	if tag == "" {
 		return errors.New("keeper: sweep: no tag, want one")
@@ -86,7 +87,9 @@ func tagged(tag string) ([]orphan, error) {
 	runs := map[int]string{}
 	var found []orphan
 	for pid, p := range all {
-		if run := runOf(pid); under(run, tag) && !p.zombie {
+		// Alive after its environment was read: it is its own, not that of
+		// another process, which has its pid now.
+		if run := runOf(pid); under(run, tag) && p.alive() {
 			runs[pid] = run
 			found = append(found, orphan{p.process, run})
 		}
@@ -129,6 +132,7 @@ func living(root, tag string) (map[string]bool, error) {
 	for _, dir := range generations(root, 3) {
 		var l Launch
 		_, err := readJSON(filepath.Join(dir, launchFile), &l)
+		begun := unbegun(dir) != nil // before the lock: one that begins now has not lost its keeper
 		alive, errLock := held(dir)
 		switch {
 		case errLock != nil:
@@ -137,8 +141,8 @@ func living(root, tag string) (map[string]bool, error) {
 			return nil, err // whose processes to spare cannot be told
 		case alive:
 			kept[l.Tag] = true
-		case err == nil && under(l.Tag, tag) && l.Cgroup != "":
-			emptyGroup(dir, &l)
+		case err == nil && begun && under(l.Tag, tag) && l.Cgroup != "":
+			emptyGroup(&l)
 		}
 	}
 	return kept, nil
@@ -146,10 +150,9 @@ func living(root, tag string) (map[string]bool, error) {
 
 // emptyGroup kills what is in the cgroup of a generation that has begun and
 // whose keeper is gone, and takes the group away as soon as that is possible.
-// One that has not begun may begin now, and has nothing in it.
-func emptyGroup(dir string, l *Launch) {
+func emptyGroup(l *Launch) {
 	g := &group{path: groupPath(l)}
-	if _, err := os.Stat(g.path); err != nil || unbegun(dir) == nil {
+	if _, err := os.Stat(g.path); err != nil {
 		return
 	}
 	g.kill()

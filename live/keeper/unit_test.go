@@ -5,6 +5,8 @@ package keeper
 import (
 	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +113,26 @@ func TestParseStat(t *testing.T) {
 		if _, err := parseStat(7, []byte(bad)); err == nil {
 			t.Errorf("%q was taken, want an error", bad)
 		}
+	}
+}
+
+// TestComplaintsEnd: what is tried again for ever does not fill the disk.
+func TestComplaintsEnd(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), stderrFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	before := os.Stderr
+	os.Stderr = f
+	defer func() { os.Stderr = before }()
+	k := &keeper{dir: "/no/such"}
+	for range 1000 {
+		k.save()
+	}
+	text, err := os.ReadFile(f.Name())
+	if n := strings.Count(string(text), "\n"); err != nil || n != 100 {
+		t.Errorf("%d complaints, %v; want 100", n, err)
 	}
 }
 

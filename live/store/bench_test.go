@@ -45,9 +45,9 @@ func BenchmarkReport(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reports/s")
 }
 
-// BenchmarkLoad: 100 jobs that reported 1,000 times each, every 30 s for eight hours.
-func BenchmarkLoad(b *testing.B) {
-	s := opened(b, b.TempDir())
+// reported stores 100 jobs that reported 1,000 times each, every 30 s for eight hours.
+func reported(b *testing.B, s *Store) {
+	b.Helper()
 	for i := range 100 {
 		accepted(b, s, job.ID(fmt.Sprint("j", i)), "x")
 	}
@@ -56,9 +56,29 @@ func BenchmarkLoad(b *testing.B) {
 	_, err = s.writer.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
 		INSERT INTO reports (job, at, body) SELECT number, ?, replace(?, '"Job":""', '"Job":"' || id || '"') FROM n, jobs`, noTime, body)
 	must(b, err)
+}
+
+// BenchmarkLoad: 100,000 reports.
+func BenchmarkLoad(b *testing.B) {
+	s := opened(b, b.TempDir())
+	reported(b, s)
 	for b.Loop() {
 		if st := loaded(b, s); len(st.Jobs[7].Before)+len(st.Jobs[7].After) != 1000 {
 			b.Fatal("not all reports")
 		}
+	}
+}
+
+// BenchmarkOpen: 100,000 reports, all of which are examined.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	s, err := Open(dir)
+	must(b, err)
+	reported(b, s)
+	must(b, s.Close())
+	for b.Loop() {
+		s, err := Open(dir)
+		must(b, err)
+		must(b, s.Close())
 	}
 }

@@ -189,6 +189,19 @@ func TestOpen_is_for_one(t *testing.T) {
 	accepted(t, s, "a", "")
 }
 
+// TestClose_lets_go: also of a directory whose lock a child of this process has, one that
+// is just being started.
+func TestClose_lets_go(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(dir)
+	must(t, err)
+	child, err := syscall.Dup(int(s.lock.Fd()))
+	must(t, err)
+	defer syscall.Close(child)
+	must(t, s.Close())
+	opened(t, dir)
+}
+
 // TestCopies: the files as they are at any moment open, and hold what was written up to
 // some moment after the last acknowledgement.
 func TestCopies(t *testing.T) {

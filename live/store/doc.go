@@ -12,9 +12,10 @@
 // An error means that nothing was written, with one exception that no database avoids: if
 // the machine stops right after a failed sync, what failed may be there. Load says what is.
 //
-// SQLite sees damage to the structure of its file (pages, records, types of columns), which
-// Open looks for, and to its log, of which it drops what follows the damage: then the last
-// transactions are missing and nothing says so. It cannot see a bit that flipped inside a
-// value, one digit into another. What no longer reads as JSON, has fields that are not
-// known, or contradicts another column is refused by Load.
+// SQLite sees damage to the structure of its file (pages, records, types of columns, indexes
+// that are not those of their tables), which Open looks for, and to its log, of which it
+// drops what follows the damage: then the last transactions are missing and nothing says so.
+// It cannot see a bit that flipped inside a value, one digit into another. What no longer
+// reads as JSON, has fields that are not known, or contradicts another column is refused by
+// Load.
 package store

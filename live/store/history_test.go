@@ -130,6 +130,9 @@ func TestName(t *testing.T) {
 		{"", "job-2"},
 		{strings.Repeat("a", 200), strings.Repeat("a", 80)},
 		{"mnis", "mnis"},
+		{"bert7", "bert7"},
+		{"bert", "bert"},
+		{"bert", "bert-2"},
 	} {
 		if i == 3 {
 			for _, id := range []job.ID{"taken", "taken-7", "taken-x", "free-9", "taken.9"} {

@@ -71,7 +71,8 @@ func (s *Store) namesakes(tx *sql.Tx, base string) (used bool, highest int64, er
 	see := func(id job.ID) {
 		rest, ok := strings.CutPrefix(string(id), base)
 		used = used || ok && rest == ""
-		if n, err := strconv.ParseInt(strings.TrimPrefix(rest, "-"), 10, 32); ok && err == nil {
+		digits, numbered := strings.CutPrefix(rest, "-")
+		if n, err := strconv.ParseInt(digits, 10, 32); ok && numbered && err == nil {
 			highest = max(highest, n)
 		}
 	}

@@ -154,10 +154,12 @@ func rename(from, to string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// examine looks for damage that SQLite can see.
+// examine looks for damage that SQLite can see. The thorough check, not quick_check: that
+// one does not compare indexes with their tables, and reads are answered from indexes. It
+// takes several times as long: 0.3 s, not 0.1, for 100,000 reports (BenchmarkOpen).
 func (s *Store) examine() error {
 	complaint := ""
-	if err := s.writer.QueryRow("PRAGMA quick_check(1)").Scan(&complaint); err != nil {
+	if err := s.writer.QueryRow("PRAGMA integrity_check(1)").Scan(&complaint); err != nil {
 		return err
 	}
 	if complaint != "ok" {
@@ -186,7 +188,9 @@ func (s *Store) Close() error {
 			errs = append(errs, db.Close())
 		}
 	}
-	return errors.Join(append(errs, s.lock.Close())...)
+	// Closing the file alone would not do: a child that this process is starting
+	// has it too, until the child is another program.
+	return errors.Join(append(errs, release(s.lock), s.lock.Close())...)
 }
 
 // Identity returns the name of the state directory: random, made with it, never changed.

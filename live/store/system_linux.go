@@ -15,5 +15,8 @@ func full(dir string) bool {
 	return syscall.Statfs(dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < room
 }
 
+// release gives up the lock of a file, whoever else has the file.
+func release(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+
 // seize locks a file for this process, or fails at once with EWOULDBLOCK.
 func seize(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
