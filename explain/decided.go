@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -98,7 +97,7 @@ func (t *teller) run(r *row, a scheduler.Run, held cluster.Allocation, on cluste
 func (t *teller) verb(from, to cluster.Allocation) (What, string) {
 	switch {
 	case from.IsZero() && t.state.starts == 0:
-		return Started, fmt.Sprintf("started on %s after %s", both(to), span(t.now-time.Duration(t.totals.Submitted)))
+		return Started, fmt.Sprintf("started on %s after %s", both(to), span(t.now-t.came))
 	case from.IsZero():
 		return Resumed, fmt.Sprintf("resumed on %s after %s without GPUs", both(to), span(t.now-t.state.since))
 	case from.GPUType != to.GPUType:

@@ -86,6 +86,9 @@ func (t *teller) moment(then *snapshot, at time.Duration) *Moment {
 	if phase.Terminal() {
 		m.Phase = phase.String()
 		m.Sentence = fmt.Sprintf("%s was over: %s at %s, %s before.", t.id, phase, clock(then.state.since), span(at-then.state.since))
+		if t.totals.Ended == nil {
+			m.Since, m.Sentence = nil, fmt.Sprintf("%s was over: %s before this recording begins.", t.id, phase)
+		}
 		return m
 	}
 	if phase == job.Waiting && t.profiling(then) {

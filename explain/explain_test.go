@@ -161,6 +161,15 @@ func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 	}
 }
 
+// Where CPUs or memory have a price, it is in that of a GPU.
+func TestSentence_of_a_price_with_CPUs(t *testing.T) {
+	s := exampleScene(policy.Reason{Kind: policy.WaitPrice, Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8})
+	s.view.Types[0].CPU = 0.3
+	if want := "and today's price, with its CPUs and memory, is 1.8; it runs"; !strings.Contains(s.because(), want) {
+		t.Errorf("got %q, want it to say %q", s.because(), want)
+	}
+}
+
 // a run writes a journal by hand.
 type run struct {
 	t testing.TB

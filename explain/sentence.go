@@ -94,8 +94,8 @@ var templates = map[policy.Kind]template{
 		return "it runs when 1 more comes free or is added to the cluster"
 	}},
 	policy.WaitPrice: {why: func(s *scene) string {
-		return fmt.Sprintf("its best offer is %s per %s GPU (for %s) and today's price is %s",
-			number(s.why.Value), s.why.Config.GPUType, amount(s.why.Config), number(s.why.Limit))
+		return fmt.Sprintf("its best offer is %s per %s GPU (for %s) and today's price%s is %s",
+			number(s.why.Value), s.why.Config.GPUType, amount(s.why.Config), included(s), number(s.why.Limit))
 	}, unblock: func(s *scene) string {
 		return fmt.Sprintf("it runs when the price falls below its offer%s or the cluster gains %s", rivals(s), gpus(s.why.Config.GPUs, s.why.Config.GPUType))
 	}},
@@ -192,6 +192,16 @@ func reserved(s *scene) cluster.Configuration {
 		return s.spec.Reservation
 	}
 	return s.holds
+}
+
+// included says what the price of a reason has in it beside GPUs.
+func included(s *scene) string {
+	for _, t := range s.view.Types {
+		if t.Type == s.why.Config.GPUType && (t.CPU > 0 || t.Memory > 0) {
+			return ", with its CPUs and memory,"
+		}
+	}
+	return ""
 }
 
 func rivals(s *scene) string {

@@ -83,8 +83,8 @@ type Change struct {
 // Totals sum up a life, or what is recorded of it.
 type Totals struct {
 	Submitted journal.Seconds  `json:"submitted"`
-	Ended     *journal.Seconds `json:"ended,omitempty"` // nil: not in the recording
-	Outcome   string           `json:"outcome,omitempty"`
+	Ended     *journal.Seconds `json:"ended,omitempty"`   // nil: not in the recording
+	Outcome   string           `json:"outcome,omitempty"` // without Ended: before the recording
 	Profiling journal.Seconds  `json:"profiling"`
 	Waiting   journal.Seconds  `json:"waiting"` // with neither GPUs nor profiling
 	Holding   journal.Seconds  `json:"holding"` // with GPUs

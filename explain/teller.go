@@ -18,7 +18,9 @@ type teller struct {
 	world
 	id      job.ID
 	policy  string
+	start   time.Time     // of the recording
 	now     time.Duration // of the last record
+	came    time.Duration // when the job was submitted; negative: before the recording
 	state   state
 	changes []Change
 	totals  Totals
@@ -37,7 +39,7 @@ type state struct {
 }
 
 func newTeller(r *journal.Reader, id job.ID) *teller {
-	return &teller{world: newWorld(r.Header()), id: id, policy: r.Header().Policy}
+	return &teller{world: newWorld(r.Header()), id: id, policy: r.Header().Policy, start: r.Header().Start}
 }
 
 // listen reads the journal to its end and calls before ahead of each record.
@@ -115,7 +117,7 @@ func (t *teller) add(what What, from, to cluster.Allocation, text string) {
 
 func (t *teller) submitted(spec *job.Spec) {
 	t.state = state{spec: spec, phase: job.Waiting, since: t.now, told: map[policy.Kind]bool{}}
-	t.totals.Submitted = journal.Seconds(t.now)
+	t.came, t.totals.Submitted = t.now, journal.Seconds(t.now)
 	t.add(Submitted, cluster.Allocation{}, cluster.Allocation{}, "submitted, asking for "+asked(spec))
 }
 
@@ -127,9 +129,15 @@ func (t *teller) restored(ev *scheduler.Restored) {
 	if !st.FirstStarted.IsZero() {
 		t.state.starts++
 	}
+	t.came = st.Submitted.Sub(t.start)
 	t.totals.Submitted = journal.Seconds(t.now)
 	t.totals.Restarts = st.Restarts
-	t.add(Submitted, cluster.Allocation{}, st.Allocation, "known since "+st.Submitted.Format(time.DateTime)+" UTC, before this recording begins; asking for "+asked(ev.Spec))
+	before := "before this recording begins"
+	if st.Phase.Terminal() {
+		t.totals.Outcome = st.Phase.String()
+		before = t.totals.Outcome + " " + before
+	}
+	t.add(Submitted, cluster.Allocation{}, st.Allocation, "known since "+st.Submitted.UTC().Format(time.DateTime)+" UTC, "+before+"; asking for "+asked(ev.Spec))
 }
 
 func (t *teller) profiled() {
@@ -211,5 +219,5 @@ func (t *teller) exited(ev scheduler.Exited, r *row) {
 	s.since, s.before = t.now, held
 	end := journal.Seconds(t.now)
 	t.totals.Ended, t.totals.Outcome = &end, s.phase.String()
-	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+span(t.now-time.Duration(t.totals.Submitted))+" after submission")
+	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+span(t.now-t.came)+" after submission")
 }

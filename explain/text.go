@@ -126,9 +126,12 @@ func (s *Story) life(b *bufio.Writer) {
 		fmt.Fprintf(b, "  %11s  %s\n", clock(time.Duration(c.At)), c.Text)
 	}
 	t := s.Totals
-	if t.Ended != nil {
+	switch {
+	case t.Ended != nil:
 		fmt.Fprintf(b, "\n%s after %s: ", capital(t.Outcome), span(time.Duration(*t.Ended-t.Submitted)))
-	} else {
+	case t.Outcome != "":
+		fmt.Fprintf(b, "\n%s before the recording begins: ", capital(t.Outcome))
+	default:
 		fmt.Fprint(b, "\nNot over when the recording ends: ")
 	}
 	fmt.Fprintf(b, "%s profiling, %s waiting, %s with GPUs.\n",

@@ -33,7 +33,7 @@ const (
 	PinnedNonPreempt      // non-preemptive, keeps what it has
 	Reserved              // holds its reservation
 	WaitNoCapacity        // Config: smallest that would do; Value: GPUs free of its type, Limit: GPUs needed
-	WaitPrice             // Config: its best offer; Value: what it offers per GPU, Limit: today's price per GPU, with the CPUs and memory that come with it
+	WaitPrice             // Config: its best offer; Value: what it offers per GPU, at least 0, Limit: today's price per GPU with the CPUs and memory that come with it, no less than Value
 	WaitHost              // GPUs are free, but no node has them with the CPUs and memory it wants; Config: GPUs, Value: cores, Limit: host bytes
 	WaitOrder             // others are first in the queue; Value: jobs ahead of it, Limit: GPUs it needs
 	WaitNodes             // rented nodes for it are on their way; Config: what it is to have, Value: how many of its nodes are not there yet

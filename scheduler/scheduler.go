@@ -114,11 +114,12 @@ func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*
 func (s *Scheduler) Length() time.Duration { return s.o.Round }
 
 // Step takes in one event and returns what is to be done at once. It returns
-// an error if the event contradicts what is known: an ID submitted twice, a
-// report or exit of a job never submitted, or the end of work that was not asked
-// for; and if a report has numbers that job.Report.Validate does not let pass. Late
-// news of a job that has ended is ignored; so is, in a report from a configuration
-// that the job no longer holds, everything but the measurements.
+// an error if the event contradicts what is known: an ID submitted or restored
+// twice, a report, exit or description of a job never submitted, or the end of
+// work that was not asked for; and if a report has numbers that
+// job.Report.Validate does not let pass. Late news of a job that has ended is
+// ignored; so is, in a report from a configuration that the job no longer holds,
+// everything but the measurements.
 func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	switch ev := ev.(type) {
 	case Submitted:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -236,6 +237,39 @@ func TestAhead_says_why(t *testing.T) {
 	for _, why := range twin.Whys() {
 		if why.String() == "unknown" || why.String() == "" {
 			t.Errorf("reason %d has no name", why)
+		}
+	}
+}
+
+// unsaid is what is believed of a job of a known class whose program has not said its batch
+// size yet: how fast it is, and nothing of its efficiency.
+type unsaid struct{ linear }
+
+func (unsaid) Efficiency(float64) float64 { return 0 }
+
+// TestAhead_of_a_job_that_is_not_described: it holds what it gets to the end, and whoever
+// waits behind it does not start.
+func TestAhead_of_a_job_that_is_not_described(t *testing.T) {
+	submitted := func(s *job.Spec) { s.Batch, s.BatchSize = job.BatchLimits{}, 0 }
+	for _, holding := range []cluster.NodeID{"", "a100-0"} {
+		for name, model := range map[string]perf.Model{"no model": nil, "that of its class": unsaid{1}} {
+			snap := scene(t, nodes(t, 4, "a100"), row{id: "new", gpus: 4, on: holding, change: submitted}, row{id: "behind", gpus: 4, target: 100})
+			snap.Jobs[0].Perf = model
+			o := options("fifo")
+			o.Rounds = 30
+			etas, err := twin.Ahead(t.Context(), snap, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if start := etas[0].Start; start.Why != twin.Known || start.Likely > time.Minute {
+				t.Errorf("on %q, %s: starts in %+v, want the next round", holding, name, start)
+			}
+			if why := etas[0].End.Why; why != twin.NoSpeed && why != twin.NoTarget {
+				t.Errorf("on %q, %s: its end is %v, want it not known", holding, name, why)
+			}
+			if why := etas[1].Start.Why; why != twin.Beyond {
+				t.Errorf("on %q, %s: who waits behind starts in %+v, want that it does not", holding, name, etas[1].Start)
+			}
 		}
 	}
 }

@@ -89,17 +89,19 @@ func (t *truth) curve() *workload.Curve {
 		add(target, t.pieces[n-1].sqr, t.pieces[n-1].vari)
 		return c
 	}
-	sqr, vari := gradients(t.model, float64(init))
+	sqr, vari := gradients(t.model, t.spec.Batch.Init)
 	add(target, sqr, vari)
 	return c
 }
 
 // gradients returns gradient statistics, referred to the initial batch size, of which the
-// efficiency of a model follows.
-func gradients(m perf.Model, init float64) (sqr, vari float64) {
-	if m == nil {
+// efficiency of a model follows. Of a job that has not said its initial batch size, known by
+// its class, none follows.
+func gradients(m perf.Model, batch int) (sqr, vari float64) {
+	if m == nil || batch < 1 {
 		return 0, 1
 	}
+	init := float64(batch)
 	large := 1024 * init
 	e := m.Efficiency(large)
 	if !(e < 1) {

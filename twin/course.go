@@ -266,7 +266,7 @@ func standing(s *policy.Snapshot, j *policy.Job, t *truth, m Measured) *sim.Stan
 		st.Status.Progress = min(st.Status.Progress, t.target)
 	}
 	if j.Perf != nil {
-		sqr, vari := gradients(j.Perf, float64(max(1, j.Spec.Batch.Init)))
+		sqr, vari := gradients(j.Perf, j.Spec.Batch.Init)
 		st.Reports = []job.Report{{Job: j.ID, GradSqr: sqr, GradVar: vari, Progress: j.Progress, Epoch: j.Epoch}}
 	}
 	return st

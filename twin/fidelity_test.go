@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/twin"
@@ -166,5 +167,51 @@ func TestCompare_goes_on_from_a_restart(t *testing.T) {
 	f := compare(t, rest, "fifo")
 	if len(f.Jobs) != len(snap.Jobs) || f.Worst > 1e-3 {
 		t.Errorf("%d jobs with a worst error of %v, want %d and at most 1e-3", len(f.Jobs), f.Worst, len(snap.Jobs))
+	}
+}
+
+// TestCompare_of_a_job_without_reports_after_a_restart: what it did before, in samples, is no
+// part of the seconds by which it is known.
+func TestCompare_of_a_job_without_reports_after_a_restart(t *testing.T) {
+	c := nodes(t, 4, "a100")
+	var text bytes.Buffer
+	w := journal.NewWriter(&text, journal.Header{Tool: "test", Policy: "fifo", Start: sim.Epoch, Round: time.Minute, Cluster: c})
+	status := scene(t, c, row{id: "x", gpus: 4, on: "a100-0"}).Jobs[0].Status
+	status.Progress, status.Epoch = 1e6, 3
+	w.Event(sim.Epoch, scheduler.Restored{Spec: &job.Spec{ID: "x", GPUs: 4, Adaptivity: job.Rigid}, Status: status})
+	w.Event(sim.Epoch.Add(10*time.Minute), scheduler.Exited{Job: "x", Outcome: scheduler.Done})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := twin.Compare(t.Context(), reader(t, text.Bytes()), options("fifo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Jobs) != 1 || f.Jobs[0].Modelled || f.Worst > 1e-3 {
+		t.Errorf("got %+v, want one job without a model that ends when it did", f.Jobs)
+	}
+}
+
+// TestCompare_of_a_silent_job: how long its start took is not known, and the time that the
+// twin's takes is none of its training.
+func TestCompare_of_a_silent_job(t *testing.T) {
+	c := nodes(t, 4, "a100")
+	var text bytes.Buffer
+	w := journal.NewWriter(&text, journal.Header{Tool: "test", Policy: "fifo", Start: sim.Epoch, Round: time.Minute, Cluster: c})
+	held := scene(t, c, row{id: "x", gpus: 4, on: "a100-0"}).Jobs[0]
+	w.Event(sim.Epoch, scheduler.Submitted{Spec: &job.Spec{ID: "x", GPUs: 4, Adaptivity: job.Rigid}})
+	w.Round(&policy.Snapshot{Now: sim.Epoch.Add(time.Minute)}, nil, []scheduler.Action{scheduler.Run{Job: "x", Allocation: held.Allocation, Placement: held.Placement}})
+	w.Event(sim.Epoch.Add(11*time.Minute), scheduler.Exited{Job: "x", Outcome: scheduler.Done})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := options("fifo")
+	o.Scheduler.Profile = false
+	f, err := twin.Compare(t.Context(), reader(t, text.Bytes()), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Jobs) != 1 || f.Jobs[0].Modelled || f.Worst > 1e-3 {
+		t.Errorf("got %+v, want one job without a model that ends when it did", f.Jobs)
 	}
 }

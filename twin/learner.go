@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A Measured is what was measured of a job and no performance model says.
@@ -64,7 +65,7 @@ type learned struct {
 	on        cluster.Placement
 	ran       time.Time // when it was last given GPUs
 	starting  bool      // it has not reported since
-	used      float64   // GPU-seconds between the end of a start and the loss of its GPUs
+	used      float64   // GPU-seconds between the end of a start and the loss of its GPUs; see release
 	asked     job.BatchSize
 	delay     time.Duration // of all starts
 	delays    int
@@ -179,12 +180,13 @@ func (j *learned) run(now time.Time, a *scheduler.Run) {
 	j.ran, j.starting = now, true
 }
 
-// release takes a job's GPUs away.
+// release takes a job's GPUs away. A start that no report has ended is taken to have lasted
+// as long as the twin's, which knows nothing of such a job.
 func (j *learned) release(now time.Time) {
 	if !j.held.IsZero() {
 		training := now.Sub(j.ran)
 		if j.starting {
-			training -= j.spec.RestartOverhead
+			training -= workload.DefaultRestartDelay
 		}
 		j.used += float64(j.held.AllGPUs()) * max(0, training.Seconds())
 	}

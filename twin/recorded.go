@@ -52,6 +52,9 @@ func (in *setting) record(rec *recording, j *learned, usual time.Duration) {
 		if st.Status.Phase == job.Restoring {
 			st.Restore = max(0, cmp.Or(j.measured().Delay, usual)-j.came.Sub(j.restored.Status.Since))
 		}
+		if in.truths[j.spec.ID] == nil { // its seconds are counted from here on
+			st.Status.Progress, st.Status.Epoch = 0, 0
+		}
 		in.options.Standing[j.spec.ID] = st
 	}
 }

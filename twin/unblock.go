@@ -23,7 +23,7 @@ const mostAsked = 64
 // alone were different, from cheap to dear: nothing; fewer GPUs asked for, halved down to
 // 1; another GPU type; checkpoints, and leave to be preempted; one, two, four and more GPUs
 // of a type in the cluster, up to twice as many; one of the jobs that hold GPUs gone, the
-// soonest to end first. It returns a change of kind NoChange that helps if there is none.
+// soonest to end first. It returns one of kind NothingHelps if none of them does.
 //
 // A fresh policy knows nothing of rounds before: one that shares time out may decide
 // otherwise. It returns an error if the snapshot has no such job, or Fresh or ctx fail.

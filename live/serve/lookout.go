@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
@@ -27,8 +28,10 @@ type lookout struct {
 	of    *policy.Snapshot // that etas are of
 }
 
-func newLookout(fresh func() (policy.Policy, placement.Placer, error), so scheduler.Options) *lookout {
+// newLookout returns a lookout on a cluster of such types.
+func newLookout(fresh func() (policy.Policy, placement.Placer, error), so scheduler.Options, types []cluster.TypeInfo) *lookout {
 	o := twin.DefaultOptions(fresh)
+	so.Estimate.Types = types
 	o.Scheduler = so
 	return &lookout{options: o, learn: twin.NewLearner(so.Estimate)}
 }

@@ -199,7 +199,7 @@ func (d *desk) build(address string) error {
 		return err
 	}
 	d.closers = append(d.closers, d.record)
-	d.ahead = newLookout(d.fresh, so)
+	d.ahead = newLookout(d.fresh, so, d.world.Cluster().Types())
 	return nil
 }
 

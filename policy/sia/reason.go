@@ -205,12 +205,11 @@ func (p *Policy) whyWaiting(r *row) policy.Reason {
 	it := &r.item
 	best, least, offer := -1, -1, math.Inf(-1)
 	for c := range it.choices {
-		gpus := it.choices[c].Amount
-		margin := (it.value(c)-p.costOf(it.choices[c].More))/gpus - p.prices[it.choices[c].Resource]
-		if margin > offer {
+		margin := p.margin(it, c)
+		if best < 0 || margin > offer {
 			best, offer = c, margin
 		}
-		if margin > tie && (least < 0 || gpus < it.choices[least].Amount) {
+		if margin > tie && (least < 0 || it.choices[c].Amount < it.choices[least].Amount) {
 			least = c
 		}
 	}
@@ -231,7 +230,18 @@ func (p *Policy) whyWaiting(r *row) policy.Reason {
 	c := r.columns[it.origin[best].column]
 	gpus := float64(c.GPUs)
 	price := p.prices[c.resource] + p.costOf(it.choices[best].More)/gpus // with the CPUs and memory that come with it
-	return policy.Reason{Kind: policy.WaitPrice, Config: c.Configuration, Value: it.value(best) / gpus, Limit: price}
+	return policy.Reason{Kind: policy.WaitPrice, Config: c.Configuration, Value: max(0, it.value(best)) / gpus, Limit: price}
+}
+
+// margin returns by how much choice c of a job is worth more than it costs at today's
+// prices, per GPU; −∞ if it is worth nothing, after a restart or with a λ below 1, and so is
+// no offer.
+func (p *Policy) margin(it *item, c int) float64 {
+	own, worth := &it.choices[c], it.value(c)
+	if worth <= 0 {
+		return math.Inf(-1)
+	}
+	return (worth-p.costOf(own.More))/own.Amount - p.prices[own.Resource]
 }
 
 // cost returns what column k's GPUs cost at today's prices.

@@ -87,6 +87,28 @@ func TestReasons_of_a_move(t *testing.T) {
 	}
 }
 
+// What a restart makes worthless is no offer: j would lose more by a move to an idle B than it
+// gains there, and its A is worth 0.9 to others.
+func TestReasons_of_a_preempted_job(t *testing.T) {
+	same, known := table{on(1, 1, "A"): 1, on(1, 1, "B"): 1}, table{on(1, 1, "A"): 100, on(1, 1, "B"): 1}
+	c := fleet(t, shape{"A", 1, 1}, shape{"B", 1, 2})
+	got := mustPlan(t, newPolicy(t, DefaultOptions()), snapshot(c,
+		holding(waiting("j", same, slowRestart), on(1, 1, "A")), waiting("k", known), waiting("l", known))).Jobs[0].Why
+	if got.Kind != policy.WaitPrice || got.Config != on(1, 1, "A") || math.Abs(got.Value-0.1) > 1e-6 || got.Limit < 0.89 {
+		t.Errorf("got %+v, want an offer of 0.1 for its A, whose price is 0.9", got)
+	}
+}
+
+// With a λ below 1 no GPU is worth anything: the offer is 0, and never negative.
+func TestReasons_of_a_job_that_is_worth_nothing(t *testing.T) {
+	o := DefaultOptions()
+	o.Lambda = 0.5
+	got := mustPlan(t, newPolicy(t, o), snapshot(fleet(t, shape{"B", 1, 1}), waiting("j", linear{}))).Jobs[0].Why
+	if want := (policy.Reason{Kind: policy.WaitPrice, Config: on(1, 1, "B")}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 // contradiction returns what is wrong with the numbers of a reason, as
 // package policy documents them; free are the GPUs the plan leaves.
 func contradiction(j *policy.Job, why policy.Reason, free map[cluster.GPUType]int) error {
@@ -109,7 +131,7 @@ func contradiction(j *policy.Job, why policy.Reason, free map[cluster.GPUType]in
 	case policy.Moved, policy.Grown, policy.Started:
 		ok = why.Value > 0
 	case policy.WaitPrice:
-		ok = why.Value <= why.Limit+tie
+		ok = 0 <= why.Value && why.Value <= why.Limit+tie
 	case policy.WaitNoCapacity:
 		ok = why.Value < why.Limit && why.Value == float64(free[why.Config.GPUType]) && why.Limit == float64(why.Config.GPUs)
 	case policy.Impossible:
@@ -168,6 +190,7 @@ func TestContradictionCatchesSeededBugs(t *testing.T) {
 		{Kind: policy.AsPlanned, Config: on(1, 2, "B"), Value: 1, Limit: 2},           // both GPUs are to be had
 		{Kind: policy.WaitNoCapacity, Config: on(1, 1, "B"), Value: 0, Limit: 1},
 		{Kind: policy.WaitPrice, Config: on(1, 1, "B"), Value: 2, Limit: 1},
+		{Kind: policy.WaitPrice, Config: on(1, 1, "B"), Value: -0.3, Limit: 0}, // as it once was
 		{Kind: policy.Impossible, Config: on(1, math.MaxInt, "")},
 	} {
 		if contradiction(j, why, free) == nil {

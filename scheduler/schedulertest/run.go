@@ -94,6 +94,8 @@ func describe(ev scheduler.Event) any {
 		return *ev.Spec
 	case scheduler.Described:
 		return *ev.Spec
+	case scheduler.Restored:
+		return []any{*ev.Spec, ev.Status, ev.Batch, ev.Reports}
 	case scheduler.NodesChanged:
 		return []any{ev.Cluster.Nodes(), ev.Rentals}
 	}
