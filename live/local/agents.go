@@ -54,10 +54,11 @@ func (w *World) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentap
 	if e.heard.IsZero() && !e.planned.IsZero() && r == e.current() {
 		e.measured.add(time.Since(e.planned))
 	}
+	e.heard = time.Now() // whether it can be written down or not
 	if err := w.describe(e, described(e, h, w.o.Machine.Type)); err != nil {
 		return nil, err
 	}
-	e.heard, e.spoke = time.Now(), true
+	e.spoke = true
 	w.speak(e)
 	w.trains(e, r, h.Restored)
 	return &agentapi.Welcome{Batch: w.batch(e), ReportSeconds: w.o.Report.Seconds(), Profile: w.ladder(e)}, nil
@@ -141,7 +142,7 @@ func (w *World) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agent
 func (w *World) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e, _, err := w.present(id, c.Generation)
+	e, r, err := w.present(id, c.Generation)
 	if err != nil {
 		return err
 	}
@@ -155,6 +156,9 @@ func (w *World) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint)
 		return err
 	}
 	e.Job.Previous, e.Job.Checkpoint = e.Job.Checkpoint, &saved
+	if e.Failures > 0 && saved.Step > r.step {
+		e.Failures, e.unsaid = 0, true
+	}
 	return nil
 }
 

@@ -23,7 +23,7 @@ type entry struct {
 	silent    bool // the scheduler is told that it is rigid
 	ended     bool
 	lost      bool      // its generation is over, and the scheduler has not yet heard
-	unsaid    bool      // what it holds is not what the last plan says
+	unsaid    bool      // what it holds, or its failures, are not what the last plan says
 	planned   time.Time // when the present generation was
 	notBefore time.Time // of the next start: back-off after failures
 	heard     time.Time // when the agent last spoke in this generation; zero: it did not

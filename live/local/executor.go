@@ -64,7 +64,8 @@ type sight struct {
 }
 
 // look returns how a generation stands. Of one that merely runs, all there is to know is
-// whether it still does.
+// whether it still does; of one whose keeper is gone, that nothing of it is left. The caller
+// does not hold the lock: processes may take seconds to die.
 func (w *World) look(s sight) (keeper.State, error) {
 	dir := w.folder(s.id, s.generation)
 	if s.calm {
@@ -72,7 +73,11 @@ func (w *World) look(s sight) (keeper.State, error) {
 			return keeper.State{Phase: keeper.Running}, err
 		}
 	}
-	return keeper.Look(dir)
+	state, err := keeper.Look(dir)
+	if err == nil && state.Phase == keeper.Gone {
+		err = keeper.Sweep(Folder(w.o.Dir, s.id), w.tag(s.id, s.generation))
+	}
+	return state, err
 }
 
 // sights returns what it is time to look at.
@@ -111,13 +116,7 @@ func (w *World) saw(s sight, state *keeper.State) {
 	case keeper.Running, keeper.Stopping:
 		r.up = true
 		w.announce(e, r)
-	case keeper.Gone:
-		if err := keeper.Sweep(Folder(w.o.Dir, s.id), w.tag(s.id, s.generation)); err != nil {
-			w.note(s.id, err)
-			return
-		}
-		w.over(e, r, state)
-	case keeper.Ended:
+	case keeper.Ended, keeper.Gone:
 		w.over(e, r, state)
 	case keeper.Starting:
 	case keeper.Absent: // a start that a crash came before, or that failed
@@ -163,12 +162,9 @@ func (w *World) settle(e *entry, r *run, state *keeper.State) bool {
 		return w.end(e, scheduler.Done, "")
 	}
 	detail := describe(state)
-	stopped, saved, n := yielded(state.Workers), e.step() > r.step, e.Failures+1
-	if saved {
-		n = 1
-	}
+	stopped, n := yielded(state.Workers), e.Failures+1
 	switch {
-	case stopped && saved:
+	case stopped && e.step() > r.step:
 		w.lose(e, "stopped after a checkpoint: "+detail, 0)
 		return true
 	case !e.spoke && !stopped:

@@ -156,6 +156,29 @@ func (s *stage) reportUntilFull(id job.ID) {
 	s.t.Fatal("1000 reports on a full disk")
 }
 
+// A hello that is said again because it could not be written down is no second start.
+func TestFullDisk_at_a_hello(t *testing.T) {
+	d := newDisk(t)
+	s := newStage(t, d.options(2))
+	id, other := s.shell(t, "job", "exec sleep 1000", 1), s.shell(t, "other", "exec sleep 1000", 1)
+	s.up(id, 1)
+	s.up(other, 1)
+	d.fill(0)
+	s.reportUntilFull(other)
+	hello := &agentapi.Hello{Version: 1, Generation: 1, WorldSize: 1, Batch: agentapi.BatchLimits{Init: 64, Max: 64}}
+	for range 2 {
+		if _, err := s.Hello(t.Context(), id, hello); !errors.Is(err, store.ErrFull) {
+			t.Errorf("got %v, want that the disk is full", err)
+		}
+	}
+	d.clear()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := s.jobs[id].measured.n; n != 1 {
+		t.Errorf("%d starts measured, want 1", n)
+	}
+}
+
 // A start finds no room for one of its files, whichever: the job is not lost, and is started
 // once when there is room.
 func TestFullDisk_at_a_start(t *testing.T) {

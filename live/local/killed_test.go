@@ -170,6 +170,41 @@ func TestKilled_three_times_without_progress(t *testing.T) {
 	}
 }
 
+// A new checkpoint ends a row of failures, however its generation ends; that is durable.
+func TestCheckpoint_ends_a_row_of_failures(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options(t, 1))
+	id, a := s.speaks("job")
+	stored := func(want int) {
+		await(t, fmt.Sprintf("%d failures in the store", want), func() bool {
+			jobs, err := s.store.Jobs(false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(jobs) == 1 && jobs[0].Failures == want
+		})
+	}
+	s.mu.Lock()
+	s.jobs[id].Failures, s.jobs[id].unsaid = failures-1, true
+	s.mu.Unlock()
+	stored(failures - 1)
+	a.must("checkpoint", fmt.Sprintf(`{"generation":1,"step":5,"progress":320,"epoch":0,"bytes":4,"seconds":0,"path":"five","checksum":%q}`, checksum))
+	stored(0)
+}
+
+// A keeper that cannot be started is tried again, but not at every glance.
+func TestStart_that_fails_is_tried_later(t *testing.T) {
+	o := options(t, 1)
+	o.Keeper = []string{"/nowhere/keeper"}
+	w := open(t, o)
+	id := w.shell(t, "job", "true", 1)
+	c := cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "cpu"}
+	if err := w.Do(t.Context(), []scheduler.Action{scheduler.Run{Job: id, Allocation: cluster.Allocation{Configuration: c}}}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "a back-off", func() bool { return !w.Live()[0].Waits.IsZero() })
+}
+
 // A program that says again and again that it stopped on notice, of which there was none,
 // fails like others.
 func TestYields_without_notice(t *testing.T) {

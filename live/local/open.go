@@ -2,6 +2,7 @@ package local
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,12 +73,16 @@ func reports(known []store.Report) []job.Report {
 	return all
 }
 
-// fit lets a job wait whose slots this machine does not have any more.
+// fit lets a job wait whose slots this machine does not have any more. The machine may have
+// got another name: its only node has that.
 func (w *World) fit(e *entry) {
 	gone := func(s int) bool { return s >= len(w.o.Machine.Slots) }
 	if slices.ContainsFunc(e.Held, gone) || len(e.Held) != e.Status.Allocation.GPUs || e.Status.Allocation.GPUType != w.o.Machine.Type {
 		e.Held, e.unsaid = nil, len(e.Held) > 0
 		e.Status.Phase, e.Status.Allocation, e.Status.Placement = job.Waiting, cluster.Allocation{}, nil
+	}
+	for i := range e.Status.Placement {
+		e.Status.Placement[i].Node = cluster.NodeID(w.o.Machine.Name)
 	}
 }
 
@@ -121,7 +126,8 @@ func (w *World) found(id job.ID, generation int, state *keeper.State) {
 		e = &entry{Job: store.Job{Spec: &job.Spec{ID: id}}, ended: true}
 		w.enter(e)
 	}
-	r := &run{generation: generation, began: time.Now()}
+	path := filepath.Join(w.folder(id, generation), "launch.json")
+	r := &run{generation: generation, began: time.Now(), cores: pinned(path)}
 	if planned {
 		r.slots, r.allocation, r.step = e.Held, e.Status.Allocation, e.step()
 		r.told = e.Status.Phase == job.Running
@@ -129,8 +135,18 @@ func (w *World) found(id job.ID, generation int, state *keeper.State) {
 			e.heard = time.Now()
 		}
 	}
-	if info, err := os.Stat(filepath.Join(w.folder(id, generation), "launch.json")); err == nil {
+	if info, err := os.Stat(path); err == nil {
 		r.began = info.ModTime()
 	}
 	e.runs = append(e.runs, r)
+}
+
+// pinned returns the cores that the workers of a launch run on; nil: any.
+func pinned(path string) []int {
+	var l keeper.Launch
+	text, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(text, &l) != nil || len(l.Workers) == 0 {
+		return nil
+	}
+	return l.Workers[0].CPUs
 }

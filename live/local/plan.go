@@ -98,6 +98,9 @@ func (w *World) write(p *store.Plan) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p.Changes = slices.DeleteFunc(p.Changes, func(c store.Change) bool { return w.jobs[c.Job] == nil || w.jobs[c.Job].ended })
+	for i := range p.Changes {
+		p.Changes[i].Failures = w.jobs[p.Changes[i].Job].Failures // as of now: it may have failed meanwhile
+	}
 	hook("plan: before commit")
 	err := w.store.Commit(p)
 	if w.banner = ""; err != nil {
@@ -156,7 +159,7 @@ func (d *draft) planned(id job.ID) (*store.Change, *entry, error) {
 	i := slices.IndexFunc(d.changed, func(c store.Change) bool { return c.Job == id })
 	if i < 0 {
 		i = len(d.changed)
-		d.changed = append(d.changed, store.Change{Job: id, Generation: e.Generation, Held: e.Held, Batch: e.Batch, Status: e.Status, Failures: e.Failures})
+		d.changed = append(d.changed, store.Change{Job: id, Generation: e.Generation, Held: e.Held, Batch: e.Batch, Status: e.Status})
 	}
 	return &d.changed[i], e, nil
 }
@@ -177,11 +180,15 @@ func (d *draft) release(p *store.Change) {
 }
 
 // run gives a job slots, those it has first, and makes that a new generation unless it stays
-// on the very same.
+// on the very same. One that has ended, of which the scheduler is still to hear, gets none:
+// what it held is others' already.
 func (d *draft) run(a scheduler.Run) error {
 	p, e, err := d.planned(a.Job)
 	if err != nil {
 		return err
+	}
+	if e.ended {
+		return nil
 	}
 	p.Batch = a.Batch
 	if len(p.Held) == a.Allocation.GPUs && a.InPlace(e.Status.Allocation, e.Status.Placement) {

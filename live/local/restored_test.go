@@ -1,11 +1,15 @@
 package local
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/placement/submesh"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -59,5 +63,53 @@ func TestBeliefs_survive(t *testing.T) {
 	}
 	if got.Progress != want.Progress || !reflect.DeepEqual(got.Spec, want.Spec) || !reflect.DeepEqual(got.Allocation, want.Allocation) {
 		t.Errorf("restored %+v %+v, want %+v %+v", got.Spec, got.Status, want.Spec, want.Status)
+	}
+}
+
+// A machine that has got another name is the same machine: a job there stays where it is.
+func TestOpen_under_another_name(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options(t, 2))
+	id, _ := s.speaks("job")
+	o := s.o
+	o.Machine.Name = "renamed"
+	again, err := Open(s.store, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := again.jobs[id]
+	if p := e.Status.Placement; len(p) != 1 || p[0].Node != "renamed" || p[0].GPUs != 1 || len(e.Held) != 1 {
+		t.Errorf("placed %v on slots %v, want one GPU of the node by its new name", p, e.Held)
+	}
+}
+
+// Cores on which processes of an earlier scheduler's run are not given to others; the token
+// of a job that has ended, or none, is nobody's.
+func TestOpen_with_processes_of_a_job_that_has_ended(t *testing.T) {
+	o := options(t, 2)
+	o.Machine.Cores = []int{0, 1}
+	dir := filepath.Join(Folder(o.Dir, "old"), "1")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "launch.json"), []byte(`{"workers":[{"cpus":[0]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	w, err := Open(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &entry{runs: []*run{{}}}
+	e.Status.Allocation.CPUs = 1
+	if got := w.cores(e); !slices.Equal(got, []int{1}) {
+		t.Errorf("cores %v, want 1: on 0 others run", got)
+	}
+	if id, ok := w.Job(""); ok {
+		t.Errorf("no token: taken for that of job %s", id)
 	}
 }

@@ -57,12 +57,10 @@ func (w *World) Banner() string {
 // A Live job is one that has not ended, as the world knows it.
 type Live struct {
 	store.Job
-	Spoke    bool      // its program has spoken to the scheduler
-	Silent   bool      // it has not for long
-	Up       bool      // workers of the planned generation run
-	Trains   bool      // and have said so
-	Stopping time.Time // workers that are to go are killed then; zero: none are to go
-	Waits    time.Time // it is started again then, after a failure; zero or past: at once
+	Spoke  bool      // its program has spoken to the scheduler
+	Silent bool      // it has not for long
+	Up     bool      // workers of the planned generation run
+	Waits  time.Time // it is started again then, after a failure; zero or past: at once
 }
 
 // Live returns the jobs that have not ended, in the order in which they were accepted.
@@ -76,12 +74,7 @@ func (w *World) Live() []Live {
 		}
 		l := Live{Job: e.Job, Spoke: e.spoke, Silent: e.silent, Waits: e.notBefore}
 		if r := e.current(); r != nil {
-			l.Up, l.Trains = r.up, r.told
-		}
-		for _, r := range e.runs {
-			if !r.stop.IsZero() {
-				l.Stopping = r.stop
-			}
+			l.Up = r.up
 		}
 		all = append(all, l)
 	}

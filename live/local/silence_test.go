@@ -14,7 +14,7 @@ import (
 func TestSilent_agent_keeps_its_GPUs(t *testing.T) {
 	t.Parallel()
 	o := options(t, 4)
-	o.Silence = 300 * time.Millisecond
+	o.Silence = time.Second
 	s := newStage(t, o)
 	id, a := s.elastic("quiet")
 	await(t, "silence", func() bool { return s.job(id).Silent })
@@ -35,7 +35,7 @@ func TestSilent_agent_keeps_its_GPUs(t *testing.T) {
 func TestSilent_agent_is_started_again(t *testing.T) {
 	t.Parallel()
 	o := options(t, 4)
-	o.Silence = 300 * time.Millisecond
+	o.Silence = time.Second
 	s := newStage(t, o)
 	id, _ := s.elastic("quiet")
 	await(t, "silence", func() bool { return s.job(id).Silent })

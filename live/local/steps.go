@@ -91,6 +91,11 @@ func (w *World) start(e *entry) step {
 		hook("start: before the keeper")
 		err := keeper.Start(w.o.Keeper, dir, launch)
 		hook("start: kept")
+		if err != nil { // once more, but not at every glance
+			w.mu.Lock()
+			e.notBefore = time.Now().Add(backoff)
+			w.mu.Unlock()
+		}
 		return err
 	}}
 }

@@ -62,11 +62,13 @@ func undescribed(asked *job.Spec) *job.Spec {
 	return &spec
 }
 
-// enter makes a job a live one.
+// enter takes up a job. Its token counts until it ends.
 func (w *World) enter(e *entry) {
 	w.jobs[e.Spec.ID] = e
 	w.order = append(w.order, e)
-	w.tokens[e.Token] = e.Spec.ID
+	if !e.ended {
+		w.tokens[e.Token] = e.Spec.ID
+	}
 }
 
 // fits returns what keeps a job from ever running here.
@@ -104,6 +106,5 @@ func (w *World) Cancel(id job.ID) error {
 	if !w.end(e, scheduler.Cancelled, "cancelled by its user") {
 		return fmt.Errorf("job %s: could not be ended: %s", id, cmp.Or(w.full, "see what the scheduler says"))
 	}
-	w.forget(e)
 	return nil
 }

@@ -36,6 +36,9 @@ func TestCommands_that_end_at_once(t *testing.T) {
 		if v := s.ended(id); v.Outcome != want[0] || !strings.Contains(v.Detail, want[1]) || v.Restarts != 0 {
 			t.Errorf("job %s: %s after %d restarts: %s; want %s: %s", id, v.Outcome, v.Restarts, v.Detail, want[0], want[1])
 		}
+		if err := s.Cancel(t.Context(), id); err == nil || !strings.Contains(err.Error(), "it has ended already ("+want[0]+")") {
+			t.Errorf("job %s: cancelled: %v, want that it has ended already", id, err)
+		}
 	}
 }
 

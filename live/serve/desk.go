@@ -32,8 +32,12 @@ func (d *desk) Submit(_ context.Context, r *control.Request) (job.ID, error) {
 
 // Cancel implements control.Service.
 func (d *desk) Cancel(_ context.Context, id job.ID) error {
-	if _, err := d.job(id); err != nil {
+	j, err := d.job(id)
+	if err != nil {
 		return err
+	}
+	if j.Ended != nil {
+		return control.TooLate("job %s: it has ended already (%s)", id, j.Ended.Outcome)
 	}
 	if err := d.world.Cancel(id); err != nil {
 		return control.TooLate("%v", err)

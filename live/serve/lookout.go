@@ -19,13 +19,15 @@ const patience = 3 * time.Second
 // A lookout says when jobs will start and end: asked, it simulates what the last round left.
 type lookout struct {
 	options twin.Options
-	one     sync.Mutex // held while looking ahead
+
+	one   sync.Mutex       // held while looking ahead
+	tried *policy.Snapshot // looked ahead from last, in vain or not
+	etas  []twin.ETA
+	of    *policy.Snapshot // that etas are of
 
 	mu    sync.Mutex
 	learn *twin.Learner
 	last  *policy.Snapshot // nil: no round yet
-	etas  []twin.ETA
-	of    *policy.Snapshot // that etas are of
 }
 
 // newLookout returns a lookout on a cluster of such types.
@@ -63,7 +65,8 @@ func (l *lookout) state() (*policy.Snapshot, twin.Options) {
 }
 
 // look returns what becomes of the jobs of the last round, and the time of that; of an
-// earlier one if it takes too long to say, and nothing if nothing is known.
+// earlier one if it takes too long to say, which is tried once a round, and nothing if
+// nothing is known.
 func (l *lookout) look(ctx context.Context) (map[job.ID]twin.ETA, time.Time) {
 	l.one.Lock()
 	defer l.one.Unlock()
@@ -71,11 +74,14 @@ func (l *lookout) look(ctx context.Context) (map[job.ID]twin.ETA, time.Time) {
 	if s == nil {
 		return nil, time.Time{}
 	}
-	if l.of != s {
-		ctx, cancel := context.WithTimeout(ctx, patience)
+	if l.tried != s {
+		soon, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		if etas, err := twin.Ahead(ctx, s, o); err == nil {
+		if etas, err := twin.Ahead(soon, s, o); err == nil {
 			l.etas, l.of = etas, s
+		}
+		if ctx.Err() == nil { // else who asked is gone, and the next one tries
+			l.tried = s
 		}
 	}
 	if l.of == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,7 +92,11 @@ func start(t *testing.T, o Options) *served {
 func (s *served) clear() {
 	jobs, err := s.Jobs(context.Background(), false)
 	for _, v := range jobs {
-		err = errors.Join(err, s.Cancel(context.Background(), v.ID))
+		wrong := s.Cancel(context.Background(), v.ID)
+		if e, ok := errors.AsType[*control.Error](wrong); ok && e.Status == http.StatusConflict {
+			continue // it has ended meanwhile
+		}
+		err = errors.Join(err, wrong)
 	}
 	if err != nil {
 		s.t.Error(err)
