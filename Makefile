@@ -88,8 +88,7 @@ live-losses: $(PYTHON)
 # A CPU is enough; the wheel for Linux brings CUDA with it all the same.
 .cache/venv/bin/python:
 	python3 -m venv .cache/venv
-	.cache/venv/bin/python -m pip install -q torch==$(TORCH) numpy pytest mypy
-	@touch $@
+	.cache/venv/bin/python -m pip install -q torch==$(TORCH) numpy pytest mypy || { rm -rf .cache/venv; exit 1; }
 
 ## build: the programs, into bin/
 build:

@@ -31,7 +31,7 @@ func TestPrecedence(t *testing.T) {
 	if err := c.File(strings.NewReader(file), "c.yaml"); err == nil || !strings.Contains(err.Error(), `c.yaml:4: unknown key "sim.seed-is-no-key"`) {
 		t.Errorf("unknown key: got error %v, want file, line and key", err)
 	}
-	if err := c.Environment([]string{"OXGANG_SIM_NOISE=0.2", "HOME=/root", "OXGANG_STATE=/s", "OXGANG_JOB=mnist"}); err != nil {
+	if err := c.Environment([]string{"OXGANG_SIM_NOISE=0.2", "HOME=/root", "OXGANG_STATE=/s", "OXGANG_JOB=mnist", "OXGANG_SLOT=0"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Set("round", "3m", "flag"); err != nil {

@@ -39,7 +39,7 @@ var trainings = map[string]training{
 // common are the flags of all trainings: 500 samples per second and slot.
 var common = []string{"--batch-size", "64", "--pace", "0.002"}
 
-// python returns an interpreter that has torch, or skips the test: "make venv" makes it.
+// python returns an interpreter that has torch, or skips the test.
 func python(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("OXGANG_E2E") == "" {
@@ -50,7 +50,7 @@ func python(t *testing.T) string {
 		path = filepath.Join(testdata.Root(t), ".cache", "venv", "bin", "python")
 	}
 	if err := exec.Command(path, "-c", "import torch").Run(); err != nil {
-		t.Fatalf("%s has no torch (%v): make venv", path, err)
+		t.Fatalf("%s has no torch (%v): make .cache/venv/bin/python makes one that has", path, err)
 	}
 	return path
 }
@@ -69,17 +69,17 @@ func newBox(t *testing.T) *box {
 		t.Fatalf("%v: %s", err, out)
 	}
 	b.start()
-	t.Cleanup(b.stop)
 	return b
 }
 
-// start starts the scheduler.
+// start starts the scheduler, which ends with the test.
 func (b *box) start() {
 	b.serve = exec.Command(b.oxgang, "serve", "--state", b.state, "--slots", "4", "--round", "5s", "--report", "2s", "--grace", "30s")
 	b.serve.Stderr = os.Stderr
 	if err := b.serve.Start(); err != nil {
 		b.t.Fatal(err)
 	}
+	b.t.Cleanup(b.stop)
 	b.await("the scheduler", func() bool { _, err := b.run("jobs"); return err == nil })
 }
 

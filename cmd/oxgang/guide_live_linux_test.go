@@ -28,7 +28,7 @@ func TestGuide_live(t *testing.T) {
 // goOn makes a job that was submitted run, or wait for those that do.
 func (s *session) goOn(t *testing.T, line string) {
 	t.Helper()
-	early, late := time.Now().Add(80*time.Minute+30*time.Second), time.Now().Add(130*time.Minute+30*time.Second)
+	early, late := time.Now().Add(80*time.Minute+59*time.Second), time.Now().Add(130*time.Minute+59*time.Second)
 	if strings.Contains(line, "--name mnist ") {
 		s.Change("mnist", func(v *control.View) {
 			v.Phase, v.GPUs, v.GPUType, v.Batch, v.Goodput, v.Restarts = "running", 3, "h200", 512, 3817.4, 1

@@ -114,7 +114,7 @@ func TestSubmit_waits_over_restarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := p.stderr.ReadString('\n')
-	if err != nil || !strings.HasPrefix(text, "no scheduler listens on "+s.state+"/control.sock") || !strings.HasSuffix(text, "; waiting for it\n") {
+	if err != nil || !strings.HasPrefix(text, "no scheduler listens on "+control.Short(s.state)+"/control.sock") || !strings.HasSuffix(text, "; waiting for it\n") {
 		t.Fatalf("said %q, %v", text, err)
 	}
 	end(s.fake, "mnist", "failed", "exit status 3")

@@ -1,5 +1,6 @@
-// Oxgang schedules training jobs on GPU clusters; this program simulates it,
-// explains what it did, and reproduces what was published of others.
+// Oxgang schedules training jobs on GPU clusters; this program does so on one
+// machine, simulates it, explains what it did, and reproduces what was published
+// of others.
 package main
 
 import (

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -73,9 +72,7 @@ func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
 		return fmt.Errorf("%s: %w", r.journal, err)
 	}
 	if r.format == "json" {
-		enc := json.NewEncoder(stdout)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(v)
+		err = writeJSON(stdout, v)
 	} else {
 		err = v.table(stdout)
 	}

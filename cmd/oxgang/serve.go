@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -18,7 +16,7 @@ import (
 
 func serveCommand() *cobra.Command {
 	o := serve.DefaultOptions()
-	var state string
+	var state liveState
 	var settings []string
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run training jobs on this machine",
@@ -30,7 +28,7 @@ takes them up where they are.`,
   oxgang submit --name mnist --gpus 1..4 -- python train.py`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := prepare(&o, state, settings); err != nil {
+			if err := prepare(&o, &state, settings); err != nil {
 				return usageError{err}
 			}
 			o.Log = cmd.ErrOrStderr()
@@ -39,8 +37,8 @@ takes them up where they are.`,
 			return serve.Run(ctx, o)
 		},
 	}
+	state.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&state, "state", "", "state directory (default $XDG_STATE_HOME/oxgang or ~/.local/state/oxgang)")
 	f.IntVar(&o.Slots, "slots", 0, "places for workers; 0: one for each GPU, or core where there is no GPU")
 	f.StringVar(&o.Policy, "policy", o.Policy, `policy (see "oxgang policies")`)
 	f.StringArrayVar(&settings, "set", nil, "setting of the policy, as name=value")
@@ -53,8 +51,8 @@ takes them up where they are.`,
 }
 
 // prepare fills in what does not stand in flags as it is.
-func prepare(o *serve.Options, state string, settings []string) (err error) {
-	if o.Dir, err = stateDir(state); err != nil {
+func prepare(o *serve.Options, state *liveState, settings []string) (err error) {
+	if o.Dir, err = state.path(); err != nil {
 		return err
 	}
 	exe, err := os.Executable()
@@ -74,23 +72,6 @@ func prepare(o *serve.Options, state string, settings []string) (err error) {
 		return err
 	}
 	return o.Validate()
-}
-
-// stateDir returns the state directory, absolute.
-func stateDir(flag string) (string, error) {
-	for _, dir := range []string{flag, os.Getenv("OXGANG_STATE")} {
-		if dir != "" {
-			return filepath.Abs(dir)
-		}
-	}
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "oxgang"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", errors.New("no state directory: neither --state nor HOME is set")
-	}
-	return filepath.Join(home, ".local", "state", "oxgang"), nil
 }
 
 // keeperCommand is not for people: serve starts it, one for every start of a job.

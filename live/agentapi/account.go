@@ -132,7 +132,7 @@ func (t *record) begin(generation int) bool {
 }
 
 // report takes in measurements and hands them on, once: a report that is not above the last
-// one of its generation gets the present answer.
+// one of its generation gets that one's answer.
 func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 	t := &a.taken
 	if err := t.outdated(r.Generation); err != nil {

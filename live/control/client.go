@@ -108,13 +108,33 @@ func (c *Client) Log(ctx context.Context, id job.ID, lines int, follow bool, w i
 		return err
 	}
 	defer resp.Body.Close()
-	if _, err := io.Copy(w, resp.Body); err != nil {
+	out := &sink{w: w}
+	_, err = io.Copy(out, resp.Body)
+	switch {
+	case out.err != nil:
+		return out.err
+	case err != nil:
 		return c.broken(ctx, err)
 	}
 	if text := resp.Trailer.Get(trailerName); text != "" {
 		return fmt.Errorf("log of job %s: %s", id, text)
 	}
 	return nil
+}
+
+// A sink is a writer that keeps its error, which is none of the connection's.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+// Write writes p.
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	if err != nil {
+		s.err = err
+	}
+	return n, err
 }
 
 // pathOf returns the path of a job, whatever its name.

@@ -51,8 +51,10 @@ func keys(dec *json.Decoder) error {
 		if err != nil {
 			return err
 		}
-		name, _ := t.(string)        // of valid JSON it is one
-		key := strings.ToLower(name) // as package json takes it
+		name, _ := t.(string) // of valid JSON it is one
+		// Package json takes letters alike whose case folds alike: k and the kelvin sign,
+		// whose lower case is k, s and the long s, whose upper case is S.
+		key := strings.ToLower(strings.ToUpper(name))
 		if seen[key] {
 			return fmt.Errorf("key %.40q is there twice", name)
 		}

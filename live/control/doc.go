@@ -11,7 +11,8 @@
 //	GET    /v1/top                a Top
 //
 // Whatever goes wrong is an Error with a status of 400 (a request that cannot be met),
-// 403 (another user), 404 (no such job or path), 409 (too late), 413 (too large) or 500.
+// 403 (another user), 404 (no such job or path), 409 (too late), 413 (too large), 422 (the
+// scheduler could not take the job in) or 500.
 // What goes wrong within a log comes after it, in the trailer Oxgang-Error.
 //
 // A program that trains does not talk to this socket but to that of package agentapi.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -143,6 +144,7 @@ func TestRefused(t *testing.T) {
 		{"POST", "/v1/jobs", job(`,"gpu":1`), 400, `request: json: unknown field "gpu"`},
 		{"POST", "/v1/jobs", job(`,"dir":"/"`), 400, `request: key "dir" is there twice`},
 		{"POST", "/v1/jobs", job(`,"Dir":"/tmp"`), 400, `request: key "Dir" is there twice`},
+		{"POST", "/v1/jobs", job(`,"samples":1,"\u017famples":2`), 400, "request: key \"ſamples\" is there twice"},
 		{"POST", "/v1/jobs", job(`,"gpus":{"min":1,"min":2}`), 400, `request: key "min" is there twice`},
 		{"POST", "/v1/jobs", job(`,"gpus":2`), 400, "request: json: cannot unmarshal number"},
 		{"POST", "/v1/jobs", `{"dir":"/"}`, 400, "command: empty, want a program and its arguments"},
@@ -283,6 +285,26 @@ func TestLog(t *testing.T) {
 	var got bytes.Buffer
 	if err := p.Client.Log(t.Context(), "a", 2, false, &got); err != nil || got.String() != "two\nthree\n" {
 		t.Errorf("got %q and %v, want two lines", got.String(), err)
+	}
+}
+
+// broken is a writer that nobody reads.
+type broken struct{}
+
+// Write fails.
+func (broken) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+// That a log cannot be written where it should go is not the scheduler's doing.
+func TestLog_nowhere(t *testing.T) {
+	p := serve(t, nil)
+	if _, err := p.Client.Submit(t.Context(), request("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Say("a", "one\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Client.Log(t.Context(), "a", 2, false, broken{}); !errors.Is(err, syscall.EPIPE) || errors.Is(err, control.ErrAbsent) {
+		t.Errorf("got %v, want that of the writer", err)
 	}
 }
 

@@ -53,8 +53,11 @@ func (t *Tail) start(lines int) (*os.File, error) {
 	var best *os.File
 	for i := 0; ; i++ {
 		f, err := t.open(i)
-		if f == nil || err != nil {
-			return best, err
+		if err != nil {
+			return nil, errors.Join(err, closed(best))
+		}
+		if f == nil {
+			return best, nil
 		}
 		left, err := back(f, lines)
 		if err != nil {

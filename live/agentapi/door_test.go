@@ -1,0 +1,104 @@
+package agentapi
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+)
+
+// A street is a listener at which connections arrive that a test makes.
+type street struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (s *street) Accept() (net.Conn, error) {
+	select {
+	case c := <-s.conns:
+		return c, nil
+	case <-s.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (s *street) Close() error { close(s.closed); return nil }
+
+func (s *street) Addr() net.Addr { return nil }
+
+// knock makes a connection arrive and returns its other end once nothing more comes of it.
+func (s *street) knock() net.Conn {
+	near, far := net.Pipe()
+	s.conns <- near
+	synctest.Wait()
+	return far
+}
+
+// A full door lets in one more for each that is closed or quiet, of these the one that has
+// been quiet for longest first, and nobody else.
+func TestDoor_full(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &street{make(chan net.Conn), make(chan struct{})}
+		d := newDoor(s, &Options{Connections: 2, Strangers: 1})
+		in := make(chan *visitor, 9)
+		go func() {
+			for c, err := d.Accept(); err == nil; c, err = d.Accept() {
+				in <- c.(*visitor)
+			}
+			close(in)
+		}()
+		note := func(v *visitor, states ...http.ConnState) {
+			for _, state := range states {
+				noteState(v, state)
+			}
+			synctest.Wait()
+		}
+		expect := func(what string, n int) {
+			t.Helper()
+			if len(in) != n {
+				t.Fatalf("%s: %d are let in, want %d", what, len(in), n)
+			}
+		}
+		s.knock()
+		second := s.knock()
+		s.knock()
+		expect("three come to a door for two", 2)
+		a, b := <-in, <-in
+		note(b, http.StateNew)
+		expect("one is quiet", 1)
+		if _, err := second.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || a.gone {
+			t.Errorf("the quiet one reads %v, the other gone: %v, want only the quiet one closed", err, a.gone)
+		}
+		c := <-in
+		note(a, http.StateNew)
+		note(c, http.StateIdle)
+		note(a, http.StateActive, http.StateIdle) // c has been quiet for longer now
+		s.knock()
+		expect("two are quiet", 1)
+		if !c.gone || a.gone {
+			t.Errorf("longer quiet gone: %v, shorter: %v, want the first alone", c.gone, a.gone)
+		}
+		e := <-in
+		note(a, http.StateActive)
+		s.knock()
+		expect("none is quiet", 0)
+		_ = e.Close()
+		synctest.Wait()
+		expect("one is closed", 1)
+		waiting := s.knock()
+		expect("none is quiet again", 1)
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := waiting.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("one who waits at a door that is shut reads %v, want EOF", err)
+		}
+		synctest.Wait()
+		<-in
+		if _, open := <-in; open {
+			t.Error("one was let in through a shut door")
+		}
+	})
+}
