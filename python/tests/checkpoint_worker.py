@@ -83,7 +83,7 @@ def main(directory: str, rank: int, size: int) -> None:
     out["next"] = torch.rand(1).item()
     if size > 1:
         try:
-            checkpoints.save({"odd": Odd(rank)}, {})
+            checkpoints.save({"odd": Odd(rank), "random": RandomState(rank, size, 100)}, {})
         except CheckpointError as e:
             out["error"] = str(e)
     print(json.dumps(out))
