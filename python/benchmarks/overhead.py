@@ -3,7 +3,7 @@
     python benchmarks/overhead.py [--world 1] [--width 1024] [--blocks 30]
 
 Both train copies of one model on the same data through DataLoader, with DDP where there
-are several ranks; the client reports to nobody each 0.1 s through a socket that refuses.
+are several ranks; the client reports to nobody, through a socket that refuses.
 Prints medians over pairs of neighbouring blocks, of the clock and of the CPU time of
 rank 0 (all its threads), which other work on the machine disturbs less.
 """

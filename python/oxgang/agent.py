@@ -64,7 +64,7 @@ def poster(env: Environment) -> Post:
 
 
 def _seconds(text: str | None) -> float:
-    return min(float(text), 60.0) if text and text.isdigit() else 0.0
+    return min(float(text), 60.0) if text and text.isdecimal() else 0.0
 
 
 @dataclass(eq=False)
@@ -89,7 +89,7 @@ class Agent:
         self._welcome: Welcome | None = None
         self._answer: Answer | None = None
         self.fenced = False
-        self.refused = 0  # messages that were never sent, or that the scheduler did not take
+        self.refused = 0  # messages, or answers to them, that were not as they should be
         self._thread = threading.Thread(target=self._run, name="oxgang-agent", daemon=True)
         self._thread.start()
 
@@ -146,7 +146,7 @@ class Agent:
             self._changed.notify_all()
 
     def _drop_oldest(self) -> None:
-        victim = next((m for m in self._queue if m.droppable), self._queue[0])
+        victim = next((m for m in self._queue if m.droppable), self._queue[1])  # hello stays
         self._queue.remove(victim)
 
     def _refuse(self, why: str) -> None:

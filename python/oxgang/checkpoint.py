@@ -26,7 +26,7 @@ import torch.distributed as dist
 from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner, DefaultSavePlanner
 from torch.distributed.checkpoint.filesystem import FileSystemReader
-from torch.distributed.checkpoint.metadata import Metadata, TensorStorageMetadata
+from torch.distributed.checkpoint.metadata import TensorStorageMetadata
 from torch.distributed.checkpoint.state_dict_loader import load as dcp_load
 from torch.distributed.checkpoint.state_dict_saver import save as dcp_save
 from torch.nn.parallel import DistributedDataParallel
@@ -112,17 +112,18 @@ class Checkpoints:
         """
         start, team = time.monotonic(), Team(self._group)
         flat: dict[str, Any] = {}
-        team.each("checkpoint", lambda: flat.update(_flatten(state)))
+        team.in_turn("checkpoint", state, lambda key, thing: flat.update(_flatten(key, thing)))
         temporary = team.first("checkpoint", self._shelf.begin)
         try:
             entries = self._write(team, temporary, flat)
-            record = self._record(team, meta, entries)
-            path, checksum = team.first("checkpoint", lambda: self._publish(temporary, record))
+            path, checksum = team.first(
+                "checkpoint", lambda: self._publish(temporary, self._record(team, meta, entries))
+            )
         except BaseException as e:
             if team.rank == 0:
                 self._shelf.abandon(temporary)
             if isinstance(e, CheckpointError):
-                raise CheckpointError(self._advise(str(e))) from e
+                raise type(e)(self._advise(str(e))) from e
             raise
         size = sum(entry["bytes"] for entry in entries.values())
         return Saved(path, size, time.monotonic() - start, checksum)
@@ -186,7 +187,11 @@ class Checkpoints:
         path, record, checksum, passed_over = choice
         flat: dict[str, Any] = {}
         reader = FileSystemReader(path)
-        team.each(str(path), lambda: flat.update(_wanted(state, reader.read_metadata())))
+        there: dict[str, Any] = {}
+        team.each(str(path), lambda: there.update(reader.read_metadata().state_dict_metadata))
+        team.in_turn(
+            str(path), state, lambda key, thing: flat.update(_wanted(key, thing, there))
+        )
         planner = DefaultLoadPlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
         _collective(
             team,
@@ -194,7 +199,7 @@ class Checkpoints:
                 flat, storage_reader=reader, planner=planner, process_group=team.group
             ),
         )
-        team.each(str(path), lambda: _give(state, flat))
+        team.in_turn(str(path), state, lambda key, thing: _give(key, thing, flat))
         seconds = time.monotonic() - start
         return Loaded(path, record.meta, checksum, seconds, tuple(passed_over))
 
@@ -220,16 +225,12 @@ class Checkpoints:
         return None
 
 
-def _flatten(state: Mapping[str, Stateful]) -> dict[str, Any]:
-    """Return what this rank offers to save: tensors and frames by name."""
-    flat: dict[str, Any] = {}
-    for key, thing in state.items():
-        if not key.isidentifier():
-            raise CheckpointError(f"state {key!r}: want a name made of letters, digits and _")
-        packed = pack(key, _bare(thing).state_dict())
-        flat[key + "#frame"] = (packed.frame, packed.paths)
-        flat |= packed.tensors
-    return flat
+def _flatten(key: str, thing: Stateful) -> dict[str, Any]:
+    """Return what this rank offers to save of a part: its tensors and its frame by name."""
+    if not key.isidentifier():
+        raise CheckpointError(f"state {key!r}: want a name made of letters, digits and _")
+    packed = pack(key, _bare(thing).state_dict())
+    return {key + "#frame": (packed.frame, packed.paths), **packed.tensors}
 
 
 def _bare(thing: Any) -> Any:
@@ -237,16 +238,14 @@ def _bare(thing: Any) -> Any:
     return thing.module if isinstance(thing, DistributedDataParallel) else thing
 
 
-def _wanted(state: Mapping[str, Stateful], metadata: Metadata) -> dict[str, Any]:
-    """Return what this rank has to read: a place for each tensor, None for each frame."""
-    flat: dict[str, Any] = {}
-    for key, thing in state.items():
-        _check_there(key, metadata.state_dict_metadata)
-        now = pack(key, _bare(thing).state_dict()).tensors
-        flat[key + "#frame"] = None
-        for item, entry in metadata.state_dict_metadata.items():
-            if item.startswith(key + "/") and isinstance(entry, TensorStorageMetadata):
-                flat[item] = _place(now.get(item), entry)
+def _wanted(key: str, thing: Stateful, saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what this rank has to read of a part: a place for each tensor, None for the frame."""
+    _check_there(key, saved)
+    now = pack(key, _bare(thing).state_dict()).tensors
+    flat: dict[str, Any] = {key + "#frame": None}
+    for item, entry in saved.items():
+        if item.startswith(key + "/") and isinstance(entry, TensorStorageMetadata):
+            flat[item] = _place(now.get(item), entry)
     return flat
 
 
@@ -264,12 +263,11 @@ def _place(now: torch.Tensor | None, entry: TensorStorageMetadata) -> torch.Tens
     return torch.empty(entry.size, dtype=entry.properties.dtype)
 
 
-def _give(state: Mapping[str, Stateful], flat: dict[str, Any]) -> None:
-    """Hand every object its state."""
-    for key, thing in state.items():
-        frame, paths = flat[key + "#frame"]
-        loaded = unpack(Packed(frame, paths, {item: flat[item] for item in paths}))
-        _bare(thing).load_state_dict(loaded)
+def _give(key: str, thing: Stateful, flat: dict[str, Any]) -> None:
+    """Hand a part its state."""
+    frame, paths = flat[key + "#frame"]
+    loaded = unpack(Packed(frame, paths, {item: flat[item] for item in paths}))
+    _bare(thing).load_state_dict(loaded)
 
 
 def _collective(team: Team, work: Callable[[], Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .batching import Plan
 from .control import CHECK, Row
-from .job import Job
+from .job import WELCOME, Job
 from .loader import Position
 from .noise import Noise
 from .notice import EXIT
@@ -16,8 +16,6 @@ from .protocol import Batch, Checkpoint, Hello, Limits
 from .reporting import Reporter
 from .timing import Times
 from .version import CLIENT
-
-WELCOME = 2.0  # seconds to wait for the scheduler's first word before training without it
 
 
 class Following:

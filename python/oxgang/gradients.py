@@ -101,7 +101,8 @@ class Meter:
         grads = [p.grad for p in self._parameters]
         kept, self._kept = self._kept, None
         if kept is None:
-            self._kept = (grads, micro.batch)  # zero_grad leaves them to us
+            copies = [None if g is None else g.clone() for g in grads]  # clipping changes them in place
+            self._kept = (copies, micro.batch)
             return
         before, size = kept
         if size != micro.batch:

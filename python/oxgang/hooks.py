@@ -81,17 +81,19 @@ def acknowledge(job: Job, path: Path, step: int, epoch: float, seconds: float) -
 
     The checksum is that of the lines of sha256sum for its files, in order of their names.
     """
-    everything = [path, *sorted(path.rglob("*"))] if path.is_dir() else [path]
-    for each in everything:
+    for each in (*_below(path), path.parent):
         _sync(each)
-    _sync(path.parent)
     if dist.is_available() and dist.is_initialized():
         dist.barrier()
-    files = [p for p in everything if p.is_file()]
+    files = [p for p in _below(path) if p.is_file()]  # with those of slower ranks
     lines = "".join(f"{sha256(p)}  {p.relative_to(path.parent)}\n" for p in files)
     checksum = "sha256:" + hashlib.sha256(lines.encode()).hexdigest()
     size = sum(p.stat().st_size for p in files)
     job.acknowledge(step, int(epoch), path.name, size, seconds, checksum)
+
+
+def _below(path: Path) -> list[Path]:
+    return [path, *sorted(path.rglob("*"))] if path.is_dir() else [path]
 
 
 def _sync(path: Path) -> None:

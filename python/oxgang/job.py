@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import torch
 
 from . import environment, group
+from ._checkpoint.error import CheckpointError, Fenced
 from .agent import Agent, poster
 from .batching import Micro, Plan
 from .control import CHECK, STEP, Control, Row
@@ -126,7 +127,8 @@ class Job:
         self._restored = (restored, seconds)
 
     def epochs(self, count: int) -> Iterator[int]:
-        """Yields the epochs that are left of count, from the one of the checkpoint on."""
+        """Yields the epochs that are left of count, from the one of the checkpoint on. The
+        last checkpoint is made after the last of them: not if the loop is left by break."""
         if self._steps is None:
             raise RuntimeError("job.epochs, want it after job.train")
         self._greet(count)
@@ -217,7 +219,7 @@ class Job:
             scheduler.step()
         self._tell(micro, slowest(rows))
         if rows[0].due and not any(r.notice for r in rows):
-            self._checkpoint()
+            self._try_checkpoint()
         self._obey(rows)
 
     def _tell(self, micro: Micro, before: Times) -> None:
@@ -242,6 +244,16 @@ class Job:
         before = (plan.total(epoch), plan.local(epoch))
         plan.wanted = Batch(int(rows[0].local), int(rows[0].accumulation))
         self._loader.replan |= before != (plan.total(epoch), plan.local(epoch))
+
+    def _try_checkpoint(self) -> None:
+        """Saves; collective. If that fails, training goes on, and it is tried again later."""
+        try:
+            self._checkpoint()
+        except Fenced:
+            raise
+        except CheckpointError as e:
+            if self.rank == 0:
+                log.warning("oxgang: no checkpoint of step %d, training goes on: %s", self.position.step, e)
 
     def _checkpoint(self) -> None:
         """Saves; collective. Nothing to do if this step was saved."""

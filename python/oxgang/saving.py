@@ -44,7 +44,8 @@ class Loaded(Protocol):
 
 
 class Store(Protocol):
-    """Where checkpoints are: oxgang.checkpoint.Checkpoints. Both calls are collective."""
+    """Where checkpoints are: oxgang.checkpoint.Checkpoints. Both calls are collective, and
+    raise a CheckpointError on all ranks or on none."""
 
     def save(self, state: dict[str, Any], meta: dict[str, Any]) -> Saved: ...
 
@@ -56,14 +57,15 @@ class Saver:
 
     def __init__(self, store: Store, seconds: float, steps: int) -> None:
         self._store, self._seconds, self._steps = store, number("checkpoint_seconds", seconds), steps
-        self._at, self._step, self._took = time.monotonic(), 0, 0.0
+        self._step = 0  # that was saved or loaded last
+        self._at, self._tried, self._took = time.monotonic(), 0, 0.0  # the last try, its step, its seconds
         self.parts: dict[str, Any] = {}
 
     def due(self, step: int) -> bool:
-        """Whether a checkpoint is due, by time or by steps."""
-        if step == self._step:
+        """Whether a checkpoint is due, by time or by steps since the last was tried."""
+        if step == self._tried:
             return False
-        if self._steps > 0 and step - self._step >= self._steps:
+        if self._steps > 0 and step - self._tried >= self._steps:
             return True
         return time.monotonic() - self._at >= max(self._seconds, self._took / MOST_SHARE)
 
@@ -77,8 +79,13 @@ class Saver:
             "sampler": {"seed": seed, "data_pass": position.data_pass, "sample": position.sample},
             "batch": batch, "noise": noise.state(),
         }
-        done = self._store.save(self.parts, meta)
-        self._at, self._step, self._took = time.monotonic(), position.step, done.seconds
+        began = time.monotonic()
+        try:
+            done = self._store.save(self.parts, meta)
+        finally:
+            self._at, self._tried = time.monotonic(), position.step
+            self._took = self._at - began
+        self._step = position.step
         return done
 
     def load(self) -> tuple[dict[str, Any], Restored, float] | None:
@@ -89,7 +96,7 @@ class Saver:
             return None
         check_readable(str(loaded.meta.get("client", "")))
         restored = Restored(_whole(loaded.meta, "step"), number("progress", loaded.meta["progress"]), loaded.checksum)
-        self._step = restored.step
+        self._step = self._tried = restored.step
         return loaded.meta, restored, loaded.seconds
 
 

@@ -1,13 +1,8 @@
-"""One rank of a job that loads, checks, trains and saves: python checkpoint_worker.py DIR RANK SIZE.
-
-Prints a line of JSON: fingerprints of the state as loaded and as saved, and a random number.
-"""
+"""One rank of a job that loads, checks, trains and saves."""
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from typing import Any
 
 import torch
@@ -59,10 +54,10 @@ class Odd:
         """Take nothing."""
 
 
-def main(directory: str, rank: int, size: int) -> None:
-    torch.set_num_threads(1)
+def work(rank: int, size: int, directory: str, stage: int) -> dict[str, Any]:
+    """Return fingerprints of the state as loaded and as saved, and random numbers."""
     dist.init_process_group(
-        "gloo", init_method=f"file://{directory}/meet-{size}-{sys.argv[4]}", rank=rank, world_size=size
+        "gloo", init_method=f"file://{directory}/meet-{stage}", rank=rank, world_size=size
     )
     state = training(seed=3, steps=0)
     if size > 1:
@@ -83,13 +78,8 @@ def main(directory: str, rank: int, size: int) -> None:
     out["next"] = torch.rand(1).item()
     if size > 1:
         try:
-            checkpoints.save({"odd": Odd(rank)}, {})
+            checkpoints.save({"odd": Odd(rank), "random": RandomState(rank, size, 100)}, {})
         except CheckpointError as e:
             out["error"] = str(e)
-    print(json.dumps(out), flush=True)
     dist.destroy_process_group()
-    os._exit(0)  # FSDP's own groups end with the process, and may not while it tears itself down
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    return out

@@ -30,7 +30,7 @@ class FakeJob:
         assert size > 0
         assert checksum.startswith("sha256:")
         assert 0 < seconds < 60
-        self.acknowledged.append({"step": step, "path": path})
+        self.acknowledged.append({"step": step, "path": path, "bytes": size})
 
     def close(self) -> None:
         self.closed = True

@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from checkpoint_kit import ENVIRONMENT
+from checkpoint_worker import work
+from conftest import run, values
 
-WORKER = Path(__file__).parent / "checkpoint_worker.py"
 SIZES = [1, 2, 4, 1]
-
-
-def _run(directory: Path, size: int, stage: int) -> list[dict[str, Any]]:
-    workers = [
-        subprocess.Popen(
-            [sys.executable, str(WORKER), str(directory), str(rank), str(size), str(stage)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=ENVIRONMENT,
-        )
-        for rank in range(size)
-    ]
-    answers = []
-    for worker in workers:
-        out, err = worker.communicate(timeout=200)
-        assert worker.returncode == 0, err
-        answers.append(json.loads(out.splitlines()[-1]))
-    return answers
 
 
 def test_parameters_and_optimiser_state_are_bit_equal_at_any_size(tmp_path: Path) -> None:
     """DDP and FSDP2, 1 -> 2 -> 4 -> 1 workers, two steps of training at each size."""
     before: list[dict[str, Any]] = []
     for stage, size in enumerate(SIZES):
-        answers = _run(tmp_path, size, stage)
+        answers = values(run(size, work, size, str(tmp_path), stage))
         for answer in answers:
             assert answer["loaded"] == (before[0]["saved"] if before else None)
             assert answer["saved"] == answers[0]["saved"]

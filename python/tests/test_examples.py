@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
-import socket
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from checkpoint_kit import ENVIRONMENT
+from conftest import run, values
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SIZE = ["--samples", "200", "--batch-size", "64", "--width", "8"]
 
 
+def _example(rank: int, name: str, flags: tuple[str, ...]) -> str:
+    """Run an example in this process; return what it prints."""
+    sys.argv, out = [name, *SIZE, *flags], io.StringIO()
+    sys.path.insert(0, str(EXAMPLES))
+    with contextlib.redirect_stdout(out):
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    return out.getvalue()
+
+
 def _run(name: str, world: int, *flags: str, **env: str) -> list[dict[str, Any]]:
-    """Run an example as torchrun would; return the lines of rank 0."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = str(s.getsockname()[1])
-    base = ENVIRONMENT | {"OMP_NUM_THREADS": "1"} | env
-    if world > 1:
-        base |= {"WORLD_SIZE": str(world), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    command = [sys.executable, str(EXAMPLES / name), *SIZE, *flags]
-    workers = [
-        subprocess.Popen(
-            command, env=base | ({"RANK": str(r), "LOCAL_RANK": str(r)} if world > 1 else {}),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for r in range(world)
-    ]  # fmt: skip
-    outputs = [w.communicate(timeout=200) for w in workers]
-    assert [w.returncode for w in workers] == [0] * world, outputs
-    assert all(out == "" for out, _ in outputs[1:])
-    return [json.loads(line) for line in outputs[0][0].splitlines()]
+    """Run an example in the environment that torchrun makes; return the lines of rank 0."""
+    outputs = values(run(world, _example, name, flags, env=env))
+    assert all(out == "" for out in outputs[1:])
+    return [json.loads(line) for line in outputs[0].splitlines()]
 
 
 @pytest.mark.parametrize("name", ["train_mlp.py", "train_cnn.py", "train_transformer.py"])

@@ -2,7 +2,9 @@
 
 import oxgang
 import pytest
+import torch.distributed as dist
 from conftest import run
+from hook_kit import FakeJob
 from oxgang.hooks import acknowledge, of
 from oxgang.protocol import Batch
 
@@ -60,6 +62,17 @@ def test_a_notice_in_an_answer_stops_all_ranks(scheduler, tmp_path, world):
     )
     assert checkpoint["checksum"].startswith("sha256:")
     assert checkpoint["progress"] == checkpoint["step"] * total
+
+
+def test_files_of_a_slower_rank_are_in_the_acknowledgement(tmp_path, monkeypatch):
+    path = tmp_path / "checkpoint-1"
+    path.mkdir()
+    (path / "rank0.bin").write_bytes(b"x" * 100)
+    monkeypatch.setattr(dist, "is_initialized", lambda: True)
+    monkeypatch.setattr(dist, "barrier", lambda: (path / "rank1.bin").write_bytes(b"x" * 10))
+    job = FakeJob()
+    acknowledge(job, path, 1, 0, 0.5)
+    assert job.acknowledged == [{"step": 1, "path": "checkpoint-1", "bytes": 110}]
 
 
 def test_without_a_scheduler_nothing_is_said(monkeypatch):

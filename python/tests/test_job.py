@@ -9,6 +9,7 @@ from conftest import Fake, run, values
 from torch.utils.data import TensorDataset
 
 import oxgang
+from oxgang._checkpoint.error import CheckpointError, Fenced
 
 
 def data(n=50):
@@ -120,6 +121,46 @@ def test_notice_to_one_rank_is_agreed_by_all(tmp_path):
     assert meta(tmp_path)["step"] == 4
 
 
+class Full(Fake):
+    """A disk that has room again after some tries, and which steps were tried."""
+
+    def __init__(self, directory, fails, error):
+        super().__init__(directory)
+        self.fails, self.error, self.tried = fails, error, []
+
+    def save(self, state, meta):
+        self.tried.append(meta["step"])
+        if len(self.tried) <= self.fails:
+            raise self.error("no space")
+        return super().save(state, meta)
+
+
+def test_training_outlives_a_save_that_fails_and_tries_again(plain, tmp_path, caplog):
+    store = Full(str(tmp_path), 2, CheckpointError)
+    losses, _, _ = train(oxgang.init(checkpoints=store, checkpoint_steps=2))
+    assert [losses[i] for i in range(8)] == pytest.approx(plain, rel=1e-5)
+    assert (store.tried, meta(tmp_path)["step"]) == ([2, 4, 6, 8], 8)
+    assert "no checkpoint of step 2, training goes on: no space" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "error, each, tried",
+    [
+        (CheckpointError, None, [3, 6, 8]),
+        (CheckpointError, lambda job: job.position.step == 4 and signal.raise_signal(signal.SIGTERM), [3, 5]),
+        (Fenced, None, [3]),
+    ],
+    ids=["at the end", "on notice", "of an old generation"],
+)
+def test_a_save_that_must_not_fail_fails_loudly(tmp_path, error, each, tried):
+    store = Full(str(tmp_path), 10, error)
+    job = oxgang.init(checkpoints=store, checkpoint_steps=3)
+    with pytest.raises(error, match="no space"):
+        train(job, each=each)
+    job.close()
+    assert store.tried == tried
+
+
 def test_check_in_evaluation(tmp_path):
     """A notice in evaluation: all ranks leave there, after a checkpoint."""
     assert run(2, _check, str(tmp_path)) == [("exit", 75)] * 2
@@ -158,7 +199,9 @@ def _scheduled(rank, directory, epochs, options):
 
 def test_reports(scheduler, tmp_path):
     s = scheduler()
+    began = time.monotonic()
     values(run(2, _scheduled, str(tmp_path), 30, {}, env=env(s)))
+    wall = time.monotonic() - began
     (hello,) = s.of("/v1/hello")
     assert hello["batch"] == {"init": 13, "max": 13, "local_min": 1, "local_max": 13, "adaptive": False}
     assert (hello["world_size"], hello["epochs"], hello["samples"], hello["restored"]) == (2, 30, 1500, None)
@@ -166,7 +209,7 @@ def test_reports(scheduler, tmp_path):
     assert len(reports) >= 2 and [r["sequence"] for r in reports] == list(range(1, len(reports) + 1))
     for r in reports:
         assert r["batch"] == {"local": 7, "accumulation": 0} and not r["profile"]
-        assert 0 < r["sync_time"] < r["step_time"] < 1
+        assert 0 < r["sync_time"] < r["step_time"] < wall
     assert all(a["progress"] < b["progress"] for a, b in zip(reports, reports[1:]))
     assert reports[-1]["grad_var"] > 0
     last = s.of("/v1/checkpoint")[-1]

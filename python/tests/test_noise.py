@@ -113,6 +113,18 @@ def test_adam_is_preconditioned_as_it_steps():
     torch.testing.assert_close(before - p.detach(), p.grad * preconditioner(o)[p])
 
 
+def test_clipping_in_place_does_not_change_what_was_measured():
+    w = torch.nn.Parameter(torch.zeros(2))
+    m = Meter([w], torch.optim.SGD([w], lr=0.1), 1, True)
+    micro = next(cut(0, 4, 1, 0, 4))
+    for grad in ([6.0, 0.0], [0.0, 8.0]):
+        m.start(True, micro)
+        w.grad = torch.tensor(grad)
+        m.finish(micro)
+        w.grad.zero_()
+    assert m.take() == Parts(36 + 64, 2 / 4, 2, 3**2 + 4**2, 8)
+
+
 def test_a_broken_step_leaves_no_hooks():
     w = torch.nn.Parameter(torch.ones(3))
     m = Meter([w], torch.optim.SGD([w], lr=0.1), 2, False)

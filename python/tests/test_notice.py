@@ -56,9 +56,16 @@ def test_checkpoints_of_a_newer_major_version_are_refused():
         check_readable("")
 
 
-def test_the_pure_core_does_not_import_torch():
-    code = (
-        "import sys, oxgang, oxgang.protocol, oxgang.agent, oxgang.notice, oxgang.noise, oxgang.batching, "
-        "oxgang.environment; sys.exit('torch' in sys.modules)"
+def _import_without_site_packages(*modules):
+    """Imports modules where only the standard library and this package are."""
+    return subprocess.run(
+        [sys.executable, "-E", "-S", "-c", "import " + ", ".join(modules)],
+        capture_output=True, text=True, cwd=os.path.dirname(os.path.dirname(__file__)),
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=os.path.dirname(os.path.dirname(__file__)))
+
+
+def test_the_pure_core_does_not_import_torch():
+    core = ["oxgang"] + [f"oxgang.{m}" for m in ("protocol", "agent", "notice", "noise", "batching", "environment")]
+    run = _import_without_site_packages(*core)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "No module named 'torch'" in _import_without_site_packages("oxgang.job").stderr

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import files
-from .error import CheckpointError
+from .error import CheckpointError, Fenced
 
 _PUBLISHED = re.compile(r"g(\d+)-(\d+)")
 _TEMPORARY = re.compile(r"\.tmp-g(\d+)-.*")
@@ -61,10 +61,10 @@ class Shelf:
         return self.directory / entry.name
 
     def fence(self) -> None:
-        """Raise CheckpointError if a newer generation of the job has saved a checkpoint."""
+        """Raise Fenced if a newer generation of the job has saved a checkpoint."""
         newest = max((e.generation for e in self.published()), default=self.generation)
         if newest > self.generation:
-            raise CheckpointError(
+            raise Fenced(
                 f"{self.directory}: generation {self.generation} is over, generation {newest} has "
                 "saved a checkpoint: stop this process"
             )

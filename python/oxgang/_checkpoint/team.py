@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import torch.distributed as dist
@@ -34,8 +35,19 @@ class Team:
             dist.all_gather_object(answers, (result, error), group=self.group)
         for rank, (_, complaint) in enumerate(answers):
             if complaint is not None:
-                raise CheckpointError(f"{what}: {self._who(rank)}{complaint}")
+                raise type(complaint)(f"{what}: {self._who(rank)}{complaint}")
         return [answer for answer, _ in answers]
+
+    def in_turn(
+        self, what: str, parts: Mapping[str, T], work: Callable[[str, T], None]
+    ) -> None:
+        """Run work on one part after the other, on every rank, as each does.
+
+        Where work on a part is collective it begins only once all ranks are done with the parts
+        before it: a rank that fails there would leave the others waiting.
+        """
+        for key, part in parts.items():
+            self.each(what, partial(work, key, part))
 
     def first(self, what: str, work: Callable[[], T]) -> T:
         """Run work on rank 0 and return its result on every rank; if it fails, every rank raises."""
@@ -45,18 +57,18 @@ class Team:
             dist.broadcast_object_list(answer, src=source, group=self.group)
         result, complaint = answer[0]
         if complaint is not None:
-            raise CheckpointError(f"{what}: {complaint}")
+            raise type(complaint)(f"{what}: {complaint}")
         return result  # type: ignore[no-any-return]
 
     def _who(self, rank: int) -> str:
         return "" if self.alone else f"rank {rank}: "
 
 
-def _attempt(work: Callable[[], T]) -> tuple[T | None, str | None]:
-    """Errors travel between ranks as text: not every exception can be pickled."""
+def _attempt(work: Callable[[], T]) -> tuple[T | None, CheckpointError | None]:
+    """Other errors travel between ranks as text: not every exception can be pickled."""
     try:
         return work(), None
     except CheckpointError as e:
-        return None, str(e)
+        return None, e
     except Exception as e:
-        return None, f"{type(e).__name__}: {e}"
+        return None, CheckpointError(f"{type(e).__name__}: {e}")
