@@ -15,14 +15,14 @@ import (
 // A look ahead that fails is not tried again until the next round: others wait for it.
 func TestLook_is_tried_once_a_round(t *testing.T) {
 	tries := 0
-	l := newLookout(func() (policy.Policy, placement.Placer, error) {
-		tries++
-		return nil, nil, errors.New("no policy")
-	}, scheduler.DefaultOptions())
 	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "t4", Capacity: cluster.Resources{GPUs: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	l := newLookout(func() (policy.Policy, placement.Placer, error) {
+		tries++
+		return nil, nil, errors.New("no policy")
+	}, scheduler.DefaultOptions(), c.Types())
 	for range 2 {
 		row := &policy.Job{Spec: &job.Spec{ID: "job", GPUs: 1}, Status: job.Status{Phase: job.Waiting}}
 		l.Round(&policy.Snapshot{Length: time.Minute, Cluster: c, Jobs: []*policy.Job{row}}, &policy.Plan{Jobs: make([]policy.Decision, 1)}, nil)
