@@ -91,6 +91,10 @@ func (p *picture) view(j *store.Job) control.View {
 	row, why := p.row(j.Spec.ID)
 	if row != nil && j.Ended == nil {
 		status, v.Reason, v.Goodput = row.Status, why.String(), goodput(row)
+		if j.Status.Since.After(status.Since) { // the plan of that round, which its snapshot has not
+			status = j.Status
+			status.Progress, v.Goodput = max(status.Progress, row.Progress), 0
+		}
 	}
 	v.Phase, v.Progress, v.Restarts = status.Phase.String(), status.Progress, status.Restarts
 	v.Submitted, v.Started = status.Submitted, status.FirstStarted
