@@ -54,6 +54,7 @@ type refusal struct {
 	hangUp bool          // the connection is closed after it
 }
 
+// Error returns what the client is told.
 func (r *refusal) Error() string { return r.text }
 
 // ServeHTTP answers one request: who is it, may it, what does it say, take that in.
