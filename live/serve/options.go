@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"time"
 
 	"github.com/oxgang/oxgang/live/local"
@@ -23,7 +24,7 @@ type Options struct {
 	Cgroup   string            // a cgroup v2 directory in which to put jobs; empty: none
 	Keeper   []string          // the command that keeps a generation, without its directory
 	Tool     string            // name and version, for journals
-	Log      io.Writer         // what people should hear; nil: nothing is said
+	Log      io.Writer         // what people should hear. Default: nothing is said
 	// Ready, if not nil, is called once commands and agents are answered.
 	Ready func()
 }
@@ -50,6 +51,9 @@ func (o *Options) Validate() error {
 		if d.d < 100*time.Millisecond || d.d > 24*time.Hour {
 			errs = append(errs, fmt.Errorf("%s %v, want 100ms to 24h", d.name, d.d))
 		}
+	}
+	if host, _, err := net.SplitHostPort(o.Listen); err != nil || !net.ParseIP(host).IsLoopback() {
+		errs = append(errs, fmt.Errorf("listen %q, want an address on loopback and a port: tokens pass there in the clear", o.Listen))
 	}
 	return errors.Join(errs...)
 }
