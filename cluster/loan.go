@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -23,6 +24,19 @@ type Loan struct {
 	Expected []int
 	Every    time.Duration
 }
+
+// Loanable returns how many of so many nodes can be on loan in all, while their owner needs a
+// share of them and a headroom, another share, is never lent. Source: Lyra §7.1, "we leave a
+// headroom of 2% of the inference cluster capacity"; a part of a server is not lent, and is
+// asked back as a whole one (§2.1, §6).
+func Loanable(nodes int, headroom, need float64) int {
+	const rounding = 1e-9 // of a node, by which products of shares may be off
+	n := float64(nodes)
+	return max(0, int(math.Floor(n*(1-headroom)-n*need+rounding)))
+}
+
+// LoanGroup returns the group of nodes on loan of so many GPUs of a type.
+func LoanGroup(t GPUType, gpus int) Group { return RentGroup(t, gpus) + "-loan" }
 
 // Loans returns how it stands with what can be lent before anything is: the nodes of tenure
 // Loaned, by group, in the order in which groups first appear. The first node of a group

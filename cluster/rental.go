@@ -15,6 +15,9 @@ type Offer struct {
 // GPUPrice returns what a GPU of the offer costs per hour.
 func (o *Offer) GPUPrice() float64 { return o.Node.GPUPrice() }
 
+// NodePrice returns what a node of the offer costs per hour.
+func (o *Offer) NodePrice() float64 { return o.GPUPrice() * float64(o.Node.Capacity.GPUs) }
+
 // Fewest returns the configuration of so many GPUs on as few of the nodes as can carry
 // them.
 func (o *Offer) Fewest(gpus int) Configuration {

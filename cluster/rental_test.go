@@ -29,6 +29,9 @@ func TestOffers(t *testing.T) {
 	if a, b := offers[0].GPUPrice(), offers[1].GPUPrice(); a != 0.5 || b != 1 {
 		t.Errorf("got prices %v and %v, want 0.5, and 1 where none is known", a, b)
 	}
+	if a, b := offers[0].NodePrice(), offers[1].NodePrice(); a != 2 || b != 8 {
+		t.Errorf("got nodes at %v and %v, want 2 and 8", a, b)
+	}
 	if diff := cmp.Diff([]Rental{{Offer: want[0]}, {Offer: want[1]}}, c.Rentals()); diff != "" {
 		t.Errorf("rentals (-want +got):\n%s", diff)
 	}

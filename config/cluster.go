@@ -207,7 +207,7 @@ const maxInterruptions = 1000
 // marked with.
 func (l *lease) apply(n *cluster.Node) (mark string) {
 	if l.loaned {
-		n.Tenure, n.Group = cluster.Loaned, cluster.RentGroup(n.GPUType, n.Capacity.GPUs)+"-loan"
+		n.Tenure, n.Group = cluster.Loaned, cluster.LoanGroup(n.GPUType, n.Capacity.GPUs)
 		return "loan-"
 	}
 	if !l.rented {

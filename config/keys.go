@@ -72,6 +72,7 @@ var keys = []Key{
 	text("estimate.mode", "what is believed before a run: bootstrap, no-prof, oracle, public-code", func(c *Config) *string { return &c.Estimate }),
 	decimal("estimate.smoothing", "weight of the past in gradient statistics, 0 to 1", func(c *Config) *float64 { return &c.Scheduler.Estimate.Smoothing }),
 	flag("estimate.share", "jobs of a class learn together", func(c *Config) *bool { return &c.Scheduler.Estimate.Share }),
+	flag("estimate.verify", "what a job says of itself gains it little that it has not shown", func(c *Config) *bool { return &c.Scheduler.Estimate.Verify }),
 	decimal("estimate.error", "wrong beliefs: the speed of each class on each number of GPUs is times exp(this N(0, 1)); 0: right ones", func(c *Config) *float64 { return &c.Scheduler.Estimate.Error }),
 	text("estimate.classes", "what policies that ask for it are shown of classes: learned, or known, the truth of the whole trace", func(c *Config) *string { return &c.Classes }),
 	span("round", "time between plans", func(c *Config) *time.Duration { return &c.Scheduler.Round }),

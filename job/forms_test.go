@@ -41,6 +41,14 @@ func TestSpec_allows(t *testing.T) {
 	if !rigid.Allows(on(2, "t4")) || rigid.Allows(on(4, "t4")) || rigid.Allows(on(0, "t4")) {
 		t.Error("of fixed GPU count: want what it asks for, and nothing else")
 	}
+	workers := Spec{Adaptivity: Adaptive, WorkerGPUs: 4}
+	for c, want := range map[cluster.Configuration]bool{
+		{Nodes: 1, GPUs: 4}: true, {Nodes: 1, GPUs: 6}: false, {Nodes: 2, GPUs: 8}: true, {Nodes: 2, GPUs: 12}: true, {Nodes: 4, GPUs: 12}: false, {Nodes: 3, GPUs: 12}: true,
+	} {
+		if got := workers.Allows(c); got != want {
+			t.Errorf("%v in workers of 4 GPUs: got %v, want %v", c, got, want)
+		}
+	}
 	s.MaxGPUs = 0
 	if !s.Allows(on(8, "a100")) || s.Allows(on(9, "a100")) {
 		t.Error("without limit: want any whole replicas")

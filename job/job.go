@@ -167,11 +167,14 @@ func (s *Spec) Eligible(t cluster.GPUType) bool {
 	return len(s.GPUTypes) == 0 || slices.Contains(s.GPUTypes, t)
 }
 
-// Allows reports whether the job may be given c: an eligible type, whole replicas,
-// within its limits, and of fixed GPU count what it asks for, whatever these are.
+// Allows reports whether the job may be given c: an eligible type, whole replicas and
+// workers, no fewer workers than nodes, within its limits, and of fixed GPU count what it
+// asks for, whatever these are.
 func (s *Spec) Allows(c cluster.Configuration) bool {
 	switch {
-	case !s.Eligible(c.GPUType) || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0:
+	case !s.Eligible(c.GPUType) || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0 || c.GPUs%max(1, s.WorkerGPUs) != 0:
+		return false
+	case c.GPUs < c.Nodes*s.WorkerGPUs:
 		return false
 	case !s.Adaptivity.Has(GPUCount):
 		return c.GPUs == s.Requested(c.GPUType)

@@ -99,3 +99,19 @@ func TestReport_Validate(t *testing.T) {
 		}
 	}
 }
+
+// A step is one pass with gradient exchange, and before it those that only compute.
+func TestReportStep(t *testing.T) {
+	for _, c := range []struct {
+		r    Report
+		want time.Duration
+	}{
+		{Report{StepTime: 3 * time.Second, SyncTime: time.Second}, 3 * time.Second},
+		{Report{StepTime: 3 * time.Second, SyncTime: time.Second, Batch: BatchSize{Accumulation: 2}}, 7 * time.Second},
+		{Report{StepTime: time.Second, SyncTime: 2 * time.Second, Batch: BatchSize{Accumulation: 2}}, time.Second},
+	} {
+		if got := c.r.Step(); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.r, got, c.want)
+		}
+	}
+}

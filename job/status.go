@@ -90,6 +90,12 @@ type Report struct {
 	Profile       bool // a one-GPU profiling run, not training
 }
 
+// Step returns how long an optimiser step took: the pass that synchronises, and before it those
+// of accumulation, which only compute.
+func (r *Report) Step() time.Duration {
+	return r.StepTime + time.Duration(r.Batch.Accumulation)*max(0, r.StepTime-r.SyncTime)
+}
+
 // Validate returns an error that joins all complaints about r: numbers that are not
 // finite, or below 0.
 func (r *Report) Validate() error {

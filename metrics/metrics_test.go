@@ -405,7 +405,7 @@ func TestQuantile_is_the_reference_definition(t *testing.T) {
 	if got := Quantile(sorted, 0.99); got != 158 {
 		t.Errorf("p99 of 160 = value %v, want the second largest, 158", got)
 	}
-	if Quantile(sorted, 1) != 159 || Quantile(nil, 0.5) != 0 {
+	if Quantile(sorted, 1) != 159 || Quantile[float64](nil, 0.5) != 0 {
 		t.Error("want the last value at 1, and 0 of nothing")
 	}
 }

@@ -182,11 +182,11 @@ func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
 	}
 }
 
-// Quantile returns sorted[int(q n)], the last value if q is 1, and 0 if there
+// Quantile returns sorted[int(q n)], the last value if q is 1, and zero if there
 // are none: the definition of the public Sia simulator.
-func Quantile(sorted []float64, q float64) float64 {
+func Quantile[T any](sorted []T, q float64) (value T) {
 	if len(sorted) == 0 {
-		return 0
+		return value
 	}
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }

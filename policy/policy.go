@@ -6,6 +6,7 @@ package policy
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -36,6 +37,23 @@ type Snapshot struct {
 	// Classes is what is believed of the classes of jobs that were seen, or are known
 	// beforehand, by class; nil where nothing learns it.
 	Classes []*perf.ClassStats
+}
+
+// Index returns where a job is among Jobs, and among those of a plan; -1 if it is not, or s is
+// nil. Complexity: linear in the jobs.
+func (s *Snapshot) Index(id job.ID) int {
+	if s == nil {
+		return -1
+	}
+	return slices.IndexFunc(s.Jobs, func(j *Job) bool { return j.ID == id })
+}
+
+// Job returns the row of a job; nil if there is none, or s is nil.
+func (s *Snapshot) Job(id job.ID) *Job {
+	if i := s.Index(id); i >= 0 {
+		return s.Jobs[i]
+	}
+	return nil
 }
 
 // A Job is one row of a snapshot: what was submitted, what happened since, and

@@ -76,15 +76,6 @@ func share(x float64) float64 {
 	return min(1, max(0, x))
 }
 
-// loanable returns how many of so many nodes can be lent while the owner needs a share of
-// them. Source: Lyra §7.1, "we leave a headroom of 2% of the inference cluster capacity";
-// a part of a server is not lent, and is asked back as a whole one (§2.1, §6).
-func (o *Lender) loanable(nodes int, need float64) int {
-	const rounding = 1e-9 // of a node, by which products of shares may be off
-	n := float64(nodes)
-	return max(0, int(math.Floor(n*(1-o.Headroom)-n*need+rounding)))
-}
-
 // A loanNode is a node that can be lent. Invariant: the node counts once in World.away
 // unless it is lent, as a lease's does.
 type loanNode struct {

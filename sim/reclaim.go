@@ -54,7 +54,7 @@ func (l *lender) review(p *pool) {
 		p.forecast.Observe(need)
 		need = max(need, l.foresee(p))
 	}
-	p.limit = l.o.loanable(len(p.nodes), need)
+	p.limit = cluster.Loanable(len(p.nodes), l.o.Headroom, need)
 	l.takeBroken(p)
 	for i := range p.notices {
 		p.notices[i].limit = max(p.notices[i].limit, p.limit)
@@ -87,7 +87,7 @@ func (l *lender) foresee(p *pool) float64 {
 	}
 	p.loan.Every, p.loan.Expected = every, make([]int, windows)
 	for i, need := range most {
-		p.loan.Expected[i] = l.o.loanable(len(p.nodes), need)
+		p.loan.Expected[i] = cluster.Loanable(len(p.nodes), l.o.Headroom, need)
 	}
 	return share(mean[0] + sd[0])
 }

@@ -75,16 +75,18 @@ func (pl *Placer) placeOnIdle(p piece) bool {
 	return true
 }
 
-// scatter places a piece on as few nodes as have its GPUs, all or none.
+// scatter places a piece on as few nodes as have its GPUs, in whole workers, all or none.
 func (pl *Placer) scatter(p piece) bool {
-	pool, before := pl.poolAt(p), len(pl.claims[p.job].slots)
+	pool, before, worker := pl.poolAt(p), len(pl.claims[p.job].slots), int32(max(1, pl.s.Jobs[p.job].WorkerGPUs))
 	for left := p.size; left > 0; {
-		n := pool.freest()
-		if n < 0 {
+		n, g := pool.freest(), int32(0)
+		if n >= 0 {
+			g = min(left, pl.nodes[n].free) / worker * worker
+		}
+		if g == 0 {
 			pl.giveBack(p.job, before)
 			return false
 		}
-		g := min(left, pl.nodes[n].free)
 		pl.give(p.job, n, g)
 		left -= g
 	}

@@ -70,7 +70,10 @@ func config(nodes, gpus int) cluster.Configuration {
 }
 
 func nonPreemptive(j *policy.Job, _ *policy.Decision) { j.NonPreemptive = true }
-func restoring(j *policy.Job, _ *policy.Decision)     { j.Phase = job.Restoring }
+func workers(gpus int) func(*policy.Job, *policy.Decision) {
+	return func(j *policy.Job, _ *policy.Decision) { j.WorkerGPUs = gpus }
+}
+func restoring(j *policy.Job, _ *policy.Decision) { j.Phase = job.Restoring }
 
 // round returns the snapshot and the unplaced plan of rows.
 func round(c *cluster.Cluster, rows []row) (*policy.Snapshot, *policy.Plan) {
@@ -185,6 +188,12 @@ func TestPlace(t *testing.T) {
 			{nodes: 1, gpus: 3, want: "b3"},
 			{nodes: 1, gpus: 3, want: "c3"},
 			{nodes: 1, gpus: 3, want: "a1 b1 c1"},
+		}},
+		{name: "workers are not split", nodes: []int{4, 4}, o: submesh.DefaultOptions(), rows: []row{
+			{held: "a2", nodes: 1, gpus: 2, want: "a2", set: nonPreemptive},
+			{held: "b2", nodes: 1, gpus: 2, want: "b2", set: nonPreemptive},
+			{nodes: 1, gpus: 3, set: workers(3)},
+			{nodes: 1, gpus: 3, want: "a2 b1"},
 		}},
 		{name: "three GPUs are not scattered without Split", nodes: []int{4, 4}, rows: []row{
 			{nodes: 1, gpus: 3, want: "a3"},

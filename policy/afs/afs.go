@@ -51,19 +51,28 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 }
 
 // churned reports whether other jobs are there to share other GPUs than when they were
-// last divided.
+// last divided, or one may not have its share any more.
 func (p *Policy) churned(s *policy.Snapshot, r *queue.Round) bool {
 	free := r.FreeByType()
 	same := p.o.Steady && p.cluster == s.Cluster && slices.Equal(p.free, free)
 	p.cluster, p.free = s.Cluster, free
 	n := 0
 	for i, j := range s.Jobs {
-		if _, known := p.shares[j.ID]; !r.Decided(i) {
-			same = same && known
+		if has, known := p.shares[j.ID]; !r.Decided(i) {
+			same = same && known && has.may(r, i)
 			n++
 		}
 	}
 	return !same || n != len(p.shares)
+}
+
+// may reports whether job i may have a share: its user can change what it runs on.
+func (s share) may(r *queue.Round, i int) bool {
+	if s.gpus == 0 { // of a cluster that has no GPUs, say
+		return true
+	}
+	least, most, _ := r.Range(i, s.t)
+	return least > 0 && s.gpus >= least && s.gpus <= most
 }
 
 // divide divides the GPUs that are free.

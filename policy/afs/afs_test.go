@@ -84,6 +84,46 @@ func TestShares_change_with_churn(t *testing.T) {
 	}
 }
 
+// A job that may not have its share any more, because its user has changed what it runs on, has
+// another, and not nothing until jobs come or go.
+func TestShares_change_with_what_a_job_runs_on(t *testing.T) {
+	w := policytest.NewToy(t, 4, 2)
+	p := afs.New(afs.DefaultOptions())
+	j := w.Elastic("a", 8, 3*time.Hour)
+	w.Play(p)
+	got := []string{w.GPUs()}
+	other := *j.Spec
+	other.GPUTypes = []cluster.GPUType{"b"}
+	w.Jobs[0].Spec = &other
+	w.Play(p)
+	if d := cmp.Diff([]string{"a4", "a2"}, append(got, w.GPUs())); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+// Without GPUs nobody has a share, in one round as in the next.
+func TestShares_of_nothing(t *testing.T) {
+	w := policytest.NewToy(t)
+	w.Elastic("a", 8, 3*time.Hour)
+	p := afs.New(afs.DefaultOptions())
+	for range 2 {
+		w.Play(p)
+		if got := w.GPUs(); got != "a-" {
+			t.Errorf("%s, want a-: nothing", got)
+		}
+	}
+}
+
+// An elastic job has whole workers.
+func TestShares_are_whole_workers(t *testing.T) {
+	w := policytest.NewToy(t, 7)
+	w.Elastic("a", 8, 3*time.Hour).WorkerGPUs = 2
+	w.Play(afs.New(afs.DefaultOptions()))
+	if got := w.GPUs(); got != "a6" {
+		t.Errorf("%s, want a6: three workers of 2 GPUs", got)
+	}
+}
+
 func TestReasons(t *testing.T) {
 	w := policytest.NewToy(t, 4)
 	w.Submit("shortest", 3, time.Hour)

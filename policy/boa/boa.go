@@ -139,15 +139,12 @@ func (p *Policy) account(s *policy.Snapshot, offers []cluster.Offer) {
 			was := &p.nodes[k]
 			leaving = max(leaving, was.Leaving+max(0, was.Ready+was.Starting-nodes))
 		}
-		paid += float64(nodes+leaving) * nodePrice(&offers[i])
+		paid += float64(nodes+leaving) * offers[i].NodePrice()
 	}
 	p.nodes = s.Rentals
 	p.fill.enter(s.Now)
 	p.ledger.enter(s.Now, p.o.Window, paid, p.rate)
 }
-
-// nodePrice returns what a node of an offer costs per hour.
-func nodePrice(o *cluster.Offer) float64 { return o.GPUPrice() * float64(o.Node.Capacity.GPUs) }
 
 func (p *Policy) promise() promise {
 	return promise{budget: p.o.Budget, slack: p.o.Slack, window: p.o.Window, horizon: p.o.Horizon}

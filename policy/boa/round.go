@@ -70,8 +70,8 @@ func (p *Policy) newRound(s *policy.Snapshot, offers []cluster.Offer, ends []int
 		l := &s.Rentals[i]
 		r.broken = append(r.broken, max(0, l.Ready-r.opened[i]))
 		r.opened[i] += r.broken[i]
-		r.paying += float64(l.Ready+l.Starting+l.Leaving) * nodePrice(&offers[i])
-		r.using += float64(l.Leaving) * nodePrice(&offers[i])
+		r.paying += float64(l.Ready+l.Starting+l.Leaving) * offers[i].NodePrice()
+		r.using += float64(l.Leaving) * offers[i].NodePrice()
 	}
 	return r
 }
@@ -151,7 +151,7 @@ func (r *round) price(n *slot) float64 {
 	if n.group < 0 {
 		return 0
 	}
-	return nodePrice(&r.offers[n.group])
+	return r.offers[n.group].NodePrice()
 }
 
 // release gives what a job holds back to its nodes.

@@ -140,7 +140,7 @@ func lost(t *rapid.T, seen map[string]int, w *World, s *policy.Snapshot, p *poli
 				t.Fatalf("round %d: job %s is on node %s, which is not there", w.round, now.ID, share.Node)
 			}
 		}
-		i := slices.IndexFunc(s.Jobs, func(j *policy.Job) bool { return j.ID == now.ID })
+		i := s.Index(now.ID)
 		if i < 0 || !s.Jobs[i].Holding() || now.Holding() {
 			continue
 		}

@@ -26,9 +26,9 @@ func usable(j *policy.Job, t *cluster.TypeInfo) bool {
 }
 
 // amounts returns the fewest and most GPUs that an empty cluster could give j of a
-// type, and the step between amounts; zeros if none. A gang has one amount. An elastic
-// job of a fixed batch size has a sample for each replica, unless it is known by its
-// duration and counts none.
+// type, and the step between amounts, whole replicas and workers; zeros if none. A gang has one
+// amount. An elastic job of a fixed batch size has a sample for each replica, unless it is known
+// by its duration and counts none.
 func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 	p := j.ReplicaGPUs(t.Type)
 	if !j.Adaptivity.Has(job.GPUCount) {
@@ -37,17 +37,28 @@ func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 		}
 		return size(j, t.Type), size(j, t.Type), p
 	}
-	least, most = (j.Min(t.Type)+p-1)/p*p, t.GPUs/p*p
+	step = whole(p, max(1, j.WorkerGPUs))
+	least, most = (j.Min(t.Type)+step-1)/step*step, t.GPUs/step*step
 	if limit := j.Most(t.Type); limit > 0 {
-		most = min(most, limit/p*p)
+		most = min(most, limit/step*step)
 	}
 	if least > most || !j.Eligible(t.Type) || !j.KeepsType(t.Type) {
 		return 0, 0, 0
 	}
 	if j.BatchSize > 1 || j.BatchSize == 1 && j.Spec.Batch.Max != 1 {
-		most = max(least, min(most, j.BatchSize*p))
+		most = max(least, min(most, j.BatchSize*p/step*step))
 	}
-	return least, most, p
+	return least, most, step
+}
+
+// whole returns the fewest GPUs that are both whole replicas and whole workers: the least
+// common multiple of their GPUs.
+func whole(replica, worker int) int {
+	n := replica
+	for n%worker != 0 {
+		n += replica
+	}
+	return n
 }
 
 // gang returns the allocation that j asks for on a type, on as few nodes as

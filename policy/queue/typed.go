@@ -43,7 +43,8 @@ func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
 }
 
 // Range returns the fewest and most GPUs of type t that job i may have in an empty
-// cluster, and the step from one amount to the next: one replica of an elastic job.
+// cluster, and the step from one amount to the next: whole replicas, and whole workers,
+// of an elastic job.
 // A gang has its own size as fewest and most. All are 0 if there is no such amount.
 func (r *Round) Range(i, t int) (least, most, step int) {
 	return amounts(r.r.s.Jobs[i], &r.r.types[t])

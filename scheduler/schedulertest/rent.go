@@ -31,19 +31,20 @@ func RunRenting(t *testing.T, fresh func(testing.TB) scheduler.Backend, c *clust
 	t.Helper()
 	Run(t, fresh, drive)
 	t.Run("nodes are rented and given back", func(t *testing.T) {
-		if err := renting(t.Context(), fresh(t), c, drive); err != nil {
+		if err := Renting(t.Context(), fresh(t), c, drive); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("what cannot be rented is named", func(t *testing.T) {
-		if err := unrentable(t.Context(), fresh(t), c); err != nil {
+		if err := Unrentable(t.Context(), fresh(t), c); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// unrentable asks for what cannot be had.
-func unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) error {
+// Unrentable asks a world for what cannot be had, and returns an error unless each answer is an
+// error that names it. It is the last part of RunRenting.
+func Unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) error {
 	offer := c.Offers()[0]
 	var errs []error
 	for name, a := range map[string]scheduler.Action{
@@ -58,8 +59,9 @@ func unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) er
 	return errors.Join(errs...)
 }
 
-// renting drives a world to its end and watches its rented nodes.
-func renting(ctx context.Context, b scheduler.Backend, c *cluster.Cluster, drive func(context.Context, scheduler.Backend) error) error {
+// Renting drives a world to its end and watches its rented nodes. It returns what was wrong
+// with what the world said of them, joined. It is the first part of RunRenting.
+func Renting(ctx context.Context, b scheduler.Backend, c *cluster.Cluster, drive func(context.Context, scheduler.Backend) error) error {
 	w := &tenant{Backend: b, offers: c.Offers(), there: c.Held(), jobs: make(map[job.ID]cluster.Placement)}
 	if err := drive(ctx, w); err != nil {
 		return fmt.Errorf("drive: %w", errors.Join(append(w.errs, err)...))

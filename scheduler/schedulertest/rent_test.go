@@ -105,7 +105,7 @@ func TestRunRenting_catches(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.world.Backend = letting(t)
-			err := renting(t.Context(), &c.world, all, DriveRenting(all))
+			err := Renting(t.Context(), &c.world, all, DriveRenting(all))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got error %v, want %q", err, c.want)
 			}
@@ -114,7 +114,7 @@ func TestRunRenting_catches(t *testing.T) {
 }
 
 func TestRunRenting_needs_a_policy_that_rents(t *testing.T) {
-	err := renting(t.Context(), letting(t), forRent(t), Drive(forRent(t)))
+	err := Renting(t.Context(), letting(t), forRent(t), Drive(forRent(t)))
 	if err == nil || err.Error() != "nodes came: false, and were given back: false; want both" {
 		t.Errorf("got error %v", err)
 	}
@@ -122,7 +122,7 @@ func TestRunRenting_needs_a_policy_that_rents(t *testing.T) {
 
 func TestRunRenting_catches_what_is_not_refused(t *testing.T) {
 	w := spoilt{Backend: letting(t), do: func([]scheduler.Action) error { return nil }}
-	err := fmt.Sprint(unrentable(t.Context(), &w, forRent(t)))
+	err := fmt.Sprint(Unrentable(t.Context(), &w, forRent(t)))
 	for _, want := range []string{"nobody-lets-this", "nobody-has-this", "names spare"} {
 		if !strings.Contains(err, want) {
 			t.Errorf("got error %s, want %q", err, want)
