@@ -1,0 +1,99 @@
+package fallback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// An answer is what comes of asking the wrapped policy.
+type answer struct {
+	plan  *policy.Plan
+	err   error // of a cause
+	cause Cause
+}
+
+// patience is how long a policy is waited for once its context has ended, in deadlines: time
+// to return the best that it has.
+const patience = 0.5
+
+var (
+	errLate = errors.New("policy does not answer, and does not heed its deadline")
+	errBusy = errors.New("policy still plans an earlier round")
+)
+
+// ask returns what the wrapped policy plans, checked.
+func (f *Policy) ask(ctx context.Context, s *policy.Snapshot) answer {
+	if err := ctx.Err(); err != nil {
+		return answer{err: err, cause: Error}
+	}
+	if f.busy() {
+		return answer{err: errBusy, cause: Deadline}
+	}
+	last, stop := context.WithTimeout(ctx, f.o.Deadline+time.Duration(patience*float64(f.o.Deadline)))
+	defer stop()
+	soon, cancel := context.WithTimeout(last, f.o.Deadline)
+	defer cancel()
+	said := make(chan answer, 1)
+	go func() { said <- plan(soon, f.wrapped, s) }()
+	select {
+	case a := <-said:
+		return judge(soon, s, a)
+	case <-last.Done():
+		f.late = said
+		return answer{err: errLate, cause: Deadline}
+	}
+}
+
+// busy reports whether the wrapped policy is still at an earlier round. What it says of that
+// comes too late.
+func (f *Policy) busy() bool {
+	if f.late == nil {
+		return false
+	}
+	select {
+	case <-f.late:
+		f.late = nil
+		return false
+	default:
+		return true
+	}
+}
+
+// plan asks a policy; a panic is an answer too.
+func plan(ctx context.Context, p policy.Policy, s *policy.Snapshot) (a answer) {
+	defer func() {
+		if r := recover(); r != nil {
+			a = answer{err: fmt.Errorf("policy panicked: %v", r), cause: Panic}
+		}
+	}()
+	a.plan, a.err = p.Plan(ctx, s)
+	if a.err != nil {
+		a.cause = Error
+	}
+	return a
+}
+
+// judge says whether an answer is a failure, and which. A plan that is good is none, however
+// late it came; an error once the time was over is the deadline's.
+func judge(ctx context.Context, s *policy.Snapshot, a answer) answer {
+	if a.cause == Error && ctx.Err() != nil {
+		a.cause = Deadline
+	}
+	if a.cause != None {
+		return answer{err: a.err, cause: a.cause}
+	}
+	if err := checked(s, a.plan); err != nil {
+		return answer{err: fmt.Errorf("plan refused: %w", err), cause: Check}
+	}
+	return a
+}
+
+// checked returns what is wrong with a plan, as the scheduler checks it.
+func checked(s *policy.Snapshot, p *policy.Plan) error {
+	policy.FillProportional(s, p)
+	return policy.Check(s, p)
+}
