@@ -81,6 +81,9 @@ type Options struct {
 	Error float64
 	// Seed is that of the draws of Error.
 	Seed uint64
+	// Verify bounds what jobs can gain by what they say of themselves: see verify.go.
+	// Default false: in simulations they say what was measured.
+	Verify bool
 }
 
 // Validate returns an error that joins all complaints about o.
@@ -107,6 +110,7 @@ type Job struct {
 	vari   float64
 	grads  bool
 	input  input
+	trust  trust
 	own    int    // changes of this job's own: see Version
 	model  *Model // nil: nothing was known when it was asked for
 	built  Version
@@ -152,6 +156,9 @@ func newJob(spec *job.Spec, o *Options, m *measured) *Job {
 // Values must be finite and not negative; whoever decodes them checks that.
 func (j *Job) Learn(r *job.Report) {
 	j.learnGradients(r)
+	if j.o.Verify && j.trust.check(r, j.claimed(r)) {
+		j.own++
+	}
 	if r.StepTime <= 0 || r.Batch.Local <= 0 || !j.learnInput(r) {
 		return
 	}
@@ -286,7 +293,7 @@ func (j *Job) noise(g gradient) float64 {
 // build returns the belief with a gradient noise scale.
 func (j *Job) build(phi float64) *Model {
 	m := &Model{init: float64(j.spec.Batch.Init), goal: j.spec.Goal, oracle: j.oracle, mode: j.o.Mode, phi: phi}
-	m.input = j.input.known
+	m.input, m.lacking = j.input.known, j.trust.lacking
 	if j.o.Error > 0 {
 		m.wrong, m.class = j.o, classOf(j.spec)
 	}
@@ -326,6 +333,9 @@ func (j *Job) typeModel(i int) typeModel {
 func (j *Job) fit(p *profile) perf.Params {
 	if !p.fresh {
 		p.fit, p.fresh = j.o.Fits.fit(j.o.Mode, p.seen), true
+		if j.o.Verify {
+			p.fit = physical(p.fit)
+		}
 	}
 	return p.fit
 }

@@ -20,6 +20,8 @@ type Model struct {
 	input  *perf.Sensitivity
 	wrong  *Options // whose Error is on the throughput of class; nil: none is
 	class  string
+	// lacking is what the job's claims lack in trust, 0 to 1.
+	lacking float64
 }
 
 // typeModel is the belief about one GPU type.
@@ -63,10 +65,21 @@ func (m *Model) find(t cluster.GPUType) *typeModel {
 // belief that is made wrong.
 func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 	speed := m.fed(a, b)
+	if m.lacking > 0 && speed > 0 {
+		speed *= doubted(m.lacking, m.replicas(&a))
+	}
 	if m.wrong == nil || speed == 0 {
 		return speed
 	}
 	return speed * m.wrong.factor(m.class, a.Configuration)
+}
+
+// replicas returns how many replicas an allocation holds.
+func (m *Model) replicas(a *cluster.Allocation) int {
+	if t := m.find(a.GPUType); t != nil {
+		return a.GPUs / t.replica
+	}
+	return a.GPUs
 }
 
 func (m *Model) fed(a cluster.Allocation, b job.BatchSize) float64 {

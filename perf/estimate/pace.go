@@ -2,7 +2,6 @@ package estimate
 
 import (
 	"math"
-	"time"
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
@@ -49,7 +48,7 @@ func (l *life) keepPace(r *job.Report) {
 func (c *class) reported(r *job.Report) float64 {
 	spec := c.forms[0]
 	total := float64(r.Configuration.GPUs / spec.ReplicaGPUs(r.Configuration.GPUType) * r.Batch.PerReplica())
-	step := r.StepTime + time.Duration(r.Batch.Accumulation)*(r.StepTime-r.SyncTime)
+	step := r.Step()
 	phi := c.belief.noise(gradient{reports: 1, sqr: r.GradSqr, vari: r.GradVar})
 	if math.IsInf(phi, 1) || spec.Goal != job.Training {
 		return total / step.Seconds()
