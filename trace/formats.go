@@ -31,7 +31,7 @@ type Format struct {
 
 // formats lists every format; each input is sniffed as at most one of them.
 var formats = []Format{
-	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' }, readJSONL, writeJSONL},
+	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' && !sniffKubernetes(h) }, readJSONL, writeJSONL},
 	{"sia", "Sia and Pollux simulator CSV", siaTable.sniff, siaTable.read, writeSia},
 	{"philly", "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.sniff(h) }, readPhilly, nil},
 	{"helios", "Helios cluster_log.csv", heliosTable.sniff, readHelios, nil},
@@ -40,6 +40,7 @@ var formats = []Format{
 	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.sniff, shockwaveTable.read, nil},
 	{"synergy", "Synergy simulator CSV", synergyTable.sniff, synergyTable.read, nil},
 	{"slurm", "Slurm sacct --parsable2 with its header", slurmTable.sniff, readSlurm, nil},
+	{"kubernetes", "lists of Jobs, JobSets, TrainJobs, RayJobs, Workloads, Pods and Nodes, as kubectl prints them", sniffKubernetes, readKubernetes, nil},
 }
 
 // Formats returns all formats.

@@ -67,7 +67,7 @@ func TestOpenErrors(t *testing.T) {
 		want               string
 	}{
 		{"empty", "", "", Options{}, "input: empty file, want a trace"},
-		{"unknown format", siaText, "csv", Options{}, `trace format "csv", want one of jsonl, sia, philly, helios, alibaba, gavel, shockwave, synergy, slurm`},
+		{"unknown format", siaText, "csv", Options{}, `trace format "csv", want one of jsonl, sia, philly, helios, alibaba, gavel, shockwave, synergy, slurm, kubernetes`},
 		{"unknown header", "a,b\n1,2\n", "", Options{File: "w.csv"}, `w.csv:1: first line "a,b" is of no known format, want one of jsonl, sia,`},
 		{"gzip header cut", "\x1f\x8b\x08", "", Options{File: "w.gz"}, "w.gz: truncated: unexpected EOF"},
 		{"options", siaText, "", Options{Limit: -1, MaxLine: -1, OnBadRow: 7}, "trace options: bad-row policy 7, want 0 (fail) or 1 (skip)\nlimit -1, want at least 0\nlongest line -1 bytes, want at least 0"},

@@ -89,6 +89,10 @@ var arrivals = map[string][]workload.Arrival{
 		{At: 0, Duration: 26*time.Hour + 3*time.Minute + 4*time.Second, Spec: job.Spec{ID: "9", GPUs: 1, Adaptivity: job.Rigid}},
 		{At: 0, Duration: 150 * time.Second, Spec: job.Spec{ID: "10", GPUs: 1, Adaptivity: job.Rigid}},
 	},
+	"kubernetes/lists": {
+		{At: 10 * time.Second, Duration: time.Minute, Spec: job.Spec{ID: "u1", Name: "nlp/bert", User: "nlp", Queue: "q", GPUs: 8, WorkerGPUs: 4, CPUs: 3, Memory: 4 << 30, GPUTypes: []cluster.GPUType{"nvidia-h200"}, Adaptivity: job.Rigid}},
+		{At: 0, Duration: time.Minute, Spec: job.Spec{ID: "u3", Name: "cv/vit", User: "cv", GPUs: 12, WorkerGPUs: 2, Adaptivity: job.Rigid}},
+	},
 	"jsonl/lines": {
 		{At: 1500 * time.Millisecond, Duration: 10 * time.Second, Spec: job.Spec{ID: "a", GPUs: 2, Adaptivity: job.AnyGPUType}},
 		{Application: "bert", Spec: job.Spec{ID: "b", GPUs: 1, Batch: job.BatchLimits{Init: 12, Max: 384, LocalMax: map[cluster.GPUType]int{"t4": 12}}, Goal: job.BatchInference}},
@@ -143,6 +147,13 @@ func TestNotes(t *testing.T) {
 		{phillyJSONText, []Note{{"jobs of several attempts, run for all of them together", 1}, {dropNoGPUs, 1}, {dropNoTime, 1}}},
 		{heliosText, []Note{{"jobs that ended as CANCELLED, run for as long as they did", 1}, {dropNoGPUs, 1}}},
 		{alibabaText, []Note{{"pods with a share of a GPU, given a whole one", 1}, {dropNoGPUs, 1}, {"pods never scheduled dropped", 1}}},
+		{kubernetesText, []Note{
+			{"jobs of which some pods are not in the dump, taken to start with the others", 1},
+			{dropNoGPUs, 1},
+			{"jobs without pods in the dump, taken to start when Kueue admitted them", 1},
+			{"jobs that failed, run for as long as they did", 1},
+			{"jobs whose GPU type is not known, may run on any", 1},
+		}},
 		{gavel7Text, []Note{{"jobs whose type names no batch size, counted as 1", 1}}},
 		{slurmText, []Note{{"job steps dropped", 1}, {"jobs that ended as CANCELLED, run for as long as they did", 1}}},
 	}

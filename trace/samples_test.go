@@ -43,7 +43,25 @@ const (
 		"7_1.batch|batch||||||3600|COMPLETED||cpu=16\n" +
 		"8|eval|bob|gpu|2024-01-02T03:00:00|2024-01-02T03:05:00|2024-01-02T04:05:00|60|CANCELLED by 1000|cpu=1|cpu=1,gres/gpu:h100=2,mem=512\n"
 	slurmElapsedText = "JobID|Submit|Elapsed|AllocTRES\n9|2024-01-02T03:04:05|1-02:03:04|gres/gpu=1\n10|2024-01-02T03:04:05|02:30|gres/gpu=1\n"
-	jsonlText        = `{"id":"a","gpus":2,"at_s":1.5,"duration_s":10,"adaptivity":["gpu_type"]}` + "\n\n" +
+	kubernetesText   = `{"apiVersion": "v1", "items": [
+{"kind": "Node", "metadata": {"name": "n1", "uid": "n1", "creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"nvidia.com/gpu.product": "NVIDIA-H200"}}, "status": {"allocatable": {"cpu": "96", "nvidia.com/gpu": "8"}, "conditions": [{"type": "Ready", "status": "True"}]}},
+{"kind": "Job", "metadata": {"namespace": "nlp", "name": "bert", "uid": "u1", "creationTimestamp": "2026-01-02T00:00:10Z", "labels": {"oxgang.dev/queue": "q"}},
+ "spec": {"parallelism": 2, "completions": 2, "template": {"spec": {"containers": [{"resources": {"requests": {"cpu": "1500m", "memory": "2Gi"}, "limits": {"nvidia.com/gpu": "4"}}}]}}},
+ "status": {"startTime": "2026-01-02T00:00:10Z", "completionTime": "2026-01-02T00:01:40Z"}},
+{"kind": "Pod", "metadata": {"namespace": "nlp", "name": "bert-0", "uid": "p1", "creationTimestamp": "2026-01-02T00:00:10Z", "ownerReferences": [{"kind": "Job", "uid": "u1"}]},
+ "spec": {"nodeName": "n1", "containers": [{"resources": {"limits": {"nvidia.com/gpu": "4"}}}]},
+ "status": {"conditions": [{"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-02T00:00:40Z"}]}},
+{"kind": "Job", "metadata": {"namespace": "nlp", "name": "prep", "uid": "u2", "creationTimestamp": "2026-01-02T00:00:00Z"}, "spec": {"template": {"spec": {"containers": [{}]}}}, "status": {}}
+], "kind": "List", "metadata": {"resourceVersion": ""}}
+{"kind": "List", "metadata": {}, "items": [
+{"kind": "JobSet", "metadata": {"namespace": "cv", "name": "vit", "uid": "u3", "creationTimestamp": "2026-01-02T00:00:00Z"},
+ "spec": {"replicatedJobs": [{"replicas": 2, "template": {"spec": {"parallelism": 3, "template": {"spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": 2}}}]}}}}}]},
+ "status": {"conditions": [{"type": "Failed", "status": "True", "lastTransitionTime": "2026-01-02T00:03:00Z"}]}},
+{"kind": "Workload", "metadata": {"namespace": "cv", "name": "w", "uid": "w1", "creationTimestamp": "2026-01-02T00:00:00Z", "ownerReferences": [{"kind": "JobSet", "uid": "u3"}]},
+ "spec": {}, "status": {"conditions": [{"type": "Admitted", "status": "True", "lastTransitionTime": "2026-01-02T00:02:00Z"}]}}
+]}
+`
+	jsonlText = `{"id":"a","gpus":2,"at_s":1.5,"duration_s":10,"adaptivity":["gpu_type"]}` + "\n\n" +
 		`{"id":"b","gpus":1,"application":"bert","batch":{"init":12,"max":384,"local_max":{"t4":12}},"goal":"batch_inference"}` + "\n"
 )
 
@@ -64,4 +82,5 @@ var samples = []sample{
 	{"slurm", "tres", slurmText},
 	{"slurm", "elapsed", slurmElapsedText},
 	{"jsonl", "lines", jsonlText},
+	{"kubernetes", "lists", kubernetesText},
 }

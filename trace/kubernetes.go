@@ -1,0 +1,155 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"regexp"
+	"time"
+
+	"github.com/oxgang/oxgang/workload"
+)
+
+// Kubernetes is what a dump of a cluster says: the lists that
+//
+//	kubectl get jobs.batch,jobsets,trainjobs,rayjobs,workloads.kueue.x-k8s.io,pods,nodes -A -o json
+//
+// prints, one or several in one input.
+type Kubernetes struct {
+	Jobs []Observed // that ran, in the order of the dump
+	// Cluster is the nodes with GPUs, as a configuration names them: "a100:1x8,h200:2x8", by
+	// type, then GPUs. Empty: there are none.
+	Cluster string
+	Taken   time.Time // the latest time in the dump
+}
+
+// An Observed is a job of a dump, and what became of it.
+type Observed struct {
+	Arrival   workload.Arrival
+	Submitted time.Time
+	Admitted  time.Time // when Kueue reserved quota for it last; zero: not known
+	Started   time.Time // when it had all its workers bound to nodes
+	Ended     time.Time // zero: it still ran
+}
+
+// ReadKubernetes reads a dump, which may be packed with gzip. Arrivals count from
+// Options.Start, or from the first submission; Options.Limit bounds the jobs. Errors of the
+// input are of type *Error.
+func ReadKubernetes(r io.Reader, o Options) (*Kubernetes, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("trace options: %w", err)
+	}
+	o = o.filled()
+	b, err := unpacked(r, o)
+	if err != nil {
+		return nil, err
+	}
+	k := new(Kubernetes)
+	all, err := collect(sinceFirst(k.arrivals(b, o), o))
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		k.Jobs[i].Arrival = all[i]
+	}
+	return k, nil
+}
+
+// kubernetesHead matches the beginning of a list that kubectl prints, or the API server.
+var kubernetesHead = regexp.MustCompile(`^\s*\{\s*"(apiVersion|kind|items)"\s*:`)
+
+// sniffKubernetes reports whether an input begins as a list of objects.
+func sniffKubernetes(head []byte) bool {
+	return kubernetesHead.Match(bytes.TrimPrefix(head, byteOrderMark))
+}
+
+// readKubernetes reads a dump as a trace.
+func readKubernetes(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] {
+	o = o.filled()
+	return sinceFirst(new(Kubernetes).arrivals(bufio.NewReaderSize(r, headBytes), o), o)
+}
+
+// arrivals returns the jobs of a dump, and fills in the rest of k on the way.
+func (k *Kubernetes) arrivals(r *bufio.Reader, o Options) iter.Seq2[workload.Arrival, error] {
+	return func(yield func(workload.Arrival, error) bool) {
+		f := newFeed(o, "kubernetes", true, yield)
+		d := newKubeDump(o)
+		lines, ok := d.read(f, r)
+		if !ok {
+			return
+		}
+		k.Cluster, k.Taken = d.cluster(), d.taken
+		for _, root := range d.roots() {
+			seen, drop := d.observe(root)
+			if drop != "" {
+				o.Summary.note(drop)
+				continue
+			}
+			if !k.pass(f, root, seen) {
+				return
+			}
+		}
+		f.finish(lines)
+	}
+}
+
+// pass feeds a job and reports whether to go on.
+func (k *Kubernetes) pass(f *feed, root *kubeObject, seen Observed) bool {
+	a := &seen.Arrival
+	var ok bool
+	if a.At, ok = sinceStart(seen.Submitted, f.o); !ok { // checked when it was read
+		return f.reject(root.problem(f.o, errors.New("creationTimestamp out of range")))
+	}
+	if a.At < 0 {
+		f.o.Summary.note(dropEarlier)
+		return true
+	}
+	if err := errors.Join(check(a), f.check(a)); err != nil {
+		return f.reject(root.problem(f.o, err))
+	}
+	k.Jobs = append(k.Jobs, seen)
+	jobs := f.o.Summary.Jobs
+	more := f.accept(*a, root.line, 0, "uid")
+	if f.o.Summary.Jobs == jobs { // it was there before
+		k.Jobs = k.Jobs[:len(k.Jobs)-1]
+	}
+	return more
+}
+
+// read reads all objects. It returns the number of lines, and whether to go on.
+func (d *kubeDump) read(f *feed, r *bufio.Reader) (lines int, ok bool) {
+	in := &kubeLists{elements: elements{r: r, o: d.o, line: 1}}
+	for {
+		text, line, err := in.next()
+		switch {
+		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+			return in.line, true
+		case err != nil && !errors.Is(err, errTooLong):
+			f.fail(err)
+			return 0, false
+		}
+		d.o.Summary.Rows++
+		if err == nil {
+			err = d.object(text, line)
+		}
+		if err != nil && !f.reject(err) {
+			return 0, false
+		}
+	}
+}
+
+// object reads one object.
+func (d *kubeDump) object(text []byte, line int) error {
+	o := &kubeObject{line: line}
+	if err := json.Unmarshal(text, o); err != nil {
+		return &Error{File: d.o.File, Line: line, Problem: jsonProblem(err), Err: err}
+	}
+	if err := d.add(o); err != nil {
+		return o.problem(d.o, err)
+	}
+	return nil
+}
