@@ -294,7 +294,7 @@ func replicas(s *job.Spec, r *job.Report) int {
 // stated returns the progress per second of the steps of a report.
 func stated(s *job.Spec, r *job.Report) float64 {
 	total := float64(replicas(s, r) * r.Batch.PerReplica())
-	step := r.StepTime + time.Duration(r.Batch.Accumulation)*(r.StepTime-r.SyncTime)
+	step := r.Step()
 	init := float64(s.Batch.Init)
 	if s.Goal != job.Training || s.Schedule.Mode != job.Unscheduled || r.GradSqr <= 0 || init <= 1 && s.Batch.Max <= 1 {
 		return total / step.Seconds()

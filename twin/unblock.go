@@ -29,7 +29,7 @@ const mostAsked = 64
 // otherwise. It returns an error if the snapshot has no such job, or Fresh or ctx fail.
 // Complexity: at most 64 plans.
 func Unblock(ctx context.Context, s *policy.Snapshot, id job.ID, o Options) (*Change, error) {
-	at := slices.IndexFunc(s.Jobs, func(j *policy.Job) bool { return j.ID == id })
+	at := s.Index(id)
 	if at < 0 {
 		return nil, fmt.Errorf("twin: job %s: not in the snapshot", id)
 	}
@@ -61,7 +61,7 @@ func (o *Options) decide(ctx context.Context, s *policy.Snapshot, id job.ID) (cl
 	if plan == nil {
 		return cluster.Allocation{}, ctx.Err()
 	}
-	at := slices.IndexFunc(s.Jobs, func(j *policy.Job) bool { return j.ID == id })
+	at := s.Index(id)
 	return plan.Jobs[at].Allocation, nil
 }
 

@@ -1,0 +1,38 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Of a plan that nobody recorded, every job is told why it has what it has.
+func TestNow(t *testing.T) {
+	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "a100", Capacity: cluster.Resources{GPUs: 8}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	four := cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: "a100"}
+	s, p := &policy.Snapshot{Cluster: c}, &policy.Plan{Prices: []policy.TypePrice{{Type: "a100", Price: 2}}}
+	add := func(id job.ID, gets cluster.Configuration, why policy.Reason) {
+		s.Jobs = append(s.Jobs, &policy.Job{Spec: &job.Spec{ID: id, GPUs: 4}})
+		p.Jobs = append(p.Jobs, policy.Decision{Allocation: cluster.Allocation{Configuration: gets}, Why: why})
+	}
+	add("runs", four, policy.Reason{Kind: policy.Started, Value: 1.5})
+	add("dear", cluster.Configuration{}, policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 1, Limit: 2})
+	add("dearer", cluster.Configuration{}, policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 0.5, Limit: 2})
+	all := explain.Now(s, p)
+	for id, want := range map[job.ID]struct{ reason, text string }{
+		"runs":   {"started", "there is room for it"},
+		"dear":   {"waiting: price too high", "1"},
+		"dearer": {"waiting: price too high", "1 waiting job offers more"},
+	} {
+		if got := all[id]; got.Reason != want.reason || !strings.Contains(got.Text, want.text) {
+			t.Errorf("%s: %+v, want %q and %q", id, got, want.reason, want.text)
+		}
+	}
+}
