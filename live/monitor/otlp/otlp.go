@@ -1,0 +1,51 @@
+// Package otlp sends traces by OpenTelemetry's protocol over HTTP, if the environment asks
+// for it. It is a package of its own because what it stands on is large.
+package otlp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// endpoints are the variables of which one has to be set.
+var endpoints = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
+
+// Wanted reports whether an environment, which getenv reads, asks for traces: an endpoint is
+// set, and neither OTEL_SDK_DISABLED nor OTEL_TRACES_EXPORTER says no.
+func Wanted(getenv func(string) string) bool {
+	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
+		return false
+	}
+	if e := getenv("OTEL_TRACES_EXPORTER"); e != "" && e != "otlp" {
+		return false
+	}
+	for _, name := range endpoints {
+		if getenv(name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// New returns a provider that sends as the OTEL_ variables of the process say, in batches
+// and in the background: a collector that does not answer holds nothing up. The caller shuts
+// it down. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win over service and version.
+func New(ctx context.Context, service, version string) (*sdk.TracerProvider, error) {
+	e, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
+	r, err := resource.New(ctx,
+		resource.WithAttributes(attribute.String("service.name", service), attribute.String("service.version", version)),
+		resource.WithFromEnv(), resource.WithTelemetrySDK())
+	if err != nil {
+		return nil, fmt.Errorf("traces: what this process is: %w", err)
+	}
+	return sdk.NewTracerProvider(sdk.WithBatcher(e), sdk.WithResource(r)), nil
+}

@@ -1,0 +1,189 @@
+package monitor
+
+import (
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/fallback"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Source says what a Queue cannot see by itself. Both are called on the scheduler's
+// goroutine, once a round, and may be nil.
+type Source struct {
+	// Fallback returns how it stands with the policy.
+	Fallback func() fallback.State
+	// Stopping returns, by type, the GPUs that are still occupied by processes of jobs to
+	// which the plan does not grant them any more.
+	Stopping func() map[cluster.GPUType]int
+}
+
+// A Queue watches the scheduler of one queue: it is a scheduler.Observer, and Timed is for a
+// Watch. Methods that say otherwise may be called from any goroutine.
+type Queue struct {
+	m      *Metrics
+	name   string
+	source Source
+	usage  usage
+	rows   map[job.ID]*policy.Job // of the last snapshot
+	bill   bill
+	seen   bool // the scheduler showed the round that Timed tells of
+}
+
+// Queue returns an observer of the queue of a name, whose rounds are such a time apart.
+func (m *Metrics) Queue(name string, round time.Duration, s Source) *Queue {
+	q := &Queue{m: m, name: name, source: s, rows: make(map[job.ID]*policy.Job)}
+	q.usage = usage{q: q, held: make(map[job.ID]*holding)}
+	for _, v := range []*prometheus.CounterVec{m.rounds, m.refused, m.fallbacks, m.iterations, m.interrupted, m.restarts, m.fenced, m.spent} {
+		v.WithLabelValues(name) // there from the start, at 0
+	}
+	for _, c := range fallback.Causes() {
+		m.failures.WithLabelValues(name, c.String())
+	}
+	m.fallback.WithLabelValues(name).Set(0)
+	m.interval.WithLabelValues(name).Set(round.Seconds())
+	return q
+}
+
+// Leading says whether this process plans for the queue. Any goroutine may call it.
+func (q *Queue) Leading(yes bool) { q.m.leader.WithLabelValues(q.name).Set(bit(yes)) }
+
+// Fenced counts a write that was refused for its old epoch. Any goroutine may call it.
+func (q *Queue) Fenced() { q.m.fenced.WithLabelValues(q.name).Inc() }
+
+// Explained says of when the prediction is that explanations are given from. Any goroutine
+// may call it.
+func (q *Queue) Explained(at time.Time) { q.m.explained.WithLabelValues(q.name).Set(unix(at)) }
+
+// Budget says what an hour of rented nodes may cost on average. A value that is not finite or
+// below 0 is left out. Any goroutine may call it.
+func (q *Queue) Budget(perHour float64) {
+	if finite(perHour) && perHour >= 0 {
+		q.m.limit.WithLabelValues(q.name).Set(perHour)
+	}
+}
+
+// Timed takes in how long a round took.
+func (q *Queue) Timed(t *Timing) {
+	q.m.rounds.WithLabelValues(q.name).Inc()
+	q.m.last.WithLabelValues(q.name).Set(unix(t.Ended))
+	q.m.duration.WithLabelValues(q.name).Observe(t.Ended.Sub(t.Begun).Seconds())
+	for i := range t.Stages {
+		s := &t.Stages[i]
+		q.m.stages.WithLabelValues(q.name, s.Name, outcome(s)).Observe(s.Ended.Sub(s.Begun).Seconds())
+	}
+	if !q.seen { // there is nothing to plan
+		q.phases(nil)
+		q.usage.settle(t.Begun)
+		q.spend(t.Begun)
+	}
+	q.seen = false
+}
+
+// outcome returns how a stage ended, in one word.
+func outcome(s *Stage) string {
+	switch {
+	case s.Err != nil:
+		return "failed"
+	case s.Interrupted:
+		return "interrupted"
+	}
+	return "ok"
+}
+
+// Event implements scheduler.Observer.
+func (q *Queue) Event(now time.Time, ev scheduler.Event) {
+	switch ev := ev.(type) {
+	case scheduler.Reported:
+		q.compare(&ev.Report)
+	case scheduler.Exited:
+		q.m.ended.WithLabelValues(q.name, ev.Outcome.String()).Inc()
+		if ev.Outcome != scheduler.Lost {
+			q.drop(ev.Job)
+		}
+	case scheduler.NodesChanged:
+		q.pay(now, ev.Rentals)
+	}
+	q.usage.event(now, ev)
+}
+
+// Round implements scheduler.Observer.
+func (q *Queue) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	q.seen = true
+	clear(q.rows)
+	for _, j := range s.Jobs {
+		q.rows[j.ID] = j
+	}
+	q.plan(p)
+	q.policy()
+	q.decide(s, acts)
+	q.phases(s.Jobs)
+	q.pay(s.Now, s.Rentals)
+	q.foresee(s, p)
+	q.fair(s)
+	q.usage.round(s, acts)
+	if q.m.o.Jobs {
+		q.each(s, p)
+	}
+}
+
+// plan counts what a plan says of itself.
+func (q *Queue) plan(p *policy.Plan) {
+	if p.Refused != "" {
+		q.m.refused.WithLabelValues(q.name).Inc()
+		return
+	}
+	q.m.iterations.WithLabelValues(q.name).Add(float64(max(0, p.Stats.Iterations)))
+	if finite(p.Stats.Gap) {
+		q.m.gap.WithLabelValues(q.name).Set(math.Max(0, p.Stats.Gap))
+	}
+	if p.Stats.Interrupted {
+		q.m.interrupted.WithLabelValues(q.name).Inc()
+	}
+}
+
+// policy counts the failures of the policy.
+func (q *Queue) policy() {
+	if q.source.Fallback == nil {
+		return
+	}
+	st := q.source.Fallback()
+	q.m.fallback.WithLabelValues(q.name).Set(bit(st.Active))
+	if st.Active {
+		q.m.fallbacks.WithLabelValues(q.name).Inc()
+	}
+	if st.Failures > 0 {
+		q.m.failures.WithLabelValues(q.name, st.Cause.String()).Inc()
+	}
+}
+
+// phases counts the jobs of a snapshot.
+func (q *Queue) phases(jobs []*policy.Job) {
+	var n [job.Completed]int
+	for _, j := range jobs {
+		if !j.Phase.Terminal() {
+			n[j.Phase]++
+		}
+	}
+	for p := range job.Completed {
+		q.m.jobs.WithLabelValues(q.name, p.String()).Set(float64(n[p]))
+	}
+}
+
+func bit(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// unix returns seconds since the epoch.
+func unix(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }
+
+// finite reports whether x is a number.
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,156 @@
+package monitor
+
+import (
+	"context"
+	"time"
+
+	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// The stages of a round, in order. A round in which the policy fails has no placing, one
+// without jobs neither that nor a policy.
+const (
+	StageSnapshot = "snapshot" // what is known is written up; models are fitted
+	StagePolicy   = "policy"   // the policy plans, its solver with it
+	StageCheck    = "check"    // the plan is checked
+	StagePlace    = "place"    // the placer chooses nodes
+	StageDiff     = "diff"     // the placement is checked and compared with what is
+	StageRecord   = "record"   // observers look: journals, predictions
+	StageApply    = "apply"    // the world takes the plan
+)
+
+// A Stage is one part of a round.
+type Stage struct {
+	Name         string
+	Begun, Ended time.Time
+	Err          error // with which it ended; nil: well
+	Interrupted  bool  // the policy's time was over; its plan is the best until then
+}
+
+// A Timing is when the stages of one round were. Seq counts the rounds of a Watch from 0.
+type Timing struct {
+	Seq          int
+	Begun, Ended time.Time
+	Stages       []Stage
+	Refused      string // why the plan was, if it was
+}
+
+// A Watch times rounds at the seams of a scheduler: give the scheduler its Policy and Placer,
+// and run it with its Backend and with the Watch as the first observer. It hands each round
+// that came to its end to tell, on the scheduler's goroutine.
+type Watch struct {
+	tell []func(*Timing)
+	now  Timing    // of the round that is under way
+	mark time.Time // end of its last stage
+	open bool      // one is
+	gap  string    // the stage that is under way
+}
+
+// NewWatch returns a Watch that tells each of those, in order.
+func NewWatch(tell ...func(*Timing)) *Watch { return &Watch{tell: tell} }
+
+// begin notes that a round begins.
+func (w *Watch) begin() {
+	at := time.Now()
+	w.now, w.mark, w.open, w.gap = Timing{Seq: w.now.Seq, Begun: at}, at, true, StageSnapshot
+}
+
+// end notes the end of the stage under way, and which is the next.
+func (w *Watch) end(next string, err error) {
+	if !w.open {
+		return
+	}
+	at := time.Now()
+	w.now.Stages = append(w.now.Stages, Stage{Name: w.gap, Begun: w.mark, Ended: at, Err: err})
+	w.mark, w.gap = at, next
+}
+
+// finish tells of the round.
+func (w *Watch) finish() {
+	w.open, w.now.Ended = false, w.mark
+	done := w.now
+	for _, tell := range w.tell {
+		tell(&done)
+	}
+	w.now = Timing{Seq: done.Seq + 1}
+}
+
+// Event implements scheduler.Observer.
+func (*Watch) Event(time.Time, scheduler.Event) {}
+
+// Round implements scheduler.Observer.
+func (w *Watch) Round(_ *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
+	w.now.Refused = p.Refused
+	w.end(StageRecord, nil)
+}
+
+// Policy returns p, timed.
+func (w *Watch) Policy(p policy.Policy) policy.Policy { return timedPolicy{p, w} }
+
+// Placer returns p, timed.
+func (w *Watch) Placer(p placement.Placer) placement.Placer { return timedPlacer{p, w} }
+
+// Backend returns b, timed.
+func (w *Watch) Backend(b scheduler.Backend) scheduler.Backend { return timedBackend{b, w} }
+
+type timedPolicy struct {
+	policy.Policy
+	w *Watch
+}
+
+// Plan implements policy.Policy.
+func (t timedPolicy) Plan(ctx context.Context, s *policy.Snapshot) (p *policy.Plan, err error) {
+	t.w.end(StagePolicy, nil)
+	err = errPanic // unless it returns
+	defer func() {
+		t.w.end(StageCheck, err)
+		if n := len(t.w.now.Stages); n > 0 && p != nil {
+			t.w.now.Stages[n-1].Interrupted = p.Stats.Interrupted
+		}
+	}()
+	p, err = t.Policy.Plan(ctx, s)
+	return p, err
+}
+
+type timedPlacer struct {
+	placement.Placer
+	w *Watch
+}
+
+// Place implements placement.Placer.
+func (t timedPlacer) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (placed *policy.Plan, err error) {
+	t.w.end(StagePlace, nil)
+	err = errPanic
+	defer func() { t.w.end(StageDiff, err) }()
+	placed, err = t.Placer.Place(ctx, s, p)
+	return placed, err
+}
+
+type timedBackend struct {
+	scheduler.Backend
+	w *Watch
+}
+
+// Next implements scheduler.Backend: no event is the beginning of a round.
+func (t timedBackend) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	t.w.open = false // a round that was dropped
+	ev, err := t.Backend.Next(ctx, deadline)
+	if ev == nil && err == nil {
+		t.w.begin()
+	}
+	return ev, err
+}
+
+// Do implements scheduler.Backend: it is the last stage of a round, or what an event asks for.
+func (t timedBackend) Do(ctx context.Context, acts []scheduler.Action) error {
+	if !t.w.open {
+		return t.Backend.Do(ctx, acts)
+	}
+	t.w.end(StageApply, nil)
+	err := t.Backend.Do(ctx, acts)
+	t.w.end("", err)
+	t.w.finish()
+	return err
+}

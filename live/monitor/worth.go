@@ -1,0 +1,128 @@
+package monitor
+
+import (
+	"math"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// This file says what models, shares and money come to.
+
+// compare books how far a prediction was from what a job's agent measured. The prediction is
+// that of the last round's model, which had not seen the measurement.
+func (q *Queue) compare(r *job.Report) {
+	j := q.rows[r.Job]
+	if r.Profile || j == nil || j.Perf == nil || r.Configuration != j.Allocation.Configuration || j.Allocation.Mixed() {
+		return
+	}
+	measured := throughput(j, r)
+	if !(measured > 0) || !finite(measured) {
+		return
+	}
+	predicted := j.Perf.Throughput(j.Allocation, r.Batch)
+	if wrong := math.Abs(predicted-measured) / measured; predicted > 0 && finite(wrong) {
+		q.m.wrong.WithLabelValues(q.name, string(r.Configuration.GPUType)).Observe(wrong)
+	}
+}
+
+// throughput returns the samples per second that a report measured; 0 if it did not.
+func throughput(j *policy.Job, r *job.Report) float64 {
+	if r.StepTime <= 0 {
+		return 0
+	}
+	replicas := r.Configuration.GPUs / j.ReplicaGPUs(r.Configuration.GPUType)
+	return float64(r.Batch.PerReplica()*replicas) / r.Step().Seconds()
+}
+
+// fair says how jobs are treated: the mean and the worst of the finish-time fairness that
+// they are heading for, those without a known end left out.
+func (q *Queue) fair(s *policy.Snapshot) {
+	var sum, worst, n float64
+	for _, j := range s.Jobs {
+		if rho := -queue.Unfairness(s, j); j.Target > 0 && finite(rho) {
+			sum, worst, n = sum+rho, math.Max(worst, rho), n+1
+		}
+	}
+	if n == 0 {
+		q.m.fairness.DeleteLabelValues(q.name, "mean")
+		q.m.fairness.DeleteLabelValues(q.name, "worst")
+		return
+	}
+	q.m.fairness.WithLabelValues(q.name, "mean").Set(sum / n)
+	q.m.fairness.WithLabelValues(q.name, "worst").Set(worst)
+}
+
+// A bill is what is paid for rented nodes.
+type bill struct {
+	at   time.Time // paid until then; zero: nothing yet
+	rate float64   // per hour
+}
+
+// pay books what was paid until now, and takes in what is paid from now on.
+func (q *Queue) pay(now time.Time, rentals []cluster.Rental) {
+	q.spend(now)
+	q.bill.rate = 0
+	for i := range rentals {
+		r := &rentals[i]
+		q.bill.rate += float64(r.Ready+r.Starting+r.Leaving) * r.NodePrice()
+	}
+}
+
+// spend books what was paid until now. A time before the last books nothing.
+func (q *Queue) spend(now time.Time) {
+	if d := now.Sub(q.bill.at); !q.bill.at.IsZero() && d > 0 && finite(q.bill.rate) {
+		q.m.spent.WithLabelValues(q.name).Add(q.bill.rate * d.Hours())
+	}
+	if now.After(q.bill.at) {
+		q.bill.at = now
+	}
+}
+
+// foresee says what an hour costs of the nodes that a plan wants.
+func (q *Queue) foresee(s *policy.Snapshot, p *policy.Plan) {
+	cost := 0.0
+	for i := range s.Rentals {
+		r := &s.Rentals[i]
+		n, ok := p.Capacity[r.Group]
+		if !ok {
+			n = r.Ready + r.Starting
+		}
+		cost += float64(max(0, n)) * r.NodePrice()
+	}
+	if finite(cost) {
+		q.m.forecast.WithLabelValues(q.name).Set(cost)
+	}
+}
+
+// each shows what each job has.
+func (q *Queue) each(s *policy.Snapshot, p *policy.Plan) {
+	for i, j := range s.Jobs {
+		id, d := string(j.ID), &p.Jobs[i]
+		q.m.jobGPUs.WithLabelValues(q.name, id).Set(float64(d.Allocation.AllGPUs()))
+		if g := goodput(j, d); finite(g) {
+			q.m.jobGoodput.WithLabelValues(q.name, id).Set(g)
+		}
+	}
+}
+
+// goodput returns the believed goodput of what a job gets; 0 if that is not known.
+func goodput(j *policy.Job, d *policy.Decision) float64 {
+	if j.Perf == nil || d.Allocation.GPUs == 0 || d.Allocation.Mixed() {
+		return 0
+	}
+	b := j.Expected(d.Allocation, d.Batch)
+	total := b.PerReplica() * d.Allocation.GPUs / j.ReplicaGPUs(d.Allocation.GPUType)
+	return j.Perf.Throughput(d.Allocation, b) * j.Perf.Efficiency(float64(total))
+}
+
+// drop forgets a job that has ended.
+func (q *Queue) drop(id job.ID) {
+	if delete(q.rows, id); q.m.o.Jobs {
+		q.m.jobGPUs.DeleteLabelValues(q.name, string(id))
+		q.m.jobGoodput.DeleteLabelValues(q.name, string(id))
+	}
+}

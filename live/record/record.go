@@ -1,0 +1,75 @@
+// Package record writes the journals of live runs.
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Recorder writes the journal of a run, line by line. A journal that cannot be written
+// any more stops no scheduling.
+type Recorder struct {
+	Path  string
+	Start time.Time
+	file  *os.File
+
+	mu  sync.Mutex
+	w   *journal.Writer
+	err error
+}
+
+// New begins, in a directory, the journal of a run that starts now.
+func New(dir string, h journal.Header) (*Recorder, error) {
+	path := filepath.Join(dir, h.Start.Format("20060102T150405.000Z")+".oxj")
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	r := &Recorder{Path: path, Start: h.Start, file: f, w: journal.NewWriter(f, h)}
+	r.flush()
+	return r, nil
+}
+
+// Event implements scheduler.Observer.
+func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.w.Event(now, ev)
+	r.flush()
+}
+
+// Round implements scheduler.Observer.
+func (r *Recorder) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.w.Round(s, p, acts)
+	r.flush()
+}
+
+func (r *Recorder) flush() {
+	if err := r.w.Flush(); r.err == nil {
+		r.err = err
+	}
+}
+
+// Trouble returns what keeps the journal from being written; nil if nothing does.
+func (r *Recorder) Trouble() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// Close ends the journal.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(r.err, r.file.Close())
+}
