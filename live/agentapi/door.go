@@ -134,6 +134,20 @@ func withVisitor(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, visitorKey{}, c.(*visitor))
 }
 
+// Source returns the address, without port, from which the request of a context came that
+// Jobs was called with; "" where there is none, as of a unix socket.
+func Source(ctx context.Context) string {
+	v, ok := ctx.Value(visitorKey{}).(*visitor)
+	if !ok {
+		return ""
+	}
+	host, _, err := net.SplitHostPort(v.RemoteAddr().String())
+	if err != nil {
+		return "" // no address of a network
+	}
+	return host
+}
+
 // doorOf returns the door through which a request came.
 func doorOf(r *http.Request) *door { return visitorOf(r).door }
 

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/oxgang/oxgang/job"
 )
 
 // An endpoint reads a body, gives it to the job it is of and returns the answer.
@@ -77,12 +79,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // admit returns the account of the job whose token a request bears, if its limits allow it;
 // then leave must be called when the request is over.
 func (s *Server) admit(r *http.Request) (*account, error) {
-	id, ok := s.jobs.Job(token(r))
-	if !ok {
-		if doorOf(r).strangers.take(time.Now()) > 0 {
-			return nil, &refusal{status: http.StatusTooManyRequests, text: "too many requests without a known token", wait: time.Second, hangUp: true}
-		}
-		return nil, &refusal{status: http.StatusUnauthorized, text: "unknown token", hangUp: true}
+	id, err := s.know(r)
+	if err != nil {
+		return nil, err
 	}
 	a := s.account(id)
 	if wait := a.bucket.take(time.Now()); wait > 0 {
@@ -92,6 +91,24 @@ func (s *Server) admit(r *http.Request) (*account, error) {
 		return nil, &refusal{status: http.StatusTooManyRequests, text: fmt.Sprintf("more than %d requests at a time", atOnce), wait: time.Second}
 	}
 	return a, nil
+}
+
+// know returns whose token a request bears. One that is nobody's costs its listener.
+func (s *Server) know(r *http.Request) (job.ID, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), knowTime)
+	defer cancel()
+	id, err := s.jobs.Job(ctx, token(r))
+	switch {
+	case err == nil:
+		return id, nil
+	case errors.Is(err, ErrLater):
+		return "", &refusal{status: http.StatusServiceUnavailable, text: "whose token that is cannot be said now", wait: time.Second}
+	case !errors.Is(err, ErrUnknown):
+		return "", fmt.Errorf("whose token that is: %w", err)
+	case doorOf(r).strangers.take(time.Now()) > 0:
+		return "", &refusal{status: http.StatusTooManyRequests, text: "too many requests without a known token", wait: time.Second, hangUp: true}
+	}
+	return "", &refusal{status: http.StatusUnauthorized, text: "unknown token", hangUp: true}
 }
 
 // token returns the bearer token of a request, or one that is nobody's.

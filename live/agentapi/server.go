@@ -16,9 +16,11 @@ import (
 // Jobs is what the messages are for. All of its methods may be called at the same time,
 // but those that change a job not twice at once for one job.
 //
-// Job returns whose token that is. It must take the same time whichever bytes of a token
-// are wrong: compare with crypto/subtle, or look up by a digest of the token. It is asked
-// before the rate limits are looked at, so it should be cheap.
+// Job returns whose token that is; ErrUnknown, wrapped, if nobody's; ErrLater, wrapped, if
+// that cannot be said now. It must take the same time whichever bytes of a token are wrong:
+// compare with crypto/subtle, or look up by a digest of the token. It is asked before the
+// rate limits are looked at, so it should be cheap; one that asks elsewhere limits itself
+// how often, by Source. Its context ends after five seconds.
 //
 // Hello, Report and Checkpoint get messages that have passed every check here; the ID is
 // that of the token. Where a connection breaks before the answer a client asks again: they
@@ -27,7 +29,7 @@ import (
 // message; the client sees such an error's text, of others nothing. What they return is
 // kept and must not be changed. The context ends after ten seconds.
 type Jobs interface {
-	Job(token string) (job.ID, bool)
+	Job(ctx context.Context, token string) (job.ID, error)
 	Hello(ctx context.Context, id job.ID, h *Hello) (*Welcome, error)
 	Report(ctx context.Context, id job.ID, r *Report) (*Answer, error)
 	Checkpoint(ctx context.Context, id job.ID, c *Checkpoint) error
@@ -36,7 +38,8 @@ type Jobs interface {
 // Why a message is refused.
 var (
 	ErrInvalid    = errors.New("invalid message")    // 400, and into quarantine
-	ErrUnknown    = errors.New("no such job")        // 404
+	ErrUnknown    = errors.New("no such job")        // 404; 401 of a token
+	ErrLater      = errors.New("not known yet")      // 503: whose token that is
 	ErrGeneration = errors.New("another generation") // 409: of the job, another start is the present one
 )
 
@@ -45,6 +48,7 @@ const (
 	maxBody    = 64 << 10         // bytes
 	maxHeader  = 8 << 10          // bytes; net/http adds 4 KiB
 	atOnce     = 4                // requests of one job: rank 0 alone talks, and asks again where it got no answer
+	knowTime   = 5 * time.Second  // of Jobs.Job
 	callTime   = 10 * time.Second // of Jobs for one message
 	answerTime = 5 * time.Second  // to write the answer
 	idleTime   = 2 * time.Minute  // of a connection between requests; reports come every 30 s
@@ -73,7 +77,7 @@ func New(j Jobs, o Options) *Server {
 		DisableGeneralOptionsHandler: true, // it answers without a token
 		ReadHeaderTimeout:            o.ReadTime,
 		ReadTimeout:                  o.ReadTime,
-		WriteTimeout:                 o.ReadTime + callTime + answerTime, // from the end of the header
+		WriteTimeout:                 o.ReadTime + knowTime + callTime + answerTime, // from the end of the header
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               maxHeader,
 		ConnState:                    noteState,

@@ -22,7 +22,8 @@ import (
 // generation 3.
 type world struct {
 	jobs []job.ID
-	hook func(job.ID) error // called by each message, where there is one
+	hook func(job.ID) error                            // called by each message, where there is one
+	know func(context.Context, string) (job.ID, error) // in place of Job, where there is one
 
 	mu          sync.Mutex
 	reports     map[job.ID][]Report
@@ -34,13 +35,16 @@ func newWorld(jobs ...job.ID) *world {
 	return &world{jobs: jobs, reports: make(map[job.ID][]Report)}
 }
 
-func (w *world) Job(token string) (job.ID, bool) {
+func (w *world) Job(ctx context.Context, token string) (job.ID, error) {
+	if w.know != nil {
+		return w.know(ctx, token)
+	}
 	for _, id := range w.jobs {
 		if token == "key-"+string(id) {
-			return id, true
+			return id, nil
 		}
 	}
-	return "", false
+	return "", ErrUnknown
 }
 
 func (w *world) take(id job.ID, generation int, keep func()) error {

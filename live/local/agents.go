@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/store"
-	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/perf/profile"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -18,11 +15,14 @@ var _ agentapi.Jobs = (*World)(nil)
 
 // Job implements agentapi.Jobs. Tokens are random; they are looked up in a map, whose time
 // depends on a keyed hash of the whole token.
-func (w *World) Job(token string) (job.ID, bool) {
+func (w *World) Job(_ context.Context, token string) (job.ID, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	id, ok := w.tokens[token]
-	return id, ok
+	if !ok {
+		return "", agentapi.ErrUnknown
+	}
+	return id, nil
 }
 
 // present returns a job and its run if a message is of a generation that lives, also of one
@@ -52,10 +52,10 @@ func (w *World) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentap
 		return nil, fmt.Errorf("%w: %d workers, want %d", agentapi.ErrInvalid, h.WorldSize, len(r.slots))
 	}
 	if e.heard.IsZero() && !e.planned.IsZero() && r == e.current() {
-		e.measured.add(time.Since(e.planned))
+		e.measured.Add(time.Since(e.planned))
 	}
 	e.heard = time.Now() // whether it can be written down or not
-	if err := w.describe(e, described(e, h, w.o.Machine.Type)); err != nil {
+	if err := w.describe(e, h.Described(e.Asked, w.o.Machine.Type, e.measured.Value())); err != nil {
 		return nil, err
 	}
 	e.spoke = true
@@ -89,31 +89,6 @@ func (w *World) describe(e *entry, spec *job.Spec) error {
 	e.Spec = spec
 	w.emit(scheduler.Described{Spec: spec})
 	return nil
-}
-
-// described returns what a job is: what its user asked for, and what its program says.
-func described(e *entry, h *agentapi.Hello, t cluster.GPUType) *job.Spec {
-	spec := *e.Asked
-	spec.BatchSize = h.Batch.Init
-	spec.Batch = job.BatchLimits{Init: h.Batch.Init, Max: h.Batch.Max, LocalMin: h.Batch.LocalMin}
-	if h.Batch.LocalMax > 0 {
-		spec.Batch.LocalMax = map[cluster.GPUType]int{t: h.Batch.LocalMax}
-	}
-	if h.Batch.Adaptive {
-		spec.Adaptivity |= job.BatchSizes
-	}
-	if h.Samples > 0 {
-		spec.Target = h.Samples
-	}
-	spec.Schedule.Epochs = h.Epochs
-	for _, r := range h.Schedule {
-		spec.Schedule.Mode = job.Given
-		spec.Schedule.Regimes = append(spec.Schedule.Regimes, job.Regime{BatchSize: r.BatchSize, Epochs: r.Epochs})
-	}
-	if e.measured.n > 0 {
-		spec.RestartOverhead = e.measured.mean.Round(time.Millisecond)
-	}
-	return &spec
 }
 
 // Report implements agentapi.Jobs.
@@ -188,30 +163,14 @@ func (w *World) speak(e *entry) {
 // batch returns the batch size for a job to train with; zero, the client's own choice, where
 // the total is the user's or nothing is known yet.
 func (w *World) batch(e *entry) agentapi.Batch {
-	if e.Batch.Local > 0 {
-		return agentapi.Batch{Local: e.Batch.Local, Accumulation: e.Batch.Accumulation}
-	}
-	row := w.seen.row(e.Spec.ID)
-	if !e.Spec.Adaptivity.Has(job.BatchSizes) || row == nil || row.Perf == nil {
-		return agentapi.Batch{}
-	}
-	_, best := perf.BestBatch(row.Perf, e.Status.Allocation, len(e.Held), row.Limits)
-	return agentapi.Batch{Local: best.Local, Accumulation: best.Accumulation}
+	return agentapi.ToTrain(e.Batch, w.seen.snapshot.Job(e.Spec.ID), e.Status.Allocation, len(e.Held))
 }
 
-// rungs is how many batch sizes a job is measured with while it trains.
-const rungs = 4
-
 // ladder returns the batch sizes with which a job whose speed nobody knows takes its first
-// steps: where the total is fixed, by accumulation, so that the training is the same.
-// Source: Sia §3.3.2.
+// steps.
 func (w *World) ladder(e *entry) []int {
-	if row := w.seen.row(e.Spec.ID); row != nil && row.Perf != nil {
+	if row := w.seen.snapshot.Job(e.Spec.ID); row != nil && row.Perf != nil {
 		return nil
 	}
-	limits := e.Spec.Batch
-	if !e.Spec.Adaptivity.Has(job.BatchSizes) {
-		limits.Max = (limits.Init + len(e.Held) - 1) / len(e.Held)
-	}
-	return profile.Ladder(&limits, w.o.Machine.Type, rungs)
+	return agentapi.Ladder(e.Spec, w.o.Machine.Type, len(e.Held))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/store"
 )
 
@@ -28,7 +29,7 @@ type entry struct {
 	notBefore time.Time // of the next start: back-off after failures
 	heard     time.Time // when the agent last spoke in this generation; zero: it did not
 	spoke     bool      // in any generation
-	measured  restarts
+	measured  agentapi.Mean
 	runs      []*run // oldest first
 }
 
@@ -45,17 +46,6 @@ type run struct {
 	told       bool      // the scheduler knows that it runs
 	stop       time.Time // what is left is killed then; zero: it is not to stop
 	why        string    // it is to stop
-}
-
-// restarts is the mean of what starts of a job took until it trained.
-type restarts struct {
-	n    int
-	mean time.Duration
-}
-
-func (r *restarts) add(d time.Duration) {
-	r.n++
-	r.mean += (d - r.mean) / time.Duration(r.n)
 }
 
 // wants reports whether the committed plan has GPUs for the job.

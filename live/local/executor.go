@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/inbox"
 	"github.com/oxgang/oxgang/live/keeper"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/scheduler"
@@ -148,7 +149,7 @@ func (w *World) over(e *entry, r *run, state *keeper.State) {
 		return // it could not be written down: once more at the next glance
 	}
 	e.drop(r)
-	ring(w.work)
+	inbox.Ring(w.work)
 }
 
 // backoff is half the time from a first failure to the next start; each further one in a row
@@ -195,7 +196,7 @@ func (w *World) end(e *entry, outcome scheduler.Outcome, detail string) bool {
 	e.ended = true
 	delete(w.tokens, e.Token)
 	w.emit(scheduler.Exited{Job: e.Spec.ID, Outcome: outcome, Detail: detail})
-	ring(w.work)
+	inbox.Ring(w.work)
 	return true
 }
 
@@ -207,7 +208,7 @@ func (w *World) forget(e *entry) {
 	}
 	delete(w.jobs, e.Spec.ID)
 	w.order = slices.DeleteFunc(w.order, func(o *entry) bool { return o == e })
-	ring(w.bell)
+	w.inbox.Ring()
 }
 
 func succeeded(exits []keeper.Exit) bool {

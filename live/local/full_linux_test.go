@@ -174,7 +174,7 @@ func TestFullDisk_at_a_hello(t *testing.T) {
 	d.clear()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := s.jobs[id].measured.n; n != 1 {
+	if n := s.jobs[id].measured.N; n != 1 {
 		t.Errorf("%d starts measured, want 1", n)
 	}
 }

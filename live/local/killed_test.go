@@ -245,7 +245,7 @@ func TestLost_while_a_plan_is_written(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.mu.Lock()
-		news := slices.ContainsFunc(w.queue, func(s stamped) bool { _, is := s.ev.(scheduler.Exited); return is })
+		news := w.inbox.Any(func(ev scheduler.Event) bool { _, is := ev.(scheduler.Exited); return is })
 		if e := w.jobs[id]; e.lost != c.lost || news != c.lost {
 			t.Errorf("%d GPUs: lost: %v, the scheduler will hear: %v, want %v", c.run.Allocation.GPUs, e.lost, news, c.lost)
 		}

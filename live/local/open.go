@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/inbox"
 	"github.com/oxgang/oxgang/live/keeper"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/scheduler"
@@ -29,8 +30,8 @@ func Open(s *store.Store, o Options) (*World, error) {
 		return nil, fmt.Errorf("local: %w", err)
 	}
 	w := &World{
-		o: o, store: s, cluster: c, bell: make(chan struct{}, 1), work: make(chan struct{}, 1),
-		jobs: map[job.ID]*entry{}, tokens: map[string]job.ID{}, now: time.Now().Round(0).UTC(),
+		o: o, store: s, cluster: c, work: make(chan struct{}, 1),
+		jobs: map[job.ID]*entry{}, tokens: map[string]job.ID{}, inbox: inbox.New(),
 	}
 	state, err := s.Load()
 	if err != nil {

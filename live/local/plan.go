@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/inbox"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -115,7 +116,7 @@ func (w *World) write(p *store.Plan) error {
 		}
 		e.take(&p.Changes[i])
 	}
-	ring(w.work)
+	inbox.Ring(w.work)
 	return nil
 }
 

@@ -109,7 +109,7 @@ func TestOpen_with_processes_of_a_job_that_has_ended(t *testing.T) {
 	if got := w.cores(e); !slices.Equal(got, []int{1}) {
 		t.Errorf("cores %v, want 1: on 0 others run", got)
 	}
-	if id, ok := w.Job(""); ok {
+	if id, err := w.Job(t.Context(), ""); err == nil {
 		t.Errorf("no token: taken for that of job %s", id)
 	}
 }

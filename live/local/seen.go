@@ -3,7 +3,6 @@ package local
 import (
 	"cmp"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/job"
@@ -16,17 +15,6 @@ import (
 type seen struct {
 	snapshot *policy.Snapshot
 	plan     *policy.Plan
-}
-
-func (s *seen) row(id job.ID) *policy.Job {
-	if s.snapshot == nil {
-		return nil
-	}
-	i := slices.IndexFunc(s.snapshot.Jobs, func(j *policy.Job) bool { return j.ID == id })
-	if i < 0 {
-		return nil
-	}
-	return s.snapshot.Jobs[i]
 }
 
 // Event implements scheduler.Observer.

@@ -126,7 +126,7 @@ func (s *stage) row(id job.ID) *policy.Job {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.seen.row(id)
+	return s.seen.snapshot.Job(id)
 }
 
 // output returns the log of a job.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/inbox"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -23,12 +23,10 @@ type World struct {
 	store   *store.Store
 	cluster *cluster.Cluster
 	rows    func(now time.Time) []*policy.Job
-	bell    chan struct{} // something is in the queue
 	work    chan struct{} // something is for the executor to do
 
 	mu       sync.Mutex
-	now      time.Time // logical
-	queue    []stamped // by time
+	inbox    *inbox.Inbox
 	jobs     map[job.ID]*entry
 	order    []*entry // of jobs, by acceptance
 	tokens   map[string]job.ID
@@ -37,12 +35,6 @@ type World struct {
 	full     string // other things cannot; empty: they can
 	round    int64  // of the last plan that was committed
 	seen     seen
-}
-
-// A stamped event is one with the time at which it happened.
-type stamped struct {
-	at time.Time
-	ev scheduler.Event
 }
 
 var (
@@ -62,7 +54,7 @@ func (w *World) Cluster() *cluster.Cluster { return w.cluster }
 func (w *World) Now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.now
+	return w.inbox.Now()
 }
 
 // Drain makes Next return io.EOF once the jobs there are have ended, and their processes.
@@ -70,28 +62,13 @@ func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.draining = true
-	ring(w.bell)
+	w.inbox.Ring()
 }
 
 // Next implements scheduler.Backend. Its time is real but for the delay with which events are
 // taken.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	for {
-		ev, wait, err := w.take(deadline)
-		if err != nil || ev != nil || wait <= 0 {
-			return ev, err
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-w.bell:
-		case <-timer.C:
-		}
-		timer.Stop()
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-	}
+	return inbox.Wait(ctx, w.inbox.Bell(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
 // take returns the next event, or how long there is to wait for one: not at all if the
@@ -99,23 +76,14 @@ func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.queue) > 0 && !w.queue[0].at.After(deadline) {
-		next := w.queue[0]
-		w.queue = w.queue[1:]
-		if next.at.After(w.now) {
-			w.now = next.at
-		}
-		w.release(next.ev)
-		return next.ev, 0, nil
+	if ev := w.inbox.Take(deadline); ev != nil {
+		w.release(ev)
+		return ev, 0, nil
 	}
-	if w.draining && len(w.queue) == 0 && len(w.order) == 0 {
+	if w.draining && w.inbox.Len() == 0 && len(w.order) == 0 {
 		return nil, 0, io.EOF
 	}
-	wait := time.Until(deadline)
-	if wait <= 0 && deadline.After(w.now) {
-		w.now = deadline
-	}
-	return nil, wait, nil
+	return nil, w.inbox.Pass(deadline), nil
 }
 
 // release takes the slots from a job that the scheduler hears has lost them; the next plan
@@ -134,8 +102,8 @@ func (w *World) release(ev scheduler.Event) {
 
 // unheard reports whether the scheduler is still to hear that a job has ended.
 func (w *World) unheard(id job.ID) bool {
-	return slices.ContainsFunc(w.queue, func(s stamped) bool {
-		exit, ok := s.ev.(scheduler.Exited)
+	return w.inbox.Any(func(ev scheduler.Event) bool {
+		exit, ok := ev.(scheduler.Exited)
 		return ok && exit.Job == id && exit.Outcome != scheduler.Lost
 	})
 }
@@ -144,29 +112,14 @@ func (w *World) unheard(id job.ID) bool {
 // planned meanwhile is a new generation.
 func (w *World) retract(e *entry) {
 	e.lost = false
-	w.queue = slices.DeleteFunc(w.queue, func(s stamped) bool {
-		lost, ok := s.ev.(scheduler.Exited)
+	w.inbox.Drop(func(ev scheduler.Event) bool {
+		lost, ok := ev.(scheduler.Exited)
 		return ok && lost.Job == e.Spec.ID && lost.Outcome == scheduler.Lost
 	})
 }
 
 // emit queues an event that happens now. The caller holds the lock.
-func (w *World) emit(ev scheduler.Event) {
-	at := time.Now().Round(0).UTC()
-	if n := len(w.queue); n > 0 && at.Before(w.queue[n-1].at) { // the clock was set back
-		at = w.queue[n-1].at
-	}
-	w.queue = append(w.queue, stamped{at, ev})
-	ring(w.bell)
-}
-
-// ring wakes whoever listens to a bell, now or when it next does.
-func ring(bell chan struct{}) {
-	select {
-	case bell <- struct{}{}:
-	default:
-	}
-}
+func (w *World) emit(ev scheduler.Event) { w.inbox.Emit(ev) }
 
 // entry returns a job that has not ended. The caller holds the lock.
 func (w *World) entry(id job.ID) (*entry, error) {

@@ -82,7 +82,7 @@ func (d *desk) Explain(ctx context.Context, id job.ID) (*control.Explanation, er
 
 // story returns how a job stands now, from the journal.
 func (d *desk) story(id job.ID) (*explain.Story, error) {
-	f, err := os.Open(d.record.path)
+	f, err := os.Open(d.record.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -91,5 +91,5 @@ func (d *desk) story(id job.ID) (*explain.Story, error) {
 	if err != nil {
 		return nil, err
 	}
-	return explain.At(r, id, time.Since(d.record.start))
+	return explain.At(r, id, time.Since(d.record.Start))
 }

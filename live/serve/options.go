@@ -7,6 +7,8 @@ import (
 	"net"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/oxgang/oxgang/live/local"
 )
 
@@ -21,10 +23,13 @@ type Options struct {
 	Report   time.Duration     // between reports of agents. Default 30 s
 	Quiet    time.Duration     // until a program that never speaks is taken to be under way. Default 1 min
 	Listen   string            // of the agent API on loopback. Default 127.0.0.1:0, any free port
+	Metrics  string            // where metrics are served on loopback; empty: nowhere
 	Cgroup   string            // a cgroup v2 directory in which to put jobs; empty: none
 	Keeper   []string          // the command that keeps a generation, without its directory
 	Tool     string            // name and version, for journals
 	Log      io.Writer         // what people should hear. Default: nothing is said
+	// Traces, if not nil, gets a trace of each round.
+	Traces trace.TracerProvider
 	// Ready, if not nil, is called once commands and agents are answered.
 	Ready func()
 }
@@ -52,10 +57,19 @@ func (o *Options) Validate() error {
 			errs = append(errs, fmt.Errorf("%s %v, want 100ms to 24h", d.name, d.d))
 		}
 	}
-	if host, _, err := net.SplitHostPort(o.Listen); err != nil || !net.ParseIP(host).IsLoopback() {
+	if !loopback(o.Listen) {
 		errs = append(errs, fmt.Errorf("listen %q, want an address on loopback and a port: tokens pass there in the clear", o.Listen))
 	}
+	if o.Metrics != "" && !loopback(o.Metrics) {
+		errs = append(errs, fmt.Errorf("metrics %q, want an address on loopback and a port: everybody who can reach it may read them", o.Metrics))
+	}
 	return errors.Join(errs...)
+}
+
+// loopback reports whether an address is an IP address of this machine alone, and a port.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && net.ParseIP(host).IsLoopback()
 }
 
 // maxSlots bounds the workers of one machine.

@@ -16,3 +16,15 @@ func TestOptions_listen_on_loopback(t *testing.T) {
 		}
 	}
 }
+
+func TestOptions_metrics_on_loopback(t *testing.T) {
+	for metrics, want := range map[string]string{
+		"": "", "127.0.0.1:9464": "", "[::1]:0": "", "0.0.0.0:9464": "loopback", ":9464": "loopback", "localhost:9464": "loopback", "127.0.0.1": "loopback",
+	} {
+		o := DefaultOptions()
+		o.Metrics = metrics
+		if err := o.Validate(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", metrics, err, want)
+		}
+	}
+}

@@ -18,15 +18,15 @@ func (d *desk) foresee(ctx context.Context, s *explain.Story) {
 		return
 	}
 	s.Note, m.Next, m.NextAt = "", "", nil // the moment is now
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, twin.Patience)
 	defer cancel()
 	m.Unblock = d.unblock(ctx, s.Job)
-	etas, from := d.ahead.look(ctx)
+	etas, from := d.ahead.Look(ctx)
 	eta, ok := etas[s.Job]
 	if !ok {
 		return
 	}
-	passed := d.record.start.Add(time.Duration(m.At)).Sub(from)
+	passed := d.record.Start.Add(time.Duration(m.At)).Sub(from)
 	if m.Holds == nil {
 		m.Start = expected(eta.Start, passed)
 	}
@@ -36,7 +36,7 @@ func (d *desk) foresee(ctx context.Context, s *explain.Story) {
 // unblock returns the cheapest change that would give a job more GPUs; empty if that is not
 // known.
 func (d *desk) unblock(ctx context.Context, id job.ID) string {
-	s, o := d.ahead.state()
+	s, o := d.ahead.State()
 	if s == nil {
 		return ""
 	}

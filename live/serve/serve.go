@@ -19,11 +19,13 @@ import (
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/device"
 	"github.com/oxgang/oxgang/live/local"
+	"github.com/oxgang/oxgang/live/record"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/twin"
 )
 
 // Names of what is in a state directory.
@@ -44,8 +46,9 @@ type desk struct {
 	world   *local.World
 	sched   *scheduler.Scheduler
 	agents  *agentapi.Server
-	record  *recorder
-	ahead   *lookout
+	record  *record.Recorder
+	watch   *watcher
+	ahead   *twin.Lookout
 	closers []io.Closer
 }
 
@@ -95,14 +98,23 @@ func (d *desk) run(ctx context.Context) error {
 	if err := d.build(loopback.Addr().String()); err != nil {
 		return err
 	}
+	metrics, err := d.listenMetrics()
+	if err != nil {
+		return err
+	}
 	d.agents = agentapi.New(d.world, agentapi.DefaultOptions())
 	server := control.New(d)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.world.Execute(ctx) })
+	if metrics != nil {
+		g.Go(func() error { return d.watch.serve(ctx, metrics) })
+	}
 	g.Go(func() error { return d.agents.Serve(unix) })
 	g.Go(func() error { return d.agents.Serve(loopback) })
 	g.Go(func() error { return server.Serve(commands) })
-	g.Go(func() error { return d.sched.Run(ctx, d.world, d.world, d.record, d.ahead, forgetter{d.agents}) })
+	g.Go(func() error {
+		return d.sched.Run(ctx, d.watch.Backend(d.world), d.watch, d.world, d.record, d.ahead, forgetter{d.agents})
+	})
 	g.Go(func() error {
 		<-ctx.Done()
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
@@ -165,6 +177,20 @@ func (d *desk) listen() (unix, loopback, commands net.Listener, err error) {
 	return unix, loopback, commands, nil
 }
 
+// listenMetrics opens the socket of metrics; nil if they are not wanted.
+func (d *desk) listenMetrics() (net.Listener, error) {
+	if d.o.Metrics == "" {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", d.o.Metrics)
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	d.closers = append(d.closers, quiet{l})
+	d.say("metrics: http://%s/metrics", l.Addr())
+	return l, nil
+}
+
 // quiet is a listener that may be closed twice.
 type quiet struct{ net.Listener }
 
@@ -190,16 +216,20 @@ func (d *desk) build(address string) error {
 	if err != nil {
 		return err
 	}
+	if d.watch, err = newWatcher(&d.o, p); err != nil {
+		return err
+	}
 	so := d.schedulerOptions()
-	if d.sched, err = scheduler.New(p, placer, d.world.Cluster(), so); err != nil {
+	if d.sched, err = scheduler.New(d.watch.Policy(d.watch.fallback), d.watch.Placer(placer), d.world.Cluster(), so); err != nil {
 		return err
 	}
 	d.world.Follow(func(now time.Time) []*policy.Job { return d.sched.Snapshot(now).Jobs })
-	if d.record, err = newRecorder(filepath.Join(d.o.Dir, journals), d.header()); err != nil {
+	if d.record, err = record.New(filepath.Join(d.o.Dir, journals), d.header()); err != nil {
 		return err
 	}
 	d.closers = append(d.closers, d.record)
-	d.ahead = newLookout(d.fresh, so, d.world.Cluster().Types())
+	d.ahead = twin.NewLookout(d.fresh, so, d.world.Cluster().Types())
+	d.ahead.Explained = d.watch.queue.Explained
 	return nil
 }
 

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/explain"
@@ -34,7 +33,7 @@ func (d *desk) picture(ctx context.Context) *picture {
 	for id, q := range d.agents.Quarantined() {
 		p.refused[id] = int(q.Count)
 	}
-	p.etas, p.from = d.ahead.look(ctx)
+	p.etas, p.from = d.ahead.Look(ctx)
 	return p
 }
 
@@ -114,10 +113,7 @@ func (p *picture) view(j *store.Job) control.View {
 
 // row returns how the last round saw a job, and why it has what it has; nil if it did not.
 func (p *picture) row(id job.ID) (*policy.Job, policy.Kind) {
-	if p.snapshot == nil {
-		return nil, policy.Unexplained
-	}
-	i := slices.IndexFunc(p.snapshot.Jobs, func(j *policy.Job) bool { return j.ID == id })
+	i := p.snapshot.Index(id)
 	if i < 0 {
 		return nil, policy.Unexplained
 	}
@@ -155,8 +151,11 @@ func (p *picture) foresee(v *control.View) {
 // Top implements control.Service.
 func (d *desk) Top() control.Top {
 	t := control.Top{Machine: d.machine.Name, Policy: d.o.Policy, Banner: d.world.Banner()}
-	if err := d.record.trouble(); err != nil && t.Banner == "" {
+	if err := d.record.Trouble(); err != nil && t.Banner == "" {
 		t.Banner = "the journal is not written any more: " + err.Error()
+	}
+	if t.Banner == "" {
+		t.Banner = d.watch.trouble()
 	}
 	t.CPUs.Total, t.Memory.Total = d.machine.CPUs, float64(d.machine.Memory)
 	for i, s := range d.machine.Slots {

@@ -1,0 +1,82 @@
+package agentapi
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/perf/profile"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Described returns what a job is: what its user asked for, and what its program says on GPUs
+// of type t. restart, if not 0, is how long its starts were measured to take.
+func (h *Hello) Described(asked *job.Spec, t cluster.GPUType, restart time.Duration) *job.Spec {
+	spec := *asked
+	spec.BatchSize = h.Batch.Init
+	spec.Batch = job.BatchLimits{Init: h.Batch.Init, Max: h.Batch.Max, LocalMin: h.Batch.LocalMin}
+	if h.Batch.LocalMax > 0 {
+		spec.Batch.LocalMax = map[cluster.GPUType]int{t: h.Batch.LocalMax}
+	}
+	if h.Batch.Adaptive {
+		spec.Adaptivity |= job.BatchSizes
+	}
+	if h.Samples > 0 {
+		spec.Target = h.Samples
+	}
+	spec.Schedule.Epochs = h.Epochs
+	if len(h.Schedule) > 0 {
+		spec.Schedule.Mode, spec.Schedule.Regimes = job.Given, nil
+	}
+	for _, r := range h.Schedule {
+		spec.Schedule.Regimes = append(spec.Schedule.Regimes, job.Regime{BatchSize: r.BatchSize, Epochs: r.Epochs})
+	}
+	if restart > 0 {
+		spec.RestartOverhead = restart.Round(time.Millisecond)
+	}
+	return &spec
+}
+
+// ToTrain returns the batch size for a job of so many workers to train with: as the plan asks,
+// the best by its model where the scheduler may choose, and else zero, the client's own choice.
+// row is the job as the scheduler sees it; nil: it does not yet.
+func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers int) Batch {
+	if asked.Local > 0 {
+		return Batch{Local: asked.Local, Accumulation: asked.Accumulation}
+	}
+	if row == nil || row.Perf == nil || !row.Adaptivity.Has(job.BatchSizes) {
+		return Batch{}
+	}
+	_, best := perf.BestBatch(row.Perf, a, workers, row.Limits)
+	return Batch{Local: best.Local, Accumulation: best.Accumulation}
+}
+
+// rungs is how many batch sizes a job is measured with while it trains.
+const rungs = 4
+
+// Ladder returns the batch sizes with which a job whose speed nobody knows takes its first
+// steps: where the total is fixed, by accumulation, so that the training is the same.
+// Source: Sia §3.3.2.
+func Ladder(spec *job.Spec, t cluster.GPUType, workers int) []int {
+	limits := spec.Batch
+	if !spec.Adaptivity.Has(job.BatchSizes) {
+		limits.Max = (limits.Init + workers - 1) / workers
+	}
+	return profile.Ladder(&limits, t, rungs)
+}
+
+// A Mean is the mean of what starts of a job took until it trained.
+type Mean struct {
+	N    int // starts
+	mean time.Duration
+}
+
+// Add takes in one start.
+func (m *Mean) Add(d time.Duration) {
+	m.N++
+	m.mean += (d - m.mean) / time.Duration(m.N)
+}
+
+// Value returns the mean; 0 before the first start.
+func (m *Mean) Value() time.Duration { return m.mean }

@@ -1,0 +1,84 @@
+package agentapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// Whose token it is may be said later, or never: each has its answer.
+func TestServer_asks_whose_token_it_is(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		err    error
+		status int
+		after  string
+		want   string
+	}{
+		{"known", nil, http.StatusOK, "", "{}"},
+		{"nobody's", fmt.Errorf("pod gone: %w", ErrUnknown), http.StatusUnauthorized, "", `{"error":"unknown token"}`},
+		{"not now", fmt.Errorf("away: %w", ErrLater), http.StatusServiceUnavailable, "1", `{"error":"whose token that is cannot be said now"}`},
+		{"too late", context.DeadlineExceeded, http.StatusServiceUnavailable, "1", `{"error":"not taken in in time"}`},
+		{"broken", errors.New("secret detail"), http.StatusInternalServerError, "", `{"error":"internal error"}`},
+	} {
+		w := newWorld("j1")
+		w.know = func(ctx context.Context, _ string) (job.ID, error) {
+			if _, limited := ctx.Deadline(); !limited {
+				t.Errorf("%s: its context has no end", tc.name)
+			}
+			return "j1", tc.err
+		}
+		_, path := serve(t, w, Options{})
+		got := post(t, client(t, path), "any", "/v1/checkpoint", golden(t, "checkpoint"))
+		if got.status != tc.status || got.body != tc.want || got.header.Get("Retry-After") != tc.after {
+			t.Errorf("%s: got %d %s, retry after %q, want %d %s, %q", tc.name, got.status, got.body, got.header.Get("Retry-After"), tc.status, tc.want, tc.after)
+		}
+		if let := len(w.checkpoints) == 1; let != (tc.err == nil) {
+			t.Errorf("%s: let through: %v", tc.name, let)
+		}
+	}
+}
+
+// Jobs is told where a request comes from.
+func TestSource(t *testing.T) {
+	w, sources := newWorld("j1"), make(chan string, 1)
+	w.know = func(ctx context.Context, _ string) (job.ID, error) {
+		sources <- Source(ctx)
+		return "j1", nil
+	}
+	s, path := serve(t, w, Options{})
+	post(t, client(t, path), "any", "/v1/checkpoint", golden(t, "checkpoint"))
+	if got := <-sources; got != "" {
+		t.Errorf("of a unix socket: got %q, want none", got)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	r, err := http.Post("http://"+l.Addr().String()+"/v1/checkpoint", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	if got := <-sources; got != "127.0.0.1" {
+		t.Errorf("got %q, want 127.0.0.1", got)
+	}
+	if Source(t.Context()) != "" {
+		t.Error("of another context: want none")
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
