@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .credentials import Token, Trust
 from .environment import Environment
 from .protocol import Answer, Checkpoint, Failure, Hello, Report, Welcome, decode, encode
 
@@ -43,16 +44,22 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def poster(env: Environment) -> Post:
-    """Returns how to post to the scheduler: by its unix socket or, without one, its URL."""
+    """Returns how to post to the scheduler: by its unix socket or, without one, its URL. A
+    token or certificates in files are read anew when these change."""
     where = urllib.parse.urlsplit(env.url)
-    headers = {"Authorization": "Bearer " + env.token, "Content-Type": "application/json"}
+    token, trust = Token(env), Trust(env.ca_file)
+
+    def connect() -> http.client.HTTPConnection:
+        if env.socket:
+            return _UnixConnection(env.socket)
+        host = where.hostname or "127.0.0.1"
+        if where.scheme == "https":
+            return http.client.HTTPSConnection(host, where.port, timeout=TIMEOUT, context=trust.context())
+        return http.client.HTTPConnection(host, where.port, timeout=TIMEOUT)
 
     def post(path: str, body: bytes) -> tuple[int, float, bytes]:
-        c: http.client.HTTPConnection
-        if env.socket:
-            c = _UnixConnection(env.socket)
-        else:
-            c = http.client.HTTPConnection(where.hostname or "127.0.0.1", where.port, timeout=TIMEOUT)
+        headers = {"Authorization": "Bearer " + token.text(), "Content-Type": "application/json"}
+        c = connect()
         try:
             c.request("POST", path, body, headers)
             r = c.getresponse()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import urllib.parse
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .protocol import LARGEST, number
 
@@ -20,8 +21,11 @@ class Environment:
     job: str = ""
     generation: int = 0
     socket: str = ""  # path of the scheduler's unix socket
-    url: str = ""  # http://127.0.0.1:PORT
+    url: str = ""  # http://127.0.0.1:PORT, or https://HOST:PORT
     token: str = ""
+    token_file: str = ""  # path of the token where it changes while the job runs
+    ca_file: str = ""  # path of the certificates that an https scheduler is checked by; "": the system's
+    trainer: bool = False  # url is Kubeflow Trainer's, for the status of a TrainJob
     checkpoints: str = ""  # directory
     notice: str = ""  # path of the notice file
     cpus: float = 0.0  # cores of this worker; 0: not said
@@ -31,7 +35,7 @@ class Environment:
     @property
     def scheduled(self) -> bool:
         """Whether there is a scheduler to talk to."""
-        return bool(self.token and (self.socket or self.url))
+        return bool((self.token or self.token_file) and (self.socket or self.url))
 
 
 def read(env: Mapping[str, str] = os.environ) -> Environment:
@@ -45,6 +49,8 @@ def read(env: Mapping[str, str] = os.environ) -> Environment:
         socket=env.get("OXGANG_SOCKET", ""),
         url=env.get("OXGANG_URL", ""),
         token=env.get("OXGANG_TOKEN", ""),
+        token_file=env.get("OXGANG_TOKEN_FILE", ""),
+        ca_file=env.get("OXGANG_CA_FILE", ""),
         checkpoints=env.get("OXGANG_CHECKPOINTS", ""),
         notice=env.get("OXGANG_NOTICE", ""),
         cpus=_amount(env, "OXGANG_CPUS"),
@@ -53,7 +59,23 @@ def read(env: Mapping[str, str] = os.environ) -> Environment:
     )
     if e.rank >= e.world:
         raise ValueError(f"RANK {e.rank}, want less than WORLD_SIZE {e.world}")
-    return e
+    _check_url("OXGANG_URL", e.url)
+    return e if e.scheduled else _with_trainer(e, env)
+
+
+def _with_trainer(e: Environment, env: Mapping[str, str]) -> Environment:
+    """Returns e with Kubeflow Trainer to talk to, where all that takes is said."""
+    url, token, ca = (env.get("KUBEFLOW_TRAINER_SERVER_" + n, "") for n in ("URL", "TOKEN", "CA_CERT"))
+    if not (url and token and ca):
+        return e
+    _check_url("KUBEFLOW_TRAINER_SERVER_URL", url)
+    return replace(e, socket="", url=url, token="", token_file=token, ca_file=ca, trainer=True)
+
+
+def _check_url(name: str, url: str) -> None:
+    where = urllib.parse.urlsplit(url)
+    if url and (where.scheme not in ("http", "https") or not where.hostname):
+        raise ValueError(f"{name} {url!r}, want http:// or https:// and a host")
 
 
 def _amount(env: Mapping[str, str], name: str) -> float:

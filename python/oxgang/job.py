@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from . import environment, group
+from . import environment, group, trainer
 from ._checkpoint.error import CheckpointError, Fenced
 from .agent import Agent, poster
 from .batching import Micro, Plan
@@ -52,7 +52,7 @@ class Job:
         self._watch = Watch(env.notice)
         self._watch.install()
         self._saver = Saver(store, seconds, steps) if store is not None else None
-        self._agent = Agent(poster(env), env.generation) if env.scheduled and env.rank == 0 else None
+        self._agent = Agent(trainer.poster(env) if env.trainer else poster(env), env.generation) if env.scheduled and env.rank == 0 else None
         self._timer = StepTimer(self.device)
         self._loader: Loader | None = None
         self._steps: Steps | None = None

@@ -39,7 +39,7 @@ def test_a_file_that_cannot_be_read_is_still_a_notice(tmp_path, text):
 
 def test_environment():
     assert environment.read({}) == environment.Environment()
-    e = environment.read({"RANK": "1", "WORLD_SIZE": "2", "OXGANG_CPUS": "2.5", "OXGANG_TOKEN": "t", "OXGANG_URL": "u"})
+    e = environment.read({"RANK": "1", "WORLD_SIZE": "2", "OXGANG_CPUS": "2.5", "OXGANG_TOKEN": "t", "OXGANG_URL": "http://u"})
     assert (e.rank, e.world, e.cpus, e.scheduled) == (1, 2, 2.5, True)
     wrong = [("RANK", "-1"), ("RANK", "1"), ("WORLD_SIZE", "two"), ("OXGANG_CPUS", "nan"), ("OXGANG_MEMORY", "1e9")]
     for name, value in wrong:

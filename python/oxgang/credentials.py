@@ -1,0 +1,54 @@
+"""Tokens and certificates that change while a job runs. Standard library only."""
+
+from __future__ import annotations
+
+import os
+import ssl
+
+from .environment import Environment
+
+TOKEN_BYTES = 16384
+
+
+class Token:
+    """A bearer token; one in a file is read anew when the file is another, or changed."""
+
+    def __init__(self, env: Environment) -> None:
+        self._path, self._text = env.token_file, env.token
+        self._seen: tuple[int, ...] = ()
+
+    def text(self) -> str:
+        """Returns the token; OSError if its file cannot be read, or holds none."""
+        if not self._path:
+            return self._text
+        seen = stamp(self._path)
+        if seen != self._seen:
+            with open(self._path, "rb") as f:
+                raw = f.read(TOKEN_BYTES + 1).strip()
+            if not raw or len(raw) > TOKEN_BYTES or not raw.isascii() or not raw.decode("ascii").isprintable():
+                raise OSError(f"{self._path}: want a token of 1 to {TOKEN_BYTES} printable bytes")
+            self._text, self._seen = raw.decode("ascii"), seen
+        return self._text
+
+
+class Trust:
+    """The certificates by which a server is checked; those in a file as Token."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._context: ssl.SSLContext | None = None
+        self._seen: tuple[int, ...] = ()
+
+    def context(self) -> ssl.SSLContext:
+        """Returns how to check a server; OSError if the file cannot be read, or holds none."""
+        seen = stamp(self._path) if self._path else ()
+        if self._context is None or seen != self._seen:
+            self._context = ssl.create_default_context(cafile=self._path or None)
+            self._seen = seen
+        return self._context
+
+
+def stamp(path: str) -> tuple[int, ...]:
+    """Returns what differs when a file was written anew, or another one put in its place."""
+    s = os.stat(path)
+    return s.st_dev, s.st_ino, s.st_mtime_ns, s.st_size

@@ -1,0 +1,53 @@
+"""Kubeflow Trainer as the scheduler: it is told how far the job is, and chooses nothing.
+
+It has one endpoint, for the status of a TrainJob. Here a hello is answered on the spot, a
+report becomes a status, and that a checkpoint was saved is of no interest to it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import urllib.parse
+from datetime import datetime, timezone
+from typing import Any
+
+from . import agent
+from .environment import Environment
+
+SECONDS = 30.0  # from status to status
+WELCOME = {"batch": {"local": 0, "accumulation": 0}, "report_seconds": SECONDS, "profile": []}
+ANSWER = {"batch": {"local": 0, "accumulation": 0}, "notice": None}
+
+
+def poster(env: Environment) -> agent.Post:
+    """Returns how to post to Kubeflow Trainer."""
+    send = agent.poster(env)
+    endpoint = urllib.parse.urlsplit(env.url).path or "/"
+    samples = 0.0  # to completion; 0: not known
+
+    def post(path: str, body: bytes) -> tuple[int, float, bytes]:
+        nonlocal samples
+        message = json.loads(body)
+        if path == "/v1/hello":
+            samples = message["samples"]
+            return 200, 0.0, json.dumps(WELCOME).encode()
+        if path != "/v1/report":
+            return 200, 0.0, b"{}"
+        code, pause, answer = send(endpoint, json.dumps({"trainerStatus": status(message, samples)}).encode())
+        if code // 100 == 2:
+            return 200, pause, json.dumps(ANSWER).encode()
+        return 503 if code == 409 else code, pause, answer  # its 409 is no other generation
+
+    return post
+
+
+def status(report: dict[str, Any], samples: float) -> dict[str, Any]:
+    """Returns the status that a report comes to, of a job of so many samples."""
+    s: dict[str, Any] = {
+        "lastUpdatedTime": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "metrics": [{"name": n, "value": repr(report[n])} for n in ("step", "epoch", "progress", "step_time")],
+    }
+    if samples > 0:
+        s["progressPercentage"] = min(100, math.floor(100 * report["progress"] / samples))
+    return s
