@@ -1,0 +1,55 @@
+package kube
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/kube/kind"
+)
+
+// grants lets a job hold a generation of 2 GPUs of a type, that was planned a time ago.
+func grants(e *entry, generation int64, gpu cluster.GPUType, ago time.Duration) {
+	e.held = grant{generation: generation}
+	e.held.Configuration = cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: gpu}
+	e.job.Generation, e.since, e.told = generation, time.Now().Add(-ago), generation
+}
+
+// What a program says of the GPUs that it is on is held of that type, also when it has moved on
+// or is about to; and each start that ends with a first hello counts as one of so long.
+func TestHello_of_each_type(t *testing.T) {
+	w := newWorld(t, nil, nil)
+	e := &entry{job: &kind.Job{UID: "u", Spec: &job.Spec{ID: "u"}}, spec: &job.Spec{ID: "u"}}
+	e.job.PerWorker.GPUs = 1
+	w.jobs["u"], w.order = e, []*entry{e}
+	says := func(generation, most int) {
+		t.Helper()
+		h := &agentapi.Hello{Generation: generation, WorldSize: 2, Batch: agentapi.BatchLimits{Init: 8, Max: 64, LocalMax: most}}
+		if _, err := w.Hello(t.Context(), "u", h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(most map[cluster.GPUType]int, least, mostly time.Duration) {
+		t.Helper()
+		if diff := cmp.Diff(most, e.spec.Batch.LocalMax); diff != "" {
+			t.Error(diff)
+		}
+		if r := e.spec.RestartOverhead; r < least || r > mostly {
+			t.Errorf("a restart takes %v, want %v to %v", r, least, mostly)
+		}
+	}
+	grants(e, 1, "a100", 10*time.Minute)
+	says(1, 32)
+	want(map[cluster.GPUType]int{"a100": 32}, 10*time.Minute, 11*time.Minute)
+	grants(e, 2, "rtx", 20*time.Minute)
+	w.describe(e) // before it says so there
+	want(map[cluster.GPUType]int{"a100": 32}, 10*time.Minute, 11*time.Minute)
+	says(2, 8)
+	e.since = e.since.Add(-time.Hour)
+	says(2, 8) // a resize in place: no start
+	want(map[cluster.GPUType]int{"a100": 32, "rtx": 8}, 15*time.Minute, 16*time.Minute)
+}

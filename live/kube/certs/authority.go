@@ -1,0 +1,190 @@
+package certs
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+)
+
+// Options say how long certificates are good for. The zero value of a duration is its
+// default.
+type Options struct {
+	Names     []string      // DNS names of the server, the first for people too; one at least
+	Authority time.Duration // life of an authority; 1 year. The next is made after two thirds of it
+	Leaf      time.Duration // life of the server's certificate; 1 day. The next is made after two thirds of it
+	// Overlap is how long an authority is published before anything is signed by it: longer
+	// than a mounted ConfigMap takes to change, about two minutes. 1 hour
+	Overlap time.Duration
+}
+
+// complete returns o with the defaults where o is zero.
+func (o Options) complete() Options {
+	for _, d := range []struct {
+		v  *time.Duration
+		to time.Duration
+	}{{&o.Authority, 365 * 24 * time.Hour}, {&o.Leaf, 24 * time.Hour}, {&o.Overlap, time.Hour}} {
+		if *d.v == 0 {
+			*d.v = d.to
+		}
+	}
+	return o
+}
+
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	var errs []error
+	c := o.complete()
+	if len(c.Names) == 0 || slices.Contains(c.Names, "") {
+		errs = append(errs, fmt.Errorf("certificate: names %q, want one at least, none empty", c.Names))
+	}
+	if c.Leaf < 0 || c.Overlap < 0 {
+		errs = append(errs, fmt.Errorf("certificate: life %v, overlap %v, want more than 0", c.Leaf, c.Overlap))
+	}
+	if least := 3 * (c.Leaf + c.Overlap); c.Authority < least { // a third of it outlives all that it signs
+		errs = append(errs, fmt.Errorf("certificate: life of an authority %v, want at least %v, three times that of a certificate and the overlap", c.Authority, least))
+	}
+	return errors.Join(errs...)
+}
+
+// due returns when the next of something that is good from one time to another is made.
+func due(from, to time.Time) time.Time { return from.Add(to.Sub(from) / 3 * 2) }
+
+// skew is by how much the clocks of workers may be behind ours.
+const skew = 5 * time.Minute
+
+// An authority signs certificates.
+type authority struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+}
+
+// made returns when an authority was made.
+func (a *authority) made() time.Time { return a.cert.NotBefore.Add(skew) }
+
+// Authorities are those that sign, and those that are trusted still or already: oldest
+// first. They do not change.
+type Authorities struct{ all []authority }
+
+// Renew returns the authorities to have now, where a, whose nil value has none, are those to
+// have until now: those that have ended are left out, and a new one is added in time.
+func (a *Authorities) Renew(now time.Time, o Options) (*Authorities, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o = o.complete()
+	next := &Authorities{}
+	if a != nil {
+		next.all = slices.DeleteFunc(slices.Clone(a.all), func(x authority) bool { return !now.Before(x.cert.NotAfter) })
+	}
+	if n := len(next.all); n == 0 || !now.Before(due(next.all[n-1].made(), next.all[n-1].cert.NotAfter)) {
+		fresh, err := newAuthority(now, &o)
+		if err != nil {
+			return nil, err
+		}
+		next.all = append(next.all, *fresh)
+	}
+	return next, nil
+}
+
+// signer returns the authority that signs now: the newest that has been published for the
+// overlap or, where none has, the oldest.
+func (a *Authorities) signer(now time.Time, o *Options) *authority {
+	for i := len(a.all) - 1; i > 0; i-- {
+		if !now.Before(a.all[i].made().Add(o.Overlap)) {
+			return &a.all[i]
+		}
+	}
+	return &a.all[0]
+}
+
+// CertificatesKey is the key of what workers trust in the data of a ConfigMap.
+const CertificatesKey = "ca.crt"
+
+// Trusted returns the certificates that workers trust, as PEM.
+func (a *Authorities) Trusted() []byte {
+	var b bytes.Buffer
+	for _, x := range a.all {
+		b.Write(encode("CERTIFICATE", x.cert.Raw))
+	}
+	return b.Bytes()
+}
+
+// Issue returns a certificate for the server, signed by the authority whose turn it is. It
+// is good for no longer than that. It returns an error if a has no authority.
+func (a *Authorities) Issue(now time.Time, o Options) (*tls.Certificate, error) {
+	if a == nil || len(a.all) == 0 {
+		return nil, errors.New("certificate: no authority to sign it, want one from Renew")
+	}
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o = o.complete()
+	by := a.signer(now, &o)
+	ends := now.Add(o.Leaf)
+	if by.cert.NotAfter.Before(ends) {
+		ends = by.cert.NotAfter
+	}
+	t, key, err := template(now, ends, o.Names[0])
+	if err != nil {
+		return nil, err
+	}
+	t.DNSNames = o.Names
+	t.KeyUsage, t.ExtKeyUsage = x509.KeyUsageDigitalSignature, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	leaf, err := sign(t, by.cert, key, by.key)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}, nil
+}
+
+// newAuthority returns an authority that signs from now on.
+func newAuthority(now time.Time, o *Options) (*authority, error) {
+	t, key, err := template(now, now.Add(o.Authority), "oxgang agents")
+	if err != nil {
+		return nil, err
+	}
+	t.IsCA, t.BasicConstraintsValid, t.MaxPathLenZero = true, true, true
+	t.KeyUsage = x509.KeyUsageCertSign
+	cert, err := sign(t, t, key, key)
+	if err != nil {
+		return nil, err
+	}
+	return &authority{cert, key}, nil
+}
+
+// template returns what all certificates have, and a new key.
+func template(now, ends time.Time, name string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, fmt.Errorf("certificate: key: %w", err)
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		return nil, nil, fmt.Errorf("certificate: serial number: %w", err)
+	}
+	return &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-skew), NotAfter: ends}, key, nil
+}
+
+// sign returns a certificate of a key, signed by its parent's.
+func sign(t, parent *x509.Certificate, key, by crypto.Signer) (*x509.Certificate, error) {
+	raw, err := x509.CreateCertificate(rand.Reader, t, parent, key.Public(), by)
+	if err != nil {
+		return nil, fmt.Errorf("certificate: sign: %w", err)
+	}
+	return x509.ParseCertificate(raw)
+}
+
+func encode(kind string, raw []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: raw})
+}

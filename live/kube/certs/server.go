@@ -1,0 +1,121 @@
+package certs
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+)
+
+// A Server has the certificate of this process, and the authorities that sign it. Make one with
+// NewServer; Renew it before it is used, and then again and again.
+type Server struct {
+	o Options
+
+	mu   sync.Mutex
+	all  *Authorities // nil: none yet
+	leaf *tls.Certificate
+	by   string // serial number of the authority that signed it
+}
+
+// NewServer returns a Server without certificate. It returns an error if o does not pass
+// Validate.
+func NewServer(o Options) (*Server, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	return &Server{o: o.complete()}, nil
+}
+
+// Renew brings the authorities and the certificate up to date, and returns when it is to be
+// called again. On an error what there is stays.
+func (s *Server) Renew() (time.Time, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	all, err := s.all.Renew(now, s.o)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("renew authorities: %w", err)
+	}
+	s.all = all
+	by := all.signer(now, &s.o).cert.SerialNumber.String()
+	if s.leaf == nil || by != s.by || !now.Before(due(s.leaf.Leaf.NotBefore.Add(skew), s.leaf.Leaf.NotAfter)) {
+		leaf, err := all.Issue(now, s.o)
+		if err != nil {
+			return time.Time{}, err
+		}
+		s.leaf, s.by = leaf, by
+	}
+	return s.again(now), nil
+}
+
+// Trusted returns the certificates that workers are to trust, as PEM; nil before Renew.
+func (s *Server) Trusted() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		return nil
+	}
+	return s.all.Trusted()
+}
+
+// again returns when something is due: a new certificate, or the end of an overlap. It needs
+// s.mu.
+func (s *Server) again(now time.Time) time.Time {
+	next := due(s.leaf.Leaf.NotBefore.Add(skew), s.leaf.Leaf.NotAfter)
+	if signs := s.all.all[len(s.all.all)-1].made().Add(s.o.Overlap); signs.After(now) && signs.Before(next) {
+		return signs
+	}
+	return next
+}
+
+// retry is how long after a failure Run tries again.
+const retry = 10 * time.Second
+
+// Run renews until ctx ends, and tells of failures.
+func (s *Server) Run(ctx context.Context, failed func(error)) {
+	for {
+		next, err := s.Renew()
+		if err != nil {
+			failed(err)
+			next = time.Now().Add(retry)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Until(next)):
+		}
+	}
+}
+
+// GetCertificate is a tls.Config's.
+func (s *Server) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.leaf == nil {
+		return nil, errors.New("certificate: none yet")
+	}
+	return s.leaf, nil
+}
+
+// Config returns how to serve with certificates: TLS 1.3, which all workers speak.
+func Config(get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *tls.Config {
+	return &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS13}
+}
+
+// Files are a certificate and a key that someone else renews. Start watches them until its
+// context ends; GetCertificate is a tls.Config's.
+type Files = certwatcher.CertWatcher
+
+// NewFiles returns the files, read once.
+func NewFiles(cert, key string) (*Files, error) {
+	w, err := certwatcher.New(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("certificate: %s, %s: %w", cert, key, err)
+	}
+	return w, nil
+}

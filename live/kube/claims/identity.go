@@ -1,0 +1,71 @@
+package claims
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientv1 "k8s.io/client-go/kubernetes/typed/authentication/v1"
+)
+
+// An Identity is a pod, as the API server vouches for it.
+type Identity struct {
+	Namespace, Name, UID string
+}
+
+// A Review asks the API server whose a token for Audience is. Its error means that nothing
+// was said.
+type Review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
+
+// Client returns the Review of a cluster. The caller needs the right to create tokenreviews,
+// and no other.
+func Client(c clientv1.TokenReviewInterface) Review {
+	return func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error) {
+		r := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{Audience}}}
+		r, err := c.Create(ctx, r, metav1.CreateOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return &r.Status, nil
+	}
+}
+
+// What the API server says of a bound token, in UserInfo.Extra.
+const (
+	podName = "authentication.kubernetes.io/pod-name"
+	podUID  = "authentication.kubernetes.io/pod-uid"
+)
+
+// identify returns the pod that an answer vouches for, if it vouches for the one that the
+// token names.
+func identify(s *authenticationv1.TokenReviewStatus, named string) (Identity, error) {
+	const account = "system:serviceaccount:"
+	rest, isAccount := strings.CutPrefix(s.User.Username, account)
+	namespace, _, whole := strings.Cut(rest, ":")
+	id := Identity{Namespace: namespace, Name: one(s, podName), UID: one(s, podUID)}
+	switch {
+	case s.Error != "" || !s.Authenticated:
+		return Identity{}, errors.New("the API server does not know it")
+	case !slices.Contains(s.Audiences, Audience): // an API server that does not know audiences leaves them out
+		return Identity{}, fmt.Errorf("the API server knows it for %q, want %s", s.Audiences, Audience)
+	case !isAccount || !whole || namespace == "":
+		return Identity{}, fmt.Errorf("it is of %q, want a service account", s.User.Username)
+	case id.Name == "" || id.UID == "":
+		return Identity{}, fmt.Errorf("it is of %q and bound to no pod", s.User.Username)
+	case id.UID != named:
+		return Identity{}, fmt.Errorf("it is of pod %s, want %s as it says", id.UID, named)
+	}
+	return id, nil
+}
+
+// one returns the only value of a key; "" if it has none, or several.
+func one(s *authenticationv1.TokenReviewStatus, key string) string {
+	if v := s.User.Extra[key]; len(v) == 1 {
+		return v[0]
+	}
+	return ""
+}

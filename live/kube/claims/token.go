@@ -1,0 +1,84 @@
+package claims
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Audience is that of the tokens that workers bear.
+const Audience = "oxgang-agents"
+
+// maxToken is the longest token that is looked at, in bytes; those of Kubernetes have about
+// 1,200.
+const maxToken = 6 << 10
+
+// A paper is what a token says of itself. Nothing has been proved by it.
+type paper struct {
+	Audience audience `json:"aud"`
+	Expiry   float64  `json:"exp"` // Unix seconds
+	Bound    struct {
+		Pod struct {
+			UID string `json:"uid"`
+		} `json:"pod"`
+	} `json:"kubernetes.io"`
+}
+
+// An audience is one text or a list of them, as JSON web tokens have it.
+type audience []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *audience) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*a = audience{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(a))
+}
+
+// glance reads a token without its signature, and refuses what is not worth a question: it
+// returns the pod that it names and when it ends.
+func glance(token string, now time.Time) (pod string, ends time.Time, err error) {
+	p, err := unfold(token)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	const most = 1 << 40 // seconds: beyond, times overflow
+	switch {
+	case !slices.Contains(p.Audience, Audience):
+		return "", time.Time{}, fmt.Errorf("audience %q, want %s", p.Audience, Audience)
+	case !(p.Expiry > 0 && p.Expiry < most):
+		return "", time.Time{}, fmt.Errorf("expiry %v, want Unix seconds", p.Expiry)
+	case p.Bound.Pod.UID == "":
+		return "", time.Time{}, errors.New("no pod, want a token that is bound to one")
+	}
+	if ends = time.Unix(int64(p.Expiry), 0); !now.Before(ends) {
+		return "", time.Time{}, fmt.Errorf("ended at %v", ends.UTC())
+	}
+	return p.Bound.Pod.UID, ends, nil
+}
+
+// unfold returns the middle part of a JSON web token.
+func unfold(token string) (*paper, error) {
+	if len(token) > maxToken {
+		return nil, fmt.Errorf("%d bytes, want at most %d", len(token), maxToken)
+	}
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 || parts[2] == "" {
+		return nil, errors.New("no signed JSON web token")
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return nil, errors.New("its claims are not base64url")
+	}
+	var p paper
+	if err := json.Unmarshal(text, &p); err != nil {
+		return nil, errors.New("its claims are not as those of Kubernetes")
+	}
+	return &p, nil
+}

@@ -1,0 +1,120 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/live/inbox"
+)
+
+// How long the executor waits after news before it looks, so that many are one, and how often
+// it looks without news while something is to happen by time alone.
+const (
+	gather = 50 * time.Millisecond
+	glance = time.Second
+)
+
+// rest is how many times as long as it has looked the executor waits at least before it looks
+// again, a glance at most: looking takes a fifth of its time, however much is new.
+const rest = 4
+
+// pause returns how long to wait after news before the next look.
+func pause(looked time.Duration) time.Duration { return min(max(gather, rest*looked), glance) }
+
+// parallel is how many jobs are written to at a time.
+const parallel = 16
+
+// News says that something the world looks at has changed.
+func (w *World) News() { inbox.Ring(w.work) }
+
+// Execute makes the cluster equal to the committed plan until ctx is done, another leader has
+// taken over (ErrFenced), or the watches are found not to show what there is (ErrWatches). It
+// only ever compares what the watches show with what is committed, and takes the next step
+// towards it; in modes that do not act it only looks.
+func (w *World) Execute(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return w.execute(ctx) })
+	g.Go(func() error { return w.verify(ctx) })
+	return g.Wait()
+}
+
+// execute looks and acts until ctx is done, or another leader has taken over.
+func (w *World) execute(ctx context.Context) error {
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for {
+		if err := w.pass(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.work:
+			time.Sleep(pause(w.looked))
+		case <-tick.C:
+		}
+	}
+}
+
+// pass looks once and takes every step that can be taken. Trouble with a job is that job's;
+// trouble with looking is noted, and tried again.
+func (w *World) pass(ctx context.Context) error {
+	began := time.Now()
+	s, err := w.look(ctx)
+	if err != nil {
+		w.o.Log.Warn("cannot see the cluster, so everything stays as it is", "queue", w.o.Queue.Name, "err", err)
+		return ctx.Err()
+	}
+	w.mu.Lock()
+	w.takeIn(s)
+	steps, scalings, transfers := w.steps(s), w.scalings(), w.transfers(s)
+	news := w.verdicts(s, steps)
+	w.mu.Unlock()
+	w.looked = time.Since(began)
+	var g errgroup.Group
+	g.SetLimit(parallel)
+	for i := range steps {
+		g.Go(func() error { return w.carryOut(ctx, &steps[i]) })
+	}
+	for i := range scalings {
+		g.Go(func() error { return w.carryOutScaling(ctx, &scalings[i]) })
+	}
+	for i := range transfers {
+		g.Go(func() error { w.carryOver(ctx, &transfers[i]); return nil })
+	}
+	for i := range news {
+		g.Go(func() error { w.publish(ctx, &news[i]); return nil })
+	}
+	return g.Wait()
+}
+
+// carryOut takes a step. What fails is tried again later, later each time, and no sooner than the
+// API server asks for.
+func (w *World) carryOut(ctx context.Context, s *step) error {
+	err := s.do(ctx)
+	switch {
+	case err == nil:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		s.e.trouble = ""
+		return nil
+	case ctx.Err() != nil:
+		return nil
+	case errors.Is(err, ErrFenced):
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s.e.job != nil {
+		w.o.Log.LogAttrs(ctx, slog.LevelWarn, "a step failed", slog.String("job", s.e.job.Namespace+"/"+s.e.job.Name), slog.String("step", s.what), slog.Any("err", err))
+	}
+	now := time.Now()
+	s.e.fail(now)
+	s.e.notBefore = now.Add(leave(s.e.notBefore.Sub(now), err))
+	s.e.trouble = s.what + ": " + err.Error()
+	return nil
+}

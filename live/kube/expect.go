@@ -1,0 +1,98 @@
+package kube
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/job"
+)
+
+// Expected is what is expected of a job.
+type Expected struct {
+	Unblock string        // the cheapest change that would give it GPUs, in a clause; empty: not known
+	ETA     *v1alpha1.ETA // nil: not known
+}
+
+// A plan is written for nothing but what is expected at most so often, and only if a time has
+// moved by more than that and by more than a tenth of what there is until then.
+const (
+	foretellEvery = time.Minute
+	foretellPart  = 10
+)
+
+// foretell fills in what is expected of the jobs of a plan. As long as nothing is known, what
+// the last plan said holds.
+func (w *World) foretell(all []v1alpha1.JobAllocation) {
+	if w.o.Expect == nil {
+		return
+	}
+	expected := w.o.Expect()
+	if expected == nil {
+		expected = said(w.plan)
+	}
+	for i := range all {
+		x := expected[job.ID(all[i].UID)]
+		all[i].Unblock, all[i].ETA = x.Unblock, x.ETA
+		if all[i].GPUs > 0 {
+			all[i].Unblock, all[i].ETA = "", afterStart(x.ETA)
+		}
+	}
+}
+
+// said returns what a plan says is expected.
+func said(p *v1alpha1.Plan) map[job.ID]Expected {
+	all := make(map[job.ID]Expected, len(p.Spec.Allocations))
+	for i := range p.Spec.Allocations {
+		a := &p.Spec.Allocations[i]
+		all[job.ID(a.UID)] = Expected{Unblock: a.Unblock, ETA: a.ETA}
+	}
+	return all
+}
+
+// afterStart returns what is still to be expected of a job that has GPUs; nil: nothing.
+func afterStart(e *v1alpha1.ETA) *v1alpha1.ETA {
+	if e == nil || e.End == nil {
+		return nil
+	}
+	return &v1alpha1.ETA{End: e.End}
+}
+
+// outdated reports whether a plan is to be written again for what is expected of its jobs:
+// next has the same jobs in the same order, and differs in nothing else.
+func (w *World) outdated(next *v1alpha1.Plan) bool {
+	now := next.Spec.Time.Time
+	if now.Sub(w.plan.Spec.Time.Time) < foretellEvery {
+		return false
+	}
+	for i := range next.Spec.Allocations {
+		a, b := &w.plan.Spec.Allocations[i], &next.Spec.Allocations[i]
+		if a.Unblock != b.Unblock || moved(a.ETA, b.ETA, now) {
+			return true
+		}
+	}
+	return false
+}
+
+// moved reports whether what is expected has changed by enough to be told.
+func moved(a, b *v1alpha1.ETA, now time.Time) bool {
+	if a == nil || b == nil {
+		return a != b
+	}
+	return rangeMoved(a.Start, b.Start, now) || rangeMoved(a.End, b.End, now)
+}
+
+func rangeMoved(a, b *v1alpha1.TimeRange, now time.Time) bool {
+	if a == nil || b == nil {
+		return a != b
+	}
+	return timeMoved(a.Earliest, b.Earliest, now) || timeMoved(a.Latest, b.Latest, now)
+}
+
+func timeMoved(a, b *metav1.Time, now time.Time) bool {
+	if a == nil || b == nil {
+		return a != b
+	}
+	return b.Sub(a.Time).Abs() > max(foretellEvery, b.Sub(now)/foretellPart)
+}

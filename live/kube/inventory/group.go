@@ -1,0 +1,63 @@
+package inventory
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// Group returns the first of the groups whose nodes have the labels that a node has; nil: none.
+func Group(groups []v1alpha1.NodeGroup, n *corev1.Node) *v1alpha1.NodeGroup {
+	i := slices.IndexFunc(groups, func(g v1alpha1.NodeGroup) bool { return Selects(g.NodeSelector, n) })
+	if i < 0 {
+		return nil
+	}
+	return &groups[i]
+}
+
+// Offer returns what a group offers.
+func Offer(g *v1alpha1.NodeGroup) cluster.Offer {
+	n := cluster.Node{
+		GPUType: cluster.GPUType(g.GPUType), Tenure: cluster.Rented, Group: cluster.Group(g.Name), Price: price(g),
+		Capacity: cluster.Resources{GPUs: int(g.GPUs), CPUs: float64(g.MilliCPUs) / 1000, Memory: g.MemoryBytes},
+	}
+	return cluster.Offer{Group: n.Group, Node: n, Most: int(g.Most)}
+}
+
+// price returns what a GPU of a group costs per hour.
+func price(g *v1alpha1.NodeGroup) cluster.Price {
+	return cluster.Price(float64(g.PriceMilliPerHour) / 1000 / float64(max(1, g.GPUs)))
+}
+
+// let says of a node of a group that it is rented.
+func (o *Options) let(one *cluster.Node, n *corev1.Node) {
+	if g := Group(o.Groups, n); g != nil {
+		one.Tenure, one.Group, one.Price = cluster.Rented, cluster.Group(g.Name), price(g)
+	}
+}
+
+// Leave marks a rented node that a queue gives back. It reports whether that changes anything.
+func Leave(n *corev1.Node, queue string) bool {
+	if Leaving(n) {
+		return false
+	}
+	n.Spec.Taints = append(slices.Clip(n.Spec.Taints), corev1.Taint{Key: v1alpha1.LeavingTaint, Value: queue, Effect: corev1.TaintEffectNoSchedule})
+	return true
+}
+
+// Stay takes the mark of Leave away. It reports whether that changes anything.
+func Stay(n *corev1.Node) bool {
+	if !Leaving(n) {
+		return false
+	}
+	n.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), isLeaving)
+	return true
+}
+
+// Leaving reports whether a node has the mark of Leave.
+func Leaving(n *corev1.Node) bool { return slices.ContainsFunc(n.Spec.Taints, isLeaving) }
+
+func isLeaving(t corev1.Taint) bool { return t.Key == v1alpha1.LeavingTaint }

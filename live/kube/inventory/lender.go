@@ -1,0 +1,102 @@
+package inventory
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/live/kube/pods"
+)
+
+// A Lender is how it stands with somebody whose nodes are lent while they idle: what there is,
+// and what its owner needs. Nothing in it may be changed.
+type Lender struct {
+	Servers []Server // by name
+	Wants   []Want   // oldest first
+}
+
+// A Server is a node of a lender that has GPUs, lent or not.
+type Server struct {
+	cluster.Node // as it is with nobody on it; of tenure Loaned
+	Object       *corev1.Node
+	Open         bool // new pods may come, but for the taint of a loan to the queue
+	Theirs       int  // GPUs that pods of others on it ask for
+}
+
+// lentTo returns the queue that a server says it is lent to; empty: none.
+func (s *Server) lentTo() string { return s.Object.Labels[v1alpha1.LoanLabel] }
+
+// ByID returns the servers by their IDs.
+func (l *Lender) ByID() map[cluster.NodeID]*Server {
+	all := make(map[cluster.NodeID]*Server, len(l.Servers))
+	for i := range l.Servers {
+		all[l.Servers[i].ID] = &l.Servers[i]
+	}
+	return all
+}
+
+// A Want is a pod of others for which kube-scheduler has found no room, and that its
+// nodeSelector and its node affinity let be on a server: the owner needs GPUs for it. Whether
+// it tolerates taints, and whether CPUs and memory would do, is not looked at.
+type Want struct {
+	UID  types.UID
+	GPUs int
+	pod  *corev1.Pod
+}
+
+// Survey returns how it stands with the lender of a queue; one without servers, if it has none. It
+// changes nothing, keeps nodes and pods, and takes time linear in both, and in wants times servers.
+func Survey(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) Lender {
+	var l Lender
+	if len(o.Lender) == 0 {
+		return l
+	}
+	gpu := corev1.ResourceName(o.GPUResource)
+	theirs := make(map[string]int)
+	for _, p := range all {
+		if ended(p) || ours(p) {
+			continue
+		}
+		if n := pods.Request(&p.Spec, gpu).GPUs; n > 0 && p.Spec.NodeName != "" {
+			theirs[p.Spec.NodeName] += n
+		} else if n > 0 && noRoom(p) {
+			l.Wants = append(l.Wants, Want{p.UID, n, p})
+		}
+	}
+	for _, n := range nodes {
+		if has := pods.List(n.Status.Allocatable, gpu); has.GPUs > 0 && o.lenders(n) {
+			l.Servers = append(l.Servers, Server{o.node(n, has), n, o.open(n), theirs[n.Name]})
+		}
+	}
+	slices.SortFunc(l.Servers, func(a, b Server) int { return cmp.Compare(a.ID, b.ID) })
+	l.Wants = slices.DeleteFunc(l.Wants, func(w Want) bool {
+		return !slices.ContainsFunc(l.Servers, func(s Server) bool { return w.fits(&s) })
+	})
+	slices.SortFunc(l.Wants, func(a, b Want) int {
+		return cmp.Or(a.pod.CreationTimestamp.Compare(b.pod.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
+	})
+	return l
+}
+
+// open reports whether new pods of the queue may come to a node.
+func (o *Options) open(n *corev1.Node) bool {
+	to, lent := n.Labels[v1alpha1.LoanLabel]
+	return o.usable(n) && !o.closed(n) && (!lent || to == o.Queue)
+}
+
+// noRoom reports whether kube-scheduler has looked for a node for a pod and found none, and
+// makes no room by preemption.
+func noRoom(p *corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && p.Status.NominatedNodeName == "" && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+	})
+}
+
+// fits reports whether a pod that waits may be on a server.
+func (w *Want) fits(s *Server) bool {
+	return w.GPUs <= s.Capacity.GPUs && pods.Allows(&w.pod.Spec, s.Object)
+}

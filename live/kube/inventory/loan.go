@@ -1,0 +1,52 @@
+package inventory
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/pods"
+)
+
+// Lend lends a node to a queue: the label says so, and the taint keeps new pods of its owner
+// away. It returns an error, and changes nothing, if the node is lent to another queue already.
+func Lend(n *corev1.Node, queue string) error {
+	to, lent := n.Labels[v1alpha1.LoanLabel]
+	switch {
+	case queue == "":
+		return fmt.Errorf("node %s: lend: no queue, want the name of one", n.Name)
+	case lent && to != queue:
+		return fmt.Errorf("node %s: lend to %s: it is lent to %s, want it returned first", n.Name, queue, to)
+	}
+	if n.Labels == nil {
+		n.Labels = map[string]string{}
+	}
+	n.Labels[v1alpha1.LoanLabel] = queue
+	n.Spec.Taints = append(others(n), corev1.Taint{Key: v1alpha1.LoanTaint, Value: queue, Effect: corev1.TaintEffectNoSchedule})
+	return nil
+}
+
+// Return gives a node that is lent back to its owner: label and taint go. all are the pods of
+// the cluster, of which none that is ours and has not ended may be bound to the node, or pinned
+// to it. It returns an error, and changes nothing, if one is, or if the node is not lent to
+// the queue.
+func Return(n *corev1.Node, queue string, all []*corev1.Pod, ours func(*corev1.Pod) bool) error {
+	if to, lent := n.Labels[v1alpha1.LoanLabel]; !lent || to != queue {
+		return fmt.Errorf("node %s: return: it is lent to %q, want %q", n.Name, to, queue)
+	}
+	for _, p := range all {
+		if pods.Node(p) == n.Name && !ended(p) && ours(p) {
+			return fmt.Errorf("node %s: return: pod %s/%s is on it, or to be on it, want none of ours", n.Name, p.Namespace, p.Name)
+		}
+	}
+	delete(n.Labels, v1alpha1.LoanLabel)
+	n.Spec.Taints = others(n)
+	return nil
+}
+
+// others returns the taints of a node but that of a loan.
+func others(n *corev1.Node) []corev1.Taint {
+	return slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t corev1.Taint) bool { return t.Key == v1alpha1.LoanTaint })
+}

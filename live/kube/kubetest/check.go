@@ -1,0 +1,124 @@
+package kubetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+)
+
+// Wrong returns an error that joins what was found wrong with what was written; nil: nothing.
+func (t *Twin) Wrong() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var errs []error
+	for _, s := range t.wrong {
+		errs = append(errs, errors.New(s))
+	}
+	return errors.Join(errs...)
+}
+
+// look checks what was just written.
+func (t *Twin) look(o client.Object) {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		t.lookAtNodes()
+	case *v1alpha1.Plan:
+		t.lookAtPlan(o)
+	}
+}
+
+// lookAtNodes checks that no node has more GPUs pinned or used than it has.
+func (t *Twin) lookAtNodes() {
+	used := map[string]int{}
+	for _, p := range t.pods() {
+		if !over(p) {
+			used[where(p)] += gpus(p)
+		}
+	}
+	delete(used, "")
+	for node, n := range used {
+		if has := t.has(node); n > has {
+			t.complain("node %s: %d GPUs pinned or used, and it has %d", node, n, has)
+		}
+	}
+}
+
+// lookAtPlan checks that the epoch of a Plan, and its round, only grow.
+func (t *Twin) lookAtPlan(p *v1alpha1.Plan) {
+	t.mu.Lock()
+	old := t.plans[p.Name]
+	t.plans[p.Name] = p.DeepCopy()
+	t.mu.Unlock()
+	if old == nil {
+		return
+	}
+	if p.Spec.Epoch < old.Spec.Epoch || p.Spec.Round < old.Spec.Round {
+		t.complain("plan %s: epoch %d and round %d after %d and %d", p.Name, p.Spec.Epoch, p.Spec.Round, old.Spec.Epoch, old.Spec.Round)
+	}
+}
+
+func (t *Twin) complain(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s := fmt.Sprintf(format, args...); len(t.wrong) < 10 && !slices.Contains(t.wrong, s) {
+		t.wrong = append(t.wrong, s)
+	}
+}
+
+// pods returns all, by name.
+func (t *Twin) pods() []*corev1.Pod {
+	var all corev1.PodList
+	must(t.truth.List(context.Background(), &all))
+	pods := make([]*corev1.Pod, len(all.Items))
+	for i := range all.Items {
+		pods[i] = &all.Items[i]
+	}
+	return pods
+}
+
+// gpus returns how many GPUs a pod asks for.
+func gpus(p *corev1.Pod) int {
+	n := 0
+	for i := range p.Spec.Containers {
+		q := p.Spec.Containers[i].Resources.Limits[GPU]
+		n += int(q.Value())
+	}
+	return n
+}
+
+// has returns how many GPUs a node has, or had.
+func (t *Twin) has(node string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.gpus[node]
+}
+
+// ready reports whether a node is there and ready.
+func (t *Twin) ready(node string) bool {
+	var n corev1.Node
+	err := t.truth.Get(context.Background(), client.ObjectKey{Name: node}, &n)
+	must(client.IgnoreNotFound(err))
+	return err == nil && n.Status.Conditions[0].Status == corev1.ConditionTrue
+}
+
+// where returns the node that a pod is on, or is to go to; empty: none.
+func where(p *corev1.Pod) string {
+	if p.Spec.NodeName != "" {
+		return p.Spec.NodeName
+	}
+	return pinned(p)
+}
+
+// pinned returns the node that a pod's affinity names; empty: none.
+func pinned(p *corev1.Pod) string {
+	if p.Spec.Affinity == nil {
+		return ""
+	}
+	return p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0]
+}

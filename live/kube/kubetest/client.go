@@ -1,0 +1,154 @@
+package kubetest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+)
+
+// A Call is a request to the API server.
+type Call struct {
+	Verb   string        // get, create, update, patch, status, scale, resize or evict
+	Object client.Object // as it is asked for, or written
+}
+
+// Writes reports whether a call is meant to change anything.
+func (c *Call) Writes() bool { return c.Verb != "get" && c.Verb != "evict" }
+
+// Direct reads from the API server itself.
+func (t *Twin) Direct() client.Reader { return t.guarded() }
+
+// Client writes to the API server, and reads what watches show.
+func (t *Twin) Client() client.Client { return &watched{t.guarded(), t} }
+
+// Hold makes watches show what is there now until Release.
+func (t *Twin) Hold() { t.show(map[string]client.ObjectList{}) }
+
+// Release makes watches show all there is.
+func (t *Twin) Release() { t.show(nil) }
+
+func (t *Twin) show(late map[string]client.ObjectList) {
+	t.watches.Lock()
+	defer t.watches.Unlock()
+	t.late = late
+}
+
+// watched is a client that lists what watches show.
+type watched struct {
+	client.WithWatch
+	t *Twin
+}
+
+// List implements client.Reader. What is first asked for after Hold is shown until Release.
+func (w *watched) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
+	w.t.watches.Lock()
+	defer w.t.watches.Unlock()
+	if w.t.late == nil {
+		return w.WithWatch.List(ctx, list, o...)
+	}
+	key := fmt.Sprintf("%T %s", list, list.GetObjectKind().GroupVersionKind())
+	if old, held := w.t.late[key]; held {
+		reflect.ValueOf(list).Elem().Set(reflect.ValueOf(old.DeepCopyObject()).Elem())
+		return nil
+	}
+	if err := w.WithWatch.List(ctx, list, o...); err != nil {
+		return err
+	}
+	w.t.late[key] = list.DeepCopyObject().(client.ObjectList) //nolint:forcetypeassert // a copy is of the same type
+	return nil
+}
+
+// guarded returns a client whose calls Before and After see.
+func (t *Twin) guarded() client.WithWatch {
+	return interceptor.NewClient(t.truth, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			return t.call("get", o, func() error { return c.Get(ctx, k, o, opts...) })
+		},
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			return t.call("create", o, func() error { return c.Create(ctx, o, opts...) })
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			return t.call("update", o, func() error { return c.Update(ctx, o, opts...) })
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			return t.call("patch", o, func() error { return c.Patch(ctx, o, p, opts...) })
+		},
+		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+			return t.call("status", o, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
+		},
+		SubResourceGet: func(_ context.Context, _ client.Client, _ string, o, scale client.Object, _ ...client.SubResourceGetOption) error {
+			return t.call("get", o, func() error { return t.getScale(o, scale) })
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			if sub == "scale" {
+				return t.call("scale", o, func() error { return t.patchScale(o, p) })
+			}
+			return t.call(sub, o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
+		},
+		SubResourceCreate: func(_ context.Context, _ client.Client, _ string, o, _ client.Object, _ ...client.SubResourceCreateOption) error {
+			return t.call("evict", o, func() error { return t.mayEvict(o) })
+		},
+	})
+}
+
+// call does what is asked for, unless Before fails it. A failed write and a lost answer leave
+// the caller's object as it was, as a client does.
+func (t *Twin) call(verb string, o client.Object, do func() error) error {
+	c := &Call{verb, o}
+	if t.Before != nil {
+		if err := t.Before(c); err != nil {
+			return err
+		}
+	}
+	asked := o.DeepCopyObject()
+	if err := do(); err != nil {
+		return err
+	}
+	if p, plan := o.(*v1alpha1.Plan); plan && verb == "update" || plan && verb == "create" {
+		t.lookAtPlan(p)
+	} else if c.Writes() {
+		t.lookAtNodes()
+		t.lookAtLoans()
+	}
+	if t.After == nil {
+		return nil
+	}
+	err := t.After(c)
+	if err != nil {
+		restore(o, asked.(client.Object)) //nolint:forcetypeassert // a copy is of the same type
+	}
+	return err
+}
+
+// restore makes an object what it was.
+func restore(o, old client.Object) {
+	if u, ok := o.(*unstructured.Unstructured); ok {
+		u.Object = old.(*unstructured.Unstructured).Object //nolint:forcetypeassert // a copy is of the same type
+		return
+	}
+	reflect.ValueOf(o).Elem().Set(reflect.ValueOf(old).Elem())
+}
+
+// mayEvict answers a dry run of an eviction: 429 if a PodDisruptionBudget lets none go.
+func (t *Twin) mayEvict(p client.Object) error {
+	var all policyv1.PodDisruptionBudgetList
+	must(t.truth.List(context.Background(), &all, client.InNamespace(p.GetNamespace())))
+	for i := range all.Items {
+		s, err := metav1.LabelSelectorAsSelector(all.Items[i].Spec.Selector)
+		must(err)
+		if s.Matches(labels.Set(p.GetLabels())) && all.Items[i].Status.DisruptionsAllowed < 1 {
+			return apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+		}
+	}
+	return nil
+}

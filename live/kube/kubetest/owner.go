@@ -1,0 +1,104 @@
+package kubetest
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+)
+
+// Serves is the label, with value yes, of nodes on which somebody else serves inference.
+const Serves = "serves"
+
+// AddServer adds a node of somebody who serves inference.
+func (t *Twin) AddServer(name string, gpus int, gpuType string) {
+	t.AddNode(name, gpus, gpuType)
+	n := t.Node(name)
+	n.Labels[Serves] = "yes"
+	t.Update(n)
+}
+
+// Node returns a node; it has to be there.
+func (t *Twin) Node(name string) *corev1.Node {
+	var n corev1.Node
+	must(t.truth.Get(context.Background(), client.ObjectKey{Name: name}, &n))
+	return &n
+}
+
+// Serve makes a pod that serves inference, on a node of those who do.
+func (t *Twin) Serve(name string, gpus int) {
+	q := corev1.ResourceList{GPU: *resource.NewQuantity(int64(gpus), resource.DecimalSI)}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "inference", Finalizers: []string{holder}}}
+	p.Spec.NodeSelector = map[string]string{Serves: "yes"}
+	p.Spec.Containers = []corev1.Container{{Name: "serve", Image: "serve", Resources: corev1.ResourceRequirements{Limits: q, Requests: q}}}
+	p.Status.Phase = corev1.PodPending
+	t.Create(p)
+}
+
+// Calm deletes all pods that serve inference.
+func (t *Twin) Calm() {
+	must(t.truth.DeleteAllOf(context.Background(), &corev1.Pod{}, client.InNamespace("inference")))
+}
+
+// Lent returns how many nodes are marked as lent, and how many pods that serve inference wait
+// for a node.
+func (t *Twin) Lent() (lent, waits int) {
+	t.mu.Lock()
+	lent = len(t.loans)
+	t.mu.Unlock()
+	for _, p := range t.pods() {
+		if p.Namespace == "inference" && p.Spec.NodeName == "" {
+			waits++
+		}
+	}
+	return lent, waits
+}
+
+// bindServing binds a pod that serves inference to the first node that is not lent and has
+// room, or says that there is none. It reports whether that is news.
+func (t *Twin) bindServing(p *corev1.Pod, used map[string]int) bool {
+	var all corev1.NodeList
+	must(t.truth.List(context.Background(), &all, client.MatchingLabels(p.Spec.NodeSelector)))
+	for i := range all.Items {
+		n := &all.Items[i]
+		if len(n.Spec.Taints) == 0 && t.ready(n.Name) && used[n.Name]+gpus(p) <= t.has(n.Name) {
+			used[n.Name] += gpus(p)
+			p.Spec.NodeName = n.Name
+			t.Update(p)
+			return true
+		}
+	}
+	if len(p.Status.Conditions) > 0 {
+		return false
+	}
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
+	t.Update(p)
+	return true
+}
+
+// lookAtLoans checks that no node has lost the mark of a loan while a pod of the queue that it
+// was lent to was on it, or to go there.
+func (t *Twin) lookAtLoans() {
+	var all corev1.NodeList
+	must(t.truth.List(context.Background(), &all))
+	t.mu.Lock()
+	before := t.loans
+	t.loans = make(map[string]string)
+	for i := range all.Items {
+		if to := all.Items[i].Labels[v1alpha1.LoanLabel]; to != "" {
+			t.loans[all.Items[i].Name] = to
+		}
+	}
+	now := t.loans
+	t.mu.Unlock()
+	for _, p := range t.pods() {
+		n := where(p)
+		if to := before[n]; to != "" && now[n] != to && p.Labels[v1alpha1.QueueLabel] == to && !over(p) {
+			t.complain("node %s went back from queue %s with pod %s on it", n, to, p.Name)
+		}
+	}
+}

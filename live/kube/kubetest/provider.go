@@ -1,0 +1,152 @@
+package kubetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// PoolLabel is the label of a node that names the pool that made it.
+const PoolLabel = "kubetest.oxgang.dev/pool"
+
+// A Pool makes nodes: it stands in for any object with the scale subresource.
+type Pool struct {
+	Name     string // of the object, whatever its kind
+	Replicas int
+	GPUs     int // of a node
+	Type     string
+	Most     int // nodes that there may be; more are a complaint
+	Short    int // nodes that it does not have to give
+	made     int
+	version  int
+}
+
+// AddPool adds a pool.
+func (t *Twin) AddPool(p *Pool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pools = append(t.pools, p)
+}
+
+// pool returns the pool that an object names.
+func (t *Twin) pool(o client.Object) (*Pool, error) {
+	i := slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == o.GetName() })
+	if i < 0 {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "pools"}, o.GetName())
+	}
+	return t.pools[i], nil
+}
+
+// getScale fills in a scale.
+func (t *Twin) getScale(o, scale client.Object) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p, err := t.pool(o)
+	if err != nil {
+		return err
+	}
+	u, ok := scale.(*unstructured.Unstructured)
+	if !ok {
+		return fmt.Errorf("a scale is read into a %T, want an unstructured one", scale)
+	}
+	u.Object = map[string]any{"metadata": map[string]any{"resourceVersion": strconv.Itoa(p.version)}, "spec": map[string]any{"replicas": int64(p.Replicas)}}
+	return nil
+}
+
+// patchScale sets how many nodes a pool is to have, unless its version is another one.
+func (t *Twin) patchScale(o client.Object, patch client.Patch) error {
+	data, err := patch.Data(o)
+	if err != nil {
+		return err
+	}
+	var body struct {
+		Metadata struct{ ResourceVersion string }
+		Spec     struct{ Replicas int }
+	}
+	if err := json.Unmarshal(data, &body); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	p, err := t.pool(o)
+	if err == nil && body.Metadata.ResourceVersion != strconv.Itoa(p.version) {
+		err = apierrors.NewConflict(schema.GroupResource{Resource: "pools"}, p.Name, fmt.Errorf("version %s, want %d", body.Metadata.ResourceVersion, p.version))
+	}
+	if err == nil {
+		p.Replicas, p.version = body.Spec.Replicas, p.version+1
+	}
+	t.mu.Unlock()
+	if err == nil && p.Replicas > p.Most {
+		t.complain("pool %s: %d replicas, want at most %d", p.Name, p.Replicas, p.Most)
+	}
+	return err
+}
+
+// Scale says how many nodes a pool is to have, as somebody else than the users of Client would.
+func (t *Twin) Scale(pool string, replicas int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.pools[slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == pool })]
+	p.Replicas, p.version = replicas, p.version+1
+}
+
+// Replicas returns how many nodes a pool is to have.
+func (t *Twin) Replicas(pool string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.pools[slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == pool })].Replicas
+}
+
+// Provide lets the pools make and take nodes until there are as many as they are to have. Those
+// on which no pod is go first, as Karpenter has it; one on which one of ours is is a complaint.
+func (t *Twin) Provide() {
+	t.mu.Lock()
+	pools := slices.Clone(t.pools)
+	t.mu.Unlock()
+	for _, p := range pools {
+		there := t.PoolNodes(p.Name)
+		for range min(p.Replicas-p.Short, p.Most+1) - len(there) {
+			p.made++
+			t.addNode(fmt.Sprintf("%s-%d", p.Name, p.made), p.GPUs, p.Type, map[string]string{PoolLabel: p.Name})
+		}
+		t.take(there, len(there)-p.Replicas)
+		if n := len(t.PoolNodes(p.Name)); n > p.Most {
+			t.complain("pool %s: %d nodes, want at most %d", p.Name, n, p.Most)
+		}
+	}
+}
+
+// take takes so many of the nodes away, those without pods first.
+func (t *Twin) take(nodes []string, n int) {
+	on := map[string]string{}
+	for _, p := range t.pods() {
+		if !over(p) && p.Spec.NodeName != "" {
+			on[p.Spec.NodeName] = p.Name
+		}
+	}
+	slices.SortStableFunc(nodes, func(a, b string) int { return min(1, len(on[a])) - min(1, len(on[b])) })
+	for _, name := range nodes[:max(0, n)] {
+		if on[name] != "" {
+			t.complain("node %s is taken away, and pod %s is on it", name, on[name])
+		}
+		t.RemoveNode(name)
+	}
+}
+
+// PoolNodes returns the nodes of a pool, by name.
+func (t *Twin) PoolNodes(pool string) []string {
+	var all corev1.NodeList
+	must(t.truth.List(context.Background(), &all, client.MatchingLabels{PoolLabel: pool}))
+	names := make([]string, len(all.Items))
+	for i := range all.Items {
+		names[i] = all.Items[i].Name
+	}
+	return names
+}

@@ -1,0 +1,240 @@
+package kubetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Settle lets the Job controller, the binder and the kubelet take steps until none of them has
+// anything to do.
+func (t *Twin) Settle() {
+	for again := true; again; {
+		again = t.Control() || t.Bind() || t.Kubelet()
+	}
+}
+
+// Control lets the Job controller look once: it makes the pods that are missing, deletes those
+// that are too many, and says that a job has started, or has stopped. It reports whether there
+// was anything to do.
+func (t *Twin) Control() bool {
+	done := false
+	for _, j := range t.Jobs() {
+		if ended(&j) || j.DeletionTimestamp != nil {
+			continue
+		}
+		done = t.acknowledge(&j) || done
+		want := int(*j.Spec.Completions)
+		if *j.Spec.Suspend {
+			want = 0
+		}
+		have := map[int]bool{}
+		for _, p := range t.PodsOf(j.Name) {
+			i := index(p)
+			switch {
+			case p.DeletionTimestamp != nil || p.Labels[batchv1.ControllerUidLabel] != string(j.UID):
+			case i >= want && !over(p):
+				must(client.IgnoreNotFound(t.truth.Delete(context.Background(), p)))
+				done = true
+			default:
+				have[i] = true
+			}
+		}
+		for i := range want {
+			if !have[i] {
+				t.Create(t.pod(&j, i))
+				done = true
+			}
+		}
+	}
+	return done
+}
+
+// acknowledge says in the status of a job that it has started or stopped, if that is not said.
+func (t *Twin) acknowledge(j *batchv1.Job) bool {
+	runs := !*j.Spec.Suspend
+	if runs == (j.Status.StartTime != nil) {
+		return false
+	}
+	c := batchv1.JobCondition{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue}
+	j.Status.StartTime = nil
+	if runs {
+		c.Status, j.Status.StartTime = corev1.ConditionFalse, new(metav1.Now())
+	}
+	j.Status.Conditions = append(slices.DeleteFunc(j.Status.Conditions, func(o batchv1.JobCondition) bool { return o.Type == c.Type }), c)
+	t.Update(j)
+	return true
+}
+
+// pod returns a new pod of a job.
+func (t *Twin) pod(j *batchv1.Job, i int) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: *j.Spec.Template.ObjectMeta.DeepCopy(), Spec: *j.Spec.Template.Spec.DeepCopy()}
+	p.Name, p.Namespace = fmt.Sprintf("%s-%03d-%s", j.Name, i, t.uid()), j.Namespace
+	p.Finalizers = []string{holder}
+	if p.Labels == nil {
+		p.Labels = map[string]string{}
+	}
+	p.Labels[batchv1.JobNameLabel], p.Labels[batchv1.ControllerUidLabel] = j.Name, string(j.UID)
+	p.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(i)}
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: j.Name, UID: j.UID, Controller: new(true)}}
+	p.Status.Phase = corev1.PodPending
+	return p
+}
+
+// Bind lets the binder look once: it binds pods that are not gated to the node that they name,
+// if that is ready and has room. It reports whether there were any.
+func (t *Twin) Bind() bool {
+	done := false
+	all := t.pods()
+	used := map[string]int{}
+	for _, p := range all {
+		if p.Spec.NodeName != "" && !over(p) {
+			used[p.Spec.NodeName] += gpus(p)
+		}
+	}
+	for _, p := range all {
+		if p.Spec.NodeSelector[Serves] != "" && p.Spec.NodeName == "" && p.DeletionTimestamp == nil {
+			done = t.bindServing(p, used) || done
+			continue
+		}
+		to := pinned(p)
+		if to == "" || p.Spec.NodeName != "" || !tolerates(p, t.taints(to)) || len(p.Spec.SchedulingGates) > 0 || p.DeletionTimestamp != nil || !t.ready(to) || used[to]+gpus(p) > t.has(to) {
+			continue
+		}
+		used[to] += gpus(p)
+		p.Spec.NodeName = to
+		t.Update(p)
+		done = true
+	}
+	return done
+}
+
+// taints returns those of a node that keep pods off; none if it is not there.
+func (t *Twin) taints(node string) []corev1.Taint {
+	var n corev1.Node
+	must(client.IgnoreNotFound(t.truth.Get(context.Background(), client.ObjectKey{Name: node}, &n)))
+	return n.Spec.Taints
+}
+
+// tolerates reports whether a pod tolerates all taints.
+func tolerates(p *corev1.Pod, taints []corev1.Taint) bool {
+	for i := range taints {
+		if !slices.ContainsFunc(p.Spec.Tolerations, func(o corev1.Toleration) bool {
+			return o.Key == taints[i].Key && (o.Operator == corev1.TolerationOpExists || o.Value == taints[i].Value)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// Kubelet lets the kubelets look once: pods on nodes start, those that are to stop are gone,
+// and jobs whose work is done end. It reports whether anything changed.
+func (t *Twin) Kubelet() bool {
+	done := false
+	for _, p := range t.pods() {
+		switch {
+		case p.DeletionTimestamp != nil:
+			p.Finalizers = nil
+			must(client.IgnoreNotFound(t.truth.Update(context.Background(), p)))
+			done = true
+		case p.Spec.NodeName != "" && p.Status.Phase == corev1.PodPending && t.ready(p.Spec.NodeName):
+			p.Status.Phase = corev1.PodRunning
+			t.Update(p)
+			done = true
+		}
+	}
+	return done
+}
+
+// Work lets running jobs work for a while: those that have had as many looks as they asked for
+// while all their pods ran are done.
+func (t *Twin) Work() {
+	for _, j := range t.Jobs() {
+		n := 0
+		for _, p := range t.PodsOf(j.Name) {
+			if p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil {
+				n++
+			}
+		}
+		if ended(&j) || *j.Spec.Suspend || n < int(*j.Spec.Completions) || t.Stuck {
+			continue
+		}
+		if t.works(&j) {
+			t.End(j.Name, batchv1.JobComplete)
+		}
+	}
+}
+
+// works reports whether a job has worked for as long as it asked for, with this look.
+func (t *Twin) works(j *batchv1.Job) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.work[j.UID] > 0 {
+		t.work[j.UID]--
+		return t.work[j.UID] == 0
+	}
+	return false
+}
+
+// End ends a job, complete or failed, and its pods.
+func (t *Twin) End(name string, how batchv1.JobConditionType) {
+	phase := corev1.PodSucceeded
+	if how == batchv1.JobFailed {
+		phase = corev1.PodFailed
+	}
+	for _, p := range t.PodsOf(name) {
+		if p.DeletionTimestamp == nil {
+			p.Status.Phase = phase
+			t.Update(p)
+		}
+	}
+	j := t.Job(name)
+	j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: how, Status: corev1.ConditionTrue})
+	t.Update(j)
+}
+
+// RemoveNode takes a node away, and all that runs there with it.
+func (t *Twin) RemoveNode(name string) {
+	must(client.IgnoreNotFound(t.truth.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})))
+	for _, p := range t.pods() {
+		if p.Spec.NodeName == name {
+			p.Finalizers = nil
+			must(t.truth.Update(context.Background(), p))
+			must(client.IgnoreNotFound(t.truth.Delete(context.Background(), p)))
+		}
+	}
+}
+
+// ended reports whether a job has.
+func ended(j *batchv1.Job) bool {
+	for _, c := range j.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+// Ended reports whether a job has; one that is not there has.
+func (t *Twin) Ended(name string) bool {
+	j := t.Job(name)
+	return j == nil || ended(j)
+}
+
+// over reports whether nothing of a pod runs any more.
+func over(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+func index(p *corev1.Pod) int {
+	i, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
+	must(err)
+	return i
+}

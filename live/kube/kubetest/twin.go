@@ -1,0 +1,232 @@
+// Package kubetest is a cluster in the memory of a test: the API server is controller-runtime's
+// fake one, and a Job controller, a binder and a kubelet take a step when they are told to.
+// There are no goroutines and no clock but that of the test, and every write is checked: no
+// node has more GPUs pinned or used than it has, and no Plan goes back.
+package kubetest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+)
+
+// What the twin calls GPUs and their types, and where its jobs are.
+const (
+	GPU       = corev1.ResourceName("nvidia.com/gpu")
+	TypeLabel = "nvidia.com/gpu.product"
+	Namespace = "team"
+)
+
+// holder keeps a deleted pod there until the kubelet has stopped it.
+const holder = "kubetest.oxgang.dev/kubelet"
+
+// A Twin is a cluster. Make one with New. Its methods panic where the API server of the twin
+// fails them, which it never does by itself. It is safe for concurrent use.
+type Twin struct {
+	// Before, if not nil, may fail a request of those who use Client, or change its object.
+	// After, if not nil, may lose the answer to one that was done. Set them while nobody asks.
+	Before, After func(*Call) error
+	// Stuck makes the kubelet finish no job.
+	Stuck bool
+
+	truth client.WithWatch
+
+	watches sync.Mutex
+	late    map[string]client.ObjectList // what watches show; nil: all there is
+
+	mu     sync.Mutex
+	serial int
+	gpus   map[string]int            // that nodes have, or had
+	work   map[types.UID]int         // looks of the kubelet until a job is done; 0: it goes on
+	plans  map[string]*v1alpha1.Plan // as last written
+	loans  map[string]string         // the queue that each marked node was lent to, when last looked
+	wrong  []string
+	pools  []*Pool
+}
+
+// New returns a cluster with nothing in it.
+func New() *Twin {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, batchv1.AddToScheme, policyv1.AddToScheme, v1alpha1.AddToScheme} {
+		must(add(s))
+	}
+	return &Twin{
+		truth: fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&batchv1.Job{}, &corev1.Pod{}, &v1alpha1.Plan{}, &v1alpha1.Queue{}).
+			WithIndex(&corev1.Event{}, "involvedObject.uid", about).Build(),
+		gpus: map[string]int{}, work: map[types.UID]int{}, plans: map[string]*v1alpha1.Plan{},
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// about returns the uid of the object that an event is about.
+func about(o client.Object) []string {
+	return []string{string(o.(*corev1.Event).InvolvedObject.UID)} //nolint:forcetypeassert // the index is of events
+}
+
+// uid returns a new one. The caller does not hold the lock.
+func (t *Twin) uid() types.UID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.serial++
+	return types.UID(fmt.Sprintf("uid-%d", t.serial))
+}
+
+// Create makes an object, with a uid and a time.
+func (t *Twin) Create(o client.Object) {
+	o.SetUID(t.uid())
+	o.SetCreationTimestamp(metav1.Now())
+	must(t.truth.Create(context.Background(), o))
+	t.look(o)
+}
+
+// Update writes an object and its status as somebody else than the users of Client would.
+func (t *Twin) Update(o client.Object) {
+	status := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the same type
+	must(t.truth.Update(context.Background(), o))
+	status.SetResourceVersion(o.GetResourceVersion())
+	must(t.truth.Status().Update(context.Background(), status))
+	o.SetResourceVersion(status.GetResourceVersion())
+	t.look(status)
+}
+
+// AddNode adds a node that is ready.
+func (t *Twin) AddNode(name string, gpus int, gpuType string) { t.addNode(name, gpus, gpuType, nil) }
+
+func (t *Twin) addNode(name string, gpus int, gpuType string, labels map[string]string) {
+	t.mu.Lock()
+	t.gpus[name] = gpus
+	t.mu.Unlock()
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{TypeLabel: gpuType}}}
+	maps.Copy(n.Labels, labels)
+	n.Status.Allocatable = corev1.ResourceList{
+		GPU: *resource.NewQuantity(int64(gpus), resource.DecimalSI), corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("512Gi"),
+	}
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	t.Create(n)
+}
+
+// SetReady says of a node whether it is; pods on it stay as they are.
+func (t *Twin) SetReady(name string, is bool) {
+	var n corev1.Node
+	must(t.truth.Get(context.Background(), client.ObjectKey{Name: name}, &n))
+	n.Status.Conditions[0].Status = corev1.ConditionFalse
+	if is {
+		n.Status.Conditions[0].Status = corev1.ConditionTrue
+	}
+	t.Update(&n)
+}
+
+// Ask is a job as a user submits it.
+type Ask struct {
+	Name        string
+	Workers     int
+	GPUs        int               // of each worker
+	Looks       int               // of the kubelet at its running pods until it is done; 0: it goes on
+	Annotations map[string]string // oxgang's
+}
+
+// Refuse is what the Job controller says when the API server refuses a pod of a job.
+func (t *Twin) Refuse(j *batchv1.Job, why string) {
+	e := &corev1.Event{Reason: "FailedCreate", Message: "Error creating: " + why, LastTimestamp: metav1.Now()}
+	e.Name, e.Namespace = "refused-"+string(t.uid()), j.Namespace
+	e.InvolvedObject = corev1.ObjectReference{Kind: "Job", Namespace: j.Namespace, Name: j.Name, UID: j.UID}
+	t.Create(e)
+}
+
+// Submit makes a suspended Indexed Job of a queue.
+func (t *Twin) Submit(queue string, a *Ask) *batchv1.Job {
+	n := int32(a.Workers) //nolint:gosec // a test's
+	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+		Name: a.Name, Namespace: Namespace, Labels: map[string]string{v1alpha1.QueueLabel: queue}, Annotations: a.Annotations,
+	}}
+	j.Spec.Suspend, j.Spec.CompletionMode = new(true), new(batchv1.IndexedCompletion)
+	j.Spec.Parallelism, j.Spec.Completions = new(n), new(n)
+	j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	q := corev1.ResourceList{GPU: *resource.NewQuantity(int64(a.GPUs), resource.DecimalSI)}
+	j.Spec.Template.Spec.Containers = []corev1.Container{{Name: "train", Image: "train", Resources: corev1.ResourceRequirements{Limits: q, Requests: q}}}
+	t.Create(j)
+	t.mu.Lock()
+	t.work[j.UID] = a.Looks
+	t.mu.Unlock()
+	return j
+}
+
+// Delete deletes a job's object, and its pods at their time.
+func (t *Twin) Delete(name string) {
+	j := t.Job(name)
+	if j == nil {
+		return
+	}
+	for _, p := range t.PodsOf(name) {
+		must(client.IgnoreNotFound(t.truth.Delete(context.Background(), p)))
+	}
+	must(t.truth.Delete(context.Background(), j))
+}
+
+// Remove takes an object away at once.
+func (t *Twin) Remove(o client.Object) {
+	o.SetFinalizers(nil)
+	must(t.truth.Update(context.Background(), o))
+	must(t.truth.Delete(context.Background(), o))
+}
+
+// Job returns a job's object; nil: there is none.
+func (t *Twin) Job(name string) *batchv1.Job {
+	var j batchv1.Job
+	err := t.truth.Get(context.Background(), client.ObjectKey{Namespace: Namespace, Name: name}, &j)
+	must(client.IgnoreNotFound(err))
+	if err != nil {
+		return nil
+	}
+	return &j
+}
+
+// Jobs returns all, by name.
+func (t *Twin) Jobs() []batchv1.Job {
+	var all batchv1.JobList
+	must(t.truth.List(context.Background(), &all))
+	return all.Items
+}
+
+// PodsOf returns the pods of a job, by their index, older ones first.
+func (t *Twin) PodsOf(name string) []*corev1.Pod {
+	var all corev1.PodList
+	must(t.truth.List(context.Background(), &all, client.MatchingLabels{batchv1.JobNameLabel: name}))
+	pods := make([]*corev1.Pod, len(all.Items))
+	for i := range all.Items {
+		pods[i] = &all.Items[i]
+	}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return pods
+}
+
+// Plan returns the Plan of a queue; nil: there is none.
+func (t *Twin) Plan(queue string) *v1alpha1.Plan {
+	var p v1alpha1.Plan
+	err := t.truth.Get(context.Background(), client.ObjectKey{Name: queue}, &p)
+	must(client.IgnoreNotFound(err))
+	if err != nil {
+		return nil
+	}
+	return &p
+}

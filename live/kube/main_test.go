@@ -1,0 +1,136 @@
+package kube
+
+import (
+	"context"
+	"flag"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+const queue = "train"
+
+// TestMain makes property tests short, unless their length is given: a story takes a second
+// of a busy machine.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if !given && os.Getenv("OXGANG_LONG") == "" {
+		if err := flag.Set("rapid.checks", "12"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// options are those of a world of the twin's one queue.
+func options(mode v1alpha1.Mode) Options {
+	o := DefaultOptions()
+	o.Queue = &v1alpha1.Queue{}
+	o.Queue.Name = queue
+	o.Queue.Spec.Mode = mode
+	o.Queue.Spec.Policy.Name = "first-fit"
+	o.Queue.Spec.Namespaces = []v1alpha1.NamespaceShare{{Name: kubetest.Namespace}}
+	o.Kinds, o.Identity = kind.Kinds[:1], "leader"
+	return o
+}
+
+// newTwin returns two nodes of four GPUs of a type.
+func newTwin() *kubetest.Twin {
+	t := kubetest.New()
+	t.AddNode("n0", 4, "A100")
+	t.AddNode("n1", 4, "A100")
+	return t
+}
+
+// open opens a world of a twin.
+func open(t testing.TB, twin *kubetest.Twin, o Options) *World {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	w, err := Open(ctx, twin.Client(), twin.Direct(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// pass lets the executor and then the twin act until neither has anything to do.
+func pass(t testing.TB, w *World, twin *kubetest.Twin) {
+	t.Helper()
+	for range 6 {
+		if err := w.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		twin.Settle()
+	}
+}
+
+// news takes everything that the scheduler would be told by now.
+func news(t testing.TB, w *World) []scheduler.Event {
+	t.Helper()
+	var all []scheduler.Event
+	for w.inbox.Len() > 0 {
+		ev, err := w.Next(t.Context(), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, ev)
+	}
+	return all
+}
+
+// exits returns how jobs ended, or were lost.
+func exits(all []scheduler.Event) []scheduler.Exited {
+	var some []scheduler.Exited
+	for _, ev := range all {
+		if x, ok := ev.(scheduler.Exited); ok {
+			some = append(some, x)
+		}
+	}
+	return some
+}
+
+// runOn returns the action that gives a job GPUs of nodes: pairs of a node and how many.
+func runOn(id job.ID, at ...cluster.Share) scheduler.Run {
+	a := scheduler.Run{Job: id, Placement: at}
+	a.Allocation.GPUType, a.Allocation.Nodes = "A100", len(at)
+	for _, s := range at {
+		a.Allocation.GPUs += s.GPUs
+	}
+	return a
+}
+
+// on is so many GPUs of a node.
+func on(node cluster.NodeID, gpus int) cluster.Share {
+	return cluster.Share{Node: node, Resources: cluster.Resources{GPUs: gpus}}
+}
+
+// do commits actions.
+func do(t testing.TB, w *World, all ...scheduler.Action) {
+	t.Helper()
+	if err := w.Do(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bubble runs a test whose clock stands still while anything happens.
+func bubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
+}
+
+// rows are jobs as a scheduler would see them.
+func rows(all ...*policy.Job) func(time.Time) []*policy.Job {
+	return func(time.Time) []*policy.Job { return all }
+}

@@ -1,0 +1,36 @@
+package kube
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// Member returns the job of a pod that is a living member of one, by the pod's uid; a pod that is
+// gone, or that has ended, is none.
+func (w *World) Member(uid string) (id job.ID, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id, ok = w.members[uid]
+	return id, ok
+}
+
+// Has reports whether a job is one of the world's that has not ended.
+func (w *World) Has(id job.ID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e := w.jobs[id]
+	return e != nil && !e.ended
+}
+
+// enrol notes which pods are members of which job.
+func (w *World) enrol() {
+	w.members = make(map[string]job.ID, len(w.members))
+	for _, e := range w.order {
+		for _, p := range e.live() {
+			if p.Status.Phase == corev1.PodRunning && generation(p) > 0 {
+				w.members[string(p.UID)] = e.id()
+			}
+		}
+	}
+}

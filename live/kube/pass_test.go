@@ -1,0 +1,230 @@
+package kube
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// places returns where the pods of a job are that live: index, node and generation.
+func places(twin *kubetest.Twin, name string) string {
+	var all []string
+	for _, p := range twin.PodsOf(name) {
+		if !terminal(p) {
+			all = append(all, fmt.Sprintf("%d %s %d", index(p), pods.Node(p), generation(p)))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestSteps(t *testing.T) {
+	elastic := map[string]string{v1alpha1.ResizeBy: "InPlace", v1alpha1.MinGPUs: "2", v1alpha1.MaxGPUs: "8"}
+	for _, c := range []struct {
+		name string
+		ask  kubetest.Ask
+		then []scheduler.Run // after one another; the job's id is filled in
+		want string
+	}{
+		{
+			"pods go to the nodes of the plan, by index",
+			kubetest.Ask{Workers: 3, GPUs: 2},
+			[]scheduler.Run{runOn("", on("n1", 2), on("n0", 4))},
+			"0 n1 1, 1 n0 1, 2 n0 1",
+		},
+		{
+			"a job that is moved is stopped first, and is a new generation",
+			kubetest.Ask{Workers: 2, GPUs: 2},
+			[]scheduler.Run{runOn("", on("n0", 4)), runOn("", on("n1", 4))},
+			"0 n1 2, 1 n1 2",
+		},
+		{
+			"an elastic one grows while it runs",
+			kubetest.Ask{Workers: 2, GPUs: 1, Annotations: elastic},
+			[]scheduler.Run{runOn("", on("n0", 2)), runOn("", on("n0", 2), on("n1", 1))},
+			"0 n0 1, 1 n0 1, 2 n1 1",
+		},
+		{
+			"and shrinks, to its first workers",
+			kubetest.Ask{Workers: 4, GPUs: 1, Annotations: elastic},
+			[]scheduler.Run{runOn("", on("n0", 2), on("n1", 2)), runOn("", on("n0", 2))},
+			"0 n0 1, 1 n0 1",
+		},
+		{
+			"but starts anew where the first ones cannot stay",
+			kubetest.Ask{Workers: 4, GPUs: 1, Annotations: elastic},
+			[]scheduler.Run{runOn("", on("n0", 2), on("n1", 2)), runOn("", on("n1", 2))},
+			"0 n1 2, 1 n1 2",
+		},
+		{
+			"the same again changes nothing",
+			kubetest.Ask{Workers: 2, GPUs: 2},
+			[]scheduler.Run{runOn("", on("n0", 4)), runOn("", on("n0", 4))},
+			"0 n0 1, 1 n0 1",
+		},
+	} {
+		bubble(t, c.name, func(t *testing.T) {
+			twin := newTwin()
+			c.ask.Name = "a"
+			id := job.ID(twin.Submit(queue, &c.ask).UID)
+			w := open(t, twin, options(v1alpha1.Resize))
+			for _, a := range c.then {
+				a.Job = id
+				do(t, w, a)
+				pass(t, w, twin)
+				news(t, w)
+			}
+			if got := places(twin, "a"); got != c.want {
+				t.Errorf("pods %s, want %s", got, c.want)
+			}
+			if err := twin.Wrong(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestSteps_around_others(t *testing.T) {
+	bubble(t, "a job waits until the pods of another are gone", func(t *testing.T) {
+		twin := newTwin()
+		w, a := one(t, twin, v1alpha1.Resize)
+		do(t, w, runOn(a, on("n0", 4)))
+		pass(t, w, twin)
+		b := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "b", Workers: 1, GPUs: 4}).UID)
+		pass(t, w, twin)
+		do(t, w, scheduler.Preempt{Job: a}, runOn(b, on("n0", 4)))
+		for range 4 {
+			if err := w.pass(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			twin.Control() // pods are deleted, and no kubelet stops them
+		}
+		if !*twin.Job("a").Spec.Suspend || !*twin.Job("b").Spec.Suspend {
+			t.Error("want a stopped, and b not started while a's pods are there")
+		}
+		pass(t, w, twin)
+		if got := places(twin, "a") + places(twin, "b"); got != "0 n0 1" {
+			t.Errorf("pods %s, want b's", got)
+		}
+	})
+	bubble(t, "a pod that is replaced goes where the old one was", func(t *testing.T) {
+		twin := newTwin()
+		w, a := one(t, twin, v1alpha1.Resize)
+		do(t, w, runOn(a, on("n0", 2), on("n1", 2)))
+		pass(t, w, twin)
+		p := twin.PodsOf("a")[1]
+		p.Status.Phase = corev1.PodFailed
+		p.Labels[batchv1.ControllerUidLabel] = "" // the twin's Job controller makes another
+		twin.Update(p)
+		pass(t, w, twin)
+		if got := places(twin, "a"); got != "0 n0 1, 1 n1 1" {
+			t.Errorf("pods %s, want one on each node", got)
+		}
+	})
+	bubble(t, "nothing is concluded until watches show what was written", func(t *testing.T) {
+		twin := newTwin()
+		w, a := one(t, twin, v1alpha1.Resize)
+		do(t, w, runOn(a, on("n0", 4)))
+		twin.Hold()
+		for range 3 {
+			if err := w.pass(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if v := twin.Job("a").ResourceVersion; len(w.written) != 1 || *twin.Job("a").Spec.Suspend || !w.jobs[a].stale {
+			t.Errorf("version %s with %d writes to be shown, want the job started once", v, len(w.written))
+		}
+		deadline := time.Now()
+		if ev, wait, err := w.take(deadline); ev != nil || wait != lag || err != nil {
+			t.Errorf("%v %v %v, want that a round waits", ev, wait, err)
+		}
+		twin.Release()
+		pass(t, w, twin)
+		news(t, w)
+		if ev, err := w.Next(t.Context(), deadline); ev != nil || err != nil || len(w.written) != 0 {
+			t.Errorf("%v %v, want that the round has come", ev, err)
+		}
+	})
+}
+
+func TestDisrupt(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		budgets []int32
+		stops   bool
+	}{
+		{"no budget", nil, true},
+		{"a budget that lets all go", []int32{2}, true},
+		{"one that lets one of them go", []int32{1}, false},
+		{"one that lets none go", []int32{0}, false},
+		{"two, of which one lets too few go", []int32{2, 1}, false},
+	} {
+		bubble(t, c.name, func(t *testing.T) {
+			twin := newTwin()
+			w, a := one(t, twin, v1alpha1.Resize)
+			do(t, w, runOn(a, on("n0", 4)))
+			pass(t, w, twin)
+			for i, n := range c.budgets {
+				b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("b", i), Namespace: kubetest.Namespace}}
+				b.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.JobNameLabel: "a"}}
+				b.Status.DisruptionsAllowed = n
+				twin.Create(b)
+			}
+			do(t, w, scheduler.Preempt{Job: a})
+			pass(t, w, twin)
+			if got := *twin.Job("a").Spec.Suspend; got != c.stops {
+				t.Errorf("stopped: %v, want %v", got, c.stops)
+			}
+			if trouble := w.jobs[a].trouble; (trouble == "") != c.stops {
+				t.Errorf("trouble %q", trouble)
+			}
+		})
+	}
+	bubble(t, "trouble is over once the step is taken", func(t *testing.T) {
+		twin := newTwin()
+		w, a := one(t, twin, v1alpha1.Resize)
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]Because {
+			return map[job.ID]Because{a: {Reason: "waiting: queue order"}}
+		}
+		w.Round(&policy.Snapshot{}, nil, nil)
+		do(t, w, runOn(a, on("n0", 4)))
+		pass(t, w, twin)
+		b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: kubetest.Namespace}}
+		b.Spec.Selector = &metav1.LabelSelector{}
+		twin.Create(b)
+		do(t, w, scheduler.Preempt{Job: a})
+		pass(t, w, twin)
+		if got := reason(twin); got != StepFailed {
+			t.Errorf("reason %q, want %s", got, StepFailed)
+		}
+		b.Status.DisruptionsAllowed = 2
+		twin.Update(b)
+		time.Sleep(time.Hour)
+		pass(t, w, twin)
+		if got := reason(twin); !*twin.Job("a").Spec.Suspend || got != "QueueOrder" {
+			t.Errorf("suspended %v, reason %q, want it stopped and said so", *twin.Job("a").Spec.Suspend, got)
+		}
+	})
+}
+
+// reason returns what the condition of job a says.
+func reason(twin *kubetest.Twin) string {
+	for _, c := range twin.Job("a").Status.Conditions {
+		if c.Type == v1alpha1.ScheduledCondition {
+			return c.Reason
+		}
+	}
+	return ""
+}

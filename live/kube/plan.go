@@ -1,0 +1,230 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Do implements scheduler.Backend: it commits what the actions make of the plan and leaves
+// the rest to the executor. While the API server does not answer it waits: what runs goes on.
+func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
+	w.mu.Lock()
+	d, err := w.apply(ctx, actions)
+	w.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("kube: %w", err)
+	}
+	return w.commit(ctx, d)
+}
+
+// apply returns what the jobs hold once the actions are carried out. It changes nothing but
+// what needs no commit.
+func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, error) {
+	d := w.draft()
+	for _, a := range actions {
+		var err error
+		switch a := a.(type) {
+		case scheduler.Preempt:
+			err = d.preempt(a)
+		case scheduler.Run:
+			err = d.run(&a)
+		case scheduler.Profile: // a job is profiled while it trains, by its own agent
+			if _, err = w.entry(a.Job); err == nil {
+				w.inbox.Emit(scheduler.Profiled{Job: a.Job})
+			}
+		case scheduler.Compute:
+			go w.compute(ctx, a.Work)
+		case scheduler.Provision:
+			err = d.provision(a)
+		case scheduler.Return:
+			err = d.giveBack(a)
+		default:
+			err = fmt.Errorf("%T: unknown action", a)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	w.fleet.busy = true
+	return d, nil
+}
+
+// provision rents nodes of a group, or takes them on loan.
+func (d *draft) provision(a scheduler.Provision) error {
+	if g := d.w.group(a.Group); g != nil {
+		return d.rent(g, a.Nodes)
+	}
+	if p := d.w.pool(a.Group); p != nil {
+		return d.borrow(p, a.Nodes)
+	}
+	return fmt.Errorf("group %s: queue %s can neither rent nor borrow nodes of it", a.Group, d.w.o.Queue.Name)
+}
+
+// giveBack gives nodes back that are rented, or on loan.
+func (d *draft) giveBack(a scheduler.Return) error {
+	var errs []error
+	for _, id := range a.Nodes {
+		if d.w.lent(id) {
+			errs = append(errs, d.repay(id))
+		} else {
+			errs = append(errs, d.dismiss(id))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (w *World) compute(ctx context.Context, work policy.Work) {
+	result := work.Do(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.inbox.Emit(scheduler.Computed{Result: result})
+}
+
+// A draft is a plan in the making: what each job is to hold that does not hold what the last
+// plan says, and what is to be on loan.
+type draft struct {
+	w       *World
+	held    map[job.ID]grant
+	hire    hire
+	loans   []v1alpha1.NodeLoan // by name
+	changed bool
+}
+
+func (w *World) draft() *draft {
+	d := &draft{w: w, held: make(map[job.ID]grant, len(w.order)), changed: len(w.loans.back) > 0}
+	for _, l := range w.plan.Spec.Loans {
+		if !w.loans.back[cluster.NodeID(l.Name)] {
+			d.loans = append(d.loans, l)
+		}
+	}
+	for _, e := range w.order {
+		d.changed = d.changed || e.unsaid && !e.ended
+	}
+	d.hire = hire{groups: w.plan.Spec.NodeGroups, refused: make(map[string]bool)}
+	d.expire()
+	return d
+}
+
+// planned returns what a job is to hold, as it is so far, and the job.
+func (d *draft) planned(id job.ID) (grant, *entry, error) {
+	e, err := d.w.entry(id)
+	if err != nil {
+		return grant{}, nil, err
+	}
+	if g, changed := d.held[id]; changed {
+		return g, e, nil
+	}
+	return e.held, e, nil
+}
+
+func (d *draft) preempt(a scheduler.Preempt) error {
+	g, _, err := d.planned(a.Job)
+	if err == nil {
+		d.hold(a.Job, grant{generation: g.generation})
+	}
+	return err
+}
+
+func (d *draft) hold(id job.ID, g grant) { d.held[id], d.changed = g, true }
+
+// run gives a job what it is to hold, and makes that a new generation unless the pods that it
+// has can stay.
+func (d *draft) run(a *scheduler.Run) error {
+	g, e, err := d.planned(a.Job)
+	if err != nil {
+		return err
+	}
+	if e.ended || e.lost {
+		return nil // the scheduler hears of it yet
+	}
+	next := grant{generation: g.generation, Allocation: a.Allocation, placement: a.Placement, batch: a.Batch}
+	stays := g.GPUs > 0 && e.wants() && (a.InPlace(g.Allocation, g.placement) || e.grows(&next))
+	if !stays {
+		next.generation++
+	}
+	if err := errors.Join(e.fits(&next), d.w.has(&next)); err != nil { // it waits, and the next round may do better
+		d.w.refuse(e, err)
+		if !e.wants() {
+			return nil
+		}
+		next = grant{generation: g.generation}
+	}
+	d.hold(a.Job, next)
+	return nil
+}
+
+// has returns an error if a node of a placement is not there any more: it was when the round
+// began.
+func (w *World) has(g *grant) error {
+	for _, s := range g.placement {
+		if _, there := w.cluster.Index(s.Node); !there {
+			return fmt.Errorf("node %s went before it could be started there", s.Node)
+		}
+	}
+	return nil
+}
+
+// grows reports whether an elastic job gets to what it is to hold while its workers train on:
+// those that stay, the first ones, are all on nodes that it keeps.
+func (e *entry) grows(next *grant) bool {
+	if e.job.Resizing != v1alpha1.InPlace || next.GPUType != e.held.GPUType || e.job.Kueue || e.job.Node != "" {
+		return false
+	}
+	left := shares(next.placement)
+	for _, p := range e.pods {
+		if !e.present(p) || terminal(p) || index(p) >= next.GPUs/e.job.PerWorker.GPUs {
+			continue
+		}
+		if left[pods.Node(p)] -= e.job.PerWorker.GPUs; left[pods.Node(p)] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// shares returns the GPUs of a placement on each node.
+func shares(p cluster.Placement) map[string]int {
+	all := make(map[string]int, len(p))
+	for _, s := range p {
+		all[string(s.Node)] += s.GPUs
+	}
+	return all
+}
+
+// keep makes the draft what jobs hold, now that it is committed. What has happened meanwhile
+// holds: a job that has ended holds nothing, and one that was lost is not, if it was planned
+// anew.
+func (w *World) keep(d *draft) {
+	for _, e := range w.order {
+		g, changed := d.held[e.id()]
+		e.unsaid = false
+		if !changed || e.ended {
+			continue
+		}
+		if g.generation != e.held.generation {
+			e.since, e.restored = time.Now(), false
+			w.retract(e)
+		}
+		e.held = g
+	}
+	w.keepFleet(d)
+}
+
+// retract takes back that a job was lost, if the scheduler has not heard of it: what it
+// planned meanwhile is a new generation.
+func (w *World) retract(e *entry) {
+	e.lost = false
+	w.inbox.Drop(func(ev scheduler.Event) bool {
+		lost, ok := ev.(scheduler.Exited)
+		return ok && lost.Job == e.id() && lost.Outcome == scheduler.Lost
+	})
+}

@@ -1,0 +1,46 @@
+package pods
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// Allows reports whether the nodeSelector and the required node affinity of a pod let it be on
+// a node. Nothing else is looked at: no taints, and no room.
+func Allows(p *corev1.PodSpec, n *corev1.Node) bool {
+	for k, v := range p.NodeSelector {
+		if got, ok := n.Labels[k]; !ok || got != v {
+			return false
+		}
+	}
+	if p.Affinity == nil || p.Affinity.NodeAffinity == nil || p.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return true
+	}
+	return slices.ContainsFunc(Terms(p), func(t corev1.NodeSelectorTerm) bool { return matches(n, &t) })
+}
+
+// operators are those of node affinities as selectors of labels have them.
+var operators = map[corev1.NodeSelectorOperator]selection.Operator{
+	corev1.NodeSelectorOpIn: selection.In, corev1.NodeSelectorOpNotIn: selection.NotIn,
+	corev1.NodeSelectorOpExists: selection.Exists, corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,
+	corev1.NodeSelectorOpGt: selection.GreaterThan, corev1.NodeSelectorOpLt: selection.LessThan,
+}
+
+// matches reports whether a node meets a term. None meets an empty one, or one that makes no
+// sense.
+func matches(n *corev1.Node, t *corev1.NodeSelectorTerm) bool {
+	if len(t.MatchExpressions)+len(t.MatchFields) == 0 {
+		return false
+	}
+	for i := range t.MatchExpressions {
+		e := &t.MatchExpressions[i]
+		r, err := labels.NewRequirement(e.Key, operators[e.Operator], e.Values)
+		if err != nil || !r.Matches(labels.Set(n.Labels)) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(t.MatchFields, func(r corev1.NodeSelectorRequirement) bool { return !Meets(&r, n.Name) })
+}

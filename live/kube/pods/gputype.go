@@ -1,0 +1,33 @@
+package pods
+
+import (
+	"strings"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// TypeName returns the GPU type of the value of a node label: its name, where it has one,
+// and else the value in lower case; "" of a value that is no name.
+func TypeName(value string, names map[string]string) cluster.GPUType {
+	if name, ok := names[value]; ok {
+		value = name
+	}
+	value = strings.ToLower(value)
+	if !IsName(value) {
+		return ""
+	}
+	return cluster.GPUType(value)
+}
+
+// IsName reports whether s can be the name of a GPU type: at most 63 letters, digits, dots,
+// dashes and underscores, as the value of a label, in lower case and not empty.
+func IsName(s string) bool {
+	if s == "" || len(s) > 63 || !alphanumeric(s[0]) || !alphanumeric(s[len(s)-1]) {
+		return false
+	}
+	return strings.IndexFunc(s, func(r rune) bool {
+		return r > 'z' || !alphanumeric(byte(r)) && !strings.ContainsRune("-_.", r)
+	}) < 0
+}
+
+func alphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }

@@ -1,0 +1,177 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Reasons that come before those of policies, in this order: see Words.
+const (
+	Misconfigured   = "Misconfigured"   // nothing but a change of the job, or of its queue, helps
+	WaitingForQuota = "WaitingForQuota" // Kueue has not let it go
+	StepFailed      = "StepFailed"      // what the plan has for it could not be carried out
+)
+
+// A verdict is what people are told of a job.
+type verdict struct {
+	object          *unstructured.Unstructured
+	scheduled       bool
+	reason, message string
+}
+
+// verdicts returns what is new about jobs since people were told, and takes it for told. Those
+// of which something else is written now have to wait: each write is refused that is not of
+// the object as it is.
+func (w *World) verdicts(s *sight, steps []step) []verdict {
+	if !w.o.writes() || time.Now().Before(w.tellFrom) {
+		return nil
+	}
+	said := make(map[string]v1alpha1.JobAllocation, len(w.plan.Spec.Allocations))
+	for _, a := range w.plan.Spec.Allocations {
+		said[a.UID] = a
+	}
+	busy := make(map[string]bool, len(steps))
+	for i := range steps {
+		busy[steps[i].e.job.UID] = true
+	}
+	var all []verdict
+	for i := range s.jobs {
+		f := &s.jobs[i]
+		if busy[f.job.UID] {
+			continue
+		}
+		a := said[f.job.UID]
+		v := w.verdict(f, &a)
+		if v.reason == "" || f.job.Ended != nil || w.told[f.job.UID] == v.reason {
+			continue
+		}
+		w.told[f.job.UID] = v.reason
+		all = append(all, v)
+	}
+	return all
+}
+
+// verdict returns the dominant reason for how a job stands.
+func (w *World) verdict(f *found, a *v1alpha1.JobAllocation) verdict {
+	v := verdict{object: f.object, scheduled: a.GPUs > 0}
+	e := w.jobs[job.ID(f.job.UID)]
+	switch why := w.refuses(f); {
+	case why != "":
+		v.scheduled, v.reason, v.message = false, Misconfigured, why
+	case f.job.Kueue && f.job.Suspended && !f.job.Gated && a.GPUs > 0: // else it is stopped by a plan
+		v.scheduled, v.reason, v.message = false, WaitingForQuota, "Kueue has not admitted it yet"
+	case e != nil && e.trouble != "" && !e.notBefore.IsZero():
+		v.reason, v.message = StepFailed, e.trouble
+	case e != nil && e.wants() && e.fit.why != "":
+		v.reason, v.message = StepFailed, "its CPUs and memory are not as planned: "+e.fit.why
+	case e != nil && e.setback != "" && time.Now().Before(e.notBefore):
+		v.reason, v.message = StepFailed, fmt.Sprintf("it was given up %d times, the last time because %s; it is tried again", e.failures, e.setback)
+	default:
+		v.reason, v.message = Word(a.Reason), a.Message
+	}
+	return v
+}
+
+// Words returns every word that conditions and events use, in the order in which they come:
+// of those that hold for a job one is said, the first. Those of policies come last, and of
+// these a job has one. docs/guide/reasons.md lists them.
+func Words() []string {
+	all := []string{Misconfigured, WaitingForQuota, StepFailed}
+	for _, k := range policy.Kinds() {
+		all = append(all, Word(k.String()))
+	}
+	return all
+}
+
+// Word returns a policy's reason as one word: "waiting: price too high" is PriceTooHigh.
+func Word(reason string) string {
+	_, rest, waits := strings.Cut(reason, ": ")
+	if !waits {
+		rest = reason
+	}
+	var b strings.Builder
+	for _, word := range strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '-' || r == ',' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+// silence is how long people are told nothing after conditions were refused: each is one write for
+// each job.
+const silence = 10 * time.Second
+
+// publish tells people: a condition on the job's object, and an event once that is written.
+func (w *World) publish(ctx context.Context, v *verdict) {
+	next := v.object.DeepCopy()
+	if condition(next, v) {
+		err := w.client.Status().Patch(ctx, next, client.MergeFromWithOptions(v.object, client.MergeFromWithOptimisticLock{}), client.FieldOwner(manager))
+		if err != nil {
+			w.untold(v, err)
+			return
+		}
+	}
+	if w.o.Events != nil {
+		kind := corev1.EventTypeNormal
+		if v.reason == Misconfigured || v.reason == StepFailed {
+			kind = corev1.EventTypeWarning
+		}
+		w.o.Events.Eventf(v.object, nil, kind, v.reason, "Schedule", "%s", v.message)
+	}
+}
+
+// untold notes that a condition was not written: it is tried once more, with what is there then,
+// and if it was not for that, after some silence.
+func (w *World) untold(v *verdict, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.told, string(v.object.GetUID()))
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return
+	}
+	w.tellFrom = time.Now().Add(leave(silence, err))
+	w.o.Log.Warn("a condition was not written", "job", v.object.GetNamespace()+"/"+v.object.GetName(), "err", err)
+}
+
+// condition sets our condition in the status of an object that has conditions. It reports
+// whether that changes anything.
+func condition(o *unstructured.Unstructured, v *verdict) bool {
+	all, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
+	if err != nil || o.GetKind() == "RayJob" {
+		return false
+	}
+	status := metav1.ConditionFalse
+	if v.scheduled {
+		status = metav1.ConditionTrue
+	}
+	next := map[string]any{
+		"type": v1alpha1.ScheduledCondition, "status": string(status), "reason": v.reason, "message": v.message,
+		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+	}
+	for i := range all {
+		old, _ := all[i].(map[string]any)
+		if old["type"] != v1alpha1.ScheduledCondition {
+			continue
+		}
+		if old["status"] == next["status"] {
+			next["lastTransitionTime"] = old["lastTransitionTime"]
+		}
+		if old["reason"] == next["reason"] && old["message"] == next["message"] && old["status"] == next["status"] {
+			return false
+		}
+		all[i] = next
+		return unstructured.SetNestedSlice(o.Object, all, "status", "conditions") == nil
+	}
+	return unstructured.SetNestedSlice(o.Object, append(all, next), "status", "conditions") == nil
+}

@@ -1,0 +1,125 @@
+package kube
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/internal/doctable"
+	"github.com/oxgang/oxgang/internal/testdata"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// TestWords: the page lists every word, in the order in which they come; no two reasons have
+// one, and each may be the reason of a condition.
+func TestWords(t *testing.T) {
+	words := Words()
+	doctable.Check(t, "guide/reasons#On Kubernetes", words)
+	text, err := os.ReadFile(filepath.Join(testdata.Root(t), "docs", "guide", "reasons.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := -1
+	for i, word := range words {
+		if slices.Contains(words[:i], word) {
+			t.Errorf("%s: two reasons have this word", word)
+		}
+		if errs := validation.IsCIdentifier(word); len(errs) > 0 {
+			t.Errorf("%s: %v", word, errs)
+		}
+		next := strings.Index(string(text), "\n| `"+word+"` | ")
+		if next < at {
+			t.Errorf("docs/guide/reasons.md: row `%s` stands before that of %s, want it after that", word, words[i-1])
+		}
+		at = next
+	}
+}
+
+// The page says for which reason of a policy a word stands.
+func TestWords_stand_for_reasons(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(testdata.Root(t), "docs", "guide", "reasons.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range policy.Kinds() {
+		if row := "\n| `" + Word(k.String()) + "` | " + k.String() + " |"; !strings.Contains(string(text), row) {
+			t.Errorf("docs/guide/reasons.md: no row that begins with %q", row[1:])
+		}
+	}
+}
+
+// Of several reasons that hold, the first of the list is said.
+func TestVerdict_says_the_first_reason(t *testing.T) {
+	const says = "waiting: price too high"
+	w := &World{o: Options{Queue: &v1alpha1.Queue{}}, jobs: map[job.ID]*entry{}}
+	w.o.Queue.Spec.Namespaces = []v1alpha1.NamespaceShare{{Name: "a"}}
+	f := &found{object: &unstructured.Unstructured{}, job: &kind.Job{UID: "u", Namespace: "a", Kueue: true, Suspended: true, Problem: "p"}}
+	e := &entry{job: f.job, trouble: "stop: no", retry: retry{notBefore: time.Now()}}
+	w.jobs["u"] = e
+	a := &v1alpha1.JobAllocation{UID: "u", GPUs: 2, Reason: says}
+	want := func(scheduled bool, reason, message string) {
+		t.Helper()
+		if v := w.verdict(f, a); v.reason != reason || v.message != message || v.scheduled != scheduled {
+			t.Errorf("got %s, %q, scheduled %v, want %s, %q, %v", v.reason, v.message, v.scheduled, reason, message, scheduled)
+		}
+	}
+	want(false, Misconfigured, "p")
+	f.job.Problem = ""
+	want(false, WaitingForQuota, "Kueue has not admitted it yet")
+	a.GPUs = 0 // Kueue was told to stop it: quota is not what it waits for
+	want(false, StepFailed, "stop: no")
+	f.job.Kueue, a.GPUs = false, 2
+	want(true, StepFailed, "stop: no")
+	e.trouble = ""
+	want(true, "PriceTooHigh", "")
+}
+
+// Conditions that are refused are not written again at every look; those that are stale are.
+func TestPublish_refused(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		err  error
+		most int // attempts in half a minute of looks, each second
+	}{
+		{"by an API server that has trouble", apierrors.NewInternalError(errors.New("etcd")), 4},
+		{"with a wish to be left alone", apierrors.NewTooManyRequests("slower", 25), 2},
+		{"as stale", apierrors.NewConflict(schema.GroupResource{Resource: "jobs"}, "a", errors.New("it was changed")), 30},
+	} {
+		bubble(t, c.name, func(t *testing.T) {
+			twin := newTwin()
+			w, _ := one(t, twin, v1alpha1.Recommend)
+			do(t, w) // waiting, for a reason that its policy does not give
+			n := 0
+			twin.Before = func(call *kubetest.Call) error {
+				if call.Verb != "status" {
+					return nil
+				}
+				n++
+				return c.err
+			}
+			w.plan.Spec.Allocations = []v1alpha1.JobAllocation{{UID: w.order[0].job.UID, Reason: "waiting: no capacity"}}
+			for range 30 {
+				if err := w.pass(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+			}
+			if n < c.most-1 || n > c.most {
+				t.Errorf("%d attempts in 30 s, want about %d", n, c.most)
+			}
+		})
+	}
+}

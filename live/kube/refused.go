@@ -1,0 +1,71 @@
+package kube
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// unmade is how long pods of a Job may be missing until its events are asked why: its controller
+// makes all of them at once. They are asked again each time that twice as long has passed.
+const unmade = 10 * time.Second
+
+// longestWhy is how many bytes are kept of what an event says: with what we say it is to fit into
+// an event of ours.
+const longestWhy = 700
+
+// lacks reports whether it is to be asked why pods of a job that was started are not made. Only
+// Jobs say so of themselves; of the other kinds a Job beneath them does.
+func (e *entry) lacks(now time.Time) bool {
+	if bugPatient || e.job.Kind != "Job" || !e.running() || e.told == e.held.generation {
+		return false
+	}
+	return e.made() < e.workers() && now.Sub(e.begun) >= max(unmade, 2*e.asked.Sub(e.begun))
+}
+
+// made returns how many pods of the planned generation there are, or were.
+func (e *entry) made() (n int) {
+	for _, p := range e.pods {
+		if e.present(p) {
+			n++
+		}
+	}
+	return n
+}
+
+// asking gives a start up whose pods are refused. Nothing but an event of the Job says that, and
+// why: of a ResourceQuota, say. A job whose controller is merely slow has none, and goes on.
+func (w *World) asking(e *entry) *step {
+	namespace, uid, generation, begun := e.job.Namespace, e.job.UID, e.held.generation, e.begun
+	return &step{e, "ask why pods are missing", func(ctx context.Context) error {
+		var all corev1.EventList
+		err := w.direct.List(ctx, &all, client.InNamespace(namespace), client.MatchingFields{"involvedObject.uid": uid})
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		e.asked = time.Now()
+		if err != nil { // nothing is known, then
+			w.o.Log.Warn("the events of a job cannot be read", "job", namespace+"/"+e.job.Name, "err", err)
+			return nil
+		}
+		if why := refusal(all.Items, begun); why != "" && e.held.generation == generation {
+			e.failures = max(e.failures, tries-1) // no glitch: others have its turn at once
+			w.lose(e, "its pods cannot be made: "+why)
+		}
+		return nil
+	}}
+}
+
+// refusal returns what the events of a Job say of pods that could not be made since a time; empty:
+// nothing.
+func refusal(all []corev1.Event, since time.Time) string {
+	why, last := "", since.Truncate(time.Second) // events have whole seconds
+	for i := range all {
+		if ev := &all[i]; ev.Reason == "FailedCreate" && !ev.LastTimestamp.Time.Before(last) {
+			why, last = strings.ToValidUTF8(ev.Message[:min(len(ev.Message), longestWhy)], ""), ev.LastTimestamp.Time
+		}
+	}
+	return why
+}

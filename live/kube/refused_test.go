@@ -1,0 +1,127 @@
+package kube
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+const quota = `pods "a-0" is forbidden: exceeded quota: gpus`
+
+// begin starts job a, of which no pod is made.
+func begin(t *testing.T, twin *kubetest.Twin, w *World) {
+	t.Helper()
+	do(t, w, runOn(w.order[0].id(), on("n0", 4)))
+	look(t, w)
+	if *twin.Job("a").Spec.Suspend {
+		t.Fatal("it was not started")
+	}
+}
+
+// look looks and acts, twice: a step shows in the next look.
+func look(t *testing.T, w *World) {
+	t.Helper()
+	for range 2 {
+		if err := w.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A start whose pods are refused is given up as soon as an event says so, and people are told
+// why; one whose pods are merely late is not.
+func TestAsking(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		before func(*kubetest.Twin)
+		after  func(*kubetest.Twin)
+		lost   bool
+	}{
+		{name: "its pods are refused", lost: true, after: func(twin *kubetest.Twin) { twin.Refuse(twin.Job("a"), quota) }},
+		{name: "one of its pods is refused", lost: true, after: func(twin *kubetest.Twin) {
+			twin.Control()
+			twin.Remove(twin.PodsOf("a")[1])
+			twin.Refuse(twin.Job("a"), quota)
+		}},
+		{name: "nothing says why they are late"},
+		{name: "they were refused at an earlier start", before: func(twin *kubetest.Twin) { twin.Refuse(twin.Job("a"), quota) }},
+		{name: "pods of another are refused", after: func(twin *kubetest.Twin) {
+			twin.Refuse(twin.Submit("other", &kubetest.Ask{Name: "b", Workers: 1, GPUs: 1}), quota)
+		}},
+		{name: "all were made after all", after: func(twin *kubetest.Twin) {
+			twin.Refuse(twin.Job("a"), quota)
+			twin.Control()
+		}},
+	} {
+		bubble(t, c.name, func(t *testing.T) {
+			twin := newTwin()
+			w, id := one(t, twin, v1alpha1.Resize)
+			if c.before != nil {
+				c.before(twin)
+			}
+			time.Sleep(2 * time.Second)
+			begin(t, twin, w)
+			time.Sleep(2 * time.Second)
+			if c.after != nil {
+				c.after(twin)
+			}
+			look(t, w)
+			if lost := exits(news(t, w)); len(lost) != 0 {
+				t.Fatalf("%+v at once, want that its controller gets time", lost)
+			}
+			time.Sleep(unmade)
+			look(t, w)
+			lost := exits(news(t, w))
+			if c.lost != (len(lost) == 1 && lost[0].Job == id && lost[0].Outcome == scheduler.Lost && strings.Contains(lost[0].Detail, quota)) || !c.lost && len(lost) > 0 {
+				t.Fatalf("%+v, want it lost for the quota: %v", lost, c.lost)
+			}
+			if c.lost {
+				if !w.jobs[id].backsOff(time.Now()) {
+					t.Error("it is planned again at once, want that others have its turn")
+				}
+				look(t, w)
+				told(t, twin, w)
+			}
+		})
+	}
+}
+
+// told checks that the job is suspended, and that its condition says why.
+func told(t *testing.T, twin *kubetest.Twin, w *World) {
+	t.Helper()
+	j := twin.Job("a")
+	if !*j.Spec.Suspend || time.Now().After(w.order[0].notBefore) {
+		t.Errorf("suspended %v, again at %v, want it stopped and tried again later", *j.Spec.Suspend, w.order[0].notBefore)
+	}
+	for _, d := range j.Status.Conditions {
+		if d.Type == v1alpha1.ScheduledCondition && d.Reason == StepFailed && strings.Contains(d.Message, quota) {
+			return
+		}
+	}
+	t.Errorf("conditions %+v, want %s with the quota", j.Status.Conditions, StepFailed)
+}
+
+// Events are asked for less and less often, and not at all of jobs that train.
+func TestLacks_seldom(t *testing.T) {
+	e := elastic("a", 2, 4)
+	e.job.Kind = "Job"
+	e.begun = time.Now()
+	n := 0
+	for at := e.begun; at.Before(e.begun.Add(5 * time.Minute)); at = at.Add(time.Second) {
+		if e.lacks(at) {
+			e.asked = at
+			n++
+		}
+	}
+	if n != 5 { // after 10, 20, 40, 80 and 160 s
+		t.Errorf("asked %d times in five minutes, want 5", n)
+	}
+	e.told = e.held.generation
+	if e.lacks(e.begun.Add(time.Hour)) {
+		t.Error("asked why a worker of a job that trains is missing")
+	}
+}

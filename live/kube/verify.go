@@ -1,0 +1,90 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrWatches says that the watches do not show what the API server has, and will not by
+// themselves: an event was lost, or they have stood still for long. All that this process knows is
+// then in doubt; another that lists everything anew goes on from the Plan.
+var ErrWatches = errors.New("the watches do not show what the API server has")
+
+// How often what the watches show is compared with what the API server has, and how long they
+// have to show it.
+const (
+	relist = 5 * time.Minute
+	late   = time.Minute
+)
+
+// verify compares again and again what the watches show with what the API server has, until
+// ctx is done or they do not agree: then it returns ErrWatches. While the API server does not
+// answer nothing is concluded.
+func (w *World) verify(ctx context.Context) error {
+	every, grace := relist, late
+	if bugHurried {
+		every, grace = relist/60, late/12
+	}
+	for {
+		if !wait(ctx, every) {
+			return ctx.Err()
+		}
+		err := w.compare(ctx, grace)
+		switch {
+		case bugTrusting, ctx.Err() != nil:
+		case errors.Is(err, ErrWatches):
+			return err
+		case err != nil:
+			w.o.Log.Warn("it could not be compared what the watches show", "queue", w.o.Queue.Name, "err", err)
+		}
+	}
+}
+
+// wait waits, and reports whether ctx is still not done.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// compare returns ErrWatches, with an object that shows it, if the watches still do not show some
+// time later what the API server has now. What changes meanwhile they may show or not.
+func (w *World) compare(ctx context.Context, grace time.Duration) error {
+	began := time.Now()
+	before, _ := w.lastShown()
+	then, err := w.there(ctx)
+	if err != nil || !wait(ctx, grace) {
+		return err
+	}
+	after, at := w.lastShown()
+	if at.Sub(began) < grace/2 {
+		return errors.New("nothing was seen since") // the executor could not look, and said so
+	}
+	now, err := w.there(ctx)
+	if err != nil {
+		return err
+	}
+	for uid := range before {
+		if then[uid] == 0 && now[uid] == 0 && after[uid] > 0 {
+			return fmt.Errorf("%w: uid %s, which has not been there for %v", ErrWatches, uid, at.Sub(began).Round(time.Second))
+		}
+	}
+	for uid, version := range then {
+		if now[uid] > 0 && after[uid] < version {
+			return fmt.Errorf("%w: uid %s of resource version %d (0: none), and it was %d %v before", ErrWatches, uid, after[uid], version, at.Sub(began).Round(time.Second))
+		}
+	}
+	return nil
+}
+
+// lastShown returns what the watches showed last, by uid, and when that was.
+func (w *World) lastShown() (fresh map[string]uint64, at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.shown, w.shownAt
+}

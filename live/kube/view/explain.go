@@ -1,0 +1,203 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Names that objects carry; api/v1alpha1 says what they mean.
+const (
+	queueLabel = "oxgang.dev/queue"
+	scheduled  = "oxgang.dev/Scheduled"
+	kueueLabel = "kueue.x-k8s.io/queue-name"
+)
+
+// Reasons of conditions that others come after: while one of the first holds, nothing is to
+// be said of what comes later.
+const (
+	Misconfigured   = "Misconfigured"   // the job can not be read, or names no queue that there is
+	WaitingForQuota = "WaitingForQuota" // Kueue has no quota for it yet
+	PriceTooHigh    = "PriceTooHigh"    // others pay more
+)
+
+// tier returns how early a reason is looked at.
+func tier(reason string) int {
+	switch reason {
+	case Misconfigured:
+		return 0
+	case WaitingForQuota:
+		return 1
+	}
+	return 2
+}
+
+// A Reason is why a job has no GPUs, or has what it has.
+type Reason struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message,omitempty"`
+}
+
+// Dominant returns the reason that has to be dealt with first: of equals, the first. The zero
+// Reason: there is none.
+func Dominant(all ...Reason) Reason {
+	var best Reason
+	for _, r := range all {
+		if r.Reason != "" && (best.Reason == "" || tier(r.Reason) < tier(best.Reason)) {
+			best = r
+		}
+	}
+	return best
+}
+
+// An Explanation is how it stands with a job.
+type Explanation struct {
+	Kind  string `json:"kind"`
+	Queue string `json:"queue,omitempty"`
+	Meta  Meta   `json:"-"`
+	Name  string `json:"name"` // namespace/name
+	Reason
+	// Plan is what the last plan says; nil: it has no such job, or the user may not see it.
+	Plan  *Allocation `json:"plan,omitempty"`
+	Round int64       `json:"round,omitempty"`
+	// Scheduled: it has GPUs, as the plan says, or else its own condition.
+	Scheduled bool `json:"scheduled"`
+}
+
+// An object is what is read of a job's object.
+type object struct {
+	Kind string `json:"kind"`
+	Meta Meta   `json:"metadata"`
+	Spec struct {
+		Suspend bool `json:"suspend"`
+	} `json:"spec"`
+	Status struct {
+		Conditions []Condition `json:"conditions"`
+	} `json:"status"`
+}
+
+// kinds are the kinds of job, and what kubectl calls them. Those come first that make others of
+// their own name: a TrainJob a JobSet, a RayJob the Job that submits it.
+var kinds = []struct{ kind, resource string }{
+	{"TrainJob", "trainjobs.trainer.kubeflow.org"},
+	{"RayJob", "rayjobs.ray.io"},
+	{"JobSet", "jobsets.jobset.x-k8s.io"},
+	{"Job", "jobs.batch"},
+}
+
+// Explain says how it stands with a job of a namespace: "name", or "kind/name" where several
+// kinds have one. What the user may not see is left out. The error is ErrNotFound if there is
+// no such job.
+func (k *Kubectl) Explain(ctx context.Context, namespace, name string) (*Explanation, error) {
+	all, err := k.Plans(ctx)
+	if err != nil && !errors.Is(err, ErrForbidden) {
+		return nil, err
+	}
+	kind, name := splitKind(name)
+	e := &Explanation{Name: namespace + "/" + name}
+	for i := range all {
+		for j := range all[i].Spec.Allocations {
+			a := &all[i].Spec.Allocations[j]
+			if a.Namespace == namespace && a.Name == name && (kind == "" || strings.EqualFold(kind, a.Kind)) {
+				e.Plan, e.Queue, e.Round, kind = a, all[i].Meta.Name, all[i].Spec.Round, a.Kind
+			}
+		}
+	}
+	o, err := k.job(ctx, kind, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	e.Kind, e.Meta = o.Kind, o.Meta
+	if e.Queue == "" {
+		e.Queue = o.Meta.Labels[queueLabel]
+	}
+	if e.Plan != nil && e.Plan.UID != o.Meta.UID { // an older job of that name
+		e.Plan, e.Round = nil, 0
+	}
+	return e, k.reason(ctx, e, o)
+}
+
+// splitKind cuts "jobset/name".
+func splitKind(name string) (kind, rest string) {
+	if kind, rest, ok := strings.Cut(name, "/"); ok {
+		return kind, rest
+	}
+	return "", name
+}
+
+// job returns the object of a job; kind may be empty.
+func (k *Kubectl) job(ctx context.Context, kind, namespace, name string) (*object, error) {
+	for _, known := range kinds {
+		if kind != "" && !strings.EqualFold(kind, known.kind) {
+			continue
+		}
+		o, err := get[object](ctx, k, known.resource, name, "-n", namespace)
+		if err == nil {
+			o.Kind = known.kind
+			return o, nil
+		}
+		if !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrNoKind) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("job %s/%s: %w", namespace, name, ErrNotFound)
+}
+
+// reason fills in the dominant reason: that of the condition, unless something that comes
+// before it is seen.
+func (k *Kubectl) reason(ctx context.Context, e *Explanation, o *object) error {
+	var found []Reason
+	if c := conditionOf(o.Status.Conditions, scheduled); c != nil {
+		found = append(found, Reason{c.Reason, c.Message})
+		e.Scheduled = c.Status == "True"
+	}
+	found = append(found, k.queued(ctx, e))
+	if o.Spec.Suspend && o.Meta.Labels[kueueLabel] != "" {
+		quota, err := k.quota(ctx, o)
+		if err != nil {
+			return err
+		}
+		found = append(found, quota)
+	}
+	if e.Plan != nil {
+		found = append(found, Reason{e.Plan.Reason, e.Plan.Message})
+		e.Scheduled = e.Plan.GPUs > 0
+	}
+	e.Reason = Dominant(found...)
+	if e.Reason.Reason == "" {
+		e.Reason = Reason{"Unplanned", "no plan has it yet"}
+	}
+	return nil
+}
+
+// queued returns what is wrong with the queue that a job names, as far as it can be seen.
+func (k *Kubectl) queued(ctx context.Context, e *Explanation) Reason {
+	if e.Queue == "" {
+		return Reason{Misconfigured, "it names no queue, which its label " + queueLabel + " would"}
+	}
+	if e.Plan == nil {
+		if _, err := get[Queue](ctx, k, queues, e.Queue); errors.Is(err, ErrNotFound) {
+			return Reason{Misconfigured, fmt.Sprintf("its label %s names queue %q, which does not exist", queueLabel, e.Queue)}
+		}
+	}
+	return Reason{}
+}
+
+// quota returns the reason that Kueue holds a job back for; the zero Reason: it does not, or
+// the user may not see it.
+func (k *Kubectl) quota(ctx context.Context, o *object) (Reason, error) {
+	all, err := list[object](ctx, k, "workloads.kueue.x-k8s.io", "-n", o.Meta.Namespace)
+	if errors.Is(err, ErrForbidden) || errors.Is(err, ErrNoKind) {
+		return Reason{}, nil
+	}
+	for i := range all {
+		for _, owner := range all[i].Meta.Owners {
+			c := conditionOf(all[i].Status.Conditions, "QuotaReserved")
+			if owner.UID == o.Meta.UID && c != nil && c.Status == "False" {
+				return Reason{WaitingForQuota, c.Message}, nil
+			}
+		}
+	}
+	return Reason{}, err
+}

@@ -1,0 +1,164 @@
+package view
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// The resources of the API group, in full: other groups have queues, too.
+const (
+	queues = "queues.oxgang.dev"
+	plans  = "plans.oxgang.dev"
+)
+
+// A Meta is what every object has.
+type Meta struct {
+	Name      string            `json:"name"`
+	Namespace string            `json:"namespace,omitempty"`
+	UID       string            `json:"uid,omitempty"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	Owners    []struct {
+		UID string `json:"uid"`
+	} `json:"ownerReferences,omitempty"`
+}
+
+// A Condition is one of an object.
+type Condition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// conditionOf returns the condition of a type, or nil.
+func conditionOf(all []Condition, kind string) *Condition {
+	for i := range all {
+		if all[i].Type == kind {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// A Queue is a pool of nodes, and how it stands with it.
+type Queue struct {
+	Meta Meta `json:"metadata"`
+	Spec struct {
+		Mode       string `json:"mode"`
+		Namespaces []struct {
+			Name string `json:"name"`
+		} `json:"namespaces"`
+		Policy struct {
+			Name string `json:"name"`
+		} `json:"policy"`
+	} `json:"spec"`
+	Status struct {
+		Conditions []Condition `json:"conditions"`
+		Running    int         `json:"running"`
+		Waiting    int         `json:"waiting"`
+		GPUs       int         `json:"gpus"`
+		GPUsUsed   int         `json:"gpusUsed"`
+	} `json:"status"`
+}
+
+// Condition returns the condition of a type, or nil.
+func (q *Queue) Condition(kind string) *Condition { return conditionOf(q.Status.Conditions, kind) }
+
+// A Plan is what the scheduler decided last for the queue of the same name.
+type Plan struct {
+	Meta Meta `json:"metadata"`
+	Spec struct {
+		Epoch       int64        `json:"epoch"`
+		Round       int64        `json:"round"`
+		Time        *time.Time   `json:"time"`
+		Leader      string       `json:"leader"`
+		Policy      string       `json:"policy"`
+		Allocations []Allocation `json:"allocations"`
+		Prices      []Price      `json:"prices"`
+	} `json:"spec"`
+}
+
+// A Price is that of a GPU of a type, in thousandths of the policy's objective.
+type Price struct {
+	GPUType string `json:"gpuType"`
+	Milli   int64  `json:"milli"`
+}
+
+// An Allocation is what one job has from a plan.
+type Allocation struct {
+	UID       string  `json:"uid"`
+	Kind      string  `json:"kind"`
+	Namespace string  `json:"namespace"`
+	Name      string  `json:"name"`
+	GPUs      int     `json:"gpus"`
+	GPUType   string  `json:"gpuType,omitempty"`
+	Nodes     []Share `json:"nodes,omitempty"`
+	Reason    string  `json:"reason,omitempty"`
+	Message   string  `json:"message,omitempty"`
+	Unblock   string  `json:"unblock,omitempty"`
+	ETA       *ETA    `json:"eta,omitempty"`
+}
+
+// A Share is what an allocation has of one node.
+type Share struct {
+	Name string `json:"name"`
+	GPUs int    `json:"gpus"`
+}
+
+// An ETA is when a job is expected to start and to end; nil: it is not known.
+type ETA struct {
+	Start *Range `json:"start,omitempty"`
+	End   *Range `json:"end,omitempty"`
+}
+
+// A Range is from when to when something is expected; nil: not known.
+type Range struct {
+	Earliest *time.Time `json:"earliest,omitempty"`
+	Latest   *time.Time `json:"latest,omitempty"`
+}
+
+// Queues returns all queues.
+func (k *Kubectl) Queues(ctx context.Context) ([]Queue, error) { return list[Queue](ctx, k, queues) }
+
+// Plans returns all plans.
+func (k *Kubectl) Plans(ctx context.Context) ([]Plan, error) { return list[Plan](ctx, k, plans) }
+
+// Plan returns the plan of a queue.
+func (k *Kubectl) Plan(ctx context.Context, queue string) (*Plan, error) {
+	return get[Plan](ctx, k, plans, queue)
+}
+
+// Raw returns what kubectl prints of queues, or of the plan of one queue, in one of its own
+// formats.
+func (k *Kubectl) Raw(ctx context.Context, queue, format string) ([]byte, error) {
+	if queue == "" {
+		return k.Get(ctx, queues, "-o", format)
+	}
+	return k.Get(ctx, plans, queue, "-o", format)
+}
+
+// list returns the objects that kubectl lists.
+func list[T any](ctx context.Context, k *Kubectl, args ...string) ([]T, error) {
+	l, err := get[struct {
+		Items []T `json:"items"`
+	}](ctx, k, args...)
+	if err != nil {
+		return nil, err
+	}
+	return l.Items, nil
+}
+
+// get returns the object that kubectl prints.
+func get[T any](ctx context.Context, k *Kubectl, args ...string) (*T, error) {
+	text, err := k.Get(ctx, append(args, "-o", "json")...)
+	if err != nil {
+		return nil, err
+	}
+	o := new(T)
+	if err := json.Unmarshal(text, o); err != nil {
+		return nil, fmt.Errorf("kubectl get %s: %w", args[0], err)
+	}
+	return o, nil
+}

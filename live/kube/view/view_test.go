@@ -1,0 +1,133 @@
+package view_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/view"
+)
+
+// What is read here is what the API writes: every field of it has the same name there.
+func TestReadsTheAPI(t *testing.T) {
+	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	from := v1alpha1.Plan{
+		ObjectMeta: metav1.ObjectMeta{Name: "q"},
+		Spec: v1alpha1.PlanSpec{
+			Epoch: 3, Round: 41, Time: metav1.NewMicroTime(at.Time), Leader: "l", Policy: "sia", Prices: []v1alpha1.TypePrice{{GPUType: "h200", Milli: 5}},
+			Allocations: []v1alpha1.JobAllocation{{
+				UID: "u", Kind: "Job", Namespace: "a", Name: "b", GPUs: 2, GPUType: "h200", Nodes: []v1alpha1.NodeShare{{Name: "n", GPUs: 2}},
+				Reason: "r", Message: "m", Unblock: "x",
+				ETA: &v1alpha1.ETA{Start: &v1alpha1.TimeRange{Earliest: &at, Latest: &at}, End: &v1alpha1.TimeRange{Latest: &at}},
+			}},
+		},
+	}
+	var want view.Plan
+	want.Meta.Name = "q"
+	want.Spec.Epoch, want.Spec.Round, want.Spec.Time, want.Spec.Leader, want.Spec.Policy = 3, 41, &at.Time, "l", "sia"
+	want.Spec.Prices = []view.Price{{GPUType: "h200", Milli: 5}}
+	want.Spec.Allocations = []view.Allocation{{
+		UID: "u", Kind: "Job", Namespace: "a", Name: "b", GPUs: 2, GPUType: "h200", Nodes: []view.Share{{Name: "n", GPUs: 2}},
+		Reason: "r", Message: "m", Unblock: "x",
+		ETA: &view.ETA{Start: &view.Range{Earliest: &at.Time, Latest: &at.Time}, End: &view.Range{Latest: &at.Time}},
+	}}
+	if diff := cmp.Diff(want, through[view.Plan](t, from)); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	queue := v1alpha1.Queue{
+		ObjectMeta: metav1.ObjectMeta{Name: "q"},
+		Spec:       v1alpha1.QueueSpec{Mode: v1alpha1.Admit, Namespaces: []v1alpha1.NamespaceShare{{Name: "a"}}, Policy: v1alpha1.PolicyRef{Name: "sia"}},
+		Status:     v1alpha1.QueueStatus{Running: 1, Waiting: 2, GPUs: 3, GPUsUsed: 4, Conditions: []metav1.Condition{{Type: v1alpha1.QueueActive, Status: "True", Message: "m"}}},
+	}
+	q := through[view.Queue](t, queue)
+	if c := q.Condition("Active"); c == nil || c.Status != "True" || c.Message != "m" {
+		t.Errorf("condition Active: %+v", c)
+	}
+	if s := q.Status; q.Meta.Name != "q" || q.Spec.Mode != "Admit" || q.Spec.Policy.Name != "sia" || q.Spec.Namespaces[0].Name != "a" ||
+		s.Running != 1 || s.Waiting != 2 || s.GPUs != 3 || s.GPUsUsed != 4 {
+		t.Errorf("queue %+v", q)
+	}
+}
+
+// through returns an object as it is read after the API wrote it.
+func through[T any](t *testing.T, from any) T {
+	t.Helper()
+	text, err := json.Marshal(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var to T
+	if err := json.Unmarshal(text, &to); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// A TrainJob that no plan has, for a mistake in it, is not taken for the JobSet that is made of it.
+func TestExplain_finds_the_outer_job(t *testing.T) {
+	dir := t.TempDir()
+	script := `#!/bin/sh
+case "$2" in
+plans.*) echo '{"items": []}' ;;
+queues.*) echo '{}' ;;
+trainjobs.*) echo '{"metadata": {"labels": {"oxgang.dev/queue": "q"}}, "status": {"conditions": [{"type": "oxgang.dev/Scheduled", "status": "False", "reason": "Misconfigured"}]}}' ;;
+jobsets.*) echo '{}' ;;
+*) echo 'Error from server (NotFound): none' >&2; exit 1 ;;
+esac
+`
+	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	e, err := new(view.Kubectl).Explain(t.Context(), "team", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Kind != "TrainJob" || e.Queue != "q" || e.Reason.Reason != view.Misconfigured {
+		t.Errorf("got %+v, want what is wrong with the TrainJob", e)
+	}
+}
+
+// A mistake comes before quota, quota before a price; of equals the first is told.
+func TestDominant(t *testing.T) {
+	r := func(name string) view.Reason { return view.Reason{Reason: name} }
+	tests := []struct {
+		all  []view.Reason
+		want string
+	}{
+		{nil, ""},
+		{[]view.Reason{{}, r(view.PriceTooHigh)}, view.PriceTooHigh},
+		{[]view.Reason{r(view.PriceTooHigh), r(view.WaitingForQuota)}, view.WaitingForQuota},
+		{[]view.Reason{r(view.PriceTooHigh), r(view.WaitingForQuota), r(view.Misconfigured)}, view.Misconfigured},
+		{[]view.Reason{r(view.Misconfigured), r(view.WaitingForQuota)}, view.Misconfigured},
+		{[]view.Reason{r("Started"), r(view.PriceTooHigh)}, "Started"},
+	}
+	for _, tc := range tests {
+		if got := view.Dominant(tc.all...); got.Reason != tc.want {
+			t.Errorf("Dominant(%v) = %q, want %q", tc.all, got.Reason, tc.want)
+		}
+	}
+}
+
+// Nodes adds up what several jobs have of a node.
+func TestNodes(t *testing.T) {
+	var p view.Plan
+	p.Meta.Name = "q"
+	p.Spec.Allocations = []view.Allocation{
+		{Namespace: "a", Name: "x", GPUType: "t4", Nodes: []view.Share{{Name: "n2", GPUs: 4}, {Name: "n1", GPUs: 2}}},
+		{Namespace: "a", Name: "y", GPUType: "t4", Nodes: []view.Share{{Name: "n2", GPUs: 3}}},
+	}
+	want := []view.Node{
+		{Name: "n1", Queue: "q", GPUType: "t4", GPUs: 2, Jobs: []string{"a/x"}},
+		{Name: "n2", Queue: "q", GPUType: "t4", GPUs: 7, Jobs: []string{"a/x", "a/y"}},
+	}
+	if diff := cmp.Diff(want, p.Nodes()); diff != "" {
+		t.Errorf("nodes (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,124 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/kind"
+)
+
+type object = unstructured.Unstructured
+
+// write1 returns a step that changes a job's object as change does to a copy of it. It is not
+// written if the object has changed since it was seen.
+func (w *World) write1(e *entry, what string, change func(*object) error) *step {
+	seen := e.object
+	return &step{e, what, func(ctx context.Context) error {
+		o := seen.DeepCopy()
+		if err := change(o); err != nil {
+			return err
+		}
+		return w.patch(ctx, o, seen)
+	}}
+}
+
+// pin sends a pod to a node.
+func (w *World) pin(ctx context.Context, p *corev1.Pod, node string, epoch int64) error {
+	next := p.DeepCopy()
+	if err := kind.Pin(next, node, epoch); err != nil {
+		return err
+	}
+	return w.patch(ctx, next, p)
+}
+
+// patch writes the difference between two versions of an object, if the object is still the
+// one that was seen; if not, the next look decides anew.
+func (w *World) patch(ctx context.Context, next, seen client.Object) error {
+	return w.took(next, w.client.Patch(ctx, next, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}), client.FieldOwner(manager)))
+}
+
+// took returns what became of a write, and notes it: nothing is wrong with one that came too
+// late.
+func (w *World) took(next client.Object, err error) error {
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	w.wrote(next)
+	return nil
+}
+
+// manager is who the API server says wrote our fields.
+const manager = "oxgang"
+
+// wrote notes what the watches are to show before anything more is concluded from them.
+func (w *World) wrote(o client.Object) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.written[o.GetUID()] = version(o)
+}
+
+// disrupt returns nothing if pods of one job may all be stopped now: the API server would
+// evict each of them, and no PodDisruptionBudget covers more of them than it lets go. They are
+// asked for, not evicted: the Job controller counts an evicted pod as a failure, and holds its
+// replacements back for longer and longer (test/rig has the figures), where suspending the job
+// costs nothing.
+func (w *World) disrupt(ctx context.Context, pods []*corev1.Pod, epoch int64) error {
+	for _, p := range pods {
+		e := &policyv1.Eviction{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: p.Name, Namespace: p.Namespace, Labels: map[string]string{v1alpha1.QueueLabel: w.o.Queue.Name},
+				Annotations: map[string]string{v1alpha1.Epoch: strconv.FormatInt(epoch, 10)},
+			},
+			DeleteOptions: &metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}},
+		}
+		err := w.client.SubResource("eviction").Create(ctx, p.DeepCopy(), e)
+		if apierrors.IsTooManyRequests(err) {
+			return fmt.Errorf("pod %s may not be disrupted now: %w", p.Name, err)
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	if len(pods) < 2 {
+		return nil
+	}
+	return w.together(ctx, pods)
+}
+
+// together returns an error if a PodDisruptionBudget covers more of the pods than it lets go.
+func (w *World) together(ctx context.Context, pods []*corev1.Pod) error {
+	var budgets policyv1.PodDisruptionBudgetList
+	if err := w.client.List(ctx, &budgets, client.InNamespace(pods[0].Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return err
+	}
+	for i := range budgets.Items {
+		b := &budgets.Items[i]
+		covers, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
+		if err != nil {
+			return fmt.Errorf("PodDisruptionBudget %s: %w", b.Name, err)
+		}
+		n := 0
+		for _, p := range pods {
+			if covers.Matches(labels.Set(p.Labels)) {
+				n++
+			}
+		}
+		if n > int(b.Status.DisruptionsAllowed) {
+			return fmt.Errorf("PodDisruptionBudget %s lets %d pods go, and the job has %d", b.Name, b.Status.DisruptionsAllowed, n)
+		}
+	}
+	return nil
+}
