@@ -10,16 +10,17 @@ import (
 
 // root returns the command tree.
 func root() *cobra.Command {
+	if asPlugin() {
+		return kubeCommand()
+	}
 	cmd := &cobra.Command{
 		Use:           "oxgang",
 		Short:         "The scheduler that gets the most training out of a GPU cluster",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{hinted(err, "run %q for usage", c.CommandPath()+" --help")}
-	})
-	cmd.AddCommand(simulateCommand(), serveCommand(), keeperCommand(), topCommand(), cancelCommand(), logsCommand(), jobsCommand(), submitCommand(), reportCommand(), reproduceCommand(), replayCommand(), traceCommand(), explainCommand(), profileCommand(), planCommand(), policiesCommand(), casestudyCommand(), lpCommand(), configCommand(), versionCommand())
+	cmd.SetFlagErrorFunc(flagError)
+	cmd.AddCommand(simulateCommand(), serveCommand(), keeperCommand(), topCommand(), cancelCommand(), logsCommand(), jobsCommand(), submitCommand(), reportCommand(), reproduceCommand(), replayCommand(), traceCommand(), explainCommand(), profileCommand(), planCommand(), policiesCommand(), casestudyCommand(), lpCommand(), kubeCommand(), configCommand(), versionCommand())
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	group(cmd)
@@ -38,6 +39,11 @@ func root() *cobra.Command {
 		}
 	}
 	return cmd
+}
+
+// flagError says where to read about flags.
+func flagError(c *cobra.Command, err error) error {
+	return usageError{hinted(err, "run %q for usage", c.CommandPath()+" --help")}
 }
 
 // group makes a command that only has commands below it show them, and refuse

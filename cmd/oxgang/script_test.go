@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite what sessions expect of standar
 
 // TestMain makes oxgang a command of the scripts, and of the tests: each call
 // is a process of its own.
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"oxgang": main}) }
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"oxgang": main, plugin: main}) }
 
 // TestScript runs the sessions in testdata/script.
 func TestScript(t *testing.T) {
@@ -35,6 +35,8 @@ func TestScript(t *testing.T) {
 		Condition: condition,
 		Setup: func(e *testscript.Env) error {
 			e.Values[fakeKey{}] = newFake(e.WorkDir)
+			e.Setenv("KUBE", filepath.Join(testdata.Root(t), "cmd", "oxgang", "testdata", "kube"))
+			e.Setenv("DUMP", filepath.Join(testdata.Root(t), "trace", "testdata", "kubernetes.json.gz"))
 			e.Setenv("PRICES", filepath.Join(testdata.Root(t), "docs", "guide", "prices"))
 			return nil
 		},

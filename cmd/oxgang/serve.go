@@ -1,15 +1,18 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/live/keeper"
+	"github.com/oxgang/oxgang/live/monitor/otlp"
 	"github.com/oxgang/oxgang/live/serve"
 	"github.com/oxgang/oxgang/policy/builtin"
 )
@@ -34,6 +37,11 @@ takes them up where they are.`,
 			o.Log = cmd.ErrOrStderr()
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
 			defer stop()
+			flush, err := traces(ctx, &o)
+			if err != nil {
+				return err
+			}
+			defer flush()
 			return serve.Run(ctx, o)
 		},
 	}
@@ -46,8 +54,29 @@ takes them up where they are.`,
 	f.DurationVar(&o.Grace, "grace", o.Grace, "time from a notice until workers are killed")
 	f.DurationVar(&o.Report, "report", o.Report, "time between reports of training programs")
 	f.StringVar(&o.Listen, "listen", o.Listen, "where training programs report, on loopback")
+	f.StringVar(&o.Metrics, "metrics", "", "where Prometheus finds metrics, on loopback, as 127.0.0.1:9464; empty: nowhere")
 	f.StringVar(&o.Cgroup, "cgroup", "", "cgroup v2 directory in which jobs are limited; empty: they are not")
 	return cmd
+}
+
+// traces has rounds traced, if the environment asks for it. What is returned sends those that
+// are left.
+func traces(ctx context.Context, o *serve.Options) (flush func(), err error) {
+	if !otlp.Wanted(os.Getenv) {
+		return func() {}, nil
+	}
+	p, err := otlp.New(ctx, "oxgang", version())
+	if err != nil {
+		return nil, err
+	}
+	o.Traces = p
+	return func() {
+		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		if err := p.Shutdown(soon); err != nil {
+			fmt.Fprintf(o.Log, "traces: the last are lost: %v\n", err)
+		}
+	}, nil
 }
 
 // prepare fills in what does not stand in flags as it is.

@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/report"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -29,6 +30,7 @@ type simulation struct {
 	config *config.Config
 	stderr io.Writer
 	stage  *stage // nil: no output folder
+	past   history
 }
 
 func simulateCommand() *cobra.Command {
@@ -41,7 +43,8 @@ and --profiles it generates a Philly-like trace and uses embedded, fitted models
 The table goes to standard output, progress to standard error.`,
 		Example: `  oxgang simulate
   oxgang simulate --cluster hetero64 --trace w.csv --policy sia,fifo,srtf --out run/
-  oxgang simulate --policy sia --set p=-1 --seeds 5 -o csv`,
+  oxgang simulate --policy sia --set p=-1 --seeds 5 -o csv
+  oxgang simulate --from-cluster --since 30d   # what your cluster ran, under other policies`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if s.config, err = s.flags.load(cmd); err != nil {
@@ -54,6 +57,7 @@ The table goes to standard output, progress to standard error.`,
 	s.flags.add(cmd.Flags())
 	completeSettings(cmd)
 	f := cmd.Flags()
+	s.past.add(f)
 	f.StringVarP(&s.format, "output", "o", "table", "table, wide, json, yaml or csv")
 	complete(cmd, "output", formatNames())
 	f.StringVar(&s.out, "out", "", "folder for journals (.oxj), results, plots' data and the report")
@@ -81,6 +85,9 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	}
 	if s.seeds > 1 && s.config.Trace == "-" {
 		return misused("seeds %d of a trace on standard input, which can be read once; want a file", s.seeds)
+	}
+	if err := s.past.load(ctx, s.config, s.stderr); err != nil {
+		return err
 	}
 	tasks, err := s.plan(ctx)
 	if err != nil {
@@ -118,7 +125,7 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 	for i := range s.seeds {
 		c := *s.config
 		c.Sim.Seed += uint64(i)
-		in, err := experiments.Load(&c, filesUntil(ctx))
+		in, err := experiments.Load(&c, s.past.files(ctx, c.Trace))
 		if err != nil {
 			return nil, err
 		}
@@ -215,6 +222,9 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 	if err := report.Table(stdout, runs, report.Format(s.format)); err != nil {
 		return err
 	}
+	if err := s.compare(stdout, runs); err != nil {
+		return err
+	}
 	if !s.quiet {
 		if err := report.Times(s.stderr, runs); err != nil {
 			return err
@@ -224,6 +234,19 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 		return fmt.Errorf("%w; what was finished is shown", errInterrupted)
 	}
 	return nil
+}
+
+// compare writes what the cluster did beside what the runs say, where people read it.
+func (s *simulation) compare(w io.Writer, runs []report.Run) error {
+	if s.past.dump == nil || s.format != string(report.Text) && s.format != string(report.Wide) {
+		return nil
+	}
+	var names []string
+	var results []*metrics.Result
+	for i := range runs {
+		names, results = append(names, runs[i].Name), append(results, runs[i].Result)
+	}
+	return compare(s.past.jobs(), names, results).write(w)
 }
 
 func formatNames() []string {

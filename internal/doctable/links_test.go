@@ -11,7 +11,10 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 )
 
-var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+var (
+	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	code = regexp.MustCompile("`[^`\n]*`") // in which nothing is a link
+)
 
 // TestLinks: what the module's pages link to in the module is there.
 func TestLinks(t *testing.T) {
@@ -36,7 +39,7 @@ func TestLinks(t *testing.T) {
 
 func TestDangling(t *testing.T) {
 	tree := os.DirFS(testdata.Root(t))
-	text := "[a](../LICENSE) [b](../docs/no-such.md#x) [c](https://example.org/x) [d](#below)"
+	text := "[a](../LICENSE) [b](../docs/no-such.md#x) [c](https://example.org/x) [d](#below) `^[a](e)`"
 	if got := dangling(tree, "docs/page.md", text); len(got) != 1 || got[0] != "../docs/no-such.md#x" {
 		t.Errorf("got dangling links %q, want the one to no-such.md", got)
 	}
@@ -45,7 +48,7 @@ func TestDangling(t *testing.T) {
 // dangling returns the relative links of a page whose files do not exist.
 func dangling(tree fs.FS, page, text string) []string {
 	var missing []string
-	for _, m := range link.FindAllStringSubmatch(text, -1) {
+	for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
 		file, _, _ := strings.Cut(m[1], "#")
 		if file == "" || strings.Contains(file, "://") || strings.HasPrefix(file, "mailto:") {
 			continue

@@ -20,6 +20,7 @@ const (
 // exact name wins over a pattern, and a longer pattern over a shorter one.
 var rooms = []room{
 	{"cmd/...", 9}, // programs
+	{"internal/apidoc", 9},
 	{"internal/papersdoc", 9},
 	{"internal/fitcatalog", 9},
 
@@ -38,10 +39,13 @@ var rooms = []room{
 	{"sim", 7}, // worlds, observers
 	{"live/...", 7},
 	{"live/serve", 8},
+	{"live/kube/lead", 8},
+	{"live/kube/pods", 6},
 	{"journal", 7},
 	{"metrics", 7},
 
 	{"scheduler", 6}, // the machine and its table
+	{"api/...", 6},
 	{"policy/builtin", 6},
 
 	{"policy/...", 5}, // decisions; file formats; kinds of placer
@@ -76,6 +80,7 @@ var rooms = []room{
 	{"policy/policytest", testOnly},
 	{"placement/placementtest", testOnly},
 	{"live/control/controltest", testOnly},
+	{"live/kube/kubetest", testOnly},
 	{"scheduler/schedulertest", testOnly},
 	{"opt/lp/lptest", testOnly},
 	{"opt/lptest", testOnly},
@@ -98,6 +103,12 @@ var exceptions = []exception{
 	{"opt/...", "sync/...", "a kernel may be parallel within one call"},
 	{"opt/exact", "github.com/bartolsthoorn/gohighs/...", "its solver"},
 	{"live/local", "live/...", "the world of one machine stands on its parts: store, keepers, devices, agents"},
+	{"live/record", "journal", "it keeps one in a file"},
+	{"live/kube", "live/...", "the world of a Kubernetes cluster stands on its parts: kinds of job, inventory, claims"},
+	{"live/kube/pods", "k8s.io/...", "it reads pods"},
+	{"live/kube/lead", "explain", "it says why"},
+	{"live/kube/lead", "twin", "it says when"},
+	{"api/...", "k8s.io/...", "it is what Kubernetes stores"},
 	{"live/serve", "live/control", "it answers the command line"},
 	{"live/serve", "explain", "it says why"},
 	{"live/serve", "twin", "it says when"},

@@ -1,0 +1,64 @@
+// Command oxgang-scheduler is the scheduler of a Kubernetes cluster.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/oxgang/oxgang/live/kube/lead"
+	"github.com/oxgang/oxgang/live/monitor/otlp"
+)
+
+// version is set when a release is built.
+var version = "dev"
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// run serves as the flags say. --kubeconfig is controller-runtime's; without it, and without
+// $KUBECONFIG, the process is taken to run in the cluster.
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	path := flag.String("config", "", "configuration file (config.oxgang.dev/v1alpha1); default: the defaults")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		return fmt.Errorf("%q, want flags only: see --help", flag.Arg(0))
+	}
+	config := lead.DefaultConfig()
+	if *path != "" {
+		c, err := lead.Load(*path)
+		if err != nil {
+			return err
+		}
+		config = *c
+	}
+	rest, err := ctrl.GetConfig()
+	if err != nil {
+		return err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	o := lead.Options{Config: config, Rest: rest, Identity: fmt.Sprintf("%s_%d", host, os.Getpid()), Tool: "oxgang-scheduler " + version}
+	if otlp.Wanted(os.Getenv) {
+		traces, err := otlp.New(ctx, "oxgang-scheduler", version)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = traces.Shutdown(context.WithoutCancel(ctx)) }() // what is not sent by then is lost
+		o.Traces = traces
+	}
+	return lead.Run(ctx, o)
+}
