@@ -1,0 +1,161 @@
+package audit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// GPU is the resource that GPUs are counted by.
+const GPU corev1.ResourceName = "nvidia.com/gpu"
+
+// checked are the resources that a node must have enough of.
+var checked = []corev1.ResourceName{GPU, corev1.ResourceCPU, corev1.ResourceMemory}
+
+// used returns what pods that are bound to a node ask for; with those that are pinned to it,
+// if pinned.
+func (s *State) used(node string, pinned bool) amounts {
+	sum := amounts{}
+	for _, p := range s.byNode[node] {
+		if pinned || bound(p) {
+			sum.add(asks(p))
+		}
+	}
+	return sum
+}
+
+// has returns what pods may use of a node; nothing, if it is not there.
+func (s *State) has(node string) amounts {
+	n, ok := as[*corev1.Node](s.Get(Key{nodes, "", node}))
+	if !ok {
+		return amounts{}
+	}
+	return amountsOf(n.Status.Allocatable)
+}
+
+// Overcommitted returns how much of a resource is bound beyond what nodes have, over all nodes.
+func (s *State) Overcommitted(r corev1.ResourceName) int64 {
+	var sum int64
+	for node := range s.byNode {
+		if node != "" {
+			sum += max(0, s.used(node, false)[r]-s.has(node)[r])
+		}
+	}
+	return sum
+}
+
+// Capacity is I1: no bind makes the pods that are bound to a node and have not ended ask for
+// more GPUs, cores or memory than it has for pods.
+type Capacity struct{}
+
+// Name implements [Check].
+func (Capacity) Name() string { return "I1 capacity" }
+
+// See implements [Check].
+func (k Capacity) See(s *State, c *Change) []Finding {
+	return overfull(k.Name(), s, c, false)
+}
+
+// Pinned is I1 one step earlier: no pod is let go towards a node that has no room for it
+// beside the pods that are bound there, or let go towards it.
+type Pinned struct{}
+
+// Name implements [Check].
+func (Pinned) Name() string { return "I1 pinned" }
+
+// See implements [Check].
+func (k Pinned) See(s *State, c *Change) []Finding {
+	return overfull(k.Name(), s, c, true)
+}
+
+// overfull returns a finding for each resource that a pod asks for, takes in this change, and
+// its node has too little of.
+func overfull(check string, s *State, c *Change, pinned bool) (found []Finding) {
+	p, ok := as[*corev1.Pod](c.New)
+	if !ok || !takes(c, pinned) {
+		return nil
+	}
+	node, own := nodeOf(p), asks(p)
+	used, has := s.used(node, pinned), s.has(node)
+	for _, r := range checked {
+		if own[r] > 0 && used[r] > has[r] {
+			found = append(found, Finding{
+				check, c.Revision, c.Key,
+				fmt.Sprintf("node %s has %d %s taken, want at most %d", node, used[r], r, has[r]),
+			})
+		}
+	}
+	return found
+}
+
+// takes says that a pod holds more of a node, or another node, after a change than before.
+func takes(c *Change, pinned bool) bool {
+	now, _ := as[*corev1.Pod](c.New)
+	node := nodeOf(now)
+	if node == "" || !pinned && !bound(now) {
+		return false
+	}
+	old, ok := as[*corev1.Pod](c.Old)
+	if !ok || nodeOf(old) != node || !pinned && !bound(old) {
+		return true
+	}
+	before := asks(old)
+	for r, v := range asks(now) {
+		if v > before[r] {
+			return true
+		}
+	}
+	return false
+}
+
+// Repair is I2: a node that has come to have less for pods than is bound to it is relieved
+// Within a time. That nothing new is put there is Capacity.
+type Repair struct {
+	Within time.Duration
+	since  timer[string]
+}
+
+// Name implements [Check].
+func (k *Repair) Name() string { return "I2 repair" }
+
+// See implements [Check].
+func (k *Repair) See(s *State, c *Change) []Finding { return k.look(s, touched(c)) }
+
+// End implements [Ender].
+func (k *Repair) End(s *State) []Finding { return k.look(s, nil) }
+
+// look times the nodes that a change touched and those that are timed already.
+func (k *Repair) look(s *State, names []string) (found []Finding) {
+	if k.since == nil {
+		k.since = timer[string]{}
+	}
+	names = append(names, slices.Collect(maps.Keys(k.since))...)
+	slices.Sort(names)
+	for _, node := range slices.Compact(names) {
+		over := s.used(node, false)[GPU] - s.has(node)[GPU]
+		if k.since.late(node, over > 0, s.Time, k.Within) {
+			found = append(found, Finding{
+				k.Name(), s.Revision,
+				Key{nodes, "", node},
+				fmt.Sprintf("more GPUs are bound than it has, for longer than %s", k.Within),
+			})
+		}
+	}
+	return found
+}
+
+// touched returns the nodes that a change may be about.
+func touched(c *Change) (names []string) {
+	if c.Key.Resource == nodes {
+		names = append(names, c.Key.Name)
+	}
+	for _, o := range []*Object{c.Old, c.New} {
+		if p, ok := as[*corev1.Pod](o); ok && nodeOf(p) != "" {
+			names = append(names, nodeOf(p))
+		}
+	}
+	return names
+}

@@ -1,0 +1,124 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A Write is one line of a log. Manager is who wrote, as the API server noted it; it notes
+// nobody for deletes and for binds.
+type Write struct {
+	Revision int64
+	Time     time.Time
+	Key      Key
+	Manager  string
+}
+
+// A Log is every write, in order.
+type Log struct{ Writes []Write }
+
+func (l *Log) add(c *Change) {
+	l.Writes = append(l.Writes, Write{c.Revision, c.Time, c.Key, managerOf(c)})
+}
+
+// managerOf returns the manager whose entry a write added or changed, the newest of those. An
+// entry has whole seconds: where none changed, its manager wrote again in the same second, or
+// it was a bind, which leaves no entry.
+func managerOf(c *Change) string {
+	if c.New == nil {
+		return ""
+	}
+	before := map[metav1.ManagedFieldsEntry]string{}
+	if c.Old != nil {
+		for _, e := range c.Old.Meta.GetManagedFields() {
+			before[bare(e)] = stamp(e)
+		}
+	}
+	entries := c.New.Meta.GetManagedFields()
+	changed := slices.DeleteFunc(slices.Clone(entries), func(e metav1.ManagedFieldsEntry) bool { return before[bare(e)] == stamp(e) })
+	if len(changed) == 0 && !binds(c) {
+		changed = entries
+	}
+	if len(changed) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(changed, func(a, b metav1.ManagedFieldsEntry) int { return cmp.Compare(stamp(a), stamp(b)) }).Manager
+}
+
+// binds says that a write bound a pod.
+func binds(c *Change) bool {
+	old, ok := as[*corev1.Pod](c.Old)
+	if !ok {
+		return false
+	}
+	now, ok := as[*corev1.Pod](c.New)
+	return ok && old.Spec.NodeName == "" && now.Spec.NodeName != ""
+}
+
+// bare is what tells one entry from another.
+func bare(e metav1.ManagedFieldsEntry) metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{Manager: e.Manager, Operation: e.Operation, Subresource: e.Subresource}
+}
+
+// stamp is what changes of an entry when its manager writes: its second, and its fields.
+func stamp(e metav1.ManagedFieldsEntry) string {
+	s := ""
+	if e.Time != nil {
+		s = e.Time.UTC().Format(time.RFC3339)
+	}
+	if e.FieldsV1 != nil {
+		s += e.FieldsV1.String()
+	}
+	return s
+}
+
+// A Tally is how often a manager wrote objects of a resource.
+type Tally struct {
+	Manager, Resource string
+	Writes            int
+}
+
+// Between returns who wrote how much at revisions from (excluded) to (included): most first.
+func (l *Log) Between(from, to int64) []Tally {
+	n := map[Tally]int{}
+	for _, w := range l.Writes {
+		if w.Revision > from && w.Revision <= to {
+			n[Tally{Manager: w.Manager, Resource: w.Key.Resource}]++
+		}
+	}
+	var out []Tally
+	for t := range maps.Keys(n) {
+		t.Writes = n[t]
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b Tally) int {
+		return cmp.Or(b.Writes-a.Writes, cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.Resource, b.Resource))
+	})
+	return out
+}
+
+// By returns how often a manager wrote at revisions from (excluded) to (included), leases and
+// events not counted: those are how a program says that it lives.
+func (l *Log) By(manager string, from, to int64) (n int) {
+	for _, t := range l.Between(from, to) {
+		if t.Manager == manager && t.Resource != "leases" && t.Resource != "events" {
+			n += t.Writes
+		}
+	}
+	return n
+}
+
+// Quiet is I13, of a time in which nothing was asked of a manager: it wrote nothing at
+// revisions from (excluded) to (included).
+func (l *Log) Quiet(manager string, from, to int64) []Finding {
+	if n := l.By(manager, from, to); n > 0 {
+		return []Finding{{"I13 quiet", to, Key{}, fmt.Sprintf("%s wrote %d times since revision %d, want 0", manager, n, from)}}
+	}
+	return nil
+}

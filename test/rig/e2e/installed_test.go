@@ -1,0 +1,112 @@
+package e2e
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/test/rig"
+)
+
+// As dist/install.yaml installs it, with no more rights than it gives and under the rules that
+// it has the API server keep, the scheduler runs jobs that their owners just create.
+func TestInstalled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a control plane")
+	}
+	ctx := t.Context()
+	c := rig.Start(t, rig.Options{Nodes: []rig.Nodes{{Type: "a100", Count: 2}}})
+	if err := c.Install(ctx, Root+"/dist/install.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}
+	Serve(t, c, Setup{Config: c.AsServiceAccount("oxgang-system", "oxgang"), Elects: true, LeaseNamespace: "oxgang-system"})
+	b.create(Queue("train", v1alpha1.Resize, "srtf"))
+	long := Job("long", "train", 2, 8, map[string]string{v1alpha1.Samples: "1000000"})
+	long.Spec.Suspend = nil
+	Until(ctx, t, 2*within, "the rules are kept, and a job is suspended from its creation", func() error {
+		j := long.DeepCopy()
+		if err := b.k.Create(ctx, j); err != nil {
+			return err
+		}
+		if j.Spec.Suspend == nil || !*j.Spec.Suspend { // the API server has not heard of the queue yet
+			if err := b.k.Delete(ctx, j, client.PropagationPolicy("Background")); err != nil {
+				return err
+			}
+			return errNot("it is not suspended")
+		}
+		return nil
+	})
+	b.runs("long", 2)
+	short := Job("short", "train", 2, 8, map[string]string{v1alpha1.Samples: "1000"})
+	short.Spec.Suspend = nil
+	b.create(short)
+	b.runs("short", 2)
+	finish(t, c, b.k, "short")
+	b.runs("long", 2)
+	Until(ctx, t, within, "its condition and an event say that it is scheduled", func() error {
+		var j batchv1.Job
+		if err := b.k.Get(ctx, client.ObjectKey{Namespace: "default", Name: "long"}, &j); err != nil {
+			return err
+		}
+		for _, cond := range j.Status.Conditions {
+			if cond.Type == v1alpha1.ScheduledCondition && cond.Status == corev1.ConditionTrue {
+				return b.event(j.UID, cond.Reason)
+			}
+		}
+		return errNot("conditions %v", j.Status.Conditions)
+	})
+	Until(ctx, t, within, "the queue says that it is served, and how full it is", func() error {
+		var q v1alpha1.Queue
+		if err := b.k.Get(ctx, client.ObjectKey{Name: "train"}, &q); err != nil || len(q.Status.Conditions) == 0 || q.Status.Conditions[0].Status != "True" || q.Status.Running != 1 || q.Status.GPUsUsed != 16 {
+			return errNot("%v, %v", q.Status, err)
+		}
+		return nil
+	})
+	b.refusesLoans()
+}
+
+// Loans need a right that may be kept from the scheduler: then a queue that wants them says so.
+func (b *bench) refusesLoans() {
+	q := Queue("borrows", v1alpha1.Resize, "lyra")
+	q.Spec.NodeSelector = map[string]string{"nobody": "has"}
+	q.Spec.Loans = &v1alpha1.Lender{NodeSelector: q.Spec.NodeSelector}
+	b.create(q)
+	defer b.remove(q.Name)
+	says := func(reason string) func() error {
+		return func() error {
+			err := b.k.Get(b.Context(), client.ObjectKeyFromObject(q), q)
+			if err != nil || len(q.Status.Conditions) == 0 || q.Status.Conditions[0].Reason != reason {
+				return errNot("%v, %v", q.Status.Conditions, err)
+			}
+			return nil
+		}
+	}
+	Until(b.Context(), b, within, "a queue that borrows is served", says("Serving"))
+	right := &rbacv1.ClusterRoleBinding{}
+	right.Name = "oxgang-loans"
+	if err := b.k.Delete(b.Context(), right); err != nil {
+		b.Fatal(err)
+	}
+	Until(b.Context(), b, within, "without the right it says so", says("Forbidden"))
+}
+
+// event returns nothing if there is an event of an object with a reason.
+func (b *bench) event(uid types.UID, reason string) error {
+	var all eventsv1.EventList
+	if err := b.k.List(b.Context(), &all); err != nil {
+		return err
+	}
+	for i := range all.Items {
+		if all.Items[i].Regarding.UID == uid && all.Items[i].Reason == reason {
+			return nil
+		}
+	}
+	return errNot("%d events, and none of it that says %s", len(all.Items), reason)
+}

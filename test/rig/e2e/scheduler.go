@@ -1,0 +1,149 @@
+// Package e2e runs oxgang-scheduler on real control planes.
+package e2e
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/test/rig"
+)
+
+// Root is the checkout.
+var Root = func() string {
+	_, file, _, _ := goruntime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..", "..")
+}()
+
+// program and seeded build oxgang-scheduler once in a test run, the latter with the defects
+// that OXGANG_BUG can turn on.
+var (
+	program = sync.OnceValues(func() (string, error) { return build("oxgang-scheduler") })
+	seeded  = sync.OnceValues(func() (string, error) { return build("seeded", "-tags", "seeded") })
+)
+
+// build returns an oxgang-scheduler of this checkout, built with flags: one file below the
+// user's cache directory, which the next run replaces.
+func build(name string, flags ...string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(cache, "oxgang-rig", "e2e", fmt.Sprintf("%x", sha256.Sum256([]byte(Root)))[:8], name)
+	// Without the commit in it, it is linked anew only when its sources change.
+	cmd := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-o", path}, flags...), "./cmd/oxgang-scheduler")...)
+	cmd.Dir = Root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build oxgang-scheduler: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// A Setup is how a scheduler is started.
+type Setup struct {
+	Name   string       // of the process; default oxgang-scheduler
+	Config *rest.Config // how it reaches the API server; nil: as an administrator
+	Elects bool         // it waits for the lease
+	// LeaseNamespace is where the lease is; default kube-system.
+	LeaseNamespace string
+	Lease          string   // "lease renew retry", as "3s 2s 500ms"; default "15s 10s 2s"
+	Journals       string   // directory; empty: none
+	Agents         string   // address of the agent API; empty: none
+	Names          []string // of its certificate
+	Metrics        string   // address; empty: none
+	Bugs           string   // defects of a seeded build, with commas between; empty: the product
+}
+
+// Serve starts a scheduler beside a cluster.
+func Serve(t testing.TB, c *rig.Cluster, s Setup) *rig.Process {
+	t.Helper()
+	path, env, err := s.program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name == "" {
+		s.Name = "oxgang-scheduler"
+	}
+	kubeconfig := c.Kubeconfig
+	if s.Config != nil {
+		if kubeconfig, err = c.WriteKubeconfig(s.Name, s.Config); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := filepath.Join(c.Dir, s.Name+".yaml")
+	if err := os.WriteFile(config, []byte(s.yaml()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Run(s.Name, path, env, "--kubeconfig", kubeconfig, "--config", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// program returns what is to run, and its environment.
+func (s *Setup) program() (path string, env []string, err error) {
+	if s.Bugs == "" {
+		path, err = program()
+		return path, os.Environ(), err
+	}
+	path, err = seeded()
+	return path, append(os.Environ(), "OXGANG_BUG="+s.Bugs), err
+}
+
+// yaml returns the configuration file of a setup.
+func (s *Setup) yaml() string {
+	lease := strings.Fields(s.Lease)
+	if len(lease) != 3 {
+		lease = []string{"15s", "10s", "2s"}
+	}
+	return fmt.Sprintf(`apiVersion: config.oxgang.dev/v1alpha1
+kind: SchedulerConfiguration
+leaderElection: {enabled: %v, namespace: %s, name: oxgang-leader, leaseDuration: %s, renewDeadline: %s, retryPeriod: %s}
+metrics: {address: %q}
+health: {address: ""}
+agents: {address: %q, names: [%s]}
+log: {format: text, level: info}
+journals: %q
+client: {qps: 500, burst: 1000}
+`, s.Elects, cmp.Or(s.LeaseNamespace, "kube-system"), lease[0], lease[1], lease[2], s.Metrics, s.Agents, strings.Join(s.Names, ", "), s.Journals)
+}
+
+// Client returns a client of a cluster that knows our kinds.
+func Client(t testing.TB, c *rest.Config) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	k, err := client.New(c, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// Prepare installs what the scheduler needs in a cluster.
+func Prepare(ctx context.Context, t testing.TB, c *rig.Cluster) {
+	t.Helper()
+	if err := c.Install(ctx, Root+"/charts/oxgang/crds"); err != nil {
+		t.Fatal(err)
+	}
+}

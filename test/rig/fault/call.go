@@ -1,0 +1,107 @@
+package fault
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// A Call is one request.
+type Call struct {
+	Verb        string // get, list, watch, create, update, patch, delete, deletecollection; or the HTTP method
+	Resource    string // plural, with its group: "pods", "plans.oxgang.dev"; "": none
+	Subresource string // "status", "binding"
+	Namespace   string
+	Name        string
+
+	// Number counts the calls that the proxy numbers, from 1 on; 0: not numbered.
+	Number int
+	// Code is the HTTP status of the answer; 0: there is none yet.
+	Code int
+}
+
+// String is verb, resource with subresource, and name.
+func (c *Call) String() string {
+	what := c.Resource
+	if c.Subresource != "" {
+		what += "/" + c.Subresource
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Verb, what, c.Name))
+}
+
+// Mutates says that a call may change what the API server keeps.
+func (c *Call) Mutates() bool {
+	switch c.Verb {
+	case "create", "update", "patch", "delete", "deletecollection":
+		return true
+	}
+	return false
+}
+
+// Steps says that a call is a step of what a program does: it mutates, and is neither a lease,
+// nor an event, nor a question that is asked by a create.
+func Steps(c *Call) bool {
+	switch {
+	case !c.Mutates(), strings.Contains(c.Resource, "reviews."):
+		return false
+	case c.Resource == "leases.coordination.k8s.io", c.Resource == "events", c.Resource == "events.events.k8s.io":
+		return false
+	case c.Subresource == "token":
+		return false
+	}
+	return true
+}
+
+// A Match chooses calls; empty fields choose all. A nil Match chooses every call.
+type Match struct{ Verb, Resource, Subresource string }
+
+// takes says that m chooses a call.
+func (m *Match) takes(c *Call) bool {
+	return m == nil || (m.Verb == "" || m.Verb == c.Verb) && (m.Resource == "" || m.Resource == c.Resource) &&
+		(m.Subresource == "" || m.Subresource == c.Subresource)
+}
+
+// parse reads a call from the path and method of a request.
+func parse(r *http.Request) *Call {
+	c := &Call{Verb: strings.ToLower(r.Method)}
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	group := ""
+	switch {
+	case parts[0] == "api" && len(parts) > 2:
+		parts = parts[2:]
+	case parts[0] == "apis" && len(parts) > 3:
+		group, parts = "."+parts[1], parts[3:]
+	default:
+		return c
+	}
+	if parts[0] == "namespaces" && len(parts) > 2 && parts[2] != "status" && parts[2] != "finalize" {
+		c.Namespace, parts = parts[1], parts[2:]
+	}
+	c.Resource = parts[0] + group
+	if len(parts) > 1 {
+		c.Name = parts[1]
+	}
+	if len(parts) > 2 {
+		c.Subresource = parts[2]
+	}
+	c.Verb = verb(r, c.Name != "")
+	return c
+}
+
+// verb returns the API's word for a method, for one object or for all.
+func verb(r *http.Request, one bool) string {
+	watch := r.URL.Query().Get("watch")
+	switch {
+	case r.Method == http.MethodGet && (watch == "true" || watch == "1"):
+		return "watch"
+	case r.Method == http.MethodGet && !one:
+		return "list"
+	case r.Method == http.MethodPost:
+		return "create"
+	case r.Method == http.MethodPut:
+		return "update"
+	case r.Method == http.MethodDelete && !one:
+		return "deletecollection"
+	}
+	return strings.ToLower(r.Method)
+}

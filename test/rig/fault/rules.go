@@ -1,0 +1,232 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// A Cut is when a connection breaks.
+type Cut int
+
+// The cuts.
+const (
+	BeforeSent  Cut = iota + 1 // the API server never hears of the call
+	AfterAnswer                // it has answered, but the client does not hear of it
+)
+
+// Rules are what a proxy does to calls; they may be changed while it runs.
+type Rules struct {
+	mu        sync.Mutex
+	answers   []*answer
+	cuts      []*cut
+	throttles []throttle
+	delays    map[string]time.Duration
+	holds     map[string]chan struct{} // closed when events may go on
+	drops     []*drop
+}
+
+type answer struct {
+	match      *Match
+	left, code int
+	retryAfter time.Duration
+}
+
+type cut struct {
+	match *Match
+	left  int
+	when  Cut
+}
+
+type throttle struct {
+	match []Match
+	limit *rate.Limiter
+}
+
+// takes says that a call must wait.
+func (t *throttle) takes(c *Call) bool {
+	return c.Verb != "watch" && slices.ContainsFunc(t.match, func(m Match) bool { return m.takes(c) })
+}
+
+// An Event is one of a watch.
+type Event struct{ Type, Namespace, Name string }
+
+type drop struct {
+	resource string
+	left     int
+	match    func(Event) bool
+}
+
+// Answer answers the next n calls that match with an HTTP status, as the API server words it,
+// and does not forward them. If retryAfter is not 0 it is told to the client, in whole seconds,
+// at least one.
+func (r *Rules) Answer(m *Match, n, code int, retryAfter time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers = append(r.answers, &answer{m, n, code, retryAfter})
+}
+
+// Calm ends what Answer, Cut and Drop began, and returns how many calls were still to be answered
+// or cut.
+func (r *Rules) Calm() (left int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.answers {
+		left += a.left
+	}
+	for _, c := range r.cuts {
+		left += c.left
+	}
+	r.answers, r.cuts, r.drops = nil, nil, nil
+	return left
+}
+
+// Cut breaks the connection of the next n calls that match.
+func (r *Rules) Cut(m *Match, n int, when Cut) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cuts = append(r.cuts, &cut{m, n, when})
+}
+
+// Throttle lets calls that one of m matches pass at so many per second, all together,
+// in the order in which they come, with a burst of one. Watches are not throttled.
+func (r *Rules) Throttle(perSecond float64, m ...Match) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.throttles = append(r.throttles, throttle{m, rate.NewLimiter(rate.Limit(perSecond), 1)})
+}
+
+// Delay passes the events of watches of a resource on later by d than they came, in their
+// order. It holds for events that come from now on; 0 ends it.
+func (r *Rules) Delay(resource string, d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.delays == nil {
+		r.delays = map[string]time.Duration{}
+	}
+	r.delays[resource] = d
+}
+
+// Hold keeps events of watches of a resource that come from now on back until release is
+// called; then they are passed on, in their order, and those that come after as they come.
+func (r *Rules) Hold(resource string) (release func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.holds == nil {
+		r.holds = map[string]chan struct{}{}
+	}
+	free := make(chan struct{})
+	r.holds[resource] = free
+	return sync.OnceFunc(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		close(free)
+		if r.holds[resource] == free {
+			delete(r.holds, resource)
+		}
+	})
+}
+
+// Drop drops the next n events of watches of a resource that match; bookmarks are none.
+func (r *Rules) Drop(resource string, n int, match func(Event) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.drops = append(r.drops, &drop{resource, n, match})
+}
+
+// answer returns what a call is answered with instead, or nil.
+func (r *Rules) answer(c *Call) *answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.answers {
+		if a.left > 0 && a.match.takes(c) {
+			a.left--
+			return a
+		}
+	}
+	return nil
+}
+
+// cut says when the connection of a call breaks; 0: it does not.
+func (r *Rules) cut(c *Call) Cut {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.cuts {
+		if a.left > 0 && a.match.takes(c) {
+			a.left--
+			return a.when
+		}
+	}
+	return 0
+}
+
+// wait waits until a call may pass.
+func (r *Rules) wait(ctx context.Context, c *Call) error {
+	r.mu.Lock()
+	var limits []*rate.Limiter
+	for i := range r.throttles {
+		if r.throttles[i].takes(c) {
+			limits = append(limits, r.throttles[i].limit)
+		}
+	}
+	r.mu.Unlock()
+	for _, l := range limits {
+		if err := l.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delay returns by how much an event of a resource is late.
+func (r *Rules) delay(resource string) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.delays[resource]
+}
+
+// hold returns what is closed when an event of a resource may go on; nil: it may at once.
+func (r *Rules) hold(resource string) <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.holds[resource]
+}
+
+// drop says that an event is lost.
+func (r *Rules) drop(resource string, e Event) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range r.drops {
+		if d.left > 0 && d.resource == resource && d.match(e) {
+			d.left--
+			return true
+		}
+	}
+	return false
+}
+
+// reasons are the API server's words for what a proxy answers.
+var reasons = map[int]string{
+	http.StatusConflict: "Conflict", http.StatusGone: "Expired", http.StatusTooManyRequests: "TooManyRequests",
+	http.StatusInternalServerError: "InternalError", http.StatusServiceUnavailable: "ServiceUnavailable",
+	http.StatusNotFound: "NotFound", http.StatusForbidden: "Forbidden",
+}
+
+// write gives the answer as the API server would.
+func (a *answer) write(w http.ResponseWriter) {
+	h, after := w.Header(), 0
+	h.Set("Content-Type", "application/json")
+	if a.retryAfter > 0 {
+		after = max(1, int(a.retryAfter/time.Second))
+		h.Set("Retry-After", strconv.Itoa(after))
+	}
+	w.WriteHeader(a.code)
+	fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"code":%d,`+
+		`"message":"fault: answered by the proxy","details":{"retryAfterSeconds":%d}}`, reasons[a.code], a.code, after)
+}

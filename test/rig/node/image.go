@@ -1,0 +1,166 @@
+package node
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// The images that nodes have. Pods must not pull them: imagePullPolicy IfNotPresent, which is
+// what a tag other than latest means.
+const (
+	// Busybox has busybox's programs in /bin.
+	Busybox = "rig.oxgang.dev/busybox:1"
+	// Host has the machine's programs, with the volumes of HostVolumes.
+	Host = "rig.oxgang.dev/host:1"
+
+	pause = "rig.oxgang.dev/pause:1" // which kubelets run first in each pod
+)
+
+// An entry is a file of an image: a copy of a file, a link, or a directory.
+type entry struct {
+	path string // in the image, without a slash at the front
+	from string // the file that is copied; "": none
+	link string // where a symbolic link points; "": it is none
+}
+
+// applets are the programs of busybox that the image names. Not wget: it asks the C library
+// which port http has, and dies where the machine's is not there to be loaded.
+var applets = strings.Fields("sh ash cat cut date echo env false grep head hostname id ip kill ls mkdir nc nslookup " +
+	"printf ps rm sed seq sleep tail test touch tr true uname wc httpd")
+
+// images returns what the images consist of, by name, out of Debian's packages and the
+// rig's programs.
+func images(debian, bin string) map[string][]entry {
+	box := []entry{{path: "bin/busybox", from: filepath.Join(debian, "bin", "busybox")}}
+	for _, name := range applets {
+		box = append(box, entry{path: "bin/" + name, link: "busybox"})
+	}
+	host := []entry{{path: "usr"}, {path: "tmp"}, {path: "etc"}}
+	for _, name := range []string{"bin", "sbin", "lib", "lib64"} {
+		host = append(host, entry{path: name, link: "usr/" + name})
+	}
+	return map[string][]entry{
+		pause:   {{path: "pause", from: filepath.Join(bin, "pause")}},
+		Busybox: append(box, entry{path: "tmp"}, entry{path: "etc"}),
+		Host:    host,
+	}
+}
+
+// HostVolumes returns what a container with image Host needs: /usr of the machine, and
+// directories of it, such as that of a Python environment, at their own paths; all of it
+// read-only.
+func HostVolumes(dirs ...string) ([]corev1.Volume, []corev1.VolumeMount) {
+	var volumes []corev1.Volume
+	var mounts []corev1.VolumeMount
+	for i, dir := range append([]string{"/usr"}, dirs...) {
+		name := fmt.Sprintf("host-%d", i)
+		kind := corev1.HostPathDirectory
+		volumes = append(volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+			HostPath: &corev1.HostPathVolumeSource{Path: dir, Type: &kind},
+		}})
+		mounts = append(mounts, corev1.VolumeMount{Name: name, MountPath: dir, ReadOnly: true})
+	}
+	return volumes, mounts
+}
+
+// writeImage writes an image of one layer to path, in the format of docker save. Programs of
+// images find theirs in /bin and /usr/bin.
+func writeImage(path, name string, files []entry) error {
+	layer, err := writeLayer(files)
+	if err != nil {
+		return fmt.Errorf("image %s: %w", name, err)
+	}
+	id := fmt.Sprintf("%x", sha256.Sum256(layer))
+	config := map[string]any{
+		"architecture": runtime.GOARCH, "os": "linux",
+		"config": map[string]any{"Env": []string{"PATH=/bin:/usr/bin"}},
+		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{"sha256:" + id}},
+	}
+	if name == pause {
+		config["config"] = map[string]any{"Entrypoint": []string{"/pause"}}
+	}
+	c, err := json.Marshal(config)
+	if err != nil {
+		return fmt.Errorf("image %s: %w", name, err)
+	}
+	configName := fmt.Sprintf("%x.json", sha256.Sum256(c))
+	m, err := json.Marshal([]map[string]any{{
+		"Config": configName, "RepoTags": []string{name}, "Layers": []string{id + "/layer.tar"},
+	}})
+	if err != nil {
+		return fmt.Errorf("image %s: %w", name, err)
+	}
+	return writeArchive(path, [][2]string{{configName, string(c)}, {id + "/layer.tar", string(layer)}, {"manifest.json", string(m)}})
+}
+
+// writeArchive writes named texts to a tar file.
+func writeArchive(path string, parts [][2]string) error {
+	var buffer bytes.Buffer
+	t := tar.NewWriter(&buffer)
+	for _, p := range parts {
+		if err := add(t, &tar.Header{Name: p[0], Mode: 0o644}, []byte(p[1])); err != nil {
+			return err
+		}
+	}
+	if err := t.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(path, buffer.Bytes(), 0o644)
+}
+
+// writeLayer returns a tar of the files, each after the directories above it.
+func writeLayer(files []entry) ([]byte, error) {
+	var buffer bytes.Buffer
+	t := tar.NewWriter(&buffer)
+	var made []string
+	for _, f := range files {
+		above := filepath.Dir(f.path)
+		if above != "." && !slices.Contains(made, above) {
+			made = append(made, above)
+			if err := add(t, &tar.Header{Name: above + "/", Typeflag: tar.TypeDir, Mode: 0o755}, nil); err != nil {
+				return nil, err
+			}
+		}
+		if err := addEntry(t, f); err != nil {
+			return nil, err
+		}
+	}
+	err := t.Close()
+	return buffer.Bytes(), err
+}
+
+// addEntry adds one file of an image to t.
+func addEntry(t *tar.Writer, f entry) error {
+	switch {
+	case f.link != "":
+		return add(t, &tar.Header{Name: f.path, Typeflag: tar.TypeSymlink, Linkname: f.link, Mode: 0o777}, nil)
+	case f.from == "":
+		return add(t, &tar.Header{Name: f.path + "/", Typeflag: tar.TypeDir, Mode: 0o1777}, nil)
+	}
+	data, err := os.ReadFile(f.from)
+	if err != nil {
+		return err
+	}
+	return add(t, &tar.Header{Name: f.path, Typeflag: tar.TypeReg, Mode: 0o755}, data)
+}
+
+// add adds one member to t. All have the same time, so that equal images are equal bytes.
+func add(t *tar.Writer, h *tar.Header, data []byte) error {
+	h.Size, h.ModTime = int64(len(data)), time.Unix(0, 0)
+	if err := t.WriteHeader(h); err != nil {
+		return err
+	}
+	_, err := t.Write(data)
+	return err
+}

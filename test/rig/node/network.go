@@ -1,0 +1,94 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+)
+
+// The network of nodes and pods.
+const (
+	// Gateway is the machine's own address on it, which all pods reach.
+	Gateway = "10.244.0.1"
+
+	bridge     = "oxgang0"
+	apiAddress = "10.96.0.1" // the service kubernetes.default
+)
+
+// startNetwork makes the bridge, with the addresses of this machine on it. They belong to the
+// namespace of the process.
+func startNetwork() error {
+	for _, args := range [][]string{
+		{"link", "set", "lo", "up"},
+		{"link", "add", bridge, "type", "bridge"},
+		{"addr", "add", Gateway + "/16", "dev", bridge},
+		{"addr", "add", apiAddress + "/32", "dev", bridge},
+		{"link", "set", bridge, "up"},
+		{"route", "add", "default", "dev", bridge}, // an API server looks for its own address there
+	} {
+		if _, err := run(context.Background(), "/", "ip", args...); err != nil {
+			return fmt.Errorf("start the network: %w", err)
+		}
+	}
+	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644); err != nil {
+		return fmt.Errorf("start the network: %w", err)
+	}
+	return nil
+}
+
+// A forwarder passes connections on to another address.
+type forwarder struct {
+	listener net.Listener
+	group    sync.WaitGroup
+}
+
+// forward passes what connects to address on to target, until it is closed.
+func forward(address, target string) (*forwarder, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("forward %s: %w", address, err)
+	}
+	f := &forwarder{listener: l}
+	f.group.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return // it was closed
+			}
+			go pass(c, target) // ends with either end
+		}
+	})
+	return f, nil
+}
+
+// Close ends the forwarder; what was connected stays so until an end closes it.
+func (f *forwarder) Close() error {
+	err := f.listener.Close()
+	f.group.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// pass copies between c and a new connection to target until one of them is closed.
+func pass(c net.Conn, target string) {
+	defer c.Close()
+	to, err := net.Dial("tcp", target)
+	if err != nil {
+		return
+	}
+	defer to.Close()
+	done := make(chan struct{}, 2)
+	for _, way := range [][2]net.Conn{{c, to}, {to, c}} {
+		go func() {
+			_, _ = io.Copy(way[0], way[1]) // an end was closed
+			done <- struct{}{}
+		}()
+	}
+	<-done
+}

@@ -1,0 +1,211 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"k8s.io/apimachinery/pkg/util/rand"
+)
+
+// A Process is a program that a cluster runs. It dies with the process that started it,
+// however that ends.
+type Process struct {
+	Name string
+	Log  string   // the file that its output goes to, over all its starts
+	Args []string // of the next start
+
+	path string
+	env  []string
+	mu   sync.Mutex
+	cmd  *exec.Cmd
+	done chan struct{} // closed when the last start has ended
+}
+
+// Start starts the program, which must not be running.
+func (p *Process) Start() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd != nil && !closed(p.done) {
+		return fmt.Errorf("start %s: it runs already", p.Name)
+	}
+	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", p.Name, err)
+	}
+	defer log.Close()
+	cmd := exec.Command(p.path, p.Args...)
+	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, p.env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	if err := spawn(cmd); err != nil {
+		return fmt.Errorf("start %s: %w", p.Name, err)
+	}
+	done := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // how it ended is asked of ProcessState
+		close(done)
+	}()
+	p.cmd, p.done = cmd, done
+	return nil
+}
+
+// closed reports whether c is.
+func closed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Done returns a channel that is closed when the running start has ended.
+func (p *Process) Done() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.done
+}
+
+// PID returns the process id of the last start; 0: it was never started.
+func (p *Process) PID() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return 0
+	}
+	return p.cmd.Process.Pid
+}
+
+// Running reports whether the program runs; one that was stopped (SIGSTOP) does.
+func (p *Process) Running() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cmd != nil && !closed(p.done)
+}
+
+// Kill ends the program by SIGKILL and waits until it is gone. Killing what does not run
+// is no error.
+func (p *Process) Kill() error {
+	if !p.Running() {
+		return nil
+	}
+	if err := p.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	<-p.Done()
+	return nil
+}
+
+// Terminate asks the program to end by SIGTERM and waits until it is gone.
+func (p *Process) Terminate(ctx context.Context) error {
+	if err := p.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-p.Done():
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("terminate %s: %w", p.Name, ctx.Err())
+	}
+}
+
+// Stop halts the program where it is (SIGSTOP); Cont lets it go on.
+func (p *Process) Stop() error { return p.Signal(syscall.SIGSTOP) }
+
+// Cont lets a stopped program go on (SIGCONT).
+func (p *Process) Cont() error { return p.Signal(syscall.SIGCONT) }
+
+// Restart kills the program if it runs, and starts it with its Args.
+func (p *Process) Restart() error {
+	if err := p.Kill(); err != nil {
+		return err
+	}
+	return p.Start()
+}
+
+// Signal sends the program a signal.
+func (p *Process) Signal(s os.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return fmt.Errorf("signal %s: it was never started", p.Name)
+	}
+	if err := p.cmd.Process.Signal(s); err != nil {
+		return fmt.Errorf("signal %s: %w", p.Name, err)
+	}
+	return nil
+}
+
+// Tail returns the last lines of the program's output, at most 2000 bytes.
+func (p *Process) Tail() string {
+	data, err := os.ReadFile(p.Log)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(string(data[max(0, len(data)-2000):]))
+}
+
+// spawns is where starts are asked for; see spawn.
+var spawns = sync.OnceValue(func() chan<- func() {
+	c := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range c {
+			f()
+		}
+	}()
+	return c
+})
+
+// spawn starts cmd from a thread that never ends: the kernel sends a child its death
+// signal when the thread that started it does.
+func spawn(cmd *exec.Cmd) error {
+	err := make(chan error)
+	spawns() <- func() { err <- cmd.Start() }
+	return <-err
+}
+
+// Run starts a program beside the cluster, which ends with it: a scheduler under test, or
+// a controller. Its output goes to name.log of the cluster's log directory. Of two
+// programs with one name Process returns the later.
+func (c *Cluster) Run(name, path string, env []string, args ...string) (*Process, error) {
+	p := &Process{
+		Name: name, Log: filepath.Join(c.Logs, name+".log"), Args: args,
+		path: path, env: append(slices.Clone(os.Environ()), env...),
+	}
+	if err := p.Start(); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.processes = append(c.processes, p)
+	return p, nil
+}
+
+// FreePort returns a port of the loopback address on which nothing listens. It is below
+// those from which the kernel serves clients, so that none takes it before its server
+// does, or while that is being restarted.
+func FreePort() (int, error) {
+	const least, span, tries = 12000, 20000, 100
+	for range tries {
+		port := least + rand.Intn(span)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			continue
+		}
+		if err := l.Close(); err != nil {
+			return 0, fmt.Errorf("free port: %w", err)
+		}
+		return port, nil
+	}
+	return 0, fmt.Errorf("free port: none of %d from %d on that were tried", tries, least)
+}
