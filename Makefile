@@ -3,9 +3,10 @@
 
 GO    ?= go
 LINT  := bin/golangci-lint
+HELM  := bin/helm
 MOD   := github.com/oxgang/oxgang
 # Where goroutines are: the packages tested under the race detector.
-RACE  := $(MOD)/scheduler/... $(MOD)/sim/... $(MOD)/metrics/... $(MOD)/opt/... $(MOD)/cmd/... $(MOD)/live/...
+RACE  := $(MOD)/scheduler/... $(MOD)/sim/... $(MOD)/metrics/... $(MOD)/opt/... $(MOD)/live/...
 PKG   ?= ./...
 BENCH ?= .
 FUZZTIME ?= 10s
@@ -20,7 +21,7 @@ PYTHON ?= .cache/venv/bin/python
 TORCH  ?= 2.15.0
 
 .PHONY: check format vet lint layering test race generated tidy python live live-losses
-.PHONY: build bench fuzz properties experiments fix generate clean help
+.PHONY: kube-test kube-quick kube-vet build bench fuzz properties experiments fix generate dist chart clean help
 
 ## check: everything the project checks
 check: format vet lint layering test race generated tidy python live
@@ -30,10 +31,10 @@ check: format vet lint layering test race generated tidy python live
 format: $(LINT)
 	$(LINT) fmt --diff
 
-## vet: go vet, with cgo and without (which also compiles every test)
+## vet: go vet, with cgo and, but for what stands on Kubernetes and has none, without
 vet:
 	$(GO) vet ./...
-	CGO_ENABLED=0 $(GO) vet ./...
+	CGO_ENABLED=0 $(GO) vet $$($(GO) list ./... | grep -v '/live/kube\|/cmd/oxgang-scheduler\|/api/v1alpha1')
 
 ## lint: golangci-lint as .golangci.yml says
 lint: $(LINT)
@@ -51,6 +52,7 @@ test:
 race:
 ifeq ($(shell $(GO) env CGO_ENABLED),1)
 	RAPID_SEED=$(SEED) $(GO) test -race -short $(RACE)
+	$(GO) test -race -short -run '^(TestInterrupt|TestWatch|TestSubmit|TestLogs)' $(MOD)/cmd/oxgang
 else
 	@echo "race: skipped, the race detector needs a C compiler"
 endif
@@ -84,6 +86,25 @@ live-losses: $(PYTHON)
 		"transformer --epochs 16 --samples 4096 --width 16"; do \
 		echo "$$seed $$what" $$(cd python && OMP_NUM_THREADS=1 PYTHONPATH=. $(abspath $(PYTHON)) tests/live_train.py $$what --batch-size 64 --seed $$seed | tail -n 1); \
 	done; done
+
+# Minutes the first time: it builds Kubernetes. The programs stay in the user's cache.
+RIGTIME  ?= 30m
+RIGFLAGS ?=
+
+## kube-test: module test/rig: vet, lint, and all its tests on real Kubernetes control planes
+kube-test: kube-vet
+	cd test/rig && $(GO) run ./cmd/rig build
+	cd test/rig && $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./...
+
+## kube-quick: the tests of kube-test that need no real nodes and no controllers of others, the shortest
+kube-quick: kube-vet
+	cd test/rig && $(GO) run ./cmd/rig build planes
+	cd test/rig && $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./train
+	cd test/rig && $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '$(QUICK)' ./e2e
+QUICK = ^(TestResize|TestInstalled|TestScheduler)
+
+kube-vet: $(LINT)
+	cd test/rig && $(GO) vet ./... && ../../$(LINT) run
 
 # A CPU is enough; the wheel for Linux brings CUDA with it all the same.
 .cache/venv/bin/python:
@@ -123,6 +144,23 @@ fix: $(LINT)
 generate:
 	$(GO) generate ./...
 
+# The chart as it is installed without Helm, and with everything switched on, for tests.
+RENDER = $(HELM) template oxgang charts/oxgang --namespace oxgang-system --kube-version 1.36.3
+
+## dist: write dist/install.yaml, what the chart makes, for kubectl apply
+dist: $(HELM)
+	@mkdir -p dist test/rig/api/testdata
+	{ cat charts/oxgang/ci/namespace.yaml; $(RENDER) --include-crds; } > dist/install.yaml
+	$(RENDER) --values charts/oxgang/ci/full-values.yaml > test/rig/api/testdata/full.yaml
+
+## chart: the chart has no lint, and make dist changes nothing
+chart: $(HELM)
+	$(HELM) lint charts/oxgang --strict --quiet --kube-version 1.36.3
+	$(HELM) lint charts/oxgang --strict --quiet --kube-version 1.36.3 --values charts/oxgang/ci/full-values.yaml
+	@before=$$($(SEEN)); $(MAKE) --no-print-directory dist; after=$$($(SEEN)); \
+	if [ "$$before" != "$$after" ]; then git --no-pager diff --stat; \
+		echo "chart: make dist changed files, commit what it wrote" >&2; exit 1; fi
+
 ## clean: remove what was built
 clean:
 	rm -rf bin
@@ -134,4 +172,8 @@ help:
 # The first build takes minutes; the go command caches it.
 $(LINT): tools/go.mod tools/go.sum
 	cd tools && $(GO) build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@touch $@
+
+$(HELM): tools/helm/go.mod tools/helm/go.sum
+	cd tools/helm && $(GO) build -o ../../$@ helm.sh/helm/v3/cmd/helm
 	@touch $@
