@@ -2,8 +2,10 @@ package lead
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"sync"
 
@@ -55,7 +57,7 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("lead: %w", err)
 	}
 	l := &leader{o: o, log: log, manager: m, metrics: seen, running: make(map[string]*running)}
-	if err := m.Add(l); err != nil {
+	if err := errors.Join(m.Add(l), m.AddReadyzCheck("watches", l.ready)); err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
 	if err := m.Start(ctx); err != nil {
@@ -89,10 +91,7 @@ func newManager(o *Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return nil, err
-	}
-	return m, m.AddReadyzCheck("ping", healthz.Ping)
+	return m, m.AddHealthzCheck("ping", healthz.Ping)
 }
 
 // off returns an address as the manager wants it.
@@ -114,12 +113,31 @@ type leader struct {
 
 	mu      sync.Mutex
 	running map[string]*running // by name of the queue
+	waits   string              // the kind whose watch is awaited; empty: none
 }
 
 var _ manager.LeaderElectionRunnable = (*leader)(nil)
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (l *leader) NeedLeaderElection() bool { return true }
+
+// ready is the check of readiness: who waits to lead is ready, and who leads once its watches
+// show what is there.
+func (l *leader) ready(*http.Request) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waits != "" {
+		return fmt.Errorf("the watch of %s has not come up", l.waits)
+	}
+	return nil
+}
+
+// awaits notes the kind whose watch is awaited; empty: none.
+func (l *leader) awaits(kind string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waits = kind
+}
 
 // enter sets the world of a queue that is served; nil: it has none now.
 func (l *leader) enter(r *running, w *kube.World) {

@@ -98,17 +98,32 @@ func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 			return nil, err
 		}
 	}
-	if !l.manager.GetCache().WaitForCacheSync(ctx) {
-		return nil, ctx.Err()
-	}
+	l.awaits("")
 	return bell, nil
 }
 
-// hear calls news whenever an object of the kind of o changes.
+// comeUp is how long a watch is given until it shows what is there.
+const comeUp = 2 * time.Minute
+
+// hear calls news whenever an object of the kind of o changes. It returns when the watch shows
+// what is there, and an error if objects may not be listed or that takes longer than comeUp:
+// a process that knows nothing is to make room for one that does.
 func (l *leader) hear(ctx context.Context, o client.Object, news func()) error {
+	gvk, err := l.manager.GetClient().GroupVersionKindFor(o)
+	if err != nil {
+		return err
+	}
+	l.awaits(gvk.Kind)
+	ctx, done := context.WithTimeoutCause(ctx, comeUp, fmt.Errorf("not all objects were seen in %v", comeUp))
+	defer done()
+	some := metav1.PartialObjectMetadataList{}
+	some.SetGroupVersionKind(gvk)
+	if err := l.manager.GetAPIReader().List(ctx, &some, client.Limit(1)); err != nil { // a watch would only try again
+		return fmt.Errorf("watch %s: %w", gvk.Kind, err)
+	}
 	i, err := l.manager.GetCache().GetInformer(ctx, o)
 	if err != nil {
-		return fmt.Errorf("watch %T: %w", o, err)
+		return fmt.Errorf("watch %s: %w", gvk.Kind, errors.Join(err, context.Cause(ctx)))
 	}
 	_, err = i.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { news() }, UpdateFunc: func(_, _ any) { news() }, DeleteFunc: func(any) { news() },
