@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,13 +76,14 @@ func TestAsking(t *testing.T) {
 			}
 			time.Sleep(unmade)
 			look(t, w)
-			lost := exits(news(t, w))
+			heard := news(t, w)
+			lost := exits(heard)
 			if c.lost != (len(lost) == 1 && lost[0].Job == id && lost[0].Outcome == scheduler.Lost && strings.Contains(lost[0].Detail, quota)) || !c.lost && len(lost) > 0 {
 				t.Fatalf("%+v, want it lost for the quota: %v", lost, c.lost)
 			}
 			if c.lost {
-				if !w.jobs[id].backsOff(time.Now()) {
-					t.Error("it is planned again at once, want that others have its turn")
+				if d, ok := heard[len(heard)-1].(scheduler.Described); !ok || !slices.Contains(d.Spec.GPUTypes, nowhere) {
+					t.Errorf("then %+v, want that the next plan gives others its turn", heard)
 				}
 				look(t, w)
 				told(t, twin, w)

@@ -151,9 +151,8 @@ func (w *World) lose(e *entry, detail string) {
 	if !e.wants() {
 		return
 	}
-	e.lost, e.setback = true, detail
-	e.fail(time.Now())
-	w.inbox.Emit(scheduler.Exited{Job: e.id(), Outcome: scheduler.Lost, Detail: detail})
+	e.lost = true
+	w.fail(e, detail)
 }
 
 // refuse tells the scheduler that a job cannot be given what it planned, also if it holds
@@ -163,9 +162,16 @@ func (w *World) refuse(e *entry, why error) {
 		w.lose(e, why.Error())
 		return
 	}
-	e.setback = why.Error()
+	w.fail(e, why.Error())
+}
+
+// fail tells the scheduler that a job has nothing any more, and, in the same breath, if nothing
+// is to be planned for it for a time: else the next plan gives it the same again.
+func (w *World) fail(e *entry, detail string) {
+	e.setback = detail
 	e.fail(time.Now())
-	w.inbox.Emit(scheduler.Exited{Job: e.id(), Outcome: scheduler.Lost, Detail: why.Error()})
+	w.inbox.Emit(scheduler.Exited{Job: e.id(), Outcome: scheduler.Lost, Detail: detail})
+	w.describe(e)
 }
 
 // end ends a job for good.
