@@ -215,6 +215,7 @@ func (w *World) keep(d *draft) {
 			w.retract(e)
 		}
 		e.held = g
+		w.describe(e) // it may have failed meanwhile, and have been held back
 	}
 	w.keepFleet(d)
 }
