@@ -65,6 +65,15 @@ type QueueSpec struct {
 	// +optional
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
+	// tolerations are those of all jobs of the queue: nodes whose taints they match are used, and
+	// pods of jobs that are started get them, beside their own. Other taints that keep pods off
+	// close a node, but that of the GPU resource.
+	//
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Tolerations []Toleration `json:"tolerations,omitempty"`
+
 	// policy decides.
 	//
 	// +kubebuilder:default={name: "sia"}

@@ -145,14 +145,23 @@ func (w *World) carryOver(ctx context.Context, t *transfer) {
 	}
 }
 
-// tolerations returns those that pods of the queue's jobs need on nodes on loan: their owners
-// know the taints of the queue's own nodes, and not those.
+// tolerations returns those that pods of the queue's jobs get: of the queue, and what they need on
+// nodes on loan, whose taints the owners of jobs do not know.
 func (w *World) tolerations() []corev1.Toleration {
+	all := Tolerations(w.o.Queue)
 	if w.o.Queue.Spec.Loans == nil {
-		return nil
+		return all
 	}
-	return []corev1.Toleration{
-		{Key: v1alpha1.LoanTaint, Operator: corev1.TolerationOpEqual, Value: w.o.Queue.Name, Effect: corev1.TaintEffectNoSchedule},
-		{Key: w.o.Nodes.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule},
+	return append(all,
+		corev1.Toleration{Key: v1alpha1.LoanTaint, Operator: corev1.TolerationOpEqual, Value: w.o.Queue.Name, Effect: corev1.TaintEffectNoSchedule},
+		corev1.Toleration{Key: w.o.Nodes.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
+}
+
+// Tolerations returns those of a queue, as pods have them.
+func Tolerations(q *v1alpha1.Queue) []corev1.Toleration {
+	var all []corev1.Toleration
+	for _, t := range q.Spec.Tolerations {
+		all = append(all, corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
 	}
+	return all
 }

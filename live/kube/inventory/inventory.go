@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
@@ -17,12 +18,13 @@ import (
 
 // Options say which nodes a queue may use, and how GPUs are called.
 type Options struct {
-	GPUResource string            // that GPUs are requested as
-	TypeLabels  []string          // node labels that name their type; the first that a node has counts
-	Names       map[string]string // of values of these labels, where they have others
-	Selector    map[string]string // labels of the queue's nodes; empty: all nodes
-	Lender      map[string]string // labels of the nodes that a lender has; empty: there is none
-	Queue       string            // that nodes are lent to; empty: any
+	GPUResource string              // that GPUs are requested as
+	TypeLabels  []string            // node labels that name their type; the first that a node has counts
+	Names       map[string]string   // of values of these labels, where they have others
+	Selector    map[string]string   // labels of the queue's nodes; empty: all nodes
+	Lender      map[string]string   // labels of the nodes that a lender has; empty: there is none
+	Queue       string              // that nodes are lent to; empty: any
+	Tolerations []corev1.Toleration // of all pods of the queue's jobs
 	// Groups are the nodes that are rented. Which of these are given back, the plan says: the
 	// mark of Leave closes none of them.
 	Groups []v1alpha1.NodeGroup
@@ -49,8 +51,8 @@ const (
 
 // Read returns the nodes with GPUs that a queue may use, by name: its own and those of its
 // lender that say that they are lent to it, which are of tenure Loaned. None is going, and no
-// taint keeps pods off, but that of a loan and that of the GPU resource, which
-// pods with GPUs tolerate (the ExtendedResourceToleration plugin sees to that). Their capacity is
+// taint keeps pods off, but that of a loan, those that Tolerations match, and that of the GPU
+// resource, which pods with GPUs tolerate (the ExtendedResourceToleration plugin sees to that). Their capacity is
 // what Kubernetes has to give there less what pods request that are bound, have not ended, and
 // are not ours. A node that is closed, because it is cordoned, has a taint that keeps new pods
 // off, or has not been Ready for less than Patience, has the GPUs that our pods are on, and no
@@ -138,7 +140,9 @@ func (o *Options) keepsOff(t *corev1.Taint) bool {
 	if isLeaving(*t) {
 		return len(o.Groups) == 0
 	}
-	return t.Key != o.GPUResource
+	return t.Key != o.GPUResource && !slices.ContainsFunc(o.Tolerations, func(of corev1.Toleration) bool {
+		return of.ToleratesTaint(logr.Discard(), t, false)
+	})
 }
 
 // ready reports whether a node says that it is, and since when that is so.

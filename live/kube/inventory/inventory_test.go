@@ -223,3 +223,32 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// Nodes whose taints the queue's jobs tolerate, all of them, are used as if they had none.
+func TestRead_tolerations(t *testing.T) {
+	equal := corev1.Toleration{Key: "dedicated", Operator: corev1.TolerationOpEqual, Value: "training", Effect: corev1.TaintEffectNoSchedule}
+	exists := corev1.Toleration{Key: "dedicated", Operator: corev1.TolerationOpExists}
+	for name, c := range map[string]struct {
+		edit func(*corev1.Node)
+		of   corev1.Toleration
+		want bool
+	}{
+		"its value":      {taint("dedicated", "training", corev1.TaintEffectNoSchedule), equal, true},
+		"another value":  {taint("dedicated", "serving", corev1.TaintEffectNoSchedule), equal, false},
+		"another effect": {taint("dedicated", "training", corev1.TaintEffectNoExecute), equal, false},
+		"another key":    {taint("spot", "training", corev1.TaintEffectNoSchedule), equal, false},
+		"any value":      {taint("dedicated", "serving", corev1.TaintEffectNoExecute), exists, true},
+		"one of two": {func(n *corev1.Node) {
+			taint("dedicated", "training", corev1.TaintEffectNoSchedule)(n)
+			taint("spot", "", corev1.TaintEffectNoSchedule)(n)
+		}, exists, false},
+	} {
+		n := node("n")
+		c.edit(n)
+		o := *options
+		o.Tolerations = []corev1.Toleration{c.of}
+		if got := Read([]*corev1.Node{n}, nil, ours, &o); (len(got) == 1) != c.want {
+			t.Errorf("%s: got %v, want it used: %v", name, got, c.want)
+		}
+	}
+}

@@ -207,9 +207,11 @@ func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 
 // tolerate adds a toleration to the spec of a pod that has it not.
 func tolerate(spec map[string]any, t *corev1.Toleration) {
-	one := map[string]any{"key": t.Key, "operator": string(t.Operator), "effect": string(t.Effect)}
-	if t.Value != "" {
-		one["value"] = t.Value
+	one := map[string]any{"key": t.Key}
+	for k, v := range map[string]string{"operator": string(t.Operator), "value": t.Value, "effect": string(t.Effect)} {
+		if v != "" {
+			one[k] = v
+		}
 	}
 	all, _ := spec["tolerations"].([]any)
 	if !slices.ContainsFunc(all, func(o any) bool { return equality.Semantic.DeepEqual(o, any(one)) }) {

@@ -147,7 +147,7 @@ func (d *desk) journal(h journal.Header) (*record.Recorder, error) {
 func (d *desk) options(inputs *digest, ahead *outlook) kube.Options {
 	o := kube.DefaultOptions()
 	o.Queue, o.Kinds, o.Identity, o.Log = d.q, d.kinds(), d.l.o.Identity, d.l.log
-	o.Nodes = inventory.Options{GPUResource: d.common.Spec.GPUResource, TypeLabels: d.common.Spec.GPUTypeLabels, Selector: d.q.Spec.NodeSelector, Names: names(d.common), Queue: d.q.Name, Groups: d.q.Spec.NodeGroups}
+	o.Nodes = inventory.Options{GPUResource: d.common.Spec.GPUResource, TypeLabels: d.common.Spec.GPUTypeLabels, Selector: d.q.Spec.NodeSelector, Names: names(d.common), Queue: d.q.Name, Groups: d.q.Spec.NodeGroups, Tolerations: kube.Tolerations(d.q)}
 	if d.q.Spec.Loans != nil {
 		o.Nodes.Lender = d.q.Spec.Loans.NodeSelector
 	}
