@@ -28,7 +28,7 @@ func TestNow(t *testing.T) {
 	all := explain.Now(s, p)
 	for id, want := range map[job.ID]struct{ reason, text string }{
 		"runs":   {"started", "there is room for it"},
-		"dear":   {"waiting: price too high", "1"},
+		"dear":   {"waiting: price too high", "its best offer is 1 per a100 GPU"},
 		"dearer": {"waiting: price too high", "1 waiting job offers more"},
 	} {
 		if got := all[id]; got.Reason != want.reason || !strings.Contains(got.Text, want.text) {

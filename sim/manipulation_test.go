@@ -40,7 +40,7 @@ type lie struct {
 	alike bool
 }
 
-// A stage is a world in which job j0 lies, and which ends after an hour.
+// A stage is a world in which job j0 lies, and which ends after two hours.
 type stage struct {
 	*sim.World
 	lie      *lie
@@ -79,9 +79,9 @@ func (s *stage) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 	return r, err
 }
 
-// played returns the true progress of j0 and of the seven others after an hour in which
-// eight identical jobs share 32 GPUs.
-func played(t *testing.T, policy string, settings map[string]string, verify bool, l *lie) (liar, others float64) {
+// played returns the true progress of j0 and of the seven others while eight identical jobs share
+// 32 GPUs by Sia with a fairness exponent: from when the crowd has settled until the end.
+func played(t *testing.T, exponent string, verify bool, l *lie) (liar, others float64) {
 	t.Helper()
 	nodes := make([]cluster.Node, 8)
 	for i := range nodes {
@@ -109,7 +109,7 @@ func played(t *testing.T, policy string, settings map[string]string, verify bool
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := builtin.New(policy, settings)
+	p, err := builtin.New("sia", map[string]string{"p": exponent})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,14 +224,13 @@ type index struct {
 // what is said of progress, or of those that do not.
 func manipulability(t *testing.T, p string, verify, alike bool) index {
 	t.Helper()
-	settings := map[string]string{"p": p}
-	honest, others := played(t, "sia", settings, verify, nil)
+	honest, others := played(t, p, verify, nil)
 	var x index
 	for _, l := range lies() {
 		if l.alike != alike {
 			continue
 		}
-		liar, rest := played(t, "sia", settings, verify, &l)
+		liar, rest := played(t, p, verify, &l)
 		if gain := liar / honest; gain > x.gain {
 			x.gain, x.by = gain, l.name
 		}

@@ -16,7 +16,8 @@ type kubeDump struct {
 	o         Options
 	jobs      map[string]*kubeJob // by uid
 	order     []*kubeObject       // of jobs as they came, repeated ones too
-	pods      []*kubePod
+	pods      []*kubePod          // with GPUs
+	podUIDs   map[string]bool     // theirs
 	workloads []*kubeObject
 	nodes     map[string]kubeNode // with GPUs, by name
 	rays      map[string]string   // uid of a RayJob by namespace and name of its RayCluster
@@ -41,7 +42,7 @@ type kubePod struct {
 
 // newKubeDump returns an empty dump.
 func newKubeDump(o Options) *kubeDump {
-	return &kubeDump{o: o, jobs: make(map[string]*kubeJob), nodes: make(map[string]kubeNode), rays: make(map[string]string)}
+	return &kubeDump{o: o, jobs: make(map[string]*kubeJob), podUIDs: make(map[string]bool), nodes: make(map[string]kubeNode), rays: make(map[string]string)}
 }
 
 // add adds an object to the dump. Objects of kinds that say nothing are counted.
@@ -87,14 +88,15 @@ func (d *kubeDump) addJob(o *kubeObject) error {
 	return nil
 }
 
-// addPod adds a pod, if it has GPUs.
+// addPod adds a pod, if it has GPUs, and was not there before: lists may overlap.
 func (d *kubeDump) addPod(o *kubeObject) error {
 	var p podSpec
 	if err := json.Unmarshal(o.Spec, &p); err != nil {
 		return fmt.Errorf("spec: %w", err)
 	}
 	o.Spec = nil
-	if p.gpus() > 0 {
+	if uid := o.Meta.UID; p.gpus() > 0 && !d.podUIDs[uid] {
+		d.podUIDs[uid] = true
 		d.pods = append(d.pods, &kubePod{object: o, node: p.Node, bound: o.since("PodScheduled")})
 	}
 	return nil

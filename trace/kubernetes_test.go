@@ -159,6 +159,23 @@ func TestKubernetesRay(t *testing.T) {
 	}
 }
 
+// Lists may overlap: a pod that is in two counts once, and so do jobs.
+func TestKubernetesOverlap(t *testing.T) {
+	const text = `{"items":[
+{"kind":"Job","metadata":{"namespace":"a","name":"j","uid":"j","creationTimestamp":"2026-01-02T00:00:00Z"},
+ "spec":{"parallelism":2,"completions":2,"template":{"spec":{"containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}},"status":{"completionTime":"2026-01-02T00:03:00Z"}},
+{"kind":"Pod","metadata":{"namespace":"a","name":"j-0","uid":"p","creationTimestamp":"2026-01-02T00:00:00Z","ownerReferences":[{"kind":"Job","uid":"j"}]},
+ "spec":{"containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]},"status":{"conditions":[{"type":"PodScheduled","status":"True","lastTransitionTime":"2026-01-02T00:01:00Z"}]}},
+{"kind":"Pod","metadata":{"namespace":"a","name":"j-1","uid":"q","creationTimestamp":"2026-01-02T00:00:00Z","ownerReferences":[{"kind":"Job","uid":"j"}]},
+ "spec":{"containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]},"status":{"conditions":[{"type":"PodScheduled","status":"True","lastTransitionTime":"2026-01-02T00:02:00Z"}]}}]}`
+	for _, twice := range []string{text, text + text} {
+		k, err := ReadKubernetes(strings.NewReader(twice), Options{OnBadRow: Skip})
+		if err != nil || len(k.Jobs) != 1 || k.Jobs[0].Arrival.Duration != time.Minute {
+			t.Errorf("%+v, %v; want one job of a minute, from when its last pod was bound", k, err)
+		}
+	}
+}
+
 // An object that is too long is a bad row: it is not held.
 func TestKubernetesLongObject(t *testing.T) {
 	o := Options{OnBadRow: Skip, MaxLine: 1000, Summary: new(Summary)}

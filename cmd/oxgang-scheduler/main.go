@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -57,7 +58,11 @@ func run() error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = traces.Shutdown(context.WithoutCancel(ctx)) }() // what is not sent by then is lost
+		defer func() {
+			soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			defer cancel()
+			_ = traces.Shutdown(soon) // what is not sent by then is lost
+		}()
 		o.Traces = traces
 	}
 	return lead.Run(ctx, o)

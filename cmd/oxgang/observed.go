@@ -68,10 +68,10 @@ func (h *history) load(ctx context.Context, c *config.Config, told io.Writer) er
 	if err := h.read(ctx, c, name, told); err != nil {
 		return err
 	}
-	if err := h.write(since, startCost(c), told); err != nil {
+	if err := h.configure(c, name); err != nil {
 		return err
 	}
-	return h.configure(c, name)
+	return h.write(since, startCost(c), told)
 }
 
 // startCost returns what a simulation adds to the running time at every start.
@@ -122,13 +122,15 @@ func (h *history) write(since, start time.Duration, told io.Writer) error {
 		kept = append(kept, a)
 	}
 	switch n := len(h.dump.Jobs) - len(kept); {
-	case len(kept) == 0 && since > 0:
+	case len(kept) == 0 && n > 0:
 		return fmt.Errorf("no job of %d came in the last %s", n, h.since)
+	case len(kept) == 0:
+		return errors.New("no job has run on GPUs: there is nothing to simulate")
 	case n > 0:
 		fmt.Fprintf(told, "  jobs that came before the last %s, left out: %d\n", h.since, n)
 	}
 	fmt.Fprintf(told, "  a start costs %v of the running time that was observed\n", start)
-	begin := slices.MinFunc(append(kept, workload.Arrival{At: 1 << 62}), func(a, b workload.Arrival) int { return cmp.Compare(a.At, b.At) }).At
+	begin := slices.MinFunc(kept, func(a, b workload.Arrival) int { return cmp.Compare(a.At, b.At) }).At
 	for i := range kept {
 		kept[i].At -= begin
 	}

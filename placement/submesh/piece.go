@@ -34,8 +34,19 @@ func byRank(a, b piece) int {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.nodes*b.size, a.nodes*a.size), cmp.Compare(a.job, b.job))
 }
 
-// enqueue cuts the allocation of job i into pieces and queues them.
+// enqueue cuts the allocation of job i into pieces and queues them; one whose pieces would cut
+// workers is one piece, which scatter cuts between them.
 func (pl *Placer) enqueue(i int) {
+	from, worker := len(pl.pending), int32(max(1, pl.s.Jobs[i].WorkerGPUs))
+	pl.cut(i)
+	if slices.ContainsFunc(pl.pending[from:], func(p piece) bool { return p.size%worker != 0 }) {
+		size := int32(pl.p.Jobs[i].Allocation.GPUs)
+		pl.pending = append(pl.pending[:from], piece{job: int32(i), class: scatter, size: size, nodes: 1, odd: true})
+	}
+}
+
+// cut adds the pieces of job i: whole nodes, and a rest on one node.
+func (pl *Placer) cut(i int) {
 	c := pl.p.Jobs[i].Allocation.Configuration
 	p := &pl.pools[pl.claims[i].pool]
 	add := func(k class, size, nodes int, odd bool) {

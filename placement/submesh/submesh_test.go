@@ -195,6 +195,12 @@ func TestPlace(t *testing.T) {
 			{nodes: 1, gpus: 3, set: workers(3)},
 			{nodes: 1, gpus: 3, want: "a2 b1"},
 		}},
+		{name: "whole nodes that would split workers are not taken", nodes: []int{6, 6, 8}, o: submesh.DefaultOptions(), rows: []row{
+			{nodes: 2, gpus: 12, want: "a4 c8", set: workers(4)},
+		}},
+		{name: "whole nodes and a rest that would split workers are not taken", nodes: []int{8, 8}, rows: []row{
+			{nodes: 2, gpus: 12, want: "a6 b6", set: workers(6)},
+		}},
 		{name: "three GPUs are not scattered without Split", nodes: []int{4, 4}, rows: []row{
 			{nodes: 1, gpus: 3, want: "a3"},
 			{nodes: 1, gpus: 2},

@@ -71,8 +71,8 @@ func (s share) may(r *queue.Round, i int) bool {
 	if s.gpus == 0 { // of a cluster that has no GPUs, say
 		return true
 	}
-	least, most, _ := r.Range(i, s.t)
-	return least > 0 && s.gpus >= least && s.gpus <= most
+	least, most, step := r.Range(i, s.t)
+	return least > 0 && s.gpus >= least && s.gpus <= most && s.gpus%step == 0
 }
 
 // divide divides the GPUs that are free.

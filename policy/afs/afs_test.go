@@ -92,11 +92,17 @@ func TestShares_change_with_what_a_job_runs_on(t *testing.T) {
 	j := w.Elastic("a", 8, 3*time.Hour)
 	w.Play(p)
 	got := []string{w.GPUs()}
-	other := *j.Spec
-	other.GPUTypes = []cluster.GPUType{"b"}
-	w.Jobs[0].Spec = &other
-	w.Play(p)
-	if d := cmp.Diff([]string{"a4", "a2"}, append(got, w.GPUs())); d != "" {
+	for _, change := range []func(*job.Spec){
+		func(s *job.Spec) { s.WorkerGPUs = 3 },
+		func(s *job.Spec) { s.WorkerGPUs, s.GPUTypes = 0, []cluster.GPUType{"b"} },
+	} {
+		other := *j.Spec
+		change(&other)
+		w.Jobs[0].Spec = &other
+		w.Play(p)
+		got = append(got, w.GPUs())
+	}
+	if d := cmp.Diff([]string{"a4", "a3", "a2"}, got); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
 }

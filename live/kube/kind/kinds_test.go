@@ -301,3 +301,27 @@ func TestKinds_order(t *testing.T) {
 		t.Errorf("nothing at all: got %+v, want a problem", got)
 	}
 }
+
+// The samples that people copy say nothing that is refused.
+func TestRead_samples(t *testing.T) {
+	for _, file := range []string{"job.yaml", "jobset.yaml", "trainjob.yaml", "rayjob.yaml"} {
+		o := object(t, "../../../../config/samples/"+file)
+		if j := kindOf(t, o).Read(o, byDefault, 1); j.Problem != "" || j.Spec == nil {
+			t.Errorf("%s: %s", file, j.Problem)
+		}
+	}
+}
+
+// A job opts out by the annotation alone, as admission has it: by anything else it would be created
+// suspended, and left so.
+func TestRead_opts_out(t *testing.T) {
+	for field, want := range map[string]bool{"annotations": true, "labels": false} {
+		o := object(t, "job.yaml")
+		if err := unstructured.SetNestedField(o.Object, "true", "metadata", field, v1alpha1.OptOut); err != nil {
+			t.Fatal(err)
+		}
+		if got := kindOf(t, o).Read(o, byDefault, 1).OptOut; got != want {
+			t.Errorf("%s: got %v, want %v", field, got, want)
+		}
+	}
+}

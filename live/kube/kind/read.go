@@ -56,7 +56,7 @@ func (a *adapter) meta(o *unstructured.Unstructured) *Job {
 	j := &Job{
 		UID: string(o.GetUID()), Kind: a.gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName(),
 		Created:  o.GetCreationTimestamp().UTC(),
-		OptOut:   o.GetAnnotations()[v1alpha1.OptOut] == "true" || o.GetLabels()[v1alpha1.OptOut] == "true",
+		OptOut:   o.GetAnnotations()[v1alpha1.OptOut] == "true",
 		Kueue:    o.GetLabels()[kueueQueue] != "",
 		Gated:    slices.Contains(gates(o), v1alpha1.AdmissionGate),
 		Resizing: v1alpha1.Never,

@@ -52,7 +52,7 @@ type Address struct {
 type Agents struct {
 	Address
 	Audience     string   `json:"audience,omitempty"`     // of their tokens; default oxgang-agents
-	Names        []string `json:"names,omitempty"`        // of the service, for the certificate
+	Names        []string `json:"names,omitempty"`        // of the service, for the certificate; default oxgang-agents.oxgang-system.svc
 	Certificates string   `json:"certificates,omitempty"` // directory of tls.crt and tls.key; empty: made here
 }
 
@@ -76,7 +76,7 @@ func DefaultConfig() Config {
 			Enabled: true, Namespace: "oxgang-system", Name: "oxgang-leader", LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
 			RenewDeadline: metav1.Duration{Duration: 10 * time.Second}, RetryPeriod: metav1.Duration{Duration: 2 * time.Second},
 		},
-		Metrics: Address{":8080"}, Health: Address{":8081"}, Agents: Agents{Address: Address{":8443"}, Audience: "oxgang-agents"},
+		Metrics: Address{":8080"}, Health: Address{":8081"}, Agents: Agents{Address: Address{":8443"}, Audience: "oxgang-agents", Names: []string{"oxgang-agents.oxgang-system.svc"}},
 		Log: Log{Format: "json", Level: "info"}, Client: Client{QPS: 200, Burst: 400},
 	}
 }

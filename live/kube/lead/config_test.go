@@ -64,3 +64,11 @@ func TestValidate(t *testing.T) {
 		}
 	}
 }
+
+// Without a file it can lead: the defaults are all that its certificate takes.
+func TestDefaultConfig(t *testing.T) {
+	l := &leader{o: Options{Config: DefaultConfig()}}
+	if err := l.certify(); err != nil || l.certs == nil {
+		t.Errorf("got certificate %v, error %v; want one and none", l.certs != nil, err)
+	}
+}
