@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -112,13 +111,11 @@ func foreignKinds(ctx context.Context) ([]string, error) {
 		"github.com/kubeflow/trainer/v2":              "manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml",
 		"github.com/ray-project/kuberay/ray-operator": "config/crd/bases/ray.io_rayjobs.yaml",
 	} {
-		list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module)
-		list.Dir = "../binaries"
-		dir, err := list.Output()
+		dir, err := rig.ModuleDir(ctx, module)
 		if err != nil {
-			return nil, fmt.Errorf("find module %s: %w", module, err)
+			return nil, err
 		}
-		files = append(files, filepath.Join(strings.TrimSpace(string(dir)), file))
+		files = append(files, filepath.Join(dir, file))
 	}
 	return files, nil
 }
