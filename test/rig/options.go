@@ -3,9 +3,7 @@ package rig
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -41,9 +39,7 @@ type Options struct {
 	// seconds, at least 4; 0: 40 s. Each node renews four times in that time.
 	NodeLease time.Duration
 
-	FeatureGates  map[string]bool     // of Kubernetes
-	RuntimeConfig []string            // API groups and versions, as "resource.k8s.io/v1beta2=true"
-	Flags         map[string][]string // more flags, by program
+	Flags map[string][]string // more flags, by program
 }
 
 // Nodes are fake nodes of one kind, called after Name with a number from 0 on.
@@ -96,13 +92,4 @@ func (o *Options) lease() time.Duration {
 		return 600 * time.Second
 	}
 	return 40 * time.Second
-}
-
-// gates returns the feature gates as a flag has them.
-func (o *Options) gates() string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(o.FeatureGates)) {
-		all = append(all, fmt.Sprintf("%s=%t", name, o.FeatureGates[name]))
-	}
-	return strings.Join(all, ",")
 }
