@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -148,7 +147,7 @@ func (s *sleeper) fenced(want []int) {
 	Until(s.Context(), s, patience, "the next leader has its epoch", func() error {
 		var p v1alpha1.Plan
 		if err := s.k.Get(s.Context(), client.ObjectKey{Name: s.queue}, &p); err != nil || p.Spec.Epoch < 2 {
-			return fmt.Errorf("epoch %d, %w", p.Spec.Epoch, err)
+			return errNot("epoch %d, %v", p.Spec.Epoch, err)
 		}
 		return nil
 	})
