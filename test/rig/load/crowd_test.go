@@ -1,15 +1,10 @@
 package load
 
 import (
-	"bufio"
 	"fmt"
-	"net/http"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -46,10 +41,7 @@ func TestCrowd(t *testing.T) {
 // follow audits the cluster until the test ends.
 func (b *bench) follow() *audit.Watcher {
 	b.Helper()
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{b.EtcdEndpoint}})
-	b.ok(err)
-	b.Cleanup(func() { _ = etcd.Close() })
-	return audit.Follow(etcd, audit.New())
+	return audit.Follow(b.Etcd(b), audit.New())
 }
 
 // ourNames are what the API server calls the scheduler: by its patches, and by all else.
@@ -141,22 +133,11 @@ func (b *bench) rounds(more float64) {
 }
 
 // metric returns the sum over the series of a metric of the scheduler's.
-func (b *bench) metric(name string) (sum float64) {
+func (b *bench) metric(name string) float64 {
 	b.Helper()
-	r, err := http.Get("http://" + b.metrics + "/metrics")
+	m, err := e2e.Scrape(b.Context(), b.metrics)
 	b.ok(err)
-	defer r.Body.Close()
-	lines := bufio.NewScanner(r.Body)
-	for lines.Scan() {
-		series, value, _ := strings.Cut(lines.Text(), " ")
-		if bare, _, _ := strings.Cut(series, "{"); bare == name {
-			x, err := strconv.ParseFloat(value[strings.LastIndexByte(value, ' ')+1:], 64)
-			b.ok(err)
-			sum += x
-		}
-	}
-	b.ok(lines.Err())
-	return sum
+	return m.Sum(name)
 }
 
 // plans: Sia plans for all 500 jobs in less than a second.
