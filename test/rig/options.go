@@ -33,6 +33,9 @@ type Options struct {
 	// Lean: what serves the health of nodes is off, and leases are long. 5000 nodes cost
 	// what 300 cost else. None of them is ever found to be lost.
 	Lean bool
+	// History: the API server has etcd forget nothing. Else it does after five minutes, and what
+	// was before cannot be audited.
+	History bool
 	// Nodes are fake, served by kwok.
 	Nodes []Nodes
 	// NodeLease is how long a node is taken to live after it was last heard of: whole

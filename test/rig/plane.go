@@ -129,6 +129,9 @@ func (c *Cluster) apiServerFlags() []string {
 		"--enable-priority-and-fairness=false", "--max-requests-inflight", "0", "--max-mutating-requests-inflight", "0",
 		"--runtime-config", "api/all=false,api/ga=true",
 	}
+	if c.options.History {
+		flags = append(flags, "--etcd-compaction-interval", "0")
+	}
 	if c.options.Lean { // nodes come ready: nothing has to take a taint off them
 		flags = append(flags, "--disable-admission-plugins", "TaintNodesByCondition")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -87,7 +85,7 @@ func (s *server) install(ctx context.Context) error {
 	}
 	// The fixtures twice: what the policies suspended when it was created is started then.
 	for _, file := range append(kinds, install, full, fixtures, fixtures) {
-		all, err := objects(file)
+		all, err := rig.ReadObjects(file)
 		if err != nil {
 			return err
 		}
@@ -118,28 +116,6 @@ func foreignKinds(ctx context.Context) ([]string, error) {
 		files = append(files, filepath.Join(dir, file))
 	}
 	return files, nil
-}
-
-// objects reads a file of YAML documents.
-func objects(file string) ([]*unstructured.Unstructured, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	d := yaml.NewYAMLOrJSONDecoder(f, 4096)
-	var all []*unstructured.Unstructured
-	for {
-		o := &unstructured.Unstructured{}
-		if err := d.Decode(&o.Object); errors.Is(err, io.EOF) {
-			return all, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if len(o.Object) > 0 {
-			all = append(all, o)
-		}
-	}
 }
 
 // apply applies an object, as soon as its kind is served.

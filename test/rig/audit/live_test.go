@@ -36,7 +36,7 @@ func newLive(t *testing.T) *live {
 	if testing.Short() {
 		t.Skip("needs etcd and an API server")
 	}
-	c := rig.Start(t, rig.Options{APIOnly: true, Flags: map[string][]string{rig.APIServer: {"--etcd-compaction-interval", "0"}}})
+	c := rig.Start(t, rig.Options{APIOnly: true, History: true})
 	d, err := dynamic.NewForConfig(c.Config)
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func TestFence_holds_against_a_leader_that_wakes_up(t *testing.T) {
 
 // newBench returns a cluster whose history is kept, and in which us may do everything.
 func newBench(t *testing.T, nodes ...rig.Nodes) *bench {
-	c := rig.Start(t, rig.Options{Lean: true, Nodes: nodes, Flags: map[string][]string{rig.APIServer: {"--etcd-compaction-interval", "0"}}})
+	c := rig.Start(t, rig.Options{Lean: true, History: true, Nodes: nodes})
 	Prepare(t.Context(), t, c)
 	b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}
 	b.create(&rbacv1.ClusterRoleBinding{

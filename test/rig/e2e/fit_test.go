@@ -21,7 +21,7 @@ func TestFit_on_fake_nodes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")
 	}
-	c := rig.Start(t, rig.Options{Nodes: []rig.Nodes{{Type: "a100", Count: 1, CPUs: 64}}, Flags: map[string][]string{rig.APIServer: {"--etcd-compaction-interval", "0"}}})
+	c := rig.Start(t, rig.Options{Nodes: []rig.Nodes{{Type: "a100", Count: 1, CPUs: 64}}, History: true})
 	Prepare(t.Context(), t, c)
 	w := audit.Follow(c.Etcd(t), audit.New(audit.All(2*time.Minute, 2*time.Minute)...))
 	b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}

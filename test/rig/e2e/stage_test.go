@@ -34,10 +34,7 @@ const repairs = time.Minute
 // open starts a stage for a test, whose auditor wants over-full nodes relieved within a time.
 func open(t *testing.T, o rig.Options, repair time.Duration) *stage {
 	t.Helper()
-	if o.Flags == nil {
-		o.Flags = map[string][]string{}
-	}
-	o.Flags[rig.APIServer] = append(o.Flags[rig.APIServer], "--etcd-compaction-interval", "0")
+	o.History = true
 	c := rig.Start(t, o)
 	Prepare(t.Context(), t, c)
 	p, err := fault.New(c.Config)

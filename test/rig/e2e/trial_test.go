@@ -89,7 +89,7 @@ type Trial struct {
 // Start starts a cluster and an auditor of all that happens in it.
 func (c *Crowd) Start(t *testing.T) *Trial {
 	t.Helper()
-	r := rig.Start(t, rig.Options{Nodes: c.nodes(), Flags: map[string][]string{rig.APIServer: {"--etcd-compaction-interval", "0"}}})
+	r := rig.Start(t, rig.Options{Nodes: c.nodes(), History: true})
 	Prepare(t.Context(), t, r)
 	n := &Census{}
 	w := audit.Follow(r.Etcd(t), audit.New(append(audit.All(2*time.Minute, 2*time.Minute), n)...))

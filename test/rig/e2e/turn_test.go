@@ -32,7 +32,7 @@ type turn struct {
 
 // newTurn starts a cluster for a play.
 func newTurn(t *testing.T, p *play) *turn {
-	c := rig.Start(t, rig.Options{Nodes: p.nodes, Flags: map[string][]string{rig.APIServer: {"--etcd-compaction-interval", "0"}}})
+	c := rig.Start(t, rig.Options{Nodes: p.nodes, History: true})
 	Prepare(t.Context(), t, c)
 	s := &turn{bench: &bench{T: t, Cluster: c, k: Client(t, c.Config)}, play: p, setup: p.setup, made: made{}}
 	s.setup.Metrics = Address(t)

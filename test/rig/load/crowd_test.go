@@ -18,10 +18,7 @@ import (
 // happens, what their reports cost, and how long it takes to plan for all of them.
 func TestCrowd(t *testing.T) {
 	long(t, "the writes of 400 starts, the cost of an idle queue and of 2,000 reports a second, and the time of a round of Sia's")
-	b := start(t, rig.Options{
-		Lean: true, Nodes: []rig.Nodes{{Type: "a100", Count: 50}},
-		Flags: map[string][]string{rig.APIServer: {"--etcd-compaction-interval", "0"}},
-	})
+	b := start(t, rig.Options{Lean: true, History: true, Nodes: []rig.Nodes{{Type: "a100", Count: 50}}})
 	w := b.follow()
 	b.serve()
 	b.ok(b.k.Create(t.Context(), e2e.Queue("train", v1alpha1.Resize, "fifo")))
