@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"golang.org/x/sys/unix"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -174,6 +175,17 @@ func (c *Cluster) Process(name string) *Process {
 
 // Client returns a client that may do everything.
 func (c *Cluster) Client() *kubernetes.Clientset { return kubernetes.NewForConfigOrDie(c.Config) }
+
+// Etcd returns a client of the cluster's etcd, past the API server; it is closed with the test.
+func (c *Cluster) Etcd(t testing.TB) *clientv3.Client {
+	t.Helper()
+	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{c.EtcdEndpoint}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = etcd.Close() }) // nothing of it is under way
+	return etcd
+}
 
 // Close kills the cluster's programs, the last first, and removes its directory.
 func (c *Cluster) Close() error {

@@ -31,12 +31,3 @@
 //     the Job is suspended, has no active pods and has the condition Suspended, or was never
 //     started. Size, template and suspend=false may be one write.
 package rig
-
-import (
-	// What the rig's tests import, for go.mod to list.
-	_ "github.com/oxgang/oxgang/live/agentapi"
-	_ "github.com/oxgang/oxgang/sim"
-	_ "go.etcd.io/etcd/client/v3"
-	_ "sigs.k8s.io/controller-runtime"
-	_ "sigs.k8s.io/controller-runtime/pkg/envtest"
-)

@@ -3,9 +3,7 @@ package rig
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -35,15 +33,16 @@ type Options struct {
 	// Lean: what serves the health of nodes is off, and leases are long. 5000 nodes cost
 	// what 300 cost else. None of them is ever found to be lost.
 	Lean bool
+	// History: the API server has etcd forget nothing. Else it does after five minutes, and what
+	// was before cannot be audited.
+	History bool
 	// Nodes are fake, served by kwok.
 	Nodes []Nodes
 	// NodeLease is how long a node is taken to live after it was last heard of: whole
 	// seconds, at least 4; 0: 40 s. Each node renews four times in that time.
 	NodeLease time.Duration
 
-	FeatureGates  map[string]bool     // of Kubernetes
-	RuntimeConfig []string            // API groups and versions, as "resource.k8s.io/v1beta2=true"
-	Flags         map[string][]string // more flags, by program
+	Flags map[string][]string // more flags, by program
 }
 
 // Nodes are fake nodes of one kind, called after Name with a number from 0 on.
@@ -96,13 +95,4 @@ func (o *Options) lease() time.Duration {
 		return 600 * time.Second
 	}
 	return 40 * time.Second
-}
-
-// gates returns the feature gates as a flag has them.
-func (o *Options) gates() string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(o.FeatureGates)) {
-		all = append(all, fmt.Sprintf("%s=%t", name, o.FeatureGates[name]))
-	}
-	return strings.Join(all, ",")
 }

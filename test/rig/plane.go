@@ -127,8 +127,10 @@ func (c *Cluster) apiServerFlags() []string {
 		"--authorization-mode", "Node,RBAC", "--allow-privileged",
 		"--endpoint-reconciler-type", "none", "--kubelet-preferred-address-types", "InternalIP",
 		"--enable-priority-and-fairness=false", "--max-requests-inflight", "0", "--max-mutating-requests-inflight", "0",
-		"--runtime-config", strings.Join(append([]string{"api/all=false", "api/ga=true"}, c.options.RuntimeConfig...), ","),
-		"--feature-gates", c.options.gates(),
+		"--runtime-config", "api/all=false,api/ga=true",
+	}
+	if c.options.History {
+		flags = append(flags, "--etcd-compaction-interval", "0")
 	}
 	if c.options.Lean { // nodes come ready: nothing has to take a taint off them
 		flags = append(flags, "--disable-admission-plugins", "TaintNodesByCondition")
@@ -161,14 +163,14 @@ func (c *Cluster) startRest(ctx context.Context) error {
 	})
 }
 
-// serving returns the flags of a program that serves its health over TLS on a free port,
-// asks the API server as kubeconfig says, and its URL.
+// serving returns the flags of a program that serves its health over TLS on a free port and
+// asks the API server as user, and the URL of its health.
 func (c *Cluster) serving(name, user string) (flags []string, url string, err error) {
 	port, err := FreePort()
 	if err != nil {
 		return nil, "", err
 	}
-	kubeconfig, err := c.kubeconfig(name, user)
+	kubeconfig, err := c.WriteKubeconfig(name, c.As(user))
 	if err != nil {
 		return nil, "", err
 	}
@@ -176,7 +178,6 @@ func (c *Cluster) serving(name, user string) (flags []string, url string, err er
 		"--kubeconfig", kubeconfig, "--authentication-kubeconfig", kubeconfig, "--authorization-kubeconfig", kubeconfig,
 		"--bind-address", "127.0.0.1", "--secure-port", strconv.Itoa(port),
 		"--leader-elect=false", "--kube-api-qps", "2000", "--kube-api-burst", "4000",
-		"--feature-gates", c.options.gates(),
 	}, fmt.Sprintf("https://127.0.0.1:%d/healthz", port), nil
 }
 

@@ -153,7 +153,7 @@ func (b *bench) pin(p *corev1.Pod, node string) {
 func ungated(j *batchv1.Job) { j.Spec.Template.Spec.SchedulingGates = nil }
 
 // The whole way of a job, on a cluster of three GPU types: gated pods are pinned to nodes,
-// run there, and end when they are told to; a node is lost with its pod and comes back.
+// run there, and end when they are told to.
 func TestGatedJobRunsWhereItIsPinned(t *testing.T) {
 	b := newBench(t, Options{Nodes: []Nodes{
 		{Type: "NVIDIA-H200", Count: 40}, {Type: "NVIDIA-A100-SXM4-40GB", Name: "a100", Count: 40}, {Type: "Tesla-T4", Count: 20, GPUs: 4},

@@ -48,8 +48,3 @@ func (c *Cluster) WriteKubeconfig(name string, config *rest.Config) (string, err
 	}
 	return path, nil
 }
-
-// kubeconfig writes one for a program of the control plane.
-func (c *Cluster) kubeconfig(name, user string, groups ...string) (string, error) {
-	return c.WriteKubeconfig(name, c.As(user, groups...))
-}

@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/test/rig"
 )
 
 func TestAdmission(t *testing.T) {
@@ -65,11 +67,11 @@ func TestRuleRemoved(t *testing.T) {
 // policies returns the policies that validate.
 func (s *server) policies(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
-	all, err := objects(install)
+	all, err := rig.ReadObjects(install)
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := objects(full)
+	more, err := rig.ReadObjects(full)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/test/rig"
 )
 
 // TestPodSecurity: the scheduler's pod is taken where the level restricted is enforced; with
@@ -38,7 +40,7 @@ func TestPodSecurity(t *testing.T) {
 // thePod returns a pod of the chart's Deployment.
 func thePod(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
-	all, err := objects(install)
+	all, err := rig.ReadObjects(install)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +66,7 @@ func thePod(t *testing.T) *unstructured.Unstructured {
 // TestStrict: the API server knows every field that the chart sets.
 func TestStrict(t *testing.T) {
 	s := theServer(t)
-	all, err := objects(install)
+	all, err := rig.ReadObjects(install)
 	if err != nil {
 		t.Fatal(err)
 	}

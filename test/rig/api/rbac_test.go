@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/test/rig"
 )
 
 var update = flag.Bool("update", false, "write the golden files of testdata")
@@ -49,7 +51,7 @@ func isGolden(t *testing.T, file, golden string) {
 // rules returns what the roles of a file allow, a line for each resource.
 func rules(t *testing.T, file string) string {
 	t.Helper()
-	all, err := objects(file)
+	all, err := rig.ReadObjects(file)
 	if err != nil {
 		t.Fatal(err)
 	}

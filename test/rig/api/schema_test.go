@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/test/rig"
 )
 
 // ofKind returns an object of ours: its name and its spec, in JSON.
@@ -68,7 +69,7 @@ func TestSamples(t *testing.T) {
 		t.Fatalf("%d samples, %v, want at least 7", len(files), err)
 	}
 	for _, file := range files {
-		all, err := objects(file)
+		all, err := rig.ReadObjects(file)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -88,7 +85,7 @@ func (s *server) install(ctx context.Context) error {
 	}
 	// The fixtures twice: what the policies suspended when it was created is started then.
 	for _, file := range append(kinds, install, full, fixtures, fixtures) {
-		all, err := objects(file)
+		all, err := rig.ReadObjects(file)
 		if err != nil {
 			return err
 		}
@@ -112,37 +109,13 @@ func foreignKinds(ctx context.Context) ([]string, error) {
 		"github.com/kubeflow/trainer/v2":              "manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml",
 		"github.com/ray-project/kuberay/ray-operator": "config/crd/bases/ray.io_rayjobs.yaml",
 	} {
-		list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module)
-		list.Dir = "../binaries"
-		dir, err := list.Output()
+		dir, err := rig.ModuleDir(ctx, module)
 		if err != nil {
-			return nil, fmt.Errorf("find module %s: %w", module, err)
+			return nil, err
 		}
-		files = append(files, filepath.Join(strings.TrimSpace(string(dir)), file))
+		files = append(files, filepath.Join(dir, file))
 	}
 	return files, nil
-}
-
-// objects reads a file of YAML documents.
-func objects(file string) ([]*unstructured.Unstructured, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	d := yaml.NewYAMLOrJSONDecoder(f, 4096)
-	var all []*unstructured.Unstructured
-	for {
-		o := &unstructured.Unstructured{}
-		if err := d.Decode(&o.Object); errors.Is(err, io.EOF) {
-			return all, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if len(o.Object) > 0 {
-			all = append(all, o)
-		}
-	}
 }
 
 // apply applies an object, as soon as its kind is served.

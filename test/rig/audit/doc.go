@@ -24,7 +24,6 @@
 //	Tenancy           I20  a queue gives GPUs only to the namespaces that may use it
 //
 // Beside them [Settled] (I14) looks at one state, the last, and [Log] counts who wrote how
-// much (I13). An API server compacts etcd after five minutes unless it is started with
-// --etcd-compaction-interval 0: what a history lacks cannot be audited, and [Follow] and
-// [Replay] say so.
+// much (I13). An API server compacts etcd after five minutes, unless the options of
+// its cluster say History: what a history lacks cannot be audited, and [Follow] and [Replay] say so.
 package audit

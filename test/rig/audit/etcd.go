@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,9 +44,12 @@ func (w *Watcher) run(ctx context.Context) {
 		}
 	}
 	if ctx.Err() == nil {
-		w.fail(errors.New("audit: the watch ended"))
+		w.fail(fmt.Errorf("audit: %w", errEnded))
 	}
 }
+
+// errEnded is that etcd ended a watch, and did not say why.
+var errEnded = errors.New("the watch ended")
 
 func (w *Watcher) take(r *clientv3.WatchResponse, at time.Time) error {
 	if err := r.Err(); err != nil {
@@ -152,7 +156,7 @@ func Replay(ctx context.Context, etcd *clientv3.Client, a *Auditor, from, to int
 			return nil
 		}
 	}
-	return fmt.Errorf("audit: replay: %w", ctx.Err())
+	return fmt.Errorf("audit: replay: %w", cmp.Or(ctx.Err(), errEnded))
 }
 
 // later returns what a write says of the time, if that is after at.

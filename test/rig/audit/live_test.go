@@ -36,16 +36,12 @@ func newLive(t *testing.T) *live {
 	if testing.Short() {
 		t.Skip("needs etcd and an API server")
 	}
-	c := rig.Start(t, rig.Options{APIOnly: true, Flags: map[string][]string{rig.APIServer: {"--etcd-compaction-interval", "0"}}})
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{c.EtcdEndpoint}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { etcd.Close() })
+	c := rig.Start(t, rig.Options{APIOnly: true, History: true})
 	d, err := dynamic.NewForConfig(c.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	etcd := c.Etcd(t)
 	return &live{T: t, client: c.Client(), dynamic: d, etcd: etcd, watcher: audit.Follow(etcd, audit.New(checks()...))}
 }
 
@@ -101,14 +97,16 @@ func (l *live) plan(epoch int64) {
 	data := fmt.Sprintf(`{"apiVersion":"oxgang.dev/v1alpha1","kind":"Plan","metadata":{"name":"q"},"spec":{"epoch":%d,"round":1}}`, epoch)
 	plans := l.dynamic.Resource(v1alpha1.GroupVersion.WithResource("plans"))
 	force := true
-	for {
-		_, err := plans.Patch(l.Context(), "q", types.ApplyPatchType, []byte(data),
+	ctx, cancel := context.WithTimeout(l.Context(), time.Minute)
+	defer cancel()
+	l.ok(rig.Until(ctx, "plans to be served", func() error { // a moment after they are defined
+		_, err := plans.Patch(ctx, "q", types.ApplyPatchType, []byte(data),
 			metav1.PatchOptions{FieldManager: "oxgang-scheduler", Force: &force})
-		if !apierrors.IsNotFound(err) { // its definition is served a moment after it is made
-			l.ok(err)
-			return
+		if err != nil && !apierrors.IsNotFound(err) {
+			return rig.Fatal{Err: err}
 		}
-	}
+		return err
+	}))
 }
 
 func (l *live) define() {

@@ -55,7 +55,7 @@ func (k Vacated) See(s *State, c *Change) []Finding {
 		return nil
 	}
 	for _, p := range s.byNode[n.Name] {
-		if p.Labels[v1alpha1.JobUID] != "" && bound(p) && !terminal(p) {
+		if p.Labels[v1alpha1.JobUID] != "" && bound(p) {
 			return []Finding{{k.Name(), c.Revision, c.Key, fmt.Sprintf("it goes, of %d nodes where %d are wanted, and pod %s is on it, want it empty",
 				s.count(g)+1, s.wanted(queue, g.Name), p.Name)}}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -62,7 +61,7 @@ func Trusting(ctx context.Context, t testing.TB, k client.Client, namespace stri
 	})
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM([]byte(m.Data[certs.CertificatesKey])) {
-		t.Fatal(fmt.Errorf("ConfigMap %s: no certificates in %q", lead.TrustMap, m.Data))
+		t.Fatalf("ConfigMap %s: no certificates in %q", lead.TrustMap, m.Data)
 	}
 	c := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: AgentName}, MaxIdleConnsPerHost: 64,

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/oxgang/oxgang/test/rig"
 	"github.com/oxgang/oxgang/test/rig/fault"
 )
@@ -106,12 +104,7 @@ func isCompacted(c *scene) {
 // compact makes etcd forget all versions but the last, and the API server with it.
 func (c *scene) compact() {
 	c.Helper()
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{c.EtcdEndpoint}})
-	if err != nil {
-		c.Fatal(err)
-	}
-	defer etcd.Close()
-	if _, err := etcd.Compact(c.Context(), c.revision()); err != nil {
+	if _, err := c.Etcd(c).Compact(c.Context(), c.revision()); err != nil {
 		c.Fatal(err)
 	}
 	c.restart(rig.APIServer)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -223,7 +224,9 @@ func namespaceGoes(c *scene) {
 		j.Namespace = ns.Name
 		c.make(j)
 	}
-	if err := c.watcher.Until(c.Context(), func(a *audit.Auditor) bool {
+	ctx, cancel := context.WithTimeout(c.Context(), within)
+	defer cancel()
+	if err := c.watcher.Until(ctx, func(a *audit.Auditor) bool {
 		for p := range a.State.Pods() {
 			if p.Namespace == ns.Name {
 				return true // the first has come, and is not pinned yet

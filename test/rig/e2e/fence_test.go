@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -48,7 +47,7 @@ func TestFence_holds_against_a_leader_that_wakes_up(t *testing.T) {
 
 // newBench returns a cluster whose history is kept, and in which us may do everything.
 func newBench(t *testing.T, nodes ...rig.Nodes) *bench {
-	c := rig.Start(t, rig.Options{Lean: true, Nodes: nodes, Flags: map[string][]string{rig.APIServer: {"--etcd-compaction-interval", "0"}}})
+	c := rig.Start(t, rig.Options{Lean: true, History: true, Nodes: nodes})
 	Prepare(t.Context(), t, c)
 	b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}
 	b.create(&rbacv1.ClusterRoleBinding{
@@ -148,7 +147,7 @@ func (s *sleeper) fenced(want []int) {
 	Until(s.Context(), s, patience, "the next leader has its epoch", func() error {
 		var p v1alpha1.Plan
 		if err := s.k.Get(s.Context(), client.ObjectKey{Name: s.queue}, &p); err != nil || p.Spec.Epoch < 2 {
-			return fmt.Errorf("epoch %d, %w", p.Spec.Epoch, err)
+			return errNot("epoch %d, %v", p.Spec.Epoch, err)
 		}
 		return nil
 	})

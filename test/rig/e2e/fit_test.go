@@ -10,8 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/test/rig"
 	"github.com/oxgang/oxgang/test/rig/audit"
@@ -23,14 +21,9 @@ func TestFit_on_fake_nodes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")
 	}
-	c := rig.Start(t, rig.Options{Nodes: []rig.Nodes{{Type: "a100", Count: 1, CPUs: 64}}, Flags: map[string][]string{rig.APIServer: {"--etcd-compaction-interval", "0"}}})
+	c := rig.Start(t, rig.Options{Nodes: []rig.Nodes{{Type: "a100", Count: 1, CPUs: 64}}, History: true})
 	Prepare(t.Context(), t, c)
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{c.EtcdEndpoint}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer etcd.Close()
-	w := audit.Follow(etcd, audit.New(audit.All(2*time.Minute, 2*time.Minute)...))
+	w := audit.Follow(c.Etcd(t), audit.New(audit.All(2*time.Minute, 2*time.Minute)...))
 	b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}
 	q := Queue("train", v1alpha1.Resize, "fifo")
 	b.create(q)

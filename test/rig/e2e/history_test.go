@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/test/rig/audit"
 )
@@ -24,16 +22,13 @@ type history struct {
 // follow begins the history of a queue, with checks beside all that there are.
 func (b *bench) follow(t *testing.T, queue string, checks ...audit.Check) *history {
 	t.Helper()
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{b.EtcdEndpoint}})
+	h := &history{bench: &bench{T: t, Cluster: b.Cluster, k: b.k}, queue: queue}
+	h.watcher = audit.Follow(b.Etcd(t), audit.New(append(audit.All(patience, time.Minute), checks...)...))
+	from, err := h.watcher.Sync(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = etcd.Close() }) // only read from
-	h := &history{bench: &bench{T: t, Cluster: b.Cluster, k: b.k}, queue: queue}
-	h.watcher = audit.Follow(etcd, audit.New(append(audit.All(patience, time.Minute), checks...)...))
-	if h.from, err = h.watcher.Sync(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	h.from = from
 	return h
 }
 

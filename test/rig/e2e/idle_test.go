@@ -19,11 +19,7 @@ func rests(b *bench, _ *rig.Process) {
 	b.runs("runs", 2)
 	b.create(Job("waits", "train", 2, 8, nil))
 	Until(b.Context(), b, within, "the plan knows both", func() error { return planned(b.T, b.k, "waits") })
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{b.EtcdEndpoint}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer etcd.Close()
+	etcd := b.Etcd(b)
 	Until(b.Context(), b, within, "ten rounds write nothing", func() error {
 		from := revision(b.T, etcd)
 		time.Sleep(10 * time.Second)

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/test/rig"
 	"github.com/oxgang/oxgang/test/rig/audit"
 	"github.com/oxgang/oxgang/workload"
 )
@@ -52,7 +53,11 @@ func (l *Trial) observed(ctx context.Context) int64 {
 				l.Error(f)
 			}
 		}
-		l.Logf("observed: %d writes by others in the meantime, none by us", len(a.Log.Writes))
+		others := 0
+		for _, n := range a.Log.Between(from, to) {
+			others += n.Writes
+		}
+		l.Logf("observed: %d writes in the meantime", others)
 	})
 	l.clear(ctx, q)
 	return to
@@ -66,7 +71,7 @@ func (l *Trial) relieve(ctx context.Context) error {
 	}
 	for i := range pods.Items {
 		p := &pods.Items[i]
-		_, told := p.Annotations["rig.oxgang.dev/exit"]
+		_, told := p.Annotations[rig.ExitCode]
 		if told || p.Status.Phase != corev1.PodRunning || time.Since(p.Status.StartTime.Time) < spell {
 			continue
 		}

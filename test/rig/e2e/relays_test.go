@@ -8,9 +8,7 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
@@ -34,15 +32,6 @@ func (b *bench) relay(t *testing.T, bugs string) *relay {
 	r.free()
 	r.first, r.second = r.proxy(b.us()), r.proxy(b.us())
 	return r
-}
-
-// free frees the lease of a leader that was killed.
-func (r *relay) free() {
-	r.Helper()
-	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "oxgang-leader"}}
-	if err := client.IgnoreNotFound(r.k.Delete(r.Context(), l)); err != nil {
-		r.Fatal(err)
-	}
 }
 
 // run plays a scene, and fails unless the auditor finds what is wanted, and no more.

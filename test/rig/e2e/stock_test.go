@@ -5,7 +5,9 @@ import (
 	"strconv"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/test/rig"
 	"github.com/oxgang/oxgang/test/rig/audit"
@@ -41,6 +43,15 @@ func (b *bench) stock(name string, p *fault.Proxy) *rig.Process {
 		b.Fatal(err)
 	}
 	return s
+}
+
+// free frees the lease of a leader that was killed.
+func (b *bench) free() {
+	b.Helper()
+	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "oxgang-leader"}}
+	if err := client.IgnoreNotFound(b.k.Delete(b.Context(), l)); err != nil {
+		b.Fatal(err)
+	}
 }
 
 // holder returns who holds a lease of namespace kube-system; empty: nobody.

@@ -9,12 +9,8 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	batchv1 "k8s.io/api/batch/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/test/rig"
@@ -36,23 +32,18 @@ type turn struct {
 
 // newTurn starts a cluster for a play.
 func newTurn(t *testing.T, p *play) *turn {
-	c := rig.Start(t, rig.Options{Nodes: p.nodes, Flags: map[string][]string{rig.APIServer: {"--etcd-compaction-interval", "0"}}})
+	c := rig.Start(t, rig.Options{Nodes: p.nodes, History: true})
 	Prepare(t.Context(), t, c)
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{c.EtcdEndpoint}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &turn{bench: &bench{T: t, Cluster: c, k: Client(t, c.Config)}, play: p, setup: p.setup, made: made{}}
 	s.setup.Metrics = Address(t)
 	if s.setup.Names != nil {
 		s.setup.Agents = Address(t)
 	}
-	s.watcher = audit.Follow(etcd, audit.New(append(audit.All(time.Minute, time.Minute), s.made)...))
+	s.watcher = audit.Follow(c.Etcd(t), audit.New(append(audit.All(time.Minute, time.Minute), s.made)...))
 	t.Cleanup(func() {
 		if _, err := s.watcher.Stop(context.Background()); err != nil { // the test's is over
 			t.Error(err)
 		}
-		etcd.Close()
 	})
 	return s
 }
@@ -88,10 +79,7 @@ func (s *turn) prepare() {
 		s.remove(s.queue())
 	}
 	s.plays++
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "oxgang-leader"}}
-	if err := client.IgnoreNotFound(s.k.Delete(s.Context(), lease)); err != nil {
-		s.Fatal(err)
-	}
+	s.free()
 	from, err := s.watcher.Sync(s.Context())
 	if err != nil {
 		s.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -77,7 +76,7 @@ func start(ctx context.Context, c *rig.Cluster, bin string, managers []Manager) 
 		if _, ok := origin[m]; !ok {
 			return fmt.Errorf("manager %q, want one of %s, %s, %s", m, JobSet, Trainer, Kueue)
 		}
-		dir, err := moduleDir(ctx, origin[m].module)
+		dir, err := rig.ModuleDir(ctx, origin[m].module)
 		if err != nil {
 			return err
 		}
@@ -104,22 +103,6 @@ func start(ctx context.Context, c *rig.Cluster, bin string, managers []Manager) 
 		}
 	}
 	return nil
-}
-
-// moduleDir returns the directory of a module that the rig's programs are built from.
-func moduleDir(ctx context.Context, module string) (string, error) {
-	_, file, _, _ := runtime.Caller(0)
-	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module)
-	cmd.Dir = filepath.Join(filepath.Dir(file), "..", "binaries")
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
-	out, err := output(cmd)
-	if err != nil {
-		return "", err
-	}
-	if out == "" {
-		return "", fmt.Errorf("module %s is not in the module cache, want it there: go mod download, in %s", module, cmd.Dir)
-	}
-	return out, nil
 }
 
 // output runs a command and returns what it said, without white space around it.

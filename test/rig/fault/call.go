@@ -29,8 +29,8 @@ func (c *Call) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Verb, what, c.Name))
 }
 
-// Mutates says that a call may change what the API server keeps.
-func (c *Call) Mutates() bool {
+// mutates says that a call may change what the API server keeps.
+func (c *Call) mutates() bool {
 	switch c.Verb {
 	case "create", "update", "patch", "delete", "deletecollection":
 		return true
@@ -42,7 +42,7 @@ func (c *Call) Mutates() bool {
 // nor an event, nor a question that is asked by a create.
 func Steps(c *Call) bool {
 	switch {
-	case !c.Mutates(), strings.Contains(c.Resource, "reviews."):
+	case !c.mutates(), strings.Contains(c.Resource, "reviews."):
 		return false
 	case c.Resource == "leases.coordination.k8s.io", c.Resource == "events", c.Resource == "events.events.k8s.io":
 		return false

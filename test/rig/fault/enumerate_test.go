@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -30,16 +29,11 @@ func newStage(t *testing.T, env string) *stage {
 	t.Helper()
 	c := cluster(t)
 	s := &stage{client: clientFor(t, c.Config), namespace: namespace(t), env: env}
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{c.EtcdEndpoint}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.watcher = audit.Follow(etcd, audit.New(&once{namespace: s.namespace}))
+	s.watcher = audit.Follow(c.Etcd(t), audit.New(&once{namespace: s.namespace}))
 	t.Cleanup(func() {
 		if _, err := s.watcher.Stop(context.Background()); err != nil { // the test's is over
 			t.Error(err)
 		}
-		etcd.Close()
 	})
 	return s
 }

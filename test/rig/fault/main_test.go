@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 var (
 	shared *rig.Cluster
 	start  = sync.OnceValue(func() (err error) {
-		shared, err = rig.New(context.Background(), rig.Options{APIOnly: true})
+		shared, err = rig.New(context.Background(), rig.Options{APIOnly: true, History: true})
 		return err
 	})
 )

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -47,9 +48,6 @@ type bench struct {
 	agents  string // address of its agent API
 }
 
-// agentName is what the certificate of the agent API says.
-const agentName = "agents.oxgang.test"
-
 // start starts a cluster without a scheduler.
 func start(t testing.TB, o rig.Options) *bench {
 	t.Helper()
@@ -58,22 +56,14 @@ func start(t testing.TB, o rig.Options) *bench {
 	fast := rest.CopyConfig(c.Config)
 	fast.QPS, fast.Burst = 2000, 4000
 	b := &bench{TB: t, Cluster: c, k: e2e.Client(t, fast), api: kubernetes.NewForConfigOrDie(fast), meta: metadata.NewForConfigOrDie(fast)}
-	b.metrics, b.agents = b.address(), b.address()
+	b.metrics, b.agents = e2e.Address(t), e2e.Address(t)
 	return b
-}
-
-// address returns one that nothing listens at.
-func (b *bench) address() string {
-	b.Helper()
-	port, err := rig.FreePort()
-	b.ok(err)
-	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
 // serve starts the scheduler.
 func (b *bench) serve() {
 	b.Helper()
-	b.oxgang = e2e.Serve(b, b.Cluster, e2e.Setup{Metrics: b.metrics, Agents: b.agents, Names: []string{agentName}})
+	b.oxgang = e2e.Serve(b, b.Cluster, e2e.Setup{Metrics: b.metrics, Agents: b.agents, Names: []string{e2e.AgentName}})
 }
 
 func (b *bench) ok(err error) {
@@ -139,10 +129,10 @@ func (b *bench) clear() {
 	b.ok(b.k.DeleteAllOf(b.Context(), &batchv1.Job{}, client.InNamespace("default"), client.PropagationPolicy("Background")))
 	e2e.Until(b.Context(), b, within, "all pods are gone", func() error {
 		list, err := b.meta.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace("default").List(b.Context(), metav1.ListOptions{Limit: 1})
-		if err != nil || len(list.Items) > 0 {
-			return fmt.Errorf("there are some, %w", err)
+		if err == nil && len(list.Items) > 0 {
+			err = errors.New("there are some")
 		}
-		return nil
+		return err
 	})
 }
 

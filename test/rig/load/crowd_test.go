@@ -1,15 +1,10 @@
 package load
 
 import (
-	"bufio"
 	"fmt"
-	"net/http"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,10 +18,7 @@ import (
 // happens, what their reports cost, and how long it takes to plan for all of them.
 func TestCrowd(t *testing.T) {
 	long(t, "the writes of 400 starts, the cost of an idle queue and of 2,000 reports a second, and the time of a round of Sia's")
-	b := start(t, rig.Options{
-		Lean: true, Nodes: []rig.Nodes{{Type: "a100", Count: 50}},
-		Flags: map[string][]string{rig.APIServer: {"--etcd-compaction-interval", "0"}},
-	})
+	b := start(t, rig.Options{Lean: true, History: true, Nodes: []rig.Nodes{{Type: "a100", Count: 50}}})
 	w := b.follow()
 	b.serve()
 	b.ok(b.k.Create(t.Context(), e2e.Queue("train", v1alpha1.Resize, "fifo")))
@@ -46,10 +38,7 @@ func TestCrowd(t *testing.T) {
 // follow audits the cluster until the test ends.
 func (b *bench) follow() *audit.Watcher {
 	b.Helper()
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{b.EtcdEndpoint}})
-	b.ok(err)
-	b.Cleanup(func() { _ = etcd.Close() })
-	return audit.Follow(etcd, audit.New())
+	return audit.Follow(b.Etcd(b), audit.New())
 }
 
 // ourNames are what the API server calls the scheduler: by its patches, and by all else.
@@ -141,22 +130,11 @@ func (b *bench) rounds(more float64) {
 }
 
 // metric returns the sum over the series of a metric of the scheduler's.
-func (b *bench) metric(name string) (sum float64) {
+func (b *bench) metric(name string) float64 {
 	b.Helper()
-	r, err := http.Get("http://" + b.metrics + "/metrics")
+	m, err := e2e.Scrape(b.Context(), b.metrics)
 	b.ok(err)
-	defer r.Body.Close()
-	lines := bufio.NewScanner(r.Body)
-	for lines.Scan() {
-		series, value, _ := strings.Cut(lines.Text(), " ")
-		if bare, _, _ := strings.Cut(series, "{"); bare == name {
-			x, err := strconv.ParseFloat(value[strings.LastIndexByte(value, ' ')+1:], 64)
-			b.ok(err)
-			sum += x
-		}
-	}
-	b.ok(lines.Err())
-	return sum
+	return m.Sum(name)
 }
 
 // plans: Sia plans for all 500 jobs in less than a second.

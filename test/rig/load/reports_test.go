@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,13 +14,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/kube/lead"
 	"github.com/oxgang/oxgang/test/rig/audit"
+	"github.com/oxgang/oxgang/test/rig/e2e"
 )
 
 // How much agents say: 250 connections are open at a time, and a job may speak ten times a
@@ -70,15 +72,11 @@ type speaker struct {
 
 // speaker returns one that speaks for a pod, from an address of its own.
 func (b *bench) speaker(ctx context.Context, p *corev1.Pod, i int) (*speaker, error) {
-	seconds := int64(3600)
-	r, err := b.api.CoreV1().ServiceAccounts(p.Namespace).CreateToken(ctx, "default", &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
-		Audiences: []string{"oxgang-agents"}, ExpirationSeconds: &seconds,
-		BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: p.Name, UID: p.UID},
-	}}, metav1.CreateOptions{})
+	token, err := e2e.Token(ctx, b.api)(p)
 	if err != nil {
 		return nil, err
 	}
-	ca, err := b.api.CoreV1().ConfigMaps(p.Namespace).Get(ctx, "oxgang-agents-ca", metav1.GetOptions{})
+	ca, err := b.api.CoreV1().ConfigMaps(p.Namespace).Get(ctx, lead.TrustMap, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +85,9 @@ func (b *bench) speaker(ctx context.Context, p *corev1.Pod, i int) (*speaker, er
 		roots.AppendCertsFromPEM([]byte(text))
 	}
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i))}}
-	t := &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: agentName}, MaxIdleConnsPerHost: 1}
+	t := &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: e2e.AgentName}, MaxIdleConnsPerHost: 1}
 	return &speaker{
-		client: &http.Client{Transport: t}, url: "https://" + b.agents + "/v1/report", token: r.Status.Token,
+		client: &http.Client{Transport: t}, url: "https://" + b.agents + "/v1/report", token: token,
 		report: agentapi.Report{Generation: 1, Interval: 30, StepTime: 0.21, SyncTime: 0.03},
 	}, nil
 }
@@ -105,7 +103,7 @@ func (s *speaker) first(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("no report is taken: %d %s, %w", status, answer, err)
+			return errors.Join(fmt.Errorf("no report is taken: %d %s", status, answer), err)
 		case <-time.After(time.Second):
 		}
 	}

@@ -57,7 +57,7 @@ func batch(name string, queued bool) []*batchv1.Job {
 	return all
 }
 
-// A trial is what it cost to start the pods of a batch, in milliseconds for each.
+// A trial is what it cost to start the pods of a batch, and how long it took.
 type trial struct {
 	cost cost
 	took time.Duration

@@ -15,10 +15,10 @@ import (
 	"github.com/oxgang/oxgang/test/rig"
 )
 
-// await waits until ready returns nil, for a minute at most.
+// await waits until ready returns nil, for three minutes at most: the machine may be busy.
 func await(t *testing.T, what string, ready func(context.Context) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	if err := rig.Until(ctx, what, func() error { return ready(ctx) }); err != nil {
 		t.Fatal(err)

@@ -3,8 +3,6 @@ package train
 import (
 	"cmp"
 	"fmt"
-	"io"
-	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -18,7 +16,6 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/test/rig"
-	"github.com/oxgang/oxgang/trace"
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -53,19 +50,8 @@ func PhillyLike(catalog workload.Catalog, jobs int, seed uint64) ([]workload.Arr
 	return all, nil
 }
 
-// Read returns the arrivals of a trace in any format that package trace reads, by time, at
-// most limit; 0: all.
-func Read(r io.Reader, file string, catalog workload.Catalog, limit int) ([]workload.Arrival, error) {
-	seq, err := trace.Open(r, "", trace.Options{File: file, Limit: limit, Check: catalog.Complete})
-	if err != nil {
-		return nil, err
-	}
-	return trace.Sorted(seq)
-}
-
 // Jobs returns arrivals as suspended Indexed Jobs with our labels and annotations: one pod
-// is one worker. Those without an application run for their Duration on what they ask for,
-// which needs the application Steady in the emulator's catalog; see Applications.
+// is one worker. Each has an application, a target and GPUs.
 func Jobs(arrivals []workload.Arrival, as As) ([]Submission, error) {
 	if !(as.Speed > 0) || math.IsInf(as.Speed, 0) {
 		return nil, fmt.Errorf("train: speed %v, want a finite number above 0", as.Speed)
@@ -73,29 +59,13 @@ func Jobs(arrivals []workload.Arrival, as As) ([]Submission, error) {
 	all := make([]Submission, 0, len(arrivals))
 	for i := range arrivals {
 		a := &arrivals[i]
-		if a.Spec.Target < 1 || a.Spec.GPUs < 1 {
-			return nil, fmt.Errorf("job %s: %d GPUs and a target of %v samples, want at least 1 of both",
-				a.Spec.ID, a.Spec.GPUs, a.Spec.Target)
+		if a.Application == "" || a.Spec.Target < 1 || a.Spec.GPUs < 1 {
+			return nil, fmt.Errorf("job %s: application %q, %d GPUs and a target of %v samples, want one, and at least 1 of both",
+				a.Spec.ID, a.Application, a.Spec.GPUs, a.Spec.Target)
 		}
 		all = append(all, Submission{At: a.At, Job: as.job(a, i)})
 	}
 	return all, nil
-}
-
-// Applications returns catalog and what jobs without an application follow.
-func Applications(catalog workload.Catalog, arrivals []workload.Arrival) workload.Catalog {
-	all := maps.Clone(catalog)
-	for i := range arrivals {
-		if a := &arrivals[i]; a.Application == "" {
-			all[application(a)] = workload.Steady(a.Spec.GPUs)
-		}
-	}
-	return all
-}
-
-// application returns the name of what an arrival follows.
-func application(a *workload.Arrival) string {
-	return cmp.Or(a.Application, "steady-"+strconv.Itoa(a.Spec.GPUs))
 }
 
 // job returns the i-th arrival as a Job.
@@ -106,9 +76,9 @@ func (as *As) job(a *workload.Arrival, i int) *batchv1.Job {
 		per = 1
 	}
 	workers, mode := int32(s.GPUs/per), batchv1.IndexedCompletion
-	name := fmt.Sprintf("%s-%03d", clean(application(a)), i)
+	name := fmt.Sprintf("%s-%03d", clean(a.Application), i)
 	says := as.annotations(s)
-	inside := map[string]string{Application: application(a), v1alpha1.Samples: says[v1alpha1.Samples]}
+	inside := map[string]string{Application: a.Application, v1alpha1.Samples: says[v1alpha1.Samples]}
 	for _, key := range []string{v1alpha1.BatchSize, v1alpha1.MaxBatchSize} {
 		if v, ok := says[key]; ok {
 			inside[key] = v

@@ -1,14 +1,11 @@
 package train
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -47,37 +44,27 @@ func TestPhillyLikeTraceBecomesJobs(t *testing.T) {
 	}
 }
 
-func TestRigidAndSteadyArrivalsBecomeJobs(t *testing.T) {
-	const csv = "name,time,application,num_replicas,batch_size\nx,10,cifar10,4,512\n"
-	catalog := workload.Default()
-	arrivals, err := Read(strings.NewReader(csv), "w.csv", catalog, 0)
+func TestRigidArrivalsBecomeJobs(t *testing.T) {
+	_, a := fixed(t, "cifar10", 4, 512)
+	a.Spec.WorkerGPUs = 2
+	all, err := Jobs([]workload.Arrival{*a}, As{Queue: "q", Speed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	arrivals[0].Spec.Adaptivity = job.Rigid
-	steady := workload.Arrival{Duration: 1000e9, Spec: job.Spec{ID: "s", GPUs: 6, WorkerGPUs: 2}}
-	if err := catalog.Complete(&steady); err != nil {
-		t.Fatal(err)
-	}
-	arrivals = append(arrivals, steady)
-	all, err := Jobs(arrivals, As{Queue: "q", Speed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := fmt.Sprint(all[0].Job.Annotations, all[1].Job.Annotations)
+	j := all[0].Job
 	for _, key := range []string{v1alpha1.MaxBatchSize, v1alpha1.ResizeBy, v1alpha1.MinGPUs} {
-		if strings.Contains(got, key) {
-			t.Errorf("annotations %s of rigid jobs, want no %s", got, key)
+		if _, has := j.Annotations[key]; has {
+			t.Errorf("annotations %v of a rigid job, want no %s", j.Annotations, key)
 		}
 	}
-	if *all[1].Job.Spec.Parallelism != 3 || gpus(podsOf(all[1].Job)[0]) != 2 {
-		t.Errorf("workers %+v, want 3 of 2 GPUs", all[1].Job.Spec)
+	if *j.Spec.Parallelism != 2 || gpus(podsOf(j)[0]) != 2 {
+		t.Errorf("workers %+v, want 2 of 2 GPUs", j.Spec)
 	}
-	w := &work{}
-	if err := w.know(&gang{pods: podsOf(all[1].Job)}, catalog); err == nil {
+	if err := (&work{}).know(&gang{pods: podsOf(j)}, workload.Catalog{}); err == nil {
 		t.Error("an application that is in no catalog is known, want an error")
 	}
-	if err := w.know(&gang{pods: podsOf(all[1].Job)}, Applications(catalog, arrivals)); err != nil || w.target != 1000 {
-		t.Errorf("steady job: %v, target %v, want 1000", err, w.target)
+	a.Application = ""
+	if _, err := Jobs([]workload.Arrival{*a}, As{Queue: "q", Speed: 1}); err == nil {
+		t.Error("a job without an application was taken, want an error")
 	}
 }

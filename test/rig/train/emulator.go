@@ -10,10 +10,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/test/rig"
 )
 
 // tick is the real time between looks at the pods: a start, or an end, is seen so much late.
@@ -213,5 +215,12 @@ func (e *Emulator) States() map[job.ID]State {
 
 // exit ends a pod as one whose program is complete.
 func exit(ctx context.Context, client kubernetes.Interface, p *corev1.Pod) error {
-	return patch(ctx, client, p, `{"metadata":{"annotations":{"rig.oxgang.dev/exit":"0"}}}`)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	data := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"0"}}}`, rig.ExitCode)
+	_, err := client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, data, v1.PatchOptions{})
+	if err != nil {
+		return fmt.Errorf("end pod %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	return nil
 }

@@ -9,11 +9,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
@@ -208,16 +206,5 @@ func parse(name, s string, to *float64) error {
 		return fmt.Errorf("annotation %s: %q, want a number from 1 to 2^53", name, s)
 	}
 	*to = x
-	return nil
-}
-
-// patch merges data into a pod.
-func patch(ctx context.Context, client kubernetes.Interface, p *corev1.Pod, data string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	_, err := client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, []byte(data), v1.PatchOptions{})
-	if err != nil {
-		return fmt.Errorf("patch pod %s/%s: %w", p.Namespace, p.Name, err)
-	}
 	return nil
 }

@@ -77,8 +77,9 @@ func (w *world) saved() float64 {
 	return w.checkpoints[len(w.checkpoints)-1].Progress
 }
 
-// seconds is how long the training of the test takes, real time, restarts left out.
-const seconds = 4
+// seconds is how long the training of the test takes, real time, restarts left out. It is stopped
+// after three reports, one in 0.3 s: a machine that is busy may take ten seconds for that.
+const seconds = 12
 
 // submit makes a Job of 4 GPUs of generation 1.
 func submit(t *testing.T, c *rig.Cluster, a *workload.Arrival, speed float64) {

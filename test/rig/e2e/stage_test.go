@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,23 +34,15 @@ const repairs = time.Minute
 // open starts a stage for a test, whose auditor wants over-full nodes relieved within a time.
 func open(t *testing.T, o rig.Options, repair time.Duration) *stage {
 	t.Helper()
-	if o.Flags == nil {
-		o.Flags = map[string][]string{}
-	}
-	o.Flags[rig.APIServer] = append(o.Flags[rig.APIServer], "--etcd-compaction-interval", "0")
+	o.History = true
 	c := rig.Start(t, o)
 	Prepare(t.Context(), t, c)
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{c.EtcdEndpoint}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = etcd.Close() })
 	p, err := fault.New(c.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	s := &stage{Cluster: c, k: Client(t, c.Config), proxy: p, watcher: audit.Follow(etcd, audit.New(audit.All(time.Minute, repair)...))}
+	s := &stage{Cluster: c, k: Client(t, c.Config), proxy: p, watcher: audit.Follow(c.Etcd(t), audit.New(audit.All(time.Minute, repair)...))}
 	s.serve(t, "")
 	return s
 }

@@ -30,7 +30,8 @@ func Scrape(ctx context.Context, address string) (Series, error) {
 		return nil, fmt.Errorf("metrics: %s, want 200 OK", answer.Status)
 	}
 	all := Series{}
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() {
 		i := strings.LastIndexByte(lines.Text(), ' ')
 		if i < 0 || strings.HasPrefix(lines.Text(), "#") {
 			continue
@@ -39,7 +40,7 @@ func Scrape(ctx context.Context, address string) (Series, error) {
 			all[lines.Text()[:i]] = x
 		}
 	}
-	return all, nil
+	return all, lines.Err()
 }
 
 // Sum returns the sum of all series of a name that have all labels, each as name="value".

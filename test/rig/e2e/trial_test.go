@@ -12,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/test/rig"
@@ -91,15 +89,10 @@ type Trial struct {
 // Start starts a cluster and an auditor of all that happens in it.
 func (c *Crowd) Start(t *testing.T) *Trial {
 	t.Helper()
-	r := rig.Start(t, rig.Options{Nodes: c.nodes(), Flags: map[string][]string{rig.APIServer: {"--etcd-compaction-interval", "0"}}})
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{r.EtcdEndpoint}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = etcd.Close() }) // only read from
+	r := rig.Start(t, rig.Options{Nodes: c.nodes(), History: true})
 	Prepare(t.Context(), t, r)
 	n := &Census{}
-	w := audit.Follow(etcd, audit.New(append(audit.All(2*time.Minute, 2*time.Minute), n)...))
+	w := audit.Follow(r.Etcd(t), audit.New(append(audit.All(2*time.Minute, 2*time.Minute), n)...))
 	return &Trial{T: t, Crowd: *c, Cluster: r, Client: Client(t, r.Config), Census: n, Audit: w, Metrics: Address(t), Journal: t.TempDir()}
 }
 
