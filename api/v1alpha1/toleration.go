@@ -2,7 +2,7 @@ package v1alpha1
 
 // A Toleration is one of pods, as Kubernetes has it.
 //
-// +kubebuilder:validation:XValidation:rule="self.operator != 'Exists' || !has(self.value) || self.value == ''",message="operator Exists has no value"
+// +kubebuilder:validation:XValidation:rule="self.operator != 'Exists' || !has(self.value) || self.value.size() == 0",message="operator Exists has no value"
 type Toleration struct {
 	// key of the taints that it matches.
 	//
