@@ -9,6 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/oxgang/oxgang/live/kube/certs"
 )
 
 // What a configuration file says it is.
@@ -52,7 +54,7 @@ type Address struct {
 type Agents struct {
 	Address
 	Audience     string   `json:"audience,omitempty"`     // of their tokens; default oxgang-agents
-	Names        []string `json:"names,omitempty"`        // of the service, for the certificate
+	Names        []string `json:"names,omitempty"`        // of the service, for the certificate; default oxgang-agents.oxgang-system.svc
 	Certificates string   `json:"certificates,omitempty"` // directory of tls.crt and tls.key; empty: made here
 }
 
@@ -76,7 +78,7 @@ func DefaultConfig() Config {
 			Enabled: true, Namespace: "oxgang-system", Name: "oxgang-leader", LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
 			RenewDeadline: metav1.Duration{Duration: 10 * time.Second}, RetryPeriod: metav1.Duration{Duration: 2 * time.Second},
 		},
-		Metrics: Address{":8080"}, Health: Address{":8081"}, Agents: Agents{Address: Address{":8443"}, Audience: "oxgang-agents"},
+		Metrics: Address{":8080"}, Health: Address{":8081"}, Agents: Agents{Address: Address{":8443"}, Audience: "oxgang-agents", Names: []string{"oxgang-agents.oxgang-system.svc"}},
 		Log: Log{Format: "json", Level: "info"}, Client: Client{QPS: 200, Burst: 400},
 	}
 }
@@ -113,6 +115,14 @@ func (c *Config) Validate() error {
 	}
 	if err := new(slog.Level).UnmarshalText([]byte(c.Log.Level)); err != nil {
 		errs = append(errs, fmt.Errorf("log.level %q, want debug, info, warn or error", c.Log.Level))
+	}
+	if a := &c.Agents; a.Address.Address != "" {
+		if a.Audience == "" {
+			errs = append(errs, errors.New("agents.audience is empty, want that of the tokens of workers"))
+		}
+		if a.Certificates == "" {
+			errs = append(errs, (&certs.Options{Names: a.Names}).Validate())
+		}
 	}
 	if c.Client.QPS < 0 || c.Client.Burst < 0 {
 		errs = append(errs, fmt.Errorf("client: qps %g and burst %d, want at least 0", c.Client.QPS, c.Client.Burst))
