@@ -244,7 +244,7 @@ func TestEnded(t *testing.T) {
 		return func(o map[string]any) {
 			grow(o, "status")["conditions"] = []any{
 				map[string]any{"type": "Suspended", "status": "False"},
-				map[string]any{"type": kind, "status": "True", "reason": "Because", "message": "of this"},
+				map[string]any{"type": kind, "status": "True", "reason": "Because", "message": "of\n\tthis\n"},
 			}
 		}
 	}
