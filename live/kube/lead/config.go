@@ -29,9 +29,10 @@ type Config struct {
 	Health         Address        `json:"health"`
 	Agents         Agents         `json:"agents"`
 	Log            Log            `json:"log"`
-	// Client bounds the requests to the API server per second; 0: as many as it takes.
+	// Client bounds the requests to the API server per second, those for each kind of object by
+	// themselves; 0: as many as it takes.
 	Client Client `json:"client"`
-	// Journals is a directory for the journals of runs; empty: none are written.
+	// Journals is a directory with one for the journals of each queue; empty: none are written.
 	Journals string `json:"journals,omitempty"`
 }
 

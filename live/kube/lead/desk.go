@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -137,12 +138,12 @@ func (d *desk) monitor(last *fallback.Policy, w *kube.World) (*monitor.Queue, *m
 // expected of its jobs.
 func (d *desk) writes() bool { return d.q.Spec.Mode != v1alpha1.Observe }
 
-// journal begins the journal of a run; nil: none is wanted.
+// journal begins the journal of a run, in the directory of its queue; nil: none is wanted.
 func (d *desk) journal(h journal.Header) (*record.Recorder, error) {
-	dir := d.l.o.Config.Journals
-	if dir == "" {
+	if d.l.o.Config.Journals == "" {
 		return nil, nil
 	}
+	dir := filepath.Join(d.l.o.Config.Journals, d.q.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journals: %w", err)
 	}

@@ -3,6 +3,7 @@ package lead
 import (
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/kind"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
@@ -45,6 +48,30 @@ func said(t *testing.T, r prometheus.Gatherer, name string) (float64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Two queues that are served from the same moment on have journals that can be told apart.
+func TestDesk_journal(t *testing.T) {
+	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "a100", Capacity: cluster.Resources{GPUs: 8}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := journal.Header{Tool: "test", Policy: "fifo", Seed: 1, Start: start, Round: time.Minute, Cluster: c}
+	l := &leader{o: Options{Config: Config{Journals: t.TempDir()}}}
+	for _, name := range []string{"train", "other"} {
+		q := &v1alpha1.Queue{}
+		q.Name = name
+		rec, err := (&desk{l: l, q: q}).journal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := filepath.Base(filepath.Dir(rec.Path)); got != name {
+			t.Errorf("%s, want it in a directory %s", rec.Path, name)
+		}
+		if err := rec.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // A queue is served until another leader takes it over. What it then says of itself can be read
