@@ -112,7 +112,7 @@ type leader struct {
 	o       Options
 	log     *slog.Logger
 	manager manager.Manager
-	clients kubernetes.Interface // for what the manager's client does not keep watches of, or may not
+	clients kubernetes.Interface // for tokens and what to trust, of which no watches are kept
 	metrics *monitor.Metrics
 	certs   *certs.Server             // nil: the agent API is not served, or by files
 	known   []schema.GroupVersionKind // kinds of job that the cluster has
