@@ -35,7 +35,8 @@ type Queue struct {
 	seen   bool // the scheduler showed the round that Timed tells of
 }
 
-// Queue returns an observer of the queue of a name, whose rounds are such a time apart.
+// Queue returns an observer of the queue of a name, whose rounds are such a time apart. Counters
+// of a name go on where an earlier observer left them.
 func (m *Metrics) Queue(name string, round time.Duration, s Source) *Queue {
 	q := &Queue{m: m, name: name, source: s, rows: make(map[job.ID]*policy.Job)}
 	q.usage = usage{q: q, held: make(map[job.ID]*holding)}
@@ -45,6 +46,7 @@ func (m *Metrics) Queue(name string, round time.Duration, s Source) *Queue {
 	for _, c := range fallback.Causes() {
 		m.failures.WithLabelValues(name, c.String())
 	}
+	m.gpus.DeletePartialMatch(prometheus.Labels{"queue": name}) // of types that may be gone
 	m.fallback.WithLabelValues(name).Set(0)
 	m.interval.WithLabelValues(name).Set(round.Seconds())
 	return q

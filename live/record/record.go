@@ -17,8 +17,8 @@ import (
 // A Recorder writes the journal of a run, line by line. A journal that cannot be written
 // any more stops no scheduling.
 type Recorder struct {
-	Path  string
-	Start time.Time
+	Path  string    // of the file
+	Start time.Time // of the run
 	file  *os.File
 
 	mu  sync.Mutex

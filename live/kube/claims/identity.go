@@ -17,15 +17,15 @@ type Identity struct {
 	Namespace, Name, UID string
 }
 
-// A Review asks the API server whose a token for Audience is. Its error means that nothing
-// was said.
+// A Review asks the API server whose a token for the audience of a Reviewer is. Its error means
+// that nothing was said.
 type Review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
 
-// Client returns the Review of a cluster. The caller needs the right to create tokenreviews,
+// Client returns the Review of a cluster, for an audience. The caller needs the right to create tokenreviews,
 // and no other.
-func Client(c clientv1.TokenReviewInterface) Review {
+func Client(c clientv1.TokenReviewInterface, audience string) Review {
 	return func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error) {
-		r := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{Audience}}}
+		r := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{audience}}}
 		r, err := c.Create(ctx, r, metav1.CreateOptions{})
 		if err != nil {
 			return nil, err
@@ -41,8 +41,8 @@ const (
 )
 
 // identify returns the pod that an answer vouches for, if it vouches for the one that the
-// token names.
-func identify(s *authenticationv1.TokenReviewStatus, named string) (Identity, error) {
+// token names, and for the audience.
+func identify(s *authenticationv1.TokenReviewStatus, named, audience string) (Identity, error) {
 	const account = "system:serviceaccount:"
 	rest, isAccount := strings.CutPrefix(s.User.Username, account)
 	namespace, _, whole := strings.Cut(rest, ":")
@@ -50,8 +50,8 @@ func identify(s *authenticationv1.TokenReviewStatus, named string) (Identity, er
 	switch {
 	case s.Error != "" || !s.Authenticated:
 		return Identity{}, errors.New("the API server does not know it")
-	case !slices.Contains(s.Audiences, Audience): // an API server that does not know audiences leaves them out
-		return Identity{}, fmt.Errorf("the API server knows it for %q, want %s", s.Audiences, Audience)
+	case !slices.Contains(s.Audiences, audience): // an API server that does not know audiences leaves them out
+		return Identity{}, fmt.Errorf("the API server knows it for %q, want %s", s.Audiences, audience)
 	case !isAccount || !whole || namespace == "":
 		return Identity{}, fmt.Errorf("it is of %q, want a service account", s.User.Username)
 	case id.Name == "" || id.UID == "":

@@ -40,20 +40,21 @@ type Lookup func(podUID string) (job.ID, bool)
 
 // A Reviewer says whose tokens are. Make one with New. It is safe for concurrent use.
 type Reviewer struct {
-	review Review
-	lookup Lookup
-	kept   *cache.LRUExpireCache // SHA-256 of a token -> Identity, or error
-	flight singleflight.Group
-	all    flowcontrol.PassiveRateLimiter
+	audience string // of the tokens that workers bear
+	review   Review
+	lookup   Lookup
+	kept     *cache.LRUExpireCache // SHA-256 of a token -> Identity, or error
+	flight   singleflight.Group
+	all      flowcontrol.PassiveRateLimiter
 
 	mu      sync.Mutex
 	sources *cache.LRUExpireCache // address -> flowcontrol.PassiveRateLimiter
 }
 
-// New returns a Reviewer that has asked nothing.
-func New(review Review, lookup Lookup) *Reviewer {
+// New returns a Reviewer of tokens for an audience that has asked nothing.
+func New(audience string, review Review, lookup Lookup) *Reviewer {
 	return &Reviewer{
-		review: review, lookup: lookup, kept: cache.NewLRUExpireCache(keepMost),
+		audience: audience, review: review, lookup: lookup, kept: cache.NewLRUExpireCache(keepMost),
 		all:     flowcontrol.NewTokenBucketPassiveRateLimiter(perSecond, burstAll),
 		sources: cache.NewLRUExpireCache(sources),
 	}
@@ -77,7 +78,7 @@ func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error
 // ErrUnknown if the token is nobody's, or of a pod that Lookup does not have, and ErrLater
 // if that could not be found out.
 func (r *Reviewer) Pod(ctx context.Context, source, token string) (Identity, error) {
-	named, ends, err := glance(token, time.Now())
+	named, ends, err := glance(token, r.audience, time.Now())
 	if err != nil {
 		return Identity{}, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
@@ -126,7 +127,7 @@ func (r *Reviewer) ask(key [sha256.Size]byte, token, named string, ends time.Tim
 	if err != nil {
 		return nil, fmt.Errorf("%w: token review: %w", ErrLater, err)
 	}
-	id, err := identify(status, named)
+	id, err := identify(status, named, r.audience)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrUnknown, err)
 		r.kept.Add(key, err, keepNo)

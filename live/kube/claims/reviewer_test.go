@@ -23,7 +23,7 @@ import (
 func TestReviewer_knows_a_pod_by_each_of_its_tokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s server
-		r := New(s.review, living{"p1": "j1"}.lookup)
+		r := New(agents, s.review, living{"p1": "j1"}.lookup)
 		first, second := ticket("p1", 10*time.Minute, 1), ticket("p1", 10*time.Minute, 2)
 		for i, token := range []string{first, second, first, first, second} {
 			if id, err := r.Job(t.Context(), "a", token); id != "j1" || err != nil {
@@ -56,7 +56,7 @@ func TestReviewer_refuses_without_a_question(t *testing.T) {
 			return written(strings.Replace(good, from, to, 1))
 		}
 		var s server
-		r := New(s.review, living{"p1": "j1"}.lookup)
+		r := New(agents, s.review, living{"p1": "j1"}.lookup)
 		for name, token := range map[string]string{
 			"empty":             "",
 			"no token":          "secret",
@@ -93,6 +93,21 @@ func TestReviewer_refuses_without_a_question(t *testing.T) {
 	})
 }
 
+// Tokens for the audience of the scheduler that is asked are good, whatever that is called.
+func TestReviewer_has_its_audience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := server{edit: func(s *authenticationv1.TokenReviewStatus) { s.Audiences = []string{"team"} }}
+		r := New("team", s.review, living{"p1": "j1"}.lookup)
+		token := written(`{"aud":["team"],"exp":4102444800,"kubernetes.io":{"pod":{"uid":"p1"}}}`)
+		if id, err := r.Job(t.Context(), "a", token); id != "j1" || err != nil {
+			t.Errorf("got %s, %v, want j1", id, err)
+		}
+		if _, err := r.Job(t.Context(), "a", ticket("p1", time.Hour, 1)); !errors.Is(err, ErrUnknown) {
+			t.Errorf("for %s: got %v, want it refused", agents, err)
+		}
+	})
+}
+
 // Each part of an answer that vouches for less than a living pod with our audience refuses
 // the token, for five seconds without another question.
 func TestReviewer_refuses_by_the_answer(t *testing.T) {
@@ -111,7 +126,7 @@ func TestReviewer_refuses_by_the_answer(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := server{edit: edit}
-			r := New(s.review, living{"p1": "j1", "p2": "j2"}.lookup)
+			r := New(agents, s.review, living{"p1": "j1", "p2": "j2"}.lookup)
 			token := ticket("p1", time.Hour, 1)
 			for range 3 {
 				if _, err := r.Job(t.Context(), "a", token); !errors.Is(err, ErrUnknown) {
@@ -136,7 +151,7 @@ func TestReviewer_refuses_a_pod_that_is_gone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s server
 		pods := living{"p1": "j1"}
-		r := New(s.review, pods.lookup)
+		r := New(agents, s.review, pods.lookup)
 		token := ticket("p1", time.Hour, 1)
 		if _, err := r.Job(t.Context(), "a", token); err != nil {
 			t.Fatal(err)
@@ -157,7 +172,7 @@ func TestReviewer_refuses_a_pod_that_is_gone(t *testing.T) {
 func TestReviewer_keeps_no_answer_beyond_its_token(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s server
-		r := New(s.review, living{"p1": "j1"}.lookup)
+		r := New(agents, s.review, living{"p1": "j1"}.lookup)
 		token := ticket("p1", 10*time.Second, 1)
 		if _, err := r.Job(t.Context(), "a", token); err != nil {
 			t.Fatal(err)
@@ -174,7 +189,7 @@ func TestReviewer_keeps_no_answer_beyond_its_token(t *testing.T) {
 func TestReviewer_while_the_API_server_is_away(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s server
-		r := New(s.review, living{"p1": "j1", "p2": "j2"}.lookup)
+		r := New(agents, s.review, living{"p1": "j1", "p2": "j2"}.lookup)
 		known, other := ticket("p1", time.Hour, 1), ticket("p2", time.Hour, 1)
 		if _, err := r.Job(t.Context(), "a", known); err != nil {
 			t.Fatal(err)
@@ -202,7 +217,7 @@ func TestReviewer_asks_once(t *testing.T) {
 			<-answer
 			return s.review(ctx, token)
 		}
-		r := New(review, living{"p1": "j1"}.lookup)
+		r := New(agents, review, living{"p1": "j1"}.lookup)
 		token := ticket("p1", time.Hour, 1)
 		hasty, cancel := context.WithCancel(t.Context())
 		errs := make(chan error, 1)
@@ -237,7 +252,7 @@ func TestReviewer_asks_once(t *testing.T) {
 func TestReviewer_a_flood_does_not_reach_the_API_server(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := server{edit: func(s *authenticationv1.TokenReviewStatus) { s.Authenticated = false }}
-		r := New(s.review, living{"p1": "j1", "p2": "j2"}.lookup)
+		r := New(agents, s.review, living{"p1": "j1", "p2": "j2"}.lookup)
 		for i := range 10_000 {
 			if _, err := r.Job(t.Context(), "bad", ticket("p1", time.Hour, i)); err == nil {
 				t.Fatal("a forged token is taken")
@@ -265,7 +280,7 @@ func TestReviewer_a_flood_does_not_reach_the_API_server(t *testing.T) {
 func TestReviewer_floods_together_have_a_rate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s server
-		r := New(s.review, living{"p1": "j1"}.lookup)
+		r := New(agents, s.review, living{"p1": "j1"}.lookup)
 		later := 0
 		for i := range 1000 {
 			_, err := r.Job(t.Context(), fmt.Sprint(i), ticket("p1", time.Hour, i))
@@ -289,13 +304,13 @@ func TestClient(t *testing.T) {
 		spec, r.Status = r.Spec, *vouched("p1")
 		return true, r, nil
 	})
-	r := New(Client(c.AuthenticationV1().TokenReviews()), func(string) (job.ID, bool) { return "j1", true })
+	r := New(agents, Client(c.AuthenticationV1().TokenReviews(), agents), func(string) (job.ID, bool) { return "j1", true })
 	token := ticket("p1", time.Hour, 1)
 	if id, err := r.Job(t.Context(), "a", token); id != "j1" || err != nil {
 		t.Errorf("got %s, %v, want j1", id, err)
 	}
-	if spec.Token != token || len(spec.Audiences) != 1 || spec.Audiences[0] != Audience {
-		t.Errorf("asked %+v, want the token, for %s", spec, Audience)
+	if spec.Token != token || len(spec.Audiences) != 1 || spec.Audiences[0] != agents {
+		t.Errorf("asked %+v, want the token, for %s", spec, agents)
 	}
 }
 
@@ -307,7 +322,7 @@ func FuzzGlance(f *testing.F) {
 	f.Add(written(`{"exp":-1e999}`))
 	now := time.Unix(1e9, 0)
 	f.Fuzz(func(t *testing.T, token string) {
-		if pod, ends, err := glance(token, now); err == nil && (pod == "" || !ends.After(now)) {
+		if pod, ends, err := glance(token, agents, now); err == nil && (pod == "" || !ends.After(now)) {
 			t.Errorf("let through: pod %q, ends %v", pod, ends)
 		}
 	})

@@ -10,9 +10,6 @@ import (
 	"time"
 )
 
-// Audience is that of the tokens that workers bear.
-const Audience = "oxgang-agents"
-
 // maxToken is the longest token that is looked at, in bytes; those of Kubernetes have about
 // 1,200.
 const maxToken = 6 << 10
@@ -41,17 +38,17 @@ func (a *audience) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(a))
 }
 
-// glance reads a token without its signature, and refuses what is not worth a question: it
-// returns the pod that it names and when it ends.
-func glance(token string, now time.Time) (pod string, ends time.Time, err error) {
+// glance reads a token without its signature, and refuses what is not worth a question, like one
+// for another audience than is wanted: it returns the pod that it names and when it ends.
+func glance(token, want string, now time.Time) (pod string, ends time.Time, err error) {
 	p, err := unfold(token)
 	if err != nil {
 		return "", time.Time{}, err
 	}
 	const most = 1 << 40 // seconds: beyond, times overflow
 	switch {
-	case !slices.Contains(p.Audience, Audience):
-		return "", time.Time{}, fmt.Errorf("audience %q, want %s", p.Audience, Audience)
+	case !slices.Contains(p.Audience, want):
+		return "", time.Time{}, fmt.Errorf("audience %q, want %s", p.Audience, want)
 	case !(p.Expiry > 0 && p.Expiry < most):
 		return "", time.Time{}, fmt.Errorf("expiry %v, want Unix seconds", p.Expiry)
 	case p.Bound.Pod.UID == "":

@@ -13,6 +13,9 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
+// agents is the audience of good tokens.
+const agents = "oxgang-agents"
+
 // written returns a token with these claims and a signature that nothing here checks.
 func written(claims string) string {
 	return "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
@@ -28,7 +31,7 @@ func ticket(pod string, d time.Duration, n int) string {
 func vouched(pod string) *authenticationv1.TokenReviewStatus {
 	return &authenticationv1.TokenReviewStatus{
 		Authenticated: true,
-		Audiences:     []string{Audience},
+		Audiences:     []string{agents},
 		User: authenticationv1.UserInfo{
 			Username: "system:serviceaccount:ns:default",
 			Extra:    map[string]authenticationv1.ExtraValue{podName: {pod + "-0"}, podUID: {pod}},

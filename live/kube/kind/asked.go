@@ -69,8 +69,8 @@ func (s *size) check() error {
 			if name != string(corev1.ResourceCPU) && name != string(corev1.ResourceMemory) {
 				return fmt.Errorf("resource %q, want cpu or memory", name)
 			}
-			if absurd.MatchString(q) {
-				return plainQuantity(q)
+			if err := plainQuantity(q); err != nil {
+				return err
 			}
 			if n, err := resource.ParseQuantity(q); err != nil || n.Sign() < 0 {
 				return fmt.Errorf("%s %q, want a quantity of at least 0", name, q)

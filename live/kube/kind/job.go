@@ -101,6 +101,6 @@ func stopping(s *batchv1.JobStatus) bool {
 
 // detail returns a condition's reason and message in one line of at most 1024 bytes.
 func detail(reason, message string) string {
-	text := strings.Trim(reason+": "+message, ": ")
+	text := strings.Join(strings.Fields(strings.Trim(reason+": "+message, ": ")), " ")
 	return strings.ToValidUTF8(text[:min(len(text), 1024)], "")
 }

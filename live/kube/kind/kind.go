@@ -71,7 +71,8 @@ type Kind interface {
 	Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, weight int32) *Job
 	// Start sizes a suspended job, marks the pods that it will have, sends them to their one
 	// node, where that may be said in advance, or gates them for Pin, and lets them come. Of a
-	// job that Kueue queues it takes our AdmissionGate away instead: Kueue lets them come. It wraps ErrFixed if the job cannot have so many workers.
+	// job that Kueue queues it takes our AdmissionGate away instead: Kueue lets them come. It
+	// wraps ErrFixed if the job cannot have so many workers.
 	Start(o *unstructured.Unstructured, g *Grant) error
 	// Stop suspends a job. It wraps ErrKueue if Kueue queues it.
 	Stop(o *unstructured.Unstructured, epoch int64) error

@@ -50,6 +50,25 @@ func TestRead_others(t *testing.T) {
 	}
 }
 
+// What workers ask for together is bounded, also where the product is more than an integer holds.
+func TestRead_of_more_than_there_is(t *testing.T) {
+	for workers, want := range map[int64]int64{1: 1 << 49, 2: 1 << 50, 3: 1 << 50, 20_000: 1 << 50, 100_000: 1 << 50} {
+		o := object(t, "job.yaml", func(o map[string]any) {
+			spec := child(o, "spec")
+			spec["parallelism"], spec["completions"] = workers, workers
+			delete(child(o, "metadata"), "annotations")
+			mainOf(o)["resources"] = map[string]any{"limits": map[string]any{"nvidia.com/gpu": "8", "memory": "512Ti"}}
+			delete(child(spec, "template", "spec"), "initContainers")
+			pod := child(spec, "template", "spec")
+			pod["containers"] = pod["containers"].([]any)[:1]
+		})
+		got := kindOf(t, o).Read(o, byDefault, 1)
+		if got.Spec == nil || got.Spec.Memory != want {
+			t.Errorf("%d workers: %q, %+v, want %d bytes", workers, got.Problem, got.Spec, want)
+		}
+	}
+}
+
 // What Start does is read back, and again after a stop, and what others wrote stays.
 func TestStart_readBack(t *testing.T) {
 	for file, workers := range map[string][]int{
@@ -225,7 +244,7 @@ func TestEnded(t *testing.T) {
 		return func(o map[string]any) {
 			grow(o, "status")["conditions"] = []any{
 				map[string]any{"type": "Suspended", "status": "False"},
-				map[string]any{"type": kind, "status": "True", "reason": "Because", "message": "of this"},
+				map[string]any{"type": kind, "status": "True", "reason": "Because", "message": "of\n\tthis\n"},
 			}
 		}
 	}

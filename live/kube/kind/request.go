@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
@@ -64,11 +65,7 @@ func granted(p *corev1.PodSpec, i int, g *Grant, gpu corev1.ResourceName) (corev
 }
 
 // others returns what runs beside container i of a pod asks for.
-func others(p *corev1.PodSpec, i int, gpu corev1.ResourceName) (rest struct {
-	CPUs   float64
-	Memory int64
-},
-) {
+func others(p *corev1.PodSpec, i int, gpu corev1.ResourceName) cluster.Resources {
 	all := pods.List(p.Overhead, gpu)
 	for k := range p.Containers {
 		if k != i {
@@ -80,8 +77,7 @@ func others(p *corev1.PodSpec, i int, gpu corev1.ResourceName) (rest struct {
 			all = pods.Sum(all, pods.Of(p.InitContainers[k].Resources, gpu))
 		}
 	}
-	rest.CPUs, rest.Memory = all.CPUs, all.Memory
-	return rest
+	return all
 }
 
 // give makes a container request q. A limit that was as high as the request stays so, and

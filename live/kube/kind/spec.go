@@ -39,7 +39,7 @@ func (r *request) spec(weight int32) *job.Spec {
 		Weight:     float64(min(max(1, weight), maxWeight)),
 		GPUs:       r.workers * r.each.GPUs,
 		WorkerGPUs: r.each.GPUs,
-		CPUs:       float64(r.workers) * r.each.CPUs, Memory: min(int64(r.workers)*r.each.Memory, pods.MostMemory),
+		CPUs:       float64(r.workers) * r.each.CPUs, Memory: r.memory(),
 		Adaptivity:    job.Rigid,
 		GPUTypes:      r.eligible(),
 		NonPreemptive: r.yes(v1alpha1.NonPreemptible), NoCheckpoint: !r.yes(v1alpha1.Checkpoints),
@@ -56,6 +56,15 @@ func (r *request) spec(weight int32) *job.Spec {
 	r.batch(spec)
 	r.limits(spec)
 	return spec
+}
+
+// memory returns what all workers ask for together, at most pods.MostMemory: the product may be
+// more than an int64 holds.
+func (r *request) memory() int64 {
+	if n := int64(r.workers); r.each.Memory < pods.MostMemory/n {
+		return n * r.each.Memory
+	}
+	return pods.MostMemory
 }
 
 // batch reads the batch sizes. Only a job whose number of workers may change has others than

@@ -83,8 +83,8 @@ func (t *Twin) patchScale(o client.Object, patch client.Patch) error {
 		p.Replicas, p.version = body.Spec.Replicas, p.version+1
 	}
 	t.mu.Unlock()
-	if err == nil && p.Replicas > p.Most {
-		t.complain("pool %s: %d replicas, want at most %d", p.Name, p.Replicas, p.Most)
+	if err == nil && body.Spec.Replicas > p.Most {
+		t.complain("pool %s: %d replicas, want at most %d", p.Name, body.Spec.Replicas, p.Most)
 	}
 	return err
 }
@@ -112,11 +112,12 @@ func (t *Twin) Provide() {
 	t.mu.Unlock()
 	for _, p := range pools {
 		there := t.PoolNodes(p.Name)
-		for range min(p.Replicas-p.Short, p.Most+1) - len(there) {
+		want := t.Replicas(p.Name)
+		for range min(want-p.Short, p.Most+1) - len(there) {
 			p.made++
 			t.addNode(fmt.Sprintf("%s-%d", p.Name, p.made), p.GPUs, p.Type, map[string]string{PoolLabel: p.Name})
 		}
-		t.take(there, len(there)-p.Replicas)
+		t.take(there, len(there)-want)
 		if n := len(t.PoolNodes(p.Name)); n > p.Most {
 			t.complain("pool %s: %d nodes, want at most %d", p.Name, n, p.Most)
 		}

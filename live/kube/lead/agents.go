@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
@@ -29,12 +28,10 @@ type agents struct {
 var _ agentapi.Jobs = (*agents)(nil)
 
 // newAgents returns what answers agents, who are asked of the API server.
-func (l *leader) newAgents() (*agents, error) {
-	c, err := kubernetes.NewForConfig(l.o.Rest)
-	if err != nil {
-		return nil, fmt.Errorf("agents: %w", err)
-	}
-	return &agents{l: l, reviewer: claims.New(claims.Client(c.AuthenticationV1().TokenReviews()), l.member)}, nil
+func (l *leader) newAgents() *agents {
+	audience := l.o.Config.Agents.Audience
+	review := claims.Client(l.clients.AuthenticationV1().TokenReviews(), audience)
+	return &agents{l: l, reviewer: claims.New(audience, review, l.member)}
 }
 
 // member returns the job that a pod is a living member of.
@@ -116,10 +113,6 @@ func (l *leader) serveAgents(ctx context.Context) error {
 	if c.Address.Address == "" {
 		return nil
 	}
-	a, err := l.newAgents()
-	if err != nil {
-		return err
-	}
 	g, ctx := errgroup.WithContext(ctx)
 	get, err := l.certificate(ctx, g)
 	if err != nil {
@@ -129,7 +122,7 @@ func (l *leader) serveAgents(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("agents: %w", err)
 	}
-	server := agentapi.New(a, agentapi.Options{Log: l.log})
+	server := agentapi.New(l.newAgents(), agentapi.Options{Log: l.log})
 	g.Go(func() error { return server.Serve(tls.NewListener(listener, certs.Config(get))) })
 	g.Go(func() error {
 		<-ctx.Done()

@@ -9,6 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/oxgang/oxgang/live/kube/certs"
 )
 
 // What a configuration file says it is.
@@ -27,9 +29,10 @@ type Config struct {
 	Health         Address        `json:"health"`
 	Agents         Agents         `json:"agents"`
 	Log            Log            `json:"log"`
-	// Client bounds the requests to the API server per second; 0: as many as it takes.
+	// Client bounds the requests to the API server per second, those for each kind of object by
+	// themselves; 0: as many as it takes.
 	Client Client `json:"client"`
-	// Journals is a directory for the journals of runs; empty: none are written.
+	// Journals is a directory with one for the journals of each queue; empty: none are written.
 	Journals string `json:"journals,omitempty"`
 }
 
@@ -113,6 +116,14 @@ func (c *Config) Validate() error {
 	}
 	if err := new(slog.Level).UnmarshalText([]byte(c.Log.Level)); err != nil {
 		errs = append(errs, fmt.Errorf("log.level %q, want debug, info, warn or error", c.Log.Level))
+	}
+	if a := &c.Agents; a.Address.Address != "" {
+		if a.Audience == "" {
+			errs = append(errs, errors.New("agents.audience is empty, want that of the tokens of workers"))
+		}
+		if a.Certificates == "" {
+			errs = append(errs, (&certs.Options{Names: a.Names}).Validate())
+		}
 	}
 	if c.Client.QPS < 0 || c.Client.Burst < 0 {
 		errs = append(errs, fmt.Errorf("client: qps %g and burst %d, want at least 0", c.Client.QPS, c.Client.Burst))

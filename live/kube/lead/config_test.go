@@ -22,6 +22,8 @@ func TestLoad(t *testing.T) {
 		{"a lease shorter than its renewal", head + "leaderElection: {leaseDuration: 5s}\n", "renewDeadline 10s, leaseDuration 5s, want them more than 0 and ascending"},
 		{"a format that nobody knows", head + "log: {format: xml}\n", `log.format "xml", want json or text`},
 		{"a level that nobody knows", head + "log: {level: loud}\n", `log.level "loud", want debug`},
+		{"tokens for nobody", head + "agents: {audience: ''}\n", "agents.audience is empty"},
+		{"a certificate for nobody", head + "agents: {names: []}\n", "names [], want one at least"},
 		{"fewer than no requests", head + "client: {qps: -1}\n", "qps -1 and burst 400, want at least 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -53,10 +54,10 @@ func (d *desk) serve(ctx context.Context) error {
 		case errors.Is(err, kube.ErrTypes):
 			continue
 		}
-		d.l.log.Error("a queue is not served", "queue", d.q.Name, "err", err, "again_in", wait)
 		if time.Since(began) > time.Minute {
 			wait = time.Second
 		}
+		d.l.log.Error("a queue is not served", "queue", d.q.Name, "err", err, "again_in", wait)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -81,18 +82,9 @@ func (d *desk) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen := d.l.metrics.Queue(d.q.Name, round(d.q), monitor.Source{Fallback: last.State, Stopping: w.Stopping})
-	defer d.l.metrics.Forget(d.q.Name)
-	if b := d.q.Spec.Budget; b != nil {
-		seen.Budget(perHour(b))
-	}
+	seen, watch := d.monitor(last, w)
 	seen.Leading(true)
 	defer seen.Leading(false)
-	tell := []func(*monitor.Timing){seen.Timed}
-	if d.l.o.Traces != nil {
-		tell = append(tell, monitor.Spans(d.l.o.Traces, d.q.Name))
-	}
-	watch := monitor.NewWatch(tell...)
 	s, err := scheduler.New(watch.Policy(last), watch.Placer(placer), w.Cluster(), d.schedulerOptions())
 	if err != nil {
 		return err
@@ -102,7 +94,9 @@ func (d *desk) run(ctx context.Context) error {
 	inputs.begin(h)
 	observers := []scheduler.Observer{watch, seen, inputs, w}
 	if d.writes() {
-		ahead.begin(twin.NewLookout(func() (policy.Policy, placement.Placer, error) { return fresh(d.q) }, d.schedulerOptions(), w.Cluster().Types()))
+		l := twin.NewLookout(func() (policy.Policy, placement.Placer, error) { return fresh(d.q) }, d.schedulerOptions(), w.Cluster().Types())
+		l.Explained = seen.Explained
+		ahead.begin(l)
 		observers = append(observers, ahead)
 	}
 	rec, err := d.journal(h)
@@ -110,7 +104,7 @@ func (d *desk) run(ctx context.Context) error {
 		return err
 	}
 	if rec != nil {
-		defer func() { _ = rec.Close() }() // what could not be written is told by the next replay
+		defer d.close(rec)
 		observers = append(observers, rec)
 	}
 	d.l.enter(d.r, w)
@@ -126,20 +120,41 @@ func (d *desk) run(ctx context.Context) error {
 	return err
 }
 
+// monitor returns what shows people the rounds of a run. Its metrics go on from those of earlier
+// runs: they are forgotten when the queue is no longer served.
+func (d *desk) monitor(last *fallback.Policy, w *kube.World) (*monitor.Queue, *monitor.Watch) {
+	seen := d.l.metrics.Queue(d.q.Name, round(d.q), monitor.Source{Fallback: last.State, Stopping: w.Stopping})
+	if b := d.q.Spec.Budget; b != nil {
+		seen.Budget(perHour(b))
+	}
+	tell := []func(*monitor.Timing){seen.Timed, monitor.Log(d.l.log, d.q.Name)}
+	if d.l.o.Traces != nil {
+		tell = append(tell, monitor.Spans(d.l.o.Traces, d.q.Name))
+	}
+	return seen, monitor.NewWatch(tell...)
+}
+
 // writes reports whether plans of the queue are written: only then somebody sees what is
 // expected of its jobs.
 func (d *desk) writes() bool { return d.q.Spec.Mode != v1alpha1.Observe }
 
-// journal begins the journal of a run; nil: none is wanted.
+// journal begins the journal of a run, in the directory of its queue; nil: none is wanted.
 func (d *desk) journal(h journal.Header) (*record.Recorder, error) {
-	dir := d.l.o.Config.Journals
-	if dir == "" {
+	if d.l.o.Config.Journals == "" {
 		return nil, nil
 	}
+	dir := filepath.Join(d.l.o.Config.Journals, d.q.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journals: %w", err)
 	}
 	return record.New(dir, h)
+}
+
+// close ends the journal of a run, and says so if something is missing there.
+func (d *desk) close(rec *record.Recorder) {
+	if err := rec.Close(); err != nil {
+		d.l.log.Warn("a journal could not be written to its end", "queue", d.q.Name, "journal", rec.Path, "err", err)
+	}
 }
 
 // options are those of the queue's world. Its agents report twice in a round, at least: so each

@@ -15,6 +15,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -56,7 +57,11 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
-	l := &leader{o: o, log: log, manager: m, metrics: seen, running: make(map[string]*running)}
+	clients, err := kubernetes.NewForConfigAndClient(m.GetConfig(), m.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("lead: %w", err)
+	}
+	l := &leader{o: o, log: log, manager: m, clients: clients, metrics: seen, running: make(map[string]*running)}
 	if err := errors.Join(m.Add(l), m.AddReadyzCheck("watches", l.ready)); err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
@@ -107,6 +112,7 @@ type leader struct {
 	o       Options
 	log     *slog.Logger
 	manager manager.Manager
+	clients kubernetes.Interface // for tokens and what to trust, of which no watches are kept
 	metrics *monitor.Metrics
 	certs   *certs.Server             // nil: the agent API is not served, or by files
 	known   []schema.GroupVersionKind // kinds of job that the cluster has

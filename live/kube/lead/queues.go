@@ -293,20 +293,22 @@ func (l *leader) count(s *v1alpha1.QueueStatus, queue string) {
 	s.Running, s.Waiting, s.GPUs, s.GPUsUsed = int32(running), int32(waiting), int32(gpus), int32(used)
 }
 
-// stopBut ends what serves queues that are not wanted, or not as they are served.
+// stopBut ends what serves queues that are not wanted, or not as they are served, and forgets
+// their metrics.
 func (l *leader) stopBut(wanted map[string]string) {
 	l.mu.Lock()
-	var ended []*running
+	ended := make(map[string]*running)
 	for name, r := range l.running {
 		if wanted[name] != r.of {
-			ended = append(ended, r)
+			ended[name] = r
 			delete(l.running, name)
 		}
 	}
 	l.mu.Unlock()
-	for _, r := range ended {
+	for name, r := range ended {
 		r.stop()
 		<-r.done
+		l.metrics.Forget(name)
 	}
 }
 

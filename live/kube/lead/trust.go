@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/certs"
@@ -62,11 +61,7 @@ func (l *leader) publish(ctx context.Context, queues []*v1alpha1.Queue) {
 
 // publishIn adds certificates to those that are trusted in a namespace and still good.
 func (l *leader) publishIn(ctx context.Context, namespace, mine string) error {
-	c, err := kubernetes.NewForConfig(l.o.Rest)
-	if err != nil {
-		return err
-	}
-	maps := c.CoreV1().ConfigMaps(namespace)
+	maps := l.clients.CoreV1().ConfigMaps(namespace)
 	old, err := maps.Get(ctx, TrustMap, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("ConfigMap %s: %w", TrustMap, err)

@@ -14,12 +14,11 @@ const (
 	kueueLabel = "kueue.x-k8s.io/queue-name"
 )
 
-// Reasons of conditions that others come after: while one of the first holds, nothing is to
-// be said of what comes later.
+// Reasons of conditions that others come after: while the first holds, nothing is to be said of
+// the second, nor of any other while one of them does.
 const (
 	Misconfigured   = "Misconfigured"   // the job can not be read, or names no queue that there is
 	WaitingForQuota = "WaitingForQuota" // Kueue has no quota for it yet
-	PriceTooHigh    = "PriceTooHigh"    // others pay more
 )
 
 // tier returns how early a reason is looked at.
@@ -109,11 +108,11 @@ func (k *Kubectl) Explain(ctx context.Context, namespace, name string) (*Explana
 		return nil, err
 	}
 	e.Kind, e.Meta = o.Kind, o.Meta
+	if e.Plan != nil && e.Plan.UID != o.Meta.UID { // an older job of that name
+		e.Plan, e.Queue, e.Round = nil, "", 0
+	}
 	if e.Queue == "" {
 		e.Queue = o.Meta.Labels[queueLabel]
-	}
-	if e.Plan != nil && e.Plan.UID != o.Meta.UID { // an older job of that name
-		e.Plan, e.Round = nil, 0
 	}
 	return e, k.reason(ctx, e, o)
 }

@@ -71,20 +71,11 @@ func through[T any](t *testing.T, from any) T {
 
 // A TrainJob that no plan has, for a mistake in it, is not taken for the JobSet that is made of it.
 func TestExplain_finds_the_outer_job(t *testing.T) {
-	dir := t.TempDir()
-	script := `#!/bin/sh
-case "$2" in
-plans.*) echo '{"items": []}' ;;
+	kubectl(t, `plans.*) echo '{"items": []}' ;;
 queues.*) echo '{}' ;;
 trainjobs.*) echo '{"metadata": {"labels": {"oxgang.dev/queue": "q"}}, "status": {"conditions": [{"type": "oxgang.dev/Scheduled", "status": "False", "reason": "Misconfigured"}]}}' ;;
 jobsets.*) echo '{}' ;;
-*) echo 'Error from server (NotFound): none' >&2; exit 1 ;;
-esac
-`
-	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+`)
 	e, err := new(view.Kubectl).Explain(t.Context(), "team", "a")
 	if err != nil {
 		t.Fatal(err)
@@ -94,19 +85,47 @@ esac
 	}
 }
 
+// A plan that has an older job of the name says nothing of the one that there is, its queue neither.
+func TestExplain_of_a_name_that_is_used_again(t *testing.T) {
+	kubectl(t, `plans.*) echo '{"items": [{"metadata": {"name": "old"}, "spec": {"round": 7, "allocations": [{"uid": "1", "kind": "Job", "namespace": "team", "name": "a", "gpus": 8}]}}]}' ;;
+queues.*) echo '{}' ;;
+jobs.*) echo '{"metadata": {"uid": "2", "labels": {"oxgang.dev/queue": "new"}}}' ;;
+`)
+	e, err := new(view.Kubectl).Explain(t.Context(), "team", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Queue != "new" || e.Plan != nil || e.Round != 0 || e.Scheduled {
+		t.Errorf("got %+v, want a job of queue new that no plan has", e)
+	}
+}
+
+// kubectl puts one into PATH that answers by cases of what is asked for, and else that there is
+// nothing.
+func kubectl(t *testing.T, cases string) {
+	t.Helper()
+	dir := t.TempDir()
+	script := "#!/bin/sh\ncase \"$2\" in\n" + cases + "*) echo 'Error from server (NotFound): none' >&2; exit 1 ;;\nesac\n"
+	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
 // A mistake comes before quota, quota before a price; of equals the first is told.
 func TestDominant(t *testing.T) {
+	const priceTooHigh = "PriceTooHigh" // one that nothing comes after
 	r := func(name string) view.Reason { return view.Reason{Reason: name} }
 	tests := []struct {
 		all  []view.Reason
 		want string
 	}{
 		{nil, ""},
-		{[]view.Reason{{}, r(view.PriceTooHigh)}, view.PriceTooHigh},
-		{[]view.Reason{r(view.PriceTooHigh), r(view.WaitingForQuota)}, view.WaitingForQuota},
-		{[]view.Reason{r(view.PriceTooHigh), r(view.WaitingForQuota), r(view.Misconfigured)}, view.Misconfigured},
+		{[]view.Reason{{}, r(priceTooHigh)}, priceTooHigh},
+		{[]view.Reason{r(priceTooHigh), r(view.WaitingForQuota)}, view.WaitingForQuota},
+		{[]view.Reason{r(priceTooHigh), r(view.WaitingForQuota), r(view.Misconfigured)}, view.Misconfigured},
 		{[]view.Reason{r(view.Misconfigured), r(view.WaitingForQuota)}, view.Misconfigured},
-		{[]view.Reason{r("Started"), r(view.PriceTooHigh)}, "Started"},
+		{[]view.Reason{r("Started"), r(priceTooHigh)}, "Started"},
 	}
 	for _, tc := range tests {
 		if got := view.Dominant(tc.all...); got.Reason != tc.want {

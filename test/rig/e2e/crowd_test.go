@@ -161,7 +161,7 @@ func (l *Trial) trained(e *train.Emulator) {
 // replays holds that the decisions of the run come out again from its journal.
 func (l *Trial) replays(ctx context.Context) {
 	l.Helper()
-	files, err := filepath.Glob(filepath.Join(l.Journal, "*.oxj"))
+	files, err := filepath.Glob(filepath.Join(l.Journal, "*", "*.oxj"))
 	if err != nil || len(files) == 0 {
 		l.Fatalf("journals %v, %v, want one at least", files, err)
 	}
