@@ -219,6 +219,32 @@ func TestDisrupt(t *testing.T) {
 	})
 }
 
+// A step that failed, and that is none any more by a new plan, is no trouble from then on.
+func TestTrouble_that_is_over(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		w, a := one(t, twin, v1alpha1.Resize)
+		do(t, w, runOn(a, on("n0", 4)))
+		twin.Before = func(c *kubetest.Call) error {
+			if c.Verb == "patch" {
+				return errLost
+			}
+			return nil
+		}
+		pass(t, w, twin)
+		if got := w.jobs[a].trouble; !strings.HasPrefix(got, "start: ") {
+			t.Fatalf("trouble %q, want that it cannot be started", got)
+		}
+		twin.Before = nil
+		do(t, w, scheduler.Preempt{Job: a})
+		time.Sleep(time.Hour)
+		pass(t, w, twin)
+		if got := w.jobs[a].trouble; got != "" {
+			t.Errorf("trouble %q, want none: it is not to start", got)
+		}
+	})
+}
+
 // reason returns what the condition of job a says.
 func reason(twin *kubetest.Twin) string {
 	for _, c := range twin.Job("a").Status.Conditions {

@@ -153,10 +153,7 @@ func (d *draft) run(a *scheduler.Run) error {
 	}
 	if err := errors.Join(e.fits(&next), d.w.has(&next)); err != nil { // it waits, and the next round may do better
 		d.w.refuse(e, err)
-		if !e.wants() {
-			return nil
-		}
-		next = grant{generation: g.generation}
+		return nil
 	}
 	d.hold(a.Job, next)
 	return nil
@@ -181,7 +178,7 @@ func (e *entry) grows(next *grant) bool {
 	}
 	left := shares(next.placement)
 	for _, p := range e.pods {
-		if !e.present(p) || terminal(p) || index(p) >= next.GPUs/e.job.PerWorker.GPUs {
+		if !e.present(p) || terminal(p) || index(p) >= e.workersOn(next.GPUs) {
 			continue
 		}
 		if left[pods.Node(p)] -= e.job.PerWorker.GPUs; left[pods.Node(p)] < 0 {

@@ -72,7 +72,7 @@ func (w *World) verdict(f *found, a *v1alpha1.JobAllocation) verdict {
 		v.scheduled, v.reason, v.message = false, Misconfigured, why
 	case f.job.Kueue && f.job.Suspended && !f.job.Gated && a.GPUs > 0: // else it is stopped by a plan
 		v.scheduled, v.reason, v.message = false, WaitingForQuota, "Kueue has not admitted it yet"
-	case e != nil && e.trouble != "" && !e.notBefore.IsZero():
+	case e != nil && e.trouble != "":
 		v.reason, v.message = StepFailed, e.trouble
 	case e != nil && e.wants() && e.fit.why != "":
 		v.reason, v.message = StepFailed, "its CPUs and memory are not as planned: "+e.fit.why
@@ -117,6 +117,9 @@ func (w *World) publish(ctx context.Context, v *verdict) {
 	next := v.object.DeepCopy()
 	if condition(next, v) {
 		err := w.client.Status().Patch(ctx, next, client.MergeFromWithOptions(v.object, client.MergeFromWithOptimisticLock{}), client.FieldOwner(manager))
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			w.untold(v, err)
 			return

@@ -129,6 +129,30 @@ func TestSilence(t *testing.T) {
 	})
 }
 
+// An agent has its time to speak from when its pods run on: one that waited for long is not
+// silent as it starts again, and one that says nothing then is, later.
+func TestSilence_of_one_that_starts_again(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		w, id := trained(t, twin)
+		if _, err := w.Hello(t.Context(), id, hello1(1, 2)); err != nil {
+			t.Fatal(err)
+		}
+		do(t, w, scheduler.Preempt{Job: id})
+		pass(t, w, twin)
+		time.Sleep(2 * w.o.Silence)
+		do(t, w, runOn(id, on("n0", 4)))
+		pass(t, w, twin)
+		for _, want := range []bool{false, true} {
+			w.Round(nil, nil, nil)
+			if got := w.jobs[id].agent.silent; got != want {
+				t.Errorf("silent %v, %v after its pods ran, want %v", got, time.Since(w.jobs[id].up), want)
+			}
+			time.Sleep(w.o.Silence)
+		}
+	})
+}
+
 func TestMember(t *testing.T) {
 	bubble(t, "pods that run are members, and others are not", func(t *testing.T) {
 		twin := newTwin()
