@@ -42,6 +42,7 @@ func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, 
 				w.inbox.Emit(scheduler.Profiled{Job: a.Job})
 			}
 		case scheduler.Compute:
+			w.computing++
 			go w.compute(ctx, a.Work)
 		case scheduler.Provision:
 			err = d.provision(a)
@@ -86,6 +87,7 @@ func (w *World) compute(ctx context.Context, work policy.Work) {
 	result := work.Do(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.computing--
 	w.inbox.Emit(scheduler.Computed{Result: result})
 }
 
