@@ -112,9 +112,7 @@ func TestPublish_refused(t *testing.T) {
 			}
 			w.plan.Spec.Allocations = []v1alpha1.JobAllocation{{UID: w.order[0].job.UID, Reason: "waiting: no capacity"}}
 			for range 30 {
-				if err := w.pass(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				looks(t, w, 1)
 				time.Sleep(time.Second)
 			}
 			if n < c.most-1 || n > c.most {

@@ -22,6 +22,15 @@ func trained(t *testing.T, twin *kubetest.Twin) (*World, job.ID) {
 	return w, id
 }
 
+// behind opens a world in which such a job runs, and another that wants its node waits.
+func behind(t *testing.T, twin *kubetest.Twin) (w *World, runs, waits job.ID) {
+	t.Helper()
+	w, runs = trained(t, twin)
+	waits = job.ID(twin.Submit(queue, &kubetest.Ask{Name: "b", Workers: 1, GPUs: 4}).UID)
+	pass(t, w, twin)
+	return w, runs, waits
+}
+
 // hello1 is what the program of that job says at its start.
 func hello1(generation, workers int) *agentapi.Hello {
 	h := &agentapi.Hello{Version: 1, Generation: generation, WorldSize: workers}
