@@ -177,7 +177,7 @@ func TestRent(t *testing.T) {
 	})
 }
 
-// What goes wrong with a provider, and with those who ask it.
+// What goes wrong with a provider.
 func TestRent_trouble(t *testing.T) {
 	renting(t, "an order that does not come is cancelled, and may be given again", func(t *tenant) {
 		t.pool.Short = 2
@@ -221,6 +221,10 @@ func TestRent_trouble(t *testing.T) {
 		t.provide()
 		t.stands("1 0 0, scale 1: 1")
 	})
+}
+
+// What goes wrong with a scale, and with those who ask for nodes.
+func TestRent_asked_wrongly(t *testing.T) {
 	renting(t, "somebody who asks for fewer is put right", func(t *tenant) {
 		t.rents(1)
 		t.runs("a", "pool-1")
