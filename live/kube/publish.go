@@ -112,10 +112,14 @@ func Word(reason string) string {
 // each job.
 const silence = 10 * time.Second
 
-// publish tells people: a condition on the job's object, and an event once that is written.
+// publish tells people: a condition on the job's object, and an event once that is written. A
+// RayJob has no conditions, only events.
 func (w *World) publish(ctx context.Context, v *verdict) {
-	next := v.object.DeepCopy()
-	if condition(next, v) {
+	if v.object.GetKind() != "RayJob" {
+		next := v.object.DeepCopy()
+		if !condition(next, v) {
+			return // a leader before has told them
+		}
 		err := w.client.Status().Patch(ctx, next, client.MergeFromWithOptions(v.object, client.MergeFromWithOptimisticLock{}), client.FieldOwner(manager))
 		if ctx.Err() != nil {
 			return
@@ -151,7 +155,7 @@ func (w *World) untold(v *verdict, err error) {
 // whether that changes anything.
 func condition(o *unstructured.Unstructured, v *verdict) bool {
 	all, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
-	if err != nil || o.GetKind() == "RayJob" {
+	if err != nil {
 		return false
 	}
 	status := metav1.ConditionFalse
