@@ -15,7 +15,7 @@ import (
 // An agent is what a job's program has said.
 type agent struct {
 	spoke    bool            // in any generation
-	heard    time.Time       // when it last spoke in this generation; zero: it did not
+	heard    time.Time       // when it last spoke to this leader; zero: it did not
 	silent   bool            // the scheduler is told that the job is rigid
 	hello    *agentapi.Hello // the last one; nil: none
 	measured agentapi.Mean   // of starts, from plan to training
@@ -131,12 +131,12 @@ func (w *World) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint)
 	return nil
 }
 
-// hush takes agents for silent that have not spoken for long: their jobs keep what they hold,
-// as rigid ones, until they speak again. The caller holds the lock.
+// hush takes agents for silent that have not spoken for long, while all pods of their jobs ran:
+// these keep what they hold, as rigid ones, until they speak again. The caller holds the lock.
 func (w *World) hush() {
 	for _, e := range w.order {
 		a := &e.agent
-		if e.ended || a.silent || a.heard.IsZero() || e.up.IsZero() || time.Since(a.heard) < w.o.Silence {
+		if e.ended || a.silent || !a.spoke || e.up.IsZero() || min(time.Since(a.heard), time.Since(e.up)) < w.o.Silence {
 			continue
 		}
 		a.silent = true

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
@@ -54,22 +53,12 @@ func TestStart_writes_to_pods(t *testing.T) {
 func TestRoom_of_pods_that_may_come(t *testing.T) {
 	bubble(t, "stop", func(t *testing.T) {
 		twin := newTwin()
-		w, a := one(t, twin, v1alpha1.Resize)
-		do(t, w, runOn(a, on("n0", 4)))
-		pass(t, w, twin)
-		b := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "b", Workers: 1, GPUs: 4}).UID)
-		pass(t, w, twin)
-		for _, p := range twin.PodsOf("a") {
-			p.Status.Phase = corev1.PodFailed
-			p.Labels[batchv1.ControllerUidLabel] = "" // the twin's Job controller makes others
-			twin.Update(p)
-		}
+		w, a, b := behind(t, twin)
+		fail(twin, twin.PodsOf("a")...)
 		do(t, w, scheduler.Preempt{Job: a}, runOn(b, on("n0", 4)))
 		var got []bool
 		for range 2 {
-			if err := w.pass(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			looks(t, w, 1)
 			got = append(got, *twin.Job("a").Spec.Suspend, *twin.Job("b").Spec.Suspend)
 		}
 		if want := []bool{true, true, true, true}; fmt.Sprint(got) != fmt.Sprint(want) {
@@ -87,24 +76,12 @@ func TestRoom_of_pods_that_may_come(t *testing.T) {
 func TestStart_of_one_that_is_stopping(t *testing.T) {
 	bubble(t, "stop", func(t *testing.T) {
 		twin := newTwin()
-		w, a := one(t, twin, v1alpha1.Resize)
-		do(t, w, runOn(a, on("n0", 4)))
-		pass(t, w, twin)
+		w, a := trained(t, twin)
 		do(t, w, scheduler.Preempt{Job: a})
-		if err := w.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range twin.PodsOf("a") {
-			p.Status.Phase = corev1.PodFailed
-			p.Labels[batchv1.ControllerUidLabel] = "" // the twin's Job controller makes others
-			twin.Update(p)
-		}
+		looks(t, w, 1)
+		fail(twin, twin.PodsOf("a")...)
 		do(t, w, runOn(a, on("n1", 4)))
-		for range 2 {
-			if err := w.pass(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
+		looks(t, w, 2)
 		if !*twin.Job("a").Spec.Suspend {
 			t.Error("it was started before its controller has stopped it")
 		}

@@ -36,7 +36,7 @@ func (w *World) commit(ctx context.Context, d *draft) error {
 				w.save(ctx, next)
 				break
 			}
-			if !w.passes(err) {
+			if !passes(err) {
 				return fmt.Errorf("plan %s: %w", next.Name, err)
 			}
 			select {
@@ -61,7 +61,7 @@ func (w *World) commit(ctx context.Context, d *draft) error {
 }
 
 // passes reports whether an error may pass by itself: the plan waits for that.
-func (w *World) passes(err error) bool {
+func passes(err error) bool {
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsRequestEntityTooLargeError(err):
 		return false

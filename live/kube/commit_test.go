@@ -66,7 +66,8 @@ func TestDo_commits(t *testing.T) {
 	}
 }
 
-// Who is asked for patience leaves the API server alone for so long: with plans, and with jobs.
+// Who is asked for patience leaves the API server alone for so long: with plans, with jobs, with
+// nodes, and with scales.
 func TestRetry_is_no_sooner_than_asked_for(t *testing.T) {
 	patience := apierrors.NewTooManyRequests("slower", 40)
 	bubble(t, "plans", func(t *testing.T) {
@@ -79,19 +80,35 @@ func TestRetry_is_no_sooner_than_asked_for(t *testing.T) {
 			t.Errorf("written after %v, want 40s", took)
 		}
 	})
+	refuses := func(c *kubetest.Call) error {
+		if c.Verb == "patch" || c.Verb == "scale" {
+			return patience
+		}
+		return nil
+	}
+	bubble(t, "nodes", func(t *testing.T) {
+		w, twin := newLender(t, v1alpha1.Resize)
+		do(t, w, scheduler.Provision{Group: group, Nodes: 1})
+		twin.Before = refuses
+		pass(t, w, twin)
+		if again := time.Until(w.loans.notBefore); again != 40*time.Second {
+			t.Errorf("again in %v, want 40s", again)
+		}
+	})
+	renting(t, "scales", func(t *tenant) {
+		t.provision(1)
+		t.twin.Before = refuses
+		t.pass()
+		if again := time.Until(t.w.fleet.orders["spare"].notBefore); again != 40*time.Second {
+			t.Errorf("again in %v, want 40s", again)
+		}
+	})
 	bubble(t, "jobs", func(t *testing.T) {
 		twin := newTwin()
 		w, id := one(t, twin, v1alpha1.Resize)
 		do(t, w, runOn(id, on("n0", 4)))
-		twin.Before = func(c *kubetest.Call) error {
-			if c.Verb == "patch" {
-				return patience
-			}
-			return nil
-		}
-		if err := w.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		twin.Before = refuses
+		looks(t, w, 1)
 		if e := w.jobs[id]; e.trouble == "" || time.Until(e.notBefore) != 40*time.Second {
 			t.Errorf("trouble %q, again in %v, want 40s", e.trouble, time.Until(e.notBefore))
 		}

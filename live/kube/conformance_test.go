@@ -2,6 +2,8 @@ package kube
 
 import (
 	"context"
+	"errors"
+	"io"
 	"testing"
 	"time"
 
@@ -35,7 +37,7 @@ func (s *stepped) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 // The world of a cluster is like any other. The nodes that the policy of the suite is told count
 // no CPUs and memory: it gives jobs none, and such plans are refused where nodes count them.
 func TestConformance(t *testing.T) {
-	const most = time.Minute
+	const most = 5 * time.Minute // however busy the machine is
 	schedulertest.Run(t, func(t testing.TB) scheduler.Backend {
 		twin := newTwin()
 		for _, a := range []kubetest.Ask{{Name: "one", Workers: 1, GPUs: 1, Looks: 30}, {Name: "two", Workers: 2, GPUs: 1, Looks: 80}, {Name: "four", Workers: 1, GPUs: 4, Looks: 1}} {
@@ -61,4 +63,26 @@ func TestConformance(t *testing.T) {
 		}
 		return schedulertest.DriveEvery(2*time.Second, c)(ctx, b)
 	})
+}
+
+// Background work that is under way may yet end: no world is at its end before.
+func TestNext_waits_for_background_work(t *testing.T) {
+	w := open(t, newTwin(), options(v1alpha1.Resize))
+	w.Drain()
+	done := make(chan struct{})
+	work := func(context.Context) any { <-done; return 7 }
+	if err := w.Do(t.Context(), []scheduler.Action{scheduler.Compute{Work: work}}); err != nil {
+		t.Fatal(err)
+	}
+	if ev, err := w.Next(t.Context(), time.Now()); ev != nil || err != nil {
+		t.Errorf("got %v, %v, want that the round has come", ev, err)
+	}
+	close(done)
+	ev, err := w.Next(t.Context(), time.Now().Add(time.Minute))
+	if c, ok := ev.(scheduler.Computed); !ok || c.Result != 7 || err != nil {
+		t.Errorf("got %v, %v, want what the work returned", ev, err)
+	}
+	if ev, err := w.Next(t.Context(), time.Now().Add(time.Minute)); ev != nil || !errors.Is(err, io.EOF) {
+		t.Errorf("got %v, %v, want the end", ev, err)
+	}
 }

@@ -95,9 +95,7 @@ func crowded(t testing.TB, nodes int) (*World, *crowd) {
 	for i := range nodes {
 		c.add(t, w, i)
 	}
-	if err := w.pass(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	looks(t, w, 1)
 	return w, c
 }
 
@@ -191,9 +189,7 @@ func TestPass_writes_once_of_each_job(t *testing.T) {
 	}
 	c.jobs[0].SetResourceVersion("2")
 	for _, want := range []string{"[job-0]", "[job-0 job-0/status]"} {
-		if err := w.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		looks(t, w, 1)
 		if got := fmt.Sprint(c.patches); got != want {
 			t.Fatalf("written: %s, want %s", got, want)
 		}

@@ -23,7 +23,8 @@ type entry struct {
 	kind   kind.Kind
 	object *unstructured.Unstructured // as last seen; not to be changed
 	job    *kind.Job                  // what object says
-	pods   []*corev1.Pod              // as last seen, terminal ones among them
+	pods   []*corev1.Pod              // its workers, as last seen, terminal ones among them
+	aides  []*corev1.Pod              // its pods without GPUs, as last seen
 	spec   *job.Spec                  // as the scheduler has it
 	held   grant
 	status job.Status // as the scheduler saw it with the last plan that was drawn
@@ -75,6 +76,13 @@ func (r *retry) fail(now time.Time) {
 	r.notBefore = now.Add(min(backoff<<min(r.failures, 20), longBackoff))
 }
 
+// failFor notes a failure with an error: what failed is not tried again sooner than the API server
+// asks for.
+func (r *retry) failFor(now time.Time, err error) {
+	r.fail(now)
+	r.notBefore = now.Add(leave(r.notBefore.Sub(now), err))
+}
+
 // tries is how many failures in a row it takes until nothing is planned for a job before it
 // may be tried again: GPUs would be kept for it in vain.
 const tries = 3
@@ -94,7 +102,10 @@ type grant struct {
 func (e *entry) wants() bool { return !e.ended && !e.lost && e.held.GPUs > 0 }
 
 // workers returns the pods that the plan has for the job.
-func (e *entry) workers() int { return e.held.GPUs / max(1, e.job.PerWorker.GPUs) }
+func (e *entry) workers() int { return e.workersOn(e.held.GPUs) }
+
+// workersOn returns how many workers so many GPUs are for.
+func (e *entry) workersOn(gpus int) int { return gpus / max(1, e.job.PerWorker.GPUs) }
 
 // id returns the job's name in the scheduler.
 func (e *entry) id() job.ID { return job.ID(e.job.UID) }

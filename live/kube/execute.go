@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -54,7 +53,7 @@ func (w *World) execute(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-w.work:
-			time.Sleep(pause(w.looked))
+			wait(ctx, pause(w.looked))
 		case <-tick.C:
 		}
 	}
@@ -78,7 +77,7 @@ func (w *World) pass(ctx context.Context) error {
 	var g errgroup.Group
 	g.SetLimit(parallel)
 	for i := range steps {
-		g.Go(func() error { return w.carryOut(ctx, &steps[i]) })
+		g.Go(func() error { w.carryOut(ctx, &steps[i]); return nil })
 	}
 	for i := range scalings {
 		g.Go(func() error { return w.carryOutScaling(ctx, &scalings[i]) })
@@ -94,27 +93,14 @@ func (w *World) pass(ctx context.Context) error {
 
 // carryOut takes a step. What fails is tried again later, later each time, and no sooner than the
 // API server asks for.
-func (w *World) carryOut(ctx context.Context, s *step) error {
+func (w *World) carryOut(ctx context.Context, s *step) {
 	err := s.do(ctx)
-	switch {
-	case err == nil:
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		s.e.trouble = ""
-		return nil
-	case ctx.Err() != nil:
-		return nil
-	case errors.Is(err, ErrFenced):
-		return err
+	if err == nil || ctx.Err() != nil {
+		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s.e.job != nil {
-		w.o.Log.LogAttrs(ctx, slog.LevelWarn, "a step failed", slog.String("job", s.e.job.Namespace+"/"+s.e.job.Name), slog.String("step", s.what), slog.Any("err", err))
-	}
-	now := time.Now()
-	s.e.fail(now)
-	s.e.notBefore = now.Add(leave(s.e.notBefore.Sub(now), err))
+	w.o.Log.LogAttrs(ctx, slog.LevelWarn, "a step failed", slog.String("job", s.e.job.Namespace+"/"+s.e.job.Name), slog.String("step", s.what), slog.Any("err", err))
+	s.e.failFor(time.Now(), err)
 	s.e.trouble = s.what + ": " + err.Error()
-	return nil
 }

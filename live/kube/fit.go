@@ -127,7 +127,7 @@ func (w *World) fitting(e *entry, changes []kind.Fitting) *step {
 		defer w.mu.Unlock()
 		e.fit.why = ""
 		if err != nil && ctx.Err() == nil {
-			e.fit.fail(time.Now())
+			e.fit.failFor(time.Now(), err)
 			e.fit.why = err.Error()
 		}
 		return nil
@@ -169,14 +169,14 @@ func (w *World) spare(s *sight) larder {
 	}
 	for _, e := range w.order {
 		asks := make(larder)
-		for _, p := range e.live() {
+		for _, p := range slices.Concat(e.live(), e.aides) {
 			on := pods.Node(p)
 			asks[on] = pods.Sum(asks[on], pods.Request(&p.Spec, corev1.ResourceName(w.o.Nodes.GPUResource)))
 		}
 		if e.started() {
 			g := w.toGrant(e)
 			for _, share := range e.held.placement {
-				n := share.GPUs / max(1, e.job.PerWorker.GPUs)
+				n := e.workersOn(share.GPUs)
 				asks[string(share.Node)] = pods.Most(asks[string(share.Node)], cluster.Resources{CPUs: g.CPUs * float64(n), Memory: g.Memory * int64(n)})
 			}
 		}

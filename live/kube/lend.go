@@ -140,7 +140,7 @@ func (w *World) carryOver(ctx context.Context, t *transfer) {
 	case err == nil:
 		w.loans.retry = retry{}
 	case ctx.Err() == nil:
-		w.loans.fail(time.Now())
+		w.loans.failFor(time.Now(), err)
 		w.o.Log.LogAttrs(ctx, slog.LevelWarn, "a node was not marked", slog.String("queue", w.o.Queue.Name), slog.String("node", t.seen.Name), slog.Any("err", err))
 	}
 }

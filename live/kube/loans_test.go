@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -114,17 +113,12 @@ func TestLoans(t *testing.T) {
 		due := time.Now().Add(5 * time.Minute)
 		all := news(t, w)
 		expect(t, "asked back", heardOf(all), "2 lent, 0 spare, 1 asked back, s0 in a100-4-loan, s1 in a100-4-loan")
-		if by := w.loans.told[0].By; !by.Equal(due) && due.Sub(by) > time.Second {
+		if by := w.loans.told[0].By; !by.Equal(due) {
 			t.Errorf("by %v, want %v", by, due)
 		}
 		do(t, w, scheduler.Preempt{Job: a}, scheduler.Return{Nodes: []cluster.NodeID{"s0"}})
 		expect(t, "given back", heardOf(news(t, w)), "1 lent, 0 spare, 0 asked back, s1 in a100-4-loan")
-		for range 4 {
-			if err := w.pass(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			twin.Control() // pods are deleted, and no kubelet stops them
-		}
+		unstopped(t, w, twin)
 		expect(t, "its pods are there", marks(t, twin), "marked [s0 s1], planned [s1]")
 		pass(t, w, twin)
 		expect(t, "they are gone", marks(t, twin), "marked [s1], planned [s1]")
@@ -283,17 +277,9 @@ func TestLoans_of_another_leader(t *testing.T) {
 	})
 	bubble(t, "a node is kept to which pods of a stopped job may yet come", func(t *testing.T) {
 		w, twin, a := onLoan(t)
-		for _, p := range twin.PodsOf("a") {
-			p.Status.Phase = corev1.PodFailed
-			p.Labels[batchv1.ControllerUidLabel] = "" // the twin's Job controller would make others
-			twin.Update(p)
-		}
+		fail(twin, twin.PodsOf("a")...)
 		do(t, w, scheduler.Preempt{Job: a}, scheduler.Return{Nodes: []cluster.NodeID{"s0"}})
-		for range 3 {
-			if err := w.pass(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
+		looks(t, w, 3)
 		expect(t, "its controller has not stopped it", marks(t, twin), "marked [s0 s1], planned [s1]")
 		pass(t, w, twin)
 		expect(t, "it has", marks(t, twin), "marked [s1], planned [s1]")

@@ -20,12 +20,14 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
 // A sight is what the watches show of a queue at one time. Nothing in it may be changed.
 type sight struct {
 	jobs  []found                  // that name the queue, by creation, then namespace and name
-	pods  map[string][]*corev1.Pod // by uid of the job
+	pods  map[string][]*corev1.Pod // by uid of the job; those that are its workers
+	aides map[string][]*corev1.Pod // likewise; those that have no GPUs, and have not ended
 	all   []*corev1.Pod            // of the cluster
 	nodes []cluster.Node           // those that say that they are lent to the queue among them
 	fleet map[string][]leased      // see fleet.nodes
@@ -51,7 +53,7 @@ func (f *found) key() kind.Key {
 // look returns what the watches show now.
 func (w *World) look(ctx context.Context) (*sight, error) {
 	s := &sight{
-		pods: make(map[string][]*corev1.Pod), uids: make(map[kind.Key]string), ours: make(map[string]bool), fresh: make(map[string]uint64),
+		pods: make(map[string][]*corev1.Pod), aides: make(map[string][]*corev1.Pod), uids: make(map[kind.Key]string), ours: make(map[string]bool), fresh: make(map[string]uint64),
 	}
 	for _, k := range w.o.Kinds {
 		if err := w.lookFor(ctx, k, s); err != nil {
@@ -65,18 +67,22 @@ func (w *World) look(ctx context.Context) (*sight, error) {
 		uid := s.jobs[i].job.UID
 		s.uids[s.jobs[i].key()], s.ours[uid] = uid, w.takes(&s.jobs[i])
 	}
-	var pods corev1.PodList
+	var all corev1.PodList
 	var nodes corev1.NodeList
-	if err := errors.Join(w.client.List(ctx, &pods, client.UnsafeDisableDeepCopy), w.client.List(ctx, &nodes, client.UnsafeDisableDeepCopy)); err != nil {
+	if err := errors.Join(w.client.List(ctx, &all, client.UnsafeDisableDeepCopy), w.client.List(ctx, &nodes, client.UnsafeDisableDeepCopy)); err != nil {
 		return nil, err
 	}
 	if bugFearful && !w.answers(ctx) {
 		nodes.Items = nodes.Items[min(1, len(nodes.Items)):]
 	}
-	s.all = pointers(pods.Items)
+	s.all = pointers(all.Items)
 	for _, p := range s.all {
-		if uid := s.owner(p); uid != "" {
+		switch uid := s.owner(p); {
+		case uid == "":
+		case w.works(p):
 			s.pods[uid] = append(s.pods[uid], p)
+		case !terminal(p):
+			s.aides[uid] = append(s.aides[uid], p)
 		}
 		s.saw(p)
 	}
@@ -144,6 +150,12 @@ func (s *sight) owner(p *corev1.Pod) string {
 	return s.uids[key]
 }
 
+// works reports whether a pod of a job is one of its workers: it has GPUs, as have all that are
+// marked. The head of a RayJob, say, is none.
+func (w *World) works(p *corev1.Pod) bool {
+	return p.Labels[v1alpha1.JobUID] != "" || pods.Request(&p.Spec, corev1.ResourceName(w.o.Nodes.GPUResource)).GPUs > 0
+}
+
 // saw notes which version of an object the watches show.
 func (s *sight) saw(o metav1.Object) { s.fresh[string(o.GetUID())] = version(o) }
 
@@ -191,7 +203,7 @@ func (w *World) knows(id job.ID) bool {
 
 // refuses returns why a job cannot be taken in, for people; empty: it can.
 func (w *World) refuses(f *found) string {
-	_, may := w.o.weights()[f.job.Namespace]
+	may := slices.ContainsFunc(w.o.Queue.Spec.Namespaces, func(n v1alpha1.NamespaceShare) bool { return n.Name == f.job.Namespace })
 	switch {
 	case f.job.OptOut:
 		return "it has opted out"

@@ -8,6 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -63,6 +66,26 @@ func open(t testing.TB, twin *kubetest.Twin, o Options) *World {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// looks lets the executor look, and act, so often.
+func looks(t testing.TB, w *World, times int) {
+	t.Helper()
+	for range times {
+		if err := w.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// unstopped lets the executor act, and the Job controller, which deletes pods; no kubelet stops
+// them.
+func unstopped(t testing.TB, w *World, twin *kubetest.Twin) {
+	t.Helper()
+	for range 4 {
+		looks(t, w, 1)
+		twin.Control()
+	}
 }
 
 // pass lets the executor and then the twin act until neither has anything to do.
@@ -121,6 +144,15 @@ func do(t testing.TB, w *World, all ...scheduler.Action) {
 	t.Helper()
 	if err := w.Do(t.Context(), all); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// fail makes pods ones that have failed, for which the twin's Job controller makes others.
+func fail(twin *kubetest.Twin, all ...*corev1.Pod) {
+	for _, p := range all {
+		p.Status.Phase = corev1.PodFailed
+		p.Labels[batchv1.ControllerUidLabel] = ""
+		twin.Update(p)
 	}
 }
 

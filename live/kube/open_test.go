@@ -88,18 +88,14 @@ func TestOpen_restores(t *testing.T) {
 		id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2}).UID)
 		w := open(t, twin, options(v1alpha1.Resize))
 		do(t, w, runOn(id, on("n0", 4)))
-		if err := w.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		looks(t, w, 1)
 		twin.Control() // there are pods, and none runs
 		w = open(t, twin, options(v1alpha1.Resize))
 		if lost := exits(news(t, w)); len(lost) != 0 {
 			t.Errorf("%+v, want nothing lost", lost)
 		}
 		time.Sleep(w.o.Start + time.Second)
-		if err := w.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		looks(t, w, 1)
 		if lost := exits(news(t, w)); len(lost) != 1 || lost[0].Outcome != scheduler.Lost {
 			t.Errorf("%+v, want it lost once its time is over", lost)
 		}
@@ -127,9 +123,7 @@ func TestOpen_restores(t *testing.T) {
 func TestOpen_without_a_node(t *testing.T) {
 	bubble(t, "lost", func(t *testing.T) {
 		twin := newTwin()
-		w, a := one(t, twin, v1alpha1.Resize)
-		do(t, w, runOn(a, on("n0", 4)))
-		pass(t, w, twin)
+		w, a := trained(t, twin)
 		twin.RemoveNode("n0")
 		w = open(t, twin, options(v1alpha1.Resize))
 		if lost := exits(news(t, w)); len(lost) != 1 || lost[0].Job != a || lost[0].Outcome != scheduler.Lost {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -99,18 +98,9 @@ func TestSteps(t *testing.T) {
 func TestSteps_around_others(t *testing.T) {
 	bubble(t, "a job waits until the pods of another are gone", func(t *testing.T) {
 		twin := newTwin()
-		w, a := one(t, twin, v1alpha1.Resize)
-		do(t, w, runOn(a, on("n0", 4)))
-		pass(t, w, twin)
-		b := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "b", Workers: 1, GPUs: 4}).UID)
-		pass(t, w, twin)
+		w, a, b := behind(t, twin)
 		do(t, w, scheduler.Preempt{Job: a}, runOn(b, on("n0", 4)))
-		for range 4 {
-			if err := w.pass(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			twin.Control() // pods are deleted, and no kubelet stops them
-		}
+		unstopped(t, w, twin)
 		if !*twin.Job("a").Spec.Suspend || !*twin.Job("b").Spec.Suspend {
 			t.Error("want a stopped, and b not started while a's pods are there")
 		}
@@ -124,10 +114,7 @@ func TestSteps_around_others(t *testing.T) {
 		w, a := one(t, twin, v1alpha1.Resize)
 		do(t, w, runOn(a, on("n0", 2), on("n1", 2)))
 		pass(t, w, twin)
-		p := twin.PodsOf("a")[1]
-		p.Status.Phase = corev1.PodFailed
-		p.Labels[batchv1.ControllerUidLabel] = "" // the twin's Job controller makes another
-		twin.Update(p)
+		fail(twin, twin.PodsOf("a")[1])
 		pass(t, w, twin)
 		if got := places(twin, "a"); got != "0 n0 1, 1 n1 1" {
 			t.Errorf("pods %s, want one on each node", got)
@@ -138,11 +125,7 @@ func TestSteps_around_others(t *testing.T) {
 		w, a := one(t, twin, v1alpha1.Resize)
 		do(t, w, runOn(a, on("n0", 4)))
 		twin.Hold()
-		for range 3 {
-			if err := w.pass(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
+		looks(t, w, 3)
 		if v := twin.Job("a").ResourceVersion; len(w.written) != 1 || *twin.Job("a").Spec.Suspend || !w.jobs[a].stale {
 			t.Errorf("version %s with %d writes to be shown, want the job started once", v, len(w.written))
 		}
@@ -215,6 +198,32 @@ func TestDisrupt(t *testing.T) {
 		pass(t, w, twin)
 		if got := reason(twin); !*twin.Job("a").Spec.Suspend || got != "QueueOrder" {
 			t.Errorf("suspended %v, reason %q, want it stopped and said so", *twin.Job("a").Spec.Suspend, got)
+		}
+	})
+}
+
+// A step that failed, and that is none any more by a new plan, is no trouble from then on.
+func TestTrouble_that_is_over(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		w, a := one(t, twin, v1alpha1.Resize)
+		do(t, w, runOn(a, on("n0", 4)))
+		twin.Before = func(c *kubetest.Call) error {
+			if c.Verb == "patch" {
+				return errLost
+			}
+			return nil
+		}
+		pass(t, w, twin)
+		if got := w.jobs[a].trouble; !strings.HasPrefix(got, "start: ") {
+			t.Fatalf("trouble %q, want that it cannot be started", got)
+		}
+		twin.Before = nil
+		do(t, w, scheduler.Preempt{Job: a})
+		time.Sleep(time.Hour)
+		pass(t, w, twin)
+		if got := w.jobs[a].trouble; got != "" {
+			t.Errorf("trouble %q, want none: it is not to start", got)
 		}
 	})
 }

@@ -42,6 +42,7 @@ func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, 
 				w.inbox.Emit(scheduler.Profiled{Job: a.Job})
 			}
 		case scheduler.Compute:
+			w.computing++
 			go w.compute(ctx, a.Work)
 		case scheduler.Provision:
 			err = d.provision(a)
@@ -86,6 +87,7 @@ func (w *World) compute(ctx context.Context, work policy.Work) {
 	result := work.Do(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.computing--
 	w.inbox.Emit(scheduler.Computed{Result: result})
 }
 
@@ -153,10 +155,7 @@ func (d *draft) run(a *scheduler.Run) error {
 	}
 	if err := errors.Join(e.fits(&next), d.w.has(&next)); err != nil { // it waits, and the next round may do better
 		d.w.refuse(e, err)
-		if !e.wants() {
-			return nil
-		}
-		next = grant{generation: g.generation}
+		return nil
 	}
 	d.hold(a.Job, next)
 	return nil
@@ -181,7 +180,7 @@ func (e *entry) grows(next *grant) bool {
 	}
 	left := shares(next.placement)
 	for _, p := range e.pods {
-		if !e.present(p) || terminal(p) || index(p) >= next.GPUs/e.job.PerWorker.GPUs {
+		if !e.present(p) || terminal(p) || index(p) >= e.workersOn(next.GPUs) {
 			continue
 		}
 		if left[pods.Node(p)] -= e.job.PerWorker.GPUs; left[pods.Node(p)] < 0 {

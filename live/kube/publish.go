@@ -72,7 +72,7 @@ func (w *World) verdict(f *found, a *v1alpha1.JobAllocation) verdict {
 		v.scheduled, v.reason, v.message = false, Misconfigured, why
 	case f.job.Kueue && f.job.Suspended && !f.job.Gated && a.GPUs > 0: // else it is stopped by a plan
 		v.scheduled, v.reason, v.message = false, WaitingForQuota, "Kueue has not admitted it yet"
-	case e != nil && e.trouble != "" && !e.notBefore.IsZero():
+	case e != nil && e.trouble != "":
 		v.reason, v.message = StepFailed, e.trouble
 	case e != nil && e.wants() && e.fit.why != "":
 		v.reason, v.message = StepFailed, "its CPUs and memory are not as planned: "+e.fit.why
@@ -112,11 +112,18 @@ func Word(reason string) string {
 // each job.
 const silence = 10 * time.Second
 
-// publish tells people: a condition on the job's object, and an event once that is written.
+// publish tells people: a condition on the job's object, and an event once that is written. A
+// RayJob has no conditions, only events.
 func (w *World) publish(ctx context.Context, v *verdict) {
-	next := v.object.DeepCopy()
-	if condition(next, v) {
+	if v.object.GetKind() != "RayJob" {
+		next := v.object.DeepCopy()
+		if !condition(next, v) {
+			return // a leader before has told them
+		}
 		err := w.client.Status().Patch(ctx, next, client.MergeFromWithOptions(v.object, client.MergeFromWithOptimisticLock{}), client.FieldOwner(manager))
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			w.untold(v, err)
 			return
@@ -148,7 +155,7 @@ func (w *World) untold(v *verdict, err error) {
 // whether that changes anything.
 func condition(o *unstructured.Unstructured, v *verdict) bool {
 	all, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
-	if err != nil || o.GetKind() == "RayJob" {
+	if err != nil {
 		return false
 	}
 	status := metav1.ConditionFalse

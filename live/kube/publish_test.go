@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/tools/events"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/internal/doctable"
@@ -87,6 +88,28 @@ func TestVerdict_says_the_first_reason(t *testing.T) {
 	want(true, "PriceTooHigh", "")
 }
 
+// What a leader has told people the next one does not tell them again.
+func TestPublish_of_another_leader(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		w, a := one(t, twin, v1alpha1.Resize)
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]Because {
+			return map[job.ID]Because{a: {Reason: "waiting: no capacity", Message: "no node has 4 GPUs"}}
+		}
+		w.Round(&policy.Snapshot{}, nil, nil)
+		do(t, w)
+		for _, want := range []int{1, 0} {
+			said := events.NewFakeRecorder(10)
+			w.o.Events = said
+			pass(t, w, twin)
+			if got := len(said.Events); got != want || reason(twin) != "NoCapacity" {
+				t.Errorf("%d events, reason %q, want %d, and NoCapacity", got, reason(twin), want)
+			}
+			w = open(t, twin, options(v1alpha1.Resize))
+		}
+	})
+}
+
 // Conditions that are refused are not written again at every look; those that are stale are.
 func TestPublish_refused(t *testing.T) {
 	for _, c := range []struct {
@@ -112,9 +135,7 @@ func TestPublish_refused(t *testing.T) {
 			}
 			w.plan.Spec.Allocations = []v1alpha1.JobAllocation{{UID: w.order[0].job.UID, Reason: "waiting: no capacity"}}
 			for range 30 {
-				if err := w.pass(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				looks(t, w, 1)
 				time.Sleep(time.Second)
 			}
 			if n < c.most-1 || n > c.most {

@@ -26,10 +26,11 @@ func (e *entry) lacks(now time.Time) bool {
 	return e.made() < e.workers() && now.Sub(e.begun) >= max(unmade, 2*e.asked.Sub(e.begun))
 }
 
-// made returns how many pods of the planned generation there are, or were.
+// made returns how many workers need no pod made: those that have one of the planned generation, or
+// had, and those that have succeeded in another.
 func (e *entry) made() (n int) {
 	for _, p := range e.pods {
-		if e.present(p) {
+		if e.present(p) || p.Status.Phase == corev1.PodSucceeded {
 			n++
 		}
 	}

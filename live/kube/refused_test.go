@@ -17,19 +17,9 @@ const quota = `pods "a-0" is forbidden: exceeded quota: gpus`
 func begin(t *testing.T, twin *kubetest.Twin, w *World) {
 	t.Helper()
 	do(t, w, runOn(w.order[0].id(), on("n0", 4)))
-	look(t, w)
+	looks(t, w, 2) // a step shows in the next look
 	if *twin.Job("a").Spec.Suspend {
 		t.Fatal("it was not started")
-	}
-}
-
-// look looks and acts, twice: a step shows in the next look.
-func look(t *testing.T, w *World) {
-	t.Helper()
-	for range 2 {
-		if err := w.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -70,12 +60,12 @@ func TestAsking(t *testing.T) {
 			if c.after != nil {
 				c.after(twin)
 			}
-			look(t, w)
+			looks(t, w, 2)
 			if lost := exits(news(t, w)); len(lost) != 0 {
 				t.Fatalf("%+v at once, want that its controller gets time", lost)
 			}
 			time.Sleep(unmade)
-			look(t, w)
+			looks(t, w, 1)
 			heard := news(t, w)
 			lost := exits(heard)
 			if c.lost != (len(lost) == 1 && lost[0].Job == id && lost[0].Outcome == scheduler.Lost && strings.Contains(lost[0].Detail, quota)) || !c.lost && len(lost) > 0 {
@@ -85,7 +75,7 @@ func TestAsking(t *testing.T) {
 				if d, ok := heard[len(heard)-1].(scheduler.Described); !ok || !slices.Contains(d.Spec.GPUTypes, nowhere) {
 					t.Errorf("then %+v, want that the next plan gives others its turn", heard)
 				}
-				look(t, w)
+				looks(t, w, 2)
 				told(t, twin, w)
 			}
 		})

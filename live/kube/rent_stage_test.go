@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 )
@@ -56,15 +55,7 @@ func (p tight) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, erro
 
 // renter returns the scheduler of a world, with a policy that rents, and a round a minute.
 func renter(w *World) (*scheduler.Scheduler, error) {
-	entry, err := builtin.Find("fifo")
-	if err != nil {
-		return nil, err
-	}
-	p, err := entry.New(nil)
-	if err != nil {
-		return nil, err
-	}
-	placer, err := entry.NewPlacer("", builtin.PlacerOptions{})
+	p, placer, err := decides("fifo")
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +116,7 @@ func TestWorld_rents(t *testing.T) {
 // The twin finds what a provider must not do, and the scheduler's side if it lets it.
 func TestWorld_rents_and_the_twin_sees(t *testing.T) {
 	renting(t, "a node that is taken from under a job", func(t *tenant) {
-		t.provision(1)
-		t.pass()
-		t.provide()
+		t.rents(1)
 		t.runs("a", "pool-1")
 		t.twin.Scale("pool", 0)
 		t.twin.Provide()

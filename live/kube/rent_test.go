@@ -71,6 +71,14 @@ func (t *tenant) provision(nodes int) {
 	do(t, t.w, scheduler.Provision{Group: "spare", Nodes: nodes})
 }
 
+// rents has so many nodes ordered, and come.
+func (t *tenant) rents(nodes int) {
+	t.Helper()
+	t.provision(nodes)
+	t.pass()
+	t.provide()
+}
+
 // stands holds how it stands with the group: what the scheduler was told last, as ready,
 // starting and leaving, and refused; what the scale says; and the nodes of the group that the
 // scheduler knows of.
@@ -96,14 +104,14 @@ func (t *tenant) stands(want string) {
 }
 
 // runs makes a job that runs on a node.
-func (t *tenant) runs(name string, on cluster.NodeID) job.ID {
+func (t *tenant) runs(name string, node cluster.NodeID) job.ID {
 	t.Helper()
 	id := job.ID(t.twin.Submit(queue, &kubetest.Ask{Name: name, Workers: 1, GPUs: 4}).UID)
 	t.pass()
-	do(t, t.w, runOn(id, cluster.Share{Node: on, Resources: cluster.Resources{GPUs: 4}}))
+	do(t, t.w, runOn(id, on(node, 4)))
 	t.pass()
-	if got := places(t.twin, name); !strings.Contains(got, string(on)) {
-		t.Fatalf("job %s: pods %q, want one on %s", name, got, on)
+	if got := places(t.twin, name); !strings.Contains(got, string(node)) {
+		t.Fatalf("job %s: pods %q, want one on %s", name, got, node)
 	}
 	return id
 }
@@ -144,17 +152,10 @@ func TestRent(t *testing.T) {
 		t.stands("1 0 0, scale 1: 1")
 	})
 	renting(t, "a node waits for the pods of a job that was stopped", func(t *tenant) {
-		t.provision(1)
-		t.pass()
-		t.provide()
+		t.rents(1)
 		a := t.runs("a", "pool-1")
 		do(t, t.w, scheduler.Preempt{Job: a}, scheduler.Return{Nodes: []cluster.NodeID{"pool-1"}})
-		for range 3 {
-			if err := t.w.pass(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			t.twin.Control() // pods are deleted, and no kubelet stops them
-		}
+		unstopped(t.T, t.w, t.twin)
 		t.stands("0 0 1, scale 1:")
 		t.pass()
 		t.stands("0 0 1, scale 0:")
@@ -162,9 +163,7 @@ func TestRent(t *testing.T) {
 		t.stands("0 0 0, scale 0:")
 	})
 	renting(t, "a spot node that is taken back is on its way again", func(t *tenant) {
-		t.provision(2)
-		t.pass()
-		t.provide()
+		t.rents(2)
 		t.runs("a", "pool-2")
 		news(t, t.w)
 		t.twin.RemoveNode("pool-2")
@@ -178,7 +177,7 @@ func TestRent(t *testing.T) {
 	})
 }
 
-// What goes wrong with a provider, and with those who ask it.
+// What goes wrong with a provider.
 func TestRent_trouble(t *testing.T) {
 	renting(t, "an order that does not come is cancelled, and may be given again", func(t *tenant) {
 		t.pool.Short = 2
@@ -201,9 +200,7 @@ func TestRent_trouble(t *testing.T) {
 		t.stands("1 1 0, scale 2: 1")
 	})
 	renting(t, "nothing is ordered while there is more than wanted", func(t *tenant) {
-		t.provision(2)
-		t.pass()
-		t.provide()
+		t.rents(2)
 		t.runs("a", "pool-1")
 		do(t, t.w, scheduler.Return{Nodes: []cluster.NodeID{"pool-2"}})
 		t.pass()
@@ -216,9 +213,7 @@ func TestRent_trouble(t *testing.T) {
 		t.stands("1 2 0, scale 3: 1")
 	})
 	renting(t, "a provider that makes too many takes them back", func(t *tenant) {
-		t.provision(1)
-		t.pass()
-		t.provide()
+		t.rents(1)
 		t.runs("a", "pool-1")
 		t.twin.Scale("pool", 3)
 		t.provide()
@@ -226,10 +221,12 @@ func TestRent_trouble(t *testing.T) {
 		t.provide()
 		t.stands("1 0 0, scale 1: 1")
 	})
+}
+
+// What goes wrong with a scale, and with those who ask for nodes.
+func TestRent_asked_wrongly(t *testing.T) {
 	renting(t, "somebody who asks for fewer is put right", func(t *tenant) {
-		t.provision(1)
-		t.pass()
-		t.provide()
+		t.rents(1)
 		t.runs("a", "pool-1")
 		t.twin.Scale("pool", 0)
 		time.Sleep(recheck)
@@ -254,9 +251,7 @@ func TestRent_trouble(t *testing.T) {
 		t.stands("0 0 0 refused, scale 1:")
 	})
 	renting(t, "what cannot be had is an error that names it", func(t *tenant) {
-		t.provision(1)
-		t.pass()
-		t.provide()
+		t.rents(1)
 		t.runs("a", "pool-1")
 		for want, a := range map[string]scheduler.Action{
 			"group none":                  scheduler.Provision{Group: "none", Nodes: 1},
@@ -286,9 +281,7 @@ func TestRent_reopened(t *testing.T) {
 		t.stands("0 3 0, scale 3:")
 	})
 	renting(t, "what was given back goes", func(t *tenant) {
-		t.provision(2)
-		t.pass()
-		t.provide()
+		t.rents(2)
 		t.runs("a", "pool-2")
 		do(t, t.w, scheduler.Return{Nodes: []cluster.NodeID{"pool-1"}})
 		t.reopen()

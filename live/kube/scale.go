@@ -181,7 +181,7 @@ func (w *World) carryOutScaling(ctx context.Context, s *scaling) error {
 	if errors.Is(err, ErrFenced) {
 		return err
 	}
-	s.order.fail(time.Now())
+	s.order.failFor(time.Now(), err)
 	w.o.Log.LogAttrs(ctx, slog.LevelWarn, "a step for a group of nodes failed",
 		slog.String("queue", w.o.Queue.Name), slog.String("group", s.group.Name), slog.String("step", s.what), slog.Any("err", err))
 	if w.o.Events != nil {

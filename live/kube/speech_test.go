@@ -22,6 +22,15 @@ func trained(t *testing.T, twin *kubetest.Twin) (*World, job.ID) {
 	return w, id
 }
 
+// behind opens a world in which such a job runs, and another that wants its node waits.
+func behind(t *testing.T, twin *kubetest.Twin) (w *World, runs, waits job.ID) {
+	t.Helper()
+	w, runs = trained(t, twin)
+	waits = job.ID(twin.Submit(queue, &kubetest.Ask{Name: "b", Workers: 1, GPUs: 4}).UID)
+	pass(t, w, twin)
+	return w, runs, waits
+}
+
 // hello1 is what the program of that job says at its start.
 func hello1(generation, workers int) *agentapi.Hello {
 	h := &agentapi.Hello{Version: 1, Generation: generation, WorldSize: workers}
@@ -125,6 +134,30 @@ func TestSilence(t *testing.T) {
 		}
 		if _, err := w.Report(t.Context(), id, &agentapi.Report{Generation: 1, Sequence: 1}); err != nil || !adapts() {
 			t.Errorf("%v, want an elastic job again", err)
+		}
+	})
+}
+
+// An agent has its time to speak from when its pods run on: one that waited for long is not
+// silent as it starts again, and one that says nothing then is, later.
+func TestSilence_of_one_that_starts_again(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		w, id := trained(t, twin)
+		if _, err := w.Hello(t.Context(), id, hello1(1, 2)); err != nil {
+			t.Fatal(err)
+		}
+		do(t, w, scheduler.Preempt{Job: id})
+		pass(t, w, twin)
+		time.Sleep(2 * w.o.Silence)
+		do(t, w, runOn(id, on("n0", 4)))
+		pass(t, w, twin)
+		for _, want := range []bool{false, true} {
+			w.Round(nil, nil, nil)
+			if got := w.jobs[id].agent.silent; got != want {
+				t.Errorf("silent %v, %v after its pods ran, want %v", got, time.Since(w.jobs[id].up), want)
+			}
+			time.Sleep(w.o.Silence)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/scheduler"
@@ -77,15 +78,7 @@ func (s *stage) serve(ctx context.Context) error {
 
 // planner returns the scheduler of a world, with a policy.
 func planner(w *World, name string, round time.Duration) (*scheduler.Scheduler, error) {
-	entry, err := builtin.Find(name)
-	if err != nil {
-		return nil, err
-	}
-	p, err := entry.New(nil)
-	if err != nil {
-		return nil, err
-	}
-	placer, err := entry.NewPlacer("", builtin.PlacerOptions{})
+	p, placer, err := decides(name)
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +90,20 @@ func planner(w *World, name string, round time.Duration) (*scheduler.Scheduler, 
 	}
 	w.Follow(func(now time.Time) []*policy.Job { return sched.Snapshot(now).Jobs })
 	return sched, nil
+}
+
+// decides returns a policy, and its placer.
+func decides(name string) (policy.Policy, placement.Placer, error) {
+	entry, err := builtin.Find(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := entry.New(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	placer, err := entry.NewPlacer("", builtin.PlacerOptions{})
+	return p, placer, err
 }
 
 // crash ends the leader, whatever it is at, and starts another.

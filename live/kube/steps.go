@@ -47,8 +47,14 @@ func (w *World) step(e *entry, r room) *step {
 	now := time.Now()
 	waits := now.Before(e.notBefore)
 	leftover := slices.ContainsFunc(e.live(), func(p *corev1.Pod) bool { return !e.present(p) })
+	if e.stale {
+		return nil
+	}
+	if !waits {
+		e.trouble = "" // the step is tried now, or is none any more
+	}
 	switch {
-	case e.stale || waits && e.trouble != "":
+	case e.trouble != "":
 		return nil
 	case e.running() && !e.ended && (!e.wants() || e.job.Generation != e.held.generation):
 		if e.ends(now) {
@@ -175,7 +181,7 @@ func (w *World) stopping(e *entry) *step {
 		suspend = w.yielding(e)
 	}
 	var running []*corev1.Pod
-	for _, p := range e.live() {
+	for _, p := range slices.Concat(e.live(), e.aides) {
 		if p.Spec.NodeName != "" && p.DeletionTimestamp == nil {
 			running = append(running, p)
 		}

@@ -29,7 +29,7 @@ func (w *World) takeIn(s *sight) {
 	}
 	for _, e := range slices.Clone(w.order) {
 		if !there[e.id()] && !bugClinging {
-			e.pods, e.stale = nil, false
+			e.pods, e.aides, e.stale = nil, nil, false
 			w.end(e, scheduler.Cancelled, "its object was deleted")
 		}
 		w.forget(e)
@@ -39,8 +39,8 @@ func (w *World) takeIn(s *sight) {
 			delete(w.over, id)
 		}
 	}
-	for uid := range w.readings {
-		if !there[job.ID(uid)] {
+	for uid := range w.readings { // also of objects that are part of a job
+		if _, shown := s.fresh[uid]; !shown {
 			delete(w.readings, uid)
 			delete(w.told, uid)
 		}
@@ -72,7 +72,7 @@ func (w *World) takeJob(s *sight, f *found) {
 		}
 	}
 	if f.job.OptOut { // what runs of it is somebody else's from now on
-		e.pods, e.stale = nil, false
+		e.pods, e.aides, e.stale = nil, nil, false
 		w.end(e, scheduler.Cancelled, "it has opted out")
 		return
 	}
@@ -80,7 +80,7 @@ func (w *World) takeJob(s *sight, f *found) {
 	if e.stale = w.unseen(f, pods); e.stale {
 		return
 	}
-	e.object, e.job, e.pods = f.object, f.job, pods
+	e.object, e.job, e.pods, e.aides = f.object, f.job, pods, s.aides[f.job.UID]
 	if e.ending.IsZero() && e.done() > 0 {
 		e.ending = time.Now()
 	}
@@ -92,6 +92,9 @@ func (w *World) takeJob(s *sight, f *found) {
 	case f.job.Ended != nil:
 		w.end(e, f.job.Ended.Outcome, f.job.Ended.Detail)
 	default:
+		if err := e.fits(&e.held); err != nil { // its workers ask for other GPUs than when it was planned
+			w.lose(e, err.Error())
+		}
 		w.describe(e)
 		w.watch(e)
 	}
@@ -176,7 +179,7 @@ func (w *World) watch(e *entry) {
 		e.begun, e.up = time.Now(), time.Time{}
 		return
 	}
-	n := 0
+	n := e.done() // they are not made again
 	for _, p := range e.pods {
 		if e.present(p) && ready(p) {
 			n++

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
@@ -85,6 +86,22 @@ func TestEndings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a part of a job says is read once for each of its versions, as what jobs say is, and it is
+// no job.
+func TestLook_reads_parts_of_jobs_once(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		w, _ := one(t, twin, v1alpha1.Resize)
+		part := twin.Submit(queue, &kubetest.Ask{Name: "a-part", Workers: 1, GPUs: 1})
+		part.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "x", UID: "x", Controller: new(true)}}
+		twin.Update(part)
+		pass(t, w, twin)
+		if _, known := w.readings[string(part.UID)]; !known || len(w.order) != 1 {
+			t.Errorf("known: %v, and %d jobs, want it known, and one", known, len(w.order))
+		}
+	})
 }
 
 // No placer gives a job part of a worker. If one did, the scheduler hears that it was lost.

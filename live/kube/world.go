@@ -35,27 +35,28 @@ type World struct {
 	readings map[string]reading // of objects, by uid; the executor's
 	looked   time.Duration      // how long the last pass did; the executor's
 
-	mu       sync.Mutex
-	inbox    *inbox.Inbox
-	rows     func(now time.Time) []*policy.Job
-	cluster  *cluster.Cluster // as the scheduler was last told
-	fleet    fleet            // what of it is rented
-	sight    *sight           // that was last taken in
-	plan     *v1alpha1.Plan   // as last written or read
-	loans    loans
-	jobs     map[job.ID]*entry
-	order    []*entry             // of jobs, by submission
-	past     map[job.ID]past      // of the leader before, until the job is seen
-	over     map[job.ID]bool      // jobs that have ended, while their objects are there
-	written  map[types.UID]uint64 // resource versions that the watches have yet to show
-	shown    map[string]uint64    // what the watches showed last, by uid; see sight.fresh
-	shownAt  time.Time            // when that was
-	told     map[string]string    // the last reason that people were told, by uid
-	tellFrom time.Time            // until then they are told nothing
-	members  map[string]job.ID    // of living pods, by uid of the pod
-	draining bool
-	ends     error // why no more can be planned here
-	seen     seen
+	mu        sync.Mutex
+	inbox     *inbox.Inbox
+	rows      func(now time.Time) []*policy.Job
+	cluster   *cluster.Cluster // as the scheduler was last told
+	fleet     fleet            // what of it is rented
+	sight     *sight           // that was last taken in
+	plan      *v1alpha1.Plan   // as last written or read
+	loans     loans
+	jobs      map[job.ID]*entry
+	order     []*entry             // of jobs, by submission
+	past      map[job.ID]past      // of the leader before, until the job is seen
+	over      map[job.ID]bool      // jobs that have ended, while their objects are there
+	written   map[types.UID]uint64 // resource versions that the watches have yet to show
+	shown     map[string]uint64    // what the watches showed last, by uid; see sight.fresh
+	shownAt   time.Time            // when that was
+	told      map[string]string    // the last reason that people were told, by uid
+	tellFrom  time.Time            // until then they are told nothing
+	members   map[string]job.ID    // of living pods, by uid of the pod
+	draining  bool
+	computing int   // background work that is under way
+	ends      error // why no more can be planned here
+	seen      seen
 }
 
 // seen is what the last round saw and decided.
@@ -92,7 +93,8 @@ func (w *World) Now() time.Time {
 	return w.inbox.Now()
 }
 
-// Drain makes Next return io.EOF once the jobs there are have ended, and their pods.
+// Drain makes Next return io.EOF once the jobs there are have ended, their pods, and background
+// work.
 func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,7 +123,7 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 		w.release(ev)
 		return ev, 0, nil
 	}
-	if w.draining && w.inbox.Len() == 0 && len(w.order) == 0 {
+	if w.draining && w.inbox.Len() == 0 && len(w.order) == 0 && w.computing == 0 {
 		return nil, 0, io.EOF
 	}
 	if len(w.written) > 0 && time.Until(deadline) <= 0 {

@@ -45,6 +45,7 @@ func (w *World) apply(ctx context.Context, actions []scheduler.Action) ([]store.
 				w.emit(scheduler.Profiled{Job: a.Job})
 			}
 		case scheduler.Compute:
+			w.computing++
 			go w.compute(ctx, a.Work)
 		default:
 			err = fmt.Errorf("%T: nodes of one machine are neither rented nor lent", a)
@@ -60,6 +61,7 @@ func (w *World) compute(ctx context.Context, work policy.Work) {
 	result := work.Do(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.computing--
 	w.emit(scheduler.Computed{Result: result})
 }
 

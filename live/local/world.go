@@ -25,16 +25,17 @@ type World struct {
 	rows    func(now time.Time) []*policy.Job
 	work    chan struct{} // something is for the executor to do
 
-	mu       sync.Mutex
-	inbox    *inbox.Inbox
-	jobs     map[job.ID]*entry
-	order    []*entry // of jobs, by acceptance
-	tokens   map[string]job.ID
-	draining bool
-	banner   string // plans cannot be written; empty: they can
-	full     string // other things cannot; empty: they can
-	round    int64  // of the last plan that was committed
-	seen     seen
+	mu        sync.Mutex
+	inbox     *inbox.Inbox
+	jobs      map[job.ID]*entry
+	order     []*entry // of jobs, by acceptance
+	tokens    map[string]job.ID
+	draining  bool
+	computing int    // background work that is under way
+	banner    string // plans cannot be written; empty: they can
+	full      string // other things cannot; empty: they can
+	round     int64  // of the last plan that was committed
+	seen      seen
 }
 
 var (
@@ -57,7 +58,8 @@ func (w *World) Now() time.Time {
 	return w.inbox.Now()
 }
 
-// Drain makes Next return io.EOF once the jobs there are have ended, and their processes.
+// Drain makes Next return io.EOF once the jobs there are have ended, their processes, and
+// background work.
 func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,7 +82,7 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 		w.release(ev)
 		return ev, 0, nil
 	}
-	if w.draining && w.inbox.Len() == 0 && len(w.order) == 0 {
+	if w.draining && w.inbox.Len() == 0 && len(w.order) == 0 && w.computing == 0 {
 		return nil, 0, io.EOF
 	}
 	return nil, w.inbox.Pass(deadline), nil

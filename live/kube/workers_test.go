@@ -1,0 +1,93 @@
+package kube
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A pod of a job that has no GPUs, as the head of a RayJob or the driver of a JobSet, is none of
+// its workers: they do not wait until it is gone, and it counts for none of them, also when it
+// has succeeded.
+func TestSteps_of_a_job_with_pods_without_GPUs(t *testing.T) {
+	for _, phase := range []corev1.PodPhase{corev1.PodRunning, corev1.PodSucceeded} {
+		bubble(t, string(phase), func(t *testing.T) {
+			twin := newTwin()
+			w, a := one(t, twin, v1alpha1.Resize)
+			head := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+				Name: "head", Namespace: kubetest.Namespace, OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "a", Controller: new(true)}},
+			}}
+			head.Spec.NodeName, head.Status.Phase = "n0", phase
+			twin.Create(head)
+			b := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "b", Workers: 1, GPUs: 2}).UID)
+			pass(t, w, twin)
+			do(t, w, runOn(a, on("n0", 2), on("n1", 2)), runOn(b, on("n0", 2)))
+			pass(t, w, twin)
+			if got := places(twin, "a") + "; " + places(twin, "b"); got != "0 n0 1, 1 n1 1; 0 n0 1" {
+				t.Errorf("pods %s, want one of a on each node, and that of b", got)
+			}
+			if e := w.jobs[a]; e.done() != 0 || !e.ending.IsZero() {
+				t.Errorf("%d workers have succeeded, since %v, want none", e.done(), e.ending)
+			}
+		})
+	}
+}
+
+// A worker that has succeeded is not made again: a job that starts without it is no start that
+// comes to nothing, and no pod of it is missing.
+func TestWatch_counts_workers_that_have_succeeded(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		w, a := trained(t, twin)
+		p := twin.PodsOf("a")[0]
+		p.Status.Phase = corev1.PodSucceeded
+		twin.Update(p)
+		pass(t, w, twin)
+		time.Sleep(toEnd)
+		do(t, w, scheduler.Preempt{Job: a})
+		pass(t, w, twin)
+		do(t, w, runOn(a, on("n1", 4)))
+		pass(t, w, twin)
+		if got := places(twin, "a"); got != "1 n1 2" {
+			t.Fatalf("pods %s, want the other worker on n1", got)
+		}
+		if e := w.jobs[a]; e.made() != 2 || e.told != 2 {
+			t.Errorf("%d workers made, generation %d trains, want 2 and 2", e.made(), e.told)
+		}
+		time.Sleep(w.o.Start + time.Second)
+		pass(t, w, twin)
+		if lost := exits(news(t, w)); len(lost) != 0 {
+			t.Errorf("%+v, want that it trains on", lost)
+		}
+	})
+}
+
+// A job whose workers come to ask for other GPUs than when it was planned is not started by that
+// plan, which has no whole workers for it any more.
+func TestTakeIn_other_workers_than_planned(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		w, a := one(t, twin, v1alpha1.Resize)
+		do(t, w, runOn(a, on("n0", 4)))
+		j := twin.Job("a")
+		eight := corev1.ResourceList{kubetest.GPU: resource.MustParse("8")}
+		j.Spec.Template.Spec.Containers[0].Resources = corev1.ResourceRequirements{Limits: eight, Requests: eight}
+		twin.Update(j)
+		pass(t, w, twin)
+		if lost := exits(news(t, w)); len(lost) != 1 || lost[0].Outcome != scheduler.Lost || !strings.Contains(lost[0].Detail, "want whole workers of 8") {
+			t.Errorf("%+v, want it lost", lost)
+		}
+		if !*twin.Job("a").Spec.Suspend {
+			t.Error("it was started")
+		}
+	})
+}
