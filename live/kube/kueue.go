@@ -3,14 +3,17 @@ package kube
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/kind"
 )
 
 // What Kueue keeps of a job that it queues: a Workload, which names the job by its uid.
@@ -27,18 +30,55 @@ func (w *World) yielding(e *entry) *step {
 	}}
 }
 
+// readmitting writes into the object of a job that Kueue queues how it is to run, and then into
+// its Workload.
+func (w *World) readmitting(e *entry) *step {
+	seen, g := e.object, w.toGrant(e)
+	return &step{e, "start", func(ctx context.Context) error {
+		next := seen.DeepCopy()
+		if err := e.kind.Start(next, &g); err != nil {
+			return err
+		}
+		if err := w.patch(ctx, next, seen); err != nil || version(next) == version(seen) {
+			return err // it has changed since: the next look decides anew
+		}
+		_, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool { return w.marked(o, seen, &g) })
+		return err
+	}}
+}
+
+// marked marks the pods of a Workload for a start. It reports whether there was something to mark.
+// As long as a Workload is evicted, Kueue writes the labels and tolerations that it had over those
+// of the job's template, whenever the job changes: what a start writes there would not last. Once
+// it has quota it cannot be changed.
+func (w *World) marked(o, job *object, g *kind.Grant) bool {
+	return isTrue(o, "Evicted") && !isTrue(o, "QuotaReserved") && kind.MarkWorkload(o, job, g, corev1.ResourceName(w.o.Nodes.GPUResource))
+}
+
+// isTrue reports whether an object says that a condition is true.
+func isTrue(o *object, condition string) bool {
+	all, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	return slices.ContainsFunc(all, func(one any) bool {
+		c, _ := one.(map[string]any)
+		return c["type"] == condition && c["status"] == "True"
+	})
+}
+
 // returning has Kueue admit a job again that it was told to stop, once its object says how it
 // is to run. What others have stopped stays so.
 func (w *World) returning(e *entry) *step {
-	uid, namespace, generation := e.job.UID, e.job.Namespace, e.held.generation
+	seen, g := e.object, w.toGrant(e)
 	return &step{e, "start", func(ctx context.Context) error {
-		n, err := w.activate(ctx, namespace, uid, reactivated)
+		n, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool {
+			marked := w.marked(o, seen, &g)
+			return reactivated(o) || marked
+		})
 		if err != nil || n == 0 {
 			return err
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		e.back = generation
+		e.back = g.Generation
 		return nil
 	}}
 }
@@ -72,7 +112,7 @@ func reactivated(o *object) bool {
 // where it reports so. It returns how many there are. They are read from the API server: this
 // is asked only of jobs that stop or start.
 func (w *World) activate(ctx context.Context, namespace, uid string, change func(*object) bool) (int, error) {
-	kind, err := w.client.RESTMapper().RESTMapping(workload)
+	mapping, err := w.client.RESTMapper().RESTMapping(workload)
 	if meta.IsNoMatchError(err) {
 		return 0, fmt.Errorf("it names a queue of Kueue's, and the cluster has no Kueue: %w", err)
 	}
@@ -80,7 +120,7 @@ func (w *World) activate(ctx context.Context, namespace, uid string, change func
 		return 0, err
 	}
 	var all unstructured.UnstructuredList
-	all.SetGroupVersionKind(kind.GroupVersionKind)
+	all.SetGroupVersionKind(mapping.GroupVersionKind)
 	if err := w.direct.List(ctx, &all, client.InNamespace(namespace), client.MatchingLabels{workloadJob: uid}); err != nil {
 		return 0, err
 	}

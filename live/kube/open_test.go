@@ -123,9 +123,9 @@ func TestOpen_restores(t *testing.T) {
 func TestOpen_without_a_node(t *testing.T) {
 	bubble(t, "lost", func(t *testing.T) {
 		twin := newTwin()
-		w, a := trained(t, twin)
+		_, a := trained(t, twin)
 		twin.RemoveNode("n0")
-		w = open(t, twin, options(v1alpha1.Resize))
+		w := open(t, twin, options(v1alpha1.Resize))
 		if lost := exits(news(t, w)); len(lost) != 1 || lost[0].Job != a || lost[0].Outcome != scheduler.Lost {
 			t.Errorf("lost %v, want the job on the node that went", lost)
 		}

@@ -147,6 +147,9 @@ func (r room) takes(e *entry) bool {
 
 // starting lets the pods of the planned generation come.
 func (w *World) starting(e *entry) *step {
+	if e.job.Kueue {
+		return w.readmitting(e)
+	}
 	g := w.toGrant(e)
 	return w.write1(e, "start", func(o *object) error { return e.kind.Start(o, &g) })
 }

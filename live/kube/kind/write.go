@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
 // Start implements Kind.
@@ -203,6 +204,21 @@ func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 	for i := range g.Tolerations {
 		tolerate(spec, &g.Tolerations[i])
 	}
+}
+
+// MarkWorkload marks the pods with GPUs of the Workload that Kueue keeps of a job, as Start marks
+// those of the job's object o. It reports whether that changes it.
+func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.ResourceName) bool {
+	before := workload.DeepCopy()
+	sets, _ := child(workload.Object, "spec")["podSets"].([]any)
+	for _, set := range sets {
+		m, _ := set.(map[string]any)
+		t := template(child(m, "template"))
+		if p, err := t.spec(); err == nil && pods.Request(&p.Spec, gpu).GPUs > 0 {
+			t.mark(o, g)
+		}
+	}
+	return !equality.Semantic.DeepEqual(before.Object, workload.Object)
 }
 
 // tolerate adds a toleration to the spec of a pod that has it not.
