@@ -45,6 +45,7 @@ type entry struct {
 	up    time.Time // since when all of its pods run; zero: they do not
 	// ending is since when it is known that a worker has succeeded; zero: none has.
 	ending time.Time
+	whole  time.Time // when it last had all its pods, or was not started
 	asked  time.Time // when it was last asked why pods of it are missing
 
 	trouble   string // with the last step; empty: none
@@ -53,7 +54,8 @@ type entry struct {
 	percentAt time.Time // of what Kubeflow Trainer said last of its progress
 	trainer   string    // what was wrong with that, as last logged
 
-	fit fit
+	fit   fit
+	limit limit
 
 	retry
 }

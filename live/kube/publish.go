@@ -76,6 +76,8 @@ func (w *World) verdict(f *found, a *v1alpha1.JobAllocation) verdict {
 		v.reason, v.message = StepFailed, e.trouble
 	case e != nil && e.wants() && e.fit.why != "":
 		v.reason, v.message = StepFailed, "its CPUs and memory are not as planned: "+e.fit.why
+	case e != nil && e.wants() && time.Now().Before(e.limit.until):
+		v.reason, v.message = StepFailed, fmt.Sprintf("it gets no more than %d GPUs for now, because more of its pods cannot be made: %s", e.limit.gpus, e.limit.why)
 	case e != nil && e.setback != "" && time.Now().Before(e.notBefore):
 		v.reason, v.message = StepFailed, fmt.Sprintf("it was given up %d times, the last time because %s; it is tried again", e.failures, e.setback)
 	default:

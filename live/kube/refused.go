@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/job"
 )
 
 // unmade is how long pods of a Job may be missing until its events are asked why: its controller
@@ -17,13 +19,13 @@ const unmade = 10 * time.Second
 // an event of ours.
 const longestWhy = 700
 
-// lacks reports whether it is to be asked why pods of a job that was started are not made. Only
-// Jobs say so of themselves; of the other kinds a Job beneath them does.
+// lacks reports whether it is to be asked why pods of a job that was started, or has grown, are
+// not made. Only Jobs say so of themselves; of the other kinds a Job beneath them does.
 func (e *entry) lacks(now time.Time) bool {
-	if bugPatient || e.job.Kind != "Job" || !e.running() || e.told == e.held.generation {
+	if bugPatient || e.job.Kind != "Job" || !e.running() {
 		return false
 	}
-	return e.made() < e.workers() && now.Sub(e.begun) >= max(unmade, 2*e.asked.Sub(e.begun))
+	return e.made() < e.workers() && now.Sub(e.whole) >= max(unmade, 2*e.asked.Sub(e.whole))
 }
 
 // made returns how many workers need no pod made: those that have one of the planned generation, or
@@ -37,10 +39,10 @@ func (e *entry) made() (n int) {
 	return n
 }
 
-// asking gives a start up whose pods are refused. Nothing but an event of the Job says that, and
-// why: of a ResourceQuota, say. A job whose controller is merely slow has none, and goes on.
+// asking finds out whether pods of a job are refused. Nothing but an event of the Job says that,
+// and why: of a ResourceQuota, say. A job whose controller is merely slow has none, and goes on.
 func (w *World) asking(e *entry) *step {
-	namespace, uid, generation, begun := e.job.Namespace, e.job.UID, e.held.generation, e.begun
+	namespace, uid, generation, whole := e.job.Namespace, e.job.UID, e.held.generation, e.whole
 	return &step{e, "ask why pods are missing", func(ctx context.Context) error {
 		var all corev1.EventList
 		err := w.direct.List(ctx, &all, client.InNamespace(namespace), client.MatchingFields{"involvedObject.uid": uid})
@@ -51,12 +53,42 @@ func (w *World) asking(e *entry) *step {
 			w.o.Log.Warn("the events of a job cannot be read", "job", namespace+"/"+e.job.Name, "err", err)
 			return nil
 		}
-		if why := refusal(all.Items, begun); why != "" && e.held.generation == generation {
-			e.failures = max(e.failures, tries-1) // no glitch: others have its turn at once
-			w.lose(e, "its pods cannot be made: "+why)
+		if why := refusal(all.Items, whole); why != "" && e.held.generation == generation {
+			w.refused(e, why)
 		}
 		return nil
 	}}
+}
+
+// A limit is what a job can be given, as its pods are refused beyond that.
+type limit struct {
+	gpus  int
+	why   string
+	until time.Time // it is tried again
+}
+
+// refused takes in that pods of a job cannot be made. One that can do with those there are is
+// planned with no more for a time; any other that does not train yet is given up.
+func (w *World) refused(e *entry, why string) {
+	gpus, elastic := e.made()*e.job.PerWorker.GPUs, e.spec.Adaptivity&job.GPUCount != 0 && !e.spec.NonPreemptive
+	switch {
+	case elastic && gpus >= max(1, e.spec.MinGPUs):
+		e.limit = limit{gpus, why, time.Now().Add(longBackoff)}
+		w.describe(e)
+	case e.told != e.held.generation:
+		e.failures = max(e.failures, tries-1) // no glitch: others have its turn at once
+		w.lose(e, "its pods cannot be made: "+why)
+	}
+}
+
+// limited returns a job as one that gets no more GPUs than its limit.
+func (e *entry) limited(spec *job.Spec) *job.Spec {
+	if !time.Now().Before(e.limit.until) {
+		return spec
+	}
+	r := *spec
+	r.GPUs, r.MaxGPUs = min(r.GPUs, e.limit.gpus), min(r.MaxGPUs, e.limit.gpus)
+	return &r
 }
 
 // refusal returns what the events of a Job say of pods that could not be made since a time; empty:

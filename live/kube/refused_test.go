@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -89,21 +90,28 @@ func told(t *testing.T, twin *kubetest.Twin, w *World) {
 	if !*j.Spec.Suspend || time.Now().After(w.order[0].notBefore) {
 		t.Errorf("suspended %v, again at %v, want it stopped and tried again later", *j.Spec.Suspend, w.order[0].notBefore)
 	}
-	for _, d := range j.Status.Conditions {
-		if d.Type == v1alpha1.ScheduledCondition && d.Reason == StepFailed && strings.Contains(d.Message, quota) {
+	says(t, twin, quota)
+}
+
+// says checks that the job's condition is StepFailed, and says so.
+func says(t *testing.T, twin *kubetest.Twin, text string) {
+	t.Helper()
+	all := twin.Job("a").Status.Conditions
+	for _, d := range all {
+		if d.Type == v1alpha1.ScheduledCondition && d.Reason == StepFailed && strings.Contains(d.Message, text) {
 			return
 		}
 	}
-	t.Errorf("conditions %+v, want %s with the quota", j.Status.Conditions, StepFailed)
+	t.Errorf("conditions %+v, want %s with %q", all, StepFailed, text)
 }
 
-// Events are asked for less and less often, and not at all of jobs that train.
+// Events are asked for less and less often.
 func TestLacks_seldom(t *testing.T) {
 	e := elastic("a", 2, 4)
 	e.job.Kind = "Job"
-	e.begun = time.Now()
+	e.whole = time.Now()
 	n := 0
-	for at := e.begun; at.Before(e.begun.Add(5 * time.Minute)); at = at.Add(time.Second) {
+	for at := e.whole; at.Before(e.whole.Add(5 * time.Minute)); at = at.Add(time.Second) {
 		if e.lacks(at) {
 			e.asked = at
 			n++
@@ -112,8 +120,58 @@ func TestLacks_seldom(t *testing.T) {
 	if n != 5 { // after 10, 20, 40, 80 and 160 s
 		t.Errorf("asked %d times in five minutes, want 5", n)
 	}
-	e.told = e.held.generation
-	if e.lacks(e.begun.Add(time.Hour)) {
-		t.Error("asked why a worker of a job that trains is missing")
+}
+
+// An elastic job some of whose pods are refused, as it starts or as it grows, is planned with no
+// more than there are, for a time; it is not given up.
+func TestLimit(t *testing.T) {
+	for _, grows := range []bool{false, true} {
+		bubble(t, map[bool]string{false: "starts", true: "grows"}[grows], func(t *testing.T) {
+			twin := newTwin()
+			id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 4, GPUs: 1, Annotations: map[string]string{
+				v1alpha1.MinGPUs: "2", v1alpha1.MaxGPUs: "4", v1alpha1.ResizeBy: "InPlace",
+			}}).UID)
+			w := open(t, twin, options(v1alpha1.Resize))
+			if grows {
+				do(t, w, runOn(id, on("n0", 2)))
+				pass(t, w, twin)
+				time.Sleep(time.Hour)
+				looks(t, w, 1)
+			}
+			do(t, w, runOn(id, on("n0", 4)))
+			looks(t, w, 2)
+			twin.Control()
+			for _, p := range twin.PodsOf("a")[2:] {
+				twin.Remove(p)
+			}
+			twin.Refuse(twin.Job("a"), quota)
+			looks(t, w, 1)
+			news(t, w)
+			time.Sleep(unmade)
+			looks(t, w, 2)
+			if got := news(t, w); len(got) != 1 || most(got[0]) != 2 {
+				t.Fatalf("%+v, want that the job is one of 2 GPUs at most", got)
+			}
+			says(t, twin, "no more than 2 GPUs for now")
+			do(t, w, runOn(id, on("n0", 2)))
+			pass(t, w, twin)
+			if n := len(twin.PodsOf("a")); n != 2 || grows && w.jobs[id].held.generation != 1 {
+				t.Errorf("%d pods of generation %d, want 2, which were not started again where they ran", n, w.jobs[id].held.generation)
+			}
+			time.Sleep(longBackoff)
+			looks(t, w, 1)
+			if got := news(t, w); len(got) == 0 || most(got[len(got)-1]) != 4 {
+				t.Errorf("%+v, want that more is tried again", got)
+			}
+		})
 	}
+}
+
+// most returns the GPUs that a job may have at most, as an event says; 0: it says nothing.
+func most(ev scheduler.Event) int {
+	d, ok := ev.(scheduler.Described)
+	if !ok {
+		return 0
+	}
+	return d.Spec.MaxGPUs
 }

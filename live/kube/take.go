@@ -116,7 +116,7 @@ func (w *World) enter(s *sight, f *found) *entry {
 	}
 	e := &entry{kind: f.kind, object: f.object, job: f.job, spec: w.spec(f.job), held: grant{generation: f.job.Generation}}
 	e.since = time.Now()
-	e.begun = e.since // pods that are starting have their time from now on
+	e.begun, e.whole = e.since, e.since // pods that are starting have their time from now on
 	w.jobs[id] = e
 	w.order = append(w.order, e)
 	if old, known := w.past[id]; known {
@@ -150,7 +150,7 @@ func (w *World) describe(e *entry) {
 	if e.job.Spec == nil { // its annotations were spoilt: what they were holds
 		return
 	}
-	spec := e.agent.described(w.spec(e.job), e)
+	spec := e.limited(e.agent.described(w.spec(e.job), e))
 	if e.agent.silent {
 		spec = rigid(spec, e)
 	}
@@ -175,8 +175,12 @@ func (w *World) watch(e *entry) {
 		}
 		return
 	}
+	now := time.Now()
+	if !e.started() || e.job.Suspended || e.made() >= e.workers() {
+		e.whole = now
+	}
 	if !e.started() {
-		e.begun, e.up = time.Now(), time.Time{}
+		e.begun, e.up = now, time.Time{}
 		return
 	}
 	n := e.done() // they are not made again
@@ -185,7 +189,6 @@ func (w *World) watch(e *entry) {
 			n++
 		}
 	}
-	now := time.Now()
 	switch {
 	case e.job.Suspended: // Kueue has not let it go yet
 		e.begun, e.up = now, time.Time{}
