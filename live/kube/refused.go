@@ -67,18 +67,22 @@ type limit struct {
 	until time.Time // it is tried again
 }
 
-// refused takes in that pods of a job cannot be made. One that can do with those there are is
-// planned with no more for a time; any other that does not train yet is given up.
+// refused takes in that pods of a job cannot be made. If it does not train yet it is given up. One
+// that can do with those there are is planned with no more, for a time.
 func (w *World) refused(e *entry, why string) {
 	gpus, elastic := e.made()*e.job.PerWorker.GPUs, e.spec.Adaptivity&job.GPUCount != 0 && !e.spec.NonPreemptive
-	switch {
-	case elastic && gpus >= max(1, e.spec.MinGPUs):
+	suffices := elastic && gpus >= max(1, e.spec.MinGPUs)
+	if suffices {
 		e.limit = limit{gpus, why, time.Now().Add(longBackoff)}
 		w.describe(e)
-	case e.told != e.held.generation:
-		e.failures = max(e.failures, tries-1) // no glitch: others have its turn at once
-		w.lose(e, "its pods cannot be made: "+why)
 	}
+	if e.told == e.held.generation {
+		return
+	}
+	if !suffices {
+		e.failures = max(e.failures, tries-1) // no glitch: others have its turn at once
+	}
+	w.lose(e, "its pods cannot be made: "+why)
 }
 
 // limited returns a job as one that gets no more GPUs than its limit.

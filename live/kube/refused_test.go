@@ -123,7 +123,7 @@ func TestLacks_seldom(t *testing.T) {
 }
 
 // An elastic job some of whose pods are refused, as it starts or as it grows, is planned with no
-// more than there are, for a time; it is not given up.
+// more than there are, for a time; if it trains it goes on.
 func TestLimit(t *testing.T) {
 	for _, grows := range []bool{false, true} {
 		bubble(t, map[bool]string{false: "starts", true: "grows"}[grows], func(t *testing.T) {
@@ -149,18 +149,20 @@ func TestLimit(t *testing.T) {
 			news(t, w)
 			time.Sleep(unmade)
 			looks(t, w, 2)
-			if got := news(t, w); len(got) != 1 || most(got[0]) != 2 {
-				t.Fatalf("%+v, want that the job is one of 2 GPUs at most", got)
+			got := news(t, w)
+			if len(got) == 0 || most(got[0]) != 2 || len(exits(got)) == 1 == grows {
+				t.Fatalf("%+v, want that the job is one of 2 GPUs at most, and lost unless it trains (%v)", got, grows)
 			}
-			says(t, twin, "no more than 2 GPUs for now")
 			do(t, w, runOn(id, on("n0", 2)))
+			time.Sleep(longBackoff / 2)
 			pass(t, w, twin)
+			says(t, twin, "no more than 2 GPUs for now")
 			if n := len(twin.PodsOf("a")); n != 2 || grows && w.jobs[id].held.generation != 1 {
 				t.Errorf("%d pods of generation %d, want 2, which were not started again where they ran", n, w.jobs[id].held.generation)
 			}
 			time.Sleep(longBackoff)
 			looks(t, w, 1)
-			if got := news(t, w); len(got) == 0 || most(got[len(got)-1]) != 4 {
+			if got = news(t, w); len(got) == 0 || most(got[len(got)-1]) != 4 {
 				t.Errorf("%+v, want that more is tried again", got)
 			}
 		})

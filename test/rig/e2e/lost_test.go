@@ -30,7 +30,8 @@ func TestFaults_of_the_cluster(t *testing.T) {
 	s.play(t, "the API server refuses", isRefused)
 	s.play(t, "others go slowly", waitsForOthers)
 	s.playLong(t, "the API server refuses everything for long", "plans, and starts of jobs, were tried 4 times in 8 s", isRefusedForLong)
-	s.playLong(t, "a quota is full", "the condition said why after 12 s, and another job had its turn 29 s later", quotaIsFull)
+	s.playLong(t, "a quota is full", "the condition said why after 13 s, and another job had its turn a second later", quotaIsFull)
+	s.playLong(t, "a quota leaves room for half a job", "the condition said why after 13 s, and the job ran with half its workers a second later", quotaLeavesHalf)
 	s.playLong(t, "a deletion is not told", "with 5 s for 5 minutes it was found after 19 s, and the job that waited ran 2 s later", isNotTold)
 }
 

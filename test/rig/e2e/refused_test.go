@@ -79,6 +79,14 @@ func quotaIsFull(c *scene) {
 	c.runs("one", 2)
 }
 
+// quotaLeavesHalf: a job that may be resized runs on as much as a ResourceQuota leaves it.
+func quotaLeavesHalf(c *scene) {
+	c.quota(8)
+	c.make(Job("one", c.queue, 2, 8, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MinGPUs: "8"}))
+	c.Logf("the condition says why after %v", c.refused("one").Round(10*time.Millisecond))
+	c.Logf("it runs on half of what it asks for %v later", c.runs("one", 1).Round(10*time.Millisecond))
+}
+
 // quota bounds the GPUs of pods in the namespace from now on.
 func (c *scene) quota(gpus int64) *corev1.ResourceQuota {
 	c.Helper()
