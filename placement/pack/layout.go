@@ -156,7 +156,7 @@ func (pl *Placer) place(l *layout, i int) {
 	}
 	if cell >= 0 {
 		pl.take(l, i, []shares.Slot{{Node: node, GPUs: gpus}})
-	} else if slots, ok := pl.least.Split(t, gpus, cells[0].Per()); ok {
+	} else if slots, ok := pl.least.Split(t, gpus, pl.worker(i), cells[0].Per()); ok {
 		pl.take(l, i, slots)
 	}
 }
@@ -183,7 +183,7 @@ func (pl *Placer) onSeveral(i int) (slots []shares.Slot, cell int, ok bool) {
 	gpus, t := pl.gpus(i)
 	j := &pl.settler.Jobs[i]
 	for k := j.Wish; k >= 0; k-- {
-		if slots, ok = pl.wish.Split(t, gpus, j.Cells[k].Per()); ok {
+		if slots, ok = pl.wish.Split(t, gpus, pl.worker(i), j.Cells[k].Per()); ok {
 			return slots, k, true
 		}
 	}

@@ -174,16 +174,27 @@ func (pl *Placer) consider(l *layout, best *offer, n, other int) {
 	was := pl.lack(n, cluster.Resources{}) + pl.lack(other, cluster.Resources{})
 	free := pl.wish.Free(other).GPUs
 	for _, out := range pl.mending.movable[n] {
-		gpus := on(l.slots[out], n)
-		if g := min(gpus, free); g > 0 {
+		gpus, worker := on(l.slots[out], n), pl.worker(out)
+		if g := whole(min(gpus, free), worker); g > 0 {
 			pl.weigh(l, best, offer{node: other, gpus: g, out: out, in: -1}, n, was)
 		}
 		for _, in := range pl.mending.movable[other] {
-			if out != in && pl.demand(in) != pl.demand(out) {
-				pl.weigh(l, best, offer{node: other, gpus: min(gpus, on(l.slots[in], other)), out: out, in: in}, n, was)
+			g := whole(min(gpus, on(l.slots[in], other)), worker*pl.worker(in)/gcd(worker, pl.worker(in)))
+			if g > 0 && out != in && pl.demand(in) != pl.demand(out) {
+				pl.weigh(l, best, offer{node: other, gpus: g, out: out, in: in}, n, was)
 			}
 		}
 	}
+}
+
+// whole returns the most GPUs, up to so many, that are whole workers.
+func whole(gpus, worker int) int { return gpus - gpus%worker }
+
+func gcd(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // on returns the GPUs that slots have of a node.

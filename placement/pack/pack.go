@@ -133,6 +133,9 @@ func (pl *Placer) check() error {
 	return nil
 }
 
+// worker returns how many GPUs of job i are to stay together on a node.
+func (pl *Placer) worker(i int) int { return max(1, pl.s.Jobs[i].WorkerGPUs) }
+
 // gpus returns the GPUs that job i is granted, and their type.
 func (pl *Placer) gpus(i int) (int, cluster.GPUType) {
 	a := &pl.p.Jobs[i].Allocation

@@ -160,6 +160,49 @@ func TestRulesInRandomWorlds(t *testing.T) {
 	})
 }
 
+// TestWorkersStayWhole runs rounds of jobs whose workers have several GPUs: no worker
+// is on two nodes.
+func TestWorkersStayWhole(t *testing.T) {
+	split := 0
+	rapid.Check(t, func(t *rapid.T) {
+		w, q := policytest.NewWorld(t), queue.New(queue.LAS())
+		pl, err := pack.New(pack.DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			s := w.Snapshot()
+			for _, j := range s.Jobs {
+				if !j.Holding() && j.WorkerGPUs == 0 {
+					j.WorkerGPUs = rapid.SampledFrom([]int{1, 2, 3}).Draw(t, "worker")
+				}
+			}
+			asked, err := q.Plan(context.Background(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wishes(t, s, asked)
+			policy.FillProportional(s, asked)
+			p := placeWith(t, pl, s, asked)
+			for i, j := range s.Jobs {
+				placement, worker := p.Jobs[i].Placement, max(1, j.WorkerGPUs)
+				for _, share := range placement {
+					if asked.Jobs[i].Allocation.GPUs%worker == 0 && share.GPUs%worker != 0 {
+						t.Fatalf("job %s: workers of %d GPUs are cut: %v", j.ID, worker, placement)
+					}
+				}
+				if len(placement) > 1 && worker > 1 {
+					split++
+				}
+			}
+			w.Advance(t, p)
+		}
+	})
+	if split < 20 {
+		t.Errorf("%d jobs with workers of several GPUs were on several nodes, want at least 20: this shows little", split)
+	}
+}
+
 // wishes lets jobs be named a cell of their matrix.
 func wishes(t *rapid.T, s *policy.Snapshot, p *policy.Plan) {
 	for i, j := range s.Jobs {

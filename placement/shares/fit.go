@@ -13,9 +13,10 @@ import (
 // node, of those with room the one with the least free: the fewest GPUs, then
 // CPUs, then memory; or else on as few nodes as can be, every GPU with the same.
 // Ties are for the first node in the cluster. The slots are the caller's until
-// the next call; nothing is taken yet. It takes time linear in the nodes of the
+// the next call; nothing is taken yet. GPUs are split between workers of so many
+// GPUs, not within one; 0 or 1: anywhere. It takes time linear in the nodes of the
 // type at worst. Source: Synergy §4.2.
-func (n *Nodes) BestFit(t cluster.GPUType, gpus int, per cluster.Resources, stay []Slot) ([]Slot, bool) {
+func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resources, stay []Slot) ([]Slot, bool) {
 	k := n.typeIndex(t)
 	if k < 0 || gpus < 1 {
 		return nil, false
@@ -27,15 +28,15 @@ func (n *Nodes) BestFit(t cluster.GPUType, gpus int, per cluster.Resources, stay
 		n.slots = append(n.slots[:0], Slot{i, gpus})
 		return n.slots, true
 	}
-	return n.split(&n.shelves[k], gpus, per)
+	return n.split(&n.shelves[k], gpus, worker, per)
 }
 
 // nothing asks for no CPUs and memory, not even for those there are.
 var nothing = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
 
 // BestFitGPUs is BestFit without a look at CPUs and memory.
-func (n *Nodes) BestFitGPUs(t cluster.GPUType, gpus int, stay []Slot) ([]Slot, bool) {
-	return n.BestFit(t, gpus, nothing, stay)
+func (n *Nodes) BestFitGPUs(t cluster.GPUType, gpus, worker int, stay []Slot) ([]Slot, bool) {
+	return n.BestFit(t, gpus, worker, nothing, stay)
 }
 
 // One returns the node that BestFit finds where a job may not be split, and
@@ -53,12 +54,12 @@ func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bo
 // CPUs and memory each, and whether there are any: those that have room for most
 // first, and the last one by best fit. As BestFit, but a node with room for all
 // of them does not come first.
-func (n *Nodes) Split(t cluster.GPUType, gpus int, per cluster.Resources) ([]Slot, bool) {
+func (n *Nodes) Split(t cluster.GPUType, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
 	k := n.typeIndex(t)
 	if k < 0 || gpus < 1 {
 		return nil, false
 	}
-	return n.split(&n.shelves[k], gpus, per)
+	return n.split(&n.shelves[k], gpus, worker, per)
 }
 
 // carries reports whether slots are so many GPUs of a type.
@@ -127,10 +128,10 @@ func (n *Nodes) tighter(i, j int) bool {
 // split spreads GPUs over the fewest nodes. With the room of each node in hand,
 // the fewest are those with most room; the last one may be any that has room for
 // the rest.
-func (n *Nodes) split(s *shelf, gpus int, per cluster.Resources) ([]Slot, bool) {
+func (n *Nodes) split(s *shelf, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
 	n.room, n.slots = n.room[:0], n.slots[:0]
 	for _, i := range s.nodes {
-		if r := n.roomFor(i, gpus, per); r > 0 {
+		if r := n.roomFor(i, gpus, max(1, worker), per); r > 0 {
 			n.room = append(n.room, Slot{i, r})
 		}
 	}
@@ -157,11 +158,11 @@ func (n *Nodes) last(room []Slot, gpus int) int {
 	return best
 }
 
-// roomFor returns for how many GPUs, at most most, node i has room.
-func (n *Nodes) roomFor(i, most int, per cluster.Resources) int {
+// roomFor returns for how many GPUs of whole workers, at most most, node i has room.
+func (n *Nodes) roomFor(i, most, worker int, per cluster.Resources) int {
 	g := min(most, n.free[i].GPUs)
-	for g > 0 && !n.fits(i, g, per, n.shelves[n.home[i]].keep) {
-		g--
+	for g -= g % worker; g > 0 && !n.fits(i, g, per, n.shelves[n.home[i]].keep); {
+		g -= worker
 	}
 	return g
 }

@@ -44,6 +44,7 @@ func TestBestFit(t *testing.T) {
 		name  string
 		taken []cluster.Resources // by node
 		gpus  int
+		each  int // GPUs of a worker
 		per   cluster.Resources
 		stay  []shares.Slot
 		want  []shares.Slot // nil: it does not fit
@@ -58,6 +59,9 @@ func TestBestFit(t *testing.T) {
 		{name: "no room to stay", taken: []cluster.Resources{taken(6, 23, 1), taken(0, 0, 0)}, gpus: 2, per: per(3, 60), stay: []shares.Slot{{0, 2}}, want: []shares.Slot{{1, 2}}},
 		{name: "it held another number of GPUs", taken: []cluster.Resources{taken(6, 1, 1), taken(0, 0, 0)}, gpus: 2, per: per(3, 60), stay: []shares.Slot{{1, 1}}, want: []shares.Slot{{0, 2}}},
 		{name: "the fewest nodes, the last by best fit", taken: []cluster.Resources{taken(4, 4, 4), taken(2, 2, 2), taken(6, 6, 6), taken(5, 5, 5)}, gpus: 8, per: per(1, 1), want: []shares.Slot{{1, 6}, {2, 2}}},
+		{name: "workers stay whole", taken: []cluster.Resources{taken(2, 2, 2), taken(1, 1, 1), taken(4, 4, 4)}, gpus: 12, each: 4, per: per(1, 1), want: []shares.Slot{{0, 4}, {1, 4}, {2, 4}}},
+		{name: "workers stay whole, or are nowhere", taken: []cluster.Resources{taken(3, 3, 3), taken(5, 5, 5)}, gpus: 8, each: 4, per: per(1, 1)},
+		{name: "workers stay whole where CPUs are few", taken: []cluster.Resources{taken(2, 18, 2), taken(2, 18, 2)}, gpus: 4, each: 2, per: per(2, 1), want: []shares.Slot{{0, 2}, {1, 2}}},
 		{name: "split for CPUs, in proportion", taken: []cluster.Resources{taken(2, 12, 2), taken(2, 12, 2)}, gpus: 4, per: per(6, 10), want: []shares.Slot{{0, 2}, {1, 2}}},
 		{name: "no room", taken: []cluster.Resources{taken(7, 7, 7), taken(7, 23, 2)}, gpus: 2, per: per(3, 60)},
 	}
@@ -67,7 +71,7 @@ func TestBestFit(t *testing.T) {
 			for i, r := range test.taken {
 				n.Take(i, r)
 			}
-			got, ok := n.BestFit("v100", test.gpus, test.per, test.stay)
+			got, ok := n.BestFit("v100", test.gpus, test.each, test.per, test.stay)
 			if ok != (test.want != nil) {
 				t.Fatalf("fits: %v, want %v", ok, !ok)
 			}
@@ -81,14 +85,14 @@ func TestBestFit(t *testing.T) {
 func TestBestFitGPUsLooksAtGPUsAlone(t *testing.T) {
 	n := shares.NewNodes(servers(t, server, server))
 	n.Take(0, cluster.Resources{GPUs: 6, CPUs: 30, Memory: 900 * gb})
-	got, ok := n.BestFitGPUs("v100", 2, nil)
+	got, ok := n.BestFitGPUs("v100", 2, 1, nil)
 	if diff := cmp.Diff([]shares.Slot{{Node: 0, GPUs: 2}}, got); !ok || diff != "" {
 		t.Errorf("fits %v, slots (-want +got):\n%s", ok, diff)
 	}
 	if n.Fits(got, cluster.Resources{CPUs: 3}) || !n.FitsGPUs(got) {
 		t.Error("fits with 3 CPUs a GPU, or not without")
 	}
-	if _, ok := n.BestFitGPUs("a100", 1, nil); ok {
+	if _, ok := n.BestFitGPUs("a100", 1, 1, nil); ok {
 		t.Error("found GPUs of a type that is not there")
 	}
 }
@@ -107,7 +111,7 @@ func TestBestFitAgainstSearch(t *testing.T) {
 			n.Take(i, cluster.Resources{GPUs: g, CPUs: float64(rapid.IntRange(0, int(c.CPUs)).Draw(rt, "cpus") * min(g, 1)), Memory: 0})
 		}
 		gpus, want := rapid.IntRange(1, 12).Draw(rt, "gpus"), per(float64(rapid.IntRange(1, 6).Draw(rt, "per")), 50)
-		got, ok := n.BestFit("v100", gpus, want, nil)
+		got, ok := n.BestFit("v100", gpus, 1, want, nil)
 		if least := fewest(n, len(capacities), gpus, want); ok != (least > 0) || ok && len(got) != least {
 			rt.Fatalf("%v on %d nodes, want %d", ok, len(got), least)
 		}

@@ -102,7 +102,7 @@ func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Reso
 		p.greedy.full = append(p.greedy.full, want)
 		return nil, false
 	}
-	return nodes.Split(a.GPUType, a.GPUs, per)
+	return nodes.Split(a.GPUType, a.GPUs, j.WorkerGPUs, per)
 }
 
 // atLeast reports whether r asks for no less of anything than another refusal.

@@ -221,8 +221,8 @@ func (p *Policy) mend(s *policy.Snapshot, k int) {
 			return
 		}
 	}
-	g := &p.packing
-	if slots, ok := g.nodes.BestFitGPUs(p.cluster.Types()[t.kind].Type, t.gpus, g.held(s.Jobs[t.index])); ok {
+	g, j := &p.packing, s.Jobs[t.index]
+	if slots, ok := g.nodes.BestFitGPUs(p.cluster.Types()[t.kind].Type, t.gpus, j.WorkerGPUs, g.held(j)); ok {
 		g.take(k, slots, t.cells[0].per())
 	}
 }
