@@ -348,6 +348,13 @@ type JobState struct {
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Epoch int32 `json:"epoch,omitempty"`
+
+	// reports are the last that the job's program made at each of its last sizes, as JSON for
+	// schedulers: from them the next one learns its speed. Empty: none, or there are too many jobs.
+	//
+	// +kubebuilder:validation:MaxLength=4096
+	// +optional
+	Reports string `json:"reports,omitempty"`
 }
 
 // PlanList is a list of plans.

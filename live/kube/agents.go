@@ -114,7 +114,9 @@ func (w *World) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agent
 		answer.Notice = &agentapi.Notice{Deadline: float64(time.Now().Add(e.job.Grace).Unix()), Reason: "its GPUs are given to others, or it is to have other ones"}
 		return answer, nil
 	}
-	w.inbox.Emit(scheduler.Reported{Report: r.Job(id, e.held.Configuration, e.held.CPUs, e.held.Memory)})
+	report := r.Job(id, e.held.Configuration, e.held.CPUs, e.held.Memory)
+	w.unsaved = e.keep(&report) || w.unsaved
+	w.inbox.Emit(scheduler.Reported{Report: report})
 	return answer, nil
 }
 

@@ -51,8 +51,9 @@ type entry struct {
 	trouble   string // with the last step; empty: none
 	setback   string // why the last generation was lost
 	agent     agent
-	percentAt time.Time // of what Kubeflow Trainer said last of its progress
-	trainer   string    // what was wrong with that, as last logged
+	reports   []job.Report // of what it measured, oldest first: see keep
+	percentAt time.Time    // of what Kubeflow Trainer said last of its progress
+	trainer   string       // what was wrong with that, as last logged
 
 	fit   fit
 	limit limit

@@ -59,12 +59,16 @@ func afterStart(e *v1alpha1.ETA) *v1alpha1.ETA {
 	return &v1alpha1.ETA{End: e.End}
 }
 
-// outdated reports whether a plan is to be written again for what is expected of its jobs:
+// outdated reports whether a plan is to be written again for what is expected of its jobs, or for
+// what they have measured and no leader after this one would know:
 // next has the same jobs in the same order, and differs in nothing else.
 func (w *World) outdated(next *v1alpha1.Plan) bool {
 	now := next.Spec.Time.Time
 	if now.Sub(w.plan.Spec.Time.Time) < foretellEvery {
 		return false
+	}
+	if w.unsaved {
+		return true
 	}
 	for i := range next.Spec.Allocations {
 		a, b := &w.plan.Spec.Allocations[i], &next.Spec.Allocations[i]

@@ -213,7 +213,7 @@ func (p *past) restore(e *entry) {
 	if s.Started != nil {
 		e.status.FirstStarted = s.Started.Time
 	}
-	e.failures = int(s.Failures)
+	e.failures, e.reports = int(s.Failures), reports(s)
 	e.agent.hello = hello(s)
 	e.agent.spoke = e.agent.hello != nil
 	if a.GPUs == 0 {

@@ -15,7 +15,7 @@ import (
 // history of jobs should this leader end now, and no more.
 func (w *World) save(ctx context.Context, p *v1alpha1.Plan) {
 	w.mu.Lock()
-	p.Status.Jobs = w.states()
+	p.Status.Jobs, w.unsaved = w.states(), false
 	w.mu.Unlock()
 	if err := w.client.Status().Update(ctx, p); err != nil {
 		w.o.Log.Warn("the history of jobs was not saved", "queue", p.Name, "err", err)
@@ -25,9 +25,12 @@ func (w *World) save(ctx context.Context, p *v1alpha1.Plan) {
 // states returns what is known of jobs that have not ended.
 func (w *World) states() []v1alpha1.JobState {
 	var all []v1alpha1.JobState
+	most := mostReports / max(1, len(w.order))
 	for _, e := range w.order {
 		if !e.ended {
-			all = append(all, e.state())
+			s := e.state()
+			s.Reports = e.learned(most)
+			all = append(all, s)
 		}
 	}
 	return all
@@ -47,16 +50,16 @@ func (e *entry) state() v1alpha1.JobState {
 		s.Started = &started
 	}
 	if e.agent.hello != nil {
-		if text, err := json.Marshal(e.agent.hello); err == nil && len(text) <= longestHello {
+		if text, err := json.Marshal(e.agent.hello); err == nil && len(text) <= longestText {
 			s.Hello = string(text)
 		}
 	}
 	return s
 }
 
-// longestHello is how long a Hello may be that outlives the leader; a job whose program says
-// more says it again at its next start.
-const longestHello = 4096
+// longestText is how long a text of a job may be that outlives the leader. A job whose program
+// says more in its Hello says it again at its next start.
+const longestText = 4096
 
 // hello returns what a state says that the job's program said; nil: nothing, or nothing that
 // can be believed.

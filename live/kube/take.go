@@ -126,7 +126,7 @@ func (w *World) enter(s *sight, f *found) *entry {
 		if e.node() != "" && !e.started() {
 			e.late = e.held.placement
 		}
-		w.inbox.Emit(scheduler.Restored{Spec: e.spec, Status: e.status, Batch: e.held.batch})
+		w.inbox.Emit(scheduler.Restored{Spec: e.spec, Status: e.status, Batch: e.held.batch, Reports: slices.Clone(e.reports)})
 		return e
 	}
 	w.inbox.Emit(scheduler.Submitted{Spec: e.spec})

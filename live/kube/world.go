@@ -54,6 +54,7 @@ type World struct {
 	tellFrom  time.Time            // until then they are told nothing
 	members   map[string]job.ID    // of living pods, by uid of the pod
 	draining  bool
+	unsaved   bool  // jobs have measured what the Plan does not say
 	computing int   // background work that is under way
 	ends      error // why no more can be planned here
 	seen      seen

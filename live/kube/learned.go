@@ -1,0 +1,96 @@
+package kube
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// What a job has measured outlives the leader, in the status of the Plan: else each change of the
+// leader would have all jobs' speeds learnt again, and jobs moved for that.
+
+const (
+	// keptReports is how many reports of a job are kept: the last one of each size and batch.
+	keptReports = 12
+	// mostReports is how many of all jobs outlive the leader: an object has 1.5 MB at most.
+	mostReports = 2500
+)
+
+// keep keeps a report that measured steps. It reports whether that is one of a size or batch of
+// which there was none.
+func (e *entry) keep(r *job.Report) bool {
+	if r.StepTime <= 0 || r.Batch.Local < 1 {
+		return false
+	}
+	at := slices.IndexFunc(e.reports, func(old job.Report) bool {
+		return old.Configuration == r.Configuration && old.Batch == r.Batch && old.CPUs == r.CPUs && old.Memory == r.Memory
+	})
+	if at >= 0 {
+		e.reports = slices.Delete(e.reports, at, at+1)
+	}
+	e.reports = append(e.reports, *r)
+	e.reports = slices.Delete(e.reports, 0, max(0, len(e.reports)-keptReports))
+	return at < 0
+}
+
+// A measured is a report in few letters. What it says of progress is that of the job.
+type measured struct {
+	Nodes   int     `json:"n"`
+	GPUs    int     `json:"g"`
+	Type    string  `json:"t"`
+	CPUs    float64 `json:"c,omitempty"`
+	Memory  int64   `json:"m,omitempty"`
+	Local   int     `json:"l"`
+	Passes  int     `json:"a,omitempty"` // that are accumulated
+	Step    int64   `json:"s"`           // ns
+	Sync    int64   `json:"y,omitempty"` // ns
+	GradSqr float64 `json:"q,omitempty"`
+	GradVar float64 `json:"v,omitempty"`
+}
+
+// learned returns the last reports of a job, so many at most, as text; empty: none.
+func (e *entry) learned(most int) string {
+	last := e.reports[max(0, len(e.reports)-most):]
+	if len(last) == 0 {
+		return ""
+	}
+	all := make([]measured, len(last))
+	for i := range last {
+		r := &last[i]
+		all[i] = measured{
+			r.Configuration.Nodes, r.Configuration.GPUs, string(r.Configuration.GPUType), r.CPUs, r.Memory,
+			r.Batch.Local, r.Batch.Accumulation, int64(r.StepTime), int64(r.SyncTime), r.GradSqr, r.GradVar,
+		}
+	}
+	text, err := json.Marshal(all)
+	if err != nil || len(text) > longestText {
+		return ""
+	}
+	return string(text)
+}
+
+// reports returns what a state says that a job measured; nothing, if not all of it can be believed.
+func reports(s *v1alpha1.JobState) []job.Report {
+	var all []measured
+	if s.Reports == "" || json.Unmarshal([]byte(s.Reports), &all) != nil || len(all) > keptReports {
+		return nil
+	}
+	rs := make([]job.Report, len(all))
+	for i, m := range all {
+		rs[i] = job.Report{
+			Job:           job.ID(s.UID),
+			Configuration: cluster.Configuration{Nodes: m.Nodes, GPUs: m.GPUs, GPUType: cluster.GPUType(m.Type)},
+			CPUs:          m.CPUs, Memory: m.Memory, Batch: job.BatchSize{Local: m.Local, Accumulation: m.Passes},
+			StepTime: time.Duration(m.Step), SyncTime: time.Duration(m.Sync), GradSqr: m.GradSqr, GradVar: m.GradVar,
+			Progress: float64(s.ProgressMilli) / 1000, Epoch: int(s.Epoch),
+		}
+		if rs[i].Validate() != nil || m.Nodes < 1 || m.GPUs < m.Nodes || m.Local < 1 || m.Step < 1 || m.Sync > m.Step {
+			return nil
+		}
+	}
+	return rs
+}
