@@ -160,6 +160,20 @@ func (e *entry) done() (n int) {
 	return n
 }
 
+// finished returns how many workers of an elastic Job, the first ones, have succeeded without being
+// told to stop.
+func (e *entry) finished() (n int) {
+	if e.job.Kind != "Job" || e.job.Resizing == v1alpha1.Never {
+		return 0
+	}
+	for slices.ContainsFunc(e.pods, func(p *corev1.Pod) bool {
+		return index(p) == n && p.Status.Phase == corev1.PodSucceeded && p.DeletionTimestamp == nil
+	}) {
+		n++
+	}
+	return n
+}
+
 // toEnd is how long a job of which a worker has succeeded is left to end by itself. If it
 // were stopped, those that have succeeded would be missing among its workers from then on.
 const toEnd = time.Minute

@@ -33,7 +33,7 @@ func (w *World) yielding(e *entry) *step {
 // readmitting writes into the object of a job that Kueue queues how it is to run, and then into
 // its Workload.
 func (w *World) readmitting(e *entry) *step {
-	seen, g := e.object, w.toGrant(e)
+	seen, g := e.object, w.toStart(e)
 	return &step{e, "start", func(ctx context.Context) error {
 		next := seen.DeepCopy()
 		if err := e.kind.Start(next, &g); err != nil {

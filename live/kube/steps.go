@@ -150,7 +150,7 @@ func (w *World) starting(e *entry) *step {
 	if e.job.Kueue {
 		return w.readmitting(e)
 	}
-	g := w.toGrant(e)
+	g := w.toStart(e)
 	return w.write1(e, "start", func(o *object) error { return e.kind.Start(o, &g) })
 }
 
@@ -164,6 +164,17 @@ func (w *World) fencing(e *entry) *step {
 func (w *World) resizing(e *entry) *step {
 	g := w.toGrant(e)
 	return w.write1(e, "resize", func(o *object) error { return e.kind.Resize(o, &g) })
+}
+
+// toStart is toGrant for a job that starts. Of an elastic job whose first workers have ended by
+// themselves, as it was stopped, the training has come to its end: all of them end then, and these
+// are not made again. It gets no workers but those, and so it is complete.
+func (w *World) toStart(e *entry) kind.Grant {
+	g := w.toGrant(e)
+	if n := e.finished(); n > 0 {
+		g.Workers = n
+	}
+	return g
 }
 
 // toGrant returns what each worker of a job gets, as a leader that reads the plan has it, too.

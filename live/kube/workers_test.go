@@ -71,6 +71,35 @@ func TestWatch_counts_workers_that_have_succeeded(t *testing.T) {
 	})
 }
 
+// An elastic job that was stopped as its first worker ended is complete: it is made one of that
+// worker.
+func TestStart_of_one_that_has_ended(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		a := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2, Annotations: map[string]string{v1alpha1.MinGPUs: "2", v1alpha1.ResizeBy: "Restart"}}).UID)
+		w := open(t, twin, options(v1alpha1.Resize))
+		do(t, w, runOn(a, on("n0", 4)))
+		pass(t, w, twin)
+		twin.Hold() // the leader does not see in time that it ends
+		looks(t, w, 1)
+		p := twin.PodsOf("a")[0]
+		p.Status.Phase = corev1.PodSucceeded
+		twin.Update(p)
+		do(t, w, scheduler.Preempt{Job: a})
+		looks(t, w, 1)
+		twin.Release()
+		pass(t, w, twin)
+		do(t, w, runOn(a, on("n1", 4)))
+		pass(t, w, twin)
+		if j := twin.Job("a"); *j.Spec.Suspend || *j.Spec.Completions != 1 || *j.Spec.Parallelism != 1 {
+			t.Errorf("suspended %v, %d completions, %d workers, want it to run with one, which is complete", *j.Spec.Suspend, *j.Spec.Completions, *j.Spec.Parallelism)
+		}
+		if got := places(twin, "a"); got != "" {
+			t.Errorf("pods %s, want none", got)
+		}
+	})
+}
+
 // A job whose workers come to ask for other GPUs than when it was planned is not started by that
 // plan, which has no whole workers for it any more.
 func TestTakeIn_other_workers_than_planned(t *testing.T) {

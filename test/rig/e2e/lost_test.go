@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -29,6 +31,7 @@ func TestFaults_of_the_cluster(t *testing.T) {
 	s.play(t, "an answer is lost", hearsNothing)
 	s.play(t, "the API server refuses", isRefused)
 	s.play(t, "others go slowly", waitsForOthers)
+	s.play(t, "a job ends as it is stopped", endsAsItIsStopped)
 	s.playLong(t, "the API server refuses everything for long", "plans, and starts of jobs, were tried 4 times in 8 s", isRefusedForLong)
 	s.playLong(t, "a quota is full", "the condition said why after 13 s, and another job had its turn a second later", quotaIsFull)
 	s.playLong(t, "a quota leaves room for half a job", "the condition said why after 13 s, and the job ran with half its workers a second later", quotaLeavesHalf)
@@ -169,15 +172,59 @@ func waitsForOthers(c *scene) {
 	c.runs("long", 0)
 }
 
+// endsAsItIsStopped: an elastic job is stopped as its first worker ends, of which nobody has told. It
+// is complete at its next start, and no worker waits for that one.
+func endsAsItIsStopped(c *scene) {
+	c.policy("srtf")
+	c.make(Job("long", c.queue, 2, 8, map[string]string{v1alpha1.Samples: "1000000", v1alpha1.ResizeBy: "Restart", v1alpha1.MinGPUs: "16"}))
+	c.runs("long", 2)
+	release := c.proxy.Rules.Hold("pods")
+	defer release()
+	all := c.of("long")
+	first := slices.IndexFunc(all, func(p corev1.Pod) bool { return p.Annotations[batchv1.JobCompletionIndexAnnotation] == "0" })
+	if err := c.Exit(c.Context(), &all[first], 0); err != nil {
+		c.Fatal(err)
+	}
+	c.make(Job("short", c.queue, 2, 8, map[string]string{v1alpha1.Samples: "1000"}))
+	c.until("long is stopped", func() error {
+		if j := c.job("long"); !*j.Spec.Suspend {
+			return errNot("%+v", j.Status)
+		}
+		return nil
+	})
+	release()
+	c.runs("short", 2)
+	for _, p := range c.of("short") {
+		if err := c.Exit(c.Context(), &p, 0); err != nil {
+			c.Fatal(err)
+		}
+	}
+	c.until("long is complete", func() error {
+		j := c.job("long")
+		if !slices.ContainsFunc(j.Status.Conditions, func(d batchv1.JobCondition) bool {
+			return d.Type == batchv1.JobComplete && d.Status == corev1.ConditionTrue
+		}) {
+			return errNot("%+v", j.Status)
+		}
+		return nil
+	})
+}
+
+// policy has the queue planned by another policy.
+func (c *scene) policy(name string) {
+	c.Helper()
+	q := &v1alpha1.Queue{}
+	q.Name = c.queue
+	c.change(q, func() { q.Spec.Policy.Name = name })
+}
+
 // lingers is how long pods take to stop that displaces displaces.
 const lingers = 4 * time.Second
 
 // displaces submits a job that takes the GPUs of another which has more to do.
 func (c *scene) displaces() {
 	c.Helper()
-	q := &v1alpha1.Queue{}
-	q.Name = c.queue
-	c.change(q, func() { q.Spec.Policy.Name = "srtf" })
+	c.policy("srtf")
 	j := Job("long", c.queue, 2, 8, map[string]string{v1alpha1.Samples: "1000000"})
 	j.Spec.Template.Annotations = map[string]string{rig.StopAfter: lingers.String()}
 	c.make(j)
