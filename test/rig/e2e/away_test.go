@@ -43,6 +43,12 @@ func stopsWhatItCannotSee(c *scene) {
 	c.submit("one", 3, 8)
 	c.runs("one", 3)
 	before := c.pods("one")
+	c.until("it has nothing to write", func() error { // else it waits for an answer, and looks at nothing
+		if n := c.quiet(c.revision(), time.Second); n > 0 {
+			return errNot("%d writes in a second", n)
+		}
+		return nil
+	})
 	c.halt(rig.APIServer, 5*time.Second)
 	c.until("its pods are others", func() error {
 		if after := c.pods("one"); slices.Equal(after, before) {
