@@ -2,8 +2,6 @@ package kube
 
 import (
 	"context"
-	"errors"
-	"io"
 	"testing"
 	"time"
 
@@ -65,24 +63,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// Background work that is under way may yet end: no world is at its end before.
 func TestNext_waits_for_background_work(t *testing.T) {
 	w := open(t, newTwin(), options(v1alpha1.Resize))
 	w.Drain()
-	done := make(chan struct{})
-	work := func(context.Context) any { <-done; return 7 }
-	if err := w.Do(t.Context(), []scheduler.Action{scheduler.Compute{Work: work}}); err != nil {
-		t.Fatal(err)
-	}
-	if ev, err := w.Next(t.Context(), time.Now()); ev != nil || err != nil {
-		t.Errorf("got %v, %v, want that the round has come", ev, err)
-	}
-	close(done)
-	ev, err := w.Next(t.Context(), time.Now().Add(time.Minute))
-	if c, ok := ev.(scheduler.Computed); !ok || c.Result != 7 || err != nil {
-		t.Errorf("got %v, %v, want what the work returned", ev, err)
-	}
-	if ev, err := w.Next(t.Context(), time.Now().Add(time.Minute)); ev != nil || !errors.Is(err, io.EOF) {
-		t.Errorf("got %v, %v, want the end", ev, err)
-	}
+	schedulertest.RunDrained(t, w)
 }

@@ -64,6 +64,28 @@ func RunRepeatable(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive
 	})
 }
 
+// RunDrained checks that a world that has no jobs and is told to end does not do so before
+// background work that is under way has.
+func RunDrained(t *testing.T, b scheduler.Backend) {
+	t.Helper()
+	done := make(chan struct{})
+	work := func(context.Context) any { <-done; return 7 }
+	if err := b.Do(t.Context(), []scheduler.Action{scheduler.Compute{Work: work}}); err != nil {
+		t.Fatal(err)
+	}
+	if ev, err := b.Next(t.Context(), b.Now()); ev != nil || err != nil {
+		t.Errorf("got %v, %v, want that the round has come", ev, err)
+	}
+	close(done)
+	ev, err := b.Next(t.Context(), b.Now().Add(time.Minute))
+	if c, ok := ev.(scheduler.Computed); !ok || c.Result != 7 || err != nil {
+		t.Errorf("got %v, %v, want what the work returned", ev, err)
+	}
+	if ev, err := b.Next(t.Context(), b.Now().Add(time.Minute)); ev != nil || !errors.Is(err, io.EOF) {
+		t.Errorf("got %v, %v, want the end", ev, err)
+	}
+}
+
 // repeatable drives two worlds and compares what happens.
 func repeatable(ctx context.Context, b, again scheduler.Backend, drive func(context.Context, scheduler.Backend) error) error {
 	var logs [2][]string
