@@ -228,6 +228,6 @@ func (in *Inputs) knowsType(spec *job.Spec) error {
 func allAdapt(policies []string) bool {
 	return !slices.ContainsFunc(policies, func(name string) bool {
 		entry, err := builtin.Find(name)
-		return err == nil && !entry.Adapts
+		return err == nil && !entry.Traits().Sizes
 	})
 }

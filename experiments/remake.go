@@ -55,7 +55,7 @@ func Again(h *journal.Header, name string, files Files) (*Remake, error) {
 		}
 	}
 	c.Scheduler.Round = h.Round
-	so, _, err := options(c, in, entry)
+	so, _, err := options(c, in, entry.Traits())
 	return &Remake{c, entry, so}, err
 }
 

@@ -26,7 +26,7 @@ func siaEntry() Entry {
 		{"ties", "0", "which of equally good plans: 0 serves first who came first, any other number at random"},
 		{"rules", "thesis", "thesis or public-code"},
 	}
-	return Entry{Name: "sia", Doc: "Sia: GPU type and count of adaptive jobs chosen together, by goodput.", Settings: settings, Adapts: true, New: func(given map[string]string) (policy.Policy, error) {
+	return Entry{Name: "sia", Doc: "Sia: GPU type and count of adaptive jobs chosen together, by goodput.", Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
 		o := sia.DefaultOptions()
 		r := read(given, settings)
 		r.float("p", &o.P)

@@ -86,6 +86,11 @@ func New(o Options) (*Policy, error) {
 	return &Policy{o: o, bases: make(map[job.ID]base)}, nil
 }
 
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true, Sizes: true, Borrows: true}
+}
+
 // Plan implements policy.Policy. Errors: that of ctx, and of what no snapshot should have.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	err := ctx.Err()

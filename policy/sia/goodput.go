@@ -100,8 +100,12 @@ func (p *Policy) appendColumns(columns []configuration, j *policy.Job) []configu
 }
 
 // batchAllows reports whether the job's largest batch feeds every replica of
-// c. A job of fixed GPU count gets its batch size and GPUs as submitted.
+// c. A job of fixed GPU count gets its batch size and GPUs as submitted; one that is known
+// by its duration has no batch that could be too small.
 func batchAllows(j *policy.Job, c configuration) bool {
+	if j.Timed {
+		return true
+	}
 	most := j.Limits.Max
 	if !j.Adaptivity.Has(job.BatchSizes) && j.BatchSize > 0 {
 		most = j.BatchSize

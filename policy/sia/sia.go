@@ -44,6 +44,11 @@ func New(o Options) (*Policy, error) {
 	return &Policy{o: o, rows: make(map[job.ID]*row)}, nil
 }
 
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true, Sizes: true}
+}
+
 // Plan implements policy.Policy.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	rows, err := p.prepare(s)
