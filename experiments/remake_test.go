@@ -20,7 +20,7 @@ func TestAgain_decides_as_recorded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := config.Default()
-			settings["generate.jobs"], settings["cluster"], settings["horizon"] = "12", "t4:4x4,a100:1x16", "3h"
+			settings["generate.jobs"], settings["cluster"], settings["horizon"] = "12", "t4:4x4,a100:1x16", "4h"
 			for key, value := range settings {
 				if err := c.Set(key, value, "test"); err != nil {
 					t.Fatal(err)

@@ -42,7 +42,7 @@ func simulateCommand() *cobra.Command {
 and --profiles it generates a Philly-like trace and uses embedded, fitted models.
 The table goes to standard output, progress to standard error.`,
 		Example: `  oxgang simulate
-  oxgang simulate --cluster hetero64 --trace w.csv --policy sia,fifo,srtf --out run/
+  oxgang simulate --cluster hetero64 --trace w.csv --policy sia,easy,srtf --out run/
   oxgang simulate --policy sia --set p=-1 --seeds 5 -o csv
   oxgang simulate --from-cluster --since 30d   # what your cluster ran, under other policies`,
 		Args: noArgs,

@@ -49,15 +49,19 @@ func (b *Basis) Progress() float64 {
 	return done
 }
 
-// silent returns for how many seconds the job trains of which it has not reported.
+// silent returns for how many seconds the job trains of which it has not reported. One that has
+// made progress, and of which it is not known when it said so, is taken to have said so now.
 func (b *Basis) silent() float64 {
 	st := b.Status
 	if st.Phase != job.Running || !st.Holding() {
 		return 0
 	}
 	from := st.Since
-	if st.Reported.After(from) {
+	switch {
+	case st.Reported.After(from):
 		from = st.Reported
+	case from.IsZero(), st.Reported.IsZero() && st.Progress > 0:
+		return 0
 	}
 	return b.Now.Sub(from).Seconds()
 }

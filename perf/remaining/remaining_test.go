@@ -26,15 +26,16 @@ func TestProgress(t *testing.T) {
 		change       func(*job.Status)
 		want         float64
 	}{
-		"what was reported, and what its speed has added since": {1e6, 0.5, nil, 100 + 0.5*1200},
-		"one that never reported is as far as it has run":       {1e6, 0.5, func(s *job.Status) { s.Reported, s.Progress = time.Time{}, 0 }, 0.5 * 3600},
-		"no more than its target":                               {300, 0.5, nil, 300},
-		"never less than what was reported":                     {50, 0.5, nil, 100},
-		"of unknown speed":                                      {1e6, 0, nil, 100},
-		"of a speed that is no number":                          {1e6, math.Inf(1), nil, 100},
-		"nothing while it restores":                             {1e6, 0.5, func(s *job.Status) { s.Phase = job.Restoring }, 100},
-		"nothing while it waits":                                {1e6, 0.5, func(s *job.Status) { s.Phase, s.Allocation = job.Waiting, cluster.Allocation{} }, 100},
-		"only since it holds what it holds":                     {1e6, 0.5, func(s *job.Status) { s.Since = start.Add(50 * time.Minute) }, 100 + 0.5*600},
+		"what was reported, and what its speed has added since":  {1e6, 0.5, nil, 100 + 0.5*1200},
+		"one that never reported is as far as it has run":        {1e6, 0.5, func(s *job.Status) { s.Reported, s.Progress = time.Time{}, 0 }, 0.5 * 3600},
+		"progress of which it is not known since when it stands": {1e6, 0.5, func(s *job.Status) { s.Reported = time.Time{} }, 100},
+		"no more than its target":                                {300, 0.5, nil, 300},
+		"never less than what was reported":                      {50, 0.5, nil, 100},
+		"of unknown speed":                                       {1e6, 0, nil, 100},
+		"of a speed that is no number":                           {1e6, math.Inf(1), nil, 100},
+		"nothing while it restores":                              {1e6, 0.5, func(s *job.Status) { s.Phase = job.Restoring }, 100},
+		"nothing while it waits":                                 {1e6, 0.5, func(s *job.Status) { s.Phase, s.Allocation = job.Waiting, cluster.Allocation{} }, 100},
+		"only since it holds what it holds":                      {1e6, 0.5, func(s *job.Status) { s.Since = start.Add(50 * time.Minute) }, 100 + 0.5*600},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := running()

@@ -61,14 +61,15 @@ func fastest(s *policy.Snapshot, j *policy.Job) (most float64) {
 // end after a and a+r+b; if it preempts the first, which then needs a start of q and does
 // the work l again that no checkpoint has, after r+b and r+b+q+a+l. The sum is less where
 // r+b < a-q-l. So a waiting job stands at r+b and a running one at a-q-l: a job that is
-// shorter by less than the restarts waits, and two jobs never take turns.
+// shorter by less than the restarts waits, and two jobs never take turns. Times are whole
+// seconds, so that jobs alike stand by submission, and not by the last digit of a sum.
 func ShortestFirst(s *policy.Snapshot, j *policy.Job) float64 {
 	left, _ := RemainingTime(s, j)
 	start := j.RestartOverhead.Seconds()
 	if !j.Holding() {
-		return left.Seconds() + start
+		return math.Round(left.Seconds() + start)
 	}
-	return left.Seconds() - start - lost(s, j)
+	return math.Round(left.Seconds() - start - lost(s, j))
 }
 
 // lost returns the seconds of work that j would do again if it were preempted.
