@@ -131,6 +131,7 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 		}
 		if i == 0 {
 			s.tell(in)
+			s.say("%s", rigidHint(in, c.Policies))
 		}
 		if len(in.Arrivals) == 0 {
 			return nil, errors.New("the trace has no jobs")
