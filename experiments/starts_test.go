@@ -110,4 +110,3 @@ func (w *starting) Round(_ *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 		}
 	}
 }
-
