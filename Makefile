@@ -10,6 +10,9 @@ RACE  := $(MOD)/scheduler/... $(MOD)/sim/... $(MOD)/metrics/... $(MOD)/opt/... $
 PKG   ?= ./...
 BENCH ?= .
 FUZZTIME ?= 10s
+# Executions spent on making one input smaller. Go's default, a minute for each, is all of
+# FUZZTIME, and more: journal was left 0 executions a second to look for anything.
+FUZZMINIMIZE ?= 10x
 CHECKS ?= 2000
 # The gate draws the same random inputs on every machine; `make properties`
 # draws new ones.
@@ -119,12 +122,12 @@ build:
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
-## fuzz: every fuzz target for FUZZTIME (10s); PKG=./trace to choose
+## fuzz: every fuzz target for FUZZTIME (10s); PKG=./trace to choose, FUZZMINIMIZE=60s for a small input that fails
 fuzz:
 	@$(GO) test -list '^Fuzz' $(PKG) | awk '/^Fuzz/ { t[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, t[i] } !/^Fuzz/ { n = 0 }' | \
 	while read -r pkg target; do \
 		echo "fuzz: $$pkg $$target"; \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime $(FUZZMINIMIZE) "$$pkg" </dev/null || exit 1; \
 	done
 
 ## properties: CHECKS (2000) new random inputs for each property; PKG to choose
