@@ -10,10 +10,14 @@ RACE  := $(MOD)/scheduler/... $(MOD)/sim/... $(MOD)/metrics/... $(MOD)/opt/... $
 PKG   ?= ./...
 BENCH ?= .
 FUZZTIME ?= 10s
+# Executions spent on making one input smaller. Go's default, a minute for each, is all of
+# FUZZTIME, and more: journal was left 0 executions a second to look for anything.
+FUZZMINIMIZE ?= 10x
 CHECKS ?= 2000
-# The gate draws the same random inputs on every machine; `make properties`
-# draws new ones.
+# `make test` draws the same random inputs on every machine, so that it passes or fails on all;
+# `make seeds`, which is part of the gate too, and `make properties` draw new ones.
 SEED  ?= 1
+SEEDTIME ?= 75
 
 # Python for the PyTorch client and the trainings that use it: a virtual environment of this
 # checkout, unless PYTHON names another that has torch, numpy, pytest and mypy.
@@ -21,10 +25,10 @@ PYTHON ?= .cache/venv/bin/python
 TORCH  ?= 2.15.0
 
 .PHONY: check format vet lint layering test race generated tidy python live live-losses
-.PHONY: kube-test kube-quick kube-vet build bench fuzz properties experiments fix generate dist chart clean help
+.PHONY: kube-test kube-quick kube-vet build bench fuzz properties seeds experiments fix generate dist chart clean help
 
 ## check: everything the project checks
-check: format vet lint layering test race generated tidy python live
+check: format vet lint layering test race seeds generated tidy python live
 	@echo "check: all passed"
 
 ## format: every file is as gofumpt writes it
@@ -119,17 +123,36 @@ build:
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
-## fuzz: every fuzz target for FUZZTIME (10s); PKG=./trace to choose
+## fuzz: every fuzz target for FUZZTIME (10s); PKG=./trace to choose, FUZZMINIMIZE=60s for a small input that fails
 fuzz:
 	@$(GO) test -list '^Fuzz' $(PKG) | awk '/^Fuzz/ { t[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, t[i] } !/^Fuzz/ { n = 0 }' | \
 	while read -r pkg target; do \
 		echo "fuzz: $$pkg $$target"; \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime $(FUZZMINIMIZE) "$$pkg" </dev/null || exit 1; \
 	done
 
 ## properties: CHECKS (2000) new random inputs for each property; PKG to choose
 properties:
 	RAPID_CHECKS=$(CHECKS) $(GO) test -count=1 -timeout 1h $(PKG)
+
+# The packages whose tests draw random inputs, in any order.
+DRAWING = $(GO) list -test -f '{{$$p := .ForTest}}{{range .Deps}}{{if eq . "pgregory.net/rapid"}}{{$$p}}{{end}}{{end}}' $(PKG) | grep . | sort -u | shuf
+
+## seeds: the tests that draw, under new seeds, for SEEDTIME (75) seconds in all; says how to repeat what fails
+seeds:
+	@begin=$$(date +%s); passed=0; all=$$($(DRAWING)); \
+	for pkg in $$all; do \
+		left=$$((begin + $(SEEDTIME) - $$(date +%s))); [ $$left -gt 0 ] || break; \
+		seed=$$(od -An -N6 -tu8 /dev/urandom | tr -d ' '); \
+		said=$$(RAPID_SEED=$$seed RAPID_NOFAILFILE=true timeout $$left $(GO) test -vet=off -short -count=1 $$pkg 2>&1); status=$$?; \
+		if [ $$status -eq 124 ]; then break; fi; \
+		if [ $$status -ne 0 ]; then \
+			echo "$$said"; echo "seeds: $$pkg fails with seed $$seed; to repeat it: RAPID_SEED=$$seed $(GO) test -short -count=1 $$pkg" >&2; exit 1; \
+		fi; \
+		passed=$$((passed + 1)); \
+	done; \
+	echo "seeds: $$passed of $$(echo $$all | wc -w) packages pass under new seeds, in $$(($$(date +%s) - begin)) s"; \
+	[ $$passed -gt 0 ]
 
 ## experiments: published numbers beside ours, all of them
 experiments:

@@ -99,17 +99,6 @@ func (in *Inputs) choose(c *config.Config) error {
 	return nil
 }
 
-// traceOf returns the format and the file of the trace: "shockwave:FILE" names
-// both, unless the format is named apart.
-func traceOf(c *config.Config) (format, file string) {
-	if name, rest, ok := strings.Cut(c.Trace, ":"); ok && c.Format == "" {
-		if _, err := trace.Find(name); err == nil {
-			return name, rest
-		}
-	}
-	return c.Format, c.Trace
-}
-
 // specs returns the jobs by name; nil if there are no inputs.
 func (in *Inputs) specs() map[job.ID]*job.Spec {
 	if in == nil {
@@ -123,7 +112,7 @@ func (in *Inputs) specs() map[job.ID]*job.Spec {
 }
 
 func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error) {
-	format, file := traceOf(c)
+	format, file := trace.Named(c.Trace, c.Format)
 	f, err := files.Open(file)
 	if err != nil {
 		return nil, err

@@ -126,22 +126,6 @@ func comparePublishedRho(t *testing.T, run *Run, in *Inputs, want *recording) {
 	}
 }
 
-func TestTraceOf(t *testing.T) {
-	for _, tc := range []struct{ trace, format, wantFormat, wantFile string }{
-		{"jobs.csv", "", "", "jobs.csv"},
-		{"shockwave:jobs.csv", "", "shockwave", "jobs.csv"},
-		{"shockwave:a:b.csv", "", "shockwave", "a:b.csv"},
-		{"c:jobs.csv", "", "", "c:jobs.csv"},
-		{"shockwave:jobs.csv", "gavel", "gavel", "shockwave:jobs.csv"},
-	} {
-		c := config.Default()
-		c.Trace, c.Format = tc.trace, tc.format
-		if format, file := traceOf(c); format != tc.wantFormat || file != tc.wantFile {
-			t.Errorf("%s: %q of %q, want %q of %q", tc.trace, file, format, tc.wantFile, tc.wantFormat)
-		}
-	}
-}
-
 // A larger share of static jobs contains a smaller one, and a job that is made static
 // has the epochs it had, all with the batch size it was submitted with.
 func TestStaticShare(t *testing.T) {

@@ -177,8 +177,22 @@ var columns = []column{
 
 // columnsOf returns the columns of a summary of runs: those of every run, with
 // the threshold of unfairness in their names, those of loans where there are any, and those
-// by GPU type.
-func columnsOf(runs []Run) []column {
+// by GPU type. Nothing is known of a run that failed.
+func columnsOf(all []Run) []column {
+	cols := columnsOfEnded(ended(all))
+	for i := range cols {
+		value := cols[i].value
+		cols[i].value = func(r *Run) (float64, bool) {
+			if r.Result == nil {
+				return 0, false
+			}
+			return value(r)
+		}
+	}
+	return cols
+}
+
+func columnsOfEnded(runs []Run) []column {
 	all := slices.Clone(columns)
 	above := strconv.FormatFloat(unfairAbove(runs), 'g', -1, 64)
 	for i := range all {

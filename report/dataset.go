@@ -105,9 +105,9 @@ func (d *dataset) writeCSV(w io.Writer) error {
 
 // CSVs writes what every plot of the page shows, and all jobs, as CSV: one
 // file each, which create opens under the given name and CSVs closes. Nothing
-// is left out for size.
+// is left out for size; runs that failed have no rows.
 func CSVs(create func(name string) (io.WriteCloser, error), runs []Run) error {
-	for _, d := range datasets(runs, unlimited) {
+	for _, d := range datasets(ended(runs), unlimited) {
 		if err := writeFile(create, d); err != nil {
 			return fmt.Errorf("report: %s.csv: %w", d.Name, err)
 		}

@@ -60,8 +60,10 @@ type pageTable struct {
 
 // A pageRow is one run in a table.
 type pageRow struct {
-	Name  string
-	Cells []pageCell
+	Name   string
+	Key    int    // its place among the policies of the plots
+	Failed string // why it has neither cells nor plots
+	Cells  []pageCell
 }
 
 type pageCell struct {
@@ -85,17 +87,18 @@ type pageData struct {
 // HTML writes one page that holds all it needs: no other file, no network. It
 // escapes every name. Long runs are thinned out to keep it small: curves to 600
 // points, and allocations to the first 2000 jobs of a run and the longer of their
-// pauses.
+// pauses. The plots leave out runs that failed; their rows say why.
 func HTML(w io.Writer, in Input) error {
+	runs := ended(in.Runs)
 	v := pageView{
 		Title: in.Title, Facts: in.Facts,
 		Style:  template.CSS(pageCSS),                                                                  //nolint:gosec // our own file
 		Script: template.JS(strings.Join([]string{baseJS, chartsJS, ganttJS, scheduleJS, mainJS}, "")), //nolint:gosec // likewise
-		Unfair: unfairAbove(in.Runs), Rented: rented(in.Runs), Lent: lending(in.Runs),
+		Unfair: unfairAbove(runs), Rented: rented(runs), Lent: lending(runs),
 		Data: pageData{
 			Policies: []string{}, Jobs: []int{}, MostJobs: onPage.jobs, Dropped: []int{},
-			Rho: rhoText(in.Runs), Unfair: unfairAbove(in.Runs),
-			GPUTypes: gpuTypes(in.Runs), Sizings: sizings(in.Runs), Datasets: datasets(in.Runs, onPage),
+			Rho: rhoText(runs), Unfair: unfairAbove(runs),
+			GPUTypes: gpuTypes(runs), Sizings: sizings(runs), Datasets: datasets(runs, onPage),
 		},
 	}
 	if v.Title == "" {
@@ -104,10 +107,10 @@ func HTML(w io.Writer, in Input) error {
 	if len(in.Runs) > 0 {
 		v.Tables = []pageTable{summarise("Jobs", ofTheJobs, in.Runs), summarise("GPUs", ofTheGPUs, in.Runs)}
 	}
-	for i := range in.Runs {
-		v.Data.Policies = append(v.Data.Policies, in.Runs[i].Name)
-		v.Data.Jobs = append(v.Data.Jobs, len(in.Runs[i].Result.Jobs))
-		v.Data.Dropped = append(v.Data.Dropped, in.Runs[i].Result.IntervalsDropped)
+	for i := range runs {
+		v.Data.Policies = append(v.Data.Policies, runs[i].Name)
+		v.Data.Jobs = append(v.Data.Jobs, len(runs[i].Result.Jobs))
+		v.Data.Dropped = append(v.Data.Dropped, runs[i].Result.IntervalsDropped)
 	}
 	if err := page.Execute(w, v); err != nil {
 		return fmt.Errorf("report: page: %w", err)
@@ -119,8 +122,12 @@ func HTML(w io.Writer, in Input) error {
 // value for.
 func summarise(title string, about group, runs []Run) pageTable {
 	t := pageTable{Title: title, Rows: make([]pageRow, len(runs))}
+	key := 0
 	for i := range runs {
-		t.Rows[i].Name = runs[i].Name
+		t.Rows[i] = pageRow{Name: runs[i].Name, Key: key, Failed: runs[i].failure()}
+		if runs[i].Result != nil {
+			key++
+		}
 	}
 	for _, c := range columnsOf(runs) {
 		if c.shown == data || c.about != about || !c.some(runs) {
@@ -129,6 +136,9 @@ func summarise(title string, about group, runs []Run) pageTable {
 		best := c.best(runs)
 		t.Columns = append(t.Columns, c)
 		for i := range runs {
+			if runs[i].Result == nil {
+				continue
+			}
 			text := c.cell(&runs[i])
 			t.Rows[i].Cells = append(t.Rows[i].Cells, pageCell{Text: text, Best: text == best})
 		}

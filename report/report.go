@@ -15,7 +15,9 @@ import (
 // A Run is one simulated or live run to report on.
 type Run struct {
 	Name   string          `json:"policy"` // and what else tells runs apart
-	Result *metrics.Result `json:"result"`
+	Result *metrics.Result `json:"result"` // nil if the run failed
+	// Error says why the run failed: its row says so in place of numbers, and it is in no plot.
+	Error string `json:"error,omitempty"`
 	// PolicyTimes are the times the policy took, one per round; nil if they
 	// were not measured. They differ between machines, so only HTML, CSVs and
 	// Times show them, and JSON leaves them out.
@@ -46,6 +48,19 @@ func sortedMillis(times []time.Duration) []float64 {
 	}
 	slices.Sort(ms)
 	return ms
+}
+
+// ended returns the runs that did not fail.
+func ended(runs []Run) []Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Result == nil })
+}
+
+// failure returns what stands in place of the numbers of a run that failed; empty: it did not.
+func (r *Run) failure() string {
+	if r.Result != nil {
+		return ""
+	}
+	return "failed: " + r.Error
 }
 
 // gpuTypes returns the GPU types of all runs, by first appearance.

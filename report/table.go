@@ -29,8 +29,10 @@ const (
 func Formats() []Format { return []Format{Text, Wide, JSON, YAML, CSV} }
 
 // Table writes one row per run. JSON, YAML and CSV hold full precision, with
-// null (CSV: nothing) for what is not known. Text shows that as "-", and leaves
-// out columns that no run knows. The same results give the same bytes.
+// null (CSV: nothing) for what is not known; their last column is why a run
+// failed. Text shows what is not known as "-", leaves out columns that no run
+// knows, and has the reason in place of the numbers of a run that failed. The
+// same results give the same bytes.
 func Table(w io.Writer, runs []Run, f Format) error {
 	var out bytes.Buffer
 	cols := slices.DeleteFunc(columnsOf(runs), func(c column) bool { return c.shown == paged })
@@ -90,25 +92,42 @@ func writeText(out *bytes.Buffer, runs []Run, cols []column, most view) {
 		}
 		rows[0] = append(rows[0], cols[c].header)
 		for i := range runs {
-			rows[i+1] = append(rows[i+1], cols[c].cell(&runs[i]))
+			if runs[i].Result != nil {
+				rows[i+1] = append(rows[i+1], cols[c].cell(&runs[i]))
+			}
 		}
 	}
+	widths := widthsOf(rows)
+	writeRow(out, rows[0], widths)
+	for i := range runs {
+		if why := runs[i].failure(); why != "" {
+			fmt.Fprintf(out, "%-*s  %s\n", widths[0], rows[i+1][0], printable(why))
+			continue
+		}
+		writeRow(out, rows[i+1], widths)
+	}
+}
+
+// widthsOf returns the widths of columns, in characters.
+func widthsOf(rows [][]string) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for c, cell := range row {
 			widths[c] = max(widths[c], utf8.RuneCountInString(cell))
 		}
 	}
-	for _, row := range rows {
-		out.WriteString(row[0])
-		pad := widths[0] - utf8.RuneCountInString(row[0])
-		for c, cell := range row[1:] {
-			out.WriteString(strings.Repeat(" ", pad+2+widths[c+1]-utf8.RuneCountInString(cell)))
-			out.WriteString(cell)
-			pad = 0
-		}
-		out.WriteByte('\n')
+	return widths
+}
+
+func writeRow(out *bytes.Buffer, row []string, widths []int) {
+	out.WriteString(row[0])
+	pad := widths[0] - utf8.RuneCountInString(row[0])
+	for c, cell := range row[1:] {
+		out.WriteString(strings.Repeat(" ", pad+2+widths[c+1]-utf8.RuneCountInString(cell)))
+		out.WriteString(cell)
+		pad = 0
 	}
+	out.WriteByte('\n')
 }
 
 // printable replaces what would break a line or steer a terminal.
@@ -131,7 +150,7 @@ func writeJSON(out *bytes.Buffer, runs []Run, cols []column) {
 		for c := range cols {
 			fmt.Fprintf(out, ",\n    %s: %s", quoted(cols[c].key), cols[c].exact(&runs[i], "null"))
 		}
-		out.WriteString("\n  }")
+		fmt.Fprintf(out, ",\n    \"error\": %s\n  }", quotedOrNull(runs[i].Error))
 	}
 	if len(runs) > 0 {
 		out.WriteByte('\n')
@@ -149,7 +168,16 @@ func writeYAML(out *bytes.Buffer, runs []Run, cols []column) {
 		for c := range cols {
 			fmt.Fprintf(out, "  %s: %s\n", quoted(cols[c].key), cols[c].exact(&runs[i], "null"))
 		}
+		fmt.Fprintf(out, "  \"error\": %s\n", quotedOrNull(runs[i].Error))
 	}
+}
+
+// quotedOrNull returns s as a JSON string, or null if it is empty.
+func quotedOrNull(s string) string {
+	if s == "" {
+		return "null"
+	}
+	return quoted(s)
 }
 
 // quoted returns s as a JSON string; encoding a string cannot fail.
@@ -165,13 +193,13 @@ func writeCSV(out *bytes.Buffer, runs []Run, cols []column) {
 	for c := range cols {
 		header = append(header, cols[c].key)
 	}
-	_ = w.Write(header)
+	_ = w.Write(append(header, "error"))
 	for i := range runs {
 		row := []string{runs[i].Name}
 		for c := range cols {
 			row = append(row, cols[c].exact(&runs[i], ""))
 		}
-		_ = w.Write(row)
+		_ = w.Write(append(row, runs[i].Error))
 	}
 	w.Flush()
 }

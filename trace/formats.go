@@ -57,6 +57,18 @@ func Find(name string) (Format, error) {
 	return Format{}, fmt.Errorf("trace format %q, want one of %s", name, names())
 }
 
+// Named returns the format and the file of a trace as it is named on a command line: a file,
+// or FORMAT:FILE. A format that is given apart wins: the whole name is then a file's. The
+// format is empty if nothing names one.
+func Named(name, format string) (of, file string) {
+	if first, rest, ok := strings.Cut(name, ":"); ok && format == "" {
+		if _, err := Find(first); err == nil {
+			return first, rest
+		}
+	}
+	return format, name
+}
+
 // names lists the names of all formats.
 func names() string {
 	var all []string

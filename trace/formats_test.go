@@ -82,6 +82,20 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+func TestNamed(t *testing.T) {
+	for _, tc := range []struct{ name, format, wantFormat, wantFile string }{
+		{"jobs.csv", "", "", "jobs.csv"},
+		{"shockwave:jobs.csv", "", "shockwave", "jobs.csv"},
+		{"shockwave:a:b.csv", "", "shockwave", "a:b.csv"},
+		{"c:jobs.csv", "", "", "c:jobs.csv"},
+		{"shockwave:jobs.csv", "gavel", "gavel", "shockwave:jobs.csv"},
+	} {
+		if format, file := Named(tc.name, tc.format); format != tc.wantFormat || file != tc.wantFile {
+			t.Errorf("%s: %q of %q, want %q of %q", tc.name, file, format, tc.wantFile, tc.wantFormat)
+		}
+	}
+}
+
 func TestDefaultOptions(t *testing.T) {
 	if err := DefaultOptions().Validate(); err != nil {
 		t.Errorf("the defaults are not valid: %v", err)

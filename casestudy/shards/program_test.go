@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
 )
@@ -50,6 +51,7 @@ func TestRelaxation_needs_R_alone(t *testing.T) {
 	if !exact.Available {
 		t.Skip(exact.ErrUnavailable)
 	}
+	draws.AtLeast(t, 100) // 6 of 10 are feasible
 	feasible := 0
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInstance(t, 8, 4)

@@ -40,7 +40,8 @@ func simulateCommand() *cobra.Command {
 		Short: "Run a trace under one or more policies, and compare them",
 		Long: `Run a trace under one or more policies on a simulated cluster. Without --trace
 and --profiles it generates a Philly-like trace and uses embedded, fitted models.
-The table goes to standard output, progress to standard error.`,
+The table goes to standard output, progress to standard error. A run that fails says
+why in its row, and the exit status is 1; the others are shown. If all fail, nothing is.`,
 		Example: `  oxgang simulate
   oxgang simulate --cluster hetero64 --trace w.csv --policy sia,easy,srtf --out run/
   oxgang simulate --policy sia --set p=-1 --seeds 5 -o csv
@@ -73,7 +74,8 @@ type task struct {
 	policy string
 	config *config.Config
 	inputs *experiments.Inputs
-	run    *experiments.Run
+	run    *experiments.Run // nil: it failed
+	failed error
 }
 
 func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
@@ -106,7 +108,10 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.show(ctx, stdout, tasks)
+	if err = failures(tasks); err != nil && !slices.ContainsFunc(tasks, func(t *task) bool { return t.run != nil }) {
+		return err
+	}
+	return errors.Join(s.show(ctx, stdout, tasks), err)
 }
 
 // jobsOf returns the number of jobs of all tasks: other seeds may generate, or
@@ -160,7 +165,8 @@ func (s *simulation) tell(in *experiments.Inputs) {
 	}
 }
 
-// simulateAll runs the tasks side by side; the first that fails ends them all.
+// simulateAll runs the tasks side by side. One that fails says so in the task and leaves
+// the others alone; an error is one of our own files, and ends them all.
 func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *progress) error {
 	writers := make([]io.WriteCloser, len(tasks))
 	if s.stage != nil {
@@ -181,15 +187,16 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *progre
 	return g.Wait()
 }
 
-// simulate runs a task, and writes its journal if out is not nil.
+// simulate runs a task, and writes its journal if out is not nil. An error is one of the
+// journal's; that of the run is in the task.
 func (t *task) simulate(ctx context.Context, out io.WriteCloser, obs ...scheduler.Observer) (err error) {
 	if out != nil {
 		w := journal.NewWriter(out, experiments.Header(t.config, t.inputs, t.policy, "oxgang "+version()))
 		obs = append(obs, w)
 		defer func() { err = errors.Join(err, w.Close(), out.Close()) }()
 	}
-	t.run, err = experiments.Simulate(ctx, t.config, t.inputs, t.policy, obs...)
-	return err
+	t.run, t.failed = experiments.Simulate(ctx, t.config, t.inputs, t.policy, obs...)
+	return nil
 }
 
 func fileName(t *task) string {
@@ -206,15 +213,9 @@ const unfinished = " (unfinished)"
 func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) error {
 	runs := make([]report.Run, len(tasks))
 	for i, t := range tasks {
-		runs[i] = report.Run{Name: t.name, Result: t.run.Result, PolicyTimes: t.run.PolicyTimes}
-		if t.run.Unfinished {
-			runs[i].Name += unfinished
-		}
-		for _, why := range t.run.Refused[:min(3, len(t.run.Refused))] {
-			fmt.Fprintf(s.stderr, "%s: %s\n", t.name, why)
-		}
-		if n := len(t.run.Refused); n > 0 {
-			fmt.Fprintf(s.stderr, "%s: %d plans were refused; each time the last plan stayed\n", t.name, n)
+		runs[i] = t.row()
+		if t.run != nil {
+			s.refused(t)
 		}
 	}
 	if err := s.files(runs); err != nil {
@@ -237,6 +238,28 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 	return nil
 }
 
+// row returns what is reported of a task.
+func (t *task) row() report.Run {
+	if t.run == nil {
+		return report.Run{Name: t.name, Error: t.why()}
+	}
+	r := report.Run{Name: t.name, Result: t.run.Result, PolicyTimes: t.run.PolicyTimes}
+	if t.run.Unfinished {
+		r.Name += unfinished
+	}
+	return r
+}
+
+// refused says which plans of a run were refused.
+func (s *simulation) refused(t *task) {
+	for _, why := range t.run.Refused[:min(3, len(t.run.Refused))] {
+		fmt.Fprintf(s.stderr, "%s: %s\n", t.name, why)
+	}
+	if n := len(t.run.Refused); n > 0 {
+		fmt.Fprintf(s.stderr, "%s: %d plans were refused; each time the last plan stayed\n", t.name, n)
+	}
+}
+
 // compare writes what the cluster did beside what the runs say, where people read it.
 func (s *simulation) compare(w io.Writer, runs []report.Run) error {
 	if s.past.dump == nil || s.format != string(report.Text) && s.format != string(report.Wide) {
@@ -245,7 +268,9 @@ func (s *simulation) compare(w io.Writer, runs []report.Run) error {
 	var names []string
 	var results []*metrics.Result
 	for i := range runs {
-		names, results = append(names, runs[i].Name), append(results, runs[i].Result)
+		if runs[i].Result != nil {
+			names, results = append(names, runs[i].Name), append(results, runs[i].Result)
+		}
 	}
 	return compare(s.past.jobs(), names, results).write(w)
 }

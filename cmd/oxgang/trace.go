@@ -38,6 +38,9 @@ func formatsCommand() *cobra.Command {
 	}
 }
 
+// namedFormat says how FILE may name its format.
+const namedFormat = "FILE may say its format, as for simulate --trace: slurm:FILE is --format slurm FILE."
+
 // A traceFile is a trace to read: its name, and how.
 type traceFile struct {
 	name, format, onBadRow string
@@ -54,7 +57,7 @@ func (t *traceFile) flags(cmd *cobra.Command) {
 	complete(cmd, "on-bad-row", badRows())
 }
 
-// read calls use with the jobs of the file.
+// read calls use with the jobs of the file, whose name may say the format as in FORMAT:FILE.
 func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arrival, error]) error) error {
 	onBad, err := trace.ParseBadRow(t.onBadRow)
 	if err != nil {
@@ -65,16 +68,17 @@ func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arriva
 			return usageError{err}
 		}
 	}
-	o := trace.Options{File: t.name, OnBadRow: onBad, Limit: t.limit, Summary: &t.summary}
+	format, file := trace.Named(t.name, t.format)
+	o := trace.Options{File: file, OnBadRow: onBad, Limit: t.limit, Summary: &t.summary}
 	if err := o.Validate(); err != nil {
 		return usageError{err}
 	}
-	f, err := open(ctx, t.name)
+	f, err := open(ctx, file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	seq, err := trace.Open(f, t.format, o)
+	seq, err := trace.Open(f, format, o)
 	if err != nil {
 		return err
 	}
@@ -85,6 +89,7 @@ func describeCommand() *cobra.Command {
 	var t traceFile
 	cmd := &cobra.Command{
 		Use: "describe FILE", Short: "Print what a trace holds: counts, load over time, sizes, what was dropped",
+		Long: "Print what a trace holds: counts, load over time, sizes, what was dropped.\n" + namedFormat,
 		Args: oneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.name = args[0]
@@ -108,6 +113,7 @@ func convertCommand() *cobra.Command {
 	var to target
 	cmd := &cobra.Command{
 		Use: "convert FILE", Short: "Write a trace in another format",
+		Long: "Write a trace in another format.\n" + namedFormat,
 		Args: oneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.name = args[0]

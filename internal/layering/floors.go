@@ -87,6 +87,7 @@ var rooms = []room{
 	{"opt/lptest", testOnly},
 	{"internal/testdata", testOnly},
 	{"internal/doctable", testOnly},
+	{"internal/draws", testOnly},
 	{"internal/layering", testOnly},
 }
 

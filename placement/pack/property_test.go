@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/placement/pack"
@@ -163,6 +164,7 @@ func TestRulesInRandomWorlds(t *testing.T) {
 // TestWorkersStayWhole runs rounds of jobs whose workers have several GPUs: no worker
 // is on two nodes.
 func TestWorkersStayWhole(t *testing.T) {
+	draws.AtLeast(t, 200) // with 1 such job each on average
 	split := 0
 	rapid.Check(t, func(t *rapid.T) {
 		w, q := policytest.NewWorld(t), queue.New(queue.LAS())

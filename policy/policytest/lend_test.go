@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 )
@@ -21,6 +22,7 @@ import (
 //
 // And that the worlds hold what policies find hard.
 func TestLendingWorlds(t *testing.T) {
+	draws.AtLeast(t, enough)
 	seen := make(map[string]int)
 	rapid.Check(t, func(t *rapid.T) {
 		w := NewLendingWorld(t)

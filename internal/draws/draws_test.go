@@ -1,0 +1,57 @@
+package draws
+
+import (
+	"flag"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// inputs returns how many inputs rapid draws now.
+func inputs(t *testing.T) int {
+	t.Helper()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) { rapid.Bool().Draw(t, "any"); n++ })
+	return n
+}
+
+// As many inputs are drawn as a test needs, and afterwards as many as before.
+func TestAtLeast(t *testing.T) {
+	before := inputs(t)
+	for _, tc := range []struct {
+		short, checks string
+		n, want       int
+	}{
+		{"false", "100", 321, 321},
+		{"true", "100", 321, 321},
+		{"false", "1000", 321, 1000},
+		{"true", "1000", 321, 321},
+		{"true", "2000", 321, 400},
+	} {
+		t.Run(tc.short+" "+tc.checks, func(t *testing.T) {
+			with(t, "test.short", tc.short)
+			with(t, "rapid.checks", tc.checks)
+			t.Run("needs some", func(t *testing.T) {
+				AtLeast(t, tc.n)
+				if got := inputs(t); got != tc.want {
+					t.Errorf("%d inputs, want %d", got, tc.want)
+				}
+			})
+			if got := flag.Lookup("rapid.checks").Value.String(); got != tc.checks {
+				t.Errorf("rapid.checks is %s afterwards, want %s", got, tc.checks)
+			}
+		})
+	}
+	if after := inputs(t); after != before {
+		t.Errorf("%d inputs afterwards, want %d", after, before)
+	}
+}
+
+// with sets a flag until the test ends.
+func with(t *testing.T, name, value string) {
+	t.Helper()
+	f := flag.Lookup(name)
+	was := f.Value.String()
+	t.Cleanup(func() { set(t, f, was) })
+	set(t, f, value)
+}
