@@ -32,9 +32,10 @@ func (r *round) demand(t *tenant, at int) {
 	if r.p.o.Allocate.Growth == allocate.None {
 		t.top = t.least
 	}
-	if t.pair != none {
+	if t.held = 0; t.pair != none {
 		r.fit(t)
 	}
+	r.believe(t, at)
 	t.work = r.work(t, at)
 }
 
@@ -59,10 +60,11 @@ func (t *tenant) same(of cluster.GPUType) int {
 	return t.Equivalent(of)
 }
 
-// limit returns the most GPUs of a job; of an elastic one that says nothing twice what it asks
-// for. Source: Lyra §7.1, Ideal, "its scaling range is twice that".
+// limit returns the most GPUs of a job; of an elastic one that says nothing, and of which
+// nothing is known, twice what it asks for. Source: Lyra §7.1, Ideal, "its scaling range is
+// twice that".
 func (r *round) limit(t *tenant, at, least, most int) int {
-	if t.Spec.MaxGPUs == 0 && t.Adaptivity.Has(job.GPUCount) {
+	if t.Perf == nil && t.Spec.MaxGPUs == 0 && t.Adaptivity.Has(job.GPUCount) {
 		return min(most, max(least, 2*t.Requested(r.types[at].Type)))
 	}
 	return most
@@ -82,7 +84,7 @@ func (r *round) fit(t *tenant) {
 		t.plain, t.unit, t.least, t.top = true, t.Placement.GPUs(), 1, 1
 		return
 	}
-	t.least, t.top = min(t.least, workers), max(t.top, workers)
+	t.held, t.least, t.top = workers, min(t.least, workers), max(t.top, workers)
 }
 
 // work returns the time that one worker would need for what is left of a job, by what is
@@ -104,8 +106,16 @@ func (r *round) work(t *tenant, at int) time.Duration {
 		}
 		return lasting(left * asked)
 	}
+	return lasting(left / r.rate(t, at) * float64(t.least))
+}
+
+// rate returns the believed progress per second of a job with its base demand; it has a model.
+func (r *round) rate(t *tenant, at int) float64 {
+	if t.rates != nil {
+		return t.rates[0]
+	}
 	rate, _ := queue.Speed(t.Job, r.Amount(t.index, at, r.gpus(t, at, t.least)))
-	return lasting(left / rate * float64(t.least))
+	return rate
 }
 
 // lasting returns so many seconds, at most endless.

@@ -23,12 +23,10 @@ type row struct {
 	limits  limits                // that allowed is for
 	unit    float64               // goodput whose normalised value is N_min
 	item    item                  // the row in the program
-	history uint64                // bit n: ran n rounds ago
 	pin     cluster.Configuration // what the job gets in this round, whatever it is worth; zero: it chooses
 	share   cluster.Resources     // CPUs and memory that it is pinned to
 	laid    bool                  // columns are those of this cluster
 	seen    int                   // round in which the job was last there
-	rest    int64                 // time-sharing: virtual nanoseconds until which it claims no more than lambda
 }
 
 // refresh brings the row up to date with its job.
