@@ -46,7 +46,7 @@ type Inputs struct {
 // Load reads what a configuration names: cluster, profiles, trace. It returns
 // an error that names file, line, column and value of what is wrong with them.
 func Load(c *config.Config, files Files) (*Inputs, error) {
-	in := &Inputs{restart: c.Sim.Restart, asSubmitted: !allAdapt(c.Policies), equivalents: c.Equivalents()}
+	in := &Inputs{restart: c.Sim.Restart, asSubmitted: someAsSubmitted(c), equivalents: c.Equivalents()}
 	var err error
 	if in.Cluster, err = c.BuildCluster(); err != nil {
 		return nil, err
@@ -224,10 +224,14 @@ func (in *Inputs) knowsType(spec *job.Spec) error {
 	return fmt.Errorf("job %s: GPU types %q, want one that the cluster has: %s", spec.ID, spec.GPUTypes, strings.Join(names, ", "))
 }
 
-// allAdapt reports whether no policy runs jobs as submitted.
-func allAdapt(policies []string) bool {
-	return !slices.ContainsFunc(policies, func(name string) bool {
+// someAsSubmitted reports whether some policy runs jobs as submitted.
+func someAsSubmitted(c *config.Config) bool {
+	return slices.ContainsFunc(c.Policies, func(name string) bool {
 		entry, err := builtin.Find(name)
-		return err == nil && !entry.Adapts
+		if err != nil {
+			return false
+		}
+		settings, err := c.SettingsOf(name, entry.SettingNames())
+		return err == nil && builtin.RunsAsSubmitted(name, settings)
 	})
 }
