@@ -69,7 +69,7 @@ func New(o Options) (*Policy, error) {
 
 // Traits implements policy.Policy.
 func (*Policy) Traits() policy.Traits {
-	return policy.Traits{Models: true}
+	return policy.Traits{Models: true, Sizes: true}
 }
 
 // Plan implements policy.Policy. It takes time n log n in jobs, and n more for each replica
