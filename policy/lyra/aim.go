@@ -14,7 +14,7 @@ func (r *round) aim() {
 	}
 	all := r.prospects()
 	for _, t := range r.tenants {
-		if t.aim = none; t.waits() && !t.stuck && t.Perf != nil {
+		if t.aim = none; t.waits() && !t.stuck && t.modelled() {
 			r.point(t, all)
 		}
 	}

@@ -1,7 +1,6 @@
 package lyra
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -64,7 +63,7 @@ func (t *tenant) same(of cluster.GPUType) int {
 // nothing is known, twice what it asks for. Source: Lyra §7.1, Ideal, "its scaling range is
 // twice that".
 func (r *round) limit(t *tenant, at, least, most int) int {
-	if t.Perf == nil && t.Spec.MaxGPUs == 0 && t.Adaptivity.Has(job.GPUCount) {
+	if !t.modelled() && t.Spec.MaxGPUs == 0 && t.Adaptivity.Has(job.GPUCount) {
 		return min(most, max(least, 2*t.Requested(r.types[at].Type)))
 	}
 	return most
@@ -87,26 +86,15 @@ func (r *round) fit(t *tenant) {
 	t.held, t.least, t.top = workers, min(t.least, workers), max(t.top, workers)
 }
 
-// work returns the time that one worker would need for what is left of a job, by what is
-// believed. Of a job of which no speed is known a second at the GPUs it asks for is one of its
-// Target.
+// work returns the time that one worker would need for what is left of a job: that of its base
+// demand, by the one estimate of all policies, times the workers of that.
 func (r *round) work(t *tenant, at int) time.Duration {
-	if t.Target <= 0 {
-		return endless
+	rate, basis := 0.0, r.s.Basis(t.Job)
+	if t.Perf != nil {
+		rate = r.rate(t, at)
 	}
-	left := max(0, t.Target-t.Progress)
-	if t.Perf == nil {
-		asked := float64(max(1, t.GPUs)) / float64(t.unit)
-		if t.Phase == job.Running {
-			held := t.Worth(&t.Allocation) / float64(t.unit)
-			if t.Allocation.Mixed() {
-				held *= cmp.Or(t.MixedSpeed, 1)
-			}
-			left = max(0, left-r.s.Now.Sub(t.Since).Seconds()*held/asked)
-		}
-		return lasting(left * asked)
-	}
-	return lasting(left / r.rate(t, at) * float64(t.least))
+	left, _ := basis.Time(rate)
+	return lasting(left.Seconds() * float64(t.least))
 }
 
 // rate returns the believed progress per second of a job with its base demand; it has a model.

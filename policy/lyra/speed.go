@@ -33,11 +33,14 @@ type place struct {
 	at int
 }
 
+// modelled reports whether more is known of a job's speed than its duration.
+func (t *tenant) modelled() bool { return t.Perf != nil && !t.Timed }
+
 // believe finds out how fast an elastic job is by its model with each number of workers on a
 // GPU type, and lets it have no more than make it faster, but what it has. It keeps what it
 // found while nothing that it depends on is another.
 func (r *round) believe(t *tenant, at int) {
-	if t.rates = nil; t.Perf == nil || !t.elastic() {
+	if t.rates = nil; !t.modelled() || !t.elastic() {
 		return
 	}
 	key := place{t.ID, at}

@@ -12,7 +12,7 @@ import (
 
 // modelled gives an elastic job a model: the progress per second of 1, 2, 3... GPUs.
 func modelled(j *policy.Job, rates ...float64) *policy.Job {
-	j.Perf = &policytest.Speedup{Rates: rates}
+	j.Timed, j.Perf = false, &policytest.Speedup{Rates: rates}
 	return j
 }
 
@@ -120,7 +120,7 @@ func TestPlan_takes_the_fastest_type(t *testing.T) {
 			for _, id := range test.jobs {
 				j := test.submit(w, id)
 				if j.GPUTypes = nil; test.model != nil {
-					j.Perf = test.model
+					j.Timed, j.Perf = false, test.model
 				}
 			}
 			w.play()
