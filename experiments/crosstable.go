@@ -45,18 +45,18 @@ type Family struct {
 // A Cell is one policy on one family.
 type Cell struct {
 	Family, Policy string
-	Values         []float64 // by MatrixMetrics; nil if not every run ended
+	Values         []float64 // by CrossMetrics; nil if not every run ended
 	Jobs, Ended    int       // of all runs
 	Why            string    // why not every run ended, or was begun; empty if each did
 }
 
-// MatrixMetrics are what is measured of a cell; of each less is better.
-func MatrixMetrics() []string {
+// CrossMetrics are what is measured of a cell; of each less is better.
+func CrossMetrics() []string {
 	return []string{"jct_mean_h", "jct_p99_h", "makespan_h", "rho_worst", "rho_unfair_pct", "gpu_hours_per_job", "restarts_per_job"}
 }
 
-// MatrixOptions say which part of a CrossTable is run, and how long.
-type MatrixOptions struct {
+// CrossOptions say which part of a CrossTable is run, and how long.
+type CrossOptions struct {
 	Files    Files
 	Data     string        // folder of the shared data
 	Families []string      // by name; empty: all
@@ -82,7 +82,7 @@ func LoadCrossTable() (*CrossTable, error) {
 // Run runs the matrix, one cell after another, and returns its cells by family, then policy. A
 // run that fails is a cell that says why. It returns an error for a family or policy that is
 // not known, a configuration that cannot be read, and that of ctx.
-func (m *CrossTable) Run(ctx context.Context, o MatrixOptions) ([]Cell, error) {
+func (m *CrossTable) Run(ctx context.Context, o CrossOptions) ([]Cell, error) {
 	families, policies, err := m.choose(&o)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (m *CrossTable) Run(ctx context.Context, o MatrixOptions) ([]Cell, error) {
 }
 
 // choose returns the families and policies that are asked for.
-func (m *CrossTable) choose(o *MatrixOptions) (families []*Family, policies []string, err error) {
+func (m *CrossTable) choose(o *CrossOptions) (families []*Family, policies []string, err error) {
 	known := make([]string, len(m.Families))
 	for i := range m.Families {
 		f := &m.Families[i]
@@ -128,7 +128,7 @@ func (m *CrossTable) choose(o *MatrixOptions) (families []*Family, policies []st
 }
 
 // cell runs one policy on all traces and seeds of a family.
-func (m *CrossTable) cell(ctx context.Context, o *MatrixOptions, f *Family, name string) (Cell, error) {
+func (m *CrossTable) cell(ctx context.Context, o *CrossOptions, f *Family, name string) (Cell, error) {
 	cell := Cell{Family: f.Name, Policy: name}
 	configs, err := m.configs(f, name, o.Data)
 	if err != nil {
@@ -185,7 +185,7 @@ func unended(r *Run, limit time.Duration) string {
 
 func values(runs []measured) []float64 {
 	var all []float64
-	for _, name := range MatrixMetrics() {
+	for _, name := range CrossMetrics() {
 		m, _ := findMetric(name)
 		all = append(all, m.of(runs))
 	}

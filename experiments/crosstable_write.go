@@ -130,7 +130,7 @@ func (t *crossWriter) family(f *Family) {
 			continue
 		}
 		row := []string{"`" + c.Policy + "`"}
-		for k := range MatrixMetrics() {
+		for k := range CrossMetrics() {
 			row = append(row, t.figure(c, f.Name, k))
 		}
 		if t.row(row); c.Why != "" {

@@ -13,7 +13,7 @@ import (
 
 // matrixRun is one call of oxgang reproduce matrix.
 type matrixRun struct {
-	o     experiments.MatrixOptions
+	o     experiments.CrossOptions
 	write string
 }
 
