@@ -76,20 +76,20 @@ func TestEASY_never_delays_the_first(t *testing.T) {
 			lengths = append(lengths, time.Duration(rapid.IntRange(1, 40).Draw(t, "minutes"))*time.Minute)
 			gpus = append(gpus, rapid.IntRange(1, 8).Draw(t, "GPUs"))
 		}
-		first := func(o queue.Options) (int, time.Duration) {
+		first := func(o queue.Options) (job.ID, time.Duration) {
 			return blockedUntil(t, o, gpus, lengths)
 		}
 		strict, at := first(queue.FIFO())
 		easy, then := first(queue.EASY())
 		if strict != easy || then > at {
-			t.Fatalf("the first that had to wait was job %d until %v in strict order, job %d until %v with backfill", strict, at, easy, then)
+			t.Fatalf("the first that had to wait was job %s until %v in strict order, job %s until %v with backfill", strict, at, easy, then)
 		}
 	})
 }
 
 // blockedUntil plays jobs that all are there at once on 8 GPUs, and returns the first that does
 // not start at once, and when it starts.
-func blockedUntil(t *rapid.T, o queue.Options, gpus []int, lengths []time.Duration) (first int, at time.Duration) {
+func blockedUntil(t *rapid.T, o queue.Options, gpus []int, lengths []time.Duration) (first job.ID, at time.Duration) {
 	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "a", Capacity: cluster.Resources{GPUs: 8}}})
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func blockedUntil(t *rapid.T, o queue.Options, gpus []int, lengths []time.Durati
 	for i := range gpus {
 		s.Jobs = append(s.Jobs, timed(job.ID(fmt.Sprintf("%02d", i)), gpus[i], lengths[i], "a"))
 	}
-	for p, first := queue.New(o), job.ID(""); ; s.Now = s.Now.Add(time.Minute) {
+	for p := queue.New(o); ; s.Now = s.Now.Add(time.Minute) {
 		plan, err := p.Plan(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
@@ -114,16 +114,14 @@ func blockedUntil(t *rapid.T, o queue.Options, gpus []int, lengths []time.Durati
 				row.Phase, row.Since, row.Reported = job.Running, s.Now, s.Now
 			}
 			if j.ID == first && row.Holding() {
-				var n int
-				fmt.Sscan(string(first), &n)
-				return n, s.Now.Sub(epoch)
+				return first, s.Now.Sub(epoch)
 			}
 			if !row.Holding() || row.Done(s.Now.Add(time.Minute)) < row.Target {
 				still = append(still, &row)
 			}
 		}
 		if s.Jobs = still; len(still) == 0 {
-			return -1, 0
+			return "", 0
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
@@ -130,7 +129,7 @@ func TestSRTF_does_not_mix_units(t *testing.T) {
 	}
 	for i, want := range []policy.Kind{policy.Started, policy.WaitNoCapacity, policy.WaitNoCapacity} {
 		if got := plan.Jobs[i].Why.Kind; got != want {
-			t.Errorf("job %s: %v, want %v", job.ID(s.Jobs[i].ID), got, want)
+			t.Errorf("job %s: %v, want %v", s.Jobs[i].ID, got, want)
 		}
 	}
 }
