@@ -11,8 +11,8 @@ import (
 
 // A reservation is the place that is kept for the first job in line that does not fit: the
 // GPU type on which it is believed to end first, and when enough of it will be free. Jobs
-// behind it may start only where they do not push that back. Source: EASY backfilling
-// (Lifka 1995; Mu'alem and Feitelson 2001 §2.2): one reservation, for the head alone.
+// behind it may start only where they do not push that back. Source: EASY §2
+// (Lifka 1995, backfilling with one reservation, for the head alone).
 type reservation struct {
 	t     int           // GPU type
 	in    time.Duration // from now until its GPUs are free
