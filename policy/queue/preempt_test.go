@@ -133,3 +133,23 @@ func TestSRTF_does_not_mix_units(t *testing.T) {
 		}
 	}
 }
+
+// TestFIFO_leaves_jobs_of_lost_nodes_to_the_placer: where a node has gone, or lost GPUs, a job
+// that was on it has no place to keep; one that may not be placed would have the plan refused.
+func TestFIFO_leaves_jobs_of_lost_nodes_to_the_placer(t *testing.T) {
+	for name, where := range map[string]cluster.Placement{
+		"the node has gone":     {{Node: "gone", Resources: cluster.Resources{GPUs: 2}}},
+		"it has lost some GPUs": {{Node: "b", Resources: cluster.Resources{GPUs: 5}}},
+	} {
+		j := running(timed("a", where.GPUs(), time.Hour, "t4"), 1, "t4")
+		j.Placement = where
+		s := &policy.Snapshot{Now: epoch, Length: time.Minute, Cluster: small(t), Jobs: []*policy.Job{j, gang("b", 2, "t4")}}
+		plan, err := queue.New(queue.FIFO()).Plan(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.Jobs[0]; len(got.Placement) > 0 || got.Allocation.IsZero() {
+			t.Errorf("%s: %+v, want its GPUs, and no nodes", name, got)
+		}
+	}
+}

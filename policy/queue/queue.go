@@ -85,13 +85,16 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		return nil, fmt.Errorf("queue: round %d: %w", s.Round, err)
 	}
 	r := newRound(s, q.o.Gate)
-	r.stays, r.moves = !q.o.Preempt, q.o.Moves
+	r.moves = q.o.Moves
 	r.pin()           // 1. what may not be taken from anyone
 	if !q.o.Preempt { // 2. what runs, goes on
 		r.keepRunning()
 	}
 	q.lineUp(r) // 3. everyone else stands in line
 	q.serve(r)  // 4. and is served in turn
+	if !q.o.Preempt {
+		r.stay() // 5. nobody who runs makes room for who starts
+	}
 	return r.plan, nil
 }
 

@@ -17,7 +17,6 @@ type round struct {
 	free    []int        // GPUs, by type
 	largest int          // GPUs of the type that has most
 	moves   bool         // who runs may go to a faster type, where that pays for the restart
-	stays   bool         // who runs keeps its nodes, too
 	head    *reservation // of the first job that does not fit; nil: none
 	gate    func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
 }
@@ -105,9 +104,6 @@ func (r *round) keep(i int, why policy.Kind) {
 		d.Allocation = host(j, &r.types[t], j.Allocation.Configuration)
 	}
 	r.passes(i, &d.Allocation)
-	if r.stays && d.Allocation == j.Allocation {
-		d.Placement = j.Placement
-	}
 	d.Batch = batch(j, &d.Allocation)
 	d.Why.Kind, d.Why.Value = why, float64(j.Allocation.GPUs)
 	if why != policy.AsPlanned {
