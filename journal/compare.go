@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"time"
 
@@ -122,12 +123,21 @@ func (b *Backend) rest(rec *Round, now *policy.Plan) *Difference {
 		return unlike("prices", rec.Prices, now.Prices, (*encoder).prices)
 	case b.r.Sealed() && !maps.Equal(rec.Capacity, now.Capacity):
 		return unlike("nodes wanted", rec.Capacity, now.Capacity, (*encoder).capacity)
-	case rec.Refused != now.Refused:
+	case !sameRefusal(rec.Refused, now.Refused):
 		return unlike("refusal", rec.Refused, now.Refused, (*encoder).str)
 	case !rec.Stats.Interrupted && rec.Stats != now.Stats:
 		return unlike("stats", &rec.Stats, &now.Stats, (*encoder).stats)
 	}
 	return nil
+}
+
+// inARow is what policy/fallback, which a replay does not have, says in live runs around the failure
+// of a policy.
+var inARow = regexp.MustCompile(`plan: failure \d+ in a row: `)
+
+// sameRefusal reports whether two plans were refused for the same reason, or neither was.
+func sameRefusal(recorded, now string) bool {
+	return recorded == now || inARow.ReplaceAllString(recorded, "plan: ") == now || inARow.ReplaceAllString(recorded, "") == now
 }
 
 // unlike returns a difference in a field, as a journal writes it.

@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/fallback"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 )
@@ -167,5 +168,25 @@ func TestReplay_compares_nodes_wanted(t *testing.T) {
 		if rec.Round != nil && rec.At > 2*time.Minute && len(rec.Round.Capacity) == 0 {
 			t.Errorf("line %d: no capacity in a round of a policy that always says it", rec.Line)
 		}
+	}
+}
+
+// TestReplay_of_a_fallback: a plan that policy/fallback refused in a live run is refused in its
+// replay, which asks the policy itself.
+func TestReplay_of_a_fallback(t *testing.T) {
+	guarded, err := fallback.New(talker{Policy: schedulertest.FirstFit{}}, fallback.DefaultOptions(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := record(t, world(), with(guarded))
+	if err != nil || !strings.Contains(text, "plan: failure 1 in a row: out of ideas") {
+		t.Fatalf("got %v and\n%.2000s", err, text)
+	}
+	if _, err := watched(t, nodes(t), text, talker{Policy: schedulertest.FirstFit{}}); err != nil {
+		t.Errorf("got %v, want no difference", err)
+	}
+	other := journal.Sealed(strings.Replace(journal.Unsealed(text), "out of ideas", "panic", 1))
+	if _, err := watched(t, nodes(t), other, talker{Policy: schedulertest.FirstFit{}}); err == nil || !strings.Contains(err.Error(), ": refusal: got ") {
+		t.Errorf("another failure: got %v, want a difference", err)
 	}
 }

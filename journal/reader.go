@@ -25,10 +25,6 @@ const maxLine = 64 << 20
 // A Reader streams a journal. Of a journal that is Sealed, each line is compared with its hash
 // before anything is made of it.
 type Reader struct {
-	// Growing says that the run goes on which the journal is of: that there is no end yet is
-	// no error then. Set it before the first call of Read.
-	Growing bool
-
 	src    *bufio.Reader
 	header Header
 	sealed bool
@@ -110,9 +106,9 @@ func (r *Reader) Read() (Record, error) {
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		r.err = r.over(!r.sealed)
+		r.err = r.over()
 	case err != nil && text != nil && !whole:
-		r.err = r.over(false)
+		r.err = r.at(ErrTruncated)
 	case err != nil:
 		r.err = r.at(err)
 	case r.cur.ended:
@@ -149,13 +145,13 @@ func (r *Reader) remedy() string {
 	return fmt.Sprintf("restore the file, or read its first %d lines, which are as they were written", r.line-1)
 }
 
-// over returns what there is to say at the end of the file where the journal does not say that it
-// ends: io.EOF if that may be all.
-func (r *Reader) over(mayBe bool) error {
-	if mayBe || r.Growing {
-		return io.EOF
+// over returns what there is to say where the file ends after a whole line, and that is not the
+// end of the journal: journals of format 1 do not say where that is.
+func (r *Reader) over() error {
+	if r.sealed {
+		return r.at(ErrTruncated)
 	}
-	return r.at(ErrTruncated)
+	return io.EOF
 }
 
 // finish returns io.EOF if nothing follows the end.

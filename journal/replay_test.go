@@ -193,6 +193,8 @@ func TestReplay_knows_its_jobs(t *testing.T) {
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(golden))
 	f.Add([]byte(golden[:len(golden)-9]))
+	f.Add([]byte(sealed(golden)))
+	f.Add([]byte(sealed(golden)[:len(golden)]))
 	first := strings.IndexByte(golden, '\n') + 1
 	f.Add([]byte(golden[:first] + `{"t":1e9,"round":{"n":-1,"jobs":[{"id":"\u0000","on":[["",0,1,2]],"batch":[]}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -41,11 +42,37 @@ func TestRecorder(t *testing.T) {
 	if err := r.Trouble(); err != nil {
 		t.Error(err)
 	}
+	if got := end(t, r.Path); !errors.Is(got, journal.ErrTruncated) {
+		t.Errorf("while the run goes on: got %v, want no end", got)
+	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
+	}
+	if got := end(t, r.Path); got != nil {
+		t.Errorf("after Close: got %v, want an end", got)
 	}
 	r.Event(h.Start.Add(2*time.Second), scheduler.Exited{Job: "a"})
 	if r.Trouble() == nil {
 		t.Error("nothing is said of a file that takes no more")
 	}
+}
+
+// end reads a journal and returns what it ends with; nil if that is well.
+func end(t *testing.T, path string) error {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := journal.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range r.Records() {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

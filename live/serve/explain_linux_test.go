@@ -27,6 +27,9 @@ func TestExplain(t *testing.T) {
 			t.Errorf("want %q in\n%s", want, e.Text)
 		}
 	}
+	if strings.Contains(e.Text, "has no end") {
+		t.Errorf("the journal is said to be cut off while the run goes on:\n%s", e.Text)
+	}
 	if top, err := s.Top(t.Context()); err != nil || top.Running != 4 || top.Waiting != 1 || top.Slots[0].Job == "" {
 		t.Errorf("got %+v, want four jobs on four slots and one that waits", top)
 	}
