@@ -50,19 +50,27 @@ func shownAs(t *testing.T, set map[string]string) ([]*perf.ClassStats, *Inputs) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry.Classes = true
 	p, err := NewPolicy(c, "sia")
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := &classesSeen{}
-	if _, err := simulate(context.Background(), c, in, entry, p, []scheduler.Observer{seen}); err != nil {
+	if _, err := simulate(context.Background(), c, in, entry, classed{p}, []scheduler.Observer{seen}); err != nil {
 		t.Fatal(err)
 	}
 	if len(seen.last) != 2 || seen.last[0].Class != "bert" || seen.last[1].Class != "cifar10" {
 		t.Fatalf("shown %d classes, want bert and cifar10", len(seen.last))
 	}
 	return seen.last, in
+}
+
+// classed is a policy that decides by classes, too.
+type classed struct{ policy.Policy }
+
+func (c classed) Traits() policy.Traits {
+	t := c.Policy.Traits()
+	t.Classes = true
+	return t
 }
 
 // Without noise, sizes are exact as soon as one job of the class has ended.

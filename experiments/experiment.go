@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/config"
 )
 
-//go:embed boa lyra shockwave sia synergy
+//go:embed boa lyra matrix shockwave sia synergy
 var library embed.FS
 
 // An Experiment is one table or figure of a paper: what to run, and what was
@@ -75,7 +75,7 @@ func (g Group) String() string { return strings.Join(g, ", ") }
 func Names() []string {
 	var names []string
 	_ = fs.WalkDir(library, ".", func(path string, d fs.DirEntry, err error) error { // embedded: cannot fail
-		if name, ok := strings.CutSuffix(path, ".yaml"); ok && err == nil && !d.IsDir() {
+		if name, ok := strings.CutSuffix(path, ".yaml"); ok && err == nil && !d.IsDir() && !strings.HasPrefix(path, matrixFolder) {
 			names = append(names, name)
 		}
 		return nil

@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/trace"
 	"github.com/oxgang/oxgang/workload"
@@ -46,7 +45,7 @@ type Inputs struct {
 // Load reads what a configuration names: cluster, profiles, trace. It returns
 // an error that names file, line, column and value of what is wrong with them.
 func Load(c *config.Config, files Files) (*Inputs, error) {
-	in := &Inputs{restart: c.Sim.Restart, asSubmitted: !allAdapt(c.Policies), equivalents: c.Equivalents()}
+	in := &Inputs{restart: c.Sim.Restart, asSubmitted: someAsSubmitted(c), equivalents: c.Equivalents()}
 	var err error
 	if in.Cluster, err = c.BuildCluster(); err != nil {
 		return nil, err
@@ -213,10 +212,10 @@ func (in *Inputs) knowsType(spec *job.Spec) error {
 	return fmt.Errorf("job %s: GPU types %q, want one that the cluster has: %s", spec.ID, spec.GPUTypes, strings.Join(names, ", "))
 }
 
-// allAdapt reports whether no policy runs jobs as submitted.
-func allAdapt(policies []string) bool {
-	return !slices.ContainsFunc(policies, func(name string) bool {
-		entry, err := builtin.Find(name)
-		return err == nil && !entry.Adapts
+// someAsSubmitted reports whether some policy runs jobs as submitted.
+func someAsSubmitted(c *config.Config) bool {
+	return slices.ContainsFunc(c.Policies, func(name string) bool {
+		p, err := NewPolicy(c, name)
+		return err == nil && !p.Traits().Sizes
 	})
 }

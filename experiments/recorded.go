@@ -23,7 +23,7 @@ func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 		Tool: tool, Policy: policy, Seed: c.Sim.Seed, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: in.Cluster,
 	}
 	if entry, err := builtin.Find(policy); err == nil {
-		h.Cluster = nodesFor(in.Cluster, entry)
+		h.Cluster = nodesFor(in.Cluster, entry.Traits())
 	}
 	for _, k := range config.Keys() {
 		h.Settings = append(h.Settings, journal.Setting{Name: k.Name, Value: c.Get(k.Name)})

@@ -1,8 +1,11 @@
 package experiments
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/journal"
@@ -55,7 +58,7 @@ func Again(h *journal.Header, name string, files Files) (*Remake, error) {
 		}
 	}
 	c.Scheduler.Round = h.Round
-	so, _, err := options(c, in, entry)
+	so, _, err := options(c, in, entry.Traits())
 	return &Remake{c, entry, so}, err
 }
 
@@ -75,7 +78,24 @@ func recordedConfig(h *journal.Header, own bool) (*config.Config, error) {
 			c.Settings = append(c.Settings, h.Policy+"."+s.Name+"="+s.Value)
 		}
 	}
-	return c, c.Validate()
+	return c, errors.Join(withoutGone(c), c.Validate())
+}
+
+// withoutGone takes out of a recorded configuration the settings of policies that are no more.
+// One that had an effect is an error: timeshare of policy sia (§3.5.6), which 0 turned off.
+func withoutGone(c *config.Config) error {
+	var err error
+	c.Settings = slices.DeleteFunc(c.Settings, func(s string) bool {
+		key, value, _ := strings.Cut(s, "=")
+		if key != "timeshare" && key != "sia.timeshare" {
+			return false
+		}
+		if tau, bad := time.ParseDuration(value); bad != nil || tau != 0 {
+			err = fmt.Errorf("setting %s is %q: policy sia has no time sharing any more; replay the journal with the version that wrote it", key, value)
+		}
+		return true
+	})
+	return err
 }
 
 // informed reports whether what a scheduler believes comes from the inputs of a run.

@@ -20,7 +20,7 @@ func TestAgain_decides_as_recorded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := config.Default()
-			settings["generate.jobs"], settings["cluster"], settings["horizon"] = "12", "t4:4x4,a100:1x16", "3h"
+			settings["generate.jobs"], settings["cluster"], settings["horizon"] = "12", "t4:4x4,a100:1x16", "4h"
 			for key, value := range settings {
 				if err := c.Set(key, value, "test"); err != nil {
 					t.Fatal(err)
@@ -63,5 +63,27 @@ func TestAgain_reads_settings(t *testing.T) {
 	}
 	if _, err := Again(h, "magic", osFiles()); err == nil {
 		t.Error("an unknown policy is no error")
+	}
+}
+
+// A journal of a run in which time sharing was off, as it was by default, is replayed though
+// there is no such setting any more; of one in which it was on the error says so.
+func TestAgain_without_settings_that_are_gone(t *testing.T) {
+	again := func(settings ...journal.Setting) error {
+		r, err := Again(&journal.Header{Policy: "sia", Settings: settings}, "", osFiles())
+		if err == nil {
+			_, _, err = r.Fresh()
+		}
+		return err
+	}
+	for _, s := range []journal.Setting{{Name: "set", Value: "timeshare=0s"}, {Name: "set", Value: "p=-1,sia.timeshare=0s"}, {Name: "timeshare", Value: "0s"}} {
+		if err := again(s); err != nil {
+			t.Errorf("%s %s: %v", s.Name, s.Value, err)
+		}
+	}
+	for _, s := range []journal.Setting{{Name: "set", Value: "timeshare=180s"}, {Name: "timeshare", Value: "3m0s"}} {
+		if err := again(s); err == nil || !strings.Contains(err.Error(), "no time sharing any more") {
+			t.Errorf("%s %s: got %v, want that there is no time sharing any more", s.Name, s.Value, err)
+		}
 	}
 }

@@ -50,7 +50,7 @@ func again(t *testing.T, in *Inputs, text string) (string, journal.Comparison) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, _, err := options(c, in, entry)
+	o, _, err := options(c, in, entry.Traits())
 	if err != nil {
 		t.Fatal(err)
 	}

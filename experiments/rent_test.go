@@ -22,6 +22,12 @@ import (
 // together would fill.
 type renter struct{ policy.Policy }
 
+func (p renter) Traits() policy.Traits {
+	t := p.Policy.Traits()
+	t.Rents = true
+	return t
+}
+
 func (p renter) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	plan, err := p.Policy.Plan(ctx, s)
 	if err != nil {
@@ -47,14 +53,13 @@ func rentedRun(t *testing.T, c *config.Config, in *Inputs) (*Run, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry.Rents = true
 	p, err := NewPolicy(c, "srtf")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
 	w := journal.NewWriter(&out, journal.Header{
-		Policy: "srtf", Seed: c.Sim.Seed, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: nodesFor(in.Cluster, entry),
+		Policy: "srtf", Seed: c.Sim.Seed, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: nodesFor(in.Cluster, renter{p}.Traits()),
 	})
 	run, err := simulate(t.Context(), c, in, entry, renter{p}, []scheduler.Observer{w})
 	if err != nil {

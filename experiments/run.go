@@ -76,12 +76,13 @@ func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 }
 
 func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.Entry, p policy.Policy, obs []scheduler.Observer) (*Run, error) {
-	so, wo, err := options(c, in, entry)
+	traits := p.Traits()
+	so, wo, err := options(c, in, traits)
 	if err != nil {
 		return nil, err
 	}
-	nodes := nodesFor(in.Cluster, entry)
-	if !starts(nodes, entry) {
+	nodes := nodesFor(in.Cluster, traits)
+	if !starts(nodes, traits) {
 		return nil, fmt.Errorf("%s: rents no nodes, and the cluster has no others; want some without /rent, /spot or /loan, or a policy that rents: %s", entry.Name, strings.Join(renting(), ", "))
 	}
 	world, err := sim.New(nodes, in.Catalog, in.Arrivals, wo)
@@ -121,7 +122,7 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 func renting() []string {
 	var names []string
 	for _, e := range builtin.Policies() {
-		if e.Rents {
+		if e.Traits().Rents {
 			names = append(names, e.Name)
 		}
 	}
@@ -131,8 +132,8 @@ func renting() []string {
 // nodesFor returns the nodes with which a policy runs: one that rents has those of the
 // cluster that are for rent, or else all that are owned as such; others have what is owned,
 // and what can be lent, though not all borrow.
-func nodesFor(c *cluster.Cluster, entry builtin.Entry) *cluster.Cluster {
-	if entry.Rents {
+func nodesFor(c *cluster.Cluster, t policy.Traits) *cluster.Cluster {
+	if t.Rents {
 		return without(c, cluster.Loaned).ForRent()
 	}
 	return without(c, cluster.Rented)
@@ -151,8 +152,8 @@ func without(c *cluster.Cluster, t cluster.Tenure) *cluster.Cluster {
 }
 
 // starts reports whether a policy can have nodes: some that are there, or that it asks for.
-func starts(c *cluster.Cluster, entry builtin.Entry) bool {
-	return len(c.Held().Nodes()) > 0 || entry.Rents && len(c.Offers()) > 0 || entry.Borrows && len(c.Loans()) > 0
+func starts(c *cluster.Cluster, t policy.Traits) bool {
+	return len(c.Held().Nodes()) > 0 || t.Rents && len(c.Offers()) > 0 || t.Borrows && len(c.Loans()) > 0
 }
 
 // recorder returns what measures a run.
@@ -173,7 +174,7 @@ func (in *Inputs) recorder(c *config.Config, w window) (*metrics.Recorder, error
 
 // options returns the options of the scheduler and of the world: the same
 // estimates in both.
-func options(c *config.Config, in *Inputs, entry builtin.Entry) (scheduler.Options, sim.Options, error) {
+func options(c *config.Config, in *Inputs, traits policy.Traits) (scheduler.Options, sim.Options, error) {
 	so, wo := c.Scheduler, c.Sim
 	mode, err := estimate.ParseMode(c.Estimate)
 	if err != nil {
@@ -184,7 +185,7 @@ func options(c *config.Config, in *Inputs, entry builtin.Entry) (scheduler.Optio
 		publicRules(c, &so, &wo)
 	}
 	so.Estimate.ReferenceFirst = so.Profile && c.IsSet("scheduler.profile")
-	so.Profile = so.Profile && entry.Adapts && mode == estimate.Bootstrap
+	so.Profile = so.Profile && traits.Models && mode == estimate.Bootstrap
 	so.Estimate.Mode = mode
 	so.Estimate.Fits = estimate.NewCache()
 	so.Estimate.Reference = in.references()
@@ -197,7 +198,7 @@ func options(c *config.Config, in *Inputs, entry builtin.Entry) (scheduler.Optio
 	}
 	so.Estimate.Seed = c.Sim.Seed
 	wo.Estimate = so.Estimate
-	if so.Classes = so.Classes || entry.Classes; so.Classes && c.Classes == config.Known {
+	if so.Classes = so.Classes || traits.Classes; so.Classes && c.Classes == config.Known {
 		so.Known = in.known(&so.Estimate)
 	}
 	wo.ReportEpochs = so.Classes

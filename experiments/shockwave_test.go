@@ -33,6 +33,8 @@ type recorded struct {
 	next   int
 }
 
+func (*recorded) Traits() policy.Traits { return policy.Traits{} }
+
 // Plan implements policy.Policy.
 func (r *recorded) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	p := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}

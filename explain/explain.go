@@ -19,7 +19,7 @@ func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	if err := t.listen(r, func(time.Duration) {}); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Changes: t.changes, Totals: &t.totals, Note: t.note}, nil
+	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Changes: t.changes, Totals: &t.totals, Note: noted(r, t.note)}, nil
 }
 
 // At tells how a job stood at a time since the start of the recording, after
@@ -49,7 +49,19 @@ func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 		}
 	}
 	story.Moment = t.moment(then, at)
+	story.Note = noted(r, story.Note)
 	return story, nil
+}
+
+// noted returns a note, with what is not known of the journal itself.
+func noted(r *journal.Reader, note string) string {
+	switch {
+	case r.Sealed():
+		return note
+	case note == "":
+		return journal.Unverified
+	}
+	return note + " " + journal.Unverified
 }
 
 // A snapshot is what is known of the job at one time.

@@ -49,6 +49,7 @@ var examples = map[policy.Kind]example{
 	policy.WaitNoCapacity:   {policy.Reason{Config: config(1, 8, "a100"), Value: 3, Limit: 8}, "it needs at least 8 a100 GPUs and 3 are free; it runs when 5 more come free or are added to the cluster"},
 	policy.WaitPrice:        {policy.Reason{Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8}, "its best offer is 1.2 per a100 GPU (for 2 a100 GPUs) and today's price is 1.8; it runs when the price falls below its offer (3 waiting jobs offer more) or the cluster gains 2 a100 GPUs"},
 	policy.WaitOrder:        {policy.Reason{Value: 1, Limit: 8}, "1 job is ahead of it in the queue, and it needs 8 GPUs; it runs when those have started and 8 GPUs of one type are free (3 a100 now)"},
+	policy.WaitBackfill:     {policy.Reason{Value: 3600, Limit: 8}, "8 GPUs are free for it, but the first in the queue, which is believed to start in 1h00m, would start later if it took them; it runs when that one has started, or when so many GPUs are free that both fit"},
 	policy.WaitNodes:        {policy.Reason{Config: config(2, 16, "a100"), Value: 1}, "it is to have 16 a100 GPUs on 2 nodes, of which 1 node is not there yet; it starts in the first round after its nodes are up"},
 	policy.WaitBudget:       {policy.Reason{Config: config(1, 4, "t4"), Value: 37.5, Limit: 40}, "it is to have 4 t4 GPUs, but 37.50 is paid per hour, and no more than 40.00 may be now; it starts as others end, or as what was spent leaves the window of the budget; a larger budget starts it sooner"},
 	policy.Reclaimed:        {policy.Reason{Config: config(2, 12, "t4")}, "the servers on loan that it was on, with 12 t4 GPUs on 2 nodes, went back to their owner; it waits like the others from the next round on"},
@@ -454,11 +455,11 @@ func TestTruncatedJournal_tells_the_life_so_far(t *testing.T) {
 	s, err := Life(reader(t, text[:cut]), "cifar10-17")
 	got := render(t, s, err)
 	if !strings.Contains(got, "Not over when the recording ends: 3m00s profiling, 5m00s waiting") ||
-		!strings.Contains(got, "Note: The journal was cut off after 0h40m00s") {
+		!strings.Contains(got, "Note: The journal has no end after 0h40m00s: ") {
 		t.Error(got)
 	}
-	damaged := strings.Replace(text, `"why":["grown"`, `"why":["gone"`, 1)
-	if _, err := Life(reader(t, damaged), "cifar10-17"); err == nil || !strings.Contains(err.Error(), "want a kind of reason") {
+	damaged := strings.Replace(text, `"why":["grown"`, `"why":["kept"`, 1)
+	if _, err := Life(reader(t, damaged), "cifar10-17"); !errors.Is(err, journal.ErrChanged) {
 		t.Errorf("damaged: got %v", err)
 	}
 }

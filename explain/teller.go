@@ -48,7 +48,7 @@ func newTeller(r *journal.Reader, id job.ID) *teller {
 func (t *teller) listen(r *journal.Reader, before func(at time.Duration)) error {
 	for rec, err := range r.Records() {
 		if errors.Is(err, journal.ErrTruncated) {
-			t.note = fmt.Sprintf("The journal was cut off after %s, as by a crash; what came later is not known.", clock(t.now))
+			t.note = fmt.Sprintf("The journal has no end after %s: it was cut off, as by a crash, or its run goes on; what came later is not known.", clock(t.now))
 			break
 		}
 		if err != nil {

@@ -119,6 +119,9 @@ type Spec struct {
 	Goal            Goal
 	Latency         time.Duration // bound of a LatencyBound job
 	Target          float64       // samples at Init efficiency to completion; 0: not known
+	// Timed: nothing but the duration of the job is known. Target is in seconds on what it
+	// asks for, where it makes one a second, and in proportion on more or fewer GPUs.
+	Timed           bool
 	RestartOverhead time.Duration // S_i, as the scheduler believes it
 	NonPreemptive   bool
 	// Reservation, if not zero, is held exactly from submission until exit.

@@ -42,7 +42,8 @@ type Status struct {
 	Service      time.Duration // time with GPUs before Since; see AttainedService
 	GPUService   time.Duration // GPU-seconds before Since; see AttainedGPUService
 	Restarts     int           // N_i: starts after the first
-	Progress     float64       // samples at Init efficiency, as last reported
+	Progress     float64       // samples at Init efficiency, as last reported; of a job that was stopped since, as estimated then
+	Reported     time.Time     // when Progress was last reported; zero if never
 	Epoch        int           // as last reported
 	Batch        BatchSize     // as last reported
 	MaxGPUs      int           // most GPUs ever run on and reported from

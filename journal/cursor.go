@@ -21,6 +21,9 @@ type cursor struct {
 	seen map[string]string // strings read before, to keep one copy of each
 	// there is the nodes as an earlier line last said; nil: none did.
 	there *cluster.Cluster
+	// wants is how many nodes are wanted, as an earlier line last said.
+	wants map[cluster.Group]int
+	ended bool // this line says that the journal ends
 }
 
 // maxSeen bounds the strings that are kept.

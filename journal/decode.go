@@ -44,9 +44,11 @@ func (c *cursor) record(known map[job.ID]policy.Decision) Record {
 		rec.Event = scheduler.Computed{}
 	case "round":
 		rec.Round = c.round(known)
+	case "end":
+		c.ended = c.yes()
 	default:
 		c.pos = at
-		c.fail(`"submit", "describe", "restore", "report", "profiled", "exit", "nodes", "computed" or "round"`)
+		c.fail(`"submit", "describe", "restore", "report", "profiled", "exit", "nodes", "computed", "round" or "end"`)
 	}
 	c.want('}')
 	c.end()
@@ -363,6 +365,8 @@ func (c *cursor) round(known map[job.ID]policy.Decision) *Round {
 			for range c.items() {
 				r.Prices = append(r.Prices, c.price())
 			}
+		case "capacity":
+			c.wants = c.capacity()
 		case "refused":
 			r.Refused = c.str()
 		case "stats":
@@ -375,7 +379,24 @@ func (c *cursor) round(known map[job.ID]policy.Decision) *Round {
 			c.unknown(key)
 		}
 	}
+	r.Capacity = c.wants
 	return r
+}
+
+// capacity reads how many nodes of each group are wanted; nil if nothing is said of any.
+func (c *cursor) capacity() map[cluster.Group]int {
+	var wants map[cluster.Group]int
+	for range c.items() {
+		if wants == nil {
+			wants = map[cluster.Group]int{}
+		}
+		c.want('[')
+		group := cluster.Group(c.str())
+		c.want(',')
+		wants[group] = int(c.count(maxGPUs))
+		c.want(']')
+	}
+	return wants
 }
 
 func (c *cursor) change(known map[job.ID]policy.Decision) Change {

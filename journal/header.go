@@ -9,9 +9,9 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// Version is the version of the format that this package writes, and the only
-// one it reads.
-const Version = 1
+// Version is the version of the format that this package writes. It reads version 1 too, whose
+// lines have no hashes, and which has no end.
+const Version = 2
 
 // A Header says of which run a journal is.
 type Header struct {
@@ -62,20 +62,25 @@ func (h *Header) line() headerLine {
 	return headerLine{Version, h.Tool, h.Policy, settings, h.Seed, h.Start.UTC(), Seconds(h.Round), nodeLines(h.Cluster)}
 }
 
-// parseHeader reads a header line.
-func parseHeader(text []byte) (Header, error) {
-	var version struct {
+// parseVersion returns the version of the format that a header line names, 1 or Version.
+func parseVersion(text []byte) (int, error) {
+	var header struct {
 		Version *int `json:"oxj"`
 	}
-	if err := json.Unmarshal(text, &version); err != nil {
-		return Header{}, fmt.Errorf("got %.40q, want a journal's header: %w", text, err)
+	if err := json.Unmarshal(text, &header); err != nil {
+		return 0, fmt.Errorf("got %.40q, want a journal's header: %w", text, err)
 	}
-	if version.Version == nil {
-		return Header{}, fmt.Errorf("got %.40q, want a journal's header with key %q", text, "oxj")
+	if header.Version == nil {
+		return 0, fmt.Errorf("got %.40q, want a journal's header with key %q", text, "oxj")
 	}
-	if *version.Version != Version {
-		return Header{}, fmt.Errorf("format version %d, want %d", *version.Version, Version)
+	if v := *header.Version; v < 1 || v > Version {
+		return 0, fmt.Errorf("format version %d, want 1 or %d", v, Version)
 	}
+	return *header.Version, nil
+}
+
+// parseHeader reads a header line, without its seal.
+func parseHeader(text []byte) (Header, error) {
 	var l headerLine
 	if err := unmarshal(text, &l); err != nil {
 		return Header{}, fmt.Errorf("header: %w", err)

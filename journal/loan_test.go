@@ -116,7 +116,7 @@ func TestLoans_survive(t *testing.T) {
 }
 
 func TestReader_refuses_loans_that_cannot_be(t *testing.T) {
-	header, _, _ := strings.Cut(lending(t), "\n")
+	header, _, _ := strings.Cut(journal.Unsealed(lending(t)), "\n")
 	loan := func(rest string) string {
 		return `{"t":1,"nodes":[],"loans":[{"node":{"id":"","type":"t4","gpus":4,"group":"g"},"nodes":4` + rest + `}]}`
 	}

@@ -67,7 +67,7 @@ func TestReader_rejects_what_is_no_second_type(t *testing.T) {
 		`[1,8,"a100",[1,2,"t4"],3]`:              `want ","`,
 		`[1,8,"a100",[1,2,"t4"],3,4,[1,2,"t4"]]`: `want "]"`,
 	} {
-		text := strings.Replace(mixedRun(t), `[1,8,"a100",[1,2,"t4"]]`, gets, 1)
+		text := strings.Replace(Unsealed(mixedRun(t)), `[1,8,"a100",[1,2,"t4"]]`, gets, 1)
 		if _, _, err := readAll(t, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %q", gets, err, want)
 		}

@@ -13,18 +13,26 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// ErrTruncated says that a journal ends within a line, as after a crash. What
-// came before it is good.
-var ErrTruncated = errors.New("the journal ends within a line")
+// ErrTruncated says that a journal has no end: it was cut off, as by a crash, within a line or
+// between two, or its run goes on. What came before it is good. Journals of format 1 that were
+// cut off between two lines do not show it.
+var ErrTruncated = errors.New("the journal is cut off, or its run goes on")
 
 // maxLine bounds a line, in bytes: a round in which a few hundred thousand
 // jobs change.
 const maxLine = 64 << 20
 
-// A Reader streams a journal.
+// A Reader streams a journal. Of a journal that is Sealed, each line is compared with its hash
+// before anything is made of it.
 type Reader struct {
+	// Growing says that the run goes on which the journal is of: that there is no end yet is
+	// no error then. Set it before the first call of Read.
+	Growing bool
+
 	src    *bufio.Reader
 	header Header
+	sealed bool
+	chain  chain
 	cur    cursor
 	known  map[job.ID]policy.Decision
 	line   int
@@ -35,15 +43,15 @@ type Reader struct {
 // NewReader returns a Reader that has read the header. It returns an error if
 // there is none, or one of another version.
 func NewReader(r io.Reader) (*Reader, error) {
-	j := &Reader{src: bufio.NewReaderSize(r, 1<<16), known: map[job.ID]policy.Decision{}}
+	j := &Reader{src: bufio.NewReaderSize(r, 1<<16), chain: newChain(), known: map[job.ID]policy.Decision{}}
 	text, whole, err := j.next()
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("journal: empty, want a header")
 	}
 	if err != nil {
-		return nil, err
+		return nil, j.at(err)
 	}
-	if j.header, err = parseHeader(text); err != nil {
+	if err := j.begin(text); err != nil {
 		if !whole {
 			err = ErrTruncated
 		}
@@ -52,12 +60,32 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return j, nil
 }
 
+// begin reads the header.
+func (r *Reader) begin(text []byte) error {
+	version, err := parseVersion(text)
+	if err != nil {
+		return err
+	}
+	if r.sealed = version > 1; r.sealed {
+		if text, err = r.chain.open(text); err != nil {
+			return fmt.Errorf("%w; restore the file", err)
+		}
+	}
+	r.header, err = parseHeader(text)
+	return err
+}
+
+// Sealed reports whether the lines of the journal carry hashes, so that a line that was changed,
+// lost, doubled or moved is found. Those of format 1 do not.
+func (r *Reader) Sealed() bool { return r.sealed }
+
 // Header returns the first line of the journal.
 func (r *Reader) Header() Header { return r.header }
 
 // Records yields the records from where the last call stopped. After an error,
 // which comes with a zero Record, there is nothing more. Errors name the line,
-// and wrap ErrTruncated if the journal was cut off there.
+// and wrap ErrTruncated if the journal was cut off there, and ErrChanged if the line is not as
+// it was written.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -75,27 +103,70 @@ func (r *Reader) Read() (Record, error) {
 	if r.err != nil {
 		return Record{}, r.err
 	}
+	var rec Record
 	text, whole, err := r.next()
-	if err != nil {
-		r.err = err
-		return Record{}, err
+	if err == nil {
+		rec, err = r.record(text)
 	}
-	r.cur = cursor{buf: text, seen: r.cur.seen, there: r.cur.there}
-	rec := r.cur.record(r.known)
-	rec.Line = r.line
-	switch err := r.cur.err; {
-	case err != nil && !whole:
-		r.err = r.at(ErrTruncated)
+	switch {
+	case errors.Is(err, io.EOF):
+		r.err = r.over(!r.sealed)
+	case err != nil && text != nil && !whole:
+		r.err = r.over(false)
 	case err != nil:
 		r.err = r.at(err)
-	case rec.At < r.last:
-		r.err = r.at(fmt.Errorf("time goes back from %v to %v", r.last, rec.At))
+	case r.cur.ended:
+		r.err = r.finish()
 	}
 	if r.err != nil {
 		return Record{}, r.err
 	}
+	return rec, nil
+}
+
+// record makes a record of a line.
+func (r *Reader) record(text []byte) (rec Record, err error) {
+	if r.sealed {
+		if text, err = r.chain.open(text); err != nil {
+			return Record{}, fmt.Errorf("%w; %s", err, r.remedy())
+		}
+	}
+	r.cur = cursor{buf: text, seen: r.cur.seen, there: r.cur.there, wants: r.cur.wants}
+	rec = r.cur.record(r.known)
+	rec.Line = r.line
+	if r.cur.err != nil {
+		return Record{}, r.cur.err
+	}
+	if rec.At < r.last {
+		return Record{}, fmt.Errorf("time goes back from %v to %v", r.last, rec.At)
+	}
 	r.last = rec.At
 	return rec, nil
+}
+
+// remedy says what can be done about a line that is not as it was written.
+func (r *Reader) remedy() string {
+	return fmt.Sprintf("restore the file, or read its first %d lines, which are as they were written", r.line-1)
+}
+
+// over returns what there is to say at the end of the file where the journal does not say that it
+// ends: io.EOF if that may be all.
+func (r *Reader) over(mayBe bool) error {
+	if mayBe || r.Growing {
+		return io.EOF
+	}
+	return r.at(ErrTruncated)
+}
+
+// finish returns io.EOF if nothing follows the end.
+func (r *Reader) finish() error {
+	switch _, _, err := r.next(); {
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	case err != nil:
+		return r.at(err)
+	}
+	return r.at(fmt.Errorf("%w: a line after the end, want none; %s", ErrChanged, r.remedy()))
 }
 
 func (r *Reader) at(err error) error { return fmt.Errorf("journal: line %d: %w", r.line, err) }
@@ -112,7 +183,7 @@ func (r *Reader) next() (text []byte, whole bool, err error) {
 	case err == nil:
 		return text[:len(text)-1], true, nil
 	case !errors.Is(err, io.EOF):
-		return nil, false, r.at(err)
+		return nil, false, err
 	case len(text) == 0:
 		return nil, false, io.EOF
 	}

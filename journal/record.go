@@ -3,6 +3,7 @@ package journal
 import (
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -23,9 +24,12 @@ type Round struct {
 	Changed []Change // in the order of the snapshot
 	Left    []job.ID // were in the last round and are not in this one
 	Prices  []policy.TypePrice
-	Refused string // why the policy's own plan was refused, if it was
-	Stats   policy.Stats
-	Actions []scheduler.Action
+	// Capacity is how many nodes of each group are wanted: policy.Plan.Capacity. Journals of
+	// format 1 do not say it. It is not to be modified: rounds share it.
+	Capacity map[cluster.Group]int
+	Refused  string // why the policy's own plan was refused, if it was
+	Stats    policy.Stats
+	Actions  []scheduler.Action
 }
 
 // A Change is the decision on a job where it differs, in anything, from the

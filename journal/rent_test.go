@@ -80,7 +80,7 @@ func TestReplay_of_rented_nodes_by_another_policy(t *testing.T) {
 // Each group and what is given back are compared for themselves.
 func TestReplay_compares_each_group(t *testing.T) {
 	const recorded = `{"provision":"g0","nodes":1},{"provision":"g1","nodes":2},{"return":["r0"]}`
-	header, _, _ := strings.Cut(letting(t), "\n")
+	header, _, _ := strings.Cut(journal.Unsealed(letting(t)), "\n")
 	_, nodes, _ := strings.Cut(header, `"nodes":`)
 	text := header + "\n" + `{"t":60,"nodes":` + nodes + "\n" + `{"t":60,"round":{"n":1,"do":[` + recorded + `]}}` + "\n"
 	b := replay(t, text)

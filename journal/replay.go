@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 
 // A Backend is the world of a recording: the recorded events happen at their
 // recorded times, whatever is asked for. What a round asks for is compared with
-// what was recorded.
+// what was recorded; with Watch, all that a round decides.
 //
 // It cannot know what a world that obeyed other actions would have reported; in
 // shadow, another policy answers the events of the recorded one.
@@ -40,47 +39,12 @@ type Backend struct {
 	work   policy.Work           // under way until the recorded one ends; nil: none
 	own    policy.Work           // under way, and none was recorded; nil: none
 	counts Comparison
+
+	said    map[job.ID]policy.Decision // as recorded up to the last round compared; nil: plans are not compared
+	planned *planned                   // what is asked for next; nil: no plan was seen
 }
 
 var _ scheduler.Backend = (*Backend)(nil)
-
-// A Comparison says how what was asked for agrees with what was recorded. In shadow
-// it is of jobs alone: other policies have other background work and rent other nodes.
-type Comparison struct {
-	Rounds    int         // compared
-	Differing int         // of them, in which some job's action differs
-	Actions   int         // that differ, over all rounds
-	First     *Difference // nil if there is none
-}
-
-// A Difference is one job's action in one round that is not as recorded. It is
-// an error.
-type Difference struct {
-	Round    int // as recorded; -1 if no round was recorded then
-	At       time.Duration
-	Job      job.ID           // empty if it is of background work or of nodes
-	Recorded scheduler.Action // nil if none was
-	Now      scheduler.Action // nil if none is
-}
-
-// Error says what was recorded and what is asked for now.
-func (d *Difference) Error() string {
-	about := d.Recorded
-	if about == nil {
-		about = d.Now
-	}
-	return fmt.Sprintf("round %d at %v: %s: got %s, want %s as recorded", d.Round, d.At, of(about), show(d.Now), show(d.Recorded))
-}
-
-// show returns an action as a journal writes it.
-func show(a scheduler.Action) string {
-	if a == nil {
-		return "no action"
-	}
-	var e encoder
-	e.action(a)
-	return string(e.buf)
-}
 
 // Replay returns the world recorded in r, of which nothing has been read but
 // the header.
@@ -187,7 +151,7 @@ func (b *Backend) unanswered(deadline time.Time) error {
 		rec := *b.ahead
 		b.advance()
 		b.due = false
-		if err := b.compare(rec.Round.Number, rec.At, rec.Round.Actions, nil); err != nil {
+		if err := b.compare(&rec, nil, nil); err != nil {
 			return err
 		}
 	}
@@ -197,7 +161,7 @@ func (b *Backend) unanswered(deadline time.Time) error {
 // Do compares actions with those recorded for this round. It returns an error
 // that names the job, the group or the node if an action is about a job never
 // submitted, about more nodes than are offered or one that is not rented, and, unless in
-// shadow, a *Difference if the actions are not as recorded. What is asked for
+// shadow, a *Difference if the actions, or with Watch the plan, are not as recorded. What is asked for
 // after an event and before the next round was not recorded, and not compared.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	if err := ctx.Err(); err != nil {
@@ -215,15 +179,17 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 		return nil
 	}
 	b.due = false
+	plan := b.planned
+	b.planned = nil
 	if !b.recorded() {
-		if len(actions) == 0 { // rounds without jobs are not recorded
+		if len(actions) == 0 && plan == nil { // rounds without jobs are not recorded
 			return nil
 		}
-		return b.compare(-1, b.at(), nil, actions)
+		return b.compare(nil, actions, plan)
 	}
 	rec := *b.ahead
 	b.advance()
-	return b.compare(rec.Round.Number, rec.At, rec.Round.Actions, actions)
+	return b.compare(&rec, actions, plan)
 }
 
 // known returns an error if an action is about a job or nodes that are not there.
@@ -260,56 +226,4 @@ func (b *Backend) begin(work policy.Work) {
 	} else {
 		b.own = work
 	}
-}
-
-// compare counts the differences of one round.
-func (b *Backend) compare(round int, at time.Duration, recorded, now []scheduler.Action) error {
-	b.counts.Rounds++
-	if b.Shadow {
-		recorded, now = ofJobs(recorded), ofJobs(now)
-	}
-	differences := pair(recorded, now)
-	if len(differences) == 0 {
-		return nil
-	}
-	b.counts.Differing++
-	b.counts.Actions += len(differences)
-	first := &differences[0]
-	first.Round, first.At = round, at
-	if b.counts.First == nil {
-		b.counts.First = first
-	}
-	if b.Shadow {
-		return nil
-	}
-	b.ahead, b.err, b.own = nil, io.EOF, nil
-	return first
-}
-
-// ofJobs returns the actions that are about jobs.
-func ofJobs(actions []scheduler.Action) []scheduler.Action {
-	return slices.DeleteFunc(slices.Clone(actions), apart)
-}
-
-// pair returns the actions that differ, by what they are about: first those recorded, in their
-// order, then those only asked for now.
-func pair(recorded, now []scheduler.Action) []Difference {
-	asked := make(map[topic]scheduler.Action, len(now))
-	for _, a := range now {
-		asked[of(a)] = a
-	}
-	var all []Difference
-	for _, a := range recorded {
-		about := of(a)
-		if b := asked[about]; !equal(a, b) {
-			all = append(all, Difference{Job: about.job, Recorded: a, Now: b})
-		}
-		delete(asked, about)
-	}
-	for _, a := range now {
-		if about := of(a); asked[about] != nil {
-			all = append(all, Difference{Job: about.job, Now: a})
-		}
-	}
-	return all
 }

@@ -21,6 +21,7 @@ type statusLine struct {
 	GPUService   Seconds   `json:"gpu_service,omitzero"`
 	Restarts     int       `json:"restarts,omitzero"`
 	Progress     float64   `json:"progress,omitzero"`
+	Reported     time.Time `json:"reported,omitzero"`
 	Epoch        int       `json:"epoch,omitzero"`
 	Batch        [2]int    `json:"batch,omitzero"`
 	MaxGPUs      int       `json:"max_gpus,omitzero"`
@@ -29,7 +30,7 @@ type statusLine struct {
 func makeStatusLine(s *job.Status) statusLine {
 	return statusLine{
 		s.Phase.String(), s.Submitted.UTC(), s.FirstStarted.UTC(), s.Finished.UTC(), s.Since.UTC(),
-		Seconds(s.Service), Seconds(s.GPUService), s.Restarts, s.Progress, s.Epoch,
+		Seconds(s.Service), Seconds(s.GPUService), s.Restarts, s.Progress, s.Reported.UTC(), s.Epoch,
 		[2]int{s.Batch.Local, s.Batch.Accumulation},
 		s.MaxGPUs,
 	}
@@ -39,7 +40,7 @@ func (l *statusLine) status() (job.Status, error) {
 	s := job.Status{
 		Submitted: l.Submitted, FirstStarted: l.FirstStarted, Finished: l.Finished, Since: l.Since,
 		Service: time.Duration(l.Service), GPUService: time.Duration(l.GPUService), Restarts: l.Restarts,
-		Progress: l.Progress, Epoch: l.Epoch, Batch: job.BatchSize{Local: l.Batch[0], Accumulation: l.Batch[1]}, MaxGPUs: l.MaxGPUs,
+		Progress: l.Progress, Reported: l.Reported, Epoch: l.Epoch, Batch: job.BatchSize{Local: l.Batch[0], Accumulation: l.Batch[1]}, MaxGPUs: l.MaxGPUs,
 	}
 	for s.Phase.String() != l.Phase {
 		if s.Phase++; s.Phase > job.Cancelled {

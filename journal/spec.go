@@ -142,6 +142,7 @@ type specLine struct {
 	Goal            job.Goal                `json:"goal,omitzero"`
 	Latency         Seconds                 `json:"latency,omitzero"`
 	Target          float64                 `json:"target,omitzero"`
+	Timed           bool                    `json:"timed,omitzero"`
 	RestartOverhead Seconds                 `json:"restart,omitzero"`
 	NonPreemptive   bool                    `json:"non_preemptive,omitzero"`
 	ReservedNodes   int                     `json:"reserved_nodes,omitzero"`
@@ -174,7 +175,7 @@ func makeSpecLine(s *job.Spec) specLine {
 		s.GPUsPerReplica, s.MicroBatches, s.Equivalents, s.MixedSpeed, s.WorkerGPUs, s.Resizes, s.NoCheckpoint, s.GPUTypes, s.CPUs, s.Memory, s.Input.Working, s.Input.Dataset, s.Input.Storage, s.Adaptivity,
 		s.Batch.Init, s.Batch.Max, s.Batch.LocalMin, s.Batch.LocalMax,
 		s.Schedule.Mode, s.Schedule.Epochs, s.Schedule.Sizes, regimeLines(s.Schedule.Regimes),
-		s.Goal, Seconds(s.Latency), s.Target, Seconds(s.RestartOverhead), s.NonPreemptive,
+		s.Goal, Seconds(s.Latency), s.Target, s.Timed, Seconds(s.RestartOverhead), s.NonPreemptive,
 		s.Reservation.Nodes, s.Reservation.GPUs, s.Reservation.GPUType,
 	}
 }
@@ -188,7 +189,7 @@ func (l *specLine) spec() *job.Spec {
 		CPUs: l.CPUs, Memory: l.Memory, Input: job.Input{Working: l.Working, Dataset: l.Dataset, Storage: l.Storage}, Adaptivity: l.Adaptivity,
 		Batch:    job.BatchLimits{Init: l.BatchInit, Max: l.BatchMax, LocalMin: l.LocalMin, LocalMax: l.LocalMax},
 		Schedule: job.BatchSchedule{Mode: l.Schedule, Epochs: l.Epochs, Sizes: l.Sizes, Regimes: regimes(l.Regimes)},
-		Goal:     l.Goal, Latency: time.Duration(l.Latency), Target: l.Target,
+		Goal:     l.Goal, Latency: time.Duration(l.Latency), Target: l.Target, Timed: l.Timed,
 		RestartOverhead: time.Duration(l.RestartOverhead), NonPreemptive: l.NonPreemptive,
 		Reservation: cluster.Configuration{Nodes: l.ReservedNodes, GPUs: l.ReservedGPUs, GPUType: l.ReservedType},
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,13 +19,15 @@ import (
 type Writer struct {
 	w     *bufio.Writer
 	enc   encoder
+	chain chain
 	start time.Time
 	last  time.Duration // time of the last record
 	err   error
-	said  map[job.ID]*said // of every job of the last round
-	jobs  []job.ID         // of the last round, in its order
-	round int              // rounds written
-	there *cluster.Cluster // as NodesChanged last said; nil: it did not
+	said  map[job.ID]*said      // of every job of the last round
+	jobs  []job.ID              // of the last round, in its order
+	round int                   // rounds written
+	wants map[cluster.Group]int // nodes, as the last plan said
+	there *cluster.Cluster      // as NodesChanged last said; nil: it did not
 }
 
 // said is what the journal says of a job.
@@ -37,7 +40,7 @@ var _ scheduler.Observer = (*Writer)(nil)
 
 // NewWriter returns a Writer to w that has written the header.
 func NewWriter(w io.Writer, h Header) *Writer {
-	j := &Writer{w: bufio.NewWriterSize(w, 1<<16), start: h.Start.Round(0).UTC(), said: map[job.ID]*said{}}
+	j := &Writer{w: bufio.NewWriterSize(w, 1<<16), chain: newChain(), start: h.Start.Round(0).UTC(), said: map[job.ID]*said{}}
 	if err := h.validate(); err != nil {
 		j.err = fmt.Errorf("journal: header: %w", err)
 		return j
@@ -133,21 +136,11 @@ func (w *Writer) plan(s *policy.Snapshot, p *policy.Plan) {
 	w.round++
 	w.decisions(s.Jobs, p.Jobs)
 	w.left(s.Jobs)
-	for i, price := range p.Prices {
-		w.listItem(i, `,"prices":[`)
-		w.enc.raw("[")
-		w.enc.str(string(price.Type))
-		w.enc.raw(",")
-		w.enc.float(price.Price)
-		if price.CPU != 0 || price.Memory != 0 {
-			w.enc.raw(",")
-			w.enc.float(price.CPU)
-			w.enc.raw(",")
-			w.enc.float(price.Memory)
-		}
-		w.enc.raw("]")
+	if len(p.Prices) > 0 {
+		w.enc.raw(`,"prices":`)
+		w.enc.prices(p.Prices)
 	}
-	w.listEnd(len(p.Prices))
+	w.capacity(p.Capacity)
 	if p.Refused != "" {
 		w.enc.raw(`,"refused":`)
 		w.enc.str(p.Refused)
@@ -156,6 +149,16 @@ func (w *Writer) plan(s *policy.Snapshot, p *policy.Plan) {
 		w.enc.raw(`,"stats":`)
 		w.enc.stats(&p.Stats)
 	}
+}
+
+// capacity writes how many nodes are wanted, unless that is as the journal last said.
+func (w *Writer) capacity(wants map[cluster.Group]int) {
+	if maps.Equal(wants, w.wants) {
+		return
+	}
+	w.wants = maps.Clone(wants)
+	w.enc.raw(`,"capacity":`)
+	w.enc.capacity(wants)
 }
 
 // decisions writes those that are new.
@@ -242,7 +245,7 @@ func (w *Writer) end(what string) {
 	if w.err != nil {
 		return
 	}
-	w.enc.buf = append(w.enc.buf, '\n')
+	w.enc.buf = w.chain.seal(w.enc.buf)
 	if _, err := w.w.Write(w.enc.buf); err != nil {
 		w.err = fmt.Errorf("journal: write: %w", err)
 	}
@@ -260,9 +263,14 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Close flushes and ends the journal; the underlying writer stays open. What
+// Close records the end of the journal and flushes; the underlying writer stays open. What
 // comes after it is not recorded.
 func (w *Writer) Close() error {
+	if w.err == nil {
+		w.begin(w.start.Add(w.last))
+		w.enc.raw(`,"end":true}`)
+		w.end("end")
+	}
 	err := w.Flush()
 	if err == nil {
 		w.err = errClosed

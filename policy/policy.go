@@ -76,8 +76,23 @@ type Job struct {
 // function of how it was made and of the snapshots it has been shown, in
 // order. It may keep state (a warm start, a planned window). It must not
 // modify the snapshot. An error means that the last plan should stay.
+//
+// Traits is the same in every call: it says what the scheduler has to bring, and what the
+// policy may decide, before anything is planned.
 type Policy interface {
+	Traits() Traits
 	Plan(ctx context.Context, s *Snapshot) (*Plan, error)
+}
+
+// Traits say what a policy asks of the scheduler, and what it decides. The zero value is a
+// policy that goes by what was submitted alone: it is shown no believed speed that would have
+// to be measured first, and every job runs on as many GPUs as it asks for.
+type Traits struct {
+	Models  bool // it decides by believed speed: one-GPU profiles are taken for it
+	Sizes   bool // it chooses how many GPUs an elastic job has
+	Classes bool // it decides by what is believed of classes of jobs: see Snapshot.Classes
+	Rents   bool // it says how many nodes are rented: the whole cluster is for rent, where no part of it is said to be
+	Borrows bool // it says how many nodes are on loan
 }
 
 // A Plan is the answer for one round.

@@ -36,6 +36,7 @@ const (
 	WaitPrice             // Config: its best offer; Value: what it offers per GPU, at least 0, Limit: today's price per GPU with the CPUs and memory that come with it, no less than Value
 	WaitHost              // GPUs are free, but no node has them with the CPUs and memory it wants; Config: GPUs, Value: cores, Limit: host bytes
 	WaitOrder             // others are first in the queue; Value: jobs ahead of it, Limit: GPUs it needs
+	WaitBackfill          // it would fit, but the first in the queue would start later; Value: seconds until that one is believed to start, Limit: GPUs it needs
 	WaitNodes             // rented nodes for it are on their way; Config: what it is to have, Value: how many of its nodes are not there yet
 	WaitBudget            // more nodes would cost more than may be spent; Config: what it is to have, Value: what is paid per hour, Limit: what may be
 	Reclaimed             // preempted: servers on loan that it was on went back to their owner; Config: what it had
@@ -53,7 +54,7 @@ var kindNames = [kinds]string{
 	"unexplained", "as planned", "started", "grown", "shrunk", "moved", "kept to avoid a restart",
 	"above its share of CPUs or memory", "below its share of CPUs and memory",
 	"pinned in restore", "non-preemptive", "reserved", "waiting: no capacity", "waiting: price too high", "waiting: no CPUs or memory",
-	"waiting: queue order", "waiting: nodes on their way", "waiting: budget", "preempted: servers on loan went back", "waiting: not yet profiled", "waiting: its turn is over", "waiting: planned for later", "batch size not predicted", "evicted: fragmentation",
+	"waiting: queue order", "waiting: would delay the first in the queue", "waiting: nodes on their way", "waiting: budget", "preempted: servers on loan went back", "waiting: not yet profiled", "waiting: its turn is over", "waiting: planned for later", "batch size not predicted", "evicted: fragmentation",
 	"impossible on this cluster", "plan refused",
 }
 

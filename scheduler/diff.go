@@ -15,6 +15,7 @@ func (s *Scheduler) diff(now time.Time, plan *policy.Plan) []Action {
 	for i, r := range s.active {
 		if plan.Jobs[i].Allocation.IsZero() && r.status.Holding() {
 			acts = append(acts, Preempt{Job: r.spec.ID})
+			r.reckon(now)
 			r.release(now)
 			r.wait()
 			r.row = nil
@@ -45,6 +46,9 @@ func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
 	act.Free = s.o.FreeMoves && !same && d.Allocation.Configuration == st.Allocation.Configuration &&
 		!d.Allocation.Mixed() && !st.Allocation.Mixed() && d.Placement.SameShape(st.Placement)
 	act.Resized = !same && s.resizes(r, &act)
+	if !same && !act.Free {
+		r.reckon(now)
+	}
 	r.row, r.batch = nil, d.Batch
 	switch {
 	case act.Resized:

@@ -141,7 +141,7 @@ func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 		if err := ev.Validate(); err != nil {
 			return nil, fmt.Errorf("job %s: report: %w", ev.Job, err)
 		}
-		return nil, s.update(ev.Job, func(r *record) { s.report(r, &ev.Report) })
+		return nil, s.update(ev.Job, func(r *record) { s.report(now, r, &ev.Report) })
 	case Exited:
 		return nil, s.update(ev.Job, func(r *record) { s.exit(now, r, ev.Outcome) })
 	case Computed:
@@ -238,7 +238,7 @@ func (s *Scheduler) update(id job.ID, change func(*record)) error {
 
 // report takes in what an agent says. What it measured is true of where it was
 // measured; how the job is doing, only if it still holds that.
-func (s *Scheduler) report(r *record, rep *job.Report) {
+func (s *Scheduler) report(now time.Time, r *record, rep *job.Report) {
 	r.belief.Learn(rep)
 	s.classes.Learn(rep)
 	if rep.Profile {
@@ -254,7 +254,7 @@ func (s *Scheduler) report(r *record, rep *job.Report) {
 	if st.Phase == job.Restoring {
 		st.Phase = job.Running
 	}
-	st.Progress, st.Epoch, st.Batch = rep.Progress, rep.Epoch, rep.Batch
+	st.Progress, st.Epoch, st.Batch, st.Reported = rep.Progress, rep.Epoch, rep.Batch, now
 	s.classes.Reached(rep.Job, rep.Epoch, rep.Progress)
 }
 
@@ -287,6 +287,15 @@ func (r *record) wait() {
 func (r *record) forget() {
 	if r.spec.NoCheckpoint {
 		r.status.Progress, r.status.Epoch = 0, 0
+	}
+}
+
+// reckon books the progress that a job is believed to have made since it last reported. Call
+// it where a job is told to stop or to go on elsewhere: it saves a checkpoint then, and until
+// it reports again nothing else tells how far it was.
+func (r *record) reckon(now time.Time) {
+	if r.row != nil {
+		r.status.Progress = r.row.Done(now)
 	}
 }
 
@@ -334,8 +343,11 @@ func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 func (r *record) show() *policy.Job {
 	row := &policy.Job{Spec: r.spec, Status: r.status}
 	model, limits := r.belief.Model()
-	if model != nil { // a nil *Model is not a nil perf.Model
+	switch {
+	case model != nil: // a nil *Model is not a nil perf.Model
 		row.Perf = model
+	case r.spec.Timed:
+		row.Perf = perf.ByDuration{Spec: r.spec}
 	}
 	row.Limits = limits
 	row.Sensitivity = r.belief.Sensitivity()

@@ -26,6 +26,8 @@ type scripted struct {
 	spoil  func(*policy.Plan) (*policy.Plan, error)
 }
 
+func (*scripted) Traits() policy.Traits { return policy.Traits{} }
+
 func (p *scripted) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	plan := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}
 	for i, j := range s.Jobs {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,24 +10,32 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// Fits returns an error if no part of the cluster could ever run the job. Nodes on loan do
-// not count: a job that fits on them only may wait for ever.
+// Fits returns an error if no part of the cluster could ever run the job: it has too few GPUs, or
+// nodes with fewer CPUs or less memory than the job asks for. Nodes on loan do not count: a job
+// that fits on them only may wait for ever.
 func Fits(c *cluster.Cluster, spec *job.Spec) error {
 	if !spec.Reservation.IsZero() {
 		return reserves(c, spec)
 	}
 	need, may, worker := math.MaxInt, 0, 0
+	var host error // of a type that has the GPUs
 	for _, t := range c.Kept() {
 		if !spec.Eligible(t.Type) {
 			continue
 		}
 		n, m := limits(spec, &t)
 		if n <= m {
-			return nil
+			err := hosts(c, spec, &t, most(spec, n, m))
+			if err == nil {
+				return nil
+			}
+			host = cmp.Or(host, err)
 		}
 		need, may, worker = min(need, n), max(may, m), max(worker, t.PerNode)
 	}
 	switch {
+	case host != nil:
+		return host
 	case worker == 0:
 		return fmt.Errorf("job %s: the %s has no GPU type that it may use", spec.ID, whose(c))
 	case spec.WorkerGPUs > worker:
@@ -55,6 +64,15 @@ func limits(spec *job.Spec, t *cluster.TypeInfo) (need, may int) {
 	return need, may
 }
 
+// most returns the most GPUs that a job is ever given of a type, of which it needs some and may
+// have more.
+func most(spec *job.Spec, need, may int) int {
+	if !spec.Adaptivity.Has(job.GPUCount) {
+		return need
+	}
+	return may
+}
+
 // whose names the nodes that count.
 func whose(c *cluster.Cluster) string {
 	if c.Lends() {
@@ -66,11 +84,11 @@ func whose(c *cluster.Cluster) string {
 // reserves returns an error if the cluster does not have what a job reserves.
 func reserves(c *cluster.Cluster, spec *job.Spec) error {
 	r := spec.Reservation
-	has := func(t cluster.TypeInfo) bool {
+	i := slices.IndexFunc(c.Kept(), func(t cluster.TypeInfo) bool {
 		return t.Type == r.GPUType && r.Nodes <= t.Nodes && r.GPUs <= min(t.GPUs, r.Nodes*t.PerNode)
-	}
-	if !spec.Eligible(r.GPUType) || !slices.ContainsFunc(c.Kept(), has) {
+	})
+	if i < 0 || !spec.Eligible(r.GPUType) {
 		return fmt.Errorf("job %s: reserves %v, which the %s does not have for it", spec.ID, r, whose(c))
 	}
-	return nil
+	return hosts(c, spec, &c.Kept()[i], r.GPUs)
 }

@@ -24,6 +24,8 @@ type step struct{ v100, t4 int }
 // stepped gives the only job what each round says, and then the last again.
 type stepped struct{ rounds []step }
 
+func (*stepped) Traits() policy.Traits { return policy.Traits{} }
+
 // Plan implements policy.Policy.
 func (p *stepped) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	at := p.rounds[0]

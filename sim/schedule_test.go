@@ -56,6 +56,8 @@ type listed struct {
 	next   int
 }
 
+func (*listed) Traits() policy.Traits { return policy.Traits{} }
+
 // Plan implements policy.Policy.
 func (l *listed) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	p := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}

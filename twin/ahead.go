@@ -30,6 +30,9 @@ type Options struct {
 	Between time.Duration
 	// Rounds bounds each simulation: nothing is known of what comes after so many.
 	Rounds int
+	// ActionsAlone lets Replay compare what was done, and not why: policies of other versions
+	// give other reasons, prices and stats. Default false: everything is compared.
+	ActionsAlone bool
 }
 
 // DefaultOptions returns the options of a run by its policy: thesis settings, an error of a

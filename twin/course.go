@@ -262,6 +262,7 @@ func standing(s *policy.Snapshot, j *policy.Job, t *truth, m Measured) *sim.Stan
 	if j.Phase == job.Restoring {
 		st.Restore = max(0, t.delay-s.Now.Sub(j.Since))
 	}
+	st.Status.Progress = j.Done(s.Now)
 	if t.target > 0 {
 		st.Status.Progress = min(st.Status.Progress, t.target)
 	}
@@ -274,7 +275,7 @@ func standing(s *policy.Snapshot, j *policy.Job, t *truth, m Measured) *sim.Stan
 
 // shifted moves all times of a status that are set.
 func shifted(st job.Status, by time.Duration) job.Status {
-	for _, at := range []*time.Time{&st.Submitted, &st.FirstStarted, &st.Finished, &st.Since} {
+	for _, at := range []*time.Time{&st.Submitted, &st.FirstStarted, &st.Finished, &st.Since, &st.Reported} {
 		if !at.IsZero() {
 			*at = at.Add(by)
 		}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/oxgang/oxgang/journal"
-	"github.com/oxgang/oxgang/placement"
-	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -19,33 +17,26 @@ type Replayed struct {
 }
 
 // Replay shows a recording, of which only the header has been read, to a fresh policy and
-// placer, and compares what they decide with what was recorded, up to the first difference.
+// placer, and compares everything that they decide with what was recorded, up to the first
+// difference (journal.Backend.Watch); of Options.ActionsAlone, only what they do.
 // It returns an error if the journal is damaged, other than by a cut.
 func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error) {
 	p, placer, err := o.Fresh()
 	if err != nil {
 		return nil, fmt.Errorf("twin: %w", err)
 	}
-	return replay(ctx, r, p, placer, o.Scheduler)
-}
-
-func replay(ctx context.Context, r *journal.Reader, p policy.Policy, placer placement.Placer, so scheduler.Options) (*Replayed, error) {
-	h := r.Header()
+	h, so := r.Header(), o.Scheduler
 	so.Round = h.Round
 	s, err := scheduler.New(p, placer, h.Cluster, so)
 	if err != nil {
 		return nil, fmt.Errorf("twin: replay: %w", err)
 	}
 	b := &counting{Backend: journal.Replay(r)}
-	err = s.Run(ctx, b)
-	found := &Replayed{Comparison: b.Comparison(), Asked: b.asked, Truncated: errors.Is(err, journal.ErrTruncated)}
-	if _, differs := errors.AsType[*journal.Difference](err); differs || found.Truncated {
-		return found, nil
+	var watch []scheduler.Observer
+	if !o.ActionsAlone {
+		watch = append(watch, b.Watch())
 	}
-	if err != nil {
-		return nil, fmt.Errorf("twin: replay: %w", err)
-	}
-	return found, nil
+	return b.found(s.Run(ctx, b, watch...))
 }
 
 // counting counts what a replay is asked for.
@@ -58,4 +49,16 @@ type counting struct {
 func (c *counting) Do(ctx context.Context, acts []scheduler.Action) error {
 	c.asked += len(acts)
 	return c.Backend.Do(ctx, acts)
+}
+
+// found returns what a replay found that ended with err.
+func (c *counting) found(err error) (*Replayed, error) {
+	found := &Replayed{Comparison: c.Comparison(), Asked: c.asked, Truncated: errors.Is(err, journal.ErrTruncated)}
+	if _, differs := errors.AsType[*journal.Difference](err); differs || found.Truncated {
+		return found, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("twin: replay: %w", err)
+	}
+	return found, nil
 }

@@ -128,6 +128,8 @@ func TestUnblock_changes_nothing(t *testing.T) {
 // panics is a policy with a bug seeded into it.
 type panics struct{}
 
+func (panics) Traits() policy.Traits { return policy.Traits{} }
+
 func (panics) Plan(context.Context, *policy.Snapshot) (*policy.Plan, error) { panic("bug") }
 
 // TestUnblock_survives_its_policy: one that panics, or whose plans break a rule, grants nothing.
@@ -147,6 +149,8 @@ func TestUnblock_survives_its_policy(t *testing.T) {
 
 // greedy grants GPUs that there are not.
 type greedy struct{}
+
+func (greedy) Traits() policy.Traits { return policy.Traits{} }
 
 func (greedy) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	d := policy.Decision{Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 9, GPUType: "a100"}}}

@@ -136,7 +136,7 @@ func (c Catalog) Complete(a *Arrival) error {
 	case a.Application == "" && a.Spec.GPUs <= 0:
 		return fmt.Errorf("job %s: no application and %d GPUs, want at least 1", a.Spec.ID, a.Spec.GPUs)
 	case a.Application == "":
-		app, target = Steady(a.Spec.GPUs), a.Duration.Seconds()
+		app, target, a.Spec.Timed = Steady(a.Spec.GPUs), a.Duration.Seconds(), true
 	case app == nil:
 		return fmt.Errorf("job %s: unknown application %q, want one of %s", a.Spec.ID, a.Application, strings.Join(c.known(), ", "))
 	case app.Curve != nil:

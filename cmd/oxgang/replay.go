@@ -18,6 +18,7 @@ import (
 // replaying is one call of oxgang replay.
 type replaying struct {
 	journal, policy, format string
+	actions                 bool
 }
 
 func replayCommand() *cobra.Command {
@@ -26,8 +27,8 @@ func replayCommand() *cobra.Command {
 		Use:   "replay JOURNAL",
 		Short: "Check that a recorded run's decisions come out again, and how well a simulation predicts it",
 		Long: `Check a recorded run twice. Its events are shown to the policy anew, whose decisions
-must be those recorded: one that differs is told, and is an error. And the run is
-simulated with what it has learned of its jobs: when would they have ended, and when did
+must be those recorded, in allocations, placements, batch sizes, reasons, prices and actions:
+the first that differs is told, and is an error. And the run is simulated with what it has learned of its jobs: when would they have ended, and when did
 they? With another policy only the simulation is made: what it would have come to.`,
 		Example: `  oxgang simulate --policy sia --out run/
   oxgang replay run/sia.oxj
@@ -49,6 +50,7 @@ they? With another policy only the simulation is made: what it would have come t
 	f := cmd.Flags()
 	f.StringVar(&r.policy, "policy", "", "policy to simulate; empty: the recorded one")
 	complete(cmd, "policy", builtin.Names())
+	f.BoolVar(&r.actions, "actions", false, "compare actions alone, as of a recording by another version, whose policy gave other reasons")
 	f.StringVarP(&r.format, "output", "o", "table", "table or json")
 	complete(cmd, "output", []string{"table", "json"})
 	return cmd
@@ -60,7 +62,8 @@ type verdict struct {
 	Policy    string         `json:"policy"`   // simulated
 	Rounds    int            `json:"rounds"`
 	Actions   int            `json:"actions"`
-	Truncated bool           `json:"truncated"` // the journal was cut off
+	Truncated bool           `json:"truncated"`            // the journal has no end
+	Unsealed  bool           `json:"unverified,omitempty"` // the journal has no hashes
 	First     string         `json:"first_difference,omitempty"`
 	Fidelity  *twin.Fidelity `json:"fidelity"`
 	replayed  *twin.Replayed // nil: with another policy
@@ -77,9 +80,18 @@ func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
 		err = v.table(stdout)
 	}
 	if err == nil && v.First != "" {
-		err = fmt.Errorf("%s: decisions differ from those recorded: %s", r.journal, v.First)
+		err = v.differs(r.journal)
 	}
 	return err
+}
+
+// differs is the error of decisions that are not those recorded.
+func (v *verdict) differs(file string) error {
+	err := fmt.Errorf("%s: decisions differ from those recorded: %s", file, v.First)
+	if v.replayed.First.Field == "" {
+		return err
+	}
+	return hinted(err, "other versions may give other reasons; --actions compares actions alone")
 }
 
 // judge reads the journal twice.
@@ -87,7 +99,7 @@ func (r *replaying) judge(ctx context.Context) (*verdict, error) {
 	v := &verdict{}
 	err := r.read(ctx, func(j *journal.Reader, o twin.Options) (err error) {
 		h := j.Header()
-		v.Recorded, v.Policy = h.Policy, h.Policy
+		v.Recorded, v.Policy, v.Unsealed = h.Policy, h.Policy, !j.Sealed()
 		if r.policy != "" && r.policy != h.Policy {
 			v.Policy = r.policy
 			return nil
@@ -131,7 +143,7 @@ func (r *replaying) read(ctx context.Context, use func(*journal.Reader, twin.Opt
 	if err != nil {
 		return err
 	}
-	return use(j, twin.Options{Fresh: again.Fresh, Scheduler: again.Scheduler})
+	return use(j, twin.Options{Fresh: again.Fresh, Scheduler: again.Scheduler, ActionsAlone: r.actions})
 }
 
 // table writes the verdict for people.
@@ -158,7 +170,7 @@ func (v *verdict) table(w io.Writer) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%d jobs: mean error %.1f %%, worst %.1f %%\nmean JCT %v, of the twin %v; makespan %v, of the twin %v\n%s",
-		len(f.Jobs), 100*f.Mean, 100*f.Worst, rounded(f.RealJCT), rounded(f.PredictedJCT), rounded(f.Real), rounded(f.Predicted), notes(f))
+		len(f.Jobs), 100*f.Mean, 100*f.Worst, rounded(f.RealJCT), rounded(f.PredictedJCT), rounded(f.Real), rounded(f.Predicted), v.notes())
 	return err
 }
 
@@ -166,9 +178,9 @@ func hours(s journal.Seconds) float64 { return time.Duration(s).Hours() }
 
 func rounded(s journal.Seconds) time.Duration { return time.Duration(s).Round(time.Second) }
 
-// notes says what the twin leaves out.
-func notes(f *twin.Fidelity) string {
-	text := ""
+// notes says what the twin leaves out, and what is not known of the journal.
+func (v *verdict) notes() string {
+	f, text := v.Fidelity, ""
 	add := func(n int, format string) {
 		if n > 0 {
 			text += fmt.Sprintf("Note: "+format+"\n", n)
@@ -180,7 +192,10 @@ func notes(f *twin.Fidelity) string {
 	add(f.Nodes, "nodes joined or left %d times, which the twin does not have.")
 	add(f.Refused, "%d plans of the twin broke a rule and were refused.")
 	if f.Truncated {
-		text += "Note: the journal was cut off, as by a crash.\n"
+		text += "Note: the journal has no end: it was cut off, as by a crash, or its run goes on.\n"
+	}
+	if v.Unsealed {
+		text += "Note: " + journal.Unverified + "\n"
 	}
 	return text
 }

@@ -107,6 +107,9 @@ func (r *reporting) read(ctx context.Context, file string) (*experiments.Run, er
 	}
 	defer f.Close()
 	run, err = experiments.Recorded(j, nil, nil)
+	if err == nil {
+		r.doubt(file, j)
+	}
 	if err == nil && !r.quiet {
 		fmt.Fprintf(r.stderr, "%s: no fairness: %v\n", file, why)
 	}
@@ -126,7 +129,18 @@ func (r *reporting) judged(ctx context.Context, file string) (*experiments.Run, 
 		return nil, err
 	}
 	r.judge(c, &h)
-	return experiments.Recorded(j, c, in)
+	run, err := experiments.Recorded(j, c, in)
+	if err == nil {
+		r.doubt(file, j)
+	}
+	return run, err
+}
+
+// doubt says what is not known of a journal.
+func (r *reporting) doubt(file string, j *journal.Reader) {
+	if !j.Sealed() && !r.quiet {
+		fmt.Fprintf(r.stderr, "%s: %s\n", file, journal.Unverified)
+	}
 }
 
 // judge makes the first journal's threshold of unfairness that of all, unless one

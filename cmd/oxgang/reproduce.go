@@ -33,6 +33,7 @@ experiments.`,
 		ValidArgs: experiments.Names(),
 		RunE:      r.run,
 	}
+	cmd.AddCommand(matrixCommand())
 	f := cmd.Flags()
 	f.StringVar(&r.data, "data", "../shared/data", "folder of the shared data")
 	f.StringVarP(&r.format, "output", "o", "table", "table or json")

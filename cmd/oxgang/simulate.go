@@ -43,7 +43,7 @@ and --profiles it generates a Philly-like trace and uses embedded, fitted models
 The table goes to standard output, progress to standard error. A run that fails says
 why in its row, and the exit status is 1; the others are shown. If all fail, nothing is.`,
 		Example: `  oxgang simulate
-  oxgang simulate --cluster hetero64 --trace w.csv --policy sia,fifo,srtf --out run/
+  oxgang simulate --cluster hetero64 --trace w.csv --policy sia,easy,srtf --out run/
   oxgang simulate --policy sia --set p=-1 --seeds 5 -o csv
   oxgang simulate --from-cluster --since 30d   # what your cluster ran, under other policies`,
 		Args: noArgs,
@@ -136,6 +136,7 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 		}
 		if i == 0 {
 			s.tell(in)
+			s.say("%s", rigidHint(in, c.Policies))
 		}
 		if len(in.Arrivals) == 0 {
 			return nil, errors.New("the trace has no jobs")

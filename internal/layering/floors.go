@@ -66,6 +66,7 @@ var rooms = []room{
 	{"perf/profile", 3},
 
 	{"perf", 2},     // how fast
+	{"perf/remaining", 2},
 	{"forecast", 2}, // how busy others will be
 	{"job", 1},      // what
 	{"cluster", 0},  // on what

@@ -25,6 +25,8 @@ import (
 // a job named urgent takes all of it, and rigid ones what they want.
 type shares struct{}
 
+func (shares) Traits() policy.Traits { return policy.Traits{} }
+
 // Plan implements policy.Policy.
 func (shares) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	t := s.Cluster.Types()[0]

@@ -67,9 +67,12 @@ func (r *Recorder) Trouble() error {
 	return r.err
 }
 
-// Close ends the journal.
+// Close records the end of the journal and closes its file.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := r.w.Close(); r.err == nil {
+		r.err = err
+	}
 	return errors.Join(r.err, r.file.Close())
 }

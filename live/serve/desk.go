@@ -91,5 +91,6 @@ func (d *desk) story(id job.ID) (*explain.Story, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Growing = true
 	return explain.At(r, id, time.Since(d.record.Start))
 }

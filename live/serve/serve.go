@@ -238,7 +238,7 @@ func (d *desk) schedulerOptions() scheduler.Options {
 	so := scheduler.DefaultOptions()
 	so.Round, so.Profile, so.Estimate.Share = d.o.Round, false, true
 	if entry, err := builtin.Find(d.o.Policy); err == nil {
-		so.Classes = entry.Classes
+		so.Classes = entry.Traits().Classes
 	}
 	return so
 }

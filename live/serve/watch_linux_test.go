@@ -64,6 +64,8 @@ func TestRun_no_metrics_unless_asked(t *testing.T) {
 // broken is a policy that fails.
 type broken struct{}
 
+func (broken) Traits() policy.Traits { return policy.Traits{} }
+
 func (broken) Plan(context.Context, *policy.Snapshot) (*policy.Plan, error) {
 	return nil, errors.New("no basis")
 }

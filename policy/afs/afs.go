@@ -36,6 +36,11 @@ type share struct{ t, gpus int }
 // New returns a Policy. All Options are valid.
 func New(o Options) *Policy { return &Policy{o: o} }
 
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true, Sizes: true}
+}
+
 // Plan implements policy.Policy. Dividing G GPUs among n jobs takes time in proportion to
 // G n; another round takes time in proportion to n. The only error is that of ctx.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {

@@ -3,6 +3,7 @@ package afs
 import (
 	"math"
 
+	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
 )
@@ -34,8 +35,8 @@ func newDivision(s *policy.Snapshot, r *queue.Round, free []int) *division {
 			continue
 		}
 		c := contender{job: j, index: i, left: math.Inf(1)}
-		if j.Target > 0 {
-			c.left = math.Max(0, j.Target-j.Progress)
+		if left, from := s.Work(j); from > remaining.Attained {
+			c.left = left
 		}
 		d.all = append(d.all, c)
 		d.aim(&d.all[len(d.all)-1])

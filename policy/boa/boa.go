@@ -49,6 +49,11 @@ func New(o Options) (*Policy, error) {
 	return &Policy{o: o, tickets: make(map[job.ID]float64), drawn: make(map[job.Class]int)}, nil
 }
 
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true, Sizes: true, Classes: true, Rents: true}
+}
+
 // Plan implements policy.Policy. A round in which nobody moves takes time linear in jobs
 // and nodes; every job that moves, in the nodes of its type. The only error is that of
 // ctx.

@@ -22,7 +22,7 @@ func boaEntry() Entry {
 		{"slack", fmt.Sprint(d.Slack), "part of the budget by which it may be exceeded there"},
 		{"horizon", fmt.Sprint(d.Horizon), "time in which what was spent too much is saved; 0: spending does not feed back, and nothing is promised"},
 	}
-	return Entry{Name: "boa", Doc: "BOA Constrictor: rented GPUs within a budget; each class of jobs has the widths that make all end soonest.", Settings: settings, Adapts: true, Rents: true, Classes: true, New: func(given map[string]string) (policy.Policy, error) {
+	return Entry{Name: "boa", Doc: "BOA Constrictor: rented GPUs within a budget; each class of jobs has the widths that make all end soonest.", Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
 		o := boa.DefaultOptions()
 		r := read(given, settings)
 		r.float("budget", &o.Budget)

@@ -18,15 +18,21 @@ type Entry struct {
 	Name     string
 	Doc      string    // one sentence
 	Settings []Setting // what can be set by name
-	Adapts   bool      // it decides by believed speed: profiles are taken for it
-	Rents    bool      // it says how many nodes are rented: the whole cluster is for rent, where no part of it is said to be
-	Borrows  bool      // it says how many nodes are on loan
-	Classes  bool      // it decides by what is believed of classes of jobs
 	Placer   string    // the placer that it prefers; empty: submesh
 	// New makes the policy. Settings that are not given have their defaults.
 	// It returns an error that joins all complaints: settings the policy does
 	// not have, and values that cannot be read.
 	New func(settings map[string]string) (policy.Policy, error)
+}
+
+// Traits returns those of the policy with its defaults; of a policy that its defaults do not
+// make, none.
+func (e *Entry) Traits() policy.Traits {
+	p, err := e.New(nil)
+	if err != nil {
+		return policy.Traits{}
+	}
+	return p.Traits()
 }
 
 // SettingNames returns the names of the entry's settings, in order.
@@ -54,6 +60,7 @@ func Policies() []Entry {
 		polluxEntry(),
 		shockwaveEntry(),
 		queueEntry("fifo", "First in, first out; jobs run as submitted and are not preempted.", queue.FIFO),
+		easyEntry(),
 		queueEntry("srtf", "Shortest remaining time first, by the believed speed; jobs run as submitted and may be preempted.", queue.SRTF),
 		queueEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", queue.LAS),
 		tiresiasEntry(),
@@ -108,6 +115,13 @@ func queueEntry(name, doc string, defaults func() queue.Options) Entry {
 		r := read(given, settings)
 		r.bool("backfill", &o.Backfill)
 		return queue.New(o), errors.Join(r.errs...)
+	}}
+}
+
+// easyEntry is FIFO as sites run it.
+func easyEntry() Entry {
+	return Entry{Name: "easy", Doc: "First in, first out with EASY backfilling: a job may pass others where the first in line does not start later for it; jobs run as submitted and are not preempted.", New: func(given map[string]string) (policy.Policy, error) {
+		return queue.New(queue.EASY()), errors.Join(read(given, nil).errs...)
 	}}
 }
 

@@ -36,7 +36,7 @@ func gavelEntry(name string, objective gavel.Objective, doc string) Entry {
 	if objective == gavel.AlloX || objective == gavel.MaxMin {
 		settings = append(settings, Setting{"alpha", fmt.Sprint(d.Alpha), "part of the waiting jobs, first come first, that are matched"})
 	}
-	return Entry{Name: name, Doc: doc, Settings: settings, Adapts: true, New: func(given map[string]string) (policy.Policy, error) {
+	return Entry{Name: name, Doc: doc, Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
 		o := gavel.DefaultOptions()
 		o.Objective = objective
 		r := read(given, settings)

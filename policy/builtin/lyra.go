@@ -24,7 +24,7 @@ func lyraEntry() Entry {
 		{"foresee", strconv.FormatBool(d.Foresee), "whether jobs go by when servers on loan will be asked back (true, false)"},
 		{"seed", strconv.FormatUint(d.Reclaim.Seed, 10), "seed of rule random"},
 	}
-	return Entry{Name: "lyra", Doc: "Lyra: an inference cluster's servers on loan; short jobs first, then elastic jobs grow where that saves most time.", Settings: settings, Adapts: true, Borrows: true, Placer: "best-fit", New: func(given map[string]string) (policy.Policy, error) {
+	return Entry{Name: "lyra", Doc: "Lyra: an inference cluster's servers on loan; short jobs first, then elastic jobs grow where that saves most time.", Settings: settings, Placer: "best-fit", New: func(given map[string]string) (policy.Policy, error) {
 		o := lyra.DefaultOptions()
 		r := read(given, settings)
 		word(r, "order", &o.Allocate.Order)

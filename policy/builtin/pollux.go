@@ -12,7 +12,7 @@ import (
 // polluxEntry is the Pollux policy.
 func polluxEntry() Entry {
 	settings := polluxSettings()
-	return Entry{Name: "pollux", Doc: "Pollux: GPUs and nodes of adaptive jobs chosen together, by goodput and as if there were one GPU type.", Settings: settings, Adapts: true, New: func(given map[string]string) (policy.Policy, error) {
+	return Entry{Name: "pollux", Doc: "Pollux: GPUs and nodes of adaptive jobs chosen together, by goodput and as if there were one GPU type.", Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
 		o := pollux.DefaultOptions()
 		r := read(given, settings)
 		r.pollux(&o)
@@ -30,7 +30,7 @@ func autoscaleEntry() Entry {
 		Setting{"target", fmt.Sprint(d.Target), "efficiency of the cluster that is aimed at: speedups over one GPU by GPU, above 0 and below 1"},
 		Setting{"least", strconv.Itoa(d.Least), "nodes that are always there, rented or not"},
 		Setting{"cycles", strconv.Itoa(d.Cycles), "rounds whose mean efficiency must be off the target before the size changes"})
-	return Entry{Name: "pollux-autoscale", Doc: "Pollux on as many rented nodes as keep the cluster's efficiency near a target.", Settings: settings, Adapts: true, Rents: true, New: func(given map[string]string) (policy.Policy, error) {
+	return Entry{Name: "pollux-autoscale", Doc: "Pollux on as many rented nodes as keep the cluster's efficiency near a target.", Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
 		o := pollux.DefaultAutoscaleOptions()
 		r := read(given, settings)
 		r.pollux(&o.Options)

@@ -29,8 +29,8 @@ func popEntry(others []Entry) Entry {
 	}
 	return Entry{
 		Name: "pop", Doc: "POP-k: the cluster and its jobs in k parts, each planned for on its own by another policy.",
-		Settings: settings, Adapts: true,
-		New: func(given map[string]string) (policy.Policy, error) { return newPop(others, own, settings, given) },
+		Settings: settings,
+		New:      func(given map[string]string) (policy.Policy, error) { return newPop(others, own, settings, given) },
 	}
 }
 

@@ -48,7 +48,7 @@ func themisEntry() Entry {
 		{"filter", fmt.Sprint(d.Filter), "part of the jobs that bid, those treated worst, above 0 and at most 1; or adaptive: 1/3 or 2/3"},
 		{"payments", strconv.FormatBool(d.Payments), "whether winners pay with a part of their GPUs (true, false)"},
 	}
-	return Entry{Name: "themis", Doc: "Themis: the jobs with the worst finish-time fairness bid for GPUs in an auction each round; others have what is left.", Settings: settings, Adapts: true, New: func(given map[string]string) (policy.Policy, error) {
+	return Entry{Name: "themis", Doc: "Themis: the jobs with the worst finish-time fairness bid for GPUs in an auction each round; others have what is left.", Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
 		o := themis.DefaultOptions()
 		r := read(given, settings)
 		if o.Adaptive = given["filter"] == adaptive; !o.Adaptive {
@@ -68,7 +68,7 @@ func afsEntry() Entry {
 	settings := []Setting{
 		{"steady", strconv.FormatBool(d.Steady), "whether jobs keep what they have until jobs or nodes come or go (true, false)"},
 	}
-	return Entry{Name: "afs", Doc: "AFS-L: each GPU to the elastic job with which, compared in pairs, both end soonest; rigid jobs by remaining time.", Settings: settings, Adapts: true, New: func(given map[string]string) (policy.Policy, error) {
+	return Entry{Name: "afs", Doc: "AFS-L: each GPU to the elastic job with which, compared in pairs, both end soonest; rigid jobs by remaining time.", Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
 		o := afs.DefaultOptions()
 		r := read(given, settings)
 		r.bool("steady", &o.Steady)

@@ -26,7 +26,7 @@ func shockwaveEntry() Entry {
 		{"error", fmt.Sprint(d.Error), "relative error put into predicted run times, for experiments"},
 		{"seed", strconv.FormatUint(d.Seed, 10), "seed of error"},
 	}
-	return Entry{Name: "shockwave", Doc: "Shockwave: a window of rounds planned ahead for fairness over time and an early end of all.", Settings: settings, Adapts: true, New: func(given map[string]string) (policy.Policy, error) {
+	return Entry{Name: "shockwave", Doc: "Shockwave: a window of rounds planned ahead for fairness over time and an early end of all.", Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
 		o := shockwave.DefaultOptions()
 		r := read(given, settings)
 		r.int("window", &o.Window)

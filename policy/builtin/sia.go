@@ -20,19 +20,17 @@ func siaEntry() Entry {
 		{"p", fmt.Sprint(d.P), "fairness exponent, not 0"},
 		{"lambda", fmt.Sprint(d.Lambda), "penalty for giving a job nothing"},
 		{"growth", fmt.Sprint(d.Growth), "factor by which a job's GPUs may grow in a round"},
-		{"timeshare", d.TimeShare.String(), "window of the time-varying penalty; 0s is off"},
 		{"solver", d.Solver, strings.Join(engine.Names(), ", ") + ", or pop:K: exact in K parts (pop:K:NAME: by another)"},
 		{"cells", strconv.FormatBool(d.Cells), "CPUs and memory are chosen with GPUs, where nodes count them; else all get their GPU-proportional share"},
 		{"ties", "0", "which of equally good plans: 0 serves first who came first, any other number at random"},
 		{"rules", "thesis", "thesis or public-code"},
 	}
-	return Entry{Name: "sia", Doc: "Sia: GPU type and count of adaptive jobs chosen together, by goodput.", Settings: settings, Adapts: true, New: func(given map[string]string) (policy.Policy, error) {
+	return Entry{Name: "sia", Doc: "Sia: GPU type and count of adaptive jobs chosen together, by goodput.", Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
 		o := sia.DefaultOptions()
 		r := read(given, settings)
 		r.float("p", &o.P)
 		r.float("lambda", &o.Lambda)
 		r.float("growth", &o.Growth)
-		r.duration("timeshare", &o.TimeShare)
 		r.bool("cells", &o.Cells)
 		r.uint("ties", &o.Ties)
 		if s, ok := given["solver"]; ok {

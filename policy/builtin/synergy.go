@@ -27,7 +27,7 @@ func synergyEntry() Entry {
 		synergySettings(d, "proportional, greedy, tune or opt")...)
 	return Entry{
 		Name: "synergy", Doc: "Synergy: jobs run as submitted, in an order; CPUs and memory go where they speed jobs up.",
-		Settings: settings, Adapts: true, Placer: "pack", New: newSynergy(d, settings),
+		Settings: settings, Placer: "pack", New: newSynergy(d, settings),
 	}
 }
 
@@ -36,7 +36,7 @@ func bigDataEntry(name, doc string) Entry {
 	d := synergy.DefaultOptions()
 	d.Order, d.Mechanism = name, synergy.Greedy
 	settings := synergySettings(d, "greedy: its full demand or nothing; or as of policy synergy")
-	return Entry{Name: name, Doc: doc, Settings: settings, Adapts: true, Placer: "pack", New: newSynergy(d, settings)}
+	return Entry{Name: name, Doc: doc, Settings: settings, Placer: "pack", New: newSynergy(d, settings)}
 }
 
 // newSynergy returns how an entry with these defaults and settings is made.

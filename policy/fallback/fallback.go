@@ -98,6 +98,9 @@ func New(p policy.Policy, o Options) (*Policy, error) {
 // observer of the scheduler, say.
 func (f *Policy) State() State { return f.state }
 
+// Traits implements policy.Policy: those of the policy that it asks.
+func (f *Policy) Traits() policy.Traits { return f.wrapped.Traits() }
+
 // Plan implements policy.Policy. The plans that it returns have passed policy.Check. An error
 // means that the last plan should stay, which is also what a cancelled ctx returns: that is
 // no failure.

@@ -21,6 +21,8 @@ import (
 // A planner is a policy that is one function.
 type planner func(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error)
 
+func (planner) Traits() policy.Traits { return policy.Traits{} }
+
 // Plan implements policy.Policy.
 func (f planner) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	return f(ctx, s)

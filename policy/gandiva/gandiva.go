@@ -67,6 +67,11 @@ func New(o Options) (*Policy, error) {
 	return &Policy{o: o, turns: map[job.ID]*turn{}}, nil
 }
 
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true, Sizes: true}
+}
+
 // Plan implements policy.Policy. It takes time n log n in jobs, and n more for each replica
 // that is lent as a slice begins. The only error is that of ctx.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {

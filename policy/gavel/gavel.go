@@ -37,6 +37,11 @@ func New(o Options) (*Policy, error) {
 	return &Policy{o: o, accounts: map[job.ID]*account{}, fresh: true}, nil
 }
 
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true}
+}
+
 // Plan implements policy.Policy.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {

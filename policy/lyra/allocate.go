@@ -12,8 +12,9 @@ import (
 )
 
 // allocate says how many workers each job is to have, pair by pair: a job that waits takes the
-// first where there is room.
+// first where there is room, or the one that it aims at.
 func (r *round) allocate(ctx context.Context) error {
+	r.aim()
 	for k := range r.pairs {
 		if err := r.shareOut(ctx, k); err != nil {
 			return err
@@ -70,7 +71,7 @@ func (r *round) asks(t *tenant, k int) (allocate.Job, bool) {
 	switch {
 	case t.pinned || t.lost || t.stuck:
 		return allocate.Job{}, false
-	case t.pair == none && r.belongs(t, at):
+	case t.pair == none && (t.aim == none || t.aim == k) && r.belongs(t, at):
 		r.demand(t, at[allocate.Training])
 	case t.pair != k:
 		return allocate.Job{}, false
@@ -78,7 +79,7 @@ func (r *round) asks(t *tenant, k int) (allocate.Job, bool) {
 	if t.least == 0 {
 		return allocate.Job{}, false
 	}
-	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.work, Fungible: r.fungible(t, at[allocate.Loaned])}
+	j := allocate.Job{ID: t.ID, GPUs: t.unit, Min: t.least, Max: t.top, Work: t.work, Speed: t.speed(), Fungible: r.fungible(t, at[allocate.Loaned])}
 	if t.pair != none {
 		j.Has = r.has(t)
 	}

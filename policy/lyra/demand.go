@@ -1,7 +1,6 @@
 package lyra
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -32,9 +31,10 @@ func (r *round) demand(t *tenant, at int) {
 	if r.p.o.Allocate.Growth == allocate.None {
 		t.top = t.least
 	}
-	if t.pair != none {
+	if t.held = 0; t.pair != none {
 		r.fit(t)
 	}
+	r.believe(t, at)
 	t.work = r.work(t, at)
 }
 
@@ -59,10 +59,11 @@ func (t *tenant) same(of cluster.GPUType) int {
 	return t.Equivalent(of)
 }
 
-// limit returns the most GPUs of a job; of an elastic one that says nothing twice what it asks
-// for. Source: Lyra §7.1, Ideal, "its scaling range is twice that".
+// limit returns the most GPUs of a job; of an elastic one that says nothing, and of which
+// nothing is known, twice what it asks for. Source: Lyra §7.1, Ideal, "its scaling range is
+// twice that".
 func (r *round) limit(t *tenant, at, least, most int) int {
-	if t.Spec.MaxGPUs == 0 && t.Adaptivity.Has(job.GPUCount) {
+	if !t.modelled() && t.Spec.MaxGPUs == 0 && t.Adaptivity.Has(job.GPUCount) {
 		return min(most, max(least, 2*t.Requested(r.types[at].Type)))
 	}
 	return most
@@ -82,30 +83,27 @@ func (r *round) fit(t *tenant) {
 		t.plain, t.unit, t.least, t.top = true, t.Placement.GPUs(), 1, 1
 		return
 	}
-	t.least, t.top = min(t.least, workers), max(t.top, workers)
+	t.held, t.least, t.top = workers, min(t.least, workers), max(t.top, workers)
 }
 
-// work returns the time that one worker would need for what is left of a job, by what is
-// believed. Of a job of which no speed is known a second at the GPUs it asks for is one of its
-// Target.
+// work returns the time that one worker would need for what is left of a job: that of its base
+// demand, by the one estimate of all policies, times the workers of that.
 func (r *round) work(t *tenant, at int) time.Duration {
-	if t.Target <= 0 {
-		return endless
+	rate, basis := 0.0, r.s.Basis(t.Job)
+	if t.Perf != nil {
+		rate = r.rate(t, at)
 	}
-	left := max(0, t.Target-t.Progress)
-	if t.Perf == nil {
-		asked := float64(max(1, t.GPUs)) / float64(t.unit)
-		if t.Phase == job.Running {
-			held := t.Worth(&t.Allocation) / float64(t.unit)
-			if t.Allocation.Mixed() {
-				held *= cmp.Or(t.MixedSpeed, 1)
-			}
-			left = max(0, left-r.s.Now.Sub(t.Since).Seconds()*held/asked)
-		}
-		return lasting(left * asked)
+	left, _ := basis.Time(rate)
+	return lasting(left.Seconds() * float64(t.least))
+}
+
+// rate returns the believed progress per second of a job with its base demand; it has a model.
+func (r *round) rate(t *tenant, at int) float64 {
+	if t.rates != nil {
+		return t.rates[0]
 	}
 	rate, _ := queue.Speed(t.Job, r.Amount(t.index, at, r.gpus(t, at, t.least)))
-	return lasting(left / rate * float64(t.least))
+	return rate
 }
 
 // lasting returns so many seconds, at most endless.

@@ -12,6 +12,8 @@
 //	shares.go    placements added and taken away
 //	pairs.go     GPU types of the training cluster and on loan, in pairs
 //	demand.go    what a job may have, and what is left of it to do
+//	speed.go     how fast it is believed to be with so many workers
+//	aim.go       on which of several GPU types
 //	return.go    servers that go back: package reclaim says which; and all that is lent is borrowed
 //	ageing.go    jobs that have waited for long
 //	allocate.go  how many workers: package allocate says so, pair by pair
@@ -21,7 +23,8 @@
 //
 // Dictionary: N_R: cluster.Loan.Reclaim; base and flexible demand: tenant.base, tenant.flex;
 // worker: tenant.unit GPUs; w_min, w_max: tenant.least, tenant.top; running time:
-// tenant.work, of one worker, which several share without loss (§5); orchestrator:
+// tenant.work, of one worker, which several share without loss (§5), or by tenant.speed where
+// the job has a model (§8, "a non-linear function of resources"); orchestrator:
 // round.reclaim and round.borrow; whitelist: Snapshot.Cluster.
 //
 // The settings make what the paper compares with: Order FIFO without growth and loans is its
@@ -47,7 +50,8 @@
 // go, and a start in the same round would count as a move.
 //
 // Deviation: of several GPU types in the training cluster each is a cluster of its own, with
-// one type on loan, served in the order of the cluster, because the paper has one of each. A
+// one type on loan, served in the order of the cluster, because the paper has one of each; a
+// job that has a model waits for the one on which it is fastest with an equal share of it. A
 // job on loan takes job.Spec.Equivalents times as many GPUs and runs as long: "normalized
 // relative to training GPUs" (§5.2).
 package lyra

@@ -66,6 +66,8 @@ func (o *Options) Validate() error {
 type Policy struct {
 	o     Options
 	bases map[job.ID]base
+	// curves are the speeds that were looked up, of the jobs of the last round.
+	curves map[place]*curve
 
 	allocator allocate.Allocator
 	tenants   []tenant       // memory of rounds
@@ -83,7 +85,12 @@ func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("lyra: %w", err)
 	}
-	return &Policy{o: o, bases: make(map[job.ID]base)}, nil
+	return &Policy{o: o, bases: make(map[job.ID]base), curves: make(map[place]*curve)}, nil
+}
+
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true, Sizes: true, Borrows: true}
 }
 
 // Plan implements policy.Policy. Errors: that of ctx, and of what no snapshot should have.
@@ -133,6 +140,11 @@ func (p *Policy) keep(r *round) {
 	for id, b := range p.bases { // each for itself: the order does not matter
 		if b.seen != r.s.Round {
 			delete(p.bases, id)
+		}
+	}
+	for at, c := range p.curves { // likewise
+		if c.seen != r.s.Round {
+			delete(p.curves, at)
 		}
 	}
 }

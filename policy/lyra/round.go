@@ -46,7 +46,10 @@ type tenant struct {
 	unit       int           // GPUs of a worker, as the job counts them
 	plain      bool          // it counts GPUs of all types alike
 	least, top int           // workers
+	aim        int           // pair on which it would be fastest, while it waits; none: any
+	held       int           // workers that it has
 	work       time.Duration // left, by one worker
+	rates      []float64     // believed progress per second by workers, from least; nil: nothing is known
 	want       allocate.Workers
 	base, flex cluster.Placement
 	pinned     bool // decided beforehand
@@ -73,7 +76,7 @@ func (p *Policy) read(s *policy.Snapshot) *round {
 	r.pairUp()
 	p.tenants = slices.Grow(p.tenants[:0], len(s.Jobs))[:len(s.Jobs)]
 	for i, j := range s.Jobs {
-		p.tenants[i] = tenant{Job: j, index: i, pair: none, pinned: r.Decided(i)}
+		p.tenants[i] = tenant{Job: j, index: i, pair: none, aim: none, pinned: r.Decided(i)}
 		r.tenants[i] = &p.tenants[i]
 	}
 	r.pin()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/policytest"
 )
@@ -64,9 +65,9 @@ func (w *toy) count() {
 
 // submit adds a job of the training cluster that runs so long on the GPUs it asks for.
 func (w *toy) submit(id job.ID, gpus int, length time.Duration) *policy.Job {
-	s := &job.Spec{ID: id, GPUs: gpus, Adaptivity: job.Rigid, Target: length.Seconds(), WorkerGPUs: min(gpus, 8), NoCheckpoint: true}
+	s := &job.Spec{ID: id, GPUs: gpus, Adaptivity: job.Rigid, Target: length.Seconds(), WorkerGPUs: min(gpus, 8), NoCheckpoint: true, Timed: true}
 	s.GPUTypes, s.Equivalents = []cluster.GPUType{"v100"}, map[cluster.GPUType]int{"t4": 3}
-	j := &policy.Job{Spec: s, Status: job.Status{Phase: job.Waiting, Submitted: w.s.Now, Since: w.s.Now}}
+	j := &policy.Job{Spec: s, Perf: perf.ByDuration{Spec: s}, Status: job.Status{Phase: job.Waiting, Submitted: w.s.Now, Since: w.s.Now}}
 	w.s.Jobs = append(w.s.Jobs, j)
 	return j
 }

@@ -27,6 +27,8 @@ const enough = 500
 // function.
 type planner func(s *policy.Snapshot, p *policy.Plan)
 
+func (planner) Traits() policy.Traits { return policy.Traits{} }
+
 func (f planner) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	p := stay(s)
 	f(s, p)
@@ -181,6 +183,8 @@ type thinker struct {
 	plans, known int
 	asked        bool
 }
+
+func (*thinker) Traits() policy.Traits { return policy.Traits{} }
 
 func (p *thinker) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	plan := stay(s)

@@ -63,6 +63,11 @@ func NewAutoscaler(o AutoscaleOptions) (*Autoscaler, error) {
 	return &Autoscaler{o: o, pollux: p}, err
 }
 
+// Traits implements policy.Policy.
+func (*Autoscaler) Traits() policy.Traits {
+	return policy.Traits{Models: true, Sizes: true, Rents: true}
+}
+
 // Plan implements policy.Policy. It takes the time of Policy.Plan, and in rounds in which
 // the size changes that of one more for each size that is tried, about log2 of those that
 // are possible. Errors: that of ctx, before it begins, and an offer that is no node.

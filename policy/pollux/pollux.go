@@ -28,6 +28,11 @@ func New(o Options) (*Policy, error) {
 	return &Policy{o: o, beliefs: make(map[job.ID]*belief), last: &memory{}}, nil
 }
 
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true, Sizes: true}
+}
+
 // Plan implements policy.Policy. It takes time in proportion to population,
 // generations, jobs and virtual nodes. The only error is that of ctx, before it begins.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {

@@ -63,6 +63,14 @@ func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	return p, nil
 }
 
+// Traits implements policy.Policy: those of the policy that it asks, but that parts of a
+// cluster rent and borrow nothing.
+func (p *Policy) Traits() policy.Traits {
+	t := p.inner[0].Traits()
+	t.Rents, t.Borrows = false, false
+	return t
+}
+
 // Plan implements policy.Policy. It costs the plans of the parts, and jobs times
 // parts. Errors are those of the policy it asks.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {

@@ -82,20 +82,9 @@ func host(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) cluster.A
 	return cluster.Allocation{Configuration: c, CPUs: j.CPUs, Memory: j.Memory}
 }
 
-// batch returns how j trains with the batch size it was submitted with; zero,
-// the agent's choice, if it was submitted without one or without limits, or if
-// there is only one to choose.
-func batch(j *policy.Job, a *cluster.Allocation) job.BatchSize {
-	l := j.BatchLimits()
-	if j.BatchSize <= 0 || l.Max <= 1 {
-		return job.BatchSize{}
-	}
-	return perf.FixedBatch(j.BatchSize, replicas(j, a), a.GPUType, l)
-}
+func batch(j *policy.Job, a *cluster.Allocation) job.BatchSize { return j.AsSubmitted(a) }
 
-func replicas(j *policy.Job, a *cluster.Allocation) int {
-	return a.AllGPUs() / j.ReplicaGPUs(a.GPUType)
-}
+func replicas(j *policy.Job, a *cluster.Allocation) int { return j.Replicas(a) }
 
 // speed returns the believed goodput of j on an allocation, in samples at
 // initial-batch efficiency per second, with the batch size it was submitted

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
+	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -21,30 +23,64 @@ func AttainedService(s *policy.Snapshot, j *policy.Job) float64 {
 
 // ServiceLevel is AttainedService in discrete levels: 0 below one GPU-hour, and
 // one more for each doubling. Jobs of a level stand by submission, so that jobs
-// alike do not take turns round by round and restart each time. Source:
-// Tiresias §3.2.2 (discretised queues).
+// alike do not take turns round by round and restart each time. A running job
+// counts as if it had held its GPUs for a restart less: to take them from it costs
+// that much. Source: Tiresias §3.2.2 (discretised queues).
 func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
-	hours := j.AttainedGPUService(s.Now).Hours()
+	hours := j.AttainedGPUService(s.Now).Hours() - float64(j.Allocation.AllGPUs())*j.RestartOverhead.Hours()
 	if hours < 1 {
 		return 0
 	}
 	return 1 + math.Floor(math.Log2(hours))
 }
 
-// RemainingTime is the progress the job still lacks over its believed goodput
-// on the GPUs it asked for, in seconds: on the type it holds, or on its best
-// type. A job with no model is taken to progress by 1 a second, so that its
-// Target is in seconds. A job with no Target is infinitely long.
-func RemainingTime(s *policy.Snapshot, j *policy.Job) float64 {
-	if j.Target <= 0 {
-		return math.Inf(1)
+// RemainingTime returns how long the job still needs on the GPUs it asks for, of the type
+// that it is believed to be fastest on, and what that rests on. It is a duration for every
+// job: who has no model, or says of no target, is believed to last as long again as it has,
+// or to end where its class does. The type is not the one that the job holds: a job on slow
+// GPUs would else become shorter as it is preempted, and preempt in turn.
+func RemainingTime(s *policy.Snapshot, j *policy.Job) (time.Duration, remaining.Source) {
+	b := s.Basis(j)
+	return b.Time(fastest(s, j))
+}
+
+// fastest returns the progress per second of j's gang on the type that it is believed to be
+// fastest on; 0 if that is not known.
+func fastest(s *policy.Snapshot, j *policy.Job) (most float64) {
+	types := s.Cluster.Types()
+	for i := range types {
+		if t := &types[i]; j.Perf != nil && usable(j, t) {
+			most = math.Max(most, speed(j, gang(j, t)))
+		}
 	}
-	left := math.Max(0, j.Target-j.Progress)
-	if j.Perf == nil || left == 0 {
-		return left
+	return most
+}
+
+// ShortestFirst is RemainingTime in seconds, with what preempting costs. Let a job run that
+// needs a more, and another wait that needs b and a start of r. If the second waits, the two
+// end after a and a+r+b; if it preempts the first, which then needs a start of q and does
+// the work l again that no checkpoint has, after r+b and r+b+q+a+l. The sum is less where
+// r+b < a-q-l. So a waiting job stands at r+b and a running one at a-q-l: a job that is
+// shorter by less than the restarts waits, and two jobs never take turns. Times are whole
+// seconds, so that jobs alike stand by submission, and not by the last digit of a sum.
+func ShortestFirst(s *policy.Snapshot, j *policy.Job) float64 {
+	left, _ := RemainingTime(s, j)
+	start := j.RestartOverhead.Seconds()
+	if !j.Holding() {
+		return math.Round(left.Seconds() + start)
 	}
-	_, best := home(s, j)
-	return left / best
+	return math.Round(left.Seconds() - start - lost(s, j))
+}
+
+// lost returns the seconds of work that j would do again if it were preempted.
+func lost(s *policy.Snapshot, j *policy.Job) float64 {
+	if !j.NoCheckpoint {
+		return 0
+	}
+	if rate := fastest(s, j); rate > 0 {
+		return j.Done(s.Now) / rate
+	}
+	return s.Now.Sub(j.Since).Seconds()
 }
 
 // A NamedOrder is one order of the table.
@@ -59,7 +95,7 @@ func Orders() []NamedOrder {
 	is := func(o Order) func() Order { return func() Order { return o } }
 	return []NamedOrder{
 		{"fifo", "by submission", is(nil)},
-		{"srtf", "least believed remaining time first", is(RemainingTime)},
+		{"srtf", "least believed remaining time first", is(ShortestFirst)},
 		{"las", "least attained GPU service first, in levels that double", is(ServiceLevel)},
 		{"ftf", "largest finish-time fairness ratio first", is(Unfairness)},
 		{"drf", "smallest dominant share of GPUs, CPUs and memory first", DominantShare},

@@ -7,6 +7,7 @@ import (
 	"github.com/oxgang/oxgang/fairness"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -20,14 +21,19 @@ import (
 func Unfairness(s *policy.Snapshot, j *policy.Job) float64 {
 	gpus := s.Cluster.GPUs()
 	turns := math.Max(1, float64(request(j))/fairness.FairShare(gpus, float64(len(s.Jobs))))
-	left, missing := RemainingTime(s, j), j.Target-j.Progress
-	switch {
-	case math.IsInf(left, 1):
-		return -1 / turns // of two infinite times
-	case missing <= 0:
-		return math.Inf(-1) // it is about to end
+	time, from := RemainingTime(s, j)
+	left, done := time.Seconds(), j.Done(s.Now)
+	alone := left + j.AttainedService(s.Now).Seconds()
+	if from == remaining.Stated {
+		if done >= j.Target {
+			return math.Inf(-1) // it is about to end
+		}
+		alone = left * j.Target / (j.Target - done)
 	}
-	return -(j.Age(s.Now).Seconds() + left) / (turns * left * j.Target / missing)
+	if alone == 0 {
+		return -1 / turns // it has just come, and nothing is known of it
+	}
+	return -(j.Age(s.Now).Seconds() + left) / (turns * alone)
 }
 
 // Volume is the sum of the shares of the cluster's GPUs, CPUs and memory that a
@@ -42,7 +48,8 @@ func Volume() Order {
 	var known demands
 	return func(s *policy.Snapshot, j *policy.Job) float64 {
 		gpus, cpus, memory := shares(total(s.Cluster), known.of(s, j))
-		return (gpus + cpus + memory) * RemainingTime(s, j)
+		left, _ := RemainingTime(s, j)
+		return (gpus + cpus + memory) * left.Seconds()
 	}
 }
 

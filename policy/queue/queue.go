@@ -19,10 +19,20 @@ type Options struct {
 	// them. Without it a running job keeps its GPUs until it ends; only a
 	// reservation may take them.
 	Preempt bool
+	// Moves lets running jobs go to a faster GPU type where, by what is believed of the
+	// work they have left, they end sooner there, the restart included. Without it, and
+	// where that is not known, a running job keeps its type.
+	Moves bool
 	// Backfill lets jobs pass a job that does not fit. Without it the first
 	// job that does not fit holds up all behind it, even where GPUs of a type
 	// it cannot use are free. With it a large job may wait for ever.
 	Backfill bool
+	// Reserve makes backfill that of EASY: a job may pass the first one that does not
+	// fit only where it does not push back when that one is believed to start. Without
+	// Backfill it says nothing; it is for queues without Preempt.
+	Reserve bool
+	// Classes says that Order goes by what is believed of classes of jobs.
+	Classes bool
 	// Gate, if not nil, is shown every grant of GPUs before it is made, in the
 	// order in which they are: job i of the snapshot is to get a. It may change
 	// a's CPUs and memory. Where it returns false a job in line is passed over in
@@ -33,9 +43,15 @@ type Options struct {
 // FIFO returns first in, first out: no preemption, no backfill.
 func FIFO() Options { return Options{} }
 
+// EASY returns first in, first out with EASY backfilling, as most sites run it: running jobs
+// stay, and a job passes others only where the first in line does not start later for it.
+func EASY() Options { return Options{Backfill: true, Reserve: true} }
+
 // SRTF returns shortest remaining time first: the optimal order for mean JCT
 // on one machine with preemption.
-func SRTF() Options { return Options{Order: RemainingTime, Preempt: true, Backfill: true} }
+func SRTF() Options {
+	return Options{Order: ShortestFirst, Preempt: true, Moves: true, Backfill: true, Classes: true}
+}
 
 // LAS returns least attained service first, for jobs whose length is not
 // known, in discrete levels. Source: Tiresias §3.2 (2D-LAS).
@@ -57,6 +73,11 @@ type place struct {
 	index int
 }
 
+// Traits implements policy.Policy: the type of a gang is chosen by speed.
+func (q *Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true, Classes: q.o.Classes}
+}
+
 // Plan implements policy.Policy. It takes time linear in jobs, and n log n
 // where there is an Order. The only error is that of ctx.
 func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
@@ -64,6 +85,7 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		return nil, fmt.Errorf("queue: round %d: %w", s.Round, err)
 	}
 	r := newRound(s, q.o.Gate)
+	r.stays, r.moves = !q.o.Preempt, q.o.Moves
 	r.pin()           // 1. what may not be taken from anyone
 	if !q.o.Preempt { // 2. what runs, goes on
 		r.keepRunning()
@@ -105,7 +127,10 @@ func (q *Policy) serve(r *round) {
 		case blocked && request(j) <= r.largest:
 			d.Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(waiting), Limit: float64(request(j))}
 		case r.grant(at.index) || d.Why.Kind == policy.Impossible:
+			r.uses(at.index)
 			continue
+		case q.o.Reserve && r.head == nil:
+			r.head = r.reserveHead(at.index)
 		default:
 			blocked = !q.o.Backfill
 		}

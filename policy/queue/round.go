@@ -5,6 +5,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -13,8 +14,11 @@ type round struct {
 	s       *policy.Snapshot
 	plan    *policy.Plan
 	types   []cluster.TypeInfo
-	free    []int // GPUs, by type
-	largest int   // GPUs of the type that has most
+	free    []int        // GPUs, by type
+	largest int          // GPUs of the type that has most
+	moves   bool         // who runs may go to a faster type, where that pays for the restart
+	stays   bool         // who runs keeps its nodes, too
+	head    *reservation // of the first job that does not fit; nil: none
 	gate    func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
 }
 
@@ -101,6 +105,9 @@ func (r *round) keep(i int, why policy.Kind) {
 		d.Allocation = host(j, &r.types[t], j.Allocation.Configuration)
 	}
 	r.passes(i, &d.Allocation)
+	if r.stays && d.Allocation == j.Allocation {
+		d.Placement = j.Placement
+	}
 	d.Batch = batch(j, &d.Allocation)
 	d.Why.Kind, d.Why.Value = why, float64(j.Allocation.GPUs)
 	if why != policy.AsPlanned {
@@ -112,7 +119,7 @@ func (r *round) keep(i int, why policy.Kind) {
 // there is one, and the gate lets it pass; if not, its decision says why.
 func (r *round) grant(i int) bool {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
-	best, widest, bestSpeed := -1, -1, 0.0
+	best, widest, bestSpeed, held := -1, -1, 0.0, false
 	for t := range r.types {
 		if !usable(j, &r.types[t]) {
 			continue
@@ -123,16 +130,27 @@ func (r *round) grant(i int) bool {
 		if r.free[t] < size(j, r.types[t].Type) {
 			continue
 		}
-		if j.Holding() && j.Allocation.GPUType == r.types[t].Type {
-			best = t // a move would cost a restart
-			break
+		if !r.lets(i, t, size(j, r.types[t].Type)) {
+			held = true
+			continue
 		}
 		v := speed(j, gang(j, &r.types[t]))
+		if j.Holding() && j.Allocation.GPUType == r.types[t].Type {
+			if !r.moves {
+				best = t // a move would cost a restart
+				break
+			}
+			v *= r.restartGain(j, v)
+		}
 		if best < 0 || v > bestSpeed || v == bestSpeed && r.free[t] > r.free[best] {
 			best, bestSpeed = t, v
 		}
 	}
-	if best < 0 {
+	switch {
+	case best < 0 && held:
+		r.holdBack(i)
+		return false
+	case best < 0:
 		least := 0
 		if widest >= 0 {
 			least = size(j, r.types[widest].Type)
@@ -141,6 +159,18 @@ func (r *round) grant(i int) bool {
 		return false
 	}
 	return r.give(i, best, gang(j, &r.types[best]))
+}
+
+// restartGain returns the factor by which another type must be faster than the one that job j
+// holds, on which it makes v a second, for a move to pay: j ends there sooner by its restart
+// and that of the job that has to make room. Infinite where its work left is not known.
+func (r *round) restartGain(j *policy.Job, v float64) float64 {
+	b := r.s.Basis(j)
+	left, from := b.Time(v)
+	if after := left - 2*j.RestartOverhead; from == remaining.Stated && after > 0 {
+		return float64(left) / float64(after)
+	}
+	return math.Inf(1)
 }
 
 // give gives job i an allocation of a type with room, if the gate lets it pass.

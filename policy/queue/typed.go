@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -104,18 +102,5 @@ func (r *Round) Refuse(i int) {
 // Plan returns the plan as it is, for the caller to say why the others wait.
 func (r *Round) Plan() *policy.Plan { return r.r.plan }
 
-// Speed returns the believed progress per second of j on an allocation, in samples
-// at initial-batch efficiency, and the samples that one of its replicas passes over
-// in a step, with the batch size that it trains with: the last that it reported, if
-// no policy may choose it or its number of replicas; or else the one it was submitted
-// with, or the best one if the agent chooses. It returns 0 and 0 if j has no model.
-func Speed(j *policy.Job, a cluster.Allocation) (rate, pass float64) {
-	if j.Perf == nil {
-		return 0, 0
-	}
-	b := j.Status.Batch
-	if b == (job.BatchSize{}) || j.Adaptivity&(job.BatchSizes|job.GPUCount) != 0 {
-		b = j.Expected(a, batch(j, &a))
-	}
-	return perf.Goodput(j.Perf, a, replicas(j, &a), b), float64(b.PerReplica())
-}
+// Speed is policy.Job.Speed.
+func Speed(j *policy.Job, a cluster.Allocation) (rate, pass float64) { return j.Speed(a) }

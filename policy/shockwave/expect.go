@@ -32,7 +32,7 @@ type expectation struct {
 
 // expect forms the expectation of a job.
 func (p *Policy) expect(s *policy.Snapshot, r *queue.Round, a *account) {
-	a.expectation = expectation{options: p.list(s, r, a), total: a.row.Target, done: min(a.row.Progress, a.row.Target)}
+	a.expectation = expectation{options: p.list(s, r, a), total: a.row.Target, done: min(a.row.Done(s.Now), a.row.Target)}
 	a.start = min(a.row.RestartOverhead.Seconds(), s.Length.Seconds()*(float64(p.o.Window)-0.5))
 	a.guessed = !(a.total > 0) || math.IsInf(a.total, 1)
 	for i := range a.options {

@@ -33,6 +33,11 @@ func New(o Options) (*Policy, error) {
 	return &Policy{o: o, accounts: map[job.ID]*account{}}, nil
 }
 
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true, Sizes: true}
+}
+
 // Plan implements policy.Policy.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {

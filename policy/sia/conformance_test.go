@@ -3,7 +3,6 @@ package sia_test
 import (
 	"flag"
 	"testing"
-	"time"
 
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/policy"
@@ -17,7 +16,6 @@ func TestConformance(t *testing.T) {
 	for name, set := range map[string]func(*sia.Options){
 		"rules=public": func(o *sia.Options) { o.Rules = sia.PublicCode() },
 		"solver=exact": func(o *sia.Options) { o.Solver = sia.Exact },
-		"timeshare":    func(o *sia.Options) { o.TimeShare = 3 * time.Minute },
 		"cells=false":  func(o *sia.Options) { o.Cells = false },
 		"p=1":          func(o *sia.Options) { o.P = 1 },
 	} {
@@ -50,9 +48,9 @@ func setChecks(t *testing.T, n string) {
 }
 
 func TestNew_explains_what_is_wrong(t *testing.T) {
-	_, err := sia.New(sia.Options{Growth: 0.5, TimeShare: -1, Solver: "magic"})
+	_, err := sia.New(sia.Options{Growth: 0.5, Solver: "magic"})
 	const want = "sia: p 0, want -10 to 10 and not 0\nlambda 0, want more than 0\ngrowth 0.5, want at least 1\n" +
-		"timeshare -1ns, want at least 0\nsolver \"magic\", want one of price, copter, exact, lp-exact"
+		"solver \"magic\", want one of price, copter, exact, lp-exact"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

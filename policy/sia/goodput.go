@@ -23,12 +23,10 @@ type row struct {
 	limits  limits                // that allowed is for
 	unit    float64               // goodput whose normalised value is N_min
 	item    item                  // the row in the program
-	history uint64                // bit n: ran n rounds ago
 	pin     cluster.Configuration // what the job gets in this round, whatever it is worth; zero: it chooses
 	share   cluster.Resources     // CPUs and memory that it is pinned to
 	laid    bool                  // columns are those of this cluster
 	seen    int                   // round in which the job was last there
-	rest    int64                 // time-sharing: virtual nanoseconds until which it claims no more than lambda
 }
 
 // refresh brings the row up to date with its job.
@@ -100,8 +98,12 @@ func (p *Policy) appendColumns(columns []configuration, j *policy.Job) []configu
 }
 
 // batchAllows reports whether the job's largest batch feeds every replica of
-// c. A job of fixed GPU count gets its batch size and GPUs as submitted.
+// c. A job of fixed GPU count gets its batch size and GPUs as submitted; one that is known
+// by its duration has no batch that could be too small.
 func batchAllows(j *policy.Job, c configuration) bool {
+	if j.Timed {
+		return true
+	}
 	most := j.Limits.Max
 	if !j.Adaptivity.Has(job.BatchSizes) && j.BatchSize > 0 {
 		most = j.BatchSize

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/opt/exact"
@@ -20,14 +19,13 @@ const (
 
 // Options configure the policy.
 type Options struct {
-	P         float64       // fairness exponent, not 0; default -0.5 (§3.3.4)
-	Lambda    float64       // penalty for giving a job nothing; default 1.1 (§3.4.3)
-	Growth    float64       // a job's GPUs may grow by this factor a round; default 2 (§3.3.1)
-	TimeShare time.Duration // tau of the time-varying penalty; default 0: off (§3.5.6)
-	Solver    string        // the engine: see opt/engine; default Price
-	Cells     bool          // CPUs and memory are chosen with GPUs, where nodes count them; default true
-	Ties      uint64        // which of equally good plans: 0 (default) first come first served, others at random
-	Rules     Rules
+	P      float64 // fairness exponent, not 0; default -0.5 (§3.3.4)
+	Lambda float64 // penalty for giving a job nothing; default 1.1 (§3.4.3)
+	Growth float64 // a job's GPUs may grow by this factor a round; default 2 (§3.3.1)
+	Solver string  // the engine: see opt/engine; default Price
+	Cells  bool    // CPUs and memory are chosen with GPUs, where nodes count them; default true
+	Ties   uint64  // which of equally good plans: 0 (default) first come first served, others at random
+	Rules  Rules
 }
 
 // Rules are departures of the public code from the thesis; see the package
@@ -61,9 +59,6 @@ func (o *Options) Validate() error {
 	}
 	if !(o.Growth >= 1) {
 		bad("growth %v, want at least 1", o.Growth)
-	}
-	if o.TimeShare < 0 {
-		bad("timeshare %v, want at least 0", o.TimeShare)
 	}
 	if err := engine.Check(o.Solver); err != nil && !errors.Is(err, exact.ErrUnavailable) {
 		bad("solver %q, want one of %s", o.Solver, strings.Join(engine.Names(), ", "))

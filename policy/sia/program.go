@@ -59,13 +59,8 @@ func (it *item) value(c int) float64 {
 // reservation"; thesis §4.3.2, "Differential interface for problem updates".
 func (p *Policy) file(s *policy.Snapshot, rows []*row) error {
 	p.pin(rows)
-	p.sharing = p.o.TimeShare > 0 && p.congested(rows)
 	for _, r := range rows {
-		lambda := p.o.Lambda
-		if p.sharing {
-			lambda = p.timeShare(r, s)
-		}
-		if err := p.fileRow(r, lambda, p.restartFactor(r, s.Now)); err != nil {
+		if err := p.fileRow(r, p.restartFactor(r, s.Now)); err != nil {
 			return fmt.Errorf("job %s: %w", r.job.ID, err)
 		}
 	}
@@ -76,7 +71,7 @@ func (p *Policy) file(s *policy.Snapshot, rows []*row) error {
 const worthless = 1e-9
 
 // fileRow writes what changed of one job's item.
-func (p *Policy) fileRow(r *row, lambda, factor float64) error {
+func (p *Policy) fileRow(r *row, factor float64) error {
 	it := &r.item
 	now := shapeOf{
 		pin: r.pin, share: r.share, held: r.job.Allocation.Configuration, frozen: factor < worthless,
@@ -101,7 +96,7 @@ func (p *Policy) fileRow(r *row, lambda, factor float64) error {
 	if len(it.choices) == 0 || !r.pin.IsZero() {
 		return nil
 	}
-	it.base = lambda
+	it.base = p.o.Lambda
 	if !it.shape.baked && !it.shape.frozen { // or else it is in the choices
 		it.scale = math.Pow(factor, p.o.P)
 	}

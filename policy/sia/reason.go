@@ -216,8 +216,6 @@ func (p *Policy) whyWaiting(r *row) policy.Reason {
 	switch {
 	case best < 0:
 		return policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: max(r.job.GPUs, r.job.MinGPUs)}}
-	case p.sharing && r.rest > p.now:
-		return policy.Reason{Kind: policy.WaitTurn, Value: p.o.TimeShare.Seconds(), Limit: p.o.TimeShare.Seconds()}
 	case least >= 0:
 		at := it.origin[least]
 		c := r.columns[at.column]

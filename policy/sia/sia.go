@@ -14,8 +14,7 @@ import (
 )
 
 // A Policy is Sia. It keeps the goodput rows and the prices of the last round;
-// its plans do not depend on what it keeps beyond time-sharing's history, but
-// that the last prices may decide between plans of equal value, or within the
+// its plans do not depend on what it keeps, but that the last prices may decide between plans of equal value, or within the
 // gap of a plan that is not proven optimal. Make one with New.
 type Policy struct {
 	o       Options
@@ -29,8 +28,6 @@ type Policy struct {
 	prices  []float64     // of the last round
 	free    []float64     // GPUs that this round's plan leaves free, by resource
 	gone    []*row        // of jobs that left in this round
-	sharing bool          // time sharing acts in this round
-	now     int64         // of this round, nanoseconds
 }
 
 // New returns a Sia policy, or an error that joins all complaints about o.
@@ -42,6 +39,11 @@ func New(o Options) (*Policy, error) {
 		return nil, fmt.Errorf("sia: %w", err)
 	}
 	return &Policy{o: o, rows: make(map[job.ID]*row)}, nil
+}
+
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true, Sizes: true}
 }
 
 // Plan implements policy.Policy.
@@ -63,7 +65,6 @@ func (p *Policy) prepare(s *policy.Snapshot) ([]*row, error) {
 	if err := p.meet(s.Cluster); err != nil {
 		return nil, err
 	}
-	p.now = s.Now.UnixNano()
 	rows, err := p.refreshRows(s) // 1. goodput of each job and configuration
 	if err != nil {
 		return nil, err
@@ -111,7 +112,6 @@ func (p *Policy) refreshRows(s *policy.Snapshot) ([]*row, error) {
 			p.rows[j.ID] = r
 		}
 		p.refresh(r, j)
-		r.remember()
 		r.seen = s.Round
 		rows[i] = r
 	}

@@ -39,6 +39,11 @@ type public struct {
 
 func newPublic(o Options) policy.Policy { return &public{o: o} }
 
+// Traits implements policy.Policy.
+func (*public) Traits() policy.Traits {
+	return policy.Traits{Models: true}
+}
+
 // Plan implements policy.Policy.
 func (p *public) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := errors.Join(ctx.Err(), p.replayable(s)); err != nil {

@@ -67,6 +67,11 @@ type tenant struct {
 	row   *row
 }
 
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true}
+}
+
 // Plan implements policy.Policy.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	p.meet(s.Cluster)

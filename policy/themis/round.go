@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/fairness"
+	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
 )
@@ -99,10 +100,11 @@ func (r *round) offers(b *bidder) {
 // missing returns the progress that a job lacks; one that does not say how much it has to
 // do always lacks what takes it a round.
 func (r *round) missing(j *policy.Job) float64 {
-	if j.Target <= 0 {
+	left, from := r.s.Work(j)
+	if from == remaining.Attained {
 		return r.s.Length.Seconds()
 	}
-	return math.Max(0, j.Target-j.Progress)
+	return left
 }
 
 // judge finds a job's finish-time fairness as it is and with each of its offers.
@@ -111,7 +113,7 @@ func (r *round) judge(b *bidder) {
 	attained := b.AttainedService(r.s.Now)
 	waited := max(0, b.Age(r.s.Now)-attained)
 	total := seconds(b.alone) + attained
-	if left := b.Target - b.Progress; b.Target > 0 && left > 0 {
+	if left := b.Target - b.Done(r.s.Now); b.Target > 0 && left > 0 {
 		total = seconds(b.alone * b.Target / left)
 	}
 	total = max(total, time.Second)

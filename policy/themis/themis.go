@@ -23,6 +23,11 @@ func New(o Options) (*Policy, error) {
 	return &Policy{o: o, solver: mmkp.NewSolver()}, nil
 }
 
+// Traits implements policy.Policy.
+func (*Policy) Traits() policy.Traits {
+	return policy.Traits{Models: true, Sizes: true}
+}
+
 // Plan implements policy.Policy. It solves one knapsack of the bids, and with payments
 // one more for each elastic winner.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {

@@ -71,6 +71,9 @@ type thinker struct {
 	err   error // the first complaint
 }
 
+// Traits implements policy.Policy.
+func (*thinker) Traits() policy.Traits { return policy.Traits{} }
+
 // Plan implements policy.Policy.
 func (t *thinker) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	t.shown(s)
@@ -113,6 +116,9 @@ type FirstFit struct {
 	// Last starts with the last job instead.
 	Last bool
 }
+
+// Traits implements policy.Policy.
+func (FirstFit) Traits() policy.Traits { return policy.Traits{} }
 
 // Plan implements policy.Policy.
 func (f FirstFit) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {

@@ -190,6 +190,9 @@ func (w *tenant) round() {
 // that are asked back gives back the ones that no job is on.
 type Renter struct{ FirstFit }
 
+// Traits implements policy.Policy.
+func (Renter) Traits() policy.Traits { return policy.Traits{} }
+
 // Plan implements policy.Policy.
 func (p Renter) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	plan, err := p.FirstFit.Plan(ctx, s)

@@ -211,7 +211,7 @@ func (d *desk) schedulerOptions() scheduler.Options {
 	so := scheduler.DefaultOptions()
 	so.Round, so.Profile, so.Estimate.Share, so.Estimate.Verify = round(d.q), false, true, true
 	if entry, err := builtin.Find(d.q.Spec.Policy.Name); err == nil {
-		so.Classes = entry.Classes
+		so.Classes = entry.Traits().Classes
 	}
 	return so
 }

@@ -20,7 +20,7 @@ func rents(q *v1alpha1.Queue, older []*v1alpha1.Queue) string {
 	if why := budgetProblem(q, &entry); why != "" {
 		return why
 	}
-	if len(q.Spec.NodeGroups) > 0 && !entry.Rents {
+	if len(q.Spec.NodeGroups) > 0 && !entry.Traits().Rents {
 		return fmt.Sprintf("spec.nodeGroups: policy %s rents no nodes, want one that does: boa or pollux-autoscale", entry.Name)
 	}
 	for i := range q.Spec.NodeGroups {

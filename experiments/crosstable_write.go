@@ -1,0 +1,144 @@
+package experiments
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Write writes cells as Markdown: a table of mean completion times by policy and family,
+// and one of all metrics for each family. The best of each column is bold. A cell in which not
+// every job ended says why below its table, and is never the best.
+func (m *CrossTable) Write(w io.Writer, cells []Cell) error {
+	t := &crossWriter{cells: cells}
+	t.line("# Every policy on every family of workloads")
+	t.line("")
+	t.line("Written by `oxgang reproduce matrix --write docs/experiments/matrix.md`. Each family is one set of")
+	t.line("traces or seeds with one configuration for all policies (`experiments/matrix/families.yaml`); figures")
+	t.line("are means over its runs, p99 and unfair jobs of all runs together, and rho the worst of any job.")
+	t.line("Less is better everywhere, and the best of each column is bold. GPU-hours have profiling and the")
+	t.line("rest of the round in which a job ends in them. boa and pollux-autoscale rent their nodes here, at no")
+	t.line("limit and no budget; all others own them.")
+	t.line("")
+	for _, d := range m.Defaults {
+		t.line("%s: %s.", strings.Join(d.Policies, ", "), d.Why)
+		t.line("")
+	}
+	t.cross()
+	for _, f := range m.Families {
+		t.family(&f)
+	}
+	_, err := io.WriteString(w, t.text.String())
+	return err
+}
+
+type crossWriter struct {
+	cells []Cell
+	text  strings.Builder
+}
+
+func (t *crossWriter) line(format string, args ...any) { fmt.Fprintf(&t.text, format+"\n", args...) }
+
+// row writes a row of a table.
+func (t *crossWriter) row(cells []string) { t.line("| %s |", strings.Join(cells, " | ")) }
+
+func (t *crossWriter) head(cells []string) {
+	t.row(cells)
+	t.row(slices.Repeat([]string{"---"}, len(cells)))
+}
+
+// names returns the policies or families of the cells, each once, in their order.
+func (t *crossWriter) names(of func(*Cell) string) []string {
+	var all []string
+	for i := range t.cells {
+		if name := of(&t.cells[i]); !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// find returns a cell; nil if it was not run.
+func (t *crossWriter) find(family, policy string) *Cell {
+	i := slices.IndexFunc(t.cells, func(c Cell) bool { return c.Family == family && c.Policy == policy })
+	if i < 0 {
+		return nil
+	}
+	return &t.cells[i]
+}
+
+// best returns the least value of a metric on a family.
+func (t *crossWriter) best(family string, metric int) float64 {
+	least := math.Inf(1)
+	for i := range t.cells {
+		if c := &t.cells[i]; c.Family == family && c.Values != nil && !math.IsNaN(c.Values[metric]) {
+			least = min(least, c.Values[metric])
+		}
+	}
+	return least
+}
+
+// cross writes the mean completion times of all policies on all families, in hours.
+func (t *crossWriter) cross() {
+	families := t.names(func(c *Cell) string { return c.Family })
+	t.line("## Mean completion time, hours")
+	t.line("")
+	t.head(append([]string{"Policy"}, families...))
+	for _, p := range t.names(func(c *Cell) string { return c.Policy }) {
+		row := []string{"`" + p + "`"}
+		for _, f := range families {
+			row = append(row, t.figure(t.find(f, p), f, 0))
+		}
+		t.row(row)
+	}
+	t.line("")
+	t.line("–: not every job ended; the family's own table says why.")
+}
+
+// figure returns a value to three digits, bold if it is the best.
+func (t *crossWriter) figure(c *Cell, family string, metric int) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Values == nil || math.IsNaN(c.Values[metric]):
+		return "–"
+	}
+	text := fmt.Sprintf("%.3g", c.Values[metric])
+	if c.Values[metric] == t.best(family, metric) {
+		return "**" + text + "**"
+	}
+	return text
+}
+
+// family writes all metrics of a family, and why cells have none.
+func (t *crossWriter) family(f *Family) {
+	if !slices.ContainsFunc(t.cells, func(c Cell) bool { return c.Family == f.Name }) {
+		return
+	}
+	t.line("")
+	t.line("## %s", f.Name)
+	t.line("")
+	t.line("%s.", strings.ToUpper(f.Title[:1])+f.Title[1:])
+	t.line("")
+	t.head([]string{"Policy", "mean JCT, h", "p99 JCT, h", "makespan, h", "worst rho", "rho > 1, %", "GPU-hours a job", "restarts a job"})
+	var why []string
+	for i := range t.cells {
+		c := &t.cells[i]
+		if c.Family != f.Name {
+			continue
+		}
+		row := []string{"`" + c.Policy + "`"}
+		for k := range CrossMetrics() {
+			row = append(row, t.figure(c, f.Name, k))
+		}
+		if t.row(row); c.Why != "" {
+			why = append(why, fmt.Sprintf("- `%s`: %d of %d jobs ended: %s", c.Policy, c.Ended, c.Jobs, c.Why))
+		}
+	}
+	if len(why) > 0 {
+		t.line("")
+		t.line("%s", strings.Join(why, "\n"))
+	}
+}

@@ -1,0 +1,266 @@
+package journal
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Watch returns an observer for the run that replays. With it not only actions are compared, but
+// all that is recorded of a plan: for each job its allocation, placement, batch size and
+// reason, and the prices, the nodes wanted of each group, why a plan was refused, and the stats,
+// these only of plans that were not interrupted. In shadow only actions are compared. Call it
+// before the first call of Next.
+//
+// What no journal says is not compared: policy.Plan.Fungible, whose outcome is in the placement, and
+// what background work is. Return and Background are compared as actions.
+func (b *Backend) Watch() scheduler.Observer {
+	b.said = map[job.ID]policy.Decision{}
+	return watcher{b}
+}
+
+// A watcher keeps the plan of a round for the Backend, which compares it when it is asked to
+// carry it out.
+type watcher struct{ b *Backend }
+
+// Event implements scheduler.Observer.
+func (watcher) Event(time.Time, scheduler.Event) {}
+
+// Round implements scheduler.Observer.
+func (w watcher) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
+	w.b.planned = &planned{s, p}
+}
+
+// planned is the plan of a round.
+type planned struct {
+	*policy.Snapshot
+	plan *policy.Plan
+}
+
+// plans returns the first difference between the plan of a round and what was recorded, which is
+// nil if no round was; nil if there is none, or plans are not compared.
+func (b *Backend) plans(rec *Round, now *planned) *Difference {
+	if b.said == nil || b.Shadow {
+		return nil
+	}
+	if rec != nil {
+		b.hear(rec)
+	}
+	switch {
+	case rec == nil && now == nil:
+		return nil
+	case rec == nil:
+		return &Difference{Field: "the round", Got: "a plan", Want: "none"}
+	case now == nil:
+		return &Difference{Field: "the round", Got: "no plan", Want: "one"}
+	case rec.Number != now.Round:
+		return &Difference{Field: "the number of the round", Got: fmt.Sprint(now.Round), Want: fmt.Sprint(rec.Number)}
+	}
+	if d := b.jobsOf(now); d != nil {
+		return d
+	}
+	return b.rest(rec, now.plan)
+}
+
+// hear takes in what a round says of jobs.
+func (b *Backend) hear(rec *Round) {
+	for i := range rec.Changed {
+		b.said[rec.Changed[i].Job] = rec.Changed[i].Decision
+	}
+	for _, id := range rec.Left {
+		delete(b.said, id)
+	}
+}
+
+// jobsOf returns the first difference between what was decided on jobs and what is now.
+func (b *Backend) jobsOf(now *planned) *Difference {
+	for i, j := range now.Jobs {
+		recorded, ok := b.said[j.ID]
+		if !ok {
+			return &Difference{Job: j.ID, Field: "presence", Got: "in the round", Want: "not in it"}
+		}
+		if d := apartIn(&recorded, &now.plan.Jobs[i]); d != nil {
+			d.Job = j.ID
+			return d
+		}
+	}
+	if len(b.said) == len(now.Jobs) {
+		return nil
+	}
+	missing := maps.Clone(b.said)
+	for _, j := range now.Jobs {
+		delete(missing, j.ID)
+	}
+	return &Difference{Job: slices.Min(slices.Collect(maps.Keys(missing))), Field: "presence", Got: "not in the round", Want: "in it"}
+}
+
+// apartIn returns in what two decisions on a job differ first; nil if they are the same.
+func apartIn(recorded, now *policy.Decision) *Difference {
+	switch {
+	case now.Allocation != recorded.Allocation:
+		return unlike("allocation", recorded.Allocation, now.Allocation, (*encoder).allocation)
+	case !now.Placement.Equal(recorded.Placement):
+		return unlike("placement", recorded.Placement, now.Placement, (*encoder).placement)
+	case now.Batch != recorded.Batch:
+		return unlike("batch size", recorded.Batch, now.Batch, (*encoder).batch)
+	case now.Why != recorded.Why:
+		return unlike("reason", recorded.Why, now.Why, (*encoder).reason)
+	}
+	return nil
+}
+
+// rest returns the first difference in what a plan says of no single job.
+func (b *Backend) rest(rec *Round, now *policy.Plan) *Difference {
+	switch {
+	case !slices.Equal(rec.Prices, now.Prices):
+		return unlike("prices", rec.Prices, now.Prices, (*encoder).prices)
+	case b.r.Sealed() && !maps.Equal(rec.Capacity, now.Capacity):
+		return unlike("nodes wanted", rec.Capacity, now.Capacity, (*encoder).capacity)
+	case rec.Refused != now.Refused:
+		return unlike("refusal", rec.Refused, now.Refused, (*encoder).str)
+	case !rec.Stats.Interrupted && rec.Stats != now.Stats:
+		return unlike("stats", &rec.Stats, &now.Stats, (*encoder).stats)
+	}
+	return nil
+}
+
+// unlike returns a difference in a field, as a journal writes it.
+func unlike[T any](field string, recorded, now T, write func(*encoder, T)) *Difference {
+	var want, got encoder
+	write(&want, recorded)
+	write(&got, now)
+	return &Difference{Field: field, Got: string(got.buf), Want: string(want.buf)}
+}
+
+// A Comparison says how what was decided agrees with what was recorded. In shadow
+// it is of actions about jobs alone: other policies have other reasons, other background work, and
+// rent other nodes.
+type Comparison struct {
+	Rounds    int         // compared
+	Differing int         // of them, in which something differs
+	Actions   int         // that differ, over all rounds
+	First     *Difference // nil if there is none
+}
+
+// A Difference is the first thing in a round that is not as recorded: something that was decided, or
+// an action. It is an error.
+type Difference struct {
+	Round int // as recorded; -1 if no round was recorded then
+	At    time.Duration
+	Job   job.ID // empty if it is of no single job
+	// Field is what differs, in words, with its values as a journal writes them; empty if
+	// it is an action.
+	Field, Got, Want string
+	Recorded         scheduler.Action // nil if none was
+	Now              scheduler.Action // nil if none is
+	// Interrupted: the recorded plan was the best when its time was over; another machine, or
+	// the same one in another hour, finds another plan.
+	Interrupted bool
+}
+
+// Error says what was recorded and what is decided now.
+func (d *Difference) Error() string {
+	what, got, want := d.what()
+	text := fmt.Sprintf("round %d at %v: %s: got %s, want %s as recorded", d.Round, d.At, what, got, want)
+	if d.Interrupted {
+		text += "; the recorded plan was interrupted when its time was over, and need not come out again"
+	}
+	return text
+}
+
+func (d *Difference) what() (what, got, want string) {
+	if d.Field == "" {
+		about := d.Recorded
+		if about == nil {
+			about = d.Now
+		}
+		return of(about).String(), show(d.Now), show(d.Recorded)
+	}
+	if d.Job == "" {
+		return d.Field, d.Got, d.Want
+	}
+	return fmt.Sprintf("job %s: %s", d.Job, d.Field), d.Got, d.Want
+}
+
+// show returns an action as a journal writes it.
+func show(a scheduler.Action) string {
+	if a == nil {
+		return "no action"
+	}
+	var e encoder
+	e.action(a)
+	return string(e.buf)
+}
+
+// compare counts the differences of one round; rec is nil if none was recorded.
+func (b *Backend) compare(rec *Record, now []scheduler.Action, plan *planned) error {
+	b.counts.Rounds++
+	found := Difference{Round: -1, At: b.at()}
+	var round *Round
+	var recorded []scheduler.Action
+	if rec != nil {
+		round, recorded = rec.Round, rec.Round.Actions
+		found = Difference{Round: round.Number, At: rec.At, Interrupted: round.Stats.Interrupted}
+	}
+	if b.Shadow {
+		recorded, now = ofJobs(recorded), ofJobs(now)
+	}
+	actions := pair(recorded, now)
+	b.counts.Actions += len(actions)
+	first := b.plans(round, plan)
+	if first == nil && len(actions) > 0 {
+		first = &actions[0]
+	}
+	if first == nil {
+		return nil
+	}
+	first.Round, first.At, first.Interrupted = found.Round, found.At, found.Interrupted
+	return b.differs(first)
+}
+
+// differs counts a round that differs, which ends the replay unless it is in shadow.
+func (b *Backend) differs(first *Difference) error {
+	b.counts.Differing++
+	if b.counts.First == nil {
+		b.counts.First = first
+	}
+	if b.Shadow {
+		return nil
+	}
+	b.ahead, b.err, b.own = nil, io.EOF, nil
+	return first
+}
+
+// ofJobs returns the actions that are about jobs.
+func ofJobs(actions []scheduler.Action) []scheduler.Action {
+	return slices.DeleteFunc(slices.Clone(actions), apart)
+}
+
+// pair returns the actions that differ, by what they are about: first those recorded, in their
+// order, then those only asked for now.
+func pair(recorded, now []scheduler.Action) []Difference {
+	asked := make(map[topic]scheduler.Action, len(now))
+	for _, a := range now {
+		asked[of(a)] = a
+	}
+	var all []Difference
+	for _, a := range recorded {
+		about := of(a)
+		if b := asked[about]; !equal(a, b) {
+			all = append(all, Difference{Job: about.job, Recorded: a, Now: b})
+		}
+		delete(asked, about)
+	}
+	for _, a := range now {
+		if about := of(a); asked[about] != nil {
+			all = append(all, Difference{Job: about.job, Now: a})
+		}
+	}
+	return all
+}

@@ -1,0 +1,68 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+)
+
+// A seal is the last key of a line: ,"h":"0123abcd". Its digits are the first of the
+// SHA-256, in hexadecimal, of the whole journal up to the comma with which the seal begins.
+const (
+	sealKey    = `,"h":"`
+	sealDigits = 8
+	sealLength = len(sealKey) + sealDigits + len(`"`)
+)
+
+// ErrChanged says that a line is not as it was written: it was changed, or a line before it was
+// lost, doubled or moved. All lines before it are as they were written.
+var ErrChanged = errors.New("the journal is not as it was written")
+
+// Unverified says to people what is not known of a journal that is not Sealed.
+const Unverified = "The journal is of format 1, without hashes: whether lines of it were changed or lost is not known."
+
+// A chain is the running hash of a journal.
+type chain struct {
+	h   hash.Hash
+	sum [sha256.Size]byte
+	hex [sealDigits]byte
+}
+
+func newChain() chain { return chain{h: sha256.New()} }
+
+// digits takes in more of the journal and returns the digits of the hash up to there.
+func (c *chain) digits(text []byte) []byte {
+	c.h.Write(text) //nolint:errcheck // a hash takes everything
+	hex.Encode(c.hex[:], c.h.Sum(c.sum[:0])[:sealDigits/2])
+	return c.hex[:]
+}
+
+// seal puts a seal into a line, which is a JSON object, and ends it with a line feed.
+func (c *chain) seal(line []byte) []byte {
+	cut := len(line) - len(`}`)
+	digits := c.digits(line[:cut])
+	line = append(line[:cut], sealKey...)
+	line = append(line, digits...)
+	line = append(line, "\"}\n"...)
+	c.h.Write(line[cut:]) //nolint:errcheck // a hash takes everything
+	return line
+}
+
+// open takes a line, without its line feed, out of its seal, in place. It returns an error if
+// the seal is not that of the line and all before it.
+func (c *chain) open(line []byte) ([]byte, error) {
+	cut := len(line) - sealLength - len(`}`)
+	if cut < 1 || string(line[cut:cut+len(sealKey)]) != sealKey || string(line[len(line)-2:]) != `"}` {
+		return nil, fmt.Errorf("%w: no hash at the end of this line", ErrChanged)
+	}
+	got := line[cut+len(sealKey) : len(line)-2]
+	if want := c.digits(line[:cut]); string(got) != string(want) {
+		return nil, fmt.Errorf("%w: this line was changed, or one before it was lost, doubled or moved (got hash %q, want %q)", ErrChanged, got, want)
+	}
+	c.h.Write(line[cut:])   //nolint:errcheck // a hash takes everything
+	c.h.Write([]byte{'\n'}) //nolint:errcheck // a hash takes everything
+	line[cut] = '}'
+	return line[:cut+1], nil
+}
