@@ -22,13 +22,25 @@ import (
 // is the first table below the heading "Worlds" of docs/backends.md.
 func Check(t testing.TB, page string, names []string) {
 	t.Helper()
+	check(t, page, names, compare)
+}
+
+// CheckFolders is Check for what has no table of names in the code, but packages: each row
+// links to the folder of one, as [live/local](../live/local).
+func CheckFolders(t testing.TB, page string, folders []string) {
+	t.Helper()
+	check(t, page, folders, compareFolders)
+}
+
+func check(t testing.TB, page string, want []string, differ func(page []byte, heading string, want []string) error) {
+	t.Helper()
 	file, heading, _ := strings.Cut(page, "#")
 	path := filepath.Join(testdata.Root(t), "docs", file+".md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatalf("read the page of the table: %v", err)
 	}
-	if err := compare(text, heading, names); err != nil {
+	if err := differ(text, heading, want); err != nil {
 		t.Errorf("docs/%s.md: %v", file, err)
 	}
 }
@@ -42,9 +54,48 @@ func compare(page []byte, heading string, names []string) error {
 	}
 	var errs []error
 	for _, n := range names {
-		if !slices.Contains(rows, n) {
+		if !slices.ContainsFunc(rows, func(row []string) bool { return nameOf(row) == n }) {
 			errs = append(errs, fmt.Errorf("missing row: | `%s` |%s", n, strings.Repeat(" … |", len(header)-1)))
 		}
+	}
+	return errors.Join(append(errs, extra(rows, names, nameOf))...)
+}
+
+// nameOf returns the name in the first cell of a row.
+func nameOf(row []string) string { return strings.Trim(row[0], "`") }
+
+// compareFolders is compare for the folders that rows link to.
+func compareFolders(page []byte, heading string, folders []string) error {
+	_, rows, err := table(page, heading)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, f := range folders {
+		if !slices.ContainsFunc(rows, func(row []string) bool { return folderOf(row) == f }) {
+			errs = append(errs, fmt.Errorf("missing row: | … | [%s](../%s) | … |", f, f))
+		}
+	}
+	return errors.Join(append(errs, extra(rows, folders, folderOf))...)
+}
+
+// folderOf returns the first folder that a row links to; empty if it links to none.
+func folderOf(row []string) string {
+	for _, cell := range row {
+		if _, target, ok := strings.Cut(cell, "](../"); ok {
+			folder, _, _ := strings.Cut(target, ")")
+			return folder
+		}
+	}
+	return ""
+}
+
+// extra says which rows are not of what is wanted, or of what has a row already.
+func extra(all [][]string, names []string, of func(row []string) string) error {
+	var errs []error
+	rows := make([]string, len(all))
+	for i, row := range all {
+		rows[i] = of(row)
 	}
 	for i, r := range rows {
 		switch {
@@ -57,9 +108,9 @@ func compare(page []byte, heading string, names []string) error {
 	return errors.Join(errs...)
 }
 
-// table returns the header cells of the first table below the heading and the
-// names in the first column of its rows.
-func table(page []byte, heading string) (header, names []string, err error) {
+// table returns the cells of the header and of the rows of the first table below
+// the heading.
+func table(page []byte, heading string) (header []string, rows [][]string, err error) {
 	below, rule := heading == "", false
 	for line := range bytes.Lines(page) {
 		text := strings.TrimSpace(string(line))
@@ -72,19 +123,19 @@ func table(page []byte, heading string) (header, names []string, err error) {
 		switch isRow := strings.HasPrefix(text, "|"); {
 		case !below || !isRow && header == nil:
 		case !isRow:
-			return header, names, nil
+			return header, rows, nil
 		case header == nil:
 			header = cells(text)
 		case !rule:
 			rule = true
 		default:
-			names = append(names, strings.Trim(cells(text)[0], "`"))
+			rows = append(rows, cells(text))
 		}
 	}
 	if header == nil {
 		return nil, nil, fmt.Errorf("no table below heading %q", heading)
 	}
-	return header, names, nil
+	return header, rows, nil
 }
 
 // cells splits a table row into its cells, without the spaces around them.

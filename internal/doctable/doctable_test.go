@@ -54,3 +54,31 @@ func TestCompare(t *testing.T) {
 		})
 	}
 }
+
+func TestCompareFolders(t *testing.T) {
+	const text = "| World | Package |\n| --- | --- |\n| `a` | [sim](../sim): fast |\n| `b` | [live/local](../live/local), see [c](../c) |\n"
+	none := strings.Replace(text, "[sim](../sim)", "sim", 1)
+	tests := []struct {
+		page    string
+		folders []string
+		want    []string // parts of the error; none: no error
+	}{
+		{text, []string{"live/local", "sim"}, nil},
+		{text, []string{"live/local", "sim", "journal"}, []string{"missing row: | … | [journal](../journal) | … |"}},
+		{text, []string{"sim"}, []string{"row `live/local`: no such name in the code"}},
+		{text + "| `d` | [sim](../sim) |\n", []string{"live/local", "sim"}, []string{"row `sim`: second row of that name"}},
+		{none, []string{"live/local", "sim"}, []string{"[sim](../sim)", "row ``: no such name"}},
+		{"# Worlds\n", nil, []string{"no table"}},
+	}
+	for _, tc := range tests {
+		err := compareFolders([]byte(tc.page), "", tc.folders)
+		if len(tc.want) == 0 && err != nil {
+			t.Errorf("%q: got error %v, want none", tc.folders, err)
+		}
+		for _, w := range tc.want {
+			if err == nil || !strings.Contains(err.Error(), w) {
+				t.Errorf("%q: got error %v, want it to contain %q", tc.folders, err, w)
+			}
+		}
+	}
+}

@@ -24,8 +24,7 @@ var rooms = []room{
 	{"internal/papersdoc", 9},
 	{"internal/fitcatalog", 9},
 
-	{"dashboard", 8}, // windows; the composed options
-	{"casestudy/...", 8},
+	{"casestudy/...", 8}, // windows; the composed options
 	{"casestudy/page", 7},
 	{"casestudy/usage", 7},
 	{"report", 8},
@@ -73,7 +72,6 @@ var rooms = []room{
 	{"cluster", 0},  // on what
 
 	{"internal/rng", cellar},
-	{"internal/floats", cellar},
 	{"internal/near", cellar},
 
 	{"opt/...", beside},
@@ -84,7 +82,6 @@ var rooms = []room{
 	{"live/kube/kubetest", testOnly},
 	{"scheduler/schedulertest", testOnly},
 	{"opt/lp/lptest", testOnly},
-	{"opt/lptest", testOnly},
 	{"internal/testdata", testOnly},
 	{"internal/doctable", testOnly},
 	{"internal/draws", testOnly},

@@ -81,16 +81,53 @@ func checkOutside(name string, floor int, path string) error {
 
 // floorOf looks a package up in rooms.
 func floorOf(name string) (floor int, ok bool) {
-	best := ""
+	r, ok := roomOf(name)
+	return r.floor, ok
+}
+
+// roomOf returns the line of rooms that says where a package stands.
+func roomOf(name string) (best room, ok bool) {
 	for _, r := range rooms {
 		switch {
 		case r.name == name:
-			return r.floor, true
-		case match(r.name, name) && len(r.name) > len(best):
-			best, floor = r.name, r.floor
+			return r, true
+		case match(r.name, name) && len(r.name) > len(best.name):
+			best = r
 		}
 	}
-	return floor, best != ""
+	return best, best.name != ""
+}
+
+// checkRooms returns one error for each line of rooms in which no package stands, and for
+// each of exceptions that allows no import there is.
+func checkRooms(pkgs []pkg) error {
+	used := make(map[room]bool)
+	for _, p := range pkgs {
+		if r, ok := roomOf(local(p.ImportPath)); ok {
+			used[r] = true
+		}
+	}
+	var errs []error
+	for _, r := range rooms {
+		if !used[r] {
+			errs = append(errs, fmt.Errorf("room %s: no package stands there, want none that is gone", r.name))
+		}
+	}
+	for _, e := range exceptions {
+		if !slices.ContainsFunc(pkgs, e.allows) {
+			errs = append(errs, fmt.Errorf("exception %s -> %s: nothing needs it, want none that is gone", e.from, e.to))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// allows reports whether a package imports something by the leave of an exception alone.
+func (e exception) allows(p pkg) bool {
+	name := local(p.ImportPath)
+	floor, ok := floorOf(name)
+	return ok && match(e.from, name) && slices.ContainsFunc(p.Imports, func(path string) bool {
+		return match(e.to, local(path)) && checkImport(name, floor, path) != nil
+	})
 }
 
 // excepted reports whether a line of exceptions allows the import.

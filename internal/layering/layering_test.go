@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,12 +20,16 @@ func TestLayering(t *testing.T) {
 	if err := check(pkgs); err != nil {
 		t.Error(err)
 	}
+	if err := checkRooms(pkgs); err != nil {
+		t.Error(err)
+	}
 }
 
 // list returns the packages of the module, those that need cgo included.
 func list(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", module+"/...")
+	everything := []string{module + "/...", module + "/internal/testdata"} // "..." leaves out folders of that name
+	cmd := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Imports"}, everything...)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -124,6 +129,30 @@ func TestCheckReportsAll(t *testing.T) {
 	for _, w := range want {
 		if err == nil || !strings.Contains(err.Error(), w) {
 			t.Errorf("got %v, want it to contain %q", err, w)
+		}
+	}
+}
+
+// TestCheckRooms: a package that goes takes its room and its exceptions along.
+func TestCheckRooms(t *testing.T) {
+	pkgs := list(t)
+	if err := checkRooms(pkgs); err != nil {
+		t.Fatal(err)
+	}
+	for gone, want := range map[string][]string{
+		"twin":           {"room twin: no package stands there"},
+		"live/kube/lead": {"room live/kube/lead: no package", "exception live/kube/lead -> explain: nothing needs it"},
+		"placement/pack": nil, // its room has others
+	} {
+		left := slices.DeleteFunc(slices.Clone(pkgs), func(p pkg) bool { return p.ImportPath == module+"/"+gone })
+		err := checkRooms(left)
+		if len(left) != len(pkgs)-1 || (err == nil) != (want == nil) {
+			t.Errorf("without %s: got error %v", gone, err)
+		}
+		for _, w := range want {
+			if err == nil || !strings.Contains(err.Error(), w) {
+				t.Errorf("without %s: got error %v, want it to contain %q", gone, err, w)
+			}
 		}
 	}
 }

@@ -40,6 +40,7 @@ func (p *Policy) deploy(ctx context.Context, s *policy.Snapshot, plan *policy.Pl
 		}
 	}
 	p.settle(s, plan)
+	p.yield(plan)
 	p.place(s, plan)
 	plan.Fungible = false
 	plan.Stats.Objective, _ = worth(p.tenants)

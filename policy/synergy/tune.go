@@ -24,6 +24,7 @@ func (p *Policy) tune(s *policy.Snapshot, plan *policy.Plan) {
 			p.force(s, k) // 2. its share, and others switch to theirs
 		}
 	}
+	p.yield(plan)
 	p.place(s, plan)
 	plan.Stats.Objective, _ = worth(p.tenants)
 	plan.Stats.Bound = p.fastest()

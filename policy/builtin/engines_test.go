@@ -1,0 +1,25 @@
+package builtin_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/internal/doctable"
+	"github.com/oxgang/oxgang/opt/engine"
+	"github.com/oxgang/oxgang/policy/builtin"
+)
+
+// What solver=NAME takes is on the page of solvers.
+func TestSolverDocs(t *testing.T) {
+	names := append(engine.Names(), "pop:K")
+	doctable.Check(t, "solvers", names)
+	for _, name := range names {
+		name = strings.Replace(name, "K", "2:price", 1) // no part needs a solver that the build may lack
+		if engine.Check(name) != nil && !strings.HasPrefix(name, "pop:") {
+			continue // without cgo
+		}
+		if _, err := builtin.New("sia", map[string]string{"solver": name}); err != nil {
+			t.Errorf("solver %s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package synergy
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// yield sees to it that tenants that found no nodes, because their workers would be cut or CPUs
+// are elsewhere, are granted what there is: their first cells, which the placer may find room
+// for. Tenants on nodes may have taken that up; those that have most beyond their first cells
+// go back to these, until all fit their GPU type. First cells do, as they are within the
+// shares.
+func (p *Policy) yield(plan *policy.Plan) {
+	lost := make(map[int]bool) // GPU types of which a tenant is nowhere
+	for k := range p.tenants {
+		if t := &p.tenants[k]; p.packing.slots[k] == nil && !t.fixed {
+			t.level, lost[t.kind] = 0, true
+			first := t.cells[0].all(t.gpus)
+			a := &plan.Jobs[t.index].Allocation
+			a.CPUs, a.Memory = first.CPUs, first.Memory
+		}
+	}
+	for kind := range p.cluster.Types() {
+		if !lost[kind] {
+			continue
+		}
+		for over := p.over(kind, plan); over; over = p.over(kind, plan) {
+			if !p.giveBack(kind) {
+				break
+			}
+		}
+	}
+}
+
+// over reports whether the tenants of a GPU type have more CPUs or memory than there are.
+func (p *Policy) over(kind int, plan *policy.Plan) bool {
+	info := &p.cluster.Types()[kind]
+	left := cluster.Resources{CPUs: info.CPUs, Memory: info.Memory}
+	for k := range p.tenants {
+		t := &p.tenants[k]
+		if t.kind != kind {
+			continue
+		}
+		got := t.cells[t.level].all(t.gpus)
+		if t.fixed {
+			a := &plan.Jobs[t.index].Allocation
+			got.CPUs, got.Memory = a.CPUs, a.Memory
+		}
+		left.CPUs, left.Memory = left.CPUs-got.CPUs, left.Memory-got.Memory
+	}
+	return left.CPUs < -1e-9*info.CPUs || left.Memory < 0 // sums of CPUs are rounded
+}
+
+// giveBack switches the tenant of a GPU type that has most beyond its first cell, as a part of
+// what there is, to that cell; false if none has more.
+func (p *Policy) giveBack(kind int) bool {
+	info, worst, most := &p.cluster.Types()[kind], -1, 0.0
+	for k := range p.tenants {
+		t := &p.tenants[k]
+		if t.kind != kind || t.fixed || t.level == 0 {
+			continue
+		}
+		got, first := t.cells[t.level].all(t.gpus), t.cells[0].all(t.gpus)
+		more := max((got.CPUs-first.CPUs)/max(1, info.CPUs), float64(got.Memory-first.Memory)/max(1, float64(info.Memory)))
+		if worst < 0 || more > most {
+			worst, most = k, more
+		}
+	}
+	if worst >= 0 {
+		p.tenants[worst].level = 0
+	}
+	return worst >= 0
+}
