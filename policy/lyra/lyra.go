@@ -21,7 +21,8 @@ type Options struct {
 	// Loan says what runs on servers on loan. Default Borrow.
 	Loan Loan
 	// Patience is the time after which a job that waits goes first, so that shorter ones do not
-	// pass it for ever. 0: never, as Lyra. Default a day, in which load has had its trough.
+	// pass it for ever. 0: never, as Lyra. Default four days: a day costs more than it gains
+	// (docs/experiments/lyra.md).
 	Patience time.Duration
 	// Group keeps base and flexible workers on servers of their own. Default true (Lyra §5.3);
 	// without it Table 6.
@@ -45,7 +46,7 @@ const (
 func DefaultOptions() Options {
 	return Options{
 		Allocate: allocate.DefaultOptions(), Reclaim: reclaim.DefaultOptions(),
-		Loan: Borrow, Patience: 24 * time.Hour, Group: true, Foresee: true,
+		Loan: Borrow, Patience: 96 * time.Hour, Group: true, Foresee: true,
 	}
 }
 
