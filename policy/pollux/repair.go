@@ -18,6 +18,8 @@ const (
 // GPUs out: on each virtual node to about one job, and one of those that are there.
 func (r *round) mutate(x []int, src genetic.Source) {
 	n := len(r.slots)
+	clear(r.used)
+	clear(r.there)
 	for i, t := range r.seats {
 		row := x[i*n : (i+1)*n]
 		if src.Float64() < resets {
@@ -30,24 +32,24 @@ func (r *round) mutate(x []int, src genetic.Source) {
 				}
 			}
 		}
+		for k, v := range row {
+			if v > 0 {
+				r.used[k] += v
+				r.there[k]++
+			}
+		}
 	}
 	for k := range r.slots {
-		r.giveOut(x, k, src)
+		if r.used[k] < r.free[k] {
+			r.giveOut(x, k, src)
+		}
 	}
 }
 
-// giveOut raises elements of a column that does not use all its GPUs.
+// giveOut raises elements of a column, which does not use all its GPUs.
 func (r *round) giveOut(x []int, k int, src genetic.Source) {
-	n, used, there := len(r.slots), 0, 0
-	for i := k; i < len(x); i += n {
-		if used += x[i]; x[i] > 0 {
-			there++
-		}
-	}
-	if used >= r.free[k] {
-		return
-	}
-	anyone, present := 1/float64(len(r.seats)), 1/float64(max(1, there))
+	n := len(r.slots)
+	anyone, present := 1/float64(len(r.seats)), 1/float64(max(1, r.there[k]))
 	for i := k; i < len(x); i += n {
 		chance := anyone
 		if x[i] > 0 {
@@ -68,18 +70,26 @@ func (r *round) repair(x []int, src genetic.Source) {
 	copy(r.owner, r.held)
 	n := len(r.slots)
 	for i, t := range r.seats {
-		row := x[i*n : (i+1)*n]
-		r.keepTypes(t, row)
-		r.avoid(row)
-		r.limit(t, row, src)
-		for k := range row {
-			row[k] = min(row[k], r.room[k])
+		if row := x[i*n : (i+1)*n]; slices.ContainsFunc(row, positive) {
+			r.repairRow(t, row, src)
 		}
-		if t.gang {
-			r.settle(t, row, src)
-		}
-		r.occupy(row)
 	}
+}
+
+// repairRow makes a row that is not empty one that can be granted beside those before it.
+func (r *round) repairRow(t *seat, row []int, src genetic.Source) {
+	if t.gang || !t.anywhere {
+		r.keepTypes(t, row)
+	}
+	r.avoid(row)
+	r.limit(t, row, src)
+	for k, v := range row {
+		row[k] = min(v, r.room[k])
+	}
+	if t.gang {
+		r.settle(t, row, src)
+	}
+	r.occupy(row)
 }
 
 // keepTypes empties the slots of GPU types that the job may not use, and for a gang of
@@ -210,8 +220,10 @@ func (r *round) occupy(row []int) {
 
 // mark marks the virtual nodes of a row that is distributed.
 func mark(owner []bool, row []int) {
-	many := distributed(row)
+	if !distributed(row) {
+		return
+	}
 	for k, v := range row {
-		owner[k] = owner[k] || many && v > 0
+		owner[k] = owner[k] || v > 0
 	}
 }

@@ -24,20 +24,24 @@ type round struct {
 	room  []int   // of repair, by slot: GPUs left
 	owner []bool  // of repair, by slot: a distributed job is there
 	order []int   // of repair: slots at random
+	used  []int   // of mutate, by slot: GPUs in use
+	there []int   // of mutate, by slot: jobs there
 }
 
 // A seat is a row of the matrix: a job that the search decides about.
 type seat struct {
-	job    *policy.Job
-	index  int // in the snapshot
-	belief *belief
-	usable []bool  // by GPU type
-	most   int     // GPUs that it may have in this round
-	gang   bool    // not any number of GPUs will do
-	fair   float64 // goodput of its fair share
-	factor float64 // of a restart
-	base   []int   // GPUs that it holds, by slot
-	torn   bool    // it holds others too, which it cannot keep
+	job      *policy.Job
+	index    int // in the snapshot
+	belief   *belief
+	usable   []bool  // by GPU type
+	anywhere bool    // all are
+	stays    float64 // what it adds to the fitness's sum if it keeps what it holds
+	most     int     // GPUs that it may have in this round
+	gang     bool    // not any number of GPUs will do
+	fair     float64 // goodput of its fair share
+	factor   float64 // of a restart
+	base     []int   // GPUs that it holds, by slot
+	torn     bool    // it holds others too, which it cannot keep
 }
 
 func (p *Policy) newRound(s *policy.Snapshot, m *memory) *round {
@@ -45,6 +49,7 @@ func (p *Policy) newRound(s *policy.Snapshot, m *memory) *round {
 	r := &round{
 		p: p, m: m, s: s, types: s.Cluster.Types(), slots: m.slots, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))},
 		free: make([]int, n), held: make([]bool, n), room: make([]int, n), owner: make([]bool, n), order: make([]int, n),
+		used: make([]int, n), there: make([]int, n),
 	}
 	for i, at := range m.slots {
 		r.free[i], r.order[i] = at.gpus, i
@@ -68,6 +73,7 @@ func (r *round) lineUp() {
 			r.plan.Jobs[i].Why = policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: max(1, j.GPUs, j.MinGPUs)}}
 			continue
 		}
+		t.anywhere = !slices.Contains(t.usable, false)
 		r.seats = append(r.seats, t)
 	}
 	slices.SortStableFunc(r.seats, func(a, b *seat) int {
@@ -81,6 +87,7 @@ func (r *round) lineUp() {
 		t.fair = r.fairShare(t, jobs)
 		t.factor = reallocFactor(j.Age(r.s.Now), j.Restarts, j.RestartOverhead)
 		t.base = r.base(t, left)
+		t.stays = r.term(t, t.base)
 	}
 }
 
@@ -202,12 +209,29 @@ const starved = 1e-3
 func (r *round) fitness(x []int) float64 {
 	n, sum := len(r.slots), 0.0
 	for i, t := range r.seats {
-		nodes, gpus, moved := r.shape(t, x[i*n:(i+1)*n])
-		v := t.speedup(nodes, gpus)
-		if moved {
-			v *= t.factor
+		if row := x[i*n : (i+1)*n]; slices.Equal(row, t.base) {
+			sum += t.stays
+		} else {
+			sum += r.term(t, row)
 		}
-		sum += math.Pow(v+starved, r.p.o.P)
 	}
-	return math.Pow(sum/float64(len(r.seats)), 1/r.p.o.P)
+	return power(sum/float64(len(r.seats)), 1/r.p.o.P)
+}
+
+// term returns what a job with a row adds to the sum of the power mean.
+func (r *round) term(t *seat, row []int) float64 {
+	nodes, gpus, moved := r.shape(t, row)
+	v := t.speedup(nodes, gpus)
+	if moved {
+		v *= t.factor
+	}
+	return power(v+starved, r.p.o.P)
+}
+
+// power returns math.Pow(x, p), at once for the harmonic mean.
+func power(x, p float64) float64 {
+	if p == -1 {
+		return 1 / x
+	}
+	return math.Pow(x, p)
 }
