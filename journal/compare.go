@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/oxgang/oxgang/job"
@@ -61,7 +62,7 @@ func (b *Backend) plans(rec *Round, now *planned) *Difference {
 	case now == nil:
 		return &Difference{Field: "the round", Got: "no plan", Want: "one"}
 	case rec.Number != now.Round:
-		return &Difference{Field: "the number of the round", Got: fmt.Sprint(now.Round), Want: fmt.Sprint(rec.Number)}
+		return &Difference{Field: "the number of the round", Got: strconv.Itoa(now.Round), Want: strconv.Itoa(rec.Number)}
 	}
 	if d := b.jobsOf(now); d != nil {
 		return d

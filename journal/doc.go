@@ -9,11 +9,11 @@
 //
 // The first line is the header; "oxj" is the version of the format:
 //
-//	{"oxj":1,"tool":"oxgang 0.1","policy":"sia","settings":[["p","-0.5"]],"seed":1,
-//	 "start":"2000-01-01T00:00:00Z","round":60,"nodes":[{"id":"a0","type":"a100","gpus":8}]}
+//	{"oxj":2,"tool":"oxgang 0.1","policy":"sia","settings":[["p","-0.5"]],"seed":1,
+//	 "start":"2000-01-01T00:00:00Z","round":60,"nodes":[{"id":"a0","type":"a100","gpus":8}],"h":"0f1e2d3c"}
 //
 // Every other line is one record: "t" is when, then comes one key that says
-// what. Times and durations are seconds with up to nine decimals, so that they
+// what, and then "h", which the examples leave out. Times and durations are seconds with up to nine decimals, so that they
 // are exact; "t" counts from the header's start and never decreases.
 //
 //	{"t":5,"submit":{"id":"bert-3","gpus":4,...}}
@@ -26,7 +26,18 @@
 //	{"t":9,"nodes":[],"rentals":[{"node":{"id":"","type":"t4","gpus":4,"group":"t4-4","tenure":2},"most":40,"starting":2}]}
 //	{"t":9,"nodes":null,"loans":[{"node":{"id":"","type":"t4","gpus":8,"group":"t4-8-loan","tenure":1},"nodes":520,"lent":90,"spare":2,"load":0.6}]}
 //	{"t":9,"computed":true}
-//	{"t":60,"round":{"n":1,"jobs":[...],"left":["bert-2"],"prices":[["a100",1.8]],"stats":[12,3.4,3.5,0.02],"do":[...]}}
+//	{"t":60,"round":{"n":1,"jobs":[...],"left":["bert-2"],"prices":[["a100",1.8]],"capacity":[["t4-4",2]],"stats":[12,3.4,3.5,0.02],"do":[...]}}
+//	{"t":60,"end":true}
+//
+// "h" is the first eight hexadecimal digits of the SHA-256 of the file up to the comma before
+// it: of all earlier lines and of this one. So a line that was changed, lost, doubled or moved is
+// found where it is, by a Reader or by anybody (head -c BYTES FILE | sha256sum). It is no signature: who
+// changes a line can compute all hashes anew. It costs 15 bytes a line, 6 to 10 % of a journal, and
+// about 0.2 µs. "end" is the last line of a journal that was
+// closed; without it, the journal was cut off, as by a crash, or its run goes on.
+//
+// Format 1, which is read too, has no "h", no "end" and no "capacity": whether lines of it were
+// changed or lost is not known.
 //
 // A report lists: job, interval, nodes, GPUs, GPU type, local batch,
 // accumulation, step time, sync time, squared gradient, gradient variance,
@@ -46,7 +57,8 @@
 // of a second GPU type is a list within "gets": [1, 8, "v100", [2, 6, "t4"]]. Jobs that were
 // in the last round and are not in this one are in "left". "refused" says why
 // a plan was refused. "prices" lists GPU type, price of a GPU, and, where there are
-// any, those of a core and of 10^9 bytes of memory. "stats" lists iterations, objective, bound, gap, true if
+// any, those of a core and of 10^9 bytes of memory. "capacity" lists how many nodes of each group the plan
+// wants, where that is not as the journal last said. "stats" lists iterations, objective, bound, gap, true if
 // the context ended before the plan was certain, and why background work failed;
 // "do" the actions:
 //

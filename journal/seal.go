@@ -34,7 +34,7 @@ func newChain() chain { return chain{h: sha256.New()} }
 
 // digits takes in more of the journal and returns the digits of the hash up to there.
 func (c *chain) digits(text []byte) []byte {
-	c.h.Write(text) //nolint:errcheck // a hash takes everything
+	c.h.Write(text)
 	hex.Encode(c.hex[:], c.h.Sum(c.sum[:0])[:sealDigits/2])
 	return c.hex[:]
 }
@@ -46,7 +46,7 @@ func (c *chain) seal(line []byte) []byte {
 	line = append(line[:cut], sealKey...)
 	line = append(line, digits...)
 	line = append(line, "\"}\n"...)
-	c.h.Write(line[cut:]) //nolint:errcheck // a hash takes everything
+	c.h.Write(line[cut:])
 	return line
 }
 
@@ -61,8 +61,8 @@ func (c *chain) open(line []byte) ([]byte, error) {
 	if want := c.digits(line[:cut]); string(got) != string(want) {
 		return nil, fmt.Errorf("%w: this line was changed, or one before it was lost, doubled or moved (got hash %q, want %q)", ErrChanged, got, want)
 	}
-	c.h.Write(line[cut:])   //nolint:errcheck // a hash takes everything
-	c.h.Write([]byte{'\n'}) //nolint:errcheck // a hash takes everything
+	c.h.Write(line[cut:])
+	c.h.Write([]byte{'\n'})
 	line[cut] = '}'
 	return line[:cut+1], nil
 }

@@ -10,18 +10,23 @@ import (
 	"github.com/oxgang/oxgang/twin"
 )
 
-// TestReplay: a recorded run's decisions come out again, and those of another policy differ.
+// TestReplay: a recorded run's decisions come out again, with their reasons, prices and stats,
+// and those of another policy differ.
 func TestReplay(t *testing.T) {
 	r := mixed(t, 12)
-	text := r.record(t, "sia")
 	o := options("sia")
 	o.Scheduler = r.scheduler
-	same, err := twin.Replay(t.Context(), reader(t, text), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if same.First != nil || same.Differing != 0 || same.Rounds < 50 || same.Asked < 12 {
-		t.Errorf("%d rounds, %d actions, %d rounds differ: %v; want some of each, and no difference", same.Rounds, same.Asked, same.Differing, same.First)
+	var text []byte
+	for _, name := range []string{"gavel", "shockwave", "themis", "lyra", "sia"} {
+		text = r.record(t, name)
+		o.Fresh = fresh(name)
+		same, err := twin.Replay(t.Context(), reader(t, text), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same.First != nil || same.Differing != 0 || same.Rounds < 50 || same.Asked < 12 {
+			t.Errorf("%s: %d rounds, %d actions, %d rounds differ: %v; want some of each, and no difference", name, same.Rounds, same.Asked, same.Differing, same.First)
+		}
 	}
 	o.Fresh = fresh("fifo")
 	other, err := twin.Replay(t.Context(), reader(t, text), o)
@@ -31,6 +36,41 @@ func TestReplay(t *testing.T) {
 	if other.First == nil || other.Differing != 1 {
 		t.Errorf("fifo decides as sia: %+v, want the first difference", other)
 	}
+}
+
+// TestReplay_of_another_reason: a policy that does the same for another reason is found, unless
+// actions are compared alone.
+func TestReplay_of_another_reason(t *testing.T) {
+	r := mixed(t, 12)
+	o := options("fifo")
+	o.Scheduler = r.scheduler
+	text := r.record(t, "fifo")
+	o.Fresh = func() (policy.Policy, placement.Placer, error) {
+		p, placer, err := fresh("fifo")()
+		return &excuses{p}, placer, err
+	}
+	got, err := twin.Replay(t.Context(), reader(t, text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.First == nil || got.First.Round != 9 || got.First.Job == "" || got.First.Field != "reason" {
+		t.Errorf("got %+v, want another reason in round 9", got.First)
+	}
+	o.ActionsAlone = true
+	if got, err = twin.Replay(t.Context(), reader(t, text), o); err != nil || got.First != nil || got.Rounds < 50 {
+		t.Errorf("actions alone: got %+v and %v, want no difference", got, err)
+	}
+}
+
+// excuses gives another reason in round 9.
+type excuses struct{ policy.Policy }
+
+func (e *excuses) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	p, err := e.Policy.Plan(ctx, s)
+	if err == nil && s.Round == 9 {
+		p.Jobs[len(p.Jobs)-1].Why.Value++
+	}
+	return p, err
 }
 
 // TestReplay_of_a_cut_journal: what there is is compared.
