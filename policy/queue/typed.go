@@ -113,9 +113,25 @@ func Speed(j *policy.Job, a cluster.Allocation) (rate, pass float64) {
 	if j.Perf == nil {
 		return 0, 0
 	}
-	b := j.Status.Batch
-	if b == (job.BatchSize{}) || j.Adaptivity&(job.BatchSizes|job.GPUCount) != 0 {
-		b = j.Expected(a, batch(j, &a))
-	}
+	b := trains(j, a)
 	return perf.Goodput(j.Perf, a, replicas(j, &a), b), float64(b.PerReplica())
+}
+
+// Throughput returns the believed samples per second that j passes over on an allocation,
+// whatever they are worth to it, with the batch size of Speed, and the samples of a step of all
+// its replicas. It returns 0 and 0 if j has no model.
+func Throughput(j *policy.Job, a cluster.Allocation) (rate, step float64) {
+	if j.Perf == nil {
+		return 0, 0
+	}
+	b := trains(j, a)
+	return j.Perf.Throughput(a, b), float64(b.PerReplica() * replicas(j, &a))
+}
+
+// trains returns the batch size with which j is believed to train on an allocation.
+func trains(j *policy.Job, a cluster.Allocation) job.BatchSize {
+	if b := j.Status.Batch; b != (job.BatchSize{}) && j.Adaptivity&(job.BatchSizes|job.GPUCount) == 0 {
+		return b
+	}
+	return j.Expected(a, batch(j, &a))
 }
