@@ -18,11 +18,27 @@ func (j *Job) Speed(a cluster.Allocation) (rate, pass float64) {
 	if j.Perf == nil {
 		return 0, 0
 	}
-	b := j.Status.Batch
-	if b == (job.BatchSize{}) || j.Adaptivity&(job.BatchSizes|job.GPUCount) != 0 {
-		b = j.Expected(a, j.AsSubmitted(&a))
-	}
+	b := j.trains(&a)
 	return perf.Goodput(j.Perf, a, j.Replicas(&a), b), float64(b.PerReplica())
+}
+
+// Throughput returns the believed samples per second that j passes over on an allocation,
+// whatever they are worth to it, with the batch size of Speed, and the samples of a step of all
+// its replicas. It returns 0 and 0 if j has no model.
+func (j *Job) Throughput(a cluster.Allocation) (rate, step float64) {
+	if j.Perf == nil {
+		return 0, 0
+	}
+	b := j.trains(&a)
+	return j.Perf.Throughput(a, b), float64(b.PerReplica() * j.Replicas(&a))
+}
+
+// trains returns the batch size with which j is believed to train on an allocation.
+func (j *Job) trains(a *cluster.Allocation) job.BatchSize {
+	if b := j.Status.Batch; b != (job.BatchSize{}) && j.Adaptivity&(job.BatchSizes|job.GPUCount) == 0 {
+		return b
+	}
+	return j.Expected(*a, j.AsSubmitted(a))
 }
 
 // AsSubmitted returns how j trains with the batch size it was submitted with; zero,

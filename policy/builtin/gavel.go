@@ -26,7 +26,8 @@ func gavelEntry(name string, objective gavel.Objective, doc string) Entry {
 	d := gavel.DefaultOptions()
 	settings := []Setting{
 		{"perf", strconv.FormatBool(d.Perf), "whether throughput on a GPU type counts; else a job is taken to be as fast on any (true, false)"},
-		{"rules", string(d.Rules), "paper or public-code"},
+		{"rules", string(d.Rules), "paper, public-code or sia-code"},
+		{"turn", d.Turn.String(), "least time between two choices of who runs, of the rules paper; 0s: every round"},
 		{"reset", d.Reset.String(), "least time between two solutions, of the rules public-code"},
 		{"loss", d.Loss.String(), "time that a job loses in its first round after one without, of the rules public-code"},
 	}
@@ -42,6 +43,7 @@ func gavelEntry(name string, objective gavel.Objective, doc string) Entry {
 		r := read(given, settings)
 		r.bool("perf", &o.Perf)
 		text(r, "rules", &o.Rules)
+		r.duration("turn", &o.Turn)
 		r.duration("reset", &o.Reset)
 		r.duration("loss", &o.Loss)
 		text(r, "objective", &o.Objective)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
 )
@@ -15,13 +16,14 @@ type account struct {
 	seen  int         // round
 
 	size []float64 // GPUs of its gang; 0: it cannot run there
-	rate []float64 // steps per second
+	rate []float64 // steps per second, by what they are worth: at the efficiency of the initial batch
+	pace []float64 // steps per second, whatever they are worth: throughput
 	step float64   // samples of a step: those that a GPU passes over in one
 
 	x       []float64 // fractions of the time that it is to have
 	owed    []float64 // seconds that it was to have and did not
 	shares  bool      // x was found
-	had     []float64 // PublicCode: seconds since the fractions were found
+	had     []float64 // PublicCode: seconds since the fractions were found; SiaCode: since it came
 	service time.Duration
 	last    int     // type that it got in the last round; -1: none
 	before  int     // PublicCode: the same, of the round before that
@@ -32,9 +34,9 @@ type account struct {
 // newAccount returns the account of a job that comes. Half a round, in seconds,
 // counts as had.
 func newAccount(types int, half float64) *account {
-	rows := make([]float64, 5*types)
+	rows := make([]float64, 6*types)
 	cut := func(n int) []float64 { return rows[n*types : (n+1)*types : (n+1)*types] }
-	a := &account{service: -1, last: -1, before: -1, size: cut(0), rate: cut(1), x: cut(2), owed: cut(3), had: cut(4)}
+	a := &account{service: -1, last: -1, before: -1, size: cut(0), rate: cut(1), x: cut(2), owed: cut(3), had: cut(4), pace: cut(5)}
 	for t := range a.had {
 		a.had[t] = half
 	}
@@ -48,7 +50,7 @@ func (p *Policy) read(a *account, j *policy.Job, r *queue.Round) bool {
 	if a.row == j && !p.moved {
 		return false
 	}
-	size, rate := make([]float64, len(p.types)), make([]float64, len(p.types))
+	size, rate, pace := make([]float64, len(p.types)), make([]float64, len(p.types)), make([]float64, len(p.types))
 	known := false
 	a.step = float64(max(1, j.BatchSize))
 	for t := range p.types {
@@ -61,25 +63,55 @@ func (p *Policy) read(a *account, j *policy.Job, r *queue.Round) bool {
 			if !known {
 				a.step, known = step, true
 			}
-			rate[t] = speed / a.step
+			rate[t], pace[t] = speed/a.step, p.pace(j, gang, a.step)
 		}
 	}
 	for t := range p.types {
 		switch {
 		case !known && size[t] > 0:
-			rate[t] = 1
+			rate[t], pace[t] = 1, 1
 		case rate[t] == 0:
 			size[t] = 0
 		}
 	}
-	for t, most := 0, highest(rate); t < len(rate) && !p.o.Perf; t++ {
+	if !p.o.Perf {
+		even(rate, size)
+		even(pace, size)
+	}
+	was := p.counts(a)
+	a.row, a.rate, a.pace = j, rate, pace
+	changed := !slices.Equal(a.size, size) || !slices.Equal(was, p.counts(a))
+	a.size = size
+	return changed
+}
+
+// pace returns the throughput of a job, in steps of so many samples per second; under SiaCode a
+// step is one of all its replicas.
+func (p *Policy) pace(j *policy.Job, a cluster.Allocation, step float64) float64 {
+	rate, all := queue.Throughput(j, a)
+	if p.o.Rules == SiaCode {
+		step = all
+	}
+	return rate / step
+}
+
+// even makes a job as fast on any type that it can use as on the fastest.
+func even(rate, size []float64) {
+	most := highest(rate)
+	for t := range rate {
 		if size[t] > 0 {
 			rate[t] = most
 		}
 	}
-	changed := !slices.Equal(a.size, size) || !slices.Equal(a.rate, rate)
-	a.row, a.size, a.rate = j, size, rate
-	return changed
+}
+
+// counts returns what the objective counts of a job: throughputs, or, where time is asked for,
+// what it gets done. Source: Gavel §4.1, §4.2.
+func (p *Policy) counts(a *account) []float64 {
+	if p.o.Objective == MaxMin || p.o.Objective == Sum {
+		return a.pace
+	}
+	return a.rate
 }
 
 // left returns the steps that the job still has to do; 0 if that is not known.
@@ -110,13 +142,13 @@ func (p *Policy) settle(s *policy.Snapshot) {
 // settlePaper adds to what each job is owed its fraction of the time since the last
 // round and takes off what it had. If gangs did not fit together, so that all had
 // less than their fractions, each is owed its part of what there was. A job that
-// ran on GPUs nobody was owed is not made to wait for it longer than a round.
+// ran on GPUs nobody was owed is not made to wait for it longer than a round, or a turn.
 func (p *Policy) settlePaper(s *policy.Snapshot) {
 	passed := 0.0
 	if !p.planned.IsZero() {
 		passed = max(0, s.Now.Sub(p.planned).Seconds())
 	}
-	round := s.Length.Seconds()
+	span := p.span(s).Seconds()
 	for t := range p.types {
 		owed, had := 0.0, 0.0
 		for _, a := range p.active {
@@ -128,7 +160,7 @@ func (p *Policy) settlePaper(s *policy.Snapshot) {
 			part = had / owed
 		}
 		for _, a := range p.active {
-			a.owed[t] = max(-round, a.owed[t]+part*a.x[t]*passed-a.lately(t, s.Now, passed))
+			a.owed[t] = max(-span, a.owed[t]+part*a.x[t]*passed-a.lately(t, s.Now, passed))
 		}
 	}
 	for _, a := range p.active {

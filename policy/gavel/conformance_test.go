@@ -24,7 +24,7 @@ func fresh(t testing.TB, change func(*gavel.Options)) policy.Policy {
 
 func TestConformance(t *testing.T) {
 	for _, objective := range gavel.Objectives() {
-		for _, rules := range []gavel.Rules{gavel.Paper, gavel.PublicCode} {
+		for _, rules := range []gavel.Rules{gavel.Paper, gavel.PublicCode, gavel.SiaCode} {
 			t.Run(string(objective)+", "+string(rules), func(t *testing.T) {
 				policytest.Run(t, func() policy.Policy {
 					return fresh(t, func(o *gavel.Options) { o.Objective, o.Rules = objective, rules })

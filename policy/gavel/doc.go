@@ -9,7 +9,8 @@
 //
 //	meet      the jobs, their gangs and throughputs on each type
 //	settle    what each had of the last round
-//	solve     the time fractions, if jobs, throughputs or GPUs changed
+//	begins    whether a turn begins, in which others may run
+//	solve     the time fractions then, if jobs, throughputs or GPUs changed
 //	serve     who runs in this round
 //	explain   why the others wait
 //
@@ -31,11 +32,16 @@
 // alike are treated alike, and what is to spare is shared evenly. The public code
 // takes where its interior point method stops: public.go does that too.
 //
-// Dictionary: X: account.x; T: account.rate; s: account.size; what a job was to have
+// Dictionary: X: account.x; T: account.pace, and where time is asked for account.rate, in which a
+// step counts what it is worth to the job, as iterations left do; s: account.size; what a job was to have
 // and did not: account.owed, seconds; w: Spec.Weight; iterations left: account.left.
 //
 // Deviation: steps a second come from the believed throughput with the batch size
 // that the job trains with, because that may change by itself (Shockwave §2.3).
+//
+// Deviation: plans may be made more often than who runs changes (Options.Turn), because the
+// scheduler's round is for all policies, and one that is shorter than a restart leaves jobs that
+// take turns no time to do anything.
 //
 // Deviation: no two jobs share a GPU (§3.1, space sharing), because nothing here
 // knows what they would do to each other.

@@ -27,6 +27,8 @@ type Policy struct {
 	planned  time.Time // of the last round; zero: none
 	found    solution
 	rounds   int
+	turned   time.Time // when the last turn began; zero: none did
+	given    []float64 // by type: seconds that all jobs had, of SiaCode
 }
 
 // New returns a Policy, or an error that joins all complaints about o.
@@ -50,13 +52,14 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	r := queue.NewRound(s) // 1. what may not be taken from anyone
 	p.meet(s, r)           // 2. who shares the rest
 	p.settle(s)            // 3. what each had of the last round
-	if p.due(s) {          // 4. what each is to have
+	begins := p.begins(s)
+	if p.due(s, begins) { // 4. what each is to have
 		if p.o.Rules == PublicCode {
 			p.restart(s)
 		}
 		p.solve(s)
 	}
-	p.serve(s, r) // 5. who runs in this round
+	p.serve(s, r, begins) // 5. who runs in this round
 	plan := r.Plan()
 	p.explain(s, r, plan)
 	p.planned = s.Now
@@ -77,9 +80,10 @@ func (p *Policy) meet(s *policy.Snapshot, r *queue.Round) {
 		if a == nil {
 			a = newAccount(len(p.types), s.Length.Seconds()/2)
 			p.accounts[j.ID], p.stale = a, true
+			p.welcome(a)
 		}
 		a.index, a.seen = i, p.rounds
-		if p.read(a, j, r) && p.o.Rules == Paper {
+		if p.read(a, j, r) && p.o.Rules != PublicCode {
 			p.stale = true
 		}
 		p.active = append(p.active, a)
@@ -105,6 +109,7 @@ func (p *Policy) count(s *policy.Snapshot, r *queue.Round) {
 			p.types = append(p.types, types[t].Type)
 		}
 		clear(p.accounts)
+		p.given = nil
 	}
 	free := r.FreeByType()
 	p.moved = !same || !slices.Equal(p.free, free)
@@ -114,9 +119,12 @@ func (p *Policy) count(s *policy.Snapshot, r *queue.Round) {
 
 // due reports whether fractions are to be found anew. Source: Gavel §5; for
 // PublicCode, Gavel simulator.
-func (p *Policy) due(s *policy.Snapshot) bool {
+func (p *Policy) due(s *policy.Snapshot, begins bool) bool {
 	if !p.stale || len(p.active) == 0 {
 		return false
 	}
-	return p.o.Rules == Paper || p.fresh || s.Now.Sub(p.solved) >= p.o.Reset
+	if p.o.Rules != PublicCode {
+		return begins || p.moved
+	}
+	return p.fresh || s.Now.Sub(p.solved) >= p.o.Reset
 }

@@ -31,6 +31,7 @@ type Rules string
 const (
 	Paper      Rules = "paper"
 	PublicCode Rules = "public-code" // of the public simulator: see public.go
+	SiaCode    Rules = "sia-code"    // of the copy in Sia's public simulator: see siacode.go
 )
 
 // Options configure the policy. DefaultOptions has the defaults.
@@ -43,6 +44,12 @@ type Options struct {
 	// Default 0.2 (Gavel's public code).
 	Alpha float64
 	Rules Rules // default Paper
+	// Turn is the least time between two choices of who runs, to the nearest round, under
+	// Paper: a job that was chosen keeps its GPUs for so long, however often plans are made.
+	// GPUs that come free are given to others at once. 0: every round. Default 6 min (Gavel
+	// §5, "6-minute rounds"): with rounds that are shorter than a restart, jobs that take
+	// turns would never get anything done.
+	Turn time.Duration
 	// Reset is the least time between two solutions under PublicCode. Default
 	// 1920 s (Gavel's public code; Shockwave's has 1000 s).
 	Reset time.Duration
@@ -54,7 +61,7 @@ type Options struct {
 
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options {
-	return Options{Objective: MaxMin, Perf: true, Alpha: 0.2, Rules: Paper, Reset: 1920 * time.Second}
+	return Options{Objective: MaxMin, Perf: true, Alpha: 0.2, Rules: Paper, Turn: 6 * time.Minute, Reset: 1920 * time.Second}
 }
 
 // Validate returns an error that joins all complaints about o.
@@ -70,14 +77,14 @@ func (o *Options) Validate() error {
 	if !(o.Alpha >= 0 && o.Alpha <= 1) {
 		errs = append(errs, fmt.Errorf("alpha %v, want 0 to 1", o.Alpha))
 	}
-	if o.Rules != Paper && o.Rules != PublicCode {
-		errs = append(errs, fmt.Errorf("rules %q, want paper or public-code", o.Rules))
+	if o.Rules != Paper && o.Rules != PublicCode && o.Rules != SiaCode {
+		errs = append(errs, fmt.Errorf("rules %q, want paper, public-code or sia-code", o.Rules))
 	}
-	if o.Reset < 0 || o.Loss < 0 {
-		errs = append(errs, fmt.Errorf("reset %v and loss %v, want at least 0s", o.Reset, o.Loss))
+	if o.Reset < 0 || o.Loss < 0 || o.Turn < 0 {
+		errs = append(errs, fmt.Errorf("reset %v, loss %v and turn %v, want at least 0s", o.Reset, o.Loss, o.Turn))
 	}
-	if unset := o.Reset == 0 || o.Reset == DefaultOptions().Reset; o.Rules == Paper && (!unset || o.Loss > 0) {
-		errs = append(errs, fmt.Errorf("reset %v and loss %v with rules paper, want them with rules public-code only", o.Reset, o.Loss))
+	if unset := o.Reset == 0 || o.Reset == DefaultOptions().Reset; o.Rules != PublicCode && (!unset || o.Loss > 0) {
+		errs = append(errs, fmt.Errorf("reset %v and loss %v with rules %s, want them with rules public-code only", o.Reset, o.Loss, o.Rules))
 	}
 	return errors.Join(errs...)
 }

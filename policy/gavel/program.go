@@ -46,7 +46,7 @@ func (p *Policy) program() *central.Program {
 		g.Capacity[t] = float64(n)
 	}
 	for i, a := range p.active {
-		g.Items[i] = central.Item{Size: a.size, Rate: a.rate}
+		g.Items[i] = central.Item{Size: a.size, Rate: p.counts(a)}
 	}
 	return g
 }
@@ -69,7 +69,7 @@ func (p *Policy) maxMin() {
 func (p *Policy) sum() {
 	g := p.program()
 	for i, a := range p.active {
-		g.Items[i].Gain = a.rate
+		g.Items[i].Gain = a.pace
 	}
 	p.take(p.best(g))
 }
@@ -136,7 +136,7 @@ func (p *Policy) equal(a *account) float64 {
 	rate, gpus := 0.0, 0.0
 	for t, size := range a.size {
 		if size > 0 {
-			rate += float64(p.free[t]) * a.rate[t]
+			rate += float64(p.free[t]) * p.counts(a)[t]
 			gpus += float64(p.free[t])
 		}
 	}

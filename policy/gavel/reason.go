@@ -45,7 +45,7 @@ func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account, ahead int)
 	case p.o.Objective == AlloX && a.x[at] == 0:
 		return policy.Reason{Kind: policy.WaitOrder, Value: float64(ahead), Limit: float64(gang.GPUs)}
 	case p.o.Objective == Sum && a.x[at] < little && len(p.found.prices) > at:
-		if worth, price := a.rate[at]/a.size[at], p.found.prices[at]; worth < price {
+		if worth, price := a.pace[at]/a.size[at], p.found.prices[at]; worth < price {
 			return policy.Reason{Kind: policy.WaitPrice, Config: gang, Value: worth, Limit: price}
 		}
 	}

@@ -23,10 +23,16 @@ const little = 1e-6
 
 // serve gives GPUs to jobs, in the order of the mechanism; who does not fit is
 // passed over. Source: Gavel §5.
-func (p *Policy) serve(s *policy.Snapshot, r *queue.Round) {
-	if p.o.Rules == PublicCode {
+func (p *Policy) serve(s *policy.Snapshot, r *queue.Round, begins bool) {
+	switch {
+	case p.o.Rules == PublicCode:
 		p.servePublic(s, r)
 		return
+	case p.o.Rules == SiaCode:
+		p.serveSiaCode(s, r)
+		return
+	case !begins:
+		p.stay(r)
 	}
 	for _, e := range p.line(s) {
 		if !r.Decided(e.a.index) && r.Grant(e.a.index, e.t) {
@@ -35,8 +41,8 @@ func (p *Policy) serve(s *policy.Snapshot, r *queue.Round) {
 	}
 }
 
-// line sorts jobs and types by what will be owed at the end of the round if the
-// job does not run in it. Behind them, GPUs that nobody is owed go to whom most is
+// line sorts jobs and types by what will be owed at the end of the round, or of the turn if that
+// is longer, if the job does not run in it. Behind them, GPUs that nobody is owed go to whom most is
 // owed elsewhere, each on its fastest type.
 //
 // Deviation: priorities are the difference between the time that a job was to have
@@ -45,7 +51,7 @@ func (p *Policy) serve(s *policy.Snapshot, r *queue.Round) {
 // fractions would never have their turn. With fractions that do not change, the two
 // give the same shares.
 func (p *Policy) line(s *policy.Snapshot) []entry {
-	round := s.Length.Seconds()
+	round := p.span(s).Seconds()
 	var line []entry
 	for _, a := range p.active {
 		total, held := 0.0, p.typeOf(a)

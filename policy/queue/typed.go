@@ -104,3 +104,6 @@ func (r *Round) Plan() *policy.Plan { return r.r.plan }
 
 // Speed is policy.Job.Speed.
 func Speed(j *policy.Job, a cluster.Allocation) (rate, pass float64) { return j.Speed(a) }
+
+// Throughput is policy.Job.Throughput.
+func Throughput(j *policy.Job, a cluster.Allocation) (rate, step float64) { return j.Throughput(a) }

@@ -1,0 +1,37 @@
+package gavel
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+// begins reports whether a turn begins, to the nearest round: fractions are found and jobs that
+// hold GPUs give way only then, where plans are made more often than every Turn. Those of AlloX
+// run until they are done, so that they have no turns.
+func (p *Policy) begins(s *policy.Snapshot) bool {
+	if p.o.Rules != Paper || p.o.Objective == AlloX || p.turned.IsZero() || s.Now.Sub(p.turned)+s.Length/2 >= p.o.Turn {
+		p.turned = s.Now
+		return true
+	}
+	return false
+}
+
+// span returns the time from one choice of who runs to the next: a turn, or a round if that is
+// longer.
+func (p *Policy) span(s *policy.Snapshot) time.Duration {
+	if p.o.Objective == AlloX {
+		return s.Length
+	}
+	return max(s.Length, p.o.Turn)
+}
+
+// stay lets the jobs that hold GPUs keep them for the rest of the turn.
+func (p *Policy) stay(r *queue.Round) {
+	for _, a := range p.active {
+		if t := p.typeOf(a); t >= 0 && r.Grant(a.index, t) {
+			a.last = t
+		}
+	}
+}
