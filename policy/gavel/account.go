@@ -13,6 +13,7 @@ import (
 type account struct {
 	row   *policy.Job // as last read
 	index int         // in this round's snapshot
+	done  float64     // progress that it is believed to have made; public rules: that it reported
 	seen  int         // round
 
 	size []float64 // GPUs of its gang; 0: it cannot run there
@@ -116,7 +117,7 @@ func (p *Policy) counts(a *account) []float64 {
 
 // left returns the steps that the job still has to do; 0 if that is not known.
 func (a *account) left() float64 {
-	return max(0, a.row.Target-a.row.Progress) / a.step
+	return max(0, a.row.Target-a.done) / a.step
 }
 
 // fastest returns the highest of the job's throughputs, steps per second.

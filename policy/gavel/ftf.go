@@ -24,7 +24,7 @@ func (p *Policy) open() {
 	}
 	for _, a := range p.active {
 		rate := p.isolated(a)
-		done, speed := a.row.Progress, rate*a.step
+		done, speed := a.done, rate*a.step
 		if p.o.Rules == PublicCode {
 			done, speed = -a.left(), rate
 		}

@@ -86,6 +86,9 @@ func (p *Policy) meet(s *policy.Snapshot, r *queue.Round) {
 		if p.read(a, j, r) && p.o.Rules != PublicCode {
 			p.stale = true
 		}
+		if a.done = j.Progress; p.o.Rules == Paper {
+			a.done = j.Done(s.Now)
+		}
 		p.active = append(p.active, a)
 	}
 	if len(p.active) != before {
