@@ -51,7 +51,7 @@ func encodeSpec(s *job.Spec) (string, error) {
 
 // encodeStatus returns a status as JSON, its times in UTC and without clock readings.
 func encodeStatus(s job.Status) (string, error) {
-	for _, t := range []*time.Time{&s.Submitted, &s.FirstStarted, &s.Finished, &s.Since} {
+	for _, t := range []*time.Time{&s.Submitted, &s.FirstStarted, &s.Finished, &s.Since, &s.Reported} {
 		*t = t.UTC()
 	}
 	body, err := encode(&s)

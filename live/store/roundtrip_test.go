@@ -107,7 +107,7 @@ func compare(t *rapid.T, s *Store, want *Job, reports []Report) {
 		t.Fatal(diff)
 	}
 	status := &got.Job.Status
-	checkUTC(t, status.Submitted, status.FirstStarted, status.Finished, status.Since)
+	checkUTC(t, status.Submitted, status.FirstStarted, status.Finished, status.Since, status.Reported)
 	for _, r := range got.After {
 		checkUTC(t, r.At)
 	}
