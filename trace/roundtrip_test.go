@@ -84,6 +84,7 @@ func fillAll(v reflect.Value) {
 func TestJSONLHoldsEveryField(t *testing.T) {
 	var a workload.Arrival
 	fillAll(reflect.ValueOf(&a).Elem())
+	a.Spec.Timed = false                    // follows from a duration without an application
 	a.Spec.Schedule.Mode = job.Given        // the others have no regimes
 	a.Spec.Schedule.Sizes = []int{20, 5, 7} // no size twice in a row
 	got := there(t, "jsonl", []workload.Arrival{a})
