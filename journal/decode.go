@@ -383,22 +383,6 @@ func (c *cursor) round(known map[job.ID]policy.Decision) *Round {
 	return r
 }
 
-// capacity reads how many nodes of each group are wanted; nil if nothing is said of any.
-func (c *cursor) capacity() map[cluster.Group]int {
-	var wants map[cluster.Group]int
-	for range c.items() {
-		if wants == nil {
-			wants = map[cluster.Group]int{}
-		}
-		c.want('[')
-		group := cluster.Group(c.str())
-		c.want(',')
-		wants[group] = int(c.count(maxGPUs))
-		c.want(']')
-	}
-	return wants
-}
-
 func (c *cursor) change(known map[job.ID]policy.Decision) Change {
 	var ch Change
 	c.want('{')
@@ -437,21 +421,6 @@ func (c *cursor) granted(key string, d *policy.Decision) bool {
 		return false
 	}
 	return true
-}
-
-func (c *cursor) price() policy.TypePrice {
-	var p policy.TypePrice
-	c.want('[')
-	p.Type = cluster.GPUType(c.str())
-	c.want(',')
-	p.Price = c.float()
-	if c.take(',') {
-		p.CPU = c.float()
-		c.want(',')
-		p.Memory = c.float()
-	}
-	c.want(']')
-	return p
 }
 
 func (c *cursor) stats() policy.Stats {

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -264,45 +262,6 @@ func (e *encoder) stats(s *policy.Stats) {
 	if s.Failed != "" {
 		e.raw(",")
 		e.str(s.Failed)
-	}
-	e.raw("]")
-}
-
-// capacity appends [[group, nodes], ...] by group.
-func (e *encoder) capacity(wants map[cluster.Group]int) {
-	e.raw("[")
-	for i, g := range slices.Sorted(maps.Keys(wants)) {
-		e.comma(i)
-		e.raw("[")
-		e.str(string(g))
-		e.raw(",")
-		e.int(wants[g])
-		e.raw("]")
-	}
-	e.raw("]")
-}
-
-// prices appends the prices of all types.
-func (e *encoder) prices(all []policy.TypePrice) {
-	e.raw("[")
-	for i := range all {
-		e.comma(i)
-		e.price(&all[i])
-	}
-	e.raw("]")
-}
-
-// price appends [type, price of a GPU], and those of a core and of memory if there are any.
-func (e *encoder) price(p *policy.TypePrice) {
-	e.raw("[")
-	e.str(string(p.Type))
-	e.raw(",")
-	e.float(p.Price)
-	if p.CPU != 0 || p.Memory != 0 {
-		e.raw(",")
-		e.float(p.CPU)
-		e.raw(",")
-		e.float(p.Memory)
 	}
 	e.raw("]")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 )
@@ -125,5 +126,34 @@ func TestRentals_survive(t *testing.T) {
 	}
 	if diff := cmp.Diff(c.Nodes(), r.Header().Cluster.Nodes()); diff != "" {
 		t.Errorf("nodes of the header (-want +got):\n%s", diff)
+	}
+}
+
+// How many nodes are wanted is written where it changes, and known in every round.
+func TestCapacity_survives(t *testing.T) {
+	var out strings.Builder
+	w := journal.NewWriter(&out, journal.Header{Start: schedulertest.Epoch, Round: time.Minute, Cluster: forRent(t)})
+	want := []map[cluster.Group]int{nil, {"g1": 2, "g0": 1}, {"g0": 1, "g1": 2}, {"g0": 0}, nil, nil}
+	for i, capacity := range want {
+		w.Round(&policy.Snapshot{Now: schedulertest.Epoch, Round: i}, &policy.Plan{Capacity: capacity}, nil)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), `"capacity":`); n != 3 || !strings.Contains(out.String(), `"capacity":[["g0",1],["g1",2]]`) {
+		t.Errorf("%d rounds say what is wanted, want 3, by group:\n%s", n, out.String())
+	}
+	r, err := journal.NewReader(strings.NewReader(out.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, capacity := range want {
+		rec, err := r.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(capacity, rec.Round.Capacity); diff != "" {
+			t.Errorf("round %d (-want +got):\n%s", i, diff)
+		}
 	}
 }
