@@ -40,7 +40,9 @@ func simulateCommand() *cobra.Command {
 		Short: "Run a trace under one or more policies, and compare them",
 		Long: `Run a trace under one or more policies on a simulated cluster. Without --trace
 and --profiles it generates a Philly-like trace and uses embedded, fitted models.
-The table goes to standard output, progress to standard error.`,
+The table goes to standard output, progress to standard error.
+
+` + report.Conventions,
 		Example: `  oxgang simulate
   oxgang simulate --cluster hetero64 --trace w.csv --policy sia,fifo,srtf --out run/
   oxgang simulate --policy sia --set p=-1 --seeds 5 -o csv
