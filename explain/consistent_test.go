@@ -16,12 +16,21 @@ import (
 	"github.com/oxgang/oxgang/journal"
 )
 
+// clusters are small ones, by what is particular of them.
+var clusters = map[string]string{
+	"":      "t4:4x4,rtx:2x8",
+	"hosts": "t4:4x4/16c/128g,rtx:2x8/24c/200g",
+	"rent":  "t4:4x4/rent,rtx:2x8/rent",
+}
+
 // overloaded returns the journal of a small cluster with far more jobs than it has GPUs for.
+// What is named after the policy is what is particular of it.
 func overloaded(t testing.TB, policy, seed string) []byte {
 	t.Helper()
+	policy, on, _ := strings.Cut(policy, " on ")
 	c := settings.Default()
 	for key, value := range map[string]string{
-		"policy": policy, "seed": seed, "cluster": "t4:4x4,rtx:2x8", "generate.jobs": "40", "generate.span": "40m", "horizon": "100m",
+		"policy": policy, "seed": seed, "cluster": clusters[on], "generate.jobs": "40", "generate.span": "40m", "horizon": "100m",
 	} {
 		if err := c.Set(key, value, "test"); err != nil {
 			t.Fatal(err)
@@ -99,7 +108,7 @@ var (
 		{regexp.MustCompile(`shrank from (\d+) to (\d+)`), above},
 	}
 	freeOf   = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)?[^;:.]* (?:and|but) (none|\d+) (?:is|are) free;`)
-	mostOf   = regexp.MustCompile(`of one type are free \((?:(none)|(\d+) (\w+)) now\)`)
+	mostOf   = regexp.MustCompile(`of one type (?:is|are) free \((?:(none)|(\d+) (\w+)) now\)`)
 	needs    = regexp.MustCompile(`it needs (?:at least )?(\d+)(?: \w+)? GPUs?`)
 	askedFor = regexp.MustCompile(`(?:asked    |asking for )(?:exactly )?(\d+)`)
 	lacks    = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)? would be worth their price [^;]*, but are not free`)
@@ -207,7 +216,7 @@ func integer(text string) int {
 // TestPages_do_not_contradict_themselves: of every job of crowded clusters, under every kind of
 // policy, every page that can be asked for says one thing.
 func TestPages_do_not_contradict_themselves(t *testing.T) {
-	for _, policy := range []string{"sia", "gavel", "lyra", "pollux", "fifo", "srtf", "afs", "themis", "shockwave"} {
+	for _, policy := range []string{"sia", "gavel", "lyra", "pollux", "fifo", "srtf", "afs", "themis", "shockwave", "sia on hosts", "synergy on hosts", "boa on rent"} {
 		for _, seed := range []string{"1", "2", "3"} {
 			t.Run(policy+" "+seed, func(t *testing.T) {
 				if testing.Short() && (seed != "1" || !slices.Contains([]string{"sia", "gavel", "fifo"}, policy)) {

@@ -133,7 +133,11 @@ func line(s *scene) string {
 
 // turn says when a job in the queue runs.
 func turn(s *scene) string {
-	room := fmt.Sprintf("%s of one type are free (%s now)", count(int(s.why.Limit), "GPU"), free(s))
+	are := "are"
+	if s.why.Limit == 1 {
+		are = "is"
+	}
+	room := fmt.Sprintf("%s of one type %s free (%s now)", count(int(s.why.Limit), "GPU"), are, free(s))
 	if s.why.Value < 1 {
 		return "it runs when " + room
 	}
