@@ -145,6 +145,7 @@ func (t *teller) profiling(then *snapshot) bool {
 // sentence says what the job did then, for how long, and why.
 func (t *teller) sentence(then *snapshot, phase job.Phase, length string) string {
 	held := both(then.row.holds)
+	then.scene.trains = phase == job.Running
 	because := "no round has decided on it yet; the next one does"
 	if then.row.ruled {
 		because = then.scene.because()

@@ -57,7 +57,7 @@ var examples = map[policy.Kind]example{
 	policy.WaitPlanned:      {policy.Reason{Config: config(1, 2, "a100"), Value: 240, Limit: 600}, "jobs take turns, and its turn is planned: 2 a100 GPUs in 4m00s, for 10m00s of the rounds ahead; it starts then, or sooner if others end sooner than planned; jobs that come may put it off"},
 	policy.Unpredicted:      {policy.Reason{Config: config(1, 2, "a100"), Value: 96}, "it keeps 2 a100 GPUs; its batch size is planned to stay at 96, because its schedule does not say how it changes"},
 	policy.WaitTurn:         {policy.Reason{Value: 300, Limit: 300}, "jobs take turns, and it had 5m00s of service in the last 5m00s; its turn comes again when others have had theirs, as its service leaves the window of 5m00s"},
-	policy.Evicted:          {policy.Reason{Config: config(2, 16, "a100")}, "it was granted 16 a100 GPUs on 2 nodes, but the free GPUs lie scattered and no whole nodes were left for it; it runs when jobs on those nodes end or move together; the next round tries again"},
+	policy.Evicted:          {policy.Reason{Config: config(2, 16, "a100")}, "it was granted 16 a100 GPUs on 2 nodes, but no nodes were left for it beside the others'; it runs when jobs on those nodes end or move together; the next round tries again"},
 	policy.Impossible:       {policy.Reason{Config: config(8, 64, "a100")}, "it asks for 64 a100 GPUs on 8 nodes, and the cluster has 16 in all; it never runs unless the cluster grows or it is submitted anew for less"},
 	policy.Refused:          {policy.Reason{}, "the policy's plan was refused (job x: 9 GPUs), so every job stays as it was; the next plan that keeps the rules decides anew"},
 }

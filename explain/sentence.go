@@ -18,6 +18,7 @@ type scene struct {
 	view  View
 	// rivals are the waiting jobs that offer more for the GPU type of why.Config.
 	rivals  int
+	trains  bool   // it runs, and has trained since it got what it holds
 	refused string // the complaint about the plan, if it was refused
 }
 
@@ -32,51 +33,40 @@ var templates = map[policy.Kind]template{
 	policy.Unexplained: {why: func(*scene) string {
 		return "its policy gives no reason"
 	}},
-	policy.AsPlanned: {why: func(s *scene) string {
-		text := "it keeps what it has, as planned" + goodput(s.why.Value)
-		if s.why.Limit > 0 {
-			text += "; " + amount(s.why.Config) + " would be worth their price" + goodput(s.why.Limit) + ", but are not free"
-		}
-		return text
-	}},
+	policy.AsPlanned: {why: planned},
 	policy.Started: {why: func(s *scene) string {
 		return "there is room for it" + goodput(s.why.Value)
 	}},
-	policy.Grown: {why: func(s *scene) string {
-		return "more GPUs raise its normalised goodput from " + number(s.why.Limit) + " to " + number(s.why.Value)
-	}},
-	policy.Shrunk: {why: func(s *scene) string {
-		if s.why.Limit <= 0 { // not the price alone
-			return "its GPUs do more for others now"
-		}
-		return "its GPUs are worth more to others: they were worth " + number(s.why.Value) +
-			" each to it, and their price is " + number(s.why.Limit)
-	}, unblock: func(s *scene) string {
+	policy.Grown: {why: grew},
+	policy.Shrunk: {why: shrank, unblock: func(s *scene) string {
 		return "it grows back towards " + amount(s.why.Config) + " when the load falls"
 	}},
-	policy.Moved: {why: func(s *scene) string {
-		return "another GPU type takes its normalised goodput from " + number(s.why.Limit) + " to " + number(s.why.Value)
-	}},
+	policy.Moved: {why: moved},
 	policy.KeptNoRestart: {why: func(s *scene) string {
-		return fmt.Sprintf("%s would be %s times as good, and a restart pays only from %s times",
-			amount(s.why.Config), number(s.why.Value), number(s.why.Limit))
+		why, _ := kept(s)
+		return why
 	}, unblock: func(s *scene) string {
-		return "it changes when the gain reaches " + number(s.why.Limit) + " times; the older the job, the less a restart weighs"
+		_, until := kept(s)
+		return until
 	}},
-	policy.AboveShare: {why: func(s *scene) string {
-		return "more CPUs or memory than the share of its GPUs make it " + number(s.why.Value) + " times as fast"
-	}, unblock: func(*scene) string {
+	policy.AboveShare: {why: faster, unblock: func(*scene) string {
 		return "it has less again when others gain more by them"
 	}},
 	policy.BelowShare: {why: func(s *scene) string {
-		if s.why.Value > 1 {
-			return "it needs less than its GPUs' share of CPUs and memory to be " + number(s.why.Value) + " times as fast"
+		if x, _, same := apart(s.why.Value, 1); !same && s.why.Value > 1 {
+			return "it needs less than its GPUs' share of CPUs and memory to be " + x + " times as fast"
 		}
 		return "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest"
 	}},
-	policy.PinnedRestore: {why: func(*scene) string {
+	policy.PinnedRestore: {why: func(s *scene) string {
+		if s.trains {
+			return "it was starting or restoring its checkpoint in the last round, and was not interrupted"
+		}
 		return "it is starting or restoring its checkpoint, and is not interrupted"
-	}, unblock: func(*scene) string {
+	}, unblock: func(s *scene) string {
+		if s.trains {
+			return "its size may change from the next round on"
+		}
 		return "its size may change once it trains"
 	}},
 	policy.PinnedNonPreempt: {why: func(*scene) string {
@@ -85,31 +75,15 @@ var templates = map[policy.Kind]template{
 	policy.Reserved: {why: func(s *scene) string {
 		return "it holds its reservation of " + amount(reserved(s)) + " until it ends"
 	}},
-	policy.WaitNoCapacity: {why: func(s *scene) string {
-		return fmt.Sprintf("it needs at least %s and %s free", amount(s.why.Config), verb(int(s.why.Value)))
-	}, unblock: func(s *scene) string {
-		if missing := int(s.why.Limit) - int(s.why.Value); missing > 1 {
-			return fmt.Sprintf("it runs when %d more come free or are added to the cluster", missing)
-		}
-		return "it runs when 1 more comes free or is added to the cluster"
-	}},
-	policy.WaitPrice: {why: func(s *scene) string {
-		return fmt.Sprintf("its best offer is %s per %s GPU (for %s) and today's price%s is %s",
-			number(s.why.Value), s.why.Config.GPUType, amount(s.why.Config), included(s), number(s.why.Limit))
-	}, unblock: func(s *scene) string {
-		return fmt.Sprintf("it runs when the price falls below its offer%s or the cluster gains %s", rivals(s), gpus(s.why.Config.GPUs, s.why.Config.GPUType))
-	}},
+	policy.WaitNoCapacity: {why: short, unblock: missing},
+	policy.WaitPrice:      {why: dear, unblock: cheaper},
 	policy.WaitHost: {why: func(s *scene) string {
 		return fmt.Sprintf("no node has %s free with the %s and %.4g GB of memory that it wants",
 			amount(s.why.Config), count(int(s.why.Value+0.5), "core"), s.why.Limit/1e9)
 	}, unblock: func(*scene) string {
 		return "it runs when a node has them; mechanism tune would run it with less"
 	}},
-	policy.WaitOrder: {why: func(s *scene) string {
-		return fmt.Sprintf("%s ahead of it in the queue, and it needs %s", are(int(s.why.Value), "job"), count(int(s.why.Limit), "GPU"))
-	}, unblock: func(s *scene) string {
-		return fmt.Sprintf("it runs when those have started and %s of one type are free (%s now)", count(int(s.why.Limit), "GPU"), free(s))
-	}},
+	policy.WaitOrder: {why: line, unblock: turn},
 	policy.WaitBackfill: {why: func(s *scene) string {
 		return fmt.Sprintf("%s free for it, but the first in the queue, which is believed to start in %s, would start later if it took them", are(int(s.why.Limit), "GPU"), span(time.Duration(s.why.Value)*time.Second))
 	}, unblock: func(*scene) string {
@@ -152,14 +126,13 @@ var templates = map[policy.Kind]template{
 	policy.Unpredicted: {why: func(s *scene) string {
 		return fmt.Sprintf("it keeps %s; its batch size is planned to stay at %.0f, because its schedule does not say how it changes", amount(s.why.Config), s.why.Value)
 	}},
-	policy.Evicted: {why: func(s *scene) string {
-		return "it was granted " + amount(s.why.Config) + ", but the free GPUs lie scattered and no whole nodes were left for it"
-	}, unblock: func(*scene) string {
+	policy.Evicted: {why: scattered, unblock: func(*scene) string {
 		return "it runs when jobs on those nodes end or move together; the next round tries again"
 	}},
-	policy.Impossible: {why: func(s *scene) string {
-		return "it asks for " + amount(s.why.Config) + ", and the cluster has " + most(s) + " in all"
-	}, unblock: func(*scene) string {
+	policy.Impossible: {why: impossible, unblock: func(s *scene) string {
+		if have(s) >= s.why.Config.GPUs {
+			return "it runs if the cluster changes, or if it is submitted anew otherwise"
+		}
 		return "it never runs unless the cluster grows or it is submitted anew for less"
 	}},
 	policy.Refused: {why: func(s *scene) string {
@@ -233,18 +206,12 @@ func free(s *scene) string {
 	return fmt.Sprintf("%d %s", most.Free, most.Type)
 }
 
-// most returns what the cluster has of the type of the reason.
+// most returns have in words.
 func most(s *scene) string {
-	total := 0
-	for _, t := range s.view.Types {
-		if s.why.Config.GPUType == "" || t.Type == s.why.Config.GPUType {
-			total += t.GPUs
-		}
+	if n := have(s); n > 0 {
+		return strconv.Itoa(n)
 	}
-	if total == 0 {
-		return "none"
-	}
-	return strconv.Itoa(total)
+	return "none"
 }
 
 // because returns why, and after it what would change that, if anything would.

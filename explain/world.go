@@ -55,7 +55,7 @@ func (w *world) event(ev scheduler.Event) {
 		if r == nil {
 			return
 		}
-		r.holds, r.on = cluster.Allocation{}, nil
+		r.holds, r.on, r.ruled = cluster.Allocation{}, nil, false // what was decided of it is over
 		if ev.Outcome != scheduler.Lost {
 			delete(w.jobs, ev.Job)
 		}
@@ -74,7 +74,7 @@ func (w *world) round(r *journal.Round) {
 		switch a := a.(type) {
 		case scheduler.Run:
 			if row := w.jobs[a.Job]; row != nil {
-				row.holds, row.on = a.Allocation, a.Placement
+				row.holds, row.on, row.ruled = a.Allocation, a.Placement, true
 			}
 		case scheduler.Preempt:
 			if row := w.jobs[a.Job]; row != nil {
@@ -130,11 +130,17 @@ func (v *View) rented(r *cluster.Rental) {
 func (w *world) rivals(why policy.Reason) int {
 	n := 0
 	for _, r := range w.jobs { // a count: the order does not matter
-		if r.why.Kind == policy.WaitPrice && r.holds.IsZero() && r.why.Config.GPUType == why.Config.GPUType && r.why.Value > why.Value {
+		if r.why.Kind == policy.WaitPrice && r.holds.IsZero() && r.why.Config.GPUType == why.Config.GPUType && offersMore(r.why.Value, why.Value) {
 			n++
 		}
 	}
 	return n
+}
+
+// offersMore reports whether offer a is above b by more than solvers are exact.
+func offersMore(a, b float64) bool {
+	_, _, same := apart(a, b)
+	return !same && a > b
 }
 
 // scene returns what there is to say of a job now.

@@ -166,7 +166,7 @@ type Summary struct {
 	P99Queued  float64 `json:"queued_p99_s"`
 	Makespan   float64 `json:"makespan_s"` // first submission to last end
 
-	GPUHoursPerJob float64 `json:"gpu_hours_per_job"`
+	GPUHoursPerJob float64 `json:"gpu_hours_per_job"` // of AllocatedHours
 	RestartsPerJob float64 `json:"restarts_per_job"`
 
 	// Preemptions is how often jobs that held GPUs lost all of them: preempted, lost with a
@@ -177,6 +177,8 @@ type Summary struct {
 	MeanContention float64 `json:"contention_mean"` // active jobs per round
 	MaxContention  int     `json:"contention_max"`
 
+	// AllocatedHours are all GPU-hours: UsefulHours, RestartHours, ProfilingHours and IdleHours,
+	// which jobs hold from their end to the end of the round.
 	AllocatedHours float64 `json:"gpu_hours"`
 	UsefulHours    float64 `json:"useful_gpu_hours"`
 	RestartHours   float64 `json:"restart_gpu_hours"`
@@ -190,8 +192,9 @@ type Summary struct {
 	// goodput there would have been at the throughput the jobs reported, had
 	// every allocated GPU trained all the time at efficiency 1.
 	GoodputRatio float64 `json:"goodput_ratio"`
-	// Utilisation is GPU time held over GPU time there, from the first
-	// submission to the end of the last round with jobs. GPUs used for profiling runs do not count.
+	// Utilisation is GPU time held, not used, over GPU time there, from the first
+	// submission to the end of the last round with jobs: restarts and IdleHours count in full.
+	// GPUs used for profiling runs do not count.
 	Utilisation float64 `json:"utilisation"`
 	MeanGPUs    float64 `json:"gpus_mean"` // GPUs there, over the same time
 	// MeanSpending is what the nodes there and the rented ones on their way cost per

@@ -25,7 +25,7 @@ const (
 	Started               // gets its first or next GPUs; Value: normalised goodput
 	Grown                 // Config: before; Value, Limit: normalised goodput now and before
 	Shrunk                // Config: before; GPUs do more for others; Value: what each was worth to it, Limit: their price, at least Value; both 0: not the price alone
-	Moved                 // Config: before, on another GPU type or as many GPUs on more or fewer nodes; Value, Limit: normalised goodput now and before
+	Moved                 // Config: before, on another GPU type or as many GPUs on more or fewer nodes; Value, Limit: normalised goodput now and before, which need not be a gain
 	KeptNoRestart         // a better configuration (Config) is not worth a restart; Value: gain factor, Limit: factor from which restart and GPUs pay, more than Value
 	AboveShare            // keeps its GPUs, with more than their share of CPUs or memory; Value: its speed, relative to that with the share
 	BelowShare            // keeps its GPUs, with less than their share of CPUs and memory, which would not make it faster; Value: as of AboveShare
@@ -33,7 +33,7 @@ const (
 	PinnedNonPreempt      // non-preemptive, keeps what it has
 	Reserved              // holds its reservation
 	WaitNoCapacity        // Config: smallest that would do; Value: GPUs free of its type, Limit: GPUs needed
-	WaitPrice             // Config: its best offer; Value: what it offers per GPU, at least 0, Limit: today's price per GPU with the CPUs and memory that come with it, no less than Value
+	WaitPrice             // Config: its best offer; Value: what it offers per GPU, at least 0, Limit: today's price per GPU with the CPUs and memory that come with it, no less than Value; as much: a tie
 	WaitHost              // GPUs are free, but no node has them with the CPUs and memory it wants; Config: GPUs, Value: cores, Limit: host bytes
 	WaitOrder             // others are first in the queue; Value: jobs ahead of it, Limit: GPUs it needs
 	WaitBackfill          // it would fit, but the first in the queue would start later; Value: seconds until that one is believed to start, Limit: GPUs it needs

@@ -8,6 +8,12 @@ import (
 	"github.com/oxgang/oxgang/metrics"
 )
 
+// Conventions says what GPU-hours and utilisation count: a few sentences of at most 90
+// characters a line.
+const Conventions = `GPU-hours are GPU time held, and what profiling took: the rest of the round in which a
+job ends is in them. Utilisation is GPU time held, not used, of the GPUs there: restarts
+and the rest of such rounds are in it, profiling is not.`
+
 // A column is one number of a summary: how programs, terminals and the page
 // name it, and how it is read.
 type column struct {

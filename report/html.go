@@ -53,6 +53,7 @@ type pageView struct {
 
 // A pageTable is one part of the summary.
 type pageTable struct {
+	Note    string // below it; may be empty
 	Title   string
 	Columns []column
 	Rows    []pageRow
@@ -106,6 +107,7 @@ func HTML(w io.Writer, in Input) error {
 	}
 	if len(in.Runs) > 0 {
 		v.Tables = []pageTable{summarise("Jobs", ofTheJobs, in.Runs), summarise("GPUs", ofTheGPUs, in.Runs)}
+		v.Tables[ofTheGPUs].Note = Conventions
 	}
 	for i := range runs {
 		v.Data.Policies = append(v.Data.Policies, runs[i].Name)

@@ -32,7 +32,9 @@ func reportCommand() *cobra.Command {
 		Short: "Compare recorded runs, as simulate did",
 		Long: `Compare recorded runs: the table and the HTML report that simulate gave, from the
 journals it left. Fairness is judged by the trace and the profiles that a journal
-names; where these are not to be read, it is left out. Policy times are not recorded.`,
+names; where these are not to be read, it is left out. Policy times are not recorded.
+
+` + report.Conventions,
 		Example: `  oxgang simulate --policy sia,fifo --out run/
   oxgang report run/sia.oxj run/fifo.oxj
   oxgang report run/*.oxj --fairness-above 1.1 -o csv`,

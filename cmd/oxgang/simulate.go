@@ -41,7 +41,9 @@ func simulateCommand() *cobra.Command {
 		Long: `Run a trace under one or more policies on a simulated cluster. Without --trace
 and --profiles it generates a Philly-like trace and uses embedded, fitted models.
 The table goes to standard output, progress to standard error. A run that fails says
-why in its row, and the exit status is 1; the others are shown. If all fail, nothing is.`,
+why in its row, and the exit status is 1; the others are shown. If all fail, nothing is.
+
+` + report.Conventions,
 		Example: `  oxgang simulate
   oxgang simulate --cluster hetero64 --trace w.csv --policy sia,easy,srtf --out run/
   oxgang simulate --policy sia --set p=-1 --seeds 5 -o csv

@@ -206,7 +206,7 @@ func started(j *policy.Job, a *cluster.Allocation, value, held float64) policy.R
 		why = policy.Reason{Kind: policy.Started, Config: now, Value: value}
 	case before == now:
 		why = policy.Reason{Kind: policy.AsPlanned, Config: now, Value: value}
-	case before.GPUType != now.GPUType:
+	case before.GPUType != now.GPUType, before.GPUs == now.GPUs: // or as many on other nodes
 		why.Kind = policy.Moved
 	case before.GPUs > now.GPUs:
 		why = policy.Reason{Kind: policy.Shrunk, Config: before}

@@ -1,0 +1,130 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// apart returns two numbers to three digits, or to as many more as make them differ. They are
+// the same if nine digits do not: what a solver finds is no more exact.
+func apart(a, b float64) (x, y string, same bool) {
+	for digits := 3; digits <= 9; digits++ {
+		x, y = strconv.FormatFloat(a, 'g', digits, 64), strconv.FormatFloat(b, 'g', digits, 64)
+		if x != y && math.Abs(a-b) > 1e-9 {
+			return x, y, false
+		}
+	}
+	return number(a), number(a), true
+}
+
+// grew says what more GPUs do for a job.
+func grew(s *scene) string {
+	if before := s.why.Config; before.GPUs > 0 && s.holds != before && s.holds.GPUs == before.GPUs && s.holds.GPUType == before.GPUType {
+		return moved(s) // journals of older versions call some moves so
+	}
+	if s.why.Value == 0 && s.why.Limit == 0 {
+		return "its policy has more GPUs for it"
+	}
+	if text, ok := gained(s, "more GPUs raise"); ok {
+		return text
+	}
+	return "the plan for all jobs together gives it more GPUs, no gain of its own" + outcome(s)
+}
+
+// moved says why a job is elsewhere now: because it gains by it, because it costs less there, or,
+// where neither is so, because of the plan for all jobs.
+func moved(s *scene) string {
+	verb := "another GPU type takes"
+	if s.holds.GPUType == s.why.Config.GPUType {
+		verb = "other nodes take"
+	}
+	if text, ok := gained(s, verb); ok {
+		return text
+	}
+	was, before := s.cost(s.why.Config)
+	is, after := s.cost(s.holds)
+	if x, y, same := apart(was, is); before && after && !same && was > is {
+		return fmt.Sprintf("it leaves GPUs that are worth more to others: what it had costs %s at today's prices, and what it gets %s%s", x, y, outcome(s))
+	}
+	return "the plan for all jobs together moves it, no gain of its own" + outcome(s)
+}
+
+// gained says what a change takes the job's goodput from and to; it is not ok if that is no
+// gain, or is not known.
+func gained(s *scene, verb string) (text string, ok bool) {
+	x, y, same := apart(s.why.Limit, s.why.Value)
+	if same || s.why.Value < s.why.Limit || s.why.Limit <= 0 {
+		return "", false
+	}
+	return verb + " its normalised goodput from " + x + " to " + y, true
+}
+
+// outcome says what becomes of a goodput that a change does not raise, as far as it is known.
+func outcome(s *scene) string {
+	switch x, y, same := apart(s.why.Limit, s.why.Value); {
+	case s.why.Limit <= 0:
+		return goodput(s.why.Value)
+	case same:
+		return " (its normalised goodput stays " + x + ")"
+	case s.why.Value > s.why.Limit:
+		return " (its normalised goodput rises to " + y + ")"
+	default:
+		return " (its normalised goodput falls from " + x + " to " + y + ")"
+	}
+}
+
+// cost returns what GPUs cost at today's prices; it is not known where their type has no price,
+// or CPUs and memory have one.
+func (s *scene) cost(c cluster.Configuration) (cost float64, known bool) {
+	t := s.typeOf(c.GPUType)
+	if t == nil || t.Price == nil || t.CPU > 0 || t.Memory > 0 {
+		return 0, false
+	}
+	return *t.Price * float64(c.GPUs), true
+}
+
+// shrank says why a job has fewer GPUs.
+func shrank(s *scene) string {
+	x, y, same := apart(s.why.Value, s.why.Limit)
+	switch {
+	case s.why.Limit <= 0: // not the price alone
+		return "its GPUs do more for others now"
+	case same:
+		return "its GPUs do as much for others: they were worth " + x + " each to it, which is their price"
+	}
+	return "its GPUs are worth more to others: they were worth " + x + " each to it, and their price is " + y
+}
+
+// kept says why a job does not change to something better, and until when.
+func kept(s *scene) (why, until string) {
+	x, y, same := apart(s.why.Value, s.why.Limit)
+	better := amount(s.why.Config) + " would be " + x + " times as good, and a restart pays only from "
+	if same {
+		return better + "more", "it changes when the gain is larger; the older the job, the less a restart weighs"
+	}
+	return better + y + " times", "it changes when the gain reaches " + y + " times; the older the job, the less a restart weighs"
+}
+
+// planned says that a job keeps what it has, and what it would rather have.
+func planned(s *scene) string {
+	if s.why.Limit <= 0 {
+		return "it keeps what it has, as planned" + goodput(s.why.Value)
+	}
+	x, y, same := apart(s.why.Value, s.why.Limit)
+	if same {
+		return "it keeps what it has, as planned" + goodput(s.why.Value)
+	}
+	free, known := s.freeOf(s.why.Config)
+	if s.holds.GPUType == s.why.Config.GPUType {
+		free += s.holds.GPUs
+	}
+	lack := "are not free"
+	if known && free >= s.why.Config.GPUs {
+		lack = "were not free in the last round"
+	}
+	return fmt.Sprintf("it keeps what it has, as planned (normalised goodput %s); %s would be worth their price (normalised goodput %s), but %s",
+		x, amount(s.why.Config), y, lack)
+}

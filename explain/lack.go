@@ -1,0 +1,182 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// typeOf returns what the page says of a GPU type; nil if nothing.
+func (s *scene) typeOf(t cluster.GPUType) *TypeView {
+	for i := range s.view.Types {
+		if s.view.Types[i].Type == t {
+			return &s.view.Types[i]
+		}
+	}
+	return nil
+}
+
+// freeOf returns how many GPUs of a configuration's type the page says are free.
+func (s *scene) freeOf(c cluster.Configuration) (free int, known bool) {
+	if t := s.typeOf(c.GPUType); t != nil {
+		return t.Free, true
+	}
+	return 0, false
+}
+
+// least returns the fewest GPUs that the page says a job asked for; 0 if nothing is known of it.
+func (s *scene) least() int {
+	switch {
+	case s.spec == nil:
+		return 0
+	case s.spec.Adaptivity.Has(job.GPUCount):
+		return max(1, s.spec.MinGPUs)
+	}
+	return max(1, s.spec.GPUs)
+}
+
+// need says what a job is to have, of n GPUs, in words; and, where it asked for fewer, who wants
+// so many.
+func need(s *scene, n int, words string) string {
+	switch asked := s.least(); {
+	case asked == 0 || n <= asked || !s.spec.Reservation.IsZero():
+		return "it needs at least " + words
+	case s.spec.Adaptivity.Has(job.GPUCount) && n == s.spec.GPUs:
+		return "its policy would give it no fewer than " + words + ", as many as it requested,"
+	}
+	return "its policy would give it no fewer than " + words + ", more than the least that it asked for,"
+}
+
+// short says how many GPUs a job needs, and how many are free now: as many as the page says, which
+// may differ from what was free when its turn came.
+func short(s *scene) string {
+	then, least := int(s.why.Value), int(s.why.Limit)
+	text := need(s, least, amount(s.why.Config))
+	free, known := s.freeOf(s.why.Config)
+	switch {
+	case !known:
+		return text + " and " + verb(then) + " free"
+	case free < least:
+		return text + " and " + verb(free) + " free"
+	case then < least:
+		return fmt.Sprintf("%s and %s free in the last round", text, was(then))
+	}
+	return text + " and the last round could not give it them"
+}
+
+// was returns "none was", "1 was", "3 were", of what was just named.
+func was(n int) string {
+	switch n {
+	case 0:
+		return "none was"
+	case 1:
+		return "1 was"
+	}
+	return fmt.Sprintf("%d were", n)
+}
+
+// missing says what would end a lack of GPUs.
+func missing(s *scene) string {
+	free, known := s.freeOf(s.why.Config)
+	if !known {
+		free = int(s.why.Value)
+	}
+	switch n := int(s.why.Limit) - free; {
+	case n > 1:
+		return fmt.Sprintf("it runs when %d more come free or are added to the cluster", n)
+	case n == 1:
+		return "it runs when 1 more comes free or is added to the cluster"
+	}
+	return fmt.Sprintf("%d are free now, and the next round decides anew", free)
+}
+
+// dear says what a job offers and what the price is; equal is a tie, which others won.
+func dear(s *scene) string {
+	x, y, same := apart(s.why.Value, s.why.Limit)
+	if !same {
+		return fmt.Sprintf("its best offer is %s per %s GPU (for %s) and today's price%s is %s", x, s.why.Config.GPUType, amount(s.why.Config), included(s), y)
+	}
+	text := fmt.Sprintf("its best offer, %s per %s GPU (for %s), equals today's price%s", x, s.why.Config.GPUType, amount(s.why.Config), included(s))
+	if free, known := s.freeOf(s.why.Config); known && free < s.why.Config.GPUs {
+		return text + ", and the GPUs went to others"
+	}
+	return text + ", at which a plan may leave it out"
+}
+
+// cheaper says what would let a job run that offers too little.
+func cheaper(s *scene) string {
+	more := fmt.Sprintf("the cluster gains %s", gpus(s.why.Config.GPUs, s.why.Config.GPUType))
+	_, _, same := apart(s.why.Value, s.why.Limit)
+	switch {
+	case s.why.Value <= 0:
+		return "it offers nothing for any GPUs today, and each round weighs it anew"
+	case same:
+		return fmt.Sprintf("it runs when the price falls%s or %s", rivals(s), more)
+	}
+	return fmt.Sprintf("it runs when the price falls below its offer%s or %s", rivals(s), more)
+}
+
+// line says who is ahead of a job in the queue, and what it needs.
+func line(s *scene) string {
+	n := int(s.why.Limit)
+	needs := "it needs " + count(n, "GPU")
+	if asked := s.least(); asked > 0 && n > asked && s.spec.Reservation.IsZero() {
+		needs = need(s, n, count(n, "GPU"))
+		needs = needs[:len(needs)-1]
+	}
+	if s.why.Value < 1 {
+		return "others keep what they have, and " + needs
+	}
+	return are(int(s.why.Value), "job") + " ahead of it in the queue, and " + needs
+}
+
+// turn says when a job in the queue runs.
+func turn(s *scene) string {
+	are := "are"
+	if s.why.Limit == 1 {
+		are = "is"
+	}
+	room := fmt.Sprintf("%s of one type %s free (%s now)", count(int(s.why.Limit), "GPU"), are, free(s))
+	if s.why.Value < 1 {
+		return "it runs when " + room
+	}
+	return "it runs when those have started and " + room
+}
+
+// scattered says why GPUs that were granted could not be had.
+func scattered(s *scene) string {
+	text := "it was granted " + amount(s.why.Config)
+	if free, known := s.freeOf(s.why.Config); known && free < s.why.Config.GPUs {
+		return text + ", but no nodes were left for it beside the others'"
+	}
+	return text + ", but the free GPUs lie scattered and no whole nodes were left for it"
+}
+
+// impossible says why a job cannot run on this cluster.
+func impossible(s *scene) string {
+	if n := have(s); n >= s.why.Config.GPUs {
+		return fmt.Sprintf("its policy finds no way to run it on this cluster, though that has %d GPUs that it may use", n)
+	}
+	return "it asks for " + amount(s.why.Config) + ", and the cluster has " + most(s) + " in all"
+}
+
+// have returns the most GPUs that the cluster has of one type that the job may use, of the
+// reason's type if it has one.
+func have(s *scene) int {
+	n := 0
+	for _, t := range s.view.Types {
+		if s.why.Config.GPUType == "" && (s.spec == nil || s.spec.Eligible(t.Type)) || t.Type == s.why.Config.GPUType {
+			n = max(n, t.GPUs)
+		}
+	}
+	return n
+}
+
+// faster says what CPUs and memory above the share of its GPUs do for a job.
+func faster(s *scene) string {
+	if x, _, same := apart(s.why.Value, 1); !same && s.why.Value > 1 {
+		return "more CPUs or memory than the share of its GPUs make it " + x + " times as fast"
+	}
+	return "it has more CPUs or memory than the share of its GPUs, and is no faster by them"
+}
