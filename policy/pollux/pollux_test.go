@@ -288,3 +288,13 @@ func TestFirstTypeSeenWins(t *testing.T) {
 		}
 	}
 }
+
+// The harmonic mean has no powers, and is the same number to the last bit.
+func TestPower_of_the_harmonic_mean(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.Float64Range(1e-3, 1e9).Draw(t, "x")
+		if got, want := power(x, -1), math.Pow(x, -1); got != want {
+			t.Fatalf("%v to the power of -1 is %v, want %v", x, got, want)
+		}
+	})
+}
