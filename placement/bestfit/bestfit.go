@@ -16,22 +16,19 @@ type Placer struct{}
 // New returns a Placer.
 func New() *Placer { return &Placer{} }
 
-// Place implements placement.Placer. Jobs that have what they had stay where they are; so do
-// those that the policy placed. The others are placed by decreasing worker; those for which
+// Place implements placement.Placer. Jobs that the policy placed are where it says, and jobs
+// that have what they had stay where they are, unless the policy placed another there. The others are placed by decreasing worker; those for which
 // there is no room get nothing (policy.Evicted). It takes time in proportion to the jobs and,
 // for each that is placed, to the nodes. The only error is that of ctx.
 func (*Placer) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	todo := stay(s, p)
-	if len(todo) == 0 {
-		return p, nil
-	}
 	room := NewRoom(s.Cluster)
 	for i := range p.Jobs {
 		room.Take(p.Jobs[i].Placement)
 	}
+	todo := stay(s, p, room)
 	slices.SortStableFunc(todo, func(a, b int) int {
 		return cmp.Compare(unit(s, p, b), unit(s, p, a))
 	})
@@ -41,14 +38,16 @@ func (*Placer) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*
 	return p, nil
 }
 
-// stay lets jobs stay that have what they had, and returns the others that are to be placed.
-func stay(s *policy.Snapshot, p *policy.Plan) (todo []int) {
+// stay lets jobs stay that have what they had, where there is room left for them, and returns the
+// others that are to be placed.
+func stay(s *policy.Snapshot, p *policy.Plan, room *Room) (todo []int) {
 	for i, j := range s.Jobs {
 		d := &p.Jobs[i]
 		switch {
 		case d.Allocation.IsZero() || len(d.Placement) > 0:
-		case d.Allocation == j.Allocation && len(j.Placement) > 0:
+		case d.Allocation == j.Allocation && len(j.Placement) > 0 && room.Holds(j.Placement):
 			d.Placement = j.Placement
+			room.Take(j.Placement)
 		default:
 			todo = append(todo, i)
 		}

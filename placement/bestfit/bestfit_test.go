@@ -179,3 +179,24 @@ func TestPlace_workers(t *testing.T) {
 		}
 	}
 }
+
+// A job whose place the policy gave to another is placed anew, and not on top of it.
+func TestPlace_where_the_policy_gave_a_place_away(t *testing.T) {
+	c := servers(t, 2)
+	four := cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: "v100"}}
+	on := func(n cluster.NodeID, gpus int) cluster.Placement {
+		return cluster.Placement{{Node: n, Resources: cluster.Resources{GPUs: gpus}}}
+	}
+	held := &policy.Job{Spec: &job.Spec{ID: "held", GPUs: 4}}
+	held.Allocation, held.Placement = four, on("n0", 4)
+	s := &policy.Snapshot{Cluster: c, Jobs: []*policy.Job{held, {Spec: &job.Spec{ID: "placed", GPUs: 8}}}}
+	p := &policy.Plan{Jobs: []policy.Decision{{Allocation: four}, {
+		Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "v100"}}, Placement: on("n0", 8),
+	}}}
+	if _, err := bestfit.New().Place(t.Context(), s, p); err != nil {
+		t.Fatal(err)
+	}
+	if got := gpus(p.Jobs[0].Placement) + ", " + gpus(p.Jobs[1].Placement); got != "n1:4, n0:8" {
+		t.Errorf("placed on %s, want n1:4, n0:8", got)
+	}
+}
