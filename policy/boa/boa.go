@@ -22,6 +22,7 @@ type Policy struct {
 	nodes  []cluster.Rental // as they were in the last round
 	rate   float64          // of the widths of the last round, per hour
 	fill   fill
+	needs  map[cluster.Group][]need // see spareNodes
 
 	widths *widths // nil: none yet
 	asked  inputs  // of the widths that were last asked for

@@ -23,6 +23,7 @@
 //	problem.go  what a table of widths comes from, and what it promises
 //	widths.go   the table in use, and when it is computed anew
 //	goal.go     what a job is to have
+//	scarce.go   what it is to have where all want more of a type than there is
 //	round.go    who keeps it, place.go, who gets it; pool.go, on which nodes; nodes.go, how
 //	            many are wanted
 //	ledger.go   what was spent, and what may be; fill.go, how full nodes are
@@ -48,6 +49,13 @@
 //
 // Deviation: a job is not started on what happens to be left until its nodes are there,
 // because it would restart soon after.
+//
+// Deviation: where all jobs together want more GPUs of a type than there are, those have a
+// rent that rises until they do not, and each job has what costs it least at the rents, a
+// restart counted: the multipliers of the capacity that problem (7) has per type, for the
+// jobs that there are. Who finds no room all the same has the next best of which there is
+// some. The paper has as many GPUs of each type as it likes. Nodes are then given back later,
+// if nothing limits what is spent.
 //
 // Deviation: a job has the GPUs that are best by its own model, at the price that the widths
 // of others come from, because not every job has a class of which speeds are known. Before

@@ -1,6 +1,9 @@
 package boa
 
 import (
+	"slices"
+	"time"
+
 	"github.com/oxgang/oxgang/cluster"
 )
 
@@ -23,6 +26,7 @@ func (r *round) finish() {
 			}
 		}
 	}
+	r.spareNodes()
 }
 
 // rate returns what the widths of the plan cost per hour on rented nodes, as they were
@@ -52,4 +56,41 @@ func (r *round) shared() (used, gpus int) {
 		}
 	}
 	return used, gpus
+}
+
+// spared is for how long nodes that nobody needs are kept, after jobs wanted more of some
+// type than there is, where nothing limits what is spent: while rents change, jobs want
+// other nodes than those that were ordered for them, and get none that they must wait for.
+const spared = 10 * time.Minute
+
+// A need is how many nodes of an offer were wanted in a round with rents.
+type need struct {
+	at    time.Time
+	nodes int
+}
+
+// spareNodes keeps nodes that are there, or on their way, for some time after they were wanted,
+// if jobs wanted more than there is, and
+// spending has no limit.
+func (r *round) spareNodes() {
+	if r.p.o.Budget > 0 {
+		return
+	}
+	if r.p.needs == nil {
+		r.p.needs = make(map[cluster.Group][]need)
+	}
+	for i := range r.s.Rentals {
+		l := &r.s.Rentals[i]
+		wanted := r.plan.Capacity[l.Group]
+		past := slices.DeleteFunc(r.p.needs[l.Group], func(n need) bool {
+			return n.nodes <= wanted || r.s.Now.Sub(n.at) > spared
+		})
+		if r.rents != nil {
+			past = append(past, need{r.s.Now, wanted})
+		}
+		r.p.needs[l.Group] = past
+		if len(past) > 0 && past[0].nodes > wanted {
+			r.plan.Capacity[l.Group] = max(wanted, min(past[0].nodes, l.Ready+l.Starting, l.Most))
+		}
+	}
 }

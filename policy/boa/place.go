@@ -23,6 +23,9 @@ func (r *round) place() {
 	})
 	for _, at := range moving {
 		r.grant(at.index, &at.goal, at.held)
+		if at.held == nil && r.plan.Jobs[at.index].Why.Kind == policy.WaitNoCapacity {
+			r.instead(at)
+		}
 	}
 }
 

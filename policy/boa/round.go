@@ -18,14 +18,15 @@ type round struct {
 	offers []cluster.Offer
 	ends   []int // see Policy.offers
 	pools  []*pool
-	at     map[cluster.NodeID]int // of a node that is there: index in the nodes of its pool
-	broken []int                  // by rental: nodes that are paid, and neither there nor on their way
-	opened []int                  // by offer: nodes that are there, broken, or were opened
-	paying float64                // per hour: nodes that are there, come or go, and those that are opened
-	using  float64                // per hour: of those, less nodes on which nobody is or is to be
-	seats  []seat                 // of the jobs to decide about, in their order
-	soon   float64                // what may be paid per hour, for as long
-	later  float64                // likewise
+	at     map[cluster.NodeID]int      // of a node that is there: index in the nodes of its pool
+	broken []int                       // by rental: nodes that are paid, and neither there nor on their way
+	opened []int                       // by offer: nodes that are there, broken, or were opened
+	paying float64                     // per hour: nodes that are there, come or go, and those that are opened
+	using  float64                     // per hour: of those, less nodes on which nobody is or is to be
+	seats  []seat                      // of the jobs to decide about, in their order
+	soon   float64                     // what may be paid per hour, for as long
+	later  float64                     // likewise
+	rents  map[cluster.GPUType]float64 // of a GPU of each type that is wanted too much: see ration
 }
 
 // A seat is a job to decide about, and what it is to have.
@@ -206,6 +207,7 @@ func (r *round) aim() {
 			r.seats = append(r.seats, seat{index: i, goal: r.p.goal(j, r.offers, r.ends)})
 		}
 	}
+	r.ration()
 }
 
 // keep leaves jobs where they are: for good if they have what they are to have, the
