@@ -65,6 +65,8 @@ type Plan struct {
 	Least    float64 `json:"smallest_feasible_per_hour" yaml:"smallest_feasible_per_hour"`
 	Most     float64 `json:"largest_useful_per_hour" yaml:"largest_useful_per_hour"`
 	MeanJCT  float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
+	// Simulated is where MeanJCT lies where the plan is carried out; nil: that was not simulated.
+	Simulated *Range `json:"simulated_mean_jct,omitempty" yaml:"simulated_mean_jct,omitempty"`
 	// Multiplier is by how many seconds one more unit per hour shortens MeanJCT.
 	Multiplier float64 `json:"s_per_unit_per_hour" yaml:"s_per_unit_per_hour"`
 	// OneMore is by how many seconds one more GPU, or unit of money a day, does.

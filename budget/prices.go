@@ -204,7 +204,10 @@ func Unpriced(text string) (*PriceList, error) {
 }
 
 // offers returns the list as nodes.
-func (l *PriceList) offers() []cluster.Offer {
+func (l *PriceList) offers() []cluster.Offer { return l.Rentable() }
+
+// Rentable returns the offers as what can be rented.
+func (l *PriceList) Rentable() []cluster.Offer {
 	offers := make([]cluster.Offer, len(l.Offers))
 	for i := range l.Offers {
 		o := &l.Offers[i]

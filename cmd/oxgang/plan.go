@@ -31,6 +31,7 @@ func planCommand() *cobra.Command {
 var planKeys = []string{
 	"format", "limit", "on-bad-row", "profiles", "profiles.table", "gpu-like", "generate.kind", "generate.jobs", "generate.span",
 	"seed", "jobs.applications", "jobs.rigid", "jobs.strong-scaling", "jobs.max-gpus", "jobs.restart", "jobs.slowdown",
+	"round", "sim.start", "sim.release",
 }
 
 // planAssumptions says what a plan takes for granted.
@@ -65,6 +66,7 @@ type planning struct {
 	prices       []string
 	widest       int
 	config       *config.Config
+	inputs       *experiments.Inputs // from load on
 	stderr       io.Writer
 }
 
@@ -223,6 +225,7 @@ func (p *planning) workload(ctx context.Context) (*budget.Workload, error) {
 	if len(in.Arrivals) == 0 {
 		return nil, errors.New("the trace has no jobs")
 	}
+	p.inputs = in
 	w, err := budget.NewWorkload(in.Arrivals, in.Catalog, p.config.Sim.Restart)
 	if err != nil || p.goodputs == "" {
 		return w, err

@@ -1,0 +1,38 @@
+package workload
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/rng"
+)
+
+// Shuffle returns the arrivals of a trace in another order: its time is cut into so many blocks
+// of equal length, which change places. The jobs are the same, and so are bursts that are
+// shorter than a block; who meets whom is another. How much comes of that is told by how
+// shuffled traces differ. arrivals are sorted by time and not modified; equal seeds give equal
+// orders.
+func Shuffle(arrivals []Arrival, blocks int, seed uint64) []Arrival {
+	if len(arrivals) == 0 || blocks < 1 {
+		return nil
+	}
+	length := arrivals[len(arrivals)-1].At/time.Duration(blocks) + 1
+	all := make([]Arrival, 0, len(arrivals))
+	for to, from := range rng.Stream(seed, "workload/shuffle").Perm(blocks) {
+		begin := time.Duration(from) * length
+		for _, a := range cameBetween(arrivals, begin, begin+length) {
+			a.At += time.Duration(to)*length - begin
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// cameBetween returns the arrivals from one time on and before another.
+func cameBetween(all []Arrival, from, to time.Duration) []Arrival {
+	at := func(t time.Duration) int {
+		i, _ := slices.BinarySearchFunc(all, t, func(a Arrival, t time.Duration) int { return int(max(-1, min(1, a.At-t))) })
+		return i
+	}
+	return all[at(from):at(to)]
+}
