@@ -93,7 +93,9 @@ func (p *Policy) costs(a *account, slots []slot, s *policy.Snapshot) []float64 {
 }
 
 // start gives all of the time to the jobs that are first on their machines, as
-// long as there are GPUs.
+// long as there are GPUs. A gang for which there are too few starts when there are
+// enough: until then no other job starts on its type for good, or it never would.
+// (Public code: it counts as started, and takes turns with the others.)
 func (p *Policy) start(jobs []*account, columns []int, slots []slot, free []int) {
 	behind := make(map[slot]int) // on a machine
 	for _, c := range columns {
@@ -107,7 +109,12 @@ func (p *Policy) start(jobs []*account, columns []int, slots []slot, free []int)
 		if c < 0 || free[slots[c].t] <= 0 {
 			continue
 		}
-		if at := slots[c]; at.fromLast == behind[slot{t: at.t, machine: at.machine}] {
+		at := slots[c]
+		switch first := at.fromLast == behind[slot{t: at.t, machine: at.machine}]; {
+		case !first:
+		case p.o.Rules == Paper && float64(free[at.t]) < jobs[i].size[at.t]:
+			free[at.t] = 0
+		default:
 			free[at.t] -= p.begin(jobs[i], at.t)
 		}
 	}

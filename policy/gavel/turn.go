@@ -8,10 +8,10 @@ import (
 )
 
 // begins reports whether a turn begins, to the nearest round: fractions are found and jobs that
-// hold GPUs give way only then, where plans are made more often than every Turn. Those of AlloX
-// run until they are done, so that they have no turns.
+// hold GPUs give way only then, where plans are made more often than every Turn. Those that AlloX
+// matched run until they are done; others have spare GPUs for a turn.
 func (p *Policy) begins(s *policy.Snapshot) bool {
-	if p.o.Rules != Paper || p.o.Objective == AlloX || p.turned.IsZero() || s.Now.Sub(p.turned)+s.Length/2 >= p.o.Turn {
+	if p.o.Rules != Paper || p.turned.IsZero() || s.Now.Sub(p.turned)+s.Length/2 >= p.o.Turn {
 		p.turned = s.Now
 		return true
 	}
@@ -21,9 +21,6 @@ func (p *Policy) begins(s *policy.Snapshot) bool {
 // span returns the time from one choice of who runs to the next: a turn, or a round if that is
 // longer.
 func (p *Policy) span(s *policy.Snapshot) time.Duration {
-	if p.o.Objective == AlloX {
-		return s.Length
-	}
 	return max(s.Length, p.o.Turn)
 }
 

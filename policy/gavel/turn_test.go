@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy/gavel"
+	"github.com/oxgang/oxgang/policy/policytest"
 )
 
 // However often plans are made, a job that was chosen keeps its GPUs for a turn: one that is
@@ -63,5 +65,30 @@ func TestSiaCode_newcomers_catch_up(t *testing.T) {
 	got = append(got, w.runs(p, 6)...)
 	if s := strings.Join(got, ""); s != "aaaabbbbab" && s != "aaaabbbbba" {
 		t.Errorf("%s ran, want b four times when it came, and then in turn", s)
+	}
+}
+
+// Of gangs that AlloX matched and that do not fit beside one another, one runs until it is done:
+// they would take turns else, and where a restart is longer than a turn nobody would ever end.
+func TestAlloX_gangs_do_not_take_turns(t *testing.T) {
+	o := gavel.DefaultOptions()
+	o.Objective = gavel.AlloX
+	p, err := gavel.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := policytest.NewToy(t, 4)
+	for _, id := range []job.ID{"a", "b", "c"} {
+		w.Submit(id, 3, 30*time.Minute)
+	}
+	changes, last := 0, ""
+	for range 95 {
+		w.Play(p)
+		if now := w.GPUs(); now != last {
+			changes, last = changes+1, now
+		}
+	}
+	if len(w.Ends) != 3 || changes > 4 {
+		t.Errorf("%d of 3 ended, who runs changed %d times; want all, and once for each", len(w.Ends), changes)
 	}
 }
