@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/policy/builtin"
@@ -62,7 +64,7 @@ type CrossOptions struct {
 	Families []string      // by name; empty: all
 	Policies []string      // by name; empty: all
 	Limit    time.Duration // of one run; what takes longer is said to have been cut short
-	Each     func(*Cell)   // called as each cell is done; nil: not
+	Each     func(*Cell)   // called as each cell is done, by several goroutines; nil: not
 }
 
 // LoadCrossTable returns the matrix of the library.
@@ -79,7 +81,7 @@ func LoadCrossTable() (*CrossTable, error) {
 	return m, nil
 }
 
-// Run runs the matrix, one cell after another, and returns its cells by family, then policy. A
+// Run runs the cells, on as many cores as there are, and returns them by family, then policy. A
 // run that fails is a cell that says why. It returns an error for a family or policy that is
 // not known, a configuration that cannot be read, and that of ctx.
 func (m *CrossTable) Run(ctx context.Context, o CrossOptions) ([]Cell, error) {
@@ -87,19 +89,21 @@ func (m *CrossTable) Run(ctx context.Context, o CrossOptions) ([]Cell, error) {
 	if err != nil {
 		return nil, err
 	}
-	var cells []Cell
-	for _, f := range families {
-		for _, name := range policies {
-			cell, err := m.cell(ctx, &o, f, name)
-			if err != nil {
-				return cells, err
-			}
-			if cells = append(cells, cell); o.Each != nil {
-				o.Each(&cell)
-			}
+	cells := make([]Cell, len(families)*len(policies))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, f := range families {
+		for k, name := range policies {
+			cell := &cells[i*len(policies)+k]
+			g.Go(func() (err error) {
+				if *cell, err = m.cell(ctx, &o, f, name); err == nil && o.Each != nil {
+					o.Each(cell)
+				}
+				return err
+			})
 		}
 	}
-	return cells, nil
+	return cells, g.Wait()
 }
 
 // choose returns the families and policies that are asked for.
