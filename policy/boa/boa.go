@@ -27,6 +27,7 @@ type Policy struct {
 	widths *widths // nil: none yet
 	asked  inputs  // of the widths that were last asked for
 	at     time.Time
+	now    time.Time   // of the round
 	work   policy.Work // that was asked for and has not ended; nil: none
 	failed string
 
@@ -62,6 +63,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("boa: round %d: %w", s.Round, err)
 	}
+	p.now = s.Now
 	offers, ends := p.offers(s)
 	p.account(s, offers)                      // 1. what was spent
 	work := p.learn(ctx, s, offers[:ends[0]]) // 2. which widths there are

@@ -7,6 +7,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/opt/convex"
 	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -40,7 +41,7 @@ func (p *Policy) byClass(j *policy.Job, w *widths, class int, offers []cluster.O
 		return goal{offer: -1}
 	}
 	g := goal{offer: h, Configuration: o.Fewest(gpus)}
-	g.left = w.timeLeft(table, class, epoch, j.Progress)
+	g.left = w.timeLeft(table, class, epoch, j.Done(p.now))
 	p.compare(j, w, class, epoch, table, &g)
 	return g
 }
@@ -102,8 +103,8 @@ func (p *Policy) compare(j *policy.Job, w *widths, class, epoch, table int, g *g
 		return
 	}
 	end, restart := w.block(table, class, epoch), w.table.Problem.Classes[class].Restart.Seconds()
-	was := cost{w.time(class, held, epoch, end, j.Progress), rate(w.table.Problem.Offers, held)}
-	will := cost{w.time(class, g.Configuration, epoch, end, j.Progress), rate(w.table.Problem.Offers, g.Configuration)}
+	was := cost{w.time(class, held, epoch, end, j.Done(p.now)), rate(w.table.Problem.Offers, held)}
+	will := cost{w.time(class, g.Configuration, epoch, end, j.Done(p.now)), rate(w.table.Problem.Offers, g.Configuration)}
 	g.weigh(was, will, restart, w.price)
 }
 
@@ -200,37 +201,40 @@ func (p *Policy) alone(j *policy.Job, offers []cluster.Offer) goal {
 			c := o.Fewest(gpus)
 			per := cost{1 / goodput(j, c), float64(gpus) * o.GPUPrice()}
 			if v := per.at(price); v < least || best.offer < 0 {
-				least, best = v, goal{offer: i, Configuration: c, left: remaining(j) * per.time}
+				least, best = v, goal{offer: i, Configuration: c, left: p.remaining(j) * per.time}
 			}
 		}
 	}
 	if best.offer >= 0 {
-		linger(j, &best, offers, price)
+		p.linger(j, &best, offers, price)
 	}
 	return best
 }
 
 // linger says whether a job stays with what it holds.
-func linger(j *policy.Job, g *goal, offers []cluster.Offer, price float64) {
+func (p *Policy) linger(j *policy.Job, g *goal, offers []cluster.Offer, price float64) {
 	held := j.Allocation.Configuration
 	switch {
 	case !j.Holding():
 		return
 	case held.GPUs == g.GPUs && held.GPUType == g.GPUType:
 		g.stay, g.why = true, policy.Reason{Kind: policy.AsPlanned}
-	case !math.IsInf(remaining(j), 1):
-		was := cost{remaining(j) / goodput(j, held), rate(offers, held)}
+	case !math.IsInf(p.remaining(j), 1):
+		was := cost{p.remaining(j) / goodput(j, held), rate(offers, held)}
 		will := cost{g.left, float64(g.GPUs) * offers[g.offer].GPUPrice()}
 		g.weigh(was, will, j.RestartOverhead.Seconds(), price)
 	}
 }
 
-// remaining returns the work a job has left; infinite if its target is not known.
-func remaining(j *policy.Job) float64 {
-	if j.Target <= 0 {
+// remaining returns the work a job has left, by the one estimate of all policies but for its
+// class, whose widths are used where it is known; infinite if its target is not.
+func (p *Policy) remaining(j *policy.Job) float64 {
+	b := j.Basis(p.now)
+	left, from := b.Work()
+	if from == remaining.Attained {
 		return math.Inf(1)
 	}
-	return max(j.Target-j.Progress, 1e-9*j.Target)
+	return max(left, 1e-9*j.Target)
 }
 
 // amounts returns the numbers of GPUs of an offer that are tried for a job: all that fit

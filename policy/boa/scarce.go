@@ -248,7 +248,7 @@ func (p *Policy) ahead(j *policy.Job, c cluster.Configuration) (left, restart fl
 	if w := p.widths; w != nil && j.Class != "" {
 		if class, ok := w.class[j.Class]; ok {
 			epochs := len(w.ends[class])
-			left = w.time(class, c, min(max(0, j.Epoch), epochs-1), epochs, j.Progress)
+			left = w.time(class, c, min(max(0, j.Epoch), epochs-1), epochs, j.Done(p.now))
 			if !math.IsInf(left, 1) {
 				return left, w.table.Problem.Classes[class].Restart.Seconds()
 			}
@@ -258,7 +258,7 @@ func (p *Policy) ahead(j *policy.Job, c cluster.Configuration) (left, restart fl
 	if v <= 0 {
 		return math.Inf(1), 0
 	}
-	work := remaining(j)
+	work := p.remaining(j)
 	if math.IsInf(work, 1) {
 		one := goodput(j, cluster.Configuration{Nodes: 1, GPUs: j.ReplicaGPUs(c.GPUType), GPUType: c.GPUType})
 		work = later.Seconds() * cmp.Or(max(0, one), v)

@@ -182,7 +182,7 @@ func checkReasons(t *rapid.T, jobs []*policy.Job, plan *policy.Plan) {
 	}
 }
 
-// checkNodes: no more nodes are wanted than those that jobs are on, or were on not long ago, and
+// checkNodes: no more nodes are wanted than those that jobs are on and
 // those for the jobs that do not have their width; and no fewer than jobs say they wait for.
 func checkNodes(t *rapid.T, jobs []*policy.Job, plan *policy.Plan, widths map[job.Class][]int) {
 	on, missing, away := map[cluster.NodeID]bool{}, 0, 0
