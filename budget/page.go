@@ -74,8 +74,10 @@ func Page(w io.Writer, name string, all []*Frontier) error {
 // facts says what was planned.
 func facts(p *Planner) []string {
 	w := p.Workload
-	facts := []string{fmt.Sprintf("%d jobs of %d classes in %s", w.Jobs, len(w.Classes), lasting(w.Span.Seconds())), fmt.Sprintf("up to %d GPUs a job", p.Widest),
-		"times are the model's, without starting nodes, whole nodes and feedback: plan budget says where they lie with these"}
+	facts := []string{
+		fmt.Sprintf("%d jobs of %d classes in %s", w.Jobs, len(w.Classes), lasting(w.Span.Seconds())), fmt.Sprintf("up to %d GPUs a job", p.Widest),
+		"times are the model's, without starting nodes, whole nodes and feedback: plan budget says where they lie with these",
+	}
 	for _, c := range w.Classes {
 		if c.Guessed != "" {
 			facts = append(facts, fmt.Sprintf("guessed of %s: %s", c.Class, c.Guessed))

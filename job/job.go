@@ -108,17 +108,17 @@ type Spec struct {
 	// §2.2.
 	Resizes bool
 	// NoCheckpoint: a job that is preempted begins anew. Source: Lyra §4.
-	NoCheckpoint    bool
-	GPUTypes        []cluster.GPUType // eligible; empty means any
-	CPUs            float64           // asked for, per job, cores; carried along: policies share CPUs out by need
-	Memory          int64             // asked for, per job, host bytes; as CPUs
-	Input           Input
-	Adaptivity      Adaptivity
-	Batch           BatchLimits
-	Schedule        BatchSchedule // how the job changes its batch size by itself
-	Goal            Goal
-	Latency         time.Duration // bound of a LatencyBound job
-	Target          float64       // samples at Init efficiency to completion; 0: not known
+	NoCheckpoint bool
+	GPUTypes     []cluster.GPUType // eligible; empty means any
+	CPUs         float64           // asked for, per job, cores; carried along: policies share CPUs out by need
+	Memory       int64             // asked for, per job, host bytes; as CPUs
+	Input        Input
+	Adaptivity   Adaptivity
+	Batch        BatchLimits
+	Schedule     BatchSchedule // how the job changes its batch size by itself
+	Goal         Goal
+	Latency      time.Duration // bound of a LatencyBound job
+	Target       float64       // samples at Init efficiency to completion; 0: not known
 	// Timed: nothing but the duration of the job is known. Target is in seconds on what it
 	// asks for, where it makes one a second, and in proportion on more or fewer GPUs.
 	Timed           bool

@@ -65,7 +65,7 @@ var rooms = []room{
 	{"perf/regime", 3},
 	{"perf/profile", 3},
 
-	{"perf", 2},     // how fast
+	{"perf", 2}, // how fast
 	{"perf/remaining", 2},
 	{"forecast", 2}, // how busy others will be
 	{"job", 1},      // what
