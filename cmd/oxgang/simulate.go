@@ -104,6 +104,7 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 		defer func() { err = errors.Join(err, s.stage.discard()) }()
 	}
 	s.say("%d runs of %d jobs on %d GPUs\n", len(tasks), len(tasks[0].inputs.Arrivals), tasks[0].inputs.Cluster.GPUs())
+	s.say("%s", rigidHint(tasks[0].inputs, s.config.Policies))
 	bar := newProgress(s.stderr, s.quiet, jobsOf(tasks))
 	err = s.simulateAll(ctx, tasks, bar)
 	bar.done()
@@ -138,7 +139,6 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 		}
 		if i == 0 {
 			s.tell(in)
-			s.say("%s", rigidHint(in, c.Policies))
 		}
 		if len(in.Arrivals) == 0 {
 			return nil, errors.New("the trace has no jobs")

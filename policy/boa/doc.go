@@ -52,10 +52,10 @@
 //
 // Deviation: where all jobs together want more GPUs of a type than there are, those have a
 // rent that rises until they do not, and each job has what costs it least at the rents, a
-// restart counted: the multipliers of the capacity that problem (7) has per type, for the
-// jobs that there are. Who finds no room all the same has the next best of which there is
-// some. The paper has as many GPUs of each type as it likes. Nodes are then given back later,
-// if nothing limits what is spent.
+// restart counted, because widths alone bound what one job has of a type, and the paper has as
+// many GPUs of each as it likes. Rents are the multipliers of the capacity that problem (7)
+// has per type, for the jobs that there are. Who finds no room all the same has the next best
+// of which there is some. Nodes are then given back later, if nothing limits what is spent.
 //
 // Deviation: a job has the GPUs that are best by its own model, at the price that the widths
 // of others come from, because not every job has a class of which speeds are known. Before
