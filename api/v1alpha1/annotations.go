@@ -24,6 +24,10 @@ const (
 	Class = "oxgang.dev/class"
 	// Samples, on a job, is how many it trains on until it is complete.
 	Samples = "oxgang.dev/samples"
+	// RunSeconds, on a job, is how long it runs on the GPUs that it asks for, of a job of which
+	// nothing else is known: on more or fewer it is taken to be as much faster or slower. A job
+	// that says Samples has none.
+	RunSeconds = "oxgang.dev/run-seconds"
 	// NonPreemptible, on a job, with value true: once it has started it keeps its GPUs.
 	NonPreemptible = "oxgang.dev/non-preemptible"
 	// Checkpoints, on a job, with value true: it saves its state when asked to stop, and goes

@@ -22,6 +22,9 @@ func (h *Hello) Described(asked *job.Spec, t cluster.GPUType, restart time.Durat
 	if h.Batch.Adaptive {
 		spec.Adaptivity |= job.BatchSizes
 	}
+	if spec.Timed { // its program counts samples
+		spec.Target, spec.Timed = 0, false
+	}
 	if h.Samples > 0 {
 		spec.Target = h.Samples
 	}

@@ -32,8 +32,8 @@ var dramas = []struct {
 }{
 	{"jobs start", "fifo", []scene{{func(d *drama) { d.submit("a", 1, nil); d.submit("b", 1, nil) }, map[string]int{"a": 1, "b": 1}}}},
 	{"a job is preempted and goes on", "srtf", []scene{
-		{func(d *drama) { d.submit("long", 2, map[string]string{v1alpha1.Samples: "1000000"}) }, map[string]int{"long": 2}},
-		{func(d *drama) { d.submit("short", 2, map[string]string{v1alpha1.Samples: "1000"}) }, map[string]int{"short": 2}},
+		{func(d *drama) { d.submit("long", 2, map[string]string{v1alpha1.RunSeconds: "1000000"}) }, map[string]int{"long": 2}},
+		{func(d *drama) { d.submit("short", 2, map[string]string{v1alpha1.RunSeconds: "1000"}) }, map[string]int{"short": 2}},
 		{func(d *drama) { d.twin.End("short", batchv1.JobComplete) }, map[string]int{"long": 2}},
 	}},
 	{"an elastic job shrinks, grows and moves", "afs", []scene{

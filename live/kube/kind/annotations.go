@@ -20,6 +20,7 @@ const (
 	maxBatch   = 1 << 30
 	maxSamples = 1e18
 	maxRestart = 24 * 3600 // seconds
+	maxRun     = 1e9       // seconds
 	maxTypes   = 64
 	maxText    = 64 // bytes of a number
 )

@@ -29,6 +29,7 @@ func TestRead_problems(t *testing.T) {
 		{"job.yaml", annotated(v1alpha1.MinGPUs, "NaN"), `annotation oxgang.dev/min-gpus is "NaN", want a whole number, 1 to 1048576`},
 		{"job.yaml", annotated(v1alpha1.BatchSize, "1e99"), `annotation oxgang.dev/batch-size is "1e99", want a whole number, 1 to 1073741824; annotation oxgang.dev/max-batch-size is "8192", want none without oxgang.dev/batch-size`},
 		{"job.yaml", annotated(v1alpha1.MaxBatchSize, "12"), `annotation oxgang.dev/max-batch-size is "12", want at least oxgang.dev/batch-size, 2048`},
+		{"job.yaml", annotated(v1alpha1.RunSeconds, "60"), `annotation oxgang.dev/run-seconds is "60", want none beside oxgang.dev/samples`},
 		{"job.yaml", annotated(v1alpha1.Samples, "-1"), `annotation oxgang.dev/samples is "-1", want a whole number, 1 to 1000000000000000000`},
 		{"job.yaml", annotated(v1alpha1.RestartSeconds, "90000"), `annotation oxgang.dev/restart-seconds is "90000", want a whole number, 0 to 86400`},
 		{"job.yaml", annotated(v1alpha1.Checkpoints, "yes"), `annotation oxgang.dev/checkpoints is "yes", want true or false`},

@@ -52,10 +52,22 @@ func (r *request) spec(weight int32) *job.Spec {
 	if n, ok := r.number(v1alpha1.RestartSeconds, 0, maxRestart); ok {
 		spec.RestartOverhead = time.Duration(n) * time.Second
 	}
-	spec.Target, _ = r.number(v1alpha1.Samples, 1, maxSamples)
+	r.work(spec)
 	r.batch(spec)
 	r.limits(spec)
 	return spec
+}
+
+// work reads how much a job has to do: samples, or the time that it runs.
+func (r *request) work(spec *job.Spec) {
+	spec.Target, _ = r.number(v1alpha1.Samples, 1, maxSamples)
+	seconds, ok := r.number(v1alpha1.RunSeconds, 1, maxRun)
+	switch {
+	case ok && spec.Target > 0:
+		r.wrong(v1alpha1.RunSeconds, "none beside %s", v1alpha1.Samples)
+	case ok:
+		spec.Target, spec.Timed = seconds, true
+	}
 }
 
 // memory returns what all workers ask for together, at most pods.MostMemory: the product may be

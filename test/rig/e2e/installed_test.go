@@ -28,7 +28,7 @@ func TestInstalled(t *testing.T) {
 	b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}
 	Serve(t, c, Setup{Config: c.AsServiceAccount("oxgang-system", "oxgang"), Elects: true, LeaseNamespace: "oxgang-system"})
 	b.create(Queue("train", v1alpha1.Resize, "srtf"))
-	long := Job("long", "train", 2, 8, map[string]string{v1alpha1.Samples: "1000000"})
+	long := Job("long", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "1000000"})
 	long.Spec.Suspend = nil
 	Until(ctx, t, 2*within, "the rules are kept, and a job is suspended from its creation", func() error {
 		j := long.DeepCopy()
@@ -44,7 +44,7 @@ func TestInstalled(t *testing.T) {
 		return nil
 	})
 	b.runs("long", 2)
-	short := Job("short", "train", 2, 8, map[string]string{v1alpha1.Samples: "1000"})
+	short := Job("short", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "1000"})
 	short.Spec.Suspend = nil
 	b.create(short)
 	b.runs("short", 2)

@@ -176,7 +176,7 @@ func waitsForOthers(c *scene) {
 // is complete at its next start, and no worker waits for that one.
 func endsAsItIsStopped(c *scene) {
 	c.policy("srtf")
-	c.make(Job("long", c.queue, 2, 8, map[string]string{v1alpha1.Samples: "1000000", v1alpha1.ResizeBy: "Restart", v1alpha1.MinGPUs: "16"}))
+	c.make(Job("long", c.queue, 2, 8, map[string]string{v1alpha1.RunSeconds: "1000000", v1alpha1.ResizeBy: "Restart", v1alpha1.MinGPUs: "16"}))
 	c.runs("long", 2)
 	release := c.proxy.Rules.Hold("pods")
 	defer release()
@@ -185,7 +185,7 @@ func endsAsItIsStopped(c *scene) {
 	if err := c.Exit(c.Context(), &all[first], 0); err != nil {
 		c.Fatal(err)
 	}
-	c.make(Job("short", c.queue, 2, 8, map[string]string{v1alpha1.Samples: "1000"}))
+	c.make(Job("short", c.queue, 2, 8, map[string]string{v1alpha1.RunSeconds: "1000"}))
 	c.until("long is stopped", func() error {
 		if j := c.job("long"); !*j.Spec.Suspend {
 			return errNot("%+v", j.Status)
@@ -225,11 +225,11 @@ const lingers = 4 * time.Second
 func (c *scene) displaces() {
 	c.Helper()
 	c.policy("srtf")
-	j := Job("long", c.queue, 2, 8, map[string]string{v1alpha1.Samples: "1000000"})
+	j := Job("long", c.queue, 2, 8, map[string]string{v1alpha1.RunSeconds: "1000000"})
 	j.Spec.Template.Annotations = map[string]string{rig.StopAfter: lingers.String()}
 	c.make(j)
 	c.runs("long", 2)
-	c.make(Job("short", c.queue, 2, 8, map[string]string{v1alpha1.Samples: "1000"}))
+	c.make(Job("short", c.queue, 2, 8, map[string]string{v1alpha1.RunSeconds: "1000"}))
 }
 
 // seesLate: with pods that are seen 5 s late every job gets its turn, as slowly as that.

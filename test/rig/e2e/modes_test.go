@@ -216,9 +216,9 @@ func moves(b *bench, _ *rig.Process) {
 func preempts(b *bench, _ *rig.Process) {
 	b.create(Queue("train", v1alpha1.Resize, "srtf"))
 	defer b.remove("train")
-	b.create(Job("long", "train", 2, 8, map[string]string{v1alpha1.Samples: "1000000"}))
+	b.create(Job("long", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "1000000"}))
 	b.runs("long", 2)
-	b.create(Job("short", "train", 2, 8, map[string]string{v1alpha1.Samples: "1000"}))
+	b.create(Job("short", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "1000"}))
 	b.runs("short", 2)
 	b.runs("long", 0)
 	finish(b.T, b.Cluster, b.k, "short")

@@ -138,7 +138,7 @@ var elasticComes = act{
 
 // samples returns annotations with how much there is to train.
 func samples(n string, more map[string]string) map[string]string {
-	all := map[string]string{v1alpha1.Samples: n}
+	all := map[string]string{v1alpha1.RunSeconds: n}
 	maps.Copy(all, more)
 	return all
 }

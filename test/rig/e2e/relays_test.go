@@ -66,10 +66,10 @@ func (r *relay) lead(name string, p *fault.Proxy, bugs string) *rig.Process {
 func (r *relay) next() *rig.Process { return r.lead("second", r.second, r.bugs) }
 
 // submit creates a job of one worker with 8 GPUs of a type, whose pods take an hour to end. With
-// srtf the one with fewer samples comes first.
-func (r *relay) submit(name, gpu string, samples int, more map[string]string) {
+// srtf the one that runs for less time comes first.
+func (r *relay) submit(name, gpu string, seconds int, more map[string]string) {
 	r.Helper()
-	says := map[string]string{v1alpha1.GPUTypes: gpu, v1alpha1.Samples: strconv.Itoa(samples), v1alpha1.ResizeBy: gated}
+	says := map[string]string{v1alpha1.GPUTypes: gpu, v1alpha1.RunSeconds: strconv.Itoa(seconds), v1alpha1.ResizeBy: gated}
 	maps.Copy(says, more)
 	j := Job(name, r.queue, 1, 8, says)
 	j.Spec.Template.Annotations = map[string]string{rig.StopAfter: "1h"}
