@@ -32,7 +32,9 @@ func (p *Policy) serve(s *policy.Snapshot, r *queue.Round, begins bool) {
 		p.serveSiaCode(s, r)
 		return
 	case !begins:
-		p.stay(r)
+		p.stay(r, func(*account) bool { return true })
+	default:
+		p.stay(r, func(a *account) bool { return a.row.NoCheckpoint })
 	}
 	for _, e := range p.line(s) {
 		if !r.Decided(e.a.index) && r.Grant(e.a.index, e.t) {

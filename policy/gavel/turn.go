@@ -24,10 +24,14 @@ func (p *Policy) span(s *policy.Snapshot) time.Duration {
 	return max(s.Length, p.o.Turn)
 }
 
-// stay lets the jobs that hold GPUs keep them for the rest of the turn.
-func (p *Policy) stay(r *queue.Round) {
+// stay lets the jobs that hold GPUs, and may, keep them: within a turn all do; those without
+// checkpoints always, because they would begin anew after every turn, and never end.
+//
+// Deviation: jobs without checkpoints have what is owed to others, because Gavel's jobs all have
+// checkpoints.
+func (p *Policy) stay(r *queue.Round, may func(*account) bool) {
 	for _, a := range p.active {
-		if t := p.typeOf(a); t >= 0 && r.Grant(a.index, t) {
+		if t := p.typeOf(a); t >= 0 && may(a) && r.Grant(a.index, t) {
 			a.last = t
 		}
 	}
