@@ -23,12 +23,6 @@ import (
 // writes nothing it is taken as it is.
 func (w *World) commit(ctx context.Context, d *draft) error {
 	next := w.draw(d)
-	if bugImpatient {
-		w.mu.Lock()
-		w.keep(d)
-		w.mu.Unlock()
-		time.Sleep(time.Second) // in which the executor acts
-	}
 	if w.o.writes() && next != nil {
 		for wait := backoff; ; wait = min(2*wait, 30*time.Second) {
 			err := w.write(ctx, next)
@@ -78,9 +72,6 @@ func asked(err error) time.Duration {
 
 // leave returns how long to leave the API server alone after an error: a time, or what it asks for.
 func leave(wait time.Duration, err error) time.Duration {
-	if bugPressing {
-		return 0
-	}
 	return max(wait, asked(err))
 }
 

@@ -83,7 +83,7 @@ type transfer struct {
 // is on them, pinned to them, or may yet come there. As long as a watch does not show what was
 // last written, nothing is.
 func (w *World) transfers(s *sight) []transfer {
-	if !w.o.acts() || time.Now().Before(w.loans.notBefore) || len(w.written) > 0 && !bugEager {
+	if !w.o.acts() || time.Now().Before(w.loans.notBefore) || len(w.written) > 0 {
 		return nil
 	}
 	on := w.on()
@@ -105,15 +105,12 @@ func (w *World) transfers(s *sight) []transfer {
 // awaits reports whether pods of a job may yet come to a node that its object names, though the
 // job is stopped.
 func (w *World) awaits(node string) bool {
-	return !bugEager && slices.ContainsFunc(w.order, func(e *entry) bool { return e.job.Node == node && (e.stale || e.coming() > 0) })
+	return slices.ContainsFunc(w.order, func(e *entry) bool { return e.job.Node == node && (e.stale || e.coming() > 0) })
 }
 
 // returned makes a node its owner's again, or returns an error that says who is there. Pods of
 // ours are also those whose job is gone, or has opted out.
 func (w *World) returned(n *corev1.Node, s *sight) error {
-	if bugEager {
-		return inventory.Return(n, w.o.Queue.Name, nil, nil)
-	}
 	return inventory.Return(n, w.o.Queue.Name, s.all, w.isOurs(s))
 }
 

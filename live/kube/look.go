@@ -72,9 +72,6 @@ func (w *World) look(ctx context.Context) (*sight, error) {
 	if err := errors.Join(w.client.List(ctx, &all, client.UnsafeDisableDeepCopy), w.client.List(ctx, &nodes, client.UnsafeDisableDeepCopy)); err != nil {
 		return nil, err
 	}
-	if bugFearful && !w.answers(ctx) {
-		nodes.Items = nodes.Items[min(1, len(nodes.Items)):]
-	}
 	s.all = pointers(all.Items)
 	for _, p := range s.all {
 		switch uid := s.owner(p); {
@@ -100,7 +97,7 @@ func (w *World) lookAtNodes(nodes []*corev1.Node, s *sight) {
 	}
 	of := w.o.Nodes
 	of.Now = time.Now()
-	s.nodes = inventory.Read(nodes, s.all, func(p *corev1.Pod) bool { return bugBlind || s.ours[s.owner(p)] }, &of)
+	s.nodes = inventory.Read(nodes, s.all, func(p *corev1.Pod) bool { return s.ours[s.owner(p)] }, &of)
 	s.lender = inventory.Survey(nodes, s.all, w.isOurs(s), &of)
 	s.fleet = w.muster(nodes, s.all, s.nodes)
 }

@@ -37,9 +37,6 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o Options)
 	if w.plan, err = w.succeed(ctx); err != nil {
 		return nil, fmt.Errorf("kube: queue %s: %w", o.Queue.Name, err)
 	}
-	if bugForgetful {
-		w.plan.Spec.Allocations = nil
-	}
 	w.past = pastOf(w.plan)
 	if err := w.catchUpWith(ctx); err != nil {
 		return nil, fmt.Errorf("kube: queue %s: %w", o.Queue.Name, err)
@@ -87,7 +84,7 @@ func (w *World) succeed(ctx context.Context) (*v1alpha1.Plan, error) {
 		if err != nil && !missing {
 			return nil, err
 		}
-		if !w.o.writes() || bugUnfenced && !missing {
+		if !w.o.writes() {
 			return p, nil
 		}
 		p.Spec.Epoch++
@@ -130,7 +127,7 @@ func (w *World) await(ctx context.Context, want map[string]uint64, within time.D
 		if err != nil {
 			return false, err
 		}
-		if bugStale || s.shows(want) {
+		if s.shows(want) {
 			return true, nil
 		}
 		select {

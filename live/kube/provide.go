@@ -36,9 +36,6 @@ func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 		want = min(want, s.wanted)
 	}
 	want = min(want, int(g.Most)-len(s.going))
-	if bugGreedy {
-		want = s.wanted + max(0, nodes-len(s.stays))
-	}
 	d.want(s, max(want, 0), nil)
 	d.hire.refused[g.Name] = want < nodes
 }

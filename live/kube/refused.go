@@ -22,7 +22,7 @@ const longestWhy = 700
 // lacks reports whether it is to be asked why pods of a job that was started, or has grown, are
 // not made. Only Jobs say so of themselves; of the other kinds a Job beneath them does.
 func (e *entry) lacks(now time.Time) bool {
-	if bugPatient || e.job.Kind != "Job" || !e.running() {
+	if e.job.Kind != "Job" || !e.running() {
 		return false
 	}
 	return e.made() < e.workers() && now.Sub(e.whole) >= max(unmade, 2*e.asked.Sub(e.whole))

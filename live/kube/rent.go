@@ -189,10 +189,9 @@ func (w *World) rental(s *stand) cluster.Rental {
 	r := cluster.Rental{
 		Offer: inventory.Offer(s.group), Ready: len(s.stays), Starting: len(s.coming), Leaving: len(s.leaves) + len(s.going), Refused: o.refused,
 	}
-	switch {
-	case o.late(s.group, time.Now()):
+	if o.late(s.group, time.Now()) {
 		r.Refused = true
-	case !bugGreedy:
+	} else {
 		r.Starting += max(0, s.wanted-s.alive())
 	}
 	return r

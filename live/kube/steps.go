@@ -24,7 +24,7 @@ type step struct {
 // steps returns what can be done now, at most one step for each job: everything that has to
 // stop, every start whose nodes have room, by submission, and what running pods are to ask for.
 func (w *World) steps(s *sight) []step {
-	if !w.o.acts() || bugForgetful && len(w.plan.Spec.Allocations) == 0 {
+	if !w.o.acts() {
 		return nil
 	}
 	var all []step
@@ -65,7 +65,7 @@ func (w *World) step(e *entry, r room) *step {
 		return w.fencing(e)
 	case waits:
 		return nil
-	case !e.wants() || (leftover || e.job.Stopping) && !bugStubborn:
+	case !e.wants() || leftover || e.job.Stopping:
 		return nil
 	case !e.started():
 		if !r.takes(e) {
@@ -81,7 +81,7 @@ func (w *World) step(e *entry, r room) *step {
 			return nil
 		}
 		return w.resizing(e)
-	case !bugCareless && !r.free(e): // a leader before it may have sent somebody there after it was started
+	case !r.free(e): // a leader before it may have sent somebody there after it was started
 		return nil
 	}
 	return w.pinning(e)
@@ -137,7 +137,7 @@ func (r room) give(p cluster.Placement) {
 // takes reports whether there is room for a job, and takes it if there is.
 func (r room) takes(e *entry) bool {
 	for _, s := range e.held.placement {
-		if !bugHasty && r[string(s.Node)] < s.GPUs {
+		if r[string(s.Node)] < s.GPUs {
 			return false
 		}
 	}

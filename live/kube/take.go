@@ -28,7 +28,7 @@ func (w *World) takeIn(s *sight) {
 		w.takeJob(s, f)
 	}
 	for _, e := range slices.Clone(w.order) {
-		if !there[e.id()] && !bugClinging {
+		if !there[e.id()] {
 			e.pods, e.aides, e.stale = nil, nil, false
 			w.end(e, scheduler.Cancelled, "its object was deleted")
 		}
@@ -260,8 +260,6 @@ func (w *World) takeNodes(s *sight) {
 	}
 	loans := w.tidings()
 	switch {
-	case bugDeaf:
-		return
 	case !reflect.DeepEqual(c.Nodes(), w.cluster.Nodes()):
 		w.dispossess(c)
 		w.cluster = c

@@ -23,17 +23,13 @@ const (
 // ctx is done or they do not agree: then it returns ErrWatches. While the API server does not
 // answer nothing is concluded.
 func (w *World) verify(ctx context.Context) error {
-	every, grace := relist, late
-	if bugHurried {
-		every, grace = relist/60, late/12
-	}
 	for {
-		if !wait(ctx, every) {
+		if !wait(ctx, relist) {
 			return ctx.Err()
 		}
-		err := w.compare(ctx, grace)
+		err := w.compare(ctx, late)
 		switch {
-		case bugTrusting, ctx.Err() != nil:
+		case ctx.Err() != nil:
 		case errors.Is(err, ErrWatches):
 			return err
 		case err != nil:

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/internal/seeded"
 	"github.com/oxgang/oxgang/test/rig"
 )
 
@@ -29,21 +30,42 @@ var Root = func() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }()
 
-// program and seeded build oxgang-scheduler once in a test run, the latter with the defects
-// that OXGANG_BUG can turn on.
-var (
-	program = sync.OnceValues(func() (string, error) { return build("oxgang-scheduler") })
-	seeded  = sync.OnceValues(func() (string, error) { return build("seeded", "-tags", "seeded") })
-)
+// programs are the builds of oxgang-scheduler by the defects in them, each made once in a test run.
+var programs sync.Map // from string to func() (string, error)
+
+// program returns an oxgang-scheduler with defects, whose names have commas between; with none it
+// is the product.
+func program(bugs string) (string, error) {
+	made, _ := programs.LoadOrStore(bugs, sync.OnceValues(func() (string, error) {
+		if bugs == "" {
+			return build("oxgang-scheduler")
+		}
+		dir, err := below("seeded-" + bugs)
+		if err != nil {
+			return "", err
+		}
+		overlay, err := seeded.Overlay(Root, dir, strings.Split(bugs, ",")...)
+		if err != nil {
+			return "", err
+		}
+		return build("oxgang-scheduler-"+bugs, "-overlay", overlay)
+	}))
+	return made.(func() (string, error))()
+}
+
+// below returns a path in this checkout's folder below the user's cache directory.
+func below(name string) (string, error) {
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "oxgang-rig", "e2e", fmt.Sprintf("%x", sha256.Sum256([]byte(Root)))[:8], name), err
+}
 
 // build returns an oxgang-scheduler of this checkout, built with flags: one file below the
 // user's cache directory, which the next run replaces.
 func build(name string, flags ...string) (string, error) {
-	cache, err := os.UserCacheDir()
+	path, err := below(name)
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(cache, "oxgang-rig", "e2e", fmt.Sprintf("%x", sha256.Sum256([]byte(Root)))[:8], name)
 	// Without the commit in it, it is linked anew only when its sources change.
 	cmd := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-o", path}, flags...), "./cmd/oxgang-scheduler")...)
 	cmd.Dir = Root
@@ -65,13 +87,13 @@ type Setup struct {
 	Agents         string   // address of the agent API; empty: none
 	Names          []string // of its certificate
 	Metrics        string   // address; empty: none
-	Bugs           string   // defects of a seeded build, with commas between; empty: the product
+	Bugs           string   // defects to build it with, by their patches, with commas between; empty: the product
 }
 
 // Serve starts a scheduler beside a cluster.
 func Serve(t testing.TB, c *rig.Cluster, s Setup) *rig.Process {
 	t.Helper()
-	path, env, err := s.program()
+	path, err := program(s.Bugs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,21 +110,11 @@ func Serve(t testing.TB, c *rig.Cluster, s Setup) *rig.Process {
 	if err := os.WriteFile(config, []byte(s.yaml()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.Run(s.Name, path, env, "--kubeconfig", kubeconfig, "--config", config)
+	p, err := c.Run(s.Name, path, os.Environ(), "--kubeconfig", kubeconfig, "--config", config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// program returns what is to run, and its environment.
-func (s *Setup) program() (path string, env []string, err error) {
-	if s.Bugs == "" {
-		path, err = program()
-		return path, os.Environ(), err
-	}
-	path, err = seeded()
-	return path, append(os.Environ(), "OXGANG_BUG="+s.Bugs), err
 }
 
 // yaml returns the configuration file of a setup.

@@ -1,0 +1,111 @@
+package seeded
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// goes runs the go command in the checkout with defects, and returns what it says.
+func goes(t *testing.T, names []string, verb string, args ...string) (string, error) {
+	t.Helper()
+	overlay, err := Overlay(root, t.TempDir(), names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{verb, "-overlay", overlay}, args...)...)
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func names(t *testing.T) []string {
+	t.Helper()
+	all, err := Names(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Every defect that the scenes of faults ask for is there.
+func TestNames(t *testing.T) {
+	want := strings.Fields(`blind careless clinging deaf eager fearful forgetful greedy hasty hurried
+		impatient patient pressing stale stubborn trusting unfenced`)
+	if got := names(t); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Each patch fits the sources as they are, alone.
+func TestOverlay(t *testing.T) {
+	for _, name := range names(t) {
+		if _, err := Overlay(root, t.TempDir(), name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What is patched compiles: all of the defects together, and each alone.
+func TestOverlay_compiles(t *testing.T) {
+	all := names(t)
+	if out, err := goes(t, all, "build", "./live/kube"); err != nil {
+		t.Fatalf("all: %v\n%s", err, out)
+	}
+	if testing.Short() {
+		t.Skip("compiles the package once for each defect")
+	}
+	for _, name := range all {
+		if out, err := goes(t, []string{name}, "build", "./live/kube"); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+}
+
+// The test that kills the scheduler at every write finds two of the defects.
+func TestOverlay_found_by_TestCrash(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs the tests of live/kube")
+	}
+	for _, name := range []string{"impatient", "forgetful"} {
+		out, err := goes(t, []string{name}, "test", "-count=1", "-run", "TestCrash$", "./live/kube")
+		if err == nil || !strings.Contains(out, "--- FAIL: TestCrash") {
+			t.Errorf("%s: got %v, want TestCrash to fail\n%s", name, err, out)
+		}
+	}
+}
+
+// A patch that does not fit, or is none, is refused.
+func TestPatch_refused(t *testing.T) {
+	const fits = "@@ f\n-b\n+c\n"
+	for _, c := range []struct{ patch, source, wrong string }{
+		{fits, "a\nb\n", ""},
+		{fits, "a\n", "want once"},
+		{fits, "b\nb\n", "want once"},
+		{fits, "\tb\nab\n", "want once"},
+		{"# nothing\n", "b\n", "it changes nothing"},
+		{"@@ f\n-b\n+b\n", "b\n", "leaves it as it is"},
+		{"@@ f\n+b\n", "b\n", "leaves it as it is"},
+		{"-b\n+c\n", "b\n", "line 1"},
+		{"@@ f\n-b\nc\n", "b\n", "line 3"},
+	} {
+		all, err := parse(c.patch)
+		if err == nil {
+			_, err = all[0].apply(c.source)
+		}
+		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%q on %q: got %v, want %q", c.patch, c.source, err, c.wrong)
+		}
+	}
+}
+
+// A change leaves the lines around it as they are.
+func TestApply(t *testing.T) {
+	c := change{"f", []string{"b", "c"}, []string{"d"}}
+	if got, err := c.apply("a\nb\nc\ne\n"); err != nil || got != "a\nd\ne\n" {
+		t.Errorf("got %q, %v, want a, d, e", got, err)
+	}
+}
