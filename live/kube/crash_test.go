@@ -39,11 +39,11 @@ var dramas = []struct {
 	{"an elastic job shrinks, grows and moves", "afs", []scene{
 		{func(d *drama) {
 			d.submit("elastic", 1, map[string]string{
-				v1alpha1.Samples: "1000000", v1alpha1.MaxGPUs: "8", v1alpha1.ResizeBy: string(v1alpha1.InPlace), v1alpha1.GPUTypes: "a100",
+				v1alpha1.RunSeconds: "1000000", v1alpha1.MaxGPUs: "8", v1alpha1.ResizeBy: string(v1alpha1.InPlace), v1alpha1.GPUTypes: "a100",
 			})
 		}, map[string]int{"elastic": 2}},
 		{func(d *drama) {
-			d.submit("rigid", 1, map[string]string{v1alpha1.Samples: "1000", v1alpha1.GPUTypes: "a100"})
+			d.submit("rigid", 1, map[string]string{v1alpha1.RunSeconds: "1000", v1alpha1.GPUTypes: "a100"})
 		}, map[string]int{"elastic": 1, "rigid": 1}},
 		{func(d *drama) { d.twin.End("rigid", batchv1.JobComplete) }, map[string]int{"elastic": 2}},
 		{func(d *drama) {

@@ -148,3 +148,21 @@ func TestReasons(t *testing.T) {
 		}
 	}
 }
+
+// TestAFS_compares_no_samples: of two jobs whose speed nobody knows, the one with fewer samples is
+// not known to be shorter; the first to come is first.
+func TestAFS_compares_no_samples(t *testing.T) {
+	w := policytest.NewToy(t, 4)
+	for _, id := range []job.ID{"more samples", "fewer"} {
+		w.Submit(id, 4, time.Hour).Perf = nil
+	}
+	w.Jobs[0].Target, w.Jobs[1].Target = 1e9, 1
+	s := w.Snapshot()
+	plan, err := afs.New(afs.DefaultOptions()).Plan(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan.Jobs[0].Allocation.IsZero() || !plan.Jobs[1].Allocation.IsZero() {
+		t.Errorf("%v and %v, want the first to run", plan.Jobs[0].Allocation, plan.Jobs[1].Allocation)
+	}
+}

@@ -35,7 +35,7 @@ func newDivision(s *policy.Snapshot, r *queue.Round, free []int) *division {
 			continue
 		}
 		c := contender{job: j, index: i, left: math.Inf(1)}
-		if left, from := s.Work(j); from > remaining.Attained {
+		if left, from := s.Work(j); j.Perf != nil && from > remaining.Attained { // else no time follows from it
 			c.left = left
 		}
 		d.all = append(d.all, c)

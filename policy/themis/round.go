@@ -98,10 +98,10 @@ func (r *round) offers(b *bidder) {
 }
 
 // missing returns the progress that a job lacks; one that does not say how much it has to
-// do always lacks what takes it a round.
+// do, or of whose speed nothing is known, always lacks what takes it a round.
 func (r *round) missing(j *policy.Job) float64 {
 	left, from := r.s.Work(j)
-	if from == remaining.Attained {
+	if j.Perf == nil || from == remaining.Attained {
 		return r.s.Length.Seconds()
 	}
 	return left
@@ -113,7 +113,7 @@ func (r *round) judge(b *bidder) {
 	attained := b.AttainedService(r.s.Now)
 	waited := max(0, b.Age(r.s.Now)-attained)
 	total := seconds(b.alone) + attained
-	if left := b.Target - b.Done(r.s.Now); b.Target > 0 && left > 0 {
+	if left := b.Target - b.Done(r.s.Now); b.Perf != nil && b.Target > 0 && left > 0 {
 		total = seconds(b.alone * b.Target / left)
 	}
 	total = max(total, time.Second)
