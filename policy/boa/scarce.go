@@ -43,6 +43,9 @@ const (
 // restart counted. Widths alone bound what one job has of a type, not what all have.
 func (r *round) ration() {
 	room := r.rooms()
+	if len(room) < 2 && r.p.o.Budget > 0 {
+		return // there is no other type to go to, and the price of the budget bounds widths
+	}
 	wanted := make(map[cluster.GPUType]int)
 	for k := range r.seats {
 		if g := &r.seats[k].goal; g.offer >= 0 {
