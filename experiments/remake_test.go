@@ -6,7 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/journal"
-	"github.com/oxgang/oxgang/twin"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 // Who decided in a recorded run decides so again, whatever it was told of its jobs.
@@ -33,7 +33,7 @@ func TestAgain_decides_as_recorded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := twin.Replay(t.Context(), r, twin.Options{Fresh: again.Fresh, Scheduler: again.Scheduler})
+			got, err := whatif.Replay(t.Context(), r, whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler})
 			if err != nil {
 				t.Fatal(err)
 			}

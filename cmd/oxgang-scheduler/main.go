@@ -12,7 +12,7 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/oxgang/oxgang/live/kube/lead"
+	"github.com/oxgang/oxgang/live/kube/manager"
 	"github.com/oxgang/oxgang/live/monitor/otlp"
 )
 
@@ -36,9 +36,9 @@ func run() error {
 	if flag.NArg() > 0 {
 		return fmt.Errorf("%q, want flags only: see --help", flag.Arg(0))
 	}
-	config := lead.DefaultConfig()
+	config := manager.DefaultConfig()
 	if *path != "" {
-		c, err := lead.Load(*path)
+		c, err := manager.Load(*path)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	o := lead.Options{Config: config, Rest: rest, Identity: fmt.Sprintf("%s_%d", host, os.Getpid()), Tool: "oxgang-scheduler " + version}
+	o := manager.Options{Config: config, Rest: rest, Identity: fmt.Sprintf("%s_%d", host, os.Getpid()), Tool: "oxgang-scheduler " + version}
 	if otlp.Wanted(os.Getenv) {
 		traces, err := otlp.New(ctx, "oxgang-scheduler", version)
 		if err != nil {
@@ -65,5 +65,5 @@ func run() error {
 		}()
 		o.Traces = traces
 	}
-	return lead.Run(ctx, o)
+	return manager.Run(ctx, o)
 }

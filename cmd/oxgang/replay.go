@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy/builtin"
-	"github.com/oxgang/oxgang/twin"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 // replaying is one call of oxgang replay.
@@ -58,15 +58,15 @@ they? With another policy only the simulation is made: what it would have come t
 
 // A verdict is what oxgang replay finds.
 type verdict struct {
-	Recorded  string         `json:"recorded"` // policy
-	Policy    string         `json:"policy"`   // simulated
-	Rounds    int            `json:"rounds"`
-	Actions   int            `json:"actions"`
-	Truncated bool           `json:"truncated"`            // the journal has no end
-	Unsealed  bool           `json:"unverified,omitempty"` // the journal has no hashes
-	First     string         `json:"first_difference,omitempty"`
-	Fidelity  *twin.Fidelity `json:"fidelity"`
-	replayed  *twin.Replayed // nil: with another policy
+	Recorded  string           `json:"recorded"` // policy
+	Policy    string           `json:"policy"`   // simulated
+	Rounds    int              `json:"rounds"`
+	Actions   int              `json:"actions"`
+	Truncated bool             `json:"truncated"`            // the journal has no end
+	Unsealed  bool             `json:"unverified,omitempty"` // the journal has no hashes
+	First     string           `json:"first_difference,omitempty"`
+	Fidelity  *whatif.Fidelity `json:"fidelity"`
+	replayed  *whatif.Replayed // nil: with another policy
 }
 
 func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
@@ -97,14 +97,14 @@ func (v *verdict) differs(file string) error {
 // judge reads the journal twice.
 func (r *replaying) judge(ctx context.Context) (*verdict, error) {
 	v := &verdict{}
-	err := r.read(ctx, func(j *journal.Reader, o twin.Options) (err error) {
+	err := r.read(ctx, func(j *journal.Reader, o whatif.Options) (err error) {
 		h := j.Header()
 		v.Recorded, v.Policy, v.Unsealed = h.Policy, h.Policy, !j.Sealed()
 		if r.policy != "" && r.policy != h.Policy {
 			v.Policy = r.policy
 			return nil
 		}
-		if v.replayed, err = twin.Replay(ctx, j, o); err != nil {
+		if v.replayed, err = whatif.Replay(ctx, j, o); err != nil {
 			return err
 		}
 		v.Rounds, v.Actions = v.replayed.Rounds, v.replayed.Asked
@@ -116,8 +116,8 @@ func (r *replaying) judge(ctx context.Context) (*verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = r.read(ctx, func(j *journal.Reader, o twin.Options) (err error) {
-		v.Fidelity, err = twin.Compare(ctx, j, o)
+	err = r.read(ctx, func(j *journal.Reader, o whatif.Options) (err error) {
+		v.Fidelity, err = whatif.Compare(ctx, j, o)
 		return err
 	})
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *replaying) judge(ctx context.Context) (*verdict, error) {
 }
 
 // read opens the journal and makes who decided in it anew.
-func (r *replaying) read(ctx context.Context, use func(*journal.Reader, twin.Options) error) error {
+func (r *replaying) read(ctx context.Context, use func(*journal.Reader, whatif.Options) error) error {
 	f, err := open(ctx, r.journal)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (r *replaying) read(ctx context.Context, use func(*journal.Reader, twin.Opt
 	if err != nil {
 		return err
 	}
-	return use(j, twin.Options{Fresh: again.Fresh, Scheduler: again.Scheduler, ActionsAlone: r.actions})
+	return use(j, whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler, ActionsAlone: r.actions})
 }
 
 // table writes the verdict for people.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/live/keeper"
 	"github.com/oxgang/oxgang/live/monitor/otlp"
 	"github.com/oxgang/oxgang/live/serve"
+	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/policy/builtin"
 )
 
@@ -107,6 +107,6 @@ func prepare(o *serve.Options, state *liveState, settings []string) (err error) 
 func keeperCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "keeper DIR", Hidden: true, Args: oneArg("directory"),
-		RunE: func(_ *cobra.Command, args []string) error { return keeper.Main(args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error { return supervisor.Main(args[0]) },
 	}
 }

@@ -33,12 +33,12 @@ var rooms = []room{
 	{"explain", 8},
 	{"live/control", 8},
 	{"experiments", 8},
-	{"twin", 8},
+	{"whatif", 8},
 
 	{"sim", 7}, // worlds, observers
 	{"live/...", 7},
 	{"live/serve", 8},
-	{"live/kube/lead", 8},
+	{"live/kube/manager", 8},
 	{"live/kube/pods", 6},
 	{"journal", 7},
 	{"metrics", 7},
@@ -55,7 +55,7 @@ var rooms = []room{
 	{"placement/bestfit", 4},
 	{"policy/lyra/allocate", 4}, // parts of a policy
 	{"policy/lyra/reclaim", 4},
-	{"placement/shares", 4},
+	{"placement/hostalloc", 4},
 	{"policy/queue", 4}, // its orders are other policies' too
 	{"workload", 4},
 
@@ -106,12 +106,12 @@ var exceptions = []exception{
 	{"live/record", "journal", "it keeps one in a file"},
 	{"live/kube", "live/...", "the world of a Kubernetes cluster stands on its parts: kinds of job, inventory, claims"},
 	{"live/kube/pods", "k8s.io/...", "it reads pods"},
-	{"live/kube/lead", "explain", "it says why"},
-	{"live/kube/lead", "twin", "it says when"},
+	{"live/kube/manager", "explain", "it says why"},
+	{"live/kube/manager", "whatif", "it says when"},
 	{"api/...", "k8s.io/...", "it is what Kubernetes stores"},
 	{"live/serve", "live/control", "it answers the command line"},
 	{"live/serve", "explain", "it says why"},
-	{"live/serve", "twin", "it says when"},
+	{"live/serve", "whatif", "it says when"},
 	{"experiments", "config", "an experiment is a list of configurations to run"},
 	{"casestudy/...", "opt/...", "it stands on opt alone"},
 	{"budget", "opt/convex", "what it shows is plans and frontiers of it"},

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
 // grants lets a job hold a generation of 2 GPUs of a type, that was planned a time ago.
@@ -23,7 +23,7 @@ func grants(e *entry, generation int64, gpu cluster.GPUType, ago time.Duration) 
 // or is about to; and each start that ends with a first hello counts as one of so long.
 func TestHello_of_each_type(t *testing.T) {
 	w := newWorld(t, nil, nil)
-	e := &entry{job: &kind.Job{UID: "u", Spec: &job.Spec{ID: "u"}}, spec: &job.Spec{ID: "u"}}
+	e := &entry{job: &jobadapter.Job{UID: "u", Spec: &job.Spec{ID: "u"}}, spec: &job.Spec{ID: "u"}}
 	e.job.PerWorker.GPUs = 1
 	w.jobs["u"], w.order = e, []*entry{e}
 	says := func(generation, most int) {

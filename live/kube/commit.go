@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/inbox"
+	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -45,7 +45,7 @@ func (w *World) commit(ctx context.Context, d *draft) error {
 	moved := next != nil && !slices.Equal(w.plan.Spec.Loans, next.Spec.Loans)
 	if next != nil {
 		w.plan = next
-		inbox.Ring(w.work) // else there is nothing new to make the cluster equal to
+		eventqueue.Ring(w.work) // else there is nothing new to make the cluster equal to
 	}
 	w.keep(d)
 	if moved || len(w.groups()) > 0 {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/live/inbox"
+	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
@@ -21,7 +21,7 @@ type stepped struct {
 
 // Next implements scheduler.Backend.
 func (s *stepped) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return inbox.Wait(ctx, nil, func() (scheduler.Event, time.Duration, error) {
+	return eventqueue.Wait(ctx, nil, func() (scheduler.Event, time.Duration, error) {
 		if err := s.pass(ctx); err != nil {
 			return nil, 0, err
 		}

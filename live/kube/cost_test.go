@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/inbox"
+	"github.com/oxgang/oxgang/live/eventqueue"
 )
 
 // A crowd is a client whose watches show nodes, Jobs and their pods. It writes nothing.
@@ -87,7 +87,7 @@ func crowded(t testing.TB, nodes int) (*World, *crowd) {
 		t.Fatal(err)
 	}
 	w := &World{
-		o: o, client: c, work: make(chan struct{}, 1), inbox: inbox.New(), jobs: map[job.ID]*entry{}, over: map[job.ID]bool{},
+		o: o, client: c, work: make(chan struct{}, 1), inbox: eventqueue.New(), jobs: map[job.ID]*entry{}, over: map[job.ID]bool{},
 		written: map[types.UID]uint64{}, told: map[string]string{}, readings: map[string]reading{},
 		cluster: none, whole: none, plan: &v1alpha1.Plan{},
 	}

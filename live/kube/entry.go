@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
 // An entry is a job of the queue that has not ended, or whose pods have not.
@@ -20,9 +20,9 @@ import (
 // Invariant: held is what the last committed plan says, or nothing after a loss that the
 // scheduler has heard of; pods are those that are there, whatever the plan says.
 type entry struct {
-	kind   kind.Kind
+	kind   jobadapter.Kind
 	object *unstructured.Unstructured // as last seen; not to be changed
-	job    *kind.Job                  // what object says
+	job    *jobadapter.Job            // what object says
 	pods   []*corev1.Pod              // its workers, as last seen, terminal ones among them
 	aides  []*corev1.Pod              // its pods without GPUs, as last seen
 	spec   *job.Spec                  // as the scheduler has it

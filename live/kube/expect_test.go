@@ -9,8 +9,8 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/inbox"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
 // between returns a range from a time.
@@ -23,12 +23,12 @@ func between(from time.Time, early, late time.Duration) *v1alpha1.TimeRange {
 // said of it, and what is expected now.
 func foretelling(ago time.Duration, was Expected, now map[job.ID]Expected) *World {
 	w := &World{
-		inbox: inbox.New(), jobs: map[job.ID]*entry{},
+		inbox: eventqueue.New(), jobs: map[job.ID]*entry{},
 		o: Options{Queue: &v1alpha1.Queue{}, Expect: func() map[job.ID]Expected { return now }},
 	}
 	w.plan = &v1alpha1.Plan{}
 	w.plan.Spec.Time = metav1.NewMicroTime(w.Now().Add(-ago))
-	e := &entry{kind: kind.Kinds[0], job: &kind.Job{UID: "u", Kind: "Job", Namespace: "a", Name: "b"}}
+	e := &entry{kind: jobadapter.Kinds[0], job: &jobadapter.Job{UID: "u", Kind: "Job", Namespace: "a", Name: "b"}}
 	w.jobs["u"], w.order = e, []*entry{e}
 	w.plan.Spec.Allocations = w.allocations(w.draft())
 	w.plan.Spec.Allocations[0].Unblock, w.plan.Spec.Allocations[0].ETA = was.Unblock, was.ETA

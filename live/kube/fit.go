@@ -12,7 +12,7 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
@@ -26,14 +26,14 @@ type fit struct {
 // fitted is what pods were compared with, and which pods.
 type fitted struct {
 	generation int64
-	cpus       float64 // per worker, as kind.Grant has them
+	cpus       float64 // per worker, as jobadapter.Grant has them
 	memory     int64   // likewise
 	pods       int
 	newest     uint64 // resource version
 }
 
 // fits are changes of what running pods ask for that can be made now, by job.
-type fits map[*entry][]kind.Fitting
+type fits map[*entry][]jobadapter.Fitting
 
 // fits returns what can be done so that running pods ask for what is planned: less at once, and
 // more where the node has room for it beside what all others ask for, or are to. Starts wait for
@@ -46,7 +46,7 @@ func (w *World) fits(s *sight, r room) fits {
 		if len(changes) == 0 {
 			continue
 		}
-		less := slices.DeleteFunc(slices.Clone(changes), func(f kind.Fitting) bool { return !f.Shrinks(w.o.Nodes.GPUResource) })
+		less := slices.DeleteFunc(slices.Clone(changes), func(f jobadapter.Fitting) bool { return !f.Shrinks(w.o.Nodes.GPUResource) })
 		for _, f := range less {
 			r[f.Is.Spec.NodeName] = min(r[f.Is.Spec.NodeName], 0)
 		}
@@ -67,7 +67,7 @@ func (w *World) fits(s *sight, r room) fits {
 
 // unfit returns the running pods of a job that do not ask for what is planned, and can without a
 // restart.
-func (w *World) unfit(e *entry) []kind.Fitting {
+func (w *World) unfit(e *entry) []jobadapter.Fitting {
 	if e.stale || e.trouble != "" || !e.started() || !e.running() || e.job.Kueue || time.Now().Before(e.fit.notBefore) {
 		return nil
 	}
@@ -111,7 +111,7 @@ func infeasible(all []*corev1.Pod) string {
 
 // fitting has pods ask for what is planned. What fails is tried again later, and keeps nothing
 // else of the job from being done.
-func (w *World) fitting(e *entry, changes []kind.Fitting) *step {
+func (w *World) fitting(e *entry, changes []jobadapter.Fitting) *step {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (w *World) fitting(e *entry, changes []kind.Fitting) *step {
 
 // fit resizes a pod where it runs. That writes nothing but resources, so the epoch, which the
 // API server compares, is written before.
-func (w *World) fit(ctx context.Context, f *kind.Fitting, epoch int64) error {
+func (w *World) fit(ctx context.Context, f *jobadapter.Fitting, epoch int64) error {
 	is, text := f.Is, strconv.FormatInt(epoch, 10)
 	if is.Annotations[v1alpha1.Epoch] != text {
 		is = is.DeepCopy()

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
 // What Kueue keeps of a job that it queues: a Workload, which names the job by its uid.
@@ -51,8 +51,8 @@ func (w *World) readmitting(e *entry) *step {
 // As long as a Workload is evicted, Kueue writes the labels and tolerations that it had over those
 // of the job's template, whenever the job changes: what a start writes there would not last. Once
 // it has quota it cannot be changed.
-func (w *World) marked(o, job *object, g *kind.Grant) bool {
-	return isTrue(o, "Evicted") && !isTrue(o, "QuotaReserved") && kind.MarkWorkload(o, job, g, corev1.ResourceName(w.o.Nodes.GPUResource))
+func (w *World) marked(o, job *object, g *jobadapter.Grant) bool {
+	return isTrue(o, "Evicted") && !isTrue(o, "QuotaReserved") && jobadapter.MarkWorkload(o, job, g, corev1.ResourceName(w.o.Nodes.GPUResource))
 }
 
 // isTrue reports whether an object says that a condition is true.

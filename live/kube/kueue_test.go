@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
 // A Workload is marked while Kueue writes what it says over the job, and may be changed.
@@ -20,7 +20,7 @@ func TestMarked(t *testing.T) {
 				map[string]any{"type": "Evicted", "status": truth(c.evicted)}, map[string]any{"type": "QuotaReserved", "status": truth(c.quota)},
 			}},
 		}}
-		if got := w.marked(o, &object{Object: map[string]any{}}, &kind.Grant{Generation: 2}); got != c.want {
+		if got := w.marked(o, &object{Object: map[string]any{}}, &jobadapter.Grant{Generation: 2}); got != c.want {
 			t.Errorf("evicted %v, with quota %v: marked %v, want %v", c.evicted, c.quota, got, c.want)
 		}
 	}

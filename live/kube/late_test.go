@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/inbox"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -31,7 +31,7 @@ func newWorld(t *testing.T, a client.Client, b client.Reader) *World {
 		t.Fatal(err)
 	}
 	return &World{
-		o: o, client: a, direct: b, work: make(chan struct{}, 1), inbox: inbox.New(), jobs: map[job.ID]*entry{}, cluster: none, plan: &v1alpha1.Plan{},
+		o: o, client: a, direct: b, work: make(chan struct{}, 1), inbox: eventqueue.New(), jobs: map[job.ID]*entry{}, cluster: none, plan: &v1alpha1.Plan{},
 		over: map[job.ID]bool{}, written: map[types.UID]uint64{}, told: map[string]string{}, readings: map[string]reading{},
 	}
 }
@@ -40,7 +40,7 @@ func newWorld(t *testing.T, a client.Client, b client.Reader) *World {
 // ever showed the write.
 func TestTakeIn_deleted_before_the_write_was_seen(t *testing.T) {
 	w := newWorld(t, nil, nil)
-	e := &entry{job: &kind.Job{UID: "u"}, held: grant{generation: 1}, stale: true}
+	e := &entry{job: &jobadapter.Job{UID: "u"}, held: grant{generation: 1}, stale: true}
 	w.jobs["u"], w.order, w.written["u"] = e, []*entry{e}, 7
 	w.takeIn(&sight{})
 	ev := w.inbox.Take(time.Now())
@@ -100,7 +100,7 @@ func TestCatchUpWith_what_is_deleted_meanwhile(t *testing.T) {
 // GPUs on two nodes.
 func TestApply_tells_of_what_cannot_be(t *testing.T) {
 	w := newWorld(t, nil, nil)
-	e := &entry{job: &kind.Job{UID: "u", PerWorker: cluster.Resources{GPUs: 8}}, spec: &job.Spec{ID: "u"}}
+	e := &entry{job: &jobadapter.Job{UID: "u", PerWorker: cluster.Resources{GPUs: 8}}, spec: &job.Spec{ID: "u"}}
 	w.jobs["u"], w.order = e, []*entry{e}
 	r := scheduler.Run{Job: "u", Placement: cluster.Placement{
 		{Node: "a", Resources: cluster.Resources{GPUs: 6}}, {Node: "b", Resources: cluster.Resources{GPUs: 2}},
@@ -119,9 +119,9 @@ func TestApply_tells_of_what_cannot_be(t *testing.T) {
 // else's.
 func TestTakeIn_a_job_that_opts_out(t *testing.T) {
 	w := newWorld(t, nil, nil)
-	e := &entry{job: &kind.Job{UID: "u"}, held: grant{generation: 1}}
+	e := &entry{job: &jobadapter.Job{UID: "u"}, held: grant{generation: 1}}
 	w.jobs["u"], w.order = e, []*entry{e}
-	f := found{job: &kind.Job{UID: "u", OptOut: true, Generation: 1}}
+	f := found{job: &jobadapter.Job{UID: "u", OptOut: true, Generation: 1}}
 	if w.takes(&f) {
 		t.Error("its pods are taken for ours")
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/inventory"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
@@ -33,27 +33,27 @@ type sight struct {
 	fleet map[string][]leased      // see fleet.nodes
 	// Of nodes that can be lent.
 	lender inventory.Lender
-	marked []*corev1.Node      // as lent to the queue, whosever they are
-	uids   map[kind.Key]string // of jobs
-	ours   map[string]bool     // jobs of the queue that it schedules, by uid
-	fresh  map[string]uint64   // resource version of every pod, node and job, by uid
+	marked []*corev1.Node            // as lent to the queue, whosever they are
+	uids   map[jobadapter.Key]string // of jobs
+	ours   map[string]bool           // jobs of the queue that it schedules, by uid
+	fresh  map[string]uint64         // resource version of every pod, node and job, by uid
 }
 
 // A found job is an object that names the queue.
 type found struct {
-	kind   kind.Kind
+	kind   jobadapter.Kind
 	object *unstructured.Unstructured
-	job    *kind.Job
+	job    *jobadapter.Job
 }
 
-func (f *found) key() kind.Key {
-	return kind.Key{Kind: f.job.Kind, Namespace: f.job.Namespace, Name: f.job.Name}
+func (f *found) key() jobadapter.Key {
+	return jobadapter.Key{Kind: f.job.Kind, Namespace: f.job.Namespace, Name: f.job.Name}
 }
 
 // look returns what the watches show now.
 func (w *World) look(ctx context.Context) (*sight, error) {
 	s := &sight{
-		pods: make(map[string][]*corev1.Pod), aides: make(map[string][]*corev1.Pod), uids: make(map[kind.Key]string), ours: make(map[string]bool), fresh: make(map[string]uint64),
+		pods: make(map[string][]*corev1.Pod), aides: make(map[string][]*corev1.Pod), uids: make(map[jobadapter.Key]string), ours: make(map[string]bool), fresh: make(map[string]uint64),
 	}
 	for _, k := range w.o.Kinds {
 		if err := w.lookFor(ctx, k, s); err != nil {
@@ -103,7 +103,7 @@ func (w *World) lookAtNodes(nodes []*corev1.Node, s *sight) {
 }
 
 // lookFor adds the jobs of one kind, of none if the cluster does not know the kind.
-func (w *World) lookFor(ctx context.Context, k kind.Kind, s *sight) error {
+func (w *World) lookFor(ctx context.Context, k jobadapter.Kind, s *sight) error {
 	var list unstructured.UnstructuredList
 	list.SetGroupVersionKind(k.GVK())
 	err := w.client.List(ctx, &list, client.UnsafeDisableDeepCopy, w.named())
@@ -133,7 +133,7 @@ func (s *sight) owner(p *corev1.Pod) string {
 		}
 		return ""
 	}
-	key, ok := kind.Owner(p)
+	key, ok := jobadapter.Owner(p)
 	if !ok {
 		return ""
 	}
@@ -218,12 +218,12 @@ func (w *World) named() client.ListOption {
 // A reading is what an object of one version says.
 type reading struct {
 	version uint64
-	job     *kind.Job
+	job     *jobadapter.Job
 }
 
 // read returns what an object says, which takes a third of a millisecond, once for each of
 // its versions.
-func (w *World) read(k kind.Kind, o *unstructured.Unstructured, weight int32) *kind.Job {
+func (w *World) read(k jobadapter.Kind, o *unstructured.Unstructured, weight int32) *jobadapter.Job {
 	uid, v := string(o.GetUID()), version(o)
 	if r, known := w.readings[uid]; known && r.version == v {
 		return r.job

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -44,7 +44,7 @@ func options(mode v1alpha1.Mode) Options {
 	o.Queue.Spec.Mode = mode
 	o.Queue.Spec.Policy.Name = "first-fit"
 	o.Queue.Spec.Namespaces = []v1alpha1.NamespaceShare{{Name: kubetest.Namespace}}
-	o.Kinds, o.Identity = kind.Kinds[:1], "leader"
+	o.Kinds, o.Identity = jobadapter.Kinds[:1], "leader"
 	return o
 }
 

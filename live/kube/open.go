@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/inbox"
+	"github.com/oxgang/oxgang/live/eventqueue"
 )
 
 // Open takes over a queue: it makes its epoch the newest, waits until the watches behind c
@@ -30,7 +30,7 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o Options)
 		return nil, fmt.Errorf("kube: %w", err)
 	}
 	w := &World{
-		o: o, client: c, direct: direct, work: make(chan struct{}, 1), inbox: inbox.New(), jobs: map[job.ID]*entry{},
+		o: o, client: c, direct: direct, work: make(chan struct{}, 1), inbox: eventqueue.New(), jobs: map[job.ID]*entry{},
 		over: map[job.ID]bool{}, written: map[types.UID]uint64{}, told: map[string]string{}, readings: map[string]reading{}, loans: newLoans(),
 	}
 	var err error

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/inventory"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Queue    *v1alpha1.Queue   // that it serves, as it was when the world was opened
 	Nodes    inventory.Options // which nodes are its, and what their GPUs are called
-	Kinds    []kind.Kind       // of job that it schedules. Default kind.Kinds
+	Kinds    []jobadapter.Kind // of job that it schedules. Default jobadapter.Kinds
 	Identity string            // who writes its plans
 	// Start is the longest that pods of a generation may take until all of them run; then
 	// it is stopped, and tried again later. Default 5 min.
@@ -52,7 +52,7 @@ type Because struct{ Reason, Message string }
 func DefaultOptions() Options {
 	return Options{
 		Nodes: inventory.Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nvidia.com/gpu.product"}},
-		Kinds: kind.Kinds, Start: 5 * time.Minute, Silence: 10 * time.Minute, Report: 30 * time.Second, Log: slog.New(slog.DiscardHandler),
+		Kinds: jobadapter.Kinds, Start: 5 * time.Minute, Silence: 10 * time.Minute, Report: 30 * time.Second, Log: slog.New(slog.DiscardHandler),
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/policy"
 )
@@ -67,7 +67,7 @@ func TestVerdict_says_the_first_reason(t *testing.T) {
 	const says = "waiting: price too high"
 	w := &World{o: Options{Queue: &v1alpha1.Queue{}}, jobs: map[job.ID]*entry{}}
 	w.o.Queue.Spec.Namespaces = []v1alpha1.NamespaceShare{{Name: "a"}}
-	f := &found{object: &unstructured.Unstructured{}, job: &kind.Job{UID: "u", Namespace: "a", Kueue: true, Suspended: true, Problem: "p"}}
+	f := &found{object: &unstructured.Unstructured{}, job: &jobadapter.Job{UID: "u", Namespace: "a", Kueue: true, Suspended: true, Problem: "p"}}
 	e := &entry{job: f.job, trouble: "stop: no", retry: retry{notBefore: time.Now()}}
 	w.jobs["u"] = e
 	a := &v1alpha1.JobAllocation{UID: "u", GPUs: 2, Reason: says}

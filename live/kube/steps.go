@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
@@ -157,7 +157,7 @@ func (w *World) starting(e *entry) *step {
 // fencing makes a write that a leader before may have under way one of an object as it was.
 func (w *World) fencing(e *entry) *step {
 	epoch := w.plan.Spec.Epoch
-	return w.write1(e, "fence", func(o *object) error { kind.Stamp(o, epoch); return nil })
+	return w.write1(e, "fence", func(o *object) error { jobadapter.Stamp(o, epoch); return nil })
 }
 
 // resizing gives a running elastic job the number of workers that it is to have.
@@ -169,7 +169,7 @@ func (w *World) resizing(e *entry) *step {
 // toStart is toGrant for a job that starts. Of an elastic job whose first workers have ended by
 // themselves, as it was stopped, the training has come to its end: all of them end then, and these
 // are not made again. It gets no workers but those, and so it is complete.
-func (w *World) toStart(e *entry) kind.Grant {
+func (w *World) toStart(e *entry) jobadapter.Grant {
 	g := w.toGrant(e)
 	if n := e.finished(); n > 0 {
 		g.Workers = n
@@ -178,9 +178,9 @@ func (w *World) toStart(e *entry) kind.Grant {
 }
 
 // toGrant returns what each worker of a job gets, as a leader that reads the plan has it, too.
-func (w *World) toGrant(e *entry) kind.Grant {
+func (w *World) toGrant(e *entry) jobadapter.Grant {
 	n := e.workers()
-	return kind.Grant{
+	return jobadapter.Grant{
 		Epoch: w.plan.Spec.Epoch, Generation: e.held.generation, Workers: n, Node: e.node(),
 		CPUs: math.Round(1000*e.held.CPUs) / 1000 / float64(n), Memory: e.held.Memory / int64(n), Stays: len(w.groups()) > 0,
 		Tolerations: w.tolerations(),
@@ -217,7 +217,7 @@ func (w *World) pinning(e *entry) *step {
 	for _, p := range e.live() {
 		switch {
 		case !e.present(p):
-		case kind.Gated(p):
+		case jobadapter.Gated(p):
 			gated = append(gated, p)
 			n++
 		default:

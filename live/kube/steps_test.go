@@ -11,13 +11,13 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
 // elastic returns a job of workers of one GPU, so many of which run on node n, that is planned
 // to have others there; 0: it is not, and was not.
 func elastic(id string, has, gets int) *entry {
-	e := &entry{job: &kind.Job{UID: id, Generation: 1, Workers: has}, spec: &job.Spec{ID: job.ID(id)}, held: grant{generation: 1}}
+	e := &entry{job: &jobadapter.Job{UID: id, Generation: 1, Workers: has}, spec: &job.Spec{ID: job.ID(id)}, held: grant{generation: 1}}
 	e.job.PerWorker.GPUs, e.job.Suspended = 1, has == 0
 	if gets > 0 {
 		e.held.GPUs = gets

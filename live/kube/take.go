@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -135,7 +135,7 @@ func (w *World) enter(s *sight, f *found) *entry {
 
 // spec returns a job as the scheduler is to see it. One of which nothing more is changed once
 // it has started keeps what it holds.
-func (w *World) spec(j *kind.Job) *job.Spec {
+func (w *World) spec(j *jobadapter.Job) *job.Spec {
 	spec := *j.Spec
 	spec.Queue = w.o.Queue.Name
 	if w.o.mode() == v1alpha1.Admit {

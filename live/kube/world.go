@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/inbox"
+	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -36,7 +36,7 @@ type World struct {
 	looked   time.Duration      // how long the last pass did; the executor's
 
 	mu        sync.Mutex
-	inbox     *inbox.Inbox
+	inbox     *eventqueue.Inbox
 	rows      func(now time.Time) []*policy.Job
 	cluster   *cluster.Cluster // as the scheduler was last told
 	fleet     fleet            // what of it is rented
@@ -106,7 +106,7 @@ func (w *World) Drain() {
 // Next implements scheduler.Backend. Its time is real but for the delay with which events are
 // taken, and for rounds that wait until the watches have seen what was written.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return inbox.Wait(ctx, w.inbox.Bell(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
+	return eventqueue.Wait(ctx, w.inbox.Bell(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
 // lag is how often it is looked whether watches have caught up.
@@ -185,7 +185,7 @@ func (w *World) end(e *entry, outcome scheduler.Outcome, detail string) {
 	e.ended = true
 	w.over[e.id()] = true
 	w.inbox.Emit(scheduler.Exited{Job: e.id(), Outcome: outcome, Detail: detail})
-	inbox.Ring(w.work)
+	eventqueue.Ring(w.work)
 }
 
 // forget drops a job that has ended, has left no pods, and of which the scheduler plans

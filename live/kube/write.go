@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/kind"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
 type object = unstructured.Unstructured
@@ -35,7 +35,7 @@ func (w *World) write1(e *entry, what string, change func(*object) error) *step 
 // pin sends a pod to a node.
 func (w *World) pin(ctx context.Context, p *corev1.Pod, node string, epoch int64) error {
 	next := p.DeepCopy()
-	if err := kind.Pin(next, node, epoch); err != nil {
+	if err := jobadapter.Pin(next, node, epoch); err != nil {
 		return err
 	}
 	return w.patch(ctx, next, p)

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/inbox"
-	"github.com/oxgang/oxgang/live/keeper"
+	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -67,16 +67,16 @@ type sight struct {
 // look returns how a generation stands. Of one that merely runs, all there is to know is
 // whether it still does; of one whose keeper is gone, that nothing of it is left. The caller
 // does not hold the lock: processes may take seconds to die.
-func (w *World) look(s sight) (keeper.State, error) {
+func (w *World) look(s sight) (supervisor.State, error) {
 	dir := w.folder(s.id, s.generation)
 	if s.calm {
-		if alive, err := keeper.Lives(dir); err != nil || alive {
-			return keeper.State{Phase: keeper.Running}, err
+		if alive, err := supervisor.Lives(dir); err != nil || alive {
+			return supervisor.State{Phase: supervisor.Running}, err
 		}
 	}
-	state, err := keeper.Look(dir)
-	if err == nil && state.Phase == keeper.Gone {
-		err = keeper.Sweep(Folder(w.o.Dir, s.id), w.tag(s.id, s.generation))
+	state, err := supervisor.Look(dir)
+	if err == nil && state.Phase == supervisor.Gone {
+		err = supervisor.Sweep(Folder(w.o.Dir, s.id), w.tag(s.id, s.generation))
 	}
 	return state, err
 }
@@ -101,7 +101,7 @@ func (w *World) sights() []sight {
 }
 
 // saw takes in how a generation stands.
-func (w *World) saw(s sight, state *keeper.State) {
+func (w *World) saw(s sight, state *supervisor.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e := w.jobs[s.id]
@@ -114,13 +114,13 @@ func (w *World) saw(s sight, state *keeper.State) {
 	}
 	r := e.runs[i]
 	switch state.Phase {
-	case keeper.Running, keeper.Stopping:
+	case supervisor.Running, supervisor.Stopping:
 		r.up = true
 		w.announce(e, r)
-	case keeper.Ended, keeper.Gone:
+	case supervisor.Ended, supervisor.Gone:
 		w.over(e, r, state)
-	case keeper.Starting:
-	case keeper.Absent: // a start that a crash came before, or that failed
+	case supervisor.Starting:
+	case supervisor.Absent: // a start that a crash came before, or that failed
 		e.drop(r)
 	}
 	w.forget(e)
@@ -136,11 +136,11 @@ func (w *World) announce(e *entry, r *run) {
 }
 
 // over takes in that a generation has ended.
-func (w *World) over(e *entry, r *run, state *keeper.State) {
+func (w *World) over(e *entry, r *run, state *supervisor.State) {
 	settled := true
 	switch {
 	case e.ended:
-	case e.spoke && state.Phase == keeper.Ended && succeeded(state.Workers): // also if it was to stop
+	case e.spoke && state.Phase == supervisor.Ended && succeeded(state.Workers): // also if it was to stop
 		settled = w.end(e, scheduler.Done, "")
 	case r == e.current():
 		settled = w.settle(e, r, state)
@@ -149,7 +149,7 @@ func (w *World) over(e *entry, r *run, state *keeper.State) {
 		return // it could not be written down: once more at the next glance
 	}
 	e.drop(r)
-	inbox.Ring(w.work)
+	eventqueue.Ring(w.work)
 }
 
 // backoff is half the time from a first failure to the next start; each further one in a row
@@ -158,8 +158,8 @@ var backoff = time.Second
 
 // settle decides what the end of a planned generation means for its job. It reports whether
 // that is written down.
-func (w *World) settle(e *entry, r *run, state *keeper.State) bool {
-	if state.Phase == keeper.Ended && succeeded(state.Workers) {
+func (w *World) settle(e *entry, r *run, state *supervisor.State) bool {
+	if state.Phase == supervisor.Ended && succeeded(state.Workers) {
 		return w.end(e, scheduler.Done, "")
 	}
 	detail := describe(state)
@@ -196,7 +196,7 @@ func (w *World) end(e *entry, outcome scheduler.Outcome, detail string) bool {
 	e.ended = true
 	delete(w.tokens, e.Token)
 	w.emit(scheduler.Exited{Job: e.Spec.ID, Outcome: outcome, Detail: detail})
-	inbox.Ring(w.work)
+	eventqueue.Ring(w.work)
 	return true
 }
 
@@ -211,16 +211,16 @@ func (w *World) forget(e *entry) {
 	w.inbox.Ring()
 }
 
-func succeeded(exits []keeper.Exit) bool {
-	return len(exits) > 0 && !slices.ContainsFunc(exits, func(x keeper.Exit) bool { return !x.OK() })
+func succeeded(exits []supervisor.Exit) bool {
+	return len(exits) > 0 && !slices.ContainsFunc(exits, func(x supervisor.Exit) bool { return !x.OK() })
 }
 
 // yielded reports whether all workers stopped on notice, or had ended before.
-func yielded(exits []keeper.Exit) bool {
+func yielded(exits []supervisor.Exit) bool {
 	stopped := false
 	for _, x := range exits {
-		stopped = stopped || x.Code == keeper.TempFail
-		if !x.OK() && x.Code != keeper.TempFail {
+		stopped = stopped || x.Code == supervisor.TempFail
+		if !x.OK() && x.Code != supervisor.TempFail {
 			return false
 		}
 	}
@@ -228,9 +228,9 @@ func yielded(exits []keeper.Exit) bool {
 }
 
 // describe says how a generation ended, for people.
-func describe(state *keeper.State) string {
+func describe(state *supervisor.State) string {
 	switch {
-	case state.Phase == keeper.Gone:
+	case state.Phase == supervisor.Gone:
 		return "its keeper is gone, and its workers with it (killed, or the machine was started again)"
 	case state.Detail != "":
 		return state.Detail
@@ -239,7 +239,7 @@ func describe(state *keeper.State) string {
 }
 
 // tail returns the last lines of the log, for people.
-func tail(state *keeper.State) string {
+func tail(state *supervisor.State) string {
 	if len(state.Tail) == 0 {
 		return ""
 	}

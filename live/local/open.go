@@ -12,9 +12,9 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/inbox"
-	"github.com/oxgang/oxgang/live/keeper"
+	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -31,7 +31,7 @@ func Open(s *store.Store, o Options) (*World, error) {
 	}
 	w := &World{
 		o: o, store: s, cluster: c, work: make(chan struct{}, 1),
-		jobs: map[job.ID]*entry{}, tokens: map[string]job.ID{}, inbox: inbox.New(),
+		jobs: map[job.ID]*entry{}, tokens: map[string]job.ID{}, inbox: eventqueue.New(),
 	}
 	state, err := s.Load()
 	if err != nil {
@@ -100,7 +100,7 @@ func (w *World) adopt() error {
 			continue
 		}
 		id := job.ID(filepath.Base(filepath.Dir(dir)))
-		state, err := keeper.Look(dir)
+		state, err := supervisor.Look(dir)
 		if err != nil {
 			return fmt.Errorf("local: job %s: %w", id, err)
 		}
@@ -113,15 +113,15 @@ func (w *World) adopt() error {
 }
 
 // found takes up a generation if it has processes, or an end that nobody has heard of.
-func (w *World) found(id job.ID, generation int, state *keeper.State) {
+func (w *World) found(id job.ID, generation int, state *supervisor.State) {
 	e := w.jobs[id]
 	planned := e != nil && e.wants() && generation == e.Generation
-	if state.Phase == keeper.Ended && !planned {
+	if state.Phase == supervisor.Ended && !planned {
 		return
 	}
 	if e == nil { // it has ended, and its processes have not
-		if state.Phase == keeper.Gone {
-			_ = keeper.Sweep(Folder(w.o.Dir, id), w.tag(id, generation)) // the next start tries again
+		if state.Phase == supervisor.Gone {
+			_ = supervisor.Sweep(Folder(w.o.Dir, id), w.tag(id, generation)) // the next start tries again
 			return
 		}
 		e = &entry{Job: store.Job{Spec: &job.Spec{ID: id}}, ended: true}
@@ -144,7 +144,7 @@ func (w *World) found(id job.ID, generation int, state *keeper.State) {
 
 // pinned returns the cores that the workers of a launch run on; nil: any.
 func pinned(path string) []int {
-	var l keeper.Launch
+	var l supervisor.Launch
 	text, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(text, &l) != nil || len(l.Workers) == 0 {
 		return nil

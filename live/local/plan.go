@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/inbox"
+	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -118,7 +118,7 @@ func (w *World) write(p *store.Plan) error {
 		}
 		e.take(&p.Changes[i])
 	}
-	inbox.Ring(w.work)
+	eventqueue.Ring(w.work)
 	return nil
 }
 

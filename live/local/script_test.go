@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/keeper"
+	"github.com/oxgang/oxgang/live/supervisor"
 )
 
 // roles are what the test binary is when it is started as something else.
 var roles = map[string]func(args []string) error{
-	"keeper": func(args []string) error { return keeper.Main(args[0]) },
+	"keeper": func(args []string) error { return supervisor.Main(args[0]) },
 	"worker": func(args []string) error { return newWorker(args).run() },
 	"serve":  func(args []string) error { return serveScript(args[0], args[1]) },
 }
@@ -82,7 +82,7 @@ func (w *worker) run() error {
 		case <-stop:
 			w.checkpoint()
 			w.audit("ends")
-			os.Exit(keeper.TempFail)
+			os.Exit(supervisor.TempFail)
 		case <-tick.C:
 			w.step++
 			if w.step%20 == 0 {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/keeper"
+	"github.com/oxgang/oxgang/live/supervisor"
 )
 
 // An agent that falls silent keeps what it has, while others wait: its job is taken for rigid,
@@ -69,7 +69,7 @@ func (s *stage) strike(id job.ID, ranks ...int) {
 		}
 	}
 	await(s.t, "the end of the generation", func() bool {
-		state, err := keeper.Look(s.folder(id, s.job(id).Generation))
-		return err == nil && state.Phase == keeper.Ended
+		state, err := supervisor.Look(s.folder(id, s.job(id).Generation))
+		return err == nil && state.Phase == supervisor.Ended
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/keeper"
+	"github.com/oxgang/oxgang/live/supervisor"
 )
 
 // A step brings processes closer to the plan.
@@ -64,11 +64,11 @@ func (w *World) halt(e *entry, r *run) step {
 	if e.ended {
 		r.why = "the job has ended"
 	}
-	notice := keeper.Notice{Deadline: r.stop, Reason: r.why}
+	notice := supervisor.Notice{Deadline: r.stop, Reason: r.why}
 	dir := w.folder(e.Spec.ID, r.generation)
 	return step{e.Spec.ID, func() error {
 		hook("stop: before the notice")
-		err := keeper.Stop(dir, notice)
+		err := supervisor.Stop(dir, notice)
 		hook("stop: noticed")
 		if err != nil {
 			w.mu.Lock()
@@ -89,7 +89,7 @@ func (w *World) start(e *entry) step {
 	dir := w.folder(e.Spec.ID, r.generation)
 	return step{e.Spec.ID, func() error {
 		hook("start: before the keeper")
-		err := keeper.Start(w.o.Keeper, dir, launch)
+		err := supervisor.Start(w.o.Keeper, dir, launch)
 		hook("start: kept")
 		if err != nil { // once more, but not at every glance
 			w.mu.Lock()
@@ -101,9 +101,9 @@ func (w *World) start(e *entry) step {
 }
 
 // launch returns what a keeper has to know of a job's planned generation.
-func (w *World) launch(e *entry) *keeper.Launch {
+func (w *World) launch(e *entry) *supervisor.Launch {
 	id := e.Spec.ID
-	l := &keeper.Launch{
+	l := &supervisor.Launch{
 		Job: string(id), Generation: e.Generation, Tag: w.tag(id, e.Generation),
 		Command: e.Request.Command, Dir: e.Request.Dir, Env: append(slices.Clip(e.Request.Env), w.environment(e)...),
 		Log: LogFile(w.o.Dir, id), LogBytes: w.o.LogBytes, LogFiles: w.o.LogFiles, Grace: w.o.Grace, Cgroup: w.o.Cgroup,
@@ -112,7 +112,7 @@ func (w *World) launch(e *entry) *keeper.Launch {
 	cpus := e.Status.Allocation.CPUs / float64(n)
 	cores := w.cores(e)
 	for _, s := range e.Held {
-		worker := keeper.Worker{CPUs: cores, Memory: e.Status.Allocation.Memory / int64(n)}
+		worker := supervisor.Worker{CPUs: cores, Memory: e.Status.Allocation.Memory / int64(n)}
 		worker.Env = []string{"OXGANG_SLOT=" + strconv.Itoa(s), "OMP_NUM_THREADS=" + strconv.Itoa(max(1, int(cpus)))}
 		if slot := w.o.Machine.Slots[s]; slot.Shared {
 			worker.Env = append(worker.Env, "CUDA_VISIBLE_DEVICES="+slot.Visible)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/inbox"
+	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -26,7 +26,7 @@ type World struct {
 	work    chan struct{} // something is for the executor to do
 
 	mu        sync.Mutex
-	inbox     *inbox.Inbox
+	inbox     *eventqueue.Inbox
 	jobs      map[job.ID]*entry
 	order     []*entry // of jobs, by acceptance
 	tokens    map[string]job.ID
@@ -70,7 +70,7 @@ func (w *World) Drain() {
 // Next implements scheduler.Backend. Its time is real but for the delay with which events are
 // taken.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return inbox.Wait(ctx, w.inbox.Bell(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
+	return eventqueue.Wait(ctx, w.inbox.Bell(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
 // take returns the next event, or how long there is to wait for one: not at all if the

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/device"
-	"github.com/oxgang/oxgang/live/keeper"
 	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/scheduler"
@@ -88,12 +88,12 @@ func (w *World) kill(t testing.TB) {
 	for _, e := range w.order {
 		for _, r := range e.runs {
 			dir := w.folder(e.Spec.ID, r.generation)
-			if err := keeper.Stop(dir, keeper.Notice{Deadline: time.Now()}); err != nil {
+			if err := supervisor.Stop(dir, supervisor.Notice{Deadline: time.Now()}); err != nil {
 				t.Error(err)
 			}
 			await(t, "the end of "+dir, func() bool {
-				s, err := keeper.Look(dir)
-				return err == nil && (s.Phase == keeper.Ended || s.Phase == keeper.Absent || s.Phase == keeper.Gone)
+				s, err := supervisor.Look(dir)
+				return err == nil && (s.Phase == supervisor.Ended || s.Phase == supervisor.Absent || s.Phase == supervisor.Gone)
 			})
 		}
 	}

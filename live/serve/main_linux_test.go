@@ -15,13 +15,13 @@ import (
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/live/keeper"
+	"github.com/oxgang/oxgang/live/supervisor"
 )
 
 // TestMain is the keeper too, as which Run starts this binary.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "keeper" {
-		if err := keeper.Main(os.Args[2]); err != nil {
+		if err := supervisor.Main(os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -107,8 +107,8 @@ func (s *served) clear() {
 	}
 	for _, dir := range dirs {
 		await(s.t, "the end of "+dir, func() bool {
-			state, err := keeper.Look(dir)
-			return err == nil && (state.Phase == keeper.Ended || state.Phase == keeper.Absent)
+			state, err := supervisor.Look(dir)
+			return err == nil && (state.Phase == supervisor.Ended || state.Phase == supervisor.Absent)
 		})
 	}
 }

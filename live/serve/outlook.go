@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
-	"github.com/oxgang/oxgang/twin"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 // foresee adds to a story of now what no recording says: the cheapest change that would help
@@ -18,7 +18,7 @@ func (d *desk) foresee(ctx context.Context, s *explain.Story) {
 		return
 	}
 	s.Note, m.Next, m.NextAt = "", "", nil // the moment is now
-	ctx, cancel := context.WithTimeout(ctx, twin.Patience)
+	ctx, cancel := context.WithTimeout(ctx, whatif.Patience)
 	defer cancel()
 	m.Unblock = d.unblock(ctx, s.Job)
 	etas, from := d.ahead.Look(ctx)
@@ -40,7 +40,7 @@ func (d *desk) unblock(ctx context.Context, id job.ID) string {
 	if s == nil {
 		return ""
 	}
-	change, err := twin.Unblock(ctx, s, id, o)
+	change, err := whatif.Unblock(ctx, s, id, o)
 	if err != nil {
 		return ""
 	}
@@ -48,8 +48,8 @@ func (d *desk) unblock(ctx context.Context, id job.ID) string {
 }
 
 // expected returns when something is to happen, some time after that was foreseen.
-func expected(r twin.Range, passed time.Duration) *explain.Expected {
-	if r.Why != twin.Known {
+func expected(r whatif.Range, passed time.Duration) *explain.Expected {
+	if r.Why != whatif.Known {
 		return &explain.Expected{Unknown: r.Why.String()}
 	}
 	left := func(d time.Duration) journal.Seconds { return journal.Seconds(max(0, d-passed)) }

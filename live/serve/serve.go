@@ -25,7 +25,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/scheduler"
-	"github.com/oxgang/oxgang/twin"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 // Names of what is in a state directory.
@@ -48,7 +48,7 @@ type desk struct {
 	agents  *agentapi.Server
 	record  *record.Recorder
 	watch   *watcher
-	ahead   *twin.Lookout
+	ahead   *whatif.Lookout
 	closers []io.Closer
 }
 
@@ -228,7 +228,7 @@ func (d *desk) build(address string) error {
 		return err
 	}
 	d.closers = append(d.closers, d.record)
-	d.ahead = twin.NewLookout(d.fresh, so, d.world.Cluster().Types())
+	d.ahead = whatif.NewLookout(d.fresh, so, d.world.Cluster().Types())
 	d.ahead.Explained = d.watch.queue.Explained
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/local"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/twin"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 // A picture is all that is known of the jobs at one time.
@@ -19,7 +19,7 @@ type picture struct {
 	snapshot *policy.Snapshot // of the last round; nil before the first
 	plan     *policy.Plan
 	live     map[job.ID]local.Live
-	etas     map[job.ID]twin.ETA
+	etas     map[job.ID]whatif.ETA
 	from     time.Time // of etas
 	refused  map[job.ID]int
 }
@@ -140,10 +140,10 @@ func (p *picture) foresee(v *control.View) {
 		t := p.from.Add(d)
 		return &t
 	}
-	if v.GPUs == 0 && eta.Start.Why == twin.Known {
+	if v.GPUs == 0 && eta.Start.Why == whatif.Known {
 		v.StartEarly, v.StartLate = at(eta.Start.Early), at(eta.Start.Late)
 	}
-	if eta.End.Why == twin.Known {
+	if eta.End.Why == whatif.Known {
 		v.EndEarly, v.EndLate = at(eta.End.Early), at(eta.End.Late)
 	}
 }

@@ -5,7 +5,7 @@
 // # Packing
 //
 // Jobs are sorted by GPUs, then CPUs, then memory, and each goes to the node with
-// the least free that has room for all it is named (shares.Nodes.BestFit). Every
+// the least free that has room for all it is named (hostalloc.Nodes.BestFit). Every
 // GPU that is still free keeps the CPUs and memory of the most modest job that is
 // not placed yet, so that no two hungry jobs leave six GPUs without CPUs. A job
 // for which there is no room goes where it can have the fastest of its smaller
@@ -13,7 +13,7 @@
 //
 // Then nodes whose jobs are named more than there is exchange jobs with others
 // (mend), and every node's jobs share its CPUs and memory by need
-// (shares.Settler): the plan's cells are wishes if the plan is fungible, else
+// (hostalloc.Settler): the plan's cells are wishes if the plan is fungible, else
 // limits. No job falls below the speed of its GPU-proportional share.
 //
 // # Who moves
@@ -35,9 +35,9 @@
 //
 //	Synergy                                  here
 //	demand vector of a job                   Placer.demand
-//	server with the least free resources     shares.Nodes.One
-//	minimum set of servers                   shares.Nodes.Split
-//	switch others to their fair share, step 2  mend, then shares.Settler
+//	server with the least free resources     hostalloc.Nodes.One
+//	minimum set of servers                   hostalloc.Nodes.Split
+//	switch others to their fair share, step 2  mend, then hostalloc.Settler
 //
 // Deviation: Synergy empties the cluster every round and packs anew, and a job
 // that does not fit takes back what a neighbour has beyond its share; here a

@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/placement/hostalloc"
 )
 
 // A layout is one way to place all jobs.
 type layout struct {
-	slots [][]shares.Slot // by job; none: it is fixed, or there is no place for it
-	cells []int           // by job: what it is settled on
-	value float64         // sum of relative speeds
-	net   float64         // value over the round, less what jobs lose that move
+	slots [][]hostalloc.Slot // by job; none: it is fixed, or there is no place for it
+	cells []int              // by job: what it is settled on
+	value float64            // sum of relative speeds
+	net   float64            // value over the round, less what jobs lose that move
 }
 
 // sort orders jobs by GPUs, then by what the plan names of CPUs, then of memory,
@@ -85,7 +85,7 @@ func (pl *Placer) retake(l *layout) {
 }
 
 // take gives job i its slots.
-func (pl *Placer) take(l *layout, i int, slots []shares.Slot) {
+func (pl *Placer) take(l *layout, i int, slots []hostalloc.Slot) {
 	l.slots[i] = append(l.slots[i][:0], slots...)
 	pl.wish.TakeAll(slots, pl.demand(i))
 	pl.least.TakeAll(slots, pl.modest(i))
@@ -155,7 +155,7 @@ func (pl *Placer) place(l *layout, i int) {
 		}
 	}
 	if cell >= 0 {
-		pl.take(l, i, []shares.Slot{{Node: node, GPUs: gpus}})
+		pl.take(l, i, []hostalloc.Slot{{Node: node, GPUs: gpus}})
 	} else if slots, ok := pl.least.Split(t, gpus, pl.worker(i), cells[0].Per()); ok {
 		pl.take(l, i, slots)
 	}
@@ -179,7 +179,7 @@ func (pl *Placer) onOne(i int) (node, cell int) {
 
 // onSeveral returns the best nodes for a job that is split, and the fastest cell
 // for which they have room.
-func (pl *Placer) onSeveral(i int) (slots []shares.Slot, cell int, ok bool) {
+func (pl *Placer) onSeveral(i int) (slots []hostalloc.Slot, cell int, ok bool) {
 	gpus, t := pl.gpus(i)
 	j := &pl.settler.Jobs[i]
 	for k := j.Wish; k >= 0; k-- {
@@ -225,8 +225,8 @@ func (pl *Placer) lost(l *layout, cell func(i int) int) (sum float64) {
 }
 
 // sameSlots reports whether a and b are the same GPUs, in any order.
-func sameSlots(a, b []shares.Slot) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(s shares.Slot) bool { return on(b, s.Node) != s.GPUs })
+func sameSlots(a, b []hostalloc.Slot) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(s hostalloc.Slot) bool { return on(b, s.Node) != s.GPUs })
 }
 
 // best returns the best layout of those it tries:

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/placement/hostalloc"
 )
 
 // Bounds of mend: how often it looks at each node that lacks something, at how
@@ -198,7 +198,7 @@ func gcd(a, b int) int {
 }
 
 // on returns the GPUs that slots have of a node.
-func on(slots []shares.Slot, node int) int {
+func on(slots []hostalloc.Slot, node int) int {
 	for _, s := range slots {
 		if s.Node == node {
 			return s.GPUs
@@ -209,7 +209,7 @@ func on(slots []shares.Slot, node int) int {
 
 // splits returns how many nodes more a job is on if some of its GPUs move, as far
 // as that matters: 1 if it is split, -1 if it is no longer.
-func splits(slots []shares.Slot, from, to, gpus int) float64 {
+func splits(slots []hostalloc.Slot, from, to, gpus int) float64 {
 	after := len(slots)
 	if on(slots, from) == gpus {
 		after--
@@ -297,10 +297,10 @@ func (pl *Placer) shift(l *layout, out, from, to, gpus, in int) {
 
 // lift takes GPUs of job i off a node.
 func (pl *Placer) lift(l *layout, i, node, gpus int) {
-	slot := []shares.Slot{{Node: node, GPUs: gpus}}
+	slot := []hostalloc.Slot{{Node: node, GPUs: gpus}}
 	pl.wish.GiveAll(slot, pl.demand(i))
 	pl.least.GiveAll(slot, pl.modest(i))
-	at := slices.IndexFunc(l.slots[i], func(s shares.Slot) bool { return s.Node == node })
+	at := slices.IndexFunc(l.slots[i], func(s hostalloc.Slot) bool { return s.Node == node })
 	if l.slots[i][at].GPUs -= gpus; l.slots[i][at].GPUs > 0 {
 		return
 	}
@@ -312,10 +312,10 @@ func (pl *Placer) lift(l *layout, i, node, gpus int) {
 
 // drop puts GPUs of job i, which were lifted, on a node.
 func (pl *Placer) drop(l *layout, i, node, gpus int) {
-	slot := shares.Slot{Node: node, GPUs: gpus}
-	pl.wish.TakeAll([]shares.Slot{slot}, pl.demand(i))
-	pl.least.TakeAll([]shares.Slot{slot}, pl.modest(i))
-	at := slices.IndexFunc(l.slots[i], func(s shares.Slot) bool { return s.Node == node })
+	slot := hostalloc.Slot{Node: node, GPUs: gpus}
+	pl.wish.TakeAll([]hostalloc.Slot{slot}, pl.demand(i))
+	pl.least.TakeAll([]hostalloc.Slot{slot}, pl.modest(i))
+	at := slices.IndexFunc(l.slots[i], func(s hostalloc.Slot) bool { return s.Node == node })
 	if at >= 0 {
 		l.slots[i][at].GPUs += gpus
 		return

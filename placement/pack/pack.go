@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/placement/hostalloc"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -35,14 +35,14 @@ func (o Options) Validate() error {
 // the plan alone. Not safe for concurrent use.
 type Placer struct {
 	o       Options
-	settler shares.Settler
-	wish    *shares.Nodes // what is free if every job has what the plan names
-	least   *shares.Nodes // what is free if every job has its first cell
+	settler hostalloc.Settler
+	wish    *hostalloc.Nodes // what is free if every job has what the plan names
+	least   *hostalloc.Nodes // what is free if every job has its first cell
 
 	// Of the round being placed:
 	s       *policy.Snapshot
 	p       *policy.Plan
-	held    [][]shares.Slot     // by job: where it is and may stay; none: nowhere
+	held    [][]hostalloc.Slot  // by job: where it is and may stay; none: nowhere
 	order   []int               // jobs that are not fixed, as they are packed
 	demands []cluster.Resources // by job: see demand
 	modests []cluster.Resources
@@ -67,7 +67,7 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()
 	if pl.wish == nil || pl.wish.Cluster() != s.Cluster {
-		pl.wish, pl.least = shares.NewNodes(s.Cluster), shares.NewNodes(s.Cluster)
+		pl.wish, pl.least = hostalloc.NewNodes(s.Cluster), hostalloc.NewNodes(s.Cluster)
 	}
 	pl.settler.Read(s, p) // 1. what each job may get
 	pl.locate()           // 2. where each is

@@ -50,7 +50,7 @@
 // Where nodes count them, a job of a part of a node goes to one that has the CPUs
 // and memory that the plan names left, if there is one, before one that has GPUs
 // alone. They never keep a job from running, and move none that may stay. When all
-// GPUs are placed, the jobs of a node share what it has by need: see shares.Settler.
+// GPUs are placed, the jobs of a node share what it has by need: see hostalloc.Settler.
 //
 //	paper                     here
 //	partial-node allocation   single

@@ -6,7 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/placement/hostalloc"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -33,7 +33,7 @@ type Placer struct {
 	nodes   []node
 	memo    []memo // of the last round with a change, in the order of its jobs
 	counts  bool   // some nodes count CPUs and memory
-	host    shares.Settler
+	host    hostalloc.Settler
 	room    []cluster.Resources // by node: CPUs and memory that the plan leaves, as far as placed
 
 	// Of the round being placed:

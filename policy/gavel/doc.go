@@ -24,7 +24,7 @@
 //	allox     a matching of jobs with (machine, place from the last)    AlloX
 //	stride    the same time for every job                               Gandiva-Fair
 //
-// The first four are programs of opt/central. Most have many optima: with two jobs
+// The first four are programs of opt/barrier. Most have many optima: with two jobs
 // for each GPU, which of the short ones waits does not matter for the makespan. A
 // simplex method would give some of them all and others nothing; in Shockwave's
 // OSSP that is worth 6 % of mean completion time. Fractions here are the point of

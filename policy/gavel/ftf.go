@@ -3,7 +3,7 @@ package gavel
 import (
 	"math"
 
-	"github.com/oxgang/oxgang/opt/central"
+	"github.com/oxgang/oxgang/opt/barrier"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -110,7 +110,7 @@ func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
 	if !ok {
 		return -1
 	}
-	out := g.Level(central.Settings{Mu: 1e-8})
+	out := g.Level(barrier.Settings{Mu: 1e-8})
 	p.found.iterations += out.Iterations
 	if !out.Feasible { // nobody needs anything
 		return 1
@@ -120,7 +120,7 @@ func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
 
 // fairProgram is the program in which every job needs what gives it a fairness of
 // rho, and whether none is too old for that; those that are need nothing.
-func (p *Policy) fairProgram(s *policy.Snapshot, rho float64) (g *central.Program, ok bool) {
+func (p *Policy) fairProgram(s *policy.Snapshot, rho float64) (g *barrier.Program, ok bool) {
 	g, ok = p.program(), true
 	for i, a := range p.active {
 		total := a.isolatedTotal()

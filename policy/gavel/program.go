@@ -3,7 +3,7 @@ package gavel
 import (
 	"math"
 
-	"github.com/oxgang/oxgang/opt/central"
+	"github.com/oxgang/oxgang/opt/barrier"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -40,13 +40,13 @@ func (p *Policy) solve(s *policy.Snapshot) {
 
 // program returns the program of the active jobs' time fractions, in which nobody
 // needs or gains anything yet. Source: Gavel §3.1, constraints (1)-(3).
-func (p *Policy) program() *central.Program {
-	g := &central.Program{Items: make([]central.Item, len(p.active)), Capacity: make([]float64, len(p.types))}
+func (p *Policy) program() *barrier.Program {
+	g := &barrier.Program{Items: make([]barrier.Item, len(p.active)), Capacity: make([]float64, len(p.types))}
 	for t, n := range p.free {
 		g.Capacity[t] = float64(n)
 	}
 	for i, a := range p.active {
-		g.Items[i] = central.Item{Size: a.size, Rate: p.counts(a)}
+		g.Items[i] = barrier.Item{Size: a.size, Rate: p.counts(a)}
 	}
 	return g
 }
@@ -90,7 +90,7 @@ func (p *Policy) makespan() {
 }
 
 // work is a program in which a job needs to do all that it has left in a second.
-func (p *Policy) work() *central.Program {
+func (p *Policy) work() *barrier.Program {
 	g := p.program()
 	for i, a := range p.active {
 		if a.gpus() > 0 {
@@ -101,7 +101,7 @@ func (p *Policy) work() *central.Program {
 }
 
 // take hands the fractions out.
-func (p *Policy) take(out *central.Solution) {
+func (p *Policy) take(out *barrier.Solution) {
 	for i, a := range p.active {
 		for t, x := range out.X[i] {
 			a.x[t] = math.Min(1, math.Max(0, x))

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/oxgang/oxgang/opt/central"
+	"github.com/oxgang/oxgang/opt/barrier"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
 )
@@ -24,7 +24,7 @@ import (
 //     lost to a restart; that time is lost only to a job that uses up its round.
 //   - Types are served one after the other, in the cluster's order: a job runs on the
 //     first that has room for it, though its time is to be on another.
-//   - Programs end where the public solver does (opt/embedding), which for maxmin
+//   - Programs end where the public solver does (opt/selfdual), which for maxmin
 //     and sum is an optimum, for the makespan anything that meets a bisection to 5 %.
 //   - What ftf believes a job has done are the steps that it has fewer left, though a
 //     larger batch size makes them fewer too.
@@ -118,7 +118,7 @@ const (
 
 // bisect takes fractions that meet the last makespan which a bisection finds to be
 // feasible: those from that of the greatest level on are.
-func (p *Policy) bisect(g *central.Program, best *central.Solution) {
+func (p *Policy) bisect(g *barrier.Program, best *barrier.Solution) {
 	low, high := float64(leastMakespan), float64(mostMakespan)
 	for makespanRatio*low < high {
 		if mid := (low + high) / 2; mid*best.Level >= 1 {

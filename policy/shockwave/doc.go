@@ -7,12 +7,12 @@
 //	§5       remaining run time R̂, total run time P̂         forecast.time, account.past
 //	§6.1     T rounds; k; λ                                 Options.Window, K, Lambda
 //	§6.2     ρ̂ (Eq. 9), N_avg                               fairness.Estimate, account.rho, account.contention
-//	§6.2     H, bound on the makespan (Eq. 10)              opt/timetable, Point.Left and Load
+//	§6.2     H, bound on the makespan (Eq. 10)              opt/multimode, Point.Left and Load
 //	§7       reactive and lazy                              Options.Lazy
 //	App. G   micro-jobs, one for each regime, in order      forecast
 //	App. G.1 UTIL, WELFARE (Eq. 7, 8)                       builder.utility
-//	App. G.3 the program of a window (Eq. 11), Z0           builder, opt/timetable
-//	App. H   order of regimes, work conservation, capacity  forecast, Policy.fill, opt/timetable
+//	App. G.3 the program of a window (Eq. 11), Z0           builder, opt/multimode
+//	App. H   order of regimes, work conservation, capacity  forecast, Policy.fill, opt/multimode
 //
 // A round: who is there and what is expected of them (meet); the window that was
 // planned meanwhile (take); who runs in this round by it, and on GPUs that are left

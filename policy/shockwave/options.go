@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/oxgang/oxgang/opt/timetable"
+	"github.com/oxgang/oxgang/opt/multimode"
 	"github.com/oxgang/oxgang/perf/regime"
 )
 
@@ -23,20 +23,20 @@ type Options struct {
 	// each job, for experiments (§8.10). Default 0.
 	Error float64
 	Seed  uint64 // of Error
-	Solve timetable.Options
+	Solve multimode.Options
 }
 
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options {
-	return Options{Window: 20, K: 5, Lambda: 1, Accordion: 2, Solve: timetable.DefaultOptions()}
+	return Options{Window: 20, K: 5, Lambda: 1, Accordion: 2, Solve: multimode.DefaultOptions()}
 }
 
 // Validate returns an error that joins all complaints about o.
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if o.Window < 1 || o.Window > timetable.MaxRounds {
-		bad("window %d, want 1 to %d rounds", o.Window, timetable.MaxRounds)
+	if o.Window < 1 || o.Window > multimode.MaxRounds {
+		bad("window %d, want 1 to %d rounds", o.Window, multimode.MaxRounds)
 	}
 	if !(o.K >= 0 && o.K <= 20) {
 		bad("k %v, want 0 to 20", o.K)

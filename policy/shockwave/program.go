@@ -6,11 +6,11 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/opt/timetable"
+	"github.com/oxgang/oxgang/opt/multimode"
 	"github.com/oxgang/oxgang/policy"
 )
 
-// heaviest bounds weights, so that values stay within what opt/timetable takes.
+// heaviest bounds weights, so that values stay within what opt/multimode takes.
 const heaviest = 1e30
 
 // weight returns a job's budget: the k-th power of its finish-time fairness, times its
@@ -48,7 +48,7 @@ type builder struct {
 	scale   float64 // of weights: 1/(NM), and their mean 1
 	weight  float64 // of the job being added
 	gpus    float64 // M
-	problem *timetable.Problem
+	problem *multimode.Problem
 	ids     []job.ID
 	modes   [][]cluster.Configuration
 	times   float64 // Z0
@@ -67,7 +67,7 @@ func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
 	b.problem.Lambda = p.o.Lambda / max(b.times, 1)
 	problem, ids, modes, o := b.problem, b.ids, b.modes, p.o.Solve // and not the snapshot
 	return func(ctx context.Context) any {
-		found, err := timetable.Solve(ctx, problem, o)
+		found, err := multimode.Solve(ctx, problem, o)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (p *Policy) builder(s *policy.Snapshot) *builder {
 		sum = n
 	}
 	b.scale = 1 / max(sum*b.gpus, 1e-300)
-	b.problem = &timetable.Problem{Rounds: p.o.Window, Capacity: p.free}
+	b.problem = &multimode.Problem{Rounds: p.o.Window, Capacity: p.free}
 	return b
 }
 
@@ -118,7 +118,7 @@ func (b *builder) add(a *account, now cluster.Configuration) bool {
 		return false
 	}
 	b.weight = b.p.weight(b.s, a) * b.scale
-	j := timetable.Job{Idle: b.point(a, made, 0, 0), Held: -1}
+	j := multimode.Job{Idle: b.point(a, made, 0, 0), Held: -1}
 	var modes []cluster.Configuration
 	for i := range a.options {
 		o := &a.options[i]
@@ -135,8 +135,8 @@ func (b *builder) add(a *account, now cluster.Configuration) bool {
 }
 
 // mode returns what becomes of a job on an option, for each number of rounds.
-func (b *builder) mode(a *account, o *option, now cluster.Configuration, made float64) timetable.Mode {
-	m := timetable.Mode{Resource: o.kind, Amount: o.GPUs}
+func (b *builder) mode(a *account, o *option, now cluster.Configuration, made float64) multimode.Mode {
+	m := multimode.Mode{Resource: o.kind, Amount: o.GPUs}
 	lost, ahead := 0.0, o.ahead.after(made)
 	if o.Configuration != now {
 		lost = a.start
@@ -154,12 +154,12 @@ func (b *builder) mode(a *account, o *option, now cluster.Configuration, made fl
 
 // point returns what has become of a job that made some progress in this round and more
 // in the window, of which more counts than was made if it ends within a round.
-func (b *builder) point(a *account, made, counts, more float64) timetable.Point {
+func (b *builder) point(a *account, made, counts, more float64) multimode.Point {
 	lean, left := &a.options[a.leanest], 0.0
 	if !a.row.Adaptivity.Has(job.GPUCount) {
 		left = a.options[a.fastest].ahead.after(made + more).time()
 	}
-	return timetable.Point{
+	return multimode.Point{
 		Value: b.weight * b.p.utility(a, made+counts),
 		Left:  left,
 		Load:  lean.ahead.after(made+more).time() * float64(lean.GPUs) / b.gpus,

@@ -6,7 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/opt/timetable"
+	"github.com/oxgang/oxgang/opt/multimode"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
 )
@@ -19,13 +19,13 @@ type window struct {
 	free    []int          // GPUs by type
 	batches map[job.ID]int // of the jobs that it is for
 	runs    map[job.ID]run // of those that get something
-	found   *timetable.Timetable
+	found   *multimode.Timetable
 }
 
 // A run is what a job gets in a window.
 type run struct {
 	cluster.Configuration
-	timetable.Run
+	multimode.Run
 }
 
 // over reports whether a round is after the window.

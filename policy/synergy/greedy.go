@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/placement/hostalloc"
 	"github.com/oxgang/oxgang/policy"
 )
 
 // A greedy is a round of Synergy-GREEDY: where the jobs are that were let in.
 type greedy struct {
 	of    *policy.Snapshot
-	slots [][]shares.Slot     // by job; nil: not placed here
+	slots [][]hostalloc.Slot  // by job; nil: not placed here
 	full  []refusal           // demands for which no node had room in this round
 	owed  []cluster.Resources // by GPU type, to reservations that no node had room for
 }
@@ -31,7 +31,7 @@ type refusal struct {
 func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 	g, nodes := &p.greedy, p.packing.nodes
 	if g.of != s {
-		g.of, g.slots, g.full = s, make([][]shares.Slot, len(s.Jobs)), g.full[:0]
+		g.of, g.slots, g.full = s, make([][]hostalloc.Slot, len(s.Jobs)), g.full[:0]
 		g.owed = make([]cluster.Resources, len(p.cluster.Types()))
 		nodes.Reset()
 	}
@@ -59,7 +59,7 @@ func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 	case !ok || *owed != (cluster.Resources{}) && !p.leaves(a, owed):
 		return false
 	}
-	g.slots[i] = append([]shares.Slot(nil), slots...)
+	g.slots[i] = append([]hostalloc.Slot(nil), slots...)
 	nodes.TakeAll(slots, per)
 	return true
 }
@@ -83,7 +83,7 @@ func each(a *cluster.Allocation) cluster.Resources {
 }
 
 // firstFit returns where an allocation fits.
-func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Resources) ([]shares.Slot, bool) {
+func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Resources) ([]hostalloc.Slot, bool) {
 	nodes := p.packing.nodes
 	if held := p.packing.held(j); len(held) > 0 && j.Placement.GPUs() == a.GPUs && j.Allocation.GPUType == a.GPUType && nodes.Fits(held, per) {
 		return held, true
@@ -93,7 +93,7 @@ func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Reso
 		return nil, false
 	}
 	for n := range p.cluster.Nodes() {
-		one := []shares.Slot{{Node: n, GPUs: a.GPUs}}
+		one := []hostalloc.Slot{{Node: n, GPUs: a.GPUs}}
 		if p.cluster.Nodes()[n].GPUType == a.GPUType && nodes.Free(n).GPUs >= a.GPUs && nodes.Fits(one, per) {
 			return one, true
 		}

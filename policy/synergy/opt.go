@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/lp"
 	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/placement/hostalloc"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -190,7 +190,7 @@ func (m *spreading) problem(p *Policy, s *policy.Snapshot) (*lp.Problem, error) 
 
 // moved returns the part of a job's GPUs that would not be where they are if all
 // were on a node.
-func moved(held []shares.Slot, node, gpus int) float64 {
+func moved(held []hostalloc.Slot, node, gpus int) float64 {
 	for _, slot := range held {
 		if slot.Node == node {
 			return 1 - float64(min(slot.GPUs, gpus))/float64(gpus)
@@ -204,7 +204,7 @@ func (m *spreading) place(p *Policy, sol *lp.Solution) {
 	for k, at := range m.jobs {
 		t := &p.tenants[at]
 		for i, n := range m.nodes {
-			one := []shares.Slot{{Node: n, GPUs: t.gpus}}
+			one := []hostalloc.Slot{{Node: n, GPUs: t.gpus}}
 			if per := t.cells[t.level].per(); sol.Value(m.x[k][i]) >= whole && p.packing.nodes.Fits(one, per) {
 				p.packing.take(at, one, per)
 				break

@@ -2,20 +2,20 @@ package synergy
 
 import (
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/placement/hostalloc"
 	"github.com/oxgang/oxgang/policy"
 )
 
 // A packing is where tenants are, in the making.
 type packing struct {
-	nodes *shares.Nodes
-	on    [][]int         // tenants, by node
-	slots [][]shares.Slot // by tenant; nil: nowhere yet
-	stay  []shares.Slot
+	nodes *hostalloc.Nodes
+	on    [][]int            // tenants, by node
+	slots [][]hostalloc.Slot // by tenant; nil: nowhere yet
+	stay  []hostalloc.Slot
 }
 
 func newPacking(c *cluster.Cluster) packing {
-	return packing{nodes: shares.NewNodes(c), on: make([][]int, len(c.Nodes()))}
+	return packing{nodes: hostalloc.NewNodes(c), on: make([][]int, len(c.Nodes()))}
 }
 
 // reset empties the nodes, for so many tenants.
@@ -24,11 +24,11 @@ func (g *packing) reset(tenants int) {
 	for i := range g.on {
 		g.on[i] = g.on[i][:0]
 	}
-	g.slots = append(g.slots[:0], make([][]shares.Slot, tenants)...)
+	g.slots = append(g.slots[:0], make([][]hostalloc.Slot, tenants)...)
 }
 
 // held returns the slots that a job has now, if its nodes are there.
-func (g *packing) held(j *policy.Job) []shares.Slot {
+func (g *packing) held(j *policy.Job) []hostalloc.Slot {
 	var ok bool
 	if g.stay, ok = g.nodes.Slots(g.stay[:0], j.Placement); !ok {
 		return nil
@@ -37,8 +37,8 @@ func (g *packing) held(j *policy.Job) []shares.Slot {
 }
 
 // take puts tenant k, whose GPUs each get per, into slots.
-func (g *packing) take(k int, slots []shares.Slot, per cluster.Resources) {
-	g.slots[k] = append([]shares.Slot(nil), slots...)
+func (g *packing) take(k int, slots []hostalloc.Slot, per cluster.Resources) {
+	g.slots[k] = append([]hostalloc.Slot(nil), slots...)
 	g.nodes.TakeAll(slots, per)
 	for _, s := range slots {
 		g.on[s.Node] = append(g.on[s.Node], k)
@@ -58,7 +58,7 @@ func (p *Policy) keep(s *policy.Snapshot) {
 
 // pin takes what a job holds of its nodes and returns its slots; nil if they are
 // gone. What its allocation has beyond its placement is taken of the first node.
-func (g *packing) pin(j *policy.Job) []shares.Slot {
+func (g *packing) pin(j *policy.Job) []hostalloc.Slot {
 	slots, ok := g.nodes.Slots(nil, j.Placement)
 	if !ok || len(slots) == 0 || !g.nodes.FitsGPUs(slots) {
 		return nil
@@ -99,10 +99,10 @@ func (p *Policy) force(s *policy.Snapshot, k int) {
 	if !ok {
 		return
 	}
-	slots = append([]shares.Slot(nil), slots...)
+	slots = append([]hostalloc.Slot(nil), slots...)
 	per := t.cells[0].per()
 	for _, slot := range slots {
-		one := []shares.Slot{slot}
+		one := []hostalloc.Slot{slot}
 		for !g.nodes.Fits(one, per) {
 			if !p.revert(slot.Node) {
 				return

@@ -10,7 +10,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/placement/hostalloc"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
 )
@@ -34,7 +34,7 @@ import (
 //     GPU-proportional share (§4.2).
 type public struct {
 	o     Options
-	nodes *shares.Nodes
+	nodes *hostalloc.Nodes
 }
 
 func newPublic(o Options) policy.Policy { return &public{o: o} }
@@ -50,7 +50,7 @@ func (p *public) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		return nil, fmt.Errorf("synergy: public rules: round %d: %w", s.Round, err)
 	}
 	if p.nodes == nil || p.nodes.Cluster() != s.Cluster {
-		p.nodes = shares.NewNodes(s.Cluster)
+		p.nodes = hostalloc.NewNodes(s.Cluster)
 	}
 	p.nodes.Reset()
 	r := &publicRound{o: &p.o, s: s, t: &s.Cluster.Types()[0], nodes: p.nodes}
@@ -84,7 +84,7 @@ type candidate struct {
 	gain  float64           // of full over fair
 	key   float64           // less comes first
 	got   cluster.Resources // at the end; no GPUs: nothing
-	slots []shares.Slot
+	slots []hostalloc.Slot
 }
 
 // A publicRound is a plan in the making.
@@ -92,7 +92,7 @@ type publicRound struct {
 	o     *Options
 	s     *policy.Snapshot
 	t     *cluster.TypeInfo
-	nodes *shares.Nodes
+	nodes *hostalloc.Nodes
 	jobs  []*candidate // by submission
 	on    []*candidate // those that run, as they were served
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/placement/hostalloc"
 )
 
 // serve gives a job what the mechanism has for it, if its GPUs are there.
@@ -42,8 +42,8 @@ func (r *publicRound) tune(c *candidate) {
 func (r *publicRound) fit(c *candidate, want cluster.Resources) bool {
 	per, need, slots := perGPU(want), c.gpus, c.slots[:0]
 	for i := range r.s.Cluster.Nodes() {
-		room := shares.Slot{Node: i, GPUs: min(need, r.nodes.Free(i).GPUs)}
-		for room.GPUs > 0 && !r.nodes.Fits([]shares.Slot{room}, per) {
+		room := hostalloc.Slot{Node: i, GPUs: min(need, r.nodes.Free(i).GPUs)}
+		for room.GPUs > 0 && !r.nodes.Fits([]hostalloc.Slot{room}, per) {
 			room.GPUs--
 		}
 		if room.GPUs > 0 {
@@ -84,7 +84,7 @@ func (r *publicRound) relievable(gpus int) []int {
 func (r *publicRound) relieve(node int, want cluster.Resources) {
 	per, gpus := perGPU(want), min(want.GPUs, r.nodes.Free(node).GPUs)
 	for _, peer := range r.peers(node) {
-		if r.nodes.Fits([]shares.Slot{{Node: node, GPUs: gpus}}, per) {
+		if r.nodes.Fits([]hostalloc.Slot{{Node: node, GPUs: gpus}}, per) {
 			return
 		}
 		r.nodes.GiveAll(peer.slots, perGPU(peer.got))
@@ -97,7 +97,7 @@ func (r *publicRound) relieve(node int, want cluster.Resources) {
 func (r *publicRound) peers(node int) []*candidate {
 	var peers []*candidate
 	for _, c := range r.on {
-		if above(c.got, c.fair) && slices.ContainsFunc(c.slots, func(s shares.Slot) bool { return s.Node == node }) {
+		if above(c.got, c.fair) && slices.ContainsFunc(c.slots, func(s hostalloc.Slot) bool { return s.Node == node }) {
 			peers = append(peers, c)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/placement/shares"
+	"github.com/oxgang/oxgang/placement/hostalloc"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
 )
@@ -24,7 +24,7 @@ type Policy struct {
 	rows    map[job.ID]*row
 	program program
 	packing packing
-	settler shares.Settler // of opt
+	settler hostalloc.Settler // of opt
 	greedy  greedy
 	tenants []tenant // of this round
 	round   int      // rounds so far

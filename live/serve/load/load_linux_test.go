@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/live/keeper"
 	"github.com/oxgang/oxgang/live/serve"
+	"github.com/oxgang/oxgang/live/supervisor"
 )
 
 // A load is a scheduler in a process of its own with running jobs, of one worker each.
@@ -160,8 +160,8 @@ func TestLoad(t *testing.T) {
 	}
 	l.end()
 	for _, dir := range []string{"classa0", "classa1", "classa2"} {
-		state, err := keeper.Look(filepath.Join(l.dir, "jobs", dir, "1"))
-		if err != nil || state.Phase != keeper.Ended {
+		state, err := supervisor.Look(filepath.Join(l.dir, "jobs", dir, "1"))
+		if err != nil || state.Phase != supervisor.Ended {
 			t.Errorf("%s: %v, %v, want ended", dir, state.Phase, err)
 		}
 	}

@@ -18,13 +18,13 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/keeper"
 	"github.com/oxgang/oxgang/live/serve"
+	"github.com/oxgang/oxgang/live/supervisor"
 )
 
 // roles are what the test binary is when it is started as something else.
 var roles = map[string]func(args []string) error{
-	"keeper": func(args []string) error { return keeper.Main(args[0]) },
+	"keeper": func(args []string) error { return supervisor.Main(args[0]) },
 	"worker": func([]string) error { return work() },
 	"serve":  serveLoad,
 }

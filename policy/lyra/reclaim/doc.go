@@ -12,7 +12,7 @@
 //	        fractions of its jobs, then the costs without these jobs
 //	random  drawn by lot
 //	scf     smallest (job) count first
-//	exact   the least preemptions, of those the least collateral damage: opt/union
+//	exact   the least preemptions, of those the least collateral damage: opt/minkunion
 //
 // exact is the default. It counts its steps, and where they run out its answer is the best
 // found, at least as good as greedy's, with a bound on what the best could be.

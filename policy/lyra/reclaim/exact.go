@@ -3,7 +3,7 @@ package reclaim
 import (
 	"fmt"
 
-	"github.com/oxgang/oxgang/opt/union"
+	"github.com/oxgang/oxgang/opt/minkunion"
 )
 
 // margin is how many times over a preemption outweighs all collateral damage there can be,
@@ -30,13 +30,13 @@ func (w *ward) tariff() tariff {
 
 // program asks for n of the busy servers: sets, whose elements are jobs. A job costs a
 // preemption and the GPUs it frees; a server gives back those that are freed on it.
-func (w *ward) program(busy []int, n int, t tariff) *union.Problem {
-	p := &union.Problem{Pick: n, Sets: make([]union.Set, len(busy)), Elements: make([]int64, len(w.ids))}
+func (w *ward) program(busy []int, n int, t tariff) *minkunion.Problem {
+	p := &minkunion.Problem{Pick: n, Sets: make([]minkunion.Set, len(busy)), Elements: make([]int64, len(w.ids))}
 	for j := range w.ids {
 		p.Elements[j] = t.preemption + t.damage*int64(w.total[j])
 	}
 	for i, s := range busy {
-		p.Sets[i] = union.Set{Elements: w.jobs[s], Cost: int64(w.flexible[s]) - t.damage*int64(w.used[s])}
+		p.Sets[i] = minkunion.Set{Elements: w.jobs[s], Cost: int64(w.flexible[s]) - t.damage*int64(w.used[s])}
 	}
 	return p
 }
@@ -46,16 +46,16 @@ func (w *ward) program(busy []int, n int, t tariff) *union.Problem {
 func (w *ward) exact(free []int, n, steps int) (*Answer, error) {
 	busy, t := w.busy(), w.tariff()
 	p := w.program(busy, n, t)
-	o := union.Options{MaxSteps: steps, Slack: t.preemption - t.most}
+	o := minkunion.Options{MaxSteps: steps, Slack: t.preemption - t.most}
 	o.Start = [][]int{positions(busy, w.pick(n, w.fraction))}
-	few, err := union.Solve(p, o)
+	few, err := minkunion.Solve(p, o)
 	if err != nil {
 		return nil, fmt.Errorf("reclaim: %w", err)
 	}
 	best, bound := few, few.Bound
 	if o.MaxSteps -= few.Steps; o.MaxSteps > 0 {
 		o.Slack, o.Start = 1, [][]int{few.Sets}
-		if best, err = union.Solve(p, o); err != nil {
+		if best, err = minkunion.Solve(p, o); err != nil {
 			return nil, fmt.Errorf("reclaim: %w", err)
 		}
 		bound = max(bound, best.Bound)

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/certs"
-	"github.com/oxgang/oxgang/live/kube/lead"
+	"github.com/oxgang/oxgang/live/kube/manager"
 	"github.com/oxgang/oxgang/test/rig"
 )
 
@@ -57,11 +57,11 @@ func Trusting(ctx context.Context, t testing.TB, k client.Client, namespace stri
 	t.Helper()
 	var m corev1.ConfigMap
 	Until(ctx, t, within, "the authority of the agent API is published", func() error {
-		return k.Get(ctx, client.ObjectKey{Namespace: namespace, Name: lead.TrustMap}, &m)
+		return k.Get(ctx, client.ObjectKey{Namespace: namespace, Name: manager.TrustMap}, &m)
 	})
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM([]byte(m.Data[certs.CertificatesKey])) {
-		t.Fatalf("ConfigMap %s: no certificates in %q", lead.TrustMap, m.Data)
+		t.Fatalf("ConfigMap %s: no certificates in %q", manager.TrustMap, m.Data)
 	}
 	c := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: AgentName}, MaxIdleConnsPerHost: 64,

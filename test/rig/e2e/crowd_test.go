@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/test/rig/audit"
 	"github.com/oxgang/oxgang/test/rig/train"
-	"github.com/oxgang/oxgang/twin"
+	"github.com/oxgang/oxgang/whatif"
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -178,7 +178,7 @@ func (l *Trial) replays(ctx context.Context) {
 	}
 }
 
-func replay(ctx context.Context, name string) (*twin.Replayed, error) {
+func replay(ctx context.Context, name string) (*whatif.Replayed, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func replay(ctx context.Context, name string) (*twin.Replayed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return twin.Replay(ctx, r, twin.Options{Fresh: again.Fresh, Scheduler: again.Scheduler})
+	return whatif.Replay(ctx, r, whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler})
 }
 
 // tell logs how the crowd stands.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/certs"
-	"github.com/oxgang/oxgang/live/kube/lead"
+	"github.com/oxgang/oxgang/live/kube/manager"
 	"github.com/oxgang/oxgang/test/rig"
 	"github.com/oxgang/oxgang/test/rig/fault"
 )
@@ -202,7 +202,7 @@ func (s *turn) edit(o client.Object, namespace, name string, change func(client.
 func (s *turn) trusted() bool {
 	var m corev1.ConfigMap
 	roots := x509.NewCertPool()
-	if s.k.Get(s.Context(), client.ObjectKey{Namespace: "default", Name: lead.TrustMap}, &m) != nil ||
+	if s.k.Get(s.Context(), client.ObjectKey{Namespace: "default", Name: manager.TrustMap}, &m) != nil ||
 		!roots.AppendCertsFromPEM([]byte(m.Data[certs.CertificatesKey])) {
 		return false
 	}

@@ -19,7 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/kube/lead"
+	"github.com/oxgang/oxgang/live/kube/manager"
 	"github.com/oxgang/oxgang/test/rig/audit"
 	"github.com/oxgang/oxgang/test/rig/e2e"
 )
@@ -76,7 +76,7 @@ func (b *bench) speaker(ctx context.Context, p *corev1.Pod, i int) (*speaker, er
 	if err != nil {
 		return nil, err
 	}
-	ca, err := b.api.CoreV1().ConfigMaps(p.Namespace).Get(ctx, lead.TrustMap, metav1.GetOptions{})
+	ca, err := b.api.CoreV1().ConfigMaps(p.Namespace).Get(ctx, manager.TrustMap, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,130 @@
+package jobadapter
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/pods"
+)
+
+// Limits of what annotations may say: far above any cluster, far below where sums overflow.
+const (
+	maxBatch   = 1 << 30
+	maxSamples = 1e18
+	maxRestart = 24 * 3600 // seconds
+	maxRun     = 1e9       // seconds
+	maxTypes   = 64
+	maxText    = 64 // bytes of a number
+)
+
+// annotations are those of one job, and what is wrong with them.
+type annotations struct {
+	of       map[string]string
+	problems []string
+}
+
+// bad notes what is wrong.
+func (a *annotations) bad(format string, args ...any) {
+	a.problems = append(a.problems, fmt.Sprintf(format, args...))
+}
+
+// wrong notes what is wrong with an annotation.
+func (a *annotations) wrong(key, want string, args ...any) {
+	a.bad("annotation %s is %.70q, want %s", key, a.of[key], fmt.Sprintf(want, args...))
+}
+
+// gpus returns a number of GPUs that is whole workers; 0 if there is none, or it is wrong.
+func (a *annotations) gpus(key string, each int) int {
+	n, ok := a.number(key, 1, pods.MostGPUs)
+	switch {
+	case !ok:
+		return 0
+	case int(n)%each != 0:
+		a.wrong(key, "a multiple of the %d GPUs of a worker", each)
+		return 0
+	}
+	return int(n)
+}
+
+// whole returns a whole number within 1 and most; 0 if there is none, or it is wrong.
+func (a *annotations) whole(key string, most float64) int {
+	n, _ := a.number(key, 1, most)
+	return int(n)
+}
+
+// number returns a whole number within least and most, and whether there is one.
+func (a *annotations) number(key string, least, most float64) (float64, bool) {
+	text, ok := a.of[key]
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || len(text) > maxText || !(n >= least && n <= most) || n != math.Trunc(n) {
+		a.wrong(key, "a whole number, %.0f to %.0f", least, most)
+		return 0, false
+	}
+	return n, true
+}
+
+// yes returns whether an annotation is true.
+func (a *annotations) yes(key string) bool {
+	switch a.of[key] {
+	case "true":
+		return true
+	case "false", "":
+		return false
+	}
+	a.wrong(key, "true or false")
+	return false
+}
+
+// class returns the class that a job names; empty if it names none.
+func (a *annotations) class() job.Class {
+	text := a.of[v1alpha1.Class]
+	if len(validation.IsValidLabelValue(text)) > 0 {
+		a.wrong(v1alpha1.Class, "a name: at most 63 letters, digits, dots, dashes and underscores")
+		return ""
+	}
+	return job.Class(text)
+}
+
+// types returns the GPU types that a job names, each once; nil if it names none.
+func (a *annotations) types() []cluster.GPUType {
+	text, ok := a.of[v1alpha1.GPUTypes]
+	if !ok {
+		return nil
+	}
+	var all []cluster.GPUType
+	for t := range strings.SplitSeq(text, ",") {
+		if t = strings.TrimSpace(t); !pods.IsName(t) || len(all) == maxTypes {
+			a.wrong(v1alpha1.GPUTypes, "at most %d names of GPU types, separated by commas", maxTypes)
+			return nil
+		}
+		if !slices.Contains(all, cluster.GPUType(t)) {
+			all = append(all, cluster.GPUType(t))
+		}
+	}
+	return all
+}
+
+// resizing returns how a job wants to be resized; empty if it does not say.
+func (a *annotations) resizing() v1alpha1.Resizing {
+	text, ok := a.of[v1alpha1.ResizeBy]
+	if !ok {
+		return ""
+	}
+	r := v1alpha1.Resizing(text)
+	if r != v1alpha1.Never && r != v1alpha1.Restart && r != v1alpha1.InPlace {
+		a.wrong(v1alpha1.ResizeBy, "%s, %s or %s", v1alpha1.Never, v1alpha1.Restart, v1alpha1.InPlace)
+		return v1alpha1.Never
+	}
+	return r
+}

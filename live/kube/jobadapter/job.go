@@ -1,0 +1,106 @@
+package jobadapter
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// lookJob finds the shape of a batch/v1 Job. Only an Indexed Job all of whose pods run at once
+// takes other numbers of workers: then parallelism and completions change together.
+func lookJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
+	var j batchv1.Job
+	if err := decode(o.Object, &j); err != nil {
+		return nil, fmt.Errorf("cannot be read as a batch/v1 Job: %w", err)
+	}
+	spec := child(o.Object, "spec")
+	s := &shape{
+		suspended: j.Spec.Suspend != nil && *j.Spec.Suspend,
+		ended:     endedJob(&j),
+		workers:   atOnce(&j.Spec),
+		pod:       j.Spec.Template,
+		fixed:     rigid(&j.Spec),
+		resources: true,
+		affine:    true,
+		templates: func() []template { return []template{child(spec, "template")} },
+	}
+	s.stopping = s.suspended && stopping(&j.Status)
+	if pods.Request(&j.Spec.Template.Spec, gpu).GPUs == 0 {
+		return s, errNoGPUs
+	}
+	if s.fixed == "" {
+		s.inPlace = true
+		s.size = func(n int) error { return sizeJob(spec, n) }
+	}
+	return s, nil
+}
+
+// sizeJob gives the spec of an Indexed Job so many workers.
+func sizeJob(spec map[string]any, n int) error {
+	if err := checkWorkers(n); err != nil {
+		return err
+	}
+	spec["parallelism"], spec["completions"] = int64(n), int64(n)
+	return nil
+}
+
+// atOnce returns how many pods of a Job run at once.
+func atOnce(s *batchv1.JobSpec) int {
+	n := 1
+	if s.Parallelism != nil {
+		n = int(*s.Parallelism)
+	}
+	if s.Completions != nil {
+		n = min(n, int(*s.Completions))
+	}
+	return n
+}
+
+// rigid returns why the number of pods of a Job is fixed; empty if it is not.
+func rigid(s *batchv1.JobSpec) string {
+	switch {
+	case s.CompletionMode == nil || *s.CompletionMode != batchv1.IndexedCompletion:
+		return "its completionMode is not Indexed"
+	case s.Parallelism == nil || s.Completions == nil || *s.Parallelism != *s.Completions:
+		return "its parallelism and completions differ"
+	}
+	return ""
+}
+
+// endedJob returns how a Job ended; nil if it has not.
+func endedJob(j *batchv1.Job) *Ending {
+	for _, c := range j.Status.Conditions {
+		if c.Status != corev1.ConditionTrue {
+			continue
+		}
+		if c.Type == batchv1.JobComplete {
+			return &Ending{Outcome: scheduler.Done, Detail: detail(c.Reason, c.Message)}
+		}
+		if c.Type == batchv1.JobFailed {
+			return &Ending{Outcome: scheduler.Failed, Detail: detail(c.Reason, c.Message)}
+		}
+	}
+	return nil
+}
+
+// stopping reports whether the controller of a Job that is suspended has not come to say so.
+// Until then it may make pods, and the API server takes no change of the template.
+func stopping(s *batchv1.JobStatus) bool {
+	said := slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue
+	})
+	return s.Active > 0 || s.StartTime != nil && !said
+}
+
+// detail returns a condition's reason and message in one line of at most 1024 bytes.
+func detail(reason, message string) string {
+	text := strings.Join(strings.Fields(strings.Trim(reason+": "+message, ": ")), " ")
+	return strings.ToValidUTF8(text[:min(len(text), 1024)], "")
+}

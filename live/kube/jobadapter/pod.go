@@ -1,0 +1,126 @@
+package jobadapter
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/pods"
+)
+
+// A Key names a job's object.
+type Key struct{ Kind, Namespace, Name string }
+
+// Labels that controllers set on the pods of their jobs.
+const (
+	trainAncestor = "trainer.kubeflow.org/trainjob-ancestor-step"
+	rayCluster    = "ray.io/cluster"
+	jobSetName    = "jobset.sigs.k8s.io/jobset-name"
+	jobName       = "batch.kubernetes.io/job-name"
+	raySuffix     = 6 // bytes that KubeRay adds to the name of a RayJob: a dash and five more
+)
+
+// Owner returns the job that a pod belongs to, and whether it belongs to one. Of jobs that
+// make other jobs it is the outermost that can be told from the labels: see Key.Outer.
+func Owner(p *corev1.Pod) (Key, bool) {
+	l := p.Labels
+	switch ray := l[rayCluster]; {
+	case l[trainAncestor] != "" && l[jobSetName] != "":
+		return Key{"TrainJob", p.Namespace, l[jobSetName]}, true
+	case len(ray) > raySuffix && ray[len(ray)-raySuffix] == '-':
+		return Key{"RayJob", p.Namespace, ray[:len(ray)-raySuffix]}, true
+	case ray != "":
+		return Key{}, false // of a cluster that is no job
+	case l[jobSetName] != "":
+		return Key{"JobSet", p.Namespace, l[jobSetName]}, true
+	case l[jobName] != "":
+		return Key{"Job", p.Namespace, l[jobName]}, true
+	}
+	if by := metav1.GetControllerOfNoCopy(p); by != nil && by.Kind == "Job" {
+		return Key{"Job", p.Namespace, by.Name}, true
+	}
+	return Key{}, false
+}
+
+// Outer returns the job that k may be part of, and whether there can be one: the JobSet of a
+// TrainJob has its name, and Trainer sets no label of its own on pods.
+func (k Key) Outer() (Key, bool) {
+	if k.Kind != "JobSet" {
+		return Key{}, false
+	}
+	return Key{"TrainJob", k.Namespace, k.Name}, true
+}
+
+// Gated reports whether a pod waits for Pin.
+func Gated(p *corev1.Pod) bool {
+	return holds(p.Spec.SchedulingGates)
+}
+
+// Pin makes a gated pod run on one node, by the plan of an epoch, and takes our gate away;
+// gates of others stay. What the pod itself demands of its node is only narrowed, as
+// the API server wants it: every term of a required affinity names the node, too. It returns
+// an error, and changes nothing, if p is not gated, is bound, or is to be on another node.
+func Pin(p *corev1.Pod, node string, epoch int64) error {
+	switch {
+	case node == "":
+		return fmt.Errorf("pod %s/%s: pin: no node, want the name of one", p.Namespace, p.Name)
+	case p.Spec.NodeName != "":
+		return fmt.Errorf("pod %s/%s: pin: it is bound to %s, want it gated", p.Namespace, p.Name, p.Spec.NodeName)
+	case !Gated(p):
+		return fmt.Errorf("pod %s/%s: pin: it has no gate %s, want it gated", p.Namespace, p.Name, v1alpha1.PlacementGate)
+	}
+	terms, possible := narrowed(pods.Terms(&p.Spec), node)
+	if !possible {
+		return fmt.Errorf("pod %s/%s: pin to %s: its node affinity allows other nodes only", p.Namespace, p.Name, node)
+	}
+	setTerms(p, terms)
+	p.Spec.SchedulingGates = slices.DeleteFunc(slices.Clone(p.Spec.SchedulingGates), func(g corev1.PodSchedulingGate) bool { return g.Name == v1alpha1.PlacementGate })
+	if p.Annotations == nil {
+		p.Annotations = map[string]string{}
+	}
+	p.Annotations[v1alpha1.Epoch] = strconv.FormatInt(epoch, 10)
+	return nil
+}
+
+// narrowed returns terms of which each names a node, too, and whether one of them may be met
+// by it. An empty term is met by no node, and is left so. It does not change what it is given.
+func narrowed(terms []corev1.NodeSelectorTerm, node string) (all []corev1.NodeSelectorTerm, possible bool) {
+	here := called(node)
+	if len(terms) == 0 {
+		return []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{here}}}, true
+	}
+	all = slices.Clone(terms)
+	for i := range all {
+		t := &all[i]
+		if len(t.MatchExpressions)+len(t.MatchFields) == 0 {
+			continue
+		}
+		possible = possible || !slices.ContainsFunc(t.MatchFields, func(r corev1.NodeSelectorRequirement) bool { return !pods.Meets(&r, node) })
+		if !slices.ContainsFunc(t.MatchFields, func(r corev1.NodeSelectorRequirement) bool { return equalRequirement(&r, &here) }) {
+			t.MatchFields = append(slices.Clip(t.MatchFields), here)
+		}
+	}
+	return all, possible
+}
+
+func equalRequirement(a, b *corev1.NodeSelectorRequirement) bool {
+	return a.Key == b.Key && a.Operator == b.Operator && slices.Equal(a.Values, b.Values)
+}
+
+// setTerms sets the terms of a required node affinity, on maps of p's own.
+func setTerms(p *corev1.Pod, terms []corev1.NodeSelectorTerm) {
+	a, n := corev1.Affinity{}, corev1.NodeAffinity{}
+	if p.Spec.Affinity != nil {
+		a = *p.Spec.Affinity
+	}
+	if a.NodeAffinity != nil {
+		n = *a.NodeAffinity
+	}
+	n.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: terms}
+	a.NodeAffinity = &n
+	p.Spec.Affinity = &a
+}

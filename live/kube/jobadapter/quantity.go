@@ -1,0 +1,57 @@
+package jobadapter
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+)
+
+// quantities are the fields of a pod that hold quantities, or maps of them.
+var quantities = []string{"requests", "limits", "overhead", "sizeLimit", "divisor"}
+
+// absurd are numbers with an exponent of four digits or more, and numbers longer than any
+// quantity is.
+var absurd = regexp.MustCompile(`[eE][+-]?[0-9]{4}|.{65}`)
+
+// plain returns an error if a quantity within part of an object is absurd: to read
+// 12345678901234567890e999999999, the library of Kubernetes would write it out, in
+// a gigabyte and minutes. The API server checks core objects, but none of others' kinds.
+func plain(part any) error {
+	switch v := part.(type) {
+	case []any:
+		for _, one := range v {
+			if err := plain(one); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			check := plain
+			if slices.Contains(quantities, key) {
+				check = plainQuantity
+			}
+			if err := check(v[key]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// plainQuantity returns an error if a quantity, or one of a map, is absurd.
+func plainQuantity(v any) error {
+	switch v := v.(type) {
+	case string:
+		if absurd.MatchString(v) {
+			return fmt.Errorf("quantity %.40q, want an exponent of at most 3 digits, and at most 64 characters", v)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if err := plainQuantity(v[key]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package jobadapter
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A rayJob is what is read of a RayJob.
+type rayJob struct {
+	Spec struct {
+		Suspend                  bool              `json:"suspend"`
+		ShutdownAfterJobFinishes bool              `json:"shutdownAfterJobFinishes"`
+		ClusterSelector          map[string]string `json:"clusterSelector"`
+		RayClusterSpec           struct {
+			EnableInTreeAutoscaling bool `json:"enableInTreeAutoscaling"`
+			HeadGroupSpec           struct {
+				Template corev1.PodTemplateSpec `json:"template"`
+			} `json:"headGroupSpec"`
+			WorkerGroupSpecs []workerGroup `json:"workerGroupSpecs"`
+		} `json:"rayClusterSpec"`
+	} `json:"spec"`
+	Status struct {
+		JobStatus           string `json:"jobStatus"`
+		JobDeploymentStatus string `json:"jobDeploymentStatus"`
+		Reason              string `json:"reason"`
+		Message             string `json:"message"`
+	} `json:"status"`
+}
+
+type workerGroup struct {
+	Replicas    *int32                 `json:"replicas"`
+	MinReplicas *int32                 `json:"minReplicas"`
+	MaxReplicas *int32                 `json:"maxReplicas"`
+	NumOfHosts  *int32                 `json:"numOfHosts"`
+	Template    corev1.PodTemplateSpec `json:"template"`
+}
+
+// or returns what p points to; otherwise if it points nowhere.
+func or(p *int32, otherwise int) int {
+	if p == nil {
+		return otherwise
+	}
+	return int(*p)
+}
+
+// workers returns the pods of a group, as KubeRay counts them.
+func (g *workerGroup) workers() int {
+	n := min(max(or(g.Replicas, 0), or(g.MinReplicas, 0)), or(g.MaxReplicas, math.MaxInt32))
+	return n * max(1, or(g.NumOfHosts, 1))
+}
+
+// lookRayJob finds the shape of a RayJob: the pods of those of its worker groups that have
+// GPUs. One with a single such group, of one host a replica, takes other numbers of workers
+// while it is suspended, when it has no cluster.
+func lookRayJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
+	var j rayJob
+	if err := decode(o.Object, &j); err != nil {
+		return nil, fmt.Errorf("cannot be read as a RayJob: %w", err)
+	}
+	s := &shape{suspended: j.Spec.Suspend, ended: j.ended()}
+	ray := &j.Spec.RayClusterSpec
+	list, _ := child(o.Object, "spec", "rayClusterSpec")["workerGroupSpecs"].([]any)
+	var groups []int
+	for i := range ray.WorkerGroupSpecs {
+		g := &ray.WorkerGroupSpecs[i]
+		if pods.Request(&g.Template.Spec, gpu).GPUs == 0 || g.workers() == 0 {
+			continue
+		}
+		groups = append(groups, i)
+		m, _ := list[i].(map[string]any)
+		s.add(g.Template, template(child(m, "template")), g.workers())
+	}
+	if err := j.problem(gpu); err != nil {
+		return s, err
+	}
+	if err := s.alike(gpu); err != nil {
+		return s, err
+	}
+	g := &ray.WorkerGroupSpecs[groups[0]]
+	if len(groups) > 1 || or(g.NumOfHosts, 1) > 1 {
+		s.fixed = "it has several groups of workers with GPUs, or several hosts a replica"
+		return s, nil
+	}
+	m, _ := list[groups[0]].(map[string]any)
+	s.size = func(n int) error { return sizeGroup(m, g, n) }
+	return s, nil
+}
+
+// problem returns what keeps a RayJob from being stopped, or from being counted.
+func (j *rayJob) problem(gpu corev1.ResourceName) error {
+	ray := &j.Spec.RayClusterSpec
+	switch {
+	case len(j.Spec.ClusterSelector) > 0:
+		return errors.New("spec.clusterSelector names a cluster of others, want rayClusterSpec: KubeRay suspends no other")
+	case !j.Spec.ShutdownAfterJobFinishes:
+		return errors.New("spec.shutdownAfterJobFinishes is false, want true: KubeRay suspends no other")
+	case ray.EnableInTreeAutoscaling:
+		return errors.New("spec.rayClusterSpec.enableInTreeAutoscaling is true, want false: one scheduler chooses the number of workers")
+	case pods.Request(&ray.HeadGroupSpec.Template.Spec, gpu).GPUs > 0:
+		return errors.New("its head asks for GPUs, want them in one group of workers")
+	case j.Status.JobDeploymentStatus == "ValidationFailed":
+		return errors.New("KubeRay refuses it: " + detail(j.Status.Reason, j.Status.Message))
+	}
+	return nil
+}
+
+// sizeGroup gives a worker group so many replicas, and moves what bounds them out of the way.
+func sizeGroup(m map[string]any, g *workerGroup, n int) error {
+	if err := checkWorkers(n); err != nil {
+		return err
+	}
+	m["replicas"] = int64(n)
+	if or(g.MinReplicas, 0) > n {
+		m["minReplicas"] = int64(n)
+	}
+	if or(g.MaxReplicas, math.MaxInt32) < n {
+		m["maxReplicas"] = int64(n)
+	}
+	return nil
+}
+
+// ended returns how a RayJob ended; nil if it has not.
+func (j *rayJob) ended() *Ending {
+	e := &Ending{Outcome: scheduler.Failed, Detail: detail(j.Status.Reason, j.Status.Message)}
+	switch {
+	case j.Status.JobDeploymentStatus == "Failed":
+	case j.Status.JobDeploymentStatus != "Complete":
+		return nil
+	case j.Status.JobStatus == "SUCCEEDED":
+		e.Outcome = scheduler.Done
+	case j.Status.JobStatus == "STOPPED":
+		e.Outcome = scheduler.Cancelled
+	}
+	return e
+}

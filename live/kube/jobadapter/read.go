@@ -1,0 +1,125 @@
+package jobadapter
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// What Kueue reads on jobs.
+const (
+	kueueQueue = "kueue.x-k8s.io/queue-name"         // a label: the queue, Kueue's, that it is in
+	kueueGates = "kueue.x-k8s.io/admission-gated-by" // an annotation: who holds it back, separated by commas
+)
+
+// Read implements Kind.
+func (a *adapter) Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, weight int32) *Job {
+	j := a.meta(o)
+	s, err := a.look(o)
+	if s != nil {
+		a.shape(j, o, s)
+	}
+	if err == nil {
+		err = checkWorkers(s.workers)
+	}
+	if err != nil {
+		j.Problem = err.Error()
+		return j
+	}
+	ask, err := askedOf(o, s, a.o.gpu())
+	if err != nil {
+		j.Problem = err.Error()
+		return j
+	}
+	r := &request{annotations: annotations{of: o.GetAnnotations()}, j: j, s: s, o: a.o, d: d}
+	r.workers, r.each = ask.Workers, s.worker(ask.asPod(s, a.o.gpu()), a.o.gpu())
+	spec := r.spec(weight)
+	if len(r.problems) > 0 {
+		j.Problem = strings.Join(r.problems, "; ")
+		return j
+	}
+	j.Spec = spec
+	return j
+}
+
+// meta returns what an object's metadata say.
+func (a *adapter) meta(o *unstructured.Unstructured) *Job {
+	j := &Job{
+		UID: string(o.GetUID()), Kind: a.gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName(),
+		Created:  o.GetCreationTimestamp().UTC(),
+		OptOut:   o.GetAnnotations()[v1alpha1.OptOut] == "true",
+		Kueue:    o.GetLabels()[kueueQueue] != "",
+		Gated:    slices.Contains(gates(o), v1alpha1.AdmissionGate),
+		Resizing: v1alpha1.Never,
+	}
+	if !partOf(o) {
+		j.Queue = o.GetLabels()[v1alpha1.QueueLabel]
+	}
+	if o.GetDeletionTimestamp() != nil {
+		j.Ended = &Ending{Outcome: scheduler.Cancelled, Detail: "deleted"}
+	}
+	return j
+}
+
+// shape fills in what the shape of an object says.
+func (a *adapter) shape(j *Job, o *unstructured.Unstructured, s *shape) {
+	j.Suspended, j.Stopping, j.Workers = s.suspended, s.stopping, s.workers
+	if s.ended != nil {
+		j.Ended = s.ended
+	}
+	j.PerWorker = s.worker(&s.pod.Spec, a.o.gpu())
+	j.FixedRequests = !s.resources || s.pod.Spec.Resources != nil
+	j.Grace = grace(&s.pod.Spec)
+	for i := range s.also {
+		j.Grace = max(j.Grace, grace(&s.also[i].Spec))
+	}
+	if s.pod.Labels[v1alpha1.JobUID] == string(o.GetUID()) {
+		n, err := strconv.ParseInt(s.pod.Labels[v1alpha1.Generation], 10, 64)
+		if err == nil {
+			j.Generation = max(0, n)
+		}
+		j.Node = s.aimed(o)
+	}
+}
+
+// grace returns how long pods are given to stop: 30 s, unless they say otherwise; at most a day.
+func grace(p *corev1.PodSpec) time.Duration {
+	if p.TerminationGracePeriodSeconds == nil {
+		return corev1.DefaultTerminationGracePeriodSeconds * time.Second
+	}
+	return time.Duration(min(max(0, *p.TerminationGracePeriodSeconds), 86400)) * time.Second
+}
+
+// owners are the kinds whose objects make jobs of their own: the label is then on both.
+var owners = []string{"JobSet", "TrainJob", "RayJob", "RayCluster"}
+
+// partOf reports whether an object is part of another job.
+func partOf(o *unstructured.Unstructured) bool {
+	by := metav1.GetControllerOfNoCopy(o)
+	return by != nil && slices.Contains(owners, by.Kind)
+}
+
+// gates returns who holds a job back from Kueue.
+func gates(o *unstructured.Unstructured) []string {
+	var all []string
+	for g := range strings.SplitSeq(o.GetAnnotations()[kueueGates], ",") {
+		if g = strings.TrimSpace(g); g != "" {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// name returns what people call a job.
+func name(o *unstructured.Unstructured) string {
+	return fmt.Sprintf("%s %s/%s", o.GetKind(), o.GetNamespace(), o.GetName())
+}

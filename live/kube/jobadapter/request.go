@@ -1,0 +1,109 @@
+package jobadapter
+
+import (
+	"fmt"
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/live/kube/pods"
+)
+
+// request makes the pods of a template ask for what they are granted: their container with
+// GPUs gets what the others leave. What is not granted is as the user asked.
+func (t template) request(ask *size, g *Grant, gpu corev1.ResourceName) error {
+	if !(g.CPUs >= 0 && g.CPUs <= pods.MostCPUs) || g.Memory < 0 || g.Memory > pods.MostMemory {
+		return fmt.Errorf("%g CPUs and %d bytes of memory for a worker, want at least 0, and at most %d and %d", g.CPUs, g.Memory, int64(pods.MostCPUs), int64(pods.MostMemory))
+	}
+	p, err := t.spec()
+	if err != nil {
+		return err
+	}
+	i := main(&p.Spec, gpu)
+	if i < 0 {
+		return errNoGPUs
+	}
+	list, _ := child(t, "spec")["containers"].([]any)
+	c, _ := list[i].(map[string]any)
+	asks := ask.on(&p.Spec, gpu)
+	want, err := granted(asks, i, g, gpu)
+	if err != nil {
+		return err
+	}
+	write(c, "requests", p.Spec.Containers[i].Resources.Requests, want.Requests)
+	write(c, "limits", p.Spec.Containers[i].Resources.Limits, want.Limits)
+	return nil
+}
+
+// granted returns what container i of a pod is to ask for, so that the pod asks for what g
+// says.
+func granted(p *corev1.PodSpec, i int, g *Grant, gpu corev1.ResourceName) (corev1.ResourceRequirements, error) {
+	p = p.DeepCopy()
+	r := &p.Containers[i].Resources
+	rest := others(p, i, gpu)
+	if g.CPUs > 0 {
+		milli := int64(math.Floor(g.CPUs*1000+1e-6)) - int64(math.Round(rest.CPUs*1000))
+		if milli < 1 {
+			return *r, fmt.Errorf("%g CPUs for a worker, and its other containers ask for %g, want more than that", g.CPUs, rest.CPUs)
+		}
+		give(r, corev1.ResourceCPU, resource.NewMilliQuantity(milli, resource.DecimalSI))
+	}
+	if g.Memory > 0 {
+		left := g.Memory - rest.Memory
+		if left < 1 {
+			return *r, fmt.Errorf("%d bytes of memory for a worker, and its other containers ask for %d, want more than that", g.Memory, rest.Memory)
+		}
+		give(r, corev1.ResourceMemory, resource.NewQuantity(left, resource.BinarySI))
+	}
+	all := pods.Request(p, gpu)
+	if g.CPUs > 0 && all.CPUs > g.CPUs+1e-6 || g.Memory > 0 && all.Memory > g.Memory {
+		return *r, fmt.Errorf("%g CPUs and %d bytes of memory for a worker, and its init containers ask for %g and %d, want no less", g.CPUs, g.Memory, all.CPUs, all.Memory)
+	}
+	return *r, nil
+}
+
+// others returns what runs beside container i of a pod asks for.
+func others(p *corev1.PodSpec, i int, gpu corev1.ResourceName) cluster.Resources {
+	all := pods.List(p.Overhead, gpu)
+	for k := range p.Containers {
+		if k != i {
+			all = pods.Sum(all, pods.Of(p.Containers[k].Resources, gpu))
+		}
+	}
+	for k := range p.InitContainers {
+		if pods.Sidecar(&p.InitContainers[k]) {
+			all = pods.Sum(all, pods.Of(p.InitContainers[k].Resources, gpu))
+		}
+	}
+	return all
+}
+
+// give makes a container request q. A limit that was as high as the request stays so, and
+// none is lower.
+func give(r *corev1.ResourceRequirements, name corev1.ResourceName, q *resource.Quantity) {
+	before := pods.Either(r, name)
+	if r.Requests == nil {
+		r.Requests = corev1.ResourceList{}
+	}
+	r.Requests[name] = *q
+	if limit, ok := r.Limits[name]; ok && (limit.Cmp(before) == 0 || limit.Cmp(*q) < 0) {
+		r.Limits[name] = *q
+	}
+}
+
+// write brings the CPUs and memory of a list of a container from what they are to what is
+// wanted. Those that are equal stay as they are written.
+func write(c map[string]any, list string, is, want corev1.ResourceList) {
+	for _, name := range sized {
+		a, had := is[name]
+		b, has := want[name]
+		switch {
+		case has && (!had || a.Cmp(b) != 0):
+			grow(c, "resources", list)[string(name)] = b.String()
+		case had && !has:
+			delete(grow(c, "resources", list), string(name))
+		}
+	}
+}

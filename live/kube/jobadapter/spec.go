@@ -1,0 +1,180 @@
+package jobadapter
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/pods"
+)
+
+// restart is what a start is believed to cost where a job does not say: pods are bound, their
+// images are there, and the program restores its state.
+const restart = 30 * time.Second
+
+// maxWeight bounds the share of a job, as v1alpha1.NamespaceShare does.
+const maxWeight = 1000
+
+// A request is what the user of one job asks for, as it is read.
+type request struct {
+	annotations
+	j       *Job
+	s       *shape
+	o       *Options
+	d       *v1alpha1.JobDefaults
+	workers int               // asked for
+	each    cluster.Resources // per worker, asked for
+}
+
+// spec returns what is asked for; of no use if there are problems. It sets the job's Resizing.
+func (r *request) spec(weight int32) *job.Spec {
+	spec := &job.Spec{
+		ID: job.ID(r.j.UID), Name: r.j.Namespace + "/" + r.j.Name,
+		User: r.j.Namespace, Queue: r.j.Queue, Class: r.class(),
+		Weight:     float64(min(max(1, weight), maxWeight)),
+		GPUs:       r.workers * r.each.GPUs,
+		WorkerGPUs: r.each.GPUs,
+		CPUs:       float64(r.workers) * r.each.CPUs, Memory: r.memory(),
+		Adaptivity:    job.Rigid,
+		GPUTypes:      r.eligible(),
+		NonPreemptive: r.yes(v1alpha1.NonPreemptible), NoCheckpoint: !r.yes(v1alpha1.Checkpoints),
+		RestartOverhead: restart,
+	}
+	if spec.GPUs > pods.MostGPUs || r.each.GPUs > pods.MostGPUs/2 {
+		r.bad("%d workers with %d GPUs each, want at most %d GPUs", r.workers, r.each.GPUs, pods.MostGPUs)
+	}
+	r.yes(v1alpha1.OptOut)
+	if n, ok := r.number(v1alpha1.RestartSeconds, 0, maxRestart); ok {
+		spec.RestartOverhead = time.Duration(n) * time.Second
+	}
+	r.work(spec)
+	r.batch(spec)
+	r.limits(spec)
+	return spec
+}
+
+// work reads how much a job has to do: samples, or the time that it runs.
+func (r *request) work(spec *job.Spec) {
+	spec.Target, _ = r.number(v1alpha1.Samples, 1, maxSamples)
+	seconds, ok := r.number(v1alpha1.RunSeconds, 1, maxRun)
+	switch {
+	case ok && spec.Target > 0:
+		r.wrong(v1alpha1.RunSeconds, "none beside %s", v1alpha1.Samples)
+	case ok:
+		spec.Target, spec.Timed = seconds, true
+	}
+}
+
+// memory returns what all workers ask for together, at most pods.MostMemory: the product may be
+// more than an int64 holds.
+func (r *request) memory() int64 {
+	if n := int64(r.workers); r.each.Memory < pods.MostMemory/n {
+		return n * r.each.Memory
+	}
+	return pods.MostMemory
+}
+
+// batch reads the batch sizes. Only a job whose number of workers may change has others than
+// it asks for.
+func (r *request) batch(spec *job.Spec) {
+	size, most := r.whole(v1alpha1.BatchSize, maxBatch), r.whole(v1alpha1.MaxBatchSize, maxBatch)
+	switch {
+	case most > 0 && size == 0:
+		r.wrong(v1alpha1.MaxBatchSize, "none without %s", v1alpha1.BatchSize)
+	case most > 0 && most < size:
+		r.wrong(v1alpha1.MaxBatchSize, "at least %s, %d", v1alpha1.BatchSize, size)
+	}
+	spec.BatchSize, spec.Batch = size, job.BatchLimits{Init: size, Max: max(size, most)}
+	if most > size {
+		spec.Adaptivity |= job.BatchSizes
+	}
+}
+
+// limits reads how, and between how many GPUs, a job is resized.
+func (r *request) limits(spec *job.Spec) {
+	least, most := r.gpus(v1alpha1.MinGPUs, max(1, r.each.GPUs)), r.gpus(v1alpha1.MaxGPUs, max(1, r.each.GPUs))
+	switch {
+	case least > spec.GPUs:
+		r.wrong(v1alpha1.MinGPUs, "at most the %d that it asks for", spec.GPUs)
+	case most > 0 && most < spec.GPUs:
+		r.wrong(v1alpha1.MaxGPUs, "at least the %d that it asks for", spec.GPUs)
+	}
+	r.j.Resizing = r.resizes()
+	if r.j.Resizing == v1alpha1.Never {
+		spec.MinGPUs, spec.MaxGPUs = spec.GPUs, spec.GPUs
+		return
+	}
+	if most == 0 {
+		most = max(spec.GPUs, int(r.d.MaxGPUs)/max(1, r.each.GPUs)*r.each.GPUs)
+	}
+	spec.MinGPUs, spec.MaxGPUs = max(least, r.each.GPUs), min(most, maxWorkers*r.each.GPUs)
+	spec.Adaptivity |= job.GPUCount
+	spec.Resizes = r.j.Resizing == v1alpha1.InPlace
+}
+
+// resizes returns how a job is resized: as it asks, or as its queue has it where its kind and
+// shape allow that.
+func (r *request) resizes() v1alpha1.Resizing {
+	asks, inPlace := r.resizing(), r.s.inPlace && !r.j.Kueue
+	switch {
+	case asks == v1alpha1.Never:
+		return asks
+	case asks != "" && r.s.fixed != "":
+		r.wrong(v1alpha1.ResizeBy, "%s: %s", v1alpha1.Never, r.s.fixed)
+		return v1alpha1.Never
+	case asks == v1alpha1.InPlace && !inPlace:
+		r.wrong(v1alpha1.ResizeBy, "%s or %s: a %s, or a job in a queue of Kueue's, is not resized while it runs", v1alpha1.Never, v1alpha1.Restart, r.j.Kind)
+		return v1alpha1.Never
+	case asks != "":
+		return asks
+	case r.s.fixed != "" || r.d.Resize != v1alpha1.Restart && r.d.Resize != v1alpha1.InPlace:
+		return v1alpha1.Never
+	case r.d.Resize == v1alpha1.InPlace && !inPlace:
+		return v1alpha1.Restart
+	}
+	return r.d.Resize
+}
+
+// eligible returns the GPU types that a job may run on: those that its annotation names and
+// its pods allow; nil: any.
+func (r *request) eligible() []cluster.GPUType {
+	named := r.types()
+	allowed, err := r.allowed()
+	switch {
+	case err != nil:
+		r.bad("%v", err)
+		return nil
+	case allowed == nil:
+		return named
+	case named == nil:
+		return allowed
+	}
+	both := slices.DeleteFunc(named, func(t cluster.GPUType) bool { return !slices.Contains(allowed, t) })
+	if len(both) == 0 {
+		r.wrong(v1alpha1.GPUTypes, "one that its pods may run on, %q", allowed)
+	}
+	return both
+}
+
+// allowed returns the GPU types that all pods of a job allow; nil: any.
+func (r *request) allowed() ([]cluster.GPUType, error) {
+	var all set
+	for _, p := range append([]corev1.PodTemplateSpec{r.s.pod}, r.s.also...) {
+		one, err := typesOf(&p.Spec, r.o)
+		if err != nil {
+			return nil, err
+		}
+		if one != nil {
+			all = all.and(one...)
+		}
+	}
+	if all.known && len(all.types) == 0 {
+		return nil, errors.New("some of its pods want other GPU types than others, want one that all may run on")
+	}
+	return all.types, nil
+}

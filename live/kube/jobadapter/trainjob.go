@@ -1,0 +1,150 @@
+package jobadapter
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/oxgang/oxgang/live/kube/pods"
+)
+
+const (
+	// TrainManager is our entry in the runtimePatches of a TrainJob.
+	TrainManager = "oxgang.dev/scheduler"
+	// trainNode is what the replicated job of trainers is called in runtimes.
+	trainNode = "node"
+)
+
+// A trainJob is what is read of a TrainJob.
+type trainJob struct {
+	Spec struct {
+		Suspend *bool `json:"suspend"`
+		Trainer struct {
+			NumNodes         *int32                       `json:"numNodes"`
+			ResourcesPerNode *corev1.ResourceRequirements `json:"resourcesPerNode"`
+		} `json:"trainer"`
+	} `json:"spec"`
+}
+
+// lookTrainJob finds the shape of a TrainJob. What it asks for is in it, or in a runtime of
+// its that is not read here: it has to say its nodes and their resources itself. Both are
+// fixed. What other containers of its runtime ask for is not counted.
+func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
+	var j trainJob
+	if err := decode(o.Object, &j); err != nil {
+		return nil, fmt.Errorf("cannot be read as a TrainJob: %w", err)
+	}
+	s := &shape{
+		suspended: j.Spec.Suspend != nil && *j.Spec.Suspend,
+		ended:     endedBy(o, "Complete", "Failed"),
+		fixed:     "a TrainJob's nodes are fixed in number",
+	}
+	pod, err := patched(o)
+	if err != nil {
+		return nil, err
+	}
+	t := &j.Spec.Trainer
+	if t.ResourcesPerNode != nil {
+		pod.Spec.Containers = []corev1.Container{{Name: trainNode, Resources: *t.ResourcesPerNode}}
+	}
+	s.pod = *pod
+	s.templates = func() []template { return []template{ourPatch(o)} }
+	switch {
+	case pods.Request(&pod.Spec, gpu).GPUs == 0:
+		return s, errors.New("spec.trainer.resourcesPerNode has no GPUs, want those of a node: its runtime is not read")
+	case t.NumNodes == nil:
+		return s, errors.New("spec.trainer.numNodes is missing, want it: its runtime is not read")
+	case stuck(o):
+		return s, fmt.Errorf("spec.trainer.resourcesPerNode has numbers without quotes, and there are no runtimePatches: Trainer lets nobody add any, want quotes, or an entry of %s from the start", TrainManager)
+	}
+	s.workers = int(*t.NumNodes)
+	return s, nil
+}
+
+// stuck reports whether no runtimePatches can be added to a TrainJob any more. Trainer's
+// webhook writes its numbers as text when it has a patch to write, too, and its CRD takes
+// that for a change of the trainer, which must not be.
+func stuck(o *unstructured.Unstructured) bool {
+	if all, _ := child(o.Object, "spec")["runtimePatches"].([]any); len(all) > 0 {
+		return false
+	}
+	for _, list := range []string{"requests", "limits"} {
+		for _, q := range child(o.Object, "spec", "trainer", "resourcesPerNode", list) {
+			if _, ok := q.(string); !ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// patched returns what the runtimePatches of a TrainJob say of the pods of its trainer. Later
+// patches win.
+func patched(o *unstructured.Unstructured) (*corev1.PodTemplateSpec, error) {
+	pod := &corev1.PodTemplateSpec{}
+	all, _ := child(o.Object, "spec")["runtimePatches"].([]any)
+	for _, p := range all {
+		m, _ := p.(map[string]any)
+		t, ok := trainerPatch(m)
+		if !ok {
+			continue
+		}
+		one, err := t.spec()
+		if err != nil {
+			return nil, fmt.Errorf("runtimePatches: %w", err)
+		}
+		if pod.Spec.NodeSelector == nil {
+			pod.Spec.NodeSelector = map[string]string{}
+		}
+		maps.Copy(pod.Spec.NodeSelector, one.Spec.NodeSelector)
+		if one.Spec.TerminationGracePeriodSeconds != nil {
+			pod.Spec.TerminationGracePeriodSeconds = one.Spec.TerminationGracePeriodSeconds
+		}
+		if m["manager"] == TrainManager {
+			pod.Labels = one.Labels
+		}
+	}
+	return pod, nil
+}
+
+// trainerPatch returns what a patch says of the pods of the trainer, and whether it does.
+func trainerPatch(patch map[string]any) (template, bool) {
+	jobs, _ := child(patch, "trainingRuntimeSpec", "template", "spec")["replicatedJobs"].([]any)
+	r := named(jobs, "name", trainNode)
+	t := child(r, "template", "spec", "template")
+	return template(t), t != nil
+}
+
+// ourPatch returns what our patch says of the pods of the trainer, and makes it where there
+// is none. Patches of others stay.
+func ourPatch(o *unstructured.Unstructured) template {
+	ours := entry(grow(o.Object, "spec"), "runtimePatches", "manager", TrainManager)
+	r := entry(grow(ours, "trainingRuntimeSpec", "template", "spec"), "replicatedJobs", "name", trainNode)
+	return template(grow(r, "template", "spec", "template"))
+}
+
+// named returns the map of a list in which key has a value; nil if there is none.
+func named(list []any, key, value string) map[string]any {
+	for _, one := range list {
+		if m, ok := one.(map[string]any); ok && m[key] == value {
+			return m
+		}
+	}
+	return nil
+}
+
+// entry returns the map of a list of m in which key has a value, and adds it where there is
+// none.
+func entry(m map[string]any, list, key, value string) map[string]any {
+	all, _ := m[list].([]any)
+	one := named(all, key, value)
+	if one == nil {
+		one = map[string]any{key: value}
+		m[list] = append(slices.Clip(all), any(one))
+	}
+	return one
+}

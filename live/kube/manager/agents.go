@@ -1,0 +1,155 @@
+package manager
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/kube"
+	"github.com/oxgang/oxgang/live/kube/certs"
+	"github.com/oxgang/oxgang/live/kube/claims"
+)
+
+// agents are the programs of all jobs, as the agent API knows them: each message goes to the
+// world that has its job.
+type agents struct {
+	l        *leader
+	reviewer *claims.Reviewer
+}
+
+var _ agentapi.Jobs = (*agents)(nil)
+
+// newAgents returns what answers agents, who are asked of the API server.
+func (l *leader) newAgents() *agents {
+	audience := l.o.Config.Agents.Audience
+	review := claims.Client(l.clients.AuthenticationV1().TokenReviews(), audience)
+	return &agents{l: l, reviewer: claims.New(audience, review, l.member)}
+}
+
+// member returns the job that a pod is a living member of.
+func (l *leader) member(podUID string) (id job.ID, ok bool) {
+	for _, w := range l.worlds() {
+		if id, ok = w.Member(podUID); ok {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// worlds returns those of the queues that are served now.
+func (l *leader) worlds() []*kube.World {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]*kube.World, 0, len(l.running))
+	for _, r := range l.running {
+		if r.world != nil {
+			all = append(all, r.world)
+		}
+	}
+	return all
+}
+
+// Job implements agentapi.Jobs.
+func (a *agents) Job(ctx context.Context, token string) (job.ID, error) {
+	id, err := a.reviewer.Job(ctx, agentapi.Source(ctx), token)
+	switch {
+	case errors.Is(err, claims.ErrUnknown):
+		return "", fmt.Errorf("%w: %w", agentapi.ErrUnknown, err)
+	case errors.Is(err, claims.ErrLater):
+		return "", fmt.Errorf("%w: %w", agentapi.ErrLater, err)
+	}
+	return id, err
+}
+
+// world returns the one that has a job.
+func (a *agents) world(id job.ID) (*kube.World, error) {
+	for _, w := range a.l.worlds() {
+		if w.Has(id) {
+			return w, nil
+		}
+	}
+	return nil, agentapi.ErrUnknown
+}
+
+// Hello implements agentapi.Jobs.
+func (a *agents) Hello(ctx context.Context, id job.ID, h *agentapi.Hello) (*agentapi.Welcome, error) {
+	w, err := a.world(id)
+	if err != nil {
+		return nil, err
+	}
+	return w.Hello(ctx, id, h)
+}
+
+// Report implements agentapi.Jobs.
+func (a *agents) Report(ctx context.Context, id job.ID, r *agentapi.Report) (*agentapi.Answer, error) {
+	w, err := a.world(id)
+	if err != nil {
+		return nil, err
+	}
+	return w.Report(ctx, id, r)
+}
+
+// Checkpoint implements agentapi.Jobs.
+func (a *agents) Checkpoint(ctx context.Context, id job.ID, c *agentapi.Checkpoint) error {
+	w, err := a.world(id)
+	if err != nil {
+		return err
+	}
+	return w.Checkpoint(ctx, id, c)
+}
+
+// serveAgents answers agents until ctx is done. Only the leader does: others do not listen,
+// and clients try again.
+func (l *leader) serveAgents(ctx context.Context) error {
+	c := &l.o.Config.Agents
+	if c.Address.Address == "" {
+		return nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	get, err := l.certificate(ctx, g)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", c.Address.Address)
+	if err != nil {
+		return fmt.Errorf("agents: %w", err)
+	}
+	server := agentapi.New(l.newAgents(), agentapi.Options{Log: l.log})
+	g.Go(func() error { return server.Serve(tls.NewListener(listener, certs.Config(get))) })
+	g.Go(func() error {
+		<-ctx.Done()
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		return server.Shutdown(end)
+	})
+	return g.Wait()
+}
+
+type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+
+// certificate returns the one that certify made, which workers can check by what is published in
+// their namespaces, or that of the configured files.
+func (l *leader) certificate(ctx context.Context, g *errgroup.Group) (getCertificate, error) {
+	if l.certs != nil {
+		g.Go(func() error {
+			l.certs.Run(ctx, func(err error) { l.log.Warn("the certificate was not renewed", "err", err) })
+			return nil
+		})
+		return l.certs.GetCertificate, nil
+	}
+	dir := l.o.Config.Agents.Certificates
+	f, err := certs.NewFiles(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"))
+	if err != nil {
+		return nil, fmt.Errorf("agents: certificates: %w", err)
+	}
+	g.Go(func() error { return f.Start(ctx) })
+	return f.GetCertificate, nil
+}

@@ -1,0 +1,132 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/oxgang/oxgang/live/kube/certs"
+)
+
+// What a configuration file says it is.
+const (
+	ConfigVersion = "config.oxgang.dev/v1alpha1"
+	ConfigKind    = "SchedulerConfiguration"
+)
+
+// A Config is the configuration file of the process. What is decided is configured in the
+// cluster: in Queues and the ClusterPolicy.
+type Config struct {
+	metav1.TypeMeta `json:",inline"`
+
+	LeaderElection LeaderElection `json:"leaderElection"`
+	Metrics        Address        `json:"metrics"`
+	Health         Address        `json:"health"`
+	Agents         Agents         `json:"agents"`
+	Log            Log            `json:"log"`
+	// Client bounds the requests to the API server per second, those for each kind of object by
+	// themselves; 0: as many as it takes.
+	Client Client `json:"client"`
+	// Journals is a directory with one for the journals of each queue; empty: none are written.
+	Journals string `json:"journals,omitempty"`
+}
+
+// LeaderElection says how one of several schedulers becomes the leader.
+type LeaderElection struct {
+	Enabled       bool            `json:"enabled"`
+	Namespace     string          `json:"namespace,omitempty"` // default oxgang-system
+	Name          string          `json:"name,omitempty"`      // default oxgang-leader
+	LeaseDuration metav1.Duration `json:"leaseDuration"`       // default 15 s
+	RenewDeadline metav1.Duration `json:"renewDeadline"`       // default 10 s
+	RetryPeriod   metav1.Duration `json:"retryPeriod"`         // default 2 s
+}
+
+// An Address is where something listens; empty: it does not.
+type Address struct {
+	Address string `json:"address,omitempty"`
+}
+
+// Agents says how the programs of jobs are answered.
+type Agents struct {
+	Address
+	Audience     string   `json:"audience,omitempty"`     // of their tokens; default oxgang-agents
+	Names        []string `json:"names,omitempty"`        // of the service, for the certificate; default oxgang-agents.oxgang-system.svc
+	Certificates string   `json:"certificates,omitempty"` // directory of tls.crt and tls.key; empty: made here
+}
+
+// Log says what is logged and how.
+type Log struct {
+	Format string `json:"format,omitempty"` // json or text
+	Level  string `json:"level,omitempty"`  // debug, info, warn or error
+}
+
+// Client bounds requests.
+type Client struct {
+	QPS   float32 `json:"qps,omitempty"`
+	Burst int     `json:"burst,omitempty"`
+}
+
+// DefaultConfig returns the defaults.
+func DefaultConfig() Config {
+	return Config{
+		TypeMeta: metav1.TypeMeta{APIVersion: ConfigVersion, Kind: ConfigKind},
+		LeaderElection: LeaderElection{
+			Enabled: true, Namespace: "oxgang-system", Name: "oxgang-leader", LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
+			RenewDeadline: metav1.Duration{Duration: 10 * time.Second}, RetryPeriod: metav1.Duration{Duration: 2 * time.Second},
+		},
+		Metrics: Address{":8080"}, Health: Address{":8081"}, Agents: Agents{Address: Address{":8443"}, Audience: "oxgang-agents", Names: []string{"oxgang-agents.oxgang-system.svc"}},
+		Log: Log{Format: "json", Level: "info"}, Client: Client{QPS: 200, Burst: 400},
+	}
+}
+
+// Load reads a configuration file over the defaults. Unknown keys are errors.
+func Load(path string) (*Config, error) {
+	c := DefaultConfig()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	if err := yaml.UnmarshalStrict(text, &c); err != nil {
+		return nil, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	return &c, nil
+}
+
+// Validate returns an error that joins all complaints about c.
+func (c *Config) Validate() error {
+	var errs []error
+	if c.APIVersion != ConfigVersion || c.Kind != ConfigKind {
+		errs = append(errs, fmt.Errorf("it is a %s of %s, want a %s of %s", c.Kind, c.APIVersion, ConfigKind, ConfigVersion))
+	}
+	l := &c.LeaderElection
+	if l.Enabled && (l.RetryPeriod.Duration <= 0 || l.RenewDeadline.Duration <= l.RetryPeriod.Duration || l.LeaseDuration.Duration <= l.RenewDeadline.Duration) {
+		errs = append(errs, fmt.Errorf("leaderElection: retryPeriod %v, renewDeadline %v, leaseDuration %v, want them more than 0 and ascending",
+			l.RetryPeriod.Duration, l.RenewDeadline.Duration, l.LeaseDuration.Duration))
+	}
+	if c.Log.Format != "json" && c.Log.Format != "text" {
+		errs = append(errs, fmt.Errorf("log.format %q, want json or text", c.Log.Format))
+	}
+	if err := new(slog.Level).UnmarshalText([]byte(c.Log.Level)); err != nil {
+		errs = append(errs, fmt.Errorf("log.level %q, want debug, info, warn or error", c.Log.Level))
+	}
+	if a := &c.Agents; a.Address.Address != "" {
+		if a.Audience == "" {
+			errs = append(errs, errors.New("agents.audience is empty, want that of the tokens of workers"))
+		}
+		if a.Certificates == "" {
+			errs = append(errs, (&certs.Options{Names: a.Names}).Validate())
+		}
+	}
+	if c.Client.QPS < 0 || c.Client.Burst < 0 {
+		errs = append(errs, fmt.Errorf("client: qps %g and burst %d, want at least 0", c.Client.QPS, c.Client.Burst))
+	}
+	return errors.Join(errs...)
+}

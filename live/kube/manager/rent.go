@@ -1,0 +1,84 @@
+package manager
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/policy/builtin"
+)
+
+// rents returns why a queue cannot rent nodes as it says, for people; empty: it can, or rents
+// none. older are the queues that are served before it.
+func rents(q *v1alpha1.Queue, older []*v1alpha1.Queue) string {
+	entry, err := builtin.Find(q.Spec.Policy.Name)
+	if err != nil {
+		return err.Error()
+	}
+	if why := budgetProblem(q, &entry); why != "" {
+		return why
+	}
+	if len(q.Spec.NodeGroups) > 0 && !entry.Traits().Rents {
+		return fmt.Sprintf("spec.nodeGroups: policy %s rents no nodes, want one that does: boa or pollux-autoscale", entry.Name)
+	}
+	for i := range q.Spec.NodeGroups {
+		if why := groupProblem(q, i, older); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// budgetProblem returns why a queue cannot have its budget; empty: it can, or has none.
+func budgetProblem(q *v1alpha1.Queue, entry *builtin.Entry) string {
+	_, twice := q.Spec.Policy.Settings["budget"]
+	switch {
+	case q.Spec.Budget == nil:
+	case !slices.Contains(entry.SettingNames(), "budget"):
+		return fmt.Sprintf("spec.budget: policy %s has no budget, want boa, or no budget", entry.Name)
+	case len(q.Spec.NodeGroups) == 0:
+		return "spec.budget bounds what rented nodes cost, and there are no spec.nodeGroups that could be rented: want some, or no budget"
+	case twice:
+		return "spec.budget and the setting budget of the policy are both given, want one of them"
+	}
+	return ""
+}
+
+// groupProblem returns why nodes of a group cannot be rented; empty: they can.
+func groupProblem(q *v1alpha1.Queue, i int, older []*v1alpha1.Queue) string {
+	g := &q.Spec.NodeGroups[i]
+	for _, k := range slices.Sorted(maps.Keys(q.Spec.NodeSelector)) {
+		if v := q.Spec.NodeSelector[k]; g.NodeSelector[k] != v {
+			return fmt.Sprintf("spec.nodeGroups: %s: its nodes would be none of the queue's: want %s: %s in its nodeSelector, as in that of the queue", g.Name, k, v)
+		}
+	}
+	for j := range i {
+		if q.Spec.NodeGroups[j].Scales == g.Scales {
+			return fmt.Sprintf("spec.nodeGroups: %s: %s %s is scaled by %s, too, want it in one group", g.Name, g.Scales.Kind, g.Scales.Name, q.Spec.NodeGroups[j].Name)
+		}
+	}
+	for _, o := range older {
+		if slices.ContainsFunc(o.Spec.NodeGroups, func(other v1alpha1.NodeGroup) bool { return other.Scales == g.Scales }) {
+			return fmt.Sprintf("spec.nodeGroups: %s: %s %s is scaled by queue %s, too, which is older", g.Name, g.Scales.Kind, g.Scales.Name, o.Name)
+		}
+	}
+	return ""
+}
+
+// settings returns those of a queue's policy, its budget among them.
+func settings(q *v1alpha1.Queue) map[string]string {
+	if q.Spec.Budget == nil {
+		return q.Spec.Policy.Settings
+	}
+	all := maps.Clone(q.Spec.Policy.Settings)
+	if all == nil {
+		all = make(map[string]string)
+	}
+	all["budget"], all["unit"] = strconv.FormatFloat(perHour(q.Spec.Budget), 'f', -1, 64), "money"
+	return all
+}
+
+// perHour returns what a budget lets be spent per hour, in its currency.
+func perHour(b *v1alpha1.Budget) float64 { return float64(b.MilliPerHour) / 1000 }

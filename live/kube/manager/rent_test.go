@@ -1,0 +1,77 @@
+package manager
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+)
+
+// renting returns a queue of a policy that rents nodes of a pool, and one that may not cost more
+// than 2.5 an hour.
+func renting(policy string, edits ...func(*v1alpha1.QueueSpec)) *v1alpha1.Queue {
+	q := &v1alpha1.Queue{}
+	q.Name = "train"
+	q.Spec.Policy.Name = policy
+	q.Spec.Budget = &v1alpha1.Budget{MilliPerHour: 2500}
+	q.Spec.NodeGroups = []v1alpha1.NodeGroup{{
+		Name: "spot", Scales: v1alpha1.ScaleTarget{APIVersion: "karpenter.sh/v1", Kind: "NodePool", Name: "pool"},
+		NodeSelector: map[string]string{"pool": "a"}, GPUType: "a100", GPUs: 8, PriceMilliPerHour: 1000, Most: 4,
+	}}
+	for _, edit := range edits {
+		edit(&q.Spec)
+	}
+	return q
+}
+
+func TestRents(t *testing.T) {
+	none := func(s *v1alpha1.QueueSpec) { s.NodeGroups = nil }
+	unbounded := func(s *v1alpha1.QueueSpec) { s.Budget = nil }
+	for _, c := range []struct {
+		name  string
+		q     *v1alpha1.Queue
+		older []*v1alpha1.Queue
+		want  string
+	}{
+		{"a budget for boa", renting("boa"), nil, ""},
+		{"no budget", renting("boa", unbounded), nil, ""},
+		{"another policy that rents", renting("pollux-autoscale", unbounded), nil, ""},
+		{"neither", renting("sia", none, unbounded), nil, ""},
+		{"a policy without a budget", renting("pollux-autoscale"), nil, "policy pollux-autoscale has no budget"},
+		{"a budget and no groups", renting("boa", none), nil, "no spec.nodeGroups"},
+		{"a budget twice", renting("boa", func(s *v1alpha1.QueueSpec) { s.Policy.Settings = map[string]string{"budget": "3"} }), nil, "both given"},
+		{"a policy that rents nothing", renting("sia", unbounded), nil, "policy sia rents no nodes"},
+		{"a policy that nobody knows", renting("none"), nil, `policy "none"`},
+		{
+			"nodes that are not the queue's",
+			renting("boa", func(s *v1alpha1.QueueSpec) { s.NodeSelector = map[string]string{"team": "x", "pool": "a"} }),
+			nil, "want team: x in its nodeSelector",
+		},
+		{"one scale twice", renting("boa", func(s *v1alpha1.QueueSpec) {
+			s.NodeGroups = append(s.NodeGroups, s.NodeGroups[0])
+			s.NodeGroups[1].Name = "other"
+		}), nil, "other: NodePool pool is scaled by spot, too"},
+		{"that of an older queue", renting("boa"), []*v1alpha1.Queue{renting("boa")}, "scaled by queue train, too"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := rents(c.q, c.older); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestSettings(t *testing.T) {
+	q := renting("boa", func(s *v1alpha1.QueueSpec) { s.Policy.Settings = map[string]string{"window": "24h"} })
+	if diff := cmp.Diff(map[string]string{"window": "24h", "budget": "2.5", "unit": "money"}, settings(q)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if len(q.Spec.Policy.Settings) != 1 {
+		t.Errorf("the queue was changed: %v", q.Spec.Policy.Settings)
+	}
+	if _, _, err := fresh(q); err != nil {
+		t.Error(err)
+	}
+}

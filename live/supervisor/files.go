@@ -1,0 +1,102 @@
+//go:build linux
+
+package supervisor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A record is state.json: what the keeper knows, as of the last change.
+type record struct {
+	Version int       `json:"version"`
+	Phase   Phase     `json:"phase"`
+	Keeper  process   `json:"keeper"`
+	Workers []process `json:"workers,omitempty"` // by rank, of those that started
+	Exits   []Exit    `json:"exits,omitempty"`   // by rank, of Ended
+	Ended   time.Time `json:"ended,omitzero"`
+	Killed  bool      `json:"killed,omitempty"`
+	Tail    []string  `json:"tail,omitempty"`
+	Detail  string    `json:"detail,omitempty"`
+	Note    string    `json:"note,omitempty"`
+}
+
+// recordVersion is the form of state.json that this program reads and writes.
+const recordVersion = 1
+
+// A process is known by its pid and by when it started, since a pid alone is
+// given out again.
+type process struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"` // clock ticks since boot: /proc/<pid>/stat, field 22
+}
+
+// state returns what r tells others.
+func (r *record) state() State {
+	return State{r.Phase, r.Exits, r.Ended, r.Killed, r.Tail, r.Detail, r.Note}
+}
+
+// readRecord reads state.json of dir; nil without error: there is none.
+func readRecord(dir string) (*record, error) {
+	var r record
+	found, err := readJSON(filepath.Join(dir, stateFile), &r)
+	switch {
+	case err != nil || !found:
+		return nil, err
+	case r.Version != recordVersion:
+		return nil, fmt.Errorf("%s: version %d, want %d", filepath.Join(dir, stateFile), r.Version, recordVersion)
+	}
+	return &r, nil
+}
+
+// readJSON decodes a file into v and reports whether it is there.
+func readJSON(path string, v any) (found bool, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return true, fmt.Errorf("%s: %w", path, err)
+	}
+	return true, nil
+}
+
+// writeJSON puts v into a file so that whoever reads it, after a crash too,
+// sees all of the old or all of the new. The file is the owner's alone: it may
+// hold tokens.
+func writeJSON(path string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	next, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(append(text, '\n'))
+	err = errors.Join(err, next.Sync(), next.Close())
+	if err == nil {
+		err = os.Rename(next.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(next.Name()))
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,180 @@
+//go:build linux
+
+package supervisor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+)
+
+const (
+	lineMax = 64 << 10  // bytes; longer lines are cut into several
+	recent  = 128 << 10 // bytes of output kept for the tail
+	tailMax = 20        // lines
+	tailCut = 1 << 10   // bytes of a line of the tail
+)
+
+// A logFile is the output of a job's workers, rotated: path, path.1 and on to
+// the oldest. It never fails: output that cannot be written is lost, and tail
+// says why, since a full disk must not stop a training.
+type logFile struct {
+	path  string
+	bytes int64 // per file
+	files int
+
+	mu   sync.Mutex
+	f    *os.File
+	size int64
+	last []byte // at least the last recent/2 bytes
+	lost error  // the first error
+}
+
+// openLog opens the log of l to append to it.
+func openLog(l *Launch) (*logFile, error) {
+	w := &logFile{path: l.Log, bytes: l.LogBytes, files: l.LogFiles}
+	return w, w.open()
+}
+
+func (w *logFile) open() error {
+	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	w.f, w.size = f, info.Size()
+	return nil
+}
+
+// write appends whole lines of at most about lineMax bytes together.
+func (w *logFile) write(p []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.remember(p)
+	if err := w.append(p); err != nil && w.lost == nil {
+		w.lost = err
+	}
+}
+
+// append is write to the file alone; it rotates first where p does not fit.
+func (w *logFile) append(p []byte) error {
+	if w.f == nil {
+		if err := w.open(); err != nil {
+			return err
+		}
+	}
+	if w.size > 0 && w.size+int64(len(p)) > w.bytes {
+		if err := w.rotate(); err != nil {
+			return err
+		}
+	}
+	n, err := w.f.Write(p)
+	w.size += int64(n)
+	return err
+}
+
+// rotate moves every file a number up, the oldest goes, and opens a new one.
+// If that fails the file is closed: the next append tries again, and what
+// cannot be rotated does not grow.
+func (w *logFile) rotate() error {
+	errs := []error{w.f.Close(), gone(os.Remove(w.name(w.files - 1)))}
+	w.f = nil
+	for i := w.files - 2; i >= 0; i-- {
+		errs = append(errs, gone(os.Rename(w.name(i), w.name(i+1))))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return w.open()
+}
+
+// gone is err without that there was no such file.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// name returns the path of the file that was rotated i times.
+func (w *logFile) name(i int) string {
+	if i == 0 {
+		return w.path
+	}
+	return fmt.Sprintf("%s.%d", w.path, i)
+}
+
+// remember keeps the end of p, and of what was before it where p is short.
+func (w *logFile) remember(p []byte) {
+	if len(p) >= recent/2 {
+		w.last = append(w.last[:0], p[len(p)-recent/2:]...)
+		return
+	}
+	if len(w.last)+len(p) > recent {
+		w.last = append(w.last[:0], w.last[len(w.last)-recent/2:]...)
+	}
+	w.last = append(w.last, p...)
+}
+
+// tail returns the last lines that were written, and the error that lost some.
+func (w *logFile) tail() ([]string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := strings.TrimSuffix(strings.ToValidUTF8(string(w.last), "\uFFFD"), "\n")
+	if text == "" {
+		return nil, w.lost
+	}
+	lines := strings.Split(text, "\n")
+	lines = lines[max(0, len(lines)-tailMax):]
+	for i, line := range lines {
+		if len(line) > tailCut {
+			lines[i] = strings.ToValidUTF8(line[:tailCut], "") + " ..."
+		}
+	}
+	return lines, w.lost
+}
+
+// copyLines writes what it reads to w, whole lines at a time, each with the
+// prefix, until the end or an error.
+func copyLines(w *logFile, r io.Reader, prefix string) {
+	buf, out := make([]byte, 0, lineMax), []byte(nil)
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		end := bytes.LastIndexByte(buf, '\n') + 1
+		if end == 0 && (len(buf) == cap(buf) || err != nil) {
+			end = len(buf) // a line that is too long, or the last one
+		}
+		if end > 0 {
+			out = prefixed(out[:0], buf[:end], prefix)
+			w.write(out)
+			buf = buf[:copy(buf, buf[end:])]
+		}
+		if err != nil && len(buf) == 0 {
+			return
+		}
+	}
+}
+
+// prefixed appends the lines of text to out, each with the prefix and an end.
+func prefixed(out, text []byte, prefix string) []byte {
+	if prefix == "" {
+		out = append(out, text...)
+	} else {
+		for line := range bytes.Lines(text) {
+			out = append(append(out, prefix...), line...)
+		}
+	}
+	if out[len(out)-1] != '\n' {
+		out = append(out, '\n')
+	}
+	return out
+}

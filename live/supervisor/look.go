@@ -1,0 +1,69 @@
+//go:build linux
+
+package supervisor
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Look says what is true now of the generation of dir. It disturbs nobody.
+func Look(dir string) (State, error) {
+	// The order matters. What has begun never begins again: if the lock is free
+	// after that, nobody writes any more, and what is read last is the last word.
+	begun := unbegun(dir) != nil
+	alive, err := held(dir)
+	if err != nil {
+		return State{}, fmt.Errorf("keeper: %w", err)
+	}
+	r, err := readRecord(dir)
+	switch {
+	case !begun && !alive:
+		return State{Phase: Absent}, nil // launched or not: what has not written has started no worker
+	case err != nil && alive:
+		return State{}, fmt.Errorf("keeper: %w", err)
+	case err != nil:
+		return State{Phase: Gone, Detail: err.Error()}, nil //nolint:nilerr // what cannot be read is what is true of it
+	case r != nil && (alive || r.Phase == Ended):
+		return r.state(), nil
+	case alive:
+		return State{Phase: Starting}, nil
+	case r != nil:
+		return State{Phase: Gone, Detail: r.Detail, Note: r.Note}, nil
+	}
+	return State{Phase: Absent}, nil // its directory was removed meanwhile
+}
+
+// Stop asks the generation of dir to stop: SIGTERM to every worker now, SIGKILL
+// to every process at the deadline. It may be called again, with another
+// deadline too: the last one holds. Where nothing runs, there is nothing to do.
+func Stop(dir string, n Notice) error {
+	s, err := Look(dir)
+	if err != nil {
+		return err
+	}
+	if s.Phase == Absent || s.Phase == Ended || s.Phase == Gone {
+		return nil
+	}
+	if err := writeJSON(filepath.Join(dir, noticeFile), n); err != nil {
+		return fmt.Errorf("keeper: write notice: %w", err)
+	}
+	// The signal only makes it quicker: the keeper looks at the file every
+	// five seconds.
+	if r, err := readRecord(dir); err == nil && r != nil {
+		_ = r.Keeper.signal(unix.SIGUSR1)
+	}
+	return nil
+}
+
+// Lives reports whether the generation of dir has a keeper: while it has, the generation has
+// not ended. It takes a fraction of a Look.
+func Lives(dir string) (bool, error) {
+	alive, err := held(dir)
+	if err != nil {
+		return false, fmt.Errorf("keeper: %w", err)
+	}
+	return alive, nil
+}

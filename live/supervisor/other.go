@@ -1,0 +1,26 @@
+//go:build !linux
+
+package supervisor
+
+import "errors"
+
+// errLinux is what every door of this package says elsewhere.
+var errLinux = errors.New("keeper: keeping processes needs Linux")
+
+// Main needs Linux.
+func Main(string) error { return errLinux }
+
+// Start needs Linux.
+func Start([]string, string, *Launch) error { return errLinux }
+
+// Look needs Linux.
+func Look(string) (State, error) { return State{}, errLinux }
+
+// Lives needs Linux.
+func Lives(string) (bool, error) { return false, errLinux }
+
+// Stop needs Linux.
+func Stop(string, Notice) error { return errLinux }
+
+// Sweep needs Linux.
+func Sweep(string, string) error { return errLinux }

@@ -1,0 +1,185 @@
+//go:build linux
+
+package supervisor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// runVariable names the environment variable with the tag of a generation.
+const runVariable = "OXGANG_RUN"
+
+// sweepLimit is how long Sweep waits for what it killed to be gone: processes
+// that the kernel does not let go, in a driver say, take some seconds.
+const sweepLimit = 10 * time.Second
+
+// Sweep kills what keepers that died have left: every process whose environment
+// says OXGANG_RUN=tag, or a tag below it ("a" is above "a/j1/3"), and what is
+// below such a process; none of a keeper that lives. root is a directory with
+// the generations in question at most three floors below it, or one itself. It
+// returns when the processes are gone, or says which are not. A process that
+// hides its environment and has left its parents is found only in its cgroup,
+// and not waited for.
+func Sweep(root, tag string) error {
+	if tag == "" {
+		return errors.New("keeper: sweep: no tag, want one")
+	}
+	var left []orphan
+	clean := 0 // readings in a row without an orphan: while a process changes its program, it has no environment
+	for end := time.Now().Add(sweepLimit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		var err error
+		if left, err = sweepOnce(root, tag); err != nil {
+			return fmt.Errorf("keeper: sweep %s: %w", tag, err)
+		}
+		if len(left) > 0 {
+			clean = 0
+		} else if clean++; clean == 2 {
+			return nil
+		}
+	}
+	return fmt.Errorf("keeper: sweep %s: %v still live after SIGKILL and %v", tag, left, sweepLimit)
+}
+
+// An orphan is a process of a generation, whose keeper may be gone.
+type orphan struct {
+	process
+	tag string
+}
+
+// sweepOnce kills the orphans of this moment and returns them. The order
+// matters: who is seen first and whose lock is free after that has lost the
+// keeper that started it. A keeper that begins in between has its lock.
+func sweepOnce(root, tag string) ([]orphan, error) {
+	found, err := tagged(tag)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := living(root, tag)
+	if err != nil {
+		return nil, err
+	}
+	var left []orphan
+	var errs []error
+	for _, o := range found {
+		if !kept[o.tag] {
+			left = append(left, o)
+			errs = append(errs, o.signal(unix.SIGKILL))
+		}
+	}
+	return left, errors.Join(errs...)
+}
+
+// tagged finds the processes with a tag or below one with it.
+func tagged(tag string) ([]orphan, error) {
+	all, err := processes()
+	if err != nil {
+		return nil, err
+	}
+	runs := map[int]string{}
+	var found []orphan
+	for pid, p := range all {
+		// Alive after its environment was read: it is its own, not that of
+		// another process, which has its pid now.
+		if run := runOf(pid); under(run, tag) && p.alive() {
+			runs[pid] = run
+			found = append(found, orphan{p.process, run})
+		}
+	}
+	for pid, run := range runs {
+		for _, p := range below(all, func(parent int) bool { return parent == pid }) {
+			if _, has := runs[p.PID]; !has && !p.zombie {
+				found = append(found, orphan{p.process, run})
+			}
+		}
+	}
+	return found, nil
+}
+
+// runOf returns the tag in a process's environment; "" where there is none or
+// it is not ours to see.
+func runOf(pid int) string {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return ""
+	}
+	for e := range bytes.SplitSeq(env, []byte{0}) {
+		if run, ok := bytes.CutPrefix(e, []byte(runVariable+"=")); ok {
+			return string(run)
+		}
+	}
+	return ""
+}
+
+// under reports whether a tag is another or below it. No tag at all is that of
+// every process there is: it is under nothing, and nothing is under it.
+func under(run, tag string) bool {
+	return run != "" && tag != "" && (run == tag || strings.HasPrefix(run, tag+"/"))
+}
+
+// living returns the tags at and below root whose keeper lives, and empties the
+// cgroups of the others.
+func living(root, tag string) (map[string]bool, error) {
+	kept := map[string]bool{}
+	for _, dir := range generations(root, 3) {
+		var l Launch
+		_, err := readJSON(filepath.Join(dir, launchFile), &l)
+		begun := unbegun(dir) != nil // before the lock: one that begins now has not lost its keeper
+		alive, errLock := held(dir)
+		switch {
+		case errLock != nil:
+			return nil, errLock
+		case err != nil && alive:
+			return nil, err // whose processes to spare cannot be told
+		case alive:
+			kept[l.Tag] = true
+		case err == nil && begun && under(l.Tag, tag) && l.Cgroup != "":
+			emptyGroup(&l)
+		}
+	}
+	return kept, nil
+}
+
+// emptyGroup kills what is in the cgroup of a generation that has begun and
+// whose keeper is gone, and takes the group away as soon as that is possible.
+func emptyGroup(l *Launch) {
+	g := &group{path: groupPath(l)}
+	if _, err := os.Stat(g.path); err != nil {
+		return
+	}
+	g.kill()
+	for rank := range l.Workers {
+		_ = unix.Rmdir(filepath.Join(g.path, strconv.Itoa(rank)))
+	}
+	_ = unix.Rmdir(g.path)
+}
+
+// generations lists the directories at and some floors below dir that have a
+// launch.
+func generations(dir string, floors int) []string {
+	if _, err := os.Stat(filepath.Join(dir, launchFile)); err == nil {
+		return []string{dir}
+	}
+	if floors == 0 {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for _, e := range entries {
+		if e.IsDir() {
+			found = append(found, generations(filepath.Join(dir, e.Name()), floors-1)...)
+		}
+	}
+	return found
+}

@@ -1,0 +1,253 @@
+//go:build linux
+
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// readNotice looks for a new notice, and stops the workers on the first.
+func (k *keeper) readNotice() {
+	var n Notice
+	found, err := readJSON(filepath.Join(k.dir, noticeFile), &n)
+	if err != nil && !strings.Contains(k.rec.Note, err.Error()) {
+		k.note(err)
+	}
+	if err != nil || !found || k.notice != nil && *k.notice == n {
+		return
+	}
+	// From here on the monotonic clock counts: setting the clock neither
+	// cuts the time short nor draws it out.
+	k.notice, k.noticeAt = &n, time.Now().Add(time.Until(n.Deadline))
+	k.terminate()
+}
+
+// startWorkers starts all, or those before the first that cannot start.
+func (k *keeper) startWorkers() {
+	k.readNotice()
+	if k.stopping {
+		k.detail("stopped before it started: %s", k.notice.Reason)
+		for rank := range k.rec.Exits {
+			k.rec.Exits[rank] = Exit{Code: TempFail}
+		}
+		return
+	}
+	if err := k.startAll(); err != nil {
+		k.detail("%v", err)
+		k.fail()
+		return
+	}
+	k.enter(Running)
+	at(stepRunning)
+}
+
+func (k *keeper) startAll() error {
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	k.group, err = newGroup(k.launch)
+	k.note(err)
+	for rank := range k.launch.Workers {
+		if err := k.startWorker(rank, port); err != nil {
+			return fmt.Errorf("worker %d: %w", rank, err)
+		}
+		at(stepForked)
+	}
+	return nil
+}
+
+// freePort returns a TCP port of the loopback interface that nobody uses now.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
+
+// startWorker starts the worker of a rank and reads its output.
+func (k *keeper) startWorker(rank, port int) error {
+	env := k.environ(rank, port)
+	path, err := program(k.launch, env)
+	if err != nil {
+		return err
+	}
+	read, write, err := outputPipe()
+	if err != nil {
+		return err
+	}
+	defer write.Close()
+	pid, err := k.fork(rank, path, env, write)
+	if err != nil {
+		return errors.Join(explain(k.launch.Command[0], path, err), read.Close())
+	}
+	k.ranks[pid] = rank
+	p, err := readProc(pid) // our child, not reaped: it is there
+	k.note(err)
+	k.rec.Workers = append(k.rec.Workers, p.process)
+	prefix := ""
+	if rank > 0 {
+		prefix = fmt.Sprintf("[rank %d] ", rank)
+	}
+	k.pipes = append(k.pipes, read)
+	k.readers.Go(func() {
+		defer read.Close()
+		copyLines(k.log, read, prefix)
+	})
+	return nil
+}
+
+// outputPipe returns a pipe whose end to read from can be given a deadline, and
+// whose end to write to blocks, as programs expect.
+func outputPipe() (read, write *os.File, err error) {
+	var p [2]int
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return nil, nil, err
+	}
+	if err := unix.SetNonblock(p[0], true); err != nil {
+		return nil, nil, errors.Join(err, unix.Close(p[0]), unix.Close(p[1]))
+	}
+	return os.NewFile(uintptr(p[0]), "output"), os.NewFile(uintptr(p[1]), "output"), nil
+}
+
+// fork starts a worker: leader of a process group, killed when the keeper dies,
+// on its cores and in its cgroup from its first instruction.
+func (k *keeper) fork(rank int, path string, env []string, output *os.File) (int, error) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return 0, err
+	}
+	defer null.Close()
+	unpin, err := pin(k.launch.Workers[rank].CPUs)
+	k.note(err)
+	defer unpin()
+	attr := &syscall.ProcAttr{
+		Dir: k.launch.Dir, Env: env,
+		Files: []uintptr{null.Fd(), output.Fd(), output.Fd()},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: deathSignal},
+	}
+	fd, grouped := k.group.worker(rank)
+	if !grouped {
+		return syscall.ForkExec(path, k.launch.Command, attr)
+	}
+	attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, fd
+	pid, err := syscall.ForkExec(path, k.launch.Command, attr)
+	if err == nil {
+		return pid, nil
+	}
+	// It may be the program or the cgroup that cannot be had.
+	attr.Sys.UseCgroupFD = false
+	pid, again := syscall.ForkExec(path, k.launch.Command, attr)
+	if again == nil {
+		k.note(fmt.Errorf("worker %d: not in its cgroup: %w", rank, err))
+	}
+	return pid, again
+}
+
+// pin has this thread, and what it starts, run on some cores until unpin is
+// called.
+func pin(cpus []int) (unpin func(), err error) {
+	var before, set unix.CPUSet
+	if cpus == nil {
+		return func() {}, nil
+	}
+	for _, cpu := range cpus {
+		set.Set(cpu)
+	}
+	err = unix.SchedGetaffinity(0, &before)
+	if err == nil {
+		err = unix.SchedSetaffinity(0, &set)
+	}
+	if err != nil {
+		return func() {}, fmt.Errorf("not pinned to cores %v: %w", cpus, err)
+	}
+	return func() { _ = unix.SchedSetaffinity(0, &before) }, nil
+}
+
+// program returns the file that a launch runs: its command's first word, looked
+// for in the PATH of the worker's own environment.
+func program(l *Launch, env []string) (string, error) {
+	if info, err := os.Stat(l.Dir); err != nil {
+		return "", fmt.Errorf("directory: %w", err)
+	} else if !info.IsDir() {
+		return "", fmt.Errorf("directory: %s is a file", l.Dir)
+	}
+	name := l.Command[0]
+	if strings.Contains(name, "/") {
+		return within(l.Dir, name), nil
+	}
+	for _, dir := range filepath.SplitList(value(env, "PATH")) {
+		path := filepath.Join(within(l.Dir, dir), name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s: executable file not found in $PATH", name)
+}
+
+// within returns a path as seen from dir.
+func within(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// explain says why a program could not be run.
+func explain(name, path string, err error) error {
+	if _, there := os.Stat(path); there == nil && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: the interpreter in its first line does not exist", name)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// environ returns the environment of a worker: the launch's, its own, and what
+// the keeper says, of which a later value replaces an earlier one.
+func (k *keeper) environ(rank, port int) []string {
+	l, world := k.launch, strconv.Itoa(len(k.launch.Workers))
+	said := []string{
+		"RANK=" + strconv.Itoa(rank), "LOCAL_RANK=" + strconv.Itoa(rank), "GROUP_RANK=0",
+		"WORLD_SIZE=" + world, "LOCAL_WORLD_SIZE=" + world,
+		"MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + strconv.Itoa(port),
+		"TORCHELASTIC_RUN_ID=" + l.Job + "-" + strconv.Itoa(l.Generation),
+		"TORCHELASTIC_RESTART_COUNT=" + strconv.Itoa(l.Generation-1),
+		runVariable + "=" + l.Tag,
+		"OXGANG_NOTICE=" + filepath.Join(k.dir, noticeFile),
+	}
+	place := map[string]int{}
+	var env []string
+	for _, list := range [][]string{l.Env, l.Workers[rank].Env, said} {
+		for _, e := range list {
+			name, _, _ := strings.Cut(e, "=")
+			if i, ok := place[name]; ok {
+				env[i] = e
+				continue
+			}
+			place[name] = len(env)
+			env = append(env, e)
+		}
+	}
+	return env
+}
+
+// value returns the value of a variable, "" if it is not there.
+func value(env []string, name string) string {
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

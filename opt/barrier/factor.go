@@ -1,0 +1,93 @@
+package barrier
+
+import "math"
+
+// A factor is the upper triangle R of a small matrix R'R, built from a diagonal
+// by adding dyads. Rotations add them: what a large dyad leaves free stays as
+// exact as it was, where forming the matrix would drown it.
+// Source: Golub and Van Loan, Matrix Computations, §6.5.4.
+type factor struct {
+	k int
+	r []float64 // row by row
+	h []float64
+}
+
+func newFactor(k int) *factor {
+	return &factor{k: k, r: make([]float64, k*k), h: make([]float64, k)}
+}
+
+// diagonal starts from a/b, and 1 where b is 0.
+func (f *factor) diagonal(a, b []float64) {
+	clear(f.r)
+	for j := range a {
+		if f.r[j*f.k+j] = 1; b[j] > 0 {
+			f.r[j*f.k+j] = math.Sqrt(a[j] / b[j])
+		}
+	}
+}
+
+// update adds the dyad of d·v.
+func (f *factor) update(v []float64, d float64) {
+	for j := range f.h {
+		f.h[j] = d * v[j]
+	}
+	for i := range f.k {
+		row := f.r[i*f.k : (i+1)*f.k]
+		long := math.Hypot(row[i], f.h[i])
+		c, s := row[i]/long, f.h[i]/long
+		for j := i; j < f.k; j++ {
+			row[j], f.h[j] = c*row[j]+s*f.h[j], c*f.h[j]-s*row[j]
+		}
+	}
+}
+
+// weigh computes m = B⁻¹ a / (slack + a'B⁻¹a) for the matrix B as it is, and
+// returns 1 / (slack + a'B⁻¹a).
+func (f *factor) weigh(a, m []float64, slack float64) float64 {
+	f.lower(a)
+	give := 1 / (slack + dot(f.h, f.h))
+	f.upper(m)
+	for j := range m {
+		m[j] *= give
+	}
+	return give
+}
+
+// solve writes B⁻¹ b.
+func (f *factor) solve(b, x []float64) {
+	f.lower(b)
+	f.upper(x)
+}
+
+// lower solves R'h = b.
+func (f *factor) lower(b []float64) {
+	for i := range f.k {
+		v := b[i]
+		for j := range i {
+			v -= f.r[j*f.k+i] * f.h[j]
+		}
+		f.h[i] = v / f.r[i*f.k+i]
+	}
+}
+
+// upper solves Rx = h.
+func (f *factor) upper(x []float64) {
+	for i := f.k - 1; i >= 0; i-- {
+		v := f.h[i]
+		for j := i + 1; j < f.k; j++ {
+			v -= f.r[i*f.k+j] * x[j]
+		}
+		x[i] = v / f.r[i*f.k+i]
+	}
+}
+
+// invert writes the inverse of R', column by column.
+func (f *factor) invert(to []float64) {
+	unit := make([]float64, f.k)
+	for j := range f.k {
+		unit[j] = 1
+		f.lower(unit)
+		copy(to[j*f.k:(j+1)*f.k], f.h)
+		unit[j] = 0
+	}
+}

@@ -1,0 +1,195 @@
+package barrier
+
+import "math"
+
+// An item's row in the making, scaled: rates by what the item needs.
+type item struct {
+	on, s, a, c []float64 // 1 where the item may be, size, rate, gain; 0 elsewhere
+	x, p        []float64 // fractions, duals of x ≥ 0
+	u, q        float64   // slack and dual of its time
+	v, w        float64   // of its rate; only if needs
+	needs       bool
+}
+
+// A path is an iterate on its way along the central path.
+type path struct {
+	p       *Program
+	items   []item
+	c, f, y []float64 // by kind: capacity, slack, dual
+	level   bool      // the question is Level; else Best
+	most    float64   // level: unit of z
+	gain    float64   // Best: unit of the gains; 0: there are none
+	z       float64
+	step    stepper
+}
+
+// newPath scales a program: most is the unit of the level, 0 for Best.
+func newPath(p *Program, most float64) *path {
+	n, k := len(p.Items), len(p.Capacity)
+	w := &path{p: p, items: make([]item, n), level: most > 0, most: most}
+	w.c, w.f, w.y = make([]float64, k), make([]float64, k), make([]float64, k)
+	for j := range w.c {
+		if w.c[j] = p.Capacity[j]; w.c[j] <= 0 {
+			w.c[j] = 1 // nobody may be there
+		}
+	}
+	if !w.level {
+		w.gain = p.largestGain()
+	}
+	rows := matrix(6*n, k)
+	for i := range w.items {
+		w.load(i, rows[6*i:6*i+6])
+	}
+	w.step = newStepper(n, k)
+	return w
+}
+
+// load scales one item.
+func (w *path) load(i int, rows [][]float64) {
+	from, it := &w.p.Items[i], &w.items[i]
+	it.on, it.s, it.a, it.c, it.x, it.p = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
+	it.needs = from.Least > 0
+	unit := 1.0
+	if w.level {
+		unit = w.most
+	}
+	for j := range w.c {
+		if !w.p.open(from, j) {
+			continue
+		}
+		it.on[j], it.s[j] = 1, from.Size[j]
+		if it.needs {
+			it.a[j] = from.Rate[j] / (from.Least * unit)
+		}
+		if w.gain > 0 && from.Gain != nil {
+			it.c[j] = from.Gain[j] / w.gain
+		}
+	}
+}
+
+func (p *Program) largestGain() float64 {
+	most := 0.0
+	for i := range p.Items {
+		for j, g := range p.Items[i].Gain {
+			if p.open(&p.Items[i], j) {
+				most = math.Max(most, math.Abs(g))
+			}
+		}
+	}
+	return most
+}
+
+// least returns the scaled rate that an item needs at level z.
+func (w *path) least() float64 {
+	if w.level {
+		return w.z
+	}
+	return 1
+}
+
+// start takes half of every kind, evenly, and a level below what that gives.
+func (w *path) start() {
+	for j := range w.c {
+		sum := 0.0
+		for i := range w.items {
+			sum += w.items[i].s[j]
+		}
+		each := math.Min(0.5/float64(len(w.c)), w.c[j]/(2*math.Max(sum, 1e-300)))
+		for i := range w.items {
+			w.items[i].x[j] = each * w.items[i].on[j]
+		}
+	}
+	if w.level {
+		w.z = math.Inf(1)
+		for i := range w.items {
+			if it := &w.items[i]; it.needs {
+				w.z = math.Min(w.z, dot(it.a, it.x))
+			}
+		}
+		w.z--
+	}
+	w.slacks()
+}
+
+// startAt takes fractions that keep all rows with room to spare.
+func (w *path) startAt(x [][]float64) {
+	for i := range w.items {
+		copy(w.items[i].x, x[i])
+	}
+	w.slacks()
+}
+
+// slacks computes all slacks, and duals that make every product the same.
+func (w *path) slacks() {
+	const least = 1e-12 // what rounding may leave of a slack
+	product := 1.0
+	if w.level || w.gain > 0 {
+		product = 1 / float64(max(1, len(w.items)))
+	}
+	copy(w.f, w.c)
+	for i := range w.items {
+		it := &w.items[i]
+		it.u = math.Max(least, 1-sum(it.x))
+		it.q = product / it.u
+		if it.needs {
+			it.v = math.Max(least, dot(it.a, it.x)-w.least())
+			it.w = product / it.v
+		}
+		for j, on := range it.on {
+			if w.f[j] -= it.s[j] * it.x[j]; on > 0 {
+				it.p[j] = product / it.x[j]
+			}
+		}
+	}
+	for j := range w.f {
+		w.f[j] = math.Max(least, w.f[j])
+		w.y[j] = product / w.f[j]
+	}
+}
+
+// run follows the path to its end.
+func (w *path) run(o Settings) Solution {
+	end := o.Mu
+	if !w.level && w.gain == 0 {
+		end = 1
+	}
+	out := Solution{Feasible: true}
+	short := false // the last step was
+	for out.Iterations = 0; out.Iterations < o.Iterations; out.Iterations++ {
+		mean, off := w.products(end)
+		if off < 1e-4 && w.residual() < 1e-7 {
+			out.Converged = true
+			break
+		}
+		sigma := 0.1
+		if short {
+			sigma = 0.5
+		}
+		target := end
+		if w.level || w.gain > 0 {
+			target = math.Max(end, sigma*mean)
+		}
+		w.newton(target)
+		primal, dual := w.lengths()
+		w.move(primal, dual)
+		short = math.Min(primal, dual) < 0.7
+	}
+	w.report(&out)
+	return out
+}
+
+func sum(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+func dot(x, y []float64) float64 {
+	s := 0.0
+	for j, v := range x {
+		s += v * y[j]
+	}
+	return s
+}

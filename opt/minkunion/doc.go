@@ -1,0 +1,30 @@
+// Package minkunion picks a number of sets whose union costs least: the minimum k-union
+// problem with costs.
+//
+//	minimise    Σ_{s ∈ S} aₛ + Σ_{e ∈ ∪S} cₑ     over S with |S| = n
+//
+// It is NP-hard, but with a price λ on every set instead of the count,
+//
+//	L(λ) = λn + min_S { Σ_{s ∈ S} (aₛ − λ) + Σ_{e ∈ ∪S} cₑ } ≤ optimum,
+//
+// the minimum is a closure, found by one maximum flow from sets to their elements. One
+// file each:
+//
+//	problem.go   what is asked and answered
+//	network.go   the flow, kept between prices and between nodes of the search
+//	price.go     the λ of the highest L, by the lines of the closures met
+//	start.go     first answers: greedy, and what remains of a closure too large
+//	search.go    depth-first search over elements: in the union, or out of it
+//
+// Dictionary: aₛ Set.Cost, cₑ Problem.Elements, n Problem.Pick, λ and L searcher.price.
+// A flow that is maximal has reduced costs: an element outside the closure raises L by at
+// least the room its flow leaves, a set left out by what it could not send off. What would
+// raise L above the best answer is decided without search.
+//
+// Limits are counts of edges looked at, never seconds, and nothing is random: equal calls
+// give equal answers on every machine.
+//
+// Source: Picard, "Maximal closure of a graph and applications to combinatorial problems",
+// Management Science 22(11), 1976. Source: Dinic, "Algorithm for solution of a problem of
+// maximum flow in networks with power estimation", Soviet Mathematics Doklady 11, 1970.
+package minkunion

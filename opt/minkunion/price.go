@@ -1,0 +1,156 @@
+package minkunion
+
+import "math"
+
+// A corner is a closure met on the way to the best price: how many sets it has, what it
+// costs with the elements paid for, and the elements of its union.
+type corner struct {
+	count int
+	cost  int64
+	union []bool
+}
+
+// at returns the corner's line at price lambda, which L is never above.
+func (c *corner) at(lambda int64, n int) int64 { return c.cost + lambda*int64(n-c.count) }
+
+// price walks to the price of the highest L: each next price is where the lines of the
+// largest closure met with fewer than n sets and of the smallest with more cross, rounded
+// down. It returns L, in units of 1/unit, and whether that rules out what is not yet better
+// than the best answer.
+func (s *searcher) price() (bound int64, done bool) {
+	n := s.p.Pick
+	if bound, done = s.ends(); done {
+		return bound, true
+	}
+	for {
+		bound = s.value()
+		if bound > s.enough() {
+			return bound, true
+		}
+		high := min(s.left.at(s.lambda, n), s.right.at(s.lambda, n))
+		settled := bound == high && s.lambda == s.cross()
+		if s.meet() == n {
+			return bound, bound > s.enough()
+		}
+		if settled {
+			return bound, false
+		}
+		s.lambda = s.cross()
+	}
+}
+
+// ends sets the two corners there always are, no set and all that are not out, and reports
+// whether one of them is all there is, or not even that.
+func (s *searcher) ends() (bound int64, done bool) {
+	s.span()
+	switch {
+	case s.right.count < s.p.Pick:
+		return math.MaxInt64, true
+	case s.right.count == s.p.Pick:
+		s.try(s.all())
+		return s.right.cost, true
+	case s.p.Pick == 0:
+		s.try(nil)
+		return s.left.cost, true
+	}
+	return 0, false
+}
+
+// span computes the corners of no set and of all.
+func (s *searcher) span() {
+	s.left.count, s.left.cost = 0, s.paid
+	s.right.count, s.right.cost = 0, s.paid
+	clear(s.left.union)
+	clear(s.right.union)
+	for i, set := range s.p.Sets {
+		if s.w.out[i] {
+			continue
+		}
+		s.right.count++
+		s.right.cost += set.Cost * s.unit
+		for _, e := range set.Elements {
+			if !s.right.union[e] && !s.w.gone[e] {
+				s.right.union[e] = true
+				s.right.cost += s.p.Elements[e] * s.unit
+			}
+		}
+	}
+}
+
+// cross returns the price where the lines of the corners cross, rounded down.
+func (s *searcher) cross() int64 {
+	rise, run := s.right.cost-s.left.cost, int64(s.right.count-s.left.count)
+	lambda := rise / run
+	if rise < 0 && lambda*run != rise {
+		lambda--
+	}
+	return lambda
+}
+
+// value returns L at the price.
+func (s *searcher) value() int64 {
+	for i, set := range s.p.Sets {
+		if !s.w.out[i] {
+			s.w.offer(i, max(0, s.lambda-set.Cost*s.unit))
+		}
+	}
+	s.w.saturate()
+	sum := s.lambda*int64(s.p.Pick) + s.paid
+	for i, excess := range s.w.excess {
+		if !s.w.out[i] {
+			sum -= excess
+		}
+	}
+	return sum
+}
+
+// meet makes the closure of the flow one of the corners, or an answer if it has n sets,
+// and returns how many it has.
+func (s *searcher) meet() int {
+	count, cost := 0, s.paid
+	for i, far := range s.w.far {
+		if far >= 0 {
+			count, cost = count+1, cost+s.p.Sets[i].Cost*s.unit
+		}
+	}
+	for e, reach := range s.w.reach {
+		if reach >= 0 {
+			cost += s.p.Elements[e] * s.unit
+		}
+	}
+	if count == s.p.Pick {
+		s.try(s.closure())
+		return count
+	}
+	c := &s.left
+	if count > s.p.Pick {
+		c = &s.right
+	}
+	c.count, c.cost = count, cost
+	for e, reach := range s.w.reach {
+		c.union[e] = reach >= 0
+	}
+	return count
+}
+
+// closure returns the sets of the flow's closure.
+func (s *searcher) closure() []int {
+	var picked []int
+	for i, far := range s.w.far {
+		if far >= 0 {
+			picked = append(picked, i)
+		}
+	}
+	return picked
+}
+
+// all returns the sets that are not out.
+func (s *searcher) all() []int {
+	var picked []int
+	for i, out := range s.w.out {
+		if !out {
+			picked = append(picked, i)
+		}
+	}
+	return picked
+}

@@ -1,0 +1,106 @@
+package minkunion
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// A Set is a list of elements, each once, and what picking it costs besides them.
+type Set struct {
+	Elements []int
+	Cost     int64 // may be negative
+}
+
+// A Problem asks for Pick sets. The solver only reads it.
+type Problem struct {
+	Sets     []Set
+	Elements []int64 // cost of each, at least 0, paid once if a picked set has it
+	Pick     int     // number of sets
+}
+
+// Options bound the work and say when an answer is good enough.
+type Options struct {
+	MaxSteps int     // edges looked at; about 12 ns each
+	Slack    int64   // the search stops at Bound > Cost - Slack; at least 1, which is the optimum
+	Start    [][]int // answers of Pick sets to start from, instead of greedy ones
+}
+
+// A Solution is the best answer found. Bound <= optimum <= Cost always holds.
+type Solution struct {
+	Sets  []int // picked, ascending
+	Cost  int64
+	Bound int64
+	Nodes int // of the search
+	Steps int // edges looked at
+}
+
+// maxTotal is the largest sum of costs, of sets without their sign, that sums and their
+// multiples stay below 2⁶² with.
+const maxTotal = 1 << 60
+
+// Validate joins every complaint about p.
+func (p *Problem) Validate() error {
+	var bad []error
+	if p.Pick < 0 || p.Pick > len(p.Sets) {
+		bad = append(bad, fmt.Errorf("pick %d sets, want 0 to %d", p.Pick, len(p.Sets)))
+	}
+	for e, c := range p.Elements {
+		if c < 0 {
+			bad = append(bad, fmt.Errorf("element %d: cost %d, want at least 0", e, c))
+		}
+	}
+	seen := make([]int, len(p.Elements))
+	for s := range p.Sets {
+		bad = append(bad, p.checkSet(s, seen))
+	}
+	if err := errors.Join(bad...); err != nil {
+		return err
+	}
+	if p.total() > maxTotal {
+		return fmt.Errorf("costs sum to more than %d", int64(maxTotal))
+	}
+	return nil
+}
+
+// checkSet complains of the first bad element of set s; seen has, for each element, the
+// last set (from 1) that had it.
+func (p *Problem) checkSet(s int, seen []int) error {
+	for _, e := range p.Sets[s].Elements {
+		if e < 0 || e >= len(p.Elements) {
+			return fmt.Errorf("set %d: element %d, want 0 to %d", s, e, len(p.Elements)-1)
+		}
+		if seen[e] == s+1 {
+			return fmt.Errorf("set %d: element %d twice", s, e)
+		}
+		seen[e] = s + 1
+	}
+	return nil
+}
+
+// total returns the sum of all costs without their sign, or more than maxTotal.
+func (p *Problem) total() int64 {
+	sum := 0.0
+	for _, c := range p.Elements {
+		sum += float64(c)
+	}
+	for _, s := range p.Sets {
+		sum += math.Abs(float64(s.Cost))
+	}
+	return int64(min(sum, 2*maxTotal)) + 1
+}
+
+// Cost returns what the picked sets, each given once, and their union cost.
+func (p *Problem) Cost(picked []int) int64 {
+	paid := make([]bool, len(p.Elements))
+	sum := int64(0)
+	for _, s := range picked {
+		sum += p.Sets[s].Cost
+		for _, e := range p.Sets[s].Elements {
+			if !paid[e] {
+				paid[e], sum = true, sum+p.Elements[e]
+			}
+		}
+	}
+	return sum
+}

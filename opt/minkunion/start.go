@@ -1,0 +1,251 @@
+package minkunion
+
+import "slices"
+
+// begin makes the first answers: by leaving out the elements that cost most for the sets
+// they bar, and those given, or else two greedy ones; each mended by swaps.
+func (s *searcher) begin() {
+	whole, shared := s.weights()
+	for _, picked := range s.o.Start {
+		s.try(slices.Clone(picked))
+	}
+	s.from(s.shrink(), whole, whole)
+	for _, picked := range s.o.Start {
+		s.from(s.mark(picked), whole, whole)
+	}
+	if len(s.o.Start) == 0 {
+		s.from(s.mark(nil), whole, whole)
+		s.from(s.mark(nil), shared, whole)
+	}
+}
+
+// mark returns which sets are picked.
+func (s *searcher) mark(picked []int) []bool {
+	in := make([]bool, len(s.p.Sets))
+	for _, i := range picked {
+		in[i] = true
+	}
+	return in
+}
+
+// weights returns what an element adds to the score of a set that has it: its whole cost,
+// or its cost divided among the sets that have it.
+func (s *searcher) weights() (whole, shared []float64) {
+	whole, shared = make([]float64, len(s.p.Elements)), make([]float64, len(s.p.Elements))
+	for e, c := range s.p.Elements {
+		whole[e] = float64(c)
+		shared[e] = float64(c) / float64(max(1, len(s.w.into[e])))
+	}
+	return whole, shared
+}
+
+// finish completes the smaller closure of the node the search is at to an answer.
+func (s *searcher) finish() {
+	whole, _ := s.weights()
+	g := s.greedy(whole)
+	for e, in := range s.left.union {
+		if in || s.w.gone[e] {
+			g.buy(e)
+		}
+	}
+	s.complete(g)
+	s.from(g.taken, whole, whole)
+}
+
+// from completes the picked sets, or as many of them as there may be, by one weight and
+// mends the answer by the other.
+func (s *searcher) from(picked []bool, first, then []float64) {
+	g, mended := s.greedy(first), s.greedy(then)
+	for i, in := range picked {
+		if in && g.count < s.p.Pick {
+			g.pick(i)
+		}
+	}
+	s.complete(g)
+	for i, in := range g.taken {
+		if in {
+			mended.pick(i)
+		}
+	}
+	s.mend(mended)
+}
+
+// complete picks the cheapest set until there are n.
+func (s *searcher) complete(g *greedy) {
+	for g.count < s.p.Pick {
+		g.pick(g.cheapest(-1))
+	}
+}
+
+// mend swaps, as long as that helps and steps are left: without each element of the union,
+// the sets that had it are replaced by the cheapest others.
+func (s *searcher) mend(g *greedy) {
+	for better := true; better; {
+		better = false
+		for e := range s.p.Elements {
+			if g.have[e] > 0 && s.w.steps <= s.o.MaxSteps {
+				better = g.swap(e) || better
+			}
+		}
+	}
+	s.try(g.picked())
+}
+
+// shrink bars one element after the other, the one of the highest cost for each set that
+// goes with it, as long as n sets are left, and returns the sets that are.
+func (s *searcher) shrink() []bool {
+	left, count := make([]bool, len(s.p.Sets)), len(s.p.Sets)
+	for i := range left {
+		left[i] = true
+	}
+	for {
+		e, lost := s.dearest(left, count-s.p.Pick)
+		if e < 0 {
+			return left
+		}
+		for _, i := range s.w.into[e] {
+			left[s.w.set[i]] = false
+		}
+		count -= lost
+	}
+}
+
+// dearest returns the element of the highest cost for each set of left that has it, among
+// those that at most spare sets have, and how many have it; -1 if there is none.
+func (s *searcher) dearest(left []bool, spare int) (element, sets int) {
+	best, lost := -1, 0
+	for e, c := range s.p.Elements {
+		have := 0
+		s.w.steps += len(s.w.into[e]) / 2 // it is only counting
+		for _, i := range s.w.into[e] {
+			if left[s.w.set[i]] {
+				have++
+			}
+		}
+		if have == 0 || have > spare {
+			continue
+		}
+		if best < 0 || float64(c)*float64(lost) > float64(s.p.Elements[best])*float64(have) {
+			best, lost = e, have
+		}
+	}
+	return best, lost
+}
+
+// A greedy answer in the making: each set's score is what it would still cost.
+type greedy struct {
+	s      *searcher
+	weight []float64
+	score  []float64
+	taken  []bool
+	have   []int // sets taken that have an element, and one if it is paid for anyhow
+	count  int   // of sets taken
+	cost   int64
+}
+
+// greedy returns an empty answer, with elements scored by weight.
+func (s *searcher) greedy(weight []float64) *greedy {
+	g := &greedy{s: s, weight: weight, score: make([]float64, len(s.p.Sets))}
+	g.taken, g.have = make([]bool, len(s.p.Sets)), make([]int, len(s.p.Elements))
+	for i, set := range s.p.Sets {
+		g.score[i] = float64(set.Cost)
+		for _, e := range set.Elements {
+			g.score[i] += g.weight[e]
+		}
+	}
+	return g
+}
+
+// picked returns the sets that are taken.
+func (g *greedy) picked() []int {
+	var picked []int
+	for i, in := range g.taken {
+		if in {
+			picked = append(picked, i)
+		}
+	}
+	return picked
+}
+
+// cheapest returns the set of the lowest score that is not taken and does not have element
+// but, the first if several are; -1 if there is none.
+func (g *greedy) cheapest(but int) int {
+	best := -1
+	g.s.w.steps += len(g.score) / 8 // as long as that many edges take
+	for i, score := range g.score {
+		if !g.taken[i] && (best < 0 || score < g.score[best]) && !slices.Contains(g.s.p.Sets[i].Elements, but) {
+			best = i
+		}
+	}
+	return best
+}
+
+// pick takes set i and pays for its elements.
+func (g *greedy) pick(i int) {
+	g.taken[i] = true
+	g.count++
+	g.cost += g.s.p.Sets[i].Cost
+	for _, e := range g.s.p.Sets[i].Elements {
+		g.buy(e)
+	}
+}
+
+// buy pays for element e, if it is not paid for: it costs other sets nothing more.
+func (g *greedy) buy(e int) {
+	g.have[e]++
+	if g.have[e] == 1 {
+		g.cost += g.s.p.Elements[e]
+		g.add(e, -g.weight[e])
+	}
+}
+
+// leave gives set i up, and the elements that no other taken set has.
+func (g *greedy) leave(i int) {
+	g.taken[i] = false
+	g.count--
+	g.cost -= g.s.p.Sets[i].Cost
+	for _, e := range g.s.p.Sets[i].Elements {
+		g.have[e]--
+		if g.have[e] == 0 {
+			g.cost -= g.s.p.Elements[e]
+			g.add(e, g.weight[e])
+		}
+	}
+}
+
+// add adds to the scores of the sets that have element e.
+func (g *greedy) add(e int, score float64) {
+	for _, i := range g.s.w.into[e] {
+		g.s.w.steps++
+		g.score[g.s.w.set[i]] += score
+	}
+}
+
+// swap replaces the taken sets that have element e by the cheapest others, unless there are
+// too few of them or that costs as much; it reports whether it did.
+func (g *greedy) swap(e int) bool {
+	before := g.cost
+	var left, came []int
+	for _, i := range g.s.w.into[e] {
+		if set := int(g.s.w.set[i]); g.taken[set] {
+			g.leave(set)
+			left = append(left, set)
+		}
+	}
+	for range left {
+		if next := g.cheapest(e); next >= 0 {
+			g.pick(next)
+			came = append(came, next)
+		}
+	}
+	if len(came) == len(left) && g.cost < before {
+		return true
+	}
+	for _, i := range came {
+		g.leave(i)
+	}
+	for _, i := range left {
+		g.pick(i)
+	}
+	return false
+}

@@ -1,0 +1,232 @@
+package multimode
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// A packing is rounds being given out.
+type packing struct {
+	p        *Problem
+	pick     []count
+	prices   []float64 // of a unit of each resource in a round
+	favoured int       // job that is placed first; -1: none
+	runs     []Run
+	free     [][]int // by resource and round
+	log      []step  // since press or tidy began on a job
+	movers   []move  // of makeRoom
+}
+
+// A step is a round given to a job, or taken from it.
+type step struct {
+	job, mode, round int
+	taken            bool
+}
+
+// place gives jobs the rounds that were picked for them, in one piece if there is room,
+// or in several, or fewer if there is none. What is left goes to whoever gains most from
+// it, so that nothing is idle that a job could use.
+func place(p *Problem, pick []count, prices []float64, favoured int) []Run {
+	k := &packing{p: p, pick: pick, prices: prices, favoured: favoured, runs: slices.Repeat([]Run{{Mode: -1}}, len(p.Jobs))}
+	for _, b := range p.Capacity {
+		k.free = append(k.free, slices.Repeat([]int{b}, p.Rounds))
+	}
+	line := k.line()
+	rest := k.first(line) // 1. who runs first
+	for _, i := range rest {
+		k.fit(i) // 2. who runs behind whom
+	}
+	k.advance(rest)
+	for _, i := range line {
+		k.press(i) // 3. who lacks rounds
+	}
+	for _, i := range line {
+		k.tidy(i) // 4. who stops and starts
+	}
+	k.fill() // 5. what is left
+	return k.runs
+}
+
+// line returns who is to run: first those that go on, then who gains most from its
+// first round.
+func (k *packing) line() []int {
+	var line []int
+	for i := range k.pick {
+		if k.pick[i].rounds > 0 {
+			line = append(line, i)
+		}
+	}
+	slices.SortStableFunc(line, func(a, b int) int {
+		return cmp.Or(cmp.Compare(k.rank(a), k.rank(b)), cmp.Compare(k.p.gain(b, k.pick[b].mode, 0), k.p.gain(a, k.pick[a].mode, 0)))
+	})
+	return line
+}
+
+// rank orders jobs: the one that is favoured, those picked to run as they do, others.
+func (k *packing) rank(i int) int {
+	switch {
+	case i == k.favoured:
+		return 0
+	case k.p.Jobs[i].Held == k.pick[i].mode:
+		return 1
+	}
+	return 2
+}
+
+// gain returns what one more round than n is worth to job i, for each unit it uses.
+func (p *Problem) gain(i, mode, n int) float64 {
+	j := &p.Jobs[i]
+	m := &j.Modes[mode]
+	before := j.Idle.Value
+	if n > 0 {
+		before = m.After[n-1].Value
+	}
+	return (m.After[n].Value - before) / float64(m.Amount)
+}
+
+// first runs those of the line for which there is room from round 0 on. It returns the
+// others, the longest first.
+func (k *packing) first(line []int) (rest []int) {
+	for _, i := range line {
+		if m := k.mode(i); k.free[m.Resource][0] >= m.Amount {
+			k.run(i, ones(0, k.pick[i].rounds))
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	slices.SortStableFunc(rest, func(a, b int) int {
+		return cmp.Or(cmp.Compare(k.pick[b].rounds, k.pick[a].rounds), cmp.Compare(k.mode(b).Amount, k.mode(a).Amount))
+	})
+	return rest
+}
+
+// mode returns the mode that was picked for job i.
+func (k *packing) mode(i int) *Mode { return &k.p.Jobs[i].Modes[k.pick[i].mode] }
+
+// ones returns n rounds in a row.
+func ones(first, n int) uint64 { return (1<<n - 1) << first }
+
+// fit gives job i its rounds in a row, as late as it can follow others that stop: what
+// is before them is for jobs that are shorter. If it cannot follow, it has the first
+// rounds that there are, in a row if possible.
+func (k *packing) fit(i int) {
+	if len(k.p.Jobs[i].Modes) > 1 && bits.OnesCount64(k.room(k.mode(i))) < k.pick[i].rounds {
+		k.pick[i] = k.best(i)
+	}
+	m, n := k.mode(i), k.pick[i].rounds
+	if n == 0 {
+		return
+	}
+	free, room := k.free[m.Resource], k.room(m)
+	first := -1
+	for t := k.p.Rounds - n; t >= 0; t-- {
+		if row := ones(t, n); room&row == row {
+			if first = t; t > 0 && free[t]-free[t-1] >= m.Amount {
+				break
+			}
+		}
+	}
+	if first >= 0 {
+		k.run(i, ones(first, n))
+		return
+	}
+	for ; n > 0 && room != 0; n-- {
+		k.take(i, k.pick[i].mode, bits.TrailingZeros64(room))
+		room &= room - 1
+	}
+}
+
+// best returns the mode and number of rounds, of those that there is room for, that are
+// worth most to job i less the prices of what they use.
+func (k *packing) best(i int) count {
+	j := &k.p.Jobs[i]
+	var best count
+	most := 0.0
+	for n, at := range k.p.points(j) {
+		m := &j.Modes[n.mode]
+		worth := at.Value - j.Idle.Value - k.prices[m.Resource]*float64(m.Amount)*float64(n.rounds)
+		if worth > most && bits.OnesCount64(k.room(m)) >= n.rounds {
+			best, most = n, worth
+		}
+	}
+	return best
+}
+
+// room returns the rounds in which there is enough for a mode.
+func (k *packing) room(m *Mode) (rounds uint64) {
+	for t, free := range k.free[m.Resource] {
+		if free >= m.Amount {
+			rounds |= 1 << t
+		}
+	}
+	return rounds
+}
+
+// advance has jobs change places with shorter ones, of the same amount, that they follow:
+// plans are made anew before they end, and long jobs should not be always the last.
+func (k *packing) advance(rest []int) {
+	for n, i := range rest {
+		for next := 0; next >= 0; {
+			if next = slices.IndexFunc(rest[n+1:], func(j int) bool { return k.follows(i, j) }); next >= 0 {
+				k.change(i, rest[n+1+next])
+			}
+		}
+	}
+}
+
+// follows reports whether job i starts in one piece when job j, in one piece, stops, and
+// both use the same.
+func (k *packing) follows(i, j int) bool {
+	a, b := k.runs[i], k.runs[j]
+	if a.Rounds == 0 || b.Rounds == 0 {
+		return false
+	}
+	first, last := bits.TrailingZeros64(a.Rounds), bits.Len64(b.Rounds)
+	return first == last && a.Rounds == ones(first, a.Count()) && b.Rounds == ones(last-b.Count(), b.Count()) &&
+		k.mode(i).Resource == k.mode(j).Resource && k.mode(i).Amount == k.mode(j).Amount
+}
+
+// change lets job i, which follows job j, go before it.
+func (k *packing) change(i, j int) {
+	first := bits.TrailingZeros64(k.runs[j].Rounds)
+	k.runs[i].Rounds = ones(first, k.runs[i].Count())
+	k.runs[j].Rounds = ones(first+k.runs[i].Count(), k.runs[j].Count())
+}
+
+// run gives job i rounds.
+func (k *packing) run(i int, rounds uint64) {
+	for ; rounds != 0; rounds &= rounds - 1 {
+		k.take(i, k.pick[i].mode, bits.TrailingZeros64(rounds))
+	}
+}
+
+// take runs job i in round t.
+func (k *packing) take(i, mode, t int) {
+	m := &k.p.Jobs[i].Modes[mode]
+	k.runs[i].Mode = mode
+	k.runs[i].Rounds |= 1 << t
+	k.free[m.Resource][t] -= m.Amount
+	k.log = append(k.log, step{i, mode, t, true})
+}
+
+// drop takes round t from job i, which is given one in the same mode thereafter.
+func (k *packing) drop(i, t int) {
+	mode := k.runs[i].Mode
+	m := &k.p.Jobs[i].Modes[mode]
+	k.runs[i].Rounds &^= 1 << t
+	k.free[m.Resource][t] += m.Amount
+	k.log = append(k.log, step{i, mode, t, false})
+}
+
+// undo takes back all but the first steps of the log.
+func (k *packing) undo(first int) {
+	for n := len(k.log) - 1; n >= first; n-- {
+		if s := k.log[n]; s.taken {
+			k.drop(s.job, s.round)
+		} else {
+			k.take(s.job, s.mode, s.round)
+		}
+	}
+	k.log = k.log[:first]
+}

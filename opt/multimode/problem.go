@@ -1,0 +1,184 @@
+package multimode
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/bits"
+)
+
+// MaxRounds bounds the rounds of a window.
+const MaxRounds = 64
+
+// largest bounds every number of a problem, so that products stay in range.
+const largest = 1e40
+
+// A Point is what has become of a job at the end of the window.
+type Point struct {
+	Value float64 // in any unit; Job.Again and Problem.Lambda are in the same
+	Left  float64 // time that it has still to run; at least 0
+	Load  float64 // its part of the mean time that the cluster has still to run; at least 0
+}
+
+// A Mode is one way to run.
+type Mode struct {
+	Resource int // index into Problem.Capacity
+	Amount   int // of the resource, in each round in which it runs; at least 1
+	// After holds what has become of the job after 1, 2, … rounds, in one piece, at
+	// most as many as there are. More rounds than points change nothing.
+	After []Point
+}
+
+// A Job has at most one mode in a window.
+type Job struct {
+	Idle  Point   // without a round
+	Modes []Mode  // none: it waits
+	Held  int     // the mode it runs in now, whose After counts no start; -1: none
+	Again float64 // value lost by each start that After does not count; at least 0
+}
+
+// A Problem is a window to be planned. Solve only reads it.
+type Problem struct {
+	Rounds   int     // 1 to MaxRounds
+	Capacity []int   // by resource, in each round; at least 0
+	Jobs     []Job   // of equal ones the first is served first
+	Lambda   float64 // value lost per unit of the time that all jobs take; at least 0
+}
+
+// A Run is what a job gets: the rounds in which it runs, as bits, in a mode. No
+// rounds: mode -1.
+type Run struct {
+	Mode   int
+	Rounds uint64
+}
+
+// In reports whether the job runs in a round, counted from 0.
+func (r Run) In(round int) bool { return r.Rounds>>round&1 == 1 }
+
+// Count returns the number of rounds.
+func (r Run) Count() int { return bits.OnesCount64(r.Rounds) }
+
+// Validate returns an error that joins all complaints about p, of each job the first.
+func (p *Problem) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("timetable: "+format, args...)) }
+	if p.Rounds < 1 || p.Rounds > MaxRounds {
+		bad("%d rounds, want 1 to %d", p.Rounds, MaxRounds)
+	}
+	if !amount(p.Lambda) {
+		bad("lambda %v, want 0 to %v", p.Lambda, largest)
+	}
+	for k, c := range p.Capacity {
+		if c < 0 {
+			bad("resource %d: capacity %d, want at least 0", k, c)
+		}
+	}
+	for i := range p.Jobs {
+		if err := p.check(&p.Jobs[i]); err != nil {
+			bad("job %d: %w", i, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (p *Problem) check(j *Job) error {
+	if err := j.Idle.check(); err != nil {
+		return fmt.Errorf("idle: %w", err)
+	}
+	if !amount(j.Again) {
+		return fmt.Errorf("again %v, want 0 to %v", j.Again, largest)
+	}
+	if j.Held < -1 || j.Held >= len(j.Modes) {
+		return fmt.Errorf("held mode %d, want -1 or one of %d", j.Held, len(j.Modes))
+	}
+	for m := range j.Modes {
+		if err := p.checkMode(&j.Modes[m]); err != nil {
+			return fmt.Errorf("mode %d: %w", m, err)
+		}
+	}
+	return nil
+}
+
+func (p *Problem) checkMode(m *Mode) error {
+	switch {
+	case m.Resource < 0 || m.Resource >= len(p.Capacity):
+		return fmt.Errorf("resource %d, want one of %d", m.Resource, len(p.Capacity))
+	case m.Amount < 1:
+		return fmt.Errorf("amount %d, want at least 1", m.Amount)
+	case len(m.After) == 0 || len(m.After) > p.Rounds:
+		return fmt.Errorf("%d points, want 1 to %d", len(m.After), p.Rounds)
+	}
+	for n := range m.After {
+		if err := m.After[n].check(); err != nil {
+			return fmt.Errorf("after %d rounds: %w", n+1, err)
+		}
+	}
+	return nil
+}
+
+func (a *Point) check() error {
+	switch {
+	case !amount(math.Abs(a.Value)):
+		return fmt.Errorf("value %v, want at most %v either way", a.Value, largest)
+	case !amount(a.Left):
+		return fmt.Errorf("%v left, want 0 to %v", a.Left, largest)
+	case !amount(a.Load):
+		return fmt.Errorf("load %v, want 0 to %v", a.Load, largest)
+	}
+	return nil
+}
+
+// amount reports whether x is a number in range.
+func amount(x float64) bool { return x >= 0 && x <= largest }
+
+// at returns what has become of j after a run.
+func (j *Job) at(r Run) Point {
+	if r.Rounds == 0 {
+		return j.Idle
+	}
+	after := j.Modes[r.Mode].After
+	return after[min(r.Count(), len(after))-1]
+}
+
+// further returns the starts of a run that its points do not count: all but the
+// first, and that one too if the job could have gone on.
+func (j *Job) further(r Run) int {
+	starts := bits.OnesCount64(r.Rounds &^ (r.Rounds << 1))
+	if starts > 0 && (r.Mode != j.Held || r.In(0)) {
+		starts--
+	}
+	return starts
+}
+
+// points yields what can become of j by running: in each mode that there is capacity
+// for, after each number of rounds.
+func (p *Problem) points(j *Job) iter.Seq2[count, *Point] {
+	return func(yield func(count, *Point) bool) {
+		for m := range j.Modes {
+			mode := &j.Modes[m]
+			if mode.Amount > p.Capacity[mode.Resource] {
+				continue
+			}
+			for n := range mode.After {
+				if !yield(count{m, n + 1}, &mode.After[n]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Worth returns the value of a plan, a run for each job, whatever it uses. It panics
+// if a mode is not one of its job's.
+func (p *Problem) Worth(runs []Run) float64 {
+	value, load, longest := 0.0, 0.0, 0.0
+	for i := range p.Jobs {
+		j := &p.Jobs[i]
+		at := j.at(runs[i])
+		value += at.Value - j.Again*float64(j.further(runs[i]))
+		load += at.Load
+		longest = max(longest, at.Left)
+	}
+	return value - p.Lambda*max(load, longest)
+}

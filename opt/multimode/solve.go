@@ -1,0 +1,275 @@
+package multimode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/opt/mmkp"
+)
+
+// Options say when a plan is good enough.
+type Options struct {
+	Gap    float64 // relative to the bound; default 1e-3 (Shockwave §8.9)
+	Solves int     // knapsacks at most; default 32
+}
+
+// DefaultOptions returns the defaults.
+func DefaultOptions() Options { return Options{Gap: 1e-3, Solves: 32} }
+
+// Validate returns an error that joins all complaints about o.
+func (o Options) Validate() error {
+	var errs []error
+	if !(o.Gap >= 0 && o.Gap < 1) {
+		errs = append(errs, fmt.Errorf("timetable: gap %v, want at least 0 and below 1", o.Gap))
+	}
+	if o.Solves < 1 {
+		errs = append(errs, fmt.Errorf("timetable: %d solves, want at least 1", o.Solves))
+	}
+	return errors.Join(errs...)
+}
+
+// A Timetable is a plan. Bound >= optimum >= Value.
+type Timetable struct {
+	Runs  []Run // by job
+	Value float64
+	Bound float64
+	// Prices are the value of one unit of each resource in one round, in the last
+	// knapsack that was solved; zeros if none was.
+	Prices []float64
+	Solves int // knapsacks
+	// Interrupted: the context ended before Options were met.
+	Interrupted bool
+}
+
+// Gap returns (Bound − Value) / |Bound|; 0 if they are equal, +∞ if only Bound is 0.
+func (t *Timetable) Gap() float64 {
+	if t.Bound <= t.Value {
+		return 0
+	}
+	return (t.Bound - t.Value) / math.Abs(t.Bound)
+}
+
+// An interval of limits. Nothing of which the longest job has at most high left, and
+// the last term is at least low, is worth more than bound.
+type interval struct {
+	low, high float64
+	free      float64 // bound on the value at high, without the last term
+	bound     float64
+}
+
+// A search is a solution in the making.
+type search struct {
+	p      *Problem
+	pick   *chooser
+	open   []interval // all that could be better than the best
+	cap    float64    // no plan is worth more
+	best   Timetable
+	found  bool
+	picked []count // of the best
+}
+
+// Solve plans a window: it returns the best plan found when the gap is met, so many
+// knapsacks were solved, or ctx ended; there is always one, in which no job waits that
+// would gain by a round in which there is room for it. Equal problems have equal plans.
+// Errors: those of both Validate. It costs a knapsack of jobs × modes × rounds choices
+// for each solve, and a packing of jobs × rounds at least; a few jobs with several modes
+// have a packing for each mode besides, if the gap is not met.
+// Source: Shockwave §6.1, App. G.3, Eq. 11.
+func Solve(ctx context.Context, p *Problem, o Options) (*Timetable, error) {
+	if err := errors.Join(o.Validate(), p.Validate()); err != nil {
+		return nil, err
+	}
+	s := &search{p: p, pick: newChooser(p)}
+	s.keep(make([]count, len(p.Jobs)), -1) // nobody runs but on what is left
+	err := s.begin(ctx, o)
+	for err == nil && len(s.open) > 0 && s.pick.solves < o.Solves {
+		n := s.promising()
+		if i := &s.open[n]; i.thin() || i.bound-s.best.Value <= o.Gap*math.Abs(i.bound) {
+			break
+		}
+		if ctx.Err() != nil {
+			s.best.Interrupted = true
+			break
+		}
+		err = s.halve(ctx, n)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("timetable: %w", err)
+	}
+	t := s.finish()
+	if modes := p.modes(); t.Bound-t.Value > o.Gap*math.Abs(t.Bound) && modes > len(p.Jobs) && modes <= few {
+		s.favour(ctx)
+		t = s.finish()
+	}
+	return t, nil
+}
+
+// begin plans without a limit, and leaves all limits to be looked into.
+func (s *search) begin(ctx context.Context, o Options) (err error) {
+	low, high := s.p.limits()
+	free := s.p.most()
+	s.cap, err = s.try(ctx, high, s.p.Lambda, free) // all of the last term is load
+	switch {
+	case s.p.Lambda == 0:
+		low, free = high, s.cap
+	case err == nil && o.Solves > 1:
+		free, err = s.try(ctx, high, 0, free)
+	}
+	s.split(low, high, free)
+	return err
+}
+
+// limits returns between which limits the best one lies: the last term cannot be less
+// than low, no job has more left than high.
+func (p *Problem) limits() (low, high float64) {
+	load := 0.0
+	for i := range p.Jobs {
+		j := &p.Jobs[i]
+		least := j.Idle.Left
+		high = max(high, j.Idle.Left)
+		for _, at := range p.points(j) {
+			least, high = min(least, at.Left), max(high, at.Left)
+		}
+		low = max(low, least)
+		load += j.Idle.Load
+	}
+	low = max(low, load-p.relief())
+	return low, max(low, high)
+}
+
+// relief returns by how much the load can fall in the window, at most.
+func (p *Problem) relief() float64 {
+	most := make([]float64, len(p.Capacity)) // by a unit in a round
+	for i := range p.Jobs {
+		j := &p.Jobs[i]
+		for n, at := range p.points(j) {
+			m := &j.Modes[n.mode]
+			fall := (j.Idle.Load - at.Load) / (float64(m.Amount) * float64(n.rounds))
+			most[m.Resource] = max(most[m.Resource], fall)
+		}
+	}
+	total := 0.0
+	for k, b := range p.Capacity {
+		total += most[k] * float64(b) * float64(p.Rounds)
+	}
+	return total
+}
+
+// most returns what all jobs are worth if each has the rounds it likes best.
+func (p *Problem) most() float64 {
+	total := 0.0
+	for i := range p.Jobs {
+		best := p.Jobs[i].Idle.Value
+		for _, at := range p.points(&p.Jobs[i]) {
+			best = max(best, at.Value)
+		}
+		total += best
+	}
+	return total
+}
+
+// try plans with a limit and returns the bound on what that can be worth, less
+// a price of the load: −∞ if it cannot be kept, what was known if that is not found out.
+func (s *search) try(ctx context.Context, z, price, known float64) (float64, error) {
+	pick, bound, err := s.pick.choose(ctx, z, price)
+	switch {
+	case errors.Is(err, mmkp.ErrInfeasible):
+		return math.Inf(-1), nil
+	case errors.Is(err, mmkp.ErrLimit):
+		return known, nil
+	case err != nil:
+		return known, err
+	}
+	s.keep(pick, -1)
+	return min(bound, known), nil
+}
+
+// keep places numbers of rounds, those of one job before all others (-1: of none), and
+// keeps the plan if it is the best.
+func (s *search) keep(pick []count, favoured int) {
+	runs := place(s.p, slices.Clone(pick), s.pick.prices, favoured)
+	if v := s.p.Worth(runs); !s.found || v > s.best.Value {
+		s.found, s.best.Runs, s.best.Value, s.picked = true, runs, v, pick
+	}
+}
+
+// favour gives each job in turn the whole window in each of its modes, and the others
+// what is best for them of what is left: a few jobs with large modes fit together in ways
+// that sums over rounds do not show. It goes on until ctx ends.
+func (s *search) favour(ctx context.Context) {
+	for i := range s.p.Jobs {
+		for m := range s.p.Jobs[i].Modes {
+			if ctx.Err() != nil {
+				s.best.Interrupted = true
+				return
+			}
+			pick := slices.Clone(s.picked)
+			pick[i] = count{m, len(s.p.Jobs[i].Modes[m].After)}
+			s.keep(pick, i)
+		}
+	}
+}
+
+// modes returns how many modes all jobs have together.
+func (p *Problem) modes() int {
+	total := 0
+	for i := range p.Jobs {
+		total += len(p.Jobs[i].Modes)
+	}
+	return total
+}
+
+// few is how many modes of all jobs together favour looks at.
+const few = 256
+
+// split leaves an interval to be looked into, unless nothing in it is better.
+func (s *search) split(low, high, free float64) {
+	if bound := min(s.cap, free-s.p.Lambda*low); bound > s.best.Value {
+		s.open = append(s.open, interval{low, high, free, bound})
+	}
+}
+
+// promising returns the interval with the greatest bound.
+func (s *search) promising() int {
+	best := 0
+	for n := range s.open {
+		if s.open[n].bound > s.open[best].bound {
+			best = n
+		}
+	}
+	return best
+}
+
+// middle returns the limit at which to halve.
+func (i *interval) middle() float64 { return i.low + (i.high-i.low)/2 }
+
+// thin reports whether there is nothing to halve.
+func (i *interval) thin() bool { return i.middle() <= i.low || i.middle() >= i.high }
+
+// halve looks into an interval.
+func (s *search) halve(ctx context.Context, n int) error {
+	i := s.open[n]
+	mid := i.middle()
+	free, err := s.try(ctx, mid, 0, i.free)
+	if err != nil {
+		return err
+	}
+	s.open = slices.Delete(s.open, n, n+1)
+	s.split(mid, i.high, i.free)
+	s.split(i.low, mid, free)
+	return nil
+}
+
+// finish returns the best plan with its bound.
+func (s *search) finish() *Timetable {
+	t := s.best
+	t.Prices = slices.Clone(s.pick.prices)
+	t.Bound, t.Solves = t.Value, s.pick.solves
+	for _, i := range s.open {
+		t.Bound = max(t.Bound, i.bound)
+	}
+	return &t
+}

@@ -1,0 +1,313 @@
+package whatif
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/sim"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// mostComing bounds the jobs that come in the late case.
+const mostComing = 200
+
+// A course is one way in which things may go on.
+type course struct {
+	factor  float64       // times the seconds of a pass that models say
+	between time.Duration // of submissions; 0: nobody comes
+}
+
+// A fate is what becomes of a job in a course.
+type fate struct {
+	start, end time.Duration // negative: it did not happen
+	why        Why           // what is missing to say more
+	awaited    bool          // the course goes on until it has ended or, if it has no end, started
+}
+
+// unknown returns why nothing is known of the end.
+func (f *fate) unknown() Why {
+	if f.why == Known && f.end < 0 {
+		return Beyond
+	}
+	return f.why
+}
+
+// A world is a course under way: a scheduler.Backend that ends, and its observer.
+type world struct {
+	*sim.World
+	fates  map[job.ID]*fate
+	open   int // jobs whose end is waited for
+	rounds int // left
+	// refused counts plans that broke a rule.
+	refused int
+	// asked is what was submitted of jobs whose programs said more when they first trained;
+	// spec is that, until they do.
+	asked, spec map[job.ID]*job.Spec
+	later       scheduler.Event // comes next
+}
+
+// run plays a course to its end.
+func (c course) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[job.ID]*fate, error) {
+	in, err := c.setting(s, o)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{fates: in.fates, open: in.open, rounds: o.Rounds}
+	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
+		return nil, err
+	}
+	p, placer, err := o.Fresh()
+	if err != nil {
+		return nil, err
+	}
+	so := in.scheduler(s, o)
+	sch, err := scheduler.New(p, placer, in.cluster, so)
+	if err != nil {
+		return nil, err
+	}
+	return w.fates, sch.Run(ctx, w, w)
+}
+
+// Next implements scheduler.Backend: nothing happens any more once all that is waited for
+// has, or after the last round.
+func (w *world) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	if w.open == 0 || w.rounds == 0 {
+		return nil, io.EOF
+	}
+	if ev := w.later; ev != nil {
+		w.later = nil
+		return ev, nil
+	}
+	ev, err := w.World.Next(ctx, deadline)
+	if ev == nil && err == nil {
+		w.rounds--
+	}
+	return w.describe(ev), err
+}
+
+// describe lets the scheduler learn what a job is when it did in the run.
+func (w *world) describe(ev scheduler.Event) scheduler.Event {
+	switch e := ev.(type) {
+	case scheduler.Submitted:
+		if asked := w.asked[e.Spec.ID]; asked != nil {
+			w.spec[e.Spec.ID] = e.Spec
+			return scheduler.Submitted{Spec: asked}
+		}
+	case scheduler.Reported:
+		if spec := w.spec[e.Job]; spec != nil {
+			delete(w.spec, e.Job)
+			w.later = ev
+			return scheduler.Described{Spec: spec}
+		}
+	}
+	return ev
+}
+
+// Event implements scheduler.Observer.
+func (w *world) Event(now time.Time, ev scheduler.Event) {
+	e, ok := ev.(scheduler.Exited)
+	f := w.fates[e.Job]
+	if !ok || f == nil || f.end >= 0 {
+		return
+	}
+	if e.Outcome == scheduler.Failed { // where it got GPUs, it does not run by its model
+		f.why = cmp.Or(f.why, NoSpeed)
+	} else {
+		f.end = now.Sub(sim.Epoch)
+	}
+	w.close(f)
+}
+
+// close waits for a job no longer.
+func (w *world) close(f *fate) {
+	if f.awaited {
+		f.awaited = false
+		w.open--
+	}
+}
+
+// Round implements scheduler.Observer.
+func (w *world) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	if p.Refused != "" {
+		w.refused++
+	}
+	for _, a := range acts {
+		if r, ok := a.(scheduler.Run); ok {
+			if f := w.fates[r.Job]; f != nil && f.start < 0 {
+				w.started(f, s.Now.Sub(sim.Epoch))
+			}
+		}
+	}
+}
+
+// started notes when a job gets GPUs.
+func (w *world) started(f *fate, at time.Duration) {
+	if f.start = at; f.why != Known {
+		w.close(f)
+	}
+}
+
+// A setting is what a world begins with.
+type setting struct {
+	cluster  *cluster.Cluster
+	catalog  workload.Catalog
+	arrivals []workload.Arrival
+	options  sim.Options
+	truths   map[job.ID]*truth
+	fates    map[job.ID]*fate
+	open     int
+}
+
+// setting makes a world of a snapshot.
+func (c course) setting(s *policy.Snapshot, o *Options) (*setting, error) {
+	in := &setting{catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, fates: map[job.ID]*fate{}}
+	var err error
+	if in.cluster, err = owned(s.Cluster); err != nil {
+		return nil, err
+	}
+	in.options.ReportInterval, in.options.Standing = s.Length, map[job.ID]*sim.Standing{}
+	for _, j := range s.Jobs {
+		in.fates[j.ID] = &fate{start: -1, end: -1}
+		if sim.Fits(in.cluster, j.Spec) == nil {
+			in.add(c, s, j, o.Measured[j.ID])
+		}
+	}
+	if c.between > 0 {
+		in.come(c, s, o.Rounds)
+	}
+	in.options.Estimate = in.beliefs(o.Scheduler.Estimate)
+	return in, nil
+}
+
+// owned returns a cluster whose nodes all stay.
+func owned(c *cluster.Cluster) (*cluster.Cluster, error) {
+	nodes := append([]cluster.Node(nil), c.Nodes()...)
+	for i := range nodes {
+		nodes[i].Tenure = cluster.Owned
+	}
+	own, err := cluster.New(nodes)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	return own, nil
+}
+
+// add lets a job of the snapshot go on.
+func (in *setting) add(c course, s *policy.Snapshot, j *policy.Job, m Measured) {
+	f, t := in.fates[j.ID], &truth{spec: j.Spec, model: j.Perf, input: j.Sensitivity, factor: c.factor, target: j.Target, delay: j.RestartOverhead}
+	if m.Pace > 0 {
+		t.factor /= m.Pace
+	}
+	if m.Delays > 0 {
+		t.delay = m.Delay
+	}
+	switch {
+	case j.Perf == nil:
+		f.why, t.target = NoSpeed, 0
+	case j.Target <= 0:
+		f.why = NoTarget
+	}
+	if f.awaited = f.why == Known || !j.Holding(); f.awaited {
+		in.open++
+	}
+	in.arrive(t, 0)
+	in.options.Standing[j.ID] = standing(s, j, t, m)
+}
+
+// arrive lets a job come at a time, by its own truth.
+func (in *setting) arrive(t *truth, at time.Duration) {
+	app := t.application(in.cluster.Types())
+	a := workload.Arrival{At: at, Spec: *t.spec, Application: string(t.spec.ID)}
+	if app.Curve != nil {
+		a.Spec.Schedule = job.BatchSchedule{} // none, or one that cannot be followed
+	}
+	in.catalog[a.Application], in.truths[t.spec.ID] = app, t
+	in.arrivals = append(in.arrivals, a)
+}
+
+// come lets others come, like those of the snapshot that will end.
+func (in *setting) come(c course, s *policy.Snapshot, rounds int) {
+	var like []*truth
+	for _, j := range s.Jobs {
+		if t := in.truths[j.ID]; t != nil && in.fates[j.ID].why == Known {
+			like = append(like, t)
+		}
+	}
+	end := time.Duration(rounds) * s.Length
+	for k := 0; len(like) > 0 && k < mostComing && time.Duration(k+1)*c.between < end; k++ {
+		t := *like[k%len(like)]
+		spec := *t.spec
+		spec.ID = job.ID(fmt.Sprintf("coming %d", k+1))
+		spec.Reservation = cluster.Configuration{}
+		t.spec = &spec
+		in.arrive(&t, time.Duration(k+1)*c.between)
+	}
+}
+
+// standing returns how far a job is, in the time of the world.
+func standing(s *policy.Snapshot, j *policy.Job, t *truth, m Measured) *sim.Standing {
+	st := &sim.Standing{Status: shifted(j.Status, sim.Epoch.Sub(s.Now)), Batch: m.Asked}
+	if st.Status.Phase == job.Profiling {
+		st.Status.Phase = job.Waiting
+	}
+	if j.Phase == job.Restoring {
+		st.Restore = max(0, t.delay-s.Now.Sub(j.Since))
+	}
+	st.Status.Progress = j.Done(s.Now)
+	if t.target > 0 {
+		st.Status.Progress = min(st.Status.Progress, t.target)
+	}
+	if j.Perf != nil {
+		sqr, vari := gradients(j.Perf, j.Spec.Batch.Init)
+		st.Reports = []job.Report{{Job: j.ID, GradSqr: sqr, GradVar: vari, Progress: j.Progress, Epoch: j.Epoch}}
+	}
+	return st
+}
+
+// shifted moves all times of a status that are set.
+func shifted(st job.Status, by time.Duration) job.Status {
+	for _, at := range []*time.Time{&st.Submitted, &st.FirstStarted, &st.Finished, &st.Since, &st.Reported} {
+		if !at.IsZero() {
+			*at = at.Add(by)
+		}
+	}
+	return st
+}
+
+// beliefs returns the options by which scheduler and agents believe in the models of the
+// snapshot, and learn those that it does not have.
+func (in *setting) beliefs(o estimate.Options) estimate.Options {
+	o = estimate.Options{Mode: estimate.Oracle, Smoothing: o.Smoothing}
+	o.Oracle = func(spec *job.Spec) estimate.Throughput {
+		if t := in.truths[spec.ID]; t != nil && t.model != nil {
+			return t.model.Throughput
+		}
+		return nil
+	}
+	o.Sensitivity = func(spec *job.Spec) *perf.Sensitivity {
+		if t := in.truths[spec.ID]; t != nil {
+			return t.input
+		}
+		return nil
+	}
+	return o
+}
+
+// scheduler returns the options of the scheduler in the world.
+func (in *setting) scheduler(s *policy.Snapshot, o *Options) scheduler.Options {
+	so := o.Scheduler
+	so.Round, so.Profile, so.Estimate = s.Length, false, in.options.Estimate
+	if so.Classes {
+		so.Known = func(time.Time) []*perf.ClassStats { return s.Classes }
+	}
+	return so
+}

@@ -1,0 +1,231 @@
+package whatif
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/sim"
+)
+
+// A Match is a job of a recorded run that was completed, and its twin.
+type Match struct {
+	Job       job.ID          `json:"job"`
+	Real      journal.Seconds `json:"real"`      // from submission to end
+	Predicted journal.Seconds `json:"predicted"` // likewise; negative if the twin did not end
+	Error     float64         `json:"error"`     // predicted over real, less 1; -1 if the twin did not end
+	Modelled  bool            `json:"modelled"`  // by what its agent reported; else by how long it held GPUs
+}
+
+// A Fidelity says how well a world made of what a run has learned predicts that run.
+type Fidelity struct {
+	Jobs  []Match `json:"jobs"`  // in the order of submission
+	Mean  float64 `json:"mean"`  // of the errors' absolute values; 0 without jobs
+	Worst float64 `json:"worst"` // the largest of them
+	// Real and Predicted are the makespans: from the first submission to the last end of
+	// Jobs. RealJCT and PredictedJCT are means, of those whose twins ended.
+	Real         journal.Seconds `json:"real_makespan"`
+	Predicted    journal.Seconds `json:"predicted_makespan"`
+	RealJCT      journal.Seconds `json:"real_jct"`
+	PredictedJCT journal.Seconds `json:"predicted_jct"`
+	Restart      journal.Seconds `json:"restart"` // mean time that a start took; 0: none was measured
+	// Ended are jobs that were cancelled or failed, and were in the twin until then; Open are
+	// those that had not ended.
+	Ended int `json:"ended"`
+	Open  int `json:"open"`
+	// Lost is how often jobs lost their GPUs by failures, and Nodes how often nodes joined
+	// or left, of which the twin knows nothing.
+	Lost      int  `json:"lost"`
+	Nodes     int  `json:"nodes"`
+	Truncated bool `json:"truncated"` // the journal was cut off
+	Refused   int  `json:"refused"`   // plans of the twin that broke a rule
+}
+
+// How long a twin may go on: so many times the rounds recorded, and some more.
+const (
+	longer    = 4
+	slowStart = 200
+)
+
+// Compare reads a journal of which only the header has been read, learns models of its jobs
+// as the scheduler did, simulates it anew, from the true times of submission, under a fresh
+// policy, and compares when the jobs end. Options are those of the run; Measured, Spread
+// and Between are not used, and Rounds bounds the twin further if it is more than 0.
+//
+// A job is as fast as its models say at the end of the journal, times its pace, and its
+// gradients are those that its reports had in each epoch. Starts take as long, one by one, as they were
+// measured to take. A job that never reported training took as long as
+// it held GPUs, with linear speed-up.
+func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
+	h := r.Header()
+	so := o.Scheduler
+	so.Round, so.Estimate.Types = h.Round, h.Cluster.Types()
+	rec := &recording{header: &h, Learner: NewLearner(so.Estimate), found: &Fidelity{}}
+	rec.keep = true
+	if err := rec.read(r); err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	if so.First == 0 {
+		so.First = rec.phase
+	}
+	if err := rec.play(ctx, so, &o); err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	return rec.found, nil
+}
+
+// A recording is what a journal says of its jobs.
+type recording struct {
+	*Learner
+	header *journal.Header
+	found  *Fidelity
+	last   time.Duration // record
+	phase  time.Duration // of rounds
+	rounds int
+}
+
+// read learns from a whole journal.
+func (rec *recording) read(r *journal.Reader) error {
+	for {
+		one, err := r.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, journal.ErrTruncated):
+			rec.found.Truncated = true
+			return nil
+		case err != nil:
+			return err
+		}
+		rec.take(&one)
+	}
+}
+
+func (rec *recording) take(one *journal.Record) {
+	rec.last = one.At
+	now := rec.header.Start.Add(one.At)
+	if one.Round != nil {
+		if rec.rounds++; rec.rounds == 1 {
+			rec.phase = one.At % rec.header.Round
+		}
+		rec.acted(now, one.Round.Actions)
+		return
+	}
+	if _, ok := one.Event.(scheduler.NodesChanged); ok {
+		rec.found.Nodes++
+	}
+	rec.Event(now, one.Event)
+}
+
+// play simulates the recorded run and compares.
+func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options) error {
+	in := rec.setting(so)
+	rounds := longer*int(rec.last/so.Round) + slowStart
+	if o.Rounds > 0 {
+		rounds = min(rounds, o.Rounds)
+	}
+	w := &world{fates: in.fates, open: in.open, rounds: rounds, asked: rec.asked(), spec: map[job.ID]*job.Spec{}}
+	var err error
+	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
+		return err
+	}
+	p, placer, err := o.Fresh()
+	if err != nil {
+		return err
+	}
+	sch, err := scheduler.New(p, placer, in.cluster, so)
+	if err != nil {
+		return err
+	}
+	if err := sch.Run(ctx, w, w); err != nil {
+		return err
+	}
+	rec.found.Refused = w.refused
+	rec.compare(in)
+	return nil
+}
+
+// asked returns what was submitted of the jobs whose programs said more.
+func (rec *recording) asked() map[job.ID]*job.Spec {
+	all := make(map[job.ID]*job.Spec)
+	for _, j := range rec.order {
+		if j.submitted != nil && j.submitted != j.spec {
+			all[j.spec.ID] = j.submitted
+		}
+	}
+	return all
+}
+
+// compare fills in what is found.
+func (rec *recording) compare(in *setting) {
+	f := rec.found
+	f.Lost, f.Restart = rec.lost, journal.Seconds(rec.restart())
+	var first, last, twin time.Time
+	ended := journal.Seconds(0)
+	for _, j := range rec.order {
+		switch {
+		case j.ended.IsZero():
+			f.Open++
+			continue
+		case j.outcome != scheduler.Done:
+			f.Ended++
+			continue
+		}
+		m := Match{Job: j.spec.ID, Real: journal.Seconds(j.ended.Sub(j.since)), Predicted: -1, Error: -1, Modelled: in.truths[j.spec.ID] != nil}
+		if end := in.fates[j.spec.ID].end; end >= 0 {
+			at := rec.header.Start.Add(end)
+			m.Predicted = journal.Seconds(at.Sub(j.since))
+			m.Error = float64(m.Predicted)/max(1, float64(m.Real)) - 1
+			twin = later(twin, at)
+			f.RealJCT, f.PredictedJCT, ended = f.RealJCT+m.Real, f.PredictedJCT+m.Predicted, ended+1
+		}
+		if first.IsZero() || j.since.Before(first) {
+			first = j.since
+		}
+		last = later(last, j.ended)
+		f.Jobs = append(f.Jobs, m)
+		f.Worst = max(f.Worst, math.Abs(m.Error))
+		f.Mean += math.Abs(m.Error)
+	}
+	if len(f.Jobs) > 0 {
+		f.Mean /= float64(len(f.Jobs))
+		f.RealJCT, f.PredictedJCT = f.RealJCT/max(1, ended), f.PredictedJCT/max(1, ended)
+		f.Real, f.Predicted = journal.Seconds(last.Sub(first)), journal.Seconds(max(0, twin.Sub(first)))
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// restart returns the mean time that starts took, of all jobs; 0 if none was measured.
+func (l *Learner) restart() time.Duration {
+	total, n := time.Duration(0), 0
+	for _, j := range l.order {
+		total, n = total+j.delay, n+j.delays
+	}
+	return total / time.Duration(max(1, n))
+}
+
+// interval returns the median time between reports; 0 if there are none.
+func (l *Learner) interval() time.Duration {
+	var all []time.Duration
+	for _, j := range l.order {
+		all = append(all, j.every...)
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}

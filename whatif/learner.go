@@ -1,0 +1,355 @@
+package whatif
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// A Measured is what was measured of a job and no performance model says.
+type Measured struct {
+	// Pace is how fast the job comes on, over how fast it would by the step times and
+	// gradients that it reports: the rest is between steps. 0: not measured.
+	Pace float64
+	// Delay is the mean time from a decision to the first step of its starts; Delays is
+	// of how many. 0: of none, and what the job says is believed.
+	Delay  time.Duration
+	Delays int
+	// Asked is the batch size last asked for; zero: the agent decides.
+	Asked job.BatchSize
+}
+
+// The Learner's constants.
+const (
+	unpaced    = 60.0 // seconds for which a job is taken to have come on as reported before it was seen
+	mostPace   = 10.0 // how many times as fast as it reports a job may come on: more is a mistake of its agent
+	unmeasured = 0.25 // spread where no report was compared with a prediction yet
+	fewSpread  = 8    // comparisons from which on their scatter is believed
+)
+
+// A Learner learns from a run what twins of it need: it is a scheduler.Observer. Make one
+// with NewLearner. It forgets jobs that have ended.
+type Learner struct {
+	o      estimate.Options
+	pool   *estimate.Pool
+	keep   bool // jobs that have ended
+	jobs   map[job.ID]*learned
+	order  []*learned // as they came; of keep
+	errors float64    // squared logarithms of measured over predicted progress, summed
+	tried  int        // reports compared
+	came   int        // submissions seen
+	first  time.Time  // of them
+	lost   int        // times that jobs lost their GPUs
+}
+
+// learned is one job.
+type learned struct {
+	spec      *job.Spec
+	submitted *job.Spec // before its program described it; nil: it was restored
+	belief    *estimate.Job
+	restored  *scheduler.Restored // nil: it was submitted
+	came      time.Time           // into this run
+	since     time.Time           // of submission
+	ended     time.Time
+	outcome   scheduler.Outcome // if it has ended
+	held      cluster.Allocation
+	on        cluster.Placement
+	ran       time.Time // when it was last given GPUs
+	starting  bool      // it has not reported since
+	used      float64   // GPU-seconds between the end of a start and the loss of its GPUs; see release
+	asked     job.BatchSize
+	delay     time.Duration // of all starts
+	delays    int
+	each      []time.Duration       // of each start; of keep
+	where     cluster.Configuration // of the last report
+	progress  float64               // as of the last report
+	epoch     int                   // likewise
+	trained   float64               // seconds that would have been enough for what it made
+	took      float64               // seconds
+	pieces    []piece               // by epoch
+	every     []time.Duration       // intervals of reports; of keep
+	heard     time.Time             // of the last report
+	rate      float64               // progress per second, by the last report
+	tail      time.Duration         // of one that was completed: from its last report to its end
+}
+
+// A piece is the mean gradient statistics of an epoch, and its progress when it was first
+// and last seen.
+type piece struct {
+	epoch, reports int
+	first, last    float64
+	end            float64 // where it ended, if that follows from reports; 0: it does not
+	sqr, vari      float64
+}
+
+// NewLearner returns a Learner that has seen nothing. The options are those of the
+// scheduler it observes, with the Types of its cluster.
+func NewLearner(o estimate.Options) *Learner {
+	l := &Learner{o: o, jobs: make(map[job.ID]*learned)}
+	l.pool = estimate.NewPool(&l.o)
+	return l
+}
+
+// Event implements scheduler.Observer.
+func (l *Learner) Event(now time.Time, ev scheduler.Event) {
+	switch ev := ev.(type) {
+	case scheduler.Submitted:
+		l.enter(&learned{spec: ev.Spec, submitted: ev.Spec, came: now, since: now})
+		if l.came++; l.came == 1 {
+			l.first = now
+		}
+	case scheduler.Restored:
+		l.restore(now, &ev)
+	case scheduler.Described:
+		if j := l.jobs[ev.Spec.ID]; j != nil {
+			j.spec = ev.Spec
+			j.belief.Describe(ev.Spec)
+		}
+	case scheduler.Reported:
+		if j := l.jobs[ev.Job]; j != nil {
+			l.report(now, j, &ev.Report)
+		}
+	case scheduler.Exited:
+		l.exit(now, &ev)
+	}
+}
+
+// Round implements scheduler.Observer.
+func (l *Learner) Round(s *policy.Snapshot, _ *policy.Plan, acts []scheduler.Action) {
+	l.acted(s.Now, acts)
+}
+
+func (l *Learner) enter(j *learned) {
+	j.belief = l.pool.New(j.spec)
+	l.jobs[j.spec.ID] = j
+	if l.keep {
+		l.order = append(l.order, j)
+	}
+}
+
+func (l *Learner) restore(now time.Time, ev *scheduler.Restored) {
+	j := &learned{spec: ev.Spec, restored: ev, came: now, since: ev.Status.Submitted, asked: ev.Batch}
+	l.enter(j)
+	j.held, j.on, j.ran = ev.Status.Allocation, ev.Status.Placement, now
+	for i := range ev.Reports {
+		j.learn(&ev.Reports[i])
+	}
+	if ev.Status.Phase.Terminal() {
+		delete(l.jobs, ev.Spec.ID)
+		l.order = slices.DeleteFunc(l.order, func(o *learned) bool { return o == j })
+	}
+}
+
+// acted takes in what a round did.
+func (l *Learner) acted(now time.Time, acts []scheduler.Action) {
+	for _, a := range acts {
+		switch a := a.(type) {
+		case scheduler.Preempt:
+			if j := l.jobs[a.Job]; j != nil {
+				j.release(now)
+			}
+		case scheduler.Run:
+			if j := l.jobs[a.Job]; j != nil {
+				j.run(now, &a)
+			}
+		}
+	}
+}
+
+// run takes in what a job was given.
+func (j *learned) run(now time.Time, a *scheduler.Run) {
+	j.asked = a.Batch
+	goesOn := a.InPlace(j.held, j.on) || a.Free || a.Resized
+	if !goesOn || a.Resized {
+		j.release(now)
+	}
+	j.held, j.on = a.Allocation, a.Placement
+	if goesOn {
+		j.ran = cmp.Or(j.ran, now)
+		return
+	}
+	j.ran, j.starting = now, true
+}
+
+// release takes a job's GPUs away. A start that no report has ended is taken to have lasted
+// as long as the twin's, which knows nothing of such a job.
+func (j *learned) release(now time.Time) {
+	if !j.held.IsZero() {
+		training := now.Sub(j.ran)
+		if j.starting {
+			training -= workload.DefaultRestartDelay
+		}
+		j.used += float64(j.held.AllGPUs()) * max(0, training.Seconds())
+	}
+	j.held, j.on, j.starting, j.ran = cluster.Allocation{}, nil, false, now
+}
+
+func (l *Learner) exit(now time.Time, ev *scheduler.Exited) {
+	j := l.jobs[ev.Job]
+	if j == nil {
+		return
+	}
+	j.release(now)
+	if ev.Outcome == scheduler.Lost {
+		l.lost++
+		return
+	}
+	j.ended, j.outcome = now, ev.Outcome
+	if ev.Outcome == scheduler.Done && !j.heard.IsZero() {
+		j.tail = now.Sub(j.heard)
+	}
+	delete(l.jobs, ev.Job)
+}
+
+// report takes in what a job's agent says.
+func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
+	if !r.Profile && r.Configuration == j.held.Configuration && j.starting {
+		j.starting = false
+		took := max(0, now.Sub(j.ran)-r.Interval)
+		j.delay, j.delays, j.ran = j.delay+took, j.delays+1, j.ran.Add(took)
+		if l.keep && j.restored == nil {
+			j.each = append(j.each, took)
+		}
+	}
+	made := r.Progress - j.progress
+	if made > 0 && r.Interval > 0 {
+		j.rate = made / r.Interval.Seconds()
+	}
+	compares := !r.Profile && r.Configuration == j.where && r.Interval > 0 && r.StepTime > 0 && made > 0
+	if compares && j.epoch == r.Epoch {
+		l.compare(j, r, made)
+		j.keepPace(r, made)
+	} else if compares {
+		j.turn(r, made)
+	}
+	if !r.Profile {
+		j.where, j.progress, j.epoch, j.heard = r.Configuration, r.Progress, r.Epoch, now
+		if l.keep && r.Interval > 0 {
+			j.every = append(j.every, r.Interval)
+		}
+	}
+	j.learn(r)
+}
+
+// compare notes how far what a job made is from what was believed of it until then.
+func (l *Learner) compare(j *learned, r *job.Report, made float64) {
+	m, _ := j.belief.Model()
+	if m == nil || l.keep {
+		return
+	}
+	a := cluster.Allocation{Configuration: r.Configuration, CPUs: r.CPUs, Memory: r.Memory}
+	rate := perf.Goodput(m, a, replicas(j.spec, r), r.Batch) * cmp.Or(j.pace(), 1)
+	if e := math.Log(made / r.Interval.Seconds() / rate); !math.IsInf(e, 0) && !math.IsNaN(e) {
+		e = min(max(e, -math.Ln10), math.Ln10)
+		l.errors += e * e
+		l.tried++
+	}
+}
+
+// keepPace compares what a job made with what it says of its steps.
+func (j *learned) keepPace(r *job.Report, made float64) {
+	if rate := stated(j.spec, r); rate > 0 {
+		j.trained += min(made/rate, mostPace*r.Interval.Seconds())
+		j.took += r.Interval.Seconds()
+	}
+}
+
+// turn finds where the last epoch ended, if the next one began between two reports: what
+// the job made in between is made at two rates, of which both are known.
+func (j *learned) turn(r *job.Report, made float64) {
+	n := len(j.pieces)
+	if n == 0 || j.pieces[n-1].epoch != j.epoch || r.Epoch != j.epoch+1 {
+		return
+	}
+	p := &j.pieces[n-1]
+	then := *r
+	then.GradSqr, then.GradVar = p.sqr, p.vari
+	before, after := stated(j.spec, &then), stated(j.spec, r)
+	old := (made - after*r.Interval.Seconds()) / (before - after) // seconds in the epoch that ended
+	if old > 0 && old < r.Interval.Seconds() {
+		p.end = r.Progress - made + before*old
+	}
+}
+
+func (j *learned) pace() float64 {
+	if j.took == 0 {
+		return 0
+	}
+	return (unpaced + j.trained) / (unpaced + j.took)
+}
+
+func replicas(s *job.Spec, r *job.Report) int {
+	return r.Configuration.GPUs / s.ReplicaGPUs(r.Configuration.GPUType)
+}
+
+// stated returns the progress per second of the steps of a report.
+func stated(s *job.Spec, r *job.Report) float64 {
+	total := float64(replicas(s, r) * r.Batch.PerReplica())
+	step := r.Step()
+	init := float64(s.Batch.Init)
+	if s.Goal != job.Training || s.Schedule.Mode != job.Unscheduled || r.GradSqr <= 0 || init <= 1 && s.Batch.Max <= 1 {
+		return total / step.Seconds()
+	}
+	return total / step.Seconds() * perf.Efficiency(init*r.GradVar/r.GradSqr, init, total)
+}
+
+// learn keeps what a report measured.
+func (j *learned) learn(r *job.Report) {
+	j.belief.Learn(r)
+	if r.Profile || r.GradSqr <= 0 && r.GradVar <= 0 {
+		return
+	}
+	i, found := slices.BinarySearchFunc(j.pieces, r.Epoch, func(p piece, epoch int) int { return cmp.Compare(p.epoch, epoch) })
+	if !found {
+		j.pieces = slices.Insert(j.pieces, i, piece{epoch: r.Epoch, first: r.Progress})
+	}
+	p := &j.pieces[i]
+	p.reports++
+	w := 1 / float64(p.reports)
+	p.last = max(p.last, r.Progress)
+	p.sqr += w * (r.GradSqr - p.sqr)
+	p.vari += w * (r.GradVar - p.vari)
+}
+
+// Measured returns what was measured of the jobs that have not ended.
+func (l *Learner) Measured() map[job.ID]Measured {
+	all := make(map[job.ID]Measured, len(l.jobs))
+	for id, j := range l.jobs {
+		all[id] = j.measured()
+	}
+	return all
+}
+
+func (j *learned) measured() Measured {
+	m := Measured{Pace: j.pace(), Delays: j.delays, Asked: j.asked}
+	if j.delays > 0 {
+		m.Delay = j.delay / time.Duration(j.delays)
+	}
+	return m
+}
+
+// Spread returns the relative error that predictions of progress have had: the root mean
+// square over all reports, as a part of 1. Before a few were compared it is 0.25.
+func (l *Learner) Spread() float64 {
+	if l.tried < fewSpread {
+		return unmeasured
+	}
+	return math.Expm1(math.Sqrt(l.errors / float64(l.tried)))
+}
+
+// Between returns the mean time between submissions up to now; 0 before the second.
+func (l *Learner) Between(now time.Time) time.Duration {
+	if l.came < 2 {
+		return 0
+	}
+	return now.Sub(l.first) / time.Duration(l.came)
+}

@@ -1,0 +1,90 @@
+package whatif
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/sim"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// setting makes the world of a recorded run.
+func (rec *recording) setting(so scheduler.Options) *setting {
+	in := &setting{cluster: rec.header.Cluster, catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, fates: map[job.ID]*fate{}}
+	in.options.Seed, in.options.Estimate, in.options.Standing = rec.header.Seed, so.Estimate, map[job.ID]*sim.Standing{}
+	in.options.ReportEpochs = so.Classes
+	if d := rec.interval(); d > 0 {
+		in.options.ReportInterval = d
+	}
+	usual := rec.restart()
+	for _, j := range rec.order {
+		f := &fate{start: -1, end: -1}
+		in.fates[j.spec.ID] = f
+		if sim.Fits(in.cluster, j.spec) != nil {
+			continue
+		}
+		if f.awaited = !j.ended.IsZero(); f.awaited {
+			in.open++
+		}
+		in.record(rec, j, usual)
+	}
+	return in
+}
+
+// record lets a job come as it was recorded.
+func (in *setting) record(rec *recording, j *learned, usual time.Duration) {
+	at := j.came.Sub(rec.header.Start)
+	if m, _ := j.belief.Model(); m != nil && j.rate > 0 {
+		t := &truth{spec: j.spec, model: m, input: j.belief.Sensitivity(), factor: 1 / cmp.Or(j.pace(), 1), pieces: j.pieces, target: j.whole(), each: j.each}
+		t.delay = cmp.Or(j.measured().Delay, usual, j.spec.RestartOverhead)
+		in.arrive(t, at)
+	} else {
+		in.arrivals = append(in.arrivals, j.steady(at))
+	}
+	last := &in.arrivals[len(in.arrivals)-1]
+	if !j.ended.IsZero() && j.outcome != scheduler.Done {
+		last.CancelAfter = j.ended.Sub(j.came)
+	}
+	if j.restored != nil {
+		st := &sim.Standing{Status: shifted(j.restored.Status, sim.Epoch.Sub(rec.header.Start)), Batch: j.restored.Batch, Reports: j.restored.Reports}
+		if st.Status.Phase == job.Restoring {
+			st.Restore = max(0, cmp.Or(j.measured().Delay, usual)-j.came.Sub(j.restored.Status.Since))
+		}
+		if in.truths[j.spec.ID] == nil { // its seconds are counted from here on
+			st.Status.Progress, st.Status.Epoch = 0, 0
+		}
+		in.options.Standing[j.spec.ID] = st
+	}
+}
+
+// whole returns what a job has to do, in samples: what it says, or, if it was completed and
+// says nothing, what it had done. What it did after its last report, writing its last
+// checkpoint and ending, counts as so much more, at its last rate; up to its target that was
+// training.
+func (j *learned) whole() float64 {
+	done := j.outcome == scheduler.Done && !j.ended.IsZero()
+	tail := max(0, j.tail.Seconds()*j.rate-max(0, j.spec.Target-j.progress))
+	switch {
+	case done && j.spec.Target > 0:
+		return j.spec.Target + tail
+	case done:
+		return max(1, j.progress)
+	}
+	return j.spec.Target
+}
+
+// steady returns the arrival of a job that is known by how long it held GPUs.
+func (j *learned) steady(at time.Duration) workload.Arrival {
+	a := workload.Arrival{At: at, Spec: *j.spec, Duration: time.Duration(j.used / float64(max(1, j.spec.GPUs)) * float64(time.Second))}
+	a.Spec.Schedule = job.BatchSchedule{}
+	if j.ended.IsZero() || j.outcome != scheduler.Done {
+		a.Duration = endlessly
+	}
+	a.Duration = max(a.Duration, time.Millisecond)
+	return a
+}
+
+// endlessly is longer than any run.
+const endlessly = 100 * 365 * 24 * time.Hour
