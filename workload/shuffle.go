@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -31,7 +32,7 @@ func Shuffle(arrivals []Arrival, blocks int, seed uint64) []Arrival {
 // cameBetween returns the arrivals from one time on and before another.
 func cameBetween(all []Arrival, from, to time.Duration) []Arrival {
 	at := func(t time.Duration) int {
-		i, _ := slices.BinarySearchFunc(all, t, func(a Arrival, t time.Duration) int { return int(max(-1, min(1, a.At-t))) })
+		i, _ := slices.BinarySearchFunc(all, t, func(a Arrival, t time.Duration) int { return cmp.Compare(a.At, t) })
 		return i
 	}
 	return all[at(from):at(to)]

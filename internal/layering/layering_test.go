@@ -140,7 +140,7 @@ func TestCheckRooms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for gone, want := range map[string][]string{
-		"whatif":              {"room whatif: no package stands there"},
+		"whatif":            {"room whatif: no package stands there"},
 		"live/kube/manager": {"room live/kube/manager: no package", "exception live/kube/manager -> explain: nothing needs it"},
 		"placement/pack":    nil, // its room has others
 	} {

@@ -48,6 +48,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		return nil, fmt.Errorf("afs: round %d: %w", s.Round, err)
 	}
 	r := queue.NewRound(s) // 1. what may not be taken from anyone
+	r.KeepUnsaved()        // Deviation: AFS' jobs all have checkpoints.
 	if p.churned(s, r) {   // 2. who came or went
 		p.divide(s, r) // 3. GPU after GPU
 	}

@@ -79,7 +79,7 @@ func (d *division) speed(c *contender, t, gpus int) float64 {
 	if c.job.Perf == nil {
 		return float64(gpus)
 	}
-	v, _ := queue.Speed(c.job, d.r.Amount(c.index, t, gpus))
+	v, _ := c.job.Speed(d.r.Amount(c.index, t, gpus))
 	return v
 }
 

@@ -79,7 +79,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		return nil, fmt.Errorf("gandiva: round %d: %w", s.Round, err)
 	}
 	r := &round{s: s, Round: queue.NewRound(s)} // 1. what may not be taken from anyone
-	r.keep()
+	r.KeepUnsaved()                             // Deviation: these have no turns, because Gandiva's jobs all suspend and resume.
 	r.free = r.FreeByType()
 	p.meet(r)         // 2. who is there
 	over := p.over(s) // 3. whose turn it is

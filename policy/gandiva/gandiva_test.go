@@ -191,22 +191,3 @@ func TestOptions_Validate(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
-
-// Jobs without checkpoints take no turns: they would begin anew after each, and never end.
-func TestJobs_without_checkpoints_run_until_they_are_done(t *testing.T) {
-	p, err := gandiva.New(gandiva.DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := policytest.NewToy(t, 4)
-	for _, id := range []job.ID{"a", "b"} {
-		w.Submit(id, 4, 30*time.Minute).NoCheckpoint = true
-	}
-	w.Play(p)
-	first := w.GPUs()
-	for range 25 {
-		if w.Play(p); w.GPUs() != first {
-			t.Fatalf("%s after %s, want no change before one ends", w.GPUs(), first)
-		}
-	}
-}

@@ -41,23 +41,6 @@ func (p *Policy) meet(r *round) {
 	})
 }
 
-// keep lets jobs without checkpoints keep what they hold, because they would begin anew after
-// every turn, and never end.
-//
-// Deviation: they have no turns, because Gandiva's jobs all suspend and resume.
-func (r *round) keep() {
-	for i, j := range r.s.Jobs {
-		if !j.NoCheckpoint || !j.Holding() || r.Decided(i) {
-			continue
-		}
-		for t, info := range r.s.Cluster.Types() {
-			if info.Type == j.Allocation.GPUType {
-				r.Give(i, t, j.Allocation.GPUs)
-			}
-		}
-	}
-}
-
 // turn begins or ends a job's turn.
 func (m *turn) turn(runs bool, now time.Time) {
 	if m.runs != runs {

@@ -60,7 +60,7 @@ func (p *Policy) read(a *account, j *policy.Job, r *queue.Round) bool {
 			continue
 		}
 		size[t] = float64(gang.GPUs)
-		if speed, step := queue.Speed(j, gang); speed > 0 {
+		if speed, step := j.Speed(gang); speed > 0 {
 			if !known {
 				a.step, known = step, true
 			}
@@ -89,7 +89,7 @@ func (p *Policy) read(a *account, j *policy.Job, r *queue.Round) bool {
 // pace returns the throughput of a job, in steps of so many samples per second; under SiaCode a
 // step is one of all its replicas.
 func (p *Policy) pace(j *policy.Job, a cluster.Allocation, step float64) float64 {
-	rate, all := queue.Throughput(j, a)
+	rate, all := j.Throughput(a)
 	if p.o.Rules == SiaCode {
 		step = all
 	}

@@ -32,10 +32,11 @@ func (p *Policy) serve(s *policy.Snapshot, r *queue.Round, begins bool) {
 		p.serveSiaCode(s, r)
 		return
 	case !begins:
-		p.stay(r, func(*account) bool { return true })
+		r.KeepRunning()
 	default:
-		p.stay(r, func(a *account) bool { return a.row.NoCheckpoint })
+		r.KeepUnsaved()
 	}
+	p.kept(r)
 	for _, e := range p.line(s) {
 		if !r.Decided(e.a.index) && r.Grant(e.a.index, e.t) {
 			e.a.last = e.t

@@ -24,15 +24,15 @@ func (p *Policy) span(s *policy.Snapshot) time.Duration {
 	return max(s.Length, p.o.Turn)
 }
 
-// stay lets the jobs that hold GPUs, and may, keep them: within a turn all do; those without
-// checkpoints always, because they would begin anew after every turn, and never end.
+// kept notes on which types the jobs are that keep what they hold: within a turn all do; those
+// without checkpoints always.
 //
 // Deviation: jobs without checkpoints have what is owed to others, because Gavel's jobs all have
 // checkpoints.
-func (p *Policy) stay(r *queue.Round, may func(*account) bool) {
+func (p *Policy) kept(r *queue.Round) {
 	for _, a := range p.active {
-		if t := p.typeOf(a); t >= 0 && may(a) && r.Grant(a.index, t) {
-			a.last = t
+		if r.Decided(a.index) {
+			a.last = p.typeOf(a)
 		}
 	}
 }

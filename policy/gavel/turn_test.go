@@ -92,27 +92,3 @@ func TestAlloX_gangs_do_not_take_turns(t *testing.T) {
 		t.Errorf("%d of 3 ended, who runs changed %d times; want all, and as one ends and as the next starts", len(w.Ends), changes)
 	}
 }
-
-// Jobs without checkpoints take no turns: they would begin anew after each, and never end.
-func TestJobs_without_checkpoints_run_until_they_are_done(t *testing.T) {
-	for _, objective := range gavel.Objectives() {
-		o := gavel.DefaultOptions()
-		o.Objective = objective
-		p, err := gavel.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := policytest.NewToy(t, 4)
-		for _, id := range []job.ID{"a", "b"} {
-			w.Submit(id, 4, 30*time.Minute).NoCheckpoint = true
-		}
-		w.Play(p)
-		first := w.GPUs()
-		for range 25 {
-			if w.Play(p); w.GPUs() != first {
-				t.Errorf("%s: %s after %s, want no change before one ends", objective, w.GPUs(), first)
-				break
-			}
-		}
-	}
-}

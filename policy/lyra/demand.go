@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
-	"github.com/oxgang/oxgang/policy/queue"
 )
 
 // endless is the longest time that counts: a year.
@@ -102,7 +101,7 @@ func (r *round) rate(t *tenant, at int) float64 {
 	if t.rates != nil {
 		return t.rates[0]
 	}
-	rate, _ := queue.Speed(t.Job, r.Amount(t.index, at, r.gpus(t, at, t.least)))
+	rate, _ := t.Job.Speed(r.Amount(t.index, at, r.gpus(t, at, t.least)))
 	return rate
 }
 

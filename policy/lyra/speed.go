@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
-	"github.com/oxgang/oxgang/policy/queue"
 )
 
 // A curve is what is believed of the speed of an elastic job on a GPU type: progress per
@@ -59,7 +58,7 @@ func (r *round) believe(t *tenant, at int) {
 func (r *round) curve(t *tenant, at int) []float64 {
 	rates := make([]float64, 0, t.top-t.least+1)
 	for w := t.least; w <= t.top; w++ {
-		rate, _ := queue.Speed(t.Job, r.Amount(t.index, at, r.gpus(t, at, w)))
+		rate, _ := t.Job.Speed(r.Amount(t.index, at, r.gpus(t, at, w)))
 		switch {
 		case rate > 0:
 		case len(rates) == 0:

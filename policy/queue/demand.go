@@ -12,7 +12,7 @@ import (
 // never waits for input, as believed, with the batch size that j trains with in
 // line; 0 if j has no model.
 func Intake(j *policy.Job, c cluster.Configuration) float64 {
-	return j.Intake(c, batch(j, &cluster.Allocation{Configuration: c}))
+	return j.Intake(c, j.AsSubmitted(&cluster.Allocation{Configuration: c}))
 }
 
 // Cells returns the cells of j's sensitivity matrix on c, GPUs of type t of which at

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -53,7 +54,7 @@ func (r *round) freeAt(t, gpus int) (in time.Duration, extra int, ok bool) {
 			ends = append(ends, leaving{r.endsIn(i), a.GPUs})
 		}
 	}
-	slices.SortStableFunc(ends, func(a, b leaving) int { return int(max(-1, min(1, a.in-b.in))) })
+	slices.SortStableFunc(ends, func(a, b leaving) int { return cmp.Compare(a.in, b.in) })
 	free := r.free[t]
 	for k := 0; free < gpus && k < len(ends); k++ {
 		in, free = ends[k].in, free+ends[k].gpus

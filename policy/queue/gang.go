@@ -82,10 +82,6 @@ func host(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) cluster.A
 	return cluster.Allocation{Configuration: c, CPUs: j.CPUs, Memory: j.Memory}
 }
 
-func batch(j *policy.Job, a *cluster.Allocation) job.BatchSize { return j.AsSubmitted(a) }
-
-func replicas(j *policy.Job, a *cluster.Allocation) int { return j.Replicas(a) }
-
 // speed returns the believed goodput of j on an allocation, in samples at
 // initial-batch efficiency per second, with the batch size it was submitted
 // with, or the best one if the agent chooses; 0 if j has no model.
@@ -93,5 +89,5 @@ func speed(j *policy.Job, a cluster.Allocation) float64 {
 	if j.Perf == nil {
 		return 0
 	}
-	return perf.Goodput(j.Perf, a, replicas(j, &a), j.Expected(a, batch(j, &a)))
+	return perf.Goodput(j.Perf, a, j.Replicas(&a), j.Expected(a, j.AsSubmitted(&a)))
 }

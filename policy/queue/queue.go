@@ -19,6 +19,10 @@ type Options struct {
 	// them. Without it a running job keeps its GPUs until it ends; only a
 	// reservation may take them.
 	Preempt bool
+	// Weighs says that Order weighs what a preempted job would lose. Without it running jobs
+	// that have no checkpoints keep what they hold, because they would begin anew each time
+	// they are preempted, and might never end.
+	Weighs bool
 	// Moves lets running jobs go to a faster GPU type where, by what is believed of the
 	// work they have left, they end sooner there, the restart included. Without it, and
 	// where that is not known, a running job keeps its type.
@@ -50,7 +54,7 @@ func EASY() Options { return Options{Backfill: true, Reserve: true} }
 // SRTF returns shortest remaining time first: the optimal order for mean JCT
 // on one machine with preemption.
 func SRTF() Options {
-	return Options{Order: ShortestFirst, Preempt: true, Moves: true, Backfill: true, Classes: true}
+	return Options{Order: ShortestFirst, Preempt: true, Weighs: true, Moves: true, Backfill: true, Classes: true}
 }
 
 // LAS returns least attained service first, for jobs whose length is not
@@ -86,10 +90,10 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	}
 	r := newRound(s, q.o.Gate)
 	r.moves = q.o.Moves
-	r.pin()           // 1. what may not be taken from anyone
-	if !q.o.Preempt { // 2. what runs, goes on
-		r.keepRunning()
-	}
+	r.pin()                                // 1. what may not be taken from anyone
+	r.keepWhere(func(j *policy.Job) bool { // 2. what goes on running
+		return !q.o.Preempt || j.NoCheckpoint && !q.o.Weighs
+	})
 	q.lineUp(r) // 3. everyone else stands in line
 	q.serve(r)  // 4. and is served in turn
 	if !q.o.Preempt {

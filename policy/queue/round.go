@@ -71,15 +71,15 @@ func (r *round) reserve(i int) {
 	default:
 		d.Allocation = host(j, &r.types[t], want)
 		r.passes(i, &d.Allocation)
-		d.Batch = batch(j, &d.Allocation)
+		d.Batch = j.AsSubmitted(&d.Allocation)
 		d.Why = policy.Reason{Kind: policy.Reserved, Config: want}
 	}
 }
 
-// keepRunning lets running jobs keep what they hold.
-func (r *round) keepRunning() {
+// keepWhere lets those running jobs keep what they hold of which may is true.
+func (r *round) keepWhere(may func(*policy.Job) bool) {
 	for i, j := range r.s.Jobs {
-		if j.Holding() && !r.decided(i) {
+		if j.Holding() && !r.decided(i) && may(j) {
 			r.keep(i, policy.AsPlanned)
 		}
 	}
@@ -104,11 +104,8 @@ func (r *round) keep(i int, why policy.Kind) {
 		d.Allocation = host(j, &r.types[t], j.Allocation.Configuration)
 	}
 	r.passes(i, &d.Allocation)
-	d.Batch = batch(j, &d.Allocation)
-	d.Why.Kind, d.Why.Value = why, float64(j.Allocation.GPUs)
-	if why != policy.AsPlanned {
-		d.Why.Config = j.Allocation.Configuration
-	}
+	d.Batch = j.AsSubmitted(&d.Allocation)
+	d.Why = policy.Reason{Kind: why, Config: j.Allocation.Configuration, Value: float64(j.Allocation.GPUs)}
 }
 
 // grant gives job i its gang on the best GPU type with room and reports whether
@@ -178,7 +175,7 @@ func (r *round) give(i, t int, a cluster.Allocation) bool {
 	}
 	d.Allocation = a
 	r.take(t, a.GPUs)
-	d.Batch = batch(j, &d.Allocation)
+	d.Batch = j.AsSubmitted(&d.Allocation)
 	// A gang has one configuration, so its normalised goodput is its least number of
 	// GPUs: all it asks for (Sia §3.3.4).
 	d.Why = started(j, &a, float64(a.GPUs), float64(j.Allocation.GPUs))

@@ -21,6 +21,18 @@ func NewRound(s *policy.Snapshot) *Round {
 	return &Round{r}
 }
 
+// KeepRunning lets running jobs, about which nothing is decided, keep what they hold.
+func (r *Round) KeepRunning() {
+	r.r.keepWhere(func(*policy.Job) bool { return true })
+}
+
+// KeepUnsaved lets those of them keep what they hold that have no checkpoints. It is for
+// policies that do not weigh what a preempted job loses: such a job would begin anew after
+// each turn or auction, and might never end.
+func (r *Round) KeepUnsaved() {
+	r.r.keepWhere(func(j *policy.Job) bool { return j.NoCheckpoint })
+}
+
 // Decided reports whether there is a decision about job i.
 func (r *Round) Decided(i int) bool { return r.r.decided(i) }
 
@@ -83,7 +95,7 @@ func (r *Round) Give(i, t, n int) bool {
 // caller that counts itself what is free.
 func (r *Round) Set(i int, a cluster.Allocation) {
 	j, d := r.r.s.Jobs[i], &r.r.plan.Jobs[i]
-	d.Allocation, d.Batch = a, batch(j, &a)
+	d.Allocation, d.Batch = a, j.AsSubmitted(&a)
 	d.Why = started(j, &a, r.r.worth(j, &a), r.r.worth(j, &j.Allocation))
 }
 
@@ -101,9 +113,3 @@ func (r *Round) Refuse(i int) {
 
 // Plan returns the plan as it is, for the caller to say why the others wait.
 func (r *Round) Plan() *policy.Plan { return r.r.plan }
-
-// Speed is policy.Job.Speed.
-func Speed(j *policy.Job, a cluster.Allocation) (rate, pass float64) { return j.Speed(a) }
-
-// Throughput is policy.Job.Throughput.
-func Throughput(j *policy.Job, a cluster.Allocation) (rate, step float64) { return j.Throughput(a) }

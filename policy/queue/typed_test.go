@@ -107,7 +107,7 @@ func TestSpeed_is_that_with_the_batch_it_trains_with(t *testing.T) {
 	on := cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "a"}}
 	check := func(what string, wantRate, wantPass float64) {
 		t.Helper()
-		if rate, pass := queue.Speed(j, on); rate != wantRate || pass != wantPass {
+		if rate, pass := j.Speed(on); rate != wantRate || pass != wantPass {
 			t.Errorf("%s: %g and %g a pass, want %g and %g", what, rate, pass, wantRate, wantPass)
 		}
 	}

@@ -131,7 +131,7 @@ func (a *account) rate(o *option, batch int) float64 {
 	on, n := cluster.Allocation{Configuration: o.Configuration}, o.GPUs/j.ReplicaGPUs(o.GPUType)
 	var rate float64
 	if l := j.BatchLimits(); batch == 0 || l.Max <= 0 {
-		rate, _ = queue.Speed(j, on)
+		rate, _ = j.Speed(on)
 	} else {
 		rate = perf.Goodput(j.Perf, on, n, perf.FixedBatch(batch, n, o.GPUType, l))
 	}

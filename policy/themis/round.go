@@ -45,6 +45,7 @@ func letThrough(part float64, n int) int { return min(n, int(math.Ceil(part*floa
 
 func newRound(s *policy.Snapshot) *round {
 	plan := queue.NewRound(s)
+	plan.KeepUnsaved() // Deviation: these have no leases, because Themis' jobs all have checkpoints.
 	return &round{s: s, plan: plan, free: plan.FreeByType()}
 }
 
@@ -80,7 +81,7 @@ func (r *round) offers(b *bidder) {
 			least, most, step := r.plan.Range(b.index, t)
 			want := min(most, max(least, b.GPUs))
 			for n := least; n > 0 && n <= most; n += step {
-				speed, _ := queue.Speed(b.Job, r.plan.Amount(b.index, t, n))
+				speed, _ := b.Job.Speed(r.plan.Amount(b.index, t, n))
 				if pass > 0 {
 					speed = float64(n) / float64(want)
 				}
