@@ -216,7 +216,7 @@ func integer(text string) int {
 // TestPages_do_not_contradict_themselves: of every job of crowded clusters, under every kind of
 // policy, every page that can be asked for says one thing.
 func TestPages_do_not_contradict_themselves(t *testing.T) {
-	for _, policy := range []string{"sia", "gavel", "lyra", "pollux", "fifo", "srtf", "afs", "themis", "shockwave", "sia on hosts", "synergy on hosts", "boa on rent"} {
+	for _, policy := range []string{"sia", "gavel", "lyra", "pollux", "fifo", "easy", "srtf", "afs", "themis", "shockwave", "sia on hosts", "synergy on hosts", "boa on rent"} {
 		for _, seed := range []string{"1", "2", "3"} {
 			t.Run(policy+" "+seed, func(t *testing.T) {
 				if testing.Short() && (seed != "1" || !slices.Contains([]string{"sia", "gavel", "fifo"}, policy)) {

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -123,7 +124,7 @@ func line(s *scene) string {
 	needs := "it needs " + count(n, "GPU")
 	if asked := s.least(); asked > 0 && n > asked && s.spec.Reservation.IsZero() {
 		needs = need(s, n, count(n, "GPU"))
-		needs = needs[:len(needs)-1]
+		needs = strings.TrimSuffix(needs, ",")
 	}
 	if s.why.Value < 1 {
 		return "others keep what they have, and " + needs

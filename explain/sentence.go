@@ -87,7 +87,7 @@ var templates = map[policy.Kind]template{
 	policy.WaitBackfill: {why: func(s *scene) string {
 		return fmt.Sprintf("%s free for it, but the first in the queue, which is believed to start in %s, would start later if it took them", are(int(s.why.Limit), "GPU"), span(time.Duration(s.why.Value)*time.Second))
 	}, unblock: func(*scene) string {
-		return "it runs when that one has started, or when so many GPUs are free that both fit"
+		return "it may start once that one has, or sooner if more GPUs come free"
 	}},
 	policy.WaitNodes: {why: func(s *scene) string {
 		return fmt.Sprintf("it is to have %s, of which %s not there yet", amount(s.why.Config), are(int(s.why.Value), "node"))

@@ -134,7 +134,7 @@ func emptier(s *policy.Snapshot, at int, yield yielder) bool {
 	for _, gone := range holders(s, at) {
 		then := *s
 		then.Jobs = slices.DeleteFunc(slices.Clone(s.Jobs), func(j *policy.Job) bool { return j == gone })
-		if !yield(Change{Kind: OneEnds, Job: gone.ID, In: remaining(gone)}, &then) {
+		if !yield(Change{Kind: OneEnds, Job: gone.ID, In: endsIn(s, gone)}, &then) {
 			return false
 		}
 	}

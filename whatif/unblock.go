@@ -10,7 +10,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
 )
@@ -169,21 +169,16 @@ func in(d time.Duration) string {
 	return fmt.Sprintf(", which it should in %v", d.Round(time.Second))
 }
 
-// remaining returns how long a job that holds GPUs trains on by its model; negative if that
-// is not known.
-func remaining(j *policy.Job) time.Duration {
-	if j.Perf == nil || j.Target <= 0 || j.Limits == nil {
+// endsIn returns how long a job that holds GPUs trains on by what it states of its work and
+// what is believed of its speed; negative if either is not known.
+func endsIn(s *policy.Snapshot, j *policy.Job) time.Duration {
+	rate, _ := j.Speed(j.Allocation)
+	basis := s.Basis(j)
+	left, from := basis.Time(rate)
+	if !(rate > 0) || from != remaining.Stated {
 		return -1
 	}
-	b, n := j.Status.Batch, j.Allocation.GPUs/max(1, j.ReplicaGPUs(j.Allocation.GPUType))
-	if b.Local == 0 {
-		_, b = perf.BestBatch(j.Perf, j.Allocation, max(1, n), j.Limits)
-	}
-	left := max(0, j.Target-j.Progress) / perf.Goodput(j.Perf, j.Allocation, n, b)
-	if !(left < math.MaxInt64/1e9) {
-		return -1
-	}
-	return time.Duration(left * float64(time.Second))
+	return left
 }
 
 // holders returns the jobs but one that hold GPUs, the soonest to end first; those of which
@@ -196,7 +191,7 @@ func holders(s *policy.Snapshot, but int) []*policy.Job {
 			continue
 		}
 		all = append(all, j)
-		if ends[j.ID] = remaining(j); ends[j.ID] < 0 {
+		if ends[j.ID] = endsIn(s, j); ends[j.ID] < 0 {
 			ends[j.ID] = math.MaxInt64
 		}
 	}

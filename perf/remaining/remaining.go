@@ -1,6 +1,6 @@
 // Package remaining estimates the work that a job has left, and how long it takes. It is the
-// one estimator that all policies, the simulator of what is to come and the explanations ask,
-// so that no two of them compare different things.
+// one estimator that the policies, the scheduler and the simulation of what is to come ask, so
+// that no two of them compare different things.
 //
 // Three sources are told apart, the best first: what the job states (job.Spec.Target), the
 // mean of the jobs of its class that ended, and how long it has run. Work is progress, in
@@ -36,8 +36,8 @@ type Basis struct {
 
 // Progress returns the progress that the job is believed to have made: what it last reported
 // and, while it trains, what its believed speed has added since; no more than its target.
-// Jobs that never report, and jobs between two reports, are so as far as they are. While a
-// job restores, nothing is added.
+// So a job that never reports, or has not reported for a while, is not taken to have stood
+// still. While a job restores, nothing is added.
 func (b *Basis) Progress() float64 {
 	done := b.Status.Progress
 	if since := b.silent(); since > 0 && b.Held > 0 && !math.IsInf(b.Held, 1) {
@@ -68,8 +68,8 @@ func (b *Basis) silent() float64 {
 
 // Work returns the progress that the job lacks, and what that rests on; 0 and Attained if
 // neither the job nor its class says how much there is to do. A job that has made more than
-// the mean of its class is believed to make as much again: of heavy-tailed sizes, whoever has
-// lasted lasts.
+// the mean of its class is believed to make as much again: where sizes are heavy-tailed, the
+// longer a job has run, the longer it is likely to go on.
 func (b *Basis) Work() (left float64, from Source) {
 	done := b.Progress()
 	switch {

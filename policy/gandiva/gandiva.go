@@ -74,12 +74,15 @@ func (*Policy) Traits() policy.Traits {
 
 // Plan implements policy.Policy. It takes time n log n in jobs, and n more for each replica
 // that is lent as a slice begins. The only error is that of ctx.
+//
+// Deviation: jobs without checkpoints have no turns and keep what they hold, because Gandiva's
+// jobs all suspend and resume.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("gandiva: round %d: %w", s.Round, err)
 	}
 	r := &round{s: s, Round: queue.NewRound(s)} // 1. what may not be taken from anyone
-	r.KeepUnsaved()                             // Deviation: these have no turns, because Gandiva's jobs all suspend and resume.
+	r.KeepUnsaved()
 	r.free = r.FreeByType()
 	p.meet(r)         // 2. who is there
 	over := p.over(s) // 3. whose turn it is

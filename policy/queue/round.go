@@ -176,10 +176,22 @@ func (r *round) give(i, t int, a cluster.Allocation) bool {
 	d.Allocation = a
 	r.take(t, a.GPUs)
 	d.Batch = j.AsSubmitted(&d.Allocation)
-	// A gang has one configuration, so its normalised goodput is its least number of
-	// GPUs: all it asks for (Sia §3.3.4).
-	d.Why = started(j, &a, float64(a.GPUs), float64(j.Allocation.GPUs))
+	d.Why = started(j, &a, r.gangWorth(j, &a), float64(j.Allocation.GPUs))
 	return true
+}
+
+// gangWorth returns the normalised goodput of a gang with an allocation. A gang has one
+// configuration, so it is its least number of GPUs, all it asks for (Sia §3.3.4), times
+// how many times as fast it is as where it runs now.
+func (r *round) gangWorth(j *policy.Job, a *cluster.Allocation) float64 {
+	if !j.Holding() || j.Allocation.GPUType == a.GPUType {
+		return float64(a.GPUs)
+	}
+	held, now := speed(j, j.Allocation), speed(j, *a)
+	if v := float64(j.Allocation.GPUs) * now / held; held > 0 && now > 0 && !math.IsInf(v, 0) {
+		return v
+	}
+	return float64(a.GPUs)
 }
 
 // refuse says why j gets nothing. widest is the type with most free GPUs among

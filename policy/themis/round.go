@@ -45,7 +45,7 @@ func letThrough(part float64, n int) int { return min(n, int(math.Ceil(part*floa
 
 func newRound(s *policy.Snapshot) *round {
 	plan := queue.NewRound(s)
-	plan.KeepUnsaved() // Deviation: these have no leases, because Themis' jobs all have checkpoints.
+	plan.KeepUnsaved()
 	return &round{s: s, plan: plan, free: plan.FreeByType()}
 }
 

@@ -30,6 +30,9 @@ func (*Policy) Traits() policy.Traits {
 
 // Plan implements policy.Policy. It solves one knapsack of the bids, and with payments
 // one more for each elastic winner.
+//
+// Deviation: jobs without checkpoints have no leases and keep what they hold, because Themis'
+// jobs all have checkpoints.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("themis: round %d: %w", s.Round, err)
