@@ -14,7 +14,7 @@ import (
 // without checkpoints: they would begin anew after each, and never end.
 func TestJobs_without_checkpoints_run_until_they_are_done(t *testing.T) {
 	const named = "las drf tetris themis afs gavel mst ftf ossp gandivafair gandiva"
-	for _, name := range strings.FieldsSeq(named) {
+	for name := range strings.FieldsSeq(named) {
 		p, err := builtin.New(name, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -40,7 +40,8 @@ type Options struct {
 	// Gate, if not nil, is shown every grant of GPUs before it is made, in the
 	// order in which they are: job i of the snapshot is to get a. It may change
 	// a's CPUs and memory. Where it returns false a job in line is passed over in
-	// this round; to what is pinned, reserved or goes on running it cannot say no.
+	// this round. It cannot say no to what is pinned or reserved and, without Preempt, to
+	// what goes on running.
 	Gate func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
 }
 
@@ -89,7 +90,7 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		return nil, fmt.Errorf("queue: round %d: %w", s.Round, err)
 	}
 	r := newRound(s, q.o.Gate)
-	r.moves = q.o.Moves
+	r.moves, r.yields = q.o.Moves, q.o.Preempt
 	r.pin()                                // 1. what may not be taken from anyone
 	r.keepWhere(func(j *policy.Job) bool { // 2. what goes on running
 		return !q.o.Preempt || j.NoCheckpoint && !q.o.Weighs

@@ -16,6 +16,7 @@ type round struct {
 	types   []cluster.TypeInfo
 	free    []int        // GPUs, by type
 	largest int          // GPUs of the type that has most
+	yields  bool         // who runs may be preempted, so that the gate may say no to it
 	moves   bool         // who runs may go to a faster type, where that pays for the restart
 	head    *reservation // of the first job that does not fit; nil: none
 	gate    func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
@@ -103,7 +104,11 @@ func (r *round) keep(i int, why policy.Kind) {
 	if !j.NonPreemptive && r.types[t].Counts() {
 		d.Allocation = host(j, &r.types[t], j.Allocation.Configuration)
 	}
-	r.passes(i, &d.Allocation)
+	if !r.passes(i, &d.Allocation) && r.yields && !j.NonPreemptive {
+		r.free[t] += d.Allocation.GPUs
+		d.Allocation = cluster.Allocation{}
+		return
+	}
 	d.Batch = j.AsSubmitted(&d.Allocation)
 	d.Why = policy.Reason{Kind: why, Config: j.Allocation.Configuration, Value: float64(j.Allocation.GPUs)}
 }

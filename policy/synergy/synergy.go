@@ -48,9 +48,7 @@ func New(o Options) (policy.Policy, error) {
 		return nil, fmt.Errorf("synergy: %w", err)
 	}
 	p := &Policy{o: o, rows: map[job.ID]*row{}}
-	line := queue.Options{Order: order, Preempt: true, Backfill: true}
-	// Under Greedy CPUs that a kept job counts on may be others': it has no job kept.
-	line.Weighs = o.Order == "srtf" || o.Mechanism == Greedy
+	line := queue.Options{Order: order, Preempt: true, Backfill: true, Weighs: o.Order == "srtf"}
 	if o.Mechanism == Greedy {
 		line.Gate = p.admit
 	}
