@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/reference/lbfgsb"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/job"
@@ -188,6 +190,7 @@ func options(c *config.Config, in *Inputs, traits policy.Traits) (scheduler.Opti
 	so.Profile = so.Profile && traits.Models && mode == estimate.Bootstrap
 	so.Estimate.Mode = mode
 	so.Estimate.Fits = estimate.NewCache()
+	so.Estimate.Fits.Minimize = lbfgsb.WithTolerance()
 	so.Estimate.Reference = in.references()
 	so.Estimate.Oracle = func(spec *job.Spec) estimate.Throughput { return in.truth(spec) }
 	so.Estimate.Sensitivity = func(spec *job.Spec) *perf.Sensitivity {

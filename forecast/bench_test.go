@@ -3,6 +3,8 @@ package forecast_test
 import (
 	"testing"
 
+	"github.com/oxgang/oxgang/reference/lstm"
+
 	"github.com/oxgang/oxgang/forecast"
 	"github.com/oxgang/oxgang/workload"
 )
@@ -20,7 +22,7 @@ func BenchmarkMSE(b *testing.B) {
 		}
 		b.Run("curve="+c.name+"/model=lstm", func(b *testing.B) {
 			for b.Loop() {
-				b.ReportMetric(1e6*forecast.MSE(trained(b, c, forecast.DefaultLSTMOptions()), c.unseen), "1e-6/value")
+				b.ReportMetric(1e6*forecast.MSE(trained(b, c, lstm.DefaultOptions()), c.unseen), "1e-6/value")
 			}
 		})
 	}
@@ -45,9 +47,9 @@ func BenchmarkSimulation(b *testing.B) {
 }
 
 // trained returns the network trained on the past of a curve.
-func trained(t testing.TB, c curve, o forecast.LSTMOptions) *forecast.LSTM {
+func trained(t testing.TB, c curve, o lstm.Options) *lstm.Model {
 	t.Helper()
-	m, err := forecast.TrainLSTM(c.past, c.day, o)
+	m, err := lstm.Train(c.past, c.day, o)
 	if err != nil {
 		t.Fatal(err)
 	}

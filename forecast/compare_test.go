@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/oxgang/oxgang/reference/lstm"
+
 	"github.com/oxgang/oxgang/forecast"
 )
 
@@ -130,7 +132,7 @@ func TestDefault_a_day_ahead(t *testing.T) {
 // not as good as the default.
 func TestLSTM_on_a_shared_curve(t *testing.T) {
 	c := lyraCurves(t)[0]
-	network := forecast.MSE(trained(t, c, forecast.LSTMOptions{Hidden: 8, Epochs: 5, Batch: 32, Rate: 0.01, Seed: 1}), c.unseen)
+	network := forecast.MSE(trained(t, c, lstm.Options{Hidden: 8, Epochs: 5, Batch: 32, Rate: 0.01, Seed: 1}), c.unseen)
 	last := forecast.MSE(shown(forecast.NewLast(c.day), c.past), c.unseen)
 	ours := forecast.MSE(shown(forecast.Default(c.day), c.past), c.unseen)
 	if t.Logf("%.6f, last value %.6f, default %.6f", network, last, ours); network > 0.85*last || network < ours {

@@ -24,7 +24,7 @@ type Forecast struct {
 // Upper returns what the value of entry i is expected to stay below but for the
 // probability that a normal variable exceeds z standard deviations (1.645: 5 %),
 // 0 to 1.
-func (f Forecast) Upper(i int, z float64) float64 { return share(f.Mean[i] + z*f.SD[i]) }
+func (f Forecast) Upper(i int, z float64) float64 { return Share(f.Mean[i] + z*f.SD[i]) }
 
 // Default returns the model with the least mean error, one step ahead, on unseen
 // days of the shared curves made after Lyra's: docs/experiments/forecast.md. Day
@@ -45,18 +45,18 @@ func MSE(m Model, unseen []float64) float64 {
 	return sum / math.Max(1, float64(len(unseen)))
 }
 
-// newForecast returns an empty forecast.
-func newForecast(ahead int) Forecast {
+// New returns an empty forecast.
+func New(ahead int) Forecast {
 	return Forecast{Mean: make([]float64, ahead), SD: make([]float64, ahead)}
 }
 
-// share returns x within 0 to 1.
-func share(x float64) float64 { return min(max(x, 0), 1) }
+// Share returns x within 0 to 1.
+func Share(x float64) float64 { return min(max(x, 0), 1) }
 
-// clean returns a value as Model.Observe takes it, given the one before.
-func clean(busy, before float64) float64 {
+// Clean returns a value as Model.Observe takes it, given the one before.
+func Clean(busy, before float64) float64 {
 	if math.IsNaN(busy) {
 		return before
 	}
-	return share(busy)
+	return Share(busy)
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/oxgang/oxgang/reference/lstm"
+
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -19,7 +21,7 @@ func made(t testing.TB, day int) map[string]forecast.Model {
 	for i := range noise {
 		noise[i] = r.Float64()
 	}
-	o := forecast.LSTMOptions{Hidden: 4, Epochs: 2, Batch: 8, Rate: 0.01}
+	o := lstm.Options{Hidden: 4, Epochs: 2, Batch: 8, Rate: 0.01}
 	all := map[string]forecast.Model{"lstm": trained(t, curve{"noise", day, noise, nil}, o)}
 	for _, m := range models {
 		all[m.name] = m.make(day)

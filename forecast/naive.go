@@ -3,16 +3,16 @@ package forecast
 // Last predicts that the load stays as it is.
 type Last struct {
 	busy   float64
-	spread *spread
+	spread *Spread
 }
 
 // NewLast returns a model of curves with so many values a day, at least 1.
-func NewLast(day int) *Last { return &Last{spread: newSpread(max(day, 1))} }
+func NewLast(day int) *Last { return &Last{spread: NewSpread(max(day, 1))} }
 
 // Observe tells the model the next value.
 func (l *Last) Observe(busy float64) {
-	l.busy = clean(busy, l.busy)
-	l.spread.observe(l.busy)
+	l.busy = Clean(busy, l.busy)
+	l.spread.Observe(l.busy)
 	for i := range l.spread.at {
 		l.spread.predicted(i, l.busy)
 	}
@@ -20,11 +20,11 @@ func (l *Last) Observe(busy float64) {
 
 // Predict returns the last value, for every step.
 func (l *Last) Predict(ahead int) Forecast {
-	f := newForecast(ahead)
+	f := New(ahead)
 	for i := range f.Mean {
 		f.Mean[i] = l.busy
 	}
-	l.spread.fill(f)
+	l.spread.Fill(f)
 	return f
 }
 
@@ -34,22 +34,22 @@ type SeasonalNaive struct {
 	seen   int
 	busy   float64
 	past   []float64 // the last day, by values seen modulo values a day
-	spread *spread
+	spread *Spread
 }
 
 // NewSeasonalNaive returns a model of curves with so many values a day, at
 // least 1.
 func NewSeasonalNaive(day int) *SeasonalNaive {
 	day = max(day, 1)
-	return &SeasonalNaive{past: make([]float64, day), spread: newSpread(day)}
+	return &SeasonalNaive{past: make([]float64, day), spread: NewSpread(day)}
 }
 
 // Observe tells the model the next value.
 func (s *SeasonalNaive) Observe(busy float64) {
-	s.busy = clean(busy, s.busy)
+	s.busy = Clean(busy, s.busy)
 	s.past[s.seen%len(s.past)] = s.busy
 	s.seen++
-	s.spread.observe(s.busy)
+	s.spread.Observe(s.busy)
 	if s.seen == len(s.past) {
 		s.spread.restart()
 	}
@@ -69,10 +69,10 @@ func (s *SeasonalNaive) mean(h int) float64 {
 // Predict returns the values of the day before; within the first day the last
 // value, as Last does.
 func (s *SeasonalNaive) Predict(ahead int) Forecast {
-	f := newForecast(ahead)
+	f := New(ahead)
 	for i := range f.Mean {
 		f.Mean[i] = s.mean(i + 1)
 	}
-	s.spread.fill(f)
+	s.spread.Fill(f)
 	return f
 }

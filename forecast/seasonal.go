@@ -20,7 +20,7 @@ type Seasonal struct {
 	rungs   []regression   // how to correct the expectation, by rung of the ladder
 	past    [][]guess      // [rung][values seen, modulo horizon]
 	offsets []float64      // by rung: what to add to base, now
-	spread  *spread
+	spread  *Spread
 }
 
 // A guess is what was expected of a value, and why.
@@ -42,7 +42,7 @@ const (
 // NewSeasonal returns a model of curves with so many values a day, at least 1.
 func NewSeasonal(day int) *Seasonal {
 	day = max(day, 1)
-	s := &Seasonal{profile: newProfile(day), spread: newSpread(day), fade: math.Exp(-fadeTime / float64(day))}
+	s := &Seasonal{profile: newProfile(day), spread: NewSpread(day), fade: math.Exp(-fadeTime / float64(day))}
 	s.rungs = make([]regression, len(s.spread.at))
 	s.offsets = make([]float64, len(s.spread.at))
 	for _, h := range s.spread.at {
@@ -61,7 +61,7 @@ func (s *Seasonal) forget() {
 
 // Observe tells the model the next value.
 func (s *Seasonal) Observe(busy float64) {
-	s.busy = clean(busy, s.busy)
+	s.busy = Clean(busy, s.busy)
 	s.learn()
 	s.follow()
 	if s.profile.observe(s.busy) && s.profile.days == 1 {
@@ -74,7 +74,7 @@ func (s *Seasonal) Observe(busy float64) {
 
 // learn compares the value with what was expected of it.
 func (s *Seasonal) learn() {
-	s.spread.observe(s.busy)
+	s.spread.Observe(s.busy)
 	for i, h := range s.spread.at {
 		if s.spread.seen-h < s.spread.from {
 			return
@@ -106,7 +106,7 @@ func (s *Seasonal) expect() {
 		g.base = s.base(h)
 		s.past[i][s.spread.seen%h] = g
 		s.offsets[i] = s.rungs[i].expect(g.clues)
-		s.spread.predicted(i, share(g.base+s.offsets[i]))
+		s.spread.predicted(i, Share(g.base+s.offsets[i]))
 	}
 }
 
@@ -133,14 +133,14 @@ func (s *Seasonal) base(h int) float64 {
 // Predict returns the forecast of so many values. Its standard deviations are
 // those of the predictions so far, and never fall with the horizon.
 func (s *Seasonal) Predict(ahead int) Forecast {
-	f := newForecast(ahead)
+	f := New(ahead)
 	rung := 0
 	for i := range f.Mean {
 		var offset float64
 		offset, rung = between(s.spread.at, s.offsets, i+1, rung)
-		f.Mean[i] = share(s.base(i+1) + offset)
+		f.Mean[i] = Share(s.base(i+1) + offset)
 	}
-	s.spread.fill(f)
+	s.spread.Fill(f)
 	for i := 1; i < ahead; i++ {
 		f.SD[i] = math.Max(f.SD[i], f.SD[i-1])
 	}

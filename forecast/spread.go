@@ -42,10 +42,10 @@ func between(at []int, value []float64, h, i int) (v float64, rung int) {
 	return (1-w)*value[i] + w*value[i+1], i
 }
 
-// A spread learns how far off predictions are, by horizon: it keeps those made
+// A Spread learns how far off predictions are, by horizon: it keeps those made
 // for the ladder's horizons until the value comes. A prediction costs as much
 // memory as its horizon is long, about four days in all.
-type spread struct {
+type Spread struct {
 	at     []int
 	keep   float64     // weight of the past from value to value
 	seen   int         // values so far
@@ -55,8 +55,9 @@ type spread struct {
 	weight []float64   // errors that it is the mean of
 }
 
-func newSpread(day int) *spread {
-	s := &spread{at: ladder(day), keep: 1 - 1/float64(weekOfDays*day), from: 1}
+// NewSpread returns a Spread that has seen nothing; day is the number of values a day.
+func NewSpread(day int) *Spread {
+	s := &Spread{at: ladder(day), keep: 1 - 1/float64(weekOfDays*day), from: 1}
 	for _, h := range s.at {
 		s.kept = append(s.kept, make([]float64, h))
 		s.square = append(s.square, s.before(h, blindSpread))
@@ -67,12 +68,12 @@ func newSpread(day int) *spread {
 
 // before returns what squared errors h steps ahead count as before they are seen,
 // given what a day ahead adds to their root.
-func (s *spread) before(h int, far float64) float64 {
+func (s *Spread) before(h int, far float64) float64 {
 	return firstSpread*firstSpread + far*far*float64(h)/float64(s.at[len(s.at)-1])
 }
 
-// observe compares a value with the predictions made for it.
-func (s *spread) observe(busy float64) {
+// Observe compares a value with the predictions made for it.
+func (s *Spread) Observe(busy float64) {
 	s.seen++
 	for i, h := range s.at {
 		if s.seen-h < s.from {
@@ -85,13 +86,20 @@ func (s *spread) observe(busy float64) {
 }
 
 // predicted keeps a prediction for the horizon of a rung, made now.
-func (s *spread) predicted(rung int, mean float64) { s.kept[rung][s.seen%s.at[rung]] = mean }
+func (s *Spread) predicted(rung int, mean float64) { s.kept[rung][s.seen%s.at[rung]] = mean }
+
+// Hold keeps one prediction for every horizon, made now.
+func (s *Spread) Hold(mean float64) {
+	for rung := range s.at {
+		s.predicted(rung, mean)
+	}
+}
 
 // restart says that predictions are made otherwise from now on, when a day was
 // seen: those made before are not compared any more, and their errors count as
 // half of one. As errors of spans that overlap are alike, that is as many as the
 // horizon is long, by half.
-func (s *spread) restart() {
+func (s *Spread) restart() {
 	s.from = max(s.seen, 1)
 	for i, h := range s.at {
 		s.square[i] = math.Min(s.square[i], s.before(h, dailySpread))
@@ -99,9 +107,9 @@ func (s *spread) restart() {
 	}
 }
 
-// fill writes the standard deviations of a forecast; before the first value it
+// Fill writes the standard deviations of a forecast; before the first value it
 // makes it one of which nothing is known.
-func (s *spread) fill(f Forecast) {
+func (s *Spread) Fill(f Forecast) {
 	rung := 0
 	for i := range f.SD {
 		var square float64

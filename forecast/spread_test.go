@@ -35,12 +35,12 @@ func TestBetween(t *testing.T) {
 func TestSpread_agrees_with_the_slow_one(t *testing.T) {
 	const day, values, restart = 10, 60, 10
 	r := rng.Stream(1, "test")
-	s := newSpread(day)
+	s := NewSpread(day)
 	var busy []float64
 	predicted := map[[2]int]float64{} // by number of values seen and horizon
 	for n := range values {
 		busy = append(busy, r.Float64())
-		s.observe(busy[n])
+		s.Observe(busy[n])
 		if n+1 == restart {
 			s.restart()
 		}

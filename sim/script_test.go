@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/oxgang/oxgang/reference/lbfgsb"
+
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -185,9 +187,11 @@ func arrival(t *rapid.T, c *cluster.Cluster, i int, whole bool) workload.Arrival
 }
 
 func estimates(t *rapid.T, catalog workload.Catalog) estimate.Options {
+	fits := estimate.NewCache()
+	fits.Minimize = lbfgsb.WithTolerance()
 	return estimate.Options{
 		Mode:  rapid.SampledFrom([]estimate.Mode{estimate.Bootstrap, estimate.NoProf, estimate.Oracle, estimate.PublicCode}).Draw(t, "estimate"),
-		Fits:  estimate.NewCache(),
+		Fits:  fits,
 		Types: nil, // set by the scheduler and the world
 		Oracle: func(spec *job.Spec) estimate.Throughput {
 			app := catalog[string(spec.Class)]

@@ -11,7 +11,7 @@ import (
 )
 
 // Default returns the embedded catalog: a parametric form of measured
-// applications, fitted by internal/fitcatalog to the public profiles of Sia, of
+// applications, fitted by reference/fitcatalog to the public profiles of Sia, of
 // Synergy (those that wait for their input, on v100), and of Gavel. How far
 // it is from them says docs/experiments/embedded-catalog.md.
 func Default() Catalog {
@@ -32,7 +32,7 @@ func Default() Catalog {
 	return c
 }
 
-// A fittedApplication is what internal/fitcatalog writes of one application.
+// A fittedApplication is what reference/fitcatalog writes of one application.
 type fittedApplication struct {
 	name      string
 	init, max int // total batch sizes

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A fittedModel is what internal/fitcatalog writes of the applications of one
+// A fittedModel is what reference/fitcatalog writes of the applications of one
 // model.
 type fittedModel struct {
 	name   string

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/casestudy/rounds"
+	"github.com/oxgang/oxgang/reference/casestudy/rounds"
 )
 
 // roundsStudy is one call of oxgang casestudy rounds.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/casestudy/te"
-	"github.com/oxgang/oxgang/casestudy/usage"
 	"github.com/oxgang/oxgang/opt/exact"
+	"github.com/oxgang/oxgang/reference/casestudy/te"
+	"github.com/oxgang/oxgang/reference/casestudy/usage"
 )
 
 // teStudy is one call of oxgang casestudy te.

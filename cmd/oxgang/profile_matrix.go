@@ -12,8 +12,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/oxgang/oxgang/casestudy/page"
 	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/reference/casestudy/page"
 )
 
 // matrixFormats are the outputs of oxgang profile synergy.

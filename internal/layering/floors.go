@@ -13,6 +13,7 @@ const (
 	topPure  = 6  // up to here a package does no I/O and keeps no clock
 	topTower = 9
 	beside   = 10 // opt: imports only itself, the standard library and its solver
+	wing     = 12 // what serves only comparison with papers: see guests
 	testOnly = 11 // conformance suites and test helpers: only tests import them
 )
 
@@ -22,12 +23,8 @@ var rooms = []room{
 	{"cmd/...", 9}, // programs
 	{"internal/apidoc", 9},
 	{"internal/papersdoc", 9},
-	{"internal/fitcatalog", 9},
 
-	{"casestudy/...", 8}, // windows; the composed options
-	{"casestudy/page", 7},
-	{"casestudy/usage", 7},
-	{"report", 8},
+	{"report", 8}, // windows; the composed options
 	{"budget", 8},
 	{"config", 8},
 	{"explain", 8},
@@ -75,6 +72,7 @@ var rooms = []room{
 	{"internal/near", cellar},
 
 	{"opt/...", beside},
+	{"reference/...", wing},
 
 	{"policy/policytest", testOnly},
 	{"placement/placementtest", testOnly},
@@ -113,10 +111,14 @@ var exceptions = []exception{
 	{"live/serve", "explain", "it says why"},
 	{"live/serve", "whatif", "it says when"},
 	{"experiments", "config", "an experiment is a list of configurations to run"},
-	{"casestudy/...", "opt/...", "it stands on opt alone"},
 	{"budget", "opt/convex", "what it shows is plans and frontiers of it"},
 	{"cmd/oxgang", "opt/...", "oxgang lp solves linear programs with each solver"},
 }
+
+// guests are the packages that may import the reference wing: the programs, and what
+// reproduces the papers' figures. All others do without it, so that nobody who reads
+// how Oxgang decides has to read what it is only compared with.
+var guests = []string{"cmd/...", "experiments"}
 
 // impure are the packages outside the module that no package of floors up to
 // topPure, of the cellar or of opt imports.

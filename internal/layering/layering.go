@@ -54,6 +54,12 @@ func checkImport(name string, floor int, path string) error {
 	switch {
 	case !ok:
 		return nil // reported for itself
+	case below == wing && floor != wing && !slices.ContainsFunc(guests, func(g string) bool { return match(g, name) }):
+		return fmt.Errorf("%s: imports %s of the reference wing, want only %s to", name, target, strings.Join(guests, " and "))
+	case floor == wing && match("cmd/...", target):
+		return fmt.Errorf("%s: imports %s, want no program", name, target)
+	case below == wing || floor == wing && below != testOnly:
+		return nil
 	case below == testOnly:
 		return fmt.Errorf("%s: imports %s, which only tests may", name, target)
 	case floor == beside && below != beside:

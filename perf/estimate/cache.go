@@ -11,6 +11,9 @@ import (
 // scheduler see the same reports; with a shared cache each fit is paid for
 // once. It is not safe for concurrent use. The nil Cache remembers nothing.
 type Cache struct {
+	// Minimize is what fits of mode PublicCode are found with. Nil: there are none.
+	Minimize Minimizer
+
 	seed   maphash.Seed
 	fits   map[uint64]perf.Params
 	best   Fitter
@@ -44,6 +47,7 @@ func (c *Cache) fit(mode Mode, obs []perf.Observation) perf.Params {
 
 func (c *Cache) compute(mode Mode, obs []perf.Observation) (p perf.Params) {
 	if mode == PublicCode {
+		c.public.Minimize = c.Minimize
 		p, _ = c.public.Fit(obs)
 	} else {
 		p, _ = c.best.Fit(obs, nil)

@@ -95,6 +95,9 @@ func (o *Options) Validate() error {
 	if !(o.Error >= 0 && o.Error <= mostError) {
 		errs = append(errs, fmt.Errorf("error %v, want 0 to %d", o.Error, mostError))
 	}
+	if o.Mode == PublicCode && (o.Fits == nil || o.Fits.Minimize == nil) {
+		errs = append(errs, errors.New("mode public-code without Fits.Minimize, want the public simulator's minimiser: package reference/lbfgsb"))
+	}
 	return errors.Join(errs...)
 }
 

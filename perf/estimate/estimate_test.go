@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/reference/lbfgsb"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -17,7 +19,9 @@ func on(nodes, gpus int, t cluster.GPUType) cluster.Allocation {
 
 // options are those of a mode on A nodes of 4 GPUs and B nodes of 8.
 func options(m Mode) *Options {
-	return &Options{Mode: m, Types: []cluster.TypeInfo{
+	fits := NewCache()
+	fits.Minimize = lbfgsb.WithTolerance()
+	return &Options{Mode: m, Fits: fits, Types: []cluster.TypeInfo{
 		{Type: "A", Nodes: 4, GPUs: 16, PerNode: 4, Sizes: []int{4}}, {Type: "B", Nodes: 2, GPUs: 16, PerNode: 8, Sizes: []int{8}},
 	}}
 }

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"github.com/oxgang/oxgang/opt/lbfgsb"
 	"github.com/oxgang/oxgang/perf"
 )
 
@@ -13,20 +12,19 @@ const publicTolerance = 1e-5
 // publicStart is where the public fit begins.
 var publicStart = vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001}
 
-// FitAsPublished is PublicFitter.Fit with fresh scratch memory.
-func FitAsPublished(obs []perf.Observation) (perf.Params, float64) {
-	var f PublicFitter
-	return f.Fit(obs)
-}
+// A Minimizer lowers f, whose gradient f writes, from x and within low and high, until it
+// decreases, or slopes, by less than the tolerance; x becomes where it ends.
+type Minimizer func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64)
 
 // A PublicFitter fits as the public simulator does, and keeps its scratch
-// memory between fits. The zero value is ready. It is not safe for concurrent
+// memory between fits. It is ready with a Minimize. It is not safe for concurrent
 // use.
 type PublicFitter struct {
+	Minimize Minimizer // the public simulator's: package reference/lbfgsb
+
 	points []point
 	state  state
-	search lbfgsb.Minimizer
-	loss   lbfgsb.Func // f.objective, made once
+	loss   func(x, grad []float64) float64 // f.objective, made once
 	x      vector
 	box    box
 }
@@ -35,7 +33,7 @@ type PublicFitter struct {
 // optimiser does, from its start and with its tolerance, and the Loss of these
 // parameters. The model, the bounds and what is held are those of Fitter.Fit,
 // which finds lower losses; use this one to reproduce published results.
-// It panics without observations. The optimiser is L-BFGS-B with the public
+// It panics without observations or Minimize. The optimiser is L-BFGS-B with the public
 // simulator's settings; on kinks its end may depend on rounding.
 // Source: Pollux §4.1.
 func (f *PublicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
@@ -43,8 +41,7 @@ func (f *PublicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
 		panic(noObservations)
 	}
 	f.load(obs)
-	f.search.Minimize(f.x[:], f.box.low[:], f.box.high[:], f.loss,
-		lbfgsb.Options{Decrease: publicTolerance, Gradient: publicTolerance})
+	f.Minimize(f.x[:], f.box.low[:], f.box.high[:], f.loss, publicTolerance)
 	p := f.x.params()
 	if f.box.pinned(alphaN) {
 		p.AlphaN = max(p.AlphaN, networkPrior*p.AlphaR)

@@ -3,7 +3,10 @@ package estimate
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
+
+	"github.com/oxgang/oxgang/reference/lbfgsb"
 
 	"pgregory.net/rapid"
 
@@ -15,7 +18,7 @@ import (
 var unsettled = map[int]bool{27: true, 28: true, 57: true, 59: true}
 
 func TestFitAsPublished_ends_where_the_public_fit_does(t *testing.T) {
-	var f PublicFitter
+	f := PublicFitter{Minimize: lbfgsb.WithTolerance()}
 	matched := 0
 	for _, g := range readGolden(t) {
 		p, loss := f.Fit(g.observations())
@@ -34,7 +37,7 @@ func TestFitAsPublished_ends_where_the_public_fit_does(t *testing.T) {
 }
 
 func TestPublicFitter_stays_in_its_box(t *testing.T) {
-	var f PublicFitter
+	f := PublicFitter{Minimize: lbfgsb.WithTolerance()}
 	rapid.Check(t, func(t *rapid.T) {
 		obs, _ := synthetic(t, 0.5)
 		p, loss := f.Fit(obs)
@@ -50,7 +53,8 @@ func TestPublicFitter_stays_in_its_box(t *testing.T) {
 		if found := f.x.params(); Loss(obs, &found) > Loss(obs, &start) {
 			t.Errorf("loss %g, above that of the start", Loss(obs, &found))
 		}
-		if q, again := FitAsPublished(obs); q != p || again != loss {
+		fresh := PublicFitter{Minimize: lbfgsb.WithTolerance()}
+		if q, again := fresh.Fit(obs); q != p || again != loss {
 			t.Errorf("fresh memory: %+v, want %+v", q, p)
 		}
 	})
@@ -59,7 +63,7 @@ func TestPublicFitter_stays_in_its_box(t *testing.T) {
 func TestPublicFitter_gradient_agrees_with_differences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		obs, truth := synthetic(t, 0.5)
-		var f PublicFitter
+		f := PublicFitter{Minimize: lbfgsb.WithTolerance()}
 		f.load(obs)
 		x := toVector(&truth)
 		x[gamma] = max(x[gamma], 1.01)
@@ -80,7 +84,7 @@ func TestPublicFitter_gradient_agrees_with_differences(t *testing.T) {
 }
 
 func TestPublicFitter_does_not_allocate_again(t *testing.T) {
-	var f PublicFitter
+	f := PublicFitter{Minimize: lbfgsb.WithTolerance()}
 	obs := []perf.Observation{
 		{Nodes: 1, Replicas: 1, Local: 8, Compute: 0.4, Step: 0.41},
 		{Nodes: 2, Replicas: 8, Local: 16, Compute: 0.7, Step: 0.9},
@@ -98,8 +102,10 @@ func TestCache_fits_public_code_as_published(t *testing.T) {
 		{Nodes: 1, Replicas: 2, Local: 16, Compute: 0.7, Step: 0.9},
 		{Nodes: 2, Replicas: 8, Local: 16, Compute: 0.72, Step: 1.3},
 	}
+	c.Minimize = lbfgsb.WithTolerance()
 	best, _ := Fit(obs, nil)
-	published, _ := FitAsPublished(obs)
+	public := PublicFitter{Minimize: lbfgsb.WithTolerance()}
+	published, _ := public.Fit(obs)
 	if best == published {
 		t.Fatal("the two fits agree: the test shows nothing")
 	}
@@ -111,8 +117,12 @@ func TestCache_fits_public_code_as_published(t *testing.T) {
 			t.Errorf("public code: got %+v, want %+v", got, published)
 		}
 	}
-	if got := (*Cache)(nil).fit(PublicCode, obs); got != published {
-		t.Errorf("without a cache: got %+v, want %+v", got, published)
+	if got := (*Cache)(nil).fit(Bootstrap, obs); got != best {
+		t.Errorf("without a cache: got %+v, want %+v", got, best)
+	}
+	o := Options{Mode: PublicCode, Fits: NewCache()}
+	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "want the public simulator's minimiser") {
+		t.Errorf("public code without a minimiser: got %v", err)
 	}
 }
 
@@ -121,7 +131,7 @@ func BenchmarkPublicFit(b *testing.B) {
 	all := readGolden(b)
 	for _, points := range []int{1, 2, 4, 8, 14} {
 		b.Run(fmt.Sprintf("points=%d", points), func(b *testing.B) {
-			var f PublicFitter
+			f := PublicFitter{Minimize: lbfgsb.WithTolerance()}
 			var profiles [][]perf.Observation
 			for i := range all {
 				if obs := all[i].observations(); len(obs) == points {
