@@ -42,7 +42,9 @@ var rooms = []room{
 
 	{"scheduler", 6}, // the machine and its table
 	{"api/...", 6},
-	{"policy/builtin", 6},
+	{"policy/builtin", 7}, // the policies by name
+	{"policy/synergy", 6}, // these stand on the queue
+	{"policy/fallback", 6},
 
 	{"policy/...", 5}, // decisions; file formats; kinds of placer
 	{"placement/...", 5},
@@ -53,7 +55,8 @@ var rooms = []room{
 	{"policy/lyra/allocate", 4}, // parts of a policy
 	{"policy/lyra/reclaim", 4},
 	{"placement/hostalloc", 4},
-	{"policy/queue", 4}, // its orders are other policies' too
+	{"policy/queue", 5}, // its lines serve two others
+	{"policy/grant", 4}, // what policies make plans with
 	{"workload", 4},
 
 	{"policy", 3}, // the question and the answer

@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 		{"upward to a pattern's room", "workload", "~/policy/sia", "workload: floor 4 imports policy/sia of floor 5"},
 		{"same floor", "metrics", "~/journal", "metrics: floor 7 imports journal of floor 7"},
 		{"same pattern", "policy/sia", "~/policy/pop", "floor 5 imports policy/pop of floor 5"},
-		{"orders are below policies", "policy/sia", "~/policy/queue", ""},
+		{"tools are below policies", "policy/sia", "~/policy/grant", ""},
 		{"exact name before pattern", "policy/builtin", "~/policy/sia", ""},
 		{"second of two imports", "job", "~/cluster ~/perf", "job: floor 1 imports perf"},
 		{"cellar from the bottom", "cluster", "~/internal/rng", ""},

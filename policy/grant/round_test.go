@@ -1,4 +1,4 @@
-package queue_test
+package grant_test
 
 import (
 	"math"
@@ -10,15 +10,15 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
 	"github.com/oxgang/oxgang/policy/policytest"
-	"github.com/oxgang/oxgang/policy/queue"
 )
 
 // Whatever is granted, in any order and on any type, the plan keeps the rules.
 func TestRound_grants_keep_the_rules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := policytest.NewWorld(t).Snapshot()
-		r := queue.NewRound(s)
+		r := grant.NewRound(s)
 		types := s.Cluster.Types()
 		for range rapid.IntRange(0, 30).Draw(t, "grants") {
 			if len(s.Jobs) == 0 {
@@ -50,7 +50,7 @@ func TestRound_grants_keep_the_rules(t *testing.T) {
 func TestRound_amounts_keep_the_rules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := policytest.NewWorld(t).Snapshot()
-		r := queue.NewRound(s)
+		r := grant.NewRound(s)
 		types := s.Cluster.Types()
 		for i := range s.Jobs {
 			at, n := rapid.IntRange(0, len(types)-1).Draw(t, "type"), rapid.IntRange(0, 20).Draw(t, "GPUs")
@@ -80,7 +80,7 @@ func TestRound_Give_says_what_an_amount_is_worth(t *testing.T) {
 	spec := &job.Spec{ID: "a", GPUs: 4, MinGPUs: 2, BatchSize: 64, Adaptivity: job.StrongScaling}
 	j := &policy.Job{Spec: spec, Perf: still{}, Limits: &spec.Batch}
 	s := &policy.Snapshot{Cluster: counted(t), Jobs: []*policy.Job{j}}
-	r := queue.NewRound(s)
+	r := grant.NewRound(s)
 	if !r.Give(0, 0, 6) {
 		t.Fatal("6 GPUs of 16 are not given")
 	}
@@ -92,6 +92,19 @@ func TestRound_Give_says_what_an_amount_is_worth(t *testing.T) {
 
 // A still is a perf.Model of as many samples per second as a batch has, with
 // efficiency one half.
+// counted returns two nodes that count CPUs and memory.
+func counted(t testing.TB) *cluster.Cluster {
+	t.Helper()
+	node := func(id cluster.NodeID) cluster.Node {
+		return cluster.Node{ID: id, GPUType: "v100", Capacity: cluster.Resources{GPUs: 8, CPUs: 24, Memory: 480e9}}
+	}
+	c, err := cluster.New([]cluster.Node{node("a"), node("b")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 type still struct{}
 
 func (still) Throughput(a cluster.Allocation, b job.BatchSize) float64 {

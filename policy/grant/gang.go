@@ -1,4 +1,4 @@
-package queue
+package grant
 
 import (
 	"github.com/oxgang/oxgang/cluster"
@@ -7,21 +7,21 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// request returns the GPUs a job asks for, if it says.
-func request(j *policy.Job) int { return max(1, j.GPUs) }
+// Requested returns the GPUs that a job asks for; 1 if it does not say.
+func Requested(j *policy.Job) int { return max(1, j.GPUs) }
 
-// size returns the GPUs of j's gang on type t: what it asks for, or the least
+// Size returns the GPUs of j's gang on type t: what it asks for, or the least
 // it runs on.
-func size(j *policy.Job, t cluster.GPUType) int {
+func Size(j *policy.Job, t cluster.GPUType) int {
 	if j.GPUs > 0 {
 		return j.Requested(t)
 	}
 	return j.Min(t)
 }
 
-// usable reports whether an empty cluster could carry j's gang on a type.
-func usable(j *policy.Job, t *cluster.TypeInfo) bool {
-	n := size(j, t.Type)
+// Usable reports whether an empty cluster could carry j's gang on a type.
+func Usable(j *policy.Job, t *cluster.TypeInfo) bool {
+	n := Size(j, t.Type)
 	return n <= t.GPUs && j.KeepsType(t.Type) && j.Allows(cluster.Configuration{GPUs: n, GPUType: t.Type})
 }
 
@@ -32,10 +32,10 @@ func usable(j *policy.Job, t *cluster.TypeInfo) bool {
 func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 	p := j.ReplicaGPUs(t.Type)
 	if !j.Adaptivity.Has(job.GPUCount) {
-		if !usable(j, t) {
+		if !Usable(j, t) {
 			return 0, 0, 0
 		}
-		return size(j, t.Type), size(j, t.Type), p
+		return Size(j, t.Type), Size(j, t.Type), p
 	}
 	step = whole(p, max(1, j.WorkerGPUs))
 	least, most = (j.Min(t.Type)+step-1)/step*step, t.GPUs/step*step
@@ -61,10 +61,10 @@ func whole(replica, worker int) int {
 	return n
 }
 
-// gang returns the allocation that j asks for on a type, on as few nodes as
+// Gang returns the allocation that j asks for on a type, on as few nodes as
 // can carry it.
-func gang(j *policy.Job, t *cluster.TypeInfo) cluster.Allocation {
-	return amount(j, t, size(j, t.Type))
+func Gang(j *policy.Job, t *cluster.TypeInfo) cluster.Allocation {
+	return amount(j, t, Size(j, t.Type))
 }
 
 // amount returns n GPUs of a type for j, on as few nodes as can carry them.
@@ -82,10 +82,10 @@ func host(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) cluster.A
 	return cluster.Allocation{Configuration: c, CPUs: j.CPUs, Memory: j.Memory}
 }
 
-// speed returns the believed goodput of j on an allocation, in samples at
+// Goodput returns the believed goodput of j on an allocation, in samples at
 // initial-batch efficiency per second, with the batch size it was submitted
 // with, or the best one if the agent chooses; 0 if j has no model.
-func speed(j *policy.Job, a cluster.Allocation) float64 {
+func Goodput(j *policy.Job, a cluster.Allocation) float64 {
 	if j.Perf == nil {
 		return 0
 	}
