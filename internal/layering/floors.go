@@ -11,16 +11,21 @@ type room struct {
 const (
 	cellar   = -1 // below the tower: every floor may import it
 	topPure  = 6  // up to here a package does no I/O and keeps no clock
-	topTower = 9
-	beside   = 10 // opt: imports only itself, the standard library and its solver
-	wing     = 12 // what serves only comparison with papers: see guests
-	testOnly = 11 // conformance suites and test helpers: only tests import them
+	topTower = 12
+	beside   = 20 // opt: imports only itself, the standard library and its solver
+	wing     = 22 // what serves only comparison with papers: see guests
+	testOnly = 21 // conformance suites and test helpers: only tests import them
 )
 
 // rooms says on which floor each package stands: design.md, section 3. An
 // exact name wins over a pattern, and a longer pattern over a shorter one.
 var rooms = []room{
-	{"cmd/...", 9}, // programs
+	{"cmd/...", 12},             // programs
+	{"cmd/oxgang/simulate", 11}, // their commands
+	{"cmd/oxgang/study", 11},
+	{"cmd/oxgang/machine", 10},
+	{"cmd/oxgang/kube", 10},
+	{"cmd/oxgang/cli", 9},
 	{"internal/apidoc", 9},
 	{"internal/papersdoc", 9},
 
@@ -115,7 +120,7 @@ var exceptions = []exception{
 	{"live/serve", "whatif", "it says when"},
 	{"experiments", "config", "an experiment is a list of configurations to run"},
 	{"budget", "opt/convex", "what it shows is plans and frontiers of it"},
-	{"cmd/oxgang", "opt/...", "oxgang lp solves linear programs with each solver"},
+	{"cmd/oxgang/study", "opt/...", "oxgang lp solves linear programs with each solver"},
 }
 
 // guests are the packages that may import the reference wing: the programs, and what
