@@ -20,6 +20,7 @@ const (
 // exact name wins over a pattern, and a longer pattern over a shorter one.
 var rooms = []room{
 	{"cmd/...", 10}, // programs
+	{"internal/affected", 10},
 	{"internal/apidoc", 10},
 	{"internal/papersdoc", 10},
 	{"internal/fitcatalog", 10},
