@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -42,14 +43,11 @@ func nearest(pkgs []pkg, changed []string) []reached {
 			}
 		}
 	}
-	all := map[string]int{}
+	all := maps.Clone(distance)
 	for name, d := range distance {
-		all[name] = d
 		for _, tester := range tests[name] {
-			if was, seen := distance[tester]; !seen || was > d+1 {
-				if now, seen := all[tester]; !seen || now > d+1 {
-					all[tester] = d + 1
-				}
+			if was, seen := all[tester]; !seen || was > d+1 {
+				all[tester] = d + 1
 			}
 		}
 	}
