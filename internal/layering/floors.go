@@ -90,6 +90,7 @@ var rooms = []room{
 	{"internal/testdata", testOnly},
 	{"internal/doctable", testOnly},
 	{"internal/draws", testOnly},
+	{"internal/glossary", testOnly},
 	{"internal/layering", testOnly},
 	{"internal/seeded", testOnly},
 }
