@@ -63,13 +63,13 @@ func generateCommand() *cobra.Command {
 	f.StringVar(&g.part, "split", "", "parts of image-language-speech of Synergy's kinds, as 20-70-10; empty: the kind's")
 	f.BoolVar(&g.wide, "multi-gpu", false, "jobs of Synergy's kinds ask for 1 to 16 GPUs as in Philly, not for 1")
 	g.to.Flags(cmd)
-	cli.Complete(cmd, "kind", cli.KindNames())
+	cli.Complete(cmd, "kind", cli.GeneratorNames())
 	return cmd
 }
 
 // options returns what to generate, checked.
 func (g *generation) options(cmd *cobra.Command) (workload.GenerateOptions, error) {
-	if err := cli.CheckKind(g.kind); err != nil {
+	if err := cli.CheckGenerator(g.kind); err != nil {
 		return workload.GenerateOptions{}, err
 	}
 	o := workload.DefaultGenerateOptions(g.kind)

@@ -50,7 +50,7 @@ func CompleteSettings(cmd *cobra.Command) {
 	Complete(cmd, "placer", placers)
 	Complete(cmd, "format", TraceFormats(false))
 	Complete(cmd, "on-bad-row", BadRows())
-	Complete(cmd, "generate-kind", KindNames())
+	Complete(cmd, "generate-kind", GeneratorNames())
 	Complete(cmd, "estimate-mode", modes)
 	Complete(cmd, "lender-forecast", config.Forecasts())
 	Complete(cmd, "fairness-rho", config.Rhos()[1:])

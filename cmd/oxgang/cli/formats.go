@@ -19,8 +19,8 @@ func TraceFormats(written bool) []string {
 // BadRows returns what a row that cannot be used may do.
 func BadRows() []string { return []string{trace.Fail.String(), trace.Skip.String()} }
 
-// KindNames returns the kinds of trace that can be generated.
-func KindNames() []string {
+// GeneratorNames returns the kinds of trace that can be generated.
+func GeneratorNames() []string {
 	var names []string
 	for _, k := range workload.GenerateKinds() {
 		names = append(names, k.Name)

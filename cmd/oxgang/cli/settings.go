@@ -126,7 +126,7 @@ func check(c *config.Config) error {
 		}
 	}
 	if c.Trace == "" {
-		errs = append(errs, CheckKind(c.Generate.Kind), checkLoad(&c.Generate), checkSplit(&c.Generate))
+		errs = append(errs, CheckGenerator(c.Generate.Kind), checkLoad(&c.Generate), checkSplit(&c.Generate))
 	}
 	return errors.Join(errs...)
 }
@@ -149,7 +149,7 @@ func checkSetting(c *config.Config, setting string) error {
 	return fmt.Errorf("set: %q is a setting of no chosen policy (%s)", setting, strings.Join(c.Policies, ", "))
 }
 
-func CheckKind(name string) error {
+func CheckGenerator(name string) error {
 	var names []string
 	for _, k := range workload.GenerateKinds() {
 		if k.Name == name {

@@ -105,8 +105,8 @@ func prepare(o *serve.Options, state *liveState, settings []string) (err error) 
 	return o.Validate()
 }
 
-// KeeperCommand is not for people: serve starts it, one for every start of a job.
-func KeeperCommand() *cobra.Command {
+// SupervisorCommand is not for people: serve starts it, one for every start of a job.
+func SupervisorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "keeper DIR", Hidden: true, Args: cli.OneArg("directory"),
 		RunE: func(_ *cobra.Command, args []string) error { return supervisor.Main(args[0]) },

@@ -108,7 +108,7 @@ func (p *planning) load(cmd *cobra.Command, lists []*budget.PriceList) error {
 		}
 	}
 	if p.config.Trace == "" {
-		errs = append(errs, cli.CheckKind(p.config.Generate.Kind))
+		errs = append(errs, cli.CheckGenerator(p.config.Generate.Kind))
 	}
 	if err := errors.Join(append(errs, p.config.Validate())...); err != nil {
 		return cli.Usage(err)
