@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/workload"
 )
 
-// kind is what the isolated time of a job depends on.
-type kind struct {
+// isolatedKey is what the isolated time of a job depends on.
+type isolatedKey struct {
 	config     cluster.Configuration
 	app        *workload.Application
 	batch      int // submitted
@@ -32,7 +32,7 @@ type kind struct {
 // CPUs and memory, and on less than the job's least for a share of the time. Jobs
 // alike share an answer. Sources: Sia §3.5.5; Synergy §2.
 func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duration {
-	known := make(map[kind]float64)
+	known := make(map[isolatedKey]float64)
 	return func(spec *job.Spec, t cluster.GPUType, gpus float64) time.Duration {
 		info, ok := in.Cluster.Type(t)
 		if !ok {
@@ -45,7 +45,7 @@ func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duratio
 			app, spec := in.steady(spec)
 			return lasting(app.Alone(spec, share), gpus/float64(n), in.restartDelay(app))
 		}
-		k := kind{share.Configuration, app, spec.BatchSize, spec.Batch.Init, spec.Batch.Max, spec.Batch.LocalMin, spec.Adaptivity, spec.Goal, 0, spec.Schedule.Mode, 0}
+		k := isolatedKey{share.Configuration, app, spec.BatchSize, spec.Batch.Init, spec.Batch.Max, spec.Batch.LocalMin, spec.Adaptivity, spec.Goal, 0, spec.Schedule.Mode, 0}
 		if app.Curve == nil {
 			k.target, k.gpus = spec.Target, spec.GPUs
 		}

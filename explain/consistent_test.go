@@ -66,7 +66,7 @@ func pages(t testing.TB, text []byte, id job.ID, each func(string)) {
 		return r
 	}
 	r := open()
-	l := newTeller(r, id)
+	l := newJournalReader(r, id)
 	var all []page
 	var last string
 	if err := l.listen(r, func(time.Duration) {
@@ -74,7 +74,7 @@ func pages(t testing.TB, text []byte, id job.ID, each func(string)) {
 			return
 		}
 		then := l.snapshot()
-		if now := fmt.Sprint(then.row.why, then.row.holds, then.state.phase, then.scene.view.text()); now != last {
+		if now := fmt.Sprint(then.row.why, then.row.holds, then.state.phase, then.context.view.text()); now != last {
 			last, all = now, append(all, page{then, l.now})
 		}
 	}); err != nil {
@@ -242,7 +242,7 @@ func consistent(t *testing.T, text []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newTeller(r, "")
+	l := newJournalReader(r, "")
 	_ = l.listen(r, func(time.Duration) {})
 	seen, count := 0, map[string]int{}
 	for _, id := range l.ids {

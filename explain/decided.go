@@ -11,7 +11,7 @@ import (
 
 // decided tells what a round, which the world knows already, did to a job that
 // held so much on those nodes before.
-func (t *teller) decided(round *journal.Round, held cluster.Allocation, on cluster.Placement) {
+func (t *journalReader) decided(round *journal.Round, held cluster.Allocation, on cluster.Placement) {
 	r := t.jobs[t.id]
 	if r == nil {
 		return
@@ -34,7 +34,7 @@ func (t *teller) decided(round *journal.Round, held cluster.Allocation, on clust
 }
 
 // waits tells each reason of a wait once.
-func (t *teller) waits(r *row) {
+func (t *journalReader) waits(r *row) {
 	s := &t.state
 	if s.told[r.why.Kind] {
 		return
@@ -44,16 +44,16 @@ func (t *teller) waits(r *row) {
 		text = "still waits: "
 	}
 	s.told[r.why.Kind] = true
-	sc := t.scene(r)
+	sc := t.contextOf(r)
 	t.add(Waits, cluster.Allocation{}, cluster.Allocation{}, text+sc.reason())
 }
 
-func (t *teller) preempted(r *row, held cluster.Allocation) {
+func (t *journalReader) preempted(r *row, held cluster.Allocation) {
 	s := &t.state
 	r.holds = held
 	t.settle(t.now)
 	r.holds = cluster.Allocation{}
-	sc := t.scene(r)
+	sc := t.contextOf(r)
 	t.add(Preempted, held, cluster.Allocation{}, "gave up "+both(held)+": "+sc.reason())
 	s.phase, s.since, s.before = job.Waiting, t.now, held
 	clear(s.told)
@@ -62,7 +62,7 @@ func (t *teller) preempted(r *row, held cluster.Allocation) {
 
 // run tells of a start or of a change of GPUs. A new batch size, or other CPUs and
 // memory, are no such change.
-func (t *teller) run(r *row, a scheduler.Run, held cluster.Allocation, on cluster.Placement) {
+func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on cluster.Placement) {
 	s := &t.state
 	now := a.Allocation
 	if a.InPlace(held, on) {
@@ -71,7 +71,7 @@ func (t *teller) run(r *row, a scheduler.Run, held cluster.Allocation, on cluste
 	r.holds = held
 	t.settle(t.now)
 	r.holds = now
-	sc := t.scene(r)
+	sc := t.contextOf(r)
 	what, text := t.verb(held, now)
 	switch {
 	case a.Free:
@@ -94,7 +94,7 @@ func (t *teller) run(r *row, a scheduler.Run, held cluster.Allocation, on cluste
 }
 
 // verb names the step from one allocation to another and tells it.
-func (t *teller) verb(from, to cluster.Allocation) (What, string) {
+func (t *journalReader) verb(from, to cluster.Allocation) (What, string) {
 	switch {
 	case from.IsZero() && t.state.starts == 0:
 		return Started, fmt.Sprintf("started on %s after %s", both(to), span(t.now-t.came))

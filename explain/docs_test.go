@@ -40,7 +40,7 @@ func wrong(page string, k policy.Kind) string {
 	}
 	why := examples[k].why
 	why.Kind = k
-	if want := exampleScene(why).because(); cells[3] != want {
+	if want := exampleContext(why).because(); cells[3] != want {
 		return "the example is not " + want
 	}
 	if says, asks := cells[2] != "—", templates[k].unblock != nil; says != asks {

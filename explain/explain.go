@@ -15,7 +15,7 @@ import (
 // far, with a Note. It returns an *UnknownJobError if the journal does not know
 // the job.
 func Life(r *journal.Reader, id job.ID) (*Story, error) {
-	t := newTeller(r, id)
+	t := newJournalReader(r, id)
 	if err := t.listen(r, func(time.Duration) {}); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
@@ -28,7 +28,7 @@ func Life(r *journal.Reader, id job.ID) (*Story, error) {
 // which only the header has been read; errors are those of Life.
 func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
-	t := newTeller(r, id)
+	t := newJournalReader(r, id)
 	var then *snapshot
 	err := t.listen(r, func(next time.Duration) {
 		if then == nil && next > at {
@@ -66,26 +66,26 @@ func noted(r *journal.Reader, note string) string {
 
 // A snapshot is what is known of the job at one time.
 type snapshot struct {
-	state state
-	row   *row // nil: not submitted, or ended
-	scene scene
-	told  int     // changes told so far
-	lost  float64 // GPU-hours to starts that were over
+	state   state
+	row     *row // nil: not submitted, or ended
+	context explainContext
+	told    int     // changes told so far
+	lost    float64 // GPU-hours to starts that were over
 }
 
-func (t *teller) snapshot() *snapshot {
-	s := &snapshot{state: t.state, told: len(t.changes), lost: t.totals.LostHours, scene: scene{view: t.view()}}
+func (t *journalReader) snapshot() *snapshot {
+	s := &snapshot{state: t.state, told: len(t.changes), lost: t.totals.LostHours, context: explainContext{view: t.view()}}
 	if r := t.jobs[t.id]; r != nil {
 		row := *r
-		s.row, s.scene = &row, t.scene(r)
+		s.row, s.context = &row, t.contextOf(r)
 	}
 	return s
 }
 
-// moment tells how things stood, and, from what the teller has heard since,
+// moment tells how things stood, and, from what the reader has heard since,
 // what came next.
-func (t *teller) moment(then *snapshot, at time.Duration) *Moment {
-	m := &Moment{At: journal.Seconds(at), Phase: "not submitted", Cluster: &then.scene.view}
+func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
+	m := &Moment{At: journal.Seconds(at), Phase: "not submitted", Cluster: &then.context.view}
 	t.next(m, then, at)
 	if then.state.spec == nil {
 		came := time.Duration(t.totals.Submitted)
@@ -130,7 +130,7 @@ func best(why policy.Reason) *Holding {
 }
 
 // profiling reports whether a job that waited then waited for its profiles.
-func (t *teller) profiling(then *snapshot) bool {
+func (t *journalReader) profiling(then *snapshot) bool {
 	if then.row.why.Kind == policy.WaitProfile {
 		return true
 	}
@@ -143,17 +143,17 @@ func (t *teller) profiling(then *snapshot) bool {
 }
 
 // sentence says what the job did then, for how long, and why.
-func (t *teller) sentence(then *snapshot, phase job.Phase, length string) string {
+func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string) string {
 	held := both(then.row.holds)
-	then.scene.trains = phase == job.Running
+	then.context.trains = phase == job.Running
 	because := "no round has decided on it yet; the next one does"
 	if then.row.ruled {
-		because = then.scene.because()
+		because = then.context.because()
 	}
 	if phase == job.Profiling {
 		if !then.row.ruled {
-			then.scene.why.Kind = policy.WaitProfile
-			because = then.scene.because()
+			then.context.why.Kind = policy.WaitProfile
+			because = then.context.because()
 		}
 		return fmt.Sprintf("%s has been profiled for %s: %s.", t.id, length, because)
 	}
@@ -168,7 +168,7 @@ func (t *teller) sentence(then *snapshot, phase job.Phase, length string) string
 
 // next tells the first change after a moment that matters to one who asks
 // then: a start if the job waits, any change or the end if it runs.
-func (t *teller) next(m *Moment, then *snapshot, at time.Duration) {
+func (t *journalReader) next(m *Moment, then *snapshot, at time.Duration) {
 	waiting := then.row != nil && then.row.holds.IsZero()
 	for _, c := range t.changes[then.told:] {
 		if waiting && c.What == Waits || c.What == Profiled {

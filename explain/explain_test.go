@@ -62,12 +62,12 @@ var examples = map[policy.Kind]example{
 	policy.Refused:          {policy.Reason{}, "the policy's plan was refused (job x: 9 GPUs), so every job stays as it was; the next plan that keeps the rules decides anew"},
 }
 
-// exampleScene is what the examples speak of.
-func exampleScene(why policy.Reason) *scene {
+// exampleContext is what the examples speak of.
+func exampleContext(why policy.Reason) *explainContext {
 	price := 1.8
 	view := View{Types: []TypeView{{Type: "a100", GPUs: 16, Free: 3, Price: &price}, {Type: "t4", GPUs: 24, Free: 2}}, Running: 9, Waiting: 4}
 	spec := &job.Spec{ID: "j", GPUs: 8, Reservation: config(1, 8, "a100")}
-	return &scene{spec: spec, why: why, view: view, rivals: 3, refused: "job x: 9 GPUs"}
+	return &explainContext{spec: spec, why: why, view: view, rivals: 3, refused: "job x: 9 GPUs"}
 }
 
 // Every kind of reason has its sentence: a kind added to the closed list
@@ -80,7 +80,7 @@ func TestEveryKindHasASentence(t *testing.T) {
 				t.Fatalf("kind %d has no sentence", kind)
 			}
 			c.why.Kind = kind
-			s := exampleScene(c.why)
+			s := exampleContext(c.why)
 			if diff := cmp.Diff(c.text, s.because()); diff != "" {
 				t.Error(diff)
 			}
@@ -116,7 +116,7 @@ func TestView_of_rented_nodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(journal.Header{Cluster: c})
+	w := newClusterState(journal.Header{Cluster: c})
 	say := func(want string) {
 		t.Helper()
 		v := w.view()
@@ -155,7 +155,7 @@ func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 		{policy.Reason{Kind: policy.AsPlanned, Config: config(1, 8, "a100"), Value: 3.14, Limit: 5.1}, "it keeps what it has, as planned (normalised goodput 3.14); 8 a100 GPUs would be worth their price (normalised goodput 5.1), but are not free"},
 		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "its GPUs do more for others now; it grows back towards 24 rtx GPUs on 3 nodes when the load falls"},
 	} {
-		s := scene{why: c.why}
+		s := explainContext{why: c.why}
 		if diff := cmp.Diff(c.text, s.because()); diff != "" {
 			t.Error(diff)
 		}
@@ -164,7 +164,7 @@ func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 
 // Where CPUs or memory have a price, it is in that of a GPU.
 func TestSentence_of_a_price_with_CPUs(t *testing.T) {
-	s := exampleScene(policy.Reason{Kind: policy.WaitPrice, Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8})
+	s := exampleContext(policy.Reason{Kind: policy.WaitPrice, Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8})
 	s.view.Types[0].CPU = 0.3
 	if want := "and today's price, with its CPUs and memory, is 1.8; it runs"; !strings.Contains(s.because(), want) {
 		t.Errorf("got %q, want it to say %q", s.because(), want)

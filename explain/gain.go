@@ -21,7 +21,7 @@ func apart(a, b float64) (x, y string, same bool) {
 }
 
 // grew says what more GPUs do for a job.
-func grew(s *scene) string {
+func grew(s *explainContext) string {
 	if before := s.why.Config; before.GPUs > 0 && s.holds != before && s.holds.GPUs == before.GPUs && s.holds.GPUType == before.GPUType {
 		return moved(s) // journals of older versions call some moves so
 	}
@@ -36,7 +36,7 @@ func grew(s *scene) string {
 
 // moved says why a job is elsewhere now: because it gains by it, because it costs less there, or,
 // where neither is so, because of the plan for all jobs.
-func moved(s *scene) string {
+func moved(s *explainContext) string {
 	verb := "another GPU type takes"
 	if s.holds.GPUType == s.why.Config.GPUType {
 		verb = "other nodes take"
@@ -54,7 +54,7 @@ func moved(s *scene) string {
 
 // gained says what a change takes the job's goodput from and to; it is not ok if that is no
 // gain, or is not known.
-func gained(s *scene, verb string) (text string, ok bool) {
+func gained(s *explainContext, verb string) (text string, ok bool) {
 	x, y, same := apart(s.why.Limit, s.why.Value)
 	if same || s.why.Value < s.why.Limit || s.why.Limit <= 0 {
 		return "", false
@@ -63,7 +63,7 @@ func gained(s *scene, verb string) (text string, ok bool) {
 }
 
 // outcome says what becomes of a goodput that a change does not raise, as far as it is known.
-func outcome(s *scene) string {
+func outcome(s *explainContext) string {
 	switch x, y, same := apart(s.why.Limit, s.why.Value); {
 	case s.why.Limit <= 0:
 		return goodput(s.why.Value)
@@ -78,7 +78,7 @@ func outcome(s *scene) string {
 
 // cost returns what GPUs cost at today's prices; it is not known where their type has no price,
 // or CPUs and memory have one.
-func (s *scene) cost(c cluster.Configuration) (cost float64, known bool) {
+func (s *explainContext) cost(c cluster.Configuration) (cost float64, known bool) {
 	t := s.typeOf(c.GPUType)
 	if t == nil || t.Price == nil || t.CPU > 0 || t.Memory > 0 {
 		return 0, false
@@ -87,7 +87,7 @@ func (s *scene) cost(c cluster.Configuration) (cost float64, known bool) {
 }
 
 // shrank says why a job has fewer GPUs.
-func shrank(s *scene) string {
+func shrank(s *explainContext) string {
 	x, y, same := apart(s.why.Value, s.why.Limit)
 	switch {
 	case s.why.Limit <= 0: // not the price alone
@@ -99,7 +99,7 @@ func shrank(s *scene) string {
 }
 
 // kept says why a job does not change to something better, and until when.
-func kept(s *scene) (why, until string) {
+func kept(s *explainContext) (why, until string) {
 	x, y, same := apart(s.why.Value, s.why.Limit)
 	better := amount(s.why.Config) + " would be " + x + " times as good, and a restart pays only from "
 	if same {
@@ -109,7 +109,7 @@ func kept(s *scene) (why, until string) {
 }
 
 // planned says that a job keeps what it has, and what it would rather have.
-func planned(s *scene) string {
+func planned(s *explainContext) string {
 	if s.why.Limit <= 0 {
 		return "it keeps what it has, as planned" + goodput(s.why.Value)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // typeOf returns what the page says of a GPU type; nil if nothing.
-func (s *scene) typeOf(t cluster.GPUType) *TypeView {
+func (s *explainContext) typeOf(t cluster.GPUType) *TypeView {
 	for i := range s.view.Types {
 		if s.view.Types[i].Type == t {
 			return &s.view.Types[i]
@@ -19,7 +19,7 @@ func (s *scene) typeOf(t cluster.GPUType) *TypeView {
 }
 
 // freeOf returns how many GPUs of a configuration's type the page says are free.
-func (s *scene) freeOf(c cluster.Configuration) (free int, known bool) {
+func (s *explainContext) freeOf(c cluster.Configuration) (free int, known bool) {
 	if t := s.typeOf(c.GPUType); t != nil {
 		return t.Free, true
 	}
@@ -27,7 +27,7 @@ func (s *scene) freeOf(c cluster.Configuration) (free int, known bool) {
 }
 
 // least returns the fewest GPUs that the page says a job asked for; 0 if nothing is known of it.
-func (s *scene) least() int {
+func (s *explainContext) least() int {
 	switch {
 	case s.spec == nil:
 		return 0
@@ -39,7 +39,7 @@ func (s *scene) least() int {
 
 // need says what a job is to have, of n GPUs, in words; and, where it asked for fewer, who wants
 // so many.
-func need(s *scene, n int, words string) string {
+func need(s *explainContext, n int, words string) string {
 	switch asked := s.least(); {
 	case asked == 0 || n <= asked || !s.spec.Reservation.IsZero():
 		return "it needs at least " + words
@@ -51,7 +51,7 @@ func need(s *scene, n int, words string) string {
 
 // short says how many GPUs a job needs, and how many are free now: as many as the page says, which
 // may differ from what was free when its turn came.
-func short(s *scene) string {
+func short(s *explainContext) string {
 	then, least := int(s.why.Value), int(s.why.Limit)
 	text := need(s, least, amount(s.why.Config))
 	free, known := s.freeOf(s.why.Config)
@@ -78,7 +78,7 @@ func was(n int) string {
 }
 
 // missing says what would end a lack of GPUs.
-func missing(s *scene) string {
+func missing(s *explainContext) string {
 	free, known := s.freeOf(s.why.Config)
 	if !known {
 		free = int(s.why.Value)
@@ -93,7 +93,7 @@ func missing(s *scene) string {
 }
 
 // dear says what a job offers and what the price is; equal is a tie, which others won.
-func dear(s *scene) string {
+func dear(s *explainContext) string {
 	x, y, same := apart(s.why.Value, s.why.Limit)
 	if !same {
 		return fmt.Sprintf("its best offer is %s per %s GPU (for %s) and today's price%s is %s", x, s.why.Config.GPUType, amount(s.why.Config), included(s), y)
@@ -106,7 +106,7 @@ func dear(s *scene) string {
 }
 
 // cheaper says what would let a job run that offers too little.
-func cheaper(s *scene) string {
+func cheaper(s *explainContext) string {
 	more := fmt.Sprintf("the cluster gains %s", gpus(s.why.Config.GPUs, s.why.Config.GPUType))
 	_, _, same := apart(s.why.Value, s.why.Limit)
 	switch {
@@ -119,7 +119,7 @@ func cheaper(s *scene) string {
 }
 
 // line says who is ahead of a job in the queue, and what it needs.
-func line(s *scene) string {
+func line(s *explainContext) string {
 	n := int(s.why.Limit)
 	needs := "it needs " + count(n, "GPU")
 	if asked := s.least(); asked > 0 && n > asked && s.spec.Reservation.IsZero() {
@@ -133,7 +133,7 @@ func line(s *scene) string {
 }
 
 // turn says when a job in the queue runs.
-func turn(s *scene) string {
+func turn(s *explainContext) string {
 	are := "are"
 	if s.why.Limit == 1 {
 		are = "is"
@@ -146,7 +146,7 @@ func turn(s *scene) string {
 }
 
 // scattered says why GPUs that were granted could not be had.
-func scattered(s *scene) string {
+func scattered(s *explainContext) string {
 	text := "it was granted " + amount(s.why.Config)
 	if free, known := s.freeOf(s.why.Config); known && free < s.why.Config.GPUs {
 		return text + ", but no nodes were left for it beside the others'"
@@ -155,7 +155,7 @@ func scattered(s *scene) string {
 }
 
 // impossible says why a job cannot run on this cluster.
-func impossible(s *scene) string {
+func impossible(s *explainContext) string {
 	if n := have(s); n >= s.why.Config.GPUs {
 		return fmt.Sprintf("its policy finds no way to run it on this cluster, though that has %d GPUs that it may use", n)
 	}
@@ -164,7 +164,7 @@ func impossible(s *scene) string {
 
 // have returns the most GPUs that the cluster has of one type that the job may use, of the
 // reason's type if it has one.
-func have(s *scene) int {
+func have(s *explainContext) int {
 	n := 0
 	for _, t := range s.view.Types {
 		if s.why.Config.GPUType == "" && (s.spec == nil || s.spec.Eligible(t.Type)) || t.Type == s.why.Config.GPUType {
@@ -175,7 +175,7 @@ func have(s *scene) int {
 }
 
 // faster says what CPUs and memory above the share of its GPUs do for a job.
-func faster(s *scene) string {
+func faster(s *explainContext) string {
 	if x, _, same := apart(s.why.Value, 1); !same && s.why.Value > 1 {
 		return "more CPUs or memory than the share of its GPUs make it " + x + " times as fast"
 	}

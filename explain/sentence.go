@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A scene is what a sentence may speak of.
-type scene struct {
+// An explainContext is what a sentence may speak of.
+type explainContext struct {
 	spec  *job.Spec
 	why   policy.Reason
 	holds cluster.Configuration
@@ -24,123 +24,123 @@ type scene struct {
 
 // A template explains one kind of reason.
 type template struct {
-	why     func(*scene) string // a clause that follows a colon
-	unblock func(*scene) string // a clause: what would change it; nil if nothing is asked for
+	why     func(*explainContext) string // a clause that follows a colon
+	unblock func(*explainContext) string // a clause: what would change it; nil if nothing is asked for
 }
 
 // templates holds one template for every kind.
 var templates = map[policy.Kind]template{
-	policy.Unexplained: {why: func(*scene) string {
+	policy.Unexplained: {why: func(*explainContext) string {
 		return "its policy gives no reason"
 	}},
 	policy.AsPlanned: {why: planned},
-	policy.Started: {why: func(s *scene) string {
+	policy.Started: {why: func(s *explainContext) string {
 		return "there is room for it" + goodput(s.why.Value)
 	}},
 	policy.Grown: {why: grew},
-	policy.Shrunk: {why: shrank, unblock: func(s *scene) string {
+	policy.Shrunk: {why: shrank, unblock: func(s *explainContext) string {
 		return "it grows back towards " + amount(s.why.Config) + " when the load falls"
 	}},
 	policy.Moved: {why: moved},
-	policy.KeptNoRestart: {why: func(s *scene) string {
+	policy.KeptNoRestart: {why: func(s *explainContext) string {
 		why, _ := kept(s)
 		return why
-	}, unblock: func(s *scene) string {
+	}, unblock: func(s *explainContext) string {
 		_, until := kept(s)
 		return until
 	}},
-	policy.AboveShare: {why: faster, unblock: func(*scene) string {
+	policy.AboveShare: {why: faster, unblock: func(*explainContext) string {
 		return "it has less again when others gain more by them"
 	}},
-	policy.BelowShare: {why: func(s *scene) string {
+	policy.BelowShare: {why: func(s *explainContext) string {
 		if x, _, same := apart(s.why.Value, 1); !same && s.why.Value > 1 {
 			return "it needs less than its GPUs' share of CPUs and memory to be " + x + " times as fast"
 		}
 		return "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest"
 	}},
-	policy.PinnedRestore: {why: func(s *scene) string {
+	policy.PinnedRestore: {why: func(s *explainContext) string {
 		if s.trains {
 			return "it was starting or restoring its checkpoint in the last round, and was not interrupted"
 		}
 		return "it is starting or restoring its checkpoint, and is not interrupted"
-	}, unblock: func(s *scene) string {
+	}, unblock: func(s *explainContext) string {
 		if s.trains {
 			return "its size may change from the next round on"
 		}
 		return "its size may change once it trains"
 	}},
-	policy.PinnedNonPreempt: {why: func(*scene) string {
+	policy.PinnedNonPreempt: {why: func(*explainContext) string {
 		return "it was submitted as not preemptible, and keeps its GPUs until it ends"
 	}},
-	policy.Reserved: {why: func(s *scene) string {
+	policy.Reserved: {why: func(s *explainContext) string {
 		return "it holds its reservation of " + amount(reserved(s)) + " until it ends"
 	}},
 	policy.WaitNoCapacity: {why: short, unblock: missing},
 	policy.WaitPrice:      {why: dear, unblock: cheaper},
-	policy.WaitHost: {why: func(s *scene) string {
+	policy.WaitHost: {why: func(s *explainContext) string {
 		return fmt.Sprintf("no node has %s free with the %s and %.4g GB of memory that it wants",
 			amount(s.why.Config), count(int(s.why.Value+0.5), "core"), s.why.Limit/1e9)
-	}, unblock: func(*scene) string {
+	}, unblock: func(*explainContext) string {
 		return "it runs when a node has them; mechanism tune would run it with less"
 	}},
 	policy.WaitOrder: {why: line, unblock: turn},
-	policy.WaitBackfill: {why: func(s *scene) string {
+	policy.WaitBackfill: {why: func(s *explainContext) string {
 		return fmt.Sprintf("%s free for it, but the first in the queue, which is believed to start in %s, would start later if it took them", are(int(s.why.Limit), "GPU"), span(time.Duration(s.why.Value)*time.Second))
-	}, unblock: func(*scene) string {
+	}, unblock: func(*explainContext) string {
 		return "it may start once that one has, or sooner if more GPUs come free"
 	}},
-	policy.WaitNodes: {why: func(s *scene) string {
+	policy.WaitNodes: {why: func(s *explainContext) string {
 		return fmt.Sprintf("it is to have %s, of which %s not there yet", amount(s.why.Config), are(int(s.why.Value), "node"))
-	}, unblock: func(*scene) string {
+	}, unblock: func(*explainContext) string {
 		return "it starts in the first round after its nodes are up"
 	}},
-	policy.WaitBudget: {why: func(s *scene) string {
+	policy.WaitBudget: {why: func(s *explainContext) string {
 		return fmt.Sprintf("it is to have %s, but %s is paid per hour, and no more than %s may be now", amount(s.why.Config), fixed(s.why.Value), fixed(s.why.Limit))
-	}, unblock: func(*scene) string {
+	}, unblock: func(*explainContext) string {
 		return "it starts as others end, or as what was spent leaves the window of the budget; a larger budget starts it sooner"
 	}},
-	policy.Reclaimed: {why: func(s *scene) string {
+	policy.Reclaimed: {why: func(s *explainContext) string {
 		return "the servers on loan that it was on, with " + amount(s.why.Config) + ", went back to their owner"
-	}, unblock: func(s *scene) string {
+	}, unblock: func(s *explainContext) string {
 		text := "it waits like the others from the next round on"
 		if s.spec != nil && s.spec.NoCheckpoint {
 			text += "; with checkpoints it would lose nothing that it has done"
 		}
 		return text
 	}},
-	policy.WaitProfile: {why: func(*scene) string {
+	policy.WaitProfile: {why: func(*explainContext) string {
 		return "its one-GPU profiles are not complete, so nobody knows yet how fast it trains"
-	}, unblock: func(*scene) string {
+	}, unblock: func(*explainContext) string {
 		return "it is planned for in the first round after its last profile"
 	}},
-	policy.WaitTurn: {why: func(s *scene) string {
+	policy.WaitTurn: {why: func(s *explainContext) string {
 		return fmt.Sprintf("jobs take turns, and it had %s of service in the last %s", secs(s.why.Value), secs(s.why.Limit))
-	}, unblock: func(s *scene) string {
+	}, unblock: func(s *explainContext) string {
 		return "its turn comes again when others have had theirs, as its service leaves the window of " + secs(s.why.Limit)
 	}},
-	policy.WaitPlanned: {why: func(s *scene) string {
+	policy.WaitPlanned: {why: func(s *explainContext) string {
 		return fmt.Sprintf("jobs take turns, and its turn is planned: %s in %s, for %s of the rounds ahead", amount(s.why.Config), secs(s.why.Value), secs(s.why.Limit))
-	}, unblock: func(*scene) string {
+	}, unblock: func(*explainContext) string {
 		return "it starts then, or sooner if others end sooner than planned; jobs that come may put it off"
 	}},
-	policy.Unpredicted: {why: func(s *scene) string {
+	policy.Unpredicted: {why: func(s *explainContext) string {
 		return fmt.Sprintf("it keeps %s; its batch size is planned to stay at %.0f, because its schedule does not say how it changes", amount(s.why.Config), s.why.Value)
 	}},
-	policy.Evicted: {why: scattered, unblock: func(*scene) string {
+	policy.Evicted: {why: scattered, unblock: func(*explainContext) string {
 		return "it runs when jobs on those nodes end or move together; the next round tries again"
 	}},
-	policy.Impossible: {why: impossible, unblock: func(s *scene) string {
+	policy.Impossible: {why: impossible, unblock: func(s *explainContext) string {
 		if have(s) >= s.why.Config.GPUs {
 			return "it runs if the cluster changes, or if it is submitted anew otherwise"
 		}
 		return "it never runs unless the cluster grows or it is submitted anew for less"
 	}},
-	policy.Refused: {why: func(s *scene) string {
+	policy.Refused: {why: func(s *explainContext) string {
 		if s.refused == "" {
 			return "the policy's plan broke a rule and was refused, so every job stays as it was"
 		}
 		return "the policy's plan was refused (" + s.refused + "), so every job stays as it was"
-	}, unblock: func(*scene) string {
+	}, unblock: func(*explainContext) string {
 		return "the next plan that keeps the rules decides anew"
 	}},
 }
@@ -165,7 +165,7 @@ func verb(n int) string {
 
 func secs(x float64) string { return span(time.Duration(x * float64(time.Second))) }
 
-func reserved(s *scene) cluster.Configuration {
+func reserved(s *explainContext) cluster.Configuration {
 	if s.spec != nil && !s.spec.Reservation.IsZero() {
 		return s.spec.Reservation
 	}
@@ -173,7 +173,7 @@ func reserved(s *scene) cluster.Configuration {
 }
 
 // included says what the price of a reason has in it beside GPUs.
-func included(s *scene) string {
+func included(s *explainContext) string {
 	for _, t := range s.view.Types {
 		if t.Type == s.why.Config.GPUType && (t.CPU > 0 || t.Memory > 0) {
 			return ", with its CPUs and memory,"
@@ -182,7 +182,7 @@ func included(s *scene) string {
 	return ""
 }
 
-func rivals(s *scene) string {
+func rivals(s *explainContext) string {
 	switch s.rivals {
 	case 0:
 		return ""
@@ -193,7 +193,7 @@ func rivals(s *scene) string {
 }
 
 // free returns "8 a100": the most GPUs free of a type that the job may use.
-func free(s *scene) string {
+func free(s *explainContext) string {
 	var most TypeView
 	for _, t := range s.view.Types {
 		if t.Free > most.Free && (s.spec == nil || s.spec.Eligible(t.Type)) {
@@ -207,7 +207,7 @@ func free(s *scene) string {
 }
 
 // most returns have in words.
-func most(s *scene) string {
+func most(s *explainContext) string {
 	if n := have(s); n > 0 {
 		return strconv.Itoa(n)
 	}
@@ -215,7 +215,7 @@ func most(s *scene) string {
 }
 
 // because returns why, and after it what would change that, if anything would.
-func (s *scene) because() string {
+func (s *explainContext) because() string {
 	t := templates[s.why.Kind]
 	if t.unblock == nil {
 		return t.why(s)
@@ -224,4 +224,4 @@ func (s *scene) because() string {
 }
 
 // reason returns why, without more.
-func (s *scene) reason() string { return templates[s.why.Kind].why(s) }
+func (s *explainContext) reason() string { return templates[s.why.Kind].why(s) }

@@ -38,12 +38,12 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 		row("before", both(m.Before.allocation()))
 	}
 	row("cluster", m.Cluster.text())
-	m.outlook(row)
+	m.prediction(row)
 }
 
-// outlook writes what there is to gain, what was lost, and what comes; no row of what is not
+// prediction writes what there is to gain, what was lost, and what comes; no row of what is not
 // known.
-func (m *Moment) outlook(row func(key, value string)) {
+func (m *Moment) prediction(row func(key, value string)) {
 	if m.Best != nil {
 		row("best", amount(m.Best.allocation().Configuration)+" at today's prices")
 	}

@@ -39,7 +39,7 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		"enough GPUs":            {policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 2}}, none, "its policy finds no way to run it on this cluster, though that has 24 GPUs that it may use; it runs if the cluster changes"},
 		"not of one type":        {policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 30}}, none, "it asks for 30 GPUs, and the cluster has 24 in all; it never runs"},
 	} {
-		s := scene{spec: elastic, why: c.why, holds: c.holds, view: view}
+		s := explainContext{spec: elastic, why: c.why, holds: c.holds, view: view}
 		if got := s.because(); !strings.Contains(got, c.text) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.text)
 		}

@@ -14,7 +14,7 @@ const tiny = 1e-12
 // followed by 0.
 type regression struct {
 	keep   float64 // weight of the past from pair to pair
-	doubt  float64 // how many such pairs
+	prior  float64 // how many such pairs
 	pairs  float64 // true ones, weighted
 	square [clues][clues]float64
 	cross  [clues]float64
@@ -45,7 +45,7 @@ func (r *regression) expect(x [clues]float64) float64 {
 func (r *regression) coefficients() [clues]float64 {
 	a, b := r.square, r.cross
 	for i := range a {
-		a[i][i] = a[i][i]*(1+r.doubt/math.Max(r.pairs, 1)) + tiny
+		a[i][i] = a[i][i]*(1+r.prior/math.Max(r.pairs, 1)) + tiny
 	}
 	for k := range clues {
 		for i := k + 1; i < clues; i++ {

@@ -11,7 +11,7 @@ import (
 func TestRegression(t *testing.T) {
 	r := rng.Stream(1, "test")
 	truth := [clues]float64{0.9, -0.4, 0, 2}
-	fit := regression{keep: 1, doubt: 5}
+	fit := regression{keep: 1, prior: 5}
 	if b := fit.coefficients(); b != [clues]float64{} {
 		t.Errorf("before any pair: %v, want zeros", b)
 	}
@@ -33,7 +33,7 @@ func TestRegression(t *testing.T) {
 // One clue that is always there: least squares with as much doubt as evidence
 // halves the coefficient, and the clues that never come count for nothing.
 func TestRegression_doubts(t *testing.T) {
-	fit := regression{keep: 1, doubt: 5}
+	fit := regression{keep: 1, prior: 5}
 	for range 5 {
 		fit.observe([clues]float64{0.1}, 0.1)
 	}

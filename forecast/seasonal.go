@@ -55,7 +55,7 @@ func NewSeasonal(day int) *Seasonal {
 // forget begins to learn the corrections anew.
 func (s *Seasonal) forget() {
 	for i, h := range s.spread.at {
-		s.rungs[i] = regression{keep: s.spread.keep, doubt: independent * float64(h)}
+		s.rungs[i] = regression{keep: s.spread.keep, prior: independent * float64(h)}
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// thinks makes the desk's policy ask in every plan for work that returns x.
-func (d *desk) thinks(x any) {
+// thinks makes the policy ask in every plan for work that returns x.
+func (d *bench) thinks(x any) {
 	d.policy.spoil = func(p *policy.Plan) (*policy.Plan, error) {
 		p.Background = func(context.Context) any { return x }
 		return p, nil
@@ -19,7 +19,7 @@ func (d *desk) thinks(x any) {
 
 // compute returns what the work returns that is among actions, and whether there
 // is one.
-func (d *desk) compute(acts []scheduler.Action) (result any, asked bool) {
+func (d *bench) compute(acts []scheduler.Action) (result any, asked bool) {
 	d.Helper()
 	for _, a := range acts {
 		if c, ok := a.(scheduler.Compute); ok {
@@ -34,7 +34,7 @@ func (d *desk) compute(acts []scheduler.Action) (result any, asked bool) {
 
 // What a work returns is shown in the next round, and only there.
 func TestBackground_is_shown_once(t *testing.T) {
-	d := newDesk(t, unprofiled())
+	d := newBench(t, unprofiled())
 	d.submit("a")
 	d.thinks(7)
 	s, _, acts := d.round()
@@ -51,7 +51,7 @@ func TestBackground_is_shown_once(t *testing.T) {
 }
 
 func TestBackground_one_at_a_time(t *testing.T) {
-	d := newDesk(t, unprofiled())
+	d := newBench(t, unprofiled())
 	d.submit("a")
 	for _, c := range []struct {
 		work  int
@@ -74,7 +74,7 @@ func TestBackground_one_at_a_time(t *testing.T) {
 
 // A result waits for a round in which a policy is asked.
 func TestBackground_waits_for_jobs(t *testing.T) {
-	d := newDesk(t, unprofiled())
+	d := newBench(t, unprofiled())
 	d.submit("a")
 	d.thinks(7)
 	d.round()
@@ -97,7 +97,7 @@ func TestBackground_of_a_refused_plan(t *testing.T) {
 		"an error":      func(p *policy.Plan) (*policy.Plan, error) { return p, errors.New("no idea") },
 		"a panic":       func(*policy.Plan) (*policy.Plan, error) { panic("out of luck") },
 	} {
-		d := newDesk(t, unprofiled())
+		d := newBench(t, unprofiled())
 		d.submit("a")
 		d.thinks(7)
 		d.round()

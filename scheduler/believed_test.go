@@ -13,7 +13,7 @@ import (
 // What a job is believed to have done is what it last reported and what it has trained since;
 // it keeps that where it is preempted and where it is moved.
 func TestScheduler_believed_progress(t *testing.T) {
-	d := newDesk(t, unprofiled())
+	d := newBench(t, unprofiled())
 	d.step(scheduler.Submitted{Spec: &job.Spec{ID: "a", GPUs: 4, Target: 3600, Timed: true}}) // a second's work a second
 	check := func(when string, want float64) {
 		t.Helper()

@@ -11,7 +11,7 @@ import (
 
 // twoTypes is a scheduler of a node of eight v100 and two of eight t4, two of which do the work
 // of one, with one elastic job of four to eight GPUs.
-func twoTypes(t *testing.T, resizes bool, o scheduler.Options) *desk {
+func twoTypes(t *testing.T, resizes bool, o scheduler.Options) *bench {
 	t.Helper()
 	var all []cluster.Node
 	for _, id := range []cluster.NodeID{"t0", "t1", "v0"} {
@@ -30,7 +30,7 @@ func twoTypes(t *testing.T, resizes bool, o scheduler.Options) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{s, t, p, epoch}
+	d := &bench{s, t, p, epoch}
 	d.step(scheduler.Submitted{Spec: &job.Spec{
 		ID: "a", GPUs: 4, MinGPUs: 4, MaxGPUs: 8, Resizes: resizes, Adaptivity: job.StrongScaling | job.Heterogeneous,
 		Equivalents: map[cluster.GPUType]int{"t4": 2},
@@ -40,7 +40,7 @@ func twoTypes(t *testing.T, resizes bool, o scheduler.Options) *desk {
 
 // gives makes the policy grant the job a what is on its nodes: v100 first, unless there are
 // only t4.
-func (d *desk) gives(at cluster.Placement) {
+func (d *bench) gives(at cluster.Placement) {
 	d.policy.spoil = func(p *policy.Plan) (*policy.Plan, error) {
 		var own, lent cluster.Configuration
 		for _, s := range at {

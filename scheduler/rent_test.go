@@ -60,7 +60,7 @@ func TestScheduler_rents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := &desk{s, t, p, epoch}
+			d := &bench{s, t, p, epoch}
 			if snap := d.Snapshot(epoch); len(snap.Cluster.Nodes()) != 1 || len(snap.Rentals) != 1 || snap.Rentals[0].Most != 4 {
 				t.Errorf("at the start got nodes %v and rentals %v, want the owned node and an offer", snap.Cluster.Nodes(), snap.Rentals)
 			}
@@ -143,7 +143,7 @@ func TestScheduler_borrows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := &desk{s, t, p, epoch}
+			d := &bench{s, t, p, epoch}
 			if snap := d.Snapshot(epoch); len(snap.Cluster.Nodes()) != 1 || len(snap.Loans) != 1 || snap.Loans[0].Nodes != 3 || snap.Loans[0].Spare != 0 {
 				t.Errorf("at the start got nodes %v and loans %v, want the owned node and none spare of 3", snap.Cluster.Nodes(), snap.Loans)
 			}
@@ -174,7 +174,7 @@ func TestScheduler_gives_back_what_it_vacates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{s, t, p, epoch}
+	d := &bench{s, t, p, epoch}
 	d.step(told)
 	d.submit("j")
 	d.round()

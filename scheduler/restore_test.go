@@ -22,7 +22,7 @@ func measured(id job.ID, gpus int, progress float64) job.Report {
 
 // A scheduler that is started again and told of its jobs goes on as if nothing had been.
 func TestScheduler_goes_on_after_a_restart(t *testing.T) {
-	before := newDesk(t, unprofiled())
+	before := newBench(t, unprofiled())
 	before.submit("a", "b")
 	before.policy.grants["a"] = on(share("n0", 2))
 	before.round()
@@ -30,7 +30,7 @@ func TestScheduler_goes_on_after_a_restart(t *testing.T) {
 	before.step(scheduler.Reported{Report: report})
 	rows := before.Snapshot(before.now).Jobs
 
-	after := newDesk(t, unprofiled())
+	after := newBench(t, unprofiled())
 	after.now, after.policy.grants = before.now, before.policy.grants
 	for _, row := range []*job.Status{&rows[1].Status, &rows[0].Status} { // in any order
 		ev := scheduler.Restored{Spec: rows[1].Spec, Status: *row}
@@ -60,7 +60,7 @@ func TestScheduler_goes_on_after_a_restart(t *testing.T) {
 func TestScheduler_restored_jobs_that_ended(t *testing.T) {
 	o := unprofiled()
 	o.Estimate.Share = true
-	d := newDesk(t, o)
+	d := newBench(t, o)
 	old := &job.Spec{ID: "old", Class: "cnn", Adaptivity: job.StrongScaling}
 	d.step(scheduler.Restored{Spec: old, Status: job.Status{Phase: job.Completed}, Reports: []job.Report{measured("old", 2, 1)}})
 	if d.Jobs() != 0 {
@@ -83,7 +83,7 @@ func TestScheduler_restored_jobs_that_ended(t *testing.T) {
 
 // What its program says of a job replaces what was submitted; what was measured stays.
 func TestScheduler_a_job_is_described(t *testing.T) {
-	d := newDesk(t, unprofiled())
+	d := newBench(t, unprofiled())
 	d.submit("a")
 	d.policy.grants["a"] = on(share("n0", 2))
 	d.round()

@@ -48,22 +48,22 @@ func (asPlanned) Place(_ context.Context, _ *policy.Snapshot, p *policy.Plan) (*
 	return p, nil
 }
 
-// A desk is a scheduler of two nodes of four GPUs, worked by hand.
-type desk struct {
+// A bench is a scheduler of two nodes of four GPUs, worked by hand.
+type bench struct {
 	*scheduler.Scheduler
 	testing.TB
 	policy *scripted
 	now    time.Time
 }
 
-func newDesk(t *testing.T, o scheduler.Options) *desk {
+func newBench(t *testing.T, o scheduler.Options) *bench {
 	t.Helper()
 	p := &scripted{grants: map[job.ID]cluster.Placement{}}
 	s, err := scheduler.New(p, asPlanned{}, nodes(t, "n0", "n1"), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &desk{s, t, p, epoch}
+	return &bench{s, t, p, epoch}
 }
 
 func nodes(t testing.TB, ids ...cluster.NodeID) *cluster.Cluster {
@@ -87,7 +87,7 @@ func share(id cluster.NodeID, gpus int) cluster.Share {
 	return cluster.Share{Node: id, Resources: cluster.Resources{GPUs: gpus}}
 }
 
-func (d *desk) step(ev scheduler.Event) []scheduler.Action {
+func (d *bench) step(ev scheduler.Event) []scheduler.Action {
 	d.Helper()
 	acts, err := d.Step(d.now, ev)
 	if err != nil {
@@ -96,26 +96,26 @@ func (d *desk) step(ev scheduler.Event) []scheduler.Action {
 	return acts
 }
 
-func (d *desk) submit(ids ...job.ID) {
+func (d *bench) submit(ids ...job.ID) {
 	d.Helper()
 	for _, id := range ids {
 		d.step(scheduler.Submitted{Spec: &job.Spec{ID: id, Adaptivity: job.StrongScaling}})
 	}
 }
 
-func (d *desk) report(id job.ID, progress float64) {
+func (d *bench) report(id job.ID, progress float64) {
 	d.Helper()
 	d.step(scheduler.Reported{Report: job.Report{Job: id, Configuration: d.row(id).Allocation.Configuration, Progress: progress}})
 }
 
 // round moves on by a minute and plans.
-func (d *desk) round() (*policy.Snapshot, *policy.Plan, []scheduler.Action) {
+func (d *bench) round() (*policy.Snapshot, *policy.Plan, []scheduler.Action) {
 	d.now = d.now.Add(time.Minute)
 	return d.Round(context.Background(), d.now)
 }
 
 // row returns what a policy would be shown of a job now.
-func (d *desk) row(id job.ID) *policy.Job {
+func (d *bench) row(id job.ID) *policy.Job {
 	for _, j := range d.Snapshot(d.now).Jobs {
 		if j.ID == id {
 			return j
@@ -126,7 +126,7 @@ func (d *desk) row(id job.ID) *policy.Job {
 }
 
 func TestScheduler_life_of_a_job(t *testing.T) {
-	d := newDesk(t, unprofiled())
+	d := newBench(t, unprofiled())
 	d.submit("a")
 	if s, _, _ := d.round(); s.Jobs[0].Phase != job.Waiting {
 		t.Errorf("submitted: got %v", s.Jobs[0].Phase)
@@ -164,7 +164,7 @@ func TestScheduler_life_of_a_job(t *testing.T) {
 // A late report tells how fast the job was where it came from, but not that
 // the job trains where it is.
 func TestScheduler_a_report_from_elsewhere(t *testing.T) {
-	d := newDesk(t, unprofiled())
+	d := newBench(t, unprofiled())
 	d.submit("a")
 	d.policy.grants["a"] = on(share("n0", 2))
 	d.round()
@@ -204,7 +204,7 @@ func TestScheduler_restarts(t *testing.T) {
 	} {
 		o := unprofiled()
 		o.FreeMoves = c.free
-		d := newDesk(t, o)
+		d := newBench(t, o)
 		d.submit("a")
 		d.policy.grants["a"] = on(share("n0", 2))
 		d.round()
@@ -224,7 +224,7 @@ func TestScheduler_restarts(t *testing.T) {
 }
 
 func TestScheduler_an_unchanged_row_keeps_its_pointer(t *testing.T) {
-	d := newDesk(t, unprofiled())
+	d := newBench(t, unprofiled())
 	d.submit("a", "b")
 	d.policy.grants["a"] = on(share("n0", 2))
 	d.round()
@@ -259,7 +259,7 @@ func TestScheduler_an_unchanged_row_keeps_its_pointer(t *testing.T) {
 }
 
 func TestScheduler_profiles_come_first(t *testing.T) {
-	d := newDesk(t, scheduler.DefaultOptions())
+	d := newBench(t, scheduler.DefaultOptions())
 	acts := d.step(scheduler.Submitted{Spec: &job.Spec{ID: "a", Adaptivity: job.StrongScaling}})
 	if diff := cmp.Diff([]scheduler.Action{scheduler.Profile{Job: "a", Types: []cluster.GPUType{"t4"}}}, acts); diff != "" {
 		t.Errorf("submitted: %s", diff)
@@ -279,7 +279,7 @@ func TestScheduler_profiles_come_first(t *testing.T) {
 }
 
 func TestScheduler_events_that_contradict(t *testing.T) {
-	d := newDesk(t, unprofiled())
+	d := newBench(t, unprofiled())
 	d.submit("a")
 	for _, ev := range []scheduler.Event{
 		scheduler.Submitted{Spec: &job.Spec{ID: "a"}},
@@ -310,7 +310,7 @@ func TestScheduler_events_that_contradict(t *testing.T) {
 }
 
 func TestScheduler_lost_nodes(t *testing.T) {
-	d := newDesk(t, unprofiled())
+	d := newBench(t, unprofiled())
 	d.submit("a", "b")
 	d.policy.grants = map[job.ID]cluster.Placement{"a": on(share("n0", 2)), "b": on(share("n1", 2))}
 	d.round()
@@ -353,7 +353,7 @@ func TestScheduler_refuses(t *testing.T) {
 		}), "allocated 9 GPUs, want at most 8"},
 		"half a job": {plans(func(p *policy.Plan) { p.Jobs[0].Placement = on(share("n0", 1)) }), "placed 1 GPUs, want the 3 allocated"},
 	} {
-		d := newDesk(t, unprofiled())
+		d := newBench(t, unprofiled())
 		d.submit("a", "b")
 		d.policy.grants = map[job.ID]cluster.Placement{"a": on(share("n0", 3)), "b": on(share("n1", 3))}
 		d.round()
@@ -406,7 +406,7 @@ func (r *rounds) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) { r.s
 // policy answers then is not its best, or a complaint that it was ended.
 func TestRun_ended_while_planning(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	d := newDesk(t, unprofiled())
+	d := newBench(t, unprofiled())
 	d.policy.grants["a"] = on(share("n0", 2))
 	d.policy.spoil = func(p *policy.Plan) (*policy.Plan, error) { cancel(); return p, nil }
 	w, obs := &still{now: epoch, first: scheduler.Submitted{Spec: &job.Spec{ID: "a", Adaptivity: job.StrongScaling}}}, &rounds{}
@@ -433,7 +433,7 @@ func TestOptions_Validate(t *testing.T) {
 // What is shown of a job without checkpoints that moves is not what it did elsewhere.
 func TestScheduler_restarts_jobs_without_checkpoints_anew(t *testing.T) {
 	for none, want := range map[bool]float64{false: 5, true: 0} {
-		d := newDesk(t, unprofiled())
+		d := newBench(t, unprofiled())
 		d.step(scheduler.Submitted{Spec: &job.Spec{ID: "a", GPUs: 4, NoCheckpoint: none}})
 		d.policy.grants["a"] = on(share("n0", 4))
 		d.round()

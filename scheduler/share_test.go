@@ -19,7 +19,7 @@ func TestScheduler_rows_of_jobs_that_share(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := unprofiled()
 		o.Estimate.Share = true
-		d := newDesk(t, o)
+		d := newBench(t, o)
 		o.Estimate.Types = d.Snapshot(d.now).Cluster.Types()
 		pool := estimate.NewPool(&o.Estimate)
 		ids := []job.ID{"a", "b", "c", "d"}

@@ -160,7 +160,7 @@ func (w *World) same() bool {
 
 // validate returns an error that joins all complaints about the world.
 func (w *World) validate() error {
-	errs := []error{w.o.Validate(), w.standing()}
+	errs := []error{w.o.Validate(), w.setInitial()}
 	for i, win := range w.o.Faults.Maintenance {
 		for _, id := range win.Nodes {
 			if _, ok := w.full.Index(id); !ok {

@@ -34,8 +34,8 @@ type Options struct {
 	// ReportEpochs lets agents report, without measurements, when an epoch ends, so
 	// that its size is known. Default false.
 	ReportEpochs bool
-	// Standing are jobs, by name, that were there before the world began. Default: none.
-	Standing map[job.ID]*Standing
+	// Initial are jobs, by name, that were there before the world began. Default: none.
+	Initial map[job.ID]*InitialState
 	// Estimate says how agents learn; the scheduler's should be the same.
 	Estimate estimate.Options
 }

@@ -66,24 +66,24 @@ type lease struct {
 	ordered int
 }
 
-// A pledge is a state that a lease has entered.
-type pledge struct {
+// A stateChange is a state that a lease has entered.
+type stateChange struct {
 	*lease
 	turn int
 }
 
 // kept reports whether the lease is still in it.
-func (p pledge) kept() bool { return p.lease.turn == p.turn }
+func (p stateChange) kept() bool { return p.lease.turn == p.turn }
 
 // enter begins a state.
-func (l *lease) enter(s leaseState) pledge {
+func (l *lease) enter(s leaseState) stateChange {
 	l.state = s
 	l.turn++
-	return pledge{l, l.turn}
+	return stateChange{l, l.turn}
 }
 
-// A desk lets the nodes of one group.
-type desk struct {
+// A groupController rents out the nodes of one group.
+type groupController struct {
 	offer   cluster.Offer
 	leases  []*lease // in the cluster's order
 	refused bool     // the last order was not met in full
@@ -92,11 +92,11 @@ type desk struct {
 
 // A provider lets the rented nodes of a world. It is a scheduler.Expander.
 type provider struct {
-	w      *World
-	o      *Provider
-	desks  []*desk // by group, in the order of cluster.Offers
-	leases map[cluster.NodeID]*lease
-	orders int // of nodes, so far
+	w           *World
+	o           *Provider
+	controllers []*groupController // by group, in the order of cluster.Offers
+	leases      map[cluster.NodeID]*lease
+	orders      int // of nodes, so far
 }
 
 var _ scheduler.Expander = (*provider)(nil)
@@ -105,7 +105,7 @@ var _ scheduler.Expander = (*provider)(nil)
 func newProvider(w *World) *provider {
 	p := &provider{w: w, o: &w.o.Provider, leases: make(map[cluster.NodeID]*lease)}
 	for _, offer := range w.full.Offers() {
-		p.desks = append(p.desks, &desk{offer: offer, luck: rng.Stream(w.o.Seed, "provider/"+string(offer.Group))})
+		p.controllers = append(p.controllers, &groupController{offer: offer, luck: rng.Stream(w.o.Seed, "provider/"+string(offer.Group))})
 	}
 	for i := range w.full.Nodes() {
 		if n := &w.full.Nodes()[i]; n.Tenure == cluster.Rented {
@@ -121,23 +121,23 @@ func (p *provider) add(n *cluster.Node) {
 	if n.Interruptions > 0 {
 		l.spot = rng.Stream(p.w.o.Seed, "spot/"+string(n.ID))
 	}
-	d := p.desk(n.Group)
+	d := p.groupController(n.Group)
 	d.leases = append(d.leases, l)
 	p.leases[n.ID] = l
 	p.w.away[n.ID]++
 }
 
-// desk returns the desk of a group; nil if there is none.
-func (p *provider) desk(g cluster.Group) *desk {
-	i := slices.IndexFunc(p.desks, func(d *desk) bool { return d.offer.Group == g })
+// groupController returns the controller of a group; nil if there is none.
+func (p *provider) groupController(g cluster.Group) *groupController {
+	i := slices.IndexFunc(p.controllers, func(d *groupController) bool { return d.offer.Group == g })
 	if i < 0 {
 		return nil
 	}
-	return p.desks[i]
+	return p.controllers[i]
 }
 
-// in returns the nodes of a desk in one state.
-func (d *desk) in(s leaseState) []*lease {
+// in returns the nodes of a group in one state.
+func (d *groupController) in(s leaseState) []*lease {
 	var found []*lease
 	for _, l := range d.leases {
 		if l.state == s {
@@ -150,7 +150,7 @@ func (d *desk) in(s leaseState) []*lease {
 // rentals says how it stands with every offer.
 func (p *provider) rentals() []cluster.Rental {
 	var all []cluster.Rental
-	for _, d := range p.desks {
+	for _, d := range p.controllers {
 		r := cluster.Rental{Offer: d.offer, Refused: d.refused}
 		for _, l := range d.leases {
 			switch l.state {
@@ -177,7 +177,7 @@ func (p *provider) there(id cluster.NodeID) bool {
 // Provision implements scheduler.Expander. Nodes that are ordered are the first free
 // ones in the cluster's order; those that are cancelled go back like others.
 func (p *provider) Provision(g cluster.Group, nodes int) error {
-	d := p.desk(g)
+	d := p.groupController(g)
 	if d == nil {
 		return fmt.Errorf("sim: group %s: cannot be rented", g)
 	}
@@ -203,9 +203,9 @@ func (p *provider) cancel(coming []*lease, most int) {
 
 // order rents up to so many more nodes, and returns how many. Nodes that are broken, or
 // in maintenance, are not to be had.
-func (p *provider) order(d *desk, nodes int) int {
+func (p *provider) order(d *groupController, nodes int) int {
 	idle := slices.DeleteFunc(d.in(free), func(l *lease) bool { return p.w.away[l.node.ID] > 1 })
-	var got []pledge
+	var got []stateChange
 	for range nodes {
 		if len(got) == len(idle) || p.o.Refuse > 0 && d.luck.Float64() < p.o.Refuse {
 			continue
@@ -222,7 +222,7 @@ func (p *provider) order(d *desk, nodes int) int {
 }
 
 // come makes the nodes of an order ready that were not cancelled.
-func (p *provider) come(got []pledge) {
+func (p *provider) come(got []stateChange) {
 	changed := false
 	for _, g := range got {
 		if g.kept() {
@@ -237,7 +237,7 @@ func (p *provider) come(got []pledge) {
 }
 
 // watch lets a spot node that has come be taken back some time.
-func (p *provider) watch(here pledge) {
+func (p *provider) watch(here stateChange) {
 	if here.spot == nil {
 		return
 	}

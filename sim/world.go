@@ -163,8 +163,8 @@ func (w *World) arrive(a *workload.Arrival) {
 		}})
 	}
 	w.round.fresh = true
-	if s := w.o.Standing[g.spec.ID]; s != nil {
-		w.stand(g, s)
+	if s := w.o.Initial[g.spec.ID]; s != nil {
+		w.begin(g, s)
 		return
 	}
 	w.emit(scheduler.Submitted{Spec: g.spec})

@@ -110,8 +110,8 @@ func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]ETA, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	var found [3]map[job.ID]*fate
-	for i, c := range []course{{factor: 1 / (1 + o.Spread)}, {factor: 1}, {factor: 1 + o.Spread, between: o.Between}} {
+	var found [3]map[job.ID]*outcome
+	for i, c := range []scenario{{factor: 1 / (1 + o.Spread)}, {factor: 1}, {factor: 1 + o.Spread, between: o.Between}} {
 		var err error
 		if found[i], err = c.run(ctx, s, &o); err != nil {
 			return nil, fmt.Errorf("whatif: %w", err)

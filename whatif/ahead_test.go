@@ -90,13 +90,13 @@ func (r *run) until(t testing.TB, name string, at time.Duration, obs ...schedule
 // left returns the run that goes on after a snapshot.
 func (r *run) left(snap *policy.Snapshot, seen *watch) *run {
 	rest := *r
-	rest.arrivals, rest.world.Standing = nil, map[job.ID]*sim.Standing{}
+	rest.arrivals, rest.world.Initial = nil, map[job.ID]*sim.InitialState{}
 	for _, j := range snap.Jobs {
 		for _, a := range r.arrivals {
 			if a.Spec.ID != j.ID {
 				continue
 			}
-			st := &sim.Standing{Status: j.Status, Batch: seen.asked[j.ID], Reports: seen.reports[j.ID]}
+			st := &sim.InitialState{Status: j.Status, Batch: seen.asked[j.ID], Reports: seen.reports[j.ID]}
 			for _, at := range []*time.Time{&st.Status.Submitted, &st.Status.FirstStarted, &st.Status.Since} {
 				if !at.IsZero() {
 					*at = at.Add(sim.Epoch.Sub(snap.Now))
@@ -109,7 +109,7 @@ func (r *run) left(snap *policy.Snapshot, seen *watch) *run {
 				st.Status.Phase = job.Waiting
 			}
 			a.At = 0
-			rest.arrivals, rest.world.Standing[j.ID] = append(rest.arrivals, a), st
+			rest.arrivals, rest.world.Initial[j.ID] = append(rest.arrivals, a), st
 		}
 	}
 	return &rest
@@ -253,7 +253,7 @@ func TestAhead_of_a_job_that_is_not_described(t *testing.T) {
 	submitted := func(s *job.Spec) { s.Batch, s.BatchSize = job.BatchLimits{}, 0 }
 	for _, holding := range []cluster.NodeID{"", "a100-0"} {
 		for name, model := range map[string]perf.Model{"no model": nil, "that of its class": unsaid{1}} {
-			snap := scene(t, nodes(t, 4, "a100"), row{id: "new", gpus: 4, on: holding, change: submitted}, row{id: "behind", gpus: 4, target: 100})
+			snap := scenario(t, nodes(t, 4, "a100"), row{id: "new", gpus: 4, on: holding, change: submitted}, row{id: "behind", gpus: 4, target: 100})
 			snap.Jobs[0].Perf = model
 			o := options("fifo")
 			o.Rounds = 30

@@ -10,9 +10,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A yielder takes a change and the snapshot in which it alone is made; it reports whether
+// A changeVisitor takes a change and the snapshot in which it alone is made; it reports whether
 // to go on.
-type yielder func(Change, *policy.Snapshot) bool
+type changeVisitor func(Change, *policy.Snapshot) bool
 
 // changes yields the changes for the job at an index, from cheap to dear.
 func changes(s *policy.Snapshot, at int) iter.Seq2[Change, *policy.Snapshot] {
@@ -37,7 +37,7 @@ func with(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
 }
 
 // fewer lets the job ask for half of its GPUs, and half of that, down to 1.
-func fewer(s *policy.Snapshot, at int, yield yielder) bool {
+func fewer(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	j := s.Jobs[at]
 	asks := max(1, j.GPUs)
 	if j.Adaptivity.Has(job.GPUCount) {
@@ -59,7 +59,7 @@ func fewer(s *policy.Snapshot, at int, yield yielder) bool {
 }
 
 // otherTypes lets the job use one more GPU type of the cluster.
-func otherTypes(s *policy.Snapshot, at int, yield yielder) bool {
+func otherTypes(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	for _, t := range s.Cluster.Types() {
 		j := s.Jobs[at]
 		if j.Eligible(t.Type) || j.GPUsPerReplica != nil {
@@ -74,7 +74,7 @@ func otherTypes(s *policy.Snapshot, at int, yield yielder) bool {
 }
 
 // gentler lets the job be preempted without loss.
-func gentler(s *policy.Snapshot, at int, yield yielder) bool {
+func gentler(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	j := s.Jobs[at]
 	if j.NoCheckpoint && !yield(Change{Kind: Checkpoints}, with(s, at, func(spec *job.Spec) { spec.NoCheckpoint = false })) {
 		return false
@@ -84,7 +84,7 @@ func gentler(s *policy.Snapshot, at int, yield yielder) bool {
 
 // larger adds GPUs to the cluster: 1, 2, 4 and so on of each type that the job may use, up
 // to as many as there are.
-func larger(s *policy.Snapshot, at int, yield yielder) bool {
+func larger(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	most := 0
 	for _, t := range s.Cluster.Types() {
 		if s.Jobs[at].Eligible(t.Type) {
@@ -130,7 +130,7 @@ func grown(c *cluster.Cluster, t *cluster.TypeInfo, gpus int) *cluster.Cluster {
 }
 
 // emptier takes one job that holds GPUs away, the soonest to end first.
-func emptier(s *policy.Snapshot, at int, yield yielder) bool {
+func emptier(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	for _, gone := range holders(s, at) {
 		then := *s
 		then.Jobs = slices.DeleteFunc(slices.Clone(s.Jobs), func(j *policy.Job) bool { return j == gone })

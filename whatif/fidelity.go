@@ -67,7 +67,7 @@ func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, erro
 	h := r.Header()
 	so := o.Scheduler
 	so.Round, so.Estimate.Types = h.Round, h.Cluster.Types()
-	rec := &recording{header: &h, Learner: NewLearner(so.Estimate), found: &Fidelity{}}
+	rec := &recording{header: &h, Learner: NewLearner(so.Estimate), result: &Fidelity{}}
 	rec.keep = true
 	if err := rec.read(r); err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
@@ -78,14 +78,14 @@ func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, erro
 	if err := rec.play(ctx, so, &o); err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	return rec.found, nil
+	return rec.result, nil
 }
 
 // A recording is what a journal says of its jobs.
 type recording struct {
 	*Learner
 	header *journal.Header
-	found  *Fidelity
+	result *Fidelity
 	last   time.Duration // record
 	phase  time.Duration // of rounds
 	rounds int
@@ -99,7 +99,7 @@ func (rec *recording) read(r *journal.Reader) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, journal.ErrTruncated):
-			rec.found.Truncated = true
+			rec.result.Truncated = true
 			return nil
 		case err != nil:
 			return err
@@ -119,7 +119,7 @@ func (rec *recording) take(one *journal.Record) {
 		return
 	}
 	if _, ok := one.Event.(scheduler.NodesChanged); ok {
-		rec.found.Nodes++
+		rec.result.Nodes++
 	}
 	rec.Event(now, one.Event)
 }
@@ -131,7 +131,7 @@ func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options
 	if o.Rounds > 0 {
 		rounds = min(rounds, o.Rounds)
 	}
-	w := &world{fates: in.fates, open: in.open, rounds: rounds, asked: rec.asked(), spec: map[job.ID]*job.Spec{}}
+	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: rounds, asked: rec.asked(), spec: map[job.ID]*job.Spec{}}
 	var err error
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options
 	if err := sch.Run(ctx, w, w); err != nil {
 		return err
 	}
-	rec.found.Refused = w.refused
+	rec.result.Refused = w.refused
 	rec.compare(in)
 	return nil
 }
@@ -165,7 +165,7 @@ func (rec *recording) asked() map[job.ID]*job.Spec {
 
 // compare fills in what is found.
 func (rec *recording) compare(in *setting) {
-	f := rec.found
+	f := rec.result
 	f.Lost, f.Restart = rec.lost, journal.Seconds(rec.restart())
 	var first, last, twin time.Time
 	ended := journal.Seconds(0)
@@ -179,7 +179,7 @@ func (rec *recording) compare(in *setting) {
 			continue
 		}
 		m := Match{Job: j.spec.ID, Real: journal.Seconds(j.ended.Sub(j.since)), Predicted: -1, Error: -1, Modelled: in.truths[j.spec.ID] != nil}
-		if end := in.fates[j.spec.ID].end; end >= 0 {
+		if end := in.outcomes[j.spec.ID].end; end >= 0 {
 			at := rec.header.Start.Add(end)
 			m.Predicted = journal.Seconds(at.Sub(j.since))
 			m.Error = float64(m.Predicted)/max(1, float64(m.Real)) - 1

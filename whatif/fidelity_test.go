@@ -176,7 +176,7 @@ func TestCompare_of_a_job_without_reports_after_a_restart(t *testing.T) {
 	c := nodes(t, 4, "a100")
 	var text bytes.Buffer
 	w := journal.NewWriter(&text, journal.Header{Tool: "test", Policy: "fifo", Start: sim.Epoch, Round: time.Minute, Cluster: c})
-	status := scene(t, c, row{id: "x", gpus: 4, on: "a100-0"}).Jobs[0].Status
+	status := scenario(t, c, row{id: "x", gpus: 4, on: "a100-0"}).Jobs[0].Status
 	status.Progress, status.Epoch = 1e6, 3
 	w.Event(sim.Epoch, scheduler.Restored{Spec: &job.Spec{ID: "x", GPUs: 4, Adaptivity: job.Rigid}, Status: status})
 	w.Event(sim.Epoch.Add(10*time.Minute), scheduler.Exited{Job: "x", Outcome: scheduler.Done})
@@ -198,7 +198,7 @@ func TestCompare_of_a_silent_job(t *testing.T) {
 	c := nodes(t, 4, "a100")
 	var text bytes.Buffer
 	w := journal.NewWriter(&text, journal.Header{Tool: "test", Policy: "fifo", Start: sim.Epoch, Round: time.Minute, Cluster: c})
-	held := scene(t, c, row{id: "x", gpus: 4, on: "a100-0"}).Jobs[0]
+	held := scenario(t, c, row{id: "x", gpus: 4, on: "a100-0"}).Jobs[0]
 	w.Event(sim.Epoch, scheduler.Submitted{Spec: &job.Spec{ID: "x", GPUs: 4, Adaptivity: job.Rigid}})
 	w.Round(&policy.Snapshot{Now: sim.Epoch.Add(time.Minute)}, nil, []scheduler.Action{scheduler.Run{Job: "x", Allocation: held.Allocation, Placement: held.Placement}})
 	w.Event(sim.Epoch.Add(11*time.Minute), scheduler.Exited{Job: "x", Outcome: scheduler.Done})

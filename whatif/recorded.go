@@ -12,16 +12,16 @@ import (
 
 // setting makes the world of a recorded run.
 func (rec *recording) setting(so scheduler.Options) *setting {
-	in := &setting{cluster: rec.header.Cluster, catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, fates: map[job.ID]*fate{}}
-	in.options.Seed, in.options.Estimate, in.options.Standing = rec.header.Seed, so.Estimate, map[job.ID]*sim.Standing{}
+	in := &setting{cluster: rec.header.Cluster, catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, outcomes: map[job.ID]*outcome{}}
+	in.options.Seed, in.options.Estimate, in.options.Initial = rec.header.Seed, so.Estimate, map[job.ID]*sim.InitialState{}
 	in.options.ReportEpochs = so.Classes
 	if d := rec.interval(); d > 0 {
 		in.options.ReportInterval = d
 	}
 	usual := rec.restart()
 	for _, j := range rec.order {
-		f := &fate{start: -1, end: -1}
-		in.fates[j.spec.ID] = f
+		f := &outcome{start: -1, end: -1}
+		in.outcomes[j.spec.ID] = f
 		if sim.Fits(in.cluster, j.spec) != nil {
 			continue
 		}
@@ -48,14 +48,14 @@ func (in *setting) record(rec *recording, j *learned, usual time.Duration) {
 		last.CancelAfter = j.ended.Sub(j.came)
 	}
 	if j.restored != nil {
-		st := &sim.Standing{Status: shifted(j.restored.Status, sim.Epoch.Sub(rec.header.Start)), Batch: j.restored.Batch, Reports: j.restored.Reports}
+		st := &sim.InitialState{Status: shifted(j.restored.Status, sim.Epoch.Sub(rec.header.Start)), Batch: j.restored.Batch, Reports: j.restored.Reports}
 		if st.Status.Phase == job.Restoring {
 			st.Restore = max(0, cmp.Or(j.measured().Delay, usual)-j.came.Sub(j.restored.Status.Since))
 		}
 		if in.truths[j.spec.ID] == nil { // its seconds are counted from here on
 			st.Status.Progress, st.Status.Epoch = 0, 0
 		}
-		in.options.Standing[j.spec.ID] = st
+		in.options.Initial[j.spec.ID] = st
 	}
 }
 

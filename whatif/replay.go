@@ -36,7 +36,7 @@ func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error
 	if !o.ActionsAlone {
 		watch = append(watch, b.Watch())
 	}
-	return b.found(s.Run(ctx, b, watch...))
+	return b.result(s.Run(ctx, b, watch...))
 }
 
 // counting counts what a replay is asked for.
@@ -51,8 +51,8 @@ func (c *counting) Do(ctx context.Context, acts []scheduler.Action) error {
 	return c.Backend.Do(ctx, acts)
 }
 
-// found returns what a replay found that ended with err.
-func (c *counting) found(err error) (*Replayed, error) {
+// result returns what a replay found that ended with err.
+func (c *counting) result(err error) (*Replayed, error) {
 	found := &Replayed{Comparison: c.Comparison(), Asked: c.asked, Truncated: errors.Is(err, journal.ErrTruncated)}
 	if _, differs := errors.AsType[*journal.Difference](err); differs || found.Truncated {
 		return found, nil

@@ -23,7 +23,7 @@ func (l linear) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 }
 func (linear) Efficiency(float64) float64 { return 1 }
 
-// A row is a job of a scene: what it asks for and, if on is a node, what it holds.
+// A row is a job of a scenario: what it asks for and, if on is a node, what it holds.
 type row struct {
 	id     job.ID
 	gpus   int
@@ -32,8 +32,8 @@ type row struct {
 	change func(*job.Spec)
 }
 
-// scene returns a snapshot of jobs on a cluster.
-func scene(t *testing.T, c *cluster.Cluster, rows ...row) *policy.Snapshot {
+// scenario returns a snapshot of jobs on a cluster.
+func scenario(t *testing.T, c *cluster.Cluster, rows ...row) *policy.Snapshot {
 	t.Helper()
 	s := &policy.Snapshot{Now: sim.Epoch, Round: 7, Length: time.Minute, Cluster: c}
 	for i, r := range rows {
@@ -63,13 +63,13 @@ func TestUnblock(t *testing.T) {
 		snap *policy.Snapshot
 		want string
 	}{
-		{"a free GPU", scene(t, one, row{id: "x", gpus: 1}), "it gets (1, 1, a100) in the next round as things stand"},
-		{"half of what it asks for", scene(t, one, row{id: "a", gpus: 2, on: "a100-0"}, row{id: "x", gpus: 4}), "it would get (1, 2, a100) if it asked for 2 GPUs"},
-		{"a quarter", scene(t, one, row{id: "a", gpus: 3, on: "a100-0"}, row{id: "x", gpus: 4}), "it would get (1, 1, a100) if it asked for 1 GPU"},
-		{"another type", scene(t, two, busy, row{id: "x", gpus: 1, change: only}), "it would get (1, 1, t4) if it allowed GPUs of type t4"},
-		{"one GPU more", scene(t, one, busy, row{id: "x", gpus: 1}), "it would get (1, 1, a100) if the cluster had 1 more a100 GPU"},
-		{"an end", scene(t, nodes(t, 3, "a100"), row{id: "a", gpus: 3, on: "a100-0", target: 600}, row{id: "x", gpus: 3}), "it would get (1, 3, a100) if job a ended, which it should in 3m20s"},
-		{"a queue ahead", scene(t, one, busy, row{id: "b", gpus: 4}, row{id: "c", gpus: 4}, row{id: "x", gpus: 1}), "none of 5 changes to it, to the cluster and to other jobs would give it more GPUs now"},
+		{"a free GPU", scenario(t, one, row{id: "x", gpus: 1}), "it gets (1, 1, a100) in the next round as things stand"},
+		{"half of what it asks for", scenario(t, one, row{id: "a", gpus: 2, on: "a100-0"}, row{id: "x", gpus: 4}), "it would get (1, 2, a100) if it asked for 2 GPUs"},
+		{"a quarter", scenario(t, one, row{id: "a", gpus: 3, on: "a100-0"}, row{id: "x", gpus: 4}), "it would get (1, 1, a100) if it asked for 1 GPU"},
+		{"another type", scenario(t, two, busy, row{id: "x", gpus: 1, change: only}), "it would get (1, 1, t4) if it allowed GPUs of type t4"},
+		{"one GPU more", scenario(t, one, busy, row{id: "x", gpus: 1}), "it would get (1, 1, a100) if the cluster had 1 more a100 GPU"},
+		{"an end", scenario(t, nodes(t, 3, "a100"), row{id: "a", gpus: 3, on: "a100-0", target: 600}, row{id: "x", gpus: 3}), "it would get (1, 3, a100) if job a ended, which it should in 3m20s"},
+		{"a queue ahead", scenario(t, one, busy, row{id: "b", gpus: 4}, row{id: "c", gpus: 4}, row{id: "x", gpus: 1}), "none of 5 changes to it, to the cluster and to other jobs would give it more GPUs now"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, err := whatif.Unblock(t.Context(), test.snap, "x", options("fifo"))
@@ -85,7 +85,7 @@ func TestUnblock(t *testing.T) {
 
 // TestUnblock_asks_for_the_soonest_end_first: whoever came first.
 func TestUnblock_asks_for_the_soonest_end_first(t *testing.T) {
-	snap := scene(t, nodes(t, 2, "a100"),
+	snap := scenario(t, nodes(t, 2, "a100"),
 		row{id: "later", gpus: 1, on: "a100-0", target: 4000}, row{id: "soon", gpus: 1, on: "a100-0", target: 1200}, row{id: "x", gpus: 1})
 	var ends []string
 	for _, c := range whatif.Changes(snap, 2) {
@@ -100,7 +100,7 @@ func TestUnblock_asks_for_the_soonest_end_first(t *testing.T) {
 }
 
 func TestUnblock_names_an_unknown_job(t *testing.T) {
-	_, err := whatif.Unblock(t.Context(), scene(t, nodes(t, 1, "a")), "x", options("fifo"))
+	_, err := whatif.Unblock(t.Context(), scenario(t, nodes(t, 1, "a")), "x", options("fifo"))
 	if err == nil || err.Error() != "whatif: job x: not in the snapshot" {
 		t.Errorf("got %v, want it to name the job", err)
 	}
@@ -134,7 +134,7 @@ func (panics) Plan(context.Context, *policy.Snapshot) (*policy.Plan, error) { pa
 
 // TestUnblock_survives_its_policy: one that panics, or whose plans break a rule, grants nothing.
 func TestUnblock_survives_its_policy(t *testing.T) {
-	snap := scene(t, nodes(t, 1, "a100"), row{id: "x", gpus: 1})
+	snap := scenario(t, nodes(t, 1, "a100"), row{id: "x", gpus: 1})
 	for _, bad := range []policy.Policy{panics{}, greedy{}} {
 		o := options("fifo")
 		o.Fresh = func() (policy.Policy, placement.Placer, error) {

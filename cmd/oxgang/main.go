@@ -33,7 +33,7 @@ func run() int {
 	if err == nil {
 		return 0
 	}
-	cli.Tell(os.Stderr, err)
+	cli.PrintError(os.Stderr, err)
 	if errors.As(err, new(cli.UsageError)) {
 		return 2
 	}

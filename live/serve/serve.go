@@ -48,7 +48,7 @@ type desk struct {
 	agents  *agentapi.Server
 	record  *record.Recorder
 	watch   *watcher
-	ahead   *whatif.Lookout
+	ahead   *whatif.Predictor
 	closers []io.Closer
 }
 
@@ -228,7 +228,7 @@ func (d *desk) build(address string) error {
 		return err
 	}
 	d.closers = append(d.closers, d.record)
-	d.ahead = whatif.NewLookout(d.fresh, so, d.world.Cluster().Types())
+	d.ahead = whatif.NewPredictor(d.fresh, so, d.world.Cluster().Types())
 	d.ahead.Explained = d.watch.queue.Explained
 	return nil
 }

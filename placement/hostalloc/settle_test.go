@@ -174,7 +174,7 @@ func TestSettle(t *testing.T) {
 func TestSettleAgainstEveryChoice(t *testing.T) {
 	worst := 0.0
 	for seed := range uint64(200) {
-		kind := placementtest.Kind{Split: [3]int{60, 20, 20}}
+		kind := placementtest.Mix{Split: [3]int{60, 20, 20}}
 		s := placementtest.NewGenerator(kind, seed).Snapshot(1)
 		two := servers(t, cluster.Resources{GPUs: 4, CPUs: 12, Memory: 250 * gb}, cluster.Resources{GPUs: 4, CPUs: 12, Memory: 250 * gb})
 		s.Cluster, s.Jobs = two, s.Jobs[:5]

@@ -100,7 +100,7 @@ func share(d *policy.Decision, cpus float64) cluster.Placement {
 
 // hungry returns one server and one job of m5.
 func hungry() (*policy.Snapshot, *policy.Plan) {
-	g := placementtest.NewGenerator(placementtest.Kind{Split: [3]int{0, 0, 100}}, 1)
+	g := placementtest.NewGenerator(placementtest.Mix{Split: [3]int{0, 0, 100}}, 1)
 	s := g.Snapshot(1)
 	for k, j := range s.Jobs {
 		if j.Sensitivity.Storage > 0 {

@@ -23,8 +23,8 @@ import (
 // GPU is the type of all GPUs.
 const GPU = cluster.GPUType("v100")
 
-// A Kind is a mix of jobs.
-type Kind struct {
+// A Mix is a mix of jobs.
+type Mix struct {
 	Name  string
 	Split [3]int     // per cent of image, language and speech models (§5.1)
 	Sizes [4]float64 // per cent of jobs with 1, 2, 4 and 8 GPUs; all 0: 1 GPU each
@@ -32,9 +32,9 @@ type Kind struct {
 
 // Kinds returns the mixes of the paper: single-GPU jobs of three splits, and jobs
 // of several GPUs.
-func Kinds() []Kind {
+func Kinds() []Mix {
 	philly := [4]float64{83.5, 1.4, 6.5, 8.6}
-	return []Kind{
+	return []Mix{
 		{"single, 20-70-10", [3]int{20, 70, 10}, [4]float64{}},
 		{"single, 33-33-33", [3]int{33, 33, 33}, [4]float64{}},
 		{"single, 50-0-50", [3]int{50, 0, 50}, [4]float64{}},
@@ -71,7 +71,7 @@ func (*Model) Efficiency(float64) float64 { return 1 }
 
 // A Generator draws jobs. Two with the same seed draw the same.
 type Generator struct {
-	kind    Kind
+	mix     Mix
 	random  *rand.Rand
 	catalog workload.Catalog
 	n       int
@@ -80,14 +80,14 @@ type Generator struct {
 }
 
 // NewGenerator returns a generator of one kind.
-func NewGenerator(k Kind, seed uint64) *Generator {
-	return &Generator{kind: k, random: rng.Stream(seed, "placementtest"), catalog: workload.Default(), Overhead: 30 * time.Second}
+func NewGenerator(k Mix, seed uint64) *Generator {
+	return &Generator{mix: k, random: rng.Stream(seed, "placementtest"), catalog: workload.Default(), Overhead: 30 * time.Second}
 }
 
 // Job draws a job that waits.
 func (g *Generator) Job() *policy.Job {
-	at, sum := g.random.IntN(g.kind.Split[0]+g.kind.Split[1]+g.kind.Split[2]), 0
-	for task, part := range g.kind.Split {
+	at, sum := g.random.IntN(g.mix.Split[0]+g.mix.Split[1]+g.mix.Split[2]), 0
+	for task, part := range g.mix.Split {
 		if sum += part; at < sum {
 			return g.job(tasks[task][g.random.IntN(len(tasks[task]))])
 		}
@@ -106,7 +106,7 @@ func (g *Generator) job(model string) *policy.Job {
 
 func (g *Generator) size() int {
 	at := g.random.Float64() * 100
-	for k, part := range g.kind.Sizes {
+	for k, part := range g.mix.Sizes {
 		if at -= part; at < 0 {
 			return 1 << k
 		}

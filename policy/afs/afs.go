@@ -27,11 +27,11 @@ type Policy struct {
 	o       Options
 	cluster *cluster.Cluster
 	free    []int // GPUs by type that were divided
-	shares  map[job.ID]share
+	given   map[job.ID]amount
 }
 
-// A share is what a job was given: GPUs of a type, or none.
-type share struct{ t, gpus int }
+// An amount is what a job was given: GPUs of a type, or none.
+type amount struct{ t, gpus int }
 
 // New returns a Policy. All Options are valid.
 func New(o Options) *Policy { return &Policy{o: o} }
@@ -67,16 +67,16 @@ func (p *Policy) churned(s *policy.Snapshot, r *grant.Round) bool {
 	p.cluster, p.free = s.Cluster, free
 	n := 0
 	for i, j := range s.Jobs {
-		if has, known := p.shares[j.ID]; !r.Decided(i) {
+		if has, known := p.given[j.ID]; !r.Decided(i) {
 			same = same && known && has.may(r, i)
 			n++
 		}
 	}
-	return !same || n != len(p.shares)
+	return !same || n != len(p.given)
 }
 
 // may reports whether job i may have a share: its user can change what it runs on.
-func (s share) may(r *grant.Round, i int) bool {
+func (s amount) may(r *grant.Round, i int) bool {
 	if s.gpus == 0 { // of a cluster that has no GPUs, say
 		return true
 	}
@@ -90,17 +90,17 @@ func (p *Policy) divide(s *policy.Snapshot, r *grant.Round) {
 	for at := d.top(); at != nil; at = d.top() {
 		d.grow(at)
 	}
-	p.shares = make(map[job.ID]share, len(d.all))
+	p.given = make(map[job.ID]amount, len(d.all))
 	for i := range d.all {
 		c := &d.all[i]
-		p.shares[c.job.ID] = share{c.t, c.gpus}
+		p.given[c.job.ID] = amount{c.t, c.gpus}
 	}
 }
 
 // give writes the plan. A job whose share is no longer one it may have gets nothing.
 func (p *Policy) give(s *policy.Snapshot, r *grant.Round) {
 	for i, j := range s.Jobs {
-		if has := p.shares[j.ID]; !r.Decided(i) && has.gpus > 0 {
+		if has := p.given[j.ID]; !r.Decided(i) && has.gpus > 0 {
 			r.Give(i, has.t, has.gpus)
 		}
 	}

@@ -154,8 +154,8 @@ func (p *Policy) account(s *policy.Snapshot, offers []cluster.Offer) {
 	p.ledger.enter(s.Now, p.o.Window, paid, p.rate)
 }
 
-func (p *Policy) promise() promise {
-	return promise{budget: p.o.Budget, slack: p.o.Slack, window: p.o.Window, horizon: p.o.Horizon}
+func (p *Policy) guarantee() guarantee {
+	return guarantee{budget: p.o.Budget, slack: p.o.Slack, window: p.o.Window, horizon: p.o.Horizon}
 }
 
 // budget returns the budget per hour for which to choose widths now. Where nothing can be
@@ -167,7 +167,7 @@ func (p *Policy) budget(s *policy.Snapshot) float64 {
 	case len(s.Rentals) == 0:
 		return p.o.Budget
 	}
-	pr := p.promise()
+	pr := p.guarantee()
 	return p.ledger.budget(s.Now, &pr)
 }
 
@@ -176,7 +176,7 @@ func (p *Policy) most(s *policy.Snapshot, ahead time.Duration) float64 {
 	if p.o.Budget == 0 {
 		return math.Inf(1)
 	}
-	pr := p.promise()
+	pr := p.guarantee()
 	return p.ledger.most(s.Now, &pr, s.Length, ahead)
 }
 

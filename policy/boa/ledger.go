@@ -74,8 +74,8 @@ func (l *ledger) since(at time.Time) (spent, width float64) {
 	return last.spent - p.spent, last.width - p.width
 }
 
-// A promise is what may be spent: so much per hour on average over any window.
-type promise struct {
+// A guarantee is what may be spent: so much per hour on average over any window.
+type guarantee struct {
 	budget, slack   float64
 	window, horizon time.Duration
 }
@@ -87,7 +87,7 @@ const trust = time.Hour
 // budget returns the budget for which to choose widths: what was not spent so far, or
 // spent too much, within the horizon; and of that the part that widths are of what is
 // paid.
-func (l *ledger) budget(now time.Time, p *promise) float64 {
+func (l *ledger) budget(now time.Time, p *guarantee) float64 {
 	if p.horizon == 0 || len(l.points) == 0 {
 		return p.budget
 	}
@@ -107,7 +107,7 @@ const kept = 0.1
 // most returns what may be paid per hour, for so long, such that no window that ends
 // meanwhile breaks the promise; infinite if nothing is promised. It looks at ends after
 // the time of a round, twice that, and so on.
-func (l *ledger) most(now time.Time, p *promise, round, ahead time.Duration) float64 {
+func (l *ledger) most(now time.Time, p *guarantee, round, ahead time.Duration) float64 {
 	if p.horizon == 0 {
 		return math.Inf(1)
 	}

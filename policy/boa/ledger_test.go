@@ -51,7 +51,7 @@ func TestLedgerForgetsWhatLeftTheWindow(t *testing.T) {
 // whatever was wanted.
 func TestPromiseIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := promise{budget: 10, slack: 0.02, window: 8 * time.Hour, horizon: time.Hour}
+		p := guarantee{budget: 10, slack: 0.02, window: 8 * time.Hour, horizon: time.Hour}
 		round := time.Duration(rapid.IntRange(1, 30).Draw(t, "minutes of a round")) * time.Minute
 		var l ledger
 		var paid []float64
@@ -79,7 +79,7 @@ func TestPromiseIsKept(t *testing.T) {
 // What was spent too much is saved in the horizon, what was saved is spent, and what
 // widths are of what is paid is taken into account.
 func TestBudgetFeedsBack(t *testing.T) {
-	p := promise{budget: 10, window: 100 * time.Hour, horizon: 10 * time.Hour}
+	p := guarantee{budget: 10, window: 100 * time.Hour, horizon: 10 * time.Hour}
 	for _, c := range []struct{ paid, width, want float64 }{
 		{10, 10, 10},            // as planned
 		{12, 12, 8},             // 20 too much in 10 hours, to be saved in 10

@@ -16,10 +16,10 @@ import (
 	"github.com/oxgang/oxgang/policy/boa"
 )
 
-// A world is a fleet in which nodes come late, are refused and are taken back, and jobs come,
+// A world is a rentedWorld in which nodes come late, are refused and are taken back, and jobs come,
 // go on and end at random. Tables do not change in it.
 type world struct {
-	*fleet
+	*rentedWorld
 	t      *rapid.T
 	names  int
 	widths map[job.Class][]int
@@ -57,7 +57,7 @@ func newWorld(t *rapid.T, tb testing.TB, budget float64) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.fleet = newFleet(tb, p, rapid.IntRange(3, 20).Draw(t, "most"), classes...)
+	w.rentedWorld = newRentedWorld(tb, p, rapid.IntRange(3, 20).Draw(t, "most"), classes...)
 	return w
 }
 

@@ -23,7 +23,7 @@ type account struct {
 
 	x       []float64 // fractions of the time that it is to have
 	owed    []float64 // seconds that it was to have and did not
-	shares  bool      // x was found
+	solved  bool      // x was found
 	had     []float64 // PublicCode: seconds since the fractions were found; SiaCode: since it came
 	service time.Duration
 	last    int     // type that it got in the last round; -1: none

@@ -28,7 +28,7 @@ func (p *Policy) allox(s *policy.Snapshot) {
 	}
 	count := min(len(waiting), max(int(p.o.Alpha*float64(len(waiting))), machines))
 	waiting = waiting[:count]
-	p.found.iterations = count
+	p.outcome.iterations = count
 	if count == 0 || machines == 0 {
 		return
 	}

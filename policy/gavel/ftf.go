@@ -76,8 +76,8 @@ func (p *Policy) ftf(s *policy.Snapshot) {
 	}
 	g, _ := p.fairProgram(s, high)
 	p.take(p.level(g))
-	p.found.objective, p.found.bound = high, low
-	p.found.prices = nil // they are of the level, not of ρ
+	p.outcome.objective, p.outcome.bound = high, low
+	p.outcome.prices = nil // they are of the level, not of ρ
 }
 
 // rhoTolerance is how exactly ρ is found, relatively.
@@ -111,7 +111,7 @@ func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
 		return -1
 	}
 	out := g.Level(barrier.Settings{Mu: 1e-8})
-	p.found.iterations += out.Iterations
+	p.outcome.iterations += out.Iterations
 	if !out.Feasible { // nobody needs anything
 		return 1
 	}

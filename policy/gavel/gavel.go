@@ -25,7 +25,7 @@ type Policy struct {
 	solved   time.Time
 	fresh    bool      // at most one solution was found: PublicCode does not wait for Reset yet
 	planned  time.Time // of the last round; zero: none
-	found    solution
+	outcome  solution
 	rounds   int
 	turned   time.Time // when the last turn began; zero: none did
 	given    []float64 // by type: seconds that all jobs had, of SiaCode

@@ -17,7 +17,7 @@ type solution struct {
 // solve finds the time fractions of all jobs.
 func (p *Policy) solve(s *policy.Snapshot) {
 	p.open()
-	p.found = solution{}
+	p.outcome = solution{}
 	switch p.o.Objective {
 	case MaxMin:
 		p.maxMin()
@@ -33,7 +33,7 @@ func (p *Policy) solve(s *policy.Snapshot) {
 		p.stride()
 	}
 	for _, a := range p.active {
-		a.shares = true
+		a.solved = true
 	}
 	p.stale, p.fresh, p.solved = false, p.solved.IsZero(), s.Now
 }
@@ -85,8 +85,8 @@ func (p *Policy) makespan() {
 		return
 	}
 	p.take(out)
-	p.found.objective, p.found.bound = inverse(out.Level), inverse(out.Bound)
-	p.found.prices = nil // those of the level, not of seconds
+	p.outcome.objective, p.outcome.bound = inverse(out.Level), inverse(out.Bound)
+	p.outcome.prices = nil // those of the level, not of seconds
 }
 
 // work is a program in which a job needs to do all that it has left in a second.
@@ -107,9 +107,9 @@ func (p *Policy) take(out *barrier.Solution) {
 			a.x[t] = math.Min(1, math.Max(0, x))
 		}
 	}
-	p.found.objective, p.found.bound = out.Objective, out.Bound
-	p.found.prices = out.Prices
-	p.found.iterations += out.Iterations
+	p.outcome.objective, p.outcome.bound = out.Objective, out.Bound
+	p.outcome.prices = out.Prices
+	p.outcome.iterations += out.Iterations
 }
 
 // gpus returns the GPUs of the job's gang, the most where types differ; 0 if it can

@@ -94,7 +94,7 @@ func (p *Policy) publicLine(t int) []entry {
 		all += a.had[t]
 	}
 	for _, a := range p.active {
-		if a.size[t] == 0 || !a.shares {
+		if a.size[t] == 0 || !a.solved {
 			continue
 		}
 		priority := 1e9 * a.x[t]
@@ -135,5 +135,5 @@ func (p *Policy) bisect(g *barrier.Program, best *barrier.Solution) {
 		last = best
 	}
 	p.take(last)
-	p.found.objective, p.found.bound, p.found.prices = high, inverse(best.Bound), nil
+	p.outcome.objective, p.outcome.bound, p.outcome.prices = high, inverse(best.Bound), nil
 }

@@ -24,7 +24,7 @@ func (p *Policy) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) 
 
 // stats reports the last program solved.
 func (p *Policy) stats(plan *policy.Plan) {
-	f := &p.found
+	f := &p.outcome
 	plan.Stats = policy.Stats{Iterations: f.iterations, Objective: f.objective, Bound: f.bound}
 	plan.Stats.Gap = policy.Gap(f.objective, f.bound)
 	for t, price := range f.prices {
@@ -44,8 +44,8 @@ func (p *Policy) wait(s *policy.Snapshot, r *grant.Round, a *account, ahead int)
 		return policy.Reason{Kind: policy.WaitNoCapacity, Config: gang, Value: float64(r.Free(at)), Limit: float64(gang.GPUs)}
 	case p.o.Objective == AlloX && a.x[at] == 0:
 		return policy.Reason{Kind: policy.WaitOrder, Value: float64(ahead), Limit: float64(gang.GPUs)}
-	case p.o.Objective == Sum && a.x[at] < little && len(p.found.prices) > at:
-		if worth, price := a.pace[at]/a.size[at], p.found.prices[at]; worth < price {
+	case p.o.Objective == Sum && a.x[at] < little && len(p.outcome.prices) > at:
+		if worth, price := a.pace[at]/a.size[at], p.outcome.prices[at]; worth < price {
 			return policy.Reason{Kind: policy.WaitPrice, Config: gang, Value: worth, Limit: price}
 		}
 	}

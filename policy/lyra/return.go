@@ -59,7 +59,7 @@ func (r *round) servers(g cluster.Group) (servers []reclaim.Server, able int) {
 		r.share(servers, at, t, t.flex, true)
 	}
 	for i := range servers {
-		if !slices.ContainsFunc(servers[i].Shares, func(h reclaim.Share) bool { return h.Pinned }) {
+		if !slices.ContainsFunc(servers[i].Holdings, func(h reclaim.Share) bool { return h.Pinned }) {
 			able++
 		}
 	}
@@ -71,7 +71,7 @@ func (r *round) share(servers []reclaim.Server, at []int, t *tenant, p cluster.P
 	for _, s := range p {
 		if n, ok := r.s.Cluster.Index(s.Node); ok && at[n] > 0 {
 			h := &servers[at[n]-1]
-			h.Shares = append(h.Shares, reclaim.Share{Job: t.ID, GPUs: s.GPUs, Flexible: flexible, Pinned: t.pinned})
+			h.Holdings = append(h.Holdings, reclaim.Share{Job: t.ID, GPUs: s.GPUs, Flexible: flexible, Pinned: t.pinned})
 		}
 	}
 }

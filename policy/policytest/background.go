@@ -9,20 +9,20 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A fate is what befalls background work between two rounds.
-type fate struct {
+// A outcome is what befalls background work between two rounds.
+type outcome struct {
 	late  bool // it does not end yet
 	fails bool // an error comes of it
 }
 
 var errFailed = errors.New("the work failed: its world will have it so")
 
-func drawFate(t *rapid.T) fate {
-	return fate{late: oneIn(t, 4, "work is late"), fails: oneIn(t, 5, "work fails")}
+func drawOutcome(t *rapid.T) outcome {
+	return outcome{late: oneIn(t, 4, "work is late"), fails: oneIn(t, 5, "work fails")}
 }
 
-// A desk is where the background work of one policy lies.
-type desk struct {
+// A controller is where the background work of one policy lies.
+type controller struct {
 	// again does work a second time when it ends, and takes what that returns: the
 	// same, unless the work is no pure function.
 	again    bool
@@ -31,11 +31,11 @@ type desk struct {
 }
 
 // busy reports whether work is under way once a plan is carried out.
-func (d *desk) busy(p *policy.Plan) bool { return d.work != nil || p.Background != nil }
+func (d *controller) busy(p *policy.Plan) bool { return d.work != nil || p.Background != nil }
 
 // advance starts the work of a plan, unless one is under way, and ends what is
 // under way, unless it is late.
-func (d *desk) advance(p *policy.Plan, f fate) {
+func (d *controller) advance(p *policy.Plan, f outcome) {
 	d.computed = nil
 	if d.work == nil && p.Background != nil {
 		d.work = d.begin(p.Background)
@@ -51,7 +51,7 @@ func (d *desk) advance(p *policy.Plan, f fate) {
 
 // begin does work, without Do: its panics are a defect. It returns what is left to
 // do.
-func (d *desk) begin(work policy.Work) policy.Work {
+func (d *controller) begin(work policy.Work) policy.Work {
 	result := work(context.Background())
 	if d.again {
 		return work

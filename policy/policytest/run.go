@@ -109,7 +109,7 @@ func keepsRulesWithoutNodes(t *rapid.T, p policy.Policy) {
 }
 
 func sameBytes(t *rapid.T, p, q policy.Policy) {
-	w, other := drawWorld(t), desk{again: true}
+	w, other := drawWorld(t), controller{again: true}
 	for range rounds {
 		s := w.Snapshot()
 		its := *s
@@ -119,7 +119,7 @@ func sameBytes(t *rapid.T, p, q policy.Policy) {
 			t.Fatalf("round %d: two policies made the same way plan\n%s\nand\n%s", s.Round, a, b)
 		}
 		w.Advance(t, one)
-		other.advance(two, w.fate)
+		other.advance(two, w.outcome)
 	}
 }
 

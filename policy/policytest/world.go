@@ -16,16 +16,16 @@ import (
 // A World is a cluster and its jobs, which Advance from round to round. As a
 // scheduler does, it shows a job that did not change by the same pointer.
 type World struct {
-	cluster *cluster.Cluster
-	all     *cluster.Cluster // with the nodes that are down, or not rented or lent
-	down    func(cluster.NodeID) bool
-	market  market
-	loans   []cluster.Loan
-	jobs    []*policy.Job // by submission time, then ID; replaced, never modified
-	round   int
-	born    int // jobs so far
-	desk    desk
-	fate    fate // of background work before this round
+	cluster    *cluster.Cluster
+	all        *cluster.Cluster // with the nodes that are down, or not rented or lent
+	down       func(cluster.NodeID) bool
+	market     market
+	loans      []cluster.Loan
+	jobs       []*policy.Job // by submission time, then ID; replaced, never modified
+	round      int
+	born       int // jobs so far
+	controller controller
+	outcome    outcome // of background work before this round
 }
 
 // NewWorld draws a world in the middle of its life: some jobs hold GPUs, in
@@ -67,7 +67,7 @@ func (w *World) Now() time.Time { return Epoch.Add(time.Duration(w.round) * time
 
 // Snapshot returns what there is to be planned.
 func (w *World) Snapshot() *policy.Snapshot {
-	return &policy.Snapshot{Now: w.Now(), Round: w.round, Length: time.Minute, Cluster: w.cluster, Jobs: slices.Clone(w.jobs), Computed: w.desk.computed, Rentals: w.rentals(), Loans: slices.Clone(w.loans)}
+	return &policy.Snapshot{Now: w.Now(), Round: w.round, Length: time.Minute, Cluster: w.cluster, Jobs: slices.Clone(w.jobs), Computed: w.controller.computed, Rentals: w.rentals(), Loans: slices.Clone(w.loans)}
 }
 
 func (w *World) submit(t *rapid.T, at time.Duration) {
@@ -194,11 +194,11 @@ func fit(a *cluster.Allocation, has, free *cluster.Resources) int {
 // The plan's background work is done, and the next snapshot shows what it returned;
 // or a later one does, or an error. As from a scheduler, there is one at a time.
 func (w *World) Advance(t *rapid.T, p *policy.Plan) {
-	w.fate = fate{}
-	if w.desk.busy(p) {
-		w.fate = drawFate(t)
+	w.outcome = outcome{}
+	if w.controller.busy(p) {
+		w.outcome = drawOutcome(t)
 	}
-	w.desk.advance(p, w.fate)
+	w.controller.advance(p, w.outcome)
 	w.carryOut(p)
 	w.rent(t, p)
 	w.round++

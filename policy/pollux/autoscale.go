@@ -75,7 +75,7 @@ func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan
 	if len(s.Rentals) == 0 {
 		return a.pollux.Plan(ctx, s)
 	}
-	f, err := newFleet(s, a.o.Least) // 1. what there is, and what could be
+	f, err := newRentedNodes(s, a.o.Least) // 1. what there is, and what could be
 	if err != nil {
 		return nil, fmt.Errorf("pollux: round %d: %w", s.Round, err)
 	}
@@ -94,7 +94,7 @@ func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan
 
 // kept returns how many of the rented nodes jobs may be on: as many as are wanted, and
 // all while a reservation waits, which must not wait beside nodes that are there.
-func (a *Autoscaler) kept(f *fleet) int {
+func (a *Autoscaler) kept(f *rentedNodes) int {
 	if !a.met {
 		a.met, a.wanted = true, f.ready+f.rental.Starting
 	}
@@ -115,7 +115,7 @@ func (a *Autoscaler) note(s *policy.Snapshot, plan *policy.Plan) {
 
 // resize changes how many nodes are wanted, if there are no jobs, no GPUs, or the mean of
 // the last efficiencies is out of its band; not while nodes are on their way.
-func (a *Autoscaler) resize(ctx context.Context, f *fleet, shown *policy.Snapshot) {
+func (a *Autoscaler) resize(ctx context.Context, f *rentedNodes, shown *policy.Snapshot) {
 	a.evaluated = 0
 	low, high, now := f.least, f.rental.Most, f.shown(shown)
 	mean, known := a.mean()
@@ -135,7 +135,7 @@ func (a *Autoscaler) resize(ctx context.Context, f *fleet, shown *policy.Snapsho
 
 // growing reports whether more nodes are wanted than there are, and may still come: until
 // then the target is frozen.
-func (a *Autoscaler) growing(f *fleet) bool {
+func (a *Autoscaler) growing(f *rentedNodes) bool {
 	return f.ready < a.wanted && (f.rental.Starting > 0 || !f.rental.Refused)
 }
 
@@ -150,7 +150,7 @@ func (a *Autoscaler) mean() (float64, bool) {
 
 // closest returns the number of nodes, of those from low to high, whose best allocation has
 // the efficiency closest to the target. Source: BOA §6.1, "Pollux with Autoscaling".
-func (a *Autoscaler) closest(ctx context.Context, f *fleet, low, high int) int {
+func (a *Autoscaler) closest(ctx context.Context, f *rentedNodes, low, high int) int {
 	a.recent = nil
 	return bisect(low, high, a.o.Target, func(n int) float64 {
 		s := f.view(n)
@@ -204,7 +204,7 @@ func (p *Policy) efficiency(s *policy.Snapshot, plan *policy.Plan) float64 {
 // overOne returns how much faster a job is believed to be than on one GPU; one replica, if
 // it has several GPUs, counts as many.
 func (b *belief) overOne(j *policy.Job, c cluster.Configuration) float64 {
-	replica := j.ReplicaGPUs(b.kind)
+	replica := j.ReplicaGPUs(b.reference)
 	one := b.at(j, 1, replica)
 	if one <= 0 {
 		return 0

@@ -73,7 +73,7 @@ func small(o *pollux.AutoscaleOptions) { o.Population, o.Generations = 10, 5 }
 
 // Without rentals an autoscaler is Pollux.
 func TestWithoutRentalsItIsPollux(t *testing.T) {
-	s := snapshot(fleet(t, shape{"v100", 4, 4}), scaling(0), scaling(1), scaling(2))
+	s := snapshot(clusterOf(t, shape{"v100", 4, 4}), scaling(0), scaling(1), scaling(2))
 	got, want := mustPlan(t, autoscaler(t, nil), s), mustPlan(t, fresh(t, nil), s)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -85,7 +85,7 @@ func TestLeastNodesWithoutJobs(t *testing.T) {
 	for _, test := range []struct{ least, owned, ready, want int }{{2, 0, 0, 2}, {2, 0, 9, 2}, {0, 0, 3, 0}, {3, 2, 5, 1}, {3, 4, 5, 0}, {99, 0, 5, most}} {
 		s := rented(t, test.ready)
 		var err error
-		if s.Cluster, err = cluster.New(append(fleet(t, shape{"v100", test.owned, 4}).Nodes(), s.Cluster.Nodes()...)); err != nil {
+		if s.Cluster, err = cluster.New(append(clusterOf(t, shape{"v100", test.owned, 4}).Nodes(), s.Cluster.Nodes()...)); err != nil {
 			t.Fatal(err)
 		}
 		a := autoscaler(t, func(o *pollux.AutoscaleOptions) { o.Least = test.least })

@@ -12,30 +12,30 @@ import (
 // A belief is what is believed of a job from round to round: its goodput by nodes and
 // GPUs, on whatever type.
 type belief struct {
-	model   perf.Model
-	limits  *job.BatchLimits
-	kind    cluster.GPUType // the type whose speed stands for all
-	chosen  bool            // kind is the first that the job ran on
-	goodput [][]float64     // by GPUs, then nodes; -1: not yet asked
-	blind   bool            // nothing is known: it is as fast as it has GPUs
-	seen    int             // round in which the job was last there
+	model     perf.Model
+	limits    *job.BatchLimits
+	reference cluster.GPUType // the type whose speed stands for all
+	chosen    bool            // kind is the first that the job ran on
+	goodput   [][]float64     // by GPUs, then nodes; -1: not yet asked
+	blind     bool            // nothing is known: it is as fast as it has GPUs
+	seen      int             // round in which the job was last there
 }
 
 // refresh brings the belief up to date with its job.
 func (b *belief) refresh(j *policy.Job, types []cluster.TypeInfo) {
 	stale := b.goodput == nil || b.model != j.Perf || b.limits != j.BatchLimits()
 	if !b.chosen {
-		before := b.kind
-		b.kind, b.chosen = firstType(j, types), j.Holding()
-		stale = stale || b.kind != before
+		before := b.reference
+		b.reference, b.chosen = firstType(j, types), j.Holding()
+		stale = stale || b.reference != before
 	}
 	if !stale {
 		return
 	}
 	b.model, b.limits = j.Perf, j.BatchLimits()
 	b.goodput = b.goodput[:0]
-	least := max(1, j.ReplicaGPUs(b.kind))
-	b.blind = j.Perf == nil || goodput(j, cluster.Configuration{Nodes: 1, GPUs: least, GPUType: b.kind}) <= 0
+	least := max(1, j.ReplicaGPUs(b.reference))
+	b.blind = j.Perf == nil || goodput(j, cluster.Configuration{Nodes: 1, GPUs: least, GPUType: b.reference}) <= 0
 }
 
 // firstType returns the GPU type that a job holds, or else the first that it may use.
@@ -64,7 +64,7 @@ func (b *belief) at(j *policy.Job, nodes, gpus int) float64 {
 	}
 	g := &b.goodput[gpus][nodes]
 	if *g < 0 {
-		*g = max(0, goodput(j, cluster.Configuration{Nodes: nodes, GPUs: gpus, GPUType: b.kind}))
+		*g = max(0, goodput(j, cluster.Configuration{Nodes: nodes, GPUs: gpus, GPUType: b.reference}))
 	}
 	return *g
 }

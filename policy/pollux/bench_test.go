@@ -18,7 +18,7 @@ import (
 func BenchmarkRound(b *testing.B) {
 	for _, jobs := range []int{5, 40} {
 		b.Run(fmt.Sprintf("policy=pollux/gpus=64/jobs=%d", jobs), func(b *testing.B) {
-			s := snapshot(fleet(b, shape{"t4", 6, 4}, shape{"rtx", 3, 8}, shape{"a100", 2, 8}))
+			s := snapshot(clusterOf(b, shape{"t4", 6, 4}, shape{"rtx", 3, 8}, shape{"a100", 2, 8}))
 			for i := range jobs {
 				s.Jobs = append(s.Jobs, scaling(i))
 			}

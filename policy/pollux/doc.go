@@ -27,7 +27,7 @@
 //	as coded    the mean of two rounds leaves c ± Δ         AutoscaleOptions.Cycles, Autoscaler.mean
 //	as coded    2 to 40 nodes                               AutoscaleOptions.Least, cluster.Offer.Most
 //	as coded    the target is frozen until reached          Autoscaler.growing
-//	as coded    of fewer nodes those in use are kept        fleet.order, fleet.view
+//	as coded    of fewer nodes those in use are kept        rentedNodes.order, rentedNodes.view
 //
 // Its round is one of Pollux on the nodes that are to stay; then, if efficiency is out of its
 // band, it asks for the number of nodes, and pays a search for each that it tries. BOA

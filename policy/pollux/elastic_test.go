@@ -13,7 +13,7 @@ import (
 // On a cluster that has lost or gained nodes, jobs that cannot be faster elsewhere stay
 // where they are. All have 4 GPUs, the most they may, on nodes of 4.
 func TestJobsStayWhenNodesComeAndGo(t *testing.T) {
-	all, none := fleet(t, shape{"v100", 6, 4}), fleet(t)
+	all, none := clusterOf(t, shape{"v100", 6, 4}), clusterOf(t)
 	first := func(n int) *cluster.Cluster {
 		return all.Without(func(id cluster.NodeID) bool { i, _ := all.Index(id); return i >= n })
 	}

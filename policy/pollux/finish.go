@@ -77,7 +77,7 @@ func (r *round) reservable(want cluster.Configuration) int {
 func (r *round) freeOf(free []int, kind int) int {
 	sum := 0
 	for k, at := range r.slots {
-		if at.kind == kind {
+		if at.typeIndex == kind {
 			sum += free[k]
 		}
 	}
@@ -105,7 +105,7 @@ type room struct{ node, free int }
 func (r *round) rooms(kind int) []room {
 	var nodes []room
 	for k, at := range r.slots {
-		if at.kind != kind {
+		if at.typeIndex != kind {
 			continue
 		}
 		if n := len(nodes) - 1; n >= 0 && nodes[n].node == at.node {
@@ -125,7 +125,7 @@ func (r *round) majority(t *seat, row []int) int {
 	for kind := range r.types {
 		gpus := 0
 		for k, v := range row {
-			if r.slots[k].kind == kind && t.usable[kind] {
+			if r.slots[k].typeIndex == kind && t.usable[kind] {
 				gpus += v
 			}
 		}
@@ -155,7 +155,7 @@ func (r *round) trim(x []int) {
 		row := x[i*n : (i+1)*n]
 		only := r.majority(t, row)
 		for k := range row {
-			if r.slots[k].kind != only {
+			if r.slots[k].typeIndex != only {
 				row[k] = 0
 			}
 		}
@@ -188,7 +188,7 @@ func (r *round) start(x []int) {
 // distributed job or not.
 func (r *round) alone(row []int, kind, gpus int) {
 	for k, at := range r.slots {
-		if at.kind == kind && r.room[k] >= gpus {
+		if at.typeIndex == kind && r.room[k] >= gpus {
 			row[k] = gpus
 			return
 		}

@@ -76,7 +76,7 @@ func TestClosestAgainstAllSizes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := newFleet(s, 0)
+		f, err := newRentedNodes(s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestFewest(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &policy.Snapshot{Cluster: c, Jobs: []*policy.Job{pinned}, Rentals: []cluster.Rental{{Offer: cluster.Offer{Node: all[0], Most: 4}, Ready: 4}}}
-	f, err := newFleet(s, 1)
+	f, err := newRentedNodes(s, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

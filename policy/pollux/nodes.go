@@ -8,10 +8,10 @@ import (
 
 // A slot is a virtual node: some GPUs of a node. It is a column of the matrix.
 type slot struct {
-	node int  // index in Cluster.Nodes
-	kind int  // index in Cluster.Types
-	gpus int  // that it has
-	last bool // of its node
+	node      int  // index in Cluster.Nodes
+	typeIndex int  // index in Cluster.Types
+	gpus      int  // that it has
+	last      bool // of its node
 }
 
 // cut cuts the nodes of a cluster into virtual nodes as large as the smallest node; what
@@ -28,7 +28,7 @@ func cut(c *cluster.Cluster) []slot {
 	for i, n := range c.Nodes() {
 		kind := slices.IndexFunc(c.Types(), func(t cluster.TypeInfo) bool { return t.Type == n.GPUType })
 		for left := n.Capacity.GPUs; left > 0; left -= size {
-			all = append(all, slot{node: i, kind: kind, gpus: min(size, left), last: left <= size})
+			all = append(all, slot{node: i, typeIndex: kind, gpus: min(size, left), last: left <= size})
 		}
 	}
 	return all
@@ -79,7 +79,7 @@ func (r *round) placement(row []int) cluster.Placement {
 			continue
 		}
 		if gpus > 0 {
-			t := &r.types[at.kind]
+			t := &r.types[at.typeIndex]
 			a := t.Proportional(cluster.Configuration{GPUs: gpus})
 			where = append(where, cluster.Share{
 				Node:      r.s.Cluster.Nodes()[at.node].ID,

@@ -26,7 +26,7 @@ func gpus(plan *policy.Plan) []int {
 // §4.2: a speedup is goodput over that of a fair share. Where all jobs are alike, the
 // fairest has each on an exclusive 1/J of the cluster, and a speedup of 1.
 func TestEqualJobsHaveFairShares(t *testing.T) {
-	s := snapshot(fleet(t, shape{"v100", 4, 4}))
+	s := snapshot(clusterOf(t, shape{"v100", 4, 4}))
 	for i := range 4 {
 		s.Jobs = append(s.Jobs, waiting(job.ID(fmt.Sprint(i)), linear()))
 	}
@@ -50,7 +50,7 @@ func TestSmallerExponentIsFairer(t *testing.T) {
 			half.speed[i] = 1 + 0.1*float64(i)
 		}
 		half.speed[0] = 0
-		s := snapshot(fleet(t, shape{"v100", 2, 4}), waiting("a", linear()), waiting("b", half))
+		s := snapshot(clusterOf(t, shape{"v100", 2, 4}), waiting("a", linear()), waiting("b", half))
 		plan := mustPlan(t, fresh(t, func(o *pollux.Options) { o.P = p }), s)
 		return min(plan.Jobs[0].Why.Value, plan.Jobs[1].Why.Value)
 	}
@@ -69,7 +69,7 @@ func TestRestartsAreWeighed(t *testing.T) {
 		want     int
 	}{{"never restarted", 0, 4}, {"restarted for half its life", 60, 2}} {
 		t.Run(test.name, func(t *testing.T) {
-			s := snapshot(fleet(t, shape{"v100", 1, 4}), waiting("a", linear(), func(j *policy.Job) {
+			s := snapshot(clusterOf(t, shape{"v100", 1, 4}), waiting("a", linear(), func(j *policy.Job) {
 				j.Spec.RestartOverhead, j.Restarts, j.FirstStarted = 30*time.Second, test.restarts, epoch.Add(-time.Hour)
 				j.Phase, j.Allocation = job.Running, cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "v100"}}
 				j.Placement = cluster.Placement{{Node: "v100-00", Resources: cluster.Resources{GPUs: 2}}}
@@ -84,7 +84,7 @@ func TestRestartsAreWeighed(t *testing.T) {
 // §4.1: a job has at most twice the most GPUs it ever had: a new one, alone on 64, doubles
 // from one.
 func TestNewJobDoubles(t *testing.T) {
-	s := snapshot(fleet(t, shape{"v100", 16, 4}), waiting("a", linear(), func(j *policy.Job) { j.Status.MaxGPUs = 0 }))
+	s := snapshot(clusterOf(t, shape{"v100", 16, 4}), waiting("a", linear(), func(j *policy.Job) { j.Status.MaxGPUs = 0 }))
 	p := fresh(t, nil)
 	for _, most := range []int{1, 2, 4, 8, 16, 32, 64} {
 		plan := mustPlan(t, p, s)
@@ -100,7 +100,7 @@ func TestNewJobDoubles(t *testing.T) {
 // beside one that is pinned to, or has reserved, some GPUs on several nodes.
 func TestInterferenceIsAvoided(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := snapshot(fleet(t, shape{"v100", rapid.IntRange(1, 5).Draw(rt, "nodes"), 4}))
+		s := snapshot(clusterOf(t, shape{"v100", rapid.IntRange(1, 5).Draw(rt, "nodes"), 4}))
 		for i := range rapid.IntRange(1, 6).Draw(rt, "jobs") {
 			m := linear()
 			m.alone = rapid.SampledFrom([]float64{1, 1.5, 3}).Draw(rt, "alone")
@@ -150,7 +150,7 @@ func fixed(c *cluster.Cluster, nodes int, reserved bool) *policy.Job {
 // that a job did not begin on are changes nothing.
 func TestTypesAreAllTheSame(t *testing.T) {
 	place := func(factor float64) string {
-		s := snapshot(fleet(t, shape{"t4", 2, 4}, shape{"a100", 1, 8}))
+		s := snapshot(clusterOf(t, shape{"t4", 2, 4}, shape{"a100", 1, 8}))
 		for i := range 10 {
 			m := linear()
 			m.faster = map[cluster.GPUType]float64{"a100": factor}
@@ -172,7 +172,7 @@ func TestTypesAreAllTheSame(t *testing.T) {
 func TestJobHasOneType(t *testing.T) {
 	idle := 0
 	for seed := range uint64(8) {
-		s := snapshot(fleet(t, shape{"t4", 2, 4}, shape{"a100", 1, 8}), waiting("a", linear()))
+		s := snapshot(clusterOf(t, shape{"t4", 2, 4}, shape{"a100", 1, 8}), waiting("a", linear()))
 		plan := mustPlan(t, fresh(t, func(o *pollux.Options) { o.Seed = seed }), s) // which checks it
 		idle += 8 - gpus(plan)[0]
 	}
@@ -183,7 +183,7 @@ func TestJobHasOneType(t *testing.T) {
 
 // More jobs than GPUs: all GPUs are in use, and who waits does so for want of one.
 func TestNobodyWaitsBesideIdleGPUs(t *testing.T) {
-	s := snapshot(fleet(t, shape{"v100", 2, 2}))
+	s := snapshot(clusterOf(t, shape{"v100", 2, 2}))
 	for i := range 7 {
 		s.Jobs = append(s.Jobs, waiting(job.ID(fmt.Sprint(i)), linear()))
 	}
@@ -203,7 +203,7 @@ func TestNobodyWaitsBesideIdleGPUs(t *testing.T) {
 // A job that came this moment has a restart factor of 0, so the search sees no use in
 // starting it: it starts all the same.
 func TestNewJobStartsAtOnce(t *testing.T) {
-	s := snapshot(fleet(t, shape{"v100", 1, 4}), waiting("a", nil, func(j *policy.Job) { j.Submitted, j.Status.MaxGPUs = epoch, 0 }))
+	s := snapshot(clusterOf(t, shape{"v100", 1, 4}), waiting("a", nil, func(j *policy.Job) { j.Submitted, j.Status.MaxGPUs = epoch, 0 }))
 	if got := gpus(mustPlan(t, fresh(t, nil), s)); got[0] != 1 {
 		t.Errorf("%d GPUs, want 1", got[0])
 	}
@@ -212,7 +212,7 @@ func TestNewJobStartsAtOnce(t *testing.T) {
 // It starts beside a distributed job, too: only a second one may not be there.
 func TestNewJobStartsBesideADistributedOne(t *testing.T) {
 	for _, need := range []int{1, 3, 4} {
-		s := snapshot(fleet(t, shape{"v100", 2, 4}), waiting("a", nil, func(j *policy.Job) { j.Submitted, j.Adaptivity, j.GPUs = epoch, 0, need }))
+		s := snapshot(clusterOf(t, shape{"v100", 2, 4}), waiting("a", nil, func(j *policy.Job) { j.Submitted, j.Adaptivity, j.GPUs = epoch, 0, need }))
 		s.Jobs = append(s.Jobs, fixed(s.Cluster, 2, false))
 		want := need
 		if need > 3 {

@@ -30,7 +30,7 @@ func (r *round) decide(x []int) {
 // allocation returns the amounts of a row that has GPUs, all of one type, with their
 // proportional share of CPUs and memory.
 func (r *round) allocation(row []int, where cluster.Placement) cluster.Allocation {
-	t := &r.types[r.slots[slices.IndexFunc(row, positive)].kind]
+	t := &r.types[r.slots[slices.IndexFunc(row, positive)].typeIndex]
 	return t.Proportional(cluster.Configuration{Nodes: len(where), GPUs: where.GPUs(), GPUType: t.Type})
 }
 

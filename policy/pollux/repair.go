@@ -100,7 +100,7 @@ func (r *round) keepTypes(t *seat, row []int) {
 		only = r.majority(t, row)
 	}
 	for k := range row {
-		if kind := r.slots[k].kind; !t.usable[kind] || only >= 0 && kind != only {
+		if kind := r.slots[k].typeIndex; !t.usable[kind] || only >= 0 && kind != only {
 			row[k] = 0
 		}
 	}
@@ -147,7 +147,7 @@ func (r *round) atLeast(t *seat, row []int) int {
 	if k < 0 || !t.gang {
 		return 1
 	}
-	return least(t.job, r.types[r.slots[k].kind].Type)
+	return least(t.job, r.types[r.slots[k].typeIndex].Type)
 }
 
 // shed takes so many GPUs off a row, from virtual nodes at random.
@@ -171,7 +171,7 @@ func (r *round) settle(t *seat, row []int, src genetic.Source) {
 	for _, v := range row {
 		sum += v
 	}
-	kind := r.slots[first].kind
+	kind := r.slots[first].typeIndex
 	need := least(t.job, r.types[kind].Type)
 	if t.job.Adaptivity.Has(job.GPUCount) {
 		whole := t.job.ReplicaGPUs(r.types[kind].Type)
@@ -189,7 +189,7 @@ func (r *round) settle(t *seat, row []int, src genetic.Source) {
 func (r *round) fill(row []int, kind, gpus int) {
 	for _, own := range []bool{true, false} {
 		for k, v := range row {
-			if r.slots[k].kind == kind && v > 0 == own && (own || !r.owner[k]) {
+			if r.slots[k].typeIndex == kind && v > 0 == own && (own || !r.owner[k]) {
 				n := min(gpus, r.room[k]-v)
 				row[k], gpus = v+n, gpus-n
 			}

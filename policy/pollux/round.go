@@ -137,7 +137,7 @@ func (r *round) most(j *policy.Job) int {
 // fairShare returns the goodput of a job with an exclusive 1/J of the cluster's GPUs, or
 // one replica if that is more, on as few virtual nodes as hold them. Source: Pollux §4.2.
 func (r *round) fairShare(t *seat, jobs int) float64 {
-	replica := t.job.ReplicaGPUs(t.belief.kind)
+	replica := t.job.ReplicaGPUs(t.belief.reference)
 	gpus := (r.s.Cluster.GPUs() + jobs - 1) / jobs
 	if t.job.Spec.MaxGPUs > 0 {
 		gpus = min(gpus, t.job.Spec.MaxGPUs)

@@ -62,7 +62,7 @@ func (r *round) displace(x []int) bool {
 func (r *round) shift(row []int) bool {
 	from := slices.IndexFunc(row, positive)
 	for k, at := range r.slots {
-		if at.kind == r.slots[from].kind && r.room[k] >= row[from] {
+		if at.typeIndex == r.slots[from].typeIndex && r.room[k] >= row[from] {
 			row[k], row[from] = row[from], 0
 			return take(r.room, row)
 		}

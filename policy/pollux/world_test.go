@@ -19,8 +19,8 @@ type shape struct {
 	nodes, size int
 }
 
-// fleet returns a cluster of such nodes.
-func fleet(t testing.TB, shapes ...shape) *cluster.Cluster {
+// clusterOf returns a cluster of such nodes.
+func clusterOf(t testing.TB, shapes ...shape) *cluster.Cluster {
 	t.Helper()
 	var nodes []cluster.Node
 	for _, s := range shapes {

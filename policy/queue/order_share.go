@@ -48,7 +48,7 @@ func Unfairness(s *policy.Snapshot, j *policy.Job) float64 {
 func Volume() Order {
 	var known demands
 	return func(s *policy.Snapshot, j *policy.Job) float64 {
-		gpus, cpus, memory := shares(total(s.Cluster), known.of(s, j))
+		gpus, cpus, memory := fractions(total(s.Cluster), known.of(s, j))
 		left, _ := RemainingTime(s, j)
 		return (gpus + cpus + memory) * left.Seconds()
 	}
@@ -81,7 +81,7 @@ func DominantShare() Order {
 			has = plus(users[j.User], has)
 			users[j.User] = has
 		}
-		gpus, cpus, memory := shares(all, has)
+		gpus, cpus, memory := fractions(all, has)
 		return max(gpus, cpus, memory)
 	}
 }
@@ -127,8 +127,8 @@ func total(c *cluster.Cluster) (all cluster.Resources) {
 	return all
 }
 
-// shares returns r's shares of all; 0 of what there is none.
-func shares(all, r cluster.Resources) (gpus, cpus, memory float64) {
+// fractions returns r's shares of all; 0 of what there is none.
+func fractions(all, r cluster.Resources) (gpus, cpus, memory float64) {
 	share := func(part, whole float64) float64 {
 		if whole <= 0 {
 			return 0

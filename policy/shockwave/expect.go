@@ -11,7 +11,7 @@ import (
 
 // An option is GPUs that a job may have, and what is expected of it there.
 type option struct {
-	kind int // GPU type
+	typeIndex int // GPU type
 	cluster.Configuration
 	ahead forecast
 }
@@ -87,7 +87,7 @@ func (p *Policy) list(s *policy.Snapshot, r *grant.Round, a *account) []option {
 		least, most, step := r.Range(a.index, t)
 		fastest := 0.0
 		for _, n := range p.amounts(s, info.Type, least, most) {
-			o := option{kind: t, Configuration: r.Amount(a.index, t, n).Configuration}
+			o := option{typeIndex: t, Configuration: r.Amount(a.index, t, n).Configuration}
 			if n > p.free[t] || (n-least)%max(1, step) != 0 {
 				continue
 			}

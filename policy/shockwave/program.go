@@ -72,7 +72,7 @@ func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
 			return err
 		}
 		w := w
-		w.found, w.runs = found, map[job.ID]run{}
+		w.solved, w.runs = found, map[job.ID]run{}
 		for i, r := range found.Runs {
 			if r.Rounds != 0 {
 				w.runs[ids[i]] = run{modes[i][r.Mode], r}
@@ -136,7 +136,7 @@ func (b *builder) add(a *account, now cluster.Configuration) bool {
 
 // mode returns what becomes of a job on an option, for each number of rounds.
 func (b *builder) mode(a *account, o *option, now cluster.Configuration, made float64) multimode.Mode {
-	m := multimode.Mode{Resource: o.kind, Amount: o.GPUs}
+	m := multimode.Mode{Resource: o.typeIndex, Amount: o.GPUs}
 	lost, ahead := 0.0, o.ahead.after(made)
 	if o.Configuration != now {
 		lost = a.start

@@ -22,7 +22,7 @@ func (p *Policy) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) 
 	if p.window == nil {
 		return
 	}
-	f := p.window.found
+	f := p.window.solved
 	plan.Stats.Iterations, plan.Stats.Objective, plan.Stats.Bound = f.Solves, f.Value, f.Bound
 	plan.Stats.Gap = policy.Gap(f.Value, f.Bound) // finite, where f.Gap may not be
 	plan.Stats.Interrupted = f.Interrupted

@@ -19,7 +19,7 @@ type window struct {
 	free    []int          // GPUs by type
 	batches map[job.ID]int // of the jobs that it is for
 	runs    map[job.ID]run // of those that get something
-	found   *multimode.Timetable
+	solved  *multimode.Timetable
 }
 
 // A run is what a job gets in a window.
@@ -107,7 +107,7 @@ func (a *account) grantAny(r *grant.Round) {
 	best := -1
 	for i := range a.options {
 		o := &a.options[i]
-		if r.Free(o.kind) < o.GPUs {
+		if r.Free(o.typeIndex) < o.GPUs {
 			continue
 		}
 		if o.Configuration == a.row.Allocation.Configuration {
@@ -119,6 +119,6 @@ func (a *account) grantAny(r *grant.Round) {
 		}
 	}
 	if best >= 0 {
-		r.Give(a.index, a.options[best].kind, a.options[best].GPUs)
+		r.Give(a.index, a.options[best].typeIndex, a.options[best].GPUs)
 	}
 }

@@ -20,10 +20,10 @@ func TestWork_is_pure(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := plan.Background.Do(t.Context()).(*window)
-	found, runs := first.found, maps.Clone(first.runs)
+	found, runs := first.solved, maps.Clone(first.runs)
 	first.runs["j"] = run{}
 	again := plan.Background.Do(t.Context()).(*window)
-	if first == again || first.found != found || first.runs["j"] != (run{}) || !maps.Equal(again.runs, runs) {
+	if first == again || first.solved != found || first.runs["j"] != (run{}) || !maps.Equal(again.runs, runs) {
 		t.Errorf("the second window is %+v, the first became %+v", again, first)
 	}
 }

@@ -25,7 +25,7 @@ type crowd struct {
 
 func newCrowd(b *testing.B, gpus int) *crowd {
 	share := func(weight, size int) int { return gpus * weight / 64 / size }
-	c := fleet(b, shape{"t4", share(24, 4), 4}, shape{"rtx", share(24, 8), 8}, shape{"a100", share(16, 8), 8})
+	c := clusterOf(b, shape{"t4", share(24, 4), 4}, shape{"rtx", share(24, 8), 8}, shape{"a100", share(16, 8), 8})
 	w := &crowd{s: snapshot(c), o: estimate.Options{Types: c.Types(), Fits: estimate.NewCache()}}
 	r := rng.Stream(1, "crowd")
 	for i := range gpus / 7 {

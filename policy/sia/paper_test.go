@@ -21,7 +21,7 @@ import (
 
 // running is the cluster of Sia §3.3.4's running example: "(a) one node with 2
 // GPUs of type A and (b) one node with 4 GPUs of type B".
-func running(t testing.TB) *cluster.Cluster { return fleet(t, shape{"A", 1, 2}, shape{"B", 1, 4}) }
+func running(t testing.TB) *cluster.Cluster { return clusterOf(t, shape{"A", 1, 2}, shape{"B", 1, 4}) }
 
 var close1e9 = cmpopts.EquateApprox(1e-9, 1e-9)
 
@@ -55,7 +55,7 @@ func TestPlan_of_the_running_example(t *testing.T) {
 func TestConfigurations_number_N_plus_log_R(t *testing.T) {
 	for _, n := range []int{1, 2, 16, 100} {
 		for _, r := range []int{1, 2, 4, 8, 16} {
-			all := fleet(t, shape{"X", n, r}).Configurations()
+			all := clusterOf(t, shape{"X", n, r}).Configurations()
 			if want := n + bits.Len(uint(r)) - 1; len(all) != want {
 				t.Errorf("%d nodes of %d GPUs: %d configurations, want %d: %v", n, r, len(all), want, all)
 			}
@@ -74,7 +74,7 @@ func TestConfigurations_of_virtual_nodes(t *testing.T) {
 		{shape{"X", 3, 6}, []cluster.Configuration{on(1, 1, "X"), on(1, 2, "X"), on(1, 4, "X"), on(1, 6, "X"), on(2, 12, "X"), on(3, 18, "X")}},
 		{shape{"X", 2, 12}, []cluster.Configuration{on(1, 1, "X"), on(1, 2, "X"), on(1, 4, "X"), on(1, 8, "X"), on(1, 12, "X"), on(2, 24, "X")}},
 	} {
-		if diff := cmp.Diff(c.want, fleet(t, c.shape).Configurations()); diff != "" {
+		if diff := cmp.Diff(c.want, clusterOf(t, c.shape).Configurations()); diff != "" {
 			t.Errorf("%+v: %s", c.shape, diff)
 		}
 	}
@@ -244,7 +244,7 @@ func TestPlan_runs_as_many_jobs_as_possible_for_large_lambda(t *testing.T) {
 // Sia §3.3.1, "Job Scaling policy": "start each job with exactly 1 GPU, and
 // scale the job up by a maximum of 2× in each scheduling round".
 func TestPlan_doubles_at_most(t *testing.T) {
-	c, p, j := fleet(t, shape{"X", 3, 8}), newPolicy(t, DefaultOptions()), waiting("J", linear{})
+	c, p, j := clusterOf(t, shape{"X", 3, 8}), newPolicy(t, DefaultOptions()), waiting("J", linear{})
 	for _, want := range []cluster.Configuration{on(1, 1, "X"), on(1, 2, "X"), on(1, 4, "X"), on(1, 8, "X"), on(2, 16, "X"), on(3, 24, "X")} {
 		got := grants(t, p, snapshot(c, j))[0]
 		if got != want {
@@ -267,7 +267,7 @@ func TestPlan_doubles_at_most(t *testing.T) {
 // will respect this minimum and ignores all allocations smaller". A minimum of
 // 3 is no configuration; the next larger one is 4. Nothing known, it is so too.
 func TestPlan_respects_the_minimum(t *testing.T) {
-	c := fleet(t, shape{"X", 1, 8})
+	c := clusterOf(t, shape{"X", 1, 8})
 	for _, test := range []struct{ least, want int }{{1, 1}, {2, 2}, {3, 4}, {4, 4}, {5, 8}, {9, 0}} {
 		atLeast := func(s *job.Spec) { s.MinGPUs = test.least }
 		unknown := waiting("J", nil, atLeast)

@@ -29,9 +29,9 @@ func TestPlan_scales_pipelines_in_units_of_P(t *testing.T) {
 		c    *cluster.Cluster
 		want []cluster.Configuration
 	}{
-		{fleet(t, shape{"rtx", 4, 8}), []cluster.Configuration{on(1, 8, "rtx"), on(2, 16, "rtx"), on(4, 32, "rtx"), on(4, 32, "rtx")}},
-		{fleet(t, shape{"a100", 2, 8}), []cluster.Configuration{on(1, 2, "a100"), on(1, 4, "a100"), on(1, 8, "a100"), on(2, 16, "a100")}},
-		{fleet(t, shape{"rtx", 1, 4}, shape{"t4", 4, 8}), []cluster.Configuration{{}}}, // no room, and not on t4
+		{clusterOf(t, shape{"rtx", 4, 8}), []cluster.Configuration{on(1, 8, "rtx"), on(2, 16, "rtx"), on(4, 32, "rtx"), on(4, 32, "rtx")}},
+		{clusterOf(t, shape{"a100", 2, 8}), []cluster.Configuration{on(1, 2, "a100"), on(1, 4, "a100"), on(1, 8, "a100"), on(2, 16, "a100")}},
+		{clusterOf(t, shape{"rtx", 1, 4}, shape{"t4", 4, 8}), []cluster.Configuration{{}}}, // no room, and not on t4
 	} {
 		p, j := newPolicy(t, DefaultOptions()), waiting("gpt", gpt, func(s *job.Spec) { *s = a.Spec })
 		for _, want := range test.want {
@@ -42,7 +42,7 @@ func TestPlan_scales_pipelines_in_units_of_P(t *testing.T) {
 			j = holding(j, got)
 		}
 	}
-	s := snapshot(fleet(t, shape{"rtx", 3, 8}, shape{"a100", 2, 8}), holding(waiting("gpt", gpt, func(s *job.Spec) { *s = a.Spec }), on(2, 16, "rtx")))
+	s := snapshot(clusterOf(t, shape{"rtx", 3, 8}, shape{"a100", 2, 8}), holding(waiting("gpt", gpt, func(s *job.Spec) { *s = a.Spec }), on(2, 16, "rtx")))
 	for c := range values(t, newPolicy(t, DefaultOptions()), s, 0) {
 		if c.GPUs%a.Spec.ReplicaGPUs(c.GPUType) != 0 {
 			t.Errorf("%v is a choice, want multiples of %d", c, a.Spec.ReplicaGPUs(c.GPUType))

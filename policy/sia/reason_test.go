@@ -71,7 +71,7 @@ func TestReasons(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			o := DefaultOptions()
 			o.Lambda = test.lambda
-			got := mustPlan(t, newPolicy(t, o), snapshot(fleet(t, four), test.jobs...)).Jobs[0].Why
+			got := mustPlan(t, newPolicy(t, o), snapshot(clusterOf(t, four), test.jobs...)).Jobs[0].Why
 			if diff := cmp.Diff(test.want, got, cmpopts.EquateApprox(1e-6, 0)); diff != "" {
 				t.Error(diff)
 			}
@@ -92,7 +92,7 @@ func TestReasons_of_a_move(t *testing.T) {
 // gains there, and its A is worth 0.9 to others.
 func TestReasons_of_a_preempted_job(t *testing.T) {
 	same, known := table{on(1, 1, "A"): 1, on(1, 1, "B"): 1}, table{on(1, 1, "A"): 100, on(1, 1, "B"): 1}
-	c := fleet(t, shape{"A", 1, 1}, shape{"B", 1, 2})
+	c := clusterOf(t, shape{"A", 1, 1}, shape{"B", 1, 2})
 	got := mustPlan(t, newPolicy(t, DefaultOptions()), snapshot(c,
 		holding(waiting("j", same, slowRestart), on(1, 1, "A")), waiting("k", known), waiting("l", known))).Jobs[0].Why
 	if got.Kind != policy.WaitPrice || got.Config != on(1, 1, "A") || math.Abs(got.Value-0.1) > 1e-6 || got.Limit < 0.89 {
@@ -104,7 +104,7 @@ func TestReasons_of_a_preempted_job(t *testing.T) {
 func TestReasons_of_a_job_that_is_worth_nothing(t *testing.T) {
 	o := DefaultOptions()
 	o.Lambda = 0.5
-	got := mustPlan(t, newPolicy(t, o), snapshot(fleet(t, shape{"B", 1, 1}), waiting("j", linear{}))).Jobs[0].Why
+	got := mustPlan(t, newPolicy(t, o), snapshot(clusterOf(t, shape{"B", 1, 1}), waiting("j", linear{}))).Jobs[0].Why
 	if want := (policy.Reason{Kind: policy.WaitPrice, Config: on(1, 1, "B")}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -140,7 +140,7 @@ func (m *spreading) divided(sol *lp.Solution) int {
 func (p *Policy) spreading(kind int) *spreading {
 	m := &spreading{}
 	for k := range p.tenants {
-		if p.tenants[k].kind == kind && p.packing.slots[k] == nil {
+		if p.tenants[k].typeIndex == kind && p.packing.slots[k] == nil {
 			m.jobs = append(m.jobs, k)
 			m.gpus = append(m.gpus, p.tenants[k].gpus)
 		}
@@ -223,7 +223,7 @@ func (p *Policy) mend(s *policy.Snapshot, k int) {
 		}
 	}
 	g, j := &p.packing, s.Jobs[t.index]
-	if slots, ok := g.nodes.BestFitGPUs(p.cluster.Types()[t.kind].Type, t.gpus, j.WorkerGPUs, g.held(j)); ok {
+	if slots, ok := g.nodes.BestFitGPUs(p.cluster.Types()[t.typeIndex].Type, t.gpus, j.WorkerGPUs, g.held(j)); ok {
 		g.take(k, slots, t.cells[0].per())
 	}
 }

@@ -80,7 +80,7 @@ func (p *Policy) fit(s *policy.Snapshot, k, level int) bool {
 	g, t := &p.packing, &p.tenants[k]
 	j := s.Jobs[t.index]
 	per := t.cells[level].per()
-	slots, ok := g.nodes.BestFit(p.cluster.Types()[t.kind].Type, t.gpus, j.WorkerGPUs, per, g.held(j))
+	slots, ok := g.nodes.BestFit(p.cluster.Types()[t.typeIndex].Type, t.gpus, j.WorkerGPUs, per, g.held(j))
 	if ok {
 		t.level = level
 		g.take(k, slots, per)
@@ -95,7 +95,7 @@ func (p *Policy) fit(s *policy.Snapshot, k, level int) bool {
 func (p *Policy) force(s *policy.Snapshot, k int) {
 	g, t := &p.packing, &p.tenants[k]
 	j := s.Jobs[t.index]
-	slots, ok := g.nodes.BestFitGPUs(p.cluster.Types()[t.kind].Type, t.gpus, j.WorkerGPUs, g.held(j))
+	slots, ok := g.nodes.BestFitGPUs(p.cluster.Types()[t.typeIndex].Type, t.gpus, j.WorkerGPUs, g.held(j))
 	if !ok {
 		return
 	}

@@ -43,10 +43,10 @@ func (m *program) choose(ctx context.Context, p *Policy, plan *policy.Plan) erro
 	short := false
 	for i := range p.tenants {
 		t := &p.tenants[i]
-		if t.level = 0; !m.short(t.kind) {
+		if t.level = 0; !m.short(t.typeIndex) {
 			t.level = len(t.cells) - 1
 		}
-		short = short || m.short(t.kind)
+		short = short || m.short(t.typeIndex)
 	}
 	if !short {
 		plan.Stats.Objective, _ = worth(p.tenants)
@@ -61,7 +61,7 @@ func (m *program) choose(ctx context.Context, p *Policy, plan *policy.Plan) erro
 		return err
 	}
 	for i := range p.tenants {
-		if t := &p.tenants[i]; !t.fixed && m.short(t.kind) {
+		if t := &p.tenants[i]; !t.fixed && m.short(t.typeIndex) {
 			t.level = 1 + sol.Pick[t.row.number]
 		}
 	}
@@ -85,11 +85,11 @@ func (m *program) count(p *Policy, plan *policy.Plan) {
 		if !t.fixed {
 			best := t.cells[len(t.cells)-1].all(t.gpus)
 			first = t.cells[0].all(t.gpus)
-			m.asked[t.kind].CPUs += best.CPUs - first.CPUs
-			m.asked[t.kind].Memory += best.Memory - first.Memory
+			m.asked[t.typeIndex].CPUs += best.CPUs - first.CPUs
+			m.asked[t.typeIndex].Memory += best.Memory - first.Memory
 		}
-		m.left[t.kind].CPUs -= first.CPUs
-		m.left[t.kind].Memory -= first.Memory
+		m.left[t.typeIndex].CPUs -= first.CPUs
+		m.left[t.typeIndex].Memory -= first.Memory
 	}
 }
 
@@ -134,8 +134,8 @@ func step(t *tenant, c *cell) mmkp.Choice {
 	from, to := t.cells[0].all(t.gpus), c.all(t.gpus)
 	return mmkp.Choice{
 		Value: c.worth - t.cells[0].worth,
-		Use:   mmkp.Use{Resource: 2 * t.kind, Amount: math.Max(0, to.CPUs-from.CPUs)},
-		More:  []mmkp.Use{{Resource: 2*t.kind + 1, Amount: float64(max(0, to.Memory-from.Memory)) / gb}},
+		Use:   mmkp.Use{Resource: 2 * t.typeIndex, Amount: math.Max(0, to.CPUs-from.CPUs)},
+		More:  []mmkp.Use{{Resource: 2*t.typeIndex + 1, Amount: float64(max(0, to.Memory-from.Memory)) / gb}},
 	}
 }
 

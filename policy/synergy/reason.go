@@ -7,7 +7,7 @@ import "github.com/oxgang/oxgang/policy"
 func (p *Policy) explain(s *policy.Snapshot, plan *policy.Plan) {
 	for k := range p.tenants {
 		t := &p.tenants[k]
-		d, share := &plan.Jobs[t.index], &p.cluster.Types()[t.kind].Share
+		d, share := &plan.Jobs[t.index], &p.cluster.Types()[t.typeIndex].Share
 		if t.fixed || d.Why.Kind != policy.AsPlanned || s.Jobs[t.index].Sensitivity == nil || t.cells[0].worth == 0 {
 			continue
 		}

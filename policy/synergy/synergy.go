@@ -58,13 +58,13 @@ func New(o Options) (policy.Policy, error) {
 
 // A tenant is a job that runs in this round on GPUs whose nodes count CPUs.
 type tenant struct {
-	index int // of the job
-	kind  int // GPU type, by index in Cluster.Types
-	gpus  int
-	cells []cell // of its row; one if it is fixed
-	level int    // of cells, which it gets
-	fixed bool   // keeps what it has, or has no say: the proportional share
-	row   *row
+	index     int // of the job
+	typeIndex int // GPU type, by index in Cluster.Types
+	gpus      int
+	cells     []cell // of its row; one if it is fixed
+	level     int    // of cells, which it gets
+	fixed     bool   // keeps what it has, or has no say: the proportional share
+	row       *row
 }
 
 // Traits implements policy.Policy.
@@ -142,7 +142,7 @@ func (p *Policy) gather(s *policy.Snapshot, plan *policy.Plan) {
 		if a.GPUs == 0 || kind < 0 || !types[kind].Counts() {
 			continue
 		}
-		t := tenant{index: i, kind: kind, gpus: a.GPUs, fixed: j.NonPreemptive}
+		t := tenant{index: i, typeIndex: kind, gpus: a.GPUs, fixed: j.NonPreemptive}
 		if t.fixed {
 			per := each(a)
 			t.cells = []cell{{Cell: perf.Cell{CPUs: per.CPUs, Memory: per.Memory}}}
@@ -180,15 +180,15 @@ func (p *Policy) grant(plan *policy.Plan) {
 			got := t.cells[t.level].all(t.gpus)
 			a.CPUs, a.Memory = got.CPUs, got.Memory
 		}
-		left[t.kind] -= a.Memory
+		left[t.typeIndex] -= a.Memory
 	}
 	for k := range p.tenants {
 		t := &p.tenants[k]
-		if over, gpus := -left[t.kind], int64(t.gpus); over > 0 && !t.fixed {
+		if over, gpus := -left[t.typeIndex], int64(t.gpus); over > 0 && !t.fixed {
 			more := t.cells[t.level].Memory - t.cells[0].Memory
 			off := gpus * min(more, (over+gpus-1)/gpus)
 			plan.Jobs[t.index].Allocation.Memory -= off
-			left[t.kind] += off
+			left[t.typeIndex] += off
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (p *Policy) binary(t *tenant) {
 	if t.fixed {
 		return
 	}
-	share := p.cluster.Types()[t.kind].Share
+	share := p.cluster.Types()[t.typeIndex].Share
 	fair, best := t.cells[0], t.cells[len(t.cells)-1]
 	t.cells = []cell{best}
 	if best.CPUs > share.CPUs || best.Memory > share.Memory {

@@ -14,7 +14,7 @@ func (p *Policy) yield(plan *policy.Plan) {
 	lost := make(map[int]bool) // GPU types of which a tenant is nowhere
 	for k := range p.tenants {
 		if t := &p.tenants[k]; p.packing.slots[k] == nil && !t.fixed {
-			t.level, lost[t.kind] = 0, true
+			t.level, lost[t.typeIndex] = 0, true
 			first := t.cells[0].all(t.gpus)
 			a := &plan.Jobs[t.index].Allocation
 			a.CPUs, a.Memory = first.CPUs, first.Memory
@@ -38,7 +38,7 @@ func (p *Policy) over(kind int, plan *policy.Plan) bool {
 	left := cluster.Resources{CPUs: info.CPUs, Memory: info.Memory}
 	for k := range p.tenants {
 		t := &p.tenants[k]
-		if t.kind != kind {
+		if t.typeIndex != kind {
 			continue
 		}
 		got := t.cells[t.level].all(t.gpus)
@@ -57,7 +57,7 @@ func (p *Policy) giveBack(kind int) bool {
 	info, worst, most := &p.cluster.Types()[kind], -1, 0.0
 	for k := range p.tenants {
 		t := &p.tenants[k]
-		if t.kind != kind || t.fixed || t.level == 0 {
+		if t.typeIndex != kind || t.fixed || t.level == 0 {
 			continue
 		}
 		got, first := t.cells[t.level].all(t.gpus), t.cells[0].all(t.gpus)

@@ -18,8 +18,8 @@ type noise struct {
 	level, slope []float64
 }
 
-// A reading is one measured noise scale.
-type reading struct {
+// A sample is one measured noise scale.
+type sample struct {
 	epoch  int
 	x, phi float64 // logarithms of batch / first batch, and of the noise scale
 	weight float64
@@ -31,16 +31,16 @@ const leastWeight = 0.01
 
 // read returns the reading of a noise scale phi at a batch size, weighted by
 // what it means for efficiency there.
-func read(epoch int, batch, first, init, phi float64) reading {
+func read(epoch int, batch, first, init, phi float64) sample {
 	means := phi * math.Abs(batch-init) / ((phi + batch) * (phi + batch))
-	return reading{epoch: epoch, x: math.Log(batch / first), phi: math.Log(phi), weight: leastWeight + means}
+	return sample{epoch: epoch, x: math.Log(batch / first), phi: math.Log(phi), weight: leastWeight + means}
 }
 
 // fitNoise fits a noise to a curve whose gradients are referred to a batch of
 // init samples. It begins with knots in the first and the last epoch and adds
 // the knot that brings the weighted sum of squares down most, until there are enough.
 func fitNoise(c *workload.Curve, init float64) noise {
-	var all []reading
+	var all []sample
 	for i, b := range c.Batches {
 		for e := range c.Ends {
 			if phi := init * c.Var[i][e] / c.Sqr[i][e]; !math.IsInf(phi, 1) {
@@ -96,7 +96,7 @@ func (n *noise) scale(epoch int, batch float64) float64 {
 
 // solve sets level and slope by weighted least squares for the given knots,
 // and returns the sum of squares that is left.
-func (n *noise) solve(all []reading) float64 {
+func (n *noise) solve(all []sample) float64 {
 	k := len(n.knots)
 	a := make([][]float64, 2*k) // normal equations, the right side last
 	for i := range a {
@@ -131,7 +131,7 @@ func (n *noise) solve(all []reading) float64 {
 const ridge = 1e-9
 
 // basis sets out to the derivatives of ln phi by levels and slopes.
-func (n *noise) basis(r reading, out []float64) {
+func (n *noise) basis(r sample, out []float64) {
 	clear(out)
 	k := len(n.knots)
 	i, w := n.weight(r.epoch)

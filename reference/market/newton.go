@@ -46,7 +46,7 @@ func (n *newton) step(t *iterate) bool {
 // than least of it.
 func (n *newton) move(t *iterate, least float64) bool {
 	for length := math.Min(1, 0.99*t.longest(n.whole)); length >= least; length /= 2 {
-		if next := t.plus(n.whole, length); n.p.central(next) {
+		if next := t.plus(n.whole, length); n.p.centre(next) {
 			*t = *next
 			return true
 		}
@@ -54,8 +54,8 @@ func (n *newton) move(t *iterate, least float64) bool {
 	return false
 }
 
-// central reports whether all products are at least nearest of their targets.
-func (p *program) central(t *iterate) bool {
+// centre reports whether all products are at least nearest of their targets.
+func (p *program) centre(t *iterate) bool {
 	mu := p.mean(t)
 	for k := range t.y {
 		if !(t.y[k]*t.s[k] >= nearest*mu) {

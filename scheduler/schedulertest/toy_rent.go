@@ -65,7 +65,7 @@ func (n *toyNodes) Provision(g cluster.Group, nodes int) error {
 			have--
 		}
 	}
-	n.tell()
+	n.report()
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (n *toyNodes) Return(nodes []cluster.NodeID) error {
 		}
 		delete(n.there, id)
 	}
-	n.tell()
+	n.report()
 	return nil
 }
 
@@ -106,12 +106,12 @@ func (n *toyNodes) come() {
 		}
 	}
 	if changed {
-		n.tell()
+		n.report()
 	}
 }
 
-// tell says what there is now.
-func (n *toyNodes) tell() {
+// report says what there is now.
+func (n *toyNodes) report() {
 	var rentals []cluster.Rental
 	for _, offer := range n.all.Offers() {
 		r := cluster.Rental{Offer: offer}

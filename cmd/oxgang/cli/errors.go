@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Tell writes an error as one line, and its hint, if any, as another.
-func Tell(w io.Writer, err error) {
+// PrintError writes an error as one line, and its hint, if any, as another.
+func PrintError(w io.Writer, err error) {
 	message, hint, _ := strings.Cut(err.Error(), hintMark)
 	oneLine := strings.NewReplacer("\r", " ", "\n", "; ")
 	fmt.Fprintln(w, "error: "+oneLine.Replace(strings.TrimSpace(message)))

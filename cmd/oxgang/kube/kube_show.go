@@ -111,7 +111,7 @@ func (k *Connection) jobsTable(w io.Writer, jobs []view.Job) error {
 		j := &jobs[i]
 		row := []string{j.Namespace, j.Name, j.Kind, j.Queue, strconv.Itoa(j.GPUs), cmp.Or(j.GPUType, "-"), kubeETA(j.ETA, now), cmp.Or(plain(j.Reason), "-")}
 		if k.format == "wide" {
-			row = append(row, cmp.Or(shares(j.Nodes), "-"), cmp.Or(plain(j.Message), "-"))
+			row = append(row, cmp.Or(nodesText(j.Nodes), "-"), cmp.Or(plain(j.Message), "-"))
 		}
 		return strings.Join(row, "\t")
 	})
@@ -132,8 +132,8 @@ func kubeETA(e *view.ETA, now time.Time) string {
 	}
 }
 
-// shares returns "gpu-a:2,gpu-b:8".
-func shares(nodes []view.Share) string {
+// nodesText returns "gpu-a:2,gpu-b:8".
+func nodesText(nodes []view.Share) string {
 	all := make([]string, len(nodes))
 	for i, n := range nodes {
 		all[i] = fmt.Sprintf("%s:%d", n.Name, n.GPUs)
@@ -221,7 +221,7 @@ func holds(e *view.Explanation) string {
 	}
 	p := e.Plan
 	text := fmt.Sprintf("has %d %s", p.GPUs, strings.TrimLeft(p.GPUType+" GPUs", " "))
-	if on := shares(p.Nodes); on != "" {
+	if on := nodesText(p.Nodes); on != "" {
 		text += " on " + on
 	}
 	return text

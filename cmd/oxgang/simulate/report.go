@@ -112,7 +112,7 @@ func (r *reporting) read(ctx context.Context, file string) (*experiments.Run, er
 	defer f.Close()
 	run, err = experiments.Recorded(j, nil, nil)
 	if err == nil {
-		r.doubt(file, j)
+		r.warn(file, j)
 	}
 	if err == nil && !r.quiet {
 		fmt.Fprintf(r.stderr, "%s: no fairness: %v\n", file, why)
@@ -135,13 +135,13 @@ func (r *reporting) judged(ctx context.Context, file string) (*experiments.Run, 
 	r.judge(c, &h)
 	run, err := experiments.Recorded(j, c, in)
 	if err == nil {
-		r.doubt(file, j)
+		r.warn(file, j)
 	}
 	return run, err
 }
 
-// doubt says what is not known of a journal.
-func (r *reporting) doubt(file string, j *journal.Reader) {
+// warn says what is not known of a journal.
+func (r *reporting) warn(file string, j *journal.Reader) {
 	if !j.Sealed() && !r.quiet {
 		fmt.Fprintf(r.stderr, "%s: %s\n", file, journal.Unverified)
 	}

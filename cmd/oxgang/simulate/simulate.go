@@ -140,7 +140,7 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 			return nil, err
 		}
 		if i == 0 {
-			s.tell(in)
+			s.printHint(in)
 		}
 		if len(in.Arrivals) == 0 {
 			return nil, errors.New("the trace has no jobs")
@@ -156,8 +156,8 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 	return tasks, nil
 }
 
-// tell says what of a trace was dropped, skipped or invented.
-func (s *simulation) tell(in *experiments.Inputs) {
+// printHint says what of a trace was dropped, skipped or invented.
+func (s *simulation) printHint(in *experiments.Inputs) {
 	if in.Read != nil && len(in.Read.Notes)+in.Read.Bad > 0 {
 		fmt.Fprint(s.stderr, in.Read)
 	}

@@ -94,7 +94,7 @@ func (d *desk) run(ctx context.Context) error {
 	inputs.begin(h)
 	observers := []scheduler.Observer{watch, seen, inputs, w}
 	if d.writes() {
-		l := whatif.NewLookout(func() (policy.Policy, placement.Placer, error) { return fresh(d.q) }, d.schedulerOptions(), w.Cluster().Types())
+		l := whatif.NewPredictor(func() (policy.Policy, placement.Placer, error) { return fresh(d.q) }, d.schedulerOptions(), w.Cluster().Types())
 		l.Explained = seen.Explained
 		ahead.begin(l)
 		observers = append(observers, ahead)

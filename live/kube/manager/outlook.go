@@ -32,7 +32,7 @@ const (
 type outlook struct {
 	log   *slog.Logger
 	queue string
-	ahead *whatif.Lookout // nil: nobody looks
+	ahead *whatif.Predictor // nil: nobody looks
 	bell  chan struct{}
 
 	news bool      // something has happened since it was rung; the scheduler's
@@ -49,7 +49,7 @@ func newOutlook(log *slog.Logger, q *v1alpha1.Queue) *outlook {
 }
 
 // begin makes it look ahead with ahead. Call it before the first round, or never.
-func (o *outlook) begin(ahead *whatif.Lookout) { o.ahead = ahead }
+func (o *outlook) begin(ahead *whatif.Predictor) { o.ahead = ahead }
 
 // Event implements scheduler.Observer.
 func (o *outlook) Event(now time.Time, ev scheduler.Event) {

@@ -71,7 +71,7 @@ func outlookOf(s *policy.Snapshot, fresh func() (policy.Policy, placement.Placer
 	q := &v1alpha1.Queue{}
 	q.Name = "train"
 	o := newOutlook(slog.New(slog.DiscardHandler), q)
-	o.begin(whatif.NewLookout(fresh, scheduler.DefaultOptions(), s.Cluster.Types()))
+	o.begin(whatif.NewPredictor(fresh, scheduler.DefaultOptions(), s.Cluster.Types()))
 	o.Round(s, &policy.Plan{}, nil)
 	return o
 }

@@ -22,7 +22,7 @@ func mixed(id job.ID, least, most int, speed float64, has allocate.Workers) allo
 // workers on loan whenever possible. Source: Lyra §6, Handle heterogeneous GPU training.
 func TestAllocate_heterogeneous(t *testing.T) {
 	now := func(own, loaned int) allocate.Workers { return allocate.Workers{own, loaned} }
-	play(t, allocate.DefaultOptions(), []scene{
+	play(t, allocate.DefaultOptions(), []scenario{
 		{"on training", []allocate.Job{mixed("a", 4, 4, 0.7, now(0, 0))}, loan(4, 12), []allocate.Grant{runs(4, 0)}},
 		{"and the rest on loan", []allocate.Job{mixed("a", 4, 4, 0.7, now(0, 0))}, loan(3, 3), []allocate.Grant{runs(3, 1)}},
 		{"or all of it", []allocate.Job{mixed("a", 4, 4, 0.7, now(0, 0))}, loan(0, 12), []allocate.Grant{runs(0, 4)}},
@@ -41,9 +41,9 @@ func TestAllocate_heterogeneous(t *testing.T) {
 // Who grows by one worker at a time does not get one that makes it slower.
 func TestAllocate_heterogeneous_one_by_one(t *testing.T) {
 	two := []allocate.Job{mixed("a", 2, 4, 1, allocate.Workers{2}), mixed("b", 2, 4, 1, allocate.Workers{2})}
-	play(t, allocate.Options{Growth: allocate.AFS}, []scene{{"when the loan is gone", two, loan(9, 3), []allocate.Grant{runs(3, 1), runs(4, 0)}}})
+	play(t, allocate.Options{Growth: allocate.AFS}, []scenario{{"when the loan is gone", two, loan(9, 3), []allocate.Grant{runs(3, 1), runs(4, 0)}}})
 	for _, growth := range []allocate.Growth{allocate.Gandiva, allocate.AFS} {
-		play(t, allocate.Options{Growth: growth}, []scene{
+		play(t, allocate.Options{Growth: growth}, []scenario{
 			{string(growth) + " on loan", []allocate.Job{mixed("a", 2, 4, 1, allocate.Workers{2})}, loan(9, 3), []allocate.Grant{runs(3, 1)}},
 			{string(growth) + " on training", []allocate.Job{mixed("a", 4, 6, 0.7, allocate.Workers{4})}, loan(1, 9), []allocate.Grant{runs(5, 0)}},
 		})

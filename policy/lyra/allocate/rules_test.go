@@ -15,18 +15,18 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// A scene is jobs before pools, and what they are to get.
-type scene struct {
+// A scenario is jobs before pools, and what they are to get.
+type scenario struct {
 	name string
 	jobs []allocate.Job
 	c    allocate.Capacity
 	want []allocate.Grant
 }
 
-// play compares what the jobs of each scene get.
-func play(t *testing.T, o allocate.Options, scenes []scene) {
+// play compares what the jobs of each scenario get.
+func play(t *testing.T, o allocate.Options, scenarios []scenario) {
 	t.Helper()
-	for _, s := range scenes {
+	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			if d := cmp.Diff(s.want, must(t, s.jobs, s.c, o).Grants); d != "" {
 				t.Errorf("-want +got\n%s", d)
@@ -58,7 +58,7 @@ func TestAllocate_FIFO(t *testing.T) {
 	o.Order, o.Growth = allocate.FIFO, allocate.None
 	fungible := rigid("b", 1, hour)
 	fungible.Fungible = true
-	play(t, o, []scene{
+	play(t, o, []scenario{
 		{"as given, not by length", []allocate.Job{rigid("a", 4, 2*hour), rigid("b", 4, hour)}, loan(4, 0), []allocate.Grant{runs(1, 0), noRoom}},
 		{"what does not fit holds up the others", []allocate.Job{rigid("a", 5, hour), rigid("b", 4, hour), rigid("c", 5, hour)}, loan(4, 0), []allocate.Grant{noRoom, behind, behind}},
 		{"on both sides", []allocate.Job{rigid("a", 5, hour), fungible}, loan(4, 12), []allocate.Grant{noRoom, behind}},
@@ -74,26 +74,26 @@ func TestAllocate_training_first(t *testing.T) {
 	may := fungible(elastic("a", hour, 0))
 	lent := may
 	lent.Has = allocate.Workers{0, 2}
-	play(t, allocate.Options{TrainingFirst: true}, []scene{
+	play(t, allocate.Options{TrainingFirst: true}, []scenario{
 		{"on training", []allocate.Job{may}, loan(3, 12), []allocate.Grant{runs(3, 0)}},
 		{"on loan if it does not fit", []allocate.Job{may}, loan(1, 12), []allocate.Grant{runs(0, 4)}},
 		{"who runs on loan stays", []allocate.Job{lent}, loan(9, 3), []allocate.Grant{runs(0, 3)}},
 	})
-	play(t, allocate.Options{}, []scene{
+	play(t, allocate.Options{}, []scenario{
 		{"otherwise on loan", []allocate.Job{may}, loan(3, 12), []allocate.Grant{runs(0, 4)}},
 	})
 }
 
 // Source: Lyra §7.3, "without elastic scaling".
 func TestAllocate_no_growth(t *testing.T) {
-	play(t, allocate.Options{Growth: allocate.None}, []scene{
+	play(t, allocate.Options{Growth: allocate.None}, []scenario{
 		{"base demand", []allocate.Job{elastic("a", hour, 0), elastic("b", hour, 2), elastic("c", hour, 4)}, loan(9, 9), []allocate.Grant{runs(2, 0), runs(2, 0), runs(2, 0)}},
 	})
 }
 
 // Source: Lyra §7.1, "the period when there are available resources but no pending jobs".
 func TestAllocate_Gandiva(t *testing.T) {
-	play(t, allocate.Options{Growth: allocate.Gandiva}, []scene{
+	play(t, allocate.Options{Growth: allocate.Gandiva}, []scenario{
 		{"one worker at a time, in turn", []allocate.Job{elastic("a", hour, 2), elastic("b", 9*hour, 2)}, loan(3, 0), []allocate.Grant{runs(4, 0), runs(3, 0)}},
 		{"who has more keeps it", []allocate.Job{elastic("a", hour, 2), elastic("b", hour, 4)}, loan(1, 0), []allocate.Grant{runs(3, 0), runs(4, 0)}},
 		{"nobody grows while a job waits", []allocate.Job{elastic("a", hour, 2), rigid("b", 4, hour)}, loan(3, 0), []allocate.Grant{runs(2, 0), noRoom}},
@@ -109,7 +109,7 @@ func TestAllocate_AFS(t *testing.T) {
 	slow.Speed = allocate.Lossy(2, 0.2)
 	small.GPUs = 2
 	single := allocate.Job{ID: "d", GPUs: 1, Min: 1, Max: 3, Work: 9 * hour, Has: allocate.Workers{1}, Speed: allocate.Lossy(1, 0.2)}
-	play(t, allocate.Options{Growth: allocate.AFS}, []scene{
+	play(t, allocate.Options{Growth: allocate.AFS}, []scenario{
 		{"the shorter first", []allocate.Job{elastic("a", 2*hour, 2), elastic("b", hour, 2)}, loan(3, 0), []allocate.Grant{runs(3, 0), runs(4, 0)}},
 		{"though the other has more", []allocate.Job{elastic("a", 2*hour, 4), elastic("b", hour, 2)}, loan(0, 0), []allocate.Grant{runs(2, 0), runs(4, 0)}},
 		{"of equals the first", []allocate.Job{elastic("a", hour, 0), elastic("b", hour, 0)}, loan(5, 0), []allocate.Grant{runs(3, 0), runs(2, 0)}},
@@ -191,7 +191,7 @@ func TestAllocate_speed(t *testing.T) {
 		j.Speed = allocate.Lossy(2, 0.2)
 		return j
 	}
-	play(t, allocate.Options{}, []scene{
+	play(t, allocate.Options{}, []scenario{
 		{"extra workers", []allocate.Job{slow("a", 2), elastic("b", hour, 2)}, loan(1, 0), []allocate.Grant{runs(2, 0), runs(3, 0)}},
 		{"the shortest", []allocate.Job{slow("a", 0), elastic("b", hour, 0)}, loan(2, 0), []allocate.Grant{noRoom, runs(2, 0)}},
 	})

@@ -16,7 +16,7 @@ type tariff struct {
 	most               int64 // of damage and flexible GPUs together
 }
 
-func (w *ward) tariff() tariff {
+func (w *serverSet) tariff() tariff {
 	base, flexible := int64(0), int64(0)
 	for s := range w.servers {
 		base += int64(w.used[s])
@@ -30,7 +30,7 @@ func (w *ward) tariff() tariff {
 
 // program asks for n of the busy servers: sets, whose elements are jobs. A job costs a
 // preemption and the GPUs it frees; a server gives back those that are freed on it.
-func (w *ward) program(busy []int, n int, t tariff) *minkunion.Problem {
+func (w *serverSet) program(busy []int, n int, t tariff) *minkunion.Problem {
 	p := &minkunion.Problem{Pick: n, Sets: make([]minkunion.Set, len(busy)), Elements: make([]int64, len(w.ids))}
 	for j := range w.ids {
 		p.Elements[j] = t.preemption + t.damage*int64(w.total[j])
@@ -43,7 +43,7 @@ func (w *ward) program(busy []int, n int, t tariff) *minkunion.Problem {
 
 // exact searches, from the paper's answers, for the fewest preemptions, and with the steps
 // that are left for the least damage.
-func (w *ward) exact(free []int, n, steps int) (*Answer, error) {
+func (w *serverSet) exact(free []int, n, steps int) (*Answer, error) {
 	busy, t := w.busy(), w.tariff()
 	p := w.program(busy, n, t)
 	o := minkunion.Options{MaxSteps: steps, Slack: t.preemption - t.most}

@@ -8,7 +8,7 @@ import (
 // ServerFractions returns each server's preemption cost, for every job whose base workers
 // are on it 1 over the number of its servers. Source: Lyra §4, Table 1, fourth column.
 func ServerFractions(servers []Server) []float64 {
-	w := newWard(servers)
+	w := newServerSet(servers)
 	costs := make([]float64, len(servers))
 	for s := range servers {
 		for _, j := range w.jobs[s] {
@@ -22,7 +22,7 @@ func ServerFractions(servers []Server) []float64 {
 // sum: the cost that the paper rejects, because it does not see how many jobs there are.
 // Source: Lyra §4, Table 1, third column.
 func GPUFractions(servers []Server) []float64 {
-	w := newWard(servers)
+	w := newServerSet(servers)
 	costs := make([]float64, len(servers))
 	for s := range servers {
 		for k, j := range w.jobs[s] {
@@ -33,14 +33,14 @@ func GPUFractions(servers []Server) []float64 {
 }
 
 // fraction is what job j adds to the preemption cost of each of its servers.
-func (w *ward) fraction(j int) float64 { return 1 / float64(len(w.on[j])) }
+func (w *serverSet) fraction(j int) float64 { return 1 / float64(len(w.on[j])) }
 
 // one counts jobs.
-func (w *ward) one(int) float64 { return 1 }
+func (w *serverSet) one(int) float64 { return 1 }
 
 // greedy picks n servers as the paper does: one by count of jobs, more by server fractions.
 // Source: Lyra §4, "Minimizing preemptions".
-func (w *ward) greedy(n int) []int {
+func (w *serverSet) greedy(n int) []int {
 	if n == 1 {
 		return w.pick(n, w.one)
 	}
@@ -50,9 +50,9 @@ func (w *ward) greedy(n int) []int {
 // tie is within which costs are taken to be equal: they are sums of fractions.
 const tie = 1e-9
 
-// A course is a greedy choice in the making.
-type course struct {
-	w    *ward
+// A selection is a greedy choice in the making.
+type selection struct {
+	w    *serverSet
 	each func(j int) float64 // what a job adds to the cost of its servers
 	cost []float64           // of each server
 	live []int               // jobs of each server that are not gone
@@ -64,8 +64,8 @@ type course struct {
 // pick picks the server of the least cost, takes its jobs from all their servers, and goes
 // on, until n are vacated. Of equal costs the least collateral damage goes first, then the
 // server given first. Source: Lyra §4.
-func (w *ward) pick(n int, each func(j int) float64) []int {
-	c := &course{w: w, each: each, cost: make([]float64, len(w.servers)), live: make([]int, len(w.servers))}
+func (w *serverSet) pick(n int, each func(j int) float64) []int {
+	c := &selection{w: w, each: each, cost: make([]float64, len(w.servers)), live: make([]int, len(w.servers))}
 	c.gone, c.left, c.hits = make([]bool, len(w.ids)), make([]bool, len(w.servers)), make([]int, len(w.servers))
 	for _, s := range w.busy() {
 		c.left[s], c.live[s] = true, len(w.jobs[s])
@@ -83,7 +83,7 @@ func (w *ward) pick(n int, each func(j int) float64) []int {
 }
 
 // next returns the server to pick, where so many are still wanted.
-func (c *course) next(wanted int) int {
+func (c *selection) next(wanted int) int {
 	least := math.Inf(1)
 	for s, cost := range c.cost {
 		if c.left[s] {
@@ -103,7 +103,7 @@ func (c *course) next(wanted int) int {
 }
 
 // vacate takes the jobs of server s from all their servers.
-func (c *course) vacate(s int) {
+func (c *selection) vacate(s int) {
 	c.left[s] = false
 	for _, j := range c.w.jobs[s] {
 		if c.gone[j] {
@@ -125,7 +125,7 @@ func (c *course) vacate(s int) {
 //
 // Deviation: GPUs freed elsewhere are no damage on servers that are wanted, too, because in
 // the paper's Fig. 5 two jobs instead of one would be preempted otherwise.
-func (c *course) damage(s, wanted int) int {
+func (c *selection) damage(s, wanted int) int {
 	freed := -c.w.used[s]
 	for _, j := range c.w.jobs[s] {
 		if !c.gone[j] {
@@ -141,7 +141,7 @@ func (c *course) damage(s, wanted int) int {
 }
 
 // vacated returns the GPUs on each other server whose last jobs go with those of s.
-func (c *course) vacated(s int) []int {
+func (c *selection) vacated(s int) []int {
 	var met, vacated []int
 	for _, j := range c.w.jobs[s] {
 		for _, t := range c.w.on[j] {

@@ -49,7 +49,7 @@ func readFigure5(t testing.TB) (*figure5, []reclaim.Server) {
 		s := reclaim.Server{ID: cluster.NodeID(id)}
 		for _, j := range slices.Sorted(maps.Keys(all.Reclaim.Jobs)) {
 			if gpus := all.Reclaim.Jobs[j][id]; gpus > 0 {
-				s.Shares = append(s.Shares, reclaim.Share{Job: j, GPUs: gpus})
+				s.Holdings = append(s.Holdings, reclaim.Share{Job: j, GPUs: gpus})
 			}
 		}
 		servers = append(servers, s)
@@ -81,7 +81,7 @@ func TestPaper_Table_1(t *testing.T) {
 	gpu, server := reclaim.GPUFractions(servers), reclaim.ServerFractions(servers)
 	for i, s := range servers {
 		want := []float64{golden.Table1.Jobs[string(s.ID)], golden.Table1.GPU[string(s.ID)], golden.Table1.Server[string(s.ID)]}
-		got := []float64{float64(len(s.Shares)), gpu[i], server[i]}
+		got := []float64{float64(len(s.Holdings)), gpu[i], server[i]}
 		if d := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); d != "" {
 			t.Errorf("server %s: jobs, GPU fraction, server fraction -want +got\n%s", s.ID, d)
 		}
@@ -134,8 +134,8 @@ func TestPaper_Fig_5_greedy(t *testing.T) {
 func TestPaper_GPU_fractions_mislead(t *testing.T) {
 	_, servers := readFigure5(t)
 	costs := reclaim.GPUFractions(servers)
-	if i := slices.Index(costs, slices.Min(costs)); servers[i].ID != "5" || len(servers[i].Shares) != 2 {
-		t.Errorf("server %s with %d jobs has the least GPU fractions %v, want 5 with 2", servers[i].ID, len(servers[i].Shares), costs)
+	if i := slices.Index(costs, slices.Min(costs)); servers[i].ID != "5" || len(servers[i].Holdings) != 2 {
+		t.Errorf("server %s with %d jobs has the least GPU fractions %v, want 5 with 2", servers[i].ID, len(servers[i].Holdings), costs)
 	}
 }
 
@@ -143,9 +143,9 @@ func TestPaper_GPU_fractions_mislead(t *testing.T) {
 // Source: Lyra §5.3.
 func TestPaper_flexible_group_first(t *testing.T) {
 	servers := []reclaim.Server{
-		{ID: "base", Shares: []reclaim.Share{{Job: "a", GPUs: 8}}},
-		{ID: "much", Shares: []reclaim.Share{{Job: "a", GPUs: 6, Flexible: true}, {Job: "b", GPUs: 2, Flexible: true}}},
-		{ID: "little", Shares: []reclaim.Share{{Job: "b", GPUs: 2, Flexible: true}}},
+		{ID: "base", Holdings: []reclaim.Share{{Job: "a", GPUs: 8}}},
+		{ID: "much", Holdings: []reclaim.Share{{Job: "a", GPUs: 6, Flexible: true}, {Job: "b", GPUs: 2, Flexible: true}}},
+		{ID: "little", Holdings: []reclaim.Share{{Job: "b", GPUs: 2, Flexible: true}}},
 		{ID: "idle"},
 	}
 	want := []*reclaim.Answer{
@@ -193,7 +193,7 @@ func TestChoose_exact_takes_the_fewest_flexible_workers_where_all_else_is_equal(
 	shares := func(id job.ID, flexible int) []reclaim.Share {
 		return []reclaim.Share{{Job: id, GPUs: 4}, {Job: "e", GPUs: flexible, Flexible: true}}
 	}
-	servers := []reclaim.Server{{ID: "1", Shares: shares("a", 3)}, {ID: "2", Shares: shares("b", 1)}, {ID: "3", Shares: shares("c", 2)}}
+	servers := []reclaim.Server{{ID: "1", Holdings: shares("a", 3)}, {ID: "2", Holdings: shares("b", 1)}, {ID: "3", Holdings: shares("c", 2)}}
 	want := &reclaim.Answer{Servers: []cluster.NodeID{"2"}, Preempted: []job.ID{"b"}, Scaled: 1, Bound: 1, Proven: true}
 	d := cmp.Diff(want, choose(t, servers, 1, reclaim.DefaultOptions()), cmpopts.IgnoreFields(reclaim.Answer{}, "Steps"))
 	if d != "" {

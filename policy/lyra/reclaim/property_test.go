@@ -35,7 +35,7 @@ func placed(servers, count, most int, seed uint64) []reclaim.Server {
 		}
 		for s := range placed {
 			if on[s] > 0 {
-				placed[s].Shares = append(placed[s].Shares, reclaim.Share{Job: id, GPUs: on[s]})
+				placed[s].Holdings = append(placed[s].Holdings, reclaim.Share{Job: id, GPUs: on[s]})
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func few(t *rapid.T) []reclaim.Server {
 			share := reclaim.Share{Job: job.ID(fmt.Sprint("j", j)), GPUs: rapid.IntRange(1, 8).Draw(t, "gpus")}
 			share.Flexible = rapid.IntRange(0, 3).Draw(t, "flexible") == 0
 			share.Pinned = pinned[j] && j < 2
-			servers[s].Shares = append(servers[s].Shares, share)
+			servers[s].Holdings = append(servers[s].Holdings, share)
 		}
 	}
 	return servers
@@ -63,14 +63,14 @@ func few(t *rapid.T) []reclaim.Server {
 func cost(servers []reclaim.Server, picked []cluster.NodeID) (preempted, damage int, pinned bool) {
 	lost := map[job.ID]bool{}
 	for _, s := range servers {
-		for _, h := range s.Shares {
+		for _, h := range s.Holdings {
 			if slices.Contains(picked, s.ID) && !h.Flexible {
 				lost[h.Job], pinned = true, pinned || h.Pinned
 			}
 		}
 	}
 	for _, s := range servers {
-		for _, h := range s.Shares {
+		for _, h := range s.Holdings {
 			if !h.Flexible && lost[h.Job] && !slices.Contains(picked, s.ID) {
 				damage += h.GPUs
 			}
@@ -117,7 +117,7 @@ func least(servers []reclaim.Server, n int) (fewest, damage int) {
 
 // idle says that no base workers are on s.
 func idle(s reclaim.Server) bool {
-	return !slices.ContainsFunc(s.Shares, func(h reclaim.Share) bool { return !h.Flexible })
+	return !slices.ContainsFunc(s.Holdings, func(h reclaim.Share) bool { return !h.Flexible })
 }
 
 func TestChoose_property_exact_is_what_enumeration_finds(t *testing.T) {
@@ -214,10 +214,10 @@ func TestChoose_random_is_its_seeds(t *testing.T) {
 }
 
 func TestChoose_complains(t *testing.T) {
-	one := []reclaim.Server{{ID: "s", Shares: []reclaim.Share{{Job: "j", GPUs: 1}}}}
-	half := reclaim.Server{ID: "s", Shares: []reclaim.Share{{Job: "j"}}}
-	twice := reclaim.Server{ID: "s", Shares: []reclaim.Share{{Job: "j", GPUs: 1}, {Job: "j", GPUs: 2}}}
-	pinned := reclaim.Server{ID: "s", Shares: []reclaim.Share{{Job: "j", GPUs: 1, Pinned: true}}}
+	one := []reclaim.Server{{ID: "s", Holdings: []reclaim.Share{{Job: "j", GPUs: 1}}}}
+	half := reclaim.Server{ID: "s", Holdings: []reclaim.Share{{Job: "j"}}}
+	twice := reclaim.Server{ID: "s", Holdings: []reclaim.Share{{Job: "j", GPUs: 1}, {Job: "j", GPUs: 2}}}
+	pinned := reclaim.Server{ID: "s", Holdings: []reclaim.Share{{Job: "j", GPUs: 1, Pinned: true}}}
 	tests := []struct {
 		name    string
 		servers []reclaim.Server

@@ -21,8 +21,8 @@ type Share struct {
 
 // A Server is on loan.
 type Server struct {
-	ID     cluster.NodeID
-	Shares []Share
+	ID       cluster.NodeID
+	Holdings []Share
 }
 
 // A Rule names a way to choose servers.
@@ -83,7 +83,7 @@ func Choose(servers []Server, n int, o Options) (*Answer, error) {
 	if err := errors.Join(o.Validate(), check(servers)); err != nil {
 		return nil, fmt.Errorf("reclaim: %w", err)
 	}
-	w := newWard(servers)
+	w := newServerSet(servers)
 	if n < 0 || n > len(w.able) {
 		return nil, fmt.Errorf("reclaim: %d of %d servers: %w, %d can", n, len(servers), ErrTooFew, len(w.able))
 	}
@@ -123,7 +123,7 @@ func (s *Server) check() error {
 		flexible bool
 	}
 	seen := map[key]bool{}
-	for _, h := range s.Shares {
+	for _, h := range s.Holdings {
 		k := key{h.Job, h.Flexible}
 		if h.GPUs < 1 || seen[k] {
 			return fmt.Errorf("server %s: job %s: %d GPUs, want at least 1, in one share of a kind", s.ID, h.Job, h.GPUs)
@@ -136,7 +136,7 @@ func (s *Server) check() error {
 // free returns up to n servers that have no base workers, those with the fewest GPUs of
 // flexible ones first. Source: Lyra §5.3, "release the server group for flexible demands
 // first".
-func (w *ward) free(n int) []int {
+func (w *serverSet) free(n int) []int {
 	var free []int
 	for _, s := range w.able {
 		if len(w.jobs[s]) == 0 {
@@ -148,14 +148,14 @@ func (w *ward) free(n int) []int {
 }
 
 // proven is the answer that preempts nobody.
-func (w *ward) proven(free []int) *Answer {
+func (w *serverSet) proven(free []int) *Answer {
 	a := w.answer(free)
 	a.Proven = true
 	return a
 }
 
 // random draws n of the servers that have base workers.
-func (w *ward) random(n int, seed uint64) []int {
+func (w *serverSet) random(n int, seed uint64) []int {
 	busy := w.busy()
 	rng.Stream(seed, "lyra/reclaim").Shuffle(len(busy), func(i, j int) { busy[i], busy[j] = busy[j], busy[i] })
 	return busy[:n]

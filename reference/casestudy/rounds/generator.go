@@ -137,7 +137,7 @@ func (g *Generator) Next() Edits {
 		default:
 			continue
 		}
-		m.tell()
+		m.report()
 	}
 	for range e.Left {
 		e.Arrived = append(e.Arrived, g.arrive())

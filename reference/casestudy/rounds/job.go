@@ -92,8 +92,8 @@ func (m *made) goodput(c Config, perNode int) float64 {
 	return n / ((m.belief.seconds[c.Type] + wait) * (m.belief.phi + n))
 }
 
-// tell makes the job's restart factor known.
-func (m *made) tell() {
+// report makes the job's restart factor known.
+func (m *made) report() {
 	m.moved = false
 	m.told = free
 	if m.held >= 0 {

@@ -13,9 +13,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A teller follows one job through a journal.
-type teller struct {
-	world
+// A journalReader follows one job through a journal.
+type journalReader struct {
+	clusterState
 	id      job.ID
 	policy  string
 	start   time.Time     // of the recording
@@ -38,14 +38,14 @@ type state struct {
 	train  time.Duration        // from when GPUs are held without training, while restoring
 }
 
-func newTeller(r *journal.Reader, id job.ID) *teller {
-	return &teller{world: newWorld(r.Header()), id: id, policy: r.Header().Policy, start: r.Header().Start}
+func newJournalReader(r *journal.Reader, id job.ID) *journalReader {
+	return &journalReader{clusterState: newClusterState(r.Header()), id: id, policy: r.Header().Policy, start: r.Header().Start}
 }
 
 // listen reads the journal to its end and calls before ahead of each record.
 // It returns an error if the journal is damaged, other than by a cut, or does
 // not know the job.
-func (t *teller) listen(r *journal.Reader, before func(at time.Duration)) error {
+func (t *journalReader) listen(r *journal.Reader, before func(at time.Duration)) error {
 	for rec, err := range r.Records() {
 		if errors.Is(err, journal.ErrTruncated) {
 			t.note = fmt.Sprintf("The journal has no end after %s: it was cut off, as by a crash, or its run goes on; what came later is not known.", clock(t.now))
@@ -64,7 +64,7 @@ func (t *teller) listen(r *journal.Reader, before func(at time.Duration)) error 
 	return nil
 }
 
-func (t *teller) take(rec journal.Record) {
+func (t *journalReader) take(rec journal.Record) {
 	t.now = rec.At
 	if rec.Round != nil {
 		held := cluster.Allocation{}
@@ -72,14 +72,14 @@ func (t *teller) take(rec journal.Record) {
 		if r := t.jobs[t.id]; r != nil {
 			held, on = r.holds, r.on
 		}
-		t.world.round(rec.Round)
+		t.clusterState.round(rec.Round)
 		t.decided(rec.Round, held, on)
 		return
 	}
 	if ev, ok := rec.Event.(scheduler.Exited); ok && ev.Job == t.id {
 		t.exited(ev, t.jobs[t.id])
 	}
-	t.world.event(rec.Event)
+	t.clusterState.event(rec.Event)
 	switch ev := rec.Event.(type) {
 	case scheduler.Submitted:
 		if ev.Spec.ID == t.id {
@@ -105,7 +105,7 @@ func (t *teller) take(rec journal.Record) {
 }
 
 // add tells of a change.
-func (t *teller) add(what What, from, to cluster.Allocation, text string) {
+func (t *journalReader) add(what What, from, to cluster.Allocation, text string) {
 	c := Change{At: journal.Seconds(t.now), What: what, From: holding(from), To: holding(to), Text: text}
 	switch what {
 	case Submitted, Profiled, Lost, Ended: // no round decided these
@@ -115,7 +115,7 @@ func (t *teller) add(what What, from, to cluster.Allocation, text string) {
 	t.changes = append(t.changes, c)
 }
 
-func (t *teller) submitted(spec *job.Spec) {
+func (t *journalReader) submitted(spec *job.Spec) {
 	t.state = state{spec: spec, phase: job.Waiting, since: t.now, told: map[policy.Kind]bool{}}
 	t.came, t.totals.Submitted = t.now, journal.Seconds(t.now)
 	t.add(Submitted, cluster.Allocation{}, cluster.Allocation{}, "submitted, asking for "+asked(spec))
@@ -123,7 +123,7 @@ func (t *teller) submitted(spec *job.Spec) {
 
 // restored takes up a job as it was left before the recording; what it did then is not
 // told.
-func (t *teller) restored(ev *scheduler.Restored) {
+func (t *journalReader) restored(ev *scheduler.Restored) {
 	st := &ev.Status
 	t.state = state{spec: ev.Spec, phase: st.Phase, since: t.now, train: t.now, starts: st.Restarts, told: map[policy.Kind]bool{}}
 	if !st.FirstStarted.IsZero() {
@@ -140,7 +140,7 @@ func (t *teller) restored(ev *scheduler.Restored) {
 	t.add(Submitted, cluster.Allocation{}, st.Allocation, "known since "+st.Submitted.UTC().Format(time.DateTime)+" UTC, "+before+"; asking for "+asked(ev.Spec))
 }
 
-func (t *teller) profiled() {
+func (t *journalReader) profiled() {
 	s := &t.state
 	if s.phase.Terminal() || s.starts > 0 || s.spec == nil {
 		return
@@ -153,7 +153,7 @@ func (t *teller) profiled() {
 
 // trains takes in a report of training over an interval: the first after a
 // start ends the time that the start cost.
-func (t *teller) trains(interval time.Duration) {
+func (t *journalReader) trains(interval time.Duration) {
 	if t.state.phase != job.Restoring {
 		return
 	}
@@ -162,7 +162,7 @@ func (t *teller) trains(interval time.Duration) {
 }
 
 // lose counts the GPU-hours from the last start until training began.
-func (t *teller) lose(until time.Duration) {
+func (t *journalReader) lose(until time.Duration) {
 	if r := t.jobs[t.id]; r != nil {
 		t.totals.LostHours += float64(r.holds.AllGPUs()) * (until - t.state.train).Hours()
 		t.state.train = until
@@ -170,7 +170,7 @@ func (t *teller) lose(until time.Duration) {
 }
 
 // settle counts the time since the last change, up to now.
-func (t *teller) settle(now time.Duration) {
+func (t *journalReader) settle(now time.Duration) {
 	s := &t.state
 	r := t.jobs[t.id]
 	if r == nil || s.spec == nil {
@@ -192,7 +192,7 @@ func (t *teller) settle(now time.Duration) {
 }
 
 // exited is told while the job's row still says what it held.
-func (t *teller) exited(ev scheduler.Exited, r *row) {
+func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 	s := &t.state
 	if s.spec == nil || r == nil {
 		return

@@ -106,11 +106,11 @@ func (s *script) by(t *testing.T, p policy.Policy, placer placement.Placer, wrap
 	return sch
 }
 
-// left returns what a script has still to do after a snapshot, with what was there standing.
+// left returns what a script has still to do after a snapshot, with what was there at its start.
 func (s *script) left(snap *policy.Snapshot, seen *notes) *script {
 	gone := snap.Now.Sub(sim.Epoch)
 	rest := &script{cluster: s.cluster, catalog: s.catalog, world: s.world, scheduler: s.scheduler}
-	rest.world.Standing = map[job.ID]*sim.Standing{}
+	rest.world.Initial = map[job.ID]*sim.InitialState{}
 	byName := map[job.ID]*policy.Job{}
 	for _, j := range snap.Jobs {
 		byName[j.ID] = j
@@ -128,11 +128,11 @@ func (s *script) left(snap *policy.Snapshot, seen *notes) *script {
 				*at = at.Add(-gone)
 			}
 		}
-		standing := &sim.Standing{Status: st, Batch: seen.asked[j.ID], Reports: seen.reports[j.ID]}
+		initial := &sim.InitialState{Status: st, Batch: seen.asked[j.ID], Reports: seen.reports[j.ID]}
 		if st.Phase == job.Restoring {
-			standing.Restore = s.catalog[a.Application].RestartDelay - snap.Now.Sub(j.Since)
+			initial.Restore = s.catalog[a.Application].RestartDelay - snap.Now.Sub(j.Since)
 		}
-		rest.world.Standing[j.ID] = standing
+		rest.world.Initial[j.ID] = initial
 	}
 	return rest
 }
@@ -170,8 +170,8 @@ func TestStanding(t *testing.T) {
 
 // TestStanding_refuses: what cannot have been is refused, by the name of the job.
 func TestStanding_refuses(t *testing.T) {
-	hold := func(node cluster.NodeID, gpus int) *sim.Standing {
-		s := &sim.Standing{Status: job.Status{Phase: job.Running, Submitted: sim.Epoch}}
+	hold := func(node cluster.NodeID, gpus int) *sim.InitialState {
+		s := &sim.InitialState{Status: job.Status{Phase: job.Running, Submitted: sim.Epoch}}
 		s.Status.Allocation.Configuration = cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "rtx"}
 		s.Status.Placement = cluster.Placement{{Node: node, Resources: cluster.Resources{GPUs: gpus}}}
 		return s
@@ -180,7 +180,7 @@ func TestStanding_refuses(t *testing.T) {
 	half.Status.Placement = nil
 	late, over := hold("rtx-0", 1), hold("rtx-0", 1)
 	late.Restore, over.Status.Phase = -1, job.Completed
-	for want, standing := range map[string]map[job.ID]*sim.Standing{
+	for want, initial := range map[string]map[job.ID]*sim.InitialState{
 		"":                           {"j0": hold("rtx-0", 4), "j1": hold("rtx-1", 4)},
 		"job j0: holds GPUs of node": {"j0": hold("t4-0", 1)},
 		"job j1: with others holds 5 GPUs of node rtx-0, want at most 4": {"j0": hold("rtx-0", 4), "j1": hold("rtx-0", 1)},
@@ -190,14 +190,14 @@ func TestStanding_refuses(t *testing.T) {
 		"1 jobs were there before, of which 0 arrive, want all":          {"nobody": hold("rtx-0", 1)},
 	} {
 		s := calm(t)
-		s.world.Standing = standing
+		s.world.Initial = initial
 		_, err := sim.New(s.cluster, s.catalog, s.arrivals, s.world)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	s := calm(t)
-	s.world.Standing, s.world.Public.WholeRounds = map[job.ID]*sim.Standing{"j0": hold("rtx-0", 1)}, true
+	s.world.Initial, s.world.Public.WholeRounds = map[job.ID]*sim.InitialState{"j0": hold("rtx-0", 1)}, true
 	if _, err := sim.New(s.cluster, s.catalog, s.arrivals, s.world); err == nil || !strings.Contains(err.Error(), "want none with whole rounds") {
 		t.Errorf("got %v, want a complaint about whole rounds", err)
 	}

@@ -19,7 +19,7 @@ func TestLook_is_tried_once_a_round(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := NewLookout(func() (policy.Policy, placement.Placer, error) {
+	l := NewPredictor(func() (policy.Policy, placement.Placer, error) {
 		tries++
 		return nil, nil, errors.New("no policy")
 	}, scheduler.DefaultOptions(), c.Types())

@@ -13,7 +13,7 @@ import (
 // How wrong models are is measured from what jobs do: of a steady one they are right.
 func TestLookout_measures_models(t *testing.T) {
 	on := cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "a100"}
-	l := NewLookout(nil, scheduler.DefaultOptions(), []cluster.TypeInfo{{Type: "a100", GPUs: 1, Nodes: 1, PerNode: 1}})
+	l := NewPredictor(nil, scheduler.DefaultOptions(), []cluster.TypeInfo{{Type: "a100", GPUs: 1, Nodes: 1, PerNode: 1}})
 	now := time.Unix(0, 0)
 	l.Event(now, scheduler.Submitted{Spec: &job.Spec{ID: "x", Batch: job.BatchLimits{Init: 8, Max: 8}}})
 	for i := range 20 {

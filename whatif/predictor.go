@@ -15,8 +15,8 @@ import (
 // Patience is how long one who asks should wait for a look ahead.
 const Patience = 3 * time.Second
 
-// A Lookout says when jobs will start and end: asked, it simulates what the last round left.
-type Lookout struct {
+// A Predictor says when jobs will start and end: asked, it simulates what the last round left.
+type Predictor struct {
 	// Explained, if not nil, is told of when a new prediction is. Set it before the first look.
 	Explained func(time.Time)
 	options   Options
@@ -31,23 +31,23 @@ type Lookout struct {
 	last  *policy.Snapshot // nil: no round yet
 }
 
-// NewLookout returns a Lookout on a cluster of such types.
-func NewLookout(fresh func() (policy.Policy, placement.Placer, error), so scheduler.Options, types []cluster.TypeInfo) *Lookout {
+// NewPredictor returns a Predictor on a cluster of such types.
+func NewPredictor(fresh func() (policy.Policy, placement.Placer, error), so scheduler.Options, types []cluster.TypeInfo) *Predictor {
 	o := DefaultOptions(fresh)
 	so.Estimate.Types = types
 	o.Scheduler = so
-	return &Lookout{options: o, learn: NewLearner(so.Estimate)}
+	return &Predictor{options: o, learn: NewLearner(so.Estimate)}
 }
 
 // Event implements scheduler.Observer.
-func (l *Lookout) Event(now time.Time, ev scheduler.Event) {
+func (l *Predictor) Event(now time.Time, ev scheduler.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learn.Event(now, ev)
 }
 
 // Round implements scheduler.Observer.
-func (l *Lookout) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+func (l *Predictor) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learn.Round(s, p, acts)
@@ -55,7 +55,7 @@ func (l *Lookout) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Act
 }
 
 // State returns the last snapshot and how to look ahead from it; nil before the first.
-func (l *Lookout) State() (*policy.Snapshot, Options) {
+func (l *Predictor) State() (*policy.Snapshot, Options) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := l.options
@@ -68,7 +68,7 @@ func (l *Lookout) State() (*policy.Snapshot, Options) {
 // Look returns what becomes of the jobs of the last round, and the time of that; of an
 // earlier one if it takes too long to say, which is tried once a round, and nothing if
 // nothing is known.
-func (l *Lookout) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
+func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	l.one.Lock()
 	defer l.one.Unlock()
 	s, o := l.State()

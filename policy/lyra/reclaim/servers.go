@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A ward is the servers with their jobs numbered by first appearance.
-type ward struct {
+// A serverSet is the servers with their jobs numbered by first appearance.
+type serverSet struct {
 	servers  []Server
 	ids      []job.ID
 	able     []int   // servers that can go back: no base workers of pinned jobs
@@ -19,13 +19,13 @@ type ward struct {
 	total    []int   // GPUs of base workers of each job
 }
 
-func newWard(servers []Server) *ward {
+func newServerSet(servers []Server) *serverSet {
 	n := len(servers)
-	w := &ward{servers: servers, jobs: make([][]int, n), flexible: make([]int, n)}
+	w := &serverSet{servers: servers, jobs: make([][]int, n), flexible: make([]int, n)}
 	w.gpus, w.used = make([][]int, n), make([]int, n)
 	numbers, pinned := map[job.ID]int{}, map[job.ID]bool{}
 	for s, server := range servers {
-		for _, h := range server.Shares {
+		for _, h := range server.Holdings {
 			w.add(s, h, numbers)
 			pinned[h.Job] = pinned[h.Job] || h.Pinned
 		}
@@ -39,7 +39,7 @@ func newWard(servers []Server) *ward {
 }
 
 // add notes share h of server s.
-func (w *ward) add(s int, h Share, numbers map[job.ID]int) {
+func (w *serverSet) add(s int, h Share, numbers map[job.ID]int) {
 	if h.Flexible {
 		w.flexible[s] += h.GPUs
 		return
@@ -58,7 +58,7 @@ func (w *ward) add(s int, h Share, numbers map[job.ID]int) {
 }
 
 // busy returns the servers that can go back and have base workers.
-func (w *ward) busy() []int {
+func (w *serverSet) busy() []int {
 	var busy []int
 	for _, s := range w.able {
 		if len(w.jobs[s]) > 0 {
@@ -69,7 +69,7 @@ func (w *ward) busy() []int {
 }
 
 // answer says what it costs to return the picked servers.
-func (w *ward) answer(picked []int) *Answer {
+func (w *serverSet) answer(picked []int) *Answer {
 	slices.Sort(picked)
 	a := &Answer{}
 	lost := map[job.ID]bool{}
@@ -93,10 +93,10 @@ func (w *ward) answer(picked []int) *Answer {
 }
 
 // scaled returns the GPUs of flexible workers on the picked servers, of jobs not lost.
-func (w *ward) scaled(picked []int, lost map[job.ID]bool) int {
+func (w *serverSet) scaled(picked []int, lost map[job.ID]bool) int {
 	sum := 0
 	for _, s := range picked {
-		for _, h := range w.servers[s].Shares {
+		for _, h := range w.servers[s].Holdings {
 			if h.Flexible && !lost[h.Job] {
 				sum += h.GPUs
 			}

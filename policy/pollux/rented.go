@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A fleet is the nodes of a snapshot, with those that could be rented.
-type fleet struct {
+// A rentedNodes is the nodes of a snapshot, with those that could be rented.
+type rentedNodes struct {
 	s         *policy.Snapshot
 	rental    *cluster.Rental // the one that is scaled: the first
 	whole     *cluster.Cluster
@@ -22,10 +22,10 @@ type fleet struct {
 	reserving bool                   // a reservation waits
 }
 
-// newFleet returns the fleet of a snapshot, of at least so many nodes in all. An offer that
+// newRentedNodes returns the nodes of a snapshot, of at least so many nodes in all. An offer that
 // is no node is an error.
-func newFleet(s *policy.Snapshot, least int) (*fleet, error) {
-	f := &fleet{s: s, rental: &s.Rentals[0], rank: make(map[cluster.NodeID]int)}
+func newRentedNodes(s *policy.Snapshot, least int) (*rentedNodes, error) {
+	f := &rentedNodes{s: s, rental: &s.Rentals[0], rank: make(map[cluster.NodeID]int)}
 	f.reserving = slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return !j.Reservation.IsZero() && !j.Holding() })
 	f.order()
 	nodes := slices.Clone(s.Cluster.Nodes())
@@ -47,7 +47,7 @@ func newFleet(s *policy.Snapshot, least int) (*fleet, error) {
 
 // order ranks the rented nodes that are there: those with jobs that nothing may be taken
 // from come first, then those of which more GPUs are in use.
-func (f *fleet) order() {
+func (f *rentedNodes) order() {
 	used, fixed := make(map[cluster.NodeID]int), make(map[cluster.NodeID]bool)
 	for _, j := range f.s.Jobs {
 		for _, share := range j.Placement {
@@ -76,7 +76,7 @@ func (f *fleet) order() {
 // fewest returns how many rented nodes there should be at least, of the most there can be:
 // for so many nodes in all, for those that are pinned, and so that jobs that could run on
 // the most are not kept from it.
-func (f *fleet) fewest(least int) int {
+func (f *rentedNodes) fewest(least int) int {
 	most := f.rental.Most
 	others := len(f.whole.Nodes()) - len(f.rank)
 	n := min(max(least-others, f.pinned, 0), most)
@@ -86,7 +86,7 @@ func (f *fleet) fewest(least int) int {
 
 // stuck returns how many jobs could not run on so many rented nodes, be they alone or
 // beside the reservations before theirs.
-func (f *fleet) stuck(n int) int {
+func (f *rentedNodes) stuck(n int) int {
 	r := &round{types: f.view(n).Cluster.Types()}
 	reserved := make([]int, len(r.types))
 	count := 0
@@ -106,7 +106,7 @@ func (f *fleet) stuck(n int) int {
 
 // view returns the snapshot with so many rented nodes: of those that are there the ones
 // to be kept, or all and some that are to come.
-func (f *fleet) view(n int) *policy.Snapshot {
+func (f *rentedNodes) view(n int) *policy.Snapshot {
 	if n == f.ready {
 		return f.s
 	}
@@ -119,13 +119,13 @@ func (f *fleet) view(n int) *policy.Snapshot {
 }
 
 // shown returns how many rented nodes a view has.
-func (f *fleet) shown(v *policy.Snapshot) int {
+func (f *rentedNodes) shown(v *policy.Snapshot) int {
 	return len(v.Cluster.Nodes()) - (len(f.whole.Nodes()) - len(f.rank))
 }
 
 // encourage explains that a job that can run on no number of the nodes that there are, and
 // can on the most that there could be, waits for those.
-func (f *fleet) encourage(plan *policy.Plan) {
+func (f *rentedNodes) encourage(plan *policy.Plan) {
 	r := &round{types: f.view(max(f.ready, f.rental.Most)).Cluster.Types()}
 	for i, j := range f.s.Jobs {
 		why := &plan.Jobs[i].Why
@@ -143,7 +143,7 @@ func (f *fleet) encourage(plan *policy.Plan) {
 }
 
 // idle returns how many GPUs of a type nobody has in a plan.
-func (f *fleet) idle(plan *policy.Plan, t cluster.GPUType) int {
+func (f *rentedNodes) idle(plan *policy.Plan, t cluster.GPUType) int {
 	info, _ := f.s.Cluster.Type(t)
 	for i := range plan.Jobs {
 		if a := &plan.Jobs[i].Allocation; a.GPUType == t {

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A world follows what every job holds and why.
-type world struct {
+// A clusterState follows what every job holds and why.
+type clusterState struct {
 	cluster *cluster.Cluster
 	rentals []cluster.Rental
 	jobs    map[job.ID]*row
@@ -29,12 +29,12 @@ type row struct {
 	ruled bool          // some round has decided on it
 }
 
-func newWorld(h journal.Header) world {
-	return world{cluster: h.Cluster.Held(), rentals: h.Cluster.Rentals(), jobs: map[job.ID]*row{}}
+func newClusterState(h journal.Header) clusterState {
+	return clusterState{cluster: h.Cluster.Held(), rentals: h.Cluster.Rentals(), jobs: map[job.ID]*row{}}
 }
 
 // event takes in an event.
-func (w *world) event(ev scheduler.Event) {
+func (w *clusterState) event(ev scheduler.Event) {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:
 		w.jobs[ev.Spec.ID] = &row{spec: ev.Spec}
@@ -63,7 +63,7 @@ func (w *world) event(ev scheduler.Event) {
 }
 
 // round takes in a round.
-func (w *world) round(r *journal.Round) {
+func (w *clusterState) round(r *journal.Round) {
 	w.prices, w.refused = r.Prices, r.Refused
 	for i := range r.Changed {
 		if row := w.jobs[r.Changed[i].Job]; row != nil {
@@ -85,7 +85,7 @@ func (w *world) round(r *journal.Round) {
 }
 
 // view sums the world up.
-func (w *world) view() View {
+func (w *clusterState) view() View {
 	var v View
 	held := map[cluster.GPUType]int{}
 	for _, r := range w.jobs { // sums alone: the order does not matter
@@ -127,7 +127,7 @@ func (v *View) rented(r *cluster.Rental) {
 
 // rivals counts the waiting jobs that offer more than why does per GPU of the
 // same type.
-func (w *world) rivals(why policy.Reason) int {
+func (w *clusterState) rivals(why policy.Reason) int {
 	n := 0
 	for _, r := range w.jobs { // a count: the order does not matter
 		if r.why.Kind == policy.WaitPrice && r.holds.IsZero() && r.why.Config.GPUType == why.Config.GPUType && offersMore(r.why.Value, why.Value) {
@@ -143,9 +143,9 @@ func offersMore(a, b float64) bool {
 	return !same && a > b
 }
 
-// scene returns what there is to say of a job now.
-func (w *world) scene(r *row) scene {
-	s := scene{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: w.view(), refused: w.refused}
+// contextOf returns what there is to say of a job now.
+func (w *clusterState) contextOf(r *row) explainContext {
+	s := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: w.view(), refused: w.refused}
 	if r.why.Kind == policy.WaitPrice {
 		s.rivals = w.rivals(r.why)
 	}

@@ -32,7 +32,7 @@ func TestOutlook(t *testing.T) {
 		"end not known: no target declared":                        {End: unknown},
 	} {
 		var rows []string
-		m.outlook(func(key, value string) { rows = append(rows, key+" "+value) })
+		m.prediction(func(key, value string) { rows = append(rows, key+" "+value) })
 		if got := strings.Join(rows, "; "); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

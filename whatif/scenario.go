@@ -20,33 +20,33 @@ import (
 // mostComing bounds the jobs that come in the late case.
 const mostComing = 200
 
-// A course is one way in which things may go on.
-type course struct {
+// A scenario is one way in which things may go on.
+type scenario struct {
 	factor  float64       // times the seconds of a pass that models say
 	between time.Duration // of submissions; 0: nobody comes
 }
 
-// A fate is what becomes of a job in a course.
-type fate struct {
+// An outcome is what becomes of a job in a scenario.
+type outcome struct {
 	start, end time.Duration // negative: it did not happen
 	why        Why           // what is missing to say more
-	awaited    bool          // the course goes on until it has ended or, if it has no end, started
+	awaited    bool          // the scenario goes on until it has ended or, if it has no end, started
 }
 
 // unknown returns why nothing is known of the end.
-func (f *fate) unknown() Why {
+func (f *outcome) unknown() Why {
 	if f.why == Known && f.end < 0 {
 		return Beyond
 	}
 	return f.why
 }
 
-// A world is a course under way: a scheduler.Backend that ends, and its observer.
-type world struct {
+// A simulatedWorld is a scenario under way: a scheduler.Backend that ends, and its observer.
+type simulatedWorld struct {
 	*sim.World
-	fates  map[job.ID]*fate
-	open   int // jobs whose end is waited for
-	rounds int // left
+	outcomes map[job.ID]*outcome
+	open     int // jobs whose end is waited for
+	rounds   int // left
 	// refused counts plans that broke a rule.
 	refused int
 	// asked is what was submitted of jobs whose programs said more when they first trained;
@@ -55,13 +55,13 @@ type world struct {
 	later       scheduler.Event // comes next
 }
 
-// run plays a course to its end.
-func (c course) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[job.ID]*fate, error) {
+// run plays a scenario to its end.
+func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[job.ID]*outcome, error) {
 	in, err := c.setting(s, o)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{fates: in.fates, open: in.open, rounds: o.Rounds}
+	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: o.Rounds}
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return nil, err
 	}
@@ -74,12 +74,12 @@ func (c course) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[jo
 	if err != nil {
 		return nil, err
 	}
-	return w.fates, sch.Run(ctx, w, w)
+	return w.outcomes, sch.Run(ctx, w, w)
 }
 
 // Next implements scheduler.Backend: nothing happens any more once all that is waited for
 // has, or after the last round.
-func (w *world) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	if w.open == 0 || w.rounds == 0 {
 		return nil, io.EOF
 	}
@@ -95,7 +95,7 @@ func (w *world) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 }
 
 // describe lets the scheduler learn what a job is when it did in the run.
-func (w *world) describe(ev scheduler.Event) scheduler.Event {
+func (w *simulatedWorld) describe(ev scheduler.Event) scheduler.Event {
 	switch e := ev.(type) {
 	case scheduler.Submitted:
 		if asked := w.asked[e.Spec.ID]; asked != nil {
@@ -113,9 +113,9 @@ func (w *world) describe(ev scheduler.Event) scheduler.Event {
 }
 
 // Event implements scheduler.Observer.
-func (w *world) Event(now time.Time, ev scheduler.Event) {
+func (w *simulatedWorld) Event(now time.Time, ev scheduler.Event) {
 	e, ok := ev.(scheduler.Exited)
-	f := w.fates[e.Job]
+	f := w.outcomes[e.Job]
 	if !ok || f == nil || f.end >= 0 {
 		return
 	}
@@ -128,7 +128,7 @@ func (w *world) Event(now time.Time, ev scheduler.Event) {
 }
 
 // close waits for a job no longer.
-func (w *world) close(f *fate) {
+func (w *simulatedWorld) close(f *outcome) {
 	if f.awaited {
 		f.awaited = false
 		w.open--
@@ -136,13 +136,13 @@ func (w *world) close(f *fate) {
 }
 
 // Round implements scheduler.Observer.
-func (w *world) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+func (w *simulatedWorld) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	if p.Refused != "" {
 		w.refused++
 	}
 	for _, a := range acts {
 		if r, ok := a.(scheduler.Run); ok {
-			if f := w.fates[r.Job]; f != nil && f.start < 0 {
+			if f := w.outcomes[r.Job]; f != nil && f.start < 0 {
 				w.started(f, s.Now.Sub(sim.Epoch))
 			}
 		}
@@ -150,7 +150,7 @@ func (w *world) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Actio
 }
 
 // started notes when a job gets GPUs.
-func (w *world) started(f *fate, at time.Duration) {
+func (w *simulatedWorld) started(f *outcome, at time.Duration) {
 	if f.start = at; f.why != Known {
 		w.close(f)
 	}
@@ -163,20 +163,20 @@ type setting struct {
 	arrivals []workload.Arrival
 	options  sim.Options
 	truths   map[job.ID]*truth
-	fates    map[job.ID]*fate
+	outcomes map[job.ID]*outcome
 	open     int
 }
 
 // setting makes a world of a snapshot.
-func (c course) setting(s *policy.Snapshot, o *Options) (*setting, error) {
-	in := &setting{catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, fates: map[job.ID]*fate{}}
+func (c scenario) setting(s *policy.Snapshot, o *Options) (*setting, error) {
+	in := &setting{catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, outcomes: map[job.ID]*outcome{}}
 	var err error
 	if in.cluster, err = owned(s.Cluster); err != nil {
 		return nil, err
 	}
-	in.options.ReportInterval, in.options.Standing = s.Length, map[job.ID]*sim.Standing{}
+	in.options.ReportInterval, in.options.Initial = s.Length, map[job.ID]*sim.InitialState{}
 	for _, j := range s.Jobs {
-		in.fates[j.ID] = &fate{start: -1, end: -1}
+		in.outcomes[j.ID] = &outcome{start: -1, end: -1}
 		if sim.Fits(in.cluster, j.Spec) == nil {
 			in.add(c, s, j, o.Measured[j.ID])
 		}
@@ -202,8 +202,8 @@ func owned(c *cluster.Cluster) (*cluster.Cluster, error) {
 }
 
 // add lets a job of the snapshot go on.
-func (in *setting) add(c course, s *policy.Snapshot, j *policy.Job, m Measured) {
-	f, t := in.fates[j.ID], &truth{spec: j.Spec, model: j.Perf, input: j.Sensitivity, factor: c.factor, target: j.Target, delay: j.RestartOverhead}
+func (in *setting) add(c scenario, s *policy.Snapshot, j *policy.Job, m Measured) {
+	f, t := in.outcomes[j.ID], &truth{spec: j.Spec, model: j.Perf, input: j.Sensitivity, factor: c.factor, target: j.Target, delay: j.RestartOverhead}
 	if m.Pace > 0 {
 		t.factor /= m.Pace
 	}
@@ -220,7 +220,7 @@ func (in *setting) add(c course, s *policy.Snapshot, j *policy.Job, m Measured) 
 		in.open++
 	}
 	in.arrive(t, 0)
-	in.options.Standing[j.ID] = standing(s, j, t, m)
+	in.options.Initial[j.ID] = initialState(s, j, t, m)
 }
 
 // arrive lets a job come at a time, by its own truth.
@@ -235,10 +235,10 @@ func (in *setting) arrive(t *truth, at time.Duration) {
 }
 
 // come lets others come, like those of the snapshot that will end.
-func (in *setting) come(c course, s *policy.Snapshot, rounds int) {
+func (in *setting) come(c scenario, s *policy.Snapshot, rounds int) {
 	var like []*truth
 	for _, j := range s.Jobs {
-		if t := in.truths[j.ID]; t != nil && in.fates[j.ID].why == Known {
+		if t := in.truths[j.ID]; t != nil && in.outcomes[j.ID].why == Known {
 			like = append(like, t)
 		}
 	}
@@ -253,9 +253,9 @@ func (in *setting) come(c course, s *policy.Snapshot, rounds int) {
 	}
 }
 
-// standing returns how far a job is, in the time of the world.
-func standing(s *policy.Snapshot, j *policy.Job, t *truth, m Measured) *sim.Standing {
-	st := &sim.Standing{Status: shifted(j.Status, sim.Epoch.Sub(s.Now)), Batch: m.Asked}
+// initialState returns how far a job is, in the time of the world.
+func initialState(s *policy.Snapshot, j *policy.Job, t *truth, m Measured) *sim.InitialState {
+	st := &sim.InitialState{Status: shifted(j.Status, sim.Epoch.Sub(s.Now)), Batch: m.Asked}
 	if st.Status.Phase == job.Profiling {
 		st.Status.Phase = job.Waiting
 	}

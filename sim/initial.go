@@ -12,10 +12,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Standing is how far a job is that was there before the world began: instead of being
+// A InitialState is how far a job is that was there before the world began: instead of being
 // submitted when it arrives, it is restored. It holds what its status says from then on,
 // and nothing of that is a start.
-type Standing struct {
+type InitialState struct {
 	Status  job.Status    // its times are of the world, those before Epoch among them
 	Batch   job.BatchSize // last asked for; zero: the agent decides
 	Reports []job.Report  // all that its agent measured so far, oldest first
@@ -23,8 +23,8 @@ type Standing struct {
 	Restore time.Duration
 }
 
-// stand takes up a job that was there before.
-func (w *World) stand(g *agent, s *Standing) {
+// begin takes up a job that was there before.
+func (w *World) begin(g *agent, s *InitialState) {
 	w.emit(scheduler.Restored{Spec: g.spec, Status: s.Status, Batch: s.Batch, Reports: s.Reports})
 	for i := range s.Reports {
 		if g.belief != nil {
@@ -43,7 +43,7 @@ func (w *World) stand(g *agent, s *Standing) {
 }
 
 // goOn lets a job train, or restore, on what it holds.
-func (w *World) goOn(g *agent, s *Standing) {
+func (w *World) goOn(g *agent, s *InitialState) {
 	w.held++
 	g.started, g.fixed = true, s.Batch
 	g.hold(scheduler.Run{Allocation: s.Status.Allocation, Placement: s.Status.Placement})
@@ -58,11 +58,11 @@ func (w *World) goOn(g *agent, s *Standing) {
 	g.checkIn(w)
 }
 
-// standing returns an error that joins all complaints about jobs that were there before:
+// setInitial returns an error that joins all complaints about jobs that were there before:
 // no job of that name arrives, what it holds is no part of the cluster, or more than is
 // there with what others hold.
-func (w *World) standing() error {
-	if len(w.o.Standing) == 0 {
+func (w *World) setInitial() error {
+	if len(w.o.Initial) == 0 {
 		return nil
 	}
 	var errs []error
@@ -71,7 +71,7 @@ func (w *World) standing() error {
 	}
 	held, found := make(map[cluster.NodeID]int), 0
 	for _, a := range w.arrivals {
-		s := w.o.Standing[a.Spec.ID]
+		s := w.o.Initial[a.Spec.ID]
 		if s == nil {
 			continue
 		}
@@ -80,14 +80,14 @@ func (w *World) standing() error {
 			errs = append(errs, fmt.Errorf("job %s: %w", a.Spec.ID, err))
 		}
 	}
-	if found < len(w.o.Standing) {
-		errs = append(errs, fmt.Errorf("%d jobs were there before, of which %d arrive, want all", len(w.o.Standing), found))
+	if found < len(w.o.Initial) {
+		errs = append(errs, fmt.Errorf("%d jobs were there before, of which %d arrive, want all", len(w.o.Initial), found))
 	}
 	return errors.Join(errs...)
 }
 
 // holds adds what a job holds to what is held of each node.
-func (w *World) holds(s *Standing, held map[cluster.NodeID]int) error {
+func (w *World) holds(s *InitialState, held map[cluster.NodeID]int) error {
 	st := &s.Status
 	switch {
 	case st.Phase.Terminal():
