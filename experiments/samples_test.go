@@ -38,9 +38,11 @@ func TestSampledMeans(t *testing.T) {
 		if t.Logf("seed %d: %.0f s in %.0f to %.0f", seed, is, e.Low, e.High); e.Low <= is && is <= e.High {
 			held++
 		}
-		if said := modelled(t, in, 110); said < e.Low || said > e.High {
+		said := modelled(t, in, 110)
+		if said < e.Low || said > e.High {
 			outside++
 		}
+		t.Logf("seed %d: the model says %.0f s", seed, said)
 	}
 	most := len(traces) * 2 / 3 // one of two
 	if held < most {
