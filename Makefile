@@ -91,7 +91,7 @@ long:
 ## race: the packages with goroutines under the race detector, long tests left out
 race:
 ifeq ($(shell $(GO) env CGO_ENABLED),1)
-	RAPID_SEED=$(SEED) $(GO) test -vet=off -race -short -p $(JOBS) $(RACE)
+	RAPID_SEED=$(SEED) $(GO) test -vet=off -race -short $(RACE)
 	RAPID_SEED=$(SEED) RAPID_CHECKS=25 $(GO) test -vet=off -race -short -run '^(TestInvariants|TestBackground)' $(MOD)/sim
 	$(GO) test -vet=off -race -short -run '^(TestInterrupt|TestWatch|TestSubmit|TestLogs)' $(MOD)/cmd/oxgang
 else

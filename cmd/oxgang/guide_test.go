@@ -30,6 +30,9 @@ type guidePage struct {
 // compares what it prints; the files on the page and the folder prices are there. With -update it writes examples that leave out
 // nothing.
 func TestGuide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every example: half a minute")
+	}
 	checkPage(t, &guidePage{name: "cli.md", least: 8, after: func(string) {}})
 }
 
