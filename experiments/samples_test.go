@@ -7,14 +7,16 @@ import (
 	"github.com/oxgang/oxgang/budget"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/internal/draws"
 )
 
 // TestSampledMeans: the range of other orders of a trace's jobs holds what comes of its own order,
-// which is not among them, nine times of ten; the model alone is mostly outside.
+// which is not among them, nine times of ten; the model alone is mostly outside. Two of six
+// traces are looked at, or all with OXGANG_LONG.
 func TestSampledMeans(t *testing.T) {
 	held, outside := 0, 0
-	const seeds = 6
-	for seed := range uint64(seeds) {
+	traces := draws.Some(t, 2, []uint64{0, 1, 2, 3, 4, 5})
+	for _, seed := range traces {
 		c := config.Default()
 		set(t, c, "generate.kind", "newtrace-like", "generate.jobs", "120", "generate.span", "6h", "cluster", "t4:80x4", "policy", "boa", "jobs.max-gpus", "64",
 			"estimate.mode", "oracle", "estimate.classes", "known", "set", "budget=110")
@@ -40,11 +42,12 @@ func TestSampledMeans(t *testing.T) {
 			outside++
 		}
 	}
-	if held < 4 {
-		t.Errorf("the range held %d times of %d, want at least 4", held, seeds)
+	most := len(traces) * 2 / 3 // one of two
+	if held < most {
+		t.Errorf("the range held %d times of %d, want at least %d", held, len(traces), most)
 	}
-	if outside < 4 {
-		t.Errorf("the model alone was outside %d times of %d, want at least 4: a range that holds it, too, is too wide to be of use", outside, seeds)
+	if outside < most {
+		t.Errorf("the model alone was outside %d times of %d, want at least %d: a range that holds it, too, is too wide to be of use", outside, len(traces), most)
 	}
 }
 

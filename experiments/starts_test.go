@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/scheduler"
@@ -37,7 +38,7 @@ func TestEvery_policy_starts_every_job(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, a := range distinct(in.Arrivals) {
+				for _, a := range distinct(t, in.Arrivals) {
 					for _, name := range builtin.Names() {
 						startsAlone(t, c, in, a, name)
 					}
@@ -56,12 +57,13 @@ func set(t *testing.T, c *config.Config, pairs ...string) {
 	}
 }
 
-// distinct returns some jobs of different shapes: the first of each, fewer of them where tests
-// are to be short.
-func distinct(all []workload.Arrival) []workload.Arrival {
-	most := 4
+// distinct returns some of four jobs of different shapes: two, or one where tests are to be short.
+func distinct(t *testing.T, all []workload.Arrival) []workload.Arrival {
+	t.Helper()
+	const most = 4
+	some := 2
 	if testing.Short() {
-		most = 2
+		some = 1
 	}
 	var kept []workload.Arrival
 	seen := map[string]bool{}
@@ -71,7 +73,7 @@ func distinct(all []workload.Arrival) []workload.Arrival {
 			seen[shape], kept = true, append(kept, a)
 		}
 	}
-	return kept
+	return draws.Some(t, some, kept)
 }
 
 // startsAlone runs one job for an hour: nodes that are rented have to come first, and profiles.

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/placement"
@@ -131,35 +132,47 @@ func (r *refusals) Round(_ *policy.Snapshot, p *policy.Plan, _ []scheduler.Actio
 
 // TestInvariants plays random scripts with every policy and placer: nothing
 // that an Auditor looks for ever happens, GPU-hours are conserved, and no plan
-// is refused. In short, each policy is with one placer, not with all.
+// is refused. Each policy is with two placers, which RAPID_SEED chooses, in short with one,
+// and with all with OXGANG_LONG.
 func TestInvariants(t *testing.T) {
 	few := map[string]string{"population": "8", "generations": "4"}
 	short := map[string]map[string]string{"pollux": few, "pollux-autoscale": few}
-	placers := builtin.Placers()
-	for i, entry := range builtin.Policies() {
-		for j, placer := range placers {
-			if testing.Short() && j != i%len(placers) {
-				continue
-			}
-			t.Run(entry.Name+"/"+placer.Name, func(t *testing.T) {
-				t.Parallel()
-				rapid.Check(t, func(t *rapid.T) {
-					p, err := entry.New(short[entry.Name])
-					if err != nil {
-						t.Fatal(err)
-					}
-					where, err := placer.New(builtin.PlacerOptions{Penalty: 0.1})
-					if err != nil {
-						t.Fatal(err)
-					}
-					pl := &play{script: draw(t), policy: p, placer: where}
-					if err := pl.run(); err != nil {
-						t.Fatal(err)
-					}
-				})
-			})
-		}
+	names, some := placerNames(), 2
+	if testing.Short() {
+		some = 1
 	}
+	for _, entry := range builtin.Policies() {
+		t.Run(entry.Name, func(t *testing.T) {
+			for _, name := range draws.Some(t, some, names) {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					rapid.Check(t, func(t *rapid.T) {
+						p, err := entry.New(short[entry.Name])
+						if err != nil {
+							t.Fatal(err)
+						}
+						placer, err := builtin.NewPlacer(name, builtin.PlacerOptions{Penalty: 0.1})
+						if err != nil {
+							t.Fatal(err)
+						}
+						pl := &play{script: draw(t), policy: p, placer: placer}
+						if err := pl.run(); err != nil {
+							t.Fatal(err)
+						}
+					})
+				})
+			}
+		})
+	}
+}
+
+// placerNames returns the names of all placers.
+func placerNames() []string {
+	var all []string
+	for _, p := range builtin.Placers() {
+		all = append(all, p.Name)
+	}
+	return all
 }
 
 // A thinker is a policy with background work in every plan. It fails if the work of

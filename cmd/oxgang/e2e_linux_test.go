@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/simulate"
+
 	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/job"
@@ -265,7 +267,7 @@ const broken = 0.5
 // of the job in the middle, and checks that it is not broken.
 func (b *box) predicts() {
 	b.t.Helper()
-	var v verdict
+	var v simulate.Verdict
 	if err := json.Unmarshal([]byte(b.must("replay", b.journal(), "-o", "json")), &v); err != nil {
 		b.t.Fatal(err)
 	}

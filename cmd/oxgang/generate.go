@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/workload"
@@ -19,7 +21,7 @@ type generation struct {
 	load float64
 	part string // of tasks, in Synergy's kinds
 	wide bool   // more GPUs than one, in Synergy's kinds
-	to   target
+	to   Target
 }
 
 func generateCommand() *cobra.Command {
@@ -29,20 +31,20 @@ func generateCommand() *cobra.Command {
 		Example: `  oxgang trace generate --kind newtrace-like --seed 7 -o w.jsonl
   oxgang trace generate --kind fixed-duration --jobs 1000 --gpus 64 --load 0.8
   oxgang trace generate --kind synergy --split 50-0-50 --load 4 --multi-gpu`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := g.to.check(); err != nil {
+			if err := g.to.Check(); err != nil {
 				return err
 			}
 			o, err := g.options(cmd)
 			if err != nil {
-				return usageError{err}
+				return cli.Usage(err)
 			}
 			all, err := workload.Generate(o)
 			if err != nil {
 				return err
 			}
-			return g.to.write(cmd.OutOrStdout(), func(yield func(workload.Arrival, error) bool) {
+			return g.to.Write(cmd.OutOrStdout(), func(yield func(workload.Arrival, error) bool) {
 				for _, a := range all {
 					if !yield(a, nil) {
 						return
@@ -60,14 +62,14 @@ func generateCommand() *cobra.Command {
 	f.Float64Var(&g.load, "load", 0, "load that fixed-duration jobs offer, or synergy jobs an hour; 0: the kind's")
 	f.StringVar(&g.part, "split", "", "parts of image-language-speech of Synergy's kinds, as 20-70-10; empty: the kind's")
 	f.BoolVar(&g.wide, "multi-gpu", false, "jobs of Synergy's kinds ask for 1 to 16 GPUs as in Philly, not for 1")
-	g.to.flags(cmd)
-	complete(cmd, "kind", kindNames())
+	g.to.Flags(cmd)
+	cli.Complete(cmd, "kind", cli.GeneratorNames())
 	return cmd
 }
 
 // options returns what to generate, checked.
 func (g *generation) options(cmd *cobra.Command) (workload.GenerateOptions, error) {
-	if err := checkKind(g.kind); err != nil {
+	if err := cli.CheckGenerator(g.kind); err != nil {
 		return workload.GenerateOptions{}, err
 	}
 	o := workload.DefaultGenerateOptions(g.kind)
@@ -76,7 +78,7 @@ func (g *generation) options(cmd *cobra.Command) (workload.GenerateOptions, erro
 		has  bool
 	}{{"gpus", o.GPUs > 0}, {"load", o.Load > 0}, {"split", o.Split != ""}, {"multi-gpu", o.Split != ""}} {
 		if !of.has && cmd.Flags().Changed(of.name) {
-			return o, misused("--%s says nothing to kind %s, which has no such thing", of.name, g.kind)
+			return o, cli.Misused("--%s says nothing to kind %s, which has no such thing", of.name, g.kind)
 		}
 	}
 	o.Seed = g.seed
@@ -86,12 +88,4 @@ func (g *generation) options(cmd *cobra.Command) (workload.GenerateOptions, erro
 	o.Load = cmp.Or(g.load, o.Load)
 	o.Split, o.MultiGPU = cmp.Or(g.part, o.Split), g.wide
 	return o, o.Validate()
-}
-
-func kindNames() []string {
-	var names []string
-	for _, k := range workload.GenerateKinds() {
-		names = append(names, k.Name)
-	}
-	return names
 }

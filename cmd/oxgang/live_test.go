@@ -11,6 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/oxgang/oxgang/job"
@@ -133,12 +137,12 @@ func TestParseBytes(t *testing.T) {
 	for text, want := range map[string]int64{
 		"": 0, "8GiB": 8 << 30, "8G": 8 << 30, "8g": 8 << 30, "8.5 GB": 8.5e9, "1k": 1024, "2TiB": 2 << 40, "500MB": 500e6, "4096": 4096, "7b": 7,
 	} {
-		if got, err := parseBytes(text); got != want || err != nil {
+		if got, err := machine.ParseBytes(text); got != want || err != nil {
 			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"GiB", "-1G", "0", "0.5", "NaN", "1e30", "8 apples", "8GiB8", "1.2.3", "inf"} {
-		if got, err := parseBytes(text); err == nil {
+		if got, err := machine.ParseBytes(text); err == nil {
 			t.Errorf("%q: got %d, want an error", text, got)
 		}
 	}
@@ -146,12 +150,12 @@ func TestParseBytes(t *testing.T) {
 
 func TestParseRange(t *testing.T) {
 	for text, want := range map[string]control.Range{"1": {Min: 1, Max: 1}, "1..4": {Min: 1, Max: 4}, "4..4": {Min: 4, Max: 4}} {
-		if got, err := parseRange(text); got != want || err != nil {
+		if got, err := machine.ParseRange(text); got != want || err != nil {
 			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "0", "-1", "1..", "..4", "4..1", "1...4", "1-4", "99999999", "0..4", "a"} {
-		if got, err := parseRange(text); err == nil {
+		if got, err := machine.ParseRange(text); err == nil {
 			t.Errorf("%q: got %v, want an error", text, got)
 		}
 	}
@@ -159,7 +163,7 @@ func TestParseRange(t *testing.T) {
 
 // What says where this process stands in a job is not the job's.
 func TestCaptured(t *testing.T) {
-	env, odd := captured([]string{
+	env, odd := machine.Captured([]string{
 		"PATH=/bin", "EMPTY=", "RANK=1", "LOCAL_RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=a", "MASTER_PORT=1", "TORCHELASTIC_RUN_ID=a",
 		"OXGANG_TOKEN=secret", "OXGANG_STATE=/s", "CUDA_VISIBLE_DEVICES=3", "RANKING=x", "ODD=\xff", "=C:=x", "A=b=c",
 	})
@@ -176,7 +180,7 @@ func TestShort(t *testing.T) {
 		"-5s": "0s", "0s": "0s", "59.9s": "59s", "1m": "1m", "59m59s": "59m", "1h": "1h00m", "23h59m": "23h59m", "24h": "1d0h", "51h": "2d3h",
 	} {
 		d, err := time.ParseDuration(text)
-		if got := short(d); got != want || err != nil {
+		if got := cli.Short(d); got != want || err != nil {
 			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
 		}
 	}
@@ -184,7 +188,7 @@ func TestShort(t *testing.T) {
 
 func TestNumber(t *testing.T) {
 	for x, want := range map[float64]string{0: "-", 0.123456: "0.1235", 3: "3", 812.345: "812.3", 12345.6: "12346", 1234567: "1.23e+06"} {
-		if got := number(x); got != want {
+		if got := machine.Number(x); got != want {
 			t.Errorf("%v: got %s, want %s", x, got, want)
 		}
 	}
@@ -195,7 +199,7 @@ func TestHeadline(t *testing.T) {
 		"": "", "exit status 1": "exit status 1", "exit status 1; its last lines:\na\nb": "exit status 1",
 		"failed 3 times; killed; its last lines:\na": "failed 3 times; killed", "one\ntwo": "one", "a; b:": "a; b:",
 	} {
-		if got := headline(detail); got != want {
+		if got := machine.Headline(detail); got != want {
 			t.Errorf("%q: got %q, want %q", detail, got, want)
 		}
 	}

@@ -6,12 +6,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 )
 
 func main() { os.Exit(run()) }
@@ -34,36 +33,9 @@ func run() int {
 	if err == nil {
 		return 0
 	}
-	tell(os.Stderr, err)
-	if errors.As(err, new(usageError)) {
+	cli.Tell(os.Stderr, err)
+	if errors.As(err, new(cli.UsageError)) {
 		return 2
 	}
 	return 1
 }
-
-// tell writes an error as one line, and its hint, if any, as another.
-func tell(w io.Writer, err error) {
-	message, hint, _ := strings.Cut(err.Error(), hintMark)
-	oneLine := strings.NewReplacer("\r", " ", "\n", "; ")
-	fmt.Fprintln(w, "error: "+oneLine.Replace(strings.TrimSpace(message)))
-	if hint != "" {
-		fmt.Fprintln(w, "hint: "+oneLine.Replace(hint))
-	}
-}
-
-// hintMark stands in an error's text before what to do next.
-const hintMark = "\nhint: "
-
-// hinted returns an error with what to do next.
-func hinted(err error, format string, args ...any) error {
-	return fmt.Errorf("%w"+hintMark+"%s", err, fmt.Sprintf(format, args...))
-}
-
-// usageError is a command line that was not understood.
-type usageError struct{ error }
-
-// Unwrap returns what was not understood.
-func (e usageError) Unwrap() error { return e.error }
-
-// misused returns a usageError with a text of its own.
-func misused(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }

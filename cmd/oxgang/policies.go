@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/policy/builtin"
@@ -11,7 +13,7 @@ import (
 
 func policiesCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "policies", Short: "List the policies, their settings, and the placers", Args: noArgs,
+		Use: "policies", Short: "List the policies, their settings, and the placers", Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "POLICY\tSETTING\tDEFAULT\tMEANING")

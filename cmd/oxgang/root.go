@@ -2,16 +2,20 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
-	"strings"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/cmd/oxgang/kube"
+	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	"github.com/oxgang/oxgang/cmd/oxgang/simulate"
+	"github.com/oxgang/oxgang/cmd/oxgang/study"
 
 	"github.com/spf13/cobra"
 )
 
 // root returns the command tree.
 func root() *cobra.Command {
-	if asPlugin() {
-		return kubeCommand()
+	if kube.AsPlugin() {
+		return kube.Command()
 	}
 	cmd := &cobra.Command{
 		Use:           "oxgang",
@@ -19,20 +23,20 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.SetFlagErrorFunc(flagError)
-	cmd.AddCommand(simulateCommand(), serveCommand(), keeperCommand(), topCommand(), cancelCommand(), logsCommand(), jobsCommand(), submitCommand(), reportCommand(), reproduceCommand(), replayCommand(), traceCommand(), explainCommand(), profileCommand(), planCommand(), policiesCommand(), casestudyCommand(), lpCommand(), kubeCommand(), configCommand(), versionCommand())
+	cmd.SetFlagErrorFunc(cli.FlagError)
+	cmd.AddCommand(simulate.Command(), machine.ServeCommand(), machine.SupervisorCommand(), machine.TopCommand(), machine.CancelCommand(), machine.LogsCommand(), machine.JobsCommand(), machine.SubmitCommand(), simulate.ReportCommand(), simulate.ReproduceCommand(), simulate.ReplayCommand(), traceCommand(), simulate.ExplainCommand(), study.ProfileCommand(), study.PlanCommand(), policiesCommand(), study.CasestudyCommand(), study.LpCommand(), kube.Command(), cli.ConfigCommand(), versionCommand())
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
-	group(cmd)
+	cli.Group(cmd)
 	for _, c := range cmd.Commands() {
 		switch c.Name() {
 		case "completion":
 			c.Short = "Write the script that completes commands in a shell"
-			group(c)
+			cli.Group(c)
 		case "help":
 			c.Args = func(_ *cobra.Command, args []string) error {
 				if found, rest, err := cmd.Find(args); err != nil || len(rest) > 0 {
-					return unknownCommand(found, rest)
+					return cli.UnknownCommand(found, rest)
 				}
 				return nil
 			}
@@ -41,71 +45,12 @@ func root() *cobra.Command {
 	return cmd
 }
 
-// flagError says where to read about flags.
-func flagError(c *cobra.Command, err error) error {
-	return usageError{hinted(err, "run %q for usage", c.CommandPath()+" --help")}
-}
-
-// group makes a command that only has commands below it show them, and refuse
-// any other word.
-func group(cmd *cobra.Command) {
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return unknownCommand(cmd, args)
-		}
-		return nil
-	}
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-}
-
-// unknownCommand says that below cmd there is no command args[0].
-func unknownCommand(cmd *cobra.Command, args []string) error {
-	cmd.SuggestionsMinimumDistance = 2
-	err := fmt.Errorf("unknown command %q", strings.TrimPrefix(cmd.CommandPath()+" ", "oxgang ")+args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return usageError{hinted(err, "did you mean %s?", strings.Join(near, " or "))}
-	}
-	return usageError{hinted(err, "run %q for the commands there are", cmd.CommandPath()+" --help")}
-}
-
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArgs,
+		Use: "version", Short: "Print the version", Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "oxgang", version())
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "oxgang", cli.Version())
 			return err
 		},
-	}
-}
-
-// version returns the module version and commit this program was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(unknown)"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return info.Main.Version + " " + s.Value[:12]
-		}
-	}
-	return info.Main.Version
-}
-
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return misused("%s takes no argument, got %q", cmd.CommandPath(), args[0])
-	}
-	return nil
-}
-
-// oneArg returns a check that a command has one argument.
-func oneArg(name string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usageError{hinted(fmt.Errorf("%s takes one %s, got %d arguments", cmd.CommandPath(), name, len(args)),
-				"run %q for usage", cmd.CommandPath()+" --help")}
-		}
-		return nil
 	}
 }

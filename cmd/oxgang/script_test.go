@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/kube"
+
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/oxgang/oxgang/internal/testdata"
@@ -21,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite what sessions expect of standar
 
 // TestMain makes oxgang a command of the scripts, and of the tests: each call
 // is a process of its own.
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"oxgang": main, plugin: main}) }
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"oxgang": main, kube.Plugin: main}) }
 
 // TestScript runs the sessions in testdata/script.
 func TestScript(t *testing.T) {

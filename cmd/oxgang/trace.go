@@ -7,6 +7,8 @@ import (
 	"iter"
 	"text/tabwriter"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/trace"
@@ -15,14 +17,14 @@ import (
 
 func traceCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "trace", Short: "Describe, convert and generate traces"}
-	group(cmd)
+	cli.Group(cmd)
 	cmd.AddCommand(describeCommand(), convertCommand(), generateCommand(), formatsCommand())
 	return cmd
 }
 
 func formatsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "formats", Short: "List the trace formats", Args: noArgs,
+		Use: "formats", Short: "List the trace formats", Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "FORMAT\tWRITTEN\tWHAT")
@@ -53,27 +55,27 @@ func (t *traceFile) flags(cmd *cobra.Command) {
 	f.StringVar(&t.format, "format", "", "format of the trace; empty: by its content")
 	f.StringVar(&t.onBadRow, "on-bad-row", "fail", "what a row that cannot be used does: fail or skip")
 	f.IntVar(&t.limit, "limit", 0, "most jobs taken; 0: all")
-	complete(cmd, "format", traceFormats(false))
-	complete(cmd, "on-bad-row", badRows())
+	cli.Complete(cmd, "format", cli.TraceFormats(false))
+	cli.Complete(cmd, "on-bad-row", cli.BadRows())
 }
 
 // read calls use with the jobs of the file, whose name may say the format as in FORMAT:FILE.
 func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arrival, error]) error) error {
 	onBad, err := trace.ParseBadRow(t.onBadRow)
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	if t.format != "" {
 		if _, err := trace.Find(t.format); err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 	}
 	format, file := trace.Named(t.name, t.format)
 	o := trace.Options{File: file, OnBadRow: onBad, Limit: t.limit, Summary: &t.summary}
 	if err := o.Validate(); err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
-	f, err := open(ctx, file)
+	f, err := cli.Open(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func describeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "describe FILE", Short: "Print what a trace holds: counts, load over time, sizes, what was dropped",
 		Long: "Print what a trace holds: counts, load over time, sizes, what was dropped.\n" + namedFormat,
-		Args: oneArg("FILE"),
+		Args: cli.OneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.name = args[0]
 			return t.read(cmd.Context(), func(seq iter.Seq2[workload.Arrival, error]) error {
@@ -110,18 +112,18 @@ func describeCommand() *cobra.Command {
 
 func convertCommand() *cobra.Command {
 	var t traceFile
-	var to target
+	var to Target
 	cmd := &cobra.Command{
 		Use: "convert FILE", Short: "Write a trace in another format",
 		Long: "Write a trace in another format.\n" + namedFormat,
-		Args: oneArg("FILE"),
+		Args: cli.OneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.name = args[0]
-			if err := to.check(); err != nil {
+			if err := to.Check(); err != nil {
 				return err
 			}
 			err := t.read(cmd.Context(), func(seq iter.Seq2[workload.Arrival, error]) error {
-				return to.write(cmd.OutOrStdout(), seq)
+				return to.Write(cmd.OutOrStdout(), seq)
 			})
 			if err == nil && len(t.summary.Notes)+t.summary.Bad > 0 {
 				fmt.Fprint(cmd.ErrOrStderr(), &t.summary)
@@ -130,32 +132,32 @@ func convertCommand() *cobra.Command {
 		},
 	}
 	t.flags(cmd)
-	to.flags(cmd)
+	to.Flags(cmd)
 	return cmd
 }
 
-// A target is where, and as what, a trace is written.
-type target struct{ format, file string }
+// A Target is where, and as what, a trace is written.
+type Target struct{ format, file string }
 
-func (t *target) flags(cmd *cobra.Command) {
+func (t *Target) Flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.format, "to", "jsonl", "format to write")
 	cmd.Flags().StringVarP(&t.file, "output", "o", "", "file to write; empty: standard output")
-	complete(cmd, "to", traceFormats(true))
+	cli.Complete(cmd, "to", cli.TraceFormats(true))
 }
 
-func (t *target) check() error {
+func (t *Target) Check() error {
 	f, err := trace.Find(t.format)
 	if err != nil {
-		return usageError{fmt.Errorf("--to: %w", err)}
+		return cli.Usage(fmt.Errorf("--to: %w", err))
 	}
 	if f.Write == nil {
-		return misused("--to: format %s can only be read, want one of %v", t.format, traceFormats(true))
+		return cli.Misused("--to: format %s can only be read, want one of %v", t.format, cli.TraceFormats(true))
 	}
 	return nil
 }
 
-// write writes the trace: a file appears whole or not at all.
-func (t *target) write(stdout io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
+// Write writes the trace: a file appears whole or not at all.
+func (t *Target) Write(stdout io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 	f, err := trace.Find(t.format)
 	if err != nil {
 		return err
@@ -163,18 +165,5 @@ func (t *target) write(stdout io.Writer, seq iter.Seq2[workload.Arrival, error])
 	if t.file == "" || t.file == "-" {
 		return f.Write(stdout, seq)
 	}
-	return whole(t.file, func(w io.Writer) error { return f.Write(w, seq) })
+	return cli.Whole(t.file, func(w io.Writer) error { return f.Write(w, seq) })
 }
-
-// traceFormats returns the names of formats, perhaps only of those we write.
-func traceFormats(written bool) []string {
-	var names []string
-	for _, f := range trace.Formats() {
-		if !written || f.Write != nil {
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
-
-func badRows() []string { return []string{trace.Fail.String(), trace.Skip.String()} }

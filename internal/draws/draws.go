@@ -2,7 +2,7 @@
 // each is right but also that something rare was among them. Rapid draws 100 inputs, or
 // what RAPID_CHECKS says, and with -short a fifth of that: too few for what is in one input
 // of 24, which 20 inputs lack 4 times in 10. Whether such a test passes must not depend
-// on the seed.
+// on the seed. It also chooses what of too much a test looks at: Some.
 package draws
 
 import (

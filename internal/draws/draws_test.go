@@ -2,6 +2,8 @@ package draws
 
 import (
 	"flag"
+	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -54,4 +56,36 @@ func with(t *testing.T, name, value string) {
 	was := f.Value.String()
 	t.Cleanup(func() { set(t, f, was) })
 	set(t, f, value)
+}
+
+// Some draws the same with a seed, other things with another, nothing twice, and all if it is long.
+func TestSome(t *testing.T) {
+	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	t.Setenv("OXGANG_LONG", "")
+	t.Setenv("RAPID_SEED", "1")
+	first := Some(t, 4, all)
+	if len(first) != 4 || !slices.IsSorted(first) || len(slices.Compact(slices.Clone(first))) != 4 {
+		t.Errorf("got %v, want 4 different ones in order", first)
+	}
+	if again := Some(t, 4, all); !slices.Equal(first, again) {
+		t.Errorf("with one seed got %v, then %v", first, again)
+	}
+	seen := map[int]bool{}
+	for seed := range 40 {
+		t.Setenv("RAPID_SEED", strconv.Itoa(seed))
+		for _, k := range Some(t, 1, all) {
+			seen[k] = true
+		}
+	}
+	if len(seen) != len(all) {
+		t.Errorf("40 seeds drew %v, want each of ten", seen)
+	}
+	t.Setenv("RAPID_SEED", "")
+	if one, other := Seed(t), Seed(t); one == other {
+		t.Error("without a seed two draws are the same")
+	}
+	t.Setenv("OXGANG_LONG", "1")
+	if got := Some(t, 4, all); !slices.Equal(got, all) {
+		t.Errorf("got %v, want all", got)
+	}
 }

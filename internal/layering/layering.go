@@ -64,25 +64,51 @@ func checkImport(name string, floor int, path string) error {
 		return fmt.Errorf("%s: imports %s, which only tests may", name, target)
 	case floor == beside && below != beside:
 		return fmt.Errorf("%s: imports %s, want only opt and the standard library", name, target)
-	case floor != beside && below == beside && (floor < 2 || floor > topPure):
-		return fmt.Errorf("%s: floor %d imports %s, want only floors 2 to %d to import opt", name, floor, target, topPure)
+	case floor != beside && below == beside && !mayAskOpt(floor):
+		return fmt.Errorf("%s: floor %d imports %s, want only floors 2 to %d, and programs, to import opt", name, floor, target, topPure)
 	case floor <= topTower && below <= topTower && below >= floor:
 		return fmt.Errorf("%s: floor %d imports %s of floor %d, want a lower floor", name, floor, target, below)
 	}
 	return nil
 }
 
+// mayAskOpt reports whether packages of a floor may import opt: those that model and decide, and
+// programs, which show solvers to people. What stands between them asks a policy instead.
+func mayAskOpt(floor int) bool {
+	return floor >= 2 && floor <= topPure || floor >= programs && floor <= topTower
+}
+
 // checkOutside says which rule the import of a package outside the module
 // breaks.
 func checkOutside(name string, floor int, path string) error {
 	pure := floor <= topPure || floor == beside
-	if pure && slices.ContainsFunc(impure, func(p string) bool { return match(p, path) }) {
+	c, is := confinementOf(path)
+	domain, _, _ := strings.Cut(path, "/")
+	switch {
+	case !pure, is && c.leaves(name):
+		return nil
+	case floor == beside && strings.Contains(domain, "."):
+		return fmt.Errorf("%s: imports %s, want only opt and the standard library", name, path)
+	case is && len(c.only) > 0:
+		return fmt.Errorf("%s: imports %s, which floors up to %d and opt leave to %s", name, path, topPure, strings.Join(c.only, " and "))
+	case is:
 		return fmt.Errorf("%s: imports %s, which floors up to %d and opt may not", name, path, topPure)
 	}
-	if domain, _, _ := strings.Cut(path, "/"); floor == beside && strings.Contains(domain, ".") {
-		return fmt.Errorf("%s: imports %s, want only opt and the standard library", name, path)
-	}
 	return nil
+}
+
+// confinementOf returns the line of confined that names a package outside the module.
+func confinementOf(path string) (c confinement, ok bool) {
+	i := slices.IndexFunc(confined, func(c confinement) bool { return match(c.packages, path) })
+	if i < 0 {
+		return c, false
+	}
+	return confined[i], true
+}
+
+// leaves reports whether the packages of c are left to the room of a package.
+func (c confinement) leaves(name string) bool {
+	return slices.ContainsFunc(c.only, func(pattern string) bool { return match(pattern, name) })
 }
 
 // floorOf looks a package up in rooms.
@@ -104,8 +130,9 @@ func roomOf(name string) (best room, ok bool) {
 	return best, best.name != ""
 }
 
-// checkRooms returns one error for each line of rooms in which no package stands, and for
-// each of exceptions that allows no import there is.
+// checkRooms returns one error for each line of rooms in which no package stands, for each of
+// exceptions that allows no import there is, and for each room of confined that does not import
+// what is left to it.
 func checkRooms(pkgs []pkg) error {
 	used := make(map[room]bool)
 	for _, p := range pkgs {
@@ -124,7 +151,19 @@ func checkRooms(pkgs []pkg) error {
 			errs = append(errs, fmt.Errorf("exception %s -> %s: nothing needs it, want none that is gone", e.from, e.to))
 		}
 	}
+	for _, c := range confined {
+		for _, room := range c.only {
+			if !slices.ContainsFunc(pkgs, func(p pkg) bool { return imports(p, room, c.packages) }) {
+				errs = append(errs, fmt.Errorf("confined %s: %s imports none, want no room that needs none", c.packages, room))
+			}
+		}
+	}
 	return errors.Join(errs...)
+}
+
+// imports reports whether a package that room names imports something that what names.
+func imports(p pkg, room, what string) bool {
+	return match(room, local(p.ImportPath)) && slices.ContainsFunc(p.Imports, func(path string) bool { return match(what, path) })
 }
 
 // allows reports whether a package imports something by the leave of an exception alone.

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // Options configure the policy. DefaultOptions has the defaults.
@@ -50,7 +50,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("afs: round %d: %w", s.Round, err)
 	}
-	r := queue.NewRound(s) // 1. what may not be taken from anyone
+	r := grant.NewRound(s) // 1. what may not be taken from anyone
 	r.KeepUnsaved()
 	if p.churned(s, r) { // 2. who came or went
 		p.divide(s, r) // 3. GPU after GPU
@@ -61,7 +61,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 
 // churned reports whether other jobs are there to share other GPUs than when they were
 // last divided, or one may not have its share any more.
-func (p *Policy) churned(s *policy.Snapshot, r *queue.Round) bool {
+func (p *Policy) churned(s *policy.Snapshot, r *grant.Round) bool {
 	free := r.FreeByType()
 	same := p.o.Steady && p.cluster == s.Cluster && slices.Equal(p.free, free)
 	p.cluster, p.free = s.Cluster, free
@@ -76,7 +76,7 @@ func (p *Policy) churned(s *policy.Snapshot, r *queue.Round) bool {
 }
 
 // may reports whether job i may have a share: its user can change what it runs on.
-func (s share) may(r *queue.Round, i int) bool {
+func (s share) may(r *grant.Round, i int) bool {
 	if s.gpus == 0 { // of a cluster that has no GPUs, say
 		return true
 	}
@@ -85,7 +85,7 @@ func (s share) may(r *queue.Round, i int) bool {
 }
 
 // divide divides the GPUs that are free.
-func (p *Policy) divide(s *policy.Snapshot, r *queue.Round) {
+func (p *Policy) divide(s *policy.Snapshot, r *grant.Round) {
 	d := newDivision(s, r, p.free)
 	for at := d.top(); at != nil; at = d.top() {
 		d.grow(at)
@@ -98,7 +98,7 @@ func (p *Policy) divide(s *policy.Snapshot, r *queue.Round) {
 }
 
 // give writes the plan. A job whose share is no longer one it may have gets nothing.
-func (p *Policy) give(s *policy.Snapshot, r *queue.Round) {
+func (p *Policy) give(s *policy.Snapshot, r *grant.Round) {
 	for i, j := range s.Jobs {
 		if has := p.shares[j.ID]; !r.Decided(i) && has.gpus > 0 {
 			r.Give(i, has.t, has.gpus)
@@ -119,7 +119,7 @@ func (p *Policy) give(s *policy.Snapshot, r *queue.Round) {
 
 // wait says why job i waits, while as many are served: others came out ahead of it, or too
 // few GPUs are free.
-func wait(r *queue.Round, i, served int) {
+func wait(r *grant.Round, i, served int) {
 	r.Refuse(i)
 	why := &r.Plan().Jobs[i].Why
 	if why.Kind == policy.WaitNoCapacity && why.Value >= why.Limit {

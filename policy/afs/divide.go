@@ -5,13 +5,13 @@ import (
 
 	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // A division is GPUs on their way to jobs.
 type division struct {
 	s    *policy.Snapshot
-	r    *queue.Round
+	r    *grant.Round
 	free []int // by type
 	all  []contender
 }
@@ -28,7 +28,7 @@ type contender struct {
 	next  float64 // with the step
 }
 
-func newDivision(s *policy.Snapshot, r *queue.Round, free []int) *division {
+func newDivision(s *policy.Snapshot, r *grant.Round, free []int) *division {
 	d := &division{s: s, r: r, free: append([]int(nil), free...)}
 	for i, j := range s.Jobs {
 		if r.Decided(i) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/pop"
 	"github.com/oxgang/oxgang/policy/sia"
@@ -20,7 +19,7 @@ func siaEntry() Entry {
 		{"p", fmt.Sprint(d.P), "fairness exponent, not 0"},
 		{"lambda", fmt.Sprint(d.Lambda), "penalty for giving a job nothing"},
 		{"growth", fmt.Sprint(d.Growth), "factor by which a job's GPUs may grow in a round"},
-		{"solver", d.Solver, strings.Join(engine.Names(), ", ") + ", or pop:K: exact in K parts (pop:K:NAME: by another)"},
+		{"solver", d.Solver, strings.Join(sia.Solvers(), ", ") + ", or pop:K: exact in K parts (pop:K:NAME: by another)"},
 		{"cells", strconv.FormatBool(d.Cells), "CPUs and memory are chosen with GPUs, where nodes count them; else all get their GPU-proportional share"},
 		{"ties", "0", "which of equally good plans: 0 serves first who came first, any other number at random"},
 		{"rules", "thesis", "thesis or public-code"},

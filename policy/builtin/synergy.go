@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/synergy"
 )
@@ -15,7 +14,7 @@ func synergySettings(o synergy.Options, mechanisms string) []Setting {
 	return []Setting{
 		{"mechanism", string(o.Mechanism), mechanisms},
 		{"cells", string(o.Cells), "what tune chooses from: all cells of a job's sensitivity matrix, or demand: full demand or the share of its GPUs"},
-		{"solver", o.Solver, strings.Join(engine.Names(), ", ")},
+		{"solver", o.Solver, strings.Join(synergy.Solvers(), ", ")},
 		{"rules", string(o.Rules), "paper or public-code"},
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // Options configure the policy. DefaultOptions has the defaults.
@@ -81,7 +81,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("gandiva: round %d: %w", s.Round, err)
 	}
-	r := &round{s: s, Round: queue.NewRound(s)} // 1. what may not be taken from anyone
+	r := &round{s: s, Round: grant.NewRound(s)} // 1. what may not be taken from anyone
 	r.KeepUnsaved()
 	r.free = r.FreeByType()
 	p.meet(r)         // 2. who is there

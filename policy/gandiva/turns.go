@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // A round is a plan in the making.
 type round struct {
-	*queue.Round
+	*grant.Round
 	s    *policy.Snapshot
 	free []int // GPUs by type
 }

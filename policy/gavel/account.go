@@ -6,7 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // An account is what is kept of a job. Slices go by GPU type.
@@ -47,7 +47,7 @@ func newAccount(types int, half float64) *account {
 // read takes in a row and reports whether the job's sizes or throughputs changed.
 // A job of which nothing is known, or that is believed to stand still everywhere,
 // is taken to be as fast on any type.
-func (p *Policy) read(a *account, j *policy.Job, r *queue.Round) bool {
+func (p *Policy) read(a *account, j *policy.Job, r *grant.Round) bool {
 	if a.row == j && !p.moved {
 		return false
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // A Policy shares GPUs out in time. It keeps an account of every job: what it is
@@ -49,7 +49,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("gavel: round %d: %w", s.Round, err)
 	}
-	r := queue.NewRound(s) // 1. what may not be taken from anyone
+	r := grant.NewRound(s) // 1. what may not be taken from anyone
 	p.meet(s, r)           // 2. who shares the rest
 	p.settle(s)            // 3. what each had of the last round
 	begins := p.begins(s)
@@ -68,7 +68,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 }
 
 // meet opens and closes accounts, and reads what is believed of the jobs.
-func (p *Policy) meet(s *policy.Snapshot, r *queue.Round) {
+func (p *Policy) meet(s *policy.Snapshot, r *grant.Round) {
 	p.count(s, r)
 	before := len(p.active)
 	p.active = p.active[:0]
@@ -103,7 +103,7 @@ func (p *Policy) meet(s *policy.Snapshot, r *queue.Round) {
 
 // count counts the GPUs to be shared out. Accounts are by GPU type: with other
 // types there are other accounts.
-func (p *Policy) count(s *policy.Snapshot, r *queue.Round) {
+func (p *Policy) count(s *policy.Snapshot, r *grant.Round) {
 	types := s.Cluster.Types()
 	same := slices.EqualFunc(p.types, types, func(t cluster.GPUType, info cluster.TypeInfo) bool { return t == info.Type })
 	if !same {

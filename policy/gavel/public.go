@@ -7,7 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/opt/barrier"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // The rules of the public simulators of Gavel and of Shockwave, which holds a copy
@@ -76,7 +76,7 @@ func (p *Policy) restart(s *policy.Snapshot) {
 }
 
 // servePublic serves type after type, by priority.
-func (p *Policy) servePublic(s *policy.Snapshot, r *queue.Round) {
+func (p *Policy) servePublic(s *policy.Snapshot, r *grant.Round) {
 	for t := range p.types {
 		for _, e := range p.publicLine(t) {
 			if !r.Decided(e.a.index) && r.Grant(e.a.index, t) {

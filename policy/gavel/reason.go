@@ -3,11 +3,11 @@ package gavel
 import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // explain says why the others wait, and how good the fractions are.
-func (p *Policy) explain(s *policy.Snapshot, r *queue.Round, plan *policy.Plan) {
+func (p *Policy) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) {
 	ahead := 0
 	for _, a := range p.active {
 		if a.last >= 0 {
@@ -35,7 +35,7 @@ func (p *Policy) stats(plan *policy.Plan) {
 }
 
 // wait says why a job gets nothing in this round; ahead is how many do.
-func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account, ahead int) policy.Reason {
+func (p *Policy) wait(s *policy.Snapshot, r *grant.Round, a *account, ahead int) policy.Reason {
 	at, gang := p.where(a, r)
 	switch {
 	case at < 0:
@@ -55,7 +55,7 @@ func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account, ahead int)
 // where returns the GPU type that serves a job the longest, or the fastest of those,
 // and its gang there; a type that has not enough GPUs left now, if all are such; -1
 // if an empty cluster cannot carry it.
-func (p *Policy) where(a *account, r *queue.Round) (at int, gang cluster.Configuration) {
+func (p *Policy) where(a *account, r *grant.Round) (at int, gang cluster.Configuration) {
 	at = -1
 	for t := range p.types {
 		g, ok := r.Gang(a.index, t)

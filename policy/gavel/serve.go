@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // An entry is a job and a GPU type that might serve it in this round.
@@ -23,7 +23,7 @@ const little = 1e-6
 
 // serve gives GPUs to jobs, in the order of the mechanism; who does not fit is
 // passed over. Source: Gavel §5.
-func (p *Policy) serve(s *policy.Snapshot, r *queue.Round, begins bool) {
+func (p *Policy) serve(s *policy.Snapshot, r *grant.Round, begins bool) {
 	switch {
 	case p.o.Rules == PublicCode:
 		p.servePublic(s, r)

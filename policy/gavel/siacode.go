@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // The rules of the copy of Gavel in the public simulator of Sia, for replays of its runs.
@@ -30,7 +30,7 @@ func (p *Policy) welcome(a *account) {
 }
 
 // serveSiaCode serves jobs by priority, and charges them the round.
-func (p *Policy) serveSiaCode(s *policy.Snapshot, r *queue.Round) {
+func (p *Policy) serveSiaCode(s *policy.Snapshot, r *grant.Round) {
 	for _, e := range p.siaCodeLine() {
 		if r.Decided(e.a.index) || !r.Grant(e.a.index, e.t) {
 			continue

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // begins reports whether a turn begins, to the nearest round: fractions are found and jobs that
@@ -29,7 +29,7 @@ func (p *Policy) span(s *policy.Snapshot) time.Duration {
 //
 // Deviation: jobs without checkpoints have what is owed to others, because Gavel's jobs all have
 // checkpoints.
-func (p *Policy) kept(r *queue.Round) {
+func (p *Policy) kept(r *grant.Round) {
 	for _, a := range p.active {
 		if r.Decided(a.index) {
 			a.last = p.typeOf(a)

@@ -7,13 +7,13 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/placement/bestfit"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
-	"github.com/oxgang/oxgang/policy/queue"
 )
 
 // A round is a plan in the making.
 type round struct {
-	*queue.Round
+	*grant.Round
 	p       *Policy
 	s       *policy.Snapshot
 	types   []cluster.TypeInfo
@@ -66,7 +66,7 @@ func (t *tenant) waits() bool { return !t.pinned && !t.lost && t.pair == none }
 func (p *Policy) read(s *policy.Snapshot) *round {
 	types := s.Cluster.Types()
 	r := &round{
-		Round: queue.NewRound(s), p: p, s: s, types: types, worth: make([]int, len(types)), free: make([]int, len(types)),
+		Round: grant.NewRound(s), p: p, s: s, types: types, worth: make([]int, len(types)), free: make([]int, len(types)),
 		room: bestfit.NewRoom(s.Cluster), nodes: make([]host, len(s.Cluster.Nodes())),
 		tenants: make([]*tenant, len(s.Jobs)), prices: make([]float64, len(types)),
 	}

@@ -1,41 +1,10 @@
 package queue
 
 import (
-	"math"
-
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
 )
-
-// Intake returns the samples per second that each GPU of c takes in where it
-// never waits for input, as believed, with the batch size that j trains with in
-// line; 0 if j has no model.
-func Intake(j *policy.Job, c cluster.Configuration) float64 {
-	return j.Intake(c, j.AsSubmitted(&cluster.Allocation{Configuration: c}))
-}
-
-// Cells returns the cells of j's sensitivity matrix on c, GPUs of type t of which at
-// most perNode share what a node has, by ascending rate, CPUs and memory; there is
-// at least one, and the first is within the GPU-proportional share. Where nothing is
-// known of j's speed it is the share. Where j does not run with its share it is the
-// share too, at rate 0, and the others ask for no less than the share of anything.
-func Cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration, perNode int) []perf.Cell {
-	share := t.Proportional(cluster.Configuration{GPUs: 1})
-	fair := perf.Cell{CPUs: share.CPUs, Memory: share.Memory}
-	rate := Intake(j, c)
-	if !(rate > 0) || math.IsInf(rate, 1) {
-		return []perf.Cell{fair}
-	}
-	cells := j.Cells(rate, t, perNode)
-	if len(cells) > 0 && cells[0].CPUs <= fair.CPUs && cells[0].Memory <= fair.Memory {
-		return cells
-	}
-	for i := range cells {
-		cells[i].CPUs, cells[i].Memory = math.Max(cells[i].CPUs, fair.CPUs), max(cells[i].Memory, fair.Memory)
-	}
-	return append([]perf.Cell{fair}, cells...)
-}
 
 // Demand returns what j asks for at best: its GPUs, and the CPUs and memory of its
 // fastest cell, on the GPU type it holds, or else on its fastest; GPUs alone
@@ -43,11 +12,11 @@ func Cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration, perNode 
 func Demand(s *policy.Snapshot, j *policy.Job) cluster.Resources {
 	t, _ := home(s, j)
 	if t == nil {
-		return cluster.Resources{GPUs: request(j)}
+		return cluster.Resources{GPUs: grant.Requested(j)}
 	}
-	a := gang(j, t)
+	a := grant.Gang(j, t)
 	if t.Counts() {
-		cells := Cells(j, t, a.Configuration, (a.GPUs+a.Nodes-1)/a.Nodes)
+		cells := grant.Cells(j, t, a.Configuration, (a.GPUs+a.Nodes-1)/a.Nodes)
 		best := cells[len(cells)-1]
 		a.CPUs, a.Memory = float64(a.GPUs)*best.CPUs, int64(a.GPUs)*best.Memory
 	}
@@ -60,10 +29,10 @@ func home(s *policy.Snapshot, j *policy.Job) (best *cluster.TypeInfo, fastest fl
 	types := s.Cluster.Types()
 	for i := range types {
 		t := &types[i]
-		if !usable(j, t) || j.Holding() && j.Allocation.GPUType != t.Type {
+		if !grant.Usable(j, t) || j.Holding() && j.Allocation.GPUType != t.Type {
 			continue
 		}
-		if v := speed(j, gang(j, t)); best == nil || v > fastest {
+		if v := grant.Goodput(j, grant.Gang(j, t)); best == nil || v > fastest {
 			best, fastest = t, v
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // A reservation is the place that is kept for the first job in line that does not fit: the
@@ -23,13 +24,13 @@ type reservation struct {
 // reserveHead finds the place of job i, which does not fit now. On each type that can carry
 // it, running jobs end one after another, by what is believed of them, until there are
 // enough GPUs; of these the type is taken on which the job itself ends first.
-func (r *round) reserveHead(i int) *reservation {
-	j, best, end := r.s.Jobs[i], (*reservation)(nil), remaining.Endless
-	for t := range r.types {
-		if !usable(j, &r.types[t]) {
+func (r *line) reserveHead(i int) *reservation {
+	j, best, end := r.Snapshot.Jobs[i], (*reservation)(nil), remaining.Endless
+	for t := range r.Types {
+		if !grant.Usable(j, &r.Types[t]) {
 			continue
 		}
-		a := gang(j, &r.types[t])
+		a := grant.Gang(j, &r.Types[t])
 		in, extra, ok := r.freeAt(t, a.GPUs)
 		if !ok {
 			continue
@@ -43,19 +44,19 @@ func (r *round) reserveHead(i int) *reservation {
 }
 
 // freeAt returns when so many GPUs of type t will be free, and how many more then are.
-func (r *round) freeAt(t, gpus int) (in time.Duration, extra int, ok bool) {
+func (r *line) freeAt(t, gpus int) (in time.Duration, extra int, ok bool) {
 	type leaving struct {
 		in   time.Duration
 		gpus int
 	}
 	var ends []leaving
-	for i := range r.plan.Jobs {
-		if a := &r.plan.Jobs[i].Allocation; a.GPUs > 0 && a.GPUType == r.types[t].Type {
+	for i := range r.Plan().Jobs {
+		if a := &r.Plan().Jobs[i].Allocation; a.GPUs > 0 && a.GPUType == r.Types[t].Type {
 			ends = append(ends, leaving{r.endsIn(i), a.GPUs})
 		}
 	}
 	slices.SortStableFunc(ends, func(a, b leaving) int { return cmp.Compare(a.in, b.in) })
-	free := r.free[t]
+	free := r.Free(t)
 	for k := 0; free < gpus && k < len(ends); k++ {
 		in, free = ends[k].in, free+ends[k].gpus
 		for k+1 < len(ends) && ends[k+1].in == in {
@@ -68,30 +69,30 @@ func (r *round) freeAt(t, gpus int) (in time.Duration, extra int, ok bool) {
 
 // endsIn returns in how long a job that is granted GPUs is believed to end: at least a
 // round, for its GPUs are not free now.
-func (r *round) endsIn(i int) time.Duration {
-	j, a := r.s.Jobs[i], r.plan.Jobs[i].Allocation
+func (r *line) endsIn(i int) time.Duration {
+	j, a := r.Snapshot.Jobs[i], r.Plan().Jobs[i].Allocation
 	rate, _ := j.Speed(a)
-	b := r.s.Basis(j)
+	b := r.Snapshot.Basis(j)
 	left, _ := b.Time(rate)
 	if !a.SameGPUs(&j.Allocation) {
 		left += j.RestartOverhead
 	}
-	return max(left, r.s.Length)
+	return max(left, r.Snapshot.Length)
 }
 
 // lasts returns how long job i would need on its gang of type t, its start included, and
 // whether that is known.
-func (r *round) lasts(i, t int) (time.Duration, bool) {
-	j := r.s.Jobs[i]
-	rate, _ := j.Speed(gang(j, &r.types[t]))
-	b := r.s.Basis(j)
+func (r *line) lasts(i, t int) (time.Duration, bool) {
+	j := r.Snapshot.Jobs[i]
+	rate, _ := j.Speed(grant.Gang(j, &r.Types[t]))
+	b := r.Snapshot.Basis(j)
 	left, from := b.Time(rate)
 	return min(left+j.RestartOverhead, remaining.Endless), from > remaining.Attained
 }
 
 // lets reports whether job i may start on its gang of type t without pushing back what is
 // reserved: on another type, if it is known to end before, or on GPUs that are left over.
-func (r *round) lets(i, t, gpus int) bool {
+func (r *line) lets(i, t, gpus int) bool {
 	if r.head == nil || r.head.t != t || gpus <= r.head.extra {
 		return true
 	}
@@ -101,16 +102,16 @@ func (r *round) lets(i, t, gpus int) bool {
 
 // uses takes off the GPUs that are left over beside what is reserved those of a job that
 // passed and will still be there.
-func (r *round) uses(i int) {
-	a := &r.plan.Jobs[i].Allocation
-	if r.head == nil || a.GPUs == 0 || r.types[r.head.t].Type != a.GPUType || r.endsIn(i) <= r.head.in {
+func (r *line) uses(i int) {
+	a := &r.Plan().Jobs[i].Allocation
+	if r.head == nil || a.GPUs == 0 || r.Types[r.head.t].Type != a.GPUType || r.endsIn(i) <= r.head.in {
 		return
 	}
 	r.head.extra -= a.GPUs
 }
 
 // holdBack says of a job that would fit, but for the reservation, why it waits.
-func (r *round) holdBack(i int) {
-	j := r.s.Jobs[i]
-	r.plan.Jobs[i].Why = policy.Reason{Kind: policy.WaitBackfill, Value: math.Round(r.head.in.Seconds()), Limit: float64(request(j))}
+func (r *line) holdBack(i int) {
+	j := r.Snapshot.Jobs[i]
+	r.Plan().Jobs[i].Why = policy.Reason{Kind: policy.WaitBackfill, Value: math.Round(r.head.in.Seconds()), Limit: float64(grant.Requested(j))}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // An Order says where in line a job stands in a round: less comes first, and
@@ -49,8 +50,8 @@ func RemainingTime(s *policy.Snapshot, j *policy.Job) (time.Duration, remaining.
 func fastest(s *policy.Snapshot, j *policy.Job) (most float64) {
 	types := s.Cluster.Types()
 	for i := range types {
-		if t := &types[i]; j.Perf != nil && usable(j, t) {
-			most = math.Max(most, speed(j, gang(j, t)))
+		if t := &types[i]; j.Perf != nil && grant.Usable(j, t) {
+			most = math.Max(most, grant.Goodput(j, grant.Gang(j, t)))
 		}
 	}
 	return most

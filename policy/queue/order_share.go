@@ -9,6 +9,7 @@ import (
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // Unfairness is minus the finish-time fairness the job will have had, so that the
@@ -20,7 +21,7 @@ import (
 // were over the job's life is not in a snapshot.
 func Unfairness(s *policy.Snapshot, j *policy.Job) float64 {
 	gpus := s.Cluster.GPUs()
-	turns := math.Max(1, float64(request(j))/fairness.FairShare(gpus, float64(len(s.Jobs))))
+	turns := math.Max(1, float64(grant.Requested(j))/fairness.FairShare(gpus, float64(len(s.Jobs))))
 	time, from := RemainingTime(s, j)
 	left, done := time.Seconds(), j.Done(s.Now)
 	alone := left + j.AttainedService(s.Now).Seconds()

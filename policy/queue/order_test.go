@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
@@ -86,7 +87,7 @@ func TestCells_begin_within_the_share(t *testing.T) {
 	c := counted(t)
 	j := fed(gang("a", 1), 10, 6)
 	j.Sensitivity.Working = 100e9
-	cells := queue.Cells(j, &c.Types()[0], cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}, 1)
+	cells := grant.Cells(j, &c.Types()[0], cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}, 1)
 	want := []perf.Cell{{CPUs: 3, Memory: 60e9}, {CPUs: 6, Memory: 100e9, Rate: 10}}
 	if diff := cmp.Diff(want, cells); diff != "" {
 		t.Error(diff)

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // Options configure a Policy. The zero value is FIFO.
@@ -42,7 +42,7 @@ type Options struct {
 	// a's CPUs and memory. Where it returns false a job in line is passed over in
 	// this round. It cannot say no to what is pinned or reserved and, without Preempt, to
 	// what goes on running.
-	Gate func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
+	Gate grant.Gate
 }
 
 // FIFO returns first in, first out: no preemption, no backfill.
@@ -89,10 +89,8 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("queue: round %d: %w", s.Round, err)
 	}
-	r := newRound(s, q.o.Gate)
-	r.moves, r.yields = q.o.Moves, q.o.Preempt
-	r.pin()                                // 1. what may not be taken from anyone
-	r.keepWhere(func(j *policy.Job) bool { // 2. what goes on running
+	r := q.newLine(s)                 // 1. what may not be taken from anyone
+	r.Keep(func(j *policy.Job) bool { // 2. what goes on running
 		return !q.o.Preempt || j.NoCheckpoint && !q.o.Weighs
 	})
 	q.lineUp(r) // 3. everyone else stands in line
@@ -100,19 +98,19 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if !q.o.Preempt {
 		r.stay() // 5. nobody who runs makes room for who starts
 	}
-	return r.plan, nil
+	return r.Plan(), nil
 }
 
 // lineUp sorts the jobs without a decision into q.line.
-func (q *Policy) lineUp(r *round) {
+func (q *Policy) lineUp(r *line) {
 	q.line = q.line[:0]
-	for i, j := range r.s.Jobs {
-		if r.decided(i) {
+	for i, j := range r.Snapshot.Jobs {
+		if r.Decided(i) {
 			continue
 		}
 		key := 0.0
 		if q.o.Order != nil {
-			key = q.o.Order(r.s, j)
+			key = q.o.Order(r.Snapshot, j)
 		}
 		if math.IsNaN(key) {
 			key = math.Inf(1)
@@ -127,13 +125,13 @@ func (q *Policy) lineUp(r *round) {
 }
 
 // serve grants what there is along the line.
-func (q *Policy) serve(r *round) {
+func (q *Policy) serve(r *line) {
 	waiting, blocked := 0, false
 	for _, at := range q.line {
-		j, d := r.s.Jobs[at.index], &r.plan.Jobs[at.index]
+		j, d := r.Snapshot.Jobs[at.index], &r.Plan().Jobs[at.index]
 		switch {
-		case blocked && request(j) <= r.largest:
-			d.Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(waiting), Limit: float64(request(j))}
+		case blocked && grant.Requested(j) <= r.largest:
+			d.Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(waiting), Limit: float64(grant.Requested(j))}
 		case r.grant(at.index) || d.Why.Kind == policy.Impossible:
 			r.uses(at.index)
 			continue

@@ -8,26 +8,26 @@ import (
 // stay gives the jobs that keep what they hold the nodes on which they hold it, so that a
 // placer moves none of them to make room. Where none starts, nothing is to be placed, and
 // where a node has gone, or has fewer GPUs than it had, its jobs are left to the placer.
-func (r *round) stay() {
+func (r *line) stay() {
 	if !r.starts() {
 		return
 	}
-	nodes := r.s.Cluster.Nodes()
+	nodes := r.Snapshot.Cluster.Nodes()
 	room := make([]int, len(nodes))
 	for i := range nodes {
 		room[i] = nodes[i].Capacity.GPUs
 	}
-	for i, j := range r.s.Jobs {
-		if d := &r.plan.Jobs[i]; keeps(j, d) && fits(r.s.Cluster, room, j.Placement) {
+	for i, j := range r.Snapshot.Jobs {
+		if d := &r.Plan().Jobs[i]; keeps(j, d) && fits(r.Snapshot.Cluster, room, j.Placement) {
 			d.Placement = j.Placement
 		}
 	}
 }
 
 // starts reports whether some job is granted something that it does not hold.
-func (r *round) starts() bool {
-	for i, j := range r.s.Jobs {
-		if d := &r.plan.Jobs[i]; !d.Allocation.IsZero() && !keeps(j, d) {
+func (r *line) starts() bool {
+	for i, j := range r.Snapshot.Jobs {
+		if d := &r.Plan().Jobs[i]; !d.Allocation.IsZero() && !keeps(j, d) {
 			return true
 		}
 	}

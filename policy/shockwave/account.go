@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf/regime"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // An account is what is kept of a job.
@@ -30,7 +30,7 @@ type account struct {
 }
 
 // meet opens and closes accounts, and brings them up to now.
-func (p *Policy) meet(s *policy.Snapshot, r *queue.Round) {
+func (p *Policy) meet(s *policy.Snapshot, r *grant.Round) {
 	moved := p.count(s, r)
 	p.active = p.active[:0]
 	for i, j := range s.Jobs {

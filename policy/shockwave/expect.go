@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // An option is GPUs that a job may have, and what is expected of it there.
@@ -31,7 +31,7 @@ type expectation struct {
 }
 
 // expect forms the expectation of a job.
-func (p *Policy) expect(s *policy.Snapshot, r *queue.Round, a *account) {
+func (p *Policy) expect(s *policy.Snapshot, r *grant.Round, a *account) {
 	a.expectation = expectation{options: p.list(s, r, a), total: a.row.Target, done: min(a.row.Done(s.Now), a.row.Target)}
 	a.start = min(a.row.RestartOverhead.Seconds(), s.Length.Seconds()*(float64(p.o.Window)-0.5))
 	a.guessed = !(a.total > 0) || math.IsInf(a.total, 1)
@@ -81,7 +81,7 @@ func (a *account) compare() {
 
 // list returns what a job may have: its gang on each type, or, if its number of GPUs
 // may be chosen, each valid configuration within its limits that no smaller one beats.
-func (p *Policy) list(s *policy.Snapshot, r *queue.Round, a *account) []option {
+func (p *Policy) list(s *policy.Snapshot, r *grant.Round, a *account) []option {
 	var all []option
 	for t, info := range s.Cluster.Types() {
 		least, most, step := r.Range(a.index, t)

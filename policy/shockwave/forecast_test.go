@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 func near(t *testing.T, what string, got, want float64) {
@@ -51,7 +51,7 @@ func meetOne(t *testing.T, o Options, j *policy.Job) (*Policy, *account) {
 		t.Fatal(err)
 	}
 	s := &policy.Snapshot{Now: time.Unix(1e9, 0), Length: 2 * time.Minute, Cluster: c, Jobs: []*policy.Job{j}}
-	p.meet(s, queue.NewRound(s))
+	p.meet(s, grant.NewRound(s))
 	return p, p.active[0]
 }
 

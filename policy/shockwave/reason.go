@@ -4,12 +4,12 @@ import (
 	"math/bits"
 
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // explain says why the others wait, whose schedule is not followed, and how good the
 // window is.
-func (p *Policy) explain(s *policy.Snapshot, r *queue.Round, plan *policy.Plan) {
+func (p *Policy) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) {
 	for _, a := range p.active {
 		d := &plan.Jobs[a.index]
 		if !r.Decided(a.index) {
@@ -33,7 +33,7 @@ func (p *Policy) explain(s *policy.Snapshot, r *queue.Round, plan *policy.Plan) 
 
 // wait says why a job gets nothing in this round: its rounds come later, or it has none
 // in the window, because others gain more from them.
-func (p *Policy) wait(s *policy.Snapshot, r *queue.Round, a *account, plan *policy.Plan) {
+func (p *Policy) wait(s *policy.Snapshot, r *grant.Round, a *account, plan *policy.Plan) {
 	if len(a.options) == 0 {
 		r.Refuse(a.index)
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // A Policy plans a window of rounds ahead. Make one with New. It is not safe for
@@ -43,7 +43,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("shockwave: round %d: %w", s.Round, err)
 	}
-	r := queue.NewRound(s) // 1. what may not be taken from anyone
+	r := grant.NewRound(s) // 1. what may not be taken from anyone
 	p.meet(s, r)           // 2. who shares the rest, and what is expected of them
 	p.take(s)              // 3. the window that was planned meanwhile
 	p.serve(s, r)          // 4. who runs in this round
@@ -57,7 +57,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 
 // count counts the GPUs to be shared out, and reports whether some came or went, or are
 // on other nodes.
-func (p *Policy) count(s *policy.Snapshot, r *queue.Round) (moved bool) {
+func (p *Policy) count(s *policy.Snapshot, r *grant.Round) (moved bool) {
 	free, types := r.FreeByType(), []cluster.GPUType{}
 	for _, t := range s.Cluster.Types() {
 		types = append(types, t.Type)

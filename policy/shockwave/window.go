@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/opt/multimode"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // A window is a plan for rounds ahead. It does not change.
@@ -40,7 +40,7 @@ func (w *window) column(round int) int {
 }
 
 // serve runs the jobs whose round it is, and then whoever gains most.
-func (p *Policy) serve(s *policy.Snapshot, r *queue.Round) {
+func (p *Policy) serve(s *policy.Snapshot, r *grant.Round) {
 	at, types := p.window.column(s.Round), s.Cluster.Types()
 	for _, a := range p.active {
 		if at < 0 {
@@ -60,7 +60,7 @@ func (p *Policy) serve(s *policy.Snapshot, r *queue.Round) {
 //
 // Deviation: GPUs stay idle for a round that a start on them would take up, because
 // nothing is won by it, and the next window can use them.
-func (p *Policy) fill(s *policy.Snapshot, r *queue.Round) {
+func (p *Policy) fill(s *policy.Snapshot, r *grant.Round) {
 	type waiting struct {
 		a    *account
 		gain float64
@@ -103,7 +103,7 @@ func (a *account) lost(c cluster.Configuration) float64 {
 
 // grantAny gives the job what it holds, or the fastest of its options that there is room
 // for.
-func (a *account) grantAny(r *queue.Round) {
+func (a *account) grantAny(r *grant.Round) {
 	best := -1
 	for i := range a.options {
 		o := &a.options[i]

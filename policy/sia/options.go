@@ -47,6 +47,9 @@ func DefaultOptions() Options {
 	return Options{P: -0.5, Lambda: 1.1, Growth: 2, Cells: true, Solver: Price}
 }
 
+// Solvers returns the names of the solvers that Options.Solver may have.
+func Solvers() []string { return engine.Names() }
+
 // Validate returns an error that joins all complaints about o.
 func (o *Options) Validate() error {
 	var errs []error

@@ -57,6 +57,9 @@ func DefaultOptions() Options {
 // Mechanisms returns the mechanisms.
 func Mechanisms() []Mechanism { return []Mechanism{Proportional, Greedy, Tune, Opt} }
 
+// Solvers returns the names of the solvers that Options.Solver may have.
+func Solvers() []string { return engine.Names() }
+
 // Validate returns an error that joins all complaints about o.
 func (o *Options) Validate() error {
 	var errs []error

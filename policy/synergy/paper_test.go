@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/placement/pack"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
@@ -258,7 +258,7 @@ func discrete(s *policy.Snapshot, p *policy.Plan) float64 {
 			continue
 		}
 		t, _ := s.Cluster.Type(a.GPUType)
-		cells, best := queue.Cells(j, &t, a.Configuration, 1), 1.0
+		cells, best := grant.Cells(j, &t, a.Configuration, 1), 1.0
 		for _, c := range cells {
 			if c.CPUs*float64(a.GPUs) <= a.CPUs+1e-9 && c.Memory*int64(a.GPUs) <= a.Memory {
 				best = max(best, c.Rate/cells[0].Rate)

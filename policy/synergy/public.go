@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/placement/hostalloc"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // public schedules as the public Synergy simulator does, for replays of its runs.
@@ -142,7 +142,7 @@ func (r *publicRound) candidate(j *policy.Job, index int) *candidate {
 	fair := cluster.Resources{GPUs: c.gpus, CPUs: share.CPUs, Memory: share.Memory}
 	c.full, c.fair = fair, fair
 	one := cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: r.t.Type}
-	cells := j.Cells(queue.Intake(j, one), r.t, 1)
+	cells := j.Cells(grant.Intake(j, one), r.t, 1)
 	if len(cells) == 0 {
 		return c
 	}

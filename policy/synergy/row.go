@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // A row is what CPUs and memory do for one job on the GPUs it gets: its part of
@@ -50,7 +50,7 @@ func (p *Policy) row(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration
 
 // cells returns the cells of a job, with their worth.
 func (p *Policy) cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) []cell {
-	found := queue.Cells(j, t, c, p.together(c))
+	found := grant.Cells(j, t, c, p.together(c))
 	unit := found[0].Rate
 	if unit == 0 {
 		unit = found[len(found)-1].Rate

@@ -9,13 +9,13 @@ import (
 	"github.com/oxgang/oxgang/fairness"
 	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/queue"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // A round is a plan in the making.
 type round struct {
 	s          *policy.Snapshot
-	plan       *queue.Round
+	plan       *grant.Round
 	free       []int    // GPUs by type
 	jobs       []bidder // worst treated first
 	contention float64  // GPUs asked for, over those there are, at least 1
@@ -44,7 +44,7 @@ type offer struct {
 func letThrough(part float64, n int) int { return min(n, int(math.Ceil(part*float64(n)-1e-9))) }
 
 func newRound(s *policy.Snapshot) *round {
-	plan := queue.NewRound(s)
+	plan := grant.NewRound(s)
 	plan.KeepUnsaved()
 	return &round{s: s, plan: plan, free: plan.FreeByType()}
 }

@@ -1,0 +1,2 @@
+// Package cli holds what the commands of oxgang share: errors and hints, settings, files, progress, output.
+package cli

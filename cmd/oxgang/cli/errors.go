@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Tell writes an error as one line, and its hint, if any, as another.
+func Tell(w io.Writer, err error) {
+	message, hint, _ := strings.Cut(err.Error(), hintMark)
+	oneLine := strings.NewReplacer("\r", " ", "\n", "; ")
+	fmt.Fprintln(w, "error: "+oneLine.Replace(strings.TrimSpace(message)))
+	if hint != "" {
+		fmt.Fprintln(w, "hint: "+oneLine.Replace(hint))
+	}
+}
+
+// hintMark stands in an error's text before what to do next.
+const hintMark = "\nhint: "
+
+// Hinted returns an error with what to do next.
+func Hinted(err error, format string, args ...any) error {
+	return fmt.Errorf("%w"+hintMark+"%s", err, fmt.Sprintf(format, args...))
+}
+
+// UsageError is a command line that was not understood.
+type UsageError struct{ error }
+
+// Unwrap returns what was not understood.
+func (e UsageError) Unwrap() error { return e.error }
+
+// Usage says that a command line was not understood.
+func Usage(err error) error { return UsageError{err} }
+
+// Misused returns a usageError with a text of its own.
+func Misused(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// FlagError says where to read about flags.
+func FlagError(c *cobra.Command, err error) error {
+	return UsageError{Hinted(err, "run %q for usage", c.CommandPath()+" --help")}
+}
+
+// Group makes a command that only has commands below it show them, and refuse
+// any other word.
+func Group(cmd *cobra.Command) {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return UnknownCommand(cmd, args)
+		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
+// UnknownCommand says that below cmd there is no command args[0].
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	cmd.SuggestionsMinimumDistance = 2
+	err := fmt.Errorf("unknown command %q", strings.TrimPrefix(cmd.CommandPath()+" ", "oxgang ")+args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return UsageError{Hinted(err, "did you mean %s?", strings.Join(near, " or "))}
+	}
+	return UsageError{Hinted(err, "run %q for the commands there are", cmd.CommandPath()+" --help")}
+}
+
+// Version returns the module version and commit this program was built from.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return info.Main.Version + " " + s.Value[:12]
+		}
+	}
+	return info.Main.Version
+}
+
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Misused("%s takes no argument, got %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// OneArg returns a check that a command has one argument.
+func OneArg(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return UsageError{Hinted(fmt.Errorf("%s takes one %s, got %d arguments", cmd.CommandPath(), name, len(args)),
+				"run %q for usage", cmd.CommandPath()+" --help")}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// TraceFormats returns the names of formats, perhaps only of those we write.
+func TraceFormats(written bool) []string {
+	var names []string
+	for _, f := range trace.Formats() {
+		if !written || f.Write != nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// BadRows returns what a row that cannot be used may do.
+func BadRows() []string { return []string{trace.Fail.String(), trace.Skip.String()} }
+
+// GeneratorNames returns the kinds of trace that can be generated.
+func GeneratorNames() []string {
+	var names []string
+	for _, k := range workload.GenerateKinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// WriteJSON writes a value as indented JSON.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// Short returns a duration in two units at most: "45s", "12m", "1h20m", "2d3h"; one that
+// is over is "0s".
+func Short(d time.Duration) string {
+	d = max(d, 0)
+	minutes := int(d.Minutes())
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case minutes < 60:
+		return fmt.Sprintf("%dm", minutes)
+	case minutes < 24*60:
+		return fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
+	}
+	return fmt.Sprintf("%dd%dh", minutes/60/24, minutes/60%24)
+}
+
+// Show shows something once, or watches it: every two seconds anew, until it fails or the
+// command's context ends, which is how one stops to watch.
+func Show(cmd *cobra.Command, watched bool, show func(io.Writer) error) error {
+	if watched {
+		return watch(cmd.Context(), cmd.OutOrStdout(), show)
+	}
+	return show(cmd.OutOrStdout())
+}
+
+// watchTime is how often what is watched is shown anew.
+const watchTime = 2 * time.Second
+
+// watch shows something every watchTime. On a terminal each takes the place of the one before.
+func watch(ctx context.Context, w io.Writer, show func(io.Writer) error) error {
+	for {
+		var page strings.Builder
+		if err := show(&page); err != nil {
+			if ctx.Err() != nil {
+				return nil //nolint:nilerr // it was stopped while it asked
+			}
+			return err
+		}
+		before := ""
+		if Terminal(w) {
+			before = "\x1b[H\x1b[2J"
+		}
+		if _, err := io.WriteString(w, before+page.String()); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(watchTime):
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/workload"
+)
+
+func ConfigCommand() *cobra.Command {
+	var o ConfigFlags
+	cmd := &cobra.Command{
+		Use: "config", Short: "Print the effective configuration, and where each value came from", Args: NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := o.Load(cmd)
+			if err != nil {
+				return err
+			}
+			return c.WriteYAML(cmd.OutOrStdout())
+		},
+	}
+	o.Add(cmd.Flags())
+	CompleteSettings(cmd)
+	return cmd
+}
+
+// ConfigFlags make a configuration from defaults, a file, the environment and
+// flags, each overriding those before.
+type ConfigFlags struct{ file string }
+
+func (o *ConfigFlags) Add(f *pflag.FlagSet) {
+	f.StringVar(&o.file, "config", "", "configuration file (YAML)")
+	defaults := config.Default()
+	for _, k := range config.Keys() {
+		f.String(k.Option(), defaults.Get(k.Name), k.Doc)
+		if k.Flag {
+			f.Lookup(k.Option()).NoOptDefVal = "true"
+		}
+	}
+}
+
+// Load returns the configuration, complete and checked.
+func (o *ConfigFlags) Load(cmd *cobra.Command) (*config.Config, error) {
+	c := config.Default()
+	if o.file != "" {
+		if err := readConfig(c, o.file); err != nil {
+			return nil, err
+		}
+	}
+	var errs []error
+	if err := c.Environment(os.Environ()); err != nil {
+		errs = append(errs, UsageError{err})
+	}
+	for _, k := range config.Keys() {
+		if f := cmd.Flags().Lookup(k.Option()); f.Changed {
+			if err := c.Set(k.Name, f.Value.String(), "flag"); err != nil {
+				errs = append(errs, Misused("--%s: %w", k.Option(), unprefixed{err, k.Name + ": "}))
+			}
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(c.Validate(), check(c), contradictions(c)); err != nil {
+		return nil, UsageError{o.blamed(c, err)}
+	}
+	return c, nil
+}
+
+func readConfig(c *config.Config, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return c.File(f, name)
+}
+
+// blamed adds which settings came from the file: a complaint about values that
+// do not go together has no line there.
+func (o *ConfigFlags) blamed(c *config.Config, err error) error {
+	var from []string
+	for _, k := range config.Keys() {
+		if o.file != "" && c.Origin(k.Name) == o.file {
+			from = append(from, k.Name)
+		}
+	}
+	if len(from) == 0 {
+		return err
+	}
+	return Hinted(err, "%s sets %s", o.file, strings.Join(from, ", "))
+}
+
+// check returns what is wrong with names that c holds for others to find.
+func check(c *config.Config) error {
+	var errs []error
+	for i, name := range c.Policies {
+		if slices.Contains(c.Policies[:i], name) {
+			errs = append(errs, fmt.Errorf("policy %s: named twice", name))
+			continue
+		}
+		_, err := experiments.NewPolicy(c, name)
+		errs = append(errs, err)
+	}
+	for _, s := range c.Settings {
+		errs = append(errs, checkSetting(c, s))
+	}
+	if c.Placer != "" {
+		_, err := builtin.NewPlacer(c.Placer, builtin.PlacerOptions{Penalty: c.Penalty})
+		errs = append(errs, err)
+	}
+	if c.Format != "" {
+		if _, err := trace.Find(c.Format); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if c.Trace == "" {
+		errs = append(errs, CheckGenerator(c.Generate.Kind), checkLoad(&c.Generate), checkSplit(&c.Generate))
+	}
+	return errors.Join(errs...)
+}
+
+// checkSetting returns an error if no chosen policy would see the setting.
+func checkSetting(c *config.Config, setting string) error {
+	key, _, _ := strings.Cut(setting, "=")
+	to, _, addressed := strings.Cut(key, ".")
+	if addressed {
+		if !slices.Contains(c.Policies, to) {
+			return fmt.Errorf("set: %q is for policy %s, which is not among those chosen: %s", setting, to, strings.Join(c.Policies, ", "))
+		}
+		return nil // the policy complains of names it does not have
+	}
+	for _, e := range builtin.Policies() {
+		if slices.Contains(c.Policies, e.Name) && slices.Contains(e.SettingNames(), key) {
+			return nil
+		}
+	}
+	return fmt.Errorf("set: %q is a setting of no chosen policy (%s)", setting, strings.Join(c.Policies, ", "))
+}
+
+func CheckGenerator(name string) error {
+	var names []string
+	for _, k := range workload.GenerateKinds() {
+		if k.Name == name {
+			return nil
+		}
+		names = append(names, k.Name)
+	}
+	return fmt.Errorf("generate.kind %q, want one of %s", name, strings.Join(names, ", "))
+}
+
+// checkLoad returns an error if a load is asked for that would change nothing.
+func checkLoad(g *config.Generate) error {
+	if g.Load > 0 && workload.DefaultGenerateOptions(g.Kind).Load == 0 {
+		return fmt.Errorf("generate.load %v says nothing to kind %s, which has no load", g.Load, g.Kind)
+	}
+	return nil
+}
+
+// checkSplit returns an error if what only Synergy's kinds have is asked for of
+// another, or is not to be understood.
+func checkSplit(g *config.Generate) error {
+	o := workload.DefaultGenerateOptions(g.Kind)
+	switch {
+	case g.Split == "" && !g.MultiGPU:
+		return nil
+	case o.Split == "":
+		return fmt.Errorf("generate.split and generate.multi-gpu say nothing to kind %s, want synergy or synergy-static", g.Kind)
+	}
+	o.Split = cmp.Or(g.Split, o.Split)
+	if err := o.Validate(); err != nil {
+		return fmt.Errorf("generate.%w", err)
+	}
+	return nil
+}
+
+// contradictions returns which settings from the same source exclude each
+// other: from different ones, the later would have overridden the earlier.
+func contradictions(c *config.Config) error {
+	var errs []error
+	for _, p := range [][2]string{
+		{"trace", "generate.kind"},
+		{"trace", "generate.jobs"},
+		{"trace", "generate.span"},
+		{"trace", "generate.load"},
+		{"trace", "generate.split"},
+		{"trace", "generate.multi-gpu"},
+		{"public", "estimate.mode"},
+	} {
+		if from := c.Origin(p[0]); c.IsSet(p[0]) && from == c.Origin(p[1]) && chosen(c.Get(p[0])) {
+			errs = append(errs, fmt.Errorf("%s and %s (both by %s) contradict each other, want one of them", p[0], p[1], from))
+		}
+	}
+	if c.Trace == "" && c.Limit > 0 {
+		errs = append(errs, fmt.Errorf("limit %d without a trace, want generate.jobs", c.Limit))
+	}
+	return errors.Join(errs...)
+}
+
+// chosen reports whether a value asks for something.
+func chosen(value string) bool { return value != "" && value != "false" }
+
+// unprefixed is an error whose text leaves out a beginning that the reader has
+// already seen.
+type unprefixed struct {
+	error
+	prefix string
+}
+
+// Error returns the rest of the text.
+func (e unprefixed) Error() string { return strings.TrimPrefix(e.error.Error(), e.prefix) }
+
+// TrimPrefix returns err with a text that leaves out a beginning.
+func TrimPrefix(err error, prefix string) error { return unprefixed{err, prefix} }

@@ -1,0 +1,74 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/control"
+)
+
+func CancelCommand() *cobra.Command {
+	var s liveState
+	cmd := &cobra.Command{
+		Use: "cancel NAME...", Short: "End jobs before they are done",
+		Long: `End jobs: their processes get SIGTERM, and SIGKILL if that does not end them.
+What they have saved stays. The name of each job that ends is printed.`,
+		Example: `  oxgang cancel mnist mnist-2`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usage(cli.Hinted(errors.New("oxgang cancel takes at least one NAME"), `run "oxgang cancel --help" for usage`))
+			}
+			return nil
+		},
+	}
+	cmd.RunE = s.asking(func(cmd *cobra.Command, c *control.Client, names []string) error {
+		if len(names) == 1 {
+			return cancel(cmd.Context(), c, names[0], cmd.OutOrStdout())
+		}
+		return cancelAll(cmd.Context(), c, names, cmd.OutOrStdout())
+	})
+	s.add(cmd)
+	s.completeJobs(cmd, false, math.MaxInt)
+	return cmd
+}
+
+// cancel ends one job.
+func cancel(ctx context.Context, c *control.Client, name string, w io.Writer) error {
+	if err := c.Cancel(ctx, job.ID(name)); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, name)
+	return err
+}
+
+// cancelAll ends all jobs that it can, and returns why it could not end the others.
+func cancelAll(ctx context.Context, c *control.Client, names []string, w io.Writer) error {
+	var errs []error
+	for _, name := range names {
+		err := cancel(ctx, c, name, w)
+		if refused, ok := errors.AsType[*control.Error](err); ok { // the next may do
+			errs = append(errs, inLine(refused))
+			continue
+		}
+		if err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// inLine returns an error that has its hint in its text, as one among several.
+func inLine(e *control.Error) error {
+	if e.Hint == "" {
+		return errors.New(e.Message)
+	}
+	return fmt.Errorf("%s (%s)", e.Message, e.Hint)
+}

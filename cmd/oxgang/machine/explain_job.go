@@ -1,0 +1,50 @@
+package machine
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/control"
+)
+
+func ExplainJobCommand() *cobra.Command {
+	var s liveState
+	var format string
+	cmd := &cobra.Command{
+		Use: "job NAME", Short: "Say why a job of this machine's scheduler waits or has what it has",
+		Long: `Ask the scheduler of this machine how a job stands, why, and what comes next.`,
+		Example: `  oxgang explain job mnist-2
+  oxgang explain job mnist-2 -o json`,
+		Args: cli.OneArg("NAME"),
+	}
+	cmd.RunE = s.asking(func(cmd *cobra.Command, c *control.Client, args []string) error {
+		if format != "text" && format != "json" {
+			return cli.Misused("output %q, want text or json", format)
+		}
+		e, err := c.Explain(cmd.Context(), job.ID(args[0]))
+		if err != nil {
+			return err
+		}
+		if format == "json" {
+			return cli.WriteJSON(cmd.OutOrStdout(), e)
+		}
+		return writeLines(cmd.OutOrStdout(), e.Text)
+	})
+	s.add(cmd)
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	cli.Complete(cmd, "output", []string{"text", "json"})
+	s.completeJobs(cmd, true, 1)
+	return cmd
+}
+
+// writeLines writes a text whose last line may not have been ended.
+func writeLines(w io.Writer, text string) error {
+	_, err := fmt.Fprintln(w, strings.TrimRight(text, "\n"))
+	return err
+}

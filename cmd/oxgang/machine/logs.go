@@ -1,0 +1,40 @@
+package machine
+
+import (
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/control"
+)
+
+func LogsCommand() *cobra.Command {
+	var (
+		s      liveState
+		follow bool
+		lines  int
+	)
+	cmd := &cobra.Command{
+		Use: "logs NAME", Short: "Show what a job has said", Args: cli.OneArg("NAME"),
+		Long: `Show the last lines of what the workers of a job have said on both outputs, over all
+its starts; those of ranks other than 0 begin with [rank N].`,
+		Example: `  oxgang logs mnist-2
+  oxgang logs mnist-2 -f -n 1000`,
+	}
+	cmd.RunE = s.asking(func(cmd *cobra.Command, c *control.Client, args []string) error {
+		if lines < 0 {
+			return cli.Misused("--lines %d, want at least 0", lines)
+		}
+		err := c.Log(cmd.Context(), job.ID(args[0]), lines, follow, cmd.OutOrStdout())
+		if follow && cmd.Context().Err() != nil {
+			return nil //nolint:nilerr // that is how one stops to follow
+		}
+		return err
+	})
+	s.add(cmd)
+	f := cmd.Flags()
+	f.BoolVarP(&follow, "follow", "f", false, "go on with what it says, until it ends or Ctrl-C")
+	f.IntVarP(&lines, "lines", "n", 50, "lines to begin with")
+	s.completeJobs(cmd, true, 1)
+	return cmd
+}

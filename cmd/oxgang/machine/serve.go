@@ -1,0 +1,114 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/live/monitor/otlp"
+	"github.com/oxgang/oxgang/live/serve"
+	"github.com/oxgang/oxgang/live/supervisor"
+	"github.com/oxgang/oxgang/policy/builtin"
+)
+
+func ServeCommand() *cobra.Command {
+	o := serve.DefaultOptions()
+	var state liveState
+	var settings []string
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Run training jobs on this machine",
+		Long: `Run training jobs on the GPUs of this machine, or on slots of its CPUs, until
+interrupted. Jobs go on without it: started again on the same state directory, it
+takes them up where they are.`,
+		Example: `  oxgang serve
+  oxgang serve --slots 4 --policy sia --round 30s
+  oxgang submit --name mnist --gpus 1..4 -- python train.py`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := prepare(&o, &state, settings); err != nil {
+				return cli.Usage(err)
+			}
+			o.Log = cmd.ErrOrStderr()
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
+			defer stop()
+			flush, err := traces(ctx, &o)
+			if err != nil {
+				return err
+			}
+			defer flush()
+			return serve.Run(ctx, o)
+		},
+	}
+	state.add(cmd)
+	f := cmd.Flags()
+	f.IntVar(&o.Slots, "slots", 0, "places for workers; 0: one for each GPU, or core where there is no GPU")
+	f.StringVar(&o.Policy, "policy", o.Policy, `policy (see "oxgang policies")`)
+	f.StringArrayVar(&settings, "set", nil, "setting of the policy, as name=value")
+	f.DurationVar(&o.Round, "round", o.Round, "time between plans")
+	f.DurationVar(&o.Grace, "grace", o.Grace, "time from a notice until workers are killed")
+	f.DurationVar(&o.Report, "report", o.Report, "time between reports of training programs")
+	f.StringVar(&o.Listen, "listen", o.Listen, "where training programs report, on loopback")
+	f.StringVar(&o.Metrics, "metrics", "", "where Prometheus finds metrics, on loopback, as 127.0.0.1:9464; empty: nowhere")
+	f.StringVar(&o.Cgroup, "cgroup", "", "cgroup v2 directory in which jobs are limited; empty: they are not")
+	return cmd
+}
+
+// traces has rounds traced, if the environment asks for it. What is returned sends those that
+// are left.
+func traces(ctx context.Context, o *serve.Options) (flush func(), err error) {
+	if !otlp.Wanted(os.Getenv) {
+		return func() {}, nil
+	}
+	p, err := otlp.New(ctx, "oxgang", cli.Version())
+	if err != nil {
+		return nil, err
+	}
+	o.Traces = p
+	return func() {
+		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		if err := p.Shutdown(soon); err != nil {
+			fmt.Fprintf(o.Log, "traces: the last are lost: %v\n", err)
+		}
+	}, nil
+}
+
+// prepare fills in what does not stand in flags as it is.
+func prepare(o *serve.Options, state *liveState, settings []string) (err error) {
+	if o.Dir, err = state.path(); err != nil {
+		return err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	o.Keeper, o.Tool = []string{exe, "keeper"}, "oxgang "+cli.Version()
+	o.Settings = make(map[string]string)
+	for _, s := range settings {
+		name, value, ok := strings.Cut(strings.TrimPrefix(s, o.Policy+"."), "=")
+		if !ok {
+			return fmt.Errorf("--set %q, want name=value", s)
+		}
+		o.Settings[name] = value
+	}
+	if _, err := builtin.New(o.Policy, o.Settings); err != nil {
+		return err
+	}
+	return o.Validate()
+}
+
+// SupervisorCommand is not for people: serve starts it, one for every start of a job.
+func SupervisorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "keeper DIR", Hidden: true, Args: cli.OneArg("directory"),
+		RunE: func(_ *cobra.Command, args []string) error { return supervisor.Main(args[0]) },
+	}
+}

@@ -1,0 +1,158 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// submission is one call of oxgang submit.
+type submission struct {
+	state     liveState
+	request   control.Request
+	gpus      string
+	types     []string
+	memory    string
+	noPreempt bool
+	wait      bool
+}
+
+func SubmitCommand() *cobra.Command {
+	s := submission{request: control.NewRequest()}
+	cmd := &cobra.Command{
+		Use: "submit [flags] -- COMMAND [ARG...]", Short: "Give the scheduler of this machine a job to run",
+		Long: `Give the scheduler of this machine (oxgang serve) a job to run, and print its name.
+The job gets this environment and working directory. It runs as one process per GPU,
+as torchrun starts them, and with the client (python: import oxgang) it may have more
+and fewer GPUs as it goes.`,
+		Example: `  oxgang submit --gpus 1..4 -- python train.py --epochs 10
+  oxgang submit --name eval --wait -- ./evaluate.sh`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usage(cli.Hinted(errors.New("no command, want what to run"), `run "oxgang submit --help" for usage`))
+			}
+			return nil
+		},
+	}
+	cmd.RunE = s.state.asking(func(cmd *cobra.Command, c *control.Client, args []string) error {
+		if err := s.complete(args, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+		id, err := c.Submit(cmd.Context(), &s.request)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), id); err != nil || !s.wait {
+			return err
+		}
+		return await(cmd.Context(), c, id, cmd.ErrOrStderr())
+	})
+	s.add(cmd)
+	return cmd
+}
+
+func (s *submission) add(cmd *cobra.Command) {
+	s.state.add(cmd)
+	f, r := cmd.Flags(), &s.request
+	f.SetInterspersed(false) // flags after the command are the command's
+	f.StringVar(&r.Name, "name", "", "name (default: of the command); a taken one gets a number")
+	f.StringVar(&s.gpus, "gpus", "1", "GPUs: 2, or from least to most as 1..4")
+	f.StringArrayVar(&s.types, "type", nil, "GPU type that it may run on; again for more (default any)")
+	f.StringVar((*string)(&r.Class), "class", "", "class of jobs that learn from each other (default: the --name without a number, if there is one)")
+	f.IntVar(&r.Batch, "batch", 0, "samples of one step, of all GPUs (default: the program says)")
+	f.Float64Var(&r.Samples, "samples", 0, "samples to completion (default: the program says)")
+	f.Float64Var(&r.CPUs, "cpus", 0, "cores, of all GPUs (default: their share)")
+	f.StringVar(&s.memory, "memory", "", "host memory, of all GPUs, as 8GiB (default: no limit)")
+	f.Float64Var(&r.Weight, "weight", r.Weight, "share, where the policy knows of shares")
+	f.BoolVar(&s.noPreempt, "no-preempt", false, "run from start to end without a stop")
+	f.Float64Var(&r.RestartSeconds, "restart", r.RestartSeconds, "seconds that a stop and a new start cost, until measured")
+	f.StringVar(&r.Dir, "dir", "", "directory to run in (default: this one)")
+	f.BoolVar(&s.wait, "wait", false, "wait until the job ends; its failure is this command's")
+}
+
+// complete makes the request of the command line and its surroundings.
+func (s *submission) complete(command []string, stderr io.Writer) (err error) {
+	r := &s.request
+	r.Command, r.Preemptible = command, !s.noPreempt
+	if r.GPUs, err = ParseRange(s.gpus); err != nil {
+		return cli.Usage(err)
+	}
+	if r.Memory, err = ParseBytes(s.memory); err != nil {
+		return cli.Misused("--memory %w", err)
+	}
+	for _, t := range s.types {
+		r.GPUTypes = append(r.GPUTypes, cluster.GPUType(t))
+	}
+	if r.Dir, err = filepath.Abs(r.Dir); err != nil {
+		return fmt.Errorf("working directory: %w", err)
+	}
+	var odd []string
+	r.Env, odd = Captured(os.Environ())
+	for _, name := range odd {
+		fmt.Fprintf(stderr, "left out: environment variable %q is not UTF-8\n", name)
+	}
+	for _, text := range append([]string{r.Dir}, command...) {
+		if !utf8.ValidString(text) { // JSON would change it
+			return fmt.Errorf("%q: not UTF-8, want text", text)
+		}
+	}
+	if err := r.Validate(); err != nil {
+		return cli.Usage(err)
+	}
+	return nil
+}
+
+// askTime is how often one who waits asks.
+const askTime = time.Second
+
+// await waits until a job has ended, over restarts of the scheduler, and returns an
+// error if it did not end well.
+func await(ctx context.Context, c *control.Client, id job.ID, stderr io.Writer) error {
+	silent := false
+	for {
+		v, err := c.Job(ctx, id)
+		switch {
+		case ctx.Err() != nil:
+			return cli.Hinted(fmt.Errorf("%w; job %s goes on", cli.ErrInterrupted, id), "oxgang cancel %s ends it", id)
+		case errors.Is(err, control.ErrAbsent):
+			if !silent {
+				fmt.Fprintf(stderr, "%v; waiting for it\n", err)
+			}
+		case err != nil:
+			return err
+		case v.Ended():
+			return outcome(&v)
+		}
+		silent = err != nil
+		select {
+		case <-ctx.Done():
+		case <-time.After(askTime):
+		}
+	}
+}
+
+// outcome returns an error unless a job that has ended did so well.
+func outcome(v *control.View) error {
+	if v.Outcome == scheduler.Done.String() {
+		return nil
+	}
+	err := fmt.Errorf("job %s: %s", v.ID, v.Outcome)
+	if v.Detail != "" {
+		err = fmt.Errorf("%w: %s", err, Headline(v.Detail))
+	}
+	return cli.Hinted(err, "oxgang logs %s shows what it said", v.ID)
+}

@@ -1,0 +1,126 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+)
+
+// explanation is one call of oxgang explain.
+type explanation struct {
+	journal, job, format string
+	at                   time.Duration
+	moment               bool // at was given
+}
+
+func ExplainCommand() *cobra.Command {
+	var e explanation
+	cmd := &cobra.Command{
+		Use: "explain", Short: "Say why a job waits, why its size changed, and where its time went",
+		Long: `Say from the journal of a run what became of a job: its whole life, a line for
+every change, or with --at how it stood at one time, why, and what came next.
+"oxgang explain job" asks the scheduler of this machine instead.`,
+		Example: `  oxgang simulate --out run/
+  oxgang explain --journal run/sia.oxj --job cifar10-17
+  oxgang explain --journal run/sia.oxj --job cifar10-17 --at 2h
+  oxgang explain job mnist-2`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := cli.NoArgs(cmd, args); err != nil {
+				return cli.Usage(cli.Hinted(err, `"oxgang explain job %s" asks the scheduler of this machine`, args[0]))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			e.moment = cmd.Flags().Changed("at")
+			if err := e.check(); err != nil {
+				return cli.Usage(err)
+			}
+			s, err := e.story(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return e.write(cmd.OutOrStdout(), s)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&e.journal, "journal", "", "journal (.oxj) that simulate --out wrote")
+	f.StringVar(&e.job, "job", "", "job to explain")
+	f.DurationVar(&e.at, "at", 0, "time since the start of the recording; without it: the whole life")
+	f.StringVarP(&e.format, "output", "o", "text", "text or json")
+	cli.Complete(cmd, "output", []string{"text", "json"})
+	cmd.AddCommand(machine.ExplainJobCommand())
+	return cmd
+}
+
+func (e *explanation) check() error {
+	const hint = `run "oxgang explain --help" for usage`
+	switch {
+	case e.journal == "":
+		return cli.Hinted(errors.New("no --journal, want the file that simulate --out wrote"), hint)
+	case e.job == "":
+		return cli.Hinted(errors.New("no --job, want the name of one"), hint)
+	case e.format != "text" && e.format != "json":
+		return fmt.Errorf("output %q, want text or json", e.format)
+	case e.at < 0:
+		return fmt.Errorf("--at %v, want at least 0", e.at)
+	}
+	return nil
+}
+
+// story asks the journal.
+func (e *explanation) story(ctx context.Context) (*explain.Story, error) {
+	f, err := cli.Open(ctx, e.journal)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := journal.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.journal, err)
+	}
+	var s *explain.Story
+	if e.moment {
+		s, err = explain.At(r, job.ID(e.job), e.at)
+	} else {
+		s, err = explain.Life(r, job.ID(e.job))
+	}
+	if unknown, ok := errors.AsType[*explain.UnknownJobError](err); ok {
+		return nil, e.unknown(unknown)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.journal, err)
+	}
+	return s, nil
+}
+
+// unknown says that the journal does not know the job, and which it may have
+// been.
+func (e *explanation) unknown(err *explain.UnknownJobError) error {
+	if len(err.Closest) == 0 {
+		return fmt.Errorf("%s: %w", e.journal, err)
+	}
+	names := make([]string, len(err.Closest))
+	for i, id := range err.Closest {
+		names[i] = string(id)
+	}
+	return cli.Hinted(fmt.Errorf("%s: no job %q", e.journal, err.Job), "did you mean %s?", strings.Join(names, ", "))
+}
+
+func (e *explanation) write(w io.Writer, s *explain.Story) error {
+	if e.format == "text" {
+		return s.WriteText(w)
+	}
+	return cli.WriteJSON(w, s)
+}

@@ -1,0 +1,112 @@
+package simulate
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/report"
+)
+
+// prepare makes room for the files to come, and says early if there is none.
+func (s *simulation) prepare() error {
+	if s.html != "" && (s.out == "" || filepath.IsAbs(s.html)) {
+		info, err := os.Stat(filepath.Dir(s.html))
+		switch {
+		case err != nil:
+			return cli.Hinted(fmt.Errorf("report %s: %w", s.html, err), "--report= writes none")
+		case !info.IsDir():
+			return fmt.Errorf("report %s: %s is not a folder", s.html, filepath.Dir(s.html))
+		}
+	}
+	if s.out == "" {
+		return nil
+	}
+	var err error
+	s.stage, err = cli.NewStage(s.out)
+	return err
+}
+
+// files writes the HTML report and, into the output folder, the results and
+// the data of the plots beside the journals. They appear when all are
+// complete.
+func (s *simulation) files(runs []report.Run) error {
+	page := func(w io.Writer) error {
+		return report.HTML(w, report.Input{Title: title(s.config), Facts: facts(s.config, "oxgang "+cli.Version()), Runs: runs})
+	}
+	path := s.html
+	switch {
+	case path == "":
+	case s.stage != nil && !filepath.IsAbs(path):
+		if err := s.stage.Write(path, page); err != nil {
+			return err
+		}
+		path = filepath.Join(s.out, path)
+	default:
+		if err := cli.Whole(path, page); err != nil {
+			return err
+		}
+	}
+	if s.stage != nil {
+		if err := s.data(runs); err != nil {
+			return err
+		}
+	}
+	if path != "" {
+		s.say("report: %s\n", path)
+	}
+	return nil
+}
+
+// data writes the results and what the plots show, and publishes the stage.
+func (s *simulation) data(runs []report.Run) error {
+	if err := s.stage.Write("results.json", func(w io.Writer) error { return json.NewEncoder(w).Encode(runs) }); err != nil {
+		return err
+	}
+	err := report.CSVs(func(name string) (io.WriteCloser, error) { return s.stage.Create(name) }, runs)
+	if err != nil {
+		return err
+	}
+	return s.stage.Publish()
+}
+
+// title names the trace and the cluster of a run.
+func title(c *config.Config) string {
+	what := filepath.Base(c.Trace)
+	if c.Trace == "" {
+		what = "generated " + c.Generate.Kind + " trace"
+	}
+	return fmt.Sprintf("%s on %s", what, c.Cluster)
+}
+
+// facts says what was run, and by which tool.
+func facts(c *config.Config, tool string) []string {
+	facts := []string{tool}
+	if c.Trace != "" {
+		facts = append(facts, "trace "+c.Trace)
+	}
+	profiles := "embedded profiles"
+	if c.Profiles != "" {
+		profiles = "profiles " + c.Profiles
+	}
+	facts = append(
+		facts, profiles, "cluster "+c.Cluster, fmt.Sprintf("seed %d", c.Sim.Seed),
+		fmt.Sprintf("round %v", c.Scheduler.Round), "estimates: "+c.Estimate,
+	)
+	for _, setting := range c.Settings {
+		facts = append(facts, "set "+setting)
+	}
+	return facts
+}
+
+// say writes to standard error unless asked to be quiet.
+func (s *simulation) say(format string, args ...any) {
+	if !s.quiet {
+		fmt.Fprintf(s.stderr, format, args...)
+	}
+}

@@ -1,0 +1,203 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// replaying is one call of oxgang replay.
+type replaying struct {
+	journal, policy, format string
+	actions                 bool
+}
+
+func ReplayCommand() *cobra.Command {
+	var r replaying
+	cmd := &cobra.Command{
+		Use:   "replay JOURNAL",
+		Short: "Check that a recorded run's decisions come out again, and how well a simulation predicts it",
+		Long: `Check a recorded run twice. Its events are shown to the policy anew, whose decisions
+must be those recorded, in allocations, placements, batch sizes, reasons, prices and actions:
+the first that differs is told, and is an error. And the run is simulated with what it has learned of its jobs: when would they have ended, and when did
+they? With another policy only the simulation is made: what it would have come to.`,
+		Example: `  oxgang simulate --policy sia --out run/
+  oxgang replay run/sia.oxj
+  oxgang replay run/sia.oxj --policy fifo`,
+		Args: cli.OneArg("JOURNAL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.format != "table" && r.format != "json" {
+				return cli.Misused("output %q, want table or json", r.format)
+			}
+			if r.policy != "" {
+				if _, err := builtin.Find(r.policy); err != nil {
+					return cli.Usage(err)
+				}
+			}
+			r.journal = args[0]
+			return r.run(cmd.Context(), cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.policy, "policy", "", "policy to simulate; empty: the recorded one")
+	cli.Complete(cmd, "policy", builtin.Names())
+	f.BoolVar(&r.actions, "actions", false, "compare actions alone, as of a recording by another version, whose policy gave other reasons")
+	f.StringVarP(&r.format, "output", "o", "table", "table or json")
+	cli.Complete(cmd, "output", []string{"table", "json"})
+	return cmd
+}
+
+// A Verdict is what oxgang replay finds.
+type Verdict struct {
+	Recorded  string           `json:"recorded"` // policy
+	Policy    string           `json:"policy"`   // simulated
+	Rounds    int              `json:"rounds"`
+	Actions   int              `json:"actions"`
+	Truncated bool             `json:"truncated"`            // the journal has no end
+	Unsealed  bool             `json:"unverified,omitempty"` // the journal has no hashes
+	First     string           `json:"first_difference,omitempty"`
+	Fidelity  *whatif.Fidelity `json:"fidelity"`
+	replayed  *whatif.Replayed // nil: with another policy
+}
+
+func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
+	v, err := r.judge(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.journal, err)
+	}
+	if r.format == "json" {
+		err = cli.WriteJSON(stdout, v)
+	} else {
+		err = v.table(stdout)
+	}
+	if err == nil && v.First != "" {
+		err = v.differs(r.journal)
+	}
+	return err
+}
+
+// differs is the error of decisions that are not those recorded.
+func (v *Verdict) differs(file string) error {
+	err := fmt.Errorf("%s: decisions differ from those recorded: %s", file, v.First)
+	if v.replayed.First.Field == "" {
+		return err
+	}
+	return cli.Hinted(err, "other versions may give other reasons; --actions compares actions alone")
+}
+
+// judge reads the journal twice.
+func (r *replaying) judge(ctx context.Context) (*Verdict, error) {
+	v := &Verdict{}
+	err := r.read(ctx, func(j *journal.Reader, o whatif.Options) (err error) {
+		h := j.Header()
+		v.Recorded, v.Policy, v.Unsealed = h.Policy, h.Policy, !j.Sealed()
+		if r.policy != "" && r.policy != h.Policy {
+			v.Policy = r.policy
+			return nil
+		}
+		if v.replayed, err = whatif.Replay(ctx, j, o); err != nil {
+			return err
+		}
+		v.Rounds, v.Actions = v.replayed.Rounds, v.replayed.Asked
+		if v.replayed.First != nil {
+			v.First = v.replayed.First.Error()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = r.read(ctx, func(j *journal.Reader, o whatif.Options) (err error) {
+		v.Fidelity, err = whatif.Compare(ctx, j, o)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	v.Truncated = v.Fidelity.Truncated
+	return v, nil
+}
+
+// read opens the journal and makes who decided in it anew.
+func (r *replaying) read(ctx context.Context, use func(*journal.Reader, whatif.Options) error) error {
+	f, err := cli.Open(ctx, r.journal)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	j, err := journal.NewReader(f)
+	if err != nil {
+		return err
+	}
+	h := j.Header()
+	again, err := experiments.Again(&h, r.policy, cli.FilesUntil(ctx))
+	if err != nil {
+		return err
+	}
+	return use(j, whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler, ActionsAlone: r.actions})
+}
+
+// table writes the verdict for people.
+func (v *Verdict) table(w io.Writer) error {
+	switch {
+	case v.replayed == nil:
+		fmt.Fprintf(w, "%s in place of %s\n\n", v.Policy, v.Recorded)
+	case v.First == "":
+		fmt.Fprintf(w, "%s: %d rounds, %d actions: identical\n\n", v.Policy, v.Rounds, v.Actions)
+	default:
+		fmt.Fprintf(w, "%s: %d rounds, %d actions, and then a difference\n%s\n\n", v.Policy, v.Rounds-1, v.Actions, v.First)
+	}
+	f := v.Fidelity
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "JOB\tREAL (h)\tTWIN (h)\tERROR (%)\t")
+	for _, m := range f.Jobs {
+		if m.Predicted < 0 {
+			fmt.Fprintf(t, "%s\t%.3f\tnot ended\t\t\n", m.Job, hours(m.Real))
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%.3f\t%.3f\t%.1f\t\n", m.Job, hours(m.Real), hours(m.Predicted), 100*m.Error+0)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%d jobs: mean error %.1f %%, worst %.1f %%\nmean JCT %v, of the twin %v; makespan %v, of the twin %v\n%s",
+		len(f.Jobs), 100*f.Mean, 100*f.Worst, rounded(f.RealJCT), rounded(f.PredictedJCT), rounded(f.Real), rounded(f.Predicted), v.notes())
+	return err
+}
+
+func hours(s journal.Seconds) float64 { return time.Duration(s).Hours() }
+
+func rounded(s journal.Seconds) time.Duration { return time.Duration(s).Round(time.Second) }
+
+// notes says what the twin leaves out, and what is not known of the journal.
+func (v *Verdict) notes() string {
+	f, text := v.Fidelity, ""
+	add := func(n int, format string) {
+		if n > 0 {
+			text += fmt.Sprintf("Note: "+format+"\n", n)
+		}
+	}
+	add(f.Ended, "%d jobs were cancelled or failed; the twin has them until then.")
+	add(f.Open, "%d jobs had not ended; the twin has them, and no time to compare.")
+	add(f.Lost, "jobs lost their GPUs %d times by failures, which the twin does not have.")
+	add(f.Nodes, "nodes joined or left %d times, which the twin does not have.")
+	add(f.Refused, "%d plans of the twin broke a rule and were refused.")
+	if f.Truncated {
+		text += "Note: the journal has no end: it was cut off, as by a crash, or its run goes on.\n"
+	}
+	if v.Unsealed {
+		text += "Note: " + journal.Unverified + "\n"
+	}
+	return text
+}

@@ -1,0 +1,188 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/report"
+)
+
+// reporting is one call of oxgang report.
+type reporting struct {
+	format, html string
+	above        float64
+	quiet        bool
+	title        string
+	facts        []string
+	stderr       io.Writer
+}
+
+func ReportCommand() *cobra.Command {
+	var r reporting
+	cmd := &cobra.Command{
+		Use:   "report JOURNAL...",
+		Short: "Compare recorded runs, as simulate did",
+		Long: `Compare recorded runs: the table and the HTML report that simulate gave, from the
+journals it left. Fairness is judged by the trace and the profiles that a journal
+names; where these are not to be read, it is left out. Policy times are not recorded.
+
+` + report.Conventions,
+		Example: `  oxgang simulate --policy sia,fifo --out run/
+  oxgang report run/sia.oxj run/fifo.oxj
+  oxgang report run/*.oxj --fairness-above 1.1 -o csv`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || slices.Contains(args, "-") {
+				return cli.Usage(cli.Hinted(fmt.Errorf("%s takes journals, got %q", cmd.CommandPath(), args), "simulate --out leaves them: run/sia.oxj"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.stderr = cmd.ErrOrStderr()
+			if !slices.Contains(formatNames(), r.format) {
+				return cli.Misused("output %q, want one of %v", r.format, report.Formats())
+			}
+			if cmd.Flags().Changed("fairness-above") && !(r.above > 0) {
+				return cli.Misused("--fairness-above %v, want more than 0", r.above)
+			}
+			runs, err := r.runs(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			return r.write(cmd.OutOrStdout(), runs)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&r.format, "output", "o", "table", "table, wide, json, yaml or csv")
+	cli.Complete(cmd, "output", formatNames())
+	f.StringVar(&r.html, "report", "oxgang-report.html", "HTML report to write; empty: none")
+	f.Float64Var(&r.above, "fairness-above", 0, "rho above which a job counts as unfairly scheduled; 0: as the first journal has it")
+	f.BoolVarP(&r.quiet, "quiet", "q", false, "no notes")
+	return cmd
+}
+
+// runs returns the recorded runs, named by their policies, or by their files
+// where two have the same.
+func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, error) {
+	var runs []report.Run
+	of := map[string]int{}
+	for _, file := range files {
+		run, err := r.read(ctx, file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		of[run.Policy]++
+		name := run.Policy
+		if run.Unfinished {
+			name += unfinished
+		}
+		runs = append(runs, report.Run{Name: name, Result: run.Result})
+	}
+	for i, file := range files {
+		if policy, cut := strings.CutSuffix(runs[i].Name, unfinished); of[policy] > 1 {
+			runs[i].Name = file
+			if cut {
+				runs[i].Name += unfinished
+			}
+		}
+	}
+	return runs, nil
+}
+
+// read returns the run of one journal, with what was fair to its jobs if that is
+// to be found out.
+func (r *reporting) read(ctx context.Context, file string) (*experiments.Run, error) {
+	run, why := r.judged(ctx, file)
+	if why == nil {
+		return run, nil
+	}
+	j, f, err := openJournal(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	run, err = experiments.Recorded(j, nil, nil)
+	if err == nil {
+		r.doubt(file, j)
+	}
+	if err == nil && !r.quiet {
+		fmt.Fprintf(r.stderr, "%s: no fairness: %v\n", file, why)
+	}
+	return run, err
+}
+
+// judged returns the run of a journal whose inputs can be read again.
+func (r *reporting) judged(ctx context.Context, file string) (*experiments.Run, error) {
+	j, f, err := openJournal(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h := j.Header()
+	c, in, err := experiments.Origin(&h, cli.FilesUntil(ctx))
+	if err != nil {
+		return nil, err
+	}
+	r.judge(c, &h)
+	run, err := experiments.Recorded(j, c, in)
+	if err == nil {
+		r.doubt(file, j)
+	}
+	return run, err
+}
+
+// doubt says what is not known of a journal.
+func (r *reporting) doubt(file string, j *journal.Reader) {
+	if !j.Sealed() && !r.quiet {
+		fmt.Fprintf(r.stderr, "%s: %s\n", file, journal.Unverified)
+	}
+}
+
+// judge makes the first journal's threshold of unfairness that of all, unless one
+// was given, and its run the page's title.
+func (r *reporting) judge(c *config.Config, h *journal.Header) {
+	if r.above == 0 {
+		r.above = c.Fairness.Above
+	}
+	c.Fairness.Above = r.above
+	if r.title == "" {
+		r.title, r.facts = title(c), facts(c, "recorded by "+h.Tool)
+	}
+}
+
+// openJournal opens a journal; f is its file, to be closed.
+func openJournal(ctx context.Context, file string) (j *journal.Reader, f io.Closer, err error) {
+	text, err := cli.Open(ctx, file)
+	if err != nil {
+		return nil, nil, err
+	}
+	if j, err = journal.NewReader(text); err != nil {
+		_ = text.Close() // the first error says more
+		return nil, nil, err
+	}
+	return j, text, nil
+}
+
+func (r *reporting) write(stdout io.Writer, runs []report.Run) error {
+	if r.html != "" {
+		page := func(w io.Writer) error {
+			return report.HTML(w, report.Input{Title: r.title, Facts: r.facts, Runs: runs})
+		}
+		if err := cli.Whole(r.html, page); err != nil {
+			return err
+		}
+		if !r.quiet {
+			fmt.Fprintf(r.stderr, "report: %s\n", r.html)
+		}
+	}
+	return report.Table(stdout, runs, report.Format(r.format))
+}

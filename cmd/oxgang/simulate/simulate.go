@@ -1,0 +1,288 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/report"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// simulation is one call of oxgang simulate.
+type simulation struct {
+	flags  cli.ConfigFlags
+	format string
+	out    string
+	html   string
+	seeds  int
+	quiet  bool
+	config *config.Config
+	stderr io.Writer
+	stage  *cli.Stage // nil: no output folder
+	past   history
+}
+
+func Command() *cobra.Command {
+	var s simulation
+	cmd := &cobra.Command{
+		Use:   "simulate",
+		Short: "Run a trace under one or more policies, and compare them",
+		Long: `Run a trace under one or more policies on a simulated cluster. Without --trace
+and --profiles it generates a Philly-like trace and uses embedded, fitted models.
+The table goes to standard output, progress to standard error. A run that fails says
+why in its row, and the exit status is 1; the others are shown. If all fail, nothing is.
+
+` + report.Conventions,
+		Example: `  oxgang simulate
+  oxgang simulate --cluster hetero64 --trace w.csv --policy sia,easy,srtf --out run/
+  oxgang simulate --policy sia --set p=-1 --seeds 5 -o csv
+  oxgang simulate --from-cluster --since 30d   # what your cluster ran, under other policies`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if s.config, err = s.flags.Load(cmd); err != nil {
+				return err
+			}
+			s.stderr = cmd.ErrOrStderr()
+			return s.run(cmd.Context(), cmd.OutOrStdout())
+		},
+	}
+	s.flags.Add(cmd.Flags())
+	cli.CompleteSettings(cmd)
+	f := cmd.Flags()
+	s.past.add(f)
+	f.StringVarP(&s.format, "output", "o", "table", "table, wide, json, yaml or csv")
+	cli.Complete(cmd, "output", formatNames())
+	f.StringVar(&s.out, "out", "", "folder for journals (.oxj), results, plots' data and the report")
+	f.StringVar(&s.html, "report", "oxgang-report.html", "HTML report to write; empty: none")
+	f.IntVar(&s.seeds, "seeds", 1, "seeds to run, from --seed on, as so many rows")
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress")
+	return cmd
+}
+
+// task is one policy under one seed.
+type task struct {
+	name   string // of the row
+	policy string
+	config *config.Config
+	Inputs *experiments.Inputs
+	run    *experiments.Run // nil: it failed
+	failed error
+}
+
+func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
+	if !slices.Contains(formatNames(), s.format) {
+		return cli.Misused("output %q, want one of %v", s.format, report.Formats())
+	}
+	if s.seeds < 1 {
+		return cli.Misused("seeds %d, want at least 1", s.seeds)
+	}
+	if s.seeds > 1 && s.config.Trace == "-" {
+		return cli.Misused("seeds %d of a trace on standard input, which can be read once; want a file", s.seeds)
+	}
+	if err := s.past.load(ctx, s.config, s.stderr); err != nil {
+		return err
+	}
+	tasks, err := s.plan(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	if s.stage != nil {
+		defer func() { err = errors.Join(err, s.stage.Discard()) }()
+	}
+	s.say("%d runs of %d jobs on %d GPUs\n", len(tasks), len(tasks[0].Inputs.Arrivals), tasks[0].Inputs.Cluster.GPUs())
+	s.say("%s", rigidHint(tasks[0].Inputs, s.config.Policies))
+	bar := cli.NewProgress(s.stderr, s.quiet, jobsOf(tasks))
+	err = s.simulateAll(ctx, tasks, bar)
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	if err = failures(tasks); err != nil && !slices.ContainsFunc(tasks, func(t *task) bool { return t.run != nil }) {
+		return err
+	}
+	return errors.Join(s.show(ctx, stdout, tasks), err)
+}
+
+// jobsOf returns the number of jobs of all tasks: other seeds may generate, or
+// skip, another number.
+func jobsOf(tasks []*task) int {
+	jobs := 0
+	for _, t := range tasks {
+		jobs += len(t.Inputs.Arrivals)
+	}
+	return jobs
+}
+
+// plan returns the tasks, with inputs loaded once per seed.
+func (s *simulation) plan(ctx context.Context) ([]*task, error) {
+	var tasks []*task
+	for i := range s.seeds {
+		c := *s.config
+		c.Sim.Seed += uint64(i)
+		in, err := experiments.Load(&c, s.past.files(ctx, c.Trace))
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			s.tell(in)
+		}
+		if len(in.Arrivals) == 0 {
+			return nil, errors.New("the trace has no jobs")
+		}
+		for _, p := range c.Policies {
+			t := &task{name: p, policy: p, config: &c, Inputs: in}
+			if s.seeds > 1 {
+				t.name = fmt.Sprintf("%s (seed %d)", p, c.Sim.Seed)
+			}
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks, nil
+}
+
+// tell says what of a trace was dropped, skipped or invented.
+func (s *simulation) tell(in *experiments.Inputs) {
+	if in.Read != nil && len(in.Read.Notes)+in.Read.Bad > 0 {
+		fmt.Fprint(s.stderr, in.Read)
+	}
+	for _, err := range in.Skipped[:min(10, len(in.Skipped))] {
+		fmt.Fprintf(s.stderr, "skipped: %v\n", err)
+	}
+	if n := len(in.Skipped); n > 0 {
+		fmt.Fprintf(s.stderr, "%d jobs were skipped that this cluster could never run\n", n)
+	}
+}
+
+// simulateAll runs the tasks side by side. One that fails says so in the task and leaves
+// the others alone; an error is one of our own files, and ends them all.
+func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Progress) error {
+	writers := make([]io.WriteCloser, len(tasks))
+	if s.stage != nil {
+		for i, t := range tasks {
+			f, err := s.stage.Create(fileName(t) + ".oxj")
+			if err != nil {
+				return err
+			}
+			defer f.Close() // once more if the task has closed it
+			writers[i] = f
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, t := range tasks {
+		g.Go(func() error { return t.simulate(ctx, writers[i], bar.Observer()) })
+	}
+	return g.Wait()
+}
+
+// simulate runs a task, and writes its journal if out is not nil. An error is one of the
+// journal's; that of the run is in the task.
+func (t *task) simulate(ctx context.Context, out io.WriteCloser, obs ...scheduler.Observer) (err error) {
+	if out != nil {
+		w := journal.NewWriter(out, experiments.Header(t.config, t.Inputs, t.policy, "oxgang "+cli.Version()))
+		obs = append(obs, w)
+		defer func() { err = errors.Join(err, w.Close(), out.Close()) }()
+	}
+	t.run, t.failed = experiments.Simulate(ctx, t.config, t.Inputs, t.policy, obs...)
+	return nil
+}
+
+func fileName(t *task) string {
+	if t.name == t.policy {
+		return t.policy
+	}
+	return fmt.Sprintf("%s-%d", t.policy, t.config.Sim.Seed)
+}
+
+// unfinished follows the name of a run that is not complete.
+const unfinished = " (unfinished)"
+
+// show writes what was asked for in files, then the table.
+func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) error {
+	runs := make([]report.Run, len(tasks))
+	for i, t := range tasks {
+		runs[i] = t.row()
+		if t.run != nil {
+			s.refused(t)
+		}
+	}
+	if err := s.files(runs); err != nil {
+		return err
+	}
+	if err := report.Table(stdout, runs, report.Format(s.format)); err != nil {
+		return err
+	}
+	if err := s.compare(stdout, runs); err != nil {
+		return err
+	}
+	if !s.quiet {
+		if err := report.Times(s.stderr, runs); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w; what was finished is shown", cli.ErrInterrupted)
+	}
+	return nil
+}
+
+// row returns what is reported of a task.
+func (t *task) row() report.Run {
+	if t.run == nil {
+		return report.Run{Name: t.name, Error: t.why()}
+	}
+	r := report.Run{Name: t.name, Result: t.run.Result, PolicyTimes: t.run.PolicyTimes}
+	if t.run.Unfinished {
+		r.Name += unfinished
+	}
+	return r
+}
+
+// refused says which plans of a run were refused.
+func (s *simulation) refused(t *task) {
+	for _, why := range t.run.Refused[:min(3, len(t.run.Refused))] {
+		fmt.Fprintf(s.stderr, "%s: %s\n", t.name, why)
+	}
+	if n := len(t.run.Refused); n > 0 {
+		fmt.Fprintf(s.stderr, "%s: %d plans were refused; each time the last plan stayed\n", t.name, n)
+	}
+}
+
+// compare writes what the cluster did beside what the runs say, where people read it.
+func (s *simulation) compare(w io.Writer, runs []report.Run) error {
+	if s.past.dump == nil || s.format != string(report.Text) && s.format != string(report.Wide) {
+		return nil
+	}
+	var names []string
+	var results []*metrics.Result
+	for i := range runs {
+		if runs[i].Result != nil {
+			names, results = append(names, runs[i].Name), append(results, runs[i].Result)
+		}
+	}
+	return compare(s.past.jobs(), names, results).write(w)
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range report.Formats() {
+		names = append(names, string(f))
+	}
+	return names
+}

@@ -1,0 +1,216 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/opt/exact"
+	"github.com/oxgang/oxgang/reference/casestudy/te"
+	"github.com/oxgang/oxgang/reference/casestudy/usage"
+)
+
+// teStudy is one call of oxgang casestudy te.
+type teStudy struct {
+	topology, matrices string
+	nodes              int
+	traffic            te.Traffic
+	demand             string
+	heaviest           int
+	paths              int
+	move               float64
+	methods            []string
+	rounds, skip       int
+	csv, html          string
+	quiet              bool
+}
+
+func teCommand() *cobra.Command {
+	s := teStudy{traffic: te.DefaultTraffic(te.Poisson, 1)}
+	cmd := &cobra.Command{
+		Use:   "te",
+		Short: "Share the links of a wide-area network among demands, round after round",
+		Long: `Share the links of a wide-area network among demands so that the most is carried,
+round after round as the demands move. The table has means over the rounds after
+the start: flow, its gap to the best bound that any method proved, CPU time.
+Without a topology file, a small network is generated. Methods: lp-all (also
+lp-all:ipm, lp-all:pdlp), lp-top (also lp-top:lp-first), pop:K and copter.`,
+		Example: `  oxgang casestudy te --demand bimodal --methods lp-all,lp-top,copter
+  oxgang casestudy te --topology Kdl.json --methods lp-top,pop:64,copter --html te.html`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	s.flags(cmd)
+	return cmd
+}
+
+func (s *teStudy) flags(cmd *cobra.Command) {
+	methods := []string{"lp-all", "lp-top", "pop:4", "copter"}
+	if !exact.Available {
+		methods = []string{"copter"}
+	}
+	var kinds []string
+	for _, k := range te.Kinds() {
+		kinds = append(kinds, string(k))
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.topology, "topology", "", "network to read, in node-link JSON; empty: one is generated")
+	f.IntVar(&s.nodes, "nodes", 24, "nodes of a generated network")
+	f.StringVar(&s.demand, "demand", string(te.Poisson), "demands drawn: poisson, bimodal, gravity or uniform")
+	cli.Complete(cmd, "demand", kinds)
+	f.StringVar(&s.matrices, "matrices", "", "measured demands to read, a matrix for every round, in place of drawn ones")
+	f.Float64Var(&s.traffic.Load, "load", s.traffic.Load, "sum of demand times hops over the sum of capacities")
+	f.Float64Var(&s.traffic.Lambda, "lambda", s.traffic.Lambda, "poisson: mean at 0 hops, before the load scales it")
+	f.Float64Var(&s.traffic.Decay, "decay", s.traffic.Decay, "poisson: what each hop multiplies the mean by")
+	f.IntVar(&s.heaviest, "heaviest", 0, "largest demands kept; 0: all")
+	f.IntVar(&s.paths, "paths", 4, "paths of a pair, at most")
+	f.Float64Var(&s.move, "move", 0.1, "share up to which each demand moves from round to round")
+	f.StringSliceVar(&s.methods, "methods", methods, "methods, by comma")
+	cli.CompleteList(cmd, "methods", te.Methods(), true)
+	f.IntVar(&s.rounds, "rounds", 20, "rounds")
+	f.IntVar(&s.skip, "skip", -1, "first rounds that the table leaves out; -1: a quarter")
+	f.Uint64Var(&s.traffic.Seed, "seed", 1, "seed of everything random")
+	f.StringVar(&s.csv, "csv", "", "file to write, a row for every round")
+	f.StringVar(&s.html, "html", "", "page to write, with plots")
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress")
+}
+
+// check reports flags that cannot be, and makes the methods.
+func (s *teStudy) check() ([]te.Method, error) {
+	s.traffic.Kind = te.Kind(s.demand)
+	errs := []error{s.traffic.Validate()}
+	for _, n := range []struct {
+		name       string
+		value      int
+		least, top int
+	}{
+		{"rounds", s.rounds, 1, 1_000_000},
+		{"paths", s.paths, 1, 100},
+		{"heaviest", s.heaviest, 0, 1 << 30},
+		{"nodes", s.nodes, 2, 5000},
+	} {
+		if n.value < n.least || n.value > n.top {
+			errs = append(errs, fmt.Errorf("%s %d, want %d to %d", n.name, n.value, n.least, n.top))
+		}
+	}
+	if !(s.move >= 0 && s.move < 1) {
+		errs = append(errs, fmt.Errorf("move %v, want 0 to less than 1", s.move))
+	}
+	if s.skip < 0 {
+		s.skip = s.rounds / 4
+	}
+	if s.skip >= s.rounds {
+		errs = append(errs, fmt.Errorf("skip %d of %d rounds, want fewer", s.skip, s.rounds))
+	}
+	if len(s.methods) == 0 {
+		errs = append(errs, errors.New("no methods, want at least one"))
+	}
+	var methods []te.Method
+	for _, name := range s.methods {
+		m, err := te.NewMethod(name, s.traffic.Seed, usage.ProcessTime)
+		if errors.Is(err, exact.ErrUnavailable) {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		errs = append(errs, err)
+		methods = append(methods, m)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, cli.Usage(err)
+	}
+	return methods, nil
+}
+
+func (s *teStudy) run(ctx context.Context, stdout, stderr io.Writer) error {
+	methods, err := s.check()
+	if err != nil {
+		return err
+	}
+	spec, err := s.spec(ctx)
+	if err != nil {
+		return err
+	}
+	rounds, err := te.Run(ctx, *spec, methods, s.rounds, usage.ProcessTime, func(done []te.Round) {
+		for i := range done {
+			if r := &done[i]; !s.quiet {
+				fmt.Fprintf(stderr, "round %d: %s: flow %.0f of %.0f, gap %.3f %%, %.2f s\n",
+					r.Round, r.Method, r.Flow, r.Demand, 100*r.Gap(), r.CPU.Seconds())
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if !s.quiet {
+		fmt.Fprintf(stderr, "memory: %d MB at most\n", usage.PeakMemory()>>20)
+	}
+	if s.csv != "" {
+		if err := cli.Whole(s.csv, func(w io.Writer) error { return te.CSV(w, rounds) }); err != nil {
+			return err
+		}
+	}
+	if s.html != "" {
+		title := fmt.Sprintf("%s, %s demands", spec.Topology.Name, s.what())
+		if err := cli.Whole(s.html, func(w io.Writer) error { return te.HTML(w, title, spec.Demands, rounds, s.skip) }); err != nil {
+			return err
+		}
+	}
+	return te.Table(stdout, rounds, s.skip)
+}
+
+func (s *teStudy) what() string {
+	if s.matrices != "" {
+		return "measured"
+	}
+	return s.demand
+}
+
+// spec reads or generates the network and the demands.
+func (s *teStudy) spec(ctx context.Context) (*te.Spec, error) {
+	t, err := s.network(ctx)
+	if err != nil {
+		return nil, err
+	}
+	spec := &te.Spec{Topology: t, Paths: s.paths, Move: s.move, Seed: s.traffic.Seed}
+	if s.matrices != "" {
+		f, err := cli.Open(ctx, s.matrices)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if spec.Rounds, err = te.ReadMatrices(s.matrices, f, t); err != nil {
+			return nil, err
+		}
+		if len(spec.Rounds) < s.rounds {
+			return nil, cli.Hinted(fmt.Errorf("%s: %d matrices for %d rounds", s.matrices, len(spec.Rounds), s.rounds),
+				"--rounds %d uses all of them", len(spec.Rounds))
+		}
+		spec.Demands = spec.Rounds[0]
+		return spec, nil
+	}
+	if spec.Demands, err = s.traffic.Demands(t); err != nil {
+		return nil, err
+	}
+	if s.heaviest > 0 {
+		spec.Demands = te.Heaviest(spec.Demands, s.heaviest)
+	}
+	return spec, nil
+}
+
+func (s *teStudy) network(ctx context.Context) (*te.Topology, error) {
+	if s.topology == "" {
+		return te.Generate(s.nodes, s.traffic.Seed)
+	}
+	f, err := cli.Open(ctx, s.topology)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return te.ReadTopology(s.topology, f)
+}

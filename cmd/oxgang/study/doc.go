@@ -1,0 +1,2 @@
+// Package study holds the commands that study: case studies, linear programs, profiles and plans of spending.
+package study

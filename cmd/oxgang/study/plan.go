@@ -1,0 +1,260 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/budget"
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
+)
+
+func PlanCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "Plan what to spend on GPUs: how fast jobs are for which budget",
+	}
+	cmd.AddCommand(planBudgetCommand(), planFrontierCommand())
+	cli.Group(cmd)
+	return cmd
+}
+
+// planKeys are the settings that planning has use for, besides trace, which is
+// --workload here.
+var planKeys = []string{
+	"format", "limit", "on-bad-row", "profiles", "profiles.table", "gpu-like", "generate.kind", "generate.jobs", "generate.span",
+	"seed", "jobs.applications", "jobs.rigid", "jobs.strong-scaling", "jobs.max-gpus", "jobs.restart", "jobs.slowdown",
+	"round", "sim.start", "sim.release",
+}
+
+// planAssumptions says what a plan takes for granted.
+const planAssumptions = `
+Jobs come by the trace, or without one as simulate generates them: classes are its
+applications, and a class' rate is its jobs by the time of the trace's last job. What
+jobs do is the truth of the profiles, with the best batch size on as few nodes as
+possible. Jobs that are known only by their duration are as fast on any GPU type, and
+exactly as many times as fast on more GPUs if they may have more. Every start and every
+change of GPUs costs the restart time of the application.
+
+A price list is a YAML file; without one, budgets are in GPUs, or GPU-hours per hour:
+
+  name: on-demand
+  currency: $
+  offers:
+    - name: t4            # what it is called here
+      type: t4            # GPU type of the profiles
+      gpus: 4             # of a node
+      price: 0.50         # per GPU-hour
+      most: 100           # nodes at a time; left out: as many as one likes
+      interruptions: 0.1  # per node and hour; left out: none
+      kind: spot          # or on-demand, reserved: a note
+
+Reserved GPUs that nothing uses are paid too; plans count what jobs use.`
+
+// planning is what the plan commands have in common.
+type planning struct {
+	gpus, format string
+	goodputs     string // measured, in place of those of profiles; sizes goes with it
+	sizes        string
+	prices       []string
+	widest       int
+	config       *config.Config
+	inputs       *experiments.Inputs // from load on
+	stderr       io.Writer
+}
+
+// flags adds the flags.
+func (p *planning) flags(cmd *cobra.Command) {
+	p.config = config.Default()
+	f := cmd.Flags()
+	f.String("workload", "", "trace file, or format:file; empty: a generated one")
+	for _, k := range config.Keys() {
+		if slices.Contains(planKeys, k.Name) {
+			f.String(k.Option(), p.config.Get(k.Name), k.Doc)
+			if k.Flag {
+				f.Lookup(k.Option()).NoOptDefVal = "true"
+			}
+		}
+	}
+	f.StringVar(&p.gpus, "gpus", "t4:4", "GPU types and GPUs of a node where there is no price list, as t4:4,a100:8")
+	f.StringVar(&p.goodputs, "goodputs", "", "table of measured goodputs (CSV) in place of profiles: application,epoch,gpus,goodput[,gpu_type]")
+	f.StringVar(&p.sizes, "epoch-sizes", "", "table of the sizes of epochs that goes with it (CSV): application[,epoch],size[,restart_s]")
+	f.IntVar(&p.widest, "widest", 64, "most GPUs of a job")
+	f.StringVarP(&p.format, "output", "o", "table", strings.Join(budget.Formats, ", "))
+	cli.Complete(cmd, "output", budget.Formats)
+}
+
+// load takes the flags into the configuration, which gets room for any job.
+func (p *planning) load(cmd *cobra.Command, lists []*budget.PriceList) error {
+	errs := []error{p.config.Set("cluster", roomFor(lists, p.widest), "default")}
+	for _, k := range config.Keys() {
+		option := k.Option()
+		if k.Name == "trace" {
+			option = "workload"
+		}
+		if f := cmd.Flags().Lookup(option); f != nil && f.Changed {
+			if err := p.config.Set(k.Name, f.Value.String(), "flag"); err != nil {
+				errs = append(errs, fmt.Errorf("--%s: %w", option, cli.TrimPrefix(err, k.Name+": ")))
+			}
+		}
+	}
+	if p.config.Trace == "" {
+		errs = append(errs, cli.CheckGenerator(p.config.Generate.Kind))
+	}
+	if err := errors.Join(append(errs, p.config.Validate())...); err != nil {
+		return cli.Usage(err)
+	}
+	return nil
+}
+
+// check returns what is wrong with flags that are no settings.
+func (p *planning) check(cmd *cobra.Command) error {
+	switch {
+	case !slices.Contains(budget.Formats, p.format):
+		return cli.Misused("output %q, want one of %s", p.format, strings.Join(budget.Formats, ", "))
+	case p.widest < 1 || p.widest > 4096:
+		return cli.Misused("--widest %d, want 1 to 4096 GPUs", p.widest)
+	case (p.goodputs == "") != (p.sizes == ""):
+		return cli.Misused("--goodputs %q and --epoch-sizes %q, want both or none", p.goodputs, p.sizes)
+	case len(p.prices) > 0 && cmd.Flags().Changed("gpus"):
+		return cli.Misused("--gpus %s beside a price list, which says what GPUs there are; want one of them", p.gpus)
+	}
+	return oneWorkload(cmd)
+}
+
+// oneWorkload returns an error if flags say both what is read and what is generated.
+func oneWorkload(cmd *cobra.Command) error {
+	file := cmd.Flags().Lookup("workload").Value.String()
+	for _, name := range planKeys {
+		option := (config.Key{Name: name}).Option()
+		switch given := cmd.Flags().Changed(option); {
+		case given && file != "" && strings.HasPrefix(name, "generate."):
+			return cli.Misused("--%s beside --workload %s, want one of them", option, file)
+		case given && file == "" && name == "limit":
+			return cli.Misused("--limit without --workload, want --generate-jobs")
+		}
+	}
+	return nil
+}
+
+// roomFor returns a cluster with all GPU types of the lists, in which jobs of up to
+// widest GPUs fit.
+func roomFor(lists []*budget.PriceList, widest int) string {
+	var parts []string
+	for _, l := range lists {
+		for _, o := range l.Offers {
+			if part := fmt.Sprintf("%s:%dx%d", o.Type, (widest+o.GPUs-1)/o.GPUs, o.GPUs); !slices.Contains(parts, part) {
+				parts = append(parts, part)
+			}
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// lists reads the price lists, or makes one without prices.
+func (p *planning) lists(ctx context.Context) ([]*budget.PriceList, error) {
+	if len(p.prices) == 0 {
+		l, err := budget.Unpriced(p.gpus)
+		if err != nil {
+			return nil, cli.Misused("--gpus %w", err)
+		}
+		return []*budget.PriceList{l}, nil
+	}
+	var lists []*budget.PriceList
+	for _, file := range p.prices {
+		l, err := readPrices(ctx, file)
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, l)
+	}
+	return lists, budget.CheckTogether(lists)
+}
+
+func readPrices(ctx context.Context, file string) (*budget.PriceList, error) {
+	f, err := cli.Open(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return budget.ReadPriceList(f, file)
+}
+
+// planners returns a planner for each price list.
+func (p *planning) planners(cmd *cobra.Command) ([]*budget.Planner, error) {
+	p.stderr = cmd.ErrOrStderr()
+	if err := p.check(cmd); err != nil {
+		return nil, err
+	}
+	lists, err := p.lists(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	if err := p.load(cmd, lists); err != nil {
+		return nil, err
+	}
+	w, err := p.workload(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	planners := make([]*budget.Planner, len(lists))
+	for i, l := range lists {
+		if planners[i], err = budget.NewPlanner(w, l, p.widest); err != nil {
+			return nil, err
+		}
+	}
+	return planners, nil
+}
+
+// workload returns the jobs by class, and says what of a trace was not used.
+func (p *planning) workload(ctx context.Context) (*budget.Workload, error) {
+	in, err := experiments.Load(p.config, cli.FilesUntil(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if in.Read != nil && len(in.Read.Notes)+in.Read.Bad > 0 {
+		fmt.Fprint(p.stderr, in.Read)
+	}
+	if len(in.Arrivals) == 0 {
+		return nil, errors.New("the trace has no jobs")
+	}
+	p.inputs = in
+	w, err := budget.NewWorkload(in.Arrivals, in.Catalog, p.config.Sim.Restart)
+	if err != nil || p.goodputs == "" {
+		return w, err
+	}
+	return w, p.measured(ctx, w)
+}
+
+// measured gives the classes the goodputs of the tables.
+func (p *planning) measured(ctx context.Context, w *budget.Workload) error {
+	goodputs, err := cli.Open(ctx, p.goodputs)
+	if err != nil {
+		return err
+	}
+	defer goodputs.Close()
+	sizes, err := cli.Open(ctx, p.sizes)
+	if err != nil {
+		return err
+	}
+	defer sizes.Close()
+	g, err := budget.ReadGoodputs(goodputs, sizes, p.goodputs, p.sizes)
+	if err != nil {
+		return err
+	}
+	return w.Measured(g)
+}
+
+// workloadName names the jobs.
+func (p *planning) workloadName() string {
+	return cmp.Or(p.config.Trace, "generated "+p.config.Generate.Kind+" trace")
+}

@@ -1,0 +1,55 @@
+package study
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/budget"
+)
+
+func planFrontierCommand() *cobra.Command {
+	var p planning
+	var html string
+	cmd := &cobra.Command{
+		Use:   "frontier",
+		Short: "Show what every budget buys, for one or several price lists",
+		Long: `Show the least mean time to completion for every budget, from the smallest that is
+feasible to the largest that is useful: a table, and a page with a chart. Several price
+lists make several curves. At the knee, 1 % more budget begins to buy less than 1 %.
+` + planAssumptions,
+		Example: `  oxgang plan frontier
+  oxgang plan frontier --workload w.csv --price-list on-demand.yaml --price-list spot.yaml -o csv`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			planners, err := p.planners(cmd)
+			if err != nil {
+				return err
+			}
+			var all []*budget.Frontier
+			for _, planner := range planners {
+				f, err := planner.Frontier()
+				if err != nil {
+					return err
+				}
+				all = append(all, f)
+			}
+			if html != "" {
+				page := func(w io.Writer) error { return budget.Page(w, p.workloadName(), all) }
+				if err := cli.Whole(html, page); err != nil {
+					return err
+				}
+				fmt.Fprintf(p.stderr, "report: %s\n", html)
+			}
+			return budget.WriteFrontiers(cmd.OutOrStdout(), all, p.format)
+		},
+	}
+	p.flags(cmd)
+	f := cmd.Flags()
+	f.StringArrayVar(&p.prices, "price-list", nil, "price list (YAML), may be repeated; none: budgets are in GPUs")
+	f.StringVar(&html, "report", "oxgang-frontier.html", "HTML page to write; empty: none")
+	return cmd
+}

@@ -1,0 +1,51 @@
+package draws
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// Long reports whether tests are to take the time for all that they can look at: OXGANG_LONG is
+// set, as "make long" does.
+func Long() bool { return os.Getenv("OXGANG_LONG") != "" }
+
+// Some returns n of all, in their order: of what a test could look at, what it does look at.
+// Which, RAPID_SEED and the test's name say, or chance where there is no seed; it is logged. All are
+// returned where there are no more, or if Long. So "make test" looks at the same on every machine,
+// "make seeds" at others each time, and "make long" at all.
+func Some[T any](t testing.TB, n int, all []T) []T {
+	t.Helper()
+	if Long() || n >= len(all) {
+		return all
+	}
+	seed := Seed(t)
+	at := rand.New(rand.NewPCG(seed, 0)).Perm(len(all))[:n]
+	slices.Sort(at)
+	some := make([]T, n)
+	for i, k := range at {
+		some[i] = all[k]
+	}
+	t.Logf("RAPID_SEED=%s: of %d these, from 0 on: %v", os.Getenv(seedVariable), len(all), at)
+	return some
+}
+
+// seedVariable is what rapid reads its seed from.
+const seedVariable = "RAPID_SEED"
+
+// Seed returns a number that RAPID_SEED and the test's name determine, and a new one each time
+// where there is no RAPID_SEED.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	seed, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64)
+	if err != nil {
+		seed = rand.Uint64()
+		t.Logf("drawn without %s: with it, the same can be drawn again", seedVariable)
+	}
+	h := fnv.New64a()
+	h.Write([]byte(t.Name()))
+	return seed ^ h.Sum64()
+}

@@ -1,0 +1,83 @@
+package glossary
+
+import "slices"
+
+// metaphors are words that no package, type, function, method or field is called here, alone or
+// within a longer name: they cost every reader a translation. The glossary has the field's words.
+var metaphors = []string{
+	"lead", "kind", "inbox", "keeper", "desk", "sight", "found", "reading", "takein", "stand", "hire", "fleet", "larder",
+	"outlook", "lookout", "course", "fate", "yielder", "standing", "teller", "scene", "twin", "central", "embedding", "union",
+	"timetable", "shares", "window", "bar", "hair", "entrant", "enrol", "hush", "ring", "tell", "ward", "pledge", "promise", "doubt",
+}
+
+// An exemption lets the packages of a folder ("x/..." includes those below) use a word for what
+// the field calls so, too.
+type exemption struct {
+	word, where string
+	why         string
+}
+
+// exemptions are the words that mean here what they mean in the field, or to users.
+var exemptions = []exemption{
+	{"kind", "api/v1alpha1", "Kubernetes' kind of an object"},
+	{"kind", "internal/apidoc", "Kubernetes' kind of an object"},
+	{"kind", "live/kube/...", "Kubernetes' kind of an object"},
+	{"kind", "trace", "Kubernetes' kind of an object"},
+	{"kind", "cmd/oxgang", "the key generate.kind, which users write"},
+	{"kind", "config", "the key generate.kind, which users write"},
+	{"kind", "workload", "the key generate.kind, which users write, and an enum of how nodes are connected"},
+	{"kind", "budget", "the key kind of an offer, which users write, and an enum of marks on a page"},
+	{"kind", "reference/casestudy/...", "an enum: of engines, and of how demands are made"},
+	{"kind", "reference/...", "an enum: of engines, and of how demands are made"},
+	{"kind", "live/agentapi", "an enum of JSON values"},
+	{"kind", "opt/copter", "an enum of rows"},
+	{"kind", "opt/lp", "an enum of rows, in the format MPS"},
+	{"kind", "policy", "an enum of reasons to wait"},
+	{"kind", "whatif", "an enum of changes"},
+	{"kind", "test/rig/node", "an enum of file systems"},
+	{"window", "forecast", "the intervals that a prediction of a time series is made from"},
+	{"window", "reference/...", "the intervals that a prediction of a time series is made from"},
+	{"window", "policy/shockwave", "Shockwave's planning window"},
+	{"window", "policy/boa", "the time over which a mean cost is bounded; the option boa.window, which users write"},
+	{"window", "sim", "Kubernetes' and Slurm's maintenance window"},
+	{"window", "config", "the keys of maintenance windows and of the window that is measured, which users write"},
+	{"window", "experiments", "the key of the window that is measured, which users write"},
+	{"union", "opt/minkunion", "the union of sets"},
+	{"bar", "report", "a bar of a chart"},
+	{"bar", "trace", "a bar of a chart"},
+}
+
+// A renaming is a name that is still to be changed, in the packages of a folder as in exemptions,
+// or anywhere.
+type renaming struct{ name, where string }
+
+// anywhere is where a renaming is pending if packages move, too.
+const anywhere = "..."
+
+// pending are the names that are still to be changed. A line that nothing needs is only logged
+// while there is another, as several people change names at once; the last to go removes all.
+var pending = slices.Concat(
+	names(anywhere, // of live worlds
+		"desk", "sight", "found", "reading", "takeIn", "hush", "inbox", "Inbox", "keeper", "Keeper", "keeperCommand", "stand", "Ring",
+		"fleet", "newFleet", "keepFleet", "hire", "larder", "ward", "newWard", "enrol", "tell", "Tell", "tellFrom", "pledge", "promise", "doubt",
+		"shares", "Shares", "scene", "Twin"),
+	names(anywhere, // of policies and solvers, and of what shows them
+		"central", "cutShares", "entrant", "Timetable", "Lookout", "NewLookout", "lookout", "newLookout", "outlook", "newOutlook",
+		"course", "fate", "drawFate", "yielder", "teller", "newTeller", "Standing", "standing"),
+	names("opt/mmkp", "window", "bar"),
+	names("opt/convex", "Kind"),
+	names("policy/pollux", "kind"),
+	names("policy/shockwave", "kind"),
+	names("policy/synergy", "kind"),
+	names("placement/placementtest", "kind", "Kind"),
+	names("experiments", "kind"),
+)
+
+// names returns names of one folder.
+func names(where string, all ...string) []renaming {
+	var r []renaming
+	for _, name := range all {
+		r = append(r, renaming{name, where})
+	}
+	return r
+}

@@ -1,0 +1,93 @@
+package grant
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Requested returns the GPUs that a job asks for; 1 if it does not say.
+func Requested(j *policy.Job) int { return max(1, j.GPUs) }
+
+// Size returns the GPUs of j's gang on type t: what it asks for, or the least
+// it runs on.
+func Size(j *policy.Job, t cluster.GPUType) int {
+	if j.GPUs > 0 {
+		return j.Requested(t)
+	}
+	return j.Min(t)
+}
+
+// Usable reports whether an empty cluster could carry j's gang on a type.
+func Usable(j *policy.Job, t *cluster.TypeInfo) bool {
+	n := Size(j, t.Type)
+	return n <= t.GPUs && j.KeepsType(t.Type) && j.Allows(cluster.Configuration{GPUs: n, GPUType: t.Type})
+}
+
+// amounts returns the fewest and most GPUs that an empty cluster could give j of a
+// type, and the step between amounts, whole replicas and workers; zeros if none. A gang has one
+// amount. An elastic job of a fixed batch size has a sample for each replica, unless it is known
+// by its duration and counts none.
+func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
+	p := j.ReplicaGPUs(t.Type)
+	if !j.Adaptivity.Has(job.GPUCount) {
+		if !Usable(j, t) {
+			return 0, 0, 0
+		}
+		return Size(j, t.Type), Size(j, t.Type), p
+	}
+	step = whole(p, max(1, j.WorkerGPUs))
+	least, most = (j.Min(t.Type)+step-1)/step*step, t.GPUs/step*step
+	if limit := j.Most(t.Type); limit > 0 {
+		most = min(most, limit/step*step)
+	}
+	if least > most || !j.Eligible(t.Type) || !j.KeepsType(t.Type) {
+		return 0, 0, 0
+	}
+	if j.BatchSize > 1 || j.BatchSize == 1 && j.Spec.Batch.Max != 1 {
+		most = max(least, min(most, j.BatchSize*p/step*step))
+	}
+	return least, most, step
+}
+
+// whole returns the fewest GPUs that are both whole replicas and whole workers: the least
+// common multiple of their GPUs.
+func whole(replica, worker int) int {
+	n := replica
+	for n%worker != 0 {
+		n += replica
+	}
+	return n
+}
+
+// Gang returns the allocation that j asks for on a type, on as few nodes as
+// can carry it.
+func Gang(j *policy.Job, t *cluster.TypeInfo) cluster.Allocation {
+	return amount(j, t, Size(j, t.Type))
+}
+
+// amount returns n GPUs of a type for j, on as few nodes as can carry them.
+func amount(j *policy.Job, t *cluster.TypeInfo, n int) cluster.Allocation {
+	c := t.Fewest(n)
+	return host(j, t, c)
+}
+
+// host returns the allocation of c with the GPU-proportional share of CPUs and
+// memory, or, where nodes do not count them, with what j asks for.
+func host(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) cluster.Allocation {
+	if t.Counts() {
+		return t.Proportional(c)
+	}
+	return cluster.Allocation{Configuration: c, CPUs: j.CPUs, Memory: j.Memory}
+}
+
+// Goodput returns the believed goodput of j on an allocation, in samples at
+// initial-batch efficiency per second, with the batch size it was submitted
+// with, or the best one if the agent chooses; 0 if j has no model.
+func Goodput(j *policy.Job, a cluster.Allocation) float64 {
+	if j.Perf == nil {
+		return 0
+	}
+	return perf.Goodput(j.Perf, a, j.Replicas(&a), j.Expected(a, j.AsSubmitted(&a)))
+}

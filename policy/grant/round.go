@@ -1,0 +1,312 @@
+package grant
+
+import (
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A Gate is shown every grant of GPUs before it is made, in the order in which they are: job i
+// of the snapshot is to get a. It may change a's CPUs and memory. What it means that it returns
+// false is up to who asks.
+type Gate func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
+
+// A Round is a plan in the making: who has what so far, and what is still free. Jobs and types
+// go by their places in Snapshot.Jobs and Types. A job without a reason has no decision yet.
+type Round struct {
+	Snapshot *policy.Snapshot
+	Types    []cluster.TypeInfo // of the snapshot's cluster
+
+	plan   *policy.Plan
+	free   []int // GPUs, by type
+	gate   Gate  // nil: all pass
+	yields bool  // who runs may be preempted, so that the gate may say no to it
+}
+
+// NewRound returns a round in which those jobs are decided about that leave no choice: profiled ones
+// get nothing, non-preemptive ones keep what they hold, and reservations are granted.
+func NewRound(s *policy.Snapshot) *Round { return NewGated(s, nil, false) }
+
+// NewGated returns the same with a gate, which cannot say no to these jobs, nor, unless running
+// jobs yield, to what they keep.
+func NewGated(s *policy.Snapshot, gate Gate, yields bool) *Round {
+	r := &Round{Snapshot: s, Types: s.Cluster.Types(), gate: gate, yields: yields, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}}
+	r.free = make([]int, len(r.Types))
+	for i := range r.Types {
+		r.free[i] = r.Types[i].GPUs
+	}
+	r.pin()
+	return r
+}
+
+// Decided reports whether there is a decision about job i.
+func (r *Round) Decided(i int) bool { return r.plan.Jobs[i].Why.Kind != policy.Unexplained }
+
+// pin decides for the jobs that leave no choice: those being profiled get
+// nothing, non-preemptive ones keep what they hold, and reservations are
+// granted, in that order.
+func (r *Round) pin() {
+	reserved := false
+	for i, j := range r.Snapshot.Jobs {
+		switch {
+		case j.Phase == job.Profiling:
+			r.plan.Jobs[i].Why.Kind = policy.WaitProfile
+		case j.NonPreemptive && j.Holding():
+			r.keep(i, policy.PinnedNonPreempt)
+		default:
+			reserved = reserved || !j.Reservation.IsZero()
+		}
+	}
+	if !reserved {
+		return
+	}
+	for i, j := range r.Snapshot.Jobs {
+		if !r.Decided(i) && !j.Reservation.IsZero() {
+			r.reserve(i)
+		}
+	}
+}
+
+// reserve grants job i its reservation, or says what is missing.
+func (r *Round) reserve(i int) {
+	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
+	want := j.Reservation
+	t := r.typeIndex(want.GPUType)
+	switch {
+	case t < 0 || want.GPUs > r.Types[t].GPUs:
+		d.Why = policy.Reason{Kind: policy.Impossible, Config: want}
+	case !r.take(t, want.GPUs):
+		d.Why = policy.Reason{Kind: policy.WaitNoCapacity, Config: want, Value: float64(r.free[t]), Limit: float64(want.GPUs)}
+	default:
+		d.Allocation = host(j, &r.Types[t], want)
+		r.passes(i, &d.Allocation)
+		d.Batch = j.AsSubmitted(&d.Allocation)
+		d.Why = policy.Reason{Kind: policy.Reserved, Config: want}
+	}
+}
+
+// Keep lets those running jobs keep what they hold of which may is true.
+func (r *Round) Keep(may func(*policy.Job) bool) {
+	for i, j := range r.Snapshot.Jobs {
+		if j.Holding() && !r.Decided(i) && may(j) {
+			r.keep(i, policy.AsPlanned)
+		}
+	}
+}
+
+// passes shows a grant to the gate.
+func (r *Round) passes(i int, a *cluster.Allocation) bool {
+	return r.gate == nil || r.gate(r.Snapshot, i, a)
+}
+
+// keep lets a job keep what it holds, if that is still there. CPUs and memory
+// that are counted it keeps only if it is non-preemptive: a placer may have lent
+// it those of others.
+func (r *Round) keep(i int, why policy.Kind) {
+	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
+	t := r.typeIndex(j.Allocation.GPUType)
+	if t < 0 || !r.take(t, j.Allocation.GPUs) {
+		return
+	}
+	d.Allocation = j.Allocation
+	if !j.NonPreemptive && r.Types[t].Counts() {
+		d.Allocation = host(j, &r.Types[t], j.Allocation.Configuration)
+	}
+	if !r.passes(i, &d.Allocation) && r.yields && !j.NonPreemptive {
+		r.free[t] += d.Allocation.GPUs
+		d.Allocation = cluster.Allocation{}
+		return
+	}
+	d.Batch = j.AsSubmitted(&d.Allocation)
+	d.Why = policy.Reason{Kind: why, Config: j.Allocation.Configuration, Value: float64(j.Allocation.GPUs)}
+}
+
+// Assign gives job i an allocation of a type with room, if the gate lets it pass.
+func (r *Round) Assign(i, t int, a cluster.Allocation) bool {
+	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
+	if !r.passes(i, &a) {
+		d.Why = policy.Reason{Kind: policy.WaitHost, Config: a.Configuration, Value: a.CPUs, Limit: float64(a.Memory)}
+		return false
+	}
+	d.Allocation = a
+	r.take(t, a.GPUs)
+	d.Batch = j.AsSubmitted(&d.Allocation)
+	d.Why = started(j, &a, r.gangWorth(j, &a), float64(j.Allocation.GPUs))
+	return true
+}
+
+// gangWorth returns the normalised goodput of a gang with an allocation. A gang has one
+// configuration, so it is its least number of GPUs, all it asks for (Sia §3.3.4), times
+// how many times as fast it is as where it runs now.
+func (r *Round) gangWorth(j *policy.Job, a *cluster.Allocation) float64 {
+	if !j.Holding() || j.Allocation.GPUType == a.GPUType {
+		return float64(a.GPUs)
+	}
+	held, now := Goodput(j, j.Allocation), Goodput(j, *a)
+	if v := float64(j.Allocation.GPUs) * now / held; held > 0 && now > 0 && !math.IsInf(v, 0) {
+		return v
+	}
+	return float64(a.GPUs)
+}
+
+// Lacks says that job i, about which nothing is decided, waits because too few GPUs are free.
+// widest is the type with most free GPUs among those that could ever carry it, or -1 if there is
+// none, and least the fewest GPUs that it needs there.
+func (r *Round) Lacks(i, widest, least int) {
+	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
+	if widest < 0 {
+		d.Why = policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: Requested(j)}}
+		return
+	}
+	want := amount(j, &r.Types[widest], least).Configuration
+	d.Why = policy.Reason{Kind: policy.WaitNoCapacity, Config: want, Value: float64(r.free[widest]), Limit: float64(want.GPUs)}
+}
+
+// started is the reason for a grant that is worth as much as value, where what j holds
+// is worth as much as held.
+func started(j *policy.Job, a *cluster.Allocation, value, held float64) policy.Reason {
+	before, now := j.Allocation.Configuration, a.Configuration
+	why := policy.Reason{Config: before, Value: value, Limit: held}
+	switch {
+	case !j.Holding():
+		why = policy.Reason{Kind: policy.Started, Config: now, Value: value}
+	case before == now:
+		why = policy.Reason{Kind: policy.AsPlanned, Config: now, Value: value}
+	case before.GPUType != now.GPUType, before.GPUs == now.GPUs: // or as many on other nodes
+		why.Kind = policy.Moved
+	case before.GPUs > now.GPUs:
+		why = policy.Reason{Kind: policy.Shrunk, Config: before}
+	default:
+		why.Kind = policy.Grown
+	}
+	return why
+}
+
+// worth returns the normalised goodput of an elastic job with an allocation: its speed
+// relative to that with the fewest GPUs of the type, times those. Source: Sia §3.3.4.
+func (r *Round) worth(j *policy.Job, a *cluster.Allocation) float64 {
+	t := r.typeIndex(a.GPUType)
+	if t < 0 || !j.Adaptivity.Has(job.GPUCount) {
+		return float64(a.GPUs)
+	}
+	least, _, _ := amounts(j, &r.Types[t])
+	if least == 0 {
+		return float64(a.GPUs)
+	}
+	slow := Goodput(j, amount(j, &r.Types[t], least))
+	if v := float64(least) * Goodput(j, *a) / slow; slow > 0 && !math.IsInf(v, 0) {
+		return v
+	}
+	return float64(a.GPUs)
+}
+
+func (r *Round) typeIndex(t cluster.GPUType) int {
+	for i := range r.Types {
+		if r.Types[i].Type == t {
+			return i
+		}
+	}
+	return -1
+}
+
+// take takes n GPUs of a type if there are as many.
+func (r *Round) take(t, n int) bool {
+	if r.free[t] < n {
+		return false
+	}
+	r.free[t] -= n
+	return true
+}
+
+// KeepRunning lets running jobs, about which nothing is decided, keep what they hold.
+func (r *Round) KeepRunning() {
+	r.Keep(func(*policy.Job) bool { return true })
+}
+
+// KeepUnsaved lets those of them keep what they hold that have no checkpoints. It is for
+// policies that do not weigh what a preempted job loses: such a job would begin anew after
+// each turn or auction, and might never end.
+func (r *Round) KeepUnsaved() {
+	r.Keep(func(j *policy.Job) bool { return j.NoCheckpoint })
+}
+
+// Free returns the GPUs of type t that nobody has got yet.
+func (r *Round) Free(t int) int { return r.free[t] }
+
+// FreeByType returns the same of every type. The caller may modify it.
+func (r *Round) FreeByType() []int { return slices.Clone(r.free) }
+
+// Gang returns what job i asks for on type t, and whether an empty cluster could
+// carry it.
+func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
+	j, info := r.Snapshot.Jobs[i], &r.Types[t]
+	if !Usable(j, info) {
+		return cluster.Allocation{}, false
+	}
+	return Gang(j, info), true
+}
+
+// Range returns the fewest and most GPUs of type t that job i may have in an empty
+// cluster, and the step from one amount to the next: whole replicas, and whole workers,
+// of an elastic job.
+// A gang has its own size as fewest and most. All are 0 if there is no such amount.
+func (r *Round) Range(i, t int) (least, most, step int) {
+	return amounts(r.Snapshot.Jobs[i], &r.Types[t])
+}
+
+// Amount returns n GPUs of type t for job i, on as few nodes as can carry them.
+func (r *Round) Amount(i, t, n int) cluster.Allocation {
+	return amount(r.Snapshot.Jobs[i], &r.Types[t], n)
+}
+
+// Grant gives job i, about which nothing is decided, its gang on type t, and
+// reports whether there is room.
+func (r *Round) Grant(i, t int) bool {
+	j, info := r.Snapshot.Jobs[i], &r.Types[t]
+	if !Usable(j, info) || r.free[t] < Size(j, info.Type) {
+		return false
+	}
+	return r.Assign(i, t, Gang(j, info))
+}
+
+// Give gives job i, about which nothing is decided, n GPUs of type t, one of the
+// amounts of Range, and reports whether it is one and there is room.
+func (r *Round) Give(i, t, n int) bool {
+	least, most, step := r.Range(i, t)
+	if n < max(1, least) || n > most || (n-least)%step != 0 || r.free[t] < n {
+		return false
+	}
+	a := r.Amount(i, t, n)
+	if !r.Assign(i, t, a) {
+		return false
+	}
+	j := r.Snapshot.Jobs[i]
+	r.plan.Jobs[i].Why = started(j, &a, r.worth(j, &a), r.worth(j, &j.Allocation))
+	return true
+}
+
+// Set gives job i, about which nothing is decided, an allocation that it may have, for a
+// caller that counts itself what is free.
+func (r *Round) Set(i int, a cluster.Allocation) {
+	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
+	d.Allocation, d.Batch = a, j.AsSubmitted(&a)
+	d.Why = started(j, &a, r.worth(j, &a), r.worth(j, &j.Allocation))
+}
+
+// Refuse says that job i, about which nothing is decided, waits because too few GPUs
+// are free, or that no cluster like this could carry it.
+func (r *Round) Refuse(i int) {
+	widest, least := -1, 0
+	for t := range r.Types {
+		if n, _, _ := r.Range(i, t); n > 0 && (widest < 0 || r.free[t] > r.free[widest]) {
+			widest, least = t, n
+		}
+	}
+	r.Lacks(i, widest, least)
+}
+
+// Plan returns the plan as it is, for the caller to say why the others wait.
+func (r *Round) Plan() *policy.Plan { return r.plan }

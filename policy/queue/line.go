@@ -1,0 +1,83 @@
+package queue
+
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/perf/remaining"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/grant"
+)
+
+// A line is a round in which jobs are served one after another.
+type line struct {
+	*grant.Round
+	largest int          // GPUs of the type that has most
+	moves   bool         // who runs may go to a faster type, where that pays for the restart
+	head    *reservation // of the first job that does not fit; nil: none
+}
+
+func (q *Policy) newLine(s *policy.Snapshot) *line {
+	r := &line{Round: grant.NewGated(s, q.o.Gate, q.o.Preempt), moves: q.o.Moves}
+	for i := range r.Types {
+		r.largest = max(r.largest, r.Types[i].GPUs)
+	}
+	return r
+}
+
+// grant gives job i its gang on the best GPU type with room and reports whether
+// there is one, and the gate lets it pass; if not, its decision says why.
+func (r *line) grant(i int) bool {
+	j := r.Snapshot.Jobs[i]
+	best, widest, bestSpeed, held := -1, -1, 0.0, false
+	for t := range r.Types {
+		if !grant.Usable(j, &r.Types[t]) {
+			continue
+		}
+		if widest < 0 || r.Free(t) > r.Free(widest) {
+			widest = t
+		}
+		if r.Free(t) < grant.Size(j, r.Types[t].Type) {
+			continue
+		}
+		if !r.lets(i, t, grant.Size(j, r.Types[t].Type)) {
+			held = true
+			continue
+		}
+		v := grant.Goodput(j, grant.Gang(j, &r.Types[t]))
+		if j.Holding() && j.Allocation.GPUType == r.Types[t].Type {
+			if !r.moves {
+				best = t // a move would cost a restart
+				break
+			}
+			v *= r.restartGain(j, v)
+		}
+		if best < 0 || v > bestSpeed || v == bestSpeed && r.Free(t) > r.Free(best) {
+			best, bestSpeed = t, v
+		}
+	}
+	switch {
+	case best < 0 && held:
+		r.holdBack(i)
+		return false
+	case best < 0:
+		least := 0
+		if widest >= 0 {
+			least = grant.Size(j, r.Types[widest].Type)
+		}
+		r.Lacks(i, widest, least)
+		return false
+	}
+	return r.Assign(i, best, grant.Gang(j, &r.Types[best]))
+}
+
+// restartGain returns the factor by which another type must be faster than the one that job j
+// holds, on which it makes v a second, for a move to pay: j ends there sooner by its restart
+// and that of the job that has to make room. Infinite where its work left is not known.
+func (r *line) restartGain(j *policy.Job, v float64) float64 {
+	b := r.Snapshot.Basis(j)
+	left, from := b.Time(v)
+	if after := left - 2*j.RestartOverhead; from == remaining.Stated && after > 0 {
+		return float64(left) / float64(after)
+	}
+	return math.Inf(1)
+}
