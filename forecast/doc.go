@@ -15,7 +15,7 @@
 //
 // All are told one value after the other and learn from it as they go, except
 // the network, which is trained once. docs/experiments/forecast.md compares them
-// on days that they have not seen; Default is the best of them there.
+// on days that they have not seen; Seasonal is the best of them there.
 //
 // Source: Lyra §6, "Inference resource usage predictor".
 package forecast

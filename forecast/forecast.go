@@ -26,11 +26,6 @@ type Forecast struct {
 // 0 to 1.
 func (f Forecast) Upper(i int, z float64) float64 { return Share(f.Mean[i] + z*f.SD[i]) }
 
-// Default returns the model with the least mean error, one step ahead, on unseen
-// days of the shared curves made after Lyra's: docs/experiments/forecast.md. Day
-// is the number of values a day.
-func Default(day int) Model { return NewSeasonal(day) }
-
 // MSE returns the mean squared error of a model's predictions one step ahead,
 // over values that it has not seen; after each prediction it observes the value.
 // It is 0 if there are none. Source: Lyra §6, "Inference resource usage

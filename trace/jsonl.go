@@ -3,7 +3,6 @@ package trace
 import (
 	"bufio"
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,13 +15,6 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/workload"
 )
-
-//go:embed arrival.schema.json
-var schema string
-
-// Schema returns the JSON schema of one line of our own format. docs/ holds
-// the same text.
-func Schema() string { return schema }
 
 // A jsonArrival is one line of our own format. Absent fields are zero.
 type jsonArrival struct {

@@ -56,10 +56,6 @@ type Options struct {
 	Summary *Summary
 }
 
-// DefaultOptions returns the options of a reader that fails at the first bad
-// row and reads everything.
-func DefaultOptions() Options { return Options{File: "input", MaxLine: defaultMaxLine} }
-
 // Validate returns an error that joins all complaints.
 func (o Options) Validate() error {
 	var errs []error

@@ -118,7 +118,7 @@ func TestSchemaFields(t *testing.T) {
 			t.Errorf("schema property %s%s is no field of the format", path, name)
 		}
 	}
-	check("", []byte(Schema()), reflect.TypeFor[jsonArrival]())
+	check("", []byte(schema), reflect.TypeFor[jsonArrival]())
 }
 
 // timeSpan draws what a Duration field may hold.

@@ -81,9 +81,6 @@ func (w Why) String() string {
 	return whyNames[w]
 }
 
-// Whys returns every reason of the closed list.
-func Whys() []Why { return []Why{Known, NoTarget, NoSpeed, Beyond} }
-
 // A Range is when something happens, from now: Early <= Likely <= Late. Likely is by the
 // models as they are believed.
 type Range struct {

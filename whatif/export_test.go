@@ -10,3 +10,6 @@ func Changes(s *policy.Snapshot, at int) []Change {
 	}
 	return all
 }
+
+// Whys returns every reason of the closed list.
+func Whys() []Why { return []Why{Known, NoTarget, NoSpeed, Beyond} }

@@ -119,16 +119,6 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"no change", "fewer GPUs", "another GPU type", "checkpoints", "preemptible", "more GPUs", "one job ends", "nothing helps"}
-
-// String returns the kind in a few words.
-func (k Kind) String() string {
-	if k >= kinds {
-		return "unknown"
-	}
-	return kindNames[k]
-}
-
 // String returns the change as a clause: "it would get (1, 4, a100) if it asked for 4 GPUs".
 func (c *Change) String() string {
 	gets := fmt.Sprintf("it would get %v", c.Gets)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/kube/manager"
 	"github.com/oxgang/oxgang/live/monitor/otlp"
+	"github.com/oxgang/oxgang/reference"
 )
 
 // version is set when a release is built.
@@ -31,6 +32,7 @@ func main() {
 func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	reference.Register()
 	path := flag.String("config", "", "configuration file (config.oxgang.dev/v1alpha1); default: the defaults")
 	flag.Parse()
 	if flag.NArg() > 0 {

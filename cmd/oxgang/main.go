@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/reference"
 )
 
 func main() { os.Exit(run()) }
@@ -29,6 +30,7 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	reference.Register()
 	err := root().ExecuteContext(ctx)
 	if err == nil {
 		return 0

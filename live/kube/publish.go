@@ -14,10 +14,9 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/policy"
 )
 
-// Reasons that come before those of policies, in this order: see Words.
+// Reasons that come before those of policies, in this order.
 const (
 	Misconfigured   = "Misconfigured"   // nothing but a change of the job, or of its queue, helps
 	WaitingForQuota = "WaitingForQuota" // Kueue has not let it go
@@ -84,17 +83,6 @@ func (w *World) verdict(f *found, a *v1alpha1.JobAllocation) verdict {
 		v.reason, v.message = Word(a.Reason), a.Message
 	}
 	return v
-}
-
-// Words returns every word that conditions and events use, in the order in which they come:
-// of those that hold for a job one is said, the first. Those of policies come last, and of
-// these a job has one. docs/guide/reasons.md lists them.
-func Words() []string {
-	all := []string{Misconfigured, WaitingForQuota, StepFailed}
-	for _, k := range policy.Kinds() {
-		all = append(all, Word(k.String()))
-	}
-	return all
 }
 
 // Word returns a policy's reason as one word: "waiting: price too high" is PriceTooHigh.

@@ -144,3 +144,14 @@ func TestPublish_refused(t *testing.T) {
 		})
 	}
 }
+
+// Words returns every word that conditions and events use, in the order in which they come:
+// of those that hold for a job one is said, the first. Those of policies come last, and of
+// these a job has one. docs/guide/reasons.md lists them.
+func Words() []string {
+	all := []string{Misconfigured, WaitingForQuota, StepFailed}
+	for _, k := range policy.Kinds() {
+		all = append(all, Word(k.String()))
+	}
+	return all
+}

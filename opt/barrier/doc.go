@@ -20,7 +20,7 @@
 // level: an iteration factors one small matrix per item, and one of a row per
 // kind and one for the level. It costs items times kinds cubed; some 30 do.
 //
-//	central.go   program, solution, the two questions
+//	barrier.go   program, solution, the two questions
 //	path.go      iterate, start, the loop
 //	report.go    how far the iterate is from its end; what it proves
 //	step.go      the Newton step, step lengths

@@ -7,26 +7,27 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A doubt is what a problem may be if it does not converge.
-type doubt struct{ infeasible, unbounded bool }
+// suspicion says which certificates are worth looking for, because a problem does not
+// converge.
+type suspicion struct{ infeasible, unbounded bool }
 
-// A watch notices that passes get nowhere.
+// A watch notices that passes make no progress.
 type watch struct {
 	primal float64 // violation that is none
 	passes int
-	least  float64 // violation
-	asked  doubt   // once is enough
+	least  float64   // violation
+	asked  suspicion // looked for before: once is enough
 }
 
 // stalled reports what to look for after a pass: whether x is far out, or as far
 // from meeting its rows as it was.
-func (t *watch) stalled(got pass, far bool) doubt {
+func (t *watch) stalled(got pass, far bool) suspicion {
 	t.passes++
 	stuck := t.passes > 2 && got.violation > t.primal && got.violation > 0.5*t.least
 	if t.passes == 1 || got.violation < t.least {
 		t.least = max(got.violation, t.primal)
 	}
-	d := doubt{infeasible: stuck && !t.asked.infeasible, unbounded: far && !t.asked.unbounded}
+	d := suspicion{infeasible: stuck && !t.asked.infeasible, unbounded: far && !t.asked.unbounded}
 	t.asked.infeasible = t.asked.infeasible || d.infeasible
 	t.asked.unbounded = t.asked.unbounded || d.unbounded
 	return d
@@ -46,7 +47,7 @@ func (s *Solver) far() bool {
 
 // certificate returns the solution of a problem that is proven to have none, or
 // nil.
-func (s *Solver) certificate(ctx context.Context, p *lp.Problem, d doubt) *lp.Solution {
+func (s *Solver) certificate(ctx context.Context, p *lp.Problem, d suspicion) *lp.Solution {
 	if s.nested {
 		return nil
 	}
@@ -72,24 +73,24 @@ func (s *Solver) proven(p *lp.Problem, status lp.Status, ray []float64) *lp.Solu
 // farkas returns row multipliers that prove p infeasible, or nil: the duals of
 // the least sum of violations of the rows.
 func (s *Solver) farkas(ctx context.Context, p *lp.Problem) []float64 {
-	twin := &lp.Problem{}
+	least := &lp.Problem{}
 	rows := make([]lp.Row, p.RowSlots())
 	for i := range rows {
 		low, up := p.Sides(i)
-		rows[i] = must(twin.AddRow(low, up))
+		rows[i] = must(least.AddRow(low, up))
 		if low > math.Inf(-1) {
-			must(twin.AddCol(1, 0, lp.Inf, lp.RowEntry{Row: rows[i], Value: 1}))
+			must(least.AddCol(1, 0, lp.Inf, lp.RowEntry{Row: rows[i], Value: 1}))
 		}
 		if up < math.Inf(1) {
-			must(twin.AddCol(1, 0, lp.Inf, lp.RowEntry{Row: rows[i], Value: -1}))
+			must(least.AddCol(1, 0, lp.Inf, lp.RowEntry{Row: rows[i], Value: -1}))
 		}
 	}
 	for j := range p.ColSlots() {
 		if p.HasCol(j) {
-			must(twin.AddCol(0, p.Lows()[j], p.Ups()[j], entries(p, j, rows)...))
+			must(least.AddCol(0, p.Lows()[j], p.Ups()[j], entries(p, j, rows)...))
 		}
 	}
-	out := s.nest(ctx, twin)
+	out := s.nest(ctx, least)
 	if out.Objective <= 0 {
 		return nil
 	}
@@ -112,7 +113,7 @@ func (s *Solver) farkas(ctx context.Context, p *lp.Problem) []float64 {
 // recession returns a direction that proves p unbounded, if it is feasible, or
 // nil: the steepest one in which no row or bound is ever met.
 func (s *Solver) recession(ctx context.Context, p *lp.Problem) []float64 {
-	twin := &lp.Problem{}
+	steepest := &lp.Problem{}
 	rows := make([]lp.Row, p.RowSlots())
 	cone := func(low, up, far float64) (newLow, newUp float64) {
 		newLow, newUp = -far, far
@@ -126,16 +127,16 @@ func (s *Solver) recession(ctx context.Context, p *lp.Problem) []float64 {
 	}
 	for i := range rows {
 		low, up := p.Sides(i)
-		rows[i] = must(twin.AddRow(cone(low, up, lp.Inf)))
+		rows[i] = must(steepest.AddRow(cone(low, up, lp.Inf)))
 	}
 	cols := make([]lp.Col, p.ColSlots())
 	for j := range cols {
 		if p.HasCol(j) {
 			low, up := cone(p.Lows()[j], p.Ups()[j], 1)
-			cols[j] = must(twin.AddCol(p.Costs()[j], low, up, entries(p, j, rows)...))
+			cols[j] = must(steepest.AddCol(p.Costs()[j], low, up, entries(p, j, rows)...))
 		}
 	}
-	out := s.nest(ctx, twin)
+	out := s.nest(ctx, steepest)
 	ray := make([]float64, p.ColSlots())
 	for j, c := range cols {
 		if v := out.X[c.Index()]; p.HasCol(j) && math.Abs(v) > 1e-12 {
@@ -158,7 +159,7 @@ func (s *Solver) nest(ctx context.Context, p *lp.Problem) *lp.Solution {
 	return out
 }
 
-// entries returns column j with the rows of a twin.
+// entries returns column j with the rows of another problem.
 func entries(p *lp.Problem, j int, rows []lp.Row) []lp.RowEntry {
 	index, values := p.Entries(j)
 	all := make([]lp.RowEntry, len(index))

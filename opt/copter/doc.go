@@ -40,6 +40,26 @@
 // value per unit of its cost, so that units do not matter; active set: working
 // set; multipliers of block rows: mu.
 //
+// Invariants. Every pass over all columns ends with a bound that the multipliers y prove,
+// whatever y is: that is weak duality. The best bound seen, and its y, are kept. A
+// solution is called optimal only if a pass over all columns, and not only over the
+// working set, finds both residuals and the gap within their tolerances.
+//
+// Why it ends. A proximal step is the minimum of a strictly convex function, so it exists
+// and is unique. An exact step moves the centre no farther from any solution of the
+// restricted problem, and exact steps converge to one. The steps here are solved to
+// tolerances that shrink from step to step. When the
+// restricted problem is solved, a pass over all columns either finds the solution within
+// tolerance, or finds columns and rows that the working set lacks, and adds them. A
+// problem without a solution has no such limit: certify.go notices that the violation
+// does not fall, or that a column without a bound is far out, and looks for a
+// certificate, once of each sort. Options bound passes and steps besides; then the status
+// is Limited.
+//
+// What it costs: a pass is linear in the coefficients of all columns. A proximal step
+// costs some Newton steps, and each of these some products of conjugate gradients with
+// the working set's matrix, which are linear in its coefficients. No matrix is factored.
+//
 // Deviation: coordinates are minimised in blocks, and the coupling rows'
 // multipliers move together by Newton's method, because single coordinates of
 // the augmented Lagrangian see one another only through the few coupling rows,

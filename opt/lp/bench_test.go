@@ -2,8 +2,8 @@ package lp
 
 import "testing"
 
-// A fleet is a problem of a shape and the handles of its jobs.
-type fleet struct {
+// A benchmark is a problem of a shape and the handles of its jobs.
+type benchmark struct {
 	shape
 	p        *Problem
 	capacity []Row
@@ -12,8 +12,8 @@ type fleet struct {
 	entries  []RowEntry
 }
 
-func newFleet(tb testing.TB, s shape) *fleet {
-	f := &fleet{shape: s, p: &Problem{}, job: make([]Row, s.jobs), cols: make([][]Col, s.jobs), entries: make([]RowEntry, 2)}
+func newBenchmark(tb testing.TB, s shape) *benchmark {
+	f := &benchmark{shape: s, p: &Problem{}, job: make([]Row, s.jobs), cols: make([][]Col, s.jobs), entries: make([]RowEntry, 2)}
 	for range s.types {
 		r, err := f.p.AddRow(-Inf, 1000)
 		if err != nil {
@@ -28,7 +28,7 @@ func newFleet(tb testing.TB, s shape) *fleet {
 }
 
 // submit adds the row and columns of a job.
-func (f *fleet) submit(tb testing.TB, job int) {
+func (f *benchmark) submit(tb testing.TB, job int) {
 	r, err := f.p.AddRow(-Inf, 1)
 	if err != nil {
 		tb.Fatal(err)
@@ -47,7 +47,7 @@ func (f *fleet) submit(tb testing.TB, job int) {
 
 // round lets one job in a hundred go and another come, and changes the costs of
 // one in ten.
-func (f *fleet) round(tb testing.TB, n int) {
+func (f *benchmark) round(tb testing.TB, n int) {
 	for k := range f.jobs / 100 {
 		job := (n*f.jobs/100 + k) * 37 % f.jobs
 		if err := f.p.RemoveCols(f.cols[job]...); err != nil {
@@ -69,7 +69,7 @@ func (f *fleet) round(tb testing.TB, n int) {
 
 // contiguous copies the problem into arrays without gaps: the least that a solver
 // has to do that cannot be edited.
-func (f *fleet) contiguous() (start []int, rows []uint32, values []float64) {
+func (f *benchmark) contiguous() (start []int, rows []uint32, values []float64) {
 	start = make([]int, 0, f.p.ColSlots()+1)
 	rows, values = make([]uint32, 0, f.p.Nonzeros()), make([]float64, 0, f.p.Nonzeros())
 	for j := range f.p.ColSlots() {
@@ -85,7 +85,7 @@ func (f *fleet) contiguous() (start []int, rows []uint32, values []float64) {
 // by up to 30 times.
 func BenchmarkProblem(b *testing.B) {
 	s := sia()
-	f := newFleet(b, s)
+	f := newBenchmark(b, s)
 	b.Run("do=edit", func(b *testing.B) {
 		n := 0
 		for b.Loop() {
@@ -123,7 +123,7 @@ func BenchmarkProblem(b *testing.B) {
 		f = nil
 		before := live()
 		for b.Loop() {
-			f = newFleet(b, s)
+			f = newBenchmark(b, s)
 		}
 		b.ReportMetric(float64(live()-before)/float64(s.cols()), "B/column")
 	})

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// plain is the slow, obvious twin of a Problem.
+// plain is the slow, obvious version of a Problem.
 type plain struct {
 	cols map[lp.Col][3]float64 // cost, low, up
 	rows map[lp.Row][2]float64
@@ -81,18 +81,18 @@ func (t *plain) agree(r *rapid.T, p *lp.Problem) {
 func TestProblem_edits(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		p := &lp.Problem{}
-		twin := &plain{map[lp.Col][3]float64{}, map[lp.Row][2]float64{}, map[lp.Row]map[lp.Col]float64{}}
+		model := &plain{map[lp.Col][3]float64{}, map[lp.Row][2]float64{}, map[lp.Row]map[lp.Col]float64{}}
 		for range rapid.IntRange(1, 60).Draw(r, "edits") {
-			editOnce(r, p, twin)
+			editOnce(r, p, model)
 		}
-		twin.agree(r, p)
+		model.agree(r, p)
 	})
 }
 
-func editOnce(r *rapid.T, p *lp.Problem, twin *plain) {
+func editOnce(r *rapid.T, p *lp.Problem, model *plain) {
 	number := rapid.Float64Range(-9, 9)
 	kind := rapid.IntRange(0, 7).Draw(r, "kind")
-	if kind >= 2 && (len(twin.cols) == 0 || len(twin.rows) == 0) {
+	if kind >= 2 && (len(model.cols) == 0 || len(model.rows) == 0) {
 		kind %= 2
 	}
 	must := func(err error) {
@@ -103,7 +103,7 @@ func editOnce(r *rapid.T, p *lp.Problem, twin *plain) {
 	switch kind {
 	case 0:
 		var entries []lp.RowEntry
-		for _, row := range twin.allRows() {
+		for _, row := range model.allRows() {
 			if rapid.Bool().Draw(r, "in") {
 				entries = append(entries, lp.RowEntry{Row: row, Value: number.Draw(r, "a")})
 			}
@@ -111,56 +111,56 @@ func editOnce(r *rapid.T, p *lp.Problem, twin *plain) {
 		cost := number.Draw(r, "cost")
 		c, err := p.AddCol(cost, 0, 5, entries...)
 		must(err)
-		twin.cols[c] = [3]float64{cost, 0, 5}
+		model.cols[c] = [3]float64{cost, 0, 5}
 		for _, e := range entries {
-			twin.a[e.Row][c] = e.Value
+			model.a[e.Row][c] = e.Value
 		}
 	case 1:
 		var entries []lp.ColEntry
-		for _, c := range twin.allCols() {
+		for _, c := range model.allCols() {
 			if rapid.Bool().Draw(r, "in") {
 				entries = append(entries, lp.ColEntry{Col: c, Value: number.Draw(r, "a")})
 			}
 		}
 		row, err := p.AddRow(-3, 3, entries...)
 		must(err)
-		twin.rows[row], twin.a[row] = [2]float64{-3, 3}, map[lp.Col]float64{}
+		model.rows[row], model.a[row] = [2]float64{-3, 3}, map[lp.Col]float64{}
 		for _, e := range entries {
-			twin.a[row][e.Col] = e.Value
+			model.a[row][e.Col] = e.Value
 		}
 	case 2:
-		c := twin.anyCol(r)
+		c := model.anyCol(r)
 		must(p.RemoveCols(c))
-		delete(twin.cols, c)
-		for _, entries := range twin.a {
+		delete(model.cols, c)
+		for _, entries := range model.a {
 			delete(entries, c)
 		}
 		if err := p.RemoveCols(c); !errors.Is(err, lp.ErrRemoved) {
 			r.Fatalf("second removal: %v, want ErrRemoved", err)
 		}
 	case 3:
-		row := twin.anyRow(r)
+		row := model.anyRow(r)
 		must(p.RemoveRow(row))
-		delete(twin.rows, row)
-		delete(twin.a, row)
+		delete(model.rows, row)
+		delete(model.a, row)
 		if err := p.RemoveRow(row); !errors.Is(err, lp.ErrRemoved) {
 			r.Fatalf("second removal: %v, want ErrRemoved", err)
 		}
 	case 4, 5:
-		c, row, v := twin.anyCol(r), twin.anyRow(r), number.Draw(r, "a")
+		c, row, v := model.anyCol(r), model.anyRow(r), number.Draw(r, "a")
 		if kind == 5 {
 			v = 0
 		}
 		must(p.SetCoefficient(row, c, v))
-		twin.a[row][c] = v
+		model.a[row][c] = v
 	case 6:
-		c, v := twin.anyCol(r), number.Draw(r, "cost")
+		c, v := model.anyCol(r), number.Draw(r, "cost")
 		must(p.SetCost(c, v))
-		twin.cols[c] = [3]float64{v, twin.cols[c][1], twin.cols[c][2]}
+		model.cols[c] = [3]float64{v, model.cols[c][1], model.cols[c][2]}
 	case 7:
-		c := twin.anyCol(r)
+		c := model.anyCol(r)
 		must(p.SetBounds(c, -1, lp.Inf))
-		twin.cols[c] = [3]float64{twin.cols[c][0], -1, lp.Inf}
+		model.cols[c] = [3]float64{model.cols[c][0], -1, lp.Inf}
 	}
 }
 

@@ -5,9 +5,9 @@ import "math"
 // A corner is a closure met on the way to the best price: how many sets it has, what it
 // costs with the elements paid for, and the elements of its union.
 type corner struct {
-	count int
-	cost  int64
-	union []bool
+	count   int
+	cost    int64
+	covered []bool
 }
 
 // at returns the corner's line at price lambda, which L is never above.
@@ -60,8 +60,8 @@ func (s *searcher) ends() (bound int64, done bool) {
 func (s *searcher) span() {
 	s.left.count, s.left.cost = 0, s.paid
 	s.right.count, s.right.cost = 0, s.paid
-	clear(s.left.union)
-	clear(s.right.union)
+	clear(s.left.covered)
+	clear(s.right.covered)
 	for i, set := range s.p.Sets {
 		if s.w.out[i] {
 			continue
@@ -69,8 +69,8 @@ func (s *searcher) span() {
 		s.right.count++
 		s.right.cost += set.Cost * s.unit
 		for _, e := range set.Elements {
-			if !s.right.union[e] && !s.w.gone[e] {
-				s.right.union[e] = true
+			if !s.right.covered[e] && !s.w.gone[e] {
+				s.right.covered[e] = true
 				s.right.cost += s.p.Elements[e] * s.unit
 			}
 		}
@@ -128,7 +128,7 @@ func (s *searcher) meet() int {
 	}
 	c.count, c.cost = count, cost
 	for e, reach := range s.w.reach {
-		c.union[e] = reach >= 0
+		c.covered[e] = reach >= 0
 	}
 	return count
 }

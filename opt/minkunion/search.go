@@ -63,7 +63,7 @@ func newSearcher(p *Problem, o Options) *searcher {
 	s.o.Slack = max(1, o.Slack)
 	s.unit = max(1, min(int64(2*len(p.Sets)+1), maxTotal/p.total()/int64(len(p.Sets)+1)))
 	s.w = newNetwork(p, s.unit)
-	s.left.union, s.right.union = make([]bool, m), make([]bool, m)
+	s.left.covered, s.right.covered = make([]bool, m), make([]bool, m)
 	return s
 }
 
@@ -132,8 +132,8 @@ func (s *searcher) divide(e int, bound int64) {
 // the most sets have; -1 if they agree.
 func (s *searcher) choose() int {
 	best, most := -1, 0
-	for e, in := range s.right.union {
-		if !in || s.left.union[e] || s.w.gone[e] {
+	for e, in := range s.right.covered {
+		if !in || s.left.covered[e] || s.w.gone[e] {
 			continue
 		}
 		sets := 0

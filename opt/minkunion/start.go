@@ -43,7 +43,7 @@ func (s *searcher) weights() (whole, shared []float64) {
 func (s *searcher) finish() {
 	whole, _ := s.weights()
 	g := s.greedy(whole)
-	for e, in := range s.left.union {
+	for e, in := range s.left.covered {
 		if in || s.w.gone[e] {
 			g.buy(e)
 		}

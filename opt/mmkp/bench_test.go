@@ -104,7 +104,7 @@ func BenchmarkExactRecorded(b *testing.B) {
 // Every choice uses several of many resources, and a tenth of the rows change.
 func BenchmarkTangled(b *testing.B) {
 	p := tangled(300, 50, 20)
-	w := newTwin(b, p.Capacity)
+	w := newChecked(b, p.Capacity)
 	for _, it := range p.Items {
 		w.add(b, it)
 	}

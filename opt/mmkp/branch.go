@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // search is the depth-first search over the open items.
@@ -36,12 +38,12 @@ const (
 	minNear    = 1 << 9
 	maxNear    = 1 << 12
 	maxOptions = 1 << 13
-	maxOpen    = 128     // items of the window, for a search
+	maxOpen    = 128     // items of the core, for a search
 	maxSearch  = 1 << 19 // nodes times open items: with many of these a proof is out of reach
 )
 
 // improve makes the best solution better until the bound proves it, or a limit
-// stops it: first by shifts of items in the window, then by a search over all
+// stops it: first by shifts of items of the core, then by a search over all
 // options of the program, if these are not too many.
 func (p *Program) improve() {
 	p.nodes, p.tried, p.status = 0, 0, Limited
@@ -59,14 +61,14 @@ func (p *Program) improve() {
 	}
 }
 
-// polish mends the solution by the options of least regret in the window, and
+// polish mends the solution by the options of least regret in the core, and
 // by more of them while that helps little. It reports whether it saw all that
-// the window has.
+// the core has.
 func (p *Program) polish() (all bool) {
 	for near := minNear; p.gap > p.tolerance && near <= maxNear; {
 		before, limit := p.gap, p.gap
-		for n := 0; n < 40 && !p.collect(false, limit, near+len(p.entrants)); n++ {
-			share := float64(len(p.open)+len(p.closed)) / float64(len(p.entrants))
+		for n := 0; n < 40 && !p.collect(false, limit, near+len(p.core.Items)); n++ {
+			share := float64(len(p.open)+len(p.closed)) / float64(len(p.core.Items))
 			limit *= min(max(share, 0.1), 0.7) // options grow about as the limit does
 		}
 		all = limit == before
@@ -93,29 +95,29 @@ func (p *Program) prove() {
 		return
 	}
 	p.budget, p.status = min(p.opts.MaxNodes, maxSearch/(1+len(p.open))), Optimal
-	p.seen.reset(p.k)
+	p.seen.reset(p.core.K)
 	p.branch(0, 0)
 }
 
 // collect lists the options of regret below the limit, of all items or only of
-// those in the window. It reports false if there are too many.
+// those of the core. It reports false if there are too many.
 func (p *Program) collect(all bool, limit float64, most int) bool {
 	p.open, p.closed = p.open[:0], p.closed[:0]
-	p.columns, p.amounts = p.columns[:0], p.amounts[:0]
+	p.core.Columns, p.core.Amounts = p.core.Columns[:0], p.core.Amounts[:0]
 	p.scattered = all
 	if all {
 		for i := range p.items {
 			if p.items[i].live {
 				p.consider(int32(i), limit)
 			}
-			if len(p.columns) > most {
+			if len(p.core.Columns) > most {
 				return false
 			}
 		}
 	} else {
-		for i := range p.entrants {
-			p.consider(p.entrants[i].slot, limit)
-			if len(p.columns) > most {
+		for i := range p.core.Items {
+			p.consider(p.core.Items[i].Slot, limit)
+			if len(p.core.Columns) > most {
 				return false
 			}
 		}
@@ -130,18 +132,18 @@ func (p *Program) collect(all bool, limit float64, most int) bool {
 // option "none".
 func (p *Program) consider(i int32, limit float64) {
 	x := &p.items[i]
-	u := undecided{slot: i, first: int32(len(p.columns)), rank: x.rank, must: x.must}
+	u := undecided{slot: i, first: int32(len(p.core.Columns)), rank: x.rank, must: x.must}
 	p.list(i, limit)
-	if x.must && len(p.columns) > int(u.first) && p.columns[u.first].id == none {
-		p.columns = slices.Delete(p.columns, int(u.first), int(u.first)+1)
+	if x.must && len(p.core.Columns) > int(u.first) && p.core.Columns[u.first].ID == none {
+		p.core.Columns = slices.Delete(p.core.Columns, int(u.first), int(u.first)+1)
 	}
-	u.end = int32(len(p.columns))
-	own := p.columns[u.first:]
-	slices.SortFunc(own, func(a, b column) int { return cmp.Or(cmp.Compare(a.regret, b.regret), cmp.Compare(a.id, b.id)) })
+	u.end = int32(len(p.core.Columns))
+	own := p.core.Columns[u.first:]
+	slices.SortFunc(own, func(a, b core.Column) int { return cmp.Or(cmp.Compare(a.Regret, b.Regret), cmp.Compare(a.ID, b.ID)) })
 	if len(own) > 1 {
-		u.second = own[1].regret
+		u.second = own[1].Regret
 	}
-	if len(own) > 1 || len(own) == 1 && !p.scattered && own[0].id != x.taken {
+	if len(own) > 1 || len(own) == 1 && !p.scattered && own[0].ID != x.taken {
 		p.open = append(p.open, u)
 		return
 	}
@@ -158,9 +160,9 @@ func (p *Program) list(i int32, limit float64) {
 	}
 	best := p.highest(x, r, start)
 	if best-start < limit {
-		p.columns = append(p.columns, column{value: start, regret: best - start, id: none})
+		p.core.Columns = append(p.core.Columns, core.Column{Value: start, Regret: best - start, ID: none})
 	}
-	if x.kept != none && x.keptResource != several {
+	if x.kept != none && x.keptResource != core.Several {
 		p.listOne(x, r, x.kept, x.keptResource, best, start, limit)
 	}
 	for g := range x.groups {
@@ -181,7 +183,7 @@ func (p *Program) list(i int32, limit float64) {
 	}
 	for n := range r.bundles {
 		if r.bundles[n].fits {
-			p.listOne(x, r, int32(len(r.points)+n), several, best, start, limit)
+			p.listOne(x, r, int32(len(r.points)+n), core.Several, best, start, limit)
 		}
 	}
 }
@@ -189,27 +191,27 @@ func (p *Program) list(i int32, limit float64) {
 // listOne appends a column if its regret is below the limit and it is worth
 // more than nothing. It reports whether those beyond it on the hull are worse.
 func (p *Program) listOne(x *item, r *row, id, resource int32, best, start, limit float64) (worse bool) {
-	c := column{value: x.worth(r, id), resource: resource, id: id}
-	c.regret = best - c.value
-	if resource == several {
+	c := core.Column{Value: x.worth(r, id), Resource: resource, ID: id}
+	c.Regret = best - c.Value
+	if resource == core.Several {
 		uses := r.usesOf(id)
 		for _, u := range uses {
-			c.regret += p.prices[u.Resource] * u.Amount
+			c.Regret += p.core.Prices[u.Resource] * u.Amount
 		}
-		if c.regret < limit {
-			c.first = int32(len(p.amounts))
-			p.amounts = append(p.amounts, uses...)
-			c.end = int32(len(p.amounts))
+		if c.Regret < limit {
+			c.First = int32(len(p.core.Amounts))
+			p.core.Amounts = append(p.core.Amounts, uses...)
+			c.End = int32(len(p.core.Amounts))
 		}
 	} else {
-		c.amount = r.amount(id)
-		c.regret += p.prices[resource] * c.amount
+		c.Amount = r.amount(id)
+		c.Regret += p.core.Prices[resource] * c.Amount
 	}
-	if c.regret >= limit {
-		return resource != several && r.points[id].corner()
+	if c.Regret >= limit {
+		return resource != core.Several && r.points[id].corner()
 	}
-	if c.value > start {
-		p.columns = append(p.columns, c)
+	if c.Value > start {
+		p.core.Columns = append(p.core.Columns, c)
 	}
 	return false
 }
@@ -218,12 +220,12 @@ func (p *Program) listOne(x *item, r *row, id, resource int32, best, start, limi
 // puts its groups there.
 func (p *Program) highest(x *item, r *row, start float64) float64 {
 	best := start
-	if x.kept != none && x.keptResource != several {
-		best = max(best, x.keptValue-p.prices[x.keptResource]*x.keptAmount)
+	if x.kept != none && x.keptResource != core.Several {
+		best = max(best, x.keptValue-p.core.Prices[x.keptResource]*x.keptAmount)
 	}
 	for g := range x.groups {
 		at := &p.groups[x.group+g]
-		price := p.prices[at.resource]
+		price := p.core.Prices[at.resource]
 		r.settle(&r.runs[g], at, price*x.inverse)
 		best = max(best, x.base+x.factor*at.value-price*at.amount)
 	}
@@ -232,7 +234,7 @@ func (p *Program) highest(x *item, r *row, start float64) float64 {
 			c := int32(len(r.points) + n)
 			w := x.worth(r, c)
 			for _, u := range r.usesOf(c) {
-				w -= p.prices[u.Resource] * u.Amount
+				w -= p.core.Prices[u.Resource] * u.Amount
 			}
 			best = max(best, w)
 		}
@@ -243,38 +245,38 @@ func (p *Program) highest(x *item, r *row, start float64) float64 {
 // prepareLevels makes the tables of the search. It reports false if an item has
 // no option left, or the items with one do not fit.
 func (p *Program) prepareLevels() bool {
-	n := (len(p.open) + 1) * p.k
+	n := (len(p.open) + 1) * p.core.K
 	p.levels, p.trail = sized(p.levels, n), sized(p.trail, len(p.open))
-	copy(p.levels, p.spare)
+	copy(p.levels, p.core.Spare)
 	if p.scattered {
-		copy(p.levels, p.capacity)
+		copy(p.levels, p.core.Capacity)
 	}
 	for _, u := range p.closed {
 		if u.first == u.end {
 			return false
 		}
-		p.use(&p.columns[u.first], p.levels[:p.k], -1)
+		p.core.Use(&p.core.Columns[u.first], p.levels[:p.core.K], -1)
 	}
 	p.addUp()
-	return slices.Min(p.levels[:p.k]) >= 0
+	return slices.Min(p.levels[:p.core.K]) >= 0
 }
 
 // addUp fills p.most and p.least from the last level to the first.
 func (p *Program) addUp() {
-	n := (len(p.open) + 1) * p.k
+	n := (len(p.open) + 1) * p.core.K
 	p.most, p.least = sized(p.most, n), sized(p.least, n)
-	clear(p.most[n-p.k:])
-	clear(p.least[n-p.k:])
+	clear(p.most[n-p.core.K:])
+	clear(p.least[n-p.core.K:])
 	for d, u := range slices.Backward(p.open) {
-		for k := range p.k {
+		for k := range p.core.K {
 			low, high := math.Inf(1), 0.0
-			for _, o := range p.columns[u.first:u.end] {
-				x := p.uses(&o, k)
+			for _, o := range p.core.Columns[u.first:u.end] {
+				x := p.core.Uses(&o, k)
 				low, high = min(low, x), max(high, x)
 			}
-			at := d*p.k + k
-			p.most[at] = p.most[at+p.k] + high
-			p.least[at] = p.least[at+p.k] + low
+			at := d*p.core.K + k
+			p.most[at] = p.most[at+p.core.K] + high
+			p.least[at] = p.least[at+p.core.K] + low
 		}
 	}
 }
@@ -286,7 +288,7 @@ func (p *Program) branch(d int, regret float64) {
 	if p.stopped() {
 		return
 	}
-	rest := p.levels[d*p.k : (d+1)*p.k]
+	rest := p.levels[d*p.core.K : (d+1)*p.core.K]
 	if p.tooMuch(d, rest) || regret+p.wasted(d, rest) >= p.gap-p.tolerance {
 		return
 	}
@@ -298,15 +300,15 @@ func (p *Program) branch(d int, regret float64) {
 		return
 	}
 	u := p.open[d]
-	next := p.levels[(d+1)*p.k : (d+2)*p.k]
+	next := p.levels[(d+1)*p.core.K : (d+2)*p.core.K]
 	for o := u.first; o < u.end; o++ {
-		more := p.columns[o].regret
+		more := p.core.Columns[o].Regret
 		if regret+more >= p.gap-p.tolerance || p.status != Optimal {
 			return
 		}
-		if c := &p.columns[o]; p.fitsInto(c, rest) {
+		if c := &p.core.Columns[o]; p.core.FitsInto(c, rest) {
 			copy(next, rest)
-			p.use(c, next, -1)
+			p.core.Use(c, next, -1)
 			p.trail[d] = o
 			p.branch(d+1, regret+more)
 		}
@@ -330,7 +332,7 @@ func (p *Program) stopped() bool {
 // tooMuch reports whether the items from depth d on must use more than is left.
 func (p *Program) tooMuch(d int, rest []float64) bool {
 	for k, b := range rest {
-		if p.least[d*p.k+k] > b+slack*p.capacity[k] {
+		if p.least[d*p.core.K+k] > b+slack*p.core.Capacity[k] {
 			return true
 		}
 	}
@@ -342,8 +344,8 @@ func (p *Program) tooMuch(d int, rest []float64) bool {
 func (p *Program) wasted(d int, rest []float64) float64 {
 	total := 0.0
 	for k, b := range rest {
-		if over := b - p.most[d*p.k+k]; over > 0 {
-			total += over * p.prices[k]
+		if over := b - p.most[d*p.core.K+k]; over > 0 {
+			total += over * p.core.Prices[k]
 		}
 	}
 	return total
@@ -353,9 +355,9 @@ func (p *Program) wasted(d int, rest []float64) float64 {
 func (p *Program) record(gap float64) {
 	p.gap = gap
 	for _, u := range p.closed {
-		p.items[u.slot].taken = p.columns[u.first].id
+		p.items[u.slot].taken = p.core.Columns[u.first].ID
 	}
 	for d, u := range p.open {
-		p.items[u.slot].taken = p.columns[p.trail[d]].id
+		p.items[u.slot].taken = p.core.Columns[p.trail[d]].ID
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // A builder makes a row of an item's choices, in memory that it uses again.
@@ -13,10 +15,10 @@ type builder struct {
 	exact   bool // every amount is a float32
 	runs    []run
 	bundles []bundle
-	uses    []Use
+	uses    []core.Use
 	loose   []loose
 	beaten  []bool // bundles that thin drops
-	least   []Use
+	least   []core.Use
 	low     float64
 	high    float64
 	ordered bool
@@ -87,8 +89,8 @@ func (b *builder) take(c *Choice, j int) bool {
 
 // single returns the only use of choice j. If there are several it adds a
 // bundle, and ok is false.
-func (b *builder) single(c *Choice, j int) (u Use, ok bool) {
-	u = c.Use
+func (b *builder) single(c *Choice, j int) (u core.Use, ok bool) {
+	u = core.Use(c.Use)
 	if len(c.More) > 0 {
 		first := len(b.uses)
 		b.gather(c)
@@ -97,7 +99,7 @@ func (b *builder) single(c *Choice, j int) (u Use, ok bool) {
 			b.bundles = append(b.bundles, bundle{value: c.Value, choice: int32(j), first: int32(first), end: int32(len(b.uses))})
 			return u, false
 		}
-		u = Use{}
+		u = core.Use{}
 		if len(b.uses) > first {
 			u = b.uses[first]
 		}
@@ -112,7 +114,7 @@ func (b *builder) single(c *Choice, j int) (u Use, ok bool) {
 // gather appends what c uses, once per resource.
 func (b *builder) gather(c *Choice) {
 	first := len(b.uses)
-	add := func(u Use) {
+	add := func(u core.Use) {
 		if u.Amount == 0 {
 			return
 		}
@@ -124,14 +126,14 @@ func (b *builder) gather(c *Choice) {
 		}
 		b.uses = append(b.uses, u)
 	}
-	add(c.Use)
+	add(core.Use(c.Use))
 	for _, u := range c.More {
-		add(u)
+		add(core.Use(u))
 	}
 }
 
 // put adds a point after the others; false if it belongs before them.
-func (b *builder) put(u Use, value float64, j int) bool {
+func (b *builder) put(u core.Use, value float64, j int) bool {
 	n := len(b.runs)
 	switch {
 	case n == 0 || u.Resource > int(b.runs[n-1].resource):
@@ -189,7 +191,7 @@ func (b *builder) sort(it *Item, resources int) error {
 			-cmp.Compare(x.value, y.value), cmp.Compare(x.choice, y.choice))
 	})
 	for _, l := range b.loose {
-		b.put(Use{int(l.resource), l.amount}, l.value, int(l.choice))
+		b.put(core.Use{Resource: int(l.resource), Amount: l.amount}, l.value, int(l.choice))
 	}
 	return nil
 }
@@ -218,7 +220,7 @@ func (b *builder) thin() {
 func (b *builder) pointBeats(i int) bool {
 	x := &b.bundles[i]
 	for _, u := range b.runs {
-		most := usesOf(b.uses[x.first:x.end], int(u.resource))
+		most := core.AmountOf(b.uses[x.first:x.end], int(u.resource))
 		for c := u.first; c < u.end && b.amounts[c] <= most; c++ {
 			if b.points[c].value >= x.value {
 				return true
@@ -239,7 +241,7 @@ func (b *builder) bundleBeats(i int) bool {
 		}
 		cheap, cheaper := true, j < i || y.value > x.value
 		for _, u := range b.uses[y.first:y.end] {
-			most := usesOf(b.uses[x.first:x.end], u.Resource)
+			most := core.AmountOf(b.uses[x.first:x.end], u.Resource)
 			cheap, cheaper = cheap && u.Amount <= most, cheaper || u.Amount < most
 		}
 		if cheap && (cheaper || y.end-y.first < x.end-x.first) {
@@ -260,31 +262,21 @@ func (b *builder) findLeast(it *Item) {
 		b.low = min(b.low, it.Choices[j].Value)
 	}
 	first := true
-	limit := func(uses []Use) {
+	limit := func(uses []core.Use) {
 		if first {
 			b.least = append(b.least, uses...)
 			first = false
 		}
 		for i := range b.least {
-			b.least[i].Amount = min(b.least[i].Amount, usesOf(uses, b.least[i].Resource))
+			b.least[i].Amount = min(b.least[i].Amount, core.AmountOf(uses, b.least[i].Resource))
 		}
 	}
 	for _, u := range b.runs {
-		limit([]Use{{int(u.resource), b.amounts[u.first]}})
+		limit([]core.Use{{Resource: int(u.resource), Amount: b.amounts[u.first]}})
 	}
 	for _, x := range b.bundles {
 		limit(b.uses[x.first:x.end])
 	}
-}
-
-// usesOf returns the amount of resource k among uses.
-func usesOf(uses []Use, k int) float64 {
-	for _, u := range uses {
-		if u.Resource == k {
-			return u.Amount
-		}
-	}
-	return 0
 }
 
 // write copies what was built to a row, in its own memory where that is large

@@ -22,12 +22,10 @@
 //	build.go      read an item's choices, drop those that another beats
 //	store.go      what is kept of them: runs of points, the corners of their hulls
 //	program.go    items that come, go and change
-//	window.go     pass over the items: who may change between two prices, and
-//	              what the others use
-//	prices.go     walk from window to window until the lowest D is inside
-//	descend.go    walk down the edges of D, which is convex and piecewise
-//	              linear, in a window: vertex.go says where the walk is,
-//	              edges.go which edge leads down, line.go how far
+//	scan.go       pass over the items: which of them are the core, because their
+//	              best choice may change between two prices, and what the others use
+//	prices.go     make the core wider until the lowest D is inside
+//	internal/core walk down the edges of D, which is convex and piecewise linear
 //	round.go      regrets under these prices, and a first feasible solution
 //	mend.go       improve it by shifts of up to three items together
 //	branch.go     depth-first search over what the regrets leave open
@@ -42,9 +40,22 @@
 // moves no corner: its prices are divided by the factor. "None" and the choice
 // that an item keeps are compared with the hulls' corners beside them.
 //
+// Why the answer is right. Three invariants hold at every moment of a solve. D at the
+// best prices seen is an upper bound: that is weak duality, and needs no optimality of
+// the prices. The solution in hand is feasible, up to the slack of 1e-10. And the gap
+// between them is the sum of the solution's regrets and of the price of what it leaves
+// idle. So a choice whose regret is at least the gap is in no better solution, and the
+// search may leave it out; if it ends with nothing found, the solution is optimal.
+//
+// Why it ends. Ranges of prices grow fourfold until the lowest D is inside, and a range
+// that reaches the price at which nobody uses the resource is wide enough. The walk
+// inside ends as package core says. Mending makes the gap smaller with every shift, and
+// tries a bounded number of them. The search is a tree of finite depth. MaxSteps and
+// MaxNodes bound walk and search besides, and then the status says Limited.
+//
 // What a solve costs: a pass over all items of some nanoseconds for each of
 // their resources, where a corner is looked at only if a price left the interval
-// in which it is best; then the walk, which sees the items in the window, a few
+// in which it is best; then the walk, which sees the items of the core, a few
 // in a hundred; then mending, which is bounded. The search begins only if at
 // most 8,192 options are left whose regret does not rule them out, and the more
 // items are open the fewer nodes it has: 2¹⁹ over their number.

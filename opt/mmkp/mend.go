@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // A shift lets one item take another column.
@@ -16,10 +18,10 @@ type shift struct {
 
 // mending improves a solution by shifts of one, two or three items at a time.
 type mending struct {
-	now     []column // per open item
-	shifts  []shift  // by regret
-	fresh   []shift  // of items that have moved
-	merged  []shift  // the memory of the list to come
+	now     []core.Column // per open item
+	shifts  []shift       // by regret
+	fresh   []shift       // of items that have moved
+	merged  []shift       // the memory of the list to come
 	moved   [maxShifts]int32
 	changes []float64 // k per shift
 	tried   int
@@ -44,7 +46,7 @@ const maxTried = 1 << 14
 // shifts of less regret than that are of use.
 func (p *Program) mend() {
 	p.tried, p.allowed = 0, min(maxTried, 256+16*p.live)
-	p.room = sized(p.room, (maxShifts+1)*p.k)
+	p.room = sized(p.room, (maxShifts+1)*p.core.K)
 	p.findNow()
 	p.listShifts()
 	for p.gap > p.tolerance && p.tried < p.allowed {
@@ -71,17 +73,17 @@ func (p *Program) findNow() {
 	for _, u := range p.open {
 		first, end := u.first, u.end
 		id := p.items[u.slot].taken
-		n := len(p.columns)
-		if !slices.ContainsFunc(p.columns[first:end], func(c column) bool { return c.id == id }) {
+		n := len(p.core.Columns)
+		if !slices.ContainsFunc(p.core.Columns[first:end], func(c core.Column) bool { return c.ID == id }) {
 			p.list(u.slot, math.Inf(1))
-			first, end = int32(n), int32(len(p.columns))
+			first, end = int32(n), int32(len(p.core.Columns))
 		}
-		for _, c := range p.columns[first:end] {
-			if c.id == id {
+		for _, c := range p.core.Columns[first:end] {
+			if c.ID == id {
 				p.now = append(p.now, c)
 			}
 		}
-		p.columns = p.columns[:n]
+		p.core.Columns = p.core.Columns[:n]
 	}
 }
 
@@ -120,15 +122,15 @@ func (p *Program) relistShifts(items []int32) {
 func (p *Program) addShifts(list []shift, i int32) []shift {
 	u, now := &p.open[i], &p.now[i]
 	for c := u.first; c < u.end; c++ {
-		if p.columns[c].id == now.id {
+		if p.core.Columns[c].ID == now.ID {
 			continue
 		}
 		at := len(p.changes)
-		p.changes = append(p.changes, p.room[:p.k]...)
+		p.changes = append(p.changes, p.room[:p.core.K]...)
 		clear(p.changes[at:])
-		p.use(&p.columns[c], p.changes[at:], 1)
-		p.use(now, p.changes[at:], -1)
-		list = append(list, shift{p.columns[c].regret - now.regret, i, c, int32(at)})
+		p.core.Use(&p.core.Columns[c], p.changes[at:], 1)
+		p.core.Use(now, p.changes[at:], -1)
+		list = append(list, shift{p.core.Columns[c].Regret - now.Regret, i, c, int32(at)})
 	}
 	return list
 }
@@ -140,8 +142,8 @@ func lessRegret(a, b shift) int {
 // combine adds one of the shifts from first on to the chosen ones, which have
 // so much more regret, and keeps the best combination that fits.
 func (p *Program) combine(depth, first int, regret float64) {
-	left := p.room[depth*p.k : (depth+1)*p.k]
-	next := p.room[(depth+1)*p.k : (depth+2)*p.k]
+	left := p.room[depth*p.core.K : (depth+1)*p.core.K]
+	next := p.room[(depth+1)*p.core.K : (depth+2)*p.core.K]
 	idle := p.idleCost(p.rest)
 	for s := first; s < len(p.shifts); s++ {
 		x := &p.shifts[s]
@@ -159,7 +161,7 @@ func (p *Program) combine(depth, first int, regret float64) {
 			change := p.changes[int(x.change)+k]
 			next[k] = left[k] - change
 			fits = fits && next[k] >= 0
-			worth += (p.rest[k] - next[k]) * p.prices[k]
+			worth += (p.rest[k] - next[k]) * p.core.Prices[k]
 		}
 		p.chosen[depth] = int32(s)
 		if fits && worth > p.gain {
@@ -184,9 +186,9 @@ func (p *Program) moves(depth int, item int32) bool {
 
 // apply makes a shift.
 func (p *Program) apply(s *shift) {
-	p.now[s.item] = p.columns[s.column]
+	p.now[s.item] = p.core.Columns[s.column]
 	for k := range p.rest {
 		p.rest[k] -= p.changes[int(s.change)+k]
 	}
-	p.items[p.open[s.item].slot].taken = p.columns[s.column].id
+	p.items[p.open[s.item].slot].taken = p.core.Columns[s.column].ID
 }

@@ -1,57 +1,61 @@
 package mmkp
 
-import "math"
+import (
+	"math"
+)
 
 // pricing is what a program knows of prices between solves.
 type pricing struct {
-	prices  []float64 // the best seen
 	priced  bool      // they are of an earlier solve, or given
 	par     []float64 // prices at which all capacity is worth what all items are
 	scale   []float64 // the prices, or what is little beside par
-	radius  []float64 // half the width that the next window gets
+	radius  []float64 // half the width of the core's next range
 	started []float64 // the prices that the solve started with
 }
 
 // forget returns to nothing, over k resources.
-func (s *pricing) forget(k int) {
-	s.prices, s.scale = sized(s.prices, k), sized(s.scale, k)
-	clear(s.prices)
-	s.priced, s.radius = false, s.radius[:0]
+func (p *Program) forget(k int) {
+	p.core.Prices, p.scale = sized(p.core.Prices, k), sized(p.scale, k)
+	clear(p.core.Prices)
+	p.priced, p.radius = false, p.radius[:0]
 }
 
 // begin sets the prices to start from.
 func (p *Program) begin(prices []float64) {
-	copy(p.prices, prices)
+	copy(p.core.Prices, prices)
 	p.priced = true
 	p.radius = p.radius[:0]
 }
 
 // small is the number of stored choices up to which a program without prices
-// starts with the widest window: all of them.
+// starts with the widest core: all items.
 const small = 1 << 11
 
-// maxWindows is the number of windows until the search for prices gives up; a
-// window that does not hold the lowest bound is followed by one of four times
-// its width, so that this is never reached.
-const maxWindows = 200
+// maxRounds is the number of cores until the search for prices gives up. Ranges that
+// do not hold the lowest bound are followed by ranges four times as wide, so that this
+// is never reached.
+const maxRounds = 200
 
-// findPrices walks to the prices of the lowest bound, window by window, and
-// leaves them in p.prices, and the last window around them. A window that would
-// be too large is followed by a smaller one, from prices that fit better.
+// findPrices walks to the prices of the lowest bound, and leaves them in
+// p.core.Prices, and the last core around them. It fills a core around the last
+// prices and walks down in it. If the walk ends at an end of a range, the lowest bound
+// may lie beyond, and the next range is wider. If it does not, no price anywhere has a
+// lower bound, because the bound is convex. A core that would be too large is followed
+// by one of narrower ranges, around prices that fit better.
 func (p *Program) findPrices() {
-	p.steps, p.bound, p.whole = 0, math.Inf(1), false
+	p.core.Steps, p.core.Bound, p.whole = 0, math.Inf(1), false
 	p.measurePrices()
 	cold := !p.priced
 	if cold && p.stored <= small {
-		p.frame()
-		p.frameAll()
+		p.setRanges()
+		p.setAllRanges()
 	} else if cold {
 		p.approach()
 	}
-	p.started = append(p.started[:0], p.prices...)
-	for range maxWindows {
+	p.started = append(p.started[:0], p.core.Prices...)
+	for range maxRounds {
 		if !p.whole {
-			p.frame()
+			p.setRanges()
 		}
 		if !p.scan() {
 			if !cold {
@@ -63,13 +67,13 @@ func (p *Program) findPrices() {
 			}
 			continue
 		}
-		p.descend()
+		p.core.Descend(p.ctx, p.opts.MaxSteps)
 		if p.halted() || !p.widen() {
 			break
 		}
 	}
 	p.priced = true
-	for k, x := range p.prices {
+	for k, x := range p.core.Prices {
 		if cold {
 			p.radius[k] = p.scale[k] / 100
 		} else {
@@ -79,9 +83,9 @@ func (p *Program) findPrices() {
 }
 
 // halted reports whether a limit or the context ends the search for prices.
-func (p *Program) halted() bool { return p.steps >= p.opts.MaxSteps || p.ctx.Err() != nil }
+func (p *Program) halted() bool { return p.core.Steps >= p.opts.MaxSteps || p.ctx.Err() != nil }
 
-// measurePrices finds the scale of prices, the penalty, and widths of windows
+// measurePrices finds the scale of prices, the penalty, and widths of ranges
 // that have none.
 func (p *Program) measurePrices() {
 	total, must := 1.0, 0.0
@@ -96,16 +100,16 @@ func (p *Program) measurePrices() {
 		}
 	}
 	p.penalty = 2 * (total + must)
-	p.par = sized(p.par, p.k)
-	for k, b := range p.capacity {
+	p.par = sized(p.par, p.core.K)
+	for k, b := range p.core.Capacity {
 		p.par[k] = 0
 		if b > 0 {
-			p.par[k] = (total + must) / (float64(p.k) * b)
+			p.par[k] = (total + must) / (float64(p.core.K) * b)
 		}
-		p.scale[k] = max(p.prices[k], p.par[k]/100)
+		p.scale[k] = max(p.core.Prices[k], p.par[k]/100)
 	}
-	if len(p.radius) != p.k {
-		p.radius = sized(p.radius, p.k)
+	if len(p.radius) != p.core.K {
+		p.radius = sized(p.radius, p.core.K)
 		for k := range p.radius {
 			p.radius[k] = p.scale[k] / 20
 		}
@@ -114,29 +118,29 @@ func (p *Program) measurePrices() {
 
 // approach goes from prices at which all capacity together is worth what all
 // items are to prices near the lowest bound: a resource that is asked for too
-// much gets dearer, by less from step to step. The windows' width is left in
+// much gets dearer, by less from step to step. The ranges' width is left in
 // proportion to the last steps.
 func (p *Program) approach() {
 	clear(p.radius)
 	wide := append([]float64(nil), p.scale...)
-	copy(p.prices, p.par)
+	copy(p.core.Prices, p.par)
 	for n := 0; n < 32 && !p.halted(); n++ {
-		p.frame()
+		p.setRanges()
 		p.scan()
 		far := false
 		power := 0.8 / (1 + float64(n)/8)
-		for k, b := range p.capacity {
+		for k, b := range p.core.Capacity {
 			ratio := 0.0
 			if b > 0 {
-				ratio = (b - p.spare[k]) / b
+				ratio = (b - p.core.Spare[k]) / b
 			}
-			far = far || ratio > 1.02 || ratio < 0.98 && p.prices[k] > 0
+			far = far || ratio > 1.02 || ratio < 0.98 && p.core.Prices[k] > 0
 			move := min(max(math.Pow(ratio, power), 0.25), 4)
-			p.prices[k] *= move
-			p.scale[k] = max(p.prices[k], p.par[k]/100)
+			p.core.Prices[k] *= move
+			p.scale[k] = max(p.core.Prices[k], p.par[k]/100)
 			wide[k] = p.scale[k] * min(0.25, max(0.02, 2*math.Abs(move-1)))
 		}
-		p.steps++
+		p.core.Steps++
 		if !far {
 			break
 		}
@@ -144,18 +148,16 @@ func (p *Program) approach() {
 	copy(p.radius, wide)
 }
 
-// widen makes the window four times as wide where the prices are at its end,
+// widen makes a range four times as wide where the price is at its end,
 // and reports whether there is such an end.
 func (p *Program) widen() bool {
 	if p.whole {
 		return false
 	}
 	wider := false
-	for _, e := range p.planes {
-		if e.bend == roof || e.bend == floor && e.at > 0 {
-			p.radius[e.k] *= 4
-			wider = true
-		}
-	}
+	p.core.AtEnds(func(k int) {
+		p.radius[k] *= 4
+		wider = true
+	})
 	return wider
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // ErrNoItem reports an ItemID that names no item: it was removed, or it is of
@@ -21,7 +23,7 @@ type ItemID struct {
 }
 
 // A Program is a knapsack whose items come, go and change between solves. It
-// keeps what the last solve knew: prices, where every item stands on its hulls,
+// keeps what the last solve knew: prices, which corner of its hulls every item is at,
 // and how far prices moved. A solve costs what changed, a pass over the items,
 // and a search around the last prices.
 //
@@ -29,27 +31,25 @@ type ItemID struct {
 // good and as cheap as (24 if an amount is no float32), and forgets the rest.
 // Not safe for concurrent use.
 type Program struct {
-	given    []float64 // capacities
-	capacity []float64 // enlarged by slack; at least one
-	k        int       // resources, at least 1
+	given []float64 // capacities; core.Capacity has them enlarged by slack, and at least one
+	core  core.Core // the items that the last scan left undecided, and the prices
 
-	items  []item // by slot
-	rows   []row
-	free   []uint32 // slots without an item
-	live   int
-	ranks  uint32 // given out since they were last renewed
-	span   uint32 // ranks are below
-	groups []group
-	holes  int  // groups that belong to no item
-	shrunk bool // a capacity changed since the last solve
-	stored int  // choices
-	stack  []int32
+	items   []item // by slot
+	rows    []row
+	free    []uint32 // slots without an item
+	live    int
+	ranks   uint32 // given out since they were last renewed
+	span    uint32 // ranks are below
+	groups  []group
+	holes   int  // groups that belong to no item
+	shrunk  bool // a capacity changed since the last solve
+	stored  int  // choices
+	stack   []int32
+	whole   bool    // every price at which a resource is used is within the core's ranges
+	penalty float64 // value lost if an item that must be served is not; beyond any other loss
 
 	b builder
 	pricing
-	window
-	descent
-	line
 	rounding
 	mending
 	search
@@ -75,7 +75,7 @@ type item struct {
 	must, live            bool
 }
 
-// A group is where an item stands on one of its hulls. Prices are divided by
+// A group is the corner at which an item is on one of its hulls. Prices are divided by
 // the item's factor.
 type group struct {
 	value, amount float64 // of the corner
@@ -102,11 +102,11 @@ func (p *Program) reset(capacity []float64) error {
 		}
 	}
 	p.given = append(p.given[:0], capacity...)
-	p.k = max(1, len(capacity))
-	p.capacity = sized(p.capacity, p.k)
-	p.capacity[0] = 0
+	p.core.K = max(1, len(capacity))
+	p.core.Capacity = sized(p.core.Capacity, p.core.K)
+	p.core.Capacity[0] = 0
 	for k, b := range capacity {
-		p.capacity[k] = b * (1 + slack)
+		p.core.Capacity[k] = b * (1 + slack)
 	}
 	for i := range p.items {
 		p.items[i].live, p.items[i].groups, p.items[i].room = false, 0, 0
@@ -114,7 +114,7 @@ func (p *Program) reset(capacity []float64) error {
 	p.items, p.free, p.groups = p.items[:0], p.free[:0], p.groups[:0]
 	p.live, p.stored, p.holes, p.ranks, p.span = 0, 0, 0, 0, 1024
 	p.shrunk = false
-	p.forget(p.k)
+	p.forget(p.core.K)
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (p *Program) SetCapacity(k int, b float64) error {
 		return err
 	}
 	if p.given[k] != b {
-		p.given[k], p.capacity[k], p.shrunk = b, b*(1+slack), true
+		p.given[k], p.core.Capacity[k], p.shrunk = b, b*(1+slack), true
 	}
 	return nil
 }
@@ -199,24 +199,24 @@ func (p *Program) store(slot uint32, it *Item) {
 	p.measure(slot)
 	p.reserve(slot, int32(len(r.runs)))
 	for g := range r.runs {
-		p.stand(slot, int32(g))
+		p.computeHull(slot, int32(g))
 	}
 	for i := range r.bundles {
-		r.bundles[i].fits = fits(r.uses[r.bundles[i].first:r.bundles[i].end], p.capacity)
+		r.bundles[i].fits = core.Fits(r.uses[r.bundles[i].first:r.bundles[i].end], p.core.Capacity)
 	}
 }
 
-// stand computes the hull of a run of a slot and goes to the corner that is
+// computeHull computes the hull of a run of a slot and goes to the corner that is
 // best at the last prices.
-func (p *Program) stand(slot uint32, g int32) {
+func (p *Program) computeHull(slot uint32, g int32) {
 	r, x := &p.rows[slot], &p.items[slot]
 	u := &r.runs[g]
-	p.stack = r.hull(u, p.capacity[u.resource], p.stack)
+	p.stack = r.hull(u, p.core.Capacity[u.resource], p.stack)
 	at := &p.groups[x.group+g]
 	*at = group{resource: u.resource, at: u.first, value: math.Inf(-1), low: math.Inf(-1), high: math.Inf(1)}
 	if len(p.stack) > 0 {
-		r.stand(u, at, p.stack[0])
-		r.settle(u, at, p.prices[u.resource]*x.inverse)
+		r.moveTo(u, at, p.stack[0])
+		r.settle(u, at, p.core.Prices[u.resource]*x.inverse)
 	}
 }
 
@@ -276,7 +276,7 @@ func (p *Program) Adjust(id ItemID, base, factor float64, kept int) error {
 	switch n := int32(len(r.points)); {
 	case c == none:
 	case c >= n:
-		x.keptResource, x.keptValue = several, base+r.value(c)
+		x.keptResource, x.keptValue = core.Several, base+r.value(c)
 	default:
 		x.keptResource, x.keptAmount, x.keptValue = r.resource(c), r.amount(c), base+r.value(c)
 	}

@@ -15,24 +15,24 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// twin is a Program and, beside it, the problem that it should stand for.
-type twin struct {
+// checked is a Program and, beside it, the problem that it should be equal to.
+type checked struct {
 	program *mmkp.Program
 	problem mmkp.Problem // Items in the order in which they were added
 	ids     []mmkp.ItemID
 	raw     []mmkp.Item // as given
 }
 
-func newTwin(tb rapid.TB, capacity []float64) *twin {
+func newChecked(tb rapid.TB, capacity []float64) *checked {
 	tb.Helper()
 	p, err := mmkp.NewProgram(capacity)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &twin{program: p, problem: mmkp.Problem{Capacity: append([]float64(nil), capacity...)}}
+	return &checked{program: p, problem: mmkp.Problem{Capacity: append([]float64(nil), capacity...)}}
 }
 
-func (w *twin) add(tb rapid.TB, it mmkp.Item) {
+func (w *checked) add(tb rapid.TB, it mmkp.Item) {
 	tb.Helper()
 	id, err := w.program.Add(it)
 	if err != nil {
@@ -42,7 +42,7 @@ func (w *twin) add(tb rapid.TB, it mmkp.Item) {
 	w.problem.Items = append(w.problem.Items, it)
 }
 
-func (w *twin) set(tb rapid.TB, i int, it mmkp.Item) {
+func (w *checked) set(tb rapid.TB, i int, it mmkp.Item) {
 	tb.Helper()
 	if err := w.program.Set(w.ids[i], it); err != nil {
 		tb.Fatal(err)
@@ -52,7 +52,7 @@ func (w *twin) set(tb rapid.TB, i int, it mmkp.Item) {
 
 // adjust does to both what Adjust says, unless the program refuses the kept
 // choice.
-func (w *twin) adjust(tb rapid.TB, i int, base, factor float64, kept int) {
+func (w *checked) adjust(tb rapid.TB, i int, base, factor float64, kept int) {
 	tb.Helper()
 	if err := w.program.Adjust(w.ids[i], base, factor, kept); err != nil {
 		if v := w.raw[i].Choices[kept].Value; v >= factor*v && kept == w.raw[i].Keep {
@@ -71,7 +71,7 @@ func (w *twin) adjust(tb rapid.TB, i int, base, factor float64, kept int) {
 	w.problem.Items[i] = it
 }
 
-func (w *twin) remove(tb rapid.TB, i int) {
+func (w *checked) remove(tb rapid.TB, i int) {
 	tb.Helper()
 	if err := w.program.Remove(w.ids[i]); err != nil {
 		tb.Fatal(err)
@@ -85,7 +85,7 @@ func (w *twin) remove(tb rapid.TB, i int) {
 }
 
 // solve solves the program and checks the solution against the problem.
-func (w *twin) solve(tb rapid.TB, opts mmkp.Options) (*mmkp.Solution, error) {
+func (w *checked) solve(tb rapid.TB, opts mmkp.Options) (*mmkp.Solution, error) {
 	tb.Helper()
 	s, err := w.program.Solve(context.Background(), opts)
 	if err != nil {
@@ -102,7 +102,7 @@ func (w *twin) solve(tb rapid.TB, opts mmkp.Options) (*mmkp.Solution, error) {
 	return s, nil
 }
 
-func (w *twin) picks() []int {
+func (w *checked) picks() []int {
 	pick := make([]int, len(w.ids))
 	for i, id := range w.ids {
 		pick[i] = w.program.Pick(id)
@@ -136,7 +136,7 @@ func drawItem(t *rapid.T, resources int) mmkp.Item {
 }
 
 // drawEdit makes a random change to both.
-func drawEdit(t *rapid.T, w *twin) {
+func drawEdit(t *rapid.T, w *checked) {
 	n := len(w.ids)
 	kind := rapid.IntRange(0, 5).Draw(t, "edit")
 	if n == 0 || n < 5 && kind == 0 {
@@ -166,7 +166,7 @@ func drawEdit(t *rapid.T, w *twin) {
 
 func TestProgram_edits_agree_with_trying_everything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newTwin(rt, []float64{4, 8, 1}[:rapid.IntRange(1, 3).Draw(rt, "resources")])
+		w := newChecked(rt, []float64{4, 8, 1}[:rapid.IntRange(1, 3).Draw(rt, "resources")])
 		for range rapid.IntRange(1, 5).Draw(rt, "rounds") {
 			for range rapid.IntRange(1, 6).Draw(rt, "edits") {
 				drawEdit(rt, w)
@@ -242,7 +242,7 @@ func TestProgram_same_calls_give_the_same_bytes(t *testing.T) {
 }
 
 func TestProgram_of_equal_items_the_first_added_is_served_first(t *testing.T) {
-	w := newTwin(t, []float64{4})
+	w := newChecked(t, []float64{4})
 	one := mmkp.Item{Choices: []mmkp.Choice{gpus(1, 1)}}
 	for range 6 {
 		w.add(t, one)
@@ -271,7 +271,7 @@ func TestProgram_of_equal_items_the_first_added_is_served_first(t *testing.T) {
 }
 
 func TestProgram_bad_calls_are_refused_and_change_nothing(t *testing.T) {
-	w := newTwin(t, []float64{4, 4})
+	w := newChecked(t, []float64{4, 4})
 	w.add(t, mmkp.Item{Choices: []mmkp.Choice{gpus(2, 1), gpus(1, 2), gpus(-1, 3), gpus(3, 4)}})
 	w.add(t, mmkp.Item{Choices: []mmkp.Choice{gpus(1, 1)}})
 	id, gone := w.ids[0], w.ids[1]

@@ -116,11 +116,11 @@ func drawStart(t *rapid.T, p *mmkp.Problem) []float64 {
 }
 
 // The lowest bound does not depend on where the walk starts: from nothing, in
-// one window or in several, or from any prices.
+// one core or in several, or from any prices.
 func TestSolve_start_prices_change_no_bound(t *testing.T) {
 	opts := mmkp.DefaultOptions()
 	opts.MaxNodes = 0
-	for _, items := range []int{40, 400} { // one window, and more choices than that is for
+	for _, items := range []int{40, 400} { // one core, and more choices than that is for
 		for n := range 20 {
 			p := crowded(items, n)
 			cold, err := mmkp.Solve(t.Context(), p, nil, opts)

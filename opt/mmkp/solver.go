@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // ErrInfeasible reports that the items that must be served do not fit.
@@ -168,12 +170,12 @@ func (p *Program) refit() {
 	for i := range p.items {
 		r := &p.rows[i]
 		for g := range p.items[i].groups {
-			if u := &r.runs[g]; r.fitting(u, p.capacity[u.resource]) != u.live {
-				p.stand(uint32(i), g)
+			if u := &r.runs[g]; r.fitting(u, p.core.Capacity[u.resource]) != u.live {
+				p.computeHull(uint32(i), g)
 			}
 		}
 		for n := range r.bundles {
-			r.bundles[n].fits = fits(r.uses[r.bundles[n].first:r.bundles[n].end], p.capacity)
+			r.bundles[n].fits = core.Fits(r.uses[r.bundles[n].first:r.bundles[n].end], p.core.Capacity)
 		}
 	}
 }
@@ -181,15 +183,15 @@ func (p *Program) refit() {
 // checkNeeds fails if one resource alone cannot hold the least that the items
 // that must be served use of it.
 func (p *Program) checkNeeds() error {
-	p.spare = sized(p.spare, p.k)
-	clear(p.spare)
+	p.core.Spare = sized(p.core.Spare, p.core.K)
+	clear(p.core.Spare)
 	for i := range p.items {
 		if x := &p.items[i]; x.live && x.must {
-			deduct(p.spare, p.rows[i].least)
+			core.Deduct(p.core.Spare, p.rows[i].least)
 		}
 	}
 	for k, b := range p.given {
-		if need := -p.spare[k]; need > p.capacity[k] {
+		if need := -p.core.Spare[k]; need > p.core.Capacity[k] {
 			return fmt.Errorf("resource %d: must hold at least %v, capacity %v: %w", k, need, b, ErrInfeasible)
 		}
 	}
@@ -215,11 +217,11 @@ func (p *Program) finish() (*Solution, error) {
 	for i := range p.items {
 		p.items[i].pick = p.items[i].taken
 	}
-	sol.Prices = append(sol.Prices[:0], p.prices[:len(p.given)]...)
-	sol.Iterations, sol.Nodes, sol.Status, sol.Fractional = p.steps, p.nodes, p.status, p.split
-	sol.Bound = p.bound
+	sol.Prices = append(sol.Prices[:0], p.core.Prices[:len(p.given)]...)
+	sol.Iterations, sol.Nodes, sol.Status, sol.Fractional = p.core.Steps, p.nodes, p.status, p.split
+	sol.Bound = p.core.Bound
 	if p.status == Optimal {
-		sol.Bound = min(p.bound, sol.Value+p.tolerance)
+		sol.Bound = min(p.core.Bound, sol.Value+p.tolerance)
 	}
 	sol.Bound = max(sol.Bound, sol.Value)
 	sol.Gap = 0
@@ -237,7 +239,7 @@ func (p *Program) unserved(slot int) error {
 	}
 	short := 0
 	for k := range p.given {
-		if p.prices[k]*p.capacity[k] > p.prices[short]*p.capacity[short] {
+		if p.core.Prices[k]*p.core.Capacity[k] > p.core.Prices[short]*p.core.Capacity[short] {
 			short = k
 		}
 	}

@@ -3,13 +3,12 @@ package mmkp
 import (
 	"math"
 	"slices"
+
+	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // none is the column of an item that takes nothing.
 const none int32 = -1
-
-// several is the resource of a column that uses more than one.
-const several = math.MaxInt32
 
 // A point is a choice of one resource, as a program keeps it: 16 bytes.
 type point struct {
@@ -46,11 +45,11 @@ type row struct {
 	wide    []float64 // amounts, if one is no float32
 	runs    []run
 	bundles []bundle
-	uses    []Use
-	least   []Use   // of an item that must: what any choice uses at least
-	choices int     // as given
-	ordered bool    // the points are by index
-	low     float64 // of all values, if the item must
+	uses    []core.Use
+	least   []core.Use // of an item that must: what any choice uses at least
+	choices int        // as given
+	ordered bool       // the points are by index
+	low     float64    // of all values, if the item must
 	high    float64
 }
 
@@ -152,7 +151,7 @@ func (r *row) resource(c int32) int32 {
 			return r.runs[i].resource
 		}
 	}
-	return several
+	return core.Several
 }
 
 // empty forgets the choices and keeps the memory.
@@ -184,8 +183,8 @@ func (r *row) slope(a, b int32) float64 {
 	return (r.points[b].value - r.points[a].value) / (r.amount(b) - r.amount(a))
 }
 
-// stand puts g on corner c.
-func (r *row) stand(u *run, g *group, c int32) {
+// moveTo puts g on corner c.
+func (r *row) moveTo(u *run, g *group, c int32) {
 	g.at, g.value, g.amount = c, r.points[c].value, r.amount(c)
 	g.low, g.high = math.Inf(-1), math.Inf(1)
 	if up := r.next(u, c); up < u.live {
@@ -199,9 +198,9 @@ func (r *row) stand(u *run, g *group, c int32) {
 // settle moves g to the corner that is best at the price; it is near.
 func (r *row) settle(u *run, g *group, price float64) {
 	for price < g.low {
-		r.stand(u, g, r.next(u, g.at))
+		r.moveTo(u, g, r.next(u, g.at))
 	}
 	for price > g.high {
-		r.stand(u, g, r.previous(u, g.at))
+		r.moveTo(u, g, r.previous(u, g.at))
 	}
 }

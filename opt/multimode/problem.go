@@ -62,7 +62,7 @@ func (r Run) Count() int { return bits.OnesCount64(r.Rounds) }
 // Validate returns an error that joins all complaints about p, of each job the first.
 func (p *Problem) Validate() error {
 	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("timetable: "+format, args...)) }
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("multimode: "+format, args...)) }
 	if p.Rounds < 1 || p.Rounds > MaxRounds {
 		bad("%d rounds, want 1 to %d", p.Rounds, MaxRounds)
 	}

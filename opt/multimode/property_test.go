@@ -71,7 +71,7 @@ func anyJob(t *rapid.T, p *multimode.Problem, busy float64) multimode.Job {
 	return j
 }
 
-func solve(t fataler, p *multimode.Problem, o multimode.Options) *multimode.Timetable {
+func solve(t fataler, p *multimode.Problem, o multimode.Options) *multimode.Schedule {
 	t.Helper()
 	s, err := multimode.Solve(t.Context(), p, o)
 	if err != nil {
@@ -90,7 +90,7 @@ func nobody(p *multimode.Problem) []multimode.Run {
 }
 
 // everyProblem checks a property of the plans of all kinds of problems.
-func everyProblem(t *testing.T, property func(*rapid.T, *multimode.Problem, *multimode.Timetable)) {
+func everyProblem(t *testing.T, property func(*rapid.T, *multimode.Problem, *multimode.Schedule)) {
 	for name, kind := range map[string]*rapid.Generator[*multimode.Problem]{"small": small, "large": large, "wide": wide} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
@@ -118,7 +118,7 @@ func spare(p *multimode.Problem, runs []multimode.Run) [][]int {
 }
 
 func TestPlan_holds_the_capacity_in_every_round(t *testing.T) {
-	everyProblem(t, func(t *rapid.T, p *multimode.Problem, s *multimode.Timetable) {
+	everyProblem(t, func(t *rapid.T, p *multimode.Problem, s *multimode.Schedule) {
 		for k, free := range spare(p, s.Runs) {
 			for n, f := range free {
 				if f < 0 {
@@ -135,7 +135,7 @@ func TestPlan_holds_the_capacity_in_every_round(t *testing.T) {
 }
 
 func TestPlan_is_worth_its_value_and_no_more_than_its_bound(t *testing.T) {
-	everyProblem(t, func(t *rapid.T, p *multimode.Problem, s *multimode.Timetable) {
+	everyProblem(t, func(t *rapid.T, p *multimode.Problem, s *multimode.Schedule) {
 		if got := p.Worth(s.Runs); got != s.Value || !(s.Value <= s.Bound) || math.IsInf(s.Bound, 1) {
 			t.Fatalf("worth %v, value %v, bound %v", got, s.Value, s.Bound)
 		}
@@ -173,7 +173,7 @@ func merit(p *multimode.Problem, i int, r multimode.Run) (value, left, load floa
 
 // Shockwave App. H: "Idle resources are not allowed when there are ready jobs".
 func TestPlan_leaves_no_round_to_a_job_that_would_gain(t *testing.T) {
-	everyProblem(t, func(t *rapid.T, p *multimode.Problem, s *multimode.Timetable) {
+	everyProblem(t, func(t *rapid.T, p *multimode.Problem, s *multimode.Schedule) {
 		free := spare(p, s.Runs)
 		for i, r := range s.Runs {
 			value, left, load := merit(p, i, r)
@@ -193,7 +193,7 @@ func TestPlan_leaves_no_round_to_a_job_that_would_gain(t *testing.T) {
 }
 
 func TestPlan_is_the_same_for_the_same_problem(t *testing.T) {
-	everyProblem(t, func(t *rapid.T, p *multimode.Problem, s *multimode.Timetable) {
+	everyProblem(t, func(t *rapid.T, p *multimode.Problem, s *multimode.Schedule) {
 		again := solve(t, p, multimode.Options{Solves: max(1, s.Solves)})
 		if diff := cmp.Diff(s, again); diff != "" {
 			t.Fatal(diff)
@@ -205,7 +205,7 @@ func TestPlan_is_the_same_for_the_same_problem(t *testing.T) {
 // another order; before anything is halved the bounds are equal to 1e-6, unless
 // the plan itself proves a better one.
 func TestBound_holds_in_every_order(t *testing.T) {
-	everyProblem(t, func(t *rapid.T, p *multimode.Problem, s *multimode.Timetable) {
+	everyProblem(t, func(t *rapid.T, p *multimode.Problem, s *multimode.Schedule) {
 		q := *p
 		q.Jobs = rapid.Permutation(p.Jobs).Draw(t, "jobs")
 		other := solve(t, &q, multimode.Options{Solves: s.Solves})

@@ -23,16 +23,16 @@ func DefaultOptions() Options { return Options{Gap: 1e-3, Solves: 32} }
 func (o Options) Validate() error {
 	var errs []error
 	if !(o.Gap >= 0 && o.Gap < 1) {
-		errs = append(errs, fmt.Errorf("timetable: gap %v, want at least 0 and below 1", o.Gap))
+		errs = append(errs, fmt.Errorf("multimode: gap %v, want at least 0 and below 1", o.Gap))
 	}
 	if o.Solves < 1 {
-		errs = append(errs, fmt.Errorf("timetable: %d solves, want at least 1", o.Solves))
+		errs = append(errs, fmt.Errorf("multimode: %d solves, want at least 1", o.Solves))
 	}
 	return errors.Join(errs...)
 }
 
-// A Timetable is a plan. Bound >= optimum >= Value.
-type Timetable struct {
+// A Schedule is a plan. Bound >= optimum >= Value.
+type Schedule struct {
 	Runs  []Run // by job
 	Value float64
 	Bound float64
@@ -45,7 +45,7 @@ type Timetable struct {
 }
 
 // Gap returns (Bound − Value) / |Bound|; 0 if they are equal, +∞ if only Bound is 0.
-func (t *Timetable) Gap() float64 {
+func (t *Schedule) Gap() float64 {
 	if t.Bound <= t.Value {
 		return 0
 	}
@@ -66,7 +66,7 @@ type search struct {
 	pick   *chooser
 	open   []interval // all that could be better than the best
 	cap    float64    // no plan is worth more
-	best   Timetable
+	best   Schedule
 	found  bool
 	picked []count // of the best
 }
@@ -78,7 +78,7 @@ type search struct {
 // for each solve, and a packing of jobs × rounds at least; a few jobs with several modes
 // have a packing for each mode besides, if the gap is not met.
 // Source: Shockwave §6.1, App. G.3, Eq. 11.
-func Solve(ctx context.Context, p *Problem, o Options) (*Timetable, error) {
+func Solve(ctx context.Context, p *Problem, o Options) (*Schedule, error) {
 	if err := errors.Join(o.Validate(), p.Validate()); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Timetable, error) {
 		err = s.halve(ctx, n)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("timetable: %w", err)
+		return nil, fmt.Errorf("multimode: %w", err)
 	}
 	t := s.finish()
 	if modes := p.modes(); t.Bound-t.Value > o.Gap*math.Abs(t.Bound) && modes > len(p.Jobs) && modes <= few {
@@ -264,7 +264,7 @@ func (s *search) halve(ctx context.Context, n int) error {
 }
 
 // finish returns the best plan with its bound.
-func (s *search) finish() *Timetable {
+func (s *search) finish() *Schedule {
 	t := s.best
 	t.Prices = slices.Clone(s.pick.prices)
 	t.Bound, t.Solves = t.Value, s.pick.solves

@@ -27,21 +27,21 @@ func TestProblem_Validate(t *testing.T) {
 		change func(*multimode.Problem)
 		want   string
 	}{
-		{"rounds", func(p *multimode.Problem) { p.Rounds = 65 }, "timetable: 65 rounds, want 1 to 64"},
-		{"lambda", func(p *multimode.Problem) { p.Lambda = math.NaN() }, "timetable: lambda NaN, want 0 to 1e+40"},
-		{"capacity", func(p *multimode.Problem) { p.Capacity[0] = -1 }, "timetable: resource 0: capacity -1, want at least 0"},
-		{"value", func(p *multimode.Problem) { p.Jobs[0].Idle.Value = math.Inf(-1) }, "timetable: job 0: idle: value -Inf, want at most 1e+40 either way"},
-		{"left", func(p *multimode.Problem) { p.Jobs[0].Idle.Left = -1 }, "timetable: job 0: idle: -1 left, want 0 to 1e+40"},
-		{"load", func(p *multimode.Problem) { p.Jobs[0].Modes[0].After[1].Load = -1 }, "timetable: job 0: mode 0: after 2 rounds: load -1, want 0 to 1e+40"},
-		{"again", func(p *multimode.Problem) { p.Jobs[0].Again = -1 }, "timetable: job 0: again -1, want 0 to 1e+40"},
-		{"held", func(p *multimode.Problem) { p.Jobs[0].Held = 1 }, "timetable: job 0: held mode 1, want -1 or one of 1"},
-		{"resource", func(p *multimode.Problem) { p.Jobs[0].Modes[0].Resource = 1 }, "timetable: job 0: mode 0: resource 1, want one of 1"},
-		{"amount", func(p *multimode.Problem) { p.Jobs[0].Modes[0].Amount = 0 }, "timetable: job 0: mode 0: amount 0, want at least 1"},
-		{"no_points", func(p *multimode.Problem) { p.Jobs[0].Modes[0].After = nil }, "timetable: job 0: mode 0: 0 points, want 1 to 2"},
-		{"many_points", func(p *multimode.Problem) { p.Rounds = 1 }, "timetable: job 0: mode 0: 2 points, want 1 to 1"},
-		{"all", func(p *multimode.Problem) { p.Rounds, p.Lambda = 0, -1 }, `timetable: 0 rounds, want 1 to 64
-timetable: lambda -1, want 0 to 1e+40
-timetable: job 0: mode 0: 2 points, want 1 to 0`},
+		{"rounds", func(p *multimode.Problem) { p.Rounds = 65 }, "multimode: 65 rounds, want 1 to 64"},
+		{"lambda", func(p *multimode.Problem) { p.Lambda = math.NaN() }, "multimode: lambda NaN, want 0 to 1e+40"},
+		{"capacity", func(p *multimode.Problem) { p.Capacity[0] = -1 }, "multimode: resource 0: capacity -1, want at least 0"},
+		{"value", func(p *multimode.Problem) { p.Jobs[0].Idle.Value = math.Inf(-1) }, "multimode: job 0: idle: value -Inf, want at most 1e+40 either way"},
+		{"left", func(p *multimode.Problem) { p.Jobs[0].Idle.Left = -1 }, "multimode: job 0: idle: -1 left, want 0 to 1e+40"},
+		{"load", func(p *multimode.Problem) { p.Jobs[0].Modes[0].After[1].Load = -1 }, "multimode: job 0: mode 0: after 2 rounds: load -1, want 0 to 1e+40"},
+		{"again", func(p *multimode.Problem) { p.Jobs[0].Again = -1 }, "multimode: job 0: again -1, want 0 to 1e+40"},
+		{"held", func(p *multimode.Problem) { p.Jobs[0].Held = 1 }, "multimode: job 0: held mode 1, want -1 or one of 1"},
+		{"resource", func(p *multimode.Problem) { p.Jobs[0].Modes[0].Resource = 1 }, "multimode: job 0: mode 0: resource 1, want one of 1"},
+		{"amount", func(p *multimode.Problem) { p.Jobs[0].Modes[0].Amount = 0 }, "multimode: job 0: mode 0: amount 0, want at least 1"},
+		{"no_points", func(p *multimode.Problem) { p.Jobs[0].Modes[0].After = nil }, "multimode: job 0: mode 0: 0 points, want 1 to 2"},
+		{"many_points", func(p *multimode.Problem) { p.Rounds = 1 }, "multimode: job 0: mode 0: 2 points, want 1 to 1"},
+		{"all", func(p *multimode.Problem) { p.Rounds, p.Lambda = 0, -1 }, `multimode: 0 rounds, want 1 to 64
+multimode: lambda -1, want 0 to 1e+40
+multimode: job 0: mode 0: 2 points, want 1 to 0`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := two()
@@ -56,7 +56,7 @@ timetable: job 0: mode 0: 2 points, want 1 to 0`},
 
 func TestOptions_Validate(t *testing.T) {
 	_, err := multimode.Solve(t.Context(), two(), multimode.Options{Gap: -1})
-	if want := "timetable: gap -1, want at least 0 and below 1\ntimetable: 0 solves, want at least 1"; err == nil || err.Error() != want {
+	if want := "multimode: gap -1, want at least 0 and below 1\nmultimode: 0 solves, want at least 1"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

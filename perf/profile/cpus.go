@@ -5,8 +5,6 @@ import (
 	"math/bits"
 	"slices"
 	"time"
-
-	"github.com/oxgang/oxgang/perf"
 )
 
 // IterationsPerPoint is how many iterations are averaged at each CPU count.
@@ -89,15 +87,6 @@ func (s *Search) Learn(cpus int, rate float64) {
 		after.bend = p.bend
 	}
 	s.points = slices.Insert(s.points, i, p)
-}
-
-// Curve returns what was measured, by ascending CPUs.
-func (s *Search) Curve() []perf.CPURate {
-	curve := make([]perf.CPURate, len(s.points))
-	for i, p := range s.points {
-		curve[i] = perf.CPURate{CPUs: float64(p.cpus), Rate: p.rate}
-	}
-	return curve
 }
 
 // CPUCost returns how long one replica is busy measuring points whose iterations

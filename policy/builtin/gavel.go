@@ -9,6 +9,13 @@ import (
 	"github.com/oxgang/oxgang/policy/gavel"
 )
 
+// publicGavel solves programs as Gavel's public code does; nil: nobody registered it.
+var publicGavel gavel.Solver
+
+// RegisterPublicGavel makes the rules public-code of Gavel's policies available, which
+// need the solver of its public code. A program calls it once, before it makes policies.
+func RegisterPublicGavel(s gavel.Solver) { publicGavel = s }
+
 // gavelEntries are the policies that share GPUs out in time.
 func gavelEntries() []Entry {
 	return []Entry{
@@ -39,7 +46,7 @@ func gavelEntry(name string, objective gavel.Objective, doc string) Entry {
 	}
 	return Entry{Name: name, Doc: doc, Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
 		o := gavel.DefaultOptions()
-		o.Objective = objective
+		o.Objective, o.Public = objective, publicGavel
 		r := read(given, settings)
 		r.bool("perf", &o.Perf)
 		text(r, "rules", &o.Rules)

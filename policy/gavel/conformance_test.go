@@ -6,12 +6,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/gavel"
 	"github.com/oxgang/oxgang/policy/policytest"
+	"github.com/oxgang/oxgang/reference/gavelcode"
 )
 
 // fresh returns a policy with some of the defaults changed.
 func fresh(t testing.TB, change func(*gavel.Options)) policy.Policy {
 	t.Helper()
 	o := gavel.DefaultOptions()
+	o.Public = gavelcode.Solve
 	if change != nil {
 		change(&o)
 	}

@@ -2,6 +2,7 @@ package gavel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -35,6 +36,9 @@ type Policy struct {
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("gavel: %w", err)
+	}
+	if o.Rules == PublicCode && o.Public == nil {
+		return nil, errors.New("gavel: rules public-code, want paper or sia-code in this program: it lacks the solver of the public code")
 	}
 	return &Policy{o: o, accounts: map[job.ID]*account{}, fresh: true}, nil
 }

@@ -57,6 +57,9 @@ type Options struct {
 	// before does nothing, and for which it is not charged, under PublicCode.
 	// Default 0 (Gavel's public code; Shockwave's has 20 s).
 	Loss time.Duration
+	// Public solves programs under PublicCode, as the solver of the public code does:
+	// package reference/gavelcode. Default nil: these rules cannot be had.
+	Public Solver
 }
 
 // DefaultOptions returns the defaults.

@@ -24,7 +24,7 @@ import (
 //     lost to a restart; that time is lost only to a job that uses up its round.
 //   - Types are served one after the other, in the cluster's order: a job runs on the
 //     first that has room for it, though its time is to be on another.
-//   - Programs end where the public solver does (opt/selfdual), which for maxmin
+//   - Programs end where the public solver does (Options.Public), which for maxmin
 //     and sum is an optimum, for the makespan anything that meets a bisection to 5 %.
 //   - What ftf believes a job has done are the steps that it has fewer left, though a
 //     larger batch size makes them fewer too.

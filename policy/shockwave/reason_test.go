@@ -45,7 +45,7 @@ func TestStats_gap(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &policy.Snapshot{Now: time.Unix(1e9, 0), Round: 1, Length: 2 * time.Minute, Cluster: oneGPU(t)}
-		s.Computed = &window{first: 1, rounds: 20, solved: &multimode.Timetable{Value: test.value, Bound: test.bound}}
+		s.Computed = &window{first: 1, rounds: 20, solved: &multimode.Schedule{Value: test.value, Bound: test.bound}}
 		plan, err := p.Plan(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ type window struct {
 	free    []int          // GPUs by type
 	batches map[job.ID]int // of the jobs that it is for
 	runs    map[job.ID]run // of those that get something
-	solved  *multimode.Timetable
+	solved  *multimode.Schedule
 }
 
 // A run is what a job gets in a window.

@@ -36,11 +36,6 @@ type Plan struct {
 	Prices       [sides]float64 // seconds that one more GPU of each side would save, about
 }
 
-// Allocate makes one plan; it is that of a new Allocator.
-func Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, error) {
-	return new(Allocator).Allocate(ctx, jobs, c, o)
-}
-
 // An Allocator makes plan after plan in the memory of the last one, of which it remembers
 // nothing. Not safe for concurrent use.
 type Allocator struct {

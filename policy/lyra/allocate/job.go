@@ -44,15 +44,6 @@ type Job struct {
 	MixedSpeed    float64
 }
 
-// Lossy returns the speed of a job of so many workers to which each one more adds less than
-// one by this share. Source: Lyra §7.2, "when one more worker is added to a job, we add a 20%
-// loss to the throughput brought by this worker".
-func Lossy(least int, loss float64) func(workers int) float64 {
-	return func(workers int) float64 {
-		return float64(workers) - loss*float64(max(0, workers-least))
-	}
-}
-
 // Shortest returns the running time with Max workers, all on one side.
 func (j *Job) Shortest() time.Duration {
 	if j.Speed == nil {

@@ -1,27 +1,27 @@
-package mmkp
+package core
 
 import "math"
 
 // meet moves the vertex to where the planes meet. It reports false if they are
 // not independent, which only rounding can cause.
-func (s *Program) meet() bool {
+func (s *Core) meet() bool {
 	clear(s.work)
 	for r, p := range s.planes {
-		normal := s.work[r*s.k : (r+1)*s.k]
+		normal := s.work[r*s.K : (r+1)*s.K]
 		if p.k < 0 {
-			s.use(&s.columns[p.a], normal, 1)
-			s.use(&s.columns[p.b], normal, -1)
+			s.Use(&s.Columns[p.a], normal, 1)
+			s.Use(&s.Columns[p.b], normal, -1)
 		} else {
 			normal[p.k] = 1
 		}
 	}
-	if !invert(s.work, s.inverse, s.k) {
+	if !invert(s.work, s.inverse, s.K) {
 		return false
 	}
 	for k := range s.vertex {
 		x := 0.0
 		for r, p := range s.planes {
-			x += s.inverse[k*s.k+r] * p.at
+			x += s.inverse[k*s.K+r] * p.at
 		}
 		s.vertex[k] = max(0, x)
 	}
@@ -30,15 +30,15 @@ func (s *Program) meet() bool {
 
 // flatten marks the ties that are none at the vertex: on the way along the edge
 // a third column became better than both.
-func (s *Program) flatten() {
+func (s *Core) flatten() {
 	for r := range s.planes {
 		p := &s.planes[r]
 		if p.bend != tie {
 			continue
 		}
-		best, a := s.pick[p.item], s.columns[p.a].lp
-		cost := s.cost(&s.columns[p.a], s.vertex)
-		lack := s.columns[best].lp - s.cost(&s.columns[best], s.vertex) - (a - cost)
+		best, a := s.pick[p.item], s.Columns[p.a].Nudged
+		cost := s.Cost(&s.Columns[p.a], s.vertex)
+		lack := s.Columns[best].Nudged - s.Cost(&s.Columns[best], s.vertex) - (a - cost)
 		if lack > 1e-12*(math.Abs(a)+cost) {
 			p.bend = flat
 		}
@@ -46,21 +46,21 @@ func (s *Program) flatten() {
 }
 
 // untie computes the capacity left by the items that have no tie at the vertex.
-func (s *Program) untie() {
-	copy(s.idle, s.spare)
+func (s *Core) untie() {
+	copy(s.idle, s.Spare)
 	for _, c := range s.pick {
-		s.use(&s.columns[c], s.idle, -1)
+		s.Use(&s.Columns[c], s.idle, -1)
 	}
 	for r := range s.planes {
 		if s.leads(r) {
 			i := s.planes[r].item
-			s.use(&s.columns[s.pick[i]], s.idle, 1)
+			s.Use(&s.Columns[s.pick[i]], s.idle, 1)
 		}
 	}
 }
 
 // leads reports whether plane r is the first tie of its item.
-func (s *Program) leads(r int) bool {
+func (s *Core) leads(r int) bool {
 	if s.planes[r].bend != tie {
 		return false
 	}
@@ -73,7 +73,7 @@ func (s *Program) leads(r int) bool {
 }
 
 // alike reports whether planes q and r tie the same item.
-func (s *Program) alike(q, r int) bool {
+func (s *Core) alike(q, r int) bool {
 	return s.planes[q].bend == tie && s.planes[q].item == s.planes[r].item
 }
 
@@ -115,4 +115,35 @@ func invert(a, inv []float64, n int) bool {
 		}
 	}
 	return true
+}
+
+// Split returns the number of items that the vertex divides between columns: at most one
+// for each resource.
+func (s *Core) Split() int {
+	split := 0
+	for r := range s.planes {
+		if s.leads(r) {
+			split++
+		}
+	}
+	return split
+}
+
+// AtEnds calls visit with every resource whose price is at an end of its range beyond
+// which the bound may be lower.
+func (s *Core) AtEnds(visit func(k int)) {
+	for _, e := range s.planes {
+		if e.bend == roof || e.bend == floor && e.at > 0 {
+			visit(e.k)
+		}
+	}
+}
+
+// sized returns a slice of length n, in old's memory if it is large enough. Its
+// contents are not cleared.
+func sized[T any](old []T, n int) []T {
+	if cap(old) >= n {
+		return old[:n]
+	}
+	return make([]T, n)
 }

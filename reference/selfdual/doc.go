@@ -15,7 +15,7 @@
 // systems", ECC 2013), CVXOPT that of Vandenberghe ("The CVXOPT linear and quadratic
 // cone program solvers", 2010); the scaling is Ruiz' (RAL-TR-2001-034).
 //
-//	embedding.go  program, answer, start
+//	selfdual.go   program, answer, start
 //	iterate.go    one iterate: residuals, steps
 //	system.go     the two equations of a step
 //	skyline.go    a factorisation for rows of few entries and a few long ones

@@ -1,11 +1,11 @@
-package mmkp
+package core
 
 import "math"
 
 // line is the search for the lowest point of the bound on one edge.
 type line struct {
-	left, right, middle []int32   // columns the entrants take at three points of it
-	moving              []int32   // entrants whose left and right columns differ
+	left, right, middle []int32   // columns the items take at three points of it
+	moving              []int32   // items whose left and right columns differ
 	probe               []float64 // prices at the middle
 }
 
@@ -26,7 +26,7 @@ func (a tangent) at(t float64) float64 { return a.bound + a.slope*(t-a.t) }
 // that is the point, or it yields a better tangent. The bound has finitely many
 // pieces, so this ends. An item that takes the same column on both sides takes
 // it in between, so that each evaluation looks at fewer items than the last.
-func (s *Program) walk(d, slope float64) plane {
+func (s *Core) walk(d, slope float64) plane {
 	copy(s.left, s.pick)
 	for r := range s.planes {
 		if s.leads(r) {
@@ -63,14 +63,14 @@ func (s *Program) walk(d, slope float64) plane {
 }
 
 // step moves the probe to step t of the edge.
-func (s *Program) step(t float64) {
+func (s *Core) step(t float64) {
 	for k, x := range s.vertex {
 		s.probe[k] = max(0, x+t*s.steep[k])
 	}
 }
 
 // settleMoving drops the items that take the same column on both sides.
-func (s *Program) settleMoving() {
+func (s *Core) settleMoving() {
 	n := 0
 	for _, i := range s.moving {
 		if s.left[i] != s.right[i] {
@@ -84,30 +84,30 @@ func (s *Program) settleMoving() {
 // between returns the tangent at step t, how far the bound there is above the
 // left tangent, and the size of the numbers that this is the difference of. The
 // columns taken by the moving items go to s.middle.
-func (s *Program) between(left tangent, t float64) (mid tangent, above, size float64) {
+func (s *Core) between(left tangent, t float64) (mid tangent, above, size float64) {
 	s.step(t)
 	mid = tangent{t, left.at(t), left.slope}
 	for _, i := range s.moving {
 		c, worth := s.take(int(i), s.probe)
 		was := s.left[i]
 		s.middle[i] = c
-		size += math.Abs(s.columns[c].lp) + math.Abs(s.columns[was].lp)
-		above += worth - (s.columns[was].lp - s.cost(&s.columns[was], s.probe))
-		mid.slope += s.cost(&s.columns[was], s.steep) - s.cost(&s.columns[c], s.steep)
+		size += math.Abs(s.Columns[c].Nudged) + math.Abs(s.Columns[was].Nudged)
+		above += worth - (s.Columns[was].Nudged - s.Cost(&s.Columns[was], s.probe))
+		mid.slope += s.Cost(&s.Columns[was], s.steep) - s.Cost(&s.Columns[c], s.steep)
 	}
 	mid.bound += above
 	return mid, above, size
 }
 
 // adopt makes the middle's columns those of a side.
-func (s *Program) adopt(side []int32) {
+func (s *Core) adopt(side []int32) {
 	for _, i := range s.moving {
 		side[i] = s.middle[i]
 	}
 }
 
 // reach returns how far the edge goes until a price is at the end of its range.
-func (s *Program) reach() (end float64, stop plane) {
+func (s *Core) reach() (end float64, stop plane) {
 	end = math.Inf(1)
 	largest := 0.0
 	for _, d := range s.steep {
@@ -118,12 +118,12 @@ func (s *Program) reach() (end float64, stop plane) {
 			s.steep[k] = 0 // but for rounding
 			continue
 		}
-		b := &s.bars[k]
-		if t := max(0, s.vertex[k]-b.low) / -d; d < 0 && t < end {
-			end, stop = t, plane{bend: floor, k: k, at: b.low}
+		b := &s.Ranges[k]
+		if t := max(0, s.vertex[k]-b.Low) / -d; d < 0 && t < end {
+			end, stop = t, plane{bend: floor, k: k, at: b.Low}
 		}
-		if t := max(0, b.high-s.vertex[k]) / d; d > 0 && t < end {
-			end, stop = t, plane{bend: roof, k: k, at: b.high}
+		if t := max(0, b.High-s.vertex[k]) / d; d > 0 && t < end {
+			end, stop = t, plane{bend: roof, k: k, at: b.High}
 		}
 	}
 	return end, stop
@@ -131,14 +131,14 @@ func (s *Program) reach() (end float64, stop plane) {
 
 // parting returns the tie of the item whose columns left and right of the
 // lowest point differ most in cost along the edge; stop if none differs.
-func (s *Program) parting(stop plane) plane {
+func (s *Core) parting(stop plane) plane {
 	most, found := 0.0, stop
 	for _, i := range s.moving {
 		a, b := s.left[i], s.right[i]
-		turn := math.Abs(s.cost(&s.columns[a], s.steep) - s.cost(&s.columns[b], s.steep))
+		turn := math.Abs(s.Cost(&s.Columns[a], s.steep) - s.Cost(&s.Columns[b], s.steep))
 		if turn > most {
 			most = turn
-			found = plane{bend: tie, k: -1, item: i, a: a, b: b, at: s.columns[a].lp - s.columns[b].lp}
+			found = plane{bend: tie, k: -1, item: i, a: a, b: b, at: s.Columns[a].Nudged - s.Columns[b].Nudged}
 		}
 	}
 	return found

@@ -1,4 +1,4 @@
-package mmkp
+package core
 
 import "math"
 
@@ -16,7 +16,7 @@ type candidate struct {
 // The edges at a price's plane lead to both sides. An item tied between m + 1
 // columns has m + 1 edges: on each, one of them falls behind the others. The
 // bound is linear between edges, so if none leads down nothing does.
-func (s *Program) steepest() (leaves int, slope float64) {
+func (s *Core) steepest() (leaves int, slope float64) {
 	best := candidate{plane: -1, rate: -1e-9} // less is rounding
 	for r := range s.planes {
 		p := &s.planes[r]
@@ -40,17 +40,17 @@ func (s *Program) steepest() (leaves int, slope float64) {
 }
 
 // tryTie tries the edges of the item that plane r ties first.
-func (s *Program) tryTie(r int, best *candidate) {
+func (s *Core) tryTie(r int, best *candidate) {
 	if !s.leads(r) {
 		return
 	}
-	for q := r; q < s.k; q++ {
+	for q := r; q < s.K; q++ {
 		if !s.alike(q, r) {
 			continue
 		}
 		for _, c := range [2]int32{s.planes[q].a, s.planes[q].b} {
 			clear(s.edge)
-			for o := r; o < s.k; o++ {
+			for o := r; o < s.K; o++ {
 				switch {
 				case !s.alike(o, r):
 				case s.planes[o].a == c: // dearer by the normal
@@ -65,16 +65,16 @@ func (s *Program) tryTie(r int, best *candidate) {
 }
 
 // turn adds sign times the direction that leaves plane r alone to s.edge.
-func (s *Program) turn(r int, sign float64) {
+func (s *Core) turn(r int, sign float64) {
 	for k := range s.edge {
-		s.edge[k] += sign * s.inverse[k*s.k+r]
+		s.edge[k] += sign * s.inverse[k*s.K+r]
 	}
 }
 
 // try makes s.edge the best candidate if it is steeper.
-func (s *Program) try(r int, falls int32, best *candidate) {
+func (s *Core) try(r int, falls int32, best *candidate) {
 	size := 0.0
-	for k, b := range s.capacity {
+	for k, b := range s.Capacity {
 		size += math.Abs(s.edge[k]) * b
 	}
 	if slope := s.slope(s.edge); slope < best.rate*size {
@@ -86,9 +86,9 @@ func (s *Program) try(r int, falls int32, best *candidate) {
 // isolate rewrites the ties of the item that plane r ties first, so that one
 // alone has column c, and returns that one. The planes still meet where they
 // met: if c = o and c = x, then o = x.
-func (s *Program) isolate(r int, c int32) (only int) {
+func (s *Core) isolate(r int, c int32) (only int) {
 	only = -1
-	for q := r; q < s.k; q++ {
+	for q := r; q < s.K; q++ {
 		p := &s.planes[q]
 		if !s.alike(q, r) || p.a != c && p.b != c {
 			continue
@@ -101,13 +101,13 @@ func (s *Program) isolate(r int, c int32) (only int) {
 			continue
 		}
 		p.a = s.planes[only].b
-		p.at = s.columns[p.a].lp - s.columns[p.b].lp
+		p.at = s.Columns[p.a].Nudged - s.Columns[p.b].Nudged
 	}
 	return only
 }
 
 // slope returns how the bound changes from the vertex in direction d.
-func (s *Program) slope(d []float64) float64 {
+func (s *Core) slope(d []float64) float64 {
 	total := 0.0
 	for k, free := range s.idle {
 		total += free * d[k]
@@ -123,14 +123,14 @@ func (s *Program) slope(d []float64) float64 {
 
 // cheapest returns the column that the item tied by plane r takes when the
 // prices leave the vertex in direction d, and what it costs there.
-func (s *Program) cheapest(r int, d []float64) (column int32, cost float64) {
+func (s *Core) cheapest(r int, d []float64) (column int32, cost float64) {
 	cost = math.Inf(1)
 	for _, p := range s.planes[r:] {
 		if p.bend != tie || p.item != s.planes[r].item {
 			continue
 		}
 		for _, c := range [2]int32{p.a, p.b} {
-			if x := s.cost(&s.columns[c], d); x < cost {
+			if x := s.Cost(&s.Columns[c], d); x < cost {
 				column, cost = c, x
 			}
 		}

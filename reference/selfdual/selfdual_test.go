@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/opt/barrier"
-	"github.com/oxgang/oxgang/opt/selfdual"
+	"github.com/oxgang/oxgang/reference/selfdual"
 )
 
 // golden is a program of 20 jobs on 5 GPUs: fractions between 0 and 1 in gangs of

@@ -1,6 +1,9 @@
-package mmkp
+package core
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // A plane is a set of prices at which the bound may bend: two columns of an
 // item are worth the same there, or one price has a certain value. The planes
@@ -8,7 +11,7 @@ import "math"
 type plane struct {
 	bend bend
 	k    int   // the price; -1: two columns are worth the same
-	item int32 // theirs: an entrant
+	item int32 // theirs: an item
 	a, b int32 // the columns
 	at   float64
 }
@@ -25,32 +28,32 @@ const (
 
 // descent is a walk over the vertices of the bound.
 type descent struct {
-	bound   float64 // the lowest seen, at Program.prices
-	steps   int
+	Bound   float64 // the lowest seen, at Core.Prices
+	Steps   int
 	vertex  []float64 // where the walk is
 	planes  []plane
 	inverse []float64 // of the planes' normals, k x k: column r leaves plane r and no other
 	work    []float64 // the normals, while they are inverted
 	edge    []float64 // a direction in price space
 	steep   []float64 // the steepest yet
-	pick    []int32   // column per entrant at the vertex
-	idle    []float64 // capacity that the entrants without a tie leave
+	pick    []int32   // column per item at the vertex
+	idle    []float64 // capacity that the items without a tie leave
 }
 
-// descend walks down the edges of the bound from the prices until none leads
-// down inside the window, and leaves the best prices in s.prices. The bound is
+// Descend walks down the edges of the bound from the prices until none leads
+// down inside the ranges, and leaves the best prices in s.Prices. The bound is
 // convex and linear between planes, so the last vertex is its minimum there,
-// but for rounding.
-func (s *Program) descend() {
+// but for rounding. It ends early when Steps reaches the limit or the context ends.
+func (s *Core) Descend(ctx context.Context, limit int) {
 	s.prepare()
-	s.bound = math.Inf(1)
-	for ; ; s.steps++ {
+	s.Bound = math.Inf(1)
+	for ; ; s.Steps++ {
 		d, _ := s.evaluate(s.vertex, s.edge, s.pick)
-		if d < s.bound {
-			s.bound = d
-			copy(s.prices, s.vertex)
+		if d < s.Bound {
+			s.Bound = d
+			copy(s.Prices, s.vertex)
 		}
-		if s.halted() {
+		if s.Steps >= limit || ctx.Err() != nil {
 			return
 		}
 		s.flatten()
@@ -67,19 +70,19 @@ func (s *Program) descend() {
 }
 
 // prepare sets the walk to its start.
-func (s *Program) prepare() {
-	k, n := s.k, len(s.entrants)
+func (s *Core) prepare() {
+	k, n := s.K, len(s.Items)
 	s.vertex, s.idle = sized(s.vertex, k), sized(s.idle, k)
 	s.edge, s.steep = sized(s.edge, k), sized(s.steep, k)
 	s.inverse, s.work = sized(s.inverse, k*k), sized(s.work, k*k)
 	s.planes, s.pick = sized(s.planes, k), sized(s.pick, n)
 	s.left, s.right, s.middle = sized(s.left, n), sized(s.right, n), sized(s.middle, n)
 	s.probe = sized(s.probe, k)
-	for k, x := range s.prices {
+	for k, x := range s.Prices {
 		// Not where the last walk ended: as many ties as there are resources may
 		// meet there, and with the start prices make more planes than edges know of.
 		_, part := math.Modf(float64(k+1) * math.Phi)
-		s.vertex[k] = x * (1 + hair*part)
+		s.vertex[k] = x * (1 + Nudge*part)
 	}
 	clear(s.inverse)
 	for r := range k {
@@ -94,29 +97,29 @@ func (s *Program) prepare() {
 // evaluate returns the bound at the given prices and its slope in direction d,
 // and writes the column every item takes there to pick. Where columns tie, the
 // slope is one of a subgradient.
-func (s *Program) evaluate(prices, d []float64, pick []int32) (bound, slope float64) {
-	bound = s.others
-	for k, b := range s.spare {
+func (s *Core) evaluate(prices, d []float64, pick []int32) (bound, slope float64) {
+	bound = s.Others
+	for k, b := range s.Spare {
 		bound += b * prices[k]
 		slope += b * d[k]
 	}
-	for e := range s.entrants {
+	for e := range s.Items {
 		c, worth := s.take(e, prices)
 		pick[e] = c
 		bound += worth
-		slope -= s.cost(&s.columns[c], d)
+		slope -= s.Cost(&s.Columns[c], d)
 	}
 	return bound, slope
 }
 
-// take returns the column that is worth most to entrant e at the given prices,
+// take returns the column that is worth most to item e at the given prices,
 // and what it is worth.
-func (s *Program) take(e int, prices []float64) (taken int32, worth float64) {
-	x := &s.entrants[e]
-	taken, worth = x.first, s.columns[x.first].lp
-	for c := x.first + 1; c < x.end; c++ {
-		col := &s.columns[c]
-		if w := col.lp - s.cost(col, prices); w > worth {
+func (s *Core) take(e int, prices []float64) (taken int32, worth float64) {
+	x := &s.Items[e]
+	taken, worth = x.First, s.Columns[x.First].Nudged
+	for c := x.First + 1; c < x.End; c++ {
+		col := &s.Columns[c]
+		if w := col.Nudged - s.Cost(col, prices); w > worth {
 			taken, worth = c, w
 		}
 	}

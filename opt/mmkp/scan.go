@@ -1,0 +1,303 @@
+package mmkp
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
+)
+
+// setRanges puts the ranges around the prices.
+func (p *Program) setRanges() {
+	p.core.Ranges = sized(p.core.Ranges, p.core.K)
+	p.whole = false
+	for k, x := range p.core.Prices {
+		b := core.Range{Middle: x, Low: max(0, x-p.radius[k]), High: x + p.radius[k]}
+		b.Below, b.Above = b.Low*(1-2*core.Nudge), b.High*(1+2*core.Nudge)
+		p.core.Ranges[k] = b
+	}
+}
+
+// setAllRanges makes the ranges as wide as they can be of use.
+func (p *Program) setAllRanges() {
+	for k, x := range p.core.Prices {
+		p.core.Ranges[k] = core.Range{Middle: x, High: math.MaxFloat64, Above: math.MaxFloat64}
+	}
+	p.scan()
+	p.whole = true
+	for k := range p.core.Ranges {
+		b := &p.core.Ranges[k]
+		b.High = 0
+	}
+	for _, e := range p.core.Items {
+		for c := e.First + 1; c < e.End; c++ {
+			p.raise(&p.core.Columns[c], p.core.Columns[c].Nudged-p.core.Columns[e.First].Nudged)
+		}
+	}
+	for k := range p.core.Ranges {
+		p.core.Prices[k] = min(p.core.Prices[k], p.core.Ranges[k].High)
+		p.core.Ranges[k].Middle = p.core.Prices[k]
+	}
+}
+
+// raise lifts the ends of the ranges to where nobody pays the prices of what c uses.
+func (p *Program) raise(c *core.Column, worth float64) {
+	if c.Resource != core.Several {
+		if c.Amount > 0 {
+			p.core.Ranges[c.Resource].High = max(p.core.Ranges[c.Resource].High, 1.001*worth/c.Amount)
+		}
+		return
+	}
+	for _, u := range p.core.Amounts[c.First:c.End] {
+		p.core.Ranges[u.Resource].High = max(p.core.Ranges[u.Resource].High, 1.001*worth/u.Amount)
+	}
+}
+
+// widest is the number of columns that a core has at most.
+const widest = 1 << 20
+
+// scan passes over the items and fills the core. It reports false if that
+// would be too large.
+func (p *Program) scan() bool {
+	p.core.Items, p.core.Columns, p.core.Amounts = p.core.Items[:0], p.core.Columns[:0], p.core.Amounts[:0]
+	p.core.Spare = append(p.core.Spare[:0], p.core.Capacity...)
+	p.core.Others = 0
+	for i := range p.items {
+		x := &p.items[i]
+		if !x.live {
+			continue
+		}
+		if worth, active := p.look(int32(i), x); active {
+			if p.enter(int32(i), x, worth); len(p.core.Columns) > widest {
+				return false
+			}
+		}
+	}
+	if !slices.IsSortedFunc(p.core.Items, byRank) {
+		slices.SortFunc(p.core.Items, byRank)
+	}
+	return true
+}
+
+func byRank(a, b core.Item) int { return cmp.Compare(a.Rank, b.Rank) }
+
+// leader is what look knows of the columns it has seen.
+type leader struct {
+	worth  float64 // highest in the middle of the ranges
+	sure   float64 // what that column is worth at least, anywhere
+	least  float64 // the highest that any column is worth at least, anywhere
+	most   float64 // the highest that any column is worth at most, anywhere
+	second float64 // and the second highest
+}
+
+// see compares a column that is worth so much in the middle, at least and at
+// most, and reports whether it leads.
+func (l *leader) see(worth, least, most float64) bool {
+	l.least = max(l.least, least)
+	if worth <= l.worth {
+		l.second = max(l.second, most)
+		return false
+	}
+	l.second = max(l.second, l.most)
+	l.worth, l.sure, l.most = worth, least, most
+	return true
+}
+
+// look finds the column that is worth most to an item in the middle of the
+// ranges. If it is so everywhere in them the item counts among the others;
+// else it is active, and some column is worth at least so much everywhere.
+// Every group remembers where it was, so that a small move of prices costs
+// little.
+func (p *Program) look(i int32, x *item) (least float64, active bool) {
+	l := leader{second: math.Inf(-1)}
+	if x.must {
+		l.worth = -p.penalty
+	}
+	start := l.worth
+	l.sure, l.least, l.most = start, start, start
+	taken, on, single := none, int32(0), true
+	value, amount := start, 0.0
+	if x.kept != none && x.keptResource != core.Several {
+		b, a := &p.core.Ranges[x.keptResource], x.keptAmount
+		worth := x.keptValue - b.Middle*a
+		if l.see(worth, worth-(b.High-b.Middle)*a, worth+(b.Middle-b.Low)*a) {
+			taken, on, value, amount = x.kept, x.keptResource, x.keptValue, a
+		}
+	}
+	for g := x.group; g < x.group+x.groups; g++ {
+		at := &p.groups[g]
+		b := &p.core.Ranges[at.resource]
+		if q := b.Middle * x.inverse; q < at.low || q > at.high {
+			r := &p.rows[i]
+			r.settle(&r.runs[g-x.group], at, q)
+		}
+		alone := b.Below*x.inverse >= at.low && b.Above*x.inverse <= at.high
+		if alone && at.at == x.kept {
+			continue // seen
+		}
+		v := x.base + x.factor*at.value
+		worth := v - b.Middle*at.amount
+		most := worth + (b.Middle-b.Low)*at.amount
+		if !alone {
+			most = p.peak(i, x, g)
+		}
+		if l.see(worth, worth-(b.High-b.Middle)*at.amount, most) {
+			taken, on, value, amount, single = at.at, at.resource, v, at.amount, alone
+		}
+	}
+	if x.bundles > 0 {
+		if c, v := p.lookAtBundles(i, x, &l); c != none {
+			taken, on, value, single = c, core.Several, v, true
+		}
+	}
+	x.taken = taken
+	if !single || l.second+3*core.Nudge*x.size > l.sure {
+		return l.least, true
+	}
+	p.core.Others += value
+	if on != core.Several {
+		p.core.Spare[on] -= amount
+	} else {
+		core.Deduct(p.core.Spare, p.rows[i].usesOf(taken))
+	}
+	return l.least, false
+}
+
+// lookAtBundles shows the bundles of an item to the leader and returns the one
+// that leads, if one does, and its value.
+func (p *Program) lookAtBundles(i int32, x *item, l *leader) (taken int32, value float64) {
+	r := &p.rows[i]
+	taken = none
+	for n := range r.bundles {
+		if !r.bundles[n].fits {
+			continue
+		}
+		c := int32(len(r.points) + n)
+		v := x.worth(r, c)
+		worth, least, most := v, v, v
+		for _, u := range r.usesOf(c) {
+			b := &p.core.Ranges[u.Resource]
+			worth -= b.Middle * u.Amount
+			least -= b.High * u.Amount
+			most -= b.Low * u.Amount
+		}
+		if l.see(worth, least, most) {
+			taken, value = c, v
+		}
+	}
+	return taken, value
+}
+
+// peak returns what the best corner of group g of an item is worth at the low
+// end of the ranges.
+func (p *Program) peak(i int32, x *item, g int32) float64 {
+	r, at := &p.rows[i], &p.groups[g]
+	u, b := &r.runs[g-x.group], &p.core.Ranges[at.resource]
+	c := at.at
+	for up := r.next(u, c); up < u.live && r.slope(c, up) > b.Below*x.inverse; up = r.next(u, c) {
+		c = up
+	}
+	return x.base + x.factor*r.points[c].value - b.Low*r.amount(c)
+}
+
+// enter adds an item to the core: its columns that can be worth the least
+// that is sure.
+func (p *Program) enter(i int32, x *item, least float64) {
+	r := &p.rows[i]
+	e := core.Item{Slot: i, First: int32(len(p.core.Columns)), Rank: x.rank, Must: x.must}
+	start := 0.0
+	if x.must {
+		start = -p.penalty
+	}
+	least -= 3 * core.Nudge * x.size
+	p.core.Columns = append(p.core.Columns, core.Column{Value: start, Nudged: start, ID: none})
+	if x.kept != none && x.keptResource != core.Several {
+		p.offer(x, r, x.kept, x.keptResource, start, least)
+	}
+	for g := range x.groups {
+		u, at := &r.runs[g], &p.groups[x.group+g]
+		b := &p.core.Ranges[u.resource]
+		if math.IsInf(at.value, -1) {
+			continue
+		}
+		c := at.at
+		for down := r.previous(u, c); down >= u.first && r.slope(down, c) < b.Above*x.inverse; down = r.previous(u, c) {
+			c = down
+		}
+		for {
+			if c != x.kept {
+				p.offer(x, r, c, u.resource, start, least)
+			}
+			up := r.next(u, c)
+			if up >= u.live || r.slope(c, up) <= b.Below*x.inverse {
+				break
+			}
+			c = up
+		}
+	}
+	for n := range r.bundles {
+		if r.bundles[n].fits {
+			p.offer(x, r, int32(len(r.points)+n), core.Several, start, least)
+		}
+	}
+	e.End = int32(len(p.core.Columns))
+	p.core.Items = append(p.core.Items, e)
+}
+
+// offer adds a column of an item if it is worth more than nothing, and can be
+// worth the least.
+func (p *Program) offer(x *item, r *row, id, resource int32, start, least float64) {
+	c := core.Column{Value: x.worth(r, id), Resource: resource, ID: id}
+	most := c.Value
+	if resource == core.Several {
+		c.First = int32(len(p.core.Amounts))
+		for _, u := range r.usesOf(id) {
+			most -= p.core.Ranges[u.Resource].Low * u.Amount
+		}
+	} else {
+		c.Amount = r.amount(id)
+		most -= p.core.Ranges[resource].Low * c.Amount
+	}
+	if c.Value <= start || most < least {
+		return
+	}
+	key := resource
+	if resource == core.Several {
+		p.core.Amounts = append(p.core.Amounts, r.usesOf(id)...)
+		c.End = int32(len(p.core.Amounts))
+		key = int32(p.core.K) + r.bundles[int(id)-len(r.points)].choice
+	}
+	c.Nudged = p.nudge(c.Value, x.rank, key)
+	p.core.Columns = append(p.core.Columns, c)
+}
+
+// nudge raises a value by at most a relative 1e-6, less from item to item: of
+// equal items the first is served first, and they do not change their minds at
+// the same price, so that a vertex of the bound has as many ties as there are
+// resources, and no more. The hash keeps different items from doing so by
+// chance. Bound and regrets are computed from the values as given.
+func (p *Program) nudge(v float64, rank uint32, key int32) float64 {
+	h := uint64(rank)*0x9e3779b97f4a7c15 + uint64(key)*0xbf58476d1ce4e5b9 // odd multipliers of splitmix64
+	h = (h ^ p.opts.Ties ^ h>>31) * 0x94d049bb133111eb
+	if p.opts.Ties != 0 {
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		return v + math.Abs(v)*core.Nudge*float64(h>>11)/(1<<53)
+	}
+	part := float64(h>>11) / (1 << 53) // in [0, 1)
+	return v + math.Abs(v)*core.Nudge*(float64(p.span-1-rank)+part)/float64(p.span)
+}
+
+// worth returns what column c of x is worth.
+func (x *item) worth(r *row, c int32) float64 {
+	if c == x.kept {
+		return x.keptValue
+	}
+	return x.base + x.factor*r.value(c)
+}
+
+// usesOf returns the uses of column c, a bundle.
+func (r *row) usesOf(c int32) []core.Use {
+	b := &r.bundles[int(c)-len(r.points)]
+	return r.uses[b.first:b.end]
+}
