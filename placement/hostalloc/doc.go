@@ -1,11 +1,12 @@
-// Package hostalloc knows what is free of nodes, and shares out a node's CPUs and
-// host memory among its jobs.
+// Package hostalloc records the free resources of nodes, and divides a node's CPUs
+// and host memory among its jobs.
 //
-// Nodes is what is free, with the best fit of Synergy §4.2. A Settler takes where
-// the GPUs of every job are for given, and chooses each job's cell of its
-// sensitivity matrix so that the sum of their speeds, each relative to that with
-// its GPU-proportional share, is as large as the CPUs and memory of each node
-// allow. No job falls below the speed of its GPU-proportional share.
+// Nodes holds the free resources and finds the best fit of Synergy §4.2. A Settler
+// does not move GPUs: their nodes are its input. It chooses one cell of each job's
+// sensitivity matrix. The value of a cell is the job's speed there, relative to its
+// speed with a GPU-proportional share. The Settler makes the sum of the values as
+// large as the CPUs and memory of each node allow. No job falls below the speed of
+// its GPU-proportional share.
 //
 //	Synergy                               here
 //	W_j[c, m]                             perf.Cell, Cell.Value relative to W_j[C_g, M_g]

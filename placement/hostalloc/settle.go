@@ -25,9 +25,10 @@ type Job struct {
 	exact bool // its allocation stays as the plan has it
 }
 
-// A Settler shares out CPUs and memory of nodes. Its results depend on the plan,
-// the snapshot and where jobs are; between rounds it only remembers what it found.
-// Not safe for concurrent use.
+// A Settler divides the CPUs and memory of each node among its jobs. Its results
+// depend only on the plan, the snapshot and the nodes of the jobs. Between rounds
+// it caches the last answer for each node, which saves time and changes no result.
+// It is not safe for concurrent use.
 type Settler struct {
 	// Penalty is the part of its speed that a job loses where it is on several
 	// nodes. Source: Synergy §6, "Tradeoff between consolidation and allocation".
@@ -59,14 +60,34 @@ func (st *Settler) adopt(c *cluster.Cluster) {
 	st.cluster, st.nodes = c, make([]node, len(c.Nodes()))
 }
 
-// Settle chooses the cells of all jobs and returns the sum of their values. Jobs
-// on one node are settled together, by a search that is exact but on nodes of
-// very many jobs; those on several nodes one after the other, each with all its
-// nodes in view. Where not even the first cells fit on a node, for what Fixed
-// jobs have there, its last jobs in the order of the plan get nothing.
+// Settle chooses the cells of all jobs and returns the sum of their values.
+// It has three steps:
 //
-// It takes time linear in jobs and nodes, and some microseconds for each node
-// whose jobs or their cells are not those of the last call.
+//  1. Every job starts on its first cell. If the first cells of a node do not fit
+//     beside its Fixed jobs, the node's last jobs in the order of the plan lose
+//     their allocations until the others fit.
+//  2. The jobs on several nodes are taken in turn, at most twice. A job tries its
+//     cells from the largest value down. For each cell, the jobs that are on one
+//     of its nodes alone are settled again. The job keeps the cell with the
+//     largest sum of its own value and theirs.
+//  3. Each node is settled once more: a branch and bound chooses the cells of the
+//     jobs that are on this node alone. It is exact unless the search needs more
+//     than a fixed number of visits.
+//
+// Invariant: after step 1, the first cells of the jobs on every node fit beside
+// what its Fixed jobs and its jobs on several nodes take. Step 1 keeps it because
+// removing a job frees resources on all its nodes. Step 2 keeps it because a job
+// keeps a cell only if that holds on all its nodes; if it finds none, it takes its
+// first cell, which needs no more than the cell it had.
+//
+// It ends: step 1 removes one job at a time, step 2 makes at most two passes over
+// finite lists of cells, and each search has a limit of visits. The result need
+// not be the best for all jobs together, because jobs on several nodes are settled
+// one by one.
+//
+// A call takes time linear in jobs and nodes, and some microseconds for each node
+// whose jobs or their cells are not those of the last call. A job on several nodes
+// costs at most one search for each of its cells and nodes, in each pass.
 func (st *Settler) Settle() float64 {
 	st.list()
 	for n := range st.nodes {
