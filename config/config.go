@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/trace"
+
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -55,7 +56,7 @@ type Generate struct {
 	Kind string
 	Jobs int           // 0: the kind's
 	Span time.Duration // of submissions; 0: the kind's
-	Load float64       // of kinds that have one: see workload.GenerateOptions; 0: the kind's
+	Load float64       // of kinds that have one: see generate.Options; 0: the kind's
 	// Split and MultiGPU are of Synergy's kinds; empty: the kind's, "20-70-10".
 	Split    string
 	MultiGPU bool

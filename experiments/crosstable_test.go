@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/workload"
+
+	"github.com/oxgang/oxgang/workload/generate"
 )
 
 // TestCrossTable_has_every_kind: every generator kind, and every family's jobs can be read.
@@ -36,7 +37,7 @@ func TestCrossTable_has_every_kind(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range workload.GenerateKinds() {
+	for _, k := range generate.Kinds() {
 		if !kinds[k.Name] {
 			t.Errorf("no family of the kind %s", k.Name)
 		}

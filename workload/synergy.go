@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"math"
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -37,6 +38,18 @@ func (f *fedApplication) application(t cluster.GPUType) *Application {
 		Speed:        paced{gpuType: t, rate: f.rate()},
 		Sensitivity:  &input,
 	}
+}
+
+// ProfiledRates returns the samples per second and GPU of the embedded
+// Synergy applications, by name, with the GPU-proportional share of the servers on which they were
+// profiled.
+func ProfiledRates() map[string]float64 {
+	rates := make(map[string]float64, len(fedApplications))
+	for i := range fedApplications {
+		f := &fedApplications[i]
+		rates[f.name] = math.Min(f.rate(), f.input.Rate(defaultRatio, defaultShare*gigabyte))
+	}
+	return rates
 }
 
 // paced is a rate of samples per second and GPU of one type: linear in GPUs.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/workload/generate"
 )
 
 // generation is one call of oxgang trace generate.
@@ -38,7 +39,7 @@ func generateCommand() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			all, err := workload.Generate(o)
+			all, err := generate.Arrivals(o)
 			if err != nil {
 				return err
 			}
@@ -66,11 +67,11 @@ func generateCommand() *cobra.Command {
 }
 
 // options returns what to generate, checked.
-func (g *generation) options(cmd *cobra.Command) (workload.GenerateOptions, error) {
+func (g *generation) options(cmd *cobra.Command) (generate.Options, error) {
 	if err := checkKind(g.kind); err != nil {
-		return workload.GenerateOptions{}, err
+		return generate.Options{}, err
 	}
-	o := workload.DefaultGenerateOptions(g.kind)
+	o := generate.DefaultOptions(g.kind)
 	for _, of := range []struct {
 		name string
 		has  bool
@@ -90,7 +91,7 @@ func (g *generation) options(cmd *cobra.Command) (workload.GenerateOptions, erro
 
 func kindNames() []string {
 	var names []string
-	for _, k := range workload.GenerateKinds() {
+	for _, k := range generate.Kinds() {
 		names = append(names, k.Name)
 	}
 	return names

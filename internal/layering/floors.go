@@ -50,6 +50,7 @@ var rooms = []room{
 	{"policy/...", 5}, // decisions; file formats; kinds of placer
 	{"placement/...", 5},
 	{"trace", 5},
+	{"workload/generate", 5},
 
 	{"placement", 4}, // where; what comes
 	{"placement/bestfit", 4},
