@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/trace"
-
 	"github.com/oxgang/oxgang/workload"
 )
 

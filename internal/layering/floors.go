@@ -33,6 +33,7 @@ var rooms = []room{
 	{"explain", 8},
 	{"live/control", 8},
 	{"experiments", 8},
+	{"experiments/crosstable", 8},
 	{"whatif", 8},
 
 	{"sim", 7}, // worlds, observers
@@ -113,7 +114,8 @@ var exceptions = []exception{
 	{"live/serve", "live/control", "it answers the command line"},
 	{"live/serve", "explain", "it says why"},
 	{"live/serve", "whatif", "it says when"},
-	{"experiments", "config", "an experiment is a list of configurations to run"},
+	{"experiments/...", "config", "an experiment is a list of configurations to run"},
+	{"experiments/crosstable", "experiments", "the table runs them as experiments are run"},
 	{"casestudy/...", "opt/...", "it stands on opt alone"},
 	{"budget", "opt/convex", "what it shows is plans and frontiers of it"},
 	{"cmd/oxgang", "opt/...", "oxgang lp solves linear programs with each solver"},
