@@ -52,6 +52,7 @@ var rooms = []room{
 	{"placement/...", 5},
 	{"trace", 5},
 	{"workload/generate", 5},
+	{"workload/sensitivity", 5},
 
 	{"placement", 4}, // where; what comes
 	{"placement/bestfit", 4},
@@ -60,6 +61,7 @@ var rooms = []room{
 	{"placement/hostalloc", 4},
 	{"policy/queue", 4}, // its orders are other policies' too
 	{"workload", 4},
+	{"workload/inference", 4},
 
 	{"policy", 3}, // the question and the answer
 	{"fairness", 3},
