@@ -55,7 +55,7 @@ type Generate struct {
 	Kind string
 	Jobs int           // 0: the kind's
 	Span time.Duration // of submissions; 0: the kind's
-	Load float64       // of kinds that have one: see workload.GenerateOptions; 0: the kind's
+	Load float64       // of kinds that have one: see generate.Options; 0: the kind's
 	// Split and MultiGPU are of Synergy's kinds; empty: the kind's, "20-70-10".
 	Split    string
 	MultiGPU bool

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/workload/generate"
 )
 
 // Jobs say what is done to the jobs of a trace. Shares are drawn at random, for each job on
@@ -12,7 +12,7 @@ import (
 type Jobs struct {
 	Applications []string // whose jobs are kept; empty: all
 	// Burstiness is the squared coefficient of variation of the times between jobs,
-	// which are drawn anew: see workload.Bursty; 0: as in the trace.
+	// which are drawn anew: see generate.Bursty; 0: as in the trace.
 	Burstiness    float64
 	Rigid         float64 // share made rigid
 	StrongScaling float64 // share made strong-scaling
@@ -66,7 +66,7 @@ func (j *Jobs) Validate() error {
 		bad("mixed-speed %v, want more than 0 and at most 1", j.MixedSpeed)
 	}
 	if j.Burstiness != 0 {
-		if err := workload.CheckBurstiness(j.Burstiness); err != nil {
+		if err := generate.CheckBurstiness(j.Burstiness); err != nil {
 			bad("%w; or 0, as in the trace", err)
 		}
 	}

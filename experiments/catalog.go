@@ -9,6 +9,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/workload/sensitivity"
 )
 
 // loadCatalog returns the applications of a run, on the GPU types that profiles
@@ -99,11 +100,11 @@ func readSensitivity(r io.Reader, name string, c *config.Config) (workload.Catal
 		largest.CPUs = max(largest.CPUs, n.Capacity.CPUs)
 		largest.Memory = max(largest.Memory, n.Capacity.Memory)
 	}
-	catalog, err := workload.ReadSensitivity(r, name, ratio)
+	catalog, err := sensitivity.Read(r, name, ratio)
 	if err != nil {
 		return nil, err
 	}
-	if err := catalog.CheckSensitivity(largest); err != nil {
+	if err := sensitivity.Check(catalog, largest); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return catalog, nil

@@ -16,8 +16,13 @@ import (
 	"github.com/oxgang/oxgang/config"
 )
 
+// Library holds the files of the experiments and of the table of every policy on every family.
+//
 //go:embed boa lyra matrix shockwave sia synergy
-var library embed.FS
+var Library embed.FS
+
+// MatrixFolder is the folder of the library that holds no experiments, but the matrix.
+const MatrixFolder = "matrix/"
 
 // An Experiment is one table or figure of a paper: what to run, and what was
 // published of it.
@@ -74,8 +79,8 @@ func (g Group) String() string { return strings.Join(g, ", ") }
 // Names returns the names of all experiments, in alphabetical order.
 func Names() []string {
 	var names []string
-	_ = fs.WalkDir(library, ".", func(path string, d fs.DirEntry, err error) error { // embedded: cannot fail
-		if name, ok := strings.CutSuffix(path, ".yaml"); ok && err == nil && !d.IsDir() && !strings.HasPrefix(path, matrixFolder) {
+	_ = fs.WalkDir(Library, ".", func(path string, d fs.DirEntry, err error) error { // embedded: cannot fail
+		if name, ok := strings.CutSuffix(path, ".yaml"); ok && err == nil && !d.IsDir() && !strings.HasPrefix(path, MatrixFolder) {
 			names = append(names, name)
 		}
 		return nil
@@ -86,7 +91,7 @@ func Names() []string {
 
 // Find returns an experiment by name.
 func Find(name string) (*Experiment, error) {
-	data, err := library.ReadFile(name + ".yaml")
+	data, err := Library.ReadFile(name + ".yaml")
 	if err != nil {
 		return nil, fmt.Errorf("experiment %q is not known, want one of %s", name, strings.Join(Names(), ", "))
 	}
@@ -126,8 +131,8 @@ func (e *Experiment) validate() error {
 	return errors.Join(errs...)
 }
 
-// configs returns the configuration of each run of a plan.
-func (e *Experiment) configs(p *Plan, data string) ([]*config.Config, error) {
+// Configs returns the configuration of each run of a plan.
+func (e *Experiment) Configs(p *Plan, data string) ([]*config.Config, error) {
 	traces := p.Traces
 	if len(traces) == 0 {
 		traces = []int{0}
@@ -158,12 +163,12 @@ func (e *Experiment) configs(p *Plan, data string) ([]*config.Config, error) {
 // embedded is how a path to a file of the library begins.
 const embedded = "embedded:"
 
-// withLibrary returns files that also open those of the library.
-func withLibrary(files Files) Files {
+// WithLibrary returns files that also open those of the library.
+func WithLibrary(files Files) Files {
 	open := files.Open
 	files.Open = func(name string) (io.ReadCloser, error) {
 		if path, ok := strings.CutPrefix(name, embedded); ok {
-			return library.Open(path)
+			return Library.Open(path)
 		}
 		return open(name)
 	}

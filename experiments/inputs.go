@@ -17,6 +17,8 @@ import (
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/trace"
 	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/workload/generate"
+	"github.com/oxgang/oxgang/workload/inference"
 )
 
 // Files is the world outside: what a program may open.
@@ -33,7 +35,7 @@ type Inputs struct {
 	Read     *trace.Summary     // what the trace's reader dropped or invented; nil if generated
 	Skipped  []error            // generated jobs that nothing could ever run, if bad rows are skipped
 
-	busy        *workload.Load                   // of the owner of nodes on loan; nil: there are none
+	busy        *inference.Load                  // of the owner of nodes on loan; nil: there are none
 	apart       map[job.ID]*workload.Application // of jobs whose class is not the name of their application
 	asSubmitted bool                             // some policy runs jobs so: they must fit so
 	restart     *time.Duration                   // cost of every start; nil: what the application says
@@ -92,7 +94,7 @@ func (in *Inputs) choose(c *config.Config) error {
 	if c.Jobs.Burstiness == 0 {
 		return nil
 	}
-	if err := workload.Bursty(in.Arrivals, c.Jobs.Burstiness, c.Sim.Seed); err != nil {
+	if err := generate.Bursty(in.Arrivals, c.Jobs.Burstiness, c.Sim.Seed); err != nil {
 		return fmt.Errorf("jobs: %w", err)
 	}
 	return nil
@@ -133,7 +135,7 @@ func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error
 }
 
 func (in *Inputs) generate(c *config.Config) ([]workload.Arrival, error) {
-	o := workload.DefaultGenerateOptions(c.Generate.Kind)
+	o := generate.DefaultOptions(c.Generate.Kind)
 	o.Seed = c.Sim.Seed
 	o.Jobs = cmp.Or(c.Generate.Jobs, o.Jobs)
 	o.Span = cmp.Or(c.Generate.Span, o.Span)
@@ -142,7 +144,7 @@ func (in *Inputs) generate(c *config.Config) ([]workload.Arrival, error) {
 	if o.GPUs > 0 {
 		o.GPUs = in.Cluster.GPUs()
 	}
-	all, err := workload.Generate(o)
+	all, err := generate.Arrivals(o)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/oxgang/oxgang/forecast"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/trace"
-	"github.com/oxgang/oxgang/workload"
+
+	"github.com/oxgang/oxgang/workload/inference"
 )
 
 const day = 24 * time.Hour
@@ -40,14 +41,14 @@ func (in *Inputs) readBusy(c *config.Config, files Files) error {
 const leastDays = 15
 
 // curve returns the curve as it is: of the file, or one of as many days as the trace has.
-func (in *Inputs) curve(c *config.Config, files Files) (*workload.Load, error) {
+func (in *Inputs) curve(c *config.Config, files Files) (*inference.Load, error) {
 	file := c.Lender.Load
 	if file == "" {
 		days := leastDays
 		if n := len(in.Arrivals); n > 0 {
 			days = max(days, int(in.Arrivals[n-1].At/day)+1)
 		}
-		return workload.Diurnal(c.Sim.Seed, days), nil
+		return inference.Diurnal(c.Sim.Seed, days), nil
 	}
 	f, err := files.Open(file)
 	if err != nil {

@@ -37,16 +37,16 @@ func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([
 	configs := make([][]*config.Config, len(e.Runs))
 	for i := range e.Runs {
 		var err error
-		if configs[i], err = e.configs(&e.Runs[i], data); err != nil {
+		if configs[i], err = e.Configs(&e.Runs[i], data); err != nil {
 			return nil, err
 		}
 	}
-	files = withLibrary(files)
-	results := make(map[string][]measured)
+	files = WithLibrary(files)
+	results := make(map[string][]Measured)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range e.Runs {
-		runs := make([]measured, len(configs[i]))
+		runs := make([]Measured, len(configs[i]))
 		results[p.Name] = runs
 		for k, c := range configs[i] {
 			g.Go(func() (err error) {
@@ -63,20 +63,20 @@ func (e *Experiment) Reproduce(ctx context.Context, files Files, data string) ([
 
 // reproduceOne returns what is measured of one run. A run that was interrupted
 // is an error.
-func reproduceOne(ctx context.Context, c *config.Config, files Files, policy string) (measured, error) {
+func reproduceOne(ctx context.Context, c *config.Config, files Files, policy string) (Measured, error) {
 	in, err := Load(c, files)
 	if err != nil {
-		return measured{}, err
+		return Measured{}, err
 	}
 	r, err := Simulate(ctx, c, in, policy)
 	if err != nil {
-		return measured{}, err
+		return Measured{}, err
 	}
-	return measure(r, in), ctx.Err()
+	return Measure(r, in), ctx.Err()
 }
 
 // compare puts the results beside what was published.
-func (e *Experiment) compare(results map[string][]measured) []Finding {
+func (e *Experiment) compare(results map[string][]Measured) []Finding {
 	var all []Finding
 	for _, c := range e.Checks {
 		for _, f := range c.Published {
@@ -89,7 +89,7 @@ func (e *Experiment) compare(results map[string][]measured) []Finding {
 }
 
 // figure returns the figure of a metric.
-func (c *Check) figure(m metric, results map[string][]measured) float64 {
+func (c *Check) figure(m metric, results map[string][]Measured) float64 {
 	switch {
 	case c.Along != "":
 		along, _ := findMetric(c.Along)
@@ -101,7 +101,7 @@ func (c *Check) figure(m metric, results map[string][]measured) float64 {
 }
 
 // mean returns the mean of a metric over the runs of a group that is not empty.
-func (g Group) mean(m metric, results map[string][]measured) float64 {
+func (g Group) mean(m metric, results map[string][]Measured) float64 {
 	sum := 0.0
 	for _, name := range g {
 		sum += m.of(results[name])

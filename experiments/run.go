@@ -50,8 +50,8 @@ func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, ob
 	return simulate(ctx, c, in, entry, p, obs)
 }
 
-// firstRefusal returns why the first plan was refused, if one was.
-func (r *Run) firstRefusal() string {
+// FirstRefusal returns why the first plan was refused, if one was.
+func (r *Run) FirstRefusal() string {
 	if len(r.Refused) == 0 {
 		return ""
 	}
@@ -114,7 +114,7 @@ func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.E
 		run.Unfinished, err = true, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w%s", entry.Name, err, run.firstRefusal())
+		return nil, fmt.Errorf("%s: %w%s", entry.Name, err, run.FirstRefusal())
 	}
 	run.Result, run.PolicyTimes = rec.Result(), rec.PolicyTimes()
 	return run, nil

@@ -11,7 +11,8 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/perf/estimate"
-	"github.com/oxgang/oxgang/workload"
+
+	"github.com/oxgang/oxgang/workload/generate"
 )
 
 // Rented is what is rented for a workload.
@@ -44,7 +45,7 @@ func SampledMeans(ctx context.Context, c *config.Config, in *Inputs, r *Rented, 
 				return err
 			}
 			sample := *in
-			sample.Cluster, sample.Arrivals = nodes, workload.Shuffle(in.Arrivals, sampleBlocks, c.Sim.Seed+uint64(k))
+			sample.Cluster, sample.Arrivals = nodes, generate.Shuffle(in.Arrivals, sampleBlocks, c.Sim.Seed+uint64(k))
 			run, err := Simulate(ctx, own, &sample, "boa")
 			if err != nil {
 				return err

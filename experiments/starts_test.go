@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/workload/generate"
 )
 
 // worlds are the generator kinds, each with a cluster that its jobs are made for.
@@ -25,7 +26,7 @@ var worlds = map[string]string{
 // every generator kind, rigid, strong-scaling, adaptive or elastic, is started by every policy,
 // and no decision says that it never will be.
 func TestEvery_policy_starts_every_job(t *testing.T) {
-	for _, kind := range workload.GenerateKinds() {
+	for _, kind := range generate.Kinds() {
 		for _, how := range []string{"", "jobs.rigid", "jobs.strong-scaling", "jobs.elastic"} {
 			t.Run(kind.Name+"/"+how, func(t *testing.T) {
 				t.Parallel()

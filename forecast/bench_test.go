@@ -6,7 +6,8 @@ import (
 	"github.com/oxgang/oxgang/reference/lstm"
 
 	"github.com/oxgang/oxgang/forecast"
-	"github.com/oxgang/oxgang/workload"
+
+	"github.com/oxgang/oxgang/workload/inference"
 )
 
 // BenchmarkMSE is the comparison of docs/experiments/forecast.md: each model on
@@ -31,7 +32,7 @@ func BenchmarkMSE(b *testing.B) {
 // BenchmarkSimulation is what a simulator of Lyra's trace does: every 5 minutes
 // of 15 days it asks for the next day.
 func BenchmarkSimulation(b *testing.B) {
-	busy := workload.Diurnal(1, 15).Busy
+	busy := inference.Diurnal(1, 15).Busy
 	for _, m := range models {
 		b.Run("model="+m.name, func(b *testing.B) {
 			b.ReportAllocs()

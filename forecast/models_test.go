@@ -11,7 +11,8 @@ import (
 
 	"github.com/oxgang/oxgang/forecast"
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/workload"
+
+	"github.com/oxgang/oxgang/workload/inference"
 )
 
 // made returns one model of each kind, the network trained on noise.
@@ -155,7 +156,7 @@ func TestUpper(t *testing.T) {
 
 // Every 5 minutes, for 15 days: what is allocated is the forecast alone.
 func TestSeasonal_observes_without_allocating(t *testing.T) {
-	m := shown(forecast.NewSeasonal(288), workload.Diurnal(1, 2).Busy)
+	m := shown(forecast.NewSeasonal(288), inference.Diurnal(1, 2).Busy)
 	if got := testing.AllocsPerRun(600, func() { m.Observe(0.5) }); got != 0 {
 		t.Errorf("%g allocations a value, want none", got)
 	}

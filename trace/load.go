@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/workload/inference"
 )
 
 // loadTable says how the rows of a load curve are cut, and which columns they
@@ -29,7 +29,7 @@ const (
 // trace. Rows come in the order of time, the first at 0, at equal distances from
 // a second to a day, at least two. File names the input in errors, which are of
 // type *Error.
-func ReadLoad(r io.Reader, file string) (*workload.Load, error) {
+func ReadLoad(r io.Reader, file string) (*inference.Load, error) {
 	o := Options{File: file}.filled()
 	b, err := unpacked(r, o)
 	if err != nil {
@@ -51,8 +51,8 @@ func ReadLoad(r io.Reader, file string) (*workload.Load, error) {
 }
 
 // readLoad reads the rows after the header.
-func readLoad(in *lines, r *row) (*workload.Load, error) {
-	l := &workload.Load{}
+func readLoad(in *lines, r *row) (*inference.Load, error) {
+	l := &inference.Load{}
 	for {
 		line, err := in.next()
 		r.line = in.number
@@ -79,7 +79,7 @@ func readLoad(in *lines, r *row) (*workload.Load, error) {
 
 // interval appends a row to the curve, whose step is that from the first row to
 // the second.
-func (r *row) interval(l *workload.Load) {
+func (r *row) interval(l *inference.Load) {
 	at, ok := parseSeconds(r.raw(loadTime))
 	n := len(l.Busy)
 	switch before := time.Duration(n-1) * l.Step; {

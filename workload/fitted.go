@@ -21,7 +21,7 @@ func Default() Catalog {
 		c[app.Name] = app
 	}
 	for i := range fedApplications {
-		app := fedApplications[i].application(measuredOn)
+		app := fedApplications[i].Application(MeasuredOn)
 		c[app.Name] = app
 	}
 	for i := range fittedModels {

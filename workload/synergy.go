@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"math"
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -12,24 +13,24 @@ import (
 // one GPU's speed: the CPU curve ends where the GPU never waits. A sample is an
 // iteration on one GPU: so many are made a second on each, wherever the GPUs are.
 // Source: public Synergy profiles, whose penalty for GPUs of several nodes is 1.
-type fedApplication struct {
-	name  string
-	input perf.Sensitivity
+type FedApplication struct {
+	Name  string
+	Input perf.Sensitivity
 }
 
-// measuredOn is the GPU type of the public sensitivity profiles. Source: Synergy
+// MeasuredOn is the GPU type of the public sensitivity profiles. Source: Synergy
 // §5.1.
-const measuredOn = cluster.GPUType("v100")
+const MeasuredOn = cluster.GPUType("v100")
 
 // rate returns the samples per second of a GPU that never waits.
-func (f *fedApplication) rate() float64 { return f.input.CPUs[len(f.input.CPUs)-1].Rate }
+func (f *FedApplication) rate() float64 { return f.Input.CPUs[len(f.Input.CPUs)-1].Rate }
 
-// application builds the application on GPUs of a type.
-func (f *fedApplication) application(t cluster.GPUType) *Application {
-	input := f.input
+// Application builds the application on GPUs of a type.
+func (f *FedApplication) Application(t cluster.GPUType) *Application {
+	input := f.Input
 	input.CPUs = slices.Clone(input.CPUs)
 	return &Application{
-		Name:         f.name,
+		Name:         f.Name,
 		Batch:        job.BatchLimits{Init: 1, Max: 1, LocalMin: 1, LocalMax: map[cluster.GPUType]int{t: 1}},
 		RestartDelay: DefaultRestartDelay,
 		StatedDelay:  DefaultRestartDelay,
@@ -37,6 +38,25 @@ func (f *fedApplication) application(t cluster.GPUType) *Application {
 		Speed:        paced{gpuType: t, rate: f.rate()},
 		Sensitivity:  &input,
 	}
+}
+
+// The GPU-proportional share of the servers on which the public profiles were made.
+// Source: Synergy §5.1.
+const (
+	profiledCPUs   = 3      // per GPU
+	profiledMemory = 62.5e9 // bytes per GPU
+)
+
+// ProfiledRates returns the samples per second and GPU of the embedded
+// Synergy applications, by name, with the GPU-proportional share of the servers on which they were
+// profiled.
+func ProfiledRates() map[string]float64 {
+	rates := make(map[string]float64, len(fedApplications))
+	for i := range fedApplications {
+		f := &fedApplications[i]
+		rates[f.Name] = math.Min(f.rate(), f.Input.Rate(profiledCPUs, profiledMemory))
+	}
+	return rates
 }
 
 // paced is a rate of samples per second and GPU of one type: linear in GPUs.

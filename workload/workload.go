@@ -34,6 +34,9 @@ type Arrival struct {
 	CancelAfter time.Duration
 }
 
+// Warm is the queue of jobs that run already at time 0, of which a trace knows the rest only.
+const Warm = "warm"
+
 // An Application is the ground truth of one kind of training job.
 type Application struct {
 	Name  string

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/workload/generate"
 )
 
 // generation is one call of oxgang trace generate.
@@ -40,7 +41,7 @@ func generateCommand() *cobra.Command {
 			if err != nil {
 				return cli.Usage(err)
 			}
-			all, err := workload.Generate(o)
+			all, err := generate.Arrivals(o)
 			if err != nil {
 				return err
 			}
@@ -68,11 +69,11 @@ func generateCommand() *cobra.Command {
 }
 
 // options returns what to generate, checked.
-func (g *generation) options(cmd *cobra.Command) (workload.GenerateOptions, error) {
+func (g *generation) options(cmd *cobra.Command) (generate.Options, error) {
 	if err := cli.CheckGenerator(g.kind); err != nil {
-		return workload.GenerateOptions{}, err
+		return generate.Options{}, err
 	}
-	o := workload.DefaultGenerateOptions(g.kind)
+	o := generate.DefaultOptions(g.kind)
 	for _, of := range []struct {
 		name string
 		has  bool

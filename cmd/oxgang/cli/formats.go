@@ -2,7 +2,7 @@ package cli
 
 import (
 	"github.com/oxgang/oxgang/trace"
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/workload/generate"
 )
 
 // TraceFormats returns the names of formats, perhaps only of those we write.
@@ -22,7 +22,7 @@ func BadRows() []string { return []string{trace.Fail.String(), trace.Skip.String
 // GeneratorNames returns the kinds of trace that can be generated.
 func GeneratorNames() []string {
 	var names []string
-	for _, k := range workload.GenerateKinds() {
+	for _, k := range generate.Kinds() {
 		names = append(names, k.Name)
 	}
 	return names

@@ -15,7 +15,8 @@ import (
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/trace"
-	"github.com/oxgang/oxgang/workload"
+
+	"github.com/oxgang/oxgang/workload/generate"
 )
 
 func ConfigCommand() *cobra.Command {
@@ -151,7 +152,7 @@ func checkSetting(c *config.Config, setting string) error {
 
 func CheckGenerator(name string) error {
 	var names []string
-	for _, k := range workload.GenerateKinds() {
+	for _, k := range generate.Kinds() {
 		if k.Name == name {
 			return nil
 		}
@@ -162,7 +163,7 @@ func CheckGenerator(name string) error {
 
 // checkLoad returns an error if a load is asked for that would change nothing.
 func checkLoad(g *config.Generate) error {
-	if g.Load > 0 && workload.DefaultGenerateOptions(g.Kind).Load == 0 {
+	if g.Load > 0 && generate.DefaultOptions(g.Kind).Load == 0 {
 		return fmt.Errorf("generate.load %v says nothing to kind %s, which has no load", g.Load, g.Kind)
 	}
 	return nil
@@ -171,7 +172,7 @@ func checkLoad(g *config.Generate) error {
 // checkSplit returns an error if what only Synergy's kinds have is asked for of
 // another, or is not to be understood.
 func checkSplit(g *config.Generate) error {
-	o := workload.DefaultGenerateOptions(g.Kind)
+	o := generate.DefaultOptions(g.Kind)
 	switch {
 	case g.Split == "" && !g.MultiGPU:
 		return nil

@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/experiments/crosstable"
 )
 
 // matrixRun is one call of oxgang reproduce matrix.
 type matrixRun struct {
-	o     experiments.CrossOptions
+	o     crosstable.Options
 	write string
 }
 
@@ -44,12 +44,12 @@ half an hour of one core.`,
 }
 
 func (r *matrixRun) run(cmd *cobra.Command, _ []string) error {
-	m, err := experiments.LoadCrossTable()
+	m, err := crosstable.Load()
 	if err != nil {
 		return err
 	}
 	r.o.Files = cli.OsFiles()
-	r.o.Each = func(c *experiments.Cell) {
+	r.o.Each = func(c *crosstable.Cell) {
 		if c.Why != "" {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s on %s: %d of %d jobs ended: %s\n", c.Policy, c.Family, c.Ended, c.Jobs, c.Why)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/test/rig"
 	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/workload/generate"
 )
 
 // A Submission is a job of a trace as a user submits it.
@@ -36,9 +37,9 @@ type As struct {
 // PhillyLike returns arrivals as Sia samples them from Philly: 160 in 8 hours, if jobs is 160.
 // Source: Sia §3.4.1.
 func PhillyLike(catalog workload.Catalog, jobs int, seed uint64) ([]workload.Arrival, error) {
-	o := workload.DefaultGenerateOptions("philly-like")
+	o := generate.DefaultOptions("philly-like")
 	o.Jobs, o.Seed = jobs, seed
-	all, err := workload.Generate(o)
+	all, err := generate.Arrivals(o)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package workload
+package sensitivity
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // synergyProfiles are the public sensitivity profiles, read without the reader
@@ -41,7 +42,7 @@ func readSynergy(t testing.TB) *synergyProfiles {
 }
 
 // rateOf returns the samples per second of one GPU with CPUs and memory.
-func rateOf(app *Application, gpu cluster.GPUType, cpus, gb float64) float64 {
+func rateOf(app *workload.Application, gpu cluster.GPUType, cpus, gb float64) float64 {
 	taken := app.Throughput(cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: gpu}, job.BatchSize{Local: 1})
 	return math.Min(taken, app.Sensitivity.Rate(cpus, int64(math.Round(gb*gigabyte))))
 }
@@ -55,7 +56,7 @@ func TestSynergyCells(t *testing.T) {
 		if m.Ratio != 3 || m.GPUs != 1 || m.Task == "" {
 			continue
 		}
-		app := Default()[m.Model]
+		app := workload.Default()[m.Model]
 		if app == nil || app.Sensitivity == nil {
 			t.Errorf("%s is not in the embedded catalog", m.Model)
 			continue
@@ -96,7 +97,7 @@ func TestSynergyDemands(t *testing.T) {
 		"res18": {CPUs: 9, Memory: 62.5e9}, "res50": {CPUs: 4, Memory: 62.5e9}, "mobilenet": {CPUs: 6, Memory: 62.5e9},
 		"deepspeech": {CPUs: 3, Memory: 62.5e9}, "gnmt": {CPUs: 1, Memory: 20e9}, "lstm": {CPUs: 1, Memory: 20e9}, "transformer": {CPUs: 1, Memory: 20e9},
 	} {
-		app := Default()[name]
+		app := workload.Default()[name]
 		cells := app.Sensitivity.Cells(rateOf(app, "v100", 24, 500), share, most)
 		got := cells[len(cells)-1]
 		if got.CPUs != want.CPUs || got.Memory > want.Memory || want.Memory-got.Memory > 1 {
@@ -112,7 +113,7 @@ func TestLikenedCells(t *testing.T) {
 	for name, want := range map[string][2]float64{ // CPUs for the most of v100, and of h100
 		"alexnet": {12, 36}, "shufflenet": {12, 36}, "m5": {6, 18}, "res18": {9, 27}, "gnmt": {1, 3},
 	} {
-		app := Default().Liken([]Likeness{{"h100", "v100", 3}})[name]
+		app := workload.Default().Liken([]workload.Likeness{{Type: "h100", Like: "v100", Speed: 3}})[name]
 		for i, gpu := range []cluster.GPUType{"v100", "h100"} {
 			rounded := rateOf(app, gpu, 96, 1000) * (1 + 1e-15)
 			cells := app.Sensitivity.Cells(rounded, share, most)
@@ -126,8 +127,8 @@ func TestLikenedCells(t *testing.T) {
 // A GPU that computes three times as fast takes in more where CPUs and storage
 // deliver it, and waits as long as before where they do not.
 func TestLikenFed(t *testing.T) {
-	base := Default()
-	fast := base.Liken([]Likeness{{"h100", "v100", 3}})
+	base := workload.Default()
+	fast := base.Liken([]workload.Likeness{{Type: "h100", Like: "v100", Speed: 3}})
 	for _, tc := range []struct {
 		name             string
 		cpus, gb         float64
@@ -150,7 +151,7 @@ func TestLikenFed(t *testing.T) {
 			t.Errorf("%s with %g CPUs and %g GB: %g times as fast on v100, want %g", tc.name, tc.cpus, tc.gb, got/was, tc.timesSlow)
 		}
 	}
-	if n := len(base.Liken([]Likeness{{"b200", "a100", 9}})["gnmt"].Sensitivity.CPUs); n != 1 {
+	if n := len(base.Liken([]workload.Likeness{{Type: "b200", Like: "a100", Speed: 9}})["gnmt"].Sensitivity.CPUs); n != 1 {
 		t.Errorf("%d points for a type it does not run on, want 1 as before", n)
 	}
 	if n := len(base["gnmt"].Sensitivity.CPUs); n != 1 {

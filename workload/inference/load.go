@@ -1,4 +1,6 @@
-package workload
+// Package inference holds how busy an inference cluster is, which lends the nodes
+// that it does not use. Source: Lyra §2.1.
+package inference
 
 import (
 	"errors"

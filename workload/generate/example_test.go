@@ -1,15 +1,15 @@
-package workload_test
+package generate_test
 
 import (
 	"fmt"
 
-	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/workload/generate"
 )
 
-func ExampleGenerate() {
-	o := workload.DefaultGenerateOptions("philly-like")
+func ExampleArrivals() {
+	o := generate.DefaultOptions("philly-like")
 	o.Jobs = 3
-	jobs, err := workload.Generate(o)
+	jobs, err := generate.Arrivals(o)
 	if err != nil {
 		fmt.Println(err)
 		return

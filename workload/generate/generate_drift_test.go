@@ -1,4 +1,4 @@
-package workload
+package generate
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/workload"
 )
 
 const driftWeek = 7 * 24 * time.Hour
@@ -13,9 +14,9 @@ const driftWeek = 7 * 24 * time.Hour
 // loads returns the GPUs that a workload of the public simulator's goodput takes in
 // the mean of a span, if each of its jobs has so many GPUs of type t4 of one node:
 // by application.
-func loads(t *testing.T, all []Arrival, gpus int, span time.Duration) map[string]float64 {
+func loads(t *testing.T, all []workload.Arrival, gpus int, span time.Duration) map[string]float64 {
 	t.Helper()
-	c, by := Default().AsPublished(), map[string]float64{}
+	c, by := workload.Default().AsPublished(), map[string]float64{}
 	alone := map[string]float64{} // seconds
 	on := cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "t4"}}
 	for i := range all {
@@ -33,7 +34,7 @@ func loads(t *testing.T, all []Arrival, gpus int, span time.Duration) map[string
 
 // The month takes 60 to 100 GPUs: as docs/traces.md says.
 func TestDriftingLoad(t *testing.T) {
-	all := generate(t, DefaultGenerateOptions("drifting"))
+	all := generate(t, DefaultOptions("drifting"))
 	for gpus, want := range map[int]map[string]float64{
 		1: {"cifar10": 19.4, "bert": 20.2, "deepspeech2": 25.2, "yolov3": 5.0},
 		4: {"cifar10": 21.7, "bert": 20.9, "deepspeech2": 28.9, "yolov3": 6.7},
@@ -66,7 +67,7 @@ func total(loads map[string]float64) float64 {
 
 // The rate follows the day, the weekend and the surge.
 func TestDriftingRate(t *testing.T) {
-	o := DefaultGenerateOptions("drifting")
+	o := DefaultOptions("drifting")
 	o.Jobs = 1_000_000
 	hours := make([]float64, driftSpan/time.Hour)
 	for _, a := range generate(t, o) {
@@ -99,7 +100,7 @@ func TestDriftingRate(t *testing.T) {
 
 // The mix goes from one to the other, and begins anew in a second month.
 func TestDriftingMix(t *testing.T) {
-	o := DefaultGenerateOptions("drifting")
+	o := DefaultOptions("drifting")
 	o.Jobs, o.Span = 800_000, 2*driftSpan
 	all := generate(t, o)
 	for _, tc := range []struct {
@@ -121,8 +122,8 @@ func TestDriftingMix(t *testing.T) {
 }
 
 // between returns the arrivals of a time.
-func between(all []Arrival, from, to time.Duration) []Arrival {
-	var some []Arrival
+func between(all []workload.Arrival, from, to time.Duration) []workload.Arrival {
+	var some []workload.Arrival
 	for _, a := range all {
 		if a.At >= from && a.At < to {
 			some = append(some, a)

@@ -1,4 +1,4 @@
-package workload
+package generate
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // Shuffle returns the arrivals of a trace in another order: its time is cut into so many blocks
@@ -13,12 +14,12 @@ import (
 // shorter than a block; who meets whom is another. How much comes of that is told by how
 // shuffled traces differ. arrivals are sorted by time and not modified; equal seeds give equal
 // orders.
-func Shuffle(arrivals []Arrival, blocks int, seed uint64) []Arrival {
+func Shuffle(arrivals []workload.Arrival, blocks int, seed uint64) []workload.Arrival {
 	if len(arrivals) == 0 || blocks < 1 {
 		return nil
 	}
 	length := arrivals[len(arrivals)-1].At/time.Duration(blocks) + 1
-	all := make([]Arrival, 0, len(arrivals))
+	all := make([]workload.Arrival, 0, len(arrivals))
 	for to, from := range rng.Stream(seed, "workload/shuffle").Perm(blocks) {
 		begin := time.Duration(from) * length
 		for _, a := range cameBetween(arrivals, begin, begin+length) {
@@ -30,9 +31,9 @@ func Shuffle(arrivals []Arrival, blocks int, seed uint64) []Arrival {
 }
 
 // cameBetween returns the arrivals from one time on and before another.
-func cameBetween(all []Arrival, from, to time.Duration) []Arrival {
+func cameBetween(all []workload.Arrival, from, to time.Duration) []workload.Arrival {
 	at := func(t time.Duration) int {
-		i, _ := slices.BinarySearchFunc(all, t, func(a Arrival, t time.Duration) int { return cmp.Compare(a.At, t) })
+		i, _ := slices.BinarySearchFunc(all, t, func(a workload.Arrival, t time.Duration) int { return cmp.Compare(a.At, t) })
 		return i
 	}
 	return all[at(from):at(to)]

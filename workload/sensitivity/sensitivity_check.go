@@ -1,4 +1,4 @@
-package workload
+package sensitivity
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // The ranges of what is measured. What lies outside is a mistake in the file.
@@ -114,10 +115,10 @@ func checkCells(cells [][]float64, first int) error {
 	return nil
 }
 
-// CheckSensitivity returns an error, all complaints joined, if applications were
+// Check returns an error, all complaints joined, if applications were
 // measured with more CPUs per GPU than the largest node has, or need more memory
 // per GPU to run. Nodes that do not count CPUs and memory suit every application.
-func (c Catalog) CheckSensitivity(largest cluster.Resources) error {
+func Check(c workload.Catalog, largest cluster.Resources) error {
 	if largest.CPUs == 0 || largest.Memory == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package workload
+package generate
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A task is a kind of model, and the models of it, in the order in which jobs
@@ -87,38 +88,26 @@ func synergySeconds(r source) float64 {
 	return 60 * math.Pow(10, least+(most-least)*r.Float64())
 }
 
-// profiledRates returns the samples per second and GPU of the embedded
-// applications with the GPU-proportional share of the servers on which they were
-// profiled.
-func profiledRates() map[string]float64 {
-	rates := make(map[string]float64, len(fedApplications))
-	for i := range fedApplications {
-		f := &fedApplications[i]
-		rates[f.name] = math.Min(f.rate(), f.input.Rate(defaultRatio, defaultShare*gigabyte))
-	}
-	return rates
-}
-
 // derived returns the trace that Synergy derives from Philly: rigid jobs that
 // come at a rate, or all at the start if that is 0, whose iterations take as long
 // as their duration says with the GPU-proportional share of 3 CPUs and 62.5 GB.
 // The jobs do not depend on when they come. Source: Synergy §5.1, "Traces".
-func derived(o GenerateOptions) ([]Arrival, error) {
+func derived(o Options) ([]workload.Arrival, error) {
 	parts, err := parseSplit(o.Split)
 	if err != nil {
 		return nil, err
 	}
-	rates, models := profiledRates(), parts.models(o.Jobs)
+	rates, models := workload.ProfiledRates(), parts.models(o.Jobs)
 	sizes := rng.Stream(o.Seed, "workload/synergy/sizes")
 	lengths := rng.Stream(o.Seed, "workload/synergy/durations")
-	all := make([]Arrival, o.Jobs)
+	all := make([]workload.Arrival, o.Jobs)
 	for i, name := range models {
 		gpus := 1
 		if o.MultiGPU {
 			gpus = draw(sizes, synergySizes).gpus
 		}
 		iterations := math.Floor(synergySeconds(lengths) * rates[name])
-		all[i] = Arrival{Application: name, Spec: job.Spec{
+		all[i] = workload.Arrival{Application: name, Spec: job.Spec{
 			ID:         job.ID(fmt.Sprintf("%s-%d", name, i)),
 			GPUs:       gpus,
 			Target:     iterations * float64(gpus),
@@ -130,7 +119,7 @@ func derived(o GenerateOptions) ([]Arrival, error) {
 
 // poisson sets the times of arrivals that come at a mean rate per hour, in whole
 // seconds; a rate of 0 leaves them at the start.
-func poisson(r source, all []Arrival, perHour float64) error {
+func poisson(r source, all []workload.Arrival, perHour float64) error {
 	if perHour == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package workload
+package generate
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // variation returns the mean of the times between arrivals and the square of their
@@ -42,14 +43,14 @@ func TestBursts(t *testing.T) {
 }
 
 func TestBursty(t *testing.T) {
-	at := func(c2 float64, seed uint64) []Arrival {
-		all := generate(t, DefaultGenerateOptions("newtrace-like"))
+	at := func(c2 float64, seed uint64) []workload.Arrival {
+		all := generate(t, DefaultOptions("newtrace-like"))
 		if err := Bursty(all, c2, seed); err != nil {
 			t.Fatal(err)
 		}
 		return all
 	}
-	all, was := at(5, 1), generate(t, DefaultGenerateOptions("newtrace-like"))
+	all, was := at(5, 1), generate(t, DefaultOptions("newtrace-like"))
 	times := make([]float64, len(all))
 	for i, a := range all {
 		if times[i] = a.At.Seconds(); a.Spec.ID != was[i].Spec.ID || i > 0 && a.At < all[i-1].At {
@@ -68,13 +69,13 @@ func TestBursty(t *testing.T) {
 }
 
 func TestBurstyErrors(t *testing.T) {
-	some := []Arrival{{Spec: job.Spec{ID: "a"}}, {At: time.Hour, Spec: job.Spec{ID: "b"}}}
+	some := []workload.Arrival{{Spec: job.Spec{ID: "a"}}, {At: time.Hour, Spec: job.Spec{ID: "b"}}}
 	for _, c2 := range []float64{-1, 0, 0.99, mostBursty + 1, math.NaN(), math.Inf(1)} {
 		if err := Bursty(some, c2, 1); err == nil {
 			t.Errorf("burstiness %v: no error", c2)
 		}
 	}
-	for _, all := range [][]Arrival{nil, some[:1]} {
+	for _, all := range [][]workload.Arrival{nil, some[:1]} {
 		if err := Bursty(all, 2, 1); err == nil {
 			t.Errorf("%d jobs at the start: no error", len(all))
 		}

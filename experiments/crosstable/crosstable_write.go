@@ -1,4 +1,4 @@
-package experiments
+package crosstable
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // Write writes cells as Markdown: a table of mean completion times by policy and family,
 // and one of all metrics for each family. The best of each column is bold. A cell in which not
 // every job ended says why below its table, and is never the best.
-func (m *CrossTable) Write(w io.Writer, cells []Cell) error {
+func (m *Table) Write(w io.Writer, cells []Cell) error {
 	t := &crossWriter{cells: cells}
 	t.line("# Every policy on every family of workloads")
 	t.line("")
@@ -130,7 +130,7 @@ func (t *crossWriter) family(f *Family) {
 			continue
 		}
 		row := []string{"`" + c.Policy + "`"}
-		for k := range CrossMetrics() {
+		for k := range Metrics() {
 			row = append(row, t.figure(c, f.Name, k))
 		}
 		if t.row(row); c.Why != "" {

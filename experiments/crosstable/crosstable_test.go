@@ -1,19 +1,26 @@
-package experiments
+package crosstable
 
 import (
+	"io"
+	"io/fs"
 	"math"
+	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/workload"
+
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/workload/generate"
 )
 
 // TestCrossTable_has_every_kind: every generator kind, and every family's jobs can be read.
 func TestCrossTable_has_every_kind(t *testing.T) {
-	m, err := LoadCrossTable()
+	m, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +32,7 @@ func TestCrossTable_has_every_kind(t *testing.T) {
 			t.Errorf("%s: %v", m.Families[i].Name, err)
 		}
 		for _, c := range configs {
-			in, err := Load(c, osFiles())
+			in, err := experiments.Load(c, diskFiles())
 			if err != nil || len(in.Arrivals) < 20 {
 				t.Errorf("%s: %v, want at least 20 jobs", m.Families[i].Name, err)
 			}
@@ -36,7 +43,7 @@ func TestCrossTable_has_every_kind(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range workload.GenerateKinds() {
+	for _, k := range generate.Kinds() {
 		if !kinds[k.Name] {
 			t.Errorf("no family of the kind %s", k.Name)
 		}
@@ -46,12 +53,12 @@ func TestCrossTable_has_every_kind(t *testing.T) {
 // TestCrossTable_goes_on: a policy that cannot run has a row that says why, and takes nobody
 // else's with it; one that takes too long likewise. The best of a column is of those that ended.
 func TestCrossTable_goes_on(t *testing.T) {
-	m, err := LoadCrossTable()
+	m, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Families = slices.DeleteFunc(m.Families, func(f Family) bool { return f.Name != "rigid" })
-	o := CrossOptions{Files: textFiles(nil), Policies: []string{"srtf", "easy"}}
+	o := Options{Files: noFiles(), Policies: []string{"srtf", "easy"}}
 	cells, err := m.Run(t.Context(), o)
 	if err != nil || len(cells) != 2 || cells[0].Why+cells[1].Why != "" || cells[0].Ended != 320 {
 		t.Fatalf("%+v, %v, want two policies on two seeds of 160 jobs, all ended", cells, err)
@@ -79,11 +86,11 @@ func TestCrossTable_goes_on(t *testing.T) {
 
 // TestCrossTable_names_what_is_unknown: families and policies that are not there.
 func TestCrossTable_names_what_is_unknown(t *testing.T) {
-	m, err := LoadCrossTable()
+	m, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, o := range map[string]CrossOptions{
+	for want, o := range map[string]Options{
 		`family "sai" is not known, want one of sia-philly, `: {Families: []string{"sai"}},
 		`policy "sai" is not known, want one of sia, `:        {Policies: []string{"sai"}},
 	} {
@@ -94,5 +101,21 @@ func TestCrossTable_names_what_is_unknown(t *testing.T) {
 	w := &crossWriter{cells: []Cell{{Family: "f", Policy: "p", Values: []float64{math.NaN()}}}}
 	if got := w.figure(&w.cells[0], "f", 0); got != "–" {
 		t.Errorf("a figure that is none is %q", got)
+	}
+}
+
+func diskFiles() experiments.Files {
+	return experiments.Files{
+		Open: func(name string) (io.ReadCloser, error) { return os.Open(name) },
+		Dir:  os.DirFS,
+	}
+}
+
+// noFiles are files of which there are none.
+func noFiles() experiments.Files {
+	fsys := fstest.MapFS{}
+	return experiments.Files{
+		Open: func(name string) (io.ReadCloser, error) { return fsys.Open(path.Clean(name)) },
+		Dir:  func(string) fs.FS { return fsys },
 	}
 }

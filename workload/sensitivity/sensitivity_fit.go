@@ -1,10 +1,11 @@
-package workload
+package sensitivity
 
 import (
 	"fmt"
 	"math"
 
 	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A matrix is the sensitivity matrix of one application on one GPU, as measured.
@@ -121,9 +122,9 @@ func (m *matrix) worst(s *perf.Sensitivity) (i, j int, off float64) {
 }
 
 // fed fits the application that a matrix describes.
-func (m *matrix) fed(name string) (*fedApplication, error) {
-	f := &fedApplication{name: name, input: m.fit()}
-	if i, j, off := m.worst(&f.input); off > tolerance {
+func (m *matrix) fed(name string) (*workload.FedApplication, error) {
+	f := &workload.FedApplication{Name: name, Input: m.fit()}
+	if i, j, off := m.worst(&f.Input); off > tolerance {
 		return nil, fmt.Errorf("tput[%d][%d]: %.1f %% from a CPU curve and a cache that keeps a fixed part of the data, want at most %g %%: measure with such a cache", i, j, 100*off, 100*tolerance)
 	}
 	return f, nil

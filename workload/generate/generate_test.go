@@ -1,4 +1,4 @@
-package workload
+package generate
 
 import (
 	"bufio"
@@ -17,12 +17,13 @@ import (
 	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // generate returns the workload of the options.
-func generate(t testing.TB, o GenerateOptions) []Arrival {
+func generate(t testing.TB, o Options) []workload.Arrival {
 	t.Helper()
-	all, err := Generate(o)
+	all, err := Arrivals(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ type traits struct {
 }
 
 // traitsOf returns the traits of a workload whose span is so many hours.
-func traitsOf(all []Arrival, hours int) traits {
+func traitsOf(all []workload.Arrival, hours int) traits {
 	s := traits{jobs: len(all), applications: map[string]float64{}, hours: make([]float64, hours)}
 	for i, a := range all {
 		s.meanGPUs += float64(a.Spec.GPUs) / float64(len(all))
@@ -72,14 +73,14 @@ func mean(list []traits) traits {
 
 // readSia reads one shared Sia trace; package trace, which does so for good,
 // stands above this one.
-func readSia(t *testing.T, path string) []Arrival {
+func readSia(t *testing.T, path string) []workload.Arrival {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var all []Arrival
+	var all []workload.Arrival
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		fields := strings.Split(lines.Text(), ",")
 		seconds, err := strconv.ParseFloat(fields[1], 64)
@@ -90,7 +91,7 @@ func readSia(t *testing.T, path string) []Arrival {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, Arrival{At: time.Duration(seconds * float64(time.Second)), Application: fields[2], Spec: job.Spec{GPUs: gpus}})
+		all = append(all, workload.Arrival{At: time.Duration(seconds * float64(time.Second)), Application: fields[2], Spec: job.Spec{GPUs: gpus}})
 	}
 	return all
 }
@@ -103,7 +104,7 @@ func TestGenerateLikeShared(t *testing.T) {
 			if err != nil || len(files) == 0 {
 				t.Fatalf("no traces: %v", err)
 			}
-			o := DefaultGenerateOptions(kind)
+			o := DefaultOptions(kind)
 			hours := int(o.Span.Hours())
 			var shared, ours []traits
 			for _, path := range files {
@@ -143,9 +144,9 @@ func compareTraits(t *testing.T, shared, ours traits, nShared, nOurs int) {
 }
 
 func TestGenerateInvariants(t *testing.T) {
-	for _, k := range GenerateKinds() {
+	for _, k := range Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
-			o := DefaultGenerateOptions(k.Name)
+			o := DefaultOptions(k.Name)
 			o.Jobs = min(o.Jobs, 2000)
 			all := generate(t, o)
 			seen := map[job.ID]bool{}
@@ -177,9 +178,9 @@ func TestGenerateInvariants(t *testing.T) {
 
 // Every application generated is in the embedded catalog.
 func TestGenerateKnownApplications(t *testing.T) {
-	c := Default()
-	for _, k := range GenerateKinds() {
-		o := DefaultGenerateOptions(k.Name)
+	c := workload.Default()
+	for _, k := range Kinds() {
+		o := DefaultOptions(k.Name)
 		o.Jobs = min(o.Jobs, 1000)
 		for _, a := range generate(t, o) {
 			if err := c.Complete(&a); err != nil {
@@ -193,7 +194,7 @@ func TestGenerateKnownApplications(t *testing.T) {
 // rate passes 100 jobs/h at its peaks and falls to 5 or less between them.
 func TestNewTraceRates(t *testing.T) {
 	windows := make([]float64, 48*6)
-	for _, a := range generate(t, DefaultGenerateOptions("newtrace-like")) {
+	for _, a := range generate(t, DefaultOptions("newtrace-like")) {
 		windows[a.At/(10*time.Minute)] += 6
 	}
 	slices.Sort(windows)
@@ -205,7 +206,7 @@ func TestNewTraceRates(t *testing.T) {
 // Spike-240: 240 jobs in 6 hours, 40/h on average, with a burst in the 30
 // minutes from hour 2.5 that contains job 165 (Sia §3.5.6).
 func TestSpike(t *testing.T) {
-	all := generate(t, DefaultGenerateOptions("spike"))
+	all := generate(t, DefaultOptions("spike"))
 	burst := 0
 	for _, a := range all {
 		if a.At >= 150*time.Minute && a.At < 180*time.Minute {
@@ -221,7 +222,7 @@ func TestSpike(t *testing.T) {
 }
 
 func TestFixedDurationLoad(t *testing.T) {
-	o := DefaultGenerateOptions("fixed-duration")
+	o := DefaultOptions("fixed-duration")
 	all := generate(t, o)
 	work := 0.0
 	for _, a := range all {
@@ -245,7 +246,7 @@ func TestFixedDurationLoad(t *testing.T) {
 
 // A longer span repeats the pace, a shorter one cuts it.
 func TestGenerateSpan(t *testing.T) {
-	o := DefaultGenerateOptions("philly-like")
+	o := DefaultOptions("philly-like")
 	o.Span, o.Jobs = 16*time.Hour, 20_000
 	hours := traitsOf(generate(t, o), 16).hours
 	for i := range 8 {
@@ -262,61 +263,70 @@ func TestGenerateSpan(t *testing.T) {
 func TestGenerateErrors(t *testing.T) {
 	tests := []struct {
 		name string
-		o    GenerateOptions
+		o    Options
 		want string
 	}{
-		{"unknown kind", GenerateOptions{Kind: "philly"}, `workload kind "philly", want one of philly-like, helios-like, newtrace-like, spike, drifting, fixed-duration, synergy, synergy-static, lyra, lyra-eighth, lyra-testbed`},
-		{"several", GenerateOptions{Kind: "spike", Jobs: -1, Span: -1, GPUs: 3}, "jobs -1, want at most 100000000, or 0 for the default of 240\nspan -1ns, want at most 87600h0m0s, or 0 for the default\ngpus 3 and load 0, want neither for kind spike: its jobs decide"},
-		{"no load", GenerateOptions{Kind: "fixed-duration", Load: math.NaN(), Span: 1}, "gpus 0, want at least 1 for kind fixed-duration\nload NaN, want more than 0 for kind fixed-duration\nspan 1ns, want 0 for kind fixed-duration: it follows from the load"},
-		{"synergy", GenerateOptions{Kind: "synergy", GPUs: 8, Span: 1, Split: "1-1-1"}, "gpus 8, want 0 for kind synergy: its load is jobs per hour\nload 0, want more than 0 for kind synergy\nspan 1ns, want 0 for kind synergy: it follows from the load"},
-		{"static", GenerateOptions{Kind: "synergy-static", Load: 9, Split: "1-1-1"}, "load 9, want 0 for kind synergy-static: all jobs come at the start"},
-		{"split of another", GenerateOptions{Kind: "spike", Split: "1-1-1"}, `split "1-1-1" and multi-GPU false, want neither for kind spike: its jobs decide`},
-		{"GPUs of another", GenerateOptions{Kind: "spike", MultiGPU: true}, `split "" and multi-GPU true, want neither for kind spike: its jobs decide`},
+		{"unknown kind", Options{Kind: "philly"}, `workload kind "philly", want one of philly-like, helios-like, newtrace-like, spike, drifting, fixed-duration, synergy, synergy-static, lyra, lyra-eighth, lyra-testbed`},
+		{"several", Options{Kind: "spike", Jobs: -1, Span: -1, GPUs: 3}, "jobs -1, want at most 100000000, or 0 for the default of 240\nspan -1ns, want at most 87600h0m0s, or 0 for the default\ngpus 3 and load 0, want neither for kind spike: its jobs decide"},
+		{"no load", Options{Kind: "fixed-duration", Load: math.NaN(), Span: 1}, "gpus 0, want at least 1 for kind fixed-duration\nload NaN, want more than 0 for kind fixed-duration\nspan 1ns, want 0 for kind fixed-duration: it follows from the load"},
+		{"synergy", Options{Kind: "synergy", GPUs: 8, Span: 1, Split: "1-1-1"}, "gpus 8, want 0 for kind synergy: its load is jobs per hour\nload 0, want more than 0 for kind synergy\nspan 1ns, want 0 for kind synergy: it follows from the load"},
+		{"static", Options{Kind: "synergy-static", Load: 9, Split: "1-1-1"}, "load 9, want 0 for kind synergy-static: all jobs come at the start"},
+		{"split of another", Options{Kind: "spike", Split: "1-1-1"}, `split "1-1-1" and multi-GPU false, want neither for kind spike: its jobs decide`},
+		{"GPUs of another", Options{Kind: "spike", MultiGPU: true}, `split "" and multi-GPU true, want neither for kind spike: its jobs decide`},
 	}
 	const wantSplit = "want parts of image-language-speech as 20-70-10: whole numbers to 1000, not all 0"
 	for _, s := range []string{"", "20-70", "20-70-10-0", "0-0-0", "a-70-10", "-1-2-3", "1001-0-0", "20.5-70-10", "99999999999999999999-0-0"} {
 		tests = append(tests, struct {
 			name string
-			o    GenerateOptions
+			o    Options
 			want string
-		}{"split " + s, GenerateOptions{Kind: "synergy", Load: 9, Split: s}, fmt.Sprintf("split %q, %s", s, wantSplit)})
+		}{"split " + s, Options{Kind: "synergy", Load: 9, Split: s}, fmt.Sprintf("split %q, %s", s, wantSplit)})
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			if err := tc.o.Validate(); err == nil || err.Error() != tc.want {
 				t.Errorf("got error\n%v\nwant\n%s", err, tc.want)
 			}
-			if _, err := Generate(tc.o); err == nil {
+			if _, err := Arrivals(tc.o); err == nil {
 				t.Error("Generate returned no error")
 			}
 		})
 	}
-	if _, err := Generate(GenerateOptions{Kind: "synergy", Load: 1e-6, Split: "1-1-1"}); err == nil {
+	if _, err := Arrivals(Options{Kind: "synergy", Load: 1e-6, Split: "1-1-1"}); err == nil {
 		t.Error("a rate of a job in 100 years: no error")
 	}
-	if _, err := Generate(GenerateOptions{Kind: "fixed-duration", GPUs: 1, Load: 1e-6, Jobs: 1000}); err == nil {
+	if _, err := Arrivals(Options{Kind: "fixed-duration", GPUs: 1, Load: 1e-6, Jobs: 1000}); err == nil {
 		t.Error("a workload of more than 10 years: no error")
 	}
 }
 
 func TestGenerateKindsDocumented(t *testing.T) {
 	var names []string
-	for _, k := range GenerateKinds() {
+	for _, k := range Kinds() {
 		names = append(names, k.Name)
 	}
 	doctable.Check(t, "traces#generators", names)
 }
 
 func BenchmarkGenerate(b *testing.B) {
-	for _, k := range GenerateKinds() {
+	for _, k := range Kinds() {
 		b.Run("kind="+k.Name, func(b *testing.B) {
-			o := DefaultGenerateOptions(k.Name)
+			o := DefaultOptions(k.Name)
 			for b.Loop() {
-				if _, err := Generate(o); err != nil {
+				if _, err := Arrivals(o); err != nil {
 					b.Fatal(err)
 				}
 			}
 			b.ReportMetric(float64(o.Jobs*b.N)/b.Elapsed().Seconds(), "jobs/s")
 		})
 	}
+}
+
+func parse(t *testing.T, field string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(field, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

@@ -1,4 +1,4 @@
-package workload
+package sensitivity
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/testdata"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // sensitivityText is a small file: one job that waits for both, one that waits
@@ -24,8 +25,8 @@ const sensitivityText = `{
  {"model": "both", "cpu_gpu_ratio": 3, "profiled_gpus": 4, "iter_time_s": 0.5, "tput": [[1]]}
 ]}`
 
-func readText(text string, ratio float64) (Catalog, error) {
-	return ReadSensitivity(strings.NewReader(text), "p.json", ratio)
+func readText(text string, ratio float64) (workload.Catalog, error) {
+	return Read(strings.NewReader(text), "p.json", ratio)
 }
 
 func TestReadSensitivity(t *testing.T) {
@@ -76,7 +77,7 @@ func TestReadSensitivityShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := ReadSensitivity(f, "profiles.json", ratio)
+		c, err := Read(f, "profiles.json", ratio)
 		if err = errors.Join(err, f.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +140,7 @@ func TestReadSensitivityErrors(t *testing.T) {
 		t.Errorf("two bad profiles: got error %v, want both", err)
 	}
 	broken := errors.New("disk on fire")
-	if _, err := ReadSensitivity(failing{broken}, "p.json", 3); !errors.Is(err, broken) {
+	if _, err := Read(failing{broken}, "p.json", 3); !errors.Is(err, broken) {
 		t.Errorf("got error %v, want %v", err, broken)
 	}
 }
@@ -165,14 +166,14 @@ func TestCheckSensitivity(t *testing.T) {
 		{cluster.Resources{GPUs: 1, CPUs: 6, Memory: 9e9}, "application both: mem_axis_gb: it runs with 62.5 GB or more, the largest node has 9\napplication none: mem_axis_gb: it runs with 10 GB or more, the largest node has 9"},
 	} {
 		got := ""
-		if err := c.CheckSensitivity(tc.largest); err != nil {
+		if err := Check(c, tc.largest); err != nil {
 			got = err.Error()
 		}
 		if got != tc.want {
 			t.Errorf("%+v: got error %q, want %q", tc.largest, got, tc.want)
 		}
 	}
-	if err := Default().CheckSensitivity(cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500e9}); err != nil {
+	if err := Check(workload.Default(), cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500e9}); err != nil {
 		t.Errorf("the embedded catalog on Synergy's servers: %v", err)
 	}
 }
@@ -199,7 +200,7 @@ func FuzzReadSensitivity(f *testing.F) {
 }
 
 // checkFed fails the test unless an application's input pipeline makes sense.
-func checkFed(t *testing.T, name string, app *Application) {
+func checkFed(t *testing.T, name string, app *workload.Application) {
 	t.Helper()
 	s, before := app.Sensitivity, 0.0
 	for i, p := range s.CPUs {

@@ -1,4 +1,4 @@
-package workload
+package generate
 
 import (
 	"encoding/csv"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/testdata"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A derivedJob is a row of a shared derived trace.
@@ -37,18 +38,18 @@ func readDerived(t *testing.T, path string) []derivedJob {
 	}
 	var all []derivedJob
 	for _, r := range rows[1:] {
-		rate := profiledRates()[r[1]]
+		rate := workload.ProfiledRates()[r[1]]
 		all = append(all, derivedJob{model: r[1], at: parse(t, r[2]), duration: parse(t, r[3]) / rate, gpus: parse(t, r[4])})
 	}
 	return all
 }
 
 // likeDerived returns generated jobs in the same form.
-func likeDerived(all []Arrival) []derivedJob {
+func likeDerived(all []workload.Arrival) []derivedJob {
 	var jobs []derivedJob
 	for _, a := range all {
 		gpus := float64(a.Spec.GPUs)
-		jobs = append(jobs, derivedJob{model: a.Application, at: a.At.Seconds(), duration: a.Spec.Target / gpus / profiledRates()[a.Application], gpus: gpus})
+		jobs = append(jobs, derivedJob{model: a.Application, at: a.At.Seconds(), duration: a.Spec.Target / gpus / workload.ProfiledRates()[a.Application], gpus: gpus})
 	}
 	return jobs
 }
@@ -67,7 +68,7 @@ func TestDerivedLikeShared(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			parts := derivedName.FindStringSubmatch(path)
 			shared := readDerived(t, path)
-			o := DefaultGenerateOptions("synergy")
+			o := DefaultOptions("synergy")
 			o.Jobs, o.MultiGPU, o.Split, o.Load = len(shared), parts[1] == "multi", parts[2], parse(t, parts[3])
 			ours := likeDerived(generate(t, o))
 			for i := range shared {
@@ -132,7 +133,7 @@ func compareSizes(t *testing.T, shared, ours []derivedJob) {
 // Synergy §5.1: jobs last 10^x minutes, x from [1.5, 3] with 80 % probability and
 // from [3, 4] with 20 %, and come at a Poisson rate.
 func TestDerivedDistributions(t *testing.T) {
-	o := DefaultGenerateOptions("synergy")
+	o := DefaultOptions("synergy")
 	o.Jobs, o.MultiGPU = 40_000, true
 	jobs := likeDerived(generate(t, o))
 	long, tasks, sizes, short := 0.0, map[string]float64{}, map[float64]float64{}, 0.0
@@ -185,7 +186,7 @@ func taskOf(model string) string {
 // A static trace has the jobs of Synergy's deployment: 100 at the start, of one
 // GPU, 60 image, 30 language and 10 speech. Source: Synergy §5.2.1, Table 5.
 func TestStatic(t *testing.T) {
-	all := generate(t, DefaultGenerateOptions("synergy-static"))
+	all := generate(t, DefaultOptions("synergy-static"))
 	tasks := map[string]int{}
 	for _, a := range all {
 		if a.At != 0 || a.Spec.GPUs != 1 || !strings.HasPrefix(string(a.Spec.ID), a.Application+"-") {
@@ -200,7 +201,7 @@ func TestStatic(t *testing.T) {
 
 // Jobs stay the same jobs when they come at another rate, or on more GPUs.
 func TestDerivedSweep(t *testing.T) {
-	o := DefaultGenerateOptions("synergy")
+	o := DefaultOptions("synergy")
 	o.Jobs = 200
 	base := generate(t, o)
 	o.Load, o.MultiGPU = 4.5, true

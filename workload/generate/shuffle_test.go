@@ -1,4 +1,4 @@
-package workload_test
+package generate_test
 
 import (
 	"testing"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/workload"
+	"github.com/oxgang/oxgang/workload/generate"
 )
 
 // TestShuffle: every block of the new order is one of the trace, with its times and jobs, and
@@ -22,7 +23,7 @@ func TestShuffle(t *testing.T) {
 			trace = append(trace, workload.Arrival{At: at, Spec: job.Spec{ID: job.ID(rune('A' + i)), GPUs: i + 1}})
 		}
 		blocks := rapid.IntRange(1, 8).Draw(t, "blocks")
-		got := workload.Shuffle(trace, blocks, rapid.Uint64().Draw(t, "seed"))
+		got := generate.Shuffle(trace, blocks, rapid.Uint64().Draw(t, "seed"))
 		length := at/time.Duration(blocks) + 1
 		seen := map[job.ID]bool{}
 		drawn := make([][]workload.Arrival, blocks)

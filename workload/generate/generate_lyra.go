@@ -1,4 +1,4 @@
-package workload
+package generate
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A lyraFamily is what comes in a trace made after the numbers that Lyra prints of its own.
@@ -72,21 +73,18 @@ const (
 	lyraRarer         = 0.85 // times
 )
 
-// Warm is the queue of jobs that run already at time 0, of which a trace knows the rest only.
-const Warm = "warm"
-
 // generateLyra returns the jobs of a family, and those that run already. Running times and
 // GPUs are spread evenly over their distributions, so that every seed offers about the load
 // and the parts of it that the paper prints.
-func generateLyra(o GenerateOptions, f *lyraFamily) []Arrival {
+func generateLyra(o Options, f *lyraFamily) []workload.Arrival {
 	at := f.times(o)
 	r := rng.Stream(o.Seed, "workload/lyra/jobs")
 	elastic := f.newChooser(o.Jobs)
 	sizes := [2]evenly{{f.rigid, r.Float64()}, {f.elastic, r.Float64()}}
-	all := make([]Arrival, o.Jobs)
+	all := make([]workload.Arrival, o.Jobs)
 	for rank, i := range r.Perm(o.Jobs) {
 		u := (float64(rank) + r.Float64()) / float64(o.Jobs)
-		all[i] = Arrival{
+		all[i] = workload.Arrival{
 			At: at[i], Duration: time.Duration(math.Round(f.seconds(u))) * time.Second, Bound: true,
 			Spec: job.Spec{ID: job.ID(fmt.Sprintf("job-%d", i)), Adaptivity: job.Rigid, NoCheckpoint: true},
 		}
@@ -176,7 +174,7 @@ func (e *evenly) next() int {
 const stratum = 100
 
 // loosen makes a part of the jobs fungible. Source: Lyra §7.1, "21% of total training load".
-func loosen(all []Arrival, seed uint64) {
+func loosen(all []workload.Arrival, seed uint64) {
 	r := rng.Stream(seed, "workload/lyra/fungible")
 	order := make([]int, len(all))
 	for i := range order {
@@ -190,11 +188,11 @@ func loosen(all []Arrival, seed uint64) {
 	}
 }
 
-func gpuSeconds(a *Arrival) float64 { return a.Duration.Seconds() * float64(a.Spec.GPUs) }
+func gpuSeconds(a *workload.Arrival) float64 { return a.Duration.Seconds() * float64(a.Spec.GPUs) }
 
 // mixTypes lets some jobs run on GPUs of two types at once. Source: Lyra §7.1, "10% of jobs",
 // "distributed evenly across 15 days".
-func mixTypes(all []Arrival, seed uint64) {
+func mixTypes(all []workload.Arrival, seed uint64) {
 	r := rng.Stream(seed, "workload/lyra/heterogeneous")
 	for i := 0; i < len(all); i += lyraMixed {
 		if k := i + r.IntN(lyraMixed); k < len(all) {
@@ -205,7 +203,7 @@ func mixTypes(all []Arrival, seed uint64) {
 
 // warm returns as many jobs as run on average if nobody waits, but no more than come, each
 // with the rest of a running time: longer ones are met more often. They are bound and rigid.
-func warm(all []Arrival, o GenerateOptions) []Arrival {
+func warm(all []workload.Arrival, o Options) []workload.Arrival {
 	r := rng.Stream(o.Seed, "workload/lyra/warm")
 	ends, sum := make([]float64, len(all)), 0.0
 	for i := range all {
@@ -213,12 +211,12 @@ func warm(all []Arrival, o GenerateOptions) []Arrival {
 		ends[i] = sum
 	}
 	most := float64(len(all)) // a span shorter than its jobs would have more
-	running := make([]Arrival, int(min(math.Round(sum/o.Span.Seconds()), most)))
+	running := make([]workload.Arrival, int(min(math.Round(sum/o.Span.Seconds()), most)))
 	for i := range running {
 		met := &all[min(sort.SearchFloat64s(ends, sum*r.Float64()), len(all)-1)]
 		rest := math.Ceil(met.Duration.Seconds() * r.Float64())
-		running[i] = Arrival{Duration: max(time.Second, time.Duration(rest)*time.Second), Bound: true, Spec: job.Spec{
-			ID: job.ID(fmt.Sprintf("warm-%d", i)), Queue: Warm, GPUs: met.Spec.GPUs, WorkerGPUs: met.Spec.WorkerGPUs,
+		running[i] = workload.Arrival{Duration: max(time.Second, time.Duration(rest)*time.Second), Bound: true, Spec: job.Spec{
+			ID: job.ID(fmt.Sprintf("warm-%d", i)), Queue: workload.Warm, GPUs: met.Spec.GPUs, WorkerGPUs: met.Spec.WorkerGPUs,
 			Adaptivity: job.Rigid, NoCheckpoint: true,
 		}}
 	}

@@ -1,4 +1,6 @@
-package experiments
+// Package crosstable runs every policy on every family of workloads and writes
+// the results as one table.
+package crosstable
 
 import (
 	"bytes"
@@ -13,15 +15,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/policy/builtin"
 )
 
-// matrixFolder is the folder of the library that holds no experiments, but the matrix.
-const matrixFolder = "matrix/"
-
-// A CrossTable is every policy on every family of workloads: one table, in which a policy that is
+// A Table is every policy on every family of workloads: one table, in which a policy that is
 // good on its own ground and hangs on another's is seen to.
-type CrossTable struct {
+type Table struct {
 	// Defaults are configured for a policy in every family: what its paper runs it with,
 	// where that is not the default of a scheduler, such as the length of a round.
 	Defaults []PolicyDefault `yaml:"defaults"`
@@ -47,19 +47,19 @@ type Family struct {
 // A Cell is one policy on one family.
 type Cell struct {
 	Family, Policy string
-	Values         []float64 // by CrossMetrics; nil if not every run ended
+	Values         []float64 // by Metrics; nil if not every run ended
 	Jobs, Ended    int       // of all runs
 	Why            string    // why not every run ended, or was begun; empty if each did
 }
 
-// CrossMetrics are what is measured of a cell; of each less is better.
-func CrossMetrics() []string {
+// Metrics are what is measured of a cell; of each less is better.
+func Metrics() []string {
 	return []string{"jct_mean_h", "jct_p99_h", "makespan_h", "rho_worst", "rho_unfair_pct", "gpu_hours_per_job", "restarts_per_job"}
 }
 
-// CrossOptions say which part of a CrossTable is run, and how long.
-type CrossOptions struct {
-	Files    Files
+// Options say which part of a Table is run, and how long.
+type Options struct {
+	Files    experiments.Files
 	Data     string        // folder of the shared data
 	Families []string      // by name; empty: all
 	Policies []string      // by name; empty: all
@@ -67,13 +67,13 @@ type CrossOptions struct {
 	Each     func(*Cell)   // called as each cell is done, by several goroutines; nil: not
 }
 
-// LoadCrossTable returns the matrix of the library.
-func LoadCrossTable() (*CrossTable, error) {
-	data, err := library.ReadFile(matrixFolder + "families.yaml")
+// Load returns the matrix of the library.
+func Load() (*Table, error) {
+	data, err := experiments.Library.ReadFile(experiments.MatrixFolder + "families.yaml")
 	if err != nil {
 		return nil, err
 	}
-	m, dec := &CrossTable{}, yaml.NewDecoder(bytes.NewReader(data))
+	m, dec := &Table{}, yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(m); err != nil {
 		return nil, fmt.Errorf("families.yaml: %w", err)
@@ -84,7 +84,7 @@ func LoadCrossTable() (*CrossTable, error) {
 // Run runs the cells, on as many cores as there are, and returns them by family, then policy. A
 // run that fails is a cell that says why. It returns an error for a family or policy that is
 // not known, a configuration that cannot be read, and that of ctx.
-func (m *CrossTable) Run(ctx context.Context, o CrossOptions) ([]Cell, error) {
+func (m *Table) Run(ctx context.Context, o Options) ([]Cell, error) {
 	families, policies, err := m.choose(&o)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (m *CrossTable) Run(ctx context.Context, o CrossOptions) ([]Cell, error) {
 }
 
 // choose returns the families and policies that are asked for.
-func (m *CrossTable) choose(o *CrossOptions) (families []*Family, policies []string, err error) {
+func (m *Table) choose(o *Options) (families []*Family, policies []string, err error) {
 	known := make([]string, len(m.Families))
 	for i := range m.Families {
 		f := &m.Families[i]
@@ -132,15 +132,15 @@ func (m *CrossTable) choose(o *CrossOptions) (families []*Family, policies []str
 }
 
 // cell runs one policy on all traces and seeds of a family.
-func (m *CrossTable) cell(ctx context.Context, o *CrossOptions, f *Family, name string) (Cell, error) {
+func (m *Table) cell(ctx context.Context, o *Options, f *Family, name string) (Cell, error) {
 	cell := Cell{Family: f.Name, Policy: name}
 	configs, err := m.configs(f, name, o.Data)
 	if err != nil {
 		return cell, err
 	}
-	var runs []measured
+	var runs []experiments.Measured
 	for _, c := range configs {
-		in, err := Load(c, withLibrary(o.Files))
+		in, err := experiments.Load(c, experiments.WithLibrary(o.Files))
 		if err != nil {
 			return cell, fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -155,54 +155,45 @@ func (m *CrossTable) cell(ctx context.Context, o *CrossOptions, f *Family, name 
 		case err != nil:
 			cell.Why = strings.SplitN(err.Error(), "\n", 2)[0]
 		default:
-			runs = append(runs, measure(r, in))
+			runs = append(runs, experiments.Measure(r, in))
 			cell.Ended += r.Result.Summary.Done
 			cell.Why = unended(r, o.Limit)
 		}
 	}
 	if cell.Why == "" {
-		cell.Values = values(runs)
+		cell.Values = experiments.ValuesOf(Metrics(), runs)
 	}
 	return cell, nil
 }
 
 // limited runs a policy for so long at most.
-func limited(ctx context.Context, limit time.Duration, c *config.Config, in *Inputs, name string) (*Run, error) {
+func limited(ctx context.Context, limit time.Duration, c *config.Config, in *experiments.Inputs, name string) (*experiments.Run, error) {
 	if limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	return Simulate(ctx, c, in, name)
+	return experiments.Simulate(ctx, c, in, name)
 }
 
 // unended returns why a run did not end; empty if it did.
-func unended(r *Run, limit time.Duration) string {
+func unended(r *experiments.Run, limit time.Duration) string {
 	switch {
 	case r.Unfinished:
 		return fmt.Sprintf("cut short after %v of computing", limit)
 	case len(r.Refused) > 0:
-		return r.firstRefusal()[2:]
+		return r.FirstRefusal()[2:]
 	}
 	return ""
 }
 
-func values(runs []measured) []float64 {
-	var all []float64
-	for _, name := range CrossMetrics() {
-		m, _ := findMetric(name)
-		all = append(all, m.of(runs))
-	}
-	return all
-}
-
 // configs returns the configuration of each run of a policy on a family.
-func (m *CrossTable) configs(f *Family, name, data string) ([]*config.Config, error) {
-	e, p := &Experiment{Name: "matrix/" + f.Name, Config: f.Config}, &Plan{Policy: name, Traces: f.Traces, Seeds: f.Seeds}
+func (m *Table) configs(f *Family, name, data string) ([]*config.Config, error) {
+	e, p := &experiments.Experiment{Name: "matrix/" + f.Name, Config: f.Config}, &experiments.Plan{Policy: name, Traces: f.Traces, Seeds: f.Seeds}
 	for _, d := range m.Defaults {
 		if slices.Contains(d.Policies, name) {
 			p.Config = d.Config
 		}
 	}
-	return e.configs(p, data)
+	return e.Configs(p, data)
 }

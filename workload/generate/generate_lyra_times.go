@@ -1,4 +1,4 @@
-package workload
+package generate
 
 import (
 	"math"
@@ -22,7 +22,7 @@ const (
 )
 
 // times returns when jobs come, ascending, in whole seconds.
-func (f *lyraFamily) times(o GenerateOptions) []time.Duration {
+func (f *lyraFamily) times(o Options) []time.Duration {
 	p := pace{step: time.Hour, rates: []float64{1}}
 	if f.days {
 		p.rates = lyraRates(o)
@@ -35,7 +35,7 @@ func (f *lyraFamily) times(o GenerateOptions) []time.Duration {
 }
 
 // lyraRates returns the relative rate of each hour, from the midnight before a Monday.
-func lyraRates(o GenerateOptions) []float64 {
+func lyraRates(o Options) []float64 {
 	r := rng.Stream(o.Seed, "workload/lyra/rates")
 	rates := make([]float64, int(math.Ceil(o.Span.Hours())))
 	deviation := lyraVaries * r.NormFloat64()

@@ -1,4 +1,4 @@
-package workload
+package generate
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/rng"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // burstJobs is the mean number of jobs in a burst: at the 20 jobs/h of newTrace, a
@@ -31,7 +32,7 @@ func CheckBurstiness(c2 float64) error {
 // arrival stays where it is, and so does the mean rate. Equal seeds give equal times.
 // It returns an error if all arrivals come at the start, or if CheckBurstiness does.
 // Source: BOA §6.4, Fig. 9.
-func Bursty(all []Arrival, c2 float64, seed uint64) error {
+func Bursty(all []workload.Arrival, c2 float64, seed uint64) error {
 	if err := CheckBurstiness(c2); err != nil {
 		return err
 	}

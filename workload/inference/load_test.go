@@ -1,4 +1,4 @@
-package workload
+package inference
 
 import (
 	"math"

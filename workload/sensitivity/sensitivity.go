@@ -1,4 +1,6 @@
-package workload
+// Package sensitivity reads how the speed of applications depends on CPUs and host
+// memory, as the public profiles of Synergy say it.
+package sensitivity
 
 import (
 	"cmp"
@@ -10,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // sensitivityFile is the form of the public sensitivity profiles.
@@ -37,7 +40,7 @@ const (
 	defaultShare = 62.5 // GB of memory per GPU
 )
 
-// ReadSensitivity reads sensitivity matrices and fits an application to each:
+// Read reads sensitivity matrices and fits an application to each:
 //
 //	{"cpu_axis": [1, 2, ...], "mem_axis_gb": [20.83, 62.5, ...],
 //	 "profiles": [{"model": "m", "profiled_gpus": 1, "cpu_gpu_ratio": 3,
@@ -59,7 +62,7 @@ const (
 // throughput that falls with more of anything, and a matrix that a CPU curve and
 // a cache miss by more than 3 %, are errors too. Those of different profiles are
 // joined. Source: Synergy §3.1.
-func ReadSensitivity(r io.Reader, name string, ratio float64) (Catalog, error) {
+func Read(r io.Reader, name string, ratio float64) (workload.Catalog, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -107,7 +110,7 @@ func typed(err error) error {
 type fedProfile struct {
 	model string
 	ratio float64
-	app   *fedApplication
+	app   *workload.FedApplication
 }
 
 // profiles returns the profiles of one GPU, fitted.
@@ -140,7 +143,7 @@ func (f *sensitivityFile) profiles() ([]fedProfile, error) {
 }
 
 // catalog returns the applications of a ratio, or of the one to take instead.
-func (f *sensitivityFile) catalog(all []fedProfile, ratio float64) Catalog {
+func (f *sensitivityFile) catalog(all []fedProfile, ratio float64) workload.Catalog {
 	has := func(r float64) bool { return slices.ContainsFunc(all, func(m fedProfile) bool { return m.ratio == r }) }
 	switch {
 	case has(ratio):
@@ -149,17 +152,17 @@ func (f *sensitivityFile) catalog(all []fedProfile, ratio float64) Catalog {
 	default:
 		ratio = all[0].ratio
 	}
-	c := Catalog{}
+	c := workload.Catalog{}
 	for _, m := range all {
 		if m.ratio == ratio {
-			c[m.model] = m.app.application(cmp.Or(f.GPUType, measuredOn))
+			c[m.model] = m.app.Application(cmp.Or(f.GPUType, workload.MeasuredOn))
 		}
 	}
 	return c
 }
 
 // application fits the application of a profile.
-func (f *sensitivityFile) application(p *sensitivityProfile) (*fedApplication, error) {
+func (f *sensitivityFile) application(p *sensitivityProfile) (*workload.FedApplication, error) {
 	first, err := f.checkProfile(p)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package workload
+package generate
 
 import (
 	"compress/gzip"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A lyraJob is what is compared of a job of Lyra's traces.
@@ -27,12 +28,12 @@ type lyraJob struct {
 func (j *lyraJob) work() float64 { return j.seconds * float64(j.gpus) }
 
 // likeLyra returns generated jobs in that form.
-func likeLyra(all []Arrival) []lyraJob {
+func likeLyra(all []workload.Arrival) []lyraJob {
 	jobs := make([]lyraJob, len(all))
 	for i, a := range all {
 		jobs[i] = lyraJob{
 			at: a.At.Seconds(), seconds: a.Duration.Seconds(), gpus: a.Spec.GPUs, worker: a.Spec.WorkerGPUs,
-			elastic: a.Spec.Resizes, fungible: !a.Bound, mixed: a.Heterogeneous, ran: a.Spec.Queue == Warm,
+			elastic: a.Spec.Resizes, fungible: !a.Bound, mixed: a.Heterogeneous, ran: a.Spec.Queue == workload.Warm,
 		}
 	}
 	return jobs
@@ -119,8 +120,8 @@ func viewOf(jobs []lyraJob) *lyraView {
 	return v
 }
 
-func runAlready(all []Arrival) []Arrival {
-	return slices.DeleteFunc(slices.Clone(all), func(a Arrival) bool { return a.Spec.Queue != Warm })
+func runAlready(all []workload.Arrival) []workload.Arrival {
+	return slices.DeleteFunc(slices.Clone(all), func(a workload.Arrival) bool { return a.Spec.Queue != workload.Warm })
 }
 
 // lyraGPUs are those of the full cluster, and the seconds of its trace.
@@ -140,7 +141,7 @@ func inBand(t *testing.T, what string, got, low, high float64) {
 func TestPaper_lyra_jobs(t *testing.T) {
 	loads := 0.0
 	for seed := range uint64(5) {
-		o := DefaultGenerateOptions("lyra")
+		o := DefaultOptions("lyra")
 		o.Seed = seed + 1
 		v := viewOf(likeLyra(generate(t, o)))
 		inBand(t, "jobs", float64(v.jobs), 50_390, 50_390)
@@ -162,7 +163,7 @@ func TestPaper_lyra_jobs(t *testing.T) {
 
 // Elastic jobs run on one to two times their base demand, and come and go by workers.
 func TestLyra_elastic_jobs(t *testing.T) {
-	for _, a := range generate(t, DefaultGenerateOptions("lyra-eighth")) {
+	for _, a := range generate(t, DefaultOptions("lyra-eighth")) {
 		s := &a.Spec
 		switch {
 		case s.Resizes && (s.WorkerGPUs != 2 || s.MinGPUs != s.GPUs || s.MaxGPUs != 2*s.GPUs || s.Adaptivity != job.StrongScaling || a.Duration < 27_300*time.Second):
@@ -172,7 +173,7 @@ func TestLyra_elastic_jobs(t *testing.T) {
 		case !s.NoCheckpoint:
 			t.Errorf("%+v: want no checkpoints", s)
 		}
-		if s.Queue == Warm && (a.At != 0 || !a.Bound || s.Resizes || a.Heterogeneous) {
+		if s.Queue == workload.Warm && (a.At != 0 || !a.Bound || s.Resizes || a.Heterogeneous) {
 			t.Errorf("%+v, at %v: want one that runs already, and stays where it is", s, a.At)
 		}
 	}
@@ -181,14 +182,14 @@ func TestLyra_elastic_jobs(t *testing.T) {
 // "180 training jobs (10 elastic ones", none of more than 16 GPUs; "training time varies from
 // 2 minutes to 2 hours": Lyra §7.5.
 func TestPaper_lyra_testbed(t *testing.T) {
-	all := generate(t, DefaultGenerateOptions("lyra-testbed"))
+	all := generate(t, DefaultOptions("lyra-testbed"))
 	elastic := 0
 	for _, a := range all {
 		most := max(a.Spec.GPUs, a.Spec.MaxGPUs)
 		if a.Spec.Resizes {
 			elastic++
 		}
-		if most > 16 || a.Duration < 2*time.Minute || a.Duration > 2*time.Hour || a.At >= 8*time.Hour || a.Spec.Queue == Warm {
+		if most > 16 || a.Duration < 2*time.Minute || a.Duration > 2*time.Hour || a.At >= 8*time.Hour || a.Spec.Queue == workload.Warm {
 			t.Errorf("%+v, %v at %v: want at most 16 GPUs, 2 min to 2 h, in 8 h", a.Spec, a.Duration, a.At)
 		}
 	}
@@ -199,7 +200,7 @@ func TestPaper_lyra_testbed(t *testing.T) {
 
 // Jobs stay what they are when they come over another span.
 func TestLyra_span(t *testing.T) {
-	o := DefaultGenerateOptions("lyra-eighth")
+	o := DefaultOptions("lyra-eighth")
 	base := generate(t, o)
 	o.Span *= 2
 	longer := generate(t, o)
@@ -216,7 +217,7 @@ func TestLyra_span(t *testing.T) {
 
 // However short the span is, no more jobs run already than come.
 func TestLyra_span_shorter_than_its_jobs(t *testing.T) {
-	o := DefaultGenerateOptions("lyra-eighth")
+	o := DefaultOptions("lyra-eighth")
 	o.Span = time.Nanosecond
 	if all := generate(t, o); len(runAlready(all)) != o.Jobs || len(all) != 2*o.Jobs {
 		t.Errorf("%d jobs, of which %d run already, want %d that do and as many that come", len(all), len(runAlready(all)), o.Jobs)
@@ -235,7 +236,7 @@ func TestLyra_like_shared(t *testing.T) {
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			shared := viewOf(readLyra(t, filepath.Join(testdata.Path(t, "traces/lyra_synth"), kind.file)))
-			ours := viewOf(likeLyra(generate(t, DefaultGenerateOptions(kind.name))))
+			ours := viewOf(likeLyra(generate(t, DefaultOptions(kind.name))))
 			if shared.jobs != ours.jobs {
 				t.Errorf("%d jobs, want %d", ours.jobs, shared.jobs)
 			}
@@ -267,7 +268,7 @@ func TestLyra_hours(t *testing.T) {
 		}
 	}
 	for seed := range uint64(20) {
-		o := DefaultGenerateOptions("lyra-eighth")
+		o := DefaultOptions("lyra-eighth")
 		o.Seed = seed
 		for h, n := range viewOf(likeLyra(generate(t, o))).hours {
 			ours[h] += n

@@ -1,4 +1,6 @@
-package workload
+// Package generate makes up traces: arrivals drawn with a seed from what papers
+// publish of real clusters. Equal options give equal traces, on every machine.
+package generate
 
 import (
 	"cmp"
@@ -11,14 +13,15 @@ import (
 
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
 )
 
-// A GenerateKind is a kind of workload that Generate makes.
-type GenerateKind struct {
+// A Kind is a kind of workload that Generate makes.
+type Kind struct {
 	Name, Doc string
 	Jobs      int           // by default
 	Span      time.Duration // of submissions, by default; 0: follows from the load
-	Load      float64       // by default; 0: the kind has none. See GenerateOptions
+	Load      float64       // by default; 0: the kind has none. See Options
 	Split     string        // by default; empty: the kind has none
 
 	pace  pace       // how submissions spread over time
@@ -28,15 +31,15 @@ type GenerateKind struct {
 }
 
 // sized reports whether the load is that of a cluster of a size.
-func (k *GenerateKind) sized() bool { return !k.paced() && k.Split == "" }
+func (k *Kind) sized() bool { return !k.paced() && k.Split == "" }
 
 // paced reports whether the jobs come at a pace of their own, over a span.
-func (k *GenerateKind) paced() bool { return k.mix != nil || k.lyra != nil }
+func (k *Kind) paced() bool { return k.mix != nil || k.lyra != nil }
 
 // generateKinds lists every kind. The Sia traces are sampled from production
 // logs: 160 jobs of the busiest 8 hours (Philly, Helios), 960 jobs of 48 hours
 // (newTrace). Source: Sia §3.4.1, §3.5.6.
-var generateKinds = []GenerateKind{
+var generateKinds = []Kind{
 	{Name: "philly-like", Doc: "Philly as Sia samples it: 20 jobs/h, mostly small", Jobs: 160, Span: 8 * time.Hour, pace: phillyPace, mix: phillyMix},
 	{Name: "helios-like", Doc: "Helios as Sia samples it: 20 jobs/h, mostly small", Jobs: 160, Span: 8 * time.Hour, pace: heliosPace, mix: heliosMix},
 	{Name: "newtrace-like", Doc: "newTrace as Sia samples it: 5 to 100 jobs/h with bursts, a third medium", Jobs: 960, Span: 48 * time.Hour, pace: newTracePace, mix: newTraceMix},
@@ -50,11 +53,11 @@ var generateKinds = []GenerateKind{
 	{Name: "lyra-testbed", Doc: "8 hours of Lyra's testbed, for preset lyra-testbed", Jobs: 180, Span: 8 * time.Hour, lyra: lyraTestbed},
 }
 
-// GenerateKinds returns all kinds.
-func GenerateKinds() []GenerateKind { return slices.Clone(generateKinds) }
+// Kinds returns all kinds.
+func Kinds() []Kind { return slices.Clone(generateKinds) }
 
-// GenerateOptions says which workload to generate.
-type GenerateOptions struct {
+// Options says which workload to generate.
+type Options struct {
 	Kind string
 	Seed uint64
 	Jobs int           // 0: the kind's
@@ -71,12 +74,12 @@ type GenerateOptions struct {
 	MultiGPU bool
 }
 
-// DefaultGenerateOptions returns the options of a kind with seed 1. Sizes of an
+// DefaultOptions returns the options of a kind with seed 1. Sizes of an
 // unknown kind are 0, which Validate complains about. The defaults of
 // fixed-duration are the scale of Lyra's cluster: 50,000 jobs in about 12 days
 // on 3,500 GPUs at load 0.72 (Lyra §7).
-func DefaultGenerateOptions(kind string) GenerateOptions {
-	o := GenerateOptions{Kind: kind, Seed: 1}
+func DefaultOptions(kind string) Options {
+	o := Options{Kind: kind, Seed: 1}
 	if k, err := findKind(kind); err == nil {
 		o.Jobs, o.Span, o.Load, o.Split = k.Jobs, k.Span, k.Load, k.Split
 		if k.sized() {
@@ -92,7 +95,7 @@ const (
 )
 
 // Validate returns an error that joins all complaints.
-func (o GenerateOptions) Validate() error {
+func (o Options) Validate() error {
 	k, err := findKind(o.Kind)
 	if err != nil {
 		return err
@@ -108,7 +111,7 @@ func (o GenerateOptions) Validate() error {
 }
 
 // validateLoad complains about the options that only kinds with a load have.
-func (o GenerateOptions) validateLoad(k GenerateKind) error {
+func (o Options) validateLoad(k Kind) error {
 	var errs []error
 	switch {
 	case k.paced() && (o.GPUs != 0 || o.Load != 0):
@@ -131,7 +134,7 @@ func (o GenerateOptions) validateLoad(k GenerateKind) error {
 }
 
 // validateSplit complains about the options that only Synergy's kinds have.
-func (o GenerateOptions) validateSplit(k GenerateKind) error {
+func (o Options) validateSplit(k Kind) error {
 	switch {
 	case k.Split != "":
 		_, err := parseSplit(o.Split)
@@ -143,7 +146,7 @@ func (o GenerateOptions) validateSplit(k GenerateKind) error {
 }
 
 // findKind returns the kind called name, or an error that lists the names.
-func findKind(name string) (GenerateKind, error) {
+func findKind(name string) (Kind, error) {
 	var names []string
 	for _, k := range generateKinds {
 		if k.Name == name {
@@ -151,17 +154,17 @@ func findKind(name string) (GenerateKind, error) {
 		}
 		names = append(names, k.Name)
 	}
-	return GenerateKind{}, fmt.Errorf("workload kind %q, want one of %s", name, strings.Join(names, ", "))
+	return Kind{}, fmt.Errorf("workload kind %q, want one of %s", name, strings.Join(names, ", "))
 }
 
-// Generate returns a workload, sorted by time, the same for the same options.
+// Arrivals returns a workload, sorted by time, the same for the same options.
 // Jobs of the kinds that follow Sia's traces are adaptive, name their
 // application and are called "<application>-<index>"; what they are does not
 // depend on when they come, so that a sweep over spans keeps its jobs, but for
 // kind drifting. Jobs known by their duration are rigid, and so are those of Synergy's traces,
 // but for the elastic jobs of Lyra's. Jobs of Lyra's that run already at time 0 are in queue
 // Warm and come on top of the number asked for.
-func Generate(o GenerateOptions) ([]Arrival, error) {
+func Arrivals(o Options) ([]workload.Arrival, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("generate workload: %w", err)
 	}
@@ -178,10 +181,10 @@ func Generate(o GenerateOptions) ([]Arrival, error) {
 	}
 	at := k.pace.times(rng.Stream(o.Seed, "workload/"+k.Name+"/times"), o.Jobs, o.Span)
 	jobs := rng.Stream(o.Seed, "workload/"+k.Name+"/jobs")
-	all := make([]Arrival, o.Jobs)
+	all := make([]workload.Arrival, o.Jobs)
 	for i := range all {
 		t := k.draw(jobs, at[i])
-		all[i] = Arrival{At: at[i], Application: t.application, Spec: job.Spec{
+		all[i] = workload.Arrival{At: at[i], Application: t.application, Spec: job.Spec{
 			ID:         job.ID(fmt.Sprintf("%s-%d", t.application, i)),
 			GPUs:       t.gpus,
 			BatchSize:  t.batch,
@@ -192,7 +195,7 @@ func Generate(o GenerateOptions) ([]Arrival, error) {
 }
 
 // draw returns what is submitted at a time.
-func (k *GenerateKind) draw(r source, at time.Duration) template {
+func (k *Kind) draw(r source, at time.Duration) template {
 	if k.drift {
 		return drawDrift(r, k.mix, at)
 	}
@@ -201,14 +204,14 @@ func (k *GenerateKind) draw(r source, at time.Duration) template {
 
 // fixedDurations returns rigid jobs, submitted evenly at random over the span in
 // which they offer the load.
-func fixedDurations(o GenerateOptions) ([]Arrival, error) {
+func fixedDurations(o Options) ([]workload.Arrival, error) {
 	jobs := rng.Stream(o.Seed, "workload/fixed-duration/jobs")
-	all := make([]Arrival, o.Jobs)
+	all := make([]workload.Arrival, o.Jobs)
 	work := 0.0 // GPU-seconds
 	for i := range all {
 		gpus, seconds := fixedSize(jobs, o.GPUs), math.Round(fixedSeconds(jobs.Float64()))
 		work += float64(gpus) * seconds
-		all[i] = Arrival{Duration: time.Duration(seconds) * time.Second, Spec: job.Spec{
+		all[i] = workload.Arrival{Duration: time.Duration(seconds) * time.Second, Spec: job.Spec{
 			ID:         job.ID(fmt.Sprintf("job-%d", i)),
 			GPUs:       gpus,
 			Adaptivity: job.Rigid,
@@ -225,3 +228,6 @@ func fixedDurations(o GenerateOptions) ([]Arrival, error) {
 	}
 	return all, nil
 }
+
+// day is the length of a day.
+const day = 24 * time.Hour
