@@ -6,8 +6,12 @@ package reference
 import (
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/reference/gavelcode"
+	"github.com/oxgang/oxgang/reference/synergycode"
 )
 
 // Register makes the rules of public code available in policy/builtin. A program calls it
 // once, before it makes policies.
-func Register() { builtin.RegisterPublicGavel(gavelcode.Solve) }
+func Register() {
+	builtin.RegisterPublicGavel(gavelcode.Solve)
+	builtin.RegisterPublicSynergy(synergycode.New)
+}

@@ -8,6 +8,13 @@ import (
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
+// publicSynergy makes the policy of Synergy's public code; nil: nobody registered it.
+var publicSynergy func(synergy.Options) policy.Policy
+
+// RegisterPublicSynergy makes the rules public-code of Synergy's policies available. A
+// program calls it once, before it makes policies.
+func RegisterPublicSynergy(make func(synergy.Options) policy.Policy) { publicSynergy = make }
+
 // synergySettings returns the settings that have a say in how CPUs and memory are
 // shared, with the defaults of o.
 func synergySettings(o synergy.Options, mechanisms string) []Setting {
@@ -42,6 +49,7 @@ func bigDataEntry(name, doc string) Entry {
 func newSynergy(defaults synergy.Options, settings []Setting) func(map[string]string) (policy.Policy, error) {
 	return func(given map[string]string) (policy.Policy, error) {
 		o := defaults
+		o.Public = publicSynergy
 		r := read(given, settings)
 		text(r, "order", &o.Order)
 		text(r, "mechanism", &o.Mechanism)

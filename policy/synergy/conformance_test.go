@@ -6,12 +6,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/policytest"
 	"github.com/oxgang/oxgang/policy/synergy"
+	"github.com/oxgang/oxgang/reference/synergycode"
 )
 
 // fresh returns a policy with some of the defaults changed.
 func fresh(t testing.TB, change func(*synergy.Options)) policy.Policy {
 	t.Helper()
 	o := synergy.DefaultOptions()
+	o.Public = synergycode.New
 	if change != nil {
 		change(&o)
 	}

@@ -59,5 +59,6 @@
 // servers 2 to 5 % of the bound is lost, on average, and 0 to 2 % by Tune and the
 // placer pack). Its use is the bound, as in the paper.
 //
-// Rules PublicCode are those of the authors' simulator, for replays: see public.
+// Rules PublicCode are those of the authors' simulator, for replays: package
+// reference/synergycode.
 package synergy

@@ -131,3 +131,8 @@ func (p *Policy) placeAdmitted(s *policy.Snapshot, plan *policy.Plan) {
 	}
 	p.greedy.of = nil
 }
+
+// perGPU returns what each GPU of a job has.
+func perGPU(r cluster.Resources) cluster.Resources {
+	return cluster.Resources{GPUs: 1, CPUs: r.CPUs / float64(r.GPUs), Memory: r.Memory / int64(r.GPUs)}
+}

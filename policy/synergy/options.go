@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/opt/exact"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
@@ -37,7 +38,7 @@ type Rules string
 // The rules.
 const (
 	Paper      Rules = "paper"
-	PublicCode Rules = "public-code" // of the public simulator: see public.go
+	PublicCode Rules = "public-code" // of the public simulator: see Options.Public
 )
 
 // Options configure the policy. DefaultOptions has the defaults.
@@ -47,6 +48,9 @@ type Options struct {
 	Cells     Cells     // default AllCells
 	Solver    string    // engine of the program of Tune and Opt: see opt/engine; default price
 	Rules     Rules     // default Paper
+	// Public makes the policy of PublicCode: package reference/synergycode. Default nil:
+	// these rules cannot be had.
+	Public func(Options) policy.Policy
 }
 
 // DefaultOptions returns the defaults.

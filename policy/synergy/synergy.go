@@ -2,6 +2,7 @@ package synergy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -41,7 +42,10 @@ func New(o Options) (policy.Policy, error) {
 		return nil, fmt.Errorf("synergy: %w", err)
 	}
 	if o.Rules == PublicCode {
-		return newPublic(o), nil
+		if o.Public == nil {
+			return nil, errors.New("synergy: rules public-code, want paper in this program: it lacks the public code's rules")
+		}
+		return o.Public(o), nil
 	}
 	order, err := queue.FindOrder(o.Order)
 	if err != nil {

@@ -1,4 +1,6 @@
-package synergy
+// Package synergycode is the scheduler of the public Synergy simulator, for replays of its
+// runs: the rules public-code of policy/synergy.
+package synergycode
 
 import (
 	"cmp"
@@ -13,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/placement/hostalloc"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
+	"github.com/oxgang/oxgang/policy/synergy"
 )
 
 // public schedules as the public Synergy simulator does, for replays of its runs.
@@ -33,11 +36,12 @@ import (
 //     gain in proportion to its CPUs; jobs of more than a node have their
 //     GPU-proportional share (§4.2).
 type public struct {
-	o     Options
+	o     synergy.Options
 	nodes *hostalloc.Nodes
 }
 
-func newPublic(o Options) policy.Policy { return &public{o: o} }
+// New returns the policy of the public simulator. Options are as valid for rules public-code.
+func New(o synergy.Options) policy.Policy { return &public{o: o} }
 
 // Traits implements policy.Policy.
 func (*public) Traits() policy.Traits {
@@ -89,7 +93,7 @@ type candidate struct {
 
 // A publicRound is a plan in the making.
 type publicRound struct {
-	o     *Options
+	o     *synergy.Options
 	s     *policy.Snapshot
 	t     *cluster.TypeInfo
 	nodes *hostalloc.Nodes
@@ -116,7 +120,7 @@ func (r *publicRound) line() []*candidate {
 		return line
 	}
 	line = r.prefix(line)
-	if r.o.Mechanism == Tune {
+	if r.o.Mechanism == synergy.Tune {
 		slices.SortStableFunc(line, func(a, b *candidate) int { return cmp.Compare(b.gpus, a.gpus) })
 	}
 	return line
@@ -220,7 +224,7 @@ func (r *publicRound) plan() *policy.Plan {
 func (r *publicRound) why(c *candidate, d *policy.Decision) policy.Reason {
 	now, before := d.Allocation.Configuration, c.Allocation.Configuration
 	switch {
-	case now.IsZero() && r.o.Mechanism == Greedy:
+	case now.IsZero() && r.o.Mechanism == synergy.Greedy:
 		return policy.Reason{Kind: policy.WaitHost, Config: cluster.Configuration{Nodes: 1, GPUs: c.gpus, GPUType: r.t.Type}, Value: c.full.CPUs, Limit: float64(c.full.Memory)}
 	case now.IsZero():
 		return policy.Reason{Kind: policy.WaitNoCapacity, Config: cluster.Configuration{Nodes: 1, GPUs: c.gpus, GPUType: r.t.Type}, Value: float64(r.freeGPUs()), Limit: float64(c.gpus)}

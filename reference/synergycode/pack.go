@@ -1,4 +1,4 @@
-package synergy
+package synergycode
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/synergy"
 )
 
 // serve gives a job what the mechanism has for it, if its GPUs are there.
@@ -14,9 +15,9 @@ func (r *publicRound) serve(c *candidate) {
 		return
 	}
 	switch r.o.Mechanism {
-	case Proportional:
+	case synergy.Proportional:
 		r.fit(c, c.fair)
-	case Greedy:
+	case synergy.Greedy:
 		r.fit(c, c.full)
 	default:
 		r.tune(c)

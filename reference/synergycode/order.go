@@ -1,4 +1,6 @@
-package synergy
+package synergycode
+
+import "github.com/oxgang/oxgang/policy/synergy"
 
 // publicKeys are the simulator's sort keys, by the name of the order: less comes
 // first, and jobs that are equal stand by submission. Source: Synergy simulator.
@@ -27,7 +29,7 @@ var publicKeys = map[string]func(*publicRound, *candidate) float64{
 func (r *publicRound) left(c *candidate) float64 {
 	left := (c.Target - c.Progress) / c.rate
 	cut := c.Holding() && (c.Allocation.CPUs < c.full.CPUs*(1-1e-9) || c.Allocation.Memory < c.full.Memory)
-	if r.o.Mechanism == Proportional || cut {
+	if r.o.Mechanism == synergy.Proportional || cut {
 		return left
 	}
 	return left / c.gain

@@ -1,4 +1,4 @@
-package synergy
+package synergycode
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/synergy"
 )
 
 // A fed job takes in as much as its input pipeline delivers, and at most rate
@@ -64,11 +65,11 @@ func servers(n int, jobs ...*policy.Job) *policy.Snapshot {
 }
 
 // planned returns what the public rules decide, written as "CPUs@node" per job.
-func planned(t *testing.T, order string, m Mechanism, s *policy.Snapshot) []string {
+func planned(t *testing.T, order string, m synergy.Mechanism, s *policy.Snapshot) []string {
 	t.Helper()
-	o := DefaultOptions()
-	o.Order, o.Mechanism, o.Rules = order, m, PublicCode
-	plan, err := newPublic(o).Plan(context.Background(), s)
+	o := synergy.DefaultOptions()
+	o.Order, o.Mechanism, o.Rules = order, m, synergy.PublicCode
+	plan, err := New(o).Plan(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,26 +99,26 @@ func TestPublic(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		order     string
-		mechanism Mechanism
+		mechanism synergy.Mechanism
 		nodes     int
 		jobs      []*policy.Job
 		want      []string
 	}{
-		{"the share, first fit", "fifo", Proportional, 2, []*policy.Job{needing("a", 4, 12), needing("b", 8, 6), needing("c", 4, 12)}, []string{"12@n0", "12@n0 12@n1", "12@n1"}},
-		{"greedy skips", "fifo", Greedy, 1, []*policy.Job{needing("a", 1, 12), needing("b", 1, 12), needing("c", 1, 6)}, []string{"12@n0", "12@n0", ""}},
-		{"an insensitive job has its demand", "fifo", Greedy, 1, []*policy.Job{needing("a", 1, 12), needing("b", 2, 1), needing("c", 1, 9)}, []string{"12@n0", "2@n0", "9@n0"}},
-		{"tune falls back to the share", "fifo", Tune, 1, []*policy.Job{needing("a", 1, 12), needing("b", 1, 9), needing("c", 1, 6)}, []string{"12@n0", "9@n0", "3@n0"}},
-		{"tune cuts the largest peer", "fifo", Tune, 1, []*policy.Job{needing("a", 1, 9), needing("b", 1, 12), needing("c", 1, 3.5), needing("d", 1, 1)}, []string{"9@n0", "3@n0", "3@n0", "1@n0"}},
-		{"tune on the fullest node", "fifo", Tune, 2, []*policy.Job{needing("a", 1, 24), needing("b", 2, 12), needing("c", 1, 1)}, []string{"24@n0", "6@n1", "1@n1"}},
-		{"a demand above a node is cut to it", "fifo", Greedy, 1, []*policy.Job{needing("a", 4, 12)}, []string{"24@n0"}},
-		{"more GPUs than a node has", "fifo", Tune, 2, []*policy.Job{needing("a", 16, 12)}, []string{"24@n0 24@n1"}},
-		{"back-filling", "fifo", Proportional, 1, []*policy.Job{needing("a", 6, 12), needing("b", 4, 12), needing("c", 2, 12)}, []string{"18@n0", "", "6@n0"}},
-		{"shortest first", "srtf", Proportional, 1, []*policy.Job{long(needing("a", 8, 12)), needing("b", 8, 12)}, []string{"", "24@n0"}},
-		{"a job that was cut looks long", "srtf", Greedy, 1, []*policy.Job{cut, needing("b", 1, 24)}, []string{"", "24@n0"}},
-		{"one that stands still comes last", "ftf", Proportional, 1, []*policy.Job{still, needing("b", 8, 12)}, []string{"", "24@n0"}},
-		{"smallest dominant share first", "drf", Greedy, 1, []*policy.Job{needing("a", 1, 24), needing("b", 2, 1)}, []string{"", "2@n0"}},
-		{"smallest volume first", "tetris", Greedy, 1, []*policy.Job{needing("a", 1, 24), long(needing("b", 1, 12)), needing("c", 1, 12)}, []string{"", "12@n0", "12@n0"}},
-		{"least attained service, largest first", "las", Tune, 1, []*policy.Job{needing("a", 2, 1), needing("b", 6, 1)}, []string{"2@n0", "6@n0"}},
+		{"the share, first fit", "fifo", synergy.Proportional, 2, []*policy.Job{needing("a", 4, 12), needing("b", 8, 6), needing("c", 4, 12)}, []string{"12@n0", "12@n0 12@n1", "12@n1"}},
+		{"greedy skips", "fifo", synergy.Greedy, 1, []*policy.Job{needing("a", 1, 12), needing("b", 1, 12), needing("c", 1, 6)}, []string{"12@n0", "12@n0", ""}},
+		{"an insensitive job has its demand", "fifo", synergy.Greedy, 1, []*policy.Job{needing("a", 1, 12), needing("b", 2, 1), needing("c", 1, 9)}, []string{"12@n0", "2@n0", "9@n0"}},
+		{"tune falls back to the share", "fifo", synergy.Tune, 1, []*policy.Job{needing("a", 1, 12), needing("b", 1, 9), needing("c", 1, 6)}, []string{"12@n0", "9@n0", "3@n0"}},
+		{"tune cuts the largest peer", "fifo", synergy.Tune, 1, []*policy.Job{needing("a", 1, 9), needing("b", 1, 12), needing("c", 1, 3.5), needing("d", 1, 1)}, []string{"9@n0", "3@n0", "3@n0", "1@n0"}},
+		{"tune on the fullest node", "fifo", synergy.Tune, 2, []*policy.Job{needing("a", 1, 24), needing("b", 2, 12), needing("c", 1, 1)}, []string{"24@n0", "6@n1", "1@n1"}},
+		{"a demand above a node is cut to it", "fifo", synergy.Greedy, 1, []*policy.Job{needing("a", 4, 12)}, []string{"24@n0"}},
+		{"more GPUs than a node has", "fifo", synergy.Tune, 2, []*policy.Job{needing("a", 16, 12)}, []string{"24@n0 24@n1"}},
+		{"back-filling", "fifo", synergy.Proportional, 1, []*policy.Job{needing("a", 6, 12), needing("b", 4, 12), needing("c", 2, 12)}, []string{"18@n0", "", "6@n0"}},
+		{"shortest first", "srtf", synergy.Proportional, 1, []*policy.Job{long(needing("a", 8, 12)), needing("b", 8, 12)}, []string{"", "24@n0"}},
+		{"a job that was cut looks long", "srtf", synergy.Greedy, 1, []*policy.Job{cut, needing("b", 1, 24)}, []string{"", "24@n0"}},
+		{"one that stands still comes last", "ftf", synergy.Proportional, 1, []*policy.Job{still, needing("b", 8, 12)}, []string{"", "24@n0"}},
+		{"smallest dominant share first", "drf", synergy.Greedy, 1, []*policy.Job{needing("a", 1, 24), needing("b", 2, 1)}, []string{"", "2@n0"}},
+		{"smallest volume first", "tetris", synergy.Greedy, 1, []*policy.Job{needing("a", 1, 24), long(needing("b", 1, 12)), needing("c", 1, 12)}, []string{"", "12@n0", "12@n0"}},
+		{"least attained service, largest first", "las", synergy.Tune, 1, []*policy.Job{needing("a", 2, 1), needing("b", 6, 1)}, []string{"2@n0", "6@n0"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, planned(t, tc.order, tc.mechanism, servers(tc.nodes, tc.jobs...))); diff != "" {
@@ -141,13 +142,13 @@ func TestPublic_refuses_what_the_simulator_has_not(t *testing.T) {
 		{servers(1, reserved), "job r: non-preemptive or reserved"},
 		{&policy.Snapshot{Cluster: plain}, "want one whose nodes say their CPUs"},
 	} {
-		if _, err := newPublic(DefaultOptions()).Plan(context.Background(), tc.s); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := New(synergy.DefaultOptions()).Plan(context.Background(), tc.s); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("got error %v, want %q", err, tc.want)
 		}
 	}
 }
 
-// TestPublic_keeps_the_rules: Check passes, and under Tune nobody is left out whose
+// TestPublic_keeps_the_rules: Check passes, and under synergy.Tune nobody is left out whose
 // GPUs are free.
 func TestPublic_keeps_the_rules(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -157,10 +158,10 @@ func TestPublic_keeps_the_rules(t *testing.T) {
 			jobs = append(jobs, needing(job.ID(fmt.Sprintf("j%02d", i)), gpus, rapid.SampledFrom([]float64{1, 4, 6, 9, 12, 24}).Draw(rt, "cores")))
 		}
 		s := servers(rapid.IntRange(2, 5).Draw(rt, "nodes"), jobs...)
-		o := DefaultOptions()
-		o.Order = rapid.SampledFrom(Orders()).Draw(rt, "order")
-		o.Mechanism = rapid.SampledFrom([]Mechanism{Proportional, Greedy, Tune}).Draw(rt, "mechanism")
-		plan, err := newPublic(o).Plan(context.Background(), s)
+		o := synergy.DefaultOptions()
+		o.Order = rapid.SampledFrom(synergy.Orders()).Draw(rt, "order")
+		o.Mechanism = rapid.SampledFrom([]synergy.Mechanism{synergy.Proportional, synergy.Greedy, synergy.Tune}).Draw(rt, "mechanism")
+		plan, err := New(o).Plan(context.Background(), s)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -172,7 +173,7 @@ func TestPublic_keeps_the_rules(t *testing.T) {
 			free -= d.Allocation.GPUs
 		}
 		for i, d := range plan.Jobs {
-			if o.Mechanism != Greedy && d.Allocation.IsZero() && jobs[i].GPUs <= free {
+			if o.Mechanism != synergy.Greedy && d.Allocation.IsZero() && jobs[i].GPUs <= free {
 				rt.Errorf("%s with %d GPUs waits, though %d are free", jobs[i].ID, jobs[i].GPUs, free)
 			}
 		}
