@@ -13,7 +13,7 @@ var publicSynergy func(synergy.Options) policy.Policy
 
 // RegisterPublicSynergy makes the rules public-code of Synergy's policies available. A
 // program calls it once, before it makes policies.
-func RegisterPublicSynergy(make func(synergy.Options) policy.Policy) { publicSynergy = make }
+func RegisterPublicSynergy(f func(synergy.Options) policy.Policy) { publicSynergy = f }
 
 // synergySettings returns the settings that have a say in how CPUs and memory are
 // shared, with the defaults of o.
