@@ -149,7 +149,7 @@ func (w *World) over(e *entry, r *run, state *supervisor.State) {
 		return // it could not be written down: once more at the next glance
 	}
 	e.drop(r)
-	eventqueue.Ring(w.work)
+	eventqueue.Wake(w.work)
 }
 
 // backoff is half the time from a first failure to the next start; each further one in a row
@@ -196,7 +196,7 @@ func (w *World) end(e *entry, outcome scheduler.Outcome, detail string) bool {
 	e.ended = true
 	delete(w.tokens, e.Token)
 	w.emit(scheduler.Exited{Job: e.Spec.ID, Outcome: outcome, Detail: detail})
-	eventqueue.Ring(w.work)
+	eventqueue.Wake(w.work)
 	return true
 }
 
@@ -208,7 +208,7 @@ func (w *World) forget(e *entry) {
 	}
 	delete(w.jobs, e.Spec.ID)
 	w.order = slices.DeleteFunc(w.order, func(o *entry) bool { return o == e })
-	w.inbox.Ring()
+	w.inbox.Wake()
 }
 
 func succeeded(exits []supervisor.Exit) bool {

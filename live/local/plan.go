@@ -118,7 +118,7 @@ func (w *World) write(p *store.Plan) error {
 		}
 		e.take(&p.Changes[i])
 	}
-	eventqueue.Ring(w.work)
+	eventqueue.Wake(w.work)
 	return nil
 }
 

@@ -26,7 +26,7 @@ type World struct {
 	work    chan struct{} // something is for the executor to do
 
 	mu        sync.Mutex
-	inbox     *eventqueue.Inbox
+	inbox     *eventqueue.Queue
 	jobs      map[job.ID]*entry
 	order     []*entry // of jobs, by acceptance
 	tokens    map[string]job.ID
@@ -64,13 +64,13 @@ func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.draining = true
-	w.inbox.Ring()
+	w.inbox.Wake()
 }
 
 // Next implements scheduler.Backend. Its time is real but for the delay with which events are
 // taken.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return eventqueue.Wait(ctx, w.inbox.Bell(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
+	return eventqueue.Wait(ctx, w.inbox.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
 // take returns the next event, or how long there is to wait for one: not at all if the

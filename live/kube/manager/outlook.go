@@ -62,7 +62,7 @@ func (o *outlook) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Act
 	o.ahead.Round(s, p, acts)
 	if o.news || len(acts) > 0 || s.Now.Sub(o.rung) >= lookEvery {
 		o.news, o.rung = false, s.Now
-		eventqueue.Ring(o.bell)
+		eventqueue.Wake(o.bell)
 	}
 }
 

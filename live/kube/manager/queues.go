@@ -75,7 +75,7 @@ func (l *leader) serveQueues(ctx context.Context) error {
 func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 	bell := make(chan struct{}, 1)
 	for _, o := range []client.Object{&v1alpha1.Queue{}, &v1alpha1.ClusterPolicy{}} {
-		if err := l.hear(ctx, o, func() { eventqueue.Ring(bell) }); err != nil {
+		if err := l.hear(ctx, o, func() { eventqueue.Wake(bell) }); err != nil {
 			return nil, err
 		}
 	}
