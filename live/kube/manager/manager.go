@@ -145,8 +145,8 @@ func (l *leader) awaits(kind string) {
 	l.waits = kind
 }
 
-// enter sets the world of a queue that is served; nil: it has none now.
-func (l *leader) enter(r *running, w *kube.World) {
+// setWorld sets the world of a queue that is served; nil: it has none now.
+func (l *leader) setWorld(r *running, w *kube.World) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r.world = w

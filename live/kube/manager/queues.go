@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/inventory"
@@ -50,7 +51,7 @@ func (l *leader) Start(ctx context.Context) error {
 
 // serveQueues serves each Queue as it is now until ctx is done.
 func (l *leader) serveQueues(ctx context.Context) error {
-	bell, err := l.watch(ctx)
+	woken, err := l.watch(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,18 +65,18 @@ func (l *leader) serveQueues(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-bell:
+		case <-woken:
 		case <-tick.C:
 		}
 	}
 }
 
-// watch begins to watch everything that matters. The bell rings when Queues or the
+// watch begins to watch everything that matters. The channel gets an item when Queues or the
 // ClusterPolicy change; worlds hear of everything else.
 func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
-	bell := make(chan struct{}, 1)
+	woken := make(chan struct{}, 1)
 	for _, o := range []client.Object{&v1alpha1.Queue{}, &v1alpha1.ClusterPolicy{}} {
-		if err := l.hear(ctx, o, func() { eventqueue.Wake(bell) }); err != nil {
+		if err := l.hear(ctx, o, func() { eventqueue.Wake(woken) }); err != nil {
 			return nil, err
 		}
 	}
@@ -94,12 +95,12 @@ func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 		l.known = append(l.known, k.GVK())
 	}
 	for _, o := range objects {
-		if err := l.hear(ctx, o, l.tell); err != nil {
+		if err := l.hear(ctx, o, l.notifyWorlds); err != nil {
 			return nil, err
 		}
 	}
 	l.awaits("")
-	return bell, nil
+	return woken, nil
 }
 
 // comeUp is how long a watch is given until it shows what is there.
@@ -131,8 +132,8 @@ func (l *leader) hear(ctx context.Context, o client.Object, news func()) error {
 	return err
 }
 
-// tell passes news on to all worlds.
-func (l *leader) tell() {
+// notifyWorlds wakes all worlds: something in the cluster has changed.
+func (l *leader) notifyWorlds() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range l.running {
@@ -229,7 +230,7 @@ func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1
 	if why := rents(q, older); why != "" {
 		return Invalid, why
 	}
-	if _, _, err := fresh(q); err != nil {
+	if _, _, err := driver.NewPolicy(q.Spec.Policy.Name, settings(q)); err != nil {
 		return Invalid, err.Error()
 	}
 	if !l.mayLend(ctx, q) {
@@ -325,10 +326,10 @@ func (l *leader) start(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.
 	ctx, stop := context.WithCancel(ctx)
 	r := &running{of: of, stop: stop, done: make(chan struct{})}
 	l.running[q.Name] = r
-	d := &desk{l: l, q: q.DeepCopy(), common: common, r: r}
+	c := &queueController{l: l, q: q.DeepCopy(), common: common, r: r}
 	go func() {
 		defer close(r.done)
-		r.ended = d.serve(ctx)
+		r.ended = c.serve(ctx)
 	}()
 	return nil
 }
