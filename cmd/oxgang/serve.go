@@ -88,7 +88,7 @@ func prepare(o *serve.Options, state *liveState, settings []string) (err error) 
 	if err != nil {
 		return err
 	}
-	o.Keeper, o.Tool = []string{exe, "keeper"}, "oxgang "+version()
+	o.Supervisor, o.Tool = []string{exe, "keeper"}, "oxgang "+version()
 	o.Settings = make(map[string]string)
 	for _, s := range settings {
 		name, value, ok := strings.Cut(strings.TrimPrefix(s, o.Policy+"."), "=")

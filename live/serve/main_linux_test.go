@@ -59,7 +59,7 @@ func options(t *testing.T) Options {
 		t.Fatal(err)
 	}
 	o := DefaultOptions()
-	o.Dir, o.Slots, o.Keeper = filepath.Join(t.TempDir(), "state"), 4, []string{self, "keeper"}
+	o.Dir, o.Slots, o.Supervisor = filepath.Join(t.TempDir(), "state"), 4, []string{self, "keeper"}
 	o.Round, o.Grace, o.Report, o.Quiet = 100*time.Millisecond, time.Second, 100*time.Millisecond, 100*time.Millisecond
 	return o
 }

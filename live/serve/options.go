@@ -25,16 +25,17 @@ type Options struct {
 	Listen   string            // of the agent API on loopback. Default 127.0.0.1:0, any free port
 	Metrics  string            // where metrics are served on loopback; empty: nowhere
 	Cgroup   string            // a cgroup v2 directory in which to put jobs; empty: none
-	Keeper   []string          // the command that keeps a generation, without its directory
-	Tool     string            // name and version, for journals
-	Log      io.Writer         // what people should hear. Default: nothing is said
+	// Supervisor is the command that supervises a generation, without its directory.
+	Supervisor []string
+	Tool       string    // name and version, for journals
+	Log        io.Writer // what people should hear. Default: nothing is said
 	// Traces, if not nil, gets a trace of each round.
 	Traces trace.TracerProvider
 	// Ready, if not nil, is called once commands and agents are answered.
 	Ready func()
 }
 
-// DefaultOptions returns the defaults; Dir and Keeper are still to be filled in.
+// DefaultOptions returns the defaults; Dir and Supervisor are still to be filled in.
 func DefaultOptions() Options {
 	l := local.DefaultOptions()
 	return Options{
