@@ -99,7 +99,7 @@ func (g *group) worker(rank int) (fd int, ok bool) {
 }
 
 // kill sends SIGKILL to every process of the group at once, those that fork
-// included. Where the kernel cannot (before 5.14), the keeper's own way remains.
+// included. Where the kernel cannot (before 5.14), the supervisor's own way remains.
 func (g *group) kill() {
 	if g != nil {
 		_ = set(g.path, "cgroup.kill", "1")

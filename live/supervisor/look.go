@@ -50,15 +50,15 @@ func Stop(dir string, n Notice) error {
 	if err := writeJSON(filepath.Join(dir, noticeFile), n); err != nil {
 		return fmt.Errorf("keeper: write notice: %w", err)
 	}
-	// The signal only makes it quicker: the keeper looks at the file every
+	// The signal only makes it quicker: the supervisor looks at the file every
 	// five seconds.
 	if r, err := readRecord(dir); err == nil && r != nil {
-		_ = r.Keeper.signal(unix.SIGUSR1)
+		_ = r.Supervisor.signal(unix.SIGUSR1)
 	}
 	return nil
 }
 
-// Lives reports whether the generation of dir has a keeper: while it has, the generation has
+// Lives reports whether the generation of dir has a supervisor: while it has, the generation has
 // not ended. It takes a fraction of a Look.
 func Lives(dir string) (bool, error) {
 	alive, err := held(dir)
