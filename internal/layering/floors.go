@@ -27,7 +27,8 @@ var rooms = []room{
 	{"live/serve", 10}, // schedulers of live worlds
 	{"live/kube/manager", 10},
 
-	{"live/driver", 9}, // what they share
+	{"live/driver", 9}, // what they share; a world
+	{"live/local", 9},
 
 	{"casestudy/...", 8}, // windows; the composed options
 	{"casestudy/page", 7},
@@ -39,7 +40,8 @@ var rooms = []room{
 	{"experiments", 8},
 	{"whatif", 8},
 	{"live/record", 8},
-	{"live/local", 8}, // a world, on the parts of live/...
+	{"live/local/observe", 8}, // parts of a world, on other parts
+	{"live/local/execute", 8},
 
 	{"sim", 7}, // worlds, observers
 	{"live/...", 7},

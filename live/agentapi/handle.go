@@ -105,7 +105,7 @@ func (s *Server) know(r *http.Request) (job.ID, error) {
 		return "", &refusal{status: http.StatusServiceUnavailable, text: "whose token that is cannot be said now", wait: time.Second}
 	case !errors.Is(err, ErrUnknown):
 		return "", fmt.Errorf("whose token that is: %w", err)
-	case doorOf(r).strangers.take(time.Now()) > 0:
+	case listenerOf(r).strangers.take(time.Now()) > 0:
 		return "", &refusal{status: http.StatusTooManyRequests, text: "too many requests without a known token", wait: time.Second, hangUp: true}
 	}
 	return "", &refusal{status: http.StatusUnauthorized, text: "unknown token", hangUp: true}

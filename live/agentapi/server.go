@@ -90,7 +90,7 @@ func New(j Jobs, o Options) *Server {
 // Serve answers requests that come through l until Shutdown, then returns nil. It may be
 // called for several listeners at once.
 func (s *Server) Serve(l net.Listener) error {
-	err := s.http.Serve(newDoor(l, &s.o))
+	err := s.http.Serve(newLimitListener(l, &s.o))
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

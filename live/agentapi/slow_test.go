@@ -138,7 +138,7 @@ func TestServer_with_bodies_owed(t *testing.T) {
 	}
 }
 
-// While all connections are at work, new ones wait; closing the door ends that.
+// While all connections are at work, new ones wait; closing the listener ends that.
 func TestDoor_waits(t *testing.T) {
 	w := newWorld("j1", "j2")
 	began, free := make(chan struct{}, 2), make(chan struct{})
@@ -161,7 +161,7 @@ func TestDoor_waits(t *testing.T) {
 	case free <- struct{}{}:
 	}
 	<-began
-	waiting := dial(t, path) // waits until the door is shut
+	waiting := dial(t, path) // waits until the listener is closed
 	if _, err := io.WriteString(waiting, heading); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/execute"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/local/observe"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
@@ -56,7 +57,7 @@ func (w *World) executor() *executor {
 // pass observes all generations that it is time to observe, and takes every step.
 func (x *executor) pass() {
 	for _, d := range x.due() {
-		o, err := x.w.folders.Look(d.Generation, d.settled) // without the lock: it may take seconds
+		o, err := observe.Look(&x.w.folders, d.Generation, d.settled) // without the lock: it may take seconds
 		if err != nil {
 			complain(d.Job, err)
 			continue
@@ -72,7 +73,7 @@ func (x *executor) pass() {
 
 // A dueGeneration is one that it is time to observe.
 type dueGeneration struct {
-	observe.Generation
+	folders.Generation
 	settled bool // its workers have all started, and it is not to stop
 }
 

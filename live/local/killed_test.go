@@ -16,7 +16,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -32,7 +32,7 @@ func (s *stage) script(name, text string, spec *job.Spec) job.ID {
 	return id
 }
 
-// workers returns the processes of a generation by rank, as its keeper knows them.
+// workers returns the processes of a generation by rank, as its supervisor knows them.
 func workers(t *testing.T, dir string) []int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "state.json"))
@@ -66,7 +66,7 @@ func lives(pid int) bool { return pid > 1 && syscall.Kill(pid, 0) == nil }
 
 // saved returns the step that a job last saved.
 func (s *stage) saved(id job.ID) int {
-	text, err := os.ReadFile(filepath.Join(observe.Folder(s.o.Dir, id), "checkpoints", "steps"))
+	text, err := os.ReadFile(filepath.Join(folders.Folder(s.o.Dir, id), "checkpoints", "steps"))
 	if err != nil {
 		return 0
 	}
@@ -193,7 +193,7 @@ func TestCheckpoint_ends_a_row_of_failures(t *testing.T) {
 	stored(0)
 }
 
-// A keeper that cannot be started is tried again, but not at every glance.
+// A supervisor that cannot be started is tried again, but not at every pass.
 func TestStart_that_fails_is_tried_later(t *testing.T) {
 	o := options(t, 1)
 	o.Supervisor = []string{"/nowhere/keeper"}

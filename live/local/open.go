@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/local/observe"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
@@ -25,7 +26,7 @@ func Open(s *store.Store, o Options) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("local: %w", err)
 	}
-	w := &World{o: o, folders: observe.Folders{Dir: o.Dir, Identity: s.Identity()}, cluster: c}
+	w := &World{o: o, folders: folders.Folders{Dir: o.Dir, Identity: s.Identity()}, cluster: c}
 	w.jobs = newJobTable(&w.o, s)
 	state, err := s.Load()
 	if err != nil {
@@ -83,7 +84,7 @@ func (w *World) fit(e *entry) {
 
 // adopt takes up the generations that have processes, whoever started them.
 func (w *World) adopt() error {
-	all, err := w.folders.All()
+	all, err := observe.All(&w.folders)
 	if err != nil {
 		return fmt.Errorf("local: %w", err)
 	}
@@ -105,7 +106,7 @@ func (w *World) adoptOne(o *observe.Observation) {
 	}
 	if e == nil { // it has ended, and its processes have not
 		if o.State.Phase == supervisor.Gone {
-			_ = w.folders.Sweep(o.Generation) // the next start tries again
+			_ = observe.Sweep(&w.folders, o.Generation) // the next start tries again
 			return
 		}
 		e = &entry{Job: store.Job{Spec: &job.Spec{ID: o.Job}}, ended: true}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/execute"
-	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/placement/submesh"
 	"github.com/oxgang/oxgang/policy"
@@ -26,7 +26,7 @@ func (s *stage) restoredRow(id job.ID) *policy.Job {
 	}
 	so := scheduler.DefaultOptions()
 	so.Profile = false
-	sched, err := scheduler.New(shares{}, submesh.New(submesh.DefaultOptions()), again.Cluster(), so)
+	sched, err := scheduler.New(equalSplit{}, submesh.New(submesh.DefaultOptions()), again.Cluster(), so)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestOpen_under_another_name(t *testing.T) {
 func TestOpen_with_processes_of_a_job_that_has_ended(t *testing.T) {
 	o := options(t, 2)
 	o.Machine.Cores = []int{0, 1}
-	dir := filepath.Join(observe.Folder(o.Dir, "old"), "1")
+	dir := filepath.Join(folders.Folder(o.Dir, "old"), "1")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -21,14 +21,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// shares is a policy with all that may happen to a job: it divides the machine equally, but
+// equalSplit is a policy with all that may happen to a job: it divides the machine equally, but
 // a job named urgent takes all of it, and rigid ones what they want.
-type shares struct{}
+type equalSplit struct{}
 
-func (shares) Traits() policy.Traits { return policy.Traits{} }
+func (equalSplit) Traits() policy.Traits { return policy.Traits{} }
 
 // Plan implements policy.Policy.
-func (shares) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+func (equalSplit) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	t := s.Cluster.Types()[0]
 	p := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}
 	free, open := t.GPUs, []int{}
@@ -129,7 +129,7 @@ func serveWorld(w *World) error {
 	api := agentapi.New(w.Agents(), agentapi.Options{Rate: 1000, Burst: 1000})
 	so := scheduler.DefaultOptions()
 	so.Round, so.Profile = 50*time.Millisecond, false
-	sched, err := scheduler.New(shares{}, submesh.New(submesh.DefaultOptions()), w.Cluster(), so)
+	sched, err := scheduler.New(equalSplit{}, submesh.New(submesh.DefaultOptions()), w.Cluster(), so)
 	if err != nil {
 		return err
 	}

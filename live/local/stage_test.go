@@ -16,7 +16,7 @@ import (
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/placement/submesh"
 	"github.com/oxgang/oxgang/policy"
@@ -30,7 +30,7 @@ type stage struct {
 	api *agentapi.Server
 }
 
-// newStage runs a world with a plan every 50 ms, of package shares.
+// newStage runs a world with a plan every 50 ms, of policy equalSplit.
 func newStage(t *testing.T, o Options) *stage {
 	t.Helper()
 	o.Socket = filepath.Join(o.Dir, "agent.sock")
@@ -42,7 +42,7 @@ func newStage(t *testing.T, o Options) *stage {
 	}
 	so := scheduler.DefaultOptions()
 	so.Round, so.Profile = 50*time.Millisecond, false
-	sched, err := scheduler.New(shares{}, submesh.New(submesh.DefaultOptions()), s.Cluster(), so)
+	sched, err := scheduler.New(equalSplit{}, submesh.New(submesh.DefaultOptions()), s.Cluster(), so)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,5 +206,5 @@ func with(report, old, changed string) string {
 
 // folder returns the directory of a generation.
 func (s *stage) folder(id job.ID, generation int) string {
-	return s.folders.Generation(observe.Generation{Job: id, Number: generation})
+	return s.folders.Generation(folders.Generation{Job: id, Number: generation})
 }

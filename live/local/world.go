@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/eventqueue"
-	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -21,7 +21,7 @@ import (
 // concurrent use.
 type World struct {
 	o       Options
-	folders observe.Folders
+	folders folders.Folders
 	cluster *cluster.Cluster
 	follow  func(now time.Time) []*policy.Job // nil: nobody said
 
@@ -144,4 +144,4 @@ func (w *World) Live() []Live {
 }
 
 // LogFile returns where the output of a job's workers is, in a state directory.
-func LogFile(dir string, id job.ID) string { return (&observe.Folders{Dir: dir}).Log(id) }
+func LogFile(dir string, id job.ID) string { return (&folders.Folders{Dir: dir}).Log(id) }

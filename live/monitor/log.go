@@ -31,7 +31,7 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 // more than debug has, and are dropped unless l logs below debug.
 func Logr(l *slog.Logger) logr.Logger { return logr.FromSlogHandler(l.Handler()) }
 
-// Log returns what a Watch tells to log each round: refused plans as warnings, others for
+// Log returns a listener of a Watch that logs each round: refused plans as warnings, others for
 // debugging.
 func Log(l *slog.Logger, queue string) func(*Timing) {
 	return func(r *Timing) {

@@ -16,7 +16,7 @@ import (
 // A Source says what a Queue cannot see by itself. Both are called on the scheduler's
 // goroutine, once a round, and may be nil.
 type Source struct {
-	// Fallback returns how it stands with the policy.
+	// Fallback returns the state of the policy and of its fallback.
 	Fallback func() fallback.State
 	// Stopping returns, by type, the GPUs that are still occupied by processes of jobs to
 	// which the plan does not grant them any more.
@@ -32,7 +32,7 @@ type Queue struct {
 	usage  usage
 	rows   map[job.ID]*policy.Job // of the last snapshot
 	bill   bill
-	seen   bool // the scheduler showed the round that Timed tells of
+	seen   bool // the scheduler showed the round that Timed is of
 }
 
 // Queue returns an observer of the queue of a name, whose rounds are such a time apart. Counters

@@ -39,17 +39,17 @@ type Timing struct {
 
 // A Watch times rounds at the seams of a scheduler: give the scheduler its Policy and Placer,
 // and run it with its Backend and with the Watch as the first observer. It hands each round
-// that came to its end to tell, on the scheduler's goroutine.
+// that came to its end to its listeners, on the scheduler's goroutine.
 type Watch struct {
-	tell []func(*Timing)
-	now  Timing    // of the round that is under way
-	mark time.Time // end of its last stage
-	open bool      // one is
-	gap  string    // the stage that is under way
+	listeners []func(*Timing)
+	now       Timing    // of the round that is under way
+	mark      time.Time // end of its last stage
+	open      bool      // one is
+	gap       string    // the stage that is under way
 }
 
-// NewWatch returns a Watch that tells each of those, in order.
-func NewWatch(tell ...func(*Timing)) *Watch { return &Watch{tell: tell} }
+// NewWatch returns a Watch that hands each round to listeners, in order.
+func NewWatch(listeners ...func(*Timing)) *Watch { return &Watch{listeners: listeners} }
 
 // begin notes that a round begins.
 func (w *Watch) begin() {
@@ -67,12 +67,12 @@ func (w *Watch) end(next string, err error) {
 	w.mark, w.gap = at, next
 }
 
-// finish tells of the round.
+// finish hands the round to the listeners.
 func (w *Watch) finish() {
 	w.open, w.now.Ended = false, w.mark
 	done := w.now
-	for _, tell := range w.tell {
-		tell(&done)
+	for _, listen := range w.listeners {
+		listen(&done)
 	}
 	w.now = Timing{Seq: done.Seq + 1}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// TestMain is the keeper too, as which Run starts this binary.
+// TestMain is the supervisor too, as which Run starts this binary.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "keeper" {
 		if err := supervisor.Main(os.Args[2]); err != nil {
@@ -88,7 +88,7 @@ func start(t *testing.T, o Options) *served {
 	return s
 }
 
-// clear ends all jobs, and waits until no keeper has one.
+// clear ends all jobs, and waits until no supervisor has one.
 func (s *served) clear() {
 	jobs, err := s.Jobs(context.Background(), false)
 	for _, v := range jobs {

@@ -53,7 +53,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
-	seen, err := monitor.New(metrics.Registry, monitor.Options{Version: o.Tool})
+	rounds, err := monitor.New(metrics.Registry, monitor.Options{Version: o.Tool})
 	if err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
-	l := &leader{o: o, log: log, manager: m, clients: clients, metrics: seen, running: make(map[string]*running)}
+	l := &leader{o: o, log: log, manager: m, clients: clients, metrics: rounds, running: make(map[string]*running)}
 	if err := errors.Join(m.Add(l), m.AddReadyzCheck("watches", l.ready)); err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}

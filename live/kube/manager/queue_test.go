@@ -22,15 +22,15 @@ import (
 	"github.com/oxgang/oxgang/live/monitor"
 )
 
-// twinManager is a manager of a cluster in memory.
-type twinManager struct {
+// fakeManager is a manager of a cluster in memory.
+type fakeManager struct {
 	manager.Manager
 	twin *kubetest.Twin
 }
 
-func (m twinManager) GetClient() client.Client                     { return m.twin.Client() }
-func (m twinManager) GetAPIReader() client.Reader                  { return m.twin.Direct() }
-func (m twinManager) GetEventRecorder(string) events.EventRecorder { return &events.FakeRecorder{} }
+func (m fakeManager) GetClient() client.Client                     { return m.twin.Client() }
+func (m fakeManager) GetAPIReader() client.Reader                  { return m.twin.Direct() }
+func (m fakeManager) GetEventRecorder(string) events.EventRecorder { return &events.FakeRecorder{} }
 
 // said returns the value of a metric of queue train that has no other label, and whether there is one.
 func said(t *testing.T, r prometheus.Gatherer, name string) (float64, bool) {
@@ -78,7 +78,7 @@ func TestLeader_that_is_replaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := &leader{
-			o: Options{Identity: "first"}, log: slog.New(slog.DiscardHandler), manager: twinManager{twin: twin}, metrics: m,
+			o: Options{Identity: "first"}, log: slog.New(slog.DiscardHandler), manager: fakeManager{twin: twin}, metrics: m,
 			known: []schema.GroupVersionKind{jobadapter.Kinds[0].GVK()}, running: map[string]*running{},
 		}
 		q := &v1alpha1.Queue{}

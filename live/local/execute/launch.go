@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/device"
-	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
 // Options say how generations are started.
 type Options struct {
-	Folders  observe.Folders
+	Folders  folders.Folders
 	Machine  device.Machine
 	Socket   string        // where workers find the agent API: a unix socket,
 	URL      string        // and the same on loopback
@@ -30,7 +30,7 @@ type Options struct {
 func Launch(o *Options, j *store.Job, cores []int) *supervisor.Launch {
 	id := j.Spec.ID
 	l := &supervisor.Launch{
-		Job: string(id), Generation: j.Generation, Tag: o.Folders.Tag(observe.Generation{Job: id, Number: j.Generation}),
+		Job: string(id), Generation: j.Generation, Tag: o.Folders.Tag(folders.Generation{Job: id, Number: j.Generation}),
 		Command: j.Request.Command, Dir: j.Request.Dir, Env: append(slices.Clip(j.Request.Env), environment(o, j)...),
 		Log: o.Folders.Log(id), LogBytes: o.LogBytes, LogFiles: o.LogFiles, Grace: o.Grace, Cgroup: o.Cgroup,
 	}

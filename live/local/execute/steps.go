@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/local/folders"
 )
 
 // A Job is what is planned for a job, and what runs of it.
@@ -29,13 +29,13 @@ type Run struct {
 
 // A Stop gives a generation notice: it may end its step and write a checkpoint.
 type Stop struct {
-	observe.Generation
+	folders.Generation
 	Reason string // for people
 }
 
 // A Start starts a generation.
 type Start struct {
-	observe.Generation
+	folders.Generation
 	Cores []int // to bind its workers to; nil: any
 }
 
@@ -50,7 +50,7 @@ func Steps(jobs []Job, cores []int, now time.Time) (stops []Stop, starts []Start
 		j := &jobs[i]
 		for _, r := range j.Runs {
 			if !r.Stopping && (len(j.Slots) == 0 || r.Generation != j.Generation) {
-				stops = append(stops, Stop{observe.Generation{Job: j.ID, Number: r.Generation}, reason(j)})
+				stops = append(stops, Stop{folders.Generation{Job: j.ID, Number: r.Generation}, reason(j)})
 			}
 			unknown = unknown || r.Slots == nil
 			mark(taken, r.Slots)
@@ -64,7 +64,7 @@ func Steps(jobs []Job, cores []int, now time.Time) (stops []Stop, starts []Start
 		if j := &jobs[i]; canStart(j, taken, now) {
 			mine := bind(j.Cores, cores, bound)
 			mark(bound, mine)
-			starts = append(starts, Start{observe.Generation{Job: j.ID, Number: j.Generation}, mine})
+			starts = append(starts, Start{folders.Generation{Job: j.ID, Number: j.Generation}, mine})
 		}
 	}
 	return stops, starts

@@ -10,15 +10,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/local/folders"
 )
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func stop(id job.ID, n int) Stop { return Stop{Generation: observe.Generation{Job: id, Number: n}} }
+func stop(id job.ID, n int) Stop { return Stop{Generation: folders.Generation{Job: id, Number: n}} }
 
 func start(id job.ID, n int, cores ...int) Start {
-	return Start{Generation: observe.Generation{Job: id, Number: n}, Cores: cores}
+	return Start{Generation: folders.Generation{Job: id, Number: n}, Cores: cores}
 }
 
 func TestSteps(t *testing.T) {
@@ -40,7 +40,8 @@ func TestSteps(t *testing.T) {
 		{"slots that are not known", []Job{{ID: "a", Ended: true, Runs: []Run{{Generation: 1}}}, {ID: "b", Generation: 1, Slots: []int{1}}}, []Stop{stop("a", 1)}, nil},
 		{"cores", []Job{
 			{ID: "a", Generation: 1, Slots: []int{0}, Cores: 1, Runs: []Run{{Generation: 1, Slots: []int{0}, Cores: []int{10}}}},
-			{ID: "b", Generation: 1, Slots: []int{1}, Cores: 2}, {ID: "c", Generation: 1, Slots: []int{2}, Cores: 1},
+			{ID: "b", Generation: 1, Slots: []int{1}, Cores: 2},
+			{ID: "c", Generation: 1, Slots: []int{2}, Cores: 1},
 		}, nil, []Start{start("b", 1, 11, 12), start("c", 1)}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
 // An Observation is what is true of a generation at one time. It is not changed afterwards.
 type Observation struct {
-	Generation
+	folders.Generation
 	State supervisor.State
 	Began time.Time // when it was launched; known of All only
 	Cores []int     // that its workers are bound to; nil: any. Known of All only
@@ -24,7 +25,7 @@ type Observation struct {
 // and that was not told to stop, it asks only whether the supervisor lives: that is cheap, and
 // all that can change unasked. If the supervisor is gone, Look kills what is left of the
 // generation, which may take seconds.
-func (f *Folders) Look(g Generation, settled bool) (*Observation, error) {
+func Look(f *folders.Folders, g folders.Generation, settled bool) (*Observation, error) {
 	dir := f.Generation(g)
 	if settled {
 		if alive, err := supervisor.Lives(dir); err != nil || alive {
@@ -33,16 +34,18 @@ func (f *Folders) Look(g Generation, settled bool) (*Observation, error) {
 	}
 	state, err := supervisor.Look(dir)
 	if err == nil && state.Phase == supervisor.Gone {
-		err = f.Sweep(g)
+		err = Sweep(f, g)
 	}
 	return &Observation{Generation: g, State: state}, err
 }
 
 // Sweep kills what is left of a generation whose supervisor is gone.
-func (f *Folders) Sweep(g Generation) error { return supervisor.Sweep(f.Job(g.Job), f.Tag(g)) }
+func Sweep(f *folders.Folders, g folders.Generation) error {
+	return supervisor.Sweep(f.Job(g.Job), f.Tag(g))
+}
 
 // All observes every generation that was ever launched and has its files, whoever launched it.
-func (f *Folders) All() ([]*Observation, error) {
+func All(f *folders.Folders) ([]*Observation, error) {
 	launches, err := filepath.Glob(filepath.Join(f.Dir, "jobs", "*", "*", "launch.json"))
 	if err != nil {
 		return nil, err
@@ -54,7 +57,7 @@ func (f *Folders) All() ([]*Observation, error) {
 		if err != nil {
 			continue
 		}
-		o := &Observation{Generation: Generation{job.ID(filepath.Base(filepath.Dir(dir))), number}, Began: time.Now(), Cores: cores(path)}
+		o := &Observation{Generation: folders.Generation{Job: job.ID(filepath.Base(filepath.Dir(dir))), Number: number}, Began: time.Now(), Cores: cores(path)}
 		if o.State, err = supervisor.Look(dir); err != nil {
 			return nil, fmt.Errorf("job %s: %w", o.Job, err)
 		}

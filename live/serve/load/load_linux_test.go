@@ -151,7 +151,7 @@ func used(t testing.TB, pids ...int) time.Duration {
 	return time.Duration(total) * time.Second / hertz
 }
 
-// The load runs, each job under its keeper, and leaves nothing behind.
+// The load runs, each job under its supervisor, and leaves nothing behind.
 func TestLoad(t *testing.T) {
 	l, _ := newLoad(t, 3, 100*time.Millisecond, 100*time.Millisecond)
 	keepers := l.keepers()

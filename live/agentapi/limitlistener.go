@@ -9,32 +9,32 @@ import (
 	"sync"
 )
 
-// A door is a listener that lets in a limited number of connections. While it is full, a
+// A limitListener is a listener that lets in a limited number of connections. While it is full, a
 // new connection takes the place of the one that has been quiet for longest, or waits for
 // one to become quiet. Quiet is a connection on which no request's header is complete: one
 // that is idle, new, or slow on purpose; and one whose request was refused, of
 // which net/http awaits what was not read. So those keep nobody out.
-type door struct {
+type limitListener struct {
 	net.Listener
 	most      int     // connections open at a time
 	strangers *bucket // of requests without a known token
 
 	mu      sync.Mutex
-	changed sync.Cond // a connection became quiet or was closed, or the door was
+	changed sync.Cond // a connection became quiet or was closed, or the listener was
 	open    int
-	quiet   []*visitor // longest first
+	quiet   []*limitedConn // longest first
 	shut    bool
 }
 
-// newDoor returns the door before a listener.
-func newDoor(l net.Listener, o *Options) *door {
-	d := &door{Listener: l, most: o.Connections, strangers: newBucket(o.Strangers, int(math.Ceil(o.Strangers)))}
+// newLimitListener returns a limitListener on a listener.
+func newLimitListener(l net.Listener, o *Options) *limitListener {
+	d := &limitListener{Listener: l, most: o.Connections, strangers: newBucket(o.Strangers, int(math.Ceil(o.Strangers)))}
 	d.changed.L = &d.mu
 	return d
 }
 
 // Accept implements net.Listener.
-func (d *door) Accept() (net.Conn, error) {
+func (d *limitListener) Accept() (net.Conn, error) {
 	c, err := d.Listener.Accept()
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (d *door) Accept() (net.Conn, error) {
 			continue
 		}
 		longest := d.quiet[0]
-		d.left(longest)
+		d.closed(longest)
 		_ = longest.Conn.Close() // it is given up
 	}
 	if d.shut {
@@ -55,11 +55,11 @@ func (d *door) Accept() (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 	d.open++
-	return &visitor{Conn: c, door: d}, nil
+	return &limitedConn{Conn: c, listener: d}, nil
 }
 
 // Close implements net.Listener.
-func (d *door) Close() error {
+func (d *limitListener) Close() error {
 	d.mu.Lock()
 	d.shut = true
 	d.changed.Broadcast()
@@ -67,63 +67,63 @@ func (d *door) Close() error {
 	return d.Listener.Close()
 }
 
-// left notes that a connection is closed. It needs d.mu.
-func (d *door) left(v *visitor) {
+// closed notes that a connection is closed. It needs d.mu.
+func (d *limitListener) closed(v *limitedConn) {
 	if v.gone {
 		return
 	}
 	v.gone = true
 	d.open--
-	d.awake(v)
+	d.setBusy(v)
 	d.changed.Broadcast()
 }
 
-// awake notes that a connection is not quiet. It needs d.mu.
-func (d *door) awake(v *visitor) {
+// setBusy notes that a connection is not quiet. It needs d.mu.
+func (d *limitListener) setBusy(v *limitedConn) {
 	if i := slices.Index(d.quiet, v); i >= 0 {
 		d.quiet = slices.Delete(d.quiet, i, i+1)
 	}
 }
 
-// hush notes that a connection is quiet. It needs d.mu.
-func (d *door) hush(v *visitor) {
-	d.awake(v)
+// setQuiet notes that a connection is quiet. It needs d.mu.
+func (d *limitListener) setQuiet(v *limitedConn) {
+	d.setBusy(v)
 	if !v.gone {
 		d.quiet = append(d.quiet, v)
 		d.changed.Broadcast()
 	}
 }
 
-// A visitor is a connection that came through a door.
-type visitor struct {
+// A limitedConn is a connection that a limitListener accepted.
+type limitedConn struct {
 	net.Conn
-	door *door
-	gone bool // under door.mu
+	listener *limitListener
+	gone     bool // under listener.mu
 }
 
 // Close implements net.Conn.
-func (v *visitor) Close() error {
-	v.door.mu.Lock()
-	v.door.left(v)
-	v.door.mu.Unlock()
+func (v *limitedConn) Close() error {
+	v.listener.mu.Lock()
+	v.listener.closed(v)
+	v.listener.mu.Unlock()
 	return v.Conn.Close()
 }
 
 // noteState is an http.Server's ConnState: it keeps the list of quiet connections. A
 // connection becomes active when the header of a request was read.
 func noteState(c net.Conn, state http.ConnState) {
-	v, ok := c.(*visitor)
+	v, ok := c.(*limitedConn)
 	if !ok {
 		return
 	}
-	d := v.door
+	d := v.listener
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if state == http.StateNew || state == http.StateIdle {
-		d.hush(v)
+		d.setQuiet(v)
 		return
 	}
-	d.awake(v)
+	d.setBusy(v)
 }
 
 // visitorKey is the key of a request's connection in its context.
@@ -131,13 +131,13 @@ type visitorKey struct{}
 
 // withVisitor is an http.Server's ConnContext.
 func withVisitor(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, visitorKey{}, c.(*visitor))
+	return context.WithValue(ctx, visitorKey{}, c.(*limitedConn))
 }
 
 // Source returns the address, without port, from which the request of a context came that
 // Jobs was called with; "" where there is none, as of a unix socket.
 func Source(ctx context.Context) string {
-	v, ok := ctx.Value(visitorKey{}).(*visitor)
+	v, ok := ctx.Value(visitorKey{}).(*limitedConn)
 	if !ok {
 		return ""
 	}
@@ -148,15 +148,15 @@ func Source(ctx context.Context) string {
 	return host
 }
 
-// doorOf returns the door through which a request came.
-func doorOf(r *http.Request) *door { return visitorOf(r).door }
+// listenerOf returns the listener that accepted the connection of a request.
+func listenerOf(r *http.Request) *limitListener { return visitorOf(r).listener }
 
-func visitorOf(r *http.Request) *visitor { return r.Context().Value(visitorKey{}).(*visitor) }
+func visitorOf(r *http.Request) *limitedConn { return r.Context().Value(visitorKey{}).(*limitedConn) }
 
 // giveUp says that of a request nothing more will be read: its connection is quiet.
 func giveUp(r *http.Request) {
 	v := visitorOf(r)
-	v.door.mu.Lock()
-	defer v.door.mu.Unlock()
-	v.door.hush(v)
+	v.listener.mu.Lock()
+	defer v.listener.mu.Unlock()
+	v.listener.setQuiet(v)
 }

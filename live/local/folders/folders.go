@@ -1,4 +1,6 @@
-package observe
+// Package folders says where the files of jobs are in a state directory of one machine, and
+// what marks their processes.
+package folders
 
 import (
 	"fmt"
@@ -9,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// Folders says where the files of jobs are, and what marks their processes.
+// Folders are the directories of the jobs of a state directory.
 type Folders struct {
 	Dir      string // the state directory; absolute
 	Identity string // of the state directory, unique on this machine
