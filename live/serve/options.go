@@ -25,14 +25,16 @@ type Options struct {
 	Listen   string            // of the agent API on loopback. Default 127.0.0.1:0, any free port
 	Metrics  string            // where metrics are served on loopback; empty: nowhere
 	Cgroup   string            // a cgroup v2 directory in which to put jobs; empty: none
-	// Supervisor is the command that supervises a generation, without its directory.
-	Supervisor []string
-	Tool       string    // name and version, for journals
-	Log        io.Writer // what people should hear. Default: nothing is said
-	// Traces, if not nil, gets a trace of each round.
-	Traces trace.TracerProvider
-	// Ready, if not nil, is called once commands and agents are answered.
-	Ready func()
+	Program
+}
+
+// A Program is what the program that serves brings along.
+type Program struct {
+	Supervisor []string             // the command that supervises a generation, without its directory
+	Tool       string               // name and version, for journals
+	Log        io.Writer            // what people should hear. Default: nothing is said
+	Traces     trace.TracerProvider // gets a trace of each round; nil: nobody does
+	Ready      func()               // is called once commands and agents are answered; nil: nothing is
 }
 
 // DefaultOptions returns the defaults; Dir and Supervisor are still to be filled in.
@@ -40,7 +42,7 @@ func DefaultOptions() Options {
 	l := local.DefaultOptions()
 	return Options{
 		Policy: "sia", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Quiet: l.Quiet, Listen: "127.0.0.1:0",
-		Tool: "oxgang", Log: io.Discard,
+		Program: Program{Tool: "oxgang", Log: io.Discard},
 	}
 }
 
