@@ -31,8 +31,8 @@ func decode(body []byte, of *shape, m message) error {
 	return m.Check()
 }
 
-// A scanner goes through JSON beside the shape it should have. It recurses into shapes
-// only, so that deep JSON ends where it is deeper than they are.
+// A scanner reads JSON side by side with the shape that it should have. It recurses into
+// shapes only, so JSON that is nested deeper than its shape is refused there.
 type scanner struct{ *json.Decoder }
 
 // value reads a value; name is the path of keys to it, for errors.
@@ -140,7 +140,7 @@ func number(name string, of *shape, n json.Number) error {
 	return nil
 }
 
-// unlike says that a token is of another type than wanted.
+// unlike returns the error of a token that is of another type than wanted.
 func unlike(name string, of *shape, token json.Token) error {
 	got := "null"
 	switch v := token.(type) {

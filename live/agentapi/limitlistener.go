@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// A limitListener is a listener that lets in a limited number of connections. While it is full, a
-// new connection takes the place of the one that has been quiet for longest, or waits for
-// one to become quiet. Quiet is a connection on which no request's header is complete: one
-// that is idle, new, or slow on purpose; and one whose request was refused, of
-// which net/http awaits what was not read. So those keep nobody out.
+// A limitListener is a listener that accepts a limited number of connections. While it is
+// full, a new connection replaces the one that has been quiet for longest, or waits for one to
+// become quiet. A connection is quiet while no request on it has a complete header, because it
+// is idle, new, or slow on purpose, and after its request was refused, while net/http reads
+// what is left of it. So quiet connections keep nobody out.
 type limitListener struct {
 	net.Listener
 	most      int     // connections open at a time
@@ -126,18 +126,18 @@ func noteState(c net.Conn, state http.ConnState) {
 	d.setBusy(v)
 }
 
-// visitorKey is the key of a request's connection in its context.
-type visitorKey struct{}
+// connKey is the key of a request's connection in its context.
+type connKey struct{}
 
-// withVisitor is an http.Server's ConnContext.
-func withVisitor(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, visitorKey{}, c.(*limitedConn))
+// withConn is an http.Server's ConnContext.
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c.(*limitedConn))
 }
 
 // Source returns the address, without port, from which the request of a context came that
 // Jobs was called with; "" where there is none, as of a unix socket.
 func Source(ctx context.Context) string {
-	v, ok := ctx.Value(visitorKey{}).(*limitedConn)
+	v, ok := ctx.Value(connKey{}).(*limitedConn)
 	if !ok {
 		return ""
 	}
@@ -151,9 +151,9 @@ func Source(ctx context.Context) string {
 // listenerOf returns the listener that accepted the connection of a request.
 func listenerOf(r *http.Request) *limitListener { return visitorOf(r).listener }
 
-func visitorOf(r *http.Request) *limitedConn { return r.Context().Value(visitorKey{}).(*limitedConn) }
+func visitorOf(r *http.Request) *limitedConn { return r.Context().Value(connKey{}).(*limitedConn) }
 
-// giveUp says that of a request nothing more will be read: its connection is quiet.
+// giveUp notes that nothing more of a request will be read: its connection is quiet.
 func giveUp(r *http.Request) {
 	v := visitorOf(r)
 	v.listener.mu.Lock()

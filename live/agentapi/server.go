@@ -81,7 +81,7 @@ func New(j Jobs, o Options) *Server {
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               maxHeader,
 		ConnState:                    noteState,
-		ConnContext:                  withVisitor,
+		ConnContext:                  withConn,
 		ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 	}
 	return s

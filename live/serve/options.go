@@ -21,18 +21,18 @@ type Options struct {
 	Round    time.Duration     // between plans. Default 30 s
 	Grace    time.Duration     // from a notice until workers are killed. Default 60 s
 	Report   time.Duration     // between reports of agents. Default 30 s
-	Quiet    time.Duration     // until a program that never speaks is taken to be under way. Default 1 min
+	Quiet    time.Duration     // a program that never speaks counts as training after that. Default 1 min
 	Listen   string            // of the agent API on loopback. Default 127.0.0.1:0, any free port
 	Metrics  string            // where metrics are served on loopback; empty: nowhere
 	Cgroup   string            // a cgroup v2 directory in which to put jobs; empty: none
 	Program
 }
 
-// A Program is what the program that serves brings along.
+// A Program is what the program gives that calls Run.
 type Program struct {
 	Supervisor []string             // the command that supervises a generation, without its directory
 	Tool       string               // name and version, for journals
-	Log        io.Writer            // what people should hear. Default: nothing is said
+	Log        io.Writer            // gets messages for people. Default: io.Discard
 	Traces     trace.TracerProvider // gets a trace of each round; nil: nobody does
 	Ready      func()               // is called once commands and agents are answered; nil: nothing is
 }

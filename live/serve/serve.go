@@ -50,8 +50,8 @@ type controller struct {
 	closers []io.Closer // in the order in which they were opened
 }
 
-// Run serves until ctx is done, and then returns nil; jobs go on without it. It returns what
-// keeps it from serving: another scheduler on the same state directory, say.
+// Run serves until ctx is done, and then returns nil; jobs go on without it. It returns an
+// error if it cannot serve: another scheduler has the state directory, say.
 func Run(ctx context.Context, o Options) error {
 	if err := o.Validate(); err != nil {
 		return fmt.Errorf("serve: %w", err)

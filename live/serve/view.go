@@ -22,7 +22,7 @@ type state struct {
 	refused  map[job.ID]int
 }
 
-// state returns the state now.
+// state returns the state now. It may take whatif.Patience: it predicts once a round.
 func (c *controller) state(ctx context.Context) *state {
 	s := &state{live: make(map[job.ID]local.Live), refused: make(map[job.ID]int)}
 	s.snapshot, s.plan = c.world.LastRound()
@@ -89,7 +89,7 @@ func (s *state) view(j *store.Job) control.View {
 	row, why := s.row(j.Spec.ID)
 	if row != nil && j.Ended == nil {
 		status, v.Reason, v.Goodput = row.Status, why.String(), goodput(row)
-		if j.Status.Since.After(status.Since) { // the plan of that round, which its snapshot has not
+		if j.Status.Since.After(status.Since) { // that round changed it, after its snapshot
 			status = j.Status
 			status.Progress, v.Goodput = max(status.Progress, row.Progress), 0
 		}
@@ -110,7 +110,7 @@ func (s *state) view(j *store.Job) control.View {
 	return v
 }
 
-// row returns how the last round saw a job, and why it has what it has; nil if it did not.
+// row returns a job as in the last round, and why it has what it has; nil if it was not there.
 func (s *state) row(id job.ID) (*policy.Job, policy.Kind) {
 	i := s.snapshot.Index(id)
 	if i < 0 {
@@ -129,7 +129,7 @@ func goodput(j *policy.Job) float64 {
 	return j.Perf.Throughput(j.Allocation, j.Status.Batch) * j.Perf.Efficiency(total)
 }
 
-// foresee adds when a job is believed to start and end.
+// foresee adds when a job is predicted to start and end.
 func (s *state) foresee(v *control.View) {
 	eta, ok := s.etas[v.ID]
 	if !ok {

@@ -11,7 +11,7 @@ import (
 
 var errForeign = errors.New("is another job, want the same in all columns")
 
-// A row is a job as it stands in the database.
+// A row is a job as the database has it.
 type row struct {
 	id                  job.ID
 	class               job.Class

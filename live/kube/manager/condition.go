@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
-// accept says of the ClusterPolicy that it holds.
+// accept sets the condition Accepted of the ClusterPolicy.
 func (l *leader) accept(ctx context.Context, c *v1alpha1.ClusterPolicy) {
 	next := c.DeepCopy()
 	next.Status.ObservedGeneration = c.Generation
@@ -77,9 +77,9 @@ func selects(q *v1alpha1.Queue, n *corev1.Node) bool {
 	return inventory.Selects(q.Spec.NodeSelector, n) || q.Spec.Loans != nil && inventory.Selects(q.Spec.Loans.NodeSelector, n)
 }
 
-// condition says of a queue whether it is served, and how many jobs and GPUs it has, if that
-// is news. A failure is made good at the next look; of a queue that is only observed nothing
-// is written.
+// condition writes to the status of a queue whether the queue is served, and how many jobs and
+// GPUs it has. It writes only what has changed, and nothing to a queue that is only observed.
+// What could not be written is written at the next reconciliation.
 func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, message string) {
 	if q.Spec.Mode == v1alpha1.Observe {
 		return
@@ -115,4 +115,3 @@ func (l *leader) count(s *v1alpha1.QueueStatus, queue string) {
 	running, waiting, gpus, used := w.Counts()
 	s.Running, s.Waiting, s.GPUs, s.GPUsUsed = int32(running), int32(waiting), int32(gpus), int32(used)
 }
-

@@ -17,11 +17,11 @@ import (
 
 // A running queue is one that is being served.
 type running struct {
-	of    string // which versions of the Queue and of the ClusterPolicy
+	of    string // the versions of the Queue and the ClusterPolicy that it is served by
 	stop  context.CancelFunc
 	done  chan struct{}
 	world *kube.World // nil: it has none yet
-	ended error       // why it can be served by this process no more; nil: it is
+	ended error       // why this process cannot serve it any more; read it once done is closed
 }
 
 // resync is the time between reconciliations of the queues while nothing changes.
@@ -95,7 +95,7 @@ func (l *leader) reconcile(ctx context.Context) error {
 	return nil
 }
 
-// common returns what all queues have in common.
+// common returns the ClusterPolicy, with its defaults filled in; there may be none.
 func (l *leader) common(ctx context.Context) (*v1alpha1.ClusterPolicy, error) {
 	c := &v1alpha1.ClusterPolicy{}
 	err := l.manager.GetClient().Get(ctx, client.ObjectKey{Name: "default"}, c)
@@ -112,8 +112,8 @@ func (l *leader) common(ctx context.Context) (*v1alpha1.ClusterPolicy, error) {
 	return c, nil
 }
 
-// stopBut ends what serves queues that are not wanted, or not as they are served, and forgets
-// their metrics.
+// stopBut stops every scheduler whose queue is not wanted any more, or is wanted by another
+// version. It waits for its end, and removes the metrics of the queue.
 func (l *leader) stopBut(wanted map[string]string) {
 	l.mu.Lock()
 	ended := make(map[string]*running)
@@ -133,8 +133,8 @@ func (l *leader) stopBut(wanted map[string]string) {
 
 func (l *leader) stopAll() { l.stopBut(nil) }
 
-// start serves a queue from now on, if it is not served. It returns an error if this process
-// cannot serve it any more.
+// start starts the scheduler of a queue that has none. It returns an error if this process
+// cannot serve the queue any more.
 func (l *leader) start(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.ClusterPolicy, of string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,7 +152,7 @@ func (l *leader) start(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.
 	return nil
 }
 
-// err returns why a queue is served no more by this process; nil: it is served, or tried to.
+// err returns why this process cannot serve a queue any more; nil if it still tries.
 func (r *running) err() error {
 	select {
 	case <-r.done:
@@ -162,6 +162,6 @@ func (r *running) err() error {
 	}
 }
 
-// final reports whether an error says that this process is to end: another leader is there, or
-// watches, which all queues share, have missed something.
+// final reports whether this process has to end for an error: another process leads, or the
+// watches, which all queues share, have missed events.
 func final(err error) bool { return errors.Is(err, kube.ErrFenced) || errors.Is(err, kube.ErrWatches) }

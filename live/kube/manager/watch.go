@@ -90,4 +90,3 @@ func (l *leader) notifyWorlds() {
 		}
 	}
 }
-
