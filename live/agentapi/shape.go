@@ -18,7 +18,7 @@ const (
 	float  jsonType = "a number"
 )
 
-// A shape is the JSON that a Go type stands for.
+// A shape is the JSON that a Go type is decoded from.
 type shape struct {
 	json     jsonType
 	required bool // a key that must be there: its field is not omitempty

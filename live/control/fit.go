@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// fits returns an error that joins what r asks for and the machine can never give: what
-// can never run is not accepted.
+// fits returns an error that joins everything that r asks for and the machine can never give.
+// A job that can never run is not accepted.
 func (r *Request) fits(t *Top) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

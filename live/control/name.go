@@ -37,8 +37,8 @@ func Unique(name string, taken func(job.ID) bool) job.ID {
 	return id
 }
 
-// base returns a name without the number at its end: mnist of mnist-2 and of mnist2. A
-// name that is all number is its own.
+// base returns a name without the number at its end: mnist of mnist-2 and of mnist2. It
+// returns a name of digits alone as it is.
 func base(name string) string {
 	short := strings.TrimRight(strings.TrimRight(name, "0123456789"), "-")
 	if short == "" {
@@ -74,7 +74,7 @@ func interprets(program string) bool {
 	return false
 }
 
-// label makes a valid name of any text: what may not be in one becomes a dash.
+// label makes a valid name of any text: characters that names may not have become dashes.
 func label(text string) string {
 	name := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {

@@ -36,7 +36,7 @@ type process struct {
 	Start uint64 `json:"start"` // clock ticks since boot: /proc/<pid>/stat, field 22
 }
 
-// state returns what r tells others.
+// state returns the part of r that callers of Look get.
 func (r *record) state() State {
 	return State{r.Phase, r.Exits, r.Ended, r.Killed, r.Tail, r.Detail, r.Note}
 }

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reap takes the exit status of every child that is over, workers and orphans,
-// and reports whether there are children left. None are: no process of the
-// generation is left, since every orphan's parent is the supervisor.
+// reap takes the exit status of every child that is over, workers and orphans, and reports
+// whether there are children left. If there are none, no process of the generation is left,
+// since orphans become children of the supervisor.
 func (sv *supervisor) reap() bool {
 	for {
 		var status unix.WaitStatus
@@ -64,8 +64,8 @@ func (sv *supervisor) fail() {
 	sv.terminate()
 }
 
-// terminate sends SIGTERM to every worker, once. Only to the workers: what they
-// started, loaders of their data say, they need for their last checkpoint.
+// terminate sends SIGTERM to every worker, once. It sends none to what the workers have
+// started, data loaders say: they need it for their last checkpoint.
 func (sv *supervisor) terminate() {
 	if sv.stopping {
 		return
@@ -78,7 +78,7 @@ func (sv *supervisor) terminate() {
 	at(stepStopping)
 }
 
-// notOver is err without that the process is over.
+// notOver returns err, or nil if err says that the process is over.
 func notOver(err error) error {
 	if errors.Is(err, unix.ESRCH) {
 		return nil
@@ -153,9 +153,8 @@ func (sv *supervisor) end() {
 	}
 }
 
-// closeOutput waits until the output is written. Its writers are dead, so that
-// it has an end; unless somebody outside was given a descriptor, who is not
-// waited for.
+// closeOutput waits until the output is written. Its writers are dead, so it has an end, unless
+// a process outside the generation was given a descriptor: closeOutput does not wait for that.
 func (sv *supervisor) closeOutput() {
 	for _, p := range sv.pipes {
 		_ = p.SetReadDeadline(time.Now().Add(5 * time.Second))

@@ -16,12 +16,12 @@ import (
 var errHeld = errors.New("the lock is held")
 
 // The lock of a generation belongs to an open file description, as that of
-// flock(2): a process that inherits the file has it too, and it falls when the
-// last of them is gone. Unlike flock's, it can be looked at without taking it,
-// so that a look never stands in the way of a supervisor. See fcntl(2), "Open
+// flock(2): a process that inherits the file has it too, and it is released when the last of
+// them is gone. Unlike flock's, it can be tested without being taken, so a test never keeps a
+// supervisor from starting. See fcntl(2), "Open
 // file description locks".
 
-// takeLock takes the lock of dir or says errHeld. With os.O_CREATE the file is
+// takeLock takes the lock of dir, or returns errHeld. With os.O_CREATE the file is
 // made where it is not there; else that is fs.ErrNotExist.
 func takeLock(dir string, create int) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|create, 0o600)

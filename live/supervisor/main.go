@@ -189,7 +189,7 @@ func (sv *supervisor) listen() {
 	signal.Notify(sv.wake, syscall.SIGCHLD, syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 }
 
-// wait returns when something may have happened, or it is time to look around.
+// wait returns when something may have happened, or the tick is over.
 func (sv *supervisor) wait() {
 	most := tick
 	if sv.saved && !sv.stopping && len(sv.ranks) > 0 {
@@ -235,8 +235,8 @@ func (sv *supervisor) save() {
 	}
 }
 
-// complain tells of trouble that is tried again every tick, a hundred times at
-// most: the file that it goes to does not grow for ever.
+// complain writes an error to stderr, a hundred times at most: what failed is tried again every
+// tick, and the file must not grow for ever.
 func (sv *supervisor) complain(err error) {
 	if sv.complaints++; sv.complaints <= 100 {
 		fmt.Fprintln(os.Stderr, err)
