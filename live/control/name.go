@@ -3,10 +3,7 @@ package control
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
-
-	"github.com/oxgang/oxgang/job"
 )
 
 // maxName is the most bytes of a name: that of a DNS label, so that names can be those
@@ -24,17 +21,6 @@ func ValidName(what, name string) error {
 		return fmt.Errorf("%s %.70q, want 1 to %d of a-z, 0-9 and -, not beginning or ending with -", what, name, maxName)
 	}
 	return nil
-}
-
-// Unique returns name, or name-2, name-3 and so on if that is taken. A long name is cut
-// to make room for the number.
-func Unique(name string, taken func(job.ID) bool) job.ID {
-	id := job.ID(name)
-	for n := 2; taken(id); n++ {
-		end := "-" + strconv.Itoa(n)
-		id = job.ID(strings.TrimRight(name[:min(len(name), maxName-len(end))], "-") + end)
-	}
-	return id
 }
 
 // base returns a name without the number at its end: mnist of mnist-2 and of mnist2. It

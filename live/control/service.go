@@ -12,8 +12,8 @@ import (
 // may be called at the same time. An *Error is shown as it is, any other error as a fault of
 // the scheduler.
 type Service interface {
-	// Submit accepts a job, durably, under a name of its own (Unique). The request has
-	// been validated, and fits what Top says of the machine.
+	// Submit accepts a job, durably, and returns its ID: its name, with a number behind it if
+	// another job has that. The request is valid, and fits what Top says of the machine.
 	Submit(ctx context.Context, r *Request) (job.ID, error)
 	// Jobs returns the jobs in order of acceptance; with all also those that ended.
 	Jobs(all bool) []View

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,7 +50,7 @@ func New(dir string, now time.Time) *Machine {
 func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	id := control.Unique(r.Name, func(id job.ID) bool { return m.find(id) != nil })
+	id := unique(r.Name, func(id job.ID) bool { return m.find(id) != nil })
 	m.requests = append(m.requests, *r)
 	m.jobs = append(m.jobs, &control.View{
 		ID: id, Name: r.Name, Phase: job.Waiting.String(), MinGPUs: r.GPUs.Min, MaxGPUs: r.GPUs.Max,
@@ -222,4 +223,16 @@ func (m *Machine) unknown(id job.ID) error {
 		ids[i] = v.ID
 	}
 	return control.Unknown(id, ids)
+}
+
+// unique returns name, or name-2, name-3 and so on if that is taken. A long name is cut to make
+// room for the number.
+func unique(name string, taken func(job.ID) bool) job.ID {
+	const most = 63 // bytes, as of control.ValidName
+	id := job.ID(name)
+	for n := 2; taken(id); n++ {
+		end := "-" + strconv.Itoa(n)
+		id = job.ID(strings.TrimRight(name[:min(len(name), most-len(end))], "-") + end)
+	}
+	return id
 }
