@@ -80,5 +80,5 @@ func (s *session) tell(t *testing.T, id job.ID) {
 	if err := story.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	s.Tell(id, &control.Explanation{Text: text.String()})
+	s.SetExplanation(id, &control.Explanation{Text: text.String()})
 }

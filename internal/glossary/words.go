@@ -27,6 +27,7 @@ var exemptions = []exemption{
 	{"kind", "config", "the key generate.kind, which users write"},
 	{"kind", "workload", "the key generate.kind, which users write, and an enum of how nodes are connected"},
 	{"kind", "budget", "the key kind of an offer, which users write, and an enum of marks on a page"},
+	{"kind", "workload/generate", "what is generated, as its flag says"},
 	{"kind", "reference/casestudy/...", "an enum: of engines, and of how demands are made"},
 	{"kind", "reference/...", "an enum: of engines, and of how demands are made"},
 	{"kind", "live/agentapi", "an enum of JSON values"},

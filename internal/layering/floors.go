@@ -11,8 +11,8 @@ type room struct {
 const (
 	cellar   = -1 // below the tower: every floor may import it
 	topPure  = 6  // up to here a package does no I/O and keeps no clock
-	programs = 10 // from here up: programs and their commands
-	topTower = 13
+	programs = 12 // from here up: programs and their commands
+	topTower = 15
 	beside   = 20 // opt: imports only itself, the standard library and its solver
 	wing     = 21 // what serves only comparison with papers: see guests
 	testOnly = 22 // conformance suites and test helpers: only tests import them
@@ -21,30 +21,35 @@ const (
 // rooms says on which floor each package stands: design.md, section 3. An
 // exact name wins over a pattern, and a longer pattern over a shorter one.
 var rooms = []room{
-	{"cmd/...", 13}, // programs
-	{"internal/affected", 13},
-	{"internal/apidoc", 13},
-	{"internal/papersdoc", 13},
+	{"cmd/...", 15}, // programs
+	{"internal/affected", 15},
+	{"internal/apidoc", 15},
+	{"internal/papersdoc", 15},
 
-	{"cmd/oxgang/simulate", 12}, // their commands
-	{"cmd/oxgang/study", 12},
-	{"cmd/oxgang/machine", 11},
-	{"cmd/oxgang/kube", 11},
-	{"cmd/oxgang/cli", 10},
+	{"cmd/oxgang/simulate", 14}, // their commands
+	{"cmd/oxgang/study", 14},
+	{"cmd/oxgang/machine", 13},
+	{"cmd/oxgang/kube", 13},
+	{"cmd/oxgang/cli", 12},
+
+	{"live/serve", 11}, // schedulers of live worlds
+	{"live/kube/manager", 11},
+
+	{"live/driver", 10}, // what they share; every policy on every workload
 	{"experiments/crosstable", 10},
 
-	{"experiments", 9}, // what runs worlds: lists of configurations, and what drives live worlds
-	{"live/serve", 9},
-	{"live/kube/manager", 9},
+	{"experiments", 9}, // what runs, or speaks of, worlds; live worlds, on their parts
+	{"explain", 9},
+	{"whatif", 9},
+	{"live/local", 9},
+	{"live/kube", 9},
 
-	{"report", 8}, // windows; the composed options
+	{"report", 8}, // windows; the composed options; parts of worlds that stand on other parts
 	{"config", 8},
-	{"explain", 8},
 	{"live/control", 8},
-	{"whatif", 8},
 	{"live/record", 8},
-	{"live/local", 8}, // live worlds, on their parts of floor 7
-	{"live/kube", 8},
+	{"live/local/observe", 8},
+	{"live/local/execute", 8},
 
 	{"sim", 7}, // the simulated world, observers, parts of live worlds
 	{"live/...", 7},

@@ -20,7 +20,7 @@ type Quarantine struct {
 	At        time.Time // of the last
 }
 
-// An account is what the server knows of a job.
+// An account holds the limits of a job, and what its present generation sent last.
 type account struct {
 	id     job.ID
 	bucket *bucket
@@ -29,18 +29,18 @@ type account struct {
 	mu  sync.Mutex
 	bad Quarantine
 
-	// turn holds an element while a message of the job is dealt with: its messages are
-	// taken in one after the other. It guards what follows.
+	// turn holds an element while a message of the job is handled: its messages are handled
+	// one after the other. It guards what follows.
 	turn  chan struct{}
 	taken record
 }
 
-// newAccount returns the account of a job that was not heard of.
+// newAccount returns the account of a job that has sent nothing.
 func newAccount(id job.ID, o *Options) *account {
 	return &account{id: id, turn: make(chan struct{}, 1), bucket: newBucket(o.Rate, o.Burst)}
 }
 
-// A record is what was last taken in of a job's present generation.
+// A record is what was last accepted from a job's present generation.
 type record struct {
 	generation int
 	sequence   int64   // of the last report; 0: none
@@ -70,7 +70,7 @@ func (a *account) quarantined() Quarantine {
 	return q
 }
 
-// enter notes that a request begins, and reports false where too many are there already.
+// enter notes that a request begins. It returns false if the job has too many requests.
 func (a *account) enter() bool {
 	if a.inside.Add(1) > atOnce {
 		a.inside.Add(-1)
@@ -82,8 +82,8 @@ func (a *account) enter() bool {
 // leave notes that a request that entered is over.
 func (a *account) leave() { a.inside.Add(-1) }
 
-// await waits until no other message of the job is dealt with. Where it returns nil the
-// caller must call done.
+// await waits until no other message of the job is handled. If it returns nil, the caller must
+// call done.
 func (a *account) await(ctx context.Context) error {
 	select {
 	case a.turn <- struct{}{}:
@@ -93,7 +93,7 @@ func (a *account) await(ctx context.Context) error {
 	}
 }
 
-// done ends the turn.
+// done lets the next message of the job be handled.
 func (a *account) done() { <-a.turn }
 
 // outdated returns an ErrGeneration if a message is of a generation before the present one.
@@ -105,7 +105,7 @@ func (t *record) outdated(generation int) error {
 	return nil
 }
 
-// hello takes in a message of a worker that starts, and hands it on.
+// hello notes the first message of a generation, and hands it to Jobs.
 func (a *account) hello(ctx context.Context, j Jobs, h *Hello) (any, error) {
 	if err := a.taken.outdated(h.Generation); err != nil {
 		return nil, err
@@ -131,8 +131,8 @@ func (t *record) begin(generation int) bool {
 	return true
 }
 
-// report takes in measurements and hands them on, once: a report that is not above the last
-// one of its generation gets that one's answer.
+// report notes measurements and hands them to Jobs, once. A report whose sequence number is not
+// above the last one of its generation gets that one's answer.
 func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 	t := &a.taken
 	if err := t.outdated(r.Generation); err != nil {
@@ -155,7 +155,7 @@ func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 	return answer, nil
 }
 
-// backwards returns an ErrInvalid if a report of the generation is of less than was done.
+// backwards returns an ErrInvalid if a report says that less was done than an earlier one.
 func (t *record) backwards(r *Report) error {
 	var b boundary
 	if r.Step < t.step {
@@ -167,7 +167,7 @@ func (t *record) backwards(r *Report) error {
 	return b.err()
 }
 
-// checkpoint takes in that a job saved its state, and hands it on.
+// checkpoint notes that a job saved its state, and hands that to Jobs.
 func (a *account) checkpoint(ctx context.Context, j Jobs, c *Checkpoint) (any, error) {
 	t := &a.taken
 	if err := t.outdated(c.Generation); err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 // idle takes in reports and does nothing with them.
-type idle struct{ *world }
+type idle struct{ *fakeJobs }
 
 func (idle) Report(context.Context, job.ID, *Report) (*Answer, error) {
 	return &Answer{Batch: Batch{Local: 32}}, nil
@@ -30,7 +30,7 @@ func (idle) Report(context.Context, job.ID, *Report) (*Answer, error) {
 // shares the core with it, so the server alone is better than they say.
 func BenchmarkReports(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	_, path := serve(b, idle{newWorld("j1")}, Options{Rate: 1e6, Burst: 1e6})
+	_, path := serve(b, idle{newFakeJobs("j1")}, Options{Rate: 1e6, Burst: 1e6})
 	c, err := net.Dial("unix", path)
 	if err != nil {
 		b.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A span is what a quantity may be, both ends included.
+// A span is the range of a quantity, both ends included.
 type span struct {
 	least, most float64
 	tiny        float64 // below it, a value counts as 0
@@ -32,8 +32,8 @@ var (
 	versions  = span{least: Version, most: Version}
 )
 
-// admit is the boundary that every number from outside passes: it returns the value to go
-// on with, never NaN, infinite or -0, or an error that says what is wanted.
+// admit checks a number from outside; every such number passes it. It returns the value to go
+// on with, which is never NaN, infinite or -0, or an error that says what is wanted.
 func (s span) admit(v float64) (float64, error) {
 	if !(v >= s.least && v <= s.most) { // NaN is neither
 		return 0, fmt.Errorf("%v, want %s", v, s)
@@ -63,7 +63,7 @@ func plain(v float64) string {
 // A boundary collects the complaints about one message.
 type boundary struct{ complaints []string }
 
-// float puts *v through the boundary; a value that is refused becomes 0.
+// float checks *v; a value that is refused becomes 0.
 func (b *boundary) float(name string, v *float64, s span) {
 	admitted, err := s.admit(*v)
 	if err != nil {
@@ -72,7 +72,7 @@ func (b *boundary) float(name string, v *float64, s span) {
 	*v = admitted
 }
 
-// whole checks a whole number; those that it lets through are exact as a float64.
+// whole checks a whole number. Those that it accepts are exact as a float64.
 func (b *boundary) whole(name string, v int64, s span) {
 	if _, err := s.admit(float64(v)); err != nil {
 		b.bad("%s %d, want %s", name, v, s)

@@ -75,7 +75,7 @@ func (r *Report) Check() error {
 	return b.err()
 }
 
-// check adds the complaints about a batch of which there is one.
+// check adds the complaints about a batch; nil has none.
 func (c *Batch) check(b *boundary) {
 	b.whole("batch: local", int64(c.Local), batches)
 	b.whole("batch: accumulation", int64(c.Accumulation), passes)

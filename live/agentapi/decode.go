@@ -31,8 +31,8 @@ func decode(body []byte, of *shape, m message) error {
 	return m.Check()
 }
 
-// A scanner goes through JSON beside the shape it should have. It recurses into shapes
-// only, so that deep JSON ends where it is deeper than they are.
+// A scanner reads JSON side by side with the shape that it should have. It recurses into
+// shapes only, so JSON that is nested deeper than its shape is refused there.
 type scanner struct{ *json.Decoder }
 
 // value reads a value; name is the path of keys to it, for errors.
@@ -51,11 +51,11 @@ func (s scanner) value(name string, of *shape) error {
 	case json.Number:
 		return number(name, of, v)
 	case string:
-		if of.kind == text {
+		if of.json == text {
 			return nil
 		}
 	case bool:
-		if of.kind == yesNo {
+		if of.json == yesNo {
 			return nil
 		}
 	}
@@ -65,9 +65,9 @@ func (s scanner) value(name string, of *shape) error {
 // nested reads an object or a list, whose first character was read.
 func (s scanner) nested(name string, of *shape, open json.Delim) error {
 	switch {
-	case open == '{' && of.kind == object:
+	case open == '{' && of.json == object:
 		return s.object(name, of)
-	case open == '[' && of.kind == list:
+	case open == '[' && of.json == list:
 		for i := 0; s.More(); i++ {
 			if err := s.value(name+"["+strconv.Itoa(i)+"]", of.element); err != nil {
 				return err
@@ -126,7 +126,7 @@ func (s scanner) broken(err error) error {
 // number checks that a number is one that its shape can hold.
 func number(name string, of *shape, n json.Number) error {
 	var err error
-	switch of.kind {
+	switch of.json {
 	case whole:
 		_, err = strconv.ParseInt(n.String(), 10, 64)
 	case float:
@@ -135,12 +135,12 @@ func number(name string, of *shape, n json.Number) error {
 		return unlike(name, of, n)
 	}
 	if err != nil {
-		return fmt.Errorf("%s %s, want %s of 64 bits", name, shorten(n.String()), of.kind)
+		return fmt.Errorf("%s %s, want %s of 64 bits", name, shorten(n.String()), of.json)
 	}
 	return nil
 }
 
-// unlike says that a token is of another kind than wanted.
+// unlike returns the error of a token that is of another type than wanted.
 func unlike(name string, of *shape, token json.Token) error {
 	got := "null"
 	switch v := token.(type) {
@@ -156,7 +156,7 @@ func unlike(name string, of *shape, token json.Token) error {
 	if name == "" {
 		name = "message"
 	}
-	return fmt.Errorf("%s %s, want %s", name, got, of.kind)
+	return fmt.Errorf("%s %s, want %s", name, got, of.json)
 }
 
 // under returns the beginning of the path of a key within name.

@@ -1,5 +1,5 @@
-// Package agentapi is how the workers of live jobs talk to the scheduler: JSON over HTTP,
-// on a unix socket, on loopback or, inside a cluster, over TLS. Rank 0 of a job says what
+// Package agentapi is the API between the workers of live jobs and the scheduler: JSON over
+// HTTP, on a unix socket, on loopback or, inside a cluster, over TLS. Rank 0 of a job says what
 // the job is (Hello), what it measured (Report) and what it saved (Checkpoint); the answers
 // say which batch size to train with and whether to stop. api/agent.yaml is the contract,
 // api/testdata/agent has one example of each message, which the tests of both sides read.

@@ -13,7 +13,7 @@ import (
 
 // Within a generation nothing goes backwards, and what was taken in is not taken in again.
 func TestServer_takes_in_forward(t *testing.T) {
-	w := newWorld("j1")
+	w := newFakeJobs("j1")
 	s, path := serve(t, w, Options{Burst: 100})
 	c := client(t, path)
 	hello := golden(t, "hello") // restored: step 1000, progress 128000
@@ -75,7 +75,7 @@ func forward(reports []Report) error {
 // Whatever is sent in whichever order, what comes through goes forward.
 func TestReports_go_forward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld("j1")
+		w := newFakeJobs("j1")
 		open := newAccount("j1", &Options{})
 		for range rapid.IntRange(1, 30).Draw(t, "reports") {
 			r := Report{
@@ -91,7 +91,7 @@ func TestReports_go_forward(t *testing.T) {
 }
 
 // anyGeneration takes reports of all generations.
-type anyGeneration struct{ *world }
+type anyGeneration struct{ *fakeJobs }
 
 func (w anyGeneration) Report(_ context.Context, id job.ID, r *Report) (*Answer, error) {
 	w.reports[id] = append(w.reports[id], *r)

@@ -53,13 +53,14 @@ type refusal struct {
 	status int
 	text   string
 	wait   time.Duration // until it is worth to ask again; 0: it does not say
-	hangUp bool          // the connection is closed after it
+	hangUp bool          // close the connection after it
 }
 
-// Error returns what the client is told.
+// Error returns the message to the client.
 func (r *refusal) Error() string { return r.text }
 
-// ServeHTTP answers one request: who is it, may it, what does it say, take that in.
+// ServeHTTP answers one request: it identifies the job, checks its limits, decodes the message
+// and handles it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.survive(w, r)
 	a, err := s.admit(r)
@@ -93,7 +94,8 @@ func (s *Server) admit(r *http.Request) (*account, error) {
 	return a, nil
 }
 
-// know returns whose token a request bears. One that is nobody's costs its listener.
+// know returns the job whose token a request bears. An unknown token counts against the limit
+// of the listener.
 func (s *Server) know(r *http.Request) (job.ID, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), knowTime)
 	defer cancel()
@@ -105,7 +107,7 @@ func (s *Server) know(r *http.Request) (job.ID, error) {
 		return "", &refusal{status: http.StatusServiceUnavailable, text: "whose token that is cannot be said now", wait: time.Second}
 	case !errors.Is(err, ErrUnknown):
 		return "", fmt.Errorf("whose token that is: %w", err)
-	case doorOf(r).strangers.take(time.Now()) > 0:
+	case listenerOf(r).strangers.take(time.Now()) > 0:
 		return "", &refusal{status: http.StatusTooManyRequests, text: "too many requests without a known token", wait: time.Second, hangUp: true}
 	}
 	return "", &refusal{status: http.StatusUnauthorized, text: "unknown token", hangUp: true}
@@ -214,7 +216,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	s.write(w, f.status, Error{Error: f.text})
 }
 
-// write writes an answer. That a client is gone by then is its own affair.
+// write writes an answer. It ignores that the client may be gone.
 func (s *Server) write(w http.ResponseWriter, status int, answer any) {
 	body, err := json.Marshal(answer)
 	if err != nil { // a number of Jobs that is not finite
@@ -227,7 +229,7 @@ func (s *Server) write(w http.ResponseWriter, status int, answer any) {
 	_, _ = w.Write(body)
 }
 
-// survive answers 500 where Jobs panicked. It is deferred.
+// survive answers 500 if Jobs panicked. It is deferred.
 func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
 	v := recover()
 	if v == nil {

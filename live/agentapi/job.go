@@ -55,7 +55,7 @@ func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers
 	return Batch{Local: best.Local, Accumulation: best.Accumulation}
 }
 
-// rungs is how many batch sizes a job is measured with while it trains.
+// rungs is the number of batch sizes that Ladder returns at most.
 const rungs = 4
 
 // Ladder returns the batch sizes with which a job whose speed nobody knows takes its first
@@ -69,13 +69,13 @@ func Ladder(spec *job.Spec, t cluster.GPUType, workers int) []int {
 	return profile.Ladder(&limits, t, rungs)
 }
 
-// A Mean is the mean of what starts of a job took until it trained.
+// A Mean is the mean time from the start of a generation until it trained.
 type Mean struct {
 	N    int // starts
 	mean time.Duration
 }
 
-// Add takes in one start.
+// Add adds one start.
 func (m *Mean) Add(d time.Duration) {
 	m.N++
 	m.mean += (d - m.mean) / time.Duration(m.N)

@@ -27,7 +27,7 @@ func TestServer_asks_whose_token_it_is(t *testing.T) {
 		{"too late", context.DeadlineExceeded, http.StatusServiceUnavailable, "1", `{"error":"not taken in in time"}`},
 		{"broken", errors.New("secret detail"), http.StatusInternalServerError, "", `{"error":"internal error"}`},
 	} {
-		w := newWorld("j1")
+		w := newFakeJobs("j1")
 		w.know = func(ctx context.Context, _ string) (job.ID, error) {
 			if _, limited := ctx.Deadline(); !limited {
 				t.Errorf("%s: its context has no end", tc.name)
@@ -47,7 +47,7 @@ func TestServer_asks_whose_token_it_is(t *testing.T) {
 
 // Jobs is told where a request comes from.
 func TestSource(t *testing.T) {
-	w, sources := newWorld("j1"), make(chan string, 1)
+	w, sources := newFakeJobs("j1"), make(chan string, 1)
 	w.know = func(ctx context.Context, _ string) (job.ID, error) {
 		sources <- Source(ctx)
 		return "j1", nil

@@ -62,7 +62,7 @@ func tally(n, clients int, send func(i int) (reply, error)) map[int]int {
 
 // A job that floods the server with reports is slowed down, and nobody else is.
 func TestServer_with_a_hostile_job(t *testing.T) {
-	w := newWorld("hostile", "honest")
+	w := newFakeJobs("hostile", "honest")
 	_, path := serve(t, w, Options{})
 	flood, c, good := client(t, path), client(t, path), golden(t, "report")
 	begun := time.Now()
@@ -107,7 +107,7 @@ func limited(counts map[int]int, requests int, took time.Duration) error {
 
 // The check above sees a server that limits nothing, one that takes nothing in, and one that breaks off.
 func TestLimited_sees_bugs(t *testing.T) {
-	_, path := serve(t, newWorld("j1"), Options{Rate: 1e6, Burst: 1e6})
+	_, path := serve(t, newFakeJobs("j1"), Options{Rate: 1e6, Burst: 1e6})
 	c := client(t, path)
 	counts := tally(200, 1, func(i int) (reply, error) {
 		return try(c, "key-j1", "/v1/report", reported(t, int64(i), 1200, 151000.5))
@@ -122,7 +122,7 @@ func TestLimited_sees_bugs(t *testing.T) {
 
 // A flood without a known token is refused, connection by connection, and keeps nobody out.
 func TestServer_with_a_flood_of_strangers(t *testing.T) {
-	w := newWorld("honest")
+	w := newFakeJobs("honest")
 	_, path := serve(t, w, Options{})
 	bad, good := client(t, path), client(t, path)
 	begun := time.Now()
@@ -149,7 +149,7 @@ func TestServer_with_a_flood_of_strangers(t *testing.T) {
 // A job whose messages take long has no more than four of them in the server, and the
 // messages of others are taken in meanwhile.
 func TestServer_with_slow_messages(t *testing.T) {
-	w := newWorld("slow", "other")
+	w := newFakeJobs("slow", "other")
 	began, free := make(chan struct{}), make(chan struct{})
 	w.hook = func(id job.ID) error {
 		if id == "slow" {

@@ -51,14 +51,14 @@ type Restored struct {
 type Welcome struct {
 	Batch         Batch   `json:"batch"`          // zero: the client chooses
 	ReportSeconds float64 `json:"report_seconds"` // seconds between reports
-	// Profile is the local batch sizes to take a few steps with first, in training, at the
-	// same global batch where the batch is fixed; empty: none.
+	// Profile holds the local batch sizes to take a few steps with first, while the job
+	// trains. Where the batch is fixed, the global batch stays the same. Empty: none.
 	Profile []int `json:"profile"`
 }
 
-// A Batch is how a worker cuts its share of a batch: Accumulation passes without and one
-// pass with gradient exchange, Local samples each. The zero value leaves the choice to the
-// client; a Report has none of it.
+// A Batch is how a worker splits its part of a batch: Accumulation passes without and one pass
+// with gradient exchange, of Local samples each. The zero value leaves the choice to the
+// client; it is not valid in a Report.
 type Batch struct {
 	Local        int `json:"local"`        // samples per worker and pass
 	Accumulation int `json:"accumulation"` // passes before the synchronising one

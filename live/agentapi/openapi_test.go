@@ -67,8 +67,8 @@ func (c *contract) resolve(s *schema) (of *schema, null bool) {
 	return s, false
 }
 
-// jsonType is what JSON Schema calls the kinds.
-var jsonType = map[kind]string{object: "object", list: "array", text: "string", yesNo: "boolean", whole: "integer", float: "number"}
+// openapiType is what JSON Schema calls the JSON types.
+var openapiType = map[jsonType]string{object: "object", list: "array", text: "string", yesNo: "boolean", whole: "integer", float: "number"}
 
 // compare returns how a schema differs from the shape of a Go type.
 func (c *contract) compare(name string, s *schema, of *shape) []string {
@@ -81,14 +81,14 @@ func (c *contract) compare(name string, s *schema, of *shape) []string {
 	if null != of.nullable {
 		bad("null in YAML %v, in Go %v", null, of.nullable)
 	}
-	if s.Type != jsonType[of.kind] {
-		bad("type %v in YAML, in Go %v", s.Type, of.kind)
+	if s.Type != openapiType[of.json] {
+		bad("type %v in YAML, in Go %v", s.Type, of.json)
 		return all
 	}
-	if of.kind == list {
+	if of.json == list {
 		return append(all, c.compare(name+"[]", s.Items, of.element)...)
 	}
-	if of.kind != object {
+	if of.json != object {
 		return all
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {

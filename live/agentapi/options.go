@@ -14,11 +14,11 @@ type Options struct {
 	Strangers   float64       // requests per second and listener without a known token that get an answer of 401, on average; 10
 	Connections int           // open at a time per listener; 256
 	ReadTime    time.Duration // from the first byte of a request, or the start of a connection, to the last byte of the body; 10 s
-	Log         *slog.Logger  // panics of Jobs, failed answers and trouble of listeners; nil: not told
+	Log         *slog.Logger  // panics of Jobs, failed answers and trouble of listeners; nil: they are not logged
 }
 
-// DefaultOptions returns the defaults. A job of two workers reports every 30 s; 10 requests
-// per second are a client that is wrong, not one in need.
+// DefaultOptions returns the defaults. A job reports every 30 s, so a client that sends 10
+// requests per second has a fault.
 func DefaultOptions() Options {
 	return Options{
 		Rate: 10, Burst: 20, Strangers: 10, Connections: 256, ReadTime: 10 * time.Second,

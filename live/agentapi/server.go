@@ -13,19 +13,19 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// Jobs is what the messages are for. All of its methods may be called at the same time,
-// but those that change a job not twice at once for one job.
+// Jobs receives the messages. Its methods may be called at the same time, but Hello, Report and
+// Checkpoint never twice at once for one job.
 //
-// Job returns whose token that is; ErrUnknown, wrapped, if nobody's; ErrLater, wrapped, if
-// that cannot be said now. It must take the same time whichever bytes of a token are wrong:
-// compare with crypto/subtle, or look up by a digest of the token. It is asked before the
-// rate limits are looked at, so it should be cheap; one that asks elsewhere limits itself
-// how often, by Source. Its context ends after five seconds.
+// Job returns the job that a token belongs to. It returns ErrUnknown, wrapped, if there is
+// none, and ErrLater, wrapped, if that is not known now. It must take the same time whichever
+// bytes of a token are wrong: compare with crypto/subtle, or look up by a digest of the token.
+// It is called before the rate limits are checked, so it should be cheap; if it asks another
+// process, it has to limit how often, by Source. Its context ends after five seconds.
 //
 // Hello, Report and Checkpoint get messages that have passed every check here; the ID is
-// that of the token. Where a connection breaks before the answer a client asks again: they
-// may see the same Hello or Checkpoint twice, and the same Report if they returned an error
-// for it. They return ErrGeneration, ErrUnknown or ErrInvalid, wrapped, to refuse a
+// that of the token. A client whose connection breaks before the answer sends its message again:
+// they may see the same Hello or Checkpoint twice, and the same Report if they returned an
+// error for it. They return ErrGeneration, ErrUnknown or ErrInvalid, wrapped, to refuse a
 // message; the client sees such an error's text, of others nothing. What they return is
 // kept and must not be changed. The context ends after ten seconds.
 type Jobs interface {
@@ -37,17 +37,17 @@ type Jobs interface {
 
 // Why a message is refused.
 var (
-	ErrInvalid    = errors.New("invalid message")    // 400, and into quarantine
+	ErrInvalid    = errors.New("invalid message")    // 400; the message is quarantined
 	ErrUnknown    = errors.New("no such job")        // 404; 401 of a token
-	ErrLater      = errors.New("not known yet")      // 503: whose token that is
-	ErrGeneration = errors.New("another generation") // 409: of the job, another start is the present one
+	ErrLater      = errors.New("not known yet")      // 503: the job of the token
+	ErrGeneration = errors.New("another generation") // 409: the message is not of the job's present start
 )
 
 // What one request may be.
 const (
 	maxBody    = 64 << 10         // bytes
 	maxHeader  = 8 << 10          // bytes; net/http adds 4 KiB
-	atOnce     = 4                // requests of one job: rank 0 alone talks, and asks again where it got no answer
+	atOnce     = 4                // requests of one job: only rank 0 sends any, and again if it got no answer
 	knowTime   = 5 * time.Second  // of Jobs.Job
 	callTime   = 10 * time.Second // of Jobs for one message
 	answerTime = 5 * time.Second  // to write the answer
@@ -81,7 +81,7 @@ func New(j Jobs, o Options) *Server {
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               maxHeader,
 		ConnState:                    noteState,
-		ConnContext:                  withVisitor,
+		ConnContext:                  withConn,
 		ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 	}
 	return s
@@ -90,7 +90,7 @@ func New(j Jobs, o Options) *Server {
 // Serve answers requests that come through l until Shutdown, then returns nil. It may be
 // called for several listeners at once.
 func (s *Server) Serve(l net.Listener) error {
-	err := s.http.Serve(newDoor(l, &s.o))
+	err := s.http.Serve(newLimitListener(l, &s.o))
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// Quarantined returns what was refused of each job that had something refused.
+// Quarantined returns the Quarantine of each job that had a message refused.
 func (s *Server) Quarantined() map[job.ID]Quarantine {
 	s.mu.Lock()
 	accounts := maps.Clone(s.known)

@@ -19,7 +19,7 @@ import (
 )
 
 func TestServer_answers(t *testing.T) {
-	w := newWorld("j1")
+	w := newFakeJobs("j1")
 	_, path := serve(t, w, Options{})
 	c := client(t, path)
 	for _, tc := range []struct{ name, want string }{
@@ -42,7 +42,7 @@ func TestServer_answers(t *testing.T) {
 
 // What is refused says why, and neither it nor whose token it was goes further.
 func TestServer_refuses(t *testing.T) {
-	w := newWorld("j1")
+	w := newFakeJobs("j1")
 	s, path := serve(t, w, Options{Rate: 1000, Burst: 1000, Strangers: 1000})
 	c := client(t, path)
 	good := golden(t, "report")
@@ -110,7 +110,7 @@ func TestServer_refuses(t *testing.T) {
 }
 
 func TestServer_quarantines(t *testing.T) {
-	w := newWorld("j1", "j2")
+	w := newFakeJobs("j1", "j2")
 	s, path := serve(t, w, Options{})
 	c := client(t, path)
 	before := time.Now()
@@ -139,7 +139,7 @@ func TestServer_quarantines(t *testing.T) {
 // What Jobs returns decides the status; only its refusals are told to the client. A panic
 // is an answer of 500, and the token is not in the log of it.
 func TestServer_survives_Jobs(t *testing.T) {
-	w := newWorld("j1")
+	w := newFakeJobs("j1")
 	var log bytes.Buffer
 	_, path := serve(t, w, Options{Burst: 100, Log: slog.New(slog.NewJSONHandler(&log, nil))})
 	c := client(t, path)
@@ -176,7 +176,7 @@ func TestServer_survives_Jobs(t *testing.T) {
 // An answer that JSON has no words for is a fault of ours.
 func TestServer_with_answers_that_are_not_finite(t *testing.T) {
 	var log bytes.Buffer
-	s := New(newWorld(), Options{Log: slog.New(slog.NewJSONHandler(&log, nil))})
+	s := New(newFakeJobs(), Options{Log: slog.New(slog.NewJSONHandler(&log, nil))})
 	rec := recorder{header: make(http.Header)}
 	zero := 0.0
 	s.write(&rec, http.StatusOK, &Answer{Notice: &Notice{Deadline: 1 / zero}})
@@ -196,7 +196,7 @@ func (r *recorder) WriteHeader(status int) { r.status = status }
 
 // One server answers on several listeners, and Shutdown ends them all.
 func TestServer_on_loopback_too(t *testing.T) {
-	s, path := serve(t, newWorld("j1"), Options{})
+	s, path := serve(t, newFakeJobs("j1"), Options{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

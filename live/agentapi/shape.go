@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// A kind is what a JSON value is, in words for people.
-type kind string
+// A jsonType is what a JSON value is, in words for people.
+type jsonType string
 
-// The kinds there are.
+// The JSON types there are.
 const (
-	object kind = "an object"
-	list   kind = "a list"
-	text   kind = "a string"
-	yesNo  kind = "true or false"
-	whole  kind = "a whole number"
-	float  kind = "a number"
+	object jsonType = "an object"
+	list   jsonType = "a list"
+	text   jsonType = "a string"
+	yesNo  jsonType = "true or false"
+	whole  jsonType = "a whole number"
+	float  jsonType = "a number"
 )
 
-// A shape is the JSON that a Go type stands for.
+// A shape is the JSON that a Go type is decoded from.
 type shape struct {
-	kind     kind
+	json     jsonType
 	required bool // a key that must be there: its field is not omitempty
 	nullable bool // may be null, which says the same as a key that is missing
 	keys     []string
@@ -45,15 +45,15 @@ func shapeOf(t reflect.Type) *shape {
 	case reflect.Struct:
 		return shapeOfStruct(t)
 	case reflect.Slice:
-		return &shape{kind: list, element: shapeOf(t.Elem())}
+		return &shape{json: list, element: shapeOf(t.Elem())}
 	case reflect.String:
-		return &shape{kind: text}
+		return &shape{json: text}
 	case reflect.Bool:
-		return &shape{kind: yesNo}
+		return &shape{json: yesNo}
 	case reflect.Int, reflect.Int64:
-		return &shape{kind: whole}
+		return &shape{json: whole}
 	case reflect.Float64:
-		return &shape{kind: float}
+		return &shape{json: float}
 	default:
 		panic("agentapi: no JSON for " + t.String())
 	}
@@ -61,7 +61,7 @@ func shapeOf(t reflect.Type) *shape {
 
 // shapeOfStruct returns the shape of a struct whose fields all name their keys.
 func shapeOfStruct(t reflect.Type) *shape {
-	s := &shape{kind: object, fields: make(map[string]*shape)}
+	s := &shape{json: object, fields: make(map[string]*shape)}
 	for f := range t.Fields() {
 		key, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
 		child := shapeOf(f.Type)

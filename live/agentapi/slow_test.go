@@ -33,7 +33,7 @@ const heading = "POST /v1/report HTTP/1.1\r\nHost: agent\r\nAuthorization: Beare
 
 // Requests that do not end are cut off.
 func TestServer_with_slow_requests(t *testing.T) {
-	s, path := serve(t, newWorld("j1"), Options{ReadTime: time.Second})
+	s, path := serve(t, newFakeJobs("j1"), Options{ReadTime: time.Second})
 	requests := map[string]struct {
 		sends  string
 		status int // 0: the connection is closed without an answer
@@ -71,7 +71,7 @@ func TestServer_with_slow_requests(t *testing.T) {
 
 // A body that does not end but comes fast is cut off where it is too large.
 func TestServer_with_endless_chunks(t *testing.T) {
-	_, path := serve(t, newWorld("j1"), Options{})
+	_, path := serve(t, newFakeJobs("j1"), Options{})
 	c := dial(t, path)
 	sent := make(chan int)
 	go func() {
@@ -94,7 +94,7 @@ func TestServer_with_endless_chunks(t *testing.T) {
 
 // Connections that send nothing, or slowly, keep nobody out: the oldest makes room.
 func TestServer_with_all_connections_taken(t *testing.T) {
-	_, path := serve(t, newWorld("j1"), Options{Connections: 4, Burst: 1000, ReadTime: time.Hour})
+	_, path := serve(t, newFakeJobs("j1"), Options{Connections: 4, Burst: 1000, ReadTime: time.Hour})
 	slow := make([]net.Conn, 8)
 	for i := range slow {
 		slow[i] = dial(t, path)
@@ -122,7 +122,7 @@ func TestServer_with_bodies_owed(t *testing.T) {
 		"a job above its rate":  {"key-j1", "key-j1"},
 		"a job with other text": {"key-j1\r\nContent-Type: application/json", "key-j3\r\nContent-Type: text/plain"},
 	} {
-		_, path := serve(t, newWorld("j1", "j2", "j3"), Options{Connections: 4, Rate: 1e-6, Burst: 8, ReadTime: time.Hour})
+		_, path := serve(t, newFakeJobs("j1", "j2", "j3"), Options{Connections: 4, Rate: 1e-6, Burst: 8, ReadTime: time.Hour})
 		for range 8 { // its burst
 			post(t, client(t, path), "key-j1", "/v1/report", golden(t, "report"))
 		}
@@ -138,9 +138,9 @@ func TestServer_with_bodies_owed(t *testing.T) {
 	}
 }
 
-// While all connections are at work, new ones wait; closing the door ends that.
+// While all connections are at work, new ones wait; closing the listener ends that.
 func TestDoor_waits(t *testing.T) {
-	w := newWorld("j1", "j2")
+	w := newFakeJobs("j1", "j2")
 	began, free := make(chan struct{}, 2), make(chan struct{})
 	w.hook = func(job.ID) error { began <- struct{}{}; <-free; return nil }
 	_, path := serve(t, w, Options{Connections: 1})
@@ -161,7 +161,7 @@ func TestDoor_waits(t *testing.T) {
 	case free <- struct{}{}:
 	}
 	<-began
-	waiting := dial(t, path) // waits until the door is shut
+	waiting := dial(t, path) // waits until the listener is closed
 	if _, err := io.WriteString(waiting, heading); err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,8 @@ var ErrAbsent = errors.New("no scheduler listens")
 // the disk, or explains one, meanwhile.
 const answerTime = 30 * time.Second
 
-// A Client asks the scheduler behind a socket. What the scheduler refuses is an *Error;
-// that there is none, an ErrAbsent.
+// A Client sends commands to the scheduler that listens on a socket. Its methods return an
+// *Error if the scheduler refuses, and an ErrAbsent if there is no scheduler.
 type Client struct {
 	socket string
 	http   http.Client
@@ -122,7 +122,7 @@ func (c *Client) Log(ctx context.Context, id job.ID, lines int, follow bool, w i
 	return nil
 }
 
-// A sink is a writer that keeps its error, which is none of the connection's.
+// A sink is a writer that keeps its error, so that it is not taken for one of the connection.
 type sink struct {
 	w   io.Writer
 	err error
@@ -140,7 +140,7 @@ func (s *sink) Write(p []byte) (int, error) {
 // pathOf returns the path of a job, whatever its name.
 func pathOf(id job.ID) string { return "/v1/jobs/" + url.PathEscape(string(id)) }
 
-// ask sends a request and decodes the answer into v; nil: there is nothing to know.
+// ask sends a request and decodes the answer into v; it drops the answer if v is nil.
 func (c *Client) ask(ctx context.Context, method, path string, body []byte, v any) error {
 	resp, err := c.do(ctx, method, path, body)
 	if err != nil {
@@ -156,7 +156,7 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte, v an
 	return nil
 }
 
-// do sends a request and returns the answer, if that is no error.
+// do sends a request and returns the answer, or the error that the answer is.
 func (c *Client) do(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, "http://oxgang"+path, bytes.NewReader(body))
 	if err != nil {
@@ -177,13 +177,13 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (*htt
 	return nil, e
 }
 
-// broken says why there was no answer, or not all of one.
+// broken returns the error of a request without an answer, or with only a part of one.
 func (c *Client) broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // the address is none that people know
+		err = e.Err // without the URL, which users never see
 	}
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// decode reads one JSON object into v, whose keys are its only ones, each at most once.
+// decode reads one JSON object into v. It refuses keys that v lacks, and keys that occur twice.
 func decode(r io.Reader, v any) error {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -52,8 +52,8 @@ func keys(dec *json.Decoder) error {
 			return err
 		}
 		name, _ := t.(string) // of valid JSON it is one
-		// Package json takes letters alike whose case folds alike: k and the kelvin sign,
-		// whose lower case is k, s and the long s, whose upper case is S.
+		// Package json does not distinguish letters that fold to the same case: k and the
+		// kelvin sign, s and the long s.
 		key := strings.ToLower(strings.ToUpper(name))
 		if seen[key] {
 			return fmt.Errorf("key %.40q is there twice", name)

@@ -1,5 +1,5 @@
-// Package control is how the commands talk to the scheduler of one machine: HTTP with
-// JSON bodies on a unix socket that only its owner, and root, may use.
+// Package control is the API between the commands and the scheduler of one machine: HTTP with
+// JSON bodies, on a unix socket that only its owner and root may use.
 //
 //	POST   /v1/jobs               a Request -> {"id":"mnist-2"}
 //	GET    /v1/jobs?all=true      {"jobs":[View...]}; without all, only those not ended

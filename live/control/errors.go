@@ -26,7 +26,7 @@ func Refuse(format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Message: fmt.Sprintf(format, args...)}
 }
 
-// TooLate returns an Error of status 409: the job is past what was asked for.
+// TooLate returns an Error of status 409: the job has ended, say.
 func TooLate(format string, args ...any) *Error {
 	return &Error{Status: http.StatusConflict, Message: fmt.Sprintf(format, args...)}
 }
@@ -45,7 +45,7 @@ func Unknown(id job.ID, known []job.ID) *Error {
 	return e
 }
 
-// asError returns err as an Error: one that is none is a fault of the scheduler.
+// asError returns err as an Error. An error of another type becomes one of status 500.
 func asError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// fits returns an error that joins what r asks for and the machine can never give: what
-// can never run is not accepted.
+// fits returns an error that joins everything that r asks for and the machine can never give.
+// A job that can never run is not accepted.
 func (r *Request) fits(t *Top) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -22,14 +22,14 @@ func (r *Request) fits(t *Top) error {
 	}
 	has := slices.Sorted(maps.Keys(slots))
 	most := 0 // slots of one type, as a job has GPUs of one type
-	for _, kind := range has {
-		if len(r.GPUTypes) == 0 || slices.Contains(r.GPUTypes, kind) {
-			most = max(most, slots[kind])
+	for _, gpuType := range has {
+		if len(r.GPUTypes) == 0 || slices.Contains(r.GPUTypes, gpuType) {
+			most = max(most, slots[gpuType])
 		}
 	}
-	for _, kind := range r.GPUTypes {
-		if slots[kind] == 0 {
-			bad("gpu type %s: %s has none, want of %s", kind, t.Machine, list(has))
+	for _, gpuType := range r.GPUTypes {
+		if slots[gpuType] == 0 {
+			bad("gpu type %s: %s has none, want of %s", gpuType, t.Machine, list(has))
 		}
 	}
 	if r.GPUs.Max > most && len(errs) == 0 {

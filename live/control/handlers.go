@@ -37,7 +37,7 @@ type listing struct {
 	Jobs []View `json:"jobs"`
 }
 
-// body decodes what a request carries, which must come soon.
+// body decodes the body of a request, which must arrive within a time limit.
 func body(w http.ResponseWriter, r *http.Request, v any) error {
 	c := http.NewResponseController(w)
 	if err := c.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {
@@ -87,8 +87,8 @@ func (s *Server) explain(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 func (s *Server) top(http.ResponseWriter, *http.Request) (any, error) { return s.service.Top(), nil }
 
-// log streams what a job says. That it cannot be done is an answer like any other; what
-// goes wrong after the beginning comes in the trailer.
+// log streams the log of a job. An error before the first byte is an ordinary answer; a later
+// one is in the trailer.
 func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 	id, err := named(r)
 	if err == nil {
@@ -106,7 +106,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = s.service.Log(r.Context(), id, lines, follow, out)
 	}
-	if errors.Is(err, context.Canceled) { // one who has gone does not read it
+	if errors.Is(err, context.Canceled) { // the client is gone
 		err = errors.New("the scheduler stops; the job goes on without it")
 	}
 	if err != nil {

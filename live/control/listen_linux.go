@@ -14,9 +14,9 @@ import (
 // end).
 const maxPath = 107
 
-// Listen returns the socket at path, of mode 0600 in a folder that it makes, or that is,
-// its owner's alone (0700). A socket that a scheduler has left behind is replaced; one
-// on which a scheduler listens is not.
+// Listen returns the socket at path, of mode 0600. Its folder, which Listen makes if need be,
+// must be its owner's alone (0700). Listen replaces a socket that a scheduler has left behind;
+// it returns an error if a scheduler still listens there.
 func Listen(path string) (net.Listener, error) {
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("control socket %s: %d bytes, want at most %d: choose a shorter state directory", path, len(path), maxPath)
@@ -40,15 +40,15 @@ func Listen(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil { // until now the folder alone guarded it
+	if err := os.Chmod(path, 0o600); err != nil { // until now only the folder protected it
 		_ = l.Close()
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
 	return l, nil
 }
 
-// private makes a folder that only its owner may enter, or returns an error if it is
-// there and another may.
+// private makes a folder that only its owner may enter. It returns an error if the folder
+// exists and others may enter it.
 func private(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("state directory: %w", err)

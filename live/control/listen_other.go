@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// Listen returns an error: that only the owner comes in is known on Linux alone.
+// Listen returns an error: only on Linux is it checked who connects.
 func Listen(string) (net.Listener, error) {
 	return nil, errors.New("control socket: works on Linux only")
 }

@@ -3,10 +3,7 @@ package control
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
-
-	"github.com/oxgang/oxgang/job"
 )
 
 // maxName is the most bytes of a name: that of a DNS label, so that names can be those
@@ -26,19 +23,8 @@ func ValidName(what, name string) error {
 	return nil
 }
 
-// Unique returns name, or name-2, name-3 and so on if that is taken. A long name is cut
-// to make room for the number.
-func Unique(name string, taken func(job.ID) bool) job.ID {
-	id := job.ID(name)
-	for n := 2; taken(id); n++ {
-		end := "-" + strconv.Itoa(n)
-		id = job.ID(strings.TrimRight(name[:min(len(name), maxName-len(end))], "-") + end)
-	}
-	return id
-}
-
-// base returns a name without the number at its end: mnist of mnist-2 and of mnist2. A
-// name that is all number is its own.
+// base returns a name without the number at its end: mnist of mnist-2 and of mnist2. It
+// returns a name of digits alone as it is.
 func base(name string) string {
 	short := strings.TrimRight(strings.TrimRight(name, "0123456789"), "-")
 	if short == "" {
@@ -74,7 +60,7 @@ func interprets(program string) bool {
 	return false
 }
 
-// label makes a valid name of any text: what may not be in one becomes a dash.
+// label makes a valid name of any text: characters that names may not have become dashes.
 func label(text string) string {
 	name := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {

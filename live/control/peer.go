@@ -31,8 +31,8 @@ func peerOf(ctx context.Context) peer {
 	return p
 }
 
-// allowed returns an error unless p is owner or root: a job runs as the owner, and so
-// whoever may submit one may do all that the owner may.
+// allowed returns an error unless p is owner or root. A job runs as the owner, so whoever may
+// submit one may do everything that the owner may.
 func allowed(p peer, owner int) error {
 	switch {
 	case p.err != nil:

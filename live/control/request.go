@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A Request is a job to be run. All but Command and Dir may be left out of its JSON:
-// what then holds is NewRequest's.
+// A Request is a job to be run. Its JSON may leave out everything but Command and Dir; the
+// values of NewRequest then hold.
 type Request struct {
 	Name     string            `json:"name,omitzero"` // empty: taken from the command
 	Command  []string          `json:"command"`
@@ -137,8 +137,8 @@ func (r *Request) numbers() error {
 	return errors.Join(errs...)
 }
 
-// Spec returns the job that r asks for: what its program has not said yet is unknown. r
-// is valid and complete.
+// Spec returns the job that r asks for, without what only its program can say. r is valid and
+// complete.
 func (r *Request) Spec(id job.ID) *job.Spec {
 	s := &job.Spec{
 		ID: id, Name: r.Name, Class: r.Class, Weight: r.Weight,

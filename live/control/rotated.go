@@ -57,8 +57,8 @@ func (t *Tail) newer(i int) (*os.File, error) {
 	return nil, nil //nolint:nilnil // no file is no mistake
 }
 
-// settled reports whether f is still the i-th file and next the one after it: no
-// rotation came between finding the one and opening the other.
+// settled reports whether f is still the i-th file and next the one after it, so that no
+// rotation happened between opening one and the other.
 func (t *Tail) settled(f *os.File, i int, next *os.File) (bool, error) {
 	again, err := t.newer(i)
 	if err != nil || again == nil {

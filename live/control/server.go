@@ -66,7 +66,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// handler returns the paths there are, for those who may.
+// handler returns the handler of all paths, behind the check of who asks.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/jobs", answer(s.submit))
@@ -111,7 +111,7 @@ func answer(f func(http.ResponseWriter, *http.Request) (any, error), parameters 
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(append(text, '\n')) // one who has gone does not want it
+		_, _ = w.Write(append(text, '\n')) // the client may be gone
 	}
 }
 
@@ -119,7 +119,7 @@ func answer(f func(http.ResponseWriter, *http.Request) (any, error), parameters 
 func fail(w http.ResponseWriter, e *Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.Status)
-	_ = json.NewEncoder(w).Encode(e) // one who has gone does not want it
+	_ = json.NewEncoder(w).Encode(e) // the client may be gone
 }
 
 // known returns an error if a request has a query parameter that is not among names, or

@@ -16,18 +16,18 @@ type Tail struct {
 	Ended func() bool
 }
 
-// pollTime is how often a log that is followed is looked at.
+// pollTime is the time between two reads of a log that is followed.
 const pollTime = 200 * time.Millisecond
 
-// Copy writes the last lines to w; follow: and what is written from then on, until the
-// log has ended or ctx has. No log yet is an empty one.
+// Copy writes the last lines to w. With follow it goes on with what is added to the log, until
+// the log has ended or ctx is done. A log that does not exist counts as empty.
 func (t *Tail) Copy(ctx context.Context, lines int, follow bool, w io.Writer) error {
 	f, err := t.start(lines)
 	if err != nil {
 		return err
 	}
 	for {
-		ended := !follow || t.Ended() // before the last look: what came until then is seen
+		ended := !follow || t.Ended() // asked before the last read, which reads all there is
 		if f, err = t.drain(ctx, f, w); err != nil || ended {
 			return errors.Join(err, closed(f))
 		}
@@ -101,7 +101,7 @@ func back(f *os.File, lines int) (left int, err error) {
 	return lines - 1, err // the first has no line before it
 }
 
-// lost stands in a log for what was rotated away before it was read.
+// lost replaces, in what is read, the part of a log that was deleted before it was read.
 const lost = "[oxgang: output was left out here, it came faster than it was read]\n"
 
 // drain writes all there is from f on, and returns the file where it stopped, which is

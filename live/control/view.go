@@ -35,7 +35,7 @@ type View struct {
 	Outcome     string          `json:"outcome,omitzero"`  // of one that ended: done, failed or cancelled
 	Detail      string          `json:"detail,omitzero"`   // of the outcome, for people
 	Command     []string        `json:"command"`
-	Quarantined int             `json:"quarantined,omitzero"` // reports that could not be, and taught nothing
+	Quarantined int             `json:"quarantined,omitzero"` // refused reports: their values were impossible
 	Checkpoint  *CheckpointView `json:"checkpoint,omitempty"` // the last; nil: none yet
 	Profiling   bool            `json:"profiling,omitzero"`   // measuring batch sizes while it trains
 }
@@ -61,8 +61,8 @@ type Top struct {
 	Prices  []Price    `json:"prices,omitempty"`
 	Waiting int        `json:"waiting"` // jobs
 	Running int        `json:"running"`
-	// Banner is what stands in the way of everybody: "cannot write plans: no space left
-	// on device". Empty: nothing.
+	// Banner is a problem that concerns all jobs: "cannot write plans: no space left on
+	// device". Empty: there is none.
 	Banner string `json:"banner,omitzero"`
 }
 
@@ -77,8 +77,8 @@ type SlotView struct {
 	Rank       int `json:"rank"`
 }
 
-// An Amount is how much of something is promised to jobs, and how much there is; of 0
-// nothing is counted.
+// An Amount is how much of a resource jobs have been given, and how much there is. A Total of 0
+// means that the resource is not counted.
 type Amount struct {
 	Used  float64 `json:"used"`
 	Total float64 `json:"total"`

@@ -89,7 +89,7 @@ func (m *Machine) divide(gpus []gpu, o Options) error {
 	return m.share(gpus, o.Slots)
 }
 
-// share gives every GPU as many slots as the others, side by side.
+// share gives every GPU the same number of slots; slots of a GPU are adjacent.
 func (m *Machine) share(gpus []gpu, slots int) error {
 	if slots == 0 {
 		slots = len(gpus)

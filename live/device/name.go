@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// What of a name does not tell one GPU from another.
+// Words of a name that do not distinguish GPU types.
 var (
 	makers = []string{"nvidia", "tesla", "geforce", "quadro", "graphics", "device"}
 	forms  = []string{"sxm", "pcie", "nvl", "hbm", "mig"} // how it is built in; what follows says no more

@@ -1,6 +1,6 @@
-// Package eventqueue is what the worlds of live jobs have in common: a queue of events in logical
-// time. The time is that of the last event, or of the deadline, that was taken, so that a
-// journal of such a world replays to the same plans.
+// Package eventqueue holds the events of a live world until its scheduler takes them, in
+// logical time. Logical time is the time of the last event, or of the last deadline, that the
+// scheduler took. It makes a journal of a live run replay to the same plans.
 package eventqueue
 
 import (
@@ -11,12 +11,12 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An Inbox is a queue of events that have happened and were not taken yet. Make one with New.
-// Its owner's lock guards it; Bell may be listened to without.
-type Inbox struct {
+// A Queue holds events that have happened and that nobody has taken. Make one with New. The
+// caller guards it by a lock of its own; only the channel of Woken may be used without.
+type Queue struct {
 	now   time.Time
-	queue []stamped // by time
-	bell  chan struct{}
+	items []stamped // by time
+	woken chan struct{}
 }
 
 // A stamped event is one with the time at which it happened.
@@ -25,73 +25,75 @@ type stamped struct {
 	ev scheduler.Event
 }
 
-// New returns an empty Inbox whose time is now.
-func New() *Inbox {
-	return &Inbox{now: time.Now().Round(0).UTC(), bell: make(chan struct{}, 1)}
+// New returns an empty Queue whose time is now.
+func New() *Queue {
+	return &Queue{now: time.Now().Round(0).UTC(), woken: make(chan struct{}, 1)}
 }
 
 // Now returns the logical time.
-func (b *Inbox) Now() time.Time { return b.now }
+func (q *Queue) Now() time.Time { return q.now }
 
-// Len returns the number of events that wait.
-func (b *Inbox) Len() int { return len(b.queue) }
+// Len returns the number of events in the queue.
+func (q *Queue) Len() int { return len(q.items) }
 
-// Bell is heard when there may be something to take.
-func (b *Inbox) Bell() <-chan struct{} { return b.bell }
+// Woken returns a channel that gets an item when there may be something to take.
+func (q *Queue) Woken() <-chan struct{} { return q.woken }
 
-// Ring rings the bell.
-func (b *Inbox) Ring() { Ring(b.bell) }
+// Wake wakes who waits for the queue.
+func (q *Queue) Wake() { Wake(q.woken) }
 
-// Emit queues an event that happens now.
-func (b *Inbox) Emit(ev scheduler.Event) {
+// Emit adds an event that happens now, and wakes who waits for the queue. If the clock was
+// set back, the event happens when the last one in the queue did.
+func (q *Queue) Emit(ev scheduler.Event) {
 	at := time.Now().Round(0).UTC()
-	if n := len(b.queue); n > 0 && at.Before(b.queue[n-1].at) { // the clock was set back
-		at = b.queue[n-1].at
+	if n := len(q.items); n > 0 && at.Before(q.items[n-1].at) {
+		at = q.items[n-1].at
 	}
-	b.queue = append(b.queue, stamped{at, ev})
-	b.Ring()
+	q.items = append(q.items, stamped{at, ev})
+	q.Wake()
 }
 
-// Any reports whether an event waits of which is returns true.
-func (b *Inbox) Any(is func(scheduler.Event) bool) bool {
-	return slices.ContainsFunc(b.queue, func(s stamped) bool { return is(s.ev) })
+// Any reports whether is returns true of an event in the queue.
+func (q *Queue) Any(is func(scheduler.Event) bool) bool {
+	return slices.ContainsFunc(q.items, func(s stamped) bool { return is(s.ev) })
 }
 
-// Drop takes back events that nobody has taken.
-func (b *Inbox) Drop(is func(scheduler.Event) bool) {
-	b.queue = slices.DeleteFunc(b.queue, func(s stamped) bool { return is(s.ev) })
+// Drop removes the events of which is returns true.
+func (q *Queue) Drop(is func(scheduler.Event) bool) {
+	q.items = slices.DeleteFunc(q.items, func(s stamped) bool { return is(s.ev) })
 }
 
-// Take returns the next event up to the deadline, and makes its time the present; nil if none
-// is there.
-func (b *Inbox) Take(deadline time.Time) scheduler.Event {
-	if len(b.queue) == 0 || b.queue[0].at.After(deadline) {
+// Take removes and returns the next event, and makes its time the logical time. It returns
+// nil if no event happened up to the deadline.
+func (q *Queue) Take(deadline time.Time) scheduler.Event {
+	if len(q.items) == 0 || q.items[0].at.After(deadline) {
 		return nil
 	}
-	next := b.queue[0]
-	b.queue = b.queue[1:]
-	if next.at.After(b.now) {
-		b.now = next.at
+	next := q.items[0]
+	q.items = q.items[1:]
+	if next.at.After(q.now) {
+		q.now = next.at
 	}
 	return next.ev
 }
 
-// Pass makes a deadline that has come the present, and returns how long there is to wait for
-// it: 0 if it has come.
-func (b *Inbox) Pass(deadline time.Time) time.Duration {
+// Pass returns how long it is until a deadline. If the deadline has come, Pass makes it the
+// logical time and returns 0.
+func (q *Queue) Pass(deadline time.Time) time.Duration {
 	wait := time.Until(deadline)
 	if wait > 0 {
 		return wait
 	}
-	if deadline.After(b.now) {
-		b.now = deadline
+	if deadline.After(q.now) {
+		q.now = deadline
 	}
 	return 0
 }
 
-// Wait asks take for an event until it has one, or an error, or nothing to wait for. It asks
-// again when the bell rings, and after the time that take names.
-func Wait(ctx context.Context, bell <-chan struct{}, take func() (scheduler.Event, time.Duration, error)) (scheduler.Event, error) {
+// Wait calls take until it returns an event, an error, or a time to wait of 0, and returns
+// that. It calls take again when woken gets an item, and after the time that take returns. It
+// returns the error of ctx once that is done.
+func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Event, time.Duration, error)) (scheduler.Event, error) {
 	for {
 		ev, wait, err := take()
 		if err != nil || ev != nil || wait <= 0 {
@@ -100,7 +102,7 @@ func Wait(ctx context.Context, bell <-chan struct{}, take func() (scheduler.Even
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-		case <-bell:
+		case <-woken:
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -110,10 +112,11 @@ func Wait(ctx context.Context, bell <-chan struct{}, take func() (scheduler.Even
 	}
 }
 
-// Ring wakes whoever listens to a bell, now or when it next does.
-func Ring(bell chan<- struct{}) {
+// Wake puts an item into a channel that has room for one, unless one is there: whoever waits
+// for the channel is woken now, or when it next waits.
+func Wake(waiting chan<- struct{}) {
 	select {
-	case bell <- struct{}{}:
+	case waiting <- struct{}{}:
 	default:
 	}
 }

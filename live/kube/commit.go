@@ -45,7 +45,7 @@ func (w *World) commit(ctx context.Context, d *draft) error {
 	moved := next != nil && !slices.Equal(w.plan.Spec.Loans, next.Spec.Loans)
 	if next != nil {
 		w.plan = next
-		eventqueue.Ring(w.work) // else there is nothing new to make the cluster equal to
+		eventqueue.Wake(w.work) // else there is nothing new to make the cluster equal to
 	}
 	w.keep(d)
 	if moved || len(w.groups()) > 0 {

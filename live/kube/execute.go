@@ -28,7 +28,7 @@ func pause(looked time.Duration) time.Duration { return min(max(gather, rest*loo
 const parallel = 16
 
 // News says that something the world looks at has changed.
-func (w *World) News() { eventqueue.Ring(w.work) }
+func (w *World) News() { eventqueue.Wake(w.work) }
 
 // Execute makes the cluster equal to the committed plan until ctx is done, another leader has
 // taken over (ErrFenced), or the watches are found not to show what there is (ErrWatches). It

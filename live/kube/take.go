@@ -58,7 +58,7 @@ func (w *World) catchUp(s *sight) {
 		}
 	}
 	if len(w.written) == 0 {
-		w.inbox.Ring()
+		w.inbox.Wake()
 	}
 }
 
@@ -283,7 +283,7 @@ func (w *World) meet(s *sight) {
 	}
 	if found && w.ends == nil {
 		w.ends = ErrTypes
-		w.inbox.Ring()
+		w.inbox.Wake()
 	}
 }
 

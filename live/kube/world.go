@@ -36,7 +36,7 @@ type World struct {
 	looked   time.Duration      // how long the last pass did; the executor's
 
 	mu        sync.Mutex
-	inbox     *eventqueue.Inbox
+	inbox     *eventqueue.Queue
 	rows      func(now time.Time) []*policy.Job
 	cluster   *cluster.Cluster // as the scheduler was last told
 	fleet     fleet            // what of it is rented
@@ -100,13 +100,13 @@ func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.draining = true
-	w.inbox.Ring()
+	w.inbox.Wake()
 }
 
 // Next implements scheduler.Backend. Its time is real but for the delay with which events are
 // taken, and for rounds that wait until the watches have seen what was written.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return eventqueue.Wait(ctx, w.inbox.Bell(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
+	return eventqueue.Wait(ctx, w.inbox.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
 // lag is how often it is looked whether watches have caught up.
@@ -185,7 +185,7 @@ func (w *World) end(e *entry, outcome scheduler.Outcome, detail string) {
 	e.ended = true
 	w.over[e.id()] = true
 	w.inbox.Emit(scheduler.Exited{Job: e.id(), Outcome: outcome, Detail: detail})
-	eventqueue.Ring(w.work)
+	eventqueue.Wake(w.work)
 }
 
 // forget drops a job that has ended, has left no pods, and of which the scheduler plans
@@ -200,7 +200,7 @@ func (w *World) forget(e *entry) {
 	}
 	delete(w.jobs, e.id())
 	w.order = slices.DeleteFunc(w.order, func(o *entry) bool { return o == e })
-	w.inbox.Ring()
+	w.inbox.Wake()
 }
 
 // entry returns a job that has not ended. The caller holds the lock.

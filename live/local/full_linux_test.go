@@ -146,7 +146,7 @@ func (s *stage) reportUntilFull(id job.ID) {
 	s.t.Helper()
 	r := agentapi.Report{Generation: 1, Batch: agentapi.Batch{Local: 64}, Progress: 1e6, StepTime: 0.01}
 	for range 1000 {
-		if _, err := s.Report(s.t.Context(), id, &r); err != nil {
+		if _, err := s.Agents().Report(s.t.Context(), id, &r); err != nil {
 			if !errors.Is(err, store.ErrFull) {
 				s.t.Fatal(err)
 			}
@@ -167,14 +167,14 @@ func TestFullDisk_at_a_hello(t *testing.T) {
 	s.reportUntilFull(other)
 	hello := &agentapi.Hello{Version: 1, Generation: 1, WorldSize: 1, Batch: agentapi.BatchLimits{Init: 64, Max: 64}}
 	for range 2 {
-		if _, err := s.Hello(t.Context(), id, hello); !errors.Is(err, store.ErrFull) {
+		if _, err := s.Agents().Hello(t.Context(), id, hello); !errors.Is(err, store.ErrFull) {
 			t.Errorf("got %v, want that the disk is full", err)
 		}
 	}
 	d.clear()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := s.jobs[id].measured.N; n != 1 {
+	if n := s.jobs.byID[id].measured.N; n != 1 {
 		t.Errorf("%d starts measured, want 1", n)
 	}
 }
@@ -187,7 +187,7 @@ func TestFullDisk_at_a_start(t *testing.T) {
 			d := newDisk(t)
 			var tries atomic.Int32
 			hooked(t, func(step string) {
-				if step == "start: before the keeper" && tries.Add(1) == 1 {
+				if step == "start: before the supervisor" && tries.Add(1) == 1 {
 					d.fill(int64(pages) * 4096)
 				}
 			})

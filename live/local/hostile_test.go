@@ -136,7 +136,7 @@ func TestBeliefs_see_reports(t *testing.T) {
 	id, a := s.speaks("job")
 	before := s.beliefs(id)
 	unchecked := &agentapi.Report{Generation: 1, Sequence: 3, Batch: agentapi.Batch{Local: 64}, StepTime: 1e308, Interval: 10}
-	if _, err := s.Report(t.Context(), id, unchecked); err == nil || before.differ(s.beliefs(id)) != "" {
+	if _, err := s.Agents().Report(t.Context(), id, unchecked); err == nil || before.differ(s.beliefs(id)) != "" {
 		t.Errorf("a step of 1e308 s was taken in: %v", err)
 	}
 	a.must("report", with(honest(1, 3), `"step_time":0.01`, `"step_time":0.02`))

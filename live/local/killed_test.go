@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -31,7 +32,7 @@ func (s *stage) script(name, text string, spec *job.Spec) job.ID {
 	return id
 }
 
-// workers returns the processes of a generation by rank, as its keeper knows them.
+// workers returns the processes of a generation by rank, as its supervisor knows them.
 func workers(t *testing.T, dir string) []int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "state.json"))
@@ -65,7 +66,7 @@ func lives(pid int) bool { return pid > 1 && syscall.Kill(pid, 0) == nil }
 
 // saved returns the step that a job last saved.
 func (s *stage) saved(id job.ID) int {
-	text, err := os.ReadFile(filepath.Join(Folder(s.o.Dir, id), "checkpoints", "steps"))
+	text, err := os.ReadFile(filepath.Join(folders.Folder(s.o.Dir, id), "checkpoints", "steps"))
 	if err != nil {
 		return 0
 	}
@@ -145,7 +146,7 @@ func TestKilled_three_times_without_progress(t *testing.T) {
 	s := newStage(t, options(t, 1))
 	id := s.script("job", "echo this is start $OXGANG_GENERATION; exec sleep 1000", &job.Spec{GPUs: 1, Adaptivity: job.Rigid})
 	a := s.agent(id)
-	for n := 1; n <= failures; n++ {
+	for n := 1; n <= maxFailures; n++ {
 		s.up(id, n)
 		a.must("hello", helloOf(n, 1))
 		if n == 1 {
@@ -153,7 +154,7 @@ func TestKilled_three_times_without_progress(t *testing.T) {
 		}
 		before := time.Now()
 		s.strike(id, 0)
-		if n == failures {
+		if n == maxFailures {
 			break
 		}
 		await(t, "the loss", func() bool { return s.job(id).Waits.After(before) })
@@ -177,7 +178,7 @@ func TestCheckpoint_ends_a_row_of_failures(t *testing.T) {
 	id, a := s.speaks("job")
 	stored := func(want int) {
 		await(t, fmt.Sprintf("%d failures in the store", want), func() bool {
-			jobs, err := s.store.Jobs(false)
+			jobs, err := s.jobs.store.Jobs(false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,17 +186,17 @@ func TestCheckpoint_ends_a_row_of_failures(t *testing.T) {
 		})
 	}
 	s.mu.Lock()
-	s.jobs[id].Failures, s.jobs[id].unsaid = failures-1, true
+	s.jobs.byID[id].Failures, s.jobs.byID[id].uncommitted = maxFailures-1, true
 	s.mu.Unlock()
-	stored(failures - 1)
+	stored(maxFailures - 1)
 	a.must("checkpoint", fmt.Sprintf(`{"generation":1,"step":5,"progress":320,"epoch":0,"bytes":4,"seconds":0,"path":"five","checksum":%q}`, checksum))
 	stored(0)
 }
 
-// A keeper that cannot be started is tried again, but not at every glance.
+// A supervisor that cannot be started is tried again, but not at every pass.
 func TestStart_that_fails_is_tried_later(t *testing.T) {
 	o := options(t, 1)
-	o.Keeper = []string{"/nowhere/keeper"}
+	o.Supervisor = []string{"/nowhere/keeper"}
 	w := open(t, o)
 	id := w.shell(t, "job", "true", 1)
 	c := cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "cpu"}
@@ -238,15 +239,15 @@ func TestLost_while_a_plan_is_written(t *testing.T) {
 	}{{on(1, 8), false, false}, {on(1, 16), true, true}, {on(2, 16), false, false}} {
 		w.mu.Lock()
 		if c.lose {
-			w.lose(w.jobs[id], "killed", 0)
+			w.jobs.lose(w.jobs.byID[id], "killed", 0)
 		}
 		w.mu.Unlock()
 		if err := w.Do(t.Context(), []scheduler.Action{c.run}); err != nil {
 			t.Fatal(err)
 		}
 		w.mu.Lock()
-		news := w.inbox.Any(func(ev scheduler.Event) bool { _, is := ev.(scheduler.Exited); return is })
-		if e := w.jobs[id]; e.lost != c.lost || news != c.lost {
+		news := w.jobs.events.Any(func(ev scheduler.Event) bool { _, is := ev.(scheduler.Exited); return is })
+		if e := w.jobs.byID[id]; e.lost != c.lost || news != c.lost {
 			t.Errorf("%d GPUs: lost: %v, the scheduler will hear: %v, want %v", c.run.Allocation.GPUs, e.lost, news, c.lost)
 		}
 		w.mu.Unlock()

@@ -12,10 +12,12 @@ import (
 type Options struct {
 	Dir     string // the state directory; absolute
 	Machine device.Machine
-	Keeper  []string // the command, without the directory, that keeps a generation (keeper.Main)
-	Socket  string   // where workers find the agent API: a unix socket,
-	URL     string   // and the same on loopback
-	Cgroup  string   // a cgroup v2 directory in which to put jobs; empty: none
+	// Supervisor is the command, without the directory, that supervises a generation
+	// (supervisor.Main).
+	Supervisor []string
+	Socket     string // where workers find the agent API: a unix socket,
+	URL        string // and the same on loopback
+	Cgroup     string // a cgroup v2 directory in which to put jobs; empty: none
 	// Grace is the time from a notice until what still runs is killed. Default 60 s; on
 	// notice the client ends its step and writes a checkpoint.
 	Grace time.Duration
@@ -31,7 +33,7 @@ type Options struct {
 	LogFiles int   // kept of a job. Default 4
 }
 
-// DefaultOptions returns the defaults; Dir, Machine, Keeper, Socket and URL are still to be
+// DefaultOptions returns the defaults; Dir, Machine, Supervisor, Socket and URL are still to be
 // filled in.
 func DefaultOptions() Options {
 	return Options{Grace: time.Minute, Report: 30 * time.Second, Quiet: time.Minute, Silence: 5 * time.Minute, LogBytes: 16 << 20, LogFiles: 4}
@@ -41,8 +43,8 @@ func DefaultOptions() Options {
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if o.Dir == "" || len(o.Keeper) == 0 {
-		bad("state directory %q, keeper %q: want both", o.Dir, o.Keeper)
+	if o.Dir == "" || len(o.Supervisor) == 0 {
+		bad("state directory %q, supervisor %q: want both", o.Dir, o.Supervisor)
 	}
 	if len(o.Machine.Slots) == 0 {
 		bad("machine %s: no slots, want at least 1", o.Machine.Name)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/local/execute"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/placement/submesh"
 	"github.com/oxgang/oxgang/policy"
@@ -18,13 +20,13 @@ import (
 // restoredRow returns how a scheduler sees a job that learns of it from the store alone.
 func (s *stage) restoredRow(id job.ID) *policy.Job {
 	s.t.Helper()
-	again, err := Open(s.store, s.o)
+	again, err := Open(s.jobs.store, s.o)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	so := scheduler.DefaultOptions()
 	so.Profile = false
-	sched, err := scheduler.New(shares{}, submesh.New(submesh.DefaultOptions()), again.Cluster(), so)
+	sched, err := scheduler.New(equalSplit{}, submesh.New(submesh.DefaultOptions()), again.Cluster(), so)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -73,11 +75,11 @@ func TestOpen_under_another_name(t *testing.T) {
 	id, _ := s.speaks("job")
 	o := s.o
 	o.Machine.Name = "renamed"
-	again, err := Open(s.store, o)
+	again, err := Open(s.jobs.store, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := again.jobs[id]
+	e := again.jobs.byID[id]
 	if p := e.Status.Placement; len(p) != 1 || p[0].Node != "renamed" || p[0].GPUs != 1 || len(e.Held) != 1 {
 		t.Errorf("placed %v on slots %v, want one GPU of the node by its new name", p, e.Held)
 	}
@@ -88,7 +90,7 @@ func TestOpen_under_another_name(t *testing.T) {
 func TestOpen_with_processes_of_a_job_that_has_ended(t *testing.T) {
 	o := options(t, 2)
 	o.Machine.Cores = []int{0, 1}
-	dir := filepath.Join(Folder(o.Dir, "old"), "1")
+	dir := filepath.Join(folders.Folder(o.Dir, "old"), "1")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -104,12 +106,16 @@ func TestOpen_with_processes_of_a_job_that_has_ended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &entry{runs: []*run{{}}}
-	e.Status.Allocation.CPUs = 1
-	if got := w.cores(e); !slices.Equal(got, []int{1}) {
-		t.Errorf("cores %v, want 1: on 0 others run", got)
+	jobs := []execute.Job{{ID: "next", Generation: 1, Slots: []int{0}, Cores: 1}}
+	for _, e := range w.jobs.order {
+		j := e.toExecute()
+		j.Runs[0].Slots = []int{1} // they are not known: nothing would start
+		jobs = append(jobs, j)
 	}
-	if id, err := w.Job(t.Context(), ""); err == nil {
+	if _, starts := execute.Steps(jobs, o.Machine.Cores, time.Now()); len(starts) != 1 || !slices.Equal(starts[0].Cores, []int{1}) {
+		t.Errorf("starts %v, want one on core 1: on 0 others run", starts)
+	}
+	if id, err := w.Agents().Job(t.Context(), ""); err == nil {
 		t.Errorf("no token: taken for that of job %s", id)
 	}
 }

@@ -21,14 +21,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// shares is a policy with all that may happen to a job: it divides the machine equally, but
+// equalSplit is a policy with all that may happen to a job: it divides the machine equally, but
 // a job named urgent takes all of it, and rigid ones what they want.
-type shares struct{}
+type equalSplit struct{}
 
-func (shares) Traits() policy.Traits { return policy.Traits{} }
+func (equalSplit) Traits() policy.Traits { return policy.Traits{} }
 
 // Plan implements policy.Policy.
-func (shares) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+func (equalSplit) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	t := s.Cluster.Types()[0]
 	p := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}
 	free, open := t.GPUs, []int{}
@@ -114,7 +114,7 @@ func serveScript(dir, die string) error {
 func scriptOptions(dir string) (Options, error) {
 	self, err := os.Executable()
 	o := DefaultOptions()
-	o.Dir, o.Machine, o.Keeper = dir, slots(4), []string{self, "keeper"}
+	o.Dir, o.Machine, o.Supervisor = dir, slots(4), []string{self, "keeper"}
 	o.Grace, o.Report, o.Quiet, o.Socket = 3*time.Second, 100*time.Millisecond, 100*time.Millisecond, filepath.Join(dir, "agent.sock")
 	return o, err
 }
@@ -126,10 +126,10 @@ func serveWorld(w *World) error {
 	if err != nil {
 		return err
 	}
-	api := agentapi.New(w, agentapi.Options{Rate: 1000, Burst: 1000})
+	api := agentapi.New(w.Agents(), agentapi.Options{Rate: 1000, Burst: 1000})
 	so := scheduler.DefaultOptions()
 	so.Round, so.Profile = 50*time.Millisecond, false
-	sched, err := scheduler.New(shares{}, submesh.New(submesh.DefaultOptions()), w.Cluster(), so)
+	sched, err := scheduler.New(equalSplit{}, submesh.New(submesh.DefaultOptions()), w.Cluster(), so)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (w *World) act() error {
 		if !first.IsZero() {
 			time.Sleep(time.Until(first.Add(line.at)))
 		}
-		all, err := w.store.Jobs(true)
+		all, err := w.jobs.store.Jobs(true)
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (w *World) act() error {
 		if line.gpus > 0 {
 			spec = &job.Spec{GPUs: line.gpus, Adaptivity: job.Rigid}
 		}
-		request := store.Request{Command: []string{w.o.Keeper[0], "worker", fmt.Sprint(line.steps)}, Dir: w.o.Dir, Env: os.Environ()}
+		request := store.Request{Command: []string{w.o.Supervisor[0], "worker", fmt.Sprint(line.steps)}, Dir: w.o.Dir, Env: os.Environ()}
 		if _, err := w.Submit(line.name, spec, request); err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (w *World) converge() {
 func (w *World) converged() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !slices.ContainsFunc(w.order, func(e *entry) bool {
+	return !slices.ContainsFunc(w.jobs.order, func(e *entry) bool {
 		if !e.wants() {
 			return len(e.runs) > 0
 		}

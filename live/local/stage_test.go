@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/placement/submesh"
 	"github.com/oxgang/oxgang/policy"
@@ -29,19 +30,19 @@ type stage struct {
 	api *agentapi.Server
 }
 
-// newStage runs a world with a plan every 50 ms, of package shares.
+// newStage runs a world with a plan every 50 ms, of policy equalSplit.
 func newStage(t *testing.T, o Options) *stage {
 	t.Helper()
 	o.Socket = filepath.Join(o.Dir, "agent.sock")
 	s := &stage{World: open(t, o), t: t}
-	s.api = agentapi.New(s.World, agentapi.Options{})
+	s.api = agentapi.New(s.Agents(), agentapi.Options{})
 	l, err := net.Listen("unix", o.Socket)
 	if err != nil {
 		t.Fatal(err)
 	}
 	so := scheduler.DefaultOptions()
 	so.Round, so.Profile = 50*time.Millisecond, false
-	sched, err := scheduler.New(shares{}, submesh.New(submesh.DefaultOptions()), s.Cluster(), so)
+	sched, err := scheduler.New(equalSplit{}, submesh.New(submesh.DefaultOptions()), s.Cluster(), so)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func newStage(t *testing.T, o Options) *stage {
 // train submits the worker of this package.
 func (s *stage) train(name string, steps int, spec *job.Spec) job.ID {
 	s.t.Helper()
-	r := store.Request{Command: []string{s.o.Keeper[0], "worker", fmt.Sprint(steps)}, Dir: s.o.Dir, Env: os.Environ()}
+	r := store.Request{Command: []string{s.o.Supervisor[0], "worker", fmt.Sprint(steps)}, Dir: s.o.Dir, Env: os.Environ()}
 	id, err := s.Submit(name, spec, r)
 	if err != nil {
 		s.t.Fatal(err)
@@ -94,7 +95,7 @@ func (s *stage) ended(id job.ID) *store.Ending {
 	s.t.Helper()
 	var end *store.Ending
 	await(s.t, fmt.Sprintf("the end of job %s", id), func() bool {
-		jobs, err := s.store.Jobs(true)
+		jobs, err := s.jobs.store.Jobs(true)
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -113,7 +114,7 @@ func (s *stage) ended(id job.ID) *store.Ending {
 func (s *stage) row(id job.ID) *policy.Job {
 	s.t.Helper()
 	round := func() int {
-		snapshot, _ := s.Seen()
+		snapshot, _ := s.LastRound()
 		if snapshot == nil {
 			return 0
 		}
@@ -126,7 +127,7 @@ func (s *stage) row(id job.ID) *policy.Job {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.seen.snapshot.Job(id)
+	return s.last.snapshot.Job(id)
 }
 
 // output returns the log of a job.
@@ -201,4 +202,9 @@ func with(report, old, changed string) string {
 		panic(old)
 	}
 	return strings.Replace(report, old, changed, 1)
+}
+
+// folder returns the directory of a generation.
+func (s *stage) folder(id job.ID, generation int) string {
+	return s.folders.Generation(folders.Generation{Job: id, Number: generation})
 }

@@ -29,7 +29,7 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 	if w.draining {
 		return "", errors.New("the scheduler is shutting down and takes no more jobs")
 	}
-	id, err := w.store.Name(name)
+	id, err := w.jobs.store.Name(name)
 	if err != nil {
 		return "", err
 	}
@@ -41,16 +41,16 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 	e := &entry{Job: store.Job{Spec: undescribed(&asked), Asked: &asked, Request: request, Token: rand.Text()}}
 	e.Status = job.Status{Phase: job.Waiting, Submitted: time.Now().Round(0).UTC()}
 	e.Status.Since = e.Status.Submitted
-	if err := w.makeFolder(id); err != nil {
+	if err := w.folders.Make(id); err != nil {
 		return "", fmt.Errorf("job %s: %w", id, err)
 	}
 	hook("submit: before acceptance")
-	if err := w.kept(w.store.Accept(&e.Job)); err != nil {
+	if err := w.jobs.wrote(w.jobs.store.Accept(&e.Job)); err != nil {
 		return "", err
 	}
 	hook("submit: accepted")
-	w.enter(e)
-	w.emit(scheduler.Submitted{Spec: e.Spec})
+	w.jobs.add(e)
+	w.jobs.events.Emit(scheduler.Submitted{Spec: e.Spec})
 	return id, nil
 }
 
@@ -60,15 +60,6 @@ func undescribed(asked *job.Spec) *job.Spec {
 	spec := *asked
 	spec.NonPreemptive, spec.NoCheckpoint = true, true
 	return &spec
-}
-
-// enter takes up a job. Its token counts until it ends.
-func (w *World) enter(e *entry) {
-	w.jobs[e.Spec.ID] = e
-	w.order = append(w.order, e)
-	if !e.ended {
-		w.tokens[e.Token] = e.Spec.ID
-	}
 }
 
 // fits returns what keeps a job from ever running here.
@@ -96,15 +87,15 @@ func (w *World) fits(spec *job.Spec, r *store.Request) error {
 func (w *World) Cancel(id job.ID) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e, err := w.entry(id)
+	e, err := w.jobs.get(id)
 	if err != nil {
 		return err
 	}
 	if e.ended {
 		return fmt.Errorf("job %s: has ended already", id)
 	}
-	if !w.end(e, scheduler.Cancelled, "cancelled by its user") {
-		return fmt.Errorf("job %s: could not be ended: %s", id, cmp.Or(w.full, "see what the scheduler says"))
+	if !w.jobs.end(e, scheduler.Cancelled, "cancelled by its user") {
+		return fmt.Errorf("job %s: could not be ended: %s", id, cmp.Or(w.jobs.full, "see what the scheduler says"))
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
 package local
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -20,22 +21,23 @@ import (
 // concurrent use.
 type World struct {
 	o       Options
-	store   *store.Store
+	folders folders.Folders
 	cluster *cluster.Cluster
-	rows    func(now time.Time) []*policy.Job
-	work    chan struct{} // something is for the executor to do
+	follow  func(now time.Time) []*policy.Job // nil: nobody said
 
 	mu        sync.Mutex
-	inbox     *eventqueue.Inbox
-	jobs      map[job.ID]*entry
-	order     []*entry // of jobs, by acceptance
-	tokens    map[string]job.ID
+	jobs      *jobTable
+	last      lastRound
 	draining  bool
 	computing int    // background work that is under way
-	banner    string // plans cannot be written; empty: they can
-	full      string // other things cannot; empty: they can
 	round     int64  // of the last plan that was committed
-	seen      seen
+	unwritten string // why plans cannot be written, for people; empty: they can
+}
+
+// A lastRound is what the last round saw and decided.
+type lastRound struct {
+	snapshot *policy.Snapshot
+	plan     *policy.Plan
 }
 
 var (
@@ -43,10 +45,10 @@ var (
 	_ scheduler.Observer = (*World)(nil)
 )
 
-// Follow sets where the world learns how the scheduler sees its jobs: rows returns them as
+// Follow sets where the world learns how the scheduler sees its jobs: jobs returns them as
 // they are once a plan is taken for done (scheduler.Scheduler.Snapshot). Call it before the
 // first round.
-func (w *World) Follow(rows func(now time.Time) []*policy.Job) { w.rows = rows }
+func (w *World) Follow(jobs func(now time.Time) []*policy.Job) { w.follow = jobs }
 
 // Cluster returns the machine as a cluster of one node.
 func (w *World) Cluster() *cluster.Cluster { return w.cluster }
@@ -55,22 +57,22 @@ func (w *World) Cluster() *cluster.Cluster { return w.cluster }
 func (w *World) Now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.inbox.Now()
+	return w.jobs.events.Now()
 }
 
-// Drain makes Next return io.EOF once the jobs there are have ended, their processes, and
-// background work.
+// Drain makes Next return io.EOF once all jobs have ended, their processes, and background
+// work. From now on no job is accepted.
 func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.draining = true
-	w.inbox.Ring()
+	w.jobs.events.Wake()
 }
 
 // Next implements scheduler.Backend. Its time is real but for the delay with which events are
 // taken.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return eventqueue.Wait(ctx, w.inbox.Bell(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
+	return eventqueue.Wait(ctx, w.jobs.events.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
 // take returns the next event, or how long there is to wait for one: not at all if the
@@ -78,56 +80,68 @@ func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if ev := w.inbox.Take(deadline); ev != nil {
-		w.release(ev)
+	if ev := w.jobs.events.Take(deadline); ev != nil {
+		w.jobs.taken(ev)
 		return ev, 0, nil
 	}
-	if w.draining && w.inbox.Len() == 0 && len(w.order) == 0 && w.computing == 0 {
+	if w.draining && w.jobs.events.Len() == 0 && len(w.jobs.order) == 0 && w.computing == 0 {
 		return nil, 0, io.EOF
 	}
-	return nil, w.inbox.Pass(deadline), nil
+	return nil, w.jobs.events.Pass(deadline), nil
 }
 
-// release takes the slots from a job that the scheduler hears has lost them; the next plan
-// says so. One that it hears has ended may be forgotten.
-func (w *World) release(ev scheduler.Event) {
-	exit, ok := ev.(scheduler.Exited)
-	e := w.jobs[exit.Job]
-	switch {
-	case !ok || e == nil:
-	case exit.Outcome == scheduler.Lost:
-		e.Held, e.lost, e.unsaid = nil, false, true
-	default:
-		w.forget(e)
+// Event implements scheduler.Observer.
+func (w *World) Event(time.Time, scheduler.Event) {}
+
+// Round implements scheduler.Observer: it remembers what was decided, for those who ask.
+func (w *World) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = lastRound{s, p}
+	w.jobs.findSilent()
+}
+
+// LastRound returns what the last round saw and decided; nil before the first. Both are
+// immutable.
+func (w *World) LastRound() (*policy.Snapshot, *policy.Plan) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last.snapshot, w.last.plan
+}
+
+// Banner returns what keeps the world from writing down what it does; empty if nothing does.
+func (w *World) Banner() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return cmp.Or(w.unwritten, w.jobs.full)
+}
+
+// A Live job is one that has not ended, as the world knows it.
+type Live struct {
+	store.Job
+	Spoke  bool      // its program has spoken to the scheduler
+	Silent bool      // it has not for long
+	Up     bool      // workers of the planned generation run
+	Waits  time.Time // it is started again then, after a failure; zero or past: at once
+}
+
+// Live returns the jobs that have not ended, in the order in which they were accepted.
+func (w *World) Live() []Live {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []Live
+	for _, e := range w.jobs.order {
+		if e.ended {
+			continue
+		}
+		l := Live{Job: e.Job, Spoke: e.spoke, Silent: e.silent, Waits: e.notBefore}
+		if r := e.current(); r != nil {
+			l.Up = r.up
+		}
+		all = append(all, l)
 	}
+	return all
 }
 
-// unheard reports whether the scheduler is still to hear that a job has ended.
-func (w *World) unheard(id job.ID) bool {
-	return w.inbox.Any(func(ev scheduler.Event) bool {
-		exit, ok := ev.(scheduler.Exited)
-		return ok && exit.Job == id && exit.Outcome != scheduler.Lost
-	})
-}
-
-// retract takes back that a job was lost, if the scheduler has not heard of it: what it
-// planned meanwhile is a new generation.
-func (w *World) retract(e *entry) {
-	e.lost = false
-	w.inbox.Drop(func(ev scheduler.Event) bool {
-		lost, ok := ev.(scheduler.Exited)
-		return ok && lost.Job == e.Spec.ID && lost.Outcome == scheduler.Lost
-	})
-}
-
-// emit queues an event that happens now. The caller holds the lock.
-func (w *World) emit(ev scheduler.Event) { w.inbox.Emit(ev) }
-
-// entry returns a job that has not ended. The caller holds the lock.
-func (w *World) entry(id job.ID) (*entry, error) {
-	e := w.jobs[id]
-	if e == nil {
-		return nil, fmt.Errorf("job %s: no such job is live", id)
-	}
-	return e, nil
-}
+// LogFile returns where the output of a job's workers is, in a state directory.
+func LogFile(dir string, id job.ID) string { return (&folders.Folders{Dir: dir}).Log(id) }

@@ -49,7 +49,7 @@ func options(t testing.TB, n int) Options {
 		t.Fatal(err)
 	}
 	o := DefaultOptions()
-	o.Dir, o.Machine, o.Keeper = t.TempDir(), slots(n), []string{self, "keeper"}
+	o.Dir, o.Machine, o.Supervisor = t.TempDir(), slots(n), []string{self, "keeper"}
 	o.Grace, o.Report, o.Quiet = 2*time.Second, 100*time.Millisecond, 100*time.Millisecond
 	return o
 }
@@ -85,9 +85,9 @@ func open(t testing.TB, o Options) *World {
 // kill stops whatever still runs, at once.
 func (w *World) kill(t testing.TB) {
 	t.Helper()
-	for _, e := range w.order {
+	for _, e := range w.jobs.order {
 		for _, r := range e.runs {
-			dir := w.folder(e.Spec.ID, r.generation)
+			dir := w.folders.Generation(e.name(r))
 			if err := supervisor.Stop(dir, supervisor.Notice{Deadline: time.Now()}); err != nil {
 				t.Error(err)
 			}
@@ -173,7 +173,7 @@ func TestRun_under_Sia(t *testing.T) {
 	if err := plan(t, w, "sia", 200*time.Millisecond).Run(t.Context(), w, w); err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := w.store.Jobs(true)
+	jobs, err := w.jobs.store.Jobs(true)
 	if err != nil {
 		t.Fatal(err)
 	}

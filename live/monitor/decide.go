@@ -49,8 +49,8 @@ func (q *Queue) decide(s *policy.Snapshot, acts []scheduler.Action) {
 	count(actWaiting, waiting)
 }
 
-// act returns what an action does with which job of the last snapshot, and whether it starts
-// one anew that has run; an empty action if it is of no job.
+// act returns which job of the last snapshot an action is of, what it does with the job, and
+// whether it restarts it; an empty action if it is of no job.
 func (q *Queue) act(a scheduler.Action) (id job.ID, action string, restarts bool) {
 	switch a := a.(type) {
 	case scheduler.Preempt:
@@ -66,7 +66,7 @@ func (q *Queue) act(a scheduler.Action) (id job.ID, action string, restarts bool
 	return "", "", false
 }
 
-// change returns what it is to get one allocation after another.
+// change returns the name of a change from one allocation to another.
 func change(had, gets *cluster.Allocation, same bool) string {
 	switch before, after := had.AllGPUs(), gets.AllGPUs(); {
 	case same:

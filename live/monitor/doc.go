@@ -1,9 +1,8 @@
-// Package monitor shows people what a live scheduler does: metrics for Prometheus, and how
-// long each stage of a round took. Metrics are of one registry and of any number of queues;
-// a Queue watches the scheduler of one. What the metrics mean is in
-// docs/reference/metrics.md.
+// Package monitor measures what a live scheduler does: metrics for Prometheus, and the time
+// of each stage of a round. Metrics belong to one registry and hold any number of queues; a
+// Queue measures the scheduler of one. docs/reference/metrics.md says what each metric means.
 //
-// Nothing in the scheduler knows of it: a Queue is a scheduler.Observer, and its Watch wraps
-// what a scheduler is put together from. Series are per queue and GPU type, and so as many
-// as the cluster has; series per job only where they are asked for.
+// The scheduler does not know of it: a Queue is a scheduler.Observer, and a Watch wraps the
+// policy, the placer and the backend. There is a series for each queue and GPU type; series
+// for each job are off unless Options.Jobs is set.
 package monitor

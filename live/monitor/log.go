@@ -27,11 +27,11 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	return nil, fmt.Errorf("log format %q, want text or json", format)
 }
 
-// Logr returns the same logger for libraries that log by logr. V(1) and above of logr are
-// more than debug has, and are dropped unless l logs below debug.
+// Logr returns a logger as logr has it, for libraries. Messages of V(1) and above are below the
+// level debug, so they are dropped.
 func Logr(l *slog.Logger) logr.Logger { return logr.FromSlogHandler(l.Handler()) }
 
-// Log returns what a Watch tells to log each round: refused plans as warnings, others for
+// Log returns a listener of a Watch that logs each round: refused plans as warnings, others for
 // debugging.
 func Log(l *slog.Logger, queue string) func(*Timing) {
 	return func(r *Timing) {

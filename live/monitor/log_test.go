@@ -14,9 +14,9 @@ func TestLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Unix(1e9, 0)
-	tell := Log(l, "a100")
-	tell(&Timing{Seq: 1, Begun: at, Ended: at.Add(time.Second)}) // below info
-	tell(&Timing{Seq: 2, Begun: at, Ended: at.Add(time.Second), Refused: "GPU type t4: allocated 9"})
+	listen := Log(l, "a100")
+	listen(&Timing{Seq: 1, Begun: at, Ended: at.Add(time.Second)}) // below info
+	listen(&Timing{Seq: 2, Begun: at, Ended: at.Add(time.Second), Refused: "GPU type t4: allocated 9"})
 	r := Logr(l)
 	r.V(1).Info("not said")
 	r.Error(errors.New("gone"), "watch", "node", "n1")

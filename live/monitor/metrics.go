@@ -8,13 +8,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// errPanic is how a stage ended that did not return.
+// errPanic is the error of a stage that panicked.
 var errPanic = errors.New("it panicked")
 
 // Options configure Metrics.
 type Options struct {
 	Version string // of the program
-	Jobs    bool   // series for each job too, which are as many as there are jobs
+	Jobs    bool   // a series for each job too
 }
 
 // Metrics are the metrics of a process, on one registry.
@@ -46,7 +46,8 @@ var (
 	errorBuckets   = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2}
 )
 
-// New returns Metrics that r has. It returns an error if r has metrics of such names already.
+// New returns Metrics that are registered at r. It returns an error if r has metrics of the
+// same names.
 func New(r prometheus.Registerer, o Options) (*Metrics, error) {
 	m := &Metrics{o: o}
 	m.makeRounds()
@@ -71,7 +72,7 @@ func New(r prometheus.Registerer, o Options) (*Metrics, error) {
 	return m, nil
 }
 
-// makeRounds makes what is said of rounds and of who plans.
+// makeRounds makes the metrics of rounds and of who plans.
 func (m *Metrics) makeRounds() {
 	m.rounds = m.counter("oxgang_rounds_total", "Rounds that came to their end.")
 	m.duration = m.histogram("oxgang_round_duration_seconds", "Time of a round, from its snapshot until the world has the plan.", secondsBuckets)
@@ -90,7 +91,7 @@ func (m *Metrics) makeRounds() {
 	m.fenced = m.counter("oxgang_writes_fenced_total", "Writes of this process that were refused because a newer leader plans.")
 }
 
-// makeJobs makes what is said of jobs, GPUs and money.
+// makeJobs makes the metrics of jobs, GPUs and money.
 func (m *Metrics) makeJobs() {
 	m.decisions = m.counter("oxgang_decisions_total", "What rounds did with jobs, one per job and round.", "action")
 	m.restarts = m.counter("oxgang_restarts_total", "Starts of jobs that had run before.")

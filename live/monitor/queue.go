@@ -13,18 +13,18 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Source says what a Queue cannot see by itself. Both are called on the scheduler's
+// A Source gives a Queue what it cannot observe. Both functions are called on the scheduler's
 // goroutine, once a round, and may be nil.
 type Source struct {
-	// Fallback returns how it stands with the policy.
+	// Fallback returns the state of the policy and of its fallback.
 	Fallback func() fallback.State
-	// Stopping returns, by type, the GPUs that are still occupied by processes of jobs to
-	// which the plan does not grant them any more.
+	// Stopping returns, by type, the GPUs that the plan has taken from jobs whose processes
+	// are still on them.
 	Stopping func() map[cluster.GPUType]int
 }
 
-// A Queue watches the scheduler of one queue: it is a scheduler.Observer, and Timed is for a
-// Watch. Methods that say otherwise may be called from any goroutine.
+// A Queue measures the scheduler of one queue. It is a scheduler.Observer, and Timed is a
+// listener for a Watch. Methods are for the scheduler's goroutine unless they say otherwise.
 type Queue struct {
 	m      *Metrics
 	name   string
@@ -32,11 +32,11 @@ type Queue struct {
 	usage  usage
 	rows   map[job.ID]*policy.Job // of the last snapshot
 	bill   bill
-	seen   bool // the scheduler showed the round that Timed tells of
+	shown  bool // Round was called for the round that Timed is of
 }
 
-// Queue returns an observer of the queue of a name, whose rounds are such a time apart. Counters
-// of a name go on where an earlier observer left them.
+// Queue returns an observer of the queue of a name whose rounds are a time apart. Its counters
+// go on where those of an earlier observer of that name ended.
 func (m *Metrics) Queue(name string, round time.Duration, s Source) *Queue {
 	q := &Queue{m: m, name: name, source: s, rows: make(map[job.ID]*policy.Job)}
 	q.usage = usage{q: q, held: make(map[job.ID]*holding)}
@@ -52,25 +52,25 @@ func (m *Metrics) Queue(name string, round time.Duration, s Source) *Queue {
 	return q
 }
 
-// Leading says whether this process plans for the queue. Any goroutine may call it.
+// Leading sets whether this process plans for the queue. Any goroutine may call it.
 func (q *Queue) Leading(yes bool) { q.m.leader.WithLabelValues(q.name).Set(bit(yes)) }
 
 // Fenced counts a write that was refused for its old epoch. Any goroutine may call it.
 func (q *Queue) Fenced() { q.m.fenced.WithLabelValues(q.name).Inc() }
 
-// Explained says of when the prediction is that explanations are given from. Any goroutine
-// may call it.
+// Explained sets the time of the prediction that explanations are based on. Any goroutine may
+// call it.
 func (q *Queue) Explained(at time.Time) { q.m.explained.WithLabelValues(q.name).Set(unix(at)) }
 
-// Budget says what an hour of rented nodes may cost on average. A value that is not finite or
-// below 0 is left out. Any goroutine may call it.
+// Budget sets what an hour of rented nodes may cost on average. It ignores a value that is not
+// finite or below 0. Any goroutine may call it.
 func (q *Queue) Budget(perHour float64) {
 	if finite(perHour) && perHour >= 0 {
 		q.m.limit.WithLabelValues(q.name).Set(perHour)
 	}
 }
 
-// Timed takes in how long a round took.
+// Timed counts a round and the times of its stages.
 func (q *Queue) Timed(t *Timing) {
 	q.m.rounds.WithLabelValues(q.name).Inc()
 	q.m.last.WithLabelValues(q.name).Set(unix(t.Ended))
@@ -79,12 +79,12 @@ func (q *Queue) Timed(t *Timing) {
 		s := &t.Stages[i]
 		q.m.stages.WithLabelValues(q.name, s.Name, outcome(s)).Observe(s.Ended.Sub(s.Begun).Seconds())
 	}
-	if !q.seen { // there is nothing to plan
+	if !q.shown { // there is nothing to plan
 		q.phases(nil)
 		q.usage.settle(t.Begun)
 		q.spend(t.Begun)
 	}
-	q.seen = false
+	q.shown = false
 }
 
 // outcome returns how a stage ended, in one word.
@@ -116,7 +116,7 @@ func (q *Queue) Event(now time.Time, ev scheduler.Event) {
 
 // Round implements scheduler.Observer.
 func (q *Queue) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
-	q.seen = true
+	q.shown = true
 	clear(q.rows)
 	for _, j := range s.Jobs {
 		q.rows[j.ID] = j
@@ -134,7 +134,7 @@ func (q *Queue) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Actio
 	}
 }
 
-// plan counts what a plan says of itself.
+// plan counts the statistics of a plan.
 func (q *Queue) plan(p *policy.Plan) {
 	if p.Refused != "" {
 		q.m.refused.WithLabelValues(q.name).Inc()

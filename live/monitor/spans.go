@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Spans returns what a Watch tells to make each round a trace: one span, and one below it
+// Spans returns a listener of a Watch that makes each round a trace: one span, and one below it
 // for each stage. A round whose plan was refused, or whose stage failed, is an error.
 func Spans(p trace.TracerProvider, queue string) func(*Timing) {
 	t := p.Tracer("github.com/oxgang/oxgang/live/monitor")

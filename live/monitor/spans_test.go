@@ -56,12 +56,12 @@ func TestSpans(t *testing.T) {
 	})
 }
 
-// TestWatch_a_dropped_round: one in which the context ends is told to nobody, nor is its time
+// TestWatch_a_dropped_round: one in which the context ends reaches nobody, nor is its time
 // counted for the next.
 func TestWatch_a_dropped_round(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []Timing
-		w := NewWatch(func(r *Timing) { told = append(told, *r) })
+		var heard []Timing
+		w := NewWatch(func(r *Timing) { heard = append(heard, *r) })
 		b := w.Backend(&rounds{n: 2})
 		ask := func() {
 			if ev, err := b.Next(t.Context(), time.Time{}); ev != nil || err != nil {
@@ -77,8 +77,8 @@ func TestWatch_a_dropped_round(t *testing.T) {
 		if err := b.Do(t.Context(), nil); err != nil { // what an event asks for is no round
 			t.Fatal(err)
 		}
-		if len(told) != 1 || told[0].Ended.Sub(told[0].Begun) != time.Second {
-			t.Errorf("told %+v, want one round of 1 s", told)
+		if len(heard) != 1 || heard[0].Ended.Sub(heard[0].Begun) != time.Second {
+			t.Errorf("heard %+v, want one round of 1 s", heard)
 		}
 	})
 }

@@ -38,7 +38,7 @@ type usage struct {
 	idle    map[cluster.GPUType]int     // held idle, as of the last round
 }
 
-// settle books what the GPUs did until now. A time before the last books nothing.
+// settle counts what the GPUs did until now. A time before the last counts nothing.
 func (u *usage) settle(now time.Time) {
 	d := now.Sub(u.at).Seconds()
 	if u.at.IsZero() {
@@ -58,7 +58,7 @@ func (u *usage) settle(now time.Time) {
 	}
 }
 
-// now returns what the GPUs of a type do. GPUs that nobody is said to have are free.
+// now returns what the GPUs of a type do. GPUs that no job holds are free.
 func (u *usage) now(t *cluster.TypeInfo) (n [states]int) {
 	if c := u.counts[t.Type]; c != nil {
 		n[productive], n[restarting] = c[productive], c[restarting]
@@ -101,7 +101,7 @@ func (u *usage) set(id job.ID, h holding) {
 	}
 }
 
-// event takes in what happened.
+// event updates what jobs hold by an event.
 func (u *usage) event(now time.Time, ev scheduler.Event) {
 	switch ev := ev.(type) {
 	case scheduler.Restored:
@@ -124,7 +124,7 @@ func (u *usage) event(now time.Time, ev scheduler.Event) {
 	}
 }
 
-// change takes in another cluster, and forgets GPU types that are gone.
+// change takes over another cluster, and drops GPU types that are gone.
 func (u *usage) change(c *cluster.Cluster) {
 	if u.cluster != nil && u.cluster != c {
 		for _, t := range u.cluster.Types() {
@@ -138,7 +138,7 @@ func (u *usage) change(c *cluster.Cluster) {
 	u.cluster = c
 }
 
-// round takes in what a round did.
+// round updates what jobs hold by the actions of a round.
 func (u *usage) round(s *policy.Snapshot, acts []scheduler.Action) {
 	u.change(s.Cluster)
 	u.settle(s.Now)

@@ -9,15 +9,15 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// The stages of a round, in order. A round in which the policy fails has no placing, one
-// without jobs neither that nor a policy.
+// The stages of a round, in order. A round in which the policy fails has no StagePlace; one
+// without jobs has no StagePolicy either.
 const (
-	StageSnapshot = "snapshot" // what is known is written up; models are fitted
+	StageSnapshot = "snapshot" // the snapshot is made; models are fitted
 	StagePolicy   = "policy"   // the policy plans, its solver with it
 	StageCheck    = "check"    // the plan is checked
 	StagePlace    = "place"    // the placer chooses nodes
-	StageDiff     = "diff"     // the placement is checked and compared with what is
-	StageRecord   = "record"   // observers look: journals, predictions
+	StageDiff     = "diff"     // the placement is checked and compared with the present one
+	StageRecord   = "record"   // observers are called: journals, predictions
 	StageApply    = "apply"    // the world takes the plan
 )
 
@@ -25,31 +25,31 @@ const (
 type Stage struct {
 	Name         string
 	Begun, Ended time.Time
-	Err          error // with which it ended; nil: well
-	Interrupted  bool  // the policy's time was over; its plan is the best until then
+	Err          error // with which it ended; nil: none
+	Interrupted  bool  // the policy ran out of time and returned its best plan so far
 }
 
-// A Timing is when the stages of one round were. Seq counts the rounds of a Watch from 0.
+// A Timing holds the times of the stages of one round. Seq counts the rounds of a Watch from 0.
 type Timing struct {
 	Seq          int
 	Begun, Ended time.Time
 	Stages       []Stage
-	Refused      string // why the plan was, if it was
+	Refused      string // why the plan was refused; empty: it was not
 }
 
-// A Watch times rounds at the seams of a scheduler: give the scheduler its Policy and Placer,
-// and run it with its Backend and with the Watch as the first observer. It hands each round
-// that came to its end to tell, on the scheduler's goroutine.
+// A Watch measures the stages of rounds. Give the scheduler the Watch's Policy and Placer, and
+// run it with its Backend and with the Watch as the first observer. The Watch hands each round
+// that came to its end to its listeners, on the scheduler's goroutine.
 type Watch struct {
-	tell []func(*Timing)
-	now  Timing    // of the round that is under way
-	mark time.Time // end of its last stage
-	open bool      // one is
-	gap  string    // the stage that is under way
+	listeners []func(*Timing)
+	now       Timing    // of the round that is under way
+	mark      time.Time // end of its last stage
+	open      bool      // one is
+	gap       string    // the stage that is under way
 }
 
-// NewWatch returns a Watch that tells each of those, in order.
-func NewWatch(tell ...func(*Timing)) *Watch { return &Watch{tell: tell} }
+// NewWatch returns a Watch that hands each round to listeners, in order.
+func NewWatch(listeners ...func(*Timing)) *Watch { return &Watch{listeners: listeners} }
 
 // begin notes that a round begins.
 func (w *Watch) begin() {
@@ -67,12 +67,12 @@ func (w *Watch) end(next string, err error) {
 	w.mark, w.gap = at, next
 }
 
-// finish tells of the round.
+// finish hands the round to the listeners.
 func (w *Watch) finish() {
 	w.open, w.now.Ended = false, w.mark
 	done := w.now
-	for _, tell := range w.tell {
-		tell(&done)
+	for _, listen := range w.listeners {
+		listen(&done)
 	}
 	w.now = Timing{Seq: done.Seq + 1}
 }

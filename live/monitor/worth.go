@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// This file says what models, shares and money come to.
+// This file measures errors of models, fairness and money.
 
-// compare books how far a prediction was from what a job's agent measured. The prediction is
-// that of the last round's model, which had not seen the measurement.
+// compare observes the error of a predicted throughput against what a job's agent measured. The
+// prediction is the last round's, so its model had not seen the measurement.
 func (q *Queue) compare(r *job.Report) {
 	j := q.rows[r.Job]
 	if r.Profile || j == nil || j.Perf == nil || r.Configuration != j.Allocation.Configuration || j.Allocation.Mixed() {
@@ -38,8 +38,7 @@ func throughput(j *policy.Job, r *job.Report) float64 {
 	return float64(r.Batch.PerReplica()*replicas) / r.Step().Seconds()
 }
 
-// fair says how jobs are treated: the mean and the worst of the finish-time fairness that
-// they are heading for, those without a known end left out.
+// fair sets the mean and the worst predicted finish-time fairness over jobs with a known end.
 func (q *Queue) fair(s *policy.Snapshot) {
 	var sum, worst, n float64
 	for _, j := range s.Jobs {
@@ -62,7 +61,7 @@ type bill struct {
 	rate float64   // per hour
 }
 
-// pay books what was paid until now, and takes in what is paid from now on.
+// pay counts what was paid until now, and sets what is paid from now on.
 func (q *Queue) pay(now time.Time, rentals []cluster.Rental) {
 	q.spend(now)
 	q.bill.rate = 0
@@ -72,7 +71,7 @@ func (q *Queue) pay(now time.Time, rentals []cluster.Rental) {
 	}
 }
 
-// spend books what was paid until now. A time before the last books nothing.
+// spend counts what was paid until now. A time before the last counts nothing.
 func (q *Queue) spend(now time.Time) {
 	if d := now.Sub(q.bill.at); !q.bill.at.IsZero() && d > 0 && finite(q.bill.rate) {
 		q.m.spent.WithLabelValues(q.name).Add(q.bill.rate * d.Hours())
@@ -82,7 +81,7 @@ func (q *Queue) spend(now time.Time) {
 	}
 }
 
-// foresee says what an hour costs of the nodes that a plan wants.
+// foresee sets what an hour of the nodes that a plan wants costs.
 func (q *Queue) foresee(s *policy.Snapshot, p *policy.Plan) {
 	cost := 0.0
 	for i := range s.Rentals {
@@ -98,7 +97,7 @@ func (q *Queue) foresee(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// each shows what each job has.
+// each sets the metrics of each job.
 func (q *Queue) each(s *policy.Snapshot, p *policy.Plan) {
 	for i, j := range s.Jobs {
 		id, d := string(j.ID), &p.Jobs[i]

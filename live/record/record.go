@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Recorder writes the journal of a run, line by line. A journal that cannot be written
-// any more stops no scheduling.
+// A Recorder writes the journal of a run, line by line. It is a scheduler.Observer. If the
+// journal cannot be written any more, scheduling goes on: Trouble says why.
 type Recorder struct {
 	Path  string    // of the file
 	Start time.Time // of the run
@@ -26,7 +26,8 @@ type Recorder struct {
 	err error
 }
 
-// New begins, in a directory, the journal of a run that starts now.
+// New creates the journal of a run in a directory. The file has the start of the run as its
+// name; an error is returned if it exists, or the directory does not.
 func New(dir string, h journal.Header) (*Recorder, error) {
 	path := filepath.Join(dir, h.Start.Format("20060102T150405.000Z")+".oxj")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -1,6 +1,5 @@
-// Package serve puts the scheduler of one machine together: the store, the world of package
-// local, the policy, the agent API, the control socket and the journal. Run is what "oxgang
-// serve" does.
+// Package serve is the scheduler process of one machine: a driver.Driver over a local.World,
+// with the store, the agent API and the control socket. Run is what "oxgang serve" does.
 //
-// Ending it ends no job: their keepers go on, and the next Run takes them up.
+// Ending it ends no job: the supervisors of jobs go on, and the next Run takes them up.
 package serve

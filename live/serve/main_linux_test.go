@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// TestMain is the keeper too, as which Run starts this binary.
+// TestMain is the supervisor too, as which Run starts this binary.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "keeper" {
 		if err := supervisor.Main(os.Args[2]); err != nil {
@@ -59,7 +59,7 @@ func options(t *testing.T) Options {
 		t.Fatal(err)
 	}
 	o := DefaultOptions()
-	o.Dir, o.Slots, o.Keeper = filepath.Join(t.TempDir(), "state"), 4, []string{self, "keeper"}
+	o.Dir, o.Slots, o.Supervisor = filepath.Join(t.TempDir(), "state"), 4, []string{self, "keeper"}
 	o.Round, o.Grace, o.Report, o.Quiet = 100*time.Millisecond, time.Second, 100*time.Millisecond, 100*time.Millisecond
 	return o
 }
@@ -88,7 +88,7 @@ func start(t *testing.T, o Options) *served {
 	return s
 }
 
-// clear ends all jobs, and waits until no keeper has one.
+// clear ends all jobs, and waits until no supervisor has one.
 func (s *served) clear() {
 	jobs, err := s.Jobs(context.Background(), false)
 	for _, v := range jobs {

@@ -21,25 +21,28 @@ type Options struct {
 	Round    time.Duration     // between plans. Default 30 s
 	Grace    time.Duration     // from a notice until workers are killed. Default 60 s
 	Report   time.Duration     // between reports of agents. Default 30 s
-	Quiet    time.Duration     // until a program that never speaks is taken to be under way. Default 1 min
+	Quiet    time.Duration     // a program that never speaks counts as training after that. Default 1 min
 	Listen   string            // of the agent API on loopback. Default 127.0.0.1:0, any free port
 	Metrics  string            // where metrics are served on loopback; empty: nowhere
 	Cgroup   string            // a cgroup v2 directory in which to put jobs; empty: none
-	Keeper   []string          // the command that keeps a generation, without its directory
-	Tool     string            // name and version, for journals
-	Log      io.Writer         // what people should hear. Default: nothing is said
-	// Traces, if not nil, gets a trace of each round.
-	Traces trace.TracerProvider
-	// Ready, if not nil, is called once commands and agents are answered.
-	Ready func()
+	Program
 }
 
-// DefaultOptions returns the defaults; Dir and Keeper are still to be filled in.
+// A Program is what the program gives that calls Run.
+type Program struct {
+	Supervisor []string             // the command that supervises a generation, without its directory
+	Tool       string               // name and version, for journals
+	Log        io.Writer            // gets messages for people. Default: io.Discard
+	Traces     trace.TracerProvider // gets a trace of each round; nil: nobody does
+	Ready      func()               // is called once commands and agents are answered; nil: nothing is
+}
+
+// DefaultOptions returns the defaults; Dir and Supervisor are still to be filled in.
 func DefaultOptions() Options {
 	l := local.DefaultOptions()
 	return Options{
 		Policy: "sia", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Quiet: l.Quiet, Listen: "127.0.0.1:0",
-		Tool: "oxgang", Log: io.Discard,
+		Program: Program{Tool: "oxgang", Log: io.Discard},
 	}
 }
 

@@ -2,10 +2,8 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
-	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local"
@@ -14,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/whatif"
 )
 
-// A picture is all that is known of the jobs at one time.
-type picture struct {
+// A state is what is known of all jobs at one time.
+type state struct {
 	snapshot *policy.Snapshot // of the last round; nil before the first
 	plan     *policy.Plan
 	live     map[job.ID]local.Live
@@ -24,47 +22,48 @@ type picture struct {
 	refused  map[job.ID]int
 }
 
-func (d *desk) picture(ctx context.Context) *picture {
-	p := &picture{live: make(map[job.ID]local.Live), refused: make(map[job.ID]int)}
-	p.snapshot, p.plan = d.world.Seen()
-	for _, l := range d.world.Live() {
-		p.live[l.Spec.ID] = l
+// state returns the state now. It may take whatif.Patience: it predicts once a round.
+func (c *controller) state(ctx context.Context) *state {
+	s := &state{live: make(map[job.ID]local.Live), refused: make(map[job.ID]int)}
+	s.snapshot, s.plan = c.world.LastRound()
+	for _, l := range c.world.Live() {
+		s.live[l.Spec.ID] = l
 	}
-	for id, q := range d.agents.Quarantined() {
-		p.refused[id] = int(q.Count)
+	for id, q := range c.agents.Quarantined() {
+		s.refused[id] = int(q.Count)
 	}
-	p.etas, p.from = d.ahead.Look(ctx)
-	return p
+	s.etas, s.from = c.driver.Look(ctx)
+	return s
 }
 
 // Jobs implements control.Service.
-func (d *desk) Jobs(all bool) []control.View {
-	jobs, err := d.store.Jobs(all)
+func (c *controller) Jobs(all bool) []control.View {
+	jobs, err := c.store.Jobs(all)
 	if err != nil {
-		d.say("jobs: %v", err)
+		c.say("jobs: %v", err)
 		return nil
 	}
-	p := d.picture(context.Background())
+	s := c.state(context.Background())
 	views := make([]control.View, len(jobs))
 	for i, j := range jobs {
-		views[i] = p.view(j)
+		views[i] = s.view(j)
 	}
 	return views
 }
 
 // Job implements control.Service.
-func (d *desk) Job(id job.ID) (control.View, error) {
-	j, err := d.job(id)
+func (c *controller) Job(id job.ID) (control.View, error) {
+	j, err := c.job(id)
 	if err != nil {
 		return control.View{}, err
 	}
-	return d.picture(context.Background()).view(j), nil
+	return c.state(context.Background()).view(j), nil
 }
 
 // job returns a job as the store has it, or a control.Error that names those that may have
 // been meant.
-func (d *desk) job(id job.ID) (*store.Job, error) {
-	jobs, err := d.store.Jobs(true)
+func (c *controller) job(id job.ID) (*store.Job, error) {
+	jobs, err := c.store.Jobs(true)
 	if err != nil {
 		return nil, err
 	}
@@ -78,19 +77,19 @@ func (d *desk) job(id job.ID) (*store.Job, error) {
 }
 
 // view returns a job as people see it.
-func (p *picture) view(j *store.Job) control.View {
+func (s *state) view(j *store.Job) control.View {
 	v := control.View{
 		ID: j.Spec.ID, Name: j.Spec.Name, MinGPUs: max(1, j.Spec.MinGPUs), MaxGPUs: max(j.Spec.GPUs, j.Spec.MaxGPUs), Target: j.Spec.Target,
-		Command: j.Request.Command, Quarantined: p.refused[j.Spec.ID],
+		Command: j.Request.Command, Quarantined: s.refused[j.Spec.ID],
 	}
 	if c := j.Checkpoint; c != nil {
 		v.Checkpoint = &control.CheckpointView{Step: c.Step, At: c.At, Progress: c.Progress}
 	}
 	status := j.Status
-	row, why := p.row(j.Spec.ID)
+	row, why := s.row(j.Spec.ID)
 	if row != nil && j.Ended == nil {
 		status, v.Reason, v.Goodput = row.Status, why.String(), goodput(row)
-		if j.Status.Since.After(status.Since) { // the plan of that round, which its snapshot has not
+		if j.Status.Since.After(status.Since) { // that round changed it, after its snapshot
 			status = j.Status
 			status.Progress, v.Goodput = max(status.Progress, row.Progress), 0
 		}
@@ -105,19 +104,19 @@ func (p *picture) view(j *store.Job) control.View {
 		return v
 	}
 	v.GPUs, v.GPUType, v.Batch = status.Allocation.GPUs, status.Allocation.GPUType, status.Batch.PerReplica()*status.Allocation.GPUs
-	l := p.live[j.Spec.ID]
+	l := s.live[j.Spec.ID]
 	v.Profiling = l.Spoke && l.Up && row != nil && row.Perf == nil
-	p.foresee(&v)
+	s.foresee(&v)
 	return v
 }
 
-// row returns how the last round saw a job, and why it has what it has; nil if it did not.
-func (p *picture) row(id job.ID) (*policy.Job, policy.Kind) {
-	i := p.snapshot.Index(id)
+// row returns a job as in the last round, and why it has what it has; nil if it was not there.
+func (s *state) row(id job.ID) (*policy.Job, policy.Kind) {
+	i := s.snapshot.Index(id)
 	if i < 0 {
 		return nil, policy.Unexplained
 	}
-	return p.snapshot.Jobs[i], p.plan.Jobs[i].Why.Kind
+	return s.snapshot.Jobs[i], s.plan.Jobs[i].Why.Kind
 }
 
 // goodput returns what a job achieves where it is, in samples per second at the efficiency
@@ -130,14 +129,14 @@ func goodput(j *policy.Job) float64 {
 	return j.Perf.Throughput(j.Allocation, j.Status.Batch) * j.Perf.Efficiency(total)
 }
 
-// foresee adds when a job is believed to start and end.
-func (p *picture) foresee(v *control.View) {
-	eta, ok := p.etas[v.ID]
+// foresee adds when a job is predicted to start and end.
+func (s *state) foresee(v *control.View) {
+	eta, ok := s.etas[v.ID]
 	if !ok {
 		return
 	}
 	at := func(d time.Duration) *time.Time {
-		t := p.from.Add(d)
+		t := s.from.Add(d)
 		return &t
 	}
 	if v.GPUs == 0 && eta.Start.Why == whatif.Known {
@@ -149,19 +148,16 @@ func (p *picture) foresee(v *control.View) {
 }
 
 // Top implements control.Service.
-func (d *desk) Top() control.Top {
-	t := control.Top{Machine: d.machine.Name, Policy: d.o.Policy, Banner: d.world.Banner()}
-	if err := d.record.Trouble(); err != nil && t.Banner == "" {
-		t.Banner = "the journal is not written any more: " + err.Error()
-	}
+func (c *controller) Top() control.Top {
+	t := control.Top{Machine: c.machine.Name, Policy: c.o.Policy, Banner: c.world.Banner()}
 	if t.Banner == "" {
-		t.Banner = d.watch.trouble()
+		t.Banner = c.driver.Trouble()
 	}
-	t.CPUs.Total, t.Memory.Total = d.machine.CPUs, float64(d.machine.Memory)
-	for i, s := range d.machine.Slots {
-		t.Slots = append(t.Slots, control.SlotView{Index: i, Type: d.machine.Type, Visible: s.Visible})
+	t.CPUs.Total, t.Memory.Total = c.machine.CPUs, float64(c.machine.Memory)
+	for i, slot := range c.machine.Slots {
+		t.Slots = append(t.Slots, control.SlotView{Index: i, Type: c.machine.Type, Visible: slot.Visible})
 	}
-	for _, l := range d.world.Live() {
+	for _, l := range c.world.Live() {
 		if len(l.Held) == 0 {
 			t.Waiting++
 			continue
@@ -173,19 +169,11 @@ func (d *desk) Top() control.Top {
 			t.Slots[s].Job, t.Slots[s].Generation, t.Slots[s].Rank = l.Spec.ID, l.Generation, rank
 		}
 	}
-	if s, p := d.world.Seen(); s != nil {
-		t.Round = s.Round
-		for _, price := range p.Prices {
+	if snapshot, plan := c.world.LastRound(); snapshot != nil {
+		t.Round = snapshot.Round
+		for _, price := range plan.Prices {
 			t.Prices = append(t.Prices, control.Price{Resource: string(price.Type), Price: price.Price})
 		}
 	}
 	return t
-}
-
-func marshal(s *explain.Story) json.RawMessage {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return nil
-	}
-	return text
 }

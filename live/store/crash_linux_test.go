@@ -87,10 +87,10 @@ func TestKill(t *testing.T) {
 		rounds = 5
 	}
 	dir := t.TempDir()
-	p := &promise{accepted: map[job.ID]bool{}, ended: map[job.ID]bool{}, epochs: map[job.ID]int{}}
+	p := &acknowledged{accepted: map[job.ID]bool{}, ended: map[job.ID]bool{}, epochs: map[job.ID]int{}}
 	for i := range rounds {
 		if len(p.ended) > 150 { // a listing has the last 200
-			dir, p = t.TempDir(), &promise{accepted: map[job.ID]bool{}, ended: map[job.ID]bool{}, epochs: map[job.ID]int{}}
+			dir, p = t.TempDir(), &acknowledged{accepted: map[job.ID]bool{}, ended: map[job.ID]bool{}, epochs: map[job.ID]int{}}
 		}
 		cmd, out := acting(t, "write", dir)
 		for range random.IntN(40) { // killed at some moment after so many acknowledgements
@@ -222,7 +222,7 @@ func TestCopies(t *testing.T) {
 			lines <- strings.TrimSpace(line)
 		}
 	}()
-	p := &promise{accepted: map[job.ID]bool{}, ended: map[job.ID]bool{}, epochs: map[job.ID]int{}}
+	p := &acknowledged{accepted: map[job.ID]bool{}, ended: map[job.ID]bool{}, epochs: map[job.ID]int{}}
 	for i := range copies {
 		for range 1 + random.IntN(30) {
 			must(t, p.hear([]string{<-lines}))

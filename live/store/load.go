@@ -43,7 +43,7 @@ func (s *Store) Load() (*State, error) {
 
 // learn sorts jobs by whether they have ended and adds what they reported. Reports up to
 // the last were stored before the plan.
-func (s *Store) learn(tx *sql.Tx, st *State, jobs []found, last int64) error {
+func (s *Store) learn(tx *sql.Tx, st *State, jobs []storedJob, last int64) error {
 	known := make(map[int64]*Known, len(jobs))
 	for _, f := range jobs {
 		known[f.job.Number] = &Known{Job: f.job}
@@ -117,23 +117,23 @@ func (s *Store) Jobs(all bool) ([]*Job, error) {
 	return list, nil
 }
 
-// found is a job and the order of its ending; 0: it has not ended.
-type found struct {
+// A storedJob is a job and the order of its ending; 0: it has not ended.
+type storedJob struct {
 	job   *Job
 	ended int64
 }
 
 // byEnd orders jobs by their ending, those that have not ended first and by acceptance.
-func byEnd(a, b found) int {
+func byEnd(a, b storedJob) int {
 	return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.job.Number, b.job.Number))
 }
 
 // jobs reads the jobs of a condition, whose parameter, if it has one, is limit, in order of
 // acceptance, with their slots and checkpoints.
-func (s *Store) jobs(tx *sql.Tx, where string, limit int) ([]found, error) {
+func (s *Store) jobs(tx *sql.Tx, where string, limit int) ([]storedJob, error) {
 	const columns = `SELECT number, id, token, class, spec, asked, command, dir, env, generation, status, batch, failures,
 		coalesce(ended, 0), coalesce(outcome, ''), coalesce(detail, ''), coalesce(ended_at, '') FROM jobs WHERE `
-	var list []found
+	var list []storedJob
 	by := map[int64]*Job{}
 	args := []any{limit}[:strings.Count(where, "?")]
 	err := each(tx, func(rows *sql.Rows) error {

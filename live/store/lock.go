@@ -24,7 +24,7 @@ func lives(f *os.File) bool {
 }
 
 // lock takes the state directory for this process, until the file is closed or the process
-// is gone, however it went. The file names the process.
+// ends in whatever way. The file holds the ID of the process.
 func lock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "oxgang.lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 var errForeign = errors.New("is another job, want the same in all columns")
 
-// A row is a job as it stands in the database.
+// A row is a job as the database has it.
 type row struct {
 	id                  job.ID
 	class               job.Class
@@ -22,9 +22,9 @@ type row struct {
 }
 
 // scan reads a job, and refuses one whose columns contradict each other.
-func (s *Store) scan(rows *sql.Rows) (found, error) {
+func (s *Store) scan(rows *sql.Rows) (storedJob, error) {
 	var r row
-	f := found{job: &Job{Spec: &job.Spec{}, Asked: &job.Spec{}}}
+	f := storedJob{job: &Job{Spec: &job.Spec{}, Asked: &job.Spec{}}}
 	j := f.job
 	err := rows.Scan(&j.Number, &r.id, &j.Token, &r.class, &r.spec, &r.asked, &r.command, &j.Request.Dir, &r.env, &j.Generation, &r.status, &r.batch, &j.Failures,
 		&f.ended, &r.outcome, &r.detail, &r.at)

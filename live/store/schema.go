@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// migrations lead from an empty database to today's, one transaction each. They are only
-// ever added to: the number of those that a database has seen is its user_version.
+// migrations change an empty database to the present schema, one transaction each. They are
+// only ever added to: the number of those that a database has seen is its user_version.
 var migrations = []string{
 	`CREATE TABLE state (
 		one      INTEGER PRIMARY KEY CHECK (one = 1),
@@ -79,7 +79,7 @@ func migrate(db *sql.DB, list []string) error {
 	return nil
 }
 
-// step carries out migration n, and the first time says whose database this is.
+// step carries out migration n. The first one marks the database as ours.
 func step(db *sql.DB, n int, migration string) error {
 	tx, err := db.Begin()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A group is the cgroup of a generation, with one below it for each worker. A
-// nil one is none. See the kernel's admin-guide/cgroup-v2.
+// A group is the cgroup of a generation, with one below it for each worker. A nil group
+// stands for none. See the kernel's admin-guide/cgroup-v2.
 type group struct {
 	path    string
 	workers []*os.File // directories, by rank; nil: it has none
@@ -26,8 +26,8 @@ func groupPath(l *Launch) string {
 	return filepath.Join(l.Cgroup, "oxgang-"+url.PathEscape(l.Tag))
 }
 
-// newGroup makes the cgroup of l, if it asks for one. The error says what there
-// is not; the group holds what there is.
+// newGroup makes the cgroup of l, if it asks for one. The error says what could not be made;
+// the group holds what could.
 func newGroup(l *Launch) (*group, error) {
 	if l.Cgroup == "" {
 		return nil, nil //nolint:nilnil // nil is no cgroup, and none was asked for
@@ -50,7 +50,7 @@ func newGroup(l *Launch) (*group, error) {
 	return g, errors.Join(errs...)
 }
 
-// enable has the groups of workers count what is to be limited.
+// enable switches on the controllers of the workers' groups that limits need.
 func (g *group) enable(l *Launch) error {
 	var memory, cores bool
 	for _, w := range l.Workers {
@@ -99,7 +99,7 @@ func (g *group) worker(rank int) (fd int, ok bool) {
 }
 
 // kill sends SIGKILL to every process of the group at once, those that fork
-// included. Where the kernel cannot (before 5.14), the keeper's own way remains.
+// included. A kernel before 5.14 cannot; killAll then kills them one by one.
 func (g *group) kill() {
 	if g != nil {
 		_ = set(g.path, "cgroup.kill", "1")

@@ -30,10 +30,10 @@ func kill(t *testing.T, pid string) {
 	}
 }
 
-// TestKeeperDies kills the keeper at each step. Whatever it was at, the next
+// TestSupervisorDies kills the supervisor at each step. Whatever it was at, the next
 // generation starts after a sweep, with no process of the old one beside it,
 // and the old one never begins twice.
-func TestKeeperDies(t *testing.T) {
+func TestSupervisorDies(t *testing.T) {
 	const script = `setsid sh -c 'echo $$ >>$T/left; exec sleep 1000' & ` + deaf
 	for s := stepLocked; s < steps; s++ {
 		if s == stepRetry {
@@ -57,7 +57,7 @@ func TestKeeperDies(t *testing.T) {
 			if s == stepEnded {
 				want = Ended
 			}
-			b.until("the keeper's death", func() bool { held, err := held(b.dir); return err == nil && !held })
+			b.until("the supervisor's death", func() bool { held, err := held(b.dir); return err == nil && !held })
 			if got := b.look(); got.Phase != want {
 				t.Fatalf("state %+v, want %s", got, want)
 			}
@@ -85,19 +85,19 @@ func TestKeeperDies(t *testing.T) {
 }
 
 // TestWorkersDieWithKeeper: without anybody sweeping; and the test notices a
-// keeper whose workers do not.
+// supervisor whose workers do not.
 func TestWorkersDieWithKeeper(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 2, deaf)
 	b.start()
 	pids := b.file("pids", 2)
-	b.killKeeper()
+	b.killSupervisor()
 	b.until("the workers' death", func() bool { return !running(t, pids[0]) && !running(t, pids[1]) })
 
 	b = b.next()
 	b.start("-no-death-signal")
 	pids = b.file("pids", 4)[2:]
-	b.killKeeper()
+	b.killSupervisor()
 	if !running(t, pids[0]) || !running(t, pids[1]) {
 		t.Error("a worker died without the signal: this test could not fail")
 	}
@@ -136,13 +136,13 @@ func TestStartAtOnce(t *testing.T) {
 	}
 	// By hand, beside the one that lives.
 	if out, err := exec.Command(b.exe[0], "keeper", b.dir).CombinedOutput(); err == nil || !strings.Contains(string(out), errHeld.Error()) {
-		t.Errorf("a second keeper said %q, %v; want that the lock is held", out, err)
+		t.Errorf("a second supervisor said %q, %v; want that the lock is held", out, err)
 	}
 	b.stop(0)
 	b.end()
 	b.until("the lock to fall", func() bool { held, err := held(b.dir); return err == nil && !held })
 	if out, err := exec.Command(b.exe[0], "keeper", b.dir).CombinedOutput(); err == nil || !strings.Contains(string(out), ErrBegun.Error()) {
-		t.Errorf("a keeper after the end said %q, %v; want that it has begun before", out, err)
+		t.Errorf("a supervisor after the end said %q, %v; want that it has begun before", out, err)
 	}
 }
 
@@ -158,7 +158,7 @@ func (b *bench) workers() int {
 	}))
 }
 
-// TestStartAtOnceSeeded: without the lock, two keepers double the worker.
+// TestStartAtOnceSeeded: without the lock, two supervisors double the worker.
 func TestStartAtOnceSeeded(t *testing.T) {
 	b := newBench(t, 1, deaf)
 	sound := lock
@@ -169,7 +169,7 @@ func TestStartAtOnceSeeded(t *testing.T) {
 	for range 2 {
 		wg.Go(func() { _ = Start(slices.Concat(b.exe, []string{"-no-lock", "-hold", hold}), b.dir, b.launch) })
 	}
-	b.until("both keepers", func() bool { two, _ := filepath.Glob(hold + ".*"); return len(two) == 2 })
+	b.until("both supervisors", func() bool { two, _ := filepath.Glob(hold + ".*"); return len(two) == 2 })
 	b.write("go", 0o600, "")
 	wg.Wait()
 	b.file("pids", 2)
@@ -182,7 +182,7 @@ func TestStartAtOnceSeeded(t *testing.T) {
 	}
 }
 
-// TestSweepSpares: the processes of keepers that live, others', and one that
+// TestSweepSpares: the processes of supervisors that live, others', and one that
 // has the pid of a process that is over.
 func TestSweepSpares(t *testing.T) {
 	t.Parallel()
@@ -207,7 +207,7 @@ func TestSweepSpares(t *testing.T) {
 		t.Error("the sweep killed what it must spare")
 	}
 	if running(t, strconv.Itoa(orphaned.Process.Pid)) {
-		t.Error("a process without a keeper lives after the sweep")
+		t.Error("a process without a supervisor lives after the sweep")
 	}
 	if found, err := tagged(top + "x"); err != nil || len(found) != 1 {
 		t.Errorf("found %v %v, want the other process: the sweep could not have missed it", found, err)
@@ -226,7 +226,7 @@ func TestSweepSpares(t *testing.T) {
 	}
 }
 
-// TestSweepCannotTell: a living keeper whose launch cannot be read keeps
+// TestSweepCannotTell: a living supervisor whose launch cannot be read keeps
 // everything alive.
 func TestSweepCannotTell(t *testing.T) {
 	t.Parallel()
@@ -242,7 +242,7 @@ func TestSweepCannotTell(t *testing.T) {
 }
 
 // TestBeginsMeanwhile: a generation that begins while somebody looks, after the
-// lock was seen free, is not one that has lost its keeper.
+// lock was seen free, is not one that has lost its supervisor.
 func TestBeginsMeanwhile(t *testing.T) {
 	b := newBench(t, 1, deaf)
 	b.launch.Cgroup = b.root
@@ -277,7 +277,7 @@ func TestBeginsMeanwhile(t *testing.T) {
 }
 
 // TestCgroup: a process that has left its parents, its session and its
-// environment is found in the cgroup when the keeper is gone.
+// environment is found in the cgroup when the supervisor is gone.
 func TestCgroup(t *testing.T) {
 	parent := cgroup(t)
 	const script = `setsid env -i T=$T PATH=$PATH sh -c 'sh -c "echo \$\$ >>$T/left; exec sleep 1000" &' & cat /proc/self/cgroup >$T/groups; ` + deaf
@@ -296,13 +296,13 @@ func TestCgroup(t *testing.T) {
 			t.Errorf("note %q, stat %v; want the cgroup gone", s.Note, err)
 		}
 	})
-	t.Run("the keeper is gone", func(t *testing.T) {
+	t.Run("the supervisor is gone", func(t *testing.T) {
 		b := newBench(t, 1, script)
 		b.launch.Cgroup = parent
 		b.start()
 		left := b.file("left", 1)[0]
 		b.file("pids", 1)
-		b.killKeeper()
+		b.killSupervisor()
 		if !running(t, left) {
 			t.Fatal("the hidden process died on its own: this test could not fail")
 		}

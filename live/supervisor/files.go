@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// A record is state.json: what the keeper knows, as of the last change.
+// A record is state.json: what the supervisor knows, as of the last change.
 type record struct {
-	Version int       `json:"version"`
-	Phase   Phase     `json:"phase"`
-	Keeper  process   `json:"keeper"`
-	Workers []process `json:"workers,omitempty"` // by rank, of those that started
-	Exits   []Exit    `json:"exits,omitempty"`   // by rank, of Ended
-	Ended   time.Time `json:"ended,omitzero"`
-	Killed  bool      `json:"killed,omitempty"`
-	Tail    []string  `json:"tail,omitempty"`
-	Detail  string    `json:"detail,omitempty"`
-	Note    string    `json:"note,omitempty"`
+	Version    int       `json:"version"`
+	Phase      Phase     `json:"phase"`
+	Supervisor process   `json:"keeper"`
+	Workers    []process `json:"workers,omitempty"` // by rank, of those that started
+	Exits      []Exit    `json:"exits,omitempty"`   // by rank, of Ended
+	Ended      time.Time `json:"ended,omitzero"`
+	Killed     bool      `json:"killed,omitempty"`
+	Tail       []string  `json:"tail,omitempty"`
+	Detail     string    `json:"detail,omitempty"`
+	Note       string    `json:"note,omitempty"`
 }
 
 // recordVersion is the form of state.json that this program reads and writes.
@@ -36,7 +36,7 @@ type process struct {
 	Start uint64 `json:"start"` // clock ticks since boot: /proc/<pid>/stat, field 22
 }
 
-// state returns what r tells others.
+// state returns the part of r that callers of Look get.
 func (r *record) state() State {
 	return State{r.Phase, r.Exits, r.Ended, r.Killed, r.Tail, r.Detail, r.Note}
 }

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reap takes the exit status of every child that is over, workers and orphans,
-// and reports whether there are children left. None are: no process of the
-// generation is left, since every orphan's parent is the keeper.
-func (k *keeper) reap() bool {
+// reap takes the exit status of every child that is over, workers and orphans, and reports
+// whether there are children left. If there are none, no process of the generation is left,
+// since orphans become children of the supervisor.
+func (sv *supervisor) reap() bool {
 	for {
 		var status unix.WaitStatus
 		pid, err := unix.Wait4(-1, &status, unix.WNOHANG|unix.WALL, nil)
@@ -27,9 +27,9 @@ func (k *keeper) reap() bool {
 		case pid == 0:
 			return true
 		}
-		if rank, ok := k.ranks[pid]; ok {
-			delete(k.ranks, pid)
-			k.over(rank, exitOf(status))
+		if rank, ok := sv.ranks[pid]; ok {
+			delete(sv.ranks, pid)
+			sv.over(rank, exitOf(status))
 		}
 	}
 }
@@ -43,42 +43,42 @@ func exitOf(s unix.WaitStatus) Exit {
 
 // over notes how a worker ended. If it failed, the others have the grace left;
 // one that stops on notice has not failed.
-func (k *keeper) over(rank int, e Exit) {
-	k.rec.Exits[rank] = e
+func (sv *supervisor) over(rank int, e Exit) {
+	sv.rec.Exits[rank] = e
 	if !e.OK() {
-		k.readNotice() // the worker may have seen it first
+		sv.readNotice() // the worker may have seen it first
 	}
 	switch {
-	case e.OK(), k.stopping && (e.Code == TempFail || e.Signal == int(unix.SIGTERM) || e.Signal == int(unix.SIGKILL)):
-	case k.stopping:
-		k.detail("worker %d: %v", rank, e)
+	case e.OK(), sv.stopping && (e.Code == TempFail || e.Signal == int(unix.SIGTERM) || e.Signal == int(unix.SIGKILL)):
+	case sv.stopping:
+		sv.detail("worker %d: %v", rank, e)
 	default:
-		k.detail("worker %d: %v", rank, e)
-		k.fail()
+		sv.detail("worker %d: %v", rank, e)
+		sv.fail()
 	}
 }
 
 // fail stops the workers that are left after one has failed or did not start.
-func (k *keeper) fail() {
-	k.graceAt = time.Now().Add(k.launch.Grace)
-	k.terminate()
+func (sv *supervisor) fail() {
+	sv.graceAt = time.Now().Add(sv.launch.Grace)
+	sv.terminate()
 }
 
-// terminate sends SIGTERM to every worker, once. Only to the workers: what they
-// started, loaders of their data say, they need for their last checkpoint.
-func (k *keeper) terminate() {
-	if k.stopping {
+// terminate sends SIGTERM to every worker, once. It sends none to what the workers have
+// started, data loaders say: they need it for their last checkpoint.
+func (sv *supervisor) terminate() {
+	if sv.stopping {
 		return
 	}
-	k.stopping = true
-	for pid := range k.ranks {
-		k.note(notOver(unix.Kill(pid, unix.SIGTERM))) // our child, not reaped: the pid is its own
+	sv.stopping = true
+	for pid := range sv.ranks {
+		sv.note(notOver(unix.Kill(pid, unix.SIGTERM))) // our child, not reaped: the pid is its own
 	}
-	k.enter(Stopping)
+	sv.enter(Stopping)
 	at(stepStopping)
 }
 
-// notOver is err without that the process is over.
+// notOver returns err, or nil if err says that the process is over.
 func notOver(err error) error {
 	if errors.Is(err, unix.ESRCH) {
 		return nil
@@ -87,26 +87,26 @@ func notOver(err error) error {
 }
 
 // enforce kills every process of the generation when its time is up.
-func (k *keeper) enforce() {
+func (sv *supervisor) enforce() {
 	now := time.Now()
 	late := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
-	if !late(k.noticeAt) && !late(k.graceAt) {
+	if !late(sv.noticeAt) && !late(sv.graceAt) {
 		return
 	}
-	if !k.rec.Killed {
-		k.rec.Killed, k.saved = true, false
+	if !sv.rec.Killed {
+		sv.rec.Killed, sv.saved = true, false
 	}
-	k.killAll()
+	sv.killAll()
 	at(stepKilled)
 }
 
-// killAll sends SIGKILL to every process below the keeper and returns how many
+// killAll sends SIGKILL to every process below the supervisor and returns how many
 // there were. One that is started meanwhile is left for the next call.
-func (k *keeper) killAll() int {
-	k.group.kill()
+func (sv *supervisor) killAll() int {
+	sv.group.kill()
 	all, err := processes()
 	if err != nil {
-		k.complain(err)
+		sv.complain(err)
 		return 0
 	}
 	n := 0
@@ -116,49 +116,48 @@ func (k *keeper) killAll() int {
 		}
 		n++
 		if err := p.signal(unix.SIGKILL); err != nil {
-			k.complain(err)
+			sv.complain(err)
 		}
 	}
 	return n
 }
 
 // sweep kills what the workers have left, until nothing is.
-func (k *keeper) sweep() {
+func (sv *supervisor) sweep() {
 	most := 0
-	for k.reap() {
-		most = max(most, k.killAll())
-		k.wait()
+	for sv.reap() {
+		most = max(most, sv.killAll())
+		sv.wait()
 	}
 	if most > 0 {
-		k.note(fmt.Errorf("%d processes that the workers left were killed", most))
+		sv.note(fmt.Errorf("%d processes that the workers left were killed", most))
 	}
-	k.note(k.group.remove())
+	sv.note(sv.group.remove())
 }
 
 // end writes how the generation ended, however often that must be tried, unless its
 // directory was removed: then nobody can read it any more.
-func (k *keeper) end() {
-	k.closeOutput()
-	tail, err := k.log.tail()
+func (sv *supervisor) end() {
+	sv.closeOutput()
+	tail, err := sv.log.tail()
 	if err != nil {
-		k.note(fmt.Errorf("some output was lost: %w", err))
+		sv.note(fmt.Errorf("some output was lost: %w", err))
 	}
-	k.rec.Tail, k.rec.Ended = tail, time.Now()
-	for k.enter(Ended); !k.saved; k.save() {
+	sv.rec.Tail, sv.rec.Ended = tail, time.Now()
+	for sv.enter(Ended); !sv.saved; sv.save() {
 		at(stepRetry)
-		if _, err := os.Stat(k.dir); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(sv.dir); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
-		k.wait()
+		sv.wait()
 	}
 }
 
-// closeOutput waits until the output is written. Its writers are dead, so that
-// it has an end; unless somebody outside was given a descriptor, who is not
-// waited for.
-func (k *keeper) closeOutput() {
-	for _, p := range k.pipes {
+// closeOutput waits until the output is written. Its writers are dead, so it has an end, unless
+// a process outside the generation was given a descriptor: closeOutput does not wait for that.
+func (sv *supervisor) closeOutput() {
+	for _, p := range sv.pipes {
 		_ = p.SetReadDeadline(time.Now().Add(5 * time.Second))
 	}
-	k.readers.Wait()
+	sv.readers.Wait()
 }

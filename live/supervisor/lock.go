@@ -16,12 +16,12 @@ import (
 var errHeld = errors.New("the lock is held")
 
 // The lock of a generation belongs to an open file description, as that of
-// flock(2): a process that inherits the file has it too, and it falls when the
-// last of them is gone. Unlike flock's, it can be looked at without taking it,
-// so that a look never stands in the way of a keeper. See fcntl(2), "Open
+// flock(2): a process that inherits the file has it too, and it is released when the last of
+// them is gone. Unlike flock's, it can be tested without being taken, so a test never keeps a
+// supervisor from starting. See fcntl(2), "Open
 // file description locks".
 
-// takeLock takes the lock of dir or says errHeld. With os.O_CREATE the file is
+// takeLock takes the lock of dir, or returns errHeld. With os.O_CREATE the file is
 // made where it is not there; else that is fs.ErrNotExist.
 func takeLock(dir string, create int) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|create, 0o600)
@@ -35,7 +35,7 @@ func takeLock(dir string, create int) (*os.File, error) {
 }
 
 // lock takes the lock through f; f may hold it already. It is a variable for
-// the test that must notice a keeper without it.
+// the test that must notice a supervisor without it.
 var lock = func(f *os.File) error {
 	whole := unix.Flock_t{Type: unix.F_WRLCK}
 	err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &whole)

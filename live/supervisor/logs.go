@@ -96,7 +96,7 @@ func (w *logFile) rotate() error {
 	return w.open()
 }
 
-// gone is err without that there was no such file.
+// gone returns err, or nil if err says that there was no such file.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

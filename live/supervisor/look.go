@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look says what is true now of the generation of dir. It disturbs nobody.
+// Look returns the state of the generation of dir. It changes nothing.
 func Look(dir string) (State, error) {
 	// The order matters. What has begun never begins again: if the lock is free
 	// after that, nobody writes any more, and what is read last is the last word.
@@ -50,16 +50,16 @@ func Stop(dir string, n Notice) error {
 	if err := writeJSON(filepath.Join(dir, noticeFile), n); err != nil {
 		return fmt.Errorf("keeper: write notice: %w", err)
 	}
-	// The signal only makes it quicker: the keeper looks at the file every
+	// The signal only makes it quicker: the supervisor looks at the file every
 	// five seconds.
 	if r, err := readRecord(dir); err == nil && r != nil {
-		_ = r.Keeper.signal(unix.SIGUSR1)
+		_ = r.Supervisor.signal(unix.SIGUSR1)
 	}
 	return nil
 }
 
-// Lives reports whether the generation of dir has a keeper: while it has, the generation has
-// not ended. It takes a fraction of a Look.
+// Lives reports whether the generation of dir has a supervisor: while it has, the generation has
+// not ended. It is much cheaper than Look.
 func Lives(dir string) (bool, error) {
 	alive, err := held(dir)
 	if err != nil {

@@ -18,13 +18,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A step is a moment at which a keeper may die; tests have it die at each.
+// A step is a moment at which a supervisor may die; tests have it die at each.
 type step int
 
 const (
 	stepLocked   step = iota + 1 // has the lock and has seen that nothing is written
 	stepBegun                    // state.json says Starting
-	stepTold                     // Start has returned
+	stepReported                 // Start has returned
 	stepForked                   // a worker runs; once for each
 	stepRunning                  // state.json says Running
 	stepStopping                 // SIGTERM was sent
@@ -36,7 +36,7 @@ const (
 	steps                        // how many there are, and one
 )
 
-// What tests change: what happens at a step, and two things that the keeper
+// What tests change: what happens at a step, and two things that the supervisor
 // must not be without: orphans come to it, and its workers die with it.
 var (
 	at          = func(step) {}
@@ -44,16 +44,16 @@ var (
 	deathSignal = syscall.SIGKILL
 )
 
-// How often the keeper looks around, signals or not: a tick while there is something to be
+// How often the supervisor looks around, signals or not: a tick while there is something to be
 // done, and else only so that a notice whose signal was lost is found.
 const (
-	tick = 100 * time.Millisecond
-	calm = 5 * time.Second
+	tick     = 100 * time.Millisecond
+	idleTick = 5 * time.Second
 )
 
-// A keeper is the state of Main. One goroutine has it, on one thread: workers
+// A supervisor is the state of Main. One goroutine has it, on one thread: workers
 // are sent SIGKILL when the thread that started them ends.
-type keeper struct {
+type supervisor struct {
 	dir    string
 	lock   *os.File // held until the process ends
 	launch *Launch
@@ -76,36 +76,36 @@ type keeper struct {
 	graceAt  time.Time // when the grace ends; zero: no worker failed
 }
 
-// Main is the body of the keeper of dir, an absolute path. It returns when the
+// Main is the body of the supervisor of dir, an absolute path. It returns when the
 // generation has ended and that is written, or at once with the reason why it
 // cannot begin; the process ends then.
 func Main(dir string) error {
 	runtime.LockOSThread()
 	runtime.GOMAXPROCS(1) // a flood of output takes one core, not all
-	lock, tell, err := inherit(dir)
-	var k *keeper
+	lock, report, err := inherit(dir)
+	var sv *supervisor
 	if err == nil {
-		k, err = begin(dir, lock)
+		sv, err = begin(dir, lock)
 	}
 	word := wellDone
 	if err != nil {
 		word = err.Error()
 	}
-	if tell != nil {
-		_, _ = tell.WriteString(word) // whoever started it may be gone
-		_ = tell.Close()
+	if report != nil {
+		_, _ = report.WriteString(word) // whoever started it may be gone
+		_ = report.Close()
 	}
 	if err != nil {
 		return fmt.Errorf("keeper: %w", err)
 	}
-	at(stepTold)
-	k.keep()
+	at(stepReported)
+	sv.run()
 	return nil
 }
 
 // inherit returns the lock of dir and the pipe that Start handed over; by hand,
 // it takes the lock, and there is no pipe. No other descriptor reaches workers.
-func inherit(dir string) (lockHeld, tell *os.File, err error) {
+func inherit(dir string) (lockHeld, report *os.File, err error) {
 	if err := closeOnExec(); err != nil {
 		return nil, nil, err
 	}
@@ -114,19 +114,19 @@ func inherit(dir string) (lockHeld, tell *os.File, err error) {
 		return lockHeld, nil, err
 	}
 	path := filepath.Join(dir, lockFile)
-	lockHeld, tell = os.NewFile(lockFD, path), os.NewFile(tellFD, "pipe")
+	lockHeld, report = os.NewFile(lockFD, path), os.NewFile(reportFD, "pipe")
 	want, err := os.Stat(path)
 	if err != nil {
-		return nil, tell, err
+		return nil, report, err
 	}
 	if got, err := lockHeld.Stat(); err != nil || !os.SameFile(got, want) {
-		return nil, tell, fmt.Errorf("descriptor %d is not %s", lockFD, path)
+		return nil, report, fmt.Errorf("descriptor %d is not %s", lockFD, path)
 	}
-	return lockHeld, tell, lock(lockHeld)
+	return lockHeld, report, lock(lockHeld)
 }
 
 // closeOnExec marks every descriptor beyond stderr: one that a worker has, of
-// the lock above all, would outlive the keeper.
+// the lock above all, would outlive the supervisor.
 func closeOnExec() error {
 	open, err := os.ReadDir("/proc/self/fd")
 	for _, e := range open {
@@ -138,22 +138,22 @@ func closeOnExec() error {
 }
 
 // begin prepares the generation and writes that it has begun.
-func begin(dir string, lock *os.File) (*keeper, error) {
-	k := &keeper{dir: dir, lock: lock, launch: &Launch{}, ranks: map[int]int{}}
+func begin(dir string, lock *os.File) (*supervisor, error) {
+	sv := &supervisor{dir: dir, lock: lock, launch: &Launch{}, ranks: map[int]int{}}
 	if err := unbegun(dir); err != nil {
 		return nil, err
 	}
 	at(stepLocked)
 	path := filepath.Join(dir, launchFile)
-	found, err := readJSON(path, k.launch)
+	found, err := readJSON(path, sv.launch)
 	if err == nil && !found {
 		err = fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 	}
 	if err == nil {
-		err = k.launch.Validate()
+		err = sv.launch.Validate()
 	}
 	if err == nil {
-		k.log, err = openLog(k.launch)
+		sv.log, err = openLog(sv.launch)
 	}
 	if err == nil {
 		err = errors.Join(subreaper(), os.Chdir("/")) // so that it keeps no directory busy
@@ -161,21 +161,21 @@ func begin(dir string, lock *os.File) (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.listen()
-	return k, k.open()
+	sv.listen()
+	return sv, sv.open()
 }
 
-// open writes that the generation has begun: from here on no other keeper will.
-func (k *keeper) open() error {
+// open writes that the generation has begun: from here on no other supervisor will.
+func (sv *supervisor) open() error {
 	self, err := readProc(os.Getpid())
 	if err != nil {
 		return err
 	}
-	k.rec = record{Version: recordVersion, Phase: Starting, Keeper: self.process}
-	for range k.launch.Workers {
-		k.rec.Exits = append(k.rec.Exits, Exit{Code: NotStarted})
+	sv.rec = record{Version: recordVersion, Phase: Starting, Supervisor: self.process}
+	for range sv.launch.Workers {
+		sv.rec.Exits = append(sv.rec.Exits, Exit{Code: NotStarted})
 	}
-	if err := k.write(); err != nil {
+	if err := sv.write(); err != nil {
 		return err
 	}
 	at(stepBegun)
@@ -184,90 +184,90 @@ func (k *keeper) open() error {
 
 // listen makes every signal that others may send a mere wake-up: what to do is
 // in notice.json.
-func (k *keeper) listen() {
-	k.wake, k.timer = make(chan os.Signal, 16), time.NewTimer(tick)
-	signal.Notify(k.wake, syscall.SIGCHLD, syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
+func (sv *supervisor) listen() {
+	sv.wake, sv.timer = make(chan os.Signal, 16), time.NewTimer(tick)
+	signal.Notify(sv.wake, syscall.SIGCHLD, syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 }
 
-// wait returns when something may have happened, or it is time to look around.
-func (k *keeper) wait() {
+// wait returns when something may have happened, or the tick is over.
+func (sv *supervisor) wait() {
 	most := tick
-	if k.saved && !k.stopping && len(k.ranks) > 0 {
-		most = calm
+	if sv.saved && !sv.stopping && len(sv.ranks) > 0 {
+		most = idleTick
 	}
-	k.timer.Reset(most)
+	sv.timer.Reset(most)
 	select {
-	case <-k.wake:
-	case <-k.timer.C:
+	case <-sv.wake:
+	case <-sv.timer.C:
 	}
 }
 
-// keep runs the generation from its workers' start to its end.
-func (k *keeper) keep() {
-	k.startWorkers()
-	for k.reap(); len(k.ranks) > 0; k.reap() {
-		k.readNotice()
-		k.enforce()
-		k.save()
-		k.wait()
+// run runs the generation from its workers' start to its end.
+func (sv *supervisor) run() {
+	sv.startWorkers()
+	for sv.reap(); len(sv.ranks) > 0; sv.reap() {
+		sv.readNotice()
+		sv.enforce()
+		sv.save()
+		sv.wait()
 	}
 	at(stepOver)
-	k.sweep()
+	sv.sweep()
 	at(stepSwept)
-	k.end()
+	sv.end()
 	at(stepEnded)
 }
 
 // enter changes the phase and writes it.
-func (k *keeper) enter(p Phase) {
-	k.rec.Phase, k.saved = p, false
-	k.save()
+func (sv *supervisor) enter(p Phase) {
+	sv.rec.Phase, sv.saved = p, false
+	sv.save()
 }
 
 // save writes the record if it has changed. If that fails, the next call tries
 // again: it is called every tick until it has succeeded.
-func (k *keeper) save() {
-	if k.saved {
+func (sv *supervisor) save() {
+	if sv.saved {
 		return
 	}
-	if err := k.write(); err != nil {
-		k.complain(err)
+	if err := sv.write(); err != nil {
+		sv.complain(err)
 	}
 }
 
-// complain tells of trouble that is tried again every tick, a hundred times at
-// most: the file that it goes to does not grow for ever.
-func (k *keeper) complain(err error) {
-	if k.complaints++; k.complaints <= 100 {
+// complain writes an error to stderr, a hundred times at most: what failed is tried again every
+// tick, and the file must not grow for ever.
+func (sv *supervisor) complain(err error) {
+	if sv.complaints++; sv.complaints <= 100 {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
 
-func (k *keeper) write() error {
-	r := k.rec
+func (sv *supervisor) write() error {
+	r := sv.rec
 	if r.Phase != Ended {
 		r.Exits = nil
 	}
-	err := writeJSON(filepath.Join(k.dir, stateFile), &r)
-	k.saved = err == nil
+	err := writeJSON(filepath.Join(sv.dir, stateFile), &r)
+	sv.saved = err == nil
 	return err
 }
 
 // note adds to what was done without.
-func (k *keeper) note(err error) {
+func (sv *supervisor) note(err error) {
 	if err == nil {
 		return
 	}
-	if k.rec.Note != "" {
-		k.rec.Note += "; "
+	if sv.rec.Note != "" {
+		sv.rec.Note += "; "
 	}
-	k.rec.Note += err.Error()
-	k.saved = false
+	sv.rec.Note += err.Error()
+	sv.saved = false
 }
 
 // detail says what went wrong; the first word counts.
-func (k *keeper) detail(format string, a ...any) {
-	if k.rec.Detail == "" {
-		k.rec.Detail, k.saved = fmt.Sprintf(format, a...), false
+func (sv *supervisor) detail(format string, a ...any) {
+	if sv.rec.Detail == "" {
+		sv.rec.Detail, sv.saved = fmt.Sprintf(format, a...), false
 	}
 }

@@ -16,16 +16,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMain is the keeper too, as which the tests start this binary.
+// TestMain is the supervisor too, as which the tests start this binary.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "keeper" {
-		os.Exit(keeperMain(os.Args[2:]))
+		os.Exit(supervisorMain(os.Args[2:]))
 	}
 	os.Exit(m.Run())
 }
 
-// keeperMain is "oxgang keeper DIR" with the bugs that a test asks for.
-func keeperMain(args []string) int {
+// supervisorMain is "oxgang keeper DIR" with the bugs that a test asks for.
+func supervisorMain(args []string) int {
 	f := flag.NewFlagSet("keeper", flag.ExitOnError)
 	die := f.Int("die", 0, "kill -9 at this step")
 	hold := f.String("hold", "", "at the first step, make FILE.<pid> and wait for FILE")
@@ -116,7 +116,7 @@ func (b *bench) next() *bench {
 // clean leaves no process behind, whatever the test seeded.
 func (b *bench) clean() {
 	if r, err := readRecord(b.dir); err == nil && r != nil {
-		_ = r.Keeper.signal(unix.SIGKILL)
+		_ = r.Supervisor.signal(unix.SIGKILL)
 	}
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		found, err := tagged(b.top)
@@ -214,14 +214,14 @@ func running(t *testing.T, pid string) bool {
 	return err == nil && !p.zombie
 }
 
-// killKeeper ends the keeper with SIGKILL and waits until it is gone.
-func (b *bench) killKeeper() {
+// killSupervisor ends the supervisor with SIGKILL and waits until it is gone.
+func (b *bench) killSupervisor() {
 	b.t.Helper()
 	r, err := readRecord(b.dir)
 	if err != nil || r == nil {
-		b.t.Fatal("no state to read the keeper's pid from:", err)
+		b.t.Fatal("no state to read the supervisor's pid from:", err)
 	}
-	if err := r.Keeper.signal(syscall.SIGKILL); err != nil {
+	if err := r.Supervisor.signal(syscall.SIGKILL); err != nil {
 		b.t.Fatal(err)
 	}
 	b.phase(Gone)

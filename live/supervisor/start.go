@@ -15,23 +15,23 @@ import (
 	"time"
 )
 
-// How Start hands over to the keeper: the lock that it took and a pipe for the
-// keeper's first words, as the descriptors after stderr.
+// How Start hands over to the supervisor: the lock that it took and a pipe for the
+// supervisor's first words, as the descriptors after stderr.
 const (
 	handedOver = "OXGANG_KEEPER" // set in its environment: the descriptors are there
 	lockFD     = 3
-	tellFD     = 4
-	wellDone   = "begun\n" // what the keeper says if it has begun; else its error
+	reportFD   = 4
+	wellDone   = "begun\n" // what the supervisor says if it has begun; else its error
 )
 
-// patience is how long Start waits for the keeper's first words: some fsyncs,
+// patience is how long Start waits for the supervisor's first words: some fsyncs,
 // on a busy disk.
 const patience = 30 * time.Second
 
 // Start begins the generation l in the directory dir, which it makes. exe is
 // the command that runs Main, without the directory: {"oxgang", "keeper"}. It
-// returns once the keeper has the lock and has written that it began, or says
-// why it has not; ErrBegun if that happened before. The keeper runs in a
+// returns once the supervisor has the lock and has written that it began, or says
+// why it has not; ErrBegun if that happened before. The supervisor runs in a
 // session of its own and goes on when this process ends.
 func Start(exe []string, dir string, l *Launch) error {
 	err := l.Validate()
@@ -47,7 +47,7 @@ func Start(exe []string, dir string, l *Launch) error {
 	return nil
 }
 
-// start holds the lock from before it looks until the keeper has it too, so
+// start holds the lock from before it looks until the supervisor has it too, so
 // that of two that start at a time one finds it taken.
 func start(exe []string, dir string, l *Launch) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -98,14 +98,14 @@ func unbegun(dir string) error {
 	return nil
 }
 
-// spawn starts the keeper and waits for its first words.
+// spawn starts the supervisor and waits for its first words.
 func spawn(exe []string, dir string, held *os.File) error {
-	hear, tell, err := os.Pipe()
+	hear, report, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer hear.Close()
-	defer tell.Close()
+	defer report.Close()
 	stderr, err := os.OpenFile(filepath.Join(dir, stderrFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -114,17 +114,17 @@ func spawn(exe []string, dir string, held *os.File) error {
 	cmd := exec.Command(exe[0], slices.Concat(exe[1:], []string{dir})...)
 	cmd.Env = append(os.Environ(), handedOver+"=1")
 	cmd.Stderr = stderr
-	cmd.ExtraFiles = []*os.File{held, tell}
+	cmd.ExtraFiles = []*os.File{held, report}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	go func() { _ = cmd.Wait() }() // so that no zombie is left; its word counts, not its status
-	_ = tell.Close()
+	_ = report.Close()
 	return listen(hear, stderr.Name())
 }
 
-// listen reads the keeper's first words to their end.
+// listen reads the supervisor's first words to their end.
 func listen(hear *os.File, stderr string) error {
 	if err := hear.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return err

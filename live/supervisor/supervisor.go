@@ -1,18 +1,18 @@
 // Package supervisor keeps the worker processes of one generation of a job: one
-// start of it. A keeper is a small process of its own, so that the workers,
+// start of it. A supervisor is a small process of its own, so that the workers,
 // their output and their exit statuses outlive the scheduler that started
 // them, however it ends.
 //
 // A generation has a directory: launch.json says what to run, the lock is held
-// by the keeper while it lives, state.json is what it knows, notice.json asks
+// by the supervisor while it lives, state.json is what it knows, notice.json asks
 // it to stop. Its invariants, each with a test that seeds the bug:
 //
-//  1. A generation begins at most once: its keeper holds the lock from before
+//  1. A generation begins at most once: its supervisor holds the lock from before
 //     launch.json is written, and state.json exists before the first worker.
 //  2. Ended is said only when no process of the generation is left.
 //  3. An exit status is written, however often that must be tried, before the
-//     keeper lets go of the lock.
-//  4. When the keeper dies, its workers die with it; what they had started is
+//     supervisor lets go of the lock.
+//  4. When the supervisor dies, its workers die with it; what they had started is
 //     left to Sweep.
 package supervisor
 
@@ -31,7 +31,7 @@ const (
 	lockFile   = "lock"
 	stateFile  = "state.json"
 	noticeFile = "notice.json"
-	stderrFile = "stderr" // of the keeper itself: empty unless it broke
+	stderrFile = "stderr" // of the supervisor itself: empty unless it broke
 )
 
 // TempFail is the exit code of a worker that stopped on notice, after a
@@ -42,11 +42,11 @@ const TempFail = 75
 // why. It is a shell's for "command not found".
 const NotStarted = 127
 
-// ErrBegun says that a generation has been begun before, by a keeper that may
+// ErrBegun says that a generation has been begun before, by a supervisor that may
 // live or not: Look tells.
 var ErrBegun = errors.New("the generation has begun before")
 
-// A Launch is what a keeper needs to run one generation of a job.
+// A Launch is what a supervisor needs to run one generation of a job.
 type Launch struct {
 	Job        string   `json:"job"`
 	Generation int      `json:"generation"` // from 1
@@ -83,7 +83,7 @@ const (
 	Running  Phase = "running"
 	Stopping Phase = "stopping" // on notice, or because a worker failed
 	Ended    Phase = "ended"    // no process is left
-	Gone     Phase = "gone"     // the keeper died without an ending: Sweep
+	Gone     Phase = "gone"     // the supervisor died without an ending: Sweep
 )
 
 // A State is what is known of a generation.

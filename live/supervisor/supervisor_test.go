@@ -165,7 +165,7 @@ func TestNoticeIsForWorkersToo(t *testing.T) {
 	}
 }
 
-// TestOrphans: what workers leave behind dies, however it was left; a keeper
+// TestOrphans: what workers leave behind dies, however it was left; a supervisor
 // to which orphans do not come is found out.
 func TestOrphans(t *testing.T) {
 	const leave = `
@@ -189,7 +189,7 @@ func TestOrphans(t *testing.T) {
 				}
 			}
 			if name == "after the end" && !strings.HasSuffix(s.Note, "processes that the workers left were killed") {
-				t.Errorf("note %q, want it to tell of the processes", s.Note)
+				t.Errorf("note %q, want it to mention the processes", s.Note)
 			}
 		})
 	}
@@ -199,7 +199,7 @@ func TestOrphans(t *testing.T) {
 		b.start("-no-reaper")
 		b.phase(Ended)
 		if !slices.ContainsFunc(b.file("left", 4), func(pid string) bool { return running(t, pid) }) {
-			t.Error("no process is left by a keeper that is no reaper: this test could not fail")
+			t.Error("no process is left by a supervisor that is no reaper: this test could not fail")
 		}
 		for _, pid := range b.file("left", 4) {
 			kill(t, pid)
@@ -245,7 +245,7 @@ func TestCannotStart(t *testing.T) {
 			t.Errorf("got %+v, want worker 0 stopped and worker 1 not started", s)
 		}
 	})
-	t.Run("the keeper itself", func(t *testing.T) {
+	t.Run("the supervisor itself", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, 1, deaf)
 		if err := Start([]string{"/no/such"}, b.dir, b.launch); err == nil || !strings.Contains(err.Error(), "/no/such") {
@@ -256,7 +256,7 @@ func TestCannotStart(t *testing.T) {
 		}
 		b.launch.Log = "/no/such/log"
 		if err := Start(b.exe, b.dir, b.launch); err == nil || !strings.Contains(err.Error(), "open /no/such/log") {
-			t.Errorf("error %v, want the keeper's own words", err)
+			t.Errorf("error %v, want the supervisor's own words", err)
 		}
 		b.launch.Log = filepath.Join(b.root, "log")
 		b.start() // none of these has begun the generation
@@ -299,7 +299,7 @@ func TestEnvironment(t *testing.T) {
 		}
 	}
 	if slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, handedOver) }) {
-		t.Errorf("the keeper's own variable reached a worker: %q", env)
+		t.Errorf("the supervisor's own variable reached a worker: %q", env)
 	}
 	for _, file := range b.file("fds", 2) {
 		if strings.HasPrefix(file, b.dir) || file == inherited.Name() {
@@ -331,7 +331,7 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// TestStateCannotBeWritten: an exit status waits for the disk; a keeper that
+// TestStateCannotBeWritten: an exit status waits for the disk; a supervisor that
 // gives up loses it.
 func TestStateCannotBeWritten(t *testing.T) {
 	b := newBench(t, 1, `echo >$T/ready; while [ ! -e $T/go ]; do sleep 0.01; done; exit 6`)
@@ -369,7 +369,7 @@ func TestStateCannotBeWritten(t *testing.T) {
 	b.phase(Absent)
 }
 
-// TestDirectoryIsRemoved: a keeper does not outlive its workers where nobody can hear of it.
+// TestDirectoryIsRemoved: a supervisor does not outlive its workers where nobody can hear of it.
 func TestDirectoryIsRemoved(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1, "echo $$ >$T/pids; until [ -e $T/go ]; do sleep 0.02; done")
@@ -384,5 +384,5 @@ func TestDirectoryIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.write("go", 0o600, "")
-	b.until("the keeper's end", func() bool { return !running(t, strconv.Itoa(r.Keeper.PID)) })
+	b.until("the supervisor's end", func() bool { return !running(t, strconv.Itoa(r.Supervisor.PID)) })
 }

@@ -22,9 +22,9 @@ const runVariable = "OXGANG_RUN"
 // that the kernel does not let go, in a driver say, take some seconds.
 const sweepLimit = 10 * time.Second
 
-// Sweep kills what keepers that died have left: every process whose environment
+// Sweep kills what supervisors that died have left: every process whose environment
 // says OXGANG_RUN=tag, or a tag below it ("a" is above "a/j1/3"), and what is
-// below such a process; none of a keeper that lives. root is a directory with
+// below such a process; none of a supervisor that lives. root is a directory with
 // the generations in question at most three floors below it, or one itself. It
 // returns when the processes are gone, or says which are not. A process that
 // hides its environment and has left its parents is found only in its cgroup,
@@ -49,7 +49,7 @@ func Sweep(root, tag string) error {
 	return fmt.Errorf("keeper: sweep %s: %v still live after SIGKILL and %v", tag, left, sweepLimit)
 }
 
-// An orphan is a process of a generation, whose keeper may be gone.
+// An orphan is a process of a generation, whose supervisor may be gone.
 type orphan struct {
 	process
 	tag string
@@ -57,7 +57,7 @@ type orphan struct {
 
 // sweepOnce kills the orphans of this moment and returns them. The order
 // matters: who is seen first and whose lock is free after that has lost the
-// keeper that started it. A keeper that begins in between has its lock.
+// supervisor that started it. A supervisor that begins in between has its lock.
 func sweepOnce(root, tag string) ([]orphan, error) {
 	found, err := tagged(tag)
 	if err != nil {
@@ -125,14 +125,14 @@ func under(run, tag string) bool {
 	return run != "" && tag != "" && (run == tag || strings.HasPrefix(run, tag+"/"))
 }
 
-// living returns the tags at and below root whose keeper lives, and empties the
+// living returns the tags at and below root whose supervisor lives, and empties the
 // cgroups of the others.
 func living(root, tag string) (map[string]bool, error) {
 	kept := map[string]bool{}
 	for _, dir := range generations(root, 3) {
 		var l Launch
 		_, err := readJSON(filepath.Join(dir, launchFile), &l)
-		begun := unbegun(dir) != nil // before the lock: one that begins now has not lost its keeper
+		begun := unbegun(dir) != nil // before the lock: one that begins now has not lost its supervisor
 		alive, errLock := held(dir)
 		switch {
 		case errLock != nil:
@@ -149,7 +149,7 @@ func living(root, tag string) (map[string]bool, error) {
 }
 
 // emptyGroup kills what is in the cgroup of a generation that has begun and
-// whose keeper is gone, and takes the group away as soon as that is possible.
+// whose supervisor is gone, and takes the group away as soon as that is possible.
 func emptyGroup(l *Launch) {
 	g := &group{path: groupPath(l)}
 	if _, err := os.Stat(g.path); err != nil {

@@ -126,7 +126,7 @@ func TestComplaintsEnd(t *testing.T) {
 	before := os.Stderr
 	os.Stderr = f
 	defer func() { os.Stderr = before }()
-	k := &keeper{dir: "/no/such"}
+	k := &supervisor{dir: "/no/such"}
 	for range 1000 {
 		k.save()
 	}

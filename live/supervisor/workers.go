@@ -18,49 +18,49 @@ import (
 )
 
 // readNotice looks for a new notice, and stops the workers on the first.
-func (k *keeper) readNotice() {
+func (sv *supervisor) readNotice() {
 	var n Notice
-	found, err := readJSON(filepath.Join(k.dir, noticeFile), &n)
-	if err != nil && !strings.Contains(k.rec.Note, err.Error()) {
-		k.note(err)
+	found, err := readJSON(filepath.Join(sv.dir, noticeFile), &n)
+	if err != nil && !strings.Contains(sv.rec.Note, err.Error()) {
+		sv.note(err)
 	}
-	if err != nil || !found || k.notice != nil && *k.notice == n {
+	if err != nil || !found || sv.notice != nil && *sv.notice == n {
 		return
 	}
 	// From here on the monotonic clock counts: setting the clock neither
 	// cuts the time short nor draws it out.
-	k.notice, k.noticeAt = &n, time.Now().Add(time.Until(n.Deadline))
-	k.terminate()
+	sv.notice, sv.noticeAt = &n, time.Now().Add(time.Until(n.Deadline))
+	sv.terminate()
 }
 
 // startWorkers starts all, or those before the first that cannot start.
-func (k *keeper) startWorkers() {
-	k.readNotice()
-	if k.stopping {
-		k.detail("stopped before it started: %s", k.notice.Reason)
-		for rank := range k.rec.Exits {
-			k.rec.Exits[rank] = Exit{Code: TempFail}
+func (sv *supervisor) startWorkers() {
+	sv.readNotice()
+	if sv.stopping {
+		sv.detail("stopped before it started: %s", sv.notice.Reason)
+		for rank := range sv.rec.Exits {
+			sv.rec.Exits[rank] = Exit{Code: TempFail}
 		}
 		return
 	}
-	if err := k.startAll(); err != nil {
-		k.detail("%v", err)
-		k.fail()
+	if err := sv.startAll(); err != nil {
+		sv.detail("%v", err)
+		sv.fail()
 		return
 	}
-	k.enter(Running)
+	sv.enter(Running)
 	at(stepRunning)
 }
 
-func (k *keeper) startAll() error {
+func (sv *supervisor) startAll() error {
 	port, err := freePort()
 	if err != nil {
 		return err
 	}
-	k.group, err = newGroup(k.launch)
-	k.note(err)
-	for rank := range k.launch.Workers {
-		if err := k.startWorker(rank, port); err != nil {
+	sv.group, err = newGroup(sv.launch)
+	sv.note(err)
+	for rank := range sv.launch.Workers {
+		if err := sv.startWorker(rank, port); err != nil {
 			return fmt.Errorf("worker %d: %w", rank, err)
 		}
 		at(stepForked)
@@ -78,9 +78,9 @@ func freePort() (int, error) {
 }
 
 // startWorker starts the worker of a rank and reads its output.
-func (k *keeper) startWorker(rank, port int) error {
-	env := k.environ(rank, port)
-	path, err := program(k.launch, env)
+func (sv *supervisor) startWorker(rank, port int) error {
+	env := sv.environ(rank, port)
+	path, err := program(sv.launch, env)
 	if err != nil {
 		return err
 	}
@@ -89,22 +89,22 @@ func (k *keeper) startWorker(rank, port int) error {
 		return err
 	}
 	defer write.Close()
-	pid, err := k.fork(rank, path, env, write)
+	pid, err := sv.fork(rank, path, env, write)
 	if err != nil {
-		return errors.Join(explain(k.launch.Command[0], path, err), read.Close())
+		return errors.Join(explain(sv.launch.Command[0], path, err), read.Close())
 	}
-	k.ranks[pid] = rank
+	sv.ranks[pid] = rank
 	p, err := readProc(pid) // our child, not reaped: it is there
-	k.note(err)
-	k.rec.Workers = append(k.rec.Workers, p.process)
+	sv.note(err)
+	sv.rec.Workers = append(sv.rec.Workers, p.process)
 	prefix := ""
 	if rank > 0 {
 		prefix = fmt.Sprintf("[rank %d] ", rank)
 	}
-	k.pipes = append(k.pipes, read)
-	k.readers.Go(func() {
+	sv.pipes = append(sv.pipes, read)
+	sv.readers.Go(func() {
 		defer read.Close()
-		copyLines(k.log, read, prefix)
+		copyLines(sv.log, read, prefix)
 	})
 	return nil
 }
@@ -122,36 +122,36 @@ func outputPipe() (read, write *os.File, err error) {
 	return os.NewFile(uintptr(p[0]), "output"), os.NewFile(uintptr(p[1]), "output"), nil
 }
 
-// fork starts a worker: leader of a process group, killed when the keeper dies,
+// fork starts a worker: leader of a process group, killed when the supervisor dies,
 // on its cores and in its cgroup from its first instruction.
-func (k *keeper) fork(rank int, path string, env []string, output *os.File) (int, error) {
+func (sv *supervisor) fork(rank int, path string, env []string, output *os.File) (int, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0, err
 	}
 	defer null.Close()
-	unpin, err := pin(k.launch.Workers[rank].CPUs)
-	k.note(err)
+	unpin, err := pin(sv.launch.Workers[rank].CPUs)
+	sv.note(err)
 	defer unpin()
 	attr := &syscall.ProcAttr{
-		Dir: k.launch.Dir, Env: env,
+		Dir: sv.launch.Dir, Env: env,
 		Files: []uintptr{null.Fd(), output.Fd(), output.Fd()},
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: deathSignal},
 	}
-	fd, grouped := k.group.worker(rank)
+	fd, grouped := sv.group.worker(rank)
 	if !grouped {
-		return syscall.ForkExec(path, k.launch.Command, attr)
+		return syscall.ForkExec(path, sv.launch.Command, attr)
 	}
 	attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, fd
-	pid, err := syscall.ForkExec(path, k.launch.Command, attr)
+	pid, err := syscall.ForkExec(path, sv.launch.Command, attr)
 	if err == nil {
 		return pid, nil
 	}
 	// It may be the program or the cgroup that cannot be had.
 	attr.Sys.UseCgroupFD = false
-	pid, again := syscall.ForkExec(path, k.launch.Command, attr)
+	pid, again := syscall.ForkExec(path, sv.launch.Command, attr)
 	if again == nil {
-		k.note(fmt.Errorf("worker %d: not in its cgroup: %w", rank, err))
+		sv.note(fmt.Errorf("worker %d: not in its cgroup: %w", rank, err))
 	}
 	return pid, again
 }
@@ -214,9 +214,9 @@ func explain(name, path string, err error) error {
 }
 
 // environ returns the environment of a worker: the launch's, its own, and what
-// the keeper says, of which a later value replaces an earlier one.
-func (k *keeper) environ(rank, port int) []string {
-	l, world := k.launch, strconv.Itoa(len(k.launch.Workers))
+// the supervisor says, of which a later value replaces an earlier one.
+func (sv *supervisor) environ(rank, port int) []string {
+	l, world := sv.launch, strconv.Itoa(len(sv.launch.Workers))
 	said := []string{
 		"RANK=" + strconv.Itoa(rank), "LOCAL_RANK=" + strconv.Itoa(rank), "GROUP_RANK=0",
 		"WORLD_SIZE=" + world, "LOCAL_WORLD_SIZE=" + world,
@@ -224,7 +224,7 @@ func (k *keeper) environ(rank, port int) []string {
 		"TORCHELASTIC_RUN_ID=" + l.Job + "-" + strconv.Itoa(l.Generation),
 		"TORCHELASTIC_RESTART_COUNT=" + strconv.Itoa(l.Generation-1),
 		runVariable + "=" + l.Tag,
-		"OXGANG_NOTICE=" + filepath.Join(k.dir, noticeFile),
+		"OXGANG_NOTICE=" + filepath.Join(sv.dir, noticeFile),
 	}
 	place := map[string]int{}
 	var env []string

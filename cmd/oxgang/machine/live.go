@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/serve"
 )
 
 // A liveState is where the scheduler of this machine keeps its state: a flag of every
@@ -50,7 +51,7 @@ func (s *liveState) client() (*control.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return control.NewClient(filepath.Join(dir, "control.sock")), nil
+	return control.NewClient(serve.ControlSocket(dir)), nil
 }
 
 // told returns an error of the scheduler with what to do next.

@@ -90,7 +90,7 @@ func prepare(o *serve.Options, state *liveState, settings []string) (err error) 
 	if err != nil {
 		return err
 	}
-	o.Keeper, o.Tool = []string{exe, "keeper"}, "oxgang "+cli.Version()
+	o.Supervisor, o.Tool = []string{exe, "keeper"}, "oxgang "+cli.Version()
 	o.Settings = make(map[string]string)
 	for _, s := range settings {
 		name, value, ok := strings.Cut(strings.TrimPrefix(s, o.Policy+"."), "=")

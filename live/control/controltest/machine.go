@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,13 +22,13 @@ import (
 type Machine struct {
 	dir string // of logs
 
-	mu       sync.Mutex
-	now      time.Time
-	jobs     []*control.View
-	requests []control.Request
-	top      control.Top
-	told     map[job.ID]*control.Explanation
-	changed  chan struct{} // closed, and made anew, when a job is submitted
+	mu           sync.Mutex
+	now          time.Time
+	jobs         []*control.View
+	requests     []control.Request
+	top          control.Top
+	explanations map[job.ID]*control.Explanation
+	changed      chan struct{} // closed, and made anew, when a job is submitted
 }
 
 var _ control.Service = (*Machine)(nil)
@@ -35,7 +36,7 @@ var _ control.Service = (*Machine)(nil)
 // New returns a machine with four slots of one h200 each, 16 cores and 64 GiB, whose
 // clock stands at now. It keeps logs in dir.
 func New(dir string, now time.Time) *Machine {
-	m := &Machine{dir: dir, now: now, told: make(map[job.ID]*control.Explanation), changed: make(chan struct{}), top: control.Top{
+	m := &Machine{dir: dir, now: now, explanations: make(map[job.ID]*control.Explanation), changed: make(chan struct{}), top: control.Top{
 		Machine: "gpu7", Policy: "sia", Round: 41,
 		CPUs: control.Amount{Total: 16}, Memory: control.Amount{Total: 64 << 30},
 	}}
@@ -49,7 +50,7 @@ func New(dir string, now time.Time) *Machine {
 func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	id := control.Unique(r.Name, func(id job.ID) bool { return m.find(id) != nil })
+	id := unique(r.Name, func(id job.ID) bool { return m.find(id) != nil })
 	m.requests = append(m.requests, *r)
 	m.jobs = append(m.jobs, &control.View{
 		ID: id, Name: r.Name, Phase: job.Waiting.String(), MinGPUs: r.GPUs.Min, MaxGPUs: r.GPUs.Max,
@@ -102,17 +103,17 @@ func (m *Machine) Job(id job.ID) (control.View, error) {
 	return *v, nil
 }
 
-// Explain says what Tell said of the job, or its sentence.
+// Explain says what SetExplanation set of the job, or its sentence.
 func (m *Machine) Explain(_ context.Context, id job.ID) (*control.Explanation, error) {
 	v, err := m.Job(id)
 	if err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
-	told := m.told[id]
+	explanation := m.explanations[id]
 	m.mu.Unlock()
-	if told != nil {
-		return told, nil
+	if explanation != nil {
+		return explanation, nil
 	}
 	story, err := json.Marshal(map[string]string{"job": string(id), "policy": "sia"})
 	return &control.Explanation{Text: fmt.Sprintf("%s is %s: %s\n", id, v.Phase, v.Sentence), Story: story}, err
@@ -171,11 +172,11 @@ func (m *Machine) end(v *control.View, phase job.Phase, outcome, detail string) 
 	v.EndEarly, v.EndLate = nil, nil
 }
 
-// Tell makes e the explanation of a job.
-func (m *Machine) Tell(id job.ID, e *control.Explanation) {
+// SetExplanation makes e the explanation of a job.
+func (m *Machine) SetExplanation(id job.ID, e *control.Explanation) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told[id] = e
+	m.explanations[id] = e
 }
 
 // ChangeTop changes what is said of the machine.
@@ -222,4 +223,16 @@ func (m *Machine) unknown(id job.ID) error {
 		ids[i] = v.ID
 	}
 	return control.Unknown(id, ids)
+}
+
+// unique returns name, or name-2, name-3 and so on if that is taken. A long name is cut to make
+// room for the number.
+func unique(name string, taken func(job.ID) bool) job.ID {
+	const most = 63 // bytes, as of control.ValidName
+	id := job.ID(name)
+	for n := 2; taken(id); n++ {
+		end := "-" + strconv.Itoa(n)
+		id = job.ID(strings.TrimRight(name[:min(len(name), most-len(end))], "-") + end)
+	}
+	return id
 }

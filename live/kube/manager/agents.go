@@ -18,8 +18,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/claims"
 )
 
-// agents are the programs of all jobs, as the agent API knows them: each message goes to the
-// world that has its job.
+// agents answers the agents of all queues: it hands each message to the world that has its job.
 type agents struct {
 	l        *leader
 	reviewer *claims.Reviewer
@@ -27,14 +26,14 @@ type agents struct {
 
 var _ agentapi.Jobs = (*agents)(nil)
 
-// newAgents returns what answers agents, who are asked of the API server.
+// newAgents returns what answers agents. It checks their tokens with the API server.
 func (l *leader) newAgents() *agents {
 	audience := l.o.Config.Agents.Audience
 	review := claims.Client(l.clients.AuthenticationV1().TokenReviews(), audience)
 	return &agents{l: l, reviewer: claims.New(audience, review, l.member)}
 }
 
-// member returns the job that a pod is a living member of.
+// member returns the job that a pod works for; ok is false if it works for none, or is over.
 func (l *leader) member(podUID string) (id job.ID, ok bool) {
 	for _, w := range l.worlds() {
 		if id, ok = w.Member(podUID); ok {
@@ -106,8 +105,8 @@ func (a *agents) Checkpoint(ctx context.Context, id job.ID, c *agentapi.Checkpoi
 	return w.Checkpoint(ctx, id, c)
 }
 
-// serveAgents answers agents until ctx is done. Only the leader does: others do not listen,
-// and clients try again.
+// serveAgents answers agents until ctx is done. Only the leader listens: clients that reach
+// nobody try again.
 func (l *leader) serveAgents(ctx context.Context) error {
 	c := &l.o.Config.Agents
 	if c.Address.Address == "" {
@@ -135,8 +134,8 @@ func (l *leader) serveAgents(ctx context.Context) error {
 
 type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
-// certificate returns the one that certify made, which workers can check by what is published in
-// their namespaces, or that of the configured files.
+// certificate returns the certificate of the agent API: the one that certify made, or that of
+// the configured files. Workers check the first by the ConfigMap TrustMap of their namespace.
 func (l *leader) certificate(ctx context.Context, g *errgroup.Group) (getCertificate, error) {
 	if l.certs != nil {
 		g.Go(func() error {

@@ -19,8 +19,8 @@ const (
 	ConfigKind    = "SchedulerConfiguration"
 )
 
-// A Config is the configuration file of the process. What is decided is configured in the
-// cluster: in Queues and the ClusterPolicy.
+// A Config is the configuration file of the process. Policies, budgets and the like are not in
+// it: Queues and the ClusterPolicy hold them.
 type Config struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -29,10 +29,11 @@ type Config struct {
 	Health         Address        `json:"health"`
 	Agents         Agents         `json:"agents"`
 	Log            Log            `json:"log"`
-	// Client bounds the requests to the API server per second, those for each kind of object by
-	// themselves; 0: as many as it takes.
+	// Client bounds the requests per second to the API server, for each kind of object by
+	// itself; 0: no bound.
 	Client Client `json:"client"`
-	// Journals is a directory with one for the journals of each queue; empty: none are written.
+	// Journals is a directory. The journals of a queue are in a subdirectory of the queue's
+	// name. Empty: no journals are written.
 	Journals string `json:"journals,omitempty"`
 }
 

@@ -1,4 +1,4 @@
-// Package manager is the scheduler process of a Kubernetes cluster: one of several leads, and
-// runs, for every Queue that is not off, the loop of package scheduler over the world of
-// package kube. It says of each Queue how that stands, and answers agents and people.
+// Package manager is the scheduler process of a Kubernetes cluster. Of several processes one
+// leads. The leader runs one scheduler for every Queue that is not off: a driver.Driver over a
+// kube.World. It also writes the status of the Queues and answers the agents of jobs.
 package manager

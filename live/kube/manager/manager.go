@@ -40,9 +40,9 @@ type Options struct {
 	Traces   trace.TracerProvider // of rounds; nil: none
 }
 
-// Run leads, or waits to lead, until ctx is done: then it returns nil. It returns an error when
-// it has lost the leadership, or its watches have missed something: the process is to end, and
-// may be started again.
+// Run leads, or waits to lead, until ctx is done, and then returns nil. It returns an error if
+// it has lost the leadership or its watches have missed events. The process then has to end,
+// and may be started again.
 func Run(ctx context.Context, o Options) error {
 	log, err := monitor.NewLogger(os.Stderr, o.Config.Log.Format, o.Config.Log.Level)
 	if err != nil {
@@ -53,7 +53,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
-	seen, err := monitor.New(metrics.Registry, monitor.Options{Version: o.Tool})
+	rounds, err := monitor.New(metrics.Registry, monitor.Options{Version: o.Tool})
 	if err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
-	l := &leader{o: o, log: log, manager: m, clients: clients, metrics: seen, running: make(map[string]*running)}
+	l := &leader{o: o, log: log, manager: m, clients: clients, metrics: rounds, running: make(map[string]*running)}
 	if err := errors.Join(m.Add(l), m.AddReadyzCheck("watches", l.ready)); err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// newManager returns what keeps watches and the lease.
+// newManager returns the controller-runtime manager, which holds the watches and the lease.
 func newManager(o *Options) (manager.Manager, error) {
 	c := &o.Config
 	cfg := rest.CopyConfig(o.Rest)
@@ -99,7 +99,7 @@ func newManager(o *Options) (manager.Manager, error) {
 	return m, m.AddHealthzCheck("ping", healthz.Ping)
 }
 
-// off returns an address as the manager wants it.
+// off returns an address as controller-runtime takes it: "0" stands for none.
 func off(a Address) string {
 	if a.Address == "" {
 		return "0"
@@ -112,14 +112,14 @@ type leader struct {
 	o       Options
 	log     *slog.Logger
 	manager manager.Manager
-	clients kubernetes.Interface // for tokens and what to trust, of which no watches are kept
+	clients kubernetes.Interface // for objects that are not watched: tokens, TrustMap
 	metrics *monitor.Metrics
-	certs   *certs.Server             // nil: the agent API is not served, or by files
+	certs   *certs.Server             // nil: the agent API is off, or its certificate is in files
 	known   []schema.GroupVersionKind // kinds of job that the cluster has
 
 	mu      sync.Mutex
 	running map[string]*running // by name of the queue
-	waits   string              // the kind whose watch is awaited; empty: none
+	waits   string              // kind of object whose watch is not up yet; empty: none
 }
 
 var _ manager.LeaderElectionRunnable = (*leader)(nil)
@@ -127,8 +127,8 @@ var _ manager.LeaderElectionRunnable = (*leader)(nil)
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (l *leader) NeedLeaderElection() bool { return true }
 
-// ready is the check of readiness: who waits to lead is ready, and who leads once its watches
-// show what is there.
+// ready is the readiness probe. A process that waits to lead is ready; one that leads is ready
+// once its watches show all objects.
 func (l *leader) ready(*http.Request) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,15 +138,15 @@ func (l *leader) ready(*http.Request) error {
 	return nil
 }
 
-// awaits notes the kind whose watch is awaited; empty: none.
+// awaits notes which kind of object has a watch that is not up yet; empty: none.
 func (l *leader) awaits(kind string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waits = kind
 }
 
-// enter sets the world of a queue that is served; nil: it has none now.
-func (l *leader) enter(r *running, w *kube.World) {
+// setWorld sets the world of a queue that is served; nil: it has none now.
+func (l *leader) setWorld(r *running, w *kube.World) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r.world = w

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/driver"
 )
 
 // renting returns a queue of a policy that rents nodes of a pool, and one that may not cost more
@@ -71,7 +72,7 @@ func TestSettings(t *testing.T) {
 	if len(q.Spec.Policy.Settings) != 1 {
 		t.Errorf("the queue was changed: %v", q.Spec.Policy.Settings)
 	}
-	if _, _, err := fresh(q); err != nil {
+	if _, _, err := driver.NewPolicy(q.Spec.Policy.Name, settings(q)); err != nil {
 		t.Error(err)
 	}
 }

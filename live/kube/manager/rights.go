@@ -9,12 +9,12 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 )
 
-// answer is how long the API server may take to say what the scheduler may do.
+// answer is how long to wait for the API server to say what the scheduler may do.
 const answer = 5 * time.Second
 
-// mayLend reports whether a queue needs no right that the scheduler has not: nodes are marked
-// as lent where jobs are started. As long as nobody can say, it may: nothing stops because the
-// API server does not answer.
+// mayLend reports whether the scheduler may patch nodes, or the queue does not need that: only
+// a queue that lends nodes and starts jobs marks nodes. If the API server does not answer,
+// mayLend returns true: a queue that is served goes on.
 func (l *leader) mayLend(ctx context.Context, q *v1alpha1.Queue) bool {
 	if q.Spec.Loans == nil || q.Spec.Mode != v1alpha1.Admit && q.Spec.Mode != v1alpha1.Resize {
 		return true

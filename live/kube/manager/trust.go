@@ -20,10 +20,10 @@ import (
 // every namespace that a queue names.
 const TrustMap = "oxgang-agents-ca"
 
-// certify makes the certificate of the agent API and the authority behind it, which is in the
-// memory of this leader: the next one has another, and workers trust both while both are good.
-// It makes none where files have one, or nobody is answered. It comes before the queues are
-// served, with which is published what to trust.
+// certify makes the certificate of the agent API and the authority that signs it. Both are in
+// the memory of this leader only: the next one makes others, and workers trust both while both
+// are valid. It makes nothing if files hold a certificate, or the agent API is off. It runs
+// before the queues are served, since publish needs its result.
 func (l *leader) certify() error {
 	c := &l.o.Config.Agents
 	if c.Address.Address == "" || c.Certificates != "" {
@@ -40,8 +40,8 @@ func (l *leader) certify() error {
 	return nil
 }
 
-// publish writes what workers are to trust into the namespaces of queues, where it is not
-// there. Of queues that are only observed nothing is written.
+// publish writes the certificates that workers are to trust into the namespaces of queues that
+// lack them. It writes nothing for queues that are only observed.
 func (l *leader) publish(ctx context.Context, queues []*v1alpha1.Queue) {
 	if l.certs == nil {
 		return
@@ -59,7 +59,7 @@ func (l *leader) publish(ctx context.Context, queues []*v1alpha1.Queue) {
 	}
 }
 
-// publishIn adds certificates to those that are trusted in a namespace and still good.
+// publishIn adds certificates to the valid ones that a namespace has.
 func (l *leader) publishIn(ctx context.Context, namespace, mine string) error {
 	maps := l.clients.CoreV1().ConfigMaps(namespace)
 	old, err := maps.Get(ctx, TrustMap, metav1.GetOptions{})
@@ -85,7 +85,7 @@ func (l *leader) publishIn(ctx context.Context, namespace, mine string) error {
 // mostTrusted is how many authorities of earlier leaders are trusted, the newest first.
 const mostTrusted = 8
 
-// good returns the certificates of a text that are not over, and not among mine.
+// good returns the certificates of a text that are valid now and not among mine.
 func good(text, mine string, now time.Time) string {
 	var b bytes.Buffer
 	rest, n := []byte(text), 0

@@ -45,7 +45,7 @@ func newLoad(t testing.TB, jobs int, round, report time.Duration) (l *load, sche
 	}
 	t.Cleanup(func() { // t's context is done by then
 		_ = cmd.Wait()
-		for _, pid := range l.keepers() { // of a test that failed; their workers end with them
+		for _, pid := range l.supervisors() { // of a test that failed; their workers end with them
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	})
@@ -88,7 +88,7 @@ func (l *load) said(what string) int {
 	return n
 }
 
-// await returns when something is so. The journal, and what keepers write, wakes nobody.
+// await returns when something is so. The journal, and what supervisors write, wakes nobody.
 func (l *load) await(what string, so func() bool) {
 	l.t.Helper()
 	for end := time.Now().Add(4 * time.Minute); !so(); time.Sleep(100 * time.Millisecond) {
@@ -98,8 +98,8 @@ func (l *load) await(what string, so func() bool) {
 	}
 }
 
-// keepers returns the pids of the keepers that run.
-func (l *load) keepers() []int {
+// supervisors returns the pids of the supervisors that run.
+func (l *load) supervisors() []int {
 	tasks, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		l.t.Fatal(err)
@@ -128,7 +128,7 @@ func (l *load) end() {
 			l.t.Error(err)
 		}
 	}
-	l.await("end of the keepers", func() bool { return len(l.keepers()) == 0 })
+	l.await("end of the supervisors", func() bool { return len(l.supervisors()) == 0 })
 }
 
 // used returns the CPU time of processes so far, user and system. See proc_pid_stat(5).
@@ -151,12 +151,12 @@ func used(t testing.TB, pids ...int) time.Duration {
 	return time.Duration(total) * time.Second / hertz
 }
 
-// The load runs, each job under its keeper, and leaves nothing behind.
+// The load runs, each job under its supervisor, and leaves nothing behind.
 func TestLoad(t *testing.T) {
 	l, _ := newLoad(t, 3, 100*time.Millisecond, 100*time.Millisecond)
-	keepers := l.keepers()
-	if len(keepers) != 3 {
-		t.Errorf("%d keepers, want one for each of 3 jobs", len(keepers))
+	supervisors := l.supervisors()
+	if len(supervisors) != 3 {
+		t.Errorf("%d supervisors, want one for each of 3 jobs", len(supervisors))
 	}
 	l.end()
 	for _, dir := range []string{"classa0", "classa1", "classa2"} {
@@ -185,7 +185,7 @@ func TestUsed(t *testing.T) {
 }
 
 // What the scheduler takes while 100 jobs run that nobody submits, stops or ends, and what
-// their keepers take, all together. Run it alone:
+// their supervisors take, all together. Run it alone:
 //
 //	go test ./live/serve/load -run '^$' -bench Load -timeout 30m
 //
@@ -209,9 +209,9 @@ func BenchmarkLoad(b *testing.B) {
 func steady(b *testing.B, round, report, window time.Duration) {
 	l, scheduler := newLoad(b, 100, round, report)
 	defer l.end()
-	keepers := l.keepers()
-	if len(keepers) != l.jobs {
-		b.Fatalf("%d keepers, want one for each of %d jobs", len(keepers), l.jobs)
+	supervisors := l.supervisors()
+	if len(supervisors) != l.jobs {
+		b.Fatalf("%d supervisors, want one for each of %d jobs", len(supervisors), l.jobs)
 	}
 	mark := func() { _ = syscall.Kill(scheduler, syscall.SIGUSR1) } // its profile begins or ends
 	type count struct {
@@ -219,7 +219,7 @@ func steady(b *testing.B, round, report, window time.Duration) {
 		reports, rounds int
 	}
 	now := func() count {
-		return count{used(b, scheduler), used(b, keepers...), l.said(`"report":`), l.said(`"round":{`)}
+		return count{used(b, scheduler), used(b, supervisors...), l.said(`"report":`), l.said(`"round":{`)}
 	}
 	before, began := now(), time.Now()
 	mark()

@@ -62,7 +62,7 @@ func serveLoad(args []string) error {
 		return err
 	}
 	o := serve.DefaultOptions()
-	o.Dir, o.Keeper, o.Ready = args[0], []string{self, "keeper"}, func() { fmt.Println("ready") }
+	o.Dir, o.Supervisor, o.Ready = args[0], []string{self, "keeper"}, func() { fmt.Println("ready") }
 	var err1, err2, err3 error
 	o.Slots, err1 = strconv.Atoi(args[1])
 	o.Round, err2 = time.ParseDuration(args[2])

@@ -32,15 +32,15 @@ func whole(st *State) error {
 	return errors.Join(errs...)
 }
 
-// A promise is what a writer acknowledged.
-type promise struct {
+// acknowledged is what a writer said that it has stored.
+type acknowledged struct {
 	accepted, ended map[job.ID]bool
 	round           int64
 	epochs          map[job.ID]int
 }
 
 // hear adds what a writer said.
-func (p *promise) hear(lines []string) error {
+func (p *acknowledged) hear(lines []string) error {
 	for _, line := range lines {
 		var what string
 		var id job.ID
@@ -64,9 +64,9 @@ func (p *promise) hear(lines []string) error {
 	return nil
 }
 
-// kept returns what of a promise a database does not keep: whatever was acknowledged is
+// kept returns what of it a database does not keep: whatever was acknowledged is
 // there, once, and at most one thing more, which was not.
-func (p *promise) kept(st *State, all []*Job) error {
+func (p *acknowledged) kept(st *State, all []*Job) error {
 	errs := []error{whole(st)}
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	more := int(st.Round - p.round)
@@ -112,7 +112,7 @@ func one(b bool) int {
 }
 
 // see takes what is there for acknowledged: it was seen.
-func (p *promise) see(st *State, all []*Job) {
+func (p *acknowledged) see(st *State, all []*Job) {
 	p.round = st.Round
 	for _, j := range all {
 		p.accepted[j.Spec.ID] = true
@@ -125,8 +125,8 @@ func (p *promise) see(st *State, all []*Job) {
 	}
 }
 
-// atLeast returns an error if a state is older than a promise.
-func atLeast(p *promise, st *State) error {
+// atLeast returns an error if a state is older than what was acknowledged.
+func atLeast(p *acknowledged, st *State) error {
 	if st.Round < p.round {
 		return fmt.Errorf("round %d, acknowledged %d", st.Round, p.round)
 	}
@@ -201,24 +201,24 @@ func TestPrefix(t *testing.T) {
 
 // TestKept: the check of TestKill sees what is missing, doubled or made up.
 func TestKept(t *testing.T) {
-	good := func() (*promise, *State, []*Job) {
+	good := func() (*acknowledged, *State, []*Job) {
 		j := newJob("a", "x")
 		j.Generation, j.Held = 2, []int{0, 1}
 		j.Status.Allocation.GPUs = 2
 		k := Known{Job: j, Before: []Report{{Report: job.Report{Epoch: 1}}, {Report: job.Report{Epoch: 2}}}}
-		p := &promise{accepted: map[job.ID]bool{"a": true}, ended: map[job.ID]bool{}, epochs: map[job.ID]int{"a": 2}, round: 2}
+		p := &acknowledged{accepted: map[job.ID]bool{"a": true}, ended: map[job.ID]bool{}, epochs: map[job.ID]int{"a": 2}, round: 2}
 		return p, &State{Round: 2, Jobs: []Known{k}}, []*Job{j}
 	}
-	for want, breaks := range map[string]func(*promise, *State, *Job){
-		"round 1, acknowledged 2":            func(p *promise, st *State, j *Job) { st.Round = 1 },
-		"generation 1 in round 2":            func(p *promise, st *State, j *Job) { j.Generation = 1 },
-		"holds 1 slots":                      func(p *promise, st *State, j *Job) { j.Held = j.Held[:1] },
-		"slot 1 is held by a and a":          func(p *promise, st *State, j *Job) { j.Held = []int{1, 1} },
-		"job b is not there":                 func(p *promise, st *State, j *Job) { p.accepted["b"] = true },
-		"has not ended":                      func(p *promise, st *State, j *Job) { p.ended["a"] = true },
-		"report 2 is of epoch 1":             func(p *promise, st *State, j *Job) { st.Jobs[0].Before[1].Epoch = 1 },
-		"2 reports, acknowledged 3":          func(p *promise, st *State, j *Job) { p.epochs["a"] = 3 },
-		"2 things are there that were not a": func(p *promise, st *State, j *Job) { p.epochs["a"] = 0 },
+	for want, breaks := range map[string]func(*acknowledged, *State, *Job){
+		"round 1, acknowledged 2":            func(p *acknowledged, st *State, j *Job) { st.Round = 1 },
+		"generation 1 in round 2":            func(p *acknowledged, st *State, j *Job) { j.Generation = 1 },
+		"holds 1 slots":                      func(p *acknowledged, st *State, j *Job) { j.Held = j.Held[:1] },
+		"slot 1 is held by a and a":          func(p *acknowledged, st *State, j *Job) { j.Held = []int{1, 1} },
+		"job b is not there":                 func(p *acknowledged, st *State, j *Job) { p.accepted["b"] = true },
+		"has not ended":                      func(p *acknowledged, st *State, j *Job) { p.ended["a"] = true },
+		"report 2 is of epoch 1":             func(p *acknowledged, st *State, j *Job) { st.Jobs[0].Before[1].Epoch = 1 },
+		"2 reports, acknowledged 3":          func(p *acknowledged, st *State, j *Job) { p.epochs["a"] = 3 },
+		"2 things are there that were not a": func(p *acknowledged, st *State, j *Job) { p.epochs["a"] = 0 },
 	} {
 		p, st, all := good()
 		must(t, p.kept(st, all))

@@ -15,23 +15,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/live/monitor"
 )
 
-// twinManager is a manager of a cluster in memory.
-type twinManager struct {
+// fakeManager is a manager of a cluster in memory.
+type fakeManager struct {
 	manager.Manager
 	twin *kubetest.Twin
 }
 
-func (m twinManager) GetClient() client.Client                     { return m.twin.Client() }
-func (m twinManager) GetAPIReader() client.Reader                  { return m.twin.Direct() }
-func (m twinManager) GetEventRecorder(string) events.EventRecorder { return &events.FakeRecorder{} }
+func (m fakeManager) GetClient() client.Client                     { return m.twin.Client() }
+func (m fakeManager) GetAPIReader() client.Reader                  { return m.twin.Direct() }
+func (m fakeManager) GetEventRecorder(string) events.EventRecorder { return &events.FakeRecorder{} }
 
 // said returns the value of a metric of queue train that has no other label, and whether there is one.
 func said(t *testing.T, r prometheus.Gatherer, name string) (float64, bool) {
@@ -50,27 +49,20 @@ func said(t *testing.T, r prometheus.Gatherer, name string) (float64, bool) {
 	return 0, false
 }
 
-// Two queues that are served from the same moment on have journals that can be told apart.
-func TestDesk_journal(t *testing.T) {
-	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "a100", Capacity: cluster.Resources{GPUs: 8}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := journal.Header{Tool: "test", Policy: "fifo", Seed: 1, Start: start, Round: time.Minute, Cluster: c}
-	l := &leader{o: Options{Config: Config{Journals: t.TempDir()}}}
+// Queues that are served from the same moment on have journals that can be told apart.
+func TestQueue_journal(t *testing.T) {
+	dir := t.TempDir()
+	l := &leader{o: Options{Config: Config{Journals: dir}}}
 	for _, name := range []string{"train", "other"} {
 		q := &v1alpha1.Queue{}
 		q.Name = name
-		rec, err := (&desk{l: l, q: q}).journal(h)
-		if err != nil {
-			t.Fatal(err)
+		if got, want := (&queueController{l: l, q: q}).driverOptions().Journals, filepath.Join(dir, name); got != want {
+			t.Errorf("journals of %s in %s, want %s", name, got, want)
 		}
-		if got := filepath.Base(filepath.Dir(rec.Path)); got != name {
-			t.Errorf("%s, want it in a directory %s", rec.Path, name)
-		}
-		if err := rec.Close(); err != nil {
-			t.Error(err)
-		}
+	}
+	l.o.Config.Journals = ""
+	if got := (&queueController{l: l, q: &v1alpha1.Queue{}}).driverOptions().Journals; got != "" {
+		t.Errorf("journals in %q, want none", got)
 	}
 }
 
@@ -86,7 +78,7 @@ func TestLeader_that_is_replaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := &leader{
-			o: Options{Identity: "first"}, log: slog.New(slog.DiscardHandler), manager: twinManager{twin: twin}, metrics: m,
+			o: Options{Identity: "first"}, log: slog.New(slog.DiscardHandler), manager: fakeManager{twin: twin}, metrics: m,
 			known: []schema.GroupVersionKind{jobadapter.Kinds[0].GVK()}, running: map[string]*running{},
 		}
 		q := &v1alpha1.Queue{}
@@ -110,8 +102,8 @@ func TestLeader_that_is_replaced(t *testing.T) {
 		want("oxgang_writes_fenced_total", 0, 0)
 		want("oxgang_explain_cache_timestamp_seconds", 1, 1e18)
 
-		d := &desk{l: l, q: q, common: common}
-		o := d.options(&digest{}, newOutlook(l.log, q))
+		d := &queueController{l: l, q: q, common: common}
+		o := d.worldOptions(driver.New(driver.Options{}))
 		o.Identity = "second"
 		if _, err := kube.Open(t.Context(), twin.Client(), twin.Direct(), o); err != nil {
 			t.Fatal(err)

@@ -1,17 +1,11 @@
 package serve
 
 import (
-	"context"
-	"errors"
 	"io"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/policy"
 )
 
 // metrics returns what a scheduler that was started with --metrics says.
@@ -59,42 +53,4 @@ func TestRun_no_metrics_unless_asked(t *testing.T) {
 	if strings.Contains(s.said.text.String(), "metrics") {
 		t.Errorf("said %s, want nothing of metrics", s.said.text.String())
 	}
-}
-
-// broken is a policy that fails.
-type broken struct{}
-
-func (broken) Traits() policy.Traits { return policy.Traits{} }
-
-func (broken) Plan(context.Context, *policy.Snapshot) (*policy.Plan, error) {
-	return nil, errors.New("no basis")
-}
-
-// TestWatcher_says_that_the_policy_fails, and by which round a queue plans.
-func TestWatcher_says_that_the_policy_fails(t *testing.T) {
-	o := DefaultOptions()
-	w, err := newWatcher(&o, broken{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &policy.Snapshot{Now: time.Now(), Cluster: testCluster(t), Length: o.Round}
-	for i, want := range []string{"everything stays as it is: no basis", "everything stays", "failed 3 times in a row, and jobs are served first in, first out: no basis"} {
-		p, err := w.Policy(w.fallback).Plan(t.Context(), s)
-		if err != nil {
-			p = &policy.Plan{Refused: err.Error()}
-		}
-		w.Round(s, p, nil)
-		if got := w.trouble(); !strings.Contains(got, want) {
-			t.Errorf("failure %d: %q, want %q", i+1, got, want)
-		}
-	}
-}
-
-func testCluster(t *testing.T) *cluster.Cluster {
-	t.Helper()
-	c, err := cluster.New([]cluster.Node{{ID: "a", GPUType: "h100", Capacity: cluster.Resources{GPUs: 1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }

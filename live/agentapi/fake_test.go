@@ -18,9 +18,9 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A world is Jobs in memory: tokens "key-<job>" of the jobs there are, which are all in
+// fakeJobs are Jobs in memory: tokens "key-<job>" of the jobs there are, which are all in
 // generation 3.
-type world struct {
+type fakeJobs struct {
 	jobs []job.ID
 	hook func(job.ID) error                            // called by each message, where there is one
 	know func(context.Context, string) (job.ID, error) // in place of Job, where there is one
@@ -31,11 +31,11 @@ type world struct {
 	checkpoints []Checkpoint
 }
 
-func newWorld(jobs ...job.ID) *world {
-	return &world{jobs: jobs, reports: make(map[job.ID][]Report)}
+func newFakeJobs(jobs ...job.ID) *fakeJobs {
+	return &fakeJobs{jobs: jobs, reports: make(map[job.ID][]Report)}
 }
 
-func (w *world) Job(ctx context.Context, token string) (job.ID, error) {
+func (w *fakeJobs) Job(ctx context.Context, token string) (job.ID, error) {
 	if w.know != nil {
 		return w.know(ctx, token)
 	}
@@ -47,7 +47,7 @@ func (w *world) Job(ctx context.Context, token string) (job.ID, error) {
 	return "", ErrUnknown
 }
 
-func (w *world) take(id job.ID, generation int, keep func()) error {
+func (w *fakeJobs) take(id job.ID, generation int, keep func()) error {
 	if w.hook != nil {
 		if err := w.hook(id); err != nil {
 			return err
@@ -62,23 +62,23 @@ func (w *world) take(id job.ID, generation int, keep func()) error {
 	return nil
 }
 
-func (w *world) Hello(_ context.Context, id job.ID, h *Hello) (*Welcome, error) {
+func (w *fakeJobs) Hello(_ context.Context, id job.ID, h *Hello) (*Welcome, error) {
 	err := w.take(id, h.Generation, func() { w.hellos = append(w.hellos, *h) })
 	return &Welcome{Batch: Batch{Local: 32, Accumulation: 1}, ReportSeconds: 30}, err
 }
 
 // Report answers with the sequence number as the local batch size.
-func (w *world) Report(_ context.Context, id job.ID, r *Report) (*Answer, error) {
+func (w *fakeJobs) Report(_ context.Context, id job.ID, r *Report) (*Answer, error) {
 	err := w.take(id, r.Generation, func() { w.reports[id] = append(w.reports[id], *r) })
 	return &Answer{Batch: Batch{Local: int(r.Sequence)}}, err
 }
 
-func (w *world) Checkpoint(_ context.Context, id job.ID, c *Checkpoint) error {
+func (w *fakeJobs) Checkpoint(_ context.Context, id job.ID, c *Checkpoint) error {
 	return w.take(id, c.Generation, func() { w.checkpoints = append(w.checkpoints, *c) })
 }
 
 // seen returns the reports of a job so far.
-func (w *world) seen(id job.ID) []Report {
+func (w *fakeJobs) seen(id job.ID) []Report {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]Report(nil), w.reports[id]...)

@@ -46,7 +46,7 @@ func (s *watches) GetInformer(ctx context.Context, o client.Object, _ ...cache.I
 }
 
 // A leader whose watch does not come up says so, is not ready, and gives up in time.
-func TestHear(t *testing.T) {
+func TestSubscribe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &still{client: fake.NewFakeClient(), watches: watches{up: make(chan struct{})}}
 		l := &leader{manager: s}
@@ -54,27 +54,27 @@ func TestHear(t *testing.T) {
 			t.Errorf("who does not lead is not ready: %v", err)
 		}
 		began, heard := time.Now(), make(chan error, 1)
-		go func() { heard <- l.hear(t.Context(), &corev1.Pod{}, func() {}) }()
+		go func() { heard <- l.subscribe(t.Context(), &corev1.Pod{}, func() {}) }()
 		time.Sleep(time.Second)
 		wants(t, l.ready(&http.Request{}), "the watch of Pod has not come up")
 		wants(t, <-heard, "watch Pod:", "not all objects were seen in 2m0s")
-		if took := time.Since(began); took != comeUp {
-			t.Errorf("it gave up after %v, want %v", took, comeUp)
+		if took := time.Since(began); took != watchTimeout {
+			t.Errorf("it gave up after %v, want %v", took, watchTimeout)
 		}
 		close(s.watches.up)
-		if err := l.hear(t.Context(), &corev1.Pod{}, func() {}); err != nil {
+		if err := l.subscribe(t.Context(), &corev1.Pod{}, func() {}); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
 // What may not be listed is said at once: a watch would try again for ever.
-func TestHear_what_is_forbidden(t *testing.T) {
+func TestSubscribe_what_is_forbidden(t *testing.T) {
 	no := interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 		return apierrors.NewForbidden(corev1.Resource("pods"), "", nil)
 	}}
 	l := &leader{manager: &still{client: interceptor.NewClient(fake.NewFakeClient(), no)}}
-	wants(t, l.hear(t.Context(), &corev1.Pod{}, func() {}), "watch Pod: pods", "is forbidden")
+	wants(t, l.subscribe(t.Context(), &corev1.Pod{}, func() {}), "watch Pod: pods", "is forbidden")
 }
 
 // wants checks that an error says all of some texts.

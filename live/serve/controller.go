@@ -2,77 +2,74 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
-	"time"
 
 	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local"
 	"github.com/oxgang/oxgang/live/store"
 )
 
-var _ control.Service = (*desk)(nil)
+var _ control.Service = (*controller)(nil)
 
 // Submit implements control.Service.
-func (d *desk) Submit(_ context.Context, r *control.Request) (job.ID, error) {
-	id, err := d.world.Submit(r.Name, r.Spec(""), store.Request{Command: r.Command, Dir: r.Dir, Env: r.Env})
+func (c *controller) Submit(_ context.Context, r *control.Request) (job.ID, error) {
+	id, err := c.world.Submit(r.Name, r.Spec(""), store.Request{Command: r.Command, Dir: r.Dir, Env: r.Env})
 	if err != nil {
 		return "", &control.Error{Status: http.StatusUnprocessableEntity, Message: err.Error()}
 	}
-	d.say("job %s: accepted: %s", id, strings.Join(r.Command, " "))
+	c.say("job %s: accepted: %s", id, strings.Join(r.Command, " "))
 	return id, nil
 }
 
 // Cancel implements control.Service.
-func (d *desk) Cancel(_ context.Context, id job.ID) error {
-	j, err := d.job(id)
+func (c *controller) Cancel(_ context.Context, id job.ID) error {
+	j, err := c.job(id)
 	if err != nil {
 		return err
 	}
 	if j.Ended != nil {
 		return control.TooLate("job %s: it has ended already (%s)", id, j.Ended.Outcome)
 	}
-	if err := d.world.Cancel(id); err != nil {
+	if err := c.world.Cancel(id); err != nil {
 		return control.TooLate("%v", err)
 	}
-	d.say("job %s: cancelled", id)
+	c.say("job %s: cancelled", id)
 	return nil
 }
 
 // Log implements control.Service.
-func (d *desk) Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error {
-	if _, err := d.job(id); err != nil {
+func (c *controller) Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error {
+	if _, err := c.job(id); err != nil {
 		return err
 	}
 	over := func() bool {
-		j, err := d.job(id)
+		j, err := c.job(id)
 		return err != nil || j.Ended != nil
 	}
-	t := control.Tail{Path: local.LogFile(d.o.Dir, id), Ended: over}
+	t := control.Tail{Path: local.LogFile(c.o.Dir, id), Ended: over}
 	return t.Copy(ctx, lines, follow, w)
 }
 
 // Explain implements control.Service.
-func (d *desk) Explain(ctx context.Context, id job.ID) (*control.Explanation, error) {
-	if _, err := d.job(id); err != nil {
+func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanation, error) {
+	if _, err := c.job(id); err != nil {
 		return nil, err
 	}
-	story, err := d.story(id)
+	story, err := c.driver.Story(ctx, id)
 	if unknown := (*explain.UnknownJobError)(nil); errors.As(err, &unknown) {
-		v, err := d.Job(id)
+		v, err := c.Job(id)
 		return &control.Explanation{Text: fmt.Sprintf("%s: %s %s", id, v.Outcome, v.Detail)}, err
 	}
 	if err != nil {
 		return nil, err
 	}
-	d.foresee(ctx, story)
 	var text strings.Builder
 	if err := story.WriteText(&text); err != nil {
 		return nil, err
@@ -80,16 +77,11 @@ func (d *desk) Explain(ctx context.Context, id job.ID) (*control.Explanation, er
 	return &control.Explanation{Text: text.String(), Story: marshal(story)}, nil
 }
 
-// story returns how a job stands now, from the journal.
-func (d *desk) story(id job.ID) (*explain.Story, error) {
-	f, err := os.Open(d.record.Path)
+// marshal returns a story as JSON; nil if it cannot be written so.
+func marshal(s *explain.Story) json.RawMessage {
+	text, err := json.Marshal(s)
 	if err != nil {
-		return nil, err
+		return nil
 	}
-	defer f.Close()
-	r, err := journal.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	return explain.At(r, id, time.Since(d.record.Start))
+	return text
 }

@@ -1,4 +1,4 @@
-package manager
+package driver
 
 import (
 	"context"
@@ -7,13 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/whatif"
 )
@@ -53,46 +50,33 @@ func full(t *testing.T, waiting int) *policy.Snapshot {
 	return s
 }
 
-func fifo() (policy.Policy, placement.Placer, error) {
-	entry, err := builtin.Find("fifo")
-	if err != nil {
-		return nil, nil, err
-	}
-	p, err := builtin.New("fifo", nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	placer, err := entry.NewPlacer("", builtin.PlacerOptions{})
-	return p, placer, err
-}
+func fifo() (policy.Policy, placement.Placer, error) { return NewPolicy("fifo", nil) }
 
-// outlookOf returns one that has seen a round, with fresh to look ahead by.
-func outlookOf(s *policy.Snapshot, fresh func() (policy.Policy, placement.Placer, error)) *outlook {
-	q := &v1alpha1.Queue{}
-	q.Name = "train"
-	o := newOutlook(slog.New(slog.DiscardHandler), q)
-	o.begin(whatif.NewPredictor(fresh, scheduler.DefaultOptions(), s.Cluster.Types()))
-	o.Round(s, &policy.Plan{}, nil)
-	return o
+// predictorOf returns a predictor that has seen a round, and that looks ahead by fresh.
+func predictorOf(s *policy.Snapshot, fresh func() (policy.Policy, placement.Placer, error)) *predictor {
+	p := newPredictor(slog.New(slog.DiscardHandler), "train")
+	p.ahead = whatif.NewPredictor(fresh, scheduler.DefaultOptions(), s.Cluster.Types())
+	p.Round(s, &policy.Plan{}, nil)
+	return p
 }
 
 // After a round it is found out, without anybody asking, when jobs start and end, and what
 // would help one that waits; jobs go by the names that people gave them.
-func TestOutlook_looks_ahead_after_a_round(t *testing.T) {
-	o := outlookOf(full(t, 1), fifo)
-	if o.expected() != nil {
+func TestPredictor_looks_ahead_after_a_round(t *testing.T) {
+	p := predictorOf(full(t, 1), fifo)
+	if p.predictions() != nil {
 		t.Fatal("something is expected before the first look")
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- o.run(ctx) }()
-	var all map[job.ID]kube.Expected
+	go func() { done <- p.run(ctx) }()
+	var all map[job.ID]Prediction
 	for deadline := time.After(time.Minute); all == nil; {
 		select {
 		case <-deadline:
 			t.Fatal("nothing after a minute")
 		case <-time.After(10 * time.Millisecond):
-			all = o.expected()
+			all = p.predictions()
 		}
 	}
 	stop()
@@ -100,45 +84,45 @@ func TestOutlook_looks_ahead_after_a_round(t *testing.T) {
 		t.Error(err)
 	}
 	holds, waits := all["uid-a"], all["uid-b"]
-	if holds.Unblock != "" || holds.ETA == nil || holds.ETA.Start == nil || !holds.ETA.Start.Earliest.Time.Equal(start) {
+	if holds.Unblock != "" || !holds.From.Equal(start) || holds.ETA.Start.Why != whatif.Known || holds.ETA.Start.Early != 0 {
 		t.Errorf("of the job that runs: %+v, want that it has started", holds)
 	}
 	if want := "it would get (1, 3, a100) if job team/a ended"; waits.Unblock != want {
 		t.Errorf("unblock: got %q, want %q", waits.Unblock, want)
 	}
-	if waits.ETA == nil || waits.ETA.Start == nil || waits.ETA.End == nil {
+	if waits.ETA.Start.Why != whatif.Known || waits.ETA.End.Why != whatif.Known {
 		t.Fatalf("of the job that waits: %+v, want a start and an end", waits.ETA)
 	}
 	// The first has 1800 samples to go at 3 a second, and beliefs that nobody has measured are
 	// taken to be wrong by a quarter: it ends after 480 s to 750 s, and rounds take a minute.
-	early, late := waits.ETA.Start.Earliest.Sub(start), waits.ETA.Start.Latest.Sub(start)
+	early, late := waits.ETA.Start.Early, waits.ETA.Start.Late
 	if early < 8*time.Minute || late > 15*time.Minute || early > late {
 		t.Errorf("it starts in %v to %v, want within 8m to 15m", early, late)
 	}
 }
 
 // What would help is asked for the first jobs that wait, and when they start for all.
-func TestOutlook_asks_for_the_first_that_wait(t *testing.T) {
-	o := outlookOf(full(t, mostAsked+2), fifo)
-	if err := o.look(t.Context()); err != nil {
+func TestPredictor_asks_for_the_first_that_wait(t *testing.T) {
+	p := predictorOf(full(t, mostWaiting+2), fifo)
+	if err := p.look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	asked, known := 0, 0
-	for _, x := range o.expected() {
+	for _, x := range p.predictions() {
 		if x.Unblock != "" {
 			asked++
 		}
-		if x.ETA != nil {
+		if !x.From.IsZero() {
 			known++
 		}
 	}
-	if asked != mostAsked || known != mostAsked+3 {
-		t.Errorf("asked for %d jobs and know when of %d, want %d and %d", asked, known, mostAsked, mostAsked+3)
+	if asked != mostWaiting || known != mostWaiting+3 {
+		t.Errorf("asked for %d jobs and know when of %d, want %d and %d", asked, known, mostWaiting, mostWaiting+3)
 	}
 }
 
-// A policy that fails, or panics, takes the outlook, and nothing else; what was known stays.
-func TestOutlook_survives_its_policy(t *testing.T) {
+// A policy that fails, or panics, takes the predictions, and nothing else; what was known stays.
+func TestPredictor_survives_its_policy(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		fresh func() (policy.Policy, placement.Placer, error)
@@ -148,15 +132,15 @@ func TestOutlook_survives_its_policy(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			fresh := fifo
-			o := outlookOf(full(t, 1), func() (policy.Policy, placement.Placer, error) { return fresh() })
-			if err := o.look(t.Context()); err != nil {
+			p := predictorOf(full(t, 1), func() (policy.Policy, placement.Placer, error) { return fresh() })
+			if err := p.look(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			before := o.expected()["uid-b"]
+			before := p.predictions()["uid-b"]
 			fresh = test.fresh
-			o.Round(full(t, 1), &policy.Plan{}, nil)
-			_ = o.look(t.Context()) // what it returns is for the log
-			if after := o.expected()["uid-b"]; before.Unblock == "" || after.Unblock != before.Unblock {
+			p.Round(full(t, 1), &policy.Plan{}, nil)
+			_ = p.look(t.Context()) // what it returns is for the log
+			if after := p.predictions()["uid-b"]; before.Unblock == "" || after.Unblock != before.Unblock {
 				t.Errorf("unblock %q, want %q as before", after.Unblock, before.Unblock)
 			}
 		})
@@ -164,19 +148,19 @@ func TestOutlook_survives_its_policy(t *testing.T) {
 }
 
 // A queue that nobody looks ahead for is served all the same.
-func TestOutlook_ends_with_its_queue(t *testing.T) {
-	o := newOutlook(slog.New(slog.DiscardHandler), &v1alpha1.Queue{})
+func TestPredictor_ends_with_its_queue(t *testing.T) {
+	p := newPredictor(slog.New(slog.DiscardHandler), "train")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := o.run(ctx); err != nil || o.expected() != nil {
-		t.Errorf("%v, and expected %v, want nothing", err, o.expected())
+	if err := p.run(ctx); err != nil || p.predictions() != nil {
+		t.Errorf("%v, and expected %v, want nothing", err, p.predictions())
 	}
 }
 
 // Where nothing happens it is looked ahead once a minute; else as soon as something has.
-func TestOutlook_rests_where_nothing_happens(t *testing.T) {
+func TestPredictor_rests_where_nothing_happens(t *testing.T) {
 	s := full(t, 1)
-	o := outlookOf(s, fifo)
+	p := predictorOf(s, fifo)
 	for _, c := range []struct {
 		name string
 		ev   scheduler.Event
@@ -189,20 +173,20 @@ func TestOutlook_rests_where_nothing_happens(t *testing.T) {
 		{"a job was submitted", scheduler.Submitted{Spec: s.Jobs[1].Spec}, nil, time.Second, true},
 		{"that was looked at", nil, nil, time.Second, false},
 		{"the round does something", nil, []scheduler.Action{scheduler.Preempt{Job: "uid-a"}}, time.Second, true},
-		{"nothing for long", nil, nil, lookEvery, true},
+		{"nothing for long", nil, nil, quietLook, true},
 		{"nothing again", nil, nil, time.Second, false},
 	} {
 		if c.ev != nil {
-			o.Event(s.Now, c.ev)
+			p.Event(s.Now, c.ev)
 		}
 		next := *s
 		next.Now = s.Now.Add(c.past)
 		s = &next
 		if c.past > 0 {
-			o.Round(s, &policy.Plan{}, c.acts)
+			p.Round(s, &policy.Plan{}, c.acts)
 		}
 		select {
-		case <-o.bell:
+		case <-p.wake:
 			if !c.want {
 				t.Errorf("%s: it looks, want not", c.name)
 			}

@@ -36,20 +36,20 @@ func (s *street) knock() net.Conn {
 	return far
 }
 
-// A full door lets in one more for each that is closed or quiet, of these the one that has
+// A full listener lets in one more for each that is closed or quiet, of these the one that has
 // been quiet for longest first, and nobody else.
 func TestDoor_full(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &street{make(chan net.Conn), make(chan struct{})}
-		d := newDoor(s, &Options{Connections: 2, Strangers: 1})
-		in := make(chan *visitor, 9)
+		d := newLimitListener(s, &Options{Connections: 2, Strangers: 1})
+		in := make(chan *limitedConn, 9)
 		go func() {
 			for c, err := d.Accept(); err == nil; c, err = d.Accept() {
-				in <- c.(*visitor)
+				in <- c.(*limitedConn)
 			}
 			close(in)
 		}()
-		note := func(v *visitor, states ...http.ConnState) {
+		note := func(v *limitedConn, states ...http.ConnState) {
 			for _, state := range states {
 				noteState(v, state)
 			}
@@ -64,7 +64,7 @@ func TestDoor_full(t *testing.T) {
 		s.knock()
 		second := s.knock()
 		s.knock()
-		expect("three come to a door for two", 2)
+		expect("three come to a listener for two", 2)
 		a, b := <-in, <-in
 		note(b, http.StateNew)
 		expect("one is quiet", 1)
@@ -93,12 +93,12 @@ func TestDoor_full(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := waiting.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-			t.Errorf("one who waits at a door that is shut reads %v, want EOF", err)
+			t.Errorf("one who waits at a listener that is closed reads %v, want EOF", err)
 		}
 		synctest.Wait()
 		<-in
 		if _, open := <-in; open {
-			t.Error("one was let in through a shut door")
+			t.Error("one was accepted by a closed listener")
 		}
 	})
 }

@@ -1,0 +1,51 @@
+package driver
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A digest is the SHA-256 of the journal so far: of all that the scheduler was told and all
+// that it decided. It is a scheduler.Observer.
+type digest struct {
+	mu sync.Mutex
+	h  hash.Hash
+	w  *journal.Writer
+}
+
+// begin starts with the head of the journal.
+func (d *digest) begin(h journal.Header) {
+	d.h = sha256.New()
+	d.w = journal.NewWriter(d.h, h)
+}
+
+// Event implements scheduler.Observer.
+func (d *digest) Event(now time.Time, ev scheduler.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.w.Event(now, ev)
+}
+
+// Round implements scheduler.Observer.
+func (d *digest) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.w.Round(s, p, acts)
+}
+
+// Digest returns, in hexadecimal, the SHA-256 of the journal so far: two schedulers that were
+// told the same and decided the same have the same. Options.Digest has to be set, and the
+// world to be attached.
+func (d *Driver) Digest() string {
+	d.digest.mu.Lock()
+	defer d.digest.mu.Unlock()
+	_ = d.digest.w.Flush() // a hash takes everything
+	return hex.EncodeToString(d.digest.h.Sum(nil))
+}

@@ -1,0 +1,196 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/live/monitor"
+	"github.com/oxgang/oxgang/live/record"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/fallback"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// A World is where the jobs of one queue run. The scheduler hears of events from it and hands
+// it actions (scheduler.Backend), and it sees each round (scheduler.Observer).
+type World interface {
+	scheduler.Backend
+	scheduler.Observer
+	// Cluster returns the nodes there are, as a journal begins with them.
+	Cluster() *cluster.Cluster
+	// Follow gives the world a function that returns the scheduler's jobs as they are once
+	// the actions of a round are done. It is called once, before the first round.
+	Follow(jobs func(now time.Time) []*policy.Job)
+	// Execute makes what runs equal to what is planned, until ctx is done.
+	Execute(ctx context.Context) error
+}
+
+// A Driver runs the scheduler of one queue over one World. Make one with New, attach the
+// world, run it and close it. Methods that say nothing else are safe for concurrent use once
+// Attach has returned.
+type Driver struct {
+	o         Options
+	digest    *digest    // nil: not wanted
+	predictor *predictor // nil: it never predicts
+	ahead     *whatif.Predictor
+
+	world  World
+	sched  *scheduler.Scheduler
+	watch  *monitor.Watch
+	queue  *monitor.Queue
+	health *health
+	record *record.Recorder // nil: no journal is written
+}
+
+// New returns a Driver without a world. Its Digest and Predictions may be handed to the world
+// that is to be attached.
+func New(o Options) *Driver {
+	d := &Driver{o: o}
+	if o.Digest {
+		d.digest = new(digest)
+	}
+	if o.Predict == PredictAfterRounds {
+		d.predictor = newPredictor(o.Log, o.Queue)
+	}
+	return d
+}
+
+// Attach puts the scheduler together over a world, and begins the journal. stopping, which
+// may be nil, returns by type the GPUs that processes still occupy whose jobs have lost them.
+// It returns an error if the policy or its settings are not known, or the journal cannot be
+// created. Call it once, before Run.
+func (d *Driver) Attach(w World, stopping func() map[cluster.GPUType]int) error {
+	d.world = w
+	p, placer, err := d.o.newPolicy()
+	if err != nil {
+		return err
+	}
+	safe, err := fallback.New(p, fallback.DefaultOptions(d.o.Round))
+	if err != nil {
+		return err
+	}
+	d.health = &health{policy: safe}
+	d.monitor(monitor.Source{Fallback: safe.State, Stopping: stopping})
+	if d.sched, err = scheduler.New(d.watch.Policy(safe), d.watch.Placer(placer), w.Cluster(), d.o.scheduler()); err != nil {
+		return err
+	}
+	w.Follow(func(now time.Time) []*policy.Job { return d.sched.Snapshot(now).Jobs })
+	d.lookAhead()
+	return d.begin()
+}
+
+// monitor makes what measures the rounds. The counters of the queue go on where an earlier
+// Driver of the same queue left them.
+func (d *Driver) monitor(s monitor.Source) {
+	d.queue = d.o.Metrics.Queue(d.o.Queue, d.o.Round, s)
+	report := []func(*monitor.Timing){d.queue.Timed}
+	if d.o.Log != nil {
+		report = append(report, monitor.Log(d.o.Log, d.o.Queue))
+	}
+	if d.o.Traces != nil {
+		report = append(report, monitor.Spans(d.o.Traces, d.o.Queue))
+	}
+	d.watch = monitor.NewWatch(report...)
+}
+
+// lookAhead makes what predicts, if that is wanted.
+func (d *Driver) lookAhead() {
+	if d.o.Predict == PredictNever {
+		return
+	}
+	d.ahead = whatif.NewPredictor(d.o.newPolicy, d.o.scheduler(), d.world.Cluster().Types())
+	d.ahead.Explained = d.queue.Explained
+	if d.predictor != nil {
+		d.predictor.ahead = d.ahead
+	}
+}
+
+// begin writes the head of the journal.
+func (d *Driver) begin() error {
+	h := d.o.header(d.world)
+	if d.digest != nil {
+		d.digest.begin(h)
+	}
+	if d.o.Journals == "" {
+		return nil
+	}
+	if err := os.MkdirAll(d.o.Journals, 0o700); err != nil {
+		return fmt.Errorf("journals: %w", err)
+	}
+	var err error
+	d.record, err = record.New(d.o.Journals, h)
+	return err
+}
+
+// Run schedules, executes and predicts until ctx is done or one of them fails, and returns
+// why: the context's error, or the first failure. Observers see each event and round after
+// the driver's own.
+func (d *Driver) Run(ctx context.Context, observers ...scheduler.Observer) error {
+	g, ctx := errgroup.WithContext(ctx)
+	if d.predictor != nil {
+		g.Go(func() error { return d.predictor.run(ctx) })
+	}
+	g.Go(func() error { return d.world.Execute(ctx) })
+	g.Go(func() error {
+		return d.sched.Run(ctx, d.watch.Backend(d.world), append(d.observers(), observers...)...)
+	})
+	return g.Wait()
+}
+
+// observers returns the driver's own, in order. The watch is first: what the others do is a
+// stage of the round. The digest comes before the world, which publishes it.
+func (d *Driver) observers() []scheduler.Observer {
+	all := []scheduler.Observer{d.watch, d.queue, d.health}
+	if d.digest != nil {
+		all = append(all, d.digest)
+	}
+	all = append(all, d.world)
+	switch d.o.Predict {
+	case PredictNever:
+	case PredictWhenAsked:
+		all = append(all, d.ahead)
+	case PredictAfterRounds:
+		all = append(all, d.predictor)
+	}
+	if d.record != nil {
+		all = append(all, d.record)
+	}
+	return all
+}
+
+// Monitor returns the metrics of the queue, for what the driver does not know: whether this
+// process leads, and budgets.
+func (d *Driver) Monitor() *monitor.Queue { return d.queue }
+
+// Journal returns the path of the journal; empty if none is written.
+func (d *Driver) Journal() string {
+	if d.record == nil {
+		return ""
+	}
+	return d.record.Path
+}
+
+// Trouble returns what is wrong with the journal or the policy, in words for users; empty if
+// nothing is.
+func (d *Driver) Trouble() string {
+	if d.record != nil {
+		if err := d.record.Trouble(); err != nil {
+			return "the journal is not written any more: " + err.Error()
+		}
+	}
+	return d.health.trouble()
+}
+
+// Close ends the journal. It returns an error if the journal lacks something.
+func (d *Driver) Close() error {
+	if d.record == nil {
+		return nil
+	}
+	return d.record.Close()
+}

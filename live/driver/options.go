@@ -1,0 +1,91 @@
+package driver
+
+import (
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/live/monitor"
+	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Options configure a Driver.
+type Options struct {
+	Queue    string            // name of the queue in metrics, traces and logs
+	Policy   string            // by name: one of policy/builtin
+	Settings map[string]string // of the policy; nil: its defaults
+	Round    time.Duration     // between plans
+	Verify   bool              // fitted models are checked against later reports (perf/estimate)
+	Tool     string            // name and version of the program, for journals
+	Journals string            // directory of journals, made if it is not there; empty: none is written
+	Digest   bool              // Driver.Digest is asked for
+	Predict  Predict           // when to predict starts and ends of jobs
+	Metrics  *monitor.Metrics  // that the queue's metrics are added to
+	Traces   trace.TracerProvider
+	Log      *slog.Logger // of rounds and of predictions that fail; nil: nothing is logged
+}
+
+// Predict says when a Driver predicts when jobs start and end.
+type Predict int
+
+// The values of Predict.
+const (
+	PredictNever       Predict = iota // Driver.Look and Driver.Predictions know nothing
+	PredictWhenAsked                  // Driver.Look computes
+	PredictAfterRounds                // a goroutine computes beside the rounds: Driver.Predictions
+)
+
+// NewPolicy returns a new instance of a policy and of its placer. It returns an error if no
+// policy has the name, or the settings are not its own.
+func NewPolicy(name string, settings map[string]string) (policy.Policy, placement.Placer, error) {
+	entry, err := builtin.Find(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := builtin.New(name, settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	placer, err := entry.NewPlacer("", builtin.PlacerOptions{})
+	return p, placer, err
+}
+
+func (o *Options) newPolicy() (policy.Policy, placement.Placer, error) {
+	return NewPolicy(o.Policy, o.Settings)
+}
+
+// scheduler returns the options of the scheduler. Jobs are profiled while they train, not
+// before; jobs of a class learn together.
+func (o *Options) scheduler() scheduler.Options {
+	so := scheduler.DefaultOptions()
+	so.Round, so.Profile, so.Estimate.Share, so.Estimate.Verify = o.Round, false, true, o.Verify
+	if entry, err := builtin.Find(o.Policy); err == nil {
+		so.Classes = entry.Traits().Classes
+	}
+	return so
+}
+
+// header returns the head of the journal: which run it is of, and the settings of the
+// scheduler and the policy that a replay needs.
+func (o *Options) header(w World) journal.Header {
+	h := journal.Header{
+		Tool: o.Tool, Policy: o.Policy, Seed: 1, Start: w.Now(), Round: o.Round, Cluster: w.Cluster(),
+		Settings: []journal.Setting{{Name: "scheduler.profile", Value: "false"}, {Name: "estimate.share", Value: "true"}},
+	}
+	if o.Verify {
+		h.Settings = append(h.Settings, journal.Setting{Name: "estimate.verify", Value: "true"})
+	}
+	if entry, err := builtin.Find(o.Policy); err == nil {
+		for _, name := range entry.SettingNames() {
+			if value, set := o.Settings[name]; set {
+				h.Settings = append(h.Settings, journal.Setting{Name: name, Value: value})
+			}
+		}
+	}
+	return h
+}

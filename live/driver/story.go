@@ -1,0 +1,88 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// Story explains a job as it is now: the journal says what happened and why, and a look ahead
+// adds the cheapest change that would help the job, and when it is to start and end. It
+// returns an *explain.UnknownJobError if the journal has no such job, and an error if no
+// journal is written. It reads the whole journal.
+func (d *Driver) Story(ctx context.Context, id job.ID) (*explain.Story, error) {
+	if d.record == nil {
+		return nil, errors.New("no journal is written")
+	}
+	s, err := d.recorded(id)
+	if err == nil {
+		d.foresee(ctx, s)
+	}
+	return s, err
+}
+
+// recorded returns what the journal says of a job up to now.
+func (d *Driver) recorded(id job.ID) (*explain.Story, error) {
+	f, err := os.Open(d.record.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := journal.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	return explain.At(r, id, time.Since(d.record.Start))
+}
+
+// foresee adds to a story of now what no recording says: what would help the job, and when it
+// is to start and to end.
+func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
+	m := s.Moment
+	if m == nil || d.ahead == nil {
+		return
+	}
+	s.Note, m.Next, m.NextAt = "", "", nil // the moment is now
+	ctx, cancel := context.WithTimeout(ctx, whatif.Patience)
+	defer cancel()
+	m.Unblock = d.unblock(ctx, s.Job)
+	etas, from := d.ahead.Look(ctx)
+	eta, ok := etas[s.Job]
+	if !ok {
+		return
+	}
+	passed := d.record.Start.Add(time.Duration(m.At)).Sub(from)
+	if m.Holds == nil {
+		m.Start = expected(eta.Start, passed)
+	}
+	m.End = expected(eta.End, passed)
+}
+
+// unblock returns the cheapest change that would give a job more GPUs, in words; empty if it
+// is not known.
+func (d *Driver) unblock(ctx context.Context, id job.ID) string {
+	s, o := d.ahead.State()
+	if s == nil {
+		return ""
+	}
+	change, err := whatif.Unblock(ctx, s, id, o)
+	if err != nil {
+		return ""
+	}
+	return change.String()
+}
+
+// expected returns a range of a prediction as seen a time after it was made.
+func expected(r whatif.Range, passed time.Duration) *explain.Expected {
+	if r.Why != whatif.Known {
+		return &explain.Expected{Unknown: r.Why.String()}
+	}
+	left := func(d time.Duration) journal.Seconds { return journal.Seconds(max(0, d-passed)) }
+	return &explain.Expected{Early: left(r.Early), Likely: left(r.Likely), Late: left(r.Late), Open: r.Open}
+}

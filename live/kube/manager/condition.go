@@ -1,0 +1,117 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/driver"
+	"github.com/oxgang/oxgang/live/kube"
+	"github.com/oxgang/oxgang/live/kube/inventory"
+)
+
+// accept sets the condition Accepted of the ClusterPolicy.
+func (l *leader) accept(ctx context.Context, c *v1alpha1.ClusterPolicy) {
+	next := c.DeepCopy()
+	next.Status.ObservedGeneration = c.Generation
+	meta.SetStatusCondition(&next.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.PolicyAccepted, Status: metav1.ConditionTrue, Reason: "Holds", Message: "it holds for all queues", ObservedGeneration: c.Generation,
+	})
+	if equality.Semantic.DeepEqual(next.Status, c.Status) {
+		return
+	}
+	if err := l.manager.GetClient().Status().Patch(ctx, next, client.MergeFrom(c)); err != nil {
+		l.log.Warn("the status of the ClusterPolicy was not written", "err", err)
+	}
+}
+
+// Why a queue is served or not: reasons of its condition Active.
+const (
+	Serving   = "Serving"
+	TurnedOff = "Off"
+	Paused    = "Paused"
+	Overlaps  = "Overlaps"  // an older queue selects nodes of it
+	Invalid   = "Invalid"   // its policy or settings are not known
+	Forbidden = "Forbidden" // the scheduler lacks a right that it needs
+)
+
+// active returns whether a queue is to be served, and why not.
+func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.ClusterPolicy, older []*v1alpha1.Queue) (reason, message string) {
+	if q.Spec.Mode == v1alpha1.Off {
+		return TurnedOff, "spec.mode is Off"
+	}
+	if common.Spec.Paused {
+		return Paused, "spec.paused of the ClusterPolicy stops all queues"
+	}
+	if why := rents(q, older); why != "" {
+		return Invalid, why
+	}
+	if _, _, err := driver.NewPolicy(q.Spec.Policy.Name, settings(q)); err != nil {
+		return Invalid, err.Error()
+	}
+	if !l.mayLend(ctx, q) {
+		return Forbidden, "spec.loans needs the right to patch nodes, which the scheduler has not: install it with rbac.loans, or take spec.loans away"
+	}
+	var nodes corev1.NodeList
+	if err := l.manager.GetClient().List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return Invalid, err.Error()
+	}
+	for i := range nodes.Items {
+		for _, o := range older {
+			if n := &nodes.Items[i]; selects(q, n) && selects(o, n) {
+				return Overlaps, fmt.Sprintf("node %s is one of queue %s, too, which is older", n.Name, o.Name)
+			}
+		}
+	}
+	return Serving, "plans are made every " + round(q).String()
+}
+
+// selects reports whether a node is a queue's own, or its lender's.
+func selects(q *v1alpha1.Queue, n *corev1.Node) bool {
+	return inventory.Selects(q.Spec.NodeSelector, n) || q.Spec.Loans != nil && inventory.Selects(q.Spec.Loans.NodeSelector, n)
+}
+
+// condition writes to the status of a queue whether the queue is served, and how many jobs and
+// GPUs it has. It writes only what has changed, and nothing to a queue that is only observed.
+// What could not be written is written at the next reconciliation.
+func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, message string) {
+	if q.Spec.Mode == v1alpha1.Observe {
+		return
+	}
+	next := q.DeepCopy()
+	c := metav1.Condition{Type: v1alpha1.QueueActive, Status: metav1.ConditionFalse, Reason: reason, Message: message, ObservedGeneration: q.Generation}
+	if reason == Serving {
+		c.Status = metav1.ConditionTrue
+	}
+	meta.SetStatusCondition(&next.Status.Conditions, c)
+	next.Status.ObservedGeneration = q.Generation
+	l.count(&next.Status, q.Name)
+	if equality.Semantic.DeepEqual(next.Status, q.Status) {
+		return
+	}
+	if err := l.manager.GetClient().Status().Patch(ctx, next, client.MergeFrom(q)); err != nil {
+		l.log.Warn("the status of a queue was not written", "queue", q.Name, "err", err)
+	}
+}
+
+// count sets the numbers of a queue's status.
+func (l *leader) count(s *v1alpha1.QueueStatus, queue string) {
+	l.mu.Lock()
+	r := l.running[queue]
+	var w *kube.World
+	if r != nil {
+		w = r.world
+	}
+	l.mu.Unlock()
+	if w == nil {
+		return
+	}
+	running, waiting, gpus, used := w.Counts()
+	s.Running, s.Waiting, s.GPUs, s.GPUsUsed = int32(running), int32(waiting), int32(gpus), int32(used)
+}

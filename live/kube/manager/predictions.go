@@ -1,0 +1,53 @@
+package manager
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/driver"
+	"github.com/oxgang/oxgang/live/kube"
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// expected returns predictions as plans carry them; nil if there are none yet.
+func expected(all map[job.ID]driver.Prediction) map[job.ID]kube.Expected {
+	if all == nil {
+		return nil
+	}
+	out := make(map[job.ID]kube.Expected, len(all))
+	for id, p := range all {
+		x := kube.Expected{Unblock: p.Unblock}
+		if !p.From.IsZero() {
+			x.ETA = eta(&p.ETA, p.From)
+		}
+		out[id] = x
+	}
+	return out
+}
+
+// eta returns a prediction that was made at a time; nil if neither start nor end is known.
+func eta(e *whatif.ETA, from time.Time) *v1alpha1.ETA {
+	all := &v1alpha1.ETA{Start: timeRange(&e.Start, from), End: timeRange(&e.End, from)}
+	if all.Start == nil && all.End == nil {
+		return nil
+	}
+	return all
+}
+
+// timeRange returns a range as times in whole seconds, as the API keeps them.
+func timeRange(r *whatif.Range, from time.Time) *v1alpha1.TimeRange {
+	if r.Why != whatif.Known {
+		return nil
+	}
+	at := func(d time.Duration) *metav1.Time {
+		t := metav1.NewTime(from.Add(d).Truncate(time.Second))
+		return &t
+	}
+	if r.Open {
+		return &v1alpha1.TimeRange{Earliest: at(r.Early)}
+	}
+	return &v1alpha1.TimeRange{Earliest: at(r.Early), Latest: at(r.Late)}
+}

@@ -1,0 +1,151 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/driver"
+	"github.com/oxgang/oxgang/live/kube"
+	"github.com/oxgang/oxgang/live/kube/inventory"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A queueController runs the scheduler of one queue, and restarts it when it fails.
+type queueController struct {
+	l      *leader
+	q      *v1alpha1.Queue
+	common *v1alpha1.ClusterPolicy
+	r      *running // its entry in the manager
+}
+
+// serve runs the queue until ctx is done, and then returns nil. When the queue fails, serve
+// waits and runs it again; the wait doubles up to a minute. It returns an error only if this
+// process is to end.
+func (c *queueController) serve(ctx context.Context) error {
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		began := time.Now()
+		err := c.run(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // it was stopped
+		case final(err):
+			return err
+		case errors.Is(err, kube.ErrTypes):
+			continue
+		}
+		if time.Since(began) > time.Minute {
+			wait = time.Second
+		}
+		c.l.log.Error("a queue is not served", "queue", c.q.Name, "err", err, "again_in", wait)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+	}
+}
+
+// run serves the queue once.
+func (c *queueController) run(ctx context.Context) error {
+	d := driver.New(c.driverOptions())
+	w, err := kube.Open(ctx, c.l.manager.GetClient(), c.l.manager.GetAPIReader(), c.worldOptions(d))
+	if err != nil {
+		return err
+	}
+	if err := d.Attach(w, w.Stopping); err != nil {
+		return err
+	}
+	defer c.close(d)
+	if b := c.q.Spec.Budget; b != nil {
+		d.Monitor().Budget(perHour(b))
+	}
+	d.Monitor().Leading(true)
+	defer d.Monitor().Leading(false)
+	c.l.setWorld(c.r, w)
+	defer c.l.setWorld(c.r, nil)
+	err = d.Run(ctx)
+	if errors.Is(err, kube.ErrFenced) {
+		d.Monitor().Fenced()
+	}
+	return err
+}
+
+// close ends the journal of a run, and logs if the journal lacks something.
+func (c *queueController) close(d *driver.Driver) {
+	if err := d.Close(); err != nil {
+		c.l.log.Warn("a journal could not be written to its end", "queue", c.q.Name, "journal", d.Journal(), "err", err)
+	}
+}
+
+// driverOptions returns the options of the queue's scheduler. Plans of a queue that is only
+// observed are not written: nobody would see what is predicted.
+func (c *queueController) driverOptions() driver.Options {
+	o := driver.Options{
+		Queue: c.q.Name, Policy: c.q.Spec.Policy.Name, Settings: settings(c.q), Round: round(c.q), Verify: true, Tool: c.l.o.Tool,
+		Digest: true, Predict: driver.PredictAfterRounds, Metrics: c.l.metrics, Traces: c.l.o.Traces, Log: c.l.log,
+	}
+	if c.q.Spec.Mode == v1alpha1.Observe {
+		o.Predict = driver.PredictNever
+	}
+	if dir := c.l.o.Config.Journals; dir != "" {
+		o.Journals = filepath.Join(dir, c.q.Name)
+	}
+	return o
+}
+
+// worldOptions returns the options of the queue's world. Agents report at least twice in a
+// round: each round then knows what became of the one before, and a checkpoint is at most half
+// a round old.
+func (c *queueController) worldOptions(d *driver.Driver) kube.Options {
+	o := kube.DefaultOptions()
+	o.Queue, o.Kinds, o.Identity, o.Log = c.q, c.kinds(), c.l.o.Identity, c.l.log
+	o.Nodes = inventory.Options{GPUResource: c.common.Spec.GPUResource, TypeLabels: c.common.Spec.GPUTypeLabels, Selector: c.q.Spec.NodeSelector, Names: names(c.common), Queue: c.q.Name, Groups: c.q.Spec.NodeGroups, Tolerations: kube.Tolerations(c.q)}
+	if c.q.Spec.Loans != nil {
+		o.Nodes.Lender = c.q.Spec.Loans.NodeSelector
+	}
+	o.Events = c.l.manager.GetEventRecorder("oxgang")
+	o.Explain = because
+	o.Inputs, o.Expect = d.Digest, func() map[job.ID]kube.Expected { return expected(d.Predictions()) }
+	o.Report = min(o.Report, round(c.q)/2)
+	return o
+}
+
+// kinds returns the kinds of job that the cluster has, with GPUs called as it calls them.
+func (c *queueController) kinds() []jobadapter.Kind {
+	spec := &c.common.Spec
+	all := jobadapter.New(&jobadapter.Options{GPUResource: spec.GPUResource, TypeLabels: spec.GPUTypeLabels, Names: names(c.common)})
+	return slices.DeleteFunc(all, func(k jobadapter.Kind) bool { return !slices.Contains(c.l.known, k.GVK()) })
+}
+
+// names returns what values of the labels of GPU types are called.
+func names(c *v1alpha1.ClusterPolicy) map[string]string {
+	all := make(map[string]string, len(c.Spec.GPUTypes))
+	for _, t := range c.Spec.GPUTypes {
+		all[t.Product] = t.Name
+	}
+	return all
+}
+
+// because returns why each job has what a plan gives it.
+func because(s *policy.Snapshot, p *policy.Plan) map[job.ID]kube.Because {
+	all := make(map[job.ID]kube.Because, len(s.Jobs))
+	for id, why := range explain.Now(s, p) {
+		all[id] = kube.Because{Reason: why.Reason, Message: why.Text}
+	}
+	return all
+}
+
+// round returns the time between plans of a queue.
+func round(q *v1alpha1.Queue) time.Duration {
+	if q.Spec.Round == nil {
+		return time.Minute
+	}
+	return q.Spec.Round.Duration
+}

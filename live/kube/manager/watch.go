@@ -1,0 +1,92 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
+)
+
+// watch begins to watch Queues, the ClusterPolicy, nodes, pods and jobs. The channel that it
+// returns gets an item when a Queue or the ClusterPolicy changes; everything else wakes the
+// worlds.
+func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
+	woken := make(chan struct{}, 1)
+	for _, o := range []client.Object{&v1alpha1.Queue{}, &v1alpha1.ClusterPolicy{}} {
+		if err := l.subscribe(ctx, o, func() { eventqueue.Wake(woken) }); err != nil {
+			return nil, err
+		}
+	}
+	objects := []client.Object{&corev1.Node{}, &corev1.Pod{}}
+	for _, k := range jobadapter.Kinds {
+		_, err := l.manager.GetRESTMapper().RESTMapping(k.GVK().GroupKind(), k.GVK().Version)
+		if meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.GVK().Kind, err)
+		}
+		o := &unstructured.Unstructured{}
+		o.SetGroupVersionKind(k.GVK())
+		objects = append(objects, o)
+		l.known = append(l.known, k.GVK())
+	}
+	for _, o := range objects {
+		if err := l.subscribe(ctx, o, l.notifyWorlds); err != nil {
+			return nil, err
+		}
+	}
+	l.awaits("")
+	return woken, nil
+}
+
+// watchTimeout is how long a watch may take until it shows all objects.
+const watchTimeout = 2 * time.Minute
+
+// subscribe calls news whenever an object of the kind of o changes. It returns when the watch
+// shows all objects. It returns an error if they may not be listed, or are not shown within
+// watchTimeout: the process then ends, and another scheduler may have better luck.
+func (l *leader) subscribe(ctx context.Context, o client.Object, news func()) error {
+	gvk, err := l.manager.GetClient().GroupVersionKindFor(o)
+	if err != nil {
+		return err
+	}
+	l.awaits(gvk.Kind)
+	ctx, done := context.WithTimeoutCause(ctx, watchTimeout, fmt.Errorf("not all objects were seen in %v", watchTimeout))
+	defer done()
+	some := metav1.PartialObjectMetadataList{}
+	some.SetGroupVersionKind(gvk)
+	if err := l.manager.GetAPIReader().List(ctx, &some, client.Limit(1)); err != nil { // a watch would only try again
+		return fmt.Errorf("watch %s: %w", gvk.Kind, err)
+	}
+	i, err := l.manager.GetCache().GetInformer(ctx, o)
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", gvk.Kind, errors.Join(err, context.Cause(ctx)))
+	}
+	_, err = i.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { news() }, UpdateFunc: func(_, _ any) { news() }, DeleteFunc: func(any) { news() },
+	})
+	return err
+}
+
+// notifyWorlds wakes all worlds: something in the cluster has changed.
+func (l *leader) notifyWorlds() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.running {
+		if r.world != nil {
+			r.world.News()
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package local
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A draft is a plan in the making: who holds which slots.
+type draft struct {
+	jobs    *jobTable
+	holder  []job.ID // of each slot; empty: nobody
+	changed []store.Change
+}
+
+// newDraft returns the plan as it is committed, with the jobs that differ from it.
+func newDraft(t *jobTable) *draft {
+	d := &draft{jobs: t, holder: make([]job.ID, len(t.o.Machine.Slots))}
+	for _, e := range t.order {
+		for _, s := range e.Held {
+			if !e.ended {
+				d.holder[s] = e.Spec.ID
+			}
+		}
+		if e.uncommitted && !e.ended {
+			_, _, _ = d.planned(e.Spec.ID)
+		}
+	}
+	return d
+}
+
+// planned returns a job's share, as it is so far.
+func (d *draft) planned(id job.ID) (*store.Change, *entry, error) {
+	e, err := d.jobs.get(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	i := slices.IndexFunc(d.changed, func(c store.Change) bool { return c.Job == id })
+	if i < 0 {
+		i = len(d.changed)
+		d.changed = append(d.changed, store.Change{Job: id, Generation: e.Generation, Held: e.Held, Batch: e.Batch, Status: e.Status})
+	}
+	return &d.changed[i], e, nil
+}
+
+func (d *draft) preempt(a scheduler.Preempt) error {
+	p, _, err := d.planned(a.Job)
+	if err == nil {
+		d.release(p)
+	}
+	return err
+}
+
+func (d *draft) release(p *store.Change) {
+	for _, s := range p.Held {
+		d.holder[s] = ""
+	}
+	p.Held = nil
+}
+
+// run gives a job slots, those it has first, and makes that a new generation unless it stays
+// on the very same. One that has ended, of which the scheduler is still to hear, gets none:
+// what it held is others' already.
+func (d *draft) run(a scheduler.Run) error {
+	p, e, err := d.planned(a.Job)
+	if err != nil {
+		return err
+	}
+	if e.ended {
+		return nil
+	}
+	p.Batch = a.Batch
+	if len(p.Held) == a.Allocation.GPUs && a.InPlace(e.Status.Allocation, e.Status.Placement) {
+		return nil
+	}
+	had := p.Held
+	d.release(p)
+	for _, s := range had {
+		d.give(p, s, a.Allocation.GPUs)
+	}
+	for s := range d.holder {
+		d.give(p, s, a.Allocation.GPUs)
+	}
+	if len(p.Held) < a.Allocation.GPUs {
+		return fmt.Errorf("job %s: allocated %d GPUs, and %d of %d slots are free", a.Job, a.Allocation.GPUs, len(p.Held), len(d.holder))
+	}
+	p.Generation++
+	return nil
+}
+
+// give gives a free slot to a job that has fewer than it is to have.
+func (d *draft) give(p *store.Change, slot, most int) {
+	if len(p.Held) < most && d.holder[slot] == "" {
+		p.Held = append(p.Held, slot)
+		d.holder[slot] = p.Job
+	}
+}

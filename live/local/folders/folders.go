@@ -1,0 +1,49 @@
+// Package folders says where the files of jobs are in a state directory of one machine, and
+// what marks their processes.
+package folders
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// Folders are the directories of the jobs of a state directory.
+type Folders struct {
+	Dir      string // the state directory; absolute
+	Identity string // of the state directory, unique on this machine
+}
+
+// A Generation is one start of a job.
+type Generation struct {
+	Job    job.ID
+	Number int // from 1
+}
+
+// Folder returns the directory of a job in a state directory.
+func Folder(dir string, id job.ID) string { return filepath.Join(dir, "jobs", string(id)) }
+
+// Job returns the directory of a job.
+func (f *Folders) Job(id job.ID) string { return Folder(f.Dir, id) }
+
+// Log returns where the output of a job's workers is.
+func (f *Folders) Log(id job.ID) string { return filepath.Join(f.Job(id), "log") }
+
+// Checkpoints returns the directory for the checkpoints of a job.
+func (f *Folders) Checkpoints(id job.ID) string { return f.Job(id) + "/checkpoints" }
+
+// Make makes the directories of a job.
+func (f *Folders) Make(id job.ID) error { return os.MkdirAll(f.Checkpoints(id), 0o700) }
+
+// Generation returns the directory of a generation.
+func (f *Folders) Generation(g Generation) string {
+	return filepath.Join(f.Job(g.Job), strconv.Itoa(g.Number))
+}
+
+// Tag returns the mark of the processes of a generation, unique on this machine.
+func (f *Folders) Tag(g Generation) string {
+	return fmt.Sprintf("%s/%s/%d", f.Identity, g.Job, g.Number)
+}

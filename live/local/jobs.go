@@ -1,0 +1,251 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/live/supervisor"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// maxFailures is how many generations in a row may fail without a new checkpoint.
+const maxFailures = 3
+
+// A jobTable holds the jobs that have not ended or whose processes have not, and the events
+// that the scheduler has not taken. What happens to a job happens here: first in the store,
+// where that matters after a crash, then in the table, then as an event. The lock of the World
+// guards it.
+type jobTable struct {
+	o      *Options
+	store  *store.Store
+	events *eventqueue.Queue
+	byID   map[job.ID]*entry
+	order  []*entry // by acceptance
+	tokens map[string]job.ID
+	work   chan struct{} // wakes the executor
+	full   string        // why what happens cannot be written, for people; empty: it can
+}
+
+func newJobTable(o *Options, s *store.Store) *jobTable {
+	return &jobTable{
+		o: o, store: s, events: eventqueue.New(), byID: map[job.ID]*entry{}, tokens: map[string]job.ID{}, work: make(chan struct{}, 1),
+	}
+}
+
+// get returns a job that the scheduler may speak of.
+func (t *jobTable) get(id job.ID) (*entry, error) {
+	e := t.byID[id]
+	if e == nil {
+		return nil, fmt.Errorf("job %s: no such job is live", id)
+	}
+	return e, nil
+}
+
+// add adds a job. Its token counts until it ends.
+func (t *jobTable) add(e *entry) {
+	t.byID[e.Spec.ID] = e
+	t.order = append(t.order, e)
+	if !e.ended {
+		t.tokens[e.Token] = e.Spec.ID
+	}
+}
+
+// removeIfOver removes a job that has ended, whose processes are gone, and of whose end the
+// scheduler has heard.
+func (t *jobTable) removeIfOver(e *entry) {
+	if !e.ended || len(e.runs) > 0 || t.endPending(e.Spec.ID) {
+		return
+	}
+	delete(t.byID, e.Spec.ID)
+	t.order = slices.DeleteFunc(t.order, func(o *entry) bool { return o == e })
+	t.events.Wake()
+}
+
+// endPending reports whether the scheduler is still to hear that a job has ended.
+func (t *jobTable) endPending(id job.ID) bool {
+	return t.events.Any(func(ev scheduler.Event) bool {
+		exit, ok := ev.(scheduler.Exited)
+		return ok && exit.Job == id && exit.Outcome != scheduler.Lost
+	})
+}
+
+// taken notes that the scheduler has taken an event. A job that it hears was lost holds no
+// slots from now on, which the next plan says; one that it hears has ended may be removed.
+func (t *jobTable) taken(ev scheduler.Event) {
+	exit, ok := ev.(scheduler.Exited)
+	e := t.byID[exit.Job]
+	switch {
+	case !ok || e == nil:
+	case exit.Outcome == scheduler.Lost:
+		e.Held, e.lost, e.uncommitted = nil, false, true
+	default:
+		t.removeIfOver(e)
+	}
+}
+
+// lose reports that a job's generation is over without its end; it may start again after a
+// time.
+func (t *jobTable) lose(e *entry, detail string, wait time.Duration) {
+	e.lost, e.notBefore = true, time.Now().Add(wait)
+	t.events.Emit(scheduler.Exited{Job: e.Spec.ID, Outcome: scheduler.Lost, Detail: detail})
+}
+
+// retractLoss takes back that a job was lost, if the scheduler has not heard of it: what it
+// planned meanwhile is a new generation.
+func (t *jobTable) retractLoss(e *entry) {
+	e.lost = false
+	t.events.Drop(func(ev scheduler.Event) bool {
+		lost, ok := ev.(scheduler.Exited)
+		return ok && lost.Job == e.Spec.ID && lost.Outcome == scheduler.Lost
+	})
+}
+
+// end ends a job for good, durably. It reports whether that could be written.
+func (t *jobTable) end(e *entry, outcome scheduler.Outcome, detail string) bool {
+	hook("end: before the record")
+	now := time.Now().Round(0).UTC()
+	if err := t.wrote(t.store.End(e.Spec.ID, store.Ending{Outcome: outcome, Detail: detail, At: now})); err != nil {
+		complain(e.Spec.ID, err)
+		return false
+	}
+	hook("end: recorded")
+	e.ended = true
+	delete(t.tokens, e.Token)
+	t.events.Emit(scheduler.Exited{Job: e.Spec.ID, Outcome: outcome, Detail: detail})
+	eventqueue.Wake(t.work)
+	return true
+}
+
+// runs tells the scheduler, once for each generation, that a job trains, from a checkpoint or
+// from its beginning. A second time would take its progress back.
+func (t *jobTable) runs(e *entry, r *run, from *agentapi.Restored) {
+	if r.announced {
+		return
+	}
+	r.announced = true
+	first := job.Report{Job: e.Spec.ID, Configuration: r.allocation.Configuration}
+	if from != nil {
+		first.Progress = from.Progress
+	}
+	t.events.Emit(scheduler.Reported{Report: first})
+}
+
+// describe tells the scheduler what a job is, if that is news.
+func (t *jobTable) describe(e *entry, spec *job.Spec) error {
+	if reflect.DeepEqual(spec, e.Spec) {
+		return nil
+	}
+	if err := t.wrote(t.store.Describe(spec.ID, spec)); err != nil {
+		return err
+	}
+	e.Spec = spec
+	t.events.Emit(scheduler.Described{Spec: spec})
+	return nil
+}
+
+// findSilent describes jobs whose agents have not spoken for Options.Silence as rigid: they
+// keep what they hold until their agents speak again.
+func (t *jobTable) findSilent() {
+	for _, e := range t.order {
+		if e.ended || e.silent || e.heard.IsZero() || e.current() == nil || time.Since(e.heard) < t.o.Silence {
+			continue
+		}
+		e.silent = true
+		rigid := *e.Spec
+		rigid.Adaptivity &^= job.GPUCount | job.BatchSizes
+		rigid.GPUs = len(e.Held)
+		t.events.Emit(scheduler.Described{Spec: &rigid})
+	}
+}
+
+// notSilent describes a silent job as what it is again.
+func (t *jobTable) notSilent(e *entry) {
+	if e.silent {
+		e.silent = false
+		t.events.Emit(scheduler.Described{Spec: e.Spec})
+	}
+}
+
+// observed takes over what was observed of a run.
+func (t *jobTable) observed(e *entry, r *run, o *observe.Observation) {
+	switch {
+	case o.Over():
+		t.over(e, r, o)
+	case o.State.Phase == supervisor.Running || o.State.Phase == supervisor.Stopping:
+		r.up = true
+		// One with a client says itself when it trains.
+		if !e.spoke && r == e.current() && time.Since(r.began) >= t.o.Quiet {
+			t.runs(e, r, nil)
+		}
+	case o.State.Phase == supervisor.Absent: // a crash came before the start, or it failed
+		e.drop(r)
+	}
+	t.removeIfOver(e)
+}
+
+// over takes over that a generation has ended. What cannot be written is tried again at the
+// next observation.
+func (t *jobTable) over(e *entry, r *run, o *observe.Observation) {
+	written := true
+	switch {
+	case e.ended:
+	case e.spoke && o.Succeeded(): // also if it was to stop
+		written = t.end(e, scheduler.Done, "")
+	case r == e.current():
+		written = t.settle(e, r, o)
+	}
+	if written {
+		e.drop(r)
+		eventqueue.Wake(t.work)
+	}
+}
+
+// backoff is half the time from a first failure to the next start; each further one in a row
+// doubles it. Tests shorten it.
+var backoff = time.Second
+
+// settle decides what the end of the planned generation means for its job: the job is done,
+// has failed, or was lost and starts again. It reports whether that could be written.
+func (t *jobTable) settle(e *entry, r *run, o *observe.Observation) bool {
+	if o.Succeeded() {
+		return t.end(e, scheduler.Done, "")
+	}
+	detail, stopped, n := o.Detail(), o.StoppedOnNotice(), e.Failures+1
+	switch {
+	case stopped && e.checkpointStep() > r.step:
+		t.lose(e, "stopped after a checkpoint: "+detail, 0)
+		return true
+	case !e.spoke && !stopped:
+		return t.end(e, scheduler.Failed, detail+o.LastLines())
+	case n >= maxFailures:
+		return t.end(e, scheduler.Failed, fmt.Sprintf("failed %d times without a new checkpoint: %s%s", n, detail, o.LastLines()))
+	}
+	e.Failures = n
+	t.lose(e, detail, backoff<<n)
+	return true
+}
+
+// wrote notes whether the disk has room for what the store was to write, and returns err.
+func (t *jobTable) wrote(err error) error {
+	switch {
+	case err == nil:
+		t.full = ""
+	case errors.Is(err, store.ErrFull):
+		t.full = "cannot write down what happens to jobs, and tries again: " + err.Error()
+	}
+	return err
+}
+
+// complain says what went wrong with a job.
+func complain(id job.ID, err error) {
+	fmt.Fprintf(os.Stderr, "job %s: %v\n", id, err)
+}

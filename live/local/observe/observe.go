@@ -1,0 +1,80 @@
+package observe
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/supervisor"
+)
+
+// An Observation is what is true of a generation at one time. It is not changed afterwards.
+type Observation struct {
+	folders.Generation
+	State supervisor.State
+	Began time.Time // when it was launched; known of All only
+	Cores []int     // that its workers are bound to; nil: any. Known of All only
+}
+
+// Look observes a generation. Of one that is settled, that is, whose workers have all started
+// and that was not told to stop, it asks only whether the supervisor lives: that is cheap, and
+// all that can change unasked. If the supervisor is gone, Look kills what is left of the
+// generation, which may take seconds.
+func Look(f *folders.Folders, g folders.Generation, settled bool) (*Observation, error) {
+	dir := f.Generation(g)
+	if settled {
+		if alive, err := supervisor.Lives(dir); err != nil || alive {
+			return &Observation{Generation: g, State: supervisor.State{Phase: supervisor.Running}}, err
+		}
+	}
+	state, err := supervisor.Look(dir)
+	if err == nil && state.Phase == supervisor.Gone {
+		err = Sweep(f, g)
+	}
+	return &Observation{Generation: g, State: state}, err
+}
+
+// Sweep kills what is left of a generation whose supervisor is gone.
+func Sweep(f *folders.Folders, g folders.Generation) error {
+	return supervisor.Sweep(f.Job(g.Job), f.Tag(g))
+}
+
+// All observes every generation that was ever launched and has its files, whoever launched it.
+func All(f *folders.Folders) ([]*Observation, error) {
+	launches, err := filepath.Glob(filepath.Join(f.Dir, "jobs", "*", "*", "launch.json"))
+	if err != nil {
+		return nil, err
+	}
+	var all []*Observation
+	for _, path := range launches {
+		dir := filepath.Dir(path)
+		number, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil {
+			continue
+		}
+		o := &Observation{Generation: folders.Generation{Job: job.ID(filepath.Base(filepath.Dir(dir))), Number: number}, Began: time.Now(), Cores: cores(path)}
+		if o.State, err = supervisor.Look(dir); err != nil {
+			return nil, fmt.Errorf("job %s: %w", o.Job, err)
+		}
+		if info, err := os.Stat(path); err == nil {
+			o.Began = info.ModTime()
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// cores returns the cores that the workers of a launch are bound to; nil: any.
+func cores(path string) []int {
+	var l supervisor.Launch
+	text, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(text, &l) != nil || len(l.Workers) == 0 {
+		return nil
+	}
+	return l.Workers[0].CPUs
+}

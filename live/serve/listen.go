@@ -1,0 +1,56 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+
+	"github.com/oxgang/oxgang/live/control"
+)
+
+// listen opens the sockets of commands and of agents.
+func (c *controller) listen() (unix, loopback, commands net.Listener, err error) {
+	keep := func(l net.Listener, err error) (net.Listener, error) {
+		if err == nil {
+			c.closers = append(c.closers, closeTwice{l})
+		}
+		return l, err
+	}
+	if commands, err = keep(control.Listen(filepath.Join(c.o.Dir, controlSocket))); err != nil {
+		return nil, nil, nil, err
+	}
+	if unix, err = keep(control.Listen(filepath.Join(c.o.Dir, agentSocket))); err != nil {
+		return nil, nil, nil, err
+	}
+	loopback, err = keep(net.Listen("tcp", c.o.Listen))
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("agent API: %w", err)
+	}
+	return unix, loopback, commands, nil
+}
+
+// listenMetrics opens the socket of metrics; nil if they are not wanted.
+func (c *controller) listenMetrics() (net.Listener, error) {
+	if c.o.Metrics == "" {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", c.o.Metrics)
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	c.closers = append(c.closers, closeTwice{l})
+	c.say("metrics: http://%s/metrics", l.Addr())
+	return l, nil
+}
+
+// closeTwice is a listener that may be closed twice.
+type closeTwice struct{ net.Listener }
+
+// Close implements io.Closer.
+func (l closeTwice) Close() error {
+	if err := l.Listener.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
