@@ -17,8 +17,8 @@ func (s *Solver) build(p *lp.Problem) {
 	w.begin, w.blockRow = append(w.begin[:0], 0), w.blockRow[:0]
 	w.blockLow, w.blockUp = w.blockLow[:0], w.blockUp[:0]
 	w.restCost = 0
-	for k := range s.shares {
-		sh := &s.shares[k]
+	for k := range s.parts {
+		sh := &s.parts[k]
 		w.restCost += sh.rest
 		for c, i := range w.rowSlot {
 			w.base[c] += sh.base[s.shape.index[i]]

@@ -29,7 +29,7 @@ func (s *Solver) load(p *lp.Problem) bool {
 	}
 	s.shape.reshape(p, warm)
 	s.lambda = sized(s.lambda, m)
-	s.cutShares(p)
+	s.splitRows(p)
 	s.value(p)
 	return warm
 }
@@ -42,12 +42,12 @@ func fitted[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// cutShares cuts the blocks for pricing. How depends on the problem only, so that
+// splitRows cuts the blocks for pricing. How depends on the problem only, so that
 // sums are the same for any number of threads.
-func (s *Solver) cutShares(p *lp.Problem) {
+func (s *Solver) splitRows(p *lp.Problem) {
 	loose := (len(s.shape.loose) + looseChunk - 1) / looseChunk
 	n := min(max(p.Nonzeros()/(100_000+8*len(s.shape.rows)), 1), 32)
-	s.shares = fitted(s.shares, n)
+	s.parts = fitted(s.parts, n)
 	s.shareCut = append(s.shareCut[:0], 0)
 	done := 0
 	all := len(s.shape.blocks) + loose
@@ -98,8 +98,8 @@ func (s *Solver) value(p *lp.Problem) {
 func (s *Solver) quantile(n int) float64 {
 	total := 0
 	for b := range buckets {
-		for k := range s.shares {
-			total += int(s.shares[k].count[b])
+		for k := range s.parts {
+			total += int(s.parts[k].count[b])
 		}
 		if total >= n {
 			return math.Float64frombits(uint64(b+1) << 51)

@@ -57,9 +57,9 @@ func (s *Solver) price(p *lp.Problem, theta float64) pass {
 	for _, i := range s.shape.blocks {
 		s.lambda[i] = 0
 	}
-	n := len(s.shares)
+	n := len(s.parts)
 	parallel(s.opts.Threads, n, func(k int) {
-		sh := &s.shares[k]
+		sh := &s.parts[k]
 		sh.reset(len(s.shape.rows))
 		for b := s.shareCut[k]; b < s.shareCut[k+1]; b++ {
 			if b < len(s.shape.blocks) {
@@ -77,8 +77,8 @@ func (s *Solver) price(p *lp.Problem, theta float64) pass {
 // gather adds the shares up.
 func (s *Solver) gather(p *lp.Problem) pass {
 	total := pass{bound: p.Offset, estimate: p.Offset, objective: p.Offset}
-	for k := range s.shares {
-		sh := &s.shares[k]
+	for k := range s.parts {
+		sh := &s.parts[k]
 		total.bound += sh.bound
 		total.estimate += sh.estimate
 		total.slip += sh.slip
@@ -92,8 +92,8 @@ func (s *Solver) gather(p *lp.Problem) pass {
 	for c, i := range s.shape.rows {
 		low, up := p.Sides(int(i))
 		act := 0.0
-		for k := range s.shares {
-			act += s.shares[k].act[c]
+		for k := range s.parts {
+			act += s.parts[k].act[c]
 		}
 		s.act[c] = act
 		total.violation = max(total.violation, over(act, low, up))

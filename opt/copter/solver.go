@@ -35,7 +35,7 @@ type Solver struct {
 	iterations int
 	sweeps     int
 
-	shares   []share
+	parts    []share
 	shareCut []int
 
 	nested bool // solves for a certificate
@@ -136,7 +136,7 @@ func (s *Solver) choose(p *lp.Problem) pass {
 	got := s.price(p, s.theta)
 	if got.broken {
 		s.shape.reshape(p, false)
-		s.cutShares(p)
+		s.splitRows(p)
 		s.value(p)
 		got = s.price(p, s.theta)
 	}

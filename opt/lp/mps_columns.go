@@ -17,7 +17,7 @@ func (m *mpsReader) column() error {
 	if len(f) != 3 && len(f) != 5 {
 		return m.failAt(f[0], "%d words, want a column and one or two pairs of row and number", len(f))
 	}
-	begins := !m.reading || m.name != string(f[0].text)
+	begins := !m.begun || m.name != string(f[0].text)
 	if begins {
 		if _, twice := m.cols[string(f[0].text)]; twice {
 			return m.failAt(f[0], "column %q again, want its lines together", f[0].text)
@@ -83,7 +83,7 @@ func (m *mpsReader) begin(name string) error {
 	if err := m.flush(); err != nil {
 		return err
 	}
-	m.name, m.reading = name, true
+	m.name, m.begun = name, true
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (m *mpsReader) roomForEntries() error {
 
 // flush adds the column that was read.
 func (m *mpsReader) flush() error {
-	if !m.reading {
+	if !m.begun {
 		return nil
 	}
 	m.keep(m.name)
@@ -116,7 +116,7 @@ func (m *mpsReader) flush() error {
 	m.cols[m.name] = len(m.col)
 	m.col = append(m.col, mpsCol{})
 	m.model.ColNames = append(m.model.ColNames, m.name)
-	m.reading, m.costSeen, m.cost, m.entries = false, false, 0, m.entries[:0]
+	m.begun, m.costSeen, m.cost, m.entries = false, false, 0, m.entries[:0]
 	return nil
 }
 

@@ -83,7 +83,7 @@ type mpsReader struct {
 	used int64             // bytes of names and of what is kept beside the problem
 
 	name     string // of the column that is being read
-	reading  bool   // there is one
+	begun    bool   // there is one
 	costSeen bool
 	cost     float64
 	entries  []RowEntry

@@ -18,20 +18,20 @@ type shift struct {
 
 // mending improves a solution by shifts of one, two or three items at a time.
 type mending struct {
-	now     []core.Column // per open item
-	shifts  []shift       // by regret
-	fresh   []shift       // of items that have moved
-	merged  []shift       // the memory of the list to come
-	moved   [maxShifts]int32
-	changes []float64 // k per shift
-	tried   int
-	allowed int       // tries
-	room    []float64 // capacity left, k per depth
-	chosen  [maxShifts]int32
-	found   [maxShifts]int32
-	depth   int // of found
-	atMost  int // shifts in a combination
-	gain    float64
+	now      []core.Column // per open item
+	shifts   []shift       // by regret
+	fresh    []shift       // of items that have moved
+	merged   []shift       // the memory of the list to come
+	moved    [maxShifts]int32
+	changes  []float64 // k per shift
+	tried    int
+	allowed  int       // tries
+	room     []float64 // capacity left, k per depth
+	chosen   [maxShifts]int32
+	improved [maxShifts]int32
+	depth    int // of found
+	atMost   int // shifts in a combination
+	gain     float64
 }
 
 // maxShifts is the number of items that one improvement moves at most.
@@ -58,7 +58,7 @@ func (p *Program) mend() {
 		if p.depth == 0 {
 			return
 		}
-		for n, s := range p.found[:p.depth] {
+		for n, s := range p.improved[:p.depth] {
 			p.moved[n] = p.shifts[s].item
 			p.apply(&p.shifts[s])
 		}
@@ -166,7 +166,7 @@ func (p *Program) combine(depth, first int, regret float64) {
 		p.chosen[depth] = int32(s)
 		if fits && worth > p.gain {
 			p.gain, p.depth = worth, depth+1
-			p.found = p.chosen
+			p.improved = p.chosen
 		}
 		if depth+1 < p.atMost {
 			p.combine(depth+1, s+1, more)

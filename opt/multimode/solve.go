@@ -67,7 +67,7 @@ type search struct {
 	open   []interval // all that could be better than the best
 	cap    float64    // no plan is worth more
 	best   Schedule
-	found  bool
+	solved bool
 	picked []count // of the best
 }
 
@@ -191,8 +191,8 @@ func (s *search) try(ctx context.Context, z, price, known float64) (float64, err
 // keeps the plan if it is the best.
 func (s *search) keep(pick []count, favoured int) {
 	runs := place(s.p, slices.Clone(pick), s.pick.prices, favoured)
-	if v := s.p.Worth(runs); !s.found || v > s.best.Value {
-		s.found, s.best.Runs, s.best.Value, s.picked = true, runs, v, pick
+	if v := s.p.Worth(runs); !s.solved || v > s.best.Value {
+		s.solved, s.best.Runs, s.best.Value, s.picked = true, runs, v, pick
 	}
 }
 

@@ -25,19 +25,19 @@ func Settled(s *State) []Finding {
 			v.allocation(p, &p.Spec.Allocations[i])
 		}
 	}
-	slices.SortFunc(v.found, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
-	return v.found
+	slices.SortFunc(v.settled, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
+	return v.settled
 }
 
 // A verdict is what Settled knows: what each generation has of each node.
 type verdict struct {
-	s     *State
-	at    map[run]map[string]int64
-	found []Finding
+	s       *State
+	at      map[run]map[string]int64
+	settled []Finding
 }
 
 func (v *verdict) say(k Key, format string, a ...any) {
-	v.found = append(v.found, Finding{"I14 settled", v.s.Revision, k, fmt.Sprintf(format, a...)})
+	v.settled = append(v.settled, Finding{"I14 settled", v.s.Revision, k, fmt.Sprintf(format, a...)})
 }
 
 func (v *verdict) pod(p *corev1.Pod) {

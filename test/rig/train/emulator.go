@@ -28,7 +28,7 @@ const atOnce = 16
 type Emulator struct {
 	o      Options
 	client kubernetes.Interface
-	look   *lookout
+	look   *predictor
 
 	mu   sync.Mutex
 	jobs map[job.ID]*work
@@ -71,7 +71,7 @@ func New(o Options) (*Emulator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	return &Emulator{o: o, client: client, look: newLookout(client), jobs: make(map[job.ID]*work)}, nil
+	return &Emulator{o: o, client: client, look: newPredictor(client), jobs: make(map[job.ID]*work)}, nil
 }
 
 // Run trains until ctx ends, and returns nil then.

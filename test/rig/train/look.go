@@ -35,24 +35,24 @@ type gang struct {
 	shape      []int // GPUs by node, in the order of the nodes' names
 }
 
-// A lookout watches pods, nodes and Jobs.
-type lookout struct {
+// A predictor watches pods, nodes and Jobs.
+type predictor struct {
 	factory informers.SharedInformerFactory
 	pods    corelist.PodLister
 	nodes   corelist.NodeLister
 	jobs    batchlist.JobLister
 }
 
-// newLookout returns one that does not watch yet.
-func newLookout(client kubernetes.Interface) *lookout {
+// newPredictor returns one that does not watch yet.
+func newPredictor(client kubernetes.Interface) *predictor {
 	f := informers.NewSharedInformerFactory(client, 0)
-	return &lookout{
+	return &predictor{
 		factory: f, pods: f.Core().V1().Pods().Lister(), nodes: f.Core().V1().Nodes().Lister(), jobs: f.Batch().V1().Jobs().Lister(),
 	}
 }
 
 // start watches until ctx ends, and returns when all was listed once.
-func (l *lookout) start(ctx context.Context) error {
+func (l *predictor) start(ctx context.Context) error {
 	l.factory.Start(ctx.Done())
 	for kind, ok := range l.factory.WaitForCacheSync(ctx.Done()) {
 		if !ok && ctx.Err() == nil {
@@ -77,7 +77,7 @@ func startOf(l map[string]string) (start, bool) {
 
 // gangs returns the latest generation of each job, if all its pods run: as many as its Jobs
 // ask for.
-func (l *lookout) gangs(names map[string]cluster.GPUType) map[job.ID]*gang {
+func (l *predictor) gangs(names map[string]cluster.GPUType) map[job.ID]*gang {
 	all, wanted := l.running(), l.wanted()
 	latest := make(map[job.ID]*gang)
 	for s, pods := range all {
@@ -95,7 +95,7 @@ func (l *lookout) gangs(names map[string]cluster.GPUType) map[job.ID]*gang {
 }
 
 // running returns the pods that run and are not being deleted.
-func (l *lookout) running() map[start][]*corev1.Pod {
+func (l *predictor) running() map[start][]*corev1.Pod {
 	all := make(map[start][]*corev1.Pod)
 	pods, _ := l.pods.List(labels.Everything()) // a lister of a cache does not fail
 	for _, p := range pods {
@@ -108,7 +108,7 @@ func (l *lookout) running() map[start][]*corev1.Pod {
 }
 
 // wanted returns how many pods the Jobs ask for that are not suspended.
-func (l *lookout) wanted() map[start]int {
+func (l *predictor) wanted() map[start]int {
 	all := make(map[start]int)
 	jobs, _ := l.jobs.List(labels.Everything())
 	for _, j := range jobs {
@@ -121,7 +121,7 @@ func (l *lookout) wanted() map[start]int {
 }
 
 // gang returns what pods hold; nil if a node of theirs is not known.
-func (l *lookout) gang(s start, pods []*corev1.Pod, names map[string]cluster.GPUType) *gang {
+func (l *predictor) gang(s start, pods []*corev1.Pod, names map[string]cluster.GPUType) *gang {
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
 	})
