@@ -5,7 +5,6 @@ import (
 
 	"github.com/oxgang/oxgang/reference/lstm"
 
-	"github.com/oxgang/oxgang/forecast"
 
 	"github.com/oxgang/oxgang/workload/inference"
 )
@@ -17,13 +16,13 @@ func BenchmarkMSE(b *testing.B) {
 		for _, m := range models {
 			b.Run("curve="+c.name+"/model="+m.name, func(b *testing.B) {
 				for b.Loop() {
-					b.ReportMetric(1e6*forecast.MSE(shown(m.make(c.day), c.past), c.unseen), "1e-6/value")
+					b.ReportMetric(1e6*lstm.MSE(shown(m.make(c.day), c.past), c.unseen), "1e-6/value")
 				}
 			})
 		}
 		b.Run("curve="+c.name+"/model=lstm", func(b *testing.B) {
 			for b.Loop() {
-				b.ReportMetric(1e6*forecast.MSE(trained(b, c, lstm.DefaultOptions()), c.unseen), "1e-6/value")
+				b.ReportMetric(1e6*lstm.MSE(trained(b, c, lstm.DefaultOptions()), c.unseen), "1e-6/value")
 			}
 		})
 	}

@@ -136,10 +136,10 @@ func TestSeasonalNaive_starts_anew(t *testing.T) {
 
 func TestMSE(t *testing.T) {
 	m := shown(forecast.NewLast(3), []float64{0.5})
-	if got, want := forecast.MSE(m, []float64{0.6, 0.4}), (0.01+0.04)/2; math.Abs(got-want) > 1e-15 {
+	if got, want := lstm.MSE(m, []float64{0.6, 0.4}), (0.01+0.04)/2; math.Abs(got-want) > 1e-15 {
 		t.Errorf("got %g, want %g", got, want)
 	}
-	if got := forecast.MSE(m, nil); got != 0 {
+	if got := lstm.MSE(m, nil); got != 0 {
 		t.Errorf("of nothing %g, want 0", got)
 	}
 	if got := m.Predict(1).Mean[0]; got != 0.4 {

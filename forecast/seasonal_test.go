@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/oxgang/oxgang/reference/lstm"
+
 	"github.com/oxgang/oxgang/forecast"
 	"github.com/oxgang/oxgang/internal/rng"
 
@@ -38,8 +40,8 @@ func TestSeasonal_in_the_first_day(t *testing.T) {
 		"no noise":     wave(288, 1, 0),
 		"little noise": wave(288, 1, 0.005),
 	} {
-		naive := forecast.MSE(shown(forecast.NewLast(288), busy[:1]), busy[1:])
-		ours := forecast.MSE(shown(forecast.NewSeasonal(288), busy[:1]), busy[1:])
+		naive := lstm.MSE(shown(forecast.NewLast(288), busy[:1]), busy[1:])
+		ours := lstm.MSE(shown(forecast.NewSeasonal(288), busy[:1]), busy[1:])
 		if t.Logf("%s: %.6f, last value %.6f", name, ours, naive); ours > naive {
 			t.Errorf("%s: mean squared error %g, that of the last value %g", name, ours, naive)
 		}

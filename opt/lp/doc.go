@@ -23,5 +23,5 @@
 //
 // Package lptest is the suite for solvers, opt/exact and opt/copter have some.
 // ReadMPS and WriteMPS know the format that solvers exchange: a Model is a Problem
-// with names beside it. Scale returns factors that even out the coefficients.
+// with names beside it.
 package lp

@@ -17,12 +17,7 @@ import (
 // counts as last.
 type Order func(s *policy.Snapshot, j *policy.Job) float64
 
-// AttainedService is the GPU time the job has held so far, in GPU-seconds.
-func AttainedService(s *policy.Snapshot, j *policy.Job) float64 {
-	return j.AttainedGPUService(s.Now).Seconds()
-}
-
-// ServiceLevel is AttainedService in discrete levels: 0 below one GPU-hour, and
+// ServiceLevel is the GPU time that the job has held so far, in discrete levels: 0 below one GPU-hour, and
 // one more for each doubling. Jobs of a level stand by submission, so that jobs
 // alike do not take turns round by round and restart each time. A running job
 // counts as if it had held its GPUs for a restart less: to take them from it costs

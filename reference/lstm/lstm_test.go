@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/oxgang/oxgang/forecast"
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
@@ -109,7 +108,7 @@ func TestTrainLSTM_learns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := forecast.MSE(l, busy[300:]); got > 1e-4 {
+	if got := MSE(l, busy[300:]); got > 1e-4 {
 		t.Errorf("mean squared error %g, want at most 0.0001", got)
 	}
 	if f := l.Predict(3); f.Mean[2] != f.Mean[0] || f.SD[0] > 0.02 {
