@@ -5,7 +5,6 @@ import (
 
 	"github.com/oxgang/oxgang/reference/lstm"
 
-
 	"github.com/oxgang/oxgang/workload/inference"
 )
 

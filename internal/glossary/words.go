@@ -54,9 +54,7 @@ const anywhere = "..."
 
 // pending are the names that are still to be changed. A line that nothing needs is only logged
 // while there is another, as several people change names at once; the last to go removes all.
-var pending = slices.Concat(
-	names("live/kube/...", "hush", "larder", "Twin", "sight", "fleet", "found", "reading", "enrol", "hire", "shares", "stand", "keepFleet", "takeIn", "inbox", "tellFrom"),
-)
+var pending = slices.Concat([]renaming{})
 
 // names returns names of one folder.
 func names(where string, all ...string) []renaming {

@@ -9,6 +9,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -41,8 +42,8 @@ func TestStart_writes_to_pods(t *testing.T) {
 			w := open(t, twin, options(v1alpha1.Resize))
 			do(t, w, runOn(id, c.at...))
 			pass(t, w, twin)
-			if running := len(twin.PodsOf("a")); running != 4 || n != c.want || w.jobs[id].up.IsZero() {
-				t.Errorf("%d pods, %d writes to them, up since %v, want 4 that run and %d writes", running, n, w.jobs[id].up, c.want)
+			if running := len(twin.PodsOf("a")); running != 4 || n != c.want || w.table.ByID[id].UpSince.IsZero() {
+				t.Errorf("%d pods, %d writes to them, up since %v, want 4 that run and %d writes", running, n, w.table.ByID[id].UpSince, c.want)
 			}
 		})
 	}
@@ -98,17 +99,17 @@ func TestGrows_where_it_was_sent(t *testing.T) {
 	w := newWorld(t, nil, nil)
 	w.cluster = twoNodes(t)
 	e := elastic("a", 2, 2)
-	e.job.Resizing, e.job.Node = v1alpha1.InPlace, "n"
-	w.jobs["a"], w.order = e, []*entry{e}
+	e.Parsed.Resizing, e.Parsed.Node = v1alpha1.InPlace, "n"
+	w.table.ByID["a"], w.table.Order = e, []*jobstate.Job{e}
 	a := runOn("a", on("n", 2), on("m", 2))
-	e.held.GPUType = "A100"
+	e.Held.GPUType = "A100"
 	for node, want := range map[string]int64{"n": 2, "": 1} {
-		e.job.Node = node
+		e.Parsed.Node = node
 		d, err := w.apply(t.Context(), []scheduler.Action{a})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := d.held["a"].generation; got != want {
+		if got := d.held["a"].Generation; got != want {
 			t.Errorf("sent to %q: generation %d, want %d", node, got, want)
 		}
 	}
@@ -121,20 +122,20 @@ func TestStart_of_a_leader_before(t *testing.T) {
 		twin := newTwin()
 		before, a := one(t, twin, v1alpha1.Resize)
 		do(t, before, runOn(a, on("n0", 4)))
-		s, err := before.look(t.Context())
+		s, err := before.observer.Observe(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		before.takeIn(s)
-		under := before.steps(s)
-		if len(under) != 1 || under[0].what != "start" {
+		under := before.planner().Steps(s)
+		if len(under) != 1 || under[0].What != "start" {
 			t.Fatalf("%d steps under way, want a start", len(under))
 		}
 		b := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "b", Workers: 1, GPUs: 4}).UID)
 		w := open(t, twin, options(v1alpha1.Resize))
 		do(t, w, scheduler.Preempt{Job: a}, runOn(b, on("n0", 4)))
 		pass(t, w, twin)
-		if err := under[0].do(t.Context()); err != nil {
+		if err := under[0].Do(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		twin.Settle()

@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -91,7 +92,7 @@ func TestRetry_is_no_sooner_than_asked_for(t *testing.T) {
 		do(t, w, scheduler.Provision{Group: group, Nodes: 1})
 		twin.Before = refuses
 		pass(t, w, twin)
-		if again := time.Until(w.loans.notBefore); again != 40*time.Second {
+		if again := time.Until(w.nodes.Loans.NotBefore); again != 40*time.Second {
 			t.Errorf("again in %v, want 40s", again)
 		}
 	})
@@ -99,7 +100,7 @@ func TestRetry_is_no_sooner_than_asked_for(t *testing.T) {
 		t.provision(1)
 		t.twin.Before = refuses
 		t.pass()
-		if again := time.Until(t.w.fleet.orders["spare"].notBefore); again != 40*time.Second {
+		if again := time.Until(t.w.nodes.Rented.Orders["spare"].NotBefore); again != 40*time.Second {
 			t.Errorf("again in %v, want 40s", again)
 		}
 	})
@@ -109,8 +110,8 @@ func TestRetry_is_no_sooner_than_asked_for(t *testing.T) {
 		do(t, w, runOn(id, on("n0", 4)))
 		twin.Before = refuses
 		looks(t, w, 1)
-		if e := w.jobs[id]; e.trouble == "" || time.Until(e.notBefore) != 40*time.Second {
-			t.Errorf("trouble %q, again in %v, want 40s", e.trouble, time.Until(e.notBefore))
+		if e := w.table.ByID[id]; e.Trouble == "" || time.Until(e.NotBefore) != 40*time.Second {
+			t.Errorf("trouble %q, again in %v, want 40s", e.Trouble, time.Until(e.NotBefore))
 		}
 	})
 }
@@ -121,7 +122,7 @@ func TestDo_does_not_commit(t *testing.T) {
 		w, id := one(t, twin, v1alpha1.Resize)
 		open(t, twin, options(v1alpha1.Resize))
 		err := w.Do(t.Context(), []scheduler.Action{runOn(id, on("n0", 4))})
-		if !errors.Is(err, ErrFenced) || len(twin.Plan(queue).Spec.Allocations) != 0 {
+		if !errors.Is(err, planstore.ErrFenced) || len(twin.Plan(queue).Spec.Allocations) != 0 {
 			t.Errorf("%v, want ErrFenced, and nothing planned", err)
 		}
 	})
@@ -193,7 +194,7 @@ func TestModes(t *testing.T) {
 		twin.Update(j)
 		twin.Settle()
 		w, id := one(t, twin, v1alpha1.Admit)
-		if !w.jobs[id].spec.NonPreemptive || w.jobs[job.ID(j.UID)] != nil {
+		if !w.table.ByID[id].Spec.NonPreemptive || w.table.ByID[job.ID(j.UID)] != nil {
 			t.Error("want one job, which may not be preempted")
 		}
 		if n := len(w.cluster.Nodes()); n != 1 {

@@ -9,6 +9,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 )
@@ -28,7 +29,7 @@ func (s *stepped) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 		s.twin.Settle()
 		s.twin.Work()
 		ev, wait, err := s.take(deadline)
-		return ev, min(wait, lag), err
+		return ev, min(wait, observe.Recheck), err
 	})
 }
 

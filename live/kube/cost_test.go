@@ -19,7 +19,8 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
 // A crowd is a client whose watches show nodes, Jobs and their pods. It writes nothing.
@@ -77,7 +78,7 @@ func (s status) Patch(_ context.Context, o client.Object, _ client.Patch, _ ...c
 func crowded(t testing.TB, nodes int) (*World, *crowd) {
 	t.Helper()
 	c := &crowd{}
-	o := DefaultOptions()
+	o := config.DefaultOptions()
 	o.Queue = &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "q"}, Spec: v1alpha1.QueueSpec{
 		Mode: v1alpha1.Resize, Namespaces: []v1alpha1.NamespaceShare{{Name: "x"}}, Policy: v1alpha1.PolicyRef{Name: "fifo"},
 	}}
@@ -86,12 +87,9 @@ func crowded(t testing.TB, nodes int) (*World, *crowd) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &World{
-		o: o, client: c, work: make(chan struct{}, 1), inbox: eventqueue.New(), jobs: map[job.ID]*entry{}, over: map[job.ID]bool{},
-		written: map[types.UID]uint64{}, told: map[string]string{}, readings: map[string]reading{},
-		cluster: none, whole: none, plan: &v1alpha1.Plan{},
-	}
-	w.past = map[job.ID]past{}
+	w := assemble(c, nil, &o)
+	w.cluster, w.whole, w.table.Plan = none, none, &v1alpha1.Plan{}
+	w.table.Past = map[job.ID]jobstate.Past{}
 	for i := range nodes {
 		c.add(t, w, i)
 	}
@@ -115,7 +113,7 @@ func (c *crowd) add(t testing.TB, w *World, i int) {
 	for k := range 3 {
 		c.pods = append(c.pods, pod(node, fmt.Sprintf("daemon-%d-%d", i, k), "cpu", "250m"))
 	}
-	w.past[job.ID(uid)] = past{allocation: v1alpha1.JobAllocation{
+	w.table.Past[job.ID(uid)] = jobstate.Past{Allocation: v1alpha1.JobAllocation{
 		UID: uid, Generation: 1, GPUs: 8, GPUType: "a100", Nodes: []v1alpha1.NodeShare{{Name: node, GPUs: 8}},
 	}}
 }
@@ -168,13 +166,13 @@ func TestPass_of_what_is_as_planned_writes_nothing(t *testing.T) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, e := range w.order {
-		if !e.started() || e.workers() != 8 || e.up.IsZero() || e.trouble != "" || e.failures > 0 {
-			t.Errorf("job %s: started %v, %d workers, up since %v, trouble %q", e.id(), e.started(), e.workers(), e.up, e.trouble)
+	for _, e := range w.table.Order {
+		if !e.Started() || e.Workers() != 8 || e.UpSince.IsZero() || e.Trouble != "" || e.Failures > 0 {
+			t.Errorf("job %s: started %v, %d workers, up since %v, trouble %q", e.ID(), e.Started(), e.Workers(), e.UpSince, e.Trouble)
 		}
 	}
-	if n := len(w.cluster.Nodes()); n != 20 || len(w.order) != 20 {
-		t.Errorf("%d nodes and %d jobs, want 20 of each", n, len(w.order))
+	if n := len(w.cluster.Nodes()); n != 20 || len(w.table.Order) != 20 {
+		t.Errorf("%d nodes and %d jobs, want 20 of each", n, len(w.table.Order))
 	}
 }
 
@@ -182,7 +180,7 @@ func TestPass_of_what_is_as_planned_writes_nothing(t *testing.T) {
 // would be refused, because it is of the object as it was.
 func TestPass_writes_once_of_each_job(t *testing.T) {
 	w, c := crowded(t, 1)
-	w.plan.Spec.Allocations = []v1alpha1.JobAllocation{{UID: "job-0", GPUs: 8, Reason: "as asked"}}
+	w.table.Plan.Spec.Allocations = []v1alpha1.JobAllocation{{UID: "job-0", GPUs: 8, Reason: "as asked"}}
 	c.pods = nil
 	if err := unstructured.SetNestedField(c.jobs[0].Object, true, "spec", "suspend"); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
@@ -167,7 +168,7 @@ func (d *drama) running() map[string]int {
 
 // start names the start of a job that a pod is of.
 func start(p *corev1.Pod) string {
-	return fmt.Sprintf("%s generation %d pod ", p.Labels[batchv1.JobNameLabel], generation(p))
+	return fmt.Sprintf("%s generation %d pod ", p.Labels[batchv1.JobNameLabel], jobstate.Generation(p))
 }
 
 // left says what users see: which start of each job is where, and which pods ever ran.
@@ -176,7 +177,7 @@ func (d *drama) left() string {
 	for _, j := range d.twin.Jobs() {
 		all = append(all, fmt.Sprintf("%s: suspended %v, ended %v", j.Name, *j.Spec.Suspend, d.twin.Ended(j.Name)))
 		for _, p := range d.twin.PodsOf(j.Name) {
-			all = append(all, fmt.Sprintf("%s%d %s on H100: %v", start(p), index(p), p.Status.Phase, pods.Node(p) == "n2"))
+			all = append(all, fmt.Sprintf("%s%d %s on H100: %v", start(p), jobstate.Index(p), p.Status.Phase, pods.Node(p) == "n2"))
 		}
 	}
 	for pod := range d.ran {

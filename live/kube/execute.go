@@ -2,12 +2,13 @@ package kube
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/kube/execute"
+	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
 // How long the executor waits after news before it looks, so that many are one, and how often
@@ -37,7 +38,7 @@ func (w *World) News() { eventqueue.Wake(w.work) }
 func (w *World) Execute(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.execute(ctx) })
-	g.Go(func() error { return w.verify(ctx) })
+	g.Go(func() error { return w.observer.Verify(ctx, w.lastShown) })
 	return g.Wait()
 }
 
@@ -53,7 +54,7 @@ func (w *World) execute(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-w.work:
-			wait(ctx, pause(w.looked))
+			observe.Wait(ctx, pause(w.looked))
 		case <-tick.C:
 		}
 	}
@@ -63,27 +64,27 @@ func (w *World) execute(ctx context.Context) error {
 // trouble with looking is noted, and tried again.
 func (w *World) pass(ctx context.Context) error {
 	began := time.Now()
-	s, err := w.look(ctx)
+	s, err := w.observer.Observe(ctx)
 	if err != nil {
 		w.o.Log.Warn("cannot see the cluster, so everything stays as it is", "queue", w.o.Queue.Name, "err", err)
 		return ctx.Err()
 	}
 	w.mu.Lock()
 	w.takeIn(s)
-	steps, scalings, transfers := w.steps(s), w.scalings(), w.transfers(s)
+	steps, scalings, transfers := w.planner().Steps(s), w.nodes.Scalings(), w.nodes.Transfers(s)
 	news := w.verdicts(s, steps)
 	w.mu.Unlock()
 	w.looked = time.Since(began)
 	var g errgroup.Group
 	g.SetLimit(parallel)
 	for i := range steps {
-		g.Go(func() error { w.carryOut(ctx, &steps[i]); return nil })
+		g.Go(func() error { w.writer.CarryOut(ctx, &steps[i]); return nil })
 	}
 	for i := range scalings {
-		g.Go(func() error { return w.carryOutScaling(ctx, &scalings[i]) })
+		g.Go(func() error { return w.nodes.CarryOutScaling(ctx, &scalings[i]) })
 	}
 	for i := range transfers {
-		g.Go(func() error { w.carryOver(ctx, &transfers[i]); return nil })
+		g.Go(func() error { w.nodes.MarkNode(ctx, &transfers[i]); return nil })
 	}
 	for i := range news {
 		g.Go(func() error { w.publish(ctx, &news[i]); return nil })
@@ -91,16 +92,5 @@ func (w *World) pass(ctx context.Context) error {
 	return g.Wait()
 }
 
-// carryOut takes a step. What fails is tried again later, later each time, and no sooner than the
-// API server asks for.
-func (w *World) carryOut(ctx context.Context, s *step) {
-	err := s.do(ctx)
-	if err == nil || ctx.Err() != nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.o.Log.LogAttrs(ctx, slog.LevelWarn, "a step failed", slog.String("job", s.e.job.Namespace+"/"+s.e.job.Name), slog.String("step", s.what), slog.Any("err", err))
-	s.e.failFor(time.Now(), err)
-	s.e.trouble = s.what + ": " + err.Error()
-}
+// planner returns what says which steps are next.
+func (w *World) planner() *execute.Planner { return execute.NewPlanner(w.writer, w.table) }

@@ -9,8 +9,10 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
 // between returns a range from a time.
@@ -21,17 +23,14 @@ func between(from time.Time, early, late time.Duration) *v1alpha1.TimeRange {
 
 // foretelling returns a world with a job that waits: what its last plan, written some time ago,
 // said of it, and what is expected now.
-func foretelling(ago time.Duration, was Expected, now map[job.ID]Expected) *World {
-	w := &World{
-		inbox: eventqueue.New(), jobs: map[job.ID]*entry{},
-		o: Options{Queue: &v1alpha1.Queue{}, Expect: func() map[job.ID]Expected { return now }},
-	}
-	w.plan = &v1alpha1.Plan{}
-	w.plan.Spec.Time = metav1.NewMicroTime(w.Now().Add(-ago))
-	e := &entry{kind: jobadapter.Kinds[0], job: &jobadapter.Job{UID: "u", Kind: "Job", Namespace: "a", Name: "b"}}
-	w.jobs["u"], w.order = e, []*entry{e}
-	w.plan.Spec.Allocations = w.allocations(w.draft())
-	w.plan.Spec.Allocations[0].Unblock, w.plan.Spec.Allocations[0].ETA = was.Unblock, was.ETA
+func foretelling(ago time.Duration, was config.Expected, now map[job.ID]config.Expected) *World {
+	w := assemble(nil, nil, &config.Options{Queue: &v1alpha1.Queue{}, Expect: func() map[job.ID]config.Expected { return now }})
+	w.table.Plan = &v1alpha1.Plan{}
+	w.table.Plan.Spec.Time = metav1.NewMicroTime(w.Now().Add(-ago))
+	e := &jobstate.Job{Adapter: jobadapter.Kinds[0], Parsed: &jobadapter.Job{UID: "u", Kind: "Job", Namespace: "a", Name: "b"}}
+	w.table.ByID["u"], w.table.Order = e, []*jobstate.Job{e}
+	w.table.Plan.Spec.Allocations = w.allocations(w.draft())
+	w.table.Plan.Spec.Allocations[0].Unblock, w.table.Plan.Spec.Allocations[0].ETA = was.Unblock, was.ETA
 	return w
 }
 
@@ -39,27 +38,27 @@ func foretelling(ago time.Duration, was Expected, now map[job.ID]Expected) *Worl
 // and only if it is news.
 func TestDraw_writes_what_is_expected_when_it_is_news(t *testing.T) {
 	now := time.Now()
-	in := func(late time.Duration) Expected {
-		return Expected{ETA: &v1alpha1.ETA{Start: between(now, 5*time.Minute, late)}}
+	in := func(late time.Duration) config.Expected {
+		return config.Expected{ETA: &v1alpha1.ETA{Start: between(now, 5*time.Minute, late)}}
 	}
 	open := in(time.Hour)
 	open.ETA.Start.Latest = nil
 	for _, test := range []struct {
 		name string
 		ago  time.Duration
-		was  Expected
-		is   map[job.ID]Expected
+		was  config.Expected
+		is   map[job.ID]config.Expected
 		want bool
 	}{
-		{"a time that was not known", 2 * time.Minute, Expected{}, map[job.ID]Expected{"u": in(time.Hour)}, true},
-		{"but not a moment after the last plan", 30 * time.Second, Expected{}, map[job.ID]Expected{"u": in(time.Hour)}, false},
-		{"the same again", 2 * time.Minute, in(time.Hour), map[job.ID]Expected{"u": in(time.Hour)}, false},
-		{"a little later", 2 * time.Minute, in(time.Hour), map[job.ID]Expected{"u": in(time.Hour + 5*time.Minute)}, false},
-		{"much later", 2 * time.Minute, in(time.Hour), map[job.ID]Expected{"u": in(time.Hour + 15*time.Minute)}, true},
-		{"not in sight any more", 2 * time.Minute, in(time.Hour), map[job.ID]Expected{"u": open}, true},
-		{"not known any more", 2 * time.Minute, in(time.Hour), map[job.ID]Expected{}, true},
+		{"a time that was not known", 2 * time.Minute, config.Expected{}, map[job.ID]config.Expected{"u": in(time.Hour)}, true},
+		{"but not a moment after the last plan", 30 * time.Second, config.Expected{}, map[job.ID]config.Expected{"u": in(time.Hour)}, false},
+		{"the same again", 2 * time.Minute, in(time.Hour), map[job.ID]config.Expected{"u": in(time.Hour)}, false},
+		{"a little later", 2 * time.Minute, in(time.Hour), map[job.ID]config.Expected{"u": in(time.Hour + 5*time.Minute)}, false},
+		{"much later", 2 * time.Minute, in(time.Hour), map[job.ID]config.Expected{"u": in(time.Hour + 15*time.Minute)}, true},
+		{"not in sight any more", 2 * time.Minute, in(time.Hour), map[job.ID]config.Expected{"u": open}, true},
+		{"not known any more", 2 * time.Minute, in(time.Hour), map[job.ID]config.Expected{}, true},
 		{"nobody has looked yet", 2 * time.Minute, in(time.Hour), nil, false},
-		{"another way out", 2 * time.Minute, Expected{Unblock: "x"}, map[job.ID]Expected{"u": {Unblock: "y"}}, true},
+		{"another way out", 2 * time.Minute, config.Expected{Unblock: "x"}, map[job.ID]config.Expected{"u": {Unblock: "y"}}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := foretelling(test.ago, test.was, test.is)
@@ -70,7 +69,7 @@ func TestDraw_writes_what_is_expected_when_it_is_news(t *testing.T) {
 			if next == nil {
 				return
 			}
-			if diff := cmp.Diff(test.is["u"], said(next)["u"]); diff != "" {
+			if diff := cmp.Diff(test.is["u"], planstore.Said(next)["u"]); diff != "" {
 				t.Errorf("expected (-want +got):\n%s", diff)
 			}
 		})
@@ -82,27 +81,27 @@ func TestDraw_writes_what_is_expected_when_it_is_news(t *testing.T) {
 func TestDraw_brings_what_is_expected_along(t *testing.T) {
 	now := time.Now()
 	both := &v1alpha1.ETA{Start: between(now, 0, time.Minute), End: between(now, time.Hour, 2*time.Hour)}
-	x := Expected{Unblock: "x", ETA: both}
+	x := config.Expected{Unblock: "x", ETA: both}
 	for _, test := range []struct {
 		name string
 		gpus int
-		was  Expected
-		is   map[job.ID]Expected
-		want Expected
+		was  config.Expected
+		is   map[job.ID]config.Expected
+		want config.Expected
 	}{
-		{"it waits", 0, Expected{}, map[job.ID]Expected{"u": x}, x},
-		{"it has GPUs", 2, Expected{}, map[job.ID]Expected{"u": x}, Expected{ETA: &v1alpha1.ETA{End: both.End}}},
-		{"it has GPUs, and no end is known", 2, x, map[job.ID]Expected{"u": {ETA: &v1alpha1.ETA{Start: both.Start}}}, Expected{}},
+		{"it waits", 0, config.Expected{}, map[job.ID]config.Expected{"u": x}, x},
+		{"it has GPUs", 2, config.Expected{}, map[job.ID]config.Expected{"u": x}, config.Expected{ETA: &v1alpha1.ETA{End: both.End}}},
+		{"it has GPUs, and no end is known", 2, x, map[job.ID]config.Expected{"u": {ETA: &v1alpha1.ETA{Start: both.Start}}}, config.Expected{}},
 		{"nobody has looked yet", 0, x, nil, x},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := foretelling(0, test.was, test.is)
 			d := w.draft()
-			g := grant{generation: 1}
+			g := jobstate.Grant{Generation: 1}
 			g.GPUs = test.gpus
 			d.hold("u", g)
 			next := w.draw(d)
-			if diff := cmp.Diff(test.want, said(next)["u"]); diff != "" {
+			if diff := cmp.Diff(test.want, planstore.Said(next)["u"]); diff != "" {
 				t.Errorf("expected (-want +got):\n%s", diff)
 			}
 		})

@@ -14,6 +14,8 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -30,8 +32,8 @@ func withCPUs(id job.ID, cpus float64, at ...cluster.Share) scheduler.Run {
 func cpus(twin *kubetest.Twin, name string) string {
 	var all []string
 	for _, p := range twin.PodsOf(name) {
-		if !terminal(p) {
-			all = append(all, fmt.Sprintf("%s of %d", p.Spec.Containers[0].Resources.Requests.Cpu(), generation(p)))
+		if !jobstate.Terminal(p) {
+			all = append(all, fmt.Sprintf("%s of %d", p.Spec.Containers[0].Resources.Requests.Cpu(), jobstate.Generation(p)))
 		}
 	}
 	return strings.Join(all, ", ")
@@ -60,7 +62,7 @@ func resizes(t *testing.T, twin *kubetest.Twin) *[]string {
 		var sum float64
 		for _, j := range twin.Jobs() {
 			for _, p := range twin.PodsOf(j.Name) {
-				if !terminal(p) && p.Spec.NodeName == "n0" {
+				if !jobstate.Terminal(p) && p.Spec.NodeName == "n0" {
 					sum += p.Spec.Containers[0].Resources.Requests.Cpu().AsApproximateFloat64()
 				}
 			}
@@ -143,8 +145,8 @@ func TestFit_in_place(t *testing.T) {
 // What cannot be is said, and keeps a job from nothing else.
 func TestFit_in_vain(t *testing.T) {
 	explained := func(w *World, id job.ID) {
-		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]Because {
-			return map[job.ID]Because{id: {Reason: "as asked"}}
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]config.Because {
+			return map[job.ID]config.Because{id: {Reason: "as asked"}}
 		}
 		w.Round(&policy.Snapshot{}, nil, nil)
 	}
@@ -162,8 +164,8 @@ func TestFit_in_vain(t *testing.T) {
 			twin.Update(p)
 		}
 		pass(t, w, twin)
-		if got := reason(twin); got != StepFailed || len(*all) != 2 || !strings.Contains(w.jobs[a].fit.why, "static CPUs") {
-			t.Errorf("reason %s, because %q, resized %v, want %s with what the kubelet says, and two writes", got, w.jobs[a].fit.why, *all, StepFailed)
+		if got := reason(twin); got != StepFailed || len(*all) != 2 || !strings.Contains(w.table.ByID[a].Fit.Why, "static CPUs") {
+			t.Errorf("reason %s, because %q, resized %v, want %s with what the kubelet says, and two writes", got, w.table.ByID[a].Fit.Why, *all, StepFailed)
 		}
 		do(t, w, withCPUs(a, 12, on("n0", 4)))
 		pass(t, w, twin)
@@ -187,8 +189,8 @@ func TestFit_in_vain(t *testing.T) {
 		}
 		do(t, w, withCPUs(a, 10, on("n0", 4)))
 		pass(t, w, twin)
-		if got := reason(twin); got != StepFailed || tried != 1 || w.jobs[a].failures > 0 {
-			t.Errorf("reason %s, tried %d times, %d failures of the job, want %s, once and none", got, tried, w.jobs[a].failures, StepFailed)
+		if got := reason(twin); got != StepFailed || tried != 1 || w.table.ByID[a].Failures > 0 {
+			t.Errorf("reason %s, tried %d times, %d failures of the job, want %s, once and none", got, tried, w.table.ByID[a].Failures, StepFailed)
 		}
 		do(t, w, scheduler.Preempt{Job: a})
 		pass(t, w, twin)
@@ -200,8 +202,8 @@ func TestFit_in_vain(t *testing.T) {
 		pass(t, w, twin)
 		time.Sleep(time.Hour)
 		pass(t, w, twin)
-		if got := cpus(twin, "a"); got != "5 of 2, 5 of 2" || w.jobs[a].fit.why != "" {
-			t.Errorf("CPUs %s, because %q, want 5 each from the next start on", got, w.jobs[a].fit.why)
+		if got := cpus(twin, "a"); got != "5 of 2, 5 of 2" || w.table.ByID[a].Fit.Why != "" {
+			t.Errorf("CPUs %s, because %q, want 5 each from the next start on", got, w.table.ByID[a].Fit.Why)
 		}
 	})
 }

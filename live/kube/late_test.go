@@ -14,8 +14,10 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -23,26 +25,25 @@ import (
 // show: a as watches do, b as the API server does.
 func newWorld(t *testing.T, a client.Client, b client.Reader) *World {
 	t.Helper()
-	o := DefaultOptions()
+	o := config.DefaultOptions()
 	o.Queue, o.Kinds = &v1alpha1.Queue{}, nil
 	o.Queue.Name, o.Queue.Spec.Mode = "q", v1alpha1.Resize
 	none, err := cluster.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &World{
-		o: o, client: a, direct: b, work: make(chan struct{}, 1), inbox: eventqueue.New(), jobs: map[job.ID]*entry{}, cluster: none, plan: &v1alpha1.Plan{},
-		over: map[job.ID]bool{}, written: map[types.UID]uint64{}, told: map[string]string{}, readings: map[string]reading{},
-	}
+	w := assemble(a, b, &o)
+	w.cluster, w.table.Plan = none, &v1alpha1.Plan{}
+	return w
 }
 
 // A job that is deleted right after something was written of it has ended, although no watch
 // ever showed the write.
 func TestTakeIn_deleted_before_the_write_was_seen(t *testing.T) {
 	w := newWorld(t, nil, nil)
-	e := &entry{job: &jobadapter.Job{UID: "u"}, held: grant{generation: 1}, stale: true}
-	w.jobs["u"], w.order, w.written["u"] = e, []*entry{e}, 7
-	w.takeIn(&sight{})
+	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u"}, Held: jobstate.Grant{Generation: 1}, Stale: true}
+	w.table.ByID["u"], w.table.Order, w.writer.Unseen["u"] = e, []*jobstate.Job{e}, 7
+	w.takeIn(&observe.Observation{})
 	ev := w.inbox.Take(time.Now())
 	if exit, ok := ev.(scheduler.Exited); !ok || exit.Job != "u" || exit.Outcome != scheduler.Cancelled {
 		t.Errorf("got %#v, want that job u is cancelled", ev)
@@ -91,7 +92,7 @@ func TestCatchUpWith_what_is_deleted_meanwhile(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	w := newWorld(t, &listed{lists: [][]string{{"a"}}}, &listed{lists: [][]string{{"a", "b"}, {"a"}}})
-	if err := w.catchUpWith(ctx); err != nil {
+	if err := w.observer.CatchUp(ctx); err != nil {
 		t.Error(err)
 	}
 }
@@ -100,8 +101,8 @@ func TestCatchUpWith_what_is_deleted_meanwhile(t *testing.T) {
 // GPUs on two nodes.
 func TestApply_tells_of_what_cannot_be(t *testing.T) {
 	w := newWorld(t, nil, nil)
-	e := &entry{job: &jobadapter.Job{UID: "u", PerWorker: cluster.Resources{GPUs: 8}}, spec: &job.Spec{ID: "u"}}
-	w.jobs["u"], w.order = e, []*entry{e}
+	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u", PerWorker: cluster.Resources{GPUs: 8}}, Spec: &job.Spec{ID: "u"}}
+	w.table.ByID["u"], w.table.Order = e, []*jobstate.Job{e}
 	r := scheduler.Run{Job: "u", Placement: cluster.Placement{
 		{Node: "a", Resources: cluster.Resources{GPUs: 6}}, {Node: "b", Resources: cluster.Resources{GPUs: 2}},
 	}}
@@ -119,13 +120,13 @@ func TestApply_tells_of_what_cannot_be(t *testing.T) {
 // else's.
 func TestTakeIn_a_job_that_opts_out(t *testing.T) {
 	w := newWorld(t, nil, nil)
-	e := &entry{job: &jobadapter.Job{UID: "u"}, held: grant{generation: 1}}
-	w.jobs["u"], w.order = e, []*entry{e}
-	f := found{job: &jobadapter.Job{UID: "u", OptOut: true, Generation: 1}}
-	if w.takes(&f) {
+	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u"}, Held: jobstate.Grant{Generation: 1}}
+	w.table.ByID["u"], w.table.Order = e, []*jobstate.Job{e}
+	f := observe.ObservedJob{Parsed: &jobadapter.Job{UID: "u", OptOut: true, Generation: 1}}
+	if w.observer.Takes(&f) {
 		t.Error("its pods are taken for ours")
 	}
-	w.takeIn(&sight{jobs: []found{f}})
+	w.takeIn(&observe.Observation{Jobs: []observe.ObservedJob{f}})
 	if exit, ok := w.inbox.Take(time.Now()).(scheduler.Exited); !ok || exit.Outcome != scheduler.Cancelled {
 		t.Errorf("got %#v, want that job u is cancelled", exit)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -27,7 +29,7 @@ func TestReports_outlive_the_leader(t *testing.T) {
 		report := func(sequence int64, local int, seconds float64) {
 			r := &agentapi.Report{Generation: 1, Sequence: sequence, Interval: 30, StepTime: seconds, SyncTime: 0.1, GradSqr: 0.001, GradVar: 2e9, Progress: 640}
 			r.Batch.Local = local
-			time.Sleep(foretellEvery)
+			time.Sleep(planstore.ForetellEvery)
 			if _, err := w.Report(t.Context(), id, r); err != nil {
 				t.Fatal(err)
 			}
@@ -63,21 +65,21 @@ func TestReports_outlive_the_leader(t *testing.T) {
 
 // Of a job with many sizes the last ones are kept, and of many jobs fewer of each.
 func TestKeep(t *testing.T) {
-	e := &entry{}
+	e := &jobstate.Job{}
 	for gpus := range 20 {
 		r := job.Report{StepTime: 1, Batch: job.BatchSize{Local: 1}}
 		r.Configuration.GPUs = gpus
-		if !e.keep(&r) || e.keep(&r) {
+		if !e.Keep(&r) || e.Keep(&r) {
 			t.Fatalf("of %d GPUs: want that the first is news, and the second is not", gpus)
 		}
 	}
-	if len(e.reports) != keptReports || e.reports[0].Configuration.GPUs != 20-keptReports {
-		t.Errorf("%d reports from that of %d GPUs on, want the last %d", len(e.reports), e.reports[0].Configuration.GPUs, keptReports)
+	if len(e.Reports) != jobstate.KeptReports || e.Reports[0].Configuration.GPUs != 20-jobstate.KeptReports {
+		t.Errorf("%d reports from that of %d GPUs on, want the last %d", len(e.Reports), e.Reports[0].Configuration.GPUs, jobstate.KeptReports)
 	}
-	if e.keep(&job.Report{}) {
+	if e.Keep(&job.Report{}) {
 		t.Error("what measured nothing is kept")
 	}
-	if few := e.learned(2); strings.Count(few, `"n"`) != 2 || !strings.Contains(few, `"g":19`) || e.learned(0) != "" {
+	if few := e.LearnedText(2); strings.Count(few, `"n"`) != 2 || !strings.Contains(few, `"g":19`) || e.LearnedText(0) != "" {
 		t.Errorf("the last two are %s", few)
 	}
 }
@@ -89,9 +91,9 @@ func TestReports_that_are_spoilt(t *testing.T) {
 		"": 0, "[]": 0, "{}": 0, "[" + good + "]": 1, "[" + good + `,{"n":1,"g":4,"t":"a100","l":8,"s":0}]`: 0,
 		`[{"n":0,"g":4,"l":8,"s":5}]`: 0, `[{"n":2,"g":1,"l":8,"s":5}]`: 0, `[{"n":1,"g":1,"l":0,"s":5}]`: 0, `[{"n":1,"g":1,"l":8,"s":5,"y":6}]`: 0,
 		`[{"n":1,"g":1,"l":8,"s":5,"q":-1}]`: 0, `[{"n":1,"g":1,"l":8,"s":5,"q":1e999}]`: 0,
-		"[" + strings.Repeat(good+",", keptReports) + good + "]": 0,
+		"[" + strings.Repeat(good+",", jobstate.KeptReports) + good + "]": 0,
 	} {
-		if got := reports(&v1alpha1.JobState{UID: "a", Reports: text}); len(got) != want {
+		if got := jobstate.ReportsOf(&v1alpha1.JobState{UID: "a", Reports: text}); len(got) != want {
 			t.Errorf("%.80s: %d reports, want %d", text, len(got), want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/scheduler"
@@ -22,7 +23,7 @@ import (
 const group = cluster.Group("a100-4-loan")
 
 // lending makes options those of a queue that may borrow, all of its lender's nodes.
-func lending(o Options) Options {
+func lending(o config.Options) config.Options {
 	none := int32(0)
 	o.Queue.Spec.Loans = &v1alpha1.Lender{NodeSelector: map[string]string{kubetest.Serves: "yes"}, HeadroomPercent: &none}
 	o.Nodes.Lender, o.Nodes.Queue = o.Queue.Spec.Loans.NodeSelector, queue
@@ -113,7 +114,7 @@ func TestLoans(t *testing.T) {
 		due := time.Now().Add(5 * time.Minute)
 		all := news(t, w)
 		expect(t, "asked back", heardOf(all), "2 lent, 0 spare, 1 asked back, s0 in a100-4-loan, s1 in a100-4-loan")
-		if by := w.loans.told[0].By; !by.Equal(due) {
+		if by := w.nodes.Loans.Told[0].By; !by.Equal(due) {
 			t.Errorf("by %v, want %v", by, due)
 		}
 		do(t, w, scheduler.Preempt{Job: a}, scheduler.Return{Nodes: []cluster.NodeID{"s0"}})
@@ -271,7 +272,7 @@ func TestLoans_of_another_leader(t *testing.T) {
 		expect(t, "as it was", heardOf(news(t, w)), "1 lent, 1 spare, 0 asked back, s0 in a100-4-loan")
 		pass(t, w, twin)
 		expect(t, "what was begun is done", marks(t, twin), "marked [s0], planned [s0]")
-		if places(twin, "a") != "0 s0 1, 1 s0 1" || !w.jobs[a].wants() || twin.Node("s0").ResourceVersion != version {
+		if places(twin, "a") != "0 s0 1, 1 s0 1" || !w.table.ByID[a].Wants() || twin.Node("s0").ResourceVersion != version {
 			t.Errorf("pods %s, want the job and its node left alone", places(twin, "a"))
 		}
 	})
@@ -287,12 +288,12 @@ func TestLoans_of_another_leader(t *testing.T) {
 	bubble(t, "a node of which watches are late is kept", func(t *testing.T) {
 		w, twin, a := onLoan(t)
 		do(t, w, scheduler.Preempt{Job: a}, scheduler.Return{Nodes: []cluster.NodeID{"s0"}})
-		w.written["a pod"] = 1 << 60
-		w.sight.fresh["a pod"] = 1
-		if all := w.transfers(w.sight); len(all) > 0 {
+		w.writer.Unseen["a pod"] = 1 << 60
+		w.sight.Versions["a pod"] = 1
+		if all := w.nodes.Transfers(w.sight); len(all) > 0 {
 			t.Errorf("%d writes to nodes before the watches show what was written, want none", len(all))
 		}
-		delete(w.written, "a pod")
+		delete(w.writer.Unseen, "a pod")
 		pass(t, w, twin)
 		expect(t, "afterwards", marks(t, twin), "marked [s1], planned [s1]")
 	})

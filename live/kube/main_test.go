@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/policy"
@@ -37,8 +38,8 @@ func TestMain(m *testing.M) {
 }
 
 // options are those of a world of the twin's one queue.
-func options(mode v1alpha1.Mode) Options {
-	o := DefaultOptions()
+func options(mode v1alpha1.Mode) config.Options {
+	o := config.DefaultOptions()
 	o.Queue = &v1alpha1.Queue{}
 	o.Queue.Name = queue
 	o.Queue.Spec.Mode = mode
@@ -57,7 +58,7 @@ func newTwin() *kubetest.Twin {
 }
 
 // open opens a world of a twin.
-func open(t testing.TB, twin *kubetest.Twin, o Options) *World {
+func open(t testing.TB, twin *kubetest.Twin, o config.Options) *World {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
 // Member returns the job of a pod that is a living member of one, by the pod's uid; a pod that is
@@ -19,17 +20,17 @@ func (w *World) Member(uid string) (id job.ID, ok bool) {
 func (w *World) Has(id job.ID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e := w.jobs[id]
-	return e != nil && !e.ended
+	e := w.table.ByID[id]
+	return e != nil && !e.Ended
 }
 
 // enrol notes which pods are members of which job.
 func (w *World) enrol() {
 	w.members = make(map[string]job.ID, len(w.members))
-	for _, e := range w.order {
-		for _, p := range e.live() {
-			if p.Status.Phase == corev1.PodRunning && generation(p) > 0 {
-				w.members[string(p.UID)] = e.id()
+	for _, e := range w.table.Order {
+		for _, p := range e.Live() {
+			if p.Status.Phase == corev1.PodRunning && jobstate.Generation(p) > 0 {
+				w.members[string(p.UID)] = e.ID()
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -33,8 +34,8 @@ func TestOpen(t *testing.T) {
 		}()
 		begun := time.Now()
 		w = open(t, twin, options(v1alpha1.Resize))
-		if took := time.Since(begun); took < 5*time.Second || len(w.order) != 1 {
-			t.Errorf("open after %v with %d jobs, want it to wait 5s for the one that is there", took, len(w.order))
+		if took := time.Since(begun); took < 5*time.Second || len(w.table.Order) != 1 {
+			t.Errorf("open after %v with %d jobs, want it to wait 5s for the one that is there", took, len(w.table.Order))
 		}
 	})
 	bubble(t, "it does not wait for what is gone before watches show it", func(t *testing.T) {
@@ -49,8 +50,8 @@ func TestOpen(t *testing.T) {
 			twin.Release()
 		}()
 		w = open(t, twin, options(v1alpha1.Resize))
-		if len(w.order) != 0 {
-			t.Errorf("%d jobs, want none: it was deleted", len(w.order))
+		if len(w.table.Order) != 0 {
+			t.Errorf("%d jobs, want none: it was deleted", len(w.table.Order))
 		}
 	})
 }
@@ -113,7 +114,7 @@ func TestOpen_restores(t *testing.T) {
 		do(t, w, runOn(id, on("n1", 2)))
 		pass(t, w, twin)
 		pods := twin.PodsOf("a")
-		if len(pods) != 1 || pods[0].Spec.NodeName != "n1" || generation(pods[0]) != 2 {
+		if len(pods) != 1 || pods[0].Spec.NodeName != "n1" || jobstate.Generation(pods[0]) != 2 {
 			t.Errorf("pods %+v, want one of generation 2 on n1", pods)
 		}
 	})

@@ -12,7 +12,10 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -22,8 +25,8 @@ import (
 func places(twin *kubetest.Twin, name string) string {
 	var all []string
 	for _, p := range twin.PodsOf(name) {
-		if !terminal(p) {
-			all = append(all, fmt.Sprintf("%d %s %d", index(p), pods.Node(p), generation(p)))
+		if !jobstate.Terminal(p) {
+			all = append(all, fmt.Sprintf("%d %s %d", jobstate.Index(p), pods.Node(p), jobstate.Generation(p)))
 		}
 	}
 	return strings.Join(all, ", ")
@@ -126,17 +129,17 @@ func TestSteps_around_others(t *testing.T) {
 		do(t, w, runOn(a, on("n0", 4)))
 		twin.Hold()
 		looks(t, w, 3)
-		if v := twin.Job("a").ResourceVersion; len(w.written) != 1 || *twin.Job("a").Spec.Suspend || !w.jobs[a].stale {
-			t.Errorf("version %s with %d writes to be shown, want the job started once", v, len(w.written))
+		if v := twin.Job("a").ResourceVersion; len(w.writer.Unseen) != 1 || *twin.Job("a").Spec.Suspend || !w.table.ByID[a].Stale {
+			t.Errorf("version %s with %d writes to be shown, want the job started once", v, len(w.writer.Unseen))
 		}
 		deadline := time.Now()
-		if ev, wait, err := w.take(deadline); ev != nil || wait != lag || err != nil {
+		if ev, wait, err := w.take(deadline); ev != nil || wait != observe.Recheck || err != nil {
 			t.Errorf("%v %v %v, want that a round waits", ev, wait, err)
 		}
 		twin.Release()
 		pass(t, w, twin)
 		news(t, w)
-		if ev, err := w.Next(t.Context(), deadline); ev != nil || err != nil || len(w.written) != 0 {
+		if ev, err := w.Next(t.Context(), deadline); ev != nil || err != nil || len(w.writer.Unseen) != 0 {
 			t.Errorf("%v %v, want that the round has come", ev, err)
 		}
 	})
@@ -170,7 +173,7 @@ func TestDisrupt(t *testing.T) {
 			if got := *twin.Job("a").Spec.Suspend; got != c.stops {
 				t.Errorf("stopped: %v, want %v", got, c.stops)
 			}
-			if trouble := w.jobs[a].trouble; (trouble == "") != c.stops {
+			if trouble := w.table.ByID[a].Trouble; (trouble == "") != c.stops {
 				t.Errorf("trouble %q", trouble)
 			}
 		})
@@ -178,8 +181,8 @@ func TestDisrupt(t *testing.T) {
 	bubble(t, "trouble is over once the step is taken", func(t *testing.T) {
 		twin := newTwin()
 		w, a := one(t, twin, v1alpha1.Resize)
-		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]Because {
-			return map[job.ID]Because{a: {Reason: "waiting: queue order"}}
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]config.Because {
+			return map[job.ID]config.Because{a: {Reason: "waiting: queue order"}}
 		}
 		w.Round(&policy.Snapshot{}, nil, nil)
 		do(t, w, runOn(a, on("n0", 4)))
@@ -215,14 +218,14 @@ func TestTrouble_that_is_over(t *testing.T) {
 			return nil
 		}
 		pass(t, w, twin)
-		if got := w.jobs[a].trouble; !strings.HasPrefix(got, "start: ") {
+		if got := w.table.ByID[a].Trouble; !strings.HasPrefix(got, "start: ") {
 			t.Fatalf("trouble %q, want that it cannot be started", got)
 		}
 		twin.Before = nil
 		do(t, w, scheduler.Preempt{Job: a})
 		time.Sleep(time.Hour)
 		pass(t, w, twin)
-		if got := w.jobs[a].trouble; got != "" {
+		if got := w.table.ByID[a].Trouble; got != "" {
 			t.Errorf("trouble %q, want none: it is not to start", got)
 		}
 	})

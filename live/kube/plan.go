@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -55,16 +55,16 @@ func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, 
 			return nil, err
 		}
 	}
-	w.fleet.busy = true
+	w.nodes.Rented.Committing = true
 	return d, nil
 }
 
 // provision rents nodes of a group, or takes them on loan.
 func (d *draft) provision(a scheduler.Provision) error {
-	if g := d.w.group(a.Group); g != nil {
+	if g := d.w.nodes.Group(a.Group); g != nil {
 		return d.rent(g, a.Nodes)
 	}
-	if p := d.w.pool(a.Group); p != nil {
+	if p := d.w.nodes.PoolOf(a.Group); p != nil {
 		return d.borrow(p, a.Nodes)
 	}
 	return fmt.Errorf("group %s: queue %s can neither rent nor borrow nodes of it", a.Group, d.w.o.Queue.Name)
@@ -74,7 +74,7 @@ func (d *draft) provision(a scheduler.Provision) error {
 func (d *draft) giveBack(a scheduler.Return) error {
 	var errs []error
 	for _, id := range a.Nodes {
-		if d.w.lent(id) {
+		if d.w.nodes.Lent(id) {
 			errs = append(errs, d.repay(id))
 		} else {
 			errs = append(errs, d.dismiss(id))
@@ -95,48 +95,48 @@ func (w *World) compute(ctx context.Context, work policy.Work) {
 // plan says, and what is to be on loan.
 type draft struct {
 	w       *World
-	held    map[job.ID]grant
+	held    map[job.ID]jobstate.Grant
 	hire    hire
 	loans   []v1alpha1.NodeLoan // by name
 	changed bool
 }
 
 func (w *World) draft() *draft {
-	d := &draft{w: w, held: make(map[job.ID]grant, len(w.order)), changed: len(w.loans.back) > 0}
-	for _, l := range w.plan.Spec.Loans {
-		if !w.loans.back[cluster.NodeID(l.Name)] {
+	d := &draft{w: w, held: make(map[job.ID]jobstate.Grant, len(w.table.Order)), changed: len(w.nodes.Loans.Back) > 0}
+	for _, l := range w.table.Plan.Spec.Loans {
+		if !w.nodes.Loans.Back[cluster.NodeID(l.Name)] {
 			d.loans = append(d.loans, l)
 		}
 	}
-	for _, e := range w.order {
-		d.changed = d.changed || e.unsaid && !e.ended
+	for _, e := range w.table.Order {
+		d.changed = d.changed || e.Uncommitted && !e.Ended
 	}
-	d.hire = hire{groups: w.plan.Spec.NodeGroups, refused: make(map[string]bool)}
+	d.hire = hire{groups: w.table.Plan.Spec.NodeGroups, refused: make(map[string]bool)}
 	d.expire()
 	return d
 }
 
 // planned returns what a job is to hold, as it is so far, and the job.
-func (d *draft) planned(id job.ID) (grant, *entry, error) {
+func (d *draft) planned(id job.ID) (jobstate.Grant, *jobstate.Job, error) {
 	e, err := d.w.entry(id)
 	if err != nil {
-		return grant{}, nil, err
+		return jobstate.Grant{}, nil, err
 	}
 	if g, changed := d.held[id]; changed {
 		return g, e, nil
 	}
-	return e.held, e, nil
+	return e.Held, e, nil
 }
 
 func (d *draft) preempt(a scheduler.Preempt) error {
 	g, _, err := d.planned(a.Job)
 	if err == nil {
-		d.hold(a.Job, grant{generation: g.generation})
+		d.hold(a.Job, jobstate.Grant{Generation: g.Generation})
 	}
 	return err
 }
 
-func (d *draft) hold(id job.ID, g grant) { d.held[id], d.changed = g, true }
+func (d *draft) hold(id job.ID, g jobstate.Grant) { d.held[id], d.changed = g, true }
 
 // run gives a job what it is to hold, and makes that a new generation unless the pods that it
 // has can stay.
@@ -145,15 +145,15 @@ func (d *draft) run(a *scheduler.Run) error {
 	if err != nil {
 		return err
 	}
-	if e.ended || e.lost {
+	if e.Ended || e.Lost {
 		return nil // the scheduler hears of it yet
 	}
-	next := grant{generation: g.generation, Allocation: a.Allocation, placement: a.Placement, batch: a.Batch}
-	stays := g.GPUs > 0 && e.wants() && (a.InPlace(g.Allocation, g.placement) || e.grows(&next))
+	next := jobstate.Grant{Generation: g.Generation, Allocation: a.Allocation, Placement: a.Placement, Batch: a.Batch}
+	stays := g.GPUs > 0 && e.Wants() && (a.InPlace(g.Allocation, g.Placement) || e.Grows(&next))
 	if !stays {
-		next.generation++
+		next.Generation++
 	}
-	if err := errors.Join(e.fits(&next), d.w.has(&next)); err != nil { // it waits, and the next round may do better
+	if err := errors.Join(e.WholeWorkers(&next), d.w.has(&next)); err != nil { // it waits, and the next round may do better
 		d.w.refuse(e, err)
 		return nil
 	}
@@ -163,8 +163,8 @@ func (d *draft) run(a *scheduler.Run) error {
 
 // has returns an error if a node of a placement is not there any more: it was when the round
 // began.
-func (w *World) has(g *grant) error {
-	for _, s := range g.placement {
+func (w *World) has(g *jobstate.Grant) error {
+	for _, s := range g.Placement {
 		if _, there := w.cluster.Index(s.Node); !there {
 			return fmt.Errorf("node %s went before it could be started there", s.Node)
 		}
@@ -172,59 +172,32 @@ func (w *World) has(g *grant) error {
 	return nil
 }
 
-// grows reports whether an elastic job gets to what it is to hold while its workers train on:
-// those that stay, the first ones, are all on nodes that it keeps.
-func (e *entry) grows(next *grant) bool {
-	if e.job.Resizing != v1alpha1.InPlace || next.GPUType != e.held.GPUType || e.job.Kueue || e.job.Node != "" {
-		return false
-	}
-	left := shares(next.placement)
-	for _, p := range e.pods {
-		if !e.present(p) || terminal(p) || index(p) >= e.workersOn(next.GPUs) {
-			continue
-		}
-		if left[pods.Node(p)] -= e.job.PerWorker.GPUs; left[pods.Node(p)] < 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// shares returns the GPUs of a placement on each node.
-func shares(p cluster.Placement) map[string]int {
-	all := make(map[string]int, len(p))
-	for _, s := range p {
-		all[string(s.Node)] += s.GPUs
-	}
-	return all
-}
-
 // keep makes the draft what jobs hold, now that it is committed. What has happened meanwhile
 // holds: a job that has ended holds nothing, and one that was lost is not, if it was planned
 // anew.
 func (w *World) keep(d *draft) {
-	for _, e := range w.order {
-		g, changed := d.held[e.id()]
-		e.unsaid = false
-		if !changed || e.ended {
+	for _, e := range w.table.Order {
+		g, changed := d.held[e.ID()]
+		e.Uncommitted = false
+		if !changed || e.Ended {
 			continue
 		}
-		if g.generation != e.held.generation {
-			e.since, e.restored = time.Now(), false
+		if g.Generation != e.Held.Generation {
+			e.Since, e.Restored = time.Now(), false
 			w.retract(e)
 		}
-		e.held = g
+		e.Held = g
 		w.describe(e) // it may have failed meanwhile, and have been held back
 	}
-	w.keepFleet(d)
+	w.nodes.KeepFleet(d.hire.refused)
 }
 
 // retract takes back that a job was lost, if the scheduler has not heard of it: what it
 // planned meanwhile is a new generation.
-func (w *World) retract(e *entry) {
-	e.lost = false
+func (w *World) retract(e *jobstate.Job) {
+	e.Lost = false
 	w.inbox.Drop(func(ev scheduler.Event) bool {
 		lost, ok := ev.(scheduler.Exited)
-		return ok && lost.Job == e.id() && lost.Outcome == scheduler.Lost
+		return ok && lost.Job == e.ID() && lost.Outcome == scheduler.Lost
 	})
 }

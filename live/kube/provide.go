@@ -7,6 +7,8 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/live/kube/nodepool"
+	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
 // A hire is what a draft makes of the groups of a plan.
@@ -21,7 +23,7 @@ func (d *draft) rent(g *v1alpha1.NodeGroup, nodes int) error {
 	if nodes < 0 || nodes > int(g.Most) {
 		return fmt.Errorf("group %s: %d nodes wanted, want 0 to %d", g.Name, nodes, g.Most)
 	}
-	if d.w.o.acts() {
+	if d.w.o.Acts() {
 		d.order(g, nodes)
 	}
 	return nil
@@ -31,11 +33,11 @@ func (d *draft) rent(g *v1alpha1.NodeGroup, nodes int) error {
 // than wanted, nothing more is ordered; and never more than there may be beside those that go.
 func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 	s := d.stand(g)
-	want := max(nodes, len(s.stays))
-	if s.alive() > s.wanted {
-		want = min(want, s.wanted)
+	want := max(nodes, len(s.Stays))
+	if s.Alive() > s.Wanted {
+		want = min(want, s.Wanted)
 	}
-	want = min(want, int(g.Most)-len(s.going))
+	want = min(want, int(g.Most)-len(s.Going))
 	d.want(s, max(want, 0), nil)
 	d.hire.refused[g.Name] = want < nodes
 }
@@ -43,18 +45,18 @@ func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 // dismiss gives a rented node back. It returns an error if it is not rented and there, or if a job is
 // on it by what is planned: one whose pods have yet to stop is waited for.
 func (d *draft) dismiss(id cluster.NodeID) error {
-	for i := range d.w.groups() {
-		s := d.stand(&d.w.groups()[i])
-		k := slices.IndexFunc(s.stays, func(l *leased) bool { return l.name() == string(id) })
+	for i := range d.w.nodes.Groups() {
+		s := d.stand(&d.w.nodes.Groups()[i])
+		k := slices.IndexFunc(s.Stays, func(l *observe.GroupNode) bool { return l.Name() == string(id) })
 		if k < 0 {
 			continue
 		}
 		if on := d.jobs()[string(id)]; on != "" {
 			return fmt.Errorf("node %s: given back, want none that job %s is on", id, on)
 		}
-		if d.w.o.acts() {
-			starting := max(0, s.wanted-s.alive()) + len(s.coming)
-			d.want(s, min(s.wanted, len(s.stays)-1+starting), s.stays[k])
+		if d.w.o.Acts() {
+			starting := max(0, s.Wanted-s.Alive()) + len(s.Coming)
+			d.want(s, min(s.Wanted, len(s.Stays)-1+starting), s.Stays[k])
 		}
 		return nil
 	}
@@ -63,11 +65,11 @@ func (d *draft) dismiss(id cluster.NodeID) error {
 
 // expire cancels what was ordered and has not come in time.
 func (d *draft) expire() {
-	for i := range d.w.groups() {
-		g := &d.w.groups()[i]
-		if o := d.w.orderOf(g); o.late(g, time.Now()) {
+	for i := range d.w.nodes.Groups() {
+		g := &d.w.nodes.Groups()[i]
+		if o := d.w.nodes.OrderOf(g); o.Late(g, time.Now()) {
 			s := d.stand(g)
-			d.want(s, min(s.wanted, s.alive()), nil)
+			d.want(s, min(s.Wanted, s.Alive()), nil)
 			d.hire.refused[g.Name] = true
 		}
 	}
@@ -75,19 +77,19 @@ func (d *draft) expire() {
 
 // want makes a group have so many nodes, without those that leave: those that the draft gives
 // back so far, and one more, if it is not nil.
-func (d *draft) want(s *stand, nodes int, more *leased) {
-	next := v1alpha1.PlannedGroup{Name: s.group.Name, Nodes: int32(nodes)}
-	old := wantedOf(d.hire.groups, s.group.Name)
+func (d *draft) want(s *nodepool.GroupStatus, nodes int, more *observe.GroupNode) {
+	next := v1alpha1.PlannedGroup{Name: s.Group.Name, Nodes: int32(nodes)}
+	old := nodepool.WantedOf(d.hire.groups, s.Group.Name)
 	if old != nil {
 		next.Leaving = old.Leaving
 	}
 	if more != nil {
-		next.Leaving = append(slices.Clip(next.Leaving), more.ref())
+		next.Leaving = append(slices.Clip(next.Leaving), more.Ref())
 	}
-	then := d.w.stand(s.group, &next, d.hosts(), time.Now())
+	then := d.w.nodes.Status(s.Group, &next, d.hosts(), time.Now())
 	next.Leaving = nil
-	for _, l := range then.leaves {
-		next.Leaving = append(next.Leaving, l.ref())
+	for _, l := range then.Leaves {
+		next.Leaving = append(next.Leaving, l.Ref())
 	}
 	switch {
 	case old == nil:
@@ -96,19 +98,14 @@ func (d *draft) want(s *stand, nodes int, more *leased) {
 		return
 	default:
 		d.hire.groups = slices.Clone(d.hire.groups)
-		*wantedOf(d.hire.groups, next.Name) = next
+		*nodepool.WantedOf(d.hire.groups, next.Name) = next
 	}
 	d.changed = true
 }
 
-// ref names a node in a plan.
-func (l *leased) ref() v1alpha1.LeavingNode {
-	return v1alpha1.LeavingNode{Name: l.name(), UID: string(l.object.UID)}
-}
-
 // stand returns how it stands with a group by the draft.
-func (d *draft) stand(g *v1alpha1.NodeGroup) *stand {
-	return d.w.stand(g, wantedOf(d.hire.groups, g.Name), d.hosts(), time.Now())
+func (d *draft) stand(g *v1alpha1.NodeGroup) *nodepool.GroupStatus {
+	return d.w.nodes.Status(g, nodepool.WantedOf(d.hire.groups, g.Name), d.hosts(), time.Now())
 }
 
 // hosts returns the nodes that the draft has jobs on.
@@ -123,25 +120,16 @@ func (d *draft) hosts() map[string]bool {
 // jobs returns, by node, a job that the draft has on it, by name.
 func (d *draft) jobs() map[string]string {
 	all := make(map[string]string)
-	for _, e := range d.w.order {
-		g, changed := d.held[e.id()]
+	for _, e := range d.w.table.Order {
+		g, changed := d.held[e.ID()]
 		if !changed {
-			g = e.held
+			g = e.Held
 		}
-		for _, share := range g.placement {
-			if !e.ended {
-				all[string(share.Node)] = e.spec.Name
+		for _, share := range g.Placement {
+			if !e.Ended {
+				all[string(share.Node)] = e.Spec.Name
 			}
 		}
 	}
 	return all
-}
-
-// keepFleet makes what a draft has of the groups what is ordered.
-func (w *World) keepFleet(d *draft) {
-	w.fleet.busy = false
-	for name, refused := range d.hire.refused {
-		o := w.orderOf(w.group(cluster.Group(name)))
-		o.refused, o.since = refused, time.Now()
-	}
 }

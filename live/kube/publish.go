@@ -14,6 +14,9 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/execute"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
 // Reasons that come before those of policies, in this order.
@@ -33,52 +36,52 @@ type verdict struct {
 // verdicts returns what is new about jobs since people were told, and takes it for told. Those
 // of which something else is written now have to wait: each write is refused that is not of
 // the object as it is.
-func (w *World) verdicts(s *sight, steps []step) []verdict {
-	if !w.o.writes() || time.Now().Before(w.tellFrom) {
+func (w *World) verdicts(s *observe.Observation, steps []execute.Step) []verdict {
+	if !w.o.Writes() || time.Now().Before(w.tellFrom) {
 		return nil
 	}
-	said := make(map[string]v1alpha1.JobAllocation, len(w.plan.Spec.Allocations))
-	for _, a := range w.plan.Spec.Allocations {
+	said := make(map[string]v1alpha1.JobAllocation, len(w.table.Plan.Spec.Allocations))
+	for _, a := range w.table.Plan.Spec.Allocations {
 		said[a.UID] = a
 	}
 	busy := make(map[string]bool, len(steps))
 	for i := range steps {
-		busy[steps[i].e.job.UID] = true
+		busy[steps[i].Job.Parsed.UID] = true
 	}
 	var all []verdict
-	for i := range s.jobs {
-		f := &s.jobs[i]
-		if busy[f.job.UID] {
+	for i := range s.Jobs {
+		f := &s.Jobs[i]
+		if busy[f.Parsed.UID] {
 			continue
 		}
-		a := said[f.job.UID]
+		a := said[f.Parsed.UID]
 		v := w.verdict(f, &a)
-		if v.reason == "" || f.job.Ended != nil || w.told[f.job.UID] == v.reason {
+		if v.reason == "" || f.Parsed.Ended != nil || w.told[f.Parsed.UID] == v.reason {
 			continue
 		}
-		w.told[f.job.UID] = v.reason
+		w.told[f.Parsed.UID] = v.reason
 		all = append(all, v)
 	}
 	return all
 }
 
 // verdict returns the dominant reason for how a job stands.
-func (w *World) verdict(f *found, a *v1alpha1.JobAllocation) verdict {
-	v := verdict{object: f.object, scheduled: a.GPUs > 0}
-	e := w.jobs[job.ID(f.job.UID)]
-	switch why := w.refuses(f); {
+func (w *World) verdict(f *observe.ObservedJob, a *v1alpha1.JobAllocation) verdict {
+	v := verdict{object: f.Object, scheduled: a.GPUs > 0}
+	e := w.table.ByID[job.ID(f.Parsed.UID)]
+	switch why := w.observer.Refuses(f); {
 	case why != "":
 		v.scheduled, v.reason, v.message = false, Misconfigured, why
-	case f.job.Kueue && f.job.Suspended && !f.job.Gated && a.GPUs > 0: // else it is stopped by a plan
+	case f.Parsed.Kueue && f.Parsed.Suspended && !f.Parsed.Gated && a.GPUs > 0: // else it is stopped by a plan
 		v.scheduled, v.reason, v.message = false, WaitingForQuota, "Kueue has not admitted it yet"
-	case e != nil && e.trouble != "":
-		v.reason, v.message = StepFailed, e.trouble
-	case e != nil && e.wants() && e.fit.why != "":
-		v.reason, v.message = StepFailed, "its CPUs and memory are not as planned: "+e.fit.why
-	case e != nil && e.wants() && time.Now().Before(e.limit.until):
-		v.reason, v.message = StepFailed, fmt.Sprintf("it gets no more than %d GPUs for now, because more of its pods cannot be made: %s", e.limit.gpus, e.limit.why)
-	case e != nil && e.setback != "" && time.Now().Before(e.notBefore):
-		v.reason, v.message = StepFailed, fmt.Sprintf("it was given up %d times, the last time because %s; it is tried again", e.failures, e.setback)
+	case e != nil && e.Trouble != "":
+		v.reason, v.message = StepFailed, e.Trouble
+	case e != nil && e.Wants() && e.Fit.Why != "":
+		v.reason, v.message = StepFailed, "its CPUs and memory are not as planned: "+e.Fit.Why
+	case e != nil && e.Wants() && time.Now().Before(e.Limit.Until):
+		v.reason, v.message = StepFailed, fmt.Sprintf("it gets no more than %d GPUs for now, because more of its pods cannot be made: %s", e.Limit.GPUs, e.Limit.Why)
+	case e != nil && e.Setback != "" && time.Now().Before(e.NotBefore):
+		v.reason, v.message = StepFailed, fmt.Sprintf("it was given up %d times, the last time because %s; it is tried again", e.Failures, e.Setback)
 	default:
 		v.reason, v.message = Word(a.Reason), a.Message
 	}
@@ -110,7 +113,7 @@ func (w *World) publish(ctx context.Context, v *verdict) {
 		if !condition(next, v) {
 			return // a leader before has told them
 		}
-		err := w.client.Status().Patch(ctx, next, client.MergeFromWithOptions(v.object, client.MergeFromWithOptimisticLock{}), client.FieldOwner(manager))
+		err := w.client.Status().Patch(ctx, next, client.MergeFromWithOptions(v.object, client.MergeFromWithOptimisticLock{}), client.FieldOwner(execute.FieldOwner))
 		if ctx.Err() != nil {
 			return
 		}
@@ -137,7 +140,7 @@ func (w *World) untold(v *verdict, err error) {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return
 	}
-	w.tellFrom = time.Now().Add(leave(silence, err))
+	w.tellFrom = time.Now().Add(jobstate.LeaveAlone(silence, err))
 	w.o.Log.Warn("a condition was not written", "job", v.object.GetNamespace()+"/"+v.object.GetName(), "err", err)
 }
 

@@ -19,8 +19,11 @@ import (
 	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -65,11 +68,11 @@ func TestWords_stand_for_reasons(t *testing.T) {
 // Of several reasons that hold, the first of the list is said.
 func TestVerdict_says_the_first_reason(t *testing.T) {
 	const says = "waiting: price too high"
-	w := &World{o: Options{Queue: &v1alpha1.Queue{}}, jobs: map[job.ID]*entry{}}
+	w := assemble(nil, nil, &config.Options{Queue: &v1alpha1.Queue{}})
 	w.o.Queue.Spec.Namespaces = []v1alpha1.NamespaceShare{{Name: "a"}}
-	f := &found{object: &unstructured.Unstructured{}, job: &jobadapter.Job{UID: "u", Namespace: "a", Kueue: true, Suspended: true, Problem: "p"}}
-	e := &entry{job: f.job, trouble: "stop: no", retry: retry{notBefore: time.Now()}}
-	w.jobs["u"] = e
+	f := &observe.ObservedJob{Object: &unstructured.Unstructured{}, Parsed: &jobadapter.Job{UID: "u", Namespace: "a", Kueue: true, Suspended: true, Problem: "p"}}
+	e := &jobstate.Job{Parsed: f.Parsed, Trouble: "stop: no", Retry: jobstate.Retry{NotBefore: time.Now()}}
+	w.table.ByID["u"] = e
 	a := &v1alpha1.JobAllocation{UID: "u", GPUs: 2, Reason: says}
 	want := func(scheduled bool, reason, message string) {
 		t.Helper()
@@ -78,13 +81,13 @@ func TestVerdict_says_the_first_reason(t *testing.T) {
 		}
 	}
 	want(false, Misconfigured, "p")
-	f.job.Problem = ""
+	f.Parsed.Problem = ""
 	want(false, WaitingForQuota, "Kueue has not admitted it yet")
 	a.GPUs = 0 // Kueue was told to stop it: quota is not what it waits for
 	want(false, StepFailed, "stop: no")
-	f.job.Kueue, a.GPUs = false, 2
+	f.Parsed.Kueue, a.GPUs = false, 2
 	want(true, StepFailed, "stop: no")
-	e.trouble = ""
+	e.Trouble = ""
 	want(true, "PriceTooHigh", "")
 }
 
@@ -93,8 +96,8 @@ func TestPublish_of_another_leader(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()
 		w, a := one(t, twin, v1alpha1.Resize)
-		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]Because {
-			return map[job.ID]Because{a: {Reason: "waiting: no capacity", Message: "no node has 4 GPUs"}}
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]config.Because {
+			return map[job.ID]config.Because{a: {Reason: "waiting: no capacity", Message: "no node has 4 GPUs"}}
 		}
 		w.Round(&policy.Snapshot{}, nil, nil)
 		do(t, w)
@@ -133,7 +136,7 @@ func TestPublish_refused(t *testing.T) {
 				n++
 				return c.err
 			}
-			w.plan.Spec.Allocations = []v1alpha1.JobAllocation{{UID: w.order[0].job.UID, Reason: "waiting: no capacity"}}
+			w.table.Plan.Spec.Allocations = []v1alpha1.JobAllocation{{UID: w.table.Order[0].Parsed.UID, Reason: "waiting: no capacity"}}
 			for range 30 {
 				looks(t, w, 1)
 				time.Sleep(time.Second)

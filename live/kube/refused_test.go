@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -17,7 +18,7 @@ const quota = `pods "a-0" is forbidden: exceeded quota: gpus`
 // begin starts job a, of which no pod is made.
 func begin(t *testing.T, twin *kubetest.Twin, w *World) {
 	t.Helper()
-	do(t, w, runOn(w.order[0].id(), on("n0", 4)))
+	do(t, w, runOn(w.table.Order[0].ID(), on("n0", 4)))
 	looks(t, w, 2) // a step shows in the next look
 	if *twin.Job("a").Spec.Suspend {
 		t.Fatal("it was not started")
@@ -65,7 +66,7 @@ func TestAsking(t *testing.T) {
 			if lost := exits(news(t, w)); len(lost) != 0 {
 				t.Fatalf("%+v at once, want that its controller gets time", lost)
 			}
-			time.Sleep(unmade)
+			time.Sleep(jobstate.Unmade)
 			looks(t, w, 1)
 			heard := news(t, w)
 			lost := exits(heard)
@@ -87,8 +88,8 @@ func TestAsking(t *testing.T) {
 func told(t *testing.T, twin *kubetest.Twin, w *World) {
 	t.Helper()
 	j := twin.Job("a")
-	if !*j.Spec.Suspend || time.Now().After(w.order[0].notBefore) {
-		t.Errorf("suspended %v, again at %v, want it stopped and tried again later", *j.Spec.Suspend, w.order[0].notBefore)
+	if !*j.Spec.Suspend || time.Now().After(w.table.Order[0].NotBefore) {
+		t.Errorf("suspended %v, again at %v, want it stopped and tried again later", *j.Spec.Suspend, w.table.Order[0].NotBefore)
 	}
 	says(t, twin, quota)
 }
@@ -108,12 +109,12 @@ func says(t *testing.T, twin *kubetest.Twin, text string) {
 // Events are asked for less and less often.
 func TestLacks_seldom(t *testing.T) {
 	e := elastic("a", 2, 4)
-	e.job.Kind = "Job"
-	e.whole = time.Now()
+	e.Parsed.Kind = "Job"
+	e.CompleteAt = time.Now()
 	n := 0
-	for at := e.whole; at.Before(e.whole.Add(5 * time.Minute)); at = at.Add(time.Second) {
-		if e.lacks(at) {
-			e.asked = at
+	for at := e.CompleteAt; at.Before(e.CompleteAt.Add(5 * time.Minute)); at = at.Add(time.Second) {
+		if e.Lacks(at) {
+			e.AskedAt = at
 			n++
 		}
 	}
@@ -147,20 +148,20 @@ func TestLimit(t *testing.T) {
 			twin.Refuse(twin.Job("a"), quota)
 			looks(t, w, 1)
 			news(t, w)
-			time.Sleep(unmade)
+			time.Sleep(jobstate.Unmade)
 			looks(t, w, 2)
 			got := news(t, w)
 			if len(got) == 0 || most(got[0]) != 2 || len(exits(got)) == 1 == grows {
 				t.Fatalf("%+v, want that the job is one of 2 GPUs at most, and lost unless it trains (%v)", got, grows)
 			}
 			do(t, w, runOn(id, on("n0", 2)))
-			time.Sleep(longBackoff / 2)
+			time.Sleep(jobstate.LongBackoff / 2)
 			pass(t, w, twin)
 			says(t, twin, "no more than 2 GPUs for now")
-			if n := len(twin.PodsOf("a")); n != 2 || grows && w.jobs[id].held.generation != 1 {
-				t.Errorf("%d pods of generation %d, want 2, which were not started again where they ran", n, w.jobs[id].held.generation)
+			if n := len(twin.PodsOf("a")); n != 2 || grows && w.table.ByID[id].Held.Generation != 1 {
+				t.Errorf("%d pods of generation %d, want 2, which were not started again where they ran", n, w.table.ByID[id].Held.Generation)
 			}
-			time.Sleep(longBackoff)
+			time.Sleep(jobstate.LongBackoff)
 			looks(t, w, 1)
 			if got = news(t, w); len(got) == 0 || most(got[len(got)-1]) != 4 {
 				t.Errorf("%+v, want that more is tried again", got)

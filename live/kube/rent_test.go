@@ -14,12 +14,14 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
 // letting are options of a queue that rents up to four nodes of a pool.
-func letting() Options {
+func letting() config.Options {
 	o := options(v1alpha1.Resize)
 	o.Queue.Spec.NodeGroups = []v1alpha1.NodeGroup{{
 		Name: "spare", Scales: v1alpha1.ScaleTarget{APIVersion: "pools.example.com/v1", Kind: "Pool", Name: "pool"},
@@ -84,7 +86,7 @@ func (t *tenant) rents(nodes int) {
 // scheduler knows of.
 func (t *tenant) stands(want string) {
 	t.Helper()
-	r := t.w.fleet.rentals[0]
+	r := t.w.nodes.Rented.Told[0]
 	got := fmt.Sprintf("%d %d %d", r.Ready, r.Starting, r.Leaving)
 	if r.Refused {
 		got += " refused"
@@ -229,7 +231,7 @@ func TestRent_asked_wrongly(t *testing.T) {
 		t.rents(1)
 		t.runs("a", "pool-1")
 		t.twin.Scale("pool", 0)
-		time.Sleep(recheck)
+		time.Sleep(nodepool.Recheck)
 		t.pass()
 		t.provide()
 		t.stands("1 0 0, scale 1: 1")
@@ -311,8 +313,8 @@ func TestRent_observed(t *testing.T) {
 			w := open(t, twin, o)
 			do(t, w, scheduler.Provision{Group: "spare", Nodes: 2})
 			pass(t, w, twin)
-			if n := twin.Replicas("pool"); n != 0 || w.fleet.rentals[0].Starting != 0 {
-				t.Errorf("scale %d and %+v, want nothing ordered", n, w.fleet.rentals[0])
+			if n := twin.Replicas("pool"); n != 0 || w.nodes.Rented.Told[0].Starting != 0 {
+				t.Errorf("scale %d and %+v, want nothing ordered", n, w.nodes.Rented.Told[0])
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -16,7 +17,7 @@ func TestRetry_plans_nothing_meanwhile(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()
 		w, id := one(t, twin, v1alpha1.Resize)
-		e := w.jobs[id]
+		e := w.table.ByID[id]
 		eligible := func() bool {
 			pass(t, w, twin)
 			for _, ev := range slices.Backward(news(t, w)) {
@@ -24,27 +25,27 @@ func TestRetry_plans_nothing_meanwhile(t *testing.T) {
 					return d.Spec.Eligible("a100")
 				}
 			}
-			return e.spec.Eligible("a100")
+			return e.Spec.Eligible("a100")
 		}
-		for range tries - 1 {
-			e.fail(time.Now())
+		for range jobstate.Tries - 1 {
+			e.Fail(time.Now())
 		}
 		if !eligible() {
-			t.Fatalf("after %d failures nothing is planned for it, want that from %d on", e.failures, tries)
+			t.Fatalf("after %d failures nothing is planned for it, want that from %d on", e.Failures, jobstate.Tries)
 		}
-		e.setback = "no pod came"
-		e.fail(time.Now())
+		e.Setback = "no pod came"
+		e.Fail(time.Now())
 		if eligible() {
 			t.Fatal("it is planned for while it backs off")
 		}
-		s, err := w.look(t.Context())
+		s, err := w.observer.Observe(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := w.verdict(&s.jobs[0], &v1alpha1.JobAllocation{}); v.reason != StepFailed || !strings.Contains(v.message, e.setback) {
+		if v := w.verdict(&s.Jobs[0], &v1alpha1.JobAllocation{}); v.reason != StepFailed || !strings.Contains(v.message, e.Setback) {
 			t.Errorf("people are told %+v, want why it was given up", v)
 		}
-		time.Sleep(time.Until(e.notBefore))
+		time.Sleep(time.Until(e.NotBefore))
 		if !eligible() {
 			t.Error("it is not planned for when it may be tried again")
 		}

@@ -105,9 +105,9 @@ func TestReport(t *testing.T) {
 func TestCheckpoint(t *testing.T) {
 	bubble(t, "the job has not failed, whatever came before", func(t *testing.T) {
 		w, id := trained(t, newTwin())
-		w.jobs[id].failures = 3
-		if err := w.Checkpoint(t.Context(), id, &agentapi.Checkpoint{Generation: 1}); err != nil || w.jobs[id].failures != 0 {
-			t.Errorf("%v and %d failures, want none", err, w.jobs[id].failures)
+		w.table.ByID[id].Failures = 3
+		if err := w.Checkpoint(t.Context(), id, &agentapi.Checkpoint{Generation: 1}); err != nil || w.table.ByID[id].Failures != 0 {
+			t.Errorf("%v and %d failures, want none", err, w.table.ByID[id].Failures)
 		}
 	})
 }
@@ -123,7 +123,7 @@ func TestSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 		news(t, w)
-		adapts := func() bool { return w.jobs[id].spec.Adaptivity.Has(job.GPUCount) }
+		adapts := func() bool { return w.table.ByID[id].Spec.Adaptivity.Has(job.GPUCount) }
 		if !adapts() {
 			t.Fatal("want an elastic job")
 		}
@@ -154,8 +154,8 @@ func TestSilence_of_one_that_starts_again(t *testing.T) {
 		pass(t, w, twin)
 		for _, want := range []bool{false, true} {
 			w.Round(nil, nil, nil)
-			if got := w.jobs[id].agent.silent; got != want {
-				t.Errorf("silent %v, %v after its pods ran, want %v", got, time.Since(w.jobs[id].up), want)
+			if got := w.table.ByID[id].Agent.Silent; got != want {
+				t.Errorf("silent %v, %v after its pods ran, want %v", got, time.Since(w.table.ByID[id].UpSince), want)
 			}
 			time.Sleep(w.o.Silence)
 		}

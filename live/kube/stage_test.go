@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
@@ -19,7 +20,7 @@ import (
 type stage struct {
 	t      teller
 	twin   *kubetest.Twin
-	o      Options
+	o      config.Options
 	policy string
 	world  *World
 	stop   context.CancelFunc
@@ -30,7 +31,7 @@ type stage struct {
 type teller interface{ Log(...any) }
 
 // newStage starts a leader.
-func newStage(t teller, twin *kubetest.Twin, o Options, policyName string) *stage {
+func newStage(t teller, twin *kubetest.Twin, o config.Options, policyName string) *stage {
 	s := &stage{t: t, twin: twin, o: o, policy: policyName}
 	s.lead()
 	return s

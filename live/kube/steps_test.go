@@ -12,21 +12,23 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
 // elastic returns a job of workers of one GPU, so many of which run on node n, that is planned
 // to have others there; 0: it is not, and was not.
-func elastic(id string, has, gets int) *entry {
-	e := &entry{job: &jobadapter.Job{UID: id, Generation: 1, Workers: has}, spec: &job.Spec{ID: job.ID(id)}, held: grant{generation: 1}}
-	e.job.PerWorker.GPUs, e.job.Suspended = 1, has == 0
+func elastic(id string, has, gets int) *jobstate.Job {
+	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: id, Generation: 1, Workers: has}, Spec: &job.Spec{ID: job.ID(id)}, Held: jobstate.Grant{Generation: 1}}
+	e.Parsed.PerWorker.GPUs, e.Parsed.Suspended = 1, has == 0
 	if gets > 0 {
-		e.held.GPUs = gets
-		e.held.placement = cluster.Placement{{Node: "n", Resources: cluster.Resources{GPUs: gets}}}
+		e.Held.GPUs = gets
+		e.Held.Placement = cluster.Placement{{Node: "n", Resources: cluster.Resources{GPUs: gets}}}
 	}
 	for i := range has {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(id, i), Labels: map[string]string{v1alpha1.Generation: "1"}}}
 		p.Spec.NodeName = "n"
-		e.pods = append(e.pods, p)
+		e.Pods = append(e.Pods, p)
 	}
 	return e
 }
@@ -35,29 +37,29 @@ func elastic(id string, has, gets int) *entry {
 func TestSteps_release_before_they_acquire(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		jobs []*entry
+		jobs []*jobstate.Job
 		want string
 	}{
-		{"one shrinks, one starts", []*entry{elastic("a", 8, 4), elastic("b", 0, 4)}, "[a resize]"},
-		{"one shrinks, one grows", []*entry{elastic("a", 4, 2), elastic("b", 4, 6)}, "[a resize]"},
-		{"one stops, one grows", []*entry{elastic("a", 4, 0), elastic("b", 4, 8)}, "[a stop]"},
-		{"there is room for both", []*entry{elastic("a", 2, 4), elastic("b", 0, 4)}, "[a resize b start]"},
+		{"one shrinks, one starts", []*jobstate.Job{elastic("a", 8, 4), elastic("b", 0, 4)}, "[a resize]"},
+		{"one shrinks, one grows", []*jobstate.Job{elastic("a", 4, 2), elastic("b", 4, 6)}, "[a resize]"},
+		{"one stops, one grows", []*jobstate.Job{elastic("a", 4, 0), elastic("b", 4, 8)}, "[a stop]"},
+		{"there is room for both", []*jobstate.Job{elastic("a", 2, 4), elastic("b", 0, 4)}, "[a resize b start]"},
 	} {
 		w := newWorld(t, nil, nil)
-		w.order = c.jobs
+		w.table.Order = c.jobs
 		var got []string
-		for _, s := range w.steps(&sight{nodes: []cluster.Node{{ID: "n", Capacity: cluster.Resources{GPUs: 8}}}}) {
-			got = append(got, string(s.e.id())+" "+s.what)
+		for _, s := range w.planner().Steps(&observe.Observation{Nodes: []cluster.Node{{ID: "n", Capacity: cluster.Resources{GPUs: 8}}}}) {
+			got = append(got, string(s.Job.ID())+" "+s.What)
 		}
 		if fmt.Sprint(got) != c.want {
 			t.Errorf("%s: got %v, want %s", c.name, got, c.want)
 		}
 	}
 	done := elastic("a", 8, 4)
-	done.pods, done.job.Workers = done.pods[:4], 4
+	done.Pods, done.Parsed.Workers = done.Pods[:4], 4
 	w := newWorld(t, nil, nil)
-	w.order = []*entry{done, elastic("b", 0, 4)}
-	if got := w.steps(&sight{nodes: []cluster.Node{{ID: "n", Capacity: cluster.Resources{GPUs: 8}}}}); len(got) != 1 || got[0].what != "start" {
+	w.table.Order = []*jobstate.Job{done, elastic("b", 0, 4)}
+	if got := w.planner().Steps(&observe.Observation{Nodes: []cluster.Node{{ID: "n", Capacity: cluster.Resources{GPUs: 8}}}}); len(got) != 1 || got[0].What != "start" {
 		t.Errorf("once they have left: got %d steps, want the start", len(got))
 	}
 }
@@ -66,18 +68,18 @@ func TestSteps_release_before_they_acquire(t *testing.T) {
 // that was halted in the middle of a write has sent them there.
 func TestSteps_look_again_before_pods_go_to_their_nodes(t *testing.T) {
 	old, next := elastic("a", 4, 0), elastic("b", 8, 8)
-	old.job.Suspended = true
-	for _, p := range next.pods {
+	old.Parsed.Suspended = true
+	for _, p := range next.Pods {
 		p.Spec.NodeName, p.Spec.SchedulingGates = "", []corev1.PodSchedulingGate{{Name: v1alpha1.PlacementGate}}
 	}
 	w := newWorld(t, nil, nil)
-	w.order = []*entry{old, next}
-	s := &sight{nodes: []cluster.Node{{ID: "n", Capacity: cluster.Resources{GPUs: 8}}}}
-	if got := w.steps(s); len(got) != 0 {
-		t.Errorf("%s is to %s, and 4 GPUs of its node are in use: want that it waits", got[0].e.id(), got[0].what)
+	w.table.Order = []*jobstate.Job{old, next}
+	s := &observe.Observation{Nodes: []cluster.Node{{ID: "n", Capacity: cluster.Resources{GPUs: 8}}}}
+	if got := w.planner().Steps(s); len(got) != 0 {
+		t.Errorf("%s is to %s, and 4 GPUs of its node are in use: want that it waits", got[0].Job.ID(), got[0].What)
 	}
-	old.pods = nil
-	if got := w.steps(s); len(got) != 1 || got[0].what != "pin" {
+	old.Pods = nil
+	if got := w.planner().Steps(s); len(got) != 1 || got[0].What != "pin" {
 		t.Errorf("once they have left: got %d steps, want that its pods go to their node", len(got))
 	}
 }
@@ -85,30 +87,30 @@ func TestSteps_look_again_before_pods_go_to_their_nodes(t *testing.T) {
 // A job of which a worker has succeeded stays as large as it is, and has a minute to end before
 // it is stopped; a worker that is made once more beside those that have succeeded goes to its node.
 func TestSteps_of_a_job_that_ends(t *testing.T) {
-	s := &sight{nodes: []cluster.Node{{ID: "n", Capacity: cluster.Resources{GPUs: 8}}}}
+	s := &observe.Observation{Nodes: []cluster.Node{{ID: "n", Capacity: cluster.Resources{GPUs: 8}}}}
 	w := newWorld(t, nil, nil)
 	grows := elastic("a", 2, 4)
-	w.order = []*entry{grows}
-	grows.pods[0].Status.Phase = corev1.PodSucceeded
-	if got := w.steps(s); len(got) != 0 {
-		t.Errorf("it is to %s, want it left as it is", got[0].what)
+	w.table.Order = []*jobstate.Job{grows}
+	grows.Pods[0].Status.Phase = corev1.PodSucceeded
+	if got := w.planner().Steps(s); len(got) != 0 {
+		t.Errorf("it is to %s, want it left as it is", got[0].What)
 	}
 	stops := elastic("c", 2, 0)
-	w.order = []*entry{stops}
-	stops.ending = time.Now()
-	if got := w.steps(s); len(got) != 0 {
-		t.Errorf("it is to %s, want it left to end", got[0].what)
+	w.table.Order = []*jobstate.Job{stops}
+	stops.Ending = time.Now()
+	if got := w.planner().Steps(s); len(got) != 0 {
+		t.Errorf("it is to %s, want it left to end", got[0].What)
 	}
-	stops.ending = time.Now().Add(-toEnd)
-	if got := w.steps(s); len(got) != 1 || got[0].what != "stop" {
+	stops.Ending = time.Now().Add(-jobstate.ToEnd)
+	if got := w.planner().Steps(s); len(got) != 1 || got[0].What != "stop" {
 		t.Errorf("got %d steps, want it stopped after a minute", len(got))
 	}
 	again := elastic("b", 2, 2)
-	w.order = []*entry{again}
-	again.pods[0].Status.Phase = corev1.PodSucceeded
-	again.pods[0].Labels[v1alpha1.Generation] = "0" // it did before the job was stopped
-	again.pods[1].Spec.NodeName, again.pods[1].Spec.SchedulingGates = "", []corev1.PodSchedulingGate{{Name: v1alpha1.PlacementGate}}
-	if got := w.steps(s); len(got) != 1 || got[0].what != "pin" {
+	w.table.Order = []*jobstate.Job{again}
+	again.Pods[0].Status.Phase = corev1.PodSucceeded
+	again.Pods[0].Labels[v1alpha1.Generation] = "0" // it did before the job was stopped
+	again.Pods[1].Spec.NodeName, again.Pods[1].Spec.SchedulingGates = "", []corev1.PodSchedulingGate{{Name: v1alpha1.PlacementGate}}
+	if got := w.planner().Steps(s); len(got) != 1 || got[0].What != "pin" {
 		t.Errorf("got %d steps, want that the other goes to its node", len(got))
 	}
 }

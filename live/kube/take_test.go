@@ -76,12 +76,12 @@ func TestEndings(t *testing.T) {
 			c.end(twin)
 			pass(t, w, twin)
 			end := exits(news(t, w))
-			if len(end) != 1 || end[0].Outcome != c.want || end[0].Job != id || len(w.order) != 0 || w.Has(id) {
-				t.Errorf("%+v with %d jobs left, want it %v and forgotten", end, len(w.order), c.want)
+			if len(end) != 1 || end[0].Outcome != c.want || end[0].Job != id || len(w.table.Order) != 0 || w.Has(id) {
+				t.Errorf("%+v with %d jobs left, want it %v and forgotten", end, len(w.table.Order), c.want)
 			}
 			twin.Delete("a")
 			pass(t, w, twin)
-			if n := len(w.over) + len(w.told) + len(w.readings) + len(w.jobs) + len(w.members) + len(w.written); n != 0 {
+			if n := len(w.table.Over) + len(w.told) + w.observer.Parsed() + len(w.table.ByID) + len(w.members) + len(w.writer.Unseen); n != 0 {
 				t.Errorf("%d things are remembered of a job that is gone, want none", n)
 			}
 		})
@@ -98,8 +98,8 @@ func TestLook_reads_parts_of_jobs_once(t *testing.T) {
 		part.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "x", UID: "x", Controller: new(true)}}
 		twin.Update(part)
 		pass(t, w, twin)
-		if _, known := w.readings[string(part.UID)]; !known || len(w.order) != 1 {
-			t.Errorf("known: %v, and %d jobs, want it known, and one", known, len(w.order))
+		if !w.observer.Remembers(string(part.UID)) || len(w.table.Order) != 1 {
+			t.Errorf("known, and %d jobs, want it known, and one", len(w.table.Order))
 		}
 	})
 }

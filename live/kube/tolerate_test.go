@@ -7,6 +7,8 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/execute"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 )
 
@@ -23,7 +25,7 @@ func TestTolerations(t *testing.T) {
 		o := options(v1alpha1.Resize)
 		if tolerates {
 			o.Queue.Spec.Tolerations = []v1alpha1.Toleration{{Key: "dedicated", Operator: "Exists"}}
-			o.Nodes.Tolerations = Tolerations(o.Queue)
+			o.Nodes.Tolerations = execute.Tolerations(o.Queue)
 		}
 		id := twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2}).UID
 		w := open(t, twin, o)
@@ -37,7 +39,7 @@ func TestTolerations(t *testing.T) {
 		do(t, w, runOn(job.ID(id), on("n0", 4)))
 		pass(t, w, twin)
 		for _, p := range twin.PodsOf("a") {
-			if p.Spec.NodeName != "n0" || !ready(p) {
+			if p.Spec.NodeName != "n0" || !jobstate.Ready(p) {
 				t.Errorf("pod %s is on %q and %s, want it to run", p.Name, p.Spec.NodeName, p.Status.Phase)
 			}
 		}

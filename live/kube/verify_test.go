@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
 // holdThen does something that watches do not show.
@@ -49,7 +50,7 @@ func TestVerify(t *testing.T) {
 				twin.Delete("c")
 				twin.Submit(queue, &kubetest.Ask{Name: "c", Workers: 1, GPUs: 1})
 			})
-			time.Sleep(late / 3)
+			time.Sleep(observe.Late / 3)
 			twin.Release()
 			time.Sleep(2 * time.Second)
 		}},
@@ -62,7 +63,7 @@ func TestVerify(t *testing.T) {
 		bubble(t, c.name, func(t *testing.T) {
 			twin := newTwin()
 			w, _ := one(t, twin, v1alpha1.Resize)
-			ctx, cancel := context.WithTimeout(t.Context(), 2*(relist+late))
+			ctx, cancel := context.WithTimeout(t.Context(), 2*(observe.Relist+observe.Late))
 			var gone sync.WaitGroup
 			defer gone.Wait()
 			defer cancel()
@@ -71,12 +72,12 @@ func TestVerify(t *testing.T) {
 					if c.happens != nil {
 						c.happens(twin)
 					}
-					wait(ctx, time.Second)
+					observe.Wait(ctx, time.Second)
 				}
 			})
 			began := time.Now()
 			err := w.Execute(ctx)
-			if took := time.Since(began); errors.Is(err, ErrWatches) != c.missed || c.missed && took > relist+late+10*time.Second {
+			if took := time.Since(began); errors.Is(err, observe.ErrWatches) != c.missed || c.missed && took > observe.Relist+observe.Late+10*time.Second {
 				t.Errorf("%v after %v, want that watches missed something within a period: %v", err, took, c.missed)
 			}
 		})

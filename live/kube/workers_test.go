@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -35,8 +36,8 @@ func TestSteps_of_a_job_with_pods_without_GPUs(t *testing.T) {
 			if got := places(twin, "a") + "; " + places(twin, "b"); got != "0 n0 1, 1 n1 1; 0 n0 1" {
 				t.Errorf("pods %s, want one of a on each node, and that of b", got)
 			}
-			if e := w.jobs[a]; e.done() != 0 || !e.ending.IsZero() {
-				t.Errorf("%d workers have succeeded, since %v, want none", e.done(), e.ending)
+			if e := w.table.ByID[a]; e.Done() != 0 || !e.Ending.IsZero() {
+				t.Errorf("%d workers have succeeded, since %v, want none", e.Done(), e.Ending)
 			}
 		})
 	}
@@ -52,7 +53,7 @@ func TestWatch_counts_workers_that_have_succeeded(t *testing.T) {
 		p.Status.Phase = corev1.PodSucceeded
 		twin.Update(p)
 		pass(t, w, twin)
-		time.Sleep(toEnd)
+		time.Sleep(jobstate.ToEnd)
 		do(t, w, scheduler.Preempt{Job: a})
 		pass(t, w, twin)
 		do(t, w, runOn(a, on("n1", 4)))
@@ -60,8 +61,8 @@ func TestWatch_counts_workers_that_have_succeeded(t *testing.T) {
 		if got := places(twin, "a"); got != "1 n1 2" {
 			t.Fatalf("pods %s, want the other worker on n1", got)
 		}
-		if e := w.jobs[a]; e.made() != 2 || e.told != 2 {
-			t.Errorf("%d workers made, generation %d trains, want 2 and 2", e.made(), e.told)
+		if e := w.table.ByID[a]; e.Made() != 2 || e.TrainsIn != 2 {
+			t.Errorf("%d workers made, generation %d trains, want 2 and 2", e.Made(), e.TrainsIn)
 		}
 		time.Sleep(w.o.Start + time.Second)
 		pass(t, w, twin)

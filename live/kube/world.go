@@ -9,13 +9,17 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/execute"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/nodepool"
+	"github.com/oxgang/oxgang/live/kube/observe"
+	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -25,34 +29,30 @@ import (
 // scheduler. Make one with Open. Next and Do are for the scheduler's goroutine; everything
 // else is safe for concurrent use.
 type World struct {
-	o      Options
+	o      config.Options
 	client client.Client // reads come from watches, and may be late
 	direct client.Reader // reads come from the API server
 	work   chan struct{} // something is for the executor to do
 
-	types    []cluster.GPUType  // of GPUs that there were when it was opened
-	whole    *cluster.Cluster   // as it was then, with all nodes that can be lent
-	readings map[string]reading // of objects, by uid; the executor's
-	looked   time.Duration      // how long the last pass did; the executor's
+	types    []cluster.GPUType // of GPUs that there were when it was opened
+	whole    *cluster.Cluster  // as it was then, with all nodes that can be lent
+	store    *planstore.Store
+	observer *observe.Observer // the executor's
+	looked   time.Duration     // how long the last pass did; the executor's
 
 	mu        sync.Mutex
 	inbox     *eventqueue.Queue
 	rows      func(now time.Time) []*policy.Job
 	cluster   *cluster.Cluster // as the scheduler was last told
-	fleet     fleet            // what of it is rented
-	sight     *sight           // that was last taken in
-	plan      *v1alpha1.Plan   // as last written or read
-	loans     loans
-	jobs      map[job.ID]*entry
-	order     []*entry             // of jobs, by submission
-	past      map[job.ID]past      // of the leader before, until the job is seen
-	over      map[job.ID]bool      // jobs that have ended, while their objects are there
-	written   map[types.UID]uint64 // resource versions that the watches have yet to show
-	shown     map[string]uint64    // what the watches showed last, by uid; see sight.fresh
-	shownAt   time.Time            // when that was
-	told      map[string]string    // the last reason that people were told, by uid
-	tellFrom  time.Time            // until then they are told nothing
-	members   map[string]job.ID    // of living pods, by uid of the pod
+	nodes     *nodepool.Nodes
+	sight     *observe.Observation // that was last taken in
+	table     *jobstate.Table
+	writer    *execute.Writer
+	shown     map[string]uint64 // what the watches showed last, by uid; see sight.fresh
+	shownAt   time.Time         // when that was
+	told      map[string]string // the last reason that people were told, by uid
+	tellFrom  time.Time         // until then they are told nothing
+	members   map[string]job.ID // of living pods, by uid of the pod
 	draining  bool
 	unsaved   bool  // jobs have measured what the Plan does not say
 	computing int   // background work that is under way
@@ -70,9 +70,6 @@ var (
 	_ scheduler.Backend  = (*World)(nil)
 	_ scheduler.Observer = (*World)(nil)
 )
-
-// ErrFenced says that another leader has planned since: this one must not any more.
-var ErrFenced = errors.New("another scheduler has taken over")
 
 // ErrTypes says that the cluster has got GPUs of a type that it had not: the world is to be
 // opened again.
@@ -109,9 +106,6 @@ func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 	return eventqueue.Wait(ctx, w.inbox.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
-// lag is how often it is looked whether watches have caught up.
-const lag = 20 * time.Millisecond
-
 // take returns the next event, or how long there is to wait for one: not at all if the
 // deadline has come and the watches are fresh.
 func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error) {
@@ -124,11 +118,11 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 		w.release(ev)
 		return ev, 0, nil
 	}
-	if w.draining && w.inbox.Len() == 0 && len(w.order) == 0 && w.computing == 0 {
+	if w.draining && w.inbox.Len() == 0 && len(w.table.Order) == 0 && w.computing == 0 {
 		return nil, 0, io.EOF
 	}
-	if len(w.written) > 0 && time.Until(deadline) <= 0 {
-		return nil, lag, nil
+	if len(w.writer.Unseen) > 0 && time.Until(deadline) <= 0 {
+		return nil, observe.Recheck, nil
 	}
 	return nil, w.inbox.Pass(deadline), nil
 }
@@ -137,31 +131,31 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 // says so. One that it hears has ended may be forgotten.
 func (w *World) release(ev scheduler.Event) {
 	exit, ok := ev.(scheduler.Exited)
-	e := w.jobs[exit.Job]
+	e := w.table.ByID[exit.Job]
 	switch {
 	case !ok || e == nil:
 	case exit.Outcome == scheduler.Lost:
-		e.unsaid = e.unsaid || e.held.GPUs > 0
-		e.held = grant{generation: e.held.generation}
-		e.lost = false
+		e.Uncommitted = e.Uncommitted || e.Held.GPUs > 0
+		e.Held = jobstate.Grant{Generation: e.Held.Generation}
+		e.Lost = false
 	default:
 		w.forget(e)
 	}
 }
 
 // lose gives a job's GPUs back, to run again after a time.
-func (w *World) lose(e *entry, detail string) {
-	if !e.wants() {
+func (w *World) lose(e *jobstate.Job, detail string) {
+	if !e.Wants() {
 		return
 	}
-	e.lost = true
+	e.Lost = true
 	w.fail(e, detail)
 }
 
 // refuse tells the scheduler that a job cannot be given what it planned, also if it holds
 // nothing: else the scheduler would believe that the job has it.
-func (w *World) refuse(e *entry, why error) {
-	if e.wants() {
+func (w *World) refuse(e *jobstate.Job, why error) {
+	if e.Wants() {
 		w.lose(e, why.Error())
 		return
 	}
@@ -170,42 +164,42 @@ func (w *World) refuse(e *entry, why error) {
 
 // fail tells the scheduler that a job has nothing any more, and, in the same breath, if nothing
 // is to be planned for it for a time: else the next plan gives it the same again.
-func (w *World) fail(e *entry, detail string) {
-	e.setback = detail
-	e.fail(time.Now())
-	w.inbox.Emit(scheduler.Exited{Job: e.id(), Outcome: scheduler.Lost, Detail: detail})
+func (w *World) fail(e *jobstate.Job, detail string) {
+	e.Setback = detail
+	e.Fail(time.Now())
+	w.inbox.Emit(scheduler.Exited{Job: e.ID(), Outcome: scheduler.Lost, Detail: detail})
 	w.describe(e)
 }
 
 // end ends a job for good.
-func (w *World) end(e *entry, outcome scheduler.Outcome, detail string) {
-	if e.ended {
+func (w *World) end(e *jobstate.Job, outcome scheduler.Outcome, detail string) {
+	if e.Ended {
 		return
 	}
-	e.ended = true
-	w.over[e.id()] = true
-	w.inbox.Emit(scheduler.Exited{Job: e.id(), Outcome: outcome, Detail: detail})
+	e.Ended = true
+	w.table.Over[e.ID()] = true
+	w.inbox.Emit(scheduler.Exited{Job: e.ID(), Outcome: outcome, Detail: detail})
 	eventqueue.Wake(w.work)
 }
 
 // forget drops a job that has ended, has left no pods, and of which the scheduler plans
 // nothing any more.
-func (w *World) forget(e *entry) {
+func (w *World) forget(e *jobstate.Job) {
 	unheard := func(ev scheduler.Event) bool {
 		exit, ok := ev.(scheduler.Exited)
-		return ok && exit.Job == e.id()
+		return ok && exit.Job == e.ID()
 	}
-	if !e.ended || len(e.live()) > 0 || w.inbox.Any(unheard) {
+	if !e.Ended || len(e.Live()) > 0 || w.inbox.Any(unheard) {
 		return
 	}
-	delete(w.jobs, e.id())
-	w.order = slices.DeleteFunc(w.order, func(o *entry) bool { return o == e })
+	delete(w.table.ByID, e.ID())
+	w.table.Order = slices.DeleteFunc(w.table.Order, func(o *jobstate.Job) bool { return o == e })
 	w.inbox.Wake()
 }
 
 // entry returns a job that has not ended. The caller holds the lock.
-func (w *World) entry(id job.ID) (*entry, error) {
-	e := w.jobs[id]
+func (w *World) entry(id job.ID) (*jobstate.Job, error) {
+	e := w.table.ByID[id]
 	if e == nil {
 		return nil, fmt.Errorf("job %s: no such job is live", id)
 	}
@@ -230,10 +224,10 @@ func (w *World) Stopping() map[cluster.GPUType]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := make(map[cluster.GPUType]int)
-	for _, e := range w.order {
-		for _, p := range e.live() {
-			if i, there := w.cluster.Index(cluster.NodeID(pods.Node(p))); there && !e.present(p) {
-				all[w.cluster.Nodes()[i].GPUType] += e.job.PerWorker.GPUs
+	for _, e := range w.table.Order {
+		for _, p := range e.Live() {
+			if i, there := w.cluster.Index(cluster.NodeID(pods.Node(p))); there && !e.Present(p) {
+				all[w.cluster.Nodes()[i].GPUType] += e.Parsed.PerWorker.GPUs
 			}
 		}
 	}
@@ -245,15 +239,29 @@ func (w *World) Stopping() map[cluster.GPUType]int {
 func (w *World) Counts() (running, waiting, has, used int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, e := range w.order {
+	for _, e := range w.table.Order {
 		switch {
-		case e.ended:
-		case e.held.GPUs > 0:
+		case e.Ended:
+		case e.Held.GPUs > 0:
 			running++
-			used += e.held.GPUs
+			used += e.Held.GPUs
 		default:
 			waiting++
 		}
 	}
 	return running, waiting, w.cluster.GPUs(), used
+}
+
+// knows reports whether a job was taken in.
+func (w *World) knows(id job.ID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.table.ByID[id] != nil || w.table.Over[id]
+}
+
+// lastShown returns what the watches showed last, by uid, and when that was.
+func (w *World) lastShown() (fresh map[string]uint64, at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.shown, w.shownAt
 }

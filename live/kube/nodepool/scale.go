@@ -1,4 +1,4 @@
-package kube
+package nodepool
 
 import (
 	"context"
@@ -15,11 +15,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/inventory"
+	"github.com/oxgang/oxgang/live/kube/observe"
+	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
 // recheck is how often it is looked whether somebody else has changed a scale.
-const recheck = 30 * time.Second
+const Recheck = 30 * time.Second
 
 // A scaling brings a group closer to the plan: it marks nodes that leave, and takes the mark
 // from those that do not, or sets the scale.
@@ -32,38 +35,38 @@ type scaling struct {
 
 // scalings returns what can be done now for the groups of which the committed plan says
 // something.
-func (w *World) scalings() []scaling {
-	if !w.o.acts() || len(w.groups()) == 0 {
+func (ns *Nodes) Scalings() []scaling {
+	if !ns.Options.Acts() || len(ns.Groups()) == 0 {
 		return nil
 	}
 	var all []scaling
-	planned := plannedNodes(w.plan)
-	for _, s := range w.stands() {
-		o := w.orderOf(s.group)
-		if wantedOf(w.plan.Spec.NodeGroups, s.group.Name) == nil || time.Now().Before(o.notBefore) {
+	planned := plannedNodes(ns.Table.Plan)
+	for _, s := range ns.statuses() {
+		o := ns.OrderOf(s.Group)
+		if WantedOf(ns.Table.Plan.Spec.NodeGroups, s.Group.Name) == nil || time.Now().Before(o.NotBefore) {
 			continue
 		}
-		all = append(all, w.markings(s, o)...)
-		if w.rescales(s, o, planned) {
-			all = append(all, w.setting(s, o, w.settled(s, planned)))
+		all = append(all, ns.markings(s, o)...)
+		if ns.rescales(s, o, planned) {
+			all = append(all, ns.setting(s, o, ns.settled(s, planned)))
 		}
 	}
 	return all
 }
 
 // markings returns what makes the nodes that leave, and no others, those that are marked.
-func (w *World) markings(s *stand, o *order) []scaling {
+func (ns *Nodes) markings(s *GroupStatus, o *order) []scaling {
 	var all []scaling
-	mark := func(l *leased, change func(*corev1.Node) bool) {
-		n := l.object.DeepCopy()
-		if w.written[n.UID] == 0 && change(n) {
-			all = append(all, scaling{s.group, o, "mark node " + n.Name, func(ctx context.Context) error { return w.patch(ctx, n, l.object) }})
+	mark := func(l *observe.GroupNode, change func(*corev1.Node) bool) {
+		n := l.Object.DeepCopy()
+		if ns.Writer.Unseen[n.UID] == 0 && change(n) {
+			all = append(all, scaling{s.Group, o, "mark node " + n.Name, func(ctx context.Context) error { return ns.Writer.Patch(ctx, n, l.Object) }})
 		}
 	}
-	for _, l := range s.leaves {
-		mark(l, func(n *corev1.Node) bool { return inventory.Leave(n, w.o.Queue.Name) })
+	for _, l := range s.Leaves {
+		mark(l, func(n *corev1.Node) bool { return inventory.Leave(n, ns.Options.Queue.Name) })
 	}
-	for _, l := range slices.Concat(s.stays, s.coming) {
+	for _, l := range slices.Concat(s.Stays, s.Coming) {
 		mark(l, inventory.Stay)
 	}
 	return all
@@ -71,25 +74,25 @@ func (w *World) markings(s *stand, o *order) []scaling {
 
 // target returns what the scale is to say: as many nodes as wanted, and those that cannot go
 // yet, because pods are on them or they are not marked.
-func (s *stand) target() int {
+func (s *GroupStatus) target() int {
 	clean := 0
-	for _, l := range s.leaves {
-		if !l.held && inventory.Leaving(l.object) {
+	for _, l := range s.Leaves {
+		if !l.Held && inventory.Leaving(l.Object) {
 			clean++
 		}
 	}
-	return max(s.wanted, s.alive()-clean)
+	return max(s.Wanted, s.Alive()-clean)
 }
 
 // settled reports whether fewer nodes can be asked for: the watches have seen all that was
 // written, no plan is being committed, and on each node of the group that a job is planned on
 // there is a pod of one, which the provider sees. It takes nodes that look empty before others.
-func (w *World) settled(s *stand, planned map[string]bool) bool {
-	if len(w.written) > 0 || w.fleet.busy {
+func (ns *Nodes) settled(s *GroupStatus, planned map[string]bool) bool {
+	if len(ns.Writer.Unseen) > 0 || ns.Rented.Committing {
 		return false
 	}
-	for _, l := range s.stays {
-		if planned[l.name()] && !l.bound {
+	for _, l := range s.Stays {
+		if planned[l.Name()] && !l.Bound {
 			return false
 		}
 	}
@@ -97,12 +100,12 @@ func (w *World) settled(s *stand, planned map[string]bool) bool {
 }
 
 // rescales reports whether the scale is to be looked at: it may not say what it is to say.
-func (w *World) rescales(s *stand, o *order, planned map[string]bool) bool {
+func (ns *Nodes) rescales(s *GroupStatus, o *order, planned map[string]bool) bool {
 	switch to := s.target(); {
-	case o.read.IsZero() || time.Since(o.read) >= recheck:
+	case o.read.IsZero() || time.Since(o.read) >= Recheck:
 		return true
 	case to < o.scaled:
-		return w.settled(s, planned)
+		return ns.settled(s, planned)
 	default:
 		return to > o.scaled
 	}
@@ -111,11 +114,11 @@ func (w *World) rescales(s *stand, o *order, planned map[string]bool) bool {
 // setting returns what makes the scale of a group say what it is to say. Before it writes it
 // looks whether this leader is still the one that plans; and it does not write over what
 // somebody else wrote since it read.
-func (w *World) setting(s *stand, o *order, mayLower bool) scaling {
-	to, epoch := s.target(), w.plan.Spec.Epoch
-	return scaling{s.group, o, "scale", func(ctx context.Context) error {
-		object, scale := scaled(&s.group.Scales), &unstructured.Unstructured{}
-		if err := w.client.SubResource("scale").Get(ctx, object, scale); err != nil {
+func (ns *Nodes) setting(s *GroupStatus, o *order, mayLower bool) scaling {
+	to, epoch := s.target(), ns.Table.Plan.Spec.Epoch
+	return scaling{s.Group, o, "scale", func(ctx context.Context) error {
+		object, scale := scaled(&s.Group.Scales), &unstructured.Unstructured{}
+		if err := ns.Client.SubResource("scale").Get(ctx, object, scale); err != nil {
 			return err
 		}
 		has, _, err := unstructured.NestedInt64(scale.Object, "spec", "replicas")
@@ -123,11 +126,11 @@ func (w *World) setting(s *stand, o *order, mayLower bool) scaling {
 			return fmt.Errorf("its scale: %w", err)
 		}
 		if int(has) != to && (int(has) < to || mayLower) {
-			if err := w.leads(ctx, epoch); err != nil {
+			if err := ns.Store.Leads(ctx, epoch); err != nil {
 				return err
 			}
 			body := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q},"spec":{"replicas":%d}}`, scale.GetResourceVersion(), to)
-			err := w.client.SubResource("scale").Patch(ctx, object, client.RawPatch(types.MergePatchType, body), client.FieldOwner(manager))
+			err := ns.Client.SubResource("scale").Patch(ctx, object, client.RawPatch(types.MergePatchType, body), client.FieldOwner(execute.FieldOwner))
 			if apierrors.IsConflict(err) {
 				return nil
 			}
@@ -136,8 +139,8 @@ func (w *World) setting(s *stand, o *order, mayLower bool) scaling {
 			}
 			has = int64(to)
 		}
-		w.mu.Lock()
-		defer w.mu.Unlock()
+		ns.Mu.Lock()
+		defer ns.Mu.Unlock()
 		o.scaled, o.read = int(has), time.Now()
 		return nil
 	}}
@@ -153,39 +156,27 @@ func scaled(t *v1alpha1.ScaleTarget) *unstructured.Unstructured {
 	return o
 }
 
-// leads returns ErrFenced if another leader has taken the Plan over.
-func (w *World) leads(ctx context.Context, epoch int64) error {
-	var p v1alpha1.Plan
-	if err := w.direct.Get(ctx, client.ObjectKey{Name: w.o.Queue.Name}, &p); err != nil {
-		return err
-	}
-	if p.Spec.Epoch != epoch {
-		return fmt.Errorf("%w: epoch %d of %s, and this is epoch %d of %s", ErrFenced, p.Spec.Epoch, p.Spec.Leader, epoch, w.o.Identity)
-	}
-	return nil
-}
-
 // carryOutScaling takes a step for a group. What fails is tried again later, and later each
 // time.
-func (w *World) carryOutScaling(ctx context.Context, s *scaling) error {
+func (ns *Nodes) CarryOutScaling(ctx context.Context, s *scaling) error {
 	err := s.do(ctx)
 	if ctx.Err() != nil {
 		return nil
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	ns.Mu.Lock()
+	defer ns.Mu.Unlock()
 	if err == nil {
-		s.order.failures = 0
+		s.order.Failures = 0
 		return nil
 	}
-	if errors.Is(err, ErrFenced) {
+	if errors.Is(err, planstore.ErrFenced) {
 		return err
 	}
-	s.order.failFor(time.Now(), err)
-	w.o.Log.LogAttrs(ctx, slog.LevelWarn, "a step for a group of nodes failed",
-		slog.String("queue", w.o.Queue.Name), slog.String("group", s.group.Name), slog.String("step", s.what), slog.Any("err", err))
-	if w.o.Events != nil {
-		w.o.Events.Eventf(w.o.Queue, nil, corev1.EventTypeWarning, "NodeGroupFailed", "Scale", "node group %s: %s: %v", s.group.Name, s.what, err)
+	s.order.FailFor(time.Now(), err)
+	ns.Options.Log.LogAttrs(ctx, slog.LevelWarn, "a step for a group of nodes failed",
+		slog.String("queue", ns.Options.Queue.Name), slog.String("group", s.group.Name), slog.String("step", s.what), slog.Any("err", err))
+	if ns.Options.Events != nil {
+		ns.Options.Events.Eventf(ns.Options.Queue, nil, corev1.EventTypeWarning, "NodeGroupFailed", "Scale", "node group %s: %s: %v", s.group.Name, s.what, err)
 	}
 	return nil
 }

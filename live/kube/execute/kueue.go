@@ -1,4 +1,4 @@
-package kube
+package execute
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
 // What Kueue keeps of a job that it queues: a Workload, which names the job by its uid.
@@ -22,9 +24,9 @@ var workload = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 const workloadJob = "kueue.x-k8s.io/job-uid"
 
 // yielding has Kueue stop a job that it queues.
-func (w *World) yielding(e *entry) *step {
-	epoch, uid, namespace := w.plan.Spec.Epoch, e.job.UID, e.job.Namespace
-	return &step{e, "stop", func(ctx context.Context) error {
+func (w *Planner) deactivating(e *jobstate.Job) *Step {
+	epoch, uid, namespace := w.table.Plan.Spec.Epoch, e.Parsed.UID, e.Parsed.Namespace
+	return &Step{e, "stop", func(ctx context.Context) error {
 		_, err := w.activate(ctx, namespace, uid, func(o *object) bool { return deactivated(o, epoch) })
 		return err
 	}}
@@ -32,17 +34,17 @@ func (w *World) yielding(e *entry) *step {
 
 // readmitting writes into the object of a job that Kueue queues how it is to run, and then into
 // its Workload.
-func (w *World) readmitting(e *entry) *step {
-	seen, g := e.object, w.toStart(e)
-	return &step{e, "start", func(ctx context.Context) error {
+func (w *Planner) readmitting(e *jobstate.Job) *Step {
+	seen, g := e.Object, w.ToStart(e)
+	return &Step{e, "start", func(ctx context.Context) error {
 		next := seen.DeepCopy()
-		if err := e.kind.Start(next, &g); err != nil {
+		if err := e.Adapter.Start(next, &g); err != nil {
 			return err
 		}
-		if err := w.patch(ctx, next, seen); err != nil || version(next) == version(seen) {
+		if err := w.Patch(ctx, next, seen); err != nil || observe.Version(next) == observe.Version(seen) {
 			return err // it has changed since: the next look decides anew
 		}
-		_, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool { return w.marked(o, seen, &g) })
+		_, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool { return w.Marked(o, seen, &g) })
 		return err
 	}}
 }
@@ -51,8 +53,8 @@ func (w *World) readmitting(e *entry) *step {
 // As long as a Workload is evicted, Kueue writes the labels and tolerations that it had over those
 // of the job's template, whenever the job changes: what a start writes there would not last. Once
 // it has quota it cannot be changed.
-func (w *World) marked(o, job *object, g *jobadapter.Grant) bool {
-	return isTrue(o, "Evicted") && !isTrue(o, "QuotaReserved") && jobadapter.MarkWorkload(o, job, g, corev1.ResourceName(w.o.Nodes.GPUResource))
+func (w *Writer) Marked(o, job *object, g *jobadapter.Grant) bool {
+	return isTrue(o, "Evicted") && !isTrue(o, "QuotaReserved") && jobadapter.MarkWorkload(o, job, g, corev1.ResourceName(w.Options.Nodes.GPUResource))
 }
 
 // isTrue reports whether an object says that a condition is true.
@@ -66,19 +68,19 @@ func isTrue(o *object, condition string) bool {
 
 // returning has Kueue admit a job again that it was told to stop, once its object says how it
 // is to run. What others have stopped stays so.
-func (w *World) returning(e *entry) *step {
-	seen, g := e.object, w.toGrant(e)
-	return &step{e, "start", func(ctx context.Context) error {
+func (w *Planner) returning(e *jobstate.Job) *Step {
+	seen, g := e.Object, w.ToGrant(e)
+	return &Step{e, "start", func(ctx context.Context) error {
 		n, err := w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool {
-			marked := w.marked(o, seen, &g)
+			marked := w.Marked(o, seen, &g)
 			return reactivated(o) || marked
 		})
 		if err != nil || n == 0 {
 			return err
 		}
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		e.back = g.Generation
+		w.Mu.Lock()
+		defer w.Mu.Unlock()
+		e.Readmitted = g.Generation
 		return nil
 	}}
 }
@@ -111,8 +113,8 @@ func reactivated(o *object) bool {
 // activate changes the Workloads of a job, of which there is one at most times, as change does
 // where it reports so. It returns how many there are. They are read from the API server: this
 // is asked only of jobs that stop or start.
-func (w *World) activate(ctx context.Context, namespace, uid string, change func(*object) bool) (int, error) {
-	mapping, err := w.client.RESTMapper().RESTMapping(workload)
+func (w *Writer) activate(ctx context.Context, namespace, uid string, change func(*object) bool) (int, error) {
+	mapping, err := w.Client.RESTMapper().RESTMapping(workload)
 	if meta.IsNoMatchError(err) {
 		return 0, fmt.Errorf("it names a queue of Kueue's, and the cluster has no Kueue: %w", err)
 	}
@@ -121,7 +123,7 @@ func (w *World) activate(ctx context.Context, namespace, uid string, change func
 	}
 	var all unstructured.UnstructuredList
 	all.SetGroupVersionKind(mapping.GroupVersionKind)
-	if err := w.direct.List(ctx, &all, client.InNamespace(namespace), client.MatchingLabels{workloadJob: uid}); err != nil {
+	if err := w.Direct.List(ctx, &all, client.InNamespace(namespace), client.MatchingLabels{workloadJob: uid}); err != nil {
 		return 0, err
 	}
 	for i := range all.Items {
@@ -129,7 +131,7 @@ func (w *World) activate(ctx context.Context, namespace, uid string, change func
 		if !change(next) {
 			continue
 		}
-		err := w.client.Patch(ctx, next, client.MergeFromWithOptions(&all.Items[i], client.MergeFromWithOptimisticLock{}), client.FieldOwner(manager))
+		err := w.Client.Patch(ctx, next, client.MergeFromWithOptions(&all.Items[i], client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner))
 		if err != nil {
 			return 0, fmt.Errorf("workload %s: %w", next.GetName(), err)
 		}

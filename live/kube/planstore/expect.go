@@ -1,4 +1,4 @@
-package kube
+package planstore
 
 import (
 	"time"
@@ -7,30 +7,25 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/config"
 )
-
-// Expected is what is expected of a job.
-type Expected struct {
-	Unblock string        // the cheapest change that would give it GPUs, in a clause; empty: not known
-	ETA     *v1alpha1.ETA // nil: not known
-}
 
 // A plan is written for nothing but what is expected at most so often, and only if a time has
 // moved by more than that and by more than a tenth of what there is until then.
 const (
-	foretellEvery = time.Minute
+	ForetellEvery = time.Minute
 	foretellPart  = 10
 )
 
 // foretell fills in what is expected of the jobs of a plan. As long as nothing is known, what
 // the last plan said holds.
-func (w *World) foretell(all []v1alpha1.JobAllocation) {
-	if w.o.Expect == nil {
+func FillExpected(expect func() map[job.ID]config.Expected, last *v1alpha1.Plan, all []v1alpha1.JobAllocation) {
+	if expect == nil {
 		return
 	}
-	expected := w.o.Expect()
+	expected := expect()
 	if expected == nil {
-		expected = said(w.plan)
+		expected = Said(last)
 	}
 	for i := range all {
 		x := expected[job.ID(all[i].UID)]
@@ -42,11 +37,11 @@ func (w *World) foretell(all []v1alpha1.JobAllocation) {
 }
 
 // said returns what a plan says is expected.
-func said(p *v1alpha1.Plan) map[job.ID]Expected {
-	all := make(map[job.ID]Expected, len(p.Spec.Allocations))
+func Said(p *v1alpha1.Plan) map[job.ID]config.Expected {
+	all := make(map[job.ID]config.Expected, len(p.Spec.Allocations))
 	for i := range p.Spec.Allocations {
 		a := &p.Spec.Allocations[i]
-		all[job.ID(a.UID)] = Expected{Unblock: a.Unblock, ETA: a.ETA}
+		all[job.ID(a.UID)] = config.Expected{Unblock: a.Unblock, ETA: a.ETA}
 	}
 	return all
 }
@@ -62,16 +57,16 @@ func afterStart(e *v1alpha1.ETA) *v1alpha1.ETA {
 // outdated reports whether a plan is to be written again for what is expected of its jobs, or for
 // what they have measured and no leader after this one would know:
 // next has the same jobs in the same order, and differs in nothing else.
-func (w *World) outdated(next *v1alpha1.Plan) bool {
+func Outdated(last, next *v1alpha1.Plan, unsaved bool) bool {
 	now := next.Spec.Time.Time
-	if now.Sub(w.plan.Spec.Time.Time) < foretellEvery {
+	if now.Sub(last.Spec.Time.Time) < ForetellEvery {
 		return false
 	}
-	if w.unsaved {
+	if unsaved {
 		return true
 	}
 	for i := range next.Spec.Allocations {
-		a, b := &w.plan.Spec.Allocations[i], &next.Spec.Allocations[i]
+		a, b := &last.Spec.Allocations[i], &next.Spec.Allocations[i]
 		if a.Unblock != b.Unblock || moved(a.ETA, b.ETA, now) {
 			return true
 		}
@@ -98,5 +93,5 @@ func timeMoved(a, b *metav1.Time, now time.Time) bool {
 	if a == nil || b == nil {
 		return a != b
 	}
-	return b.Sub(a.Time).Abs() > max(foretellEvery, b.Sub(now)/foretellPart)
+	return b.Sub(a.Time).Abs() > max(ForetellEvery, b.Sub(now)/foretellPart)
 }

@@ -1,4 +1,4 @@
-package kube
+package jobstate
 
 import (
 	"encoding/json"
@@ -15,25 +15,25 @@ import (
 
 const (
 	// keptReports is how many reports of a job are kept: the last one of each size and batch.
-	keptReports = 12
+	KeptReports = 12
 	// mostReports is how many of all jobs outlive the leader: an object has 1.5 MB at most.
-	mostReports = 2500
+	MostReports = 2500
 )
 
 // keep keeps a report that measured steps. It reports whether that is one of a size or batch of
 // which there was none.
-func (e *entry) keep(r *job.Report) bool {
+func (e *Job) Keep(r *job.Report) bool {
 	if r.StepTime <= 0 || r.Batch.Local < 1 {
 		return false
 	}
-	at := slices.IndexFunc(e.reports, func(old job.Report) bool {
+	at := slices.IndexFunc(e.Reports, func(old job.Report) bool {
 		return old.Configuration == r.Configuration && old.Batch == r.Batch && old.CPUs == r.CPUs && old.Memory == r.Memory
 	})
 	if at >= 0 {
-		e.reports = slices.Delete(e.reports, at, at+1)
+		e.Reports = slices.Delete(e.Reports, at, at+1)
 	}
-	e.reports = append(e.reports, *r)
-	e.reports = slices.Delete(e.reports, 0, max(0, len(e.reports)-keptReports))
+	e.Reports = append(e.Reports, *r)
+	e.Reports = slices.Delete(e.Reports, 0, max(0, len(e.Reports)-KeptReports))
 	return at < 0
 }
 
@@ -53,8 +53,8 @@ type measured struct {
 }
 
 // learned returns the last reports of a job, so many at most, as text; empty: none.
-func (e *entry) learned(most int) string {
-	last := e.reports[max(0, len(e.reports)-most):]
+func (e *Job) LearnedText(most int) string {
+	last := e.Reports[max(0, len(e.Reports)-most):]
 	if len(last) == 0 {
 		return ""
 	}
@@ -74,9 +74,9 @@ func (e *entry) learned(most int) string {
 }
 
 // reports returns what a state says that a job measured; nothing, if not all of it can be believed.
-func reports(s *v1alpha1.JobState) []job.Report {
+func ReportsOf(s *v1alpha1.JobState) []job.Report {
 	var all []measured
-	if s.Reports == "" || json.Unmarshal([]byte(s.Reports), &all) != nil || len(all) > keptReports {
+	if s.Reports == "" || json.Unmarshal([]byte(s.Reports), &all) != nil || len(all) > KeptReports {
 		return nil
 	}
 	rs := make([]job.Report, len(all))

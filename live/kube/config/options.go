@@ -1,4 +1,4 @@
-package kube
+package config
 
 import (
 	"errors"
@@ -77,16 +77,16 @@ func (o *Options) Validate() error {
 }
 
 // mode returns what may be done to jobs.
-func (o *Options) mode() v1alpha1.Mode { return o.Queue.Spec.Mode }
+func (o *Options) Mode() v1alpha1.Mode { return o.Queue.Spec.Mode }
 
 // acts reports whether jobs are started by the world; otherwise plans are only made.
-func (o *Options) acts() bool { return o.mode() == v1alpha1.Admit || o.mode() == v1alpha1.Resize }
+func (o *Options) Acts() bool { return o.Mode() == v1alpha1.Admit || o.Mode() == v1alpha1.Resize }
 
 // writes reports whether anything may be written at all.
-func (o *Options) writes() bool { return o.mode() != v1alpha1.Observe && o.mode() != v1alpha1.Off }
+func (o *Options) Writes() bool { return o.Mode() != v1alpha1.Observe && o.Mode() != v1alpha1.Off }
 
 // headroom returns the share of a lender's nodes that is never lent.
-func (o *Options) headroom() float64 {
+func (o *Options) Headroom() float64 {
 	if l := o.Queue.Spec.Loans; l != nil && l.HeadroomPercent != nil {
 		return float64(*l.HeadroomPercent) / 100
 	}
@@ -94,7 +94,7 @@ func (o *Options) headroom() float64 {
 }
 
 // grace returns how long a lender waits for nodes that it wants back.
-func (o *Options) grace() time.Duration {
+func (o *Options) Grace() time.Duration {
 	if l := o.Queue.Spec.Loans; l != nil && l.GraceSeconds > 0 {
 		return time.Duration(l.GraceSeconds) * time.Second
 	}
@@ -108,10 +108,16 @@ const (
 )
 
 // weights returns the weight of each namespace that may use the queue.
-func (o *Options) weights() map[string]int32 {
+func (o *Options) Weights() map[string]int32 {
 	all := make(map[string]int32, len(o.Queue.Spec.Namespaces))
 	for _, n := range o.Queue.Spec.Namespaces {
 		all[n.Name] = max(1, n.Weight)
 	}
 	return all
+}
+
+// Expected is what is expected of a job.
+type Expected struct {
+	Unblock string        // the cheapest change that would give it GPUs, in a clause; empty: not known
+	ETA     *v1alpha1.ETA // nil: not known
 }

@@ -1,4 +1,4 @@
-package kube
+package execute
 
 import (
 	"context"
@@ -15,41 +15,43 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
 type object = unstructured.Unstructured
 
 // write1 returns a step that changes a job's object as change does to a copy of it. It is not
 // written if the object has changed since it was seen.
-func (w *World) write1(e *entry, what string, change func(*object) error) *step {
-	seen := e.object
-	return &step{e, what, func(ctx context.Context) error {
+func (w *Planner) rewriting(e *jobstate.Job, what string, change func(*object) error) *Step {
+	seen := e.Object
+	return &Step{e, what, func(ctx context.Context) error {
 		o := seen.DeepCopy()
 		if err := change(o); err != nil {
 			return err
 		}
-		return w.patch(ctx, o, seen)
+		return w.Patch(ctx, o, seen)
 	}}
 }
 
 // pin sends a pod to a node.
-func (w *World) pin(ctx context.Context, p *corev1.Pod, node string, epoch int64) error {
+func (w *Writer) pin(ctx context.Context, p *corev1.Pod, node string, epoch int64) error {
 	next := p.DeepCopy()
 	if err := jobadapter.Pin(next, node, epoch); err != nil {
 		return err
 	}
-	return w.patch(ctx, next, p)
+	return w.Patch(ctx, next, p)
 }
 
 // patch writes the difference between two versions of an object, if the object is still the
 // one that was seen; if not, the next look decides anew.
-func (w *World) patch(ctx context.Context, next, seen client.Object) error {
-	return w.took(next, w.client.Patch(ctx, next, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}), client.FieldOwner(manager)))
+func (w *Writer) Patch(ctx context.Context, next, seen client.Object) error {
+	return w.took(next, w.Client.Patch(ctx, next, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
 }
 
 // took returns what became of a write, and notes it: nothing is wrong with one that came too
 // late.
-func (w *World) took(next client.Object, err error) error {
+func (w *Writer) took(next client.Object, err error) error {
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 		return nil
@@ -61,13 +63,13 @@ func (w *World) took(next client.Object, err error) error {
 }
 
 // manager is who the API server says wrote our fields.
-const manager = "oxgang"
+const FieldOwner = "oxgang"
 
 // wrote notes what the watches are to show before anything more is concluded from them.
-func (w *World) wrote(o client.Object) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.written[o.GetUID()] = version(o)
+func (w *Writer) wrote(o client.Object) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	w.Unseen[o.GetUID()] = observe.Version(o)
 }
 
 // disrupt returns nothing if pods of one job may all be stopped now: the API server would
@@ -75,16 +77,16 @@ func (w *World) wrote(o client.Object) {
 // asked for, not evicted: the Job controller counts an evicted pod as a failure, and holds its
 // replacements back for longer and longer (test/rig has the figures), where suspending the job
 // costs nothing.
-func (w *World) disrupt(ctx context.Context, pods []*corev1.Pod, epoch int64) error {
+func (w *Writer) disrupt(ctx context.Context, pods []*corev1.Pod, epoch int64) error {
 	for _, p := range pods {
 		e := &policyv1.Eviction{
 			ObjectMeta: metav1.ObjectMeta{
-				Name: p.Name, Namespace: p.Namespace, Labels: map[string]string{v1alpha1.QueueLabel: w.o.Queue.Name},
+				Name: p.Name, Namespace: p.Namespace, Labels: map[string]string{v1alpha1.QueueLabel: w.Options.Queue.Name},
 				Annotations: map[string]string{v1alpha1.Epoch: strconv.FormatInt(epoch, 10)},
 			},
 			DeleteOptions: &metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}},
 		}
-		err := w.client.SubResource("eviction").Create(ctx, p.DeepCopy(), e)
+		err := w.Client.SubResource("eviction").Create(ctx, p.DeepCopy(), e)
 		if apierrors.IsTooManyRequests(err) {
 			return fmt.Errorf("pod %s may not be disrupted now: %w", p.Name, err)
 		}
@@ -99,9 +101,9 @@ func (w *World) disrupt(ctx context.Context, pods []*corev1.Pod, epoch int64) er
 }
 
 // together returns an error if a PodDisruptionBudget covers more of the pods than it lets go.
-func (w *World) together(ctx context.Context, pods []*corev1.Pod) error {
+func (w *Writer) together(ctx context.Context, pods []*corev1.Pod) error {
 	var budgets policyv1.PodDisruptionBudgetList
-	if err := w.client.List(ctx, &budgets, client.InNamespace(pods[0].Namespace), client.UnsafeDisableDeepCopy); err != nil {
+	if err := w.Client.List(ctx, &budgets, client.InNamespace(pods[0].Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return err
 	}
 	for i := range budgets.Items {

@@ -1,4 +1,4 @@
-package kube
+package execute
 
 import (
 	"context"
@@ -13,40 +13,26 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A fit is how the CPUs and memory that a job's running pods ask for stand to what is planned.
-type fit struct {
-	retry
-	why string // they are not as planned, for people; empty: they are, or are being made so
-	at  fitted // when nothing was to do
-}
-
-// fitted is what pods were compared with, and which pods.
-type fitted struct {
-	generation int64
-	cpus       float64 // per worker, as jobadapter.Grant has them
-	memory     int64   // likewise
-	pods       int
-	newest     uint64 // resource version
-}
-
 // fits are changes of what running pods ask for that can be made now, by job.
-type fits map[*entry][]jobadapter.Fitting
+type podChanges map[*jobstate.Job][]jobadapter.Fitting
 
 // fits returns what can be done so that running pods ask for what is planned: less at once, and
 // more where the node has room for it beside what all others ask for, or are to. Starts wait for
 // nodes on which pods are to ask for less: they have no room in r.
-func (w *World) fits(s *sight, r room) fits {
-	all := make(fits)
-	var growing []*entry
-	for _, e := range w.order {
+func (w *Planner) podChanges(s *observe.Observation, r room) podChanges {
+	all := make(podChanges)
+	var growing []*jobstate.Job
+	for _, e := range w.table.Order {
 		changes := w.unfit(e)
 		if len(changes) == 0 {
 			continue
 		}
-		less := slices.DeleteFunc(slices.Clone(changes), func(f jobadapter.Fitting) bool { return !f.Shrinks(w.o.Nodes.GPUResource) })
+		less := slices.DeleteFunc(slices.Clone(changes), func(f jobadapter.Fitting) bool { return !f.Shrinks(w.Options.Nodes.GPUResource) })
 		for _, f := range less {
 			r[f.Is.Spec.NodeName] = min(r[f.Is.Spec.NodeName], 0)
 		}
@@ -57,7 +43,7 @@ func (w *World) fits(s *sight, r room) fits {
 	if len(growing) > 0 {
 		left := w.spare(s)
 		for _, e := range growing {
-			if !left.holds(e.held.placement) {
+			if !left.holds(e.Held.Placement) {
 				delete(all, e)
 			}
 		}
@@ -67,31 +53,31 @@ func (w *World) fits(s *sight, r room) fits {
 
 // unfit returns the running pods of a job that do not ask for what is planned, and can without a
 // restart.
-func (w *World) unfit(e *entry) []jobadapter.Fitting {
-	if e.stale || e.trouble != "" || !e.started() || !e.running() || e.job.Kueue || time.Now().Before(e.fit.notBefore) {
+func (w *Planner) unfit(e *jobstate.Job) []jobadapter.Fitting {
+	if e.Stale || e.Trouble != "" || !e.Started() || !e.Running() || e.Parsed.Kueue || time.Now().Before(e.Fit.NotBefore) {
 		return nil
 	}
-	to := w.toGrant(e)
-	now := fitted{generation: to.Generation, cpus: to.CPUs, memory: to.Memory, pods: len(e.pods)}
-	for _, p := range e.pods {
-		now.newest = max(now.newest, version(p))
+	to := w.ToGrant(e)
+	now := jobstate.Compared{Generation: to.Generation, Cpus: to.CPUs, Memory: to.Memory, Pods: len(e.Pods)}
+	for _, p := range e.Pods {
+		now.Newest = max(now.Newest, observe.Version(p))
 	}
-	if now == e.fit.at {
+	if now == e.Fit.At {
 		return nil
 	}
-	running := slices.DeleteFunc(slices.Clone(e.pods), func(p *corev1.Pod) bool {
-		return !e.present(p) || p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil
+	running := slices.DeleteFunc(slices.Clone(e.Pods), func(p *corev1.Pod) bool {
+		return !e.Present(p) || p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil
 	})
 	if len(running) == 0 {
 		return nil
 	}
-	changes, err := e.kind.Fit(e.object, running, &to)
+	changes, err := e.Adapter.Fit(e.Object, running, &to)
 	switch {
 	case err != nil:
-		e.fit.fail(time.Now())
-		e.fit.why = err.Error()
+		e.Fit.Fail(time.Now())
+		e.Fit.Why = err.Error()
 	case len(changes) == 0:
-		e.fit = fit{why: infeasible(running), at: now}
+		e.Fit = jobstate.Fit{Why: infeasible(running), At: now}
 	}
 	return changes
 }
@@ -111,24 +97,24 @@ func infeasible(all []*corev1.Pod) string {
 
 // fitting has pods ask for what is planned. What fails is tried again later, and keeps nothing
 // else of the job from being done.
-func (w *World) fitting(e *entry, changes []jobadapter.Fitting) *step {
+func (w *Planner) fitting(e *jobstate.Job, changes []jobadapter.Fitting) *Step {
 	if len(changes) == 0 {
 		return nil
 	}
-	epoch := w.plan.Spec.Epoch
-	return &step{e, "fit", func(ctx context.Context) error {
+	epoch := w.table.Plan.Spec.Epoch
+	return &Step{e, "fit", func(ctx context.Context) error {
 		var err error
 		for i := range changes {
 			if err = w.fit(ctx, &changes[i], epoch); err != nil {
 				break
 			}
 		}
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		e.fit.why = ""
+		w.Mu.Lock()
+		defer w.Mu.Unlock()
+		e.Fit.Why = ""
 		if err != nil && ctx.Err() == nil {
-			e.fit.failFor(time.Now(), err)
-			e.fit.why = err.Error()
+			e.Fit.FailFor(time.Now(), err)
+			e.Fit.Why = err.Error()
 		}
 		return nil
 	}}
@@ -136,7 +122,7 @@ func (w *World) fitting(e *entry, changes []jobadapter.Fitting) *step {
 
 // fit resizes a pod where it runs. That writes nothing but resources, so the epoch, which the
 // API server compares, is written before.
-func (w *World) fit(ctx context.Context, f *jobadapter.Fitting, epoch int64) error {
+func (w *Writer) fit(ctx context.Context, f *jobadapter.Fitting, epoch int64) error {
 	is, text := f.Is, strconv.FormatInt(epoch, 10)
 	if is.Annotations[v1alpha1.Epoch] != text {
 		is = is.DeepCopy()
@@ -144,39 +130,39 @@ func (w *World) fit(ctx context.Context, f *jobadapter.Fitting, epoch int64) err
 			is.Annotations = map[string]string{}
 		}
 		is.Annotations[v1alpha1.Epoch] = text
-		if err := w.patch(ctx, is, f.Is); err != nil {
+		if err := w.Patch(ctx, is, f.Is); err != nil {
 			return err
 		}
 	}
 	next := is.DeepCopy()
 	next.Spec.Containers = f.ToBe.Spec.Containers
-	return w.took(next, w.client.SubResource("resize").Patch(ctx, next, client.MergeFromWithOptions(is, client.MergeFromWithOptimisticLock{}), client.FieldOwner(manager)))
+	return w.took(next, w.Client.SubResource("resize").Patch(ctx, next, client.MergeFromWithOptions(is, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
 }
 
 // larder is what nodes have of CPUs and memory that nobody asks for, or is to.
-type larder map[string]cluster.Resources
+type freeByNode map[string]cluster.Resources
 
 // spare returns what the nodes have left: all they have, less for each job what its pods ask
 // for or are to, whichever is more.
-func (w *World) spare(s *sight) larder {
-	left := make(larder, len(s.nodes))
-	for i := range s.nodes {
-		has := s.nodes[i].Capacity
+func (w *Planner) spare(s *observe.Observation) freeByNode {
+	left := make(freeByNode, len(s.Nodes))
+	for i := range s.Nodes {
+		has := s.Nodes[i].Capacity
 		if has.CPUs == 0 && has.Memory == 0 { // it does not say
 			has.CPUs, has.Memory = pods.MostCPUs, pods.MostMemory
 		}
-		left[string(s.nodes[i].ID)] = has
+		left[string(s.Nodes[i].ID)] = has
 	}
-	for _, e := range w.order {
-		asks := make(larder)
-		for _, p := range slices.Concat(e.live(), e.aides) {
+	for _, e := range w.table.Order {
+		asks := make(freeByNode)
+		for _, p := range slices.Concat(e.Live(), e.Helpers) {
 			on := pods.Node(p)
-			asks[on] = pods.Sum(asks[on], pods.Request(&p.Spec, corev1.ResourceName(w.o.Nodes.GPUResource)))
+			asks[on] = pods.Sum(asks[on], pods.Request(&p.Spec, corev1.ResourceName(w.Options.Nodes.GPUResource)))
 		}
-		if e.started() {
-			g := w.toGrant(e)
-			for _, share := range e.held.placement {
-				n := e.workersOn(share.GPUs)
+		if e.Started() {
+			g := w.ToGrant(e)
+			for _, share := range e.Held.Placement {
+				n := e.WorkersOn(share.GPUs)
 				asks[string(share.Node)] = pods.Most(asks[string(share.Node)], cluster.Resources{CPUs: g.CPUs * float64(n), Memory: g.Memory * int64(n)})
 			}
 		}
@@ -189,7 +175,7 @@ func (w *World) spare(s *sight) larder {
 }
 
 // holds reports whether what is planned fits on the nodes of a placement.
-func (l larder) holds(p cluster.Placement) bool {
+func (l freeByNode) holds(p cluster.Placement) bool {
 	const none = -1e-6 // of a core, as sums of fractions have it
 	return !slices.ContainsFunc(p, func(s cluster.Share) bool {
 		left := l[string(s.Node)]

@@ -1,4 +1,4 @@
-package kube
+package observe
 
 import (
 	"context"
@@ -15,31 +15,31 @@ var ErrWatches = errors.New("the watches do not show what the API server has")
 // How often what the watches show is compared with what the API server has, and how long they
 // have to show it.
 const (
-	relist = 5 * time.Minute
-	late   = time.Minute
+	Relist = 5 * time.Minute
+	Late   = time.Minute
 )
 
 // verify compares again and again what the watches show with what the API server has, until
 // ctx is done or they do not agree: then it returns ErrWatches. While the API server does not
 // answer nothing is concluded.
-func (w *World) verify(ctx context.Context) error {
+func (ob *Observer) Verify(ctx context.Context, lastShown func() (map[string]uint64, time.Time)) error {
 	for {
-		if !wait(ctx, relist) {
+		if !Wait(ctx, Relist) {
 			return ctx.Err()
 		}
-		err := w.compare(ctx, late)
+		err := ob.compare(ctx, Late, lastShown)
 		switch {
 		case ctx.Err() != nil:
 		case errors.Is(err, ErrWatches):
 			return err
 		case err != nil:
-			w.o.Log.Warn("it could not be compared what the watches show", "queue", w.o.Queue.Name, "err", err)
+			ob.options.Log.Warn("it could not be compared what the watches show", "queue", ob.options.Queue.Name, "err", err)
 		}
 	}
 }
 
 // wait waits, and reports whether ctx is still not done.
-func wait(ctx context.Context, d time.Duration) bool {
+func Wait(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
@@ -50,18 +50,18 @@ func wait(ctx context.Context, d time.Duration) bool {
 
 // compare returns ErrWatches, with an object that shows it, if the watches still do not show some
 // time later what the API server has now. What changes meanwhile they may show or not.
-func (w *World) compare(ctx context.Context, grace time.Duration) error {
+func (ob *Observer) compare(ctx context.Context, grace time.Duration, lastShown func() (map[string]uint64, time.Time)) error {
 	began := time.Now()
-	before, _ := w.lastShown()
-	then, err := w.there(ctx)
-	if err != nil || !wait(ctx, grace) {
+	before, _ := lastShown()
+	then, err := ob.versions(ctx)
+	if err != nil || !Wait(ctx, grace) {
 		return err
 	}
-	after, at := w.lastShown()
+	after, at := lastShown()
 	if at.Sub(began) < grace/2 {
 		return errors.New("nothing was seen since") // the executor could not look, and said so
 	}
-	now, err := w.there(ctx)
+	now, err := ob.versions(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,11 +76,4 @@ func (w *World) compare(ctx context.Context, grace time.Duration) error {
 		}
 	}
 	return nil
-}
-
-// lastShown returns what the watches showed last, by uid, and when that was.
-func (w *World) lastShown() (fresh map[string]uint64, at time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.shown, w.shownAt
 }

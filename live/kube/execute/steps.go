@@ -1,0 +1,248 @@
+package execute
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/observe"
+	"github.com/oxgang/oxgang/live/kube/pods"
+)
+
+// A step brings the cluster closer to the plan.
+type Step struct {
+	Job  *jobstate.Job
+	What string // for people
+	Do   func(context.Context) error
+}
+
+// steps returns what can be done now, at most one step for each job: everything that has to
+// stop, every start whose nodes have room, by submission, and what running pods are to ask for.
+func (w *Planner) Steps(s *observe.Observation) []Step {
+	if !w.Options.Acts() {
+		return nil
+	}
+	var all []Step
+	r := w.room(s)
+	f := w.podChanges(s, r)
+	for _, e := range w.table.Order {
+		st := w.step(e, r)
+		if st == nil {
+			st = w.fitting(e, f[e])
+		}
+		if st != nil {
+			all = append(all, *st)
+		}
+	}
+	return all
+}
+
+// step returns what is next for a job; nil: nothing, now.
+func (w *Planner) step(e *jobstate.Job, r room) *Step {
+	now := time.Now()
+	waits := now.Before(e.NotBefore)
+	leftover := slices.ContainsFunc(e.Live(), func(p *corev1.Pod) bool { return !e.Present(p) })
+	if e.Stale {
+		return nil
+	}
+	if !waits {
+		e.Trouble = "" // the step is tried now, or is none any more
+	}
+	switch {
+	case e.Trouble != "":
+		return nil
+	case e.Running() && !e.Ended && (!e.Wants() || e.Parsed.Generation != e.Held.Generation):
+		if e.EndsSoon(now) {
+			return nil
+		}
+		return w.stopping(e) // at once: others may wait for what a job that was lost is on
+	case e.Late != nil && !e.Ended && !e.Started():
+		return w.fencing(e)
+	case waits:
+		return nil
+	case !e.Wants() || leftover || e.Parsed.Stopping:
+		return nil
+	case !e.Started():
+		if !r.takes(e) {
+			return nil
+		}
+		return w.starting(e)
+	case e.Lacks(now):
+		return w.asking(e)
+	case e.Parsed.Kueue && e.Parsed.Suspended && e.Readmitted != e.Held.Generation:
+		return w.returning(e)
+	case e.Running() && e.Parsed.Workers != e.Workers() && e.Done() == 0: // else it is over for all of them
+		if e.Parsed.Workers < e.Workers() && !r.free(e) {
+			return nil
+		}
+		return w.resizing(e)
+	case !r.free(e): // a leader before it may have sent somebody there after it was started
+		return nil
+	}
+	return w.pinning(e)
+}
+
+// room is how many GPUs each node has for what is planned: all that it has, less those of
+// pods that are to be gone and are not, or may yet come, and of jobs that were started, or may
+// be by a write of a leader before. It is less than nothing where a job that was started is to
+// grow to, and pods of others are not gone.
+type room map[string]int
+
+// room returns what the nodes have room for.
+func (w *Planner) room(s *observe.Observation) room {
+	r := make(room, len(s.Nodes))
+	for i := range s.Nodes {
+		r[string(s.Nodes[i].ID)] = s.Nodes[i].Capacity.GPUs
+	}
+	for _, e := range w.table.Order {
+		own := make(map[string]int)
+		if e.Started() {
+			own = jobstate.GPUsByNode(e.Held.Placement)
+			r.give(e.Held.Placement)
+		}
+		for _, p := range e.Live() {
+			n, gpus := pods.Node(p), e.Parsed.PerWorker.GPUs
+			switch {
+			case !e.Present(p), e.Started() && own[n] < gpus: // it shrinks, and this one is not gone
+				r[n] -= gpus
+			default:
+				own[n] -= gpus
+			}
+		}
+		r[e.Parsed.Node] -= e.Coming() * e.Parsed.PerWorker.GPUs
+		if !e.Ended && !e.Started() {
+			r.give(e.Late)
+		}
+	}
+	return r
+}
+
+// free reports whether nobody else is where a job that was started is to be.
+func (r room) free(e *jobstate.Job) bool {
+	return !slices.ContainsFunc(e.Held.Placement, func(s cluster.Share) bool { return r[string(s.Node)] < 0 })
+}
+
+// give takes a placement from what there is room for.
+func (r room) give(p cluster.Placement) {
+	for _, s := range p {
+		r[string(s.Node)] -= s.GPUs
+	}
+}
+
+// takes reports whether there is room for a job, and takes it if there is.
+func (r room) takes(e *jobstate.Job) bool {
+	for _, s := range e.Held.Placement {
+		if r[string(s.Node)] < s.GPUs {
+			return false
+		}
+	}
+	r.give(e.Held.Placement)
+	return true
+}
+
+// starting lets the pods of the planned generation come.
+func (w *Planner) starting(e *jobstate.Job) *Step {
+	if e.Parsed.Kueue {
+		return w.readmitting(e)
+	}
+	g := w.ToStart(e)
+	return w.rewriting(e, "start", func(o *object) error { return e.Adapter.Start(o, &g) })
+}
+
+// fencing makes a write that a leader before may have under way one of an object as it was.
+func (w *Planner) fencing(e *jobstate.Job) *Step {
+	epoch := w.table.Plan.Spec.Epoch
+	return w.rewriting(e, "fence", func(o *object) error { jobadapter.Stamp(o, epoch); return nil })
+}
+
+// resizing gives a running elastic job the number of workers that it is to have.
+func (w *Planner) resizing(e *jobstate.Job) *Step {
+	g := w.ToGrant(e)
+	return w.rewriting(e, "resize", func(o *object) error { return e.Adapter.Resize(o, &g) })
+}
+
+// toStart is toGrant for a job that starts. Of an elastic job whose first workers have ended by
+// themselves, as it was stopped, the training has come to its end: all of them end then, and these
+// are not made again. It gets no workers but those, and so it is complete.
+func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
+	g := w.ToGrant(e)
+	if n := e.Finished(); n > 0 {
+		g.Workers = n
+	}
+	return g
+}
+
+// toGrant returns what each worker of a job gets, as a leader that reads the plan has it, too.
+func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
+	n := e.Workers()
+	return jobadapter.Grant{
+		Epoch: w.table.Plan.Spec.Epoch, Generation: e.Held.Generation, Workers: n, Node: e.Node(),
+		CPUs: math.Round(1000*e.Held.CPUs) / 1000 / float64(n), Memory: e.Held.Memory / int64(n), Stays: len(w.Options.Queue.Spec.NodeGroups) > 0,
+		Tolerations: PodTolerations(w.Options),
+	}
+}
+
+// stopping asks whether the pods of a job may be disrupted, and suspends it, or has Kueue do so.
+func (w *Planner) stopping(e *jobstate.Job) *Step {
+	epoch := w.table.Plan.Spec.Epoch
+	suspend := w.rewriting(e, "stop", func(o *object) error { return e.Adapter.Stop(o, epoch) })
+	if e.Parsed.Kueue {
+		suspend = w.deactivating(e)
+	}
+	var running []*corev1.Pod
+	for _, p := range slices.Concat(e.Live(), e.Helpers) {
+		if p.Spec.NodeName != "" && p.DeletionTimestamp == nil {
+			running = append(running, p)
+		}
+	}
+	return &Step{e, "stop", func(ctx context.Context) error {
+		if err := w.disrupt(ctx, running, epoch); err != nil {
+			return err
+		}
+		return suspend.Do(ctx)
+	}}
+}
+
+// pinning sends the pods of the planned generation, once all are there or were, to their nodes,
+// each to one that the plan gives GPUs of to the job which no other of its pods has.
+func (w *Planner) pinning(e *jobstate.Job) *Step {
+	left := jobstate.GPUsByNode(e.Held.Placement)
+	var gated []*corev1.Pod
+	n := e.Done()
+	for _, p := range e.Live() {
+		switch {
+		case !e.Present(p):
+		case jobadapter.Gated(p):
+			gated = append(gated, p)
+			n++
+		default:
+			left[pods.Node(p)] -= e.Parsed.PerWorker.GPUs
+			n++
+		}
+	}
+	if len(gated) == 0 || n < e.Workers() {
+		return nil
+	}
+	slices.SortFunc(gated, func(a, b *corev1.Pod) int { return jobstate.Index(a) - jobstate.Index(b) })
+	to := make([]string, len(gated))
+	for i := range gated {
+		if to[i] = e.Place(left); to[i] == "" {
+			return nil // its other pods are where the plan has them no more: it is stopped soon
+		}
+	}
+	epoch := w.table.Plan.Spec.Epoch
+	return &Step{e, "pin", func(ctx context.Context) error {
+		for i, p := range gated {
+			if err := w.pin(ctx, p, to[i], epoch); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}

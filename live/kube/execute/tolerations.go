@@ -1,0 +1,29 @@
+package execute
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/config"
+)
+
+// tolerations returns those that pods of the queue's jobs get: of the queue, and what they need on
+// nodes on loan, whose taints the owners of jobs do not know.
+func PodTolerations(o *config.Options) []corev1.Toleration {
+	all := Tolerations(o.Queue)
+	if o.Queue.Spec.Loans == nil {
+		return all
+	}
+	return append(all,
+		corev1.Toleration{Key: v1alpha1.LoanTaint, Operator: corev1.TolerationOpEqual, Value: o.Queue.Name, Effect: corev1.TaintEffectNoSchedule},
+		corev1.Toleration{Key: o.Nodes.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
+}
+
+// Tolerations returns those of a queue, as pods have them.
+func Tolerations(q *v1alpha1.Queue) []corev1.Toleration {
+	var all []corev1.Toleration
+	for _, t := range q.Spec.Tolerations {
+		all = append(all, corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
+	}
+	return all
+}

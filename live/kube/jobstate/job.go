@@ -1,0 +1,181 @@
+package jobstate
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
+)
+
+// An entry is a job of the queue that has not ended, or whose pods have not.
+//
+// Invariant: held is what the last committed plan says, or nothing after a loss that the
+// scheduler has heard of; pods are those that are there, whatever the plan says.
+type Job struct {
+	Adapter jobadapter.Kind
+	Object  *unstructured.Unstructured // as last seen; not to be changed
+	Parsed  *jobadapter.Job            // what object says
+	Pods    []*corev1.Pod              // its workers, as last seen, terminal ones among them
+	Helpers []*corev1.Pod              // its pods without GPUs, as last seen
+	Spec    *job.Spec                  // as the scheduler has it
+	Held    Grant
+	Status  job.Status // as the scheduler saw it with the last plan that was drawn
+
+	Ended       bool
+	Lost        bool  // its generation is over, and the scheduler has not yet heard
+	Uncommitted bool  // what it holds is not what the last plan says
+	Stale       bool  // the watches have not seen what was last written of it
+	Restored    bool  // it was there when this leader took over, with the pods that it has
+	TrainsIn    int64 // the generation of which the scheduler knows that it trains
+	// late is where a leader before may yet send the pods: it planned so, and nobody has written
+	// to the job's object since that would keep a write of its from being taken; nil: nowhere.
+	Late       cluster.Placement
+	Readmitted int64 // the last generation for which this leader had Kueue take it back
+
+	Since   time.Time // when the present generation was planned, or was first seen
+	Begun   time.Time // when it was started, about
+	UpSince time.Time // since when all of its pods run; zero: they do not
+	// ending is since when it is known that a worker has succeeded; zero: none has.
+	Ending     time.Time
+	CompleteAt time.Time // when it last had all its pods, or was not started
+	AskedAt    time.Time // when it was last asked why pods of it are missing
+
+	Trouble      string // with the last step; empty: none
+	Setback      string // why the last generation was lost
+	Agent        Agent
+	Reports      []job.Report // of what it measured, oldest first: see keep
+	PercentAt    time.Time    // of what Kubeflow Trainer said last of its progress
+	TrainerError string       // what was wrong with that, as last logged
+
+	Fit   Fit
+	Limit Limit
+
+	Retry
+}
+
+// wants reports whether the committed plan has GPUs for the job.
+func (e *Job) Wants() bool { return !e.Ended && !e.Lost && e.Held.GPUs > 0 }
+
+// workers returns the pods that the plan has for the job.
+func (e *Job) Workers() int { return e.WorkersOn(e.Held.GPUs) }
+
+// workersOn returns how many workers so many GPUs are for.
+func (e *Job) WorkersOn(gpus int) int { return gpus / max(1, e.Parsed.PerWorker.GPUs) }
+
+// id returns the job's name in the scheduler.
+func (e *Job) ID() job.ID { return job.ID(e.Parsed.UID) }
+
+// present reports whether a pod is of the generation that is planned.
+func (e *Job) Present(p *corev1.Pod) bool { return e.Wants() && Generation(p) == e.Held.Generation }
+
+// running reports whether the job's object lets pods run that the world started.
+func (e *Job) Running() bool { return !e.Parsed.Suspended && e.Parsed.Generation != 0 }
+
+// started reports whether the planned generation was begun: its pods may come at any time.
+func (e *Job) Started() bool {
+	return e.Wants() && (e.Stale || e.Parsed.Generation == e.Held.Generation && (e.Running() || e.Parsed.Kueue && !e.Parsed.Gated))
+}
+
+// node returns the one that all workers of the planned generation are on as long as it runs;
+// empty: they are on several, or may come to be.
+func (e *Job) Node() string {
+	if len(e.Held.Placement) != 1 || e.Parsed.Resizing == v1alpha1.InPlace || e.Parsed.Kueue {
+		return ""
+	}
+	return string(e.Held.Placement[0].Node)
+}
+
+// coming returns how many pods may yet come to the job's node that the plan does not have: its
+// controller makes up for pods that fail, until it says that it has stopped, and nobody holds
+// them back.
+func (e *Job) Coming() int {
+	planned := e.Started() && e.Parsed.Generation == e.Held.Generation
+	if e.Parsed.Node == "" || e.Ended || planned || e.Parsed.Suspended && !e.Parsed.Stopping {
+		return 0
+	}
+	n := e.Parsed.Workers
+	for _, p := range e.Live() {
+		if Generation(p) == e.Parsed.Generation {
+			n--
+		}
+	}
+	return max(0, n)
+}
+
+// done returns how many workers have succeeded, in whatever generation: they are not made again.
+func (e *Job) Done() (n int) {
+	for _, p := range e.Pods {
+		if p.Status.Phase == corev1.PodSucceeded {
+			n++
+		}
+	}
+	return n
+}
+
+// finished returns how many workers of an elastic Job, the first ones, have succeeded without being
+// told to stop.
+func (e *Job) Finished() (n int) {
+	if e.Parsed.Kind != "Job" || e.Parsed.Resizing == v1alpha1.Never {
+		return 0
+	}
+	for slices.ContainsFunc(e.Pods, func(p *corev1.Pod) bool {
+		return Index(p) == n && p.Status.Phase == corev1.PodSucceeded && p.DeletionTimestamp == nil
+	}) {
+		n++
+	}
+	return n
+}
+
+// toEnd is how long a job of which a worker has succeeded is left to end by itself. If it
+// were stopped, those that have succeeded would be missing among its workers from then on.
+const ToEnd = time.Minute
+
+// ends reports whether a job is about to end by itself.
+func (e *Job) EndsSoon(now time.Time) bool {
+	return !e.Ending.IsZero() && now.Sub(e.Ending) < ToEnd
+}
+
+// live returns the pods that are not terminal.
+func (e *Job) Live() []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(e.Pods), Terminal)
+}
+
+// terminal reports whether nothing of a pod runs any more.
+func Terminal(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// ready reports whether a pod runs, and is ready if it can be.
+func Ready(p *corev1.Pod) bool {
+	if p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil {
+		return false
+	}
+	i := slices.IndexFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
+	return i < 0 || p.Status.Conditions[i].Status == corev1.ConditionTrue
+}
+
+// generation returns the start of its job that a pod belongs to; 0: none of ours.
+func Generation(p *corev1.Pod) int64 {
+	n, err := strconv.ParseInt(p.Labels[v1alpha1.Generation], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// index returns which of its job's workers a pod is; 0 if nothing says.
+func Index(p *corev1.Pod) int {
+	n, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
+	if err != nil {
+		return 0
+	}
+	return n
+}

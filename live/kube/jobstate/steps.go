@@ -1,0 +1,82 @@
+package jobstate
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/live/kube/pods"
+)
+
+// obstacle returns what keeps a pod of the planned generation from running, for people.
+func (e *Job) Obstacle() string {
+	for _, p := range e.Pods {
+		for _, c := range p.Status.Conditions {
+			if e.Present(p) && c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
+				return fmt.Sprintf(": pod %s: %s", p.Name, c.Message)
+			}
+		}
+	}
+	if n := e.Made(); n < e.Workers() {
+		return fmt.Sprintf(": %d were made (see the events of the job; a ResourceQuota, perhaps)", n)
+	}
+	return ""
+}
+
+// progress returns what is believed of a job's progress when it starts without saying.
+func (e *Job) Progress() float64 {
+	if e.Spec.NoCheckpoint {
+		return 0
+	}
+	return e.Status.Progress
+}
+
+// place returns the first node of a placement on which a worker has room, and takes that.
+func (e *Job) Place(left map[string]int) string {
+	for _, s := range e.Held.Placement {
+		if name := string(s.Node); left[name] >= e.Parsed.PerWorker.GPUs {
+			left[name] -= e.Parsed.PerWorker.GPUs
+			return name
+		}
+	}
+	return ""
+}
+
+// fits reports why an allocation is no whole workers on each node; nil: it is.
+func (e *Job) WholeWorkers(g *Grant) error {
+	for _, s := range g.Placement {
+		if s.GPUs%max(1, e.Parsed.PerWorker.GPUs) != 0 {
+			return fmt.Errorf("job %s: allocated %d GPUs of node %s, want whole workers of %d", e.Spec.Name, s.GPUs, s.Node, e.Parsed.PerWorker.GPUs)
+		}
+	}
+	return nil
+}
+
+// grows reports whether an elastic job gets to what it is to hold while its workers train on:
+// those that stay, the first ones, are all on nodes that it keeps.
+func (e *Job) Grows(next *Grant) bool {
+	if e.Parsed.Resizing != v1alpha1.InPlace || next.GPUType != e.Held.GPUType || e.Parsed.Kueue || e.Parsed.Node != "" {
+		return false
+	}
+	left := GPUsByNode(next.Placement)
+	for _, p := range e.Pods {
+		if !e.Present(p) || Terminal(p) || Index(p) >= e.WorkersOn(next.GPUs) {
+			continue
+		}
+		if left[pods.Node(p)] -= e.Parsed.PerWorker.GPUs; left[pods.Node(p)] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// shares returns the GPUs of a placement on each node.
+func GPUsByNode(p cluster.Placement) map[string]int {
+	all := make(map[string]int, len(p))
+	for _, s := range p {
+		all[string(s.Node)] += s.GPUs
+	}
+	return all
+}

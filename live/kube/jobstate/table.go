@@ -1,0 +1,18 @@
+package jobstate
+
+import (
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/job"
+)
+
+// A Table holds the committed plan and the jobs of a queue. Its owner guards it by a lock.
+type Table struct {
+	Plan  *v1alpha1.Plan  // as last written or read
+	ByID  map[job.ID]*Job // all jobs
+	Order []*Job          // the same, by submission
+	Past  map[job.ID]Past // of the leader before, until the job is seen
+	Over  map[job.ID]bool // jobs that have ended, while their objects are there
+}
+
+// NewTable returns a table without jobs and plan.
+func NewTable() *Table { return &Table{ByID: map[job.ID]*Job{}, Over: map[job.ID]bool{}} }

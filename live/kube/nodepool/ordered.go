@@ -1,0 +1,16 @@
+package nodepool
+
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+)
+
+// keepFleet makes what a draft has of the groups what is ordered.
+func (ns *Nodes) KeepFleet(allRefused map[string]bool) {
+	ns.Rented.Committing = false
+	for name, refused := range allRefused {
+		o := ns.OrderOf(ns.Group(cluster.Group(name)))
+		o.refused, o.since = refused, time.Now()
+	}
+}

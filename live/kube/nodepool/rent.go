@@ -1,0 +1,250 @@
+package nodepool
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/live/kube/inventory"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/observe"
+)
+
+// An order is how it stands with what was last ordered of a group.
+type order struct {
+	refused bool      // not all of it is to be had
+	missing int       // nodes that the plan wants and that are not there
+	since   time.Time // when that was last another number
+	scaled  int       // what the scale said when it was last read
+	read    time.Time // when; zero: it was not
+	jobstate.Retry
+}
+
+// A fleet is the nodes for rent of a world. Its maps are by name of the group.
+type rentedNodes struct {
+	Nodes      map[string][]observe.GroupNode // oldest first
+	Orders     map[string]*order
+	Told       []cluster.Rental // as the scheduler was last told
+	Committing bool             // a plan is being committed
+}
+
+// expectPods holds those nodes for used that pods of a job may yet come to.
+func (ns *Nodes) ExpectPods() {
+	to := make(map[string]bool)
+	for _, e := range ns.Table.Order {
+		if e.Coming() > 0 {
+			to[e.Parsed.Node] = true
+		}
+	}
+	for _, of := range ns.Rented.Nodes {
+		for i := range of {
+			of[i].Held = of[i].Held || to[of[i].Name()]
+		}
+	}
+}
+
+// cloned returns the nodes of each group, for a holder who changes them.
+func Cloned(of map[string][]observe.GroupNode) map[string][]observe.GroupNode {
+	all := make(map[string][]observe.GroupNode, len(of))
+	for g, nodes := range of {
+		all[g] = slices.Clone(nodes)
+	}
+	return all
+}
+
+// groups returns what can be rented.
+func (ns *Nodes) Groups() []v1alpha1.NodeGroup { return ns.Options.Queue.Spec.NodeGroups }
+
+// group returns a group by name; nil: there is none.
+func (ns *Nodes) Group(name cluster.Group) *v1alpha1.NodeGroup {
+	i := slices.IndexFunc(ns.Groups(), func(g v1alpha1.NodeGroup) bool { return g.Name == string(name) })
+	if i < 0 {
+		return nil
+	}
+	return &ns.Groups()[i]
+}
+
+// orderOf returns how it stands with what was last ordered of a group.
+func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *order {
+	if ns.Rented.Orders == nil {
+		ns.Rented.Orders = make(map[string]*order)
+	}
+	o := ns.Rented.Orders[g.Name]
+	if o == nil {
+		o = &order{since: time.Now()}
+		ns.Rented.Orders[g.Name] = o
+	}
+	return o
+}
+
+// A stand is how it stands with a group, if the plan wants so many nodes of it. Its nodes are
+// in one list each.
+type GroupStatus struct {
+	Group  *v1alpha1.NodeGroup
+	Wanted int                  // without those that are leaving
+	Stays  []*observe.GroupNode // that are there, also while they are broken
+	Coming []*observe.GroupNode // of which pods with GPUs cannot use one yet
+	Leaves []*observe.GroupNode // that are to go, and that the provider does not yet take away
+	Going  []*observe.GroupNode // that it does
+}
+
+// alive returns how many nodes there are that the provider does not take away.
+func (s *GroupStatus) Alive() int { return len(s.Stays) + len(s.Coming) + len(s.Leaves) }
+
+// stand sorts the nodes of a group. planned are the nodes that the plan has jobs on: none of
+// them leaves. Where there are more nodes than wanted, those leave that p names, and then the
+// youngest that no job is on: a provider that made too many takes them back.
+func (ns *Nodes) Status(g *v1alpha1.NodeGroup, p *v1alpha1.PlannedGroup, planned map[string]bool, now time.Time) *GroupStatus {
+	s := &GroupStatus{Group: g}
+	var alive []*observe.GroupNode
+	for i := range ns.Rented.Nodes[g.Name] {
+		l := &ns.Rented.Nodes[g.Name][i]
+		if l.Object.DeletionTimestamp != nil {
+			s.Going = append(s.Going, l)
+			continue
+		}
+		alive = append(alive, l)
+	}
+	s.Wanted = min(len(alive), int(g.Most))
+	if p != nil {
+		s.Wanted = int(p.Nodes)
+	}
+	first, last := candidates(alive, p, planned)
+	all := slices.Concat(first, last)
+	s.Leaves = all[:min(len(all), max(0, len(alive)-s.Wanted))]
+	for _, l := range alive {
+		switch {
+		case slices.Contains(s.Leaves, l):
+		case !l.Usable && !l.Held && now.Sub(l.Object.CreationTimestamp.Time) < startWithin(g):
+			s.Coming = append(s.Coming, l)
+		default:
+			s.Stays = append(s.Stays, l)
+		}
+	}
+	return s
+}
+
+// candidates returns those nodes that no job is planned on: first those that a plan gives back,
+// then those without pods, the youngest before others.
+func candidates(alive []*observe.GroupNode, p *v1alpha1.PlannedGroup, planned map[string]bool) (named, empty []*observe.GroupNode) {
+	for _, l := range slices.Backward(alive) {
+		switch {
+		case planned[l.Name()]:
+		case p != nil && slices.ContainsFunc(p.Leaving, l.Is):
+			named = append(named, l)
+		case !l.Held:
+			empty = append(empty, l)
+		}
+	}
+	return named, empty
+}
+
+// startWithin returns how long an order of a group may take.
+func startWithin(g *v1alpha1.NodeGroup) time.Duration {
+	if g.StartWithin == nil {
+		return 15 * time.Minute
+	}
+	return g.StartWithin.Duration
+}
+
+// rental says how it stands with a group.
+func (ns *Nodes) rental(s *GroupStatus) cluster.Rental {
+	o := ns.OrderOf(s.Group)
+	r := cluster.Rental{
+		Offer: inventory.Offer(s.Group), Ready: len(s.Stays), Starting: len(s.Coming), Leaving: len(s.Leaves) + len(s.Going), Refused: o.refused,
+	}
+	if o.Late(s.Group, time.Now()) {
+		r.Refused = true
+	} else {
+		r.Starting += max(0, s.Wanted-s.Alive())
+	}
+	return r
+}
+
+// late reports whether what was ordered has not come in time.
+func (o *order) Late(g *v1alpha1.NodeGroup, now time.Time) bool {
+	return o.missing > 0 && now.Sub(o.since) >= startWithin(g)
+}
+
+// stands returns how it stands with each group by the committed plan.
+func (ns *Nodes) statuses() []*GroupStatus {
+	if len(ns.Groups()) == 0 {
+		return nil
+	}
+	planned := plannedNodes(ns.Table.Plan)
+	var all []*GroupStatus
+	for i := range ns.Groups() {
+		g := &ns.Groups()[i]
+		all = append(all, ns.Status(g, WantedOf(ns.Table.Plan.Spec.NodeGroups, g.Name), planned, time.Now()))
+	}
+	return all
+}
+
+// plannedNodes returns the nodes that a plan has jobs on.
+func plannedNodes(p *v1alpha1.Plan) map[string]bool {
+	all := make(map[string]bool)
+	for i := range p.Spec.Allocations {
+		for _, n := range p.Spec.Allocations[i].Nodes {
+			all[n.Name] = true
+		}
+	}
+	return all
+}
+
+// wantedOf returns what a plan wants of a group; nil: nothing is decided yet.
+func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
+	i := slices.IndexFunc(all, func(p v1alpha1.PlannedGroup) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// Rentals takes in what is rented now: it returns, of the nodes that jobs could be
+// placed on, those that are not closed, and the rentals. Orders of which something has come have
+// their time again. Without groups these are all nodes, and none.
+func (ns *Nodes) Rentals(nodes []cluster.Node) ([]cluster.Node, []cluster.Rental) {
+	var rentals []cluster.Rental
+	closed, planned := make(map[string]bool), plannedNodes(ns.Table.Plan)
+	for _, s := range ns.statuses() {
+		o, missing := ns.OrderOf(s.Group), max(0, s.Wanted-s.Alive())
+		if missing != o.missing {
+			o.missing, o.since = missing, time.Now()
+		}
+		s.close(closed, planned)
+		rentals = append(rentals, ns.rental(s))
+	}
+	if len(closed) == 0 {
+		return nodes, rentals
+	}
+	return slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool { return closed[string(n.ID)] }), rentals
+}
+
+// close adds the nodes that no job is to be planned on: those that leave, and, while the
+// provider may choose one to take away, all others that look empty to it.
+func (s *GroupStatus) close(closed, planned map[string]bool) {
+	for _, l := range s.Leaves {
+		closed[l.Name()] = true
+	}
+	for _, l := range s.Stays {
+		if !planned[l.Name()] && !l.Held && s.target() < s.Alive() {
+			closed[l.Name()] = true
+		}
+	}
+}
+
+// offered returns all nodes that can be rented, under names that no node has.
+func Offered(groups []v1alpha1.NodeGroup) []cluster.Node {
+	var all []cluster.Node
+	for i := range groups {
+		o := inventory.Offer(&groups[i])
+		for k := range o.Most {
+			n := o.Node
+			n.ID = cluster.NodeID(fmt.Sprintf("%s/%d", o.Group, k))
+			all = append(all, n)
+		}
+	}
+	return all
+}

@@ -1,0 +1,60 @@
+package observe
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/live/kube/inventory"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/pods"
+)
+
+// A leased node is one of a group, as last seen.
+type GroupNode struct {
+	Object *corev1.Node // not to be changed
+	Held   bool         // a pod of the scheduler's is on it, or pinned to it, and has not ended
+	Bound  bool         // one is on it, as all can see
+	Usable bool         // jobs can be placed on it
+}
+
+func (l *GroupNode) Name() string { return l.Object.Name }
+
+// is reports whether l is a node that a plan gives back.
+func (l *GroupNode) Is(n v1alpha1.LeavingNode) bool { return n.UID == string(l.Object.UID) }
+
+// ref names a node in a plan.
+func (l *GroupNode) Ref() v1alpha1.LeavingNode {
+	return v1alpha1.LeavingNode{Name: l.Name(), UID: string(l.Object.UID)}
+}
+
+// muster returns the nodes of each group among all nodes.
+func (ob *Observer) groupNodes(nodes []*corev1.Node, on []*corev1.Pod, usable []cluster.Node) map[string][]GroupNode {
+	if len(ob.options.Queue.Spec.NodeGroups) == 0 {
+		return nil
+	}
+	held, bound, can := make(map[string]bool), make(map[string]bool), make(map[string]bool)
+	for _, p := range on {
+		if p.Labels[v1alpha1.JobUID] != "" && !jobstate.Terminal(p) {
+			held[pods.Node(p)], bound[p.Spec.NodeName] = true, true
+		}
+	}
+	for i := range usable {
+		can[string(usable[i].ID)] = true
+	}
+	all := make(map[string][]GroupNode)
+	for _, n := range nodes {
+		if g := inventory.Group(ob.options.Queue.Spec.NodeGroups, n); g != nil {
+			all[g.Name] = append(all[g.Name], GroupNode{n, held[n.Name], bound[n.Name], can[n.Name]})
+		}
+	}
+	for _, of := range all {
+		slices.SortFunc(of, func(a, b GroupNode) int {
+			return cmp.Or(a.Object.CreationTimestamp.Compare(b.Object.CreationTimestamp.Time), cmp.Compare(a.Name(), b.Name()))
+		})
+	}
+	return all
+}

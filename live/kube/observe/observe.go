@@ -1,0 +1,266 @@
+package observe
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/inventory"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/pods"
+)
+
+// A sight is what the watches show of a queue at one time. Nothing in it may be changed.
+type Observation struct {
+	Jobs    []ObservedJob            // that name the queue, by creation, then namespace and name
+	Pods    map[string][]*corev1.Pod // by uid of the job; those that are its workers
+	Helpers map[string][]*corev1.Pod // likewise; those that have no GPUs, and have not ended
+	AllPods []*corev1.Pod            // of the cluster
+	Nodes   []cluster.Node           // those that say that they are lent to the queue among them
+	Groups  map[string][]GroupNode   // see fleet.nodes
+	// Of nodes that can be lent.
+	Lender   inventory.Lender
+	Marked   []*corev1.Node            // as lent to the queue, whosever they are
+	uids     map[jobadapter.Key]string // of jobs
+	Ours     map[string]bool           // jobs of the queue that it schedules, by uid
+	Versions map[string]uint64         // resource version of every pod, node and job, by uid
+}
+
+// A found job is an object that names the queue.
+type ObservedJob struct {
+	Adapter jobadapter.Kind
+	Object  *unstructured.Unstructured
+	Parsed  *jobadapter.Job
+}
+
+func (f *ObservedJob) key() jobadapter.Key {
+	return jobadapter.Key{Kind: f.Parsed.Kind, Namespace: f.Parsed.Namespace, Name: f.Parsed.Name}
+}
+
+// An Observer reads the objects of one queue. It is for one goroutine.
+type Observer struct {
+	options *config.Options
+	client  client.Client           // reads come from watches, and may be late
+	direct  client.Reader           // reads come from the API server
+	known   func(job.ID) bool       // whether a job was taken in before
+	parsed  map[string]parsedObject // of objects, by uid
+}
+
+// New returns an Observer. Reads of c come from watches, those of direct from the API server. known
+// reports whether a job was taken in before.
+func New(o *config.Options, c client.Client, direct client.Reader, known func(job.ID) bool) *Observer {
+	return &Observer{options: o, client: c, direct: direct, known: known, parsed: make(map[string]parsedObject)}
+}
+
+// Forget drops what was parsed of objects that an observation does not show.
+func (ob *Observer) Forget(s *Observation) {
+	for uid := range ob.parsed { // also of objects that are part of a job
+		if _, shown := s.Versions[uid]; !shown {
+			delete(ob.parsed, uid)
+		}
+	}
+}
+
+// Remembers reports whether what an object says is kept.
+func (ob *Observer) Remembers(uid string) bool { _, known := ob.parsed[uid]; return known }
+
+// Parsed returns how many objects it keeps parsed.
+func (ob *Observer) Parsed() int { return len(ob.parsed) }
+
+// look returns what the watches show now.
+func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
+	s := &Observation{
+		Pods: make(map[string][]*corev1.Pod), Helpers: make(map[string][]*corev1.Pod), uids: make(map[jobadapter.Key]string), Ours: make(map[string]bool), Versions: make(map[string]uint64),
+	}
+	for _, k := range ob.options.Kinds {
+		if err := ob.observeJobs(ctx, k, s); err != nil {
+			return nil, fmt.Errorf("%s: %w", k.GVK().Kind, err)
+		}
+	}
+	slices.SortFunc(s.Jobs, func(a, b ObservedJob) int {
+		return cmp.Or(a.Parsed.Created.Compare(b.Parsed.Created), cmp.Compare(a.Parsed.Namespace, b.Parsed.Namespace), cmp.Compare(a.Parsed.Name, b.Parsed.Name))
+	})
+	for i := range s.Jobs {
+		uid := s.Jobs[i].Parsed.UID
+		s.uids[s.Jobs[i].key()], s.Ours[uid] = uid, ob.Takes(&s.Jobs[i])
+	}
+	var all corev1.PodList
+	var nodes corev1.NodeList
+	if err := errors.Join(ob.client.List(ctx, &all, client.UnsafeDisableDeepCopy), ob.client.List(ctx, &nodes, client.UnsafeDisableDeepCopy)); err != nil {
+		return nil, err
+	}
+	s.AllPods = pointers(all.Items)
+	for _, p := range s.AllPods {
+		switch uid := s.Owner(p); {
+		case uid == "":
+		case ob.works(p):
+			s.Pods[uid] = append(s.Pods[uid], p)
+		case !jobstate.Terminal(p):
+			s.Helpers[uid] = append(s.Helpers[uid], p)
+		}
+		s.note(p)
+	}
+	ob.observeNodes(pointers(nodes.Items), s)
+	return s, nil
+}
+
+// lookAtNodes adds the nodes that the queue may use, and those that it may be lent.
+func (ob *Observer) observeNodes(nodes []*corev1.Node, s *Observation) {
+	for _, n := range nodes {
+		s.note(n)
+		if n.Labels[v1alpha1.LoanLabel] == ob.options.Queue.Name {
+			s.Marked = append(s.Marked, n)
+		}
+	}
+	of := ob.options.Nodes
+	of.Now = time.Now()
+	s.Nodes = inventory.Read(nodes, s.AllPods, func(p *corev1.Pod) bool { return s.Ours[s.Owner(p)] }, &of)
+	s.Lender = inventory.Survey(nodes, s.AllPods, ob.IsOurs(s), &of)
+	s.Groups = ob.groupNodes(nodes, s.AllPods, s.Nodes)
+}
+
+// lookFor adds the jobs of one kind, of none if the cluster does not know the kind.
+func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Observation) error {
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(k.GVK())
+	err := ob.client.List(ctx, &list, client.UnsafeDisableDeepCopy, ob.named())
+	if meta.IsNoMatchError(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	weights := ob.options.Weights()
+	for i := range list.Items {
+		o := &list.Items[i]
+		s.note(o)
+		if j := ob.read(k, o, weights[o.GetNamespace()]); j.Queue != "" {
+			s.Jobs = append(s.Jobs, ObservedJob{k, o, j})
+		}
+	}
+	return nil
+}
+
+// owner returns the uid of the job that a pod belongs to, if it names the queue; empty: none
+// does. A job that had the name before is another.
+func (s *Observation) Owner(p *corev1.Pod) string {
+	if uid := p.Labels[v1alpha1.JobUID]; uid != "" {
+		if _, known := s.Ours[uid]; known {
+			return uid
+		}
+		return ""
+	}
+	key, ok := jobadapter.Owner(p)
+	if !ok {
+		return ""
+	}
+	if uid := s.uids[key]; uid != "" {
+		return uid
+	}
+	key, ok = key.Outer()
+	if !ok {
+		return ""
+	}
+	return s.uids[key]
+}
+
+// works reports whether a pod of a job is one of its workers: it has GPUs, as have all that are
+// marked. The head of a RayJob, say, is none.
+func (ob *Observer) works(p *corev1.Pod) bool {
+	return p.Labels[v1alpha1.JobUID] != "" || pods.Request(&p.Spec, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs > 0
+}
+
+// saw notes which version of an object the watches show.
+func (s *Observation) note(o metav1.Object) { s.Versions[string(o.GetUID())] = Version(o) }
+
+// version returns an object's resource version, which grows with every write to the cluster.
+func Version(o metav1.Object) uint64 {
+	n, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// pointers returns a pointer to each element.
+func pointers[T any](items []T) []*T {
+	all := make([]*T, len(items))
+	for i := range items {
+		all[i] = &items[i]
+	}
+	return all
+}
+
+// takes reports whether a job is the world's to schedule. One that was started by somebody
+// else is not, where the world starts jobs: its GPUs are taken.
+func (ob *Observer) Takes(f *ObservedJob) bool {
+	id := job.ID(f.Parsed.UID)
+	switch {
+	case f.Parsed.OptOut:
+		return false
+	case ob.known(id):
+		return true
+	case ob.Refuses(f) != "":
+		return false
+	case ob.options.Acts():
+		return f.Parsed.Suspended || f.Parsed.Generation != 0
+	}
+	return true
+}
+
+// refuses returns why a job cannot be taken in, for people; empty: it can.
+func (ob *Observer) Refuses(f *ObservedJob) string {
+	may := slices.ContainsFunc(ob.options.Queue.Spec.Namespaces, func(n v1alpha1.NamespaceShare) bool { return n.Name == f.Parsed.Namespace })
+	switch {
+	case f.Parsed.OptOut:
+		return "it has opted out"
+	case !may:
+		return fmt.Sprintf("namespace %s may not use queue %s, whose spec.namespaces does not list it", f.Parsed.Namespace, ob.options.Queue.Name)
+	}
+	return f.Parsed.Problem
+}
+
+// named selects the jobs that name the queue.
+func (ob *Observer) named() client.ListOption {
+	return client.MatchingLabels{v1alpha1.QueueLabel: ob.options.Queue.Name}
+}
+
+// A parsedObject is what an object of one version says.
+type parsedObject struct {
+	version uint64
+	job     *jobadapter.Job
+}
+
+// read returns what an object says, which takes a third of a millisecond, once for each of
+// its versions.
+func (ob *Observer) read(k jobadapter.Kind, o *unstructured.Unstructured, weight int32) *jobadapter.Job {
+	uid, v := string(o.GetUID()), Version(o)
+	if r, known := ob.parsed[uid]; known && r.version == v {
+		return r.job
+	}
+	j := k.Read(o, &ob.options.Queue.Spec.Defaults, weight)
+	ob.parsed[uid] = parsedObject{v, j}
+	return j
+}
+
+// isOurs returns whether a pod is, or was, one of a job of the queue.
+func (ob *Observer) IsOurs(s *Observation) func(p *corev1.Pod) bool {
+	return func(p *corev1.Pod) bool {
+		return p.Labels[v1alpha1.QueueLabel] == ob.options.Queue.Name || s.Ours[s.Owner(p)]
+	}
+}
