@@ -45,7 +45,7 @@ func (w *World) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentap
 	if int64(h.Generation) == e.Held.Generation && e.Wants() {
 		w.trains(e, restored(h))
 	}
-	return &agentapi.Welcome{Batch: w.batch(e), ReportSeconds: w.o.Report.Seconds(), Profile: w.ladder(e)}, nil
+	return &agentapi.Welcome{Batch: w.seen.batch(e), ReportSeconds: w.o.Report.Seconds(), Profile: w.seen.ladder(e)}, nil
 }
 
 // restored returns the progress of the checkpoint that a job goes on from; 0 without.
@@ -72,13 +72,13 @@ func (w *World) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agent
 		return nil, err
 	}
 	w.heard(e)
-	answer := &agentapi.Answer{Batch: w.batch(e)}
+	answer := &agentapi.Answer{Batch: w.seen.batch(e)}
 	if int64(r.Generation) != e.Held.Generation || !e.Wants() {
 		answer.Notice = &agentapi.Notice{Deadline: float64(time.Now().Add(e.Parsed.Grace).Unix()), Reason: "its GPUs are given to others, or it is to have other ones"}
 		return answer, nil
 	}
 	report := r.Job(id, e.Held.Configuration, e.Held.CPUs, e.Held.Memory)
-	w.unsaved = e.Keep(&report) || w.unsaved
+	w.background.unsaved = e.Keep(&report) || w.background.unsaved
 	w.inbox.Emit(scheduler.Reported{Report: report})
 	return answer, nil
 }
@@ -96,9 +96,9 @@ func (w *World) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint)
 	return nil
 }
 
-// hush takes agents for silent that have not spoken for long, while all pods of their jobs ran:
+// markSilent takes agents for silent that have not spoken for long, while all pods of their jobs ran:
 // these keep what they hold, as rigid ones, until they speak again. The caller holds the lock.
-func (w *World) hush() {
+func (w *World) markSilent() {
 	for _, e := range w.table.Order {
 		a := &e.Agent
 		if e.Ended || a.Silent || !a.Spoke || e.UpSince.IsZero() || min(time.Since(a.Heard), time.Since(e.UpSince)) < w.o.Silence {
@@ -110,14 +110,14 @@ func (w *World) hush() {
 }
 
 // batch returns the batch size for a job to train with.
-func (w *World) batch(e *jobstate.Job) agentapi.Batch {
-	return agentapi.ToTrain(e.Held.Batch, w.seen.snapshot.Job(e.ID()), e.Held.Allocation, e.Held.GPUs)
+func (w *seen) batch(e *jobstate.Job) agentapi.Batch {
+	return agentapi.ToTrain(e.Held.Batch, w.snapshot.Job(e.ID()), e.Held.Allocation, e.Held.GPUs)
 }
 
 // ladder returns the batch sizes with which a job whose speed nobody knows takes its first
 // steps.
-func (w *World) ladder(e *jobstate.Job) []int {
-	if row := w.seen.snapshot.Job(e.ID()); row != nil && row.Perf != nil || !e.Wants() {
+func (w *seen) ladder(e *jobstate.Job) []int {
+	if row := w.snapshot.Job(e.ID()); row != nil && row.Perf != nil || !e.Wants() {
 		return nil
 	}
 	return agentapi.Ladder(e.Spec, e.Held.GPUType, e.Held.GPUs)

@@ -97,7 +97,7 @@ func TestStart_of_one_that_is_stopping(t *testing.T) {
 // would go there.
 func TestGrows_where_it_was_sent(t *testing.T) {
 	w := newWorld(t, nil, nil)
-	w.cluster = twoNodes(t)
+	w.extent.cluster = twoNodes(t)
 	e := elastic("a", 2, 2)
 	e.Parsed.Resizing, e.Parsed.Node = v1alpha1.InPlace, "n"
 	w.table.ByID["a"], w.table.Order = e, []*jobstate.Job{e}
@@ -126,7 +126,7 @@ func TestStart_of_a_leader_before(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before.takeIn(s)
+		before.reconcile(s)
 		under := before.planner().Steps(s)
 		if len(under) != 1 || under[0].What != "start" {
 			t.Fatalf("%d steps under way, want a start", len(under))

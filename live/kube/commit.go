@@ -62,16 +62,17 @@ func (w *World) draw(d *draft) *v1alpha1.Plan {
 	if w.o.Inputs != nil {
 		next.Spec.Inputs = w.o.Inputs()
 	}
-	next.Spec.Allocations = w.allocations(d)
+	next.Spec.Allocations = d.allocations()
 	next.Spec.Loans, next.Spec.NodeGroups, next.Spec.Prices = d.loans, d.hire.groups, planstore.Prices(w.seen.plan)
-	if !d.changed && slices.EqualFunc(next.Spec.Allocations, w.table.Plan.Spec.Allocations, jobstate.Alike) && !planstore.Outdated(w.table.Plan, next, w.unsaved) {
+	if !d.changed && slices.EqualFunc(next.Spec.Allocations, w.table.Plan.Spec.Allocations, jobstate.Alike) && !planstore.Outdated(w.table.Plan, next, w.background.unsaved) {
 		return nil
 	}
 	return next
 }
 
 // allocations returns what every job holds by a draft, by submission.
-func (w *World) allocations(d *draft) []v1alpha1.JobAllocation {
+func (d *draft) allocations() []v1alpha1.JobAllocation {
+	w := d.w
 	var why map[job.ID]config.Because
 	if w.o.Explain != nil && w.seen.snapshot != nil {
 		why = w.o.Explain(w.seen.snapshot, w.seen.plan)

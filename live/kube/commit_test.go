@@ -197,7 +197,7 @@ func TestModes(t *testing.T) {
 		if !w.table.ByID[id].Spec.NonPreemptive || w.table.ByID[job.ID(j.UID)] != nil {
 			t.Error("want one job, which may not be preempted")
 		}
-		if n := len(w.cluster.Nodes()); n != 1 {
+		if n := len(w.extent.cluster.Nodes()); n != 1 {
 			t.Errorf("%d nodes, want the one that nobody's pods fill", n)
 		}
 		before := twin.Job("running").ResourceVersion

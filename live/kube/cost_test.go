@@ -88,7 +88,7 @@ func crowded(t testing.TB, nodes int) (*World, *crowd) {
 		t.Fatal(err)
 	}
 	w := assemble(c, nil, &o)
-	w.cluster, w.whole, w.table.Plan = none, none, &v1alpha1.Plan{}
+	w.extent.cluster, w.extent.whole, w.table.Plan = none, none, &v1alpha1.Plan{}
 	w.table.Past = map[job.ID]jobstate.Past{}
 	for i := range nodes {
 		c.add(t, w, i)
@@ -171,7 +171,7 @@ func TestPass_of_what_is_as_planned_writes_nothing(t *testing.T) {
 			t.Errorf("job %s: started %v, %d workers, up since %v, trouble %q", e.ID(), e.Started(), e.Workers(), e.UpSince, e.Trouble)
 		}
 	}
-	if n := len(w.cluster.Nodes()); n != 20 || len(w.table.Order) != 20 {
+	if n := len(w.extent.cluster.Nodes()); n != 20 || len(w.table.Order) != 20 {
 		t.Errorf("%d nodes and %d jobs, want 20 of each", n, len(w.table.Order))
 	}
 }

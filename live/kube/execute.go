@@ -54,7 +54,7 @@ func (w *World) execute(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-w.work:
-			observe.Wait(ctx, pause(w.looked))
+			observe.Wait(ctx, pause(w.background.looked))
 		case <-tick.C:
 		}
 	}
@@ -70,11 +70,11 @@ func (w *World) pass(ctx context.Context) error {
 		return ctx.Err()
 	}
 	w.mu.Lock()
-	w.takeIn(s)
+	w.reconcile(s)
 	steps, scalings, transfers := w.planner().Steps(s), w.nodes.Scalings(), w.nodes.Transfers(s)
-	news := w.verdicts(s, steps)
+	news := w.publisher.verdicts(s, steps)
 	w.mu.Unlock()
-	w.looked = time.Since(began)
+	w.background.looked = time.Since(began)
 	var g errgroup.Group
 	g.SetLimit(parallel)
 	for i := range steps {
@@ -87,10 +87,10 @@ func (w *World) pass(ctx context.Context) error {
 		g.Go(func() error { w.nodes.MarkNode(ctx, &transfers[i]); return nil })
 	}
 	for i := range news {
-		g.Go(func() error { w.publish(ctx, &news[i]); return nil })
+		g.Go(func() error { w.publisher.publish(ctx, &news[i]); return nil })
 	}
 	return g.Wait()
 }
 
 // planner returns what says which steps are next.
-func (w *World) planner() *execute.Planner { return execute.NewPlanner(w.writer, w.table) }
+func (w *jobEvents) planner() *execute.Planner { return execute.NewPlanner(w.writer, w.table) }

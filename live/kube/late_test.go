@@ -33,7 +33,7 @@ func newWorld(t *testing.T, a client.Client, b client.Reader) *World {
 		t.Fatal(err)
 	}
 	w := assemble(a, b, &o)
-	w.cluster, w.table.Plan = none, &v1alpha1.Plan{}
+	w.extent.cluster, w.table.Plan = none, &v1alpha1.Plan{}
 	return w
 }
 
@@ -43,7 +43,7 @@ func TestTakeIn_deleted_before_the_write_was_seen(t *testing.T) {
 	w := newWorld(t, nil, nil)
 	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u"}, Held: jobstate.Grant{Generation: 1}, Stale: true}
 	w.table.ByID["u"], w.table.Order, w.writer.Unseen["u"] = e, []*jobstate.Job{e}, 7
-	w.takeIn(&observe.Observation{})
+	w.reconcile(&observe.Observation{})
 	ev := w.inbox.Take(time.Now())
 	if exit, ok := ev.(scheduler.Exited); !ok || exit.Job != "u" || exit.Outcome != scheduler.Cancelled {
 		t.Errorf("got %#v, want that job u is cancelled", ev)
@@ -126,7 +126,7 @@ func TestTakeIn_a_job_that_opts_out(t *testing.T) {
 	if w.observer.Takes(&f) {
 		t.Error("its pods are taken for ours")
 	}
-	w.takeIn(&observe.Observation{Jobs: []observe.ObservedJob{f}})
+	w.reconcile(&observe.Observation{Jobs: []observe.ObservedJob{f}})
 	if exit, ok := w.inbox.Take(time.Now()).(scheduler.Exited); !ok || exit.Outcome != scheduler.Cancelled {
 		t.Errorf("got %#v, want that job u is cancelled", exit)
 	}

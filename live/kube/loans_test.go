@@ -289,8 +289,8 @@ func TestLoans_of_another_leader(t *testing.T) {
 		w, twin, a := onLoan(t)
 		do(t, w, scheduler.Preempt{Job: a}, scheduler.Return{Nodes: []cluster.NodeID{"s0"}})
 		w.writer.Unseen["a pod"] = 1 << 60
-		w.sight.Versions["a pod"] = 1
-		if all := w.nodes.Transfers(w.sight); len(all) > 0 {
+		w.latest.observation.Versions["a pod"] = 1
+		if all := w.nodes.Transfers(w.latest.observation); len(all) > 0 {
 			t.Errorf("%d writes to nodes before the watches show what was written, want none", len(all))
 		}
 		delete(w.writer.Unseen, "a pod")

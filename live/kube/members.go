@@ -24,14 +24,15 @@ func (w *World) Has(id job.ID) bool {
 	return e != nil && !e.Ended
 }
 
-// enrol notes which pods are members of which job.
-func (w *World) enrol() {
-	w.members = make(map[string]job.ID, len(w.members))
-	for _, e := range w.table.Order {
+// membersOf returns the job of each living pod, by uid of the pod.
+func membersOf(jobs []*jobstate.Job) map[string]job.ID {
+	members := make(map[string]job.ID)
+	for _, e := range jobs {
 		for _, p := range e.Live() {
 			if p.Status.Phase == corev1.PodRunning && jobstate.Generation(p) > 0 {
-				w.members[string(p.UID)] = e.ID()
+				members[string(p.UID)] = e.ID()
 			}
 		}
 	}
+	return members
 }

@@ -44,21 +44,23 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o config.O
 	if err := w.enterNodes(s); err != nil {
 		return nil, fmt.Errorf("kube: queue %s: %w", o.Queue.Name, err)
 	}
-	w.takeIn(s)
-	w.dispossess(w.cluster) // of what nodes lost while nobody led
+	w.reconcile(s)
+	w.dispossess(w.extent.cluster) // of what nodes lost while nobody led
 	return w, nil
 }
 
 // assemble returns a world that knows nothing yet.
 func assemble(c client.Client, direct client.Reader, o *config.Options) *World {
 	w := &World{
-		o: *o, client: c, direct: direct, work: make(chan struct{}, 1), inbox: eventqueue.New(), table: jobstate.NewTable(),
-		told: map[string]string{},
+		jobEvents: &jobEvents{o: o, work: make(chan struct{}, 1), inbox: eventqueue.New(), table: jobstate.NewTable()},
+		publisher: publisher{told: map[string]string{}},
 	}
-	w.writer = &execute.Writer{Options: &w.o, Client: c, Direct: direct, Mu: &w.mu, Refused: w.refused, Unseen: map[types.UID]uint64{}}
-	w.store = planstore.NewStore(&w.o, c, direct)
-	w.observer = observe.New(&w.o, c, direct, w.knows)
-	w.nodes = &nodepool.Nodes{Options: &w.o, Client: c, Mu: &w.mu, Writer: w.writer, Store: w.store, Table: w.table, IsOurs: w.observer.IsOurs, Lose: w.lose, Loans: nodepool.NewLoans()}
+	w.writer = &execute.Writer{Options: w.o, Client: c, Direct: direct, Mu: &w.mu, Refused: w.refused, Unseen: map[types.UID]uint64{}}
+	w.store = planstore.NewStore(w.o, c, direct)
+	w.observer = observe.New(w.o, c, direct, w.knows)
+	w.publisher.o, w.publisher.client, w.publisher.mu = o, c, &w.mu
+	w.publisher.table, w.publisher.refuses = w.table, w.observer.Refuses
+	w.nodes = &nodepool.Nodes{Options: w.o, Client: c, Mu: &w.mu, Writer: w.writer, Store: w.store, Table: w.table, IsOurs: w.observer.IsOurs, Lose: w.lose, Loans: nodepool.NewLoans()}
 	return w
 }
 
@@ -66,17 +68,17 @@ func assemble(c client.Client, direct client.Reader, o *config.Options) *World {
 // not. Of those that are rented or on loan the scheduler hears by an event.
 func (w *World) enterNodes(s *observe.Observation) (err error) {
 	all := slices.DeleteFunc(slices.Clone(s.Nodes), func(n cluster.Node) bool { return n.Tenure != cluster.Owned })
-	if w.cluster, err = cluster.New(all); err != nil {
+	if w.extent.cluster, err = cluster.New(all); err != nil {
 		return err
 	}
 	for i := range s.Lender.Servers {
 		all = append(all, s.Lender.Servers[i].Node)
 	}
-	if w.whole, err = cluster.New(append(all, nodepool.Offered(w.nodes.Groups())...)); err != nil {
+	if w.extent.whole, err = cluster.New(append(all, nodepool.Offered(w.nodes.Groups())...)); err != nil {
 		return err
 	}
-	for _, t := range w.whole.Types() {
-		w.types = append(w.types, t.Type)
+	for _, t := range w.extent.whole.Types() {
+		w.extent.types = append(w.extent.types, t.Type)
 	}
 	return nil
 }

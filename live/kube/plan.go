@@ -42,7 +42,7 @@ func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, 
 				w.inbox.Emit(scheduler.Profiled{Job: a.Job})
 			}
 		case scheduler.Compute:
-			w.computing++
+			w.background.computing++
 			go w.compute(ctx, a.Work)
 		case scheduler.Provision:
 			err = d.provision(a)
@@ -87,7 +87,7 @@ func (w *World) compute(ctx context.Context, work policy.Work) {
 	result := work.Do(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.computing--
+	w.background.computing--
 	w.inbox.Emit(scheduler.Computed{Result: result})
 }
 
@@ -153,7 +153,7 @@ func (d *draft) run(a *scheduler.Run) error {
 	if !stays {
 		next.Generation++
 	}
-	if err := errors.Join(e.WholeWorkers(&next), d.w.has(&next)); err != nil { // it waits, and the next round may do better
+	if err := errors.Join(e.WholeWorkers(&next), d.w.extent.has(&next)); err != nil { // it waits, and the next round may do better
 		d.w.refuse(e, err)
 		return nil
 	}
@@ -163,7 +163,7 @@ func (d *draft) run(a *scheduler.Run) error {
 
 // has returns an error if a node of a placement is not there any more: it was when the round
 // began.
-func (w *World) has(g *jobstate.Grant) error {
+func (w *extent) has(g *jobstate.Grant) error {
 	for _, s := range g.Placement {
 		if _, there := w.cluster.Index(s.Node); !there {
 			return fmt.Errorf("node %s went before it could be started there", s.Node)
@@ -190,14 +190,4 @@ func (w *World) keep(d *draft) {
 		w.describe(e) // it may have failed meanwhile, and have been held back
 	}
 	w.nodes.KeepFleet(d.hire.refused)
-}
-
-// retract takes back that a job was lost, if the scheduler has not heard of it: what it
-// planned meanwhile is a new generation.
-func (w *World) retract(e *jobstate.Job) {
-	e.Lost = false
-	w.inbox.Drop(func(ev scheduler.Event) bool {
-		lost, ok := ev.(scheduler.Exited)
-		return ok && lost.Job == e.ID() && lost.Outcome == scheduler.Lost
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/observe"
@@ -26,6 +28,17 @@ const (
 	StepFailed      = "StepFailed"      // what the plan has for it could not be carried out
 )
 
+// A publisher tells people how jobs stand. mu guards it.
+type publisher struct {
+	o        *config.Options
+	client   client.Client
+	mu       sync.Locker
+	table    *jobstate.Table
+	refuses  func(*observe.ObservedJob) string
+	told     map[string]string // the last reason that people were told, by uid
+	tellFrom time.Time         // until then they are told nothing
+}
+
 // A verdict is what people are told of a job.
 type verdict struct {
 	object          *unstructured.Unstructured
@@ -36,7 +49,7 @@ type verdict struct {
 // verdicts returns what is new about jobs since people were told, and takes it for told. Those
 // of which something else is written now have to wait: each write is refused that is not of
 // the object as it is.
-func (w *World) verdicts(s *observe.Observation, steps []execute.Step) []verdict {
+func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []verdict {
 	if !w.o.Writes() || time.Now().Before(w.tellFrom) {
 		return nil
 	}
@@ -66,10 +79,10 @@ func (w *World) verdicts(s *observe.Observation, steps []execute.Step) []verdict
 }
 
 // verdict returns the dominant reason for how a job stands.
-func (w *World) verdict(f *observe.ObservedJob, a *v1alpha1.JobAllocation) verdict {
+func (w *publisher) verdict(f *observe.ObservedJob, a *v1alpha1.JobAllocation) verdict {
 	v := verdict{object: f.Object, scheduled: a.GPUs > 0}
 	e := w.table.ByID[job.ID(f.Parsed.UID)]
-	switch why := w.observer.Refuses(f); {
+	switch why := w.refuses(f); {
 	case why != "":
 		v.scheduled, v.reason, v.message = false, Misconfigured, why
 	case f.Parsed.Kueue && f.Parsed.Suspended && !f.Parsed.Gated && a.GPUs > 0: // else it is stopped by a plan
@@ -107,7 +120,7 @@ const silence = 10 * time.Second
 
 // publish tells people: a condition on the job's object, and an event once that is written. A
 // RayJob has no conditions, only events.
-func (w *World) publish(ctx context.Context, v *verdict) {
+func (w *publisher) publish(ctx context.Context, v *verdict) {
 	if v.object.GetKind() != "RayJob" {
 		next := v.object.DeepCopy()
 		if !condition(next, v) {
@@ -133,7 +146,7 @@ func (w *World) publish(ctx context.Context, v *verdict) {
 
 // untold notes that a condition was not written: it is tried once more, with what is there then,
 // and if it was not for that, after some silence.
-func (w *World) untold(v *verdict, err error) {
+func (w *publisher) untold(v *verdict, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.told, string(v.object.GetUID()))

@@ -76,7 +76,7 @@ func TestVerdict_says_the_first_reason(t *testing.T) {
 	a := &v1alpha1.JobAllocation{UID: "u", GPUs: 2, Reason: says}
 	want := func(scheduled bool, reason, message string) {
 		t.Helper()
-		if v := w.verdict(f, a); v.reason != reason || v.message != message || v.scheduled != scheduled {
+		if v := w.publisher.verdict(f, a); v.reason != reason || v.message != message || v.scheduled != scheduled {
 			t.Errorf("got %s, %q, scheduled %v, want %s, %q, %v", v.reason, v.message, v.scheduled, reason, message, scheduled)
 		}
 	}

@@ -92,7 +92,7 @@ func (t *tenant) stands(want string) {
 		got += " refused"
 	}
 	got += fmt.Sprintf(", scale %d:", t.twin.Replicas("pool"))
-	for _, n := range t.w.cluster.Nodes() {
+	for _, n := range t.w.extent.cluster.Nodes() {
 		if n.Tenure == cluster.Rented {
 			got += " " + strings.TrimPrefix(string(n.ID), "pool-")
 		}

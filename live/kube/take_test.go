@@ -81,7 +81,7 @@ func TestEndings(t *testing.T) {
 			}
 			twin.Delete("a")
 			pass(t, w, twin)
-			if n := len(w.table.Over) + len(w.told) + w.observer.Parsed() + len(w.table.ByID) + len(w.members) + len(w.writer.Unseen); n != 0 {
+			if n := len(w.table.Over) + len(w.publisher.told) + w.observer.Parsed() + len(w.table.ByID) + len(w.members) + len(w.writer.Unseen); n != 0 {
 				t.Errorf("%d things are remembered of a job that is gone, want none", n)
 			}
 		})

@@ -52,5 +52,5 @@ func (w *World) settle() {
 			delete(w.nodes.Loans.Back, id)
 		}
 	}
-	w.takeNodes(w.sight)
+	w.takeNodes(w.latest.observation)
 }

@@ -118,3 +118,8 @@ func passes(err error) bool {
 	}
 	return !errors.Is(err, ErrFenced)
 }
+
+// Save writes the status of a plan, which outlives this leader.
+func (s *Store) Save(ctx context.Context, p *v1alpha1.Plan) error {
+	return s.client.Status().Update(ctx, p)
+}

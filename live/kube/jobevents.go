@@ -1,0 +1,306 @@
+package kube
+
+import (
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/kube/claims"
+	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/execute"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/observe"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// jobEvents tells the scheduler what becomes of jobs. The lock that mu is guards it.
+type jobEvents struct {
+	o      *config.Options
+	mu     sync.Mutex
+	inbox  *eventqueue.Queue
+	table  *jobstate.Table
+	writer *execute.Writer
+	work   chan struct{} // something is for the executor to do
+}
+
+// lose gives a job's GPUs back, to run again after a time.
+func (w *jobEvents) lose(e *jobstate.Job, detail string) {
+	if !e.Wants() {
+		return
+	}
+	e.Lost = true
+	w.fail(e, detail)
+}
+
+// refuse tells the scheduler that a job cannot be given what it planned, also if it holds
+// nothing: else the scheduler would believe that the job has it.
+func (w *jobEvents) refuse(e *jobstate.Job, why error) {
+	if e.Wants() {
+		w.lose(e, why.Error())
+		return
+	}
+	w.fail(e, why.Error())
+}
+
+// fail tells the scheduler that a job has nothing any more, and, in the same breath, if nothing
+// is to be planned for it for a time: else the next plan gives it the same again.
+func (w *jobEvents) fail(e *jobstate.Job, detail string) {
+	e.Setback = detail
+	e.Fail(time.Now())
+	w.inbox.Emit(scheduler.Exited{Job: e.ID(), Outcome: scheduler.Lost, Detail: detail})
+	w.describe(e)
+}
+
+// end ends a job for good.
+func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail string) {
+	if e.Ended {
+		return
+	}
+	e.Ended = true
+	w.table.Over[e.ID()] = true
+	w.inbox.Emit(scheduler.Exited{Job: e.ID(), Outcome: outcome, Detail: detail})
+	eventqueue.Wake(w.work)
+}
+
+// forget drops a job that has ended, has left no pods, and of which the scheduler plans
+// nothing any more.
+func (w *jobEvents) forget(e *jobstate.Job) {
+	unheard := func(ev scheduler.Event) bool {
+		exit, ok := ev.(scheduler.Exited)
+		return ok && exit.Job == e.ID()
+	}
+	if !e.Ended || len(e.Live()) > 0 || w.inbox.Any(unheard) {
+		return
+	}
+	delete(w.table.ByID, e.ID())
+	w.table.Order = slices.DeleteFunc(w.table.Order, func(o *jobstate.Job) bool { return o == e })
+	w.inbox.Wake()
+}
+
+// entry returns a job that has not ended. The caller holds the lock.
+func (w *jobEvents) entry(id job.ID) (*jobstate.Job, error) {
+	e := w.table.ByID[id]
+	if e == nil {
+		return nil, fmt.Errorf("job %s: no such job is live", id)
+	}
+	return e, nil
+}
+
+// refused takes in that pods of a job cannot be made. If it does not train yet it is given up. One
+// that can do with those there are is planned with no more, for a time.
+func (w *jobEvents) refused(e *jobstate.Job, why string) {
+	gpus, elastic := e.Made()*e.Parsed.PerWorker.GPUs, e.Spec.Adaptivity&job.GPUCount != 0 && !e.Spec.NonPreemptive
+	suffices := elastic && gpus >= max(1, e.Spec.MinGPUs)
+	if suffices {
+		e.Limit = jobstate.Limit{GPUs: gpus, Why: why, Until: time.Now().Add(jobstate.LongBackoff)}
+		w.describe(e)
+	}
+	if e.TrainsIn == e.Held.Generation {
+		return
+	}
+	if !suffices {
+		e.Failures = max(e.Failures, jobstate.Tries-1) // no glitch: others have its turn at once
+	}
+	w.lose(e, "its pods cannot be made: "+why)
+}
+
+// takeJob takes in how a job stands.
+func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
+	id := job.ID(f.Parsed.UID)
+	e := w.table.ByID[id]
+	if e == nil {
+		if e = w.enter(s, f); e == nil {
+			return
+		}
+	}
+	if f.Parsed.OptOut { // what runs of it is somebody else's from now on
+		e.Pods, e.Helpers, e.Stale = nil, nil, false
+		w.end(e, scheduler.Cancelled, "it has opted out")
+		return
+	}
+	pods := s.Pods[f.Parsed.UID]
+	if e.Stale = w.unseen(f, pods); e.Stale {
+		return
+	}
+	e.Object, e.Parsed, e.Pods, e.Helpers = f.Object, f.Parsed, pods, s.Helpers[f.Parsed.UID]
+	if e.Ending.IsZero() && e.Done() > 0 {
+		e.Ending = time.Now()
+	}
+	if e.Late != nil && f.Object.GetAnnotations()[v1alpha1.Epoch] == strconv.FormatInt(w.table.Plan.Spec.Epoch, 10) {
+		e.Late = nil
+	}
+	switch {
+	case e.Ended:
+	case f.Parsed.Ended != nil:
+		w.end(e, f.Parsed.Ended.Outcome, f.Parsed.Ended.Detail)
+	default:
+		if err := e.WholeWorkers(&e.Held); err != nil { // its workers ask for other GPUs than when it was planned
+			w.lose(e, err.Error())
+		}
+		w.describe(e)
+		w.watch(e)
+	}
+}
+
+// unseen reports whether something was written of a job that the watches do not show yet.
+func (w *jobEvents) unseen(f *observe.ObservedJob, pods []*corev1.Pod) bool {
+	if w.writer.Unseen[types.UID(f.Parsed.UID)] > 0 {
+		return true
+	}
+	return slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return w.writer.Unseen[p.UID] > 0 })
+}
+
+// enter takes in a job that was not known; nil: it is not to be.
+func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobstate.Job {
+	id := job.ID(f.Parsed.UID)
+	if w.table.Over[id] || f.Parsed.Ended != nil || !s.Ours[f.Parsed.UID] {
+		return nil
+	}
+	e := &jobstate.Job{Adapter: f.Adapter, Object: f.Object, Parsed: f.Parsed, Spec: w.spec(f.Parsed), Held: jobstate.Grant{Generation: f.Parsed.Generation}}
+	e.Since = time.Now()
+	e.Begun, e.CompleteAt = e.Since, e.Since // pods that are starting have their time from now on
+	w.table.ByID[id] = e
+	w.table.Order = append(w.table.Order, e)
+	if old, known := w.table.Past[id]; known {
+		delete(w.table.Past, id)
+		old.Restore(e)
+		e.Spec = e.Agent.Described(e.Spec, e)
+		if e.Node() != "" && !e.Started() {
+			e.Late = e.Held.Placement
+		}
+		w.inbox.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Held.Batch, Reports: slices.Clone(e.Reports)})
+		return e
+	}
+	w.inbox.Emit(scheduler.Submitted{Spec: e.Spec})
+	return e
+}
+
+// spec returns a job as the scheduler is to see it. One of which nothing more is changed once
+// it has started keeps what it holds.
+func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
+	spec := *j.Spec
+	spec.Queue = w.o.Queue.Name
+	if w.o.Mode() == v1alpha1.Admit {
+		spec.NonPreemptive = true
+	}
+	return &spec
+}
+
+// describe tells the scheduler what a job is, if its object says something new. What its
+// program said holds until it says otherwise.
+func (w *jobEvents) describe(e *jobstate.Job) {
+	if e.Parsed.Spec == nil { // its annotations were spoilt: what they were holds
+		return
+	}
+	spec := e.Limited(e.Agent.Described(w.spec(e.Parsed), e))
+	if e.Agent.Silent {
+		spec = jobstate.Rigid(spec, e)
+	}
+	if !e.Wants() && e.BacksOff(time.Now()) {
+		spec.GPUTypes, spec.GPUsPerReplica = []cluster.GPUType{nowhere}, nil
+	}
+	if !reflect.DeepEqual(spec, e.Spec) {
+		e.Spec = spec
+		w.inbox.Emit(scheduler.Described{Spec: spec})
+	}
+}
+
+// watch takes in how the pods of a job stand.
+func (w *jobEvents) watch(e *jobstate.Job) {
+	if !w.o.Acts() {
+		if e.Wants() {
+			w.trains(e, nil)
+		}
+		return
+	}
+	now := time.Now()
+	if !e.Started() || e.Parsed.Suspended || e.Made() >= e.Workers() {
+		e.CompleteAt = now
+	}
+	if !e.Started() {
+		e.Begun, e.UpSince = now, time.Time{}
+		return
+	}
+	n := e.Done() // they are not made again
+	for _, p := range e.Pods {
+		if e.Present(p) && jobstate.Ready(p) {
+			n++
+		}
+	}
+	switch {
+	case e.Parsed.Suspended: // Kueue has not let it go yet
+		e.Begun, e.UpSince = now, time.Time{}
+		return
+	case n < e.Workers():
+		e.UpSince = time.Time{}
+		if e.TrainsIn != e.Held.Generation && now.Sub(e.Begun) > w.o.Start {
+			w.lose(e, fmt.Sprintf("%d of %d pods run %v after the start%s", n, e.Workers(), w.o.Start, e.Obstacle()))
+		}
+		return
+	case e.UpSince.IsZero():
+		e.UpSince = now
+	}
+	if !e.Agent.Spoke && now.Sub(e.UpSince) >= w.o.Quiet || e.Restored {
+		w.trains(e, nil)
+	}
+	w.hearTrainer(e)
+}
+
+// trains tells the scheduler, once for each generation, that a job trains.
+func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
+	if e.TrainsIn == e.Held.Generation {
+		return
+	}
+	e.TrainsIn, e.Failures, e.Setback = e.Held.Generation, 0, ""
+	first := job.Report{Job: e.ID(), Configuration: e.Held.Configuration, Progress: e.Progress()}
+	if from != nil {
+		first.Progress = *from
+	}
+	w.inbox.Emit(scheduler.Reported{Report: first})
+}
+
+// hearTrainer takes in how far a TrainJob says it is, where its own program does not speak to
+// us and its annotations say how much there is to do. That says nothing of its speed at other
+// sizes.
+func (w *jobEvents) hearTrainer(e *jobstate.Job) {
+	if e.Parsed.Kind != "TrainJob" || e.Agent.Spoke || e.Spec.Target <= 0 {
+		return
+	}
+	p, err := claims.Trainer(e.Object)
+	if err != nil {
+		if e.TrainerError != err.Error() {
+			e.TrainerError = err.Error()
+			w.o.Log.Warn("status.trainerStatus cannot be believed", slog.String("job", e.Spec.Name), slog.Any("err", err))
+		}
+		return
+	}
+	if p == nil || !p.At.After(e.PercentAt) {
+		return
+	}
+	e.PercentAt = p.At
+	w.inbox.Emit(scheduler.Reported{Report: job.Report{
+		Job: e.ID(), Configuration: e.Held.Configuration, CPUs: e.Held.CPUs, Memory: e.Held.Memory, Progress: e.Spec.Target * p.Percent / 100,
+	}})
+}
+
+// retract takes back that a job was lost, if the scheduler has not heard of it: what it
+// planned meanwhile is a new generation.
+func (w *jobEvents) retract(e *jobstate.Job) {
+	e.Lost = false
+	w.inbox.Drop(func(ev scheduler.Event) bool {
+		lost, ok := ev.(scheduler.Exited)
+		return ok && lost.Job == e.ID() && lost.Outcome == scheduler.Lost
+	})
+}
