@@ -7,7 +7,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/live/eventqueue"
-	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
@@ -91,6 +90,3 @@ func (w *World) pass(ctx context.Context) error {
 	}
 	return g.Wait()
 }
-
-// planner returns what says which steps are next.
-func (w *jobEvents) planner() *execute.Planner { return execute.NewPlanner(w.writer, w.table) }

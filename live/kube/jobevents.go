@@ -304,3 +304,6 @@ func (w *jobEvents) retract(e *jobstate.Job) {
 		return ok && lost.Job == e.ID() && lost.Outcome == scheduler.Lost
 	})
 }
+
+// planner returns what says which steps are next.
+func (w *jobEvents) planner() *execute.Planner { return execute.NewPlanner(w.writer, w.table) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -201,4 +202,14 @@ func (w *World) lastShown() (fresh map[string]uint64, at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.latest.versions, w.latest.at
+}
+
+// settle takes in that a new plan has other nodes on loan: the scheduler is told at once.
+func (w *World) settle() {
+	for id := range w.nodes.Loans.Back {
+		if _, planned := slices.BinarySearchFunc(w.table.Plan.Spec.Loans, string(id), nodepool.NameOf); !planned {
+			delete(w.nodes.Loans.Back, id)
+		}
+	}
+	w.takeNodes(w.latest.observation)
 }
