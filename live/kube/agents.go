@@ -79,7 +79,7 @@ func (w *World) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agent
 	}
 	report := r.Job(id, e.Held.Configuration, e.Held.CPUs, e.Held.Memory)
 	w.background.unsaved = e.Keep(&report) || w.background.unsaved
-	w.inbox.Emit(scheduler.Reported{Report: report})
+	w.events.Emit(scheduler.Reported{Report: report})
 	return answer, nil
 }
 

@@ -63,7 +63,7 @@ func (w *World) draw(d *draft) *v1alpha1.Plan {
 		next.Spec.Inputs = w.o.Inputs()
 	}
 	next.Spec.Allocations = d.allocations()
-	next.Spec.Loans, next.Spec.NodeGroups, next.Spec.Prices = d.loans, d.hire.groups, planstore.Prices(w.seen.plan)
+	next.Spec.Loans, next.Spec.NodeGroups, next.Spec.Prices = d.loans, d.request.groups, planstore.Prices(w.seen.plan)
 	if !d.changed && slices.EqualFunc(next.Spec.Allocations, w.table.Plan.Spec.Allocations, jobstate.Alike) && !planstore.Outdated(w.table.Plan, next, w.background.unsaved) {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 // stepped is a world whose executor and whose twin act while it waits for what is next.
 type stepped struct {
 	*World
-	twin *kubetest.Twin
+	twin *kubetest.Cluster
 }
 
 // Next implements scheduler.Backend.

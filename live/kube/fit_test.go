@@ -29,7 +29,7 @@ func withCPUs(id job.ID, cpus float64, at ...cluster.Share) scheduler.Run {
 }
 
 // cpus returns what the living pods of a job ask for: CPUs and generation, by name.
-func cpus(twin *kubetest.Twin, name string) string {
+func cpus(twin *kubetest.Cluster, name string) string {
 	var all []string
 	for _, p := range twin.PodsOf(name) {
 		if !jobstate.Terminal(p) {
@@ -40,7 +40,7 @@ func cpus(twin *kubetest.Twin, name string) string {
 }
 
 // uids returns those of the pods of a job.
-func uids(twin *kubetest.Twin, name string) string {
+func uids(twin *kubetest.Cluster, name string) string {
 	var all []string
 	for _, p := range twin.PodsOf(name) {
 		all = append(all, string(p.UID))
@@ -49,7 +49,7 @@ func uids(twin *kubetest.Twin, name string) string {
 }
 
 // resizes records what is resized, and what node n0 is asked for after each: its 64 CPUs at most.
-func resizes(t *testing.T, twin *kubetest.Twin) *[]string {
+func resizes(t *testing.T, twin *kubetest.Cluster) *[]string {
 	var all []string
 	twin.After = func(c *kubetest.Call) error {
 		if c.Verb == "resize" {

@@ -29,7 +29,7 @@ import (
 type jobEvents struct {
 	o      *config.Options
 	mu     sync.Mutex
-	inbox  *eventqueue.Queue
+	events *eventqueue.Queue
 	table  *jobstate.Table
 	writer *execute.Writer
 	work   chan struct{} // something is for the executor to do
@@ -59,7 +59,7 @@ func (w *jobEvents) refuse(e *jobstate.Job, why error) {
 func (w *jobEvents) fail(e *jobstate.Job, detail string) {
 	e.Setback = detail
 	e.Fail(time.Now())
-	w.inbox.Emit(scheduler.Exited{Job: e.ID(), Outcome: scheduler.Lost, Detail: detail})
+	w.events.Emit(scheduler.Exited{Job: e.ID(), Outcome: scheduler.Lost, Detail: detail})
 	w.describe(e)
 }
 
@@ -70,7 +70,7 @@ func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail strin
 	}
 	e.Ended = true
 	w.table.Over[e.ID()] = true
-	w.inbox.Emit(scheduler.Exited{Job: e.ID(), Outcome: outcome, Detail: detail})
+	w.events.Emit(scheduler.Exited{Job: e.ID(), Outcome: outcome, Detail: detail})
 	eventqueue.Wake(w.work)
 }
 
@@ -81,12 +81,12 @@ func (w *jobEvents) forget(e *jobstate.Job) {
 		exit, ok := ev.(scheduler.Exited)
 		return ok && exit.Job == e.ID()
 	}
-	if !e.Ended || len(e.Live()) > 0 || w.inbox.Any(unheard) {
+	if !e.Ended || len(e.Live()) > 0 || w.events.Any(unheard) {
 		return
 	}
 	delete(w.table.ByID, e.ID())
 	w.table.Order = slices.DeleteFunc(w.table.Order, func(o *jobstate.Job) bool { return o == e })
-	w.inbox.Wake()
+	w.events.Wake()
 }
 
 // entry returns a job that has not ended. The caller holds the lock.
@@ -180,10 +180,10 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 		if e.Node() != "" && !e.Started() {
 			e.Late = e.Held.Placement
 		}
-		w.inbox.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Held.Batch, Reports: slices.Clone(e.Reports)})
+		w.events.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Held.Batch, Reports: slices.Clone(e.Reports)})
 		return e
 	}
-	w.inbox.Emit(scheduler.Submitted{Spec: e.Spec})
+	w.events.Emit(scheduler.Submitted{Spec: e.Spec})
 	return e
 }
 
@@ -213,7 +213,7 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 	}
 	if !reflect.DeepEqual(spec, e.Spec) {
 		e.Spec = spec
-		w.inbox.Emit(scheduler.Described{Spec: spec})
+		w.events.Emit(scheduler.Described{Spec: spec})
 	}
 }
 
@@ -268,7 +268,7 @@ func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 	if from != nil {
 		first.Progress = *from
 	}
-	w.inbox.Emit(scheduler.Reported{Report: first})
+	w.events.Emit(scheduler.Reported{Report: first})
 }
 
 // hearTrainer takes in how far a TrainJob says it is, where its own program does not speak to
@@ -290,7 +290,7 @@ func (w *jobEvents) hearTrainer(e *jobstate.Job) {
 		return
 	}
 	e.PercentAt = p.At
-	w.inbox.Emit(scheduler.Reported{Report: job.Report{
+	w.events.Emit(scheduler.Reported{Report: job.Report{
 		Job: e.ID(), Configuration: e.Held.Configuration, CPUs: e.Held.CPUs, Memory: e.Held.Memory, Progress: e.Spec.Target * p.Percent / 100,
 	}})
 }
@@ -299,7 +299,7 @@ func (w *jobEvents) hearTrainer(e *jobstate.Job) {
 // planned meanwhile is a new generation.
 func (w *jobEvents) retract(e *jobstate.Job) {
 	e.Lost = false
-	w.inbox.Drop(func(ev scheduler.Event) bool {
+	w.events.Drop(func(ev scheduler.Event) bool {
 		lost, ok := ev.(scheduler.Exited)
 		return ok && lost.Job == e.ID() && lost.Outcome == scheduler.Lost
 	})

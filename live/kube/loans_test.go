@@ -32,7 +32,7 @@ func lending(o config.Options) config.Options {
 
 // newLender returns a twin with two nodes of its own and three of a lender, s0 to s2, and a
 // world of it.
-func newLender(t testing.TB, mode v1alpha1.Mode) (*World, *kubetest.Twin) {
+func newLender(t testing.TB, mode v1alpha1.Mode) (*World, *kubetest.Cluster) {
 	t.Helper()
 	twin := newTwin()
 	for i := range 3 {
@@ -63,7 +63,7 @@ func heardOf(all []scheduler.Event) string {
 }
 
 // marks returns the nodes that are marked as lent, and those that the plan has on loan.
-func marks(t testing.TB, twin *kubetest.Twin) string {
+func marks(t testing.TB, twin *kubetest.Cluster) string {
 	t.Helper()
 	var marked, planned []string
 	for _, name := range []string{"n0", "n1", "s0", "s1", "s2"} {
@@ -161,7 +161,7 @@ func TestLoans(t *testing.T) {
 }
 
 // onLoan returns a world with s0 and s1 on loan, and a job on s0. Nothing may go wrong with it.
-func onLoan(t testing.TB) (*World, *kubetest.Twin, job.ID) {
+func onLoan(t testing.TB) (*World, *kubetest.Cluster, job.ID) {
 	t.Helper()
 	w, twin, a := lentTo(t)
 	t.Cleanup(func() {
@@ -172,7 +172,7 @@ func onLoan(t testing.TB) (*World, *kubetest.Twin, job.ID) {
 	return w, twin, a
 }
 
-func lentTo(t testing.TB) (*World, *kubetest.Twin, job.ID) {
+func lentTo(t testing.TB) (*World, *kubetest.Cluster, job.ID) {
 	t.Helper()
 	w, twin := newLender(t, v1alpha1.Resize)
 	a := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2}).UID)

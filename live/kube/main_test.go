@@ -50,7 +50,7 @@ func options(mode v1alpha1.Mode) config.Options {
 }
 
 // newTwin returns two nodes of four GPUs of a type.
-func newTwin() *kubetest.Twin {
+func newTwin() *kubetest.Cluster {
 	t := kubetest.New()
 	t.AddNode("n0", 4, "A100")
 	t.AddNode("n1", 4, "A100")
@@ -58,7 +58,7 @@ func newTwin() *kubetest.Twin {
 }
 
 // open opens a world of a twin.
-func open(t testing.TB, twin *kubetest.Twin, o config.Options) *World {
+func open(t testing.TB, twin *kubetest.Cluster, o config.Options) *World {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -81,7 +81,7 @@ func looks(t testing.TB, w *World, times int) {
 
 // unstopped lets the executor act, and the Job controller, which deletes pods; no kubelet stops
 // them.
-func unstopped(t testing.TB, w *World, twin *kubetest.Twin) {
+func unstopped(t testing.TB, w *World, twin *kubetest.Cluster) {
 	t.Helper()
 	for range 4 {
 		looks(t, w, 1)
@@ -90,7 +90,7 @@ func unstopped(t testing.TB, w *World, twin *kubetest.Twin) {
 }
 
 // pass lets the executor and then the twin act until neither has anything to do.
-func pass(t testing.TB, w *World, twin *kubetest.Twin) {
+func pass(t testing.TB, w *World, twin *kubetest.Cluster) {
 	t.Helper()
 	for range 6 {
 		if err := w.pass(t.Context()); err != nil {
@@ -104,7 +104,7 @@ func pass(t testing.TB, w *World, twin *kubetest.Twin) {
 func news(t testing.TB, w *World) []scheduler.Event {
 	t.Helper()
 	var all []scheduler.Event
-	for w.inbox.Len() > 0 {
+	for w.events.Len() > 0 {
 		ev, err := w.Next(t.Context(), time.Now())
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func do(t testing.TB, w *World, all ...scheduler.Action) {
 }
 
 // fail makes pods ones that have failed, for which the twin's Job controller makes others.
-func fail(twin *kubetest.Twin, all ...*corev1.Pod) {
+func fail(twin *kubetest.Cluster, all ...*corev1.Pod) {
 	for _, p := range all {
 		p.Status.Phase = corev1.PodFailed
 		p.Labels[batchv1.ControllerUidLabel] = ""

@@ -52,7 +52,7 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o config.O
 // assemble returns a world that knows nothing yet.
 func assemble(c client.Client, direct client.Reader, o *config.Options) *World {
 	w := &World{
-		jobEvents: &jobEvents{o: o, work: make(chan struct{}, 1), inbox: eventqueue.New(), table: jobstate.NewTable()},
+		jobEvents: &jobEvents{o: o, work: make(chan struct{}, 1), events: eventqueue.New(), table: jobstate.NewTable()},
 		publisher: publisher{told: map[string]string{}},
 	}
 	w.writer = &execute.Writer{Options: w.o, Client: c, Direct: direct, Mu: &w.mu, Refused: w.refused, Unseen: map[types.UID]uint64{}}

@@ -22,7 +22,7 @@ import (
 )
 
 // places returns where the pods of a job are that live: index, node and generation.
-func places(twin *kubetest.Twin, name string) string {
+func places(twin *kubetest.Cluster, name string) string {
 	var all []string
 	for _, p := range twin.PodsOf(name) {
 		if !jobstate.Terminal(p) {
@@ -232,7 +232,7 @@ func TestTrouble_that_is_over(t *testing.T) {
 }
 
 // reason returns what the condition of job a says.
-func reason(twin *kubetest.Twin) string {
+func reason(twin *kubetest.Cluster) string {
 	for _, c := range twin.Job("a").Status.Conditions {
 		if c.Type == v1alpha1.ScheduledCondition {
 			return c.Reason

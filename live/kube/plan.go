@@ -39,7 +39,7 @@ func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, 
 			err = d.run(&a)
 		case scheduler.Profile: // a job is profiled while it trains, by its own agent
 			if _, err = w.entry(a.Job); err == nil {
-				w.inbox.Emit(scheduler.Profiled{Job: a.Job})
+				w.events.Emit(scheduler.Profiled{Job: a.Job})
 			}
 		case scheduler.Compute:
 			w.background.computing++
@@ -88,7 +88,7 @@ func (w *World) compute(ctx context.Context, work policy.Work) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.background.computing--
-	w.inbox.Emit(scheduler.Computed{Result: result})
+	w.events.Emit(scheduler.Computed{Result: result})
 }
 
 // A draft is a plan in the making: what each job is to hold that does not hold what the last
@@ -96,7 +96,7 @@ func (w *World) compute(ctx context.Context, work policy.Work) {
 type draft struct {
 	w       *World
 	held    map[job.ID]jobstate.Grant
-	hire    hire
+	request nodeRequest
 	loans   []v1alpha1.NodeLoan // by name
 	changed bool
 }
@@ -111,7 +111,7 @@ func (w *World) draft() *draft {
 	for _, e := range w.table.Order {
 		d.changed = d.changed || e.Uncommitted && !e.Ended
 	}
-	d.hire = hire{groups: w.table.Plan.Spec.NodeGroups, refused: make(map[string]bool)}
+	d.request = nodeRequest{groups: w.table.Plan.Spec.NodeGroups, refused: make(map[string]bool)}
 	d.expire()
 	return d
 }
@@ -189,5 +189,5 @@ func (w *World) keep(d *draft) {
 		e.Held = g
 		w.describe(e) // it may have failed meanwhile, and have been held back
 	}
-	w.nodes.KeepFleet(d.hire.refused)
+	w.nodes.KeepRented(d.request.refused)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
-// A hire is what a draft makes of the groups of a plan.
-type hire struct {
+// A nodeRequest is what a draft makes of the groups of a plan.
+type nodeRequest struct {
 	groups  []v1alpha1.PlannedGroup // all; those of the plan, if nothing is changed
 	refused map[string]bool         // of those that were asked for: whether not all is to be had
 }
@@ -33,21 +33,21 @@ func (d *draft) rent(g *v1alpha1.NodeGroup, nodes int) error {
 // order orders or cancels nodes until a group has so many. As long as there are more nodes
 // than wanted, nothing more is ordered; and never more than there may be beside those that go.
 func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
-	s := d.stand(g)
+	s := d.groupStatus(g)
 	want := max(nodes, len(s.Stays))
 	if s.Alive() > s.Wanted {
 		want = min(want, s.Wanted)
 	}
 	want = min(want, int(g.Most)-len(s.Going))
 	d.want(s, max(want, 0), nil)
-	d.hire.refused[g.Name] = want < nodes
+	d.request.refused[g.Name] = want < nodes
 }
 
 // dismiss gives a rented node back. It returns an error if it is not rented and there, or if a job is
 // on it by what is planned: one whose pods have yet to stop is waited for.
 func (d *draft) dismiss(id cluster.NodeID) error {
 	for i := range d.w.nodes.Groups() {
-		s := d.stand(&d.w.nodes.Groups()[i])
+		s := d.groupStatus(&d.w.nodes.Groups()[i])
 		k := slices.IndexFunc(s.Stays, func(l *observe.GroupNode) bool { return l.Name() == string(id) })
 		if k < 0 {
 			continue
@@ -69,9 +69,9 @@ func (d *draft) expire() {
 	for i := range d.w.nodes.Groups() {
 		g := &d.w.nodes.Groups()[i]
 		if o := d.w.nodes.OrderOf(g); o.Late(g, time.Now()) {
-			s := d.stand(g)
+			s := d.groupStatus(g)
 			d.want(s, min(s.Wanted, s.Alive()), nil)
-			d.hire.refused[g.Name] = true
+			d.request.refused[g.Name] = true
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (d *draft) expire() {
 // back so far, and one more, if it is not nil.
 func (d *draft) want(s *nodepool.GroupStatus, nodes int, more *observe.GroupNode) {
 	next := v1alpha1.PlannedGroup{Name: s.Group.Name, Nodes: int32(nodes)}
-	old := nodepool.WantedOf(d.hire.groups, s.Group.Name)
+	old := nodepool.WantedOf(d.request.groups, s.Group.Name)
 	if old != nil {
 		next.Leaving = old.Leaving
 	}
@@ -94,19 +94,19 @@ func (d *draft) want(s *nodepool.GroupStatus, nodes int, more *observe.GroupNode
 	}
 	switch {
 	case old == nil:
-		d.hire.groups = append(slices.Clip(d.hire.groups), next)
+		d.request.groups = append(slices.Clip(d.request.groups), next)
 	case old.Nodes == next.Nodes && slices.Equal(old.Leaving, next.Leaving):
 		return
 	default:
-		d.hire.groups = slices.Clone(d.hire.groups)
-		*nodepool.WantedOf(d.hire.groups, next.Name) = next
+		d.request.groups = slices.Clone(d.request.groups)
+		*nodepool.WantedOf(d.request.groups, next.Name) = next
 	}
 	d.changed = true
 }
 
-// stand returns how it stands with a group by the draft.
-func (d *draft) stand(g *v1alpha1.NodeGroup) *nodepool.GroupStatus {
-	return d.w.nodes.Status(g, nodepool.WantedOf(d.hire.groups, g.Name), d.hosts(), time.Now())
+// groupStatus returns how it stands with a group by the draft.
+func (d *draft) groupStatus(g *v1alpha1.NodeGroup) *nodepool.GroupStatus {
+	return d.w.nodes.Status(g, nodepool.WantedOf(d.request.groups, g.Name), d.hosts(), time.Now())
 }
 
 // hosts returns the nodes that the draft has jobs on.

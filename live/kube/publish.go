@@ -30,13 +30,13 @@ const (
 
 // A publisher tells people how jobs stand. mu guards it.
 type publisher struct {
-	o        *config.Options
-	client   client.Client
-	mu       sync.Locker
-	table    *jobstate.Table
-	refuses  func(*observe.ObservedJob) string
-	told     map[string]string // the last reason that people were told, by uid
-	tellFrom time.Time         // until then they are told nothing
+	o          *config.Options
+	client     client.Client
+	mu         sync.Locker
+	table      *jobstate.Table
+	refuses    func(*observe.ObservedJob) string
+	told       map[string]string // the last reason that people were told, by uid
+	quietUntil time.Time         // until then they are told nothing
 }
 
 // A verdict is what people are told of a job.
@@ -50,7 +50,7 @@ type verdict struct {
 // of which something else is written now have to wait: each write is refused that is not of
 // the object as it is.
 func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []verdict {
-	if !w.o.Writes() || time.Now().Before(w.tellFrom) {
+	if !w.o.Writes() || time.Now().Before(w.quietUntil) {
 		return nil
 	}
 	said := make(map[string]v1alpha1.JobAllocation, len(w.table.Plan.Spec.Allocations))
@@ -153,7 +153,7 @@ func (w *publisher) untold(v *verdict, err error) {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return
 	}
-	w.tellFrom = time.Now().Add(jobstate.LeaveAlone(silence, err))
+	w.quietUntil = time.Now().Add(jobstate.LeaveAlone(silence, err))
 	w.o.Log.Warn("a condition was not written", "job", v.object.GetNamespace()+"/"+v.object.GetName(), "err", err)
 }
 

@@ -16,7 +16,7 @@ import (
 const quota = `pods "a-0" is forbidden: exceeded quota: gpus`
 
 // begin starts job a, of which no pod is made.
-func begin(t *testing.T, twin *kubetest.Twin, w *World) {
+func begin(t *testing.T, twin *kubetest.Cluster, w *World) {
 	t.Helper()
 	do(t, w, runOn(w.table.Order[0].ID(), on("n0", 4)))
 	looks(t, w, 2) // a step shows in the next look
@@ -30,22 +30,22 @@ func begin(t *testing.T, twin *kubetest.Twin, w *World) {
 func TestAsking(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		before func(*kubetest.Twin)
-		after  func(*kubetest.Twin)
+		before func(*kubetest.Cluster)
+		after  func(*kubetest.Cluster)
 		lost   bool
 	}{
-		{name: "its pods are refused", lost: true, after: func(twin *kubetest.Twin) { twin.Refuse(twin.Job("a"), quota) }},
-		{name: "one of its pods is refused", lost: true, after: func(twin *kubetest.Twin) {
+		{name: "its pods are refused", lost: true, after: func(twin *kubetest.Cluster) { twin.Refuse(twin.Job("a"), quota) }},
+		{name: "one of its pods is refused", lost: true, after: func(twin *kubetest.Cluster) {
 			twin.Control()
 			twin.Remove(twin.PodsOf("a")[1])
 			twin.Refuse(twin.Job("a"), quota)
 		}},
 		{name: "nothing says why they are late"},
-		{name: "they were refused at an earlier start", before: func(twin *kubetest.Twin) { twin.Refuse(twin.Job("a"), quota) }},
-		{name: "pods of another are refused", after: func(twin *kubetest.Twin) {
+		{name: "they were refused at an earlier start", before: func(twin *kubetest.Cluster) { twin.Refuse(twin.Job("a"), quota) }},
+		{name: "pods of another are refused", after: func(twin *kubetest.Cluster) {
 			twin.Refuse(twin.Submit("other", &kubetest.Ask{Name: "b", Workers: 1, GPUs: 1}), quota)
 		}},
-		{name: "all were made after all", after: func(twin *kubetest.Twin) {
+		{name: "all were made after all", after: func(twin *kubetest.Cluster) {
 			twin.Refuse(twin.Job("a"), quota)
 			twin.Control()
 		}},
@@ -85,7 +85,7 @@ func TestAsking(t *testing.T) {
 }
 
 // told checks that the job is suspended, and that its condition says why.
-func told(t *testing.T, twin *kubetest.Twin, w *World) {
+func told(t *testing.T, twin *kubetest.Cluster, w *World) {
 	t.Helper()
 	j := twin.Job("a")
 	if !*j.Spec.Suspend || time.Now().After(w.table.Order[0].NotBefore) {
@@ -95,7 +95,7 @@ func told(t *testing.T, twin *kubetest.Twin, w *World) {
 }
 
 // says checks that the job's condition is StepFailed, and says so.
-func says(t *testing.T, twin *kubetest.Twin, text string) {
+func says(t *testing.T, twin *kubetest.Cluster, text string) {
 	t.Helper()
 	all := twin.Job("a").Status.Conditions
 	for _, d := range all {

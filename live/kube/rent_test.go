@@ -35,7 +35,7 @@ func letting() config.Options {
 // A tenant is a world of a twin with one node that is owned and a pool.
 type tenant struct {
 	*testing.T
-	twin *kubetest.Twin
+	twin *kubetest.Cluster
 	w    *World
 	pool *kubetest.Pool
 }

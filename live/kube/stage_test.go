@@ -19,7 +19,7 @@ import (
 // in a bubble. A leader that ends is followed by another.
 type stage struct {
 	t      teller
-	twin   *kubetest.Twin
+	twin   *kubetest.Cluster
 	o      config.Options
 	policy string
 	world  *World
@@ -31,7 +31,7 @@ type stage struct {
 type teller interface{ Log(...any) }
 
 // newStage starts a leader.
-func newStage(t teller, twin *kubetest.Twin, o config.Options, policyName string) *stage {
+func newStage(t teller, twin *kubetest.Cluster, o config.Options, policyName string) *stage {
 	s := &stage{t: t, twin: twin, o: o, policy: policyName}
 	s.lead()
 	return s

@@ -51,7 +51,7 @@ const patience = 30 * time.Minute
 
 // tell runs a story in a bubble: it returns what was wrong, and whether every job ended once
 // everything was well again.
-func tell(t teller, twin *kubetest.Twin, policyName string, deeds []deed, bug func(*kubetest.Call)) error {
+func tell(t teller, twin *kubetest.Cluster, policyName string, deeds []deed, bug func(*kubetest.Call)) error {
 	s := &story{}
 	twin.Before = func(c *kubetest.Call) error {
 		if bug != nil {
@@ -192,7 +192,7 @@ func TestStory(t *testing.T) {
 }
 
 // newSmall returns a twin of which more can be had on loan than there is.
-func newSmall() *kubetest.Twin {
+func newSmall() *kubetest.Cluster {
 	twin := kubetest.New()
 	twin.AddNode("n0", 4, "A100")
 	twin.AddNode("n1", 2, "A100") // each job has room on both, without which lyra does not run it

@@ -55,7 +55,7 @@ func (w *World) catchUp(s *observe.Observation) {
 		}
 	}
 	if len(w.writer.Unseen) == 0 {
-		w.inbox.Wake()
+		w.events.Wake()
 	}
 }
 
@@ -85,7 +85,7 @@ func (w *World) takeNodes(s *observe.Observation) {
 		return
 	}
 	w.nodes.Rented.Told, w.nodes.Loans.Told = rentals, loans
-	w.inbox.Emit(scheduler.NodesChanged{Cluster: w.extent.cluster, Rentals: rentals, Loans: loans})
+	w.events.Emit(scheduler.NodesChanged{Cluster: w.extent.cluster, Rentals: rentals, Loans: loans})
 }
 
 // meet ends the world if there are GPUs of a type that there were none of when it was opened,
@@ -101,7 +101,7 @@ func (w *World) meet(s *observe.Observation) {
 	}
 	if found && w.background.ends == nil {
 		w.background.ends = ErrTypes
-		w.inbox.Wake()
+		w.events.Wake()
 	}
 }
 

@@ -63,12 +63,12 @@ func TestDispossess(t *testing.T) {
 func TestEndings(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		end  func(*kubetest.Twin)
+		end  func(*kubetest.Cluster)
 		want scheduler.Outcome
 	}{
-		{"complete", func(twin *kubetest.Twin) { twin.End("a", batchv1.JobComplete) }, scheduler.Done},
-		{"failed", func(twin *kubetest.Twin) { twin.End("a", batchv1.JobFailed) }, scheduler.Failed},
-		{"deleted", func(twin *kubetest.Twin) { twin.Delete("a") }, scheduler.Cancelled},
+		{"complete", func(twin *kubetest.Cluster) { twin.End("a", batchv1.JobComplete) }, scheduler.Done},
+		{"failed", func(twin *kubetest.Cluster) { twin.End("a", batchv1.JobFailed) }, scheduler.Failed},
+		{"deleted", func(twin *kubetest.Cluster) { twin.Delete("a") }, scheduler.Cancelled},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
 			twin := newTwin()

@@ -13,7 +13,7 @@ import (
 )
 
 // holdThen does something that watches do not show.
-func holdThen(twin *kubetest.Twin, do func()) {
+func holdThen(twin *kubetest.Cluster, do func()) {
 	twin.Hold()
 	time.Sleep(2 * time.Second) // until it has been looked
 	do()
@@ -25,27 +25,27 @@ func TestVerify(t *testing.T) {
 	down := false
 	for _, c := range []struct {
 		name    string
-		happens func(*kubetest.Twin) // every second
+		happens func(*kubetest.Cluster) // every second
 		missed  bool
 	}{
 		{name: "nothing"},
-		{name: "a job that is gone", missed: true, happens: func(twin *kubetest.Twin) {
+		{name: "a job that is gone", missed: true, happens: func(twin *kubetest.Cluster) {
 			if twin.Job("a") != nil {
 				holdThen(twin, func() { twin.Delete("a") })
 			}
 		}},
-		{name: "a job that has come", missed: true, happens: func(twin *kubetest.Twin) {
+		{name: "a job that has come", missed: true, happens: func(twin *kubetest.Cluster) {
 			if twin.Job("b") == nil {
 				holdThen(twin, func() { twin.Submit(queue, &kubetest.Ask{Name: "b", Workers: 1, GPUs: 1}) })
 			}
 		}},
-		{name: "a node that is not ready", missed: true, happens: func(twin *kubetest.Twin) {
+		{name: "a node that is not ready", missed: true, happens: func(twin *kubetest.Cluster) {
 			if !down {
 				holdThen(twin, func() { twin.SetReady("n0", false) })
 			}
 			down = true
 		}},
-		{name: "what is shown late", happens: func(twin *kubetest.Twin) {
+		{name: "what is shown late", happens: func(twin *kubetest.Cluster) {
 			holdThen(twin, func() {
 				twin.Delete("c")
 				twin.Submit(queue, &kubetest.Ask{Name: "c", Workers: 1, GPUs: 1})
@@ -54,7 +54,7 @@ func TestVerify(t *testing.T) {
 			twin.Release()
 			time.Sleep(2 * time.Second)
 		}},
-		{name: "jobs that come and go at once", happens: func(twin *kubetest.Twin) {
+		{name: "jobs that come and go at once", happens: func(twin *kubetest.Cluster) {
 			twin.Submit(queue, &kubetest.Ask{Name: "d", Workers: 1, GPUs: 1})
 			time.Sleep(700 * time.Millisecond)
 			twin.Delete("d")

@@ -89,7 +89,7 @@ func (w *World) Cluster() *cluster.Cluster { return w.extent.whole }
 func (w *World) Now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.inbox.Now()
+	return w.events.Now()
 }
 
 // Drain makes Next return io.EOF once the jobs there are have ended, their pods, and background
@@ -98,13 +98,13 @@ func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.background.draining = true
-	w.inbox.Wake()
+	w.events.Wake()
 }
 
 // Next implements scheduler.Backend. Its time is real but for the delay with which events are
 // taken, and for rounds that wait until the watches have seen what was written.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	return eventqueue.Wait(ctx, w.inbox.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
+	return eventqueue.Wait(ctx, w.events.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
 // take returns the next event, or how long there is to wait for one: not at all if the
@@ -115,17 +115,17 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 	if w.background.ends != nil {
 		return nil, 0, w.background.ends
 	}
-	if ev := w.inbox.Take(deadline); ev != nil {
+	if ev := w.events.Take(deadline); ev != nil {
 		w.release(ev)
 		return ev, 0, nil
 	}
-	if w.background.draining && w.inbox.Len() == 0 && len(w.table.Order) == 0 && w.background.computing == 0 {
+	if w.background.draining && w.events.Len() == 0 && len(w.table.Order) == 0 && w.background.computing == 0 {
 		return nil, 0, io.EOF
 	}
 	if len(w.writer.Unseen) > 0 && time.Until(deadline) <= 0 {
 		return nil, observe.Recheck, nil
 	}
-	return nil, w.inbox.Pass(deadline), nil
+	return nil, w.events.Pass(deadline), nil
 }
 
 // release takes the GPUs from a job that the scheduler hears has lost them; the next plan

@@ -44,14 +44,14 @@ func (*Policy) Traits() policy.Traits {
 // Plan implements policy.Policy. Dividing G GPUs among n jobs takes time in proportion to
 // G n; another round takes time in proportion to n. The only error is that of ctx.
 //
-// Deviation: jobs without checkpoints keep what they hold, because AFS' jobs all have
-// checkpoints.
+// Deviation: jobs without checkpoints keep what they hold, unless they resize while they run,
+// because AFS' jobs all have checkpoints.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("afs: round %d: %w", s.Round, err)
 	}
 	r := grant.NewRound(s) // 1. what may not be taken from anyone
-	r.KeepUnsaved()
+	r.Keep(func(j *policy.Job) bool { return j.NoCheckpoint && !j.Resizes })
 	if p.churned(s, r) { // 2. who came or went
 		p.divide(s, r) // 3. GPU after GPU
 	}

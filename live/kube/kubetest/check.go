@@ -13,7 +13,7 @@ import (
 )
 
 // Wrong returns an error that joins what was found wrong with what was written; nil: nothing.
-func (t *Twin) Wrong() error {
+func (t *Cluster) Wrong() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var errs []error
@@ -24,7 +24,7 @@ func (t *Twin) Wrong() error {
 }
 
 // look checks what was just written.
-func (t *Twin) look(o client.Object) {
+func (t *Cluster) look(o client.Object) {
 	switch o := o.(type) {
 	case *corev1.Pod:
 		t.lookAtNodes()
@@ -34,7 +34,7 @@ func (t *Twin) look(o client.Object) {
 }
 
 // lookAtNodes checks that no node has more GPUs pinned or used than it has.
-func (t *Twin) lookAtNodes() {
+func (t *Cluster) lookAtNodes() {
 	used := map[string]int{}
 	for _, p := range t.pods() {
 		if !over(p) {
@@ -50,7 +50,7 @@ func (t *Twin) lookAtNodes() {
 }
 
 // lookAtPlan checks that the epoch of a Plan, and its round, only grow.
-func (t *Twin) lookAtPlan(p *v1alpha1.Plan) {
+func (t *Cluster) lookAtPlan(p *v1alpha1.Plan) {
 	t.mu.Lock()
 	old := t.plans[p.Name]
 	t.plans[p.Name] = p.DeepCopy()
@@ -63,7 +63,7 @@ func (t *Twin) lookAtPlan(p *v1alpha1.Plan) {
 	}
 }
 
-func (t *Twin) complain(format string, args ...any) {
+func (t *Cluster) complain(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s := fmt.Sprintf(format, args...); len(t.wrong) < 10 && !slices.Contains(t.wrong, s) {
@@ -72,7 +72,7 @@ func (t *Twin) complain(format string, args ...any) {
 }
 
 // pods returns all, by name.
-func (t *Twin) pods() []*corev1.Pod {
+func (t *Cluster) pods() []*corev1.Pod {
 	var all corev1.PodList
 	must(t.truth.List(context.Background(), &all))
 	pods := make([]*corev1.Pod, len(all.Items))
@@ -93,14 +93,14 @@ func gpus(p *corev1.Pod) int {
 }
 
 // has returns how many GPUs a node has, or had.
-func (t *Twin) has(node string) int {
+func (t *Cluster) has(node string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.gpus[node]
 }
 
 // ready reports whether a node is there and ready.
-func (t *Twin) ready(node string) bool {
+func (t *Cluster) ready(node string) bool {
 	var n corev1.Node
 	err := t.truth.Get(context.Background(), client.ObjectKey{Name: node}, &n)
 	must(client.IgnoreNotFound(err))

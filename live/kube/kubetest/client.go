@@ -26,18 +26,18 @@ type Call struct {
 func (c *Call) Writes() bool { return c.Verb != "get" && c.Verb != "evict" }
 
 // Direct reads from the API server itself.
-func (t *Twin) Direct() client.Reader { return t.guarded() }
+func (t *Cluster) Direct() client.Reader { return t.guarded() }
 
 // Client writes to the API server, and reads what watches show.
-func (t *Twin) Client() client.Client { return &watched{t.guarded(), t} }
+func (t *Cluster) Client() client.Client { return &watched{t.guarded(), t} }
 
 // Hold makes watches show what is there now until Release.
-func (t *Twin) Hold() { t.show(map[string]client.ObjectList{}) }
+func (t *Cluster) Hold() { t.show(map[string]client.ObjectList{}) }
 
 // Release makes watches show all there is.
-func (t *Twin) Release() { t.show(nil) }
+func (t *Cluster) Release() { t.show(nil) }
 
-func (t *Twin) show(late map[string]client.ObjectList) {
+func (t *Cluster) show(late map[string]client.ObjectList) {
 	t.watches.Lock()
 	defer t.watches.Unlock()
 	t.late = late
@@ -46,7 +46,7 @@ func (t *Twin) show(late map[string]client.ObjectList) {
 // watched is a client that lists what watches show.
 type watched struct {
 	client.WithWatch
-	t *Twin
+	t *Cluster
 }
 
 // List implements client.Reader. What is first asked for after Hold is shown until Release.
@@ -69,7 +69,7 @@ func (w *watched) List(ctx context.Context, list client.ObjectList, o ...client.
 }
 
 // guarded returns a client whose calls Before and After see.
-func (t *Twin) guarded() client.WithWatch {
+func (t *Cluster) guarded() client.WithWatch {
 	return interceptor.NewClient(t.truth, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			return t.call("get", o, func() error { return c.Get(ctx, k, o, opts...) })
@@ -103,7 +103,7 @@ func (t *Twin) guarded() client.WithWatch {
 
 // call does what is asked for, unless Before fails it. A failed write and a lost answer leave
 // the caller's object as it was, as a client does.
-func (t *Twin) call(verb string, o client.Object, do func() error) error {
+func (t *Cluster) call(verb string, o client.Object, do func() error) error {
 	c := &Call{verb, o}
 	if t.Before != nil {
 		if err := t.Before(c); err != nil {
@@ -140,7 +140,7 @@ func restore(o, old client.Object) {
 }
 
 // mayEvict answers a dry run of an eviction: 429 if a PodDisruptionBudget lets none go.
-func (t *Twin) mayEvict(p client.Object) error {
+func (t *Cluster) mayEvict(p client.Object) error {
 	var all policyv1.PodDisruptionBudgetList
 	must(t.truth.List(context.Background(), &all, client.InNamespace(p.GetNamespace())))
 	for i := range all.Items {

@@ -15,7 +15,7 @@ import (
 const Serves = "serves"
 
 // AddServer adds a node of somebody who serves inference.
-func (t *Twin) AddServer(name string, gpus int, gpuType string) {
+func (t *Cluster) AddServer(name string, gpus int, gpuType string) {
 	t.AddNode(name, gpus, gpuType)
 	n := t.Node(name)
 	n.Labels[Serves] = "yes"
@@ -23,14 +23,14 @@ func (t *Twin) AddServer(name string, gpus int, gpuType string) {
 }
 
 // Node returns a node; it has to be there.
-func (t *Twin) Node(name string) *corev1.Node {
+func (t *Cluster) Node(name string) *corev1.Node {
 	var n corev1.Node
 	must(t.truth.Get(context.Background(), client.ObjectKey{Name: name}, &n))
 	return &n
 }
 
 // Serve makes a pod that serves inference, on a node of those who do.
-func (t *Twin) Serve(name string, gpus int) {
+func (t *Cluster) Serve(name string, gpus int) {
 	q := corev1.ResourceList{GPU: *resource.NewQuantity(int64(gpus), resource.DecimalSI)}
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "inference", Finalizers: []string{holder}}}
 	p.Spec.NodeSelector = map[string]string{Serves: "yes"}
@@ -40,13 +40,13 @@ func (t *Twin) Serve(name string, gpus int) {
 }
 
 // Calm deletes all pods that serve inference.
-func (t *Twin) Calm() {
+func (t *Cluster) Calm() {
 	must(t.truth.DeleteAllOf(context.Background(), &corev1.Pod{}, client.InNamespace("inference")))
 }
 
 // Lent returns how many nodes are marked as lent, and how many pods that serve inference wait
 // for a node.
-func (t *Twin) Lent() (lent, waits int) {
+func (t *Cluster) Lent() (lent, waits int) {
 	t.mu.Lock()
 	lent = len(t.loans)
 	t.mu.Unlock()
@@ -60,7 +60,7 @@ func (t *Twin) Lent() (lent, waits int) {
 
 // bindServing binds a pod that serves inference to the first node that is not lent and has
 // room, or says that there is none. It reports whether that is news.
-func (t *Twin) bindServing(p *corev1.Pod, used map[string]int) bool {
+func (t *Cluster) bindServing(p *corev1.Pod, used map[string]int) bool {
 	var all corev1.NodeList
 	must(t.truth.List(context.Background(), &all, client.MatchingLabels(p.Spec.NodeSelector)))
 	for i := range all.Items {
@@ -82,7 +82,7 @@ func (t *Twin) bindServing(p *corev1.Pod, used map[string]int) bool {
 
 // lookAtLoans checks that no node has lost the mark of a loan while a pod of the queue that it
 // was lent to was on it, or to go there.
-func (t *Twin) lookAtLoans() {
+func (t *Cluster) lookAtLoans() {
 	var all corev1.NodeList
 	must(t.truth.List(context.Background(), &all))
 	t.mu.Lock()

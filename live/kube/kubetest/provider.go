@@ -30,14 +30,14 @@ type Pool struct {
 }
 
 // AddPool adds a pool.
-func (t *Twin) AddPool(p *Pool) {
+func (t *Cluster) AddPool(p *Pool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pools = append(t.pools, p)
 }
 
 // pool returns the pool that an object names.
-func (t *Twin) pool(o client.Object) (*Pool, error) {
+func (t *Cluster) pool(o client.Object) (*Pool, error) {
 	i := slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == o.GetName() })
 	if i < 0 {
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "pools"}, o.GetName())
@@ -46,7 +46,7 @@ func (t *Twin) pool(o client.Object) (*Pool, error) {
 }
 
 // getScale fills in a scale.
-func (t *Twin) getScale(o, scale client.Object) error {
+func (t *Cluster) getScale(o, scale client.Object) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p, err := t.pool(o)
@@ -62,7 +62,7 @@ func (t *Twin) getScale(o, scale client.Object) error {
 }
 
 // patchScale sets how many nodes a pool is to have, unless its version is another one.
-func (t *Twin) patchScale(o client.Object, patch client.Patch) error {
+func (t *Cluster) patchScale(o client.Object, patch client.Patch) error {
 	data, err := patch.Data(o)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (t *Twin) patchScale(o client.Object, patch client.Patch) error {
 }
 
 // Scale says how many nodes a pool is to have, as somebody else than the users of Client would.
-func (t *Twin) Scale(pool string, replicas int) {
+func (t *Cluster) Scale(pool string, replicas int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.pools[slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == pool })]
@@ -98,7 +98,7 @@ func (t *Twin) Scale(pool string, replicas int) {
 }
 
 // Replicas returns how many nodes a pool is to have.
-func (t *Twin) Replicas(pool string) int {
+func (t *Cluster) Replicas(pool string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.pools[slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == pool })].Replicas
@@ -106,7 +106,7 @@ func (t *Twin) Replicas(pool string) int {
 
 // Provide lets the pools make and take nodes until there are as many as they are to have. Those
 // on which no pod is go first, as Karpenter has it; one on which one of ours is is a complaint.
-func (t *Twin) Provide() {
+func (t *Cluster) Provide() {
 	t.mu.Lock()
 	pools := slices.Clone(t.pools)
 	t.mu.Unlock()
@@ -125,7 +125,7 @@ func (t *Twin) Provide() {
 }
 
 // take takes so many of the nodes away, those without pods first.
-func (t *Twin) take(nodes []string, n int) {
+func (t *Cluster) take(nodes []string, n int) {
 	on := map[string]string{}
 	for _, p := range t.pods() {
 		if !over(p) && p.Spec.NodeName != "" {
@@ -142,7 +142,7 @@ func (t *Twin) take(nodes []string, n int) {
 }
 
 // PoolNodes returns the nodes of a pool, by name.
-func (t *Twin) PoolNodes(pool string) []string {
+func (t *Cluster) PoolNodes(pool string) []string {
 	var all corev1.NodeList
 	must(t.truth.List(context.Background(), &all, client.MatchingLabels{PoolLabel: pool}))
 	names := make([]string, len(all.Items))

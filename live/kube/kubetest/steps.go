@@ -14,7 +14,7 @@ import (
 
 // Settle lets the Job controller, the binder and the kubelet take steps until none of them has
 // anything to do.
-func (t *Twin) Settle() {
+func (t *Cluster) Settle() {
 	for again := true; again; {
 		again = t.Control() || t.Bind() || t.Kubelet()
 	}
@@ -23,7 +23,7 @@ func (t *Twin) Settle() {
 // Control lets the Job controller look once: it makes the pods that are missing, deletes those
 // that are too many, and says that a job has started, or has stopped. It reports whether there
 // was anything to do.
-func (t *Twin) Control() bool {
+func (t *Cluster) Control() bool {
 	done := false
 	for _, j := range t.Jobs() {
 		if ended(&j) || j.DeletionTimestamp != nil {
@@ -57,7 +57,7 @@ func (t *Twin) Control() bool {
 }
 
 // acknowledge says in the status of a job that it has started or stopped, if that is not said.
-func (t *Twin) acknowledge(j *batchv1.Job) bool {
+func (t *Cluster) acknowledge(j *batchv1.Job) bool {
 	runs := !*j.Spec.Suspend
 	if runs == (j.Status.StartTime != nil) {
 		return false
@@ -73,7 +73,7 @@ func (t *Twin) acknowledge(j *batchv1.Job) bool {
 }
 
 // pod returns a new pod of a job.
-func (t *Twin) pod(j *batchv1.Job, i int) *corev1.Pod {
+func (t *Cluster) pod(j *batchv1.Job, i int) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: *j.Spec.Template.ObjectMeta.DeepCopy(), Spec: *j.Spec.Template.Spec.DeepCopy()}
 	p.Name, p.Namespace = fmt.Sprintf("%s-%03d-%s", j.Name, i, t.uid()), j.Namespace
 	p.Finalizers = []string{holder}
@@ -89,7 +89,7 @@ func (t *Twin) pod(j *batchv1.Job, i int) *corev1.Pod {
 
 // Bind lets the binder look once: it binds pods that are not gated to the node that they name,
 // if that is ready and has room. It reports whether there were any.
-func (t *Twin) Bind() bool {
+func (t *Cluster) Bind() bool {
 	done := false
 	all := t.pods()
 	used := map[string]int{}
@@ -116,7 +116,7 @@ func (t *Twin) Bind() bool {
 }
 
 // taints returns those of a node that keep pods off; none if it is not there.
-func (t *Twin) taints(node string) []corev1.Taint {
+func (t *Cluster) taints(node string) []corev1.Taint {
 	var n corev1.Node
 	must(client.IgnoreNotFound(t.truth.Get(context.Background(), client.ObjectKey{Name: node}, &n)))
 	return n.Spec.Taints
@@ -136,7 +136,7 @@ func tolerates(p *corev1.Pod, taints []corev1.Taint) bool {
 
 // Kubelet lets the kubelets look once: pods on nodes start, those that are to stop are gone,
 // and jobs whose work is done end. It reports whether anything changed.
-func (t *Twin) Kubelet() bool {
+func (t *Cluster) Kubelet() bool {
 	done := false
 	for _, p := range t.pods() {
 		switch {
@@ -155,7 +155,7 @@ func (t *Twin) Kubelet() bool {
 
 // Work lets running jobs work for a while: those that have had as many looks as they asked for
 // while all their pods ran are done.
-func (t *Twin) Work() {
+func (t *Cluster) Work() {
 	for _, j := range t.Jobs() {
 		n := 0
 		for _, p := range t.PodsOf(j.Name) {
@@ -173,7 +173,7 @@ func (t *Twin) Work() {
 }
 
 // works reports whether a job has worked for as long as it asked for, with this look.
-func (t *Twin) works(j *batchv1.Job) bool {
+func (t *Cluster) works(j *batchv1.Job) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.work[j.UID] > 0 {
@@ -184,7 +184,7 @@ func (t *Twin) works(j *batchv1.Job) bool {
 }
 
 // End ends a job, complete or failed, and its pods.
-func (t *Twin) End(name string, how batchv1.JobConditionType) {
+func (t *Cluster) End(name string, how batchv1.JobConditionType) {
 	phase := corev1.PodSucceeded
 	if how == batchv1.JobFailed {
 		phase = corev1.PodFailed
@@ -201,7 +201,7 @@ func (t *Twin) End(name string, how batchv1.JobConditionType) {
 }
 
 // RemoveNode takes a node away, and all that runs there with it.
-func (t *Twin) RemoveNode(name string) {
+func (t *Cluster) RemoveNode(name string) {
 	must(client.IgnoreNotFound(t.truth.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})))
 	for _, p := range t.pods() {
 		if p.Spec.NodeName == name {
@@ -223,7 +223,7 @@ func ended(j *batchv1.Job) bool {
 }
 
 // Ended reports whether a job has; one that is not there has.
-func (t *Twin) Ended(name string) bool {
+func (t *Cluster) Ended(name string) bool {
 	j := t.Job(name)
 	return j == nil || ended(j)
 }

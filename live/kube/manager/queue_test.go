@@ -25,7 +25,7 @@ import (
 // fakeManager is a manager of a cluster in memory.
 type fakeManager struct {
 	manager.Manager
-	twin *kubetest.Twin
+	twin *kubetest.Cluster
 }
 
 func (m fakeManager) GetClient() client.Client                     { return m.twin.Client() }

@@ -7,7 +7,7 @@ import (
 )
 
 // keepFleet makes what a draft has of the groups what is ordered.
-func (ns *Nodes) KeepFleet(allRefused map[string]bool) {
+func (ns *Nodes) KeepRented(allRefused map[string]bool) {
 	ns.Rented.Committing = false
 	for name, refused := range allRefused {
 		o := ns.OrderOf(ns.Group(cluster.Group(name)))

@@ -35,9 +35,9 @@ const (
 // holder keeps a deleted pod there until the kubelet has stopped it.
 const holder = "kubetest.oxgang.dev/kubelet"
 
-// A Twin is a cluster. Make one with New. Its methods panic where the API server of the twin
+// A Cluster is a cluster. Make one with New. Its methods panic where the API server of the twin
 // fails them, which it never does by itself. It is safe for concurrent use.
-type Twin struct {
+type Cluster struct {
 	// Before, if not nil, may fail a request of those who use Client, or change its object.
 	// After, if not nil, may lose the answer to one that was done. Set them while nobody asks.
 	Before, After func(*Call) error
@@ -60,12 +60,12 @@ type Twin struct {
 }
 
 // New returns a cluster with nothing in it.
-func New() *Twin {
+func New() *Cluster {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, batchv1.AddToScheme, policyv1.AddToScheme, v1alpha1.AddToScheme} {
 		must(add(s))
 	}
-	return &Twin{
+	return &Cluster{
 		truth: fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&batchv1.Job{}, &corev1.Pod{}, &v1alpha1.Plan{}, &v1alpha1.Queue{}).
 			WithIndex(&corev1.Event{}, "involvedObject.uid", about).Build(),
 		gpus: map[string]int{}, work: map[types.UID]int{}, plans: map[string]*v1alpha1.Plan{},
@@ -84,7 +84,7 @@ func about(o client.Object) []string {
 }
 
 // uid returns a new one. The caller does not hold the lock.
-func (t *Twin) uid() types.UID {
+func (t *Cluster) uid() types.UID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.serial++
@@ -92,7 +92,7 @@ func (t *Twin) uid() types.UID {
 }
 
 // Create makes an object, with a uid and a time.
-func (t *Twin) Create(o client.Object) {
+func (t *Cluster) Create(o client.Object) {
 	o.SetUID(t.uid())
 	o.SetCreationTimestamp(metav1.Now())
 	must(t.truth.Create(context.Background(), o))
@@ -100,7 +100,7 @@ func (t *Twin) Create(o client.Object) {
 }
 
 // Update writes an object and its status as somebody else than the users of Client would.
-func (t *Twin) Update(o client.Object) {
+func (t *Cluster) Update(o client.Object) {
 	status := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the same type
 	must(t.truth.Update(context.Background(), o))
 	status.SetResourceVersion(o.GetResourceVersion())
@@ -110,9 +110,9 @@ func (t *Twin) Update(o client.Object) {
 }
 
 // AddNode adds a node that is ready.
-func (t *Twin) AddNode(name string, gpus int, gpuType string) { t.addNode(name, gpus, gpuType, nil) }
+func (t *Cluster) AddNode(name string, gpus int, gpuType string) { t.addNode(name, gpus, gpuType, nil) }
 
-func (t *Twin) addNode(name string, gpus int, gpuType string, labels map[string]string) {
+func (t *Cluster) addNode(name string, gpus int, gpuType string, labels map[string]string) {
 	t.mu.Lock()
 	t.gpus[name] = gpus
 	t.mu.Unlock()
@@ -126,7 +126,7 @@ func (t *Twin) addNode(name string, gpus int, gpuType string, labels map[string]
 }
 
 // SetReady says of a node whether it is; pods on it stay as they are.
-func (t *Twin) SetReady(name string, is bool) {
+func (t *Cluster) SetReady(name string, is bool) {
 	var n corev1.Node
 	must(t.truth.Get(context.Background(), client.ObjectKey{Name: name}, &n))
 	n.Status.Conditions[0].Status = corev1.ConditionFalse
@@ -146,7 +146,7 @@ type Ask struct {
 }
 
 // Refuse is what the Job controller says when the API server refuses a pod of a job.
-func (t *Twin) Refuse(j *batchv1.Job, why string) {
+func (t *Cluster) Refuse(j *batchv1.Job, why string) {
 	e := &corev1.Event{Reason: "FailedCreate", Message: "Error creating: " + why, LastTimestamp: metav1.Now()}
 	e.Name, e.Namespace = "refused-"+string(t.uid()), j.Namespace
 	e.InvolvedObject = corev1.ObjectReference{Kind: "Job", Namespace: j.Namespace, Name: j.Name, UID: j.UID}
@@ -154,7 +154,7 @@ func (t *Twin) Refuse(j *batchv1.Job, why string) {
 }
 
 // Submit makes a suspended Indexed Job of a queue.
-func (t *Twin) Submit(queue string, a *Ask) *batchv1.Job {
+func (t *Cluster) Submit(queue string, a *Ask) *batchv1.Job {
 	n := int32(a.Workers) //nolint:gosec // a test's
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 		Name: a.Name, Namespace: Namespace, Labels: map[string]string{v1alpha1.QueueLabel: queue}, Annotations: a.Annotations,
@@ -172,7 +172,7 @@ func (t *Twin) Submit(queue string, a *Ask) *batchv1.Job {
 }
 
 // Delete deletes a job's object, and its pods at their time.
-func (t *Twin) Delete(name string) {
+func (t *Cluster) Delete(name string) {
 	j := t.Job(name)
 	if j == nil {
 		return
@@ -184,14 +184,14 @@ func (t *Twin) Delete(name string) {
 }
 
 // Remove takes an object away at once.
-func (t *Twin) Remove(o client.Object) {
+func (t *Cluster) Remove(o client.Object) {
 	o.SetFinalizers(nil)
 	must(t.truth.Update(context.Background(), o))
 	must(t.truth.Delete(context.Background(), o))
 }
 
 // Job returns a job's object; nil: there is none.
-func (t *Twin) Job(name string) *batchv1.Job {
+func (t *Cluster) Job(name string) *batchv1.Job {
 	var j batchv1.Job
 	err := t.truth.Get(context.Background(), client.ObjectKey{Namespace: Namespace, Name: name}, &j)
 	must(client.IgnoreNotFound(err))
@@ -202,14 +202,14 @@ func (t *Twin) Job(name string) *batchv1.Job {
 }
 
 // Jobs returns all, by name.
-func (t *Twin) Jobs() []batchv1.Job {
+func (t *Cluster) Jobs() []batchv1.Job {
 	var all batchv1.JobList
 	must(t.truth.List(context.Background(), &all))
 	return all.Items
 }
 
 // PodsOf returns the pods of a job, by their index, older ones first.
-func (t *Twin) PodsOf(name string) []*corev1.Pod {
+func (t *Cluster) PodsOf(name string) []*corev1.Pod {
 	var all corev1.PodList
 	must(t.truth.List(context.Background(), &all, client.MatchingLabels{batchv1.JobNameLabel: name}))
 	pods := make([]*corev1.Pod, len(all.Items))
@@ -221,7 +221,7 @@ func (t *Twin) PodsOf(name string) []*corev1.Pod {
 }
 
 // Plan returns the Plan of a queue; nil: there is none.
-func (t *Twin) Plan(queue string) *v1alpha1.Plan {
+func (t *Cluster) Plan(queue string) *v1alpha1.Plan {
 	var p v1alpha1.Plan
 	err := t.truth.Get(context.Background(), client.ObjectKey{Name: queue}, &p)
 	must(client.IgnoreNotFound(err))
