@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// A fedApplication is an application of which the input pipeline is known, and so
+// A FedApplication is an application of which the input pipeline is known, and so
 // one GPU's speed: the CPU curve ends where the GPU never waits. A sample is an
 // iteration on one GPU: so many are made a second on each, wherever the GPUs are.
 // Source: public Synergy profiles, whose penalty for GPUs of several nodes is 1.

@@ -1,7 +1,5 @@
 package glossary
 
-import "slices"
-
 // metaphors are words that no package, type, function, method or field is called here, alone or
 // within a longer name: they cost every reader a translation. The glossary has the field's words.
 var metaphors = []string{
@@ -54,13 +52,4 @@ const anywhere = "..."
 
 // pending are the names that are still to be changed. A line that nothing needs is only logged
 // while there is another, as several people change names at once; the last to go removes all.
-var pending = slices.Concat([]renaming{})
-
-// names returns names of one folder.
-func names(where string, all ...string) []renaming {
-	var r []renaming
-	for _, name := range all {
-		r = append(r, renaming{name, where})
-	}
-	return r
-}
+var pending []renaming

@@ -80,6 +80,7 @@ func Version() string {
 	return info.Main.Version
 }
 
+// NoArgs is the check that a command has no arguments.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Misused("%s takes no argument, got %q", cmd.CommandPath(), args[0])

@@ -9,6 +9,7 @@ import (
 	"github.com/oxgang/oxgang/experiments"
 )
 
+// ErrInterrupted says that reading ended because its context had.
 var ErrInterrupted = errors.New("interrupted")
 
 // OsFiles are the files of this machine.

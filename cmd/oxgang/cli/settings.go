@@ -19,6 +19,7 @@ import (
 	"github.com/oxgang/oxgang/workload/generate"
 )
 
+// ConfigCommand returns the command that shows the settings.
 func ConfigCommand() *cobra.Command {
 	var o ConfigFlags
 	cmd := &cobra.Command{
@@ -40,6 +41,7 @@ func ConfigCommand() *cobra.Command {
 // flags, each overriding those before.
 type ConfigFlags struct{ file string }
 
+// Add adds the flags of a configuration: its file, and one for each setting.
 func (o *ConfigFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "config", "", "configuration file (YAML)")
 	defaults := config.Default()
@@ -150,6 +152,7 @@ func checkSetting(c *config.Config, setting string) error {
 	return fmt.Errorf("set: %q is a setting of no chosen policy (%s)", setting, strings.Join(c.Policies, ", "))
 }
 
+// CheckGenerator returns an error unless traces of a kind can be generated; it lists those there are.
 func CheckGenerator(name string) error {
 	var names []string
 	for _, k := range generate.Kinds() {

@@ -24,7 +24,7 @@ func AsPlugin() bool {
 	return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == Plugin
 }
 
-// A Kube is one call about a cluster.
+// A Connection is one call about a cluster.
 type Connection struct {
 	Context, Config, namespace string
 	all, bare                  bool // all namespaces; no head of tables

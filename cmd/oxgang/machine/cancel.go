@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/control"
 )
 
+// CancelCommand returns the command "oxgang cancel".
 func CancelCommand() *cobra.Command {
 	var s liveState
 	cmd := &cobra.Command{

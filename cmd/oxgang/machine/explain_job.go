@@ -13,6 +13,7 @@ import (
 	"github.com/oxgang/oxgang/live/control"
 )
 
+// ExplainJobCommand returns the command "oxgang explain job".
 func ExplainJobCommand() *cobra.Command {
 	var s liveState
 	var format string

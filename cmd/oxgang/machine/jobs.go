@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/control"
 )
 
+// JobsCommand returns the command "oxgang jobs".
 func JobsCommand() *cobra.Command {
 	var (
 		s            liveState

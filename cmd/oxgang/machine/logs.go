@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/live/control"
 )
 
+// LogsCommand returns the command "oxgang logs".
 func LogsCommand() *cobra.Command {
 	var (
 		s      liveState

@@ -19,6 +19,7 @@ import (
 	"github.com/oxgang/oxgang/policy/builtin"
 )
 
+// ServeCommand returns the command "oxgang serve".
 func ServeCommand() *cobra.Command {
 	o := serve.DefaultOptions()
 	var state liveState

@@ -31,6 +31,7 @@ type submission struct {
 	wait      bool
 }
 
+// SubmitCommand returns the command "oxgang submit".
 func SubmitCommand() *cobra.Command {
 	s := submission{request: control.NewRequest()}
 	cmd := &cobra.Command{

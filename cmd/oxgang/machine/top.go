@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/live/control"
 )
 
+// TopCommand returns the command "oxgang top".
 func TopCommand() *cobra.Command {
 	var (
 		s       liveState

@@ -25,6 +25,7 @@ type explanation struct {
 	moment               bool // at was given
 }
 
+// ExplainCommand returns the command "oxgang explain".
 func ExplainCommand() *cobra.Command {
 	var e explanation
 	cmd := &cobra.Command{

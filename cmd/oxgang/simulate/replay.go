@@ -23,6 +23,7 @@ type replaying struct {
 	actions                 bool
 }
 
+// ReplayCommand returns the command "oxgang replay".
 func ReplayCommand() *cobra.Command {
 	var r replaying
 	cmd := &cobra.Command{

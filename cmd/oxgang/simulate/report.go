@@ -27,6 +27,7 @@ type reporting struct {
 	stderr       io.Writer
 }
 
+// ReportCommand returns the command "oxgang report".
 func ReportCommand() *cobra.Command {
 	var r reporting
 	cmd := &cobra.Command{

@@ -22,6 +22,7 @@ type reproduction struct {
 	all    bool
 }
 
+// ReproduceCommand returns the command "oxgang reproduce".
 func ReproduceCommand() *cobra.Command {
 	var r reproduction
 	cmd := &cobra.Command{

@@ -35,6 +35,7 @@ type simulation struct {
 	past   history
 }
 
+// Command returns the command "oxgang simulate".
 func Command() *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{

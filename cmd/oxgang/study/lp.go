@@ -19,6 +19,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
+// LpCommand returns the command "oxgang lp".
 func LpCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "lp", Short: "Solve linear programs from MPS files"}
 	cli.Group(cmd)

@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/experiments"
 )
 
+// PlanCommand returns the command "oxgang plan".
 func PlanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",

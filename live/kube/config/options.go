@@ -76,16 +76,16 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// mode returns what may be done to jobs.
+// Mode returns what may be done to jobs.
 func (o *Options) Mode() v1alpha1.Mode { return o.Queue.Spec.Mode }
 
-// acts reports whether jobs are started by the world; otherwise plans are only made.
+// Acts reports whether jobs are started by the world; otherwise plans are only made.
 func (o *Options) Acts() bool { return o.Mode() == v1alpha1.Admit || o.Mode() == v1alpha1.Resize }
 
-// writes reports whether anything may be written at all.
+// Writes reports whether anything may be written at all.
 func (o *Options) Writes() bool { return o.Mode() != v1alpha1.Observe && o.Mode() != v1alpha1.Off }
 
-// headroom returns the share of a lender's nodes that is never lent.
+// Headroom returns the share of a lender's nodes that is never lent.
 func (o *Options) Headroom() float64 {
 	if l := o.Queue.Spec.Loans; l != nil && l.HeadroomPercent != nil {
 		return float64(*l.HeadroomPercent) / 100
@@ -93,7 +93,7 @@ func (o *Options) Headroom() float64 {
 	return defaultHeadroom
 }
 
-// grace returns how long a lender waits for nodes that it wants back.
+// Grace returns how long a lender waits for nodes that it wants back.
 func (o *Options) Grace() time.Duration {
 	if l := o.Queue.Spec.Loans; l != nil && l.GraceSeconds > 0 {
 		return time.Duration(l.GraceSeconds) * time.Second
@@ -107,7 +107,7 @@ const (
 	defaultGrace    = 5 * time.Minute
 )
 
-// weights returns the weight of each namespace that may use the queue.
+// Weights returns the weight of each namespace that may use the queue.
 func (o *Options) Weights() map[string]int32 {
 	all := make(map[string]int32, len(o.Queue.Spec.Namespaces))
 	for _, n := range o.Queue.Spec.Namespaces {

@@ -49,7 +49,7 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	}}
 }
 
-// marked marks the pods of a Workload for a start. It reports whether there was something to mark.
+// Marked marks the pods of a Workload for a start. It reports whether there was something to mark.
 // As long as a Workload is evicted, Kueue writes the labels and tolerations that it had over those
 // of the job's template, whenever the job changes: what a start writes there would not last. Once
 // it has quota it cannot be changed.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// carryOut takes a step. What fails is tried again later, later each time, and no sooner than the
+// CarryOut takes a step. What fails is tried again later, later each time, and no sooner than the
 // API server asks for.
 func (w *Writer) CarryOut(ctx context.Context, s *Step) {
 	err := s.Do(ctx)

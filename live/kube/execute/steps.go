@@ -15,14 +15,14 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A step brings the cluster closer to the plan.
+// A Step brings the cluster closer to the plan.
 type Step struct {
 	Job  *jobstate.Job
 	What string // for people
 	Do   func(context.Context) error
 }
 
-// steps returns what can be done now, at most one step for each job: everything that has to
+// Steps returns what can be done now, at most one step for each job: everything that has to
 // stop, every start whose nodes have room, by submission, and what running pods are to ask for.
 func (w *Planner) Steps(s *observe.Observation) []Step {
 	if !w.Options.Acts() {
@@ -167,7 +167,7 @@ func (w *Planner) resizing(e *jobstate.Job) *Step {
 	return w.rewriting(e, "resize", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
-// toStart is toGrant for a job that starts. Of an elastic job whose first workers have ended by
+// ToStart is ToGrant for a job that starts. Of an elastic job whose first workers have ended by
 // themselves, as it was stopped, the training has come to its end: all of them end then, and these
 // are not made again. It gets no workers but those, and so it is complete.
 func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
@@ -178,7 +178,7 @@ func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	return g
 }
 
-// toGrant returns what each worker of a job gets, as a leader that reads the plan has it, too.
+// ToGrant returns what each worker of a job gets, as a leader that reads the plan has it, too.
 func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	n := e.Workers()
 	return jobadapter.Grant{

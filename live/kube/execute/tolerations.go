@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/config"
 )
 
-// tolerations returns those that pods of the queue's jobs get: of the queue, and what they need on
+// PodTolerations returns those that pods of the queue's jobs get: of the queue, and what they need on
 // nodes on loan, whose taints the owners of jobs do not know.
 func PodTolerations(o *config.Options) []corev1.Toleration {
 	all := Tolerations(o.Queue)

@@ -43,7 +43,7 @@ func (w *Writer) pin(ctx context.Context, p *corev1.Pod, node string, epoch int6
 	return w.Patch(ctx, next, p)
 }
 
-// patch writes the difference between two versions of an object, if the object is still the
+// Patch writes the difference between two versions of an object, if the object is still the
 // one that was seen; if not, the next look decides anew.
 func (w *Writer) Patch(ctx context.Context, next, seen client.Object) error {
 	return w.took(next, w.Client.Patch(ctx, next, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
@@ -62,7 +62,7 @@ func (w *Writer) took(next client.Object, err error) error {
 	return nil
 }
 
-// manager is who the API server says wrote our fields.
+// FieldOwner is who the API server says wrote our fields.
 const FieldOwner = "oxgang"
 
 // wrote notes what the watches are to show before anything more is concluded from them.

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/live/agentapi"
 )
 
-// An agent is what a job's program has said.
+// An Agent is what a job's program has said.
 type Agent struct {
 	Spoke      bool            // in any generation
 	Heard      time.Time       // when it last spoke to this leader; zero: it did not
@@ -26,7 +26,7 @@ type Agent struct {
 	LocalMax map[cluster.GPUType]int
 }
 
-// says takes in what a program says of itself. How many samples it takes at once it says of
+// Says takes in what a program says of itself. How many samples it takes at once it says of
 // the type that it is on, and what it said on another type holds for that.
 func (a *Agent) Says(h *agentapi.Hello, e *Job) {
 	a.Hello = h
@@ -40,7 +40,7 @@ func (a *Agent) Says(h *agentapi.Hello, e *Job) {
 	a.LocalMax[e.Held.GPUType] = h.Batch.LocalMax
 }
 
-// described returns a job as its object and its program say.
+// Described returns a job as its object and its program say.
 func (a *Agent) Described(spec *job.Spec, e *Job) *job.Spec {
 	if a.Hello == nil {
 		return spec
@@ -50,7 +50,7 @@ func (a *Agent) Described(spec *job.Spec, e *Job) *job.Spec {
 	return said
 }
 
-// rigid returns a job as one that keeps what it holds.
+// Rigid returns a job as one that keeps what it holds.
 func Rigid(spec *job.Spec, e *Job) *job.Spec {
 	if e.Held.GPUs == 0 {
 		return spec
@@ -80,7 +80,7 @@ func milli(x float64) int64 {
 	return int64(min(max(0, math.Round(1000*x)), math.MaxInt64/2))
 }
 
-// state returns what is known of a job. Service goes on growing while it holds GPUs, without
+// State returns what is known of a job. Service goes on growing while it holds GPUs, without
 // being written again.
 func (e *Job) State() v1alpha1.JobState {
 	st := &e.Status

@@ -1,13 +1,13 @@
 package jobstate
 
-// A fit is how the CPUs and memory that a job's running pods ask for stand to what is planned.
+// A Fit is how the CPUs and memory that a job's running pods ask for stand to what is planned.
 type Fit struct {
 	Retry
 	Why string   // they are not as planned, for people; empty: they are, or are being made so
 	At  Compared // when nothing was to do
 }
 
-// fitted is what pods were compared with, and which pods.
+// Compared is what pods were compared with, and which pods.
 type Compared struct {
 	Generation int64
 	Cpus       float64 // per worker, as jobadapter.Grant has them

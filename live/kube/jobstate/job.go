@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
-// An entry is a job of the queue that has not ended, or whose pods have not.
+// A Job is a job of the queue that has not ended, or whose pods have not.
 //
 // Invariant: held is what the last committed plan says, or nothing after a loss that the
 // scheduler has heard of; pods are those that are there, whatever the plan says.
@@ -61,30 +61,30 @@ type Job struct {
 	Retry
 }
 
-// wants reports whether the committed plan has GPUs for the job.
+// Wants reports whether the committed plan has GPUs for the job.
 func (e *Job) Wants() bool { return !e.Ended && !e.Lost && e.Held.GPUs > 0 }
 
-// workers returns the pods that the plan has for the job.
+// Workers returns the pods that the plan has for the job.
 func (e *Job) Workers() int { return e.WorkersOn(e.Held.GPUs) }
 
-// workersOn returns how many workers so many GPUs are for.
+// WorkersOn returns how many workers so many GPUs are for.
 func (e *Job) WorkersOn(gpus int) int { return gpus / max(1, e.Parsed.PerWorker.GPUs) }
 
-// id returns the job's name in the scheduler.
+// ID returns the job's name in the scheduler.
 func (e *Job) ID() job.ID { return job.ID(e.Parsed.UID) }
 
-// present reports whether a pod is of the generation that is planned.
+// Present reports whether a pod is of the generation that is planned.
 func (e *Job) Present(p *corev1.Pod) bool { return e.Wants() && Generation(p) == e.Held.Generation }
 
-// running reports whether the job's object lets pods run that the world started.
+// Running reports whether the job's object lets pods run that the world started.
 func (e *Job) Running() bool { return !e.Parsed.Suspended && e.Parsed.Generation != 0 }
 
-// started reports whether the planned generation was begun: its pods may come at any time.
+// Started reports whether the planned generation was begun: its pods may come at any time.
 func (e *Job) Started() bool {
 	return e.Wants() && (e.Stale || e.Parsed.Generation == e.Held.Generation && (e.Running() || e.Parsed.Kueue && !e.Parsed.Gated))
 }
 
-// node returns the one that all workers of the planned generation are on as long as it runs;
+// Node returns the one that all workers of the planned generation are on as long as it runs;
 // empty: they are on several, or may come to be.
 func (e *Job) Node() string {
 	if len(e.Held.Placement) != 1 || e.Parsed.Resizing == v1alpha1.InPlace || e.Parsed.Kueue {
@@ -93,7 +93,7 @@ func (e *Job) Node() string {
 	return string(e.Held.Placement[0].Node)
 }
 
-// coming returns how many pods may yet come to the job's node that the plan does not have: its
+// Coming returns how many pods may yet come to the job's node that the plan does not have: its
 // controller makes up for pods that fail, until it says that it has stopped, and nobody holds
 // them back.
 func (e *Job) Coming() int {
@@ -110,7 +110,7 @@ func (e *Job) Coming() int {
 	return max(0, n)
 }
 
-// done returns how many workers have succeeded, in whatever generation: they are not made again.
+// Done returns how many workers have succeeded, in whatever generation: they are not made again.
 func (e *Job) Done() (n int) {
 	for _, p := range e.Pods {
 		if p.Status.Phase == corev1.PodSucceeded {
@@ -120,7 +120,7 @@ func (e *Job) Done() (n int) {
 	return n
 }
 
-// finished returns how many workers of an elastic Job, the first ones, have succeeded without being
+// Finished returns how many workers of an elastic Job, the first ones, have succeeded without being
 // told to stop.
 func (e *Job) Finished() (n int) {
 	if e.Parsed.Kind != "Job" || e.Parsed.Resizing == v1alpha1.Never {
@@ -134,26 +134,26 @@ func (e *Job) Finished() (n int) {
 	return n
 }
 
-// toEnd is how long a job of which a worker has succeeded is left to end by itself. If it
+// ToEnd is how long a job of which a worker has succeeded is left to end by itself. If it
 // were stopped, those that have succeeded would be missing among its workers from then on.
 const ToEnd = time.Minute
 
-// ends reports whether a job is about to end by itself.
+// EndsSoon reports whether a job is about to end by itself.
 func (e *Job) EndsSoon(now time.Time) bool {
 	return !e.Ending.IsZero() && now.Sub(e.Ending) < ToEnd
 }
 
-// live returns the pods that are not terminal.
+// Live returns the pods that are not terminal.
 func (e *Job) Live() []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(e.Pods), Terminal)
 }
 
-// terminal reports whether nothing of a pod runs any more.
+// Terminal reports whether nothing of a pod runs any more.
 func Terminal(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// ready reports whether a pod runs, and is ready if it can be.
+// Ready reports whether a pod runs, and is ready if it can be.
 func Ready(p *corev1.Pod) bool {
 	if p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil {
 		return false
@@ -162,7 +162,7 @@ func Ready(p *corev1.Pod) bool {
 	return i < 0 || p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-// generation returns the start of its job that a pod belongs to; 0: none of ours.
+// Generation returns the start of its job that a pod belongs to; 0: none of ours.
 func Generation(p *corev1.Pod) int64 {
 	n, err := strconv.ParseInt(p.Labels[v1alpha1.Generation], 10, 64)
 	if err != nil {
@@ -171,7 +171,7 @@ func Generation(p *corev1.Pod) int64 {
 	return n
 }
 
-// index returns which of its job's workers a pod is; 0 if nothing says.
+// Index returns which of its job's workers a pod is; 0 if nothing says.
 func Index(p *corev1.Pod) int {
 	n, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 // leader would have all jobs' speeds learnt again, and jobs moved for that.
 
 const (
-	// keptReports is how many reports of a job are kept: the last one of each size and batch.
+	// KeptReports is how many reports of a job are kept: the last one of each size and batch.
 	KeptReports = 12
-	// mostReports is how many of all jobs outlive the leader: an object has 1.5 MB at most.
+	// MostReports is how many of all jobs outlive the leader: an object has 1.5 MB at most.
 	MostReports = 2500
 )
 
-// keep keeps a report that measured steps. It reports whether that is one of a size or batch of
+// Keep keeps a report that measured steps. It reports whether that is one of a size or batch of
 // which there was none.
 func (e *Job) Keep(r *job.Report) bool {
 	if r.StepTime <= 0 || r.Batch.Local < 1 {
@@ -52,7 +52,7 @@ type measured struct {
 	GradVar float64 `json:"v,omitempty"`
 }
 
-// learned returns the last reports of a job, so many at most, as text; empty: none.
+// LearnedText returns the last reports of a job, so many at most, as text; empty: none.
 func (e *Job) LearnedText(most int) string {
 	last := e.Reports[max(0, len(e.Reports)-most):]
 	if len(last) == 0 {
@@ -73,7 +73,7 @@ func (e *Job) LearnedText(most int) string {
 	return string(text)
 }
 
-// reports returns what a state says that a job measured; nothing, if not all of it can be believed.
+// ReportsOf returns what a state says that a job measured; nothing, if not all of it can be believed.
 func ReportsOf(s *v1alpha1.JobState) []job.Report {
 	var all []measured
 	if s.Reports == "" || json.Unmarshal([]byte(s.Reports), &all) != nil || len(all) > KeptReports {

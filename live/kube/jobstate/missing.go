@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// unmade is how long pods of a Job may be missing until its events are asked why: its controller
+// Unmade is how long pods of a Job may be missing until its events are asked why: its controller
 // makes all of them at once. They are asked again each time that twice as long has passed.
 const Unmade = 10 * time.Second
 
@@ -17,7 +17,7 @@ const Unmade = 10 * time.Second
 // an event of ours.
 const longestWhy = 700
 
-// lacks reports whether it is to be asked why pods of a job that was started, or has grown, are
+// Lacks reports whether it is to be asked why pods of a job that was started, or has grown, are
 // not made. Only Jobs say so of themselves; of the other kinds a Job beneath them does.
 func (e *Job) Lacks(now time.Time) bool {
 	if e.Parsed.Kind != "Job" || !e.Running() {
@@ -26,7 +26,7 @@ func (e *Job) Lacks(now time.Time) bool {
 	return e.Made() < e.Workers() && now.Sub(e.CompleteAt) >= max(Unmade, 2*e.AskedAt.Sub(e.CompleteAt))
 }
 
-// made returns how many workers need no pod made: those that have one of the planned generation, or
+// Made returns how many workers need no pod made: those that have one of the planned generation, or
 // had, and those that have succeeded in another.
 func (e *Job) Made() (n int) {
 	for _, p := range e.Pods {
@@ -37,14 +37,14 @@ func (e *Job) Made() (n int) {
 	return n
 }
 
-// A limit is what a job can be given, as its pods are refused beyond that.
+// A Limit is what a job can be given, as its pods are refused beyond that.
 type Limit struct {
 	GPUs  int
 	Why   string
 	Until time.Time // it is tried again
 }
 
-// limited returns a job as one that gets no more GPUs than its limit.
+// Limited returns a job as one that gets no more GPUs than its limit.
 func (e *Job) Limited(spec *job.Spec) *job.Spec {
 	if !time.Now().Before(e.Limit.Until) {
 		return spec
@@ -54,7 +54,7 @@ func (e *Job) Limited(spec *job.Spec) *job.Spec {
 	return &r
 }
 
-// refusal returns what the events of a Job say of pods that could not be made since a time; empty:
+// Refusal returns what the events of a Job say of pods that could not be made since a time; empty:
 // nothing.
 func Refusal(all []corev1.Event, since time.Time) string {
 	why, last := "", since.Truncate(time.Second) // events have whole seconds

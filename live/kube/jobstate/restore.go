@@ -9,13 +9,13 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A past is what the leader before left of a job.
+// A Past is what the leader before left of a job.
 type Past struct {
 	Allocation v1alpha1.JobAllocation
 	state      v1alpha1.JobState
 }
 
-// pastOf returns what a plan says of each job.
+// PastOf returns what a plan says of each job.
 func PastOf(p *v1alpha1.Plan) map[job.ID]Past {
 	all := make(map[job.ID]Past, len(p.Spec.Allocations))
 	for _, a := range p.Spec.Allocations {
@@ -30,7 +30,7 @@ func PastOf(p *v1alpha1.Plan) map[job.ID]Past {
 	return all
 }
 
-// restore makes an entry what the leader before knew of the job.
+// Restore makes an entry what the leader before knew of the job.
 func (p *Past) Restore(e *Job) {
 	a, s := &p.Allocation, &p.state
 	e.Held = Grant{Generation: max(a.Generation, e.Parsed.Generation)}
@@ -56,7 +56,7 @@ func (p *Past) Restore(e *Job) {
 	e.Status.Phase, e.Status.Allocation, e.Status.Placement = job.Restoring, e.Held.Allocation, e.Held.Placement
 }
 
-// granted returns what a plan gives a job.
+// GrantOf returns what a plan gives a job.
 func GrantOf(a *v1alpha1.JobAllocation) Grant {
 	g := Grant{Generation: a.Generation}
 	g.Configuration = cluster.Configuration{Nodes: len(a.Nodes), GPUs: int(a.GPUs), GPUType: cluster.GPUType(a.GPUType)}
@@ -74,7 +74,7 @@ func GrantOf(a *v1alpha1.JobAllocation) Grant {
 	return g
 }
 
-// A grant is what a plan gives a job.
+// A Grant is what a plan gives a job.
 type Grant struct {
 	Generation int64
 	cluster.Allocation
@@ -82,7 +82,7 @@ type Grant struct {
 	Batch     job.BatchSize
 }
 
-// allocation returns what a plan says of a job.
+// Allocation returns what a plan says of a job.
 func Allocation(e *Job, g *Grant) v1alpha1.JobAllocation {
 	a := v1alpha1.JobAllocation{
 		UID: e.Parsed.UID, Kind: e.Parsed.Kind, Namespace: e.Parsed.Namespace, Name: e.Parsed.Name, Generation: g.Generation,
@@ -97,7 +97,7 @@ func Allocation(e *Job, g *Grant) v1alpha1.JobAllocation {
 	return a
 }
 
-// alike reports whether two allocations say the same, but for the numbers of a reason and for
+// Alike reports whether two allocations say the same, but for the numbers of a reason and for
 // what is expected.
 func Alike(a, b v1alpha1.JobAllocation) bool {
 	return a.UID == b.UID && a.Generation == b.Generation && a.GPUs == b.GPUs && a.Reason == b.Reason

@@ -6,7 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A retry is when something that failed may be tried again.
+// A Retry is when something that failed may be tried again.
 type Retry struct {
 	Failures  int // in a row
 	NotBefore time.Time
@@ -18,24 +18,24 @@ const (
 	LongBackoff = 10 * time.Minute
 )
 
-// fail notes a failure at a time.
+// Fail notes a failure at a time.
 func (r *Retry) Fail(now time.Time) {
 	r.Failures++
 	r.NotBefore = now.Add(min(Backoff<<min(r.Failures, 20), LongBackoff))
 }
 
-// failFor notes a failure with an error: what failed is not tried again sooner than the API server
+// FailFor notes a failure with an error: what failed is not tried again sooner than the API server
 // asks for.
 func (r *Retry) FailFor(now time.Time, err error) {
 	r.Fail(now)
 	r.NotBefore = now.Add(LeaveAlone(r.NotBefore.Sub(now), err))
 }
 
-// tries is how many failures in a row it takes until nothing is planned for a job before it
+// Tries is how many failures in a row it takes until nothing is planned for a job before it
 // may be tried again: GPUs would be kept for it in vain.
 const Tries = 3
 
-// backsOff reports whether nothing is to be planned for a job at a time.
+// BacksOff reports whether nothing is to be planned for a job at a time.
 func (r *Retry) BacksOff(now time.Time) bool { return r.Failures >= Tries && now.Before(r.NotBefore) }
 
 // asked returns how long the API server, or what stands before it, asks with an error not to be
@@ -45,7 +45,7 @@ func askedDelay(err error) time.Duration {
 	return min(time.Duration(seconds)*time.Second, LongBackoff)
 }
 
-// leave returns how long to leave the API server alone after an error: a time, or what it asks for.
+// LeaveAlone returns how long to leave the API server alone after an error: a time, or what it asks for.
 func LeaveAlone(wait time.Duration, err error) time.Duration {
 	return max(wait, askedDelay(err))
 }

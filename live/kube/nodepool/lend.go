@@ -19,7 +19,7 @@ import (
 
 // This file is how nodes come on loan, and go back: by the plan first, and then by their marks.
 
-// pool returns the lender's nodes of a group; nil: it has none.
+// PoolOf returns the lender's nodes of a group; nil: it has none.
 func (ns *Nodes) PoolOf(g cluster.Group) *inventory.Pool {
 	i := slices.IndexFunc(ns.Loans.pools, func(p inventory.Pool) bool { return p.Group == g })
 	if i < 0 {
@@ -28,32 +28,34 @@ func (ns *Nodes) PoolOf(g cluster.Group) *inventory.Pool {
 	return &ns.Loans.pools[i]
 }
 
-// lent reports whether the committed plan has a node on loan.
+// Lent reports whether the committed plan has a node on loan.
 func (ns *Nodes) Lent(id cluster.NodeID) bool {
 	_, lent := slices.BinarySearchFunc(ns.Table.Plan.Spec.Loans, string(id), NameOf)
 	return lent
 }
 
+// NameOf compares the node of a loan with a name, for searches in a sorted list.
 func NameOf(l v1alpha1.NodeLoan, name string) int { return strings.Compare(l.Name, name) }
 
+// ByName compares loans by the names of their nodes.
 func ByName(a, b v1alpha1.NodeLoan) int { return strings.Compare(a.Name, b.Name) }
 
-// A transfer is a node that is to be marked as lent, or as its owner's.
-type transfer struct {
+// A Transfer is a node that is to be marked as lent, or as its owner's.
+type Transfer struct {
 	seen *corev1.Node
 	next *corev1.Node
 }
 
-// transfers returns what is to be written to nodes: those on loan are marked, unless pods of
+// Transfers returns what is to be written to nodes: those on loan are marked, unless pods of
 // their owner have come there meanwhile, and others with our mark lose it once no pod of ours
 // is on them, pinned to them, or may yet come there. As long as a watch does not show what was
 // last written, nothing is.
-func (ns *Nodes) Transfers(s *observe.Observation) []transfer {
+func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 	if !ns.Options.Acts() || time.Now().Before(ns.Loans.NotBefore) || len(ns.Writer.Unseen) > 0 {
 		return nil
 	}
 	on := ns.OnLoan()
-	var all []transfer
+	var all []Transfer
 	for i := range s.Lender.Servers {
 		n := &s.Lender.Servers[i]
 		if _, lent := on[n.ID]; lent && n.Theirs == 0 {
@@ -81,16 +83,16 @@ func (ns *Nodes) returned(n *corev1.Node, s *observe.Observation) error {
 }
 
 // appendTransfer appends what change makes of a node, if it can be done and changes it.
-func (ns *Nodes) appendTransfer(all []transfer, n *corev1.Node, change func(*corev1.Node) error) []transfer {
+func (ns *Nodes) appendTransfer(all []Transfer, n *corev1.Node, change func(*corev1.Node) error) []Transfer {
 	next := n.DeepCopy()
 	if change(next) != nil || equality.Semantic.DeepEqual(next, n) {
 		return all
 	}
-	return append(all, transfer{n, next})
+	return append(all, Transfer{n, next})
 }
 
-// carryOver writes to a node. What fails is tried again later, and later each time.
-func (ns *Nodes) MarkNode(ctx context.Context, t *transfer) {
+// MarkNode writes to a node. What fails is tried again later, and later each time.
+func (ns *Nodes) MarkNode(ctx context.Context, t *Transfer) {
 	err := ns.Writer.Patch(ctx, t.next, t.seen)
 	ns.Mu.Lock()
 	defer ns.Mu.Unlock()

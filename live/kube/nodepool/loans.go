@@ -14,9 +14,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
-// Loans are how it stands with the nodes that a lender has. What is on loan is what the
+// A LoanState is what is known of the nodes that a lender has. What is on loan is what the
 // committed Plan says, less those that go back with the next.
-type loanState struct {
+type LoanState struct {
 	pools          []inventory.Pool
 	Told           []cluster.Loan              // as the scheduler was last told
 	Back           map[cluster.NodeID]bool     // nodes that the next plan does not have on loan any more
@@ -25,11 +25,12 @@ type loanState struct {
 	jobstate.Retry                             // of writing to nodes
 }
 
-func NewLoans() loanState {
-	return loanState{Back: make(map[cluster.NodeID]bool), rest: make(map[cluster.Group]time.Time)}
+// NewLoans returns the state of a lender of whose nodes none is on loan.
+func NewLoans() LoanState {
+	return LoanState{Back: make(map[cluster.NodeID]bool), rest: make(map[cluster.Group]time.Time)}
 }
 
-// on returns the nodes that are on loan, and their groups.
+// OnLoan returns the nodes that are on loan, and their groups.
 func (ns *Nodes) OnLoan() map[cluster.NodeID]cluster.Group {
 	all := make(map[cluster.NodeID]cluster.Group, len(ns.Table.Plan.Spec.Loans))
 	for _, l := range ns.Table.Plan.Spec.Loans {
@@ -40,7 +41,7 @@ func (ns *Nodes) OnLoan() map[cluster.NodeID]cluster.Group {
 	return all
 }
 
-// nodes returns those that jobs may be placed on: the queue's own, and those on loan that are
+// Usable returns those that jobs may be placed on: the queue's own, and those on loan that are
 // marked so.
 func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
 	on := ns.OnLoan()
@@ -58,7 +59,7 @@ func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
 	return all
 }
 
-// review finds out how it stands with the lender's nodes. What cannot be used, or is overdue,
+// Review finds out how it stands with the lender's nodes. What cannot be used, or is overdue,
 // is on loan no more.
 func (ns *Nodes) Review(s *observe.Observation) {
 	if len(s.Lender.Servers)+len(ns.Table.Plan.Spec.Loans) == 0 {
@@ -81,7 +82,7 @@ func (ns *Nodes) count(s *observe.Observation) {
 
 // pause lends nothing more of a group while its owner asks for nodes, and for as long again as
 // they may take to come back: an owner whose needs go up and down stops no job each time.
-func (l *loanState) pause(now time.Time, grace time.Duration) {
+func (l *LoanState) pause(now time.Time, grace time.Duration) {
 	for i := range l.pools {
 		p := &l.pools[i]
 		if p.Reclaim > 0 {
@@ -94,7 +95,7 @@ func (l *loanState) pause(now time.Time, grace time.Duration) {
 }
 
 // remember notes since when pods of the owner need nodes on loan.
-func (l *loanState) remember() {
+func (l *LoanState) remember() {
 	asked := make(map[types.UID]time.Time)
 	for i := range l.pools {
 		for _, pods := range l.pools[i].Asked {
@@ -181,7 +182,7 @@ func (ns *Nodes) reclaim(g cluster.Group, due time.Time) {
 	}
 }
 
-// tidings returns how it stands with what can be lent, for the scheduler.
+// LoanStatus returns how it stands with what can be lent, for the scheduler.
 func (ns *Nodes) LoanStatus() []cluster.Loan {
 	var all []cluster.Loan
 	for i := range ns.Loans.pools {
@@ -197,7 +198,7 @@ func (ns *Nodes) LoanStatus() []cluster.Loan {
 	return all
 }
 
-// sameLoans reports whether the scheduler would do the same with two tidings. The load alone
+// SameLoans reports whether the scheduler would do the same with two tidings. The load alone
 // is no news: it moves with every pod of the owner, and what can be lent does not.
 func SameLoans(a, b []cluster.Loan) bool {
 	return slices.EqualFunc(a, b, func(x, y cluster.Loan) bool {

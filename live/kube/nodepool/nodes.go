@@ -26,5 +26,5 @@ type Nodes struct {
 	IsOurs func(*observe.Observation) func(*corev1.Pod) bool
 	Lose   func(j *jobstate.Job, why string) // gives back what a job holds
 	Rented rentedNodes
-	Loans  loanState
+	Loans  LoanState
 }

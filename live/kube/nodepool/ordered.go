@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// keepFleet makes what a draft has of the groups what is ordered.
+// KeepRented makes what a draft has of the groups what is ordered.
 func (ns *Nodes) KeepRented(allRefused map[string]bool) {
 	ns.Rented.Committing = false
 	for name, refused := range allRefused {

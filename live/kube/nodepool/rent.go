@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
-// An order is how it stands with what was last ordered of a group.
-type order struct {
+// An Order is how it stands with what was last ordered of a group.
+type Order struct {
 	refused bool      // not all of it is to be had
 	missing int       // nodes that the plan wants and that are not there
 	since   time.Time // when that was last another number
@@ -25,12 +25,12 @@ type order struct {
 // A fleet is the nodes for rent of a world. Its maps are by name of the group.
 type rentedNodes struct {
 	Nodes      map[string][]observe.GroupNode // oldest first
-	Orders     map[string]*order
+	Orders     map[string]*Order
 	Told       []cluster.Rental // as the scheduler was last told
 	Committing bool             // a plan is being committed
 }
 
-// expectPods holds those nodes for used that pods of a job may yet come to.
+// ExpectPods holds those nodes for used that pods of a job may yet come to.
 func (ns *Nodes) ExpectPods() {
 	to := make(map[string]bool)
 	for _, e := range ns.Table.Order {
@@ -45,7 +45,7 @@ func (ns *Nodes) ExpectPods() {
 	}
 }
 
-// cloned returns the nodes of each group, for a holder who changes them.
+// Cloned returns the nodes of each group, for a holder who changes them.
 func Cloned(of map[string][]observe.GroupNode) map[string][]observe.GroupNode {
 	all := make(map[string][]observe.GroupNode, len(of))
 	for g, nodes := range of {
@@ -54,10 +54,10 @@ func Cloned(of map[string][]observe.GroupNode) map[string][]observe.GroupNode {
 	return all
 }
 
-// groups returns what can be rented.
+// Groups returns what can be rented.
 func (ns *Nodes) Groups() []v1alpha1.NodeGroup { return ns.Options.Queue.Spec.NodeGroups }
 
-// group returns a group by name; nil: there is none.
+// Group returns a group by name; nil: there is none.
 func (ns *Nodes) Group(name cluster.Group) *v1alpha1.NodeGroup {
 	i := slices.IndexFunc(ns.Groups(), func(g v1alpha1.NodeGroup) bool { return g.Name == string(name) })
 	if i < 0 {
@@ -66,20 +66,20 @@ func (ns *Nodes) Group(name cluster.Group) *v1alpha1.NodeGroup {
 	return &ns.Groups()[i]
 }
 
-// orderOf returns how it stands with what was last ordered of a group.
-func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *order {
+// OrderOf returns how it stands with what was last ordered of a group.
+func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *Order {
 	if ns.Rented.Orders == nil {
-		ns.Rented.Orders = make(map[string]*order)
+		ns.Rented.Orders = make(map[string]*Order)
 	}
 	o := ns.Rented.Orders[g.Name]
 	if o == nil {
-		o = &order{since: time.Now()}
+		o = &Order{since: time.Now()}
 		ns.Rented.Orders[g.Name] = o
 	}
 	return o
 }
 
-// A stand is how it stands with a group, if the plan wants so many nodes of it. Its nodes are
+// A GroupStatus is how it stands with a group, if the plan wants so many nodes of it. Its nodes are
 // in one list each.
 type GroupStatus struct {
 	Group  *v1alpha1.NodeGroup
@@ -90,10 +90,10 @@ type GroupStatus struct {
 	Going  []*observe.GroupNode // that it does
 }
 
-// alive returns how many nodes there are that the provider does not take away.
+// Alive returns how many nodes there are that the provider does not take away.
 func (s *GroupStatus) Alive() int { return len(s.Stays) + len(s.Coming) + len(s.Leaves) }
 
-// stand sorts the nodes of a group. planned are the nodes that the plan has jobs on: none of
+// Status sorts the nodes of a group. planned are the nodes that the plan has jobs on: none of
 // them leaves. Where there are more nodes than wanted, those leave that p names, and then the
 // youngest that no job is on: a provider that made too many takes them back.
 func (ns *Nodes) Status(g *v1alpha1.NodeGroup, p *v1alpha1.PlannedGroup, planned map[string]bool, now time.Time) *GroupStatus {
@@ -163,8 +163,8 @@ func (ns *Nodes) rental(s *GroupStatus) cluster.Rental {
 	return r
 }
 
-// late reports whether what was ordered has not come in time.
-func (o *order) Late(g *v1alpha1.NodeGroup, now time.Time) bool {
+// Late reports whether what was ordered has not come in time.
+func (o *Order) Late(g *v1alpha1.NodeGroup, now time.Time) bool {
 	return o.missing > 0 && now.Sub(o.since) >= startWithin(g)
 }
 
@@ -193,7 +193,7 @@ func plannedNodes(p *v1alpha1.Plan) map[string]bool {
 	return all
 }
 
-// wantedOf returns what a plan wants of a group; nil: nothing is decided yet.
+// WantedOf returns what a plan wants of a group; nil: nothing is decided yet.
 func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 	i := slices.IndexFunc(all, func(p v1alpha1.PlannedGroup) bool { return p.Name == name })
 	if i < 0 {
@@ -235,7 +235,7 @@ func (s *GroupStatus) close(closed, planned map[string]bool) {
 	}
 }
 
-// offered returns all nodes that can be rented, under names that no node has.
+// Offered returns all nodes that can be rented, under names that no node has.
 func Offered(groups []v1alpha1.NodeGroup) []cluster.Node {
 	var all []cluster.Node
 	for i := range groups {

@@ -21,25 +21,25 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// recheck is how often it is looked whether somebody else has changed a scale.
+// Recheck is how often it is looked whether somebody else has changed a scale.
 const Recheck = 30 * time.Second
 
-// A scaling brings a group closer to the plan: it marks nodes that leave, and takes the mark
+// A Scaling brings a group closer to the plan: it marks nodes that leave, and takes the mark
 // from those that do not, or sets the scale.
-type scaling struct {
+type Scaling struct {
 	group *v1alpha1.NodeGroup
-	order *order
+	order *Order
 	what  string // for people
 	do    func(context.Context) error
 }
 
-// scalings returns what can be done now for the groups of which the committed plan says
+// Scalings returns what can be done now for the groups of which the committed plan says
 // something.
-func (ns *Nodes) Scalings() []scaling {
+func (ns *Nodes) Scalings() []Scaling {
 	if !ns.Options.Acts() || len(ns.Groups()) == 0 {
 		return nil
 	}
-	var all []scaling
+	var all []Scaling
 	planned := plannedNodes(ns.Table.Plan)
 	for _, s := range ns.statuses() {
 		o := ns.OrderOf(s.Group)
@@ -55,12 +55,12 @@ func (ns *Nodes) Scalings() []scaling {
 }
 
 // markings returns what makes the nodes that leave, and no others, those that are marked.
-func (ns *Nodes) markings(s *GroupStatus, o *order) []scaling {
-	var all []scaling
+func (ns *Nodes) markings(s *GroupStatus, o *Order) []Scaling {
+	var all []Scaling
 	mark := func(l *observe.GroupNode, change func(*corev1.Node) bool) {
 		n := l.Object.DeepCopy()
 		if ns.Writer.Unseen[n.UID] == 0 && change(n) {
-			all = append(all, scaling{s.Group, o, "mark node " + n.Name, func(ctx context.Context) error { return ns.Writer.Patch(ctx, n, l.Object) }})
+			all = append(all, Scaling{s.Group, o, "mark node " + n.Name, func(ctx context.Context) error { return ns.Writer.Patch(ctx, n, l.Object) }})
 		}
 	}
 	for _, l := range s.Leaves {
@@ -100,7 +100,7 @@ func (ns *Nodes) settled(s *GroupStatus, planned map[string]bool) bool {
 }
 
 // rescales reports whether the scale is to be looked at: it may not say what it is to say.
-func (ns *Nodes) rescales(s *GroupStatus, o *order, planned map[string]bool) bool {
+func (ns *Nodes) rescales(s *GroupStatus, o *Order, planned map[string]bool) bool {
 	switch to := s.target(); {
 	case o.read.IsZero() || time.Since(o.read) >= Recheck:
 		return true
@@ -114,9 +114,9 @@ func (ns *Nodes) rescales(s *GroupStatus, o *order, planned map[string]bool) boo
 // setting returns what makes the scale of a group say what it is to say. Before it writes it
 // looks whether this leader is still the one that plans; and it does not write over what
 // somebody else wrote since it read.
-func (ns *Nodes) setting(s *GroupStatus, o *order, mayLower bool) scaling {
+func (ns *Nodes) setting(s *GroupStatus, o *Order, mayLower bool) Scaling {
 	to, epoch := s.target(), ns.Table.Plan.Spec.Epoch
-	return scaling{s.Group, o, "scale", func(ctx context.Context) error {
+	return Scaling{s.Group, o, "scale", func(ctx context.Context) error {
 		object, scale := scaled(&s.Group.Scales), &unstructured.Unstructured{}
 		if err := ns.Client.SubResource("scale").Get(ctx, object, scale); err != nil {
 			return err
@@ -156,9 +156,9 @@ func scaled(t *v1alpha1.ScaleTarget) *unstructured.Unstructured {
 	return o
 }
 
-// carryOutScaling takes a step for a group. What fails is tried again later, and later each
+// CarryOutScaling takes a step for a group. What fails is tried again later, and later each
 // time.
-func (ns *Nodes) CarryOutScaling(ctx context.Context, s *scaling) error {
+func (ns *Nodes) CarryOutScaling(ctx context.Context, s *Scaling) error {
 	err := s.do(ctx)
 	if ctx.Err() != nil {
 		return nil

@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// lag is how often it is looked whether watches have caught up.
+// Recheck is how often it is looked whether watches have caught up.
 const Recheck = 20 * time.Millisecond
 
-// catchUpWith waits until the watches show every pod, node and job that the API server has
+// CatchUp waits until the watches show every pod, node and job that the API server has
 // now, as new as it has it, but for what is deleted meanwhile: no watch will show that.
 func (ob *Observer) CatchUp(ctx context.Context) error {
 	want, err := ob.versions(ctx)

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A leased node is one of a group, as last seen.
+// A GroupNode is a node of a group, as last seen.
 type GroupNode struct {
 	Object *corev1.Node // not to be changed
 	Held   bool         // a pod of the scheduler's is on it, or pinned to it, and has not ended
@@ -21,12 +21,13 @@ type GroupNode struct {
 	Usable bool         // jobs can be placed on it
 }
 
+// Name returns the name of the node in Kubernetes.
 func (l *GroupNode) Name() string { return l.Object.Name }
 
-// is reports whether l is a node that a plan gives back.
+// Is reports whether l is a node that a plan gives back.
 func (l *GroupNode) Is(n v1alpha1.LeavingNode) bool { return n.UID == string(l.Object.UID) }
 
-// ref names a node in a plan.
+// Ref names a node in a plan.
 func (l *GroupNode) Ref() v1alpha1.LeavingNode {
 	return v1alpha1.LeavingNode{Name: l.Name(), UID: string(l.Object.UID)}
 }

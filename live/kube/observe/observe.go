@@ -25,7 +25,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A sight is what the watches show of a queue at one time. Nothing in it may be changed.
+// An Observation is what the watches show of a queue at one time. Nothing in it may be changed.
 type Observation struct {
 	Jobs    []ObservedJob            // that name the queue, by creation, then namespace and name
 	Pods    map[string][]*corev1.Pod // by uid of the job; those that are its workers
@@ -41,7 +41,7 @@ type Observation struct {
 	Versions map[string]uint64         // resource version of every pod, node and job, by uid
 }
 
-// A found job is an object that names the queue.
+// An ObservedJob is an object that names the queue.
 type ObservedJob struct {
 	Adapter jobadapter.Kind
 	Object  *unstructured.Unstructured
@@ -82,7 +82,7 @@ func (ob *Observer) Remembers(uid string) bool { _, known := ob.parsed[uid]; ret
 // Parsed returns how many objects it keeps parsed.
 func (ob *Observer) Parsed() int { return len(ob.parsed) }
 
-// look returns what the watches show now.
+// Observe returns what the watches show now.
 func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 	s := &Observation{
 		Pods: make(map[string][]*corev1.Pod), Helpers: make(map[string][]*corev1.Pod), uids: make(map[jobadapter.Key]string), Ours: make(map[string]bool), Versions: make(map[string]uint64),
@@ -156,7 +156,7 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 	return nil
 }
 
-// owner returns the uid of the job that a pod belongs to, if it names the queue; empty: none
+// Owner returns the uid of the job that a pod belongs to, if it names the queue; empty: none
 // does. A job that had the name before is another.
 func (s *Observation) Owner(p *corev1.Pod) string {
 	if uid := p.Labels[v1alpha1.JobUID]; uid != "" {
@@ -188,7 +188,7 @@ func (ob *Observer) works(p *corev1.Pod) bool {
 // saw notes which version of an object the watches show.
 func (s *Observation) note(o metav1.Object) { s.Versions[string(o.GetUID())] = Version(o) }
 
-// version returns an object's resource version, which grows with every write to the cluster.
+// Version returns an object's resource version, which grows with every write to the cluster.
 func Version(o metav1.Object) uint64 {
 	n, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	if err != nil {
@@ -206,7 +206,7 @@ func pointers[T any](items []T) []*T {
 	return all
 }
 
-// takes reports whether a job is the world's to schedule. One that was started by somebody
+// Takes reports whether a job is the world's to schedule. One that was started by somebody
 // else is not, where the world starts jobs: its GPUs are taken.
 func (ob *Observer) Takes(f *ObservedJob) bool {
 	id := job.ID(f.Parsed.UID)
@@ -223,7 +223,7 @@ func (ob *Observer) Takes(f *ObservedJob) bool {
 	return true
 }
 
-// refuses returns why a job cannot be taken in, for people; empty: it can.
+// Refuses returns why a job cannot be taken in, for people; empty: it can.
 func (ob *Observer) Refuses(f *ObservedJob) string {
 	may := slices.ContainsFunc(ob.options.Queue.Spec.Namespaces, func(n v1alpha1.NamespaceShare) bool { return n.Name == f.Parsed.Namespace })
 	switch {
@@ -258,7 +258,7 @@ func (ob *Observer) read(k jobadapter.Kind, o *unstructured.Unstructured, weight
 	return j
 }
 
-// isOurs returns whether a pod is, or was, one of a job of the queue.
+// IsOurs returns whether a pod is, or was, one of a job of the queue.
 func (ob *Observer) IsOurs(s *Observation) func(p *corev1.Pod) bool {
 	return func(p *corev1.Pod) bool {
 		return p.Labels[v1alpha1.QueueLabel] == ob.options.Queue.Name || s.Ours[s.Owner(p)]

@@ -19,7 +19,7 @@ const (
 	Late   = time.Minute
 )
 
-// verify compares again and again what the watches show with what the API server has, until
+// Verify compares again and again what the watches show with what the API server has, until
 // ctx is done or they do not agree: then it returns ErrWatches. While the API server does not
 // answer nothing is concluded.
 func (ob *Observer) Verify(ctx context.Context, lastShown func() (map[string]uint64, time.Time)) error {
@@ -38,7 +38,7 @@ func (ob *Observer) Verify(ctx context.Context, lastShown func() (map[string]uin
 	}
 }
 
-// wait waits, and reports whether ctx is still not done.
+// Wait waits, and reports whether ctx is still not done.
 func Wait(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -17,7 +17,7 @@ const (
 	foretellPart  = 10
 )
 
-// foretell fills in what is expected of the jobs of a plan. As long as nothing is known, what
+// FillExpected fills in what is expected of the jobs of a plan. As long as nothing is known, what
 // the last plan said holds.
 func FillExpected(expect func() map[job.ID]config.Expected, last *v1alpha1.Plan, all []v1alpha1.JobAllocation) {
 	if expect == nil {
@@ -36,7 +36,7 @@ func FillExpected(expect func() map[job.ID]config.Expected, last *v1alpha1.Plan,
 	}
 }
 
-// said returns what a plan says is expected.
+// Said returns what a plan says is expected.
 func Said(p *v1alpha1.Plan) map[job.ID]config.Expected {
 	all := make(map[job.ID]config.Expected, len(p.Spec.Allocations))
 	for i := range p.Spec.Allocations {
@@ -54,7 +54,7 @@ func afterStart(e *v1alpha1.ETA) *v1alpha1.ETA {
 	return &v1alpha1.ETA{End: e.End}
 }
 
-// outdated reports whether a plan is to be written again for what is expected of its jobs, or for
+// Outdated reports whether a plan is to be written again for what is expected of its jobs, or for
 // what they have measured and no leader after this one would know:
 // next has the same jobs in the same order, and differs in nothing else.
 func Outdated(last, next *v1alpha1.Plan, unsaved bool) bool {

@@ -49,7 +49,7 @@ func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	}
 }
 
-// succeed reads the Plan, or makes it, and takes the next epoch; in a mode that writes nothing
+// TakeOver reads the Plan, or makes it, and takes the next epoch; in a mode that writes nothing
 // it reads it only.
 func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 	for {
@@ -98,7 +98,7 @@ func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) error {
 	return s.client.Update(ctx, next)
 }
 
-// leads returns ErrFenced if another leader has taken the Plan over.
+// Leads returns ErrFenced if another leader has taken the Plan over.
 func (s *Store) Leads(ctx context.Context, epoch int64) error {
 	var p v1alpha1.Plan
 	if err := s.direct.Get(ctx, client.ObjectKey{Name: s.options.Queue.Name}, &p); err != nil {
