@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/job"
@@ -45,11 +47,11 @@ func openData(t *testing.T, name string) io.Reader {
 // threeModels returns the complete jobs of a trace that the paper has: filterTrace.
 func threeModels(t *testing.T, name string, c workload.Catalog) []workload.Arrival {
 	t.Helper()
-	seq, err := trace.Open(openData(t, name), "", trace.Options{File: name})
+	seq, err := trace.Open(openData(t, name), "", parse.Options{File: name})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := trace.Sorted(seq)
+	all, err := parse.Sorted(seq)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,11 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/placement/pack"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
-	"github.com/oxgang/oxgang/trace"
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -184,7 +185,7 @@ func (c *Config) Validate() error {
 	if g := c.Generate; g.Span < 0 || g.Load < 0 {
 		bad("generate: span %v and load %v, want at least 0", g.Span, g.Load)
 	}
-	if _, err := trace.ParseBadRow(c.OnBadRow); err != nil {
+	if _, err := parse.BadRowOf(c.OnBadRow); err != nil {
 		errs = append(errs, err)
 	}
 	if _, err := estimate.ParseMode(c.Estimate); err != nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/job"
@@ -32,7 +34,7 @@ type Inputs struct {
 	Cluster  *cluster.Cluster
 	Catalog  workload.Catalog
 	Arrivals []workload.Arrival // complete, by time, then ID
-	Read     *trace.Summary     // what the trace's reader dropped or invented; nil if generated
+	Read     *parse.Summary     // what the trace's reader dropped or invented; nil if generated
 	Skipped  []error            // generated jobs that nothing could ever run, if bad rows are skipped
 
 	busy        *inference.Load                  // of the owner of nodes on loan; nil: there are none
@@ -119,19 +121,19 @@ func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error
 		return nil, err
 	}
 	defer f.Close()
-	onBad, err := trace.ParseBadRow(c.OnBadRow)
+	onBad, err := parse.BadRowOf(c.OnBadRow)
 	if err != nil {
 		return nil, err
 	}
-	in.Read = new(trace.Summary)
-	seq, err := trace.Open(f, format, trace.Options{
+	in.Read = new(parse.Summary)
+	seq, err := trace.Open(f, format, parse.Options{
 		File: file, OnBadRow: onBad, Limit: c.Limit, Summary: in.Read,
 		Check: func(a *workload.Arrival) error { return in.complete(c, a) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	return trace.Sorted(seq)
+	return parse.Sorted(seq)
 }
 
 func (in *Inputs) generate(c *config.Config) ([]workload.Arrival, error) {
@@ -153,7 +155,7 @@ func (in *Inputs) generate(c *config.Config) ([]workload.Arrival, error) {
 		switch err := in.complete(c, &all[i]); {
 		case err == nil:
 			kept = append(kept, all[i])
-		case c.OnBadRow == trace.Skip.String():
+		case c.OnBadRow == parse.Skip.String():
 			in.Skipped = append(in.Skipped, err)
 		default:
 			return nil, fmt.Errorf("generated trace: %w", err)
@@ -169,7 +171,7 @@ func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
 		return nil
 	}
 	if err := in.Catalog.Complete(a); err != nil {
-		return &trace.FieldError{Field: trace.Application, Err: err}
+		return &parse.FieldError{Field: parse.Application, Err: err}
 	}
 	if factor, ok := in.stretch[a.Application]; ok {
 		a.Spec.Target *= factor
@@ -186,17 +188,17 @@ func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
 	}
 	limit(&a.Spec, c.Jobs.MaxGPUs)
 	if err := in.lend(c, a); err != nil {
-		return &trace.FieldError{Field: trace.GPUTypes, Err: err}
+		return &parse.FieldError{Field: parse.GPUTypes, Err: err}
 	}
 	if err := in.knowsType(&a.Spec); err != nil {
-		return &trace.FieldError{Field: trace.GPUTypes, Err: err}
+		return &parse.FieldError{Field: parse.GPUTypes, Err: err}
 	}
 	spec := a.Spec
 	if in.asSubmitted {
 		spec.Adaptivity &^= job.GPUCount
 	}
 	if err := sim.Fits(in.Cluster, &spec); err != nil {
-		return &trace.FieldError{Field: trace.GPUs, Err: err}
+		return &parse.FieldError{Field: parse.GPUs, Err: err}
 	}
 	return nil
 }

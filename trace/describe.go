@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/workload"
 )
@@ -30,7 +32,7 @@ type Description struct {
 	Adaptivity   []NameCount // most frequent first
 	Cancelled    int
 	// Summary, if set by the caller, is printed with the description.
-	Summary *Summary
+	Summary *parse.Summary
 }
 
 // A Load is what is submitted in one hour.

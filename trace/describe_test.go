@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -18,8 +20,8 @@ import (
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) }
 
 func TestDescribe(t *testing.T) {
-	s := new(Summary)
-	all, err := collect(phillyTable.read(strings.NewReader(phillyText), Options{Summary: s}))
+	s := new(parse.Summary)
+	all, err := parse.Collect(phillyTable.Read(strings.NewReader(phillyText), parse.Options{Summary: s}))
 	if err != nil {
 		t.Fatal(err)
 	}

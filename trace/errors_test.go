@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/oxgang/oxgang/trace/parse"
 )
 
 const siaHead = "name,time,application,num_replicas,batch_size\n"
@@ -79,14 +81,14 @@ func TestBadRows(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.format+"/"+tc.name, func(t *testing.T) {
-			seq, err := Open(strings.NewReader(tc.text), tc.format, Options{File: "w.csv"})
+			seq, err := Open(strings.NewReader(tc.text), tc.format, parse.Options{File: "w.csv"})
 			if err == nil {
-				_, err = collect(seq)
+				_, err = parse.Collect(seq)
 			}
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Fatalf("got error  %v\nwant error %s", err, tc.want)
 			}
-			if _, ok := errors.AsType[*Error](err); !ok {
+			if _, ok := errors.AsType[*parse.Error](err); !ok {
 				t.Errorf("error is a %T, want *Error", err)
 			}
 		})
@@ -95,7 +97,7 @@ func TestBadRows(t *testing.T) {
 
 func TestSkip(t *testing.T) {
 	text := siaHead + "a,1,bert,1,48\nb,1,bert,x,48\n" + strings.Repeat("y", 300) + "\nc,1,bert,2,48\na,1,bert,2,48\n"
-	got, summary := read(t, text, Options{OnBadRow: Skip, MaxLine: 200})
+	got, summary := read(t, text, parse.Options{OnBadRow: parse.Skip, MaxLine: 200})
 	if len(got) != 2 || got[0].Spec.ID != "a" || got[1].Spec.ID != "c" {
 		t.Errorf("arrivals %v, want a and c", got)
 	}
@@ -114,9 +116,9 @@ func TestSkip(t *testing.T) {
 }
 
 func TestSkipKeepsFewSamples(t *testing.T) {
-	_, summary := read(t, siaText+strings.Repeat("x\n", 1000), Options{OnBadRow: Skip})
-	if summary.Bad != 1000 || len(summary.BadRows) != maxBadRows {
-		t.Errorf("%d bad rows and %d samples, want 1000 and %d", summary.Bad, len(summary.BadRows), maxBadRows)
+	_, summary := read(t, siaText+strings.Repeat("x\n", 1000), parse.Options{OnBadRow: parse.Skip})
+	if summary.Bad != 1000 || len(summary.BadRows) != parse.MaxBadRows {
+		t.Errorf("%d bad rows and %d samples, want 1000 and %d", summary.Bad, len(summary.BadRows), parse.MaxBadRows)
 	}
 	if want := "and 990 more\n"; !strings.HasSuffix(summary.String(), want) {
 		t.Errorf("summary %q, want it to end in %q", summary, want)
@@ -125,11 +127,11 @@ func TestSkipKeepsFewSamples(t *testing.T) {
 
 func TestSkipAll(t *testing.T) {
 	for _, text := range []string{siaHead + "x\ny\n", "[{},{}]", "{}\n{}\n"} {
-		seq, err := Open(strings.NewReader(text), "", Options{OnBadRow: Skip})
+		seq, err := Open(strings.NewReader(text), "", parse.Options{OnBadRow: parse.Skip})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = collect(seq); err == nil || !strings.Contains(err.Error(), "all 2 rows are bad; the first: input:") {
+		if _, err = parse.Collect(seq); err == nil || !strings.Contains(err.Error(), "all 2 rows are bad; the first: input:") {
 			t.Errorf("%q: got error %v, want one that says all rows are bad", text, err)
 		}
 	}
@@ -143,12 +145,12 @@ func TestLongLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			seq, err := Open(io.MultiReader(strings.NewReader(head), io.LimitReader(letters{}, size), strings.NewReader(`"}]`)), name, Options{})
+			seq, err := Open(io.MultiReader(strings.NewReader(head), io.LimitReader(letters{}, size), strings.NewReader(`"}]`)), name, parse.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = collect(seq)
-			if !errors.Is(err, errTooLong) {
+			_, err = parse.Collect(seq)
+			if !errors.Is(err, parse.ErrTooLong) {
 				t.Errorf("got error %v, want a line too long", err)
 			}
 			runtime.ReadMemStats(&after)
@@ -174,9 +176,9 @@ func TestReadError(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, s := range samples {
 		r := io.MultiReader(strings.NewReader(s.text[:len(s.text)-4]), failing{broken})
-		seq, err := Open(r, s.format, Options{OnBadRow: Skip})
+		seq, err := Open(r, s.format, parse.Options{OnBadRow: parse.Skip})
 		if err == nil {
-			_, err = collect(seq)
+			_, err = parse.Collect(seq)
 		}
 		if !errors.Is(err, broken) {
 			t.Errorf("%s/%s: got error %v, want %v", s.format, s.name, err, broken)
@@ -193,11 +195,11 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 func TestSkipLongLine(t *testing.T) {
 	for _, size := range []int{100_000, 65_535, 65_536, 65_537, 131_072, 1_000_000} {
 		long := strings.Repeat("x", size)
-		got, summary := read(t, siaText+long+"\n"+"z,1,bert,2,48\n", Options{OnBadRow: Skip, MaxLine: 50_000})
+		got, summary := read(t, siaText+long+"\n"+"z,1,bert,2,48\n", parse.Options{OnBadRow: parse.Skip, MaxLine: 50_000})
 		if len(got) != 2 || summary.Bad != 2 { // z has its columns in another order than siaText
 			t.Errorf("line of %d bytes: %d arrivals, %d bad rows, want 2 and 2", size, len(got), summary.Bad)
 		}
-		got, summary = read(t, siaText+long, Options{OnBadRow: Skip, MaxLine: 50_000})
+		got, summary = read(t, siaText+long, parse.Options{OnBadRow: parse.Skip, MaxLine: 50_000})
 		if len(got) != 2 || summary.Bad != 1 {
 			t.Errorf("last line of %d bytes: %d arrivals, %d bad rows, want 2 and 1", size, len(got), summary.Bad)
 		}
@@ -207,7 +209,7 @@ func TestSkipLongLine(t *testing.T) {
 // Rows that fit MaxLine but not the reader's buffer are read whole.
 func TestWideRow(t *testing.T) {
 	name := strings.Repeat("n", 200_000)
-	got, _ := read(t, siaHead+name+",1,bert,2,48\r\nb,2,bert,2,48\n", Options{})
+	got, _ := read(t, siaHead+name+",1,bert,2,48\r\nb,2,bert,2,48\n", parse.Options{})
 	if len(got) != 2 || string(got[0].Spec.ID) != name || got[1].Spec.ID != "b" {
 		t.Errorf("%d arrivals, want the wide one and b", len(got))
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/trace"
 )
 
@@ -12,12 +14,12 @@ func ExampleOpen() {
 	csv := "name,time,application,num_replicas,batch_size\n" +
 		"bert-1,90.5,bert,4,48\n" +
 		"cifar10-0,12,cifar10,8,2048\n"
-	seq, err := trace.Open(strings.NewReader(csv), "", trace.Options{File: "w.csv"})
+	seq, err := trace.Open(strings.NewReader(csv), "", parse.Options{File: "w.csv"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	arrivals, err := trace.Sorted(seq)
+	arrivals, err := parse.Sorted(seq)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -32,8 +34,8 @@ func ExampleOpen() {
 
 func ExampleFind() {
 	csv := "submit_s,run_s,gpus\n10,3600,8\n20,60,x3\n30,60,0\n"
-	summary := new(trace.Summary)
-	seq, err := trace.Open(strings.NewReader(csv), "", trace.Options{File: "w.csv", OnBadRow: trace.Skip, Summary: summary})
+	summary := new(parse.Summary)
+	seq, err := trace.Open(strings.NewReader(csv), "", parse.Options{File: "w.csv", OnBadRow: parse.Skip, Summary: summary})
 	if err != nil {
 		fmt.Println(err)
 		return

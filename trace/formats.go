@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -23,7 +25,7 @@ type Format struct {
 	// 64 KiB without byte order mark.
 	Sniff func(head []byte) bool
 	// Read returns the arrivals of an input, once.
-	Read func(r io.Reader, o Options) iter.Seq2[workload.Arrival, error]
+	Read func(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error]
 	// Write writes arrivals up to the first error of seq or of w; nil if there
 	// is no writer.
 	Write func(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error
@@ -32,14 +34,14 @@ type Format struct {
 // formats lists every format; each input is sniffed as at most one of them.
 var formats = []Format{
 	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' && !sniffKubernetes(h) }, readJSONL, writeJSONL},
-	{"sia", "Sia and Pollux simulator CSV", siaTable.sniff, siaTable.read, writeSia},
-	{"philly", "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.sniff(h) }, readPhilly, nil},
-	{"helios", "Helios cluster_log.csv", heliosTable.sniff, readHelios, nil},
-	{"alibaba", "Alibaba GPU 2023 openb pod list", alibabaTable.sniff, alibabaTable.read, nil},
-	{"gavel", "Gavel simulator, 7 or 10 columns, or CSV", func(h []byte) bool { return gavelTable.sniff(h) && !shockwaveTable.sniff(h) }, gavelTable.read, nil},
-	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.sniff, shockwaveTable.read, nil},
-	{"synergy", "Synergy simulator CSV", synergyTable.sniff, synergyTable.read, nil},
-	{"slurm", "Slurm sacct --parsable2 with its header", slurmTable.sniff, readSlurm, nil},
+	{"sia", "Sia and Pollux simulator CSV", siaTable.Sniff, siaTable.Read, writeSia},
+	{"philly", "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.Sniff(h) }, readPhilly, nil},
+	{"helios", "Helios cluster_log.csv", heliosTable.Sniff, readHelios, nil},
+	{"alibaba", "Alibaba GPU 2023 openb pod list", alibabaTable.Sniff, alibabaTable.Read, nil},
+	{"gavel", "Gavel simulator, 7 or 10 columns, or CSV", func(h []byte) bool { return gavelTable.Sniff(h) && !shockwaveTable.Sniff(h) }, gavelTable.Read, nil},
+	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.Sniff, shockwaveTable.Read, nil},
+	{"synergy", "Synergy simulator CSV", synergyTable.Sniff, synergyTable.Read, nil},
+	{"slurm", "Slurm sacct --parsable2 with its header", slurmTable.Sniff, readSlurm, nil},
 	{"kubernetes", "lists of Jobs, JobSets, TrainJobs, RayJobs, Workloads, Pods and Nodes, as kubectl prints them", sniffKubernetes, readKubernetes, nil},
 }
 
@@ -80,20 +82,20 @@ func names() string {
 
 // Open returns the arrivals of r, once, in the format called name, or in the
 // one that r looks like if name is empty. A gzip input is unpacked.
-func Open(r io.Reader, name string, o Options) (iter.Seq2[workload.Arrival, error], error) {
+func Open(r io.Reader, name string, o parse.Options) (iter.Seq2[workload.Arrival, error], error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("trace options: %w", err)
 	}
-	o = o.filled()
+	o = o.Filled()
 	b, err := unpacked(r, o)
 	if err != nil {
 		return nil, err
 	}
 	head, err := b.Peek(headBytes)
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
-		return nil, readError(o, 0, err)
+		return nil, parse.ReadError(o, 0, err)
 	}
-	format, err := choose(name, bytes.TrimPrefix(head, byteOrderMark), o)
+	format, err := choose(name, bytes.TrimPrefix(head, parse.ByteOrderMark), o)
 	if err != nil {
 		return nil, err
 	}
@@ -101,20 +103,20 @@ func Open(r io.Reader, name string, o Options) (iter.Seq2[workload.Arrival, erro
 }
 
 // unpacked returns a reader of what is in r, which may be packed with gzip.
-func unpacked(r io.Reader, o Options) (*bufio.Reader, error) {
+func unpacked(r io.Reader, o parse.Options) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, headBytes)
 	if magic, _ := b.Peek(2); string(magic) != "\x1f\x8b" { // a read error comes again
 		return b, nil
 	}
 	z, err := gzip.NewReader(b)
 	if err != nil {
-		return nil, readError(o, 0, err)
+		return nil, parse.ReadError(o, 0, err)
 	}
 	return bufio.NewReaderSize(z, headBytes), nil
 }
 
 // choose returns the format called name or the one that head looks like.
-func choose(name string, head []byte, o Options) (Format, error) {
+func choose(name string, head []byte, o parse.Options) (Format, error) {
 	if name != "" {
 		return Find(name)
 	}
@@ -124,26 +126,14 @@ func choose(name string, head []byte, o Options) (Format, error) {
 		}
 	}
 	if len(bytes.TrimSpace(head)) == 0 {
-		return Format{}, &Error{File: o.File, Problem: "empty file, want a trace"}
+		return Format{}, &parse.Error{File: o.File, Problem: "empty file, want a trace"}
 	}
-	return Format{}, &Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format, want one of %s", quote(firstLine(head)), names())}
-}
-
-// sniff reports whether the first line is a header the table can read.
-func (t *table) sniff(head []byte) bool {
-	_, err := t.header(firstLine(head), Options{})
-	return err == nil
-}
-
-// firstLine returns the first line of an input without its end.
-func firstLine(head []byte) string {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	return string(bytes.TrimSuffix(line, []byte("\r")))
+	return Format{}, &parse.Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format, want one of %s", parse.Quote(parse.FirstLine(head)), names())}
 }
 
 // firstByte returns the first byte that is not space, or 0.
 func firstByte(head []byte) byte {
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, parse.ByteOrderMark), " \t\r\n")
 	if len(head) == 0 {
 		return 0
 	}

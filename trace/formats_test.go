@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/internal/doctable"
 )
 
@@ -63,14 +65,14 @@ func TestSniff(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	tests := []struct {
 		name, text, format string
-		o                  Options
+		o                  parse.Options
 		want               string
 	}{
-		{"empty", "", "", Options{}, "input: empty file, want a trace"},
-		{"unknown format", siaText, "csv", Options{}, `trace format "csv", want one of jsonl, sia, philly, helios, alibaba, gavel, shockwave, synergy, slurm, kubernetes`},
-		{"unknown header", "a,b\n1,2\n", "", Options{File: "w.csv"}, `w.csv:1: first line "a,b" is of no known format, want one of jsonl, sia,`},
-		{"gzip header cut", "\x1f\x8b\x08", "", Options{File: "w.gz"}, "w.gz: truncated: unexpected EOF"},
-		{"options", siaText, "", Options{Limit: -1, MaxLine: -1, OnBadRow: 7}, "trace options: bad-row policy 7, want 0 (fail) or 1 (skip)\nlimit -1, want at least 0\nlongest line -1 bytes, want at least 0"},
+		{"empty", "", "", parse.Options{}, "input: empty file, want a trace"},
+		{"unknown format", siaText, "csv", parse.Options{}, `trace format "csv", want one of jsonl, sia, philly, helios, alibaba, gavel, shockwave, synergy, slurm, kubernetes`},
+		{"unknown header", "a,b\n1,2\n", "", parse.Options{File: "w.csv"}, `w.csv:1: first line "a,b" is of no known format, want one of jsonl, sia,`},
+		{"gzip header cut", "\x1f\x8b\x08", "", parse.Options{File: "w.gz"}, "w.gz: truncated: unexpected EOF"},
+		{"options", siaText, "", parse.Options{Limit: -1, MaxLine: -1, OnBadRow: 7}, "trace options: bad-row policy 7, want 0 (fail) or 1 (skip)\nlimit -1, want at least 0\nlongest line -1 bytes, want at least 0"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -100,12 +102,12 @@ func TestDefaultOptions(t *testing.T) {
 	if err := DefaultOptions().Validate(); err != nil {
 		t.Errorf("the defaults are not valid: %v", err)
 	}
-	for _, b := range []BadRow{Fail, Skip} {
-		if got, err := ParseBadRow(b.String()); err != nil || got != b {
+	for _, b := range []parse.BadRow{parse.Fail, parse.Skip} {
+		if got, err := parse.BadRowOf(b.String()); err != nil || got != b {
 			t.Errorf("ParseBadRow(%q) = %v, %v, want %v", b.String(), got, err, b)
 		}
 	}
-	if _, err := ParseBadRow("ignore"); err == nil {
+	if _, err := parse.BadRowOf("ignore"); err == nil {
 		t.Error("ParseBadRow of an unknown name returned no error")
 	}
 }

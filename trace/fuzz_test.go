@@ -6,6 +6,8 @@ import (
 	"io"
 	"testing"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/job"
@@ -26,12 +28,12 @@ func FuzzRead(f *testing.F) {
 		f.Add(uint8(i), false, []byte("\r\n\t|,\"'{}[]"))
 	}
 	f.Fuzz(func(t *testing.T, which uint8, skip bool, data []byte) {
-		o := Options{MaxLine: 4096, Summary: new(Summary)}
+		o := parse.Options{MaxLine: 4096, Summary: new(parse.Summary)}
 		if skip {
-			o.OnBadRow = Skip
+			o.OnBadRow = parse.Skip
 		}
 		format := formats[int(which)%len(formats)]
-		all, err := collect(format.Read(bytes.NewReader(data), o))
+		all, err := parse.Collect(format.Read(bytes.NewReader(data), o))
 		if err != nil {
 			return
 		}
@@ -52,12 +54,12 @@ func FuzzOpen(f *testing.F) {
 		f.Add([]byte(packed(s.text)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o := Options{MaxLine: 4096, OnBadRow: Skip, Summary: new(Summary)}
+		o := parse.Options{MaxLine: 4096, OnBadRow: parse.Skip, Summary: new(parse.Summary)}
 		seq, err := Open(io.LimitReader(bytes.NewReader(data), 1<<20), "", o)
 		if err != nil {
 			return
 		}
-		all, err := Sorted(seq)
+		all, err := parse.Sorted(seq)
 		if err != nil {
 			return
 		}
@@ -76,11 +78,11 @@ func FuzzOpen(f *testing.F) {
 
 // obey fails the test unless the arrivals obey the rules of the package and
 // agree with the summary.
-func obey(t *testing.T, all []workload.Arrival, s *Summary) {
+func obey(t *testing.T, all []workload.Arrival, s *parse.Summary) {
 	t.Helper()
 	seen := map[job.ID]bool{}
 	for _, a := range all {
-		if err := check(&a); err != nil {
+		if err := parse.Check(&a); err != nil {
 			t.Fatalf("arrival %+v: %v", a, err)
 		}
 		if seen[a.Spec.ID] {
@@ -100,21 +102,21 @@ func TestCheckCatches(t *testing.T) {
 	for name, breach := range map[string]func(*workload.Arrival){
 		"no id":            func(a *workload.Arrival) { a.Spec.ID = "" },
 		"no GPUs":          func(a *workload.Arrival) { a.Spec.GPUs = 0 },
-		"too many GPUs":    func(a *workload.Arrival) { a.Spec.GPUs = maxCount + 1 },
+		"too many GPUs":    func(a *workload.Arrival) { a.Spec.GPUs = parse.MaxCount + 1 },
 		"before time 0":    func(a *workload.Arrival) { a.At = -1 },
 		"negative running": func(a *workload.Arrival) { a.Duration = -1 },
 		"NaN":              func(a *workload.Arrival) { a.Spec.Weight = nan },
 	} {
 		a := workload.Arrival{Spec: job.Spec{ID: "a", GPUs: 1}}
-		if err := check(&a); err != nil {
+		if err := parse.Check(&a); err != nil {
 			t.Fatalf("a good arrival: %v", err)
 		}
 		breach(&a)
-		if check(&a) == nil {
+		if parse.Check(&a) == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if !errors.Is(&Error{Err: io.EOF}, io.EOF) {
+	if !errors.Is(&parse.Error{Err: io.EOF}, io.EOF) {
 		t.Error("an Error does not unwrap to its cause")
 	}
 }

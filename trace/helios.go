@@ -5,45 +5,47 @@ import (
 	"iter"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/workload"
 )
 
 // heliosTable reads cluster_log.csv of the Helios traces. Times are the log's
 // local ones; see Options.Start for time zero.
-var heliosTable = table{
-	format:   "helios",
-	comma:    ',',
-	required: []string{"job_id", "gpu_num", "submit_time", "duration"},
-	id:       "job_id",
-	arrival:  heliosArrival,
+var heliosTable = parse.Table{
+	Format:   "helios",
+	Comma:    ',',
+	Required: []string{"job_id", "gpu_num", "submit_time", "duration"},
+	ID:       "job_id",
+	Arrival:  heliosArrival,
 }
 
 // readHelios reads a Helios log.
-func readHelios(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] {
-	return sinceFirst(heliosTable.read(r, o), o)
+func readHelios(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
+	return parse.SinceFirst(heliosTable.Read(r, o), o)
 }
 
 // heliosArrival returns the job of a row. However it ended, it runs for as
 // long as it did.
-func heliosArrival(r *row) (workload.Arrival, string) {
-	a := workload.Arrival{At: r.instant("submit_time", time.DateTime), Duration: r.seconds("duration")}
+func heliosArrival(r *parse.Row) (workload.Arrival, string) {
+	a := workload.Arrival{At: r.Instant("submit_time", time.DateTime), Duration: r.Seconds("duration")}
 	a.Spec = job.Spec{
-		ID:         job.ID(r.id("job_id")),
-		User:       r.word("user"),
-		Queue:      r.word("vc"),
-		GPUs:       r.count("gpu_num", 0, maxCount),
+		ID:         job.ID(r.ID("job_id")),
+		User:       r.Word("user"),
+		Queue:      r.Word("vc"),
+		GPUs:       r.Count("gpu_num", 0, parse.MaxCount),
 		Adaptivity: job.Rigid,
 	}
-	if r.has("cpu_num") {
-		a.Spec.CPUs = r.amount("cpu_num", 1, maxCount)
+	if r.Has("cpu_num") {
+		a.Spec.CPUs = r.Amount("cpu_num", 1, parse.MaxCount)
 	}
 	if a.At < 0 {
-		return a, dropEarlier
+		return a, parse.DropEarlier
 	}
 	drop := dropUnless(a)
-	if state := r.word("state"); drop == "" && state != "" && state != "COMPLETED" {
-		r.o.Summary.note("jobs that ended as " + state + ", run for as long as they did")
+	if state := r.Word("state"); drop == "" && state != "" && state != "COMPLETED" {
+		r.O.Summary.Note("jobs that ended as " + state + ", run for as long as they did")
 	}
 	return a, drop
 }

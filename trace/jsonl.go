@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/workload"
@@ -101,25 +103,25 @@ var (
 
 // readJSONL reads our own format, one JSON object a line. Unknown keys are
 // errors. Time zero is the trace's own.
-func readJSONL(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] {
-	o = o.filled()
+func readJSONL(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
+	o = o.Filled()
 	return func(yield func(workload.Arrival, error) bool) {
-		f := newFeed(o, "jsonl", true, yield)
-		in := newLines(r, o)
+		f := parse.NewFeed(o, "jsonl", true, yield)
+		in := parse.NewLines(r, o)
 		for {
-			line, err := in.next()
+			line, err := in.Next()
 			switch {
 			case errors.Is(err, io.EOF):
-				f.finish(in.number)
+				f.Finish(in.Number)
 				return
-			case err != nil && !errors.Is(err, errTooLong):
-				f.fail(err)
+			case err != nil && !errors.Is(err, parse.ErrTooLong):
+				f.Fail(err)
 				return
 			case err == nil && len(bytes.TrimSpace(line)) == 0:
 				continue
 			}
 			o.Summary.Rows++
-			if !jsonLine(f, line, in.number, err) {
+			if !jsonLine(f, line, in.Number, err) {
 				return
 			}
 		}
@@ -128,30 +130,30 @@ func readJSONL(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] {
 
 // jsonLine feeds one line, or the error of reading it, and reports whether to
 // go on.
-func jsonLine(f *feed, line []byte, number int, err error) bool {
+func jsonLine(f *parse.Feed, line []byte, number int, err error) bool {
 	if err != nil {
-		return f.reject(err)
+		return f.Reject(err)
 	}
 	var j jsonArrival
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&j); err != nil {
-		return f.reject(&Error{File: f.o.File, Line: number, Column: jsonOffset(err), Problem: jsonProblem(err), Err: err})
+		return f.Reject(&parse.Error{File: f.O.File, Line: number, Column: jsonOffset(err), Problem: jsonProblem(err), Err: err})
 	}
 	if rest := bytes.TrimSpace(line[dec.InputOffset():]); len(rest) > 0 {
-		return f.reject(&Error{File: f.o.File, Line: number, Column: int(dec.InputOffset()) + 1, Problem: fmt.Sprintf("%s after the object, want the end of the line", quote(string(rest)))})
+		return f.Reject(&parse.Error{File: f.O.File, Line: number, Column: int(dec.InputOffset()) + 1, Problem: fmt.Sprintf("%s after the object, want the end of the line", parse.Quote(string(rest)))})
 	}
 	a, err := j.arrival()
 	if err == nil {
-		err = check(&a)
+		err = parse.Check(&a)
 	}
 	if err != nil {
-		return f.reject(&Error{File: f.o.File, Line: number, Problem: strings.ReplaceAll(err.Error(), "\n", "; ")})
+		return f.Reject(&parse.Error{File: f.O.File, Line: number, Problem: strings.ReplaceAll(err.Error(), "\n", "; ")})
 	}
-	if err := f.check(&a); err != nil {
-		return f.reject(&Error{File: f.o.File, Line: number, Column: blameJSON(line, err), Problem: err.Error(), Err: err})
+	if err := f.Check(&a); err != nil {
+		return f.Reject(&parse.Error{File: f.O.File, Line: number, Column: parse.BlameJSON(line, err), Problem: err.Error(), Err: err})
 	}
-	return f.accept(a, number, 0, "id")
+	return f.Accept(a, number, 0, "id")
 }
 
 // jsonOffset returns the column of a JSON error, or 0.
@@ -201,9 +203,9 @@ func (j *jsonArrival) arrival() (workload.Arrival, error) {
 		{"latency_s", j.Latency, &a.Spec.Latency},
 		{"restart_overhead_s", j.Restart, &a.Spec.RestartOverhead},
 	} {
-		d, ok := parseSeconds(string(t.text))
+		d, ok := parse.Seconds(string(t.text))
 		if t.text != "" && !ok {
-			errs = append(errs, fmt.Errorf("%s %s, want %s", t.name, quote(string(t.text)), wantSeconds))
+			errs = append(errs, fmt.Errorf("%s %s, want %s", t.name, parse.Quote(string(t.text)), parse.WantSeconds))
 		}
 		*t.to = d
 	}
@@ -232,7 +234,7 @@ func index(names []string, name string, errs *[]error, field string) int {
 			return i
 		}
 	}
-	*errs = append(*errs, fmt.Errorf("%s %s, want one of %s", field, quote(name), strings.Join(names, ", ")))
+	*errs = append(*errs, fmt.Errorf("%s %s, want one of %s", field, parse.Quote(name), strings.Join(names, ", ")))
 	return 0
 }
 
@@ -269,7 +271,7 @@ func newJSONArrival(a *workload.Arrival) (jsonArrival, error) {
 	case s.Goal != job.Training:
 		j.Goal = goalNames[s.Goal]
 	}
-	return j, check(a)
+	return j, parse.Check(a)
 }
 
 // jsonSeconds returns a time span as a number of seconds, none if zero.
@@ -277,7 +279,7 @@ func jsonSeconds(d time.Duration) json.Number {
 	if d == 0 {
 		return ""
 	}
-	return json.Number(formatSeconds(d))
+	return json.Number(parse.FormatSeconds(d))
 }
 
 // writeJSONL writes all there is of each arrival, one a line.

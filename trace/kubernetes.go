@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -39,17 +41,17 @@ type Observed struct {
 // ReadKubernetes reads a dump, which may be packed with gzip. Arrivals count from
 // Options.Start, or from the first submission; Options.Limit bounds the jobs. Errors of the
 // input are of type *Error.
-func ReadKubernetes(r io.Reader, o Options) (*Kubernetes, error) {
+func ReadKubernetes(r io.Reader, o parse.Options) (*Kubernetes, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("trace options: %w", err)
 	}
-	o = o.filled()
+	o = o.Filled()
 	b, err := unpacked(r, o)
 	if err != nil {
 		return nil, err
 	}
 	k := new(Kubernetes)
-	all, err := collect(sinceFirst(k.arrivals(b, o), o))
+	all, err := parse.Collect(parse.SinceFirst(k.arrivals(b, o), o))
 	if err != nil {
 		return nil, err
 	}
@@ -64,19 +66,19 @@ var kubernetesHead = regexp.MustCompile(`^\s*\{\s*"(apiVersion|kind|items)"\s*:`
 
 // sniffKubernetes reports whether an input begins as a list of objects.
 func sniffKubernetes(head []byte) bool {
-	return kubernetesHead.Match(bytes.TrimPrefix(head, byteOrderMark))
+	return kubernetesHead.Match(bytes.TrimPrefix(head, parse.ByteOrderMark))
 }
 
 // readKubernetes reads a dump as a trace.
-func readKubernetes(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] {
-	o = o.filled()
-	return sinceFirst(new(Kubernetes).arrivals(bufio.NewReaderSize(r, headBytes), o), o)
+func readKubernetes(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
+	o = o.Filled()
+	return parse.SinceFirst(new(Kubernetes).arrivals(bufio.NewReaderSize(r, headBytes), o), o)
 }
 
 // arrivals returns the jobs of a dump, and fills in the rest of k on the way.
-func (k *Kubernetes) arrivals(r *bufio.Reader, o Options) iter.Seq2[workload.Arrival, error] {
+func (k *Kubernetes) arrivals(r *bufio.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	return func(yield func(workload.Arrival, error) bool) {
-		f := newFeed(o, "kubernetes", true, yield)
+		f := parse.NewFeed(o, "kubernetes", true, yield)
 		d := newKubeDump(o)
 		lines, ok := d.read(f, r)
 		if !ok {
@@ -86,57 +88,57 @@ func (k *Kubernetes) arrivals(r *bufio.Reader, o Options) iter.Seq2[workload.Arr
 		for _, root := range d.roots() {
 			seen, drop := d.observe(root)
 			if drop != "" {
-				o.Summary.note(drop)
+				o.Summary.Note(drop)
 				continue
 			}
 			if !k.pass(f, root, seen) {
 				return
 			}
 		}
-		f.finish(lines)
+		f.Finish(lines)
 	}
 }
 
 // pass feeds a job and reports whether to go on.
-func (k *Kubernetes) pass(f *feed, root *kubeObject, seen Observed) bool {
+func (k *Kubernetes) pass(f *parse.Feed, root *kubeObject, seen Observed) bool {
 	a := &seen.Arrival
 	var ok bool
-	if a.At, ok = sinceStart(seen.Submitted, f.o); !ok { // checked when it was read
-		return f.reject(root.problem(f.o, errors.New("creationTimestamp out of range")))
+	if a.At, ok = parse.SinceStart(seen.Submitted, f.O); !ok { // checked when it was read
+		return f.Reject(root.problem(f.O, errors.New("creationTimestamp out of range")))
 	}
 	if a.At < 0 {
-		f.o.Summary.note(dropEarlier)
+		f.O.Summary.Note(parse.DropEarlier)
 		return true
 	}
-	if err := errors.Join(check(a), f.check(a)); err != nil {
-		return f.reject(root.problem(f.o, err))
+	if err := errors.Join(parse.Check(a), f.Check(a)); err != nil {
+		return f.Reject(root.problem(f.O, err))
 	}
 	k.Jobs = append(k.Jobs, seen)
-	jobs := f.o.Summary.Jobs
-	more := f.accept(*a, root.line, 0, "uid")
-	if f.o.Summary.Jobs == jobs { // it was there before
+	jobs := f.O.Summary.Jobs
+	more := f.Accept(*a, root.line, 0, "uid")
+	if f.O.Summary.Jobs == jobs { // it was there before
 		k.Jobs = k.Jobs[:len(k.Jobs)-1]
 	}
 	return more
 }
 
 // read reads all objects. It returns the number of lines, and whether to go on.
-func (d *kubeDump) read(f *feed, r *bufio.Reader) (lines int, ok bool) {
+func (d *kubeDump) read(f *parse.Feed, r *bufio.Reader) (lines int, ok bool) {
 	in := &kubeLists{elements: elements{r: r, o: d.o, line: 1}}
 	for {
 		text, line, err := in.next()
 		switch {
 		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 			return in.line, true
-		case err != nil && !errors.Is(err, errTooLong):
-			f.fail(err)
+		case err != nil && !errors.Is(err, parse.ErrTooLong):
+			f.Fail(err)
 			return 0, false
 		}
 		d.o.Summary.Rows++
 		if err == nil {
 			err = d.object(text, line)
 		}
-		if err != nil && !f.reject(err) {
+		if err != nil && !f.Reject(err) {
 			return 0, false
 		}
 	}
@@ -146,7 +148,7 @@ func (d *kubeDump) read(f *feed, r *bufio.Reader) (lines int, ok bool) {
 func (d *kubeDump) object(text []byte, line int) error {
 	o := &kubeObject{line: line}
 	if err := json.Unmarshal(text, o); err != nil {
-		return &Error{File: d.o.File, Line: line, Problem: jsonProblem(err), Err: err}
+		return &parse.Error{File: d.o.File, Line: line, Problem: jsonProblem(err), Err: err}
 	}
 	if err := d.add(o); err != nil {
 		return o.problem(d.o, err)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/workload"
@@ -13,7 +15,7 @@ import (
 
 // A kubeDump is what was read of a dump: jobs by uid, and what belongs to them.
 type kubeDump struct {
-	o         Options
+	o         parse.Options
 	jobs      map[string]*kubeJob // by uid
 	order     []*kubeObject       // of jobs as they came, repeated ones too
 	pods      []*kubePod          // with GPUs
@@ -41,7 +43,7 @@ type kubePod struct {
 }
 
 // newKubeDump returns an empty dump.
-func newKubeDump(o Options) *kubeDump {
+func newKubeDump(o parse.Options) *kubeDump {
 	return &kubeDump{o: o, jobs: make(map[string]*kubeJob), podUIDs: make(map[string]bool), nodes: make(map[string]kubeNode), rays: make(map[string]string)}
 }
 
@@ -65,7 +67,7 @@ func (d *kubeDump) add(o *kubeObject) error {
 	case "Job", "JobSet", "TrainJob", "RayJob":
 		return d.addJob(o)
 	default:
-		d.o.Summary.note("objects of other kinds, not looked at")
+		d.o.Summary.Note("objects of other kinds, not looked at")
 	}
 	o.Spec = nil
 	return nil
@@ -129,7 +131,7 @@ func (d *kubeDump) roots() []*kubeObject {
 			continue
 		}
 		if slices.ContainsFunc(o.Meta.Owners, func(w kubeOwner) bool { return kubeShapes[w.Kind] != nil }) {
-			d.o.Summary.note("jobs whose owner is not in the dump, taken for jobs of their own")
+			d.o.Summary.Note("jobs whose owner is not in the dump, taken for jobs of their own")
 		}
 		roots = append(roots, o)
 	}
@@ -137,7 +139,7 @@ func (d *kubeDump) roots() []*kubeObject {
 		if uid := d.owner(p.object); uid != "" {
 			d.jobs[uid].pods = append(d.jobs[uid].pods, p)
 		} else {
-			d.o.Summary.note("pods with GPUs that belong to no job of the dump, left out")
+			d.o.Summary.Note("pods with GPUs that belong to no job of the dump, left out")
 		}
 	}
 	for _, w := range d.workloads {
@@ -182,7 +184,7 @@ func (s *shape) dropped() string {
 	case s.parts:
 		return "jobs with parts of GPUs dropped"
 	}
-	return dropNoGPUs
+	return parse.DropNoGPUs
 }
 
 // queueOf returns the queue that a job names: ours, or else Kueue's.
@@ -209,10 +211,10 @@ func (d *kubeDump) types(j *kubeJob, s *shape) []cluster.GPUType {
 	slices.Sort(all)
 	switch len(all) {
 	case 0:
-		d.o.Summary.note("jobs whose GPU type is not known, may run on any")
+		d.o.Summary.Note("jobs whose GPU type is not known, may run on any")
 	case 1:
 	default:
-		d.o.Summary.note("jobs on several GPU types, may run on any of theirs")
+		d.o.Summary.Note("jobs on several GPU types, may run on any of theirs")
 	}
 	return all
 }

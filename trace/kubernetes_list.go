@@ -3,6 +3,8 @@ package trace
 import (
 	"errors"
 	"io"
+
+	"github.com/oxgang/oxgang/trace/parse"
 )
 
 // kubeLists cuts lists of objects, one after another, into the objects; it never holds more
@@ -69,7 +71,7 @@ func (k *kubeLists) begin() error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF): // between lists it may end
 		if k.lists == 0 {
-			return &Error{File: k.o.File, Line: k.line, Problem: "the file ends, want at least one list of objects"}
+			return &parse.Error{File: k.o.File, Line: k.line, Problem: "the file ends, want at least one list of objects"}
 		}
 		return io.EOF
 	case err != nil:
@@ -132,7 +134,7 @@ func (k *kubeLists) value(c byte) error {
 		_, err := k.text64()
 		return err
 	case '{':
-		if _, err := k.object(); err != nil && !errors.Is(err, errTooLong) {
+		if _, err := k.object(); err != nil && !errors.Is(err, parse.ErrTooLong) {
 			return err
 		}
 		return nil

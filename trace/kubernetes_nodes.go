@@ -41,10 +41,10 @@ func (d *kubeDump) addNode(o *kubeObject) error {
 		return nil
 	}
 	if n.gpuType == unnamedType {
-		d.o.Summary.note("nodes whose GPU type no label names, called " + string(unnamedType))
+		d.o.Summary.Note("nodes whose GPU type no label names, called " + string(unnamedType))
 	}
 	if c := o.condition("Ready"); c == nil || c.Status != "True" {
-		d.o.Summary.note("nodes that are not ready, counted nevertheless")
+		d.o.Summary.Note("nodes that are not ready, counted nevertheless")
 	}
 	d.nodes[o.Meta.Name] = n
 	return nil

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/oxgang/oxgang/trace/parse"
 )
 
 // A kubeObject is what is read of a job, pod, workload or node.
@@ -107,20 +109,20 @@ func (o *kubeObject) check() error {
 		return errors.New("no creationTimestamp, want when it was made")
 	}
 	for _, t := range o.times() {
-		if y := t.Year(); y < firstYear || y > lastYear {
-			return fmt.Errorf("a time in the year %d, want %d to %d", y, firstYear, lastYear)
+		if y := t.Year(); y < parse.FirstYear || y > parse.LastYear {
+			return fmt.Errorf("a time in the year %d, want %d to %d", y, parse.FirstYear, parse.LastYear)
 		}
 	}
 	return nil
 }
 
 // problem returns what is wrong with the object, and where it is.
-func (o *kubeObject) problem(opt Options, err error) *Error {
+func (o *kubeObject) problem(opt parse.Options, err error) *parse.Error {
 	name := strings.ToLower(o.Kind) + " " + o.Meta.Name
 	if o.Meta.Namespace != "" {
 		name = strings.ToLower(o.Kind) + " " + o.Meta.Namespace + "/" + o.Meta.Name
 	}
-	return &Error{File: opt.File, Line: o.line, Problem: fmt.Sprintf("%s: %v", cut(name), err), Err: err}
+	return &parse.Error{File: opt.File, Line: o.line, Problem: fmt.Sprintf("%s: %v", cut(name), err), Err: err}
 }
 
 // cut returns text that fits a message.
@@ -172,7 +174,7 @@ func (q *kubeQuantity) UnmarshalJSON(text []byte) error {
 	}
 	x, err := strconv.ParseFloat(number, 64)
 	if x *= factor; err != nil || !(x >= 0 && x <= 1<<60) { // not a number fails too
-		return fmt.Errorf("quantity %s, want one like 500m or 16Gi, at least 0", quote(s))
+		return fmt.Errorf("quantity %s, want one like 500m or 16Gi, at least 0", parse.Quote(s))
 	}
 	*q = kubeQuantity(x)
 	return nil
@@ -186,7 +188,7 @@ func (r kubeResources) gpus() int {
 			n += float64(q)
 		}
 	}
-	return int(min(math.Ceil(n), maxCount+1))
+	return int(min(math.Ceil(n), parse.MaxCount+1))
 }
 
 // parts reports whether parts of GPUs are among resources.

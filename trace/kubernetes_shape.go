@@ -3,6 +3,8 @@ package trace
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/oxgang/oxgang/trace/parse"
 )
 
 // A podTemplate is what is read of the template of pods.
@@ -71,7 +73,7 @@ type shape struct {
 }
 
 // bound returns n, at least 0 and at most one more than any job has.
-func bound(n int) int { return min(max(n, 0), maxCount+1) }
+func bound(n int) int { return min(max(n, 0), parse.MaxCount+1) }
 
 // add adds so many pods to the shape.
 func (s *shape) add(pods int, p *podSpec) {
@@ -209,10 +211,10 @@ func shapeOf(o *kubeObject) (*shape, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("spec: %w", err)
-	case s.gpus > maxCount:
-		return nil, fmt.Errorf("more than %d GPUs, want at most that", maxCount)
-	case s.cpus > maxCount || s.memory > 1<<60:
-		return nil, fmt.Errorf("%g cores and %g bytes of memory, want at most %d and 2^60", s.cpus, s.memory, maxCount)
+	case s.gpus > parse.MaxCount:
+		return nil, fmt.Errorf("more than %d GPUs, want at most that", parse.MaxCount)
+	case s.cpus > parse.MaxCount || s.memory > 1<<60:
+		return nil, fmt.Errorf("%g cores and %g bytes of memory, want at most %d and 2^60", s.cpus, s.memory, parse.MaxCount)
 	}
 	return s, nil
 }

@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/google/go-cmp/cmp"
 )
 
 // recorded reads the dump of a cluster of four emulated nodes with real controllers: Jobs,
 // a JobSet, a TrainJob, and a Job that Kueue admitted.
-func recorded(t *testing.T, o Options) *Kubernetes {
+func recorded(t *testing.T, o parse.Options) *Kubernetes {
 	t.Helper()
 	f, err := os.Open("testdata/kubernetes.json.gz")
 	if err != nil {
@@ -27,7 +29,7 @@ func recorded(t *testing.T, o Options) *Kubernetes {
 }
 
 func TestReadKubernetes(t *testing.T) {
-	o := Options{Summary: new(Summary)}
+	o := parse.Options{Summary: new(parse.Summary)}
 	k := recorded(t, o)
 	if want := "nvidia-a100-sxm4-80gb:1x8,nvidia-h200:2x8"; k.Cluster != want {
 		t.Errorf("cluster %q, want %q", k.Cluster, want)
@@ -54,10 +56,10 @@ func TestReadKubernetes(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]Note{
-		{"jobs that still ran, taken to end when the dump was made", 1},
-		{"jobs that have not started dropped", 3},
-		{dropNoGPUs, 1},
+	if diff := cmp.Diff([]parse.Note{
+		{Text: "jobs that still ran, taken to end when the dump was made", Count: 1},
+		{Text: "jobs that have not started dropped", Count: 3},
+		{Text: parse.DropNoGPUs, Count: 1},
 	}, o.Summary.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
@@ -65,9 +67,9 @@ func TestReadKubernetes(t *testing.T) {
 
 // Rows before the start are dropped; times count from it.
 func TestKubernetesStart(t *testing.T) {
-	all := recorded(t, Options{})
+	all := recorded(t, parse.Options{})
 	start := all.Jobs[len(all.Jobs)-1].Submitted
-	k := recorded(t, Options{Start: start})
+	k := recorded(t, parse.Options{Start: start})
 	if len(k.Jobs) == 0 || len(k.Jobs) >= len(all.Jobs) {
 		t.Fatalf("%d jobs since the last came, want some of %d", len(k.Jobs), len(all.Jobs))
 	}
@@ -107,7 +109,7 @@ func TestKubernetesErrors(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := ReadKubernetes(strings.NewReader(tc.text), Options{})
+			_, err := ReadKubernetes(strings.NewReader(tc.text), parse.Options{})
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("got error  %v\nwant error %s", err, tc.want)
 			}
@@ -153,7 +155,7 @@ func TestKubernetesRay(t *testing.T) {
 {"kind":"RayJob","metadata":{"namespace":"a","name":"r","uid":"r","creationTimestamp":"2026-01-02T00:00:00Z"},
  "spec":{"rayClusterSpec":{"workerGroupSpecs":[{"replicas":2,"template":{"spec":{"nodeSelector":{"nvidia.com/gpu.product":"T4"},"containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}}]}},
  "status":{"rayClusterName":"c","endTime":"2026-01-02T00:03:00Z"}}]}`
-	got, summary := read(t, text, Options{})
+	got, summary := read(t, text, parse.Options{})
 	if len(got) != 1 || got[0].Duration != 2*time.Minute || got[0].Spec.GPUs != 2 || len(got[0].Spec.GPUTypes) != 1 || got[0].Spec.GPUTypes[0] != "t4" {
 		t.Errorf("arrivals %+v and %s, want one of 2 t4 GPUs for 2 minutes", got, summary)
 	}
@@ -169,7 +171,7 @@ func TestKubernetesOverlap(t *testing.T) {
 {"kind":"Pod","metadata":{"namespace":"a","name":"j-1","uid":"q","creationTimestamp":"2026-01-02T00:00:00Z","ownerReferences":[{"kind":"Job","uid":"j"}]},
  "spec":{"containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]},"status":{"conditions":[{"type":"PodScheduled","status":"True","lastTransitionTime":"2026-01-02T00:02:00Z"}]}}]}`
 	for _, twice := range []string{text, text + text} {
-		k, err := ReadKubernetes(strings.NewReader(twice), Options{OnBadRow: Skip})
+		k, err := ReadKubernetes(strings.NewReader(twice), parse.Options{OnBadRow: parse.Skip})
 		if err != nil || len(k.Jobs) != 1 || k.Jobs[0].Arrival.Duration != time.Minute {
 			t.Errorf("%+v, %v; want one job of a minute, from when its last pod was bound", k, err)
 		}
@@ -178,7 +180,7 @@ func TestKubernetesOverlap(t *testing.T) {
 
 // An object that is too long is a bad row: it is not held.
 func TestKubernetesLongObject(t *testing.T) {
-	o := Options{OnBadRow: Skip, MaxLine: 1000, Summary: new(Summary)}
+	o := parse.Options{OnBadRow: parse.Skip, MaxLine: 1000, Summary: new(parse.Summary)}
 	text := strings.Replace(kubernetesText, `"items": [`, `"items": [{"kind": "`+strings.Repeat("x", 5000)+`"},`, 1)
 	k, err := ReadKubernetes(strings.NewReader(text), o)
 	if err != nil || len(k.Jobs) != 2 || o.Summary.Bad != 1 {

@@ -8,7 +8,7 @@ import (
 // times fills in when a job was admitted, started and ended. It returns why the job is left
 // out; "" if it is not. What was not seen is taken from the next best, and counted.
 func (d *kubeDump) times(j *kubeJob, seen *Observed) (drop string) {
-	note := d.o.Summary.note
+	note := d.o.Summary.Note
 	seen.Admitted = admitted(j.quota)
 	var failed bool
 	seen.Ended, failed = j.object.ended()

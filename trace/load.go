@@ -7,12 +7,14 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/workload/inference"
 )
 
 // loadTable says how the rows of a load curve are cut, and which columns they
 // have; others are left alone.
-var loadTable = table{format: "load", comma: ',', required: []string{loadTime, loadBusy}}
+var loadTable = parse.Table{Format: "load", Comma: ',', Required: []string{loadTime, loadBusy}}
 
 const (
 	loadTime = "t_s"       // start of the interval, in seconds since the start of the trace
@@ -30,35 +32,35 @@ const (
 // a second to a day, at least two. File names the input in errors, which are of
 // type *Error.
 func ReadLoad(r io.Reader, file string) (*inference.Load, error) {
-	o := Options{File: file}.filled()
+	o := parse.Options{File: file}.Filled()
 	b, err := unpacked(r, o)
 	if err != nil {
 		return nil, err
 	}
-	in := newLines(b, o)
-	first, err := in.next()
+	in := parse.NewLines(b, o)
+	first, err := in.Next()
 	if errors.Is(err, io.EOF) {
-		return nil, &Error{File: o.File, Problem: "empty file, want a header and at least two rows"}
+		return nil, &parse.Error{File: o.File, Problem: "empty file, want a header and at least two rows"}
 	}
 	if err != nil {
 		return nil, err
 	}
-	h, err := loadTable.header(string(first), o)
+	h, err := loadTable.Header(string(first), o)
 	if err != nil {
 		return nil, err
 	}
-	return readLoad(in, &row{o: o, header: h})
+	return readLoad(in, parse.NewRow(o, h))
 }
 
 // readLoad reads the rows after the header.
-func readLoad(in *lines, r *row) (*inference.Load, error) {
+func readLoad(in *parse.Lines, r *parse.Row) (*inference.Load, error) {
 	l := &inference.Load{}
 	for {
-		line, err := in.next()
-		r.line = in.number
+		line, err := in.Next()
+		r.Line = in.Number
 		switch {
 		case errors.Is(err, io.EOF) && len(l.Busy) < 2:
-			return nil, &Error{File: r.o.File, Line: r.line, Problem: fmt.Sprintf("the file ends after %d rows, want at least 2", len(l.Busy))}
+			return nil, &parse.Error{File: r.O.File, Line: r.Line, Problem: fmt.Sprintf("the file ends after %d rows, want at least 2", len(l.Busy))}
 		case errors.Is(err, io.EOF):
 			return l, nil
 		case err != nil:
@@ -66,41 +68,41 @@ func readLoad(in *lines, r *row) (*inference.Load, error) {
 		case len(line) == 0:
 			continue
 		case len(l.Busy) == maxIntervals:
-			return nil, &Error{File: r.o.File, Line: r.line, Problem: fmt.Sprintf("more rows, want at most %d", maxIntervals)}
+			return nil, &parse.Error{File: r.O.File, Line: r.Line, Problem: fmt.Sprintf("more rows, want at most %d", maxIntervals)}
 		}
-		if err := r.cut(string(line)); err != nil {
+		if err := r.Cut(string(line)); err != nil {
 			return nil, err
 		}
-		if r.interval(l); r.err != nil {
-			return nil, r.err
+		if interval(r, l); r.Err != nil {
+			return nil, r.Err
 		}
 	}
 }
 
 // interval appends a row to the curve, whose step is that from the first row to
 // the second.
-func (r *row) interval(l *inference.Load) {
-	at, ok := parseSeconds(r.raw(loadTime))
+func interval(r *parse.Row, l *inference.Load) {
+	at, ok := parse.Seconds(r.Raw(loadTime))
 	n := len(l.Busy)
 	switch before := time.Duration(n-1) * l.Step; {
 	case !ok:
-		r.fail(loadTime, "seconds since the start of the trace, at least 0 and at most 9e9, no calendar time")
+		r.Fail(loadTime, "seconds since the start of the trace, at least 0 and at most 9e9, no calendar time")
 	case n == 0 && at != 0:
-		r.fail(loadTime, "0 in the first row: seconds since the start of the trace")
+		r.Fail(loadTime, "0 in the first row: seconds since the start of the trace")
 	case n == 1 && (at < minLoadStep || at > maxLoadStep):
-		r.fail(loadTime, "1 to 86400 s from the first row to the second")
+		r.Fail(loadTime, "1 to 86400 s from the first row to the second")
 	case n == 1:
 		l.Step = at
 	case n > 1 && at != before+l.Step:
-		r.fail(loadTime, wantTime(at, before, l.Step))
+		r.Fail(loadTime, wantTime(at, before, l.Step))
 	}
-	l.Busy = append(l.Busy, r.share(loadBusy))
+	l.Busy = append(l.Busy, share(r, loadBusy))
 }
 
 // wantTime says which time was wanted after the one before, and what is wrong
 // with another.
 func wantTime(at, before, step time.Duration) string {
-	want := formatSeconds(before+step) + ": "
+	want := parse.FormatSeconds(before+step) + ": "
 	switch missing := (at-before)/step - 1; {
 	case at == before:
 		return want + "the time of the row before comes again"
@@ -111,14 +113,14 @@ func wantTime(at, before, step time.Duration) string {
 	case (at-before)%step == 0:
 		return want + strconv.FormatInt(int64(missing), 10) + " rows are missing"
 	}
-	return want + "a row each " + formatSeconds(step) + " s, as between the first two"
+	return want + "a row each " + parse.FormatSeconds(step) + " s, as between the first two"
 }
 
 // share parses a number from 0 to 1.
-func (r *row) share(name string) float64 {
-	x, err := strconv.ParseFloat(r.raw(name), 64)
+func share(r *parse.Row, name string) float64 {
+	x, err := strconv.ParseFloat(r.Raw(name), 64)
 	if err != nil || !(x >= 0 && x <= 1) { // not a number fails too
-		r.fail(name, "a share from 0 to 1")
+		r.Fail(name, "a share from 0 to 1")
 		return 0
 	}
 	return x + 0 // -0 becomes 0

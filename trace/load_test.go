@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/internal/testdata"
@@ -92,14 +94,14 @@ func TestBadLoads(t *testing.T) {
 		{"not text", begin + "600,\xff\n", `w.csv:4: bytes that are no UTF-8 text`},
 		{"gzip cut", packed(loadText)[:20], `w.csv:`},
 		{"no gzip", "\x1f\x8bx", `w.csv:`},
-		{"long line", begin + strings.Repeat("6", defaultMaxLine+3), `w.csv:4: line too long`},
+		{"long line", begin + strings.Repeat("6", parse.DefaultMaxLine+3), `w.csv:4: line too long`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			l, err := ReadLoad(strings.NewReader(tc.text), "w.csv")
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Fatalf("got %v, error  %v\nwant error %s", l, err, tc.want)
 			}
-			if _, ok := errors.AsType[*Error](err); !ok {
+			if _, ok := errors.AsType[*parse.Error](err); !ok {
 				t.Errorf("error is a %T, want *Error", err)
 			}
 		})
@@ -114,7 +116,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	if e.n == 1 {
 		return copy(p, "t_s,busy_frac\n0,1\n"), nil
 	}
-	return copy(p, formatSeconds(time.Duration(e.n-1)*time.Second)+",1\n"), nil
+	return copy(p, parse.FormatSeconds(time.Duration(e.n-1)*time.Second)+",1\n"), nil
 }
 
 func TestReadLoad_ends(t *testing.T) {
@@ -137,7 +139,7 @@ func FuzzReadLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := ReadLoad(io.LimitReader(bytes.NewReader(data), 1<<20), "")
 		if err != nil {
-			if _, ok := errors.AsType[*Error](err); !ok {
+			if _, ok := errors.AsType[*parse.Error](err); !ok {
 				t.Errorf("error is a %T, want *Error", err)
 			}
 			return
@@ -157,7 +159,7 @@ func written(l *inference.Load) string {
 	var b strings.Builder
 	b.WriteString("t_s,busy_frac\n")
 	for i, busy := range l.Busy {
-		fmt.Fprintf(&b, "%s,%v\n", formatSeconds(time.Duration(i)*l.Step), busy)
+		fmt.Fprintf(&b, "%s,%v\n", parse.FormatSeconds(time.Duration(i)*l.Step), busy)
 	}
 	return b.String()
 }

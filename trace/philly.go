@@ -3,6 +3,8 @@ package trace
 import (
 	"fmt"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/workload"
 )
@@ -11,61 +13,61 @@ import (
 // vc) and its relatives, by header: the synthetic Lyra traces add job_id, the
 // GPUs of a worker, the kinds of jobs of Lyra §7.1, and warm jobs, which go to
 // the queue workload.Warm. Time zero is the trace's own.
-var phillyTable = table{
-	format:   "philly",
-	comma:    ',',
-	required: []string{"submit_s", "run_s", "gpus"},
-	id:       "job_id",
-	arrival:  phillyArrival,
+var phillyTable = parse.Table{
+	Format:   "philly",
+	Comma:    ',',
+	Required: []string{"submit_s", "run_s", "gpus"},
+	ID:       "job_id",
+	Arrival:  phillyArrival,
 }
 
 // phillyArrival returns the job of a row.
-func phillyArrival(r *row) (workload.Arrival, string) {
-	a := workload.Arrival{At: r.seconds("submit_s"), Duration: r.seconds("run_s")}
-	a.Spec = job.Spec{Queue: r.word("vc"), GPUs: r.count("gpus", 0, maxCount), Adaptivity: job.Rigid}
-	if r.has("job_id") {
-		a.Spec.ID = job.ID(r.id("job_id"))
+func phillyArrival(r *parse.Row) (workload.Arrival, string) {
+	a := workload.Arrival{At: r.Seconds("submit_s"), Duration: r.Seconds("run_s")}
+	a.Spec = job.Spec{Queue: r.Word("vc"), GPUs: r.Count("gpus", 0, parse.MaxCount), Adaptivity: job.Rigid}
+	if r.Has("job_id") {
+		a.Spec.ID = job.ID(r.ID("job_id"))
 	} else {
-		a.Spec.ID = numbered(r.index)
+		a.Spec.ID = numbered(r.Index)
 	}
-	if r.flag("warm") {
+	if r.Flag("warm") {
 		a.Spec.Queue = workload.Warm
-		r.o.Summary.note("jobs already running at time 0, put into queue " + workload.Warm)
+		r.O.Summary.Note("jobs already running at time 0, put into queue " + workload.Warm)
 	}
-	a.Bound, a.Spec.NoCheckpoint = r.denies("fungible"), r.denies("checkpoint")
-	a.Heterogeneous = r.flag("hetero")
-	if r.has("gpus_per_worker") {
+	a.Bound, a.Spec.NoCheckpoint = r.Denies("fungible"), r.Denies("checkpoint")
+	a.Heterogeneous = r.Flag("hetero")
+	if r.Has("gpus_per_worker") {
 		workers(r, &a.Spec)
 	}
-	if r.flag("elastic") {
+	if r.Flag("elastic") {
 		elastic(r, &a.Spec)
 	}
 	return a, dropUnless(a)
 }
 
 // workers sets the GPUs of one worker.
-func workers(r *row, s *job.Spec) {
-	s.WorkerGPUs = r.count("gpus_per_worker", 1, maxCount)
+func workers(r *parse.Row, s *job.Spec) {
+	s.WorkerGPUs = r.Count("gpus_per_worker", 1, parse.MaxCount)
 	if s.GPUs%s.WorkerGPUs != 0 {
-		r.fail("gpus", fmt.Sprintf("whole workers: a multiple of gpus_per_worker, %d", s.WorkerGPUs))
+		r.Fail("gpus", fmt.Sprintf("whole workers: a multiple of gpus_per_worker, %d", s.WorkerGPUs))
 	}
 }
 
 // elastic sets the limits of a job that runs on w_min to w_max workers, which come and go
 // while it trains. Source: Lyra §2.2.
-func elastic(r *row, s *job.Spec) {
+func elastic(r *parse.Row, s *job.Spec) {
 	for _, name := range []string{"w_min", "w_max", "gpus_per_worker"} {
-		if !r.has(name) {
-			r.fail("elastic", "0 in a file without column "+name)
+		if !r.Has(name) {
+			r.Fail("elastic", "0 in a file without column "+name)
 			return
 		}
 	}
-	least := r.count("w_min", 1, maxCount)
-	most := r.count("w_max", least, maxCount)
+	least := r.Count("w_min", 1, parse.MaxCount)
+	most := r.Count("w_max", least, parse.MaxCount)
 	s.MinGPUs, s.MaxGPUs = least*s.WorkerGPUs, most*s.WorkerGPUs
 	s.Adaptivity, s.Resizes = job.StrongScaling, true
 	if s.GPUs < s.MinGPUs || s.GPUs > s.MaxGPUs {
-		r.fail("gpus", fmt.Sprintf("%d to %d, those of w_min to w_max workers", s.MinGPUs, s.MaxGPUs))
+		r.Fail("gpus", fmt.Sprintf("%d to %d, those of w_min to w_max workers", s.MinGPUs, s.MaxGPUs))
 	}
 }
 
@@ -76,9 +78,9 @@ func numbered(index int) job.ID { return job.ID(fmt.Sprintf("job-%d", index)) }
 func dropUnless(a workload.Arrival) string {
 	switch {
 	case a.Spec.GPUs == 0:
-		return dropNoGPUs
+		return parse.DropNoGPUs
 	case a.Duration == 0:
-		return dropNoTime
+		return parse.DropNoTime
 	}
 	return ""
 }

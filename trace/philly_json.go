@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/workload"
 )
@@ -37,33 +39,33 @@ type phillyAttempt struct {
 // readPhilly reads cluster_job_log, an array of JSON objects, or the CSV
 // derived from it. The log is not sorted by time and its times are local ones;
 // see Options.Start for time zero.
-func readPhilly(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] {
+func readPhilly(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	b := bufio.NewReaderSize(r, headBytes)
 	if head, _ := b.Peek(headBytes); firstByte(head) == '[' { // a read error comes again
-		return sinceFirst(readPhillyLog(b, o), o)
+		return parse.SinceFirst(readPhillyLog(b, o), o)
 	}
-	return phillyTable.read(b, o)
+	return phillyTable.Read(b, o)
 }
 
 // readPhillyLog reads cluster_job_log.
-func readPhillyLog(r *bufio.Reader, o Options) iter.Seq2[workload.Arrival, error] {
-	o = o.filled()
+func readPhillyLog(r *bufio.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
+	o = o.Filled()
 	return func(yield func(workload.Arrival, error) bool) {
-		f := newFeed(o, "philly", true, yield)
+		f := parse.NewFeed(o, "philly", true, yield)
 		in := &elements{r: r, o: o, line: 1}
 		for {
 			text, line, err := in.next()
 			switch {
 			case errors.Is(err, io.EOF):
-				f.finish(in.line)
+				f.Finish(in.line)
 				return
-			case err != nil && !errors.Is(err, errTooLong):
-				f.fail(err)
+			case err != nil && !errors.Is(err, parse.ErrTooLong):
+				f.Fail(err)
 				return
 			}
 			o.Summary.Rows++
 			if err != nil {
-				if !f.reject(err) {
+				if !f.Reject(err) {
 					return
 				}
 				continue
@@ -76,28 +78,28 @@ func readPhillyLog(r *bufio.Reader, o Options) iter.Seq2[workload.Arrival, error
 }
 
 // phillyElement feeds one element of the log and reports whether to go on.
-func phillyElement(f *feed, text []byte, line int) bool {
+func phillyElement(f *parse.Feed, text []byte, line int) bool {
 	var j phillyJob
 	if err := json.Unmarshal(text, &j); err != nil {
-		return f.reject(&Error{File: f.o.File, Line: line, Problem: jsonProblem(err), Err: err})
+		return f.Reject(&parse.Error{File: f.O.File, Line: line, Problem: jsonProblem(err), Err: err})
 	}
-	a, drop, err := j.arrival(f.o)
+	a, drop, err := j.arrival(f.O)
 	switch {
 	case err != nil:
-		return f.reject(&Error{File: f.o.File, Line: line, Problem: err.Error()})
+		return f.Reject(&parse.Error{File: f.O.File, Line: line, Problem: err.Error()})
 	case drop != "":
-		f.o.Summary.note(drop)
+		f.O.Summary.Note(drop)
 		return true
 	}
-	if err := f.check(&a); err != nil {
-		return f.reject(&Error{File: f.o.File, Line: line, Problem: err.Error(), Err: err})
+	if err := f.Check(&a); err != nil {
+		return f.Reject(&parse.Error{File: f.O.File, Line: line, Problem: err.Error(), Err: err})
 	}
-	return f.accept(a, line, 0, "jobid")
+	return f.Accept(a, line, 0, "jobid")
 }
 
 // arrival returns the job: it asks for the GPUs of its largest attempt and
 // runs as long as all its attempts together.
-func (j *phillyJob) arrival(o Options) (a workload.Arrival, drop string, err error) {
+func (j *phillyJob) arrival(o parse.Options) (a workload.Arrival, drop string, err error) {
 	if j.ID == "" {
 		return a, "", errors.New(`jobid "", want a name`)
 	}
@@ -106,8 +108,8 @@ func (j *phillyJob) arrival(o Options) (a workload.Arrival, drop string, err err
 		return a, "", err
 	}
 	var ok bool
-	if a.At, ok = sinceStart(submitted, o); !ok {
-		return a, "", fmt.Errorf("submitted_time %q, want a year from %d to %d", j.Submitted, firstYear, lastYear)
+	if a.At, ok = parse.SinceStart(submitted, o); !ok {
+		return a, "", fmt.Errorf("submitted_time %q, want a year from %d to %d", j.Submitted, parse.FirstYear, parse.LastYear)
 	}
 	a.Spec = job.Spec{ID: job.ID(j.ID), User: j.User, Queue: j.VC, Adaptivity: job.Rigid}
 	for _, attempt := range j.Attempts {
@@ -115,16 +117,16 @@ func (j *phillyJob) arrival(o Options) (a workload.Arrival, drop string, err err
 		if err != nil {
 			return a, "", err
 		}
-		if a.Duration += ran; a.Duration < 0 || a.Duration > maxSeconds*time.Second { // below 0: overflow
+		if a.Duration += ran; a.Duration < 0 || a.Duration > parse.MaxSeconds*time.Second { // below 0: overflow
 			return a, "", errors.New("attempts that last longer than 285 years, want less")
 		}
 		a.Spec.GPUs = max(a.Spec.GPUs, gpus)
 	}
 	switch {
 	case a.At < 0:
-		return a, dropEarlier, nil
+		return a, parse.DropEarlier, nil
 	case len(j.Attempts) > 1:
-		o.Summary.note("jobs of several attempts, run for all of them together")
+		o.Summary.Note("jobs of several attempts, run for all of them together")
 	}
 	return a, dropUnless(a), nil
 }
@@ -159,7 +161,7 @@ func phillyTime(name, s string) (time.Time, error) {
 	clean := strings.TrimSuffix(strings.TrimSuffix(s, " PST"), " PDT")
 	t, err := time.Parse(time.DateTime, clean)
 	if err != nil {
-		return t, fmt.Errorf("%s %s, want a time like 2017-10-09 07:08:52", name, quote(s))
+		return t, fmt.Errorf("%s %s, want a time like 2017-10-09 07:08:52", name, parse.Quote(s))
 	}
 	return t, nil
 }
@@ -168,7 +170,7 @@ func phillyTime(name, s string) (time.Time, error) {
 // than the longest one allowed.
 type elements struct {
 	r      *bufio.Reader
-	o      Options
+	o      parse.Options
 	line   int // of the byte last read, 1-based
 	opened bool
 	some   bool
@@ -234,8 +236,8 @@ func (e *elements) object() ([]byte, error) {
 		}
 	}
 	if size > e.o.MaxLine {
-		return nil, &Error{
-			File: e.o.File, Line: begin, Err: errTooLong,
+		return nil, &parse.Error{
+			File: e.o.File, Line: begin, Err: parse.ErrTooLong,
 			Problem: fmt.Sprintf("element of %d bytes, want at most %d", size, e.o.MaxLine),
 		}
 	}
@@ -248,9 +250,9 @@ func (e *elements) read() (byte, error) {
 	c, err := e.r.ReadByte()
 	switch {
 	case errors.Is(err, io.EOF):
-		return 0, &Error{File: e.o.File, Line: e.line, Problem: "truncated: the file ends, want ]", Err: io.ErrUnexpectedEOF}
+		return 0, &parse.Error{File: e.o.File, Line: e.line, Problem: "truncated: the file ends, want ]", Err: io.ErrUnexpectedEOF}
 	case err != nil:
-		return 0, readError(e.o, e.line, err)
+		return 0, parse.ReadError(e.o, e.line, err)
 	case c == '\n':
 		e.line++
 	}
@@ -261,7 +263,7 @@ func (e *elements) read() (byte, error) {
 func (e *elements) skip() (byte, error) {
 	for {
 		c, err := e.read()
-		if err != nil || !bytes.ContainsRune([]byte(" \t\r\n"), rune(c)) && (e.opened || bytes.IndexByte(byteOrderMark, c) < 0) {
+		if err != nil || !bytes.ContainsRune([]byte(" \t\r\n"), rune(c)) && (e.opened || bytes.IndexByte(parse.ByteOrderMark, c) < 0) {
 			return c, err
 		}
 	}
@@ -275,7 +277,7 @@ func (e *elements) end() error {
 		case errors.Is(err, io.EOF):
 			return io.EOF
 		case err != nil:
-			return readError(e.o, e.line, err)
+			return parse.ReadError(e.o, e.line, err)
 		case c == '\n':
 			e.line++
 		case bytes.IndexByte([]byte(" \t\r\n"), c) < 0:
@@ -286,5 +288,5 @@ func (e *elements) end() error {
 
 // unexpected returns the error for a byte that should not be there.
 func (e *elements) unexpected(c byte, want string) error {
-	return &Error{File: e.o.File, Line: e.line, Problem: fmt.Sprintf("%q, want %s", c, want)}
+	return &parse.Error{File: e.o.File, Line: e.line, Problem: fmt.Sprintf("%q, want %s", c, want)}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -13,14 +15,14 @@ import (
 )
 
 // read returns the arrivals and the summary of a text, its format unnamed.
-func read(t *testing.T, text string, o Options) ([]workload.Arrival, *Summary) {
+func read(t *testing.T, text string, o parse.Options) ([]workload.Arrival, *parse.Summary) {
 	t.Helper()
-	o.Summary = new(Summary)
+	o.Summary = new(parse.Summary)
 	seq, err := Open(strings.NewReader(text), "", o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := collect(seq)
+	all, err := parse.Collect(seq)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,7 @@ var arrivals = map[string][]workload.Arrival{
 func TestReaders(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.format+"/"+s.name, func(t *testing.T) {
-			got, summary := read(t, s.text, Options{})
+			got, summary := read(t, s.text, parse.Options{})
 			if diff := cmp.Diff(arrivals[s.format+"/"+s.name], got); diff != "" {
 				t.Errorf("arrivals (-want +got):\n%s", diff)
 			}
@@ -128,7 +130,7 @@ func TestFileForms(t *testing.T) {
 	for _, s := range samples {
 		for _, f := range forms {
 			t.Run(s.format+"/"+s.name+"/"+f.name, func(t *testing.T) {
-				got, _ := read(t, f.change(s.text), Options{})
+				got, _ := read(t, f.change(s.text), parse.Options{})
 				if diff := cmp.Diff(arrivals[s.format+"/"+s.name], got); diff != "" {
 					t.Errorf("arrivals (-want +got):\n%s", diff)
 				}
@@ -140,25 +142,25 @@ func TestFileForms(t *testing.T) {
 func TestNotes(t *testing.T) {
 	tests := []struct {
 		text string
-		want []Note
+		want []parse.Note
 	}{
-		{phillyText, []Note{{dropNoGPUs, 1}, {dropNoTime, 1}}},
-		{lyraText, []Note{{"jobs already running at time 0, put into queue warm", 1}}},
-		{phillyJSONText, []Note{{"jobs of several attempts, run for all of them together", 1}, {dropNoGPUs, 1}, {dropNoTime, 1}}},
-		{heliosText, []Note{{"jobs that ended as CANCELLED, run for as long as they did", 1}, {dropNoGPUs, 1}}},
-		{alibabaText, []Note{{"pods with a share of a GPU, given a whole one", 1}, {dropNoGPUs, 1}, {"pods never scheduled dropped", 1}}},
-		{kubernetesText, []Note{
-			{"jobs of which some pods are not in the dump, taken to start with the others", 1},
-			{dropNoGPUs, 1},
-			{"jobs without pods in the dump, taken to start when Kueue admitted them", 1},
-			{"jobs that failed, run for as long as they did", 1},
-			{"jobs whose GPU type is not known, may run on any", 1},
+		{phillyText, []parse.Note{{Text: parse.DropNoGPUs, Count: 1}, {Text: parse.DropNoTime, Count: 1}}},
+		{lyraText, []parse.Note{{Text: "jobs already running at time 0, put into queue warm", Count: 1}}},
+		{phillyJSONText, []parse.Note{{Text: "jobs of several attempts, run for all of them together", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}, {Text: parse.DropNoTime, Count: 1}}},
+		{heliosText, []parse.Note{{Text: "jobs that ended as CANCELLED, run for as long as they did", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}}},
+		{alibabaText, []parse.Note{{Text: "pods with a share of a GPU, given a whole one", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}, {Text: "pods never scheduled dropped", Count: 1}}},
+		{kubernetesText, []parse.Note{
+			{Text: "jobs of which some pods are not in the dump, taken to start with the others", Count: 1},
+			{Text: parse.DropNoGPUs, Count: 1},
+			{Text: "jobs without pods in the dump, taken to start when Kueue admitted them", Count: 1},
+			{Text: "jobs that failed, run for as long as they did", Count: 1},
+			{Text: "jobs whose GPU type is not known, may run on any", Count: 1},
 		}},
-		{gavel7Text, []Note{{"jobs whose type names no batch size, counted as 1", 1}}},
-		{slurmText, []Note{{"job steps dropped", 1}, {"jobs that ended as CANCELLED, run for as long as they did", 1}}},
+		{gavel7Text, []parse.Note{{Text: "jobs whose type names no batch size, counted as 1", Count: 1}}},
+		{slurmText, []parse.Note{{Text: "job steps dropped", Count: 1}, {Text: "jobs that ended as CANCELLED, run for as long as they did", Count: 1}}},
 	}
 	for _, tc := range tests {
-		_, summary := read(t, tc.text, Options{})
+		_, summary := read(t, tc.text, parse.Options{})
 		t.Run(summary.Format, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, summary.Notes); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)
@@ -169,18 +171,18 @@ func TestNotes(t *testing.T) {
 
 func TestStart(t *testing.T) {
 	start := time.Date(2020, 4, 1, 0, 5, 0, 0, time.UTC)
-	got, summary := read(t, heliosText, Options{Start: start})
+	got, summary := read(t, heliosText, parse.Options{Start: start})
 	if len(got) != 1 || got[0].At != 5*time.Minute {
 		t.Errorf("arrivals %+v, want the one at 00:10, 5 minutes after the start", got)
 	}
-	if want := []Note{{dropEarlier, 2}}; !cmp.Equal(want, summary.Notes) {
+	if want := []parse.Note{{Text: parse.DropEarlier, Count: 2}}; !cmp.Equal(want, summary.Notes) {
 		t.Errorf("notes %v, want %v", summary.Notes, want)
 	}
 }
 
 func TestLimit(t *testing.T) {
 	for _, s := range samples {
-		got, _ := read(t, s.text, Options{Limit: 1})
+		got, _ := read(t, s.text, parse.Options{Limit: 1})
 		if len(got) != 1 {
 			t.Errorf("%s/%s: %d arrivals, want 1", s.format, s.name, len(got))
 		}
@@ -196,11 +198,11 @@ func TestSortedPermuted(t *testing.T) {
 			permuted = append(permuted, rows[i])
 		}
 		sort := func(rows []string) []workload.Arrival {
-			seq, err := Open(strings.NewReader(strings.Join(rows, "\n")), "", Options{})
+			seq, err := Open(strings.NewReader(strings.Join(rows, "\n")), "", parse.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, err := Sorted(seq)
+			all, err := parse.Sorted(seq)
 			if err != nil {
 				t.Fatal(err)
 			}

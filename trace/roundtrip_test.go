@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -43,7 +45,7 @@ func there(t rapid.TB, format string, all []workload.Arrival) []workload.Arrival
 	if !f.Sniff(b.Bytes()) {
 		t.Errorf("what the %s writer wrote is not sniffed as %s", format, format)
 	}
-	got, err := collect(f.Read(&b, Options{}))
+	got, err := parse.Collect(f.Read(&b, parse.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +124,7 @@ func TestSchemaFields(t *testing.T) {
 }
 
 // timeSpan draws what a Duration field may hold.
-var timeSpan = rapid.Map(rapid.Int64Range(0, maxSeconds*1e9), func(n int64) time.Duration { return time.Duration(n) })
+var timeSpan = rapid.Map(rapid.Int64Range(0, parse.MaxSeconds*1e9), func(n int64) time.Duration { return time.Duration(n) })
 
 func TestJSONLRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -131,7 +133,7 @@ func TestJSONLRoundTrip(t *testing.T) {
 			At: timeSpan.Draw(t, "at"), Duration: timeSpan.Draw(t, "duration"), CancelAfter: timeSpan.Draw(t, "cancel"),
 			Application: rapid.String().Draw(t, "application"),
 			Spec: job.Spec{
-				ID: job.ID(rapid.StringN(1, 20, -1).Draw(t, "id")), GPUs: rapid.IntRange(1, maxCount).Draw(t, "gpus"),
+				ID: job.ID(rapid.StringN(1, 20, -1).Draw(t, "id")), GPUs: rapid.IntRange(1, parse.MaxCount).Draw(t, "gpus"),
 				Weight: number.Draw(t, "weight"), CPUs: number.Draw(t, "cpus"), Target: number.Draw(t, "target"),
 				Memory: rapid.Int64Range(0, math.MaxInt64).Draw(t, "memory"), Latency: timeSpan.Draw(t, "latency"),
 				Adaptivity: job.Adaptivity(rapid.IntRange(0, 7).Draw(t, "adaptivity")), Goal: job.Goal(rapid.IntRange(0, 2).Draw(t, "goal")),
@@ -152,7 +154,7 @@ func TestSiaRoundTrip(t *testing.T) {
 			At:          timeSpan.Draw(t, "at"),
 			Application: name.Draw(t, "application"),
 			Spec: job.Spec{
-				ID: job.ID(name.Draw(t, "id")), GPUs: rapid.IntRange(1, maxCount).Draw(t, "gpus"), BatchSize: rapid.IntRange(1, maxSamples).Draw(t, "batch"),
+				ID: job.ID(name.Draw(t, "id")), GPUs: rapid.IntRange(1, parse.MaxCount).Draw(t, "gpus"), BatchSize: rapid.IntRange(1, parse.MaxSamples).Draw(t, "batch"),
 				Adaptivity: rapid.SampledFrom([]job.Adaptivity{job.Adaptive, job.StrongScaling, job.Rigid}).Draw(t, "adaptivity"),
 			},
 		}
@@ -228,7 +230,7 @@ func TestSeconds(t *testing.T) {
 		{"-1e-3", 0, false},
 	}
 	for _, tc := range tests {
-		if got, ok := parseSeconds(tc.text); got != tc.want || ok != tc.ok {
+		if got, ok := parse.Seconds(tc.text); got != tc.want || ok != tc.ok {
 			t.Errorf("parseSeconds(%q) = %d, %v, want %d, %v", tc.text, got, ok, tc.want, tc.ok)
 		}
 	}

@@ -7,25 +7,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/workload"
 )
 
 // readFile returns the arrivals of a file whose format is unnamed.
-func readFile(t *testing.T, path string) ([]workload.Arrival, *Summary) {
+func readFile(t *testing.T, path string) ([]workload.Arrival, *parse.Summary) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s := new(Summary)
-	seq, err := Open(f, "", Options{File: filepath.Base(path), Summary: s})
+	s := new(parse.Summary)
+	seq, err := Open(f, "", parse.Options{File: filepath.Base(path), Summary: s})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := collect(seq)
+	all, err := parse.Collect(seq)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -9,27 +10,27 @@ import (
 // tab-separated without a header, or a CSV with a header of the same names.
 // Time zero is the trace's own. The class is "<job type>/<mode>": jobs of one
 // type change their batch size the same way if their mode is the same.
-var shockwaveTable = table{
-	format:   "shockwave",
-	comma:    ',',
-	required: []string{"job_type", "total_steps", "scale_factor", "mode", "duration_s", "arrival_s"},
-	bare: map[int][]string{
+var shockwaveTable = parse.Table{
+	Format:   "shockwave",
+	Comma:    ',',
+	Required: []string{"job_type", "total_steps", "scale_factor", "mode", "duration_s", "arrival_s"},
+	Bare: map[int][]string{
 		12: {"job_type", "command", "working_directory", "num_steps_arg", "needs_data_dir", "total_steps", "scale_factor", "mode", "priority_weight", "slo", "duration_s", "arrival_s"},
 	},
-	id:      "job",
-	arrival: shockwaveArrival,
+	ID:      "job",
+	Arrival: shockwaveArrival,
 }
 
 // shockwaveArrival returns the job of a row. Its duration is the one asked for,
 // before adaptation.
-func shockwaveArrival(r *row) (workload.Arrival, string) {
+func shockwaveArrival(r *parse.Row) (workload.Arrival, string) {
 	a := stepsArrival(r)
-	a.Duration = r.seconds("duration_s")
-	mode, err := job.ParseScheduleMode(r.raw("mode"))
+	a.Duration = r.Seconds("duration_s")
+	mode, err := job.ParseScheduleMode(r.Raw("mode"))
 	if err != nil || mode == job.Unscheduled || mode == job.Given {
-		r.fail("mode", "static, accordion or gns")
+		r.Fail("mode", "static, accordion or gns")
 	}
 	a.Spec.Schedule.Mode = mode
-	a.Spec.Class = job.Class(a.Application + "/" + r.raw("mode"))
+	a.Spec.Class = job.Class(a.Application + "/" + r.Raw("mode"))
 	return a, ""
 }

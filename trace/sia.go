@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/workload"
 )
@@ -16,12 +18,12 @@ import (
 // siaTable reads the traces of the Sia and Pollux simulators. Time zero is the
 // trace's own. A column "category", which the public traces lack, says how far
 // a job adapts; without it all jobs are adaptive.
-var siaTable = table{
-	format:   "sia",
-	comma:    ',',
-	required: []string{"name", "time", "application", "num_replicas", "batch_size"},
-	id:       "name",
-	arrival:  siaArrival,
+var siaTable = parse.Table{
+	Format:   "sia",
+	Comma:    ',',
+	Required: []string{"name", "time", "application", "num_replicas", "batch_size"},
+	ID:       "name",
+	Arrival:  siaArrival,
 }
 
 // siaCategories are the values of the column "category" (Sia §3.3.4).
@@ -35,31 +37,31 @@ var siaCategories = []struct {
 }
 
 // siaArrival returns the job of a row.
-func siaArrival(r *row) (workload.Arrival, string) {
-	a := workload.Arrival{At: r.seconds("time"), Application: r.word("application")}
+func siaArrival(r *parse.Row) (workload.Arrival, string) {
+	a := workload.Arrival{At: r.Seconds("time"), Application: r.Word("application")}
 	if a.Application == "" {
-		r.fail("application", "a name")
+		r.Fail("application", "a name")
 	}
 	a.Spec = job.Spec{
-		ID:         job.ID(r.id("name")),
-		GPUs:       r.count("num_replicas", 1, maxCount),
-		BatchSize:  r.count("batch_size", 1, maxSamples),
+		ID:         job.ID(r.ID("name")),
+		GPUs:       r.Count("num_replicas", 1, parse.MaxCount),
+		BatchSize:  r.Count("batch_size", 1, parse.MaxSamples),
 		Adaptivity: job.Adaptive,
 	}
-	if c := r.raw("category"); c != "" {
+	if c := r.Raw("category"); c != "" {
 		a.Spec.Adaptivity = siaAdaptivity(r, c)
 	}
 	return a, ""
 }
 
 // siaAdaptivity returns what a category stands for.
-func siaAdaptivity(r *row, category string) job.Adaptivity {
+func siaAdaptivity(r *parse.Row, category string) job.Adaptivity {
 	for _, c := range siaCategories {
 		if c.name == category {
 			return c.adaptivity
 		}
 	}
-	r.fail("category", "adaptive, scale-gpus or rigid")
+	r.Fail("category", "adaptive, scale-gpus or rigid")
 	return job.Adaptive
 }
 
@@ -77,7 +79,7 @@ func writeSia(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 		if err != nil {
 			return fmt.Errorf("write sia trace: job %s: %w", a.Spec.ID, err)
 		}
-		b.WriteString(csvField(string(a.Spec.ID)) + "," + formatSeconds(a.At) + "," + csvField(a.Application) + "," +
+		b.WriteString(csvField(string(a.Spec.ID)) + "," + parse.FormatSeconds(a.At) + "," + csvField(a.Application) + "," +
 			strconv.Itoa(a.Spec.GPUs) + "," + strconv.Itoa(a.Spec.BatchSize) + "," + category + "\n")
 	}
 	return b.Flush()
@@ -86,7 +88,7 @@ func writeSia(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 // siaCategory returns the category of an arrival, or why the format cannot
 // hold it.
 func siaCategory(a *workload.Arrival) (string, error) {
-	if err := check(a); err != nil {
+	if err := parse.Check(a); err != nil {
 		return "", err
 	}
 	switch {

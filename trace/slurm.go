@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/workload"
@@ -16,52 +18,52 @@ import (
 // slurmTable reads what `sacct --parsable2` prints with its header, for any
 // --format that has the columns required. Times are taken as UTC; see
 // Options.Start for time zero. Job steps are dropped.
-var slurmTable = table{
-	format:   "slurm",
-	comma:    '|',
-	required: []string{"jobid", "submit", "elapsedraw|elapsed", "reqtres|alloctres"},
-	id:       "jobid",
-	arrival:  slurmArrival,
+var slurmTable = parse.Table{
+	Format:   "slurm",
+	Comma:    '|',
+	Required: []string{"jobid", "submit", "elapsedraw|elapsed", "reqtres|alloctres"},
+	ID:       "jobid",
+	Arrival:  slurmArrival,
 }
 
 const slurmTime = "2006-01-02T15:04:05"
 
 // readSlurm reads the output of sacct.
-func readSlurm(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] {
-	return sinceFirst(slurmTable.read(r, o), o)
+func readSlurm(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
+	return parse.SinceFirst(slurmTable.Read(r, o), o)
 }
 
 // slurmArrival returns the job of a row: what it asked for, and how long it
 // ran.
-func slurmArrival(r *row) (workload.Arrival, string) {
-	id := r.id("jobid")
+func slurmArrival(r *parse.Row) (workload.Arrival, string) {
+	id := r.ID("jobid")
 	if strings.Contains(id, ".") {
 		return workload.Arrival{}, "job steps dropped"
 	}
-	a := workload.Arrival{At: r.instant("submit", slurmTime), Duration: slurmElapsed(r)}
-	a.Spec = job.Spec{ID: job.ID(id), Name: r.text("jobname"), User: r.word("user"), Queue: r.word("partition"), Adaptivity: job.Rigid}
+	a := workload.Arrival{At: r.Instant("submit", slurmTime), Duration: slurmElapsed(r)}
+	a.Spec = job.Spec{ID: job.ID(id), Name: r.Text("jobname"), User: r.Word("user"), Queue: r.Word("partition"), Adaptivity: job.Rigid}
 	for _, column := range []string{"reqtres", "alloctres"} {
-		if r.has(column) && a.Spec.GPUs == 0 {
+		if r.Has(column) && a.Spec.GPUs == 0 {
 			slurmTRES(r, column, &a.Spec)
 		}
 	}
 	if a.At < 0 {
-		return a, dropEarlier
+		return a, parse.DropEarlier
 	}
 	drop := dropUnless(a)
-	state, _, _ := strings.Cut(r.raw("state"), " ") // "CANCELLED by 1000"
+	state, _, _ := strings.Cut(r.Raw("state"), " ") // "CANCELLED by 1000"
 	if drop == "" && state != "" && state != "COMPLETED" {
-		r.o.Summary.note("jobs that ended as " + state + ", run for as long as they did")
+		r.O.Summary.Note("jobs that ended as " + state + ", run for as long as they did")
 	}
 	return a, drop
 }
 
 // slurmElapsed returns the running time: seconds, or [days-]hours:minutes:seconds.
-func slurmElapsed(r *row) time.Duration {
-	if r.has("elapsedraw") {
-		return r.seconds("elapsedraw")
+func slurmElapsed(r *parse.Row) time.Duration {
+	if r.Has("elapsedraw") {
+		return r.Seconds("elapsedraw")
 	}
-	days, clock, ok := strings.Cut(r.raw("elapsed"), "-")
+	days, clock, ok := strings.Cut(r.Raw("elapsed"), "-")
 	if !ok {
 		days, clock = "0", days
 	}
@@ -76,7 +78,7 @@ func slurmElapsed(r *row) time.Duration {
 		total = total*size + n
 	}
 	if err != nil || len(parts) < 2 || len(parts) > 3 {
-		r.fail("elapsed", "a time like 1-02:03:04")
+		r.Fail("elapsed", "a time like 1-02:03:04")
 		return 0
 	}
 	return time.Duration(total) * time.Second
@@ -84,9 +86,9 @@ func slurmElapsed(r *row) time.Duration {
 
 // slurmTRES fills in the resources of a list like
 // "billing=8,cpu=16,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1".
-func slurmTRES(r *row, column string, s *job.Spec) {
+func slurmTRES(r *parse.Row, column string, s *job.Spec) {
 	typed := 0
-	for item := range strings.SplitSeq(r.raw(column), ",") {
+	for item := range strings.SplitSeq(r.Raw(column), ",") {
 		name, value, _ := strings.Cut(item, "=")
 		switch {
 		case name == "gres/gpu":
@@ -103,16 +105,16 @@ func slurmTRES(r *row, column string, s *job.Spec) {
 	if s.GPUs == 0 {
 		s.GPUs = typed
 	}
-	if s.GPUs > maxCount {
-		r.fail(column, fmt.Sprintf("at most %d GPUs", maxCount))
+	if s.GPUs > parse.MaxCount {
+		r.Fail(column, fmt.Sprintf("at most %d GPUs", parse.MaxCount))
 	}
 }
 
 // tresCount parses a count in a resource list.
-func tresCount(r *row, column, value string) int {
+func tresCount(r *parse.Row, column, value string) int {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 0 || n > maxCount {
-		r.fail(column, fmt.Sprintf("whole numbers from 0 to %d", maxCount))
+	if err != nil || n < 0 || n > parse.MaxCount {
+		r.Fail(column, fmt.Sprintf("whole numbers from 0 to %d", parse.MaxCount))
 		return 0
 	}
 	return n
@@ -120,7 +122,7 @@ func tresCount(r *row, column, value string) int {
 
 // tresMemory parses an amount of memory like 64G or 0.50T, in bytes. A bare
 // number is megabytes, as in Slurm.
-func tresMemory(r *row, column, value string) int64 {
+func tresMemory(r *parse.Row, column, value string) int64 {
 	const units = "KMGTP"
 	shift := 20
 	if i := strings.LastIndexAny(value, units); i >= 0 && i == len(value)-1 {
@@ -129,7 +131,7 @@ func tresMemory(r *row, column, value string) int64 {
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	if x *= float64(int64(1) << shift); err != nil || !(x >= 0 && x <= 1<<60) { // not a number fails too
-		r.fail(column, "memory like mem=64G")
+		r.Fail(column, "memory like mem=64G")
 		return 0
 	}
 	return int64(x)

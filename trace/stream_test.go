@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/oxgang/oxgang/trace/parse"
 )
 
 // repeated is a header and then rows made one after another, n in all.
@@ -42,7 +44,7 @@ func TestReadStreams(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before, count := heap(), 0
-	for a, err := range phillyTable.read(in, Options{}) {
+	for a, err := range phillyTable.Read(in, parse.Options{}) {
 		if err != nil || a.Spec.GPUs != 1 {
 			t.Fatalf("arrival %+v, %v", a, err)
 		}
@@ -77,7 +79,7 @@ func BenchmarkRead(b *testing.B) {
 		b.Run("format="+bm.format, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				seq, err := Open(bytes.NewReader(text), bm.format, Options{})
+				seq, err := Open(bytes.NewReader(text), bm.format, parse.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

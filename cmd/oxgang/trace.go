@@ -7,6 +7,8 @@ import (
 	"iter"
 	"text/tabwriter"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 
 	"github.com/spf13/cobra"
@@ -47,7 +49,7 @@ const namedFormat = "FILE may say its format, as for simulate --trace: slurm:FIL
 type traceFile struct {
 	name, format, onBadRow string
 	limit                  int
-	summary                trace.Summary
+	summary                parse.Summary
 }
 
 func (t *traceFile) flags(cmd *cobra.Command) {
@@ -61,7 +63,7 @@ func (t *traceFile) flags(cmd *cobra.Command) {
 
 // read calls use with the jobs of the file, whose name may say the format as in FORMAT:FILE.
 func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arrival, error]) error) error {
-	onBad, err := trace.ParseBadRow(t.onBadRow)
+	onBad, err := parse.BadRowOf(t.onBadRow)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -71,7 +73,7 @@ func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arriva
 		}
 	}
 	format, file := trace.Named(t.name, t.format)
-	o := trace.Options{File: file, OnBadRow: onBad, Limit: t.limit, Summary: &t.summary}
+	o := parse.Options{File: file, OnBadRow: onBad, Limit: t.limit, Summary: &t.summary}
 	if err := o.Validate(); err != nil {
 		return cli.Usage(err)
 	}

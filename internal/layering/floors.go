@@ -74,7 +74,8 @@ var rooms = []room{
 
 	{"policy/...", 5}, // decisions; file formats; kinds of placer
 	{"placement/...", 5},
-	{"trace", 5},
+	{"trace", 6},
+	{"trace/parse", 5},
 	{"workload/generate", 5},
 	{"workload/sensitivity", 5},
 

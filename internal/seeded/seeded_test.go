@@ -63,12 +63,13 @@ func TestOverlay_compiles(t *testing.T) {
 }
 
 // The test that kills the scheduler at every write finds two of the defects, in the drama named.
+// On a busy machine a run of it may miss the first, which is a race: one of eight has to find it.
 func TestOverlay_found_by_TestCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the tests of live/kube")
 	}
 	for _, name := range []string{"impatient", "forgetful"} {
-		out, err := goes(t, []string{name}, "test", "-vet=off", "-failfast", "-count=1", "-run", "TestCrash$/^jobs_start$", "./live/kube")
+		out, err := goes(t, []string{name}, "test", "-vet=off", "-failfast", "-count=8", "-run", "TestCrash$/^jobs_start$", "./live/kube")
 		if err == nil || !strings.Contains(out, "--- FAIL: TestCrash/jobs_start") {
 			t.Errorf("%s: got %v, want TestCrash to fail\n%s", name, err, out)
 		}

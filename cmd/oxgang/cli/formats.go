@@ -2,6 +2,7 @@ package cli
 
 import (
 	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload/generate"
 )
 
@@ -17,7 +18,7 @@ func TraceFormats(written bool) []string {
 }
 
 // BadRows returns what a row that cannot be used may do.
-func BadRows() []string { return []string{trace.Fail.String(), trace.Skip.String()} }
+func BadRows() []string { return []string{parse.Fail.String(), parse.Skip.String()} }
 
 // GeneratorNames returns the kinds of trace that can be generated.
 func GeneratorNames() []string {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/trace/parse"
+
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/kube"
 
@@ -96,12 +98,12 @@ func (h *history) read(ctx context.Context, c *config.Config, name string, told 
 	if err != nil {
 		return err
 	}
-	onBad, err := trace.ParseBadRow(c.OnBadRow)
+	onBad, err := parse.BadRowOf(c.OnBadRow)
 	if err != nil {
 		return err
 	}
-	summary := new(trace.Summary)
-	h.dump, err = trace.ReadKubernetes(bytes.NewReader(text), trace.Options{File: name, OnBadRow: onBad, Summary: summary})
+	summary := new(parse.Summary)
+	h.dump, err = trace.ReadKubernetes(bytes.NewReader(text), parse.Options{File: name, OnBadRow: onBad, Summary: summary})
 	if err != nil {
 		return err
 	}
@@ -180,7 +182,7 @@ func readAll(ctx context.Context, name string) ([]byte, error) {
 func (h *history) configure(c *config.Config, name string) error {
 	c.Trace, c.Format = "jobs of "+name, "jsonl"
 	if !c.IsSet("on-bad-row") {
-		c.OnBadRow = trace.Skip.String() // nodes that jobs ran on may be gone
+		c.OnBadRow = parse.Skip.String() // nodes that jobs ran on may be gone
 	}
 	if !slices.Contains(c.Policies, "fifo") {
 		c.Policies = append(slices.Clip(c.Policies), "fifo")

@@ -1,4 +1,4 @@
-package trace
+package parse
 
 import (
 	"bytes"
@@ -36,18 +36,18 @@ func (e *FieldError) Error() string { return e.Err.Error() }
 func (e *FieldError) Unwrap() error { return e.Err }
 
 // blame places what a check said about the row.
-func (r *row) blame(err error) *Error {
+func (r *Row) blame(err error) *Error {
 	column := 0
 	if e, ok := errors.AsType[*FieldError](err); ok {
-		if i := slices.IndexFunc(columnsOf[e.Field], r.has); i >= 0 {
+		if i := slices.IndexFunc(columnsOf[e.Field], r.Has); i >= 0 {
 			column = r.column[columnsOf[e.Field][i]] + 1
 		}
 	}
-	return &Error{File: r.o.File, Line: r.line, Column: column, Problem: err.Error(), Err: err}
+	return &Error{File: r.O.File, Line: r.Line, Column: column, Problem: err.Error(), Err: err}
 }
 
-// blameJSON returns the column of the key that a check complained of, or 0.
-func blameJSON(line []byte, err error) int {
+// BlameJSON returns the column of the key that a check complained of, or 0.
+func BlameJSON(line []byte, err error) int {
 	if e, ok := errors.AsType[*FieldError](err); ok {
 		for _, key := range columnsOf[e.Field] {
 			if i := bytes.Index(line, []byte(`"`+key+`"`)); i >= 0 {

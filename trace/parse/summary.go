@@ -1,11 +1,12 @@
-package trace
+package parse
 
 import (
 	"fmt"
 	"strings"
 )
 
-const maxBadRows = 10 // samples of bad rows kept in a Summary
+// MaxBadRows is how many bad rows a Summary keeps; the others are counted.
+const MaxBadRows = 10 // samples of bad rows kept in a Summary
 
 // A Summary says what a reader did to a trace besides reading it: what it
 // dropped, skipped or invented.
@@ -24,8 +25,8 @@ type Note struct {
 	Count int
 }
 
-// note counts one more row to which text applies.
-func (s *Summary) note(text string) {
+// Note counts one more row to which text applies.
+func (s *Summary) Note(text string) {
 	for i := range s.Notes {
 		if s.Notes[i].Text == text {
 			s.Notes[i].Count++
@@ -38,7 +39,7 @@ func (s *Summary) note(text string) {
 // skipped counts a bad row and keeps the first few as samples.
 func (s *Summary) skipped(err error) {
 	s.Bad++
-	if len(s.BadRows) < maxBadRows {
+	if len(s.BadRows) < MaxBadRows {
 		s.BadRows = append(s.BadRows, err)
 	}
 }

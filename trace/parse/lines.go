@@ -1,4 +1,4 @@
-package trace
+package parse
 
 import (
 	"bufio"
@@ -8,28 +8,29 @@ import (
 	"io"
 )
 
-var byteOrderMark = []byte("\uFEFF")
+// ByteOrderMark may stand before the text of a file.
+var ByteOrderMark = []byte("\uFEFF")
 
-// lines cuts an input into lines without their ends (\n or \r\n), dropping a
+// Lines cuts an input into lines without their ends (\n or \r\n), dropping a
 // byte order mark. It never holds more than the longest line allowed.
-type lines struct {
+type Lines struct {
 	r       *bufio.Reader
 	o       Options
-	number  int    // of the line last returned, 1-based
+	Number  int    // of the line last returned, 1-based
 	rest    bool   // the rest of a line that was too long is still to be read
 	long    []byte // a line that does not fit the reader's buffer
 	started bool
 }
 
-// newLines returns the lines of r.
-func newLines(r io.Reader, o Options) *lines {
-	return &lines{r: bufio.NewReaderSize(r, 1<<16), o: o}
+// NewLines returns the lines of r.
+func NewLines(r io.Reader, o Options) *Lines {
+	return &Lines{r: bufio.NewReaderSize(r, 1<<16), o: o}
 }
 
-// next returns the next line, valid until the call after it, or io.EOF. After
+// Next returns the next line, valid until the call after it, or io.EOF. After
 // the error for a line that is too long it goes on with the line after; after
 // any other error it cannot go on.
-func (l *lines) next() ([]byte, error) {
+func (l *Lines) Next() ([]byte, error) {
 	if l.rest {
 		if err := l.discard(); err != nil {
 			return nil, err
@@ -43,7 +44,7 @@ func (l *lines) next() ([]byte, error) {
 		return nil, err
 	}
 	if !l.started {
-		line = bytes.TrimPrefix(line, byteOrderMark)
+		line = bytes.TrimPrefix(line, ByteOrderMark)
 		l.started = true
 	}
 	line = bytes.TrimSuffix(line, []byte("\n"))
@@ -51,8 +52,8 @@ func (l *lines) next() ([]byte, error) {
 }
 
 // read returns the next line with its end.
-func (l *lines) read() ([]byte, error) {
-	l.number++
+func (l *Lines) read() ([]byte, error) {
+	l.Number++
 	l.long = l.long[:0]
 	for {
 		part, err := l.r.ReadSlice('\n')
@@ -67,40 +68,40 @@ func (l *lines) read() ([]byte, error) {
 			l.long = append(l.long, part...)
 			continue
 		case err != nil && !errors.Is(err, io.EOF):
-			return nil, readError(l.o, l.number, err)
+			return nil, ReadError(l.o, l.Number, err)
 		}
 		return append(l.long, part...), err
 	}
 }
 
 // discard reads up to the end of a line that was too long.
-func (l *lines) discard() error {
+func (l *Lines) discard() error {
 	for {
 		_, err := l.r.ReadSlice('\n')
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case err != nil && !errors.Is(err, io.EOF):
-			return readError(l.o, l.number, err)
+			return ReadError(l.o, l.Number, err)
 		}
 		l.rest = false
 		return err
 	}
 }
 
-// errTooLong marks the errors after which reading can go on.
-var errTooLong = errors.New("line too long")
+// ErrTooLong marks the errors after which reading can go on.
+var ErrTooLong = errors.New("line too long")
 
 // tooLong returns the error for the current line.
-func (l *lines) tooLong() error {
+func (l *Lines) tooLong() error {
 	return &Error{
-		File: l.o.File, Line: l.number, Err: errTooLong,
+		File: l.o.File, Line: l.Number, Err: ErrTooLong,
 		Problem: fmt.Sprintf("line too long, want at most %d bytes", l.o.MaxLine),
 	}
 }
 
-// readError places an error of the underlying reader.
-func readError(o Options, line int, err error) error {
+// ReadError places an error of the underlying reader.
+func ReadError(o Options, line int, err error) error {
 	problem := "read: " + err.Error()
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		problem = "truncated: " + err.Error()

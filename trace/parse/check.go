@@ -1,4 +1,4 @@
-package trace
+package parse
 
 import (
 	"errors"
@@ -12,23 +12,23 @@ import (
 	"github.com/oxgang/oxgang/workload"
 )
 
-// check returns an error that joins all breaches of the package's rules 1 to 4
+// Check returns an error that joins all breaches of the package's rules 1 to 4
 // (uniqueness aside) and of the ranges of other fields.
-func check(a *workload.Arrival) error {
+func Check(a *workload.Arrival) error {
 	var errs []error
 	s := &a.Spec
 	if s.ID == "" || !utf8.ValidString(string(s.ID)) {
 		errs = append(errs, fmt.Errorf("id %q, want a name in UTF-8", s.ID))
 	}
-	if s.GPUs < 1 || s.GPUs > maxCount {
-		errs = append(errs, fmt.Errorf("gpus %d, want 1 to %d", s.GPUs, maxCount))
+	if s.GPUs < 1 || s.GPUs > MaxCount {
+		errs = append(errs, fmt.Errorf("gpus %d, want 1 to %d", s.GPUs, MaxCount))
 	}
 	for _, d := range []struct {
 		name string
 		d    time.Duration
 	}{{"at_s", a.At}, {"duration_s", a.Duration}, {"cancel_after_s", a.CancelAfter}, {"latency_s", s.Latency}, {"restart_overhead_s", s.RestartOverhead}} {
-		if d.d < 0 || d.d > maxSeconds*time.Second {
-			errs = append(errs, fmt.Errorf("%s %v, want %s", d.name, d.d.Seconds(), wantSeconds))
+		if d.d < 0 || d.d > MaxSeconds*time.Second {
+			errs = append(errs, fmt.Errorf("%s %v, want %s", d.name, d.d.Seconds(), WantSeconds))
 		}
 	}
 	for _, x := range []struct {
@@ -75,8 +75,8 @@ func checkWorkers(a *workload.Arrival) error {
 		errs = append(errs, fmt.Errorf("gpus %d, want whole workers, a multiple of worker_gpus, %d", s.GPUs, s.WorkerGPUs))
 	}
 	for _, t := range slices.Sorted(maps.Keys(s.Equivalents)) {
-		if n := s.Equivalents[t]; n < 1 || n > maxCount {
-			errs = append(errs, fmt.Errorf("equivalents of %s: %d, want 1 to %d", t, n, maxCount))
+		if n := s.Equivalents[t]; n < 1 || n > MaxCount {
+			errs = append(errs, fmt.Errorf("equivalents of %s: %d, want 1 to %d", t, n, MaxCount))
 		}
 	}
 	if !(a.ScalingLoss >= 0 && a.ScalingLoss <= 1) {

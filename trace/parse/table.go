@@ -1,6 +1,7 @@
-package trace
+package parse
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,39 +13,39 @@ import (
 	"github.com/oxgang/oxgang/workload"
 )
 
-// A table is a delimited text format: how its rows are cut, which columns it
+// A Table is a delimited text format: how its rows are cut, which columns it
 // must have, and how a row becomes an arrival.
-type table struct {
-	format   string
-	comma    byte
-	required []string // columns the header must have, each or one of "a|b"
+type Table struct {
+	Format   string
+	Comma    byte
+	Required []string // columns the header must have, each or one of "a|b"
 	// bare gives the column names of files without a header, by the number of
 	// tab-separated fields of their first line; nil: there is always a header.
-	bare map[int][]string
-	id   string // column that names the job; in files without it rows are numbered
+	Bare map[int][]string
+	ID   string // column that names the job; in files without it rows are numbered
 	// arrival turns a row into an arrival. It returns why the row is dropped,
 	// or "", and leaves what it could not parse in the row's err.
-	arrival func(*row) (a workload.Arrival, drop string)
+	Arrival func(*Row) (a workload.Arrival, drop string)
 }
 
-// read returns the arrivals of r in the order of its rows.
-func (t *table) read(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] {
-	o = o.filled()
+// Read returns the arrivals of r in the order of its rows.
+func (t *Table) Read(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] {
+	o = o.Filled()
 	return func(yield func(workload.Arrival, error) bool) {
-		in := newLines(r, o)
-		line, err := in.next()
+		in := NewLines(r, o)
+		line, err := in.Next()
 		if err != nil {
 			yield(workload.Arrival{}, headerError(err, o))
 			return
 		}
 		first := string(line)
-		h, err := t.header(first, o)
+		h, err := t.Header(first, o)
 		if err != nil {
 			yield(workload.Arrival{}, err)
 			return
 		}
-		rows := &row{o: o, line: in.number, index: -1, header: h, shared: map[string]string{}}
-		f := newFeed(o, t.format, rows.has(t.id), yield)
+		rows := &Row{O: o, Line: in.Number, Index: -1, Header: h, shared: map[string]string{}}
+		f := NewFeed(o, t.Format, rows.Has(t.ID), yield)
 		if h.bare && !t.row(f, rows, first) {
 			return
 		}
@@ -60,41 +61,41 @@ func headerError(err error, o Options) error {
 	return err
 }
 
-// A header says how the lines of one file are cut.
-type header struct {
+// A Header says how the lines of one file are cut.
+type Header struct {
 	column map[string]int // name -> index
 	width  int            // columns
 	comma  byte
 	bare   bool // the first line is a row, not names
 }
 
-// header returns the header of a file, given its first line.
-func (t *table) header(first string, o Options) (header, error) {
-	if n := strings.Count(first, "\t") + 1; t.bare != nil && n > 1 {
-		if t.bare[n] == nil {
-			return header{}, &Error{File: o.File, Line: 1, Problem: fmt.Sprintf("%d tab-separated columns, want %s", n, t.widths())}
+// Header returns the header of a file, given its first line.
+func (t *Table) Header(first string, o Options) (Header, error) {
+	if n := strings.Count(first, "\t") + 1; t.Bare != nil && n > 1 {
+		if t.Bare[n] == nil {
+			return Header{}, &Error{File: o.File, Line: 1, Problem: fmt.Sprintf("%d tab-separated columns, want %s", n, t.widths())}
 		}
-		h := header{column: make(map[string]int, n), width: n, comma: '\t', bare: true}
-		for i, name := range t.bare[n] {
+		h := Header{column: make(map[string]int, n), width: n, comma: '\t', bare: true}
+		for i, name := range t.Bare[n] {
 			h.column[name] = i
 		}
 		return h, nil
 	}
-	fields, ok := split(nil, first, t.comma)
+	fields, ok := split(nil, first, t.Comma)
 	if !ok {
-		return header{}, &Error{File: o.File, Line: 1, Problem: "header with an open quote, want it closed on the same line"}
+		return Header{}, &Error{File: o.File, Line: 1, Problem: "header with an open quote, want it closed on the same line"}
 	}
-	h := header{column: make(map[string]int, len(fields)), width: len(fields), comma: t.comma}
+	h := Header{column: make(map[string]int, len(fields)), width: len(fields), comma: t.Comma}
 	for i, name := range fields {
 		name = strings.ToLower(strings.TrimSpace(name))
 		if _, ok := h.column[name]; ok && name != "" {
-			return header{}, &Error{File: o.File, Line: 1, Column: i + 1, Problem: fmt.Sprintf("second column %s, want each once", quote(name))}
+			return Header{}, &Error{File: o.File, Line: 1, Column: i + 1, Problem: fmt.Sprintf("second column %s, want each once", Quote(name))}
 		}
 		h.column[name] = i
 	}
-	for _, want := range t.required {
+	for _, want := range t.Required {
 		if !hasAny(h.column, want) {
-			return header{}, &Error{File: o.File, Line: 1, Problem: fmt.Sprintf("no column %s in header %s", strings.ReplaceAll(want, "|", " or "), quote(first))}
+			return Header{}, &Error{File: o.File, Line: 1, Problem: fmt.Sprintf("no column %s in header %s", strings.ReplaceAll(want, "|", " or "), Quote(first))}
 		}
 	}
 	return h, nil
@@ -111,10 +112,10 @@ func hasAny(names map[string]int, alternatives string) bool {
 }
 
 // widths names the numbers of columns a file without a header may have.
-func (t *table) widths() string {
+func (t *Table) widths() string {
 	var all []string
 	for n := range 100 {
-		if t.bare[n] != nil {
+		if t.Bare[n] != nil {
 			all = append(all, strconv.Itoa(n))
 		}
 	}
@@ -122,23 +123,23 @@ func (t *table) widths() string {
 }
 
 // rows feeds every line left in the input.
-func (t *table) rows(f *feed, r *row, in *lines) {
+func (t *Table) rows(f *Feed, r *Row, in *Lines) {
 	for {
-		line, err := in.next()
-		r.line = in.number
+		line, err := in.Next()
+		r.Line = in.Number
 		switch {
 		case errors.Is(err, io.EOF):
-			f.finish(in.number)
+			f.Finish(in.Number)
 			return
-		case errors.Is(err, errTooLong):
-			f.o.Summary.Rows++
-			r.index++
-			if !f.reject(err) {
+		case errors.Is(err, ErrTooLong):
+			f.O.Summary.Rows++
+			r.Index++
+			if !f.Reject(err) {
 				return
 			}
 			continue
 		case err != nil:
-			f.fail(err)
+			f.Fail(err)
 			return
 		}
 		if len(line) > 0 && !t.row(f, r, string(line)) {
@@ -148,39 +149,39 @@ func (t *table) rows(f *feed, r *row, in *lines) {
 }
 
 // row feeds one line and reports whether to go on.
-func (t *table) row(f *feed, r *row, line string) bool {
-	f.o.Summary.Rows++
-	r.index++
-	if err := r.cut(line); err != nil {
-		return f.reject(err)
+func (t *Table) row(f *Feed, r *Row, line string) bool {
+	f.O.Summary.Rows++
+	r.Index++
+	if err := r.Cut(line); err != nil {
+		return f.Reject(err)
 	}
-	a, drop := t.arrival(r)
+	a, drop := t.Arrival(r)
 	switch {
-	case r.err != nil:
-		return f.reject(r.err)
+	case r.Err != nil:
+		return f.Reject(r.Err)
 	case drop != "":
-		f.o.Summary.note(drop)
+		f.O.Summary.Note(drop)
 		return true
 	}
-	if err := f.check(&a); err != nil {
-		return f.reject(r.blame(err))
+	if err := f.Check(&a); err != nil {
+		return f.Reject(r.blame(err))
 	}
-	return f.accept(a, r.line, r.column[t.id]+1, t.id)
+	return f.Accept(a, r.Line, r.column[t.ID]+1, t.ID)
 }
 
-// cut makes a line the row's fields, or says why it has not those of the header.
-func (r *row) cut(line string) error {
-	r.err = nil
+// Cut makes a line the row's fields, or says why it has not those of the header.
+func (r *Row) Cut(line string) error {
+	r.Err = nil
 	if !utf8.ValidString(line) {
-		return &Error{File: r.o.File, Line: r.line, Problem: "bytes that are no UTF-8 text"}
+		return &Error{File: r.O.File, Line: r.Line, Problem: "bytes that are no UTF-8 text"}
 	}
 	var ok bool
 	r.fields, ok = split(r.fields[:0], line, r.comma)
 	switch {
 	case !ok:
-		return &Error{File: r.o.File, Line: r.line, Column: len(r.fields), Problem: "open quote, want it closed on the same line"}
+		return &Error{File: r.O.File, Line: r.Line, Column: len(r.fields), Problem: "open quote, want it closed on the same line"}
 	case len(r.fields) != r.width:
-		return &Error{File: r.o.File, Line: r.line, Problem: fmt.Sprintf("%d fields, want %d", len(r.fields), r.width)}
+		return &Error{File: r.O.File, Line: r.Line, Problem: fmt.Sprintf("%d fields, want %d", len(r.fields), r.width)}
 	}
 	return nil
 }
@@ -229,4 +230,16 @@ func unquote(s string) (field, rest string, ok bool) {
 		b.WriteByte('"')
 		s = s[1:]
 	}
+}
+
+// Sniff reports whether the first line is a header the table can read.
+func (t *Table) Sniff(head []byte) bool {
+	_, err := t.Header(FirstLine(head), Options{})
+	return err == nil
+}
+
+// FirstLine returns the first line of an input without its end.
+func FirstLine(head []byte) string {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return string(bytes.TrimSuffix(line, []byte("\r")))
 }

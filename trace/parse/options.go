@@ -1,4 +1,4 @@
-package trace
+package parse
 
 import (
 	"errors"
@@ -17,8 +17,8 @@ const (
 	Skip               // count it in the Summary and go on
 )
 
-// ParseBadRow returns the policy called name: "fail" or "skip".
-func ParseBadRow(name string) (BadRow, error) {
+// BadRowOf returns the policy called name: "fail" or "skip".
+func BadRowOf(name string) (BadRow, error) {
 	switch name {
 	case "fail":
 		return Fail, nil
@@ -36,7 +36,8 @@ func (b BadRow) String() string {
 	return "fail"
 }
 
-const defaultMaxLine = 1 << 20 // bytes: a thousand times the longest row of the public traces
+// DefaultMaxLine is the longest line that is read unless Options say so, in bytes.
+const DefaultMaxLine = 1 << 20 // bytes: a thousand times the longest row of the public traces
 
 // Options says how to read a trace. The zero value is usable.
 type Options struct {
@@ -68,19 +69,19 @@ func (o Options) Validate() error {
 	if o.MaxLine < 0 {
 		errs = append(errs, fmt.Errorf("longest line %d bytes, want at least 0", o.MaxLine))
 	}
-	if y := o.Start.Year(); !o.Start.IsZero() && (y < firstYear || y > lastYear) {
-		errs = append(errs, fmt.Errorf("start in year %d, want %d to %d", y, firstYear, lastYear))
+	if y := o.Start.Year(); !o.Start.IsZero() && (y < FirstYear || y > LastYear) {
+		errs = append(errs, fmt.Errorf("start in year %d, want %d to %d", y, FirstYear, LastYear))
 	}
 	return errors.Join(errs...)
 }
 
-// filled returns o with its defaults filled in.
-func (o Options) filled() Options {
+// Filled returns o with its defaults filled in.
+func (o Options) Filled() Options {
 	if o.File == "" {
 		o.File = "input"
 	}
 	if o.MaxLine <= 0 {
-		o.MaxLine = defaultMaxLine
+		o.MaxLine = DefaultMaxLine
 	}
 	if o.Summary == nil {
 		o.Summary = new(Summary)

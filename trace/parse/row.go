@@ -1,0 +1,158 @@
+package parse
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What a field may hold.
+const (
+	MaxCount   = 1_000_000     // GPUs, CPUs, replicas: more is a mistake in the file
+	MaxSamples = math.MaxInt32 // batch sizes
+	maxNames   = 4096          // distinct values of repeated columns that share storage
+)
+
+// A Row is one record of a delimited file. Its methods parse fields by column
+// name; the first that fails sets err, and later ones still return something.
+type Row struct {
+	Header
+	O      Options
+	Line   int      // 1-based, in the file
+	Index  int      // 0-based, among the rows
+	fields []string // valid until the next row
+	shared map[string]string
+	Err    error
+}
+
+// NewRow returns a row of a file with a header, before its first line.
+func NewRow(o Options, h Header) *Row { return &Row{O: o, Header: h} }
+
+// Fail records that a field is not what was wanted.
+func (r *Row) Fail(name, want string) {
+	if r.Err == nil {
+		i := r.column[name]
+		r.Err = &Error{
+			File: r.O.File, Line: r.Line, Column: i + 1,
+			Problem: fmt.Sprintf("%s %s, want %s", name, Quote(r.fields[i]), want),
+		}
+	}
+}
+
+// Quote returns s in quotes, cut to a length that fits a message.
+func Quote(s string) string {
+	const most = 60
+	if len(s) > most {
+		return strconv.Quote(s[:most]) + "..."
+	}
+	return strconv.Quote(s)
+}
+
+// Has reports whether the file has the column.
+func (r *Row) Has(name string) bool {
+	_, ok := r.column[name]
+	return ok
+}
+
+// Raw returns a field as it is, or "" if the file has no such column. It is
+// valid until the next row.
+func (r *Row) Raw(name string) string {
+	if i, ok := r.column[name]; ok {
+		return strings.TrimSpace(r.fields[i])
+	}
+	return ""
+}
+
+// Text returns a field to keep.
+func (r *Row) Text(name string) string { return strings.Clone(r.Raw(name)) }
+
+// Word returns a field to keep whose values recur.
+func (r *Row) Word(name string) string {
+	s := r.Raw(name)
+	if kept, ok := r.shared[s]; ok {
+		return kept
+	}
+	s = strings.Clone(s)
+	if len(r.shared) < maxNames {
+		r.shared[s] = s
+	}
+	return s
+}
+
+// ID returns a field that must not be empty.
+func (r *Row) ID(name string) string {
+	s := r.Text(name)
+	if s == "" {
+		r.Fail(name, "a name")
+	}
+	return s
+}
+
+// Count parses a whole number from least to most.
+func (r *Row) Count(name string, least, most int) int {
+	n, err := strconv.ParseInt(r.Raw(name), 10, 64)
+	switch {
+	case err == nil && n >= int64(least) && n <= int64(most):
+		return int(n)
+	case n > int64(most) && isNumber(r.Raw(name)):
+		r.Fail(name, fmt.Sprintf("a whole number of at most %d", most))
+	default:
+		r.Fail(name, fmt.Sprintf("a whole number of at least %d", least))
+	}
+	return least
+}
+
+// isNumber reports whether s is digits with an optional sign.
+func isNumber(s string) bool {
+	s = strings.TrimLeft(s, "+-")
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// Number parses a finite number that is not negative.
+func (r *Row) Number(name string) float64 {
+	x, err := strconv.ParseFloat(r.Raw(name), 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
+		r.Fail(name, "a finite number of at least 0")
+		return 0
+	}
+	return x + 0 // -0 becomes 0
+}
+
+// Amount parses a number like the method number, scaled and at most most.
+func (r *Row) Amount(name string, scale, most float64) float64 {
+	x := r.Number(name) * scale
+	if x > most {
+		r.Fail(name, fmt.Sprintf("at most %g", most/scale))
+		return 0
+	}
+	return x
+}
+
+// Seconds parses a time span.
+func (r *Row) Seconds(name string) time.Duration {
+	d, ok := Seconds(r.Raw(name))
+	if !ok {
+		r.Fail(name, WantSeconds)
+	}
+	return d
+}
+
+// Flag parses 0 or 1.
+func (r *Row) Flag(name string) bool { return r.Has(name) && r.Count(name, 0, 1) == 1 }
+
+// Denies reports whether the file has the column and it says 0.
+func (r *Row) Denies(name string) bool { return r.Has(name) && !r.Flag(name) }
+
+// List parses the distinct names in a field, separated by sep.
+func (r *Row) List(name, sep string) []string {
+	var names []string
+	for s := range strings.SplitSeq(r.Raw(name), sep) {
+		if s = strings.TrimSpace(s); s != "" && !slices.Contains(names, s) {
+			names = append(names, strings.Clone(s))
+		}
+	}
+	return names
+}
