@@ -16,13 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 )
 

@@ -10,12 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/placement/pack"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 )
 

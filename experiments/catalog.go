@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/oxgang/oxgang/workload/extrapolate"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/workload"
@@ -29,7 +31,7 @@ func loadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return catalog.Liken(likenesses), nil
+	return extrapolate.Catalog(catalog, likenesses), nil
 }
 
 // sensitivityName is the file that makes a folder one of sensitivity profiles.

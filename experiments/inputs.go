@@ -11,13 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 	"github.com/oxgang/oxgang/workload/generate"
 	"github.com/oxgang/oxgang/workload/inference"

@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/forecast"
 	"github.com/oxgang/oxgang/sim"
-	"github.com/oxgang/oxgang/trace"
-
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload/inference"
 )
 
@@ -55,7 +54,7 @@ func (in *Inputs) curve(c *config.Config, files Files) (*inference.Load, error) 
 		return nil, err
 	}
 	defer f.Close()
-	return trace.ReadLoad(f, file)
+	return parse.ReadLoad(f, file)
 }
 
 // lender tells the owner of nodes on loan how busy it is, and how it looks ahead.

@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/sim"
-
 	"github.com/oxgang/oxgang/workload/inference"
 )
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/reference/lbfgsb"
-
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/job"
@@ -18,6 +16,7 @@ import (
 	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/reference/lbfgsb"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/workload"

@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/perf/estimate"
-
 	"github.com/oxgang/oxgang/workload/generate"
 )
 

@@ -113,7 +113,7 @@ func (w *clusterState) view() View {
 	return v
 }
 
-// rented adds how it stands with nodes that can be rented.
+// rented adds the state of nodes that can be rented.
 func (v *View) rented(r *cluster.Rental) {
 	i := slices.IndexFunc(v.Types, func(t TypeView) bool { return t.Type == r.Node.GPUType })
 	if i < 0 {

@@ -27,7 +27,7 @@ type journalReader struct {
 	note    string
 }
 
-// A state is how the job stands.
+// A state is what the job is doing.
 type state struct {
 	spec   *job.Spec // nil: not submitted
 	phase  job.Phase

@@ -112,7 +112,7 @@ type Moment struct {
 	// of how many.
 	LostHours float64 `json:"lost_hours,omitzero"`
 	Starts    int     `json:"starts,omitzero"`
-	// What follows no recording says: who has asked a twin of the run fills it in. Unblock is
+	// What follows no recording says: who has simulated the run on fills it in. Unblock is
 	// the cheapest change that would help, a clause; empty: not asked for. Start and End are
 	// when the job gets GPUs and is complete; nil: not asked for.
 	Unblock string    `json:"unblock,omitempty"`

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/reference/lstm"
-
 	"github.com/oxgang/oxgang/workload/inference"
 )
 

@@ -4,9 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/oxgang/oxgang/reference/lstm"
-
 	"github.com/oxgang/oxgang/forecast"
+	"github.com/oxgang/oxgang/reference/lstm"
 )
 
 // A record is how well a model predicts so many steps ahead.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/oxgang/oxgang/forecast"
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/trace/parse"
 )
 
 // A curve is a load curve, cut into what models learn from and what they are
@@ -65,7 +65,7 @@ func readLoad(t testing.TB, path string) []float64 {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	l, err := trace.ReadLoad(f, filepath.Base(path))
+	l, err := parse.ReadLoad(f, filepath.Base(path))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/oxgang/oxgang/forecast"
-
 	"github.com/oxgang/oxgang/workload/inference"
 )
 

@@ -4,14 +4,12 @@ import (
 	"math"
 	"testing"
 
-	"github.com/oxgang/oxgang/reference/lstm"
-
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/forecast"
 	"github.com/oxgang/oxgang/internal/rng"
-
+	"github.com/oxgang/oxgang/reference/lstm"
 	"github.com/oxgang/oxgang/workload/inference"
 )
 

@@ -4,11 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/oxgang/oxgang/reference/lstm"
-
 	"github.com/oxgang/oxgang/forecast"
 	"github.com/oxgang/oxgang/internal/rng"
-
+	"github.com/oxgang/oxgang/reference/lstm"
 	"github.com/oxgang/oxgang/workload/inference"
 )
 

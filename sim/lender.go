@@ -185,7 +185,7 @@ func (l *lender) spare(p *pool) int {
 	return min(max(0, p.limit-p.lent()), len(l.idle(p)))
 }
 
-// loans says how it stands with every pool.
+// loans returns the state of every pool.
 func (l *lender) loans() []cluster.Loan {
 	var all []cluster.Loan
 	for _, p := range l.pools {

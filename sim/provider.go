@@ -45,7 +45,7 @@ func (p *Provider) validate() error {
 	return errors.Join(errs...)
 }
 
-// leaseState is how it stands with a node that can be rented.
+// leaseState is the state of a node that can be rented.
 type leaseState uint8
 
 const (
@@ -147,7 +147,7 @@ func (d *groupController) in(s leaseState) []*lease {
 	return found
 }
 
-// rentals says how it stands with every offer.
+// rentals returns the state of every offer.
 func (p *provider) rentals() []cluster.Rental {
 	var all []cluster.Rental
 	for _, d := range p.controllers {

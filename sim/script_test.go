@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/reference/lbfgsb"
-
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/reference/lbfgsb"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/workload"

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/oxgang/oxgang/workload"
 )
 

@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 )
 

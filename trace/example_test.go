@@ -5,9 +5,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/trace/parse"
 )
 
 func ExampleOpen() {

@@ -1,9 +1,7 @@
 package trace
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -12,11 +10,8 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/oxgang/oxgang/workload"
 )
-
-const headBytes = 1 << 16 // shown to Sniff
 
 // A Format is a trace format that can be chosen by name.
 type Format struct {
@@ -87,11 +82,11 @@ func Open(r io.Reader, name string, o parse.Options) (iter.Seq2[workload.Arrival
 		return nil, fmt.Errorf("trace options: %w", err)
 	}
 	o = o.Filled()
-	b, err := unpacked(r, o)
+	b, err := parse.Unpacked(r, o)
 	if err != nil {
 		return nil, err
 	}
-	head, err := b.Peek(headBytes)
+	head, err := b.Peek(parse.HeadBytes)
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		return nil, parse.ReadError(o, 0, err)
 	}
@@ -100,19 +95,6 @@ func Open(r io.Reader, name string, o parse.Options) (iter.Seq2[workload.Arrival
 		return nil, err
 	}
 	return format.Read(b, o), nil
-}
-
-// unpacked returns a reader of what is in r, which may be packed with gzip.
-func unpacked(r io.Reader, o parse.Options) (*bufio.Reader, error) {
-	b := bufio.NewReaderSize(r, headBytes)
-	if magic, _ := b.Peek(2); string(magic) != "\x1f\x8b" { // a read error comes again
-		return b, nil
-	}
-	z, err := gzip.NewReader(b)
-	if err != nil {
-		return nil, parse.ReadError(o, 0, err)
-	}
-	return bufio.NewReaderSize(z, headBytes), nil
 }
 
 // choose returns the format called name or the one that head looks like.

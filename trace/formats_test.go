@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/oxgang/oxgang/internal/doctable"
+	"github.com/oxgang/oxgang/trace/parse"
 )
 
 // packed returns s as a gzip file.

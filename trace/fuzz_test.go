@@ -6,11 +6,10 @@ import (
 	"io"
 	"testing"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 )
 

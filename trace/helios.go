@@ -5,9 +5,8 @@ import (
 	"iter"
 	"time"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 )
 

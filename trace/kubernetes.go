@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -46,7 +45,7 @@ func ReadKubernetes(r io.Reader, o parse.Options) (*Kubernetes, error) {
 		return nil, fmt.Errorf("trace options: %w", err)
 	}
 	o = o.Filled()
-	b, err := unpacked(r, o)
+	b, err := parse.Unpacked(r, o)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func sniffKubernetes(head []byte) bool {
 // readKubernetes reads a dump as a trace.
 func readKubernetes(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	o = o.Filled()
-	return parse.SinceFirst(new(Kubernetes).arrivals(bufio.NewReaderSize(r, headBytes), o), o)
+	return parse.SinceFirst(new(Kubernetes).arrivals(bufio.NewReaderSize(r, parse.HeadBytes), o), o)
 }
 
 // arrivals returns the jobs of a dump, and fills in the rest of k on the way.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/trace/parse"
 )
 
 // recorded reads the dump of a cluster of four emulated nodes with real controllers: Jobs,

@@ -12,12 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/internal/testdata"
-
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload/inference"
 )
 
@@ -45,7 +43,7 @@ func TestReadLoad(t *testing.T) {
 		{"capitals and spaces", "T_s , BUSY_FRAC\n0, 0.0061\n300, 2.19e-2\n", two},
 		{"parts of a second", "t_s,busy_frac\n0,-0\n1.5,1\n3,0\n", &inference.Load{Step: 1500 * time.Millisecond, Busy: []float64{0, 1, 0}}},
 	} {
-		got, err := ReadLoad(strings.NewReader(tc.text), "")
+		got, err := parse.ReadLoad(strings.NewReader(tc.text), "")
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
@@ -97,7 +95,7 @@ func TestBadLoads(t *testing.T) {
 		{"long line", begin + strings.Repeat("6", parse.DefaultMaxLine+3), `w.csv:4: line too long`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l, err := ReadLoad(strings.NewReader(tc.text), "w.csv")
+			l, err := parse.ReadLoad(strings.NewReader(tc.text), "w.csv")
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Fatalf("got %v, error  %v\nwant error %s", l, err, tc.want)
 			}
@@ -120,12 +118,12 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func TestReadLoad_ends(t *testing.T) {
-	_, err := ReadLoad(&endless{}, "w.csv")
+	_, err := parse.ReadLoad(&endless{}, "w.csv")
 	if want := "w.csv:1000002: more rows, want at most 1000000"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 	broken := errors.New("disk on fire")
-	if _, err := ReadLoad(io.MultiReader(strings.NewReader(loadText), failing{broken}), ""); !errors.Is(err, broken) {
+	if _, err := parse.ReadLoad(io.MultiReader(strings.NewReader(loadText), failing{broken}), ""); !errors.Is(err, broken) {
 		t.Errorf("got error %v, want %v", err, broken)
 	}
 }
@@ -137,7 +135,7 @@ func FuzzReadLoad(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := ReadLoad(io.LimitReader(bytes.NewReader(data), 1<<20), "")
+		l, err := parse.ReadLoad(io.LimitReader(bytes.NewReader(data), 1<<20), "")
 		if err != nil {
 			if _, ok := errors.AsType[*parse.Error](err); !ok {
 				t.Errorf("error is a %T, want *Error", err)
@@ -147,7 +145,7 @@ func FuzzReadLoad(f *testing.F) {
 		if err := l.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadLoad(strings.NewReader(written(l)), "")
+		again, err := parse.ReadLoad(strings.NewReader(written(l)), "")
 		if diff := cmp.Diff(l, again); err != nil || diff != "" {
 			t.Errorf("after a round trip: %v %s", err, diff)
 		}
@@ -186,7 +184,7 @@ func TestSharedLoads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := ReadLoad(bytes.NewReader(data), filepath.Base(path))
+			l, err := parse.ReadLoad(bytes.NewReader(data), filepath.Base(path))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,9 +3,8 @@ package trace
 import (
 	"fmt"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 )
 

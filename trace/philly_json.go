@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -40,8 +39,8 @@ type phillyAttempt struct {
 // derived from it. The log is not sorted by time and its times are local ones;
 // see Options.Start for time zero.
 func readPhilly(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
-	b := bufio.NewReaderSize(r, headBytes)
-	if head, _ := b.Peek(headBytes); firstByte(head) == '[' { // a read error comes again
+	b := bufio.NewReaderSize(r, parse.HeadBytes)
+	if head, _ := b.Peek(parse.HeadBytes); firstByte(head) == '[' { // a read error comes again
 		return parse.SinceFirst(readPhillyLog(b, o), o)
 	}
 	return phillyTable.Read(b, o)

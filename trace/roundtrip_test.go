@@ -11,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 )
 

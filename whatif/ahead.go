@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Options say of which run a twin is.
+// Options say which run is simulated.
 type Options struct {
 	// Fresh makes the run's policy and placer anew.
 	Fresh func() (policy.Policy, placement.Placer, error)

@@ -15,12 +15,12 @@ import (
 	"github.com/oxgang/oxgang/sim"
 )
 
-// A Match is a job of a recorded run that was completed, and its twin.
+// A Match is a job of a recorded run that was completed, and the same job simulated.
 type Match struct {
 	Job       job.ID          `json:"job"`
 	Real      journal.Seconds `json:"real"`      // from submission to end
-	Predicted journal.Seconds `json:"predicted"` // likewise; negative if the twin did not end
-	Error     float64         `json:"error"`     // predicted over real, less 1; -1 if the twin did not end
+	Predicted journal.Seconds `json:"predicted"` // likewise; negative if it did not end in the simulation
+	Error     float64         `json:"error"`     // predicted over real, less 1; -1 if it did not end in the simulation
 	Modelled  bool            `json:"modelled"`  // by what its agent reported; else by how long it held GPUs
 }
 
@@ -36,19 +36,19 @@ type Fidelity struct {
 	RealJCT      journal.Seconds `json:"real_jct"`
 	PredictedJCT journal.Seconds `json:"predicted_jct"`
 	Restart      journal.Seconds `json:"restart"` // mean time that a start took; 0: none was measured
-	// Ended are jobs that were cancelled or failed, and were in the twin until then; Open are
+	// Ended are jobs that were cancelled or failed, and were simulated until then; Open are
 	// those that had not ended.
 	Ended int `json:"ended"`
 	Open  int `json:"open"`
 	// Lost is how often jobs lost their GPUs by failures, and Nodes how often nodes joined
-	// or left, of which the twin knows nothing.
+	// or left, of which the simulation knows nothing.
 	Lost      int  `json:"lost"`
 	Nodes     int  `json:"nodes"`
 	Truncated bool `json:"truncated"` // the journal was cut off
-	Refused   int  `json:"refused"`   // plans of the twin that broke a rule
+	Refused   int  `json:"refused"`   // simulated plans that broke a rule
 }
 
-// How long a twin may go on: so many times the rounds recorded, and some more.
+// How long a simulation may go on: so many times the rounds recorded, and some more.
 const (
 	longer    = 4
 	slowStart = 200
@@ -57,7 +57,7 @@ const (
 // Compare reads a journal of which only the header has been read, learns models of its jobs
 // as the scheduler did, simulates it anew, from the true times of submission, under a fresh
 // policy, and compares when the jobs end. Options are those of the run; Measured, Spread
-// and Between are not used, and Rounds bounds the twin further if it is more than 0.
+// and Between are not used, and Rounds bounds the simulation further if it is more than 0.
 //
 // A job is as fast as its models say at the end of the journal, times its pace, and its
 // gradients are those that its reports had in each epoch. Starts take as long, one by one, as they were

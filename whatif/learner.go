@@ -181,7 +181,7 @@ func (j *learned) run(now time.Time, a *scheduler.Run) {
 }
 
 // release takes a job's GPUs away. A start that no report has ended is taken to have lasted
-// as long as the twin's, which knows nothing of such a job.
+// as long as in the simulation, which knows nothing of such a job.
 func (j *learned) release(now time.Time) {
 	if !j.held.IsZero() {
 		training := now.Sub(j.ran)

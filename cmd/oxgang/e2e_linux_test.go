@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/simulate"
-
 	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/job"

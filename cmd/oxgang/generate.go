@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/workload"
 	"github.com/oxgang/oxgang/workload/generate"
 )
@@ -22,7 +21,7 @@ type generation struct {
 	load float64
 	part string // of tasks, in Synergy's kinds
 	wide bool   // more GPUs than one, in Synergy's kinds
-	to   Target
+	to   target
 }
 
 func generateCommand() *cobra.Command {
@@ -34,7 +33,7 @@ func generateCommand() *cobra.Command {
   oxgang trace generate --kind synergy --split 50-0-50 --load 4 --multi-gpu`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := g.to.Check(); err != nil {
+			if err := g.to.check(); err != nil {
 				return err
 			}
 			o, err := g.options(cmd)
@@ -45,7 +44,7 @@ func generateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return g.to.Write(cmd.OutOrStdout(), func(yield func(workload.Arrival, error) bool) {
+			return g.to.write(cmd.OutOrStdout(), func(yield func(workload.Arrival, error) bool) {
 				for _, a := range all {
 					if !yield(a, nil) {
 						return
@@ -63,7 +62,7 @@ func generateCommand() *cobra.Command {
 	f.Float64Var(&g.load, "load", 0, "load that fixed-duration jobs offer, or synergy jobs an hour; 0: the kind's")
 	f.StringVar(&g.part, "split", "", "parts of image-language-speech of Synergy's kinds, as 20-70-10; empty: the kind's")
 	f.BoolVar(&g.wide, "multi-gpu", false, "jobs of Synergy's kinds ask for 1 to 16 GPUs as in Philly, not for 1")
-	g.to.Flags(cmd)
+	g.to.flags(cmd)
 	cli.Complete(cmd, "kind", cli.GeneratorNames())
 	return cmd
 }

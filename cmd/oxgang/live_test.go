@@ -11,12 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
-	"github.com/oxgang/oxgang/cmd/oxgang/machine"
-
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/cmd/oxgang/machine"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/control/controltest"

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/policy/builtin"
 )
 

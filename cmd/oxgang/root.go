@@ -3,13 +3,13 @@ package main
 import (
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/kube"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
 	"github.com/oxgang/oxgang/cmd/oxgang/simulate"
 	"github.com/oxgang/oxgang/cmd/oxgang/study"
-
-	"github.com/spf13/cobra"
 )
 
 // root returns the command tree.

@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/kube"
-
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/kube"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/opt/exact"
 )

@@ -7,13 +7,11 @@ import (
 	"iter"
 	"text/tabwriter"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -114,18 +112,18 @@ func describeCommand() *cobra.Command {
 
 func convertCommand() *cobra.Command {
 	var t traceFile
-	var to Target
+	var to target
 	cmd := &cobra.Command{
 		Use: "convert FILE", Short: "Write a trace in another format",
 		Long: "Write a trace in another format.\n" + namedFormat,
 		Args: cli.OneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.name = args[0]
-			if err := to.Check(); err != nil {
+			if err := to.check(); err != nil {
 				return err
 			}
 			err := t.read(cmd.Context(), func(seq iter.Seq2[workload.Arrival, error]) error {
-				return to.Write(cmd.OutOrStdout(), seq)
+				return to.write(cmd.OutOrStdout(), seq)
 			})
 			if err == nil && len(t.summary.Notes)+t.summary.Bad > 0 {
 				fmt.Fprint(cmd.ErrOrStderr(), &t.summary)
@@ -134,20 +132,20 @@ func convertCommand() *cobra.Command {
 		},
 	}
 	t.flags(cmd)
-	to.Flags(cmd)
+	to.flags(cmd)
 	return cmd
 }
 
-// A Target is where, and as what, a trace is written.
-type Target struct{ format, file string }
+// A target is where, and as what, a trace is written.
+type target struct{ format, file string }
 
-func (t *Target) Flags(cmd *cobra.Command) {
+func (t *target) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.format, "to", "jsonl", "format to write")
 	cmd.Flags().StringVarP(&t.file, "output", "o", "", "file to write; empty: standard output")
 	cli.Complete(cmd, "to", cli.TraceFormats(true))
 }
 
-func (t *Target) Check() error {
+func (t *target) check() error {
 	f, err := trace.Find(t.format)
 	if err != nil {
 		return cli.Usage(fmt.Errorf("--to: %w", err))
@@ -159,7 +157,7 @@ func (t *Target) Check() error {
 }
 
 // Write writes the trace: a file appears whole or not at all.
-func (t *Target) Write(stdout io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
+func (t *target) write(stdout io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 	f, err := trace.Find(t.format)
 	if err != nil {
 		return err

@@ -12,9 +12,8 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/oxgang/oxgang/internal/testdata"
-
 	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/workload/generate"
 )
 

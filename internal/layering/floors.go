@@ -77,6 +77,7 @@ var rooms = []room{
 	{"trace", 6},
 	{"trace/parse", 5},
 	{"workload/generate", 5},
+	{"workload/extrapolate", 5},
 	{"workload/sensitivity", 5},
 
 	{"placement", 4}, // where; what comes

@@ -116,7 +116,7 @@ func (w *jobEvents) refused(e *jobstate.Job, why string) {
 	w.lose(e, "its pods cannot be made: "+why)
 }
 
-// takeJob takes in how a job stands.
+// takeJob takes in what was observed of a job.
 func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 	id := job.ID(f.Parsed.UID)
 	e := w.table.ByID[id]
@@ -217,7 +217,7 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 	}
 }
 
-// watch takes in how the pods of a job stand.
+// watch takes in what was observed of the pods of a job.
 func (w *jobEvents) watch(e *jobstate.Job) {
 	if !w.o.Acts() {
 		if e.Wants() {

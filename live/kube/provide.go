@@ -104,7 +104,7 @@ func (d *draft) want(s *nodepool.GroupStatus, nodes int, more *observe.GroupNode
 	d.changed = true
 }
 
-// groupStatus returns how it stands with a group by the draft.
+// groupStatus returns the state of a group under the draft.
 func (d *draft) groupStatus(g *v1alpha1.NodeGroup) *nodepool.GroupStatus {
 	return d.w.nodes.Status(g, nodepool.WantedOf(d.request.groups, g.Name), d.hosts(), time.Now())
 }

@@ -28,7 +28,7 @@ const (
 	StepFailed      = "StepFailed"      // what the plan has for it could not be carried out
 )
 
-// A publisher tells people how jobs stand. mu guards it.
+// A publisher tells people the state of their jobs. mu guards it.
 type publisher struct {
 	o          *config.Options
 	client     client.Client
@@ -78,7 +78,7 @@ func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []ver
 	return all
 }
 
-// verdict returns the dominant reason for how a job stands.
+// verdict returns the main reason for the state of a job.
 func (w *publisher) verdict(f *observe.ObservedJob, a *v1alpha1.JobAllocation) verdict {
 	v := verdict{object: f.Object, scheduled: a.GPUs > 0}
 	e := w.table.ByID[job.ID(f.Parsed.UID)]

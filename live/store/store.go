@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/oxgang/oxgang/job"
 	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/oxgang/oxgang/job"
 )
 
 // A Store is an open database. Its methods may be called at the same time: writes wait for

@@ -5,12 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/reference/lbfgsb"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/reference/lbfgsb"
 )
 
 func on(nodes, gpus int, t cluster.GPUType) cluster.Allocation {

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/reference/lbfgsb"
-
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/reference/lbfgsb"
 )
 
 // unsettled are the golden fits whose end depends on rounding: scipy 1.10.1

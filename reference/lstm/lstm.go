@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/forecast"
-
 	"github.com/oxgang/oxgang/internal/rng"
 )
 

@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/trace"
-
 	"github.com/oxgang/oxgang/workload/generate"
 )
 

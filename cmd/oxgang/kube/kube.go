@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/live/kube/view"
 )
 

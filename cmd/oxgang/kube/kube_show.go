@@ -12,10 +12,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/near"
 	"github.com/oxgang/oxgang/live/kube/view"
 )

@@ -5,10 +5,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 )

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/serve"
 )

@@ -1,9 +1,9 @@
 package machine
 
 import (
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 )

@@ -10,11 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/scheduler"

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/live/control"
 )
 

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/cmd/oxgang/machine"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/cmd/oxgang/machine"
 	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/report"
 )

@@ -6,10 +6,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/experiments/crosstable"
 )
 

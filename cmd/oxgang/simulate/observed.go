@@ -12,17 +12,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/trace/parse"
+	"github.com/spf13/pflag"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/kube"
-
-	"github.com/spf13/pflag"
-
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 )
 

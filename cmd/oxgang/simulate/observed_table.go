@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/trace"

@@ -7,10 +7,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy/builtin"

@@ -8,11 +8,10 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/journal"

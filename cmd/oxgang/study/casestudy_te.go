@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/reference/casestudy/te"
 	"github.com/oxgang/oxgang/reference/casestudy/usage"

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/budget"
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/experiments"
 )
 

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/budget"
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 )
 
 func planFrontierCommand() *cobra.Command {

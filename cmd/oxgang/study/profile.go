@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/experiments"
 )

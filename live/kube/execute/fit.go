@@ -139,7 +139,7 @@ func (w *Writer) fit(ctx context.Context, f *jobadapter.Fitting, epoch int64) er
 	return w.took(next, w.Client.SubResource("resize").Patch(ctx, next, client.MergeFromWithOptions(is, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
 }
 
-// larder is what nodes have of CPUs and memory that nobody asks for, or is to.
+// freeByNode is the CPUs and memory of nodes that no pod asks for, or is to ask for.
 type freeByNode map[string]cluster.Resources
 
 // spare returns what the nodes have left: all they have, less for each job what its pods ask

@@ -26,9 +26,9 @@ type Writer struct {
 	Options *config.Options
 	Client  client.Client
 	Direct  client.Reader // reads come from the API server
-	Mu      sync.Locker   // guards written, and the jobs
-	// written has the resource versions that the watches have yet to show.
+	Mu      sync.Locker   // guards Unseen, and the jobs
+	// Unseen has the resource versions that the watches have yet to show.
 	Unseen map[types.UID]uint64
-	// refused is told that pods of a job cannot be made, and why. The lock is held.
+	// Refused is told that pods of a job cannot be made, and why. The lock is held.
 	Refused func(j *jobstate.Job, why string)
 }

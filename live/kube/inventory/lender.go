@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A Lender is how it stands with somebody whose nodes are lent while they idle: what there is,
+// A Lender is the state of an owner whose nodes are lent while they idle: what there is,
 // and what its owner needs. Nothing in it may be changed.
 type Lender struct {
 	Servers []Server // by name
@@ -48,7 +48,7 @@ type Want struct {
 	pod  *corev1.Pod
 }
 
-// Survey returns how it stands with the lender of a queue; one without servers, if it has none. It
+// Survey returns the state of the lender of a queue; one without servers, if it has none. It
 // changes nothing, keeps nodes and pods, and takes time linear in both, and in wants times servers.
 func Survey(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) Lender {
 	var l Lender

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// A Pool is how it stands with the servers of one group, without the time until which those
+// A Pool is the state of the servers of one group, without the time until which those
 // that are asked back are to be back.
 type Pool struct {
 	cluster.Loan
@@ -18,7 +18,7 @@ type Pool struct {
 	Asked [][]types.UID
 }
 
-// A state is how a server stands; those that a pod of the owner is to come to first, first.
+// A state is whether a server can be lent; those that a pod of the owner is to come to first, first.
 type state uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	used // by its owner, or nobody can use it
 )
 
-// Pools returns how it stands with each group of servers, in the order in which they first
+// Pools returns the state of each group of servers, in the order in which they first
 // appear. on says which servers are on loan by the plan, and in which group; headroom is the
 // share of a group that is never lent. Source: Lyra §4, §7.1.
 //
@@ -65,7 +65,7 @@ func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []
 	return all
 }
 
-// state returns how a server stands.
+// state returns whether a server can be lent.
 func (s *Server) state(on map[cluster.NodeID]cluster.Group) state {
 	_, isLent := on[s.ID]
 	switch {

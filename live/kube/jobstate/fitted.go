@@ -1,6 +1,6 @@
 package jobstate
 
-// A Fit is how the CPUs and memory that a job's running pods ask for stand to what is planned.
+// A Fit compares the CPUs and memory that a job's running pods ask for with what is planned.
 type Fit struct {
 	Retry
 	Why string   // they are not as planned, for people; empty: they are, or are being made so

@@ -30,7 +30,7 @@ func PastOf(p *v1alpha1.Plan) map[job.ID]Past {
 	return all
 }
 
-// Restore makes an entry what the leader before knew of the job.
+// Restore gives a job what the leader before knew of the job.
 func (p *Past) Restore(e *Job) {
 	a, s := &p.Allocation, &p.state
 	e.Held = Grant{Generation: max(a.Generation, e.Parsed.Generation)}

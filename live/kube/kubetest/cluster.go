@@ -25,7 +25,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 )
 
-// What the twin calls GPUs and their types, and where its jobs are.
+// What the cluster calls GPUs and their types, and where its jobs are.
 const (
 	GPU       = corev1.ResourceName("nvidia.com/gpu")
 	TypeLabel = "nvidia.com/gpu.product"
@@ -35,7 +35,7 @@ const (
 // holder keeps a deleted pod there until the kubelet has stopped it.
 const holder = "kubetest.oxgang.dev/kubelet"
 
-// A Cluster is a cluster. Make one with New. Its methods panic where the API server of the twin
+// A Cluster is a cluster. Make one with New. Its methods panic where the API server of the cluster
 // fails them, which it never does by itself. It is safe for concurrent use.
 type Cluster struct {
 	// Before, if not nil, may fail a request of those who use Client, or change its object.

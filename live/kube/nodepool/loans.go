@@ -59,7 +59,7 @@ func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
 	return all
 }
 
-// Review finds out how it stands with the lender's nodes. What cannot be used, or is overdue,
+// Review finds out the state of the lender's nodes. What cannot be used, or is overdue,
 // is on loan no more.
 func (ns *Nodes) Review(s *observe.Observation) {
 	if len(s.Lender.Servers)+len(ns.Table.Plan.Spec.Loans) == 0 {
@@ -182,7 +182,7 @@ func (ns *Nodes) reclaim(g cluster.Group, due time.Time) {
 	}
 }
 
-// LoanStatus returns how it stands with what can be lent, for the scheduler.
+// LoanStatus returns what can be lent and what is, for the scheduler.
 func (ns *Nodes) LoanStatus() []cluster.Loan {
 	var all []cluster.Loan
 	for i := range ns.Loans.pools {
@@ -198,7 +198,7 @@ func (ns *Nodes) LoanStatus() []cluster.Loan {
 	return all
 }
 
-// SameLoans reports whether the scheduler would do the same with two tidings. The load alone
+// SameLoans reports whether the scheduler would do the same with two lists of loans. The load alone
 // is no news: it moves with every pod of the owner, and what can be lent does not.
 func SameLoans(a, b []cluster.Loan) bool {
 	return slices.EqualFunc(a, b, func(x, y cluster.Loan) bool {

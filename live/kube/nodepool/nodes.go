@@ -22,7 +22,7 @@ type Nodes struct {
 	Writer  *execute.Writer
 	Store   *planstore.Store
 	Table   *jobstate.Table
-	// isOurs returns whether a pod is, or was, one of a job of the queue.
+	// IsOurs reports whether a pod is, or was, one of a job of the queue.
 	IsOurs func(*observe.Observation) func(*corev1.Pod) bool
 	Lose   func(j *jobstate.Job, why string) // gives back what a job holds
 	Rented rentedNodes

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
-// An Order is how it stands with what was last ordered of a group.
+// An Order is the state of what was last ordered of a group.
 type Order struct {
 	refused bool      // not all of it is to be had
 	missing int       // nodes that the plan wants and that are not there
@@ -22,7 +22,7 @@ type Order struct {
 	jobstate.Retry
 }
 
-// A fleet is the nodes for rent of a world. Its maps are by name of the group.
+// rentedNodes are the nodes that a world can rent, and has rented. Its maps are by name of the group.
 type rentedNodes struct {
 	Nodes      map[string][]observe.GroupNode // oldest first
 	Orders     map[string]*Order
@@ -66,7 +66,7 @@ func (ns *Nodes) Group(name cluster.Group) *v1alpha1.NodeGroup {
 	return &ns.Groups()[i]
 }
 
-// OrderOf returns how it stands with what was last ordered of a group.
+// OrderOf returns the state of what was last ordered of a group.
 func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *Order {
 	if ns.Rented.Orders == nil {
 		ns.Rented.Orders = make(map[string]*Order)
@@ -79,7 +79,7 @@ func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *Order {
 	return o
 }
 
-// A GroupStatus is how it stands with a group, if the plan wants so many nodes of it. Its nodes are
+// A GroupStatus is the state of a group, if the plan wants so many nodes of it. Its nodes are
 // in one list each.
 type GroupStatus struct {
 	Group  *v1alpha1.NodeGroup
@@ -149,7 +149,7 @@ func startWithin(g *v1alpha1.NodeGroup) time.Duration {
 	return g.StartWithin.Duration
 }
 
-// rental says how it stands with a group.
+// rental returns the state of a group, for the scheduler.
 func (ns *Nodes) rental(s *GroupStatus) cluster.Rental {
 	o := ns.OrderOf(s.Group)
 	r := cluster.Rental{
@@ -168,7 +168,7 @@ func (o *Order) Late(g *v1alpha1.NodeGroup, now time.Time) bool {
 	return o.missing > 0 && now.Sub(o.since) >= startWithin(g)
 }
 
-// stands returns how it stands with each group by the committed plan.
+// stands returns the state of each group under the committed plan.
 func (ns *Nodes) statuses() []*GroupStatus {
 	if len(ns.Groups()) == 0 {
 		return nil

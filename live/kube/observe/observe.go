@@ -32,7 +32,7 @@ type Observation struct {
 	Helpers map[string][]*corev1.Pod // likewise; those that have no GPUs, and have not ended
 	AllPods []*corev1.Pod            // of the cluster
 	Nodes   []cluster.Node           // those that say that they are lent to the queue among them
-	Groups  map[string][]GroupNode   // see fleet.nodes
+	Groups  map[string][]GroupNode   // by name of the group
 	// Of nodes that can be lent.
 	Lender   inventory.Lender
 	Marked   []*corev1.Node            // as lent to the queue, whosever they are

@@ -50,7 +50,7 @@ func Dominant(all ...Reason) Reason {
 	return best
 }
 
-// An Explanation is how it stands with a job.
+// An Explanation is the state of a job, and why it is so.
 type Explanation struct {
 	Kind  string `json:"kind"`
 	Queue string `json:"queue,omitempty"`
@@ -85,7 +85,7 @@ var kinds = []struct{ kind, resource string }{
 	{"Job", "jobs.batch"},
 }
 
-// Explain says how it stands with a job of a namespace: "name", or "kind/name" where several
+// Explain returns the state of a job of a namespace: "name", or "kind/name" where several
 // kinds have one. What the user may not see is left out. The error is ErrNotFound if there is
 // no such job.
 func (k *Kubectl) Explain(ctx context.Context, namespace, name string) (*Explanation, error) {

@@ -42,7 +42,7 @@ func conditionOf(all []Condition, kind string) *Condition {
 	return nil
 }
 
-// A Queue is a pool of nodes, and how it stands with it.
+// A Queue is a pool of nodes, and its state.
 type Queue struct {
 	Meta Meta `json:"metadata"`
 	Spec struct {

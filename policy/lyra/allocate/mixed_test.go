@@ -4,9 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"

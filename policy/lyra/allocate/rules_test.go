@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"

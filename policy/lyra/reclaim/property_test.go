@@ -7,9 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/rng"

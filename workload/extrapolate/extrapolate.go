@@ -1,4 +1,6 @@
-package workload
+// Package extrapolate describes GPU types that no profile has by ones that have, and gives
+// applications a speed there. Such a speed is assumed, not measured.
+package extrapolate
 
 import (
 	"maps"
@@ -7,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A Likeness describes a GPU type that no profile has by one that has: its
@@ -17,14 +20,14 @@ type Likeness struct {
 	Speed      float64 // more than 0
 }
 
-// Liken returns the catalog with the types of all, one after another, on which
+// Catalog returns the catalog with the types of all, one after another, on which
 // every application runs that runs on the type each is like. It shares what does
 // not change.
-func (c Catalog) Liken(all []Likeness) Catalog {
+func Catalog(c workload.Catalog, all []Likeness) workload.Catalog {
 	if len(all) == 0 {
 		return c
 	}
-	wider := Catalog{}
+	wider := workload.Catalog{}
 	for name, app := range c {
 		a := *app
 		a.Batch.LocalMax = maps.Clone(app.Batch.LocalMax)
@@ -67,7 +70,7 @@ func also(m map[cluster.GPUType]int, l Likeness) {
 
 // alike is a Speed with more GPU types.
 type alike struct {
-	Speed
+	workload.Speed
 	all []Likeness
 }
 

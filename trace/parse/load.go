@@ -1,4 +1,4 @@
-package trace
+package parse
 
 import (
 	"errors"
@@ -7,14 +7,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/oxgang/oxgang/trace/parse"
-
 	"github.com/oxgang/oxgang/workload/inference"
 )
 
 // loadTable says how the rows of a load curve are cut, and which columns they
 // have; others are left alone.
-var loadTable = parse.Table{Format: "load", Comma: ',', Required: []string{loadTime, loadBusy}}
+var loadTable = Table{Format: "load", Comma: ',', Required: []string{loadTime, loadBusy}}
 
 const (
 	loadTime = "t_s"       // start of the interval, in seconds since the start of the trace
@@ -32,15 +30,15 @@ const (
 // a second to a day, at least two. File names the input in errors, which are of
 // type *Error.
 func ReadLoad(r io.Reader, file string) (*inference.Load, error) {
-	o := parse.Options{File: file}.Filled()
-	b, err := unpacked(r, o)
+	o := Options{File: file}.Filled()
+	b, err := Unpacked(r, o)
 	if err != nil {
 		return nil, err
 	}
-	in := parse.NewLines(b, o)
+	in := NewLines(b, o)
 	first, err := in.Next()
 	if errors.Is(err, io.EOF) {
-		return nil, &parse.Error{File: o.File, Problem: "empty file, want a header and at least two rows"}
+		return nil, &Error{File: o.File, Problem: "empty file, want a header and at least two rows"}
 	}
 	if err != nil {
 		return nil, err
@@ -49,18 +47,18 @@ func ReadLoad(r io.Reader, file string) (*inference.Load, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readLoad(in, parse.NewRow(o, h))
+	return readLoad(in, NewRow(o, h))
 }
 
 // readLoad reads the rows after the header.
-func readLoad(in *parse.Lines, r *parse.Row) (*inference.Load, error) {
+func readLoad(in *Lines, r *Row) (*inference.Load, error) {
 	l := &inference.Load{}
 	for {
 		line, err := in.Next()
 		r.Line = in.Number
 		switch {
 		case errors.Is(err, io.EOF) && len(l.Busy) < 2:
-			return nil, &parse.Error{File: r.O.File, Line: r.Line, Problem: fmt.Sprintf("the file ends after %d rows, want at least 2", len(l.Busy))}
+			return nil, &Error{File: r.O.File, Line: r.Line, Problem: fmt.Sprintf("the file ends after %d rows, want at least 2", len(l.Busy))}
 		case errors.Is(err, io.EOF):
 			return l, nil
 		case err != nil:
@@ -68,7 +66,7 @@ func readLoad(in *parse.Lines, r *parse.Row) (*inference.Load, error) {
 		case len(line) == 0:
 			continue
 		case len(l.Busy) == maxIntervals:
-			return nil, &parse.Error{File: r.O.File, Line: r.Line, Problem: fmt.Sprintf("more rows, want at most %d", maxIntervals)}
+			return nil, &Error{File: r.O.File, Line: r.Line, Problem: fmt.Sprintf("more rows, want at most %d", maxIntervals)}
 		}
 		if err := r.Cut(string(line)); err != nil {
 			return nil, err
@@ -81,8 +79,8 @@ func readLoad(in *parse.Lines, r *parse.Row) (*inference.Load, error) {
 
 // interval appends a row to the curve, whose step is that from the first row to
 // the second.
-func interval(r *parse.Row, l *inference.Load) {
-	at, ok := parse.Seconds(r.Raw(loadTime))
+func interval(r *Row, l *inference.Load) {
+	at, ok := Seconds(r.Raw(loadTime))
 	n := len(l.Busy)
 	switch before := time.Duration(n-1) * l.Step; {
 	case !ok:
@@ -102,7 +100,7 @@ func interval(r *parse.Row, l *inference.Load) {
 // wantTime says which time was wanted after the one before, and what is wrong
 // with another.
 func wantTime(at, before, step time.Duration) string {
-	want := parse.FormatSeconds(before+step) + ": "
+	want := FormatSeconds(before+step) + ": "
 	switch missing := (at-before)/step - 1; {
 	case at == before:
 		return want + "the time of the row before comes again"
@@ -113,11 +111,11 @@ func wantTime(at, before, step time.Duration) string {
 	case (at-before)%step == 0:
 		return want + strconv.FormatInt(int64(missing), 10) + " rows are missing"
 	}
-	return want + "a row each " + parse.FormatSeconds(step) + " s, as between the first two"
+	return want + "a row each " + FormatSeconds(step) + " s, as between the first two"
 }
 
 // share parses a number from 0 to 1.
-func share(r *parse.Row, name string) float64 {
+func share(r *Row, name string) float64 {
 	x, err := strconv.ParseFloat(r.Raw(name), 64)
 	if err != nil || !(x >= 0 && x <= 1) { // not a number fails too
 		r.Fail(name, "a share from 0 to 1")

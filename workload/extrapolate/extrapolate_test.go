@@ -1,13 +1,15 @@
-package workload
+package extrapolate
 
 import (
 	"math"
 	"testing"
+
+	"github.com/oxgang/oxgang/workload"
 )
 
-func TestLiken(t *testing.T) {
-	base := Default()["bert"]
-	bert := Default().Liken([]Likeness{{"h100", "a100", 2}, {"b200", "h100", 3}})["bert"]
+func TestCatalog(t *testing.T) {
+	base := workload.Default()["bert"]
+	bert := Catalog(workload.Default(), []Likeness{{"h100", "a100", 2}, {"b200", "h100", 3}})["bert"]
 	shape := []int{4, 4}
 	step, sync, _ := base.Speed.Step("a100", shape, 16)
 	got, gotSync, ok := bert.Speed.Step("b200", shape, 16)
