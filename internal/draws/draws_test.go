@@ -2,8 +2,10 @@ package draws
 
 import (
 	"flag"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -87,5 +89,28 @@ func TestSome(t *testing.T) {
 	t.Setenv("OXGANG_LONG", "1")
 	if got := Some(t, 4, all); !slices.Equal(got, all) {
 		t.Errorf("got %v, want all", got)
+	}
+}
+
+// A logger keeps what a test logs.
+type logger struct {
+	testing.TB
+	text string
+}
+
+func (l *logger) Logf(format string, args ...any) { l.text += fmt.Sprintf(format, args...) }
+
+// A draw without a seed logs the one that draws the same again.
+func TestSeed_is_logged(t *testing.T) {
+	t.Setenv("RAPID_SEED", "")
+	l := &logger{TB: t}
+	drawn := Seed(l)
+	seed, rest, ok := strings.Cut(strings.TrimPrefix(l.text, "RAPID_SEED="), " ")
+	if !ok || !strings.HasPrefix(rest, "draws the same") {
+		t.Fatalf("logged %q, want a seed", l.text)
+	}
+	t.Setenv("RAPID_SEED", seed)
+	if again := Seed(t); again != drawn {
+		t.Errorf("RAPID_SEED=%s draws %d, want %d", seed, again, drawn)
 	}
 }

@@ -29,7 +29,7 @@ func Some[T any](t testing.TB, n int, all []T) []T {
 	for i, k := range at {
 		some[i] = all[k]
 	}
-	t.Logf("RAPID_SEED=%s: of %d these, from 0 on: %v", os.Getenv(seedVariable), len(all), at)
+	t.Logf("looks at these of %d, from 0 on: %v", len(all), at)
 	return some
 }
 
@@ -43,7 +43,7 @@ func Seed(t testing.TB) uint64 {
 	seed, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64)
 	if err != nil {
 		seed = rand.Uint64()
-		t.Logf("drawn without %s: with it, the same can be drawn again", seedVariable)
+		t.Logf("%s=%d draws the same again", seedVariable, seed)
 	}
 	h := fnv.New64a()
 	h.Write([]byte(t.Name()))
