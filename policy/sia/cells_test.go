@@ -159,7 +159,7 @@ func TestTrim_takes_back_bytes(t *testing.T) {
 	for i, memory := range []int64{300e9, 150e9 + 7, 50e9} {
 		plan.Jobs[i].Allocation = cluster.Allocation{Configuration: on(1, 2, "v100"), CPUs: 6, Memory: memory}
 	}
-	p.trim(plan, []*row{{pin: on(1, 2, "v100")}, {}, {}})
+	p.trim(plan, []*row{{pin: configuration{Configuration: on(1, 2, "v100")}}, {}, {}})
 	for i, want := range []int64{300e9, 150e9, 50e9} {
 		if got := plan.Jobs[i].Allocation.Memory; got != want {
 			t.Errorf("job %d: %d bytes, want %d", i, got, want)
@@ -179,7 +179,7 @@ func TestPlan_feeds_no_job_less_than_its_share(t *testing.T) {
 			for i, j := range s.Jobs {
 				a := plan.Jobs[i].Allocation
 				info, _ := s.Cluster.Type(a.GPUType)
-				if j.Sensitivity == nil || a.IsZero() || !info.Counts() || p.rows[j.ID].pin == a.Configuration {
+				if j.Sensitivity == nil || a.IsZero() || !info.Counts() || p.rows[j.ID].pin.Configuration == a.Configuration {
 					continue
 				}
 				sensitiveJobs++

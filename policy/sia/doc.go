@@ -9,8 +9,8 @@
 //
 // Dictionary, from the paper's symbols to names here:
 //
-//	C            configurations     configurations.go
-//	Gᵢⱼ          goodput matrix     goodput.go (row.goodput; normalised in row.fill)
+//	C            configurations     resources.go (Policy.columns; a job's: row.columns)
+//	Gᵢⱼ          goodput matrix     goodput.go (row.cells; normalised by row.unit)
 //	Nᵢ^min       job.Spec.Min
 //	rᵢ           RestartFactor      restart.go (Eq. 3.3)
 //	Sᵢ, Nᵢ, Tᵢ   Spec.RestartOverhead, Status.Restarts, Status.Age
@@ -20,15 +20,42 @@
 // Where nodes say what CPUs and memory they have, these couple the jobs as GPUs do,
 // and a choice is a configuration and a cell of the job's sensitivity matrix
 // (Synergy §3.1, §4.1): what it gets per GPU, at the goodput it is then fed for
-// (cells.go). GPUs, their type, CPUs and memory so are chosen together, in one
+// (goodput.go). GPUs, their type, CPUs and memory so are chosen together, in one
 // program. A cell is no slower than the GPU-proportional share; a job that is not
 // sensitive has its share. Other CPUs on the same GPUs are no restart. Nodes are
 // the placer's: what is granted fits the nodes of a type together, and it settles
 // what fits each of them. Elsewhere a plan names no CPUs.
 //
-// A round is Policy.Plan: rows, values, program, solution, decisions. Between
-// rounds an engine (opt/engine) keeps the program, and a row files again only
-// where something it depends on is another (thesis §4.4.1).
+// A round is Policy.Plan, and a snapshot passes its stages in this order:
+//
+//	resources.go  the cluster becomes coupling resources and columns, once
+//	rows.go       each job gets a row: the columns it may ever have, and those
+//	              that growth allows in this round
+//	goodput.go    each allowed column gets its cells: CPUs, memory, goodput
+//	pin.go        jobs that keep what they have, or get what they reserved
+//	program.go    each row becomes an item of the program, each cell a choice
+//	decide.go     the solution becomes allocations
+//	reason.go     and each allocation gets the reason that its prices give
+//
+// What costs: a model is asked for the goodput of a column once, by some fifteen
+// batch sizes, and not again until the belief about the job changes; a job's
+// growth only adds columns. Between rounds an engine (opt/engine) keeps the
+// program, and an item is written again only where something it depends on is
+// another: who holds what, the size limits, a pin. Restart factors move in every
+// round; as all choices but the kept one share a job's factor, two numbers tell
+// the engine (thesis §4.4.1).
+//
+// What always holds: the choices of pinned jobs fit together, because pin.go
+// subtracts each from what is free before it grants the next. All others may be
+// given nothing. So the program has a solution in every round, and what it picks
+// fits the GPUs, CPUs and memory of each type.
+//
+// Why prices explain a plan: the engine solves the relaxed program, in which jobs
+// may take parts of choices, and its multipliers are the prices of GPUs, CPUs and
+// memory. There a job takes the choice that is worth most after it has paid for
+// what it uses. The plan has whole choices, so a few jobs differ from that;
+// reason.go names for each the one that the prices let it have, and says where
+// only whole nodes or free GPUs stand against it.
 //
 // Where the public code differs from the thesis and it moves results, Rules has
 // a switch; its zero value is the thesis.

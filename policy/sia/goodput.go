@@ -5,154 +5,32 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/opt/mmkp"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A row is one job's row of the goodput matrix. Its columns are the
-// configurations the job may ever have: those of the policy that it can use,
-// one per GPU type if its GPU count is fixed, its reservation. It is kept from
-// round to round and evaluated anew only where the belief behind it changed.
-type row struct {
-	job     *policy.Job
-	columns []configuration
-	start   []int                 // by resource: fewest GPUs of a column
-	goodput []float64             // per column, not normalised, with as much input as GPUs take; 0: cannot run, -1: not yet asked
-	cells   [][]cell              // per column of a type that counts CPUs; nil: not yet asked
-	allowed []bool                // per column: within the size limits
-	limits  limits                // that allowed is for
-	unit    float64               // goodput whose normalised value is N_min
-	item    item                  // the row in the program
-	pin     cluster.Configuration // what the job gets in this round, whatever it is worth; zero: it chooses
-	share   cluster.Resources     // CPUs and memory that it is pinned to
-	laid    bool                  // columns are those of this cluster
-	seen    int                   // round in which the job was last there
+// A cell is a configuration with an amount of CPUs and memory: one entry of the
+// job's sensitivity matrix there. Where CPUs and memory do not count, a column
+// has one cell, of nothing. Source: Synergy §3.1.
+type cell struct {
+	goodput float64 // not normalised
+	cpus    float64 // in total
+	memory  int64   // in total, bytes
+	uses    []mmkp.Use
 }
 
-// refresh brings the row up to date with its job.
-func (p *Policy) refresh(r *row, j *policy.Job) {
-	stale := r.job == nil || r.job.Perf != j.Perf || r.job.Limits != j.Limits || r.job.Sensitivity != j.Sensitivity || !r.laid
-	r.job = j
-	if stale {
-		p.lay(r)
-	}
-	if j.Phase == job.Profiling { // until then the row is not used
-		return
-	}
-	if now := p.limits(j); stale || r.limits != now {
-		r.limits, r.item.stale = now, true
-		p.allow(r)
-		if r.unit == 0 || p.o.Rules.ValidMinimum {
-			p.normalise(r)
+// evaluate lays the cells of the columns that the job may have or holds, and
+// finds the unit of the row.
+func (p *Policy) evaluate(r *row) {
+	for i := range r.columns {
+		if r.allowed[i] || i == r.held {
+			p.cellsOf(r, i)
 		}
 	}
-}
-
-// lay gives the row its columns, of which nothing is known.
-func (p *Policy) lay(r *row) {
-	r.columns = p.appendColumns(r.columns[:0], r.job)
-	r.start = resize(r.start, len(p.cluster.Types()))
-	clear(r.start)
-	for _, c := range r.columns {
-		if n := &r.start[c.resource]; *n == 0 || c.GPUs < *n {
-			*n = c.GPUs
-		}
+	if r.unit == 0 || p.o.Rules.ValidMinimum {
+		p.normalise(r)
 	}
-	r.goodput = resize(r.goodput, len(r.columns))
-	r.allowed = resize(r.allowed, len(r.columns))
-	for i := range r.goodput {
-		r.goodput[i] = -1
-	}
-	r.cells = resize(r.cells, len(r.columns))
-	clear(r.cells)
-	r.unit, r.laid, r.limits = 0, true, limits{}
-}
-
-func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
-
-// appendColumns appends the configurations that a job may ever have.
-func (p *Policy) appendColumns(columns []configuration, j *policy.Job) []configuration {
-	if j.Adaptivity.Has(job.GPUCount) && j.Reservation.IsZero() {
-		for _, c := range p.columns {
-			if j.Allows(c.Configuration) && batchAllows(j, c) {
-				columns = append(columns, c)
-			}
-		}
-		return columns
-	}
-	for k, t := range p.cluster.Types() {
-		c := t.Fewest(j.Requested(t.Type))
-		if r := j.Reservation; !r.IsZero() {
-			c = r
-		}
-		if c.GPUType == t.Type && c.GPUs <= t.GPUs && j.Eligible(t.Type) && c.GPUs%j.ReplicaGPUs(t.Type) == 0 {
-			columns = append(columns, configuration{c, k})
-		}
-	}
-	return columns
-}
-
-// batchAllows reports whether the job's largest batch feeds every replica of
-// c. A job of fixed GPU count gets its batch size and GPUs as submitted; one that is known
-// by its duration has no batch that could be too small.
-func batchAllows(j *policy.Job, c configuration) bool {
-	if j.Timed {
-		return true
-	}
-	most := j.Limits.Max
-	if !j.Adaptivity.Has(job.BatchSizes) && j.BatchSize > 0 {
-		most = j.BatchSize
-	}
-	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
-	return most == 0 || replicas*max(1, j.Limits.LocalMin) <= most
-}
-
-// limits are a job's size limits in a round.
-type limits struct {
-	most    int             // GPUs, unless the count is fixed
-	gpuType cluster.GPUType // empty: any
-}
-
-// limits returns the size limits of a job: growth, and the GPU type it cannot
-// leave. Source: Sia §3.3.1, "Job Scaling policy".
-func (p *Policy) limits(j *policy.Job) limits {
-	l := limits{most: p.limit(j)}
-	if j.Holding() && !j.Adaptivity.Has(job.AnyGPUType) {
-		l.gpuType = j.Allocation.GPUType
-	}
-	return l
-}
-
-// allow marks the columns that the size limits permit: no more GPUs than the
-// limit, or the fewest of a type, because a job's minimum need not be a
-// configuration.
-func (p *Policy) allow(r *row) {
-	fixed := !r.job.Adaptivity.Has(job.GPUCount)
-	for i, c := range r.columns {
-		r.allowed[i] = (fixed || c.GPUs <= r.limits.most || r.least(i)) && (r.limits.gpuType == "" || r.limits.gpuType == c.GPUType)
-	}
-}
-
-// least reports whether column i has the fewest GPUs of its type.
-func (r *row) least(i int) bool { return r.columns[i].GPUs == r.start[r.columns[i].resource] }
-
-// limit returns the most GPUs a job may have this round: Growth times what it
-// holds, and its minimum if it holds nothing.
-func (p *Policy) limit(j *policy.Job) int {
-	now := p.holds(j)
-	if p.o.Rules.HistoricGrowth {
-		now = float64(j.Status.MaxGPUs)
-	}
-	most := max(1, int(p.o.Growth*now))
-	if j.Spec.MaxGPUs > 0 {
-		most = min(most, j.Spec.MaxGPUs)
-	}
-	return most
 }
 
 // normalise finds the goodput whose normalised value is N_min: the least of
@@ -163,7 +41,7 @@ func (p *Policy) normalise(r *row) {
 	least := math.Inf(1)
 	for i := range r.columns {
 		if r.allowed[i] {
-			least = r.lower(p.fair(r, i), least)
+			least = p.lower(r, i, least)
 		}
 	}
 	if !p.o.Rules.ValidMinimum {
@@ -179,10 +57,12 @@ func (p *Policy) normalise(r *row) {
 	r.unit = least / float64(minGPUs(r))
 }
 
-// lower returns the smaller of a goodput, unless it is none, and the least yet.
-func (r *row) lower(g, least float64) float64 {
-	if g > 0 {
-		return min(g, least)
+// lower returns the smaller of the goodput of column i at the GPU-proportional
+// share, unless it cannot run there, and the least yet. If the share is too
+// little to run at all, the slowest cell stands in for it.
+func (p *Policy) lower(r *row, i int, least float64) float64 {
+	if cells := p.cellsOf(r, i); len(cells) > 0 {
+		return min(cells[0].goodput, least)
 	}
 	return least
 }
@@ -195,7 +75,7 @@ func (p *Policy) leastOf(r *row, first, end int, least float64) float64 {
 	case end == first:
 		return least
 	case end-first == 1 && (r.goodput[first] >= 0 || p.floor(r, first, first) < least):
-		return r.lower(p.fair(r, first), least)
+		return p.lower(r, first, least)
 	case end-first == 1 || p.floor(r, first, end-1) >= least:
 		return least
 	}
@@ -207,7 +87,7 @@ func (p *Policy) leastOf(r *row, first, end int, least float64) float64 {
 // that is cheap to say; otherwise 0.
 func (p *Policy) floor(r *row, first, last int) float64 {
 	j := r.job
-	if j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) || p.limited(r, first) {
+	if j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) || r.limited(first) {
 		return 0
 	}
 	a, b := r.replicas(first), r.replicas(last)
@@ -241,42 +121,111 @@ func minGPUs(r *row) int {
 	return least
 }
 
-// goodputOf returns the believed goodput of column i where the job never waits
-// for input.
-func (p *Policy) goodputOf(r *row, i int) float64 {
-	switch {
-	case r.goodput[i] >= 0:
-	case r.job.Perf != nil:
-		r.goodput[i] = max(0, goodput(r.job, r.columns[i].Configuration))
-	case r.least(i) || !r.job.Adaptivity.Has(job.GPUCount):
-		r.goodput[i] = 1 // nothing is known: it runs equally well with the fewest GPUs of every type
-	default:
-		r.goodput[i] = 0
+// cellsOf returns the cells of column i, by ascending goodput. None is slower
+// than the GPU-proportional share; there is none if the job cannot run there.
+func (p *Policy) cellsOf(r *row, i int) []cell {
+	if r.cells[i] == nil {
+		r.cells[i] = p.layCells(r, i)
 	}
-	return r.goodput[i]
+	return r.cells[i]
 }
 
-// goodput returns what a job is believed to achieve with a configuration, in
+// layCells returns column i with each cell that the job may have.
+//
+// Whole nodes come with all they have: what the job left of it, no other could
+// use. A job that never gives GPUs back could never give CPUs back either, so it
+// gets no more than its share, beside which others find theirs.
+//
+// Deviation: a job that is fed less keeps the batch size that is best where
+// nothing limits it, so its goodput is too low by what a smaller one would give,
+// because the search for it would be repeated for every cell.
+func (p *Policy) layCells(r *row, i int) []cell {
+	c, j := r.columns[i], r.job
+	g, speed := r.believed(i)
+	r.goodput[i] = g
+	t := &p.cluster.Types()[c.resource]
+	share := t.Proportional(c.Configuration)
+	switch {
+	case g == 0:
+		return []cell{}
+	case !c.host.counts():
+		r.plain[i] = cell{goodput: g}
+		return r.plain[i : i+1]
+	case !r.limited(i):
+		return []cell{newCell(c.host, g, share.CPUs, share.Memory)}
+	}
+	rate := speed / float64(c.GPUs)
+	matrix := j.Cells(rate, t, (c.GPUs+c.Nodes-1)/c.Nodes)
+	if j.NonPreemptive {
+		matrix = withinShare(matrix, t)
+	}
+	if c.GPUs == c.Nodes*t.PerNode && len(matrix) > 0 {
+		return []cell{newCell(c.host, g*(matrix[0].Rate/rate), share.CPUs, share.Memory)}
+	}
+	cells := make([]cell, 0, len(matrix))
+	for _, m := range matrix {
+		cells = append(cells, newCell(c.host, g*(m.Rate/rate), float64(c.GPUs)*m.CPUs, int64(c.GPUs)*m.Memory))
+	}
+	return cells
+}
+
+func newCell(h host, goodput, cpus float64, memory int64) cell {
+	return cell{goodput, cpus, memory, h.uses(cpus, memory)}
+}
+
+// withinShare returns the first of a job's cells, which asks for no more than the
+// share unless the job does not run with that: then none.
+func withinShare(matrix []perf.Cell, t *cluster.TypeInfo) []perf.Cell {
+	if len(matrix) > 0 && matrix[0].CPUs <= t.Share.CPUs && matrix[0].Memory <= t.Share.Memory {
+		return matrix[:1]
+	}
+	return nil
+}
+
+// limited reports whether the goodput of column i depends on CPUs and memory.
+func (r *row) limited(i int) bool { return r.columns[i].host.counts() && sensitive(r.job) }
+
+// sensitive reports whether CPUs and memory are believed to matter to a job.
+// Whether a latency bound is kept is not asked anew for every cell: such a job
+// gets its share.
+func sensitive(j *policy.Job) bool {
+	return j.Sensitivity != nil && j.Perf != nil && j.Goal != job.LatencyBound
+}
+
+// believed returns the goodput of column i where the job never waits for input,
+// 0 if it cannot run there, and the samples per second that it then takes in.
+func (r *row) believed(i int) (goodput, speed float64) {
+	switch {
+	case r.job.Perf != nil:
+		g, speed := believe(r.job, r.columns[i].Configuration)
+		return max(0, g), speed
+	case r.least(i) || !r.job.Adaptivity.Has(job.GPUCount):
+		return 1, 1 // nothing is known: it runs equally well with the fewest GPUs of every type
+	}
+	return 0, 0
+}
+
+// believe returns what a job is believed to achieve with a configuration, in
 // samples per second at the efficiency of B0; in samples per second where the
 // batch size is fixed, or nothing is trained; 1 or 0 if a latency bound is all
-// that counts. Source: Sia §3.3.4.
-func goodput(j *policy.Job, c cluster.Configuration) float64 {
+// that counts. Its speed is in samples per second. Source: Sia §3.3.4.
+func believe(j *policy.Job, c cluster.Configuration) (goodput, speed float64) {
 	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
 	a := cluster.Allocation{Configuration: c}
 	if j.Goal == job.Training && j.Adaptivity.Has(job.BatchSizes) {
-		g, _ := perf.BestBatch(j.Perf, a, replicas, j.Limits)
-		return g
+		g, b := perf.BestBatch(j.Perf, a, replicas, j.Limits)
+		return g, j.Perf.Throughput(a, b)
 	}
 	total := j.BatchSize
 	if total == 0 || j.Goal != job.Training {
 		total = max(total, j.Limits.Init)
 	}
 	batch := perf.FixedBatch(max(total, replicas), replicas, c.GPUType, j.Limits)
-	speed := j.Perf.Throughput(a, batch)
+	speed = j.Perf.Throughput(a, batch)
 	if j.Goal == job.LatencyBound {
-		return meets(j, float64(replicas*batch.PerReplica()), speed)
+		return meets(j, float64(replicas*batch.PerReplica()), speed), speed
 	}
-	return speed
+	return speed, speed
 }
 
 // meets returns 1 if a pass over a batch keeps the job's latency bound.

@@ -129,3 +129,7 @@ func values(t testing.TB, p *Policy, s *policy.Snapshot, i int) map[cluster.Conf
 	}
 	return all
 }
+
+// goodput and speed return what believe says of each.
+func goodput(j *policy.Job, c cluster.Configuration) float64 { g, _ := believe(j, c); return g }
+func speed(j *policy.Job, c cluster.Configuration) float64   { _, v := believe(j, c); return v }

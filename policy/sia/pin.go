@@ -1,8 +1,6 @@
 package sia
 
 import (
-	"slices"
-
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 )
@@ -17,7 +15,7 @@ func (p *Policy) pin(rows []*row) {
 		free[k] = cluster.Resources{GPUs: t.GPUs, CPUs: t.CPUs, Memory: t.Memory}
 	}
 	for _, r := range rows {
-		r.pin, r.share = cluster.Configuration{}, cluster.Resources{}
+		r.pin, r.share = configuration{}, cluster.Resources{}
 	}
 	for _, wants := range []func(*row) cluster.Configuration{nonPreemptive, reserved, restoring} {
 		for _, r := range rows {
@@ -41,7 +39,7 @@ func (p *Policy) pinTo(r *row, c cluster.Configuration, free []cluster.Resources
 		free[k].GPUs -= c.GPUs
 		free[k].CPUs -= share.CPUs
 		free[k].Memory -= share.Memory
-		r.pin, r.share = c, share
+		r.pin, r.share = configuration{c, k, p.hosts[k]}, share
 	}
 }
 
@@ -52,9 +50,9 @@ func (p *Policy) pinnedShare(r *row, c cluster.Configuration, k int, free *clust
 	t, held := &p.cluster.Types()[k], r.job.Allocation
 	has := cluster.Resources{CPUs: held.CPUs, Memory: held.Memory}
 	switch {
-	case c == held.Configuration && (r.job.NonPreemptive || !p.counts(k)):
+	case c == held.Configuration && (r.job.NonPreemptive || !p.hosts[k].counts()):
 		return has, true
-	case !p.counts(k):
+	case !p.hosts[k].counts():
 		return cluster.Resources{}, true
 	case r.job.Reservation.IsZero():
 		rounding := 1e-12 * t.CPUs
@@ -89,9 +87,4 @@ func restoring(r *row) cluster.Configuration {
 		return r.job.Allocation.Configuration
 	}
 	return cluster.Configuration{}
-}
-
-// resource returns the index of a GPU type, -1 if the cluster has none.
-func (p *Policy) resource(t cluster.GPUType) int {
-	return slices.IndexFunc(p.cluster.Types(), func(info cluster.TypeInfo) bool { return info.Type == t })
 }

@@ -58,9 +58,14 @@ func (it *item) value(c int) float64 {
 // written. Source: Sia §3.3.4, Eq. 3.4 and 3.5, and "Preemption and
 // reservation"; thesis §4.3.2, "Differential interface for problem updates".
 func (p *Policy) file(s *policy.Snapshot, rows []*row) error {
-	p.pin(rows)
+	for _, r := range p.gone {
+		if err := p.drop(r); err != nil {
+			return err
+		}
+	}
 	for _, r := range rows {
-		if err := p.fileRow(r, p.restartFactor(r, s.Now)); err != nil {
+		r.factor = p.restartFactor(r.job, s.Now)
+		if err := p.fileRow(r); err != nil {
 			return fmt.Errorf("job %s: %w", r.job.ID, err)
 		}
 	}
@@ -71,14 +76,14 @@ func (p *Policy) file(s *policy.Snapshot, rows []*row) error {
 const worthless = 1e-9
 
 // fileRow writes what changed of one job's item.
-func (p *Policy) fileRow(r *row, factor float64) error {
+func (p *Policy) fileRow(r *row) error {
 	it := &r.item
 	now := shapeOf{
-		pin: r.pin, share: r.share, held: r.job.Allocation.Configuration, frozen: factor < worthless,
+		pin: r.pin.Configuration, share: r.share, held: r.job.Allocation.Configuration, frozen: r.factor < worthless,
 		out: r.pin.IsZero() && (r.job.Phase == job.Profiling || !r.job.Reservation.IsZero()),
 	}
 	if p.o.Rules.RoundCosts || p.resizes(r) {
-		now.baked, now.factor = true, factor
+		now.baked, now.factor = true, r.factor
 	}
 	if !it.filed || it.stale || it.shape != now {
 		it.shape = now
@@ -98,7 +103,7 @@ func (p *Policy) fileRow(r *row, factor float64) error {
 	}
 	it.base = p.o.Lambda
 	if !it.shape.baked && !it.shape.frozen { // or else it is in the choices
-		it.scale = math.Pow(factor, p.o.P)
+		it.scale = math.Pow(r.factor, p.o.P)
 	}
 	return p.engine.Adjust(it.number, it.base, it.scale, it.kept)
 }
@@ -110,7 +115,7 @@ func (p *Policy) resizes(r *row) bool {
 		return false
 	}
 	k := p.resource(r.job.Allocation.GPUType)
-	return k >= 0 && p.counts(k)
+	return k >= 0 && p.hosts[k].counts()
 }
 
 // writeChoices fills in an item's choices. A pinned job must take the one
@@ -119,7 +124,7 @@ func (p *Policy) writeChoices(r *row) {
 	it := &r.item
 	it.choices, it.origin, it.kept = it.choices[:0], it.origin[:0], -1
 	if !r.pin.IsZero() {
-		it.choices = append(it.choices, p.pinnedChoice(r))
+		it.choices = append(it.choices, r.pinnedChoice())
 		return
 	}
 	if it.shape.out {
@@ -131,27 +136,25 @@ func (p *Policy) writeChoices(r *row) {
 		}
 		held := c.Configuration == it.shape.held
 		use := mmkp.Use{Resource: c.resource, Amount: float64(c.GPUs)}
-		for n := range p.ways(r, k) {
-			v, ok := p.worth(r, k, n, it.factor(held))
+		for n, own := range r.cells[k] {
+			v, ok := p.worth(own.goodput/r.unit, it.factor(held))
 			if !ok {
 				continue
 			}
 			if held && !it.shape.baked {
 				it.kept = len(it.choices)
 			}
-			it.choices = append(it.choices, mmkp.Choice{Value: v, Use: use, More: p.uses(r, k, n)})
+			it.choices = append(it.choices, mmkp.Choice{Value: v, Use: use, More: own.uses})
 			it.origin = append(it.origin, origin{int32(k), int32(n)})
 		}
 	}
 }
 
 // pinnedChoice returns the only choice of a pinned job.
-func (p *Policy) pinnedChoice(r *row) mmkp.Choice {
-	k := p.resource(r.pin.GPUType)
-	c := mmkp.Choice{Use: mmkp.Use{Resource: k, Amount: float64(r.pin.GPUs)}}
-	if p.counts(k) {
-		own := newCell(r.share.CPUs, r.share.Memory, 0, p.hosts[k])
-		c.More = own.uses[:]
+func (r *row) pinnedChoice() mmkp.Choice {
+	c := mmkp.Choice{Use: mmkp.Use{Resource: r.pin.resource, Amount: float64(r.pin.GPUs)}}
+	if r.pin.host.counts() {
+		c.More = r.pin.host.uses(r.share.CPUs, r.share.Memory)
 	}
 	return c
 }
@@ -190,14 +193,13 @@ func (p *Policy) drop(r *row) error {
 	return p.engine.Remove(r.item.number)
 }
 
-// worth returns minus the cost, or the worth, of cell n of column k after a
-// restart of the given factor; ok is false if the job cannot run there.
-func (p *Policy) worth(r *row, k, n int, factor float64) (float64, bool) {
-	g := p.goodputAt(r, k, n) / r.unit
-	if !(g > 0) || math.IsInf(g, 0) {
+// worth returns minus the cost, or the worth, of a normalised goodput after a
+// restart of the given factor; ok is false if the job cannot run.
+func (p *Policy) worth(goodput, factor float64) (worth float64, ok bool) {
+	if !(goodput > 0) || math.IsInf(goodput, 0) {
 		return 0, false
 	}
-	worth := math.Pow(g*factor, p.o.P)
+	worth = math.Pow(goodput*factor, p.o.P)
 	if p.o.Rules.RoundCosts {
 		worth = min(maxCost, math.Round(worth*100)/100)
 	}

@@ -57,7 +57,7 @@ func TestNormalise_finds_the_least_of_the_row(t *testing.T) {
 			}
 			least := math.Inf(1)
 			for i := range r.columns {
-				if g := p.fair(r, i); g > 0 {
+				if g := p.lower(r, i, math.Inf(1)); g > 0 {
 					least = min(least, g)
 				}
 			}

@@ -2,7 +2,6 @@ package sia
 
 import (
 	"math"
-	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -19,7 +18,7 @@ const tie = 1e-9
 // They are those of the relaxed problem, in which jobs may share a choice. What
 // is chosen is whole, so a job may get less than the prices say it should; the
 // reason then is that GPUs are not free, and no price.
-func (p *Policy) reason(s *policy.Snapshot, r *row, column int) policy.Reason {
+func (p *Policy) reason(r *row, column int) policy.Reason {
 	j := r.job
 	switch {
 	case j.Phase == job.Profiling:
@@ -33,7 +32,7 @@ func (p *Policy) reason(s *policy.Snapshot, r *row, column int) policy.Reason {
 	case !j.Holding():
 		return policy.Reason{Kind: policy.Started, Value: p.value(r, column)}
 	}
-	return p.whySize(s, r, column)
+	return p.whySize(r, column)
 }
 
 // whyNotReserved explains why there was no room for a reservation.
@@ -46,7 +45,7 @@ func (p *Policy) whyNotReserved(c cluster.Configuration) policy.Reason {
 }
 
 func whyPinned(r *row) policy.Reason {
-	why := policy.Reason{Kind: policy.PinnedRestore, Config: r.pin}
+	why := policy.Reason{Kind: policy.PinnedRestore, Config: r.pin.Configuration}
 	switch {
 	case r.job.Holding() && r.job.NonPreemptive:
 		why.Kind = policy.PinnedNonPreempt
@@ -57,18 +56,18 @@ func whyPinned(r *row) policy.Reason {
 }
 
 // whySize explains the size of a job that had GPUs and keeps some.
-func (p *Policy) whySize(s *policy.Snapshot, r *row, column int) policy.Reason {
+func (p *Policy) whySize(r *row, column int) policy.Reason {
 	before, now := r.job.Allocation.Configuration, r.columns[column].Configuration
-	why := policy.Reason{Config: before, Value: p.value(r, column), Limit: p.valueAt(r, before)}
+	why := policy.Reason{Config: before, Value: p.value(r, column), Limit: p.valueHeld(r)}
 	switch {
 	case now == before:
-		return p.whyKept(s, r, column)
+		return p.whyKept(r, column)
 	case now.GPUType != before.GPUType, now.GPUs == before.GPUs: // or as many on other nodes
 		why.Kind = policy.Moved
 	case now.GPUs > before.GPUs:
 		why.Kind = policy.Grown
 	default:
-		return p.whyShrunk(s, r, column)
+		return p.whyShrunk(r, column)
 	}
 	return why
 }
@@ -76,15 +75,14 @@ func (p *Policy) whySize(s *policy.Snapshot, r *row, column int) policy.Reason {
 // whyShrunk weighs what the job loses, its restart included, against the price
 // of the GPUs it gives up. It has no numbers if the price does not cover them:
 // others then need these GPUs together.
-func (p *Policy) whyShrunk(s *policy.Snapshot, r *row, column int) policy.Reason {
+func (p *Policy) whyShrunk(r *row, column int) policy.Reason {
 	before := r.job.Allocation.Configuration
 	why := policy.Reason{Kind: policy.Shrunk, Config: before}
-	old := r.find(before)
-	if old < 0 {
+	if r.held < 0 {
 		return why
 	}
-	was, ok := p.gain(r, old, 1)
-	is, _ := p.gain(r, column, p.restartFactor(r, s.Now))
+	was, ok := p.gain(r, r.held, 1)
+	is, _ := p.gain(r, column, r.factor)
 	worth := (was - is) / float64(before.GPUs-r.columns[column].GPUs)
 	if price := p.prices[r.columns[column].resource]; ok && worth <= price {
 		why.Value, why.Limit = worth, price
@@ -94,8 +92,8 @@ func (p *Policy) whyShrunk(s *policy.Snapshot, r *row, column int) policy.Reason
 
 // whyKept tells a job that is best off as it is from one for which something
 // better is not worth a restart, and from one for which that is not free.
-func (p *Policy) whyKept(s *policy.Snapshot, r *row, column int) policy.Reason {
-	value, factor := p.value(r, column), p.restartFactor(r, s.Now)
+func (p *Policy) whyKept(r *row, column int) policy.Reason {
+	value, factor := p.value(r, column), r.factor
 	why := policy.Reason{Kind: policy.AsPlanned, Value: value}
 	if k := p.better(r, column, factor); k >= 0 {
 		if !p.isFree(r, k) { // or else the search ended early
@@ -108,7 +106,7 @@ func (p *Policy) whyKept(s *policy.Snapshot, r *row, column int) policy.Reason {
 		return why
 	}
 	cell, _ := p.best(r, k, 1)
-	enough := p.goodputWorth(p.net(r, column, 1)+tie+p.cost(r, k)+p.costOf(p.uses(r, k, cell))) / max(factor, 1e-9)
+	enough := p.goodputWorth(p.net(r, column, 1)+tie+p.cost(r, k)+p.costOf(r.cells[k][cell].uses)) / max(factor, 1e-9)
 	return policy.Reason{Kind: policy.KeptNoRestart, Config: r.columns[k].Configuration, Value: p.value(r, k) / value, Limit: enough / value}
 }
 
@@ -154,9 +152,9 @@ func (p *Policy) gain(r *row, k int, factor float64) (most float64, ok bool) {
 // -1 and −∞ if the job cannot run there.
 func (p *Policy) best(r *row, k int, factor float64) (cell int, most float64) {
 	cell, most = -1, math.Inf(-1)
-	for n := range p.ways(r, k) {
-		v, ok := p.worth(r, k, n, factor)
-		if v -= p.costOf(p.uses(r, k, n)); ok && v > most {
+	for n, own := range r.cells[k] {
+		v, ok := p.worth(own.goodput/r.unit, factor)
+		if v -= p.costOf(own.uses); ok && v > most {
 			cell, most = n, v
 		}
 	}
@@ -166,13 +164,14 @@ func (p *Policy) best(r *row, k int, factor float64) (cell int, most float64) {
 // value returns the normalised goodput of column k, with the cell that is worth
 // most at today's prices; 0 if the job cannot run there.
 func (p *Policy) value(r *row, k int) float64 {
-	if !p.limited(r, k) {
-		return p.goodputOf(r, k) / r.unit
+	cell := 0
+	if r.limited(k) {
+		cell, _ = p.best(r, k, 1)
 	}
-	if n, _ := p.best(r, k, 1); n >= 0 {
-		return p.goodputAt(r, k, n) / r.unit
+	if cell < 0 || len(r.cells[k]) == 0 {
+		return 0
 	}
-	return 0
+	return r.cells[k][cell].goodput / r.unit
 }
 
 // isFree reports whether the plan leaves the GPUs of column k free, or the job
@@ -219,8 +218,8 @@ func (p *Policy) whyWaiting(r *row) policy.Reason {
 	case least >= 0:
 		at := it.origin[least]
 		c := r.columns[at.column]
-		if p.free[c.resource] >= float64(c.GPUs) && p.counts(c.resource) {
-			own := p.cellsOf(r, int(at.column))[at.cell]
+		if p.free[c.resource] >= float64(c.GPUs) && c.host.counts() {
+			own := r.cells[at.column][at.cell]
 			return policy.Reason{Kind: policy.WaitHost, Config: c.Configuration, Value: own.cpus, Limit: float64(own.memory)}
 		}
 		return policy.Reason{Kind: policy.WaitNoCapacity, Config: c.Configuration, Value: p.free[c.resource], Limit: float64(c.GPUs)}
@@ -256,16 +255,11 @@ func (p *Policy) costOf(uses []mmkp.Use) float64 {
 	return cost
 }
 
-// valueAt returns the normalised goodput of a configuration, 0 if it is no
+// valueHeld returns the normalised goodput of what the job holds, 0 if that is no
 // column of the row.
-func (p *Policy) valueAt(r *row, c cluster.Configuration) float64 {
-	if k := r.find(c); k >= 0 {
-		return p.value(r, k)
+func (p *Policy) valueHeld(r *row) float64 {
+	if r.held < 0 {
+		return 0
 	}
-	return 0
-}
-
-// find returns the column of a configuration, -1 if there is none.
-func (r *row) find(c cluster.Configuration) int {
-	return slices.IndexFunc(r.columns, func(own configuration) bool { return own.Configuration == c })
+	return p.value(r, r.held)
 }

@@ -1,6 +1,10 @@
 package sia
 
-import "time"
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+)
 
 // RestartFactor returns (T − N·S) / (T + S), clamped to [0, 1]: the factor by
 // which goodput is discounted if a job of age T moves, after N restarts that
@@ -13,9 +17,8 @@ func RestartFactor(age time.Duration, restarts int, overhead time.Duration) floa
 	return min(1, max(0, (t-float64(restarts)*s)/(t+s)))
 }
 
-// restartFactor returns r_i of a row: 1 for a job that holds nothing.
-func (p *Policy) restartFactor(r *row, now time.Time) float64 {
-	j := r.job
+// restartFactor returns r_i: 1 for a job that holds nothing.
+func (p *Policy) restartFactor(j *policy.Job, now time.Time) float64 {
 	if !j.Holding() || p.o.Rules.FreeYoung && j.Age(now) < j.RestartOverhead {
 		return 1
 	}

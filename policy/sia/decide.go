@@ -1,0 +1,82 @@
+package sia
+
+import (
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/opt/mmkp"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// decide turns the solution into a plan.
+func (p *Policy) decide(rows []*row, sol *mmkp.Solution) *policy.Plan {
+	plan := &policy.Plan{Jobs: make([]policy.Decision, len(rows)), Prices: p.typePrices(), Fungible: p.fungible()}
+	p.setFree(rows, sol)
+	for i, r := range rows {
+		d := &plan.Jobs[i]
+		column := -1
+		switch {
+		case !r.pin.IsZero():
+			d.Allocation = cluster.Allocation{Configuration: r.pin.Configuration, CPUs: r.share.CPUs, Memory: r.share.Memory}
+		case sol.Pick[r.item.number] >= 0:
+			at := r.item.origin[sol.Pick[r.item.number]]
+			column = int(at.column)
+			d.Allocation = r.grant(column, int(at.cell))
+		}
+		d.Why = p.reason(r, column)
+	}
+	p.trim(plan, rows)
+	plan.Stats = policy.Stats{Iterations: sol.Iterations, Objective: sol.Value, Bound: sol.Bound, Gap: sol.Gap, Interrupted: sol.Status == mmkp.Interrupted}
+	return plan
+}
+
+// setFree notes the GPUs that a solution leaves free.
+func (p *Policy) setFree(rows []*row, sol *mmkp.Solution) {
+	p.free = p.free[:0]
+	for _, t := range p.cluster.Types() {
+		p.free = append(p.free, float64(t.GPUs))
+	}
+	for _, r := range rows {
+		if pick := sol.Pick[r.item.number]; pick >= 0 {
+			use := r.item.choices[pick].Use
+			p.free[use.Resource] -= use.Amount
+		}
+	}
+}
+
+// grant returns the allocation of column i with cell n. Where CPUs do not count
+// it names none, or those that the job has already.
+func (r *row) grant(i, n int) cluster.Allocation {
+	a := cluster.Allocation{Configuration: r.columns[i].Configuration}
+	switch {
+	case r.columns[i].host.counts():
+		c := &r.cells[i][n]
+		a.CPUs, a.Memory = c.cpus, c.memory
+	case a.Configuration == r.job.Allocation.Configuration:
+		a = r.job.Allocation
+	}
+	return a
+}
+
+// trim takes back the bytes by which a plan exceeds the memory of a GPU type:
+// the program's capacities have a tolerance, memory has none. They are fewer
+// than a job notices.
+func (p *Policy) trim(plan *policy.Plan, rows []*row) {
+	for k, t := range p.cluster.Types() {
+		if !p.hosts[k].counts() {
+			continue
+		}
+		over, most := -t.Memory, -1
+		for i := range plan.Jobs {
+			a := &plan.Jobs[i].Allocation
+			if a.GPUType != t.Type {
+				continue
+			}
+			over += a.Memory
+			if rows[i].pin.IsZero() && (most < 0 || a.Memory > plan.Jobs[most].Allocation.Memory) {
+				most = i
+			}
+		}
+		if over > 0 && most >= 0 {
+			plan.Jobs[most].Allocation.Memory -= over
+		}
+	}
+}

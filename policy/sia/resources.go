@@ -1,0 +1,119 @@
+package sia
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/opt/engine"
+	"github.com/oxgang/oxgang/opt/mmkp"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A configuration is one column of the goodput matrix.
+type configuration struct {
+	cluster.Configuration
+	resource int  // index of its GPU type: the coupling resource it uses
+	host     host // of its GPU type
+}
+
+// A host names the resources of the program that are CPUs and memory of a GPU
+// type; zero if its nodes do not count them.
+type host struct{ cpus, memory int }
+
+// counts reports whether the program has CPUs and memory of the GPU type.
+func (h host) counts() bool { return h.cpus > 0 }
+
+// uses returns so many CPUs and bytes as the program has them.
+func (h host) uses(cpus float64, memory int64) []mmkp.Use {
+	return []mmkp.Use{{Resource: h.cpus, Amount: cpus}, {Resource: h.memory, Amount: float64(memory) / gib}}
+}
+
+// gib is the unit of memory in the program: numbers are then as large as those
+// of CPUs, and a power of two loses no digit of them.
+const gib = 1 << 30
+
+// meet takes up a new cluster: other columns, so other rows. An engine is made
+// anew if the GPU types are others.
+func (p *Policy) meet(c *cluster.Cluster) error {
+	if p.cluster == c {
+		return nil
+	}
+	capacity, hosts := couple(c.Types(), p.o.Cells)
+	same := p.engine != nil && slices.Equal(hosts, p.hosts) &&
+		slices.EqualFunc(p.cluster.Types(), c.Types(), func(a, b cluster.TypeInfo) bool { return a.Type == b.Type })
+	if err := p.setCapacity(capacity, same); err != nil {
+		return err
+	}
+	p.cluster, p.hosts, p.columns = c, hosts, p.columns[:0]
+	for _, conf := range c.Configurations() {
+		k := p.resource(conf.GPUType)
+		p.columns = append(p.columns, configuration{conf, k, hosts[k]})
+	}
+	for _, r := range p.rows {
+		r.laid, r.item.filed = false, r.item.filed && same
+	}
+	return nil
+}
+
+// setCapacity gives the engine the capacities of a cluster, or makes another
+// engine if the resources are not the same.
+func (p *Policy) setCapacity(capacity []float64, same bool) error {
+	if !same {
+		e, err := engine.New(p.o.Solver, capacity, engine.Options{Ties: p.o.Ties})
+		if err != nil {
+			return err
+		}
+		p.engine, p.items, p.numbers, p.prices = e, 0, nil, nil
+		return nil
+	}
+	for k, b := range capacity {
+		if err := p.engine.SetCapacity(k, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// couple returns the capacities of the coupling resources, GPUs of all types,
+// then CPUs, then memory of those types that count them, and where the latter
+// are.
+func couple(types []cluster.TypeInfo, cells bool) (capacity []float64, hosts []host) {
+	hosts = make([]host, len(types))
+	for _, t := range types {
+		capacity = append(capacity, float64(t.GPUs))
+	}
+	for k, t := range types {
+		if cells && t.Counts() {
+			hosts[k].cpus = len(capacity)
+			capacity = append(capacity, t.CPUs)
+		}
+	}
+	for k, t := range types {
+		if cells && t.Counts() {
+			hosts[k].memory = len(capacity)
+			capacity = append(capacity, float64(t.Memory)/gib)
+		}
+	}
+	return capacity, hosts
+}
+
+// resource returns the index of a GPU type, -1 if the cluster has none.
+func (p *Policy) resource(t cluster.GPUType) int {
+	return slices.IndexFunc(p.cluster.Types(), func(info cluster.TypeInfo) bool { return info.Type == t })
+}
+
+// fungible reports whether plans choose CPUs and memory of any GPU type.
+func (p *Policy) fungible() bool { return slices.ContainsFunc(p.hosts, host.counts) }
+
+// typePrices returns today's prices of all GPU types.
+func (p *Policy) typePrices() []policy.TypePrice {
+	var prices []policy.TypePrice
+	for k, t := range p.cluster.Types() {
+		price := policy.TypePrice{Type: t.Type, Price: p.prices[k]}
+		if h := p.hosts[k]; h.counts() {
+			price.CPU, price.Memory = p.prices[h.cpus], p.prices[h.memory]*1e9/gib
+		}
+		prices = append(prices, price)
+	}
+	return prices
+}

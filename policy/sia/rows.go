@@ -1,0 +1,204 @@
+package sia
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A row is one job's row of the goodput matrix. Its columns are the
+// configurations the job may ever have: those of the policy that it can use,
+// one per GPU type if its GPU count is fixed, its reservation. It is kept from
+// round to round and evaluated anew only where the belief behind it changed.
+type row struct {
+	job     *policy.Job
+	columns []configuration
+	start   []int             // by resource: fewest GPUs of a column
+	goodput []float64         // per column, not normalised, with as much input as GPUs take; 0: cannot run, -1: not yet asked
+	cells   [][]cell          // per column, by ascending goodput; laid where the column is allowed or held; nil: not yet laid
+	plain   []cell            // per column: its cell where CPUs and memory do not count
+	allowed []bool            // per column: within the size limits
+	limits  limits            // that allowed is for
+	held    int               // the column that the job holds; -1: none
+	unit    float64           // goodput whose normalised value is N_min
+	factor  float64           // r_i: what a restart leaves of the goodput in this round
+	item    item              // the row in the program
+	pin     configuration     // what the job gets in this round, whatever it is worth; zero: it chooses
+	share   cluster.Resources // CPUs and memory that it is pinned to
+	laid    bool              // columns are those of this cluster
+	seen    int               // round in which the job was last there
+}
+
+// refreshRows returns the rows of the snapshot's jobs, in its order, and sets
+// apart those of jobs that are gone.
+func (p *Policy) refreshRows(s *policy.Snapshot) []*row {
+	rows := make([]*row, len(s.Jobs))
+	for i, j := range s.Jobs {
+		r := p.rows[j.ID]
+		if r == nil {
+			r = &row{}
+			p.rows[j.ID] = r
+		}
+		p.refresh(r, j)
+		r.seen = s.Round
+		rows[i] = r
+	}
+	p.gone = p.gone[:0]
+	if len(p.rows) == len(rows) {
+		return rows
+	}
+	for id, r := range p.rows {
+		if r.seen != s.Round {
+			delete(p.rows, id)
+			p.gone = append(p.gone, r)
+		}
+	}
+	// In the order of numbers, so that equal runs number alike.
+	slices.SortFunc(p.gone, func(a, b *row) int { return cmp.Compare(a.item.number, b.item.number) })
+	return rows
+}
+
+// refresh brings the row up to date with its job.
+func (p *Policy) refresh(r *row, j *policy.Job) {
+	stale := r.job == nil || r.job.Perf != j.Perf || r.job.Limits != j.Limits || r.job.Sensitivity != j.Sensitivity || !r.laid
+	r.job = j
+	if stale {
+		p.lay(r)
+	}
+	if j.Phase == job.Profiling { // until then the row is not used
+		return
+	}
+	if now := p.limits(j); stale || r.limits != now {
+		r.limits, r.item.stale = now, true
+		r.allow()
+		p.evaluate(r)
+	}
+}
+
+// lay gives the row its columns, of which nothing is known.
+func (p *Policy) lay(r *row) {
+	r.columns = p.appendColumns(r.columns[:0], r.job)
+	r.start = resize(r.start, len(p.cluster.Types()))
+	clear(r.start)
+	for _, c := range r.columns {
+		if n := &r.start[c.resource]; *n == 0 || c.GPUs < *n {
+			*n = c.GPUs
+		}
+	}
+	r.goodput = resize(r.goodput, len(r.columns))
+	r.allowed = resize(r.allowed, len(r.columns))
+	for i := range r.goodput {
+		r.goodput[i] = -1
+	}
+	r.cells = resize(r.cells, len(r.columns))
+	clear(r.cells)
+	r.plain = resize(r.plain, len(r.columns))
+	r.unit, r.laid, r.limits = 0, true, limits{}
+}
+
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// appendColumns appends the configurations that a job may ever have.
+func (p *Policy) appendColumns(columns []configuration, j *policy.Job) []configuration {
+	if j.Adaptivity.Has(job.GPUCount) && j.Reservation.IsZero() {
+		for _, c := range p.columns {
+			if j.Allows(c.Configuration) && batchAllows(j, c) {
+				columns = append(columns, c)
+			}
+		}
+		return columns
+	}
+	for k, t := range p.cluster.Types() {
+		c := t.Fewest(j.Requested(t.Type))
+		if r := j.Reservation; !r.IsZero() {
+			c = r
+		}
+		if c.GPUType == t.Type && c.GPUs <= t.GPUs && j.Eligible(t.Type) && c.GPUs%j.ReplicaGPUs(t.Type) == 0 {
+			columns = append(columns, configuration{c, k, p.hosts[k]})
+		}
+	}
+	return columns
+}
+
+// batchAllows reports whether the job's largest batch feeds every replica of
+// c. A job of fixed GPU count gets its batch size and GPUs as submitted; one that is known
+// by its duration has no batch that could be too small.
+func batchAllows(j *policy.Job, c configuration) bool {
+	if j.Timed {
+		return true
+	}
+	most := j.Limits.Max
+	if !j.Adaptivity.Has(job.BatchSizes) && j.BatchSize > 0 {
+		most = j.BatchSize
+	}
+	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
+	return most == 0 || replicas*max(1, j.Limits.LocalMin) <= most
+}
+
+// limits are a job's size limits in a round, and what it holds.
+type limits struct {
+	most    int             // GPUs, unless the count is fixed
+	gpuType cluster.GPUType // empty: any
+	held    cluster.Configuration
+}
+
+// limits returns the size limits of a job: growth, and the GPU type it cannot
+// leave. Source: Sia §3.3.1, "Job Scaling policy".
+func (p *Policy) limits(j *policy.Job) limits {
+	l := limits{most: p.limit(j), held: j.Allocation.Configuration}
+	if j.Holding() && !j.Adaptivity.Has(job.AnyGPUType) {
+		l.gpuType = j.Allocation.GPUType
+	}
+	return l
+}
+
+// limit returns the most GPUs a job may have this round: Growth times what it
+// holds, and its minimum if it holds nothing.
+func (p *Policy) limit(j *policy.Job) int {
+	now := p.holds(j)
+	if p.o.Rules.HistoricGrowth {
+		now = float64(j.Status.MaxGPUs)
+	}
+	most := max(1, int(p.o.Growth*now))
+	if j.Spec.MaxGPUs > 0 {
+		most = min(most, j.Spec.MaxGPUs)
+	}
+	return most
+}
+
+// holds returns the GPUs that a job holds; where it has the CPUs or memory of more,
+// as many as that.
+//
+// Deviation: with the CPUs of eight GPUs on four, a job that waits for input is as
+// fast as on eight, because it could otherwise never grow past them to sixteen.
+func (p *Policy) holds(j *policy.Job) float64 {
+	gpus := float64(j.Allocation.GPUs)
+	for k := range p.hosts {
+		if t := &p.cluster.Types()[k]; t.Type == j.Allocation.GPUType && p.hosts[k].counts() {
+			gpus = max(gpus, j.Allocation.CPUs/t.Share.CPUs, float64(j.Allocation.Memory)/float64(t.Share.Memory))
+		}
+	}
+	return gpus
+}
+
+// allow marks the columns that the size limits permit: no more GPUs than the
+// limit, or the fewest of a type, because a job's minimum need not be a
+// configuration. It finds the column that the job holds.
+func (r *row) allow() {
+	fixed := !r.job.Adaptivity.Has(job.GPUCount)
+	for i, c := range r.columns {
+		r.allowed[i] = (fixed || c.GPUs <= r.limits.most || r.least(i)) && (r.limits.gpuType == "" || r.limits.gpuType == c.GPUType)
+	}
+	r.held = slices.IndexFunc(r.columns, func(c configuration) bool { return c.Configuration == r.limits.held })
+}
+
+// least reports whether column i has the fewest GPUs of its type.
+func (r *row) least(i int) bool { return r.columns[i].GPUs == r.start[r.columns[i].resource] }
