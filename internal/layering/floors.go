@@ -86,6 +86,7 @@ var rooms = []room{
 	{"policy/lyra/reclaim", 4},
 	{"placement/hostalloc", 4},
 	{"policy/grant", 4}, // what policies make plans with
+	{"policy/goodput", 4},
 	{"workload", 4},
 	{"workload/inference", 4},
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -24,10 +23,9 @@ type Engine interface {
 	// Set adds item i, or gives it other choices, each worth its Value: what
 	// Adjust said is forgotten. It copies what it needs. Bad numbers are an error.
 	Set(i int, it mmkp.Item) error
-	// Adjust says what the choices of item i are worth in this round: base +
-	// factor·Value, and the one kept (-1: none) base + Value. Factor is above 0,
-	// and the kept choice no better for it. See mmkp.Program.Adjust.
-	Adjust(i int, base, factor float64, kept int) error
+	// Adjust says what the choices of item i are worth in this round; the kept
+	// choice is no better for it. See mmkp.Program.Adjust.
+	Adjust(i int, a mmkp.Adjustment) error
 	// Remove removes item i.
 	Remove(i int) error
 	// SetCapacity changes the capacity of resource k.
@@ -99,18 +97,18 @@ func anew() (lp.Solver, error) { return exact.New(exact.DefaultOptions()) }
 
 // An entry is an item with what Adjust said of it.
 type entry struct {
-	choices      []mmkp.Choice
-	must, live   bool
-	base, factor float64
-	kept         int
+	choices    []mmkp.Choice
+	must, live bool
+	adjustment mmkp.Adjustment
 }
 
 // value returns what choice j is worth.
 func (e *entry) value(j int) float64 {
-	if j == e.kept {
-		return e.base + e.choices[j].Value
+	a := &e.adjustment
+	if j == a.Kept {
+		return a.Base + a.KeptFactor*e.choices[j].Value
 	}
-	return e.base + e.factor*e.choices[j].Value
+	return a.Base + a.Factor*e.choices[j].Value
 }
 
 // worth returns whether choice j may be taken: by an item that need not, only
@@ -141,22 +139,22 @@ func (b *book) set(i int, it mmkp.Item) error {
 		b.entries = append(b.entries, entry{})
 	}
 	e := &b.entries[i]
-	*e = entry{choices: append(e.choices[:0], it.Choices...), must: it.Must, live: true, factor: 1, kept: -1}
+	*e = entry{choices: append(e.choices[:0], it.Choices...), must: it.Must, live: true, adjustment: mmkp.Adjustment{Factor: 1, Kept: -1}}
 	return nil
 }
 
-func (b *book) adjust(i int, base, factor float64, kept int) error {
+func (b *book) adjust(i int, a mmkp.Adjustment) error {
 	if !b.has(i) {
 		return ErrNoItem
 	}
 	e := &b.entries[i]
-	if !(factor > 0 && factor <= math.MaxFloat64 && math.Abs(base) <= math.MaxFloat64) {
-		return fmt.Errorf("base %v and factor %v, want finite ones, the factor above 0", base, factor)
+	if err := a.Check(); err != nil {
+		return err
 	}
-	if kept < -1 || kept >= len(e.choices) {
-		return fmt.Errorf("kept choice %d, want -1 or one of %d", kept, len(e.choices))
+	if a.Kept < -1 || a.Kept >= len(e.choices) {
+		return fmt.Errorf("kept choice %d, want -1 or one of %d", a.Kept, len(e.choices))
 	}
-	e.base, e.factor, e.kept = base, factor, kept
+	e.adjustment = a
 	return nil
 }
 

@@ -27,11 +27,9 @@ func each(t *testing.T, test func(t *testing.T, name string)) {
 
 // state is what an engine was told: the items as they are worth now.
 type state struct {
-	capacity []float64
-	items    map[int]mmkp.Item
-	base     map[int]float64
-	factor   map[int]float64
-	kept     map[int]int
+	capacity   []float64
+	items      map[int]mmkp.Item
+	adjustment map[int]mmkp.Adjustment
 }
 
 // problem returns the state as one problem, items by number.
@@ -40,11 +38,11 @@ func (s *state) problem(n int) *mmkp.Problem {
 	for i, it := range s.items {
 		p.Items[i] = mmkp.Item{Must: it.Must}
 		for j, c := range it.Choices {
-			v := s.base[i] + s.factor[i]*c.Value
-			if j == s.kept[i] {
-				v = s.base[i] + c.Value
+			a := s.adjustment[i]
+			if j == a.Kept {
+				a.Factor = a.KeptFactor
 			}
-			c.Value = v
+			c.Value = a.Base + a.Factor*c.Value
 			p.Items[i].Choices = append(p.Items[i].Choices, c)
 		}
 	}
@@ -75,14 +73,17 @@ func edit(t *rapid.T, e engine.Engine, s *state) {
 		s.capacity[k] = b
 		err = e.SetCapacity(k, b)
 	case kind == 2 && len(s.items[i].Choices) > 0:
-		s.base[i], s.factor[i] = rapid.Float64Range(0, 3).Draw(t, "base"), rapid.Float64Range(1, 3).Draw(t, "factor")
-		s.kept[i] = 0 // never dropped
-		err = e.Adjust(i, s.base[i], s.factor[i], s.kept[i])
+		weight := rapid.SampledFrom([]float64{0.5, 1, 4}).Draw(t, "weight")
+		s.adjustment[i] = mmkp.Adjustment{
+			Base: weight * rapid.Float64Range(0, 3).Draw(t, "base"), Factor: weight * rapid.Float64Range(1, 3).Draw(t, "factor"),
+			Kept: 0, KeptFactor: weight, // never dropped
+		}
+		err = e.Adjust(i, s.adjustment[i])
 	default:
 		it := drawItem(t)
-		s.items[i], s.base[i], s.factor[i], s.kept[i] = it, 2, 1, -1
+		s.items[i], s.adjustment[i] = it, mmkp.Adjustment{Base: 2, Factor: 1, Kept: -1}
 		if err = e.Set(i, it); err == nil {
-			err = e.Adjust(i, 2, 1, -1)
+			err = e.Adjust(i, s.adjustment[i])
 		}
 	}
 	if err != nil {
@@ -98,7 +99,7 @@ func TestEngines_agree_with_the_program_they_were_told(t *testing.T) {
 	}
 	each(t, func(t *testing.T, name string) {
 		rapid.Check(t, func(t *rapid.T) {
-			s := &state{[]float64{4, 6}, map[int]mmkp.Item{}, map[int]float64{}, map[int]float64{}, map[int]int{}}
+			s := &state{[]float64{4, 6}, map[int]mmkp.Item{}, map[int]mmkp.Adjustment{}}
 			e, err := engine.New(name, s.capacity, engine.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -188,7 +189,7 @@ func TestEngines_refuse(t *testing.T) {
 		}
 		bad := mmkp.Item{Choices: []mmkp.Choice{{Use: mmkp.Use{Amount: -1}}}}
 		for i, err := range []error{
-			e.Set(0, bad), e.Set(-1, mmkp.Item{}), e.Remove(3), e.Remove(-1), e.Adjust(3, 0, 1, -1), e.SetCapacity(1, 1), e.SetCapacity(0, -1),
+			e.Set(0, bad), e.Set(-1, mmkp.Item{}), e.Remove(3), e.Remove(-1), e.Adjust(3, mmkp.Adjustment{Base: 0, Factor: 1, Kept: -1, KeptFactor: 1}), e.SetCapacity(1, 1), e.SetCapacity(0, -1),
 		} {
 			if err == nil {
 				t.Errorf("edit %d: no complaint", i)
@@ -197,7 +198,7 @@ func TestEngines_refuse(t *testing.T) {
 		if err := e.Set(0, mmkp.Item{Choices: []mmkp.Choice{{Value: 1, Use: mmkp.Use{Amount: 1}}}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Adjust(0, 0, 0, -1); err == nil {
+		if err := e.Adjust(0, mmkp.Adjustment{Base: 0, Factor: 0, Kept: -1, KeptFactor: 1}); err == nil {
 			t.Error("takes a factor of 0")
 		}
 		if s, err := e.Solve(t.Context()); err != nil || s.Value != 1 {

@@ -48,11 +48,11 @@ func (e *price) Set(i int, it mmkp.Item) error {
 }
 
 // Adjust implements Engine.
-func (e *price) Adjust(i int, base, factor float64, kept int) error {
+func (e *price) Adjust(i int, a mmkp.Adjustment) error {
 	if !e.has(i) {
 		return ErrNoItem
 	}
-	return e.program.Adjust(e.ids[i], base, factor, kept)
+	return e.program.Adjust(e.ids[i], a)
 }
 
 // Remove implements Engine.
@@ -118,11 +118,11 @@ func (e *withPrices) Set(i int, it mmkp.Item) error {
 }
 
 // Adjust implements Engine.
-func (e *withPrices) Adjust(i int, base, factor float64, kept int) error {
-	if err := e.price.Adjust(i, base, factor, kept); err != nil {
+func (e *withPrices) Adjust(i int, a mmkp.Adjustment) error {
+	if err := e.price.Adjust(i, a); err != nil {
 		return err
 	}
-	return e.chooser.Adjust(i, base, factor, kept)
+	return e.chooser.Adjust(i, a)
 }
 
 // Remove implements Engine.

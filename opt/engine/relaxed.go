@@ -122,13 +122,13 @@ func (e *relaxed) price(i int) error {
 }
 
 // Adjust implements Engine.
-func (e *relaxed) Adjust(i int, base, factor float64, kept int) error {
+func (e *relaxed) Adjust(i int, a mmkp.Adjustment) error {
 	if e.has(i) {
-		if x := &e.book.entries[i]; x.base == base && x.factor == factor && x.kept == kept {
+		if e.book.entries[i].adjustment == a {
 			return nil
 		}
 	}
-	if err := e.adjust(i, base, factor, kept); err != nil {
+	if err := e.adjust(i, a); err != nil {
 		return err
 	}
 	return e.price(i)

@@ -22,8 +22,8 @@ func newWhole(capacity []float64, _ Options) (Engine, error) {
 func (e *whole) Set(i int, it mmkp.Item) error { return e.set(i, it) }
 
 // Adjust implements Engine.
-func (e *whole) Adjust(i int, base, factor float64, kept int) error {
-	return e.adjust(i, base, factor, kept)
+func (e *whole) Adjust(i int, a mmkp.Adjustment) error {
+	return e.adjust(i, a)
 }
 
 // Remove implements Engine.

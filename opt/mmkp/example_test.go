@@ -65,7 +65,7 @@ func ExampleProgram() {
 	solve(a)
 	b, _ := p.Add(choices(1.5, 2.5, 3))
 	solve(a, b)
-	_ = p.Adjust(a, 0, 0.5, p.Pick(a)) // a restart would cost it half
+	_ = p.Adjust(a, mmkp.Adjustment{Base: 0, Factor: 0.5, Kept: p.Pick(a), KeptFactor: 1}) // a restart would cost it half
 	_ = p.Set(b, choices(3, 3.5, 4))
 	solve(a, b)
 	_ = p.Remove(a)

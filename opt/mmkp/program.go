@@ -63,7 +63,7 @@ type Program struct {
 type item struct {
 	base, factor, inverse float64 // a value v is worth base + factor * v; 1 / factor
 	size                  float64 // the largest value a choice has that is worth taking
-	kept                  int32   // the column worth base + its value; none
+	kept                  int32   // the column worth keptValue; none
 	keptResource          int32   // several if it is a bundle
 	keptAmount            float64
 	keptValue             float64 // with base
@@ -247,38 +247,56 @@ func (p *Program) compact() {
 	p.groups, p.holes = moved, 0
 }
 
-// Adjust says what the choices of an item are worth now: base + factor * Value,
-// but the one with index kept (-1: none) is worth base + Value. So a running
-// job pays its restart on all configurations but the one it has. It is an error
-// if factor is not above 0, if the kept choice would be worth less kept than
+// An Adjustment says what an item's choices are worth in this round: Base +
+// Factor * Value, but the one with index Kept (-1: none) is worth Base +
+// KeptFactor * Value. So a running job pays its restart on all configurations
+// but the one it has. A weight of the item is a factor of all three.
+type Adjustment struct {
+	Base, Factor float64
+	Kept         int
+	KeptFactor   float64
+}
+
+// Check returns an error unless all numbers are finite, and the factors above 0.
+func (a *Adjustment) Check() error {
+	switch {
+	case !(a.Factor > 0 && a.Factor <= largest):
+		return fmt.Errorf("factor %v, want finite and above 0", a.Factor)
+	case a.Kept != -1 && !(a.KeptFactor > 0 && a.KeptFactor <= largest):
+		return fmt.Errorf("factor %v of the kept choice, want finite and above 0", a.KeptFactor)
+	case !(math.Abs(a.Base) <= largest):
+		return fmt.Errorf("base %v, want finite", a.Base)
+	}
+	return nil
+}
+
+// Adjust says what the choices of an item are worth now. It is an error if a
+// is bad, if the kept choice would be worth less kept than
 // taken anew, or if it was dropped because another is as good and as cheap:
 // Item.Keep prevents that, and Solve picks no such choice. It costs a search
 // for the kept choice among the item's; no hull changes.
-func (p *Program) Adjust(id ItemID, base, factor float64, kept int) error {
+func (p *Program) Adjust(id ItemID, a Adjustment) error {
 	if !p.has(id) {
 		return ErrNoItem
 	}
-	if !(factor > 0 && factor <= largest) {
-		return fmt.Errorf("factor %v, want finite and above 0", factor)
-	}
-	if !(math.Abs(base) <= largest) {
-		return fmt.Errorf("base %v, want finite", base)
+	if err := a.Check(); err != nil {
+		return err
 	}
 	x, r := &p.items[id.slot], &p.rows[id.slot]
 	c := none
-	if kept != -1 {
+	if a.Kept != -1 {
 		var err error
-		if c, err = p.held(x, r, factor, kept); err != nil {
+		if c, err = p.held(x, r, &a); err != nil {
 			return err
 		}
 	}
-	x.base, x.factor, x.inverse, x.kept = base, factor, 1/factor, c
+	x.base, x.factor, x.inverse, x.kept = a.Base, a.Factor, 1/a.Factor, c
 	switch n := int32(len(r.points)); {
 	case c == none:
 	case c >= n:
-		x.keptResource, x.keptValue = core.Several, base+r.value(c)
+		x.keptResource, x.keptValue = core.Several, a.Base+a.KeptFactor*r.value(c)
 	default:
-		x.keptResource, x.keptAmount, x.keptValue = r.resource(c), r.amount(c), base+r.value(c)
+		x.keptResource, x.keptAmount, x.keptValue = r.resource(c), r.amount(c), a.Base+a.KeptFactor*r.value(c)
 	}
 	p.measure(id.slot)
 	return nil
@@ -286,7 +304,8 @@ func (p *Program) Adjust(id ItemID, base, factor float64, kept int) error {
 
 // held returns the column of the kept choice; none if keeping it makes no
 // difference.
-func (p *Program) held(x *item, r *row, factor float64, kept int) (int32, error) {
+func (p *Program) held(x *item, r *row, a *Adjustment) (int32, error) {
+	kept := a.Kept
 	if kept < -1 || kept >= r.choices {
 		return none, fmt.Errorf("kept choice %d, want -1 or one of %d", kept, r.choices)
 	}
@@ -298,10 +317,10 @@ func (p *Program) held(x *item, r *row, factor float64, kept int) (int32, error)
 		return none, fmt.Errorf("kept choice %d: was dropped, want it in Item.Keep", kept)
 	}
 	v := r.value(c)
-	if v < factor*v {
-		return none, fmt.Errorf("kept choice %d of value %v: worth less kept than taken anew by a factor of %v", kept, v, factor)
+	if a.KeptFactor*v < a.Factor*v {
+		return none, fmt.Errorf("kept choice %d of value %v: worth less kept than taken anew by a factor of %v", kept, v, a.Factor)
 	}
-	if factor == 1 {
+	if a.Factor == a.KeptFactor {
 		c = none
 	}
 	return c, nil

@@ -52,19 +52,19 @@ func (w *checked) set(tb rapid.TB, i int, it mmkp.Item) {
 
 // adjust does to both what Adjust says, unless the program refuses the kept
 // choice.
-func (w *checked) adjust(tb rapid.TB, i int, base, factor float64, kept int) {
+func (w *checked) adjust(tb rapid.TB, i int, a mmkp.Adjustment) {
 	tb.Helper()
-	if err := w.program.Adjust(w.ids[i], base, factor, kept); err != nil {
-		if v := w.raw[i].Choices[kept].Value; v >= factor*v && kept == w.raw[i].Keep {
+	if err := w.program.Adjust(w.ids[i], a); err != nil {
+		if v := w.raw[i].Choices[a.Kept].Value; a.KeptFactor*v >= a.Factor*v && a.Kept == w.raw[i].Keep {
 			tb.Fatal(err)
 		}
 		return
 	}
 	it := mmkp.Item{Must: w.raw[i].Must}
 	for j, c := range w.raw[i].Choices {
-		v := base + factor*c.Value
-		if j == kept {
-			v = base + c.Value
+		v := a.Base + a.Factor*c.Value
+		if j == a.Kept {
+			v = a.Base + a.KeptFactor*c.Value
 		}
 		it.Choices = append(it.Choices, mmkp.Choice{Value: v, Use: c.Use, More: c.More})
 	}
@@ -160,7 +160,8 @@ func drawEdit(t *rapid.T, w *checked) {
 		kept := rapid.IntRange(-1, len(w.raw[i].Choices)-1).Draw(t, "kept")
 		base := rapid.SampledFrom([]float64{-1, 0, 0.5, 2}).Draw(t, "base")
 		factor := rapid.SampledFrom([]float64{0.5, 1, 1.5}).Draw(t, "factor")
-		w.adjust(t, i, base, factor, kept)
+		weight := rapid.SampledFrom([]float64{0.25, 1, 3}).Draw(t, "weight")
+		w.adjust(t, i, mmkp.Adjustment{Base: weight * base, Factor: weight * factor, Kept: kept, KeptFactor: weight})
 	}
 }
 
@@ -285,14 +286,15 @@ func TestProgram_bad_calls_are_refused_and_change_nothing(t *testing.T) {
 		"set":              {w.program.Set(id, bad), "choice 1: value NaN, want finite"},
 		"set a must":       {w.program.Set(id, mmkp.Item{Must: true}), "no choices, want at least one as it must be served"},
 		"set what is gone": {w.program.Set(gone, mmkp.Item{}), "no such item"},
-		"adjust it":        {w.program.Adjust(gone, 0, 1, -1), "no such item"},
+		"adjust it":        {w.program.Adjust(gone, mmkp.Adjustment{Base: 0, Factor: 1, Kept: -1, KeptFactor: 1}), "no such item"},
 		"remove it":        {w.program.Remove(gone), "no such item"},
 		"the zero item":    {w.program.Remove(mmkp.ItemID{}), "no such item"},
-		"factor":           {w.program.Adjust(id, 0, 0, -1), "factor 0, want finite and above 0"},
-		"base":             {w.program.Adjust(id, math.Inf(1), 1, -1), "base +Inf, want finite"},
-		"kept is unknown":  {w.program.Adjust(id, 0, 1, 4), "kept choice 4, want -1 or one of 4"},
-		"kept was dropped": {w.program.Adjust(id, 0, 0.5, 1), "kept choice 1: was dropped, want it in Item.Keep"},
-		"kept at a loss":   {w.program.Adjust(id, 0, 2, 0), "kept choice 0 of value 2: worth less kept than taken anew by a factor of 2"},
+		"factor":           {w.program.Adjust(id, mmkp.Adjustment{Base: 0, Factor: 0, Kept: -1, KeptFactor: 1}), "factor 0, want finite and above 0"},
+		"base":             {w.program.Adjust(id, mmkp.Adjustment{Base: math.Inf(1), Factor: 1, Kept: -1, KeptFactor: 1}), "base +Inf, want finite"},
+		"kept factor":      {w.program.Adjust(id, mmkp.Adjustment{Factor: 1, Kept: 0}), "factor 0 of the kept choice, want finite and above 0"},
+		"kept is unknown":  {w.program.Adjust(id, mmkp.Adjustment{Base: 0, Factor: 1, Kept: 4, KeptFactor: 1}), "kept choice 4, want -1 or one of 4"},
+		"kept was dropped": {w.program.Adjust(id, mmkp.Adjustment{Base: 0, Factor: 0.5, Kept: 1, KeptFactor: 1}), "kept choice 1: was dropped, want it in Item.Keep"},
+		"kept at a loss":   {w.program.Adjust(id, mmkp.Adjustment{Base: 0, Factor: 2, Kept: 0, KeptFactor: 1}), "kept choice 0 of value 2: worth less kept than taken anew by a factor of 2"},
 		"no such resource": {w.program.SetCapacity(2, 1), "resource 2, want one of 2"},
 		"capacity":         {w.program.SetCapacity(1, -1), "resource 1: capacity -1, want finite and at least 0"},
 		"new program":      {second(mmkp.NewProgram([]float64{-1})), "resource 0: capacity -1, want finite and at least 0"},

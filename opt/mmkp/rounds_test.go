@@ -79,7 +79,7 @@ func (c *cluster) arrive(tb testing.TB) time.Duration {
 	began := clock()
 	id, err := c.program.Add(mmkp.Item{Choices: c.row})
 	if err == nil {
-		err = c.program.Adjust(id, lambda, 1, -1)
+		err = c.program.Adjust(id, mmkp.Adjustment{Base: lambda, Factor: 1, Kept: -1, KeptFactor: 1})
 	}
 	took := clock() - began
 	if err != nil {
@@ -164,7 +164,7 @@ func (c *cluster) edit(tb testing.TB, round int) (took time.Duration) {
 			factor = 1 / math.Sqrt(restart[i])
 		}
 		m.kept, m.factor = m.held, factor
-		if err := c.program.Adjust(m.id, lambda, factor, m.held); err != nil {
+		if err := c.program.Adjust(m.id, mmkp.Adjustment{Base: lambda, Factor: factor, Kept: m.held, KeptFactor: 1}); err != nil {
 			tb.Fatal(err)
 		}
 	}

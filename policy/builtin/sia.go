@@ -38,7 +38,7 @@ func siaEntry() Entry {
 		switch given["rules"] {
 		case "", "thesis":
 		case "public-code":
-			o.Rules = sia.PublicCode()
+			o.PublicCode()
 		default:
 			r.errs = append(r.errs, fmt.Errorf("setting rules is %q, want thesis or public-code", given["rules"]))
 		}

@@ -114,17 +114,6 @@ func TestPlan_resizes_without_restart(t *testing.T) {
 	if got, want := allocations(t, p, snapshot(servers(t, 1), a)), "(1, 4, v100) 24 "; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	r := p.rows["a"]
-	for c, at := range r.item.origin {
-		factor := RestartFactor(time.Hour, 1, 40*time.Minute)
-		if r.columns[at.column].GPUs == 4 {
-			factor = 1
-		}
-		want := 1.1 - 1/math.Sqrt(r.cells[at.column][at.cell].goodput*factor/r.unit)
-		if got := r.item.value(c); math.Abs(got-want) > 1e-12 {
-			t.Errorf("column %v, cell %d: value %g, want %g", r.columns[at.column].Configuration, at.cell, got, want)
-		}
-	}
 }
 
 // CPUs that two jobs want have a price; memory that none lacks has none.
@@ -148,25 +137,6 @@ func TestPlan_grows_from_CPUs(t *testing.T) {
 	}
 }
 
-// Capacities have a tolerance in the program; memory has none in a plan.
-func TestTrim_takes_back_bytes(t *testing.T) {
-	c := servers(t, 1)
-	p := newPolicy(t, DefaultOptions())
-	if err := p.meet(c); err != nil {
-		t.Fatal(err)
-	}
-	plan := &policy.Plan{Jobs: make([]policy.Decision, 3)}
-	for i, memory := range []int64{300e9, 150e9 + 7, 50e9} {
-		plan.Jobs[i].Allocation = cluster.Allocation{Configuration: on(1, 2, "v100"), CPUs: 6, Memory: memory}
-	}
-	p.trim(plan, []*row{{pin: configuration{Configuration: on(1, 2, "v100")}}, {}, {}})
-	for i, want := range []int64{300e9, 150e9, 50e9} {
-		if got := plan.Jobs[i].Allocation.Memory; got != want {
-			t.Errorf("job %d: %d bytes, want %d", i, got, want)
-		}
-	}
-}
-
 // No job is fed less than with the GPU-proportional share of the GPUs it gets,
 // unless a reservation leaves it none.
 func TestPlan_feeds_no_job_less_than_its_share(t *testing.T) {
@@ -179,7 +149,7 @@ func TestPlan_feeds_no_job_less_than_its_share(t *testing.T) {
 			for i, j := range s.Jobs {
 				a := plan.Jobs[i].Allocation
 				info, _ := s.Cluster.Type(a.GPUType)
-				if j.Sensitivity == nil || a.IsZero() || !info.Counts() || p.rows[j.ID].pin.Configuration == a.Configuration {
+				if j.Sensitivity == nil || a.IsZero() || !info.Counts() || pinned(plan.Jobs[i].Why) {
 					continue
 				}
 				sensitiveJobs++

@@ -6,6 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/goodput"
 	"github.com/oxgang/oxgang/policy/policytest"
 	"github.com/oxgang/oxgang/policy/sia"
 )
@@ -14,7 +15,7 @@ import (
 // thesis' rules with the price solver.
 func TestConformance(t *testing.T) {
 	for name, set := range map[string]func(*sia.Options){
-		"rules=public": func(o *sia.Options) { o.Rules = sia.PublicCode() },
+		"rules=public": func(o *sia.Options) { o.PublicCode() },
 		"solver=exact": func(o *sia.Options) { o.Solver = sia.Exact },
 		"cells=false":  func(o *sia.Options) { o.Cells = false },
 		"p=1":          func(o *sia.Options) { o.P = 1 },
@@ -48,9 +49,9 @@ func setChecks(t *testing.T, n string) {
 }
 
 func TestNew_explains_what_is_wrong(t *testing.T) {
-	_, err := sia.New(sia.Options{Growth: 0.5, Solver: "magic"})
-	const want = "sia: p 0, want -10 to 10 and not 0\nlambda 0, want more than 0\ngrowth 0.5, want at least 1\n" +
-		"solver \"magic\", want one of price, copter, exact, lp-exact"
+	_, err := sia.New(sia.Options{Options: goodput.Options{Growth: 0.5, Solver: "magic"}})
+	const want = "sia: p 0, want -10 to 10 and not 0\ngrowth 0.5, want at least 1\n" +
+		"solver \"magic\", want one of price, copter, exact, lp-exact\nlambda 0, want more than 0"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

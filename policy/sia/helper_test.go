@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/goodput"
 )
 
 var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -118,18 +119,23 @@ func grants(t testing.TB, p *Policy, s *policy.Snapshot) []cluster.Configuration
 // of s.
 func values(t testing.TB, p *Policy, s *policy.Snapshot, i int) map[cluster.Configuration]float64 {
 	t.Helper()
-	rows, err := p.prepare(s)
+	rows, err := p.program.Prepare(s, p.value(s))
 	if err != nil {
 		t.Fatal(err)
 	}
-	it := &rows[i].item
-	all := make(map[cluster.Configuration]float64)
-	for c, at := range it.origin {
-		all[rows[i].columns[at.column].Configuration] = it.value(c)
-	}
-	return all
+	return rows[i].Choices()
 }
 
-// goodput and speed return what believe says of each.
-func goodput(j *policy.Job, c cluster.Configuration) float64 { g, _ := believe(j, c); return g }
-func speed(j *policy.Job, c cluster.Configuration) float64   { _, v := believe(j, c); return v }
+// goodputOf and speed return what is believed of a job on c.
+func goodputOf(j *policy.Job, c cluster.Configuration) float64 {
+	g, _ := goodput.Goodput(j, c)
+	return g
+}
+
+func speed(j *policy.Job, c cluster.Configuration) float64 { _, v := goodput.Goodput(j, c); return v }
+
+// pinned reports whether a reason is one of a job that keeps what it has, or gets
+// what it reserved, whatever that is worth.
+func pinned(why policy.Reason) bool {
+	return why.Kind == policy.PinnedRestore || why.Kind == policy.PinnedNonPreempt || why.Kind == policy.Reserved
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/goodput"
 	"github.com/oxgang/oxgang/policy/policytest"
 )
 
@@ -86,13 +87,13 @@ func TestRows_are_normalised(t *testing.T) {
 	known := table{on(1, 2, "A"): 30, on(1, 2, "B"): 60, on(1, 4, "B"): 24}
 	pair := waiting("J", known, func(s *job.Spec) { s.MinGPUs = 2 })
 	for _, c := range []struct {
-		rules Rules
+		rules goodput.Rules
 		want  map[cluster.Configuration]float64 // at p = 1, λ = 1
 	}{
-		{Rules{}, map[cluster.Configuration]float64{on(1, 2, "A"): 1 + 2*30./24, on(1, 2, "B"): 1 + 2*60./24}},
-		{Rules{ValidMinimum: true}, map[cluster.Configuration]float64{on(1, 2, "A"): 1 + 2, on(1, 2, "B"): 1 + 2*60./30}},
+		{goodput.Rules{}, map[cluster.Configuration]float64{on(1, 2, "A"): 1 + 2*30./24, on(1, 2, "B"): 1 + 2*60./24}},
+		{goodput.Rules{ValidMinimum: true}, map[cluster.Configuration]float64{on(1, 2, "A"): 1 + 2, on(1, 2, "B"): 1 + 2*60./30}},
 	} {
-		p := newPolicy(t, Options{P: 1, Lambda: 1, Growth: 2, Solver: Price, Rules: c.rules})
+		p := newPolicy(t, Options{Options: goodput.Options{P: 1, Growth: 2, Solver: Price, Rules: c.rules}, Lambda: 1})
 		if diff := cmp.Diff(c.want, values(t, p, snapshot(running(t), pair), 0), close1e9); diff != "" {
 			t.Errorf("%+v: %s", c.rules, diff)
 		}
@@ -304,7 +305,7 @@ func TestGoodput_of_strong_scaling_is_throughput(t *testing.T) {
 	j := waiting("J", steady{m}, func(s *job.Spec) { s.Adaptivity, s.BatchSize = job.StrongScaling, 240 })
 	for _, c := range running(t).Configurations() {
 		a := cluster.Allocation{Configuration: c}
-		if got, want := goodput(j, c), m.Throughput(a, job.BatchSize{Local: 240 / c.GPUs}); got != want {
+		if got, want := goodputOf(j, c), m.Throughput(a, job.BatchSize{Local: 240 / c.GPUs}); got != want {
 			t.Errorf("%v: %g, want %g", c, got, want)
 		}
 	}
@@ -371,18 +372,18 @@ func TestGoodput_of_inference(t *testing.T) {
 	})
 	for _, c := range running(t).Configurations() {
 		a := cluster.Allocation{Configuration: c}
-		if got, want := goodput(bulk, c), m.Throughput(a, job.BatchSize{Local: 240 / c.GPUs}); got != want {
+		if got, want := goodputOf(bulk, c), m.Throughput(a, job.BatchSize{Local: 240 / c.GPUs}); got != want {
 			t.Errorf("batch inference on %v: %g, want the throughput %g", c, got, want)
 		}
 		want := 0.0
 		if 64/m.Throughput(a, job.BatchSize{Local: 64 / c.GPUs}) <= 0.2 {
 			want = 1
 		}
-		if got := goodput(quick, c); got != want {
+		if got := goodputOf(quick, c); got != want {
 			t.Errorf("latency-bound inference on %v: %g, want %g", c, got, want)
 		}
 	}
-	got := []float64{goodput(quick, on(1, 1, "A")), goodput(quick, on(1, 1, "B")), goodput(quick, on(1, 4, "B"))}
+	got := []float64{goodputOf(quick, on(1, 1, "A")), goodputOf(quick, on(1, 1, "B")), goodputOf(quick, on(1, 4, "B"))}
 	if diff := cmp.Diff([]float64{0, 1, 1}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -54,22 +54,3 @@ func TestPlan_pins(t *testing.T) {
 		}
 	}
 }
-
-// TestPlan_moves_to_other_nodes: as many GPUs of the same type on another
-// number of nodes are a move, and its numbers are finite.
-func TestPlan_moves_to_other_nodes(t *testing.T) {
-	two := cluster.Configuration{Nodes: 2, GPUs: 4, GPUType: "t4"}
-	p, err := New(DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	one := configuration{Configuration: cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: "t4"}}
-	spec := &job.Spec{ID: "a", Adaptivity: job.Adaptive}
-	j := &policy.Job{Spec: spec, Limits: &spec.Batch, Status: job.Status{Allocation: cluster.Allocation{Configuration: two}}}
-	p.prices, p.hosts = []float64{0}, make([]host, 1)
-	r := &row{job: j, columns: []configuration{one}, cells: [][]cell{{{goodput: 1}}}, held: -1, allowed: []bool{true}, unit: 1}
-	why := p.whySize(r, 0)
-	if want := (policy.Reason{Kind: policy.Moved, Config: two, Value: 1}); why != want {
-		t.Errorf("got %+v, want %+v", why, want)
-	}
-}

@@ -6,12 +6,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/policytest"
+	"github.com/oxgang/oxgang/policy/goodput"
 )
 
 // The public code rounds costs to two decimals and clips them at 3000.
@@ -22,16 +20,16 @@ func TestProgram_rounds_costs(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		j     *policy.Job
-		rules Rules
+		rules goodput.Rules
 		want  map[cluster.Configuration]float64
 	}{
-		{"thesis", holding(waiting("j", known), on(1, 1, "A")), Rules{}, map[cluster.Configuration]float64{
+		{"thesis", holding(waiting("j", known), on(1, 1, "A")), goodput.Rules{}, map[cluster.Configuration]float64{
 			on(1, 1, "A"): 1.1 - 1, on(1, 1, "B"): 1.1 - 1/math.Sqrt(3), on(1, 2, "B"): 1.1 - 1/math.Sqrt(7),
 		}},
-		{"rounded", holding(waiting("j", known), on(1, 1, "A")), Rules{RoundCosts: true}, map[cluster.Configuration]float64{
+		{"rounded", holding(waiting("j", known), on(1, 1, "A")), goodput.Rules{RoundCosts: true}, map[cluster.Configuration]float64{
 			on(1, 1, "A"): 1.1 - 1, on(1, 1, "B"): 1.1 - 0.58, on(1, 2, "B"): 1.1 - 0.38,
 		}},
-		{"clipped", holding(hopeless, on(1, 1, "A")), Rules{RoundCosts: true}, map[cluster.Configuration]float64{
+		{"clipped", holding(hopeless, on(1, 1, "A")), goodput.Rules{RoundCosts: true}, map[cluster.Configuration]float64{
 			on(1, 1, "A"): 1.1 - 1, on(1, 1, "B"): 1.1 - 3000, on(1, 2, "B"): 1.1 - 3000,
 		}},
 	} {
@@ -41,29 +39,4 @@ func TestProgram_rounds_costs(t *testing.T) {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 	}
-}
-
-// What is not asked of a model cannot be the least of its row.
-func TestNormalise_finds_the_least_of_the_row(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		s, p := policytest.NewWorld(rt).Snapshot(), newPolicy(t, DefaultOptions())
-		rows, err := p.prepare(s)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		for _, r := range rows {
-			if !r.pin.IsZero() || r.job.Phase == job.Profiling || !r.job.Reservation.IsZero() {
-				continue
-			}
-			least := math.Inf(1)
-			for i := range r.columns {
-				if g := p.lower(r, i, math.Inf(1)); g > 0 {
-					least = min(least, g)
-				}
-			}
-			if want := least / float64(minGPUs(r)); math.Abs(r.unit/want-1) > 1e-12 {
-				rt.Errorf("job %s: unit %g, want %g", r.job.ID, r.unit, want)
-			}
-		}
-	})
 }

@@ -132,7 +132,7 @@ func contradiction(j *policy.Job, why policy.Reason, free map[cluster.GPUType]in
 	case policy.Moved, policy.Grown, policy.Started:
 		ok = why.Value > 0
 	case policy.WaitPrice:
-		ok = 0 <= why.Value && why.Value <= why.Limit+tie
+		ok = 0 <= why.Value && why.Value <= why.Limit+1e-9
 	case policy.WaitNoCapacity:
 		ok = why.Value < why.Limit && why.Value == float64(free[why.Config.GPUType]) && why.Limit == float64(why.Config.GPUs)
 	case policy.Impossible:
@@ -147,12 +147,12 @@ func contradiction(j *policy.Job, why policy.Reason, free map[cluster.GPUType]in
 
 func TestReasons_do_not_contradict_themselves(t *testing.T) {
 	draws.AtLeast(t, 120) // the rarest reason is in 1 world of 6
-	for name, rules := range map[string]Rules{"thesis": {}, "public": PublicCode()} {
+	for name, set := range map[string]func(*Options){"thesis": func(*Options) {}, "public": (*Options).PublicCode} {
 		t.Run(name, func(t *testing.T) {
 			seen := make(map[policy.Kind]int)
 			rapid.Check(t, func(rt *rapid.T) {
 				o := DefaultOptions()
-				o.Rules = rules
+				set(&o)
 				w, p := policytest.NewWorld(rt), newPolicy(t, o)
 				for range 6 {
 					s := w.Snapshot()

@@ -19,7 +19,7 @@ func RestartFactor(age time.Duration, restarts int, overhead time.Duration) floa
 
 // restartFactor returns r_i: 1 for a job that holds nothing.
 func (p *Policy) restartFactor(j *policy.Job, now time.Time) float64 {
-	if !j.Holding() || p.o.Rules.FreeYoung && j.Age(now) < j.RestartOverhead {
+	if !j.Holding() || p.o.FreeYoung && j.Age(now) < j.RestartOverhead {
 		return 1
 	}
 	return RestartFactor(j.Age(now), j.Restarts, j.RestartOverhead)

@@ -34,8 +34,9 @@ func newPrice(q Question) (Engine, error) {
 // dropped the configuration that the job holds.
 func (e *price) Set(id Job, r Row) error {
 	number, known := e.numbers[id]
-	kept, factor := r.Restart.Kept, r.Restart.Factor
-	if known && !r.News && e.engine.Adjust(number, r.Restart.Base, factor, kept) == nil {
+	kept := r.Restart.Kept
+	adjustment := mmkp.Adjustment{Base: r.Restart.Base, Factor: r.Restart.Factor, Kept: kept, KeptFactor: 1}
+	if known && !r.News && e.engine.Adjust(number, adjustment) == nil {
 		return nil
 	}
 	if !known {
@@ -49,7 +50,7 @@ func (e *price) Set(id Job, r Row) error {
 	if err := e.engine.Set(number, e.item); err != nil {
 		return err
 	}
-	return e.engine.Adjust(number, r.Restart.Base, factor, kept)
+	return e.engine.Adjust(number, adjustment)
 }
 
 // number returns one that no job has.

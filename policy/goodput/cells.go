@@ -1,4 +1,4 @@
-package sia
+package goodput
 
 import (
 	"math"
@@ -22,7 +22,7 @@ type cell struct {
 
 // evaluate lays the cells of the columns that the job may have or holds, and
 // finds the unit of the row.
-func (p *Policy) evaluate(r *row) {
+func (p *Program) evaluate(r *Row) {
 	for i := range r.columns {
 		if r.allowed[i] || i == r.held {
 			p.cellsOf(r, i)
@@ -37,7 +37,7 @@ func (p *Policy) evaluate(r *row) {
 // the row, so that a job's utility is in units of its slowest way to run. Where
 // CPUs and memory count, it is the least at the GPU-proportional share.
 // Source: Sia §3.3.4, "Normalized goodput matrix".
-func (p *Policy) normalise(r *row) {
+func (p *Program) normalise(r *Row) {
 	least := math.Inf(1)
 	for i := range r.columns {
 		if r.allowed[i] {
@@ -60,7 +60,7 @@ func (p *Policy) normalise(r *row) {
 // lower returns the smaller of the goodput of column i at the GPU-proportional
 // share, unless it cannot run there, and the least yet. If the share is too
 // little to run at all, the slowest cell stands in for it.
-func (p *Policy) lower(r *row, i int, least float64) float64 {
+func (p *Program) lower(r *Row, i int, least float64) float64 {
 	if cells := p.cellsOf(r, i); len(cells) > 0 {
 		return min(cells[0].goodput, least)
 	}
@@ -70,7 +70,7 @@ func (p *Policy) lower(r *row, i int, least float64) float64 {
 // leastOf returns the least goodput of columns first to end-1, which are of one
 // GPU type by ascending GPUs, or the given one if none is less. It asks for as
 // few as it can: what holds for the most and the fewest GPUs holds between.
-func (p *Policy) leastOf(r *row, first, end int, least float64) float64 {
+func (p *Program) leastOf(r *Row, first, end int, least float64) float64 {
 	switch {
 	case end == first:
 		return least
@@ -85,7 +85,7 @@ func (p *Policy) leastOf(r *row, first, end int, least float64) float64 {
 
 // floor returns no more than the goodput of any of columns first to last, if
 // that is cheap to say; otherwise 0.
-func (p *Policy) floor(r *row, first, last int) float64 {
+func (p *Program) floor(r *Row, first, last int) float64 {
 	j := r.job
 	if j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) || r.limited(first) {
 		return 0
@@ -97,14 +97,14 @@ func (p *Policy) floor(r *row, first, last int) float64 {
 	return perf.FloorBetween(j.Perf, a, b, j.Limits)
 }
 
-func (r *row) replicas(i int) perf.Replicas {
+func (r *Row) replicas(i int) perf.Replicas {
 	c := r.columns[i].Configuration
 	return perf.Replicas{Allocation: cluster.Allocation{Configuration: c}, Replicas: c.GPUs / r.job.ReplicaGPUs(c.GPUType)}
 }
 
 // minGPUs returns N_min: the fewest GPUs the job may ever run on, 0 if it can
 // run on none.
-func minGPUs(r *row) int {
+func minGPUs(r *Row) int {
 	j, least := r.job, 0
 	for i, c := range r.columns {
 		if !r.least(i) {
@@ -123,7 +123,7 @@ func minGPUs(r *row) int {
 
 // cellsOf returns the cells of column i, by ascending goodput. None is slower
 // than the GPU-proportional share; there is none if the job cannot run there.
-func (p *Policy) cellsOf(r *row, i int) []cell {
+func (p *Program) cellsOf(r *Row, i int) []cell {
 	if r.cells[i] == nil {
 		r.cells[i] = p.layCells(r, i)
 	}
@@ -139,7 +139,7 @@ func (p *Policy) cellsOf(r *row, i int) []cell {
 // Deviation: a job that is fed less keeps the batch size that is best where
 // nothing limits it, so its goodput is too low by what a smaller one would give,
 // because the search for it would be repeated for every cell.
-func (p *Policy) layCells(r *row, i int) []cell {
+func (p *Program) layCells(r *Row, i int) []cell {
 	c, j := r.columns[i], r.job
 	g, speed := r.believed(i)
 	r.goodput[i] = g
@@ -183,7 +183,7 @@ func withinShare(matrix []perf.Cell, t *cluster.TypeInfo) []perf.Cell {
 }
 
 // limited reports whether the goodput of column i depends on CPUs and memory.
-func (r *row) limited(i int) bool { return r.columns[i].host.counts() && sensitive(r.job) }
+func (r *Row) limited(i int) bool { return r.columns[i].host.counts() && sensitive(r.job) }
 
 // sensitive reports whether CPUs and memory are believed to matter to a job.
 // Whether a latency bound is kept is not asked anew for every cell: such a job
@@ -194,10 +194,10 @@ func sensitive(j *policy.Job) bool {
 
 // believed returns the goodput of column i where the job never waits for input,
 // 0 if it cannot run there, and the samples per second that it then takes in.
-func (r *row) believed(i int) (goodput, speed float64) {
+func (r *Row) believed(i int) (goodput, speed float64) {
 	switch {
 	case r.job.Perf != nil:
-		g, speed := believe(r.job, r.columns[i].Configuration)
+		g, speed := Goodput(r.job, r.columns[i].Configuration)
 		return max(0, g), speed
 	case r.least(i) || !r.job.Adaptivity.Has(job.GPUCount):
 		return 1, 1 // nothing is known: it runs equally well with the fewest GPUs of every type
@@ -205,11 +205,11 @@ func (r *row) believed(i int) (goodput, speed float64) {
 	return 0, 0
 }
 
-// believe returns what a job is believed to achieve with a configuration, in
+// Goodput returns what a job is believed to achieve with a configuration, in
 // samples per second at the efficiency of B0; in samples per second where the
 // batch size is fixed, or nothing is trained; 1 or 0 if a latency bound is all
 // that counts. Its speed is in samples per second. Source: Sia §3.3.4.
-func believe(j *policy.Job, c cluster.Configuration) (goodput, speed float64) {
+func Goodput(j *policy.Job, c cluster.Configuration) (goodput, speed float64) {
 	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
 	a := cluster.Allocation{Configuration: c}
 	if j.Goal == job.Training && j.Adaptivity.Has(job.BatchSizes) {

@@ -1,4 +1,4 @@
-package sia
+package goodput
 
 import (
 	"math"
@@ -12,13 +12,22 @@ import (
 // tie is how much better, in units of the objective, counts as better.
 const tie = 1e-9
 
+// A change says whether what a job does not hold is weighed with what the move
+// there costs, or as if the job stayed.
+type change bool
+
+const (
+	stay change = false
+	move change = true
+)
+
 // reason says why row r got the configuration of column (or nothing, -1).
 //
 // Prices explain: a choice is taken if its value covers what its GPUs cost.
 // They are those of the relaxed problem, in which jobs may share a choice. What
 // is chosen is whole, so a job may get less than the prices say it should; the
 // reason then is that GPUs are not free, and no price.
-func (p *Policy) reason(r *row, column int) policy.Reason {
+func (p *Program) reason(r *Row, column int) policy.Reason {
 	j := r.job
 	switch {
 	case j.Phase == job.Profiling:
@@ -36,7 +45,7 @@ func (p *Policy) reason(r *row, column int) policy.Reason {
 }
 
 // whyNotReserved explains why there was no room for a reservation.
-func (p *Policy) whyNotReserved(c cluster.Configuration) policy.Reason {
+func (p *Program) whyNotReserved(c cluster.Configuration) policy.Reason {
 	k := p.resource(c.GPUType)
 	if k < 0 || !p.carries(k, c) {
 		return policy.Reason{Kind: policy.Impossible, Config: c}
@@ -44,7 +53,7 @@ func (p *Policy) whyNotReserved(c cluster.Configuration) policy.Reason {
 	return policy.Reason{Kind: policy.WaitNoCapacity, Config: c, Value: p.free[k], Limit: float64(c.GPUs)}
 }
 
-func whyPinned(r *row) policy.Reason {
+func whyPinned(r *Row) policy.Reason {
 	why := policy.Reason{Kind: policy.PinnedRestore, Config: r.pin.Configuration}
 	switch {
 	case r.job.Holding() && r.job.NonPreemptive:
@@ -56,7 +65,7 @@ func whyPinned(r *row) policy.Reason {
 }
 
 // whySize explains the size of a job that had GPUs and keeps some.
-func (p *Policy) whySize(r *row, column int) policy.Reason {
+func (p *Program) whySize(r *Row, column int) policy.Reason {
 	before, now := r.job.Allocation.Configuration, r.columns[column].Configuration
 	why := policy.Reason{Config: before, Value: p.value(r, column), Limit: p.valueHeld(r)}
 	switch {
@@ -75,14 +84,14 @@ func (p *Policy) whySize(r *row, column int) policy.Reason {
 // whyShrunk weighs what the job loses, its restart included, against the price
 // of the GPUs it gives up. It has no numbers if the price does not cover them:
 // others then need these GPUs together.
-func (p *Policy) whyShrunk(r *row, column int) policy.Reason {
+func (p *Program) whyShrunk(r *Row, column int) policy.Reason {
 	before := r.job.Allocation.Configuration
 	why := policy.Reason{Kind: policy.Shrunk, Config: before}
 	if r.held < 0 {
 		return why
 	}
-	was, ok := p.gain(r, r.held, 1)
-	is, _ := p.gain(r, column, r.factor)
+	was, ok := p.gain(r, r.held, stay)
+	is, _ := p.gain(r, column, move)
 	worth := (was - is) / float64(before.GPUs-r.columns[column].GPUs)
 	if price := p.prices[r.columns[column].resource]; ok && worth <= price {
 		why.Value, why.Limit = worth, price
@@ -92,34 +101,33 @@ func (p *Policy) whyShrunk(r *row, column int) policy.Reason {
 
 // whyKept tells a job that is best off as it is from one for which something
 // better is not worth a restart, and from one for which that is not free.
-func (p *Policy) whyKept(r *row, column int) policy.Reason {
-	value, factor := p.value(r, column), r.factor
+func (p *Program) whyKept(r *Row, column int) policy.Reason {
+	value := p.value(r, column)
 	why := policy.Reason{Kind: policy.AsPlanned, Value: value}
-	if k := p.better(r, column, factor); k >= 0 {
+	if k := p.better(r, column, move); k >= 0 {
 		if !p.isFree(r, k) { // or else the search ended early
 			why.Config, why.Limit = r.columns[k].Configuration, p.value(r, k)
 		}
 		return why
 	}
-	k := p.better(r, column, 1)
+	k := p.better(r, column, stay)
 	if k < 0 {
 		return why
 	}
 	cell, _ := p.best(r, k, 1)
-	enough := p.goodputWorth(p.net(r, column, 1)+tie+p.cost(r, k)+p.costOf(r.cells[k][cell].uses)) / max(factor, 1e-9)
+	enough := p.goodputWorth(r, p.net(r, column, stay)+tie+p.cost(r, k)+p.costOf(r.cells[k][cell].uses)) / max(r.Worth.factor(k), 1e-9)
 	return policy.Reason{Kind: policy.KeptNoRestart, Config: r.columns[k].Configuration, Value: p.value(r, k) / value, Limit: enough / value}
 }
 
 // better returns the column that beats the one the job keeps by most, at
-// today's prices and with a restart's factor, of those with more goodput; -1 if
-// none does.
-func (p *Policy) better(r *row, kept int, factor float64) int {
-	best, most, now := -1, p.net(r, kept, factor)+tie, p.value(r, kept)
+// today's prices, of those with more goodput; -1 if none does.
+func (p *Program) better(r *Row, kept int, change change) int {
+	best, most, now := -1, p.net(r, kept, change)+tie, p.value(r, kept)
 	for k := range r.columns {
 		if !r.allowed[k] || p.value(r, k) <= now {
 			continue
 		}
-		if v := p.net(r, k, factor); v > most {
+		if v := p.net(r, k, change); v > most {
 			best, most = k, v
 		}
 	}
@@ -128,8 +136,8 @@ func (p *Policy) better(r *row, kept int, factor float64) int {
 
 // net returns what column k adds to the objective less what its GPUs cost, but
 // for λ; −∞ if the job cannot run there.
-func (p *Policy) net(r *row, k int, factor float64) float64 {
-	v, ok := p.gain(r, k, factor)
+func (p *Program) net(r *Row, k int, change change) float64 {
+	v, ok := p.gain(r, k, change)
 	if !ok {
 		return math.Inf(-1)
 	}
@@ -137,11 +145,12 @@ func (p *Policy) net(r *row, k int, factor float64) float64 {
 }
 
 // gain returns what column k adds to the objective, but for λ, less what its CPUs
-// and memory cost, with the cell for which that is most; factor is that of a
-// restart. It is not ok if the job cannot run there.
-func (p *Policy) gain(r *row, k int, factor float64) (most float64, ok bool) {
-	if !r.job.Holding() || r.columns[k].Configuration == r.job.Allocation.Configuration {
-		factor = 1
+// and memory cost, with the cell for which that is most. It is not ok if the job
+// cannot run there.
+func (p *Program) gain(r *Row, k int, change change) (most float64, ok bool) {
+	factor := 1.0
+	if change == move && r.job.Holding() && r.columns[k].Configuration != r.job.Allocation.Configuration {
+		factor = r.Worth.factor(k)
 	}
 	_, most = p.best(r, k, factor)
 	return most, !math.IsInf(most, -1)
@@ -150,11 +159,11 @@ func (p *Policy) gain(r *row, k int, factor float64) (most float64, ok bool) {
 // best returns the cell of column k that is worth most at today's prices, after a
 // restart of the given factor, and its worth less what its CPUs and memory cost;
 // -1 and −∞ if the job cannot run there.
-func (p *Policy) best(r *row, k int, factor float64) (cell int, most float64) {
+func (p *Program) best(r *Row, k int, factor float64) (cell int, most float64) {
 	cell, most = -1, math.Inf(-1)
 	for n, own := range r.cells[k] {
 		v, ok := p.worth(own.goodput/r.unit, factor)
-		if v -= p.costOf(own.uses); ok && v > most {
+		if v = r.Worth.Weight*v - p.costOf(own.uses); ok && v > most {
 			cell, most = n, v
 		}
 	}
@@ -163,7 +172,7 @@ func (p *Policy) best(r *row, k int, factor float64) (cell int, most float64) {
 
 // value returns the normalised goodput of column k, with the cell that is worth
 // most at today's prices; 0 if the job cannot run there.
-func (p *Policy) value(r *row, k int) float64 {
+func (p *Program) value(r *Row, k int) float64 {
 	cell := 0
 	if r.limited(k) {
 		cell, _ = p.best(r, k, 1)
@@ -176,7 +185,7 @@ func (p *Policy) value(r *row, k int) float64 {
 
 // isFree reports whether the plan leaves the GPUs of column k free, or the job
 // holds them.
-func (p *Policy) isFree(r *row, k int) bool {
+func (p *Program) isFree(r *Row, k int) bool {
 	c := r.columns[k]
 	free := p.free[c.resource]
 	if r.job.Allocation.GPUType == c.GPUType {
@@ -185,9 +194,10 @@ func (p *Policy) isFree(r *row, k int) bool {
 	return free >= float64(c.GPUs)
 }
 
-// goodputWorth returns the least normalised goodput that adds w to the
+// goodputWorth returns the least normalised goodput of a job that adds w to the
 // objective: the inverse of gain, but for λ and restarts.
-func (p *Policy) goodputWorth(w float64) float64 {
+func (p *Program) goodputWorth(r *Row, w float64) float64 {
+	w /= r.Worth.Weight
 	if p.o.Rules.RoundCosts { // what rounds to w or more
 		w = math.Ceil(w*100-tie)/100 - 0.005
 	}
@@ -200,7 +210,7 @@ func (p *Policy) goodputWorth(w float64) float64 {
 // whyWaiting explains why a job gets nothing, by its best offer per GPU
 // against the price of a GPU there. Where prices let it run, what lacks is
 // GPUs, for the smallest configuration that they let it have.
-func (p *Policy) whyWaiting(r *row) policy.Reason {
+func (p *Program) whyWaiting(r *Row) policy.Reason {
 	it := &r.item
 	best, least, offer := -1, -1, math.Inf(-1)
 	for c := range it.choices {
@@ -233,7 +243,7 @@ func (p *Policy) whyWaiting(r *row) policy.Reason {
 // margin returns by how much choice c of a job is worth more than it costs at today's
 // prices, per GPU; −∞ if it is worth nothing, after a restart or with a λ below 1, and so is
 // no offer.
-func (p *Policy) margin(it *item, c int) float64 {
+func (p *Program) margin(it *item, c int) float64 {
 	own, worth := &it.choices[c], it.value(c)
 	if worth <= 0 {
 		return math.Inf(-1)
@@ -242,12 +252,12 @@ func (p *Policy) margin(it *item, c int) float64 {
 }
 
 // cost returns what column k's GPUs cost at today's prices.
-func (p *Policy) cost(r *row, k int) float64 {
+func (p *Program) cost(r *Row, k int) float64 {
 	return p.prices[r.columns[k].resource] * float64(r.columns[k].GPUs)
 }
 
 // costOf returns what CPUs and memory cost at today's prices.
-func (p *Policy) costOf(uses []mmkp.Use) float64 {
+func (p *Program) costOf(uses []mmkp.Use) float64 {
 	cost := 0.0
 	for _, u := range uses {
 		cost += p.prices[u.Resource] * u.Amount
@@ -257,7 +267,7 @@ func (p *Policy) costOf(uses []mmkp.Use) float64 {
 
 // valueHeld returns the normalised goodput of what the job holds, 0 if that is no
 // column of the row.
-func (p *Policy) valueHeld(r *row) float64 {
+func (p *Program) valueHeld(r *Row) float64 {
 	if r.held < 0 {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package sia
+package goodput
 
 import (
 	"github.com/oxgang/oxgang/cluster"
@@ -7,7 +7,7 @@ import (
 )
 
 // decide turns the solution into a plan.
-func (p *Policy) decide(rows []*row, sol *mmkp.Solution) *policy.Plan {
+func (p *Program) decide(rows []*Row, sol *mmkp.Solution) *policy.Plan {
 	plan := &policy.Plan{Jobs: make([]policy.Decision, len(rows)), Prices: p.typePrices(), Fungible: p.fungible()}
 	p.setFree(rows, sol)
 	for i, r := range rows {
@@ -29,7 +29,7 @@ func (p *Policy) decide(rows []*row, sol *mmkp.Solution) *policy.Plan {
 }
 
 // setFree notes the GPUs that a solution leaves free.
-func (p *Policy) setFree(rows []*row, sol *mmkp.Solution) {
+func (p *Program) setFree(rows []*Row, sol *mmkp.Solution) {
 	p.free = p.free[:0]
 	for _, t := range p.cluster.Types() {
 		p.free = append(p.free, float64(t.GPUs))
@@ -44,7 +44,7 @@ func (p *Policy) setFree(rows []*row, sol *mmkp.Solution) {
 
 // grant returns the allocation of column i with cell n. Where CPUs do not count
 // it names none, or those that the job has already.
-func (r *row) grant(i, n int) cluster.Allocation {
+func (r *Row) grant(i, n int) cluster.Allocation {
 	a := cluster.Allocation{Configuration: r.columns[i].Configuration}
 	switch {
 	case r.columns[i].host.counts():
@@ -59,7 +59,7 @@ func (r *row) grant(i, n int) cluster.Allocation {
 // trim takes back the bytes by which a plan exceeds the memory of a GPU type:
 // the program's capacities have a tolerance, memory has none. They are fewer
 // than a job notices.
-func (p *Policy) trim(plan *policy.Plan, rows []*row) {
+func (p *Program) trim(plan *policy.Plan, rows []*Row) {
 	for k, t := range p.cluster.Types() {
 		if !p.hosts[k].counts() {
 			continue

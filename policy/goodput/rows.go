@@ -1,4 +1,4 @@
-package sia
+package goodput
 
 import (
 	"cmp"
@@ -9,11 +9,15 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A row is one job's row of the goodput matrix. Its columns are the
+// A Row is one job's row of the goodput matrix. Its columns are the
 // configurations the job may ever have: those of the policy that it can use,
 // one per GPU type if its GPU count is fixed, its reservation. It is kept from
 // round to round and evaluated anew only where the belief behind it changed.
-type row struct {
+type Row struct {
+	// Worth says what the job's choices are worth in this round. Whoever makes
+	// the plan sets it.
+	Worth Worth
+
 	job     *policy.Job
 	columns []configuration
 	start   []int             // by resource: fewest GPUs of a column
@@ -24,7 +28,6 @@ type row struct {
 	limits  limits            // that allowed is for
 	held    int               // the column that the job holds; -1: none
 	unit    float64           // goodput whose normalised value is N_min
-	factor  float64           // r_i: what a restart leaves of the goodput in this round
 	item    item              // the row in the program
 	pin     configuration     // what the job gets in this round, whatever it is worth; zero: it chooses
 	share   cluster.Resources // CPUs and memory that it is pinned to
@@ -34,12 +37,12 @@ type row struct {
 
 // refreshRows returns the rows of the snapshot's jobs, in its order, and sets
 // apart those of jobs that are gone.
-func (p *Policy) refreshRows(s *policy.Snapshot) []*row {
-	rows := make([]*row, len(s.Jobs))
+func (p *Program) refreshRows(s *policy.Snapshot) []*Row {
+	rows := make([]*Row, len(s.Jobs))
 	for i, j := range s.Jobs {
 		r := p.rows[j.ID]
 		if r == nil {
-			r = &row{}
+			r = &Row{}
 			p.rows[j.ID] = r
 		}
 		p.refresh(r, j)
@@ -57,12 +60,12 @@ func (p *Policy) refreshRows(s *policy.Snapshot) []*row {
 		}
 	}
 	// In the order of numbers, so that equal runs number alike.
-	slices.SortFunc(p.gone, func(a, b *row) int { return cmp.Compare(a.item.number, b.item.number) })
+	slices.SortFunc(p.gone, func(a, b *Row) int { return cmp.Compare(a.item.number, b.item.number) })
 	return rows
 }
 
 // refresh brings the row up to date with its job.
-func (p *Policy) refresh(r *row, j *policy.Job) {
+func (p *Program) refresh(r *Row, j *policy.Job) {
 	stale := r.job == nil || r.job.Perf != j.Perf || r.job.Limits != j.Limits || r.job.Sensitivity != j.Sensitivity || !r.laid
 	r.job = j
 	if stale {
@@ -79,7 +82,7 @@ func (p *Policy) refresh(r *row, j *policy.Job) {
 }
 
 // lay gives the row its columns, of which nothing is known.
-func (p *Policy) lay(r *row) {
+func (p *Program) lay(r *Row) {
 	r.columns = p.appendColumns(r.columns[:0], r.job)
 	r.start = resize(r.start, len(p.cluster.Types()))
 	clear(r.start)
@@ -107,7 +110,7 @@ func resize[T any](s []T, n int) []T {
 }
 
 // appendColumns appends the configurations that a job may ever have.
-func (p *Policy) appendColumns(columns []configuration, j *policy.Job) []configuration {
+func (p *Program) appendColumns(columns []configuration, j *policy.Job) []configuration {
 	if j.Adaptivity.Has(job.GPUCount) && j.Reservation.IsZero() {
 		for _, c := range p.columns {
 			if j.Allows(c.Configuration) && batchAllows(j, c) {
@@ -152,7 +155,7 @@ type limits struct {
 
 // limits returns the size limits of a job: growth, and the GPU type it cannot
 // leave. Source: Sia §3.3.1, "Job Scaling policy".
-func (p *Policy) limits(j *policy.Job) limits {
+func (p *Program) limits(j *policy.Job) limits {
 	l := limits{most: p.limit(j), held: j.Allocation.Configuration}
 	if j.Holding() && !j.Adaptivity.Has(job.AnyGPUType) {
 		l.gpuType = j.Allocation.GPUType
@@ -161,13 +164,13 @@ func (p *Policy) limits(j *policy.Job) limits {
 }
 
 // limit returns the most GPUs a job may have this round: Growth times what it
-// holds, and its minimum if it holds nothing.
-func (p *Policy) limit(j *policy.Job) int {
+// holds, or Start; and its minimum if it holds nothing.
+func (p *Program) limit(j *policy.Job) int {
 	now := p.holds(j)
 	if p.o.Rules.HistoricGrowth {
 		now = float64(j.Status.MaxGPUs)
 	}
-	most := max(1, int(p.o.Growth*now))
+	most := max(1, p.o.Start, int(p.o.Growth*now))
 	if j.Spec.MaxGPUs > 0 {
 		most = min(most, j.Spec.MaxGPUs)
 	}
@@ -179,7 +182,7 @@ func (p *Policy) limit(j *policy.Job) int {
 //
 // Deviation: with the CPUs of eight GPUs on four, a job that waits for input is as
 // fast as on eight, because it could otherwise never grow past them to sixteen.
-func (p *Policy) holds(j *policy.Job) float64 {
+func (p *Program) holds(j *policy.Job) float64 {
 	gpus := float64(j.Allocation.GPUs)
 	for k := range p.hosts {
 		if t := &p.cluster.Types()[k]; t.Type == j.Allocation.GPUType && p.hosts[k].counts() {
@@ -192,7 +195,7 @@ func (p *Policy) holds(j *policy.Job) float64 {
 // allow marks the columns that the size limits permit: no more GPUs than the
 // limit, or the fewest of a type, because a job's minimum need not be a
 // configuration. It finds the column that the job holds.
-func (r *row) allow() {
+func (r *Row) allow() {
 	fixed := !r.job.Adaptivity.Has(job.GPUCount)
 	for i, c := range r.columns {
 		r.allowed[i] = (fixed || c.GPUs <= r.limits.most || r.least(i)) && (r.limits.gpuType == "" || r.limits.gpuType == c.GPUType)
@@ -201,4 +204,13 @@ func (r *row) allow() {
 }
 
 // least reports whether column i has the fewest GPUs of its type.
-func (r *row) least(i int) bool { return r.columns[i].GPUs == r.start[r.columns[i].resource] }
+func (r *Row) least(i int) bool { return r.columns[i].GPUs == r.start[r.columns[i].resource] }
+
+// Job returns the row's job.
+func (r *Row) Job() *policy.Job { return r.job }
+
+// Columns returns the number of columns.
+func (r *Row) Columns() int { return len(r.columns) }
+
+// Column returns the configuration of column i.
+func (r *Row) Column(i int) cluster.Configuration { return r.columns[i].Configuration }

@@ -1,4 +1,4 @@
-package sia
+package goodput
 
 import (
 	"slices"
@@ -34,7 +34,7 @@ const gib = 1 << 30
 
 // meet takes up a new cluster: other columns, so other rows. An engine is made
 // anew if the GPU types are others.
-func (p *Policy) meet(c *cluster.Cluster) error {
+func (p *Program) meet(c *cluster.Cluster) error {
 	if p.cluster == c {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (p *Policy) meet(c *cluster.Cluster) error {
 
 // setCapacity gives the engine the capacities of a cluster, or makes another
 // engine if the resources are not the same.
-func (p *Policy) setCapacity(capacity []float64, same bool) error {
+func (p *Program) setCapacity(capacity []float64, same bool) error {
 	if !same {
 		e, err := engine.New(p.o.Solver, capacity, engine.Options{Ties: p.o.Ties})
 		if err != nil {
@@ -98,15 +98,15 @@ func couple(types []cluster.TypeInfo, cells bool) (capacity []float64, hosts []h
 }
 
 // resource returns the index of a GPU type, -1 if the cluster has none.
-func (p *Policy) resource(t cluster.GPUType) int {
+func (p *Program) resource(t cluster.GPUType) int {
 	return slices.IndexFunc(p.cluster.Types(), func(info cluster.TypeInfo) bool { return info.Type == t })
 }
 
 // fungible reports whether plans choose CPUs and memory of any GPU type.
-func (p *Policy) fungible() bool { return slices.ContainsFunc(p.hosts, host.counts) }
+func (p *Program) fungible() bool { return slices.ContainsFunc(p.hosts, host.counts) }
 
 // typePrices returns today's prices of all GPU types.
-func (p *Policy) typePrices() []policy.TypePrice {
+func (p *Program) typePrices() []policy.TypePrice {
 	var prices []policy.TypePrice
 	for k, t := range p.cluster.Types() {
 		price := policy.TypePrice{Type: t.Type, Price: p.prices[k]}

@@ -1,4 +1,4 @@
-package sia
+package goodput
 
 import (
 	"github.com/oxgang/oxgang/cluster"
@@ -9,7 +9,7 @@ import (
 // is worth: while there is room, non-preemptive ones first, then reservations,
 // then those that start or restore. Nodes that failed may leave less room than
 // was promised. Source: Sia §3.3.4, "Preemption and reservation".
-func (p *Policy) pin(rows []*row) {
+func (p *Program) pin(rows []*Row) {
 	free := make([]cluster.Resources, len(p.cluster.Types()))
 	for k, t := range p.cluster.Types() {
 		free[k] = cluster.Resources{GPUs: t.GPUs, CPUs: t.CPUs, Memory: t.Memory}
@@ -17,7 +17,7 @@ func (p *Policy) pin(rows []*row) {
 	for _, r := range rows {
 		r.pin, r.share = configuration{}, cluster.Resources{}
 	}
-	for _, wants := range []func(*row) cluster.Configuration{nonPreemptive, reserved, restoring} {
+	for _, wants := range []func(*Row) cluster.Configuration{nonPreemptive, reserved, restoring} {
 		for _, r := range rows {
 			if c := wants(r); !c.IsZero() && r.pin.IsZero() {
 				p.pinTo(r, c, free)
@@ -27,7 +27,7 @@ func (p *Policy) pin(rows []*row) {
 }
 
 // pinTo pins a job to a configuration if there is room for it.
-func (p *Policy) pinTo(r *row, c cluster.Configuration, free []cluster.Resources) {
+func (p *Program) pinTo(r *Row, c cluster.Configuration, free []cluster.Resources) {
 	k := p.resource(c.GPUType)
 	if k < 0 || free[k].GPUs < c.GPUs {
 		return
@@ -46,7 +46,7 @@ func (p *Policy) pinTo(r *row, c cluster.Configuration, free []cluster.Resources
 // pinnedShare returns the CPUs and memory of a job that is pinned to c: what it
 // holds, or the GPU-proportional share for a reservation, or as much of that as
 // is left. It is not pinned if it may restore elsewhere and there is too little.
-func (p *Policy) pinnedShare(r *row, c cluster.Configuration, k int, free *cluster.Resources) (cluster.Resources, bool) {
+func (p *Program) pinnedShare(r *Row, c cluster.Configuration, k int, free *cluster.Resources) (cluster.Resources, bool) {
 	t, held := &p.cluster.Types()[k], r.job.Allocation
 	has := cluster.Resources{CPUs: held.CPUs, Memory: held.Memory}
 	switch {
@@ -63,26 +63,26 @@ func (p *Policy) pinnedShare(r *row, c cluster.Configuration, k int, free *clust
 }
 
 // carries reports whether nodes of the GPU type k, all idle, could hold c.
-func (p *Policy) carries(k int, c cluster.Configuration) bool {
+func (p *Program) carries(k int, c cluster.Configuration) bool {
 	t := &p.cluster.Types()[k]
 	return c.Nodes <= t.Nodes && c.GPUs <= min(c.Nodes*t.PerNode, t.GPUs)
 }
 
-func nonPreemptive(r *row) cluster.Configuration {
+func nonPreemptive(r *Row) cluster.Configuration {
 	if r.job.NonPreemptive && r.job.Holding() {
 		return r.job.Allocation.Configuration
 	}
 	return cluster.Configuration{}
 }
 
-func reserved(r *row) cluster.Configuration {
+func reserved(r *Row) cluster.Configuration {
 	if r.job.Phase == job.Profiling {
 		return cluster.Configuration{}
 	}
 	return r.job.Reservation
 }
 
-func restoring(r *row) cluster.Configuration {
+func restoring(r *Row) cluster.Configuration {
 	if r.job.Phase == job.Restoring && r.job.Reservation.IsZero() {
 		return r.job.Allocation.Configuration
 	}
