@@ -198,6 +198,7 @@ func options(c *config.Config, in *Inputs, traits policy.Traits) (scheduler.Opti
 		}
 		return nil
 	}
+	so.Estimate.Share = so.Estimate.Share || traits.Pools && !c.IsSet("estimate.share")
 	so.Estimate.Seed = c.Sim.Seed
 	wo.Estimate = so.Estimate
 	if so.Classes = so.Classes || traits.Classes; so.Classes && c.Classes == config.Known {

@@ -91,6 +91,7 @@ type Traits struct {
 	Models  bool // it decides by believed speed: one-GPU profiles are taken for it
 	Sizes   bool // it chooses how many GPUs an elastic job has
 	Classes bool // it decides by what is believed of classes of jobs: see Snapshot.Classes
+	Pools   bool // beliefs of the jobs of one class are to be pooled, so that a new job is known
 	Rents   bool // it says how many nodes are rented: the whole cluster is for rent, where no part of it is said to be
 	Borrows bool // it says how many nodes are on loan
 }

@@ -90,8 +90,8 @@ func TestCrossTable_names_what_is_unknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]Options{
-		`family "sai" is not known, want one of sia-philly, `: {Families: []string{"sai"}},
-		`policy "sai" is not known, want one of sia, `:        {Policies: []string{"sai"}},
+		`family "sai" is not known, want one of sia-philly, `:  {Families: []string{"sai"}},
+		`policy "sai" is not known, want one of oxgang, sia, `: {Policies: []string{"sai"}},
 	} {
 		if _, err := m.Run(t.Context(), o); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -56,6 +56,7 @@ type Setting struct {
 // Policies returns the table, in the order of docs/policies.md.
 func Policies() []Entry {
 	whole := []Entry{
+		oxgangEntry(),
 		siaEntry(),
 		polluxEntry(),
 		shockwaveEntry(),

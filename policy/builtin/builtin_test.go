@@ -85,7 +85,7 @@ func TestNewExplainsWhatIsWrong(t *testing.T) {
 		{"lifo", nil, `policy "lifo" is not known, want one of ` + strings.Join(builtin.Names(), ", ")},
 		{"fifo", map[string]string{"bakfill": "true"}, `policy fifo: setting "bakfill" is not known, want one of backfill`},
 		{"fifo", map[string]string{"backfill": "maybe"}, `policy fifo: setting backfill is "maybe", want true or false`},
-		{"pop", map[string]string{"k": "many", "policy": "pop"}, "policy pop: setting k is \"many\", want a whole number\nsetting policy is \"pop\", want one of [\"sia\" "},
+		{"pop", map[string]string{"k": "many", "policy": "pop"}, "policy pop: setting k is \"many\", want a whole number\nsetting policy is \"pop\", want one of [\"oxgang\" "},
 		{"pop", map[string]string{"policy": "fifo", "p": "-1"}, `policy pop: setting p is "-1", which policy fifo does not have`},
 		{"pop", map[string]string{"p": "0"}, "policy pop: pop: sia: p 0, want"},
 		{"synergy", map[string]string{"order": "lifo", "cells": "few"}, "policy synergy: synergy: order \"lifo\", want one of fifo, srtf, las, ftf, drf, tetris\ncells \"few\", want all or demand"},

@@ -28,6 +28,7 @@ type Row struct {
 	limits  limits            // that allowed is for
 	held    int               // the column that the job holds; -1: none
 	unit    float64           // goodput whose normalised value is N_min
+	peak    float64           // see Program.Peak; 0: not yet asked
 	item    item              // the row in the program
 	pin     configuration     // what the job gets in this round, whatever it is worth; zero: it chooses
 	share   cluster.Resources // CPUs and memory that it is pinned to
@@ -66,22 +67,26 @@ func (p *Program) refreshRows(s *policy.Snapshot) []*Row {
 
 // refresh brings the row up to date with its job.
 func (p *Program) refresh(r *Row, j *policy.Job) {
-	stale := r.job == nil || r.job.Perf != j.Perf || r.job.Limits != j.Limits || r.job.Sensitivity != j.Sensitivity || !r.laid
+	other := r.job == nil || r.job.Spec != j.Spec || r.job.Limits != j.Limits || !r.laid
+	stale := other || r.job.Perf != j.Perf || r.job.Sensitivity != j.Sensitivity
 	r.job = j
-	if stale {
+	if other {
 		p.lay(r)
+	}
+	if stale {
+		r.forget()
 	}
 	if j.Phase == job.Profiling { // until then the row is not used
 		return
 	}
 	if now := p.limits(j); stale || r.limits != now {
 		r.limits, r.item.stale = now, true
-		r.allow()
+		p.allow(r)
 		p.evaluate(r)
 	}
 }
 
-// lay gives the row its columns, of which nothing is known.
+// lay gives the row its columns.
 func (p *Program) lay(r *Row) {
 	r.columns = p.appendColumns(r.columns[:0], r.job)
 	r.start = resize(r.start, len(p.cluster.Types()))
@@ -93,13 +98,18 @@ func (p *Program) lay(r *Row) {
 	}
 	r.goodput = resize(r.goodput, len(r.columns))
 	r.allowed = resize(r.allowed, len(r.columns))
+	r.cells = resize(r.cells, len(r.columns))
+	r.plain = resize(r.plain, len(r.columns))
+	r.laid = true
+}
+
+// forget forgets what was believed of the columns.
+func (r *Row) forget() {
 	for i := range r.goodput {
 		r.goodput[i] = -1
 	}
-	r.cells = resize(r.cells, len(r.columns))
 	clear(r.cells)
-	r.plain = resize(r.plain, len(r.columns))
-	r.unit, r.laid, r.limits = 0, true, limits{}
+	r.unit, r.peak, r.limits = 0, 0, limits{}
 }
 
 func resize[T any](s []T, n int) []T {
@@ -194,11 +204,17 @@ func (p *Program) holds(j *policy.Job) float64 {
 
 // allow marks the columns that the size limits permit: no more GPUs than the
 // limit, or the fewest of a type, because a job's minimum need not be a
-// configuration. It finds the column that the job holds.
-func (r *Row) allow() {
-	fixed := !r.job.Adaptivity.Has(job.GPUCount)
+// configuration. Where a job may more than double, powers of two of nodes are all
+// that it may have beyond that: what lies between can be had later, and each costs
+// a search for its batch size. It finds the column that the job holds.
+func (p *Program) allow(r *Row) {
+	fixed, near := !r.job.Adaptivity.Has(job.GPUCount), r.limits.most
+	if p.o.Growth > 2 {
+		near = 2 * max(1, r.limits.held.GPUs)
+	}
 	for i, c := range r.columns {
-		r.allowed[i] = (fixed || c.GPUs <= r.limits.most || r.least(i)) && (r.limits.gpuType == "" || r.limits.gpuType == c.GPUType)
+		size := fixed || r.least(i) || c.GPUs <= r.limits.most && (c.GPUs <= near || c.Nodes&(c.Nodes-1) == 0)
+		r.allowed[i] = size && (r.limits.gpuType == "" || r.limits.gpuType == c.GPUType)
 	}
 	r.held = slices.IndexFunc(r.columns, func(c configuration) bool { return c.Configuration == r.limits.held })
 }
@@ -214,3 +230,58 @@ func (r *Row) Columns() int { return len(r.columns) }
 
 // Column returns the configuration of column i.
 func (r *Row) Column(i int) cluster.Configuration { return r.columns[i].Configuration }
+
+// Holds returns the column that the job holds; -1: none.
+func (r *Row) Holds() int { return r.held }
+
+// Allowed reports whether the job may have column i in this round.
+func (r *Row) Allowed(i int) bool { return r.allowed[i] }
+
+// Unit returns the goodput whose normalised value is 1; 0 while nothing is known,
+// +Inf if the job can run nowhere.
+func (r *Row) Unit() float64 { return r.unit }
+
+// Pinned reports whether the job keeps what it has, or gets what it reserved,
+// whatever that is worth.
+func (r *Row) Pinned() bool { return !r.pin.IsZero() }
+
+// Goodput returns the goodput of column i with the CPUs and memory that make it
+// fastest; 0 if the job cannot run there, or may not have the column.
+func (r *Row) Goodput(i int) float64 {
+	cells := r.cells[i]
+	if len(cells) == 0 {
+		return 0
+	}
+	return cells[len(cells)-1].goodput
+}
+
+// Share returns about the goodput on so many GPUs of the type that is the k-th of
+// the cluster: that of the column with as many or the next fewer of those that were
+// asked for, or a part of that with the fewest in proportion; 0 if none is known.
+func (r *Row) Share(k int, gpus float64) float64 {
+	at := -1
+	for i, c := range r.columns {
+		if c.resource == k && len(r.cells[i]) > 0 && (at < 0 || float64(c.GPUs) <= gpus) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return 0
+	}
+	return r.Goodput(at) * min(1, gpus/float64(r.columns[at].GPUs))
+}
+
+// Peak returns the goodput of the best of the columns with most GPUs of each type:
+// how fast the job could be, whatever growth allows now.
+func (p *Program) Peak(r *Row) float64 {
+	if r.peak > 0 {
+		return r.peak
+	}
+	for i := range r.columns {
+		if last := i+1 == len(r.columns) || r.columns[i+1].resource != r.columns[i].resource; last || r.allowed[i] {
+			p.cellsOf(r, i)
+			r.peak = max(r.peak, r.Goodput(i))
+		}
+	}
+	return r.peak
+}

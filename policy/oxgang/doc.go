@@ -1,0 +1,52 @@
+// Package oxgang is the policy of this project: each round it chooses, for all jobs
+// together, GPU type and count, batch size, CPUs and memory, for a short mean
+// completion time, finish-time fairness and a short makespan.
+//
+// Problem. Package goodput solves Sia's program (Sia §3.3.4, Eq. 3.4) with other
+// worths:
+//
+//	max  Σⱼ wⱼ · ( λ + κⱼ − (mⱼc·Gⱼc / unitⱼ)^p )      one choice c per job j, p < 0
+//
+// in which the resources are GPUs, CPUs and memory of each GPU type.
+//
+//	wⱼ     what the job counts beside others (worth.go):
+//	       ( rank + slack·n ) · max(1, rho)² · share
+//	rank   the jobs with at least as much work left: so many end later for each
+//	       second by which this one does
+//	slack  0 to 1: whether all would end later if this job did
+//	rho    the finish-time fairness that the job is heading for (Sia Eq. 3.6): who
+//	       is treated unfairly counts more, by its square, until it is not
+//	share  the weight that a user gives the job
+//	mⱼc    what a move leaves of the goodput: 0.9·h / (h + cost), where h is the
+//	       time until the job ends there, at most 15 minutes, and cost the restart
+//	       and the work that it loses; 1 where the job is, or comes while it
+//	       trains (move.go)
+//	κⱼ     what it is worth that a job goes on: λ · (0.1 + cost / 15 minutes)
+//	G      goodput, believed; beliefs are shared by the jobs of a class
+//	unit   the job's least goodput, per GPU
+//
+// What a job has left (left.go) is what it states, else what jobs of its class made
+// before they ended, else as much again as it has made; with Options.Sizes it states
+// nothing. The package perf/remaining estimates it.
+//
+// Why rank: in a line of jobs, a second spent on one delays all that end after it.
+// The rank counts them. In Sia's objective all jobs count the same, and a long one
+// that scales well may delay many short ones.
+//
+// Why slack: the span is what the rest takes at least, the longest job at its fastest
+// or all work on all GPUs. A job whose own path is as long as the span delays the end
+// of all by each second that it waits. Its slack is (path / span)^16, times a factor
+// that makes one percent of the makespan count as one percent of the mean completion
+// time.
+//
+// Why rho: rank and slack together never serve a job that needs the whole cluster
+// while others keep coming. Its rho grows without bound as it waits, and so does its
+// weight.
+//
+// Growth. A job begins on up to eight GPUs, and has at most eight times as many in
+// the next round: most of what a doubling a round costs is restarts (a ladder of these
+// gains is in docs/experiments/oxgang.md).
+//
+// What it does not do yet: it rents no nodes and borrows none, and has no window of
+// rounds planned ahead.
+package oxgang

@@ -1,0 +1,119 @@
+package oxgang
+
+import (
+	"math"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf/remaining"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/goodput"
+)
+
+// A state is what is known of a job in a round. Work is progress, in samples at the
+// efficiency of the initial batch size; it is compared between jobs as a length only.
+type state struct {
+	class      job.Class
+	done, left float64   // work
+	length     float64   // left by the unit of the row: seconds on the GPU where it is slowest
+	path       float64   // seconds that the rest takes at its fastest; 0: not known
+	unsaved    float64   // seconds of work that a preemption loses
+	contention float64   // active jobs over its life, times seconds
+	upto       time.Time // of that
+
+	rank, slack, rho float64 // what its weight is made of
+
+	seen int // round
+}
+
+// An ended sums up the jobs of a class that are gone.
+type ended struct{ jobs, work float64 }
+
+func (e *ended) mean() float64 {
+	if e == nil || e.jobs == 0 {
+		return 0
+	}
+	return e.work / e.jobs
+}
+
+// few is the least work that a job of unknown size is believed to have left, in
+// seconds on its unit: it would otherwise begin as the smallest of all.
+const few = 600
+
+// anonymous is a job that states nothing.
+var anonymous job.Spec
+
+// measure learns from the jobs that are gone, and finds what each of the others has
+// left.
+func (p *Policy) measure(s *policy.Snapshot, rows []*goodput.Row) {
+	p.active = p.active[:0]
+	for _, r := range rows {
+		j := r.Job()
+		st := p.jobs[j.ID]
+		if st == nil {
+			st = &state{class: j.Class, upto: s.Now}
+			p.jobs[j.ID] = st
+		}
+		st.seen = s.Round
+		p.active = append(p.active, st)
+	}
+	if len(p.jobs) > len(rows) {
+		p.learn(s.Round)
+	}
+	for i, r := range rows {
+		p.estimate(s, r, p.active[i])
+	}
+}
+
+// learn counts the jobs that are gone, and forgets them.
+func (p *Policy) learn(round int) {
+	for id, st := range p.jobs {
+		if st.seen == round {
+			continue
+		}
+		delete(p.jobs, id)
+		if st.class == "" || !(st.done > 0) {
+			continue
+		}
+		c := p.classes[st.class]
+		if c == nil {
+			c = &ended{}
+			p.classes[st.class] = c
+		}
+		c.jobs++
+		c.work += math.Round(st.done) // whole numbers add up to the same in any order of the map
+	}
+}
+
+// estimate finds what a job has done and has left.
+func (p *Policy) estimate(s *policy.Snapshot, r *goodput.Row, st *state) {
+	j := r.Job()
+	b := remaining.Basis{Spec: j.Spec, Status: &j.Status, Now: s.Now}
+	if p.o.Sizes != Stated {
+		b.Spec = &anonymous
+	}
+	if p.o.Sizes != Attained {
+		b.Mean = p.classes[j.Class].mean()
+	}
+	if k := r.Holds(); k >= 0 && j.Phase == job.Running {
+		b.Held = r.Goodput(k)
+	}
+	st.done = b.Progress()
+	left, from := b.Work()
+	unit := r.Unit()
+	if !(unit > 0) || math.IsInf(unit, 0) {
+		unit = 1
+	}
+	switch from {
+	case remaining.Stated:
+		left = max(left, 0.02*j.Target)
+	case remaining.Class:
+		left = max(left, 0.05*(left+st.done))
+	default:
+		left = max(st.done, few*unit)
+	}
+	st.left, st.length, st.unsaved = left, left/unit, 0
+	if j.NoCheckpoint && j.Holding() {
+		st.unsaved = max(0, s.Now.Sub(j.Since).Seconds())
+	}
+}

@@ -1,0 +1,49 @@
+package oxgang
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/policy/goodput"
+)
+
+// Where sizes of jobs come from.
+const (
+	Stated   = "stated"   // what a job states; else as Class
+	Class    = "class"    // what jobs of its class made before they ended; else as Attained
+	Attained = "attained" // as much again as it has made
+)
+
+// Options configure the policy.
+type Options struct {
+	goodput.Options         // P -0.5, Growth 8, Start 8, Solver price and Cells by default
+	Lambda          float64 // what it is worth that a job runs at all; default 1.1
+	Makespan        float64 // 0 to 1: what the end of all jobs counts beside their mean completion time; default 1
+	Sizes           string  // Stated, Class or Attained; default Stated
+}
+
+// DefaultOptions returns the settings that are used everywhere.
+func DefaultOptions() Options {
+	return Options{
+		Options: goodput.Options{P: -0.5, Growth: 8, Start: 8, Cells: true, Solver: "price"},
+		Lambda:  1.1, Makespan: 1, Sizes: Stated,
+	}
+}
+
+// Validate returns an error that joins all complaints about o.
+func (o *Options) Validate() error {
+	errs := []error{o.Options.Validate()}
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if !(o.Lambda > 0) || math.IsInf(o.Lambda, 0) {
+		bad("lambda %v, want more than 0", o.Lambda)
+	}
+	if !(o.Makespan >= 0 && o.Makespan <= 1) {
+		bad("makespan %v, want 0 to 1", o.Makespan)
+	}
+	if !slices.Contains([]string{Stated, Class, Attained}, o.Sizes) {
+		bad("sizes %q, want %s, %s or %s", o.Sizes, Stated, Class, Attained)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,122 @@
+package oxgang
+
+import (
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/fairness"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/goodput"
+)
+
+const (
+	slackPower = 16   // of how much of the span a job's path takes
+	rhoPower   = 2    // of the finish-time fairness of a job that is treated unfairly
+	lightest   = 1e-3 // bounds of a job's weight, before its share
+	heaviest   = 1e6
+)
+
+// weigh sets the weight of each job: its rank by length and its slack, times its
+// finish-time fairness and its share.
+func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
+	p.lengths = p.lengths[:0]
+	for i, r := range rows {
+		if r.Job().Phase != job.Profiling {
+			p.lengths = append(p.lengths, p.active[i].length)
+		}
+	}
+	slices.Sort(p.lengths)
+	span, makespan := p.span(s, rows)
+	for i, r := range rows {
+		st := p.active[i]
+		st.rank = p.rank(st.length)
+		if span > 0 {
+			st.slack = makespan * math.Pow(min(1, st.path/span), slackPower)
+		}
+		st.rho = p.heading(s, r, st)
+		w := st.rank + st.slack*float64(len(p.lengths))
+		w *= math.Pow(max(1, st.rho), rhoPower)
+		r.Worth.Weight = min(heaviest, max(lightest, w)) * share(r.Job())
+	}
+}
+
+// share returns a job's share beside others: 1 where none is given that is a number
+// above 0. It is bounded, so that no share drowns the values of all other jobs.
+func share(j *policy.Job) float64 {
+	if w := j.Weight; w > 0 {
+		return min(1e3, max(1e-3, w))
+	}
+	return 1
+}
+
+// rank returns how many jobs are no shorter than a length, the job itself among them.
+// It is what a second of the job counts for the mean completion time: so many end
+// later by it.
+func (p *Policy) rank(length float64) float64 {
+	shorter, _ := slices.BinarySearch(p.lengths, length)
+	return float64(max(1, len(p.lengths)-shorter))
+}
+
+// span returns a lower bound on the seconds until all jobs end: the larger of the
+// longest path and all work, each where it takes the least GPU time, on all GPUs. A
+// path is what a job takes at its fastest. The makespan's part in the weights makes a
+// percent of it count as a percent of the mean completion time, at most as much as
+// that of the shortest job: Makespan times the mean of age and path, by the span.
+// Source of the bound: Shockwave App. G.2, Eq. 10.
+func (p *Policy) span(s *policy.Snapshot, rows []*goodput.Row) (span, makespan float64) {
+	load, completion := 0.0, 0.0
+	for i, r := range rows {
+		st := p.active[i]
+		st.path = 0
+		peak, lean := p.program.Peak(r), leanest(r)
+		if !(peak > 0) || math.IsInf(lean, 0) {
+			continue
+		}
+		st.path = st.left / peak
+		span = max(span, st.path)
+		load += st.left * lean
+		completion += st.path + max(0, r.Job().Age(s.Now).Seconds())
+	}
+	span = max(span, load/float64(max(1, s.Cluster.GPUs())))
+	if !(span > 0) || math.IsInf(span, 0) {
+		return 0, 0
+	}
+	return span, min(1, p.o.Makespan*completion/float64(len(rows))/span)
+}
+
+// leanest returns the least GPU time that a unit of the job's work takes.
+func leanest(r *goodput.Row) float64 {
+	lean := math.Inf(1)
+	for k := range r.Columns() {
+		if g := r.Goodput(k); g > 0 {
+			lean = min(lean, float64(r.Column(k).GPUs)/g)
+		}
+	}
+	return lean
+}
+
+// heading returns the finish-time fairness that a job is heading for if it has its
+// fair share from now on: the mean over GPU types, by their GPUs, of its completion
+// time over that with its fair share all along. 1 if it can run nowhere, or nothing
+// is known. Source: Sia §3.5.5, Eq. 3.6.
+func (p *Policy) heading(s *policy.Snapshot, r *goodput.Row, st *state) float64 {
+	st.contention += float64(len(s.Jobs)) * s.Now.Sub(st.upto).Seconds()
+	st.upto = s.Now
+	age, jobs := r.Job().Age(s.Now).Seconds(), float64(len(s.Jobs))
+	if age > 0 && st.contention > 0 {
+		jobs = st.contention / age
+	}
+	sum, gpus := 0.0, 0.0
+	for k, t := range s.Cluster.Types() {
+		if g := r.Share(k, fairness.FairShare(t.GPUs, jobs)); g > 0 {
+			alone := (st.done + st.left) / g
+			sum += float64(t.GPUs) * (max(0, age) + st.left/g) / alone
+			gpus += float64(t.GPUs)
+		}
+	}
+	if rho := sum / gpus; gpus > 0 && !math.IsInf(rho, 0) && !math.IsNaN(rho) {
+		return rho
+	}
+	return 1
+}
