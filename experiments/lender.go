@@ -33,7 +33,7 @@ func (in *Inputs) readBusy(c *config.Config, files Files) error {
 	if high > 0 {
 		in.busy = in.busy.Between(low, high)
 	}
-	return nil
+	return in.busy.Validate()
 }
 
 // leastDays is how many days of a curve are made up at least: those of Lyra's trace (§7.1).

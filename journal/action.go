@@ -79,41 +79,6 @@ func (c *cursor) run(id job.ID) scheduler.Action {
 	return scheduler.Run{Job: id, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch, Free: free, Resized: resized}
 }
 
-// A topic is what an action is about: a job, a group of nodes, or the world.
-type topic struct {
-	job   job.ID
-	group cluster.Group
-	world string // what is asked of it
-}
-
-// of returns the topic of an action.
-func of(a scheduler.Action) topic {
-	switch a := a.(type) {
-	case scheduler.Run:
-		return topic{job: a.Job}
-	case scheduler.Preempt:
-		return topic{job: a.Job}
-	case scheduler.Profile:
-		return topic{job: a.Job}
-	case scheduler.Provision:
-		return topic{group: a.Group}
-	case scheduler.Return:
-		return topic{world: "nodes given back"}
-	}
-	return topic{world: "background work"}
-}
-
-// String names the topic.
-func (t topic) String() string {
-	switch {
-	case t.job != "":
-		return "job " + string(t.job)
-	case t.world != "":
-		return t.world
-	}
-	return "group " + string(t.group)
-}
-
 // equal reports whether two actions, either of them perhaps nil, are the same.
 func equal(a, b scheduler.Action) bool {
 	switch a := a.(type) {
@@ -140,4 +105,4 @@ func computes(a scheduler.Action) bool {
 }
 
 // apart reports whether an action is not about a job.
-func apart(a scheduler.Action) bool { return of(a).job == "" }
+func apart(a scheduler.Action) bool { return a.Topic().Job == "" }

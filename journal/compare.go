@@ -191,7 +191,7 @@ func (d *Difference) what() (what, got, want string) {
 		if about == nil {
 			about = d.Now
 		}
-		return of(about).String(), show(d.Now), show(d.Recorded)
+		return about.Topic().String(), show(d.Now), show(d.Recorded)
 	}
 	if d.Job == "" {
 		return d.Field, d.Got, d.Want
@@ -256,21 +256,21 @@ func ofJobs(actions []scheduler.Action) []scheduler.Action {
 // pair returns the actions that differ, by what they are about: first those recorded, in their
 // order, then those only asked for now.
 func pair(recorded, now []scheduler.Action) []Difference {
-	asked := make(map[topic]scheduler.Action, len(now))
+	asked := make(map[scheduler.Topic]scheduler.Action, len(now))
 	for _, a := range now {
-		asked[of(a)] = a
+		asked[a.Topic()] = a
 	}
 	var all []Difference
 	for _, a := range recorded {
-		about := of(a)
+		about := a.Topic()
 		if b := asked[about]; !equal(a, b) {
-			all = append(all, Difference{Job: about.job, Recorded: a, Now: b})
+			all = append(all, Difference{Job: about.Job, Recorded: a, Now: b})
 		}
 		delete(asked, about)
 	}
 	for _, a := range now {
-		if about := of(a); asked[about] != nil {
-			all = append(all, Difference{Job: about.job, Now: a})
+		if about := a.Topic(); asked[about] != nil {
+			all = append(all, Difference{Job: about.Job, Now: a})
 		}
 	}
 	return all

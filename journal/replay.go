@@ -207,7 +207,7 @@ func (b *Backend) known(a scheduler.Action) error {
 			}
 		}
 	default:
-		if id := of(a).job; !b.jobs[id] {
+		if id := a.Topic().Job; !b.jobs[id] {
 			return fmt.Errorf("job %s: %T of a job never submitted", id, a)
 		}
 	}

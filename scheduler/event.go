@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"time"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
@@ -8,7 +10,11 @@ import (
 
 // An Event is something that happened in a world: Submitted, Described, Restored, Profiled,
 // Reported, Exited, NodesChanged or Computed.
-type Event interface{ event() }
+type Event interface {
+	// apply brings what the scheduler knows up to date: see Scheduler.Step. What is to be
+	// done at once it adds to Scheduler.immediate.
+	apply(s *Scheduler, now time.Time) error
+}
 
 // Submitted: a job was accepted. The scheduler keeps the pointer.
 type Submitted struct{ Spec *job.Spec }
@@ -68,17 +74,31 @@ type NodesChanged struct {
 // before the work does.
 type Computed struct{ Result any } // as policy.Work.Do returns it
 
-func (Submitted) event()    {}
-func (Described) event()    {}
-func (Restored) event()     {}
-func (Reported) event()     {}
-func (Exited) event()       {}
-func (NodesChanged) event() {}
-func (Computed) event()     {}
-
 // An Action is something a world is asked to do: Run, Preempt, Profile, Compute,
 // Provision or Return.
-type Action interface{ action() }
+type Action interface {
+	// Topic says what it is about. Two actions of a round have the same topic only if they
+	// are alternatives.
+	Topic() Topic
+}
+
+// A Topic is what an action is about: a job, a group of nodes, or the world.
+type Topic struct {
+	Job   job.ID
+	Group cluster.Group
+	World string // what is asked of it, in words
+}
+
+// String names the topic.
+func (t Topic) String() string {
+	switch {
+	case t.Job != "":
+		return "job " + string(t.Job)
+	case t.World != "":
+		return t.World
+	}
+	return "group " + string(t.Group)
+}
 
 // Run: give a job exactly this. If it runs elsewhere or otherwise already, it
 // checkpoints, moves and restores, unless it is InPlace or Free.
@@ -128,14 +148,23 @@ type Provision struct {
 // Return: give nodes back that are rented or on loan. No job is on them.
 type Return struct{ Nodes []cluster.NodeID }
 
-func (Run) action()       {}
-func (Preempt) action()   {}
-func (Profile) action()   {}
-func (Compute) action()   {}
-func (Provision) action() {}
-func (Return) action()    {}
-
 // Profiled: a job's profiling runs are over; it may be planned for.
 type Profiled struct{ Job job.ID }
 
-func (Profiled) event() {}
+// Topic implements Action.
+func (r Run) Topic() Topic { return Topic{Job: r.Job} }
+
+// Topic implements Action.
+func (p Preempt) Topic() Topic { return Topic{Job: p.Job} }
+
+// Topic implements Action.
+func (p Profile) Topic() Topic { return Topic{Job: p.Job} }
+
+// Topic implements Action.
+func (p Provision) Topic() Topic { return Topic{Group: p.Group} }
+
+// Topic implements Action.
+func (Return) Topic() Topic { return Topic{World: "nodes given back"} }
+
+// Topic implements Action.
+func (Compute) Topic() Topic { return Topic{World: "background work"} }

@@ -63,18 +63,19 @@ func (o *Options) Validate() error {
 // A Scheduler holds what is known of the cluster and its jobs. Make one with
 // New. It is not safe for concurrent use.
 type Scheduler struct {
-	policy  policy.Policy
-	placer  placement.Placer
-	o       Options
-	beliefs *estimate.Pool
-	classes *estimate.Classes // nil: not learned
-	cluster *cluster.Cluster
-	rentals []cluster.Rental
-	loans   []cluster.Loan
-	round   int
-	records map[job.ID]*record
-	active  []*record // by submission time, then ID
-	gone    bool      // some record of active is in a terminal phase
+	policy    policy.Policy
+	placer    placement.Placer
+	o         Options
+	beliefs   *estimate.Pool
+	classes   *estimate.Classes // nil: not learned
+	cluster   *cluster.Cluster
+	rentals   []cluster.Rental
+	loans     []cluster.Loan
+	round     int
+	records   map[job.ID]*record
+	active    []*record // by submission time, then ID
+	gone      bool      // some record of active is in a terminal phase
+	immediate []Action  // what the event in progress asks to be done at once
 	// Of the policy's background work: one is under way; what the last returned,
 	// until a round shows it.
 	computing bool
@@ -121,52 +122,28 @@ func (s *Scheduler) Length() time.Duration { return s.o.Round }
 // ignored; so is, in a report from a configuration that the job no longer holds,
 // everything but the measurements.
 func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
-	switch ev := ev.(type) {
-	case Submitted:
-		return s.submit(now, ev.Spec)
-	case Described:
-		return nil, s.update(ev.Spec.ID, func(r *record) { r.describe(ev.Spec) })
-	case Restored:
-		return nil, s.restore(&ev)
-	case NodesChanged:
-		s.cluster, s.rentals, s.loans = ev.Cluster, ev.Rentals, ev.Loans
-		return nil, nil
-	case Profiled:
-		return nil, s.update(ev.Job, func(r *record) {
-			if r.status.Phase == job.Profiling {
-				r.status.Phase = job.Waiting
-			}
-		})
-	case Reported:
-		if err := ev.Validate(); err != nil {
-			return nil, fmt.Errorf("job %s: report: %w", ev.Job, err)
-		}
-		return nil, s.update(ev.Job, func(r *record) { s.report(now, r, &ev.Report) })
-	case Exited:
-		return nil, s.update(ev.Job, func(r *record) { s.exit(now, r, ev.Outcome) })
-	case Computed:
-		if !s.computing {
-			return nil, errors.New("computed: no background work is under way")
-		}
-		s.computing, s.computed = false, ev.Result
-		return nil, nil
+	if ev == nil {
+		return nil, errors.New("scheduler: no event")
 	}
-	return nil, fmt.Errorf("scheduler: unknown event %T", ev)
+	s.immediate = nil
+	err := ev.apply(s, now)
+	return s.immediate, err
 }
 
-func (s *Scheduler) submit(now time.Time, spec *job.Spec) ([]Action, error) {
+func (s *Scheduler) submit(now time.Time, spec *job.Spec) error {
 	if _, dup := s.records[spec.ID]; dup {
-		return nil, fmt.Errorf("job %s: submitted twice", spec.ID)
+		return fmt.Errorf("job %s: submitted twice", spec.ID)
 	}
 	r := &record{spec: spec, belief: s.beliefs.New(spec)}
 	r.status = job.Status{Phase: job.Waiting, Submitted: now, Since: now}
 	s.classes.Submitted(now, spec)
 	s.enter(r)
 	if !s.o.Profile {
-		return nil, nil
+		return nil
 	}
 	r.status.Phase = job.Profiling
-	return []Action{Profile{Job: spec.ID, Types: s.eligible(spec)}}, nil
+	s.immediate = []Action{Profile{Job: spec.ID, Types: s.eligible(spec)}}
+	return nil
 }
 
 // enter makes a job an active one.

@@ -23,7 +23,7 @@ func ExampleSolve() {
 			{Choices: []mmkp.Choice{a(1, 1), a(3, 2), b(1, 1), b(2, 2), b(3, 4)}},
 		},
 	}
-	s, err := mmkp.Solve(context.Background(), p, nil, mmkp.DefaultOptions())
+	s, err := mmkp.NewSolver().Solve(context.Background(), p, nil, mmkp.DefaultOptions())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -90,7 +90,7 @@ func ExampleSolve_severalResources() {
 			{Choices: []mmkp.Choice{use(1, 1, 1), use(1.5, 1, 4)}},
 		},
 	}
-	s, err := mmkp.Solve(context.Background(), p, nil, mmkp.DefaultOptions())
+	s, err := mmkp.NewSolver().Solve(context.Background(), p, nil, mmkp.DefaultOptions())
 	if err != nil {
 		fmt.Println(err)
 		return

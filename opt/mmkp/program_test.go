@@ -207,7 +207,7 @@ func TestProgram_edited_agrees_with_built(t *testing.T) {
 		if v := c.hold(); v > 0 {
 			t.Errorf("round %d: a capacity is exceeded by %v", round, v)
 		}
-		fresh, err := mmkp.Solve(t.Context(), c.problem(), nil, opts)
+		fresh, err := mmkp.NewSolver().Solve(t.Context(), c.problem(), nil, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -431,7 +431,7 @@ func tangled(items, choices, resources int) *mmkp.Problem {
 
 func TestSolve_choices_of_several_of_twenty_resources(t *testing.T) {
 	p := tangled(300, 50, 20)
-	s, err := mmkp.Solve(t.Context(), p, nil, mmkp.DefaultOptions())
+	s, err := mmkp.NewSolver().Solve(t.Context(), p, nil, mmkp.DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,12 +123,12 @@ func TestSolve_start_prices_change_no_bound(t *testing.T) {
 	for _, items := range []int{40, 400} { // one core, and more choices than that is for
 		for n := range 20 {
 			p := crowded(items, n)
-			cold, err := mmkp.Solve(t.Context(), p, nil, opts)
+			cold, err := mmkp.NewSolver().Solve(t.Context(), p, nil, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, start := range [][]float64{{0, 0, 0, 0}, {9, 0, 1e3, 0.1}, {1e-6, 1e6, 1, 1}} {
-				warm, err := mmkp.Solve(t.Context(), p, start, opts)
+				warm, err := mmkp.NewSolver().Solve(t.Context(), p, start, opts)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -173,7 +173,7 @@ func TestSolve_agrees_with_the_exact_solver(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		p := draw(rt, shape{items: 25, choices: 8, resources: 4, must: true})
-		s, err := mmkp.Solve(context.Background(), p, nil, mmkp.DefaultOptions())
+		s, err := mmkp.NewSolver().Solve(context.Background(), p, nil, mmkp.DefaultOptions())
 		want, wantErr := exact.Solve(context.Background(), p)
 		if wantErr != nil || err != nil {
 			if !errors.Is(err, mmkp.ErrInfeasible) || !errors.Is(wantErr, mmkp.ErrInfeasible) {
@@ -201,7 +201,7 @@ func TestSolve_limits_keep_bound_and_value_honest(t *testing.T) {
 		for k := range start {
 			start[k] = rapid.Float64Range(0, 5).Draw(rt, "price")
 		}
-		s, err := mmkp.Solve(context.Background(), p, start, opts)
+		s, err := mmkp.NewSolver().Solve(context.Background(), p, start, opts)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -215,14 +215,14 @@ func TestSolve_limits_keep_bound_and_value_honest(t *testing.T) {
 func TestSolve_order_of_items_and_start_prices_change_no_objective(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := draw(rt, shape{items: 15, choices: 6, resources: 3})
-		s, err := mmkp.Solve(context.Background(), p, nil, mmkp.DefaultOptions())
+		s, err := mmkp.NewSolver().Solve(context.Background(), p, nil, mmkp.DefaultOptions())
 		if err != nil {
 			rt.Fatal(err)
 		}
 		q := &mmkp.Problem{Capacity: p.Capacity, Items: append([]mmkp.Item(nil), p.Items...)}
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "order"), 0))
 		random.Shuffle(len(q.Items), func(i, j int) { q.Items[i], q.Items[j] = q.Items[j], q.Items[i] })
-		other, err := mmkp.Solve(context.Background(), q, s.Prices, mmkp.DefaultOptions())
+		other, err := mmkp.NewSolver().Solve(context.Background(), q, s.Prices, mmkp.DefaultOptions())
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -76,12 +76,6 @@ type Solution struct {
 	Fractional int // items that the best prices divide between columns: at most one per resource
 }
 
-// Solve maximises p's value from the given prices (nil: from nothing; the last
-// solution's are a good start). It is NewSolver().Solve.
-func Solve(ctx context.Context, p *Problem, start []float64, opts Options) (*Solution, error) {
-	return NewSolver().Solve(ctx, p, start, opts)
-}
-
 // A Solver makes a fresh Program of every problem, in the memory of the last
 // one. It remembers no result: a warm start is passed in. Not safe for
 // concurrent use.

@@ -42,7 +42,7 @@ func TestSolve_bad_numbers_are_refused(t *testing.T) {
 		{"start price is negative", bad(gpus(1, 1)), []float64{-1}, "start price of resource 0: -1, want finite and at least 0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := mmkp.Solve(t.Context(), test.p, test.start, mmkp.DefaultOptions())
+			_, err := mmkp.NewSolver().Solve(t.Context(), test.p, test.start, mmkp.DefaultOptions())
 			if err == nil || err.Error() != test.want {
 				t.Errorf("error %v, want %s", err, test.want)
 			}
@@ -51,7 +51,7 @@ func TestSolve_bad_numbers_are_refused(t *testing.T) {
 }
 
 func TestSolve_bad_options_are_refused(t *testing.T) {
-	_, err := mmkp.Solve(t.Context(), &mmkp.Problem{}, nil, mmkp.Options{MaxSteps: -1, MaxNodes: -2, Gap: math.NaN()})
+	_, err := mmkp.NewSolver().Solve(t.Context(), &mmkp.Problem{}, nil, mmkp.Options{MaxSteps: -1, MaxNodes: -2, Gap: math.NaN()})
 	want := "max steps -1, want at least 0\nmax nodes -2, want at least 0\ngap NaN, want at least 0 and below 1"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
@@ -77,7 +77,7 @@ func TestSolve_picks(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := &mmkp.Problem{Capacity: test.capacity, Items: test.items}
-			s, err := mmkp.Solve(t.Context(), p, nil, mmkp.DefaultOptions())
+			s, err := mmkp.NewSolver().Solve(t.Context(), p, nil, mmkp.DefaultOptions())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,7 @@ func TestSolve_infeasible_names_the_resource(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := &mmkp.Problem{Capacity: []float64{5, 5}, Items: test.items}
-			_, err := mmkp.Solve(t.Context(), p, nil, mmkp.DefaultOptions())
+			_, err := mmkp.NewSolver().Solve(t.Context(), p, nil, mmkp.DefaultOptions())
 			if !errors.Is(err, mmkp.ErrInfeasible) || !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("error %v, want %s... ErrInfeasible", err, test.want)
 			}
@@ -134,7 +134,7 @@ func TestSolve_limits(t *testing.T) {
 		{"context ended", ended, mmkp.Options{MaxSteps: 500, MaxNodes: 1 << 30}, mmkp.Interrupted},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, err := mmkp.Solve(test.ctx, p, nil, test.opts)
+			s, err := mmkp.NewSolver().Solve(test.ctx, p, nil, test.opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +150,7 @@ func TestSolve_limits(t *testing.T) {
 
 func TestSolve_ten_thousand_GPUs_within_a_thousandth(t *testing.T) {
 	p := shaped(10_000, 7, 1_400)
-	s, err := mmkp.Solve(t.Context(), p, nil, mmkp.DefaultOptions())
+	s, err := mmkp.NewSolver().Solve(t.Context(), p, nil, mmkp.DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestOptions_Ties(t *testing.T) {
 	for ties := range uint64(20) {
 		o := mmkp.DefaultOptions()
 		o.Ties = ties
-		s, err := mmkp.Solve(t.Context(), p, nil, o)
+		s, err := mmkp.NewSolver().Solve(t.Context(), p, nil, o)
 		if err != nil || s.Value != 2 {
 			t.Fatalf("ties %d: %+v, %v, want two served", ties, s, err)
 		}

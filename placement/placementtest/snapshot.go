@@ -161,7 +161,7 @@ func Pooled(s *policy.Snapshot) (*policy.Plan, float64) {
 	}
 	o := mmkp.DefaultOptions()
 	o.MaxNodes, o.Gap = 1000, 1e-4
-	sol, err := mmkp.Solve(context.Background(), prob, nil, o)
+	sol, err := mmkp.NewSolver().Solve(context.Background(), prob, nil, o)
 	if err != nil {
 		panic(err)
 	}
