@@ -21,6 +21,9 @@ func (ev Restored) apply(s *Scheduler, _ time.Time) error {
 }
 
 func (ev NodesChanged) apply(s *Scheduler, _ time.Time) error {
+	if ev.Cluster == nil {
+		return errors.New("nodes changed: no cluster")
+	}
 	s.cluster, s.rentals, s.loans = ev.Cluster, ev.Rentals, ev.Loans
 	return nil
 }
