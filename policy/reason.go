@@ -75,8 +75,8 @@ func Kinds() []Kind {
 	return all
 }
 
-// Turn is why a job waits that takes turns with others: the service that it had in all
-// the time since it was submitted.
+// Turn returns the reason for which a job waits that takes turns with others, with the service
+// that it had since it was submitted.
 func Turn(j *Job, now time.Time) Reason {
 	return Reason{Kind: WaitTurn, Value: j.AttainedService(now).Seconds(), Limit: max(0, j.Age(now).Seconds())}
 }

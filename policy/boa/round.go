@@ -45,8 +45,8 @@ type goal struct {
 	why  policy.Reason
 }
 
-// soon is for how long what is paid may go on at a rate that the promise does not allow
-// for longer: nobody is stopped for less.
+// soon is how far ahead the limit is checked before a job is stopped: up to then the policy may
+// pay at a rate that would exceed the limit if it lasted longer.
 const (
 	soon  = 10 * time.Minute
 	later = time.Hour
@@ -210,8 +210,8 @@ func (r *round) aim() {
 	r.ration()
 }
 
-// keep leaves jobs where they are: for good if they have what they are to have, the
-// others until they can move.
+// keep leaves every job where it is: for this round if it has what it is to have, otherwise
+// until place can move it.
 func (r *round) keep() {
 	for k := range r.seats {
 		at := &r.seats[k]
@@ -227,8 +227,8 @@ func (r *round) keep() {
 	}
 }
 
-// stop takes their GPUs from jobs with the most time left until what the nodes of the
-// others cost may go on being paid. Those whose nodes are paid all the same stay.
+// stop takes GPUs from the jobs with the most time left, until the cost of the other jobs'
+// nodes may be paid. A job stays if its nodes are paid in any case.
 func (r *round) stop() {
 	if r.using <= r.soon {
 		return
