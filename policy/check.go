@@ -211,7 +211,7 @@ func (c *checker) hosts() {
 	}
 }
 
-// makeRoom counts a reservation for which others made room, in vain.
+// makeRoom counts a reservation that others made room for but that was not granted.
 func (c *checker) makeRoom(r *cluster.Configuration) {
 	if t := c.typeIndex(r.GPUType); t >= 0 {
 		c.pinned[t] += r.GPUs

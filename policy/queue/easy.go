@@ -90,8 +90,8 @@ func (r *line) lasts(i, t int) (time.Duration, bool) {
 	return min(left+j.RestartOverhead, remaining.Endless), from > remaining.Attained
 }
 
-// lets reports whether job i may start on its gang of type t without pushing back what is
-// reserved: on another type, if it is known to end before, or on GPUs that are left over.
+// lets reports whether job i may start on its gang of type t without delaying the reservation:
+// on another type, if it is known to end before, or on GPUs that are left over.
 func (r *line) lets(i, t, gpus int) bool {
 	if r.head == nil || r.head.t != t || gpus <= r.head.extra {
 		return true

@@ -98,8 +98,8 @@ func (r *round) offers(b *bidder) {
 	b.alone = r.missing(b.Job) / fastest
 }
 
-// missing returns the progress that a job lacks; one that does not say how much it has to
-// do, or of whose speed nothing is known, always lacks what takes it a round.
+// missing returns the progress that a job lacks; a job without a target or of unknown speed
+// always lacks the progress of one round.
 func (r *round) missing(j *policy.Job) float64 {
 	left, from := r.s.Work(j)
 	if j.Perf == nil || from == remaining.Attained {
