@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// A Reason is the one dominant reason for what a job got in a round, with its
-// numbers. Which numbers a kind carries stands beside the kind.
+// A Reason is the one dominant reason for what a job got in a round, with its numbers. The
+// comment of each kind says which numbers it carries.
 type Reason struct {
 	Kind   Kind
 	Config cluster.Configuration // the configuration the kind speaks of

@@ -34,6 +34,6 @@
 // holds, or else the type with room on which it is fastest with its fewest GPUs, because AFS
 // has one type.
 //
-// Deviation: a GPU that would make nobody faster stays idle, because throughput here counts
+// Deviation: a GPU that would make no job faster stays idle, because throughput here counts
 // nodes and may fall.
 package afs

@@ -166,7 +166,7 @@ func own(j *policy.Job, held *pool) map[cluster.NodeID]bool {
 	return nodes
 }
 
-// free returns the GPUs that nobody has of nodes that are there.
+// free returns the free GPUs of nodes that are there.
 func (r *round) free(y *pool) int {
 	total := 0
 	for i := range y.nodes {

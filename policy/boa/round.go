@@ -22,7 +22,7 @@ type round struct {
 	broken []int                       // by rental: nodes that are paid, and neither there nor on their way
 	opened []int                       // by offer: nodes that are there, broken, or were opened
 	paying float64                     // per hour: nodes that are there, come or go, and those that are opened
-	using  float64                     // per hour: of those, less nodes on which nobody is or is to be
+	using  float64                     // per hour: of those, the nodes on which a job is or is to be
 	seats  []seat                      // of the jobs to decide about, in their order
 	soon   float64                     // what may be paid per hour, for as long
 	later  float64                     // likewise
@@ -135,8 +135,8 @@ func (r *round) hold(j *policy.Job) *pool {
 	return y
 }
 
-// spare returns what the nodes of a placement, which all are there, cost per hour on which
-// nobody is.
+// spare returns what the nodes of a placement on which no job is cost per hour; all of its
+// nodes are there.
 func (r *round) spare(y *pool, p cluster.Placement) float64 {
 	total := 0.0
 	for _, s := range p {

@@ -6,7 +6,7 @@
 //
 //	turn    who runs on, who has had its slice, who waits for how long
 //	serve   gangs in that order: over-subscription by suspending and resuming (§3.1)
-//	grow    elastic jobs beyond what they asked for, on GPUs that nobody else can use (§3.3),
+//	grow    elastic jobs beyond what they asked for, on GPUs that no other job can use (§3.3),
 //	        as a slice begins
 //	give    the plan, and why the others wait
 //

@@ -19,7 +19,7 @@ type Options struct {
 	// Restarts is the least length of a slice, in restarts of the jobs that are there. Default
 	// 10.
 	Restarts float64
-	// Grow lets elastic jobs have GPUs that nobody else can use. Default true (§3.3).
+	// Grow lets elastic jobs have GPUs that no other job can use. Default true (§3.3).
 	Grow bool
 }
 

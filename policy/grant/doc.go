@@ -3,7 +3,7 @@
 // opens a Round, gives jobs allocations in its own order, and says why the others wait.
 //
 // The Round keeps the rules that hold under every policy: jobs being profiled get nothing,
-// non-preemptive ones keep what they hold, reservations are granted first, and nobody gets more
+// non-preemptive ones keep what they hold, reservations are granted first, and no job gets more
 // than is free.
 //
 //	round.go   the plan in the making

@@ -23,7 +23,7 @@ type Round struct {
 	plan   *policy.Plan
 	free   []int // GPUs, by type
 	gate   Gate  // nil: all pass
-	yields bool  // who runs may be preempted, so that the gate may say no to it
+	yields bool  // running jobs may be preempted, so the gate may refuse what they keep
 }
 
 // NewRound returns a round in which jobs without a choice are decided: profiled ones get nothing,
@@ -233,7 +233,7 @@ func (r *Round) KeepUnsaved() {
 	r.Keep(func(j *policy.Job) bool { return j.NoCheckpoint })
 }
 
-// Free returns the GPUs of type t that nobody has got yet.
+// Free returns the GPUs of type t that no job has got yet.
 func (r *Round) Free(t int) int { return r.free[t] }
 
 // FreeByType returns the same of every type. The caller may modify it.

@@ -27,9 +27,9 @@ type Options struct {
 	// work they have left, they end sooner there, the restart included. Without it, and
 	// where that is not known, a running job keeps its type.
 	Moves bool
-	// Backfill lets jobs pass a job that does not fit. Without it the first
-	// job that does not fit holds up all behind it, even where GPUs of a type
-	// it cannot use are free. With it a large job may wait for ever.
+	// Backfill lets jobs pass a job that does not fit. Without it the first job that does not
+	// fit blocks all behind it, even if GPUs of a type it cannot use are free. With it a large
+	// job may wait for ever.
 	Backfill bool
 	// Reserve makes backfill that of EASY: a job may pass the first one that does not fit only
 	// if it does not delay the believed start of that one. Without Backfill it has no effect;
@@ -48,7 +48,8 @@ type Options struct {
 func FIFO() Options { return Options{} }
 
 // EASY returns first in, first out with EASY backfilling, as most sites run it: running jobs
-// stay, and a job passes others only where the first in line does not start later for it.
+// stay, and a job passes others only if that does not delay the start of the first in the
+// queue.
 func EASY() Options { return Options{Backfill: true, Reserve: true} }
 
 // SRTF returns shortest remaining time first: the optimal order for mean JCT
@@ -71,7 +72,7 @@ type Policy struct {
 // New returns a Policy. All Options are valid.
 func New(o Options) *Policy { return &Policy{o: o} }
 
-// A place in line: the job at index waits for what the key says, less first.
+// A place in the queue: that of the job at index; lower keys come first.
 type place struct {
 	key   float64
 	index int
@@ -92,10 +93,10 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	r.Keep(func(j *policy.Job) bool { // 2. what goes on running
 		return !q.o.Preempt || j.NoCheckpoint && !q.o.Weighs
 	})
-	q.lineUp(r) // 3. everyone else stands in line
+	q.lineUp(r) // 3. the other jobs queue
 	q.serve(r)  // 4. and is served in turn
 	if !q.o.Preempt {
-		r.stay() // 5. nobody who runs makes room for who starts
+		r.stay() // 5. no running job moves for one that starts
 	}
 	return r.Plan(), nil
 }

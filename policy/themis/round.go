@@ -49,8 +49,8 @@ func newRound(s *policy.Snapshot) *round {
 	return &round{s: s, plan: plan, free: plan.FreeByType()}
 }
 
-// meet lists the jobs about which nothing is decided, by falling finish-time fairness.
-// Jobs that no cluster like this could carry are told so.
+// meet lists the jobs about which nothing is decided, by falling finish-time fairness. Jobs
+// that no cluster like this could carry get that as their reason.
 func (r *round) meet() {
 	asked := 0
 	for i, j := range r.s.Jobs {
