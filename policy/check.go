@@ -29,7 +29,7 @@ import (
 //  8. A batch size is the submitted one, or within the limits if batch sizes
 //     may be adapted.
 //  9. No more nodes are wanted than are offered, or lent and spare; those that go back
-//     are on loan, and nobody is placed on them.
+//     are on loan, and no job is placed on them.
 //  10. GPUs of two types at once are only for heterogeneous jobs, which have neither a
 //     reservation nor replicas of several GPUs. What both are worth is within the limits,
 //     the plan says where they are, and no node of either type counts CPUs and memory.
@@ -211,7 +211,7 @@ func (c *checker) hosts() {
 	}
 }
 
-// makeRoom counts a reservation for which others made room, in vain.
+// makeRoom counts a reservation that others made room for but that was not granted.
 func (c *checker) makeRoom(r *cluster.Configuration) {
 	if t := c.typeIndex(r.GPUType); t >= 0 {
 		c.pinned[t] += r.GPUs

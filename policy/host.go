@@ -6,10 +6,10 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// FillProportional gives the GPU-proportional share of CPUs and memory to every
-// allocation that says nothing of them on a GPU type whose nodes count them. A
-// policy that does not think of CPUs so grants what today's schedulers do. Allocations of
-// two GPU types are left alone. Source: Synergy §2.
+// FillProportional gives the GPU-proportional share of CPUs and memory to every allocation that
+// says nothing of them on a GPU type whose nodes count them. So a policy that does not consider
+// CPUs grants what today's schedulers grant. Allocations of two GPU types are left alone.
+// Source: Synergy §2.
 func FillProportional(s *Snapshot, p *Plan) {
 	if p == nil {
 		return

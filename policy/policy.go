@@ -1,6 +1,5 @@
-// Package policy asks the question of every round and states the form of its
-// answer: a Snapshot goes in, a Plan comes out. Check says whether a plan keeps
-// the rules.
+// Package policy defines what a scheduling policy gets and returns in each round: a Snapshot
+// goes in, a Plan comes out. Check says whether a plan keeps the rules.
 package policy
 
 import (
@@ -24,12 +23,12 @@ type Snapshot struct {
 	Length  time.Duration // of a round
 	Cluster *cluster.Cluster
 	Jobs    []*Job // active, by submission time, then ID
-	// Computed is what the Background of an earlier plan returned, once; nil: none
-	// ended since the last round. An error if it failed or panicked. It
-	// belongs to the policy, which may change it.
+	// Computed is what the Background of an earlier plan returned, or an error if it failed or
+	// panicked. It is shown once; nil: none ended since the last round. It belongs to the
+	// policy, which may change it.
 	Computed any
-	// Rentals are the nodes that can be rented, and how it stands with them; none if
-	// nothing can be. Nodes that are there are in Cluster too.
+	// Rentals are the nodes that can be rented, with the state of their orders; none if nothing
+	// can be rented. Nodes that are there are in Cluster too.
 	Rentals []cluster.Rental
 	// Loans are the nodes that are lent while their owner does not need them; none if
 	// nothing can be lent. Nodes that are there are in Cluster too.
@@ -77,16 +76,16 @@ type Job struct {
 // order. It may keep state (a warm start, a planned window). It must not
 // modify the snapshot. An error means that the last plan should stay.
 //
-// Traits is the same in every call: it says what the scheduler has to bring, and what the
-// policy may decide, before anything is planned.
+// Traits is the same in every call. It says what the scheduler has to provide, and what the
+// policy decides.
 type Policy interface {
 	Traits() Traits
 	Plan(ctx context.Context, s *Snapshot) (*Plan, error)
 }
 
 // Traits say what a policy asks of the scheduler, and what it decides. The zero value is a
-// policy that goes by what was submitted alone: it is shown no believed speed that would have
-// to be measured first, and every job runs on as many GPUs as it asks for.
+// policy that uses only what was submitted: it is shown no believed speed that would have to be
+// measured first, and every job runs on as many GPUs as it asks for.
 type Traits struct {
 	Models  bool // it decides by believed speed: one-GPU profiles are taken for it
 	Sizes   bool // it chooses how many GPUs an elastic job has
@@ -100,13 +99,13 @@ type Traits struct {
 type Plan struct {
 	// Jobs holds one decision per job of the snapshot, in the same order.
 	Jobs []Decision
-	// Prices are the dual prices of the coupling resources, where the policy
-	// has them: what one more GPU of a type would add to the objective.
+	// Prices are the dual prices of the GPU types, where the policy has them: what one more GPU
+	// of a type would add to the objective.
 	Prices []TypePrice
 	Stats  Stats
-	// Capacity is how many nodes of a group are wanted, those on their way among them;
-	// of groups that are missing, as many as there are. Nodes that a placement of this
-	// plan is on stay. Source: BOA §5.2, "Cluster Sizing".
+	// Capacity is how many nodes of a group are wanted, including those on their way. A group
+	// that is missing keeps its nodes. Nodes that a placement of this plan is on stay. Source:
+	// BOA §5.2, "Cluster Sizing".
 	Capacity map[cluster.Group]int
 	// Return are nodes on loan that go back, by ascending ID. No placement of this plan is on
 	// them. Source: Lyra §4.

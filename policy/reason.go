@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// A Reason is the one dominant reason for what a job got in a round, with its
-// numbers. Which numbers a kind carries stands beside the kind.
+// A Reason is the one dominant reason for what a job got in a round, with its numbers. The
+// comment of each kind says which numbers it carries.
 type Reason struct {
 	Kind   Kind
 	Config cluster.Configuration // the configuration the kind speaks of
@@ -75,8 +75,8 @@ func Kinds() []Kind {
 	return all
 }
 
-// Turn is why a job waits that takes turns with others: the service that it had in all
-// the time since it was submitted.
+// Turn returns the reason for which a job waits that takes turns with others, with the service
+// that it had since it was submitted.
 func Turn(j *Job, now time.Time) Reason {
 	return Reason{Kind: WaitTurn, Value: j.AttainedService(now).Seconds(), Limit: max(0, j.Age(now).Seconds())}
 }

@@ -57,8 +57,8 @@ func (j *Job) Replicas(a *cluster.Allocation) int {
 	return a.AllGPUs() / j.ReplicaGPUs(a.GPUType)
 }
 
-// Basis returns what an estimate of the work that j has left rests on, but for what is known
-// of its class; Snapshot.Basis has that too.
+// Basis returns the data from which the work that j has left is estimated, without what is
+// known of its class; Snapshot.Basis has that too.
 func (j *Job) Basis(now time.Time) remaining.Basis {
 	b := remaining.Basis{Spec: j.Spec, Status: &j.Status, Now: now}
 	if j.Phase == job.Running && j.Holding() {
@@ -81,7 +81,7 @@ func (s *Snapshot) Work(j *Job) (left float64, from remaining.Source) {
 	return b.Work()
 }
 
-// Basis returns what an estimate of the work that j has left rests on.
+// Basis returns the data from which the work that j has left is estimated.
 func (s *Snapshot) Basis(j *Job) remaining.Basis {
 	b := j.Basis(s.Now)
 	if j.Target > 0 || j.Class == "" {

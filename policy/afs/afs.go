@@ -21,7 +21,7 @@ type Options struct {
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Steady: true} }
 
-// A Policy is AFS-L. It keeps who had what when GPUs were last divided. It is not safe for
+// A Policy is AFS-L. It keeps the allocations of the last division of GPUs. It is not safe for
 // concurrent use. Make one with New.
 type Policy struct {
 	o       Options
@@ -117,8 +117,8 @@ func (p *Policy) give(s *policy.Snapshot, r *grant.Round) {
 	}
 }
 
-// wait says why job i waits, while as many are served: others came out ahead of it, or too
-// few GPUs are free.
+// wait says why job i waits, while the given number of jobs is served: others won the
+// comparisons, or too few GPUs are free.
 func wait(r *grant.Round, i, served int) {
 	r.Refuse(i)
 	why := &r.Plan().Jobs[i].Why

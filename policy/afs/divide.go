@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A division is GPUs on their way to jobs.
+// A division is the state of sharing GPUs out among jobs.
 type division struct {
 	s    *policy.Snapshot
 	r    *grant.Round
@@ -73,8 +73,8 @@ func (d *division) aim(c *contender) {
 	}
 }
 
-// speed returns the believed progress per second of a job with GPUs of a type; that of a job
-// of which nothing is known is as many as it has.
+// speed returns the believed progress per second of a job with GPUs of a type. Without a model
+// it is the number of GPUs.
 func (d *division) speed(c *contender, t, gpus int) float64 {
 	if c.job.Perf == nil {
 		return float64(gpus)

@@ -56,9 +56,9 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Classes: true, Rents: true}
 }
 
-// Plan implements policy.Policy. A round in which nobody moves takes time linear in jobs
-// and nodes; every job that moves, in the nodes of its type. The only error is that of
-// ctx.
+// Plan implements policy.Policy. A round in which no job moves takes time linear in jobs and
+// nodes; each job that moves adds time linear in the nodes of its type. The only error is that
+// of ctx.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("boa: round %d: %w", s.Round, err)
@@ -81,11 +81,11 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.plan, nil
 }
 
-// offers returns what can be rented, in the order of the rentals, and after it the nodes
-// that are owned, by size and then of all sizes; at prices in the unit of the budget. Jobs
-// look at those before each end only if those before the last do not do. Among the first
-// widths are chosen: owned nodes only if nothing can be rented, because there is no more of
-// them when they are full.
+// offers returns what can be rented, in the order of the rentals, then the nodes that are
+// owned, by size, then those of all sizes together; prices are in the unit of the budget. ends
+// are the ends of these parts. A job looks at a part only if the parts before it do not
+// suffice. Widths are chosen for the first part; that is owned nodes only if nothing can be
+// rented, because owned nodes cannot become more.
 func (p *Policy) offers(s *policy.Snapshot) (all []cluster.Offer, ends []int) {
 	for i := range s.Rentals {
 		all = append(all, s.Rentals[i].Offer)
@@ -122,8 +122,8 @@ func owned(c *cluster.Cluster) []cluster.Offer {
 	return all
 }
 
-// mixed returns the GPU types with nodes of several sizes, each node as if it had as many
-// GPUs as the largest. Some amounts that no one size carries are there on several.
+// mixed returns the GPU types with nodes of several sizes, each node as if it had as many GPUs
+// as the largest. Nodes of several sizes together carry some amounts that no one size carries.
 func mixed(c *cluster.Cluster) []cluster.Offer {
 	var all []cluster.Offer
 	for _, t := range c.Types() {
@@ -135,9 +135,8 @@ func mixed(c *cluster.Cluster) []cluster.Offer {
 	return all
 }
 
-// account books what was paid since the last round. Of nodes that were on their way back
-// it does not know when they were there, so that it takes them to have been paid all the
-// time.
+// account books what was paid since the last round. It does not know when nodes on their way
+// back were gone, so it takes them to have been paid for the whole round.
 func (p *Policy) account(s *policy.Snapshot, offers []cluster.Offer) {
 	paid := 0.0
 	for i := range s.Rentals {
@@ -159,7 +158,7 @@ func (p *Policy) guarantee() guarantee {
 }
 
 // budget returns the budget per hour for which to choose widths now. Where nothing can be
-// rented, nothing is paid, and nothing feeds back.
+// rented, nothing is paid, and the budget stays as set.
 func (p *Policy) budget(s *policy.Snapshot) float64 {
 	switch {
 	case p.o.Budget == 0:
@@ -184,8 +183,8 @@ func (p *Policy) most(s *policy.Snapshot, ahead time.Duration) float64 {
 // many there are.
 const golden = 0.6180339887498949
 
-// draw returns the place of a job among the arrivals of its class, in [0, 1): below the
-// share of the faster table it goes by that.
+// draw returns the number of a job in [0, 1), which decides its table: the faster one if the
+// number is below that table's share of the arrivals of its class.
 func (p *Policy) draw(j *policy.Job) float64 {
 	place, ok := p.tickets[j.ID]
 	if !ok {
@@ -196,7 +195,7 @@ func (p *Policy) draw(j *policy.Job) float64 {
 	return place
 }
 
-// forget drops the tickets of jobs that are gone, once they are the most.
+// // forget drops the tickets of jobs that are gone, once they are the majority.
 func (p *Policy) forget(s *policy.Snapshot) {
 	if len(p.tickets) <= 2*len(s.Jobs)+64 {
 		return

@@ -1,6 +1,6 @@
-// Package boa is BOA Constrictor: GPUs rented by the hour, so many that jobs end as soon as
-// a budget allows. Which width (number of GPUs) a job has is decided beforehand for its
-// class and epoch; nobody queues, and no job's width depends on who else is there.
+// Package boa is BOA Constrictor: it rents GPUs by the hour so that jobs end as soon as a
+// budget allows. The width (number of GPUs) of a job is decided beforehand for its class and
+// epoch. No job queues, and no width depends on the other jobs that are there.
 //
 //	§3.1    classes i, epochs j, lambda_i, E[X_ij], s_ij    perf.ClassStats, Snapshot.Classes
 //	§3.1    the budget b, the mean of what is rented        Options.Budget
@@ -12,12 +12,12 @@
 //	§5.2    asynchronous parameter computation              Policy.learn, Plan.Background
 //	§5.3    decision support tool                           Problem.Table, Problem.Frontier
 //
-// A round: what was spent since the last one is booked; widths are computed anew in the
-// background if classes, budget or nodes have drifted from what they were computed from;
-// jobs that have their width keep their very placement; the others get GPUs of nodes in use
-// first, so that whole nodes become empty and go back; and as many nodes are wanted as jobs
-// are on or wait for. A job that is to have more waits where it is until all of it is there,
-// and moves once. Where no more nodes are to be had, or to be paid, those that are done
+// In a round the policy books what was spent since the last one. It computes widths anew in the
+// background if classes, budget or nodes have drifted from those that the widths were computed
+// from. Jobs that have their width keep their placement. The others get GPUs of nodes in use
+// first, so that whole nodes become empty and can be returned. It wants as many nodes as jobs
+// are on or wait for. A job that is to have more GPUs stays where it is until all of them are
+// there, and moves once. Where no more nodes can be rented or paid for, the jobs that end
 // soonest come first.
 //
 //	problem.go  what a table of widths comes from, and what it promises
@@ -28,41 +28,41 @@
 //	            many are wanted
 //	ledger.go   what was spent, and what may be; fill.go, how full nodes are
 //
-// Deviation: two tables for a share of the arrivals of each class each, because one is not
-// optimal where rescaling takes time (opt/convex). Method Single has one, Published that of
-// Algorithm 1.
+// Deviation: there are two tables of widths, each for a share of the arrivals of every class,
+// because one is not optimal where rescaling takes time (opt/convex). Method Single has one
+// table, Published that of Algorithm 1.
 //
 // Deviation: widths are charged for the nodes they need, where the paper counts GPUs of jobs
 // (and reports nodes), because the GPUs of a job beyond whole nodes are on a node that others
-// may not fill. How full such nodes are is measured (fill); until it is, each is taken to be
-// alone.
+// may not fill. How full such nodes are is measured (fill); before that each job is taken to be
+// alone on such a node.
 //
-// Deviation: spending feeds back, where the paper has a mean over all time, because a budget
-// is a promise. The budget of widths is lowered, or raised, by what is off over Horizon, and
-// by the part of what is paid that widths do not account for: nodes on their way, for the
-// most. It acts slowly: a budget that follows every burst has a price that changes with it,
-// and money buys most at one price. Beyond that no node is rented, and in the end jobs are
-// stopped, where a window would otherwise cost more than it may (Options.Window, Slack).
+// Deviation: what was spent changes the budget of widths, where the paper has a mean over all
+// time, because a budget is a promise. What was spent too much, or too little, is made up for
+// over Horizon. The part of what is paid that widths do not account for, mostly nodes on their
+// way, is taken off. This acts slowly, because a budget that follows every burst has a price
+// that changes with it, and money buys most at a constant price. If a window would still cost
+// more than it may (Options.Window, Slack), no node is rented, and in the end jobs are stopped.
 //
 // Deviation: jobs whose width changes because widths were computed anew move only if that
 // pays at the price that the widths come from, with the restart counted.
 //
-// Deviation: a job is not started on what happens to be left until its nodes are there,
+// Deviation: while a job waits for its nodes it is not started on GPUs that happen to be free,
 // because it would restart soon after.
 //
-// Deviation: where all jobs together want more GPUs of a type than there are, those have a
-// rent that rises until they do not, and each job has what costs it least at the rents, a
-// restart counted, because widths alone bound what one job has of a type, and the paper has as
-// many GPUs of each as it likes. Rents are the multipliers of the capacity that problem (7)
-// has per type, for the jobs that there are. Who finds no room all the same has the next best
-// of which there is some. Nodes are then given back later, if nothing limits what is spent.
+// Deviation: where all jobs together want more GPUs of a type than there are, the type has a
+// price per GPU, called its rent, which rises until they do not. Each job has what costs it
+// least at the rents, a restart counted, because widths bound only what one job has of a type,
+// and the paper has no limit on the GPUs of a type. Rents are the multipliers of the capacity
+// that problem (7) has per type, for the jobs that there are. A job that still finds no room
+// has the next best configuration for which there is room. Nodes are then given back later, if
+// nothing limits what is spent.
 //
-// Deviation: a job has the GPUs that are best by its own model, at the price that the widths
-// of others come from, because not every job has a class of which speeds are known. Before
-// there is a price, it has those that make the most of a GPU-hour.
+// Deviation: a job has the GPUs that are best by its own model, at the price that the widths of
+// others come from, because not every job has a class with known speeds. Before there is a
+// price, it has the GPUs with the most goodput per GPU-hour.
 //
-// Deviation: nodes that are owned are used by jobs of their GPU type, but widths are not
-// chosen for them unless nothing can be rented, because there are no more of them. Nodes of
-// one size are an offer then; of different sizes together a job has GPUs only if no one size
-// has enough.
+// Deviation: nodes that are owned are used by jobs of their GPU type, but widths are not chosen
+// for them unless nothing can be rented, because there are no more of them. Nodes of one size
+// are then an offer. A job has GPUs of nodes of different sizes only if no one size has enough.
 package boa

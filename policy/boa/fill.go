@@ -2,8 +2,8 @@ package boa
 
 import "time"
 
-// A fill is how full the nodes are that no job has for itself. What a width costs depends
-// on it: the GPUs beyond whole nodes are on nodes that others may not fill.
+// A fill measures how full the nodes are that no job has for itself. The cost of a width
+// depends on it, because the GPUs beyond whole nodes are on nodes that others may not fill.
 type fill struct {
 	at         time.Time
 	used, gpus int     // since at
@@ -20,9 +20,9 @@ func (f *fill) enter(now time.Time) {
 	f.at = now
 }
 
-// lonely is the part of a node that the rest of a job's GPUs fills alone, in the mean over
-// all rests; unheard is for how many GPU-hours nodes are taken to have been filled so
-// before any were seen.
+// lonely is the part of a node that the GPUs of a job beyond whole nodes fill if it is alone
+// there, in the mean over all their numbers. unheard is the weight of lonely before anything
+// was measured, in GPU-hours.
 const (
 	lonely  = 0.5
 	unheard = 48

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// A ledger remembers what was spent over the last window, and of it what the widths of
-// jobs come to: the rest is nodes that are not full, on their way, or not yet taken back.
+// A ledger remembers what was spent over the last window, and which part of it the widths of
+// jobs cost. The rest was paid for nodes that are not full, on their way, or not yet taken
+// back.
 type ledger struct {
 	begun  time.Time
 	points []point // by time; straight in between
@@ -80,13 +81,13 @@ type guarantee struct {
 	window, horizon time.Duration
 }
 
-// trust is how long nothing is taken to have been paid but what widths cost, before the
-// ledger was begun.
+// trust is a time before the ledger was begun for which only what widths cost is taken to have
+// been paid.
 const trust = time.Hour
 
-// budget returns the budget for which to choose widths: what was not spent so far, or
-// spent too much, within the horizon; and of that the part that widths are of what is
-// paid.
+// budget returns the budget for which to choose widths. What was spent too much or too little
+// so far is made up for within the horizon. The result is multiplied by the part of what is
+// paid that widths account for.
 func (l *ledger) budget(now time.Time, p *guarantee) float64 {
 	if p.horizon == 0 || len(l.points) == 0 {
 		return p.budget
@@ -100,13 +101,13 @@ func (l *ledger) budget(now time.Time, p *guarantee) float64 {
 	return min(max(b, 0), 2*p.budget) / max(1, overhead)
 }
 
-// kept is the part of the slack that is not promised away: nodes that go back are paid
-// for a while, and a round takes them for gone.
+// kept is the part of the slack that is held back, because nodes that go back are still paid
+// for a while, though a round counts them as gone.
 const kept = 0.1
 
-// most returns what may be paid per hour, for so long, such that no window that ends
-// meanwhile breaks the promise; infinite if nothing is promised. It looks at ends after
-// the time of a round, twice that, and so on.
+// most returns what may be paid per hour for the given time such that no window that ends in it
+// costs more than allowed; infinite if there is no limit. It looks at ends after the time of a
+// round, twice that, and so on.
 func (l *ledger) most(now time.Time, p *guarantee, round, ahead time.Duration) float64 {
 	if p.horizon == 0 {
 		return math.Inf(1)

@@ -7,9 +7,8 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// finish asks for the nodes that jobs are on, or are to be on; beside those that are broken,
-// which nobody waits for.
-// Source: BOA §5.2, "Cluster Sizing".
+// finish asks for the nodes that jobs are on, or are to be on, and keeps those that are broken,
+// for which no job waits. Source: BOA §5.2, "Cluster Sizing".
 func (r *round) finish() {
 	if len(r.s.Rentals) == 0 {
 		return
@@ -58,9 +57,9 @@ func (r *round) shared() (used, gpus int) {
 	return used, gpus
 }
 
-// spared is for how long nodes that nobody needs are kept, after jobs wanted more of some
-// type than there is, where nothing limits what is spent: while rents change, jobs want
-// other nodes than those that were ordered for them, and get none that they must wait for.
+// spared is for how long unneeded nodes are kept after jobs wanted more of some type than there
+// is, if nothing limits what is spent. While rents change, jobs want other nodes than those
+// that were ordered for them, and so never get those they wait for.
 const spared = 10 * time.Minute
 
 // A need is how many nodes of an offer were wanted in a round with rents.

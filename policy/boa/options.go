@@ -15,16 +15,17 @@ type Options struct {
 	Money  bool   // Budget is money; default false
 	Method Method // how widths are chosen; default Mixture
 	Widest int    // most GPUs of a job; default 64 (§6.3: the simulator's most)
-	// Recompute is how long widths stand at least while what they were computed from
-	// drifts; default 15 min (§5.2).
+	// Recompute is the least time after which widths are computed anew because their inputs
+	// drifted; default 15 min (§5.2).
 	Recompute time.Duration
-	// Window is the time in any stretch of which no more is spent than Budget and Slack
-	// allow; default 7 days and 2 %.
+	// Window and Slack limit what is spent: in any period of Window it is no more than Budget
+	// allows, plus Slack; default 7 days and 2 %.
 	Window time.Duration
 	Slack  float64
-	// Horizon is in which time what was spent too much is saved, and the reverse; default
-	// 7 days: a price that follows every burst makes jobs slower than one that does not.
-	// 0: spending does not feed back, and nothing is promised (the paper).
+	// Horizon is the time over which what was spent too much is saved, and what was spent too
+	// little is spent. Default 7 days, because a price that follows every burst makes jobs
+	// slower than one that does not. 0: what was spent does not change the budget of widths,
+	// and Window has no effect (the paper).
 	Horizon time.Duration
 }
 

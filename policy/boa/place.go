@@ -8,9 +8,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// place gives the other jobs what they are to have: those that give GPUs back first, then
-// those that have none, those that are done soonest first, then those that grow.
-// Source: BOA §5.2, "Job Allocation".
+// place gives the other jobs what they are to have: first to jobs that give GPUs back, then to
+// jobs that have none, those that end soonest first, then to jobs that grow. Source: BOA §5.2,
+// "Job Allocation".
 func (r *round) place() {
 	var moving []*seat
 	for k := range r.seats {
@@ -101,9 +101,9 @@ func (r *round) seat(y *pool, g *goal, own map[cluster.NodeID]bool) (parts []par
 	return parts, why
 }
 
-// dear returns what would be paid per hour if more nodes were used, and opened, and what may
-// be: for long, for the nodes in use; and for as long as it takes to be rid of the others,
-// for all.
+// dear returns what would be paid per hour if more nodes were used and opened, and what may be
+// paid. The nodes in use are compared with the long-term limit. All nodes are compared with the
+// limit for the time that it takes to return the others.
 func (r *round) dear(busier, more float64) (paying, most float64) {
 	if paying = r.using + busier; busier > 0 && paying > r.later {
 		return paying, r.later
@@ -166,7 +166,7 @@ func own(j *policy.Job, held *pool) map[cluster.NodeID]bool {
 	return nodes
 }
 
-// free returns the GPUs that nobody has of nodes that are there.
+// free returns the free GPUs of nodes that are there.
 func (r *round) free(y *pool) int {
 	total := 0
 	for i := range y.nodes {

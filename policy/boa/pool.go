@@ -118,8 +118,8 @@ func (y *pool) best(need int, held map[cluster.NodeID]bool, taken []part) int {
 	return best
 }
 
-// rank orders nodes: those that are there before those that are not, those in use before
-// idle ones, of which those that are owned come first, own ones before others, those with
+// rank orders nodes: those that are there before those that are not, those in use before idle
+// ones, of which those that are owned come first, the job's own nodes before others, those with
 // little room before those with more.
 func (n *slot) rank(room int, held map[cluster.NodeID]bool) int {
 	const more = 1 << 12

@@ -21,8 +21,8 @@ type Problem struct {
 	convex  convex.Problem
 }
 
-// seldom is the rate, per second, of a class of which no job has come yet: it gets
-// widths, and they cost next to nothing.
+// seldom is the arrival rate, per second, of a class of which no job has come yet. So it gets
+// widths, and they hardly use the budget.
 const seldom = 1e-9
 
 // NewProblem returns the problem of classes on offers, with widths of up to widest GPUs.
@@ -117,9 +117,9 @@ func (p *Problem) points(to []convex.Point, s *perf.ClassStats, epoch, offer, wi
 	return to
 }
 
-// ByNode makes the problem count what is paid for nodes, which jobs may not fill: of the
-// nodes that jobs do not have for themselves, fill (more than 0, at most 1) is the part of
-// GPUs in use. Without it only the GPUs of jobs count, as in the paper.
+// ByNode makes the problem count whole nodes, which are paid even if jobs do not fill them.
+// fill (more than 0, at most 1) is the part of GPUs in use on the nodes that no job has for
+// itself. Without ByNode only the GPUs of jobs count, as in the paper.
 func (p *Problem) ByNode(fill float64) {
 	p.convex.Costs = func(kind, width int) float64 {
 		o := &p.Offers[kind]
@@ -127,16 +127,16 @@ func (p *Problem) ByNode(fill float64) {
 	}
 }
 
-// paid returns the GPUs that are paid for so many of a job: whole nodes, and for the rest
-// its part of the GPUs in use on the node that it is on; no more than that node.
+// paid returns the GPUs that are paid for a job with so many: whole nodes, and for the rest its
+// part of the GPUs in use on the shared node, at most all of that node.
 func paid(o *cluster.Offer, gpus int, fill float64) float64 {
 	node := o.Node.Capacity.GPUs
 	rest := gpus % node
 	return float64(gpus-rest) + min(float64(rest)/fill, float64(node))
 }
 
-// available returns the part of its time that a job on so many nodes trains for, which
-// starts anew, for so many seconds, whenever its provider takes one of them back.
+// available returns the part of its time in which a job on so many nodes trains, if it
+// restarts, for so many seconds, whenever the provider takes one of the nodes back.
 func available(o *cluster.Offer, nodes int, restart float64) float64 {
 	return 1 / (1 + float64(nodes)*o.Node.Interruptions/3600*restart)
 }
@@ -146,7 +146,7 @@ type Method uint8
 
 // The methods.
 const (
-	Mixture   Method = iota // two tables of widths for a share of the arrivals each: optimal (opt/convex)
+	Mixture   Method = iota // two tables of widths, each for a share of the arrivals: optimal (opt/convex)
 	Single                  // one table: the better of the mixture's cheaper one and Published
 	Published               // Algorithm 1
 )
@@ -198,8 +198,8 @@ func (p *Problem) Table(budget float64, m Method) (*Table, error) {
 	return t, nil
 }
 
-// Frontier returns the least mean JCT for every budget, by ascending budget: where it
-// bends. Source: BOA §5.3, "Decision Support Tool".
+// Frontier returns the least mean JCT for every budget, as the points where the curve bends, by
+// ascending budget. Source: BOA §5.3, "Decision Support Tool".
 func (p *Problem) Frontier() ([]convex.Breakpoint, error) { return p.convex.MixtureFrontier() }
 
 // At returns the configuration and the offer of a width.

@@ -22,7 +22,7 @@ type round struct {
 	broken []int                       // by rental: nodes that are paid, and neither there nor on their way
 	opened []int                       // by offer: nodes that are there, broken, or were opened
 	paying float64                     // per hour: nodes that are there, come or go, and those that are opened
-	using  float64                     // per hour: of those, less nodes on which nobody is or is to be
+	using  float64                     // per hour: of those, the nodes on which a job is or is to be
 	seats  []seat                      // of the jobs to decide about, in their order
 	soon   float64                     // what may be paid per hour, for as long
 	later  float64                     // likewise
@@ -45,8 +45,8 @@ type goal struct {
 	why  policy.Reason
 }
 
-// soon is for how long what is paid may go on at a rate that the promise does not allow
-// for longer: nobody is stopped for less.
+// soon is how far ahead the limit is checked before a job is stopped: up to then the policy may
+// pay at a rate that would exceed the limit if it lasted longer.
 const (
 	soon  = 10 * time.Minute
 	later = time.Hour
@@ -135,8 +135,8 @@ func (r *round) hold(j *policy.Job) *pool {
 	return y
 }
 
-// spare returns what the nodes of a placement, which all are there, cost per hour on which
-// nobody is.
+// spare returns what the nodes of a placement on which no job is cost per hour; all of its
+// nodes are there.
 func (r *round) spare(y *pool, p cluster.Placement) float64 {
 	total := 0.0
 	for _, s := range p {
@@ -210,8 +210,8 @@ func (r *round) aim() {
 	r.ration()
 }
 
-// keep leaves jobs where they are: for good if they have what they are to have, the
-// others until they can move.
+// keep leaves every job where it is: for this round if it has what it is to have, otherwise
+// until place can move it.
 func (r *round) keep() {
 	for k := range r.seats {
 		at := &r.seats[k]
@@ -227,8 +227,8 @@ func (r *round) keep() {
 	}
 }
 
-// stop takes their GPUs from jobs with the most time left until what the nodes of the
-// others cost may go on being paid. Those whose nodes are paid all the same stay.
+// stop takes GPUs from the jobs with the most time left, until the cost of the other jobs'
+// nodes may be paid. A job stays if its nodes are paid in any case.
 func (r *round) stop() {
 	if r.using <= r.soon {
 		return

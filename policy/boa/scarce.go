@@ -25,9 +25,9 @@ func (o *option) at(price float64, rents map[cluster.GPUType]float64) float64 {
 	return cost{o.time, o.rate}.at(price) + o.time*rents[o.GPUType]*float64(o.GPUs)
 }
 
-// Rents of a GPU, as parts of the value of a job's time: the first that is tried, by what
-// each is raised, and the last, at which all jobs have what takes the least GPU time. Where
-// there are more than many options of all jobs, rents rise faster.
+// Rents of a GPU, as parts of the value of a job's time: the first rent tried, the factor by
+// which it is raised, and the last, at which all jobs take the option of the least GPU time. If
+// all jobs together have more than many options, rents rise faster.
 const (
 	firstRent = 1e-3
 	moreRent  = 1.02
@@ -38,9 +38,10 @@ const (
 
 // ration gives jobs other goals where all of them together want more GPUs of some type than
 // there are. The GPUs of such a type have a rent, which rises until no more are wanted than
-// there are: the multiplier of the type's capacity in problem (7), for the jobs that there
-// are in place of their mean. Each job has what costs it the least at these rents, with a
-// restart counted. Widths alone bound what one job has of a type, not what all have.
+// there are. It is the multiplier of the type's capacity in problem (7), for the jobs that are
+// there instead of the mean number of jobs. Each job has what costs it the least at these
+// rents, with a restart counted. Widths alone bound what one job has of a type, not what all
+// have.
 func (r *round) ration() {
 	room := r.rooms()
 	if len(room) < 2 && r.p.o.Budget > 0 {
@@ -67,9 +68,9 @@ func (r *round) ration() {
 	}
 }
 
-// fill returns what each job is to have: what is cheapest at the rents; and where that leaves
-// room of a type, because jobs that are alike all went elsewhere at one rent, what is cheapest
-// as its rent falls, for as many as there is room for, in their order.
+// fill returns what each job is to have: its cheapest option at the rents. Equal jobs may all
+// leave a type at one rent, which leaves room there. Then the type's rent falls, and jobs take
+// what is then cheapest, in their order, as long as there is room.
 func (r *round) fill(all [][]option, room map[cluster.GPUType]int, by float64) []*option {
 	take, rents := make([]*option, len(all)), maps.Clone(r.rents)
 	for k := range all {
@@ -135,8 +136,8 @@ func above(wanted, room map[cluster.GPUType]int) bool {
 	return false
 }
 
-// settle raises the rents of types that are wanted too much until none is, and returns by
-// what it raised them each time.
+// settle raises the rents of types that are wanted too much until none is, and returns the
+// factor by which it raised them each time.
 func (r *round) settle(all [][]option, room map[cluster.GPUType]int) float64 {
 	r.rents = make(map[cluster.GPUType]float64)
 	by, options := moreRent, 0
@@ -269,8 +270,9 @@ func (p *Policy) ahead(j *policy.Job, c cluster.Configuration) (left, restart fl
 	return work / v, j.RestartOverhead.Seconds()
 }
 
-// instead gives a job that has nothing, and finds no room for its goal, the cheapest of what
-// there is room for, if there is any: it moves when that pays.
+// instead is for a job without GPUs that finds no room for its goal. It gives the job the
+// cheapest option for which there is room, if there is one; the job moves later, when that
+// pays.
 func (r *round) instead(at *seat) {
 	waits := r.plan.Jobs[at.index].Why
 	all, price := r.options(at), r.p.price()

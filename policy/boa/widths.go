@@ -28,8 +28,8 @@ type widths struct {
 	note  string          // classes that were left out, and why; a budget that is too small
 }
 
-// compute returns the widths for a budget per hour. Where it is too small whatever the
-// widths, the cheapest do: jobs wait for what is left to be spent.
+// compute returns the widths for a budget per hour. If it is too small for any widths, it
+// returns the cheapest ones, and jobs wait until enough may be spent.
 func compute(in *inputs, o *Options) (*widths, error) {
 	if err := checkOffers(in.offers); err != nil {
 		return nil, err
@@ -151,8 +151,8 @@ func (p *Policy) take(computed any) {
 	p.work = nil
 }
 
-// drift is the part by which the budget, or how full nodes are, must have changed for
-// widths to be computed anew.
+// drift is the relative change of the budget, or of how full nodes are, from which on widths
+// are computed anew.
 const drift = 0.05
 
 // drifted reports whether widths are to be computed anew: a class came that has none, or

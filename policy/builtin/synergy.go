@@ -15,8 +15,8 @@ var publicSynergy func(synergy.Options) policy.Policy
 // program calls it once, before it makes policies.
 func RegisterPublicSynergy(f func(synergy.Options) policy.Policy) { publicSynergy = f }
 
-// synergySettings returns the settings that have a say in how CPUs and memory are
-// shared, with the defaults of o.
+// synergySettings returns the settings of how CPUs and memory are shared, with the defaults of
+// o.
 func synergySettings(o synergy.Options, mechanisms string) []Setting {
 	return []Setting{
 		{"mechanism", string(o.Mechanism), mechanisms},

@@ -77,8 +77,8 @@ func plan(ctx context.Context, p policy.Policy, s *policy.Snapshot) (a answer) {
 	return a
 }
 
-// judge says whether an answer is a failure, and which. A plan that is good is none, however
-// late it came; an error once the time was over is the deadline's.
+// judge says whether an answer is a failure, and which. A good plan is no failure, however late
+// it came. An error after the deadline counts as Deadline.
 func judge(ctx context.Context, s *policy.Snapshot, a answer) answer {
 	if a.cause == Error && ctx.Err() != nil {
 		a.cause = Deadline

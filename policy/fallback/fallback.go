@@ -12,9 +12,9 @@ import (
 
 // Options configure a Policy.
 type Options struct {
-	// Deadline is how long the wrapped policy may plan, most often a half of the round.
-	// Then its context ends; a policy that has no answer by half as much again is left
-	// alone until it has one.
+	// Deadline is how long the wrapped policy may plan, most often a half of the round. Then
+	// its context ends. A policy without an answer after half as much again is not asked again
+	// until it answers.
 	Deadline time.Duration
 	// After is how many failures in a row it takes until the queue plans. Default 3.
 	After int
@@ -62,7 +62,8 @@ func (c Cause) String() string { return causeNames[c] }
 // Causes returns every cause of a failure.
 func Causes() []Cause { return []Cause{Error, Panic, Deadline, Check} }
 
-// A State is how it stands with the wrapped policy after a round.
+// A State says whether the wrapped policy failed in a round, and whether the queue planned
+// instead.
 type State struct {
 	Failures int   // in a row; 0: the wrapped policy made the plan
 	Cause    Cause // of the last of them
@@ -94,8 +95,8 @@ func New(p policy.Policy, o Options) (*Policy, error) {
 	return &Policy{wrapped: p, simple: queue.New(queue.FIFO()), o: o}, nil
 }
 
-// State returns how it stands after the last Plan: call it where Plan is called, from an
-// observer of the scheduler, say.
+// State returns the state after the last Plan. Call it from the goroutine that calls Plan, for
+// example from an observer of the scheduler.
 func (f *Policy) State() State { return f.state }
 
 // Traits implements policy.Policy: those of the policy that it asks.

@@ -1,18 +1,18 @@
-// Package gandiva slices time: jobs take turns on the GPUs, in a circle, and what is idle is
-// lent to jobs that can use more. It predicts nothing and knows no throughputs.
+// Package gandiva slices time: jobs take turns on the GPUs in round-robin order, and elastic
+// jobs grow on idle GPUs. It predicts nothing and knows no throughputs.
 //
 // Source: Xiao et al., "Gandiva: Introspective Cluster Scheduling for Deep Learning",
 // OSDI 2018.
 //
 //	turn    who runs on, who has had its slice, who waits for how long
 //	serve   gangs in that order: over-subscription by suspending and resuming (§3.1)
-//	grow    elastic jobs beyond what they asked for, on GPUs that nobody else can use (§3.3),
+//	grow    elastic jobs beyond what they asked for, on GPUs that no other job can use (§3.3),
 //	        as a slice begins
 //	give    the plan, and why the others wait
 //
-// Jobs keep the GPUs they got for a slice of time. Then they go behind all that wait, and come
-// back when those have had theirs; if nobody else can use its GPUs a job runs on. A job that
-// grew is back to what it asked for as soon as others need the GPUs: to shrink costs it a
+// A job keeps its GPUs for a slice of time. Then it goes behind all waiting jobs, and runs
+// again when those have had their slices. If no other job can use its GPUs, it runs on. A job
+// that grew shrinks to what it asked for as soon as others need the GPUs: shrinking costs it a
 // restart, but not its turn.
 //
 // Dictionary: time quantum: Options.Slice; run queue: Policy.line; suspended since:
@@ -25,8 +25,8 @@
 // where they are; it moves jobs to mend fragmentation.
 //
 // Deviation: a slice is at least ten restarts long, because jobs are suspended here by a
-// checkpoint that may take minutes, where Gandiva takes about a second: with slices of a
-// minute nothing else would be done.
+// checkpoint that may take minutes, where Gandiva takes about a second: with slices of a minute
+// jobs would only restart.
 //
 // Deviation: on several GPU types a job goes to the one it holds, or else to the one with most
 // GPUs free, because Gandiva has machines of one type.

@@ -16,10 +16,10 @@ type Options struct {
 	// Slice is the time for which jobs keep the GPUs they got. Less than a round is a
 	// round. Default 1 min (Gandiva §3.1, "about a minute").
 	Slice time.Duration
-	// Restarts is how many times as long as a restart of the jobs there are a slice is at
-	// least. Default 10.
+	// Restarts is the least length of a slice, in restarts of the jobs that are there. Default
+	// 10.
 	Restarts float64
-	// Grow lets elastic jobs have GPUs that nobody else can use. Default true (§3.3).
+	// Grow lets elastic jobs have GPUs that no other job can use. Default true (§3.3).
 	Grow bool
 }
 

@@ -62,10 +62,10 @@ func (p *Policy) over(s *policy.Snapshot) bool {
 	return true
 }
 
-// turn sorts the jobs. Within a slice those that run come first; when it is over those that
-// wait, the longest first, and then those that run, last those that have run the longest at a
-// time. Slices of all jobs end together: else a large gang might wait for ever for smaller
-// ones to end theirs at once.
+// turn sorts the jobs. Within a slice running jobs come first. When it is over waiting jobs
+// come first, those that have waited longest at the front, then running jobs, those that have
+// run longest without a break at the end. Slices of all jobs end together: otherwise a large
+// gang might wait for ever until smaller jobs end theirs at the same time.
 func (p *Policy) turn(over bool) {
 	slices.SortStableFunc(p.line, func(a, b *turn) int {
 		since := a.since.Compare(b.since)
@@ -81,8 +81,8 @@ func (p *Policy) turn(over bool) {
 	})
 }
 
-// serve gives each job what it asked for, as long as there is room. Who does not fit is
-// passed over, and stays ahead.
+// serve gives each job what it asked for, as long as there is room. A job that does not fit is
+// passed over, and keeps its place.
 func (p *Policy) serve(r *round) {
 	for _, m := range p.line {
 		if m.t = r.where(m.index); m.t >= 0 {
@@ -122,7 +122,7 @@ func (r *round) asked(i, t int) int {
 	return least + (n-least)/step*step
 }
 
-// regrow lends jobs again what they hold above what they asked for, as far as it is free.
+// regrow lets jobs keep what they hold beyond what they asked for, as far as it is free.
 func (p *Policy) regrow(r *round) {
 	for _, m := range p.line {
 		j := r.s.Jobs[m.index]

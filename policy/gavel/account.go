@@ -44,9 +44,9 @@ func newAccount(types int, half float64) *account {
 	return a
 }
 
-// read takes in a row and reports whether the job's sizes or throughputs changed.
-// A job of which nothing is known, or that is believed to stand still everywhere,
-// is taken to be as fast on any type.
+// read takes in a row and reports whether the job's sizes or throughputs changed. A job of
+// unknown speed, or with a believed speed of 0 everywhere, is taken to be equally fast on all
+// types.
 func (p *Policy) read(a *account, j *policy.Job, r *grant.Round) bool {
 	if a.row == j && !p.moved {
 		return false
@@ -106,8 +106,8 @@ func even(rate, size []float64) {
 	}
 }
 
-// counts returns what the objective counts of a job: throughputs, or, where time is asked for,
-// what it gets done. Source: Gavel §4.1, §4.2.
+// counts returns the rates of a job that the objective uses: throughputs, or, where it needs
+// times, statistically efficient steps per second. Source: Gavel §4.1, §4.2.
 func (p *Policy) counts(a *account) []float64 {
 	if p.o.Objective == MaxMin || p.o.Objective == Sum {
 		return a.pace
@@ -140,10 +140,10 @@ func (p *Policy) settle(s *policy.Snapshot) {
 	}
 }
 
-// settlePaper adds to what each job is owed its fraction of the time since the last
-// round and takes off what it had. If gangs did not fit together, so that all had
-// less than their fractions, each is owed its part of what there was. A job that
-// ran on GPUs nobody was owed is not made to wait for it longer than a round, or a turn.
+// settlePaper adds to what each job is owed its fraction of the time since the last round and
+// takes off what it had. If gangs did not fit together, so that all had less than their
+// fractions, each is owed its part of what there was. A job that ran on spare GPUs does not
+// wait for that longer than a round, or a turn.
 func (p *Policy) settlePaper(s *policy.Snapshot) {
 	passed := 0.0
 	if !p.planned.IsZero() {

@@ -7,16 +7,15 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A slot is a place in the order in which a machine of a GPU type serves jobs,
-// counted from the last: a job that is last but k delays k others and itself.
+// A slot is a place in the order in which a machine of a GPU type serves jobs, counted from the
+// end: a job with k others behind it delays those k and itself.
 type slot struct{ t, machine, fromLast int }
 
-// allox matches jobs to places on machines so that the sum of their completion
-// times is least; the first on each machine run, all of the time, until they are
-// done. A machine is a GPU, and a gang stands on one but has all its GPUs while it
-// runs. Of the jobs that do not run until they are done only those that came first
-// are matched: a part Alpha of them, or as many as there are GPUs free.
-// Source: AlloX, as in Gavel's public code.
+// allox matches jobs to places on machines so that the sum of their completion times is least;
+// the first on each machine run, all of the time, until they are done. A machine is a GPU. A
+// gang is in the order of one machine, but has all its GPUs while it runs. Of the jobs that do
+// not run until they are done only those that came first are matched: a part Alpha of them, or
+// as many as there are GPUs free. Source: AlloX, as in Gavel's public code.
 //
 // Deviation: AlloX has jobs of one GPU; a gang's time counts once for each of its
 // GPUs, because it delays as many machines.

@@ -1,7 +1,7 @@
-// Package gavel shares GPUs out in time: an objective says which part of the time
-// every job is to have on each GPU type, and a mechanism turns the parts into
-// rounds. Jobs run as submitted, with all their GPUs or none; what is adapted is
-// when, and on GPUs of which type.
+// Package gavel shares GPUs out in time: an objective determines the fraction of time that
+// every job is to have on each GPU type, and a mechanism turns the fractions into rounds. Jobs
+// run as submitted, with all their GPUs or none; the policy chooses when, and on GPUs of which
+// type.
 //
 // Source: Narayanan et al., "Heterogeneity-Aware Cluster Scheduling Policies for
 // Deep Learning Workloads", OSDI 2020 (Gavel), and the policies that it and
@@ -24,17 +24,17 @@
 //	allox     a matching of jobs with (machine, place from the last)    AlloX
 //	stride    the same time for every job                               Gandiva-Fair
 //
-// The first four are programs of opt/barrier. Most have many optima: with two jobs
-// for each GPU, which of the short ones waits does not matter for the makespan. A
-// simplex method would give some of them all and others nothing; in Shockwave's
-// OSSP that is worth 6 % of mean completion time. Fractions here are the point of
-// the central path, the optimum that keeps as far as can be from every bound: jobs
-// alike are treated alike, and what is to spare is shared evenly. The public code
-// takes where its interior point method stops: public.go does that too.
+// The first four are programs of opt/barrier. Most have many optima: with two jobs for each
+// GPU, it does not matter for the makespan which of the short ones waits. A simplex method
+// would give some of them all and others nothing; in Shockwave's OSSP this changes the mean
+// completion time by 6 %. Fractions here are the optimum at the end of the central path, which
+// is as far as possible from every bound: equal jobs are treated equally, and spare time is
+// shared evenly. The public code uses the point where its interior point method stops;
+// public.go does the same.
 //
-// Dictionary: X: account.x; T: account.pace, and where time is asked for account.rate, in which a
-// step counts what it is worth to the job, as iterations left do; s: account.size; what a job was to have
-// and did not: account.owed, seconds; w: Spec.Weight; iterations left: account.left.
+// Dictionary: X: account.x; T: account.pace, or, where an objective needs times, account.rate, in which a
+// step counts by its statistical efficiency, as in iterations left; s: account.size; time that a job was
+// to have and did not get: account.owed, seconds; w: Spec.Weight; iterations left: account.left.
 //
 // Deviation: steps a second come from the believed throughput with the batch size
 // that the job trains with, because that may change by itself (Shockwave §2.3).

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy shares GPUs out in time. It keeps an account of every job: what it is
-// to have and what it had. Make one with New. It is not safe for concurrent use.
+// A Policy shares GPUs out in time. It keeps an account of every job: the time that it is to
+// have and the time that it had. Make one with New. It is not safe for concurrent use.
 type Policy struct {
 	o        Options
 	accounts map[job.ID]*account
@@ -96,7 +96,7 @@ func (p *Policy) meet(s *policy.Snapshot, r *grant.Round) {
 		p.active = append(p.active, a)
 	}
 	if len(p.active) != before {
-		p.stale = true // somebody left, if nobody came
+		p.stale = true // a job left, even if none came
 	}
 	for id, a := range p.accounts {
 		if a.seen != p.rounds {

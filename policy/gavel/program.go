@@ -38,8 +38,8 @@ func (p *Policy) solve(s *policy.Snapshot) {
 	p.stale, p.fresh, p.solved = false, p.solved.IsZero(), s.Now
 }
 
-// program returns the program of the active jobs' time fractions, in which nobody
-// needs or gains anything yet. Source: Gavel §3.1, constraints (1)-(3).
+// program returns the program of the active jobs' time fractions, in which no job has needs or
+// gains yet. Source: Gavel §3.1, constraints (1)-(3).
 func (p *Policy) program() *barrier.Program {
 	g := &barrier.Program{Items: make([]barrier.Item, len(p.active)), Capacity: make([]float64, len(p.types))}
 	for t, n := range p.free {

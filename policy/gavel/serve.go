@@ -17,8 +17,8 @@ type entry struct {
 	holds bool
 }
 
-// little is a fraction that is none: what is left of an interior point. It is
-// the longest time without a turn that a fraction promises: 10^6 rounds.
+// little is the fraction below which a fraction counts as 0: an interior point leaves such
+// values. A fraction of this size means one turn in 10^6 rounds.
 const little = 1e-6
 
 // serve gives GPUs to jobs, in the order of the mechanism; who does not fit is
@@ -44,9 +44,9 @@ func (p *Policy) serve(s *policy.Snapshot, r *grant.Round, begins bool) {
 	}
 }
 
-// line sorts jobs and types by what will be owed at the end of the round, or of the turn if that
-// is longer, if the job does not run in it. Behind them, GPUs that nobody is owed go to whom most is
-// owed elsewhere, each on its fastest type.
+// line sorts jobs and types by what will be owed at the end of the round, or of the turn if that is
+// longer, if the job does not run in it. Behind them, GPUs that are owed to no job go to the jobs
+// that are owed most elsewhere, each on its fastest type.
 //
 // Deviation: priorities are the difference between the time that a job was to have
 // and had, not their ratio since the fractions were last found (Gavel §5), because

@@ -18,8 +18,8 @@ func (p *Policy) best(g *barrier.Program) *barrier.Solution {
 	return &out
 }
 
-// level, likewise, returns the fractions of the greatest level. Where nobody needs
-// anything there is only the centre.
+// level, likewise, returns the fractions of the greatest level. If no job needs anything the
+// solution is the centre.
 func (p *Policy) level(g *barrier.Program) *barrier.Solution {
 	if p.o.Rules == PublicCode && p.o.Objective == MaxMin {
 		if out := p.o.Public(g, true); out.Feasible {

@@ -10,8 +10,8 @@ import (
 )
 
 // A Gate is shown every grant of GPUs before it is made, in the order in which they are: job i
-// of the snapshot is to get a. It may change a's CPUs and memory. What it means that it returns
-// false is up to who asks.
+// of the snapshot is to get a. It may change a's CPUs and memory. Its caller decides what false
+// means.
 type Gate func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
 
 // A Round is a plan in the making: who has what so far, and what is still free. Jobs and types
@@ -23,15 +23,15 @@ type Round struct {
 	plan   *policy.Plan
 	free   []int // GPUs, by type
 	gate   Gate  // nil: all pass
-	yields bool  // who runs may be preempted, so that the gate may say no to it
+	yields bool  // running jobs may be preempted, so the gate may refuse what they keep
 }
 
-// NewRound returns a round in which those jobs are decided about that leave no choice: profiled ones
-// get nothing, non-preemptive ones keep what they hold, and reservations are granted.
+// NewRound returns a round in which jobs without a choice are decided: profiled ones get nothing,
+// non-preemptive ones keep what they hold, and reservations are granted.
 func NewRound(s *policy.Snapshot) *Round { return NewGated(s, nil, false) }
 
-// NewGated returns the same with a gate, which cannot say no to these jobs, nor, unless running
-// jobs yield, to what they keep.
+// NewGated returns the same with a gate. The gate cannot refuse these jobs, nor, unless running
+// jobs yield, what running jobs keep.
 func NewGated(s *policy.Snapshot, gate Gate, yields bool) *Round {
 	r := &Round{Snapshot: s, Types: s.Cluster.Types(), gate: gate, yields: yields, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}}
 	r.free = make([]int, len(r.Types))
@@ -233,7 +233,7 @@ func (r *Round) KeepUnsaved() {
 	r.Keep(func(j *policy.Job) bool { return j.NoCheckpoint })
 }
 
-// Free returns the GPUs of type t that nobody has got yet.
+// Free returns the GPUs of type t that no job has got yet.
 func (r *Round) Free(t int) int { return r.free[t] }
 
 // FreeByType returns the same of every type. The caller may modify it.

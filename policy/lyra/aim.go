@@ -6,8 +6,8 @@ import "github.com/oxgang/oxgang/policy/lyra/allocate"
 // those of flexible workers, and how many elastic jobs share what base demands leave.
 type prospect struct{ room, sharers int }
 
-// aim finds out for each job that waits, and of which something is known, on which training
-// servers it would be fastest, of those with room for its base demand.
+// aim finds the pair on whose training servers each waiting job with a known speed would be
+// fastest, among the pairs with room for its base demand.
 func (r *round) aim() {
 	if len(r.pairs) < 2 {
 		return

@@ -90,8 +90,8 @@ func (r *round) asks(t *tenant, k int) (allocate.Job, bool) {
 	return j, true
 }
 
-// mixes reports whether a job may run on both types of a pair at once: nobody divides
-// replicas of several GPUs, nor CPUs and memory that nodes count.
+// mixes reports whether a job may run on both types of a pair at once. It may not if a replica
+// has several GPUs, or if nodes count CPUs and memory, because these are not divided.
 func (r *round) mixes(t *tenant, at pair) bool {
 	if !t.Adaptivity.Has(job.Heterogeneous) || t.GPUsPerReplica != nil {
 		return false
@@ -104,8 +104,8 @@ func (r *round) mixes(t *tenant, at pair) bool {
 	return true
 }
 
-// belongs reports whether a job that waits may wait for a pair: one that may run on loan not
-// for training servers, where such jobs run nowhere else.
+// belongs reports whether a job may wait for a pair. With Opportunity, a job that may run on
+// loan does not wait for training servers.
 func (r *round) belongs(t *tenant, at pair) bool {
 	own := at[allocate.Training]
 	if own == none {
@@ -137,7 +137,7 @@ func (r *round) refusal(t *tenant, at pair, g allocate.Grant) policy.Reason {
 	return policy.Reason{Kind: policy.WaitNoCapacity, Config: r.types[own].Fewest(need), Value: float64(r.free[own]), Limit: float64(need)}
 }
 
-// A watch knows until when servers on loan stay, and until when they are needed.
+// A watch holds how long servers on loan are expected to stay, and how long they are needed.
 type watch struct {
 	every    time.Duration
 	expected []int // servers that stay on loan, by interval from now

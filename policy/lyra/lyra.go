@@ -21,8 +21,8 @@ type Options struct {
 	// Loan says what runs on servers on loan. Default Borrow.
 	Loan Loan
 	// Patience is the time after which a job that waits goes first, so that shorter ones do not
-	// pass it for ever. 0: never, as Lyra. Default four days: a day costs more than it gains
-	// (docs/experiments/lyra.md).
+	// pass it for ever. 0: never, as in the paper. Default four days, because a patience of one
+	// day costs more than it gains (docs/experiments/lyra.md).
 	Patience time.Duration
 	// Group keeps base and flexible workers on servers of their own. Default true (Lyra §5.3);
 	// without it Table 6.
@@ -107,8 +107,9 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return nil, fmt.Errorf("lyra: round %d: %w", s.Round, err)
 }
 
-// passes is how often GPUs are shared out in a round at most: once more where a job was granted
-// its base demand and no servers had room for its workers, so that others have a chance.
+// passes is how often GPUs are shared out in a round at most. They are shared out once more if
+// a job was granted its base demand and no servers had room for its workers, so that other jobs
+// get these GPUs.
 const passes = 3
 
 // plan decides.

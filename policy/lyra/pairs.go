@@ -19,8 +19,8 @@ type spot struct {
 }
 
 // pairUp finds out which types are on loan, all nodes of them, and makes pairs in the order of
-// the cluster. Where jobs that may run on loan run nowhere else, types on loan are for
-// themselves.
+// the cluster. Where jobs that may run on loan run nowhere else, types on loan form no pairs
+// with training types.
 func (r *round) pairUp() {
 	r.spots = make([]spot, len(r.types))
 	own, lent := r.split()
@@ -94,8 +94,8 @@ func (r *round) capacity(at pair) allocate.Capacity {
 	return c
 }
 
-// perGPU returns how many GPUs of a type do the work of one, as the first job says that says
-// something of a type on loan.
+// perGPU returns how many GPUs of a type do the work of one training GPU. For a type on loan it
+// is what the first job says that states it.
 func (r *round) perGPU(t int) int {
 	if !r.lent[t] {
 		return 1

@@ -96,8 +96,8 @@ func (r *round) loneliest(t *tenant, at int) (s cluster.Share, ok bool) {
 	return s, most >= 0
 }
 
-// start places the base demand of a job, if need be where flexible workers make room; it
-// reports whether it could, and else the job waits.
+// start places the base demand of a job, and if necessary lets flexible workers of other jobs
+// go to make room. It reports whether it could; if not, the job waits.
 func (r *round) start(t *tenant) bool {
 	var placed cluster.Placement
 	base := r.baseOf(t)
@@ -172,8 +172,9 @@ func (r *round) makeRoom(w *bestfit.Want, at int) bool {
 	return true
 }
 
-// cheapest returns the node of a type with the fewest GPUs of flexible workers of those where
-// letting them go makes room for a unit more; none if it does nowhere.
+// cheapest returns the node of a type where letting flexible workers go makes room for one more
+// unit; of several such nodes the one with the fewest GPUs of flexible workers; none if there
+// is no such node.
 func (r *round) cheapest(w *bestfit.Want, at int) int {
 	best := none
 	for n := range r.nodes {

@@ -10,9 +10,9 @@ const (
 )
 
 // rankBase ranks nodes for base workers of a job: on loan, servers that host some, then empty
-// ones, then those of flexible workers; among the first, those whose jobs end soonest after
-// the job, then those that will be needed least longer for it. Nodes that are kept for another
-// are out, unless the job ends before. Source: Lyra §5.3; the order by time is ours.
+// ones, then those of flexible workers; among the first, those whose jobs end soonest after the
+// job, then those whose use it would prolong least. Nodes that are kept for another job are not
+// used, unless the job ends before. Source: Lyra §5.3; the order by time is ours.
 func (r *round) rankBase(t *tenant) func(int) int {
 	end := r.end(t)
 	return func(n int) int {

@@ -76,7 +76,7 @@ func (r *round) share(servers []reclaim.Server, at []int, t *tenant, p cluster.P
 	}
 }
 
-// vacate lets nobody stay on a node that goes back.
+// vacate takes all jobs off a node that goes back.
 func (r *round) vacate(n int) {
 	id := r.s.Cluster.Nodes()[n].ID
 	for _, t := range r.tenants {

@@ -44,7 +44,7 @@ type tenant struct {
 	index      int
 	pair       int           // that it has GPUs of, or gets; none: it waits
 	unit       int           // GPUs of a worker, as the job counts them
-	plain      bool          // it counts GPUs of all types alike
+	plain      bool          // a GPU of any type counts the same for it
 	least, top int           // workers
 	aim        int           // pair on which it would be fastest, while it waits; none: any
 	held       int           // workers that it has
@@ -62,7 +62,7 @@ func (t *tenant) elastic() bool { return t.top > t.least }
 
 func (t *tenant) waits() bool { return !t.pinned && !t.lost && t.pair == none }
 
-// read finds out who is where, and what may not be taken from anyone.
+// read reads the placements of all jobs, and which of them may not be changed.
 func (p *Policy) read(s *policy.Snapshot) *round {
 	types := s.Cluster.Types()
 	r := &round{

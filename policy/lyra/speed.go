@@ -35,9 +35,9 @@ type place struct {
 // modelled reports whether more is known of a job's speed than its duration.
 func (t *tenant) modelled() bool { return t.Perf != nil && !t.Timed }
 
-// believe finds out how fast an elastic job is by its model with each number of workers on a
-// GPU type, and lets it have no more than make it faster, but what it has. It keeps what it
-// found while nothing that it depends on is another.
+// believe computes how fast an elastic job is by its model with each number of workers on a GPU
+// type. It limits the workers to the number that makes it fastest, or to what it has if that is
+// more. It keeps the result while nothing that it depends on changes.
 func (r *round) believe(t *tenant, at int) {
 	if t.rates = nil; !t.modelled() || !t.elastic() {
 		return

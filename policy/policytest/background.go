@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A outcome is what befalls background work between two rounds.
+// An outcome is what happens to background work between two rounds.
 type outcome struct {
 	late  bool // it does not end yet
 	fails bool // an error comes of it
@@ -21,7 +21,7 @@ func drawOutcome(t *rapid.T) outcome {
 	return outcome{late: oneIn(t, 4, "work is late"), fails: oneIn(t, 5, "work fails")}
 }
 
-// A controller is where the background work of one policy lies.
+// A controller runs the background work of one policy.
 type controller struct {
 	// again does work a second time when it ends, and takes what that returns: the
 	// same, unless the work is no pure function.

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A market is how it stands with the rented nodes of a world.
+// A market is the state of the rented and lent nodes of a world.
 type market struct {
 	away     map[cluster.NodeID]bool // they are not rented, or not lent
 	starting map[cluster.Group]int
@@ -46,7 +46,7 @@ func newRentingWorld(t *rapid.T) *World {
 	return newWorld(t, c, m)
 }
 
-// rentals returns how it stands with what can be rented.
+// rentals returns the state of what can be rented.
 func (w *World) rentals() []cluster.Rental {
 	var all []cluster.Rental
 	for _, o := range w.all.Offers() {

@@ -1,6 +1,6 @@
-// Package pollux is Pollux: GPUs and batch sizes of all jobs chosen together, by goodput,
-// in search of the best way to place every GPU. It knows one GPU type; on clusters of
-// several it is the baseline of Sia, made to work there as Sia §3.4.3 says.
+// Package pollux is Pollux: it chooses GPUs and batch sizes of all jobs together, by goodput,
+// and searches for the best placement of every GPU. It knows one GPU type. On clusters of
+// several types it is the baseline of Sia, adapted as Sia §3.4.3 says.
 //
 //	§4.1    GOODPUT_j(A_j), with the best batch size     goodput, perf.BestBatch
 //	§4.1    at most twice the most GPUs it ever had      Options.Growth, round.most
@@ -14,9 +14,9 @@
 //	Sia §3.4.3  virtual nodes of equal size              cut
 //	Sia §3.4.3  one type for jobs that mix them          round.trim
 //
-// A round: what is pinned or reserved is taken off the cluster, the search goes on from
-// the matrices of the last round, jobs that mix GPU types keep the one they have most of,
-// and the rest of the others' GPUs stays idle.
+// In a round, what is pinned or reserved is taken off the cluster. The search goes on from the
+// matrices of the last round. A job that mixes GPU types then keeps only the type it has most
+// of; its other GPUs stay idle.
 //
 // An Autoscaler is "Pollux with Autoscaling", the baseline of BOA, on nodes that are rented:
 //
@@ -29,25 +29,25 @@
 //	as coded    the target is frozen until reached          Autoscaler.growing
 //	as coded    of fewer nodes those in use are kept        rentedNodes.order, rentedNodes.view
 //
-// Its round is one of Pollux on the nodes that are to stay; then, if efficiency is out of its
-// band, it asks for the number of nodes, and pays a search for each that it tries. BOA
-// (§5.4) measured 4.39 s for a round of Pollux and 23.58 s with autoscaling; here, with 100
+// Its round is one of Pollux on the nodes that are to stay. If efficiency is then out of its
+// band, it looks for another number of nodes, and needs a search for each number that it tries.
+// BOA (§5.4) measured 4.39 s for a round of Pollux and 23.58 s with autoscaling; here, with 100
 // generations and 40 jobs, it is 0.3 s on 160 GPUs, and 2.5 to 3.7 s where the size changes
 // (BenchmarkAutoscale, one core of an AMD EPYC).
 //
 // A job's speed is that on one GPU type, whichever it gets: the first it ever ran on,
 // as in the public simulator, where the first profile seen wins. Nothing is profiled before.
 //
-// Where the paper leaves it open, the public code's way is taken: jobs are served by
-// attained service where a node has too few GPUs, every speedup has 0.001 added, so that
-// jobs that wait do not make all matrices equal, a start is discounted as a move is, and
-// no job has more GPUs than the smallest type has.
+// Where the paper leaves a choice open, this follows the public code: jobs are served by
+// attained service where a node has too few GPUs, every speedup has 0.001 added, so that jobs
+// that wait do not make all matrices equal, a start is discounted as a move is, and no job has
+// more GPUs than the smallest type has.
 //
 // Deviation: mutation is the public code's (rows return to what the job has, elements
 // become zero, free GPUs are given out), not the paper's (each element is redrawn with
 // probability 1/N), because published figures were made with code of that kind.
 //
-// Deviation: the number of nodes is no second objective, because the cluster's size is
+// Deviation: the number of nodes is not a second objective, because the cluster's size is
 // given; an Autoscaler tries one size after the other.
 //
 // Deviation: a search ends when 20 generations found nothing better, where the public code

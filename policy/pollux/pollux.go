@@ -54,8 +54,8 @@ func (p *Policy) plan(ctx context.Context, s *policy.Snapshot, m *memory) *polic
 	if len(r.seats) > 0 {
 		best := r.search(ctx) // 3. GPUs by job and virtual node
 		r.trim(best)          // 4. one GPU type a job
-		r.settleDown(best)    // 5. on other nodes than before, nobody moves for nothing
-		r.start(best)         // 6. nobody waits beside idle GPUs
+		r.settleDown(best)    // 5. if the nodes changed, no job moves without need
+		r.start(best)         // 6. no job waits while it could have idle GPUs
 		r.decide(best)        // 7. placements, with reasons
 	}
 	m.changed = false

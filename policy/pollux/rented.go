@@ -142,7 +142,7 @@ func (f *rentedNodes) encourage(plan *policy.Plan) {
 	}
 }
 
-// idle returns how many GPUs of a type nobody has in a plan.
+// idle returns how many GPUs of a type no job has in a plan.
 func (f *rentedNodes) idle(plan *policy.Plan, t cluster.GPUType) int {
 	info, _ := f.s.Cluster.Type(t)
 	for i := range plan.Jobs {

@@ -41,8 +41,8 @@ func (r *round) stays(t *seat, row []int) bool {
 	return gpus > 0 && nodes == before && gpus == held
 }
 
-// displace gives the other jobs what they have, or if that is taken, as much on another
-// virtual node, and reports whether it is there for all, and no two distributed jobs meet.
+// displace gives the other jobs what they have, or if that is taken, as much on another virtual
+// node. It reports whether all get that, and no two distributed jobs are on one virtual node.
 func (r *round) displace(x []int) bool {
 	n := len(r.slots)
 	for i, t := range r.seats {

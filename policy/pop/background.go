@@ -27,8 +27,8 @@ func together(works []policy.Work) policy.Work {
 	}
 }
 
-// dealResults keeps for each part what its work returned, until the part is asked.
-// Where all of them failed as one, that is everybody's error.
+// dealResults keeps for each part what its work returned, until the part is asked. If the
+// joined work failed, each part is shown its error.
 func (p *Policy) dealResults(computed any) {
 	switch c := computed.(type) {
 	case results:

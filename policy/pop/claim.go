@@ -12,8 +12,8 @@ type claim struct {
 	turn int // in which claims are honoured
 }
 
-// The turns of claims: a non-preemptive job's is firmer than a reservation, which
-// is firmer than what any other job holds.
+// The turns of claims: that of a non-preemptive job comes before a reservation, which comes
+// before what any other job holds.
 const (
 	pinned = iota
 	reserved

@@ -191,9 +191,9 @@ func (p *parts) weight(j *policy.Job) float64 {
 	return 1
 }
 
-// place returns the part of a job: that which it was in, if it can be there, else
-// the one of least load in which it can; else parts are joined. Who finds room
-// nowhere, not even in the whole cluster, makes no difference to the parts.
+// place returns the part of a job: that which it was in, if it can be there, else the one of
+// least load in which it can; else parts are joined. A job that has no room even in the whole
+// cluster does not change the parts.
 func (p *parts) place(j *policy.Job, c claim) int {
 	fits := func(r *room) bool { return p.roomFor(r, j, c) }
 	need := func(r *room) bool { return p.meets(r, j) }

@@ -23,8 +23,8 @@ func Demand(s *policy.Snapshot, j *policy.Job) cluster.Resources {
 	return cluster.Resources{GPUs: a.GPUs, CPUs: a.CPUs, Memory: a.Memory}
 }
 
-// home returns the GPU type on which j stands in line, and its believed goodput
-// there: the type that it holds, or else the fastest; nil if none can carry it.
+// home returns the GPU type that j waits for, and its believed goodput there: the type that it
+// holds, or else the fastest; nil if none can carry it.
 func home(s *policy.Snapshot, j *policy.Job) (best *cluster.TypeInfo, fastest float64) {
 	types := s.Cluster.Types()
 	for i := range types {

@@ -11,18 +11,18 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A reservation is the place that is kept for the first job in line that does not fit: the
-// GPU type on which it is believed to end first, and when enough of it will be free. Jobs
-// behind it may start only where they do not push that back. Source: EASY §2
-// (Lifka 1995, backfilling with one reservation, for the head alone).
+// A reservation is for the first job in the queue that does not fit: it names the GPU type on
+// which the job is believed to end first, and when enough GPUs of it will be free. Jobs behind
+// it may start only if they do not delay that. Source: EASY §2 (Lifka 1995, backfilling with
+// one reservation, for the head alone).
 type reservation struct {
 	t     int           // GPU type
 	in    time.Duration // from now until its GPUs are free
 	extra int           // GPUs of the type that it leaves over then
 }
 
-// reserveHead finds the place of job i, which does not fit now. On each type that can carry
-// it, running jobs end one after another, by what is believed of them, until there are
+// reserveHead makes a reservation for job i, which does not fit now. On each type that can
+// carry it, running jobs end one after another, by what is believed of them, until there are
 // enough GPUs; of these the type is taken on which the job itself ends first.
 func (r *line) reserveHead(i int) *reservation {
 	j, best, end := r.Snapshot.Jobs[i], (*reservation)(nil), remaining.Endless
@@ -90,8 +90,8 @@ func (r *line) lasts(i, t int) (time.Duration, bool) {
 	return min(left+j.RestartOverhead, remaining.Endless), from > remaining.Attained
 }
 
-// lets reports whether job i may start on its gang of type t without pushing back what is
-// reserved: on another type, if it is known to end before, or on GPUs that are left over.
+// lets reports whether job i may start on its gang of type t without delaying the reservation:
+// on another type, if it is known to end before, or on GPUs that are left over.
 func (r *line) lets(i, t, gpus int) bool {
 	if r.head == nil || r.head.t != t || gpus <= r.head.extra {
 		return true
@@ -100,8 +100,8 @@ func (r *line) lets(i, t, gpus int) bool {
 	return known && took <= r.head.in
 }
 
-// uses takes off the GPUs that are left over beside what is reserved those of a job that
-// passed and will still be there.
+// uses subtracts the GPUs of a job that passed, and will still run when the reservation begins,
+// from the GPUs that the reservation leaves over.
 func (r *line) uses(i int) {
 	a := &r.Plan().Jobs[i].Allocation
 	if r.head == nil || a.GPUs == 0 || r.Types[r.head.t].Type != a.GPUType || r.endsIn(i) <= r.head.in {

@@ -11,17 +11,15 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// An Order says where in line a job stands in a round: less comes first, and
-// jobs that are equal stand by submission. It is asked once per job and round,
-// not once per comparison, because the answer may cost a model evaluation. NaN
-// counts as last.
+// An Order returns the key that gives a job its place in the queue in a round: lower keys come
+// first, and equal ones are ordered by submission. It is asked once per job and round, not once
+// per comparison, because the answer may cost a model evaluation. NaN counts as last.
 type Order func(s *policy.Snapshot, j *policy.Job) float64
 
 // ServiceLevel is the GPU time that the job has held so far, in discrete levels: 0 below one GPU-hour, and
-// one more for each doubling. Jobs of a level stand by submission, so that jobs
-// alike do not take turns round by round and restart each time. A running job
-// counts as if it had held its GPUs for a restart less: to take them from it costs
-// that much. Source: Tiresias §3.2.2 (discretised queues).
+// one more for each doubling. Jobs of a level are ordered by submission, so that equal jobs do not take
+// turns round by round and restart each time. For a running job the time of a restart is subtracted,
+// because preempting it costs that much. Source: Tiresias §3.2.2 (discretised queues).
 func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 	hours := j.AttainedGPUService(s.Now).Hours() - float64(j.Allocation.AllGPUs())*j.RestartOverhead.Hours()
 	if hours < 1 {
@@ -30,11 +28,11 @@ func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 	return 1 + math.Floor(math.Log2(hours))
 }
 
-// RemainingTime returns how long the job still needs on the GPUs it asks for, of the type
-// that it is believed to be fastest on, and what that rests on. It is a duration for every
-// job: who has no model, or says of no target, is believed to last as long again as it has,
-// or to end where its class does. The type is not the one that the job holds: a job on slow
-// GPUs would else become shorter as it is preempted, and preempt in turn.
+// RemainingTime returns how long the job still needs on the GPUs it asks for, of the type that
+// it is believed to be fastest on, and what that rests on. It is a duration for every job: a
+// job without a model or a target is believed to run as long again as it has run, or to end as
+// its class does on average. The type need not be the one that the job holds: otherwise a job
+// on slow GPUs would become shorter when it is preempted, and preempt others in turn.
 func RemainingTime(s *policy.Snapshot, j *policy.Job) (time.Duration, remaining.Source) {
 	b := s.Basis(j)
 	return b.Time(fastest(s, j))
@@ -52,13 +50,13 @@ func fastest(s *policy.Snapshot, j *policy.Job) (most float64) {
 	return most
 }
 
-// ShortestFirst is RemainingTime in seconds, with what preempting costs. Let a job run that
-// needs a more, and another wait that needs b and a start of r. If the second waits, the two
-// end after a and a+r+b; if it preempts the first, which then needs a start of q and does
-// the work l again that no checkpoint has, after r+b and r+b+q+a+l. The sum is less where
-// r+b < a-q-l. So a waiting job stands at r+b and a running one at a-q-l: a job that is
+// ShortestFirst is RemainingTime in seconds, with the cost of preemption. Let a running job
+// need a seconds more, and a waiting one b after a start of r. If the second waits, the two end
+// after a and a+r+b. If it preempts the first, which then needs a start of q and repeats the
+// work l that no checkpoint has, they end after r+b and r+b+q+a+l. The sum is less if r+b <
+// a-q-l. So the key of a waiting job is r+b, and that of a running one a-q-l: a job that is
 // shorter by less than the restarts waits, and two jobs never take turns. Times are whole
-// seconds, so that jobs alike stand by submission, and not by the last digit of a sum.
+// seconds, so that equal jobs are ordered by submission, and not by the last digit of a sum.
 func ShortestFirst(s *policy.Snapshot, j *policy.Job) float64 {
 	left, _ := RemainingTime(s, j)
 	start := j.RestartOverhead.Seconds()

@@ -12,10 +12,11 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Unfairness is minus the finish-time fairness the job will have had, so that the
-// worst treated comes first: its age and remaining time over the time it would
-// take on a fair share of the cluster's GPUs, which it gets some turns of if they
-// are too few for it. Source: Synergy §2.2 (FTF), after Themis §3.2.
+// Unfairness is minus the finish-time fairness that the job will have, so that the worst
+// treated comes first. Finish-time fairness is its age plus remaining time, over the time it
+// would take on a fair share of the cluster's GPUs. If a fair share is smaller than what it
+// asks for, it gets all its GPUs for part of the time. Source: Synergy §2.2 (FTF), after Themis
+// §3.2.
 //
 // Deviation: fair shares are among the jobs there are now, because how many there
 // were over the job's life is not in a snapshot.
@@ -54,13 +55,12 @@ func Volume() Order {
 	}
 }
 
-// DominantShare returns the order of dominant resource fairness: the largest share
-// of the cluster's GPUs, CPUs or memory that the job's user would have with it,
-// after the user's jobs before it and those that nobody may preempt, each at its best
-// demand. Users so fill up evenly. A job without a user is a user of its own. The
-// order adds up demands as it is asked about the jobs of a snapshot one after
-// another: make one for each policy.
-// Source: DRF §4.1 (progressive filling), used as in Synergy §5.7.
+// DominantShare returns the order of dominant resource fairness: the largest share of the
+// cluster's GPUs, CPUs or memory that the job's user would have with it, after the user's jobs
+// before it and those that nobody may preempt, each at its best demand. So the shares of users
+// grow evenly. A job without a user is a user of its own. The order adds up demands as it is
+// asked about the jobs of a snapshot one after another: make one for each policy. Source: DRF
+// §4.1 (progressive filling), used as in Synergy §5.7.
 func DominantShare() Order {
 	var known demands
 	var of *policy.Snapshot

@@ -15,9 +15,9 @@ type TiresiasOptions struct {
 	// Threshold is the GPU time after which a job falls into the second queue. Default 16 h
 	// (two queues as in Pollux's public code; Tiresias §3.2.3 has any number).
 	Threshold time.Duration
-	// Promote, if not 0, is the knob against starvation: a job that has waited this many
-	// times as long as it has run comes back to the first queue, and its GPU time counts
-	// anew. Default 0 (Tiresias §3.2.3: PROMOTEKNOB, off by default).
+	// Promote, if not 0, is a setting against starvation: a job that has waited this many times
+	// as long as it has run comes back to the first queue, and its GPU time counts anew.
+	// Default 0 (Tiresias §3.2.3: PROMOTEKNOB, off by default).
 	Promote float64
 }
 
@@ -41,8 +41,8 @@ func (o *TiresiasOptions) Validate() error {
 // remembers promotions: make one for each policy. Source: Tiresias §3.2.3 (discretised
 // 2D-LAS).
 //
-// Deviation: jobs of a queue stand by submission, where Tiresias has their first start,
-// because who came first started first here, unless it did not fit.
+// Deviation: jobs of a queue are ordered by submission, where Tiresias orders them by first
+// start, because here the job that came first also started first, unless it did not fit.
 func Tiresias(o TiresiasOptions) (Options, error) {
 	if err := o.Validate(); err != nil {
 		return Options{}, err

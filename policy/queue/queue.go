@@ -13,35 +13,34 @@ import (
 
 // Options configure a Policy. The zero value is FIFO.
 type Options struct {
-	// Order says where in line a job stands. Nil: by submission.
+	// Order gives a job's place in the queue. Nil: by submission.
 	Order Order
 	// Preempt lets jobs ahead in line take the GPUs of running jobs behind
 	// them. Without it a running job keeps its GPUs until it ends; only a
 	// reservation may take them.
 	Preempt bool
-	// Weighs says that Order weighs what a preempted job would lose. Without it running jobs
-	// that have no checkpoints keep what they hold, because they would begin anew each time
-	// they are preempted, and might never end.
+	// Weighs says that Order accounts for what a preempted job would lose. Without it running
+	// jobs that have no checkpoints keep what they hold, because they would begin anew each
+	// time they are preempted, and might never end.
 	Weighs bool
 	// Moves lets running jobs go to a faster GPU type where, by what is believed of the
 	// work they have left, they end sooner there, the restart included. Without it, and
 	// where that is not known, a running job keeps its type.
 	Moves bool
-	// Backfill lets jobs pass a job that does not fit. Without it the first
-	// job that does not fit holds up all behind it, even where GPUs of a type
-	// it cannot use are free. With it a large job may wait for ever.
+	// Backfill lets jobs pass a job that does not fit. Without it the first job that does not
+	// fit blocks all behind it, even if GPUs of a type it cannot use are free. With it a large
+	// job may wait for ever.
 	Backfill bool
-	// Reserve makes backfill that of EASY: a job may pass the first one that does not
-	// fit only where it does not push back when that one is believed to start. Without
-	// Backfill it says nothing; it is for queues without Preempt.
+	// Reserve makes backfill that of EASY: a job may pass the first one that does not fit only
+	// if it does not delay the believed start of that one. Without Backfill it has no effect;
+	// it is for queues without Preempt.
 	Reserve bool
 	// Classes says that Order goes by what is believed of classes of jobs.
 	Classes bool
-	// Gate, if not nil, is shown every grant of GPUs before it is made, in the
-	// order in which they are: job i of the snapshot is to get a. It may change
-	// a's CPUs and memory. Where it returns false a job in line is passed over in
-	// this round. It cannot say no to what is pinned or reserved and, without Preempt, to
-	// what goes on running.
+	// Gate, if not nil, is shown every grant of GPUs before it is made, in the order in which
+	// they are: job i of the snapshot is to get a. It may change a's CPUs and memory. Where it
+	// returns false a job in line is passed over in this round. It cannot refuse what is pinned
+	// or reserved nor, without Preempt, what goes on running.
 	Gate grant.Gate
 }
 
@@ -49,7 +48,8 @@ type Options struct {
 func FIFO() Options { return Options{} }
 
 // EASY returns first in, first out with EASY backfilling, as most sites run it: running jobs
-// stay, and a job passes others only where the first in line does not start later for it.
+// stay, and a job passes others only if that does not delay the start of the first in the
+// queue.
 func EASY() Options { return Options{Backfill: true, Reserve: true} }
 
 // SRTF returns shortest remaining time first: the optimal order for mean JCT
@@ -62,7 +62,7 @@ func SRTF() Options {
 // known, in discrete levels. Source: Tiresias §3.2 (2D-LAS).
 func LAS() Options { return Options{Order: ServiceLevel, Preempt: true, Backfill: true} }
 
-// A Policy serves jobs in line. Its plans depend on the snapshot alone. It
+// A Policy serves jobs in the order of a queue. Its plans depend on the snapshot alone. It
 // reuses memory between rounds, so it is not safe for concurrent use.
 type Policy struct {
 	o    Options
@@ -72,7 +72,7 @@ type Policy struct {
 // New returns a Policy. All Options are valid.
 func New(o Options) *Policy { return &Policy{o: o} }
 
-// A place in line: the job at index waits for what the key says, less first.
+// A place in the queue: that of the job at index; lower keys come first.
 type place struct {
 	key   float64
 	index int
@@ -93,10 +93,10 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	r.Keep(func(j *policy.Job) bool { // 2. what goes on running
 		return !q.o.Preempt || j.NoCheckpoint && !q.o.Weighs
 	})
-	q.lineUp(r) // 3. everyone else stands in line
+	q.lineUp(r) // 3. the other jobs queue
 	q.serve(r)  // 4. and is served in turn
 	if !q.o.Preempt {
-		r.stay() // 5. nobody who runs makes room for who starts
+		r.stay() // 5. no running job moves for one that starts
 	}
 	return r.Plan(), nil
 }

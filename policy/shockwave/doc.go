@@ -14,16 +14,17 @@
 //	App. G.3 the program of a window (Eq. 11), Z0           builder, opt/multimode
 //	App. H   order of regimes, work conservation, capacity  forecast, Policy.fill, opt/multimode
 //
-// A round: who is there and what is expected of them (meet); the window that was
-// planned meanwhile (take); who runs in this round by it, and on GPUs that are left
-// whoever gains most (serve); and, if the window does not fit what is there any more,
-// the next one is planned beside the rounds, from the next round on (plan). It is
-// outdated when a job came, one left sooner or stays longer than expected, a batch size
-// changed, GPUs came or went, or the window is over.
+// In a round, meet reads the jobs and what is expected of them, and take takes up the window
+// that was planned meanwhile. serve runs the jobs that the window has in this round, and gives
+// GPUs that are left to the jobs that gain most. If the window is outdated, plan plans the next
+// one in the background, from the next round on. A window is outdated when a job came, a job
+// left sooner or stays longer than expected, a batch size changed, GPUs came or went, or the
+// window is over.
 //
-// Where the paper names two defaults, the window has 20 rounds (§6.1, not App. G's 30),
-// and λ is 1, in the middle of App. G.2's range (§6.1 has 0.001): the two were found for
-// other scales of the makespan. docs/experiments/shockwave.md has what k and λ do.
+// The paper names two defaults for two settings. The window has 20 rounds here (§6.1, not App.
+// G's 30), and λ is 1, in the middle of App. G.2's range (§6.1 has 0.001): the two values of λ
+// belong to different scales of the makespan. docs/experiments/shockwave.md shows what k and λ
+// do.
 //
 // Deviation: ρ̂ is that of a job that gets nothing until the end of the window, because
 // a weight that grows only once a job is late comes too late for it: one that has little
@@ -36,7 +37,7 @@
 // Options.Paper has the paper's three instead, with progress at least 10⁻⁶, as the public
 // code has it.
 //
-// Deviation: H counts what is left of a job as often as it has GPUs, because jobs of
+// Deviation: in H the time that a job has left is multiplied by its GPUs, because jobs of
 // several GPUs fill the cluster sooner.
 //
 // Deviation: the regimes' batch sizes are those that the user named, if any

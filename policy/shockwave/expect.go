@@ -46,7 +46,7 @@ func (p *Policy) expect(s *policy.Snapshot, r *grant.Round, a *account) {
 	a.compare()
 }
 
-// guess takes a job for half done, or one that needs a window.
+// guess takes a job to have left as much service as it has had, and a window more.
 func (a *account) guess(window, served float64) {
 	a.done, a.total = served, 2*served+window
 	for i := range a.options {
@@ -54,7 +54,7 @@ func (a *account) guess(window, served float64) {
 	}
 }
 
-// compare finds the options by which others are measured.
+// compare finds the options with which others are compared: alone, fastest and leanest.
 func (a *account) compare() {
 	if len(a.options) == 0 {
 		return

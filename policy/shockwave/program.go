@@ -30,8 +30,8 @@ func (p *Policy) weight(s *policy.Snapshot, a *account) float64 {
 // leastProgress is what counts for none under Options.Paper. Source: public Shockwave code.
 const leastProgress = 1e-6
 
-// utility returns that of a job once it has made some progress more. Source: Shockwave
-// App. G.1, Eq. 7, 8.
+// utility returns the utility of a job after some more progress. Source: Shockwave App. G.1,
+// Eq. 7, 8.
 func (p *Policy) utility(a *account, made float64) float64 {
 	u := (a.done + made) / a.total
 	if p.o.Paper {
@@ -54,8 +54,8 @@ type builder struct {
 	times   float64 // Z0
 }
 
-// plan returns the work of planning a window from the next round on, as things stand
-// then if this round goes as planned. What it closes over does not change.
+// plan returns the work of planning a window from the next round on, for the state after this
+// round if it goes as planned. What it closes over does not change.
 func (p *Policy) plan(s *policy.Snapshot, now *policy.Plan) policy.Work {
 	w := window{first: s.Round + 1, rounds: p.o.Window, types: p.types, free: p.free, batches: map[job.ID]int{}}
 	b := p.builder(s)
@@ -134,7 +134,7 @@ func (b *builder) add(a *account, now cluster.Configuration) bool {
 	return true
 }
 
-// mode returns what becomes of a job on an option, for each number of rounds.
+// mode returns the results of a job on an option, for each number of rounds.
 func (b *builder) mode(a *account, o *option, now cluster.Configuration, made float64) multimode.Mode {
 	m := multimode.Mode{Resource: o.typeIndex, Amount: o.GPUs}
 	lost, ahead := 0.0, o.ahead.after(made)
@@ -152,8 +152,8 @@ func (b *builder) mode(a *account, o *option, now cluster.Configuration, made fl
 	return m
 }
 
-// point returns what has become of a job that made some progress in this round and more
-// in the window, of which more counts than was made if it ends within a round.
+// point returns the result of a job that made some progress in this round and more in the
+// window. If the job ends within a round, that round counts whole.
 func (b *builder) point(a *account, made, counts, more float64) multimode.Point {
 	lean, left := &a.options[a.leanest], 0.0
 	if !a.row.Adaptivity.Has(job.GPUCount) {
@@ -166,8 +166,8 @@ func (b *builder) point(a *account, made, counts, more float64) multimode.Point 
 	}
 }
 
-// again returns what each further start costs a job: what it would do meanwhile, where it
-// needs the least GPU time. Source: Shockwave §7.
+// again returns what each further start costs a job: the progress that it would make in that
+// time on the option of the least GPU time. Source: Shockwave §7.
 func (b *builder) again(a *account, made float64) float64 {
 	ahead := a.options[a.leanest].ahead.after(made)
 	round := b.p.utility(a, made+ahead.whole(b.round)) - b.p.utility(a, made)

@@ -80,8 +80,8 @@ func (p *Policy) take(s *policy.Snapshot) {
 	}
 }
 
-// outdated reports whether the window is not for what is there. Source: Shockwave §6.1,
-// §7.
+// outdated reports whether the window no longer fits the jobs and GPUs that are there. Source:
+// Shockwave §6.1, §7.
 func (p *Policy) outdated(s *policy.Snapshot) bool {
 	w := p.window
 	if w == nil || w.over(s.Round+1) || !slices.Equal(w.free, p.free) || !slices.Equal(w.types, p.types) {

@@ -39,7 +39,7 @@ func (w *window) column(round int) int {
 	return round - w.first
 }
 
-// serve runs the jobs whose round it is, and then whoever gains most.
+// serve runs the jobs that the window has in this round, and then those that gain most.
 func (p *Policy) serve(s *policy.Snapshot, r *grant.Round) {
 	at, types := p.window.column(s.Round), s.Cluster.Types()
 	for _, a := range p.active {
@@ -55,11 +55,11 @@ func (p *Policy) serve(s *policy.Snapshot, r *grant.Round) {
 	p.fill(s, r)
 }
 
-// fill gives GPUs that are left to whoever gains most from a round, for each GPU, if it
-// gains anything. Source: Shockwave App. H, "Work-conserving".
+// fill gives GPUs that are left to the jobs that gain most per GPU from a round, if they gain
+// anything. Source: Shockwave App. H, "Work-conserving".
 //
-// Deviation: GPUs stay idle for a round that a start on them would take up, because
-// nothing is won by it, and the next window can use them.
+// Deviation: GPUs stay idle for a round that a start on them would take up, because the round
+// would gain nothing, and the next window can use them.
 func (p *Policy) fill(s *policy.Snapshot, r *grant.Round) {
 	type waiting struct {
 		a    *account

@@ -1,15 +1,15 @@
-// Package synergy shares out CPUs and host memory by need: jobs whose speed hangs
-// on them get more than their GPUs' share, from jobs that do not use theirs, and
-// nobody runs slower than with that share. It follows "Synergy: Looking Beyond
-// GPUs for DNN Scheduling on Multi-Tenant Clusters" (OSDI 2022).
+// Package synergy shares out CPUs and host memory by need: jobs whose speed depends on them get
+// more than their GPUs' share, from jobs that do not use theirs, and no job runs slower than
+// with that share. It follows "Synergy: Looking Beyond GPUs for DNN Scheduling on Multi-Tenant
+// Clusters" (OSDI 2022).
 //
-// A round (§3.2) is Policy.Plan. First a line of jobs, in one of several orders,
-// says who runs, by GPUs alone; smaller jobs may pass one that does not fit, and
-// running jobs may be preempted. Then a mechanism says with which CPUs and memory:
+// A round (§3.2) is Policy.Plan. First a queue of jobs, in one of several orders, decides which
+// jobs run, by GPUs alone; smaller jobs may pass one that does not fit, and running jobs may be
+// preempted. Then a mechanism decides on their CPUs and memory:
 //
 //	Proportional   every GPU its share: what schedulers do that do not look (§2)
 //	Greedy         a job's full demand on one node, or it waits (§3.3)   greedy.go
-//	Tune           the most of all, and nobody below the speed of its share:
+//	Tune           by need, and no job below the speed of its share:
 //	  AllCells       by the program below; a placer packs                program.go
 //	  DemandOnly     full demand or share, packed as published (§4.2)    tune.go
 //	Opt            as Tune, proven best (§4.1.1), and placed by a second
@@ -32,32 +32,32 @@
 //	x_{i,j}          spreading.x                                       opt.go
 //	J_t              tenants
 //
-// Deviation: only cells that none beats are looked at, on their full scale of rates
-// rather than a grid of memory, because they hold every optimum. They form a chain,
-// so that (4) and (5) hold by construction: see program.
+// Deviation: only Pareto-optimal cells are considered, at all their rates rather than on a grid
+// of memory, because every optimum is among them. They form a chain, so (4) and (5) hold by
+// construction: see program.
 //
 // Deviation: jobs weigh by Spec.Weight, because users set it; all unset is (1).
 //
 // Deviation: resources are counted by GPU type, and types that do not say what
 // CPUs their nodes have are left alone, because clusters are heterogeneous (§6).
 //
-// Deviation: a job that may not be preempted gets its share, because what it
-// started with it keeps, and those after it must find theirs.
+// Deviation: a job that may not be preempted gets its share, because it keeps what it started
+// with, and later jobs must find their shares.
 //
 // Deviation: Tune's cells reach to what a job has with a node for each GPU, and the
 // placer says whether that is worth splitting it, because the paper found that some
 // jobs would gain and left it to future work (§6). The bound so holds for every
 // placement.
 //
-// Stats.Bound of Tune and Opt is the program's: no plan whose jobs have cells of
-// their nodes is worth more (Theorem 4.1). Stats.Objective is of the program, as the
-// plan wishes it, and of what was packed where the plan names nodes (DemandOnly,
-// Opt). In a plan that is fungible the placer has the last word on CPUs and memory.
+// Stats.Bound of Tune and Opt is the program's: no plan whose jobs have cells of their nodes is
+// worth more (Theorem 4.1). Stats.Objective is that of the program, or, where the plan names
+// nodes (DemandOnly, Opt), that of what was packed. In a plan that is fungible the placer
+// decides on CPUs and memory.
 //
-// Opt is not better than Tune on machines: the second program divides some jobs, and
-// whole GPUs for those leave less to choose from than packing everyone does (on 16
-// servers 2 to 5 % of the bound is lost, on average, and 0 to 2 % by Tune and the
-// placer pack). Its use is the bound, as in the paper.
+// On real nodes Opt is not better than Tune: the second program divides some jobs, and giving
+// those whole GPUs leaves less choice than packing all jobs does (on 16 servers 2 to 5 % of the
+// bound is lost, on average, and 0 to 2 % by Tune and the placer pack). Its use is the bound,
+// as in the paper.
 //
 // Rules PublicCode are those of the authors' simulator, for replays: package
 // reference/synergycode.

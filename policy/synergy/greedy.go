@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A greedy is a round of Synergy-GREEDY: where the jobs are that were let in.
+// A greedy is a round of Synergy-GREEDY: the placements of the jobs that run.
 type greedy struct {
 	of    *policy.Snapshot
 	slots [][]hostalloc.Slot  // by job; nil: not placed here
@@ -64,8 +64,8 @@ func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 	return true
 }
 
-// leaves reports whether the nodes have what is owed beside an allocation. A reservation
-// is granted where no node has room for it too: others have less for that.
+// leaves reports whether the nodes still have what is owed after an allocation. A reservation
+// is granted even if no single node has room for it; then other jobs get less.
 func (p *Policy) leaves(a *cluster.Allocation, owed *cluster.Resources) bool {
 	free := cluster.Resources{}
 	for n, node := range p.cluster.Nodes() {

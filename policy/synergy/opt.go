@@ -14,7 +14,7 @@ import (
 // largest is the number of variables up to which the second program is solved.
 const largest = 100_000
 
-// whole is the part of a job from which it is taken to be on one node.
+// whole is the fraction of a job on one node from which on all of it counts as being there.
 const whole = 1 - 1e-6
 
 // deploy puts the tenants, with the cells that the first program chose, on nodes by

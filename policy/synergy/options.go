@@ -19,8 +19,8 @@ type Mechanism string
 const (
 	Proportional Mechanism = "proportional" // by GPUs, as schedulers do that do not look at CPUs (§2)
 	Greedy       Mechanism = "greedy"       // full demand or none in this round (§3.3)
-	Tune         Mechanism = "tune"         // by need, nobody slower than Proportional (§4.2)
-	Opt          Mechanism = "opt"          // as Tune, proven best for one machine of all resources, and packed by a second program (§4.1)
+	Tune         Mechanism = "tune"         // by need, no job slower than Proportional (§4.2)
+	Opt          Mechanism = "opt"          // as Tune, proven best as if one machine had all resources, and packed by a second program (§4.1)
 )
 
 // Cells says which cells of a job's sensitivity matrix Tune looks at.

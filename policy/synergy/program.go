@@ -21,11 +21,11 @@ const gb = 1e9
 // its worth, and what the picks use of CPUs and memory fits the nodes of the type
 // in total.
 //
-// The cells of a job are a chain: a faster one asks for no less of anything. So
-// every job has its first cell beforehand, which is at least as fast as its share
-// (5) and which fits if shares do, and the engine picks at most one step up for
-// each (4): a choice is worth what its cell adds to the first, and uses what it
-// asks for beyond it. That is the same program, and nobody can be left out.
+// The cells of a job are a chain: a faster one asks for no less of anything. So every job has
+// its first cell beforehand, which is at least as fast as its share (5) and fits if shares do.
+// The engine picks at most one larger cell for each job (4): a choice is worth what its cell
+// adds to the first, and uses what it asks for beyond the first. That is the same program, and
+// no job can be left out.
 type program struct {
 	engine   engine.Engine // nil until there was something to choose
 	numbers  []int         // of items, given back
@@ -139,8 +139,8 @@ func step(t *tenant, c *cell) mmkp.Choice {
 	}
 }
 
-// tuneNodes is how far the engine searches for Tune: it has an answer within some
-// tenths of a percent before it searches, and finds what it finds early.
+// tuneNodes limits the engine's search for Tune. Before the search its answer is within some
+// tenths of a percent of the bound, and most improvements are found early.
 const tuneNodes = 1000
 
 // small is the number of choices up to which Opt lets the exact solver have a

@@ -10,9 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A row is what CPUs and memory do for one job on the GPUs it gets: its part of
-// W_j. It is kept from round to round, and made anew where something it depends on
-// is another.
+// A row is what CPUs and memory do for one job on the GPUs it gets: its part of W_j. It is kept
+// from round to round, and made anew if something it depends on changed.
 type row struct {
 	perf        perf.Model
 	sensitivity *perf.Sensitivity

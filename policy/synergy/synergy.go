@@ -169,9 +169,8 @@ func typeIndex(types []cluster.TypeInfo, t cluster.GPUType) int {
 	return -1
 }
 
-// grant writes the tenants' cells into the plan. Sums of bytes are exact, those of
-// the program are not: what is too much goes off jobs that have more than their
-// first cell.
+// grant writes the tenants' cells into the plan. Sums of bytes are exact, those of the program
+// are not: any excess is taken from jobs that have more than their first cell.
 func (p *Policy) grant(plan *policy.Plan) {
 	left := make([]int64, len(p.cluster.Types()))
 	for k, t := range p.cluster.Types() {

@@ -34,9 +34,9 @@ func (p *Policy) tune(s *policy.Snapshot, plan *policy.Plan) {
 // binary leaves a tenant two cells: its share, and its demand; or its demand alone
 // if that is within the share.
 //
-// Deviation: of what it demands less of than its share it has what it demands in
-// both, because with its share it would be no faster, and a job that is switched
-// to its share must not take more of anything.
+// Deviation: if it demands less of a resource than its share, both cells have the demand,
+// because with its share it would be no faster, and a job that is switched to its share must
+// not take more of anything.
 func (p *Policy) binary(t *tenant) {
 	if t.fixed {
 		return

@@ -5,11 +5,10 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// yield sees to it that tenants that found no nodes, because their workers would be cut or CPUs
-// are elsewhere, are granted what there is: their first cells, which the placer may find room
-// for. Tenants on nodes may have taken that up; those that have most beyond their first cells
-// go back to these, until all fit their GPU type. First cells do, as they are within the
-// shares.
+// yield grants tenants that found no nodes, because their workers would be cut or CPUs are
+// elsewhere, their first cells, for which the placer may find room. If tenants on nodes have
+// taken too much for that, those that have most beyond their first cells go back to these,
+// until all fit their GPU type. First cells fit, as they are within the shares.
 func (p *Policy) yield(plan *policy.Plan) {
 	lost := make(map[int]bool) // GPU types of which a tenant is nowhere
 	for k := range p.tenants {

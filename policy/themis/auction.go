@@ -9,9 +9,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// admit returns how many of the first n jobs, put first in the same order, can all be fed:
-// the worst treated one after the other, those passed over that do not fit with those
-// before them.
+// admit returns how many of the first n jobs can have GPUs at the same time, and puts those
+// first, in the same order. It takes the worst treated first, and passes over jobs that do not
+// fit with those before them.
 func (r *round) admit(n int) int {
 	left := slices.Clone(r.free)
 	var in, out []bidder
@@ -65,7 +65,7 @@ func (p *Policy) auction(ctx context.Context, r *round, n int) error {
 const tieWeight = 1e-6
 
 // solve finds the offers, one for every bidder, with the greatest product of valuations; of
-// equal products, that in which those treated worse have more.
+// equal products, the one that gives more to those treated worse.
 func (p *Policy) solve(ctx context.Context, bidders []bidder, free []int) (*mmkp.Solution, error) {
 	if len(bidders) == 0 {
 		return &mmkp.Solution{}, nil

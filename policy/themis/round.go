@@ -49,8 +49,8 @@ func newRound(s *policy.Snapshot) *round {
 	return &round{s: s, plan: plan, free: plan.FreeByType()}
 }
 
-// meet lists the jobs about which nothing is decided, by falling finish-time fairness.
-// Jobs that no cluster like this could carry are told so.
+// meet lists the jobs about which nothing is decided, by falling finish-time fairness. Jobs
+// that no cluster like this could carry get that as their reason.
 func (r *round) meet() {
 	asked := 0
 	for i, j := range r.s.Jobs {
@@ -98,8 +98,8 @@ func (r *round) offers(b *bidder) {
 	b.alone = r.missing(b.Job) / fastest
 }
 
-// missing returns the progress that a job lacks; one that does not say how much it has to
-// do, or of whose speed nothing is known, always lacks what takes it a round.
+// missing returns the progress that a job lacks; a job without a target or of unknown speed
+// always lacks the progress of one round.
 func (r *round) missing(j *policy.Job) float64 {
 	left, from := r.s.Work(j)
 	if j.Perf == nil || from == remaining.Attained {

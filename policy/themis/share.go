@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// share gives what the auction among the first n jobs left to the others: to those up to
-// job through, whom the filter let through and there was no room for, and then to those with
+// share gives what the auction among the first n jobs left to the others: first to those before
+// job through, which the filter let through and the auction had no room for, then to those with
 // the least time left, each as much as it asks for. Then jobs grow, the worst treated first.
 // Source: Themis §3.3.1, leftovers.
 func (r *round) share(n, through int) {

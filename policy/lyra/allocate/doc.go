@@ -11,18 +11,18 @@
 // its flexible workers count as free. Running time is inversely proportional to workers, or
 // to the speed that a job says it has with so many.
 //
-// There are two pools of GPUs, those of the training cluster and those on loan. A job's
-// workers are all in one; on loan a worker needs PerGPU times as many GPUs, and the job must
-// be fungible. So the knapsack has two capacities, and one price each: the seconds that one
-// more GPU would save.
+// There are two pools of GPUs, those of the training cluster and those on loan. A job's workers
+// are all in one; on loan a worker needs PerGPU times as many GPUs, and the job must be
+// fungible. So the knapsack has two capacities, each with a price: the seconds that one more
+// GPU would save.
 //
-// Heterogeneous jobs may have workers in both pools, at a share of their speed. They go
-// through both phases when all other jobs have: the base demand on training, and what does not
-// fit there on loan; then a knapsack of extra workers on loan, and one of those that training
-// has room for. Extra workers too few to make up for what is lost on both sides save nothing,
-// and are not given.
+// Heterogeneous jobs may have workers in both pools, at a share of their speed. They go through
+// both phases after all other jobs. Their base demand goes on training, and what does not fit
+// there on loan. One knapsack then chooses extra workers on loan, another those for which
+// training has room. Extra workers that do not make up for the speed lost on two sides save
+// nothing, and are not given.
 //
-// What Lyra is compared with are the same two phases by other rules (Lyra §7.1):
+// The schemes that Lyra is compared with have the same two phases with other rules (Lyra §7.1):
 //
 //	fifo     phase one as given; a job that does not fit holds up all of its class behind it
 //	none     no phase two: elastic jobs run with their base demand
@@ -38,18 +38,18 @@
 // round.item, its GPUs, the time saved against w_min; normalized: Pool.PerGPU; performance of
 // heterogeneous training (§7.1): Job.MixedSpeed; throughput loss (§7.2): Lossy.
 //
-// A large job may be passed over for as long as smaller ones come: package lyra sees to jobs
-// that wait for long.
+// A large job may be passed over for as long as smaller ones come; package lyra starts jobs
+// that have waited for long.
 //
 // Deviation: a running job's value is the time saved of what is left to do, and to change its
-// workers costs Options.Pause, because otherwise workers go back and forth between jobs
-// whose values pass each other.
+// workers costs Options.Pause, because otherwise workers go back and forth between jobs of
+// nearly equal value.
 //
 // Deviation: the knapsack is solved by prices and search instead of dynamic programming,
 // because it has two capacities; on programs that small it proves the optimum.
 //
-// Deviation: by FIFO, a job that is larger than all pools it may be in holds up nobody,
-// because it would for ever.
+// Deviation: by FIFO, a job that is larger than all pools it may be in does not block the jobs
+// behind it, because it would block them for ever.
 //
 // Deviation: AFS and Gandiva give no worker that makes a job slower, as the first on the other
 // side may, because its GPUs do more idle.

@@ -108,7 +108,7 @@ var (
 // A Pool is GPUs of one side.
 type Pool struct {
 	Free  int // idle GPUs; those of flexible workers are not among them
-	Total int // all GPUs: by FIFO, jobs larger than that hold up nobody
+	Total int // all GPUs: by FIFO, jobs larger than that do not block others
 	// PerGPU is how many of these GPUs do the work of one of the training cluster, at least 1;
 	// of T4 and V100 it is 3. Source: Lyra §7.5, "three servers which is equivalent to one
 	// training server".

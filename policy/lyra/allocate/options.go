@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// An Order is whose turn it is in phase one.
+// An Order is the order in which phase one serves jobs.
 type Order string
 
 // The orders.
 const (
 	SJF  Order = "sjf"  // shortest job first; what does not fit is passed over
-	FIFO Order = "fifo" // as given; what does not fit holds up all behind it
+	FIFO Order = "fifo" // as given; what does not fit blocks all behind it
 )
 
 // A Growth is how phase two shares what is left among elastic jobs.
@@ -26,7 +26,7 @@ const (
 	AFS      Growth = "afs"      // to the job that gains the most throughput
 )
 
-// Options say who goes first, who grows, and where the rules are ours and not the paper's; the
+// Options say which jobs go first, which grow, and where the rules differ from the paper's; the
 // zero value is the paper.
 type Options struct {
 	Order  Order         // "": SJF

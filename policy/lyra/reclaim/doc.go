@@ -1,12 +1,12 @@
-// Package reclaim chooses which servers on loan go back to the inference cluster, so that
-// as few jobs as can be are preempted.
+// Package reclaim chooses which servers on loan go back to the inference cluster, so that as
+// few jobs as possible are preempted.
 //
 // Source: Lyra §4.
 //
-// A preempted job leaves all its servers, so servers that share jobs cost less together
-// than alone. The workers of an elastic job beyond its base demand are only taken away: a
-// server that has no others goes back first, without preemption (§5.3). Of the rest, a
-// Rule chooses:
+// A preempted job leaves all its servers, so returning servers that share jobs costs less than
+// returning others. The workers of an elastic job beyond its base demand can be taken away
+// without preemption, so servers with no other workers go back first (§5.3). A Rule chooses
+// among the other servers:
 //
 //	greedy  the paper's: the server of the least preemption cost, the sum of the server
 //	        fractions of its jobs, then the costs without these jobs
@@ -14,8 +14,8 @@
 //	scf     smallest (job) count first
 //	exact   the least preemptions, of those the least collateral damage: opt/minkunion
 //
-// exact is the default. It counts its steps, and where they run out its answer is the best
-// found, at least as good as greedy's, with a bound on what the best could be.
+// exact is the default. Its steps are limited. If they run out, its answer is the best found,
+// at least as good as greedy's, with a bound on the optimum.
 //
 // Dictionary: N_R: n; number of running jobs, GPU fraction, server fraction (Table 1): jobs
 // of a server, GPUFraction, ServerFraction; collateral damage (§7.3): Answer.Damage;

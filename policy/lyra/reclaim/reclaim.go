@@ -147,7 +147,7 @@ func (w *serverSet) free(n int) []int {
 	return free[:min(n, len(free))]
 }
 
-// proven is the answer that preempts nobody.
+// proven is the answer that preempts no job.
 func (w *serverSet) proven(free []int) *Answer {
 	a := w.answer(free)
 	a.Proven = true
