@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A candidate is a batch size that BestBatch may try, and what it found.
+// A candidate is a batch size that BestBatch may try, and the model's answer for it.
 type candidate struct {
 	batch                  job.BatchSize
 	samples                float64 // in total
@@ -65,10 +65,10 @@ func (s *search) try(i int) {
 	}
 }
 
-// between tries candidates between i and k, of one run and tried, unless what
-// these two say leaves no hope. A candidate between them has at most the
-// throughput of k and the efficiency of i; and it has at most the samples of k
-// in the time of i, at the efficiency of k: samples times efficiency only grow.
+// between tries the candidates between i and k, two of one run that were tried, unless
+// an upper bound says that none of them is better than the best. There are two such
+// bounds: the throughput of k at the efficiency of i; and the samples of k in the
+// time of i, at the efficiency of k, because samples times efficiency only grow.
 func (s *search) between(i, k int) {
 	if k-i < 2 {
 		return
