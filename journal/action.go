@@ -79,7 +79,7 @@ func (c *cursor) run(id job.ID) scheduler.Action {
 	return scheduler.Run{Job: id, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch, Free: free, Resized: resized}
 }
 
-// A topic is what an action is about: a job, a group of nodes, or the world.
+// A topic is what an action is about: a job, a group of nodes, or the backend as a whole.
 type topic struct {
 	job   job.ID
 	group cluster.Group

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Record is one line of a journal after its header: an event or a round. What
-// background work is, and what it returned, no journal says.
+// A Record is one line of a journal after its header: an event or a round. Journals do not
+// contain background work or its results.
 type Record struct {
 	Line  int             // in the journal, from 1
 	At    time.Duration   // since Header.Start
@@ -32,8 +32,8 @@ type Round struct {
 	Actions  []scheduler.Action
 }
 
-// A Change is the decision on a job where it differs, in anything, from the
-// last one. It is complete, though the journal says only what changed.
+// A Change is a decision on a job that differs from the last one in anything. It is
+// complete, although the journal has only what changed.
 type Change struct {
 	Job job.ID
 	policy.Decision

@@ -46,10 +46,10 @@ func (o *ClassOptions) Validate() error {
 // the first time, and when the way in which sizes are guessed changes.
 const Material = 0.05
 
-// Classes learn what the jobs of a class have in common, from all that is reported of
-// them: how often they come, what their epochs take, how fast they are there. A job
-// without class teaches nothing. Make it with NewClasses; the nil Classes learns
-// nothing. It is not safe for concurrent use. Source: BOA §3.1, §5.2.
+// Classes learns, from all reports, what the jobs of a class have in common: how often they
+// arrive, how much progress their epochs take, and how fast they are in each. Jobs without a class
+// are ignored. Make it with NewClasses; the nil Classes learns nothing. It is not safe for
+// concurrent use. Source: BOA §3.1, §5.2.
 type Classes struct {
 	o     ClassOptions
 	pool  *Pool
