@@ -22,10 +22,10 @@ type Record struct {
 type Round struct {
 	Number  int
 	Changed []Change // in the order of the snapshot
-	Left    []job.ID // were in the last round and are not in this one
+	Left    []job.ID // jobs that were in the last round and are not in this one
 	Prices  []policy.TypePrice
 	// Capacity is how many nodes of each group are wanted: policy.Plan.Capacity. Journals of
-	// format 1 do not say it. It is not to be modified: rounds share it.
+	// format 1 do not have it. It must not be modified, because rounds share it.
 	Capacity map[cluster.Group]int
 	Refused  string // why the policy's own plan was refused, if it was
 	Stats    policy.Stats
