@@ -48,8 +48,8 @@ type Driver struct {
 	record *record.Recorder // nil: no journal is written
 }
 
-// New returns a Driver without a world. Its Digest and Predictions may be handed to the world
-// that is to be attached.
+// New returns a Driver without a World. The World that will be attached may already use its methods
+// Digest and Predictions.
 func New(o Options) *Driver {
 	d := &Driver{o: o}
 	if o.Digest {
@@ -61,10 +61,10 @@ func New(o Options) *Driver {
 	return d
 }
 
-// Attach puts the scheduler together over a world, and begins the journal. stopping, which
-// may be nil, returns by type the GPUs that processes still occupy whose jobs have lost them.
-// It returns an error if the policy or its settings are not known, or the journal cannot be
-// created. Call it once, before Run.
+// Attach makes the scheduler for a World, and begins the journal. stopping, which may be nil,
+// returns, by type, the GPUs that processes still use although their jobs have lost them. It
+// returns an error if the policy or its settings are not known, or the journal cannot be created.
+// Call it once, before Run.
 func (d *Driver) Attach(w World, stopping func() map[cluster.GPUType]int) error {
 	d.world = w
 	p, placer, err := d.o.newPolicy()

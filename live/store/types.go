@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Job is what is known of one job.
+// A Job is what the store keeps of one job.
 type Job struct {
 	Spec       *job.Spec
 	Asked      *job.Spec // what was submitted, before its program described it; nil in Accept: Spec
