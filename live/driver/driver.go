@@ -17,15 +17,15 @@ import (
 	"github.com/oxgang/oxgang/whatif"
 )
 
-// A World is where the jobs of one queue run. The scheduler hears of events from it and hands
-// it actions (scheduler.Backend), and it sees each round (scheduler.Observer).
+// A World runs the jobs of one queue. The scheduler gets events from it and gives it actions
+// (scheduler.Backend), and it observes each round (scheduler.Observer).
 type World interface {
 	scheduler.Backend
 	scheduler.Observer
-	// Cluster returns the nodes there are, as a journal begins with them.
+	// Cluster returns the present nodes, which the header of the journal has.
 	Cluster() *cluster.Cluster
-	// Follow gives the world a function that returns the scheduler's jobs as they are once
-	// the actions of a round are done. It is called once, before the first round.
+	// Follow sets the function that returns the scheduler's view of its jobs, as if the
+	// actions of a round were carried out. It is called once, before the first round.
 	Follow(jobs func(now time.Time) []*policy.Job)
 	// Execute makes what runs equal to what is planned, until ctx is done.
 	Execute(ctx context.Context) error
