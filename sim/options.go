@@ -75,8 +75,8 @@ type Public struct {
 	WholeIterations bool // an iteration that is not complete at the end of a round is lost; needs ExitOnRound, and does not apply to jobs with a training curve
 
 	// WholeRounds lets jobs make a whole number of steps in a round; a step is a pass of one
-	// GPU. The round ends when the last job has made its steps. Starts take no time. Source:
-	// Gavel simulator.
+	// GPU. The round ends when the last job has made its steps. Starts take no time.
+	// Source: Gavel simulator.
 	WholeRounds bool
 	// ResumeLoss is the training time that a job loses in a round that it trains through to the
 	// end, if it did not run in the round before. It needs WholeRounds. Source: Shockwave

@@ -11,8 +11,8 @@ import (
 )
 
 // endRound makes all jobs in training, in the order of their IDs, exit if they are complete and
-// report otherwise. It does so once per deadline, and only under the rule ExitOnRound. Source:
-// Synergy simulator.
+// report otherwise. It does so once per deadline, and only under the rule ExitOnRound.
+// Source: Synergy simulator.
 func (w *World) endRound() {
 	if !w.o.Public.ExitOnRound || w.now.Equal(w.ended) {
 		return

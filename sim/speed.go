@@ -44,8 +44,8 @@ func (g *agent) pass() (step, sync float64, ok bool) {
 
 // fed returns the seconds in which the input pipeline delivers a number of samples with the CPUs
 // and memory of a; 0 if input does not limit the job, or the cluster does not count CPUs. Input
-// is read while the job computes and exchanges, so that the slower of them decides. Source:
-// Synergy §3.1.
+// is read while the job computes and exchanges, so that the slower of them decides.
+// Source: Synergy §3.1.
 func (g *agent) fed(a cluster.Allocation, samples int) float64 {
 	if g.app.Sensitivity == nil || a.CPUs == 0 {
 		return 0

@@ -58,8 +58,8 @@ func findModel(name string) *model {
 	return nil
 }
 
-// calm is the share of all epochs in which Accordion changes nothing. Source:
-// public Shockwave profiles.
+// calm is the share of all epochs in which Accordion changes nothing.
+// Source: public Shockwave profiles.
 const calm = 0.3
 
 // rule returns the samples per GPU in each of n epochs.
@@ -101,8 +101,8 @@ func doubled(model string, local, gpus, epoch, n int) int {
 // Requested returns the samples per GPU that a job asks for at the end of a round in
 // which it trained with local samples per GPU and began an epoch. Under GNS it asks for at
 // most twice as many; under Accordion the number of epochs does not matter. The result is
-// local if the job asks for no change, or for a batch size that was not measured. Source:
-// public Shockwave simulator.
+// local if the job asks for no change, or for a batch size that was not measured.
+// Source: public Shockwave simulator.
 func (a *Application) Requested(s *job.Spec, regimes []job.Regime, local, epoch int) int {
 	want := a.wanted(s, regimes, local, epoch)
 	if want != local && a.measured([]job.Regime{{BatchSize: want * s.GPUs}}, s.GPUs) != nil {
