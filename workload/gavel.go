@@ -77,7 +77,7 @@ type family struct {
 	rates    stepRates
 }
 
-// row takes in one line.
+// row reads one line.
 func (s *stepsFile) row(r row) error {
 	table := r.text("file")
 	if !slices.Contains(s.tables, table) {
@@ -127,7 +127,7 @@ func typeOfJob(r row) (model string, local int, err error) {
 	return model, local, nil
 }
 
-// add takes in the rate of a line.
+// add adds the rate of a line.
 func (f *family) add(r row, local int) error {
 	gpus, err := r.count("scale_factor")
 	if err != nil {

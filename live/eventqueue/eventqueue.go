@@ -112,8 +112,8 @@ func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Eve
 	}
 }
 
-// Wake puts an item into a channel that has room for one, unless one is there: whoever waits
-// for the channel is woken now, or when it next waits.
+// Wake puts an item into a channel with room for one, unless there is one already. A goroutine that
+// waits for the channel is woken now, or when it waits next.
 func Wake(waiting chan<- struct{}) {
 	select {
 	case waiting <- struct{}{}:

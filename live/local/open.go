@@ -82,7 +82,7 @@ func (w *World) fit(e *entry) {
 	}
 }
 
-// adopt takes up the generations that have processes, whoever started them.
+// adopt takes over all generations with processes, also those that an earlier scheduler started.
 func (w *World) adopt() error {
 	all, err := observe.All(&w.folders)
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *World) adopt() error {
 	return nil
 }
 
-// adoptOne takes up a generation if it has processes, or an end that nobody has heard of.
+// adoptOne takes over a generation if it has processes, or if its end was not handled yet.
 func (w *World) adoptOne(o *observe.Observation) {
 	e := w.jobs.byID[o.Job]
 	planned := e != nil && e.wants() && o.Number == e.Generation

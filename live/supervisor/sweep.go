@@ -55,9 +55,9 @@ type orphan struct {
 	tag string
 }
 
-// sweepOnce kills the orphans of this moment and returns them. The order
-// matters: who is seen first and whose lock is free after that has lost the
-// supervisor that started it. A supervisor that begins in between has its lock.
+// sweepOnce kills the present orphans and returns them. The order matters: processes are
+// listed first, and locks are tested afterwards. If the lock of a listed process is free,
+// the supervisor that started it is gone. A supervisor that begins in between has its lock.
 func sweepOnce(root, tag string) ([]orphan, error) {
 	found, err := tagged(tag)
 	if err != nil {

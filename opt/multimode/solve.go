@@ -19,7 +19,7 @@ type Options struct {
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Gap: 1e-3, Solves: 32} }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o Options) Validate() error {
 	var errs []error
 	if !(o.Gap >= 0 && o.Gap < 1) {

@@ -86,7 +86,7 @@ type Options struct {
 	Verify bool
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o *Options) Validate() error {
 	var errs []error
 	if s := o.Smoothing; !(s >= 0 && s < 1) {

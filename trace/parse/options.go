@@ -57,7 +57,7 @@ type Options struct {
 	Summary *Summary
 }
 
-// Validate returns an error that joins all complaints.
+// Validate returns an error that joins all errors.
 func (o Options) Validate() error {
 	var errs []error
 	if o.OnBadRow > Skip {

@@ -94,7 +94,7 @@ const (
 	maxGeneratedSpan = 10 * 365 * 24 * time.Hour
 )
 
-// Validate returns an error that joins all complaints.
+// Validate returns an error that joins all errors.
 func (o Options) Validate() error {
 	k, err := findKind(o.Kind)
 	if err != nil {

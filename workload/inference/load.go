@@ -20,7 +20,7 @@ type Load struct {
 	Busy []float64     // 0 to 1, by interval; not empty
 }
 
-// Validate returns an error that joins all complaints.
+// Validate returns an error that joins all errors.
 func (l *Load) Validate() error {
 	var errs []error
 	if l.Step <= 0 {

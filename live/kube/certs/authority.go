@@ -41,7 +41,7 @@ func (o Options) complete() Options {
 	return o
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o *Options) Validate() error {
 	var errs []error
 	c := o.complete()
