@@ -25,13 +25,13 @@ func (o *Offer) Fewest(gpus int) Configuration {
 	return t.Fewest(gpus)
 }
 
-// A Rental is how it stands with an offer. All its nodes are paid: those that are there,
-// also while they are broken and not in the cluster, those on their way, and those that
-// were returned, or that the provider takes back, and that are not gone yet.
+// A Rental is the state of an offer. All its nodes are paid for: those that are there (Ready),
+// also while they are broken and not in the cluster; those that are ordered (Starting); and
+// those that were given back, or that the provider takes back, until they are gone (Leaving).
 type Rental struct {
 	Offer
 	Ready, Starting, Leaving int
-	// Refused: the provider did not have all that was last asked for.
+	// Refused: the provider did not have all nodes of the last order.
 	Refused bool
 }
 
@@ -63,7 +63,7 @@ func (c *Cluster) Held() *Cluster {
 	return c.Without(func(id NodeID) bool { return c.nodes[c.index[id]].Tenure != Owned })
 }
 
-// Rentals returns how it stands with what can be rented before anything is.
+// Rentals returns the state of all offers before any node is rented.
 func (c *Cluster) Rentals() []Rental {
 	var all []Rental
 	for _, offer := range c.Offers() {

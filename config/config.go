@@ -156,7 +156,7 @@ func (c *Config) Environment(environ []string) error {
 	return errors.Join(errs...)
 }
 
-// Validate returns an error that joins all complaints about c.
+// Validate returns an error that joins all that is wrong with c.
 func (c *Config) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

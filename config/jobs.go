@@ -36,7 +36,7 @@ type Jobs struct {
 // AsTraced is a share that is left to the trace.
 const AsTraced = -1
 
-// Validate returns an error that joins all complaints about j.
+// Validate returns an error that joins all that is wrong with j.
 func (j *Jobs) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("jobs: "+format, args...)) }

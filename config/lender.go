@@ -29,7 +29,7 @@ const (
 // first.
 func Forecasts() []string { return []string{Seasonal, LastValue, DayBefore, NoForecast} }
 
-// Validate returns an error that joins all complaints about l.
+// Validate returns an error that joins all that is wrong with l.
 func (l *Lender) Validate() error {
 	_, _, err := l.Range()
 	errs := []error{err}

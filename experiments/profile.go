@@ -20,8 +20,8 @@ import (
 )
 
 // A Matrix is the sensitivity matrix of an application on a GPU type, as
-// optimistic profiling of one replica finds it, beside the truth. Source:
-// Synergy §3.1, Fig. 4.
+// optimistic profiling of one replica finds it, beside the truth.
+// Source: Synergy §3.1, Fig. 4.
 type Matrix struct {
 	Application string
 	GPUType     cluster.GPUType

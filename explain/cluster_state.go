@@ -10,7 +10,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A clusterState follows what every job holds and why.
+// A clusterState is the state of the cluster and its jobs, as recorded events and actions
+// leave it.
 type clusterState struct {
 	cluster *cluster.Cluster
 	rentals []cluster.Rental
@@ -25,15 +26,15 @@ type row struct {
 	spec  *job.Spec
 	holds cluster.Allocation
 	on    cluster.Placement
-	why   policy.Reason // of the last round
-	ruled bool          // some round has decided on it
+	why   policy.Reason // that a round gave last
+	ruled bool          // why explains what the job has now; false until a round has decided on it
 }
 
 func newClusterState(h journal.Header) clusterState {
 	return clusterState{cluster: h.Cluster.Held(), rentals: h.Cluster.Rentals(), jobs: map[job.ID]*row{}}
 }
 
-// event takes in an event.
+// event changes the state by an event.
 func (w *clusterState) event(ev scheduler.Event) {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:
@@ -55,14 +56,14 @@ func (w *clusterState) event(ev scheduler.Event) {
 		if r == nil {
 			return
 		}
-		r.holds, r.on, r.ruled = cluster.Allocation{}, nil, false // what was decided of it is over
+		r.holds, r.on, r.ruled = cluster.Allocation{}, nil, false // its reason explained GPUs that it no longer has
 		if ev.Outcome != scheduler.Lost {
 			delete(w.jobs, ev.Job)
 		}
 	}
 }
 
-// round takes in a round.
+// round changes the state by the decisions and actions of a round.
 func (w *clusterState) round(r *journal.Round) {
 	w.prices, w.refused = r.Prices, r.Refused
 	for i := range r.Changed {
@@ -84,11 +85,11 @@ func (w *clusterState) round(r *journal.Round) {
 	}
 }
 
-// view sums the world up.
+// view returns the state as it is shown to users.
 func (w *clusterState) view() View {
 	var v View
 	held := map[cluster.GPUType]int{}
-	for _, r := range w.jobs { // sums alone: the order does not matter
+	for _, r := range w.jobs { // these are sums: the order does not matter
 		if r.holds.IsZero() {
 			v.Waiting++
 			continue
@@ -113,7 +114,7 @@ func (w *clusterState) view() View {
 	return v
 }
 
-// rented adds the state of nodes that can be rented.
+// rented adds the state of the nodes of one offer.
 func (v *View) rented(r *cluster.Rental) {
 	i := slices.IndexFunc(v.Types, func(t TypeView) bool { return t.Type == r.Node.GPUType })
 	if i < 0 {
@@ -125,11 +126,11 @@ func (v *View) rented(r *cluster.Rental) {
 	t.Refused = t.Refused || r.Refused
 }
 
-// rivals counts the waiting jobs that offer more than why does per GPU of the
-// same type.
+// rivals counts the waiting jobs that offer more per GPU of the same type than the job with the
+// reason why.
 func (w *clusterState) rivals(why policy.Reason) int {
 	n := 0
-	for _, r := range w.jobs { // a count: the order does not matter
+	for _, r := range w.jobs { // this is a count: the order does not matter
 		if r.why.Kind == policy.WaitPrice && r.holds.IsZero() && r.why.Config.GPUType == why.Config.GPUType && offersMore(r.why.Value, why.Value) {
 			n++
 		}
@@ -137,13 +138,13 @@ func (w *clusterState) rivals(why policy.Reason) int {
 	return n
 }
 
-// offersMore reports whether offer a is above b by more than solvers are exact.
+// offersMore reports whether offer a is larger than b by more than the error of solvers.
 func offersMore(a, b float64) bool {
 	_, _, same := apart(a, b)
 	return !same && a > b
 }
 
-// contextOf returns what there is to say of a job now.
+// contextOf returns what sentences about a job may use now.
 func (w *clusterState) contextOf(r *row) explainContext {
 	s := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: w.view(), refused: w.refused}
 	if r.why.Kind == policy.WaitPrice {

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// decided tells what a round, which the world knows already, did to a job that
-// held so much on those nodes before.
+// decided adds the changes that a round made to the job, which held GPUs on some nodes before. The
+// clusterState has the round already.
 func (t *journalReader) decided(round *journal.Round, held cluster.Allocation, on cluster.Placement) {
 	r := t.jobs[t.id]
 	if r == nil {
@@ -33,7 +33,7 @@ func (t *journalReader) decided(round *journal.Round, held cluster.Allocation, o
 	}
 }
 
-// waits tells each reason of a wait once.
+// waits adds a change for each reason of a wait, when it is first given.
 func (t *journalReader) waits(r *row) {
 	s := &t.state
 	if s.told[r.why.Kind] {
@@ -60,8 +60,7 @@ func (t *journalReader) preempted(r *row, held cluster.Allocation) {
 	s.told[r.why.Kind] = true
 }
 
-// run tells of a start or of a change of GPUs. A new batch size, or other CPUs and
-// memory, are no such change.
+// run adds a start or a change of GPUs. It adds nothing if only batch size, CPUs or memory change.
 func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on cluster.Placement) {
 	s := &t.state
 	now := a.Allocation
@@ -93,7 +92,7 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 	t.totals.Restarts = s.starts - 1
 }
 
-// verb names the step from one allocation to another and tells it.
+// verb returns the kind of the change from one allocation to another, and a text for it.
 func (t *journalReader) verb(from, to cluster.Allocation) (What, string) {
 	switch {
 	case from.IsZero() && t.state.starts == 0:

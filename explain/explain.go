@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Life tells a job's whole life, a line for every change, from a journal of
-// which only the header has been read. A truncated journal gives the life so
-// far, with a Note. It returns an *UnknownJobError if the journal does not know
-// the job.
+// Life returns the whole life of a job, with one Change for every change. Only the
+// header of the journal may have been read. If the journal is truncated, the life
+// ends there, and a Note says so. It returns an *UnknownJobError if the journal does
+// not have the job.
 func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	t := newJournalReader(r, id)
 	if err := t.listen(r, func(time.Duration) {}); err != nil {
@@ -22,10 +22,10 @@ func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Changes: t.changes, Totals: &t.totals, Note: noted(r, t.note)}, nil
 }
 
-// At tells how a job stood at a time since the start of the recording, after
-// everything recorded for that time, and what came next; a negative time is 0,
-// and one after the end of the recording is its end. It reads a journal of
-// which only the header has been read; errors are those of Life.
+// At returns the state of a job at a time since the start of the recording, after
+// everything that is recorded for that time, and what came next. A negative time
+// counts as 0, and a time after the end of the recording as its end. Only the header
+// of the journal may have been read. Errors are those of Life.
 func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	t := newJournalReader(r, id)
@@ -53,7 +53,7 @@ func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	return story, nil
 }
 
-// noted returns a note, with what is not known of the journal itself.
+// noted returns a note; it adds journal.Unverified if the journal is not sealed.
 func noted(r *journal.Reader, note string) string {
 	switch {
 	case r.Sealed():
@@ -69,8 +69,8 @@ type snapshot struct {
 	state   state
 	row     *row // nil: not submitted, or ended
 	context explainContext
-	told    int     // changes told so far
-	lost    float64 // GPU-hours to starts that were over
+	told    int     // number of changes so far
+	lost    float64 // GPU-hours that starts took, without the present one
 }
 
 func (t *journalReader) snapshot() *snapshot {
@@ -82,8 +82,8 @@ func (t *journalReader) snapshot() *snapshot {
 	return s
 }
 
-// moment tells how things stood, and, from what the reader has heard since,
-// what came next.
+// moment returns the moment of a snapshot. The reader has read the whole journal since, and
+// so knows what came next.
 func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	m := &Moment{At: journal.Seconds(at), Phase: "not submitted", Cluster: &then.context.view}
 	t.next(m, then, at)
@@ -120,8 +120,8 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	return m
 }
 
-// best returns the configuration that a reason calls better at today's prices than what the
-// job has; nil if it names none.
+// best returns the configuration that a reason calls better at today's prices than the one the
+// job has; nil if the reason names none.
 func best(why policy.Reason) *Holding {
 	if k := why.Kind; k == policy.WaitPrice || k == policy.KeptNoRestart || k == policy.AsPlanned && why.Limit > 0 {
 		return holding(cluster.Allocation{Configuration: why.Config})
@@ -129,7 +129,7 @@ func best(why policy.Reason) *Holding {
 	return nil
 }
 
-// profiling reports whether a job that waited then waited for its profiles.
+// profiling reports whether a job that was waiting was waiting for its profiles.
 func (t *journalReader) profiling(then *snapshot) bool {
 	if then.row.why.Kind == policy.WaitProfile {
 		return true
@@ -142,7 +142,7 @@ func (t *journalReader) profiling(then *snapshot) bool {
 	return false
 }
 
-// sentence says what the job did then, for how long, and why.
+// sentence says what the job was doing, for how long, and why.
 func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string) string {
 	held := both(then.row.holds)
 	then.context.trains = phase == job.Running
@@ -166,8 +166,8 @@ func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string)
 	return fmt.Sprintf("%s has been waiting %s: %s.", t.id, length, because)
 }
 
-// next tells the first change after a moment that matters to one who asks
-// then: a start if the job waits, any change or the end if it runs.
+// next sets the first change after a moment that matters to the owner of the job: the start if
+// the job waits; any change, or the end, if it runs.
 func (t *journalReader) next(m *Moment, then *snapshot, at time.Duration) {
 	waiting := then.row != nil && then.row.holds.IsZero()
 	for _, c := range t.changes[then.told:] {
@@ -201,7 +201,7 @@ func (h *Holding) text() string {
 	return what
 }
 
-// allocation returns the GPUs that are held; nil holds nothing.
+// allocation returns the GPUs that are held; none if h is nil.
 func (h *Holding) allocation() cluster.Allocation {
 	var a cluster.Allocation
 	if h == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// apart returns two numbers to three digits, or to as many more as make them differ. They are
-// the same if nine digits do not: what a solver finds is no more exact.
+// apart returns two numbers with three digits, or with as many more as they need to differ. It
+// returns true if they are the same with nine digits: solvers are no more exact than that.
 func apart(a, b float64) (x, y string, same bool) {
 	for digits := 3; digits <= 9; digits++ {
 		x, y = strconv.FormatFloat(a, 'g', digits, 64), strconv.FormatFloat(b, 'g', digits, 64)
@@ -20,10 +20,10 @@ func apart(a, b float64) (x, y string, same bool) {
 	return number(a), number(a), true
 }
 
-// grew says what more GPUs do for a job.
+// grew says why a job has more GPUs.
 func grew(s *explainContext) string {
 	if before := s.why.Config; before.GPUs > 0 && s.holds != before && s.holds.GPUs == before.GPUs && s.holds.GPUType == before.GPUType {
-		return moved(s) // journals of older versions call some moves so
+		return moved(s) // journals of older versions have the kind Grown for some moves
 	}
 	if s.why.Value == 0 && s.why.Limit == 0 {
 		return "its policy has more GPUs for it"
@@ -34,8 +34,8 @@ func grew(s *explainContext) string {
 	return "the plan for all jobs together gives it more GPUs, no gain of its own" + outcome(s)
 }
 
-// moved says why a job is elsewhere now: because it gains by it, because it costs less there, or,
-// where neither is so, because of the plan for all jobs.
+// moved says why a job is on other GPUs: because it gains goodput, or else because these GPUs cost
+// less, or else because of the plan for all jobs together.
 func moved(s *explainContext) string {
 	verb := "another GPU type takes"
 	if s.holds.GPUType == s.why.Config.GPUType {
@@ -52,8 +52,8 @@ func moved(s *explainContext) string {
 	return "the plan for all jobs together moves it, no gain of its own" + outcome(s)
 }
 
-// gained says what a change takes the job's goodput from and to; it is not ok if that is no
-// gain, or is not known.
+// gained says from what to what a change raises the job's goodput. It returns false if the change
+// does not raise it, or if that is not known.
 func gained(s *explainContext, verb string) (text string, ok bool) {
 	x, y, same := apart(s.why.Limit, s.why.Value)
 	if same || s.why.Value < s.why.Limit || s.why.Limit <= 0 {
@@ -62,7 +62,7 @@ func gained(s *explainContext, verb string) (text string, ok bool) {
 	return verb + " its normalised goodput from " + x + " to " + y, true
 }
 
-// outcome says what becomes of a goodput that a change does not raise, as far as it is known.
+// outcome says, in parentheses, how a change affects the job's goodput, as far as it is known.
 func outcome(s *explainContext) string {
 	switch x, y, same := apart(s.why.Limit, s.why.Value); {
 	case s.why.Limit <= 0:
@@ -76,8 +76,8 @@ func outcome(s *explainContext) string {
 	}
 }
 
-// cost returns what GPUs cost at today's prices; it is not known where their type has no price,
-// or CPUs and memory have one.
+// cost returns what the GPUs of a configuration cost at today's prices. It is not known if their
+// type has no price, or if CPUs or memory have a price, too.
 func (s *explainContext) cost(c cluster.Configuration) (cost float64, known bool) {
 	t := s.typeOf(c.GPUType)
 	if t == nil || t.Price == nil || t.CPU > 0 || t.Memory > 0 {
@@ -90,7 +90,7 @@ func (s *explainContext) cost(c cluster.Configuration) (cost float64, known bool
 func shrank(s *explainContext) string {
 	x, y, same := apart(s.why.Value, s.why.Limit)
 	switch {
-	case s.why.Limit <= 0: // not the price alone
+	case s.why.Limit <= 0: // the price is not the only reason
 		return "its GPUs do more for others now"
 	case same:
 		return "its GPUs do as much for others: they were worth " + x + " each to it, which is their price"
@@ -98,7 +98,7 @@ func shrank(s *explainContext) string {
 	return "its GPUs are worth more to others: they were worth " + x + " each to it, and their price is " + y
 }
 
-// kept says why a job does not change to something better, and until when.
+// kept says why a job keeps its GPUs although others would be better, and when it would change.
 func kept(s *explainContext) (why, until string) {
 	x, y, same := apart(s.why.Value, s.why.Limit)
 	better := amount(s.why.Config) + " would be " + x + " times as good, and a restart pays only from "
@@ -108,7 +108,8 @@ func kept(s *explainContext) (why, until string) {
 	return better + y + " times", "it changes when the gain reaches " + y + " times; the older the job, the less a restart weighs"
 }
 
-// planned says that a job keeps what it has, and what it would rather have.
+// planned says that a job keeps its GPUs, and which ones would be worth their price but are not
+// free.
 func planned(s *explainContext) string {
 	if s.why.Limit <= 0 {
 		return "it keeps what it has, as planned" + goodput(s.why.Value)

@@ -20,31 +20,31 @@ type journalReader struct {
 	policy  string
 	start   time.Time     // of the recording
 	now     time.Duration // of the last record
-	came    time.Duration // when the job was submitted; negative: before the recording
+	came    time.Duration // when the job was submitted; negative if before the recording
 	state   state
 	changes []Change
 	totals  Totals
 	note    string
 }
 
-// A state is what the job is doing.
+// A state is the state of the job.
 type state struct {
-	spec   *job.Spec // nil: not submitted
+	spec   *job.Spec // nil: not submitted yet
 	phase  job.Phase
-	since  time.Duration // when it began to wait, or to hold what it holds
+	since  time.Duration // when it began to wait, or to hold its present GPUs
 	before cluster.Allocation
 	starts int
-	told   map[policy.Kind]bool // reasons of this wait that are told
-	train  time.Duration        // from when GPUs are held without training, while restoring
+	told   map[policy.Kind]bool // reasons of the present wait that changes already tell
+	train  time.Duration        // since when it holds GPUs without training, while restoring
 }
 
 func newJournalReader(r *journal.Reader, id job.ID) *journalReader {
 	return &journalReader{clusterState: newClusterState(r.Header()), id: id, policy: r.Header().Policy, start: r.Header().Start}
 }
 
-// listen reads the journal to its end and calls before ahead of each record.
-// It returns an error if the journal is damaged, other than by a cut, or does
-// not know the job.
+// listen reads the journal to its end, and calls before with the time of each
+// record before it handles that. It returns an error if the journal is damaged or
+// does not have the job. A journal that is cut off only gets a note.
 func (t *journalReader) listen(r *journal.Reader, before func(at time.Duration)) error {
 	for rec, err := range r.Records() {
 		if errors.Is(err, journal.ErrTruncated) {
@@ -104,11 +104,11 @@ func (t *journalReader) take(rec journal.Record) {
 	}
 }
 
-// add tells of a change.
+// add adds a change of the job.
 func (t *journalReader) add(what What, from, to cluster.Allocation, text string) {
 	c := Change{At: journal.Seconds(t.now), What: what, From: holding(from), To: holding(to), Text: text}
 	switch what {
-	case Submitted, Profiled, Lost, Ended: // no round decided these
+	case Submitted, Profiled, Lost, Ended: // no round decided these: they have no reason
 	default:
 		c.Reason = t.jobs[t.id].why.Kind.String()
 	}
@@ -121,8 +121,8 @@ func (t *journalReader) submitted(spec *job.Spec) {
 	t.add(Submitted, cluster.Allocation{}, cluster.Allocation{}, "submitted, asking for "+asked(spec))
 }
 
-// restored takes up a job as it was left before the recording; what it did then is not
-// told.
+// restored begins with a job that was submitted before the recording. What it did before is not
+// known.
 func (t *journalReader) restored(ev *scheduler.Restored) {
 	st := &ev.Status
 	t.state = state{spec: ev.Spec, phase: st.Phase, since: t.now, train: t.now, starts: st.Restarts, told: map[policy.Kind]bool{}}
@@ -151,8 +151,8 @@ func (t *journalReader) profiled() {
 	clear(s.told)
 }
 
-// trains takes in a report of training over an interval: the first after a
-// start ends the time that the start cost.
+// trains handles a report of training over an interval. The first one after a start
+// says when the start was over: when its interval began.
 func (t *journalReader) trains(interval time.Duration) {
 	if t.state.phase != job.Restoring {
 		return
@@ -161,7 +161,7 @@ func (t *journalReader) trains(interval time.Duration) {
 	t.lose(max(t.state.train, t.now-interval))
 }
 
-// lose counts the GPU-hours from the last start until training began.
+// lose adds the GPU-hours that the job held without training, up to a time.
 func (t *journalReader) lose(until time.Duration) {
 	if r := t.jobs[t.id]; r != nil {
 		t.totals.LostHours += float64(r.holds.AllGPUs()) * (until - t.state.train).Hours()
@@ -169,7 +169,7 @@ func (t *journalReader) lose(until time.Duration) {
 	}
 }
 
-// settle counts the time since the last change, up to now.
+// settle adds the time since the last change to the totals.
 func (t *journalReader) settle(now time.Duration) {
 	s := &t.state
 	r := t.jobs[t.id]
@@ -191,7 +191,8 @@ func (t *journalReader) settle(now time.Duration) {
 	}
 }
 
-// exited is told while the job's row still says what it held.
+// exited handles the end of the job, or the loss of its GPUs. It must be called before the
+// clusterState gets the event, while r still has the GPUs that the job held.
 func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 	s := &t.state
 	if s.spec == nil || r == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// typeOf returns what the page says of a GPU type; nil if nothing.
+// typeOf returns the view of a GPU type; nil if there is none.
 func (s *explainContext) typeOf(t cluster.GPUType) *TypeView {
 	for i := range s.view.Types {
 		if s.view.Types[i].Type == t {
@@ -18,7 +18,7 @@ func (s *explainContext) typeOf(t cluster.GPUType) *TypeView {
 	return nil
 }
 
-// freeOf returns how many GPUs of a configuration's type the page says are free.
+// freeOf returns how many GPUs of a configuration's type are free in the view.
 func (s *explainContext) freeOf(c cluster.Configuration) (free int, known bool) {
 	if t := s.typeOf(c.GPUType); t != nil {
 		return t.Free, true
@@ -26,7 +26,7 @@ func (s *explainContext) freeOf(c cluster.Configuration) (free int, known bool) 
 	return 0, false
 }
 
-// least returns the fewest GPUs that the page says a job asked for; 0 if nothing is known of it.
+// least returns the fewest GPUs that a job asked for; 0 if its specification is not known.
 func (s *explainContext) least() int {
 	switch {
 	case s.spec == nil:
@@ -37,8 +37,8 @@ func (s *explainContext) least() int {
 	return max(1, s.spec.GPUs)
 }
 
-// need says what a job is to have, of n GPUs, in words; and, where it asked for fewer, who wants
-// so many.
+// need says that a job needs n GPUs, for which words stands. If the job asked for fewer, it says
+// that its policy wants so many.
 func need(s *explainContext, n int, words string) string {
 	switch asked := s.least(); {
 	case asked == 0 || n <= asked || !s.spec.Reservation.IsZero():
@@ -49,8 +49,8 @@ func need(s *explainContext, n int, words string) string {
 	return "its policy would give it no fewer than " + words + ", more than the least that it asked for,"
 }
 
-// short says how many GPUs a job needs, and how many are free now: as many as the page says, which
-// may differ from what was free when its turn came.
+// short says how many GPUs a job needs, and how many are free. It takes the number that the view
+// shows now, which may differ from the number that was free when the policy decided.
 func short(s *explainContext) string {
 	then, least := int(s.why.Value), int(s.why.Limit)
 	text := need(s, least, amount(s.why.Config))
@@ -66,7 +66,7 @@ func short(s *explainContext) string {
 	return text + " and the last round could not give it them"
 }
 
-// was returns "none was", "1 was", "3 were", of what was just named.
+// was returns "none was", "1 was" or "3 were", for things that were just named.
 func was(n int) string {
 	switch n {
 	case 0:
@@ -92,7 +92,7 @@ func missing(s *explainContext) string {
 	return fmt.Sprintf("%d are free now, and the next round decides anew", free)
 }
 
-// dear says what a job offers and what the price is; equal is a tie, which others won.
+// dear says what a job offers and what the price is. If both are equal, other jobs won the tie.
 func dear(s *explainContext) string {
 	x, y, same := apart(s.why.Value, s.why.Limit)
 	if !same {
@@ -105,7 +105,7 @@ func dear(s *explainContext) string {
 	return text + ", at which a plan may leave it out"
 }
 
-// cheaper says what would let a job run that offers too little.
+// cheaper says what would have to change for a job to run that offers too little.
 func cheaper(s *explainContext) string {
 	more := fmt.Sprintf("the cluster gains %s", gpus(s.why.Config.GPUs, s.why.Config.GPUType))
 	_, _, same := apart(s.why.Value, s.why.Limit)
@@ -118,7 +118,7 @@ func cheaper(s *explainContext) string {
 	return fmt.Sprintf("it runs when the price falls below its offer%s or %s", rivals(s), more)
 }
 
-// line says who is ahead of a job in the queue, and what it needs.
+// line says how many jobs are ahead of a job in the queue, and what it needs.
 func line(s *explainContext) string {
 	n := int(s.why.Limit)
 	needs := "it needs " + count(n, "GPU")
@@ -145,7 +145,7 @@ func turn(s *explainContext) string {
 	return "it runs when those have started and " + room
 }
 
-// scattered says why GPUs that were granted could not be had.
+// scattered says why there was no placement for the GPUs that a job was granted.
 func scattered(s *explainContext) string {
 	text := "it was granted " + amount(s.why.Config)
 	if free, known := s.freeOf(s.why.Config); known && free < s.why.Config.GPUs {
@@ -162,8 +162,8 @@ func impossible(s *explainContext) string {
 	return "it asks for " + amount(s.why.Config) + ", and the cluster has " + most(s) + " in all"
 }
 
-// have returns the most GPUs that the cluster has of one type that the job may use, of the
-// reason's type if it has one.
+// have returns the most GPUs that the cluster has of any one type that the job may use. If the
+// reason has a type, only that counts.
 func have(s *explainContext) int {
 	n := 0
 	for _, t := range s.view.Types {

@@ -5,14 +5,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Because is why a job has what a plan gives it.
+// A Because says why a job has what a plan gives it.
 type Because struct {
-	Reason string // the policy's, by its name
-	Text   string // a clause, with what would change it if anything would
+	Reason string // name of the policy's reason
+	Text   string // a clause that says why and, if anything would change it, what
 }
 
-// Now returns why each job of a snapshot has what a plan for it says. Complexity: linear in
-// the jobs, but for those that wait for a price, which are compared with each other.
+// Now returns, for each job of a snapshot, why the plan gives it what it does. Complexity: linear
+// in the number of jobs, plus quadratic in the number of those that wait because of a price.
 func Now(s *policy.Snapshot, p *policy.Plan) map[job.ID]Because {
 	w := clusterState{cluster: s.Cluster, rentals: s.Rentals, prices: p.Prices, refused: p.Refused, jobs: make(map[job.ID]*row, len(s.Jobs))}
 	for i, j := range s.Jobs {

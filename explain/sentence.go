@@ -10,22 +10,22 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An explainContext is what a sentence may speak of.
+// An explainContext is what a sentence may use.
 type explainContext struct {
 	spec  *job.Spec
 	why   policy.Reason
 	holds cluster.Configuration
 	view  View
-	// rivals are the waiting jobs that offer more for the GPU type of why.Config.
+	// rivals is the number of waiting jobs that offer more for the GPU type of why.Config.
 	rivals  int
-	trains  bool   // it runs, and has trained since it got what it holds
-	refused string // the complaint about the plan, if it was refused
+	trains  bool   // the job has trained since it got its present GPUs
+	refused string // why the plan was refused; empty: it was not
 }
 
 // A template explains one kind of reason.
 type template struct {
 	why     func(*explainContext) string // a clause that follows a colon
-	unblock func(*explainContext) string // a clause: what would change it; nil if nothing is asked for
+	unblock func(*explainContext) string // a clause that says what would change it; nil: there is nothing to change
 }
 
 // templates holds one template for every kind.
@@ -152,7 +152,7 @@ func goodput(value float64) string {
 	return " (normalised goodput " + number(value) + ")"
 }
 
-// verb returns "none is", "1 is", "3 are", of what was just named.
+// verb returns "none is", "1 is" or "3 are", for things that were just named.
 func verb(n int) string {
 	switch n {
 	case 0:
@@ -172,7 +172,7 @@ func reserved(s *explainContext) cluster.Configuration {
 	return s.holds
 }
 
-// included says what the price of a reason has in it beside GPUs.
+// included says what the price of a reason includes beside GPUs.
 func included(s *explainContext) string {
 	for _, t := range s.view.Types {
 		if t.Type == s.why.Config.GPUType && (t.CPU > 0 || t.Memory > 0) {
@@ -206,7 +206,7 @@ func free(s *explainContext) string {
 	return fmt.Sprintf("%d %s", most.Free, most.Type)
 }
 
-// most returns have in words.
+// most returns the number that have returns, in words.
 func most(s *explainContext) string {
 	if n := have(s); n > 0 {
 		return strconv.Itoa(n)
@@ -214,7 +214,8 @@ func most(s *explainContext) string {
 	return "none"
 }
 
-// because returns why, and after it what would change that, if anything would.
+// because returns the clause that says why and, if anything would change it, the one that says
+// what.
 func (s *explainContext) because() string {
 	t := templates[s.why.Kind]
 	if t.unblock == nil {
@@ -223,5 +224,5 @@ func (s *explainContext) because() string {
 	return t.why(s) + "; " + t.unblock(s)
 }
 
-// reason returns why, without more.
+// reason returns only the clause that says why.
 func (s *explainContext) reason() string { return templates[s.why.Kind].why(s) }

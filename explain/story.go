@@ -18,12 +18,13 @@ type Story struct {
 	Moment  *Moment  `json:"moment,omitempty"`  // of At
 	Changes []Change `json:"changes,omitempty"` // of Life, by time
 	Totals  *Totals  `json:"totals,omitempty"`  // of Life
-	// Note says what limits the answer: a truncated journal, a moment after
-	// the end of the recording. Empty if nothing does.
+	// Note says what limits the answer, for example a truncated journal, or a moment
+	// after the end of the recording. Empty: nothing does.
 	Note string `json:"note,omitempty"`
 }
 
-// A Holding is GPUs of one type on a number of nodes, and those of a second type.
+// A Holding is a number of GPUs of one type on a number of nodes, and of a second type if a
+// job has one.
 type Holding struct {
 	Nodes int             `json:"nodes"`
 	GPUs  int             `json:"gpus"`
@@ -76,30 +77,30 @@ type Change struct {
 	What   What            `json:"what"`
 	From   *Holding        `json:"from,omitempty"`
 	To     *Holding        `json:"to,omitempty"`
-	Reason string          `json:"reason,omitempty"` // the policy's, by its name
+	Reason string          `json:"reason,omitempty"` // name of the policy's reason
 	Text   string          `json:"text"`
 }
 
-// Totals sum up a life, or what is recorded of it.
+// Totals sum up a life, as far as it is recorded.
 type Totals struct {
 	Submitted journal.Seconds  `json:"submitted"`
 	Ended     *journal.Seconds `json:"ended,omitempty"`   // nil: not in the recording
-	Outcome   string           `json:"outcome,omitempty"` // without Ended: before the recording
+	Outcome   string           `json:"outcome,omitempty"` // how it ended; without Ended: before the recording
 	Profiling journal.Seconds  `json:"profiling"`
 	Waiting   journal.Seconds  `json:"waiting"` // with neither GPUs nor profiling
 	Holding   journal.Seconds  `json:"holding"` // with GPUs
 	GPUHours  float64          `json:"gpu_hours"`
 	Restarts  int              `json:"restarts"`   // starts after the first
-	LostHours float64          `json:"lost_hours"` // GPU-hours held by starts and restarts before training went on
+	LostHours float64          `json:"lost_hours"` // GPU-hours that it held after starts and restarts until training began
 }
 
-// A Moment is how a job stood at one time.
+// A Moment is the state of a job at one time.
 type Moment struct {
 	At       journal.Seconds  `json:"at"`
 	Phase    string           `json:"phase"` // a job.Phase, or "not submitted"
 	Since    *journal.Seconds `json:"since,omitempty"`
 	Holds    *Holding         `json:"holds,omitempty"`
-	Before   *Holding         `json:"before,omitempty"` // held last before, and not any more
+	Before   *Holding         `json:"before,omitempty"` // what it held before Holds
 	Reason   string           `json:"reason,omitempty"`
 	Sentence string           `json:"sentence"`
 	Cluster  *View            `json:"cluster,omitempty"`
@@ -108,25 +109,26 @@ type Moment struct {
 	// Best is the configuration that the reason calls the best at today's prices; nil: it
 	// names none.
 	Best *Holding `json:"best,omitempty"`
-	// LostHours are the GPU-hours that its starts took so far before it trained; Starts is
-	// of how many.
+	// LostHours are the GPU-hours that it has held so far after its starts until training
+	// began; Starts is the number of these starts.
 	LostHours float64 `json:"lost_hours,omitzero"`
 	Starts    int     `json:"starts,omitzero"`
-	// What follows no recording says: who has simulated the run on fills it in. Unblock is
-	// the cheapest change that would help, a clause; empty: not asked for. Start and End are
-	// when the job gets GPUs and is complete; nil: not asked for.
+	// The fields below are not known from a recording. Callers that have simulated the run
+	// further (package whatif) set them. Unblock is a clause with the cheapest change that
+	// would help; empty: not asked for. Start and End say when the job gets GPUs and when it is
+	// complete; nil: not asked for.
 	Unblock string    `json:"unblock,omitempty"`
 	Start   *Expected `json:"start,omitempty"`
 	End     *Expected `json:"end,omitempty"`
 }
 
-// An Expected is when something is to happen, counted from a Moment.
+// An Expected says in how long after a Moment something is expected.
 type Expected struct {
 	Early  journal.Seconds `json:"early"`
 	Likely journal.Seconds `json:"likely"`
 	Late   journal.Seconds `json:"late"`
 	Open   bool            `json:"open,omitzero"` // it may be later than Late
-	// Unknown says why nothing is known; empty: it is.
+	// Unknown says why the times are not known; empty: they are known.
 	Unknown string `json:"unknown,omitempty"`
 }
 
@@ -142,23 +144,23 @@ type TypeView struct {
 	Type cluster.GPUType `json:"type"`
 	GPUs int             `json:"gpus"`
 	Free int             `json:"free"`
-	// Starting are GPUs of rented nodes on their way; Refused says that the provider did
-	// not have all that were last asked for.
+	// Starting is the number of GPUs of rented nodes that are not there yet. Refused says that
+	// the provider did not have all nodes of the last order.
 	Starting int      `json:"starting,omitzero"`
 	Refused  bool     `json:"refused,omitzero"`
 	Price    *float64 `json:"price,omitempty"` // dual price, where the policy has one
-	// CPU and Memory are those of a core and of 10^9 host bytes.
+	// CPU and Memory are the prices of a core and of 10^9 bytes of host memory.
 	CPU    float64 `json:"cpu_price,omitzero"`
 	Memory float64 `json:"memory_price,omitzero"`
 }
 
-// An UnknownJobError says that a journal does not know a job.
+// An UnknownJobError says that a journal does not have a job.
 type UnknownJobError struct {
 	Job     job.ID
-	Closest []job.ID // up to three jobs it knows whose names are closest
+	Closest []job.ID // up to three jobs of the journal whose names are closest
 }
 
-// Error names the job and what may have been meant.
+// Error names the job and those that may have been meant.
 func (e *UnknownJobError) Error() string {
 	if len(e.Closest) == 0 {
 		return fmt.Sprintf("job %s: not in this journal, which has no jobs", e.Job)

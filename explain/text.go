@@ -41,8 +41,8 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 	m.prediction(row)
 }
 
-// prediction writes what there is to gain, what was lost, and what comes; no row of what is not
-// known.
+// prediction writes rows for the best configuration, the hours lost and the expected times. It
+// writes no row for what is not known.
 func (m *Moment) prediction(row func(key, value string)) {
 	if m.Best != nil {
 		row("best", amount(m.Best.allocation().Configuration)+" at today's prices")

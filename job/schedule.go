@@ -61,7 +61,7 @@ type BatchSchedule struct {
 	Regimes []Regime // of mode Given: they cover all epochs
 }
 
-// Validate returns an error that joins all complaints about b.
+// Validate returns an error that joins all that is wrong with b.
 func (b *BatchSchedule) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) {

@@ -97,7 +97,7 @@ func (r *Report) Step() time.Duration {
 	return r.StepTime + time.Duration(r.Batch.Accumulation)*max(0, r.StepTime-r.SyncTime)
 }
 
-// Validate returns an error that joins all complaints about r: numbers that are not
+// Validate returns an error that joins all that is wrong with r: numbers that are not
 // finite, or below 0.
 func (r *Report) Validate() error {
 	var errs []error

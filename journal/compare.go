@@ -14,21 +14,20 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Watch returns an observer for the run that replays. With it not only actions are compared, but
-// all that is recorded of a plan: for each job its allocation, placement, batch size and
-// reason, and the prices, the nodes wanted of each group, why a plan was refused, and the stats,
-// these only of plans that were not interrupted. In shadow only actions are compared. Call it
-// before the first call of Next.
+// Watch returns an observer for the run that replays. Without it only actions are compared; with
+// it, all that is recorded of a plan: for each job its allocation, placement, batch size and
+// reason; the prices; the number of nodes wanted of each group; why a plan was refused; and the
+// stats of plans that were not interrupted. In shadow only actions are compared. Call it before
+// the first call of Next.
 //
-// What no journal says is not compared: policy.Plan.Fungible, whose outcome is in the placement, and
-// what background work is. Return and Background are compared as actions.
+// What journals do not contain is not compared: policy.Plan.Fungible, whose result is in the
+// placement, and the contents of background work. Return and Background are compared as actions.
 func (b *Backend) Watch() scheduler.Observer {
 	b.said = map[job.ID]policy.Decision{}
 	return watcher{b}
 }
 
-// A watcher keeps the plan of a round for the Backend, which compares it when it is asked to
-// carry it out.
+// A watcher keeps the plan of a round for the Backend, which compares it in Do.
 type watcher struct{ b *Backend }
 
 // Event implements scheduler.Observer.
@@ -45,8 +44,8 @@ type planned struct {
 	plan *policy.Plan
 }
 
-// plans returns the first difference between the plan of a round and what was recorded, which is
-// nil if no round was; nil if there is none, or plans are not compared.
+// plans returns the first difference between the plan of a round and the recorded one, or nil. rec
+// is nil if no round was recorded. It returns nil if plans are not compared.
 func (b *Backend) plans(rec *Round, now *planned) *Difference {
 	if b.said == nil || b.Shadow {
 		return nil
@@ -70,7 +69,7 @@ func (b *Backend) plans(rec *Round, now *planned) *Difference {
 	return b.rest(rec, now.plan)
 }
 
-// hear takes in what a round says of jobs.
+// hear updates the recorded decisions by a round.
 func (b *Backend) hear(rec *Round) {
 	for i := range rec.Changed {
 		b.said[rec.Changed[i].Job] = rec.Changed[i].Decision
@@ -80,7 +79,7 @@ func (b *Backend) hear(rec *Round) {
 	}
 }
 
-// jobsOf returns the first difference between what was decided on jobs and what is now.
+// jobsOf returns the first difference between the recorded decisions on jobs and the present ones.
 func (b *Backend) jobsOf(now *planned) *Difference {
 	for i, j := range now.Jobs {
 		recorded, ok := b.said[j.ID]
@@ -102,7 +101,7 @@ func (b *Backend) jobsOf(now *planned) *Difference {
 	return &Difference{Job: slices.Min(slices.Collect(maps.Keys(missing))), Field: "presence", Got: "not in the round", Want: "in it"}
 }
 
-// apartIn returns in what two decisions on a job differ first; nil if they are the same.
+// apartIn returns the first difference between two decisions on a job; nil if they are equal.
 func apartIn(recorded, now *policy.Decision) *Difference {
 	switch {
 	case now.Allocation != recorded.Allocation:
@@ -117,7 +116,7 @@ func apartIn(recorded, now *policy.Decision) *Difference {
 	return nil
 }
 
-// rest returns the first difference in what a plan says of no single job.
+// rest returns the first difference in the parts of a plan that are not about a single job.
 func (b *Backend) rest(rec *Round, now *policy.Plan) *Difference {
 	switch {
 	case !slices.Equal(rec.Prices, now.Prices):
@@ -132,8 +131,8 @@ func (b *Backend) rest(rec *Round, now *policy.Plan) *Difference {
 	return nil
 }
 
-// inARow is what policy/fallback, which a replay does not have, says in live runs around the failure
-// of a policy.
+// inARow is the text that policy/fallback adds to the failure of a policy in live runs. A replay has
+// no fallback.
 var inARow = regexp.MustCompile(`plan: failure \d+ in a row: `)
 
 // sameRefusal reports whether two plans were refused for the same reason, or neither was.
@@ -149,17 +148,17 @@ func unlike[T any](field string, recorded, now T, write func(*encoder, T)) *Diff
 	return &Difference{Field: field, Got: string(got.buf), Want: string(want.buf)}
 }
 
-// A Comparison says how what was decided agrees with what was recorded. In shadow
-// it is of actions about jobs alone: other policies have other reasons, other background work, and
-// rent other nodes.
+// A Comparison says how far the decisions agree with those recorded. In shadow only actions about
+// jobs are compared: other policies have other reasons and other background work, and rent other
+// nodes.
 type Comparison struct {
-	Rounds    int         // compared
-	Differing int         // of them, in which something differs
-	Actions   int         // that differ, over all rounds
+	Rounds    int         // rounds compared
+	Differing int         // rounds in which something differs
+	Actions   int         // actions that differ, over all rounds
 	First     *Difference // nil if there is none
 }
 
-// A Difference is the first thing in a round that is not as recorded: something that was decided, or
+// A Difference is the first difference between a round and the recorded one: of a decision or of
 // an action. It is an error.
 type Difference struct {
 	Round int // as recorded; -1 if no round was recorded then
@@ -170,12 +169,12 @@ type Difference struct {
 	Field, Got, Want string
 	Recorded         scheduler.Action // nil if none was
 	Now              scheduler.Action // nil if none is
-	// Interrupted: the recorded plan was the best when its time was over; another machine, or
-	// the same one in another hour, finds another plan.
+	// Interrupted: the recorded plan was the best one found before its time was over. Another
+	// run, even on the same machine, may find another plan.
 	Interrupted bool
 }
 
-// Error says what was recorded and what is decided now.
+// Error says what was recorded and what was decided in the replay.
 func (d *Difference) Error() string {
 	what, got, want := d.what()
 	text := fmt.Sprintf("round %d at %v: %s: got %s, want %s as recorded", d.Round, d.At, what, got, want)
@@ -253,8 +252,8 @@ func ofJobs(actions []scheduler.Action) []scheduler.Action {
 	return slices.DeleteFunc(slices.Clone(actions), apart)
 }
 
-// pair returns the actions that differ, by what they are about: first those recorded, in their
-// order, then those only asked for now.
+// pair returns the actions that differ, matched by topic: first those recorded, in their order, then
+// those that only the replay decided.
 func pair(recorded, now []scheduler.Action) []Difference {
 	asked := make(map[scheduler.Topic]scheduler.Action, len(now))
 	for _, a := range now {

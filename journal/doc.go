@@ -2,8 +2,8 @@
 //
 // A Writer is a scheduler.Observer: it writes what the scheduler saw and what
 // it decided as JSON Lines, by convention in a file that ends in ".oxj". A
-// Reader streams the records back. Replay makes of a recording a
-// scheduler.Backend, in which the same policy must ask for the same actions.
+// Reader streams the records back. Replay turns a recording into a
+// scheduler.Backend, in which the same policy must decide the same actions.
 //
 // # Format
 //
@@ -30,24 +30,24 @@
 //	{"t":60,"end":true}
 //
 // "h" is the first eight hexadecimal digits of the SHA-256 of the file up to the comma before
-// it: of all earlier lines and of this one. So a line that was changed, lost, doubled or moved is
-// found where it is, by a Reader or by anybody (head -c BYTES FILE | sha256sum). It is no signature: who
-// changes a line can compute all hashes anew. It costs 15 bytes a line, 6 to 10 % of a journal, and
-// about 0.2 µs. "end" is the last line of a journal that was
+// it: of all earlier lines and of this one. So a Reader finds where a line was changed, lost,
+// doubled or moved, and users can check it, too (head -c BYTES FILE | sha256sum). It is no
+// signature: somebody who changes a line can compute all later hashes again. It costs 15 bytes a
+// line, 6 to 10 % of a journal, and about 0.2 µs. "end" is the last line of a journal that was
 // closed; without it, the journal was cut off, as by a crash, or its run goes on.
 //
-// Format 1, which is read too, has no "h", no "end" and no "capacity": whether lines of it were
-// changed or lost is not known.
+// A Reader also reads format 1. That has no "h", no "end" and no "capacity", so that nobody can
+// tell whether lines of it were changed or lost.
 //
 // A report lists: job, interval, nodes, GPUs, GPU type, local batch,
 // accumulation, step time, sync time, squared gradient, gradient variance,
 // progress, epoch, whether it is of a profiling run, and the cores and bytes held.
 // Cores and bytes are left out if both are zero; then so is a false.
 //
-// "describe" is what a job's program said of it, and replaces its submission. "restore" is a
-// job that was known before the scheduler was started again: how it was left ("status", with
-// times of the calendar), what it held ("gets", "on"), the batch size last asked for
-// ("asked"), and what its agent had reported.
+// "describe" is what a job's program stated, and replaces its submission. "restore" is a
+// job that was known before the scheduler was started again: its "status", with calendar
+// times; what it held ("gets", "on"); the batch size that was last asked for ("asked"); and
+// what its agent had reported.
 //
 // A round lists the jobs whose decision is not what the journal last said of
 // them, and of those only what changed: "gets" [nodes, GPUs, type, cores,
@@ -66,23 +66,25 @@
 //	{"run":"bert-3","gets":[1,4,"a100"],"on":[["a0",4]]}   {"preempt":"bert-2"}   {"profile":"gpt-1","types":["a100"]}
 //	{"compute":true}   {"provision":"t4-4","nodes":2}   {"return":["t4-4-rent-0"]}
 //
-// Nodes of tenure 2 can be rented: in the header are all of them, later those that are
-// there. "rentals" says of each group what its nodes are like, the most there may be, how
+// Nodes of tenure 2 can be rented: the header has all of them, later lines those that are
+// there. "rentals" has for each group an example of its nodes, the most there may be, how
 // many are "ready", "starting" and "leaving", and whether the last order was "refused".
 //
-// Nodes of tenure 1 are lent by their owner, and listed likewise. "loans" says of each group
-// how many "nodes" there are, how many are "lent" and "spare", how many the owner wants back
-// ("reclaim") and when ("by"), the share that it uses itself ("load"), and how many nodes it
-// expects that it can lend all through each interval from now ("expected", "every"). Then "nodes" may be
-// null: those of the last line that lists them.
+// Nodes of tenure 1 are lent by their owner, and listed in the same way. "loans" has for each
+// group how many "nodes" there are, how many are "lent" and "spare", how many the owner wants
+// back ("reclaim") and when ("by"), the share that it uses itself ("load"), and how many nodes
+// it expects to be able to lend throughout each interval from now on ("expected", "every"). If
+// a line has "loans", its "nodes" may be null: then they are those of the last line that lists
+// any.
 //
-// Of background work a journal says when it was started and when it ended, not
-// what it was or returned: a replay does the work of the policy that replays, which
-// is a pure function, and hands out what it returns where the recorded work ended.
+// Of background work a journal says when it was started and when it ended, and neither
+// its contents nor its result. That is enough, because the work is a pure function: a
+// replay does the work of the policy that it runs, and delivers the result where the
+// recorded work ended.
 //
-// What a scheduler asks for at once after an event, the profiling of a job just
-// submitted, is not recorded: an Observer is not shown it. Rounds without jobs are
-// recorded only where nodes can be rented or lent.
+// The actions that a scheduler decides directly after an event (profiling a job that was
+// just submitted) are not recorded, because an Observer does not see them. Rounds
+// without jobs are recorded only if nodes can be rented or lent.
 //
 // Equal runs give equal bytes.
 package journal

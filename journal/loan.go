@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// A loanLine is how it stands with the nodes that are like Node, which has no ID, and that
-// their owner lends.
+// A loanLine is a cluster.Loan as it is written; its Node has no ID.
 type loanLine struct {
 	Node     nodeLine  `json:"node"`
 	Nodes    int       `json:"nodes"`

@@ -14,16 +14,16 @@ import (
 )
 
 // ErrTruncated says that a journal has no end: it was cut off, as by a crash, within a line or
-// between two, or its run goes on. What came before it is good. Journals of format 1 that were
-// cut off between two lines do not show it.
+// between two, or its run goes on. The records before it are valid. In journals of format 1, a cut
+// between two lines is not noticed.
 var ErrTruncated = errors.New("the journal is cut off, or its run goes on")
 
 // maxLine bounds a line, in bytes: a round in which a few hundred thousand
 // jobs change.
 const maxLine = 64 << 20
 
-// A Reader streams a journal. Of a journal that is Sealed, each line is compared with its hash
-// before anything is made of it.
+// A Reader streams a journal. If the journal is Sealed, each line is compared with its hash before
+// it is decoded.
 type Reader struct {
 	src    *bufio.Reader
 	header Header
@@ -78,10 +78,9 @@ func (r *Reader) Sealed() bool { return r.sealed }
 // Header returns the first line of the journal.
 func (r *Reader) Header() Header { return r.header }
 
-// Records yields the records from where the last call stopped. After an error,
-// which comes with a zero Record, there is nothing more. Errors name the line,
-// and wrap ErrTruncated if the journal was cut off there, and ErrChanged if the line is not as
-// it was written.
+// Records yields the records from where the last call stopped. An error comes with a
+// zero Record, and nothing follows it. Errors name the line. They wrap ErrTruncated if
+// the journal was cut off there, and ErrChanged if the line is not as it was written.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -140,13 +139,13 @@ func (r *Reader) record(text []byte) (rec Record, err error) {
 	return rec, nil
 }
 
-// remedy says what can be done about a line that is not as it was written.
+// remedy says what a user can do about a line that is not as it was written.
 func (r *Reader) remedy() string {
 	return fmt.Sprintf("restore the file, or read its first %d lines, which are as they were written", r.line-1)
 }
 
-// over returns what there is to say where the file ends after a whole line, and that is not the
-// end of the journal: journals of format 1 do not say where that is.
+// over returns the error for a file that ends after a whole line, without the last line of a
+// journal: ErrTruncated, or io.EOF in format 1, which has no last line.
 func (r *Reader) over() error {
 	if r.sealed {
 		return r.at(ErrTruncated)

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Record is one line of a journal after its header: an event or a round. What
-// background work is, and what it returned, no journal says.
+// A Record is one line of a journal after its header: an event or a round. Journals do not
+// contain background work or its results.
 type Record struct {
 	Line  int             // in the journal, from 1
 	At    time.Duration   // since Header.Start
@@ -22,18 +22,18 @@ type Record struct {
 type Round struct {
 	Number  int
 	Changed []Change // in the order of the snapshot
-	Left    []job.ID // were in the last round and are not in this one
+	Left    []job.ID // jobs that were in the last round and are not in this one
 	Prices  []policy.TypePrice
 	// Capacity is how many nodes of each group are wanted: policy.Plan.Capacity. Journals of
-	// format 1 do not say it. It is not to be modified: rounds share it.
+	// format 1 do not have it. It must not be modified, because rounds share it.
 	Capacity map[cluster.Group]int
 	Refused  string // why the policy's own plan was refused, if it was
 	Stats    policy.Stats
 	Actions  []scheduler.Action
 }
 
-// A Change is the decision on a job where it differs, in anything, from the
-// last one. It is complete, though the journal says only what changed.
+// A Change is a decision on a job that differs from the last one in anything. It is
+// complete, although the journal has only what changed.
 type Change struct {
 	Job job.ID
 	policy.Decision

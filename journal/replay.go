@@ -12,16 +12,15 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend is the world of a recording: the recorded events happen at their
-// recorded times, whatever is asked for. What a round asks for is compared with
-// what was recorded; with Watch, all that a round decides.
+// A Backend is the scheduler.Backend of a recording. The recorded events happen at
+// their recorded times, whatever actions it gets. The actions of each round are compared
+// with those recorded; with Watch, all that a round decides.
 //
-// It cannot know what a world that obeyed other actions would have reported; in
-// shadow, another policy answers the events of the recorded one.
+// It cannot know what other actions would have led to. So in shadow, another policy
+// answers the events that followed the recorded actions.
 //
-// The background work it is asked for is done here: it ends where the recorded work
-// did that the same round started, and at once if that round started none, which
-// only happens in shadow.
+// Background work is done by the Backend. It ends where the recorded work of the same
+// round ended, and at once if that round started none, which only happens in shadow.
 type Backend struct {
 	// Shadow counts differences instead of ending at the first. Set it before
 	// the first call of Next.
@@ -35,9 +34,9 @@ type Backend struct {
 	jobs   map[job.ID]bool
 	most   map[cluster.Group]int // nodes that can be rented or borrowed
 	nodes  *cluster.Cluster      // there
-	due    bool                  // Next last returned nil: what is asked for next answers a round
+	due    bool                  // Next last returned nil: the next call of Do is of a round
 	work   policy.Work           // under way until the recorded one ends; nil: none
-	own    policy.Work           // under way, and none was recorded; nil: none
+	own    policy.Work           // under way, although none was recorded; nil: none
 	counts Comparison
 
 	said    map[job.ID]policy.Decision // as recorded up to the last round compared; nil: plans are not compared
@@ -46,8 +45,8 @@ type Backend struct {
 
 var _ scheduler.Backend = (*Backend)(nil)
 
-// Replay returns the world recorded in r, of which nothing has been read but
-// the header.
+// Replay returns the Backend of the recording in r. Only the header of r may have been
+// read.
 func Replay(r *Reader) *Backend {
 	h := r.Header()
 	b := &Backend{r: r, start: h.Start, now: h.Start, jobs: map[job.ID]bool{}, most: most(h.Cluster), nodes: h.Cluster.Held()}
@@ -73,8 +72,8 @@ func (b *Backend) Comparison() Comparison { return b.counts }
 // Now returns the recorded time of what happened last.
 func (b *Backend) Now() time.Time { return b.now }
 
-// advance reads the next record. It passes over the end of recorded work whose like
-// is not under way here.
+// advance reads the next record. It skips the end of recorded work if no work is under way
+// here.
 func (b *Backend) advance() {
 	for {
 		rec, err := b.r.Read()
@@ -139,8 +138,8 @@ func computed(ctx context.Context, work *policy.Work) scheduler.Event {
 	return scheduler.Computed{Result: result}
 }
 
-// unanswered passes over recorded rounds that are not asked for: those before
-// the deadline, and one at the deadline that was due already.
+// unanswered skips recorded rounds that the scheduler did not have: those before the
+// deadline, and one at the deadline that was due already.
 func (b *Backend) unanswered(deadline time.Time) error {
 	for b.ahead != nil && b.ahead.Round != nil {
 		at := b.start.Add(b.ahead.At)
@@ -158,11 +157,12 @@ func (b *Backend) unanswered(deadline time.Time) error {
 	return nil
 }
 
-// Do compares actions with those recorded for this round. It returns an error
-// that names the job, the group or the node if an action is about a job never
-// submitted, about more nodes than are offered or one that is not rented, and, unless in
-// shadow, a *Difference if the actions, or with Watch the plan, are not as recorded. What is asked for
-// after an event and before the next round was not recorded, and not compared.
+// Do compares actions with those recorded for this round. It returns an error that names
+// the job, group or node if an action is about a job that was never submitted, about more
+// nodes than are offered, or about a node that is not rented. Unless in shadow, it
+// returns a *Difference if the actions, or with Watch the plan, are not as recorded.
+// Actions after an event and before the next round were not recorded, and are not
+// compared.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	return b.compare(&rec, actions, plan)
 }
 
-// known returns an error if an action is about a job or nodes that are not there.
+// known returns an error if an action is about a job or nodes that do not exist.
 func (b *Backend) known(a scheduler.Action) error {
 	switch a := a.(type) {
 	case scheduler.Compute:
@@ -219,7 +219,7 @@ func (b *Backend) recorded() bool {
 	return b.ahead != nil && b.ahead.Round != nil && b.ahead.At == b.at()
 }
 
-// begin takes on the work that a round asks for.
+// begin starts the background work of a round.
 func (b *Backend) begin(work policy.Work) {
 	if b.recorded() && slices.ContainsFunc(b.ahead.Round.Actions, computes) {
 		b.work = work

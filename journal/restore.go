@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A statusLine is a job.Status but for what the job holds.
+// A statusLine is a job.Status without what the job holds.
 type statusLine struct {
 	Phase        string    `json:"phase"`
 	Submitted    time.Time `json:"submitted"`

@@ -16,8 +16,8 @@ const (
 	sealLength = len(sealKey) + sealDigits + len(`"`)
 )
 
-// ErrChanged says that a line is not as it was written: it was changed, or a line before it was
-// lost, doubled or moved. All lines before it are as they were written.
+// ErrChanged says that a line is not as it was written: it was changed, or a line directly before
+// it was lost, doubled or moved. All earlier lines of the file are as they were written.
 var ErrChanged = errors.New("the journal is not as it was written")
 
 // Unverified says to people what is not known of a journal that is not Sealed.
@@ -32,14 +32,14 @@ type chain struct {
 
 func newChain() chain { return chain{h: sha256.New()} }
 
-// digits takes in more of the journal and returns the digits of the hash up to there.
+// digits adds more of the journal to the hash, and returns the digits of the hash up to there.
 func (c *chain) digits(text []byte) []byte {
 	c.h.Write(text)
 	hex.Encode(c.hex[:], c.h.Sum(c.sum[:0])[:sealDigits/2])
 	return c.hex[:]
 }
 
-// seal puts a seal into a line, which is a JSON object, and ends it with a line feed.
+// seal adds a seal to a line, which is a JSON object, and a line feed.
 func (c *chain) seal(line []byte) []byte {
 	cut := len(line) - len(`}`)
 	digits := c.digits(line[:cut])
@@ -50,8 +50,8 @@ func (c *chain) seal(line []byte) []byte {
 	return line
 }
 
-// open takes a line, without its line feed, out of its seal, in place. It returns an error if
-// the seal is not that of the line and all before it.
+// open removes the seal from a line without line feed, in place. It returns an error if the seal
+// is not that of this line and all before it.
 func (c *chain) open(line []byte) ([]byte, error) {
 	cut := len(line) - sealLength - len(`}`)
 	if cut < 1 || string(line[cut:cut+len(sealKey)]) != sealKey || string(line[len(line)-2:]) != `"}` {

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// What is written seldom goes through encoding/json: it sorts the keys of maps.
+// Lines that are rare are written by encoding/json, which sorts the keys of maps.
 
 type nodeLine struct {
 	ID        cluster.NodeID  `json:"id"`
@@ -53,7 +53,7 @@ func (l *nodeLine) node() cluster.Node {
 	}
 }
 
-// A rentalLine is how it stands with the nodes that are like Node, which has no ID.
+// A rentalLine is a cluster.Rental as it is written; its Node has no ID.
 type rentalLine struct {
 	Node     nodeLine `json:"node"`
 	Most     int      `json:"most"`

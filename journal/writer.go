@@ -89,8 +89,8 @@ func (w *Writer) Event(now time.Time, ev scheduler.Event) {
 	w.end("event")
 }
 
-// nodes appends what NodesChanged says, of a world that lends nodes not the very ones that
-// it last said.
+// nodes appends a NodesChanged. If nodes can be lent, it writes null for the same nodes as in the
+// last one.
 func (w *Writer) nodes(ev *scheduler.NodesChanged) {
 	w.enc.raw(`,"nodes":`)
 	if len(ev.Loans) > 0 && ev.Cluster == w.there {
@@ -109,9 +109,8 @@ func (w *Writer) nodes(ev *scheduler.NodesChanged) {
 	}
 }
 
-// Round records what was decided in a round: of each job only what is not as
-// the journal last said. A plan without decisions (nil, or none) records the
-// actions alone.
+// Round records the decisions of a round: for each job only what differs from the last
+// recorded one. Of a plan that is nil or has no decisions, only the actions are recorded.
 func (w *Writer) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.Action) {
 	w.begin(s.Now)
 	w.enc.raw(`,"round":{"n":`)
@@ -151,7 +150,7 @@ func (w *Writer) plan(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// capacity writes how many nodes are wanted, unless that is as the journal last said.
+// capacity writes how many nodes are wanted, unless that has not changed.
 func (w *Writer) capacity(wants map[cluster.Group]int) {
 	if maps.Equal(wants, w.wants) {
 		return
@@ -161,7 +160,7 @@ func (w *Writer) capacity(wants map[cluster.Group]int) {
 	w.enc.capacity(wants)
 }
 
-// decisions writes those that are new.
+// decisions writes the decisions that have changed.
 func (w *Writer) decisions(jobs []*policy.Job, plan []policy.Decision) {
 	written := 0
 	for i, j := range jobs {
@@ -251,8 +250,8 @@ func (w *Writer) end(what string) {
 	}
 }
 
-// Flush hands everything recorded to the underlying writer. It returns the
-// first error since the Writer was made.
+// Flush writes everything recorded to the underlying writer. It returns the first error
+// since the Writer was made.
 func (w *Writer) Flush() error {
 	if w.err != nil {
 		return w.err
@@ -263,8 +262,8 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Close records the end of the journal and flushes; the underlying writer stays open. What
-// comes after it is not recorded.
+// Close records the end of the journal and flushes; the underlying writer stays open. Later
+// events and rounds are not recorded.
 func (w *Writer) Close() error {
 	if w.err == nil {
 		w.begin(w.start.Add(w.last))

@@ -44,7 +44,7 @@ func DefaultOptions() Options {
 	return Options{UnfairAbove: 1, MaxPoints: 2000, MaxIntervals: 200_000, MaxNodes: 100_000}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o *Options) Validate() error {
 	var errs []error
 	if !(o.UnfairAbove > 0 && o.UnfairAbove <= math.MaxFloat64) {

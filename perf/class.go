@@ -7,8 +7,9 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// ClassStats is what is believed of the jobs of one class: how often they come, what
-// their epochs take, and how fast they are there. It is immutable. Source: BOA §3.1.
+// ClassStats is what is believed of the jobs of one class: how often they arrive, how much
+// progress their epochs take, and how fast they are in each epoch. It is immutable. Source: BOA
+// §3.1.
 type ClassStats struct {
 	Class    job.Class
 	Arrivals int           // jobs of the class seen so far
@@ -16,11 +17,11 @@ type ClassStats struct {
 	Restart  time.Duration // r_i: a start or a change of GPUs
 	// Sizes holds E[X_ij], the progress made in each epoch, in order.
 	Sizes []float64
-	// Speed is the goodput with the best batch size in an epoch (counted from 0) on a
-	// configuration: progress per second, 0 where the jobs do not run. It is a pure
+	// Speed returns the goodput, in progress per second, with the best batch size in an epoch
+	// (counted from 0) on a configuration; 0 if the jobs do not run there. It is a pure
 	// function, and may be called from several goroutines.
 	Speed func(epoch int, c cluster.Configuration) float64
-	// Guessed, if not empty, says what of this was not seen of jobs that ended, in
-	// words for people.
+	// Guessed, if not empty, says in words which of these numbers do not come from jobs that
+	// have ended.
 	Guessed string
 }

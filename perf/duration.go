@@ -7,13 +7,13 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// ByDuration is the Model of a job that is known by its duration, job.Spec.Timed: it makes
-// one unit of progress a second on the GPUs that it asks for, and in proportion on more or
-// fewer; the batch size does not matter. That speed is linear is assumed, not measured.
+// ByDuration is the Model of a job that is known only by its duration (job.Spec.Timed). The job
+// makes one unit of progress a second on the GPUs that it asks for, and proportionally more or
+// less on other numbers. The batch size does not matter. Linear speed is assumed, not measured.
 // Source: Lyra §7.1, where jobs without profiles scale linearly.
 type ByDuration struct{ Spec *job.Spec }
 
-// Throughput implements Model: what a is worth over what the job asks for, per second.
+// Throughput implements Model: the worth of a, divided by the worth of what the job asks for.
 func (d ByDuration) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 	rate := d.Spec.Worth(&a) / float64(max(1, d.Spec.GPUs))
 	if a.Mixed() {
@@ -22,5 +22,5 @@ func (d ByDuration) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 	return rate
 }
 
-// Efficiency implements Model: a second is a second.
+// Efficiency implements Model: it is 1 at every batch size.
 func (d ByDuration) Efficiency(float64) float64 { return 1 }

@@ -26,9 +26,9 @@ const Candidates = 50
 // replica with more than the initial batch accumulates at least once: the
 // gradient noise is measured between passes. Source: Pollux §4.1.
 //
-// It takes for granted that among batches of equally many passes a larger one
-// takes no less time, and has no less throughput and no more efficiency. Where
-// measured throughput dips, it may miss the best by as much as the dip.
+// It assumes that among batches of equally many passes a larger one takes no less
+// time, and has no less throughput and no more efficiency. If the measured
+// throughput falls somewhere, it may miss the best by as much as it falls.
 func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) (float64, job.BatchSize) {
 	s := search{model: m, alloc: a, choice: Candidates}
 	s.list(replicas, limits, Candidates)
@@ -49,7 +49,7 @@ func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLim
 	return s.best, s.candidates[s.choice].batch
 }
 
-// A candidate is a batch size that BestBatch may try, and what it found.
+// A candidate is a batch size that BestBatch may try, and the model's answer for it.
 type candidate struct {
 	batch                  job.BatchSize
 	samples                float64 // in total
@@ -107,10 +107,10 @@ func (s *search) try(i int) {
 	}
 }
 
-// between tries candidates between i and k, of one run and tried, unless what
-// these two say leaves no hope. A candidate between them has at most the
-// throughput of k and the efficiency of i; and it has at most the samples of k
-// in the time of i, at the efficiency of k: samples times efficiency only grow.
+// between tries the candidates between i and k, two of one run that were tried, unless
+// an upper bound says that none of them is better than the best. There are two such
+// bounds: the throughput of k at the efficiency of i; and the samples of k in the
+// time of i, at the efficiency of k, because samples times efficiency only grow.
 func (s *search) between(i, k int) {
 	if k-i < 2 {
 		return
@@ -128,9 +128,9 @@ func (s *search) between(i, k int) {
 	s.between(mid, k)
 }
 
-// Floor returns the goodput with the smallest batch size that BestBatch tries:
-// BestBatch returns no less. It asks the model once, where BestBatch asks some
-// fifteen times.
+// Floor returns the goodput with the smallest batch size that BestBatch tries, which
+// is a lower bound of what BestBatch returns. It asks the model once; BestBatch asks
+// about fifteen times.
 func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) float64 {
 	s := search{model: m, alloc: a, choice: Candidates}
 	if s.list(replicas, limits, 1); s.n > 0 {
@@ -139,15 +139,13 @@ func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits)
 	return s.best
 }
 
-// FloorBetween returns no more than BestBatch does on any allocation between
-// fewest and most: of the same GPU type, with as many nodes and replicas or more
-// than the one, and as many or fewer than the other. It asks the model once for
-// all of them. It returns 0 where it cannot tell: for one replica, and between
-// one node and several.
+// FloorBetween returns a lower bound of what BestBatch returns on any allocation
+// between fewest and most: of the same GPU type, with no fewer nodes and replicas
+// than fewest, and no more than most. It asks the model once for all of them. It
+// returns 0 if it knows no bound: for one replica, and between one node and several.
 //
-// It takes for granted that a pass takes no less time on more nodes, with more
-// replicas or more samples, as the throughput model has it within a node and
-// beyond. Source: Pollux §4.1.
+// It assumes that a pass takes no less time on more nodes, with more replicas or with
+// more samples, as in the throughput model. Source: Pollux §4.1.
 func FloorBetween(m Model, fewest, most Replicas, limits *job.BatchLimits) float64 {
 	low, high := bounds(limits, most.GPUType)
 	if low > high/2 || fewest.Replicas < 2 || fewest.Replicas > most.Replicas ||
@@ -193,7 +191,7 @@ func split(share float64, high int, accumulate bool) job.BatchSize {
 func FixedBatch(total, replicas int, t cluster.GPUType, limits *job.BatchLimits) job.BatchSize {
 	_, high := bounds(limits, t)
 	if share := total / replicas; 0 < share && share <= high && share*replicas == total {
-		return job.BatchSize{Local: share} // as split has it, sooner
+		return job.BatchSize{Local: share} // what split would return, only sooner
 	}
 	return split(float64(total)/float64(replicas), high, false)
 }

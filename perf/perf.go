@@ -10,11 +10,11 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A Model predicts one job's speed. Models are told apart by ==, so that what was
-// found from one can be kept: implementations are comparable, most of them pointers.
+// A Model predicts one job's speed. Implementations must be comparable, and most are
+// pointers: callers keep what they computed from a model while == says that it is the same.
 type Model interface {
 	// Throughput returns samples per second on an allocation at a batch size;
-	// 0 if the job does not run so.
+	// 0 if the job does not run on it with that batch size.
 	Throughput(a cluster.Allocation, b job.BatchSize) float64
 	// Efficiency returns progress per sample at total batch size m (samples),
 	// relative to that at the job's initial batch size.
@@ -36,7 +36,7 @@ type Params struct {
 	Gamma         float64 // overlap of the two: 1 none, large full
 }
 
-// tiny is what the model takes for "no time at all": it keeps logarithms finite.
+// tiny, in seconds, is what the model uses instead of 0, so that logarithms are finite.
 const tiny = 1e-8
 
 // Compute returns T_acc: seconds of one pass over local samples, without

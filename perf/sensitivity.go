@@ -9,16 +9,16 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A Sensitivity says how fast a job's input pipeline feeds one of its GPUs, as a
-// function of CPUs and host memory per GPU: storage and cache deliver samples,
-// CPUs prepare them, and the slower of the two decides. A job trains no faster
-// than it is fed. Source: Synergy §3.1.
+// A Sensitivity says how many samples per second a job's input pipeline delivers to one
+// of its GPUs, as a function of CPUs and host memory per GPU. Storage and cache deliver
+// samples, CPUs prepare them, and the slower of the two decides. A job trains no
+// faster than that. Source: Synergy §3.1.
 type Sensitivity struct {
 	// CPUs is the curve of preparation with all data cached, by ascending CPUs;
 	// rates do not fall. Empty: CPUs do not matter.
 	CPUs []CPURate
-	// Input is what decides on the memory axis: a cache that keeps a fixed part
-	// of the dataset (MinIO) has a hit rate of memory over dataset.
+	// Input decides the effect of memory: a cache that keeps a fixed part of the
+	// dataset (MinIO) has a hit rate of memory over the size of the dataset.
 	job.Input
 }
 
@@ -28,11 +28,11 @@ type CPURate struct {
 	Rate float64 // samples per second and GPU
 }
 
-// Rate returns the samples per second that a GPU is fed with, given CPUs and
-// bytes of host memory per GPU: linear between the measured points of the curve,
-// in proportion to CPUs below the first, constant beyond the last, and no more
-// than misses of the cache allow. It is 0 below the memory the job needs at all,
-// and infinite where nothing limits it. Source: Synergy §3.1.
+// Rate returns the samples per second that a GPU gets with CPUs and bytes of host
+// memory per GPU. It is linear between the measured points of the curve,
+// proportional to CPUs below the first and constant beyond the last, and at most what
+// misses of the cache allow. It is 0 if the memory is less than the job needs to
+// run, and infinite if nothing limits it. Source: Synergy §3.1.
 func (s *Sensitivity) Rate(cpus float64, memory int64) float64 {
 	if memory < s.Working {
 		return 0
@@ -40,7 +40,7 @@ func (s *Sensitivity) Rate(cpus float64, memory int64) float64 {
 	return math.Min(s.prepared(cpus), s.delivered(memory))
 }
 
-// prepared returns what CPUs prepare.
+// prepared returns the samples per second that CPUs prepare.
 func (s *Sensitivity) prepared(cpus float64) float64 {
 	n := len(s.CPUs)
 	if n == 0 {
@@ -61,8 +61,8 @@ func (s *Sensitivity) prepared(cpus float64) float64 {
 	return before.Rate + w*(s.CPUs[i].Rate-before.Rate)
 }
 
-// delivered returns what cache and storage deliver: the samples that are not
-// cached pass through storage.
+// delivered returns the samples per second that cache and storage deliver: those that
+// are not cached are read from storage.
 func (s *Sensitivity) delivered(memory int64) float64 {
 	if s.Dataset <= 0 || s.Storage <= 0 {
 		return math.Inf(1)
@@ -86,22 +86,23 @@ func (s *Sensitivity) needs(rate float64) int64 {
 	return m
 }
 
-// A Cell is one entry of a job's sensitivity matrix: what a GPU gets and how fast
-// it is fed then.
+// A Cell is one entry of a job's sensitivity matrix: CPUs and memory per GPU, and the
+// samples per second that a GPU then gets.
 type Cell struct {
 	CPUs   float64 // per GPU
 	Memory int64   // host bytes per GPU
 	Rate   float64 // samples per second and GPU
 }
 
-// Cells returns the cells of the sensitivity matrix of a job that takes in rate
-// samples per second and GPU where it never waits for them, that are no slower
-// than with the GPU-proportional share, and none of which another is as fast as
-// with no more of anything: by ascending rate. CPUs are those of measured points,
-// memory is the least that does, and both are at most those of most. The first
-// cell asks for no more than the share of anything, unless the job does not run
-// with its share: then all cells ask for more, and there may be none. What nothing
-// is known of, CPUs without a curve or memory without an input, is as in the share.
+// Cells returns the cells of a job's sensitivity matrix that are of use, by ascending
+// rate: those that are no slower than the GPU-proportional share, and for which no
+// other cell is as fast with no more CPUs and no more memory. rate is the samples per
+// second and GPU of the job if it never waits for input.
+//
+// CPUs are those of measured points, memory is the least that suffices, and both are
+// at most those of most. The first cell needs no more than the share, unless the job
+// does not run with its share: then all cells need more, and there may be none. CPUs
+// without a curve, and memory without an input, are as in the share.
 func (s *Sensitivity) Cells(rate float64, share, most cluster.Resources) []Cell {
 	fair := math.Min(rate, s.Rate(share.CPUs, share.Memory))
 	cells := []Cell{}
@@ -124,8 +125,7 @@ func (s *Sensitivity) Cells(rate float64, share, most cluster.Resources) []Cell 
 	return pareto(cells)
 }
 
-// least returns the cheapest cell within the share that has a rate which the
-// share has.
+// least returns the cheapest cell within the share that has the rate of the share.
 func (s *Sensitivity) least(rate float64, share cluster.Resources) Cell {
 	c := Cell{CPUs: share.CPUs, Memory: min(share.Memory, s.needs(rate)), Rate: rate}
 	if len(s.CPUs) == 0 {
@@ -140,8 +140,8 @@ func (s *Sensitivity) least(rate float64, share cluster.Resources) Cell {
 	return c
 }
 
-// levels returns the rates worth looking at: of the measured CPU points, and of
-// whole multiples of the memory of a share.
+// levels returns the rates that Cells considers: those of the measured CPU points, and
+// those of whole multiples of the memory of the share.
 func (s *Sensitivity) levels(rate float64, share, most cluster.Resources) []float64 {
 	levels := []float64{rate}
 	for _, p := range s.CPUs {
@@ -167,8 +167,8 @@ func (s *Sensitivity) cell(rate float64, most cluster.Resources) (Cell, bool) {
 	return c, c.CPUs <= most.CPUs && c.Memory <= most.Memory
 }
 
-// pareto drops cells as slow as another that asks for no more, and sorts the
-// others by rate.
+// pareto drops each cell for which another is at least as fast and needs no more, and sorts
+// the others by rate.
 func pareto(cells []Cell) []Cell {
 	slices.SortStableFunc(cells, func(a, b Cell) int {
 		return cmp.Or(cmp.Compare(a.Rate, b.Rate), -cmp.Compare(a.CPUs, b.CPUs), -cmp.Compare(a.Memory, b.Memory))

@@ -8,14 +8,14 @@ import (
 	"github.com/oxgang/oxgang/metrics"
 )
 
-// Conventions says what GPU-hours and utilisation count: a few sentences of at most 90
-// characters a line.
+// Conventions is a text of a few sentences, with at most 90 characters a line, that says what
+// counts for GPU-hours and utilisation.
 const Conventions = `GPU-hours are GPU time held, and what profiling took: the rest of the round in which a
 job ends is in them. Utilisation is GPU time held, not used, of the GPUs there: restarts
 and the rest of such rounds are in it, profiling is not.`
 
-// A column is one number of a summary: how programs, terminals and the page
-// name it, and how it is read.
+// A column is one number of a summary: its names in outputs for programs, on terminals
+// and on the page, and how it is computed.
 type column struct {
 	key      string // in JSON, YAML and CSV
 	header   string // on a terminal, with its unit
@@ -57,22 +57,22 @@ const (
 
 type valueFunc = func(*Run) (float64, bool)
 
-// known makes a column's value of a number that every summary has.
+// known returns a column's value function for a number that every summary has.
 func known(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { return f(&r.Result.Summary), true }
 }
 
-// positive makes a column's value of a number that is known if it is above 0.
+// positive returns a column's value function for a number that is known if it is above 0.
 func positive(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { v := f(&r.Result.Summary); return v, v > 0 }
 }
 
-// ofDone makes a column's value of a number that needs a job that is done.
+// ofDone returns a column's value function for a number that needs a completed job.
 func ofDone(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { return f(&r.Result.Summary), r.Result.Summary.Done > 0 }
 }
 
-// ofRho makes a column's value of a number that needs finish-time fairness.
+// ofRho returns a column's value function for a number that needs finish-time fairness.
 func ofRho(f func(*metrics.RhoSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		if r.Result.Summary.Rho == nil {
@@ -82,7 +82,7 @@ func ofRho(f func(*metrics.RhoSummary) float64) valueFunc {
 	}
 }
 
-// ofRent makes a column's value of a number that needs nodes that can be rented.
+// ofRent returns a column's value function for a number that needs nodes that can be rented.
 func ofRent(f func(*metrics.Rent) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		if r.Result.Summary.Rent == nil {
@@ -92,7 +92,7 @@ func ofRent(f func(*metrics.Rent) float64) valueFunc {
 	}
 }
 
-// ofPaid makes a column's value of a part of the GPU-hours rented, in per cent.
+// ofPaid returns a column's value function for a part of the GPU-hours rented, in per cent.
 func ofPaid(part func(*metrics.Rent) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		rent := r.Result.Summary.Rent
@@ -103,8 +103,8 @@ func ofPaid(part func(*metrics.Rent) float64) valueFunc {
 	}
 }
 
-// worstWeek is what was spent per hour in the worst week; not known of runs that are
-// shorter.
+// worstWeek returns what was spent per hour in the most expensive week. It is not known for runs
+// shorter than a week.
 func worstWeek(r *Run) (float64, bool) {
 	rent := r.Result.Summary.Rent
 	if rent == nil || rent.WorstWeek == 0 {
@@ -113,15 +113,15 @@ func worstWeek(r *Run) (float64, bool) {
 	return rent.WorstWeek, true
 }
 
-// policyTime makes a column's value of a quantile of the policy's time per round,
-// in milliseconds.
+// policyTime returns a column's value function for a quantile of the policy's time per
+// round, in milliseconds.
 func policyTime(q float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		return metrics.Quantile(sortedMillis(r.PolicyTimes), q), len(r.PolicyTimes) > 0
 	}
 }
 
-// share makes a column's value of a part of the allocated GPU-hours, in per
+// share returns a column's value function for a part of the allocated GPU-hours, in per
 // cent.
 func share(part func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
@@ -130,7 +130,7 @@ func share(part func(*metrics.Summary) float64) valueFunc {
 	}
 }
 
-// columns are those of every run. {above} stands for the threshold of unfairness.
+// columns are the columns of every run. {above} stands for the threshold of unfairness.
 var columns = []column{
 	{"jobs", "JOBS", "Jobs", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Jobs) })},
 	{"done", "DONE", "Done", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Done) })},
@@ -181,9 +181,9 @@ var columns = []column{
 	{"cost", "COST", "Cost", "", 2, wide, ofTheGPUs, lower, positive(func(s *metrics.Summary) float64 { return s.Cost })},
 }
 
-// columnsOf returns the columns of a summary of runs: those of every run, with
-// the threshold of unfairness in their names, those of loans where there are any, and those
-// by GPU type. Nothing is known of a run that failed.
+// columnsOf returns the columns of a summary of runs: those of every run, with the
+// threshold of unfairness in their names; those of loans, if something can be lent; and
+// those by GPU type. For a run that failed, no value is known.
 func columnsOf(all []Run) []column {
 	cols := columnsOfEnded(ended(all))
 	for i := range cols {

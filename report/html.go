@@ -85,10 +85,10 @@ type pageData struct {
 	Datasets []*dataset        `json:"datasets"`
 }
 
-// HTML writes one page that holds all it needs: no other file, no network. It
-// escapes every name. Long runs are thinned out to keep it small: curves to 600
-// points, and allocations to the first 2000 jobs of a run and the longer of their
-// pauses. The plots leave out runs that failed; their rows say why.
+// HTML writes one page that needs no other file and no network. It escapes every name. To
+// keep the page small, curves have at most 600 points, and allocations are those of the
+// first 2000 jobs of a run, without their shortest pauses. Plots leave out runs that
+// failed; their rows say why.
 func HTML(w io.Writer, in Input) error {
 	runs := ended(in.Runs)
 	v := pageView{

@@ -13,7 +13,7 @@ func lending(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Loans != nil })
 }
 
-// ofLoans makes a column's value of a number that needs nodes that can be lent.
+// ofLoans returns a column's value function for a number that needs nodes that can be lent.
 func ofLoans(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		if r.Result.Summary.Loans == nil {
@@ -23,7 +23,7 @@ func ofLoans(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofLent makes a column's value of a number that needs nodes that were lent.
+// ofLent returns a column's value function for a number that needs nodes that were lent.
 func ofLent(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
@@ -34,8 +34,8 @@ func ofLent(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofReclaimed makes a column's value of a number that needs nodes that went back to an owner
-// who wanted them.
+// ofReclaimed returns a column's value function for a number that needs nodes that were given back
+// because their owner wanted them.
 func ofReclaimed(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
@@ -46,8 +46,8 @@ func ofReclaimed(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofPriced makes a column's value of a number that needs a policy that says what nodes on loan
-// are worth.
+// ofPriced returns a column's value function for a number that needs a policy with prices of nodes
+// on loan.
 func ofPriced(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
@@ -58,7 +58,7 @@ func ofPriced(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// preempted is how often jobs were preempted for every 100 that were submitted.
+// preempted returns the number of preemptions for every 100 jobs that were submitted.
 func preempted(r *Run) (float64, bool) {
 	s := &r.Result.Summary
 	return 100 * s.PreemptionRatio(), s.Jobs > 0
@@ -90,8 +90,8 @@ var loanColumns = []column{
 	{"return_cost_gpu_hours", "RETURN COST GPU-H", "GPU-hours lost per node reclaimed", "", 2, wide, ofTheGPUs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.ReturnCost })},
 }
 
-// withLoans adds the columns of loans, and shows the time in the queue wherever completion
-// times are: loans are to shorten it.
+// withLoans adds the columns of loans, and shows the time in the queue wherever completion times
+// are shown, because loans should shorten it.
 func withLoans(all []column) []column {
 	for i := range all {
 		if all[i].key == "queued_mean_h" {
@@ -101,9 +101,9 @@ func withLoans(all []column) []column {
 	return append(all, loanColumns...)
 }
 
-// loans returns the GPUs on loan, of them those that jobs hold and those that are wanted
-// back, those that their owner would use itself, what is used of all GPUs, and what one more
-// GPU would save, over time.
+// loans returns, over time: the GPUs on loan, those of them that jobs hold and those that are
+// wanted back; the GPUs that their owner would use itself; the used part of all GPUs; and what
+// one more GPU would save.
 func loans(runs []Run, l limits) *dataset {
 	d := newDataset("loans", "@policy", "time_s", "lent_gpus", "busy_gpus", "wanted_gpus", "owner_gpus", "overall_usage", "training_price_s", "loan_price_s")
 	for i := range runs {
@@ -114,7 +114,7 @@ func loans(runs []Run, l limits) *dataset {
 		means(len(s.Time), l.points, func(first int, mean func([]float64) float64) {
 			lent, load := mean(s.Loans.Lent), mean(s.Loans.Load)
 			there := mean(s.Loans.Pool) - lent
-			used := min(load, there) // what is lent it cannot use
+			used := min(load, there) // the owner cannot use what is lent
 			for t := range s.Busy {
 				used, there = used+mean(s.Busy[t]), there+mean(s.Capacity[t])
 			}

@@ -44,8 +44,8 @@ func rented(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Rent != nil })
 }
 
-// paid returns the GPUs that are there or rented and on their way, those on their way, and
-// what rented ones cost, over time.
+// paid returns, over time: the GPUs that are there or ordered, those that are ordered, and what
+// rented ones cost.
 func paid(runs []Run, l limits) *dataset {
 	d := newDataset("paid", "@policy", "time_s", "paid_gpus", "starting_gpus", "spending_per_h")
 	for i := range runs {
@@ -157,8 +157,8 @@ func queue(runs []Run, l limits) *dataset {
 	return d
 }
 
-// mostModels bounds the models shown apart; the rest are one. Jobs without a
-// class each count as a model of their own.
+// mostModels bounds the models that are shown separately; the others are shown together.
+// Each job without a class counts as a model of its own.
 const (
 	mostModels = 12
 	others     = "others"

@@ -14,7 +14,7 @@ import (
 
 // A Run is one simulated or live run to report on.
 type Run struct {
-	Name   string          `json:"policy"` // and what else tells runs apart
+	Name   string          `json:"policy"` // the policy, and what else distinguishes runs
 	Result *metrics.Result `json:"result"` // nil if the run failed
 	// Error says why the run failed: its row says so in place of numbers, and it is in no plot.
 	Error string `json:"error,omitempty"`

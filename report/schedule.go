@@ -7,17 +7,17 @@ import (
 	"github.com/oxgang/oxgang/metrics"
 )
 
-// A bar is a stretch of time in which a job held GPUs, but for pauses too short
-// to draw. Bars of a job do not overlap, and held x gpus, summed over them, is the
-// GPU time that the job held.
+// A bar is an interval in which a job held GPUs, except in pauses too short to draw. Bars
+// of a job do not overlap. The sum of held x gpus over the bars is the GPU time that the
+// job held.
 type bar struct {
 	start, end float64 // seconds since the start of the run
-	held       float64 // of which with GPUs
-	gpus       float64 // mean while held
+	held       float64 // seconds of them with GPUs
+	gpus       float64 // mean number while held
 }
 
-// schedule returns who held GPUs when: a row per job, in order of submission. It
-// shows the first jobs of a run, and of them pauses as short as fit.
+// schedule returns which jobs held GPUs when: a row per job, in order of submission. It
+// has the first jobs of a run, and leaves out their shortest pauses if there are too many.
 func schedule(runs []Run, l limits) *dataset {
 	d := newDataset("schedule", "@policy", "@job", "row", "start_s", "end_s", "held_s", "gpus")
 	for i := range runs {
@@ -35,8 +35,8 @@ func schedule(runs []Run, l limits) *dataset {
 // finestPause is the part of a run that the first pauses to go last at most.
 const finestPause = 1.0 / 4096
 
-// barsOf returns the bars of each job. Where they are more than most, pauses are
-// left out, the shortest first, until they are not, or every job has one bar.
+// barsOf returns the bars of each job. If there are more than most, pauses are left out,
+// the shortest first, until there are not, or every job has one bar.
 func barsOf(jobs []metrics.JobResult, most int) [][]bar {
 	end := 0.0
 	for i := range jobs {
@@ -57,8 +57,8 @@ func barsOf(jobs []metrics.JobResult, most int) [][]bar {
 	}
 }
 
-// merged returns intervals as bars: where the same number of GPUs goes on it is
-// one, and so it is over a pause, or any change, within pause seconds.
+// merged returns intervals as bars. Adjacent intervals with the same number of GPUs are
+// one bar, and so are intervals with a pause or a change of at most pause seconds between.
 func merged(intervals []metrics.Interval, pause float64) []bar {
 	var all []bar
 	for _, iv := range intervals {
@@ -90,9 +90,9 @@ type sizing struct {
 	Bounds []float64 `json:"bounds"` // GPU-hours from which on a job has the next size; ascending
 }
 
-// sizings returns the ways to sort jobs into sizes, first the one that tells more
-// apart: Shockwave's, unless nine jobs of ten have one size by it, as in the
-// traces published with the paper. Source: Shockwave §8.1, §8.4.
+// sizings returns the ways to sort jobs into sizes, first the one that distinguishes more:
+// Shockwave's, unless nine of ten jobs have the same size by it, as in the traces
+// published with the paper. Source: Shockwave §8.1, §8.4.
 func sizings(runs []Run) []sizing {
 	published, fifths := sizing{"as in Shockwave \u00a78.1", []float64{0.2, 8, 16, 72}}, sizing{"fifths of the jobs", make([]float64, 4)}
 	var hours []float64

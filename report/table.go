@@ -28,11 +28,10 @@ const (
 // Formats returns every format.
 func Formats() []Format { return []Format{Text, Wide, JSON, YAML, CSV} }
 
-// Table writes one row per run. JSON, YAML and CSV hold full precision, with
-// null (CSV: nothing) for what is not known; their last column is why a run
-// failed. Text shows what is not known as "-", leaves out columns that no run
-// knows, and has the reason in place of the numbers of a run that failed. The
-// same results give the same bytes.
+// Table writes one row per run. JSON, YAML and CSV have full precision, with null (CSV:
+// nothing) for what is not known; their last column says why a run failed. Text shows
+// what is not known as "-", leaves out columns that are known for no run, and shows why a
+// run failed in place of its numbers. The same results give the same bytes.
 func Table(w io.Writer, runs []Run, f Format) error {
 	var out bytes.Buffer
 	cols := slices.DeleteFunc(columnsOf(runs), func(c column) bool { return c.shown == paged })
@@ -130,7 +129,7 @@ func writeRow(out *bytes.Buffer, row []string, widths []int) {
 	out.WriteByte('\n')
 }
 
-// printable replaces what would break a line or steer a terminal.
+// printable replaces characters that would break a line or control a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

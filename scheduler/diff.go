@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// diff returns the actions that turn what is into the plan, those that free
-// GPUs first, and takes the plan for done.
+// diff returns the actions that turn the present state into the plan, those that free
+// GPUs first. It records the plan as the present state.
 func (s *Scheduler) diff(now time.Time, plan *policy.Plan) []Action {
 	var acts []Action
 	for i, r := range s.active {
@@ -36,9 +36,8 @@ func (s *Scheduler) differs(r *record, d *policy.Decision) bool {
 		d.Batch.Local != 0 && d.Batch != r.batch
 }
 
-// run grants a decision to a job. It counts as a restart if the job has run
-// before and does not go on where it is: other CPUs and memory on the same GPUs
-// are no restart.
+// run grants a decision to a job. That is a restart if the job has run before and does
+// not go on in place. Other CPUs and memory on the same GPUs are no restart.
 func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
 	st := &r.status
 	act := Run{Job: r.spec.ID, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch}
@@ -60,7 +59,8 @@ func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
 	return act
 }
 
-// resizes reports whether a job trains on where enough of its workers stay.
+// resizes reports whether a job trains on during the change, because it can be resized
+// and enough of its workers stay where they are.
 func (s *Scheduler) resizes(r *record, act *Run) bool {
 	if !r.spec.Resizes || !r.status.Holding() {
 		return false
@@ -69,8 +69,8 @@ func (s *Scheduler) resizes(r *record, act *Run) bool {
 	return r.spec.Enough(&stay)
 }
 
-// staying returns the GPUs that a job has held and goes on holding, of each type it gets;
-// the nodes are not counted.
+// staying returns how many GPUs of each type a job holds now and goes on holding, on the same
+// nodes. The number of nodes in the result is 0.
 func (s *Scheduler) staying(held cluster.Placement, act *Run) cluster.Allocation {
 	var stay cluster.Allocation
 	stay.GPUType, stay.Also.GPUType = act.Allocation.GPUType, act.Allocation.Also.GPUType

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An Event is something that happened in a world: Submitted, Described, Restored, Profiled,
+// An Event is something that happened in the backend: Submitted, Described, Restored, Profiled,
 // Reported, Exited, NodesChanged or Computed.
 type Event interface {
 	// apply brings what the scheduler knows up to date: see Scheduler.Step. What is to be
@@ -19,19 +19,19 @@ type Event interface {
 // Submitted: a job was accepted. The scheduler keeps the pointer.
 type Submitted struct{ Spec *job.Spec }
 
-// Described: a job's program said what only it knows: batch limits, schedule, target. Spec
-// replaces what was submitted, under the same ID; what was learned stays. The scheduler
-// keeps the pointer.
+// Described: a job's program stated what only it knows: batch limits, schedule, target. Spec
+// replaces the submitted specification of the same ID; what was learned of the job stays. The
+// scheduler keeps the pointer.
 type Described struct{ Spec *job.Spec }
 
-// Restored: a job was known before the scheduler was started again, which takes it up as it
-// was left. One that has ended teaches its class, and its ID stays taken. The scheduler
-// keeps the pointer.
+// Restored: a job was known before the scheduler was started again, and goes on from the given
+// status. Of a job that has ended, only what it tells about its class is kept, and its ID stays
+// in use. The scheduler keeps the pointer.
 type Restored struct {
 	Spec    *job.Spec
 	Status  job.Status
-	Batch   job.BatchSize // last asked for; zero: the agent decides
-	Reports []job.Report  // all that is kept of what its agent measured, oldest first
+	Batch   job.BatchSize // that the scheduler last asked for; zero: the agent decides
+	Reports []job.Report  // reports of its agent that were kept, oldest first
 }
 
 // Reported: a job's agent sent measurements. The first report after a Run
@@ -58,23 +58,23 @@ func (o Outcome) String() string { return outcomeNames[o] }
 type Exited struct {
 	Job     job.ID
 	Outcome Outcome
-	Detail  string // what the world says of it, for people
+	Detail  string // details from the backend, for people
 }
 
-// NodesChanged: nodes joined, left, failed or were repaired, or a provider or lender of
-// nodes has something to say; Cluster is what there is now. Jobs on nodes that are gone
-// exit as Lost in events of their own.
+// NodesChanged: nodes joined, left, failed or were repaired, or the state of rentals or loans
+// changed. Cluster has the nodes that there are now. Jobs on nodes that are gone exit as Lost in
+// events of their own.
 type NodesChanged struct {
 	Cluster *cluster.Cluster
 	Rentals []cluster.Rental // all of them, as they are now; none if nothing can be rented
 	Loans   []cluster.Loan   // all of them, as they are now; none if nothing can be lent
 }
 
-// Computed: the work of the last Compute ended. It may never come: a world can end
+// Computed: the work of the last Compute ended. It may never come, because a backend can end
 // before the work does.
 type Computed struct{ Result any } // as policy.Work.Do returns it
 
-// An Action is something a world is asked to do: Run, Preempt, Profile, Compute,
+// An Action is something the backend is asked to do: Run, Preempt, Profile, Compute,
 // Provision or Return.
 type Action interface {
 	// Topic says what it is about. Two actions of a round have the same topic only if they
@@ -100,55 +100,54 @@ func (t Topic) String() string {
 	return "group " + string(t.Group)
 }
 
-// Run: give a job exactly this. If it runs elsewhere or otherwise already, it
-// checkpoints, moves and restores, unless it is InPlace or Free.
+// Run: give a job exactly these GPUs, CPUs and memory, and this batch size. A job that
+// already runs with something else saves a checkpoint, moves and restores it, unless the
+// change is InPlace, Free or Resized.
 type Run struct {
 	Job        job.ID
 	Allocation cluster.Allocation
 	Placement  cluster.Placement
 	Batch      job.BatchSize // zero: the agent decides
-	// Free: the same GPUs in number, type and shape on other nodes, at no cost;
-	// only worlds that ask for it (Options.FreeMoves) get this.
+	// Free: the job gets as many GPUs of the same type and in the same shape on other
+	// nodes, at no cost. Only with Options.FreeMoves.
 	Free bool
-	// Resized: of a job that resizes, workers join or leave and as many as it needs, of
-	// both types together, stay where they are; it trains on (job.Spec.Resizes).
+	// Resized: workers of the job join or leave while it trains on (job.Spec.Resizes). As many
+	// workers as it needs for that, of both types together, stay where they are.
 	Resized bool
 }
 
-// InPlace reports whether r leaves a job on the very GPUs it holds: other CPUs,
-// memory and batch sizes take effect while it trains.
+// InPlace reports whether the job stays on the same GPUs. Other CPUs, memory and batch
+// sizes then take effect while it trains.
 func (r *Run) InPlace(held cluster.Allocation, on cluster.Placement) bool {
 	return r.Allocation.SameGPUs(&held) && r.Placement.SameGPUs(on)
 }
 
-// Preempt: checkpoint a job and take its GPUs away.
+// Preempt: let a job save a checkpoint, and take its GPUs.
 type Preempt struct{ Job job.ID }
 
-// Profile: measure a job on one GPU of each type (Sia §3.3.2). What is
-// measured comes back as reports with Profile set; the last is followed by
-// Profiled.
+// Profile: measure a job on one GPU of each type (Sia §3.3.2). The measurements
+// arrive as reports with Profile set, and Profiled follows the last of them.
 type Profile struct {
 	Job   job.ID
 	Types []cluster.GPUType
 }
 
-// Compute: do a policy's work (policy.Work.Do) beside whatever else happens. When
-// it ends, Computed says what it returned. There is one at a time: the next is
-// asked for after Computed.
+// Compute: do the background work of a policy (policy.Work.Do). When it ends,
+// Computed has its result. There is one at a time: the scheduler asks for the next only
+// after Computed.
 type Compute struct{ Work policy.Work }
 
-// Provision: rent, or borrow, nodes until a group has so many, or cancel the last of those
-// on their way until it has; nodes that are there stay. What comes of it, NodesChanged
-// says.
+// Provision: order or borrow nodes of a group until it has Nodes of them, or cancel orders, the
+// last first, until it has no more. Nodes that are there stay. NodesChanged tells the result.
 type Provision struct {
 	Group cluster.Group
-	Nodes int // there and on their way
+	Nodes int // that are there or ordered
 }
 
-// Return: give nodes back that are rented or on loan. No job is on them.
+// Return: give back nodes that are rented or on loan. No job is on them.
 type Return struct{ Nodes []cluster.NodeID }
 
-// Profiled: a job's profiling runs are over; it may be planned for.
+// Profiled: the profiling runs of a job are complete, and plans may give it GPUs.
 type Profiled struct{ Job job.ID }
 
 // Topic implements Action.

@@ -7,9 +7,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// rent returns the actions by which there come to be as many rented nodes, and nodes on
-// loan, as a plan wants. Nodes on their way are cancelled before nodes that are there go back, and of
-// those only nodes without jobs do, the last first.
+// rent returns the actions that change the numbers of rented and lent nodes to those of the plan.
+// Orders are cancelled before nodes that are there are given back. Only nodes without jobs are
+// given back, the last in the cluster's order first.
 func (s *Scheduler) rent(plan *policy.Plan) []Action {
 	acts, back := s.borrow(plan)
 	if len(plan.Capacity) == 0 && len(back) == 0 {
@@ -33,8 +33,8 @@ func (s *Scheduler) rent(plan *policy.Plan) []Action {
 	return acts
 }
 
-// borrow returns the actions by which nodes come on loan that a plan wants, and those that
-// it gives back.
+// borrow returns the actions that borrow the nodes that a plan wants, and the nodes that it gives
+// back.
 func (s *Scheduler) borrow(plan *policy.Plan) (acts []Action, back []cluster.NodeID) {
 	for i := range s.loans {
 		l := &s.loans[i]
@@ -56,7 +56,7 @@ func nodesOf(plan *policy.Plan) map[cluster.NodeID]bool {
 	return used
 }
 
-// idle returns up to so many rented nodes of a group that are not used, the last first.
+// idle returns up to most rented nodes of a group that are not used, the last first.
 func (s *Scheduler) idle(g cluster.Group, used map[cluster.NodeID]bool, most int) []cluster.NodeID {
 	var found []cluster.NodeID
 	for _, n := range slices.Backward(s.cluster.Nodes()) {

@@ -8,10 +8,10 @@ import (
 	"io"
 )
 
-// Run joins the scheduler to a world until nothing more can happen there, or
-// until ctx is done; a round in which that happens is dropped. It returns nil at
-// the end of the world, and otherwise what went wrong. A round that a world ends
-// before its deadline is the start of the next one, of full length.
+// Run runs the scheduler on a backend until nothing more can happen there, and returns
+// nil. It returns an error if one occurs, or if ctx is done; the round in which ctx ends
+// is dropped. If the backend ends a round before its deadline, the next round begins
+// then and has the full length.
 func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 	begun := b.Now()
 	for next := begun.Add(cmp.Or(s.o.First, s.o.Round)); ; {
@@ -30,14 +30,14 @@ func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 		}
 		snap, plan, acts := s.Round(ctx, b.Now()) // 2. snapshot -> plan -> check -> place -> diff
 		if err := ctx.Err(); err != nil {
-			return err // the plan may be half thought
+			return err // the policy may have stopped early
 		}
 		if snap != nil {
 			for _, o := range obs {
 				o.Round(snap, plan, acts)
 			}
 		}
-		if err := b.Do(ctx, acts); err != nil { // 3. make it so
+		if err := b.Do(ctx, acts); err != nil { // 3. carry it out
 			return fmt.Errorf("round %d: %w", s.round-1, err)
 		}
 		if now := b.Now(); now.Before(next) && !now.Before(begun) {
@@ -47,7 +47,7 @@ func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 	}
 }
 
-// take hands one event to the scheduler and the observers.
+// take gives one event to the scheduler and the observers.
 func (s *Scheduler) take(ctx context.Context, b Backend, ev Event, obs []Observer) error {
 	now := b.Now()
 	acts, err := s.Step(now, ev)

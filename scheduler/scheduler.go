@@ -28,15 +28,14 @@ type Options struct {
 	// FreeMoves makes moving to other nodes of the same type in the same shape
 	// cost nothing, as in the public simulator. Default false.
 	FreeMoves bool
-	// Estimate says how models are learned. Its Types are set from the cluster.
+	// Estimate configures how models are learned. Its Types are set from the cluster.
 	Estimate estimate.Options
-	// Classes learns what the jobs of a class have in common, as Class says.
-	// Default false: few policies ask for it. Source: BOA §3.1.
+	// Classes lets the scheduler learn what the jobs of a class have in common; Class
+	// configures how. Default false: few policies use it. Source: BOA §3.1.
 	Classes bool
 	Class   estimate.ClassOptions
-	// Known, if not nil, returns what is known of classes beforehand; it is shown in
-	// place of what was learned. As there, a class that did not change keeps its
-	// pointer.
+	// Known, if not nil, returns what is known of classes beforehand. Snapshots have it
+	// instead of what was learned. A class that did not change must keep its pointer.
 	Known func(now time.Time) []*perf.ClassStats
 }
 
@@ -45,7 +44,7 @@ func DefaultOptions() Options {
 	return Options{Round: time.Minute, Profile: true, Class: estimate.DefaultClassOptions()}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Round <= 0 {
@@ -74,27 +73,27 @@ type Scheduler struct {
 	round     int
 	records   map[job.ID]*record
 	active    []*record // by submission time, then ID
-	gone      bool      // some record of active is in a terminal phase
+	gone      bool      // active has records in a terminal phase
 	immediate []Action  // what the event in progress asks to be done at once
-	// Of the policy's background work: one is under way; what the last returned,
-	// until a round shows it.
+	// The policy's background work: whether some is under way, and the result of the
+	// last, until a snapshot has shown it.
 	computing bool
 	computed  any
 }
 
-// record is one job's row. Invariant: row is nil, or version not that of belief,
-// exactly when something in it changed since it was last shown.
+// record is what the scheduler knows of one job. Invariant: if anything in it has changed since
+// the last snapshot, then row is nil or version is not the version of belief.
 type record struct {
 	spec    *job.Spec
 	status  job.Status
 	belief  *estimate.Job
 	version estimate.Version // of the belief in row
 	row     *policy.Job
-	batch   job.BatchSize // last asked for; zero: the agent decides
+	batch   job.BatchSize // that was last asked for; zero: the agent decides
 }
 
-// New returns a Scheduler of an empty queue. Nodes of c of tenure Rented and Loaned are
-// there once NodesChanged says so.
+// New returns a Scheduler without jobs. Nodes of tenure Rented or Loaned are there once an event
+// NodesChanged has them.
 func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*Scheduler, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("scheduler: %w", err)
@@ -114,13 +113,15 @@ func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*
 // Length returns the time between rounds.
 func (s *Scheduler) Length() time.Duration { return s.o.Round }
 
-// Step takes in one event and returns what is to be done at once. It returns
-// an error if the event contradicts what is known: an ID submitted or restored
-// twice, a report, exit or description of a job never submitted, or the end of
-// work that was not asked for; and if a report has numbers that
-// job.Report.Validate does not let pass. Late news of a job that has ended is
-// ignored; so is, in a report from a configuration that the job no longer holds,
-// everything but the measurements.
+// Step handles one event and returns the actions to carry out at once.
+//
+// It returns an error if the event contradicts what is known: an ID is submitted or
+// restored twice; a job that reports, exits or is described was never submitted; or
+// work ended that was not asked for. It also returns an error if job.Report.Validate
+// refuses a report.
+//
+// Events of a job that has ended are ignored. Of a report from a configuration that the
+// job no longer holds, only the measurements are used.
 func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	if ev == nil {
 		return nil, errors.New("scheduler: no event")
@@ -146,14 +147,14 @@ func (s *Scheduler) submit(now time.Time, spec *job.Spec) error {
 	return nil
 }
 
-// enter makes a job an active one.
+// enter adds a job to the active ones.
 func (s *Scheduler) enter(r *record) {
 	s.records[r.spec.ID] = r
 	at, _ := slices.BinarySearchFunc(s.active, r, byAge)
 	s.active = slices.Insert(s.active, at, r)
 }
 
-// restore takes up a job as it was left.
+// restore adds a job with the status in which it was left.
 func (s *Scheduler) restore(ev *Restored) error {
 	if _, dup := s.records[ev.Spec.ID]; dup {
 		return fmt.Errorf("job %s: restored, and known already", ev.Spec.ID)
@@ -176,7 +177,7 @@ func (s *Scheduler) restore(ev *Restored) error {
 	return nil
 }
 
-// describe takes in what a job's program says of it.
+// describe replaces a job's specification by what its program states.
 func (r *record) describe(spec *job.Spec) {
 	r.spec = spec
 	r.belief.Describe(spec)
@@ -213,8 +214,8 @@ func (s *Scheduler) update(id job.ID, change func(*record)) error {
 	return nil
 }
 
-// report takes in what an agent says. What it measured is true of where it was
-// measured; how the job is doing, only if it still holds that.
+// report handles a report. Its measurements hold for the configuration in which they
+// were made. Its progress is used only if the job still holds that configuration.
 func (s *Scheduler) report(now time.Time, r *record, rep *job.Report) {
 	r.belief.Learn(rep)
 	s.classes.Learn(rep)
@@ -250,39 +251,39 @@ func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {
 	}
 	r.status.Finished = now
 	s.classes.Ended(r.spec.ID, r.status.Phase)
-	s.records[r.spec.ID] = nil // remembers the ID, frees the rest
+	s.records[r.spec.ID] = nil // keeps the ID, and frees the rest
 	s.gone = true
 }
 
-// wait lets a job wait that ran.
+// wait makes a job that ran one that waits.
 func (r *record) wait() {
 	r.status.Phase = job.Waiting
 	r.forget()
 }
 
-// forget takes its progress from a job without checkpoints, which begins anew.
+// forget sets the progress of a job without checkpoints to 0: it begins again.
 func (r *record) forget() {
 	if r.spec.NoCheckpoint {
 		r.status.Progress, r.status.Epoch = 0, 0
 	}
 }
 
-// reckon books the progress that a job is believed to have made since it last reported. Call
-// it where a job is told to stop or to go on elsewhere: it saves a checkpoint then, and until
-// it reports again nothing else tells how far it was.
+// reckon adds the progress that a job is believed to have made since its last report. It must be
+// called when a job is told to stop or to move. The job saves a checkpoint then, and until its
+// next report this estimate is all that is known of its progress.
 func (r *record) reckon(now time.Time) {
 	if r.row != nil {
 		r.status.Progress = r.row.Done(now)
 	}
 }
 
-// release settles the service a job has attained and takes its GPUs away.
+// release adds up the service that a job has attained, and takes its GPUs.
 func (r *record) release(now time.Time) {
 	r.settle(now)
 	r.status.Allocation, r.status.Placement = cluster.Allocation{}, nil
 }
 
-// settle books the service a job has attained.
+// settle adds the service that a job has attained since it was last settled.
 func (r *record) settle(now time.Time) {
 	st := &r.status
 	st.Service, st.GPUService, st.Since = st.AttainedService(now), st.AttainedGPUService(now), now
@@ -291,7 +292,7 @@ func (r *record) settle(now time.Time) {
 // Jobs returns the number of jobs that have not ended.
 func (s *Scheduler) Jobs() int { s.sweep(); return len(s.active) }
 
-// sweep drops jobs that have ended from the active ones.
+// sweep removes jobs that have ended from the active ones.
 func (s *Scheduler) sweep() {
 	if !s.gone {
 		return
@@ -300,7 +301,7 @@ func (s *Scheduler) sweep() {
 	s.gone = false
 }
 
-// Snapshot returns what a policy may look at now. Rows that did not change
+// Snapshot returns what a policy gets to decide about now. Rows that did not change
 // since the last snapshot are the same pointers.
 func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
@@ -331,19 +332,20 @@ func (r *record) show() *policy.Job {
 	return row
 }
 
-// Round asks the policy for a plan, checks and places it, and returns it with
-// the snapshot it answers and the actions that make it so. A plan that breaks a
-// rule, and a policy that fails or panics, are refused: every job keeps what it
-// has, and Plan.Refused says why. Without jobs and nodes that can be rented or lent there
-// is nothing to plan, and the snapshot is nil: what was computed waits for a round with
-// jobs.
+// Round asks the policy for a plan, checks it and places it. It returns the snapshot, the
+// plan, and the actions that carry it out. If the plan breaks a rule, or the policy fails
+// or panics, every job keeps what it has, and Plan.Refused says why.
+//
+// If there are no jobs and no nodes that can be rented or lent, there is nothing to plan,
+// and Round returns nil for all three. The result of background work is then kept for a
+// later round.
 func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot, *policy.Plan, []Action) {
 	snap := s.Snapshot(now)
 	s.round++
 	if len(snap.Jobs) == 0 && len(snap.Rentals)+len(snap.Loans) == 0 {
 		return nil, nil, nil
 	}
-	s.computed = nil // shown
+	s.computed = nil // snap has it
 	plan, err := s.plan(ctx, snap)
 	if err != nil {
 		plan = stay(snap, err)

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// entry is one thing that will happen: an agent's next turn, or what.
+// entry is something that will happen at a time: the function what is called or, if that is
+// nil, an agent takes its turn.
 type entry struct {
 	at    time.Time
-	order int // of being put on the agenda; breaks ties
+	order int // how many entries were pushed before; breaks ties
 	agent *agent
-	turn  int // of the agent; an entry of another turn is void
+	turn  int // the agent's when the entry was pushed; void if the agent's is another now
 	what  func(*World)
 }
 
@@ -23,7 +24,8 @@ func (e entry) happen(w *World) {
 	}
 }
 
-// agenda is a priority queue of entries by time, then order.
+// agenda is a priority queue of entries, sorted by time, then order. Void entries stay in it
+// until they are first.
 type agenda struct {
 	heap  entries
 	count int
@@ -37,7 +39,7 @@ func (a *agenda) push(e entry) {
 
 func (a *agenda) pop() entry { return heap.Pop(&a.heap).(entry) }
 
-// peek returns the time of the next entry that is not void.
+// peek returns the time of the next entry that is not void. It removes void entries before it.
 func (a *agenda) peek() (time.Time, bool) {
 	for len(a.heap) > 0 {
 		e := &a.heap[0]

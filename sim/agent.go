@@ -14,11 +14,11 @@ import (
 	"github.com/oxgang/oxgang/workload"
 )
 
-// An agent is one live job: its ground truth, its training agent, and how far
-// they are. Progress is in samples at the initial batch size's efficiency.
+// An agent is one live job: its ground truth, what its training agent believes, and its
+// progress. Progress is counted in samples at the efficiency of the initial batch size.
 //
-// Invariant: the entry of the current turn on the agenda is the agent's next;
-// an agent without GPUs has none.
+// Invariant: at most one entry of the agenda has the agent's present turn. It is what the agent
+// does next. An agent without GPUs has no such entry.
 type agent struct {
 	spec   *job.Spec
 	app    *workload.Application
@@ -30,32 +30,32 @@ type agent struct {
 
 	turn      int
 	restoring bool
-	over      bool // done, and told so at the end of the round
-	started   bool // once
-	starts    int  // so far
+	over      bool // it is complete, and exits at the end of the round
+	started   bool // at least once
+	starts    int  // so far; a job that was restored begins at 0
 	alloc     cluster.Allocation
 	placement cluster.Placement
 	shape     []int
 	replicas  int
 	slow      float64 // straggler factor, at least 1
 	limits    job.BatchLimits
-	fixed     job.BatchSize // the plan's; zero: the agent's choice
+	fixed     job.BatchSize // that the plan set; zero: the agent chooses
 	batch     job.BatchSize
-	asked     *estimate.Model // the belief that chose batch on these GPUs; nil: none did
+	asked     *estimate.Model // the model that chose batch on these GPUs; nil: none did
 	step      float64         // true seconds of a pass with gradient exchange
-	sync      float64         // of which exchange
+	sync      float64         // true seconds of its exchange
 	rate      float64         // true goodput, progress per second
 
-	at       time.Time // of progress
-	measured time.Time // since when the configuration is unchanged
-	tick     time.Time // of the next report
-	epochEnd time.Time // or zero, if that is after the next tick
+	at       time.Time // when progress was as it says; while restoring: when training begins
+	measured time.Time // when the next report's interval began
+	tick     time.Time // when the next report is due
+	epochEnd time.Time // when the epoch ends; zero if that is after tick
 	progress float64
 	begun    float64 // progress from which whole iterations are counted
 	epoch    int
-	saved    float64 // progress at the last checkpoint
-	savedAt  time.Time
-	epochs   int // epoch at the last checkpoint
+	saved    float64   // progress at the last checkpoint
+	savedAt  time.Time // when the last checkpoint of Options.Checkpoint was taken
+	epochs   int       // epoch at the last checkpoint
 
 	noise *rand.Rand // nil: reports are exact
 	bias  map[cluster.GPUType]float64
@@ -82,8 +82,8 @@ func newAgent(w *World, a *workload.Arrival) *agent {
 	return g
 }
 
-// application returns the ground truth of an arrival; validate has seen to it
-// that there is one.
+// application returns the ground truth of an arrival. World.validate has checked that the
+// catalog has it.
 func (w *World) application(a *workload.Arrival) *workload.Application {
 	if a.Application != "" {
 		return w.catalog[a.Application]
@@ -91,6 +91,7 @@ func (w *World) application(a *workload.Arrival) *workload.Application {
 	return a.Steady()
 }
 
+// biases draws the factor by which a job's reports are wrong on each GPU type.
 func (w *World) biases(spec *job.Spec) map[cluster.GPUType]float64 {
 	stream := rng.Stream(w.o.Seed, "bias/"+string(spec.ID))
 	b := make(map[cluster.GPUType]float64)
@@ -102,7 +103,7 @@ func (w *World) biases(spec *job.Spec) map[cluster.GPUType]float64 {
 
 func (g *agent) holding() bool { return g.alloc.GPUs > 0 }
 
-// halt makes the agent hold nothing.
+// halt takes all GPUs from the agent and makes its entry of the agenda void.
 func (g *agent) halt() {
 	g.turn++
 	g.alloc, g.placement, g.shape, g.restoring, g.over = cluster.Allocation{}, nil, nil, false, false
@@ -116,8 +117,10 @@ func (g *agent) target() float64 {
 	return g.ends[len(g.ends)-1]
 }
 
-// count finds out when epochs end; validate has seen to it that the schedule is
-// one. What the specification says of a job that is known by its duration is belief.
+// count finds out at what progress each epoch ends. World.validate has checked the schedule.
+//
+// A job that is known by its duration has the arrival's work as its true target. The target of
+// its specification is only what the scheduler believes.
 func (g *agent) count(w *World, a *workload.Arrival) {
 	g.regimes, _ = g.app.Regimes(g.spec)
 	if work := a.Work(); work > 0 && work != g.spec.Target {
@@ -139,7 +142,7 @@ func (g *agent) run(w *World, a scheduler.Run) {
 	switch {
 	case a.InPlace(g.alloc, g.placement) || a.Free && a.Allocation.Configuration == g.alloc.Configuration:
 		if !g.restoring && g.steps == nil {
-			g.measure(w) // as it was
+			g.measure(w) // before its batch size or CPUs change
 		}
 		g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
 		if g.restoring || g.steps != nil {
@@ -162,7 +165,7 @@ func (g *agent) run(w *World, a scheduler.Run) {
 			return
 		}
 	default:
-		g.lose() // what no checkpoint has
+		g.lose() // the progress of a job that has no checkpoints
 		g.hold(a)
 		g.restoring, g.at = true, w.now.Add(w.delay(g))
 		g.started, g.savedAt = true, g.at
@@ -173,12 +176,14 @@ func (g *agent) run(w *World, a scheduler.Run) {
 	g.next(w)
 }
 
-// hold takes what an action grants.
+// hold records the allocation and placement that an action grants.
 func (g *agent) hold(a scheduler.Run) {
 	g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
 	g.replicas = max(1, a.Allocation.AllGPUs()/g.spec.ReplicaGPUs(a.Allocation.GPUType))
 }
 
+// drawSlow draws whether a start lands on slow GPUs, and returns how many times as long steps
+// take there.
 func (g *agent) drawSlow(w *World) float64 {
 	if g.luck != nil && g.luck.Float64() < w.o.Noise.Straggler {
 		return w.o.Noise.Slow
@@ -186,7 +191,7 @@ func (g *agent) drawSlow(w *World) float64 {
 	return 1
 }
 
-// fit bounds the local batch by what runs on the GPUs held.
+// fit sets the largest local batch size to what runs on the GPUs held.
 func (g *agent) fit() {
 	t := g.alloc.GPUType
 	_, most := g.app.Speed.LocalRange(t, g.shape)
@@ -196,8 +201,7 @@ func (g *agent) fit() {
 	g.limits.LocalMax = map[cluster.GPUType]int{t: most}
 }
 
-// act takes the agent's next turn: its GPUs are up, an epoch ends, or a report
-// is due.
+// act takes the agent's turn: its restart is complete, an epoch ends, or a report is due.
 func (g *agent) act(w *World) {
 	if g.restoring {
 		g.checkIn(w)
@@ -220,7 +224,7 @@ func (g *agent) act(w *World) {
 	}
 }
 
-// checkIn begins training on new GPUs.
+// checkIn begins training on new GPUs, when the restart is complete.
 func (g *agent) checkIn(w *World) {
 	g.restoring, g.at, g.measured, g.begun = false, w.now, w.now, g.progress
 	g.tune()
@@ -230,13 +234,13 @@ func (g *agent) checkIn(w *World) {
 	}
 }
 
-// announce reports how the agent goes on, with no measurements.
+// announce reports configuration, batch size, progress and epoch, without measurements.
 func (g *agent) announce(w *World) {
 	w.emit(scheduler.Reported{Report: job.Report{Job: g.spec.ID, Configuration: g.alloc.Configuration, Batch: g.batch, Progress: g.progress, Epoch: g.epoch}})
 }
 
-// fail ends a job that does not run as it is told to, and reports whether it
-// is one.
+// fail ends the job if it does not run on its GPUs with its batch size, and reports whether it
+// ended.
 func (g *agent) fail(w *World) bool {
 	if g.rate > 0 {
 		return false
@@ -245,7 +249,8 @@ func (g *agent) fail(w *World) bool {
 	return true
 }
 
-// settle brings progress up to now.
+// settle adds the progress made since it was last settled, and the checkpoints that were taken
+// in between.
 func (g *agent) settle(w *World) {
 	if !g.holding() || g.restoring || g.over || g.steps != nil || !w.now.After(g.at) {
 		return
@@ -260,14 +265,15 @@ func (g *agent) settle(w *World) {
 	}
 }
 
-// checkpoint saves the progress made, if the job has checkpoints.
+// checkpoint saves the progress, if the job has checkpoints.
 func (g *agent) checkpoint() {
 	if !g.spec.NoCheckpoint {
 		g.saved, g.epochs = g.progress, g.epoch
 	}
 }
 
-// lose goes back to the last checkpoint; steps are lost with all of a job alone.
+// lose goes back to the last checkpoint. A job without checkpoints goes back to its beginning;
+// only such a job loses whole steps, because each round of whole steps ends with a checkpoint.
 func (g *agent) lose() {
 	g.progress, g.epoch = g.saved, g.epochs
 	if g.steps != nil && g.spec.NoCheckpoint {
@@ -275,7 +281,9 @@ func (g *agent) lose() {
 	}
 }
 
-// endEpoch moves on to the next epoch, and reports whether there is none.
+// endEpoch begins the next epoch. It reports whether there is none, and the job is complete.
+//
+// It sets progress to the end of the epoch exactly, so that rounding cannot end an epoch twice.
 func (g *agent) endEpoch(w *World) bool {
 	if g.epoch >= len(g.ends)-1 {
 		g.progress = g.target()
@@ -310,7 +318,7 @@ func (g *agent) endEpoch(w *World) bool {
 // next puts the agent's next turn on the agenda.
 func (g *agent) next(w *World) {
 	if g.steps != nil && !g.restoring {
-		return // the round says when
+		return // beginSteps pushes the entry when the round begins
 	}
 	g.turn++
 	at := g.at
@@ -320,8 +328,8 @@ func (g *agent) next(w *World) {
 	w.agenda.push(entry{at: at, agent: g, turn: g.turn})
 }
 
-// plan sets the times of the next report and of the end of the epoch, and
-// returns the earlier.
+// plan sets tick and epochEnd, the times of the next report and of the end of the epoch, and
+// returns the earlier of them. Reports are due at multiples of the report interval since Epoch.
 func (g *agent) plan(w *World) time.Time {
 	end := g.target()
 	if g.ends != nil {
@@ -344,7 +352,7 @@ func (g *agent) plan(w *World) time.Time {
 	return g.epochEnd
 }
 
-// seconds returns so many seconds, or the longest time there is.
+// seconds returns s seconds, or the longest time.Duration if that is shorter.
 func seconds(s float64) time.Duration {
 	if s >= math.MaxInt64/1e9 {
 		return math.MaxInt64

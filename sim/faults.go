@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/workload"
 )
 
-// plan puts what will break on the agenda.
+// plan pushes the first failure of each node and GPU, and all maintenance, on the agenda.
 func (w *World) plan() {
 	f := &w.o.Faults
 	for _, n := range w.full.Nodes() {
@@ -37,8 +37,8 @@ func after(stream *rand.Rand, mean time.Duration) time.Duration {
 	return seconds(stream.ExpFloat64() * mean.Seconds())
 }
 
-// failLater lets a node fail, be repaired, and fail again. One that can be rented or lent
-// fails only while it is.
+// failLater lets a node fail after a random time, be repaired, and fail again. A failure of a
+// node that is not rented or lent at that time is skipped.
 func (w *World) failLater(id cluster.NodeID, stream *rand.Rand) {
 	nodes := []cluster.NodeID{id}
 	w.agenda.push(entry{at: w.now.Add(after(stream, w.o.Faults.NodeMTBF)), what: func(w *World) {
@@ -54,7 +54,8 @@ func (w *World) failLater(id cluster.NodeID, stream *rand.Rand) {
 	}})
 }
 
-// failGPULater kills the jobs on one GPU of a node, again and again.
+// failGPULater lets one GPU of a node fail after a random time, which kills its job, and again
+// after that. The GPU works on at once.
 func (w *World) failGPULater(n cluster.Node, stream *rand.Rand) {
 	mean := w.o.Faults.GPUMTBF / time.Duration(n.Capacity.GPUs)
 	w.agenda.push(entry{at: w.now.Add(after(stream, mean)), what: func(w *World) {
@@ -63,8 +64,8 @@ func (w *World) failGPULater(n cluster.Node, stream *rand.Rand) {
 	}})
 }
 
-// killOne loses the job that holds GPU number index of a node, counting GPUs
-// in the order of job IDs.
+// killOne makes the job that holds a GPU of a node lose all its GPUs. GPUs are numbered in the
+// order of the IDs of the jobs that hold them; the free ones come last.
 func (w *World) killOne(n cluster.Node, index int) {
 	for _, g := range w.on(func(id cluster.NodeID) bool { return id == n.ID }) {
 		for _, s := range g.placement {
@@ -79,7 +80,7 @@ func (w *World) killOne(n cluster.Node, index int) {
 	}
 }
 
-// on returns the agents with a share of some matching node, by job ID.
+// on returns the agents that hold GPUs of some matching node, by job ID.
 func (w *World) on(match func(cluster.NodeID) bool) []*agent {
 	var hit []*agent
 	for _, g := range w.jobs {
@@ -91,7 +92,7 @@ func (w *World) on(match func(cluster.NodeID) bool) []*agent {
 	return hit
 }
 
-// used returns the nodes that jobs are on.
+// used returns the nodes of which jobs hold GPUs.
 func (w *World) used() map[cluster.NodeID]bool {
 	nodes := make(map[cluster.NodeID]bool)
 	for _, g := range w.jobs { // to a set: the order does not matter
@@ -102,7 +103,8 @@ func (w *World) used() map[cluster.NodeID]bool {
 	return nodes
 }
 
-// lose ends a job's processes; it will go on from its last checkpoint.
+// lose takes a job's GPUs by a failure: last is called first, and may save a checkpoint. The job
+// goes on from its last checkpoint when it is given GPUs again.
 func (w *World) lose(g *agent, why string, last func(*agent)) {
 	g.settle(w)
 	last(g)
@@ -111,7 +113,8 @@ func (w *World) lose(g *agent, why string, last func(*agent)) {
 	w.emit(scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Lost, Detail: why})
 }
 
-// leave takes nodes away; last is what their jobs still get to do.
+// leave removes nodes from the cluster. The jobs on them lose their GPUs; last is called for
+// each of them before.
 func (w *World) leave(nodes []cluster.NodeID, why string, last func(*agent)) {
 	for _, id := range nodes {
 		w.away[id]++
@@ -122,6 +125,7 @@ func (w *World) leave(nodes []cluster.NodeID, why string, last func(*agent)) {
 	w.changed()
 }
 
+// comeBack undoes one leave of each node. A node is there again once all its leaves are undone.
 func (w *World) comeBack(nodes []cluster.NodeID) {
 	for _, id := range nodes {
 		w.away[id]--
@@ -129,12 +133,13 @@ func (w *World) comeBack(nodes []cluster.NodeID) {
 	w.changed()
 }
 
-// changed tells what nodes there are, what is rented and what is lent.
+// changed emits which nodes there are, what is rented and what is lent.
 func (w *World) changed() {
 	w.emit(scheduler.NodesChanged{Cluster: w.present(), Rentals: w.provider.rentals(), Loans: w.lender.loans()})
 }
 
-// present returns the nodes there are: the same cluster until others are there.
+// present returns the cluster of the nodes that are there. It returns the same pointer while
+// these nodes are the same, so that policies and placers can compare pointers.
 func (w *World) present() *cluster.Cluster {
 	if w.here == nil || !w.same() {
 		w.here = w.full.Without(func(id cluster.NodeID) bool { return w.away[id] > 0 })
@@ -142,7 +147,7 @@ func (w *World) present() *cluster.Cluster {
 	return w.here
 }
 
-// same reports whether the nodes there are are those that were there.
+// same reports whether the nodes that are there are those of World.here.
 func (w *World) same() bool {
 	left := w.here.Nodes()
 	for i := range w.full.Nodes() {
@@ -158,7 +163,8 @@ func (w *World) same() bool {
 	return len(left) == 0
 }
 
-// validate returns an error that joins all complaints about the world.
+// validate returns an error that joins all that is wrong with the options, initial states and
+// arrivals of the world.
 func (w *World) validate() error {
 	errs := []error{w.o.Validate(), w.setInitial()}
 	for i, win := range w.o.Faults.Maintenance {
@@ -189,8 +195,8 @@ func (w *World) validate() error {
 	return errors.Join(errs...)
 }
 
-// countable returns an error if an arrival has a schedule that its application
-// does not, or a training curve in a world that counts steps.
+// countable returns an error if an arrival has a batch size schedule that its application cannot
+// follow, or if its application has a training curve under the rule WholeRounds.
 func (w *World) countable(a *workload.Arrival) error {
 	app := w.application(a)
 	if w.o.Public.WholeRounds && app.Curve != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// Fits returns an error if no part of the cluster could ever run the job: it has too few GPUs, or
-// nodes with fewer CPUs or less memory than the job asks for. Nodes on loan do not count: a job
-// that fits on them only may wait for ever.
+// Fits returns an error if no part of the cluster could ever run the job, because there are too
+// few GPUs, or because no nodes have the CPUs or memory that the job asks for. Nodes on loan do
+// not count: a job that fits only on them might wait for ever.
 func Fits(c *cluster.Cluster, spec *job.Spec) error {
 	if !spec.Reservation.IsZero() {
 		return reserves(c, spec)
 	}
 	need, may, worker := math.MaxInt, 0, 0
-	var host error // of a type that has the GPUs
+	var host error // what CPUs or memory are missing, of a type with enough GPUs
 	for _, t := range c.Kept() {
 		if !spec.Eligible(t.Type) {
 			continue
@@ -48,8 +48,8 @@ func Fits(c *cluster.Cluster, spec *job.Spec) error {
 	return err
 }
 
-// limits returns the fewest GPUs of a type with which a job runs, and the most that it can be
-// given in whole workers.
+// limits returns the fewest GPUs of a type with which a job runs, and the most that the cluster
+// can give it. If the job has workers, these are whole, and each is on one node.
 func limits(spec *job.Spec, t *cluster.TypeInfo) (need, may int) {
 	need, may = spec.Min(t.Type), t.GPUs
 	if w := spec.WorkerGPUs; w > 0 {
@@ -64,8 +64,8 @@ func limits(spec *job.Spec, t *cluster.TypeInfo) (need, may int) {
 	return need, may
 }
 
-// most returns the most GPUs that a job is ever given of a type, of which it needs some and may
-// have more.
+// most returns the most GPUs that a job is ever given of a type, from what limits returns: a job
+// that is not elastic gets what it needs.
 func most(spec *job.Spec, need, may int) int {
 	if !spec.Adaptivity.Has(job.GPUCount) {
 		return need
@@ -73,7 +73,7 @@ func most(spec *job.Spec, need, may int) int {
 	return may
 }
 
-// whose names the nodes that count.
+// whose returns what error texts call the nodes that Fits counts.
 func whose(c *cluster.Cluster) string {
 	if c.Lends() {
 		return "training cluster"
@@ -81,7 +81,7 @@ func whose(c *cluster.Cluster) string {
 	return "cluster"
 }
 
-// reserves returns an error if the cluster does not have what a job reserves.
+// reserves returns an error if the cluster does not have the nodes and GPUs that a job reserves.
 func reserves(c *cluster.Cluster, spec *job.Spec) error {
 	r := spec.Reservation
 	i := slices.IndexFunc(c.Kept(), func(t cluster.TypeInfo) bool {

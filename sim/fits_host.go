@@ -12,9 +12,9 @@ import (
 // asksHost reports whether a job says what CPUs or memory it needs.
 func asksHost(spec *job.Spec) bool { return spec.CPUs > 0 || spec.Memory > 0 }
 
-// hosts returns an error if no nodes of a type have the CPUs and memory that a job asks for,
-// with as many of its GPUs as it can have there. What nodes do not say is not known: nothing
-// is too much for them.
+// hosts returns an error if no nodes of a type together have the CPUs and memory that a job asks
+// for; gpus are the most GPUs of the type that the job is given, which bound its nodes. If the
+// nodes of the type do not state CPUs and memory, there is no error.
 func hosts(c *cluster.Cluster, spec *job.Spec, t *cluster.TypeInfo, gpus int) error {
 	if !asksHost(spec) || !t.Counts() {
 		return nil
@@ -31,11 +31,12 @@ func hosts(c *cluster.Cluster, spec *job.Spec, t *cluster.TypeInfo, gpus int) er
 		spec.ID, spec.CPUs, spec.Memory, whose(c), has.CPUs, has.Memory, gpus, t.Type)
 }
 
-// hostSlack is what sums of CPUs may be below what they stand for, by rounding, relatively.
+// hostSlack is the relative rounding error allowed in sums of CPUs.
 const hostSlack = 1e-9
 
-// largest returns the most CPUs, and the most memory, that so many nodes of a type have that
-// are not on loan.
+// largest returns the most CPUs that a number of nodes of a type can have together, and likewise
+// the most memory. Nodes on loan are left out. The nodes with most CPUs need not be those with
+// most memory.
 func largest(c *cluster.Cluster, t cluster.GPUType, nodes int) (sum cluster.Resources) {
 	var cpus []float64
 	var memory []int64

@@ -12,18 +12,18 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A InitialState is how far a job is that was there before the world began: instead of being
-// submitted when it arrives, it is restored. It holds what its status says from then on,
-// and nothing of that is a start.
+// An InitialState is the state of a job that existed before the world began. When the job
+// arrives, it is restored instead of submitted. It holds the GPUs of its status from then on;
+// that does not count as a start.
 type InitialState struct {
-	Status  job.Status    // its times are of the world, those before Epoch among them
-	Batch   job.BatchSize // last asked for; zero: the agent decides
-	Reports []job.Report  // all that its agent measured so far, oldest first
-	// Restore is how long it takes until the job trains on what it holds; 0: it does.
+	Status  job.Status    // its times are virtual; they may be before Epoch
+	Batch   job.BatchSize // that the scheduler last asked for; zero: the agent decides
+	Reports []job.Report  // all that its agent has measured so far, oldest first
+	// Restore is the time until the job trains on the GPUs it holds; 0: it trains already.
 	Restore time.Duration
 }
 
-// begin takes up a job that was there before.
+// begin restores a job that existed before the world began.
 func (w *World) begin(g *agent, s *InitialState) {
 	w.emit(scheduler.Restored{Spec: g.spec, Status: s.Status, Batch: s.Batch, Reports: s.Reports})
 	for i := range s.Reports {
@@ -42,7 +42,7 @@ func (w *World) begin(g *agent, s *InitialState) {
 	}
 }
 
-// goOn lets a job train, or restore, on what it holds.
+// goOn lets a job go on with its training, or with its restart, on the GPUs it holds.
 func (w *World) goOn(g *agent, s *InitialState) {
 	w.held++
 	g.started, g.fixed = true, s.Batch
@@ -58,9 +58,9 @@ func (w *World) goOn(g *agent, s *InitialState) {
 	g.checkIn(w)
 }
 
-// setInitial returns an error that joins all complaints about jobs that were there before:
-// no job of that name arrives, what it holds is no part of the cluster, or more than is
-// there with what others hold.
+// setInitial returns an error that joins all that is wrong with Options.Initial: no job of that
+// ID arrives, the job holds GPUs that the cluster does not have, or jobs together hold more GPUs
+// of a node than it has.
 func (w *World) setInitial() error {
 	if len(w.o.Initial) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (w *World) setInitial() error {
 	return errors.Join(errs...)
 }
 
-// holds adds what a job holds to what is held of each node.
+// holds checks an initial state, and adds the GPUs that the job holds to those held of each node.
 func (w *World) holds(s *InitialState, held map[cluster.NodeID]int) error {
 	st := &s.Status
 	switch {

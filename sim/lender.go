@@ -11,32 +11,33 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Lender says how the owner of the nodes of tenure Loaned, an inference cluster, lends
-// them. Each of its groups is a pool of its own with the same Busy.
+// Lender configures how the owner of the nodes of tenure Loaned, an inference cluster, lends
+// them. Each group is a pool of its own. All pools have the same Busy.
 type Lender struct {
-	// Interval is how often it looks at what it needs. Default 5 min (Lyra §4, §7.1).
+	// Interval is the time between two reviews of what the owner needs. Default 5 min (Lyra §4,
+	// §7.1).
 	Interval time.Duration
 	// Headroom is the share of all GPUs of a pool that is never lent. Default 0.02, the
 	// median burst within an interval (Lyra §7.1).
 	Headroom float64
 	// Grace is the time from asking for nodes until those that are not back are taken by
-	// force. Default 5 min, an interval: what it asked for is there when it looks again.
+	// force. Default 5 min, an interval: the nodes are back at the next review.
 	Grace time.Duration
-	// Busy is the share of a pool's GPUs that the owner uses, at a time since the start;
-	// what is not 0 to 1 counts as the nearer of them, what is no number as 1. Nil: always
-	// 1, and nothing is ever lent.
+	// Busy returns the share of a pool's GPUs that the owner uses, at a time since the start.
+	// Values below 0 count as 0, those above 1 and NaN as 1. Nil: always 1, and nothing is ever
+	// lent.
 	Busy func(at time.Duration) float64
-	// Forecast returns a forecaster that has seen nothing, one for each pool; nil: the
-	// owner knows what it uses now and no more.
+	// Forecast returns a new forecaster; it is called once for each pool. Nil: the owner
+	// predicts nothing, and lends by what it uses now.
 	Forecast func() Forecaster
 }
 
 // A Forecaster predicts the share of its GPUs that an owner uses.
 type Forecaster interface {
-	// Observe takes in the share used in one more interval.
+	// Observe records the share used in one more interval.
 	Observe(busy float64)
-	// Predict returns mean and standard deviation of the share for each of so many
-	// intervals ahead, the next one first; fewer than that, or none, while it cannot tell.
+	// Predict returns the mean and standard deviation of the share for each of the next ahead
+	// intervals, the nearest first. It may return fewer while it has not seen enough.
 	Predict(ahead int) (mean, sd []float64)
 }
 
@@ -45,7 +46,7 @@ func DefaultLender() Lender {
 	return Lender{Interval: 5 * time.Minute, Headroom: 0.02, Grace: 5 * time.Minute}
 }
 
-// validate returns an error that joins all complaints about o.
+// validate returns an error that joins all that is wrong with o.
 func (o *Lender) validate() error {
 	var errs []error
 	if o.Interval < time.Second {
@@ -68,7 +69,7 @@ func (o *Lender) busy(at time.Duration) float64 {
 	return share(o.Busy(at))
 }
 
-// share returns x as a share of 0 to 1; 1, from which nothing is lent, if it is no number.
+// share returns x moved into the range 0 to 1. NaN counts as 1, so that nothing is lent.
 func share(x float64) float64 {
 	if math.IsNaN(x) {
 		return 1
@@ -76,8 +77,8 @@ func share(x float64) float64 {
 	return min(1, max(0, x))
 }
 
-// A loanNode is a node that can be lent. Invariant: the node counts once in World.away
-// unless it is lent, as a lease's does.
+// A loanNode is a node that can be lent. Invariant: World.away counts the node once while it is
+// not lent. Failures and maintenance add to the same count, as they do for a lease.
 type loanNode struct {
 	node *cluster.Node
 	lent bool
@@ -85,17 +86,17 @@ type loanNode struct {
 
 // A pool is the nodes of one group.
 type pool struct {
-	loan     cluster.Loan // what was said of it last that needs no counting
+	loan     cluster.Loan // without Lent, Spare, Reclaim and By, which loans counts
 	nodes    []*loanNode  // in the cluster's order
 	forecast Forecaster   // nil: none
-	limit    int          // of nodes lent, by the last review
-	notices  []notice     // not due, by time
+	limit    int          // the most nodes to be lent, by the last review
+	notices  []notice     // not due yet, by time
 }
 
-// A lender lends the nodes of a world that their owner does not need: it reviews what it
-// needs at every interval, and takes by force what it asked for and did not get back. What
-// the owner runs on its nodes is not simulated; those that are broken count as its own. It
-// is a scheduler.Expander. Source: Lyra §4, §6.
+// A lender lends the nodes of a world that their owner does not need. At every interval it
+// reviews what the owner needs. It takes by force the nodes that it asked for and that were not
+// given back in time. What the owner runs on its nodes is not simulated; nodes that are broken
+// count as not lent. It is a scheduler.Expander. Source: Lyra §4, §6.
 type lender struct {
 	w      *World
 	o      *Lender
@@ -107,8 +108,8 @@ type lender struct {
 
 var _ scheduler.Expander = (*lender)(nil)
 
-// newLender returns the lender of a world of which nothing is lent yet. Its first review
-// is the first thing that happens.
+// newLender returns the lender of a world, which has lent nothing yet. Its first review is at
+// Epoch.
 func newLender(w *World) *lender {
 	l := &lender{w: w, o: &w.o.Lender, nodes: make(map[cluster.NodeID]*loanNode), next: w.now}
 	for _, loan := range w.full.Loans() {
@@ -132,7 +133,7 @@ func newLender(w *World) *lender {
 	return l
 }
 
-// at puts what is due at a time on the agenda.
+// at calls act at a time.
 func (l *lender) at(t time.Time) {
 	l.w.agenda.push(entry{at: t, what: func(*World) { l.act() }})
 }
@@ -146,7 +147,7 @@ func (l *lender) pool(g cluster.Group) *pool {
 	return l.pools[i]
 }
 
-// there reports whether a node is not the owner's, or is lent.
+// there reports whether a node is lent, or is none that can be lent.
 func (l *lender) there(id cluster.NodeID) bool {
 	n := l.nodes[id]
 	return n == nil || n.lent
@@ -174,13 +175,13 @@ func (p *pool) lent() int {
 	return lent
 }
 
-// idle returns the nodes that can be lent: those that are broken, or in maintenance, are
-// not.
+// idle returns the nodes of a pool that can be lent now: they are not lent, not broken and not
+// in maintenance.
 func (l *lender) idle(p *pool) []*loanNode {
 	return slices.DeleteFunc(p.in(false), func(n *loanNode) bool { return l.w.away[n.node.ID] > 1 })
 }
 
-// spare returns how many more nodes the owner would lend now.
+// spare returns how many more nodes of a pool the owner would lend now.
 func (l *lender) spare(p *pool) int {
 	return min(max(0, p.limit-p.lent()), len(l.idle(p)))
 }
@@ -205,8 +206,8 @@ func (l *lender) back(n *loanNode) {
 	l.w.away[n.node.ID]++
 }
 
-// Provision implements scheduler.Expander. Nodes that are lent are the first idle ones in
-// the cluster's order, and are there at once.
+// Provision implements scheduler.Expander. It lends the first idle nodes in the cluster's order.
+// They are there at once.
 func (l *lender) Provision(g cluster.Group, nodes int) error {
 	p := l.pool(g)
 	if p == nil {
@@ -224,8 +225,8 @@ func (l *lender) Provision(g cluster.Group, nodes int) error {
 	return nil
 }
 
-// Return implements scheduler.Expander. The nodes up to one that is an error go back.
-// Source: Lyra §6, "removes the selected servers from Lyra's whitelist after its scheduler
+// Return implements scheduler.Expander. It stops at the first node that cannot be given back;
+// the nodes before it are given back. Source: Lyra §6, "removes the selected servers from Lyra's whitelist after its scheduler
 // confirms they no longer have running workers".
 func (l *lender) Return(nodes []cluster.NodeID) error {
 	used := l.w.used()

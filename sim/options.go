@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/perf/estimate"
 )
 
-// Options configure a World. The zero value is a world without noise and
-// failures whose agents never report: start from DefaultOptions.
+// Options configure a World. Start from DefaultOptions: the zero value is not valid, because its
+// report interval is zero.
 type Options struct {
 	Seed uint64
 	// ReportInterval is how often agents report and re-tune their batch size.
@@ -21,45 +21,45 @@ type Options struct {
 	Faults         Faults
 	Provider       Provider // of rented nodes
 	Lender         Lender   // of nodes on loan
-	// Checkpoint is the time between checkpoints of a running job; 0 takes one
-	// at the end of every epoch. Default 0 (Sia §3.3.5).
+	// Checkpoint is the time between checkpoints of a running job; 0: one at the end of every
+	// epoch. Default 0 (Sia §3.3.5).
 	Checkpoint time.Duration
-	// Restart is what every start and move costs; nil: what the application says.
+	// Restart is how long every start and move takes; nil: what the application says.
 	Restart *time.Duration
 	// FreeStart makes the first start of a job cost nothing. Default false.
 	FreeStart bool
 	// Public switches on rules of the public simulator that the thesis does
 	// not have.
 	Public Public
-	// ReportEpochs lets agents report, without measurements, when an epoch ends, so
-	// that its size is known. Default false.
+	// ReportEpochs lets agents report, without measurements, when an epoch ends, so that the
+	// scheduler learns how long an epoch is. Default false.
 	ReportEpochs bool
-	// Initial are jobs, by name, that were there before the world began. Default: none.
+	// Initial are the jobs that existed before the world began. Default: none.
 	Initial map[job.ID]*InitialState
-	// Estimate says how agents learn; the scheduler's should be the same.
+	// Estimate configures how agents learn; the scheduler's should be the same.
 	Estimate estimate.Options
 }
 
-// Noise is what separates reports, and speeds, from the profiles.
+// Noise is how reports, and speeds, differ from the profiles.
 type Noise struct {
 	Report float64 // relative standard deviation of each reported time
-	Bias   float64 // the same, drawn once per job and GPU type: wrong estimates that stay wrong
+	Bias   float64 // relative standard deviation of a factor drawn once per job and GPU type, by which all its reports are wrong
 	// Straggler is the probability that a start lands on slow GPUs, which then
 	// take Slow times as long.
 	Straggler float64
 	Slow      float64
 }
 
-// Faults say what breaks. Zero means never.
+// Faults configure failures and maintenance. A mean time of zero means that nothing fails.
 type Faults struct {
 	NodeMTBF    time.Duration // mean time between failures of one node
 	Repair      time.Duration // until a failed node is back
-	GPUMTBF     time.Duration // mean time between failures of one GPU: kills its job, the GPU goes on
+	GPUMTBF     time.Duration // mean time between failures of one GPU: its job loses all GPUs, the GPU works on
 	Maintenance []Window
 }
 
-// A Window is a planned time in which nodes are away. Jobs on them are
-// preempted when it begins.
+// A Window is a planned time in which nodes are away. When it begins, the jobs on them save a
+// checkpoint and lose their GPUs.
 type Window struct {
 	Nodes    []cluster.NodeID
 	From, To time.Duration // since the start
@@ -69,25 +69,26 @@ type Window struct {
 type Public struct {
 	RoundEpochs    bool // the rest of an epoch takes a whole number of seconds
 	RetuneOnEpoch  bool // batch sizes are chosen anew at the end of every epoch
-	WideBatchRange bool // agents ignore the submitted batch limits, and use all that was profiled
+	WideBatchRange bool // agents may use batch sizes up to the largest profiled, whatever limit was submitted
 
-	ExitOnRound     bool // what jobs did in a round counts at its end: it reports then, and until then a job that is done keeps its GPUs
-	WholeIterations bool // an iteration that a round does not complete is lost; of ExitOnRound and jobs without a training curve
+	ExitOnRound     bool // jobs report and exit only at the end of a round; a job that is complete keeps its GPUs until then
+	WholeIterations bool // an iteration that is not complete at the end of a round is lost; needs ExitOnRound, and does not apply to jobs with a training curve
 
-	// WholeRounds lets jobs make whole steps in a round, the passes of one GPU, and
-	// ends the round with the last of them; starts take no time. Source: Gavel
-	// simulator.
+	// WholeRounds lets jobs make a whole number of steps in a round; a step is a pass of one
+	// GPU. The round ends when the last job has made its steps. Starts take no time.
+	// Source: Gavel simulator.
 	WholeRounds bool
-	// ResumeLoss is the training that a job loses in a round that it fills, if it
-	// did not run in the round before; of WholeRounds. Source: Shockwave simulator.
+	// ResumeLoss is the training time that a job loses in a round that it trains through to the
+	// end, if it did not run in the round before. It needs WholeRounds. Source: Shockwave
+	// simulator.
 	ResumeLoss time.Duration
-	// LateRegimes makes jobs with a schedule look at the end of a round which batch
-	// size they want and change to it after the next; of WholeRounds. Source:
-	// Shockwave simulator.
+	// LateRegimes makes a job with a batch size schedule change its batch size one round late: it
+	// decides at the end of a round, and changes at the end of the next round in which it runs.
+	// It needs WholeRounds. Source: Shockwave simulator.
 	LateRegimes bool
 }
 
-// validate returns what is wrong with p.
+// validate returns an error if rules of p exclude each other.
 func (p *Public) validate() error {
 	switch {
 	case p.ResumeLoss < 0:
@@ -107,10 +108,11 @@ func DefaultOptions() Options {
 	return Options{Seed: 1, ReportInterval: 30 * time.Second, Provider: DefaultProvider(), Lender: DefaultLender()}
 }
 
-// rare reports whether a mean time between failures leaves time to simulate.
+// rare reports whether a mean time between failures is 0, which is never, or long enough to be
+// simulated.
 func rare(mtbf time.Duration) bool { return mtbf == 0 || mtbf >= time.Second }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

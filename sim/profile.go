@@ -10,9 +10,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// profile measures the job on one replica's GPUs of each type, one batch size
-// after the other and then one CPU count after the other, all types at once.
-// Source: Sia §3.3.2, Synergy §3.1.
+// profile measures the job on each of the types, on as many GPUs as one replica needs: first one
+// batch size after the other, then one CPU count after the other. All types are measured at the
+// same time. Source: Sia §3.3.2, Synergy §3.1.
 //
 // Deviation: the profiling runs are charged to the job but hold no GPUs of the
 // plan, because they take no longer than a round and would keep a GPU idle for
@@ -37,6 +37,7 @@ func (g *agent) profile(w *World, types []cluster.GPUType) {
 	}})
 }
 
+// profiled reports the measurements of one GPU type, if the job still exists.
 func (g *agent) profiled(w *World, reports []job.Report) {
 	if w.jobs[g.spec.ID] != g {
 		return
@@ -51,14 +52,14 @@ func (g *agent) profiled(w *World, reports []job.Report) {
 type profileRuns struct {
 	agent   *agent
 	noise   float64
-	alloc   cluster.Allocation // the most CPUs and memory, none if they do not count
+	alloc   cluster.Allocation // with all CPUs and memory of a node; with none if they do not count
 	reports []job.Report
 	took    time.Duration
 }
 
-// runs measures the ladder of batch sizes with all the CPUs and memory that one
-// node has. Where these count and matter, the largest batch size is measured by
-// the search over CPU counts, which begins with all.
+// runs measures the ladder of batch sizes with all the CPUs and memory of one node. If CPUs and
+// memory count and the job is sensitive to them, the largest batch size is measured with several
+// CPU counts; that search begins with all CPUs.
 func (g *agent) runs(w *World, t cluster.GPUType) *profileRuns {
 	r := &profileRuns{agent: g, noise: w.o.Noise.Report}
 	r.alloc.Configuration = cluster.Configuration{Nodes: 1, GPUs: g.spec.ReplicaGPUs(t), GPUType: t}
@@ -77,8 +78,8 @@ func (g *agent) runs(w *World, t cluster.GPUType) *profileRuns {
 	return r
 }
 
-// host returns the whole CPUs and the memory of the node with the most CPUs that
-// can hold c; none if the type's are not counted.
+// host returns the CPUs, rounded down, and the memory of the node with the most CPUs among those
+// with enough GPUs for c; zeros if nodes of the type do not count CPUs and memory.
 func host(full *cluster.Cluster, c cluster.Configuration) (cpus float64, memory int64) {
 	if t, ok := full.Type(c.GPUType); !ok || !t.Counts() {
 		return 0, 0
@@ -115,15 +116,15 @@ func (r *profileRuns) search(local int) {
 	}
 }
 
-// note keeps a report of a run that took so long.
+// note keeps the report of a run, and adds the time that the run took.
 func (r *profileRuns) note(rep job.Report, took time.Duration) {
 	rep.Interval = took
 	r.took += took
 	r.reports = append(r.reports, rep)
 }
 
-// measure runs the job on an allocation. It returns what is reported of it and
-// the true time of a step; ok is false if the job does not run so.
+// measure runs the job on an allocation. It returns the report and the true time of a step. It
+// returns false if the job does not run on this allocation.
 func (r *profileRuns) measure(a cluster.Allocation, local int) (rep job.Report, step time.Duration, ok bool) {
 	g := r.agent
 	seconds, sync, ok := g.app.Speed.Step(a.GPUType, []int{a.GPUs}, local)

@@ -13,18 +13,17 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Provider says how nodes are rented.
+// Provider configures how nodes are rented.
 type Provider struct {
 	// Start is the time from an order until the node is there. Default 90 s: BOA §1
 	// says one to two minutes.
 	Start time.Duration
-	// Release is the time from giving a node back until the provider has taken it and
-	// it is paid no more. Default 2 min.
+	// Release is the time from giving a node back until it is no longer paid for. Default 2 min.
 	Release time.Duration
 	// Refuse is the probability that the order of a node is refused. Default 0.
 	Refuse float64
-	// Notice is the time from the notice that a spot node is taken back until it is
-	// gone. Default 2 min.
+	// Notice is the time for which a spot node is still paid for after its provider has given
+	// notice that it takes the node back. Jobs leave the node at the notice. Default 2 min.
 	Notice time.Duration
 }
 
@@ -33,7 +32,7 @@ func DefaultProvider() Provider {
 	return Provider{Start: 90 * time.Second, Release: 2 * time.Minute, Notice: 2 * time.Minute}
 }
 
-// validate returns an error that joins all complaints about p.
+// validate returns an error that joins all that is wrong with p.
 func (p *Provider) validate() error {
 	var errs []error
 	if p.Start < 0 || p.Release < 0 || p.Notice < 0 {
@@ -49,33 +48,35 @@ func (p *Provider) validate() error {
 type leaseState uint8
 
 const (
-	free     leaseState = iota
-	starting            // ordered, not there
-	ready               // there, unless it is broken or in maintenance
-	leaving             // given or taken back, still paid
+	free     leaseState = iota // not rented
+	starting                   // ordered, not there yet
+	ready                      // there, unless it is broken or in maintenance
+	leaving                    // given or taken back, still paid for
 )
 
-// A lease is a node that can be rented. Invariant: the node counts once in World.away
-// unless it is ready, so that failures and maintenance, which count too, need not know.
+// A lease is a node that can be rented. Invariant: World.away counts the node once while it is
+// not ready. Failures and maintenance add to the same count, so that they need not know the state
+// of the lease.
 type lease struct {
 	node  *cluster.Node
 	state leaseState
-	turn  int        // of state; what was to happen in another turn is void
+	turn  int        // how many states it has entered; an entry made in an earlier one is void
 	spot  *rand.Rand // nil: never taken back
 	// ordered is the number of the last order of the node.
 	ordered int
 }
 
-// A stateChange is a state that a lease has entered.
+// A stateChange identifies one entry of a lease into a state, so that what was planned then can
+// tell whether the lease has left the state since.
 type stateChange struct {
 	*lease
 	turn int
 }
 
-// kept reports whether the lease is still in it.
+// kept reports whether the lease has entered no other state since.
 func (p stateChange) kept() bool { return p.lease.turn == p.turn }
 
-// enter begins a state.
+// enter puts the lease into a state.
 func (l *lease) enter(s leaseState) stateChange {
 	l.state = s
 	l.turn++
@@ -90,7 +91,7 @@ type groupController struct {
 	luck    *rand.Rand
 }
 
-// A provider lets the rented nodes of a world. It is a scheduler.Expander.
+// A provider rents out the nodes of a world that have tenure Rented. It is a scheduler.Expander.
 type provider struct {
 	w           *World
 	o           *Provider
@@ -115,7 +116,7 @@ func newProvider(w *World) *provider {
 	return p
 }
 
-// add takes a node into the books.
+// add makes a node one that can be rented.
 func (p *provider) add(n *cluster.Node) {
 	l := &lease{node: n}
 	if n.Interruptions > 0 {
@@ -168,14 +169,14 @@ func (p *provider) rentals() []cluster.Rental {
 	return all
 }
 
-// there reports whether a node was not rented, or is and has come.
+// there reports whether a node is rented and ready, or is none that can be rented.
 func (p *provider) there(id cluster.NodeID) bool {
 	l := p.leases[id]
 	return l == nil || l.state == ready
 }
 
-// Provision implements scheduler.Expander. Nodes that are ordered are the first free
-// ones in the cluster's order; those that are cancelled go back like others.
+// Provision implements scheduler.Expander. It orders the first free nodes in the cluster's
+// order, or cancels orders. A cancelled node is paid for as long as one that is given back.
 func (p *provider) Provision(g cluster.Group, nodes int) error {
 	d := p.groupController(g)
 	if d == nil {
@@ -192,7 +193,7 @@ func (p *provider) Provision(g cluster.Group, nodes int) error {
 	return nil
 }
 
-// cancel gives back so many nodes that are on their way, those ordered last first.
+// cancel gives back up to most of the nodes that are starting, those ordered last first.
 func (p *provider) cancel(coming []*lease, most int) {
 	for range min(most, len(coming)) {
 		last := slices.MaxFunc(coming, func(a, b *lease) int { return cmp.Compare(a.ordered, b.ordered) })
@@ -201,8 +202,8 @@ func (p *provider) cancel(coming []*lease, most int) {
 	}
 }
 
-// order rents up to so many more nodes, and returns how many. Nodes that are broken, or
-// in maintenance, are not to be had.
+// order orders up to nodes more nodes, and returns how many it got. Nodes that are broken or in
+// maintenance cannot be ordered.
 func (p *provider) order(d *groupController, nodes int) int {
 	idle := slices.DeleteFunc(d.in(free), func(l *lease) bool { return p.w.away[l.node.ID] > 1 })
 	var got []stateChange
@@ -221,7 +222,7 @@ func (p *provider) order(d *groupController, nodes int) int {
 	return len(got)
 }
 
-// come makes the nodes of an order ready that were not cancelled.
+// come makes those nodes of an order ready that were not cancelled.
 func (p *provider) come(got []stateChange) {
 	changed := false
 	for _, g := range got {
@@ -236,7 +237,7 @@ func (p *provider) come(got []stateChange) {
 	}
 }
 
-// watch lets a spot node that has come be taken back some time.
+// watch lets a spot node that is ready be taken back after a random time.
 func (p *provider) watch(here stateChange) {
 	if here.spot == nil {
 		return
@@ -249,8 +250,8 @@ func (p *provider) watch(here stateChange) {
 	}})
 }
 
-// reclaim takes a spot node back. Its jobs save what they have done, because that is
-// what the notice is for, and do not run again on a node that is about to go.
+// reclaim takes a spot node back. Its jobs save a checkpoint, because that is what the notice is
+// for. They leave the node at once, and nothing runs on it during the notice.
 func (p *provider) reclaim(l *lease) {
 	for _, g := range p.w.on(func(id cluster.NodeID) bool { return id == l.node.ID }) {
 		p.w.lose(g, fmt.Sprintf("the provider takes %s back", l.node.ID), (*agent).checkpoint)
@@ -259,7 +260,8 @@ func (p *provider) reclaim(l *lease) {
 	p.w.changed()
 }
 
-// Return implements scheduler.Expander. The nodes up to one that is an error go back.
+// Return implements scheduler.Expander. It stops at the first node that cannot be given back;
+// the nodes before it are given back.
 func (p *provider) Return(nodes []cluster.NodeID) error {
 	for _, id := range nodes {
 		l := p.leases[id]
@@ -275,8 +277,8 @@ func (p *provider) Return(nodes []cluster.NodeID) error {
 	return nil
 }
 
-// leave lets a node go that is there or on its way: it is gone at once, and free, and
-// paid no more, after some time.
+// leave gives up a node that is ready or starting. Jobs cannot use it from now on. After some
+// time it is free and no longer paid for.
 func (p *provider) leave(l *lease, after time.Duration) {
 	if l.state == ready {
 		p.w.away[l.node.ID]++

@@ -8,22 +8,23 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// This file is how a lender asks for its nodes, and takes those that do not come back.
+// This file is how a lender asks for its nodes, and takes by force those that are not given back.
 
-// A notice says that no more than limit nodes are to be lent once it is due.
+// A notice says that at most limit nodes may be lent when it is due.
 type notice struct {
 	due   time.Time
 	limit int
 }
 
-// first returns the first notice that so many nodes lent do not meet. There is one if they
-// are more than the limit: the last review left a notice of it.
+// first returns the index of the first notice whose limit is less than the number of nodes lent.
+// There is one if that number is more than p.limit, because the last review then added one.
 func (p *pool) first(lent int) int {
 	return slices.IndexFunc(p.notices, func(n notice) bool { return n.limit < lent })
 }
 
-// act does what is due: a review, and then what was to be back by now. A review that needs
-// less lets what it does not need stay.
+// act does what is due: first a review, then the notices that are due. A review by which the
+// owner needs fewer nodes raises the limits of earlier notices, so that nodes it no longer needs
+// are not taken.
 func (l *lender) act() {
 	changed := false
 	if !l.w.now.Before(l.next) {
@@ -42,9 +43,9 @@ func (l *lender) act() {
 	}
 }
 
-// review finds out how many nodes may be lent, and asks for those that are too many. The
-// owner needs what it uses now, and what it will use in the next interval with the mean and
-// a standard deviation of its prediction, so that it asks before it uses more. Source: Lyra
+// review computes how many nodes may be lent, and asks for those that are too many. The owner
+// needs the larger of two shares: what it uses now, and the mean plus one standard deviation of
+// what it is predicted to use in the next interval. So it asks before it uses more. Source: Lyra
 // §6, "initiate reclaiming decisions in advance before the inference resource usage
 // increases".
 func (l *lender) review(p *pool) {
@@ -66,11 +67,11 @@ func (l *lender) review(p *pool) {
 	}
 }
 
-// day is how far ahead an owner says what it expects to lend, and hour in what steps.
+// An owner says for a day ahead what it expects to lend, in steps of an hour.
 const day, hour = 24 * time.Hour, time.Hour
 
-// foresee says what the owner expects to lend for a day ahead, and returns what it needs in
-// the next interval; 0 if its forecaster cannot tell.
+// foresee records what the owner expects to lend in each hour of a day ahead. It returns the share
+// that the owner needs in the next interval; 0 if its forecaster predicts too few intervals.
 func (l *lender) foresee(p *pool) float64 {
 	every := max(hour, l.o.Interval)
 	windows := max(1, int(day/every))
@@ -92,7 +93,8 @@ func (l *lender) foresee(p *pool) float64 {
 	return share(mean[0] + sd[0])
 }
 
-// takeBroken takes nodes back of which too many are lent and that nobody can use.
+// takeBroken takes back lent nodes that are broken, while too many nodes are lent: no job can
+// use them.
 func (l *lender) takeBroken(p *pool) {
 	for _, n := range p.in(true) {
 		if l.w.away[n.node.ID] > 0 && p.lent() > p.limit {
@@ -101,7 +103,7 @@ func (l *lender) takeBroken(p *pool) {
 	}
 }
 
-// enforce takes by force what was to be back by now, and reports whether it did.
+// enforce takes by force the nodes whose notices are due, and reports whether it took any.
 func (l *lender) enforce(p *pool) bool {
 	before := l.seized
 	for len(p.notices) > 0 && !p.notices[0].due.After(l.w.now) {
@@ -111,8 +113,9 @@ func (l *lender) enforce(p *pool) bool {
 	return l.seized > before
 }
 
-// seize takes so many nodes: those without jobs first, then in the cluster's order. A job
-// that it takes a node from leaves its others empty.
+// seize takes a number of lent nodes by force: nodes without jobs first, then in the cluster's
+// order. A job that loses one node leaves all its nodes, so that nodes without jobs are looked
+// for again after each.
 func (l *lender) seize(p *pool, nodes int) {
 	for nodes > 0 {
 		used := l.w.used()
@@ -130,8 +133,8 @@ func (l *lender) seize(p *pool, nodes int) {
 	}
 }
 
-// evict ends the jobs on a node, which do not get to save what they have done, also those
-// that are non-preemptive: by now the owner needs the node.
+// evict takes the GPUs of all jobs on a node, non-preemptive ones too. The jobs cannot save a
+// checkpoint before: the owner needs the node now.
 func (l *lender) evict(id cluster.NodeID) {
 	for _, g := range l.w.on(func(other cluster.NodeID) bool { return other == id }) {
 		l.w.lose(g, fmt.Sprintf("the owner of %s takes it by force", id), func(*agent) {})

@@ -10,9 +10,9 @@ import (
 	"github.com/oxgang/oxgang/workload"
 )
 
-// endRound tells, once per deadline, what running jobs did in the round, in the
-// order of their IDs: those that are done exit, the others report. It does
-// nothing without the rule ExitOnRound. Source: Synergy simulator.
+// endRound makes all jobs in training, in the order of their IDs, exit if they are complete and
+// report otherwise. It does so once per deadline, and only under the rule ExitOnRound.
+// Source: Synergy simulator.
 func (w *World) endRound() {
 	if !w.o.Public.ExitOnRound || w.now.Equal(w.ended) {
 		return
@@ -35,7 +35,7 @@ func (w *World) endRound() {
 	}
 }
 
-// training returns the agents whose GPUs are up, by ID.
+// training returns the agents that hold GPUs and are not restarting, by ID.
 func (w *World) training() []*agent {
 	agents := make([]*agent, 0, w.held)
 	for _, g := range w.jobs {
@@ -47,13 +47,13 @@ func (w *World) training() []*agent {
 	return agents
 }
 
-// whole is how near to the next whole number of iterations counts as one:
-// rounding, over millions of them.
+// whole is how little an iteration may lack and still count as complete: rounding errors add up
+// over millions of iterations.
 const whole = 1e-6
 
-// truncate forgets the part of an iteration that was not completed. Iterations are
-// counted from where the job began to train on its GPUs, its epoch began, or the last
-// round ended, so that nothing is forgotten that was reported.
+// truncate takes back the progress of an iteration that is not complete. Iterations are counted
+// from the latest of three: where the job began to train on its GPUs, where its epoch began, and
+// where the last round ended. So progress that was reported is never taken back.
 func (g *agent) truncate() {
 	if g.app.Curve != nil || g.over || g.progress >= g.target() {
 		return
@@ -63,7 +63,7 @@ func (g *agent) truncate() {
 	g.begun = g.progress
 }
 
-// delay returns how long a job takes until it trains on GPUs that it is given.
+// delay returns the time from giving GPUs to a job until it trains on them.
 func (w *World) delay(g *agent) time.Duration {
 	if w.o.FreeStart && !g.started {
 		return 0
@@ -74,7 +74,7 @@ func (w *World) delay(g *agent) time.Duration {
 	return w.restartDelay(g.app)
 }
 
-// restartDelay returns how long GPUs of a job take until they train.
+// restartDelay returns how long a restart of an application takes.
 func (w *World) restartDelay(a *workload.Application) time.Duration {
 	if w.o.Public.WholeRounds {
 		return 0

@@ -10,10 +10,11 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// tune chooses the batch size and takes up its true speed: that of the job's
-// schedule if it has one, else the plan's if it has one, the submitted one if that must not change, and otherwise the one
-// that the agent believes to be best, once it knows anything of its GPU type.
-// Source: Sia §3.3.1.
+// tune chooses the batch size, and computes the true speed with it. A job with a batch size
+// schedule follows that. Otherwise the plan decides if it sets a batch size, a job whose batch
+// size must not change keeps the submitted one, and the agent of any other job takes the one
+// that it believes to be best. An agent that knows nothing of its GPU type yet takes the initial
+// batch size. A rate of zero says that the job does not run so. Source: Sia §3.3.1.
 func (g *agent) tune() {
 	g.batch = g.choose()
 	step, sync, ok := g.pass()
@@ -22,14 +23,15 @@ func (g *agent) tune() {
 		return
 	}
 	g.step, g.sync = step*g.slow, sync*g.slow
-	if fed := g.fed(g.alloc, g.batch.Local*g.replicas); fed > g.step-g.sync { // of a pass without exchange
+	if fed := g.fed(g.alloc, g.batch.Local*g.replicas); fed > g.step-g.sync { // slower than a pass without exchange
 		g.step, g.sync = max(g.step, fed), max(0, g.step-fed)
 	}
 	g.rate = g.goodput()
 }
 
-// pass returns the true seconds of a pass, but for stragglers and input, and those of its
-// exchange; ok is false if the application does not run on the GPUs held.
+// pass returns the true seconds of a pass with its gradient exchange, and those of the exchange
+// alone, without the effects of stragglers and of input. It returns false if the application
+// does not run on the GPUs held.
 func (g *agent) pass() (step, sync float64, ok bool) {
 	switch {
 	case !g.alloc.Mixed():
@@ -40,10 +42,10 @@ func (g *agent) pass() (step, sync float64, ok bool) {
 	return g.app.Mixed(&g.alloc), 0, true
 }
 
-// fed returns the seconds in which the input pipeline delivers a pass over so
-// many samples with the CPUs and memory of a; 0 if nothing limits it, or nothing
-// counts them. A job computes and exchanges while it is fed, so that the slower
-// decides. Source: Synergy §3.1.
+// fed returns the seconds in which the input pipeline delivers a number of samples with the CPUs
+// and memory of a; 0 if input does not limit the job, or the cluster does not count CPUs. Input
+// is read while the job computes and exchanges, so that the slower of them decides.
+// Source: Synergy §3.1.
 func (g *agent) fed(a cluster.Allocation, samples int) float64 {
 	if g.app.Sensitivity == nil || a.CPUs == 0 {
 		return 0
@@ -52,6 +54,7 @@ func (g *agent) fed(a cluster.Allocation, samples int) float64 {
 	return float64(samples) / (float64(a.GPUs) * rate)
 }
 
+// choose returns the batch size by the rules of tune.
 func (g *agent) choose() job.BatchSize {
 	t := g.alloc.GPUType
 	switch {
@@ -80,8 +83,8 @@ func (g *agent) choose() job.BatchSize {
 	return g.within(perf.FixedBatch(max(g.limits.Init, least), g.replicas, t, &g.limits))
 }
 
-// within moves a batch size into the range that was measured on the GPUs held:
-// less runs too, but nobody knows how fast.
+// within moves a batch size into the range that was measured on the GPUs held. Smaller ones run
+// too, but their speed is not known.
 func (g *agent) within(b job.BatchSize) job.BatchSize {
 	least, most := g.app.Speed.LocalRange(g.alloc.GPUType, g.shape)
 	b.Local = min(max(b.Local, least), most)
@@ -99,8 +102,8 @@ func (g *agent) goodput() float64 {
 	return rate * g.app.Efficiency(g.epoch, total)
 }
 
-// measure reports what was measured since the configuration last changed, and
-// lets the agent learn from it too.
+// measure reports what was measured since the last report or change of configuration. The agent
+// learns from the report, too.
 func (g *agent) measure(w *World) {
 	if !w.now.After(g.measured) || g.belief == nil {
 		return
@@ -118,8 +121,8 @@ func (g *agent) measure(w *World) {
 	w.emit(scheduler.Reported{Report: r})
 }
 
-// perceive returns a true time as it is measured on GPUs of type t: with its
-// bias and noise.
+// perceive returns the measured time for a true one: with the bias of the GPU type, and noise of
+// relative standard deviation sigma.
 func (g *agent) perceive(seconds float64, t cluster.GPUType, sigma float64) time.Duration {
 	if g.noise != nil {
 		seconds *= g.bias[t] * math.Exp(sigma*g.noise.NormFloat64())

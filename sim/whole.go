@@ -7,19 +7,19 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A round is the present one of the rule WholeRounds.
+// A round is the present round under the rule WholeRounds.
 type round struct {
-	number int       // of rounds in which jobs ran, this one among them
+	number int       // how many rounds had running jobs, this one included
 	open   bool      // it has begun
-	begin  time.Time // when
-	end    time.Time // when the last of its jobs is through, or the deadline if there is none
+	begin  time.Time // when it began
+	end    time.Time // when the last of its jobs has made its steps; the deadline if no job runs
 	full   time.Time // the deadline
-	fresh  bool      // a job has come since the last plan
+	fresh  bool      // a job has arrived since the last plan
 }
 
-// openRound returns when the round ends whose deadline this is: under the rule
-// WholeRounds, when the last of its jobs has made its whole steps. The first call
-// after a plan begins the round. Source: Gavel simulator.
+// openRound returns when the round with the given deadline ends. Under the rule WholeRounds it
+// ends when its last job has made its whole steps; otherwise it ends at the deadline. The first
+// call after a plan begins the round. Source: Gavel simulator.
 func (w *World) openRound(deadline time.Time) time.Time {
 	if !w.o.Public.WholeRounds {
 		return deadline
@@ -28,7 +28,7 @@ func (w *World) openRound(deadline time.Time) time.Time {
 		return w.round.end
 	}
 	w.round.open, w.round.begin, w.round.end, w.round.full = true, w.now, deadline, deadline
-	w.happen() // GPUs are up at once
+	w.happen() // restarts take no time
 	jobs := w.training()
 	if len(jobs) == 0 {
 		return deadline
@@ -44,14 +44,14 @@ func (w *World) openRound(deadline time.Time) time.Time {
 	return w.round.end
 }
 
-// called reports whether a round is to begin at once: nobody runs, and a job has
-// come. Source: Gavel simulator.
+// called reports whether the present round ends at once, so that a new one begins: no job runs,
+// and one has arrived. Source: Gavel simulator.
 func (w *World) called() bool {
 	return w.o.Public.WholeRounds && w.held == 0 && w.round.fresh
 }
 
-// beginSteps starts an agent on the steps of a round, and returns when they end. A
-// job of which no step fits into a round would never end, and fails.
+// beginSteps starts the steps of an agent in a round, and returns when they end. A job fails if
+// one step takes longer than a round, because it would never end.
 func (g *agent) beginSteps(w *World) time.Time {
 	length := w.round.full.Sub(w.now)
 	took, ok := g.steps.begin(g, length)
@@ -66,7 +66,7 @@ func (g *agent) beginSteps(w *World) time.Time {
 	return end
 }
 
-// endSteps counts the steps of a round, and ends the job if they were the last.
+// endSteps counts the steps of the round, and ends the job if it is complete.
 func (g *agent) endSteps(w *World) {
 	s, held := g.steps, g.batch
 	s.end(g, w)

@@ -1,6 +1,3 @@
-// Package sim is a simulated world: a scheduler.Backend in which the ground
-// truth of a workload decides how fast jobs train. It jumps from event to
-// event in virtual time, which starts at Epoch.
 package sim
 
 import (
@@ -22,39 +19,39 @@ import (
 // Epoch is when virtual time starts.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// stallRounds is how many deadlines in a row may pass with jobs waiting,
-// nothing running and nothing to come before the world is called stuck.
+// stallRounds is the number of rounds in a row that may pass while jobs wait, no job runs and
+// no job or node is expected. After them the world returns an error: it is stuck.
 const stallRounds = 10000
 
 // A World is a scheduler.Backend over a trace. Make one with New. It is not
 // safe for concurrent use.
 type World struct {
 	o        Options
-	beliefs  *estimate.Pool // of agents
+	beliefs  *estimate.Pool // makes the estimates of the agents
 	catalog  workload.Catalog
 	arrivals []*workload.Arrival // by time, then ID; consumed from the front
-	jobs     map[job.ID]*agent   // not ended
+	jobs     map[job.ID]*agent   // that have arrived and not ended
 	agenda   agenda
-	ready    []scheduler.Event // all at now, in order
+	ready    []scheduler.Event // of the present time, not returned yet
 	now      time.Time
-	full     *cluster.Cluster // with nothing broken and all rented and lent
-	here     *cluster.Cluster // what was there when it was last told; nil: nothing was
-	away     map[cluster.NodeID]int
+	full     *cluster.Cluster       // if no node is broken and all are rented or lent
+	here     *cluster.Cluster       // the nodes of the last NodesChanged; nil: none was emitted
+	away     map[cluster.NodeID]int // reasons why a node is not there; 0: it is there
 	provider *provider
 	lender   *lender
 	held     int       // jobs that hold GPUs
-	ended    time.Time // the last deadline at which the agents were asked
+	ended    time.Time // the deadline of the last round that endRound ended
 	round    round     // of the rule WholeRounds
-	stalled  int       // deadlines passed in a row with jobs waiting, nothing held and nobody to come
+	stalled  int       // rounds in a row in which jobs waited, none ran and none was to arrive
 }
 
-// New returns the world in which the arrivals come to a cluster, of which nodes of
-// tenure Rented are there once they are rented (Options.Provider), and those of tenure
-// Loaned while they are lent (Options.Lender). Arrivals must
-// be complete (workload.Catalog.Complete) and may be in any order; the world
-// keeps pointers to them and changes nothing. It returns an error that joins
-// all complaints: an unknown application, an ID used twice, a job that no part
-// of the cluster could ever run.
+// New returns a world in which the arrivals are submitted to the cluster. Nodes of tenure Rented
+// are there while they are rented (Options.Provider), nodes of tenure Loaned while they are lent
+// (Options.Lender). Arrivals must be complete (workload.Catalog.Complete) and may be in any
+// order. The world keeps pointers to them and does not change them.
+//
+// It returns an error that joins all that is wrong, for example an unknown application, an ID
+// used twice, or a job that no part of the cluster could ever run.
 func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arrival, o Options) (*World, error) {
 	w := &World{
 		o: o, catalog: catalog, full: c, now: Epoch,
@@ -80,13 +77,14 @@ func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arriv
 // Now implements scheduler.Backend.
 func (w *World) Now() time.Time { return w.now }
 
-// Cluster returns the cluster with nothing broken and all rented and lent that can be.
+// Cluster returns the cluster as it is if no node is broken and every node that can be rented
+// or lent is.
 func (w *World) Cluster() *cluster.Cluster { return w.full }
 
-// Seized returns how many nodes on loan their owner has taken by force so far.
+// Seized returns how many lent nodes their owner has taken by force so far.
 func (w *World) Seized() int { return w.lender.seized }
 
-// Next implements scheduler.Backend.
+// Next implements scheduler.Backend: it is the main loop, which the package comment explains.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	deadline = w.openRound(deadline)
 	for {
@@ -125,7 +123,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// next returns the time of the next thing on the agenda or of the next arrival.
+// next returns the time of the next entry of the agenda or of the next arrival, whichever is
+// earlier.
 func (w *World) next() (time.Time, bool) {
 	at, ok := w.agenda.peek()
 	if len(w.arrivals) > 0 {
@@ -136,8 +135,8 @@ func (w *World) next() (time.Time, bool) {
 	return at, ok
 }
 
-// happen makes everything of one instant happen, arrivals last: a job's events
-// come in the order in which they were put on the agenda.
+// happen runs all entries of the agenda that are due now, in the order in which they were
+// pushed, and then submits the jobs that arrive now. Entries that these push for now run too.
 func (w *World) happen() {
 	for {
 		at, ok := w.agenda.peek()
@@ -172,14 +171,14 @@ func (w *World) arrive(a *workload.Arrival) {
 
 func (w *World) emit(ev scheduler.Event) { w.ready = append(w.ready, ev) }
 
-// exit ends a job for good.
+// exit removes a job, which does not run again.
 func (w *World) exit(g *agent, ev scheduler.Exited) {
 	w.stop(g)
 	delete(w.jobs, g.spec.ID)
 	w.emit(ev)
 }
 
-// stop takes a job's GPUs away.
+// stop takes all GPUs from a job.
 func (w *World) stop(g *agent) {
 	if g.holding() {
 		w.held--
@@ -187,7 +186,9 @@ func (w *World) stop(g *agent) {
 	g.halt()
 }
 
-// stuck returns an error once nothing has moved for very long.
+// stuck counts the rounds in a row in which jobs wait and nothing can change that: no job
+// holds GPUs, none is to arrive and no maintenance is to end. It returns an error after
+// stallRounds of them.
 func (w *World) stuck() error {
 	if w.held > 0 || len(w.arrivals) > 0 || len(w.jobs) == 0 || w.maintenance() {
 		w.stalled = 0
@@ -204,13 +205,14 @@ func (w *World) stuck() error {
 	return fmt.Errorf("sim: stuck: %d jobs wait and nothing runs since %d rounds: %s", len(names), stallRounds, strings.Join(names[:min(5, len(names))], ", "))
 }
 
-// maintenance reports whether some window has not ended yet.
+// maintenance reports whether some maintenance window has not ended yet.
 func (w *World) maintenance() bool {
 	return slices.ContainsFunc(w.o.Faults.Maintenance, func(win Window) bool { return w.now.Before(Epoch.Add(win.To)) })
 }
 
-// Do implements scheduler.Backend. GPUs are freed before they are given. Background
-// work takes no virtual time: it is done at once, and ends before the next round.
+// Do implements scheduler.Backend. It carries out the actions in the order given: the scheduler
+// frees GPUs before it gives them to other jobs. Background work takes no virtual time: its
+// result is an event before the next round.
 func (w *World) Do(ctx context.Context, acts []scheduler.Action) error {
 	for _, a := range acts {
 		var err error
@@ -235,7 +237,7 @@ func (w *World) Do(ctx context.Context, acts []scheduler.Action) error {
 	return nil
 }
 
-// provision asks whoever has a group's nodes.
+// provision asks the lender or the provider for nodes, whichever has the group.
 func (w *World) provision(a scheduler.Provision) error {
 	if w.lender.pool(a.Group) != nil {
 		return w.lender.Provision(a.Group, a.Nodes)
@@ -264,7 +266,7 @@ func (w *World) giveBack(a scheduler.Return) error {
 	return w.lender.Return(lent)
 }
 
-// with does something with a job, which must be live.
+// with calls do with a job. It returns an error if the job has not arrived or has ended.
 func (w *World) with(id job.ID, do func(*agent)) error {
 	g, ok := w.jobs[id]
 	if !ok {
@@ -277,7 +279,7 @@ func (w *World) with(id job.ID, do func(*agent)) error {
 func (w *World) preempt(g *agent) {
 	g.settle(w)
 	g.checkpoint()
-	g.lose() // what no checkpoint has
+	g.lose() // the progress of a job that has no checkpoints
 	w.stop(g)
 }
 

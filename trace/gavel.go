@@ -29,11 +29,10 @@ var gavelTable = parse.Table{
 // gavelArrival returns the job of a row.
 func gavelArrival(r *parse.Row) (workload.Arrival, string) { return stepsArrival(r), "" }
 
-// stepsArrival returns what the Gavel and Shockwave formats have in common: a
-// job that is complete after total_steps steps at the batch size in its type. A
-// step is the pass of one GPU over that many samples, so that a job of more GPUs
-// needs no more of them. Source: public Gavel simulator, which gives each GPU its
-// part of the steps.
+// stepsArrival returns what the Gavel and Shockwave formats have in common: a job that is
+// complete after total_steps steps with the batch size in its type. A step is the pass of
+// one GPU over that many samples, so that the number of steps does not depend on the number
+// of GPUs. Source: public Gavel simulator, which gives each GPU its part of the steps.
 func stepsArrival(r *parse.Row) workload.Arrival {
 	a := workload.Arrival{At: r.Seconds("arrival_s"), Application: r.Word("job_type")}
 	if a.Application == "" {

@@ -25,8 +25,7 @@ func readHelios(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error]
 	return parse.SinceFirst(heliosTable.Read(r, o), o)
 }
 
-// heliosArrival returns the job of a row. However it ended, it runs for as
-// long as it did.
+// heliosArrival returns the job of a row. Its duration is how long it ran, however it ended.
 func heliosArrival(r *parse.Row) (workload.Arrival, string) {
 	a := workload.Arrival{At: r.Instant("submit_time", time.DateTime), Duration: r.Seconds("duration")}
 	a.Spec = job.Spec{

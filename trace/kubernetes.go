@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/workload"
 )
 
-// Kubernetes is what a dump of a cluster says: the lists that
+// Kubernetes is what a dump of a cluster contains. A dump has the lists that
 //
 //	kubectl get jobs.batch,jobsets,trainjobs,rayjobs,workloads.kueue.x-k8s.io,pods,nodes -A -o json
 //
@@ -28,7 +28,7 @@ type Kubernetes struct {
 	Taken   time.Time // the latest time in the dump
 }
 
-// An Observed is a job of a dump, and what became of it.
+// An Observed is a job of a dump, with when it was admitted, started and ended.
 type Observed struct {
 	Arrival   workload.Arrival
 	Submitted time.Time

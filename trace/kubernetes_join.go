@@ -149,7 +149,7 @@ func (d *kubeDump) roots() []*kubeObject {
 	return roots
 }
 
-// observe returns what became of a job, or why it is left out. At is not set.
+// observe returns a job with its times, or why it is left out. At is not set.
 func (d *kubeDump) observe(o *kubeObject) (seen Observed, drop string) {
 	j := d.jobs[o.Meta.UID]
 	for _, part := range j.parts { // the JobSet of a TrainJob knows what its runtime says

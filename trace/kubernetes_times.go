@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// times fills in when a job was admitted, started and ended. It returns why the job is left
-// out; "" if it is not. What was not seen is taken from the next best, and counted.
+// times sets when a job was admitted, started and ended. It returns why the job is left out; "" if
+// it is not. A time that is not in the dump is replaced by the best one that is, and that is counted.
 func (d *kubeDump) times(j *kubeJob, seen *Observed) (drop string) {
 	note := d.o.Summary.Note
 	seen.Admitted = admitted(j.quota)
@@ -57,9 +57,9 @@ func admitted(w *kubeObject) time.Time {
 	return w.since("QuotaReserved")
 }
 
-// started returns when a job had all its workers bound to nodes; where no pod is left, when
-// it was admitted, or else when it was not held back any more. From says which of these,
-// unless it is the first. The zero time: it did not start.
+// started returns when a job had all its workers bound to nodes. If no pod is left, it returns
+// when the job was admitted, or else when it was no longer suspended. from says which of these it
+// is, unless it is the first. The zero time means that the job did not start.
 func (j *kubeJob) started(admitted time.Time) (at time.Time, from string) {
 	switch {
 	case len(j.pods) >= j.shape.workers:

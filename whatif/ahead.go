@@ -13,35 +13,35 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Options say which run is simulated.
+// Options configure what is simulated.
 type Options struct {
-	// Fresh makes the run's policy and placer anew.
+	// Fresh returns a new policy and placer, of the same kind and options as the run's.
 	Fresh func() (policy.Policy, placement.Placer, error)
 	// Scheduler are the run's options; Round is taken from the snapshot. First is the time
-	// until its next round, 0: one round.
+	// until the next round; 0: one round.
 	Scheduler scheduler.Options
-	// Measured is what a Learner says of jobs; of those missing, models are believed.
+	// Measured is what Learner.Measured returns. Jobs that it lacks train as their models say.
 	Measured map[job.ID]Measured
 	// Spread is the relative error that models have: in the early case jobs are (1 + Spread)
 	// times as fast as believed, in the late case as many times as slow. See Learner.Spread.
 	Spread float64
-	// Between is the time between submissions in the late case: others like the jobs there
-	// are, in turn, come on. 0: nobody comes.
+	// Between is the time between submissions of new jobs in the late case. New jobs are like
+	// the present ones, taken in turn. 0: no new jobs.
 	Between time.Duration
-	// Rounds bounds each simulation: nothing is known of what comes after so many.
+	// Rounds is the number of rounds after which a simulation stops.
 	Rounds int
-	// ActionsAlone lets Replay compare what was done, and not why: policies of other versions
-	// give other reasons, prices and stats. Default false: everything is compared.
+	// ActionsAlone makes Replay compare only actions, and not reasons, prices and stats, which
+	// may differ between versions of a policy. Default false: everything is compared.
 	ActionsAlone bool
 }
 
-// DefaultOptions returns the options of a run by its policy: thesis settings, an error of a
+// DefaultOptions returns the options of a run by its policy: thesis settings, a spread of a
 // quarter, and 2000 rounds.
 func DefaultOptions(fresh func() (policy.Policy, placement.Placer, error)) Options {
 	return Options{Fresh: fresh, Scheduler: scheduler.DefaultOptions(), Spread: unmeasured, Rounds: 2000}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Fresh == nil {
@@ -66,8 +66,8 @@ type Why uint8
 const (
 	Known    Why = iota
 	NoTarget     // the job does not say when it is complete
-	NoSpeed      // its speed, or that on the GPUs it would get, is not measured yet
-	Beyond       // it does not happen in the rounds that are simulated
+	NoSpeed      // its speed, or its speed on the GPUs that it would get, is not measured yet
+	Beyond       // it does not happen within the rounds that are simulated
 	whys
 )
 
@@ -81,26 +81,28 @@ func (w Why) String() string {
 	return whyNames[w]
 }
 
-// A Range is when something happens, from now: Early <= Likely <= Late. Likely is by the
-// models as they are believed.
+// A Range says in how long from now something happens: Early <= Likely <= Late. Likely is the
+// time if the models are right.
 type Range struct {
 	Early, Likely, Late time.Duration
-	// Open: in the late case it does not happen in the rounds that are simulated; Late is
-	// how far these go.
+	// Open says that it does not happen within the simulated rounds of the early or late case;
+	// Late is then the length of these rounds.
 	Open bool
 	Why  Why // if it is not Known, the times are zero
 }
 
-// An ETA is when a job gets GPUs, at once if it has some, and when it is complete.
+// An ETA says when a job gets GPUs and when it is complete. Start is zero for a job that has
+// GPUs.
 type ETA struct {
 	Job        job.ID
 	Start, End Range
 }
 
-// Ahead simulates the state of a snapshot forward three times, with models as believed and
-// with models that are wrong by Spread, and returns what becomes of each job, in the order
-// of the snapshot. It changes nothing, and is a function of its arguments. Jobs without
-// target or without measured speed are there, and hold what they get to the end.
+// Ahead simulates the state of a snapshot forward three times: with the models as believed,
+// and with models that are wrong by Spread in either direction. It returns when each job
+// starts and ends, in the order of the snapshot. It changes nothing, and its result depends
+// only on its arguments. Jobs without target or without measured speed take part, and never
+// end.
 //
 // Complexity: at most three times Rounds plans of the policy.
 func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]ETA, error) {
@@ -129,8 +131,8 @@ func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]ETA, error) {
 	return etas, nil
 }
 
-// span returns the range of times, negative where they are not known; order is by time,
-// because a slower world may do better by a job.
+// span returns the range of the three times; a negative time is not known. It takes the least
+// and largest of them, because a job may start earlier in a slower world.
 func span(early, likely, late, horizon time.Duration) Range {
 	if likely < 0 {
 		return Range{Why: Beyond}

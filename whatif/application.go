@@ -14,19 +14,19 @@ import (
 // endless is a target, in samples, that no job reaches.
 const endless = 1e18
 
-// A truth is what is taken for true of a job in the simulated world.
+// A truth is the ground truth of a job in the simulated world.
 type truth struct {
 	spec   *job.Spec
 	model  perf.Model // nil: nothing is known of its speed
 	input  *perf.Sensitivity
-	factor float64         // times the seconds of a pass that the model says
+	factor float64         // of the seconds of a pass: true ones over those of the model
 	delay  time.Duration   // from a decision to the first step
-	each   []time.Duration // the same, start by start; nil: not known
+	each   []time.Duration // delay of each start; nil: delay for all
 	target float64         // samples; 0: it does not end
-	pieces []piece         // what was measured of gradients; nil: what the model says
+	pieces []piece         // gradient statistics that were measured; nil: those of the model
 }
 
-// application returns the job as the simulator knows jobs.
+// application returns the truth as an application of the simulator.
 func (t *truth) application(types []cluster.TypeInfo) *workload.Application {
 	app := &workload.Application{
 		Name: string(t.spec.ID), Batch: t.spec.Batch, GPUsPerReplica: t.spec.GPUsPerReplica, MicroBatches: t.spec.MicroBatches,
@@ -40,9 +40,9 @@ func (t *truth) application(types []cluster.TypeInfo) *workload.Application {
 	return app
 }
 
-// scheduled makes app one whose jobs change their batch size by the job's schedule, and
-// reports whether the job has one that the simulator can follow: given regimes that lead to
-// its target, and a fixed number of GPUs.
+// scheduled makes app follow the job's batch size schedule, and reports whether it can. It can
+// if the schedule is a list of regimes, the job has a target, and the simulator can divide the
+// target into the epochs of the regimes.
 func (t *truth) scheduled(app *workload.Application, types []cluster.TypeInfo) bool {
 	s := &t.spec.Schedule
 	epochs := 0
@@ -63,8 +63,10 @@ func (t *truth) scheduled(app *workload.Application, types []cluster.TypeInfo) b
 	return err == nil && regimes != nil
 }
 
-// curve returns the way to the target: of the gradients that were measured, or of those
-// that the model believes in.
+// curve returns the training curve up to the target, with the gradient statistics that were
+// measured in each epoch. If none were, the curve has those that the model believes in. An
+// epoch whose end is not known ends in the middle between the last report in it and the first
+// one in the next.
 func (t *truth) curve() *workload.Curve {
 	target := t.target
 	if target <= 0 {
@@ -94,9 +96,9 @@ func (t *truth) curve() *workload.Curve {
 	return c
 }
 
-// gradients returns gradient statistics, referred to the initial batch size, of which the
-// efficiency of a model follows. Of a job that has not said its initial batch size, known by
-// its class, none follows.
+// gradients returns gradient statistics, at the initial batch size, from which the efficiency
+// of a model follows. They are 0 and 1 if the job has no initial batch size, as one known only
+// by its class, or if its efficiency is 1 at every batch size.
 func gradients(m perf.Model, batch int) (sqr, vari float64) {
 	if m == nil || batch < 1 {
 		return 0, 1
@@ -105,20 +107,20 @@ func gradients(m perf.Model, batch int) (sqr, vari float64) {
 	large := 1024 * init
 	e := m.Efficiency(large)
 	if !(e < 1) {
-		return 0, 1 // a sample is a sample at every batch size
+		return 0, 1 // the efficiency is 1 at every batch size
 	}
 	return 1, max(0, (e*large-init)/(1-e)) / init
 }
 
-// speed is a model as the simulator knows speed.
+// speed implements workload.Speed by a performance model.
 type speed struct {
 	spec   *job.Spec
 	model  perf.Model // nil: one sample per second and GPU
 	factor float64
 }
 
-// Step implements workload.Speed: of the throughput with no accumulating pass and with
-// one follows how long a pass takes without gradient exchange.
+// Step implements workload.Speed. The seconds of a pass without gradient exchange follow from
+// two throughputs of the model: with no accumulating pass, and with one.
 func (s speed) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	a := cluster.Allocation{Configuration: configuration(t, shape)}
 	replicas := a.GPUs / s.spec.ReplicaGPUs(t)
@@ -138,7 +140,7 @@ func (s speed) Step(t cluster.GPUType, shape []int, local int) (step, sync float
 	return step * s.factor, (step - compute) * s.factor, true
 }
 
-// LocalRange implements workload.Speed: what the job says of itself.
+// LocalRange implements workload.Speed by the limits in the job's specification.
 func (s speed) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
 	least, most = max(1, s.spec.Batch.LocalMin), max(1, s.spec.Batch.Max)
 	if own, ok := s.spec.Batch.LocalMax[t]; ok {

@@ -10,11 +10,11 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A changeVisitor takes a change and the snapshot in which it alone is made; it reports whether
-// to go on.
+// A changeVisitor is called with a change and the snapshot in which only that is changed. It
+// reports whether to go on with the next change.
 type changeVisitor func(Change, *policy.Snapshot) bool
 
-// changes yields the changes for the job at an index, from cheap to dear.
+// changes yields the changes for the job at an index, from cheap to expensive.
 func changes(s *policy.Snapshot, at int) iter.Seq2[Change, *policy.Snapshot] {
 	base := *s
 	base.Computed = nil // belongs to another policy
@@ -26,7 +26,7 @@ func changes(s *policy.Snapshot, at int) iter.Seq2[Change, *policy.Snapshot] {
 	}
 }
 
-// with returns the snapshot in which a job's specification is another.
+// with returns a copy of the snapshot in which a job's specification is changed.
 func with(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
 	then, row, spec := *s, *s.Jobs[at], *s.Jobs[at].Spec
 	change(&spec)
@@ -36,7 +36,8 @@ func with(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
 	return &then
 }
 
-// fewer lets the job ask for half of its GPUs, and half of that, down to 1.
+// fewer yields the snapshots in which the job asks for half of its GPUs, half of that, and so
+// on down to 1.
 func fewer(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	j := s.Jobs[at]
 	asks := max(1, j.GPUs)
@@ -58,7 +59,7 @@ func fewer(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	return true
 }
 
-// otherTypes lets the job use one more GPU type of the cluster.
+// otherTypes yields the snapshots in which the job may use one more GPU type of the cluster.
 func otherTypes(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	for _, t := range s.Cluster.Types() {
 		j := s.Jobs[at]
@@ -73,7 +74,7 @@ func otherTypes(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	return true
 }
 
-// gentler lets the job be preempted without loss.
+// gentler yields the snapshots in which the job has checkpoints or may be preempted.
 func gentler(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	j := s.Jobs[at]
 	if j.NoCheckpoint && !yield(Change{Kind: Checkpoints}, with(s, at, func(spec *job.Spec) { spec.NoCheckpoint = false })) {
@@ -82,8 +83,8 @@ func gentler(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	return !j.NonPreemptive || yield(Change{Kind: Preemptible}, with(s, at, func(spec *job.Spec) { spec.NonPreemptive = false }))
 }
 
-// larger adds GPUs to the cluster: 1, 2, 4 and so on of each type that the job may use, up
-// to as many as there are.
+// larger yields the snapshots in which the cluster has 1, 2, 4 and so on more GPUs of a type
+// that the job may use, up to twice as many as it has.
 func larger(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	most := 0
 	for _, t := range s.Cluster.Types() {
@@ -106,9 +107,9 @@ func larger(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	return true
 }
 
-// grown returns a cluster with so many more GPUs of a type, on nodes no larger than there
-// are, with the share of CPUs and memory of each GPU; nil if it cannot be told what they
-// would be.
+// grown returns a cluster with a number of additional GPUs of a type. They are on nodes no
+// larger than the present ones, and each has the GPU-proportional share of CPUs and memory. It
+// returns nil if there is no such cluster.
 func grown(c *cluster.Cluster, t *cluster.TypeInfo, gpus int) *cluster.Cluster {
 	nodes := slices.Clone(c.Nodes())
 	like := nodes[slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.GPUType == t.Type })]
@@ -129,7 +130,8 @@ func grown(c *cluster.Cluster, t *cluster.TypeInfo, gpus int) *cluster.Cluster {
 	return more
 }
 
-// emptier takes one job that holds GPUs away, the soonest to end first.
+// emptier yields the snapshots without one of the jobs that hold GPUs, those that end soonest
+// first.
 func emptier(s *policy.Snapshot, at int, yield changeVisitor) bool {
 	for _, gone := range holders(s, at) {
 		then := *s

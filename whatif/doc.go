@@ -1,11 +1,59 @@
-// Package whatif asks the simulator about a run whose jobs really train: it makes a
-// simulated world of what the run has learned of its jobs, under the same policy.
+// Package whatif answers questions about a run whose jobs really train, by simulation. It
+// makes a simulated world (sim.World) from what the run has learned about its jobs, and runs
+// the same policy on it.
 //
-// Ahead simulates the present state forward: when does each job start and end. Unblock
-// finds the cheapest change that gives a job GPUs. Fidelity says how well such a world
-// predicts a recorded run, and Replay whether the recorded decisions come out again.
-// A Learner, an observer of the scheduler, measures what the models do not say.
+//   - Ahead simulates the present state forward: when does each job start and end?
+//   - Unblock finds the cheapest change by which a job would get GPUs.
+//   - Compare simulates a recorded run again: how well does the simulation predict it?
+//   - Replay shows a recorded run to the policy again: does it decide the same?
 //
-// In the simulated world nothing fails, no nodes join or leave, and a job that is on GPUs
-// of two types at once cannot be simulated.
+// # The simulated copy of a run
+//
+// Ahead and Compare simulate a copy of each job: a sim job whose ground truth is what the run
+// has learned about the real one. The real truth is not known; the copy is as good as these
+// parts, and each has its source:
+//
+//   - The speed on GPUs of any number and type is that of the job's performance model, as the
+//     scheduler believes in it, times the job's pace. The pace, which a Learner measures, is the
+//     progress that a job makes over the progress that follows from its reported step times:
+//     the difference is time between steps, which no model knows.
+//   - The statistical efficiency at any batch size follows from gradient statistics: those
+//     that reports had in each epoch (Compare), or those that the model believes in (Ahead).
+//   - The time of a restart is the mean that was measured for this job, or else what its
+//     specification says. Compare repeats each start with its own measured time.
+//   - The work is the job's target. Compare adds the time from the last report to the end of
+//     the job, because it is not training but holds GPUs.
+//   - A job that never reported training is known only by the GPU time that it used. Its copy
+//     is a job of that duration, with linear speed-up.
+//
+// The scheduler of the copy believes in the same models (estimate.Oracle) in Ahead, because it
+// has learned them already. In Compare it learns them again, from the reports of the copies,
+// as the scheduler of the real run did: a program that described its job when it first
+// trained does so again at its copy's first report.
+//
+// In the simulated world nothing fails and no nodes join or leave. A job that is on GPUs of
+// two types at once cannot be simulated.
+//
+// # Ahead
+//
+// Ahead runs three scenarios: the models are right, all jobs are (1 + Spread) times as fast,
+// or as many times as slow. In the slow one, more jobs are submitted at the rate of the past,
+// each like one of the present ones. A faster job need not start earlier: when others end
+// earlier, the policy may decide differently. So the range of a time is the least and largest
+// of the three, and not the fast and slow one.
+//
+// A scenario ends when all jobs that have a target and a model have ended, and all other
+// waiting jobs have started, or after Options.Rounds rounds. Without that bound it might not
+// end: the policy may never start a job. Ahead therefore costs at most 3 Options.Rounds
+// plans of the policy.
+//
+// # Replay
+//
+// Replay needs no copies and simulates nothing. The recorded events are given to the scheduler
+// at their recorded times, and everything that policy and placer decide is compared with what
+// was recorded. The invariant is that scheduler, policy and placer are functions of the events
+// and the seed: then the first decision equals the recorded one, so that the next recorded
+// event is what would have happened after it, and so on by induction. Behind the first
+// difference this does not hold any more, because the recorded events answer other decisions.
+// So Replay stops there. It costs as many plans as the journal has rounds.
 package whatif

@@ -21,10 +21,10 @@ type Match struct {
 	Real      journal.Seconds `json:"real"`      // from submission to end
 	Predicted journal.Seconds `json:"predicted"` // likewise; negative if it did not end in the simulation
 	Error     float64         `json:"error"`     // predicted over real, less 1; -1 if it did not end in the simulation
-	Modelled  bool            `json:"modelled"`  // by what its agent reported; else by how long it held GPUs
+	Modelled  bool            `json:"modelled"`  // simulated by what its agent reported; else by how long it held GPUs
 }
 
-// A Fidelity says how well a world made of what a run has learned predicts that run.
+// A Fidelity says how well a simulation from what a run has learned predicts that run.
 type Fidelity struct {
 	Jobs  []Match `json:"jobs"`  // in the order of submission
 	Mean  float64 `json:"mean"`  // of the errors' absolute values; 0 without jobs
@@ -41,28 +41,29 @@ type Fidelity struct {
 	Ended int `json:"ended"`
 	Open  int `json:"open"`
 	// Lost is how often jobs lost their GPUs by failures, and Nodes how often nodes joined
-	// or left, of which the simulation knows nothing.
+	// or left. The simulation has neither.
 	Lost      int  `json:"lost"`
 	Nodes     int  `json:"nodes"`
 	Truncated bool `json:"truncated"` // the journal was cut off
 	Refused   int  `json:"refused"`   // simulated plans that broke a rule
 }
 
-// How long a simulation may go on: so many times the rounds recorded, and some more.
+// A simulation stops after longer times the recorded rounds plus slowStart rounds.
 const (
 	longer    = 4
 	slowStart = 200
 )
 
-// Compare reads a journal of which only the header has been read, learns models of its jobs
-// as the scheduler did, simulates it anew, from the true times of submission, under a fresh
-// policy, and compares when the jobs end. Options are those of the run; Measured, Spread
-// and Between are not used, and Rounds bounds the simulation further if it is more than 0.
+// Compare says how well a recorded run can be simulated. It reads a journal of which only the
+// header has been read, and learns models of its jobs as the scheduler did. Then it simulates the
+// run under a fresh policy, with the recorded times of submission, and compares when the jobs
+// end. Options are those of the run. Measured, Spread and Between are not used; Rounds, if it is
+// more than 0, bounds the simulation further.
 //
-// A job is as fast as its models say at the end of the journal, times its pace, and its
-// gradients are those that its reports had in each epoch. Starts take as long, one by one, as they were
-// measured to take. A job that never reported training took as long as
-// it held GPUs, with linear speed-up.
+// A job is as fast as its model says at the end of the journal, times its pace. Its gradient
+// statistics are those that its reports had in each epoch. Each of its starts takes the time that
+// was measured for it. A job that never reported training is simulated with the GPU time that it
+// used and linear speed-up.
 func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
 	h := r.Header()
 	so := o.Scheduler
@@ -86,8 +87,8 @@ type recording struct {
 	*Learner
 	header *journal.Header
 	result *Fidelity
-	last   time.Duration // record
-	phase  time.Duration // of rounds
+	last   time.Duration // time of the last record
+	phase  time.Duration // of rounds: the time of the first, modulo the length of a round
 	rounds int
 }
 
@@ -152,7 +153,7 @@ func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options
 	return nil
 }
 
-// asked returns what was submitted of the jobs whose programs said more.
+// asked returns the specifications, as submitted, of the jobs that their programs described later.
 func (rec *recording) asked() map[job.ID]*job.Spec {
 	all := make(map[job.ID]*job.Spec)
 	for _, j := range rec.order {
@@ -163,7 +164,7 @@ func (rec *recording) asked() map[job.ID]*job.Spec {
 	return all
 }
 
-// compare fills in what is found.
+// compare fills in the result, from the recorded and the simulated ends of jobs.
 func (rec *recording) compare(in *setting) {
 	f := rec.result
 	f.Lost, f.Restart = rec.lost, journal.Seconds(rec.restart())

@@ -15,71 +15,72 @@ import (
 	"github.com/oxgang/oxgang/workload"
 )
 
-// A Measured is what was measured of a job and no performance model says.
+// A Measured is what was measured of a job beyond its performance model.
 type Measured struct {
-	// Pace is how fast the job comes on, over how fast it would by the step times and
-	// gradients that it reports: the rest is between steps. 0: not measured.
+	// Pace is the progress that the job makes, over the progress that follows from the step
+	// times and gradient statistics that it reports. It is below 1 if time passes between steps.
+	// 0: not measured.
 	Pace float64
-	// Delay is the mean time from a decision to the first step of its starts; Delays is
-	// of how many. 0: of none, and what the job says is believed.
+	// Delay is the mean time from the decision to start the job to its first step, over Delays
+	// starts. If Delays is 0, what the job's specification says is used.
 	Delay  time.Duration
 	Delays int
-	// Asked is the batch size last asked for; zero: the agent decides.
+	// Asked is the batch size that the scheduler last asked for; zero: the agent decides.
 	Asked job.BatchSize
 }
 
 // The Learner's constants.
 const (
-	unpaced    = 60.0 // seconds for which a job is taken to have come on as reported before it was seen
-	mostPace   = 10.0 // how many times as fast as it reports a job may come on: more is a mistake of its agent
-	unmeasured = 0.25 // spread where no report was compared with a prediction yet
-	fewSpread  = 8    // comparisons from which on their scatter is believed
+	unpaced    = 60.0 // seconds of training at pace 1 that every job is assumed to have had before the first measured ones
+	mostPace   = 10.0 // the largest pace that one report counts with: a larger one is a mistake of the agent
+	unmeasured = 0.25 // Spread before enough reports were compared with predictions
+	fewSpread  = 8    // number of comparisons that are enough
 )
 
-// A Learner learns from a run what twins of it need: it is a scheduler.Observer. Make one
+// A Learner learns from a run what its simulation needs. It is a scheduler.Observer. Make one
 // with NewLearner. It forgets jobs that have ended.
 type Learner struct {
 	o      estimate.Options
 	pool   *estimate.Pool
-	keep   bool // jobs that have ended
+	keep   bool // it keeps jobs that have ended, and the fields below that say so; for Compare
 	jobs   map[job.ID]*learned
-	order  []*learned // as they came; of keep
-	errors float64    // squared logarithms of measured over predicted progress, summed
+	order  []*learned // in the order in which they came; with keep
+	errors float64    // sum of squared logarithms of measured over predicted progress
 	tried  int        // reports compared
 	came   int        // submissions seen
-	first  time.Time  // of them
-	lost   int        // times that jobs lost their GPUs
+	first  time.Time  // of the first submission
+	lost   int        // how often jobs lost their GPUs
 }
 
-// learned is one job.
+// learned is what a Learner knows of one job.
 type learned struct {
 	spec      *job.Spec
 	submitted *job.Spec // before its program described it; nil: it was restored
 	belief    *estimate.Job
 	restored  *scheduler.Restored // nil: it was submitted
-	came      time.Time           // into this run
-	since     time.Time           // of submission
+	came      time.Time           // when it was submitted or restored in this run
+	since     time.Time           // when it was submitted
 	ended     time.Time
 	outcome   scheduler.Outcome // if it has ended
 	held      cluster.Allocation
 	on        cluster.Placement
-	ran       time.Time // when it was last given GPUs
-	starting  bool      // it has not reported since
-	used      float64   // GPU-seconds between the end of a start and the loss of its GPUs; see release
+	ran       time.Time // when it was last given GPUs, and after its first report: when it began to train
+	starting  bool      // it has not reported since it was given GPUs
+	used      float64   // GPU-seconds from the end of each start to the loss of its GPUs; see release
 	asked     job.BatchSize
-	delay     time.Duration // of all starts
+	delay     time.Duration // of all starts together
 	delays    int
-	each      []time.Duration       // of each start; of keep
+	each      []time.Duration       // delay of each start; with keep
 	where     cluster.Configuration // of the last report
-	progress  float64               // as of the last report
-	epoch     int                   // likewise
-	trained   float64               // seconds that would have been enough for what it made
-	took      float64               // seconds
+	progress  float64               // of the last report
+	epoch     int                   // of the last report
+	trained   float64               // seconds that its progress would take by its reported step times
+	took      float64               // seconds that its progress took
 	pieces    []piece               // by epoch
-	every     []time.Duration       // intervals of reports; of keep
-	heard     time.Time             // of the last report
+	every     []time.Duration       // intervals of reports; with keep
+	heard     time.Time             // when it last reported
 	rate      float64               // progress per second, by the last report
-	tail      time.Duration         // of one that was completed: from its last report to its end
+	tail      time.Duration         // from its last report to its end, if it was completed
 }
 
 // A piece is the mean gradient statistics of an epoch, and its progress when it was first
@@ -87,7 +88,7 @@ type learned struct {
 type piece struct {
 	epoch, reports int
 	first, last    float64
-	end            float64 // where it ended, if that follows from reports; 0: it does not
+	end            float64 // progress at which it ended; 0: not known
 	sqr, vari      float64
 }
 
@@ -149,7 +150,7 @@ func (l *Learner) restore(now time.Time, ev *scheduler.Restored) {
 	}
 }
 
-// acted takes in what a round did.
+// acted records the actions of a round.
 func (l *Learner) acted(now time.Time, acts []scheduler.Action) {
 	for _, a := range acts {
 		switch a := a.(type) {
@@ -165,7 +166,7 @@ func (l *Learner) acted(now time.Time, acts []scheduler.Action) {
 	}
 }
 
-// run takes in what a job was given.
+// run records the GPUs that a job was given.
 func (j *learned) run(now time.Time, a *scheduler.Run) {
 	j.asked = a.Batch
 	goesOn := a.InPlace(j.held, j.on) || a.Free || a.Resized
@@ -180,8 +181,9 @@ func (j *learned) run(now time.Time, a *scheduler.Run) {
 	j.ran, j.starting = now, true
 }
 
-// release takes a job's GPUs away. A start that no report has ended is taken to have lasted
-// as long as in the simulation, which knows nothing of such a job.
+// release records that a job loses its GPUs, and adds the GPU time of its training. If no report
+// says when its start was over, the start counts as workload.DefaultRestartDelay, which is also
+// what it takes in the simulation.
 func (j *learned) release(now time.Time) {
 	if !j.held.IsZero() {
 		training := now.Sub(j.ran)
@@ -210,7 +212,7 @@ func (l *Learner) exit(now time.Time, ev *scheduler.Exited) {
 	delete(l.jobs, ev.Job)
 }
 
-// report takes in what a job's agent says.
+// report records a report of a job's agent.
 func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 	if !r.Profile && r.Configuration == j.held.Configuration && j.starting {
 		j.starting = false
@@ -240,7 +242,8 @@ func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 	j.learn(r)
 }
 
-// compare notes how far what a job made is from what was believed of it until then.
+// compare records by what factor the progress of a job differs from the one that was predicted for
+// it before this report.
 func (l *Learner) compare(j *learned, r *job.Report, made float64) {
 	m, _ := j.belief.Model()
 	if m == nil || l.keep {
@@ -255,7 +258,7 @@ func (l *Learner) compare(j *learned, r *job.Report, made float64) {
 	}
 }
 
-// keepPace compares what a job made with what it says of its steps.
+// keepPace compares the progress of a job with the one that follows from its reported step times.
 func (j *learned) keepPace(r *job.Report, made float64) {
 	if rate := stated(j.spec, r); rate > 0 {
 		j.trained += min(made/rate, mostPace*r.Interval.Seconds())
@@ -263,8 +266,9 @@ func (j *learned) keepPace(r *job.Report, made float64) {
 	}
 }
 
-// turn finds where the last epoch ended, if the next one began between two reports: what
-// the job made in between is made at two rates, of which both are known.
+// turn computes the progress at which the last epoch ended, if the next one began between two
+// reports. The rates of both epochs are known, and so is the progress between the reports: two
+// linear equations for the seconds in each epoch.
 func (j *learned) turn(r *job.Report, made float64) {
 	n := len(j.pieces)
 	if n == 0 || j.pieces[n-1].epoch != j.epoch || r.Epoch != j.epoch+1 {
@@ -291,7 +295,8 @@ func replicas(s *job.Spec, r *job.Report) int {
 	return r.Configuration.GPUs / s.ReplicaGPUs(r.Configuration.GPUType)
 }
 
-// stated returns the progress per second of the steps of a report.
+// stated returns the progress per second that follows from the step time and the gradient
+// statistics of a report.
 func stated(s *job.Spec, r *job.Report) float64 {
 	total := float64(replicas(s, r) * r.Batch.PerReplica())
 	step := r.Step()
@@ -302,7 +307,7 @@ func stated(s *job.Spec, r *job.Report) float64 {
 	return total / step.Seconds() * perf.Efficiency(init*r.GradVar/r.GradSqr, init, total)
 }
 
-// learn keeps what a report measured.
+// learn lets the estimate learn from a report, and averages its gradient statistics.
 func (j *learned) learn(r *job.Report) {
 	j.belief.Learn(r)
 	if r.Profile || r.GradSqr <= 0 && r.GradVar <= 0 {
@@ -337,8 +342,9 @@ func (j *learned) measured() Measured {
 	return m
 }
 
-// Spread returns the relative error that predictions of progress have had: the root mean
-// square over all reports, as a part of 1. Before a few were compared it is 0.25.
+// Spread returns the relative error of the predictions of progress so far: the root mean square
+// of the logarithms of measured over predicted progress, as a factor less 1. It is 0.25 before
+// 8 reports were compared.
 func (l *Learner) Spread() float64 {
 	if l.tried < fewSpread {
 		return unmeasured

@@ -12,26 +12,28 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Patience is how long one who asks should wait for a look ahead.
+// Patience is the longest time for which Look simulates.
 const Patience = 3 * time.Second
 
-// A Predictor says when jobs will start and end: asked, it simulates what the last round left.
+// A Predictor says when jobs will start and end. When it is asked, it simulates the state that
+// the last round left. It is a scheduler.Observer and safe for concurrent use.
 type Predictor struct {
-	// Explained, if not nil, is told of when a new prediction is. Set it before the first look.
+	// Explained, if not nil, is called with the time of the snapshot of each new prediction. Set
+	// it before the first call of Look.
 	Explained func(time.Time)
 	options   Options
 
-	one   sync.Mutex       // held while looking ahead
-	tried *policy.Snapshot // looked ahead from last, in vain or not
+	one   sync.Mutex       // held while simulating
+	tried *policy.Snapshot // from which Look simulated last, with success or without
 	etas  []ETA
-	of    *policy.Snapshot // that etas are of
+	of    *policy.Snapshot // to which etas belong
 
 	mu    sync.Mutex
 	learn *Learner
 	last  *policy.Snapshot // nil: no round yet
 }
 
-// NewPredictor returns a Predictor on a cluster of such types.
+// NewPredictor returns a Predictor for a run on a cluster with these GPU types.
 func NewPredictor(fresh func() (policy.Policy, placement.Placer, error), so scheduler.Options, types []cluster.TypeInfo) *Predictor {
 	o := DefaultOptions(fresh)
 	so.Estimate.Types = types
@@ -54,7 +56,8 @@ func (l *Predictor) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.A
 	l.last = s
 }
 
-// State returns the last snapshot and how to look ahead from it; nil before the first.
+// State returns the last snapshot, and the options for Ahead with it. The snapshot is nil before
+// the first round.
 func (l *Predictor) State() (*policy.Snapshot, Options) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,9 +68,9 @@ func (l *Predictor) State() (*policy.Snapshot, Options) {
 	return l.last, o
 }
 
-// Look returns what becomes of the jobs of the last round, and the time of that; of an
-// earlier one if it takes too long to say, which is tried once a round, and nothing if
-// nothing is known.
+// Look returns when the jobs of the last round start and end, and the time of that round. It
+// simulates at most once a round, and for at most Patience. If that is too short, it returns the
+// prediction of an earlier round; if there is none, nil and a zero time.
 func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	l.one.Lock()
 	defer l.one.Unlock()
@@ -84,7 +87,7 @@ func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 				l.Explained(s.Now)
 			}
 		}
-		if ctx.Err() == nil { // else who asked is gone, and the next one tries
+		if ctx.Err() == nil { // if the caller has gone, the next call tries again
 			l.tried = s
 		}
 	}

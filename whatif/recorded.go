@@ -33,7 +33,7 @@ func (rec *recording) setting(so scheduler.Options) *setting {
 	return in
 }
 
-// record lets a job come as it was recorded.
+// record adds a copy of a recorded job, which is submitted or restored when the job was.
 func (in *setting) record(rec *recording, j *learned, usual time.Duration) {
 	at := j.came.Sub(rec.header.Start)
 	if m, _ := j.belief.Model(); m != nil && j.rate > 0 {
@@ -52,17 +52,17 @@ func (in *setting) record(rec *recording, j *learned, usual time.Duration) {
 		if st.Status.Phase == job.Restoring {
 			st.Restore = max(0, cmp.Or(j.measured().Delay, usual)-j.came.Sub(j.restored.Status.Since))
 		}
-		if in.truths[j.spec.ID] == nil { // its seconds are counted from here on
+		if in.truths[j.spec.ID] == nil { // its duration is counted from here on
 			st.Status.Progress, st.Status.Epoch = 0, 0
 		}
 		in.options.Initial[j.spec.ID] = st
 	}
 }
 
-// whole returns what a job has to do, in samples: what it says, or, if it was completed and
-// says nothing, what it had done. What it did after its last report, writing its last
-// checkpoint and ending, counts as so much more, at its last rate; up to its target that was
-// training.
+// whole returns the work of a job in samples: its target or, if it has none and was completed,
+// its progress. A job that was completed held its GPUs for some time after its last report: first
+// for the training up to its target, then to write its last checkpoint and to end. The second
+// part of that time counts as additional work, at the job's last rate.
 func (j *learned) whole() float64 {
 	done := j.outcome == scheduler.Done && !j.ended.IsZero()
 	tail := max(0, j.tail.Seconds()*j.rate-max(0, j.spec.Target-j.progress))

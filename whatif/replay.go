@@ -9,17 +9,17 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Replayed says whether the decisions of a recorded run come out again.
+// A Replayed says whether a policy decides again what it decided in a recorded run.
 type Replayed struct {
 	journal.Comparison
-	Asked     int  // actions in all
+	Asked     int  // actions that the replay decided
 	Truncated bool // the journal was cut off
 }
 
-// Replay shows a recording, of which only the header has been read, to a fresh policy and
-// placer, and compares everything that they decide with what was recorded, up to the first
-// difference (journal.Backend.Watch); of Options.ActionsAlone, only what they do.
-// It returns an error if the journal is damaged, other than by a cut.
+// Replay shows a journal, of which only the header has been read, to a fresh policy and placer.
+// It compares everything that they decide with what was recorded, up to the first difference
+// (journal.Backend.Watch); with Options.ActionsAlone it compares only actions. It returns an
+// error if the journal is damaged; a journal that is cut off is none.
 func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error) {
 	p, placer, err := o.Fresh()
 	if err != nil {
@@ -39,7 +39,7 @@ func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error
 	return b.result(s.Run(ctx, b, watch...))
 }
 
-// counting counts what a replay is asked for.
+// counting counts the actions of a replay.
 type counting struct {
 	*journal.Backend
 	asked int
@@ -51,7 +51,7 @@ func (c *counting) Do(ctx context.Context, acts []scheduler.Action) error {
 	return c.Backend.Do(ctx, acts)
 }
 
-// result returns what a replay found that ended with err.
+// result returns the result of a replay that ended with err.
 func (c *counting) result(err error) (*Replayed, error) {
 	found := &Replayed{Comparison: c.Comparison(), Asked: c.asked, Truncated: errors.Is(err, journal.ErrTruncated)}
 	if _, differs := errors.AsType[*journal.Difference](err); differs || found.Truncated {

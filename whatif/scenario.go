@@ -17,23 +17,23 @@ import (
 	"github.com/oxgang/oxgang/workload"
 )
 
-// mostComing bounds the jobs that come in the late case.
+// mostComing bounds the new jobs in the late case.
 const mostComing = 200
 
-// A scenario is one way in which things may go on.
+// A scenario is one of the cases that Ahead simulates.
 type scenario struct {
-	factor  float64       // times the seconds of a pass that models say
-	between time.Duration // of submissions; 0: nobody comes
+	factor  float64       // of the seconds of a pass: true ones over those of the models
+	between time.Duration // between submissions of new jobs; 0: no new jobs
 }
 
-// An outcome is what becomes of a job in a scenario.
+// An outcome is when a job starts and ends in a scenario.
 type outcome struct {
 	start, end time.Duration // negative: it did not happen
-	why        Why           // what is missing to say more
-	awaited    bool          // the scenario goes on until it has ended or, if it has no end, started
+	why        Why           // why its end cannot be known
+	awaited    bool          // the scenario goes on until the job has ended or, if its end cannot be known, started
 }
 
-// unknown returns why nothing is known of the end.
+// unknown returns why the end is not known.
 func (f *outcome) unknown() Why {
 	if f.why == Known && f.end < 0 {
 		return Beyond
@@ -41,21 +41,22 @@ func (f *outcome) unknown() Why {
 	return f.why
 }
 
-// A simulatedWorld is a scenario under way: a scheduler.Backend that ends, and its observer.
+// A simulatedWorld is the backend of a scenario or of Compare, and its observer. It ends when
+// everything that is awaited has happened, or after a number of rounds.
 type simulatedWorld struct {
 	*sim.World
 	outcomes map[job.ID]*outcome
-	open     int // jobs whose end is waited for
+	open     int // how many jobs are awaited
 	rounds   int // left
 	// refused counts plans that broke a rule.
 	refused int
-	// asked is what was submitted of jobs whose programs said more when they first trained;
-	// spec is that, until they do.
+	// asked has the specifications, as submitted, of the jobs that their programs described when
+	// they first trained. spec has the described ones, from the submission until that report.
 	asked, spec map[job.ID]*job.Spec
-	later       scheduler.Event // comes next
+	later       scheduler.Event // that Next returns next
 }
 
-// run plays a scenario to its end.
+// run simulates a scenario to its end.
 func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[job.ID]*outcome, error) {
 	in, err := c.setting(s, o)
 	if err != nil {
@@ -77,8 +78,8 @@ func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[
 	return w.outcomes, sch.Run(ctx, w, w)
 }
 
-// Next implements scheduler.Backend: nothing happens any more once all that is waited for
-// has, or after the last round.
+// Next implements scheduler.Backend. It returns io.EOF when everything that is awaited has
+// happened, and after the last round.
 func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	if w.open == 0 || w.rounds == 0 {
 		return nil, io.EOF
@@ -94,7 +95,8 @@ func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (schedule
 	return w.describe(ev), err
 }
 
-// describe lets the scheduler learn what a job is when it did in the run.
+// describe replaces events so that the scheduler sees a job's first specification until its first
+// report, as it did in the recorded run.
 func (w *simulatedWorld) describe(ev scheduler.Event) scheduler.Event {
 	switch e := ev.(type) {
 	case scheduler.Submitted:
@@ -119,7 +121,7 @@ func (w *simulatedWorld) Event(now time.Time, ev scheduler.Event) {
 	if !ok || f == nil || f.end >= 0 {
 		return
 	}
-	if e.Outcome == scheduler.Failed { // where it got GPUs, it does not run by its model
+	if e.Outcome == scheduler.Failed { // by its model it does not run on the GPUs that it got
 		f.why = cmp.Or(f.why, NoSpeed)
 	} else {
 		f.end = now.Sub(sim.Epoch)
@@ -127,7 +129,7 @@ func (w *simulatedWorld) Event(now time.Time, ev scheduler.Event) {
 	w.close(f)
 }
 
-// close waits for a job no longer.
+// close makes a job one that is not awaited.
 func (w *simulatedWorld) close(f *outcome) {
 	if f.awaited {
 		f.awaited = false
@@ -149,14 +151,14 @@ func (w *simulatedWorld) Round(s *policy.Snapshot, p *policy.Plan, acts []schedu
 	}
 }
 
-// started notes when a job gets GPUs.
+// started records when a job gets GPUs.
 func (w *simulatedWorld) started(f *outcome, at time.Duration) {
 	if f.start = at; f.why != Known {
 		w.close(f)
 	}
 }
 
-// A setting is what a world begins with.
+// A setting is what a simulated world is made from.
 type setting struct {
 	cluster  *cluster.Cluster
 	catalog  workload.Catalog
@@ -167,7 +169,7 @@ type setting struct {
 	open     int
 }
 
-// setting makes a world of a snapshot.
+// setting returns the setting for the jobs and nodes of a snapshot.
 func (c scenario) setting(s *policy.Snapshot, o *Options) (*setting, error) {
 	in := &setting{catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, outcomes: map[job.ID]*outcome{}}
 	var err error
@@ -188,7 +190,7 @@ func (c scenario) setting(s *policy.Snapshot, o *Options) (*setting, error) {
 	return in, nil
 }
 
-// owned returns a cluster whose nodes all stay.
+// owned returns a cluster of the same nodes, all of tenure Owned, so that they stay.
 func owned(c *cluster.Cluster) (*cluster.Cluster, error) {
 	nodes := append([]cluster.Node(nil), c.Nodes()...)
 	for i := range nodes {
@@ -201,7 +203,7 @@ func owned(c *cluster.Cluster) (*cluster.Cluster, error) {
 	return own, nil
 }
 
-// add lets a job of the snapshot go on.
+// add adds a copy of a job of the snapshot, which goes on from its present state.
 func (in *setting) add(c scenario, s *policy.Snapshot, j *policy.Job, m Measured) {
 	f, t := in.outcomes[j.ID], &truth{spec: j.Spec, model: j.Perf, input: j.Sensitivity, factor: c.factor, target: j.Target, delay: j.RestartOverhead}
 	if m.Pace > 0 {
@@ -223,7 +225,7 @@ func (in *setting) add(c scenario, s *policy.Snapshot, j *policy.Job, m Measured
 	in.options.Initial[j.ID] = initialState(s, j, t, m)
 }
 
-// arrive lets a job come at a time, by its own truth.
+// arrive adds a job that is submitted at a time and has the ground truth t.
 func (in *setting) arrive(t *truth, at time.Duration) {
 	app := t.application(in.cluster.Types())
 	a := workload.Arrival{At: at, Spec: *t.spec, Application: string(t.spec.ID)}
@@ -234,7 +236,7 @@ func (in *setting) arrive(t *truth, at time.Duration) {
 	in.arrivals = append(in.arrivals, a)
 }
 
-// come lets others come, like those of the snapshot that will end.
+// come adds new jobs, each like one of the jobs of the snapshot whose ends can be known, in turn.
 func (in *setting) come(c scenario, s *policy.Snapshot, rounds int) {
 	var like []*truth
 	for _, j := range s.Jobs {
@@ -253,7 +255,7 @@ func (in *setting) come(c scenario, s *policy.Snapshot, rounds int) {
 	}
 }
 
-// initialState returns how far a job is, in the time of the world.
+// initialState returns the present state of a job, in virtual time.
 func initialState(s *policy.Snapshot, j *policy.Job, t *truth, m Measured) *sim.InitialState {
 	st := &sim.InitialState{Status: shifted(j.Status, sim.Epoch.Sub(s.Now)), Batch: m.Asked}
 	if st.Status.Phase == job.Profiling {
@@ -273,7 +275,7 @@ func initialState(s *policy.Snapshot, j *policy.Job, t *truth, m Measured) *sim.
 	return st
 }
 
-// shifted moves all times of a status that are set.
+// shifted returns a status in which all times that are set are moved.
 func shifted(st job.Status, by time.Duration) job.Status {
 	for _, at := range []*time.Time{&st.Submitted, &st.FirstStarted, &st.Finished, &st.Since, &st.Reported} {
 		if !at.IsZero() {
@@ -283,8 +285,8 @@ func shifted(st job.Status, by time.Duration) job.Status {
 	return st
 }
 
-// beliefs returns the options by which scheduler and agents believe in the models of the
-// snapshot, and learn those that it does not have.
+// beliefs returns options with which scheduler and agents use the models of the snapshot. They
+// learn the models of jobs for which it has none.
 func (in *setting) beliefs(o estimate.Options) estimate.Options {
 	o = estimate.Options{Mode: estimate.Oracle, Smoothing: o.Smoothing}
 	o.Oracle = func(spec *job.Spec) estimate.Throughput {

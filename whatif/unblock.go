@@ -18,16 +18,22 @@ import (
 // mostAsked bounds the plans that Unblock asks for.
 const mostAsked = 64
 
-// Unblock returns the cheapest change by which a job of the snapshot that waits would get
-// GPUs, or one that runs more of them. It asks a fresh policy what it would decide if that
-// alone were different, from cheap to dear: nothing; fewer GPUs asked for, halved down to
-// 1; another GPU type; checkpoints, and leave to be preempted; one, two, four and more GPUs
-// of a type in the cluster, up to twice as many; one of the jobs that hold GPUs gone, the
-// soonest to end first. It returns one of kind NothingHelps if none of them does.
+// Unblock returns the cheapest change by which a waiting job of the snapshot would get GPUs, or a
+// running job more GPUs. It makes one change at a time, from cheap to expensive, asks a fresh
+// policy for a plan, and returns the first change that helps:
 //
-// A fresh policy knows nothing of rounds before: one that shares time out may decide
-// otherwise. It returns an error if the snapshot has no such job, or Fresh or ctx fail.
-// Complexity: at most 64 plans.
+//  1. no change;
+//  2. the job asks for half of its GPUs, half of that, and so on down to 1;
+//  3. it may use one more GPU type;
+//  4. it has checkpoints, or may be preempted;
+//  5. the cluster has 1, 2, 4 and so on more GPUs of a type, up to twice as many;
+//  6. one of the jobs that hold GPUs has ended, those that end soonest first.
+//
+// If none of them helps, it returns a change of kind NothingHelps.
+//
+// A fresh policy does not know earlier rounds: a policy that divides time among jobs may decide
+// differently in the run. Unblock returns an error if the snapshot has no such job, if Fresh
+// fails, or if ctx is done. Complexity: at most 64 plans.
 func Unblock(ctx context.Context, s *policy.Snapshot, id job.ID, o Options) (*Change, error) {
 	at := s.Index(id)
 	if at < 0 {
@@ -50,8 +56,8 @@ func Unblock(ctx context.Context, s *policy.Snapshot, id job.ID, o Options) (*Ch
 	return &Change{Kind: NothingHelps, Asked: min(asked, mostAsked)}, nil
 }
 
-// decide returns what a fresh policy gives a job of a snapshot: nothing if its plan breaks
-// a rule.
+// decide returns what a fresh policy gives to a job of a snapshot: nothing if its plan breaks a
+// rule.
 func (o *Options) decide(ctx context.Context, s *policy.Snapshot, id job.ID) (cluster.Allocation, error) {
 	p, placer, err := o.Fresh()
 	if err != nil {
@@ -65,8 +71,8 @@ func (o *Options) decide(ctx context.Context, s *policy.Snapshot, id job.ID) (cl
 	return plan.Jobs[at].Allocation, nil
 }
 
-// planned returns a policy's placed plan for a snapshot; nil if it has none, or it breaks a
-// rule. What it would know a round later, it knows at once.
+// planned returns a policy's plan for a snapshot, placed; nil if there is none or the plan breaks
+// a rule. Background work of the policy is done at once, and the policy is asked again.
 func planned(ctx context.Context, p policy.Policy, placer placement.Placer, s *policy.Snapshot) (plan *policy.Plan) {
 	defer func() {
 		if recover() != nil { // as in the scheduler, a policy that panics has no plan
@@ -92,12 +98,12 @@ func planned(ctx context.Context, p policy.Policy, placer placement.Placer, s *p
 	return plan
 }
 
-// A Change is one thing that is different, and what a job would then get.
+// A Change is one thing to change, and what the job would then get.
 type Change struct {
 	Kind  Kind
 	GPUs  int             // asked for, of FewerGPUs; more, of MoreGPUs
 	Type  cluster.GPUType // of AnotherType and MoreGPUs
-	Job   job.ID          // of OneEnds
+	Job   job.ID          // that ends, of OneEnds
 	In    time.Duration   // until that job ends by its model, of OneEnds; negative: not known
 	Gets  cluster.Allocation
 	Asked int // plans that were asked for
@@ -106,9 +112,9 @@ type Change struct {
 // A Kind is one entry of the closed list of changes.
 type Kind uint8
 
-// The kinds of change, from cheap to dear.
+// The kinds of change, from cheap to expensive.
 const (
-	NoChange     Kind = iota // the next round helps
+	NoChange     Kind = iota // the job gets GPUs in the next round without any change
 	FewerGPUs                // it asks for fewer GPUs
 	AnotherType              // it allows another GPU type
 	Checkpoints              // it has checkpoints
@@ -159,8 +165,8 @@ func in(d time.Duration) string {
 	return fmt.Sprintf(", which it should in %v", d.Round(time.Second))
 }
 
-// endsIn returns how long a job that holds GPUs trains on by what it states of its work and
-// what is believed of its speed; negative if either is not known.
+// endsIn returns the time until a job that holds GPUs is complete, by its target and its model;
+// negative if either is not known.
 func endsIn(s *policy.Snapshot, j *policy.Job) time.Duration {
 	rate, _ := j.Speed(j.Allocation)
 	basis := s.Basis(j)
@@ -171,8 +177,8 @@ func endsIn(s *policy.Snapshot, j *policy.Job) time.Duration {
 	return left
 }
 
-// holders returns the jobs but one that hold GPUs, the soonest to end first; those of which
-// that is not known come last.
+// holders returns the jobs that hold GPUs, except the one at index but. Those that end soonest
+// come first, those whose end is not known last.
 func holders(s *policy.Snapshot, but int) []*policy.Job {
 	var all []*policy.Job
 	ends := make(map[job.ID]time.Duration)

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// constants are what profiles do not say of an application.
+// constants are properties of an application that profiles do not contain.
 type constants struct {
 	delay    time.Duration           // from a decision to the first step after a restart
 	stated   time.Duration           // the S_i the public simulator's policy uses
@@ -105,10 +105,10 @@ func (c Catalog) known() []string {
 	return append(names, models...)
 }
 
-// AsPublished returns the catalog with the rules of the public Sia simulator,
-// which differ from what its profiles say: true goodput divided by a constant
-// of the application, and, for some, another restart overhead told to the
-// scheduler than is true. It shares what does not change.
+// AsPublished returns the catalog with the rules of the public Sia simulator, which
+// differ from its profiles: the true goodput is divided by a constant of the
+// application, and for some applications the scheduler is told a restart overhead that
+// differs from the true one. It shares what does not change.
 func (c Catalog) AsPublished() Catalog {
 	published := Catalog{}
 	for name, app := range c {
@@ -158,9 +158,9 @@ func (c Catalog) Complete(a *Arrival) error {
 	return nil
 }
 
-// sizes returns the batch sizes that a user knows a job to go through. Under GNS that is
-// upwards only: the last epoch, which has the first batch size again in published
-// profiles, is nothing that anyone knows.
+// sizes returns the batch sizes of a job that its user knows in advance. Under GNS they only grow:
+// in published profiles the last epoch has the first batch size again, which users do not know in
+// advance.
 func sizes(mode job.ScheduleMode, regimes []job.Regime) []int {
 	var all []int
 	for _, r := range regimes {

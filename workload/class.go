@@ -8,13 +8,15 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// ClassStats returns what is true of all jobs of a class, complete specifications that
-// follow the application, but for how often they come: the epochs of the training curve
-// or, without one and by schedules of batch sizes, one epoch of their mean target. The
-// speed is the goodput with the best batch size that the jobs may have, on nodes that
-// share their GPUs evenly: where targets differ, that which makes the mean time of those
-// jobs that may have the configuration. It is 0 where none may. Sizes are in samples at
-// the efficiency of the initial batch size. Of no jobs it panics. Source: BOA §3.1.
+// ClassStats returns what is true of the jobs of a class, without their rate of arrival.
+// jobs are their complete specifications; all follow the application.
+//
+// The epochs are those of the training curve. Without a curve, and for jobs with batch size
+// schedules, there is one epoch with the mean target. Sizes are in samples at the efficiency
+// of the initial batch size. The speed is the goodput with the best batch size that the jobs
+// may have, on nodes with equal numbers of GPUs. If targets differ, it is the speed with which
+// a job of the mean target takes the mean time of the jobs that may have the configuration. It
+// is 0 if none may. ClassStats panics without jobs. Source: BOA §3.1.
 func (a *Application) ClassStats(jobs ...*job.Spec) *perf.ClassStats {
 	c := &perf.ClassStats{Class: jobs[0].Class, Restart: a.RestartDelay}
 	if regimes, err := a.Regimes(jobs[0]); err == nil && regimes == nil && a.Curve != nil {

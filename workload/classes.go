@@ -10,11 +10,12 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// Classes returns what is true of the classes of a trace's jobs, by name: the perfect
-// information of BOA's experiments. A rate is the number of a class' jobs over the time
-// of the last arrival of all, or over an hour if all come at once; of jobs without
-// class nothing is said. Jobs of a class follow the application of its first job, nil
-// if that is known only by its Duration. Source: BOA §3.1, §6.3.
+// Classes returns what is true of the classes of a trace's jobs, sorted by name: the
+// perfect information of BOA's experiments. The rate of a class is the number of its jobs
+// over the time of the last arrival of the trace, or over an hour if all arrive at the same
+// time. Jobs without class are ignored. All jobs of a class follow the application that of
+// returns for its first job; that is nil for a job known only by its Duration. Source: BOA
+// §3.1, §6.3.
 func Classes(arrivals []Arrival, of func(*job.Spec) *Application) []*perf.ClassStats {
 	jobs, first := map[job.Class][]*job.Spec{}, map[job.Class]*Arrival{}
 	last := time.Duration(0)

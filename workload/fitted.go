@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// Default returns the embedded catalog: a parametric form of measured
-// applications, fitted by reference/fitcatalog to the public profiles of Sia, of
-// Synergy (those that wait for their input, on v100), and of Gavel. How far
-// it is from them says docs/experiments/embedded-catalog.md.
+// Default returns the embedded catalog: a parametric form of measured applications,
+// fitted by reference/fitcatalog to the public profiles of Sia, of Synergy (those that
+// wait for their input, on v100), and of Gavel.
+// docs/experiments/embedded-catalog.md says how far it differs from them.
 func Default() Catalog {
 	c := Catalog{}
 	for i := range fittedApplications {

@@ -25,18 +25,18 @@ const spreadSuffix = "_unconsolidated"
 //
 //	file,worker_type,job_type,batch_size,scale_factor,steps_per_s
 //
-// of several tables, named in the column file; an empty table chooses the only
-// one there is. A job type is a model and the samples per GPU with which its jobs
-// start, "ResNet-18 (batch size 32)"; scale_factor is GPUs. A step is the pass of
-// one GPU over its batch, and steps_per_s counts those of all GPUs of a job that
-// runs alone, so that a job takes steps_per_s times the batch size in samples a
-// second. 0 steps are a job that does not run so. Worker types that end in
-// _unconsolidated are GPUs of several nodes, for which the others stand where
-// there are none.
+// The file may have several tables, which the column file names; an empty table stands
+// for the only one. A job type is a model and the samples per GPU with which its jobs
+// start: "ResNet-18 (batch size 32)". scale_factor is the number of GPUs. A step is the
+// pass of one GPU over its batch. steps_per_s counts the steps of all GPUs of a job that
+// runs alone: the job processes steps_per_s times the batch size in samples a second. 0
+// steps stand for a job that does not run with these GPUs and batch size. Worker types that end in
+// _unconsolidated are GPUs of several nodes; without such rows, those of one node are
+// used.
 //
-// Every application runs with all batch sizes of its model: its jobs may change
-// theirs. name is the file's in errors, which name file, line and column, what
-// was found and what is wanted. Source: public Gavel and Shockwave throughputs.
+// Every application runs with all batch sizes of its model, because its jobs may change
+// theirs. Errors name the file (by name), line and column, what was found and what is
+// wanted. Source: public Gavel and Shockwave throughputs.
 //
 // Deviation: what two jobs that share a GPU do to each other is not read, because
 // no policy here shares GPUs.
@@ -77,7 +77,7 @@ type family struct {
 	rates    stepRates
 }
 
-// row takes in one line.
+// row reads one line.
 func (s *stepsFile) row(r row) error {
 	table := r.text("file")
 	if !slices.Contains(s.tables, table) {
@@ -127,7 +127,7 @@ func typeOfJob(r row) (model string, local int, err error) {
 	return model, local, nil
 }
 
-// add takes in the rate of a line.
+// add adds the rate of a line.
 func (f *family) add(r row, local int) error {
 	gpus, err := r.count("scale_factor")
 	if err != nil {

@@ -21,7 +21,7 @@ type stepRates struct {
 	zeros  map[stepShape][]int // batch sizes that were measured not to run
 }
 
-// add takes in a rate, and reports whether it is the first for the batch size.
+// add adds a rate, and reports whether it is the first for the batch size.
 func (s *stepRates) add(shape stepShape, local int, rate float64) bool {
 	if s.shapes == nil {
 		s.shapes, s.zeros = map[stepShape]series{}, map[stepShape][]int{}

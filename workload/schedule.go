@@ -11,14 +11,14 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// Regimes returns the truth of how a job with a schedule changes its batch size:
-// regimes that cover all of its epochs, no two in a row of one batch size. They
-// follow from the application, what was submitted and the number of epochs, not
-// from what a scheduler does. It returns nil for a job without a schedule, and an
-// error that names the job for a schedule that does not cover all epochs, a rule
-// that does not know the application, a batch size that was not measured on the
-// GPUs the job asks for, and a job whose number of GPUs is adaptive.
-// Source: Shockwave §2.3.
+// Regimes returns the true regimes of a job with a batch size schedule: they cover all of
+// its epochs, and no two in a row have the same batch size. They depend on the
+// application, the specification and the number of epochs, and not on what a scheduler
+// does. It returns nil for a job without a schedule.
+//
+// It returns an error that names the job if its schedule does not cover all epochs, if the
+// rule does not have the application, if a batch size was not measured on the GPUs that
+// the job asks for, or if the job's number of GPUs is adaptive. Source: Shockwave §2.3.
 func (a *Application) Regimes(s *job.Spec) ([]job.Regime, error) {
 	if s.Schedule.Mode == job.Unscheduled {
 		return nil, nil
@@ -96,14 +96,14 @@ func (a *Application) localBatch(s *job.Spec) (int, error) {
 	return s.BatchSize / s.GPUs, nil
 }
 
-// StepsPerEpoch returns the passes over local samples that one epoch takes, the
-// GPUs of a job together: the last may be short of samples.
+// StepsPerEpoch returns the number of passes over local samples in one epoch, summed over
+// the GPUs of a job. The last pass may have fewer samples.
 func (a *Application) StepsPerEpoch(local int) int { return (a.Epoch + local - 1) / local }
 
-// epochs returns the epochs in which a job reaches its target, the last one
-// whole; those of its regimes if it has no target. Given regimes are counted in
-// samples, a rule's epochs in passes, the last of an epoch whole. Source: public
-// Shockwave profiles, which count the passes of the first batch size.
+// epochs returns the number of epochs in which a job reaches its target, rounded up; the
+// epochs of its regimes if it has no target. With given regimes it counts samples; with a
+// rule it counts passes, rounded up in each epoch. Source: public Shockwave profiles,
+// which count the passes of the first batch size.
 func (a *Application) epochs(s *job.Spec) (int, error) {
 	given := s.Schedule.Mode == job.Given
 	if s.Target == 0 && given {

@@ -8,8 +8,8 @@ type noiseKey struct {
 }
 
 // noiseDoublings are the epochs at which jobs of mode GNS double their batch size,
-// as measured once with each model; a key that is missing never does. Source:
-// public Shockwave traces, whose profiles these reproduce.
+// as measured once with each model; a key that is missing never does.
+// Source: public Shockwave traces, whose profiles these reproduce.
 var noiseDoublings = map[noiseKey][]int{
 	{"ResNet-18", 16, 1}:        {31, 41, 51, 71},
 	{"ResNet-18", 16, 2}:        {21, 31, 91, 111},

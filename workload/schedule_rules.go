@@ -6,16 +6,16 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A model is what the jobs of one model have in common, whatever their batch size.
+// A model has the properties of a model's jobs that do not depend on their batch size.
 type model struct {
 	name  string
 	epoch int // samples of its dataset
 	most  int // samples per GPU that Accordion changes to; 0: it never does
 	// critical reports whether gradients change so much in an epoch that Accordion
-	// keeps the batch of the start, which has local samples per GPU. Nil: no rule
-	// knows the model.
+	// keeps the first batch size, which has local samples per GPU. Nil: no rule has the
+	// model.
 	critical func(local, epoch int) bool
-	// always says the same for the public simulator, where that differs.
+	// always is critical for the public simulator, if that differs.
 	always func(local, epoch int) bool
 }
 
@@ -58,8 +58,8 @@ func findModel(name string) *model {
 	return nil
 }
 
-// calm is the share of all epochs in which Accordion changes nothing. Source:
-// public Shockwave profiles.
+// calm is the share of all epochs in which Accordion changes nothing.
+// Source: public Shockwave profiles.
 const calm = 0.3
 
 // rule returns the samples per GPU in each of n epochs.
@@ -98,11 +98,11 @@ func doubled(model string, local, gpus, epoch, n int) int {
 	return local
 }
 
-// Requested returns the samples per GPU that a job asks for at the end of a round
-// in which it trained with local samples per GPU and began an epoch: at most twice
-// as many under GNS; under Accordion without regard to how many epochs there are.
-// It is local if the job asks for nothing, or for what was not measured. Source:
-// public Shockwave simulator.
+// Requested returns the samples per GPU that a job asks for at the end of a round in
+// which it trained with local samples per GPU and began an epoch. Under GNS it asks for at
+// most twice as many; under Accordion the number of epochs does not matter. The result is
+// local if the job asks for no change, or for a batch size that was not measured.
+// Source: public Shockwave simulator.
 func (a *Application) Requested(s *job.Spec, regimes []job.Regime, local, epoch int) int {
 	want := a.wanted(s, regimes, local, epoch)
 	if want != local && a.measured([]job.Regime{{BatchSize: want * s.GPUs}}, s.GPUs) != nil {

@@ -7,18 +7,18 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// Steady returns the application of a job that asked for so many GPUs and is
-// known only by its duration: on GPUs of any type it makes (GPUs held) /
-// (GPUs asked for) samples a second, and a second of its duration is one
-// sample. Jobs that ask for equally many GPUs may share it.
+// Steady returns the application of a job that asked for a number of GPUs and is
+// known only by its duration. A second of its duration is one sample: on GPUs of any
+// type it makes (GPUs held) / (GPUs asked for) samples a second. Jobs that ask for the
+// same number of GPUs may share it.
 func Steady(gpus int) *Application {
 	return steadyOf(steady{gpus: max(1, gpus)})
 }
 
-// Steady returns the application of an arrival that is known only by its duration: as
-// Steady of the GPUs it asks for, where job.Spec.Equivalents of a type count as one GPU, and
-// each GPU beyond what was asked for adds less by ScalingLoss. On GPUs of two types it goes
-// on at its MixedSpeed.
+// Steady returns the application of an arrival that is known only by its duration. It is
+// the function Steady of the GPUs it asks for, with three differences: of each type,
+// job.Spec.Equivalents GPUs count as one; each GPU beyond those asked for adds less, by
+// ScalingLoss; and on GPUs of two types it runs at its MixedSpeed.
 func (a *Arrival) Steady() *Application {
 	s := steady{gpus: max(1, a.Spec.GPUs), equivalents: a.Spec.Equivalents, loss: a.ScalingLoss}
 	app := steadyOf(s)
@@ -26,8 +26,8 @@ func (a *Arrival) Steady() *Application {
 	return app
 }
 
-// Work returns the samples after which an arrival that is known only by its duration has
-// ended, one for each second. 0: it says no duration, and Spec.Target is right.
+// Work returns the true work, in samples, of an arrival that is known only by its duration: one
+// sample for each second. It returns 0 if there is no duration; then Spec.Target is true.
 func (a *Arrival) Work() float64 {
 	if a.Application != "" {
 		return 0
@@ -73,7 +73,7 @@ func (s steady) mixed(spec *job.Spec, on *cluster.Allocation) float64 {
 	return float64(on.AllGPUs()) / rate
 }
 
-// slower returns how many times as long GPUs take that are worth so many as at linear speed.
+// slower returns how many times longer GPUs, worth held, take than at linear speed-up.
 func (s steady) slower(held float64) float64 {
 	asked := float64(s.gpus)
 	if s.loss == 0 || held <= asked {

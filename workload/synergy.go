@@ -9,10 +9,11 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// A FedApplication is an application of which the input pipeline is known, and so
-// one GPU's speed: the CPU curve ends where the GPU never waits. A sample is an
-// iteration on one GPU: so many are made a second on each, wherever the GPUs are.
-// Source: public Synergy profiles, whose penalty for GPUs of several nodes is 1.
+// A FedApplication is an application of which only the input pipeline is known. That
+// also gives the speed of one GPU: the CPU curve ends where the GPU never waits. A sample
+// is an iteration on one GPU. Each GPU makes the same number of samples a second, on one
+// node or several. Source: public Synergy profiles, whose penalty for GPUs of several
+// nodes is 1.
 type FedApplication struct {
 	Name  string
 	Input perf.Sensitivity

@@ -25,8 +25,8 @@ type Arrival struct {
 	// arrival without application. 0: speed is linear. Source: Lyra §7.2, "we add a 20% loss
 	// to the throughput brought by this worker".
 	ScalingLoss float64
-	// Bound: it runs on GPUs of the training cluster only, not on nodes on loan. Source:
-	// Lyra §2.1, jobs that are not fungible "request specific GPUs".
+	// Bound: it runs on GPUs of the training cluster only, not on nodes on loan.
+	// Source: Lyra §2.1, jobs that are not fungible "request specific GPUs".
 	Bound bool
 	// Heterogeneous: it may run on GPUs of two types at once. Source: Lyra §7.1.
 	Heterogeneous bool

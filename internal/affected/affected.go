@@ -14,7 +14,7 @@ type pkg struct {
 	Imports, TestImports, XTestImports []string
 }
 
-// A reached package is so many imports away from one that changed.
+// A reached package is a package with its distance, in imports, from one that changed.
 type reached struct {
 	name     string
 	distance int
@@ -80,9 +80,10 @@ func importers(pkgs []pkg) (code, tests map[string][]string) {
 	return code, tests
 }
 
-// owners returns the packages that a file is of: the one in its folder or in the nearest folder
-// above, as for testdata; all, for what says how they are built; those whose tests read pages, for
-// docs; and none for other modules and for what no Go test reads.
+// owners returns the packages that a file belongs to. That is normally the one in its folder or in
+// the nearest folder above, as for testdata. A file that says how packages are built belongs to all;
+// a page of docs to those whose tests read pages; a file of another module, or one that no Go test
+// reads, to none.
 func owners(pkgs []pkg, file string) []string {
 	switch top, _, _ := strings.Cut(file, "/"); {
 	case file == "go.mod" || file == "go.sum":

@@ -1,6 +1,6 @@
-// Command affected reads names of files that changed, one a line, from the root of the checkout,
-// and prints the packages whose tests may come to something else, the nearest first: those of
-// the files, then those that import them, then those that import these. "make quick" tests them.
+// Command affected reads names of files that changed, one a line, relative to the root of the
+// checkout. It prints the packages whose test results may change, the nearest first: those of the
+// files, then those that import them, then those that import these. "make quick" tests them.
 package main
 
 import (

@@ -25,8 +25,8 @@ func Check(t testing.TB, page string, names []string) {
 	check(t, page, names, compare)
 }
 
-// CheckFolders is Check for what has no table of names in the code, but packages: each row
-// links to the folder of one, as [live/local](../live/local).
+// CheckFolders is Check for packages, of which the code has no table of names: each row
+// links to the folder of one, as in [live/local](../live/local).
 func CheckFolders(t testing.TB, page string, folders []string) {
 	t.Helper()
 	check(t, page, folders, compareFolders)

@@ -1,8 +1,9 @@
-// Package draws says how many random inputs a test needs, where it checks not only that
-// each is right but also that something rare was among them. Rapid draws 100 inputs, or
-// what RAPID_CHECKS says, and with -short a fifth of that: too few for what is in one input
-// of 24, which 20 inputs lack 4 times in 10. Whether such a test passes must not depend
-// on the seed. It also chooses what of too much a test looks at: Some.
+// Package draws says how many random inputs a test needs that checks not only that each
+// result is right, but also that something rare was among the inputs. Rapid draws 100
+// inputs, or what RAPID_CHECKS says, and with -short a fifth of that. That is too few for
+// a property of one input in 24: 20 inputs lack it 4 times in 10. Whether such a test
+// passes must not depend on the seed. The package also chooses which part of a large set a
+// test looks at: Some.
 package draws
 
 import (
@@ -11,10 +12,10 @@ import (
 	"testing"
 )
 
-// AtLeast makes rapid draw n valid inputs or more for each property of a test and its subtests,
-// with -short too. If what is to be seen is in a share p of the inputs, a test misses it once
-// in (1-p)^-n times: say the p that was measured where AtLeast is called. Tests that call
-// it are not parallel.
+// AtLeast makes rapid draw at least n valid inputs for each property of a test and its subtests,
+// with -short, too. If a share p of the inputs has what the test looks for, the test misses it with
+// probability (1-p)^n; callers state the p that they measured. Tests that call it must not be
+// parallel.
 func AtLeast(t testing.TB, n int) {
 	t.Helper()
 	checks := flag.Lookup("rapid.checks")

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// Long reports whether tests are to take the time for all that they can look at: OXGANG_LONG is
-// set, as "make long" does.
+// Long reports whether tests should look at everything that they can: OXGANG_LONG is set, as "make
+// long" does.
 func Long() bool { return os.Getenv("OXGANG_LONG") != "" }
 
-// Some returns n of all, in their order: of what a test could look at, what it does look at.
-// Which, RAPID_SEED and the test's name say, or chance where there is no seed; it is logged. All are
-// returned where there are no more, or if Long. So "make test" looks at the same on every machine,
-// "make seeds" at others each time, and "make long" at all.
+// Some returns n of all, in their order: the part of a large set that a test looks at. RAPID_SEED
+// and the test's name decide which; without a seed it is random, and the seed that repeats it is
+// logged. Some returns all if there are no more than n, or if Long. So "make test" looks at the same
+// part on every machine, "make seeds" at another part each time, and "make long" at everything.
 func Some[T any](t testing.TB, n int, all []T) []T {
 	t.Helper()
 	if Long() || n >= len(all) {

@@ -1,5 +1,6 @@
-// Package glossary holds names to docs/glossary.md: every package of the module is in it, and
-// nothing is named by a metaphor that the field does not use. Its test reads the sources.
+// Package glossary compares names in the code with docs/glossary.md: every package of the module
+// must be on the page, and no name may be a metaphor that the field does not use. Its test reads the
+// sources.
 package glossary
 
 import (
@@ -56,7 +57,7 @@ func definitions(f *ast.File, folder, file string) []definition {
 // parts are the words that a name in mixed case is made of.
 var parts = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
 
-// metaphor returns the first word of a name that names are not made of, if there is one.
+// metaphor returns the first word of a name that is in metaphors, if there is one.
 func metaphor(name string) (word string, is bool) {
 	for _, w := range append([]string{name}, parts.FindAllString(name, -1)...) {
 		if w = strings.ToLower(w); slices.Contains(metaphors, w) {

@@ -1,15 +1,16 @@
 package glossary
 
-// metaphors are words that no package, type, function, method or field is called here, alone or
-// within a longer name: they cost every reader a translation. The glossary has the field's words.
+// metaphors are words that must not be the name, or part of the name, of a package, type, function,
+// method or field, because every reader would have to translate them. The glossary has the field's
+// words.
 var metaphors = []string{
 	"lead", "kind", "inbox", "keeper", "desk", "sight", "found", "reading", "takein", "stand", "hire", "fleet", "larder",
 	"outlook", "lookout", "course", "fate", "yielder", "standing", "teller", "scene", "twin", "central", "embedding", "union",
 	"timetable", "shares", "window", "bar", "hair", "entrant", "enrol", "hush", "ring", "tell", "ward", "pledge", "promise", "doubt",
 }
 
-// An exemption lets the packages of a folder ("x/..." includes those below) use a word for what
-// the field calls so, too.
+// An exemption lets the packages of a folder ("x/..." includes those below) use a word, because the
+// field uses it in the same sense.
 type exemption struct {
 	word, where string
 	why         string

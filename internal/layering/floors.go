@@ -133,7 +133,7 @@ type exception struct {
 // maxExceptions is how many lines exceptions may have.
 const maxExceptions = 8
 
-// exceptions are the arrows that the rules forbid and the house has.
+// exceptions are the imports that exist although the rules forbid them.
 var exceptions = []exception{}
 
 // guests are the packages that may import the reference wing: the programs, and what
@@ -141,17 +141,17 @@ var exceptions = []exception{}
 // how Oxgang decides has to read what it is only compared with.
 var guests = []string{"cmd/...", "experiments/..."}
 
-// A confinement leaves packages outside the module to a few rooms. No other room of floors up to
-// topPure, of the cellar or of opt imports them; higher floors may.
+// A confinement allows only a few rooms to import some packages outside the module. No other room of
+// floors up to topPure, of the cellar or of opt may import them; higher floors may.
 type confinement struct {
 	packages string // a pattern, by the full path
 	only     []string
 	why      string // what the rooms of only are there for; empty without them
 }
 
-// confined says what the pure floors leave to a few rooms, or to none: they do no I/O, have no
-// state that goroutines share, draw no random numbers but of named streams, and know nothing of
-// Kubernetes.
+// confined lists what the pure floors may import in a few rooms only, or nowhere: they do no I/O,
+// have no state that goroutines share, draw random numbers only from named streams, and do not
+// depend on Kubernetes.
 var confined = []confinement{
 	{packages: "os/..."},
 	{packages: "net/http/..."},

@@ -1,4 +1,4 @@
-// Package near finds the names that may have been meant by one that is not known.
+// Package near finds the known names that are closest to an unknown one.
 package near
 
 import (

@@ -1,7 +1,6 @@
-// Command papersdoc writes docs/papers.md: which code stands for which place in
-// which paper, and where it departs from one. It collects the Source and the
-// Deviation lines in the comments of every Go file of the module, tests
-// included.
+// Command papersdoc writes docs/papers.md, which says which code implements which place
+// of which paper, and where it deviates from one. It collects the Source and the
+// Deviation lines in the comments of every Go file of the module, tests included.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package rng makes named random streams: one per purpose and per job, so that
-// adding a consumer or changing a policy does not shift what others draw.
+// Package rng makes named random streams: one per purpose and per job, so that a new
+// stream, or another policy, does not change what other streams draw.
 package rng
 
 import (

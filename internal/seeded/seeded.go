@@ -1,9 +1,9 @@
-// Package seeded builds programs with known defects, so that tests see that they are found. A defect
-// is a patch, a file that only tests read: the sources of the product have none of them.
+// Package seeded builds programs with known defects, so that tests can check that these are found. A
+// defect is a patch in a file that only tests read; the product's sources do not contain it.
 //
-// A patch begins with what is wrong, in lines that start with #. Each of its changes starts with @@
-// and a path below the checkout; the lines that start with - become those that start with +. Lines
-// have no numbers: those replaced must be in the file exactly once.
+// A patch begins with a description of the defect, in lines that start with #. Each change starts
+// with @@ and a path below the checkout. The lines that start with - are replaced by those that
+// start with +. There are no line numbers: the replaced lines must be in the file exactly once.
 package seeded
 
 import (
@@ -36,9 +36,9 @@ func Names(root string) ([]string, error) {
 	return all, nil
 }
 
-// Overlay writes the sources of root, the checkout, with some defects, into the directory to, and
-// returns a file for the flag -overlay of go build and go test. It returns an error if a patch
-// cannot be read, or does not fit the sources as they are, or those with the patches before it.
+// Overlay writes the sources of root, the checkout, that some defects change into the directory to.
+// It returns a file for the flag -overlay of go build and go test. It returns an error if a patch
+// cannot be read, or does not fit the sources with the patches before it.
 func Overlay(root, to string, names ...string) (string, error) {
 	texts := map[string]string{}
 	for _, name := range names {

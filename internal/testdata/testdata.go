@@ -1,5 +1,5 @@
-// Package testdata finds the measured data that tests read and the repository
-// does not hold: it lies beside the repository, in ../shared/data.
+// Package testdata finds the measured data that tests read. It is not in the repository
+// but beside it, in ../shared/data.
 package testdata
 
 import (

@@ -11,16 +11,16 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A Quarantine is what is kept of the messages of a job that were refused.
+// A Quarantine says how many messages of a job were refused, and keeps the last of them.
 type Quarantine struct {
 	Count     int64     // of messages refused
-	Path      string    // of the last: "/v1/report"
-	Complaint string    // about the last
-	Body      []byte    // of the last, its first 4 KiB; nil if it could not be read
+	Path      string    // of the last one: "/v1/report"
+	Complaint string    // why the last one was refused
+	Body      []byte    // first 4 KiB of the last one; nil if it could not be read
 	At        time.Time // of the last
 }
 
-// An account holds the limits of a job, and what its present generation sent last.
+// An account has the rate limits of a job, and the last messages of its present generation.
 type account struct {
 	id     job.ID
 	bucket *bucket
@@ -96,8 +96,8 @@ func (a *account) await(ctx context.Context) error {
 // done lets the next message of the job be handled.
 func (a *account) done() { <-a.turn }
 
-// outdated returns an ErrGeneration if a message is of a generation before the present one.
-// Whether a later one is the present one, Jobs knows.
+// outdated returns an ErrGeneration if a message is of an earlier generation than the present one.
+// Jobs decides about later generations.
 func (t *record) outdated(generation int) error {
 	if generation < t.generation {
 		return fmt.Errorf("%w: generation %d, want %d", ErrGeneration, generation, t.generation)

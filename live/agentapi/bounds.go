@@ -15,8 +15,8 @@ type span struct {
 	unit        string  // for people
 }
 
-// The spans of all quantities there are. A gradient's squared norm and variance are those
-// of 32-bit floats with room to spare, so that their quotient is finite.
+// The spans of all quantities. A gradient's squared norm and variance may have the range of
+// 32-bit floats and some more, so that their quotient is finite.
 var (
 	seconds   = span{most: 24 * 60 * 60, unit: " s"}
 	samples   = span{most: 1e18, unit: " samples"}
@@ -32,8 +32,8 @@ var (
 	versions  = span{least: Version, most: Version}
 )
 
-// admit checks a number from outside; every such number passes it. It returns the value to go
-// on with, which is never NaN, infinite or -0, or an error that says what is wanted.
+// admit checks a number from outside; all such numbers must pass it. It returns the value to use,
+// which is never NaN, infinite or -0, or an error that says what is wanted.
 func (s span) admit(v float64) (float64, error) {
 	if !(v >= s.least && v <= s.most) { // NaN is neither
 		return 0, fmt.Errorf("%v, want %s", v, s)
@@ -60,7 +60,7 @@ func plain(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// A boundary collects the complaints about one message.
+// A boundary collects the errors found in one message.
 type boundary struct{ complaints []string }
 
 // float checks *v; a value that is refused becomes 0.

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// A message is a body from outside. Check puts every number in it through the boundary and
-// returns an error, an ErrInvalid, that joins all complaints; a message with complaints is
-// not to be used.
+// A message is a body from outside. Check checks every number in it, and returns an ErrInvalid that
+// joins all errors. A message with errors must not be used.
 type message interface{ Check() error }
 
 // Check implements message.

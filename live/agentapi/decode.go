@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// decode reads a body, one JSON value of m's shape and nothing behind it, into m and puts
-// it through the boundary. It returns an ErrInvalid that says where the first thing wrong
-// with the JSON is, or all that is wrong with the values.
+// decode reads a body, which is one JSON value of m's shape and nothing else, into m, and checks
+// it. It returns an ErrInvalid that says where the first error in the JSON is, or that has all
+// errors in the values.
 func decode(body []byte, of *shape, m message) error {
 	if !utf8.Valid(body) {
 		return fmt.Errorf("%w: body is not UTF-8", ErrInvalid)

@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// An endpoint reads a body, gives it to the job it is of and returns the answer.
+// An endpoint decodes a body, handles it for its job and returns the answer.
 type endpoint func(ctx context.Context, s *Server, a *account, body []byte) (any, error)
 
 var endpoints = map[string]endpoint{
@@ -148,7 +148,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, a *account) (any,
 	return answer, err
 }
 
-// malformed reports whether what was refused is the message, rather than its time or sender.
+// malformed reports whether a request was refused because of its message, and not because of its
+// time or sender.
 func (r *refusal) malformed() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Described returns what a job is: what its user asked for, and what its program says on GPUs
-// of type t. restart, if not 0, is how long its starts were measured to take.
+// Described returns a job's specification: what its user asked for, with what its program states
+// on GPUs of type t. restart, if not 0, is the measured time of its starts.
 func (h *Hello) Described(asked *job.Spec, t cluster.GPUType, restart time.Duration) *job.Spec {
 	spec := *asked
 	spec.BatchSize = h.Batch.Init
@@ -41,9 +41,9 @@ func (h *Hello) Described(asked *job.Spec, t cluster.GPUType, restart time.Durat
 	return &spec
 }
 
-// ToTrain returns the batch size for a job of so many workers to train with: as the plan asks,
-// the best by its model where the scheduler may choose, and else zero, the client's own choice.
-// row is the job as the scheduler sees it; nil: it does not yet.
+// ToTrain returns the batch size with which a job with a number of workers should train: the one of
+// the plan, or else the best by its model if the scheduler may choose, or else zero, which leaves
+// the choice to the client. row is the job as the scheduler sees it; nil if it does not know it yet.
 func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers int) Batch {
 	if asked.Local > 0 {
 		return Batch{Local: asked.Local, Accumulation: asked.Accumulation}
@@ -58,8 +58,8 @@ func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers
 // rungs is the number of batch sizes that Ladder returns at most.
 const rungs = 4
 
-// Ladder returns the batch sizes with which a job whose speed nobody knows takes its first
-// steps: where the total is fixed, by accumulation, so that the training is the same.
+// Ladder returns the local batch sizes with which a job of unknown speed makes its first steps. If
+// the total batch size is fixed, accumulation keeps it, so that the training is the same.
 // Source: Sia §3.3.2.
 func Ladder(spec *job.Spec, t cluster.GPUType, workers int) []int {
 	limits := spec.Batch

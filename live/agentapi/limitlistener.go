@@ -10,10 +10,10 @@ import (
 )
 
 // A limitListener is a listener that accepts a limited number of connections. While it is
-// full, a new connection replaces the one that has been quiet for longest, or waits for one to
-// become quiet. A connection is quiet while no request on it has a complete header, because it
-// is idle, new, or slow on purpose, and after its request was refused, while net/http reads
-// what is left of it. So quiet connections keep nobody out.
+// full, a new connection replaces the one that has been quiet for longest, or waits until one
+// becomes quiet. A connection is quiet in two cases: no request on it has a complete header,
+// because it is idle, new or slow on purpose; or its request was refused, and net/http reads the
+// rest of it. So quiet connections cannot keep others out.
 type limitListener struct {
 	net.Listener
 	most      int     // connections open at a time

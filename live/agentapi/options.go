@@ -46,7 +46,7 @@ func set[T comparable](v *T, to T) {
 	}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o *Options) Validate() error {
 	var errs []error
 	for _, f := range []struct {

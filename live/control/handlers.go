@@ -32,7 +32,7 @@ type accepted struct {
 	ID string `json:"id"`
 }
 
-// listing is the answer to who asks for all jobs.
+// listing is the answer to a request for the jobs.
 type listing struct {
 	Jobs []View `json:"jobs"`
 }

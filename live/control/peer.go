@@ -16,13 +16,13 @@ type peer struct {
 	err error // not nil: the user is not known
 }
 
-// withPeer adds who is on the other end of a new connection.
+// withPeer adds the peer of a new connection to its context.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
 	uid, err := peerUID(c)
 	return context.WithValue(ctx, peerKey{}, peer{uid, err})
 }
 
-// peerOf returns who sent a request.
+// peerOf returns the peer that sent a request.
 func peerOf(ctx context.Context) peer {
 	p, ok := ctx.Value(peerKey{}).(peer)
 	if !ok {
@@ -31,8 +31,8 @@ func peerOf(ctx context.Context) peer {
 	return p
 }
 
-// allowed returns an error unless p is owner or root. A job runs as the owner, so whoever may
-// submit one may do everything that the owner may.
+// allowed returns an error unless p is owner or root. A job runs as the owner, so that the right to
+// submit one is the right to do everything that the owner may.
 func allowed(p peer, owner int) error {
 	switch {
 	case p.err != nil:

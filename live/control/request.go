@@ -79,7 +79,7 @@ func (r *Request) Complete() {
 	}
 }
 
-// Validate returns an error that joins all complaints about r, whatever the machine.
+// Validate returns an error that joins all that is wrong with r, whatever the machine.
 func (r *Request) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

@@ -66,7 +66,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// handler returns the handler of all paths, behind the check of who asks.
+// handler returns the handler of all paths, which first checks the peer.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/jobs", answer(s.submit))

@@ -29,7 +29,7 @@ type Service interface {
 	Top() Top
 }
 
-// An Explanation is why a job is as it is.
+// An Explanation says why a job has what it has.
 type Explanation struct {
 	Text  string          `json:"text"`
 	Story json.RawMessage `json:"story,omitempty"` // an explain.Story; nil: there is only text

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A digest is the SHA-256 of the journal so far: of all that the scheduler was told and all
-// that it decided. It is a scheduler.Observer.
+// A digest is the SHA-256 of the journal so far: of all events and all decisions of the scheduler.
+// It is a scheduler.Observer.
 type digest struct {
 	mu sync.Mutex
 	h  hash.Hash
@@ -40,9 +40,8 @@ func (d *digest) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Acti
 	d.w.Round(s, p, acts)
 }
 
-// Digest returns, in hexadecimal, the SHA-256 of the journal so far: two schedulers that were
-// told the same and decided the same have the same. Options.Digest has to be set, and the
-// world to be attached.
+// Digest returns, in hexadecimal, the SHA-256 of the journal so far. Two schedulers with the same
+// events and decisions have the same digest. Options.Digest must be set, and a World attached.
 func (d *Driver) Digest() string {
 	d.digest.mu.Lock()
 	defer d.digest.mu.Unlock()

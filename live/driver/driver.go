@@ -17,15 +17,15 @@ import (
 	"github.com/oxgang/oxgang/whatif"
 )
 
-// A World is where the jobs of one queue run. The scheduler hears of events from it and hands
-// it actions (scheduler.Backend), and it sees each round (scheduler.Observer).
+// A World runs the jobs of one queue. The scheduler gets events from it and gives it actions
+// (scheduler.Backend), and it observes each round (scheduler.Observer).
 type World interface {
 	scheduler.Backend
 	scheduler.Observer
-	// Cluster returns the nodes there are, as a journal begins with them.
+	// Cluster returns the present nodes, which the header of the journal has.
 	Cluster() *cluster.Cluster
-	// Follow gives the world a function that returns the scheduler's jobs as they are once
-	// the actions of a round are done. It is called once, before the first round.
+	// Follow sets the function that returns the scheduler's view of its jobs, as if the
+	// actions of a round were carried out. It is called once, before the first round.
 	Follow(jobs func(now time.Time) []*policy.Job)
 	// Execute makes what runs equal to what is planned, until ctx is done.
 	Execute(ctx context.Context) error
@@ -48,8 +48,8 @@ type Driver struct {
 	record *record.Recorder // nil: no journal is written
 }
 
-// New returns a Driver without a world. Its Digest and Predictions may be handed to the world
-// that is to be attached.
+// New returns a Driver without a World. The World that will be attached may already use its methods
+// Digest and Predictions.
 func New(o Options) *Driver {
 	d := &Driver{o: o}
 	if o.Digest {
@@ -61,10 +61,10 @@ func New(o Options) *Driver {
 	return d
 }
 
-// Attach puts the scheduler together over a world, and begins the journal. stopping, which
-// may be nil, returns by type the GPUs that processes still occupy whose jobs have lost them.
-// It returns an error if the policy or its settings are not known, or the journal cannot be
-// created. Call it once, before Run.
+// Attach makes the scheduler for a World, and begins the journal. stopping, which may be nil,
+// returns, by type, the GPUs that processes still use although their jobs have lost them. It
+// returns an error if the policy or its settings are not known, or the journal cannot be created.
+// Call it once, before Run.
 func (d *Driver) Attach(w World, stopping func() map[cluster.GPUType]int) error {
 	d.world = w
 	p, placer, err := d.o.newPolicy()

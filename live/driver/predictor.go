@@ -23,10 +23,10 @@ type Prediction struct {
 
 // Bounds of what predictions may cost.
 const (
-	longestLook = 10 * time.Second // a look is given up after that
-	restFactor  = 9                // a rest is so many times as long as the look before it
-	mostWaiting = 20               // waiting jobs, the first ones, whose Unblock is computed
-	quietLook   = time.Minute      // between looks while nothing happens: plans carry news as rarely
+	longestLook = 10 * time.Second // limit of one look
+	restFactor  = 9                // the pause after a look, over the time that the look took
+	mostWaiting = 20               // number of waiting jobs, the first ones, whose Unblock is computed
+	quietLook   = time.Minute      // between looks while nothing happens, as plans are written no more often then
 )
 
 // A predictor computes Predictions beside the rounds of a scheduler. It looks ahead after a

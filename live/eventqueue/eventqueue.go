@@ -1,6 +1,6 @@
-// Package eventqueue holds the events of a live world until its scheduler takes them, in
+// Package eventqueue holds the events of a live backend until its scheduler takes them, in
 // logical time. Logical time is the time of the last event, or of the last deadline, that the
-// scheduler took. It makes a journal of a live run replay to the same plans.
+// scheduler took. Because of it, the journal of a live run replays to the same plans.
 package eventqueue
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Queue holds events that have happened and that nobody has taken. Make one with New. The
-// caller guards it by a lock of its own; only the channel of Woken may be used without.
+// A Queue holds events that have happened and that the scheduler has not taken. Make one with New.
+// The caller must guard it by a lock; only the channel of Woken may be used without it.
 type Queue struct {
 	now   time.Time
 	items []stamped // by time
@@ -39,11 +39,11 @@ func (q *Queue) Len() int { return len(q.items) }
 // Woken returns a channel that gets an item when there may be something to take.
 func (q *Queue) Woken() <-chan struct{} { return q.woken }
 
-// Wake wakes who waits for the queue.
+// Wake wakes the goroutine that waits for the queue.
 func (q *Queue) Wake() { Wake(q.woken) }
 
-// Emit adds an event that happens now, and wakes who waits for the queue. If the clock was
-// set back, the event happens when the last one in the queue did.
+// Emit adds an event that happens now, and wakes the goroutine that waits for the queue. If the
+// clock was set back, the event gets the time of the last one in the queue.
 func (q *Queue) Emit(ev scheduler.Event) {
 	at := time.Now().Round(0).UTC()
 	if n := len(q.items); n > 0 && at.Before(q.items[n-1].at) {
@@ -112,8 +112,8 @@ func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Eve
 	}
 }
 
-// Wake puts an item into a channel that has room for one, unless one is there: whoever waits
-// for the channel is woken now, or when it next waits.
+// Wake puts an item into a channel with room for one, unless there is one already. A goroutine that
+// waits for the channel is woken now, or when it waits next.
 func Wake(waiting chan<- struct{}) {
 	select {
 	case waiting <- struct{}{}:

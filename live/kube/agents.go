@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// present returns a job whose planned generation a message is of.
+// present returns the job that a message is of, if its generation is the planned one.
 func (w *World) present(id job.ID, generation int) (*jobstate.Job, error) {
 	e := w.table.ByID[id]
 	switch {
@@ -23,7 +23,7 @@ func (w *World) present(id job.ID, generation int) (*jobstate.Job, error) {
 	return e, nil
 }
 
-// Hello takes in what a job's program says of itself, and that it trains.
+// Hello handles the first message of a job's program: what the job is, and that it trains.
 func (w *World) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentapi.Welcome, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +48,7 @@ func (w *World) Hello(_ context.Context, id job.ID, h *agentapi.Hello) (*agentap
 	return &agentapi.Welcome{Batch: w.seen.batch(e), ReportSeconds: w.o.Report.Seconds(), Profile: w.seen.ladder(e)}, nil
 }
 
-// restored returns the progress of the checkpoint that a job goes on from; 0 without.
+// restored returns the progress of the checkpoint that a job restored; 0 if there was none.
 func restored(h *agentapi.Hello) *float64 {
 	if h.Restored == nil {
 		return new(float64)
@@ -56,14 +56,14 @@ func restored(h *agentapi.Hello) *float64 {
 	return &h.Restored.Progress
 }
 
-// heard takes in that an agent has spoken, and what it says of its job.
+// heard records that a job's agent has sent a message, so that the job is not silent.
 func (w *World) heard(e *jobstate.Job) {
 	e.Agent.Spoke, e.Agent.Silent, e.Agent.Heard = true, false, time.Now()
 	w.describe(e)
 }
 
-// Report takes in what a job measured. What it measured in a generation that is to stop is as
-// true as in another.
+// Report handles the measurements of a job. Those of a generation that has been told to stop are
+// as valid as others.
 func (w *World) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agentapi.Answer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,7 +83,8 @@ func (w *World) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agent
 	return answer, nil
 }
 
-// Checkpoint takes in that a job has saved its state: it has not failed, whatever came before.
+// Checkpoint handles the message that a job has saved its state. It resets the job's count of
+// failures.
 func (w *World) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,8 +97,9 @@ func (w *World) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint)
 	return nil
 }
 
-// markSilent takes agents for silent that have not spoken for long, while all pods of their jobs ran:
-// these keep what they hold, as rigid ones, until they speak again. The caller holds the lock.
+// markSilent marks jobs as silent whose agents have sent nothing for Options.Silence although all
+// pods ran. A silent job counts as rigid and keeps what it holds until its agent sends a message.
+// The caller holds the lock.
 func (w *World) markSilent() {
 	for _, e := range w.table.Order {
 		a := &e.Agent

@@ -13,20 +13,20 @@ import (
 // Options configure a World.
 type Options = config.Options
 
-// Because is why a job has what it has.
+// Because says why a job has what it has.
 type Because = config.Because
 
-// Expected is what is expected of a job.
+// Expected is the prediction for a job.
 type Expected = config.Expected
 
 // DefaultOptions returns the defaults; Queue and Identity are still to be filled in.
 func DefaultOptions() Options { return config.DefaultOptions() }
 
-// ErrWatches says that the watches do not show what the API server has, and will not by themselves.
+// ErrWatches says that the watches have missed changes, and will not show them without a restart.
 var ErrWatches = observe.ErrWatches
 
-// ErrFenced says that another leader has planned since: this one must not any more.
+// ErrFenced says that another leader has written a plan since, so that this one must not plan any more.
 var ErrFenced = planstore.ErrFenced
 
-// Tolerations returns those of a queue, as pods have them.
+// Tolerations returns the tolerations of a queue, in the form in which pods have them.
 func Tolerations(q *v1alpha1.Queue) []corev1.Toleration { return execute.Tolerations(q) }

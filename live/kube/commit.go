@@ -15,9 +15,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// commit writes a plan, if it says anything new, again and again while the API server does
-// not take it, later each time, and no sooner than the API server asks for. In a mode that
-// writes nothing it is taken as it is.
+// commit writes a plan, if it differs from the last one. While the API server does not accept it,
+// commit retries with growing delays, which are never shorter than the API server asks for. In a
+// mode that writes nothing, the plan counts as committed at once.
 func (w *World) commit(ctx context.Context, d *draft) error {
 	next := w.draw(d)
 	if w.o.Writes() && next != nil {
@@ -31,7 +31,7 @@ func (w *World) commit(ctx context.Context, d *draft) error {
 	moved := next != nil && !slices.Equal(w.table.Plan.Spec.Loans, next.Spec.Loans)
 	if next != nil {
 		w.table.Plan = next
-		eventqueue.Wake(w.work) // else there is nothing new to make the cluster equal to
+		eventqueue.Wake(w.work) // the executor has a new plan to carry out
 	}
 	w.keep(d)
 	if moved || len(w.nodes.Groups()) > 0 {
@@ -40,8 +40,8 @@ func (w *World) commit(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// draw returns the plan that a draft makes, nil if it says nothing that the last one does not.
-// From here on jobs are as the scheduler sees them with that plan.
+// draw returns the plan of a draft; nil if it does not differ from the last one. It also sets the
+// status of each job to what the scheduler sees with that plan.
 func (w *World) draw(d *draft) *v1alpha1.Plan {
 	at := w.Now()
 	var rows []*policy.Job
@@ -94,8 +94,8 @@ func (d *draft) allocations() []v1alpha1.JobAllocation {
 	return all
 }
 
-// save writes what is to outlive this leader into a plan's status. A failure loses some of the
-// history of jobs should this leader end now, and no more.
+// save writes the states of jobs, for the next leader, into the plan's status. If that fails and
+// this leader ends, only some of the history of jobs is lost.
 func (w *World) save(ctx context.Context, p *v1alpha1.Plan) {
 	w.mu.Lock()
 	p.Status.Jobs, w.background.unsaved = statesOf(w.table), false

@@ -67,8 +67,8 @@ func TestDo_commits(t *testing.T) {
 	}
 }
 
-// Who is asked for patience leaves the API server alone for so long: with plans, with jobs, with
-// nodes, and with scales.
+// When the API server answers "too many requests" with a delay, the scheduler sends no further
+// write before the delay is over: no plans, jobs, nodes or scales.
 func TestRetry_is_no_sooner_than_asked_for(t *testing.T) {
 	patience := apierrors.NewTooManyRequests("slower", 40)
 	bubble(t, "plans", func(t *testing.T) {

@@ -25,7 +25,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// jobEvents tells the scheduler what becomes of jobs. The lock that mu is guards it.
+// jobEvents turns what happens to jobs into events for the scheduler. The lock mu guards it.
 type jobEvents struct {
 	o      *config.Options
 	mu     sync.Mutex
@@ -35,7 +35,7 @@ type jobEvents struct {
 	work   chan struct{} // something is for the executor to do
 }
 
-// lose gives a job's GPUs back, to run again after a time.
+// lose reports that a job has lost its GPUs. The job may be started again after a delay.
 func (w *jobEvents) lose(e *jobstate.Job, detail string) {
 	if !e.Wants() {
 		return
@@ -44,8 +44,8 @@ func (w *jobEvents) lose(e *jobstate.Job, detail string) {
 	w.fail(e, detail)
 }
 
-// refuse tells the scheduler that a job cannot be given what it planned, also if it holds
-// nothing: else the scheduler would believe that the job has it.
+// refuse reports that a job cannot be given what was planned. It does so even if the job holds
+// nothing, because otherwise the scheduler would believe that the job has it.
 func (w *jobEvents) refuse(e *jobstate.Job, why error) {
 	if e.Wants() {
 		w.lose(e, why.Error())
@@ -54,8 +54,8 @@ func (w *jobEvents) refuse(e *jobstate.Job, why error) {
 	w.fail(e, why.Error())
 }
 
-// fail tells the scheduler that a job has nothing any more, and, in the same breath, if nothing
-// is to be planned for it for a time: else the next plan gives it the same again.
+// fail reports that a job has lost everything. If the job backs off, fail also describes it as one
+// for which nothing can be planned, before the next plan could give it the same again.
 func (w *jobEvents) fail(e *jobstate.Job, detail string) {
 	e.Setback = detail
 	e.Fail(time.Now())
@@ -74,8 +74,7 @@ func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail strin
 	eventqueue.Wake(w.work)
 }
 
-// forget drops a job that has ended, has left no pods, and of which the scheduler plans
-// nothing any more.
+// forget removes a job that has ended and has no pods, once the scheduler plans nothing for it.
 func (w *jobEvents) forget(e *jobstate.Job) {
 	unheard := func(ev scheduler.Event) bool {
 		exit, ok := ev.(scheduler.Exited)
@@ -98,8 +97,8 @@ func (w *jobEvents) entry(id job.ID) (*jobstate.Job, error) {
 	return e, nil
 }
 
-// refused takes in that pods of a job cannot be made. If it does not train yet it is given up. One
-// that can do with those there are is planned with no more, for a time.
+// refused handles that pods of a job cannot be created. A job that does not train yet loses its
+// GPUs. A job that can run with the pods that exist gets no more GPUs than these for a time.
 func (w *jobEvents) refused(e *jobstate.Job, why string) {
 	gpus, elastic := e.Made()*e.Parsed.PerWorker.GPUs, e.Spec.Adaptivity&job.GPUCount != 0 && !e.Spec.NonPreemptive
 	suffices := elastic && gpus >= max(1, e.Spec.MinGPUs)
@@ -111,12 +110,12 @@ func (w *jobEvents) refused(e *jobstate.Job, why string) {
 		return
 	}
 	if !suffices {
-		e.Failures = max(e.Failures, jobstate.Tries-1) // no glitch: others have its turn at once
+		e.Failures = max(e.Failures, jobstate.Tries-1) // this will not pass by itself: other jobs get the GPUs at once
 	}
 	w.lose(e, "its pods cannot be made: "+why)
 }
 
-// takeJob takes in what was observed of a job.
+// takeJob updates a job by what was observed of it.
 func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 	id := job.ID(f.Parsed.UID)
 	e := w.table.ByID[id]
@@ -125,7 +124,7 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 			return
 		}
 	}
-	if f.Parsed.OptOut { // what runs of it is somebody else's from now on
+	if f.Parsed.OptOut { // its pods no longer belong to this scheduler
 		e.Pods, e.Helpers, e.Stale = nil, nil, false
 		w.end(e, scheduler.Cancelled, "it has opted out")
 		return
@@ -154,7 +153,7 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 	}
 }
 
-// unseen reports whether something was written of a job that the watches do not show yet.
+// unseen reports whether the watches do not yet show something that was written to a job.
 func (w *jobEvents) unseen(f *observe.ObservedJob, pods []*corev1.Pod) bool {
 	if w.writer.Unseen[types.UID(f.Parsed.UID)] > 0 {
 		return true
@@ -162,7 +161,7 @@ func (w *jobEvents) unseen(f *observe.ObservedJob, pods []*corev1.Pod) bool {
 	return slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return w.writer.Unseen[p.UID] > 0 })
 }
 
-// enter takes in a job that was not known; nil: it is not to be.
+// enter adds a job that was not known. It returns nil if the job must not be scheduled here.
 func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobstate.Job {
 	id := job.ID(f.Parsed.UID)
 	if w.table.Over[id] || f.Parsed.Ended != nil || !s.Ours[f.Parsed.UID] {
@@ -187,8 +186,8 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	return e
 }
 
-// spec returns a job as the scheduler is to see it. One of which nothing more is changed once
-// it has started keeps what it holds.
+// spec returns the specification of a job for the scheduler. If the queue's mode does not change
+// jobs that have started, such a job keeps what it holds.
 func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	spec := *j.Spec
 	spec.Queue = w.o.Queue.Name
@@ -198,8 +197,8 @@ func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	return &spec
 }
 
-// describe tells the scheduler what a job is, if its object says something new. What its
-// program said holds until it says otherwise.
+// describe reports a job's specification to the scheduler, if its object has changed it. What
+// the job's program stated stays valid until the program states something else.
 func (w *jobEvents) describe(e *jobstate.Job) {
 	if e.Parsed.Spec == nil { // its annotations were spoilt: what they were holds
 		return
@@ -217,7 +216,7 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 	}
 }
 
-// watch takes in what was observed of the pods of a job.
+// watch updates a job by what was observed of its pods.
 func (w *jobEvents) watch(e *jobstate.Job) {
 	if !w.o.Acts() {
 		if e.Wants() {
@@ -258,7 +257,7 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 	w.hearTrainer(e)
 }
 
-// trains tells the scheduler, once for each generation, that a job trains.
+// trains reports to the scheduler, once for each generation, that a job trains.
 func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 	if e.TrainsIn == e.Held.Generation {
 		return
@@ -271,9 +270,9 @@ func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 	w.events.Emit(scheduler.Reported{Report: first})
 }
 
-// hearTrainer takes in how far a TrainJob says it is, where its own program does not speak to
-// us and its annotations say how much there is to do. That says nothing of its speed at other
-// sizes.
+// hearTrainer uses the progress in the status of a TrainJob, if its program sends us no messages
+// and its annotations state its work. That tells nothing about its speed with other numbers of
+// GPUs.
 func (w *jobEvents) hearTrainer(e *jobstate.Job) {
 	if e.Parsed.Kind != "TrainJob" || e.Agent.Spoke || e.Spec.Target <= 0 {
 		return
@@ -295,8 +294,8 @@ func (w *jobEvents) hearTrainer(e *jobstate.Job) {
 	}})
 }
 
-// retract takes back that a job was lost, if the scheduler has not heard of it: what it
-// planned meanwhile is a new generation.
+// retract removes the event that a job was lost, if the scheduler has not taken it yet: what the
+// scheduler has planned since is a new generation.
 func (w *jobEvents) retract(e *jobstate.Job) {
 	e.Lost = false
 	w.events.Drop(func(ev scheduler.Event) bool {

@@ -18,10 +18,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// Open takes over a queue: it makes its epoch the newest, waits until the watches behind c
-// have seen everything that was there then, and returns the world as the Plan has it. Jobs
-// that the Plan knows come back as Restored. direct reads from the API server itself, and
-// never from a watch.
+// Open takes over a queue. It makes its epoch the newest, waits until the watches behind c have
+// seen everything that existed at that time, and returns a World with the state of the Plan. Jobs
+// in the Plan arrive as Restored. direct must read from the API server and never from a watch.
 func Open(ctx context.Context, c client.Client, direct client.Reader, o config.Options) (*World, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("kube: %w", err)
@@ -49,7 +48,7 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o config.O
 	return w, nil
 }
 
-// assemble returns a world that knows nothing yet.
+// assemble returns a World without jobs and nodes.
 func assemble(c client.Client, direct client.Reader, o *config.Options) *World {
 	w := &World{
 		jobEvents: &jobEvents{o: o, work: make(chan struct{}, 1), events: eventqueue.New(), table: jobstate.NewTable()},
@@ -64,8 +63,8 @@ func assemble(c client.Client, direct client.Reader, o *config.Options) *World {
 	return w
 }
 
-// enterNodes notes the nodes that there are when a world is opened, rented or not, and lent or
-// not. Of those that are rented or on loan the scheduler hears by an event.
+// enterNodes records the nodes that exist when a World is opened: owned, rented and lent ones. An
+// event tells the scheduler which are rented or on loan.
 func (w *World) enterNodes(s *observe.Observation) (err error) {
 	all := slices.DeleteFunc(slices.Clone(s.Nodes), func(n cluster.Node) bool { return n.Tenure != cluster.Owned })
 	if w.extent.cluster, err = cluster.New(all); err != nil {

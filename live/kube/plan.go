@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Do implements scheduler.Backend: it commits what the actions make of the plan and leaves
-// the rest to the executor. While the API server does not answer it waits: what runs goes on.
+// Do implements scheduler.Backend: it commits the plan as changed by the actions; the executor
+// carries it out. While the API server does not answer, Do waits, and running jobs go on.
 func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
 	w.mu.Lock()
 	d, err := w.apply(ctx, actions)
@@ -26,8 +26,8 @@ func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
 	return w.commit(ctx, d)
 }
 
-// apply returns what the jobs hold once the actions are carried out. It changes nothing but
-// what needs no commit.
+// apply returns the draft of the plan with the actions. It changes nothing else, except what needs
+// no commit.
 func (w *World) apply(ctx context.Context, actions []scheduler.Action) (*draft, error) {
 	d := w.draft()
 	for _, a := range actions {
@@ -91,8 +91,8 @@ func (w *World) compute(ctx context.Context, work policy.Work) {
 	w.events.Emit(scheduler.Computed{Result: result})
 }
 
-// A draft is a plan in the making: what each job is to hold that does not hold what the last
-// plan says, and what is to be on loan.
+// A draft is a plan that is not committed yet: the grants of the jobs for which it differs from the
+// last plan, and the nodes on loan.
 type draft struct {
 	w       *World
 	held    map[job.ID]jobstate.Grant
@@ -116,7 +116,7 @@ func (w *World) draft() *draft {
 	return d
 }
 
-// planned returns what a job is to hold, as it is so far, and the job.
+// planned returns the grant of a job in the draft so far, and the job.
 func (d *draft) planned(id job.ID) (jobstate.Grant, *jobstate.Job, error) {
 	e, err := d.w.entry(id)
 	if err != nil {
@@ -138,8 +138,7 @@ func (d *draft) preempt(a scheduler.Preempt) error {
 
 func (d *draft) hold(id job.ID, g jobstate.Grant) { d.held[id], d.changed = g, true }
 
-// run gives a job what it is to hold, and makes that a new generation unless the pods that it
-// has can stay.
+// run grants a job what an action says. That is a new generation unless the job's pods can stay.
 func (d *draft) run(a *scheduler.Run) error {
 	g, e, err := d.planned(a.Job)
 	if err != nil {
@@ -172,9 +171,9 @@ func (w *extent) has(g *jobstate.Grant) error {
 	return nil
 }
 
-// keep makes the draft what jobs hold, now that it is committed. What has happened meanwhile
-// holds: a job that has ended holds nothing, and one that was lost is not, if it was planned
-// anew.
+// keep makes the draft's grants those of the jobs, after it was committed. A job that has ended in
+// the meantime holds nothing. A job that was lost in the meantime no longer counts as lost if the
+// draft has a new generation of it.
 func (w *World) keep(d *draft) {
 	for _, e := range w.table.Order {
 		g, changed := d.held[e.ID()]

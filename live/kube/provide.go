@@ -12,14 +12,13 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
-// A nodeRequest is what a draft makes of the groups of a plan.
+// A nodeRequest has the groups of a plan as a draft changes them.
 type nodeRequest struct {
 	groups  []v1alpha1.PlannedGroup // all; those of the plan, if nothing is changed
 	refused map[string]bool         // of those that were asked for: whether not all is to be had
 }
 
-// rent orders nodes of a group. In a mode in which nothing is done it only looks whether that
-// could be.
+// rent orders nodes of a group. In a mode that changes nothing, it only checks whether it could.
 func (d *draft) rent(g *v1alpha1.NodeGroup, nodes int) error {
 	if nodes < 0 || nodes > int(g.Most) {
 		return fmt.Errorf("group %s: %d nodes wanted, want 0 to %d", g.Name, nodes, g.Most)
@@ -30,8 +29,8 @@ func (d *draft) rent(g *v1alpha1.NodeGroup, nodes int) error {
 	return nil
 }
 
-// order orders or cancels nodes until a group has so many. As long as there are more nodes
-// than wanted, nothing more is ordered; and never more than there may be beside those that go.
+// order orders or cancels nodes until a group has the given number. While there are more nodes than
+// wanted, it orders none. Nodes that are leaving count for the most that the group may have.
 func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 	s := d.groupStatus(g)
 	want := max(nodes, len(s.Stays))
@@ -43,8 +42,8 @@ func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 	d.request.refused[g.Name] = want < nodes
 }
 
-// dismiss gives a rented node back. It returns an error if it is not rented and there, or if a job is
-// on it by what is planned: one whose pods have yet to stop is waited for.
+// dismiss gives a rented node back. It returns an error if the node is not rented and there, or if
+// the draft has a job on it. Pods on it that must still stop are waited for.
 func (d *draft) dismiss(id cluster.NodeID) error {
 	for i := range d.w.nodes.Groups() {
 		s := d.groupStatus(&d.w.nodes.Groups()[i])
@@ -64,7 +63,7 @@ func (d *draft) dismiss(id cluster.NodeID) error {
 	return fmt.Errorf("node %s: given back, want one that is rented and there, or on loan", id)
 }
 
-// expire cancels what was ordered and has not come in time.
+// expire cancels ordered nodes that have not arrived in time.
 func (d *draft) expire() {
 	for i := range d.w.nodes.Groups() {
 		g := &d.w.nodes.Groups()[i]
@@ -76,8 +75,8 @@ func (d *draft) expire() {
 	}
 }
 
-// want makes a group have so many nodes, without those that leave: those that the draft gives
-// back so far, and one more, if it is not nil.
+// want sets the number of nodes of a group. Nodes that leave do not count: those that the draft
+// gives back so far and, if it is not nil, more.
 func (d *draft) want(s *nodepool.GroupStatus, nodes int, more *observe.GroupNode) {
 	next := v1alpha1.PlannedGroup{Name: s.Group.Name, Nodes: int32(nodes)}
 	old := nodepool.WantedOf(d.request.groups, s.Group.Name)
@@ -135,7 +134,7 @@ func (d *draft) jobs() map[string]string {
 	return all
 }
 
-// borrow takes nodes on loan until a group has so many: fewer, where the owner has come to need
+// borrow borrows nodes until a group has the given number; fewer if the owner has begun to need
 // them since the round began.
 func (d *draft) borrow(p *inventory.Pool, nodes int) error {
 	if nodes < 0 || nodes > p.Nodes {
@@ -159,8 +158,8 @@ func (d *draft) lent(g cluster.Group) int {
 	return n
 }
 
-// repay makes a node one that is on loan no more. One that was taken since the round began is
-// none already. It returns an error if a job is on it by what is planned.
+// repay ends the loan of a node. It does nothing if the owner has taken the node since the round
+// began. It returns an error if the draft has a job on it.
 func (d *draft) repay(id cluster.NodeID) error {
 	if on := d.jobs()[string(id)]; on != "" {
 		return fmt.Errorf("node %s: given back, want none that job %s is on", id, on)

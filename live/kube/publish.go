@@ -23,12 +23,12 @@ import (
 
 // Reasons that come before those of policies, in this order.
 const (
-	Misconfigured   = "Misconfigured"   // nothing but a change of the job, or of its queue, helps
-	WaitingForQuota = "WaitingForQuota" // Kueue has not let it go
-	StepFailed      = "StepFailed"      // what the plan has for it could not be carried out
+	Misconfigured   = "Misconfigured"   // only a change of the job, or of its queue, helps
+	WaitingForQuota = "WaitingForQuota" // Kueue has not admitted it
+	StepFailed      = "StepFailed"      // the plan could not be carried out for it
 )
 
-// A publisher tells people the state of their jobs. mu guards it.
+// A publisher tells users the state of their jobs, by conditions and events. mu guards it.
 type publisher struct {
 	o          *config.Options
 	client     client.Client
@@ -39,16 +39,15 @@ type publisher struct {
 	quietUntil time.Time         // until then they are told nothing
 }
 
-// A verdict is what people are told of a job.
+// A verdict is what users are told about a job.
 type verdict struct {
 	object          *unstructured.Unstructured
 	scheduled       bool
 	reason, message string
 }
 
-// verdicts returns what is new about jobs since people were told, and takes it for told. Those
-// of which something else is written now have to wait: each write is refused that is not of
-// the object as it is.
+// verdicts returns the verdicts that are new, and records them as told. It leaves out jobs whose
+// objects a step writes now, because one of the two writes would be refused as a conflict.
 func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []verdict {
 	if !w.o.Writes() || time.Now().Before(w.quietUntil) {
 		return nil
@@ -114,8 +113,7 @@ func Word(reason string) string {
 	return b.String()
 }
 
-// silence is how long people are told nothing after conditions were refused: each is one write for
-// each job.
+// silence is how long no conditions are written after some were refused: each is one write per job.
 const silence = 10 * time.Second
 
 // publish tells people: a condition on the job's object, and an event once that is written. A
@@ -144,8 +142,8 @@ func (w *publisher) publish(ctx context.Context, v *verdict) {
 	}
 }
 
-// untold notes that a condition was not written: it is tried once more, with what is there then,
-// and if it was not for that, after some silence.
+// untold records that a condition was not written. It is tried again with the object as it is
+// then. If the failure was no conflict, it is tried only after some silence.
 func (w *publisher) untold(v *verdict, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

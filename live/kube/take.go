@@ -59,20 +59,19 @@ func (w *World) catchUp(s *observe.Observation) {
 	}
 }
 
-// nowhere is a GPU type that no cluster has: jobs of which nothing can be planned now are told
-// to want it.
+// nowhere is a GPU type that no cluster has. Jobs for which nothing can be planned now are
+// described as if they needed it.
 const nowhere = "(none: it is tried again later)"
 
-// takeNodes tells the scheduler of nodes, loans and rentals that have changed, and of the jobs
-// that have lost GPUs by it: on each node that has fewer than are planned there, those submitted
-// last.
+// takeNodes reports changed nodes, loans and rentals to the scheduler, and the jobs that have lost
+// GPUs by that. On each node with fewer GPUs than planned, the jobs submitted last lose theirs.
 func (w *World) takeNodes(s *observe.Observation) {
 	w.meet(s)
 	w.nodes.Review(s)
 	w.nodes.ExpectPods()
 	nodes, rentals := w.nodes.Rentals(w.nodes.Usable(s))
 	c, err := cluster.New(nodes)
-	if err != nil { // of two nodes with one name, say: what was known holds
+	if err != nil { // for example, two nodes have one name: the last state stays
 		w.o.Log.Warn("the nodes cannot be taken in, so those that were known hold", "queue", w.o.Queue.Name, "err", err)
 		return
 	}
@@ -88,8 +87,8 @@ func (w *World) takeNodes(s *observe.Observation) {
 	w.events.Emit(scheduler.NodesChanged{Cluster: w.extent.cluster, Rentals: rentals, Loans: loans})
 }
 
-// meet ends the world if there are GPUs of a type that there were none of when it was opened,
-// lent or not.
+// meet ends the World if there are GPUs of a type that did not exist, lent or not, when it was
+// opened.
 func (w *World) meet(s *observe.Observation) {
 	strange := func(n *cluster.Node) bool { return !slices.Contains(w.extent.types, n.GPUType) }
 	found := false
@@ -105,7 +104,7 @@ func (w *World) meet(s *observe.Observation) {
 	}
 }
 
-// dispossess takes from jobs, last submitted first, what nodes do not have any more.
+// dispossess takes from jobs the GPUs that nodes no longer have, from those submitted last first.
 func (w *World) dispossess(c *cluster.Cluster) {
 	planned := make(map[cluster.NodeID]int)
 	for _, e := range w.table.Order {

@@ -45,23 +45,23 @@ type latest struct {
 	at          time.Time
 }
 
-// extent is which nodes there are.
+// extent has the nodes of the queue.
 type extent struct {
-	types   []cluster.GPUType // of GPUs that there were when the world was opened
-	whole   *cluster.Cluster  // as it was then, with all nodes that can be lent
-	cluster *cluster.Cluster  // as the scheduler was last told
+	types   []cluster.GPUType // that existed when the World was opened
+	whole   *cluster.Cluster  // as it was then, with all nodes that can be rented or lent
+	cluster *cluster.Cluster  // of the last NodesChanged
 }
 
-// background is what is pending, and why the world ends.
+// background is work that is pending, and the reason why the World ends.
 type background struct {
-	draining  bool          // the world ends once its jobs have
-	computing int           // work that is under way
-	unsaved   bool          // jobs have measured what the Plan does not say
-	ends      error         // why no more can be planned here
-	looked    time.Duration // how long the last pass observed; the executor's
+	draining  bool          // the World ends when its jobs have ended
+	computing int           // background work that is under way
+	unsaved   bool          // jobs have measured something that the Plan does not have
+	ends      error         // why nothing more can be planned here
+	looked    time.Duration // how long the last observation took; only the executor uses it
 }
 
-// seen is what the last round saw and decided.
+// seen has the snapshot and the decisions of the last round.
 type seen struct {
 	snapshot *policy.Snapshot
 	plan     *policy.Plan
@@ -72,17 +72,16 @@ var (
 	_ scheduler.Observer = (*World)(nil)
 )
 
-// ErrTypes says that the cluster has got GPUs of a type that it had not: the world is to be
-// opened again.
+// ErrTypes says that the cluster has GPUs of a new type. The World must be opened again.
 var ErrTypes = errors.New("the cluster has GPUs of another type")
 
-// Follow sets where the world learns how the scheduler sees its jobs: rows returns them as
-// they are once a plan is taken for done (scheduler.Scheduler.Snapshot). Call it before the
+// Follow sets the function with which the World asks for the scheduler's view of its jobs: rows
+// returns them as if the plan were carried out (scheduler.Scheduler.Snapshot). Call it before the
 // first round.
 func (w *World) Follow(rows func(now time.Time) []*policy.Job) { w.rows = rows }
 
-// Cluster returns the nodes of the queue that were there when the world was opened, and all that
-// can be rented or lent: what scheduler.New wants. The first event says what there is of these.
+// Cluster returns the nodes of the queue that existed when the World was opened, and all that can be
+// rented or lent: the argument of scheduler.New. The first event has those that are really there.
 func (w *World) Cluster() *cluster.Cluster { return w.extent.whole }
 
 // Now implements scheduler.Backend.
@@ -92,8 +91,7 @@ func (w *World) Now() time.Time {
 	return w.events.Now()
 }
 
-// Drain makes Next return io.EOF once the jobs there are have ended, their pods, and background
-// work.
+// Drain makes Next return io.EOF when all present jobs, their pods and background work have ended.
 func (w *World) Drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,14 +99,14 @@ func (w *World) Drain() {
 	w.events.Wake()
 }
 
-// Next implements scheduler.Backend. Its time is real but for the delay with which events are
-// taken, and for rounds that wait until the watches have seen what was written.
+// Next implements scheduler.Backend. Its time is real time, except for the delay with which events
+// are taken, and for rounds that wait until the watches have seen what was written.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	return eventqueue.Wait(ctx, w.events.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
-// take returns the next event, or how long there is to wait for one: not at all if the
-// deadline has come and the watches are fresh.
+// take returns the next event, or how long to wait for one; 0 if the deadline has come and the
+// watches are up to date.
 func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,8 +126,8 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 	return nil, w.events.Pass(deadline), nil
 }
 
-// release takes the GPUs from a job that the scheduler hears has lost them; the next plan
-// says so. One that it hears has ended may be forgotten.
+// release is called with each event that the scheduler takes. If a job has lost its GPUs, it takes
+// them from the job, and the next plan says so. If a job has ended, it may be forgotten.
 func (w *World) release(ev scheduler.Event) {
 	exit, ok := ev.(scheduler.Exited)
 	e := w.table.ByID[exit.Job]
@@ -147,8 +145,7 @@ func (w *World) release(ev scheduler.Event) {
 // Event implements scheduler.Observer.
 func (w *World) Event(time.Time, scheduler.Event) {}
 
-// Round implements scheduler.Observer: it remembers what was decided, for those who ask and
-// for the Plan.
+// Round implements scheduler.Observer: it keeps what was decided, for queries and for the Plan.
 func (w *World) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -156,8 +153,8 @@ func (w *World) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) 
 	w.markSilent()
 }
 
-// Stopping returns, by type, the GPUs that pods are still on to whose jobs the plan does not
-// grant them any more.
+// Stopping returns, by type, the GPUs that pods still use although the plan no longer grants them
+// to their jobs.
 func (w *World) Stopping() map[cluster.GPUType]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -204,7 +201,7 @@ func (w *World) lastShown() (fresh map[string]uint64, at time.Time) {
 	return w.latest.versions, w.latest.at
 }
 
-// settle takes in that a new plan has other nodes on loan: the scheduler is told at once.
+// settle reports to the scheduler at once that a new plan has other nodes on loan.
 func (w *World) settle() {
 	for id := range w.nodes.Loans.Back {
 		if _, planned := slices.BinarySearchFunc(w.table.Plan.Spec.Loans, string(id), nodepool.NameOf); !planned {

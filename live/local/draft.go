@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A draft is a plan in the making: who holds which slots.
+// A draft is a plan that is not committed yet: which job holds which slots.
 type draft struct {
 	jobs    *jobTable
 	holder  []job.ID // of each slot; empty: nobody
@@ -61,9 +61,9 @@ func (d *draft) release(p *store.Change) {
 	p.Held = nil
 }
 
-// run gives a job slots, those it has first, and makes that a new generation unless it stays
-// on the very same. One that has ended, of which the scheduler is still to hear, gets none:
-// what it held is others' already.
+// run gives a job slots, first those that it has. That is a new generation unless all slots are the
+// same as before. A job that has ended gets none, even if the scheduler does not know that yet: its
+// slots may belong to others already.
 func (d *draft) run(a scheduler.Run) error {
 	p, e, err := d.planned(a.Job)
 	if err != nil {

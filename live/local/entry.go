@@ -19,8 +19,8 @@ type entry struct {
 	store.Job             // as the store has it; Spec is as last described
 	silent      bool      // the scheduler believes that it is rigid
 	ended       bool      // for good
-	lost        bool      // its generation is over, and the scheduler has not yet heard
-	uncommitted bool      // what it holds, or its failures, are not what the last plan says
+	lost        bool      // its generation is over, and the scheduler does not know yet
+	uncommitted bool      // what it holds, or its number of failures, differs from the last plan
 	planned     time.Time // when the present generation was
 	notBefore   time.Time // of the next start: back-off after failures
 	heard       time.Time // when the agent last spoke in this generation; zero: it did not

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// How often the executor observes a generation of which nobody tells it news: one that is to
-// start or to stop, and one that is settled.
+// How often the executor observes a generation without being told that something has changed: one
+// that is starting or stopping, and one that is settled.
 const (
 	unsettledPoll = 200 * time.Millisecond
 	settledPoll   = time.Second
@@ -113,9 +113,8 @@ type step struct {
 	do  func() error
 }
 
-// steps returns what can be done now: everything that has to stop, then what can start. Steps
-// are noted in the table when they are returned; each notes itself if it fails, and then comes
-// again.
+// steps returns the steps that can be taken now: first everything that must stop, then what can
+// start. It records them in the table. A step that fails is recorded so, and is returned again.
 func (x *executor) steps() []step {
 	x.w.mu.Lock()
 	defer x.w.mu.Unlock()

@@ -20,10 +20,9 @@ import (
 // maxFailures is how many generations in a row may fail without a new checkpoint.
 const maxFailures = 3
 
-// A jobTable holds the jobs that have not ended or whose processes have not, and the events
-// that the scheduler has not taken. What happens to a job happens here: first in the store,
-// where that matters after a crash, then in the table, then as an event. The lock of the World
-// guards it.
+// A jobTable has the jobs that have not ended or still have processes, and the events that the
+// scheduler has not taken. All changes of jobs are made here: first in the store, if they matter
+// after a crash, then in the table, then as an event. The lock of the World guards it.
 type jobTable struct {
 	o      *Options
 	store  *store.Store
@@ -70,7 +69,7 @@ func (t *jobTable) removeIfOver(e *entry) {
 	t.events.Wake()
 }
 
-// endPending reports whether the scheduler is still to hear that a job has ended.
+// endPending reports whether the scheduler has not taken the event yet that a job has ended.
 func (t *jobTable) endPending(id job.ID) bool {
 	return t.events.Any(func(ev scheduler.Event) bool {
 		exit, ok := ev.(scheduler.Exited)
@@ -78,8 +77,8 @@ func (t *jobTable) endPending(id job.ID) bool {
 	})
 }
 
-// taken notes that the scheduler has taken an event. A job that it hears was lost holds no
-// slots from now on, which the next plan says; one that it hears has ended may be removed.
+// taken records that the scheduler has taken an event. A job that was lost holds no slots from now
+// on, and the next plan says so. A job that has ended may be removed.
 func (t *jobTable) taken(ev scheduler.Event) {
 	exit, ok := ev.(scheduler.Exited)
 	e := t.byID[exit.Job]
@@ -99,8 +98,8 @@ func (t *jobTable) lose(e *entry, detail string, wait time.Duration) {
 	t.events.Emit(scheduler.Exited{Job: e.Spec.ID, Outcome: scheduler.Lost, Detail: detail})
 }
 
-// retractLoss takes back that a job was lost, if the scheduler has not heard of it: what it
-// planned meanwhile is a new generation.
+// retractLoss removes the event that a job was lost, if the scheduler has not taken it yet: what the
+// scheduler has planned since is a new generation.
 func (t *jobTable) retractLoss(e *entry) {
 	e.lost = false
 	t.events.Drop(func(ev scheduler.Event) bool {
@@ -125,8 +124,8 @@ func (t *jobTable) end(e *entry, outcome scheduler.Outcome, detail string) bool 
 	return true
 }
 
-// runs tells the scheduler, once for each generation, that a job trains, from a checkpoint or
-// from its beginning. A second time would take its progress back.
+// runs reports to the scheduler, once for each generation, that a job trains, from a checkpoint or
+// from its beginning. A second report would set its progress back.
 func (t *jobTable) runs(e *entry, r *run, from *agentapi.Restored) {
 	if r.announced {
 		return
@@ -152,8 +151,8 @@ func (t *jobTable) describe(e *entry, spec *job.Spec) error {
 	return nil
 }
 
-// findSilent describes jobs whose agents have not spoken for Options.Silence as rigid: they
-// keep what they hold until their agents speak again.
+// findSilent describes jobs whose agents have sent nothing for Options.Silence as rigid: they keep
+// what they hold until their agents send a message again.
 func (t *jobTable) findSilent() {
 	for _, e := range t.order {
 		if e.ended || e.silent || e.heard.IsZero() || e.current() == nil || time.Since(e.heard) < t.o.Silence {
@@ -167,7 +166,7 @@ func (t *jobTable) findSilent() {
 	}
 }
 
-// notSilent describes a silent job as what it is again.
+// notSilent describes a silent job by its own specification again.
 func (t *jobTable) notSilent(e *entry) {
 	if e.silent {
 		e.silent = false
@@ -234,7 +233,7 @@ func (t *jobTable) settle(e *entry, r *run, o *observe.Observation) bool {
 	return true
 }
 
-// wrote notes whether the disk has room for what the store was to write, and returns err.
+// wrote records whether the disk has room, by the error err of a write to the store, and returns err.
 func (t *jobTable) wrote(err error) error {
 	switch {
 	case err == nil:

@@ -15,9 +15,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Open returns the world as the store has it: jobs that were live come back as Restored, in
-// the order in which they were accepted; the executor takes up their processes. It keeps the
-// store, which the caller closes.
+// Open returns a World with the state of the store. Jobs that had not ended arrive as Restored, in
+// the order in which they were accepted, and the executor takes over their processes. The World
+// keeps the store, which the caller must close.
 func Open(s *store.Store, o Options) (*World, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("local: %w", err)
@@ -69,8 +69,8 @@ func reports(known []store.Report) []job.Report {
 	return all
 }
 
-// fit lets a job wait whose slots this machine does not have any more. The machine may have
-// got another name: its only node has that.
+// fit makes a job wait if this machine no longer has its slots. It also renames the node in the
+// job's placement, as the machine may have another name now.
 func (w *World) fit(e *entry) {
 	gone := func(s int) bool { return s >= len(w.o.Machine.Slots) }
 	if slices.ContainsFunc(e.Held, gone) || len(e.Held) != e.Status.Allocation.GPUs || e.Status.Allocation.GPUType != w.o.Machine.Type {
@@ -82,7 +82,7 @@ func (w *World) fit(e *entry) {
 	}
 }
 
-// adopt takes up the generations that have processes, whoever started them.
+// adopt takes over all generations with processes, also those that an earlier scheduler started.
 func (w *World) adopt() error {
 	all, err := observe.All(&w.folders)
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *World) adopt() error {
 	return nil
 }
 
-// adoptOne takes up a generation if it has processes, or an end that nobody has heard of.
+// adoptOne takes over a generation if it has processes, or if its end was not handled yet.
 func (w *World) adoptOne(o *observe.Observation) {
 	e := w.jobs.byID[o.Job]
 	planned := e != nil && e.wants() && o.Number == e.Generation

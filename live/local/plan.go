@@ -13,11 +13,11 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// hook is called with the name of every step that a crash may come between; tests replace it.
+// hook is called with the name of a step wherever a crash would matter; tests replace it.
 var hook = func(_ string) {}
 
-// Do implements scheduler.Backend: it commits what the actions make of the plan and leaves
-// the rest to the executor. While the store is full it waits: what runs goes on.
+// Do implements scheduler.Backend: it commits the plan as changed by the actions; the executor
+// carries it out. While the disk is full, Do waits, and running jobs go on.
 func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
 	w.mu.Lock()
 	changed, err := w.apply(ctx, actions)
@@ -28,8 +28,8 @@ func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
 	return w.commit(ctx, w.plan(changed))
 }
 
-// apply returns the jobs whose share of the plan the actions change, as they will be. It
-// changes nothing but what needs no commit.
+// apply returns the changes that the actions make to the plan. It changes nothing else, except what
+// needs no commit.
 func (w *World) apply(ctx context.Context, actions []scheduler.Action) ([]store.Change, error) {
 	d := newDraft(w.jobs)
 	for _, a := range actions {

@@ -45,8 +45,8 @@ var (
 	_ scheduler.Observer = (*World)(nil)
 )
 
-// Follow sets where the world learns how the scheduler sees its jobs: jobs returns them as
-// they are once a plan is taken for done (scheduler.Scheduler.Snapshot). Call it before the
+// Follow sets the function with which the World asks for the scheduler's view of its jobs: jobs
+// returns them as if the plan were carried out (scheduler.Scheduler.Snapshot). Call it before the
 // first round.
 func (w *World) Follow(jobs func(now time.Time) []*policy.Job) { w.follow = jobs }
 
@@ -69,14 +69,13 @@ func (w *World) Drain() {
 	w.jobs.events.Wake()
 }
 
-// Next implements scheduler.Backend. Its time is real but for the delay with which events are
-// taken.
+// Next implements scheduler.Backend. Its time is real time, except for the delay with which events
+// are taken.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	return eventqueue.Wait(ctx, w.jobs.events.Woken(), func() (scheduler.Event, time.Duration, error) { return w.take(deadline) })
 }
 
-// take returns the next event, or how long there is to wait for one: not at all if the
-// deadline has come.
+// take returns the next event, or how long to wait for one; 0 if the deadline has come.
 func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,7 +92,7 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 // Event implements scheduler.Observer.
 func (w *World) Event(time.Time, scheduler.Event) {}
 
-// Round implements scheduler.Observer: it remembers what was decided, for those who ask.
+// Round implements scheduler.Observer: it keeps what was decided, for queries.
 func (w *World) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -2,7 +2,7 @@
 // of each stage of a round. Metrics belong to one registry and hold any number of queues; a
 // Queue measures the scheduler of one. docs/reference/metrics.md says what each metric means.
 //
-// The scheduler does not know of it: a Queue is a scheduler.Observer, and a Watch wraps the
-// policy, the placer and the backend. There is a series for each queue and GPU type; series
-// for each job are off unless Options.Jobs is set.
+// The scheduler does not depend on it: a Queue is a scheduler.Observer, and a Watch wraps the
+// policy, the placer and the backend. There is a series for each queue and GPU type. There are
+// series for each job only if Options.Jobs is set.
 package monitor

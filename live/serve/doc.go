@@ -1,5 +1,5 @@
 // Package serve is the scheduler process of one machine: a driver.Driver over a local.World,
 // with the store, the agent API and the control socket. Run is what "oxgang serve" does.
 //
-// Ending it ends no job: the supervisors of jobs go on, and the next Run takes them up.
+// When it ends, no job ends: the supervisors of jobs go on, and the next Run takes them over.
 package serve

@@ -46,7 +46,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Slots < 0 || o.Slots > maxSlots {

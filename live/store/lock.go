@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// patience is how long to wait for the lock of a process that is gone: a child that it was
-// starting has it until the child is another program.
+// patience is how long to wait for the lock of a process that has ended. A child that the process
+// was starting holds the lock, too, until the child has called exec.
 const patience = 5 * time.Second
 
-// lives reports whether the process that signed a lock is there.
+// lives reports whether the process whose ID is in a lock file exists.
 func lives(f *os.File) bool {
 	var pid int
 	if _, err := fmt.Sscanf(holder(f), "process %d", &pid); err != nil || pid < 1 {

@@ -15,7 +15,7 @@ func full(dir string) bool {
 	return syscall.Statfs(dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < room
 }
 
-// release gives up the lock of a file, whoever else has the file.
+// release releases the lock of a file, even if other processes have the file open.
 func release(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
 // seize locks a file for this process, or fails at once with EWOULDBLOCK.

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Job is what is known of one job.
+// A Job is what the store keeps of one job.
 type Job struct {
 	Spec       *job.Spec
 	Asked      *job.Spec // what was submitted, before its program described it; nil in Accept: Spec
@@ -46,7 +46,7 @@ type Checkpoint struct {
 	Seconds  float64 // that it took
 }
 
-// Validate returns an error that joins all complaints about c: numbers that are not finite,
+// Validate returns an error that joins all that is wrong with c: numbers that are not finite,
 // or below 0, and a missing path.
 func (c *Checkpoint) Validate() error {
 	var errs []error

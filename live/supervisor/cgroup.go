@@ -106,7 +106,7 @@ func (g *group) kill() {
 	}
 }
 
-// remove takes the group away, which must be empty.
+// remove removes the group, which must be empty.
 func (g *group) remove() error {
 	if g == nil {
 		return nil

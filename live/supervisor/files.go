@@ -69,9 +69,8 @@ func readJSON(path string, v any) (found bool, err error) {
 	return true, nil
 }
 
-// writeJSON puts v into a file so that whoever reads it, after a crash too,
-// sees all of the old or all of the new. The file is the owner's alone: it may
-// hold tokens.
+// writeJSON replaces a file by v atomically: a reader sees either the old or the new
+// content, also after a crash. Only the owner may read the file, because it may have tokens.
 func writeJSON(path string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -41,8 +41,8 @@ func exitOf(s unix.WaitStatus) Exit {
 	return Exit{Code: s.ExitStatus()}
 }
 
-// over notes how a worker ended. If it failed, the others have the grace left;
-// one that stops on notice has not failed.
+// over records how a worker ended. If it has failed, the others have the grace to end;
+// a worker that stops on notice has not failed.
 func (sv *supervisor) over(rank int, e Exit) {
 	sv.rec.Exits[rank] = e
 	if !e.OK() {

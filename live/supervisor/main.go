@@ -36,16 +36,16 @@ const (
 	steps                        // how many there are, and one
 )
 
-// What tests change: what happens at a step, and two things that the supervisor
-// must not be without: orphans come to it, and its workers die with it.
+// Variables that tests change: what happens at a step, and two properties that the supervisor
+// depends on: orphans become its children, and its workers die with it.
 var (
 	at          = func(step) {}
 	subreaper   = func() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 	deathSignal = syscall.SIGKILL
 )
 
-// How often the supervisor looks around, signals or not: a tick while there is something to be
-// done, and else only so that a notice whose signal was lost is found.
+// How often the supervisor wakes up without a signal: every tick while there is something to do, and
+// otherwise seldom, to find a notice whose signal was lost.
 const (
 	tick     = 100 * time.Millisecond
 	idleTick = 5 * time.Second
@@ -253,7 +253,7 @@ func (sv *supervisor) write() error {
 	return err
 }
 
-// note adds to what was done without.
+// note adds an error to State.Note, and the supervisor goes on.
 func (sv *supervisor) note(err error) {
 	if err == nil {
 		return

@@ -88,9 +88,9 @@ func below(all map[int]proc, root func(pid int) bool) []proc {
 	return found
 }
 
-// signal sends a signal to this very process, and to none that has its pid
-// now. That it is over already is no error. The descriptor holds on to whoever
-// has the pid; that it is p is read after it was taken.
+// signal sends a signal to this very process, and never to another that has its pid now.
+// It is no error if the process has ended. The descriptor is opened first, and stays with
+// the process that has the pid then; whether that is p is checked afterwards.
 func (p process) signal(sig unix.Signal) error {
 	if p.PID <= 1 || p.PID == os.Getpid() {
 		return fmt.Errorf("process %d: refusing to signal it", p.PID)

@@ -21,7 +21,7 @@ const (
 	handedOver = "OXGANG_KEEPER" // set in its environment: the descriptors are there
 	lockFD     = 3
 	reportFD   = 4
-	wellDone   = "begun\n" // what the supervisor says if it has begun; else its error
+	wellDone   = "begun\n" // what the supervisor writes if it has begun; otherwise it writes its error
 )
 
 // patience is how long Start waits for the supervisor's first words: some fsyncs,
@@ -47,8 +47,8 @@ func Start(exe []string, dir string, l *Launch) error {
 	return nil
 }
 
-// start holds the lock from before it looks until the supervisor has it too, so
-// that of two that start at a time one finds it taken.
+// start takes the lock before it checks anything, and holds it until the supervisor has
+// it, too. So if two processes start the same generation, one finds the lock taken.
 func start(exe []string, dir string, l *Launch) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -64,8 +64,8 @@ func start(exe []string, dir string, l *Launch) error {
 	return spawn(exe, dir, held)
 }
 
-// claim takes the lock of a generation that has not begun. Where somebody has
-// the lock, it waits for what he does: he begins, or he cannot.
+// claim takes the lock of a generation that has not begun. If another process has the
+// lock, it waits until that has begun the generation or has failed to.
 func claim(dir string) (*os.File, error) {
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		held, err := takeLock(dir, os.O_CREATE)

@@ -1,19 +1,19 @@
-// Package supervisor keeps the worker processes of one generation of a job: one
-// start of it. A supervisor is a small process of its own, so that the workers,
-// their output and their exit statuses outlive the scheduler that started
-// them, however it ends.
+// Package supervisor starts, watches and stops the worker processes of one generation
+// of a job, which is one start of it. A supervisor is a small process of its own, so
+// that the workers, their output and their exit statuses outlive the scheduler that
+// started them, however it ends.
 //
-// A generation has a directory: launch.json says what to run, the lock is held
-// by the supervisor while it lives, state.json is what it knows, notice.json asks
-// it to stop. Its invariants, each with a test that seeds the bug:
+// A generation has a directory with four files: launch.json says what to run; the lock
+// is held by the supervisor while it lives; state.json has what the supervisor knows;
+// notice.json asks it to stop. The invariants, each with a test that seeds the defect:
 //
 //  1. A generation begins at most once: its supervisor holds the lock from before
 //     launch.json is written, and state.json exists before the first worker.
-//  2. Ended is said only when no process of the generation is left.
-//  3. An exit status is written, however often that must be tried, before the
-//     supervisor lets go of the lock.
-//  4. When the supervisor dies, its workers die with it; what they had started is
-//     left to Sweep.
+//  2. state.json says Ended only when no process of the generation is left.
+//  3. Exit statuses are written, with as many attempts as that takes, before the
+//     supervisor releases the lock.
+//  4. When the supervisor dies, its workers die with it. Sweep kills the processes
+//     that the workers had started.
 package supervisor
 
 import (
@@ -42,8 +42,8 @@ const TempFail = 75
 // why. It is a shell's for "command not found".
 const NotStarted = 127
 
-// ErrBegun says that a generation has been begun before, by a supervisor that may
-// live or not: Look tells.
+// ErrBegun says that a generation was begun before. Look tells whether its supervisor
+// is still alive.
 var ErrBegun = errors.New("the generation has begun before")
 
 // A Launch is what a supervisor needs to run one generation of a job.
@@ -75,8 +75,8 @@ type Worker struct {
 // A Phase is how far a generation has come.
 type Phase string
 
-// The phases. Absent and Gone are never written: they are what Look finds
-// where nobody says otherwise.
+// The phases. Absent and Gone are never written: Look returns them if there is no
+// supervisor and no other phase is known.
 const (
 	Absent   Phase = "absent"   // no worker was ever started here
 	Starting Phase = "starting" // not all workers run yet
@@ -94,7 +94,7 @@ type State struct {
 	Killed  bool      // a worker had to be ended with SIGKILL
 	Tail    []string  // the last lines of its output, at most 20, of Ended
 	Detail  string    // the first thing that went wrong: "worker 2: exit code 1"; empty: nothing
-	Note    string    // what was done without: "no cgroup: ..."; empty: nothing
+	Note    string    // what was not possible and left out: "no cgroup: ..."; empty: nothing
 }
 
 // An Exit says how a worker ended: by a code, or by a signal where Signal > 0.

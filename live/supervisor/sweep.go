@@ -22,13 +22,13 @@ const runVariable = "OXGANG_RUN"
 // that the kernel does not let go, in a driver say, take some seconds.
 const sweepLimit = 10 * time.Second
 
-// Sweep kills what supervisors that died have left: every process whose environment
-// says OXGANG_RUN=tag, or a tag below it ("a" is above "a/j1/3"), and what is
-// below such a process; none of a supervisor that lives. root is a directory with
-// the generations in question at most three floors below it, or one itself. It
-// returns when the processes are gone, or says which are not. A process that
-// hides its environment and has left its parents is found only in its cgroup,
-// and not waited for.
+// Sweep kills the processes that dead supervisors have left: every process whose
+// environment has OXGANG_RUN=tag, or a tag below it ("a" is above "a/j1/3"), and the
+// descendants of such a process. It spares those of a living supervisor. root is the
+// directory of a generation, or one with generations at most three levels below it.
+// Sweep returns when the processes are gone, or an error that says which are not. A
+// process that hides its environment and has left its parents is found only by its
+// cgroup, and is not waited for.
 func Sweep(root, tag string) error {
 	if tag == "" {
 		return errors.New("keeper: sweep: no tag, want one")
@@ -55,9 +55,9 @@ type orphan struct {
 	tag string
 }
 
-// sweepOnce kills the orphans of this moment and returns them. The order
-// matters: who is seen first and whose lock is free after that has lost the
-// supervisor that started it. A supervisor that begins in between has its lock.
+// sweepOnce kills the present orphans and returns them. The order matters: processes are
+// listed first, and locks are tested afterwards. If the lock of a listed process is free,
+// the supervisor that started it is gone. A supervisor that begins in between has its lock.
 func sweepOnce(root, tag string) ([]orphan, error) {
 	found, err := tagged(tag)
 	if err != nil {

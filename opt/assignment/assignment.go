@@ -70,8 +70,8 @@ func newMatching(cost [][]float64) *matching {
 	return t
 }
 
-// match takes in row i: the columns on the shortest path to a free one change
-// hands.
+// match matches row i: each column on the shortest path to a free column is given to the
+// row before it on the path.
 func (t *matching) match(i int) {
 	end, length := t.search(i)
 	if end < 0 {

@@ -45,9 +45,9 @@ type Solution struct {
 	Converged  bool        // it is the point asked for; else the iterations ended first
 }
 
-// Level finds the greatest level z. Items of which no rate is needed share what
-// is left. It is feasible unless there is no item that needs a rate, or one that
-// needs it has none: then z is 0.
+// Level finds the greatest level z. Items without a least rate share the rest. It is
+// feasible if some item has a least rate, and every such item has a positive rate
+// somewhere; otherwise z is 0.
 func (p *Program) Level(s Settings) Solution {
 	s = s.withDefaults()
 	most := p.leastLevel()
@@ -59,9 +59,9 @@ func (p *Program) Level(s Settings) Solution {
 	return w.run(s)
 }
 
-// Best finds the greatest sum of gains; with no gains, the analytic centre. It is
-// not feasible where no x gives every item more than its least rate, by a relative
-// 1e-9: where there is only one such x, there is no centre either.
+// Best finds the greatest sum of gains; without gains, the analytic centre. It is not
+// feasible if no x gives every item more than its least rate, by a relative 1e-9: if only
+// one x meets the rates exactly, there is no centre.
 func (p *Program) Best(s Settings) Solution {
 	s = s.withDefaults()
 	w := newPath(p, 0)
@@ -123,7 +123,7 @@ func (p *Program) leastLevel() float64 {
 // open reports whether an item may be on a kind.
 func (p *Program) open(it *Item, kind int) bool { return it.Size[kind] > 0 && p.Capacity[kind] > 0 }
 
-// nothing is the solution in which nobody has anything.
+// nothing is the solution in which no item has any time.
 func (p *Program) nothing() Solution {
 	s := Solution{X: matrix(len(p.Items), len(p.Capacity)), Prices: make([]float64, len(p.Capacity))}
 	s.Converged = true

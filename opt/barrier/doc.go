@@ -7,12 +7,12 @@
 //	            Σᵢ sᵢⱼ xᵢⱼ ≤ cⱼ                                for every kind j
 //	            x ≥ 0
 //
-// Such programs have many optima: items alike may share what is left in any way.
-// A vertex gives some of them everything and others nothing. The answer here is
-// the point of the central path at Mu: the one optimum, but for Mu per row, at
-// which the product of all distances from rows and bounds is largest. It is
-// unique, treats items alike alike, and is what an interior point method ends
-// near. Without gains it is the analytic centre of all that is feasible.
+// Such programs have many optima: equal items may share the rest in any way. A vertex
+// gives some of them everything and others nothing. The answer here is the point of
+// the central path at Mu: it is optimal up to Mu per row, and among such points it has
+// the largest product of all distances from rows and bounds. It is unique, treats equal
+// items equally, and interior point methods end near it. Without gains it is the
+// analytic centre of the feasible set.
 // Source: Boyd and Vandenberghe, Convex Optimization, §8.5.3, §11.2.
 //
 // The method is the primal-dual one of §11.7, from a point inside all rows, so
@@ -27,6 +27,7 @@
 //	factor.go    small factorisations that keep what is nearly free apart from
 //	             what is nearly fixed
 //
-// Dictionary: x, z as above; u, v, f the slacks of the rows of an item's time, an
-// item's rate and a kind; the duals of the same are p (of x ≥ 0), q, w, y.
+// Dictionary: x, z as above. u, v and f are the slacks of three sorts of rows: an
+// item's time, an item's rate, and a kind's capacity. Their duals are q, w and y; p is
+// the dual of x ≥ 0.
 package barrier

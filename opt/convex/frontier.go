@@ -2,9 +2,8 @@ package convex
 
 import "slices"
 
-// A Frontier is every optimum of problem (1), or of problem (7) where there are
-// several kinds: the least mean completion time for every budget, without time to
-// rescale.
+// A Frontier has all optima of problem (1), or of problem (7) if there are several
+// kinds: the least mean completion time for every budget, without time to rescale.
 //
 // By unit of work, a straight piece of a speedup function is a straight piece in
 // the plane of cost k/s(k) and time 1/s(k). So an epoch has a convex chain of

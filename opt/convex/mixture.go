@@ -1,10 +1,10 @@
 package convex
 
-// A Mixture is two plans for the jobs that arrive: a share of every class goes by
-// Fast, the others by Cheap. With time to rescale, no policy of the same budget is
-// faster: what a job pays for moving within an epoch is linear in when it moves, so
-// that it might as well move at an end. But for ties the two plans differ in one
-// class only. Where one plan is all it takes, Share is 0, and Fast is Cheap.
+// A Mixture is two plans for arriving jobs: a share of every class follows Fast, the
+// others Cheap. With time to rescale, no policy with the same budget is faster: what a
+// job pays for moving within an epoch is linear in the time of the move, so that a move
+// at one end of the epoch is as good. Without ties the two plans differ in one class
+// only. If one plan is enough, Share is 0, and Fast is Cheap.
 //
 // Deviation: two plans, because with integer widths and time to rescale Lemma 4.3
 // does not hold (§4.3 says it does): see the counter-example in the tests.

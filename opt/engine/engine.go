@@ -23,7 +23,7 @@ type Engine interface {
 	// Set adds item i, or gives it other choices, each worth its Value: what
 	// Adjust said is forgotten. It copies what it needs. Bad numbers are an error.
 	Set(i int, it mmkp.Item) error
-	// Adjust says what the choices of item i are worth in this round; the kept
+	// Adjust sets what the choices of item i are worth in this round; the kept
 	// choice is no better for it. See mmkp.Program.Adjust.
 	Adjust(i int, a mmkp.Adjustment) error
 	// Remove removes item i.
@@ -84,8 +84,8 @@ func maker(name string) (newEngine, error) {
 	return nil, fmt.Errorf("engine %q, want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// continual returns the solver of copter. It ends at a vertex: the shim drops
-// what is divided.
+// continual returns the solver of copter. It ends at a vertex, where few items are
+// divided between choices: the shim rounds these, and that costs value.
 func continual() (lp.Solver, error) {
 	o := copter.DefaultOptions()
 	o.Polish = true
@@ -95,7 +95,7 @@ func continual() (lp.Solver, error) {
 // anew returns the solver of lp-exact.
 func anew() (lp.Solver, error) { return exact.New(exact.DefaultOptions()) }
 
-// An entry is an item with what Adjust said of it.
+// An entry is an item with the adjustment that Adjust has set.
 type entry struct {
 	choices    []mmkp.Choice
 	must, live bool
@@ -111,11 +111,11 @@ func (e *entry) value(j int) float64 {
 	return a.Base + a.Factor*e.choices[j].Value
 }
 
-// worth returns whether choice j may be taken: by an item that need not, only
-// for a value above 0.
+// worth reports whether choice j may be taken: an item that need not be served takes
+// only a choice of a value above 0.
 func (e *entry) worth(j int) bool { return e.must || e.value(j) > 0 }
 
-// A book holds the entries of engines that solve them as they stand.
+// A book holds the items of engines whose solvers read all items at every solve.
 type book struct {
 	capacity []float64
 	entries  []entry

@@ -88,8 +88,8 @@ func (e *price) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	return s, nil
 }
 
-// withPrices is an engine that has no prices, beside one that has: it chooses,
-// the other says what its choices are measured by.
+// withPrices combines an engine without prices, which chooses, with the engine price,
+// which only computes prices and the bound.
 type withPrices struct {
 	chooser Engine
 	price   *price

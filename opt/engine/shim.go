@@ -21,10 +21,10 @@ const Tiny = 1e-6
 // slack is the relative amount by which a capacity may be exceeded, as in mmkp.
 const slack = 1e-10
 
-// Shim makes the weights of a relaxed solution, by item, whole: each item takes
-// the choice of highest weight that fits beside those before it, of equal weights
-// the first, else none (-1). Items of which must (nil: none) is true are first.
-// take reports whether a choice fits into what is left, and deducts it if so.
+// Shim rounds a relaxed solution, given as weights by item. Each item takes the choice
+// of highest weight that fits beside the items before it, among equal weights the
+// first; if none fits, -1. Items for which must (nil: false for all) is true are first.
+// take reports whether a choice fits into the remaining capacity, and if so deducts it.
 // Weights are sorted in place. It costs n log n.
 //
 // Source: thesis §4.4.1, "Applying COpter".
@@ -70,8 +70,8 @@ func divided(weights [][]Weight) int {
 	return n
 }
 
-// shim returns whole picks by item. An item that must be served takes whatever
-// fits rather than none; the error is mmkp.ErrLimit if nothing does.
+// shim returns one choice or none for each item. An item that must be served takes any
+// choice that fits rather than none; the error is mmkp.ErrLimit if nothing fits.
 func (b *book) shim(weights [][]Weight) ([]int, error) {
 	left := make([]float64, len(b.capacity))
 	for k, amount := range b.capacity {

@@ -47,7 +47,7 @@ func DefaultOptions() Options {
 	return Options{Method: Choose, Tolerance: 1e-9, Threads: 1}
 }
 
-// Validate joins every complaint about the options.
+// Validate joins all that is wrong with the options.
 func (o Options) Validate() error {
 	var all []error
 	switch o.Method {

@@ -17,9 +17,16 @@
 //	search.go    depth-first search over elements: in the union, or out of it
 //
 // Dictionary: aₛ Set.Cost, cₑ Problem.Elements, n Problem.Pick, λ and L searcher.price.
-// A flow that is maximal has reduced costs: an element outside the closure raises L by at
-// least the room its flow leaves, a set left out by what it could not send off. What would
-// raise L above the best answer is decided without search.
+//
+// A maximum flow also gives reduced costs. To put an element outside the closure into the
+// union raises L by at least the element's unused room; to leave out a set of the closure
+// raises L by at least what the set could not send. A decision that would raise L above the
+// cost of the best answer is excluded without search.
+//
+// Invariant: every answer that is better than the best one by Options.Slack is in a node that
+// the search has not left. It ends, because every step of the depth-first search fixes one
+// more element, and because MaxSteps bounds the edges looked at; the bound of what was not
+// searched is then part of the answer.
 //
 // Limits are counts of edges looked at, never seconds, and nothing is random: equal calls
 // give equal answers on every machine.

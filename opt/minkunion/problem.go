@@ -39,7 +39,7 @@ type Solution struct {
 // multiples stay below 2⁶² with.
 const maxTotal = 1 << 60
 
-// Validate joins every complaint about p.
+// Validate joins all that is wrong with p.
 func (p *Problem) Validate() error {
 	var bad []error
 	if p.Pick < 0 || p.Pick > len(p.Sets) {

@@ -41,9 +41,9 @@ const maxShifts = 3
 // less than a thousand items get less, as the search is better there.
 const maxTried = 1 << 14
 
-// mend improves the best solution while some items together can use what is
-// left idle: it costs the price of the idle capacity at most, so that only
-// shifts of less regret than that are of use.
+// mend improves the best solution while a few items together can use idle capacity. The
+// gain is at most the price of the idle capacity, so that only shifts with less regret
+// than that are tried.
 func (p *Program) mend() {
 	p.tried, p.allowed = 0, min(maxTried, 256+16*p.live)
 	p.room = sized(p.room, (maxShifts+1)*p.core.K)

@@ -116,10 +116,10 @@ func (p *Program) measurePrices() {
 	}
 }
 
-// approach goes from prices at which all capacity together is worth what all
-// items are to prices near the lowest bound: a resource that is asked for too
-// much gets dearer, by less from step to step. The ranges' width is left in
-// proportion to the last steps.
+// approach starts from prices at which all capacity together is worth as much as all
+// items, and moves towards the lowest bound: the price of a resource with too much demand
+// rises, by less from step to step. It sets the widths of the ranges in proportion to the
+// last steps.
 func (p *Program) approach() {
 	clear(p.radius)
 	wide := append([]float64(nil), p.scale...)

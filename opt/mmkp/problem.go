@@ -37,7 +37,7 @@ type Problem struct {
 	Items    []Item
 }
 
-// Validate joins every complaint about p's numbers; nil means solvable input
+// Validate joins all that is wrong with p's numbers; nil means solvable input
 // (not that the items that must be served fit).
 func (p *Problem) Validate() error {
 	var all []error

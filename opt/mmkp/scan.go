@@ -82,13 +82,13 @@ func (p *Program) scan() bool {
 
 func byRank(a, b core.Item) int { return cmp.Compare(a.Rank, b.Rank) }
 
-// leader is what look knows of the columns it has seen.
+// leader compares the columns of an item that look has seen.
 type leader struct {
-	worth  float64 // highest in the middle of the ranges
-	sure   float64 // what that column is worth at least, anywhere
-	least  float64 // the highest that any column is worth at least, anywhere
-	most   float64 // the highest that any column is worth at most, anywhere
-	second float64 // and the second highest
+	worth  float64 // highest worth in the middle of the ranges
+	sure   float64 // least worth of that column in the ranges
+	least  float64 // highest least worth of any column in the ranges
+	most   float64 // largest worth of the column of worth in the ranges
+	second float64 // largest worth of any other column in the ranges
 }
 
 // see compares a column that is worth so much in the middle, at least and at
@@ -272,11 +272,11 @@ func (p *Program) offer(x *item, r *row, id, resource int32, start, least float6
 	p.core.Columns = append(p.core.Columns, c)
 }
 
-// nudge raises a value by at most a relative 1e-6, less from item to item: of
-// equal items the first is served first, and they do not change their minds at
-// the same price, so that a vertex of the bound has as many ties as there are
-// resources, and no more. The hash keeps different items from doing so by
-// chance. Bound and regrets are computed from the values as given.
+// nudge raises a value by at most a relative 1e-6, less from item to item. So among
+// equal items the first is served first. Equal items also change their best column at
+// different prices, so that a vertex of the bound has only as many ties as there are
+// resources; the hash prevents other items from having the same price by chance. Bound
+// and regrets are computed from the values as given.
 func (p *Program) nudge(v float64, rank uint32, key int32) float64 {
 	h := uint64(rank)*0x9e3779b97f4a7c15 + uint64(key)*0xbf58476d1ce4e5b9 // odd multipliers of splitmix64
 	h = (h ^ p.opts.Ties ^ h>>31) * 0x94d049bb133111eb

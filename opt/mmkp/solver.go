@@ -34,7 +34,7 @@ type Options struct {
 // optimal and cost large ones (thousands) a few milliseconds.
 func DefaultOptions() Options { return Options{MaxSteps: 500, MaxNodes: 100_000, Gap: 1e-9} }
 
-// Validate joins every complaint about o.
+// Validate joins all that is wrong with o.
 func (o Options) Validate() error {
 	var all []error
 	if o.MaxSteps < 0 {

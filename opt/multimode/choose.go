@@ -9,8 +9,8 @@ import (
 // A count is how often a job runs, and in which mode.
 type count struct{ mode, rounds int }
 
-// A chooser finds modes and numbers of rounds under a limit of what is left. It
-// keeps the prices of the last choice.
+// A chooser finds modes and numbers of rounds under a limit z. It keeps the prices of the
+// last choice.
 type chooser struct {
 	p       *Problem
 	solver  *mmkp.Solver
@@ -37,9 +37,9 @@ func newChooser(p *Problem) *chooser {
 // nodes bound the search of a knapsack: few jobs with large modes need it, many do not.
 const nodes = 10_000
 
-// choose returns the best numbers of rounds with which no job has more than z left,
-// and a bound on what any such are worth, less a price of the load. No job may have
-// more than z left at best. Errors: those of mmkp.Solver.
+// choose returns the best modes and numbers of rounds with which no job has more than z
+// left, and an upper bound of the value of all such choices less a price of the load. Every
+// job must have some choice with at most z left. Errors: those of mmkp.Solver.
 func (c *chooser) choose(ctx context.Context, z, price float64) (pick []count, bound float64, err error) {
 	for i := range c.p.Jobs {
 		c.list(i, z, price)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A packing is rounds being given out.
+// A packing is the state of place: which job runs in which round.
 type packing struct {
 	p        *Problem
 	pick     []count
@@ -24,18 +24,18 @@ type step struct {
 	taken            bool
 }
 
-// place gives jobs the rounds that were picked for them, in one piece if there is room,
-// or in several, or fewer if there is none. What is left goes to whoever gains most from
-// it, so that nothing is idle that a job could use.
+// place gives jobs the numbers of rounds that were picked for them: in one piece if there is
+// room, else in several, else fewer rounds. The rest goes to the jobs that gain most from it, so
+// that no capacity is idle that a job could use.
 func place(p *Problem, pick []count, prices []float64, favoured int) []Run {
 	k := &packing{p: p, pick: pick, prices: prices, favoured: favoured, runs: slices.Repeat([]Run{{Mode: -1}}, len(p.Jobs))}
 	for _, b := range p.Capacity {
 		k.free = append(k.free, slices.Repeat([]int{b}, p.Rounds))
 	}
 	line := k.line()
-	rest := k.first(line) // 1. who runs first
+	rest := k.first(line) // 1. jobs that run from the first round on
 	for _, i := range rest {
-		k.fit(i) // 2. who runs behind whom
+		k.fit(i) // 2. jobs that run after others
 	}
 	k.advance(rest)
 	for _, i := range line {
@@ -48,8 +48,8 @@ func place(p *Problem, pick []count, prices []float64, favoured int) []Run {
 	return k.runs
 }
 
-// line returns who is to run: first those that go on, then who gains most from its
-// first round.
+// line returns the jobs that were picked to run, in order: first those that go on, then by what
+// they gain from their first round.
 func (k *packing) line() []int {
 	var line []int
 	for i := range k.pick {
@@ -63,7 +63,8 @@ func (k *packing) line() []int {
 	return line
 }
 
-// rank orders jobs: the one that is favoured, those picked to run as they do, others.
+// rank orders jobs: first the favoured one, then those picked to run in the mode they hold, then
+// the others.
 func (k *packing) rank(i int) int {
 	switch {
 	case i == k.favoured:
@@ -85,8 +86,8 @@ func (p *Problem) gain(i, mode, n int) float64 {
 	return (m.After[n].Value - before) / float64(m.Amount)
 }
 
-// first runs those of the line for which there is room from round 0 on. It returns the
-// others, the longest first.
+// first gives rounds from round 0 on to the jobs of the line for which there is room. It
+// returns the other jobs, the longest first.
 func (k *packing) first(line []int) (rest []int) {
 	for _, i := range line {
 		if m := k.mode(i); k.free[m.Resource][0] >= m.Amount {
@@ -107,9 +108,9 @@ func (k *packing) mode(i int) *Mode { return &k.p.Jobs[i].Modes[k.pick[i].mode] 
 // ones returns n rounds in a row.
 func ones(first, n int) uint64 { return (1<<n - 1) << first }
 
-// fit gives job i its rounds in a row, as late as it can follow others that stop: what
-// is before them is for jobs that are shorter. If it cannot follow, it has the first
-// rounds that there are, in a row if possible.
+// fit gives job i its rounds in a row, as late as possible behind other jobs that stop: the
+// room before stays for shorter jobs. If it cannot follow another job, it gets the first rounds
+// with room, in a row if possible.
 func (k *packing) fit(i int) {
 	if len(k.p.Jobs[i].Modes) > 1 && bits.OnesCount64(k.room(k.mode(i))) < k.pick[i].rounds {
 		k.pick[i] = k.best(i)
@@ -137,8 +138,8 @@ func (k *packing) fit(i int) {
 	}
 }
 
-// best returns the mode and number of rounds, of those that there is room for, that are
-// worth most to job i less the prices of what they use.
+// best returns the mode and number of rounds for which there is room and whose value to job i,
+// less the prices of what they use, is largest.
 func (k *packing) best(i int) count {
 	j := &k.p.Jobs[i]
 	var best count
@@ -163,8 +164,9 @@ func (k *packing) room(m *Mode) (rounds uint64) {
 	return rounds
 }
 
-// advance has jobs change places with shorter ones, of the same amount, that they follow:
-// plans are made anew before they end, and long jobs should not be always the last.
+// advance lets jobs change places with shorter ones that they follow and that use the same
+// amount. Windows are planned again before they end, so that otherwise long jobs would always
+// be the last.
 func (k *packing) advance(rest []int) {
 	for n, i := range rest {
 		for next := 0; next >= 0; {

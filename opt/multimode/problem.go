@@ -14,19 +14,19 @@ const MaxRounds = 64
 // largest bounds every number of a problem, so that products stay in range.
 const largest = 1e40
 
-// A Point is what has become of a job at the end of the window.
+// A Point is the state of a job at the end of the window.
 type Point struct {
 	Value float64 // in any unit; Job.Again and Problem.Lambda are in the same
-	Left  float64 // time that it has still to run; at least 0
-	Load  float64 // its part of the mean time that the cluster has still to run; at least 0
+	Left  float64 // time that the job must still run; at least 0
+	Load  float64 // its part of the mean time that the cluster must still run; at least 0
 }
 
 // A Mode is one way to run.
 type Mode struct {
 	Resource int // index into Problem.Capacity
 	Amount   int // of the resource, in each round in which it runs; at least 1
-	// After holds what has become of the job after 1, 2, … rounds, in one piece, at
-	// most as many as there are. More rounds than points change nothing.
+	// After holds the state of the job after 1, 2, … consecutive rounds, at most as many as
+	// the window has. Rounds beyond the last point change nothing.
 	After []Point
 }
 
@@ -59,7 +59,7 @@ func (r Run) In(round int) bool { return r.Rounds>>round&1 == 1 }
 // Count returns the number of rounds.
 func (r Run) Count() int { return bits.OnesCount64(r.Rounds) }
 
-// Validate returns an error that joins all complaints about p, of each job the first.
+// Validate returns an error that joins all that is wrong with p: of each job the first error.
 func (p *Problem) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("multimode: "+format, args...)) }
@@ -132,7 +132,7 @@ func (a *Point) check() error {
 // amount reports whether x is a number in range.
 func amount(x float64) bool { return x >= 0 && x <= largest }
 
-// at returns what has become of j after a run.
+// at returns the state of j after a run.
 func (j *Job) at(r Run) Point {
 	if r.Rounds == 0 {
 		return j.Idle
@@ -141,8 +141,8 @@ func (j *Job) at(r Run) Point {
 	return after[min(r.Count(), len(after))-1]
 }
 
-// further returns the starts of a run that its points do not count: all but the
-// first, and that one too if the job could have gone on.
+// further returns the number of starts of a run that the points do not count: all except
+// the first, and the first too if the job could have gone on in the mode that it holds.
 func (j *Job) further(r Run) int {
 	starts := bits.OnesCount64(r.Rounds &^ (r.Rounds << 1))
 	if starts > 0 && (r.Mode != j.Held || r.In(0)) {
@@ -151,8 +151,8 @@ func (j *Job) further(r Run) int {
 	return starts
 }
 
-// points yields what can become of j by running: in each mode that there is capacity
-// for, after each number of rounds.
+// points yields the states of j after running: in each mode that fits into the capacity, for
+// each number of rounds.
 func (p *Problem) points(j *Job) iter.Seq2[count, *Point] {
 	return func(yield func(count, *Point) bool) {
 		for m := range j.Modes {
@@ -169,8 +169,8 @@ func (p *Problem) points(j *Job) iter.Seq2[count, *Point] {
 	}
 }
 
-// Worth returns the value of a plan, a run for each job, whatever it uses. It panics
-// if a mode is not one of its job's.
+// Worth returns the value of a plan, a run for each job. It does not check capacities. It
+// panics if a job does not have the mode of its run.
 func (p *Problem) Worth(runs []Run) float64 {
 	value, load, longest := 0.0, 0.0, 0.0
 	for i := range p.Jobs {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// press gives job i the rounds that it lacks where others can go to other rounds, if
-// they lose less than it gains: if it can be, where it need not start anew.
+// press gives job i rounds that it lacks by moving other jobs to other rounds, if these lose
+// less than job i gains. It prefers rounds in which job i needs no further start.
 func (k *packing) press(i int) {
 	k.log = k.log[:0]
 	mode, n := k.pick[i].mode, k.pick[i].rounds
@@ -24,7 +24,7 @@ func (k *packing) press(i int) {
 	}
 }
 
-// lack returns what the rounds that job i lacks are worth, at most.
+// lack returns an upper bound of the worth of the rounds that job i lacks.
 func (k *packing) lack(i int) float64 {
 	j := &k.p.Jobs[i]
 	now, then := j.at(k.runs[i]), k.mode(i).After[k.pick[i].rounds-1]
@@ -43,9 +43,8 @@ type move struct {
 	cost    float64
 }
 
-// makeRoom moves jobs to other rounds until there is enough for a mode in round t. It
-// returns what that costs, and whether that is less than a limit; if not, nobody is
-// moved.
+// makeRoom moves jobs to other rounds until there is room for a mode in round t. It returns
+// what that costs, and whether it is less than limit; if not, no job is moved.
 func (k *packing) makeRoom(m *Mode, t int, limit float64) (cost float64, ok bool) {
 	free := k.free[m.Resource]
 	if free[t] >= m.Amount {

@@ -19,7 +19,7 @@ type Options struct {
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Gap: 1e-3, Solves: 32} }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o Options) Validate() error {
 	var errs []error
 	if !(o.Gap >= 0 && o.Gap < 1) {
@@ -52,38 +52,38 @@ func (t *Schedule) Gap() float64 {
 	return (t.Bound - t.Value) / math.Abs(t.Bound)
 }
 
-// An interval of limits. Nothing of which the longest job has at most high left, and
-// the last term is at least low, is worth more than bound.
+// An interval is a range of limits z. A plan in which the longest job has at most high left,
+// and whose last term is at least low, is worth at most bound.
 type interval struct {
 	low, high float64
 	free      float64 // bound on the value at high, without the last term
 	bound     float64
 }
 
-// A search is a solution in the making.
+// A search is the state of Solve.
 type search struct {
 	p      *Problem
 	pick   *chooser
-	open   []interval // all that could be better than the best
-	cap    float64    // no plan is worth more
+	open   []interval // in which plans may be better than the best
+	cap    float64    // an upper bound for all plans
 	best   Schedule
 	solved bool
 	picked []count // of the best
 }
 
-// Solve plans a window: it returns the best plan found when the gap is met, so many
-// knapsacks were solved, or ctx ended; there is always one, in which no job waits that
+// Solve plans a window. It returns the best plan found when the gap is met, when Options.Solves
+// knapsacks were solved, or when ctx ends. There is always a plan, and in it no job waits that
 // would gain by a round in which there is room for it. Equal problems have equal plans.
-// Errors: those of both Validate. It costs a knapsack of jobs × modes × rounds choices
-// for each solve, and a packing of jobs × rounds at least; a few jobs with several modes
-// have a packing for each mode besides, if the gap is not met.
+// Errors: those of both Validate. Each solve costs a knapsack of jobs × modes × rounds choices,
+// and a packing of at least jobs × rounds steps. If the gap is not met, and all jobs together
+// have few modes, one more packing is tried for each mode.
 // Source: Shockwave §6.1, App. G.3, Eq. 11.
 func Solve(ctx context.Context, p *Problem, o Options) (*Schedule, error) {
 	if err := errors.Join(o.Validate(), p.Validate()); err != nil {
 		return nil, err
 	}
 	s := &search{p: p, pick: newChooser(p)}
-	s.keep(make([]count, len(p.Jobs)), -1) // nobody runs but on what is left
+	s.keep(make([]count, len(p.Jobs)), -1) // no job is picked: all run only on what is left
 	err := s.begin(ctx, o)
 	for err == nil && len(s.open) > 0 && s.pick.solves < o.Solves {
 		n := s.promising()
@@ -107,11 +107,11 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Schedule, error) {
 	return t, nil
 }
 
-// begin plans without a limit, and leaves all limits to be looked into.
+// begin plans without a limit, and opens the interval of all limits.
 func (s *search) begin(ctx context.Context, o Options) (err error) {
 	low, high := s.p.limits()
 	free := s.p.most()
-	s.cap, err = s.try(ctx, high, s.p.Lambda, free) // all of the last term is load
+	s.cap, err = s.try(ctx, high, s.p.Lambda, free) // the last term as if it were the load
 	switch {
 	case s.p.Lambda == 0:
 		low, free = high, s.cap
@@ -122,8 +122,8 @@ func (s *search) begin(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// limits returns between which limits the best one lies: the last term cannot be less
-// than low, no job has more left than high.
+// limits returns the range of limits: the last term is never less than low, and no job has
+// more than high left.
 func (p *Problem) limits() (low, high float64) {
 	load := 0.0
 	for i := range p.Jobs {
@@ -140,7 +140,7 @@ func (p *Problem) limits() (low, high float64) {
 	return low, max(low, high)
 }
 
-// relief returns by how much the load can fall in the window, at most.
+// relief returns an upper bound of how much the load can fall in the window.
 func (p *Problem) relief() float64 {
 	most := make([]float64, len(p.Capacity)) // by a unit in a round
 	for i := range p.Jobs {
@@ -171,8 +171,9 @@ func (p *Problem) most() float64 {
 	return total
 }
 
-// try plans with a limit and returns the bound on what that can be worth, less
-// a price of the load: −∞ if it cannot be kept, what was known if that is not found out.
+// try plans with a limit, and returns an upper bound of the value of such plans less a price
+// of the load. The bound is −∞ if no plan keeps the limit, and known if the solver reaches its
+// limits before it can tell.
 func (s *search) try(ctx context.Context, z, price, known float64) (float64, error) {
 	pick, bound, err := s.pick.choose(ctx, z, price)
 	switch {
@@ -187,8 +188,8 @@ func (s *search) try(ctx context.Context, z, price, known float64) (float64, err
 	return min(bound, known), nil
 }
 
-// keep places numbers of rounds, those of one job before all others (-1: of none), and
-// keeps the plan if it is the best.
+// keep places the picked numbers of rounds, and keeps the plan if it is the best so far. The
+// job favoured, if not -1, is placed before all others.
 func (s *search) keep(pick []count, favoured int) {
 	runs := place(s.p, slices.Clone(pick), s.pick.prices, favoured)
 	if v := s.p.Worth(runs); !s.solved || v > s.best.Value {
@@ -196,9 +197,9 @@ func (s *search) keep(pick []count, favoured int) {
 	}
 }
 
-// favour gives each job in turn the whole window in each of its modes, and the others
-// what is best for them of what is left: a few jobs with large modes fit together in ways
-// that sums over rounds do not show. It goes on until ctx ends.
+// favour tries more packings: each job in turn gets the whole window in each of its modes, and
+// the others get what is best for them of the rest. A few jobs with large modes fit together in
+// ways that sums over rounds do not show. It stops early if ctx ends.
 func (s *search) favour(ctx context.Context) {
 	for i := range s.p.Jobs {
 		for m := range s.p.Jobs[i].Modes {
@@ -222,17 +223,17 @@ func (p *Problem) modes() int {
 	return total
 }
 
-// few is how many modes of all jobs together favour looks at.
+// few is the largest number of modes of all jobs together with which favour is tried.
 const few = 256
 
-// split leaves an interval to be looked into, unless nothing in it is better.
+// split opens an interval, unless its bound says that nothing in it is better than the best.
 func (s *search) split(low, high, free float64) {
 	if bound := min(s.cap, free-s.p.Lambda*low); bound > s.best.Value {
 		s.open = append(s.open, interval{low, high, free, bound})
 	}
 }
 
-// promising returns the interval with the greatest bound.
+// promising returns the index of the interval with the largest bound.
 func (s *search) promising() int {
 	best := 0
 	for n := range s.open {
@@ -246,10 +247,10 @@ func (s *search) promising() int {
 // middle returns the limit at which to halve.
 func (i *interval) middle() float64 { return i.low + (i.high-i.low)/2 }
 
-// thin reports whether there is nothing to halve.
+// thin reports whether an interval is too narrow to be halved.
 func (i *interval) thin() bool { return i.middle() <= i.low || i.middle() >= i.high }
 
-// halve looks into an interval.
+// halve solves the knapsack at the middle of an interval, and opens its two halves.
 func (s *search) halve(ctx context.Context, n int) error {
 	i := s.open[n]
 	mid := i.middle()

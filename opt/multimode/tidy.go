@@ -4,7 +4,8 @@ import (
 	"math/bits"
 )
 
-// tidy moves pieces of job i next to others of it, if other jobs lose less by that.
+// tidy moves pieces of job i next to its other pieces, if the other jobs that must move lose less
+// than job i gains by fewer starts.
 func (k *packing) tidy(i int) {
 	j := &k.p.Jobs[i]
 	for _, piece := range pieces(k.runs[i].Rounds) {
@@ -47,8 +48,8 @@ func beside(others, piece uint64, rounds int) []uint64 {
 	return places
 }
 
-// transfer moves a piece of job i elsewhere if that costs others less than a limit, and
-// reports whether it does.
+// transfer moves a piece of job i to other rounds, if that costs other jobs less than limit, and
+// reports whether it moved it.
 func (k *packing) transfer(i int, piece, to uint64, limit float64) bool {
 	k.log = k.log[:0]
 	mode := k.runs[i].Mode

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// arrivals count those of a class, each e^(-age/Forget).
+// arrivals counts the arrivals of a class. An arrival counts e^(-age/Forget).
 type arrivals struct {
 	n      int
 	weight float64 // of all at last
@@ -18,7 +18,7 @@ func (a *arrivals) add(now time.Time, forget time.Duration) {
 	a.last = now
 }
 
-// fade returns what an arrival at last counts now.
+// fade returns how much an arrival at time last counts now.
 func (a *arrivals) fade(now time.Time, forget time.Duration) float64 {
 	return math.Exp(-max(0, now.Sub(a.last).Seconds()) / forget.Seconds())
 }
@@ -26,9 +26,9 @@ func (a *arrivals) fade(now time.Time, forget time.Duration) float64 {
 // seldom is the least rate, per second: once in 30,000 years.
 const seldom = 1e-12
 
-// rate returns the believed arrivals per second: the weight of all over the weight of
-// the time in which they came, to which the burn-in is added, less and less. At a
-// constant rate its mean is right as soon as that has faded. Deviation: BOA's rates are
+// rate returns the believed arrivals per second: the weight of all arrivals over the weight of
+// the time in which they came. The burn-in is added to that time, with a weight that fades. At a
+// constant rate the mean of the result is right once the burn-in has faded. Deviation: BOA's rates are
 // constants, the number of arrivals over the last, because it knows the trace.
 func (a *arrivals) rate(now, began time.Time, o *ClassOptions) float64 {
 	age, forget, burn := max(0, now.Sub(began).Seconds()), o.Forget.Seconds(), o.BurnIn.Seconds()

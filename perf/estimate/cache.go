@@ -6,12 +6,12 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// A Cache remembers fits by their observations and by the mode, which decides
-// between Fitter and, for PublicCode, PublicFitter. A job's agent and the
-// scheduler see the same reports; with a shared cache each fit is paid for
-// once. It is not safe for concurrent use. The nil Cache remembers nothing.
+// A Cache keeps fits by their observations and by the mode, which decides between Fitter
+// and, for PublicCode, PublicFitter. A job's agent and the scheduler see the same
+// reports: with a shared cache each fit is computed once. It is not safe for concurrent
+// use. The nil Cache keeps nothing.
 type Cache struct {
-	// Minimize is what fits of mode PublicCode are found with. Nil: there are none.
+	// Minimize finds the fits of mode PublicCode. Nil: that mode has no fits.
 	Minimize Minimizer
 
 	seed   maphash.Seed

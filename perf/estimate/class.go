@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// A class is what is learned of one.
+// A class is what was learned of the jobs of one class.
 type class struct {
 	name     job.Class
 	forms    job.Forms
@@ -25,7 +25,7 @@ type class struct {
 	last     summary // of shown
 }
 
-// A mean of numbers that were added.
+// A mean is the mean of the numbers that were added to it.
 type mean struct {
 	n     int
 	value float64
@@ -36,7 +36,7 @@ func (m *mean) add(x float64) {
 	m.value += (x - m.value) / float64(m.n)
 }
 
-// A life is how far a job is.
+// A life is the progress of one job.
 type life struct {
 	class    *class
 	target   float64
@@ -46,8 +46,9 @@ type life struct {
 	marked   float64               // progress when what it reports next began to be measured
 }
 
-// reach moves the job on, or back: its epochs began where they did. Epochs that were
-// not heard of were equally long.
+// reach records that the job is in an epoch, with a progress. Both may be less than before, after
+// a restart; the beginnings of earlier epochs stay. Epochs that no report was in count as
+// equally long.
 func (l *life) reach(epoch int, progress float64) {
 	last := len(l.starts) - 1
 	from := l.starts[last]
@@ -67,8 +68,8 @@ func (c *class) pass(epoch int, size float64) {
 	c.passed[epoch].add(size)
 }
 
-// finish adds the sizes of the epochs of a job that is complete, unless it did nothing
-// that is known.
+// finish adds the sizes of the epochs of a job that is complete, unless no progress of it is
+// known.
 func (l *life) finish() {
 	end := l.target
 	if end == 0 {
@@ -113,9 +114,9 @@ func (c *class) sizes() []float64 {
 	return all
 }
 
-// guess returns the sizes of epochs of a class of which no job is complete, and how
-// they were found: what is left of the target, or else of the mean size elsewhere, is
-// that of the last epoch seen.
+// guess returns the sizes of epochs of a class of which no job is complete, and says how they
+// were found. The last epoch seen gets the rest of the target or, if there is no target, the
+// rest of the mean size of jobs of other classes.
 func (c *class) guess(elsewhere float64) (sizes []float64, how string) {
 	const none = "no job of the class has ended: "
 	left, how := c.target.value, none+"sizes are of its target, over the epochs seen"
@@ -134,7 +135,7 @@ func (c *class) guess(elsewhere float64) (sizes []float64, how string) {
 	return append(sizes, max(left, typical)), how
 }
 
-// summarise returns what is believed now, but for the rate.
+// summarise returns what is believed now, except the rate.
 func (c *class) summarise(elsewhere float64) summary {
 	s := summary{forms: len(c.forms), epochs: len(c.belief.gradients), pace: c.pace.value()}
 	for i := range c.belief.types {
@@ -164,7 +165,7 @@ func (c *class) show(s *summary) *perf.ClassStats {
 	}
 }
 
-// A speed is the belief of how fast the jobs of a class are. It does not change.
+// A speed is what is believed of the speed of a class's jobs. It is immutable.
 type speed struct {
 	forms  job.Forms
 	limits *job.BatchLimits

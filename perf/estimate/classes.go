@@ -12,14 +12,13 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// ClassOptions say how classes are learned.
+// ClassOptions configure how classes are learned.
 type ClassOptions struct {
-	// BurnIn is the time by which arrivals are divided at first, instead of the time
-	// in which they came: a class whose first job comes at once is believed to come
-	// once in it. Its weight fades as e^(-t/BurnIn). Default 1 h, in which 1 to 60
-	// jobs of a class come in Sia's newTrace.
+	// BurnIn is added to the time by which arrivals are divided, with a weight that fades
+	// as e^(-t/BurnIn). So a class whose first job arrives at once has a rate of one in
+	// BurnIn. Default 1 h, in which 1 to 60 jobs of a class arrive in Sia's newTrace.
 	BurnIn time.Duration
-	// Forget is the age at which an arrival counts 1/e of one of now. Default 7 days: a
+	// Forget is the age at which an arrival counts 1/e of a present one. Default 7 days: a
 	// rate that follows the time of day, or every burst, is no long-run rate.
 	Forget time.Duration
 }
@@ -29,7 +28,7 @@ func DefaultClassOptions() ClassOptions {
 	return ClassOptions{BurnIn: time.Hour, Forget: 168 * time.Hour}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o *ClassOptions) Validate() error {
 	var errs []error
 	if o.BurnIn <= 0 {
@@ -41,16 +40,16 @@ func (o *ClassOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Material is the part by which an arrival rate, the size of an epoch, its gradient
-// noise or a measured step time has to differ from what was shown for Classes to show
-// the class anew. It does so, too, when a configuration, a batch size, an epoch or one of job.Forms
-// was seen first, and when sizes are no longer, or otherwise, guessed.
+// Material is the relative difference by which an arrival rate, the size of an epoch, its
+// gradient noise or a measured step time must change for Classes to make new ClassStats. They
+// also make new ones when a configuration, a batch size, an epoch or one of job.Forms is seen for
+// the first time, and when the way in which sizes are guessed changes.
 const Material = 0.05
 
-// Classes learn what the jobs of a class have in common, from all that is reported of
-// them: how often they come, what their epochs take, how fast they are there. A job
-// without class teaches nothing. Make it with NewClasses; the nil Classes learns
-// nothing. It is not safe for concurrent use. Source: BOA §3.1, §5.2.
+// Classes learns, from all reports, what the jobs of a class have in common: how often they
+// arrive, how much progress their epochs take, and how fast they are in each. Jobs without a class
+// are ignored. Make it with NewClasses; the nil Classes learns nothing. It is not safe for
+// concurrent use. Source: BOA §3.1, §5.2.
 type Classes struct {
 	o     ClassOptions
 	pool  *Pool
@@ -59,14 +58,14 @@ type Classes struct {
 	jobs  map[job.ID]*life
 }
 
-// NewClasses returns Classes of which nothing is known. The options of estimates are
-// those of their jobs; Share is not read.
+// NewClasses returns Classes that have learned nothing. estimates configures how the models of
+// their jobs are learned; its Share is not used.
 func NewClasses(estimates Options, o ClassOptions) *Classes {
 	estimates.Share = true
 	return &Classes{o: o, pool: NewPool(&estimates), jobs: make(map[job.ID]*life)}
 }
 
-// Submitted takes in that a job has come. It keeps the pointer.
+// Submitted records that a job was submitted. It keeps the pointer.
 func (cs *Classes) Submitted(now time.Time, spec *job.Spec) {
 	if cs == nil {
 		return
@@ -95,7 +94,7 @@ func (cs *Classes) begin(now time.Time) {
 	}
 }
 
-// Learn takes in what a report measured.
+// Learn records the measurements of a report.
 func (cs *Classes) Learn(r *job.Report) {
 	if l := cs.life(r.Job); l != nil {
 		l.keepPace(r)
@@ -103,13 +102,13 @@ func (cs *Classes) Learn(r *job.Report) {
 	}
 }
 
-// mostEpochs bounds what is learned of a class; epochs beyond are one with the last.
-// Widths of so many take opt/convex 40 ms.
+// mostEpochs bounds the epochs of a class; later ones count as the last of them. Computing widths
+// for so many takes opt/convex 40 ms.
 const mostEpochs = 10_000
 
-// Reached takes in how far a job is: in an epoch, counted from 0, with a progress, of
-// which more than its target counts as that. An epoch begins with the first that is heard
-// of it, also where the job then loses what it did since a checkpoint.
+// Reached records that a job is in an epoch, counted from 0, with a progress; progress beyond
+// its target counts as the target. An epoch begins at the first progress that is reported in it,
+// even if the job later goes back to a checkpoint.
 func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
 	l := cs.life(id)
 	if l == nil {
@@ -121,7 +120,7 @@ func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
 	l.reach(min(epoch, mostEpochs-1), progress)
 }
 
-// Ended takes in that a job is no more; completed, it tells what its epochs took.
+// Ended records that a job has ended. The sizes of its epochs count if it was completed.
 func (cs *Classes) Ended(id job.ID, as job.Phase) {
 	l := cs.life(id)
 	if l == nil {
@@ -141,9 +140,9 @@ func (cs *Classes) life(id job.ID) *life {
 	return cs.jobs[id]
 }
 
-// Stats returns what is believed of the classes of which any speed is known, by name.
-// A class keeps its pointer while nothing changed that is Material. What its jobs may be
-// given is what their job.Forms may; their batch limits are those of the first. Source: BOA §3.1.
+// Stats returns what is believed of the classes of which some speed is known, sorted by name.
+// A class keeps its pointer while no change is Material. Its jobs may be given what some of
+// their job.Forms may; batch limits are those of its first job. Source: BOA §3.1.
 func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
 	if cs == nil {
 		return nil
@@ -165,8 +164,8 @@ func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
 	return all
 }
 
-// meanTotal returns the mean size of the jobs of classes of which it is known; 0 if
-// of none is.
+// meanTotal returns the mean size of jobs, over the classes for which it is known; 0 if there are
+// none.
 func (cs *Classes) meanTotal() float64 {
 	var m mean
 	for _, c := range cs.list {

@@ -1,6 +1,6 @@
-// Package estimate learns performance models from reports: one throughput
-// model per GPU type and one statistical-efficiency model per job, and what
-// one GPU type says about another before a job has run there.
+// Package estimate learns performance models from reports: for each job a
+// throughput model per GPU type and one model of statistical efficiency. It also
+// estimates the speed on GPU types on which a job has not run, from other types.
 // Source: Sia §3.3.2.
 package estimate
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// A Mode says what is believed of configurations a job has not run on.
+// A Mode says how the speed on configurations is estimated on which a job has not run.
 type Mode uint8
 
 // The modes. Source: Sia §3.5.8, Fig. 3.13.
@@ -22,14 +22,14 @@ const (
 	// Bootstrap takes one-GPU profiles on every type first and carries the
 	// scaling seen on one type to the others (Eq. 3.1).
 	Bootstrap Mode = iota
-	// NoProf profiles as it goes: one replica is believed to be as fast on a
-	// type never run on as on one that was, and more cannot be estimated.
+	// NoProf takes no profiles. One replica is believed to be as fast on a type that
+	// was never used as on one that was; more replicas cannot be estimated.
 	NoProf
 	// Oracle knows the true throughput; efficiency is still learned.
 	Oracle
-	// PublicCode is the public simulator's rule: no profiles; a type never run
-	// on borrows the goodput of the first type that was, times a ratio of
-	// one-GPU reference throughputs that is handed in.
+	// PublicCode is the public simulator's rule. It takes no profiles. A type that was
+	// never used gets the goodput of the first type that was, times the ratio of their
+	// one-GPU reference throughputs (Options.Reference).
 	PublicCode
 )
 
@@ -51,7 +51,7 @@ func ParseMode(name string) (Mode, error) {
 // A Throughput is a model of samples per second, as in perf.Model.
 type Throughput func(a cluster.Allocation, b job.BatchSize) float64
 
-// Options say how to learn.
+// Options configure how models are learned.
 type Options struct {
 	Mode Mode
 	// Types are the cluster's GPU types; a type that lends its scaling is
@@ -71,22 +71,22 @@ type Options struct {
 	// ReferenceFirst makes the reference throughput, on one replica, what is
 	// believed before a first run in mode PublicCode. Default false: nothing.
 	ReferenceFirst bool
-	// Fits, if not nil, remembers fits, which depend on their observations
-	// alone, between the estimators of a run.
+	// Fits, if not nil, keeps fits between the estimators of a run: a fit depends only on
+	// its observations.
 	Fits *Cache
 	// Share lets the jobs of a class that one Pool made learn together.
 	// Default false. Source: BOA §5.3, "Profile Sharing".
 	Share bool
-	// Error makes beliefs wrong: see Factor. Default 0: not. Source: BOA §6.4.
+	// Error makes believed speeds wrong: see Factor. Default 0: not. Source: BOA §6.4.
 	Error float64
-	// Seed is that of the draws of Error.
+	// Seed is the seed of the draws of Error.
 	Seed uint64
-	// Verify bounds what jobs can gain by what they say of themselves: see verify.go.
-	// Default false: in simulations they say what was measured.
+	// Verify bounds what jobs can gain by false reports: see verify.go. Default false: in
+	// simulations jobs report what was measured.
 	Verify bool
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o *Options) Validate() error {
 	var errs []error
 	if s := o.Smoothing; !(s >= 0 && s < 1) {
@@ -134,8 +134,8 @@ type profile struct {
 // New returns a Job that has learned nothing. It keeps both pointers.
 func New(spec *job.Spec, o *Options) *Job { return newJob(spec, o, newMeasured(o)) }
 
-// Describe replaces what is known of the job beforehand. Measurements stay; gradient
-// statistics, which refer to the initial batch size, only if that does.
+// Describe replaces the job's specification. Measurements are kept. Gradient statistics refer to
+// the initial batch size, and are kept only if that does not change.
 func (j *Job) Describe(spec *job.Spec) {
 	if spec.Batch.Init != j.spec.Batch.Init {
 		j.sqr, j.vari, j.grads = 0, 0, false
@@ -155,8 +155,8 @@ func newJob(spec *job.Spec, o *Options, m *measured) *Job {
 	return j
 }
 
-// Learn takes in a report. Reports without measurements change nothing.
-// Values must be finite and not negative; whoever decodes them checks that.
+// Learn records a report. Reports without measurements change nothing. The caller must
+// have checked that all values are finite and not negative.
 func (j *Job) Learn(r *job.Report) {
 	j.learnGradients(r)
 	if j.o.Verify && j.trust.check(r, j.claimed(r)) {
@@ -205,8 +205,8 @@ func (j *Job) index(t cluster.GPUType) int {
 	return -1
 }
 
-// add averages an observation into the profile and reports whether that
-// changed it.
+// add includes an observation in the averages of the profile, and reports whether that
+// changed them.
 func (p *profile) add(o perf.Observation) bool {
 	for i := range p.seen {
 		s := &p.seen[i]
@@ -267,8 +267,8 @@ func (j *Job) Model() (*Model, *job.BatchLimits) {
 	return j.model, j.limits
 }
 
-// present returns the gradient statistics of the present: the job's own or, before
-// it has any, its class' in the epoch.
+// present returns the gradient statistics of the job's present epoch: its own or, while it
+// has none, those of its class.
 func (j *Job) present() gradient {
 	if !j.grads {
 		return j.gradientAt(j.epoch)
@@ -281,9 +281,9 @@ func (j *Job) present() gradient {
 func (j *Job) noise(g gradient) float64 {
 	init := j.spec.Batch.Init
 	switch {
-	case init == 1 && j.spec.Batch.Max <= 1: // one sample a pass on every replica: there is no larger batch to be worse
+	case init == 1 && j.spec.Batch.Max <= 1: // each replica processes one sample a pass: there is no larger batch that could be less efficient
 		return math.Inf(1)
-	case j.spec.Schedule.Mode != job.Unscheduled: // the user's batch sizes: a sample is a sample at each of them
+	case j.spec.Schedule.Mode != job.Unscheduled: // the user chose the batch sizes: the efficiency counts as 1 at each of them
 		return math.Inf(1)
 	case g.reports == 0:
 		return 0
@@ -343,10 +343,10 @@ func (j *Job) fit(p *profile) perf.Params {
 	return p.fit
 }
 
-// lender returns the index of the type whose scaling the others borrow, or -1:
-// the one seen with most multi-GPU configurations; the public code takes the
-// first that was run on at all. Without any multi-GPU measurement a type that
-// was measured lends to those that were not.
+// lender returns the index of the type whose scaling is used for the others, or -1: the
+// one measured in most multi-GPU configurations. The public code takes the first type
+// that was used at all. Without any multi-GPU measurement, a type that was measured is
+// used for those that were not.
 func (j *Job) lender() int {
 	best := -1
 	for i := range j.types {

@@ -9,28 +9,30 @@ import (
 )
 
 // An input is what is learned of a job's input pipeline: its CPU curve, from
-// profiling runs with all the memory of a node. The memory axis follows from the
-// job's Spec. Source: Synergy §3.1.
+// profiling runs with all the memory of a node. The effect of memory follows from
+// the job's Spec. Source: Synergy §3.1.
 //
-// A GPU that is fed faster than it takes samples in shows its own speed, which
-// says of the CPUs only that they prepare no less. So a type tells what they
-// prepare where it is slower than with all of them; and the type on which the
-// highest rate was measured also where its curve is flat, as no other takes in
-// more. The one curve that comes of it is the third axis that Synergy §6,
-// "Homogeneous clusters", asks for: a type's throughput is the lesser of it and
-// of what its GPUs take in.
+// There is one curve for all GPU types: samples per second against CPUs. A
+// measurement shows the lesser of two rates: what the CPUs prepare, and what the GPU
+// can process. So it is a point of the curve only if the CPUs are the slower part.
+// That is so where the job is slower than with all CPUs. On other points of a flat
+// curve the GPU is the limit, except on the type with the highest rate of all, which
+// no other type exceeds. This curve is the third axis that Synergy §6, "Homogeneous
+// clusters", asks for: the throughput on a type is the lesser of the curve and of what
+// its GPUs can process.
 type input struct {
 	curves [][]perf.CPURate  // parallel to Options.Types, by ascending CPUs; rates do not fall
 	known  *perf.Sensitivity // of all curves; nil: nothing is known
 }
 
-// starved is how near to what its input delivers a job has to train for its step
-// time to say nothing of its GPUs, and how far below what its GPUs take in for it
-// to say what its input delivers.
+// starved separates the two limits. A job whose rate is at least this part of what its
+// input delivers waits for input: its step time says nothing about its GPUs. A job
+// whose rate is below this part of what its GPUs can process shows what its input
+// delivers.
 const starved = 0.95
 
-// learnInput takes in what a report says of CPUs, and reports whether it says
-// something of GPUs too: not if the job waited for its input. Of the profiling
+// learnInput records what a report says about CPUs. It reports whether the report also says
+// something about GPUs, which it does not if the job waited for input. Among the profiling
 // runs of a type, those with the most CPUs must come first.
 func (j *Job) learnInput(r *job.Report) bool {
 	i := j.index(r.Configuration.GPUType)
@@ -51,7 +53,7 @@ func (j *Job) learnInput(r *job.Report) bool {
 	return p.Rate < starved*fed || j.input.feeds(i, fed)
 }
 
-// feeds reports whether a rate is all that a GPU of type i took in when profiled.
+// feeds reports whether a rate is about the highest of GPU type i when it was profiled.
 func (in *input) feeds(i int, rate float64) bool {
 	return in.curves != nil && len(in.curves[i]) > 0 && rate >= last(in.curves[i]).Rate
 }
@@ -70,7 +72,7 @@ func (j *Job) addPoint(i int, p perf.CPURate) {
 	j.input.known = &perf.Sensitivity{CPUs: j.input.combined(), Input: j.spec.Input}
 }
 
-// combined returns the curve that all types tell of.
+// combined returns the one curve that follows from the curves of all types.
 func (in *input) combined() []perf.CPURate {
 	fastest := slices.MaxFunc(in.curves, func(a, b []perf.CPURate) int { return cmp.Compare(last(a).Rate, last(b).Rate) })
 	all := slices.Clone(fastest)
@@ -84,8 +86,8 @@ func (in *input) combined() []perf.CPURate {
 	return all
 }
 
-// raise returns a curve with one more point, and whether that changed it: more
-// CPUs do not prepare less. It may modify the curve.
+// raise returns a curve with one more point, and whether that changed it. It keeps the
+// curve from falling: more CPUs do not prepare less. It may modify the curve.
 func raise(curve []perf.CPURate, p perf.CPURate) ([]perf.CPURate, bool) {
 	at, found := slices.BinarySearchFunc(curve, p.CPUs, func(q perf.CPURate, cpus float64) int { return cmp.Compare(q.CPUs, cpus) })
 	switch {

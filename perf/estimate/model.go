@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// A Model is what is believed of one job at one time: a perf.Model. It is
+// A Model is a perf.Model with what is believed of one job at one time. It is
 // immutable.
 type Model struct {
 	types  []typeModel
@@ -20,7 +20,7 @@ type Model struct {
 	input  *perf.Sensitivity
 	wrong  *Options // whose Error is on the throughput of class; nil: none is
 	class  string
-	// lacking is what the job's claims lack in trust, 0 to 1.
+	// lacking is how much trust the job's claims lack, 0 to 1.
 	lacking float64
 }
 
@@ -45,7 +45,7 @@ func (m *Model) Params(t cluster.GPUType) (perf.Params, bool) {
 	return perf.Params{}, false
 }
 
-// Knows reports whether anything was measured on a GPU type, or need not be.
+// Knows reports whether the throughput on a GPU type was measured, or is known without.
 func (m *Model) Knows(t cluster.GPUType) bool {
 	tm := m.find(t)
 	return m.oracle != nil || tm != nil && tm.known
@@ -60,9 +60,9 @@ func (m *Model) find(t cluster.GPUType) *typeModel {
 	return nil
 }
 
-// Throughput implements perf.Model: what the GPUs take in, and no more than the
-// CPUs and memory of an allocation that names them deliver; times the Factor of a
-// belief that is made wrong.
+// Throughput implements perf.Model: the throughput of the GPUs, at most what the CPUs
+// and memory deliver if the allocation names any. With Options.Error it is multiplied
+// by Factor.
 func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 	speed := m.fed(a, b)
 	if m.lacking > 0 && speed > 0 {
@@ -91,9 +91,9 @@ func (m *Model) fed(a cluster.Allocation, b job.BatchSize) float64 {
 	return math.Min(taken, gpus*m.input.Rate(a.CPUs/gpus, a.Memory/int64(a.GPUs)))
 }
 
-// taken is the throughput of GPUs that never wait for input. On a type without multi-GPU measurements
-// it is the bootstrapped estimate: the type's own one-GPU throughput times the
-// speed-up of the type that has them. Source: Sia §3.3.2, Eq. 3.1.
+// taken returns the throughput of GPUs that never wait for input. On a type without
+// multi-GPU measurements it is the bootstrapped estimate: the type's own one-GPU
+// throughput times the speed-up of the type that has them. Source: Sia §3.3.2, Eq. 3.1.
 func (m *Model) taken(a cluster.Allocation, b job.BatchSize) float64 {
 	if m.oracle != nil {
 		return m.oracle(a, b)

@@ -7,25 +7,25 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// A pace is how fast the jobs of a class come on, over how fast they would by the step
-// times and gradients that they report: what is between steps is in no report, and what a
-// job is to do may not be what its loop does.
+// A pace compares the progress of a class's jobs with the progress that follows from the step
+// times and gradient statistics that they report. They differ because reports do not contain the
+// time between steps, and because a job may count its progress in another way than its steps.
 type pace struct {
-	trained float64 // seconds that would have been enough
-	took    float64 // seconds
+	trained float64 // seconds that the progress would take by the reported step times
+	took    float64 // seconds that it took
 }
 
-// unpaced is for how many seconds a class is taken to have come on as reported before any
-// of its jobs was seen.
+// unpaced is for how many seconds a class counts as having trained at pace 1 before any of its
+// jobs was seen.
 const unpaced = 600
 
-// mostPace is how many times as fast as it reports a job may come on for a report to
-// count as it is: more is a mistake of its agent.
+// mostPace is the largest pace that one report counts with: a larger one is a mistake of the
+// agent.
 const mostPace = 10
 
 func (p *pace) value() float64 { return (unpaced + p.trained) / (unpaced + p.took) }
 
-// keepPace compares what a job made since its last report with what it measured.
+// keepPace compares the progress of a job since its last report with its reported step times.
 func (l *life) keepPace(r *job.Report) {
 	switch {
 	case r.Profile:
@@ -44,7 +44,7 @@ func (l *life) keepPace(r *job.Report) {
 	}
 }
 
-// reported returns the progress per second of the steps of a report.
+// reported returns the progress per second that follows from the step time of a report.
 func (c *class) reported(r *job.Report) float64 {
 	spec := c.forms[0]
 	total := float64(r.Configuration.GPUs / spec.ReplicaGPUs(r.Configuration.GPUType) * r.Batch.PerReplica())

@@ -7,10 +7,10 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A Pool makes Jobs. If its Options say Share, those of one class learn together:
-// what one measured of throughput on GPUs all know, and a job without gradient
-// statistics has those of its class in its epoch. CPU curves are each job's own, and
-// a job without class shares with nobody. Source: BOA §5.3, "Profile Sharing".
+// A Pool makes Jobs. With Options.Share, the jobs of one class learn together: they have
+// the throughput measurements of all of them, and a job without gradient statistics uses
+// those of its class in its epoch. Each job has its own CPU curve, and a job without a
+// class shares nothing. Source: BOA §5.3, "Profile Sharing".
 type Pool struct {
 	o       *Options
 	classes map[job.Class]*measured
@@ -19,7 +19,7 @@ type Pool struct {
 // NewPool returns a Pool of no jobs. It keeps the pointer.
 func NewPool(o *Options) *Pool { return &Pool{o: o, classes: make(map[job.Class]*measured)} }
 
-// New returns a Job that knows what its class does. It keeps the pointer.
+// New returns a Job that has learned what its class has. It keeps the pointer.
 func (p *Pool) New(spec *job.Spec) *Job {
 	if !p.o.Share || spec.Class == "" {
 		return New(spec, p.o)
@@ -47,7 +47,7 @@ type gradient struct {
 	sqr, vari      float64 // squared norm and variance, referred to the initial batch size
 }
 
-// addGradient takes in the gradient statistics of a report.
+// addGradient adds the gradient statistics of a report to their means.
 func (p *measured) addGradient(r *job.Report) {
 	i, found := slices.BinarySearchFunc(p.gradients, r.Epoch, byEpoch)
 	if !found {
@@ -62,8 +62,8 @@ func (p *measured) addGradient(r *job.Report) {
 
 func byEpoch(g gradient, epoch int) int { return cmp.Compare(g.epoch, epoch) }
 
-// gradientAt returns the statistics of the seen epoch that is nearest, of two the
-// earlier; of no reports if none was seen.
+// gradientAt returns the statistics of the nearest epoch that was seen, of two the earlier;
+// zeros if none was seen.
 func (p *measured) gradientAt(epoch int) gradient {
 	if len(p.gradients) == 0 {
 		return gradient{}
@@ -75,8 +75,8 @@ func (p *measured) gradientAt(epoch int) gradient {
 	return p.gradients[i]
 }
 
-// A Version tells beliefs of one Job apart: while it is the same, Model and
-// Sensitivity return the same pointers.
+// A Version identifies a state of a Job: while it is the same, Model and Sensitivity
+// return the same pointers.
 type Version struct {
 	own, refits int
 	noise       float64 // that of its class, while it has none

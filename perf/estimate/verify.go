@@ -8,30 +8,30 @@ import (
 	"github.com/oxgang/oxgang/perf"
 )
 
-// What a job says of itself it may say to get GPUs. Options.Verify bounds what that can do:
+// A job may report false measurements to get more GPUs. Options.Verify bounds what it can gain:
 //
-//   - No curve is steeper than linear: with more replicas, or on more nodes, a pass takes no
-//     less time. Speeds that say otherwise are lowered when models are built: physical.
-//   - Step times are believed only as far as the progress that they should have made is
-//     reported, too: Trust shrinks with each report that claims more, and heals slowly.
-//   - Without full trust a job is believed to scale as a job does of which nothing is known
-//     but its speed on one replica, the further the less it is trusted: doubted.
+//   - No speed-up is more than linear: with more replicas, or on more nodes, a pass takes no
+//     less time. Speeds that say otherwise are lowered when models are built: see physical.
+//   - Step times are believed only if the job also reports the progress that follows from
+//     them. Each report that claims more reduces the trust in the job; trust recovers slowly.
+//   - The less a job is trusted, the more its speed-up is lowered to that of a job of which
+//     only the speed on one replica is known: see doubted.
 //
-// A job that tells the same lie of times and of progress passes, until it is to be complete:
-// nobody else counts its samples.
+// A job whose false step times and false progress agree is not detected before it should be
+// complete, because its samples are counted only by itself.
 
 const (
 	// tolerance is by how much a claim may be above what it is compared with: noise of
 	// measurement, and nodes that are better connected within than the model has it.
 	tolerance = 0.1
-	// shrink is what an over-claim leaves of trust, and heal the part of what is lacking
-	// that an honest report gives back: half of it after some 14 reports, 7 minutes.
+	// shrink is the factor by which a claim that is too high reduces trust, and heal the part
+	// of the lacking trust that a correct report restores: half after 14 reports, 7 minutes.
 	shrink = 0.5
 	heal   = 0.05
 )
 
-// physical returns parameters with which more nodes are not faster than one, but for
-// the tolerance. Within one kind of network betas of at least 0 see to it.
+// physical returns parameters with which several nodes are not faster than one, up to the
+// tolerance. Within one kind of network, betas of at least 0 ensure that.
 func physical(p perf.Params) perf.Params {
 	const most = 1 / (1 + tolerance)
 	p.AlphaN = max(p.AlphaN, most*p.AlphaR)
@@ -39,15 +39,15 @@ func physical(p perf.Params) perf.Params {
 	return p
 }
 
-// A trust is how far what a job reports is believed.
+// A trust says how far the reports of a job are believed.
 type trust struct {
 	lacking float64 // 0: fully believed; 1: not at all
 	on      cluster.Configuration
 	marked  float64 // progress when what it reports next began to be measured
 }
 
-// check compares what a job claims to have made since its last report with the rate that it
-// claims, in progress per second, and reports whether that changed its trust.
+// check compares the progress that a job has reported since its last report with the rate that
+// it claims, in progress per second. It reports whether that changed the trust in the job.
 func (t *trust) check(r *job.Report, rate float64) bool {
 	if r.Profile {
 		return false
@@ -66,8 +66,8 @@ func (t *trust) check(r *job.Report, rate float64) bool {
 	return t.lacking != before
 }
 
-// claimed returns the progress per second of the steps of a report; 0 if it cannot be said,
-// as no gradient was measured.
+// claimed returns the progress per second that follows from the step time of a report; 0 if it is
+// not known because no gradient was measured.
 func (j *Job) claimed(r *job.Report) float64 {
 	replicas := r.Configuration.GPUs / j.spec.ReplicaGPUs(r.Configuration.GPUType)
 	total := float64(replicas * r.Batch.PerReplica())
@@ -90,9 +90,9 @@ func (j *Job) claimed(r *job.Report) float64 {
 	return rate * perf.Efficiency(phi, float64(j.spec.Batch.Init), total)
 }
 
-// doubted returns by what the throughput on replicas is lowered of a job that lacks trust:
-// with none it is that of the square root of its replicas, which is how jobs scale of which
-// nothing is known.
+// doubted returns the factor by which the throughput of a job that lacks trust is lowered.
+// Without any trust it scales with the square root of the replicas, as do jobs of which nothing
+// is known.
 func doubted(lacking float64, replicas int) float64 {
 	if lacking == 0 || replicas < 2 {
 		return 1

@@ -10,15 +10,15 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// mostError bounds Options.Error: a believed speed is then wrong by e^5, 150 times,
-// in a third of the cases.
+// mostError bounds Options.Error. With it a third of the believed speeds are wrong by more than
+// a factor of e^5, 150.
 const mostError = 5
 
-// Factor returns by what the believed speed of the jobs of a class on a configuration
-// is made wrong: exp(Error · N(0, 1)), drawn once for each class, GPU type and number
-// of GPUs, the same in every epoch and at every batch size. It is 1 without Error. More
-// GPUs may then be believed to take less time for a pass, which perf.FloorBetween takes
-// for granted that they do not. Source: BOA §6.4.
+// Factor returns the factor by which the believed speed of a class's jobs on a
+// configuration is wrong: exp(Error · N(0, 1)), drawn once for each class, GPU type and
+// number of GPUs, and the same in every epoch and at every batch size. It is 1 if Error is
+// 0. With it, a pass may seem to take less time on more GPUs, although perf.FloorBetween
+// assumes that it does not. Source: BOA §6.4.
 func (o *Options) Factor(class job.Class, c cluster.Configuration) float64 {
 	if o.Error == 0 {
 		return 1

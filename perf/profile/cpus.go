@@ -11,28 +11,28 @@ import (
 // Source: Synergy §3.1.
 const IterationsPerPoint = 50
 
-// Improvement is the part of a throughput that CPUs have to add for the CPU
-// counts between to be worth a look. Source: Synergy §3.1 ("say 10%").
+// Improvement is the part of the throughput that more CPUs must add for the CPU
+// counts between to be measured. Source: Synergy §3.1 ("say 10%").
 const Improvement = 0.1
 
 // spare is how many points a search has beyond those of a plain binary search.
 const spare = 3
 
-// A Search chooses the CPU counts at which to measure a job with all the memory
-// there is: optimistic profiling. Measure at what Next returns, tell Learn, and
-// ask again until Next has nothing more. The zero value has nothing to measure.
+// A Search chooses the CPU counts at which to measure a job with all the memory of a
+// node: optimistic profiling. Measure at the count that Next returns, give the result
+// to Learn, and repeat until Next returns false. The zero value has nothing to measure.
 //
-// It begins with the most CPUs and halves the range. Where the middle is less
-// than Improvement slower than the upper end, all between them is as good as
-// known, and the search goes on in the lower half; otherwise it goes on in both.
-// No CPUs prepare nothing, so that the lowest range begins there. A search takes
-// at most Points points: 8 of 24 CPUs, as in the paper. Source: Synergy §3.1.
+// It begins with the most CPUs and halves ranges. If the middle of a range is less
+// than Improvement slower than its upper end, the counts between them need no
+// measurement, and the search goes on in the lower half; otherwise in both halves.
+// The lowest range begins at no CPUs, where the throughput is 0. A search takes at
+// most Points points: 8 of 24 CPUs, as in the paper. Source: Synergy §3.1.
 //
-// Deviation: the paper goes on in the upper half or in the lower one. Here the
-// range is next in which a straight line may be furthest off, because a curve is
-// wanted over all CPU counts: one where the last middle lay far from a straight
-// line, and whose ends differ much. A middle may lie on the line by chance, so
-// that no range counts as straight to more than Improvement.
+// Deviation: the paper goes on in the upper half or in the lower one. Here the next
+// range is the one in which a straight line may be furthest from the curve, because a
+// curve over all CPU counts is wanted. That is a range whose ends differ much, and
+// that was cut where the middle lay far from a straight line. A middle may lie on the
+// line by chance, so that no range counts as straighter than Improvement.
 type Search struct {
 	points []point // by ascending CPUs
 	most   int
@@ -72,7 +72,7 @@ func (s *Search) Next() (cpus int, ok bool) {
 	return cpus, cpus > 0
 }
 
-// Learn takes in the samples per second measured with a CPU count that Next
+// Learn records the samples per second that were measured with a CPU count that Next
 // returned. The rate must be finite and not negative.
 func (s *Search) Learn(cpus int, rate float64) {
 	i, _ := slices.BinarySearchFunc(s.points, cpus, func(p point, c int) int { return p.cpus - c })

@@ -17,7 +17,7 @@ import (
 const Rungs = 10
 
 // StepsPerRung is how many optimiser steps a rung takes: one to warm up, whose
-// time is thrown away, and three that count. The five models of
+// time is not used, and three that count. The five models of
 // Sia's Table 3.2 then take 18 seconds a GPU type on average; the paper says
 // less than 20.
 const StepsPerRung = 4

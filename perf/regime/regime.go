@@ -1,11 +1,11 @@
 // Package regime predicts how many epochs a job trains with each of its batch
 // sizes, and how long that takes, from the epochs seen so far and nothing else.
 //
-// A job has N epochs and at most K regimes, runs of epochs with one batch size.
-// Its rule says in which order the batch sizes come: only how long each regime
-// lasts is uncertain. Regimes are places in that order, not batch sizes: one
-// that comes back begins another regime. The fractions of the epochs have a
-// Dirichlet distribution, and predictions are its means. Source: Shockwave §5.
+// A job has N epochs and at most K regimes: consecutive epochs with one batch size.
+// The order of the batch sizes is known from the job's rule; only the length of each
+// regime is uncertain. A regime is a position in that order: a batch size that occurs
+// again begins another regime. The fractions of the epochs have a Dirichlet
+// distribution, and predictions are its means. Source: Shockwave §5.
 //
 //	N      epochs of NewPredictor
 //	K      len(Regimes)
@@ -21,11 +21,11 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A Regime is a run of epochs with one batch size, as far as it is known.
+// A Regime is a number of consecutive epochs with one batch size, as far as it is known.
 type Regime struct {
 	BatchSize int     // samples in total
 	Seen      int     // epochs trained
-	Expected  float64 // epochs it will have had when the job is done
+	Expected  float64 // epochs that it is expected to have in all
 }
 
 // A Predictor predicts the regimes of one job. It is not safe for concurrent
@@ -34,7 +34,7 @@ type Regime struct {
 type Predictor struct {
 	rule    Rule
 	epochs  int // N
-	seen    int // of them
+	seen    int // how many of them were trained
 	present int // index of the regime the job is in
 	regimes []Regime
 	stated  []int // epochs of the regimes, as the user wrote them down; nil: predicted
@@ -93,14 +93,14 @@ func NewStated(regimes []job.Regime) (*Predictor, error) {
 	return p, nil
 }
 
-// Observe takes in that the job trained for so many epochs more with a batch
-// size, 0 if it is only about to. The present regime is then the next that has
-// this batch size; those passed over were none. It returns an error, and changes
-// nothing, if epochs is negative or more than are left, and for a batch size of
-// no regime.
+// Observe records that the job trained for a number of further epochs with a batch
+// size; 0 if it only changes to it. The present regime becomes the next one with
+// this batch size; regimes in between had no epochs. It returns an error, and
+// changes nothing, if epochs is negative or more than are left, or if no regime has
+// the batch size.
 //
-// Deviation: a batch size that none of the regimes to come has, but one before,
-// begins a regime beyond the K-th, because the user's K may be too low.
+// Deviation: a batch size that no later regime has, but an earlier one, begins a
+// regime beyond the K-th, because the user's K may be too low.
 func (p *Predictor) Observe(batchSize, epochs int) error {
 	if left := p.epochs - p.seen; epochs < 0 || epochs > left {
 		return fmt.Errorf("regime: saw %d epochs after %d of %d, want 0 to %d", epochs, p.seen, p.epochs, left)
@@ -116,8 +116,7 @@ func (p *Predictor) Observe(batchSize, epochs int) error {
 	return nil
 }
 
-// place returns the index of the first regime from the present one on that has a
-// batch size.
+// place returns the index of the first regime with a batch size, beginning with the present one.
 func (p *Predictor) place(batchSize int) (int, error) {
 	has := func(r Regime) bool { return r.BatchSize == batchSize }
 	if i := slices.IndexFunc(p.regimes[p.present:], has); i >= 0 {
@@ -139,8 +138,8 @@ func (p *Predictor) batchSizes() []int {
 	return all
 }
 
-// Regimes returns the regimes in their order, those of the past with what was
-// seen of them. Callers must not modify it; Observe does.
+// Regimes returns the regimes in their order. Callers must not modify the slice; Observe
+// does.
 func (p *Predictor) Regimes() []Regime { return p.regimes }
 
 // Epochs returns N, the epochs of the job.

@@ -1,12 +1,12 @@
 package regime
 
-// A Rule says what the epochs seen make of the regimes expected.
+// A Rule says how the expected lengths of regimes follow from the epochs seen.
 type Rule uint8
 
-// The rules. Restatement is the paper's, the others are its rivals.
+// The rules. Restatement is the paper's; it compares the others with it.
 // Source: Shockwave §5.
 const (
-	Restatement Rule = iota // the past as seen, the rest in equal parts
+	Restatement Rule = iota // past regimes as seen, the rest divided equally
 	Bayes                   // every epoch seen adds one to its regime
 	Greedy                  // the present regime lasts to the end
 )
@@ -36,15 +36,14 @@ func (p *Predictor) update() {
 // are over: each of the K − k others, the present one among them, is expected to
 // last S_k = (N − Σ m_i) / (K − k). Source: Shockwave §5.
 //
-// Deviation: a present regime that has lasted longer than S_k counts with what
-// was seen of it, and as about to end, because the paper states the rule for the
-// ends of regimes only.
+// Deviation: a present regime that has lasted longer than S_k is expected to end now,
+// with the epochs seen, because the paper states the rule for the ends of regimes only.
 //
-// With that the sum of |expected − true| over the regimes never grows from one
-// epoch to the next if there are no more than K: before S_k nothing changes,
-// then each epoch seen takes one from that of the present regime and adds at most
-// one to those of the others; when a regime ends early the others share what it
-// leaves.
+// With this rule, if there are no more than K regimes, the sum of |expected − true|
+// over them never grows from one epoch to the next. Up to S_k epochs nothing changes.
+// Each further epoch reduces the error of the present regime by one, and adds at most
+// one to the errors of the others. If a regime ends early, the others share the epochs
+// that it leaves.
 func (p *Predictor) restate() {
 	left := float64(p.epochs)
 	for i := range p.regimes {
@@ -57,8 +56,8 @@ func (p *Predictor) restate() {
 	}
 }
 
-// follow expects the past as seen and the rest as stated; what is over or short of the
-// job's epochs counts for the last regime.
+// follow expects past regimes as seen and the rest as stated. The last regime gets the difference
+// to the job's number of epochs.
 func (p *Predictor) follow() {
 	left := float64(p.epochs)
 	for i := range p.regimes {
@@ -84,7 +83,7 @@ func (p *Predictor) count() {
 	}
 }
 
-// persist expects no regime after the present one, as schedulers do that go by
+// persist expects no regime after the present one, as schedulers do that only know
 // the latest throughput. Source: Shockwave §5.
 func (p *Predictor) persist() {
 	for i := range p.regimes {

@@ -9,13 +9,19 @@ import (
 )
 
 // Sequence returns the batch sizes of the regimes that a job may have, in their
-// order: what is known before it runs. A job with given regimes has those, and any
-// other those that its user names, if any: the result is then that of the schedule, and
-// not to be modified. Else it starts with first (samples in total): a static job has one
-// regime; under GNS the batch size doubles as long as limit allows; under Accordion it
-// alternates between first and limit for at most most regimes, because that rule itself
-// sets no bound. It returns an error for a schedule that counts no epochs or is not
-// valid, and, where they matter, for a first or most that is not positive.
+// order, as they are known before it runs:
+//
+//   - A job with given regimes has the batch sizes of these.
+//   - Any other job has those that its user names, if any. The result is then the
+//     slice of the schedule, and must not be modified.
+//   - Otherwise the job starts with first (samples in total). A static job has one
+//     regime. Under GNS the batch size doubles as long as limit allows. Under Accordion
+//     it alternates between first and limit for at most most regimes, because that rule
+//     has no bound itself.
+//
+// It returns an error if the schedule has no epochs or is not valid, and if first or
+// most is used and is not positive.
+//
 // Source: Shockwave §5.
 func Sequence(s *job.BatchSchedule, first, limit, most int) ([]int, error) {
 	if err := s.Validate(); err != nil {

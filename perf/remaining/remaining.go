@@ -1,11 +1,10 @@
-// Package remaining estimates the work that a job has left, and how long it takes. It is the
-// one estimator that the policies, the scheduler and the simulation of what is to come ask, so
-// that no two of them compare different things.
+// Package remaining estimates the work that a job has left, and how long it takes. Policies, the
+// scheduler and predictions all use this one estimator, so that their numbers can be compared.
 //
-// Three sources are told apart, the best first: what the job states (job.Spec.Target), the
-// mean of the jobs of its class that ended, and how long it has run. Work is progress, in
-// samples at the efficiency of the initial batch size, and never compared between jobs; time
-// is a duration, which may be.
+// There are three sources, the best first: what the job states (job.Spec.Target), the mean of the
+// jobs of its class that have ended, and how long the job has run. Work is progress, in samples at
+// the efficiency of the initial batch size; it must not be compared between jobs. Time is a
+// duration, and may be compared.
 package remaining
 
 import (
@@ -35,9 +34,9 @@ type Basis struct {
 }
 
 // Progress returns the progress that the job is believed to have made: what it last reported
-// and, while it trains, what its believed speed has added since; no more than its target.
-// So a job that never reports, or has not reported for a while, is not taken to have stood
-// still. While a job restores, nothing is added.
+// plus, while it trains, its believed speed times the time since. It is at most the job's target.
+// So a job that has not reported for a while counts as making progress. While a job restores a
+// checkpoint, nothing is added.
 func (b *Basis) Progress() float64 {
 	done := b.Status.Progress
 	if since := b.silent(); since > 0 && b.Held > 0 && !math.IsInf(b.Held, 1) {
@@ -49,8 +48,8 @@ func (b *Basis) Progress() float64 {
 	return done
 }
 
-// silent returns for how many seconds the job trains of which it has not reported. One that has
-// made progress, and of which it is not known when it said so, is taken to have said so now.
+// silent returns for how many seconds the job has trained since its last report. If it has made
+// progress, but the time of the report is not known, the result is 0.
 func (b *Basis) silent() float64 {
 	st := b.Status
 	if st.Phase != job.Running || !st.Holding() {
@@ -66,10 +65,10 @@ func (b *Basis) silent() float64 {
 	return b.Now.Sub(from).Seconds()
 }
 
-// Work returns the progress that the job lacks, and what that rests on; 0 and Attained if
-// neither the job nor its class says how much there is to do. A job that has made more than
-// the mean of its class is believed to make as much again: where sizes are heavy-tailed, the
-// longer a job has run, the longer it is likely to go on.
+// Work returns the progress that the job must still make, and the source of the estimate. It
+// returns 0 and Attained if neither the job nor its class says how much work there is. A job that
+// has made more progress than the mean of its class is believed to make as much again: if sizes
+// are heavy-tailed, the longer a job has run, the longer it is likely to go on.
 func (b *Basis) Work() (left float64, from Source) {
 	done := b.Progress()
 	switch {
@@ -83,10 +82,10 @@ func (b *Basis) Work() (left float64, from Source) {
 	return 0, Attained
 }
 
-// Time returns how long the job needs at a rate of progress a second, and what that rests on.
-// Without a rate, or with nothing known of the work, it is as long again as the job has held
-// GPUs: a guess in the same unit, time, so that an order of jobs by it is an order by one
-// thing. It is at most Endless.
+// Time returns how long the job still needs at a rate of progress per second, and the source of
+// the estimate. If rate is 0, or the work is not known, it returns the time for which the job has
+// held GPUs so far. That guess is a duration, too, so that jobs can be ordered by Time. The result
+// is at most Endless.
 func (b *Basis) Time(rate float64) (time.Duration, Source) {
 	left, from := b.Work()
 	if from == Attained || !(rate > 0) {
@@ -95,10 +94,10 @@ func (b *Basis) Time(rate float64) (time.Duration, Source) {
 	return Seconds(left / rate), from
 }
 
-// Endless is the longest time that is told from others: a hundred years.
+// Endless is the longest time that is distinguished from others: a hundred years.
 const Endless = 100 * 365 * 24 * time.Hour
 
-// Seconds returns so many seconds, at most Endless; NaN is Endless.
+// Seconds returns s seconds, at most Endless; NaN counts as Endless.
 func Seconds(s float64) time.Duration {
 	if !(s < Endless.Seconds()) {
 		return Endless

@@ -11,14 +11,14 @@ import (
 
 // A layout is one way to place all jobs.
 type layout struct {
-	slots [][]hostalloc.Slot // by job; none: it is fixed, or there is no place for it
-	cells []int              // by job: what it is settled on
+	slots [][]hostalloc.Slot // by job; none: its placement is given, or there is no place for it
+	cells []int              // by job: the index of the cell that the Settler chose
 	value float64            // sum of relative speeds
-	net   float64            // value over the round, less what jobs lose that move
+	net   float64            // value times the seconds of the round, less what jobs lose that move
 }
 
-// sort orders jobs by GPUs, then by what the plan names of CPUs, then of memory,
-// all descending, then by ID. Source: Synergy §4.2.
+// sort sorts jobs by GPUs, then by the CPUs for each GPU that the plan names, then by the
+// memory, all descending, then by ID. Source: Synergy §4.2.
 func (pl *Placer) sort() {
 	slices.SortFunc(pl.order, func(a, b int) int {
 		x, _ := pl.gpus(a)
@@ -31,13 +31,14 @@ func (pl *Placer) sort() {
 	})
 }
 
-// demand returns the CPUs and memory that the plan names for each GPU of job i,
-// modest those of its first cell.
+// demand returns the CPUs and memory that the plan names for each GPU of job i.
 func (pl *Placer) demand(i int) cluster.Resources { return pl.demands[i] }
+
+// modest returns the CPUs and memory of the first cell of job i, for each GPU.
 func (pl *Placer) modest(i int) cluster.Resources { return pl.modests[i] }
 
-// fill makes a layout: who may stay does, if told so; the others are packed
-// around them.
+// fill makes a layout. If stay is true, the jobs that may stay keep their GPUs, and the
+// others are packed around them; otherwise all jobs are packed.
 func (pl *Placer) fill(l *layout, stay bool) {
 	pl.start(l)
 	pending := pl.mending.pending[:0]
@@ -56,7 +57,7 @@ func (pl *Placer) fill(l *layout, stay bool) {
 	}
 }
 
-// start empties a layout; fixed jobs are where they are.
+// start empties a layout, except for the jobs whose placement is given.
 func (pl *Placer) start(l *layout) {
 	for len(l.slots) < len(pl.s.Jobs) {
 		l.slots = append(l.slots, nil)
@@ -67,7 +68,7 @@ func (pl *Placer) start(l *layout) {
 	pl.retake(l)
 }
 
-// retake takes of nodes what a layout does.
+// retake books all jobs of a layout on the nodes, from nothing.
 func (pl *Placer) retake(l *layout) {
 	pl.wish.Reset()
 	pl.least.Reset()
@@ -91,10 +92,10 @@ func (pl *Placer) take(l *layout, i int, slots []hostalloc.Slot) {
 	pl.least.TakeAll(slots, pl.modest(i))
 }
 
-// A rest is what is still to be placed on the nodes of a GPU type.
+// A rest describes what is still to be placed on the nodes of a GPU type.
 type rest struct {
-	gpus, free int               // GPUs that pending jobs ask for, and that are free
-	modest     cluster.Resources // the least that any of them is named for each
+	gpus, free int               // GPUs that pending jobs get, and GPUs that are free
+	modest     cluster.Resources // the least that the plan names for a GPU of any pending job
 }
 
 // pendingBy returns the rests of all GPU types.
@@ -120,9 +121,9 @@ func typeIndex(types []cluster.TypeInfo, t cluster.GPUType) int {
 	return slices.IndexFunc(types, func(info cluster.TypeInfo) bool { return info.Type == t })
 }
 
-// reserve keeps, for every GPU that stays free beside job i, what the most modest
-// of the jobs after it asks for, so that one of them can still use it; less where
-// GPUs stay free anyway.
+// reserve keeps CPUs and memory for every GPU that stays free beside job i, so that a
+// later job can use the GPU: as much as the most modest pending job is named. If more
+// GPUs are free than later jobs need, it keeps as much less.
 func (pl *Placer) reserve(rests []rest, i int) {
 	gpus, t := pl.gpus(i)
 	r := &rests[typeIndex(pl.s.Cluster.Types(), t)]
@@ -137,13 +138,14 @@ func (pl *Placer) reserve(rests []rest, i int) {
 
 // place finds slots for a job:
 //
-//  1. on one node, with what the plan names, or else with the fastest cell for
-//     which there is room; or else on one that has the GPUs, and whose other jobs
-//     can make room for its first cell;
-//  2. on several, if it does not fit on one, or what it gains is worth more than
-//     being split costs.
+//  1. on one node with room for the cell that the plan names, or else for the
+//     fastest cell below it, or else on one whose other jobs can make room for its
+//     first cell, because they need not get all that they are named;
+//  2. on several nodes, if it does not fit on one, or if it gains more than the
+//     penalty of being split.
 //
-// Its demand is what the plan names in any case: it may yet get it, see mend.
+// In each case the job is booked with the cell that the plan names: mend may still
+// find room for that.
 func (pl *Placer) place(l *layout, i int) {
 	gpus, t := pl.gpus(i)
 	cells := pl.settler.Jobs[i].Cells
@@ -190,7 +192,7 @@ func (pl *Placer) onSeveral(i int) (slots []hostalloc.Slot, cell int, ok bool) {
 	return nil, 0, false
 }
 
-// settle finds the cells of a layout and what it is worth.
+// settle finds the cells of all jobs in a layout, and computes its value and net value.
 func (pl *Placer) settle(l *layout) {
 	for i := range pl.settler.Jobs {
 		j := &pl.settler.Jobs[i]
@@ -208,8 +210,8 @@ func (pl *Placer) settle(l *layout) {
 	l.net = l.value*pl.s.Length.Seconds() - pl.lost(l, func(i int) int { return l.cells[i] })
 }
 
-// lost returns what jobs lose that move: their restart overheads, in seconds, at
-// the relative speeds of the given cells.
+// lost returns what the jobs lose that move: the sum of their restart overheads in
+// seconds, each times the job's relative speed in the given cell.
 func (pl *Placer) lost(l *layout, cell func(i int) int) (sum float64) {
 	for _, i := range pl.order {
 		if len(pl.held[i]) == 0 || len(l.slots[i]) == 0 || sameSlots(l.slots[i], pl.held[i]) {
@@ -224,20 +226,22 @@ func (pl *Placer) lost(l *layout, cell func(i int) int) (sum float64) {
 	return sum
 }
 
-// sameSlots reports whether a and b are the same GPUs, in any order.
+// sameSlots reports whether a and b have the same numbers of GPUs of the same nodes, in
+// any order.
 func sameSlots(a, b []hostalloc.Slot) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(s hostalloc.Slot) bool { return on(b, s.Node) != s.GPUs })
 }
 
 // best returns the best layout of those it tries:
 //
-//  1. everyone who runs stays, the others are packed around them;
-//  2. the same, with exchanges between nodes that lack something and others;
-//  3. all are packed anew.
+//  1. all running jobs stay, and the others are packed around them;
+//  2. the same, and mend may move all jobs;
+//  3. all jobs are packed anew.
 //
-// The second and the third are only tried if somebody does not get what the plan
-// names, and taken if what that gains in this round is more than what the jobs
-// lose that move.
+// The second and the third are tried only if some job does not get what the plan
+// names. They are taken only if they gain more in this round than the jobs lose
+// that move. The search stops as soon as the value of a layout is what the plan is
+// worth if every job gets what it names.
 func (pl *Placer) best() *layout {
 	stay, mended, anew := &pl.tried[0], &pl.tried[1], &pl.tried[2]
 	pl.fill(stay, true)
@@ -266,14 +270,14 @@ func (pl *Placer) best() *layout {
 	return better(best, anew)
 }
 
-// mayPay reports whether a layout would be better than the best if all jobs got
-// what the plan names.
+// mayPay reports whether a layout would be better than the best so far if all its jobs got
+// what the plan names. If not, it need not be mended and settled.
 func (pl *Placer) mayPay(l *layout, named float64, best *layout) bool {
 	lost := pl.lost(l, func(i int) int { return pl.settler.Jobs[i].Wish })
 	return named*pl.s.Length.Seconds()-lost > best.net
 }
 
-// better returns b if it is better than a.
+// better returns b if its net value is larger than that of a, and a otherwise.
 func better(a, b *layout) *layout {
 	if b.net > a.net+1e-9 {
 		return b
@@ -281,8 +285,8 @@ func better(a, b *layout) *layout {
 	return a
 }
 
-// named returns the value of the plan if every job gets what it names, or the best
-// of that which nodes can have together.
+// named returns the value of the plan if every job gets the cell that the plan names, or
+// the best cell that nodes can carry.
 func (pl *Placer) named() (sum float64) {
 	for _, i := range pl.order {
 		sum += pl.most(i)
@@ -290,8 +294,8 @@ func (pl *Placer) named() (sum float64) {
 	return sum
 }
 
-// most returns what job i is worth at most: with what the plan names, if need be
-// split, or with the fastest cell that a node can carry for all of its GPUs.
+// most returns the largest value that job i can have: with the cell that the plan names,
+// split over nodes, or with the fastest cell for which one node has room if it is idle.
 func (pl *Placer) most(i int) float64 {
 	gpus, t := pl.gpus(i)
 	j := &pl.settler.Jobs[i]
@@ -304,7 +308,7 @@ func (pl *Placer) most(i int) float64 {
 	return split
 }
 
-// copy makes l the same as from. What is taken of nodes is that of from.
+// copy copies the slots of a layout. The bookings on the nodes must be those of from.
 func (pl *Placer) copy(l, from *layout) {
 	for len(l.slots) < len(from.slots) {
 		l.slots = append(l.slots, nil)

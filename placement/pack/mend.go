@@ -9,28 +9,26 @@ import (
 	"github.com/oxgang/oxgang/placement/hostalloc"
 )
 
-// Bounds of mend: how often it looks at each node that lacks something, at how
-// many other nodes then, and how many exchanges it weighs in a layout. On 16 nodes
-// none of them matters.
+// Bounds of mend. On 16 nodes none of them matters.
 const (
-	passes   = 4
-	partners = 24
-	weighed  = 200_000
+	passes   = 4       // over the nodes that lack something
+	partners = 24      // other nodes that it looks at for an exchange
+	weighed  = 200_000 // exchanges that it weighs in a layout
 )
 
 // A mending is the memory of mend.
 type mending struct {
 	pending []int   // jobs that were packed
 	movable [][]int // by node: jobs that may be exchanged
-	lacking []int   // nodes
-	spare   []int   // nodes that lack nothing, those with most to spare first
-	rate    float64 // value of a node's CPUs or memory that are not lacking
-	left    int     // exchanges that may be weighed
+	lacking []int   // nodes that lack something, those that lack most first
+	spare   []int   // nodes that lack nothing, those with most free first
+	rate    float64 // value of the CPUs or the memory of one whole node
+	left    int     // how many more exchanges may be weighed
 }
 
-// mend exchanges GPUs of jobs between nodes whose jobs are named more than there
-// is and others, and moves some to free GPUs, as long as that makes what is
-// lacking less. Only the given jobs move. It reports whether any did.
+// mend exchanges GPUs of jobs between nodes that lack CPUs or memory and nodes that do
+// not, and moves jobs to free GPUs, as long as nodes then lack less. Only the given jobs
+// move. It reports whether any did. The package comment says why it ends.
 func (pl *Placer) mend(l *layout, jobs []int) bool {
 	pl.listMovable(l, jobs)
 	m, moved := &pl.mending, false
@@ -50,7 +48,7 @@ func (pl *Placer) mend(l *layout, jobs []int) bool {
 	return moved
 }
 
-// listSpare lists the nodes that lack nothing, those with most to spare first.
+// listSpare lists the nodes that lack nothing, those with most free first.
 func (pl *Placer) listSpare() {
 	m := &pl.mending
 	m.spare = m.spare[:0]
@@ -62,13 +60,13 @@ func (pl *Placer) listSpare() {
 	slices.SortStableFunc(m.spare, func(a, b int) int { return cmp.Compare(pl.spare(b), pl.spare(a)) })
 }
 
-// spare returns the parts of node n's CPUs and of its memory that are free,
-// together.
+// spare returns the free part of node n's CPUs plus the free part of its memory.
 func (pl *Placer) spare(n int) float64 {
 	c, f := &pl.s.Cluster.Nodes()[n].Capacity, pl.wish.Free(n)
 	return f.CPUs/c.CPUs + float64(f.Memory)/float64(c.Memory)
 }
 
+// listMovable lists the given jobs by node, and the nodes that lack something.
 func (pl *Placer) listMovable(l *layout, jobs []int) {
 	m := &pl.mending
 	for len(m.movable) < len(pl.s.Cluster.Nodes()) {
@@ -89,8 +87,9 @@ func (pl *Placer) listMovable(l *layout, jobs []int) {
 	pl.rate()
 }
 
-// rate finds what lacking less is worth: what the named cells are worth more than
-// the first ones, for what they take more.
+// rate computes what CPUs or memory are worth. It compares the cells that the plan names
+// with the first cells, summed over all jobs: the additional value divided by the
+// additional CPUs and memory, which count as parts of a node.
 func (pl *Placer) rate() {
 	value, parts := 0.0, 0.0
 	for _, i := range pl.order {
@@ -124,8 +123,8 @@ func (pl *Placer) listLacking() {
 	})
 }
 
-// lack returns what node n lacks, if so much more is taken of it: the parts of
-// its CPUs and of its memory that there would have to be more, together.
+// lack returns what node n lacks if more is taken from it: the missing CPUs as a part of
+// its CPUs, plus the missing memory as a part of its memory.
 func (pl *Placer) lack(n int, more cluster.Resources) (parts float64) {
 	c, f := &pl.s.Cluster.Nodes()[n].Capacity, pl.wish.Free(n)
 	if c.CPUs == 0 {
@@ -144,12 +143,12 @@ func (pl *Placer) lack(n int, more cluster.Resources) (parts float64) {
 type offer struct {
 	node     int // the other one
 	gpus     int
-	out, in  int // jobs; in is -1 where free GPUs are taken
-	decrease float64
+	out, in  int     // the jobs that leave and enter the node that lacks something; in is -1 if out takes free GPUs
+	decrease float64 // of what both nodes lack, less the cost of splitting jobs
 }
 
-// exchange makes the best exchange of GPUs of node n that it finds, if one helps:
-// the first that leaves nothing lacking, or else the one that leaves least.
+// exchange makes the best exchange of GPUs of node n that it finds, and reports whether
+// one helps. It stops at the first other node with which n lacks nothing afterwards.
 func (pl *Placer) exchange(l *layout, n int) bool {
 	best, looked := offer{decrease: 1e-9}, 0
 	all := pl.lack(n, cluster.Resources{}) - 1e-9
@@ -169,7 +168,7 @@ func (pl *Placer) exchange(l *layout, n int) bool {
 	return true
 }
 
-// consider looks for better exchanges with one node.
+// consider weighs all exchanges between node n and one other, and keeps the best.
 func (pl *Placer) consider(l *layout, best *offer, n, other int) {
 	was := pl.lack(n, cluster.Resources{}) + pl.lack(other, cluster.Resources{})
 	free := pl.wish.Free(other).GPUs
@@ -187,7 +186,7 @@ func (pl *Placer) consider(l *layout, best *offer, n, other int) {
 	}
 }
 
-// whole returns the most GPUs, up to so many, that are whole workers.
+// whole rounds gpus down to whole workers.
 func whole(gpus, worker int) int { return gpus - gpus%worker }
 
 func gcd(a, b int) int {
@@ -207,8 +206,8 @@ func on(slots []hostalloc.Slot, node int) int {
 	return 0
 }
 
-// splits returns how many nodes more a job is on if some of its GPUs move, as far
-// as that matters: 1 if it is split, -1 if it is no longer.
+// splits returns 1 if a job on one node is split when some of its GPUs move, -1 if a
+// split job is on one node then, and 0 otherwise.
 func splits(slots []hostalloc.Slot, from, to, gpus int) float64 {
 	after := len(slots)
 	if on(slots, from) == gpus {
@@ -226,7 +225,8 @@ func splits(slots []hostalloc.Slot, from, to, gpus int) float64 {
 	return 0
 }
 
-// weigh keeps an offer if it is better than the best.
+// weigh keeps an offer if it is better than the best so far. was is what both nodes lack
+// now.
 func (pl *Placer) weigh(l *layout, best *offer, o offer, n int, was float64) {
 	pl.mending.left--
 	more := times(pl.demand(o.out), o.gpus, 1)
@@ -256,8 +256,8 @@ func (pl *Placer) roomForBoth(o *offer, n int) bool {
 	return pl.roomFor(o.node, least) && pl.roomFor(n, times(least, 1, -1))
 }
 
-// cost returns what splitting a job costs, in parts of a node. Replicas of several
-// GPUs are not cut.
+// cost returns what it costs that a job is split, negative if it is no longer, in parts of
+// a node. It is infinite if a replica of several GPUs might be cut.
 func (pl *Placer) cost(l *layout, i, from, to, gpus int) float64 {
 	s := splits(l.slots[i], from, to, gpus)
 	if s == 0 {
@@ -270,7 +270,7 @@ func (pl *Placer) cost(l *layout, i, from, to, gpus int) float64 {
 	return s * pl.o.Penalty * j.Cells[j.Wish].Value / pl.mending.rate
 }
 
-// roomFor reports whether node n has so much more for first cells.
+// roomFor reports whether node n has room for more beside the first cells of its jobs.
 func (pl *Placer) roomFor(n int, more cluster.Resources) bool {
 	c, f := &pl.s.Cluster.Nodes()[n].Capacity, pl.least.Free(n)
 	return c.CPUs == 0 || more.CPUs <= f.CPUs+1e-9*c.CPUs && more.Memory <= f.Memory
@@ -284,8 +284,8 @@ func plus(a, b cluster.Resources) cluster.Resources {
 	return cluster.Resources{CPUs: a.CPUs + b.CPUs, Memory: a.Memory + b.Memory}
 }
 
-// shift moves GPUs of job out from one node to another, and as many of job in the
-// other way, if that is not -1.
+// shift moves GPUs of job out from one node to another. If in is not -1, as many GPUs of
+// job in move the other way.
 func (pl *Placer) shift(l *layout, out, from, to, gpus, in int) {
 	pl.lift(l, out, from, gpus)
 	if in >= 0 {

@@ -12,9 +12,9 @@ import (
 
 // Options configure a Placer.
 type Options struct {
-	// Penalty is the part of its speed that a job is believed to lose where it is
-	// split over nodes, 0 to 1: one that would fit on a node is split only if the
-	// CPUs and memory it gets so are worth more. 1 never splits what fits a node.
+	// Penalty is the part of its speed, 0 to 1, that a job is believed to lose if it
+	// is split over nodes. A job that fits on a node is split only if the CPUs and
+	// memory that it then gets are worth more. With 1 such a job is never split.
 	// Default 0.1. Source: Synergy §6, "Tradeoff between consolidation and
 	// allocation".
 	Penalty float64
@@ -23,7 +23,7 @@ type Options struct {
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Penalty: 0.1} }
 
-// Validate returns an error if o makes no sense.
+// Validate returns an error if the penalty is not within 0 and 1.
 func (o Options) Validate() error {
 	if !(o.Penalty >= 0 && o.Penalty <= 1) {
 		return fmt.Errorf("pack: penalty %v, want 0 to 1", o.Penalty)
@@ -31,21 +31,21 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// A Placer implements placement.Placer. Its placements depend on the snapshot and
-// the plan alone. Not safe for concurrent use.
+// A Placer implements placement.Placer. Its placements depend only on the snapshot and
+// the plan. It is not safe for concurrent use.
 type Placer struct {
 	o       Options
 	settler hostalloc.Settler
-	wish    *hostalloc.Nodes // what is free if every job has what the plan names
+	wish    *hostalloc.Nodes // what is free if every job has the cell that the plan names
 	least   *hostalloc.Nodes // what is free if every job has its first cell
 
 	// Of the round being placed:
 	s       *policy.Snapshot
 	p       *policy.Plan
-	held    [][]hostalloc.Slot  // by job: where it is and may stay; none: nowhere
-	order   []int               // jobs that are not fixed, as they are packed
+	held    [][]hostalloc.Slot  // by job: the GPUs that it holds and may keep
+	order   []int               // jobs without a given placement, in the order of packing
 	demands []cluster.Resources // by job: see demand
-	modests []cluster.Resources
+	modests []cluster.Resources // by job: see modest
 	tried   [3]layout
 	mending mending
 	naming  naming
@@ -62,7 +62,8 @@ func New(o Options) (*Placer, error) {
 }
 
 // Place implements placement.Placer. It returns an error, and leaves the plan as
-// it is, if a placement that the policy gave cannot be, or a GPU type is not there.
+// it is, if the GPUs of a placement that the policy gave are not free, or if the
+// cluster does not have a GPU type.
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()
@@ -83,7 +84,7 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 	return p, nil
 }
 
-// locate finds where jobs are that may stay, and the order in which all are
+// locate finds the GPUs of the jobs that may stay, and the order in which jobs are
 // packed.
 func (pl *Placer) locate() {
 	for len(pl.held) < len(pl.s.Jobs) {
@@ -110,8 +111,8 @@ func (pl *Placer) locate() {
 	pl.sort()
 }
 
-// check returns an error if a policy's own placement cannot be, or a GPU type is
-// not there.
+// check returns an error if the GPUs of a placement that the policy gave are not free, or
+// if the cluster does not have a GPU type.
 func (pl *Placer) check() error {
 	pl.wish.Reset()
 	for i := range pl.settler.Jobs {
@@ -133,7 +134,7 @@ func (pl *Placer) check() error {
 	return nil
 }
 
-// worker returns how many GPUs of job i are to stay together on a node.
+// worker returns how many GPUs of job i must stay together on a node.
 func (pl *Placer) worker(i int) int { return max(1, pl.s.Jobs[i].WorkerGPUs) }
 
 // gpus returns the GPUs that job i is granted, and their type.

@@ -9,15 +9,16 @@ import (
 type naming struct {
 	count map[[2]int]int
 	pairs []pair
-	to    []int  // by node of the layout: the node it becomes; -1: not yet
-	used  []bool // by node: some node becomes it
+	to    []int  // by node of the layout: the node it becomes; -1: not known yet
+	used  []bool // by node: whether some node of the layout becomes it
 }
 
-// A pair is a node of a layout and one where its jobs are now.
+// A pair is a node of a layout, a node on which some of its jobs are now, and the GPUs of
+// these jobs.
 type pair struct{ from, to, gpus int }
 
-// rename exchanges the names of nodes that are alike so that many jobs are where
-// they were: those that share most GPUs first.
+// rename exchanges the names of nodes that are alike, so that many jobs are where they
+// were. It matches nodes greedily: the pair with most GPUs first.
 func (pl *Placer) rename(l *layout) {
 	pl.countPairs(l)
 	m, nodes := &pl.naming, pl.s.Cluster.Nodes()
@@ -44,8 +45,7 @@ func (pl *Placer) rename(l *layout) {
 	}
 }
 
-// countPairs lists which nodes of a layout have jobs from which nodes, those with
-// most GPUs first.
+// countPairs lists the pairs of a layout, those with most GPUs first.
 func (pl *Placer) countPairs(l *layout) {
 	m := &pl.naming
 	if m.count == nil {
@@ -72,14 +72,15 @@ func (pl *Placer) countPairs(l *layout) {
 	})
 }
 
-// alike reports whether two nodes could change their names.
+// alike reports whether two nodes have the same GPU type and capacity, so that a layout
+// may exchange their names.
 func (pl *Placer) alike(a, b int) bool {
 	x, y := &pl.s.Cluster.Nodes()[a], &pl.s.Cluster.Nodes()[b]
 	return x.GPUType == y.GPUType && x.Capacity == y.Capacity
 }
 
-// nameOthers lets the nodes without a name keep theirs, or else have the first
-// that is left.
+// nameOthers names the nodes of a layout that are in no pair: each keeps its own name if
+// that is free, or else gets the first free one that is alike.
 func (pl *Placer) nameOthers() {
 	m := &pl.naming
 	for n := range m.to {

@@ -2,11 +2,11 @@ package submesh
 
 import "github.com/oxgang/oxgang/cluster"
 
-// rounding is what sums of CPUs may be off.
+// rounding is the rounding error allowed in sums of CPUs.
 const rounding = 1e-9
 
-// feed counts what the plan names for g GPUs of a job as taken of a node; a
-// negative g gives it back. Rooms may fall below nothing: GPUs decide who is where.
+// feed subtracts the CPUs and memory that the plan names for g GPUs of a job from the room of a
+// node; a negative g adds them. Rooms may become negative, because placement is by GPUs.
 func (pl *Placer) feed(job, n, g int32) {
 	if !pl.counts {
 		return
@@ -22,9 +22,8 @@ func (pl *Placer) wish(job, g int32) cluster.Resources {
 	return cluster.Resources{CPUs: a.CPUs * float64(g) / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs) * int64(g)}
 }
 
-// fitFed returns the node for a piece that has the CPUs and memory it wishes for:
-// of those the one with the fewest free GPUs that suffice, then the fewest CPUs,
-// but one that is in use before one that is idle; -1 if there is none.
+// fitFed returns the best node among those that have the free GPUs for a piece and the CPUs and
+// memory that the plan names for it, by tighter; -1 if there is none.
 func (pl *Placer) fitFed(p piece) int32 {
 	best, w := int32(-1), pl.wish(p.job, p.size)
 	for _, i := range pl.poolAt(p).nodes {
@@ -39,8 +38,8 @@ func (pl *Placer) fitFed(p piece) int32 {
 	return best
 }
 
-// tighter reports whether node a is taken before node b for a piece that fits on
-// both.
+// tighter reports whether node a is preferred to node b for a piece that fits on both: first a
+// node in use, then the one with fewer free GPUs, then the one with fewer free CPUs.
 func (pl *Placer) tighter(a, b int32) bool {
 	x, y := &pl.nodes[a], &pl.nodes[b]
 	if idleX, idleY := x.free == x.size, y.free == y.size; idleX != idleY {

@@ -5,8 +5,8 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A memory is which nodes a placement names, so that they need not be looked
-// up by name every round.
+// A memory holds the positions of the nodes of a placement, so that they need not be looked up by
+// name in every round.
 type memory struct {
 	share *cluster.Share // the first of the placement: its identity
 	at    []int32
@@ -18,9 +18,8 @@ type memo struct {
 	where *memory
 }
 
-// locate starts a claim for every job and finds the nodes of those that stay.
-// Both the memory and the jobs are in order of submission, so one walk finds
-// what is remembered.
+// locate starts a claim for every job and finds the nodes of those that stay. Memories and jobs
+// are both in order of submission, so that one pass over both finds what is remembered.
 func (pl *Placer) locate() {
 	if n := len(pl.s.Jobs); cap(pl.claims) < n {
 		pl.claims = make([]claim, n)

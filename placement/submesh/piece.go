@@ -18,14 +18,14 @@ type piece struct {
 	odd   bool // of an allocation of no submesh shape
 }
 
-// A class orders the pieces: those of a later one never displace jobs for
-// those of an earlier one to have failed.
+// A class orders the pieces: all those of an earlier class are placed before those of a later
+// one, except pieces that are queued again.
 type class uint8
 
 const (
 	whole   class = iota // whole nodes
 	single               // some GPUs of one node
-	scatter              // on one node if one has room, else anywhere
+	scatter              // on one node if one has room, else on several
 )
 
 // byRank orders pieces as they are placed: by class, from large to small, by
@@ -34,8 +34,8 @@ func byRank(a, b piece) int {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.nodes*b.size, a.nodes*a.size), cmp.Compare(a.job, b.job))
 }
 
-// enqueue cuts the allocation of job i into pieces and queues them; one whose pieces would cut
-// workers is one piece, which scatter cuts between them.
+// enqueue cuts the allocation of job i into pieces and queues them. If a piece would cut a
+// worker, the whole allocation is one piece of class scatter, which cuts between workers.
 func (pl *Placer) enqueue(i int) {
 	from, worker := len(pl.pending), int32(max(1, pl.s.Jobs[i].WorkerGPUs))
 	pl.cut(i)
@@ -87,8 +87,8 @@ func (p *pool) regular(g int) bool {
 	return bits.OnesCount(uint(g)) == 1 || slices.Contains(p.sizes, g)
 }
 
-// exactly returns how many nodes of each size up to sizes[last] make n nodes
-// with g GPUs together, as many large ones as can be; nil if there are none.
+// exactly returns how many nodes of each size up to sizes[last] to take so that n nodes have
+// exactly g GPUs together, with as many large nodes as possible; nil if there is no way.
 func (p *pool) exactly(n, g, last int) []int {
 	if last == 0 {
 		if n*p.sizes[0] != g || n > p.count[p.sizes[0]] {
@@ -111,7 +111,8 @@ func (p *pool) exactly(n, g, last int) []int {
 	return nil
 }
 
-// name returns the placement and the nodes of slots, by node ID.
+// name returns slots as a placement with the names of nodes, and the positions of its nodes, both
+// sorted by node ID.
 func (pl *Placer) name(slots []slot, a cluster.Allocation) (cluster.Placement, []int32) {
 	slices.SortFunc(slots, func(x, y slot) int { return cmp.Compare(pl.nodes[x.node].rank, pl.nodes[y.node].rank) })
 	p, at := make(cluster.Placement, 0, len(slots)), make([]int32, 0, len(slots))
@@ -126,8 +127,8 @@ func (pl *Placer) name(slots []slot, a cluster.Allocation) (cluster.Placement, [
 	return portions(p, a), at
 }
 
-// portions returns the nodes and GPUs of p with the CPUs and memory of a, cut in
-// proportion to GPUs; bytes that do not divide go with the first share.
+// portions returns p with the CPUs and memory of a divided in proportion to GPUs. The first share
+// gets the bytes that remain.
 func portions(p cluster.Placement, a cluster.Allocation) cluster.Placement {
 	q := slices.Clone(p)
 	rest := a.Memory

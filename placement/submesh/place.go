@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// placePending places what is queued, in order. Jobs that are displaced on the
-// way join the queue. It ends, because a job is displaced at most once.
+// placePending places what is queued, in the order of byRank. Jobs that are displaced meanwhile
+// join the queue. It ends, because a job is displaced at most once; see the package comment.
 func (pl *Placer) placePending() {
 	slices.SortFunc(pl.pending, byRank)
 	for pl.head < len(pl.pending) {
@@ -47,7 +47,7 @@ func (pl *Placer) give(job, node, g int32) {
 	c.slots = append(c.slots, slot{node, g})
 }
 
-// placeOnOne places a piece on the node it fits best.
+// placeOnOne places a piece on the node that it fits best, and reports whether there is one.
 func (pl *Placer) placeOnOne(p piece) bool {
 	n := int32(-1)
 	if pl.counts {
@@ -75,7 +75,8 @@ func (pl *Placer) placeOnIdle(p piece) bool {
 	return true
 }
 
-// scatter places a piece on as few nodes as have its GPUs, in whole workers, all or none.
+// scatter places a piece on several nodes, those with most free GPUs first, and does not cut
+// workers. It places all of the piece and reports true, or nothing.
 func (pl *Placer) scatter(p piece) bool {
 	pool, before, worker := pl.poolAt(p), len(pl.claims[p.job].slots), int32(max(1, pl.s.Jobs[p.job].WorkerGPUs))
 	for left := p.size; left > 0; {
@@ -93,7 +94,7 @@ func (pl *Placer) scatter(p piece) bool {
 	return true
 }
 
-// giveBack frees what a job got in this round, but for the first slots.
+// giveBack frees what a job got in this round, except its first but slots.
 func (pl *Placer) giveBack(job int32, but int) {
 	c := &pl.claims[job]
 	for _, s := range c.slots[but:] {
@@ -103,7 +104,7 @@ func (pl *Placer) giveBack(job int32, but int) {
 	c.slots = c.slots[:but]
 }
 
-// drop takes an allocation back.
+// drop takes an allocation back: the job gets nothing in this round.
 func (pl *Placer) drop(job int32) {
 	pl.giveBack(job, 0)
 	pl.claims[job].state = dropped
@@ -115,10 +116,12 @@ func (pl *Placer) drop(job int32) {
 type clearing struct {
 	node int32
 	cost int   // weights of the jobs to displace
-	gpus int32 // they hold there
+	gpus int32 // that these jobs hold there
 }
 
-// makeRoom displaces jobs for a piece, as few as it finds, and places it.
+// makeRoom displaces jobs to make room for a piece, and places the piece. It takes the nodes where
+// the weights of the jobs to displace are least, and on ties their GPUs. It reports false, and
+// displaces none, if there are too few nodes.
 func (pl *Placer) makeRoom(p piece) bool {
 	if !pl.listed {
 		pl.listTenants()
@@ -171,10 +174,11 @@ type tenant struct {
 	weight    int
 }
 
-// clear says what it takes for g GPUs of node n to be free, and leaves in
-// pl.victims which jobs to displace. Only jobs that hold less there may be:
-// they are placed after the piece that is in need. Of those it takes the least
-// one that suffices, or else the largest, and so on.
+// clear returns what it costs to free g GPUs of node n, and sets pl.victims to the jobs to
+// displace. It returns false if that is not possible. Only jobs that hold fewer than g GPUs there,
+// or that can be scattered, may be displaced: they are placed after the piece. Among those of
+// least weight, clear takes the smallest job that frees enough; if none does, it takes the
+// largest and repeats.
 func (pl *Placer) clear(n, g int32) (clearing, bool) {
 	movable := pl.movable[:0]
 	for _, i := range pl.tenants[n] {
@@ -209,7 +213,7 @@ func (pl *Placer) clear(n, g int32) (clearing, bool) {
 	return c, true
 }
 
-// isOdd reports whether what job i holds can be scattered to make room.
+// isOdd reports whether the allocation of job i is no submesh shape and may be scattered.
 func (pl *Placer) isOdd(i int32) bool {
 	c := pl.p.Jobs[i].Allocation.Configuration
 	p := &pl.pools[pl.claims[i].pool]

@@ -16,7 +16,8 @@ type node struct {
 	rank       int32 // position by node ID
 }
 
-// A pool is the nodes of one GPU type, on shelves by how much of them is free.
+// A pool is the nodes of one GPU type. Nodes with free GPUs are in one of its sets, by how many
+// are free.
 type pool struct {
 	nodes []int32     // positions in the cluster
 	sizes []int       // distinct GPUs per node, ascending
@@ -65,7 +66,7 @@ func (pl *Placer) adopt(c *cluster.Cluster) {
 // most returns the GPUs of the largest node.
 func (p *pool) most() int { return len(p.part) - 1 }
 
-// shelve puts every node on its shelf.
+// shelve puts every node into its set, as shelf says.
 func (p *pool) shelve(nodes []node) {
 	for f := range p.idle {
 		p.idle[f].clear()
@@ -78,7 +79,7 @@ func (p *pool) shelve(nodes []node) {
 	}
 }
 
-// shelf returns where n belongs; nil if nothing of it is free.
+// shelf returns the set that n belongs to; nil if no GPU of it is free.
 func (p *pool) shelf(n *node) *set {
 	switch n.free {
 	case 0:

@@ -23,9 +23,9 @@ type Options struct {
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Split: true} }
 
-// A Placer implements placement.Placer. Its placements depend on the snapshot
-// and the plan alone; between rounds it only remembers which nodes placements
-// name. It is not safe for concurrent use.
+// A Placer implements placement.Placer. Its placements depend only on the
+// snapshot and the plan. Between rounds it remembers the positions of nodes, so
+// that it need not look them up by name. It is not safe for concurrent use.
 type Placer struct {
 	o       Options
 	cluster *cluster.Cluster
@@ -34,7 +34,7 @@ type Placer struct {
 	memo    []memo // of the last round with a change, in the order of its jobs
 	counts  bool   // some nodes count CPUs and memory
 	host    hostalloc.Settler
-	room    []cluster.Resources // by node: CPUs and memory that the plan leaves, as far as placed
+	room    []cluster.Resources // by node: CPUs and memory less what the plan names for jobs placed there
 
 	// Of the round being placed:
 	s       *policy.Snapshot
@@ -62,7 +62,7 @@ type claim struct {
 	slots []slot  // what it got, if it is placed now
 }
 
-// A state is how far the placing of a job has come.
+// A state is the state of a job in the round being placed.
 type state uint8
 
 const (
@@ -77,9 +77,9 @@ const (
 type slot struct{ node, gpus int32 }
 
 // Place implements placement.Placer: it fills in the placements that are nil.
-// It returns an error, and an unfinished plan, if a placement that the policy
-// gave cannot be. If nothing changed since the last round it takes time linear
-// in jobs, with no look-up and no allocation.
+// It returns an error, and leaves the plan unfinished, if the GPUs of a
+// placement that the policy gave are not free. If nothing changed since the last
+// round, it takes time linear in the number of jobs and allocates no memory.
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()
@@ -105,9 +105,8 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 	return p, nil
 }
 
-// keepAll lets every job keep its placement and reports true, if no allocation
-// changed, CPUs and memory apart where they are settled later, and the policy gave
-// no placement.
+// keepAll lets every job keep its placement and reports true, if no allocation changed and the
+// policy gave no placement. If CPUs and memory are settled later, changes of them do not count.
 func (pl *Placer) keepAll() bool {
 	for i, j := range pl.s.Jobs {
 		d := &pl.p.Jobs[i]
@@ -136,8 +135,8 @@ func stays(j *policy.Job, d *policy.Decision) bool {
 	return d.Allocation.SameGPUs(&j.Allocation) && len(j.Placement) > 0
 }
 
-// claim notes for every job whether it stays, counts the GPUs that are free
-// then, and queues the others.
+// claim finds out for every job whether it stays, counts the GPUs that are then
+// free, and queues the jobs that do not stay.
 func (pl *Placer) claim() error {
 	pl.locate()
 	pl.pending, pl.head, pl.listed = pl.pending[:0], 0, false
@@ -188,8 +187,8 @@ func opening(j *policy.Job, d *policy.Decision) state {
 	return kept
 }
 
-// occupy takes the GPUs that job i holds, all or none, and reports whether
-// they are all there.
+// occupy takes the GPUs that job i holds, and reports true, if all of them are free and of the
+// right type; otherwise it takes none.
 func (pl *Placer) occupy(i int) bool {
 	c, held := &pl.claims[i], pl.holds(i)
 	if c.where == nil {
@@ -224,8 +223,8 @@ func (pl *Placer) holds(i int) cluster.Placement {
 	return pl.s.Jobs[i].Placement
 }
 
-// weight is what moving a job costs: one restart, or the waste of one that is
-// being paid for now.
+// weight returns what it costs to move a job: 1, for a restart. A job that is restarting now, or
+// holds a reservation, weighs so much that it is moved only if nothing else helps.
 func weight(j *policy.Job, d *policy.Decision) int {
 	if j.Phase == job.Restoring || d.Why.Kind == policy.PinnedRestore || d.Why.Kind == policy.Reserved {
 		return 1000

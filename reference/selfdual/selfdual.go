@@ -73,8 +73,8 @@ func Solve(p *Program, o Settings) Solution {
 	return out
 }
 
-// closeBy are the tolerances of an iterate after which rounding ends all. Source:
-// ECOS, "close to optimal".
+// closeBy are the tolerances of an iterate after which rounding ends all.
+// Source: ECOS, "close to optimal".
 const closeBy = 1e-4
 
 // equilibrations is how often rows and columns are scaled. Source: ECOS.

@@ -18,8 +18,8 @@ import (
 //  1. Time never goes back.
 //  2. No node carries more GPUs than it has: no GPU is held twice.
 //  3. A gang is all or nothing: it gets as many GPUs as its job may have, of
-//     one type, and what the job measures comes from exactly these, since it
-//     was last told how to run.
+//     one type, and the job's measurements are from exactly these, since its
+//     last Run.
 //  4. A non-preemptive job keeps the GPUs it holds until it exits.
 //  5. A reservation is held exactly. It waits only while its job is profiled,
 //     while other reservations and non-preemptive jobs leave no room, where it
@@ -27,14 +27,14 @@ import (
 //  6. A job is submitted once and ends once, and nothing happens to it before
 //     or after.
 //  7. Progress falls only after a loss, and not below the last checkpoint.
-//  8. A round's actions turn what is into what was planned, and its snapshot
-//     shows what is.
-//  9. One background work is under way at a time, and what it returns is in the
-//     snapshot of the next round, and of no other.
-//  10. No more nodes are rented or borrowed than are offered, and those that are given back
+//  8. A round's snapshot shows the present state, and its actions turn that into
+//     the plan.
+//  9. At most one background work is under way, and its result is in the snapshot of
+//     the next round and in no other.
+//  10. No more nodes are rented or borrowed than are offered. Nodes that are given back
 //     were rented or lent, and no job is on them.
 //
-// Make one with Audit; Err and End tell what it found. It is not safe for
+// Make one with Audit; Err and End return what it found. It is not safe for
 // concurrent use.
 type Auditor struct {
 	// Checkpoint is the longest time between two checkpoints of a running job;
@@ -62,14 +62,14 @@ type audited struct {
 
 func (j *audited) holding() bool { return j.allocation.GPUs > 0 }
 
-// save takes in that a job stops: without checkpoints it begins anew.
+// save records that a job stops: one without checkpoints begins again.
 func (j *audited) save() {
 	if j.memory.checkpoint(); j.spec.NoCheckpoint {
 		j.memory = memory{}
 	}
 }
 
-// hold settles what was held and gives a job something else, or nothing.
+// hold adds up the GPU time of what a job held, and records what it holds now.
 func (j *audited) hold(now time.Time, a cluster.Allocation, p cluster.Placement) {
 	j.used += time.Duration(j.allocation.AllGPUs()) * now.Sub(j.since)
 	j.since, j.allocation, j.placement = now, a, p
@@ -78,7 +78,7 @@ func (j *audited) hold(now time.Time, a cluster.Allocation, p cluster.Placement)
 // Audit returns an Auditor that has seen nothing.
 func Audit() *Auditor { return &Auditor{jobs: make(map[job.ID]*audited)} }
 
-// Err returns an error that joins the first complaints, or nil.
+// Err returns an error that joins the first breaches, or nil.
 func (a *Auditor) Err() error { return errors.Join(a.errs...) }
 
 // End returns Err once the run is over, joined with the jobs that have not
@@ -98,8 +98,8 @@ func (a *Auditor) End() error {
 	return errors.Join(errs...)
 }
 
-// Held returns the GPU time a job has held so far, from each Run to what took
-// the GPUs away or ended the job.
+// Held returns the GPU time that a job has held so far: from each Run until the GPUs were
+// taken away or the job ended.
 func (a *Auditor) Held(id job.ID) time.Duration {
 	j := a.jobs[id]
 	if j == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A memory is how much of a job's progress cannot be lost any more, as far as
+// A memory says how much of a job's progress a checkpoint holds for certain, as far as
 // its reports tell.
 type memory struct {
 	least float64 // the next report says at least this
@@ -21,8 +21,8 @@ type mark struct {
 	progress float64
 }
 
-// learn takes in a report: with checkpoints at the ends of epochs, what was
-// reported in an epoch that is over is saved.
+// learn records a report. With checkpoints at the ends of epochs, progress that was
+// reported in an earlier epoch is saved.
 func (m *memory) learn(now time.Time, every time.Duration, r *job.Report) {
 	if every == 0 && r.Epoch > m.epoch {
 		m.saved = max(m.saved, m.least)

@@ -36,8 +36,7 @@ func (a *Auditor) shown(s *policy.Snapshot) {
 	}
 }
 
-// act takes a round's actions, which are one change: what is freed and what is
-// given do not overlap in time.
+// act applies a round's actions as one change: GPUs are freed before any are given.
 func (a *Auditor) act(actions []scheduler.Action) {
 	for _, act := range actions {
 		switch act := act.(type) {
@@ -61,7 +60,7 @@ func (a *Auditor) act(actions []scheduler.Action) {
 	}
 }
 
-// rent checks what is rented, borrowed and given back, once all jobs are where they are to be.
+// rent checks what is rented, borrowed and given back, after the actions about jobs.
 func (a *Auditor) rent(s *policy.Snapshot, actions []scheduler.Action) {
 	for _, act := range actions {
 		switch act := act.(type) {
@@ -223,7 +222,7 @@ func (a *Auditor) planned(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// reservations checks that those that wait have a reason to.
+// reservations checks that reservations wait only for a valid reason.
 func (a *Auditor) reservations(s *policy.Snapshot, p *policy.Plan) {
 	pinned := make(map[cluster.GPUType]int)
 	for i, row := range s.Jobs {

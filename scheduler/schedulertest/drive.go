@@ -13,15 +13,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Drive returns a function that runs a scheduler with FirstFit, a round a
-// minute, in a world with the nodes of c. Every plan has background work, some of
-// which panics; the function returns an error if the next plan is not made from
-// what that returned.
+// Drive returns a function that runs a scheduler with FirstFit, with a round a minute, on
+// a backend with the nodes of c. Every plan has background work, some of which panics. The
+// function returns an error if the next plan does not get the result of that work.
 func Drive(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return DriveEvery(time.Minute, c, obs...)
 }
 
-// DriveEvery is Drive with rounds of another length, for worlds whose time is real.
+// DriveEvery is Drive with rounds of another length, for backends in real time.
 func DriveEvery(round time.Duration, c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return func(ctx context.Context, b scheduler.Backend) error {
 		p := &thinker{of: FirstFit{}}
@@ -29,7 +28,7 @@ func DriveEvery(round time.Duration, c *cluster.Cluster, obs ...scheduler.Observ
 	}
 }
 
-// DriveWith is Drive with another policy, which says where its jobs run.
+// DriveWith is Drive with another policy, whose plans have placements.
 func DriveWith(c *cluster.Cluster, p policy.Policy, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return driven(time.Minute, c, p, obs)
 }
@@ -46,7 +45,7 @@ func driven(round time.Duration, c *cluster.Cluster, p policy.Policy, obs []sche
 	}
 }
 
-// asPlanned is the Placer of plans that say where.
+// asPlanned is the Placer for plans that have placements already.
 type asPlanned struct{}
 
 // Place implements placement.Placer.

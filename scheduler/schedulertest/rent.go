@@ -16,17 +16,17 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// RunRenting checks, on top of Run, worlds in which the nodes of c of tenure Rented can
-// be rented. drive rents some and gives some back (DriveRenting):
+// RunRenting checks, in addition to Run, backends in which the nodes of c of tenure Rented
+// can be rented. drive rents some and gives some back (DriveRenting):
 //
-//   - Provision leads to as many nodes, on their way or there, or to Refused, before
-//     the next round; and some time nodes come;
+//   - Before the next round, Provision leads to the wanted number of nodes, ordered or
+//     there, or to Refused; and some ordered nodes arrive;
 //   - nodes that are given back are gone before the next round;
-//   - NodesChanged tells of every group, of no more nodes than are offered, and of none
-//     there that is not paid;
+//   - NodesChanged has every group, no more nodes than are offered, and no node that is
+//     not paid for;
 //   - no job is on a node that is not there;
-//   - more nodes than are offered, an unknown group, and a node that is not rented are
-//     errors that name it.
+//   - to ask for more nodes than are offered, for an unknown group, or to give back a node
+//     that is not rented, is an error that names it.
 func RunRenting(t *testing.T, fresh func(testing.TB) scheduler.Backend, c *cluster.Cluster, drive func(context.Context, scheduler.Backend) error) {
 	t.Helper()
 	Run(t, fresh, drive)
@@ -42,8 +42,8 @@ func RunRenting(t *testing.T, fresh func(testing.TB) scheduler.Backend, c *clust
 	})
 }
 
-// Unrentable asks a world for what cannot be had, and returns an error unless each answer is an
-// error that names it. It is the last part of RunRenting.
+// Unrentable asks a backend for nodes that it cannot provide. It returns an error unless each answer
+// is an error that names what was asked for. It is the last part of RunRenting.
 func Unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) error {
 	offer := c.Offers()[0]
 	var errs []error
@@ -59,8 +59,8 @@ func Unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) er
 	return errors.Join(errs...)
 }
 
-// Renting drives a world to its end and watches its rented nodes. It returns what was wrong
-// with what the world said of them, joined. It is the first part of RunRenting.
+// Renting drives a backend to its end and checks what it reports about rented nodes. It returns an
+// error that joins all errors. It is the first part of RunRenting.
 func Renting(ctx context.Context, b scheduler.Backend, c *cluster.Cluster, drive func(context.Context, scheduler.Backend) error) error {
 	w := &tenant{Backend: b, offers: c.Offers(), there: c.Held(), jobs: make(map[job.ID]cluster.Placement)}
 	if err := drive(ctx, w); err != nil {
@@ -72,7 +72,7 @@ func Renting(ctx context.Context, b scheduler.Backend, c *cluster.Cluster, drive
 	return errors.Join(w.errs...)
 }
 
-// A tenant passes calls on to a world and collects complaints about rented nodes.
+// A tenant passes calls on to a backend, and collects errors about rented nodes.
 type tenant struct {
 	scheduler.Backend
 	offers  []cluster.Offer
@@ -145,8 +145,8 @@ func (w *tenant) changed() {
 	w.asked = slices.DeleteFunc(w.asked, w.obeyed)
 }
 
-// obeyed reports whether as many nodes as asked for are there or on their way, less those
-// given back since, or the provider had too few.
+// obeyed reports whether the nodes asked for, less those given back since, are there or ordered,
+// or the provider had too few.
 func (w *tenant) obeyed(a scheduler.Provision) bool {
 	return slices.ContainsFunc(w.rentals, func(r cluster.Rental) bool {
 		n := r.Ready + r.Starting
@@ -165,7 +165,7 @@ func (w *tenant) rented(g cluster.Group) int {
 	return n
 }
 
-// round checks, before a round, what came of what was asked for in the last.
+// round checks, before a round, the results of the last round's requests.
 func (w *tenant) round() {
 	for _, a := range w.asked {
 		w.complain("group %s: %d nodes wanted, and neither on their way nor refused by the next round", a.Group, a.Nodes)
@@ -185,9 +185,9 @@ func (w *tenant) round() {
 	}
 }
 
-// Renter is FirstFit that rents of every group as many nodes as all its jobs together
-// would fill, and gives back the others. It borrows every node that is lent, and of those
-// that are asked back gives back the ones that no job is on.
+// Renter is FirstFit that rents as many nodes of every group as all its jobs together would
+// fill, and gives back the others. It borrows every node that it can. If nodes are asked
+// back, it gives back those that no job is on.
 type Renter struct{ FirstFit }
 
 // Traits implements policy.Policy.

@@ -1,5 +1,5 @@
-// Package schedulertest is the conformance suite that every world passes, and
-// the smallest world and policy that pass it.
+// Package schedulertest is the conformance suite that every backend must pass, with the
+// smallest backend and policy that pass it.
 package schedulertest
 
 import (
@@ -25,13 +25,13 @@ import (
 //   - events come at or before the deadline, and without one Next returns at
 //     the deadline;
 //   - a job's events come after its submission and none after its end;
-//   - a job that was run reports or exits; one that holds no GPUs, never run
-//     or preempted or lost, makes no progress;
+//   - a job that was run reports or exits; one that holds no GPUs, because it was never
+//     run, was preempted or was lost, makes no progress;
 //   - background work that returns at once, as Drive's does, ends before the next
-//     round, once, with what it returned, or an error if it panicked;
+//     round, once, with its result, or an error if it panicked;
 //   - io.EOF is final;
-//   - no actions are fine; an action about a job nobody submitted is an error
-//     that names it;
+//   - an empty list of actions is no error; an action about a job that was not submitted
+//     is an error that names it;
 //   - a cancelled context ends the run with its error.
 func Run(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(context.Context, scheduler.Backend) error) {
 	t.Helper()
@@ -52,8 +52,8 @@ func Run(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(cont
 	}
 }
 
-// RunRepeatable checks, on top of Run, that a world made the same way and
-// driven the same way does the same: event for event, time for time.
+// RunRepeatable checks, in addition to Run, that a backend made in the same way and driven
+// in the same way has the same events at the same times.
 func RunRepeatable(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(context.Context, scheduler.Backend) error) {
 	t.Helper()
 	Run(t, fresh, drive)
@@ -64,8 +64,8 @@ func RunRepeatable(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive
 	})
 }
 
-// RunDrained checks that a world that has no jobs and is told to end does not do so before
-// background work that is under way has.
+// RunDrained checks that a backend without jobs that is told to end waits for background work that
+// is under way.
 func RunDrained(t *testing.T, b scheduler.Backend) {
 	t.Helper()
 	done := make(chan struct{})
@@ -173,7 +173,7 @@ func cancelled(ctx context.Context, b scheduler.Backend, drive func(context.Cont
 	return nil
 }
 
-// life is how far a job's events have come.
+// life is the state of a job by its events so far.
 type life uint8
 
 const (
@@ -182,7 +182,7 @@ const (
 	over
 )
 
-// A watch passes calls on to a world and collects complaints.
+// A watch passes calls on to a backend, and collects errors.
 type watch struct {
 	scheduler.Backend
 	last   time.Time
@@ -196,7 +196,7 @@ type watch struct {
 	errs   []error
 }
 
-// granted says since when a job holds GPUs, and whether it was heard of since.
+// granted says since when a job holds GPUs, and whether there was an event of it since.
 type granted struct {
 	at    time.Time
 	heard bool
@@ -264,7 +264,7 @@ func (w *watch) Do(ctx context.Context, actions []scheduler.Action) error {
 	return w.Backend.Do(ctx, actions)
 }
 
-// silent complains of jobs that were run and never heard of.
+// silent records an error for each job that was run and had no event afterwards.
 func (w *watch) silent() {
 	for _, id := range slices.Sorted(maps.Keys(w.runs)) {
 		if g := w.runs[id]; !g.heard {

@@ -30,8 +30,8 @@ type ToyJob struct {
 	LostAt time.Duration
 }
 
-// A Toy is the smallest world: jobs that need so much GPU time, start at once,
-// speed up linearly and lose nothing. Make one with NewToy.
+// A Toy is the smallest backend: its jobs need a given GPU time, start at once, have
+// linear speed-up and lose nothing. Make one with NewToy.
 type Toy struct {
 	// Thinking is how long background work takes. Default 0. Set it before the
 	// first call of Next.
@@ -56,8 +56,7 @@ type toyJob struct {
 	profiled   time.Time // end of profiling; zero: none goes on
 }
 
-// NewToy returns a Toy of jobs, which happen in the given order where they
-// happen at one time.
+// NewToy returns a Toy of jobs. Events at the same time come in the order of the jobs.
 func NewToy(jobs []ToyJob) *Toy {
 	w := &Toy{now: Epoch}
 	for _, j := range jobs {
@@ -97,8 +96,8 @@ func (w *Toy) Next(ctx context.Context, deadline time.Time) (scheduler.Event, er
 	return ev, nil
 }
 
-// next returns when something happens next, whether anything does unasked, and
-// how many jobs are left.
+// next returns when something happens next, whether anything happens without an action,
+// and how many jobs are left.
 func (w *Toy) next() (at time.Time, pending bool, left int) {
 	for _, j := range w.jobs {
 		if j.over {
@@ -152,7 +151,7 @@ func (j *toyJob) lost() time.Time {
 	return j.done()
 }
 
-// happen makes happen what happens to a job now.
+// happen handles what is due for a job now.
 func (w *Toy) happen(j *toyJob) {
 	if at, ok := j.next(); j.over || !ok || at.After(w.now) {
 		return
@@ -193,7 +192,7 @@ func (w *Toy) compute(ctx context.Context) {
 	}
 }
 
-// settle takes off the work done up to now.
+// settle subtracts the work done up to now.
 func (w *Toy) settle(j *toyJob) {
 	j.Work -= time.Duration(j.alloc.GPUs) * w.now.Sub(j.settled)
 	j.settled = w.now

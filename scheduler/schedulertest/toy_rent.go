@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// toyStart is how long a node that a Toy rents takes to come.
+// toyStart is the time from an order of a Toy until the node is there.
 const toyStart = 90 * time.Second
 
 // toyNodes are the nodes of a Toy that can rent. It is a scheduler.Expander: nodes that
@@ -23,8 +23,7 @@ type toyNodes struct {
 
 var _ scheduler.Expander = (*toyNodes)(nil)
 
-// Let makes a Toy of whose nodes those of tenure Rented can be rented. Call it before
-// the first call of Next.
+// Let makes the nodes of c of tenure Rented rentable. Call it before the first call of Next.
 func (w *Toy) Let(c *cluster.Cluster) {
 	w.nodes = &toyNodes{w: w, all: c, coming: make(map[cluster.NodeID]time.Time), there: make(map[cluster.NodeID]bool)}
 }
@@ -36,7 +35,7 @@ func (n *toyNodes) group(g cluster.Group) []cluster.Node {
 	})
 }
 
-// paid reports whether a node is there or on its way.
+// paid reports whether a node is there or ordered.
 func (n *toyNodes) paid(id cluster.NodeID) bool {
 	_, coming := n.coming[id]
 	return coming || n.there[id]

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Field is a part of an arrival that Options.Check may complain of.
+// A Field is a part of an arrival in which Options.Check may find an error.
 type Field uint8
 
 // Fields that have a column in most formats.
@@ -35,7 +35,7 @@ func (e *FieldError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// blame places what a check said about the row.
+// blame adds the place in the row to an error of a check.
 func (r *Row) blame(err error) *Error {
 	column := 0
 	if e, ok := errors.AsType[*FieldError](err); ok {
@@ -46,7 +46,7 @@ func (r *Row) blame(err error) *Error {
 	return &Error{File: r.O.File, Line: r.Line, Column: column, Problem: err.Error(), Err: err}
 }
 
-// BlameJSON returns the column of the key that a check complained of, or 0.
+// BlameJSON returns the column of the key in which a check found an error, or 0.
 func BlameJSON(line []byte, err error) int {
 	if e, ok := errors.AsType[*FieldError](err); ok {
 		for _, key := range columnsOf[e.Field] {

@@ -18,8 +18,8 @@ const (
 	DropEarlier = "jobs submitted before the start dropped"
 )
 
-// A Feed is where every reader's rows meet the options: it checks names, counts,
-// limits, and passes arrivals on.
+// A Feed applies the options to the rows of a reader: it checks names, counts, limits, and
+// passes arrivals on.
 type Feed struct {
 	O     Options
 	yield func(workload.Arrival, error) bool
@@ -27,14 +27,14 @@ type Feed struct {
 	lines map[job.ID]int // line of each name
 }
 
-// NewFeed returns a feed to yield. Where the format does not name its jobs,
-// the reader numbers them and nothing need be remembered.
+// NewFeed returns a feed that passes arrivals to yield. If the format does not name its
+// jobs, the reader numbers them, and the feed need not remember names.
 func NewFeed(o Options, format string, named bool, yield func(workload.Arrival, error) bool) *Feed {
 	o.Summary.Format = format
 	return &Feed{O: o, yield: yield, named: named, lines: make(map[job.ID]int)}
 }
 
-// Check shows an arrival to the check of the options.
+// Check calls the check of the options for an arrival.
 func (f *Feed) Check(a *workload.Arrival) error {
 	if f.O.Check == nil {
 		return nil
@@ -81,9 +81,9 @@ func (f *Feed) Finish(line int) {
 	}
 }
 
-// SinceFirst makes times relative to the earliest arrival, which takes the
-// whole trace in memory; with a start in the options they already are
-// relative to that.
+// SinceFirst makes times relative to the earliest arrival, for which it keeps the whole
+// trace in memory. With a start in the options, times are relative to that already, and it
+// changes nothing.
 func SinceFirst(seq iter.Seq2[workload.Arrival, error], o Options) iter.Seq2[workload.Arrival, error] {
 	if !o.Start.IsZero() {
 		return seq

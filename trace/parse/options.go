@@ -49,15 +49,15 @@ type Options struct {
 	// submitted before it are dropped. Zero: the earliest submission of the
 	// trace, for which the reader must hold all arrivals in memory.
 	Start time.Time
-	// Check, if not nil, is shown every arrival before it is yielded, may
-	// complete it, and says what is wrong with it; its row is then a bad one. A
-	// *FieldError says in which field.
+	// Check, if not nil, is called with every arrival before it is yielded. It may complete
+	// the arrival. If it returns an error, the row is a bad one; a *FieldError says in which
+	// field.
 	Check func(*workload.Arrival) error
 	// Summary, if not nil, is filled in while reading.
 	Summary *Summary
 }
 
-// Validate returns an error that joins all complaints.
+// Validate returns an error that joins all errors.
 func (o Options) Validate() error {
 	var errs []error
 	if o.OnBadRow > Skip {
@@ -89,7 +89,7 @@ func (o Options) Filled() Options {
 	return o
 }
 
-// An Error is what is wrong with an input, and where.
+// An Error says what is wrong with an input, and where.
 type Error struct {
 	File    string
 	Line    int // 1-based; 0: the file as a whole

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The times that are believed.
+// The largest times that are accepted.
 const (
 	MaxSeconds  = 9e9 // what a time.Duration holds
 	FirstYear   = 1971

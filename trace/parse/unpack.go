@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// HeadBytes are shown to who recognises a format: trace.Format.Sniff.
+// HeadBytes is how much of an input trace.Format.Sniff gets.
 const HeadBytes = 1 << 16
 
 // Unpacked returns a reader of what is in r, which may be packed with gzip.

@@ -1,5 +1,5 @@
-// Package extrapolate describes GPU types that no profile has by ones that have, and gives
-// applications a speed there. Such a speed is assumed, not measured.
+// Package extrapolate describes GPU types without profiles by types with profiles, and gives
+// applications a speed on them. Such a speed is assumed, not measured.
 package extrapolate
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/oxgang/oxgang/workload"
 )
 
-// A Likeness describes a GPU type that no profile has by one that has: its
-// computation is Speed times as fast, its gradient exchange, its memory and what
-// feeds it are the same.
+// A Likeness describes a GPU type without profiles by one that has profiles. Its
+// computation is Speed times as fast. Its gradient exchange, its memory and its input
+// pipeline are the same.
 type Likeness struct {
 	Type, Like cluster.GPUType
 	Speed      float64 // more than 0
 }
 
-// Catalog returns the catalog with the types of all, one after another, on which
-// every application runs that runs on the type each is like. It shares what does
-// not change.
+// Catalog returns the catalog with additional GPU types, added one after another. On
+// each of them run the applications that run on the type it is like. The result shares
+// what does not change.
 func Catalog(c workload.Catalog, all []Likeness) workload.Catalog {
 	if len(all) == 0 {
 		return c
@@ -43,11 +43,11 @@ func Catalog(c workload.Catalog, all []Likeness) workload.Catalog {
 	return wider
 }
 
-// feeding returns the input pipeline of a GPU that computes speed times as fast
-// as the one on which it was measured. That one took in no more than the curve
-// ends with. What CPUs prepare beyond it is taken to grow in proportion to them,
-// as a sample costs what it costs; points are a third apart, as those measured
-// are, for policies choose among points.
+// feeding returns the input pipeline of a GPU that computes speed times as fast as the
+// one on which it was measured. The measured curve ends at the rate that the slower GPU
+// can process. Beyond it, the rate is assumed to grow proportionally to CPUs, because the
+// CPU time of a sample is constant. Points are a third apart, as the measured ones are,
+// because policies choose among points.
 func feeding(s *perf.Sensitivity, speed float64) *perf.Sensitivity {
 	if s == nil || len(s.CPUs) == 0 || speed <= 1 {
 		return s
@@ -61,7 +61,7 @@ func feeding(s *perf.Sensitivity, speed float64) *perf.Sensitivity {
 	return &more
 }
 
-// also copies what a map says of a type to the type that is like it.
+// also copies the value of a type in a map to the type that is like it.
 func also(m map[cluster.GPUType]int, l Likeness) {
 	if v, ok := m[l.Like]; ok {
 		m[l.Type] = v

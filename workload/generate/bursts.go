@@ -13,8 +13,8 @@ import (
 // burst of twice the rate lasts 45 minutes. BOA does not say its own.
 const burstJobs = 30
 
-// mostBursty is the largest burstiness: 1 + 2 burstJobs is that of bursts without a
-// length and of nothing between them.
+// mostBursty bounds the burstiness. It would be 1 + 2 burstJobs if bursts took no time and no
+// job arrived between them.
 const mostBursty = 2 * burstJobs
 
 // CheckBurstiness returns an error unless Bursty can draw times between arrivals of
@@ -26,10 +26,10 @@ func CheckBurstiness(c2 float64) error {
 	return nil
 }
 
-// Bursty draws the times of sorted arrivals anew, in place and in their order: those
-// of a Poisson process whose rate alternates between a high and a low one, such that
-// the squared coefficient of variation of the times between arrivals is c2. The last
-// arrival stays where it is, and so does the mean rate. Equal seeds give equal times.
+// Bursty draws new times for sorted arrivals, in place and in their order. They follow a
+// Poisson process whose rate alternates between a high and a low one, such that the
+// squared coefficient of variation of the times between arrivals is c2. The time of the
+// last arrival does not change, and so neither does the mean rate. Equal seeds give equal times.
 // It returns an error if all arrivals come at the start, or if CheckBurstiness does.
 // Source: BOA §6.4, Fig. 9.
 func Bursty(all []workload.Arrival, c2 float64, seed uint64) error {

@@ -1,5 +1,5 @@
-// Package generate makes up traces: arrivals drawn with a seed from what papers
-// publish of real clusters. Equal options give equal traces, on every machine.
+// Package generate makes synthetic traces: arrivals drawn with a seed from distributions
+// that papers publish of real clusters. Equal options give equal traces, on every machine.
 package generate
 
 import (
@@ -94,7 +94,7 @@ const (
 	maxGeneratedSpan = 10 * 365 * 24 * time.Hour
 )
 
-// Validate returns an error that joins all complaints.
+// Validate returns an error that joins all errors.
 func (o Options) Validate() error {
 	k, err := findKind(o.Kind)
 	if err != nil {
@@ -158,12 +158,12 @@ func findKind(name string) (Kind, error) {
 }
 
 // Arrivals returns a workload, sorted by time, the same for the same options.
-// Jobs of the kinds that follow Sia's traces are adaptive, name their
-// application and are called "<application>-<index>"; what they are does not
-// depend on when they come, so that a sweep over spans keeps its jobs, but for
-// kind drifting. Jobs known by their duration are rigid, and so are those of Synergy's traces,
-// but for the elastic jobs of Lyra's. Jobs of Lyra's that run already at time 0 are in queue
-// Warm and come on top of the number asked for.
+//
+// Jobs of the kinds that follow Sia's traces are adaptive, name their application and are
+// called "<application>-<index>". Except in kind drifting, the jobs do not depend on their
+// times of arrival, so that they are the same for different spans. Jobs known by their duration
+// are rigid, and so are those of Synergy's traces; only some of Lyra's jobs are elastic. Jobs of
+// Lyra's that run already at time 0 are in queue Warm, and are not part of the number asked for.
 func Arrivals(o Options) ([]workload.Arrival, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("generate workload: %w", err)

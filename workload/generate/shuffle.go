@@ -9,11 +9,11 @@ import (
 	"github.com/oxgang/oxgang/workload"
 )
 
-// Shuffle returns the arrivals of a trace in another order: its time is cut into so many blocks
-// of equal length, which change places. The jobs are the same, and so are bursts that are
-// shorter than a block; who meets whom is another. How much comes of that is told by how
-// shuffled traces differ. arrivals are sorted by time and not modified; equal seeds give equal
-// orders.
+// Shuffle returns the arrivals of a trace in another order: its time is cut into blocks of equal
+// length, and the blocks are shuffled. The jobs are the same, and so are bursts shorter than a
+// block; only which jobs are in the cluster at the same time changes. The differences between
+// results on shuffled traces show the effect of that. arrivals must be sorted by time, and are not
+// modified. Equal seeds give equal orders.
 func Shuffle(arrivals []workload.Arrival, blocks int, seed uint64) []workload.Arrival {
 	if len(arrivals) == 0 || blocks < 1 {
 		return nil

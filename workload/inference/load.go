@@ -1,5 +1,5 @@
-// Package inference holds how busy an inference cluster is, which lends the nodes
-// that it does not use. Source: Lyra §2.1.
+// Package inference has load curves of an inference cluster, which lends the nodes that
+// it does not use. Source: Lyra §2.1.
 package inference
 
 import (
@@ -20,7 +20,7 @@ type Load struct {
 	Busy []float64     // 0 to 1, by interval; not empty
 }
 
-// Validate returns an error that joins all complaints.
+// Validate returns an error that joins all errors.
 func (l *Load) Validate() error {
 	var errs []error
 	if l.Step <= 0 {
@@ -37,11 +37,10 @@ func (l *Load) Validate() error {
 	return errors.Join(errs...)
 }
 
-// At returns the share of GPUs that are busy at a time since the start of a
-// valid curve: that of the interval the time is in. Times before the start have
-// that of the first interval. After its end the curve repeats its last 24 hours,
-// day by day; one that is shorter than a day begins again each day, and keeps its last
-// value until then.
+// At returns the share of GPUs that are busy at a time since the start of a valid curve:
+// the value of the interval that contains the time. Times before the start have the value
+// of the first interval. After its end the curve repeats its last 24 hours. A curve
+// shorter than a day begins again each day, and keeps its last value until then.
 func (l *Load) At(t time.Duration) float64 {
 	switch end := time.Duration(len(l.Busy)) * l.Step; {
 	case t < 0:
@@ -55,10 +54,9 @@ func (l *Load) At(t time.Duration) float64 {
 	}
 }
 
-// Between returns the curve with its values moved and scaled so that they reach
-// from low to high, which gives the curve of another cluster the trough and the
-// peak of this one. A flat curve lies in the middle. The result shares nothing
-// with l.
+// Between returns the curve with its values moved and scaled so that its least value is
+// low and its largest high. A flat curve gets the value in the middle. The result shares
+// no memory with l.
 func (l *Load) Between(low, high float64) *Load {
 	scaled := &Load{Step: l.Step, Busy: make([]float64, len(l.Busy))}
 	if len(l.Busy) == 0 {

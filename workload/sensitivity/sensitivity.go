@@ -1,5 +1,5 @@
 // Package sensitivity reads how the speed of applications depends on CPUs and host
-// memory, as the public profiles of Synergy say it.
+// memory, from files in the form of Synergy's public profiles.
 package sensitivity
 
 import (
@@ -49,11 +49,11 @@ const (
 // Axes are CPU cores and 10^9 bytes per GPU, ascending. tput has a row for each
 // CPU count and a column for each amount of memory: throughput, in a unit of its
 // own. iter_time_s is the seconds of an iteration with the GPU-proportional share
-// of a server with cpu_gpu_ratio CPUs and share_mem_gb memory (62.5 unless the
-// file says so) per GPU; both must be on the axes. A column in which nothing is
-// above 0.1 is too little memory to run at all; mem_gb_per_gpu, if it is more
-// than that and less than the next, is enough. gpu_type is v100 unless the file
-// says so. Other keys are ignored, and so are profiles of several GPUs.
+// of a server with cpu_gpu_ratio CPUs and share_mem_gb memory (default 62.5) per GPU;
+// both must be on the axes. In a column without any value above 0.1, the memory is too
+// little to run. If mem_gb_per_gpu lies between the last such column and the next, the
+// job runs with that much memory. gpu_type is v100 by default. Other keys are ignored,
+// and so are profiles of several GPUs.
 //
 // If there are profiles of servers with ratio CPUs per GPU it takes them, else
 // those of ratio 3, else those of the ratio of the first profile.

@@ -15,7 +15,8 @@ func Complete(cmd *cobra.Command, flag string, names []string) {
 	CompleteList(cmd, flag, names, false)
 }
 
-// CompleteList does so for lists by comma, too. The flag must exist.
+// CompleteList is Complete; if list is true, values are lists separated by commas. The flag must
+// exist.
 func CompleteList(cmd *cobra.Command, flag string, names []string, list bool) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := ""

@@ -1,2 +1,3 @@
-// Package cli holds what the commands of oxgang share: errors and hints, settings, files, progress, output.
+// Package cli has what the commands of oxgang share: errors and hints, settings, files, progress and
+// output.
 package cli

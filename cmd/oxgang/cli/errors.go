@@ -19,10 +19,10 @@ func PrintError(w io.Writer, err error) {
 	}
 }
 
-// hintMark stands in an error's text before what to do next.
+// hintMark separates the hint from the rest of an error's text.
 const hintMark = "\nhint: "
 
-// Hinted returns an error with what to do next.
+// Hinted returns an error with a hint about what to do next.
 func Hinted(err error, format string, args ...any) error {
 	return fmt.Errorf("%w"+hintMark+"%s", err, fmt.Sprintf(format, args...))
 }
@@ -33,19 +33,19 @@ type UsageError struct{ error }
 // Unwrap returns what was not understood.
 func (e UsageError) Unwrap() error { return e.error }
 
-// Usage says that a command line was not understood.
+// Usage returns err as a UsageError.
 func Usage(err error) error { return UsageError{err} }
 
-// Misused returns a usageError with a text of its own.
+// Misused returns a UsageError with a text.
 func Misused(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// FlagError says where to read about flags.
+// FlagError returns an error about flags with a hint about where to read about them.
 func FlagError(c *cobra.Command, err error) error {
 	return UsageError{Hinted(err, "run %q for usage", c.CommandPath()+" --help")}
 }
 
-// Group makes a command that only has commands below it show them, and refuse
-// any other word.
+// Group is for commands that only have subcommands: it makes cmd show these, and refuse any
+// other argument.
 func Group(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -56,7 +56,7 @@ func Group(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// UnknownCommand says that below cmd there is no command args[0].
+// UnknownCommand returns the error that cmd has no subcommand args[0].
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	cmd.SuggestionsMinimumDistance = 2
 	err := fmt.Errorf("unknown command %q", strings.TrimPrefix(cmd.CommandPath()+" ", "oxgang ")+args[0])

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/workload/generate"
 )
 
-// TraceFormats returns the names of formats, perhaps only of those we write.
+// TraceFormats returns the names of trace formats; with written, only of those that have a writer.
 func TraceFormats(written bool) []string {
 	var names []string
 	for _, f := range trace.Formats() {
@@ -17,7 +17,7 @@ func TraceFormats(written bool) []string {
 	return names
 }
 
-// BadRows returns what a row that cannot be used may do.
+// BadRows returns the values of the setting for rows that cannot be used.
 func BadRows() []string { return []string{parse.Fail.String(), parse.Skip.String()} }
 
 // GeneratorNames returns the kinds of trace that can be generated.

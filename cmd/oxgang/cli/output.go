@@ -34,8 +34,8 @@ func Short(d time.Duration) string {
 	return fmt.Sprintf("%dd%dh", minutes/60/24, minutes/60%24)
 }
 
-// Show shows something once, or watches it: every two seconds anew, until it fails or the
-// command's context ends, which is how one stops to watch.
+// Show shows something once. If watched, it shows it again every two seconds, until that fails or
+// the command's context ends, for example by Ctrl-C.
 func Show(cmd *cobra.Command, watched bool, show func(io.Writer) error) error {
 	if watched {
 		return watch(cmd.Context(), cmd.OutOrStdout(), show)
@@ -43,10 +43,10 @@ func Show(cmd *cobra.Command, watched bool, show func(io.Writer) error) error {
 	return show(cmd.OutOrStdout())
 }
 
-// watchTime is how often what is watched is shown anew.
+// watchTime is the time between two outputs of a watch.
 const watchTime = 2 * time.Second
 
-// watch shows something every watchTime. On a terminal each takes the place of the one before.
+// watch shows something every watchTime. On a terminal, each output replaces the one before.
 func watch(ctx context.Context, w io.Writer, show func(io.Writer) error) error {
 	for {
 		var page strings.Builder

@@ -23,7 +23,7 @@ type Progress struct {
 	shown    time.Time
 }
 
-// NewProgress returns the progress of so many jobs, of all runs together.
+// NewProgress returns a Progress for a number of jobs, summed over all runs.
 func NewProgress(w io.Writer, quiet bool, jobs int) *Progress {
 	p := &Progress{w: w, total: jobs, shown: time.Now()}
 	if quiet {
@@ -33,7 +33,7 @@ func NewProgress(w io.Writer, quiet bool, jobs int) *Progress {
 	return p
 }
 
-// Terminal reports whether a person sees what is written to w.
+// Terminal reports whether w is a terminal.
 func Terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

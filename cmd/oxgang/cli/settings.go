@@ -36,8 +36,8 @@ func ConfigCommand() *cobra.Command {
 	return cmd
 }
 
-// ConfigFlags make a configuration from defaults, a file, the environment and
-// flags, each overriding those before.
+// ConfigFlags makes a configuration from defaults, a file, the environment and flags. Each
+// of these overrides those before it.
 type ConfigFlags struct{ file string }
 
 // Add adds the flags of a configuration: its file, and one for each setting.
@@ -89,8 +89,8 @@ func readConfig(c *config.Config, name string) error {
 	return c.File(f, name)
 }
 
-// blamed adds which settings came from the file: a complaint about values that
-// do not go together has no line there.
+// blamed adds to an error which settings came from the file, because an error about values
+// that exclude each other has no line.
 func (o *ConfigFlags) blamed(c *config.Config, err error) error {
 	var from []string
 	for _, k := range config.Keys() {
@@ -104,7 +104,7 @@ func (o *ConfigFlags) blamed(c *config.Config, err error) error {
 	return Hinted(err, "%s sets %s", o.file, strings.Join(from, ", "))
 }
 
-// check returns what is wrong with names that c holds for others to find.
+// check returns an error for names in c that do not exist.
 func check(c *config.Config) error {
 	var errs []error
 	for i, name := range c.Policies {
@@ -133,7 +133,7 @@ func check(c *config.Config) error {
 	return errors.Join(errs...)
 }
 
-// checkSetting returns an error if no chosen policy would see the setting.
+// checkSetting returns an error if no chosen policy uses the setting.
 func checkSetting(c *config.Config, setting string) error {
 	key, _, _ := strings.Cut(setting, "=")
 	to, _, addressed := strings.Cut(key, ".")
@@ -171,8 +171,8 @@ func checkLoad(g *config.Generate) error {
 	return nil
 }
 
-// checkSplit returns an error if what only Synergy's kinds have is asked for of
-// another, or is not to be understood.
+// checkSplit returns an error if options that only Synergy's kinds have are set for another
+// kind, or have values that cannot be read.
 func checkSplit(g *config.Generate) error {
 	o := generate.DefaultOptions(g.Kind)
 	switch {
@@ -211,7 +211,7 @@ func contradictions(c *config.Config) error {
 	return errors.Join(errs...)
 }
 
-// chosen reports whether a value asks for something.
+// chosen reports whether a value is set: not empty and not "false".
 func chosen(value string) bool { return value != "" && value != "false" }
 
 // unprefixed is an error whose text leaves out a beginning that the reader has

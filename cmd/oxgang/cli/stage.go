@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// A Stage is where the files of a run are written, out of sight, until all of
-// them are complete: a run that fails leaves nothing behind.
+// A Stage is a hidden folder for the files of a run until all of them are complete. A run
+// that fails leaves nothing behind.
 type Stage struct {
 	out   string // where the files are to appear
 	dir   string // where they are until then; on the same file system
@@ -77,8 +77,8 @@ func (s *Stage) Publish() error {
 // Discard removes what has not been published.
 func (s *Stage) Discard() error { return os.RemoveAll(s.dir) }
 
-// Whole writes a file next to its place and moves it there when it is
-// complete, so that no half of one is left behind.
+// Whole writes a temporary file and renames it to path when it is complete, so that no
+// incomplete file is left behind.
 func Whole(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return errors.New("no name for the file to write")

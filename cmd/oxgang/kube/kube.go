@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/view"
 )
 
-// Plugin is what the program is called as a plugin of kubectl.
+// Plugin is the name of the program as a plugin of kubectl.
 const Plugin = "kubectl-oxgang"
 
 // AsPlugin reports whether the program was called as a plugin of kubectl.
@@ -23,14 +23,14 @@ func AsPlugin() bool {
 	return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == Plugin
 }
 
-// A Connection is one call about a cluster.
+// A Connection has the flags of one command about a cluster.
 type Connection struct {
 	Context, Config, namespace string
 	all, bare                  bool // all namespaces; no head of tables
 	format                     string
 }
 
-// Command returns the commands about the scheduler of a cluster.
+// Command returns the command with the subcommands about the scheduler of a cluster.
 func Command() *cobra.Command {
 	k := new(Connection)
 	cmd := &cobra.Command{
@@ -88,7 +88,7 @@ func (k *Connection) command(use, short string, formats []string, show func(cont
 	return cmd
 }
 
-// check returns what is wrong with the flags, and fills in the format.
+// check returns an error for wrong flags, and sets the default format.
 func (k *Connection) check(formats []string) error {
 	if k.format == "" {
 		k.format = formats[0]

@@ -140,7 +140,7 @@ func nodesText(nodes []view.Share) string {
 	return strings.Join(all, ",")
 }
 
-// explain says how it stands with a job.
+// explain returns the command that shows the state of a job and why it is so.
 func (k *Connection) explain() *cobra.Command {
 	return k.command("job NAME", "Say why a job waits or has what it has", []string{"text", "json"},
 		func(ctx context.Context, w io.Writer, c *view.Kubectl, args []string) error {
@@ -164,7 +164,7 @@ func (k *Connection) explain() *cobra.Command {
 		})
 }
 
-// alike returns the error for a job that does not exist, with those that it may have been.
+// alike returns the error for a job that does not exist, with the names that may have been meant.
 func alike(ctx context.Context, c *view.Kubectl, namespace, name string, err error) error {
 	plans, _ := c.Plans(ctx) // without them there is no hint
 	var names []string
@@ -177,7 +177,7 @@ func alike(ctx context.Context, c *view.Kubectl, namespace, name string, err err
 	return cli.Hinted(err, "--namespace says where it is")
 }
 
-// explainText writes how it stands with a job: a line for each thing that is known.
+// explainText writes the state of a job: a line for each known property.
 func explainText(w io.Writer, e *view.Explanation) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s, queue %s) %s\n", e.Name, e.Kind, cmp.Or(e.Queue, "none"), holds(e))
@@ -199,8 +199,8 @@ func explainText(w io.Writer, e *view.Explanation) error {
 	return err
 }
 
-// plain returns a text of an object in one line, without what a terminal would obey: whoever
-// may write the object chose it.
+// plain returns a text of an object in one line, without control characters of terminals: anybody
+// who may write the object could have put some there.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

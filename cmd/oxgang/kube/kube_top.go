@@ -41,7 +41,7 @@ func (k *Connection) top() *cobra.Command {
 		})
 }
 
-// queueLine returns how it stands with a queue, and what its plan says of it.
+// queueLine returns the state of a queue and of its plan in one line.
 func queueLine(q *view.Queue, plans []view.Plan) string {
 	s := &q.Status
 	line := fmt.Sprintf("%s: mode %s, policy %s, %d running, %d waiting, GPUs %d of %d", q.Meta.Name, q.Spec.Mode, q.Spec.Policy.Name, s.Running, s.Waiting, s.GPUsUsed, s.GPUs)

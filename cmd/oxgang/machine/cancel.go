@@ -65,7 +65,7 @@ func cancelAll(ctx context.Context, c *control.Client, names []string, w io.Writ
 	return errors.Join(errs...)
 }
 
-// inLine returns an error that has its hint in its text, as one among several.
+// inLine returns an error with its hint in its text, for a list of errors.
 func inLine(e *control.Error) error {
 	if e.Hint == "" {
 		return errors.New(e.Message)

@@ -76,7 +76,7 @@ func phase(v *control.View) string {
 	return v.Phase
 }
 
-// gpus returns what a job holds of what it may: "2 h200 of 1..4", "0 of 2".
+// gpus returns the GPUs that a job holds, and how many it may hold: "2 h200 of 1..4", "0 of 2".
 func gpus(v *control.View) string {
 	held := strconv.Itoa(v.GPUs)
 	if v.GPUType != "" {
@@ -98,7 +98,7 @@ func Number(x float64) string {
 	return fmt.Sprintf("%.4g", x)
 }
 
-// progressOf returns how far a job is: "42.0 %", or in samples if its end is not known.
+// progressOf returns the progress of a job: "42.0 %", or samples if its target is not known.
 func progressOf(v *control.View) string {
 	if v.Target > 0 {
 		return fmt.Sprintf("%.1f %%", 100*min(1, v.Progress/v.Target))
@@ -123,7 +123,7 @@ func eta(v *control.View, now time.Time) string {
 	return early + "-" + late
 }
 
-// reason returns why a job is as it is, or how it ended, in one line.
+// reason returns the reason for a job's state, or how it ended, in one line.
 func reason(v *control.View) string {
 	text := v.Reason
 	if v.Ended() {

@@ -17,8 +17,8 @@ import (
 	"github.com/oxgang/oxgang/live/serve"
 )
 
-// A liveState is where the scheduler of this machine keeps its state: a flag of every
-// command about it.
+// A liveState is the state directory of the scheduler of this machine: a flag of every command
+// about it.
 type liveState struct{ dir string }
 
 func (s *liveState) add(cmd *cobra.Command) {
@@ -75,8 +75,8 @@ func (s *liveState) serve() string {
 	return "oxgang serve --state " + s.dir
 }
 
-// asking returns what a command does that asks the scheduler: its errors say what to do
-// next.
+// asking returns the function of a command that sends requests to the scheduler. Its errors have
+// hints.
 func (s *liveState) asking(f func(*cobra.Command, *control.Client, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := s.client()

@@ -61,8 +61,8 @@ takes them up where they are.`,
 	return cmd
 }
 
-// traces has rounds traced, if the environment asks for it. What is returned sends those that
-// are left.
+// traces turns on traces of rounds, if the environment asks for it. The function that it returns
+// sends the remaining ones.
 func traces(ctx context.Context, o *serve.Options) (flush func(), err error) {
 	if !otlp.Wanted(os.Getenv) {
 		return func() {}, nil
@@ -81,7 +81,7 @@ func traces(ctx context.Context, o *serve.Options) (flush func(), err error) {
 	}, nil
 }
 
-// prepare fills in what does not stand in flags as it is.
+// prepare sets the options that do not follow directly from flags.
 func prepare(o *serve.Options, state *liveState, settings []string) (err error) {
 	if o.Dir, err = state.path(); err != nil {
 		return err

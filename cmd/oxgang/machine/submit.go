@@ -84,7 +84,7 @@ func (s *submission) add(cmd *cobra.Command) {
 	f.BoolVar(&s.wait, "wait", false, "wait until the job ends; its failure is this command's")
 }
 
-// complete makes the request of the command line and its surroundings.
+// complete makes the request from the command line, the environment and the working directory.
 func (s *submission) complete(command []string, stderr io.Writer) (err error) {
 	r := &s.request
 	r.Command, r.Preemptible = command, !s.noPreempt
@@ -116,7 +116,7 @@ func (s *submission) complete(command []string, stderr io.Writer) (err error) {
 	return nil
 }
 
-// askTime is how often one who waits asks.
+// askTime is the time between two requests while waiting for a job.
 const askTime = time.Second
 
 // await waits until a job has ended, over restarts of the scheduler, and returns an

@@ -48,15 +48,15 @@ func ParseBytes(text string) (int64, error) {
 	return int64(math.Round(n * unit)), nil
 }
 
-// dropped are the variables that say where a process stands in a job, which is the
-// scheduler's to say: torchrun's, and which GPUs are to be seen.
+// dropped are environment variables that are not passed to a job, because the scheduler sets them:
+// those of torchrun, and the one with the visible GPUs.
 var dropped = []string{
 	"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE",
 	"ROLE_NAME", "ROLE_RANK", "ROLE_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "CUDA_VISIBLE_DEVICES",
 }
 
-// Captured returns what of an environment goes to a job, and the names of variables that
-// cannot be sent.
+// Captured returns the part of an environment that is passed to a job, and the names of variables
+// that cannot be sent.
 func Captured(environ []string) (env, odd []string) {
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")

@@ -49,8 +49,8 @@ were promised, and what the policy thinks a GPU is worth now.`,
 	return cmd
 }
 
-// topTable writes the machine: a line of totals, what stands in the way of all, and a
-// row for each slot.
+// topTable writes the state of the machine: a line of totals, a problem that concerns all jobs, and
+// a row for each slot.
 func topTable(w io.Writer, t *control.Top) error {
 	fmt.Fprintf(w, "%s: policy %s, round %d, %d running, %d waiting\n%s\n", t.Machine, t.Policy, t.Round, t.Running, t.Waiting, totals(t))
 	if t.Banner != "" {

@@ -105,8 +105,8 @@ func (e *explanation) story(ctx context.Context) (*explain.Story, error) {
 	return s, nil
 }
 
-// unknown says that the journal does not know the job, and which it may have
-// been.
+// unknown returns the error that the journal does not have the job, with the names that may
+// have been meant.
 func (e *explanation) unknown(err *explain.UnknownJobError) error {
 	if len(err.Closest) == 0 {
 		return fmt.Errorf("%s: %w", e.journal, err)

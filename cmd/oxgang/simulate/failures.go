@@ -11,8 +11,8 @@ func (t *task) why() string {
 	return strings.TrimPrefix(t.failed.Error(), t.policy+": ")
 }
 
-// failures returns an error that names the tasks that failed, and why, those that failed for
-// one reason together; nil if none did.
+// failures returns an error that names the tasks that failed, and why, with one entry for all tasks
+// that failed for the same reason; nil if none did.
 func failures(tasks []*task) error {
 	var order []string
 	names := make(map[string][]string)

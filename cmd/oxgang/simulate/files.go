@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/report"
 )
 
-// prepare makes room for the files to come, and says early if there is none.
+// prepare makes the stage for output files, so that errors show before the simulation.
 func (s *simulation) prepare() error {
 	if s.html != "" && (s.out == "" || filepath.IsAbs(s.html)) {
 		info, err := os.Stat(filepath.Dir(s.html))

@@ -27,8 +27,8 @@ import (
 // kubernetes is the trace format of dumps.
 const kubernetes = "kubernetes"
 
-// A history is what a cluster did with its jobs, of which simulations can say how they would
-// have gone otherwise.
+// A history is what a cluster did with its jobs. Simulations show how the jobs would have gone
+// under other policies.
 type history struct {
 	from           bool   // ask the user's kubectl, not a file
 	context, kconf string // of kubectl
@@ -45,9 +45,9 @@ func (h *history) add(f *pflag.FlagSet) {
 	f.StringVar(&h.since, "since", "", "only jobs submitted at most so long before the cluster was asked: 30d, 12h")
 }
 
-// load reads the dump, if there is one, and fills in what it says of the configuration: the
-// trace, and the cluster unless another was named. FIFO is simulated in any case: it says how
-// far simulations can be trusted.
+// load reads the dump, if there is one, and sets what it contains of the configuration: the trace,
+// and the cluster unless another was named. FIFO is always simulated, because it shows how far
+// simulations can be trusted.
 func (h *history) load(ctx context.Context, c *config.Config, told io.Writer) error {
 	name, ok := strings.CutPrefix(c.Trace, kubernetes+":")
 	isDump := ok && c.Format == "" || c.Trace != "" && c.Format == kubernetes
@@ -109,9 +109,9 @@ func (h *history) read(ctx context.Context, c *config.Config, name string, told 
 	return err
 }
 
-// write writes the trace that is simulated: the jobs since then, of which the first comes at
-// time zero. What the first start costs is part of the observed running time, and simulations
-// add it: it is taken off, down to a second.
+// write writes the trace that is simulated: the jobs since a time, of which the first arrives at
+// time zero. The observed running time includes the first start, and simulations add that: so write
+// subtracts it, and leaves at least a second.
 func (h *history) write(since, start time.Duration, told io.Writer) error {
 	var kept []workload.Arrival
 	first := h.dump.Taken.Add(-since)

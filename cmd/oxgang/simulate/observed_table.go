@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/trace"
 )
 
-// A pair is what became of a job, observed and under each policy.
+// A pair has the times of a job, observed and under each policy.
 type pair struct {
 	day       string // of its submission, UTC
 	wait, jct time.Duration
@@ -23,7 +23,7 @@ type pair struct {
 	jcts      []time.Duration
 }
 
-// A comparison sets what was observed beside what simulations say.
+// A comparison compares observed times with those of simulations.
 type comparison struct {
 	names []string // of runs
 	fifo  int      // index of FIFO's first run; -1: there is none
@@ -110,8 +110,8 @@ func (c *comparison) write(w io.Writer) error {
 	return c.days(w)
 }
 
-// trust says how well FIFO reproduces the observed waits: what it does not, simulations of
-// other policies do not know of either.
+// trust writes how well FIFO reproduces the observed waits: what FIFO does not reproduce, simulations
+// of other policies do not contain either.
 func (c *comparison) trust(w io.Writer) {
 	if c.fifo < 0 {
 		return

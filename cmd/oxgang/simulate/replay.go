@@ -87,7 +87,7 @@ func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
 	return err
 }
 
-// differs is the error of decisions that are not those recorded.
+// differs returns the error that decisions differ from those recorded.
 func (v *Verdict) differs(file string) error {
 	err := fmt.Errorf("%s: decisions differ from those recorded: %s", file, v.First)
 	if v.replayed.First.Field == "" {
@@ -129,7 +129,7 @@ func (r *replaying) judge(ctx context.Context) (*Verdict, error) {
 	return v, nil
 }
 
-// read opens the journal and makes who decided in it anew.
+// read opens the journal, and makes a new policy and placer like those of the recorded run.
 func (r *replaying) read(ctx context.Context, use func(*journal.Reader, whatif.Options) error) error {
 	f, err := cli.Open(ctx, r.journal)
 	if err != nil {
@@ -180,7 +180,7 @@ func hours(s journal.Seconds) float64 { return time.Duration(s).Hours() }
 
 func rounded(s journal.Seconds) time.Duration { return time.Duration(s).Round(time.Second) }
 
-// notes says what the twin leaves out, and what is not known of the journal.
+// notes says what the simulation leaves out, and what is not known of the journal.
 func (v *Verdict) notes() string {
 	f, text := v.Fidelity, ""
 	add := func(n int, format string) {

@@ -98,8 +98,7 @@ func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, err
 	return runs, nil
 }
 
-// read returns the run of one journal, with what was fair to its jobs if that is
-// to be found out.
+// read returns the run of one journal, with the fairness to its jobs if that is asked for.
 func (r *reporting) read(ctx context.Context, file string) (*experiments.Run, error) {
 	run, why := r.judged(ctx, file)
 	if why == nil {
@@ -147,8 +146,8 @@ func (r *reporting) warn(file string, j *journal.Reader) {
 	}
 }
 
-// judge makes the first journal's threshold of unfairness that of all, unless one
-// was given, and its run the page's title.
+// judge uses the first journal's threshold of unfairness for all, unless one was given, and
+// its run for the page's title.
 func (r *reporting) judge(c *config.Config, h *journal.Header) {
 	if r.above == 0 {
 		r.above = c.Fairness.Above

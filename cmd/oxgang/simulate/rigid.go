@@ -8,9 +8,9 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// rigidHint returns what to say of a comparison with sia on a trace of which sia can choose
-// little; empty if there is nothing to say. It holds where at least nine of ten jobs run as
-// submitted, all on GPUs of one type: docs/policies.md has what was measured there.
+// rigidHint returns a hint for comparisons with sia on a trace in which sia can choose little; empty
+// if there is nothing to say. It is given if at least nine of ten jobs run as submitted, all on
+// GPUs of one type; docs/policies.md has what was measured in that case.
 func rigidHint(in *experiments.Inputs, policies []string) string {
 	rigid := 0
 	for i := range in.Arrivals {

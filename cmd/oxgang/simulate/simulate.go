@@ -169,8 +169,8 @@ func (s *simulation) printHint(in *experiments.Inputs) {
 	}
 }
 
-// simulateAll runs the tasks side by side. One that fails says so in the task and leaves
-// the others alone; an error is one of our own files, and ends them all.
+// simulateAll runs the tasks in parallel. If one fails, its task says so, and the others go on. An
+// error is about our own files, and ends all tasks.
 func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Progress) error {
 	writers := make([]io.WriteCloser, len(tasks))
 	if s.stage != nil {
@@ -191,8 +191,8 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 	return g.Wait()
 }
 
-// simulate runs a task, and writes its journal if out is not nil. An error is one of the
-// journal's; that of the run is in the task.
+// simulate runs a task, and writes its journal if out is not nil. It returns errors of the journal;
+// the error of the run is in the task.
 func (t *task) simulate(ctx context.Context, out io.WriteCloser, obs ...scheduler.Observer) (err error) {
 	if out != nil {
 		w := journal.NewWriter(out, experiments.Header(t.config, t.Inputs, t.policy, "oxgang "+cli.Version()))

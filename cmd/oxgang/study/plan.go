@@ -28,15 +28,14 @@ func PlanCommand() *cobra.Command {
 	return cmd
 }
 
-// planKeys are the settings that planning has use for, besides trace, which is
-// --workload here.
+// planKeys are the settings that planning uses, besides trace, which is --workload here.
 var planKeys = []string{
 	"format", "limit", "on-bad-row", "profiles", "profiles.table", "gpu-like", "generate.kind", "generate.jobs", "generate.span",
 	"seed", "jobs.applications", "jobs.rigid", "jobs.strong-scaling", "jobs.max-gpus", "jobs.restart", "jobs.slowdown",
 	"round", "sim.start", "sim.release",
 }
 
-// planAssumptions says what a plan takes for granted.
+// planAssumptions is a text that says what a plan assumes.
 const planAssumptions = `
 Jobs come by the trace, or without one as simulate generates them: classes are its
 applications, and a class' rate is its jobs by the time of the trace's last job. What
@@ -93,7 +92,7 @@ func (p *planning) flags(cmd *cobra.Command) {
 	cli.Complete(cmd, "output", budget.Formats)
 }
 
-// load takes the flags into the configuration, which gets room for any job.
+// load sets the configuration from the flags, with a cluster that is large enough for any job.
 func (p *planning) load(cmd *cobra.Command, lists []*budget.PriceList) error {
 	errs := []error{p.config.Set("cluster", roomFor(lists, p.widest), "default")}
 	for _, k := range config.Keys() {
@@ -131,7 +130,7 @@ func (p *planning) check(cmd *cobra.Command) error {
 	return oneWorkload(cmd)
 }
 
-// oneWorkload returns an error if flags say both what is read and what is generated.
+// oneWorkload returns an error if flags ask both to read and to generate a workload.
 func oneWorkload(cmd *cobra.Command) error {
 	file := cmd.Flags().Lookup("workload").Value.String()
 	for _, name := range planKeys {
@@ -215,7 +214,7 @@ func (p *planning) planners(cmd *cobra.Command) ([]*budget.Planner, error) {
 	return planners, nil
 }
 
-// workload returns the jobs by class, and says what of a trace was not used.
+// workload returns the jobs by class, and prints what part of a trace was not used.
 func (p *planning) workload(ctx context.Context) (*budget.Workload, error) {
 	in, err := experiments.Load(p.config, cli.FilesUntil(ctx))
 	if err != nil {

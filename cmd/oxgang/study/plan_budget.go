@@ -68,8 +68,8 @@ is taken to be 2 to 4 times what the budget buys. A time with more or less to do
 	return cmd
 }
 
-// simulate finds out where the mean lies where a plan is carried out. Goodputs that were measured
-// elsewhere are none that jobs can be simulated by: a plan with them has no range.
+// simulate finds out the range of the mean when a plan is carried out. Jobs cannot be simulated with
+// goodputs that were measured elsewhere: a plan with such goodputs has no range.
 func (p *planning) simulate(ctx context.Context, from *budget.Planner, plan *budget.Plan, samples int) error {
 	if samples == 0 || p.goodputs != "" {
 		return nil

@@ -32,7 +32,7 @@ type synergyProfile struct {
 	config       *config.Config
 }
 
-// profileKeys are the settings that profiling has use for.
+// profileKeys are the settings that profiling uses.
 var profileKeys = []string{"cluster", "profiles", "gpu-like", "sim.noise", "seed"}
 
 func synergyProfileCommand() *cobra.Command {
@@ -75,7 +75,7 @@ shown.`,
 	return cmd
 }
 
-// load takes the flags into the configuration.
+// load sets the configuration from the flags.
 func (s *synergyProfile) load(cmd *cobra.Command) error {
 	errs := []error{s.config.Set("cluster", "synergy128", "default")}
 	for _, k := range config.Keys() {

@@ -22,8 +22,8 @@ var matrixFormats = []string{"table", "json", "csv"}
 // A matrixEntry is one entry of a sensitivity matrix, as it is shown.
 type matrixEntry struct {
 	believed, truth float64 // samples per second and GPU
-	relative        float64 // to what is believed of the GPU-proportional share
-	heat            float64 // relative to the most
+	relative        float64 // to the believed rate with the GPU-proportional share
+	heat            float64 // relative to the largest entry
 	measured        bool
 }
 
@@ -61,7 +61,7 @@ func heading(m *experiments.Matrix) string {
 		m.Application, m.GPUType, len(m.Measured), m.Counts, m.Took.Round(time.Second), 100*m.Worst)
 }
 
-// unit says what 1 means in a matrix.
+// unit returns the unit of the numbers in a matrix.
 func unit(m *experiments.Matrix) string {
 	if m.AtShare == 0 {
 		return fmt.Sprintf("samples/s and GPU; nothing runs with the share of %g CPUs and %s GB", m.Share.CPUs, gigabytes(m.Share.Memory))

@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// Options say how long certificates are good for. The zero value of a duration is its
+// Options say how long certificates are valid. The zero value of a duration means its
 // default.
 type Options struct {
-	Names     []string      // DNS names of the server, the first for people too; one at least
-	Authority time.Duration // life of an authority; 1 year. The next is made after two thirds of it
-	Leaf      time.Duration // life of the server's certificate; 1 day. The next is made after two thirds of it
+	Names     []string      // DNS names of the server, at least one; people see the first
+	Authority time.Duration // life of an authority; default 1 year. The next is made after two thirds of it
+	Leaf      time.Duration // life of the server's certificate; default 1 day. The next is made after two thirds of it
 	// Overlap is how long an authority is published before anything is signed by it: longer
-	// than a mounted ConfigMap takes to change, about two minutes. 1 hour
+	// than a mounted ConfigMap takes to change, about two minutes. Default 1 hour.
 	Overlap time.Duration
 }
 
@@ -41,7 +41,7 @@ func (o Options) complete() Options {
 	return o
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o *Options) Validate() error {
 	var errs []error
 	c := o.complete()
@@ -51,16 +51,16 @@ func (o *Options) Validate() error {
 	if c.Leaf < 0 || c.Overlap < 0 {
 		errs = append(errs, fmt.Errorf("certificate: life %v, overlap %v, want more than 0", c.Leaf, c.Overlap))
 	}
-	if least := 3 * (c.Leaf + c.Overlap); c.Authority < least { // a third of it outlives all that it signs
+	if least := 3 * (c.Leaf + c.Overlap); c.Authority < least { // its last third must be longer than the life of all that it signs
 		errs = append(errs, fmt.Errorf("certificate: life of an authority %v, want at least %v, three times that of a certificate and the overlap", c.Authority, least))
 	}
 	return errors.Join(errs...)
 }
 
-// due returns when the next of something that is good from one time to another is made.
+// due returns when the successor of a certificate with this validity is made.
 func due(from, to time.Time) time.Time { return from.Add(to.Sub(from) / 3 * 2) }
 
-// skew is by how much the clocks of workers may be behind ours.
+// skew is how far the clocks of workers may be behind ours.
 const skew = 5 * time.Minute
 
 // An authority signs certificates.
@@ -72,12 +72,12 @@ type authority struct {
 // made returns when an authority was made.
 func (a *authority) made() time.Time { return a.cert.NotBefore.Add(skew) }
 
-// Authorities are those that sign, and those that are trusted still or already: oldest
-// first. They do not change.
+// Authorities are the authority that signs, and older and newer ones that workers trust, oldest
+// first. They are immutable.
 type Authorities struct{ all []authority }
 
-// Renew returns the authorities to have now, where a, whose nil value has none, are those to
-// have until now: those that have ended are left out, and a new one is added in time.
+// Renew returns the authorities for the present time: those of a (none if nil) without the expired
+// ones, and a new one if it is due.
 func (a *Authorities) Renew(now time.Time, o Options) (*Authorities, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -97,8 +97,8 @@ func (a *Authorities) Renew(now time.Time, o Options) (*Authorities, error) {
 	return next, nil
 }
 
-// signer returns the authority that signs now: the newest that has been published for the
-// overlap or, where none has, the oldest.
+// signer returns the authority that signs now: the newest one that has been published for at least
+// the overlap or, if there is none, the oldest.
 func (a *Authorities) signer(now time.Time, o *Options) *authority {
 	for i := len(a.all) - 1; i > 0; i-- {
 		if !now.Before(a.all[i].made().Add(o.Overlap)) {
@@ -108,7 +108,7 @@ func (a *Authorities) signer(now time.Time, o *Options) *authority {
 	return &a.all[0]
 }
 
-// CertificatesKey is the key of what workers trust in the data of a ConfigMap.
+// CertificatesKey is the key, in the data of a ConfigMap, of the certificates that workers trust.
 const CertificatesKey = "ca.crt"
 
 // Trusted returns the certificates that workers trust, as PEM.
@@ -120,8 +120,8 @@ func (a *Authorities) Trusted() []byte {
 	return b.Bytes()
 }
 
-// Issue returns a certificate for the server, signed by the authority whose turn it is. It
-// is good for no longer than that. It returns an error if a has no authority.
+// Issue returns a certificate for the server, signed by the authority that signs now. It
+// does not outlive that authority. It returns an error if a has no authority.
 func (a *Authorities) Issue(now time.Time, o Options) (*tls.Certificate, error) {
 	if a == nil || len(a.all) == 0 {
 		return nil, errors.New("certificate: no authority to sign it, want one from Renew")

@@ -1,11 +1,11 @@
 // Package certs makes the certificate with which the agent API is served inside a cluster,
-// and changes it in time.
+// and replaces it before it expires.
 //
-// The authorities that sign it are our own and few, and in the memory of the process. Workers
+// It is signed by authorities of our own, which exist only in the memory of the process. Workers
 // trust the authorities' certificates, which the caller publishes where pods mount them.
-// Rotation has an overlap: a new authority is published for Overlap before anything is signed
-// by it, so that no worker meets a certificate that it cannot check, and an old one is
-// published until it ends, after all that it signed.
+// Rotation overlaps: a new authority is published for the time Overlap before anything is signed
+// by it, so that no worker gets a certificate that it cannot check. An old authority is
+// published until it expires, which is after everything that it has signed.
 //
-// Who has certificates of their own gives files: NewFiles.
+// Users with certificates of their own give them as files: NewFiles.
 package certs

@@ -1,16 +1,19 @@
-// Package claims says who the pod is that speaks to the agent API, and what its words are
-// worth.
+// Package claims identifies the pod that sends a message to the agent API, and checks what it may
+// say.
 //
-// A worker's bearer token is a projected service-account token of the audience of the agent
-// API, bound to its pod. The API server says whose it is (authentication.k8s.io/v1 TokenReview),
-// and is asked seldom: a token is first read without its signature, and one that has ended,
-// is for others, or names a pod that is no living member of a job here is refused on the
-// spot; answers are kept, by the SHA-256 of the token, and tokens are not; equal questions
-// are asked once; and each source of questions, and all together, have a rate.
+// A worker's bearer token is a projected service-account token for the audience of the agent
+// API, bound to its pod. The API server says whose token it is (authentication.k8s.io/v1
+// TokenReview). Four measures keep the number of these requests low:
+//
+//   - A token is first read without checking its signature. It is refused at once if it has
+//     expired, is for another audience, or names a pod that is no living member of a job here.
+//   - Answers are kept by the SHA-256 of the token; tokens are not kept.
+//   - Equal requests at the same time are sent once.
+//   - Requests are limited in rate, for each source address and in total.
 //
 // The API server accepts a token for up to a minute after its pod is gone. So the pod is
-// looked up in the scheduler's own view at every message, also where an answer was kept.
-// Two tokens of one pod, as rotation makes them, are one job's.
+// looked up in the scheduler's own state at every message, even if an answer was kept.
+// Rotation gives a pod new tokens; all of them identify the same job.
 //
 // A user's own token, a service account's that is bound to no pod, and one for the API
 // server itself are refused.

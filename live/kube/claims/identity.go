@@ -17,8 +17,8 @@ type Identity struct {
 	Namespace, Name, UID string
 }
 
-// A Review asks the API server whose a token for the audience of a Reviewer is. Its error means
-// that nothing was said.
+// A Review asks the API server whose token it is, for the audience of a Reviewer. An error means
+// that there was no answer.
 type Review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
 
 // Client returns the Review of a cluster, for an audience. The caller needs the right to create tokenreviews,
@@ -34,7 +34,7 @@ func Client(c clientv1.TokenReviewInterface, audience string) Review {
 	}
 }
 
-// What the API server says of a bound token, in UserInfo.Extra.
+// Keys in UserInfo.Extra with which the API server describes a bound token.
 const (
 	podName = "authentication.kubernetes.io/pod-name"
 	podUID  = "authentication.kubernetes.io/pod-uid"

@@ -15,10 +15,10 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// Why a token is not taken.
+// Why a token is not accepted.
 var (
-	ErrUnknown = errors.New("unknown token")         // nobody's that is heard here
-	ErrLater   = errors.New("cannot be checked now") // ask again
+	ErrUnknown = errors.New("unknown token")         // it belongs to no pod of a job here
+	ErrLater   = errors.New("cannot be checked now") // try again later
 )
 
 // How long answers are kept, how many, and how often questions are asked.
@@ -35,10 +35,10 @@ const (
 )
 
 // A Lookup returns the job of which a pod is a living member, by the pod's UID, as the scheduler
-// sees it; false if of none. It must be cheap.
+// sees it; false if there is none. It must be cheap.
 type Lookup func(podUID string) (job.ID, bool)
 
-// A Reviewer says whose tokens are. Make one with New. It is safe for concurrent use.
+// A Reviewer says to which pods tokens belong. Make one with New. It is safe for concurrent use.
 type Reviewer struct {
 	audience string // of the tokens that workers bear
 	review   Review
@@ -74,9 +74,9 @@ func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error
 	return id, nil
 }
 
-// Pod returns the pod that bears a token, which came from an address. Its error wraps
-// ErrUnknown if the token is nobody's, or of a pod that Lookup does not have, and ErrLater
-// if that could not be found out.
+// Pod returns the pod that a token belongs to; source is the address it came from. The error wraps
+// ErrUnknown if the token belongs to no pod, or to one that Lookup does not have, and ErrLater if
+// that could not be found out.
 func (r *Reviewer) Pod(ctx context.Context, source, token string) (Identity, error) {
 	named, ends, err := glance(token, r.audience, time.Now())
 	if err != nil {
@@ -112,8 +112,8 @@ func unpack(answer any) (Identity, error) {
 	return Identity{}, answer.(error)
 }
 
-// ask asks the API server, and keeps what it says. That it said nothing is the error. It is
-// one question for all who wait for it, so that none of their contexts ends it.
+// ask asks the API server and keeps the answer. It returns an error if there was no answer. One
+// request may serve several callers, so that it does not end with the context of one of them.
 func (r *Reviewer) ask(key [sha256.Size]byte, token, named string, ends time.Time) (any, error) {
 	if answer, ok := r.kept.Get(key); ok { // since it was looked for
 		return answer, nil

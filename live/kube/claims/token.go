@@ -14,7 +14,7 @@ import (
 // 1,200.
 const maxToken = 6 << 10
 
-// A paper is what a token says of itself. Nothing has been proved by it.
+// A paper is the unverified content of a token.
 type paper struct {
 	Audience audience `json:"aud"`
 	Expiry   float64  `json:"exp"` // Unix seconds
@@ -38,8 +38,9 @@ func (a *audience) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(a))
 }
 
-// glance reads a token without its signature, and refuses what is not worth a question, like one
-// for another audience than is wanted: it returns the pod that it names and when it ends.
+// glance reads a token without checking its signature. It returns the pod that the token names and
+// when it expires. It returns an error for tokens that the API server would refuse anyway, for
+// example those for another audience.
 func glance(token, want string, now time.Time) (pod string, ends time.Time, err error) {
 	p, err := unfold(token)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Progress is what a training program says of itself through its TrainJob. Nothing in it is
-// measured by others.
+// Progress is what a training program states in the status of its TrainJob. Nobody else has
+// measured it.
 type Progress struct {
 	Percent float64   // done, 0 to 100
 	At      time.Time // when it said so
 }
 
-// Trainer returns what status.trainerStatus of a TrainJob says of its progress; nil if it says
-// nothing. It returns an error for a number out of its range, or a time that is none.
+// Trainer returns the progress in status.trainerStatus of a TrainJob; nil if there is none. It
+// returns an error if a number is out of range or a time cannot be read.
 // Source: Kubeflow Trainer v2.3, TrainerStatus.
 func Trainer(o *unstructured.Unstructured) (*Progress, error) {
 	status, _, err := unstructured.NestedMap(o.Object, "status", "trainerStatus")

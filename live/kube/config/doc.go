@@ -1,2 +1,3 @@
-// Package config holds the options of the Kubernetes world: the queue, its timeouts, and whom it asks.
+// Package config holds the options of the Kubernetes backend: the queue, its timeouts, and the
+// functions that it calls.
 package config

@@ -18,34 +18,34 @@ import (
 // Options configure a World.
 type Options struct {
 	Queue    *v1alpha1.Queue   // that it serves, as it was when the world was opened
-	Nodes    inventory.Options // which nodes are its, and what their GPUs are called
+	Nodes    inventory.Options // which nodes belong to the queue, and the names of their GPU types
 	Kinds    []jobadapter.Kind // of job that it schedules. Default jobadapter.Kinds
-	Identity string            // who writes its plans
-	// Start is the longest that pods of a generation may take until all of them run; then
-	// it is stopped, and tried again later. Default 5 min.
+	Identity string            // of the process that writes its plans
+	// Start is how long the pods of a generation may take until all of them run. After that
+	// the generation is stopped, and the job is started again later. Default 5 min.
 	Start time.Duration
-	// Quiet is how long the pods of a job whose program never speaks run until it is taken
-	// to train. Default 0.
+	// Quiet is how long the pods of a job whose program sends no messages must run until the
+	// job counts as training. Default 0.
 	Quiet time.Duration
-	// Silence is how long an agent may say nothing before its job is taken for rigid.
+	// Silence is how long an agent may send nothing until its job counts as rigid.
 	// Default 10 min.
 	Silence time.Duration
-	// Report is what agents are told to leave between two reports. Default 30 s.
+	// Report is the time between two reports that agents are told to keep. Default 30 s.
 	Report time.Duration
-	// Explain, if not nil, says why each job has what a plan gives it.
+	// Explain, if not nil, returns why each job has what a plan gives it.
 	Explain func(s *policy.Snapshot, p *policy.Plan) map[job.ID]Because
-	// Expect, if not nil, says what is expected of jobs; nil as long as nothing is known. It is
-	// asked for every plan, and has to answer at once.
+	// Expect, if not nil, returns when jobs are expected to start and end; nil while nothing is
+	// known. It is called for every plan, and must return at once.
 	Expect func() map[job.ID]Expected
-	// Events, if not nil, gets an event for every decision that people are told.
+	// Events, if not nil, gets a Kubernetes event for every decision that users are told about.
 	Events events.EventRecorder
-	// Log hears what goes wrong. Default: nothing is said.
+	// Log gets errors. Default: they are not logged.
 	Log *slog.Logger
-	// Inputs, if not nil, returns a digest of everything that the scheduler was told so far.
+	// Inputs, if not nil, returns a digest of all events that the scheduler has had so far.
 	Inputs func() string
 }
 
-// A Because is why a job has what it has: in a word, of a closed list, and in a sentence.
+// A Because says why a job has what it has: Reason is a word of a closed list, Message a sentence.
 type Because struct{ Reason, Message string }
 
 // DefaultOptions returns the defaults; Queue and Identity are still to be filled in.
@@ -56,7 +56,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all that is wrong with o.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Queue == nil {
@@ -93,7 +93,7 @@ func (o *Options) Headroom() float64 {
 	return defaultHeadroom
 }
 
-// Grace returns how long a lender waits for nodes that it wants back.
+// Grace returns how long a lender waits until it takes nodes that it wants back.
 func (o *Options) Grace() time.Duration {
 	if l := o.Queue.Spec.Loans; l != nil && l.GraceSeconds > 0 {
 		return time.Duration(l.GraceSeconds) * time.Second
@@ -101,7 +101,7 @@ func (o *Options) Grace() time.Duration {
 	return defaultGrace
 }
 
-// What a queue that does not say has, as its definition has it. Source: Lyra §4, §7.1.
+// Defaults of a queue that does not set these values; its CRD has the same. Source: Lyra §4, §7.1.
 const (
 	defaultHeadroom = 0.02
 	defaultGrace    = 5 * time.Minute
@@ -116,7 +116,7 @@ func (o *Options) Weights() map[string]int32 {
 	return all
 }
 
-// Expected is what is expected of a job.
+// Expected is the prediction for a job.
 type Expected struct {
 	Unblock string        // the cheapest change that would give it GPUs, in a clause; empty: not known
 	ETA     *v1alpha1.ETA // nil: not known

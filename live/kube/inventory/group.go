@@ -9,7 +9,8 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// Group returns the first of the groups whose nodes have the labels that a node has; nil: none.
+// Group returns the first of the groups whose selector matches the labels of a node; nil if none
+// does.
 func Group(groups []v1alpha1.NodeGroup, n *corev1.Node) *v1alpha1.NodeGroup {
 	i := slices.IndexFunc(groups, func(g v1alpha1.NodeGroup) bool { return Selects(g.NodeSelector, n) })
 	if i < 0 {
@@ -18,7 +19,8 @@ func Group(groups []v1alpha1.NodeGroup, n *corev1.Node) *v1alpha1.NodeGroup {
 	return &groups[i]
 }
 
-// Offer returns what a group offers.
+// Offer translates a group of rented nodes: what a node of it has and costs, and how many there
+// may be.
 func Offer(g *v1alpha1.NodeGroup) cluster.Offer {
 	n := cluster.Node{
 		GPUType: cluster.GPUType(g.GPUType), Tenure: cluster.Rented, Group: cluster.Group(g.Name), Price: price(g),
@@ -27,19 +29,20 @@ func Offer(g *v1alpha1.NodeGroup) cluster.Offer {
 	return cluster.Offer{Group: n.Group, Node: n, Most: int(g.Most)}
 }
 
-// price returns what a GPU of a group costs per hour.
+// price returns the price of a GPU of a group for an hour.
 func price(g *v1alpha1.NodeGroup) cluster.Price {
 	return cluster.Price(float64(g.PriceMilliPerHour) / 1000 / float64(max(1, g.GPUs)))
 }
 
-// let says of a node of a group that it is rented.
+// let makes one a rented node, if n is in one of the groups.
 func (o *Options) let(one *cluster.Node, n *corev1.Node) {
 	if g := Group(o.Groups, n); g != nil {
 		one.Tenure, one.Group, one.Price = cluster.Rented, cluster.Group(g.Name), price(g)
 	}
 }
 
-// Leave marks a rented node that a queue gives back. It reports whether that changes anything.
+// Leave marks a rented node, by a taint, as given back by a queue. It reports whether that
+// changes the node.
 func Leave(n *corev1.Node, queue string) bool {
 	if Leaving(n) {
 		return false
@@ -48,7 +51,7 @@ func Leave(n *corev1.Node, queue string) bool {
 	return true
 }
 
-// Stay takes the mark of Leave away. It reports whether that changes anything.
+// Stay removes the mark of Leave. It reports whether that changes the node.
 func Stay(n *corev1.Node) bool {
 	if !Leaving(n) {
 		return false

@@ -1,4 +1,7 @@
-// Package inventory reads the nodes of a Kubernetes cluster as what jobs may be placed on.
+// Package inventory translates the nodes of a Kubernetes cluster into nodes of the scheduler
+// (cluster.Node): those of a queue (Read), those of a lender (Survey), and those of groups that
+// are rented (Offer). It reads no clock and does not talk to the API server; functions that
+// change a node change it in memory, and the caller patches the difference.
 package inventory
 
 import (
@@ -16,48 +19,55 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// Options say which nodes a queue may use, and how GPUs are called.
+// Options say which nodes a queue may use, and under which names GPUs appear.
 type Options struct {
-	GPUResource string              // that GPUs are requested as
-	TypeLabels  []string            // node labels that name their type; the first that a node has counts
-	Names       map[string]string   // of values of these labels, where they have others
+	GPUResource string              // name of the resource that pods request for GPUs
+	TypeLabels  []string            // node labels that name the GPU type; the first that a node has counts
+	Names       map[string]string   // from values of these labels to GPU types that are called otherwise here
 	Selector    map[string]string   // labels of the queue's nodes; empty: all nodes
-	Lender      map[string]string   // labels of the nodes that a lender has; empty: there is none
-	Queue       string              // that nodes are lent to; empty: any
-	Tolerations []corev1.Toleration // of all pods of the queue's jobs
-	// Groups are the nodes that are rented. Which of these are given back, the plan says: the
-	// mark of Leave closes none of them.
+	Lender      map[string]string   // labels of the lender's nodes; empty: there is no lender
+	Queue       string              // to which nodes are lent; empty: any
+	Tolerations []corev1.Toleration // that all pods of the queue's jobs have
+	// Groups are the groups of rented nodes. If there are any, the taint of Leave does not close
+	// a node to the queue: the plan decides which nodes are given back.
 	Groups []v1alpha1.NodeGroup
-	Now    time.Time // when it is looked
+	Now    time.Time // the time of the observation
 }
 
-// Patience is how long a node that is not Ready keeps the jobs that are on it: Kubernetes took
-// its time already to notice, and most such nodes come back.
+// Patience is how long a node that is not Ready keeps its jobs. Kubernetes has already waited
+// before it says that a node is not Ready, and most such nodes come back.
 const Patience = 30 * time.Second
 
 // Labels that the GPU operator and cloud providers set on nodes.
 const (
-	memoryLabel = "nvidia.com/gpu.memory" // of each GPU, MiB
+	memoryLabel = "nvidia.com/gpu.memory" // MiB of each GPU
 	rackLabel   = "topology.kubernetes.io/rack"
 	zoneLabel   = "topology.kubernetes.io/zone"
 )
 
 const (
-	// untyped is the type of GPUs that no label names.
+	// untyped is the type of GPUs whose node has none of the TypeLabels.
 	untyped = cluster.GPUType("gpu")
-	// mostMiB bounds what a node says of the memory of a GPU.
+	// mostMiB is the largest memory of a GPU that is believed.
 	mostMiB = 1 << 24
 )
 
-// Read returns the nodes with GPUs that a queue may use, by name: its own and those of its
-// lender that say that they are lent to it, which are of tenure Loaned. None is going, and no
-// taint keeps pods off, but that of a loan, those that Tolerations match, and that of the GPU
-// resource, which pods with GPUs tolerate (the ExtendedResourceToleration plugin sees to that). Their capacity is
-// what Kubernetes has to give there less what pods request that are bound, have not ended, and
-// are not ours. A node that is closed, because it is cordoned, has a taint that keeps new pods
-// off, or has not been Ready for less than Patience, has the GPUs that our pods are on, and no
-// more: what runs there goes on. A node that is left without GPU, CPU or memory is left
-// out. Read changes nothing, and takes time linear in nodes and pods.
+// Read returns the nodes with GPUs that a queue may use, sorted by name: its own, and those of its
+// lender that are labelled as lent to it, which get tenure Loaned.
+//
+// A node is left out if it is being deleted, if it has not been Ready for at least Patience, or if
+// it has a NoExecute taint that the queue's pods do not tolerate. They tolerate the taint of a
+// loan to the queue, those that Tolerations match, and that of the GPU resource, because the
+// ExtendedResourceToleration plugin adds that toleration to pods with GPUs.
+//
+// The capacity of a node is its allocatable resources, less the requests of pods that are bound to
+// it, have not ended and are not ours. A node without GPUs, CPUs or memory left is left out, too.
+//
+// A node is closed if it is cordoned, has a NoSchedule taint that the queue's pods do not
+// tolerate, or has not been Ready for less than Patience. It has only the GPUs that our pods on it
+// hold: these go on, and no others come.
+//
+// Read changes nothing. It takes time linear in nodes and pods.
 func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) []cluster.Node {
 	gpu := corev1.ResourceName(o.GPUResource)
 	taken, held := make(map[string]cluster.Resources), make(map[string]int)
@@ -87,12 +97,12 @@ func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, 
 	return found
 }
 
-// ended reports whether a pod takes nothing any more.
+// ended reports whether a pod has ended, and so uses no resources.
 func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// mine reports whether a node is one of the queue's own, or says that it is lent to it.
+// mine reports whether a node is one of the queue's own, or is labelled as lent to it.
 func (o *Options) mine(n *corev1.Node) bool {
 	to, lent := n.Labels[v1alpha1.LoanLabel]
 	if o.lenders(n) {
@@ -101,7 +111,7 @@ func (o *Options) mine(n *corev1.Node) bool {
 	return Selects(o.Selector, n) && (!lent || o.Queue == "" || to == o.Queue)
 }
 
-// lenders reports whether a node is the lender's, lent or not.
+// lenders reports whether a node belongs to the lender, lent or not.
 func (o *Options) lenders(n *corev1.Node) bool { return len(o.Lender) > 0 && Selects(o.Lender, n) }
 
 // Selects reports whether a node has all the labels of a selector.
@@ -114,7 +124,7 @@ func Selects(selector map[string]string, n *corev1.Node) bool {
 	return true
 }
 
-// usable reports whether pods of the queue may be on a node.
+// usable reports whether pods of the queue that are on a node may stay there.
 func (o *Options) usable(n *corev1.Node) bool {
 	if ready, since := ready(n); n.DeletionTimestamp != nil || !ready && o.Now.Sub(since) >= Patience {
 		return false
@@ -124,7 +134,7 @@ func (o *Options) usable(n *corev1.Node) bool {
 	})
 }
 
-// closed reports whether no pod is to come to a usable node.
+// closed reports whether no new pod of the queue may come to a usable node.
 func (o *Options) closed(n *corev1.Node) bool {
 	ready, _ := ready(n)
 	return n.Spec.Unschedulable || !ready || slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
@@ -132,7 +142,7 @@ func (o *Options) closed(n *corev1.Node) bool {
 	})
 }
 
-// keepsOff reports whether a taint is one for pods of others.
+// keepsOff reports whether pods of the queue do not tolerate a taint.
 func (o *Options) keepsOff(t *corev1.Taint) bool {
 	if t.Key == v1alpha1.LoanTaint {
 		return o.Queue != "" && t.Value != o.Queue
@@ -145,7 +155,7 @@ func (o *Options) keepsOff(t *corev1.Taint) bool {
 	})
 }
 
-// ready reports whether a node says that it is, and since when that is so.
+// ready reports whether a node is Ready, and since when it is so or not.
 func ready(n *corev1.Node) (bool, time.Time) {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
@@ -155,8 +165,8 @@ func ready(n *corev1.Node) (bool, time.Time) {
 	return false, time.Time{}
 }
 
-// less returns what is left of a node's resources, and whether a job could be there. A node
-// that says nothing of CPUs or memory is not counted by them.
+// less returns what is left of a node's resources, and whether a job could run there. If a node
+// does not state its CPUs or memory, only GPUs count.
 func less(all, taken cluster.Resources) (cluster.Resources, bool) {
 	left := cluster.Resources{GPUs: all.GPUs - taken.GPUs}
 	if all.CPUs == 0 || all.Memory == 0 {
@@ -167,7 +177,7 @@ func less(all, taken cluster.Resources) (cluster.Resources, bool) {
 	return left, left.GPUs > 0 && left.CPUs > 0 && left.Memory > 0
 }
 
-// node returns what a node is, with so much of it left.
+// node translates a node; left is its capacity.
 func (o *Options) node(n *corev1.Node, left cluster.Resources) cluster.Node {
 	one := cluster.Node{
 		ID: cluster.NodeID(n.Name), GPUType: o.typeOf(n), GPUMemory: memory(n), Capacity: left,
@@ -183,7 +193,7 @@ func (o *Options) node(n *corev1.Node, left cluster.Resources) cluster.Node {
 	return one
 }
 
-// gpus returns how many GPUs a node has for pods.
+// gpus returns the allocatable GPUs of a node.
 func (o *Options) gpus(n *corev1.Node) int {
 	return pods.List(n.Status.Allocatable, corev1.ResourceName(o.GPUResource)).GPUs
 }
@@ -201,7 +211,8 @@ func (o *Options) typeOf(n *corev1.Node) cluster.GPUType {
 	return untyped
 }
 
-// memory returns the bytes of a GPU of a node; 0 if it does not say, or nonsense.
+// memory returns the bytes of a GPU of a node; 0 if the node does not state it, or a value that is
+// not possible.
 func memory(n *corev1.Node) int64 {
 	mib, err := strconv.ParseInt(n.Labels[memoryLabel], 10, 64)
 	if err != nil || mib < 1 || mib > mostMiB {

@@ -10,8 +10,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// Lend lends a node to a queue: the label says so, and the taint keeps new pods of its owner
-// away. It returns an error, and changes nothing, if the node is lent to another queue already.
+// Lend lends a node to a queue: it sets the label that says so, and the taint that keeps new pods
+// of the owner away. It returns an error, and changes nothing, if queue is empty or if the node is
+// lent to another queue.
 func Lend(n *corev1.Node, queue string) error {
 	to, lent := n.Labels[v1alpha1.LoanLabel]
 	switch {
@@ -28,10 +29,9 @@ func Lend(n *corev1.Node, queue string) error {
 	return nil
 }
 
-// Return gives a node that is lent back to its owner: label and taint go. all are the pods of
-// the cluster, of which none that is ours and has not ended may be bound to the node, or pinned
-// to it. It returns an error, and changes nothing, if one is, or if the node is not lent to
-// the queue.
+// Return gives a lent node back to its owner: it removes the label and the taint of the loan. It
+// returns an error, and changes nothing, if the node is not lent to the queue, or if one of all,
+// the pods of the cluster, is ours, has not ended, and is bound or pinned to the node.
 func Return(n *corev1.Node, queue string, all []*corev1.Pod, ours func(*corev1.Pod) bool) error {
 	if to, lent := n.Labels[v1alpha1.LoanLabel]; !lent || to != queue {
 		return fmt.Errorf("node %s: return: it is lent to %q, want %q", n.Name, to, queue)
@@ -46,7 +46,7 @@ func Return(n *corev1.Node, queue string, all []*corev1.Pod, ours func(*corev1.P
 	return nil
 }
 
-// others returns the taints of a node but that of a loan.
+// others returns the taints of a node except that of a loan.
 func others(n *corev1.Node) []corev1.Taint {
 	return slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t corev1.Taint) bool { return t.Key == v1alpha1.LoanTaint })
 }

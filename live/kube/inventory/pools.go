@@ -8,34 +8,38 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// A Pool is the state of the servers of one group, without the time until which those
-// that are asked back are to be back.
+// A Pool is the state of the servers of one group. Loan.By, the time at which servers that are
+// asked back are due, is not set.
 type Pool struct {
 	cluster.Loan
-	// Idle are the servers that are lent next, by name; Spare of them may be.
+	// Idle are the idle servers, sorted by name. The first of them are lent next, at most Spare.
 	Idle []*Server
-	// Asked has for each server of Reclaim the pods that are to come there.
+	// Asked has, for each server that is asked back (Loan.Reclaim), the pods that need it.
 	Asked [][]types.UID
 }
 
-// A state is whether a server can be lent; those that a pod of the owner is to come to first, first.
+// A state says whether a server can be lent. Pods of the owner get servers in the order of these
+// states.
 type state uint8
 
 const (
-	leaving state = iota // on its way back: not on loan by the plan, and still marked
-	idle                 // of no use to its owner
-	lent
-	used // by its owner, or nobody can use it
+	leaving state = iota // on its way back: not on loan by the plan, but still labelled as lent
+	idle                 // not lent, and without pods of its owner
+	lent                 // on loan by the plan
+	used                 // used by its owner, or no new pod may come
 )
 
 // Pools returns the state of each group of servers, in the order in which they first
 // appear. on says which servers are on loan by the plan, and in which group; headroom is the
 // share of a group that is never lent. Source: Lyra §4, §7.1.
 //
-// Pods that wait are given room whole and one after another, oldest first: on servers that come
-// back and on those that idle, and then on those on loan, of which any does in place of another
-// of its group. What is taken of these is asked back. Nothing more of a group is spare
-// meanwhile.
+// The waiting pods of the owner are assigned to servers, whole and one after another, oldest
+// first: to servers on their way back, then to idle ones, then to lent ones. A lent server with a
+// pod assigned is asked back; which one it is does not matter, as the servers of a group are
+// alike. While servers of a group are asked back, no more of the group are spare.
+//
+// This first fit is a heuristic: it may ask for one server more than needed. It takes time linear
+// in pods times servers.
 func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []Pool {
 	states := make([]state, len(l.Servers))
 	nodes := make([]cluster.Node, len(l.Servers))
@@ -47,7 +51,7 @@ func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []
 		}
 	}
 	c, err := cluster.New(nodes)
-	if err != nil { // of two nodes with one name, say: nothing is lent, and nothing asked back
+	if err != nil { // for example, two nodes have one name: nothing is lent, and nothing is asked back
 		return nil
 	}
 	to := l.room(states)
@@ -65,7 +69,7 @@ func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []
 	return all
 }
 
-// state returns whether a server can be lent.
+// state returns the state of a server.
 func (s *Server) state(on map[cluster.NodeID]cluster.Group) state {
 	_, isLent := on[s.ID]
 	switch {
@@ -79,7 +83,7 @@ func (s *Server) state(on map[cluster.NodeID]cluster.Group) state {
 	return idle
 }
 
-// room returns the pods that are to come to each server.
+// room returns the pods that are assigned to each server.
 func (l *Lender) room(states []state) [][]types.UID {
 	to, left := make([][]types.UID, len(l.Servers)), make([]int, len(l.Servers))
 	for i := range l.Servers {
@@ -103,9 +107,9 @@ func (l *Lender) room(states []state) [][]types.UID {
 	return to
 }
 
-// add counts a server to which pods of the owner are to come.
+// add counts a server; to are the pods that are assigned to it.
 func (p *Pool) add(s *Server, at state, to []types.UID) {
-	p.Load += float64(s.Theirs) // GPUs, until it is closed
+	p.Load += float64(s.Theirs) // in GPUs, until close makes it a share
 	switch {
 	case at == lent:
 		p.Lent++
@@ -117,7 +121,7 @@ func (p *Pool) add(s *Server, at state, to []types.UID) {
 	}
 }
 
-// close finds out what is spare, and asked back, once all servers are counted.
+// close computes what is spare and what is asked back, when all servers are counted.
 func (p *Pool) close(headroom float64) {
 	p.Load = min(1, p.Load/float64(p.Nodes*p.Node.Capacity.GPUs))
 	if p.Reclaim = len(p.Asked); p.Reclaim > 0 {
@@ -127,5 +131,5 @@ func (p *Pool) close(headroom float64) {
 	p.Spare = min(max(0, cluster.Loanable(p.Nodes, headroom, need)-p.Lent), len(p.Idle))
 }
 
-// Next returns the servers to lend so that a group has so many more; fewer, if fewer are spare.
+// Next returns the servers to lend so that a group lends more servers more, at most Spare.
 func (p *Pool) Next(more int) []*Server { return slices.Clip(p.Idle[:max(0, min(more, p.Spare))]) }

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// aimed returns the node to which the last Start has sent the pods of a job as they come;
-// empty: none, they are gated.
+// aimed returns the node that the last Start has named in the pod template; empty if it has named
+// none, and the pods are gated.
 func (s *shape) aimed(o *unstructured.Unstructured) string {
 	if !s.affine || s.pod.Labels[v1alpha1.JobUID] != string(o.GetUID()) || holds(s.pod.Spec.SchedulingGates) {
 		return ""
@@ -21,14 +21,15 @@ func (s *shape) aimed(o *unstructured.Unstructured) string {
 	return pods.Pinned(&s.pod.Spec)
 }
 
-// holds reports whether the gates of a pod have ours among them.
+// holds reports whether our gate is among the gates of a pod.
 func holds(all []corev1.PodSchedulingGate) bool {
 	return slices.ContainsFunc(all, func(g corev1.PodSchedulingGate) bool { return g.Name == v1alpha1.PlacementGate })
 }
 
-// aim sends the pods of a template to a node as they come, and no more to that of the start
-// before. Where there is none, or it cannot, it gates them for Pin: a template that names
-// nodes itself is left so, because what is added could not be told from that the next time.
+// aim makes new pods of a template run on a node, and undoes that for the node of the start before.
+// If node is empty, or the template's affinity excludes it, the pods are gated and wait for Pin.
+// They are gated, too, if the template of the user names nodes itself, because the next Start
+// could not tell our requirement from the user's.
 func (t template) aim(before, node string) error {
 	p, err := t.spec()
 	if err != nil {
@@ -48,15 +49,15 @@ func (t template) aim(before, node string) error {
 	return t.require(own)
 }
 
-// without returns terms as they were before they were narrowed to a node. It does not change
-// what it is given.
+// without undoes narrowed: it returns the terms without the requirement of a node. It does not
+// change its arguments.
 func without(terms []corev1.NodeSelectorTerm, node string) []corev1.NodeSelectorTerm {
 	here := called(node)
 	var all []corev1.NodeSelectorTerm
 	for _, t := range terms {
 		fields := slices.DeleteFunc(slices.Clone(t.MatchFields), func(r corev1.NodeSelectorRequirement) bool { return equalRequirement(&r, &here) })
 		if len(fields) == 0 && len(t.MatchFields) > 0 && len(t.MatchExpressions) == 0 {
-			continue // it was added as a whole
+			continue // narrowed has added the whole term
 		}
 		t.MatchFields = fields
 		all = append(all, t)
@@ -64,13 +65,13 @@ func without(terms []corev1.NodeSelectorTerm, node string) []corev1.NodeSelector
 	return all
 }
 
-// called returns the requirement that a node has a name.
+// called returns the requirement that the node has this name.
 func called(node string) corev1.NodeSelectorRequirement {
 	return corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}
 }
 
-// require sets the terms of the required node affinity of a template. Without any, nothing is
-// left of what holds them.
+// require sets the terms of the required node affinity of a template. If there are none, it
+// removes the fields that would hold them.
 func (t template) require(terms []corev1.NodeSelectorTerm) error {
 	const required = "requiredDuringSchedulingIgnoredDuringExecution"
 	if len(terms) > 0 {
@@ -90,7 +91,7 @@ func (t template) require(terms []corev1.NodeSelectorTerm) error {
 	return nil
 }
 
-// gate has the pods of a template wait for Pin.
+// gate adds our scheduling gate to a template, so that its pods wait for Pin.
 func (t template) gate() {
 	spec := grow(t, "spec")
 	all, _ := spec["schedulingGates"].([]any)
@@ -99,7 +100,7 @@ func (t template) gate() {
 	}
 }
 
-// ungate undoes gate.
+// ungate removes our scheduling gate from a template.
 func (t template) ungate() {
 	spec := grow(t, "spec")
 	all, _ := spec["schedulingGates"].([]any)

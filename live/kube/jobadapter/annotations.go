@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// Limits of what annotations may say: far above any cluster, far below where sums overflow.
+// The largest values of annotations: far above those of any cluster, far below where sums overflow.
 const (
 	maxBatch   = 1 << 30
 	maxSamples = 1e18
@@ -25,23 +25,24 @@ const (
 	maxText    = 64 // bytes of a number
 )
 
-// annotations are those of one job, and what is wrong with them.
+// annotations are the annotations of one job, and the errors found in them.
 type annotations struct {
 	of       map[string]string
 	problems []string
 }
 
-// bad notes what is wrong.
+// bad records an error.
 func (a *annotations) bad(format string, args ...any) {
 	a.problems = append(a.problems, fmt.Sprintf(format, args...))
 }
 
-// wrong notes what is wrong with an annotation.
+// wrong records an error in an annotation.
 func (a *annotations) wrong(key, want string, args ...any) {
 	a.bad("annotation %s is %.70q, want %s", key, a.of[key], fmt.Sprintf(want, args...))
 }
 
-// gpus returns a number of GPUs that is whole workers; 0 if there is none, or it is wrong.
+// gpus returns a number of GPUs that is a multiple of each, those of a worker; 0 if the annotation
+// is missing or wrong.
 func (a *annotations) gpus(key string, each int) int {
 	n, ok := a.number(key, 1, pods.MostGPUs)
 	switch {
@@ -54,13 +55,13 @@ func (a *annotations) gpus(key string, each int) int {
 	return int(n)
 }
 
-// whole returns a whole number within 1 and most; 0 if there is none, or it is wrong.
+// whole returns a whole number from 1 to most; 0 if the annotation is missing or wrong.
 func (a *annotations) whole(key string, most float64) int {
 	n, _ := a.number(key, 1, most)
 	return int(n)
 }
 
-// number returns a whole number within least and most, and whether there is one.
+// number returns a whole number from least to most, and whether the annotation has one.
 func (a *annotations) number(key string, least, most float64) (float64, bool) {
 	text, ok := a.of[key]
 	if !ok {
@@ -74,7 +75,7 @@ func (a *annotations) number(key string, least, most float64) (float64, bool) {
 	return n, true
 }
 
-// yes returns whether an annotation is true.
+// yes reports whether an annotation is true.
 func (a *annotations) yes(key string) bool {
 	switch a.of[key] {
 	case "true":

@@ -15,16 +15,17 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A size is what of a job Start changes: its workers, and the CPUs and memory that their
-// container with GPUs requests and is limited to, as text.
+// A size is the part of a job that Start changes: the number of workers, and the requests and
+// limits of CPUs and memory, as text, of the workers' container with GPUs.
 type size struct {
 	Workers  int               `json:"workers"`
 	Requests map[string]string `json:"requests,omitempty"`
 	Limits   map[string]string `json:"limits,omitempty"`
 }
 
-// asked is what the annotation says: what the user asked for, and what Start made of it. It
-// counts as long as the object is as Granted says: somebody who changes its size asks anew.
+// asked is the value of the annotation v1alpha1.Asked: what the user asked for, and what Start has
+// changed it to. It is valid while the object has the size Granted: if somebody changes that, the
+// new size is what the user asks for.
 type asked struct {
 	Asked   size `json:"asked"`
 	Granted size `json:"granted"`
@@ -58,7 +59,7 @@ func askedOf(o *unstructured.Unstructured, s *shape, gpu corev1.ResourceName) (*
 	return &a.Asked, nil
 }
 
-// check returns an error unless s can be asked for.
+// check returns an error if s is no possible size.
 func (s *size) check() error {
 	if err := checkWorkers(s.Workers); err != nil {
 		return err
@@ -80,7 +81,7 @@ func (s *size) check() error {
 	return nil
 }
 
-// sizeOf returns the size of a job as it is.
+// sizeOf returns the present size of a job.
 func sizeOf(s *shape, gpu corev1.ResourceName) *size {
 	now := &size{Workers: s.workers}
 	if i := main(&s.pod.Spec, gpu); i >= 0 && s.resources {
@@ -90,7 +91,7 @@ func sizeOf(s *shape, gpu corev1.ResourceName) *size {
 	return now
 }
 
-// main returns the index of the first container with GPUs; -1 if none has.
+// main returns the index of the first container with GPUs; -1 if there is none.
 func main(p *corev1.PodSpec, gpu corev1.ResourceName) int {
 	for i := range p.Containers {
 		if pods.Of(p.Containers[i].Resources, gpu).GPUs > 0 {
@@ -113,7 +114,7 @@ func texts(l corev1.ResourceList) map[string]string {
 	return all
 }
 
-// same reports whether s and t say the same, in whatever notation.
+// same reports whether s and t are equal, in any notation of quantities.
 func (s *size) same(t *size) bool {
 	return s.Workers == t.Workers && maps.EqualFunc(s.Requests, t.Requests, equal) && maps.EqualFunc(s.Limits, t.Limits, equal)
 }
@@ -130,7 +131,7 @@ func equal(a, b string) bool {
 	return err == nil && p.Cmp(q) == 0
 }
 
-// asPod returns what a worker's pod is as its user asked.
+// asPod returns the pod of a worker with the size that the user asked for.
 func (s *size) asPod(of *shape, gpu corev1.ResourceName) *corev1.PodSpec {
 	if !of.resources {
 		return &of.pod.Spec
@@ -138,7 +139,7 @@ func (s *size) asPod(of *shape, gpu corev1.ResourceName) *corev1.PodSpec {
 	return s.on(&of.pod.Spec, gpu)
 }
 
-// on returns a copy of a pod with s as its size.
+// on returns a copy of a pod with the size s.
 func (s *size) on(p *corev1.PodSpec, gpu corev1.ResourceName) *corev1.PodSpec {
 	i := main(p, gpu)
 	if i < 0 {

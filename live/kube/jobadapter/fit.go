@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A Fitting is a pod as it is, and as it is to be.
+// A Fitting is a pod as it is, and a copy with the requests that it should have.
 type Fitting struct{ Is, ToBe *corev1.Pod }
 
-// Shrinks reports whether the pod asks for no more than before.
+// Shrinks reports whether the pod then requests no more of anything than now.
 func (f *Fitting) Shrinks(gpu string) bool {
 	a, b := pods.Request(&f.Is.Spec, corev1.ResourceName(gpu)), pods.Request(&f.ToBe.Spec, corev1.ResourceName(gpu))
 	return b.CPUs <= a.CPUs && b.Memory <= a.Memory
@@ -45,8 +45,9 @@ func (a *adapter) Fit(o *unstructured.Unstructured, all []*corev1.Pod, g *Grant)
 	return fits, nil
 }
 
-// fitted returns a pod that asks for what it is granted; nil if it does, or if it would have to
-// start anew for that. What is not granted it has as it came.
+// fitted returns a copy of a pod with the requests that it is granted. It returns nil if the pod
+// has them already, or would have to restart for them. Requests that the grant does not set stay
+// as they are.
 func fitted(p *corev1.Pod, ask *size, g *Grant, gpu corev1.ResourceName) (*corev1.Pod, error) {
 	i := main(&p.Spec, gpu)
 	if i < 0 || p.Spec.Resources != nil {
@@ -73,9 +74,9 @@ func fitted(p *corev1.Pod, ask *size, g *Grant, gpu corev1.ResourceName) (*corev
 	return next, nil
 }
 
-// refit makes a container ask for as much of a resource as is wanted, and reports whether that
-// is new. A limit that nobody asked for stays, as the API server wants it; none is left below the
-// request.
+// refit makes a container request as much of a resource as want does, and reports whether that
+// changes the request. The API server lets nobody add or remove a limit of a running pod, so refit
+// does neither. A limit is never below the request.
 func refit(r, want *corev1.ResourceRequirements, name corev1.ResourceName) bool {
 	q := want.Requests[name]
 	if q.Cmp(pods.Either(r, name)) == 0 {
@@ -98,14 +99,14 @@ func refit(r, want *corev1.ResourceRequirements, name corev1.ResourceName) bool 
 	return true
 }
 
-// restarts reports whether a container starts anew when a resource of it changes.
+// restarts reports whether a container restarts if a resource of it is changed.
 func restarts(c *corev1.Container, name corev1.ResourceName) bool {
 	return slices.ContainsFunc(c.ResizePolicy, func(p corev1.ContainerResizePolicy) bool {
 		return p.ResourceName == name && p.RestartPolicy == corev1.RestartContainer
 	})
 }
 
-// same reports whether two lists say the same of what Start changes.
+// same reports whether two lists agree in the resources that Start changes.
 func same(a, b corev1.ResourceList) bool {
 	return !slices.ContainsFunc(sized, func(name corev1.ResourceName) bool {
 		p, q := a[name], b[name]

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// lookJob finds the shape of a batch/v1 Job. Only an Indexed Job all of whose pods run at once
-// takes other numbers of workers: then parallelism and completions change together.
+// lookJob finds the shape of a batch/v1 Job. The number of workers can be changed only if the Job is
+// Indexed and all its pods run at the same time: then parallelism and completions change together.
 func lookJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j batchv1.Job
 	if err := decode(o.Object, &j); err != nil {
@@ -42,7 +42,7 @@ func lookJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, err
 	return s, nil
 }
 
-// sizeJob gives the spec of an Indexed Job so many workers.
+// sizeJob sets the number of workers in the spec of an Indexed Job.
 func sizeJob(spec map[string]any, n int) error {
 	if err := checkWorkers(n); err != nil {
 		return err
@@ -51,7 +51,7 @@ func sizeJob(spec map[string]any, n int) error {
 	return nil
 }
 
-// atOnce returns how many pods of a Job run at once.
+// atOnce returns how many pods of a Job run at the same time.
 func atOnce(s *batchv1.JobSpec) int {
 	n := 1
 	if s.Parallelism != nil {
@@ -63,7 +63,7 @@ func atOnce(s *batchv1.JobSpec) int {
 	return n
 }
 
-// rigid returns why the number of pods of a Job is fixed; empty if it is not.
+// rigid returns why the number of pods of a Job cannot be changed; empty if it can.
 func rigid(s *batchv1.JobSpec) string {
 	switch {
 	case s.CompletionMode == nil || *s.CompletionMode != batchv1.IndexedCompletion:
@@ -90,8 +90,8 @@ func endedJob(j *batchv1.Job) *Ending {
 	return nil
 }
 
-// stopping reports whether the controller of a Job that is suspended has not come to say so.
-// Until then it may make pods, and the API server takes no change of the template.
+// stopping reports whether the controller of a suspended Job has not yet set the condition that
+// says so. Until then it may create pods, and the API server refuses changes of the template.
 func stopping(s *batchv1.JobStatus) bool {
 	said := slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue

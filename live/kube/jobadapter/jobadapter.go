@@ -14,26 +14,26 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Job is what an object says.
+// A Job is what Read finds in the object of a job.
 type Job struct {
 	UID, Kind, Namespace, Name string
-	Queue                      string // that it names; empty: none of ours, also if it is part of another job
+	Queue                      string // the queue of ours that it names; empty: none, or it is part of another job
 	Created                    time.Time
 	Suspended                  bool
-	OptOut                     bool              // to be left alone
-	Kueue                      bool              // it names a queue of Kueue's, which suspends and resumes it
-	Gated                      bool              // held back from Kueue by our AdmissionGate
-	Ended                      *Ending           // nil: it has not
-	Workers                    int               // pods with GPUs that it asks for now
-	PerWorker                  cluster.Resources // that each asks for now
-	Generation                 int64             // that its pods get now; 0: none of ours
-	Node                       string            // that its pods are sent to as they come; empty: none, they wait for Pin
-	Stopping                   bool              // it is suspended, and its controller may still make pods
-	Resizing                   v1alpha1.Resizing // as its kind and shape allow
-	FixedRequests              bool              // CPUs and memory of its workers stay as it asks, whatever a Grant says
-	Grace                      time.Duration     // of its pods, to stop
+	OptOut                     bool              // the scheduler must leave it alone
+	Kueue                      bool              // it names a queue of Kueue, which suspends and resumes it
+	Gated                      bool              // our AdmissionGate keeps Kueue from admitting it
+	Ended                      *Ending           // nil: it has not ended
+	Workers                    int               // number of pods with GPUs that the object has now
+	PerWorker                  cluster.Resources // that each of them requests now
+	Generation                 int64             // in the labels of its pod template; 0: the template has no label of ours
+	Node                       string            // the one node on which its new pods run; empty: they are gated and wait for Pin
+	Stopping                   bool              // it is suspended, but its controller may still create pods
+	Resizing                   v1alpha1.Resizing // that its user or its queue wants and its kind and shape allow
+	FixedRequests              bool              // a Grant cannot change the CPUs and memory of its workers
+	Grace                      time.Duration     // time that its pods get to stop
 	Spec                       *job.Spec         // as the user asks; nil if there is a Problem
-	Problem                    string            // what keeps it from being planned, for people; empty: nothing
+	Problem                    string            // why it cannot be scheduled, for people; empty: it can
 }
 
 // An Ending is how a job ended.
@@ -45,57 +45,58 @@ type Ending struct {
 // A Grant is what a job gets.
 type Grant struct {
 	Epoch      int64 // of the plan
-	Generation int64 // of the start; at least 1. Resize leaves that of the object
+	Generation int64 // of the start, at least 1; Resize does not use it
 	Workers    int
-	Node       string  // of all workers, from the start to the stop; empty: they may be on several
-	CPUs       float64 // per worker, cores; 0: as it asks
-	Memory     int64   // per worker, bytes; 0: as it asks
-	Stays      bool    // whoever takes rented nodes away is asked to spare those of its pods
-	// Tolerations that its pods are to have; those that they have stay. Resize leaves all.
+	Node       string  // on which all workers run, until they are stopped; empty: they may be on several
+	CPUs       float64 // cores per worker; 0: as the user asked
+	Memory     int64   // bytes per worker; 0: as the user asked
+	Stays      bool    // its pods get an annotation that asks Karpenter to keep their nodes
+	// Tolerations are added to those of the pods. Resize does not use them.
 	Tolerations []corev1.Toleration
 }
 
 // ErrFixed says that a job of this kind and shape cannot take another number of workers.
 var ErrFixed = errors.New("its number of workers is fixed")
 
-// ErrKueue says that Kueue has to stop, or resize, a job that it queues: it undoes what others
-// do. A job is stopped by spec.active=false on its Workload.
+// ErrKueue says that only Kueue can stop or resize a job that it queues, because it undoes the
+// changes of others. To stop such a job, set spec.active=false on its Workload.
 var ErrKueue = errors.New("it is in a queue of Kueue's")
 
-// A Kind is one kind of object that is a job. Start, Stop and Resize change o; if they return
-// an error, o is of no use. None keeps o.
+// A Kind reads and changes objects of one kind. Start, Stop and Resize change o; if they return an
+// error, o may be changed in part and must not be used. No function keeps o.
 type Kind interface {
 	GVK() schema.GroupVersionKind
 	// Read returns what o says. d are the defaults of its queue; weight is the share of its
-	// namespace, below 1 taken as 1. It never fails: see Job.Problem.
+	// namespace, where a value below 1 counts as 1. It never fails: see Job.Problem.
 	Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, weight int32) *Job
-	// Start sizes a suspended job, marks the pods that it will have, sends them to their one
-	// node, where that may be said in advance, or gates them for Pin, and lets them come. Of a
-	// job that Kueue queues it takes our AdmissionGate away instead: Kueue lets them come. It
-	// wraps ErrFixed if the job cannot have so many workers.
+	// Start sets the size of a suspended job, labels its pod templates, and resumes it. If all
+	// pods run on one node, and the kind allows it, the templates name the node; otherwise the
+	// pods are gated and wait for Pin. A job that Kueue queues is not resumed: Start removes our
+	// AdmissionGate, and Kueue resumes the job. The error wraps ErrFixed if the job cannot have
+	// that number of workers.
 	Start(o *unstructured.Unstructured, g *Grant) error
-	// Stop suspends a job. It wraps ErrKueue if Kueue queues it.
+	// Stop suspends a job. The error wraps ErrKueue if Kueue queues it.
 	Stop(o *unstructured.Unstructured, epoch int64) error
-	// Resize changes the number of workers of a running job. It wraps ErrFixed where the
-	// kind, or the shape of the job, does not allow that.
+	// Resize changes the number of workers of a running job. The error wraps ErrFixed if the
+	// kind or the shape of the job does not allow that.
 	Resize(o *unstructured.Unstructured, g *Grant) error
-	// Fit returns what running pods of a job are to be so that each asks for the CPUs and memory
-	// of g, as far as g says any: those that do not now, and can without a restart. It changes
-	// neither them nor o.
+	// Fit returns the running pods that do not request the CPUs and memory of g yet, with what
+	// they should request. It leaves out what g does not set, and pods that would have to
+	// restart for it. It changes neither the pods nor o.
 	Fit(o *unstructured.Unstructured, all []*corev1.Pod, g *Grant) ([]Fitting, error)
 }
 
-// Options say how GPUs are called.
+// Options say under which names GPUs appear in the cluster.
 type Options struct {
-	GPUResource string            // that they are requested as
-	TypeLabels  []string          // node labels that name their type
-	Names       map[string]string // of values of these labels, where they have others
+	GPUResource string            // name of the resource that pods request for GPUs
+	TypeLabels  []string          // node labels that name the GPU type
+	Names       map[string]string // from values of these labels to GPU types that are called otherwise here
 }
 
-// Kinds is all there are, where GPUs are called as NVIDIA's device plugin does.
+// Kinds are all kinds, with the names that NVIDIA's device plugin uses.
 var Kinds = New(&Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nvidia.com/gpu.product"}})
 
-// New returns all kinds there are. It keeps o.
+// New returns all kinds. It keeps o.
 func New(o *Options) []Kind {
 	return []Kind{
 		&adapter{gvk("batch", "v1", "Job"), o, lookJob},
@@ -109,5 +110,5 @@ func gvk(group, version, kind string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: group, Version: version, Kind: kind}
 }
 
-// gpu is the resource that GPUs are requested as.
+// gpu returns the name of the resource that pods request for GPUs.
 func (o *Options) gpu() corev1.ResourceName { return corev1.ResourceName(o.GPUResource) }

@@ -42,9 +42,9 @@ func (r *replicatedJob) workers() int {
 	return n * atOnce(&r.Template.Spec)
 }
 
-// lookJobSet finds the shape of a JobSet: the pods of those of its replicated jobs that have
-// GPUs. How many there are is fixed, and so is what they ask for: no released JobSet lets
-// that be changed, suspended or not.
+// lookJobSet finds the shape of a JobSet: the pods of those of its replicated jobs that have GPUs.
+// Their number and their requests are fixed, because no released version of JobSet allows them to
+// be changed, suspended or not.
 func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j jobSet
 	if err := decode(o.Object, &j); err != nil {

@@ -21,11 +21,11 @@ const (
 	rayCluster    = "ray.io/cluster"
 	jobSetName    = "jobset.sigs.k8s.io/jobset-name"
 	jobName       = "batch.kubernetes.io/job-name"
-	raySuffix     = 6 // bytes that KubeRay adds to the name of a RayJob: a dash and five more
+	raySuffix     = 6 // bytes that KubeRay adds to the name of a RayJob: a dash and five others
 )
 
-// Owner returns the job that a pod belongs to, and whether it belongs to one. Of jobs that
-// make other jobs it is the outermost that can be told from the labels: see Key.Outer.
+// Owner returns the job that a pod belongs to, and whether it belongs to one. If jobs create other
+// jobs, it is the outermost one that the pod's labels name: see Key.Outer.
 func Owner(p *corev1.Pod) (Key, bool) {
 	l := p.Labels
 	switch ray := l[rayCluster]; {
@@ -34,7 +34,7 @@ func Owner(p *corev1.Pod) (Key, bool) {
 	case len(ray) > raySuffix && ray[len(ray)-raySuffix] == '-':
 		return Key{"RayJob", p.Namespace, ray[:len(ray)-raySuffix]}, true
 	case ray != "":
-		return Key{}, false // of a cluster that is no job
+		return Key{}, false // it belongs to a RayCluster without a RayJob
 	case l[jobSetName] != "":
 		return Key{"JobSet", p.Namespace, l[jobSetName]}, true
 	case l[jobName] != "":
@@ -46,8 +46,8 @@ func Owner(p *corev1.Pod) (Key, bool) {
 	return Key{}, false
 }
 
-// Outer returns the job that k may be part of, and whether there can be one: the JobSet of a
-// TrainJob has its name, and Trainer sets no label of its own on pods.
+// Outer returns the job that k may be part of, and whether there can be one. The JobSet of a
+// TrainJob has the TrainJob's name, and Trainer sets no labels of its own on pods.
 func (k Key) Outer() (Key, bool) {
 	if k.Kind != "JobSet" {
 		return Key{}, false
@@ -60,10 +60,10 @@ func Gated(p *corev1.Pod) bool {
 	return holds(p.Spec.SchedulingGates)
 }
 
-// Pin makes a gated pod run on one node, by the plan of an epoch, and takes our gate away;
-// gates of others stay. What the pod itself demands of its node is only narrowed, as
-// the API server wants it: every term of a required affinity names the node, too. It returns
-// an error, and changes nothing, if p is not gated, is bound, or is to be on another node.
+// Pin makes a gated pod run on one node, by the plan of an epoch, and removes our gate; gates of
+// others stay. The API server only lets the required affinity of a gated pod become narrower: so
+// Pin adds the node to each of its terms. It returns an error, and changes nothing, if p is not
+// gated, is bound, or must be on another node.
 func Pin(p *corev1.Pod, node string, epoch int64) error {
 	switch {
 	case node == "":
@@ -86,8 +86,9 @@ func Pin(p *corev1.Pod, node string, epoch int64) error {
 	return nil
 }
 
-// narrowed returns terms of which each names a node, too, and whether one of them may be met
-// by it. An empty term is met by no node, and is left so. It does not change what it is given.
+// narrowed returns the terms, each with the additional requirement of a node, and whether the node
+// may match one of them. An empty term matches no node, and stays empty. It does not change its
+// arguments.
 func narrowed(terms []corev1.NodeSelectorTerm, node string) (all []corev1.NodeSelectorTerm, possible bool) {
 	here := called(node)
 	if len(terms) == 0 {
@@ -111,7 +112,7 @@ func equalRequirement(a, b *corev1.NodeSelectorRequirement) bool {
 	return a.Key == b.Key && a.Operator == b.Operator && slices.Equal(a.Values, b.Values)
 }
 
-// setTerms sets the terms of a required node affinity, on maps of p's own.
+// setTerms sets the terms of the required node affinity, on copies that only p has.
 func setTerms(p *corev1.Pod, terms []corev1.NodeSelectorTerm) {
 	a, n := corev1.Affinity{}, corev1.NodeAffinity{}
 	if p.Spec.Affinity != nil {

@@ -14,9 +14,10 @@ var quantities = []string{"requests", "limits", "overhead", "sizeLimit", "diviso
 // quantity is.
 var absurd = regexp.MustCompile(`[eE][+-]?[0-9]{4}|.{65}`)
 
-// plain returns an error if a quantity within part of an object is absurd: to read
-// 12345678901234567890e999999999, the library of Kubernetes would write it out, in
-// a gigabyte and minutes. The API server checks core objects, but none of others' kinds.
+// plain returns an error if a quantity in a part of an object is absurd. To read
+// 12345678901234567890e999999999, the library of Kubernetes would write out all its digits, which
+// takes a gigabyte and minutes. The API server checks quantities of its own kinds, but not those
+// of custom resources.
 func plain(part any) error {
 	switch v := part.(type) {
 	case []any:

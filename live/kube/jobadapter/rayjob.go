@@ -42,7 +42,7 @@ type workerGroup struct {
 	Template    corev1.PodTemplateSpec `json:"template"`
 }
 
-// or returns what p points to; otherwise if it points nowhere.
+// or returns what p points to, and otherwise if p is nil.
 func or(p *int32, otherwise int) int {
 	if p == nil {
 		return otherwise
@@ -56,9 +56,9 @@ func (g *workerGroup) workers() int {
 	return n * max(1, or(g.NumOfHosts, 1))
 }
 
-// lookRayJob finds the shape of a RayJob: the pods of those of its worker groups that have
-// GPUs. One with a single such group, of one host a replica, takes other numbers of workers
-// while it is suspended, when it has no cluster.
+// lookRayJob finds the shape of a RayJob: the pods of those of its worker groups that have GPUs.
+// The number of workers can be changed if there is one such group, with one host per replica, while
+// the RayJob is suspended and has no cluster.
 func lookRayJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j rayJob
 	if err := decode(o.Object, &j); err != nil {
@@ -111,7 +111,8 @@ func (j *rayJob) problem(gpu corev1.ResourceName) error {
 	return nil
 }
 
-// sizeGroup gives a worker group so many replicas, and moves what bounds them out of the way.
+// sizeGroup sets the number of replicas of a worker group, and changes its bounds if they exclude
+// that number.
 func sizeGroup(m map[string]any, g *workerGroup, n int) error {
 	if err := checkWorkers(n); err != nil {
 		return err

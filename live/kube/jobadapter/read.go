@@ -17,8 +17,8 @@ import (
 
 // What Kueue reads on jobs.
 const (
-	kueueQueue = "kueue.x-k8s.io/queue-name"         // a label: the queue, Kueue's, that it is in
-	kueueGates = "kueue.x-k8s.io/admission-gated-by" // an annotation: who holds it back, separated by commas
+	kueueQueue = "kueue.x-k8s.io/queue-name"         // a label: the queue of Kueue that the job is in
+	kueueGates = "kueue.x-k8s.io/admission-gated-by" // an annotation: the gates that keep Kueue from admitting it, separated by commas
 )
 
 // Read implements Kind.
@@ -51,7 +51,7 @@ func (a *adapter) Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, we
 	return j
 }
 
-// meta returns what an object's metadata say.
+// meta returns a Job with what the object's metadata say.
 func (a *adapter) meta(o *unstructured.Unstructured) *Job {
 	j := &Job{
 		UID: string(o.GetUID()), Kind: a.gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName(),
@@ -70,7 +70,7 @@ func (a *adapter) meta(o *unstructured.Unstructured) *Job {
 	return j
 }
 
-// shape fills in what the shape of an object says.
+// shape adds to j what the shape of the object says.
 func (a *adapter) shape(j *Job, o *unstructured.Unstructured, s *shape) {
 	j.Suspended, j.Stopping, j.Workers = s.suspended, s.stopping, s.workers
 	if s.ended != nil {
@@ -91,7 +91,7 @@ func (a *adapter) shape(j *Job, o *unstructured.Unstructured, s *shape) {
 	}
 }
 
-// grace returns how long pods are given to stop: 30 s, unless they say otherwise; at most a day.
+// grace returns the time that pods get to stop: what they say, at most a day, or 30 s.
 func grace(p *corev1.PodSpec) time.Duration {
 	if p.TerminationGracePeriodSeconds == nil {
 		return corev1.DefaultTerminationGracePeriodSeconds * time.Second
@@ -99,7 +99,7 @@ func grace(p *corev1.PodSpec) time.Duration {
 	return time.Duration(min(max(0, *p.TerminationGracePeriodSeconds), 86400)) * time.Second
 }
 
-// owners are the kinds whose objects make jobs of their own: the label is then on both.
+// owners are the kinds whose objects create jobs. The created jobs have the queue label, too.
 var owners = []string{"JobSet", "TrainJob", "RayJob", "RayCluster"}
 
 // partOf reports whether an object is part of another job.
@@ -108,7 +108,7 @@ func partOf(o *unstructured.Unstructured) bool {
 	return by != nil && slices.Contains(owners, by.Kind)
 }
 
-// gates returns who holds a job back from Kueue.
+// gates returns the gates that keep Kueue from admitting a job.
 func gates(o *unstructured.Unstructured) []string {
 	var all []string
 	for g := range strings.SplitSeq(o.GetAnnotations()[kueueGates], ",") {
@@ -119,7 +119,7 @@ func gates(o *unstructured.Unstructured) []string {
 	return all
 }
 
-// name returns what people call a job.
+// name returns the kind, namespace and name of a job for error texts.
 func name(o *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s", o.GetKind(), o.GetNamespace(), o.GetName())
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// request makes the pods of a template ask for what they are granted: their container with
-// GPUs gets what the others leave. What is not granted is as the user asked.
+// request makes the pods of a template request what they are granted. The container with GPUs
+// requests the grant less what the other containers request. Resources that the grant does not set
+// are as the user asked.
 func (t template) request(ask *size, g *Grant, gpu corev1.ResourceName) error {
 	if !(g.CPUs >= 0 && g.CPUs <= pods.MostCPUs) || g.Memory < 0 || g.Memory > pods.MostMemory {
 		return fmt.Errorf("%g CPUs and %d bytes of memory for a worker, want at least 0, and at most %d and %d", g.CPUs, g.Memory, int64(pods.MostCPUs), int64(pods.MostMemory))
@@ -37,8 +38,7 @@ func (t template) request(ask *size, g *Grant, gpu corev1.ResourceName) error {
 	return nil
 }
 
-// granted returns what container i of a pod is to ask for, so that the pod asks for what g
-// says.
+// granted returns the resources of container i of a pod with which the pod requests what g says.
 func granted(p *corev1.PodSpec, i int, g *Grant, gpu corev1.ResourceName) (corev1.ResourceRequirements, error) {
 	p = p.DeepCopy()
 	r := &p.Containers[i].Resources
@@ -64,7 +64,7 @@ func granted(p *corev1.PodSpec, i int, g *Grant, gpu corev1.ResourceName) (corev
 	return *r, nil
 }
 
-// others returns what runs beside container i of a pod asks for.
+// others returns what all other containers that run beside container i of a pod request.
 func others(p *corev1.PodSpec, i int, gpu corev1.ResourceName) cluster.Resources {
 	all := pods.List(p.Overhead, gpu)
 	for k := range p.Containers {
@@ -80,8 +80,8 @@ func others(p *corev1.PodSpec, i int, gpu corev1.ResourceName) cluster.Resources
 	return all
 }
 
-// give makes a container request q. A limit that was as high as the request stays so, and
-// none is lower.
+// give makes a container request q. A limit that was equal to the request stays equal, and a limit
+// below q is raised to it.
 func give(r *corev1.ResourceRequirements, name corev1.ResourceName, q *resource.Quantity) {
 	before := pods.Either(r, name)
 	if r.Requests == nil {
@@ -93,8 +93,8 @@ func give(r *corev1.ResourceRequirements, name corev1.ResourceName, q *resource.
 	}
 }
 
-// write brings the CPUs and memory of a list of a container from what they are to what is
-// wanted. Those that are equal stay as they are written.
+// write changes the CPUs and memory in a list of a container's resources to those of want.
+// Quantities that are equal keep their notation.
 func write(c map[string]any, list string, is, want corev1.ResourceList) {
 	for _, name := range sized {
 		a, had := is[name]

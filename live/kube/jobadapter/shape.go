@@ -14,34 +14,35 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A shape is what the kinds of job differ in: where in an object its workers are described.
+// A shape describes the workers of a job, and where in the object they are described: the kinds of
+// job differ in nothing else.
 type shape struct {
 	suspended bool
 	ended     *Ending
-	workers   int                      // pods with GPUs that it asks for now
-	pod       corev1.PodTemplateSpec   // of one of them
-	also      []corev1.PodTemplateSpec // of others, if they differ: as many GPUs each
-	fixed     string                   // why it cannot be sized; empty: it can
-	inPlace   bool                     // it can be sized while it runs
-	// size gives it so many workers; nil if it is fixed.
+	workers   int                      // number of pods with GPUs that the object has now
+	pod       corev1.PodTemplateSpec   // of the first of them
+	also      []corev1.PodTemplateSpec // of the others, if they have other templates
+	fixed     string                   // why the number of workers cannot be changed; empty: it can
+	inPlace   bool                     // the number of workers can be changed while the job runs
+	// size sets the number of workers; nil if it is fixed.
 	size func(workers int) error
-	// templates returns those of its workers, within the object.
+	// templates returns the pod templates of the workers, without copies.
 	templates func() []template
-	affine    bool // what node its pods are to go to may be changed
-	stopping  bool // it is suspended, and its controller has not said yet that it makes no more pods
-	// resources reports whether what its containers ask for may be changed.
+	affine    bool // the node affinity of the templates may be changed
+	stopping  bool // the job is suspended, but its controller may still create pods
+	// resources says that the requests of containers may be changed.
 	resources bool
 }
 
-// An adapter makes a Kind of a function that finds the shape of an object. The shape is part
-// of the object: what changes it changes the object.
+// An adapter implements Kind by a function that finds the shape of an object. The shape points into
+// the object: changes of the shape change the object.
 type adapter struct {
 	gvk  schema.GroupVersionKind
 	o    *Options
 	find func(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error)
 }
 
-// look returns the shape of an object; with an error, what is known of it, or nil.
+// look returns the shape of an object. With an error, the shape is incomplete or nil.
 func (a *adapter) look(o *unstructured.Unstructured) (*shape, error) {
 	if err := plain(child(o.Object, "spec")); err != nil {
 		return nil, err
@@ -66,10 +67,10 @@ func (s *shape) add(pod corev1.PodTemplateSpec, at template, workers int) {
 	} else {
 		s.also = append(s.also, pod)
 	}
-	s.workers = min(s.workers+max(0, workers), maxWorkers+1) // too many are too many
+	s.workers = min(s.workers+max(0, workers), maxWorkers+1) // bounded, so that the sum cannot overflow
 }
 
-// alike returns an error unless a job has pods with GPUs, all with as many.
+// alike returns an error unless a job has pods with GPUs, and all of them have the same number.
 func (s *shape) alike(gpu corev1.ResourceName) error {
 	n := pods.Request(&s.pod.Spec, gpu).GPUs
 	if n == 0 {
@@ -83,8 +84,8 @@ func (s *shape) alike(gpu corev1.ResourceName) error {
 	return nil
 }
 
-// worker returns what a worker asks for: where they differ, the most that any does. first is
-// the pod of the first of them.
+// worker returns what a worker requests; if workers differ, the most that any of them requests.
+// first is the pod of the first template.
 func (s *shape) worker(first *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	each := pods.Request(first, gpu)
 	for i := range s.also {
@@ -118,7 +119,7 @@ var errNoGPUs = errors.New("its pods ask for no GPUs")
 // maxWorkers bounds the workers of a job.
 const maxWorkers = 100_000
 
-// checkWorkers returns an error unless a job can have so many workers.
+// checkWorkers returns an error unless n is from 1 to maxWorkers.
 func checkWorkers(n int) error {
 	if n < 1 || n > maxWorkers {
 		return fmt.Errorf("%d workers, want 1 to %d", n, maxWorkers)
@@ -126,10 +127,10 @@ func checkWorkers(n int) error {
 	return nil
 }
 
-// A template is a pod template within an object, without a copy.
+// A template is a pod template within an object. It is no copy: changes of it change the object.
 type template map[string]any
 
-// spec returns what a template says.
+// spec returns the template as a typed value.
 func (t template) spec() (corev1.PodTemplateSpec, error) {
 	var p corev1.PodTemplateSpec
 	if err := decode(t, &p); err != nil {
@@ -152,7 +153,7 @@ func child(m map[string]any, fields ...string) map[string]any {
 	return m
 }
 
-// grow returns the map of a field, without a copy, and makes it where there is none.
+// grow returns the map of a field, without a copy. It adds an empty map if there is none.
 func grow(m map[string]any, fields ...string) map[string]any {
 	for _, f := range fields {
 		next, ok := m[f].(map[string]any)

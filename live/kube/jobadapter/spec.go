@@ -13,14 +13,14 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// restart is what a start is believed to cost where a job does not say: pods are bound, their
-// images are there, and the program restores its state.
+// restart is the assumed time of a start, if a job does not state it: pods are bound, their images
+// are there already, and the program restores its state.
 const restart = 30 * time.Second
 
 // maxWeight bounds the share of a job, as v1alpha1.NamespaceShare does.
 const maxWeight = 1000
 
-// A request is what the user of one job asks for, as it is read.
+// A request reads what the user of one job asks for.
 type request struct {
 	annotations
 	j       *Job
@@ -31,7 +31,8 @@ type request struct {
 	each    cluster.Resources // per worker, asked for
 }
 
-// spec returns what is asked for; of no use if there are problems. It sets the job's Resizing.
+// spec returns what is asked for, and sets the job's Resizing. If errors were found, the result is
+// incomplete and must not be used.
 func (r *request) spec(weight int32) *job.Spec {
 	spec := &job.Spec{
 		ID: job.ID(r.j.UID), Name: r.j.Namespace + "/" + r.j.Name,
@@ -58,7 +59,7 @@ func (r *request) spec(weight int32) *job.Spec {
 	return spec
 }
 
-// work reads how much a job has to do: samples, or the time that it runs.
+// work reads the work of a job: a number of samples, or the time that it runs.
 func (r *request) work(spec *job.Spec) {
 	spec.Target, _ = r.number(v1alpha1.Samples, 1, maxSamples)
 	seconds, ok := r.number(v1alpha1.RunSeconds, 1, maxRun)
@@ -70,8 +71,8 @@ func (r *request) work(spec *job.Spec) {
 	}
 }
 
-// memory returns what all workers ask for together, at most pods.MostMemory: the product may be
-// more than an int64 holds.
+// memory returns what all workers request together, at most pods.MostMemory, because the product
+// might overflow an int64.
 func (r *request) memory() int64 {
 	if n := int64(r.workers); r.each.Memory < pods.MostMemory/n {
 		return n * r.each.Memory
@@ -79,8 +80,8 @@ func (r *request) memory() int64 {
 	return pods.MostMemory
 }
 
-// batch reads the batch sizes. Only a job whose number of workers may change has others than
-// it asks for.
+// batch reads the batch sizes. The scheduler may choose the batch size of a job whose largest one
+// is larger than the one it asks for.
 func (r *request) batch(spec *job.Spec) {
 	size, most := r.whole(v1alpha1.BatchSize, maxBatch), r.whole(v1alpha1.MaxBatchSize, maxBatch)
 	switch {
@@ -95,7 +96,7 @@ func (r *request) batch(spec *job.Spec) {
 	}
 }
 
-// limits reads how, and between how many GPUs, a job is resized.
+// limits reads how a job is resized, and from how many to how many GPUs.
 func (r *request) limits(spec *job.Spec) {
 	least, most := r.gpus(v1alpha1.MinGPUs, max(1, r.each.GPUs)), r.gpus(v1alpha1.MaxGPUs, max(1, r.each.GPUs))
 	switch {
@@ -117,8 +118,8 @@ func (r *request) limits(spec *job.Spec) {
 	spec.Resizes = r.j.Resizing == v1alpha1.InPlace
 }
 
-// resizes returns how a job is resized: as it asks, or as its queue has it where its kind and
-// shape allow that.
+// resizes returns how a job is resized: as its annotation says or, without one, by the default of
+// its queue as far as its kind and shape allow that.
 func (r *request) resizes() v1alpha1.Resizing {
 	asks, inPlace := r.resizing(), r.s.inPlace && !r.j.Kueue
 	switch {

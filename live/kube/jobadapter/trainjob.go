@@ -30,9 +30,9 @@ type trainJob struct {
 	} `json:"spec"`
 }
 
-// lookTrainJob finds the shape of a TrainJob. What it asks for is in it, or in a runtime of
-// its that is not read here: it has to say its nodes and their resources itself. Both are
-// fixed. What other containers of its runtime ask for is not counted.
+// lookTrainJob finds the shape of a TrainJob. Its runtime is not read here, so that the TrainJob
+// itself must state its number of nodes and their resources. Both are fixed. What other containers
+// of the runtime request is not counted.
 func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j trainJob
 	if err := decode(o.Object, &j); err != nil {
@@ -65,9 +65,9 @@ func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape
 	return s, nil
 }
 
-// stuck reports whether no runtimePatches can be added to a TrainJob any more. Trainer's
-// webhook writes its numbers as text when it has a patch to write, too, and its CRD takes
-// that for a change of the trainer, which must not be.
+// stuck reports whether no runtimePatches can be added to a TrainJob. When a patch is added,
+// Trainer's webhook also rewrites resource quantities that are numbers as text. Its CRD takes that
+// for a change of the trainer, and refuses it.
 func stuck(o *unstructured.Unstructured) bool {
 	if all, _ := child(o.Object, "spec")["runtimePatches"].([]any); len(all) > 0 {
 		return false
@@ -82,8 +82,8 @@ func stuck(o *unstructured.Unstructured) bool {
 	return false
 }
 
-// patched returns what the runtimePatches of a TrainJob say of the pods of its trainer. Later
-// patches win.
+// patched returns what the runtimePatches of a TrainJob set in the pods of its trainer. Later
+// patches override earlier ones.
 func patched(o *unstructured.Unstructured) (*corev1.PodTemplateSpec, error) {
 	pod := &corev1.PodTemplateSpec{}
 	all, _ := child(o.Object, "spec")["runtimePatches"].([]any)
@@ -111,7 +111,7 @@ func patched(o *unstructured.Unstructured) (*corev1.PodTemplateSpec, error) {
 	return pod, nil
 }
 
-// trainerPatch returns what a patch says of the pods of the trainer, and whether it does.
+// trainerPatch returns what a patch sets in the pods of the trainer, and whether it sets anything.
 func trainerPatch(patch map[string]any) (template, bool) {
 	jobs, _ := child(patch, "trainingRuntimeSpec", "template", "spec")["replicatedJobs"].([]any)
 	r := named(jobs, "name", trainNode)
@@ -119,7 +119,7 @@ func trainerPatch(patch map[string]any) (template, bool) {
 	return template(t), t != nil
 }
 
-// ourPatch returns what our patch says of the pods of the trainer, and makes it where there
+// ourPatch returns what our patch sets in the pods of the trainer. It adds an empty patch if there
 // is none. Patches of others stay.
 func ourPatch(o *unstructured.Unstructured) template {
 	ours := entry(grow(o.Object, "spec"), "runtimePatches", "manager", TrainManager)
@@ -137,8 +137,7 @@ func named(list []any, key, value string) map[string]any {
 	return nil
 }
 
-// entry returns the map of a list of m in which key has a value, and adds it where there is
-// none.
+// entry returns the map of a list of m in which key has a value. It adds one if there is none.
 func entry(m map[string]any, list, key, value string) map[string]any {
 	all, _ := m[list].([]any)
 	one := named(all, key, value)

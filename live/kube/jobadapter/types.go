@@ -41,13 +41,13 @@ func typesOf(p *corev1.PodSpec, o *Options) ([]cluster.GPUType, error) {
 	return all.types, nil
 }
 
-// A set is GPU types; any, if it is not known.
+// A set is a set of GPU types. If known is false, it has all types.
 type set struct {
 	types []cluster.GPUType
 	known bool
 }
 
-// and returns the types of both.
+// and returns the types that are in both sets.
 func (s set) and(types ...cluster.GPUType) set {
 	if !s.known {
 		return set{types, true}

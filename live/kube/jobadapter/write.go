@@ -47,7 +47,7 @@ func (a *adapter) start(o *unstructured.Unstructured, g *Grant) error {
 	}
 	node, before := g.Node, s.aimed(o)
 	if !s.affine || o.GetLabels()[kueueQueue] != "" {
-		node = "" // Kueue puts back what the template was
+		node = "" // Kueue restores the original template
 	}
 	for _, t := range s.templates() {
 		t.mark(o, g)
@@ -63,8 +63,8 @@ func (a *adapter) start(o *unstructured.Unstructured, g *Grant) error {
 	return nil
 }
 
-// grantOf returns what the pods of a job are to ask for. Kueue's quota need not cover what
-// the user does not ask for, and then it would never admit the job: that stays out.
+// grantOf returns the grant without CPUs or memory that the user did not ask for, if Kueue queues
+// the job. Kueue's quota need not cover these, and then Kueue would never admit the job.
 func grantOf(o *unstructured.Unstructured, ask *size, g *Grant) *Grant {
 	if o.GetLabels()[kueueQueue] == "" {
 		return g
@@ -79,7 +79,7 @@ func grantOf(o *unstructured.Unstructured, ask *size, g *Grant) *Grant {
 	return &only
 }
 
-// names reports whether a size says anything of a resource.
+// names reports whether a size has a request or limit of a resource.
 func (s *size) names(r corev1.ResourceName) bool {
 	return s.Requests[string(r)] != "" || s.Limits[string(r)] != ""
 }
@@ -128,7 +128,7 @@ func (a *adapter) resize(o *unstructured.Unstructured, g *Grant) error {
 	return nil
 }
 
-// resize gives a job so many workers.
+// resize sets the number of workers of a job.
 func (s *shape) resize(workers int) error {
 	switch {
 	case workers == s.workers:
@@ -139,7 +139,7 @@ func (s *shape) resize(workers int) error {
 	return s.size(workers)
 }
 
-// remember keeps what a job's user asked for, if that is not what the object says now.
+// remember keeps what the user asked for in the annotation, if the object has another size now.
 func (a *adapter) remember(o *unstructured.Unstructured, ask *size) error {
 	now, err := a.look(o)
 	if err != nil {
@@ -155,8 +155,7 @@ func (a *adapter) remember(o *unstructured.Unstructured, ask *size) error {
 	return err
 }
 
-// release lets the pods of a job come: it is no longer suspended, or, if Kueue queues it, no
-// longer held back from Kueue.
+// release resumes a job or, if Kueue queues it, removes our AdmissionGate.
 func release(o *unstructured.Unstructured) {
 	if o.GetLabels()[kueueQueue] == "" {
 		grow(o.Object, "spec")["suspend"] = false
@@ -169,12 +168,12 @@ func release(o *unstructured.Unstructured) {
 	}
 }
 
-// Stamp says which plan an object follows.
+// Stamp records in an annotation which plan an object follows.
 func Stamp(o *unstructured.Unstructured, epoch int64) {
 	annotate(o, v1alpha1.Epoch, strconv.FormatInt(epoch, 10))
 }
 
-// annotate sets an annotation, and takes it away if it is empty.
+// annotate sets an annotation, or removes it if value is empty.
 func annotate(o *unstructured.Unstructured, key, value string) {
 	if value == "" {
 		if all := child(o.Object, "metadata", "annotations"); all != nil {
@@ -185,12 +184,12 @@ func annotate(o *unstructured.Unstructured, key, value string) {
 	grow(o.Object, "metadata", "annotations")[key] = value
 }
 
-// doNotDisrupt, an annotation on pods, keeps Karpenter from taking their node away of its own
-// accord, and makes it choose others first when it is to have fewer.
+// doNotDisrupt is an annotation on pods. It keeps Karpenter from removing their node voluntarily,
+// and makes it prefer other nodes when it must remove some.
 const doNotDisrupt = "karpenter.sh/do-not-disrupt"
 
-// mark says on the pods of a template whose they are, in which queue, of which start and how
-// many, and has them tolerate what they are to.
+// mark labels the pods of a template with their job, queue, generation and number of workers, and
+// adds the tolerations of the grant.
 func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 	labels := grow(t, "metadata", "labels")
 	labels[v1alpha1.QueueLabel] = o.GetLabels()[v1alpha1.QueueLabel]
@@ -206,8 +205,8 @@ func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 	}
 }
 
-// MarkWorkload marks the pods with GPUs of the Workload that Kueue keeps of a job, as Start marks
-// those of the job's object o. It reports whether that changes it.
+// MarkWorkload marks the pods with GPUs in the Workload that Kueue keeps for a job, in the way in
+// which Start marks those of the job's object o. It reports whether that changes the Workload.
 func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.ResourceName) bool {
 	before := workload.DeepCopy()
 	sets, _ := child(workload.Object, "spec")["podSets"].([]any)
@@ -221,7 +220,7 @@ func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.R
 	return !equality.Semantic.DeepEqual(before.Object, workload.Object)
 }
 
-// tolerate adds a toleration to the spec of a pod that has it not.
+// tolerate adds a toleration to the spec of a pod, unless it has it already.
 func tolerate(spec map[string]any, t *corev1.Toleration) {
 	one := map[string]any{"key": t.Key}
 	for k, v := range map[string]string{"operator": string(t.Operator), "value": t.Value, "effect": string(t.Effect)} {

@@ -14,20 +14,20 @@ import (
 	"github.com/oxgang/oxgang/live/agentapi"
 )
 
-// An Agent is what a job's program has said.
+// An Agent is what a job's program has sent.
 type Agent struct {
-	Spoke      bool            // in any generation
-	Heard      time.Time       // when it last spoke to this leader; zero: it did not
-	Silent     bool            // the scheduler is told that the job is rigid
+	Spoke      bool            // it has sent a message in some generation
+	Heard      time.Time       // of its last message to this leader; zero: there was none
+	Silent     bool            // it has sent nothing for long: the job counts as rigid
 	Hello      *agentapi.Hello // the last one; nil: none
 	StartTimes agentapi.Mean   // of starts, from plan to training
-	// local is how many samples a worker takes at once at most, of each type that the program
-	// has said it of.
+	// LocalMax is the largest local batch size by GPU type, for the types on which the program
+	// has stated it.
 	LocalMax map[cluster.GPUType]int
 }
 
-// Says takes in what a program says of itself. How many samples it takes at once it says of
-// the type that it is on, and what it said on another type holds for that.
+// Says records the Hello of a program. Its largest local batch size is valid for the GPU type on
+// which the program runs; those that it has stated on other types stay valid for these.
 func (a *Agent) Says(h *agentapi.Hello, e *Job) {
 	a.Hello = h
 	if h == nil || int64(h.Generation) != e.Held.Generation || e.Held.GPUs == 0 || h.Batch.LocalMax <= 0 {
@@ -40,7 +40,7 @@ func (a *Agent) Says(h *agentapi.Hello, e *Job) {
 	a.LocalMax[e.Held.GPUType] = h.Batch.LocalMax
 }
 
-// Described returns a job as its object and its program say.
+// Described returns a job's specification by its object and its program.
 func (a *Agent) Described(spec *job.Spec, e *Job) *job.Spec {
 	if a.Hello == nil {
 		return spec
@@ -50,7 +50,7 @@ func (a *Agent) Described(spec *job.Spec, e *Job) *job.Spec {
 	return said
 }
 
-// Rigid returns a job as one that keeps what it holds.
+// Rigid returns a job's specification with which it keeps what it holds.
 func Rigid(spec *job.Spec, e *Job) *job.Spec {
 	if e.Held.GPUs == 0 {
 		return spec
@@ -61,12 +61,11 @@ func Rigid(spec *job.Spec, e *Job) *job.Spec {
 	return &r
 }
 
-// longestText is how long a text of a job may be that outlives the leader. A job whose program
-// says more in its Hello says it again at its next start.
+// longestText bounds the text that is kept of a job for the next leader. A longer Hello is not
+// kept; the program sends it again at its next start.
 const longestText = 4096
 
-// hello returns what a state says that the job's program said; nil: nothing, or nothing that
-// can be believed.
+// helloOf returns the Hello that a state has kept; nil if there is none, or if it is not valid.
 func helloOf(s *v1alpha1.JobState) *agentapi.Hello {
 	var h agentapi.Hello
 	if s.Hello == "" || json.Unmarshal([]byte(s.Hello), &h) != nil || h.Check() != nil {
@@ -75,13 +74,13 @@ func helloOf(s *v1alpha1.JobState) *agentapi.Hello {
 	return &h
 }
 
-// milli returns thousandths, no fewer than 0 and no more than an integer holds.
+// milli returns x in thousandths, from 0 to the largest integer.
 func milli(x float64) int64 {
 	return int64(min(max(0, math.Round(1000*x)), math.MaxInt64/2))
 }
 
-// State returns what is known of a job. Service goes on growing while it holds GPUs, without
-// being written again.
+// State returns what is kept of a job for the next leader. While the job holds GPUs, its service
+// grows; that alone is no reason to write the state again.
 func (e *Job) State() v1alpha1.JobState {
 	st := &e.Status
 	s := v1alpha1.JobState{

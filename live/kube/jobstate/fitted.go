@@ -1,13 +1,13 @@
 package jobstate
 
-// A Fit compares the CPUs and memory that a job's running pods ask for with what is planned.
+// A Fit is the state of making a job's running pods request the planned CPUs and memory.
 type Fit struct {
 	Retry
-	Why string   // they are not as planned, for people; empty: they are, or are being made so
-	At  Compared // when nothing was to do
+	Why string   // why they are not as planned, for people; empty: they are, or are being changed
+	At  Compared // the last comparison after which there was nothing to do
 }
 
-// Compared is what pods were compared with, and which pods.
+// Compared identifies a comparison: with which plan, and of which pods.
 type Compared struct {
 	Generation int64
 	Cpus       float64 // per worker, as jobadapter.Grant has them

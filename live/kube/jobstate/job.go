@@ -15,10 +15,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
-// A Job is a job of the queue that has not ended, or whose pods have not.
+// A Job is a job of the queue that has not ended, or that still has pods.
 //
-// Invariant: held is what the last committed plan says, or nothing after a loss that the
-// scheduler has heard of; pods are those that are there, whatever the plan says.
+// Invariant: Held is what the last committed plan grants, or nothing after a loss that the
+// scheduler knows of; Pods are those that exist, whatever the plan says.
 type Job struct {
 	Adapter jobadapter.Kind
 	Object  *unstructured.Unstructured // as last seen; not to be changed
@@ -35,8 +35,9 @@ type Job struct {
 	Stale       bool  // the watches have not seen what was last written of it
 	Restored    bool  // it was there when this leader took over, with the pods that it has
 	TrainsIn    int64 // the generation of which the scheduler knows that it trains
-	// late is where a leader before may yet send the pods: it planned so, and nobody has written
-	// to the job's object since that would keep a write of its from being taken; nil: nowhere.
+	// Late is where a previous leader may still start the pods: it planned so, and the job's
+	// object has not been written since, so that a late write of it would still be accepted.
+	// Nil: nowhere.
 	Late       cluster.Placement
 	Readmitted int64 // the last generation for which this leader had Kueue take it back
 
@@ -73,19 +74,19 @@ func (e *Job) WorkersOn(gpus int) int { return gpus / max(1, e.Parsed.PerWorker.
 // ID returns the job's name in the scheduler.
 func (e *Job) ID() job.ID { return job.ID(e.Parsed.UID) }
 
-// Present reports whether a pod is of the generation that is planned.
+// Present reports whether a pod is of the planned generation.
 func (e *Job) Present(p *corev1.Pod) bool { return e.Wants() && Generation(p) == e.Held.Generation }
 
-// Running reports whether the job's object lets pods run that the world started.
+// Running reports whether the job's object is not suspended, and has been started by the scheduler.
 func (e *Job) Running() bool { return !e.Parsed.Suspended && e.Parsed.Generation != 0 }
 
-// Started reports whether the planned generation was begun: its pods may come at any time.
+// Started reports whether the planned generation was started: its pods may appear at any time.
 func (e *Job) Started() bool {
 	return e.Wants() && (e.Stale || e.Parsed.Generation == e.Held.Generation && (e.Running() || e.Parsed.Kueue && !e.Parsed.Gated))
 }
 
-// Node returns the one that all workers of the planned generation are on as long as it runs;
-// empty: they are on several, or may come to be.
+// Node returns the one node on which all workers of the planned generation run until it is
+// stopped; empty: they are, or may later be, on several.
 func (e *Job) Node() string {
 	if len(e.Held.Placement) != 1 || e.Parsed.Resizing == v1alpha1.InPlace || e.Parsed.Kueue {
 		return ""
@@ -93,9 +94,9 @@ func (e *Job) Node() string {
 	return string(e.Held.Placement[0].Node)
 }
 
-// Coming returns how many pods may yet come to the job's node that the plan does not have: its
-// controller makes up for pods that fail, until it says that it has stopped, and nobody holds
-// them back.
+// Coming returns how many pods that are not in the plan may still appear on the job's node. The
+// job's controller replaces failed pods until it reports that it has stopped, and these pods are
+// not gated.
 func (e *Job) Coming() int {
 	planned := e.Started() && e.Parsed.Generation == e.Held.Generation
 	if e.Parsed.Node == "" || e.Ended || planned || e.Parsed.Suspended && !e.Parsed.Stopping {
@@ -110,7 +111,7 @@ func (e *Job) Coming() int {
 	return max(0, n)
 }
 
-// Done returns how many workers have succeeded, in whatever generation: they are not made again.
+// Done returns how many workers have succeeded, in any generation: their pods are not created again.
 func (e *Job) Done() (n int) {
 	for _, p := range e.Pods {
 		if p.Status.Phase == corev1.PodSucceeded {
@@ -134,8 +135,9 @@ func (e *Job) Finished() (n int) {
 	return n
 }
 
-// ToEnd is how long a job of which a worker has succeeded is left to end by itself. If it
-// were stopped, those that have succeeded would be missing among its workers from then on.
+// ToEnd is how long a job is not stopped after one of its workers has succeeded, so that it can
+// end by itself. If it were stopped and started again, the workers that have succeeded would be
+// missing.
 const ToEnd = time.Minute
 
 // EndsSoon reports whether a job is about to end by itself.
@@ -148,7 +150,7 @@ func (e *Job) Live() []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(e.Pods), Terminal)
 }
 
-// Terminal reports whether nothing of a pod runs any more.
+// Terminal reports whether a pod has ended.
 func Terminal(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }

@@ -10,18 +10,19 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// What a job has measured outlives the leader, in the status of the Plan: else each change of the
-// leader would have all jobs' speeds learnt again, and jobs moved for that.
+// The measurements of a job are kept for the next leader, in the status of the Plan. Otherwise each
+// new leader would have to learn the speeds of all jobs again, and move jobs for that.
 
 const (
-	// KeptReports is how many reports of a job are kept: the last one of each size and batch.
+	// KeptReports is how many reports of a job are kept: the last one of each configuration and
+	// batch size.
 	KeptReports = 12
-	// MostReports is how many of all jobs outlive the leader: an object has 1.5 MB at most.
+	// MostReports is how many reports of all jobs are kept: an object has 1.5 MB at most.
 	MostReports = 2500
 )
 
-// Keep keeps a report that measured steps. It reports whether that is one of a size or batch of
-// which there was none.
+// Keep keeps a report that measured steps. It reports whether it is the first of its configuration
+// and batch size.
 func (e *Job) Keep(r *job.Report) bool {
 	if r.StepTime <= 0 || r.Batch.Local < 1 {
 		return false
@@ -37,7 +38,7 @@ func (e *Job) Keep(r *job.Report) bool {
 	return at < 0
 }
 
-// A measured is a report in few letters. What it says of progress is that of the job.
+// A measured is a report in a short form, without progress, which the job's state has.
 type measured struct {
 	Nodes   int     `json:"n"`
 	GPUs    int     `json:"g"`
@@ -52,7 +53,7 @@ type measured struct {
 	GradVar float64 `json:"v,omitempty"`
 }
 
-// LearnedText returns the last reports of a job, so many at most, as text; empty: none.
+// LearnedText returns the last reports of a job, at most most, as text; empty: none.
 func (e *Job) LearnedText(most int) string {
 	last := e.Reports[max(0, len(e.Reports)-most):]
 	if len(last) == 0 {
@@ -73,7 +74,7 @@ func (e *Job) LearnedText(most int) string {
 	return string(text)
 }
 
-// ReportsOf returns what a state says that a job measured; nothing, if not all of it can be believed.
+// ReportsOf returns the reports that a state has kept; none if any of them is not valid.
 func ReportsOf(s *v1alpha1.JobState) []job.Report {
 	var all []measured
 	if s.Reports == "" || json.Unmarshal([]byte(s.Reports), &all) != nil || len(all) > KeptReports {

@@ -9,16 +9,17 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// Unmade is how long pods of a Job may be missing until its events are asked why: its controller
-// makes all of them at once. They are asked again each time that twice as long has passed.
+// Unmade is how long pods of a Job may be missing until the scheduler reads the Job's events to
+// find out why: its controller normally creates all pods at once. The delay doubles each time.
 const Unmade = 10 * time.Second
 
-// longestWhy is how many bytes are kept of what an event says: with what we say it is to fit into
+// longestWhy is how many bytes are kept of an event's message, so that it fits, with our text, into
 // an event of ours.
 const longestWhy = 700
 
-// Lacks reports whether it is to be asked why pods of a job that was started, or has grown, are
-// not made. Only Jobs say so of themselves; of the other kinds a Job beneath them does.
+// Lacks reports whether pods of a job that was started or has grown have been missing for so long
+// that the scheduler should read the events of its Job. Jobs have such events themselves; other
+// kinds have them on the Jobs that they create.
 func (e *Job) Lacks(now time.Time) bool {
 	if e.Parsed.Kind != "Job" || !e.Running() {
 		return false
@@ -26,8 +27,8 @@ func (e *Job) Lacks(now time.Time) bool {
 	return e.Made() < e.Workers() && now.Sub(e.CompleteAt) >= max(Unmade, 2*e.AskedAt.Sub(e.CompleteAt))
 }
 
-// Made returns how many workers need no pod made: those that have one of the planned generation, or
-// had, and those that have succeeded in another.
+// Made returns how many workers need no new pod: those that have or had a pod of the planned
+// generation, and those that have succeeded in another one.
 func (e *Job) Made() (n int) {
 	for _, p := range e.Pods {
 		if e.Present(p) || p.Status.Phase == corev1.PodSucceeded {
@@ -37,14 +38,14 @@ func (e *Job) Made() (n int) {
 	return n
 }
 
-// A Limit is what a job can be given, as its pods are refused beyond that.
+// A Limit is the most that a job can be given at present, because more of its pods are refused.
 type Limit struct {
 	GPUs  int
 	Why   string
 	Until time.Time // it is tried again
 }
 
-// Limited returns a job as one that gets no more GPUs than its limit.
+// Limited returns a job's specification with at most the GPUs of its limit.
 func (e *Job) Limited(spec *job.Spec) *job.Spec {
 	if !time.Now().Before(e.Limit.Until) {
 		return spec
@@ -54,8 +55,8 @@ func (e *Job) Limited(spec *job.Spec) *job.Spec {
 	return &r
 }
 
-// Refusal returns what the events of a Job say of pods that could not be made since a time; empty:
-// nothing.
+// Refusal returns the message of the last event of a Job, since a time, that says why pods could
+// not be created; empty: there is none.
 func Refusal(all []corev1.Event, since time.Time) string {
 	why, last := "", since.Truncate(time.Second) // events have whole seconds
 	for i := range all {

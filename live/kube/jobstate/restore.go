@@ -9,13 +9,13 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// A Past is what the leader before left of a job.
+// A Past is what the previous leader has kept of a job.
 type Past struct {
 	Allocation v1alpha1.JobAllocation
 	state      v1alpha1.JobState
 }
 
-// PastOf returns what a plan says of each job.
+// PastOf returns what a plan has kept of each job.
 func PastOf(p *v1alpha1.Plan) map[job.ID]Past {
 	all := make(map[job.ID]Past, len(p.Spec.Allocations))
 	for _, a := range p.Spec.Allocations {
@@ -30,7 +30,7 @@ func PastOf(p *v1alpha1.Plan) map[job.ID]Past {
 	return all
 }
 
-// Restore gives a job what the leader before knew of the job.
+// Restore sets what the previous leader knew of a job.
 func (p *Past) Restore(e *Job) {
 	a, s := &p.Allocation, &p.state
 	e.Held = Grant{Generation: max(a.Generation, e.Parsed.Generation)}
@@ -39,7 +39,7 @@ func (p *Past) Restore(e *Job) {
 		Service: time.Duration(s.ServiceMillis) * time.Millisecond, GPUService: time.Duration(s.GPUServiceMillis) * time.Millisecond,
 		Restarts: int(s.Restarts), Progress: float64(s.ProgressMilli) / 1000, Epoch: int(s.Epoch),
 	}
-	if s.Submitted.IsZero() { // the leader before did not come to saying it
+	if s.Submitted.IsZero() { // the previous leader ended before it wrote it
 		e.Status.Submitted, e.Status.Since = e.Parsed.Created, e.Parsed.Created
 	}
 	if s.Started != nil {
@@ -82,7 +82,7 @@ type Grant struct {
 	Batch     job.BatchSize
 }
 
-// Allocation returns what a plan says of a job.
+// Allocation returns a grant in the form in which a plan has it.
 func Allocation(e *Job, g *Grant) v1alpha1.JobAllocation {
 	a := v1alpha1.JobAllocation{
 		UID: e.Parsed.UID, Kind: e.Parsed.Kind, Namespace: e.Parsed.Namespace, Name: e.Parsed.Name, Generation: g.Generation,
@@ -97,8 +97,8 @@ func Allocation(e *Job, g *Grant) v1alpha1.JobAllocation {
 	return a
 }
 
-// Alike reports whether two allocations say the same, but for the numbers of a reason and for
-// what is expected.
+// Alike reports whether two allocations are equal, apart from the numbers in reasons and from
+// predictions.
 func Alike(a, b v1alpha1.JobAllocation) bool {
 	return a.UID == b.UID && a.Generation == b.Generation && a.GPUs == b.GPUs && a.Reason == b.Reason
 }

@@ -6,7 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A Retry is when something that failed may be tried again.
+// A Retry says when something that failed may be tried again.
 type Retry struct {
 	Failures  int // in a row
 	NotBefore time.Time
@@ -24,28 +24,29 @@ func (r *Retry) Fail(now time.Time) {
 	r.NotBefore = now.Add(min(Backoff<<min(r.Failures, 20), LongBackoff))
 }
 
-// FailFor notes a failure with an error: what failed is not tried again sooner than the API server
-// asks for.
+// FailFor records a failure with an error. The next attempt is not sooner than the API server asks
+// for in the error.
 func (r *Retry) FailFor(now time.Time, err error) {
 	r.Fail(now)
 	r.NotBefore = now.Add(LeaveAlone(r.NotBefore.Sub(now), err))
 }
 
-// Tries is how many failures in a row it takes until nothing is planned for a job before it
-// may be tried again: GPUs would be kept for it in vain.
+// Tries is the number of failures in a row after which no GPUs are planned for a job until it may be
+// tried again: they would be idle meanwhile.
 const Tries = 3
 
-// BacksOff reports whether nothing is to be planned for a job at a time.
+// BacksOff reports whether no GPUs must be planned for a job at a time.
 func (r *Retry) BacksOff(now time.Time) bool { return r.Failures >= Tries && now.Before(r.NotBefore) }
 
-// asked returns how long the API server, or what stands before it, asks with an error not to be
-// asked again, longBackoff at most; 0: it does not say.
+// askedDelay returns the delay before the next request that the API server, or a proxy before it,
+// asks for in an error, at most longBackoff; 0: none.
 func askedDelay(err error) time.Duration {
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return min(time.Duration(seconds)*time.Second, LongBackoff)
 }
 
-// LeaveAlone returns how long to leave the API server alone after an error: a time, or what it asks for.
+// LeaveAlone returns how long to send no request to the API server after an error: wait, or the
+// delay that it asks for if that is longer.
 func LeaveAlone(wait time.Duration, err error) time.Duration {
 	return max(wait, askedDelay(err))
 }

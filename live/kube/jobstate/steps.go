@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// Obstacle returns what keeps a pod of the planned generation from running, for people.
+// Obstacle returns why a pod of the planned generation does not run, for people.
 func (e *Job) Obstacle() string {
 	for _, p := range e.Pods {
 		for _, c := range p.Status.Conditions {
@@ -25,7 +25,7 @@ func (e *Job) Obstacle() string {
 	return ""
 }
 
-// Progress returns what is believed of a job's progress when it starts without saying.
+// Progress returns the believed progress of a job that starts and does not state it.
 func (e *Job) Progress() float64 {
 	if e.Spec.NoCheckpoint {
 		return 0
@@ -33,7 +33,7 @@ func (e *Job) Progress() float64 {
 	return e.Status.Progress
 }
 
-// Place returns the first node of a placement on which a worker has room, and takes that.
+// Place returns the first node of a placement with room for a worker, and takes that room.
 func (e *Job) Place(left map[string]int) string {
 	for _, s := range e.Held.Placement {
 		if name := string(s.Node); left[name] >= e.Parsed.PerWorker.GPUs {
@@ -44,7 +44,7 @@ func (e *Job) Place(left map[string]int) string {
 	return ""
 }
 
-// WholeWorkers reports why an allocation is no whole workers on each node; nil: it is.
+// WholeWorkers returns an error unless a grant has whole workers on each node.
 func (e *Job) WholeWorkers(g *Grant) error {
 	for _, s := range g.Placement {
 		if s.GPUs%max(1, e.Parsed.PerWorker.GPUs) != 0 {
@@ -54,8 +54,8 @@ func (e *Job) WholeWorkers(g *Grant) error {
 	return nil
 }
 
-// Grows reports whether an elastic job gets to what it is to hold while its workers train on:
-// those that stay, the first ones, are all on nodes that it keeps.
+// Grows reports whether an elastic job can be changed to a grant while its workers train on: the
+// workers that stay, which are the first ones, are all on nodes that it keeps.
 func (e *Job) Grows(next *Grant) bool {
 	if e.Parsed.Resizing != v1alpha1.InPlace || next.GPUType != e.Held.GPUType || e.Parsed.Kueue || e.Parsed.Node != "" {
 		return false

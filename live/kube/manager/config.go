@@ -101,7 +101,7 @@ func Load(path string) (*Config, error) {
 	return &c, nil
 }
 
-// Validate returns an error that joins all complaints about c.
+// Validate returns an error that joins all that is wrong with c.
 func (c *Config) Validate() error {
 	var errs []error
 	if c.APIVersion != ConfigVersion || c.Kind != ConfigKind {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Allows reports whether the nodeSelector and the required node affinity of a pod let it be on
-// a node. Nothing else is looked at: no taints, and no room.
+// Allows reports whether the nodeSelector and the required node affinity of a pod match a node. It
+// does not check taints and free resources.
 func Allows(p *corev1.PodSpec, n *corev1.Node) bool {
 	for k, v := range p.NodeSelector {
 		if got, ok := n.Labels[k]; !ok || got != v {
@@ -29,8 +29,7 @@ var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpGt: selection.GreaterThan, corev1.NodeSelectorOpLt: selection.LessThan,
 }
 
-// matches reports whether a node meets a term. None meets an empty one, or one that makes no
-// sense.
+// matches reports whether a node matches a term. No node matches an empty or invalid term.
 func matches(n *corev1.Node, t *corev1.NodeSelectorTerm) bool {
 	if len(t.MatchExpressions)+len(t.MatchFields) == 0 {
 		return false

@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// TypeName returns the GPU type of the value of a node label: its name, where it has one,
-// and else the value in lower case; "" of a value that is no name.
+// TypeName returns the GPU type for the value of a node label: the one in names, or else the value
+// in lower case; "" if the value cannot be a name.
 func TypeName(value string, names map[string]string) cluster.GPUType {
 	if name, ok := names[value]; ok {
 		value = name

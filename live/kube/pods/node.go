@@ -15,8 +15,8 @@ func Node(p *corev1.Pod) string {
 	return Pinned(&p.Spec)
 }
 
-// Pinned returns the one node that the required affinity of a pod leaves it by name, in each of
-// its terms that a node can meet; empty: it leaves none, or several.
+// Pinned returns the one node that all terms of a pod's required affinity name; terms that no node
+// can match are ignored. It is empty if they name none, or several.
 func Pinned(spec *corev1.PodSpec) string {
 	only := ""
 	for _, t := range Terms(spec) {

@@ -1,4 +1,4 @@
-// Package pods reads what a pod asks for and which GPUs it may run on.
+// Package pods reads what a pod requests and on which nodes and GPU types it may run.
 package pods
 
 import (
@@ -8,18 +8,18 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 )
 
-// The most that a pod's requests, and a node's resources, are read as. More fits nowhere,
-// and sums of a cluster's worth of them stay finite.
+// Larger requests of pods and resources of nodes are read as these numbers. No node has more, and
+// sums over a cluster do not overflow.
 const (
 	MostGPUs   = 1 << 20
 	MostCPUs   = 1 << 20 // cores
 	MostMemory = 1 << 50 // bytes
 )
 
-// Request returns what a pod takes of its node, GPUs by the given resource: containers and
-// sidecars together, or what its init containers need at their time where that is more, or
-// what the pod as a whole asks for, and its overhead. A request that is missing is the
-// limit, as the API server has it in pods. Numbers are clamped to 0 and the Most above.
+// Request returns what a pod takes of its node; gpu is the name of the GPU resource. It is the sum
+// of containers and sidecars, or what init containers need while they run if that is more, or what
+// the pod as a whole requests; its overhead is added. A missing request is the limit, as in the API
+// server. Numbers are clamped to the range from 0 to the Most constants.
 func Request(spec *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	var running, starting cluster.Resources
 	for i := range spec.InitContainers {
@@ -67,8 +67,8 @@ func Either(r *corev1.ResourceRequirements, name corev1.ResourceName) resource.Q
 	return r.Limits[name]
 }
 
-// over returns a with what a pod asks for as a whole in its place. GPUs cannot be asked for
-// so.
+// over returns a, with what the pod as a whole requests in place of CPUs and memory. GPUs cannot be
+// requested for the pod as a whole.
 func over(a cluster.Resources, whole *corev1.ResourceRequirements) cluster.Resources {
 	if has(whole.Requests, corev1.ResourceCPU) || has(whole.Limits, corev1.ResourceCPU) {
 		a.CPUs = cores(Either(whole, corev1.ResourceCPU))
@@ -119,9 +119,9 @@ func bytes(q resource.Quantity) int64 {
 	return q.Value()
 }
 
-// clamp returns 0 for a quantity that is not above it, and most for one that is not below
-// that; others it leaves alone. It looks at an approximation: to compare a quantity like
-// 1e999999999 with another, the library would write it out.
+// clamp returns 0 for a quantity of at most 0, and most for one of at least most; for others it
+// returns false. It uses an approximation, because to compare a quantity like 1e999999999 with
+// another, the library would write out all digits.
 func clamp(q *resource.Quantity, most int64) (int64, bool) {
 	switch f := q.AsApproximateFloat64(); {
 	case !(f > 0):

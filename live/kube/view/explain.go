@@ -14,14 +14,14 @@ const (
 	kueueLabel = "kueue.x-k8s.io/queue-name"
 )
 
-// Reasons of conditions that others come after: while the first holds, nothing is to be said of
-// the second, nor of any other while one of them does.
+// Reasons that come before all others. While the first holds, the second is not shown; while either
+// holds, no other is.
 const (
-	Misconfigured   = "Misconfigured"   // the job can not be read, or names no queue that there is
+	Misconfigured   = "Misconfigured"   // the job cannot be read, or its queue does not exist
 	WaitingForQuota = "WaitingForQuota" // Kueue has no quota for it yet
 )
 
-// tier returns how early a reason is looked at.
+// tier returns the rank of a reason; lower ones come first.
 func tier(reason string) int {
 	switch reason {
 	case Misconfigured:
@@ -38,8 +38,8 @@ type Reason struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Dominant returns the reason that has to be dealt with first: of equals, the first. The zero
-// Reason: there is none.
+// Dominant returns the reason that comes first, among equals the first argument; the zero Reason if
+// there is none.
 func Dominant(all ...Reason) Reason {
 	var best Reason
 	for _, r := range all {
@@ -76,8 +76,8 @@ type object struct {
 	} `json:"status"`
 }
 
-// kinds are the kinds of job, and what kubectl calls them. Those come first that make others of
-// their own name: a TrainJob a JobSet, a RayJob the Job that submits it.
+// kinds are the kinds of job, with their names in kubectl. Kinds that create objects of the same
+// name come first: a TrainJob creates a JobSet, a RayJob the Job that submits it.
 var kinds = []struct{ kind, resource string }{
 	{"TrainJob", "trainjobs.trainer.kubeflow.org"},
 	{"RayJob", "rayjobs.ray.io"},
