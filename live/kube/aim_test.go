@@ -3,6 +3,7 @@ package kube
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -127,7 +128,7 @@ func TestStart_of_a_leader_before(t *testing.T) {
 			t.Fatal(err)
 		}
 		before.reconcile(s)
-		under := before.planner().Steps(s)
+		under, _ := before.planner().Steps(s, time.Now())
 		if len(under) != 1 || under[0].What != "start" {
 			t.Fatalf("%d steps under way, want a start", len(under))
 		}

@@ -70,7 +70,11 @@ func (w *World) pass(ctx context.Context) error {
 	}
 	w.mu.Lock()
 	w.reconcile(s)
-	steps, scalings, transfers := w.planner().Steps(s), w.nodes.Scalings(), w.nodes.Transfers(s)
+	steps, notes := w.planner().Steps(s, time.Now())
+	for i := range notes {
+		notes[i].Apply()
+	}
+	scalings, transfers := w.nodes.Scalings(), w.nodes.Transfers(s)
 	news := w.publisher.verdicts(s, steps)
 	w.mu.Unlock()
 	w.background.looked = time.Since(began)

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 	"testing/synctest"
@@ -10,12 +11,14 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -166,4 +169,21 @@ func bubble(t *testing.T, name string, f func(t *testing.T)) {
 // rows are jobs as a scheduler would see them.
 func rows(all ...*policy.Job) func(time.Time) []*policy.Job {
 	return func(time.Time) []*policy.Job { return all }
+}
+
+// elastic returns a job of workers of one GPU, so many of which run on node n, that is planned
+// to have others there; 0: it is not, and was not.
+func elastic(id string, has, gets int) *jobstate.Job {
+	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: id, Generation: 1, Workers: has}, Spec: &job.Spec{ID: job.ID(id)}, Held: jobstate.Grant{Generation: 1}}
+	e.Parsed.PerWorker.GPUs, e.Parsed.Suspended = 1, has == 0
+	if gets > 0 {
+		e.Held.GPUs = gets
+		e.Held.Placement = cluster.Placement{{Node: "n", Resources: cluster.Resources{GPUs: gets}}}
+	}
+	for i := range has {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(id, i), Labels: map[string]string{v1alpha1.Generation: "1"}}}
+		p.Spec.NodeName = "n"
+		e.Pods = append(e.Pods, p)
+	}
+	return e
 }

@@ -18,17 +18,21 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// fits are changes of what running pods ask for that can be made now, by job.
+// podChanges are changes of what running pods ask for that can be made now, by job.
 type podChanges map[*jobstate.Job][]jobadapter.Fitting
 
-// fits returns what can be done so that running pods ask for what is planned: less at once, and
+// podChanges returns what can be done so that running pods ask for what is planned: less at once, and
 // more where the node has room for it beside what all others ask for, or are to. Starts wait for
 // nodes on which pods are to ask for less: they have no room in r.
-func (w *Planner) podChanges(s *observe.Observation, r room) podChanges {
+func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (podChanges, []Note) {
 	all := make(podChanges)
 	var growing []*jobstate.Job
+	var notes []Note
 	for _, e := range w.table.Order {
-		changes := w.unfit(e)
+		changes, fit := w.unfit(e, now)
+		if fit != nil {
+			notes = append(notes, Note{Job: e, Fit: fit})
+		}
 		if len(changes) == 0 {
 			continue
 		}
@@ -48,14 +52,15 @@ func (w *Planner) podChanges(s *observe.Observation, r room) podChanges {
 			}
 		}
 	}
-	return all
+	return all, notes
 }
 
 // unfit returns the running pods of a job that do not ask for what is planned, and can without a
-// restart.
-func (w *Planner) unfit(e *jobstate.Job) []jobadapter.Fitting {
-	if e.Stale || e.Trouble != "" || !e.Started() || !e.Running() || e.Parsed.Kueue || time.Now().Before(e.Fit.NotBefore) {
-		return nil
+// restart. If there are none, or it cannot be told, it returns what the job is to remember of
+// that, or nil.
+func (w *Planner) unfit(e *jobstate.Job, at time.Time) ([]jobadapter.Fitting, *jobstate.Fit) {
+	if e.Stale || e.Trouble != "" || !e.Started() || !e.Running() || e.Parsed.Kueue || at.Before(e.Fit.NotBefore) {
+		return nil, nil
 	}
 	to := w.ToGrant(e)
 	now := jobstate.Compared{Generation: to.Generation, Cpus: to.CPUs, Memory: to.Memory, Pods: len(e.Pods)}
@@ -63,23 +68,25 @@ func (w *Planner) unfit(e *jobstate.Job) []jobadapter.Fitting {
 		now.Newest = max(now.Newest, observe.Version(p))
 	}
 	if now == e.Fit.At {
-		return nil
+		return nil, nil
 	}
 	running := slices.DeleteFunc(slices.Clone(e.Pods), func(p *corev1.Pod) bool {
 		return !e.Present(p) || p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil
 	})
 	if len(running) == 0 {
-		return nil
+		return nil, nil
 	}
 	changes, err := e.Adapter.Fit(e.Object, running, &to)
 	switch {
 	case err != nil:
-		e.Fit.Fail(time.Now())
-		e.Fit.Why = err.Error()
+		fit := e.Fit
+		fit.Fail(at)
+		fit.Why = err.Error()
+		return nil, &fit
 	case len(changes) == 0:
-		e.Fit = jobstate.Fit{Why: infeasible(running), At: now}
+		return nil, &jobstate.Fit{Why: infeasible(running), At: now}
 	}
-	return changes
+	return changes, nil
 }
 
 // infeasible returns what a kubelet says of a pod that cannot be given what it asks for on its

@@ -22,40 +22,55 @@ type Step struct {
 	Do   func(context.Context) error
 }
 
-// Steps returns what can be done now, at most one step for each job: everything that has to
-// stop, every start whose nodes have room, by submission, and what running pods are to ask for.
-func (w *Planner) Steps(s *observe.Observation) []Step {
-	if !w.Options.Acts() {
-		return nil
-	}
-	var all []Step
-	r := w.room(s)
-	f := w.podChanges(s, r)
-	for _, e := range w.table.Order {
-		st := w.step(e, r)
-		if st == nil {
-			st = w.fitting(e, f[e])
-		}
-		if st != nil {
-			all = append(all, *st)
-		}
-	}
-	return all
+// A Note is what deciding found out about a job. Apply records it.
+type Note struct {
+	Job     *jobstate.Job
+	Retried bool          // a step that failed is tried now, or is none any more
+	Fit     *jobstate.Fit // nil: as it was
 }
 
-// step returns what is next for a job; nil: nothing, now.
-func (w *Planner) step(e *jobstate.Job, r room) *Step {
-	now := time.Now()
+// Apply records the note. The caller holds the lock of the jobs.
+func (n *Note) Apply() {
+	if n.Retried {
+		n.Job.Trouble = ""
+	}
+	if n.Fit != nil {
+		n.Job.Fit = *n.Fit
+	}
+}
+
+// Steps returns what can be done now, at most one step for each job: everything that has to
+// stop, every start whose nodes have room, by submission, and what running pods are to ask for.
+// It is a function of the observation, the jobs with what is planned for them, and the time: it
+// changes nothing, and reads no clock. What it found out about jobs it returns as notes.
+func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, notes []Note) {
+	if !w.Options.Acts() {
+		return nil, nil
+	}
+	r := w.room(s)
+	changes, notes := w.podChanges(s, r, now)
+	for _, e := range w.table.Order {
+		if !e.Stale && e.Trouble != "" && !now.Before(e.NotBefore) {
+			notes = append(notes, Note{Job: e, Retried: true})
+		}
+		st := w.step(e, r, now)
+		if st == nil {
+			st = w.fitting(e, changes[e])
+		}
+		if st != nil {
+			steps = append(steps, *st)
+		}
+	}
+	return steps, notes
+}
+
+// step returns what is next for a job; nil: nothing, now. A step that failed is not repeated
+// before the job's retry time; until then nothing else is done to the job either.
+func (w *Planner) step(e *jobstate.Job, r room, now time.Time) *Step {
 	waits := now.Before(e.NotBefore)
 	leftover := slices.ContainsFunc(e.Live(), func(p *corev1.Pod) bool { return !e.Present(p) })
-	if e.Stale {
-		return nil
-	}
-	if !waits {
-		e.Trouble = "" // the step is tried now, or is none any more
-	}
 	switch {
-	case e.Trouble != "":
+	case e.Stale, waits && e.Trouble != "":
 		return nil
 	case e.Running() && !e.Ended && (!e.Wants() || e.Parsed.Generation != e.Held.Generation):
 		if e.EndsSoon(now) {
