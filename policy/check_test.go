@@ -38,14 +38,14 @@ func share(n cluster.NodeID, gpus int) cluster.Share {
 	return cluster.Share{Node: n, Resources: cluster.Resources{GPUs: gpus}}
 }
 
-// A world is a snapshot and a plan for it.
-type world struct {
+// A planned is a snapshot and a plan for it.
+type planned struct {
 	s *policy.Snapshot
 	p *policy.Plan
 }
 
-// goodWorld returns a plan that keeps every rule, with one job of each kind.
-func goodWorld(t testing.TB) world {
+// goodPlan returns a plan that keeps every rule, with one job of each kind.
+func goodPlan(t testing.TB) planned {
 	specs := []job.Spec{
 		{ID: "adaptive", Adaptivity: job.Adaptive, MaxGPUs: 8, BatchSize: 64, Batch: job.BatchLimits{
 			Init: 32, Max: 512, LocalMin: 4, LocalMax: map[cluster.GPUType]int{"t4": 16, "a100": 64},
@@ -76,11 +76,11 @@ func goodWorld(t testing.TB) world {
 		{Why: policy.Reason{Kind: policy.WaitProfile}},
 		{Allocation: grant(1, 2, "a100")},
 	}}
-	return world{s, p}
+	return planned{s, p}
 }
 
 func TestCheckAcceptsAGoodPlan(t *testing.T) {
-	w := goodWorld(t)
+	w := goodPlan(t)
 	if err := policy.Check(w.s, w.p); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func wantNodes(s *policy.Snapshot, p *policy.Plan, g cluster.Group, n int) {
 
 // lend makes n4, on which nobody is, and n1, on which the job "rigid" is, nodes on loan of
 // a group of which one more is spare; n4 goes back.
-func lend(t testing.TB, w world) {
+func lend(t testing.TB, w planned) {
 	t.Helper()
 	nodes := slices.Clone(w.s.Cluster.Nodes())
 	for _, i := range []int{1, 4} {
@@ -109,7 +109,7 @@ func lend(t testing.TB, w world) {
 }
 
 func TestCheckAcceptsLoans(t *testing.T) {
-	w := goodWorld(t)
+	w := goodPlan(t)
 	if lend(t, w); policy.Check(w.s, w.p) != nil {
 		t.Errorf("got %v", policy.Check(w.s, w.p))
 	}
@@ -117,32 +117,32 @@ func TestCheckAcceptsLoans(t *testing.T) {
 
 func TestCheckCatchesSeededBugsOfLoans(t *testing.T) {
 	for name, test := range map[string]struct {
-		bug  func(w world)
+		bug  func(w planned)
 		want string
 	}{
-		"more wanted than are lent and spare": {func(w world) { w.p.Capacity["l"] = 4 }, "group l: 4 nodes wanted, want 0 to 3"},
-		"less than none wanted":               {func(w world) { w.p.Capacity["l"] = -1 }, "group l: -1 nodes wanted, want 0 to 3"},
-		"an unknown group":                    {func(w world) { w.p.Capacity["m"] = 1 }, "plan: nodes wanted of 2 groups, of which 1 can be rented or lent"},
-		"a node that is owned goes back": {func(w world) {
+		"more wanted than are lent and spare": {func(w planned) { w.p.Capacity["l"] = 4 }, "group l: 4 nodes wanted, want 0 to 3"},
+		"less than none wanted":               {func(w planned) { w.p.Capacity["l"] = -1 }, "group l: -1 nodes wanted, want 0 to 3"},
+		"an unknown group":                    {func(w planned) { w.p.Capacity["m"] = 1 }, "plan: nodes wanted of 2 groups, of which 1 can be rented or lent"},
+		"a node that is owned goes back": {func(w planned) {
 			w.p.Jobs[1].Placement = cluster.Placement{share("n1", 3)}
 			w.p.Return[0] = "n0"
 		}, "node n0: goes back, want one that is on loan"},
-		"a node that is not there goes back": {func(w world) { w.p.Return[0] = "n9" }, "node n9: goes back, want one that is on loan"},
-		"a node with a job on it goes back":  {func(w world) { w.p.Return[0] = "n1" }, "node n1: goes back, want none that a job is placed on"},
-		"a node goes back twice": {func(w world) {
+		"a node that is not there goes back": {func(w planned) { w.p.Return[0] = "n9" }, "node n9: goes back, want one that is on loan"},
+		"a node with a job on it goes back":  {func(w planned) { w.p.Return[0] = "n1" }, "node n1: goes back, want none that a job is placed on"},
+		"a node goes back twice": {func(w planned) {
 			w.p.Return = []cluster.NodeID{"n4", "n4"}
 		}, "node n4 goes back after n4, want each once, in ascending order"},
-		"not in order": {func(w world) {
+		"not in order": {func(w planned) {
 			w.p.Jobs[1].Placement = cluster.Placement{share("n0", 3)}
 			w.p.Return = []cluster.NodeID{"n4", "n1"}
 		}, "node n1 goes back after n4, want each once, in ascending order"},
-		"a reservation that has room on the others": {func(w world) {
+		"a reservation that has room on the others": {func(w planned) {
 			w.s.Jobs[5].Spec.Reservation = cluster.Configuration{Nodes: 1, GPUs: 8, GPUType: "a100"}
 			w.p.Jobs[5] = policy.Decision{}
 		}, "job reserved: allocated nothing, want its reservation (1, 8, a100)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := goodWorld(t)
+			w := goodPlan(t)
 			lend(t, w)
 			test.bug(w)
 			if err := policy.Check(w.s, w.p); err == nil || err.Error() != test.want {
@@ -153,7 +153,7 @@ func TestCheckCatchesSeededBugsOfLoans(t *testing.T) {
 }
 
 func TestCheckAcceptsNodesThatAreOffered(t *testing.T) {
-	w := goodWorld(t)
+	w := goodPlan(t)
 	if wantNodes(w.s, w.p, "g", 2); policy.Check(w.s, w.p) != nil {
 		t.Errorf("got %v", policy.Check(w.s, w.p))
 	}
@@ -234,7 +234,7 @@ func TestCheckCatchesSeededBugs(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := goodWorld(t)
+			w := goodPlan(t)
 			test.bug(w.s, w.p)
 			err := policy.Check(w.s, w.p)
 			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
@@ -245,7 +245,7 @@ func TestCheckCatchesSeededBugs(t *testing.T) {
 }
 
 func TestCheckJoinsAllComplaints(t *testing.T) {
-	w := goodWorld(t)
+	w := goodPlan(t)
 	w.p.Jobs[3].Allocation.GPUs = 5
 	w.p.Jobs[2].Allocation.GPUs = 1
 	if got := strings.Count(policy.Check(w.s, w.p).Error(), "\n"); got != 1 {
@@ -255,7 +255,7 @@ func TestCheckJoinsAllComplaints(t *testing.T) {
 
 func TestCheckLetsAReservationWait(t *testing.T) {
 	t.Run("without room beside what is pinned", func(t *testing.T) {
-		w := goodWorld(t)
+		w := goodPlan(t)
 		w.s.Jobs[5].Spec.Reservation = cluster.Configuration{Nodes: 3, GPUs: 12, GPUType: "t4"}
 		w.p.Jobs[5] = policy.Decision{}
 		if err := policy.Check(w.s, w.p); err != nil {
@@ -263,7 +263,7 @@ func TestCheckLetsAReservationWait(t *testing.T) {
 		}
 	})
 	t.Run("without room on the nodes that do not go back", func(t *testing.T) {
-		w := goodWorld(t)
+		w := goodPlan(t)
 		lend(t, w)
 		w.s.Jobs[5].Spec.Reservation = cluster.Configuration{Nodes: 1, GPUs: 9, GPUType: "a100"}
 		w.p.Jobs[5] = policy.Decision{}
@@ -272,7 +272,7 @@ func TestCheckLetsAReservationWait(t *testing.T) {
 		}
 	})
 	t.Run("beside one whose placement was taken back", func(t *testing.T) {
-		w := goodWorld(t)
+		w := goodPlan(t)
 		w.s.Jobs[7].Spec.Reservation = cluster.Configuration{Nodes: 3, GPUs: 11, GPUType: "t4"}
 		w.p.Jobs[5], w.p.Jobs[7] = policy.Decision{}, policy.Decision{Why: policy.Reason{Kind: policy.Evicted}}
 		if err := policy.Check(w.s, w.p); err != nil {
@@ -280,7 +280,7 @@ func TestCheckLetsAReservationWait(t *testing.T) {
 		}
 	})
 	t.Run("when its placement was taken back", func(t *testing.T) {
-		w := goodWorld(t)
+		w := goodPlan(t)
 		w.p.Jobs[5] = policy.Decision{Why: policy.Reason{Kind: policy.Evicted}}
 		if err := policy.Check(w.s, w.p); err != nil {
 			t.Fatal(err)

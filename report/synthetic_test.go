@@ -28,8 +28,8 @@ var kinds = []struct {
 
 var speed = map[cluster.GPUType]float64{"t4": 1, "rtx": 2, "a100": 5}
 
-// A world is the state of a made-up run.
-type world struct {
+// A fakeRun is the state of a made-up run.
+type fakeRun struct {
 	rand   *rand.Rand
 	rec    *metrics.Recorder
 	free   map[cluster.GPUType]int
@@ -65,7 +65,7 @@ func synthetic(t testing.TB, name string, n int, seed uint64) Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{rand: rand.New(rand.NewPCG(seed, 1)), rec: rec, free: map[cluster.GPUType]int{}, types: c.Types(), thrift: 0.95 + 0.012*float64(seed)}
+	w := &fakeRun{rand: rand.New(rand.NewPCG(seed, 1)), rec: rec, free: map[cluster.GPUType]int{}, types: c.Types(), thrift: 0.95 + 0.012*float64(seed)}
 	for _, info := range c.Types() {
 		w.free[info.Type] = info.GPUs
 	}
@@ -93,7 +93,7 @@ type arrival struct {
 	toy *toy
 }
 
-func (w *world) arrivals(n int, r *rand.Rand) []arrival {
+func (w *fakeRun) arrivals(n int, r *rand.Rand) []arrival {
 	var all []arrival
 	at := 0.0
 	for i := range n {
@@ -111,7 +111,7 @@ func (w *world) arrivals(n int, r *rand.Rand) []arrival {
 }
 
 // plan shrinks, starts and grows jobs.
-func (w *world) plan() []scheduler.Action {
+func (w *fakeRun) plan() []scheduler.Action {
 	var acts []scheduler.Action
 	for _, j := range w.active {
 		if j.alloc.GPUs > 0 && (w.rand.Float64() < w.thrift || j.restore > 0) {
@@ -134,7 +134,7 @@ func (w *world) plan() []scheduler.Action {
 }
 
 // offer returns free GPUs of a type, more of them to a large job.
-func (w *world) offer(large bool) cluster.Configuration {
+func (w *fakeRun) offer(large bool) cluster.Configuration {
 	best := w.types[w.rand.IntN(len(w.types))].Type
 	for _, t := range w.types {
 		if w.free[t.Type] > 2*w.free[best] {
@@ -152,7 +152,7 @@ func (w *world) offer(large bool) cluster.Configuration {
 }
 
 // pass lets a minute go by.
-func (w *world) pass(now time.Time) {
+func (w *fakeRun) pass(now time.Time) {
 	var left []*toy
 	for _, j := range w.active {
 		if j.alloc.GPUs == 0 {

@@ -35,7 +35,7 @@ func crowd(b *testing.B, n int) (policy.Policy, *policy.Snapshot) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := newRentedWorld(b, p, 5*n, classes...)
+	f := newRentedCluster(b, p, 5*n, classes...)
 	submit := func(i int) { f.submit(job.ID(fmt.Sprintf("j%05d", i)), classes[i%100].Class) }
 	for i := range n - n/100 {
 		submit(i)

@@ -16,7 +16,7 @@ import (
 // §5.2, "Job Allocation": each job has the width of its class and epoch, as soon as its
 // nodes are there. §4: no job queues.
 func TestFixedWidth(t *testing.T) {
-	f := newRentedWorld(t, unlimited(t), 10, stats("wide", 8), stats("narrow", 2, 1))
+	f := newRentedCluster(t, unlimited(t), 10, stats("wide", 8), stats("narrow", 2, 1))
 	f.submit("w", "wide")
 	f.submit("n", "narrow")
 	f.submit("m", "narrow")
@@ -41,7 +41,7 @@ func TestFixedWidth(t *testing.T) {
 // §5.2: "keep the placement for jobs that are already running on the correct number of
 // GPUs", whoever comes and goes.
 func TestPlacementsAreKept(t *testing.T) {
-	f := newRentedWorld(t, unlimited(t), 20, stats("a", 3), stats("b", 8))
+	f := newRentedCluster(t, unlimited(t), 20, stats("a", 3), stats("b", 8))
 	for i := range 40 {
 		if i < 8 {
 			f.submit(job.ID(fmt.Sprintf("j%d", i)), []job.Class{"a", "b"}[i%2])
@@ -69,7 +69,7 @@ func TestPlacementsAreKept(t *testing.T) {
 // A job that is to grow waits on what it has until all the rest is there, and moves once.
 // When it shrinks, it stays on a node that it is on.
 func TestWidthsChangeOnce(t *testing.T) {
-	f := newRentedWorld(t, unlimited(t), 20, stats("a", 2, 12, 4))
+	f := newRentedCluster(t, unlimited(t), 20, stats("a", 2, 12, 4))
 	f.submit("j", "a")
 	for range 4 {
 		f.play()
@@ -95,7 +95,7 @@ func TestWidthsChangeOnce(t *testing.T) {
 // §5.2, "Cluster Sizing": nodes without jobs go back, and jobs are put where others are, so
 // that there are such nodes.
 func TestNodesEmptyOut(t *testing.T) {
-	f := newRentedWorld(t, unlimited(t), 20, stats("a", 3), stats("b", 1))
+	f := newRentedCluster(t, unlimited(t), 20, stats("a", 3), stats("b", 1))
 	for i := range 3 {
 		f.submit(job.ID(fmt.Sprintf("a%d", i)), "a")
 	}
@@ -125,7 +125,7 @@ func TestNodesEmptyOut(t *testing.T) {
 func TestShortestFirstWhereNodesEnd(t *testing.T) {
 	long, short := stats("long", 4), stats("short", 4)
 	short.Sizes = []float64{3600}
-	f := newRentedWorld(t, unlimited(t), 1, long, short)
+	f := newRentedCluster(t, unlimited(t), 1, long, short)
 	f.submit("l", "long")
 	f.submit("s", "short")
 	f.play()
@@ -143,7 +143,7 @@ func TestShortestFirstWhereNodesEnd(t *testing.T) {
 // A job whose class nobody knows runs by its own model, and one without a model on as few
 // GPUs as it can.
 func TestUnknownClasses(t *testing.T) {
-	f := newRentedWorld(t, unlimited(t), 10, stats("a", 4))
+	f := newRentedCluster(t, unlimited(t), 10, stats("a", 4))
 	f.submit("x", "never seen")
 	f.submit("y", "")
 	f.play()
@@ -171,7 +171,7 @@ func TestTwoWidthsForOneClass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newRentedWorld(t, p, 1000, c)
+	f := newRentedCluster(t, p, 1000, c)
 	for i := range 200 {
 		f.submit(job.ID(fmt.Sprintf("j%03d", i)), "a")
 	}

@@ -13,7 +13,7 @@ func TestRefusedNodesComeFromElsewhere(t *testing.T) {
 		"refused": func(r *cluster.Rental) { r.Refused = true },
 		"taken":   func(r *cluster.Rental) { r.Most = 1 },
 	} {
-		f := newRentedWorld(t, unlimited(t), 10, stats("a", 8))
+		f := newRentedCluster(t, unlimited(t), 10, stats("a", 8))
 		f.submit("j", "a")
 		s := f.snapshot()
 		spot := cluster.Rental{Offer: cluster.Offer{Group: "spot", Node: f.node(""), Most: 10}}

@@ -15,9 +15,9 @@ import (
 
 var dawn = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A rentedWorld is one of nodes of four GPUs that are there two rounds after they were asked
+// A rentedCluster is made of nodes of four GPUs that are there two rounds after they were asked
 // for, and of jobs that do as their test says.
-type rentedWorld struct {
+type rentedCluster struct {
 	t        testing.TB
 	p        policy.Policy
 	round    int
@@ -31,35 +31,35 @@ type rentedWorld struct {
 	moves    map[job.ID]int // starts and moves
 }
 
-func newRentedWorld(t testing.TB, p policy.Policy, most int, classes ...*perf.ClassStats) *rentedWorld {
-	return &rentedWorld{t: t, p: p, most: most, classes: classes, moves: map[job.ID]int{}}
+func newRentedCluster(t testing.TB, p policy.Policy, most int, classes ...*perf.ClassStats) *rentedCluster {
+	return &rentedCluster{t: t, p: p, most: most, classes: classes, moves: map[job.ID]int{}}
 }
 
-func (f *rentedWorld) node(id cluster.NodeID) cluster.Node {
+func (f *rentedCluster) node(id cluster.NodeID) cluster.Node {
 	return cluster.Node{ID: id, GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}, Group: "t4-4", Tenure: cluster.Rented}
 }
 
-func (f *rentedWorld) now() time.Time { return dawn.Add(time.Duration(f.round) * time.Minute) }
+func (f *rentedCluster) now() time.Time { return dawn.Add(time.Duration(f.round) * time.Minute) }
 
-func (f *rentedWorld) submit(id job.ID, class job.Class) {
+func (f *rentedCluster) submit(id job.ID, class job.Class) {
 	j := &policy.Job{Spec: &job.Spec{ID: id, Class: class, GPUs: 1, Adaptivity: job.Adaptive, Target: 1e9}}
 	j.Phase, j.Submitted, j.Since = job.Waiting, f.now(), f.now()
 	f.jobs = append(f.jobs, j)
 }
 
 // change gives a job another row.
-func (f *rentedWorld) change(id job.ID, change func(*policy.Job)) {
+func (f *rentedCluster) change(id job.ID, change func(*policy.Job)) {
 	i := slices.IndexFunc(f.jobs, func(j *policy.Job) bool { return j.ID == id })
 	row := *f.jobs[i]
 	change(&row)
 	f.jobs[i] = &row
 }
 
-func (f *rentedWorld) end(id job.ID) {
+func (f *rentedCluster) end(id job.ID) {
 	f.jobs = slices.DeleteFunc(f.jobs, func(j *policy.Job) bool { return j.ID == id })
 }
 
-func (f *rentedWorld) snapshot() *policy.Snapshot {
+func (f *rentedCluster) snapshot() *policy.Snapshot {
 	var nodes []cluster.Node
 	for _, id := range f.ready {
 		nodes = append(nodes, f.node(id))
@@ -76,7 +76,7 @@ func (f *rentedWorld) snapshot() *policy.Snapshot {
 }
 
 // play plans a round, checks the plan, carries it out, and lets a minute pass.
-func (f *rentedWorld) play() *policy.Plan {
+func (f *rentedCluster) play() *policy.Plan {
 	f.t.Helper()
 	s := f.snapshot()
 	plan, err := f.p.Plan(f.t.Context(), s)
@@ -98,7 +98,7 @@ func (f *rentedWorld) play() *policy.Plan {
 	return plan
 }
 
-func (f *rentedWorld) carryOut(j *policy.Job, d *policy.Decision) {
+func (f *rentedCluster) carryOut(j *policy.Job, d *policy.Decision) {
 	if d.Allocation == j.Allocation && d.Placement.Equal(j.Placement) {
 		return
 	}
@@ -114,7 +114,7 @@ func (f *rentedWorld) carryOut(j *policy.Job, d *policy.Decision) {
 }
 
 // rent lets nodes come and go.
-func (f *rentedWorld) rent(plan *policy.Plan) {
+func (f *rentedCluster) rent(plan *policy.Plan) {
 	used := map[cluster.NodeID]bool{}
 	for _, d := range plan.Jobs {
 		for _, s := range d.Placement {
@@ -141,7 +141,7 @@ func (f *rentedWorld) rent(plan *policy.Plan) {
 }
 
 // of returns the decision on a job.
-func (f *rentedWorld) of(plan *policy.Plan, id job.ID) *policy.Decision {
+func (f *rentedCluster) of(plan *policy.Plan, id job.ID) *policy.Decision {
 	for i := range f.jobs {
 		if f.jobs[i].ID == id {
 			return &plan.Jobs[i]

@@ -19,7 +19,7 @@ func anywhere(class job.Class) *perf.ClassStats {
 }
 
 // Nobody waits for the fastest type while another that they can use is not rented, or free,
-// and no budget binds: on small worlds of rented and of owned nodes, known classes or not.
+// and no budget binds: on small clusters of rented and of owned nodes, known classes or not.
 func TestNobodyWaitsBesideOtherTypes(t *testing.T) {
 	for _, jobs := range []int{2, 5, 8} {
 		for _, class := range []job.Class{"x", ""} {

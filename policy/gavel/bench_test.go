@@ -17,7 +17,7 @@ func BenchmarkRound(b *testing.B) {
 	for _, objective := range gavel.Objectives() {
 		for _, types := range []int{1, 3} {
 			b.Run(fmt.Sprintf("policy=%s/types=%d/gpus=256/jobs=900", objective, types), func(b *testing.B) {
-				w := newWorld(b, 256, types)
+				w := newTestCluster(b, 256, types)
 				for i := range 900 {
 					w.submit(fmt.Sprintf("j%04d", i), []int{1, 1, 1, 1, 2, 1, 4, 1, 2, 8}[i%10], 1+float64(i%37))
 				}
@@ -37,8 +37,8 @@ func BenchmarkRound(b *testing.B) {
 	}
 }
 
-// A world is a cluster whose nodes have one GPU each, and jobs that run as planned.
-type world struct {
+// A testCluster has nodes of one GPU each, and jobs that run as planned.
+type testCluster struct {
 	t       testing.TB
 	cluster *cluster.Cluster
 	jobs    []*policy.Job
@@ -47,8 +47,8 @@ type world struct {
 	round   int
 }
 
-// newWorld returns a cluster with as many GPUs, of types a (the fastest), b, c.
-func newWorld(t testing.TB, gpus, types int) *world {
+// newTestCluster returns a cluster with as many GPUs, of types a (the fastest), b, c.
+func newTestCluster(t testing.TB, gpus, types int) *testCluster {
 	t.Helper()
 	var nodes []cluster.Node
 	for i := range gpus {
@@ -59,7 +59,7 @@ func newWorld(t testing.TB, gpus, types int) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t: t, cluster: c, now: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), length: 2 * time.Minute}
+	return &testCluster{t: t, cluster: c, now: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), length: 2 * time.Minute}
 }
 
 // A speed is a perf.Model: samples per second by GPU type, whatever the batch.
@@ -70,7 +70,7 @@ func (s speed) Efficiency(float64) float64                               { retur
 
 // newJob returns a waiting job of batches of one sample that is 5, 2 and 1 times as
 // fast as rate on types a, b and c.
-func (w *world) newJob(id string, gpus int, rate float64) *policy.Job {
+func (w *testCluster) newJob(id string, gpus int, rate float64) *policy.Job {
 	s := &job.Spec{ID: job.ID(id), GPUs: gpus, BatchSize: 1, Adaptivity: job.Rigid, Weight: 1, Target: 1e4 * rate}
 	return &policy.Job{
 		Spec: s, Status: job.Status{Phase: job.Waiting, Submitted: w.now, Since: w.now},
@@ -78,17 +78,17 @@ func (w *world) newJob(id string, gpus int, rate float64) *policy.Job {
 	}
 }
 
-func (w *world) submit(id string, gpus int, rate float64) *policy.Job {
+func (w *testCluster) submit(id string, gpus int, rate float64) *policy.Job {
 	w.jobs = append(w.jobs, w.newJob(id, gpus, rate))
 	return w.jobs[len(w.jobs)-1]
 }
 
-func (w *world) snapshot() *policy.Snapshot {
+func (w *testCluster) snapshot() *policy.Snapshot {
 	return &policy.Snapshot{Now: w.now, Round: w.round, Length: w.length, Cluster: w.cluster, Jobs: append([]*policy.Job(nil), w.jobs...)}
 }
 
 // play carries a plan out for a round: jobs progress and leave when they are done.
-func (w *world) play(p policy.Policy) *policy.Plan {
+func (w *testCluster) play(p policy.Policy) *policy.Plan {
 	w.t.Helper()
 	s := w.snapshot()
 	plan, err := p.Plan(w.t.Context(), s)

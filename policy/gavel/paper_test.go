@@ -16,7 +16,7 @@ import (
 
 // served plays a policy for some rounds, in which nobody ends, and returns the part
 // of them in which each job ran on each type.
-func (w *world) served(p policy.Policy, rounds int) map[job.ID]map[string]float64 {
+func (w *testCluster) served(p policy.Policy, rounds int) map[job.ID]map[string]float64 {
 	had := map[job.ID]map[string]float64{}
 	for range rounds {
 		s := w.snapshot()
@@ -49,7 +49,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 // Gavel §4.1: on GPUs of one type, max-min fairness is an equal share of GPU time,
 // which gangs use up faster.
 func TestMaxMin_is_equal_GPU_time_on_one_type(t *testing.T) {
-	w := newWorld(t, 4, 1)
+	w := newTestCluster(t, 4, 1)
 	for i, gpus := range []int{1, 1, 2, 4, 1, 1} {
 		endless(w.submit(fmt.Sprint(i), gpus, float64(1+i)))
 	}
@@ -61,7 +61,7 @@ func TestMaxMin_is_equal_GPU_time_on_one_type(t *testing.T) {
 
 // Gavel §4.1: with weights, shares are in proportion to them.
 func TestMaxMin_counts_weights(t *testing.T) {
-	w := newWorld(t, 1, 1)
+	w := newTestCluster(t, 1, 1)
 	endless(w.submit("light", 1, 1))
 	endless(w.submit("heavy", 1, 1)).Spec.Weight = 3
 	had := w.served(fresh(t, nil), 400)
@@ -69,10 +69,10 @@ func TestMaxMin_counts_weights(t *testing.T) {
 	near(t, "heavy", had["heavy"]["a"], 0.75, 0.01)
 }
 
-// preferences returns a world of a GPU of each of two types, and two jobs that are
+// preferences returns a cluster of a GPU of each of two types, and two jobs that are
 // faster on different ones.
-func preferences(t *testing.T) *world {
-	w := newWorld(t, 2, 2)
+func preferences(t *testing.T) *testCluster {
+	w := newTestCluster(t, 2, 2)
 	endless(w.submit("fast on a", 1, 1)).Perf = speed{"a": 5, "b": 1}
 	endless(w.submit("fast on b", 1, 1)).Perf = speed{"a": 1, "b": 3}
 	return w
@@ -100,7 +100,7 @@ func TestMaxMin_without_throughputs_shares_every_type(t *testing.T) {
 
 // Gavel §4.2: the jobs that do most steps per GPU run.
 func TestSum_runs_what_is_fastest(t *testing.T) {
-	w := newWorld(t, 2, 1)
+	w := newTestCluster(t, 2, 1)
 	for i, rate := range []float64{1, 4, 2, 3} {
 		endless(w.submit(fmt.Sprint(i), 1, rate))
 	}
@@ -120,7 +120,7 @@ func TestSum_runs_what_is_fastest(t *testing.T) {
 
 // Gavel §4.2: all end at the earliest time at which they can; long jobs run more.
 func TestMakespan_ends_all_jobs_as_early_as_can_be(t *testing.T) {
-	w := newWorld(t, 2, 1)
+	w := newTestCluster(t, 2, 1)
 	for i, minutes := range []float64{100, 100, 300, 60, 40} {
 		w.submit(fmt.Sprint(i), 1, 1).Target = minutes * 60 * 5
 	}
@@ -139,7 +139,7 @@ func TestMakespan_ends_all_jobs_as_early_as_can_be(t *testing.T) {
 func TestMakespan_is_the_bound_on_one_type(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		gpus := rapid.IntRange(1, 8).Draw(rt, "GPUs")
-		w := newWorld(t, gpus, 1)
+		w := newTestCluster(t, gpus, 1)
 		var left []time.Duration
 		var size []int
 		for i := range rapid.IntRange(1, 8).Draw(rt, "jobs") {
@@ -157,7 +157,7 @@ func TestMakespan_is_the_bound_on_one_type(t *testing.T) {
 // Gavel §4.2: with the worst finish-time fairness least, jobs alike that came
 // together have the same, and nobody is worse off than alone on its share.
 func TestFTF_is_no_worse_than_a_share_of_the_cluster(t *testing.T) {
-	w := newWorld(t, 4, 1)
+	w := newTestCluster(t, 4, 1)
 	for i, minutes := range []float64{60, 60, 90, 30, 120, 60, 60, 60} {
 		w.submit(fmt.Sprint(i), 1+i%2, 1).Target = minutes * 60 * 5
 	}
@@ -171,7 +171,7 @@ func TestFTF_is_no_worse_than_a_share_of_the_cluster(t *testing.T) {
 
 // AlloX: short jobs run first, long ones last, and each on the type that suits.
 func TestAlloX_serves_short_jobs_first(t *testing.T) {
-	w := newWorld(t, 2, 1)
+	w := newTestCluster(t, 2, 1)
 	for i, minutes := range []float64{100, 10, 50, 20} {
 		w.submit(fmt.Sprint(i), 1, 1).Target = minutes * 60 * 5
 	}
@@ -190,7 +190,7 @@ func TestAlloX_serves_short_jobs_first(t *testing.T) {
 
 // AlloX: with a small part matched, the jobs that came first go first.
 func TestAlloX_filters_by_arrival(t *testing.T) {
-	w := newWorld(t, 1, 1)
+	w := newTestCluster(t, 1, 1)
 	for i, minutes := range []float64{100, 10, 50} {
 		w.submit(fmt.Sprint(i), 1, 1).Target = minutes * 60 * 5
 	}
@@ -206,7 +206,7 @@ func TestAlloX_filters_by_arrival(t *testing.T) {
 // Shockwave §8.5: under Gandiva-Fair a job has as much time as any other, so that
 // large jobs have more GPUs.
 func TestStride_is_equal_time_whatever_the_size(t *testing.T) {
-	w := newWorld(t, 4, 1)
+	w := newTestCluster(t, 4, 1)
 	for i, gpus := range []int{1, 1, 2, 4, 1, 1} {
 		endless(w.submit(fmt.Sprint(i), gpus, 1))
 	}
@@ -220,7 +220,7 @@ func TestStride_is_equal_time_whatever_the_size(t *testing.T) {
 // and whoever else comes. Nobody starves.
 func TestRounds_follow_the_fractions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t, rapid.IntRange(1, 9).Draw(rt, "GPUs"), rapid.IntRange(1, 3).Draw(rt, "types"))
+		w := newTestCluster(t, rapid.IntRange(1, 9).Draw(rt, "GPUs"), rapid.IntRange(1, 3).Draw(rt, "types"))
 		jobs := rapid.IntRange(1, 20).Draw(rt, "jobs")
 		for i := range jobs {
 			j := endless(w.submit(fmt.Sprint(i), 1, rapid.SampledFrom([]float64{1, 3, 0.1}).Draw(rt, "rate")))

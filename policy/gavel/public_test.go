@@ -23,7 +23,7 @@ func public(t *testing.T, objective gavel.Objective, change func(*gavel.Options)
 }
 
 // runs plays rounds and returns who ran in each, by the order of submission.
-func (w *world) runs(p policy.Policy, rounds int) []string {
+func (w *testCluster) runs(p policy.Policy, rounds int) []string {
 	var all []string
 	for range rounds {
 		who := ""
@@ -41,7 +41,7 @@ func (w *world) runs(p policy.Policy, rounds int) []string {
 // Gavel simulator: a job that came after fractions were found has none until Reset
 // has passed, and waits, though a GPU is free. The first solution does not count.
 func TestPublic_newcomers_wait_for_the_reset(t *testing.T) {
-	w := newWorld(t, 4, 1)
+	w := newTestCluster(t, 4, 1)
 	endless(w.submit("a", 1, 1))
 	p := public(t, gavel.MaxMin, nil)
 	got := w.runs(p, 1)
@@ -57,7 +57,7 @@ func TestPublic_newcomers_wait_for_the_reset(t *testing.T) {
 
 // The first solution is the first that is found, though nobody shared GPUs before.
 func TestPublic_rounds_without_fractions_do_not_count(t *testing.T) {
-	w := newWorld(t, 4, 1)
+	w := newTestCluster(t, 4, 1)
 	endless(w.submit("z", 1, 1)).Phase = job.Profiling
 	p := public(t, gavel.MaxMin, nil)
 	got := w.runs(p, 1)
@@ -74,7 +74,7 @@ func TestPublic_rounds_without_fractions_do_not_count(t *testing.T) {
 // Gavel simulator: of equal fractions the one that had least runs, and what a
 // round's whole steps take counts: 119 s of steps of 7 s, against 120 s.
 func TestPublic_priorities(t *testing.T) {
-	w := newWorld(t, 1, 1)
+	w := newTestCluster(t, 1, 1)
 	endless(w.submit("a", 1, 1)).Perf = speed{"a": 1}
 	endless(w.submit("b", 1, 1)).Perf = speed{"a": 1.0 / 7}
 	endless(w.submit("c", 1, 1)).Perf = speed{"a": 1}
@@ -89,7 +89,7 @@ func TestPublic_priorities(t *testing.T) {
 // which it is not charged.
 func TestPublic_a_restart_is_not_charged(t *testing.T) {
 	rules := func(loss time.Duration) []string {
-		w := newWorld(t, 1, 1)
+		w := newTestCluster(t, 1, 1)
 		endless(w.submit("a", 1, 1)).Spec.Weight = 4
 		endless(w.submit("b", 1, 1))
 		return w.runs(public(t, gavel.MaxMin, func(o *gavel.Options) { o.Loss = loss }), 8)
@@ -106,7 +106,7 @@ func TestPublic_a_restart_is_not_charged(t *testing.T) {
 // Gavel simulator: the makespan is bisected from 100 s to 10⁶ s until its ends are
 // within 5 %, so that it is up to 5 % above the least.
 func TestPublic_makespan_is_bisected(t *testing.T) {
-	w := newWorld(t, 2, 1)
+	w := newTestCluster(t, 2, 1)
 	for _, id := range []string{"a", "b", "c"} {
 		w.submit(id, 1, 1).Target = 12345 * 5
 	}
@@ -122,7 +122,7 @@ func TestPublic_makespan_is_bisected(t *testing.T) {
 // paper's rules.
 func TestPublic_throughputs_that_differ_too_much(t *testing.T) {
 	stats := func(rules gavel.Rules) policy.Stats {
-		w := newWorld(t, 4, 2)
+		w := newTestCluster(t, 4, 2)
 		for i, rate := range []float64{1e-15, 1, 1e15, 1e-9, 1e9, 1e12} {
 			endless(w.submit(fmt.Sprint(i), 1, rate))
 		}

@@ -16,12 +16,12 @@ func TestReasons(t *testing.T) {
 	tests := []struct {
 		name      string
 		objective gavel.Objective
-		world     func(w *world) // on two GPUs; the reason is that of the last job, after two rounds
+		submit    func(w *testCluster) // on two GPUs; the reason is that of the last job, after two rounds
 		want      policy.Reason
 	}{
 		{
 			"its turn is over", gavel.MaxMin,
-			func(w *world) {
+			func(w *testCluster) {
 				for _, id := range []string{"a", "b", "c"} {
 					endless(w.submit(id, 1, 1))
 				}
@@ -31,17 +31,17 @@ func TestReasons(t *testing.T) {
 		},
 		{
 			"goes on", gavel.MaxMin,
-			func(w *world) { endless(w.submit("a", 1, 1)) },
+			func(w *testCluster) { endless(w.submit("a", 1, 1)) },
 			policy.Reason{Kind: policy.AsPlanned, Config: one, Value: 1},
 		},
 		{
 			"never", gavel.MaxMin,
-			func(w *world) { endless(w.submit("a", 3, 1)) },
+			func(w *testCluster) { endless(w.submit("a", 3, 1)) },
 			policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 3}},
 		},
 		{
 			"GPUs are pinned", gavel.MaxMin,
-			func(w *world) {
+			func(w *testCluster) {
 				j := endless(w.submit("a", 1, 1))
 				j.NonPreemptive, j.Phase, j.Allocation.Configuration = true, job.Running, one
 				endless(w.submit("b", 2, 1))
@@ -50,7 +50,7 @@ func TestReasons(t *testing.T) {
 		},
 		{
 			"others are ahead", gavel.AlloX,
-			func(w *world) {
+			func(w *testCluster) {
 				endless(w.submit("a", 1, 1))
 				endless(w.submit("b", 1, 1))
 				endless(w.submit("c", 1, 1))
@@ -59,14 +59,14 @@ func TestReasons(t *testing.T) {
 		},
 		{
 			"it is being profiled", gavel.Sum,
-			func(w *world) { endless(w.submit("a", 1, 1)).Phase = job.Profiling },
+			func(w *testCluster) { endless(w.submit("a", 1, 1)).Phase = job.Profiling },
 			policy.Reason{Kind: policy.WaitProfile},
 		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t, 2, 1)
-			test.world(w)
+			w := newTestCluster(t, 2, 1)
+			test.submit(w)
 			p := fresh(t, func(o *gavel.Options) { o.Objective = test.objective })
 			w.play(p)
 			plan := w.play(p)
@@ -81,7 +81,7 @@ func TestReasons(t *testing.T) {
 // their turns like the others.
 func TestUnknown_jobs_have_their_share(t *testing.T) {
 	for _, objective := range gavel.Objectives() {
-		w := newWorld(t, 1, 1)
+		w := newTestCluster(t, 1, 1)
 		endless(w.submit("known", 1, 0.2))
 		endless(w.submit("unknown", 1, 1)).Perf = nil
 		endless(w.submit("still", 1, 1)).Perf = speed{}

@@ -17,7 +17,7 @@ func (m lossy) Efficiency(float64) float64 { return m.worth }
 // Gavel §4.2 adds up throughputs, steps per second: what a step is worth to its job does not
 // count, as it does for the time that is left.
 func TestSum_counts_steps_whatever_they_are_worth(t *testing.T) {
-	w := newWorld(t, 1, 1)
+	w := newTestCluster(t, 1, 1)
 	endless(w.submit("slow", 1, 3))
 	endless(w.submit("fast", 1, 1)).Perf = lossy{speed{"a": 20, "b": 4}, 0.1}
 	plan := w.play(fresh(t, func(o *gavel.Options) { o.Objective = gavel.Sum }))

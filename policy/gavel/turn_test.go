@@ -23,7 +23,7 @@ func TestTurns_are_no_shorter_than_six_minutes(t *testing.T) {
 		{10 * time.Minute, gavel.DefaultOptions().Turn, "abba"},
 		{time.Minute, 0, "abba"},
 	} {
-		w := newWorld(t, 1, 1)
+		w := newTestCluster(t, 1, 1)
 		w.length = tc.round
 		endless(w.submit("a", 1, 1))
 		endless(w.submit("b", 1, 1))
@@ -36,7 +36,7 @@ func TestTurns_are_no_shorter_than_six_minutes(t *testing.T) {
 
 // GPUs that nobody holds are given out within a turn, also to jobs that came in it.
 func TestTurns_leave_no_GPU_idle(t *testing.T) {
-	w := newWorld(t, 2, 1)
+	w := newTestCluster(t, 2, 1)
 	w.length = time.Minute
 	endless(w.submit("a", 1, 1))
 	p := fresh(t, nil)
@@ -56,7 +56,7 @@ func TestTurns_leave_no_GPU_idle(t *testing.T) {
 // The copy of Gavel in Sia's simulator serves by fraction over all that a job ever had: one that
 // comes later is served until it has had as much.
 func TestSiaCode_newcomers_catch_up(t *testing.T) {
-	w := newWorld(t, 1, 1)
+	w := newTestCluster(t, 1, 1)
 	w.length = 6 * time.Minute
 	endless(w.submit("a", 1, 1))
 	p := fresh(t, func(o *gavel.Options) { o.Rules = gavel.SiaCode })

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// A world plays rounds of a minute on one pool of GPUs.
-type world struct {
+// A testPool plays rounds of a minute on one pool of GPUs.
+type testPool struct {
 	free, total int
 	jobs        []allocate.Job
 	changes     int // of the workers of running jobs
@@ -19,7 +19,7 @@ type world struct {
 }
 
 // round plans, and lets a minute pass.
-func (w *world) round(t *testing.T, o allocate.Options) {
+func (w *testPool) round(t *testing.T, o allocate.Options) {
 	t.Helper()
 	pools := allocate.Capacity{{Free: w.free, Total: w.total, PerGPU: 1}, {PerGPU: 3}}
 	plan := must(t, w.jobs, pools, o)
@@ -45,7 +45,7 @@ func (w *world) round(t *testing.T, o allocate.Options) {
 // four GPUs comes that runs an hour; 0 if it does not within ten days.
 func starts(t *testing.T, o allocate.Options) time.Duration {
 	t.Helper()
-	w := &world{free: 8, total: 8}
+	w := &testPool{free: 8, total: 8}
 	for minute := range 10 * 24 * 60 {
 		if minute%30 == 0 {
 			w.jobs = append(w.jobs, rigid(job.ID(fmt.Sprint(minute)), 4, hour))
@@ -75,7 +75,7 @@ func TestPaper_shortest_job_first_starves_large_jobs(t *testing.T) {
 // up to a tenth, and returns changes of workers and the mean JCT in minutes.
 func churn(t *testing.T, o allocate.Options) (changes int, mean float64) {
 	t.Helper()
-	w := &world{free: 40, total: 40}
+	w := &testPool{free: 40, total: 40}
 	for i := range 12 {
 		w.jobs = append(w.jobs, allocate.Job{ID: job.ID(fmt.Sprint(i)), GPUs: 1, Min: 2, Max: 6, Work: time.Duration(600+i) * time.Minute})
 	}

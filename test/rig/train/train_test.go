@@ -27,36 +27,36 @@ func podsOf(j *batchv1.Job) []*corev1.Pod {
 	return []*corev1.Pod{{ObjectMeta: j.Spec.Template.ObjectMeta, Spec: j.Spec.Template.Spec}}
 }
 
-// A world is the Jobs of an agent API: it takes all that job j says, with token "key".
-type world struct {
+// A fakeJobs is the Jobs of an agent API: it takes all that job j says, with token "key".
+type fakeJobs struct {
 	mu          sync.Mutex
 	hellos      []agentapi.Hello
 	reports     []agentapi.Report
 	checkpoints []agentapi.Checkpoint
 }
 
-func (w *world) Job(_ context.Context, token string) (job.ID, error) {
+func (w *fakeJobs) Job(_ context.Context, token string) (job.ID, error) {
 	if token != "key" {
 		return "", agentapi.ErrUnknown
 	}
 	return "j", nil
 }
 
-func (w *world) Hello(_ context.Context, _ job.ID, h *agentapi.Hello) (*agentapi.Welcome, error) {
+func (w *fakeJobs) Hello(_ context.Context, _ job.ID, h *agentapi.Hello) (*agentapi.Welcome, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hellos = append(w.hellos, *h)
 	return &agentapi.Welcome{ReportSeconds: 0.3}, nil
 }
 
-func (w *world) Report(_ context.Context, _ job.ID, r *agentapi.Report) (*agentapi.Answer, error) {
+func (w *fakeJobs) Report(_ context.Context, _ job.ID, r *agentapi.Report) (*agentapi.Answer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reports = append(w.reports, *r)
 	return &agentapi.Answer{}, nil
 }
 
-func (w *world) Checkpoint(_ context.Context, _ job.ID, c *agentapi.Checkpoint) error {
+func (w *fakeJobs) Checkpoint(_ context.Context, _ job.ID, c *agentapi.Checkpoint) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.checkpoints = append(w.checkpoints, *c)
@@ -64,14 +64,14 @@ func (w *world) Checkpoint(_ context.Context, _ job.ID, c *agentapi.Checkpoint) 
 }
 
 // said returns how many hellos and reports there were.
-func (w *world) said() (hellos, reports int) {
+func (w *fakeJobs) said() (hellos, reports int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.hellos), len(w.reports)
 }
 
 // saved returns the progress of the last checkpoint.
-func (w *world) saved() float64 {
+func (w *fakeJobs) saved() float64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.checkpoints[len(w.checkpoints)-1].Progress
@@ -125,7 +125,7 @@ func TestTrainingGoesOnFromItsCheckpointAndEnds(t *testing.T) {
 	alone := app.Alone(&arrival.Spec, cluster.Allocation{Configuration: held})
 	speed := alone / seconds
 
-	w := &world{}
+	w := &fakeJobs{}
 	server := agentapi.New(w, agentapi.Options{Rate: 100})
 	web := httptest.NewServer(server)
 	defer web.Close()
@@ -187,7 +187,7 @@ func TestTrainingGoesOnFromItsCheckpointAndEnds(t *testing.T) {
 }
 
 // check looks at what a job said.
-func check(t *testing.T, w *world, app *workload.Application, saved, alone, speed, target float64) {
+func check(t *testing.T, w *fakeJobs, app *workload.Application, saved, alone, speed, target float64) {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()

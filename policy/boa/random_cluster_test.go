@@ -16,10 +16,10 @@ import (
 	"github.com/oxgang/oxgang/policy/boa"
 )
 
-// A world is a rentedWorld in which nodes come late, are refused and are taken back, and jobs come,
-// go on and end at random. Tables do not change in it.
-type world struct {
-	*rentedWorld
+// A randomCluster is a rentedCluster in which nodes come late, are refused and are taken back,
+// and jobs come, go on and end at random. Tables do not change in it.
+type randomCluster struct {
+	*rentedCluster
 	t      *rapid.T
 	names  int
 	widths map[job.Class][]int
@@ -28,7 +28,7 @@ type world struct {
 }
 
 // scarce reports whether jobs want more nodes than there are at most, each its own.
-func (w *world) scarce(jobs []*policy.Job) bool {
+func (w *randomCluster) scarce(jobs []*policy.Job) bool {
 	nodes := 0
 	for _, j := range jobs {
 		row := w.widths[j.Class]
@@ -37,13 +37,13 @@ func (w *world) scarce(jobs []*policy.Job) bool {
 	return nodes > w.most
 }
 
-func (w *world) chance(of string, percent int) bool {
+func (w *randomCluster) chance(of string, percent int) bool {
 	return rapid.IntRange(0, 99).Draw(w.t, of) < percent
 }
 
-// newWorld draws classes; with a budget, widths are of two tables.
-func newWorld(t *rapid.T, tb testing.TB, budget float64) *world {
-	w := &world{t: t, widths: map[job.Class][]int{}, causes: map[job.ID]int{}}
+// newRandomCluster draws classes; with a budget, widths are of two tables.
+func newRandomCluster(t *rapid.T, tb testing.TB, budget float64) *randomCluster {
+	w := &randomCluster{t: t, widths: map[job.Class][]int{}, causes: map[job.ID]int{}}
 	var classes []*perf.ClassStats
 	for _, class := range []job.Class{"a", "b", "c"} {
 		w.widths[class] = rapid.SliceOfN(rapid.IntRange(1, 10), 1, 4).Draw(t, "widths")
@@ -57,12 +57,12 @@ func newWorld(t *rapid.T, tb testing.TB, budget float64) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.rentedWorld = newRentedWorld(tb, p, rapid.IntRange(3, 20).Draw(t, "most"), classes...)
+	w.rentedCluster = newRentedCluster(tb, p, rapid.IntRange(3, 20).Draw(t, "most"), classes...)
 	return w
 }
 
 // happen lets one thing happen.
-func (w *world) happen() {
+func (w *randomCluster) happen() {
 	for range rapid.IntRange(0, 3).Draw(w.t, "arrivals") {
 		w.arrive()
 	}
@@ -86,7 +86,7 @@ func (w *world) happen() {
 }
 
 // arrive submits a job that adapts, adapts up to a limit, or does not.
-func (w *world) arrive() {
+func (w *randomCluster) arrive() {
 	w.names++
 	id := job.ID(fmt.Sprintf("j%03d", w.names))
 	w.submit(id, rapid.SampledFrom([]job.Class{"a", "b", "c"}).Draw(w.t, "class"))
@@ -101,7 +101,7 @@ func (w *world) arrive() {
 }
 
 // lose takes a node away, and its GPUs from the jobs on it.
-func (w *world) lose(id cluster.NodeID) {
+func (w *randomCluster) lose(id cluster.NodeID) {
 	w.ready = slices.DeleteFunc(w.ready, func(n cluster.NodeID) bool { return n == id })
 	for _, j := range slices.Clone(w.jobs) {
 		if slices.ContainsFunc(j.Placement, func(s cluster.Share) bool { return s.Node == id }) {
@@ -114,7 +114,7 @@ func (w *world) lose(id cluster.NodeID) {
 }
 
 // delay makes nodes late, and refuses some.
-func (w *world) delay() {
+func (w *randomCluster) delay() {
 	for i := range w.starting {
 		w.starting[i] = max(w.starting[i], rapid.IntRange(0, 4).Draw(w.t, "rounds"))
 	}
@@ -129,7 +129,7 @@ func TestNobodyMovesForNothing(t *testing.T) {
 	for _, budget := range []float64{0, 3} {
 		t.Run(fmt.Sprint(budget), func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
-				w := newWorld(rt, t, budget)
+				w := newRandomCluster(rt, t, budget)
 				for range 40 {
 					w.happen()
 					before := slices.Clone(w.jobs)
