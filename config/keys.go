@@ -138,7 +138,7 @@ func split(v string) []string {
 }
 
 func number(name, doc string, at func(*Config) *int) Key {
-	return parsed(name, doc, at, "a whole number of at least 0", func(v string) (int, error) {
+	return parsed(Key{Name: name, Doc: doc}, at, "a whole number of at least 0", func(v string) (int, error) {
 		n, err := strconv.Atoi(v)
 		if err == nil && n < 0 {
 			err = strconv.ErrRange
@@ -148,11 +148,11 @@ func number(name, doc string, at func(*Config) *int) Key {
 }
 
 func natural(name, doc string, at func(*Config) *uint64) Key {
-	return parsed(name, doc, at, "a whole number of at least 0", func(v string) (uint64, error) { return strconv.ParseUint(v, 10, 64) })
+	return parsed(Key{Name: name, Doc: doc}, at, "a whole number of at least 0", func(v string) (uint64, error) { return strconv.ParseUint(v, 10, 64) })
 }
 
 func decimal(name, doc string, at func(*Config) *float64) Key {
-	return parsed(name, doc, at, "a finite number", func(v string) (float64, error) {
+	return parsed(Key{Name: name, Doc: doc}, at, "a finite number", func(v string) (float64, error) {
 		x, err := strconv.ParseFloat(v, 64)
 		if err == nil && x-x != 0 {
 			err = strconv.ErrRange
@@ -162,25 +162,27 @@ func decimal(name, doc string, at func(*Config) *float64) Key {
 }
 
 func flag(name, doc string, at func(*Config) *bool) Key {
-	k := parsed(name, doc, at, "true or false", strconv.ParseBool)
+	k := parsed(Key{Name: name, Doc: doc}, at, "true or false", strconv.ParseBool)
 	k.Flag = true
 	return k
 }
 
 func span(name, doc string, at func(*Config) *time.Duration) Key {
-	return parsed(name, doc, at, `a duration such as "90s" or "1h30m"`, time.ParseDuration)
+	return parsed(Key{Name: name, Doc: doc}, at, `a duration such as "90s" or "1h30m"`, time.ParseDuration)
 }
 
-// parsed makes a key of a value that has one textual form.
-func parsed[T any](name, doc string, at func(*Config) *T, want string, parse func(string) (T, error)) Key {
-	return Key{Name: name, Doc: doc, get: func(c *Config) string { return fmt.Sprint(*at(c)) }, set: func(c *Config, v string) error {
+// parsed completes a key of a value that has one textual form.
+func parsed[T any](k Key, at func(*Config) *T, want string, parse func(string) (T, error)) Key {
+	k.get = func(c *Config) string { return fmt.Sprint(*at(c)) }
+	k.set = func(c *Config, v string) error {
 		x, err := parse(v)
 		if err != nil {
 			return fmt.Errorf("got %q, want %s", v, want)
 		}
 		*at(c) = x
 		return nil
-	}}
+	}
+	return k
 }
 
 // didYouMean returns a hint at the known keys that resemble an unknown one.

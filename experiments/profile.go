@@ -115,7 +115,15 @@ func profile(ctx context.Context, c *config.Config, on *cluster.Cluster, app *wo
 	if err := catalog.Complete(&a); err != nil {
 		return nil, err
 	}
-	reports, err := profileReports(ctx, c, on, catalog, a, types)
+	w, err := sim.New(on, catalog, []workload.Arrival{a}, c.Sim)
+	if err != nil {
+		return nil, err
+	}
+	action := scheduler.Profile{Job: a.Spec.ID}
+	for _, t := range types {
+		action.Types = append(action.Types, t.Type)
+	}
+	reports, err := profileReports(ctx, w, action)
 	if err != nil {
 		return nil, err
 	}
@@ -146,16 +154,8 @@ func runsOn(app *workload.Application, on *cluster.Cluster) []cluster.TypeInfo {
 	return types
 }
 
-// profileReports returns the reports of a job that is profiled in an empty world.
-func profileReports(ctx context.Context, c *config.Config, on *cluster.Cluster, catalog workload.Catalog, a workload.Arrival, types []cluster.TypeInfo) ([]job.Report, error) {
-	w, err := sim.New(on, catalog, []workload.Arrival{a}, c.Sim)
-	if err != nil {
-		return nil, err
-	}
-	action := scheduler.Profile{Job: a.Spec.ID}
-	for _, t := range types {
-		action.Types = append(action.Types, t.Type)
-	}
+// profileReports returns the reports of the only job of a world while it is profiled.
+func profileReports(ctx context.Context, w *sim.World, action scheduler.Profile) ([]job.Report, error) {
 	var reports []job.Report
 	for {
 		ev, err := w.Next(ctx, sim.Epoch.Add(math.MaxInt64))

@@ -46,7 +46,7 @@ func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, ob
 	if err != nil {
 		return nil, err
 	}
-	return simulate(ctx, c, in, entry, p, obs)
+	return in.simulate(ctx, c, entry, p, obs)
 }
 
 // FirstRefusal returns why the first plan was refused, if one was.
@@ -76,7 +76,7 @@ func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	return builtin.New(name, settings)
 }
 
-func simulate(ctx context.Context, c *config.Config, in *Inputs, entry builtin.Entry, p policy.Policy, obs []scheduler.Observer) (*Run, error) {
+func (in *Inputs) simulate(ctx context.Context, c *config.Config, entry builtin.Entry, p policy.Policy, obs []scheduler.Observer) (*Run, error) {
 	traits := p.Traits()
 	so, wo, err := options(c, in, traits)
 	if err != nil {

@@ -88,7 +88,7 @@ func TestPublishedRoundsGivePublishedTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run, err := simulate(t.Context(), c, in, builtin.Entry{Name: "fifo"}, &recorded{rounds: want.Rounds}, nil)
+			run, err := in.simulate(t.Context(), c, builtin.Entry{Name: "fifo"}, &recorded{rounds: want.Rounds}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -68,17 +68,23 @@ func UnfairFraction(rhos []float64, above float64) float64 {
 	return float64(unfair) / float64(len(rhos))
 }
 
+// A Life is what a job has had and has left to do with what it asks for.
+type Life struct {
+	Attained  time.Duration // L: it has held what it asks for
+	Waited    time.Duration // W: it has waited for it
+	Remaining time.Duration // R: it has left to run with it alone
+	Total     time.Duration // P: it runs with it alone, from start to end
+}
+
 // Estimate returns the finish-time fairness that a job is heading for: (L + W + R·N) /
-// (P·N). It has held what it asks for during attained (L) and waited for it during
-// waited (W), has remaining (R) of a total (P) to run with it alone, and there are
-// contention (N) jobs for each GPU over its life: below 1 counts as 1. It returns 1 if
-// total is not positive. Source: Shockwave §6.2, App. G.2, Eq. 9.
-func Estimate(attained, waited, remaining, total time.Duration, contention float64) float64 {
-	if total <= 0 {
+// (P·N), where there are contention (N) jobs for each GPU over its life: below 1 counts
+// as 1. It returns 1 if Total is not positive. Source: Shockwave §6.2, App. G.2, Eq. 9.
+func (l Life) Estimate(contention float64) float64 {
+	if l.Total <= 0 {
 		return 1
 	}
 	n := math.Max(1, contention)
-	return (float64(attained+waited) + float64(remaining)*n) / (float64(total) * n)
+	return (float64(l.Attained+l.Waited) + float64(l.Remaining)*n) / (float64(l.Total) * n)
 }
 
 // MakespanBound returns a lower bound on the time in which all jobs end: the larger of

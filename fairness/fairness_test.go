@@ -95,7 +95,7 @@ func TestEstimate(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := Estimate(test.attained, test.waited, test.remaining, test.total, test.contention)
+			got := Life{test.attained, test.waited, test.remaining, test.total}.Estimate(test.contention)
 			if math.Abs(got-test.want) > 1e-12 {
 				t.Errorf("Estimate = %v, want %v", got, test.want)
 			}
@@ -114,15 +114,15 @@ func TestEstimateGrowsWithWaiting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Float64Range(0, 1000).Draw(t, "contention")
 		total, attained, waited := draw(t, "total"), draw(t, "attained"), draw(t, "waited")
-		if rho := Estimate(0, 0, total, total, n); rho != 1 {
+		if rho := (Life{Remaining: total, Total: total}).Estimate(n); rho != 1 {
 			t.Errorf("rho of a job that begins is %v, want 1", rho)
 		}
 		remaining := time.Duration(rapid.Int64Range(0, int64(total)).Draw(t, "remaining"))
-		rho := Estimate(attained, waited, remaining, total, n)
-		if longer := Estimate(attained, 2*waited+time.Second, remaining, total, n); longer <= rho {
+		rho := Life{attained, waited, remaining, total}.Estimate(n)
+		if longer := (Life{attained, 2*waited + time.Second, remaining, total}).Estimate(n); longer <= rho {
 			t.Errorf("rho is %v, and %v if it waits longer", rho, longer)
 		}
-		if among := Estimate(attained, waited, remaining, total, n+1); among > rho*(1+1e-12) {
+		if among := (Life{attained, waited, remaining, total}).Estimate(n + 1); among > rho*(1+1e-12) {
 			t.Errorf("rho is %v, and %v among more jobs", rho, among)
 		}
 	})

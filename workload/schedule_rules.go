@@ -72,7 +72,7 @@ func (a *Application) rule(mode job.ScheduleMode, local, gpus, n int) (func(epoc
 		return nil, fmt.Errorf("no rule for model %q, want one of %s", a.Model, scheduled())
 	}
 	if mode == job.GNS {
-		return func(e int) int { return doubled(a.Model, local, gpus, e, n) }, nil
+		return func(e int) int { return noiseKey{a.Model, local, gpus}.doubled(e, n) }, nil
 	}
 	return func(e int) int {
 		if float64(e) <= calm*float64(n) || m.critical(local, e) {
@@ -82,11 +82,11 @@ func (a *Application) rule(mode job.ScheduleMode, local, gpus, n int) (func(epoc
 	}, nil
 }
 
-// doubled returns the samples per GPU in an epoch under GNS. The last epoch of a
+// doubled returns the samples per GPU in an epoch of n under GNS. The last epoch of a
 // job that doubled twice has the batch of the start again. Source: public
 // Shockwave profiles.
-func doubled(model string, local, gpus, epoch, n int) int {
-	at := noiseDoublings[noiseKey{model, local, gpus}]
+func (k noiseKey) doubled(epoch, n int) int {
+	at, local := noiseDoublings[k], k.local
 	if len(at) > 1 && epoch == n-1 && epoch >= at[1] {
 		return local
 	}
@@ -115,7 +115,7 @@ func (a *Application) wanted(s *job.Spec, regimes []job.Regime, local, epoch int
 	first := regimes[0].BatchSize / s.GPUs
 	switch s.Schedule.Mode {
 	case job.GNS:
-		if next := doubled(a.Model, first, s.GPUs, epoch+1, epoch+3); next > local {
+		if next := (noiseKey{a.Model, first, s.GPUs}).doubled(epoch+1, epoch+3); next > local {
 			return 2 * local
 		}
 	case job.Accordion:

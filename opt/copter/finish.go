@@ -76,14 +76,22 @@ func (s *Solver) repair(p *lp.Problem, x []float64) {
 			}
 		}
 	}
+	f := &filling{p, x, act}
 	for i, from := range cuts {
-		empty(p, i, from, x, act)
+		f.empty(i, from)
 	}
-	fill(p, x, act)
+	f.fill()
+}
+
+// filling is a point of a packing problem and the activities of the rows there.
+type filling struct {
+	p      *lp.Problem
+	x, act []float64
 }
 
 // empty takes from x what is too much in row i.
-func empty(p *lp.Problem, i int, from []cut, x, act []float64) {
+func (f *filling) empty(i int, from []cut) {
+	p, x, act := f.p, f.x, f.act
 	slices.SortFunc(from, func(a, b cut) int {
 		return cmp.Or(cmp.Compare(a.loss, b.loss), cmp.Compare(a.col, b.col))
 	})
@@ -94,12 +102,13 @@ func empty(p *lp.Problem, i int, from []cut, x, act []float64) {
 			return
 		}
 		less := min(x[c.col]-p.Lows()[c.col], excess/c.coef*(1+1e-15))
-		shift(p, int(c.col), -less, x, act)
+		f.shift(int(c.col), -less)
 	}
 }
 
 // fill gives room to columns in use that lower the objective.
-func fill(p *lp.Problem, x, act []float64) {
+func (f *filling) fill() {
+	p, x, act := f.p, f.x, f.act
 	for j, v := range x {
 		if v <= 0 || p.Costs()[j] >= 0 || !packed(p, j) {
 			continue
@@ -111,17 +120,18 @@ func fill(p *lp.Problem, x, act []float64) {
 			room = min(room, (up-act[q])/values[e])
 		}
 		if room > 0 && !math.IsInf(room, 1) {
-			shift(p, j, room, x, act)
+			f.shift(j, room)
 		}
 	}
 }
 
 // shift adds to column j of x.
-func shift(p *lp.Problem, j int, by float64, x, act []float64) {
+func (f *filling) shift(j int, by float64) {
+	p, x := f.p, f.x
 	v := clip(x[j]+by, p.Lows()[j], p.Ups()[j])
 	rows, values := p.Entries(j)
 	for e, q := range rows {
-		act[q] += values[e] * (v - x[j])
+		f.act[q] += values[e] * (v - x[j])
 	}
 	x[j] = v
 }

@@ -57,18 +57,18 @@ func (s *Solver) price(p *lp.Problem, theta float64) pass {
 	for _, i := range s.shape.blocks {
 		s.lambda[i] = 0
 	}
-	n := len(s.parts)
+	n, at := len(s.parts), pricing{s, p, theta}
 	parallel(s.opts.Threads, n, func(k int) {
 		sh := &s.parts[k]
 		sh.reset(len(s.shape.rows))
 		for b := s.shareCut[k]; b < s.shareCut[k+1]; b++ {
 			if b < len(s.shape.blocks) {
 				row := s.shape.blocks[b]
-				s.priceBlock(p, sh, row, p.RowCols(int(row)), theta)
+				at.block(sh, row, p.RowCols(int(row)))
 				continue
 			}
 			from := (b - len(s.shape.blocks)) * looseChunk
-			s.priceBlock(p, sh, -1, s.shape.loose[from:min(from+looseChunk, len(s.shape.loose))], theta)
+			at.block(sh, -1, s.shape.loose[from:min(from+looseChunk, len(s.shape.loose))])
 		}
 	})
 	return s.gather(p)
@@ -119,21 +119,29 @@ func (sh *share) reset(m int) {
 	clear(sh.base)
 }
 
-// priceBlock prices the columns of one block row, or columns without one (-1).
-func (s *Solver) priceBlock(p *lp.Problem, sh *share, row int32, cols []uint32, theta float64) {
+// pricing is what all shares of a pass have in common.
+type pricing struct {
+	*Solver
+	p     *lp.Problem
+	theta float64
+}
+
+// block prices the columns of one block row, or columns without one (-1).
+func (s *pricing) block(sh *share, row int32, cols []uint32) {
+	p := s.p
 	act := s.reduce(p, sh, row, cols)
 	b := block{row: row, low: math.Inf(-1), up: math.Inf(1)}
 	mu := 0.0
 	if row >= 0 {
 		b.low, b.up = p.Sides(int(row))
 		sh.violation = max(sh.violation, over(act, b.low, b.up))
-		mu = s.blockDual(sh, cols, p.Lows(), p.Ups(), b)
+		mu = s.blockDual(sh, cols, b)
 		part := mu * sideFor(mu, b.low, b.up, 0)
 		sh.bound += part
 		sh.estimate += part
 		s.y[row] = mu
 	}
-	s.pick(p, sh, b, cols, mu, theta)
+	s.pick(sh, b, cols, mu)
 }
 
 // reduce sets sh.r to the columns' reduced costs, without the block row's part,
@@ -165,14 +173,15 @@ func (s *Solver) reduce(p *lp.Problem, sh *share, row int32, cols []uint32) (act
 
 // pick adds to the bound what the columns can lower it by, and to the working set
 // those whose importance is at most theta or that are not where they rest.
-func (s *Solver) pick(p *lp.Problem, sh *share, b block, cols []uint32, mu, theta float64) {
+func (s *pricing) pick(sh *share, b block, cols []uint32, mu float64) {
+	p, theta := s.p, s.theta
 	costs, lows, ups := p.Costs(), p.Lows(), p.Ups()
 	picked := len(sh.cols)
 	for c, j := range cols {
 		d, x := sh.r[c]-mu*sh.a[c], s.x[j]
 		end := sideFor(d, lows[j], ups[j], math.NaN())
 		if math.IsNaN(end) {
-			s.unheld(p, sh, int(j), d, mu*sh.a[c])
+			s.unheld(sh, int(j), d, mu*sh.a[c])
 		} else {
 			sh.bound += d * end
 			sh.estimate += d * end
@@ -200,9 +209,9 @@ func (s *Solver) pick(p *lp.Problem, sh *share, b block, cols []uint32, mu, thet
 
 // unheld counts the reduced cost d of column j, which no bound holds: 0 if it is
 // rounding of the terms that it is the sum of, and else the end of all bounds.
-func (s *Solver) unheld(p *lp.Problem, sh *share, j int, d, part float64) {
-	rows, values := p.Entries(j)
-	cost := math.Abs(p.Costs()[j])
+func (s *pricing) unheld(sh *share, j int, d, part float64) {
+	rows, values := s.p.Entries(j)
+	cost := math.Abs(s.p.Costs()[j])
 	size := cost + math.Abs(part)
 	for e, q := range rows {
 		size += math.Abs(values[e] * s.lambda[q])
@@ -226,8 +235,8 @@ func (s *Solver) spread(act []float64, rows []uint32, values []float64, x float6
 
 // blockDual returns the multiplier of the block's row in the linear program over
 // the block at the reduced costs sh.r.
-func (s *Solver) blockDual(sh *share, cols []uint32, lows, ups []float64, b block) float64 {
-	k := &sh.k
+func (s *pricing) blockDual(sh *share, cols []uint32, b block) float64 {
+	k, lows, ups := &sh.k, s.p.Lows(), s.p.Ups()
 	k.coef, k.rowLow, k.rowUp = sh.a, b.low, b.up
 	k.low, k.up = sized(k.low, len(cols)), sized(k.up, len(cols))
 	for c, j := range cols {

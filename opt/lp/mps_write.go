@@ -50,43 +50,49 @@ func (x *mpsWriter) names() error {
 	if strings.ContainsAny(x.m.Name, "\r\n") {
 		return fmt.Errorf("model %q: name of several lines, want one", x.m.Name)
 	}
-	rows := make(map[string]int, x.p.Rows())
+	rows := taken{"row", make(map[string]int, x.p.Rows())}
 	for i := range x.p.RowSlots() {
-		if err := check(rows, "row", i, x.m.RowName(i), x.p.HasRow(i)); err != nil {
+		if err := rows.check(i, x.m.RowName(i), x.p.HasRow(i)); err != nil {
 			return err
 		}
 	}
-	cols := make(map[string]int, x.p.Cols())
+	cols := taken{"column", make(map[string]int, x.p.Cols())}
 	for j := range x.p.ColSlots() {
-		if err := check(cols, "column", j, x.m.ColName(j), x.p.HasCol(j)); err != nil {
+		if err := cols.check(j, x.m.ColName(j), x.p.HasCol(j)); err != nil {
 			return err
 		}
 	}
 	x.objective = x.m.Objective
 	if x.objective == "" {
 		x.objective = "obj"
-		for _, taken := rows[x.objective]; taken; _, taken = rows[x.objective] {
+		for _, twice := rows.names[x.objective]; twice; _, twice = rows.names[x.objective] {
 			x.objective += "_"
 		}
 	}
-	return check(rows, "objective", 0, x.objective, true)
+	return taken{"objective", rows.names}.check(0, x.objective, true)
+}
+
+// taken is the index of each name that is taken, of rows or of columns.
+type taken struct {
+	what  string
+	names map[string]int
 }
 
 // check says what is wrong with a name that is used, and notes it.
-func check(seen map[string]int, what string, index int, name string, used bool) error {
+func (t taken) check(index int, name string, used bool) error {
 	if !used {
 		return nil
 	}
 	if len(strings.Fields(name)) != 1 || len(strings.Fields(name)[0]) != len(name) || name[0] == '$' || len(name) > longestLine/8 {
-		return fmt.Errorf("%s %d: name %q, want one word that does not begin with $", what, index, name)
+		return fmt.Errorf("%s %d: name %q, want one word that does not begin with $", t.what, index, name)
 	}
 	if name == "'MARKER'" {
-		return fmt.Errorf("%s %d: name %q, want another", what, index, name)
+		return fmt.Errorf("%s %d: name %q, want another", t.what, index, name)
 	}
-	if other, twice := seen[name]; twice {
-		return fmt.Errorf("%s %d: name %q, want another: index %d has it", what, index, name, other)
+	if other, twice := t.names[name]; twice {
+		return fmt.Errorf("%s %d: name %q, want another: index %d has it", t.what, index, name, other)
 	}
-	seen[name] = index
+	t.names[name] = index
 	return nil
 }
 

@@ -128,7 +128,7 @@ func (f *Fitter) search(x vector, b *box) (vector, float64) {
 				f.duals[i] = dual{s.terms[i].u / s.rmsU, s.terms[i].v / s.rmsV}
 			}
 		}
-		minimise(f.points, at, b, &s, &t, f.duals)
+		f.minimise(at, b, &s, &t)
 	}
 	return s.x, s.value
 }

@@ -137,8 +137,9 @@ const (
 
 // minimise improves s, already evaluated, by damped Newton steps in the box
 // until neither the last step nor the next promises to lower the objective by
-// its tolerance. t is scratch; y are the multipliers to begin with and end with.
-func minimise(points []point, at stage, b *box, s, t *state, y []dual) {
+// its tolerance. t is scratch; f.duals are the multipliers to begin with and end with.
+func (f *Fitter) minimise(at stage, b *box, s, t *state) {
+	points, y := f.points, f.duals
 	var m quadratic
 	derive(points, s, y, &m)
 	damping := startDamping

@@ -141,6 +141,7 @@ func (pl *Placer) lack(n int, more cluster.Resources) (parts float64) {
 
 // An offer is an exchange of GPUs between two nodes.
 type offer struct {
+	home     int // the node that lacks something
 	node     int // the other one
 	gpus     int
 	out, in  int     // the jobs that leave and enter the node that lacks something; in is -1 if out takes free GPUs
@@ -150,7 +151,7 @@ type offer struct {
 // exchange makes the best exchange of GPUs of node n that it finds, and reports whether
 // one helps. It stops at the first other node with which n lacks nothing afterwards.
 func (pl *Placer) exchange(l *layout, n int) bool {
-	best, looked := offer{decrease: 1e-9}, 0
+	best, looked := offer{home: n, decrease: 1e-9}, 0
 	all := pl.lack(n, cluster.Resources{}) - 1e-9
 	for _, other := range pl.mending.spare {
 		if looked == partners || best.decrease >= all || pl.mending.left < 0 {
@@ -164,7 +165,7 @@ func (pl *Placer) exchange(l *layout, n int) bool {
 	if best.decrease <= 1e-9 {
 		return false
 	}
-	pl.shift(l, best.out, n, best.node, best.gpus, best.in)
+	pl.shift(l, &best)
 	return true
 }
 
@@ -175,12 +176,12 @@ func (pl *Placer) consider(l *layout, best *offer, n, other int) {
 	for _, out := range pl.mending.movable[n] {
 		gpus, worker := on(l.slots[out], n), pl.worker(out)
 		if g := whole(min(gpus, free), worker); g > 0 {
-			pl.weigh(l, best, offer{node: other, gpus: g, out: out, in: -1}, n, was)
+			pl.weigh(l, best, offer{home: n, node: other, gpus: g, out: out, in: -1}, was)
 		}
 		for _, in := range pl.mending.movable[other] {
 			g := whole(min(gpus, on(l.slots[in], other)), worker*pl.worker(in)/gcd(worker, pl.worker(in)))
 			if g > 0 && out != in && pl.demand(in) != pl.demand(out) {
-				pl.weigh(l, best, offer{node: other, gpus: g, out: out, in: in}, n, was)
+				pl.weigh(l, best, offer{home: n, node: other, gpus: g, out: out, in: in}, was)
 			}
 		}
 	}
@@ -227,39 +228,38 @@ func splits(slots []hostalloc.Slot, from, to, gpus int) float64 {
 
 // weigh keeps an offer if it is better than the best so far. was is what both nodes lack
 // now.
-func (pl *Placer) weigh(l *layout, best *offer, o offer, n int, was float64) {
+func (pl *Placer) weigh(l *layout, best *offer, o offer, was float64) {
 	pl.mending.left--
 	more := times(pl.demand(o.out), o.gpus, 1)
 	if o.in >= 0 {
 		more = plus(more, times(pl.demand(o.in), o.gpus, -1))
 	}
-	o.decrease = was - pl.lack(o.node, more) - pl.lack(n, times(more, 1, -1))
+	o.decrease = was - pl.lack(o.node, more) - pl.lack(o.home, times(more, 1, -1))
 	if o.decrease <= best.decrease {
 		return
 	}
-	o.decrease -= pl.cost(l, o.out, n, o.node, o.gpus)
+	o.decrease -= pl.cost(o.out, splits(l.slots[o.out], o.home, o.node, o.gpus))
 	if o.in >= 0 {
-		o.decrease -= pl.cost(l, o.in, o.node, n, o.gpus)
+		o.decrease -= pl.cost(o.in, splits(l.slots[o.in], o.node, o.home, o.gpus))
 	}
-	if o.decrease > best.decrease && pl.roomForBoth(&o, n) {
+	if o.decrease > best.decrease && pl.roomForBoth(&o) {
 		*best = o
 	}
 }
 
 // roomForBoth reports whether two nodes have room for the first cells of all jobs
 // after an exchange.
-func (pl *Placer) roomForBoth(o *offer, n int) bool {
+func (pl *Placer) roomForBoth(o *offer) bool {
 	least := times(pl.modest(o.out), o.gpus, 1)
 	if o.in >= 0 {
 		least = plus(least, times(pl.modest(o.in), o.gpus, -1))
 	}
-	return pl.roomFor(o.node, least) && pl.roomFor(n, times(least, 1, -1))
+	return pl.roomFor(o.node, least) && pl.roomFor(o.home, times(least, 1, -1))
 }
 
 // cost returns what it costs that a job is split, negative if it is no longer, in parts of
 // a node. It is infinite if a replica of several GPUs might be cut.
-func (pl *Placer) cost(l *layout, i, from, to, gpus int) float64 {
-	s := splits(l.slots[i], from, to, gpus)
+func (pl *Placer) cost(i int, s float64) float64 {
 	if s == 0 {
 		return 0
 	}
@@ -286,13 +286,13 @@ func plus(a, b cluster.Resources) cluster.Resources {
 
 // shift moves GPUs of job out from one node to another. If in is not -1, as many GPUs of
 // job in move the other way.
-func (pl *Placer) shift(l *layout, out, from, to, gpus, in int) {
-	pl.lift(l, out, from, gpus)
-	if in >= 0 {
-		pl.lift(l, in, to, gpus)
-		pl.drop(l, in, from, gpus)
+func (pl *Placer) shift(l *layout, o *offer) {
+	pl.lift(l, o.out, o.home, o.gpus)
+	if o.in >= 0 {
+		pl.lift(l, o.in, o.node, o.gpus)
+		pl.drop(l, o.in, o.home, o.gpus)
 	}
-	pl.drop(l, out, to, gpus)
+	pl.drop(l, o.out, o.node, o.gpus)
 }
 
 // lift takes GPUs of job i off a node.

@@ -42,7 +42,7 @@ func (p *Policy) byClass(j *policy.Job, w *widths, class int, offers []cluster.O
 	}
 	g := goal{offer: h, Configuration: o.Fewest(gpus)}
 	g.left = w.timeLeft(table, class, epoch, j.Done(p.now))
-	p.compare(j, w, class, epoch, table, &g)
+	p.compare(j, w, stretch{class: class, epoch: epoch, end: w.block(table, class, epoch), done: j.Done(p.now)}, &g)
 	return g
 }
 
@@ -87,10 +87,17 @@ func (w *widths) timeLeft(table, class, epoch int, progress float64) float64 {
 	return left[epoch+1] + w.undone(class, epoch, progress)*(left[epoch]-left[epoch+1])
 }
 
+// A stretch is what a job of a class has ahead of it: from its progress in an epoch to the end
+// of the epochs before end.
+type stretch struct {
+	class, epoch, end int
+	done              float64 // progress of the job
+}
+
 // compare says whether a job stays with what it holds: if that is its goal, or if it does
 // not pay to move for the epochs that have the same width, at the price that the widths
 // come from. Where a job follows its table, moving pays: the table is optimal.
-func (p *Policy) compare(j *policy.Job, w *widths, class, epoch, table int, g *goal) {
+func (p *Policy) compare(j *policy.Job, w *widths, ahead stretch, g *goal) {
 	held := j.Allocation.Configuration
 	if !j.Holding() {
 		return
@@ -102,9 +109,9 @@ func (p *Policy) compare(j *policy.Job, w *widths, class, epoch, table int, g *g
 	if p.o.Method == Published || !j.Adaptivity.Has(job.GPUCount) {
 		return
 	}
-	end, restart := w.block(table, class, epoch), w.table.Problem.Classes[class].Restart.Seconds()
-	was := cost{w.time(class, held, epoch, end, j.Done(p.now)), rate(w.table.Problem.Offers, held)}
-	will := cost{w.time(class, g.Configuration, epoch, end, j.Done(p.now)), rate(w.table.Problem.Offers, g.Configuration)}
+	restart := w.table.Problem.Classes[ahead.class].Restart.Seconds()
+	was := cost{w.time(held, ahead), rate(w.table.Problem.Offers, held)}
+	will := cost{w.time(g.Configuration, ahead), rate(w.table.Problem.Offers, g.Configuration)}
 	g.weigh(was, will, restart, w.price)
 }
 
@@ -121,17 +128,18 @@ func (w *widths) block(table, class, epoch int) int {
 	return end
 }
 
-// time returns the seconds that a job takes with so many GPUs from its progress in an
-// epoch to the end of the epochs before end; infinite if it does not run so.
-func (w *widths) time(class int, c cluster.Configuration, epoch, end int, progress float64) float64 {
+// time returns the seconds that a job takes with so many GPUs for what is ahead of it;
+// infinite if it does not run so.
+func (w *widths) time(c cluster.Configuration, ahead stretch) float64 {
+	class, epoch := ahead.class, ahead.epoch
 	least := math.Inf(1)
 	for h := range w.table.Problem.Offers {
 		rows := w.took[class][h]
 		if w.table.Problem.Offers[h].Node.GPUType != c.GPUType || !w.runs(class, h, epoch, c.GPUs) {
 			continue
 		}
-		total := w.undone(class, epoch, progress) * rows[c.GPUs-1][epoch]
-		for _, took := range rows[c.GPUs-1][epoch+1 : end] {
+		total := w.undone(class, epoch, ahead.done) * rows[c.GPUs-1][epoch]
+		for _, took := range rows[c.GPUs-1][epoch+1 : ahead.end] {
 			total += took
 		}
 		least = min(least, total)

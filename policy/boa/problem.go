@@ -94,7 +94,7 @@ func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 	for j, size := range s.Sizes {
 		e := convex.Epoch{Size: size}
 		for h := range p.Offers {
-			e.Points = p.points(e.Points, s, j, h, widest)
+			e.Points = append(e.Points, p.points(s, j, h, widest)...)
 		}
 		if len(e.Points) == 0 {
 			return c, fmt.Errorf("epoch %d: runs on nothing that can be rented", j)
@@ -104,8 +104,9 @@ func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 	return c, nil
 }
 
-// points appends the widths of an offer at which the jobs of a class run.
-func (p *Problem) points(to []convex.Point, s *perf.ClassStats, epoch, offer, widest int) []convex.Point {
+// points returns the widths of an offer at which the jobs of a class run.
+func (p *Problem) points(s *perf.ClassStats, epoch, offer, widest int) []convex.Point {
+	var to []convex.Point
 	o := &p.Offers[offer]
 	for k := 1; k <= min(widest, o.Most*o.Node.Capacity.GPUs); k++ {
 		at := o.Fewest(k)

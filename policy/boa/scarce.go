@@ -252,7 +252,7 @@ func (p *Policy) ahead(j *policy.Job, c cluster.Configuration) (left, restart fl
 	if w := p.widths; w != nil && j.Class != "" {
 		if class, ok := w.class[j.Class]; ok {
 			epochs := len(w.ends[class])
-			left = w.time(class, c, min(max(0, j.Epoch), epochs-1), epochs, j.Done(p.now))
+			left = w.time(c, stretch{class: class, epoch: min(max(0, j.Epoch), epochs-1), end: epochs, done: j.Done(p.now)})
 			if !math.IsInf(left, 1) {
 				return left, w.table.Problem.Classes[class].Restart.Seconds()
 			}

@@ -89,7 +89,7 @@ func (r *round) slots(at, unit int) []slot {
 	var all []slot
 	for n, node := range r.s.Cluster.Nodes() {
 		if node.GPUType == r.types[at].Type && !r.nodes[n].loaned {
-			all = append(all, units(n, r.room.Free(n)+r.nodes[n].flexible, unit, r.s.Now, ends[n])...)
+			all = append(all, units(slot{n, r.s.Now}, r.room.Free(n)+r.nodes[n].flexible, unit, ends[n])...)
 		}
 	}
 	return all
@@ -101,18 +101,18 @@ type leaving struct {
 	gpus int
 }
 
-// units returns the slots of a node that has so many GPUs free now.
-func units(n, free, unit int, now time.Time, ends []leaving) []slot {
+// units returns the slots of a node, from the first on, at which so many GPUs are free.
+func units(first slot, free, unit int, ends []leaving) []slot {
 	slices.SortStableFunc(ends, func(a, b leaving) int { return a.at.Compare(b.at) })
 	var all []slot
-	for from := now; ; {
+	for next := first; ; {
 		for ; free >= unit; free -= unit {
-			all = append(all, slot{n, from})
+			all = append(all, next)
 		}
 		if len(ends) == 0 {
 			return all
 		}
-		from, free = ends[0].at, free+ends[0].gpus
+		next.from, free = ends[0].at, free+ends[0].gpus
 		ends = ends[1:]
 	}
 }

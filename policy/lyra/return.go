@@ -55,8 +55,8 @@ func (r *round) servers(g cluster.Group) (servers []reclaim.Server, able int) {
 		if t.pinned {
 			t.base, t.flex = r.Plan().Jobs[i].Placement, nil
 		}
-		r.share(servers, at, t, t.base, false)
-		r.share(servers, at, t, t.flex, true)
+		r.share(servers, at, t.base, reclaim.Share{Job: t.ID, Pinned: t.pinned})
+		r.share(servers, at, t.flex, reclaim.Share{Job: t.ID, Pinned: t.pinned, Flexible: true})
 	}
 	for i := range servers {
 		if !slices.ContainsFunc(servers[i].Holdings, func(h reclaim.Share) bool { return h.Pinned }) {
@@ -66,12 +66,13 @@ func (r *round) servers(g cluster.Group) (servers []reclaim.Server, able int) {
 	return servers, able
 }
 
-// share notes a job's workers on the servers.
-func (r *round) share(servers []reclaim.Server, at []int, t *tenant, p cluster.Placement, flexible bool) {
+// share notes a job's workers on the servers: like one, but for the GPUs.
+func (r *round) share(servers []reclaim.Server, at []int, p cluster.Placement, like reclaim.Share) {
 	for _, s := range p {
 		if n, ok := r.s.Cluster.Index(s.Node); ok && at[n] > 0 {
+			like.GPUs = s.GPUs
 			h := &servers[at[n]-1]
-			h.Holdings = append(h.Holdings, reclaim.Share{Job: t.ID, GPUs: s.GPUs, Flexible: flexible, Pinned: t.pinned})
+			h.Holdings = append(h.Holdings, like)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func (a *account) observe(j *policy.Job) {
 func (a *account) rho(now time.Time, more float64) float64 {
 	age := max(0, a.row.Age(now).Seconds())
 	left := a.options[a.alone].ahead.time()
-	return fairness.Estimate(0, seconds(age+more), seconds(left), seconds(a.past+left), a.contention/max(age, 1))
+	return fairness.Life{Waited: seconds(age + more), Remaining: seconds(left), Total: seconds(a.past + left)}.Estimate(a.contention / max(age, 1))
 }
 
 // seconds returns a duration; at most endless.

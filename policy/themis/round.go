@@ -117,12 +117,12 @@ func (r *round) judge(b *bidder) {
 	if left := b.Target - b.Done(r.s.Now); b.Perf != nil && b.Target > 0 && left > 0 {
 		total = seconds(b.alone * b.Target / left)
 	}
-	total = max(total, time.Second)
-	b.rho = fairness.Estimate(attained, waited, seconds(b.alone), total, r.contention)
+	life := fairness.Life{Attained: attained, Waited: waited, Remaining: seconds(b.alone), Total: max(total, time.Second)}
+	b.rho = life.Estimate(r.contention)
 	for k := range b.offers {
 		o := &b.offers[k]
-		rho := fairness.Estimate(attained, waited, seconds(o.left), total, r.contention)
-		o.value = -math.Log(math.Max(rho, 1e-9))
+		life.Remaining = seconds(o.left)
+		o.value = -math.Log(math.Max(life.Estimate(r.contention), 1e-9))
 	}
 }
 

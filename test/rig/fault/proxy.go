@@ -149,7 +149,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer answer.Body.Close()
-	p.pass(w, r, answer, c, hook, cut)
+	p.pass(&passage{w, r, answer, c, cut}, hook)
 }
 
 // number gives a call its number, and returns the hook that is to be asked about it.
@@ -220,8 +220,18 @@ func (p *Proxy) forward(r *http.Request, c *Call) (*http.Response, error) {
 	return answer, nil
 }
 
+// A passage is a call that was answered, on its way back to the client.
+type passage struct {
+	http.ResponseWriter
+	request *http.Request
+	answer  *http.Response
+	call    *Call
+	cut     Cut
+}
+
 // pass gives the client the answer.
-func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, answer *http.Response, c *Call, hook Hook, cut Cut) {
+func (p *Proxy) pass(w *passage, hook Hook) {
+	answer, c := w.answer, w.call
 	var body bytes.Buffer
 	watch := c.Verb == "watch" && answer.StatusCode == http.StatusOK
 	if !watch {
@@ -229,13 +239,13 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, answer *http.Respon
 			panic(http.ErrAbortHandler)
 		}
 	}
-	if cut == AfterAnswer || !hook(c, Applied) {
+	if w.cut == AfterAnswer || !hook(c, Applied) {
 		panic(http.ErrAbortHandler)
 	}
 	maps.Copy(w.Header(), answer.Header)
 	if watch {
 		w.WriteHeader(answer.StatusCode)
-		p.stream(r.Context(), w, answer.Body, c)
+		p.stream(w.request.Context(), w.ResponseWriter, answer.Body, c)
 		return
 	}
 	if c.Number > 0 { // until the hook has returned nothing else passes
@@ -245,7 +255,7 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, answer *http.Respon
 	w.Header().Set("Content-Length", strconv.Itoa(body.Len())) // so that a flush is the end of it
 	w.WriteHeader(answer.StatusCode)
 	_, err := w.Write(body.Bytes())
-	if errors.Join(err, http.NewResponseController(w).Flush()) == nil {
+	if errors.Join(err, http.NewResponseController(w.ResponseWriter).Flush()) == nil {
 		hook(c, Answered)
 	}
 }
