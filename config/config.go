@@ -70,7 +70,7 @@ type Fairness struct {
 // Default returns the defaults.
 func Default() *Config {
 	c := &Config{
-		Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Policies: []string{"sia", "easy", "srtf"},
+		Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Policies: []string{"oxgang", "sia", "easy", "srtf"},
 		Generate: Generate{Kind: "philly-like"}, Estimate: estimate.Bootstrap.String(), Classes: Learned, Penalty: pack.DefaultOptions().Penalty,
 		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(),
 		Jobs:     Jobs{Fungible: AsTraced, Checkpoints: AsTraced, WrongBy: 0.25, MixedSpeed: 0.7},

@@ -47,7 +47,7 @@ why in its row, and the exit status is 1; the others are shown. If all fail, not
 
 ` + report.Conventions,
 		Example: `  oxgang simulate
-  oxgang simulate --cluster hetero64 --trace w.csv --policy sia,easy,srtf --out run/
+  oxgang simulate --cluster hetero64 --trace w.csv --policy oxgang,easy,srtf --out run/
   oxgang simulate --policy sia --set p=-1 --seeds 5 -o csv
   oxgang simulate --from-cluster --since 30d   # what your cluster ran, under other policies`,
 		Args: cli.NoArgs,
