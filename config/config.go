@@ -20,6 +20,21 @@ import (
 
 // A Config is everything that decides how a simulation runs.
 type Config struct {
+	Inputs
+	Deciding
+	Measuring
+	Jobs Jobs
+	// Public switches on all rules of the public Sia simulator that the thesis
+	// does not have: profiles, costs, growth, epochs, batch ranges, moves.
+	Public    bool
+	Scheduler scheduler.Options
+	Sim       sim.Options
+	Lender    Lender // beside Sim.Lender
+	origins   map[string]string
+}
+
+// Inputs are the nodes, the jobs, and how fast jobs train.
+type Inputs struct {
 	Cluster  string   // a preset, or "t4:6x4,a100:2x8": type:nodes x GPUs per node
 	Scale    int      // times the nodes of Cluster
 	Trace    string   // a file; empty: generate
@@ -30,24 +45,24 @@ type Config struct {
 	Table    string   // of measured steps, where the profiles have several
 	Like     []string // GPU types without profiles: "h100=a100x2.2", type=like x speed
 	Generate Generate
+}
+
+// Deciding says which policies run, and what they believe.
+type Deciding struct {
 	Policies []string
 	Settings []string // of policies: "p=-1", or "sia.p=-1" for one of them
 	Placer   string   // empty: the one that the policy prefers
 	Penalty  float64  // part of its speed that a job is believed to lose where it is split over nodes: of placer pack
-	Jobs     Jobs
-	// Public switches on all rules of the public Sia simulator that the thesis
-	// does not have: profiles, costs, growth, epochs, batch ranges, moves.
-	Public    bool
-	Estimate  string // estimate.Mode
-	Classes   string // learned or known, for policies that ask for classes
-	Scheduler scheduler.Options
-	Sim       sim.Options
-	Lender    Lender        // beside Sim.Lender
-	Horizon   time.Duration // the run ends here; 0: when all jobs have ended
-	Window    Window        // jobs that are measured; zero: all
-	Skipped   []string      // queues whose jobs are not measured
-	Fairness  Fairness
-	origins   map[string]string
+	Estimate string   // estimate.Mode
+	Classes  string   // learned or known, for policies that ask for classes
+}
+
+// Measuring says when a run ends, and which jobs are measured.
+type Measuring struct {
+	Horizon  time.Duration // the run ends here; 0: when all jobs have ended
+	Window   Window        // jobs that are measured; zero: all
+	Skipped  []string      // queues whose jobs are not measured
+	Fairness Fairness
 }
 
 // Generate says which trace to generate when none is given.
@@ -69,15 +84,17 @@ type Fairness struct {
 
 // Default returns the defaults.
 func Default() *Config {
-	c := &Config{
-		Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Policies: []string{"oxgang", "sia", "easy", "srtf"},
-		Generate: Generate{Kind: "philly-like"}, Estimate: estimate.Bootstrap.String(), Classes: Learned, Penalty: pack.DefaultOptions().Penalty,
-		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(),
-		Jobs:     Jobs{Fungible: AsTraced, Checkpoints: AsTraced, WrongBy: 0.25, MixedSpeed: 0.7},
-		Lender:   Lender{Forecast: Seasonal},
-		Fairness: Fairness{Above: 1}, Skipped: []string{workload.Warm}, origins: make(map[string]string),
+	return &Config{
+		Inputs: Inputs{Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Generate: Generate{Kind: "philly-like"}},
+		Deciding: Deciding{
+			Policies: []string{"oxgang", "sia", "easy", "srtf"}, Penalty: pack.DefaultOptions().Penalty,
+			Estimate: estimate.Bootstrap.String(), Classes: Learned,
+		},
+		Measuring: Measuring{Skipped: []string{workload.Warm}, Fairness: Fairness{Above: 1}},
+		Jobs:      Jobs{Fungible: AsTraced, Checkpoints: AsTraced, WrongBy: 0.25, MixedSpeed: 0.7},
+		Scheduler: scheduler.DefaultOptions(), Sim: sim.DefaultOptions(), Lender: Lender{Forecast: Seasonal},
+		origins: make(map[string]string),
 	}
-	return c
 }
 
 // What is believed of classes of jobs.

@@ -21,13 +21,7 @@ type Options struct {
 	Faults         Faults
 	Provider       Provider // of rented nodes
 	Lender         Lender   // of nodes on loan
-	// Checkpoint is the time between checkpoints of a running job; 0: one at the end of every
-	// epoch. Default 0 (Sia §3.3.5).
-	Checkpoint time.Duration
-	// Restart is how long every start and move takes; nil: what the application says.
-	Restart *time.Duration
-	// FreeStart makes the first start of a job cost nothing. Default false.
-	FreeStart bool
+	Costs
 	// Public switches on rules of the public simulator that the thesis does
 	// not have.
 	Public Public
@@ -38,6 +32,17 @@ type Options struct {
 	Initial map[job.ID]*InitialState
 	// Estimate configures how agents learn; the scheduler's should be the same.
 	Estimate estimate.Options
+}
+
+// Costs are what it takes to start and move jobs.
+type Costs struct {
+	// Checkpoint is the time between checkpoints of a running job; 0: one at the end of every
+	// epoch. Default 0 (Sia §3.3.5).
+	Checkpoint time.Duration
+	// Restart is how long every start and move takes; nil: what the application says.
+	Restart *time.Duration
+	// FreeStart makes the first start of a job cost nothing. Default false.
+	FreeStart bool
 }
 
 // Noise is how reports, and speeds, differ from the profiles.

@@ -18,20 +18,28 @@ type Description struct {
 	First, Last time.Duration // submissions, since the start of the trace
 	Users       int
 	Queues      int
-	// GPUHours is the demand of the jobs whose running time is known: requested
-	// GPUs times Duration. The running time of others follows from their
-	// application.
-	GPUHours     float64
-	Known        int         // jobs whose running time is known
-	Hours        []Load      // hours with submissions, ascending
-	Sizes        []SizeCount // by requested GPUs, ascending
-	Durations    Quantiles   // of the known running times
-	Applications []NameCount // most frequent first
-	GPUTypes     []NameCount // asked for by name, most frequent first
-	Adaptivity   []NameCount // most frequent first
-	Cancelled    int
+	Demand
+	Asked
+	Hours     []Load      // hours with submissions, ascending
+	Sizes     []SizeCount // by requested GPUs, ascending
+	Cancelled int
 	// Summary, if set by the caller, is printed with the description.
 	Summary *parse.Summary
+}
+
+// A Demand is that of the jobs whose running time is known. That of others follows from
+// their application.
+type Demand struct {
+	GPUHours  float64 // requested GPUs times Duration
+	Known     int     // jobs whose running time is known
+	Durations Quantiles
+}
+
+// Asked is how many jobs ask for what, most frequent first.
+type Asked struct {
+	Applications []NameCount
+	GPUTypes     []NameCount // by name
+	Adaptivity   []NameCount
 }
 
 // A Load is what is submitted in one hour.

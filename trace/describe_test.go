@@ -34,14 +34,18 @@ func TestDescribe(t *testing.T) {
 	}
 	work1, work2 := 8*943226.0/3600, 4*1792395.0/3600
 	want := &Description{
-		Jobs: 3, First: 7889 * time.Second, Last: 26 * time.Hour, Users: 1, Queues: 2, Known: 2, Cancelled: 1,
-		GPUHours:     work1 + work2,
-		Hours:        []Load{{2, 1, work1}, {5, 1, work2}, {26, 1, 0}},
-		Sizes:        []SizeCount{{4, 2, work2}, {8, 1, work1}},
-		Durations:    Quantiles{Mean: 1367810500 * time.Millisecond, Min: 943226 * time.Second, P10: 943226 * time.Second, P50: 943226 * time.Second, P90: 943226 * time.Second, P99: 943226 * time.Second, Max: 1792395 * time.Second},
-		Applications: []NameCount{{"bert", 1}},
-		GPUTypes:     []NameCount{{"t4", 1}},
-		Adaptivity:   []NameCount{{"rigid", 2}, {"adaptive", 1}},
+		Jobs: 3, First: 7889 * time.Second, Last: 26 * time.Hour, Users: 1, Queues: 2, Cancelled: 1,
+		Hours: []Load{{2, 1, work1}, {5, 1, work2}, {26, 1, 0}},
+		Sizes: []SizeCount{{4, 2, work2}, {8, 1, work1}},
+		Demand: Demand{
+			GPUHours: work1 + work2, Known: 2,
+			Durations: Quantiles{Mean: 1367810500 * time.Millisecond, Min: 943226 * time.Second, P10: 943226 * time.Second, P50: 943226 * time.Second, P90: 943226 * time.Second, P99: 943226 * time.Second, Max: 1792395 * time.Second},
+		},
+		Asked: Asked{
+			Applications: []NameCount{{"bert", 1}},
+			GPUTypes:     []NameCount{{"t4", 1}},
+			Adaptivity:   []NameCount{{"rigid", 2}, {"adaptive", 1}},
+		},
 	}
 	if diff := cmp.Diff(want, d, cmp.Comparer(near)); diff != "" {
 		t.Errorf("description (-want +got):\n%s", diff)

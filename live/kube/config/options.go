@@ -21,17 +21,7 @@ type Options struct {
 	Nodes    inventory.Options // which nodes belong to the queue, and the names of their GPU types
 	Kinds    []jobadapter.Kind // of job that it schedules. Default jobadapter.Kinds
 	Identity string            // of the process that writes its plans
-	// Start is how long the pods of a generation may take until all of them run. After that
-	// the generation is stopped, and the job is started again later. Default 5 min.
-	Start time.Duration
-	// Quiet is how long the pods of a job whose program sends no messages must run until the
-	// job counts as training. Default 0.
-	Quiet time.Duration
-	// Silence is how long an agent may send nothing until its job counts as rigid.
-	// Default 10 min.
-	Silence time.Duration
-	// Report is the time between two reports that agents are told to keep. Default 30 s.
-	Report time.Duration
+	Times
 	// Explain, if not nil, returns why each job has what a plan gives it.
 	Explain func(s *policy.Snapshot, p *policy.Plan) map[job.ID]Because
 	// Expect, if not nil, returns when jobs are expected to start and end; nil while nothing is
@@ -45,6 +35,21 @@ type Options struct {
 	Inputs func() string
 }
 
+// Times say how long jobs and their agents may take.
+type Times struct {
+	// Start is how long the pods of a generation may take until all of them run. After that
+	// the generation is stopped, and the job is started again later. Default 5 min.
+	Start time.Duration
+	// Quiet is how long the pods of a job whose program sends no messages must run until the
+	// job counts as training. Default 0.
+	Quiet time.Duration
+	// Silence is how long an agent may send nothing until its job counts as rigid.
+	// Default 10 min.
+	Silence time.Duration
+	// Report is the time between two reports that agents are told to keep. Default 30 s.
+	Report time.Duration
+}
+
 // A Because says why a job has what it has: Reason is a word of a closed list, Message a sentence.
 type Because struct{ Reason, Message string }
 
@@ -52,7 +57,8 @@ type Because struct{ Reason, Message string }
 func DefaultOptions() Options {
 	return Options{
 		Nodes: inventory.Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nvidia.com/gpu.product"}},
-		Kinds: jobadapter.Kinds, Start: 5 * time.Minute, Silence: 10 * time.Minute, Report: 30 * time.Second, Log: slog.New(slog.DiscardHandler),
+		Kinds: jobadapter.Kinds, Times: Times{Start: 5 * time.Minute, Silence: 10 * time.Minute, Report: 30 * time.Second},
+		Log: slog.New(slog.DiscardHandler),
 	}
 }
 
