@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"math"
-	"slices"
 	"time"
 )
 
@@ -42,17 +41,8 @@ func LoanGroup(t GPUType, gpus int) Group { return RentGroup(t, gpus) + "-loan" 
 // order in which the groups first appear. Node is the first node of the group.
 func (c *Cluster) Loans() []Loan {
 	var loans []Loan
-	for _, n := range c.nodes {
-		if n.Tenure != Loaned {
-			continue
-		}
-		i := slices.IndexFunc(loans, func(l Loan) bool { return l.Group == n.Group })
-		if i < 0 {
-			i = len(loans)
-			loans = append(loans, Loan{Group: n.Group, Node: n})
-			loans[i].Node.ID = ""
-		}
-		loans[i].Nodes++
+	for _, o := range c.groups(Loaned) {
+		loans = append(loans, Loan{Group: o.Group, Node: o.Node, Nodes: o.Most})
 	}
 	return loans
 }

@@ -37,10 +37,13 @@ type Rental struct {
 
 // Offers returns what can be rented: the nodes of tenure Rented, by group, in the order
 // in which groups first appear. The first node of a group stands for all.
-func (c *Cluster) Offers() []Offer {
+func (c *Cluster) Offers() []Offer { return c.groups(Rented) }
+
+// groups returns the groups of nodes of one tenure, and how many nodes each has.
+func (c *Cluster) groups(t Tenure) []Offer {
 	var offers []Offer
 	for _, n := range c.nodes {
-		if n.Tenure != Rented {
+		if n.Tenure != t {
 			continue
 		}
 		i := slices.IndexFunc(offers, func(o Offer) bool { return o.Group == n.Group })

@@ -75,7 +75,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	r.finish() // 7. the nodes wanted
 	p.rate = r.rate()
 	p.fill.used, p.fill.gpus = r.shared()
-	p.forget(s)
+	p.tickets = policy.Forget(s, p.tickets)
 	r.plan.Background = work
 	r.plan.Stats.Failed = p.failed
 	return r.plan, nil
@@ -193,18 +193,4 @@ func (p *Policy) draw(j *policy.Job) float64 {
 		p.tickets[j.ID] = place
 	}
 	return place
-}
-
-// // forget drops the tickets of jobs that are gone, once they are the majority.
-func (p *Policy) forget(s *policy.Snapshot) {
-	if len(p.tickets) <= 2*len(s.Jobs)+64 {
-		return
-	}
-	there := make(map[job.ID]float64, len(s.Jobs))
-	for _, j := range s.Jobs {
-		if place, ok := p.tickets[j.ID]; ok {
-			there[j.ID] = place
-		}
-	}
-	p.tickets = there
 }

@@ -69,21 +69,7 @@ func (q *twoQueues) of(s *policy.Snapshot, j *policy.Job) float64 {
 	if q.o.Promote == 0 || j.Holding() || s.Now.Sub(j.Since).Seconds() < q.o.Promote*ran.Seconds() {
 		return 1
 	}
-	q.forget(s)
+	q.promoted = policy.Forget(s, q.promoted)
 	q.promoted[j.ID] = promotion{j.AttainedService(s.Now), j.AttainedGPUService(s.Now)}
 	return 0
-}
-
-// forget drops promotions of jobs that are gone, once they are many.
-func (q *twoQueues) forget(s *policy.Snapshot) {
-	if len(q.promoted) <= 2*len(s.Jobs)+64 {
-		return
-	}
-	still := make(map[job.ID]promotion, len(s.Jobs))
-	for _, j := range s.Jobs {
-		if p, ok := q.promoted[j.ID]; ok {
-			still[j.ID] = p
-		}
-	}
-	q.promoted = still
 }
