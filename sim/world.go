@@ -81,9 +81,6 @@ func (w *World) Now() time.Time { return w.now }
 // or lent is.
 func (w *World) Cluster() *cluster.Cluster { return w.full }
 
-// Seized returns how many lent nodes their owner has taken by force so far.
-func (w *World) Seized() int { return w.lender.seized }
-
 // Next implements scheduler.Backend: it is the main loop, which the package comment explains.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	deadline = w.openRound(deadline)

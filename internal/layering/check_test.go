@@ -1,7 +1,3 @@
-// Package layering checks the directions of imports. Every package of the module has a
-// layer, here called its floor (floors.go), and may import only packages of lower floors.
-// The lower floors do no I/O and share no state. The rules are those of design.md,
-// section 3; the test of this package applies them to the module.
 package layering
 
 import (
@@ -28,7 +24,7 @@ func check(pkgs []pkg) error {
 		name := local(p.ImportPath)
 		floor, ok := floorOf(name)
 		if !ok {
-			errs = append(errs, fmt.Errorf("%s: stands on no floor, want a line in internal/layering/floors.go", name))
+			errs = append(errs, fmt.Errorf("%s: stands on no floor, want a line in internal/layering/floors_test.go", name))
 			continue
 		}
 		for _, path := range p.Imports {

@@ -57,7 +57,6 @@ func TestFullDisk(t *testing.T) {
 			for what, err := range map[string]error{
 				"Commit": commitOf(s, round+1),
 				"Accept": s.Accept(newJob("c", "")),
-				"Backup": s.Backup(filepath.Join(disk, "copy")),
 			} {
 				if !errors.Is(err, ErrFull) {
 					t.Errorf("%s: got %v, want it to say that the disk is full", what, err)

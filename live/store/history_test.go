@@ -148,21 +148,6 @@ func TestName(t *testing.T) {
 	}
 }
 
-func TestBackup(t *testing.T) {
-	s := opened(t, t.TempDir())
-	accepted(t, s, "a", "")
-	must(t, s.Commit(&Plan{Round: 4, Changes: []Change{started("a", 1, 0)}}))
-	dir := t.TempDir()
-	must(t, s.Backup(filepath.Join(dir, "oxgang.db")))
-	wants(t, s.Backup(filepath.Join(dir, "oxgang.db")), "is there already")
-	accepted(t, s, "later", "")
-	back := opened(t, dir)
-	if st := loaded(t, back); st.Round != 4 || !cmp.Equal(ids(st.Jobs), []job.ID{"a"}) || back.Identity() != s.Identity() {
-		t.Errorf("the backup has round %d and jobs %v, want 4 and a", st.Round, ids(st.Jobs))
-	}
-	wants(t, s.Backup(filepath.Join(dir, "none", "oxgang.db")), "store: backup: ")
-}
-
 func TestReads_wait_for_no_write(t *testing.T) {
 	s := opened(t, t.TempDir())
 	accepted(t, s, "a", "")

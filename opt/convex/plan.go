@@ -13,19 +13,12 @@ type Plan struct {
 	Spend   float64   // mean, per unit of time
 }
 
-// Evaluate returns the plan that has these widths (by class and epoch, of which
+// evaluate returns the plan that has these widths (by class and epoch, of which
 // Speed is ignored: it is the problem's). A job rescales when it starts and when
 // kind or width change. It complains about widths that the problem does not have.
 //
 // Source: BOA §4.3, Lemma 4.8, Eq. 2 and 3. Deviation: what is spent is not divided by
 // λ, because Lemma 4.5 is the same without rescaling, and has no 1/λ there.
-func (p *Problem) Evaluate(widths [][]Point) (Plan, error) {
-	if err := p.Validate(); err != nil {
-		return Plan{}, err
-	}
-	return p.evaluate(widths)
-}
-
 func (p *Problem) evaluate(widths [][]Point) (Plan, error) {
 	if len(widths) != len(p.Classes) {
 		return Plan{}, fmt.Errorf("convex: widths of %d classes, want %d", len(widths), len(p.Classes))

@@ -137,9 +137,6 @@ func (p *Program) SetCapacity(k int, b float64) error {
 // Len returns the number of items.
 func (p *Program) Len() int { return p.live }
 
-// Stored returns the number of choices that p keeps.
-func (p *Program) Stored() int { return p.stored }
-
 // Add adds an item, of which it copies what it needs. Bad numbers are an error,
 // and nothing is added. Of equal items the one added first is served first. It
 // costs a pass over the choices, and a sort if they are out of order.

@@ -44,14 +44,6 @@ type Schedule struct {
 	Interrupted bool
 }
 
-// Gap returns (Bound − Value) / |Bound|; 0 if they are equal, +∞ if only Bound is 0.
-func (t *Schedule) Gap() float64 {
-	if t.Bound <= t.Value {
-		return 0
-	}
-	return (t.Bound - t.Value) / math.Abs(t.Bound)
-}
-
 // An interval is a range of limits z. A plan in which the longest job has at most high left,
 // and whose last term is at least low, is worth at most bound.
 type interval struct {

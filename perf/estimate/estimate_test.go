@@ -146,14 +146,14 @@ func TestOracle_knows_the_truth_and_learns_efficiency(t *testing.T) {
 	j := learned(o)
 	believes(t, j, on(1, 2, "B"), 2064)
 	m, _ := j.Model()
-	if got := m.NoiseScale(); got != 0 {
+	if got := m.phi; got != 0 {
 		t.Errorf("noise scale %g, want 0: none was measured", got)
 	}
 	j.Learn(step(on(1, 2, "B"), 100, 50)) // what is measured does not count
 	j.Learn(gradients(2, 6))
 	believes(t, j, on(1, 2, "B"), 2064)
-	if m, _ := j.Model(); m.NoiseScale() != 64*3 {
-		t.Errorf("noise scale %g, want 192", m.NoiseScale())
+	if m, _ := j.Model(); m.phi != 64*3 {
+		t.Errorf("noise scale %g, want 192", m.phi)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestSmoothing(t *testing.T) {
 		o := options(Bootstrap)
 		o.Smoothing = c.smoothing
 		m, _ := learned(o, profiles[0], gradients(1, 2), gradients(4, 4)).Model()
-		if got := m.NoiseScale(); math.Abs(got-c.want) > 1e-9 {
+		if got := m.phi; math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("smoothing %g: noise scale %g, want %g", c.smoothing, got, c.want)
 		}
 	}

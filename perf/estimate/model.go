@@ -136,7 +136,3 @@ func (m *Model) Efficiency(batch float64) float64 {
 	}
 	return perf.Efficiency(m.phi, m.init, batch)
 }
-
-// NoiseScale returns the believed preconditioned gradient noise scale, in
-// samples; 0 if nothing was measured.
-func (m *Model) NoiseScale() float64 { return m.phi }

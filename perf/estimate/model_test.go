@@ -21,8 +21,8 @@ func TestModel_efficiency(t *testing.T) {
 // Inference makes no statistical progress, and pure noise loses none.
 func TestModel_efficiency_is_1(t *testing.T) {
 	m, _ := learned(options(Bootstrap), profiles[0], gradients(0, 10)).Model()
-	if got := m.Efficiency(1e6); got != 1 || !math.IsInf(m.NoiseScale(), 1) {
-		t.Errorf("all noise: efficiency %g at noise scale %g, want 1 and infinity", got, m.NoiseScale())
+	if got := m.Efficiency(1e6); got != 1 || !math.IsInf(m.phi, 1) {
+		t.Errorf("all noise: efficiency %g at noise scale %g, want 1 and infinity", got, m.phi)
 	}
 	s := spec()
 	s.Goal = job.BatchInference

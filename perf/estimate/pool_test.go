@@ -62,7 +62,7 @@ func TestPool_gradients(t *testing.T) {
 		r.Epoch = epoch
 		j.Learn(r)
 	}
-	noise := func(j *Job) float64 { m, _ := j.Model(); return m.NoiseScale() }
+	noise := func(j *Job) float64 { m, _ := j.Model(); return m.phi }
 	first.Learn(step(on(1, 1, "A"), 1, 0))
 	learn(first, 2, 1, 2)
 	learn(first, 2, 3, 2)
