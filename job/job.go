@@ -82,7 +82,7 @@ type Spec struct {
 	Name        string
 	User, Queue string
 	Class       Class   // empty: a class of its own
-	Weight      float64 // share; 1 if unset. Read by policy/gavel, shockwave and synergy only
+	Weight      float64 // share; 1 if unset. Read by policy/oxgang, gavel, shockwave and synergy only
 	GPUs        int     // requested; rigid jobs get exactly this
 	BatchSize   int     // requested total batch size; fixed unless BatchSizes may be adapted
 	MinGPUs     int     // 0 means 1
