@@ -32,7 +32,7 @@ func (l *GroupNode) Ref() v1alpha1.LeavingNode {
 	return v1alpha1.LeavingNode{Name: l.Name(), UID: string(l.Object.UID)}
 }
 
-// muster returns the nodes of each group among all nodes.
+// groupNodes returns the nodes of each group among all nodes.
 func (ob *Observer) groupNodes(nodes []*corev1.Node, on []*corev1.Pod, usable []cluster.Node) map[string][]GroupNode {
 	if len(ob.options.Queue.Spec.NodeGroups) == 0 {
 		return nil
