@@ -84,7 +84,7 @@ func fileNotes(name string, src []byte) ([]note, error) {
 }
 
 var (
-	marker    = regexp.MustCompile(`\b(Sources?|Deviation): `)
+	marker    = regexp.MustCompile(`\b(Sources?|Deviation):\s`)
 	paragraph = regexp.MustCompile(`\n\s*\n|\n\s*[-*•] |\n\s*\d+\. `) // blank line or list item
 	sentence  = regexp.MustCompile(`(\w+)\.\s+[A-Z]`)
 )

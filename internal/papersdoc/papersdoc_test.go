@@ -68,7 +68,8 @@ const (
 //     and that.
 //   - Deviation: another, because.
 type Rules interface {
-	// Do does. Source: Gavel §4.1.
+	// Do does what it has to do. Source:
+	// Gavel §4.1.
 	Do()
 }
 `
