@@ -218,7 +218,7 @@ func integer(text string) int {
 // clusters, as RAPID_SEED says; with -short three policies have; with OXGANG_LONG there are three
 // more clusters of each.
 func TestPages_do_not_contradict_themselves(t *testing.T) {
-	policies := []string{"sia", "gavel", "lyra", "pollux", "fifo", "easy", "srtf", "afs", "themis", "shockwave", "sia on hosts", "synergy on hosts", "boa on rent"}
+	policies := []string{"oxgang", "sia", "gavel", "lyra", "pollux", "fifo", "easy", "srtf", "afs", "themis", "shockwave", "sia on hosts", "synergy on hosts", "boa on rent"}
 	if testing.Short() {
 		policies = draws.Some(t, 3, policies)
 	}
