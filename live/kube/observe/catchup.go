@@ -36,7 +36,7 @@ func (ob *Observer) CatchUp(ctx context.Context) error {
 	}
 }
 
-// await reports whether the watches show all that is wanted within a time.
+// waitFor reports whether the watches show all that is wanted within a time.
 func (ob *Observer) waitFor(ctx context.Context, want map[string]uint64, within time.Duration) (bool, error) {
 	for end := time.Now().Add(within); time.Now().Before(end); {
 		s, err := ob.Observe(ctx)
@@ -55,7 +55,7 @@ func (ob *Observer) waitFor(ctx context.Context, want map[string]uint64, within 
 	return false, nil
 }
 
-// there returns the version of every pod, node and job that the API server has, by uid.
+// versions returns the version of every pod, node and job that the API server has, by uid.
 func (ob *Observer) versions(ctx context.Context) (map[string]uint64, error) {
 	kinds := []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Pod"), corev1.SchemeGroupVersion.WithKind("Node")}
 	for _, k := range ob.options.Kinds {

@@ -185,7 +185,7 @@ func (ob *Observer) works(p *corev1.Pod) bool {
 	return p.Labels[v1alpha1.JobUID] != "" || pods.Request(&p.Spec, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs > 0
 }
 
-// saw notes which version of an object the watches show.
+// note records which version of an object the watches show.
 func (s *Observation) note(o metav1.Object) { s.Versions[string(o.GetUID())] = Version(o) }
 
 // Version returns an object's resource version, which grows with every write to the cluster.
