@@ -13,7 +13,7 @@ import (
 // CPUs and memory it has the last word on those: a job may get less or more than
 // the plan says, but never less than it needs to be as fast as with its
 // GPU-proportional share. It changes nothing else, and returns the plan it was
-// given, changed in place.
+// given, changed in place. The snapshot is without the nodes that the plan gives back.
 type Placer interface {
 	Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error)
 }

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -190,5 +191,37 @@ func TestScheduler_gives_back_what_it_vacates(t *testing.T) {
 	want := []scheduler.Action{scheduler.Preempt{Job: "j"}, scheduler.Return{Nodes: []cluster.NodeID{"l1"}}}
 	if diff := cmp.Diff(want, acts); diff != "" {
 		t.Errorf("actions (-want +got), %q:\n%s", plan.Refused, diff)
+	}
+}
+
+// noted is a placer that notes what it is shown.
+type noted struct{ shown *policy.Snapshot }
+
+func (n *noted) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
+	n.shown = s
+	return p, nil
+}
+
+// The placer is shown neither the nodes that go back nor that a job is on them.
+func TestScheduler_places_without_what_goes_back(t *testing.T) {
+	all, told := lendable(t, 2, 0)
+	p, placer := &scripted{grants: map[job.ID]cluster.Placement{"j": on(share("l1", 4))}}, &noted{}
+	s, err := scheduler.New(p, placer, all, unprofiled())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &bench{s, t, p, epoch}
+	d.step(told)
+	d.submit("j")
+	d.round()
+	p.spoil = func(p *policy.Plan) (*policy.Plan, error) {
+		p.Return = []cluster.NodeID{"l1"}
+		return p, nil
+	}
+	delete(p.grants, "j")
+	d.round()
+	_, there := placer.shown.Cluster.Index("l1")
+	if j := placer.shown.Job("j"); there || j.Holding() || len(j.Placement) > 0 {
+		t.Errorf("the placer is shown node l1: %v, and the job with %v", there, j.Placement)
 	}
 }

@@ -371,7 +371,7 @@ func (s *Scheduler) plan(ctx context.Context, snap *policy.Snapshot) (plan *poli
 	if err = policy.Check(snap, plan); err != nil {
 		return nil, fmt.Errorf("round %d: plan refused: %w", snap.Round, err)
 	}
-	if plan, err = s.placer.Place(ctx, snap, plan); err != nil {
+	if plan, err = s.placer.Place(ctx, snap.Without(plan.Return), plan); err != nil {
 		return nil, fmt.Errorf("round %d: place: %w", snap.Round, err)
 	}
 	if err = policy.CheckPlacement(snap, plan); err != nil {

@@ -83,8 +83,8 @@ var rooms = []room{
 	{"placement", 4}, // where; what comes
 	{"placement/bestfit", 4},
 	{"policy/lyra/allocate", 4}, // parts of a policy
-	{"policy/lyra/reclaim", 4},
 	{"placement/hostalloc", 4},
+	{"policy/reclaim", 4},
 	{"policy/grant", 4}, // what policies make plans with
 	{"policy/goodput", 4},
 	{"workload", 4},

@@ -34,7 +34,10 @@
 // # The algorithm
 //
 //  1. claim: a job whose configuration did not change keeps its place. So does
-//     a non-preemptive job, and one that the policy has placed itself.
+//     a non-preemptive job, one that the policy has placed itself, and one without
+//     checkpoints that would lose more than 15 minutes of work. A job whose workers
+//     join and leave while it trains keeps what it has, or as much as it still gets,
+//     and is queued for the rest alone.
 //  2. placePending: all others are queued, whole nodes first, then from large to
 //     small, and each goes to the node with the fewest free GPUs that suffice. A
 //     node in use is preferred to an idle one, so that whole nodes stay whole.
@@ -57,8 +60,9 @@
 // heuristic: the least number of moves that a plan needs may be smaller
 // (TestMovesAgainstBruteForce says by how much).
 //
-// On uniform nodes, without non-preemptive jobs, no allocation of Sia's
-// configurations within the capacity of the virtual nodes is ever evicted.
+// On uniform nodes, without non-preemptive jobs, jobs without checkpoints and jobs that are
+// resized, no allocation of Sia's configurations within the capacity of the virtual nodes is
+// ever evicted.
 //
 // Cost: if no allocation changed, linear in the number of jobs. Otherwise a
 // piece finds its node in time linear in the GPUs of a node, plus a 64th of the

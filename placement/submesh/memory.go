@@ -28,7 +28,7 @@ func (pl *Placer) locate() {
 	next := 0
 	for i, j := range pl.s.Jobs {
 		d, c := &pl.p.Jobs[i], &pl.claims[i]
-		*c = claim{state: opening(j, d), slots: c.slots[:0]}
+		*c = claim{state: opening(j, d, pl.s.Now), slots: c.slots[:0]}
 		if c.state == none {
 			continue
 		}

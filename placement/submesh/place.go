@@ -104,8 +104,12 @@ func (pl *Placer) giveBack(job int32, but int) {
 	c.slots = c.slots[:but]
 }
 
-// drop takes an allocation back: the job gets nothing in this round.
+// drop takes an allocation back: the job gets nothing in this round, or has what it had.
 func (pl *Placer) drop(job int32) {
+	if pl.claims[job].own > 0 {
+		pl.stop(job)
+		return
+	}
 	pl.giveBack(job, 0)
 	pl.claims[job].state = dropped
 	d := &pl.p.Jobs[job]
@@ -185,7 +189,7 @@ func (pl *Placer) clear(n, g int32) (clearing, bool) {
 		if pl.claims[i].state != kept {
 			continue
 		}
-		t := tenant{i, pl.gpusOn(i, n), weight(pl.s.Jobs[i], &pl.p.Jobs[i])}
+		t := tenant{i, pl.gpusOn(i, n), weight(pl.s.Jobs[i], &pl.p.Jobs[i], pl.s.Now)}
 		if t.gpus < g || pl.isOdd(i) {
 			movable = append(movable, t)
 		}

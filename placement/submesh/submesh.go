@@ -3,6 +3,7 @@ package submesh
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -60,6 +61,7 @@ type claim struct {
 	pool  int32
 	where *memory // its nodes, if it is kept or fixed; nil if they are gone
 	slots []slot  // what it got, if it is placed now
+	own   int     // of slots, those that it had: it is resized
 }
 
 // A state is the state of a job in the round being placed.
@@ -67,7 +69,7 @@ type state uint8
 
 const (
 	none    state = iota // no GPUs granted
-	fixed                // placed by the policy, or non-preemptive: stays
+	fixed                // placed by the policy, non-preemptive, or without checkpoints: stays
 	kept                 // stays, unless it is displaced
 	moving               // to be placed, or placed now
 	dropped              // no placement
@@ -163,7 +165,9 @@ func (pl *Placer) claim() error {
 			if c.pool < 0 {
 				return fmt.Errorf("submesh: job %s: GPU type %q is not in the cluster", pl.s.Jobs[i].ID, pl.p.Jobs[i].Allocation.GPUType)
 			}
-			pl.enqueue(i)
+			if !pl.resize(i) {
+				pl.enqueue(i)
+			}
 		}
 	}
 	for i := range pl.pools {
@@ -173,7 +177,7 @@ func (pl *Placer) claim() error {
 }
 
 // opening returns the state a job starts the round with.
-func opening(j *policy.Job, d *policy.Decision) state {
+func opening(j *policy.Job, d *policy.Decision, now time.Time) state {
 	switch {
 	case d.Allocation.GPUs == 0:
 		return none
@@ -181,7 +185,7 @@ func opening(j *policy.Job, d *policy.Decision) state {
 		return fixed
 	case !stays(j, d):
 		return moving
-	case j.NonPreemptive:
+	case j.NonPreemptive || unsaved(j, now) > bearable:
 		return fixed
 	}
 	return kept
@@ -223,11 +227,27 @@ func (pl *Placer) holds(i int) cluster.Placement {
 	return pl.s.Jobs[i].Placement
 }
 
-// weight returns what it costs to move a job: 1, for a restart. A job that is restarting now, or
+// bearable is what a job may lose of its work when it is moved to make room for others.
+const bearable = 15 * time.Minute
+
+// unsaved returns how much work a job loses when it is moved. Of one that was resized nobody
+// knows when it began: it may be all it did.
+func unsaved(j *policy.Job, now time.Time) time.Duration {
+	switch {
+	case !j.NoCheckpoint:
+		return 0
+	case j.Resizes:
+		return j.AttainedService(now)
+	}
+	return now.Sub(j.Since)
+}
+
+// weight returns what it costs to move a job: 1, for a restart, and 1 for each minute of work that
+// it loses. A job that is restarting now, or
 // holds a reservation, weighs so much that it is moved only if nothing else helps.
-func weight(j *policy.Job, d *policy.Decision) int {
+func weight(j *policy.Job, d *policy.Decision, now time.Time) int {
 	if j.Phase == job.Restoring || d.Why.Kind == policy.PinnedRestore || d.Why.Kind == policy.Reserved {
 		return 1000
 	}
-	return 1
+	return 1 + int(unsaved(j, now)/time.Minute)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -74,10 +75,19 @@ func workers(gpus int) func(*policy.Job, *policy.Decision) {
 	return func(j *policy.Job, _ *policy.Decision) { j.WorkerGPUs = gpus }
 }
 func restoring(j *policy.Job, _ *policy.Decision) { j.Phase = job.Restoring }
+func resizes(j *policy.Job, _ *policy.Decision)   { j.Resizes = true }
+
+// unsaved is a job that has no checkpoints and holds its GPUs for so long.
+func unsaved(since time.Duration) func(*policy.Job, *policy.Decision) {
+	return func(j *policy.Job, _ *policy.Decision) { j.NoCheckpoint, j.Since = true, now.Add(-since) }
+}
+
+// now is when test rounds are.
+var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // round returns the snapshot and the unplaced plan of rows.
 func round(c *cluster.Cluster, rows []row) (*policy.Snapshot, *policy.Plan) {
-	s, p := &policy.Snapshot{Cluster: c}, &policy.Plan{}
+	s, p := &policy.Snapshot{Now: now, Cluster: c}, &policy.Plan{}
 	for i, r := range rows {
 		j := &policy.Job{Spec: &job.Spec{ID: job.ID(fmt.Sprintf("j%d", i)), Adaptivity: job.Adaptive}}
 		j.Phase = job.Waiting
@@ -146,6 +156,45 @@ func TestPlace(t *testing.T) {
 			{held: "a1", nodes: 1, gpus: 1, want: "a1", set: nonPreemptive},
 			{held: "b1", nodes: 1, gpus: 1, want: "b1", set: nonPreemptive},
 			{nodes: 1, gpus: 4},
+		}},
+		{name: "a job that would lose much work is never moved", nodes: []int{4, 4}, rows: []row{
+			{held: "a1", nodes: 1, gpus: 1, want: "a1", set: unsaved(16 * time.Minute)},
+			{held: "b1", nodes: 1, gpus: 1, want: "b1", set: unsaved(time.Hour)},
+			{nodes: 1, gpus: 4},
+		}},
+		{name: "what a job that was resized loses began with its service", nodes: []int{4, 4}, rows: []row{
+			{held: "a1", nodes: 1, gpus: 1, want: "a1", set: func(j *policy.Job, d *policy.Decision) {
+				unsaved(time.Minute)(j, d)
+				j.Resizes, j.Service = true, time.Hour
+			}},
+			{held: "b1", nodes: 1, gpus: 1, want: "b1", set: nonPreemptive},
+			{nodes: 1, gpus: 4},
+		}},
+		{name: "of jobs that would lose little work, those that lose least are moved", nodes: []int{4, 4}, rows: []row{
+			{held: "a1", nodes: 1, gpus: 1, want: "a1", set: unsaved(14 * time.Minute)},
+			{held: "b1", nodes: 1, gpus: 1, want: "a1", set: unsaved(3 * time.Minute)},
+			{held: "b1", nodes: 1, gpus: 1, want: "a1", set: unsaved(4 * time.Minute)},
+			{nodes: 1, gpus: 4, want: "b4"},
+		}},
+		{name: "a job that is resized keeps its place", nodes: []int{4, 4, 4}, rows: []row{
+			{held: "a2", nodes: 1, gpus: 4, want: "a2 b2", set: resizes},
+			{held: "b2", nodes: 1, gpus: 2, want: "b2"},
+			{held: "a2", nodes: 1, gpus: 2, want: "a2"},
+			{nodes: 1, gpus: 4, want: "c4"},
+		}},
+		{name: "a job that gives GPUs back keeps those of the node where it has most", nodes: []int{4, 4, 4}, rows: []row{
+			{held: "a1 b3", nodes: 1, gpus: 2, want: "b2", set: resizes},
+			{nodes: 1, gpus: 4, want: "a4"},
+		}},
+		{name: "a job that is resized keeps whole workers", nodes: []int{4, 4}, rows: []row{
+			{held: "a2 b2", nodes: 1, gpus: 2, want: "a2", set: func(j *policy.Job, d *policy.Decision) { resizes(j, d); j.WorkerGPUs = 2 }},
+		}},
+		{name: "a job of which a worker is cut is placed anew", nodes: []int{4, 4}, o: submesh.DefaultOptions(), rows: []row{
+			{held: "a1 b1", nodes: 1, gpus: 2, want: "a2", set: func(j *policy.Job, d *policy.Decision) { resizes(j, d); j.WorkerGPUs = 2 }},
+		}},
+		{name: "a job that is resized while it restores is placed anew", nodes: []int{4, 4}, rows: []row{
+			{held: "a2", nodes: 1, gpus: 4, want: "b4", set: func(j *policy.Job, d *policy.Decision) { resizes(j, d); restoring(j, d) }},
+			{held: "a2", nodes: 1, gpus: 2, want: "a2"},
 		}},
 		{name: "GPUs that a job gives back are there for others", nodes: []int{4}, rows: []row{
 			{held: "a4"},
@@ -263,6 +312,29 @@ func TestPlaceSaysWhatItTookBack(t *testing.T) {
 	}
 	want := policy.Decision{Why: policy.Reason{Kind: policy.Evicted, Config: config(1, 4)}}
 	if diff := cmp.Diff(want, p.Jobs[2]); diff != "" {
+		t.Errorf("decision (-want +got):\n%s", diff)
+	}
+}
+
+// A job that is to grow while it trains, and for which there is no room in whole workers, goes on
+// with what it has.
+func TestPlaceLeavesAJobThatCannotGrowWhatItHas(t *testing.T) {
+	s, p := round(nodes(t, 4, 4), []row{
+		{held: "a2", nodes: 1, gpus: 4, set: func(j *policy.Job, d *policy.Decision) {
+			resizes(j, d)
+			j.WorkerGPUs, d.Why = 2, policy.Reason{Kind: policy.Grown, Config: config(1, 2), Value: 4, Limit: 2}
+		}},
+		{held: "a1", nodes: 1, gpus: 1, set: nonPreemptive},
+		{held: "b3", nodes: 1, gpus: 3, set: nonPreemptive},
+	})
+	if _, err := submesh.New(submesh.DefaultOptions()).Place(t.Context(), s, p); err != nil {
+		t.Fatal(err)
+	}
+	want := policy.Decision{
+		Allocation: cluster.Allocation{Configuration: config(1, 2)}, Placement: parse("a2"),
+		Why: policy.Reason{Kind: policy.AsPlanned, Config: config(1, 4), Value: 2, Limit: 4},
+	}
+	if diff := cmp.Diff(want, p.Jobs[0]); diff != "" {
 		t.Errorf("decision (-want +got):\n%s", diff)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
-	"github.com/oxgang/oxgang/policy/lyra/reclaim"
+	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
 // Options configure the policy. DefaultOptions has the defaults.

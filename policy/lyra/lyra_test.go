@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/lyra"
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
-	"github.com/oxgang/oxgang/policy/lyra/reclaim"
 	"github.com/oxgang/oxgang/policy/policytest"
+	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
 const hour = time.Hour

@@ -6,7 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/lyra/reclaim"
+	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
 // reclaim gives back the servers that their owners want. Flexible workers there are let go,

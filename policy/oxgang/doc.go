@@ -12,7 +12,8 @@
 //	wⱼ     what the job counts beside others (worth.go):
 //	       ( rank + slack·n ) · max(1, rho)² · share
 //	rank   the jobs with at least as much work left: so many end later for each
-//	       second by which this one does
+//	       second by which this one does; for jobs of a fixed GPU count, halfway
+//	       to Smith's rule
 //	slack  0 to 1: whether all would end later if this job did
 //	rho    the finish-time fairness that the job is heading for (Sia Eq. 3.6): who
 //	       is treated unfairly counts more, by its square, until it is not
@@ -21,7 +22,8 @@
 //	       time until the job ends there, at most 15 minutes, and cost the restart
 //	       and the work that it loses; 1 where the job is, or comes while it
 //	       trains (move.go)
-//	κⱼ     what it is worth that a job goes on: λ · (0.1 + cost / 15 minutes)
+//	κⱼ     what it is worth that a job goes on: λ · (0.1 + cost / 15 minutes), and the GPU
+//	       time that would be lost
 //	G      goodput, believed; beliefs are shared by the jobs of a class
 //	unit   the job's least goodput, per GPU
 //
@@ -47,6 +49,16 @@
 // the next round: most of what a doubling a round costs is restarts (a ladder of these
 // gains is in docs/experiments/oxgang.md).
 //
-// What it does not do yet: it rents no nodes and borrows none, and has no window of
-// rounds planned ahead.
+// Loans. Nodes of an inference cluster come while it does not need them, and go back when
+// it does: those go whose jobs are fewest, and their jobs are decided about anew as if they
+// waited (loans.go). On loan, mⱼc is also T / (T + P·(restart + loss)), where T is the time
+// until the job ends, P the part of the nodes that their owners expect to want back until
+// then, and the loss all of T without checkpoints.
+//
+// Jobs without checkpoints. Their κ has, beside what their own delay is worth, the GPU time
+// that they would need again at the prices of the last round. The placer does not move
+// them, so GPUs may be free and yet not on one node: what had no placement is paused
+// (place.go).
+//
+// What it does not do yet: it rents no nodes, and has no window of rounds planned ahead.
 package oxgang

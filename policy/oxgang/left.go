@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
@@ -22,6 +23,11 @@ type state struct {
 	upto       time.Time // of that
 
 	rank, slack, rho float64 // what its weight is made of
+
+	granted  cluster.Configuration // by the last plan, to a job that held nothing; zero: nothing
+	refused  cluster.Configuration // had no placement when it was granted; zero: none
+	refusals int                   // in turn
+	until    int                   // round; before it the refused one is not granted again
 
 	seen int // round
 }
@@ -55,6 +61,7 @@ func (p *Policy) measure(s *policy.Snapshot, rows []*goodput.Row) {
 			p.jobs[j.ID] = st
 		}
 		st.seen = s.Round
+		st.placed(s, j)
 		p.active = append(p.active, st)
 	}
 	if len(p.jobs) > len(rows) {
@@ -112,8 +119,19 @@ func (p *Policy) estimate(s *policy.Snapshot, r *goodput.Row, st *state) {
 	default:
 		left = max(st.done, few*unit)
 	}
-	st.left, st.length, st.unsaved = left, left/unit, 0
-	if j.NoCheckpoint && j.Holding() {
-		st.unsaved = max(0, s.Now.Sub(j.Since).Seconds())
+	st.left, st.length, st.unsaved = left, left/unit, st.losing(s, r)
+}
+
+// losing returns the seconds of work that a job loses if it is preempted: all that it has
+// done, if it has no checkpoints.
+func (st *state) losing(s *policy.Snapshot, r *goodput.Row) float64 {
+	j := r.Job()
+	if !j.NoCheckpoint || !j.Holding() {
+		return 0
 	}
+	most := max(0, j.AttainedService(s.Now).Seconds())
+	if k := r.Holds(); k >= 0 && r.Goodput(k) > 0 {
+		return min(most, st.done/r.Goodput(k))
+	}
+	return most
 }

@@ -1,6 +1,8 @@
 package oxgang
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/goodput"
 )
@@ -8,30 +10,58 @@ import (
 const (
 	horizon    = 900  // seconds over which a move or a preemption has to pay
 	hysteresis = 0.9  // what a better plan must be better by: beliefs are not that exact
-	lost       = 10   // what a second of work counts that a preemption loses, in seconds of restart
+	redone     = 10   // what a second of work counts that a preemption loses, in seconds of restart
 	hopeless   = 1e-6 // what a move leaves to a job that has nothing left to do
 )
 
-// charge sets what it is worth that each job runs at all, and what a move leaves of
-// its goodput: m = 0.9·h / (h + restart + lost work), where h is the time until the
+// charge sets what it is worth that each job runs at all, and what its columns leave of its
+// goodput: m = 0.9·h / (h + restart + lost work) for a move, where h is the time until the
 // job ends there, at most the horizon. What the job holds is no move; nor are, for a
 // job whose workers join and leave while it trains, other GPUs of the same type.
-func (p *Policy) charge(rows []*goodput.Row) {
+func (p *Policy) charge(s *policy.Snapshot, rows []*goodput.Row) {
 	for i, r := range rows {
-		j, st, w := r.Job(), p.active[i], &r.Worth
+		st, w := p.active[i], &r.Worth
 		w.Base, w.Factor, w.Factors = p.o.Lambda, 1, nil
-		if !j.Holding() {
-			continue
+		cost := max(0, r.Job().RestartOverhead.Seconds()) + redone*st.unsaved
+		if r.Job().Holding() {
+			w.Base = p.o.Lambda*stays(cost) + p.wasted(r, st)
+			w.Factor = hysteresis * horizon / (horizon + cost)
 		}
-		cost := max(0, j.RestartOverhead.Seconds()) + lost*st.unsaved
-		w.Base *= stays(cost)
-		w.Factor = hysteresis * horizon / (horizon + cost)
-		if !j.Resizes && endsLate(r, st) {
-			continue // the same for all columns
+		if lost(s.Jobs[i], r.Job()) || p.differ(r, st, s.Round) {
+			w.Factors = make([]float64, r.Columns())
+			for k := range w.Factors {
+				w.Factors[k] = p.factor(r, k, st, cost)
+			}
 		}
-		w.Factors = make([]float64, r.Columns())
-		for k := range w.Factors {
-			w.Factors[k] = moved(r, k, st.left, cost)
+		allow(s, s.Jobs[i], r, st)
+	}
+}
+
+// differ reports whether the columns of a job leave different parts of its goodput.
+func (p *Policy) differ(r *goodput.Row, st *state, round int) bool {
+	if p.lent != nil || round < st.until {
+		return true
+	}
+	return r.Job().Holding() && (r.Job().Resizes || !endsLate(r, st))
+}
+
+// factor returns what column k leaves of the goodput of a job, if a move costs it so many
+// seconds.
+func (p *Policy) factor(r *goodput.Row, k int, st *state, cost float64) float64 {
+	m := p.stable(r, k, st.left)
+	if r.Job().Holding() {
+		m *= moved(r, k, st.left, cost)
+	}
+	return m
+}
+
+// allow leaves nothing of what a job cannot be granted in this round: what has just had no
+// placement, and other GPU types, if it cannot change its own and lost its nodes in this round.
+func allow(s *policy.Snapshot, held *policy.Job, r *goodput.Row, st *state) {
+	paused := st.paused(s.Round)
+	for k := range r.Worth.Factors {
+		if c := r.Column(k); !held.KeepsType(c.GPUType) || slices.Contains(paused, c) {
+			r.Worth.Factors[k] = 0
 		}
 	}
 }
@@ -41,6 +71,16 @@ func (p *Policy) charge(rows []*goodput.Row) {
 // better plan must be better by. Without it two jobs of equal worth would take turns
 // every round.
 func stays(cost float64) float64 { return 1 + (1 - hysteresis) + cost/horizon }
+
+// wasted returns what it is worth, to others, that a job does not do its work twice: its GPUs
+// for as long, at the prices of the last round, over the time in which a preemption has to pay.
+func (p *Policy) wasted(r *goodput.Row, st *state) float64 {
+	if st.unsaved == 0 {
+		return 0
+	}
+	held := &r.Job().Allocation
+	return p.prices[held.GPUType] * float64(held.GPUs) * st.unsaved / horizon / r.Worth.Weight
+}
 
 // endsLate reports whether the job does not end before the horizon, wherever it is.
 func endsLate(r *goodput.Row, st *state) bool {

@@ -200,8 +200,25 @@ func TestWeigh_slack(t *testing.T) {
 	if want := 0.5 * 11 / 10; math.Abs(path.slack-want) > 1e-9 { // mean of paths by the span
 		t.Errorf("slack %g, want %g", path.slack, want)
 	}
-	if path.rank != 1 || short.rank != 2 || short.slack > 1e-6 {
-		t.Errorf("path %+v, short %+v: want ranks 1 and 2, and no slack of the short one", path, short)
+	if short.slack > 1e-6 {
+		t.Errorf("short %+v: want no slack", short)
+	}
+}
+
+// The rank of an elastic job is how many jobs are no shorter; that of one with a fixed GPU count
+// is between that and half the sum of √(other / length).
+func TestRank(t *testing.T) {
+	p := &Policy{lengths: []float64{100, 400, 900}, roots: 60}
+	for adaptivity, want := range map[job.Adaptivity][]float64{
+		job.Adaptive: {3, 2, 1},
+		0:            {3, math.Sqrt(2 * 1.5), 1},
+	} {
+		for i, length := range p.lengths {
+			j := &policy.Job{Spec: &job.Spec{Adaptivity: adaptivity}}
+			if got := p.rank(j, length); math.Abs(got-want[i]) > 1e-9 {
+				t.Errorf("adaptivity %v, length %v: rank %g, want %g", adaptivity, length, got, want[i])
+			}
+		}
 	}
 }
 
@@ -237,7 +254,7 @@ func TestCharge(t *testing.T) {
 			rows, err := w.p.program.Prepare(w.s, func(rows []*goodput.Row) {
 				w.p.measure(w.s, rows)
 				w.p.active[0].left = j.Target
-				w.p.charge(rows)
+				w.p.charge(w.s, rows)
 				rows[0].Worth.Weight = 1
 			})
 			if err != nil {

@@ -20,17 +20,18 @@ const (
 // weigh sets the weight of each job: its rank by length and its slack, times its
 // finish-time fairness and its share.
 func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
-	p.lengths = p.lengths[:0]
+	p.lengths, p.roots = p.lengths[:0], 0
 	for i, r := range rows {
 		if r.Job().Phase != job.Profiling {
 			p.lengths = append(p.lengths, p.active[i].length)
+			p.roots += math.Sqrt(p.active[i].length)
 		}
 	}
 	slices.Sort(p.lengths)
 	span, makespan := p.span(s, rows)
 	for i, r := range rows {
 		st := p.active[i]
-		st.rank = p.rank(st.length)
+		st.rank = p.rank(r.Job(), st.length)
 		if span > 0 {
 			st.slack = makespan * math.Pow(min(1, st.path/span), slackPower)
 		}
@@ -53,9 +54,18 @@ func share(j *policy.Job) float64 {
 // rank returns how many jobs are no shorter than a length, the job itself among them.
 // It is what a second of the job counts for the mean completion time: so many end
 // later by it.
-func (p *Policy) rank(length float64) float64 {
+//
+// A job of a fixed GPU count runs or waits; it cannot be slowed down a little. For such
+// jobs alone Smith's rule is best, by which each counts 1 over its length. Theirs is the
+// mean, geometrically, of the rank and of Σ √(other / length) / 2, which among equals is the
+// mean rank.
+func (p *Policy) rank(j *policy.Job, length float64) float64 {
 	shorter, _ := slices.BinarySearch(p.lengths, length)
-	return float64(max(1, len(p.lengths)-shorter))
+	rank := float64(max(1, len(p.lengths)-shorter))
+	if j.Adaptivity.Has(job.GPUCount) || !(length > 0) || math.IsInf(p.roots, 0) {
+		return rank
+	}
+	return math.Sqrt(rank * p.roots / math.Sqrt(length) / 2)
 }
 
 // span returns a lower bound on the seconds until all jobs end: the larger of the

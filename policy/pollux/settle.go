@@ -34,11 +34,12 @@ func (r *round) stay(x []int) bool {
 	return true
 }
 
-// stays reports whether a row is as many GPUs of as many virtual nodes as a job holds.
+// stays reports whether a row is as many GPUs of as many virtual nodes as a job holds, all of
+// which it can keep: what is left of a gang may be too few on its GPU type.
 func (r *round) stays(t *seat, row []int) bool {
 	nodes, gpus, _ := r.shape(t, row)
 	before, held, _ := r.shape(t, t.base)
-	return gpus > 0 && nodes == before && gpus == held
+	return !t.torn && gpus > 0 && nodes == before && gpus == held
 }
 
 // displace gives the other jobs what they have, or if that is taken, as much on another virtual

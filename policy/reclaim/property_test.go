@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/policy/lyra/reclaim"
+	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
 // placed puts the workers of count jobs, of two GPUs each and up to most a job, on servers

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/policy/lyra/reclaim"
+	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
 // A figure5 is the paper's example: GPUs of jobs on servers, and what it says of them.

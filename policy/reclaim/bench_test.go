@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/oxgang/oxgang/policy/lyra/reclaim"
+	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
 // seeds are how many placements each benchmark goes through.

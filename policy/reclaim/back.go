@@ -1,0 +1,68 @@
+package reclaim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Back returns the nodes that go back to the owners who want some, by ascending ID; fewer than
+// they want where jobs that may not be preempted are on too many. A share that a job can do
+// without while it trains is flexible, the smallest first. Errors: as Choose.
+func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
+	var back []cluster.NodeID
+	for i := range s.Loans {
+		l := &s.Loans[i]
+		if l.Reclaim == 0 {
+			continue
+		}
+		servers := serversOf(s, l.Group)
+		answer, err := Choose(servers, min(l.Reclaim, len(newServerSet(servers).able)), o)
+		if err != nil {
+			return nil, fmt.Errorf("group %s: %w", l.Group, err)
+		}
+		back = append(back, answer.Servers...)
+	}
+	slices.Sort(back)
+	return back, nil
+}
+
+// serversOf returns the servers that an owner lends, with what jobs hold there.
+func serversOf(s *policy.Snapshot, g cluster.Group) []Server {
+	var servers []Server
+	at := make(map[cluster.NodeID]int) // place in servers
+	for i := range s.Cluster.Nodes() {
+		if n := &s.Cluster.Nodes()[i]; n.Tenure == cluster.Loaned && n.Group == g {
+			at[n.ID] = len(servers)
+			servers = append(servers, Server{ID: n.ID})
+		}
+	}
+	for _, j := range s.Jobs {
+		flexible := flexibleOf(j)
+		for _, share := range j.Placement {
+			if k, lent := at[share.Node]; lent && share.GPUs > 0 {
+				h := Share{Job: j.ID, GPUs: share.GPUs, Flexible: flexible[share.Node], Pinned: j.NonPreemptive}
+				servers[k].Holdings = append(servers[k].Holdings, h)
+			}
+		}
+	}
+	return servers
+}
+
+// flexibleOf returns the nodes whose GPUs a job can do without, all together, while it trains.
+func flexibleOf(j *policy.Job) map[cluster.NodeID]bool {
+	if !j.Resizes || len(j.Placement) < 2 {
+		return nil
+	}
+	left := slices.Clone(j.Placement)
+	slices.SortStableFunc(left, func(a, b cluster.Share) int { return cmp.Compare(b.GPUs, a.GPUs) })
+	flexible := make(map[cluster.NodeID]bool)
+	for len(left) > 1 && j.GoesOn(left[:len(left)-1]) {
+		flexible[left[len(left)-1].Node] = true
+		left = left[:len(left)-1]
+	}
+	return flexible
+}

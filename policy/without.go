@@ -1,0 +1,71 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// Without returns the snapshot as it is once nodes have gone back to their owner: the cluster
+// without them, and the rows of the jobs that are on them with what is left to these. Rows of
+// other jobs are the same pointers. Without nodes it returns s.
+func (s *Snapshot) Without(back []cluster.NodeID) *Snapshot {
+	if len(back) == 0 {
+		return s
+	}
+	gone := make(map[cluster.NodeID]bool, len(back))
+	for _, id := range back {
+		gone[id] = true
+	}
+	rest := *s
+	rest.Cluster = s.Cluster.Without(func(id cluster.NodeID) bool { return gone[id] })
+	rest.Jobs = slices.Clone(s.Jobs)
+	for i, j := range s.Jobs {
+		if left := j.elsewhere(gone); len(left) < len(j.Placement) {
+			rest.Jobs[i] = j.reduced(left, s.Now)
+		}
+	}
+	return &rest
+}
+
+// elsewhere returns the shares of a job that are not on nodes that are gone.
+func (j *Job) elsewhere(gone map[cluster.NodeID]bool) cluster.Placement {
+	onOne := func(s cluster.Share) bool { return gone[s.Node] }
+	if !slices.ContainsFunc(j.Placement, onOne) {
+		return j.Placement
+	}
+	return slices.DeleteFunc(slices.Clone(j.Placement), onOne)
+}
+
+// reduced returns the row of a job to which so much of its placement is left: it holds that if
+// it goes on with it, or else nothing, and waits.
+func (j *Job) reduced(left cluster.Placement, now time.Time) *Job {
+	row := *j
+	row.Service, row.GPUService, row.Since = j.AttainedService(now), j.AttainedGPUService(now), now
+	if j.GoesOn(left) {
+		row.Placement, row.Allocation = left, j.part(left)
+		return &row
+	}
+	if row.Progress = j.Done(now); j.NoCheckpoint {
+		row.Progress = 0
+	}
+	row.Phase, row.Placement, row.Allocation = job.Waiting, nil, cluster.Allocation{}
+	return &row
+}
+
+// GoesOn reports whether a job that runs trains on when it is left with a part of its placement:
+// its workers leave while the others train, and so few may run.
+func (j *Job) GoesOn(left cluster.Placement) bool {
+	return j.Resizes && !j.NonPreemptive && j.Phase == job.Running && !j.Allocation.Mixed() && len(left) > 0 && j.Allows(j.part(left).Configuration)
+}
+
+// part returns the allocation of a part of a placement on nodes of one GPU type.
+func (j *Job) part(of cluster.Placement) cluster.Allocation {
+	a := cluster.Allocation{Configuration: cluster.Configuration{Nodes: len(of), GPUType: j.Allocation.GPUType}}
+	for _, s := range of {
+		a.GPUs, a.CPUs, a.Memory = a.GPUs+s.GPUs, a.CPUs+s.CPUs, a.Memory+s.Memory
+	}
+	return a
+}
