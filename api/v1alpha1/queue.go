@@ -76,7 +76,7 @@ type QueueSpec struct {
 
 	// policy decides.
 	//
-	// +kubebuilder:default={name: "sia"}
+	// +kubebuilder:default={name: "oxgang"}
 	// +optional
 	Policy PolicyRef `json:"policy,omitempty"`
 
@@ -138,7 +138,7 @@ type NamespaceShare struct {
 type PolicyRef struct {
 	// name is that of a policy: docs/policies.md lists them.
 	//
-	// +kubebuilder:default=sia
+	// +kubebuilder:default=oxgang
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9-]*$`

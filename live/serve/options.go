@@ -41,7 +41,7 @@ type Program struct {
 func DefaultOptions() Options {
 	l := local.DefaultOptions()
 	return Options{
-		Policy: "sia", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Quiet: l.Quiet, Listen: "127.0.0.1:0",
+		Policy: "oxgang", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Quiet: l.Quiet, Listen: "127.0.0.1:0",
 		Program: Program{Tool: "oxgang", Log: io.Discard},
 	}
 }

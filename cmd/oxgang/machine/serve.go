@@ -29,7 +29,7 @@ func ServeCommand() *cobra.Command {
 interrupted. Jobs go on without it: started again on the same state directory, it
 takes them up where they are.`,
 		Example: `  oxgang serve
-  oxgang serve --slots 4 --policy sia --round 30s
+  oxgang serve --slots 4 --policy srtf --round 30s
   oxgang submit --name mnist --gpus 1..4 -- python train.py`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
