@@ -32,13 +32,36 @@ func (amdahl) Step(_ cluster.GPUType, _ []int, local int) (step, sync float64, o
 // LocalRange implements workload.Speed.
 func (amdahl) LocalRange(cluster.GPUType, []int) (least, most int) { return 1, 512 }
 
+// A kind of lie.
+type kind string
+
+const (
+	steps kind = "steps" // what is said of steps
+	alike kind = "alike" // the same, and progress is as if that was true
+	size  kind = "size"  // what is said of the job when it is submitted
+)
+
 // A lie changes what a job says of itself.
 type lie struct {
-	name string
-	tell func(*job.Report)
-	// alike: its progress is as if what it says of its steps was true.
-	alike bool
+	name   string
+	kind   kind
+	tell   func(*job.Report)
+	submit func(*job.Spec)
 }
+
+// A ruler is a policy that jobs lie to.
+type ruler struct {
+	name     string
+	settings map[string]string
+}
+
+// sia returns Sia with a fairness exponent.
+func sia(p string) ruler { return ruler{"sia", map[string]string{"p": p}} }
+
+// oxgang returns Oxgang's policy, with sizes from somewhere.
+func oxgang(sizes string) ruler { return ruler{"oxgang", map[string]string{"sizes": sizes}} }
+
+func (r ruler) String() string { return fmt.Sprint(r.name, " ", r.settings) }
 
 // A stage is a world in which job j0 lies, and which ends after two hours.
 type stage struct {
@@ -55,6 +78,12 @@ func (s *stage) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 		return nil, io.EOF
 	}
 	ev, err := s.World.Next(ctx, deadline)
+	if sub, ok := ev.(scheduler.Submitted); ok && s.lie != nil && s.lie.submit != nil && sub.Spec.ID == "j0" {
+		spec := *sub.Spec
+		s.lie.submit(&spec)
+		sub.Spec = &spec
+		return sub, err
+	}
 	r, ok := ev.(scheduler.Reported)
 	if !ok {
 		return ev, err
@@ -66,10 +95,10 @@ func (s *stage) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 	if !r.Profile {
 		s.progress[r.Job] = r.Progress
 	}
-	if r.Job == "j0" && s.lie != nil {
+	if r.Job == "j0" && s.lie != nil && s.lie.tell != nil {
 		step := r.StepTime
 		if s.lie.tell(&r.Report); !r.Profile {
-			if s.lie.alike && r.StepTime > 0 {
+			if s.lie.kind == alike && r.StepTime > 0 {
 				made *= step.Seconds() / r.StepTime.Seconds()
 			}
 			s.told += made
@@ -80,8 +109,8 @@ func (s *stage) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 }
 
 // played returns the true progress of j0 and of the seven others while eight identical jobs share
-// 32 GPUs by Sia with a fairness exponent: from when the crowd has settled until the end.
-func played(t *testing.T, exponent string, verify bool, l *lie) (liar, others float64) {
+// 32 GPUs by a policy: from when the crowd has settled until the end.
+func played(t *testing.T, by ruler, verify bool, l *lie) (liar, others float64) {
 	t.Helper()
 	nodes := make([]cluster.Node, 8)
 	for i := range nodes {
@@ -109,7 +138,7 @@ func played(t *testing.T, exponent string, verify bool, l *lie) (liar, others fl
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := builtin.New("sia", map[string]string{"p": exponent})
+	p, err := builtin.New(by.name, by.settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +147,7 @@ func played(t *testing.T, exponent string, verify bool, l *lie) (liar, others fl
 		t.Fatal(err)
 	}
 	o := scheduler.DefaultOptions()
-	o.Estimate.Verify = verify
+	o.Estimate.Verify, o.Estimate.Share = verify, p.Traits().Pools
 	s, err := scheduler.New(p, placer, c, o)
 	if err != nil {
 		t.Fatal(err)
@@ -189,12 +218,16 @@ func lies() []lie {
 		}},
 		{name: "much noise", tell: func(r *job.Report) { r.GradSqr, r.GradVar = 1e-6, 1e6 }},
 	} {
-		all = append(all, base, lie{base.name + ", and progress alike", base.tell, true})
+		base.kind = steps
+		all = append(all, base, lie{name: base.name + ", and progress alike", kind: alike, tell: base.tell})
 	}
 	for seed := range uint64(12) {
 		all = append(all, drawn(seed))
 	}
-	return all
+	for _, times := range []float64{1e-6, 0.01, 0.1, 0.5, 2, 10} {
+		all = append(all, lie{kind: size, name: fmt.Sprintf("%g times as long as it is", times), submit: func(s *job.Spec) { s.Target *= times }})
+	}
+	return append(all, lie{kind: size, name: "of no known length", submit: func(s *job.Spec) { s.Target = 0 }})
 }
 
 // drawn returns a lie of a random speed on each number of GPUs, up to four times wrong.
@@ -205,12 +238,12 @@ func drawn(seed uint64) lie {
 		by[i] = math.Exp2(4*r.Float64() - 2)
 	}
 	share := r.Float64() / 2
-	return lie{fmt.Sprintf("drawn %d", seed), func(r *job.Report) {
+	return lie{name: fmt.Sprintf("drawn %d", seed), kind: [...]kind{steps, alike}[seed%2], tell: func(r *job.Report) {
 		scaled(r, by[min(4, int(math.Log2(float64(max(1, r.Configuration.GPUs)))))])
 		if r.Configuration.GPUs > 1 {
 			r.SyncTime = time.Duration(share * float64(r.StepTime))
 		}
-	}, seed%2 == 1}
+	}}
 }
 
 // An index is what the best lie gains, over honesty, and the worst does to others.
@@ -220,14 +253,13 @@ type index struct {
 	by   string  // the lie that gains most
 }
 
-// manipulability returns the index of Sia with a fairness exponent, of the lies that change
-// what is said of progress, or of those that do not.
-func manipulability(t *testing.T, p string, verify, alike bool) index {
+// manipulability returns the index of a policy, of one kind of lies.
+func manipulability(t *testing.T, p ruler, verify bool, of kind) index {
 	t.Helper()
 	honest, others := played(t, p, verify, nil)
 	var x index
 	for _, l := range lies() {
-		if l.alike != alike {
+		if l.kind != of {
 			continue
 		}
 		liar, rest := played(t, p, verify, &l)
@@ -236,7 +268,7 @@ func manipulability(t *testing.T, p string, verify, alike bool) index {
 		}
 		x.loss = max(x.loss, 1-rest/others)
 	}
-	t.Logf("p %s, verified %v, progress alike %v: %+v", p, verify, alike, x)
+	t.Logf("%s, verified %v, lies of %s: %+v", p, verify, of, x)
 	return x
 }
 
@@ -250,20 +282,28 @@ func TestManipulability(t *testing.T) {
 		t.Skip("simulates some hundred runs, without goroutines of its own")
 	}
 	for _, tc := range []struct {
-		p             string
-		verify, alike bool
-		want          bool
+		by     ruler
+		verify bool
+		of     kind
+		want   bool
 	}{
-		{"-0.5", false, false, true},
-		{"-0.5", false, true, true},
-		{"-0.5", true, false, true},
-		{"-0.5", true, true, true},
-		{"0.5", false, false, false}, // the control
-		{"0.5", true, false, true},
-		{"0.5", true, true, false}, // falls short: see there
+		{sia("-0.5"), false, steps, true},
+		{sia("-0.5"), false, alike, true},
+		{sia("-0.5"), true, steps, true},
+		{sia("-0.5"), true, alike, true},
+		{sia("-0.5"), true, size, true},
+		{sia("0.5"), false, steps, false}, // the control
+		{sia("0.5"), true, steps, true},
+		{sia("0.5"), true, alike, false},       // falls short: see there
+		{oxgang("class"), true, steps, false},  // likewise
+		{oxgang("class"), true, alike, false},  // likewise
+		{oxgang("class"), false, steps, false}, // likewise
+		{oxgang("class"), true, size, true},
+		{oxgang("attained"), true, size, true},
+		{oxgang("stated"), true, size, false}, // who says how long his jobs are is believed
 	} {
-		if x := manipulability(t, tc.p, tc.verify, tc.alike); x.bounded() != tc.want {
-			t.Errorf("p %s, verified %v, progress alike %v: %+v, want it bounded: %v", tc.p, tc.verify, tc.alike, x, tc.want)
+		if x := manipulability(t, tc.by, tc.verify, tc.of); x.bounded() != tc.want {
+			t.Errorf("%s, verified %v, lies of %s: %+v, want it bounded: %v", tc.by, tc.verify, tc.of, x, tc.want)
 		}
 	}
 }

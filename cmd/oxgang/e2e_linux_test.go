@@ -202,7 +202,7 @@ func (b *box) ends(name string) (loss float64) {
 	return *last.Loss
 }
 
-// Three kinds of real trainings share four slots under Sia; one is grown, one shrunk, one
+// Three kinds of real trainings share four slots under the default policy; one is grown, one shrunk, one
 // preempted and resumed. All end, with the losses of uninterrupted runs. The journal replays
 // to the same plans, and the simulator, told what the run has learned, predicts it.
 func TestLive(t *testing.T) {

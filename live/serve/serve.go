@@ -147,13 +147,13 @@ func (c *controller) build(address string) error {
 	return nil
 }
 
-// settings returns those of the policy. On few GPUs Sia's penalty for giving a job nothing,
-// 1.1, lets whoever came first keep them all: a job that is four times as fast on four GPUs
-// as on one is worth more to its objective there than one that starts beside it. With 2 the
-// second always starts. Deviation: lambda is 2 unless set, because one machine is small.
+// settings returns those of the policy. On few GPUs the penalty of Sia and of oxgang for giving
+// a job nothing, 1.1, lets whoever came first keep them all: a job that is four times as fast on
+// four GPUs as on one is worth more to their objective there than one that starts beside it. With
+// 2 the second always starts. Deviation: lambda is 2 unless set, because one machine is small.
 func settings(o *Options) map[string]string {
 	all := make(map[string]string, len(o.Settings)+1)
-	if o.Policy == "sia" {
+	if o.Policy == "sia" || o.Policy == "oxgang" {
 		all["lambda"] = "2"
 	}
 	maps.Copy(all, o.Settings)

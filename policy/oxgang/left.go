@@ -92,7 +92,9 @@ func (p *Policy) learn(round int) {
 	}
 }
 
-// estimate finds what a job has done and has left.
+// estimate finds what a job has done and has left. One of which nothing is known is believed to
+// need as much GPU time again as it had: that is what the scheduler has counted itself, and no
+// report of the job changes it.
 func (p *Policy) estimate(s *policy.Snapshot, r *goodput.Row, st *state) {
 	j := r.Job()
 	b := remaining.Basis{Spec: j.Spec, Status: &j.Status, Now: s.Now}
@@ -117,7 +119,7 @@ func (p *Policy) estimate(s *policy.Snapshot, r *goodput.Row, st *state) {
 	case remaining.Class:
 		left = max(left, 0.05*(left+st.done))
 	default:
-		left = max(st.done, few*unit)
+		left = max(few, j.AttainedGPUService(s.Now).Seconds()) * unit
 	}
 	st.left, st.length, st.unsaved = left, left/unit, st.losing(s, r)
 }

@@ -13,7 +13,7 @@ import (
 const (
 	Stated   = "stated"   // what a job states; else as Class
 	Class    = "class"    // what jobs of its class made before they ended; else as Attained
-	Attained = "attained" // as much again as it has made
+	Attained = "attained" // as much GPU time again as it had
 )
 
 // Options configure the policy.

@@ -74,7 +74,7 @@ func TestInstalled(t *testing.T) {
 
 // Loans need a right that may be kept from the scheduler: then a queue that wants them says so.
 func (b *bench) refusesLoans() {
-	q := Queue("borrows", v1alpha1.Resize, "lyra")
+	q := Queue("borrows", v1alpha1.Resize, "oxgang")
 	q.Spec.NodeSelector = map[string]string{"nobody": "has"}
 	q.Spec.Loans = &v1alpha1.Lender{NodeSelector: q.Spec.NodeSelector}
 	b.create(q)

@@ -27,15 +27,17 @@ func TestLoans(t *testing.T) {
 		t.Skip("starts a control plane")
 	}
 	s := open(t, rig.Options{Nodes: lender}, repairs)
-	s.borrow(t, "borrow", func(c *scene) {
+	keeps := func(c *scene) {
 		before := c.lent(map[string][2]int{"left": {1, 4}, "right": {1, 4}, "one": {1, 8}, "wide": {2, 8}})
 		c.asksBack()
 		c.same1(before)
 		c.settles()
 		c.judge()
-	})
+	}
+	s.borrow(t, "borrow", "lyra", keeps)
+	s.borrow(t, "default", "oxgang", keeps)
 	s.serve(t, "eager")
-	s.borrow(t, "eager", func(c *scene) {
+	s.borrow(t, "eager", "lyra", func(c *scene) {
 		c.lent(map[string][2]int{"one": {1, 8}, "two": {1, 8}, "three": {1, 8}, "four": {1, 8}})
 		c.asksBack()
 		c.found(audit.Loan{}.Name(), "")
@@ -44,11 +46,11 @@ func TestLoans(t *testing.T) {
 
 // borrow runs a scene in a queue that borrows all nodes of the lender, which waits two minutes
 // for them. In the end all go back.
-func (s *stage) borrow(t *testing.T, name string, run func(*scene)) {
+func (s *stage) borrow(t *testing.T, name, policy string, run func(*scene)) {
 	t.Run(name, func(t *testing.T) {
 		c := &scene{T: t, stage: s, queue: name}
 		none := int32(0)
-		q := Queue(name, v1alpha1.Resize, "lyra")
+		q := Queue(name, v1alpha1.Resize, policy)
 		q.Spec.Loans = &v1alpha1.Lender{NodeSelector: serves, HeadroomPercent: &none, GraceSeconds: 120}
 		c.make(q)
 		defer func() {

@@ -158,7 +158,7 @@ func (l *Trial) ended() error {
 
 // queue returns the queue that the crowd comes to.
 func (l *Trial) queue(mode v1alpha1.Mode) *v1alpha1.Queue {
-	q := Queue("crowd", mode, "sia")
+	q := Queue("crowd", mode, "oxgang")
 	q.Spec.Round = &metav1.Duration{Duration: l.Round}
 	return q
 }

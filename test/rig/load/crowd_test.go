@@ -30,7 +30,7 @@ func TestCrowd(t *testing.T) {
 	for _, s := range []struct {
 		name string
 		run  func(*bench, *audit.Watcher, []*batchv1.Job)
-	}{{"starts", starts}, {"idle", idles}, {"reports", speaks}, {"sia", plans}} {
+	}{{"starts", starts}, {"idle", idles}, {"reports", speaks}, {"oxgang", plans}} {
 		t.Run(s.name, func(t *testing.T) { one := *b; one.TB = t; s.run(&one, w, jobs) })
 	}
 }
@@ -142,7 +142,7 @@ func plans(b *bench, _ *audit.Watcher, _ []*batchv1.Job) {
 	var q v1alpha1.Queue
 	b.ok(b.k.Get(b.Context(), client.ObjectKey{Name: "train"}, &q))
 	epoch := b.epoch(0)
-	q.Spec.Policy.Name = "sia"
+	q.Spec.Policy.Name = "oxgang"
 	b.ok(b.k.Update(b.Context(), &q))
 	b.epoch(epoch)
 	b.rounds(3)
