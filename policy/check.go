@@ -106,8 +106,8 @@ func (c *checker) returns(p *Plan) {
 	for i, id := range p.Return {
 		n, ok := c.cluster.Index(id)
 		switch {
-		case !ok || c.cluster.Nodes()[n].Tenure != cluster.Loaned:
-			c.errs = append(c.errs, fmt.Errorf("node %s: goes back, want one that is on loan", id))
+		case !ok || c.cluster.Nodes()[n].Tenure == cluster.Owned:
+			c.errs = append(c.errs, fmt.Errorf("node %s: goes back, want one that is on loan or rented", id))
 		case i > 0 && p.Return[i-1] >= id:
 			c.errs = append(c.errs, fmt.Errorf("node %s goes back after %s, want each once, in ascending order", id, p.Return[i-1]))
 		}

@@ -126,8 +126,8 @@ func TestCheckCatchesSeededBugsOfLoans(t *testing.T) {
 		"a node that is owned goes back": {func(w planned) {
 			w.p.Jobs[1].Placement = cluster.Placement{share("n1", 3)}
 			w.p.Return[0] = "n0"
-		}, "node n0: goes back, want one that is on loan"},
-		"a node that is not there goes back": {func(w planned) { w.p.Return[0] = "n9" }, "node n9: goes back, want one that is on loan"},
+		}, "node n0: goes back, want one that is on loan or rented"},
+		"a node that is not there goes back": {func(w planned) { w.p.Return[0] = "n9" }, "node n9: goes back, want one that is on loan or rented"},
 		"a node with a job on it goes back":  {func(w planned) { w.p.Return[0] = "n1" }, "node n1: goes back, want none that a job is placed on"},
 		"a node goes back twice": {func(w planned) {
 			w.p.Return = []cluster.NodeID{"n4", "n4"}

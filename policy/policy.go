@@ -107,7 +107,7 @@ type Plan struct {
 	// that is missing keeps its nodes. Nodes that a placement of this plan is on stay. Source:
 	// BOA §5.2, "Cluster Sizing".
 	Capacity map[cluster.Group]int
-	// Return are nodes on loan that go back, by ascending ID. No placement of this plan is on
+	// Return are nodes on loan, or rented, that go back, by ascending ID. No placement of this plan is on
 	// them. Source: Lyra §4.
 	Return []cluster.NodeID
 	// Background is started now, if not nil, unless one is still under way, or the

@@ -8,14 +8,20 @@ import (
 )
 
 // rent returns the actions that change the numbers of rented and lent nodes to those of the plan.
-// Orders are cancelled before nodes that are there are given back. Only nodes without jobs are
-// given back, the last in the cluster's order first.
+// Orders are cancelled before nodes that are there are given back. Those that the plan names are
+// given back, and then nodes without jobs, the last in the cluster's order first.
 func (s *Scheduler) rent(plan *policy.Plan) []Action {
 	acts, back := s.borrow(plan)
 	if len(plan.Capacity) == 0 && len(back) == 0 {
 		return nil
 	}
-	used := nodesOf(plan)
+	used, gone := nodesOf(plan), make(map[cluster.Group]int)
+	for _, id := range plan.Return {
+		used[id] = true
+		if n, ok := s.cluster.Index(id); ok {
+			gone[s.cluster.Nodes()[n].Group]++
+		}
+	}
 	for i := range s.rentals {
 		r := &s.rentals[i]
 		want, ok := plan.Capacity[r.Group]
@@ -25,7 +31,7 @@ func (s *Scheduler) rent(plan *policy.Plan) []Action {
 		if r.Starting > 0 || want > r.Ready {
 			acts = append(acts, Provision{Group: r.Group, Nodes: max(want, r.Ready)})
 		}
-		back = append(back, s.idle(r.Group, used, r.Ready-want)...)
+		back = append(back, s.idle(r.Group, used, r.Ready-want-gone[r.Group])...)
 	}
 	if len(back) > 0 {
 		acts = append(acts, Return{Nodes: back})

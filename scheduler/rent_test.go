@@ -37,17 +37,21 @@ func TestScheduler_rents(t *testing.T) {
 		want            int // -1: the plan does not say
 		job             cluster.NodeID
 		acts            []scheduler.Action
+		back            []cluster.NodeID // that the plan gives back by name
 	}{
-		"more":                            {0, 0, 3, "", []scheduler.Action{provision(3)}},
-		"more than are on their way":      {1, 1, 3, "", []scheduler.Action{provision(3)}},
-		"as many":                         {1, 2, 3, "", nil},
-		"nothing said":                    {1, 2, -1, "", nil},
-		"fewer on their way":              {1, 2, 2, "", []scheduler.Action{provision(2)}},
-		"fewer than are there":            {3, 0, 1, "", []scheduler.Action{giveBack("r2", "r1")}},
-		"fewer than are there, some come": {2, 2, 1, "", []scheduler.Action{provision(2), giveBack("r1")}},
-		"fewer, with a job on the last":   {3, 0, 1, "r2", []scheduler.Action{giveBack("r1", "r0")}},
-		"none, with a job on one":         {2, 0, 0, "r0", []scheduler.Action{giveBack("r1")}},
-		"none, with a job on all":         {1, 0, 0, "r0", nil},
+		"those that the plan names":       {3, 0, 2, "", []scheduler.Action{giveBack("r0")}, []cluster.NodeID{"r0"}},
+		"those that it names and others":  {4, 0, 2, "", []scheduler.Action{giveBack("r1", "r3")}, []cluster.NodeID{"r1"}},
+		"one, though it wants as many":    {3, 0, 3, "", []scheduler.Action{giveBack("r0")}, []cluster.NodeID{"r0"}},
+		"more":                            {0, 0, 3, "", []scheduler.Action{provision(3)}, nil},
+		"more than are on their way":      {1, 1, 3, "", []scheduler.Action{provision(3)}, nil},
+		"as many":                         {1, 2, 3, "", nil, nil},
+		"nothing said":                    {1, 2, -1, "", nil, nil},
+		"fewer on their way":              {1, 2, 2, "", []scheduler.Action{provision(2)}, nil},
+		"fewer than are there":            {3, 0, 1, "", []scheduler.Action{giveBack("r2", "r1")}, nil},
+		"fewer than are there, some come": {2, 2, 1, "", []scheduler.Action{provision(2), giveBack("r1")}, nil},
+		"fewer, with a job on the last":   {3, 0, 1, "r2", []scheduler.Action{giveBack("r1", "r0")}, nil},
+		"none, with a job on one":         {2, 0, 0, "r0", []scheduler.Action{giveBack("r1")}, nil},
+		"none, with a job on all":         {1, 0, 0, "r0", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := rentable(t)
@@ -55,6 +59,7 @@ func TestScheduler_rents(t *testing.T) {
 				if c.want >= 0 {
 					p.Capacity = map[cluster.Group]int{"g": c.want}
 				}
+				p.Return = c.back
 				return p, nil
 			}}
 			s, err := scheduler.New(p, asPlanned{}, all, unprofiled())

@@ -70,6 +70,7 @@ var rooms = []room{
 	{"live/kube/pods", 6},
 	{"policy/synergy", 6}, // these two stand on the queue
 	{"policy/fallback", 6},
+	{"policy/oxgang", 6}, // stands on boa
 	{"budget", 6},
 
 	{"policy/...", 5}, // decisions; file formats; kinds of placer

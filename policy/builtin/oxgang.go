@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/boa"
 	"github.com/oxgang/oxgang/policy/oxgang"
 )
 
@@ -14,7 +15,9 @@ func oxgangEntry() Entry {
 	d := oxgang.DefaultOptions()
 	settings := []Setting{
 		{"makespan", fmt.Sprint(d.Makespan), "0 to 1: what the end of all jobs counts beside their mean completion time"},
-		{"sizes", d.Sizes, "what is believed of the work a job has: stated, class (as jobs of its class), attained (as much again as it has done)"},
+		{"sizes", d.Sizes, "what is believed of the work a job has: stated, class (as jobs of its class), attained (as much GPU time again as it had)"},
+		{"budget", "none", "what may be spent per hour on average on rented nodes, in unit; 0: no limit; none: nothing is rented"},
+		{"unit", "gpu-hours", "of the budget: gpu-hours, or money at the prices of nodes"},
 		{"p", fmt.Sprint(d.P), "exponent of a goodput's value, not 0"},
 		{"lambda", fmt.Sprint(d.Lambda), "what it is worth that a job runs at all"},
 		{"growth", fmt.Sprint(d.Growth), "factor by which a job's GPUs may grow in a round"},
@@ -26,6 +29,7 @@ func oxgangEntry() Entry {
 	return Entry{Name: "oxgang", Doc: "Oxgang: for all jobs together the GPU type, count, CPUs and memory, by goodput, work left and what a move costs.", Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
 		o := oxgang.DefaultOptions()
 		r := read(given, settings)
+		o.Rent = r.rent()
 		r.float("makespan", &o.Makespan)
 		r.text("sizes", &o.Sizes)
 		r.float("p", &o.P)
@@ -47,4 +51,15 @@ func (r *reader) text(name string, to *string) {
 	if text, ok := r.given[name]; ok {
 		*to = text
 	}
+}
+
+// rent returns how nodes are rented; nil if they are not.
+func (r *reader) rent() *boa.Options {
+	if text, ok := r.given["budget"]; !ok || text == "none" {
+		return nil
+	}
+	o := boa.DefaultOptions()
+	r.float("budget", &o.Budget)
+	r.unit("unit", &o.Money)
+	return &o
 }

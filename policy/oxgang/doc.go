@@ -60,5 +60,8 @@
 // them, so GPUs may be free and yet not on one node: what had no placement is paused
 // (place.go).
 //
-// What it does not do yet: it rents no nodes, and has no window of rounds planned ahead.
+// Rented nodes. Package boa says how many there are, and within a budget who has them
+// (rents.go).
+//
+// What it does not do: it has no window of rounds planned ahead.
 package oxgang

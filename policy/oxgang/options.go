@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/oxgang/oxgang/policy/boa"
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
@@ -22,6 +23,8 @@ type Options struct {
 	Lambda          float64 // what it is worth that a job runs at all; default 1.1
 	Makespan        float64 // 0 to 1: what the end of all jobs counts beside their mean completion time; default 1
 	Sizes           string  // Stated, Class or Attained; default Stated
+	// Rent says how nodes are rented: see package boa. Nil, the default: none are.
+	Rent *boa.Options
 }
 
 // DefaultOptions returns the settings that are used everywhere.

@@ -3,10 +3,12 @@ package oxgang
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/boa"
 	"github.com/oxgang/oxgang/policy/goodput"
 	"github.com/oxgang/oxgang/policy/reclaim"
 )
@@ -17,6 +19,7 @@ import (
 type Policy struct {
 	o       Options
 	program *goodput.Program
+	renter  *boa.Policy // says how many nodes are rented; nil: nobody does
 	jobs    map[job.ID]*state
 	classes map[job.Class]*ended
 	active  []*state                    // in this round, in the order of its jobs
@@ -35,19 +38,38 @@ func New(o Options) (*Policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("oxgang: %w", err)
 	}
-	return &Policy{o: o, program: program, jobs: make(map[job.ID]*state), classes: make(map[job.Class]*ended), prices: make(map[cluster.GPUType]float64)}, nil
+	p := &Policy{o: o, program: program, jobs: make(map[job.ID]*state), classes: make(map[job.Class]*ended), prices: make(map[cluster.GPUType]float64)}
+	if o.Rent != nil {
+		if p.renter, err = boa.New(*o.Rent); err != nil {
+			return nil, fmt.Errorf("oxgang: %w", err)
+		}
+	}
+	return p, nil
 }
 
 // Traits implements policy.Policy.
-func (*Policy) Traits() policy.Traits {
-	return policy.Traits{Models: true, Sizes: true, Pools: true, Borrows: true}
+func (p *Policy) Traits() policy.Traits {
+	rents := p.renter != nil
+	return policy.Traits{Models: true, Sizes: true, Pools: true, Borrows: true, Rents: rents, Classes: rents}
 }
 
 // Plan implements policy.Policy.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
-	back, err := reclaim.Back(s, reclaim.DefaultOptions()) // 1. what owners want back
+	plan, err := p.within(ctx, s)
+	if plan == nil && err == nil {
+		plan, err = p.share(ctx, s)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("oxgang: %w", err)
+	}
+	return plan, nil
+}
+
+// share shares out the nodes that are there.
+func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	sized, back, err := p.leave(ctx, s) // 1. which nodes go, and how many are wanted
+	if err != nil {
+		return nil, err
 	}
 	rest := s.Without(back)
 	p.lent = tenures(rest)
@@ -57,13 +79,26 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		p.charge(s, rows)     // 4. what a move would cost it
 	})
 	if err != nil {
-		return nil, fmt.Errorf("oxgang: %w", err)
+		return nil, err
 	}
 	p.remember(rest, plan)
 	displaced(s, rest, plan)
-	plan.Return = back
+	plan.Return, plan.Capacity, plan.Background = back, sized.Capacity, sized.Background
+	plan.Stats.Failed = sized.Stats.Failed
 	borrow(s, plan) // 5. what comes on loan
 	return plan, nil
+}
+
+// leave returns the nodes that go back, because their owners want them or they are not worth
+// their rent, and a plan that says how many are to be rented.
+func (p *Policy) leave(ctx context.Context, s *policy.Snapshot) (sized *policy.Plan, back []cluster.NodeID, err error) {
+	if back, err = reclaim.Back(s, reclaim.DefaultOptions()); err != nil {
+		return nil, nil, err
+	}
+	sized, empty, err := p.rent(ctx, s)
+	back = append(back, empty...)
+	slices.Sort(back)
+	return sized, back, err
 }
 
 // remember keeps what the next round needs of a plan.

@@ -40,7 +40,7 @@ func newLendingWorld(t *rapid.T, midlife bool) *World {
 // do the work of one, and what its workers allow. Nothing of that is known of reservations.
 func (w *World) needs(t *rapid.T, s *job.Spec) {
 	lent := w.loans[0].Node.GPUType
-	if kept := w.all.Kept(); oneIn(t, 4, "only types that are owned") {
+	if kept := w.all.Kept(); s.Reservation.IsZero() && oneIn(t, 4, "only types that are owned") {
 		s.GPUTypes = nil
 		for i := range kept {
 			s.GPUTypes = append(s.GPUTypes, kept[i].Type)

@@ -19,15 +19,24 @@ func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 		if l.Reclaim == 0 {
 			continue
 		}
-		servers := serversOf(s, l.Group)
-		answer, err := Choose(servers, min(l.Reclaim, len(newServerSet(servers).able)), o)
+		some, err := Of(s, l.Group, l.Reclaim, o)
 		if err != nil {
-			return nil, fmt.Errorf("group %s: %w", l.Group, err)
+			return nil, err
 		}
-		back = append(back, answer.Servers...)
+		back = append(back, some...)
 	}
 	slices.Sort(back)
 	return back, nil
+}
+
+// Of returns so many nodes of a group, or as many as can go back, those with the fewest jobs.
+func Of(s *policy.Snapshot, g cluster.Group, nodes int, o Options) ([]cluster.NodeID, error) {
+	servers := serversOf(s, g)
+	answer, err := Choose(servers, min(nodes, len(newServerSet(servers).able)), o)
+	if err != nil {
+		return nil, fmt.Errorf("group %s: %w", g, err)
+	}
+	return answer.Servers, nil
 }
 
 // serversOf returns the servers that an owner lends, with what jobs hold there.
@@ -35,7 +44,7 @@ func serversOf(s *policy.Snapshot, g cluster.Group) []Server {
 	var servers []Server
 	at := make(map[cluster.NodeID]int) // place in servers
 	for i := range s.Cluster.Nodes() {
-		if n := &s.Cluster.Nodes()[i]; n.Tenure == cluster.Loaned && n.Group == g {
+		if n := &s.Cluster.Nodes()[i]; n.Tenure != cluster.Owned && n.Group == g {
 			at[n.ID] = len(servers)
 			servers = append(servers, Server{ID: n.ID})
 		}
