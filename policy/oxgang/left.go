@@ -22,7 +22,9 @@ type state struct {
 	contention float64   // active jobs over its life, times seconds
 	upto       time.Time // of that
 
-	rank, slack, rho float64 // what its weight is made of
+	rank, slack, rho, share float64 // what its weight is made of
+	weight                  float64
+	cost, move              float64 // of a move: seconds, and what it leaves; 0: it holds nothing
 
 	granted  cluster.Configuration // by the last plan, to a job that held nothing; zero: nothing
 	refused  cluster.Configuration // had no placement when it was granted; zero: none
@@ -52,7 +54,7 @@ var anonymous job.Spec
 // measure learns from the jobs that are gone, and finds what each of the others has
 // left.
 func (p *Policy) measure(s *policy.Snapshot, rows []*goodput.Row) {
-	p.active = p.active[:0]
+	p.active, p.round = p.active[:0], s.Round
 	for _, r := range rows {
 		j := r.Job()
 		st := p.jobs[j.ID]

@@ -22,10 +22,12 @@ func (p *Policy) charge(s *policy.Snapshot, rows []*goodput.Row) {
 	for i, r := range rows {
 		st, w := p.active[i], &r.Worth
 		w.Base, w.Factor, w.Factors = p.o.Lambda, 1, nil
+		st.cost, st.move = 0, 0
 		cost := max(0, r.Job().RestartOverhead.Seconds()) + redone*st.unsaved
 		if r.Job().Holding() {
 			w.Base = p.o.Lambda*stays(cost) + p.wasted(r, st)
 			w.Factor = hysteresis * horizon / (horizon + cost)
+			st.cost, st.move = cost, w.Factor
 		}
 		if lost(s.Jobs[i], r.Job()) || p.differ(r, st, s.Round) {
 			w.Factors = make([]float64, r.Columns())

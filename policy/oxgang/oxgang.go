@@ -25,6 +25,8 @@ type Policy struct {
 	active  []*state                    // in this round, in the order of its jobs
 	lengths []float64                   // of jobs that are not profiled, ascending
 	roots   float64                     // Σ √length
+	weights float64                     // sum
+	round   int                         // the last
 	lent    map[cluster.GPUType]*tenure // types on loan; nil: none
 	prices  map[cluster.GPUType]float64 // of a GPU in the last round
 }

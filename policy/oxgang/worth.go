@@ -20,7 +20,7 @@ const (
 // weigh sets the weight of each job: its rank by length and its slack, times its
 // finish-time fairness and its share.
 func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
-	p.lengths, p.roots = p.lengths[:0], 0
+	p.lengths, p.roots, p.weights = p.lengths[:0], 0, 0
 	for i, r := range rows {
 		if r.Job().Phase != job.Profiling {
 			p.lengths = append(p.lengths, p.active[i].length)
@@ -38,7 +38,10 @@ func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
 		st.rho = p.heading(s, r, st)
 		w := st.rank + st.slack*float64(len(p.lengths))
 		w *= math.Pow(max(1, st.rho), rhoPower)
-		r.Worth.Weight = min(heaviest, max(lightest, w)) * share(r.Job())
+		st.share = share(r.Job())
+		st.weight = min(heaviest, max(lightest, w)) * st.share
+		r.Worth.Weight = st.weight
+		p.weights += st.weight
 	}
 }
 
