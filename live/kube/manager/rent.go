@@ -20,8 +20,12 @@ func rents(q *v1alpha1.Queue, older []*v1alpha1.Queue) string {
 	if why := budgetProblem(q, &entry); why != "" {
 		return why
 	}
-	if len(q.Spec.NodeGroups) > 0 && !entry.Traits().Rents {
-		return fmt.Sprintf("spec.nodeGroups: policy %s rents no nodes, want one that does: boa or pollux-autoscale", entry.Name)
+	p, err := entry.New(settings(q))
+	if err != nil {
+		return err.Error()
+	}
+	if len(q.Spec.NodeGroups) > 0 && !p.Traits().Rents {
+		return fmt.Sprintf("spec.nodeGroups: policy %s rents no nodes, want one that does: oxgang, boa or pollux-autoscale", entry.Name)
 	}
 	for i := range q.Spec.NodeGroups {
 		if why := groupProblem(q, i, older); why != "" {
@@ -37,7 +41,7 @@ func budgetProblem(q *v1alpha1.Queue, entry *builtin.Entry) string {
 	switch {
 	case q.Spec.Budget == nil:
 	case !slices.Contains(entry.SettingNames(), "budget"):
-		return fmt.Sprintf("spec.budget: policy %s has no budget, want boa, or no budget", entry.Name)
+		return fmt.Sprintf("spec.budget: policy %s has no budget, want oxgang or boa, or no budget", entry.Name)
 	case len(q.Spec.NodeGroups) == 0:
 		return "spec.budget bounds what rented nodes cost, and there are no spec.nodeGroups that could be rented: want some, or no budget"
 	case twice:
@@ -69,15 +73,25 @@ func groupProblem(q *v1alpha1.Queue, i int, older []*v1alpha1.Queue) string {
 
 // settings returns those of a queue's policy, its budget among them.
 func settings(q *v1alpha1.Queue) map[string]string {
-	if q.Spec.Budget == nil {
-		return q.Spec.Policy.Settings
+	all := make(map[string]string)
+	if q.Spec.Policy.Name == "oxgang" {
+		oxgang(q, all)
 	}
-	all := maps.Clone(q.Spec.Policy.Settings)
-	if all == nil {
-		all = make(map[string]string)
+	maps.Copy(all, q.Spec.Policy.Settings)
+	if q.Spec.Budget != nil {
+		all["budget"], all["unit"] = strconv.FormatFloat(perHour(q.Spec.Budget), 'f', -1, 64), "money"
 	}
-	all["budget"], all["unit"] = strconv.FormatFloat(perHour(q.Spec.Budget), 'f', -1, 64), "money"
 	return all
+}
+
+// oxgang sets what is not the policy's default here: a queue has tenants, who would be served
+// sooner if they said that their jobs were short; and nodes that can be rented are, without
+// limit where there is no budget.
+func oxgang(q *v1alpha1.Queue, all map[string]string) {
+	all["sizes"] = "class"
+	if len(q.Spec.NodeGroups) > 0 {
+		all["budget"] = "0"
+	}
 }
 
 // perHour returns what a budget lets be spent per hour, in its currency.

@@ -38,6 +38,8 @@ func TestRents(t *testing.T) {
 	}{
 		{"a budget for boa", renting("boa"), nil, ""},
 		{"no budget", renting("boa", unbounded), nil, ""},
+		{"a budget for oxgang", renting("oxgang"), nil, ""},
+		{"oxgang without a budget", renting("oxgang", unbounded), nil, ""},
 		{"another policy that rents", renting("pollux-autoscale", unbounded), nil, ""},
 		{"neither", renting("sia", none, unbounded), nil, ""},
 		{"a policy without a budget", renting("pollux-autoscale"), nil, "policy pollux-autoscale has no budget"},
@@ -74,5 +76,21 @@ func TestSettings(t *testing.T) {
 	}
 	if _, _, err := driver.NewPolicy(q.Spec.Policy.Name, settings(q)); err != nil {
 		t.Error(err)
+	}
+	class := map[string]string{"sizes": "class"}
+	none, unbounded := func(s *v1alpha1.QueueSpec) { s.NodeGroups = nil }, func(s *v1alpha1.QueueSpec) { s.Budget = nil }
+	for name, c := range map[string]struct {
+		q    *v1alpha1.Queue
+		want map[string]string
+	}{
+		"oxgang":                     {renting("oxgang", none, unbounded), class},
+		"oxgang that trusts":         {renting("oxgang", none, unbounded, func(s *v1alpha1.QueueSpec) { s.Policy.Settings = map[string]string{"sizes": "stated"} }), map[string]string{"sizes": "stated"}},
+		"oxgang that rents":          {renting("oxgang", unbounded), map[string]string{"sizes": "class", "budget": "0"}},
+		"oxgang with a budget":       {renting("oxgang"), map[string]string{"sizes": "class", "budget": "2.5", "unit": "money"}},
+		"a policy without such ones": {renting("sia", none, unbounded), map[string]string{}},
+	} {
+		if diff := cmp.Diff(c.want, settings(c.q)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
 	}
 }
