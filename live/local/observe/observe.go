@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
@@ -46,19 +44,15 @@ func Sweep(f *folders.Folders, g folders.Generation) error {
 
 // All observes every generation that was ever launched and has its files, whoever launched it.
 func All(f *folders.Folders) ([]*Observation, error) {
-	launches, err := filepath.Glob(filepath.Join(f.Dir, "jobs", "*", "*", "launch.json"))
+	generations, err := f.Launched()
 	if err != nil {
 		return nil, err
 	}
 	var all []*Observation
-	for _, path := range launches {
-		dir := filepath.Dir(path)
-		number, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil {
-			continue
-		}
-		o := &Observation{Generation: folders.Generation{Job: job.ID(filepath.Base(filepath.Dir(dir))), Number: number}, Began: time.Now(), Cores: cores(path)}
-		if o.State, err = supervisor.Look(dir); err != nil {
+	for _, g := range generations {
+		path := filepath.Join(f.Generation(g), "launch.json")
+		o := &Observation{Generation: g, Began: time.Now(), Cores: cores(path)}
+		if o.State, err = supervisor.Look(f.Generation(g)); err != nil {
 			return nil, fmt.Errorf("job %s: %w", o.Job, err)
 		}
 		if info, err := os.Stat(path); err == nil {
