@@ -63,7 +63,7 @@ func (f *Folders) Launched() ([]Generation, error) {
 				continue
 			}
 			g := Generation{Job: job.ID(id), Number: number}
-			if _, err := os.Stat(filepath.Join(f.Generation(g), "launch.json")); err == nil {
+			if _, err := os.Lstat(filepath.Join(f.Generation(g), "launch.json")); err == nil {
 				all = append(all, g)
 			}
 		}

@@ -1,8 +1,6 @@
 package observe
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -42,7 +40,8 @@ func Sweep(f *folders.Folders, g folders.Generation) error {
 	return supervisor.Sweep(f.Job(g.Job), f.Tag(g))
 }
 
-// All observes every generation that was ever launched and has its files, whoever launched it.
+// All observes every generation that was ever launched and has its files, whoever launched it. One
+// of which nothing can be found out is taken to run: it keeps its slots, and the others go on.
 func All(f *folders.Folders) ([]*Observation, error) {
 	generations, err := f.Launched()
 	if err != nil {
@@ -50,12 +49,12 @@ func All(f *folders.Folders) ([]*Observation, error) {
 	}
 	var all []*Observation
 	for _, g := range generations {
-		path := filepath.Join(f.Generation(g), "launch.json")
-		o := &Observation{Generation: g, Began: time.Now(), Cores: cores(path)}
-		if o.State, err = supervisor.Look(f.Generation(g)); err != nil {
-			return nil, fmt.Errorf("job %s: %w", o.Job, err)
+		dir := f.Generation(g)
+		o := &Observation{Generation: g, Began: time.Now(), Cores: cores(dir)}
+		if o.State, err = supervisor.Look(dir); err != nil {
+			o.State = supervisor.State{Phase: supervisor.Running, Note: err.Error()} // until more is known
 		}
-		if info, err := os.Stat(path); err == nil {
+		if info, err := os.Lstat(filepath.Join(dir, "launch.json")); err == nil {
 			o.Began = info.ModTime()
 		}
 		all = append(all, o)
@@ -64,10 +63,9 @@ func All(f *folders.Folders) ([]*Observation, error) {
 }
 
 // cores returns the cores that the workers of a launch are bound to; nil: any.
-func cores(path string) []int {
-	var l supervisor.Launch
-	text, err := os.ReadFile(path)
-	if err != nil || json.Unmarshal(text, &l) != nil || len(l.Workers) == 0 {
+func cores(dir string) []int {
+	l, err := supervisor.ReadLaunch(dir)
+	if err != nil || len(l.Workers) == 0 {
 		return nil
 	}
 	return l.Workers[0].CPUs
