@@ -124,11 +124,21 @@ func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 		b.due = false
 		return ev, nil
 	}
+	if at := b.start.Add(b.ahead.At); b.slept(deadline, at) {
+		deadline = at
+	}
 	if deadline.After(b.now) {
 		b.now = deadline
 	}
 	b.due = true
 	return nil, nil
+}
+
+// slept reports whether the next record is a round that came long after its deadline, because
+// the machine or the scheduler stood still: later by more than a round, and not by whole rounds.
+func (b *Backend) slept(deadline, at time.Time) bool {
+	round, late := b.r.Header().Round, at.Sub(deadline)
+	return b.ahead.Round != nil && !b.Shadow && round > 0 && late > round && late%round != 0
 }
 
 // computed does work, which then is no longer under way.

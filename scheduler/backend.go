@@ -13,7 +13,8 @@ import (
 // Next waits for the next event, at most until the deadline, and then returns a nil
 // Event. It returns events at the deadline before that, and later ones only when it is
 // called again. A backend whose rounds end early, when their jobs have done their steps,
-// may return nil before the deadline. Next returns io.EOF when nothing more can happen.
+// may return nil before the deadline, and one that slept may say a later time than the
+// deadline with it. Next returns io.EOF when nothing more can happen.
 // Do starts to carry out actions; their results arrive as events.
 type Backend interface {
 	Now() time.Time

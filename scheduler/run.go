@@ -10,8 +10,8 @@ import (
 
 // Run runs the scheduler on a backend until nothing more can happen there, and returns
 // nil. It returns an error if one occurs, or if ctx is done; the round in which ctx ends
-// is dropped. If the backend ends a round before its deadline, the next round begins
-// then and has the full length.
+// is dropped. If the backend ends a round before its deadline, or a round or more after it, the
+// next round begins then and has the full length.
 func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 	begun := b.Now()
 	for next := begun.Add(cmp.Or(s.o.First, s.o.Round)); ; {
@@ -40,7 +40,7 @@ func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 		if err := b.Do(ctx, acts); err != nil { // 3. carry it out
 			return fmt.Errorf("round %d: %w", s.round-1, err)
 		}
-		if now := b.Now(); now.Before(next) && !now.Before(begun) {
+		if now := b.Now(); now.Before(next) && !now.Before(begun) || !now.Before(next.Add(s.o.Round)) {
 			next = now
 		}
 		begun, next = next, next.Add(s.o.Round)

@@ -27,6 +27,9 @@ type World interface {
 	// Follow sets the function that returns the scheduler's view of its jobs, as if the
 	// actions of a round were carried out. It is called once, before the first round.
 	Follow(jobs func(now time.Time) []*policy.Job)
+	// ClockMoved returns how far the machine's clock has been set forward, or back if it is
+	// negative, since the World was opened.
+	ClockMoved() time.Duration
 	// Execute makes what runs equal to what is planned, until ctx is done.
 	Execute(ctx context.Context) error
 }
@@ -46,6 +49,7 @@ type Driver struct {
 	queue  *monitor.Queue
 	health *health
 	record *record.Recorder // nil: no journal is written
+	begun  time.Time        // when the journal was
 }
 
 // New returns a Driver without a World. The World that will be attached may already use its methods
@@ -75,8 +79,8 @@ func (d *Driver) Attach(w World, stopping func() map[cluster.GPUType]int) error 
 	if err != nil {
 		return err
 	}
-	d.health = &health{policy: safe}
-	d.monitor(monitor.Source{Fallback: safe.State, Stopping: stopping})
+	d.health = &health{policy: safe, clockMoved: w.ClockMoved}
+	d.monitor(monitor.Source{Fallback: safe.State, Stopping: stopping, ClockMoved: w.ClockMoved})
 	if d.sched, err = scheduler.New(d.watch.Policy(safe), d.watch.Placer(placer), w.Cluster(), d.o.scheduler()); err != nil {
 		return err
 	}
@@ -124,6 +128,7 @@ func (d *Driver) begin() error {
 		return fmt.Errorf("journals: %w", err)
 	}
 	var err error
+	d.begun = time.Now()
 	d.record, err = record.New(d.o.Journals, h)
 	return err
 }
@@ -176,7 +181,7 @@ func (d *Driver) Journal() string {
 	return d.record.Path
 }
 
-// Trouble returns what is wrong with the journal or the policy, in words for users; empty if
+// Trouble returns what is wrong with the journal, the policy or the clock, in words for users; empty if
 // nothing is.
 func (d *Driver) Trouble() string {
 	if d.record != nil {

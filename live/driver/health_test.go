@@ -27,7 +27,7 @@ func TestHealth_says_that_the_policy_fails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &health{policy: f}
+	w := &health{policy: f, clockMoved: func() time.Duration { return 0 }}
 	s := &policy.Snapshot{Now: time.Now(), Cluster: testCluster(t), Length: time.Minute}
 	for i, want := range []string{"everything stays as it is: no basis", "everything stays", "failed 3 times in a row, and jobs are served first in, first out: no basis"} {
 		p, err := f.Plan(t.Context(), s)

@@ -38,7 +38,7 @@ func (d *Driver) recorded(id job.ID) (*explain.Story, error) {
 	if err != nil {
 		return nil, err
 	}
-	return explain.At(r, id, time.Since(d.record.Start))
+	return explain.At(r, id, d.begun.Sub(d.record.Start)+time.Since(d.begun)) // the clock may have been set since
 }
 
 // foresee adds to a story of now what no recording says: what would help the job, and when it

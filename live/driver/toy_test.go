@@ -28,8 +28,13 @@ type toy struct {
 
 // newToy returns a world to which jobs are submitted now.
 func newToy(nodes *cluster.Cluster, jobs ...*job.Spec) *toy {
+	return newToyAt(eventqueue.New(), nodes, jobs...)
+}
+
+// newToyAt is newToy with a queue of events, which has the clock.
+func newToyAt(queue *eventqueue.Queue, nodes *cluster.Cluster, jobs ...*job.Spec) *toy {
 	t := &toy{
-		nodes: nodes, queue: eventqueue.New(), planned: map[job.ID]scheduler.Run{}, running: map[job.ID]scheduler.Run{},
+		nodes: nodes, queue: queue, planned: map[job.ID]scheduler.Run{}, running: map[job.ID]scheduler.Run{},
 		specs: map[job.ID]*job.Spec{}, done: map[job.ID]float64{},
 	}
 	for _, j := range jobs {
@@ -56,6 +61,13 @@ func (t *toy) Now() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.queue.Now()
+}
+
+// ClockMoved implements World.
+func (t *toy) ClockMoved() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.queue.ClockMoved()
 }
 
 // Next implements scheduler.Backend.

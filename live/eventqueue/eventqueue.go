@@ -14,6 +14,9 @@ import (
 // A Queue holds events that have happened and that the scheduler has not taken. Make one with New.
 // The caller must guard it by a lock; only the channel of Woken may be used without it.
 type Queue struct {
+	clock Clock
+	start time.Time // at which Clock.Elapsed is 0
+	last  time.Time // the last deadline that passed
 	now   time.Time
 	items []stamped // by time
 	woken chan struct{}
@@ -25,10 +28,35 @@ type stamped struct {
 	ev scheduler.Event
 }
 
+// A Clock tells a Queue the time. Wall is the clock of the machine, which people set. Elapsed is
+// the time since the Clock was made; it grows evenly, whatever is done to the clock of the machine.
+type Clock struct {
+	Wall    func() time.Time
+	Elapsed func() time.Duration
+}
+
 // New returns an empty Queue whose time is now.
 func New() *Queue {
-	return &Queue{now: time.Now().Round(0).UTC(), woken: make(chan struct{}, 1)}
+	start := time.Now()
+	return NewWithClock(Clock{Wall: time.Now, Elapsed: func() time.Duration { return time.Since(start) }})
 }
+
+// NewWithClock returns an empty Queue whose time is that of a Clock.
+func NewWithClock(c Clock) *Queue {
+	start := c.Wall().Round(0).UTC().Add(-c.Elapsed())
+	q := &Queue{clock: c, start: start, woken: make(chan struct{}, 1)}
+	q.now = q.Present()
+	q.last = q.now
+	return q
+}
+
+// Present returns the time at which an event that happens now is stamped: that of the machine's
+// clock when the Queue was made, and what has passed since. It never goes back or leaps.
+func (q *Queue) Present() time.Time { return q.start.Add(q.clock.Elapsed()) }
+
+// ClockMoved returns how far the clock of the machine is ahead of Present, because it was set
+// while the Queue lived. It is negative if the clock was set back. The machine's sleep counts too.
+func (q *Queue) ClockMoved() time.Duration { return q.clock.Wall().Round(0).Sub(q.Present()) }
 
 // Now returns the logical time.
 func (q *Queue) Now() time.Time { return q.now }
@@ -42,14 +70,9 @@ func (q *Queue) Woken() <-chan struct{} { return q.woken }
 // Wake wakes the goroutine that waits for the queue.
 func (q *Queue) Wake() { Wake(q.woken) }
 
-// Emit adds an event that happens now, and wakes the goroutine that waits for the queue. If the
-// clock was set back, the event gets the time of the last one in the queue.
+// Emit adds an event that happens now, and wakes the goroutine that waits for the queue.
 func (q *Queue) Emit(ev scheduler.Event) {
-	at := time.Now().Round(0).UTC()
-	if n := len(q.items); n > 0 && at.Before(q.items[n-1].at) {
-		at = q.items[n-1].at
-	}
-	q.items = append(q.items, stamped{at, ev})
+	q.items = append(q.items, stamped{q.Present(), ev})
 	q.Wake()
 }
 
@@ -77,16 +100,26 @@ func (q *Queue) Take(deadline time.Time) scheduler.Event {
 	return next.ev
 }
 
+// Until returns how long it is until a deadline; 0 or less if it has come.
+func (q *Queue) Until(deadline time.Time) time.Duration { return deadline.Sub(q.Present()) }
+
 // Pass returns how long it is until a deadline. If the deadline has come, Pass makes it the
-// logical time and returns 0.
+// logical time and returns 0. If the next deadline has come too, after as long as it was from the
+// last deadline to this one, the present becomes the logical time: what was slept through is not
+// caught up.
 func (q *Queue) Pass(deadline time.Time) time.Duration {
-	wait := time.Until(deadline)
+	wait := q.Until(deadline)
 	if wait > 0 {
 		return wait
 	}
-	if deadline.After(q.now) {
-		q.now = deadline
+	then := deadline
+	if late := -wait; late >= deadline.Sub(q.last) {
+		then = q.Present()
 	}
+	if then.After(q.now) {
+		q.now = then
+	}
+	q.last = then
 	return 0
 }
 

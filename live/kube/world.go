@@ -91,6 +91,13 @@ func (w *World) Now() time.Time {
 	return w.events.Now()
 }
 
+// ClockMoved returns how far the machine's clock was set forward, or back, since Open.
+func (w *World) ClockMoved() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.events.ClockMoved()
+}
+
 // Drain makes Next return io.EOF when all present jobs, their pods and background work have ended.
 func (w *World) Drain() {
 	w.mu.Lock()
@@ -120,7 +127,7 @@ func (w *World) take(deadline time.Time) (scheduler.Event, time.Duration, error)
 	if w.background.draining && w.events.Len() == 0 && len(w.table.Order) == 0 && w.background.computing == 0 {
 		return nil, 0, io.EOF
 	}
-	if len(w.writer.Unseen) > 0 && time.Until(deadline) <= 0 {
+	if len(w.writer.Unseen) > 0 && w.events.Until(deadline) <= 0 {
 		return nil, observe.Recheck, nil
 	}
 	return nil, w.events.Pass(deadline), nil

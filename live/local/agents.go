@@ -79,7 +79,7 @@ func (a agents) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agent
 	report := r.Job(id, on.allocation.Configuration, on.allocation.CPUs, on.allocation.Memory)
 	e.heard = time.Now() // whether it can be written down or not
 	w.jobs.notSilent(e)
-	if err := w.jobs.wrote(w.jobs.store.Report(id, e.heard.Round(0).UTC(), &report)); err != nil {
+	if err := w.jobs.wrote(w.jobs.store.Report(id, w.jobs.events.Present(), &report)); err != nil {
 		return nil, err
 	}
 	w.jobs.events.Emit(scheduler.Reported{Report: report})
@@ -102,7 +102,7 @@ func (a agents) Checkpoint(_ context.Context, id job.ID, c *agentapi.Checkpoint)
 	e.heard = time.Now()
 	w.jobs.notSilent(e)
 	saved := store.Checkpoint{
-		Step: c.Step, Progress: c.Progress, At: time.Now().Round(0).UTC(),
+		Step: c.Step, Progress: c.Progress, At: w.jobs.events.Present(),
 		Bytes: c.Bytes, Checksum: c.Checksum, Path: c.Path, Seconds: c.Seconds,
 	}
 	if err := w.jobs.wrote(w.jobs.store.Checkpoint(id, saved)); err != nil {

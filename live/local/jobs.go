@@ -111,7 +111,7 @@ func (t *jobTable) retractLoss(e *entry) {
 // end ends a job for good, durably. It reports whether that could be written.
 func (t *jobTable) end(e *entry, outcome scheduler.Outcome, detail string) bool {
 	hook("end: before the record")
-	now := time.Now().Round(0).UTC()
+	now := t.events.Present()
 	if err := t.wrote(t.store.End(e.Spec.ID, store.Ending{Outcome: outcome, Detail: detail, At: now})); err != nil {
 		complain(e.Spec.ID, err)
 		return false

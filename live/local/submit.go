@@ -39,7 +39,7 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 		asked.RestartOverhead = restart
 	}
 	e := &entry{Job: store.Job{Spec: undescribed(&asked), Asked: &asked, Request: request, Token: rand.Text()}}
-	e.Status = job.Status{Phase: job.Waiting, Submitted: time.Now().Round(0).UTC()}
+	e.Status = job.Status{Phase: job.Waiting, Submitted: w.jobs.events.Present()}
 	e.Status.Since = e.Status.Submitted
 	if err := w.folders.Make(id); err != nil {
 		return "", fmt.Errorf("job %s: %w", id, err)

@@ -60,6 +60,13 @@ func (w *World) Now() time.Time {
 	return w.jobs.events.Now()
 }
 
+// ClockMoved returns how far the machine's clock was set forward, or back, since Open.
+func (w *World) ClockMoved() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.jobs.events.ClockMoved()
+}
+
 // Drain makes Next return io.EOF once all jobs have ended, their processes, and background
 // work. From now on no job is accepted.
 func (w *World) Drain() {

@@ -27,7 +27,7 @@ type Metrics struct {
 	failures, decisions, ended, gpuSeconds              *prometheus.CounterVec
 
 	interval, last, fallback, gap, goodput, forecast, limit *prometheus.GaugeVec
-	explained, leader                                       *prometheus.GaugeVec
+	explained, leader, clock                                *prometheus.GaugeVec
 	jobs, gpus, fairness, jobGPUs, jobGoodput               *prometheus.GaugeVec
 
 	duration, stages, wrong *prometheus.HistogramVec
@@ -79,6 +79,7 @@ func (m *Metrics) makeRounds() {
 	m.stages = m.histogram("oxgang_round_stage_duration_seconds", "Time of the stages of a round, by how they ended.", secondsBuckets, "stage", "outcome")
 	m.interval = m.gauge("oxgang_round_interval_seconds", "Time from one round to the next, as it is set.")
 	m.last = m.gauge("oxgang_round_last_timestamp_seconds", "When the last round ended, since the epoch.")
+	m.clock = m.gauge("oxgang_clock_moved_seconds", "How far the machine's clock has been set forward, or back if negative, while the scheduler ran.")
 	m.refused = m.counter("oxgang_plans_refused_total", "Rounds whose plan was refused or missing: everything stayed as it was.")
 	m.failures = m.counter("oxgang_policy_failures_total", "Failures of the policy that its fallback caught, by cause.", "cause")
 	m.fallbacks = m.counter("oxgang_fallback_rounds_total", "Rounds that the fallback policy planned.")

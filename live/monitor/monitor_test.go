@@ -112,8 +112,9 @@ func play(t *testing.T, m *Metrics, events ...timed) *Queue {
 		t.Fatal(err)
 	}
 	q := m.Queue("default", 10*time.Second, Source{
-		Fallback: f.State,
-		Stopping: func() map[cluster.GPUType]int { return map[cluster.GPUType]int{"h100": 1} },
+		ClockMoved: func() time.Duration { return -time.Hour },
+		Fallback:   f.State,
+		Stopping:   func() map[cluster.GPUType]int { return map[cluster.GPUType]int{"h100": 1} },
 	})
 	w := NewWatch(q.Timed)
 	o := scheduler.DefaultOptions()
@@ -188,7 +189,7 @@ func TestQueue(t *testing.T) {
 		play(t, made(t, r, Options{Version: "v1"}), day()...)
 		got := gather(t, r)
 		for name, want := range map[string]float64{
-			"oxgang_rounds_total": 12, "oxgang_round_interval_seconds": 10,
+			"oxgang_rounds_total": 12, "oxgang_round_interval_seconds": 10, "oxgang_clock_moved_seconds": -3600,
 			"oxgang_round_duration_seconds": 12, "oxgang_round_duration_seconds sum": 12*2 + 9,
 			"oxgang_round_stage_duration_seconds ok policy":     8,
 			"oxgang_round_stage_duration_seconds ok policy sum": 8,
@@ -273,7 +274,7 @@ func TestNames_follow_the_conventions(t *testing.T) {
 
 // everything makes every metric move, by hand.
 func everything(t testing.TB, m *Metrics) *Queue {
-	q := m.Queue("default", time.Minute, Source{})
+	q := m.Queue("default", time.Minute, Source{ClockMoved: func() time.Duration { return time.Hour }})
 	q.Leading(true)
 	q.Fenced()
 	q.Budget(10)

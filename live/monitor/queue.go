@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Source gives a Queue what it cannot observe. Both functions are called on the scheduler's
+// A Source gives a Queue what it cannot observe. The functions are called on the scheduler's
 // goroutine, once a round, and may be nil.
 type Source struct {
 	// Fallback returns the state of the policy and of its fallback.
@@ -21,6 +21,8 @@ type Source struct {
 	// Stopping returns, by type, the GPUs that the plan has taken from jobs whose processes
 	// are still on them.
 	Stopping func() map[cluster.GPUType]int
+	// ClockMoved returns how far the machine's clock has been set forward, or back.
+	ClockMoved func() time.Duration
 }
 
 // A Queue measures the scheduler of one queue. It is a scheduler.Observer, and Timed is a
@@ -74,6 +76,9 @@ func (q *Queue) Budget(perHour float64) {
 func (q *Queue) Timed(t *Timing) {
 	q.m.rounds.WithLabelValues(q.name).Inc()
 	q.m.last.WithLabelValues(q.name).Set(unix(t.Ended))
+	if q.source.ClockMoved != nil {
+		q.m.clock.WithLabelValues(q.name).Set(q.source.ClockMoved().Seconds())
+	}
 	q.m.duration.WithLabelValues(q.name).Observe(t.Ended.Sub(t.Begun).Seconds())
 	for i := range t.Stages {
 		s := &t.Stages[i]

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A record is state.json: what the supervisor knows, as of the last change.
@@ -56,7 +59,7 @@ func readRecord(dir string) (*record, error) {
 
 // readJSON decodes a file into v and reports whether it is there.
 func readJSON(path string, v any) (found bool, err error) {
-	text, err := os.ReadFile(path)
+	text, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -67,6 +70,38 @@ func readJSON(path string, v any) (found bool, err error) {
 		return true, fmt.Errorf("%s: %w", path, err)
 	}
 	return true, nil
+}
+
+// fileMax is the most bytes that a file of a generation may have: its folder is its job's, too.
+const fileMax = 64 << 20
+
+// readFile reads a regular file. A job may put anything in its place: a pipe must not make the
+// reader wait, and a link must not lead out.
+func readFile(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > fileMax {
+		return nil, fmt.Errorf("%s: %v of %d bytes, want a file of at most %d", path, info.Mode().Type(), info.Size(), fileMax)
+	}
+	return io.ReadAll(f)
+}
+
+// ReadLaunch returns what a generation was launched with. It returns an error if its file
+// cannot be read.
+func ReadLaunch(dir string) (*Launch, error) {
+	var l Launch
+	found, err := readJSON(filepath.Join(dir, launchFile), &l)
+	if err == nil && !found {
+		err = fs.ErrNotExist
+	}
+	return &l, err
 }
 
 // writeJSON replaces a file by v atomically: a reader sees either the old or the new

@@ -51,7 +51,7 @@ var lock = func(f *os.File) error {
 // held reports whether somebody has the lock of dir, without taking it. It is a
 // variable for the test in which a generation begins before it looks.
 var held = func(dir string) (bool, error) {
-	f, err := os.Open(filepath.Join(dir, lockFile))
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

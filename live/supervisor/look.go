@@ -9,7 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look returns the state of the generation of dir. It changes nothing.
+// Look returns the state of the generation of dir. It changes nothing. Of one whose state.json
+// cannot be read, and whose supervisor lives, it says that it runs, and in the note why nothing
+// else is known.
 func Look(dir string) (State, error) {
 	// The order matters. What has begun never begins again: if the lock is free
 	// after that, nobody writes any more, and what is read last is the last word.
@@ -22,8 +24,8 @@ func Look(dir string) (State, error) {
 	switch {
 	case !begun && !alive:
 		return State{Phase: Absent}, nil // launched or not: what has not written has started no worker
-	case err != nil && alive:
-		return State{}, fmt.Errorf("keeper: %w", err)
+	case err != nil && alive: // its next word replaces what cannot be read
+		return State{Phase: Running, Note: "its state cannot be read: " + err.Error()}, nil
 	case err != nil:
 		return State{Phase: Gone, Detail: err.Error()}, nil //nolint:nilerr // what cannot be read is what is true of it
 	case r != nil && (alive || r.Phase == Ended):

@@ -3,7 +3,9 @@
 package folders
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -41,6 +43,47 @@ func (f *Folders) Make(id job.ID) error { return os.MkdirAll(f.Checkpoints(id), 
 // Generation returns the directory of a generation.
 func (f *Folders) Generation(g Generation) string {
 	return filepath.Join(f.Job(g.Job), strconv.Itoa(g.Number))
+}
+
+// Launched returns the generations that have files to be launched by, those of a job together.
+func (f *Folders) Launched() ([]Generation, error) {
+	jobs, err := subfolders(filepath.Join(f.Dir, "jobs"))
+	if err != nil {
+		return nil, err
+	}
+	var all []Generation
+	for _, id := range jobs {
+		numbers, err := subfolders(f.Job(job.ID(id)))
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range numbers {
+			number, err := strconv.Atoi(text)
+			if err != nil {
+				continue
+			}
+			g := Generation{Job: job.ID(id), Number: number}
+			if _, err := os.Lstat(filepath.Join(f.Generation(g), "launch.json")); err == nil {
+				all = append(all, g)
+			}
+		}
+	}
+	return all, nil
+}
+
+// subfolders returns the names of the directories in one; none if it is not there.
+func subfolders(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
 }
 
 // Tag returns the mark of the processes of a generation, unique on this machine.

@@ -1,14 +1,10 @@
 package observe
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
@@ -44,24 +40,21 @@ func Sweep(f *folders.Folders, g folders.Generation) error {
 	return supervisor.Sweep(f.Job(g.Job), f.Tag(g))
 }
 
-// All observes every generation that was ever launched and has its files, whoever launched it.
+// All observes every generation that was ever launched and has its files, whoever launched it. One
+// of which nothing can be found out is taken to run: it keeps its slots, and the others go on.
 func All(f *folders.Folders) ([]*Observation, error) {
-	launches, err := filepath.Glob(filepath.Join(f.Dir, "jobs", "*", "*", "launch.json"))
+	generations, err := f.Launched()
 	if err != nil {
 		return nil, err
 	}
 	var all []*Observation
-	for _, path := range launches {
-		dir := filepath.Dir(path)
-		number, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil {
-			continue
-		}
-		o := &Observation{Generation: folders.Generation{Job: job.ID(filepath.Base(filepath.Dir(dir))), Number: number}, Began: time.Now(), Cores: cores(path)}
+	for _, g := range generations {
+		dir := f.Generation(g)
+		o := &Observation{Generation: g, Began: time.Now(), Cores: cores(dir)}
 		if o.State, err = supervisor.Look(dir); err != nil {
-			return nil, fmt.Errorf("job %s: %w", o.Job, err)
+			o.State = supervisor.State{Phase: supervisor.Running, Note: err.Error()} // until more is known
 		}
-		if info, err := os.Stat(path); err == nil {
+		if info, err := os.Lstat(filepath.Join(dir, "launch.json")); err == nil {
 			o.Began = info.ModTime()
 		}
 		all = append(all, o)
@@ -70,10 +63,9 @@ func All(f *folders.Folders) ([]*Observation, error) {
 }
 
 // cores returns the cores that the workers of a launch are bound to; nil: any.
-func cores(path string) []int {
-	var l supervisor.Launch
-	text, err := os.ReadFile(path)
-	if err != nil || json.Unmarshal(text, &l) != nil || len(l.Workers) == 0 {
+func cores(dir string) []int {
+	l, err := supervisor.ReadLaunch(dir)
+	if err != nil || len(l.Workers) == 0 {
 		return nil
 	}
 	return l.Workers[0].CPUs

@@ -1,0 +1,140 @@
+package driver
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/monitor"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A rounds observer counts rounds.
+type rounds struct{ n int }
+
+func (*rounds) Event(time.Time, scheduler.Event)                           {}
+func (r *rounds) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) { r.n++ }
+
+// leap runs a toy world for three rounds, calls do, runs it for three more minutes, and returns
+// how many rounds there were since, what the driver complains of, and its metrics.
+func leap(t *testing.T, clock eventqueue.Clock, do func()) (int, *Driver, *prometheus.Registry) {
+	t.Helper()
+	o, registry := toyOptions(t), prometheus.NewRegistry()
+	var err error
+	if o.Metrics, err = monitor.New(registry, monitor.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	w, d, count := newToyAt(eventqueue.NewWithClock(clock), testCluster(t), toyJob("first"), toyJob("second")), New(o), &rounds{}
+	w.specs["first"].Target, w.specs["second"].Target = 1e9, 1e9
+	if err := d.Attach(w, nil); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx, count) }()
+	time.Sleep(3*time.Minute + time.Second)
+	synctest.Wait()
+	do()
+	before := count.n
+	time.Sleep(3 * time.Minute)
+	synctest.Wait()
+	stop()
+	<-ended
+	return count.n - before, d, registry
+}
+
+// A clock that is set, back or forward, neither stops planning nor makes rounds that were not
+// due, and is mentioned.
+func TestClock_is_set(t *testing.T) {
+	for _, by := range []time.Duration{-24 * time.Hour, -time.Hour, time.Hour, 24 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			var moved time.Duration
+			began := time.Now()
+			clock := eventqueue.Clock{Wall: func() time.Time { return time.Now().Add(moved) }, Elapsed: func() time.Duration { return time.Since(began) }}
+			n, d, registry := leap(t, clock, func() { moved = by })
+			if n != 3 {
+				t.Errorf("set by %v: %d rounds in 3 minutes, want 3", by, n)
+			}
+			if text := d.Trouble(); !strings.Contains(text, "clock was set "+map[bool]string{true: "back", false: "forward"}[by < 0]) {
+				t.Errorf("set by %v: says %q", by, text)
+			}
+			if got := gauge(t, registry, "oxgang_clock_moved_seconds"); got != by.Seconds() {
+				t.Errorf("set by %v: the metric says %v s", by, got)
+			}
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// gauge returns the value of a metric that has one series.
+func gauge(t *testing.T, r *prometheus.Registry, name string) float64 {
+	t.Helper()
+	all, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if m.GetName() == name {
+			return m.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("no metric %s", name)
+	return 0
+}
+
+// A scheduler that was stopped for a day catches up one round, and its journal replays.
+func TestSleep_is_not_caught_up(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var slept time.Duration
+		began := time.Now()
+		clock := eventqueue.Clock{Wall: func() time.Time { return time.Now().Add(slept) }, Elapsed: func() time.Duration { return time.Since(began) + slept }}
+		n, d, _ := leap(t, clock, func() { slept = 24*time.Hour + 7*time.Second })
+		if n < 3 || n > 4 {
+			t.Errorf("%d rounds in 3 minutes after a day's sleep, want 3, and one to catch up at most", n)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		replays(t, d)
+	})
+}
+
+// replays fails the test if the journal of a driver does not replay to the same plans.
+func replays(t *testing.T, d *Driver) {
+	t.Helper()
+	f, err := os.Open(d.Journal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := journal.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, placer, err := d.o.newPolicy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := journal.Replay(r)
+	s, err := scheduler.New(p, placer, r.Header().Cluster, d.o.scheduler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context(), b); err != nil && err != io.EOF {
+		t.Errorf("replay: %v", err)
+	}
+	if c := b.Comparison(); c.Rounds < 6 {
+		t.Errorf("%+v compared, want all rounds", c)
+	}
+}

@@ -1,0 +1,58 @@
+package eventqueue_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// settable returns a clock that a test can set, by changing moved.
+func settable(moved *time.Duration) eventqueue.Clock {
+	began := time.Now()
+	return eventqueue.Clock{
+		Wall:    func() time.Time { return time.Now().Add(*moved) },
+		Elapsed: func() time.Duration { return time.Since(began) },
+	}
+}
+
+// Setting the machine's clock changes no wait and no time of an event, and is not hidden.
+func TestClock_is_set(t *testing.T) {
+	for _, by := range []time.Duration{-24 * time.Hour, -time.Hour, time.Hour, 24 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			var moved time.Duration
+			q := eventqueue.NewWithClock(settable(&moved))
+			start := q.Now()
+			moved = by
+			if wait := q.Pass(start.Add(30 * time.Second)); wait != 30*time.Second {
+				t.Errorf("set by %v: the round is %v away, want 30s", by, wait)
+			}
+			time.Sleep(10 * time.Second)
+			q.Emit(scheduler.Exited{Job: "a"})
+			if got := exited(q, start.Add(10*time.Second)); got != "a" || q.Now().Sub(start) != 10*time.Second {
+				t.Errorf("set by %v: took %q at %v, want a at 10s", by, got, q.Now().Sub(start))
+			}
+			if got := q.ClockMoved(); got != by {
+				t.Errorf("set by %v: says that it moved by %v", by, got)
+			}
+		})
+	}
+}
+
+// What was slept through is not caught up, and a little lateness changes nothing.
+func TestPass_after_a_sleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := eventqueue.New()
+		start := q.Now()
+		time.Sleep(31 * time.Second)
+		if wait := q.Pass(start.Add(30 * time.Second)); wait != 0 || q.Now().Sub(start) != 30*time.Second {
+			t.Errorf("a second late: waits %v at %v, want 0 at 30s", wait, q.Now().Sub(start))
+		}
+		time.Sleep(24 * time.Hour)
+		if wait := q.Pass(start.Add(time.Minute)); wait != 0 || q.Now().Sub(start) != 24*time.Hour+31*time.Second {
+			t.Errorf("a day late: waits %v at %v, want 0 at the present", wait, q.Now().Sub(start))
+		}
+	})
+}
