@@ -1,0 +1,50 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// weighed says in words what a job counted in a plan beside others, and why: the terms that
+// moved its weight, and what it would cost to move it.
+func weighed(t policy.Terms) string {
+	parts := []string{rank(t)}
+	if extra := t.Slack * float64(t.Jobs); extra >= 0.05 {
+		parts = append(parts, fmt.Sprintf("%s more because the end of all jobs depends on it", number(extra)))
+	}
+	if t.Rho > 1.05 {
+		parts = append(parts, fmt.Sprintf("times %s because it is heading for %s times its fair time", number(t.Rho*t.Rho), number(t.Rho)))
+	}
+	if t.Share != 1 {
+		parts = append(parts, "times "+number(t.Share)+", its share")
+	}
+	if t.Restart > 0 {
+		parts = append(parts, moves(t))
+	}
+	return fmt.Sprintf("it counts %s, the mean is %s: ", number(t.Weight), number(t.Mean)) + strings.Join(parts, "; ")
+}
+
+// rank says what its length counts.
+func rank(t policy.Terms) string {
+	if t.Rank == math.Trunc(t.Rank) {
+		return fmt.Sprintf("of %s %d %s no less work left, itself among them", count(t.Jobs, "job"), int(t.Rank), has(int(t.Rank)))
+	}
+	return fmt.Sprintf("%s for the work it has left, among %s", number(t.Rank), count(t.Jobs, "job"))
+}
+
+func has(n int) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
+}
+
+// moves says what a move would cost.
+func moves(t policy.Terms) string {
+	cost := time.Duration(t.Restart * float64(time.Second))
+	return fmt.Sprintf("a move costs it %s, and leaves %.0f %% of its speed over the next 15 minutes", span(cost), 100*t.Move)
+}
