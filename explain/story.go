@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 )
@@ -117,9 +118,11 @@ type Moment struct {
 	// further (package whatif) set them. Unblock is a clause with the cheapest change that
 	// would help; empty: not asked for. Start and End say when the job gets GPUs and when it is
 	// complete; nil: not asked for.
-	Unblock string    `json:"unblock,omitempty"`
-	Start   *Expected `json:"start,omitempty"`
-	End     *Expected `json:"end,omitempty"`
+	Unblock string `json:"unblock,omitempty"`
+	// Change is what Unblock says, for programs; nil: not known.
+	Change *counterfactual.Change `json:"change,omitempty"`
+	Start  *Expected              `json:"start,omitempty"`
+	End    *Expected              `json:"end,omitempty"`
 }
 
 // An Expected says in how long after a Moment something is expected.
