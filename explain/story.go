@@ -102,6 +102,7 @@ type Moment struct {
 	Since    *journal.Seconds `json:"since,omitempty"`
 	Holds    *Holding         `json:"holds,omitempty"`
 	Before   *Holding         `json:"before,omitempty"` // what it held before Holds
+	Takers   []Taker          `json:"takers,omitempty"` // who got of the GPUs of Before that it has no more
 	Reason   string           `json:"reason,omitempty"`
 	Sentence string           `json:"sentence"`
 	Cluster  *View            `json:"cluster,omitempty"`
