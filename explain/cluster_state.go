@@ -138,16 +138,34 @@ func (w *clusterState) rivals(why policy.Reason) []string {
 }
 
 // ahead returns the names of the jobs that wait in the queue before the job with the reason why, the
-// first one first.
+// first one first; none where reasons do not say who stands at each place.
 func (w *clusterState) ahead(why policy.Reason) []string {
-	return w.waiting(func(other policy.Reason) bool {
-		return other.Kind == policy.WaitOrder && other.Value < why.Value || other.Kind == policy.WaitNoCapacity
-	}, func(other policy.Reason) float64 {
-		if other.Kind == policy.WaitOrder {
-			return other.Value
+	places := map[float64]int{}
+	names := w.waiting(func(other policy.Reason) bool {
+		at, queued := place(other)
+		if queued = queued && at < why.Value; queued {
+			places[at]++
 		}
-		return 0
-	})
+		return queued
+	}, func(other policy.Reason) float64 { at, _ := place(other); return at })
+	for at := range int(why.Value) {
+		if places[float64(at)] != 1 {
+			return nil
+		}
+	}
+	return names
+}
+
+// place returns how many jobs are ahead of one in the queue: nobody, if only GPUs are lacking.
+func place(why policy.Reason) (ahead float64, queued bool) {
+	switch why.Kind {
+	case policy.WaitNoCapacity:
+		return 0, true
+	case policy.WaitOrder:
+		return why.Value, true
+	default:
+		return 0, false
+	}
 }
 
 // waiting returns the names of the waiting jobs whose reasons fit, in an order, then by name.
