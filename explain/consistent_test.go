@@ -97,18 +97,18 @@ type rule struct {
 var (
 	above = func(a, b float64) bool { return a > b }
 	below = func(a, b float64) bool { return a < b }
+	gain  = func(a, _ float64) bool { return a > 1 }
 	rules = []rule{
-		{regexp.MustCompile(`best offer is (\S+) per [^;:]* price[^;:]* is ([0-9.e+-]*[0-9])`), below},
-		{regexp.MustCompile(`normalised goodput from (\S+) to ([0-9.e+-]*[0-9])`), below},
+		{regexp.MustCompile(`others gain (\S+) (times) as much`), gain},
+		{regexp.MustCompile(`(?:raise|takes?) its speed from (\S+) to ([0-9.e+-]*[0-9]) times`), below},
+		{regexp.MustCompile(`its speed falls from (\S+) to ([0-9.e+-]*[0-9]) times`), above},
 		{regexp.MustCompile(`would be (\S+) times as good, and a restart pays only from (\S+) times`), below},
-		{regexp.MustCompile(`they were worth (\S+) each to it, and their price is ([0-9.e+-]*[0-9])`), below},
-		{regexp.MustCompile(`goodput (\S+)\); [^;]* would be worth their price \(normalised goodput ([0-9.e+-]*[0-9])`), below},
-		{regexp.MustCompile(`what it had costs (\S+) at today's prices, and what it gets (\S+)`), above},
+		{regexp.MustCompile(`planned \((\S+) times [^;]*; [^;]* would be worth their price \(([0-9.e+-]*[0-9]) times`), below},
+		{regexp.MustCompile(`by today's prices (\S+) (times) as much`), gain},
 		{regexp.MustCompile(`grew from (\d+) to (\d+)`), below},
 		{regexp.MustCompile(`shrank from (\d+) to (\d+)`), above},
 	}
-	freeOf   = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)?[^;:.]* (?:and|but) (none|\d+) (?:is|are) free;`)
-	mostOf   = regexp.MustCompile(`of one type (?:is|are) free \((?:(none)|(\d+) (\w+)) now\)`)
+	freeOf   = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)?[^;:.]* (?:and|but) (none|\d+) (?:is|are) free[;.]`)
 	needs    = regexp.MustCompile(`it needs (?:at least )?(\d+)(?: \w+)? GPUs?`)
 	askedFor = regexp.MustCompile(`(?:asked    |asking for )(?:exactly )?(\d+)`)
 	lacks    = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)? would be worth their price [^;]*, but are not free`)
@@ -129,9 +129,6 @@ func contradiction(page string) string {
 	if m := never.FindStringSubmatch(page); m != nil && integer(m[1]) <= integer(m[2]) {
 		return "never: " + m[0]
 	}
-	if bad := againstPrice(page); bad != "" {
-		return bad
-	}
 	if a, m := askedFor.FindStringSubmatch(page), needs.FindStringSubmatch(page); a != nil && m != nil && integer(a[1]) != integer(m[1]) {
 		return "asked: " + a[0] + ", " + m[0]
 	}
@@ -144,27 +141,9 @@ func contradiction(page string) string {
 	return againstFree(page) + againstPhase(page)
 }
 
-// againstPrice compares the price in a sentence with that of the page's cluster.
-func againstPrice(page string) string {
-	page, _, _ = strings.Cut(page, "\n  next ") // another time has another price
-	m := regexp.MustCompile(`per (\w+) GPU \([^)]*\) and today's price is ([0-9.e+-]*[0-9])`).FindStringSubmatch(page)
-	if m == nil {
-		return ""
-	}
-	of := regexp.MustCompile(m[1] + ` \d+ of \d+ GPUs free, price ([0-9.e+-]*[0-9])`).FindStringSubmatch(page)
-	if of == nil {
-		return ""
-	}
-	a, _ := strconv.ParseFloat(m[2], 64)
-	b, _ := strconv.ParseFloat(of[1], 64)
-	if d := a - b; max(d, -d) > 0.006*max(a, b) {
-		return "price: " + m[0] + ", " + of[0]
-	}
-	return ""
-}
-
 // againstFree compares free GPUs in a sentence with those of the page's cluster.
 func againstFree(page string) string {
+	page, _, _ = strings.Cut(page, "\n  next ") // of another time
 	free := func(typ string) int {
 		m := regexp.MustCompile(typ + ` (\d+) of \d+ GPUs free`).FindStringSubmatch(page)
 		if m == nil {
@@ -173,9 +152,6 @@ func againstFree(page string) string {
 		return integer(m[1])
 	}
 	if m := freeOf.FindStringSubmatch(page); m != nil && integer(m[3]) != free(m[2]) {
-		return "free: " + m[0]
-	}
-	if m := mostOf.FindStringSubmatch(page); m != nil && m[3] != "" && integer(m[2]) != free(m[3]) {
 		return "free: " + m[0]
 	}
 	if m := lacks.FindStringSubmatch(page); m != nil && strings.Contains(page, "holds    no GPUs") && integer(m[1]) <= free(m[2]) {
@@ -197,7 +173,7 @@ func againstPhase(page string) string {
 		{"has been waiting", "it is starting or restoring"},
 		{"has been waiting", "non-preemptible, and keeps"},
 		{"has been running", "it is starting or restoring"},
-		{"has been running", "best offer"},
+		{"has been running", "its best choice"},
 		{"has been running", "and none is free"},
 	} {
 		if strings.Contains(now, c.says) && strings.Contains(now, c.against) {
@@ -266,30 +242,30 @@ func consistent(t *testing.T, text []byte) {
 
 // A page with a contradiction seeded into it is found, and one without is not.
 func TestContradiction(t *testing.T) {
-	const good = "a at 0h10m00s, under sia\n\na has been waiting 5s: its best offer is 1.2 per t4 GPU (for 2 t4 GPUs) and today's price is 1.3; it runs when\n\n" +
+	const good = "a at 0h10m00s, under sia\n\na has been waiting 5s: others gain 1.08 times as much per t4 GPU as it would with 2 t4 GPUs, its best choice.\n\n" +
 		"  asked    2 GPUs or more (4 requested) of any type\n  holds    no GPUs\n  cluster  t4 1 of 8 GPUs free, price 1.3; 1 job holds GPUs, 1 waits\n"
 	if bad := contradiction(good); bad != "" {
 		t.Fatal(bad)
 	}
 	for _, says := range []string{
-		"its best offer is 1.3 per t4 GPU (for 2 t4 GPUs) and today's price is 1.3;",
-		"its best offer is 1 per t4 GPU (for 2 t4 GPUs) and today's price is 1.2;",
-		"more GPUs raise its normalised goodput from 4 to 4;",
-		"another GPU type takes its normalised goodput from 13.3 to 8.87.",
+		"others gain 1 times as much per t4 GPU as it would with 2 t4 GPUs, its best choice",
+		"others gain 0.9 times as much with each of its GPUs as it did",
+		"more GPUs raise its speed from 4 to 4 times that on the least it runs on",
+		"another GPU type takes its speed from 13.3 to 8.87 times that on the least it runs on",
+		"its speed falls from 4 to 4.1 times that on the least it runs on",
+		"it leaves GPUs that are worth more to others: by today's prices 1 times as much as what it gets",
 		"4 t4 GPUs would be 1.1 times as good, and a restart pays only from 1.1 times;",
-		"they were worth 0.6 each to it, and their price is 0.6;",
-		"it keeps what it has, as planned (normalised goodput 3); 1 t4 GPU would be worth their price (normalised goodput 4), but are not free;",
+		"it keeps what it has, as planned (3 times as fast as on the least it runs on); 1 t4 GPU would be worth their price (4 times), but are not free;",
 		"it needs at least 12 t4 GPUs on 3 nodes and 1 is free;",
 		"it needs at least 2 t4 GPUs and none is free;",
 		"it needs at least 2 t4 GPUs, and 4 are free;",
-		"2 jobs are ahead of it in the queue, and it needs 2 GPUs; it runs when those have started and 2 GPUs of one type are free (4 t4 now);",
 		" 0 jobs are ahead of it",
 		"it asks for 2 GPUs, and the cluster has 8 in all;",
 		"it was granted 2 t4 GPUs, but the free GPUs lie scattered",
 		"it keeps what it has, as planned",
 	} {
-		head, rest, _ := strings.Cut(good, "its best offer")
-		_, tail, _ := strings.Cut(rest, "it runs when")
+		head, rest, _ := strings.Cut(good, "others gain")
+		_, tail, _ := strings.Cut(rest, "best choice")
 		if contradiction(head+says+tail) == "" {
 			t.Errorf("nothing is found wrong with %q", says)
 		}

@@ -54,7 +54,8 @@ func (t *journalReader) preempted(r *row, held cluster.Allocation) {
 	t.settle(t.now)
 	r.holds = cluster.Allocation{}
 	sc := t.contextOf(r)
-	t.add(Preempted, held, cluster.Allocation{}, "gave up "+both(held)+": "+sc.reason())
+	s.takers = t.takers(t.id)
+	t.add(Preempted, held, cluster.Allocation{}, "gave up "+both(held)+": "+sc.reason()+went(s.takers))
 	s.phase, s.since, s.before = job.Waiting, t.now, held
 	clear(s.told)
 	s.told[r.why.Kind] = true
@@ -78,7 +79,8 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 	case a.Resized:
 		text += " while it trained on"
 	}
-	t.add(what, held, now, text+": "+sc.reason())
+	t.state.takers = t.takers(t.id)
+	t.add(what, held, now, text+": "+sc.reason()+went(t.state.takers))
 	if !held.IsZero() {
 		s.before = held
 	}

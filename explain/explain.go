@@ -93,7 +93,7 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 		return m
 	}
 	since := journal.Seconds(then.state.since)
-	m.Since, m.Before = &since, holding(then.state.before)
+	m.Since, m.Before, m.Takers = &since, holding(then.state.before), then.state.takers
 	phase := then.state.phase
 	if phase.Terminal() {
 		m.Phase = phase.String()

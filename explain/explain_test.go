@@ -34,30 +34,30 @@ type example struct {
 // examples are one for every kind: docs/guide/reasons.md shows them.
 var examples = map[policy.Kind]example{
 	policy.Unexplained:      {policy.Reason{}, "its policy gives no reason"},
-	policy.AsPlanned:        {policy.Reason{Value: 3.1416}, "it keeps what it has, as planned (normalised goodput 3.14)"},
-	policy.Started:          {policy.Reason{Value: 1}, "there is room for it (normalised goodput 1)"},
-	policy.Grown:            {policy.Reason{Config: config(1, 2, "a100"), Value: 2.1, Limit: 1.2}, "more GPUs raise its normalised goodput from 1.2 to 2.1"},
-	policy.Shrunk:           {policy.Reason{Config: config(1, 4, "a100"), Value: 0.6, Limit: 0.9}, "its GPUs are worth more to others: they were worth 0.6 each to it, and their price is 0.9; it grows back towards 4 a100 GPUs when the load falls"},
-	policy.Moved:            {policy.Reason{Config: config(1, 4, "t4"), Value: 3, Limit: 1.5}, "another GPU type takes its normalised goodput from 1.5 to 3"},
-	policy.KeptNoRestart:    {policy.Reason{Config: config(2, 16, "a100"), Value: 1.05, Limit: 1.12}, "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; it changes when the gain reaches 1.12 times; the older the job, the less a restart weighs"},
+	policy.AsPlanned:        {policy.Reason{Value: 3.1416}, "it keeps what it has, as planned (3.14 times as fast as on the least it runs on)"},
+	policy.Started:          {policy.Reason{Value: 1}, "there is room for it (as fast as on the least it runs on)"},
+	policy.Grown:            {policy.Reason{Config: config(1, 2, "a100"), Value: 2.1, Limit: 1.2}, "more GPUs raise its speed from 1.2 to 2.1 times that on the least it runs on"},
+	policy.Shrunk:           {policy.Reason{Config: config(1, 4, "a100"), Value: 0.6, Limit: 0.9}, "others gain 1.5 times as much with each of its GPUs as it did"},
+	policy.Moved:            {policy.Reason{Config: config(1, 4, "t4"), Value: 3, Limit: 1.5}, "another GPU type takes its speed from 1.5 to 3 times that on the least it runs on"},
+	policy.KeptNoRestart:    {policy.Reason{Config: config(2, 16, "a100"), Value: 1.05, Limit: 1.12}, "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; the older the job, the less a restart weighs"},
 	policy.AboveShare:       {policy.Reason{Config: config(1, 4, "a100"), Value: 1.8}, "more CPUs or memory than the share of its GPUs make it 1.8 times as fast; it has less again when others gain more by them"},
 	policy.BelowShare:       {policy.Reason{Config: config(1, 4, "a100"), Value: 1}, "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest"},
-	policy.WaitHost:         {policy.Reason{Config: config(1, 4, "a100"), Value: 24, Limit: 4e11}, "no node has 4 a100 GPUs free with the 24 cores and 400 GB of memory that it wants; it runs when a node has them; mechanism tune would run it with less"},
+	policy.WaitHost:         {policy.Reason{Config: config(1, 4, "a100"), Value: 24, Limit: 4e11}, "no node has 4 a100 GPUs free with the 24 cores and 400 GB of memory that it wants"},
 	policy.PinnedRestore:    {policy.Reason{}, "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains"},
 	policy.PinnedNonPreempt: {policy.Reason{}, "it was submitted as not preemptible, and keeps its GPUs until it ends"},
 	policy.Reserved:         {policy.Reason{}, "it holds its reservation of 8 a100 GPUs until it ends"},
-	policy.WaitNoCapacity:   {policy.Reason{Config: config(1, 8, "a100"), Value: 3, Limit: 8}, "it needs at least 8 a100 GPUs and 3 are free; it runs when 5 more come free or are added to the cluster"},
-	policy.WaitPrice:        {policy.Reason{Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8}, "its best offer is 1.2 per a100 GPU (for 2 a100 GPUs) and today's price is 1.8; it runs when the price falls below its offer (3 waiting jobs offer more) or the cluster gains 2 a100 GPUs"},
-	policy.WaitOrder:        {policy.Reason{Value: 1, Limit: 8}, "1 job is ahead of it in the queue, and it needs 8 GPUs; it runs when those have started and 8 GPUs of one type are free (3 a100 now)"},
+	policy.WaitNoCapacity:   {policy.Reason{Config: config(1, 8, "a100"), Value: 3, Limit: 8}, "it needs at least 8 a100 GPUs and 3 are free"},
+	policy.WaitPrice:        {policy.Reason{Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8}, "others gain 1.5 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice; of those that wait, x, y and z would gain more"},
+	policy.WaitOrder:        {policy.Reason{Value: 1, Limit: 8}, "1 job is ahead of it in the queue (w), and it needs 8 GPUs"},
 	policy.WaitBackfill:     {policy.Reason{Value: 3600, Limit: 8}, "8 GPUs are free for it, but the first in the queue, which is believed to start in 1h00m, would start later if it took them; it may start once that one has, or sooner if more GPUs come free"},
-	policy.WaitNodes:        {policy.Reason{Config: config(2, 16, "a100"), Value: 1}, "it is to have 16 a100 GPUs on 2 nodes, of which 1 node is not there yet; it starts in the first round after its nodes are up"},
-	policy.WaitBudget:       {policy.Reason{Config: config(1, 4, "t4"), Value: 37.5, Limit: 40}, "it is to have 4 t4 GPUs, but 37.50 is paid per hour, and no more than 40.00 may be now; it starts as others end, or as what was spent leaves the window of the budget; a larger budget starts it sooner"},
+	policy.WaitNodes:        {policy.Reason{Config: config(2, 16, "a100"), Value: 1}, "it is to have 16 a100 GPUs on 2 nodes, of which 1 node is not there yet; the first round after its nodes are up decides anew"},
+	policy.WaitBudget:       {policy.Reason{Config: config(1, 4, "t4"), Value: 37.5, Limit: 40}, "it is to have 4 t4 GPUs, but 37.50 is paid per hour, and no more than 40.00 may be now; ends of others, a larger budget, and time, as what was spent leaves the window of the budget, make room"},
 	policy.Reclaimed:        {policy.Reason{Config: config(2, 12, "t4")}, "the servers on loan that it was on, with 12 t4 GPUs on 2 nodes, went back to their owner; it waits like the others from the next round on"},
 	policy.WaitProfile:      {policy.Reason{}, "its one-GPU profiles are not complete, so nobody knows yet how fast it trains; it is planned for in the first round after its last profile"},
 	policy.WaitPlanned:      {policy.Reason{Config: config(1, 2, "a100"), Value: 240, Limit: 600}, "jobs take turns, and its turn is planned: 2 a100 GPUs in 4m00s, for 10m00s of the rounds ahead; it starts then, or sooner if others end sooner than planned; jobs that come may put it off"},
 	policy.Unpredicted:      {policy.Reason{Config: config(1, 2, "a100"), Value: 96}, "it keeps 2 a100 GPUs; its batch size is planned to stay at 96, because its schedule does not say how it changes"},
 	policy.WaitTurn:         {policy.Reason{Value: 300, Limit: 300}, "jobs take turns, and it had 5m00s of service in the last 5m00s; its turn comes again when others have had theirs, as its service leaves the window of 5m00s"},
-	policy.Evicted:          {policy.Reason{Config: config(2, 16, "a100")}, "it was granted 16 a100 GPUs on 2 nodes, but no nodes were left for it beside the others'; it runs when jobs on those nodes end or move together; the next round tries again"},
+	policy.Evicted:          {policy.Reason{Config: config(2, 16, "a100")}, "it was granted 16 a100 GPUs on 2 nodes, but no nodes were left for it beside the others'; the next round tries again"},
 	policy.Impossible:       {policy.Reason{Config: config(8, 64, "a100")}, "it asks for 64 a100 GPUs on 8 nodes, and the cluster has 16 in all; it never runs unless the cluster grows or it is submitted anew for less"},
 	policy.Refused:          {policy.Reason{}, "the policy's plan was refused (job x: 9 GPUs), so every job stays as it was; the next plan that keeps the rules decides anew"},
 }
@@ -67,7 +67,7 @@ func exampleContext(why policy.Reason) *explainContext {
 	price := 1.8
 	view := View{Types: []TypeView{{Type: "a100", GPUs: 16, Free: 3, Price: &price}, {Type: "t4", GPUs: 24, Free: 2}}, Running: 9, Waiting: 4}
 	spec := &job.Spec{ID: "j", GPUs: 8, Reservation: config(1, 8, "a100")}
-	return &explainContext{spec: spec, why: why, view: view, rivals: 3, refused: "job x: 9 GPUs"}
+	return &explainContext{spec: spec, why: why, view: view, rivals: []string{"x", "y", "z"}, ahead: []string{"w"}, refused: "job x: 9 GPUs"}
 }
 
 // Every kind of reason has its sentence: a kind added to the closed list
@@ -152,8 +152,8 @@ func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 		why  policy.Reason
 		text string
 	}{
-		{policy.Reason{Kind: policy.AsPlanned, Config: config(1, 8, "a100"), Value: 3.14, Limit: 5.1}, "it keeps what it has, as planned (normalised goodput 3.14); 8 a100 GPUs would be worth their price (normalised goodput 5.1), but are not free"},
-		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "its GPUs do more for others now; it grows back towards 24 rtx GPUs on 3 nodes when the load falls"},
+		{policy.Reason{Kind: policy.AsPlanned, Config: config(1, 8, "a100"), Value: 3.14, Limit: 5.1}, "it keeps what it has, as planned (3.14 times as fast as on the least it runs on); 8 a100 GPUs would be worth their price (5.1 times), but are not free"},
+		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "its GPUs do more for others now"},
 	} {
 		s := explainContext{why: c.why}
 		if diff := cmp.Diff(c.text, s.because()); diff != "" {
@@ -166,7 +166,7 @@ func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 func TestSentence_of_a_price_with_CPUs(t *testing.T) {
 	s := exampleContext(policy.Reason{Kind: policy.WaitPrice, Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8})
 	s.view.Types[0].CPU = 0.3
-	if want := "and today's price, with its CPUs and memory, is 1.8; it runs"; !strings.Contains(s.because(), want) {
+	if want := "per a100 GPU, with its CPUs and memory, as it would"; !strings.Contains(s.because(), want) {
 		t.Errorf("got %q, want it to say %q", s.because(), want)
 	}
 }
@@ -311,15 +311,15 @@ func TestLife(t *testing.T) {
      0h10m00s  submitted, asking for 1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
      0h10m00s  waits: its one-GPU profiles are not complete, so nobody knows yet how fast it trains
      0h13m00s  profiled on one GPU of each type, which took 3m00s
-     0h13m00s  waits: its best offer is 1.2 per a100 GPU (for 2 a100 GPUs) and today's price is 1.8
+     0h13m00s  waits: others gain 1.5 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice
      0h15m00s  still waits: it needs at least 1 a100 GPU and none is free
-     0h17m00s  started on 2 a100 GPUs after 7m00s: there is room for it (normalised goodput 2)
-     0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs raise its normalised goodput from 2 to 3.5
+     0h17m00s  started on 2 a100 GPUs after 7m00s: there is room for it (2 times as fast as on the least it runs on)
+     0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs raise its speed from 2 to 3.5 times that on the least it runs on
      0h30m00s  lost 4 a100 GPUs: node a0 failed; it goes on from its last checkpoint
-     0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it (normalised goodput 1.5)
+     0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it (1.5 times as fast as on the least it runs on)
      0h40m00s  gave up 4 t4 GPUs: jobs take turns, and it had 5m00s of service in the last 5m00s
-     0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type takes its normalised goodput from 1.5 to 3.5
-     0h46m00s  shrank from 4 to 2 a100 GPUs: its GPUs are worth more to others: they were worth 0.6 each to it, and their price is 0.9
+     0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type takes its speed from 1.5 to 3.5 times that on the least it runs on
+     0h46m00s  shrank from 4 to 2 a100 GPUs: others gain 1.5 times as much with each of its GPUs as it did
      1h00m00s  completed, 50m00s after submission
 
 Completed after 50m00s: 3m00s profiling, 10m00s waiting, 37m00s with GPUs.
@@ -346,7 +346,7 @@ func TestAt(t *testing.T) {
 	}{
 		"waiting": {14*time.Minute + 30*time.Second, `cifar10-17 at 0h14m30s, under sia
 
-cifar10-17 has been waiting 1m30s: its best offer is 1.2 per a100 GPU (for 2 a100 GPUs) and today's price is 1.7; it runs when the price falls below its offer or the cluster gains 2 a100 GPUs.
+cifar10-17 has been waiting 1m30s: others gain 1.42 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice.
 
   asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    waiting
@@ -354,11 +354,11 @@ cifar10-17 has been waiting 1m30s: its best offer is 1.2 per a100 GPU (for 2 a10
   holds    no GPUs
   cluster  a100 0 of 8 GPUs free, price 1.7; t4 4 of 4 GPUs free; 1 job holds GPUs, 1 waits
   best     2 a100 GPUs at today's prices
-  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs after 7m00s: there is room for it (normalised goodput 2)
+  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs after 7m00s: there is room for it (2 times as fast as on the least it runs on)
 `},
 		"running": {25 * time.Minute, `cifar10-17 at 0h25m00s, under sia
 
-cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps what it has, as planned (normalised goodput 3.5).
+cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps what it has, as planned (3.5 times as fast as on the least it runs on).
 
   asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    running
@@ -419,7 +419,7 @@ func TestAt_in_every_phase(t *testing.T) {
 	}
 }
 
-func TestAt_counts_those_who_offer_more(t *testing.T) {
+func TestAt_names_those_who_offer_more(t *testing.T) {
 	r := newRun(t)
 	offer := func(id job.ID, value float64, typ cluster.GPUType) decided {
 		r.submit(0, id)
@@ -427,11 +427,55 @@ func TestAt_counts_those_who_offer_more(t *testing.T) {
 	}
 	r.round(time.Minute, 9, offer("mine", 1, "a100"), offer("more", 2, "a100"), offer("less", 0.5, "a100"), offer("other", 3, "t4"))
 	s, err := At(reader(t, r.text()), "mine", time.Minute)
-	if err != nil || !strings.Contains(s.Moment.Sentence, "(1 waiting job offers more)") {
+	if err != nil || !strings.Contains(s.Moment.Sentence, "of those that wait, more would gain more") {
 		t.Errorf("got %v, %v", s, err)
 	}
 	if want := "it did not start before the recording ends at 0h01m00s"; s.Moment.Next != want {
 		t.Errorf("next: got %q, want %q", s.Moment.Next, want)
+	}
+}
+
+func TestAt_names_those_ahead(t *testing.T) {
+	r := newRun(t)
+	place := func(id job.ID, why policy.Reason) decided {
+		r.submit(0, id)
+		return decided{id: id, why: why}
+	}
+	order := func(ahead float64) policy.Reason {
+		return policy.Reason{Kind: policy.WaitOrder, Value: ahead, Limit: 2}
+	}
+	r.round(time.Minute, 9, place("mine", order(4)), place("c", order(2)), place("b", order(1)), place("later", order(5)),
+		place("a", policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 2, "a100"), Limit: 2}), place("d", order(3)))
+	s, err := At(reader(t, r.text()), "mine", time.Minute)
+	if want := "4 jobs are ahead of it in the queue (a, b, c and 1 more), and "; err != nil || !strings.Contains(s.Moment.Sentence, want) {
+		t.Errorf("got %v, %v, want %q", s.Moment.Sentence, err, want)
+	}
+}
+
+// Who lost GPUs hears who got them, in the line of its life and on the page.
+func TestWho_got_the_GPUs_is_named(t *testing.T) {
+	r := newRun(t)
+	one, two, four := config(1, 1, "a100"), config(1, 2, "a100"), config(1, 4, "a100")
+	starts := policy.Reason{Kind: policy.Started, Value: 1}
+	r.submit(0, "mine")
+	r.submit(0, "other")
+	r.submit(0, "elsewhere")
+	r.round(time.Minute, 1, decided{"mine", starts, four, "a0", true})
+	r.round(2*time.Minute, 1, decided{"mine", policy.Reason{Kind: policy.Shrunk, Config: four, Value: 1, Limit: 2}, two, "a0", true},
+		decided{"other", starts, one, "a0", true}, decided{"elsewhere", starts, one, "t0", true})
+	r.round(3*time.Minute, 1, decided{"mine", policy.Reason{Kind: policy.WaitNoCapacity, Config: one, Limit: 1}, none, "", true},
+		decided{"other", policy.Reason{Kind: policy.Grown, Config: one, Value: 3, Limit: 1}, config(1, 3, "a100"), "a0", true})
+	text := r.text()
+	life, err := Life(reader(t, text), "mine")
+	got := render(t, life, err)
+	for _, want := range []string{"as it did; GPUs that it had went to other (1, started)\n", "in the last round; GPUs that it had went to other (2, grown)\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s\nwant %q", got, want)
+		}
+	}
+	page, err := At(reader(t, text), "mine", 3*time.Minute)
+	if got := render(t, page, err); !strings.Contains(got, "before   2 a100 GPUs; GPUs that it had went to other (2, grown)\n") || page.Moment.Takers[0].Job != "other" {
+		t.Error(got)
 	}
 }
 

@@ -46,8 +46,8 @@ func moved(s *explainContext) string {
 	}
 	was, before := s.cost(s.why.Config)
 	is, after := s.cost(s.holds)
-	if x, y, same := apart(was, is); before && after && !same && was > is {
-		return fmt.Sprintf("it leaves GPUs that are worth more to others: what it had costs %s at today's prices, and what it gets %s%s", x, y, outcome(s))
+	if _, _, same := apart(was, is); before && after && !same && was > is && is > 0 {
+		return fmt.Sprintf("it leaves GPUs that are worth more to others: by today's prices %s times as much as what it gets%s", ratio(was, is), outcome(s))
 	}
 	return "the plan for all jobs together moves it, no gain of its own" + outcome(s)
 }
@@ -59,7 +59,7 @@ func gained(s *explainContext, verb string) (text string, ok bool) {
 	if same || s.why.Value < s.why.Limit || s.why.Limit <= 0 {
 		return "", false
 	}
-	return verb + " its normalised goodput from " + x + " to " + y, true
+	return verb + " its speed from " + x + " to " + y + " times that on the least it runs on", true
 }
 
 // outcome says, in parentheses, how a change affects the job's goodput, as far as it is known.
@@ -68,11 +68,11 @@ func outcome(s *explainContext) string {
 	case s.why.Limit <= 0:
 		return goodput(s.why.Value)
 	case same:
-		return " (its normalised goodput stays " + x + ")"
+		return " (its speed stays " + x + " times that on the least it runs on)"
 	case s.why.Value > s.why.Limit:
-		return " (its normalised goodput rises to " + y + ")"
+		return " (its speed rises to " + y + " times that on the least it runs on)"
 	default:
-		return " (its normalised goodput falls from " + x + " to " + y + ")"
+		return " (its speed falls from " + x + " to " + y + " times that on the least it runs on)"
 	}
 }
 
@@ -86,26 +86,34 @@ func (s *explainContext) cost(c cluster.Configuration) (cost float64, known bool
 	return *t.Price * float64(c.GPUs), true
 }
 
+// ratio returns how many times b is in a, in as many digits as show that they differ.
+func ratio(a, b float64) string {
+	_, times, _ := apart(1, a/b)
+	return times
+}
+
 // shrank says why a job has fewer GPUs.
 func shrank(s *explainContext) string {
-	x, y, same := apart(s.why.Value, s.why.Limit)
+	_, _, same := apart(s.why.Value, s.why.Limit)
 	switch {
 	case s.why.Limit <= 0: // the price is not the only reason
 		return "its GPUs do more for others now"
 	case same:
-		return "its GPUs do as much for others: they were worth " + x + " each to it, which is their price"
+		return "others gain as much with each of its GPUs as it did"
+	case s.why.Value <= 0:
+		return "others gain by its GPUs, and it gained nothing"
 	}
-	return "its GPUs are worth more to others: they were worth " + x + " each to it, and their price is " + y
+	return "others gain " + ratio(s.why.Limit, s.why.Value) + " times as much with each of its GPUs as it did"
 }
 
-// kept says why a job keeps its GPUs although others would be better, and when it would change.
-func kept(s *explainContext) (why, until string) {
+// kept says why a job keeps its GPUs although others would be better.
+func kept(s *explainContext) string {
 	x, y, same := apart(s.why.Value, s.why.Limit)
 	better := amount(s.why.Config) + " would be " + x + " times as good, and a restart pays only from "
 	if same {
-		return better + "more", "it changes when the gain is larger; the older the job, the less a restart weighs"
+		return better + "more"
 	}
-	return better + y + " times", "it changes when the gain reaches " + y + " times; the older the job, the less a restart weighs"
+	return better + y + " times"
 }
 
 // planned says that a job keeps its GPUs, and which ones would be worth their price but are not
@@ -126,6 +134,6 @@ func planned(s *explainContext) string {
 	if known && free >= s.why.Config.GPUs {
 		lack = "were not free in the last round"
 	}
-	return fmt.Sprintf("it keeps what it has, as planned (normalised goodput %s); %s would be worth their price (normalised goodput %s), but %s",
+	return fmt.Sprintf("it keeps what it has, as planned (%s times as fast as on the least it runs on); %s would be worth their price (%s times), but %s",
 		x, amount(s.why.Config), y, lack)
 }

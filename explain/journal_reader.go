@@ -33,6 +33,7 @@ type state struct {
 	phase  job.Phase
 	since  time.Duration // when it began to wait, or to hold its present GPUs
 	before cluster.Allocation
+	takers []Taker // of what it had before
 	starts int
 	told   map[policy.Kind]bool // reasons of the present wait that changes already tell
 	train  time.Duration        // since when it holds GPUs without training, while restoring
@@ -210,7 +211,7 @@ func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 			then = "begins anew: it has no checkpoints"
 		}
 		t.add(Lost, held, cluster.Allocation{}, "lost "+both(held)+detail+"; it "+then)
-		s.phase, s.since, s.before = job.Waiting, t.now, held
+		s.phase, s.since, s.before, s.takers = job.Waiting, t.now, held, nil
 		clear(s.told)
 		return
 	}

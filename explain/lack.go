@@ -77,45 +77,34 @@ func was(n int) string {
 	return fmt.Sprintf("%d were", n)
 }
 
-// missing says what would end a lack of GPUs.
-func missing(s *explainContext) string {
-	free, known := s.freeOf(s.why.Config)
-	if !known {
-		free = int(s.why.Value)
-	}
-	switch n := int(s.why.Limit) - free; {
-	case n > 1:
-		return fmt.Sprintf("it runs when %d more come free or are added to the cluster", n)
-	case n == 1:
-		return "it runs when 1 more comes free or is added to the cluster"
-	}
-	return fmt.Sprintf("%d are free now, and the next round decides anew", free)
-}
-
-// dear says what a job offers and what the price is. If both are equal, other jobs won the tie.
+// dear compares what a job would gain per GPU with what others do. If both are equal, other jobs won
+// the tie.
 func dear(s *explainContext) string {
-	x, y, same := apart(s.why.Value, s.why.Limit)
-	if !same {
-		return fmt.Sprintf("its best offer is %s per %s GPU (for %s) and today's price%s is %s", x, s.why.Config.GPUType, amount(s.why.Config), included(s), y)
-	}
-	text := fmt.Sprintf("its best offer, %s per %s GPU (for %s), equals today's price%s", x, s.why.Config.GPUType, amount(s.why.Config), included(s))
-	if free, known := s.freeOf(s.why.Config); known && free < s.why.Config.GPUs {
-		return text + ", and the GPUs went to others"
-	}
-	return text + ", at which a plan may leave it out"
-}
-
-// cheaper says what would have to change for a job to run that offers too little.
-func cheaper(s *explainContext) string {
-	more := fmt.Sprintf("the cluster gains %s", gpus(s.why.Config.GPUs, s.why.Config.GPUType))
 	_, _, same := apart(s.why.Value, s.why.Limit)
+	choice := fmt.Sprintf("per %s GPU%s", s.why.Config.GPUType, included(s))
 	switch {
 	case s.why.Value <= 0:
-		return "it offers nothing for any GPUs today, and each round weighs it anew"
+		return "it gains nothing by any GPUs at today's prices"
+	case same && s.taken():
+		return fmt.Sprintf("others gain as much %s as it would with %s, its best choice, and got them", choice, amount(s.why.Config))
 	case same:
-		return fmt.Sprintf("it runs when the price falls%s or %s", rivals(s), more)
+		return fmt.Sprintf("it would gain as much %s with %s, its best choice, as they cost today, so a plan may leave it out", choice, amount(s.why.Config))
 	}
-	return fmt.Sprintf("it runs when the price falls below its offer%s or %s", rivals(s), more)
+	return fmt.Sprintf("others gain %s times as much %s as it would with %s, its best choice%s", ratio(s.why.Limit, s.why.Value), choice, amount(s.why.Config), rivals(s))
+}
+
+// taken reports whether too few GPUs are free for what a job would choose.
+func (s *explainContext) taken() bool {
+	free, known := s.freeOf(s.why.Config)
+	return known && free < s.why.Config.GPUs
+}
+
+// rivals names waiting jobs that would gain more.
+func rivals(s *explainContext) string {
+	if len(s.rivals) == 0 {
+		return ""
+	}
+	return "; of those that wait, " + named(s.rivals, len(s.rivals)) + " would gain more"
 }
 
 // line says how many jobs are ahead of a job in the queue, and what it needs.
@@ -129,20 +118,11 @@ func line(s *explainContext) string {
 	if s.why.Value < 1 {
 		return "others keep what they have, and " + needs
 	}
-	return are(int(s.why.Value), "job") + " ahead of it in the queue, and " + needs
-}
-
-// turn says when a job in the queue runs.
-func turn(s *explainContext) string {
-	are := "are"
-	if s.why.Limit == 1 {
-		are = "is"
+	text := are(int(s.why.Value), "job") + " ahead of it in the queue"
+	if len(s.ahead) > 0 {
+		text += " (" + named(s.ahead[:min(len(s.ahead), int(s.why.Value))], int(s.why.Value)) + ")"
 	}
-	room := fmt.Sprintf("%s of one type %s free (%s now)", count(int(s.why.Limit), "GPU"), are, free(s))
-	if s.why.Value < 1 {
-		return "it runs when " + room
-	}
-	return "it runs when those have started and " + room
+	return text + ", and " + needs
 }
 
 // scattered says why there was no placement for the GPUs that a job was granted.

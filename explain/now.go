@@ -12,21 +12,25 @@ type Because struct {
 }
 
 // Now returns, for each job of a snapshot, why the plan gives it what it does. Complexity: linear
-// in the number of jobs, plus quadratic in the number of those that wait because of a price.
+// in the number of jobs, plus quadratic in the number of those that wait because of a price or of a queue.
 func Now(s *policy.Snapshot, p *policy.Plan) map[job.ID]Because {
 	w := clusterState{cluster: s.Cluster, rentals: s.Rentals, prices: p.Prices, refused: p.Refused, jobs: make(map[job.ID]*row, len(s.Jobs))}
 	for i, j := range s.Jobs {
-		w.jobs[j.ID] = &row{spec: j.Spec, holds: p.Jobs[i].Allocation, on: p.Jobs[i].Placement, why: p.Jobs[i].Why}
+		w.jobs[j.ID] = &row{spec: j.Spec, holds: p.Jobs[i].Allocation, on: p.Jobs[i].Placement, why: p.Jobs[i].Why, ruled: true}
+	}
+	w.gains = make(gains)
+	for i, j := range s.Jobs {
+		if len(j.Placement)+len(p.Jobs[i].Placement) > 0 {
+			w.gains[j.ID] = more(p.Jobs[i].Placement, j.Placement)
+		}
 	}
 	view := w.view()
 	all := make(map[job.ID]Because, len(s.Jobs))
 	for _, j := range s.Jobs {
 		r := w.jobs[j.ID]
 		here := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: view, refused: p.Refused}
-		if r.why.Kind == policy.WaitPrice {
-			here.rivals = w.rivals(r.why)
-		}
-		all[j.ID] = Because{Reason: r.why.Kind.String(), Text: here.because()}
+		w.others(&here)
+		all[j.ID] = Because{Reason: r.why.Kind.String(), Text: here.because() + went(w.takers(j.ID))}
 	}
 	return all
 }

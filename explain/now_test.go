@@ -23,13 +23,18 @@ func TestNow(t *testing.T) {
 		p.Jobs = append(p.Jobs, policy.Decision{Allocation: cluster.Allocation{Configuration: gets}, Why: why})
 	}
 	add("runs", four, policy.Reason{Kind: policy.Started, Value: 1.5})
+	on := cluster.Placement{{Node: "n", Resources: cluster.Resources{GPUs: 4}}}
+	p.Jobs[0].Placement = on
+	add("stops", cluster.Configuration{}, policy.Reason{Kind: policy.WaitNoCapacity, Config: four, Limit: 4})
+	s.Jobs[1].Placement = on
 	add("dear", cluster.Configuration{}, policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 1, Limit: 2})
 	add("dearer", cluster.Configuration{}, policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 0.5, Limit: 2})
 	all := explain.Now(s, p)
 	for id, want := range map[job.ID]struct{ reason, text string }{
 		"runs":   {"started", "there is room for it"},
-		"dear":   {"waiting: price too high", "its best offer is 1 per a100 GPU"},
-		"dearer": {"waiting: price too high", "1 waiting job offers more"},
+		"stops":  {"waiting: no capacity", "; GPUs that it had went to runs (4, started)"},
+		"dear":   {"waiting: price too high", "others gain 2 times as much per a100 GPU"},
+		"dearer": {"waiting: price too high", "of those that wait, dear would gain more"},
 	} {
 		if got := all[id]; got.Reason != want.reason || !strings.Contains(got.Text, want.text) {
 			t.Errorf("%s: %+v, want %q and %q", id, got, want.reason, want.text)

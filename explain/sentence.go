@@ -16,8 +16,10 @@ type explainContext struct {
 	why   policy.Reason
 	holds cluster.Configuration
 	view  View
-	// rivals is the number of waiting jobs that offer more for the GPU type of why.Config.
-	rivals  int
+	// rivals are waiting jobs that offer more for the GPU type of why.Config, by name.
+	rivals []string
+	// ahead are jobs ahead in the queue, the first one first, by name.
+	ahead   []string
 	trains  bool   // the job has trained since it got its present GPUs
 	refused string // why the plan was refused; empty: it was not
 }
@@ -37,17 +39,11 @@ var templates = map[policy.Kind]template{
 	policy.Started: {why: func(s *explainContext) string {
 		return "there is room for it" + goodput(s.why.Value)
 	}},
-	policy.Grown: {why: grew},
-	policy.Shrunk: {why: shrank, unblock: func(s *explainContext) string {
-		return "it grows back towards " + amount(s.why.Config) + " when the load falls"
-	}},
-	policy.Moved: {why: moved},
-	policy.KeptNoRestart: {why: func(s *explainContext) string {
-		why, _ := kept(s)
-		return why
-	}, unblock: func(s *explainContext) string {
-		_, until := kept(s)
-		return until
+	policy.Grown:  {why: grew},
+	policy.Shrunk: {why: shrank},
+	policy.Moved:  {why: moved},
+	policy.KeptNoRestart: {why: kept, unblock: func(*explainContext) string {
+		return "the older the job, the less a restart weighs"
 	}},
 	policy.AboveShare: {why: faster, unblock: func(*explainContext) string {
 		return "it has less again when others gain more by them"
@@ -75,15 +71,13 @@ var templates = map[policy.Kind]template{
 	policy.Reserved: {why: func(s *explainContext) string {
 		return "it holds its reservation of " + amount(reserved(s)) + " until it ends"
 	}},
-	policy.WaitNoCapacity: {why: short, unblock: missing},
-	policy.WaitPrice:      {why: dear, unblock: cheaper},
+	policy.WaitNoCapacity: {why: short},
+	policy.WaitPrice:      {why: dear},
 	policy.WaitHost: {why: func(s *explainContext) string {
 		return fmt.Sprintf("no node has %s free with the %s and %.4g GB of memory that it wants",
 			amount(s.why.Config), count(int(s.why.Value+0.5), "core"), s.why.Limit/1e9)
-	}, unblock: func(*explainContext) string {
-		return "it runs when a node has them; mechanism tune would run it with less"
 	}},
-	policy.WaitOrder: {why: line, unblock: turn},
+	policy.WaitOrder: {why: line},
 	policy.WaitBackfill: {why: func(s *explainContext) string {
 		return fmt.Sprintf("%s free for it, but the first in the queue, which is believed to start in %s, would start later if it took them", are(int(s.why.Limit), "GPU"), span(time.Duration(s.why.Value)*time.Second))
 	}, unblock: func(*explainContext) string {
@@ -92,12 +86,12 @@ var templates = map[policy.Kind]template{
 	policy.WaitNodes: {why: func(s *explainContext) string {
 		return fmt.Sprintf("it is to have %s, of which %s not there yet", amount(s.why.Config), are(int(s.why.Value), "node"))
 	}, unblock: func(*explainContext) string {
-		return "it starts in the first round after its nodes are up"
+		return "the first round after its nodes are up decides anew"
 	}},
 	policy.WaitBudget: {why: func(s *explainContext) string {
 		return fmt.Sprintf("it is to have %s, but %s is paid per hour, and no more than %s may be now", amount(s.why.Config), fixed(s.why.Value), fixed(s.why.Limit))
 	}, unblock: func(*explainContext) string {
-		return "it starts as others end, or as what was spent leaves the window of the budget; a larger budget starts it sooner"
+		return "ends of others, a larger budget, and time, as what was spent leaves the window of the budget, make room"
 	}},
 	policy.Reclaimed: {why: func(s *explainContext) string {
 		return "the servers on loan that it was on, with " + amount(s.why.Config) + ", went back to their owner"
@@ -127,7 +121,7 @@ var templates = map[policy.Kind]template{
 		return fmt.Sprintf("it keeps %s; its batch size is planned to stay at %.0f, because its schedule does not say how it changes", amount(s.why.Config), s.why.Value)
 	}},
 	policy.Evicted: {why: scattered, unblock: func(*explainContext) string {
-		return "it runs when jobs on those nodes end or move together; the next round tries again"
+		return "the next round tries again"
 	}},
 	policy.Impossible: {why: impossible, unblock: func(s *explainContext) string {
 		if have(s) >= s.why.Config.GPUs {
@@ -145,11 +139,15 @@ var templates = map[policy.Kind]template{
 	}},
 }
 
+// goodput says in parentheses how fast a job is; nothing if that is not known.
 func goodput(value float64) string {
 	if value == 0 {
 		return ""
 	}
-	return " (normalised goodput " + number(value) + ")"
+	if x, _, same := apart(value, 1); !same {
+		return " (" + x + " times as fast as on the least it runs on)"
+	}
+	return " (as fast as on the least it runs on)"
 }
 
 // verb returns "none is", "1 is" or "3 are", for things that were just named.
@@ -180,30 +178,6 @@ func included(s *explainContext) string {
 		}
 	}
 	return ""
-}
-
-func rivals(s *explainContext) string {
-	switch s.rivals {
-	case 0:
-		return ""
-	case 1:
-		return " (1 waiting job offers more)"
-	}
-	return fmt.Sprintf(" (%d waiting jobs offer more)", s.rivals)
-}
-
-// free returns "8 a100": the most GPUs free of a type that the job may use.
-func free(s *explainContext) string {
-	var most TypeView
-	for _, t := range s.view.Types {
-		if t.Free > most.Free && (s.spec == nil || s.spec.Eligible(t.Type)) {
-			most = t
-		}
-	}
-	if most.Free == 0 {
-		return "none"
-	}
-	return fmt.Sprintf("%d %s", most.Free, most.Type)
 }
 
 // most returns the number that have returns, in words.

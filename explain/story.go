@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 )
@@ -101,6 +102,7 @@ type Moment struct {
 	Since    *journal.Seconds `json:"since,omitempty"`
 	Holds    *Holding         `json:"holds,omitempty"`
 	Before   *Holding         `json:"before,omitempty"` // what it held before Holds
+	Takers   []Taker          `json:"takers,omitempty"` // who got of the GPUs of Before that it has no more
 	Reason   string           `json:"reason,omitempty"`
 	Sentence string           `json:"sentence"`
 	Cluster  *View            `json:"cluster,omitempty"`
@@ -117,9 +119,11 @@ type Moment struct {
 	// further (package whatif) set them. Unblock is a clause with the cheapest change that
 	// would help; empty: not asked for. Start and End say when the job gets GPUs and when it is
 	// complete; nil: not asked for.
-	Unblock string    `json:"unblock,omitempty"`
-	Start   *Expected `json:"start,omitempty"`
-	End     *Expected `json:"end,omitempty"`
+	Unblock string `json:"unblock,omitempty"`
+	// Change is what Unblock says, for programs; nil: not known.
+	Change *counterfactual.Change `json:"change,omitempty"`
+	Start  *Expected              `json:"start,omitempty"`
+	End    *Expected              `json:"end,omitempty"`
 }
 
 // An Expected says in how long after a Moment something is expected.

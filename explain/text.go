@@ -35,7 +35,7 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 	}
 	row("holds", m.Holds.text())
 	if m.Before != nil {
-		row("before", both(m.Before.allocation()))
+		row("before", both(m.Before.allocation())+went(m.Takers))
 	}
 	row("cluster", m.Cluster.text())
 	m.prediction(row)

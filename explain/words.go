@@ -119,3 +119,19 @@ func types(s *job.Spec) string {
 	}
 	return "type " + strings.Join(names, " or ")
 }
+
+// mostNamed is how many jobs a sentence names before it counts the others.
+const mostNamed = 3
+
+// named returns "a and b", or "a, b, c and 4 more", of so many in all.
+func named(names []string, all int) string {
+	shown := names[:min(mostNamed, len(names))]
+	text := strings.Join(shown, ", ")
+	switch more := all - len(shown); {
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", text, more)
+	case len(shown) > 1:
+		return strings.Join(shown[:len(shown)-1], ", ") + " and " + shown[len(shown)-1]
+	}
+	return text
+}

@@ -3,7 +3,7 @@
 // the same policy on it.
 //
 //   - Ahead simulates the present state forward: when does each job start and end?
-//   - Unblock finds the cheapest change by which a job would get GPUs.
+//   - Unblock decides a recorded round again: by which change would a job have got GPUs?
 //   - Compare simulates a recorded run again: how well does the simulation predict it?
 //   - Replay shows a recorded run to the policy again: does it decide the same?
 //

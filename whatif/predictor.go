@@ -31,6 +31,7 @@ type Predictor struct {
 	mu    sync.Mutex
 	learn *Learner
 	last  *policy.Snapshot // nil: no round yet
+	plan  *policy.Plan     // for last
 }
 
 // NewPredictor returns a Predictor for a run on a cluster with these GPU types.
@@ -53,7 +54,7 @@ func (l *Predictor) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.A
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learn.Round(s, p, acts)
-	l.last = s
+	l.last, l.plan = s, p
 }
 
 // State returns the last snapshot, and the options for Ahead with it. The snapshot is nil before
@@ -66,6 +67,13 @@ func (l *Predictor) State() (*policy.Snapshot, Options) {
 		o.Measured, o.Spread, o.Between = l.learn.Measured(), l.learn.Spread(), l.learn.Between(l.last.Now)
 	}
 	return l.last, o
+}
+
+// Last returns the last snapshot and the plan for it; nil before the first round.
+func (l *Predictor) Last() (*policy.Snapshot, *policy.Plan) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last, l.plan
 }
 
 // Look returns when the jobs of the last round start and end, and the time of that round. It

@@ -32,7 +32,7 @@ var exemptions = []exemption{
 	{"kind", "opt/copter", "an enum of rows"},
 	{"kind", "opt/lp", "an enum of rows, in the format MPS"},
 	{"kind", "policy", "an enum of reasons to wait"},
-	{"kind", "whatif", "an enum of changes"},
+	{"kind", "explain/counterfactual", "an enum of changes"},
 	{"kind", "test/rig/node", "an enum of file systems"},
 	{"window", "reference/lstm", "the intervals that a prediction of a time series is made from"},
 	{"window", "policy/shockwave", "Shockwave's planning window"},

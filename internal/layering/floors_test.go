@@ -63,6 +63,8 @@ var rooms = []room{
 	{"journal", 7},
 	{"metrics", 7},
 
+	{"explain/counterfactual", 7}, // what would change a decision
+
 	{"policy/builtin", 7}, // the policies by name
 
 	{"scheduler", 6}, // the machine and its table; Kubernetes' nouns; what is computed of one policy
@@ -104,11 +106,13 @@ var rooms = []room{
 	{"cluster", 0},  // on what
 
 	{"internal/rng", cellar},
+	{"internal/deepcopy", cellar},
 	{"internal/near", cellar},
 
 	{"opt/...", beside},
 	{"reference/...", wing},
 
+	{"explain/explaintest", testOnly},
 	{"policy/policytest", testOnly},
 	{"placement/placementtest", testOnly},
 	{"live/control/controltest", testOnly},

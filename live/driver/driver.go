@@ -42,6 +42,7 @@ type Driver struct {
 	digest    *digest    // nil: not wanted
 	predictor *predictor // nil: it never predicts
 	ahead     *whatif.Predictor
+	again     *redecider // nil: with PredictNever
 
 	world  World
 	sched  *scheduler.Scheduler
@@ -74,6 +75,11 @@ func (d *Driver) Attach(w World, stopping func() map[cluster.GPUType]int) error 
 	p, placer, err := d.o.newPolicy()
 	if err != nil {
 		return err
+	}
+	if d.o.Predict != PredictNever {
+		if p, err = d.remember(p); err != nil {
+			return err
+		}
 	}
 	safe, err := fallback.New(p, fallback.DefaultOptions(d.o.Round))
 	if err != nil {
@@ -110,8 +116,9 @@ func (d *Driver) lookAhead() {
 	}
 	d.ahead = whatif.NewPredictor(d.o.newPolicy, d.o.scheduler(), d.world.Cluster().Types())
 	d.ahead.Explained = d.queue.Explained
+	d.again.ahead = d.ahead
 	if d.predictor != nil {
-		d.predictor.ahead = d.ahead
+		d.predictor.ahead, d.predictor.again = d.ahead, d.again
 	}
 }
 

@@ -62,7 +62,7 @@ func TestDriver(t *testing.T) {
 		if err := story.WriteText(&text); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"second has been waiting 3m", "h100 0 of 1 GPUs free", "it would get (1, 1, h100) if"} {
+		for _, want := range []string{"second has been waiting 3m", "h100 0 of 1 GPUs free", "it would get 1 h100 GPU if"} {
 			if !strings.Contains(text.String(), want) {
 				t.Errorf("want %q in\n%s", want, text.String())
 			}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/policy"
@@ -36,6 +37,7 @@ type predictor struct {
 	log   *slog.Logger // nil: nothing is logged
 	queue string
 	ahead *whatif.Predictor // set before the first round
+	again *redecider        // likewise
 	wake  chan struct{}     // holds an item if a look is due
 
 	news  bool      // an event came since the last wake-up; the scheduler's goroutine has it
@@ -122,7 +124,7 @@ func (p *predictor) look(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, longestLook)
 	defer cancel()
 	etas, from := p.ahead.Look(ctx)
-	s, options := p.ahead.State()
+	s, _ := p.ahead.Last()
 	if s == nil {
 		return nil
 	}
@@ -134,7 +136,7 @@ func (p *predictor) look(ctx context.Context) (err error) {
 	for _, j := range firstWaiting(s) {
 		x := all[j.ID]
 		x.Unblock = before[j.ID].Unblock // if there is no time to compute it anew
-		if change, err := whatif.Unblock(ctx, s, j.ID, options); err == nil {
+		if change, err := p.again.find(ctx, j.ID); err == nil {
 			x.Unblock = clause(change, s)
 		}
 		all[j.ID] = x
@@ -161,13 +163,13 @@ func firstWaiting(s *policy.Snapshot) []*policy.Job {
 
 // clause returns a change in words, with the name of a job in place of its ID. It leaves out
 // how long it is until that job ends: the clause is read later, and beside it the end.
-func clause(c *whatif.Change, s *policy.Snapshot) string {
+func clause(c *counterfactual.Change, s *policy.Snapshot) string {
 	then := *c
 	then.In = -1
-	for _, j := range s.Jobs {
-		if j.ID == c.Job {
-			then.Job = job.ID(j.Name)
+	return then.Text(func(id job.ID) string {
+		if j := s.Job(id); j != nil {
+			return j.Name
 		}
-	}
-	return then.String()
+		return string(id)
+	})
 }

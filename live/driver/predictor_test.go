@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
@@ -50,13 +51,26 @@ func full(t *testing.T, waiting int) *policy.Snapshot {
 	return s
 }
 
+// kept returns the plan in which every job keeps what it has.
+func kept(s *policy.Snapshot) *policy.Plan {
+	p := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}
+	for i, j := range s.Jobs {
+		p.Jobs[i].Allocation, p.Jobs[i].Placement = j.Allocation, j.Placement
+	}
+	return p
+}
+
 func fifo() (policy.Policy, placement.Placer, error) { return NewPolicy("fifo", nil) }
 
 // predictorOf returns a predictor that has seen a round, and that looks ahead by fresh.
 func predictorOf(s *policy.Snapshot, fresh func() (policy.Policy, placement.Placer, error)) *predictor {
 	p := newPredictor(slog.New(slog.DiscardHandler), "train")
 	p.ahead = whatif.NewPredictor(fresh, scheduler.DefaultOptions(), s.Cluster.Types())
-	p.Round(s, &policy.Plan{}, nil)
+	p.again = &redecider{ahead: p.ahead, at: func(context.Context, time.Time) (*policy.Snapshot, counterfactual.Decider, error) {
+		p, placer, err := fresh()
+		return s, counterfactual.From(p, placer), err
+	}}
+	p.Round(s, kept(s), nil)
 	return p
 }
 
@@ -87,7 +101,7 @@ func TestPredictor_looks_ahead_after_a_round(t *testing.T) {
 	if holds.Unblock != "" || !holds.From.Equal(start) || holds.ETA.Start.Why != whatif.Known || holds.ETA.Start.Early != 0 {
 		t.Errorf("of the job that runs: %+v, want that it has started", holds)
 	}
-	if want := "it would get (1, 3, a100) if job team/a ended"; waits.Unblock != want {
+	if want := "it would get 3 a100 GPUs if job team/a ended"; waits.Unblock != want {
 		t.Errorf("unblock: got %q, want %q", waits.Unblock, want)
 	}
 	if waits.ETA.Start.Why != whatif.Known || waits.ETA.End.Why != whatif.Known {
@@ -138,7 +152,8 @@ func TestPredictor_survives_its_policy(t *testing.T) {
 			}
 			before := p.predictions()["uid-b"]
 			fresh = test.fresh
-			p.Round(full(t, 1), &policy.Plan{}, nil)
+			next := full(t, 1)
+			p.Round(next, kept(next), nil)
 			_ = p.look(t.Context()) // what it returns is for the log
 			if after := p.predictions()["uid-b"]; before.Unblock == "" || after.Unblock != before.Unblock {
 				t.Errorf("unblock %q, want %q as before", after.Unblock, before.Unblock)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/whatif"
@@ -49,9 +50,9 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 		return
 	}
 	s.Note, m.Next, m.NextAt = "", "", nil // the moment is now
+	m.Change, m.Unblock = d.unblock(ctx, s.Job)
 	ctx, cancel := context.WithTimeout(ctx, whatif.Patience)
 	defer cancel()
-	m.Unblock = d.unblock(ctx, s.Job)
 	etas, from := d.ahead.Look(ctx)
 	eta, ok := etas[s.Job]
 	if !ok {
@@ -64,18 +65,19 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	m.End = expected(eta.End, passed)
 }
 
-// unblock returns the cheapest change that would give a job more GPUs, in words; empty if it
-// is not known.
-func (d *Driver) unblock(ctx context.Context, id job.ID) string {
-	s, o := d.ahead.State()
-	if s == nil {
-		return ""
+// unblock returns the cheapest change that would give a job more GPUs, also in words; nil and why
+// not if it is not known. It decides the last round again for whatif.Patience at most.
+func (d *Driver) unblock(ctx context.Context, id job.ID) (*counterfactual.Change, string) {
+	ctx, cancel := context.WithTimeout(ctx, whatif.Patience)
+	defer cancel()
+	change, err := d.again.find(ctx, id)
+	switch {
+	case ctx.Err() != nil:
+		return nil, "not found in " + whatif.Patience.String()
+	case err != nil:
+		return nil, "not known: the last round cannot be decided again"
 	}
-	change, err := whatif.Unblock(ctx, s, id, o)
-	if err != nil {
-		return ""
-	}
-	return change.String()
+	return change, change.String()
 }
 
 // expected returns a range of a prediction as seen a time after it was made.

@@ -240,3 +240,13 @@ func reason(twin *kubetest.Cluster) string {
 	}
 	return ""
 }
+
+// message returns that of the condition.
+func message(twin *kubetest.Cluster) string {
+	for _, c := range twin.Job("a").Status.Conditions {
+		if c.Type == v1alpha1.ScheduledCondition {
+			return c.Message
+		}
+	}
+	return ""
+}

@@ -35,7 +35,7 @@ type publisher struct {
 	mu         sync.Locker
 	table      *jobstate.Table
 	refuses    func(*observe.ObservedJob) string
-	told       map[string]string // the last reason that people were told, by uid
+	told       map[string]string // the last reason that people were told, and what would help, by uid
 	quietUntil time.Time         // until then they are told nothing
 }
 
@@ -44,7 +44,12 @@ type verdict struct {
 	object          *unstructured.Unstructured
 	scheduled       bool
 	reason, message string
+	unblock         string // what would help, which the message ends with; empty: not known
+	again           bool   // the reason was told before: only what would help is new
 }
+
+// said returns what differs if people are to be told again.
+func (v *verdict) said() string { return v.reason + "\n" + v.unblock }
 
 // verdicts returns the verdicts that are new, and records them as told. It leaves out jobs whose
 // objects a step writes now, because one of the two writes would be refused as a conflict.
@@ -68,10 +73,11 @@ func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []ver
 		}
 		a := said[f.Parsed.UID]
 		v := w.verdict(f, &a)
-		if v.reason == "" || f.Parsed.Ended != nil || w.told[f.Parsed.UID] == v.reason {
+		if v.reason == "" || f.Parsed.Ended != nil || w.told[f.Parsed.UID] == v.said() {
 			continue
 		}
-		w.told[f.Parsed.UID] = v.reason
+		v.again = strings.HasPrefix(w.told[f.Parsed.UID], v.reason+"\n")
+		w.told[f.Parsed.UID] = v.said()
 		all = append(all, v)
 	}
 	return all
@@ -95,7 +101,10 @@ func (w *publisher) verdict(f *observe.ObservedJob, a *v1alpha1.JobAllocation) v
 	case e != nil && e.Setback != "" && time.Now().Before(e.NotBefore):
 		v.reason, v.message = StepFailed, fmt.Sprintf("it was given up %d times, the last time because %s; it is tried again", e.Failures, e.Setback)
 	default:
-		v.reason, v.message = Word(a.Reason), a.Message
+		v.reason, v.message, v.unblock = Word(a.Reason), a.Message, a.Unblock
+		if v.unblock != "" {
+			v.message += "; " + v.unblock
+		}
 	}
 	return v
 }
@@ -133,7 +142,7 @@ func (w *publisher) publish(ctx context.Context, v *verdict) {
 			return
 		}
 	}
-	if w.o.Events != nil {
+	if w.o.Events != nil && !v.again {
 		kind := corev1.EventTypeNormal
 		if v.reason == Misconfigured || v.reason == StepFailed {
 			kind = corev1.EventTypeWarning

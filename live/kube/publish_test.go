@@ -89,6 +89,29 @@ func TestVerdict_says_the_first_reason(t *testing.T) {
 	want(true, StepFailed, "stop: no")
 	e.Trouble = ""
 	want(true, "PriceTooHigh", "")
+	a.Message, a.Unblock = "others gain more", "it would get 1 t4 GPU if job b ended"
+	want(true, "PriceTooHigh", "others gain more; it would get 1 t4 GPU if job b ended")
+}
+
+// What would help is known some time after the reason: the condition says it then, and no event.
+func TestPublish_of_what_would_help(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		w, a := one(t, twin, v1alpha1.Resize)
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) map[job.ID]config.Because {
+			return map[job.ID]config.Because{a: {Reason: "waiting: no capacity", Message: "it needs 4 GPUs"}}
+		}
+		said := events.NewFakeRecorder(10)
+		w.o.Events = said
+		w.Round(&policy.Snapshot{}, nil, nil)
+		do(t, w)
+		pass(t, w, twin)
+		w.table.Plan.Spec.Allocations[0].Unblock = "it would get 4 GPUs if job b ended"
+		pass(t, w, twin)
+		if got := message(twin); got != "it needs 4 GPUs; it would get 4 GPUs if job b ended" || len(said.Events) != 1 {
+			t.Errorf("got %q and %d events, want what would help, and one event", got, len(said.Events))
+		}
+	})
 }
 
 // What a leader has told people the next one does not tell them again.

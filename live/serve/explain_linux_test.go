@@ -20,7 +20,7 @@ func TestExplain(t *testing.T) {
 	}
 	for _, want := range []string{
 		"late has been waiting", "cpu 0 of 4 GPUs free", "4 jobs hold GPUs, 1 waits",
-		"unblock  it would get (1, 1, cpu) if the cluster had 1 more cpu GPU",
+		"unblock  it would get 1 cpu GPU if job busy",
 		"end      not known: ",
 	} {
 		if !strings.Contains(e.Text, want) {

@@ -35,7 +35,7 @@ func TestEASY(t *testing.T) {
 		"who takes only what is left over passes, however long":     {timed("c", 1, 100*time.Hour, "a100"), "(1, 1, a100) started 1/0"},
 		"another type is not reserved":                              {timed("c", 3, 2*time.Hour, "t4"), "(1, 3, t4) started 3/0"},
 		"of whom it is not known how long it lasts does not pass":   {gang("c", 3, "a100"), "(none) waiting: would delay the first in the queue 3600/3"},
-		"one that does not fit waits for GPUs, like the first":      {timed("c", 4, time.Minute, "a100"), "(none) waiting: no capacity 3/4"},
+		"one that does not fit waits behind the first":              {timed("c", 4, time.Minute, "a100"), "(none) waiting: queue order 1/4"},
 		"a job of unknown length passes on what will be left over":  {gang("c", 1, "a100"), "(1, 1, a100) started 1/0"},
 		"its start counts: a minute short of the hour is too late":  {delayed(timed("c", 3, 59*time.Minute, "a100")), "(none) waiting: would delay the first in the queue 3600/3"},
 		"with what it is known to take it is there just in time":    {timed("c", 3, time.Hour, "a100"), "(1, 3, a100) started 3/0"},

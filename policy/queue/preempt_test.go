@@ -127,7 +127,7 @@ func TestSRTF_does_not_mix_units(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []policy.Kind{policy.Started, policy.WaitNoCapacity, policy.WaitNoCapacity} {
+	for i, want := range []policy.Kind{policy.Started, policy.WaitNoCapacity, policy.WaitOrder} {
 		if got := plan.Jobs[i].Why.Kind; got != want {
 			t.Errorf("job %s: %v, want %v", s.Jobs[i].ID, got, want)
 		}

@@ -140,6 +140,9 @@ func (q *Policy) serve(r *line) {
 		default:
 			blocked = !q.o.Backfill
 		}
+		if waiting > 0 && d.Why.Kind == policy.WaitNoCapacity { // GPUs alone would not help it
+			d.Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(waiting), Limit: d.Why.Limit}
+		}
 		waiting++
 	}
 }

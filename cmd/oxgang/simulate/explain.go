@@ -12,9 +12,12 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 // explanation is one call of oxgang explain.
@@ -102,7 +105,43 @@ func (e *explanation) story(ctx context.Context) (*explain.Story, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.journal, err)
 	}
+	e.unblock(ctx, s)
 	return s, nil
+}
+
+// unblock adds to a moment by which change the job would have got GPUs, or why that is not known.
+func (e *explanation) unblock(ctx context.Context, s *explain.Story) {
+	if s.Moment == nil || s.Moment.Reason == "" || s.Moment.Holds != nil {
+		return
+	}
+	c, err := e.change(ctx, time.Duration(s.Moment.At))
+	switch {
+	case errors.Is(err, whatif.ErrUndecided):
+	case err != nil:
+		s.Moment.Unblock = "not known: the round cannot be decided again: " + err.Error()
+	default:
+		s.Moment.Change, s.Moment.Unblock = c, c.String()
+	}
+}
+
+// change replays the journal up to a time, and decides the last round again.
+func (e *explanation) change(ctx context.Context, at time.Duration) (*counterfactual.Change, error) {
+	f, err := cli.Open(ctx, e.journal)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := journal.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	h := r.Header()
+	again, err := experiments.Again(&h, "", cli.FilesUntil(ctx))
+	if err != nil {
+		return nil, err
+	}
+	o := whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler}
+	return whatif.Unblock(ctx, r, whatif.Moment{Job: job.ID(e.job), At: at}, o)
 }
 
 // unknown returns the error that the journal does not have the job, with the names that may

@@ -1,0 +1,151 @@
+package counterfactual
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+)
+
+// A Change is what to change, and what the job would then get.
+type Change struct {
+	Kind   Kind               `json:"kind"`
+	GPUs   int                `json:"gpus,omitzero"`   // to ask for, of FewerGPUs; that are added, of MoreGPUs and NodesCome
+	Type   cluster.GPUType    `json:"type,omitzero"`   // of AnotherType, MoreGPUs and NodesCome
+	Group  cluster.Group      `json:"group,omitzero"`  // of NodesCome
+	Jobs   []job.ID           `json:"jobs,omitempty"`  // that end, of JobsEnd; soonest first
+	Rounds int                `json:"rounds,omitzero"` // of RoundsPass
+	In     time.Duration      `json:"-"`               // until the last of Jobs ends, by the models; negative: not known
+	Gets   cluster.Allocation `json:"-"`
+	Asked  int                `json:"-"`               // how often the round was decided
+	Tried  []Kind             `json:"tried,omitempty"` // without success, of NothingHelps
+}
+
+// A Kind is one entry of the closed list of changes.
+type Kind uint8
+
+// The kinds of change, in the order in which they are tried.
+const (
+	NoChange     Kind = iota // a later round gives it GPUs as things stand
+	NodesCome                // rented nodes that are ordered are there
+	JobsEnd                  // jobs end, each of which is needed
+	FewerGPUs                // the job asks for fewer GPUs, the most that help
+	AnotherType              // it allows another GPU type
+	Checkpoints              // it has checkpoints
+	Preemptible              // it may be preempted
+	MoreGPUs                 // the cluster has more GPUs of a type, the fewest that help
+	RoundsPass               // a number of rounds pass, and nothing else changes
+	NothingHelps             // none of these does
+	kinds
+)
+
+var kindNames = [kinds]string{
+	"no change", "rented nodes come", "jobs end", "fewer GPUs", "another GPU type",
+	"checkpoints", "preemptible", "more GPUs", "rounds pass", "nothing helps",
+}
+
+// String returns the kind in a few words.
+func (k Kind) String() string {
+	if k >= kinds {
+		return "unknown"
+	}
+	return kindNames[k]
+}
+
+// MarshalText returns the kind in a few words.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// mostNamed is how many jobs a sentence names before it counts the others.
+const mostNamed = 3
+
+// String returns the change as a clause: "it would get 4 a100 GPUs if it asked for 4 GPUs".
+func (c *Change) String() string { return c.Text(func(id job.ID) string { return string(id) }) }
+
+// Text is String, with jobs as name calls them.
+func (c *Change) Text(name func(job.ID) string) string {
+	switch c.Kind {
+	case NothingHelps:
+		return "none of the changes that were decided again gives it more now: " + c.tried()
+	case NoChange:
+		return "a later round gives it " + amount(c.Gets) + " if nothing changes"
+	case NodesCome:
+		return fmt.Sprintf("it would get %s if the %s that are ordered were there", amount(c.Gets), gpus(c.GPUs, "rented "+string(c.Type)+" "))
+	case JobsEnd:
+		return fmt.Sprintf("it would get %s if %s ended%s", amount(c.Gets), c.named(name), in(c.In))
+	case FewerGPUs:
+		return fmt.Sprintf("it would get %s if it asked for %s", amount(c.Gets), gpus(c.GPUs, ""))
+	case AnotherType:
+		return fmt.Sprintf("it would get %s if it allowed GPUs of type %s", amount(c.Gets), c.Type)
+	case Checkpoints:
+		return "it would get " + amount(c.Gets) + " if it had checkpoints"
+	case Preemptible:
+		return "it would get " + amount(c.Gets) + " if it could be preempted"
+	case MoreGPUs:
+		return fmt.Sprintf("it would get %s if the cluster had %s", amount(c.Gets), gpus(c.GPUs, "more "+string(c.Type)+" "))
+	case RoundsPass:
+		return fmt.Sprintf("it would get %s if %d rounds passed and nothing else changed", amount(c.Gets), c.Rounds)
+	case kinds:
+	}
+	return "unknown"
+}
+
+// named returns "job a", "jobs a and b", "jobs a, b, c and 2 more".
+func (c *Change) named(name func(job.ID) string) string {
+	if len(c.Jobs) == 1 {
+		return "job " + name(c.Jobs[0])
+	}
+	text := "jobs "
+	for i, id := range c.Jobs[:min(mostNamed, len(c.Jobs))] {
+		switch {
+		case i > 0 && i == len(c.Jobs)-1:
+			text += " and "
+		case i > 0:
+			text += ", "
+		}
+		text += name(id)
+	}
+	if more := len(c.Jobs) - mostNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// tried lists the kinds that do not help.
+func (c *Change) tried() string {
+	text := ""
+	for i, k := range c.Tried {
+		if i > 0 {
+			text += ", "
+		}
+		text += k.String()
+	}
+	return text
+}
+
+// gpus returns "1 GPU", "4 more a100 GPUs".
+func gpus(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + "GPU"
+	}
+	return fmt.Sprintf("%d %sGPUs", n, what)
+}
+
+// amount returns "4 a100 GPUs on 2 nodes".
+func amount(a cluster.Allocation) string {
+	text := gpus(a.GPUs, string(a.GPUType)+" ")
+	if a.Nodes > 1 {
+		text += fmt.Sprintf(" on %d nodes", a.Nodes)
+	}
+	if a.Mixed() {
+		text += " and " + gpus(a.Also.GPUs, string(a.Also.GPUType)+" ")
+	}
+	return text
+}
+
+func in(d time.Duration) string {
+	if d < 0 {
+		return ""
+	}
+	return fmt.Sprintf(", which should be in %v", d.Round(time.Second))
+}

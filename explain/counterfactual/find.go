@@ -1,0 +1,299 @@
+package counterfactual
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf/remaining"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Find returns the cheapest change by which a job of a snapshot would get GPUs, or more than the
+// plan gives it. It makes one change at a time and decides the round again, in this order:
+//
+//  1. nothing changes, and what the policy computes beside the rounds is ready;
+//  2. rented nodes that are on their way, or that the plan orders, are there;
+//  3. one of the jobs that the plan gives GPUs has ended, those that end soonest first; or several,
+//     each of which is needed;
+//  4. the job asks for one GPU less, two less, and so on;
+//  5. it may use one more GPU type, has checkpoints, or may be preempted;
+//  6. the cluster has 1, 2, 3 and so on more GPUs of a type;
+//  7. jobs that wait have ended too;
+//  8. one round more has passed, two more, and so on up to 32, and nothing else has changed.
+//
+// If none helps, it returns a change of kind NothingHelps, which says what was tried. It returns an
+// error if the snapshot has no such job, or if ctx is done. Complexity: for n jobs that hold GPUs,
+// about 2n plans, and up to 3 for each GPU of the largest type.
+func Find(ctx context.Context, s *policy.Snapshot, p *policy.Plan, id job.ID, d Decider) (*Change, error) {
+	at := s.Index(id)
+	if at < 0 || at >= len(p.Jobs) {
+		return nil, fmt.Errorf("counterfactual: job %s: not in the snapshot", id)
+	}
+	f := &finder{ctx: ctx, s: s, plan: p, at: at, d: d}
+	c := f.first()
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("counterfactual: job %s: %w", id, err)
+	}
+	c.Asked = f.asked
+	return c, nil
+}
+
+// A finder looks for a change for one job.
+type finder struct {
+	ctx   context.Context
+	s     *policy.Snapshot
+	plan  *policy.Plan
+	at    int
+	d     Decider
+	asked int
+	tried []Kind
+}
+
+// first returns the first change that helps.
+func (f *finder) first() *Change {
+	for _, try := range []func() *Change{f.waiting, f.nodes, f.ends, f.request, f.larger, f.emptied, f.later} {
+		if c := try(); c != nil {
+			return c
+		}
+	}
+	return &Change{Kind: NothingHelps, Tried: f.tried}
+}
+
+// helps reports whether the job gets more than it has if the round is decided with a snapshot, and
+// completes the change.
+func (f *finder) helps(c *Change, s *policy.Snapshot) bool {
+	if s == nil || f.ctx.Err() != nil {
+		return false
+	}
+	if len(f.tried) == 0 || f.tried[len(f.tried)-1] != c.Kind {
+		f.tried = append(f.tried, c.Kind)
+	}
+	f.asked++
+	plan, err := f.d.Decide(f.ctx, s)
+	if err != nil {
+		return false
+	}
+	c.Gets = plan.Jobs[s.Index(f.s.Jobs[f.at].ID)].Allocation
+	return better(f.s.Jobs[f.at], f.plan.Jobs[f.at].Allocation, c.Gets)
+}
+
+// better reports whether a job would rather have b than a: it has none, b is believed to be
+// faster, or it is more GPUs of the same type. GPUs of different types are not compared by number.
+func better(j *policy.Job, a, b cluster.Allocation) bool {
+	if a.IsZero() || b.IsZero() {
+		return a.IsZero() && !b.IsZero()
+	}
+	was, _ := j.Speed(a)
+	if now, _ := j.Speed(b); was > 0 && now > 0 {
+		return now > was
+	}
+	return a.GPUType == b.GPUType && b.GPUs > a.GPUs
+}
+
+func (f *finder) waiting() *Change {
+	if c := (&Change{Kind: NoChange}); f.helps(c, f.s) {
+		return c
+	}
+	return nil
+}
+
+// nodes tries the rented nodes that are on their way or that the plan orders, group by group.
+func (f *finder) nodes() *Change {
+	for i := range f.s.Rentals {
+		r := &f.s.Rentals[i]
+		n := max(r.Starting, f.plan.Capacity[r.Group]-r.Ready)
+		c := &Change{Kind: NodesCome, Group: r.Group, Type: r.Node.GPUType, GPUs: n * r.Node.Capacity.GPUs}
+		if n > 0 && f.helps(c, arrived(f.s, i, n)) {
+			return c
+		}
+	}
+	return nil
+}
+
+// ends tries the end of one job that has GPUs, and then of several.
+func (f *finder) ends() *Change {
+	holders := f.holders()
+	for _, id := range holders {
+		if c := f.without(holders[:0:0], id); c != nil {
+			return c
+		}
+	}
+	return f.needed(holders)
+}
+
+// emptied tries the end of every other job.
+func (f *finder) emptied() *Change {
+	all := f.holders()
+	for i, j := range f.s.Jobs {
+		if i != f.at && f.plan.Jobs[i].Allocation.IsZero() {
+			all = append(all, j.ID)
+		}
+	}
+	return f.needed(all)
+}
+
+// without tries the end of some jobs and of one more.
+func (f *finder) without(gone []job.ID, and ...job.ID) *Change {
+	c := &Change{Kind: JobsEnd, Jobs: append(slices.Clone(gone), and...)}
+	if len(c.Jobs) == 0 || !f.helps(c, without(f.s, c.Jobs)) {
+		return nil
+	}
+	c.In = f.lastEnd(c.Jobs)
+	return c
+}
+
+// needed returns the end of as few of the first jobs as can be found, each of which is needed; nil
+// if the end of all does not help.
+func (f *finder) needed(jobs []job.ID) *Change {
+	var c *Change
+	for n := 1; c == nil; n *= 2 {
+		if c = f.without(jobs[:min(n, len(jobs))]); c == nil && n >= len(jobs) {
+			return nil
+		}
+	}
+	for fewer := c; fewer != nil; {
+		c, fewer = fewer, f.oneLess(fewer.Jobs)
+	}
+	return c
+}
+
+// oneLess returns the end of all but one of some jobs; nil if each is needed.
+func (f *finder) oneLess(jobs []job.ID) *Change {
+	for i := len(jobs) - 1; i >= 0; i-- {
+		if c := f.without(slices.Delete(slices.Clone(jobs), i, i+1)); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// later tries later rounds: of a policy that has planned some ahead, only time may help.
+func (f *finder) later() *Change {
+	for n := 1; n <= mostRounds; n++ {
+		then := *f.s
+		then.Round, then.Now = f.s.Round+n, f.s.Now.Add(time.Duration(n)*f.s.Length)
+		if c := (&Change{Kind: RoundsPass, Rounds: n, In: then.Now.Sub(f.s.Now)}); f.helps(c, &then) {
+			return c
+		}
+	}
+	return nil
+}
+
+// mostRounds is how far ahead Find looks for a round that gives a job GPUs.
+const mostRounds = 32
+
+// request tries what the submitter of the job could change.
+func (f *finder) request() *Change {
+	j := f.s.Jobs[f.at]
+	for n := asks(j) - 1; n >= 1; n-- {
+		if c := (&Change{Kind: FewerGPUs, GPUs: n}); f.helps(c, with(f.s, f.at, asking(n))) {
+			return c
+		}
+	}
+	for _, t := range f.s.Cluster.Types() {
+		if j.Eligible(t.Type) || j.GPUsPerReplica != nil {
+			continue
+		}
+		allow := func(spec *job.Spec) { spec.GPUTypes = append(slices.Clone(spec.GPUTypes), t.Type) }
+		if c := (&Change{Kind: AnotherType, Type: t.Type}); f.helps(c, with(f.s, f.at, allow)) {
+			return c
+		}
+	}
+	return f.gentler(j)
+}
+
+// gentler tries checkpoints and preemption.
+func (f *finder) gentler(j *policy.Job) *Change {
+	c := &Change{Kind: Checkpoints}
+	if j.NoCheckpoint && f.helps(c, with(f.s, f.at, func(spec *job.Spec) { spec.NoCheckpoint = false })) {
+		return c
+	}
+	c = &Change{Kind: Preemptible}
+	if j.NonPreemptive && f.helps(c, with(f.s, f.at, func(spec *job.Spec) { spec.NonPreemptive = false })) {
+		return c
+	}
+	return nil
+}
+
+// larger tries more GPUs, the fewest first: up to twice as many of a type, and at least as many as
+// the job asks for.
+func (f *finder) larger() *Change {
+	j := f.s.Jobs[f.at]
+	most := asks(j)
+	for _, t := range f.s.Cluster.Types() {
+		most = max(most, t.GPUs)
+	}
+	for n := 1; n <= most; n++ {
+		for _, t := range f.s.Cluster.Types() {
+			c := &Change{Kind: MoreGPUs, GPUs: n, Type: t.Type}
+			if j.Eligible(t.Type) && f.helps(c, grown(f.s, &t, n)) {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// asks returns the least number of GPUs that a job asks for.
+func asks(j *policy.Job) int {
+	switch {
+	case !j.Reservation.IsZero():
+		return j.Reservation.GPUs
+	case j.Adaptivity.Has(job.GPUCount):
+		return max(1, j.MinGPUs)
+	}
+	return max(1, j.GPUs)
+}
+
+// holders returns the other jobs that the plan gives GPUs, those that end soonest first, those whose
+// end is not known last.
+func (f *finder) holders() []job.ID {
+	var all []job.ID
+	ends := map[job.ID]time.Duration{}
+	for i, j := range f.s.Jobs {
+		if i == f.at || f.plan.Jobs[i].Allocation.IsZero() {
+			continue
+		}
+		all = append(all, j.ID)
+		if ends[j.ID] = f.endsIn(i); ends[j.ID] < 0 {
+			ends[j.ID] = math.MaxInt64
+		}
+	}
+	slices.SortStableFunc(all, func(a, b job.ID) int { return cmp.Compare(ends[a], ends[b]) })
+	return all
+}
+
+// endsIn returns the time until a job is complete on what the plan gives it, by its target and its
+// model; negative if either is not known, or the plan gives it nothing.
+func (f *finder) endsIn(i int) time.Duration {
+	j := f.s.Jobs[i]
+	if f.plan.Jobs[i].Allocation.IsZero() {
+		return -1
+	}
+	rate, _ := j.Speed(f.plan.Jobs[i].Allocation)
+	basis := f.s.Basis(j)
+	left, from := basis.Time(rate)
+	if !(rate > 0) || from != remaining.Stated {
+		return -1
+	}
+	return left
+}
+
+// lastEnd returns the time until the last of some jobs ends; negative if that is not known.
+func (f *finder) lastEnd(jobs []job.ID) time.Duration {
+	last := time.Duration(0)
+	for _, id := range jobs {
+		d := f.endsIn(f.s.Index(id))
+		if d < 0 {
+			return -1
+		}
+		last = max(last, d)
+	}
+	return last
+}

@@ -1,0 +1,173 @@
+package counterfactual
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/placement/bestfit"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/gandiva"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// waiting returns a snapshot of jobs of so many GPUs, none of which has any yet.
+func waiting(nodes []cluster.Node, gpus ...int) *policy.Snapshot {
+	c, err := cluster.New(nodes)
+	if err != nil {
+		panic(err)
+	}
+	s := &policy.Snapshot{Now: noon, Length: time.Minute, Cluster: c}
+	for i, n := range gpus {
+		spec := &job.Spec{ID: job.ID(rune('a' + i)), GPUs: n}
+		status := job.Status{Phase: job.Waiting, Submitted: noon.Add(time.Duration(i-10) * time.Minute), Since: noon}
+		s.Jobs = append(s.Jobs, &policy.Job{Spec: spec, Status: status})
+	}
+	return s
+}
+
+func a100s(gpus ...int) []cluster.Node {
+	var nodes []cluster.Node
+	for i, n := range gpus {
+		nodes = append(nodes, cluster.Node{ID: cluster.NodeID(rune('k' + i)), GPUType: "a100", Capacity: cluster.Resources{GPUs: n}})
+	}
+	return nodes
+}
+
+// find asks what would help a job under first in, first out.
+func find(t *testing.T, s *policy.Snapshot, id job.ID) *Change {
+	t.Helper()
+	d := state{queue.New(queue.FIFO()), bestfit.New()}
+	p, err := d.Decide(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Find(t.Context(), s, p, id, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestFind(t *testing.T) {
+	t4 := cluster.Node{ID: "z", GPUType: "t4", Capacity: cluster.Resources{GPUs: 8}}
+	only := func(s *policy.Snapshot, i int) *policy.Snapshot {
+		s.Jobs[i].GPUTypes = []cluster.GPUType{"a100"}
+		return s
+	}
+	for _, test := range []struct {
+		name string
+		s    *policy.Snapshot
+		id   job.ID
+		want Change
+	}{
+		{"waiting comes before buying", waiting(a100s(4), 4, 2), "b", Change{Kind: JobsEnd, Jobs: []job.ID{"a"}}},
+		{"several ends, each needed", waiting(a100s(4), 1, 2, 1, 4), "d", Change{Kind: JobsEnd, Jobs: []job.ID{"a", "b", "c"}}},
+		{"two of three ends", waiting(a100s(4), 1, 2, 1, 3), "d", Change{Kind: JobsEnd, Jobs: []job.ID{"a", "b"}}},
+		{"the most GPUs that it may ask for", waiting(a100s(4, 4), 12), "a", Change{Kind: FewerGPUs, GPUs: 8}},
+		{"another type", only(waiting(append(a100s(1), t4), 2), 0), "a", Change{Kind: FewerGPUs, GPUs: 1}},
+		{"jobs ahead end, too", waiting(a100s(4), 4, 4, 4), "c", Change{Kind: JobsEnd, Jobs: []job.ID{"a", "b"}}},
+		{"as few GPUs as help", whole(waiting(a100s(2, 1), 4)), "a", Change{Kind: MoreGPUs, GPUs: 1, Type: "a100"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := find(t, test.s, test.id)
+			kept := Change{Kind: got.Kind, GPUs: got.GPUs, Type: got.Type, Jobs: got.Jobs}
+			if !reflect.DeepEqual(kept, test.want) {
+				t.Errorf("got %v, want %v", got, &test.want)
+			}
+		})
+	}
+}
+
+// whole makes the first job one of replicas of as many GPUs as it asks for.
+func whole(s *policy.Snapshot) *policy.Snapshot {
+	s.Jobs[0].GPUsPerReplica = map[cluster.GPUType]int{"a100": s.Jobs[0].GPUs}
+	return s
+}
+
+func TestAJobThatNothingHelpsHearsWhatWasTried(t *testing.T) {
+	s := waiting(a100s(1), 1)
+	s.Jobs[0].GPUTypes = []cluster.GPUType{"h100"}
+	s.Jobs[0].GPUsPerReplica = map[cluster.GPUType]int{"h100": 1}
+	if got, want := find(t, s, "a").String(), "none of the changes that were decided again gives it more now: no change, rounds pass"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestGPUsOfTwoTypesAreNotComparedByNumber(t *testing.T) {
+	j := &policy.Job{Spec: &job.Spec{ID: "a"}}
+	of := func(n int, t cluster.GPUType) cluster.Allocation {
+		return cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: n, GPUType: t}}
+	}
+	if better(j, of(2, "a100"), of(4, "t4")) || !better(j, of(2, "a100"), of(3, "a100")) || !better(j, of(0, ""), of(1, "t4")) {
+		t.Error("got another order of 2 a100, 4 t4, 3 a100 and none")
+	}
+}
+
+// failing is a policy that has no plan.
+type failing struct{ policy.Policy }
+
+func (failing) Plan(context.Context, *policy.Snapshot) (*policy.Plan, error) {
+	return nil, errors.New("no")
+}
+
+func TestARecorderDecidesAgain(t *testing.T) {
+	s := waiting(a100s(4), 4, 4)
+	newPolicy := func() policy.Policy { return must(gandiva.New(gandiva.DefaultOptions())) }
+	r := NewRecorder(newPolicy(), bestfit.New(), 3)
+	for k := range 8 {
+		now := *s
+		now.Round, now.Now = k, noon.Add(time.Duration(k)*time.Minute)
+		want, err := r.Plan(t.Context(), &now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // what was decided again leaves nothing behind
+			then, d, err := r.At(t.Context(), now.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := d.Decide(t.Context(), then)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range want.Jobs {
+				if got.Jobs[i].Allocation.GPUs != want.Jobs[i].Allocation.GPUs {
+					t.Errorf("round %d, job %d: got %v, want %v", k, i, got.Jobs[i].Allocation, want.Jobs[i].Allocation)
+				}
+			}
+		}
+	}
+	if _, _, err := r.At(t.Context(), noon); err == nil {
+		t.Error("a round before the last copy was decided again")
+	}
+}
+
+func TestFindSaysWhatIsWrong(t *testing.T) {
+	s := waiting(a100s(4), 1)
+	p := &policy.Plan{Jobs: make([]policy.Decision, 1)}
+	if _, err := Find(t.Context(), s, p, "nobody", state{failing{}, bestfit.New()}); err == nil {
+		t.Error("a job that is not there was explained")
+	}
+	if c, err := Find(t.Context(), s, p, "a", state{failing{}, bestfit.New()}); err != nil || c.Kind != NothingHelps {
+		t.Errorf("a policy without plans: got %v, %v", c, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Find(ctx, s, p, "a", state{failing{}, bestfit.New()}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that the context ended", err)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

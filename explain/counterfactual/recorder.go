@@ -1,0 +1,169 @@
+package counterfactual
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/deepcopy"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A Decider decides a round again, with a snapshot that was changed. It is in the same state in
+// each call. The plan is placed and keeps the rules; an error means that there is none.
+type Decider interface {
+	Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error)
+}
+
+// A Recorder is a policy that can decide its last rounds again. It decides what the policy does,
+// which must keep all its state in memory that it owns. At is safe for concurrent use.
+type Recorder struct {
+	policy.Policy
+	placer placement.Placer // is only copied
+	every  int
+
+	mu     sync.Mutex
+	before state              // of the first of since
+	since  []*policy.Snapshot // up to the last round
+}
+
+var _ policy.Policy = (*Recorder)(nil)
+
+// From returns what decides as a policy and a placer would next. It changes neither.
+func From(p policy.Policy, pl placement.Placer) Decider { return state{p, pl} }
+
+// A state is a policy and a placer that belong together.
+type state struct {
+	policy policy.Policy
+	placer placement.Placer
+}
+
+// NewRecorder returns a Recorder of a policy. The placer is one like that of the run, which nobody
+// else uses: placements must depend on snapshot and plan alone. The policy's state is copied in
+// every so many rounds, at least 1, and the rounds since are repeated when a round is decided again.
+func NewRecorder(p policy.Policy, pl placement.Placer, every int) *Recorder {
+	return &Recorder{Policy: p, placer: pl, every: max(1, every)}
+}
+
+// Plan implements policy.Policy. A round costs a copy of a pointer for each job, and every few
+// rounds a copy of the policy's state.
+func (r *Recorder) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	if err := r.keep(s); err != nil {
+		return nil, err
+	}
+	return r.Policy.Plan(ctx, s)
+}
+
+// keep adds a snapshot to those that can be decided again.
+func (r *Recorder) keep(s *policy.Snapshot) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	own, err := ownComputed(s)
+	if err != nil {
+		return err
+	}
+	if len(r.since) == 0 || len(r.since) >= r.every {
+		if r.before, err = deepcopy.Of(state{r.Policy, r.placer}, unchanging); err != nil {
+			return fmt.Errorf("counterfactual: %w", err)
+		}
+		r.since = nil
+	}
+	r.since = append(r.since, own)
+	return nil
+}
+
+// ownComputed returns a snapshot with a result of background work that no policy has been shown.
+func ownComputed(s *policy.Snapshot) (*policy.Snapshot, error) {
+	if s.Computed == nil {
+		return s, nil
+	}
+	own := *s
+	var err error
+	if own.Computed, err = deepcopy.Of(s.Computed, unchanging); err != nil {
+		return nil, fmt.Errorf("counterfactual: %w", err)
+	}
+	return &own, nil
+}
+
+// At returns the snapshot of the round at a time, and what decides it again. It returns an error if
+// there was no such round since the policy's state was last copied. Complexity: at most as many
+// plans as there were rounds since.
+func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Decider, error) {
+	r.mu.Lock()
+	before, since := r.before, r.since
+	r.mu.Unlock()
+	n := slices.IndexFunc(since, func(s *policy.Snapshot) bool { return s.Now.Equal(at) })
+	if n < 0 {
+		return nil, nil, fmt.Errorf("counterfactual: no round at %v that can be decided again", at)
+	}
+	now, err := deepcopy.Of(before, unchanging)
+	if err != nil {
+		return nil, nil, fmt.Errorf("counterfactual: %w", err)
+	}
+	for _, s := range since[:n] {
+		if s, err = ownComputed(s); err != nil {
+			return nil, nil, err
+		}
+		if _, err := now.once(ctx, s); err != nil && ctx.Err() != nil {
+			return nil, nil, err
+		}
+	}
+	return since[n], now, nil
+}
+
+// Decide implements Decider: a copy of the state decides. If the policy computes beside the rounds,
+// that is done, and what counts is the next round, which is shown the result.
+func (st state) Decide(ctx context.Context, s *policy.Snapshot) (plan *policy.Plan, err error) {
+	defer func() {
+		if r := recover(); r != nil { // as in the scheduler, a policy that panics has no plan
+			plan, err = nil, fmt.Errorf("counterfactual: panicked: %v", r)
+		}
+	}()
+	own, err := deepcopy.Of(st, unchanging)
+	if err == nil {
+		s, err = ownComputed(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if plan, err = own.once(ctx, s); err != nil || plan.Background == nil {
+		return plan, err
+	}
+	then := *s
+	then.Computed, then.Round, then.Now = plan.Background.Do(ctx), s.Round+1, s.Now.Add(s.Length)
+	return own.once(ctx, &then)
+}
+
+// once plans and places as a scheduler does.
+func (st state) once(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	plan, err := st.policy.Plan(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	policy.FillProportional(s, plan)
+	if err := policy.Check(s, plan); err != nil {
+		return nil, err
+	}
+	if plan, err = st.placer.Place(ctx, s, plan); err != nil {
+		return nil, err
+	}
+	return plan, policy.CheckPlacement(s, plan)
+}
+
+// unchanging reports whether nobody changes values of a type once they are made: what snapshots
+// lead to, and what belongs to the language.
+func unchanging(t reflect.Type) bool {
+	switch t {
+	case reflect.TypeFor[policy.Job](), reflect.TypeFor[policy.Snapshot](), reflect.TypeFor[cluster.Cluster](), reflect.TypeFor[job.Spec]():
+		return true
+	}
+	path := t.PkgPath()
+	return path == "time" || path == "reflect" || strings.HasPrefix(path, "github.com/oxgang/oxgang/perf")
+}

@@ -1,0 +1,84 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// A Taker is a job that got GPUs of nodes on which another has fewer since the same round.
+type Taker struct {
+	Job    job.ID `json:"job"`
+	Name   string `json:"name"`
+	GPUs   int    `json:"gpus"`   // that it got on these nodes
+	Reason string `json:"reason"` // why it got them: name of the policy's reason
+}
+
+// byNode adds up the GPUs of a placement by node, so many times.
+func byNode(sum map[cluster.NodeID]int, p cluster.Placement, times int) {
+	for _, share := range p {
+		sum[share.Node] += times * share.GPUs
+	}
+}
+
+// more returns the GPUs, by node, that a placement has more than another; negative: fewer.
+func more(now, was cluster.Placement) map[cluster.NodeID]int {
+	sum := map[cluster.NodeID]int{}
+	byNode(sum, now, 1)
+	byNode(sum, was, -1)
+	return sum
+}
+
+// gains are the GPUs by node that each job got or gave up in a round.
+type gains map[job.ID]map[cluster.NodeID]int
+
+// gainsOf returns what the actions of a round change; the state is that before the round.
+func (w *clusterState) gainsOf(acts []scheduler.Action) gains {
+	all := gains{}
+	for _, a := range acts {
+		switch a := a.(type) {
+		case scheduler.Run:
+			if r := w.jobs[a.Job]; r != nil {
+				all[a.Job] = more(a.Placement, r.on)
+			}
+		case scheduler.Preempt:
+			if r := w.jobs[a.Job]; r != nil {
+				all[a.Job] = more(nil, r.on)
+			}
+		}
+	}
+	return all
+}
+
+// takers returns the jobs that got GPUs of the nodes on which a job has fewer since the last round,
+// those that got most first.
+func (w *clusterState) takers(id job.ID) []Taker {
+	var all []Taker
+	for other, got := range w.gains { // sorted below
+		n := 0
+		for node, gave := range w.gains[id] {
+			n += max(0, min(-gave, got[node]))
+		}
+		if r := w.jobs[other]; n > 0 && r != nil {
+			all = append(all, Taker{Job: other, Name: called(r.spec), GPUs: n, Reason: r.why.Kind.String()})
+		}
+	}
+	slices.SortFunc(all, func(a, b Taker) int { return cmp.Or(b.GPUs-a.GPUs, cmp.Compare(a.Job, b.Job)) })
+	return all
+}
+
+// went says who got the GPUs that a job gave up; nothing if nobody has.
+func went(takers []Taker) string {
+	if len(takers) == 0 {
+		return ""
+	}
+	names := make([]string, len(takers))
+	for i, t := range takers {
+		names[i] = fmt.Sprintf("%s (%d, %s)", t.Name, t.GPUs, t.Reason)
+	}
+	return "; GPUs that it had went to " + named(names, len(names))
+}

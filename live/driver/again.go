@@ -1,0 +1,51 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/oxgang/oxgang/explain/counterfactual"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// copyRounds is after how many rounds the state of the policy is copied, so that the rounds since
+// can be decided again. A copy costs less than a round.
+const copyRounds = 64
+
+// A redecider decides the last round again.
+type redecider struct {
+	ahead *whatif.Predictor // has the last round
+	at    func(context.Context, time.Time) (*policy.Snapshot, counterfactual.Decider, error)
+}
+
+// remember returns the policy with a memory of its rounds. It returns an error if no placer can be
+// made.
+func (d *Driver) remember(p policy.Policy) (policy.Policy, error) {
+	var spare placement.Placer
+	_, spare, err := d.o.newPolicy()
+	if err != nil {
+		return nil, err
+	}
+	r := counterfactual.NewRecorder(p, spare, copyRounds)
+	d.again = &redecider{at: r.At}
+	return r, nil
+}
+
+// find returns the cheapest change that would give a job more GPUs than the last round did. It
+// returns an error if that round cannot be decided again: it was long ago, or another policy stood
+// in.
+func (r *redecider) find(ctx context.Context, id job.ID) (*counterfactual.Change, error) {
+	s, p := r.ahead.Last()
+	if s == nil || p.Refused != "" {
+		return nil, errors.New("no round")
+	}
+	then, d, err := r.at(ctx, s.Now)
+	if err != nil {
+		return nil, err
+	}
+	return counterfactual.Find(ctx, then, p, id, d)
+}
