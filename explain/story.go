@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/policy"
 )
 
 // A Story is an answer: the life of a job, or one moment of it. All times
@@ -120,6 +121,10 @@ type Moment struct {
 	// would help; empty: not asked for. Start and End say when the job gets GPUs and when it is
 	// complete; nil: not asked for.
 	Unblock string `json:"unblock,omitempty"`
+	// Weight says in words what Terms are: what the job counted beside others in the last plan.
+	// Empty and nil: its policy does not weigh jobs, or they were not asked for.
+	Weight string        `json:"weight,omitempty"`
+	Terms  *policy.Terms `json:"terms,omitempty"`
 	// Change is what Unblock says, for programs; nil: not known.
 	Change *counterfactual.Change `json:"change,omitempty"`
 	Start  *Expected              `json:"start,omitempty"`

@@ -50,6 +50,9 @@ func (m *Moment) prediction(row func(key, value string)) {
 	if m.Starts > 0 {
 		row("lost", fmt.Sprintf("%s GPU-hours to starting and %s", fixed(m.LostHours), count(m.Starts-1, "restart")))
 	}
+	if m.Weight != "" {
+		row("weight", m.Weight)
+	}
 	if m.Unblock != "" {
 		row("unblock", m.Unblock)
 	}

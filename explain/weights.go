@@ -9,6 +9,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
+// Weigh adds to a moment what its job counted in the plan.
+func (m *Moment) Weigh(t policy.Terms) { m.Terms, m.Weight = &t, weighed(t) }
+
 // weighed says in words what a job counted in a plan beside others, and why: the terms that
 // moved its weight, and what it would cost to move it.
 func weighed(t policy.Terms) string {

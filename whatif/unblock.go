@@ -20,12 +20,19 @@ const copyRounds = 16
 // ErrUndecided says that no round has decided on a job yet, or that the last one kept what was.
 var ErrUndecided = errors.New("no plan has the job")
 
-// Unblock returns the cheapest change by which a job of a recorded run would have got GPUs, or more
-// GPUs, in the last round up to a time since the start of the recording. The journal, of which only
-// the header may have been read, is replayed up to then, so that the policy decides as it did; see
-// counterfactual.Find. Errors: ErrUndecided; that of a damaged journal; a *journal.Difference if
+// A Round is the last round of a recorded run up to some time, which can be decided again.
+type Round struct {
+	job      job.ID
+	snapshot *policy.Snapshot
+	plan     *policy.Plan
+	decider  counterfactual.Decider
+}
+
+// RoundOf returns the last round up to a time since the start of a recording. The journal, of which only
+// the header may have been read, is replayed up to then, so that the policy decides as it did.
+// Errors: ErrUndecided; that of a damaged journal; a *journal.Difference if
 // the policy does not decide what was recorded.
-func Unblock(ctx context.Context, r *journal.Reader, of Moment, o Options) (*counterfactual.Change, error) {
+func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Round, error) {
 	last, rec, err := until(ctx, r, of.At, o)
 	switch {
 	case err != nil:
@@ -37,7 +44,18 @@ func Unblock(ctx context.Context, r *journal.Reader, of Moment, o Options) (*cou
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	return counterfactual.Find(ctx, s, last.plan, of.Job, d)
+	return &Round{of.Job, s, last.plan, d}, nil
+}
+
+// Unblock returns the cheapest change by which the job would have got GPUs, or more GPUs; see
+// counterfactual.Find.
+func (r *Round) Unblock(ctx context.Context) (*counterfactual.Change, error) {
+	return counterfactual.Find(ctx, r.snapshot, r.plan, r.job, r.decider)
+}
+
+// Weighed returns what the job counted in the round; false if its policy does not weigh jobs.
+func (r *Round) Weighed(ctx context.Context) (policy.Terms, bool) {
+	return counterfactual.Weigh(ctx, r.snapshot, r.job, r.decider)
 }
 
 // A Moment is a job at a time since the start of a recording.

@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/whatif"
@@ -51,11 +52,21 @@ func scenario(t *testing.T, c *cluster.Cluster, rows ...row) *policy.Snapshot {
 	return s
 }
 
+// unblock returns the cheapest change of a recorded round.
+func unblock(t *testing.T, r *journal.Reader, of whatif.Moment, o whatif.Options) (*counterfactual.Change, error) {
+	t.Helper()
+	round, err := whatif.RoundOf(t.Context(), r, of, o)
+	if err != nil {
+		return nil, err
+	}
+	return round.Unblock(t.Context())
+}
+
 // TestUnblock decides rounds of a recorded run again: what is told gives a job that waits GPUs.
 func TestUnblock(t *testing.T) {
 	text := mixed(t, 12).record(t, "fifo")
 	waits := waiting(t, text)
-	c, err := whatif.Unblock(t.Context(), reader(t, text), waits, options("fifo"))
+	c, err := unblock(t, reader(t, text), waits, options("fifo"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,13 +98,27 @@ func waiting(t *testing.T, text []byte) whatif.Moment {
 func TestUnblock_says_what_is_wrong(t *testing.T) {
 	text := mixed(t, 12).record(t, "fifo")
 	waits := waiting(t, text)
-	if _, err := whatif.Unblock(t.Context(), reader(t, text), whatif.Moment{Job: "x", At: waits.At}, options("fifo")); !errors.Is(err, whatif.ErrUndecided) {
+	if _, err := unblock(t, reader(t, text), whatif.Moment{Job: "x", At: waits.At}, options("fifo")); !errors.Is(err, whatif.ErrUndecided) {
 		t.Errorf("a job that is not there: got %v, want that no plan has it", err)
 	}
-	if _, err := whatif.Unblock(t.Context(), reader(t, text), whatif.Moment{Job: waits.Job}, options("fifo")); !errors.Is(err, whatif.ErrUndecided) {
+	if _, err := unblock(t, reader(t, text), whatif.Moment{Job: waits.Job}, options("fifo")); !errors.Is(err, whatif.ErrUndecided) {
 		t.Errorf("before the first round: got %v, want that no plan has it", err)
 	}
-	if _, err := whatif.Unblock(t.Context(), reader(t, text), waits, options("srtf")); err == nil {
+	if _, err := unblock(t, reader(t, text), waits, options("srtf")); err == nil {
 		t.Error("another policy decided otherwise, and nobody noticed")
+	}
+}
+
+// A policy that weighs jobs says what one counted in a recorded round; others say nothing.
+func TestWeighed(t *testing.T) {
+	for name, want := range map[string]bool{"oxgang": true, "fifo": false} {
+		text := mixed(t, 40).record(t, name)
+		round, err := whatif.RoundOf(t.Context(), reader(t, text), waiting(t, text), options(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x, ok := round.Weighed(t.Context()); ok != want || want && !(x.Weight > 0 && x.Mean > 0 && x.Rank > 0) {
+			t.Errorf("%s: %+v, %v", name, x, ok)
+		}
 	}
 }

@@ -35,6 +35,19 @@ func (d *Driver) remember(p policy.Policy) (policy.Policy, error) {
 	return r, nil
 }
 
+// weighed returns what a job counted in the last round; false if that is not known.
+func (r *redecider) weighed(ctx context.Context, id job.ID) (policy.Terms, bool) {
+	s, p := r.ahead.Last()
+	if s == nil || p.Refused != "" {
+		return policy.Terms{}, false
+	}
+	then, d, err := r.at(ctx, s.Now)
+	if err != nil {
+		return policy.Terms{}, false
+	}
+	return counterfactual.Weigh(ctx, then, id, d)
+}
+
 // find returns the cheapest change that would give a job more GPUs than the last round did. It
 // returns an error if that round cannot be decided again: it was long ago, or another policy stood
 // in.

@@ -51,6 +51,9 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	}
 	s.Note, m.Next, m.NextAt = "", "", nil // the moment is now
 	m.Change, m.Unblock = d.unblock(ctx, s.Job)
+	if terms, ok := d.again.weighed(ctx, s.Job); ok {
+		m.Weigh(terms)
+	}
 	ctx, cancel := context.WithTimeout(ctx, whatif.Patience)
 	defer cancel()
 	etas, from := d.ahead.Look(ctx)

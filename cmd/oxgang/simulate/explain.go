@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/explain"
-	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/whatif"
@@ -105,27 +104,36 @@ func (e *explanation) story(ctx context.Context) (*explain.Story, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.journal, err)
 	}
-	e.unblock(ctx, s)
+	e.again(ctx, s)
 	return s, nil
 }
 
-// unblock adds to a moment by which change the job would have got GPUs, or why that is not known.
-func (e *explanation) unblock(ctx context.Context, s *explain.Story) {
-	if s.Moment == nil || s.Moment.Reason == "" || s.Moment.Holds != nil {
+// again adds to a moment what is known if its round is decided again: what the job counted in it,
+// and by which change it would have got GPUs, or why that is not known.
+func (e *explanation) again(ctx context.Context, s *explain.Story) {
+	m := s.Moment
+	if m == nil || m.Reason == "" {
 		return
 	}
-	c, err := e.change(ctx, time.Duration(s.Moment.At))
+	round, err := e.round(ctx, time.Duration(m.At))
+	if err == nil {
+		if terms, ok := round.Weighed(ctx); ok {
+			m.Weigh(terms)
+		}
+		if m.Holds == nil {
+			m.Change, err = round.Unblock(ctx)
+		}
+	}
 	switch {
-	case errors.Is(err, whatif.ErrUndecided):
-	case err != nil:
-		s.Moment.Unblock = "not known: the round cannot be decided again: " + err.Error()
-	default:
-		s.Moment.Change, s.Moment.Unblock = c, c.String()
+	case m.Change != nil:
+		m.Unblock = m.Change.String()
+	case err != nil && !errors.Is(err, whatif.ErrUndecided) && m.Holds == nil:
+		m.Unblock = "not known: the round cannot be decided again: " + err.Error()
 	}
 }
 
-// change replays the journal up to a time, and decides the last round again.
-func (e *explanation) change(ctx context.Context, at time.Duration) (*counterfactual.Change, error) {
+// round replays the journal up to a time.
+func (e *explanation) round(ctx context.Context, at time.Duration) (*whatif.Round, error) {
 	f, err := cli.Open(ctx, e.journal)
 	if err != nil {
 		return nil, err
@@ -141,7 +149,7 @@ func (e *explanation) change(ctx context.Context, at time.Duration) (*counterfac
 		return nil, err
 	}
 	o := whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler}
-	return whatif.Unblock(ctx, r, whatif.Moment{Job: job.ID(e.job), At: at}, o)
+	return whatif.RoundOf(ctx, r, whatif.Moment{Job: job.ID(e.job), At: at}, o)
 }
 
 // unknown returns the error that the journal does not have the job, with the names that may
