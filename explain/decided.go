@@ -55,7 +55,7 @@ func (t *journalReader) preempted(r *row, held cluster.Allocation) {
 	r.holds = cluster.Allocation{}
 	sc := t.contextOf(r)
 	s.takers = t.takers(t.id)
-	t.add(Preempted, held, cluster.Allocation{}, "gave up "+both(held)+": "+sc.reason()+went(s.takers))
+	t.add(Preempted, held, cluster.Allocation{}, "gave up "+both(held)+": "+sc.reason()+t.went(t.id))
 	s.phase, s.since, s.before = job.Waiting, t.now, held
 	clear(s.told)
 	s.told[r.why.Kind] = true
@@ -80,7 +80,7 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 		text += " while it trained on"
 	}
 	t.state.takers = t.takers(t.id)
-	t.add(what, held, now, text+": "+sc.reason()+went(t.state.takers))
+	t.add(what, held, now, text+": "+sc.reason()+t.went(t.id))
 	if !held.IsZero() {
 		s.before = held
 	}

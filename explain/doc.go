@@ -19,14 +19,17 @@
 //     replaces it. When a job loses its GPUs, its reason no longer explains its
 //     state, and it has none until the next round.
 //  2. templates has one template for each kind. Its clause why says the
-//     reason with its numbers; its clause unblock says what would change it.
+//     reason with its numbers; its clause unblock says what is known of the
+//     rounds to come. Neither says what would give the job GPUs: package
+//     counterfactual decides the round again, and its Change is
+//     printed beside the sentence.
 //  3. The template compares the reason's numbers with the state of the cluster
 //     at that moment, which may have changed since the round: if the
 //     GPUs that a job lacked in the last round are free now, the sentence says
 //     both. A sentence must not contradict the state that is shown beside it.
 //
-// Numbers that differ must look different: "its offer is 0.25 and the price is
-// 0.25" would explain nothing. apart prints as many digits as it takes, and
+// Numbers that differ must look different: "others gain 1 times as much" would
+// explain nothing. apart prints as many digits as it takes, and
 // calls the numbers equal if nine digits are not enough, because solvers are no
 // more exact than that. The templates have words of their own for ties.
 //

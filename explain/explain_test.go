@@ -317,9 +317,9 @@ func TestLife(t *testing.T) {
      0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs raise its speed from 2 to 3.5 times that on the least it runs on
      0h30m00s  lost 4 a100 GPUs: node a0 failed; it goes on from its last checkpoint
      0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it (1.5 times as fast as on the least it runs on)
-     0h40m00s  gave up 4 t4 GPUs: jobs take turns, and it had 5m00s of service in the last 5m00s
+     0h40m00s  gave up 4 t4 GPUs: jobs take turns, and it had 5m00s of service in the last 5m00s; no other job got GPUs that it had
      0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type takes its speed from 1.5 to 3.5 times that on the least it runs on
-     0h46m00s  shrank from 4 to 2 a100 GPUs: others gain 1.5 times as much with each of its GPUs as it did
+     0h46m00s  shrank from 4 to 2 a100 GPUs: others gain 1.5 times as much with each of its GPUs as it did; no other job got GPUs that it had
      1h00m00s  completed, 50m00s after submission
 
 Completed after 50m00s: 3m00s profiling, 10m00s waiting, 37m00s with GPUs.

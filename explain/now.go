@@ -30,7 +30,7 @@ func Now(s *policy.Snapshot, p *policy.Plan) map[job.ID]Because {
 		r := w.jobs[j.ID]
 		here := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: view, refused: p.Refused}
 		w.others(&here)
-		all[j.ID] = Because{Reason: r.why.Kind.String(), Text: here.because() + went(w.takers(j.ID))}
+		all[j.ID] = Because{Reason: r.why.Kind.String(), Text: here.because() + w.went(j.ID)}
 	}
 	return all
 }

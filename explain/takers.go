@@ -71,10 +71,28 @@ func (w *clusterState) takers(id job.ID) []Taker {
 	return all
 }
 
-// went says who got the GPUs that a job gave up; nothing if nobody has.
-func went(takers []Taker) string {
-	if len(takers) == 0 {
+// gave reports whether a job has fewer GPUs on some node since the last round.
+func (w *clusterState) gave(id job.ID) bool {
+	for _, n := range w.gains[id] { // whether one is negative: the order does not matter
+		if n < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// went says who got the GPUs that a job gave up in the last round; nothing if it gave up none.
+func (w *clusterState) went(id job.ID) string {
+	if !w.gave(id) {
 		return ""
+	}
+	return toWhom(w.takers(id))
+}
+
+// toWhom names those who got GPUs.
+func toWhom(takers []Taker) string {
+	if len(takers) == 0 {
+		return "; no other job got GPUs that it had"
 	}
 	names := make([]string, len(takers))
 	for i, t := range takers {

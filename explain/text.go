@@ -35,10 +35,18 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 	}
 	row("holds", m.Holds.text())
 	if m.Before != nil {
-		row("before", both(m.Before.allocation())+went(m.Takers))
+		row("before", both(m.Before.allocation())+m.went())
 	}
 	row("cluster", m.Cluster.text())
 	m.prediction(row)
+}
+
+// went names those who got GPUs of Before, if any did.
+func (m *Moment) went() string {
+	if len(m.Takers) == 0 {
+		return ""
+	}
+	return toWhom(m.Takers)
 }
 
 // prediction writes rows for the best configuration, the hours lost and the expected times. It

@@ -8,6 +8,6 @@
 // that helps. A number in a change is the least that helps: the round was decided again with one
 // less, too, and the job got nothing.
 //
-// The word is that of explanations of decisions in general. Source: Wachter, Mittelstadt, Russell:
-// Counterfactual Explanations without Opening the Black Box, 2017.
+// The word is that of explanations of decisions in general. Source: Wachter et al. 2017,
+// counterfactual explanations without opening the black box.
 package counterfactual

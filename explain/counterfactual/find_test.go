@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -70,6 +71,8 @@ func TestFind(t *testing.T) {
 		{"waiting comes before buying", waiting(a100s(4), 4, 2), "b", Change{Kind: JobsEnd, Jobs: []job.ID{"a"}}},
 		{"several ends, each needed", waiting(a100s(4), 1, 2, 1, 4), "d", Change{Kind: JobsEnd, Jobs: []job.ID{"a", "b", "c"}}},
 		{"two of three ends", waiting(a100s(4), 1, 2, 1, 3), "d", Change{Kind: JobsEnd, Jobs: []job.ID{"a", "b"}}},
+		{"two of four ends", waiting(a100s(8), 1, 1, 1, 5, 6), "e", Change{Kind: JobsEnd, Jobs: []job.ID{"a", "d"}}},
+		{"three more GPUs", whole(waiting(a100s(3), 6)), "a", Change{Kind: MoreGPUs, GPUs: 3, Type: "a100"}},
 		{"the most GPUs that it may ask for", waiting(a100s(4, 4), 12), "a", Change{Kind: FewerGPUs, GPUs: 8}},
 		{"another type", only(waiting(append(a100s(1), t4), 2), 0), "a", Change{Kind: FewerGPUs, GPUs: 1}},
 		{"jobs ahead end, too", waiting(a100s(4), 4, 4, 4), "c", Change{Kind: JobsEnd, Jobs: []job.ID{"a", "b"}}},
@@ -146,6 +149,34 @@ func TestARecorderDecidesAgain(t *testing.T) {
 	}
 	if _, _, err := r.At(t.Context(), noon); err == nil {
 		t.Error("a round before the last copy was decided again")
+	}
+}
+
+// panicking is a policy with a defect.
+type panicking struct{ policy.Policy }
+
+func (panicking) Plan(context.Context, *policy.Snapshot) (*policy.Plan, error) { panic("seeded") }
+
+// fragile is a policy that cannot be copied: its slices overlap, and their types differ.
+type fragile struct {
+	policy.Policy
+	pairs [][2]int64
+	flat  []int64
+}
+
+func TestARecorderNeverStopsItsPolicy(t *testing.T) {
+	s := waiting(a100s(4), 4)
+	var memory [8]int64
+	f := &fragile{queue.New(queue.FIFO()), unsafe.Slice((*[2]int64)(unsafe.Pointer(&memory)), 3), memory[3:8]}
+	r := NewRecorder(f, bestfit.New(), 2)
+	if p, err := r.Plan(t.Context(), s); err != nil || p.Jobs[0].Allocation.GPUs != 4 {
+		t.Errorf("got %v, %v, want 4 GPUs", p, err)
+	}
+	if _, _, err := r.At(t.Context(), s.Now); err == nil {
+		t.Error("a policy that cannot be copied was decided again")
+	}
+	if _, err := From(panicking{}, bestfit.New()).Decide(t.Context(), s); err == nil {
+		t.Error("a policy that panics has a plan")
 	}
 }
 

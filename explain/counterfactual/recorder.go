@@ -30,6 +30,7 @@ type Recorder struct {
 	every  int
 
 	mu     sync.Mutex
+	copies int                // so far
 	before state              // of the first of since
 	since  []*policy.Snapshot // up to the last round
 }
@@ -53,30 +54,40 @@ func NewRecorder(p policy.Policy, pl placement.Placer, every int) *Recorder {
 }
 
 // Plan implements policy.Policy. A round costs a copy of a pointer for each job, and every few
-// rounds a copy of the policy's state.
+// rounds a copy of the policy's state. A round that cannot be kept is decided all the same, and no
+// earlier one can be decided again.
 func (r *Recorder) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
-	if err := r.keep(s); err != nil {
-		return nil, err
-	}
+	r.keep(s)
 	return r.Policy.Plan(ctx, s)
 }
 
 // keep adds a snapshot to those that can be decided again.
-func (r *Recorder) keep(s *policy.Snapshot) error {
+func (r *Recorder) keep(s *policy.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	own, err := ownComputed(s)
-	if err != nil {
-		return err
+	if err == nil && (len(r.since) == 0 || len(r.since) >= r.every) {
+		r.since, r.copies = nil, r.copies+1
+		r.before, err = state{r.Policy, r.placer}.copied()
 	}
-	if len(r.since) == 0 || len(r.since) >= r.every {
-		if r.before, err = deepcopy.Of(state{r.Policy, r.placer}, unchanging); err != nil {
-			return fmt.Errorf("counterfactual: %w", err)
-		}
-		r.since = nil
+	if err != nil {
+		r.since, r.copies = nil, r.copies+1
+		return
 	}
 	r.since = append(r.since, own)
-	return nil
+}
+
+// copied returns a copy that shares nothing that changes.
+func (st state) copied() (own state, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("counterfactual: copy of %T: %v", st.policy, r)
+		}
+	}()
+	if own, err = deepcopy.Of(st, unchanging); err != nil {
+		return own, fmt.Errorf("counterfactual: %w", err)
+	}
+	return own, nil
 }
 
 // ownComputed returns a snapshot with a result of background work that no policy has been shown.
@@ -93,19 +104,19 @@ func ownComputed(s *policy.Snapshot) (*policy.Snapshot, error) {
 }
 
 // At returns the snapshot of the round at a time, and what decides it again. It returns an error if
-// there was no such round since the policy's state was last copied. Complexity: at most as many
-// plans as there were rounds since.
+// there was no such round since the policy's state was last copied, or an earlier one than the last
+// that was asked for. Complexity: at most as many plans as there were rounds since.
 func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Decider, error) {
 	r.mu.Lock()
-	before, since := r.before, r.since
+	before, since, copies := r.before, r.since, r.copies
 	r.mu.Unlock()
 	n := slices.IndexFunc(since, func(s *policy.Snapshot) bool { return s.Now.Equal(at) })
 	if n < 0 {
 		return nil, nil, fmt.Errorf("counterfactual: no round at %v that can be decided again", at)
 	}
-	now, err := deepcopy.Of(before, unchanging)
+	now, err := before.copied()
 	if err != nil {
-		return nil, nil, fmt.Errorf("counterfactual: %w", err)
+		return nil, nil, err
 	}
 	for _, s := range since[:n] {
 		if s, err = ownComputed(s); err != nil {
@@ -115,25 +126,26 @@ func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Deci
 			return nil, nil, err
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.copies == copies { // so that the next call repeats fewer rounds
+		r.before, r.since, r.copies = now, r.since[n:], copies+1
+	}
 	return since[n], now, nil
 }
 
 // Decide implements Decider: a copy of the state decides. If the policy computes beside the rounds,
 // that is done, and what counts is the next round, which is shown the result.
-func (st state) Decide(ctx context.Context, s *policy.Snapshot) (plan *policy.Plan, err error) {
-	defer func() {
-		if r := recover(); r != nil { // as in the scheduler, a policy that panics has no plan
-			plan, err = nil, fmt.Errorf("counterfactual: panicked: %v", r)
-		}
-	}()
-	own, err := deepcopy.Of(st, unchanging)
+func (st state) Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
+	own, err := st.copied()
 	if err == nil {
 		s, err = ownComputed(s)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if plan, err = own.once(ctx, s); err != nil || plan.Background == nil {
+	plan, err := own.once(ctx, s)
+	if err != nil || plan.Background == nil {
 		return plan, err
 	}
 	then := *s
@@ -142,9 +154,13 @@ func (st state) Decide(ctx context.Context, s *policy.Snapshot) (plan *policy.Pl
 }
 
 // once plans and places as a scheduler does.
-func (st state) once(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
-	plan, err := st.policy.Plan(ctx, s)
-	if err != nil {
+func (st state) once(ctx context.Context, s *policy.Snapshot) (plan *policy.Plan, err error) {
+	defer func() {
+		if r := recover(); r != nil { // as in the scheduler, a policy that panics has no plan
+			plan, err = nil, fmt.Errorf("counterfactual: panicked: %v", r)
+		}
+	}()
+	if plan, err = st.policy.Plan(ctx, s); err != nil {
 		return nil, err
 	}
 	policy.FillProportional(s, plan)

@@ -58,6 +58,9 @@ func TestACopyIsTheSameAndApart(t *testing.T) {
 	now.any.(map[int][]int)[1][0] = 5
 	now.iface.(*leaf).n = 6
 	now.named["c"] = &leaf{}
+	if now.twice["c"] == nil {
+		t.Error("two names of one map are two maps in the copy")
+	}
 	if !reflect.DeepEqual(was, grown()) {
 		t.Error("what changed the copy changed the original")
 	}
