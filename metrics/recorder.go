@@ -96,7 +96,7 @@ type Recorder struct {
 	series                            recording
 	row                               []float64 // of series; reused
 	intervals, dropped                int
-	policyTimes                       []time.Duration
+	policyTimes                       sample
 }
 
 var _ scheduler.Observer = (*Recorder)(nil)
@@ -118,11 +118,12 @@ func New(opts Options) (*Recorder, error) {
 }
 
 // AddPolicyTime adds the time a policy took for one round.
-func (r *Recorder) AddPolicyTime(d time.Duration) { r.policyTimes = append(r.policyTimes, d) }
+func (r *Recorder) AddPolicyTime(d time.Duration) { r.policyTimes.add(d) }
 
-// PolicyTimes returns what was added, in order. They differ from run to run
+// PolicyTimes returns what was added, in order; of more than 65,536, every second, fourth or
+// so: a run's memory is bounded by its events, not by its rounds. They differ from run to run
 // and are no part of a Result.
-func (r *Recorder) PolicyTimes() []time.Duration { return slices.Clone(r.policyTimes) }
+func (r *Recorder) PolicyTimes() []time.Duration { return slices.Clone(r.policyTimes.kept) }
 
 // Event takes note of what happened. Events of jobs that are not active are
 // ignored.

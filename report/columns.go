@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/metrics"
 )
 
@@ -209,7 +210,7 @@ func columnsOfEnded(runs []Run) []column {
 		all = withLoans(all)
 	}
 	for _, t := range gpuTypes(runs) {
-		name := printable(string(t))
+		name := printable.Line(string(t))
 		all = append(all, column{
 			"utilisation_" + name + "_pct", "UTIL " + name + " (%)", "Utilisation, " + name, "%", 1, wide, ofTheGPUs, none,
 			func(r *Run) (float64, bool) {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/oxgang/oxgang/internal/printable"
 )
 
 // A dataset is what one plot shows: columns of equal length. The page draws
@@ -90,7 +92,7 @@ func (d *dataset) writeCSV(w io.Writer) error {
 	for i := range d.rows() {
 		for c, s := range d.Columns {
 			if s.index != nil {
-				row[c] = s.Words[int(s.Values[i])]
+				row[c] = printable.Cell(s.Words[int(s.Values[i])])
 			} else {
 				row[c] = strconv.FormatFloat(s.Values[i], 'g', -1, 64)
 			}

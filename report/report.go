@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/metrics"
 )
 
@@ -33,7 +34,7 @@ func Times(w io.Writer, runs []Run) error {
 			continue
 		}
 		_, err := fmt.Fprintf(w, "%s: policy time per round: median %.3g ms, p99 %.3g ms, max %.3g ms over %d rounds\n",
-			printable(runs[i].Name), metrics.Quantile(ms, 0.5), metrics.Quantile(ms, 0.99), ms[len(ms)-1], len(ms))
+			printable.Line(runs[i].Name), metrics.Quantile(ms, 0.5), metrics.Quantile(ms, 0.99), ms[len(ms)-1], len(ms))
 		if err != nil {
 			return fmt.Errorf("report: policy times: %w", err)
 		}

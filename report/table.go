@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/oxgang/oxgang/internal/printable"
 )
 
 // A Format is a way to write a table.
@@ -83,7 +84,7 @@ func writeText(out *bytes.Buffer, runs []Run, cols []column, most view) {
 	rows := make([][]string, 1+len(runs))
 	rows[0] = []string{"POLICY"}
 	for i := range runs {
-		rows[i+1] = []string{printable(runs[i].Name)}
+		rows[i+1] = []string{printable.Line(runs[i].Name)}
 	}
 	for c := range cols {
 		if cols[c].shown > most || !cols[c].some(runs) {
@@ -100,7 +101,7 @@ func writeText(out *bytes.Buffer, runs []Run, cols []column, most view) {
 	writeRow(out, rows[0], widths)
 	for i := range runs {
 		if why := runs[i].failure(); why != "" {
-			fmt.Fprintf(out, "%-*s  %s\n", widths[0], rows[i+1][0], printable(why))
+			fmt.Fprintf(out, "%-*s  %s\n", widths[0], rows[i+1][0], printable.Line(why))
 			continue
 		}
 		writeRow(out, rows[i+1], widths)
@@ -127,16 +128,6 @@ func writeRow(out *bytes.Buffer, row []string, widths []int) {
 		pad = 0
 	}
 	out.WriteByte('\n')
-}
-
-// printable replaces characters that would break a line or control a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, s)
 }
 
 func writeJSON(out *bytes.Buffer, runs []Run, cols []column) {
@@ -194,11 +185,11 @@ func writeCSV(out *bytes.Buffer, runs []Run, cols []column) {
 	}
 	_ = w.Write(append(header, "error"))
 	for i := range runs {
-		row := []string{runs[i].Name}
+		row := []string{printable.Cell(runs[i].Name)}
 		for c := range cols {
 			row = append(row, cols[c].exact(&runs[i], ""))
 		}
-		_ = w.Write(append(row, runs[i].Error))
+		_ = w.Write(append(row, printable.Cell(runs[i].Error)))
 	}
 	w.Flush()
 }

@@ -51,6 +51,7 @@ var rooms = []room{
 	{"live/kube/config", 8},
 	{"live/kube/jobstate", 8},
 	{"live/local/observe", 8},
+	{"live/local/recovery", 9},
 	{"live/local/execute", 8},
 
 	{"report", 8}, // windows; the composed options
@@ -108,6 +109,7 @@ var rooms = []room{
 	{"internal/rng", cellar},
 	{"internal/deepcopy", cellar},
 	{"internal/near", cellar},
+	{"internal/printable", cellar},
 
 	{"opt/...", beside},
 	{"reference/...", wing},

@@ -48,6 +48,8 @@ type record struct {
 	progress   float64 // likewise
 	saved      int64   // step of the last checkpoint
 	answer     *Answer // to the last report
+	pace       pace
+	refused    *Report // the last that went backwards; nil: the last was taken
 }
 
 // quarantine keeps a message that was refused.
@@ -114,8 +116,11 @@ func (a *account) hello(ctx context.Context, j Jobs, h *Hello) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.taken.begin(h.Generation) && h.Restored != nil {
-		a.taken.step, a.taken.progress = h.Restored.Step, h.Restored.Progress
+	if a.taken.begin(h.Generation) {
+		a.taken.pace = pace{workers: h.WorldSize, at: time.Now()}
+		if h.Restored != nil {
+			a.taken.step, a.taken.progress = h.Restored.Step, h.Restored.Progress
+		}
 	}
 	answer := *w
 	answer.Profile = append([]int{}, w.Profile...) // [], not null
@@ -142,6 +147,9 @@ func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 		if r.Sequence <= t.sequence {
 			return t.answer, nil
 		}
+		if err := t.implausible(r, time.Now()); err != nil {
+			return nil, err
+		}
 		if err := t.backwards(r); err != nil {
 			return nil, err
 		}
@@ -151,18 +159,26 @@ func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 		return nil, err
 	}
 	t.begin(r.Generation)
-	t.sequence, t.step, t.progress, t.answer = r.Sequence, r.Step, r.Progress, answer
+	t.sequence, t.step, t.progress, t.answer, t.refused = r.Sequence, r.Step, r.Progress, answer, nil
+	t.pace.measure(r, time.Now())
 	return answer, nil
 }
 
-// backwards returns an ErrInvalid if a report says that less was done than an earlier one.
+// backwards returns an ErrInvalid if a report says that less was done than an earlier one. If the
+// next one goes on from it, that is two against one: it is the earlier one that was wrong.
 func (t *record) backwards(r *Report) error {
+	if w := t.refused; w != nil && r.Sequence > w.Sequence && r.Step >= w.Step && r.Progress >= w.Progress {
+		return nil
+	}
 	var b boundary
 	if r.Step < t.step {
 		b.bad("step %d, want at least %d as before", r.Step, t.step)
 	}
 	if r.Progress < t.progress {
 		b.bad("progress %v, want at least %v as before", r.Progress, t.progress)
+	}
+	if len(b.complaints) > 0 {
+		t.refused = r
 	}
 	return b.err()
 }

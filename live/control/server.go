@@ -42,7 +42,7 @@ func New(service Service) *Server {
 	s.http = http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: headTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHead,
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnContext: withPeer,
+		ConnContext: withPeer, ConnState: new(quietList).note,
 	}
 	return s
 }

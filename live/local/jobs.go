@@ -8,10 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/local/recovery"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/scheduler"
@@ -118,6 +121,7 @@ func (t *jobTable) end(e *entry, outcome scheduler.Outcome, detail string) bool 
 	}
 	hook("end: recorded")
 	e.ended = true
+	t.remember(e, &store.Ending{Outcome: outcome, Detail: detail, At: now})
 	delete(t.tokens, e.Token)
 	t.events.Emit(scheduler.Exited{Job: e.Spec.ID, Outcome: outcome, Detail: detail})
 	eventqueue.Wake(t.work)
@@ -147,6 +151,7 @@ func (t *jobTable) describe(e *entry, spec *job.Spec) error {
 		return err
 	}
 	e.Spec = spec
+	t.remember(e, nil)
 	t.events.Emit(scheduler.Described{Spec: spec})
 	return nil
 }
@@ -233,6 +238,15 @@ func (t *jobTable) settle(e *entry, r *run, o *observe.Observation) bool {
 	return true
 }
 
+// remember writes into the folder of a job what the store would be rebuilt from. That is a spare:
+// if it cannot be written, that is said, and no more.
+func (t *jobTable) remember(e *entry, ended *store.Ending) {
+	f := folders.Folders{Dir: t.o.Dir, Identity: t.store.Identity()}
+	if err := recovery.Write(&f, &e.Job, ended); err != nil {
+		complain(e.Spec.ID, err)
+	}
+}
+
 // wrote records whether the disk has room, by the error err of a write to the store, and returns err.
 func (t *jobTable) wrote(err error) error {
 	switch {
@@ -244,7 +258,12 @@ func (t *jobTable) wrote(err error) error {
 	return err
 }
 
+// complaint returns one line about a job, whatever the texts of its user and its files have in them.
+func complaint(id job.ID, err error) string {
+	return printable.Line(fmt.Sprintf("job %s: %v", id, err))
+}
+
 // complain says what went wrong with a job.
 func complain(id job.ID, err error) {
-	fmt.Fprintf(os.Stderr, "job %s: %v\n", id, err)
+	fmt.Fprintln(os.Stderr, complaint(id, err))
 }

@@ -10,12 +10,14 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/local/recovery"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Open returns a World with the state of the store. Jobs that had not ended arrive as Restored, in
+// Open returns a World with the state of the store. It returns an error that wraps
+// recovery.ErrLost, and touches nothing, if the store has lost history. Jobs that had not ended arrive as Restored, in
 // the order in which they were accepted, and the executor takes over their processes. The World
 // keeps the store, which the caller must close.
 func Open(s *store.Store, o Options) (*World, error) {
@@ -28,6 +30,9 @@ func Open(s *store.Store, o Options) (*World, error) {
 	}
 	w := &World{o: o, folders: folders.Folders{Dir: o.Dir, Identity: s.Identity()}, cluster: c}
 	w.jobs = newJobTable(&w.o, s)
+	if err := recovery.Check(s, &w.folders); err != nil {
+		return nil, fmt.Errorf("local: %w", err)
+	}
 	state, err := s.Load()
 	if err != nil {
 		return nil, fmt.Errorf("local: %w", err)
@@ -49,6 +54,7 @@ func (w *World) restore(state *store.State) {
 	for i := range state.Jobs {
 		old := &state.Jobs[i]
 		e := &entry{Job: *old.Job, spoke: !old.Job.Spec.NoCheckpoint}
+		w.jobs.remember(e, nil)
 		w.fit(e)
 		w.jobs.add(e)
 		w.jobs.events.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Batch, Reports: reports(old.Before)})

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -102,6 +103,10 @@ func TestOpen_with_processes_of_a_job_that_has_ended(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	old := &store.Job{Spec: &job.Spec{ID: "old"}, Token: "old", Generation: 1}
+	if err := errors.Join(s.Accept(old), s.End("old", store.Ending{Outcome: scheduler.Done, At: time.Now()})); err != nil {
+		t.Fatal(err)
+	}
 	w, err := Open(s, o)
 	if err != nil {
 		t.Fatal(err)

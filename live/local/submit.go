@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -29,7 +30,7 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 	if w.draining {
 		return "", errors.New("the scheduler is shutting down and takes no more jobs")
 	}
-	id, err := w.jobs.store.Name(name)
+	id, err := w.name(name)
 	if err != nil {
 		return "", err
 	}
@@ -41,17 +42,33 @@ func (w *World) Submit(name string, spec *job.Spec, request store.Request) (job.
 	e := &entry{Job: store.Job{Spec: undescribed(&asked), Asked: &asked, Request: request, Token: rand.Text()}}
 	e.Status = job.Status{Phase: job.Waiting, Submitted: w.jobs.events.Present()}
 	e.Status.Since = e.Status.Submitted
-	if err := w.folders.Make(id); err != nil {
-		return "", fmt.Errorf("job %s: %w", id, err)
-	}
 	hook("submit: before acceptance")
 	if err := w.jobs.wrote(w.jobs.store.Accept(&e.Job)); err != nil {
 		return "", err
 	}
 	hook("submit: accepted")
+	w.jobs.remember(e, nil)
 	w.jobs.add(e)
 	w.jobs.events.Emit(scheduler.Submitted{Spec: e.Spec})
 	return id, nil
+}
+
+// name returns an ID that no job has had, and makes its folder. A folder that is there is another
+// job's, of whatever time: names are not identities.
+func (w *World) name(name string) (job.ID, error) {
+	for {
+		id, err := w.jobs.store.Name(name)
+		if err != nil {
+			return "", err
+		}
+		err = w.folders.Make(id)
+		if err == nil {
+			return id, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("job %s: %w", id, err)
+		}
+	}
 }
 
 // undescribed returns a job of which only its user has spoken: it is not interrupted, since

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -54,6 +55,9 @@ func options(t testing.TB, n int) Options {
 	return o
 }
 
+// abandoned has the worlds whose processes outlive them, as those of a killed scheduler do.
+var abandoned sync.Map
+
 // open opens a world, and runs its executor until the test ends.
 func open(t testing.TB, o Options) *World {
 	t.Helper()
@@ -74,7 +78,9 @@ func open(t testing.TB, o Options) *World {
 	t.Cleanup(func() {
 		cancel()
 		<-done
-		w.kill(t)
+		if _, left := abandoned.Load(w); !left {
+			w.kill(t)
+		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}

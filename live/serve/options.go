@@ -34,6 +34,7 @@ type Program struct {
 	Tool       string               // name and version, for journals
 	Log        io.Writer            // gets messages for people. Default: io.Discard
 	Traces     trace.TracerProvider // gets a trace of each round; nil: nobody does
+	Recover    bool                 // rebuild from the folders of jobs what the database has lost
 	Ready      func()               // is called once commands and agents are answered; nil: nothing is
 }
 

@@ -14,11 +14,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/device"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/local"
+	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/recovery"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -77,12 +80,40 @@ func (c *controller) open() error {
 		return fmt.Errorf("state directory: %w", err)
 	}
 	var err error
-	if c.store, err = store.Open(c.o.Dir); err != nil {
+	if c.store, err = c.openStore(); err != nil {
 		return err
 	}
 	c.closers = append(c.closers, c.store)
-	c.machine, err = device.Find(device.Options{Slots: c.o.Slots})
-	return err
+	if c.machine, err = device.Find(device.Options{Slots: c.o.Slots}); err != nil || !c.o.Recover {
+		return err
+	}
+	return c.recover()
+}
+
+// openStore opens the database. With Options.Recover, one that is damaged or has lost its main
+// file is moved aside for a new one.
+func (c *controller) openStore() (*store.Store, error) {
+	s, err := store.Open(c.o.Dir)
+	if err == nil || !c.o.Recover || !errors.Is(err, store.ErrDamaged) {
+		return s, err
+	}
+	c.say("%v", err)
+	aside, err := store.SetAside(c.o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c.say("moved the database to %s", aside)
+	return store.Open(c.o.Dir)
+}
+
+// recover rebuilds from the folders of jobs what the database has lost.
+func (c *controller) recover() error {
+	ids, err := recovery.Rebuild(c.store, &folders.Folders{Dir: c.o.Dir}, &c.machine)
+	if err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
+	c.say("recovered %d jobs from their folders: %v", len(ids), ids)
+	return nil
 }
 
 // run serves with what is open.
@@ -160,7 +191,9 @@ func settings(o *Options) map[string]string {
 	return all
 }
 
-func (c *controller) say(format string, args ...any) { fmt.Fprintf(c.o.Log, format+"\n", args...) }
+func (c *controller) say(format string, args ...any) {
+	fmt.Fprintln(c.o.Log, printable.Line(fmt.Sprintf(format, args...)))
+}
 
 // A forgetter lets the agent API forget jobs that have ended. It is a scheduler.Observer.
 type forgetter struct{ agents *agentapi.Server }

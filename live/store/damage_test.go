@@ -63,7 +63,7 @@ func TestOpen_refuses_what_is_no_database(t *testing.T) {
 			must(t, err)
 			_, err = Open(dir)
 			wants(t, err, "store: "+path+" is damaged (")
-			wants(t, err, "put a backup in its place or begin without one")
+			wants(t, err, "put a backup in its place, and of its -wal and -shm, or run \"oxgang serve --recover\"")
 			after, err := os.ReadFile(path)
 			must(t, err)
 			if string(before) != string(after) {
@@ -74,7 +74,7 @@ func TestOpen_refuses_what_is_no_database(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "oxgang.db-wal"), []byte("x"), 0o600))
 	_, err := Open(dir)
-	wants(t, err, "oxgang.db is gone but its "+dir)
+	wants(t, err, "oxgang.db is damaged (it is gone but its -wal is there)")
 }
 
 // alter runs SQL on a file, without a store.

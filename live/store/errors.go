@@ -13,6 +13,10 @@ import (
 // it should write is there; the store goes on as soon as there is room again.
 var ErrFull = errors.New("the disk is full")
 
+// ErrDamaged is wrapped by the error of Open if the database is not what was written, or its
+// main file is gone.
+var ErrDamaged = errors.New("is damaged")
+
 // explain says whose error it is, and what to do about a full disk or a damaged file.
 func (s *Store) explain(err error) error {
 	if err == nil {
@@ -38,5 +42,5 @@ func code(err error) int {
 
 // damaged returns the error of a database that is not what was written, and says what to do.
 func (s *Store) damaged(err error) error {
-	return fmt.Errorf("%s is damaged (%w): move it, %[1]s-wal and %[1]s-shm away together, then put a backup in its place or begin without one", s.path, err)
+	return fmt.Errorf("%s %w (%w): put a backup in its place, and of its -wal and -shm, or run \"oxgang serve --recover\", which rebuilds the jobs from their folders", s.path, ErrDamaged, err)
 }

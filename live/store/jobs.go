@@ -194,6 +194,19 @@ func (s *Store) End(id job.ID, e Ending) error {
 	})
 }
 
+// Rename gives the state directory another name: that which the processes of its jobs are marked
+// with, if the database had to be made anew.
+func (s *Store) Rename(identity string) error {
+	err := s.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE state SET identity = ?", identity)
+		return err
+	})
+	if err == nil {
+		s.identity = identity
+	}
+	return err
+}
+
 // terminal are the phases that jobs end in.
 var terminal = map[scheduler.Outcome]job.Phase{
 	scheduler.Done: job.Completed, scheduler.Failed: job.Failed, scheduler.Cancelled: job.Cancelled,

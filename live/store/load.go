@@ -117,6 +117,27 @@ func (s *Store) Jobs(all bool) ([]*Job, error) {
 	return list, nil
 }
 
+// An Outline is the little of a job that says how far it has come.
+type Outline struct {
+	Generation int // of its last start; 0: never started
+	Ended      bool
+}
+
+// Outlines returns those of all jobs that were ever accepted.
+func (s *Store) Outlines() (map[job.ID]Outline, error) {
+	all := map[job.ID]Outline{}
+	err := s.read(func(tx *sql.Tx) error {
+		return each(tx, func(rows *sql.Rows) error {
+			var id job.ID
+			var o Outline
+			err := rows.Scan(&id, &o.Generation, &o.Ended)
+			all[id] = o
+			return err
+		}, "SELECT id, generation, ended IS NOT NULL FROM jobs")
+	})
+	return all, err
+}
+
 // A storedJob is a job and the order of its ending; 0: it has not ended.
 type storedJob struct {
 	job   *Job

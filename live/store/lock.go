@@ -26,9 +26,16 @@ func lives(f *os.File) bool {
 // lock takes the state directory for this process, until the file is closed or the process
 // ends in whatever way. The file holds the ID of the process.
 func lock(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "oxgang.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err := private(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "oxgang.lock")
+	f, err := openLock(path)
 	if err != nil {
 		return nil, err
+	}
+	if err := plain(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w: remove it", path, err), f.Close())
 	}
 	err = seize(f)
 	for end := time.Now().Add(patience); errors.Is(err, syscall.EWOULDBLOCK) && !lives(f) && time.Now().Before(end); err = seize(f) {
@@ -44,6 +51,19 @@ func lock(dir string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// plain returns an error unless a file is a regular one with no other name, which is all that
+// sign may write to.
+func plain(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || names(info) != 1 {
+		return errors.New("want a regular file that has no other name")
+	}
+	return nil
 }
 
 // sign writes the process' ID over that of the one before.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
@@ -113,7 +114,7 @@ func (s *Store) present(list []string) error {
 		return err
 	}
 	if _, err := os.Stat(s.path + "-wal"); err == nil {
-		return fmt.Errorf("%s is gone but its %[1]s-wal is there: put it back, or move that away to begin anew", s.path)
+		return fmt.Errorf("%s %w (it is gone but its -wal is there): put it back, or run \"oxgang serve --recover\", which rebuilds the jobs from their folders", s.path, ErrDamaged)
 	}
 	part := s.path + ".new"
 	for _, rest := range []string{part, part + "-journal"} {
@@ -141,6 +142,24 @@ func create(path string, list []string) error {
 		return err
 	}
 	return errors.Join(migrate(db, list), db.Close())
+}
+
+// SetAside moves the database of a state directory out of the way, and returns where it is now. It
+// returns an error if another process uses the directory.
+func SetAside(dir string) (string, error) {
+	lock, err := lock(dir)
+	if err != nil {
+		return "", fmt.Errorf("store: %w", err)
+	}
+	defer lock.Close()
+	path := filepath.Join(dir, "oxgang.db")
+	aside := path + "." + time.Now().UTC().Format("20060102T150405.000Z")
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Rename(path+end, aside+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("store: %w", err)
+		}
+	}
+	return aside, nil
 }
 
 // rename gives a whole, synced file its name, durably.

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"syscall"
 )
@@ -20,3 +22,33 @@ func release(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_
 
 // seize locks a file for this process, or fails at once with EWOULDBLOCK.
 func seize(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// private returns an error if others than its owner, or root, may have put things into a directory.
+func private(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	owner := info.Sys().(*syscall.Stat_t).Uid
+	switch {
+	case !info.IsDir():
+		return fmt.Errorf("%s: is no directory: name another, or remove it", dir)
+	case int(owner) != os.Geteuid():
+		return fmt.Errorf("%s: belongs to user %d: use a directory of your own", dir, owner)
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("%s: others may write to it (mode %v): run \"chmod go-w %[1]s\", and see what is in it", dir, info.Mode().Perm())
+	}
+	return nil
+}
+
+// openLock opens or makes a lock file, unless it is a link.
+func openLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("%s: is a link, which the scheduler does not make: remove it", path)
+	}
+	return f, err
+}
+
+// names returns how many names a file has.
+func names(info os.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t).Nlink) }

@@ -126,6 +126,9 @@ func writeJSON(path string, v any) error {
 	return syncDir(filepath.Dir(path))
 }
 
+// WriteFile replaces a file by v as JSON, atomically and durably; only its owner may read it.
+func WriteFile(path string, v any) error { return writeJSON(path, v) }
+
 // syncDir makes the names in a directory durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)

@@ -7,15 +7,17 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/internal/printable"
 )
 
 // PrintError writes an error as one line, and its hint, if any, as another.
 func PrintError(w io.Writer, err error) {
 	message, hint, _ := strings.Cut(err.Error(), hintMark)
 	oneLine := strings.NewReplacer("\r", " ", "\n", "; ")
-	fmt.Fprintln(w, "error: "+oneLine.Replace(strings.TrimSpace(message)))
+	fmt.Fprintln(w, "error: "+printable.Line(oneLine.Replace(strings.TrimSpace(message))))
 	if hint != "" {
-		fmt.Fprintln(w, "hint: "+oneLine.Replace(hint))
+		fmt.Fprintln(w, "hint: "+printable.Line(oneLine.Replace(hint)))
 	}
 }
 

@@ -9,13 +9,20 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// WriteJSON writes a value as indented JSON.
+// WriteJSON writes a value as indented JSON, without characters that a terminal obeys.
 func WriteJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, printable.Text(b.String()))
+	return err
 }
 
 // Short returns a duration in two units at most: "45s", "12m", "1h20m", "2d3h"; one that
@@ -35,12 +42,17 @@ func Short(d time.Duration) string {
 }
 
 // Show shows something once. If watched, it shows it again every two seconds, until that fails or
-// the command's context ends, for example by Ctrl-C.
+// the command's context ends, for example by Ctrl-C. Of what is shown, a terminal obeys nothing.
 func Show(cmd *cobra.Command, watched bool, show func(io.Writer) error) error {
 	if watched {
 		return watch(cmd.Context(), cmd.OutOrStdout(), show)
 	}
-	return show(cmd.OutOrStdout())
+	var page strings.Builder
+	if err := show(&page); err != nil {
+		return err
+	}
+	_, err := io.WriteString(cmd.OutOrStdout(), printable.Text(page.String()))
+	return err
 }
 
 // watchTime is the time between two outputs of a watch.
@@ -60,7 +72,7 @@ func watch(ctx context.Context, w io.Writer, show func(io.Writer) error) error {
 		if Terminal(w) {
 			before = "\x1b[H\x1b[2J"
 		}
-		if _, err := io.WriteString(w, before+page.String()); err != nil {
+		if _, err := io.WriteString(w, before+printable.Text(page.String())); err != nil {
 			return err
 		}
 		select {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 )
@@ -45,6 +46,6 @@ func ExplainJobCommand() *cobra.Command {
 
 // writeLines writes a text whose last line may not have been ended.
 func writeLines(w io.Writer, text string) error {
-	_, err := fmt.Fprintln(w, strings.TrimRight(text, "\n"))
+	_, err := fmt.Fprintln(w, printable.Text(strings.TrimRight(text, "\n")))
 	return err
 }

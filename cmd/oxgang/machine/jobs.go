@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/control"
 )
 
@@ -61,6 +62,9 @@ func jobsTable(w io.Writer, jobs []control.View, now time.Time) error {
 	for i := range jobs {
 		v := &jobs[i]
 		row := []string{string(v.ID), phase(v), gpus(v), Number(float64(v.Batch)), Number(v.Goodput), progressOf(v), strconv.Itoa(v.Restarts), eta(v, now), reason(v)}
+		for c := range row {
+			row[c] = printable.Line(row[c])
+		}
 		if _, err := fmt.Fprintln(t, strings.Join(row, "\t")); err != nil {
 			return err
 		}

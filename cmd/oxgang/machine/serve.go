@@ -57,6 +57,7 @@ takes them up where they are.`,
 	f.DurationVar(&o.Report, "report", o.Report, "time between reports of training programs")
 	f.StringVar(&o.Listen, "listen", o.Listen, "where training programs report, on loopback")
 	f.StringVar(&o.Metrics, "metrics", "", "where Prometheus finds metrics, on loopback, as 127.0.0.1:9464; empty: nowhere")
+	f.BoolVar(&o.Recover, "recover", false, "rebuild the database from the folders of jobs, where it has lost some")
 	f.StringVar(&o.Cgroup, "cgroup", "", "cgroup v2 directory in which jobs are limited; empty: they are not")
 	return cmd
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/scheduler"
@@ -130,7 +131,7 @@ func await(ctx context.Context, c *control.Client, id job.ID, stderr io.Writer) 
 			return cli.Hinted(fmt.Errorf("%w; job %s goes on", cli.ErrInterrupted, id), "oxgang cancel %s ends it", id)
 		case errors.Is(err, control.ErrAbsent):
 			if !silent {
-				fmt.Fprintf(stderr, "%v; waiting for it\n", err)
+				fmt.Fprintf(stderr, "%s; waiting for it\n", printable.Line(err.Error()))
 			}
 		case err != nil:
 			return err

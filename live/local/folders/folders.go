@@ -37,8 +37,17 @@ func (f *Folders) Log(id job.ID) string { return filepath.Join(f.Job(id), "log")
 // Checkpoints returns the directory for the checkpoints of a job.
 func (f *Folders) Checkpoints(id job.ID) string { return f.Job(id) + "/checkpoints" }
 
-// Make makes the directories of a job.
-func (f *Folders) Make(id job.ID) error { return os.MkdirAll(f.Checkpoints(id), 0o700) }
+// Make makes the directories of a new job. It returns an error that is fs.ErrExist if they are
+// there: they would be those of another job, with its checkpoints.
+func (f *Folders) Make(id job.ID) error {
+	if err := os.MkdirAll(filepath.Join(f.Dir, "jobs"), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(f.Job(id), 0o700); err != nil {
+		return err
+	}
+	return os.Mkdir(f.Checkpoints(id), 0o700)
+}
 
 // Generation returns the directory of a generation.
 func (f *Folders) Generation(g Generation) string {
@@ -47,13 +56,13 @@ func (f *Folders) Generation(g Generation) string {
 
 // Launched returns the generations that have files to be launched by, those of a job together.
 func (f *Folders) Launched() ([]Generation, error) {
-	jobs, err := subfolders(filepath.Join(f.Dir, "jobs"))
+	jobs, err := f.Jobs()
 	if err != nil {
 		return nil, err
 	}
 	var all []Generation
 	for _, id := range jobs {
-		numbers, err := subfolders(f.Job(job.ID(id)))
+		numbers, err := subfolders(f.Job(id))
 		if err != nil {
 			return nil, err
 		}
@@ -62,13 +71,23 @@ func (f *Folders) Launched() ([]Generation, error) {
 			if err != nil {
 				continue
 			}
-			g := Generation{Job: job.ID(id), Number: number}
+			g := Generation{Job: id, Number: number}
 			if _, err := os.Lstat(filepath.Join(f.Generation(g), "launch.json")); err == nil {
 				all = append(all, g)
 			}
 		}
 	}
 	return all, nil
+}
+
+// Jobs returns the jobs that have a folder.
+func (f *Folders) Jobs() ([]job.ID, error) {
+	names, err := subfolders(filepath.Join(f.Dir, "jobs"))
+	ids := make([]job.ID, len(names))
+	for i, name := range names {
+		ids[i] = job.ID(name)
+	}
+	return ids, err
 }
 
 // subfolders returns the names of the directories in one; none if it is not there.

@@ -1,0 +1,106 @@
+package recovery
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/store"
+)
+
+// ErrLost is wrapped by the error of Check.
+var ErrLost = errors.New("history is lost")
+
+// A lost job is one of which the database knows less than the folders.
+type lost struct {
+	id  job.ID
+	why string
+}
+
+// Check compares a database with the folders of its jobs, and changes nothing. It returns an error
+// that wraps ErrLost, and says what to do, if a job has a record or was launched and the database
+// does not know it, if it was launched more often than the database knows, or if it has ended
+// and the database says that it has not.
+func Check(s *store.Store, f *folders.Folders) error {
+	known, err := s.Outlines()
+	if err != nil {
+		return err
+	}
+	found, err := scan(f, known)
+	if err != nil {
+		return err
+	}
+	var all []string
+	for _, l := range missing(known, found) {
+		all = append(all, fmt.Sprintf("job %s: %s", l.id, l.why))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: the database knows less than the folders in jobs/ (%s); nothing was touched. "+
+		"Put a backup of oxgang.db in its place, or run \"oxgang serve --recover\", which rebuilds the jobs from their folders",
+		f.Dir, ErrLost, shorten(all))
+}
+
+// shorten joins the first three of a list, and says how many more there are.
+func shorten(all []string) string {
+	if n := len(all) - 3; n > 0 {
+		all = append(slices.Clone(all[:3]), fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(all, "; ")
+}
+
+// missing returns the jobs of which the database knows less than the folders.
+func missing(known map[job.ID]store.Outline, found []*trace) []lost {
+	var all []lost
+	for _, t := range found {
+		j, here := known[t.id]
+		switch {
+		case !here && (t.record != nil || t.last > 0):
+			all = append(all, lost{t.id, "it is not known"})
+		case !here: // it was never accepted
+		case t.last > j.Generation:
+			all = append(all, lost{t.id, fmt.Sprintf("start %d was launched, and only %d are known", t.last, j.Generation)})
+		case t.record != nil && t.record.Ended != nil && !j.Ended:
+			all = append(all, lost{t.id, "it has ended, and that is not known"})
+		}
+	}
+	return all
+}
+
+// A trace is what the folder of a job tells of it.
+type trace struct {
+	id     job.ID
+	record *record // nil: there is none, or the database knows that the job has ended
+	last   int     // generation that was launched; 0: none
+}
+
+// scan reads the folders of all jobs, and the records of those that are not known to have ended.
+func scan(f *folders.Folders, known map[job.ID]store.Outline) ([]*trace, error) {
+	ids, err := f.Jobs()
+	if err != nil {
+		return nil, err
+	}
+	launched, err := f.Launched()
+	if err != nil {
+		return nil, err
+	}
+	last := make(map[job.ID]int, len(ids))
+	for _, g := range launched {
+		last[g.Job] = max(last[g.Job], g.Number)
+	}
+	all := make([]*trace, len(ids))
+	for i, id := range ids {
+		t := &trace{id: id, last: last[id]}
+		if !known[id].Ended {
+			if t.record, err = read(f, id); err != nil {
+				return nil, err
+			}
+		}
+		all[i] = t
+	}
+	return all, nil
+}

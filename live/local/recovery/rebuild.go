@@ -1,0 +1,175 @@
+package recovery
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/device"
+	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/live/supervisor"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Rebuild gives a database what only the folders of its jobs know, and returns the jobs that
+// differed. A job whose generation lives keeps it, on its slots of the machine. One whose last
+// generation ended ends as that says, or waits. Rebuild starts and stops nothing. After a crash it
+// is called again.
+func Rebuild(s *store.Store, f *folders.Folders, m *device.Machine) ([]job.ID, error) {
+	known, err := s.Outlines()
+	if err != nil {
+		return nil, err
+	}
+	found, err := scan(f, known)
+	if err != nil {
+		return nil, err
+	}
+	if err := identify(s, f, found); err != nil {
+		return nil, err
+	}
+	r := &rebuilder{store: s, folders: f, machine: m, now: time.Now().Round(0).UTC(), live: map[job.ID]*store.Job{}}
+	jobs, err := s.Jobs(false)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		r.live[j.Spec.ID] = j
+	}
+	var ids []job.ID
+	for _, l := range missing(known, found) {
+		ids = append(ids, l.id)
+	}
+	for _, t := range found {
+		if known[t.id].Ended {
+			continue
+		}
+		if err := r.take(t); err != nil {
+			return ids, fmt.Errorf("job %s: %w", t.id, err)
+		}
+	}
+	return ids, r.commit()
+}
+
+// identify gives the database the name of the state directory that the records have: the
+// processes of jobs are marked with it.
+func identify(s *store.Store, f *folders.Folders, found []*trace) error {
+	for _, t := range found {
+		if t.record != nil && t.record.Identity != s.Identity() {
+			if err := s.Rename(t.record.Identity); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	f.Identity = s.Identity()
+	return nil
+}
+
+// A rebuilder collects what the next plan says of jobs that have not ended.
+type rebuilder struct {
+	store   *store.Store
+	folders *folders.Folders
+	machine *device.Machine
+	now     time.Time
+	live    map[job.ID]*store.Job // that the database knows and that have not ended
+	changes []store.Change
+}
+
+// take takes over what the folder of a job says that the database does not know, or not to have
+// ended.
+func (r *rebuilder) take(t *trace) error {
+	j := r.live[t.id]
+	if j == nil && t.record == nil {
+		if t.last == 0 {
+			return nil // never accepted
+		}
+		return fmt.Errorf("%s has no %s, from which it could be rebuilt: move it away to go on without that job", r.folders.Job(t.id), recordFile)
+	}
+	if j == nil {
+		if j = t.record.job(); t.record.Ended != nil {
+			j.Generation = t.last // of others the plan says so, together with their slots
+		}
+		if err := r.store.Accept(j); err != nil {
+			return err
+		}
+	}
+	if t.record != nil && t.record.Ended != nil {
+		return r.store.End(t.id, *t.record.Ended)
+	}
+	return r.resume(j, max(t.last, j.Generation))
+}
+
+// resume plans a job as its last generation stands.
+func (r *rebuilder) resume(j *store.Job, last int) error {
+	g := folders.Generation{Job: j.Spec.ID, Number: last}
+	o := &observe.Observation{Generation: g}
+	var err error
+	if last > 0 {
+		if o.State, err = supervisor.Look(r.folders.Generation(g)); err != nil {
+			return err
+		}
+	}
+	switch rigid := j.Spec.NoCheckpoint; {
+	case o.Succeeded():
+		return r.store.End(j.Spec.ID, store.Ending{Outcome: scheduler.Done, At: r.now})
+	case rigid && o.State.Phase == supervisor.Ended && !o.StoppedOnNotice():
+		return r.store.End(j.Spec.ID, store.Ending{Outcome: scheduler.Failed, Detail: o.Detail() + o.LastLines(), At: r.now})
+	}
+	c := store.Change{Job: j.Spec.ID, Generation: last, Status: j.Status, Batch: j.Batch, Failures: j.Failures}
+	c.Status.Phase, c.Status.Allocation, c.Status.Placement = job.Waiting, cluster.Allocation{}, nil
+	if last > 0 && o.State.Phase != supervisor.Absent && !o.Over() {
+		err = r.hold(&c, g)
+	}
+	r.changes = append(r.changes, c)
+	return err
+}
+
+// hold gives a job what its living generation was launched on.
+func (r *rebuilder) hold(c *store.Change, g folders.Generation) error {
+	l, err := supervisor.ReadLaunch(r.folders.Generation(g))
+	if err != nil {
+		return err
+	}
+	total := cluster.Resources{GPUs: len(l.Workers)}
+	for i := range l.Workers {
+		w := &l.Workers[i]
+		slot, err := strconv.Atoi(setting(w.Env, "OXGANG_SLOT"))
+		if err != nil {
+			return errors.New("its workers run on slots that are not known: stop them first")
+		}
+		cpus, _ := strconv.ParseFloat(setting(w.Env, "OXGANG_CPUS"), 64) // 0: none were asked for
+		total.CPUs, total.Memory = total.CPUs+cpus, total.Memory+w.Memory
+		c.Held = append(c.Held, slot)
+	}
+	c.Status.Phase, c.Status.Since, c.Status.FirstStarted = job.Restoring, r.now, r.now
+	c.Status.Allocation = cluster.Allocation{
+		Configuration: cluster.Configuration{Nodes: 1, GPUs: total.GPUs, GPUType: r.machine.Type}, CPUs: total.CPUs, Memory: total.Memory,
+	}
+	c.Status.Placement = cluster.Placement{{Node: cluster.NodeID(r.machine.Name), Resources: total}}
+	return nil
+}
+
+// setting returns the value of a variable; empty if it is not there.
+func setting(env []string, name string) string {
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// commit makes what was taken over the plan in force.
+func (r *rebuilder) commit() error {
+	state, err := r.store.Load()
+	if err != nil {
+		return err
+	}
+	return r.store.Commit(&store.Plan{Round: state.Round + 1, Time: r.now, Changes: r.changes})
+}

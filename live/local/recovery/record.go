@@ -1,0 +1,95 @@
+package recovery
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/live/supervisor"
+)
+
+// recordFile is the name of the record in the folder of a job.
+const recordFile = "job.json"
+
+// A record is what the folder of a job says of it.
+type record struct {
+	Version   int           `json:"version"`
+	Identity  string        `json:"identity"` // of the state directory
+	Token     string        `json:"token"`
+	Submitted time.Time     `json:"submitted"`
+	Spec      *job.Spec     `json:"spec"` // as last described
+	Asked     *job.Spec     `json:"asked"`
+	Command   [][]byte      `json:"command"` // bytes: of any encoding
+	Dir       []byte        `json:"dir"`
+	Env       [][]byte      `json:"env"`
+	Ended     *store.Ending `json:"ended,omitempty"`
+}
+
+// recordVersion is the form of records that this program reads and writes.
+const recordVersion = 1
+
+// Write writes the record of a job into its folder, durably. Call it after the store has accepted
+// the job, has got another description of it, or has its end.
+func Write(f *folders.Folders, j *store.Job, ended *store.Ending) error {
+	r := record{
+		Version: recordVersion, Identity: f.Identity, Token: j.Token, Submitted: j.Status.Submitted, Spec: j.Spec, Asked: j.Asked,
+		Command: toBytes(j.Request.Command), Dir: []byte(j.Request.Dir), Env: toBytes(j.Request.Env), Ended: ended,
+	}
+	if err := supervisor.WriteFile(filepath.Join(f.Job(j.Spec.ID), recordFile), r); err != nil {
+		return fmt.Errorf("record of job %s: %w", j.Spec.ID, err)
+	}
+	return nil
+}
+
+// read returns the record of a job; nil if it has none.
+func read(f *folders.Folders, id job.ID) (*record, error) {
+	path := filepath.Join(f.Job(id), recordFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // that is what is there
+	}
+	r := new(record)
+	if err == nil {
+		err = json.Unmarshal(text, r)
+	}
+	if err == nil && (r.Version != recordVersion || r.Spec == nil || r.Spec.ID != id || r.Asked == nil) {
+		err = fmt.Errorf("version %d of another job or none, want %d of this one", r.Version, recordVersion)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// job returns the job of a record, as it was when it was accepted.
+func (r *record) job() *store.Job {
+	j := &store.Job{
+		Spec: r.Spec, Asked: r.Asked, Token: r.Token,
+		Request: store.Request{Command: toStrings(r.Command), Dir: string(r.Dir), Env: toStrings(r.Env)},
+	}
+	j.Status = job.Status{Phase: job.Waiting, Submitted: r.Submitted, Since: r.Submitted}
+	return j
+}
+
+func toBytes(list []string) [][]byte {
+	all := make([][]byte, len(list))
+	for i, s := range list {
+		all[i] = []byte(s)
+	}
+	return all
+}
+
+func toStrings(list [][]byte) []string {
+	all := make([]string, len(list))
+	for i, s := range list {
+		all[i] = string(s)
+	}
+	return all
+}
