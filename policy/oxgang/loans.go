@@ -31,25 +31,18 @@ func borrow(s *policy.Snapshot, plan *policy.Plan) {
 	}
 }
 
-// A tenure is what is known of a GPU type whose nodes are on loan.
-type tenure struct {
-	loans []*cluster.Loan // of its owners
-}
+// A tenure is the loans of a GPU type whose nodes are all on loan, one of each owner.
+type tenure []*cluster.Loan
 
-// tenures returns what is known of the GPU types on loan; nil if there are none.
-func tenures(s *policy.Snapshot) map[cluster.GPUType]*tenure {
+// tenures returns the GPU types on loan; nil if nothing is.
+func tenures(s *policy.Snapshot) map[cluster.GPUType]tenure {
 	if !s.Cluster.Lends() {
 		return nil
 	}
-	lent := make(map[cluster.GPUType]*tenure)
+	lent := make(map[cluster.GPUType]tenure)
 	for i := range s.Loans {
 		l := &s.Loans[i]
-		t := lent[l.Node.GPUType]
-		if t == nil {
-			t = &tenure{}
-			lent[l.Node.GPUType] = t
-		}
-		t.loans = append(t.loans, l)
+		lent[l.Node.GPUType] = append(lent[l.Node.GPUType], l)
 	}
 	for _, t := range s.Cluster.Kept() {
 		delete(lent, t.Type)
@@ -59,9 +52,9 @@ func tenures(s *policy.Snapshot) map[cluster.GPUType]*tenure {
 
 // askedBack returns the part of the nodes on loan that are expected to go back within
 // a time; 0 where no owner says what it expects.
-func (t *tenure) askedBack(within time.Duration) float64 {
+func (t tenure) askedBack(within time.Duration) float64 {
 	lent, back := 0, 0
-	for _, l := range t.loans {
+	for _, l := range t {
 		now, least := l.Lent+l.Spare, l.Lent+l.Spare
 		for k, n := range l.Expected {
 			if time.Duration(k)*l.Every < within {

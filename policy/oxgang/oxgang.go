@@ -27,7 +27,7 @@ type Policy struct {
 	roots   float64                     // Σ √length
 	weights float64                     // sum
 	round   int                         // the last
-	lent    map[cluster.GPUType]*tenure // types on loan; nil: none
+	lent    map[cluster.GPUType]tenure  // types on loan; nil: none
 	prices  map[cluster.GPUType]float64 // of a GPU in the last round
 }
 
