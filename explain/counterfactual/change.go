@@ -2,6 +2,7 @@ package counterfactual
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -95,32 +96,33 @@ func (c *Change) named(name func(job.ID) string) string {
 	if len(c.Jobs) == 1 {
 		return "job " + name(c.Jobs[0])
 	}
-	text := "jobs "
+	var text strings.Builder
+	text.WriteString("jobs ")
 	for i, id := range c.Jobs[:min(mostNamed, len(c.Jobs))] {
 		switch {
 		case i > 0 && i == len(c.Jobs)-1:
-			text += " and "
+			text.WriteString(" and ")
 		case i > 0:
-			text += ", "
+			text.WriteString(", ")
 		}
-		text += name(id)
+		text.WriteString(name(id))
 	}
 	if more := len(c.Jobs) - mostNamed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+		fmt.Fprintf(&text, " and %d more", more)
 	}
-	return text
+	return text.String()
 }
 
 // tried lists the kinds that do not help.
 func (c *Change) tried() string {
-	text := ""
+	var text strings.Builder
 	for i, k := range c.Tried {
 		if i > 0 {
-			text += ", "
+			text.WriteString(", ")
 		}
-		text += k.String()
+		text.WriteString(k.String())
 	}
-	return text
+	return text.String()
 }
 
 // gpus returns "1 GPU", "4 more a100 GPUs".

@@ -165,7 +165,7 @@ func (f *finder) needed(jobs []job.ID) *Change {
 
 // oneLess returns the end of all but one of some jobs; nil if each is needed.
 func (f *finder) oneLess(jobs []job.ID) *Change {
-	for i := len(jobs) - 1; i >= 0; i-- {
+	for i := range slices.Backward(jobs) {
 		if c := f.without(slices.Delete(slices.Clone(jobs), i, i+1)); c != nil {
 			return c
 		}

@@ -85,8 +85,8 @@ func (c *copier) find(v reflect.Value) {
 	case reflect.Map:
 		c.findMap(v)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			c.find(v.Field(i))
+		for _, field := range v.Fields() {
+			c.find(field)
 		}
 	case reflect.Array:
 		if flat(v.Type().Elem()) {
@@ -126,8 +126,8 @@ func flat(t reflect.Type) bool {
 	case reflect.Array:
 		return flat(t.Elem())
 	case reflect.Struct:
-		for i := range t.NumField() {
-			if !flat(t.Field(i).Type) {
+		for field := range t.Fields() {
+			if !flat(field.Type) {
 				return false
 			}
 		}
@@ -203,8 +203,8 @@ func (c *copier) renew(v reflect.Value) {
 	case reflect.Map:
 		c.renewMap(v)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			c.renew(v.Field(i))
+		for _, field := range v.Fields() {
+			c.renew(field)
 		}
 	case reflect.Array:
 		if flat(v.Type().Elem()) {

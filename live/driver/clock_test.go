@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -131,7 +132,7 @@ func replays(t *testing.T, d *Driver) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Run(t.Context(), b); err != nil && err != io.EOF {
+	if err := s.Run(t.Context(), b); err != nil && !errors.Is(err, io.EOF) {
 		t.Errorf("replay: %v", err)
 	}
 	if c := b.Comparison(); c.Rounds < 6 {
