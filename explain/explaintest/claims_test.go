@@ -165,14 +165,21 @@ func (x *explainer) Round(now *policy.Snapshot, p *policy.Plan, _ []scheduler.Ac
 		if err != nil {
 			x.t.Fatal(err)
 		}
-		text, err := json.Marshal(c)
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		x.said[at] = &stated{}
-		if err := json.Unmarshal(text, x.said[at]); err != nil {
-			x.t.Fatal(err)
-		}
+		x.said[at] = read(x.t, c)
 	}
 	x.round++
+}
+
+// read returns a change as its JSON says it.
+func read(t *testing.T, c *counterfactual.Change) *stated {
+	t.Helper()
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := &stated{}
+	if err := json.Unmarshal(text, said); err != nil {
+		t.Fatal(err)
+	}
+	return said
 }
