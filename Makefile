@@ -28,7 +28,7 @@ PYTHON ?= .cache/venv/bin/python
 TORCH  ?= 2.15.0
 
 .PHONY: check quick format vet nocgo lint layering test race long generated tidy python live live-losses
-.PHONY: kube-test kube-quick kube-build kube-vet build bench fuzz properties seeds experiments fix generate dist chart clean help
+.PHONY: kube-test kube-quick kube-build kube-vet build bench fuzz properties seeds mutants experiments fix generate dist chart clean help
 
 ## check: everything the project checks
 check: format lint nocgo layering test race seeds generated tidy python live
@@ -227,6 +227,10 @@ chart: $(HELM)
 ## clean: remove what was built
 clean:
 	rm -rf bin
+
+## mutants: put plausible bugs in, one at a time: says which test catches each, want 95 %
+mutants:
+	@$(GO) run ./internal/mutants
 
 ## help: this list
 help:

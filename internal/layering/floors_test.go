@@ -23,6 +23,7 @@ const (
 var rooms = []room{
 	{"cmd/...", 19}, // programs
 	{"internal/affected", 19},
+	{"internal/mutants", 19},
 	{"internal/apidoc", 19},
 	{"internal/papersdoc", 19},
 

@@ -37,6 +37,7 @@ type View struct {
 	Command     []string        `json:"command"`
 	Quarantined int             `json:"quarantined,omitzero"` // refused reports: their values were impossible
 	Checkpoint  *CheckpointView `json:"checkpoint,omitempty"` // the last; nil: none yet
+	Trouble     string          `json:"trouble,omitzero"`     // what keeps its processes from being as planned, for people
 	Profiling   bool            `json:"profiling,omitzero"`   // measuring batch sizes while it trains
 }
 

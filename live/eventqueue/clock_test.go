@@ -56,3 +56,16 @@ func TestPass_after_a_sleep(t *testing.T) {
 		}
 	})
 }
+
+// What is emitted before the beginning is taken before the first round, however long it took.
+func TestBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := eventqueue.New()
+		time.Sleep(time.Hour)
+		q.Emit(scheduler.Exited{Job: "a"})
+		q.Begin()
+		if got := exited(q, q.Now().Add(time.Second)); got != "a" {
+			t.Errorf("took %q before the first round, want a", got)
+		}
+	})
+}

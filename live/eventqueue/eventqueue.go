@@ -54,6 +54,10 @@ func NewWithClock(c Clock) *Queue {
 // clock when the Queue was made, and what has passed since. It never goes back or leaps.
 func (q *Queue) Present() time.Time { return q.start.Add(q.clock.Elapsed()) }
 
+// Begin makes the present the logical time. Call it once what is restored was emitted, however long
+// that took: the first round then knows all of it.
+func (q *Queue) Begin() { q.now, q.last = q.Present(), q.Present() }
+
 // ClockMoved returns how far the clock of the machine is ahead of Present, because it was set
 // while the Queue lived. It is negative if the clock was set back. The machine's sleep counts too.
 func (q *Queue) ClockMoved() time.Duration { return q.clock.Wall().Round(0).Sub(q.Present()) }

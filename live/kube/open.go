@@ -45,6 +45,7 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o config.O
 	}
 	w.reconcile(s)
 	w.dispossess(w.extent.cluster) // of what nodes lost while nobody led
+	w.events.Begin()
 	return w, nil
 }
 

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -42,6 +43,32 @@ type run struct {
 	announced  bool      // the scheduler knows that it runs
 	stop       time.Time // what is left is killed then; zero: it is not to stop
 	why        string    // it is to stop
+}
+
+// overdue is how long after the deadline of a stop a supervisor may take to end everything. Tests
+// shorten it.
+var overdue = 15 * time.Second
+
+// hung reports whether the supervisor of a run has not ended it in time: it was stopped, or hangs.
+func (r *run) hung(now time.Time) bool { return !r.stop.IsZero() && !now.Before(r.stop.Add(overdue)) }
+
+// trouble says what is wrong with a run at a time, for people; empty if nothing is.
+func (r *run) trouble(now time.Time) string {
+	if r.stop.IsZero() || !now.After(r.stop) {
+		return ""
+	}
+	return fmt.Sprintf("start %d should have ended at %s, and its keeper does not answer: it is killed at %s",
+		r.generation, r.stop.Format(time.TimeOnly), r.stop.Add(overdue).Format(time.TimeOnly))
+}
+
+// trouble says what is wrong with the runs of a job at a time, for people; empty if nothing is.
+func (e *entry) trouble(now time.Time) string {
+	for _, r := range e.runs {
+		if text := r.trouble(now); text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 // wants reports whether the committed plan has GPUs for the job.

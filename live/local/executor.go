@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/oxgang/oxgang/job"
@@ -57,6 +58,12 @@ func (w *World) executor() *executor {
 // pass observes all generations that it is time to observe, and takes every step.
 func (x *executor) pass() {
 	for _, d := range x.due() {
+		if d.hung {
+			complain(d.Job, fmt.Errorf("start %d: its keeper has let its deadline pass, and is killed", d.Number))
+			if err := supervisor.Kill(x.w.folders.Generation(d.Generation)); err != nil {
+				complain(d.Job, err)
+			}
+		}
 		o, err := observe.Look(&x.w.folders, d.Generation, d.settled) // without the lock: it may take seconds
 		if err != nil {
 			complain(d.Job, err)
@@ -75,6 +82,7 @@ func (x *executor) pass() {
 type dueGeneration struct {
 	folders.Generation
 	settled bool // its workers have all started, and it is not to stop
+	hung    bool // its supervisor should have killed it, and has not
 }
 
 // due returns the generations that it is time to observe.
@@ -90,7 +98,7 @@ func (x *executor) due() []dueGeneration {
 				continue
 			}
 			r.observed = now
-			all = append(all, dueGeneration{e.name(r), settled})
+			all = append(all, dueGeneration{e.name(r), settled, r.hung(now)})
 		}
 	}
 	return all

@@ -38,7 +38,9 @@ func Open(s *store.Store, o Options) (*World, error) {
 		return nil, fmt.Errorf("local: %w", err)
 	}
 	w.restore(state)
-	return w, w.adopt()
+	err = w.adopt()
+	w.jobs.events.Begin()
+	return w, err
 }
 
 // restore takes up what the store has.

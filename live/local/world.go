@@ -125,10 +125,12 @@ func (w *World) Banner() string {
 // A Live job is one that has not ended, as the world knows it.
 type Live struct {
 	store.Job
-	Spoke  bool      // its program has spoken to the scheduler
-	Silent bool      // it has not for long
-	Up     bool      // workers of the planned generation run
-	Waits  time.Time // it is started again then, after a failure; zero or past: at once
+	Spoke  bool // its program has spoken to the scheduler
+	Silent bool // it has not for long
+	Up     bool // workers of the planned generation run
+	// Trouble says what keeps its processes from being as planned, for people; empty: nothing.
+	Trouble string
+	Waits   time.Time // it is started again then, after a failure; zero or past: at once
 }
 
 // Live returns the jobs that have not ended, in the order in which they were accepted.
@@ -140,13 +142,25 @@ func (w *World) Live() []Live {
 		if e.ended {
 			continue
 		}
-		l := Live{Job: e.Job, Spoke: e.spoke, Silent: e.silent, Waits: e.notBefore}
+		l := Live{Job: e.Job, Spoke: e.spoke, Silent: e.silent, Waits: e.notBefore, Trouble: e.trouble(time.Now())}
 		if r := e.current(); r != nil {
 			l.Up = r.up
 		}
 		all = append(all, l)
 	}
 	return all
+}
+
+// Escapes says what jobs without a cgroup can do, for people.
+const Escapes = "a process of a job that leaves its session and clears its environment outlives the job on its GPUs; " +
+	"with Delegate=yes in systemd's unit, or serve --cgroup, it cannot"
+
+// Caveat returns what is not guaranteed of the jobs of this world, for people; empty: all is.
+func (w *World) Caveat() string {
+	if w.o.Cgroup == "" {
+		return "without a cgroup, " + Escapes
+	}
+	return ""
 }
 
 // LogFile returns where the output of a job's workers is, in a state directory.

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	backoff = 500 * time.Millisecond
+	backoff, overdue = 500*time.Millisecond, 3*time.Second
 	os.Exit(m.Run())
 }
 

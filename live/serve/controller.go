@@ -74,6 +74,12 @@ func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanati
 	if err := story.WriteText(&text); err != nil {
 		return nil, err
 	}
+	if v, err := c.Job(id); err == nil && v.Trouble != "" {
+		fmt.Fprintf(&text, "\nTrouble: %s\n", v.Trouble)
+	}
+	if caveat := c.world.Caveat(); caveat != "" {
+		fmt.Fprintf(&text, "\nNote: %s.\n", caveat)
+	}
 	return &control.Explanation{Text: text.String(), Story: marshal(story)}, nil
 }
 

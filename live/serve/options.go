@@ -24,7 +24,7 @@ type Options struct {
 	Quiet    time.Duration     // a program that never speaks counts as training after that. Default 1 min
 	Listen   string            // of the agent API on loopback. Default 127.0.0.1:0, any free port
 	Metrics  string            // where metrics are served on loopback; empty: nowhere
-	Cgroup   string            // a cgroup v2 directory in which to put jobs; empty: none
+	Cgroup   string            // a cgroup v2 directory in which to put jobs; auto: the delegated one, if any; empty: none. Default auto
 	Program
 }
 
@@ -42,7 +42,7 @@ type Program struct {
 func DefaultOptions() Options {
 	l := local.DefaultOptions()
 	return Options{
-		Policy: "oxgang", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Quiet: l.Quiet, Listen: "127.0.0.1:0",
+		Policy: "oxgang", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Quiet: l.Quiet, Listen: "127.0.0.1:0", Cgroup: "auto",
 		Program: Program{Tool: "oxgang", Log: io.Discard},
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/local/recovery"
 	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -155,7 +156,10 @@ func (c *controller) run(ctx context.Context) error {
 // build opens the world, and puts the scheduler together over it.
 func (c *controller) build(address string) error {
 	l := local.DefaultOptions()
-	l.Dir, l.Machine, l.Supervisor, l.Cgroup = c.o.Dir, c.machine, c.o.Supervisor, c.o.Cgroup
+	l.Dir, l.Machine, l.Supervisor, l.Cgroup = c.o.Dir, c.machine, c.o.Supervisor, cgroup(c.o.Cgroup, supervisor.Delegated)
+	if l.Cgroup == "" {
+		c.say("no cgroup: %s", local.Escapes)
+	}
 	l.Grace, l.Report, l.Quiet = c.o.Grace, c.o.Report, c.o.Quiet
 	l.Socket, l.URL = filepath.Join(c.o.Dir, agentSocket), "http://"+address
 	var err error
@@ -176,6 +180,15 @@ func (c *controller) build(address string) error {
 	}
 	c.closers = append(c.closers, c.driver)
 	return nil
+}
+
+// cgroup returns the directory in which jobs are put: the one that is asked for; with "auto" the
+// delegated one, if any; with "" none.
+func cgroup(asked string, delegated func() string) string {
+	if asked == "auto" {
+		return delegated()
+	}
+	return asked
 }
 
 // settings returns those of the policy. On few GPUs the penalty of Sia and of oxgang for giving

@@ -105,6 +105,7 @@ func (s *state) view(j *store.Job) control.View {
 	}
 	v.GPUs, v.GPUType, v.Batch = status.Allocation.GPUs, status.Allocation.GPUType, status.Batch.PerReplica()*status.Allocation.GPUs
 	l := s.live[j.Spec.ID]
+	v.Trouble = l.Trouble
 	v.Profiling = l.Spoke && l.Up && row != nil && row.Perf == nil
 	s.foresee(&v)
 	return v

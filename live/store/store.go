@@ -162,6 +162,9 @@ func SetAside(dir string) (string, error) {
 	return aside, nil
 }
 
+// syncFile makes a file durable; tests see what is synced.
+var syncFile = (*os.File).Sync
+
 // rename gives a whole, synced file its name, durably.
 func rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
@@ -171,7 +174,7 @@ func rename(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return errors.Join(syncFile(dir), dir.Close())
 }
 
 // examine looks for damage that SQLite can detect. It uses integrity_check: quick_check does

@@ -72,6 +72,9 @@ func readJSON(path string, v any) (found bool, err error) {
 	return true, nil
 }
 
+// syncFile makes a file durable; tests see what is synced.
+var syncFile = (*os.File).Sync
+
 // fileMax is the most bytes that a file of a generation may have: its folder is its job's, too.
 const fileMax = 64 << 20
 
@@ -116,7 +119,7 @@ func writeJSON(path string, v any) error {
 		return err
 	}
 	_, err = next.Write(append(text, '\n'))
-	err = errors.Join(err, next.Sync(), next.Close())
+	err = errors.Join(err, syncFile(next), next.Close())
 	if err == nil {
 		err = os.Rename(next.Name(), path)
 	}
@@ -135,5 +138,5 @@ func syncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(syncFile(d), d.Close())
 }

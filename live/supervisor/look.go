@@ -3,6 +3,7 @@
 package supervisor
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -56,6 +57,23 @@ func Stop(dir string, n Notice) error {
 	// five seconds.
 	if r, err := readRecord(dir); err == nil && r != nil {
 		_ = r.Supervisor.signal(unix.SIGUSR1)
+	}
+	return nil
+}
+
+// Kill ends the supervisor of dir with SIGKILL, and its workers with it: it is for one that has
+// let a deadline pass, because it was stopped or hangs. Look then says that it is gone, and Sweep kills
+// what is left. It returns an error if the supervisor is not known.
+func Kill(dir string) error {
+	r, err := readRecord(dir)
+	if err == nil && r == nil {
+		err = errors.New("it has not said which process it is")
+	}
+	if err == nil {
+		err = notOver(r.Supervisor.signal(unix.SIGKILL))
+	}
+	if err != nil {
+		return fmt.Errorf("keeper: kill: %w", err)
 	}
 	return nil
 }

@@ -24,3 +24,6 @@ func Stop(string, Notice) error { return errLinux }
 
 // Sweep needs Linux.
 func Sweep(string, string) error { return errLinux }
+
+// Delegated returns "": there are no cgroups.
+func Delegated() string { return "" }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -129,7 +130,7 @@ func eta(v *control.View, now time.Time) string {
 
 // reason returns the reason for a job's state, or how it ended, in one line.
 func reason(v *control.View) string {
-	text := v.Reason
+	text := cmp.Or(v.Trouble, v.Reason)
 	if v.Ended() {
 		text = Headline(v.Detail)
 	}

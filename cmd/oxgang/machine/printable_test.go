@@ -12,7 +12,7 @@ import (
 func TestTexts_of_jobs_are_shown_as_text(t *testing.T) {
 	const canary = "x\x1b[2J\u009b1A\ny"
 	var out strings.Builder
-	views := []control.View{{ID: "a", Phase: canary, Reason: canary}, {ID: "b", Outcome: "failed", Detail: canary, Finished: time.Unix(1, 0)}}
+	views := []control.View{{ID: "a", Phase: canary, Reason: "plan", Trouble: canary}, {ID: "b", Outcome: "failed", Detail: canary, Finished: time.Unix(1, 0)}}
 	if err := jobsTable(&out, views, time.Unix(2, 0)); err != nil {
 		t.Fatal(err)
 	}

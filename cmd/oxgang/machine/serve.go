@@ -58,7 +58,7 @@ takes them up where they are.`,
 	f.StringVar(&o.Listen, "listen", o.Listen, "where training programs report, on loopback")
 	f.StringVar(&o.Metrics, "metrics", "", "where Prometheus finds metrics, on loopback, as 127.0.0.1:9464; empty: nowhere")
 	f.BoolVar(&o.Recover, "recover", false, "rebuild the database from the folders of jobs, where it has lost some")
-	f.StringVar(&o.Cgroup, "cgroup", "", "cgroup v2 directory in which jobs are limited; empty: they are not")
+	f.StringVar(&o.Cgroup, "cgroup", o.Cgroup, "cgroup v2 directory in which jobs are limited and from which no process of theirs escapes; auto: the one that systemd has delegated, if any; empty: none")
 	return cmd
 }
 

@@ -38,15 +38,30 @@ func (f *Folders) Log(id job.ID) string { return filepath.Join(f.Job(id), "log")
 func (f *Folders) Checkpoints(id job.ID) string { return f.Job(id) + "/checkpoints" }
 
 // Make makes the directories of a new job. It returns an error that is fs.ErrExist if they are
-// there: they would be those of another job, with its checkpoints.
+// there and were used: they would be those of another job, with its checkpoints.
 func (f *Folders) Make(id job.ID) error {
 	if err := os.MkdirAll(filepath.Join(f.Dir, "jobs"), 0o700); err != nil {
 		return err
 	}
-	if err := os.Mkdir(f.Job(id), 0o700); err != nil {
+	err := os.Mkdir(f.Job(id), 0o700)
+	if errors.Is(err, fs.ErrExist) && f.unused(id) {
+		return os.MkdirAll(f.Checkpoints(id), 0o700)
+	}
+	if err != nil {
 		return err
 	}
 	return os.Mkdir(f.Checkpoints(id), 0o700)
+}
+
+// unused reports whether the folder of a job has nothing in it but, at most, an empty one for
+// checkpoints: a crash came before the job was accepted.
+func (f *Folders) unused(id job.ID) bool {
+	all, err := os.ReadDir(f.Job(id))
+	if err != nil || len(all) > 1 || len(all) == 1 && all[0].Name() != "checkpoints" {
+		return false
+	}
+	saved, err := os.ReadDir(f.Checkpoints(id))
+	return len(saved) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist))
 }
 
 // Generation returns the directory of a generation.

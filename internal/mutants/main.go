@@ -1,0 +1,168 @@
+// Command mutants runs tests on the program with one plausible bug at a time, and says which test
+// caught it. The list is mutants.txt; names of mutants as arguments select some.
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed mutants.txt
+var list string
+
+// A mutant is a bug: in a file, one text in place of another.
+type mutant struct {
+	name, file, old, new string
+	test                 []string // arguments of go test that must fail
+}
+
+// parse reads a list. It returns an error for a line that it does not know.
+func parse(text string) ([]mutant, error) {
+	var all []mutant
+	for i, line := range strings.Split(text, "\n") {
+		key, value, found := strings.Cut(line, " ")
+		if line == "" || key == "#" {
+			continue
+		}
+		if key == "mutant" {
+			all = append(all, mutant{name: value})
+			continue
+		}
+		if !found || len(all) == 0 {
+			return nil, fmt.Errorf("line %d: got %q, want mutant, file, old, new or test, and a value", i+1, line)
+		}
+		switch m := &all[len(all)-1]; key {
+		case "file":
+			m.file = value
+		case "old":
+			m.old = value
+		case "new":
+			m.new = value
+		case "test":
+			m.test = strings.Fields(value)
+		default:
+			return nil, fmt.Errorf("line %d: got %q, want mutant, file, old, new or test", i+1, key)
+		}
+	}
+	return all, nil
+}
+
+// apply returns a source with the bug, or an error unless it has the old text exactly once.
+func (m *mutant) apply(source string) (string, error) {
+	if n := strings.Count(source, m.old); n != 1 || m.old == m.new || len(m.test) == 0 {
+		return "", fmt.Errorf("%s: %s has %q %d times, want once, another text, and a test; mend the list", m.name, m.file, m.old, n)
+	}
+	return strings.Replace(source, m.old, m.new, 1), nil
+}
+
+// overlay writes the file with the bug, and a file that tells the go command to take it, into a directory.
+func (m *mutant) overlay(root, dir string) (string, error) {
+	path := filepath.Join(root, m.file)
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	bad, err := m.apply(string(source))
+	if err != nil {
+		return "", err
+	}
+	twin, overlay := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
+	text, err := json.Marshal(map[string]map[string]string{"Replace": {path: twin}})
+	if err == nil {
+		err = os.WriteFile(twin, []byte(bad), 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(overlay, text, 0o600)
+	}
+	return overlay, err
+}
+
+var (
+	failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+	broken = regexp.MustCompile(`(?m)\[build failed\]|\[setup failed\]`)
+)
+
+// verdict returns the test that the output of go test says has failed; empty if none has.
+func verdict(output string) (string, error) {
+	if broken.MatchString(output) {
+		return "", fmt.Errorf("it does not compile: %s", output)
+	}
+	if m := failed.FindStringSubmatch(output); m != nil {
+		return m[1], nil
+	}
+	if strings.Contains(output, "\nFAIL") || strings.HasPrefix(output, "FAIL") {
+		return "a test that did not end", nil
+	}
+	return "", nil
+}
+
+// run tests the program with a bug and returns the test that caught it; empty: none did.
+func (m *mutant) run(root string) (string, error) {
+	dir, err := os.MkdirTemp("", "mutant")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	overlay, err := m.overlay(root, dir)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", append([]string{"test", "-vet=off", "-count=1", "-timeout=2m", "-overlay=" + overlay}, m.test...)...)
+	cmd.Dir = root
+	output, _ := cmd.CombinedOutput() // it fails if the bug is caught
+	return verdict(string(output))
+}
+
+// try runs all mutants of a list, or those that are named, and returns how many were caught, and of
+// how many.
+func try(all []mutant, names []string) (caught, tried int, err error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range all {
+		m := &all[i]
+		if len(names) > 0 && !slices.Contains(names, m.name) {
+			continue
+		}
+		tried++
+		test, err := m.run(root)
+		if err != nil { // the list must be mended
+			fmt.Printf("NOT TRIED   %s: %v\n", m.name, err)
+			continue
+		}
+		if test == "" {
+			fmt.Printf("NOT CAUGHT  %s\n", m.name)
+			continue
+		}
+		caught++
+		fmt.Printf("caught      %s: %s\n", m.name, test)
+	}
+	return caught, tried, nil
+}
+
+// least is the part of the mutants that must be caught, in percent.
+const least = 95
+
+func main() {
+	all, err := parse(list)
+	if err == nil {
+		var caught, tried int
+		caught, tried, err = try(all, os.Args[1:])
+		fmt.Printf("%d of %d mutants caught\n", caught, tried)
+		if err == nil && caught*100 < least*tried {
+			err = fmt.Errorf("want %d %% caught: add tests", least)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
