@@ -22,7 +22,11 @@ func TestAtSaysWhatTheRoundSaid(t *testing.T) {
 				t.Fatal(err)
 			}
 			of := whatif.Moment{Job: at.job, At: r.all[at.round].s.Now.Sub(j.Header().Start)}
-			c, err := whatif.Unblock(t.Context(), j, of, whatif.Options{Fresh: r.remake.Fresh, Scheduler: r.remake.Scheduler})
+			round, err := whatif.RoundOf(t.Context(), j, of, whatif.Options{Fresh: r.remake.Fresh, Scheduler: r.remake.Scheduler})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := round.Unblock(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
