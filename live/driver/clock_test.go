@@ -131,10 +131,10 @@ func replays(t *testing.T, d *Driver) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Run(t.Context(), b); err != nil && err != io.EOF {
+	if err := s.Run(t.Context(), b, b.Watch()); err != nil && err != io.EOF {
 		t.Errorf("replay: %v", err)
 	}
-	if c := b.Comparison(); c.Rounds < 6 {
-		t.Errorf("%+v compared, want all rounds", c)
+	if c := b.Comparison(); c.Rounds < 6 || c.Differing > 0 {
+		t.Errorf("%+v compared, want all rounds, and none that differs", c)
 	}
 }
