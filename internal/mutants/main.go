@@ -109,7 +109,7 @@ func (m *mutant) run(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	overlay, err := m.overlay(root, dir)
 	if err != nil {
 		return "", err

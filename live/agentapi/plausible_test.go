@@ -1,6 +1,7 @@
 package agentapi
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,7 +39,7 @@ func TestReport_that_is_implausible(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			first := says(t, a, trained(1, 1000, 16000))
 			time.Sleep(10 * time.Second)
-			if got := append(first, says(t, a, bogus, trained(2, 2000, 32000), trained(3, 3000, 48000))...); !got[0] || got[1] || !got[2] || !got[3] {
+			if got := slices.Concat(first, says(t, a, bogus, trained(2, 2000, 32000), trained(3, 3000, 48000))); !got[0] || got[1] || !got[2] || !got[3] {
 				t.Errorf("%s: taken %v, want all but the second", name, got)
 			}
 		})
@@ -66,7 +67,7 @@ func TestReport_that_is_unusual(t *testing.T) {
 		time.Sleep(24 * time.Hour)
 		late := trained(4, 5000+8_640_000, 80000+8_640_000*64)
 		late.Batch.Local = 16
-		if got := append(burst, says(t, a, late)...); !got[0] || !got[1] || !got[2] || !got[3] {
+		if got := slices.Concat(burst, says(t, a, late)); !got[0] || !got[1] || !got[2] || !got[3] {
 			t.Errorf("taken %v, want all", got)
 		}
 	})

@@ -60,7 +60,7 @@ func plain(f *os.File) error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || names(info) != 1 {
+	if !info.Mode().IsRegular() || !single(info) {
 		return errors.New("want a regular file that has no other name")
 	}
 	return nil

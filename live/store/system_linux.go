@@ -50,5 +50,5 @@ func openLock(path string) (*os.File, error) {
 	return f, err
 }
 
-// names returns how many names a file has.
-func names(info os.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t).Nlink) }
+// single reports whether a file has one name.
+func single(info os.FileInfo) bool { return info.Sys().(*syscall.Stat_t).Nlink == 1 }

@@ -23,5 +23,5 @@ func private(string) error { return nil }
 // openLock opens or makes a lock file.
 func openLock(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) }
 
-// names returns 1: how many names a file has is not known.
-func names(os.FileInfo) uint64 { return 1 }
+// single returns true: how many names a file has is not known.
+func single(os.FileInfo) bool { return true }
