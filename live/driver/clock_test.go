@@ -49,7 +49,9 @@ func leap(t *testing.T, clock eventqueue.Clock, do func()) (int, *Driver, *prome
 	time.Sleep(3 * time.Minute)
 	synctest.Wait()
 	stop()
-	_ = <-ended
+	if err := <-ended; err != nil {
+		t.Log(err)
+	}
 	return count.n - before, d, registry
 }
 

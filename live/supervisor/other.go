@@ -27,3 +27,6 @@ func Sweep(string, string) error { return errLinux }
 
 // Delegated returns "": there are no cgroups.
 func Delegated() string { return "" }
+
+// ReadLaunch needs Linux.
+func ReadLaunch(string) (*Launch, error) { return nil, errLinux }
