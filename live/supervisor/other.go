@@ -30,3 +30,6 @@ func Delegated() string { return "" }
 
 // ReadLaunch needs Linux.
 func ReadLaunch(string) (*Launch, error) { return nil, errLinux }
+
+// WriteFile needs Linux.
+func WriteFile(string, any) error { return errLinux }
