@@ -33,3 +33,6 @@ func ReadLaunch(string) (*Launch, error) { return nil, errLinux }
 
 // WriteFile needs Linux.
 func WriteFile(string, any) error { return errLinux }
+
+// Kill needs Linux.
+func Kill(string) error { return errLinux }
