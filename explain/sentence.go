@@ -94,9 +94,12 @@ var templates = map[policy.Kind]template{
 		return "ends of others, a larger budget, and time, as what was spent leaves the window of the budget, make room"
 	}},
 	policy.Reclaimed: {why: func(s *explainContext) string {
-		return "the servers on loan that it was on, with " + amount(s.why.Config) + ", went back to their owner"
+		return "the nodes that it was on, with " + amount(s.why.Config) + ", went back to their owner"
 	}, unblock: func(s *explainContext) string {
 		text := "it waits like the others from the next round on"
+		if !s.holds.IsZero() {
+			text = "it goes on elsewhere"
+		}
 		if s.spec != nil && s.spec.NoCheckpoint {
 			text += "; with checkpoints it would lose nothing that it has done"
 		}

@@ -35,6 +35,7 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		"what it requested":      {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(2, 12, "a100"), Value: 4, Limit: 12}, none, "its policy would give it no fewer than 12 a100 GPUs on 2 nodes, as many as it requested, and none is free"},
 		"more than it asked for": {policy.Reason{Kind: policy.WaitNoCapacity, Config: two, Limit: 2}, none, "its policy would give it no fewer than 2 a100 GPUs, more than the least that it asked for, and none is free"},
 		"a queue":                {policy.Reason{Kind: policy.WaitOrder, Value: 2, Limit: 12}, none, "2 jobs are ahead of it in the queue, and its policy would give it no fewer than 12 GPUs, as many as it requested"},
+		"nodes went back":        {policy.Reason{Kind: policy.Reclaimed, Config: config(1, 8, "t4")}, two, "the nodes that it was on, with 8 t4 GPUs, went back to their owner; it goes on elsewhere"},
 		"nobody ahead":           {policy.Reason{Kind: policy.WaitOrder, Limit: 1}, none, "others keep what they have, and it needs 1 GPU"},
 		"enough GPUs":            {policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 2}}, none, "its policy finds no way to run it on this cluster, though that has 24 GPUs that it may use; it runs if the cluster changes"},
 		"not of one type":        {policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 30}}, none, "it asks for 30 GPUs, and the cluster has 24 in all; it never runs"},

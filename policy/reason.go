@@ -39,7 +39,7 @@ const (
 	WaitBackfill          // it would fit, but the first in the queue would start later; Value: seconds until that one is believed to start, Limit: GPUs it needs
 	WaitNodes             // rented nodes for it are on their way; Config: what it is to have, Value: how many of its nodes are not there yet
 	WaitBudget            // more nodes would cost more than may be spent; Config: what it is to have, Value: what is paid per hour, Limit: what may be
-	Reclaimed             // preempted: servers on loan that it was on went back to their owner; Config: what it had
+	Reclaimed             // nodes on loan, or rented, that it was on went back to their owner; Config: what it had
 	WaitProfile           // its one-GPU profiles are not complete
 	WaitTurn              // time sharing: it has had its share of the window; Value: seconds of service, Limit: window in seconds
 	WaitPlanned           // time sharing: its rounds come later; Config: what it is to get, Value: seconds until then, Limit: seconds that it is to have it in the window planned

@@ -11,9 +11,9 @@ import (
 // Rented nodes. How many there are is for package boa to say: by the widths that are best for
 // each class of jobs, at the price of the budget, and by what may be spent. Within a budget it
 // says as well who has them: a job that takes GPUs because they idle makes a node cost longer,
-// and restarts for it (docs/experiments/oxgang.md has what that costs). Without a limit the nodes
-// that are there are shared out here, as if they were owned. Nodes that are more than are wanted
-// are vacated, those with the fewest jobs first.
+// and restarts for it (docs/experiments/oxgang.md has what that costs); nothing is borrowed
+// then. Without a limit the nodes that are there are shared out here, as if they were owned. Nodes
+// that are more than are wanted are vacated, those with the fewest jobs first.
 
 // within returns the plan of a budget; nil where nothing is rented, or there is no limit.
 func (p *Policy) within(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
