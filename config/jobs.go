@@ -27,6 +27,7 @@ type Jobs struct {
 	ScalingLoss float64 // workload.Arrival.ScalingLoss of elastic jobs; 0: as the trace says
 	WrongTimes  float64 // share of jobs whose running time is believed wrongly
 	WrongBy     float64 // by which part of it at most
+	WrongSize   float64 // stated work of jobs whose application knows the true one is times exp(this N(0, 1))
 
 	// Heterogeneous is the share of jobs known by their duration that may run on GPUs of two
 	// types at once; AsTraced: those that the trace says. MixedSpeed is job.Spec.MixedSpeed.
@@ -61,6 +62,9 @@ func (j *Jobs) Validate() error {
 	}
 	if !(j.WrongBy >= 0 && j.WrongBy < 1) {
 		bad("wrong-by %v, want at least 0 and less than 1", j.WrongBy)
+	}
+	if !(j.WrongSize >= 0 && j.WrongSize <= 10) {
+		bad("wrong-size %v, want 0 to 10", j.WrongSize)
 	}
 	if !(j.MixedSpeed > 0 && j.MixedSpeed <= 1) {
 		bad("mixed-speed %v, want more than 0 and at most 1", j.MixedSpeed)

@@ -62,6 +62,7 @@ var keys = []Key{
 	decimal("jobs.checkpoints", "share of jobs with checkpoints; others begin anew when they were preempted. -1: those that the trace says", func(c *Config) *float64 { return &c.Jobs.Checkpoints }),
 	decimal("jobs.wrong-times", "share of jobs known by their duration of which policies believe another one", func(c *Config) *float64 { return &c.Jobs.WrongTimes }),
 	decimal("jobs.wrong-by", "part of it by which a wrong duration is too long or too short at most; errors are uniform", func(c *Config) *float64 { return &c.Jobs.WrongBy }),
+	decimal("jobs.wrong-size", "what jobs state of their work is times exp(this N(0, 1)), where their application knows the true one; 0: they state that", func(c *Config) *float64 { return &c.Jobs.WrongSize }),
 	decimal("jobs.heterogeneous", "share of jobs known by their duration that may run on GPUs of two types at once, those of nodes on loan among them; -1: those that the trace says", func(c *Config) *float64 { return &c.Jobs.Heterogeneous }),
 	decimal("jobs.mixed-speed", "share of its speed that is left to such a job while it does, more than 0 to 1; what the trace says of a job comes first", func(c *Config) *float64 { return &c.Jobs.MixedSpeed }),
 	restart("jobs.restart", "time that every start and move costs; empty: what the application says"),

@@ -1,15 +1,25 @@
 package experiments
 
 import (
+	"math"
+
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // drawn reports whether a job is one of a share, by a draw of its own under a name, so
 // that a larger share of such jobs contains a smaller one.
 func drawn(c *config.Config, name string, id job.ID, share float64) bool {
 	return share > 0 && rng.Stream(c.Sim.Seed, name+"/"+string(id)).Float64() < share
+}
+
+// misstate makes the work that a job states wrong. Its application knows when it is complete.
+func misstate(c *config.Config, spec *job.Spec, app *workload.Application) {
+	if c.Jobs.WrongSize > 0 && app != nil && app.Curve != nil {
+		spec.Target *= math.Exp(c.Jobs.WrongSize * rng.Stream(c.Sim.Seed, "size error/"+string(spec.ID)).NormFloat64())
+	}
 }
 
 // adapt makes a job rigid, strong-scaling or static. Under the public rules the

@@ -346,3 +346,33 @@ func TestJobsThatNeverFit_in_a_trace(t *testing.T) {
 		}
 	}
 }
+
+// What jobs state of their work is wrong where it is asked for, and when they end is not.
+func TestMisstate(t *testing.T) {
+	c := config.Default()
+	app := &workload.Application{Curve: &workload.Curve{}}
+	stated := func(app *workload.Application) (logs []float64) {
+		for i := range 400 {
+			spec := &job.Spec{ID: job.ID(fmt.Sprint("j", i)), Target: 100}
+			misstate(c, spec, app)
+			logs = append(logs, math.Log(spec.Target/100))
+		}
+		return logs
+	}
+	if logs := stated(app); logs[0] != 0 {
+		t.Errorf("without an error a job states exp(%g) of its work", logs[0])
+	}
+	if err := c.Set("jobs.wrong-size", "1", "test"); err != nil {
+		t.Fatal(err)
+	}
+	mean, square := 0.0, 0.0
+	for _, x := range stated(app) {
+		mean, square = mean+x/400, square+x*x/400
+	}
+	if math.Abs(mean) > 0.2 || math.Abs(square-1) > 0.25 {
+		t.Errorf("errors have mean %g and square %g, want 0 and 1", mean, square)
+	}
+	if logs := stated(nil); logs[0] != 0 {
+		t.Errorf("a job without an application states exp(%g) of its work", logs[0])
+	}
+}

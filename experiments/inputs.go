@@ -175,6 +175,7 @@ func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
 	if factor, ok := in.stretch[a.Application]; ok {
 		a.Spec.Target *= factor
 	}
+	misstate(c, &a.Spec, in.Catalog[a.Application])
 	if string(a.Spec.Class) != a.Application {
 		if in.apart == nil {
 			in.apart = make(map[job.ID]*workload.Application)
