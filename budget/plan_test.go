@@ -554,3 +554,14 @@ func TestWrite(t *testing.T) {
 		}
 	}
 }
+
+// More to spend makes jobs no slower, by as much as two plans differ.
+func TestPlan_one_more(t *testing.T) {
+	p := aws(t, gpus(t, "t4:4"))
+	for _, budget := range []float64{25, 30, 40} {
+		now, more := plan(t, p, budget), plan(t, p, budget+1)
+		if gain := now.MeanJCT - more.MeanJCT; !(gain > 0) || math.Abs(now.OneMore-gain) > 1e-6*gain {
+			t.Errorf("budget %g: one more unit makes jobs %g s faster, want %g, more than 0", budget, now.OneMore, gain)
+		}
+	}
+}

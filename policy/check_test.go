@@ -329,3 +329,31 @@ func bigRound(b *testing.B) (*policy.Snapshot, *policy.Plan) {
 	}
 	return s, p
 }
+
+// CPUs and memory of a type are those of its nodes.
+func TestCheck_counts_CPUs_and_memory(t *testing.T) {
+	node := cluster.Node{ID: "n", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4, CPUs: 8, Memory: 100}}
+	c, err := cluster.New([]cluster.Node{node})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &policy.Snapshot{Cluster: c}
+	for _, id := range []job.ID{"a", "b"} {
+		s.Jobs = append(s.Jobs, &policy.Job{Spec: &job.Spec{ID: id, GPUs: 2}, Status: job.Status{Phase: job.Waiting}})
+	}
+	for want, second := range map[string]cluster.Resources{
+		"": {CPUs: 4, Memory: 50},
+		"GPU type t4: allocated 9 CPUs and 100 bytes, want at most 8 and 100": {CPUs: 5, Memory: 50},
+		"GPU type t4: allocated 8 CPUs and 101 bytes, want at most 8 and 100": {CPUs: 4, Memory: 51},
+	} {
+		p := &policy.Plan{}
+		for _, r := range []cluster.Resources{{CPUs: 4, Memory: 50}, second} {
+			a := grant(1, 2, "t4")
+			a.CPUs, a.Memory = r.CPUs, r.Memory
+			p.Jobs = append(p.Jobs, policy.Decision{Allocation: a})
+		}
+		if err := policy.Check(s, p); fmt.Sprint(err) != want && (err != nil || want != "") {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

@@ -437,11 +437,11 @@ func TestScheduler_restarts_jobs_without_checkpoints_anew(t *testing.T) {
 		d.step(scheduler.Submitted{Spec: &job.Spec{ID: "a", GPUs: 4, NoCheckpoint: none}})
 		d.policy.grants["a"] = on(share("n0", 4))
 		d.round()
-		d.report("a", 5)
+		d.step(scheduler.Reported{Report: job.Report{Job: "a", Configuration: d.row("a").Allocation.Configuration, Progress: 5, Epoch: 5}})
 		d.policy.grants["a"] = on(share("n1", 4))
 		d.round()
-		if row := d.row("a"); row.Phase != job.Restoring || row.Progress != want {
-			t.Errorf("without checkpoints %t: %v with a progress of %g, want %v with %g", none, row.Phase, row.Progress, job.Restoring, want)
+		if row := d.row("a"); row.Phase != job.Restoring || row.Progress != want || row.Epoch != int(want) {
+			t.Errorf("without checkpoints %t: %v with a progress of %g in epoch %d, want %v with %g in %g", none, row.Phase, row.Progress, row.Epoch, job.Restoring, want, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,10 +21,10 @@ import (
 )
 
 // A rounds observer counts rounds.
-type rounds struct{ n int }
+type rounds struct{ n atomic.Int64 }
 
 func (*rounds) Event(time.Time, scheduler.Event)                           {}
-func (r *rounds) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) { r.n++ }
+func (r *rounds) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) { r.n.Add(1) }
 
 // leap runs a toy world for three rounds, calls do, runs it for three more minutes, and returns
 // how many rounds there were since, what the driver complains of, and its metrics.
@@ -45,14 +46,14 @@ func leap(t *testing.T, clock eventqueue.Clock, do func()) (int, *Driver, *prome
 	time.Sleep(3*time.Minute + time.Second)
 	synctest.Wait()
 	do()
-	before := count.n
+	before := count.n.Load()
 	time.Sleep(3 * time.Minute)
 	synctest.Wait()
 	stop()
 	if err := <-ended; err != nil {
 		t.Log(err)
 	}
-	return count.n - before, d, registry
+	return int(count.n.Load() - before), d, registry
 }
 
 // A clock that is set, back or forward, neither stops planning nor makes rounds that were not
@@ -60,10 +61,10 @@ func leap(t *testing.T, clock eventqueue.Clock, do func()) (int, *Driver, *prome
 func TestClock_is_set(t *testing.T) {
 	for _, by := range []time.Duration{-24 * time.Hour, -time.Hour, time.Hour, 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
-			var moved time.Duration
+			var moved atomic.Int64
 			began := time.Now()
-			clock := eventqueue.Clock{Wall: func() time.Time { return time.Now().Add(moved) }, Elapsed: func() time.Duration { return time.Since(began) }}
-			n, d, registry := leap(t, clock, func() { moved = by })
+			clock := eventqueue.Clock{Wall: func() time.Time { return time.Now().Add(time.Duration(moved.Load())) }, Elapsed: func() time.Duration { return time.Since(began) }}
+			n, d, registry := leap(t, clock, func() { moved.Store(int64(by)) })
 			if n != 3 {
 				t.Errorf("set by %v: %d rounds in 3 minutes, want 3", by, n)
 			}
@@ -99,10 +100,10 @@ func gauge(t *testing.T, r *prometheus.Registry, name string) float64 {
 // A scheduler that was stopped for a day catches up one round, and its journal replays.
 func TestSleep_is_not_caught_up(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var slept time.Duration
+		var slept atomic.Int64
 		began := time.Now()
-		clock := eventqueue.Clock{Wall: func() time.Time { return time.Now().Add(slept) }, Elapsed: func() time.Duration { return time.Since(began) + slept }}
-		n, d, _ := leap(t, clock, func() { slept = 24*time.Hour + 7*time.Second })
+		clock := eventqueue.Clock{Wall: func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }, Elapsed: func() time.Duration { return time.Since(began) + time.Duration(slept.Load()) }}
+		n, d, _ := leap(t, clock, func() { slept.Store(int64(24*time.Hour + 7*time.Second)) })
 		if n < 3 || n > 4 {
 			t.Errorf("%d rounds in 3 minutes after a day's sleep, want 3, and one to catch up at most", n)
 		}

@@ -144,10 +144,15 @@ func TestResumed_sees_losses(t *testing.T) {
 func TestKilled_three_times_without_progress(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options(t, 1))
-	id := s.script("job", "echo this is start $OXGANG_GENERATION; exec sleep 1000", &job.Spec{GPUs: 1, Adaptivity: job.Rigid})
+	said := filepath.Join(t.TempDir(), "said")
+	id := s.script("job", "echo this is start $OXGANG_GENERATION; echo $OXGANG_GENERATION > "+said+"; exec sleep 1000", &job.Spec{GPUs: 1, Adaptivity: job.Rigid})
 	a := s.agent(id)
 	for n := 1; n <= maxFailures; n++ {
 		s.up(id, n)
+		await(t, "its words", func() bool {
+			text, err := os.ReadFile(said)
+			return err == nil && string(text) == fmt.Sprintln(n)
+		})
 		a.must("hello", helloOf(n, 1))
 		if n == 1 {
 			a.must("checkpoint", fmt.Sprintf(`{"generation":1,"step":5,"progress":320,"epoch":0,"bytes":4,"seconds":0,"path":"five","checksum":%q}`, checksum))
