@@ -131,12 +131,18 @@ type Moment struct {
 	End    *Expected              `json:"end,omitempty"`
 }
 
-// An Expected says in how long after a Moment something is expected.
+// An Expected says in how long after a Moment something is expected. Its zero value, but for
+// Unknown, says that it is expected now.
 type Expected struct {
 	Early  journal.Seconds `json:"early"`
 	Likely journal.Seconds `json:"likely"`
 	Late   journal.Seconds `json:"late"`
 	Open   bool            `json:"open,omitzero"` // it may be later than Late
+	// Share is the probability with which it is between Early and Late; Likely is the median. Of
+	// the last Of such ranges of this run, Held held.
+	Share float64 `json:"probability"`
+	Held  int     `json:"held"`
+	Of    int     `json:"of"`
 	// Unknown says why the times are not known; empty: they are known.
 	Unknown string `json:"unknown,omitempty"`
 }

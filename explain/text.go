@@ -83,16 +83,22 @@ func (e *Expected) text() string {
 	early, likely, late := time.Duration(e.Early), time.Duration(e.Likely), time.Duration(e.Late)
 	text := "in " + span(early)
 	switch {
+	case e.Share == 0:
+		return "now"
 	case e.Open:
 		text += " or later, perhaps after " + span(late)
 	case late.Round(time.Second) > early.Round(time.Second):
 		text += " to " + span(late)
-	case likely == 0:
-		return "now"
-	default:
-		return text
 	}
-	return text + ", likely " + span(likely)
+	return fmt.Sprintf("%s (%.0f %%), median %s%s", text, 100*e.Share, span(likely), e.record())
+}
+
+// record says how many of the last ranges of this kind held.
+func (e *Expected) record() string {
+	if e.Of == 0 {
+		return "; no such range of this run could be tested yet"
+	}
+	return fmt.Sprintf("; of the last %d such ranges %.0f %% held", e.Of, 100*float64(e.Held)/float64(e.Of))
 }
 
 func (v *View) text() string {

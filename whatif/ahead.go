@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/whatif/calibration"
 )
 
 // Options configure what is simulated.
@@ -22,23 +22,20 @@ type Options struct {
 	Scheduler scheduler.Options
 	// Measured is what Learner.Measured returns. Jobs that it lacks train as their models say.
 	Measured map[job.ID]Measured
-	// Spread is the relative error that models have: in the early case jobs are (1 + Spread)
-	// times as fast as believed, in the late case as many times as slow. See Learner.Spread.
-	Spread float64
-	// Between is the time between submissions of new jobs in the late case. New jobs are like
-	// the present ones, taken in turn. 0: no new jobs.
+	// Between is the time between submissions of new jobs in the second simulation. New jobs are
+	// like the present ones, taken in turn. 0: no new jobs, and so no second simulation.
 	Between time.Duration
-	// Rounds is the number of rounds after which a simulation stops.
+	// Rounds is the number of rounds after which a simulation stops; fewer if there are so many
+	// jobs that it would cost more than a few seconds.
 	Rounds int
 	// ActionsAlone makes Replay compare only actions, and not reasons, prices and stats, which
 	// may differ between versions of a policy. Default false: everything is compared.
 	ActionsAlone bool
 }
 
-// DefaultOptions returns the options of a run by its policy: thesis settings, a spread of a
-// quarter, and 2000 rounds.
+// DefaultOptions returns the options of a run by its policy: thesis settings, and 20,000 rounds.
 func DefaultOptions(fresh func() (policy.Policy, placement.Placer, error)) Options {
-	return Options{Fresh: fresh, Scheduler: scheduler.DefaultOptions(), Spread: unmeasured, Rounds: 2000}
+	return Options{Fresh: fresh, Scheduler: scheduler.DefaultOptions(), Rounds: 20_000}
 }
 
 // Validate returns an error that joins all that is wrong with o.
@@ -46,9 +43,6 @@ func (o *Options) Validate() error {
 	var errs []error
 	if o.Fresh == nil {
 		errs = append(errs, errors.New("no policy, want a function that makes one"))
-	}
-	if !(o.Spread >= 0) || math.IsInf(o.Spread, 1) {
-		errs = append(errs, fmt.Errorf("spread %v, want finite and at least 0", o.Spread))
 	}
 	if o.Between < 0 {
 		errs = append(errs, fmt.Errorf("%v between submissions, want at least 0", o.Between))
@@ -81,69 +75,77 @@ func (w Why) String() string {
 	return whyNames[w]
 }
 
-// A Range says in how long from now something happens: Early <= Likely <= Late. Likely is the
-// time if the models are right.
-type Range struct {
-	Early, Likely, Late time.Duration
-	// Open says that it does not happen within the simulated rounds of the early or late case;
-	// Late is then the length of these rounds.
+// A Guess is in how long from now something happens in the simulations.
+type Guess struct {
+	calibration.Guess
+	// Open says that it does not happen within the simulated rounds of the one with new jobs; Late
+	// is then the length of these rounds.
 	Open bool
 	Why  Why // if it is not Known, the times are zero
 }
 
-// An ETA says when a job gets GPUs and when it is complete. Start is zero for a job that has
-// GPUs.
-type ETA struct {
+// An Outlook says when a job gets GPUs and when it is complete, by simulations. Start is zero for
+// a job that has GPUs.
+type Outlook struct {
 	Job        job.ID
-	Start, End Range
+	Start, End Guess
 }
 
-// Ahead simulates the state of a snapshot forward three times: with the models as believed,
-// and with models that are wrong by Spread in either direction. It returns when each job
-// starts and ends, in the order of the snapshot. It changes nothing, and its result depends
-// only on its arguments. Jobs without target or without measured speed take part, and never
-// end.
+// Ahead simulates the state of a snapshot forward twice: without new jobs, and with new ones at
+// the rate of the past. It returns when each job starts and ends, in the order of the snapshot. It
+// changes nothing, and its result depends only on its arguments. Jobs of unknown work or speed take
+// part, and never end.
 //
-// Complexity: at most three times Rounds plans of the policy.
-func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]ETA, error) {
+// If ctx has a deadline, what was found until then is returned.
+//
+// Complexity: at most twice Rounds plans of the policy.
+func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Outlook, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	var found [3]map[job.ID]*outcome
-	for i, c := range []scenario{{factor: 1 / (1 + o.Spread)}, {factor: 1}, {factor: 1 + o.Spread, between: o.Between}} {
-		var err error
-		if found[i], err = c.run(ctx, s, &o); err != nil {
+	soon, cancel := half(ctx)
+	defer cancel()
+	alone, end, err := scenario{}.run(soon, s, &o)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	pressed := alone
+	if o.Between > 0 {
+		if pressed, end, err = (scenario{between: o.Between}).run(ctx, s, &o); err != nil {
 			return nil, fmt.Errorf("whatif: %w", err)
 		}
 	}
-	etas := make([]ETA, len(s.Jobs))
+	all := make([]Outlook, len(s.Jobs))
 	for i, j := range s.Jobs {
-		early, likely, late := found[0][j.ID], found[1][j.ID], found[2][j.ID]
-		end := time.Duration(o.Rounds) * s.Length
-		etas[i] = ETA{Job: j.ID, Start: span(early.start, likely.start, late.start, end), End: span(early.end, likely.end, late.end, end)}
-		if why := likely.unknown(); why != Known {
-			etas[i].End = Range{Why: why}
+		a, b := alone[j.ID], pressed[j.ID]
+		all[i] = Outlook{Job: j.ID, Start: guess(a.start, b.start, end), End: guess(a.end, b.end, end)}
+		if why := a.unknown(); why != Known {
+			all[i].End = Guess{Why: why}
 		}
 		if j.Holding() {
-			etas[i].Start = Range{}
+			all[i].Start = Guess{}
 		}
 	}
-	return etas, nil
+	return all, nil
 }
 
-// span returns the range of the three times; a negative time is not known. It takes the least
-// and largest of them, because a job may start earlier in a slower world.
-func span(early, likely, late, horizon time.Duration) Range {
-	if likely < 0 {
-		return Range{Why: Beyond}
+// half returns a context that has half of the time left.
+func half(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
 	}
-	r := Range{Early: likely, Likely: likely, Late: likely}
-	for _, t := range []time.Duration{early, late} {
-		if t < 0 {
-			r.Open, r.Late = true, horizon
-			continue
-		}
-		r.Early, r.Late = min(r.Early, t), max(r.Late, t)
+	return context.WithTimeout(ctx, time.Until(deadline)/2)
+}
+
+// guess returns the earlier and the later of two times; a negative one did not come within the
+// horizon. A job may start earlier in a world with more jobs.
+func guess(alone, pressed, horizon time.Duration) Guess {
+	switch {
+	case alone < 0:
+		return Guess{Why: Beyond}
+	case pressed < 0:
+		return Guess{Guess: calibration.Guess{Early: alone, Late: max(alone, horizon)}, Open: true}
 	}
-	return r
+	return Guess{Guess: calibration.Guess{Early: min(alone, pressed), Late: max(alone, pressed)}}
 }

@@ -129,7 +129,7 @@ func (r *run) flat() *run {
 	return r
 }
 
-// TestAhead_is_exact: with models that are true, the likely times are those at which jobs
+// TestAhead_is_exact: with models that are true, the times are those at which jobs
 // start and end if the run goes on.
 func TestAhead_is_exact(t *testing.T) {
 	for _, name := range []string{"fifo", "srtf", "sia"} {
@@ -149,7 +149,7 @@ func TestAhead_is_exact(t *testing.T) {
 			learner := whatif.NewLearner(r.estimate())
 			snap := r.until(t, name, time.Hour, seen, learner)
 			o := options(name)
-			o.Scheduler, o.Spread, o.Measured = r.scheduler, 0.1, learner.Measured()
+			o.Scheduler, o.Measured = r.scheduler, learner.Measured()
 			etas, err := whatif.Ahead(t.Context(), snap, o)
 			if err != nil {
 				t.Fatal(err)
@@ -159,8 +159,8 @@ func TestAhead_is_exact(t *testing.T) {
 				if e.End.Why != whatif.Known || e.Start.Why != whatif.Known {
 					t.Errorf("%v: want its times known", e)
 				}
-				if d := (e.End.Likely + time.Hour - whole.ends[e.Job]).Abs(); d > 2*time.Second {
-					t.Errorf("job %s ends in %v, want %v as it did", e.Job, e.End.Likely, whole.ends[e.Job]-time.Hour)
+				if d := (e.End.Early + time.Hour - whole.ends[e.Job]).Abs(); d > 2*time.Second || e.End.Late != e.End.Early {
+					t.Errorf("job %s ends in %v to %v, want %v as it did", e.Job, e.End.Early, e.End.Late, whole.ends[e.Job]-time.Hour)
 				}
 				if !snap.Jobs[i].Holding() {
 					waiting++
@@ -194,8 +194,8 @@ func TestAhead_starts(t *testing.T) {
 		if snap.Jobs[i].Holding() {
 			want = 0
 		}
-		if e.Start.Likely != want {
-			t.Errorf("job %s starts in %v, want %v as it did", e.Job, e.Start.Likely, want)
+		if e.Start.Early != want || e.Start.Late != want {
+			t.Errorf("job %s starts in %v to %v, want %v as it did", e.Job, e.Start.Early, e.Start.Late, want)
 		}
 	}
 }
@@ -261,7 +261,7 @@ func TestAhead_of_a_job_that_is_not_described(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if start := etas[0].Start; start.Why != whatif.Known || start.Likely > time.Minute {
+			if start := etas[0].Start; start.Why != whatif.Known || start.Late > time.Minute {
 				t.Errorf("on %q, %s: starts in %+v, want the next round", holding, name, start)
 			}
 			if why := etas[0].End.Why; why != whatif.NoSpeed && why != whatif.NoTarget {
@@ -274,8 +274,7 @@ func TestAhead_of_a_job_that_is_not_described(t *testing.T) {
 	}
 }
 
-// TestAhead_is_a_range: early <= likely <= late, whatever runs; the same again; and a wider
-// spread, or others that come, make no range narrower at its likely time.
+// TestAhead_is_a_range: early <= late, whatever runs, and the same again.
 func TestAhead_is_a_range(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := mixed(t, rapid.IntRange(1, 6).Draw(rt, "jobs")).flat()
@@ -284,7 +283,6 @@ func TestAhead_is_a_range(t *testing.T) {
 		snap := r.until(t, name, at)
 		o := options(name)
 		o.Scheduler, o.Rounds = r.scheduler, 150
-		o.Spread = rapid.Float64Range(0, 1).Draw(rt, "spread")
 		o.Between = time.Duration(rapid.IntRange(0, 20).Draw(rt, "between")) * time.Minute
 		first, err := whatif.Ahead(t.Context(), snap, o)
 		if err != nil {
@@ -298,8 +296,8 @@ func TestAhead_is_a_range(t *testing.T) {
 			rt.Fatalf("not the same again: %s", diff)
 		}
 		for _, e := range first {
-			for _, x := range []whatif.Range{e.Start, e.End} {
-				if x.Early > x.Likely || x.Likely > x.Late || x.Why != whatif.Known && (x.Late > 0 || x.Open) {
+			for _, x := range []whatif.Guess{e.Start, e.End} {
+				if x.Early > x.Late || x.Why != whatif.Known && (x.Late > 0 || x.Open) {
 					rt.Errorf("job %s: %+v, want an ordered range, or none", e.Job, x)
 				}
 			}
@@ -307,14 +305,13 @@ func TestAhead_is_a_range(t *testing.T) {
 	})
 }
 
-// TestAhead_with_arrivals: others that come make it late for those that wait, and never
-// touch what is likely.
+// TestAhead_with_arrivals: others that come make it late for those that wait.
 func TestAhead_with_arrivals(t *testing.T) {
 	r := mixed(t, 20).flat()
 	r.knowing()
 	snap := r.until(t, "las", 20*time.Minute)
 	o := options("las")
-	o.Scheduler, o.Spread = r.scheduler, 0
+	o.Scheduler = r.scheduler
 	alone, err := whatif.Ahead(t.Context(), snap, o)
 	if err != nil {
 		t.Fatal(err)
@@ -329,8 +326,8 @@ func TestAhead_with_arrivals(t *testing.T) {
 		if alone[i].End.Early != alone[i].End.Late {
 			t.Errorf("job %s: %+v, want one time: nothing is uncertain", alone[i].Job, alone[i].End)
 		}
-		if alone[i].End.Likely != pressed[i].End.Likely {
-			t.Errorf("job %s: likely %v, want %v", alone[i].Job, pressed[i].End.Likely, alone[i].End.Likely)
+		if x := pressed[i].End; x.Early != alone[i].End.Early && x.Late != alone[i].End.Early {
+			t.Errorf("job %s: %+v, want that %v is one of both", alone[i].Job, x, alone[i].End.Early)
 		}
 		if pressed[i].End.Late > alone[i].End.Late {
 			later++
@@ -343,9 +340,9 @@ func TestAhead_with_arrivals(t *testing.T) {
 
 func TestAhead_complains(t *testing.T) {
 	snap := mixed(t, 2).until(t, "fifo", 5*time.Minute)
-	o := whatif.Options{Spread: -1, Between: -1}
+	o := whatif.Options{Between: -1}
 	_, err := whatif.Ahead(t.Context(), snap, o)
-	for _, want := range []string{"no policy", "spread -1", "-1ns between", "0 rounds"} {
+	for _, want := range []string{"no policy", "-1ns between", "0 rounds"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want it to name %q", err, want)
 		}

@@ -16,14 +16,16 @@ const endless = 1e18
 
 // A truth is the ground truth of a job in the simulated world.
 type truth struct {
-	spec   *job.Spec
-	model  perf.Model // nil: nothing is known of its speed
-	input  *perf.Sensitivity
-	factor float64         // of the seconds of a pass: true ones over those of the model
-	delay  time.Duration   // from a decision to the first step
-	each   []time.Duration // delay of each start; nil: delay for all
-	target float64         // samples; 0: it does not end
-	pieces []piece         // gradient statistics that were measured; nil: those of the model
+	spec  *job.Spec
+	model perf.Model // nil: nothing is known of its speed
+	// believed is the speed that the scheduler believes in; nil: it learns it from reports.
+	believed perf.Model
+	input    *perf.Sensitivity
+	factor   float64         // of the seconds of a pass: true ones over those of the model
+	delay    time.Duration   // from a decision to the first step
+	each     []time.Duration // delay of each start; nil: delay for all
+	target   float64         // samples; 0: it does not end
+	pieces   []piece         // gradient statistics that were measured; nil: those of the model
 }
 
 // application returns the truth as an application of the simulator.

@@ -2,7 +2,6 @@ package whatif
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 
@@ -27,29 +26,37 @@ type Measured struct {
 	Delays int
 	// Asked is the batch size that the scheduler last asked for; zero: the agent decides.
 	Asked job.BatchSize
+	// Model is the speed of the job by its own reports and those of its class; nil: the one that
+	// the scheduler believes in.
+	Model perf.Model
+	// pieces are the gradient statistics by epoch: those that the job had, and then those that
+	// its class had.
+	pieces []piece
+	// left is the GPU time, in seconds, that the job goes on to use by the durations of its
+	// class; 0: not known.
+	left float64
 }
 
 // The Learner's constants.
 const (
-	unpaced    = 60.0 // seconds of training at pace 1 that every job is assumed to have had before the first measured ones
-	mostPace   = 10.0 // the largest pace that one report counts with: a larger one is a mistake of the agent
-	unmeasured = 0.25 // Spread before enough reports were compared with predictions
-	fewSpread  = 8    // number of comparisons that are enough
+	unpaced  = 60.0 // seconds of training at pace 1 that every job is assumed to have had before the first measured ones
+	mostPace = 10.0 // the largest pace that one report counts with: a larger one is a mistake of the agent
 )
 
 // A Learner learns from a run what its simulation needs. It is a scheduler.Observer. Make one
 // with NewLearner. It forgets jobs that have ended.
 type Learner struct {
-	o      estimate.Options
-	pool   *estimate.Pool
-	keep   bool // it keeps jobs that have ended, and the fields below that say so; for Compare
-	jobs   map[job.ID]*learned
-	order  []*learned // in the order in which they came; with keep
-	errors float64    // sum of squared logarithms of measured over predicted progress
-	tried  int        // reports compared
-	came   int        // submissions seen
-	first  time.Time  // of the first submission
-	lost   int        // how often jobs lost their GPUs
+	o    estimate.Options
+	pool *estimate.Pool
+	keep bool // it keeps jobs that have ended, and the fields below that say so; for Compare
+	jobs map[job.ID]*learned
+	// classes are what jobs that come later are expected to be like.
+	classes map[job.Class]*class
+	order   []*learned // in the order in which they came; with keep
+	now     time.Time  // of the last event or round
+	came    int        // submissions seen
+	first   time.Time  // of the first submission
+	lost    int        // how often jobs lost their GPUs
 }
 
 // learned is what a Learner knows of one job.
@@ -95,13 +102,14 @@ type piece struct {
 // NewLearner returns a Learner that has seen nothing. The options are those of the
 // scheduler it observes, with the Types of its cluster.
 func NewLearner(o estimate.Options) *Learner {
-	l := &Learner{o: o, jobs: make(map[job.ID]*learned)}
+	l := &Learner{o: o, jobs: make(map[job.ID]*learned), classes: make(map[job.Class]*class)}
 	l.pool = estimate.NewPool(&l.o)
 	return l
 }
 
 // Event implements scheduler.Observer.
 func (l *Learner) Event(now time.Time, ev scheduler.Event) {
+	l.now = now
 	switch ev := ev.(type) {
 	case scheduler.Submitted:
 		l.enter(&learned{spec: ev.Spec, submitted: ev.Spec, came: now, since: now})
@@ -152,6 +160,7 @@ func (l *Learner) restore(now time.Time, ev *scheduler.Restored) {
 
 // acted records the actions of a round.
 func (l *Learner) acted(now time.Time, acts []scheduler.Action) {
+	l.now = now
 	for _, a := range acts {
 		switch a := a.(type) {
 		case scheduler.Preempt:
@@ -181,18 +190,24 @@ func (j *learned) run(now time.Time, a *scheduler.Run) {
 	j.ran, j.starting = now, true
 }
 
-// release records that a job loses its GPUs, and adds the GPU time of its training. If no report
-// says when its start was over, the start counts as workload.DefaultRestartDelay, which is also
-// what it takes in the simulation.
+// release records that a job loses its GPUs, and adds the GPU time of its training: see usedUntil.
 func (j *learned) release(now time.Time) {
-	if !j.held.IsZero() {
-		training := now.Sub(j.ran)
-		if j.starting {
-			training -= workload.DefaultRestartDelay
-		}
-		j.used += float64(j.held.AllGPUs()) * max(0, training.Seconds())
-	}
+	j.used = j.usedUntil(now)
 	j.held, j.on, j.starting, j.ran = cluster.Allocation{}, nil, false, now
+}
+
+// usedUntil returns the GPU-seconds of the job's training up to now. If no report says when its
+// start was over, the start counts as workload.DefaultRestartDelay, which is also what it takes in
+// the simulation.
+func (j *learned) usedUntil(now time.Time) float64 {
+	if j.held.IsZero() {
+		return j.used
+	}
+	training := now.Sub(j.ran)
+	if j.starting {
+		training -= workload.DefaultRestartDelay
+	}
+	return j.used + float64(j.held.AllGPUs())*max(0, training.Seconds())
 }
 
 func (l *Learner) exit(now time.Time, ev *scheduler.Exited) {
@@ -209,15 +224,22 @@ func (l *Learner) exit(now time.Time, ev *scheduler.Exited) {
 	if ev.Outcome == scheduler.Done && !j.heard.IsZero() {
 		j.tail = now.Sub(j.heard)
 	}
+	if c := l.of(j); c != nil && ev.Outcome == scheduler.Done {
+		c.completed(j)
+	}
 	delete(l.jobs, ev.Job)
 }
 
 // report records a report of a job's agent.
 func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
+	c := l.of(j)
 	if !r.Profile && r.Configuration == j.held.Configuration && j.starting {
 		j.starting = false
 		took := max(0, now.Sub(j.ran)-r.Interval)
 		j.delay, j.delays, j.ran = j.delay+took, j.delays+1, j.ran.Add(took)
+		if c != nil {
+			c.delay, c.delays = c.delay+took, c.delays+1
+		}
 		if l.keep && j.restored == nil {
 			j.each = append(j.each, took)
 		}
@@ -228,7 +250,6 @@ func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 	}
 	compares := !r.Profile && r.Configuration == j.where && r.Interval > 0 && r.StepTime > 0 && made > 0
 	if compares && j.epoch == r.Epoch {
-		l.compare(j, r, made)
 		j.keepPace(r, made)
 	} else if compares {
 		j.turn(r, made)
@@ -240,21 +261,8 @@ func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 		}
 	}
 	j.learn(r)
-}
-
-// compare records by what factor the progress of a job differs from the one that was predicted for
-// it before this report.
-func (l *Learner) compare(j *learned, r *job.Report, made float64) {
-	m, _ := j.belief.Model()
-	if m == nil || l.keep {
-		return
-	}
-	a := cluster.Allocation{Configuration: r.Configuration, CPUs: r.CPUs, Memory: r.Memory}
-	rate := perf.Goodput(m, a, replicas(j.spec, r), r.Batch) * cmp.Or(j.pace(), 1)
-	if e := math.Log(made / r.Interval.Seconds() / rate); !math.IsInf(e, 0) && !math.IsNaN(e) {
-		e = min(max(e, -math.Ln10), math.Ln10)
-		l.errors += e * e
-		l.tried++
+	if c != nil {
+		c.progressed(j)
 	}
 }
 
@@ -329,7 +337,16 @@ func (j *learned) learn(r *job.Report) {
 func (l *Learner) Measured() map[job.ID]Measured {
 	all := make(map[job.ID]Measured, len(l.jobs))
 	for id, j := range l.jobs {
-		all[id] = j.measured()
+		c := l.of(j)
+		m := j.measured()
+		if m.Delays == 0 {
+			m.Delay = c.usual()
+		}
+		if model, _ := j.belief.Model(); model != nil {
+			m.Model = model
+		}
+		m.pieces, m.left = c.coming(j), c.left(j.usedUntil(l.now))
+		all[id] = m
 	}
 	return all
 }
@@ -340,16 +357,6 @@ func (j *learned) measured() Measured {
 		m.Delay = j.delay / time.Duration(j.delays)
 	}
 	return m
-}
-
-// Spread returns the relative error of the predictions of progress so far: the root mean square
-// of the logarithms of measured over predicted progress, as a factor less 1. It is 0.25 before
-// 8 reports were compared.
-func (l *Learner) Spread() float64 {
-	if l.tried < fewSpread {
-		return unmeasured
-	}
-	return math.Expm1(math.Sqrt(l.errors / float64(l.tried)))
 }
 
 // Between returns the mean time between submissions up to now; 0 before the second.

@@ -10,13 +10,30 @@ import (
 	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/whatif/calibration"
 )
 
 // Patience is the longest time for which Look simulates.
 const Patience = 3 * time.Second
 
+// A Range says in how long from now something happens, with a probability of calibration.Share.
+type Range struct {
+	calibration.Range
+	Open bool // it may be later than Late, which is as far as was looked
+	Why  Why  // if it is not Known, the times are zero
+}
+
+// An ETA says when a job gets GPUs and when it is complete. Start is zero for a job that has
+// GPUs.
+type ETA struct {
+	Job        job.ID
+	Start, End Range
+}
+
 // A Predictor says when jobs will start and end. When it is asked, it simulates the state that
-// the last round left. It is a scheduler.Observer and safe for concurrent use.
+// the last round left. How wide its ranges are follows from how far off its earlier predictions
+// were (package calibration), so it is better the more often it is asked. It is a
+// scheduler.Observer and safe for concurrent use.
 type Predictor struct {
 	// Explained, if not nil, is called with the time of the snapshot of each new prediction. Set
 	// it before the first call of Look.
@@ -28,10 +45,11 @@ type Predictor struct {
 	etas  []ETA
 	of    *policy.Snapshot // to which etas belong
 
-	mu    sync.Mutex
-	learn *Learner
-	last  *policy.Snapshot // nil: no round yet
-	plan  *policy.Plan     // for last
+	mu     sync.Mutex
+	learn  *Learner
+	record *calibration.Record // nil: no round yet
+	last   *policy.Snapshot    // nil: no round yet
+	plan   *policy.Plan        // for last
 }
 
 // NewPredictor returns a Predictor for a run on a cluster with these GPU types.
@@ -39,6 +57,7 @@ func NewPredictor(fresh func() (policy.Policy, placement.Placer, error), so sche
 	o := DefaultOptions(fresh)
 	so.Estimate.Types = types
 	o.Scheduler = so
+	so.Estimate.Share = true // a job is expected to be as fast as others of its class were
 	return &Predictor{options: o, learn: NewLearner(so.Estimate)}
 }
 
@@ -47,6 +66,9 @@ func (l *Predictor) Event(now time.Time, ev scheduler.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learn.Event(now, ev)
+	if e, ok := ev.(scheduler.Exited); ok && l.record != nil && e.Outcome != scheduler.Lost {
+		l.record.Ended(now, e.Job, e.Outcome == scheduler.Done)
+	}
 }
 
 // Round implements scheduler.Observer.
@@ -55,6 +77,14 @@ func (l *Predictor) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.A
 	defer l.mu.Unlock()
 	l.learn.Round(s, p, acts)
 	l.last, l.plan = s, p
+	if l.record == nil {
+		l.record = calibration.New(s.Length)
+	}
+	for _, a := range acts {
+		if r, ok := a.(scheduler.Run); ok {
+			l.record.Started(s.Now, r.Job)
+		}
+	}
 }
 
 // State returns the last snapshot, and the options for Ahead with it. The snapshot is nil before
@@ -64,7 +94,7 @@ func (l *Predictor) State() (*policy.Snapshot, Options) {
 	defer l.mu.Unlock()
 	o := l.options
 	if l.last != nil {
-		o.Measured, o.Spread, o.Between = l.learn.Measured(), l.learn.Spread(), l.learn.Between(l.last.Now)
+		o.Measured, o.Between = l.learn.Measured(), l.learn.Between(l.last.Now)
 	}
 	return l.last, o
 }
@@ -80,6 +110,13 @@ func (l *Predictor) Last() (*policy.Snapshot, *policy.Plan) {
 // simulates at most once a round, and for at most Patience. If that is too short, it returns the
 // prediction of an earlier round; if there is none, nil and a zero time.
 func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
+	soon, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	return l.LookFor(soon)
+}
+
+// LookFor is Look for a simulation of any length, until ctx ends.
+func (l *Predictor) LookFor(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	l.one.Lock()
 	defer l.one.Unlock()
 	s, o := l.State()
@@ -87,10 +124,8 @@ func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 		return nil, time.Time{}
 	}
 	if l.tried != s {
-		soon, cancel := context.WithTimeout(ctx, Patience)
-		defer cancel()
-		if etas, err := Ahead(soon, s, o); err == nil {
-			l.etas, l.of = etas, s
+		if found, err := Ahead(ctx, s, o); err == nil {
+			l.etas, l.of = l.ranges(s, found), s
 			if l.Explained != nil {
 				l.Explained(s.Now)
 			}
@@ -107,4 +142,38 @@ func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 		all[e.Job] = e
 	}
 	return all, l.of.Now
+}
+
+// ranges returns the ranges of what simulations found for a snapshot, and records them. What has
+// happened since, while they ran, cannot be recorded any more.
+func (l *Predictor) ranges(s *policy.Snapshot, found []Outlook) []ETA {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]ETA, len(found))
+	for i, f := range found {
+		given := s.Jobs[i].Holding()
+		if l.last == s {
+			given = given || !l.plan.Jobs[i].Allocation.IsZero()
+		}
+		record := l.last == s && l.learn.jobs[f.Job] != nil
+		end := calibration.RunningEnd
+		if !given {
+			end = calibration.WaitingEnd
+			all[i].Start = l.calibrate(s, calibration.Start, f.Job, f.Start, record)
+		}
+		all[i].Job, all[i].End = f.Job, l.calibrate(s, end, f.Job, f.End, record)
+	}
+	return all
+}
+
+// calibrate returns the range of a guess about a job.
+func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID, g Guess, record bool) Range {
+	if g.Why != Known {
+		return Range{Why: g.Why}
+	}
+	r := l.record.Range(s.Now, p, g.Guess)
+	if record {
+		l.record.State(s.Now, id, p, g.Guess, r)
+	}
+	return Range{Range: r, Open: g.Open}
 }

@@ -3,6 +3,7 @@ package whatif
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -11,18 +12,18 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/perf/remaining"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/workload"
 )
 
-// mostComing bounds the new jobs in the late case.
+// mostComing bounds the new jobs of a scenario.
 const mostComing = 200
 
 // A scenario is one of the cases that Ahead simulates.
 type scenario struct {
-	factor  float64       // of the seconds of a pass: true ones over those of the models
 	between time.Duration // between submissions of new jobs; 0: no new jobs
 }
 
@@ -56,26 +57,33 @@ type simulatedWorld struct {
 	later       scheduler.Event // that Next returns next
 }
 
-// run simulates a scenario to its end.
-func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[job.ID]*outcome, error) {
+// mostRows bounds the rows of all snapshots of a scenario together: they are its cost.
+const mostRows = 2_000_000
+
+// run simulates a scenario to its end, or until the deadline of ctx. It returns what became of the
+// jobs, and how far the simulation came.
+func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[job.ID]*outcome, time.Duration, error) {
 	in, err := c.setting(s, o)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: o.Rounds}
+	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: min(o.Rounds, mostRows/max(1, len(s.Jobs)))}
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	p, placer, err := o.Fresh()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	so := in.scheduler(s, o)
-	sch, err := scheduler.New(p, placer, in.cluster, so)
+	sch, err := scheduler.New(p, placer, in.cluster, in.scheduler(s, o))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return w.outcomes, sch.Run(ctx, w, w)
+	rounds := w.rounds
+	if err = sch.Run(ctx, w, w); errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
+	return w.outcomes, time.Duration(rounds-w.rounds) * s.Length, err
 }
 
 // Next implements scheduler.Backend. It returns io.EOF when everything that is awaited has
@@ -180,7 +188,7 @@ func (c scenario) setting(s *policy.Snapshot, o *Options) (*setting, error) {
 	for _, j := range s.Jobs {
 		in.outcomes[j.ID] = &outcome{start: -1, end: -1}
 		if sim.Fits(in.cluster, j.Spec) == nil {
-			in.add(c, s, j, o.Measured[j.ID])
+			in.add(s, j, o.Measured[j.ID])
 		}
 	}
 	if c.between > 0 {
@@ -204,25 +212,60 @@ func owned(c *cluster.Cluster) (*cluster.Cluster, error) {
 }
 
 // add adds a copy of a job of the snapshot, which goes on from its present state.
-func (in *setting) add(c scenario, s *policy.Snapshot, j *policy.Job, m Measured) {
-	f, t := in.outcomes[j.ID], &truth{spec: j.Spec, model: j.Perf, input: j.Sensitivity, factor: c.factor, target: j.Target, delay: j.RestartOverhead}
+func (in *setting) add(s *policy.Snapshot, j *policy.Job, m Measured) {
+	f, t := in.outcomes[j.ID], &truth{spec: j.Spec, model: j.Perf, believed: j.Perf, input: j.Sensitivity, factor: 1, target: target(s, j), delay: j.RestartOverhead, pieces: m.pieces}
+	if m.Model != nil && j.Perf != nil {
+		t.model = m.Model
+	}
 	if m.Pace > 0 {
 		t.factor /= m.Pace
 	}
-	if m.Delays > 0 {
+	if m.Delay > 0 {
 		t.delay = m.Delay
 	}
+	lasts := time.Duration(0)
 	switch {
+	case j.Perf == nil && m.left > 0:
+		lasts = remaining.Seconds(m.left / float64(max(1, j.Spec.GPUs)))
 	case j.Perf == nil:
 		f.why, t.target = NoSpeed, 0
-	case j.Target <= 0:
+	case t.target <= 0:
 		f.why = NoTarget
 	}
 	if f.awaited = f.why == Known || !j.Holding(); f.awaited {
 		in.open++
 	}
+	if lasts > 0 {
+		in.last(s, j, m, lasts)
+		return
+	}
 	in.arrive(t, 0)
 	in.options.Initial[j.ID] = initialState(s, j, t, m)
+}
+
+// last adds a copy of a job of unknown speed, which lasts as long as others of its class did.
+func (in *setting) last(s *policy.Snapshot, j *policy.Job, m Measured, lasts time.Duration) {
+	a := workload.Arrival{Spec: *j.Spec, Duration: lasts}
+	a.Spec.Schedule = job.BatchSchedule{}
+	in.arrivals = append(in.arrivals, a)
+	st := &sim.InitialState{Status: shifted(j.Status, sim.Epoch.Sub(s.Now)), Batch: m.Asked}
+	st.Status.Progress, st.Status.Epoch = 0, 0 // its duration is counted from here on
+	if st.Status.Phase == job.Profiling {
+		st.Status.Phase = job.Waiting
+	}
+	in.options.Initial[j.ID] = st
+}
+
+// target returns the work of a job: what it states, or else what the jobs of its class had; 0 if
+// neither is known.
+func target(s *policy.Snapshot, j *policy.Job) float64 {
+	if j.Target > 0 {
+		return j.Target
+	}
+	if left, from := s.Work(j); from == remaining.Class {
+		return j.Done(s.Now) + left
+	}
+	return 0
 }
 
 // arrive adds a job that is submitted at a time and has the ground truth t.
@@ -290,8 +333,8 @@ func shifted(st job.Status, by time.Duration) job.Status {
 func (in *setting) beliefs(o estimate.Options) estimate.Options {
 	o = estimate.Options{Mode: estimate.Oracle, Smoothing: o.Smoothing}
 	o.Oracle = func(spec *job.Spec) estimate.Throughput {
-		if t := in.truths[spec.ID]; t != nil && t.model != nil {
-			return t.model.Throughput
+		if t := in.truths[spec.ID]; t != nil && t.believed != nil {
+			return t.believed.Throughput
 		}
 		return nil
 	}

@@ -26,6 +26,7 @@ type Round struct {
 	snapshot *policy.Snapshot
 	plan     *policy.Plan
 	decider  counterfactual.Decider
+	ahead    *Predictor
 }
 
 // RoundOf returns the last round up to a time since the start of a recording. The journal, of which only
@@ -44,7 +45,7 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	return &Round{of.Job, s, last.plan, d}, nil
+	return &Round{of.Job, s, last.plan, d, last.ahead}, nil
 }
 
 // Unblock returns the cheapest change by which the job would have got GPUs, or more GPUs; see
@@ -76,7 +77,8 @@ func until(ctx context.Context, r *journal.Reader, at time.Duration, o Options) 
 	}
 	h, so := r.Header(), o.Scheduler
 	so.Round = h.Round
-	rec, last := counterfactual.NewRecorder(p, spare, copyRounds), &lastRound{}
+	rec := counterfactual.NewRecorder(p, spare, copyRounds)
+	last := &lastRound{ahead: NewPredictor(o.Fresh, so, h.Cluster.Types()), every: max(1, int(at/max(h.Round, time.Second))/looks), ctx: ctx}
 	s, err := scheduler.New(rec, placer, h.Cluster, so)
 	if err != nil {
 		return nil, nil, err
@@ -88,20 +90,41 @@ func until(ctx context.Context, r *journal.Reader, at time.Duration, o Options) 
 	return last, rec, err
 }
 
-// A lastRound keeps the last round.
+// looks is how often, up to the moment that is asked for, a recorded run is looked ahead from, to
+// learn how far off such predictions are in it.
+const looks = 12
+
+// A lastRound keeps the last round, and predicts now and then.
 type lastRound struct {
+	ctx      context.Context
 	snapshot *policy.Snapshot
 	plan     *policy.Plan
+	ahead    *Predictor
+	every    int // rounds from one look ahead to the next
+	rounds   int
 }
 
 // Event implements scheduler.Observer.
-func (*lastRound) Event(time.Time, scheduler.Event) {}
+func (l *lastRound) Event(now time.Time, ev scheduler.Event) { l.ahead.Event(now, ev) }
 
 // Round implements scheduler.Observer.
-func (l *lastRound) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
-	if s != nil {
-		l.snapshot, l.plan = s, p
+func (l *lastRound) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	if s == nil {
+		return
 	}
+	l.snapshot, l.plan = s, p
+	l.ahead.Round(s, p, acts)
+	if l.rounds++; l.rounds%l.every == 0 {
+		l.ahead.LookFor(l.ctx)
+	}
+}
+
+// Expect returns when the job was to start and to end, as of the round, by what was known then. It is
+// false if nothing is known.
+func (r *Round) Expect(ctx context.Context) (ETA, bool) {
+	all, _ := r.ahead.LookFor(ctx)
+	eta, ok := all[r.job]
+	return eta, ok
 }
 
 // An ending recording ends at a time, after the round of that time.

@@ -66,6 +66,7 @@ var rooms = []room{
 	{"metrics", 7},
 
 	{"explain/counterfactual", 7}, // what would change a decision
+	{"whatif/calibration", 7},     // how far off predictions were
 
 	{"policy/builtin", 7}, // the policies by name
 

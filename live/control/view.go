@@ -24,10 +24,13 @@ type View struct {
 	Restarts int     `json:"restarts"` // starts after the first
 	Reason   string  `json:"reason,omitzero"`
 	Sentence string  `json:"sentence,omitzero"` // the reason, for people
-	// When a waiting job may start, and any may end; nil: not known.
+	// When a waiting job starts, and any ends: with 80 % between early and late, and as likely before
+	// as after likely. nil: not known.
 	StartEarly  *time.Time      `json:"start_early,omitempty"`
+	StartLikely *time.Time      `json:"start_likely,omitempty"`
 	StartLate   *time.Time      `json:"start_late,omitempty"`
 	EndEarly    *time.Time      `json:"end_early,omitempty"`
+	EndLikely   *time.Time      `json:"end_likely,omitempty"`
 	EndLate     *time.Time      `json:"end_late,omitempty"`
 	Submitted   time.Time       `json:"submitted"`
 	Started     time.Time       `json:"started,omitzero"`  // first; zero: not yet

@@ -42,7 +42,7 @@ type Driver struct {
 	digest    *digest    // nil: not wanted
 	predictor *predictor // nil: it never predicts
 	ahead     *whatif.Predictor
-	again     *redecider // nil: with PredictNever
+	again     *redecider // nil: without Options.Predict
 
 	world  World
 	sched  *scheduler.Scheduler
@@ -60,7 +60,7 @@ func New(o Options) *Driver {
 	if o.Digest {
 		d.digest = new(digest)
 	}
-	if o.Predict == PredictAfterRounds {
+	if o.Predict {
 		d.predictor = newPredictor(o.Log, o.Queue)
 	}
 	return d
@@ -76,7 +76,7 @@ func (d *Driver) Attach(w World, stopping func() map[cluster.GPUType]int) error 
 	if err != nil {
 		return err
 	}
-	if d.o.Predict != PredictNever {
+	if d.o.Predict {
 		if p, err = d.remember(p); err != nil {
 			return err
 		}
@@ -111,15 +111,13 @@ func (d *Driver) monitor(s monitor.Source) {
 
 // lookAhead makes what predicts, if that is wanted.
 func (d *Driver) lookAhead() {
-	if d.o.Predict == PredictNever {
+	if !d.o.Predict {
 		return
 	}
 	d.ahead = whatif.NewPredictor(d.o.newPolicy, d.o.scheduler(), d.world.Cluster().Types())
 	d.ahead.Explained = d.queue.Explained
 	d.again.ahead = d.ahead
-	if d.predictor != nil {
-		d.predictor.ahead, d.predictor.again = d.ahead, d.again
-	}
+	d.predictor.ahead, d.predictor.again = d.ahead, d.again
 }
 
 // begin writes the head of the journal.
@@ -163,11 +161,7 @@ func (d *Driver) observers() []scheduler.Observer {
 		all = append(all, d.digest)
 	}
 	all = append(all, d.world)
-	switch d.o.Predict {
-	case PredictNever:
-	case PredictWhenAsked:
-		all = append(all, d.ahead)
-	case PredictAfterRounds:
+	if d.predictor != nil {
 		all = append(all, d.predictor)
 	}
 	if d.record != nil {

@@ -36,7 +36,7 @@ func toyOptions(t *testing.T) Options {
 	}
 	return Options{
 		Queue: "toy", Policy: "fifo", Round: time.Minute, Tool: "test", Journals: filepath.Join(t.TempDir(), "journals"), Digest: true,
-		Predict: PredictAfterRounds, Metrics: m, Log: slog.New(slog.DiscardHandler),
+		Predict: true, Metrics: m, Log: slog.New(slog.DiscardHandler),
 	}
 }
 
@@ -111,7 +111,7 @@ func TestAttach_refuses(t *testing.T) {
 // TestDriver_without_journal or predictions has none, and says so.
 func TestDriver_without_journal(t *testing.T) {
 	o := toyOptions(t)
-	o.Journals, o.Predict = "", PredictNever
+	o.Journals, o.Predict = "", false
 	d := New(o)
 	if err := d.Attach(newToy(testCluster(t)), nil); err != nil {
 		t.Fatal(err)

@@ -24,21 +24,11 @@ type Options struct {
 	Tool     string            // name and version of the program, for journals
 	Journals string            // directory of journals, made if it is not there; empty: none is written
 	Digest   bool              // Driver.Digest is asked for
-	Predict  Predict           // when to predict starts and ends of jobs
+	Predict  bool              // a goroutine predicts beside the rounds when jobs start and end: Driver.Look, Driver.Predictions
 	Metrics  *monitor.Metrics  // that the queue's metrics are added to
 	Traces   trace.TracerProvider
 	Log      *slog.Logger // of rounds and of predictions that fail; nil: nothing is logged
 }
-
-// Predict says when a Driver predicts when jobs start and end.
-type Predict int
-
-// The values of Predict.
-const (
-	PredictNever       Predict = iota // Driver.Look and Driver.Predictions know nothing
-	PredictWhenAsked                  // Driver.Look computes
-	PredictAfterRounds                // a goroutine computes beside the rounds: Driver.Predictions
-)
 
 // NewPolicy returns a new instance of a policy and of its placer. It returns an error if no
 // policy has the name, or the settings are not its own.

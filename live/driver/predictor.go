@@ -54,7 +54,7 @@ func newPredictor(log *slog.Logger, queue string) *predictor {
 }
 
 // Predictions returns what the last look predicts, by job; nil before the first, or if
-// Options.Predict is not PredictAfterRounds. The caller must not change it.
+// Options.Predict is not set. The caller must not change it.
 func (d *Driver) Predictions() map[job.ID]Prediction {
 	if d.predictor == nil {
 		return nil

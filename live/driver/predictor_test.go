@@ -107,11 +107,11 @@ func TestPredictor_looks_ahead_after_a_round(t *testing.T) {
 	if waits.ETA.Start.Why != whatif.Known || waits.ETA.End.Why != whatif.Known {
 		t.Fatalf("of the job that waits: %+v, want a start and an end", waits.ETA)
 	}
-	// The first has 1800 samples to go at 3 a second, and beliefs that nobody has measured are
-	// taken to be wrong by a quarter: it ends after 480 s to 750 s, and rounds take a minute.
+	// The first has 1800 samples to go at 3 a second, so it ends after 600 s. No prediction of this
+	// run has come true yet: the range is as wide as the errors of other runs.
 	early, late := waits.ETA.Start.Early, waits.ETA.Start.Late
-	if early < 8*time.Minute || late > 15*time.Minute || early > late {
-		t.Errorf("it starts in %v to %v, want within 8m to 15m", early, late)
+	if early >= 10*time.Minute || late <= 10*time.Minute || late > 20*time.Minute || waits.ETA.Start.Of != 0 {
+		t.Errorf("it starts in %v to %v, want a range around 10m", early, late)
 	}
 }
 

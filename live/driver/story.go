@@ -88,6 +88,5 @@ func expected(r whatif.Range, passed time.Duration) *explain.Expected {
 	if r.Why != whatif.Known {
 		return &explain.Expected{Unknown: r.Why.String()}
 	}
-	left := func(d time.Duration) journal.Seconds { return journal.Seconds(max(0, d-passed)) }
-	return &explain.Expected{Early: left(r.Early), Likely: left(r.Likely), Late: left(r.Late), Open: r.Open}
+	return explain.ExpectedIn(&r.Range, r.Open, passed)
 }

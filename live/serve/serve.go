@@ -173,7 +173,7 @@ func (c *controller) build(address string) error {
 	c.metrics = registry
 	c.driver = driver.New(driver.Options{
 		Queue: queueName, Policy: c.o.Policy, Settings: c.o.Settings, Round: c.o.Round, Tool: c.o.Tool,
-		Journals: filepath.Join(c.o.Dir, journals), Predict: driver.PredictWhenAsked, Metrics: metrics, Traces: c.o.Traces,
+		Journals: filepath.Join(c.o.Dir, journals), Predict: true, Metrics: metrics, Traces: c.o.Traces,
 	})
 	if err := c.driver.Attach(c.world, nil); err != nil {
 		return err

@@ -141,10 +141,10 @@ func (s *state) foresee(v *control.View) {
 		return &t
 	}
 	if v.GPUs == 0 && eta.Start.Why == whatif.Known {
-		v.StartEarly, v.StartLate = at(eta.Start.Early), at(eta.Start.Late)
+		v.StartEarly, v.StartLikely, v.StartLate = at(eta.Start.Early), at(eta.Start.Likely), at(eta.Start.Late)
 	}
 	if eta.End.Why == whatif.Known {
-		v.EndEarly, v.EndLate = at(eta.End.Early), at(eta.End.Late)
+		v.EndEarly, v.EndLikely, v.EndLate = at(eta.End.Early), at(eta.End.Likely), at(eta.End.Late)
 	}
 }
 

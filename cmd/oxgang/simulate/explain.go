@@ -123,6 +123,7 @@ func (e *explanation) again(ctx context.Context, s *explain.Story) {
 		if m.Holds == nil {
 			m.Change, err = round.Unblock(ctx)
 		}
+		expect(ctx, round, m)
 	}
 	switch {
 	case m.Change != nil:
@@ -130,6 +131,24 @@ func (e *explanation) again(ctx context.Context, s *explain.Story) {
 	case err != nil && !errors.Is(err, whatif.ErrUndecided) && m.Holds == nil:
 		m.Unblock = "not known: the round cannot be decided again: " + err.Error()
 	}
+}
+
+// expect adds when the job was to start and to end, by what was known then.
+func expect(ctx context.Context, round *whatif.Round, m *explain.Moment) {
+	eta, ok := round.Expect(ctx)
+	if !ok {
+		return
+	}
+	in := func(r *whatif.Range) *explain.Expected {
+		if r.Why != whatif.Known {
+			return &explain.Expected{Unknown: r.Why.String()}
+		}
+		return explain.ExpectedIn(&r.Range, r.Open, 0)
+	}
+	if m.Holds == nil {
+		m.Start = in(&eta.Start)
+	}
+	m.End = in(&eta.End)
 }
 
 // round replays the journal up to a time.

@@ -89,10 +89,10 @@ func (c *queueController) close(d *driver.Driver) {
 func (c *queueController) driverOptions() driver.Options {
 	o := driver.Options{
 		Queue: c.q.Name, Policy: c.q.Spec.Policy.Name, Settings: settings(c.q), Round: round(c.q), Verify: true, Tool: c.l.o.Tool,
-		Digest: true, Predict: driver.PredictAfterRounds, Metrics: c.l.metrics, Traces: c.l.o.Traces, Log: c.l.log,
+		Digest: true, Predict: true, Metrics: c.l.metrics, Traces: c.l.o.Traces, Log: c.l.log,
 	}
 	if c.q.Spec.Mode == v1alpha1.Observe {
-		o.Predict = driver.PredictNever
+		o.Predict = false
 	}
 	if dir := c.l.o.Config.Journals; dir != "" {
 		o.Journals = filepath.Join(dir, c.q.Name)

@@ -1,0 +1,202 @@
+package calibration
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/internal/draws"
+	"github.com/oxgang/oxgang/job"
+)
+
+var begin = time.Unix(0, 0)
+
+// A world has jobs that come one after the other and last as long as its guesses say, but for an
+// error.
+type world struct {
+	error func(*rand.Rand) float64 // logarithm of actual over guessed
+	every time.Duration            // between jobs
+	jobs  int
+}
+
+// play predicts each job's end when it comes and then every 15 minutes, and returns for the second
+// half of the jobs how many of their first ranges held, were too early and too late, and the mean of
+// the logarithms of late over early.
+func (w *world) play(rng *rand.Rand) (held, below, above int, width float64) {
+	const round = time.Minute
+	type running struct {
+		id    job.ID
+		end   time.Time
+		error float64
+	}
+	r := New(round)
+	var now []*running
+	at := begin
+	for n := 0; n < w.jobs || len(now) > 0; at = at.Add(15 * time.Minute) {
+		now = slices.DeleteFunc(now, func(j *running) bool {
+			if j.end.After(at) {
+				return false
+			}
+			r.Ended(j.end, j.id, true)
+			return true
+		})
+		for n < w.jobs && begin.Add(time.Duration(n)*w.every).Before(at) {
+			guess := time.Duration(math.Exp(rng.Float64()*3) * float64(20*time.Minute))
+			e := w.error(rng)
+			lasts := time.Duration(float64(guess) * math.Exp(e))
+			now, n = append(now, &running{job.ID(fmt.Sprint(n)), at.Add(lasts), e}), n+1
+			x := r.Range(at, RunningEnd, Guess{guess, guess})
+			if n > w.jobs/2 {
+				width += math.Log(float64(x.Late+round) / float64(x.Early+round))
+				switch {
+				case x.Holds(lasts, round):
+					held++
+				case lasts < x.Early:
+					below++
+				default:
+					above++
+				}
+			}
+		}
+		for _, j := range now {
+			left := time.Duration(float64(j.end.Sub(at)) * math.Exp(-j.error))
+			g := Guess{left, left}
+			r.State(at, j.id, RunningEnd, g, r.Range(at, RunningEnd, g))
+		}
+	}
+	return held, below, above, width / float64(w.jobs-w.jobs/2)
+}
+
+// TestRange_holds: whatever errors guesses have, four of five ranges hold, as many are missed on the one side as on
+// the other, and they are no wider than they need to be.
+func TestRange_holds(t *testing.T) {
+	for name, w := range map[string]world{
+		"fair":       {error: func(rng *rand.Rand) float64 { return 0.3 * rng.NormFloat64() }},
+		"biased":     {error: func(rng *rand.Rand) float64 { return 0.7 + 0.2*rng.NormFloat64() }},
+		"heavy tail": {error: func(rng *rand.Rand) float64 { return 0.5 * rng.ExpFloat64() }},
+		"wild":       {error: func(rng *rand.Rand) float64 { return 1.2 * rng.NormFloat64() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seed := draws.Seed(t)
+			w.every, w.jobs = 7*time.Minute, 400
+			held, below, above, width := w.play(rand.New(rand.NewPCG(seed, 1)))
+			n := float64(w.jobs - w.jobs/2)
+			share := float64(held) / n
+			t.Logf("%.3f held, %d below, %d above, width %.2f", share, below, above, width)
+			if off := 4 * math.Sqrt(Share*(1-Share)/n); math.Abs(share-Share) > off {
+				t.Errorf("seed %d: %.3f of the ranges held, want %.2f within %.2f", seed, share, Share, off)
+			}
+			if least := 0.1*n - 4*math.Sqrt(0.09*n); float64(below) < least || float64(above) < least {
+				t.Errorf("seed %d: %d ranges were too late and %d too early, want about %.0f each", seed, below, above, 0.1*n)
+			}
+		})
+	}
+}
+
+// TestQuantile_with_open: predictions that are still open count as late ones, not as none. Of ten
+// jobs that end after 1 to 10 hours, five have ended after 5 hours: the median is 5, not 3.
+func TestQuantile_with_open(t *testing.T) {
+	var all []observation
+	for i := 1; i <= 10; i++ {
+		e := math.Log(float64(min(i, 5)))
+		all = append(all, observation{[3]float64{e, e, e}, 1, i <= 5})
+	}
+	if got := math.Exp(quantile(all, 1, 0.5)); math.Abs(got-5) > 1e-9 {
+		t.Errorf("median %v, want 5", got)
+	}
+	if got := math.Exp(quantile(all, 1, 0.2)); math.Abs(got-2) > 1e-9 {
+		t.Errorf("fifth %v, want 2", got)
+	}
+}
+
+// TestRecord_one_job_is_one: a job that is predicted a thousand times counts like one.
+func TestRecord_one_job_is_one(t *testing.T) {
+	late := func(times int) Range {
+		r := New(time.Minute)
+		g := Guess{time.Hour, time.Hour}
+		for i := range 20 {
+			id := job.ID(fmt.Sprint(i))
+			r.State(begin, id, RunningEnd, g, Range{})
+			r.Ended(begin.Add(time.Hour), id, true)
+		}
+		for range times {
+			r.State(begin, "odd", RunningEnd, g, Range{})
+		}
+		r.Ended(begin.Add(10*time.Hour), "odd", true)
+		return r.Range(begin.Add(11*time.Hour), RunningEnd, g)
+	}
+	once, often := late(1), late(1000)
+	once.Of, often.Of = 0, 0 // these are ranges, not jobs
+	if once != often || once.Late > 2*time.Hour {
+		t.Errorf("predicted once: %v; a thousand times: %v; want the same, and no late end by one job", once, often)
+	}
+}
+
+// TestRecord_phases: what is known of one phase or length says nothing of another.
+func TestRecord_phases(t *testing.T) {
+	r := New(time.Minute)
+	now := begin
+	g := Guess{time.Hour, time.Hour}
+	before := r.Range(now.Add(3*time.Hour), WaitingEnd, g)
+	short := Guess{time.Minute, time.Minute}
+	shortBefore := r.Range(now.Add(3*time.Hour), RunningEnd, short)
+	for i := range 50 {
+		id := job.ID(fmt.Sprint(i))
+		r.State(now, id, RunningEnd, g, Range{})
+		r.Ended(now.Add(2*time.Hour), id, true)
+	}
+	then := now.Add(3 * time.Hour)
+	if got := r.Range(then, WaitingEnd, g); got != before {
+		t.Errorf("ends of running jobs changed those of waiting ones: %v, was %v", got, before)
+	}
+	if got := r.Range(then, RunningEnd, short); got.Late != shortBefore.Late {
+		t.Errorf("ends in an hour changed those in a minute: %v, was %v", got, shortBefore)
+	}
+	if got := r.Range(then, RunningEnd, g).Likely; got < 110*time.Minute || got > 130*time.Minute {
+		t.Errorf("all took 2h where 1h was guessed: median %v", got)
+	}
+}
+
+// TestRecord_held: what is said of the last ranges is what became of them.
+func TestRecord_held(t *testing.T) {
+	r := New(time.Minute)
+	g := Guess{time.Hour, time.Hour}
+	said := Range{Early: 50 * time.Minute, Likely: time.Hour, Late: 70 * time.Minute}
+	for i, after := range []time.Duration{60, 49, 70, 71, 30, 90} { // minutes; half a round more or less holds
+		id := job.ID(fmt.Sprint(i))
+		r.State(begin, id, Start, g, said)
+		r.Started(begin.Add(after*time.Minute), id)
+	}
+	r.State(begin, "cancelled", Start, g, said)
+	r.Ended(begin.Add(time.Hour), "cancelled", false)
+	r.State(begin, "open", Start, g, said)
+	if held, of := r.Held(Start); held != 2 || of != 6 {
+		t.Errorf("%d of %d held, want 2 of 6", held, of)
+	}
+}
+
+// TestRange_is_ordered, whatever was guessed and seen before.
+func TestRange_is_ordered(t *testing.T) {
+	rng := rand.New(rand.NewPCG(draws.Seed(t), 2))
+	r := New(time.Minute)
+	for i := range 300 {
+		now := begin.Add(time.Duration(i) * time.Minute)
+		g := Guess{time.Duration(rng.Int64N(int64(100 * time.Hour))), time.Duration(rng.Int64N(int64(100 * time.Hour)))}
+		p := Phase(rng.IntN(int(Phases)))
+		x := r.Range(now, p, g)
+		if x.Early < 0 || x.Early > x.Likely || x.Likely > x.Late || x.Held > x.Of {
+			t.Fatalf("%v of %v: %+v is not ordered", p, g, x)
+		}
+		wide := r.Wide(now, p, g, 0.95)
+		if wide.Early > x.Early || wide.Late < x.Late {
+			t.Fatalf("95 %%: %+v is narrower than %+v", wide, x)
+		}
+		r.State(now, job.ID(fmt.Sprint(i%40)), p, g, x)
+		if i%3 == 0 {
+			r.Ended(now.Add(time.Minute), job.ID(fmt.Sprint(rng.IntN(40))), i%2 == 0)
+		}
+	}
+}
