@@ -7,9 +7,9 @@ import (
 
 // A class is what the jobs of one class teach about those that come after them.
 type class struct {
-	// lead is the job that has made the most progress. How its gradient statistics changed from
+	// furthest is the job that has made the most progress. How its gradient statistics changed from
 	// epoch to epoch says how those of the others will change.
-	lead   *learned
+	furthest   *learned
 	delay  time.Duration // of all starts of all jobs together
 	delays int
 	used   []float64 // GPU-seconds that each completed job held GPUs, ascending
@@ -26,7 +26,7 @@ func (l *Learner) of(j *learned) *class {
 	}
 	c := l.classes[name]
 	if c == nil {
-		c = &class{lead: j}
+		c = &class{furthest: j}
 		l.classes[name] = c
 	}
 	return c
@@ -34,8 +34,8 @@ func (l *Learner) of(j *learned) *class {
 
 // progressed records that a job has reported.
 func (c *class) progressed(j *learned) {
-	if j == c.lead || j.progress > c.lead.progress {
-		c.lead = j
+	if j == c.furthest || j.progress > c.furthest.progress {
+		c.furthest = j
 	}
 }
 
@@ -64,17 +64,17 @@ func (c *class) left(used float64) float64 {
 }
 
 // coming returns the gradient statistics of a job by epoch: its own, and for the epochs after
-// them those of the lead of its class.
+// them those of the furthest of its class.
 func (c *class) coming(j *learned) []piece {
 	all := slices.Clone(j.pieces)
-	if c == nil || c.lead == j {
+	if c == nil || c.furthest == j {
 		return all
 	}
 	next := 0
 	if n := len(all); n > 0 {
 		next = all[n-1].epoch + 1
 	}
-	for _, p := range c.lead.pieces {
+	for _, p := range c.furthest.pieces {
 		if p.epoch >= next && p.last > j.progress {
 			all = append(all, p)
 		}

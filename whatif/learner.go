@@ -80,7 +80,10 @@ type learned struct {
 	each      []time.Duration       // delay of each start; with keep
 	where     cluster.Configuration // of the last report
 	progress  float64               // of the last report
-	epoch     int                   // of the last report
+	counted   struct {              // the last report that measured an interval; reports of a new epoch do not
+		progress float64
+		epoch    int
+	}
 	trained   float64               // seconds that its progress would take by its reported step times
 	took      float64               // seconds that its progress took
 	pieces    []piece               // by epoch
@@ -244,18 +247,24 @@ func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 			j.each = append(j.each, took)
 		}
 	}
-	made := r.Progress - j.progress
+	if r.Interval == 0 && !r.Profile {
+		j.begin(r)
+	}
+	made := r.Progress - j.counted.progress
 	if made > 0 && r.Interval > 0 {
 		j.rate = made / r.Interval.Seconds()
 	}
 	compares := !r.Profile && r.Configuration == j.where && r.Interval > 0 && r.StepTime > 0 && made > 0
-	if compares && j.epoch == r.Epoch {
+	if compares && j.counted.epoch == r.Epoch {
 		j.keepPace(r, made)
 	} else if compares {
 		j.turn(r, made)
 	}
 	if !r.Profile {
-		j.where, j.progress, j.epoch, j.heard = r.Configuration, r.Progress, r.Epoch, now
+		j.where, j.progress, j.heard = r.Configuration, r.Progress, now
+		if r.Interval > 0 {
+			j.counted.progress, j.counted.epoch = r.Progress, r.Epoch
+		}
 		if l.keep && r.Interval > 0 {
 			j.every = append(j.every, r.Interval)
 		}
@@ -263,6 +272,18 @@ func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 	j.learn(r)
 	if c != nil {
 		c.progressed(j)
+	}
+}
+
+// begin records a report without an interval: the job has started, perhaps from an older
+// checkpoint, or an epoch begins.
+func (j *learned) begin(r *job.Report) {
+	if r.Epoch <= j.counted.epoch {
+		j.counted.progress, j.counted.epoch = r.Progress, r.Epoch
+		return
+	}
+	if n := len(j.pieces); n > 0 && j.pieces[n-1].epoch == r.Epoch-1 {
+		j.pieces[n-1].end = r.Progress
 	}
 }
 
@@ -279,7 +300,7 @@ func (j *learned) keepPace(r *job.Report, made float64) {
 // linear equations for the seconds in each epoch.
 func (j *learned) turn(r *job.Report, made float64) {
 	n := len(j.pieces)
-	if n == 0 || j.pieces[n-1].epoch != j.epoch || r.Epoch != j.epoch+1 {
+	if n == 0 || j.pieces[n-1].epoch != j.counted.epoch || r.Epoch != j.counted.epoch+1 {
 		return
 	}
 	p := &j.pieces[n-1]

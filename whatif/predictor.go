@@ -39,6 +39,7 @@ type Predictor struct {
 	// it before the first call of Look.
 	Explained func(time.Time)
 	options   Options
+	stating   func(*policy.Snapshot, calibration.Phase, job.ID, Guess) // nil, or called before a guess is recorded
 
 	one   sync.Mutex       // held while simulating
 	tried *policy.Snapshot // from which Look simulated last, with success or without
@@ -168,6 +169,9 @@ func (l *Predictor) ranges(s *policy.Snapshot, found []Outlook) []ETA {
 
 // calibrate returns the range of a guess about a job.
 func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID, g Guess, record bool) Range {
+	if record && l.stating != nil {
+		l.stating(s, p, id, g)
+	}
 	if g.Why != Known {
 		return Range{Why: g.Why}
 	}

@@ -3,6 +3,7 @@ package whatif_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -92,7 +93,11 @@ type score struct {
 }
 
 func (c *score) add(x *whatif.Range, after, round time.Duration) {
-	if x.Why != whatif.Known {
+	switch x.Why {
+	case whatif.Known:
+	case whatif.NoSpeed: // nothing like it has run
+		return
+	default:
 		c.unknown++
 		return
 	}
@@ -130,19 +135,28 @@ func (c *score) String() string {
 		c.known, float64(c.known)/float64(max(1, c.known+c.unknown)), c.share(), float64(c.below)/n, float64(c.above)/n, c.width())
 }
 
-// loads are settings of runs, by name. None was used to fit anything.
-var loads = map[string]string{
-	"light":    "cluster=t4:4x4,rtx:2x8;generate.jobs=60;generate.span=8h",
-	"heavy":    "cluster=t4:4x4,rtx:2x8;generate.jobs=60;generate.span=3h",
-	"rigid":    "cluster=a100:4x8;generate.jobs=60;generate.span=4h;jobs.rigid=1",
-	"constant": "cluster=v100:2x8/24c/500g;generate.kind=synergy-static;generate.jobs=60;generate.multi-gpu=true",
+// A load is settings of runs, and how many rounds are between looks.
+type load struct {
+	settings string
+	every    int
 }
 
+// loads are settings of long runs, by name. None was used to fit anything.
+var loads = map[string]load{
+	"light":    {"cluster=t4:4x4,rtx:2x8;generate.jobs=60;generate.span=8h", 30},
+	"heavy":    {"cluster=t4:4x4,rtx:2x8;generate.jobs=60;generate.span=3h", 30},
+	"rigid":    {"cluster=a100:4x8;generate.jobs=60;generate.span=4h;jobs.rigid=1", 30},
+	"constant": {"cluster=v100:2x8/24c/500g;generate.kind=synergy-static;generate.jobs=60;generate.multi-gpu=true", 200},
+}
+
+// short is a load of fewer jobs and GPUs.
+var short = load{"cluster=t4:4x4,rtx:2x8;generate.jobs=30;generate.span=2h", 20}
+
 // listen simulates a policy under a load, and asks every few rounds.
-func listen(t testing.TB, name, load string, seed uint64, every int) *listener {
+func listen(t testing.TB, name string, under load, seed uint64) *listener {
 	t.Helper()
 	c := settings.Default()
-	for _, kv := range strings.Split(fmt.Sprintf("policy=%s;seed=%d;%s", name, seed, load), ";") {
+	for _, kv := range strings.Split(fmt.Sprintf("policy=%s;seed=%d;%s", name, seed, under.settings), ";") {
 		key, value, _ := strings.Cut(kv, "=")
 		if err := c.Set(key, value, "test"); err != nil {
 			t.Fatal(err)
@@ -157,7 +171,7 @@ func listen(t testing.TB, name, load string, seed uint64, every int) *listener {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &listener{every: every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}
+	l := &listener{every: under.every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}
 	l.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, h.Cluster.Types())
 	if _, err := experiments.Simulate(t.Context(), c, in, name, l); err != nil {
 		t.Fatal(err)
@@ -175,32 +189,48 @@ func (l *listener) scores() (all [calibration.Phases]score) {
 	return all
 }
 
-// TestRangesHold asks for ranges in runs under several policies and loads. It takes some of them, and all
-// with OXGANG_LONG.
+// predicted are policies whose runs are looked ahead from.
+var predicted = []string{"fifo", "easy", "srtf", "afs", "sia", "oxgang", "synergy", "las", "gavel", "shockwave", "themis"}
+
+// TestRangesHold asks for ranges in short runs. They have few jobs, so the bound is four standard deviations
+// of as many trials as there are jobs.
 func TestRangesHold(t *testing.T) {
-	type pair struct{ policy, load string }
-	var pairs []pair
-	for _, name := range []string{"fifo", "easy", "srtf", "las", "afs", "sia", "oxgang", "gavel", "synergy", "shockwave", "themis"} {
-		for _, load := range []string{"light", "heavy", "rigid", "constant"} {
-			pairs = append(pairs, pair{name, load})
-		}
-	}
 	seed := draws.Seed(t)
 	var all score
-	for _, x := range draws.Some(t, 10, pairs) {
-		found := listen(t, x.policy, loads[x.load], seed%1000+1, 30).scores()
+	names := draws.Some(t, 2, predicted[:7]) // the others take longer
+	for _, name := range names {
+		found := listen(t, name, short, seed%1000+1).scores()
 		for p := range found {
-			if found[p].known+found[p].unknown > 0 {
-				t.Logf("%-9s %-8s %-21s %v", x.policy, x.load, calibration.Phase(p), &found[p])
-			}
-			if c := &found[p]; os.Getenv("OXGANG_LONG") != "" && c.known >= 100 && (c.share() < 0.7 || c.share() > 0.9) {
-				t.Logf("seed %d: %s, %s, %s: %.2f held, want 0.70 to 0.90", seed, x.policy, x.load, calibration.Phase(p), c.share())
-			}
 			all.join(&found[p])
 		}
 	}
+	t.Logf("seed %d, %v: %v", seed, names, &all)
+	off := 4 * math.Sqrt(calibration.Share*(1-calibration.Share)/float64(30*len(names)))
+	if math.Abs(all.share()-calibration.Share) > off || all.unknown > all.known/10 {
+		t.Errorf("seed %d, %v: %v; want %.2f held within %.2f, and 90 %% known", seed, names, &all, calibration.Share, off)
+	}
+}
+
+// TestRangesHold_everywhere asks for ranges under every policy and load. It takes an hour.
+func TestRangesHold_everywhere(t *testing.T) {
+	if os.Getenv("OXGANG_LONG") == "" {
+		t.Skip("long: set OXGANG_LONG=1")
+	}
+	seed := draws.Seed(t)
+	var all score
+	for _, name := range predicted {
+		for _, under := range []string{"light", "heavy", "rigid", "constant"} {
+			found := listen(t, name, loads[under], seed%1000+1).scores()
+			for p := range found {
+				if found[p].known+found[p].unknown > 0 {
+					t.Logf("%-9s %-8s %-21s %v", name, under, calibration.Phase(p), &found[p])
+				}
+				all.join(&found[p])
+			}
+		}
+	}
 	t.Logf("seed %d, all: %v", seed, &all)
-	if s := all.share(); s < 0.75 || s > 0.85 || all.width() > 1 {
-		t.Errorf("seed %d: %v; want 0.75 to 0.85 held, and a width of at most 1", seed, &all)
+	if s := all.share(); s < 0.75 || all.width() > 1 {
+		t.Errorf("seed %d: %v; want at least 0.75 held, and a width of at most 1", seed, &all)
 	}
 }

@@ -49,6 +49,8 @@ type simulatedWorld struct {
 	outcomes map[job.ID]*outcome
 	open     int // how many jobs are awaited
 	rounds   int // left
+	idle     int // rounds in which nothing awaited happened since it last did
+	patience int // idle rounds after which nothing is awaited any more; 0: no limit
 	// refused counts plans that broke a rule.
 	refused int
 	// asked has the specifications, as submitted, of the jobs that their programs described when
@@ -58,7 +60,11 @@ type simulatedWorld struct {
 }
 
 // mostRows bounds the rows of all snapshots of a scenario together: they are its cost.
-const mostRows = 2_000_000
+const mostRows = 1_000_000
+
+// mostIdle is the number of rounds after which a scenario stops if no job that is awaited starts or
+// ends: the policy may never start it.
+const mostIdle = 3000
 
 // run simulates a scenario to its end, or until the deadline of ctx. It returns what became of the
 // jobs, and how far the simulation came.
@@ -67,7 +73,7 @@ func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[
 	if err != nil {
 		return nil, 0, err
 	}
-	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: min(o.Rounds, mostRows/max(1, len(s.Jobs)))}
+	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: min(o.Rounds, mostRows/max(1, len(s.Jobs))), patience: mostIdle}
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return nil, 0, err
 	}
@@ -89,7 +95,7 @@ func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[
 // Next implements scheduler.Backend. It returns io.EOF when everything that is awaited has
 // happened, and after the last round.
 func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	if w.open == 0 || w.rounds == 0 {
+	if w.open == 0 || w.rounds == 0 || w.patience > 0 && w.idle > w.patience {
 		return nil, io.EOF
 	}
 	if ev := w.later; ev != nil {
@@ -99,6 +105,7 @@ func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (schedule
 	ev, err := w.World.Next(ctx, deadline)
 	if ev == nil && err == nil {
 		w.rounds--
+		w.idle++
 	}
 	return w.describe(ev), err
 }
@@ -142,6 +149,7 @@ func (w *simulatedWorld) close(f *outcome) {
 	if f.awaited {
 		f.awaited = false
 		w.open--
+		w.idle = 0
 	}
 }
 
@@ -154,6 +162,7 @@ func (w *simulatedWorld) Round(s *policy.Snapshot, p *policy.Plan, acts []schedu
 		if r, ok := a.(scheduler.Run); ok {
 			if f := w.outcomes[r.Job]; f != nil && f.start < 0 {
 				w.started(f, s.Now.Sub(sim.Epoch))
+				w.idle = 0
 			}
 		}
 	}

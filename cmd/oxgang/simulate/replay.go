@@ -19,7 +19,7 @@ import (
 // replaying is one call of oxgang replay.
 type replaying struct {
 	journal, policy, format string
-	actions                 bool
+	actions, etas           bool
 }
 
 // ReplayCommand returns the command "oxgang replay".
@@ -53,6 +53,7 @@ they? With another policy only the simulation is made: what it would have come t
 	f.StringVar(&r.policy, "policy", "", "policy to simulate; empty: the recorded one")
 	cli.Complete(cmd, "policy", builtin.Names())
 	f.BoolVar(&r.actions, "actions", false, "compare actions alone, as of a recording by another version, whose policy gave other reasons")
+	f.BoolVar(&r.etas, "etas", false, "test the ranges of starts and ends that would have been stated in the run")
 	f.StringVarP(&r.format, "output", "o", "table", "table or json")
 	cli.Complete(cmd, "output", []string{"table", "json"})
 	return cmd
@@ -68,7 +69,9 @@ type Verdict struct {
 	Unsealed  bool             `json:"unverified,omitempty"` // the journal has no hashes
 	First     string           `json:"first_difference,omitempty"`
 	Fidelity  *whatif.Fidelity `json:"fidelity"`
-	replayed  *whatif.Replayed // nil: with another policy
+	// Ranges say how what would have been said of starts and ends held; nil: not asked for.
+	Ranges   []whatif.Reliability `json:"ranges,omitempty"`
+	replayed *whatif.Replayed     // nil: with another policy
 }
 
 func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
@@ -126,7 +129,13 @@ func (r *replaying) judge(ctx context.Context) (*Verdict, error) {
 		return nil, err
 	}
 	v.Truncated = v.Fidelity.Truncated
-	return v, nil
+	if r.etas && v.replayed != nil && v.First == "" {
+		err = r.read(ctx, func(j *journal.Reader, o whatif.Options) (err error) {
+			v.Ranges, err = whatif.Reliable(ctx, j, v.Rounds, o)
+			return err
+		})
+	}
+	return v, err
 }
 
 // read opens the journal, and makes a new policy and placer like those of the recorded run.
@@ -171,6 +180,7 @@ func (v *Verdict) table(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	v.ranges(w)
 	_, err := fmt.Fprintf(w, "\n%d jobs: mean error %.1f %%, worst %.1f %%\nmean JCT %v, of the twin %v; makespan %v, of the twin %v\n%s",
 		len(f.Jobs), 100*f.Mean, 100*f.Worst, rounded(f.RealJCT), rounded(f.PredictedJCT), rounded(f.Real), rounded(f.Predicted), v.notes())
 	return err

@@ -7,12 +7,13 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/whatif/calibration"
 )
 
 // Predictions become times in whole seconds; what is not known is left out.
 func TestExpected(t *testing.T) {
 	from := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	later := whatif.Range{Why: whatif.Known, Early: time.Minute, Late: 2*time.Minute + time.Millisecond}
+	later := whatif.Range{Why: whatif.Known, Range: calibration.Range{Early: time.Minute, Late: 2*time.Minute + time.Millisecond}}
 	unknown := whatif.Range{Why: whatif.Known + 1}
 	all := expected(map[job.ID]driver.Prediction{
 		"runs":  {ETA: whatif.ETA{Start: later, End: unknown}, From: from},
