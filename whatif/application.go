@@ -21,18 +21,19 @@ type truth struct {
 	// believed is the speed that the scheduler believes in; nil: it learns it from reports.
 	believed perf.Model
 	input    *perf.Sensitivity
-	factor   float64         // of the seconds of a pass: true ones over those of the model
-	delay    time.Duration   // from a decision to the first step
-	each     []time.Duration // delay of each start; nil: delay for all
-	target   float64         // samples; 0: it does not end
-	pieces   []piece         // gradient statistics that were measured; nil: those of the model
+	factor   float64                // of the seconds of a pass: true ones over those of the model
+	delay    time.Duration          // from a decision to the first step
+	each     []time.Duration        // delay of each start; nil: delay for all
+	profile  []workload.Measurement // what was measured before training; nil: it follows from the model
+	target   float64                // samples; 0: it does not end
+	pieces   []piece                // gradient statistics that were measured; nil: those of the model
 }
 
 // application returns the truth as an application of the simulator.
 func (t *truth) application(types []cluster.TypeInfo) *workload.Application {
 	app := &workload.Application{
 		Name: string(t.spec.ID), Batch: t.spec.Batch, GPUsPerReplica: t.spec.GPUsPerReplica, MicroBatches: t.spec.MicroBatches,
-		RestartDelay: t.delay, Delays: t.each, Slowdown: 1, Speed: speed{t.spec, t.model, t.factor}, Sensitivity: t.input,
+		RestartDelay: t.delay, Delays: t.each, Profile: t.profile, Slowdown: 1, Speed: speed{t.spec, t.model, t.factor}, Sensitivity: t.input,
 	}
 	if t.scheduled(app, types) {
 		return app

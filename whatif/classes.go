@@ -9,10 +9,10 @@ import (
 type class struct {
 	// furthest is the job that has made the most progress. How its gradient statistics changed from
 	// epoch to epoch says how those of the others will change.
-	furthest   *learned
-	delay  time.Duration // of all starts of all jobs together
-	delays int
-	used   []float64 // GPU-seconds that each completed job held GPUs, ascending
+	furthest *learned
+	delay    time.Duration // of all starts of all jobs together
+	delays   int
+	used     []float64 // GPU-seconds that each completed job held GPUs, ascending
 }
 
 // mostUsed bounds the completed jobs of a class whose durations are kept.

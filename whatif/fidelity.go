@@ -68,7 +68,9 @@ func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, erro
 	h := r.Header()
 	so := o.Scheduler
 	so.Round, so.Estimate.Types = h.Round, h.Cluster.Types()
-	rec := &recording{header: &h, Learner: NewLearner(so.Estimate), result: &Fidelity{}}
+	own := so.Estimate
+	own.Share = false // how fast a job was is known best from its own reports
+	rec := &recording{header: &h, Learner: NewLearner(own), result: &Fidelity{}}
 	rec.keep = true
 	if err := rec.read(r); err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)

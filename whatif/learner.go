@@ -84,13 +84,14 @@ type learned struct {
 		progress float64
 		epoch    int
 	}
-	trained   float64               // seconds that its progress would take by its reported step times
-	took      float64               // seconds that its progress took
-	pieces    []piece               // by epoch
-	every     []time.Duration       // intervals of reports; with keep
-	heard     time.Time             // when it last reported
-	rate      float64               // progress per second, by the last report
-	tail      time.Duration         // from its last report to its end, if it was completed
+	trained float64                // seconds that its progress would take by its reported step times
+	took    float64                // seconds that its progress took
+	pieces  []piece                // by epoch
+	every   []time.Duration        // intervals of reports; with keep
+	profile []workload.Measurement // with keep
+	heard   time.Time              // when it last reported
+	rate    float64                // progress per second, by the last report
+	tail    time.Duration          // from its last report to its end, if it was completed
 }
 
 // A piece is the mean gradient statistics of an epoch, and its progress when it was first
@@ -260,6 +261,9 @@ func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 	} else if compares {
 		j.turn(r, made)
 	}
+	if r.Profile && l.keep && j.restored == nil {
+		j.profile = append(j.profile, workload.Measurement{After: now.Sub(j.came), Report: *r})
+	}
 	if !r.Profile {
 		j.where, j.progress, j.heard = r.Configuration, r.Progress, now
 		if r.Interval > 0 {
@@ -295,19 +299,20 @@ func (j *learned) keepPace(r *job.Report, made float64) {
 	}
 }
 
-// turn computes the progress at which the last epoch ended, if the next one began between two
-// reports. The rates of both epochs are known, and so is the progress between the reports: two
-// linear equations for the seconds in each epoch.
+// turn computes the progress up to which the statistics of the last epoch count, if others began
+// between two reports. The rates by the statistics of both reports are known, and so is the progress
+// between them: two linear equations for the seconds at each rate. So the copy takes as long as the
+// job did, also where many short epochs were between the reports.
 func (j *learned) turn(r *job.Report, made float64) {
 	n := len(j.pieces)
-	if n == 0 || j.pieces[n-1].epoch != j.counted.epoch || r.Epoch != j.counted.epoch+1 {
+	if n == 0 || j.pieces[n-1].epoch != j.counted.epoch || r.Epoch <= j.counted.epoch {
 		return
 	}
 	p := &j.pieces[n-1]
 	then := *r
 	then.GradSqr, then.GradVar = p.sqr, p.vari
 	before, after := stated(j.spec, &then), stated(j.spec, r)
-	old := (made - after*r.Interval.Seconds()) / (before - after) // seconds in the epoch that ended
+	old := (made - after*r.Interval.Seconds()) / (before - after) // seconds at the rate of the epoch that ended
 	if old > 0 && old < r.Interval.Seconds() {
 		p.end = r.Progress - made + before*old
 	}

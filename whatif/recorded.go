@@ -37,7 +37,7 @@ func (rec *recording) setting(so scheduler.Options) *setting {
 func (in *setting) record(rec *recording, j *learned, usual time.Duration) {
 	at := j.came.Sub(rec.header.Start)
 	if m, _ := j.belief.Model(); m != nil && j.rate > 0 {
-		t := &truth{spec: j.spec, model: m, believed: m, input: j.belief.Sensitivity(), factor: 1 / cmp.Or(j.pace(), 1), pieces: j.pieces, target: j.whole(), each: j.each}
+		t := &truth{spec: j.spec, model: m, believed: m, input: j.belief.Sensitivity(), factor: 1 / cmp.Or(j.pace(), 1), pieces: j.pieces, target: j.whole(), each: j.each, profile: j.profile}
 		t.delay = cmp.Or(j.measured().Delay, usual, j.spec.RestartOverhead)
 		in.arrive(t, at)
 	} else {

@@ -56,6 +56,9 @@ type Application struct {
 	// Delays are RestartDelay start by start, of an application with one job whose starts were
 	// measured; the last is that of all later ones too. Nil: they are all RestartDelay.
 	Delays []time.Duration
+	// Profile is what was measured before training, of an application with one job that was
+	// profiled in a recorded run: it is measured again. Nil: it follows from Speed.
+	Profile []Measurement
 	// Slowdown divides true goodput. 1 unless the public simulator's rules are
 	// asked for.
 	Slowdown float64
@@ -66,6 +69,12 @@ type Application struct {
 	Curve *Curve // nil: one epoch of Spec.Target samples, efficiency 1
 	// Sensitivity is what CPUs and host memory do to the speed; nil: nothing.
 	Sensitivity *perf.Sensitivity
+}
+
+// A Measurement is a report that profiling made, and how long after the submission it came.
+type Measurement struct {
+	After  time.Duration
+	Report job.Report
 }
 
 // A Speed is the ground truth of step times.
