@@ -35,7 +35,15 @@ type Fidelity struct {
 	Predicted    journal.Seconds `json:"predicted_makespan"`
 	RealJCT      journal.Seconds `json:"real_jct"`
 	PredictedJCT journal.Seconds `json:"predicted_jct"`
-	Restart      journal.Seconds `json:"restart"` // mean time that a start took; 0: none was measured
+	// RealWait and PredictedWait are means of the time from submission to the first start, of the
+	// jobs that started in both. RealUse and PredictedUse are the GPU time that jobs held.
+	RealWait      journal.Seconds `json:"real_wait"`
+	PredictedWait journal.Seconds `json:"predicted_wait"`
+	RealUse       journal.Seconds `json:"real_gpu_time"`
+	PredictedUse  journal.Seconds `json:"predicted_gpu_time"`
+	Round         journal.Seconds `json:"round"`    // length of a round
+	Restored      int             `json:"restored"` // jobs that were there when the recording began
+	Restart       journal.Seconds `json:"restart"`  // mean time that a start took; 0: none was measured
 	// Ended are jobs that were cancelled or failed, and were simulated until then; Open are
 	// those that had not ended.
 	Ended int `json:"ended"`
@@ -70,7 +78,7 @@ func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, erro
 	so.Round, so.Estimate.Types = h.Round, h.Cluster.Types()
 	own := so.Estimate
 	own.Share = false // how fast a job was is known best from its own reports
-	rec := &recording{header: &h, Learner: NewLearner(own), result: &Fidelity{}}
+	rec := &recording{header: &h, Learner: NewLearner(own), result: &Fidelity{Round: journal.Seconds(h.Round)}, held: newService()}
 	rec.keep = true
 	if err := rec.read(r); err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
@@ -89,6 +97,7 @@ type recording struct {
 	*Learner
 	header *journal.Header
 	result *Fidelity
+	held   *service
 	last   time.Duration // time of the last record
 	phase  time.Duration // of rounds: the time of the first, modulo the length of a round
 	rounds int
@@ -119,12 +128,17 @@ func (rec *recording) take(one *journal.Record) {
 			rec.phase = one.At % rec.header.Round
 		}
 		rec.acted(now, one.Round.Actions)
+		rec.held.acted(now, one.Round.Actions)
 		return
 	}
 	if _, ok := one.Event.(scheduler.NodesChanged); ok {
 		rec.result.Nodes++
 	}
+	if _, ok := one.Event.(scheduler.Restored); ok {
+		rec.result.Restored++
+	}
 	rec.Event(now, one.Event)
+	rec.held.event(now, one.Event)
 }
 
 // play simulates the recorded run and compares.
@@ -134,7 +148,7 @@ func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options
 	if o.Rounds > 0 {
 		rounds = min(rounds, o.Rounds)
 	}
-	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: rounds, asked: rec.asked(), spec: map[job.ID]*job.Spec{}}
+	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: rounds, asked: rec.asked(), spec: map[job.ID]*job.Spec{}, held: newService()}
 	var err error
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return err
@@ -152,6 +166,7 @@ func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options
 	}
 	rec.result.Refused = w.refused
 	rec.compare(in)
+	rec.compareService(w.held)
 	return nil
 }
 
@@ -202,6 +217,21 @@ func (rec *recording) compare(in *setting) {
 		f.RealJCT, f.PredictedJCT = f.RealJCT/max(1, ended), f.PredictedJCT/max(1, ended)
 		f.Real, f.Predicted = journal.Seconds(last.Sub(first)), journal.Seconds(max(0, twin.Sub(first)))
 	}
+}
+
+// compareService fills in the mean waits and the GPU time.
+func (rec *recording) compareService(twin *service) {
+	f, n := rec.result, journal.Seconds(0)
+	for id := range rec.held.first {
+		was, ok := rec.held.wait(id)
+		is, too := twin.wait(id)
+		if ok && too {
+			f.RealWait, f.PredictedWait, n = f.RealWait+journal.Seconds(was), f.PredictedWait+journal.Seconds(is), n+1
+		}
+	}
+	f.RealWait, f.PredictedWait = f.RealWait/max(1, n), f.PredictedWait/max(1, n)
+	f.RealUse = journal.Seconds(rec.held.used * float64(time.Second))
+	f.PredictedUse = journal.Seconds(twin.used * float64(time.Second))
 }
 
 func later(a, b time.Time) time.Time {

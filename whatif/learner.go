@@ -169,7 +169,7 @@ func (l *Learner) acted(now time.Time, acts []scheduler.Action) {
 		switch a := a.(type) {
 		case scheduler.Preempt:
 			if j := l.jobs[a.Job]; j != nil {
-				j.release(now)
+				j.interrupt(now)
 			}
 		case scheduler.Run:
 			if j := l.jobs[a.Job]; j != nil {
@@ -183,8 +183,11 @@ func (l *Learner) acted(now time.Time, acts []scheduler.Action) {
 func (j *learned) run(now time.Time, a *scheduler.Run) {
 	j.asked = a.Batch
 	goesOn := a.InPlace(j.held, j.on) || a.Free || a.Resized
-	if !goesOn || a.Resized {
+	switch {
+	case a.Resized:
 		j.release(now)
+	case !goesOn:
+		j.interrupt(now)
 	}
 	j.held, j.on = a.Allocation, a.Placement
 	if goesOn {
@@ -198,6 +201,15 @@ func (j *learned) run(now time.Time, a *scheduler.Run) {
 func (j *learned) release(now time.Time) {
 	j.used = j.usedUntil(now)
 	j.held, j.on, j.starting, j.ran = cluster.Allocation{}, nil, false, now
+}
+
+// interrupt records that a job loses its GPUs before it is done. One without checkpoints begins
+// anew, so that the GPU time it used says nothing of its size.
+func (j *learned) interrupt(now time.Time) {
+	j.release(now)
+	if j.spec.NoCheckpoint {
+		j.used = 0
+	}
 }
 
 // usedUntil returns the GPU-seconds of the job's training up to now. If no report says when its
@@ -219,11 +231,12 @@ func (l *Learner) exit(now time.Time, ev *scheduler.Exited) {
 	if j == nil {
 		return
 	}
-	j.release(now)
 	if ev.Outcome == scheduler.Lost {
+		j.interrupt(now)
 		l.lost++
 		return
 	}
+	j.release(now)
 	j.ended, j.outcome = now, ev.Outcome
 	if ev.Outcome == scheduler.Done && !j.heard.IsZero() {
 		j.tail = now.Sub(j.heard)

@@ -47,10 +47,11 @@ func (f *outcome) unknown() Why {
 type simulatedWorld struct {
 	*sim.World
 	outcomes map[job.ID]*outcome
-	open     int // how many jobs are awaited
-	rounds   int // left
-	idle     int // rounds in which nothing awaited happened since it last did
-	patience int // idle rounds after which nothing is awaited any more; 0: no limit
+	open     int      // how many jobs are awaited
+	rounds   int      // left
+	idle     int      // rounds in which nothing awaited happened since it last did
+	patience int      // idle rounds after which nothing is awaited any more; 0: no limit
+	held     *service // nil: not wanted
 	// refused counts plans that broke a rule.
 	refused int
 	// asked has the specifications, as submitted, of the jobs that their programs described when
@@ -131,6 +132,9 @@ func (w *simulatedWorld) describe(ev scheduler.Event) scheduler.Event {
 
 // Event implements scheduler.Observer.
 func (w *simulatedWorld) Event(now time.Time, ev scheduler.Event) {
+	if w.held != nil {
+		w.held.event(now, ev)
+	}
 	e, ok := ev.(scheduler.Exited)
 	f := w.outcomes[e.Job]
 	if !ok || f == nil || f.end >= 0 {
@@ -157,6 +161,9 @@ func (w *simulatedWorld) close(f *outcome) {
 func (w *simulatedWorld) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	if p.Refused != "" {
 		w.refused++
+	}
+	if w.held != nil {
+		w.held.acted(s.Now, acts)
 	}
 	for _, a := range acts {
 		if r, ok := a.(scheduler.Run); ok {

@@ -69,6 +69,9 @@ type Verdict struct {
 	Unsealed  bool             `json:"unverified,omitempty"` // the journal has no hashes
 	First     string           `json:"first_difference,omitempty"`
 	Fidelity  *whatif.Fidelity `json:"fidelity"`
+	// Trust says how well the run is simulated under its own policy. If it is not trusted, neither
+	// is what Fidelity says of another policy.
+	Trust *whatif.Trust `json:"trust"`
 	// Ranges say how what would have been said of starts and ends held; nil: not asked for.
 	Ranges   []whatif.Reliability `json:"ranges,omitempty"`
 	replayed *whatif.Replayed     // nil: with another policy
@@ -121,12 +124,24 @@ func (r *replaying) judge(ctx context.Context) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = r.read(ctx, func(j *journal.Reader, o whatif.Options) (err error) {
+	own := *r
+	own.policy = ""
+	err = own.read(ctx, func(j *journal.Reader, o whatif.Options) (err error) {
 		v.Fidelity, err = whatif.Compare(ctx, j, o)
 		return err
 	})
 	if err != nil {
 		return nil, err
+	}
+	v.Trust = v.Fidelity.Trust()
+	if v.Policy != v.Recorded {
+		err = r.read(ctx, func(j *journal.Reader, o whatif.Options) (err error) {
+			v.Fidelity, err = whatif.Compare(ctx, j, o)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	v.Truncated = v.Fidelity.Truncated
 	if r.etas && v.replayed != nil && v.First == "" {
@@ -167,6 +182,7 @@ func (v *Verdict) table(w io.Writer) error {
 	default:
 		fmt.Fprintf(w, "%s: %d rounds, %d actions, and then a difference\n%s\n\n", v.Policy, v.Rounds-1, v.Actions, v.First)
 	}
+	v.trust(w)
 	f := v.Fidelity
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "JOB\tREAL (h)\tTWIN (h)\tERROR (%)\t")
@@ -181,8 +197,8 @@ func (v *Verdict) table(w io.Writer) error {
 		return err
 	}
 	v.ranges(w)
-	_, err := fmt.Fprintf(w, "\n%d jobs: mean error %.1f %%, worst %.1f %%\nmean JCT %v, of the twin %v; makespan %v, of the twin %v\n%s",
-		len(f.Jobs), 100*f.Mean, 100*f.Worst, rounded(f.RealJCT), rounded(f.PredictedJCT), rounded(f.Real), rounded(f.Predicted), v.notes())
+	_, err := fmt.Fprintf(w, "\n%d jobs: mean error %.1f %%, worst %.1f %%\nmean JCT %v, of the twin %v; makespan %v, of the twin %v%s\n%s",
+		len(f.Jobs), 100*f.Mean, 100*f.Worst, rounded(f.RealJCT), rounded(f.PredictedJCT), rounded(f.Real), rounded(f.Predicted), v.stamp(), v.notes())
 	return err
 }
 

@@ -1,0 +1,107 @@
+package whatif_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	settings "github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/internal/draws"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// recorded simulates a policy and returns its journal, and how to make the policy again.
+func recorded(t testing.TB, name, settingsOf string, seed uint64) ([]byte, whatif.Options) {
+	t.Helper()
+	c := settings.Default()
+	for _, kv := range strings.Split(fmt.Sprintf("policy=%s;seed=%d;%s", name, seed, settingsOf), ";") {
+		key, value, _ := strings.Cut(kv, "=")
+		if err := c.Set(key, value, "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, err := experiments.Load(c, experiments.Files{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := experiments.Header(c, in, name, "test")
+	var out bytes.Buffer
+	w := journal.NewWriter(&out, h)
+	if _, err := experiments.Simulate(t.Context(), c, in, name, w); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := experiments.Again(&h, "", experiments.Files{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler}
+}
+
+// traces are settings of runs in which nodes neither come nor go.
+var traces = map[string]string{
+	"philly":  "generate.jobs=60;generate.span=3h;cluster=t4:4x4,rtx:2x8,a100:1x8",
+	"rigid":   "generate.jobs=60;generate.span=3h;cluster=a100:4x8;jobs.rigid=1",
+	"spike":   "generate.kind=spike;generate.jobs=40;cluster=t4:4x4,a100:2x8",
+	"synergy": "generate.kind=synergy-static;generate.jobs=60;generate.multi-gpu=true;cluster=v100:4x8/24c/500g",
+	"lyra":    "generate.kind=lyra-testbed;generate.jobs=60;cluster=v100:4x8",
+}
+
+// TestTrust_of_own_policy: a run that is simulated again under its own policy has the same mean JCT, mean wait and GPU
+// time, within Tolerance.
+func TestTrust_of_own_policy(t *testing.T) {
+	type pair struct{ policy, trace string }
+	var pairs []pair
+	for _, name := range []string{"fifo", "srtf", "las", "synergy", "sia", "oxgang"} {
+		for _, trace := range []string{"philly", "rigid", "spike", "synergy", "lyra"} {
+			pairs = append(pairs, pair{name, trace})
+		}
+	}
+	seed := draws.Seed(t)
+	for _, x := range draws.Some(t, 6, pairs) {
+		run, o := recorded(t, x.policy, traces[x.trace], seed%1000+1)
+		r, err := journal.NewReader(bytes.NewReader(run))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := whatif.Compare(t.Context(), r, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := f.Trust()
+		t.Logf("%-8s %-8s JCT %+.4f, wait %+.4f, GPU time %+.4f; of single jobs %.3f on average", x.policy, x.trace, got.JCT, got.Wait, got.Utilisation, f.Mean)
+		if !got.Trusted {
+			t.Errorf("seed %d: %s on %s: %+v", seed, x.policy, x.trace, got)
+		}
+	}
+}
+
+// TestTrust: more than 5 % off in any of three figures is not trusted, and the causes are named; a wait that differs by less than a
+// round is not off.
+func TestTrust(t *testing.T) {
+	good := whatif.Fidelity{
+		Jobs: []whatif.Match{{Modelled: true}}, Round: journal.Seconds(time.Minute), RealJCT: journal.Seconds(time.Hour), PredictedJCT: journal.Seconds(61 * time.Minute),
+		RealWait: journal.Seconds(time.Minute), PredictedWait: journal.Seconds(110 * time.Second), RealUse: 1000, PredictedUse: 1000,
+	}
+	if got := good.Trust(); !got.Trusted || got.Wait != 0 || got.Causes != nil {
+		t.Errorf("%+v: want it trusted", got)
+	}
+	for want, change := range map[string]func(*whatif.Fidelity){
+		"nodes joined or left 3 times":                            func(f *whatif.Fidelity) { f.PredictedJCT, f.Nodes = journal.Seconds(50*time.Minute), 3 },
+		"2 jobs were cancelled or failed":                         func(f *whatif.Fidelity) { f.PredictedWait, f.Ended = journal.Seconds(3*time.Minute), 2 },
+		"1 jobs were running or waiting when the recording began": func(f *whatif.Fidelity) { f.PredictedUse, f.Restored = journal.Seconds(time.Hour), 1 },
+		"no job was completed":                                    func(f *whatif.Fidelity) { f.Jobs = nil },
+	} {
+		f := good
+		change(&f)
+		if got := f.Trust(); got.Trusted || !strings.Contains(strings.Join(got.Causes, "; "), want) {
+			t.Errorf("%+v: want it not trusted, because %s", got, want)
+		}
+	}
+}
