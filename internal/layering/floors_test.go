@@ -64,6 +64,7 @@ var rooms = []room{
 	{"live/...", 7},
 	{"journal", 7},
 	{"metrics", 7},
+	{"metrics/lowerbound", 7},
 
 	{"explain/counterfactual", 7}, // what would change a decision
 	{"whatif/calibration", 7},     // how far off predictions were

@@ -28,6 +28,7 @@ type simulation struct {
 	html   string
 	seeds  int
 	quiet  bool
+	bound  bool
 	config *config.Config
 	stderr io.Writer
 	stage  *cli.Stage // nil: no output folder
@@ -69,6 +70,7 @@ why in its row, and the exit status is 1; the others are shown. If all fail, not
 	f.StringVar(&s.html, "report", "oxgang-report.html", "HTML report to write; empty: none")
 	f.IntVar(&s.seeds, "seeds", 1, "seeds to run, from --seed on, as so many rows")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress")
+	f.BoolVar(&s.bound, "bound", false, "also print a mean JCT that no policy can be below, by a relaxation of the whole trace")
 	return cmd
 }
 
@@ -230,6 +232,11 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 	}
 	if err := s.compare(stdout, runs); err != nil {
 		return err
+	}
+	if s.bound && (s.format == string(report.Text) || s.format == string(report.Wide)) {
+		if err := lowerBound(stdout, tasks); err != nil {
+			return err
+		}
 	}
 	if !s.quiet {
 		if err := report.Times(s.stderr, runs); err != nil {

@@ -1,0 +1,88 @@
+package experiments
+
+import (
+	"math"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/metrics/lowerbound"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// LowerBound returns a lower bound of the mean completion time of the trace on the cluster, with all
+// nodes that may be rented or lent. known is the mean completion time of some policy.
+func LowerBound(c *config.Config, in *Inputs, known time.Duration) time.Duration {
+	types := in.Cluster.Types()
+	gpus := make([]float64, len(types))
+	for k, t := range types {
+		gpus[k] = float64(t.GPUs)
+	}
+	jobs := make([]lowerbound.Job, 0, len(in.Arrivals))
+	starts := 0.0
+	for i := range in.Arrivals {
+		a := &in.Arrivals[i]
+		app, spec := in.application(&a.Spec), &a.Spec
+		if app == nil {
+			app, spec = in.steady(&a.Spec)
+		}
+		first := in.restartDelay(app).Seconds()
+		if c.Sim.FreeStart {
+			first = 0
+		}
+		j := lowerbound.Job{Ready: a.At.Seconds() + first, Fastest: math.Inf(1)}
+		for _, t := range types {
+			j.GPUSeconds = append(j.GPUSeconds, least(app, spec, &t, &j.Fastest))
+		}
+		if j.Fastest > 0 && !math.IsInf(j.Fastest, 1) {
+			jobs, starts = append(jobs, j), starts+first
+		}
+	}
+	if len(jobs) == 0 {
+		return 0
+	}
+	mean := starts / float64(len(jobs))
+	return time.Duration((lowerbound.Mean(jobs, gpus, known.Seconds()-mean) + mean) * float64(time.Second))
+}
+
+// least returns the least GPU-seconds that a job takes on one GPU type, with as many CPUs and as much
+// memory as there are; 0 if it does not run there. It lowers fastest to the shortest time.
+func least(app *workload.Application, spec *job.Spec, t *cluster.TypeInfo, fastest *float64) float64 {
+	best := math.Inf(1)
+	for _, n := range counts(spec, t) {
+		c := t.Fewest(n)
+		share := t.Proportional(c)
+		whole := t.Proportional(cluster.Configuration{Nodes: c.Nodes, GPUs: c.Nodes * t.PerNode, GPUType: c.GPUType})
+		share.CPUs, share.Memory = whole.CPUs, whole.Memory
+		seconds := app.Alone(spec, share)
+		if !(seconds > 0) || math.IsInf(seconds, 1) {
+			continue
+		}
+		best, *fastest = min(best, float64(n)*seconds), min(*fastest, seconds)
+	}
+	if math.IsInf(best, 1) {
+		return 0
+	}
+	return best
+}
+
+// counts returns the numbers of GPUs of a type that a job may have: the one that it asks for, or whole
+// replicas up to its most or all GPUs.
+func counts(spec *job.Spec, t *cluster.TypeInfo) []int {
+	if !spec.Adaptivity.Has(job.GPUCount) {
+		if n := spec.Requested(t.Type); n <= t.GPUs {
+			return []int{n}
+		}
+		return nil
+	}
+	most := t.GPUs
+	if spec.MaxGPUs > 0 {
+		most = min(most, spec.Most(t.Type))
+	}
+	var all []int
+	for n := max(spec.ReplicaGPUs(t.Type), spec.MinGPUs); n <= most; n += spec.ReplicaGPUs(t.Type) {
+		all = append(all, n)
+	}
+	return all
+}
