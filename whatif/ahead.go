@@ -84,9 +84,9 @@ type Guess struct {
 	Why  Why // if it is not Known, the times are zero
 }
 
-// An Outlook says when a job gets GPUs and when it is complete, by simulations. Start is zero for
+// A Times says when a job gets GPUs and when it is complete, by simulations. Start is zero for
 // a job that has GPUs.
-type Outlook struct {
+type Times struct {
 	Job        job.ID
 	Start, End Guess
 }
@@ -99,7 +99,7 @@ type Outlook struct {
 // If ctx has a deadline, what was found until then is returned.
 //
 // Complexity: at most twice Rounds plans of the policy.
-func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Outlook, error) {
+func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
@@ -115,10 +115,10 @@ func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Outlook, error
 			return nil, fmt.Errorf("whatif: %w", err)
 		}
 	}
-	all := make([]Outlook, len(s.Jobs))
+	all := make([]Times, len(s.Jobs))
 	for i, j := range s.Jobs {
 		a, b := alone[j.ID], pressed[j.ID]
-		all[i] = Outlook{Job: j.ID, Start: guess(a.start, b.start, end), End: guess(a.end, b.end, end)}
+		all[i] = Times{Job: j.ID, Start: guess(a.start, b.start, end), End: guess(a.end, b.end, end)}
 		if why := a.unknown(); why != Known {
 			all[i].End = Guess{Why: why}
 		}

@@ -147,7 +147,7 @@ func (l *Predictor) LookFor(ctx context.Context) (map[job.ID]ETA, time.Time) {
 
 // ranges returns the ranges of what simulations found for a snapshot, and records them. What has
 // happened since, while they ran, cannot be recorded any more.
-func (l *Predictor) ranges(s *policy.Snapshot, found []Outlook) []ETA {
+func (l *Predictor) ranges(s *policy.Snapshot, found []Times) []ETA {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := make([]ETA, len(found))
