@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
@@ -12,8 +13,14 @@ import (
 )
 
 // LowerBound returns a lower bound of the mean completion time of the trace on the cluster, with all
-// nodes that may be rented or lent. known is the mean completion time of some policy.
-func LowerBound(c *config.Config, in *Inputs, known time.Duration) time.Duration {
+// nodes that may be rented or lent. Jobs that are not measured are left out: a policy could keep them
+// waiting. known is the mean completion time of some policy. It returns an error if the window of the
+// configuration is not in the trace.
+func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duration, error) {
+	of, err := in.window(c)
+	if err != nil {
+		return 0, err
+	}
 	types := in.Cluster.Types()
 	gpus := make([]float64, len(types))
 	for k, t := range types {
@@ -23,6 +30,9 @@ func LowerBound(c *config.Config, in *Inputs, known time.Duration) time.Duration
 	starts := 0.0
 	for i := range in.Arrivals {
 		a := &in.Arrivals[i]
+		if !of.measures(&a.Spec) || slices.Contains(c.Skipped, a.Spec.Queue) {
+			continue
+		}
 		app, spec := in.application(&a.Spec), &a.Spec
 		if app == nil {
 			app, spec = in.steady(&a.Spec)
@@ -40,10 +50,10 @@ func LowerBound(c *config.Config, in *Inputs, known time.Duration) time.Duration
 		}
 	}
 	if len(jobs) == 0 {
-		return 0
+		return 0, nil
 	}
 	mean := starts / float64(len(jobs))
-	return time.Duration((lowerbound.Mean(jobs, gpus, known.Seconds()-mean) + mean) * float64(time.Second))
+	return time.Duration((lowerbound.Mean(jobs, gpus, known.Seconds()-mean) + mean) * float64(time.Second)), nil
 }
 
 // least returns the least GPU-seconds that a job takes on one GPU type, with as many CPUs and as much

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/job"
 )
 
@@ -16,19 +17,8 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm%02ds", d/time.Hour, d%time.Hour/time.Minute, d%time.Minute/time.Second)
 }
 
-// span returns a length of time to two units: 45s, 4m00s, 2h13m, 1d03h.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch d = d.Round(time.Second); {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
-	case d < day:
-		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
-	}
-	return fmt.Sprintf("%dd%02dh", d/day, d%day/time.Hour)
-}
+// span returns a duration as people read it.
+func span(d time.Duration) string { return printable.Duration(d) }
 
 // number returns x to three digits.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }

@@ -85,10 +85,10 @@ type Guess struct {
 }
 
 // A Times says when a job gets GPUs and when it is complete, by simulations. Start is zero for
-// a job that has GPUs.
+// a job that has GPUs; Next is when such a job is next given others.
 type Times struct {
-	Job        job.ID
-	Start, End Guess
+	Job              job.ID
+	Start, Next, End Guess
 }
 
 // Ahead simulates the state of a snapshot forward twice: without new jobs, and with new ones at
@@ -123,7 +123,7 @@ func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, error) 
 			all[i].End = Guess{Why: why}
 		}
 		if j.Holding() {
-			all[i].Start = Guess{}
+			all[i].Start, all[i].Next = Guess{}, all[i].Start
 		}
 	}
 	return all, nil

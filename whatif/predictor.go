@@ -152,15 +152,18 @@ func (l *Predictor) ranges(s *policy.Snapshot, found []Times) []ETA {
 	defer l.mu.Unlock()
 	all := make([]ETA, len(found))
 	for i, f := range found {
-		given := s.Jobs[i].Holding()
+		start, given := f.Start, s.Jobs[i].Holding()
 		if l.last == s {
-			given = given || !l.plan.Jobs[i].Allocation.IsZero()
+			given = !l.plan.Jobs[i].Allocation.IsZero()
+		}
+		if s.Jobs[i].Holding() { // the plan has taken its GPUs
+			start = f.Next
 		}
 		record := l.last == s && l.learn.jobs[f.Job] != nil
 		end := calibration.RunningEnd
 		if !given {
 			end = calibration.WaitingEnd
-			all[i].Start = l.calibrate(s, calibration.Start, f.Job, f.Start, record)
+			all[i].Start = l.calibrate(s, calibration.Start, f.Job, start, record)
 		}
 		all[i].Job, all[i].End = f.Job, l.calibrate(s, end, f.Job, f.End, record)
 	}

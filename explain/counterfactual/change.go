@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/job"
 )
 
@@ -149,5 +150,5 @@ func in(d time.Duration) string {
 	if d < 0 {
 		return ""
 	}
-	return fmt.Sprintf(", which should be in %v", d.Round(time.Second))
+	return fmt.Sprintf(", which should be in %s", printable.Duration(d))
 }

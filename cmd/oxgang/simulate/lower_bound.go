@@ -22,7 +22,10 @@ func lowerBound(w io.Writer, tasks []*task) error {
 		if math.IsInf(best, 1) {
 			continue
 		}
-		bound := experiments.LowerBound(same[0].config, same[0].Inputs, time.Duration(best*float64(time.Second)))
+		bound, err := experiments.LowerBound(same[0].config, same[0].Inputs, time.Duration(best*float64(time.Second)))
+		if err != nil {
+			return err
+		}
 		if _, err := fmt.Fprintf(w, "No policy can have a mean JCT below %.3f h.", bound.Hours()); err != nil {
 			return err
 		}

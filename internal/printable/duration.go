@@ -1,0 +1,20 @@
+package printable
+
+import (
+	"fmt"
+	"time"
+)
+
+// Duration returns a duration in its two largest units: 42s, 3m07s, 2h05m, 1d09h.
+func Duration(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch d = d.Round(time.Second); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < day:
+		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd%02dh", d/day, d%day/time.Hour)
+}
