@@ -24,8 +24,8 @@ import (
 type counter struct {
 	now          time.Time
 	there, money float64
-	owned        float64 // GPUs that are there and not rented
-	rented, rate float64 // GPUs that are there and rented, and what all rented ones cost per hour
+	owned        float64   // GPUs that are there and not rented
+	rented, rate float64   // GPUs that are there and rented, and what all rented ones cost per hour
 	boundary     time.Time // end of the last round
 }
 

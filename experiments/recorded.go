@@ -37,6 +37,9 @@ func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	c := config.Default()
 	for _, s := range h.Settings {
+		if c.Get(s.Name) == s.Value { // what is set counts as chosen, which changes what some policies get
+			continue
+		}
 		if err := c.Set(s.Name, s.Value, "journal"); err != nil {
 			return nil, nil, err
 		}

@@ -224,6 +224,24 @@ func TestRecorder_restored(t *testing.T) {
 	}
 }
 
+// GPUs of an allocation without placement, of both types, count as owned; a profiling run has a GPU at
+// least.
+func TestRecorder_without_placement(t *testing.T) {
+	s := &story{t: t, cluster: nodes(t, node("own", "t4", cluster.Owned, "", 0))}
+	s.rec = ledger.NewRecorder(start, s.cluster, s.book.Add)
+	s.submit(0, "a", "", "")
+	s.event(0, scheduler.Reported{Report: job.Report{Job: "a", Profile: true, Interval: 3 * time.Second, Configuration: cluster.Configuration{GPUType: "v100"}}})
+	mixed := run("a", "t4")
+	mixed.Allocation.Configuration.GPUs, mixed.Allocation.Also = 2, cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}
+	s.round(0, nil, mixed)
+	s.event(60, scheduler.Exited{Job: "a", Outcome: scheduler.Done})
+	s.rec.Close()
+	rows := s.state("type", "tenure").Rows
+	if len(rows) != 2 || rows[0].Used.String() != "120" || rows[1].Used.String() != "63" || rows[1].Owned != rows[1].Used {
+		t.Errorf("got %+v, want 120 GPU-seconds of t4 and 63 of v100, all owned", rows)
+	}
+}
+
 func TestGPUTime(t *testing.T) {
 	sum := ledger.GPUTime{}
 	for range 3 {

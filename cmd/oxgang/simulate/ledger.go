@@ -109,7 +109,7 @@ func (a *accounting) run(ctx context.Context, stdout io.Writer, files, by []stri
 // read adds what a journal has. It returns an error if its policy is another than that of those
 // before, because its prices have another unit.
 func (a *accounting) read(ctx context.Context, file string) error {
-	j, f, err := openJournal(ctx, file)
+	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
 		return err
 	}
