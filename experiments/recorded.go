@@ -63,7 +63,7 @@ func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := player{rec: rec, specs: in.specs(), run: &Run{Policy: r.Header().Policy}}
+	p := player{from: r, rec: rec, specs: in.specs(), run: &Run{Policy: r.Header().Policy}}
 	switch err := r.Show(&p); {
 	case p.err != nil:
 		return nil, p.err
@@ -110,6 +110,7 @@ func recorderOf(c *config.Config, in *Inputs) (*metrics.Recorder, error) {
 
 // A player shows a recording to a recorder.
 type player struct {
+	from  *journal.Reader
 	rec   *metrics.Recorder
 	specs map[job.ID]*job.Spec // of the inputs; nil without
 	run   *Run
@@ -119,7 +120,9 @@ type player struct {
 // Event implements scheduler.Observer.
 func (p *player) Event(now time.Time, ev scheduler.Event) {
 	if ev, ok := ev.(scheduler.Submitted); ok && p.err == nil {
-		p.err = p.known(ev.Spec)
+		if err := p.known(ev.Spec); err != nil {
+			p.err = fmt.Errorf("line %d: %w", p.from.Line(), err)
+		}
 	}
 	p.rec.Event(now, ev)
 }

@@ -183,10 +183,10 @@ func (b *Book) State(by []string, movements ...Movement) (*Statement, error) {
 	slices.Sort(order)
 	for _, id := range order {
 		r := rows[id]
-		r.shares(&s.Total)
+		r.setShare(&s.Total)
 		s.Rows = append(s.Rows, *r)
 	}
-	s.Total.shares(&s.Total)
+	s.Total.setShare(&s.Total)
 	for i := range movements {
 		supplyOf(supplies, movements[i].Pool).moved(&movements[i])
 	}
@@ -219,8 +219,8 @@ func (l *line) names(by []string) []string {
 	return of
 }
 
-// shares sets what part of all jobs' a row is.
-func (r *Row) shares(all *Row) {
+// setShare sets what part of all jobs' a row is.
+func (r *Row) setShare(all *Row) {
 	if used := all.Used.Seconds(); used > 0 {
 		r.UsedShare = r.Used.Seconds() / used
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -14,8 +15,14 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 // nextNode is one call of oxgang plan next-node.
@@ -27,9 +34,10 @@ type nextNode struct {
 
 // nextNodes is what oxgang plan next-node prints as JSON.
 type nextNodes struct {
-	*experiments.NextNodeStudy
+	*whatif.NextNodeStudy
 	Worth   float64 `json:"gpu_hour_worth"`
-	Trusted bool    `json:"trusted"` // the run simulated again is as recorded
+	Trusted bool    `json:"trusted"`                   // the run simulated again is as recorded
+	Learned string  `json:"learned_because,omitempty"` // why it is simulated from what it learned of its jobs
 }
 
 func planNextNodeCommand() *cobra.Command {
@@ -41,7 +49,8 @@ func planNextNodeCommand() *cobra.Command {
 		Long: `Say for a recorded run and each GPU type of which nodes are owned what one more such node would
 have saved: of the mean time to completion and of GPU-hours of waiting, in all and by queue and user,
 and up to which price per hour it would have paid. The run is simulated again, with the node and without
-it; so the trace and the profiles that its journal names must still be there.
+it: from the trace and the profiles that its journal names, if they are still there; else, as of live
+runs, from what it learned of its jobs, in the recorded order alone, and without a range.
 
 The range is where the same jobs in one more order would be, nine times of ten: blocks of the trace's
 time change places. A range with 0 in it says that the order of the jobs matters more than the node.
@@ -58,8 +67,8 @@ BY PRICES is what the shadow prices of the recorded rounds would say alone, and 
 			switch {
 			case !slices.Contains(formats, n.format):
 				return cli.Misused("output %q, want one of %s", n.format, strings.Join(formats, ", "))
-			case n.orders < 1 || n.orders > experiments.MostOrders:
-				return cli.Misused("--orders %d, want 1 to %d", n.orders, experiments.MostOrders)
+			case n.orders < 1 || n.orders > whatif.MostOrders:
+				return cli.Misused("--orders %d, want 1 to %d", n.orders, whatif.MostOrders)
 			case !(n.worth >= 0) || math.IsInf(n.worth, 0):
 				return cli.Misused("--gpu-hour-worth %v, want a price, or 0 for the mean price of the cluster", n.worth)
 			}
@@ -79,42 +88,108 @@ BY PRICES is what the shadow prices of the recorded rounds would say alone, and 
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&n.orders, "orders", 8, fmt.Sprintf("orders of the jobs that are simulated, 1 to %d; 1: the recorded one alone, and no range is stated", experiments.MostOrders))
+	f.IntVar(&n.orders, "orders", 8, fmt.Sprintf("orders of the jobs that are simulated, 1 to %d; 1: the recorded one alone, and no range is stated", whatif.MostOrders))
 	f.Float64Var(&n.worth, "gpu-hour-worth", 0, "what it is worth if a job that asks for one GPU ends an hour sooner; 0: the mean price of the cluster's GPU-hours")
 	f.StringVarP(&n.format, "output", "o", "table", strings.Join(formats, ", "))
 	cli.Complete(cmd, "output", formats)
 	return cmd
 }
 
-// study reads the journal and simulates its run again.
+// study simulates the run of the journal again: from its own inputs, where they can be read, and else
+// from what it learned of its jobs, in the recorded order alone.
 func (n *nextNode) study(ctx context.Context) (*nextNodes, error) {
+	var h journal.Header
+	if err := n.read(ctx, func(j *journal.Reader) error { h = j.Header(); return nil }); err != nil {
+		return nil, err
+	}
+	entry, err := builtin.Find(h.Policy)
+	if err != nil {
+		return nil, err
+	}
+	if entry.Traits().Rents {
+		return nil, fmt.Errorf("policy %s rents its nodes; want plan budget, which says what more of them buy", h.Policy)
+	}
+	c, in, recorded, why := n.inputs(ctx, &h)
+	if why != nil {
+		return n.learned(ctx, &h, why)
+	}
+	s, err := whatif.NextNodes(ctx, in.Cluster, n.orders, runtime.GOMAXPROCS(0), func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error) {
+		run, err := experiments.SimulateVariant(ctx, c, in, h.Policy, nodes, order, o)
+		if err != nil {
+			return nil, err
+		}
+		return run.Result, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.found(s, &h, recorded, in.Cluster)
+}
+
+// read opens the journal.
+func (n *nextNode) read(ctx context.Context, use func(*journal.Reader) error) error {
 	j, f, err := cli.OpenJournal(ctx, n.file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	h := j.Header()
-	c, in, err := experiments.Origin(&h, cli.FilesUntil(ctx))
-	if err != nil {
-		return nil, cli.Hinted(fmt.Errorf("the run cannot be simulated again: %w", err), "want a journal of oxgang simulate, and the files that it names")
+	return use(j)
+}
+
+// inputs returns the inputs of the recorded run, and how it went; an error says why they cannot be had.
+func (n *nextNode) inputs(ctx context.Context, h *journal.Header) (c *config.Config, in *experiments.Inputs, recorded *experiments.Run, err error) {
+	if !slices.ContainsFunc(h.Settings, func(s journal.Setting) bool { return s.Name == "cluster" }) {
+		return nil, nil, nil, errors.New("the run was no simulation")
 	}
-	recorded, err := experiments.Recorded(j, c, in)
+	if c, in, err = experiments.Origin(h, cli.FilesUntil(ctx)); err != nil {
+		return nil, nil, nil, err
+	}
+	err = n.read(ctx, func(j *journal.Reader) (err error) {
+		recorded, err = experiments.Recorded(j, c, in)
+		return err
+	})
+	return c, in, recorded, err
+}
+
+// learned simulates the run from what it learned of its jobs. Its own inputs cannot be had: why.
+func (n *nextNode) learned(ctx context.Context, h *journal.Header, why error) (*nextNodes, error) {
+	again, err := experiments.Again(h, "", cli.FilesUntil(ctx))
 	if err != nil {
 		return nil, err
 	}
-	s, err := experiments.NextNodes(ctx, c, in, h.Policy, n.orders)
+	var recorded *experiments.Run
+	if err := n.read(ctx, func(j *journal.Reader) (err error) { recorded, err = experiments.Recorded(j, nil, nil); return err }); err != nil {
+		return nil, err
+	}
+	var s *whatif.NextNodeStudy
+	err = n.read(ctx, func(j *journal.Reader) error {
+		r, err := whatif.NewResimulator(j, whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler})
+		if err == nil {
+			s, err = whatif.NextNodes(ctx, h.Cluster, 1, 1, r.Simulate)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	s.Recorded = recorded.Result.Summary.MeanJCT
-	found := &nextNodes{NextNodeStudy: s, Worth: n.worth, Trusted: math.Abs(s.Error()) <= trusted}
-	if found.Worth == 0 {
-		found.Worth = meanPrice(in.Cluster)
+	found, err := n.found(s, h, recorded, h.Cluster)
+	if found != nil {
+		found.Learned = why.Error()
 	}
+	return found, err
+}
+
+// found adds to a study what is known without it.
+func (n *nextNode) found(s *whatif.NextNodeStudy, h *journal.Header, recorded *experiments.Run, nodes *cluster.Cluster) (*nextNodes, error) {
 	if len(s.Nodes) == 0 {
 		return nil, errors.New("no nodes are owned, so none can be added")
 	}
-	return found, nil
+	s.Policy, s.Recorded = h.Policy, recorded.Result.Summary.MeanJCT
+	all := &nextNodes{NextNodeStudy: s, Worth: n.worth, Trusted: math.Abs(s.Error()) <= trusted}
+	if all.Worth == 0 {
+		all.Worth = meanPrice(nodes)
+	}
+	return all, nil
 }
 
 // trusted is the error of a simulation's mean JCT from which its figures are not to be trusted.
@@ -152,7 +227,7 @@ func (n *nextNodes) table(w io.Writer) error {
 	return err
 }
 
-func (n *nextNodes) row(w io.Writer, node *experiments.NextNode) {
+func (n *nextNodes) row(w io.Writer, node *whatif.NextNode) {
 	ranges := [3]string{"-", "-", "-"}
 	if low, high := node.Low, node.High; low != nil {
 		ranges = [3]string{
@@ -200,6 +275,9 @@ func (n *nextNodes) notes() string {
 	text := fmt.Sprintf("Savings are those of the run simulated again. Break-even: a GPU-hour by which jobs end sooner is worth %.2f.\n", n.Worth)
 	if n.Orders > 1 {
 		text += fmt.Sprintf("Ranges: nine times of ten, by the same jobs in %d orders.\n", n.Orders)
+	}
+	if n.Learned != "" {
+		text += fmt.Sprintf("It is simulated from what it learned of its jobs, without its inputs: %s.\n", n.Learned)
 	}
 	switch {
 	case n.Nodes[0].Estimated == nil:

@@ -1,24 +1,20 @@
-package experiments
+package whatif
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/cluster"
-	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
-	"github.com/oxgang/oxgang/workload/generate"
 )
 
 // A NextNode says what one more node would have saved in a run.
@@ -61,7 +57,7 @@ type TeamSaving struct {
 
 // A NextNodeStudy is what one more node of each type would have saved. Times are in seconds.
 type NextNodeStudy struct {
-	Policy   string     `json:"policy"`
+	Policy   string     `json:"policy"`              // set by callers, as Recorded
 	Hours    float64    `json:"hours"`               // of the run, from the first submission to the last end
 	Recorded float64    `json:"recorded_jct_mean_s"` // as recorded; 0: nothing was
 	MeanJCT  float64    `json:"jct_mean_s"`          // as simulated again, without another node
@@ -78,63 +74,41 @@ func (s *NextNodeStudy) Error() float64 {
 	return s.MeanJCT/s.Recorded - 1
 }
 
-const (
-	// MostOrders is how many orders of the arrivals can be simulated.
-	MostOrders = 10
-	// orderBlocks is into how many blocks of time the arrivals are cut that change places.
-	orderBlocks = 24
-)
+// MostOrders is how many orders of the arrivals NextNodes simulates at most.
+const MostOrders = 10
 
-// NextNodes simulates a policy on inputs again, with one more node of each type that is owned and
-// without, in the order of the arrivals and in orders-1 others (generate.Shuffle); orders is 1 to
-// MostOrders. It costs orders × (types + 1) runs, on as many cores as there are. It returns an error
-// if a run fails, if the policy rents nodes, or if orders is not 1 and a window of jobs is measured.
-func NextNodes(ctx context.Context, c *config.Config, in *Inputs, name string, orders int) (*NextNodeStudy, error) {
-	if err := checkNextNodes(c, name, orders); err != nil {
-		return nil, err
+// A Resimulation simulates a run again on other nodes, and shows it to an observer. Order 0 is that
+// of the recorded arrivals; each other number is another order of them.
+type Resimulation func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error)
+
+// NextNodes simulates a run again on its nodes, and with one more of each type of which some are owned,
+// in so many orders of its arrivals, 1 to MostOrders. It costs orders × (types + 1) simulations, of
+// which so many run at the same time. It returns an error if one fails.
+func NextNodes(ctx context.Context, nodes *cluster.Cluster, orders, parallel int, run Resimulation) (*NextNodeStudy, error) {
+	if orders < 1 || orders > MostOrders {
+		return nil, fmt.Errorf("whatif: %d orders, want 1 to %d", orders, MostOrders)
 	}
-	more := grown(in.Cluster)
+	on := grown(nodes)
 	runs := make([][]*rerun, orders)
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
+	g.SetLimit(parallel)
 	for k := range orders {
-		order := *in
-		if k > 0 {
-			order.Arrivals = generate.Shuffle(in.Arrivals, orderBlocks, c.Sim.Seed+uint64(k))
-		}
-		runs[k] = make([]*rerun, len(more)+1)
-		for i := range runs[k] {
-			of := order
-			if i > 0 {
-				of.Cluster = more[i-1].nodes
-			}
+		runs[k] = make([]*rerun, len(on))
+		for i := range on {
 			g.Go(func() (err error) {
-				runs[k][i], err = simulateAgain(ctx, c, &of, name)
+				r := &rerun{faster: map[cluster.GPUType]float64{}, specs: map[job.ID]*job.Spec{}}
+				runs[k][i] = r
+				if r.Result, err = run(ctx, on[i].nodes, k, r); err == nil {
+					err = ctx.Err()
+				}
 				return err
 			})
 		}
 	}
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	return study(name, in, more, runs), nil
-}
-
-func checkNextNodes(c *config.Config, name string, orders int) error {
-	if orders < 1 || orders > MostOrders {
-		return fmt.Errorf("%d orders, want 1 to %d", orders, MostOrders)
-	}
-	if orders > 1 && !c.Window.IsZero() {
-		return errors.New("a window of jobs is measured, which other orders of the arrivals do not have; want 1 order")
-	}
-	p, err := NewPolicy(c, name)
-	if err != nil {
-		return err
-	}
-	if p.Traits().Rents {
-		return fmt.Errorf("policy %s rents its nodes; want plan budget, which says what more of them buy", name)
-	}
-	return nil
+	return study(on, runs), nil
 }
 
 // A growth is a cluster with one more node.
@@ -143,22 +117,21 @@ type growth struct {
 	nodes *cluster.Cluster
 }
 
-// grown returns a cluster with one more node for each type of which some are owned: a copy of the
-// last of them.
+// grown returns a cluster as it is, without a node, and then with one more node for each type of
+// which some are owned: a copy of the first of them.
 func grown(c *cluster.Cluster) []growth {
-	var all []growth
+	all := []growth{{nodes: c}}
 	for _, t := range c.Types() {
-		nodes := slices.Clone(c.Nodes())
-		slices.Reverse(nodes)
+		nodes := c.Nodes()
 		i := slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.GPUType == t.Type && n.Tenure == cluster.Owned })
 		if i < 0 {
 			continue
 		}
 		next := nodes[i]
 		next.ID += "-next"
-		with, err := cluster.New(append(slices.Clone(c.Nodes()), next))
+		with, err := cluster.New(append(slices.Clone(nodes), next))
 		if err != nil {
-			panic("experiments: a copy of a valid node is invalid: " + err.Error())
+			panic("whatif: a copy of a valid node is invalid: " + err.Error())
 		}
 		all = append(all, growth{next, with})
 	}
@@ -170,10 +143,18 @@ type rerun struct {
 	*metrics.Result
 	priced int                         // rounds with prices
 	faster map[cluster.GPUType]float64 // job-seconds that one more GPU would have saved
+	specs  map[job.ID]*job.Spec
 }
 
 // Event implements scheduler.Observer.
-func (r *rerun) Event(time.Time, scheduler.Event) {}
+func (r *rerun) Event(_ time.Time, ev scheduler.Event) {
+	switch ev := ev.(type) {
+	case scheduler.Submitted:
+		r.specs[ev.Spec.ID] = ev.Spec
+	case scheduler.Restored:
+		r.specs[ev.Spec.ID] = ev.Spec
+	}
+}
 
 // Round implements scheduler.Observer.
 func (r *rerun) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
@@ -186,35 +167,20 @@ func (r *rerun) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) 
 	}
 }
 
-// simulateAgain simulates inputs.
-func simulateAgain(ctx context.Context, c *config.Config, in *Inputs, name string) (*rerun, error) {
-	r := &rerun{faster: map[cluster.GPUType]float64{}}
-	run, err := Simulate(ctx, c, in, name, r)
-	if err != nil {
-		return nil, err
-	}
-	r.Result = run.Result
-	return r, ctx.Err()
-}
-
-// study compares the runs with one more node with those without.
-func study(name string, in *Inputs, more []growth, runs [][]*rerun) *NextNodeStudy {
-	specs := map[job.ID]*job.Spec{}
-	for i := range in.Arrivals {
-		specs[in.Arrivals[i].Spec.ID] = &in.Arrivals[i].Spec
-	}
+// study compares the runs with one more node with those without, which are the first.
+func study(on []growth, runs [][]*rerun) *NextNodeStudy {
 	base := runs[0][0]
-	s := &NextNodeStudy{Policy: name, Hours: base.Summary.Makespan / 3600, MeanJCT: base.Summary.MeanJCT, Orders: len(runs)}
-	for i := range more {
-		node := &more[i].node
+	s := &NextNodeStudy{Hours: base.Summary.Makespan / 3600, MeanJCT: base.Summary.MeanJCT, Orders: len(runs)}
+	for i := 1; i < len(on); i++ {
+		node := &on[i].node
 		n := NextNode{Type: node.GPUType, GPUs: node.Capacity.GPUs, Rate: node.GPUPrice() * float64(node.Capacity.GPUs)}
 		var all []Saving
 		for _, order := range runs {
-			all = append(all, compared(order[0].Result, order[i+1].Result, func(id job.ID) *job.Spec { return specs[id] }))
+			all = append(all, compared(order[0].Result, order[i].Result, func(id job.ID) *job.Spec { return base.specs[id] }))
 		}
 		n.Saved = all[0]
 		n.Low, n.High = bounds(all)
-		n.Teams = teams(base.Result, runs[0][i+1].Result, specs)
+		n.Teams = teams(base.Result, runs[0][i].Result, base.specs)
 		if base.priced > 0 {
 			estimated := base.faster[n.Type] * float64(n.GPUs) / float64(max(1, base.Summary.Done))
 			n.Estimated = &estimated
