@@ -277,7 +277,7 @@ func (n *nextNodes) notes() string {
 		text += fmt.Sprintf("Ranges: nine times of ten, by the same jobs in %d orders.\n", n.Orders)
 	}
 	if n.Learned != "" {
-		text += fmt.Sprintf("It is simulated from what it learned of its jobs, without its inputs: %s.\n", n.Learned)
+		text += fmt.Sprintf("It is simulated from what it learned of its jobs, without its inputs: %s. That is rougher: docs/guide/ledger.md says how much.\n", n.Learned)
 	}
 	switch {
 	case n.Nodes[0].Estimated == nil:

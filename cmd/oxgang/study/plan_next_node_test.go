@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -45,14 +46,35 @@ func simulated(t *testing.T, c *config.Config) (float64, []byte) {
 	return run.Result.Summary.MeanJCT, text.Bytes()
 }
 
-// studied returns what is found of a journal.
-func studied(t *testing.T, text []byte, orders int) *nextNodes {
+// written returns a call on a journal.
+func written(t *testing.T, text []byte) *nextNode {
 	t.Helper()
-	n := nextNode{file: filepath.Join(t.TempDir(), "run.oxj"), orders: orders}
+	n := &nextNode{file: filepath.Join(t.TempDir(), "run.oxj"), orders: 1}
 	if err := os.WriteFile(n.file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found, err := n.study(t.Context())
+	return n
+}
+
+// learnedOnly returns what is found of a journal without the inputs of its run.
+func learnedOnly(t *testing.T, text []byte) *nextNodes {
+	t.Helper()
+	j, err := journal.NewReader(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := j.Header()
+	found, err := written(t, text).learned(t.Context(), &h, errors.New("a test does without"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// studied returns what is found of a journal.
+func studied(t *testing.T, text []byte) *nextNodes {
+	t.Helper()
+	found, err := written(t, text).study(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +84,7 @@ func studied(t *testing.T, text []byte, orders int) *nextNodes {
 // TestNextNodes_by_hand: what a next node saves on eight pairs of trace and cluster is what a simulation
 // of the cluster with one more node, written by hand, saves, and the types come in its order. What the
 // prices alone say is far from it; the log says how far, and in how many of the pairs of types they
-// have the order.
+// have the order. From what the run learned of its jobs alone, the type that saves the most is the same.
 func TestNextNodes_by_hand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates eight pairs: half a minute")
@@ -77,10 +99,15 @@ func TestNextNodes_by_hand(t *testing.T) {
 		} {
 			set := []string{"policy", "oxgang", "generate.kind", kind, "generate.jobs", "120"}
 			without, text := simulated(t, configured(t, append(set, "cluster", base)...))
-			found := studied(t, text, 1)
+			found := studied(t, text)
 			if without != found.MeanJCT || without != found.Recorded {
 				t.Errorf("%s on %s: mean JCT %v recorded, %v without another node, want %v", kind, base, found.Recorded, found.MeanJCT, without)
 			}
+			learned := learnedOnly(t, text)
+			if learned.Nodes[0].Type != found.Nodes[0].Type || !learned.Trusted {
+				t.Errorf("%s on %s: from what it learned, trusted: %t, %s saves the most, want %s", kind, base, learned.Trusted, learned.Nodes[0].Type, found.Nodes[0].Type)
+			}
+			t.Logf("%s on %s: from what it learned, the first saves %.1f s", kind, base, learned.Nodes[0].Saved.JCT)
 			for i, n := range found.Nodes {
 				with, _ := simulated(t, configured(t, append(set, "cluster", grown[n.Type])...))
 				want := without - with
@@ -107,7 +134,7 @@ func TestNextNodes_by_hand(t *testing.T) {
 func TestStudy_of_the_defaults(t *testing.T) {
 	c := configured(t, "policy", "oxgang")
 	want, text := simulated(t, c)
-	if found := studied(t, text, 1); found.MeanJCT != want || !found.Trusted {
+	if found := studied(t, text); found.MeanJCT != want || !found.Trusted {
 		t.Errorf("mean JCT %v as simulated again, want %v", found.MeanJCT, want)
 	}
 }
