@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -37,7 +38,7 @@ func (t GPUTime) Hours() float64 { return t.Seconds() / 3600 }
 // String returns GPU-seconds with up to nine decimals: "90.5".
 func (t GPUTime) String() string {
 	if t.nanos == 0 {
-		return fmt.Sprint(t.seconds)
+		return strconv.FormatInt(t.seconds, 10)
 	}
 	return strings.TrimRight(fmt.Sprintf("%d.%09d", t.seconds, t.nanos), "0")
 }

@@ -61,8 +61,18 @@ func (c *column) number(v float64) { c.put(strconv.FormatFloat(v, 'f', 2, 64), v
 // rows returns the columns of the rows, with their total as the last.
 func (s *Statement) rows() []column {
 	columns, sums := s.names(), []column{
-		{head: "JOBS"}, {head: "GPU-H", some: true}, {head: "GPU-H (%)", some: true}, {head: "OWNED"}, {head: "LOANED"}, {head: "RENTED"}, {head: "PROFILING"},
-		{head: "IDLE"}, {head: "PRICED"}, {head: "PAID"}, {head: "PAID (%)"}, {head: "RENT"},
+		{head: "JOBS"},
+		{head: "GPU-H", some: true},
+		{head: "GPU-H (%)", some: true},
+		{head: "OWNED"},
+		{head: "LOANED"},
+		{head: "RENTED"},
+		{head: "PROFILING"},
+		{head: "IDLE"},
+		{head: "PRICED"},
+		{head: "PAID"},
+		{head: "PAID (%)"},
+		{head: "RENT"},
 	}
 	for _, r := range append(slices.Clone(s.Rows), s.Total) {
 		sums[0].count(r.Jobs)

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"math"
 	"os"
 	"testing"
@@ -39,7 +40,9 @@ func TestLedger_of_a_live_run(t *testing.T) {
 			time.Sleep(30*time.Minute + 5*time.Second)
 			synctest.Wait()
 			stop()
-			<-ended
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: ended with %v, want that it was stopped", policy, err)
+			}
 			if err := d.Close(); err != nil {
 				t.Fatal(err)
 			}
