@@ -3,8 +3,8 @@ package experiments
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
+	"time"
 
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/job"
@@ -37,6 +37,9 @@ func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	c := config.Default()
 	for _, s := range h.Settings {
+		if c.Get(s.Name) == s.Value { // what is set counts as chosen, which changes what some policies get
+			continue
+		}
 		if err := c.Set(s.Name, s.Value, "journal"); err != nil {
 			return nil, nil, err
 		}
@@ -60,25 +63,14 @@ func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := r.Header()
-	p := player{rec: rec, specs: in.specs(), active: map[job.ID]bool{}, run: &Run{Policy: h.Policy}}
-	p.snap = policy.Snapshot{Length: h.Round, Cluster: h.Cluster.Held(), Rentals: h.Cluster.Rentals(), Loans: h.Cluster.Loans()}
-	for {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if errors.Is(err, journal.ErrTruncated) {
-			p.run.Unfinished = true
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		p.snap.Now = h.Start.Add(record.At)
-		if err := p.play(&record); err != nil {
-			return nil, fmt.Errorf("line %d: %w", record.Line, err)
-		}
+	p := player{from: r, rec: rec, specs: in.specs(), run: &Run{Policy: r.Header().Policy}}
+	switch err := r.Show(&p); {
+	case p.err != nil:
+		return nil, p.err
+	case errors.Is(err, journal.ErrTruncated):
+		p.run.Unfinished = true
+	case err != nil:
+		return nil, err
 	}
 	p.run.Result = rec.Result()
 	s := &p.run.Result.Summary
@@ -118,42 +110,29 @@ func recorderOf(c *config.Config, in *Inputs) (*metrics.Recorder, error) {
 
 // A player shows a recording to a recorder.
 type player struct {
-	rec    *metrics.Recorder
-	specs  map[job.ID]*job.Spec // of the inputs; nil without
-	active map[job.ID]bool
-	snap   policy.Snapshot // as much of it as the recorder looks at
-	run    *Run
+	from  *journal.Reader
+	rec   *metrics.Recorder
+	specs map[job.ID]*job.Spec // of the inputs; nil without
+	run   *Run
+	err   error // the first
 }
 
-// play shows one record.
-func (p *player) play(record *journal.Record) error {
-	switch ev := record.Event.(type) {
-	case scheduler.Submitted:
+// Event implements scheduler.Observer.
+func (p *player) Event(now time.Time, ev scheduler.Event) {
+	if ev, ok := ev.(scheduler.Submitted); ok && p.err == nil {
 		if err := p.known(ev.Spec); err != nil {
-			return err
+			p.err = fmt.Errorf("line %d: %w", p.from.Line(), err)
 		}
-		p.active[ev.Spec.ID] = true
-	case scheduler.Restored:
-		if !ev.Status.Phase.Terminal() {
-			p.active[ev.Spec.ID] = true
-		}
-	case scheduler.Exited:
-		if ev.Outcome != scheduler.Lost {
-			delete(p.active, ev.Job)
-		}
-	case scheduler.NodesChanged:
-		p.snap.Cluster, p.snap.Rentals, p.snap.Loans = ev.Cluster, ev.Rentals, ev.Loans
 	}
-	if record.Event != nil {
-		p.rec.Event(p.snap.Now, record.Event)
-		return nil
+	p.rec.Event(now, ev)
+}
+
+// Round implements scheduler.Observer.
+func (p *player) Round(s *policy.Snapshot, plan *policy.Plan, actions []scheduler.Action) {
+	if plan.Refused != "" {
+		p.run.Refused = append(p.run.Refused, strings.SplitN(plan.Refused, "\n", 2)[0])
 	}
-	if why := record.Round.Refused; why != "" {
-		p.run.Refused = append(p.run.Refused, strings.SplitN(why, "\n", 2)[0])
-	}
-	p.snap.Jobs = make([]*policy.Job, len(p.active))
-	p.rec.Round(&p.snap, &policy.Plan{Prices: record.Round.Prices}, record.Round.Actions)
-	return nil
+	p.rec.Round(s, plan, actions)
 }
 
 // known returns an error if the inputs have another job of a recorded one's name,

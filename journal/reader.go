@@ -119,6 +119,9 @@ func (r *Reader) Read() (Record, error) {
 	return rec, nil
 }
 
+// Line returns the number of the line that was read last, from 1: the header.
+func (r *Reader) Line() int { return r.line }
+
 // record makes a record of a line.
 func (r *Reader) record(text []byte) (rec Record, err error) {
 	if r.sealed {

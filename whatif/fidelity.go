@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/scheduler"
@@ -65,7 +66,7 @@ const (
 // Compare says how well a recorded run can be simulated. It reads a journal of which only the
 // header has been read, and learns models of its jobs as the scheduler did. Then it simulates the
 // run under a fresh policy, with the recorded times of submission, and compares when the jobs
-// end. Options are those of the run. Measured, Spread and Between are not used; Rounds, if it is
+// end. Options are those of the run. Measured and Between are not used; Rounds, if it is
 // more than 0, bounds the simulation further.
 //
 // A job is as fast as its model says at the end of the journal, times its pace. Its gradient
@@ -73,34 +74,29 @@ const (
 // was measured for it. A job that never reported training is simulated with the GPU time that it
 // used and linear speed-up.
 func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
-	h := r.Header()
-	so := o.Scheduler
-	so.Round, so.Estimate.Types = h.Round, h.Cluster.Types()
-	own := so.Estimate
-	own.Share = false // how fast a job was is known best from its own reports
-	rec := &recording{header: &h, Learner: NewLearner(own), result: &Fidelity{Round: journal.Seconds(h.Round)}, held: newService()}
-	rec.keep = true
-	if err := rec.read(r); err != nil {
+	t, err := NewResimulator(r, o)
+	if err != nil {
+		return nil, err
+	}
+	in, err := t.rec.play(ctx, t.header.Cluster, t.scheduler, &t.options)
+	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	if so.First == 0 {
-		so.First = rec.phase
-	}
-	if err := rec.play(ctx, so, &o); err != nil {
-		return nil, fmt.Errorf("whatif: %w", err)
-	}
-	return rec.result, nil
+	t.rec.compare(in)
+	t.rec.compareService(t.rec.simulated)
+	return t.rec.result, nil
 }
 
 // A recording is what a journal says of its jobs.
 type recording struct {
 	*Learner
-	header *journal.Header
-	result *Fidelity
-	held   *service
-	last   time.Duration // time of the last record
-	phase  time.Duration // of rounds: the time of the first, modulo the length of a round
-	rounds int
+	header    *journal.Header
+	result    *Fidelity
+	held      *service
+	simulated *service      // of the last simulation
+	last      time.Duration // time of the last record
+	phase     time.Duration // of rounds: the time of the first, modulo the length of a round
+	rounds    int
 }
 
 // read learns from a whole journal.
@@ -141,9 +137,9 @@ func (rec *recording) take(one *journal.Record) {
 	rec.held.event(now, one.Event)
 }
 
-// play simulates the recorded run and compares.
-func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options) error {
-	in := rec.setting(so)
+// play simulates the recorded run on nodes.
+func (rec *recording) play(ctx context.Context, nodes *cluster.Cluster, so scheduler.Options, o *Options, obs ...scheduler.Observer) (*setting, error) {
+	in := rec.setting(nodes, so)
 	rounds := longer*int(rec.last/so.Round) + slowStart
 	if o.Rounds > 0 {
 		rounds = min(rounds, o.Rounds)
@@ -151,23 +147,20 @@ func (rec *recording) play(ctx context.Context, so scheduler.Options, o *Options
 	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: rounds, asked: rec.asked(), spec: map[job.ID]*job.Spec{}, held: newService()}
 	var err error
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
-		return err
+		return nil, err
 	}
 	p, placer, err := o.Fresh()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	sch, err := scheduler.New(p, placer, in.cluster, so)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := sch.Run(ctx, w, w); err != nil {
-		return err
-	}
+	err = sch.Run(ctx, w, append([]scheduler.Observer{w}, obs...)...)
 	rec.result.Refused = w.refused
-	rec.compare(in)
-	rec.compareService(w.held)
-	return nil
+	rec.simulated = w.held
+	return in, err
 }
 
 // asked returns the specifications, as submitted, of the jobs that their programs described later.

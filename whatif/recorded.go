@@ -4,15 +4,16 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/workload"
 )
 
-// setting makes the world of a recorded run.
-func (rec *recording) setting(so scheduler.Options) *setting {
-	in := &setting{cluster: rec.header.Cluster, catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, outcomes: map[job.ID]*outcome{}}
+// setting makes the world of a recorded run, on nodes.
+func (rec *recording) setting(nodes *cluster.Cluster, so scheduler.Options) *setting {
+	in := &setting{cluster: nodes, catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, outcomes: map[job.ID]*outcome{}}
 	in.options.Seed, in.options.Estimate, in.options.Initial = rec.header.Seed, so.Estimate, map[job.ID]*sim.InitialState{}
 	in.options.ReportEpochs = so.Classes
 	if d := rec.interval(); d > 0 {

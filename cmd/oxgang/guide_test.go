@@ -36,6 +36,14 @@ func TestGuide(t *testing.T) {
 	checkPage(t, &guidePage{name: "cli.md", least: 8, after: func(string) {}})
 }
 
+// TestGuide_ledger runs every example of docs/guide/ledger.md.
+func TestGuide_ledger(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates two runs: seconds")
+	}
+	checkPage(t, &guidePage{name: "ledger.md", least: 5, after: func(string) {}})
+}
+
 // checkPage runs the examples of a page.
 func checkPage(t *testing.T, p *guidePage) {
 	t.Helper()

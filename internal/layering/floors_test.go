@@ -59,12 +59,14 @@ var rooms = []room{
 	{"config", 8},
 	{"live/control", 8},
 	{"live/record", 8},
+	{"live/monitor", 8}, // has a ledger
 
 	{"sim", 7}, // the simulated world, observers, parts of live worlds
 	{"live/...", 7},
 	{"journal", 7},
 	{"metrics", 7},
 	{"metrics/lowerbound", 7},
+	{"ledger", 7},
 
 	{"explain/counterfactual", 7}, // what would change a decision
 	{"whatif/calibration", 7},     // how far off predictions were

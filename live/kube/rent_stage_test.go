@@ -17,7 +17,7 @@ import (
 
 // served returns what runs a scheduler that rents with a world, while the world executes and the
 // twin and its provider act, until all jobs have ended.
-func (t *tenant) served(jobs int) func(context.Context, scheduler.Backend) error {
+func (t *tenant) served(jobs int, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return func(ctx context.Context, b scheduler.Backend) error {
 		var gone sync.WaitGroup
 		ctx, cancel := context.WithTimeout(ctx, time.Hour)
@@ -29,7 +29,7 @@ func (t *tenant) served(jobs int) func(context.Context, scheduler.Backend) error
 		if err != nil {
 			return err
 		}
-		return sched.Run(ctx, b, t.w)
+		return sched.Run(ctx, b, append([]scheduler.Observer{t.w}, obs...)...)
 	}
 }
 

@@ -25,6 +25,7 @@ type stage struct {
 	world  *World
 	stop   context.CancelFunc
 	gone   sync.WaitGroup
+	watch  []scheduler.Observer // besides the world
 }
 
 // A teller hears what goes on.
@@ -72,7 +73,7 @@ func (s *stage) serve(ctx context.Context) error {
 		defer cancel()
 		done <- w.Execute(ctx)
 	}()
-	err = sched.Run(ctx, w, w)
+	err = sched.Run(ctx, w, append([]scheduler.Observer{w}, s.watch...)...)
 	cancel()
 	return errors.Join(err, <-done)
 }

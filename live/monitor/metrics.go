@@ -25,9 +25,10 @@ type Metrics struct {
 	rounds, refused, fallbacks, iterations, interrupted *prometheus.CounterVec
 	restarts, fenced, spent                             *prometheus.CounterVec
 	failures, decisions, ended, gpuSeconds              *prometheus.CounterVec
+	used, paid, rent                                    *prometheus.CounterVec
 
 	interval, last, fallback, gap, goodput, forecast, limit *prometheus.GaugeVec
-	explained, leader, clock                                *prometheus.GaugeVec
+	explained, leader, clock, price                         *prometheus.GaugeVec
 	jobs, gpus, fairness, jobGPUs, jobGoodput               *prometheus.GaugeVec
 
 	duration, stages, wrong *prometheus.HistogramVec
@@ -106,10 +107,20 @@ func (m *Metrics) makeJobs() {
 	m.spent = m.counter("oxgang_budget_spent_total", "Paid for rented nodes, in the currency of their prices.")
 	m.forecast = m.gauge("oxgang_budget_forecast", "What the next hour of rented nodes will cost if the last plan stays.")
 	m.limit = m.gauge("oxgang_budget_limit", "What an hour of rented nodes may cost on average.")
+	m.makeLedger()
 	if m.o.Jobs {
 		m.jobGPUs = m.gauge("oxgang_job_gpus", "GPUs that a job holds.", "job")
 		m.jobGoodput = m.gauge("oxgang_job_goodput", "Samples per second of a job as believed, at the efficiency of its first batch size.", "job")
 	}
+}
+
+// makeLedger makes the metrics of who used what, and paid for it.
+func (m *Metrics) makeLedger() {
+	of := []string{"user", "class", "gpu_type", "tenure", "use"}
+	m.used = m.counter("oxgang_used_gpu_seconds_total", "GPU time that jobs had, by whose they are.", of...)
+	m.paid = m.counter("oxgang_paid_total", "Paid by jobs at the prices of the rounds, in the unit of the policy's objective.", of...)
+	m.rent = m.counter("oxgang_rent_total", "Rent of nodes while jobs had them, in the currency of their prices.", of...)
+	m.price = m.gauge("oxgang_gpu_price", "Price of a GPU in the last round, where the plan has prices, in the unit of the policy's objective.", "gpu_type")
 }
 
 func (m *Metrics) counter(name, help string, labels ...string) *prometheus.CounterVec {

@@ -283,21 +283,29 @@ func everything(t testing.TB, m *Metrics) *Queue {
 	j := &policy.Job{Spec: gang("a", 2), Perf: linear{}}
 	j.Phase, j.Submitted, j.Since = job.Running, now, now
 	j.Allocation.Configuration = cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "h100"}
+	j.Placement = cluster.Placement{{Node: "a", Resources: cluster.Resources{GPUs: 2}}}
+	j.User, j.Class = "ann", "bert"
+	rented, err := cluster.New([]cluster.Node{{ID: "a", GPUType: "h100", Capacity: cluster.Resources{GPUs: 4}, Tenure: cluster.Rented, Group: "g", Price: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Event(now, scheduler.NodesChanged{Cluster: rented})
 	q.Event(now, scheduler.Restored{Spec: j.Spec, Status: j.Status})
-	s := &policy.Snapshot{Now: now, Cluster: nodes(t, 1), Jobs: []*policy.Job{j}}
+	s := &policy.Snapshot{Now: now, Length: time.Minute, Cluster: rented, Jobs: []*policy.Job{j}}
 	s.Rentals = []cluster.Rental{{Offer: cluster.Offer{Group: "g", Most: 3, Node: cluster.Node{Price: 2, Capacity: cluster.Resources{GPUs: 4}}}, Ready: 1, Starting: 1}}
-	p := &policy.Plan{Jobs: []policy.Decision{{Allocation: j.Allocation}}, Capacity: map[cluster.Group]int{"g": 3}}
+	p := &policy.Plan{Jobs: []policy.Decision{{Allocation: j.Allocation}}, Capacity: map[cluster.Group]int{"g": 3}, Prices: []policy.TypePrice{{Type: "h100", Price: 3}}}
 	q.Round(s, p, nil)
 	q.Timed(&Timing{Begun: now, Ended: now, Stages: []Stage{{Name: StagePolicy, Begun: now, Ended: now}}})
 	q.Event(now.Add(time.Minute), report("a", 2))
 	q.Event(now.Add(30*time.Minute), scheduler.NodesChanged{Cluster: s.Cluster})
 	q.Event(now.Add(time.Hour), scheduler.Exited{Job: "b", Outcome: scheduler.Done})
+	q.Event(now.Add(time.Hour), scheduler.Described{Spec: j.Spec})
 	return q
 }
 
 // TestValues: money, predictions, fairness and jobs, by hand. Two nodes of 4 GPUs at 2 each
 // are paid for half an hour; the plan wants three. 16 samples a second were measured, and 2
-// predicted.
+// predicted. Job a has two GPUs for an hour, at 3 each in each of 60 rounds, and at a rent of 2.
 func TestValues(t *testing.T) {
 	r := prometheus.NewRegistry()
 	m := made(t, r, Options{Jobs: true})
@@ -308,6 +316,8 @@ func TestValues(t *testing.T) {
 		"oxgang_throughput_error_ratio h100": 1, "oxgang_throughput_error_ratio h100 sum": 14. / 16,
 		"oxgang_goodput_ratio": 0.5, "oxgang_job_gpus a": 2, "oxgang_job_goodput a": 1,
 		"oxgang_gpu_seconds_total h100 productive": 2 * 3600, "oxgang_gpu_seconds_total h100 free": 2 * 3600,
+		"oxgang_used_gpu_seconds_total bert h100 rented held ann": 7200, "oxgang_paid_total bert h100 rented held ann": 360,
+		"oxgang_rent_total bert h100 rented held ann": 4, "oxgang_gpu_price h100": 3,
 		"oxgang_leader": 1, "oxgang_writes_fenced_total": 1, "oxgang_explain_cache_timestamp_seconds": 1e9,
 	} {
 		if v, ok := got[name]; !ok || v != want {

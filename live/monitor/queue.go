@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/ledger"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/fallback"
 	"github.com/oxgang/oxgang/scheduler"
@@ -34,6 +35,7 @@ type Queue struct {
 	usage  usage
 	rows   map[job.ID]*policy.Job // of the last snapshot
 	bill   bill
+	ledger *ledger.Recorder
 	shown  bool // Round was called for the round that Timed is of
 }
 
@@ -41,6 +43,7 @@ type Queue struct {
 // go on where those of an earlier observer of that name ended.
 func (m *Metrics) Queue(name string, round time.Duration, s Source) *Queue {
 	q := &Queue{m: m, name: name, source: s, rows: make(map[job.ID]*policy.Job)}
+	q.ledger = ledger.NewRecorder(time.Time{}, nil, q.enter)
 	q.usage = usage{q: q, held: make(map[job.ID]*holding)}
 	for _, v := range []*prometheus.CounterVec{m.rounds, m.refused, m.fallbacks, m.iterations, m.interrupted, m.restarts, m.fenced, m.spent} {
 		v.WithLabelValues(name) // there from the start, at 0
@@ -88,6 +91,7 @@ func (q *Queue) Timed(t *Timing) {
 		q.phases(nil)
 		q.usage.settle(t.Begun)
 		q.spend(t.Begun)
+		q.ledger.Advance(t.Begun)
 	}
 	q.shown = false
 }
@@ -117,6 +121,7 @@ func (q *Queue) Event(now time.Time, ev scheduler.Event) {
 		q.pay(now, ev.Rentals)
 	}
 	q.usage.event(now, ev)
+	q.ledger.Event(now, ev)
 }
 
 // Round implements scheduler.Observer.
@@ -134,6 +139,8 @@ func (q *Queue) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Actio
 	q.foresee(s, p)
 	q.fair(s)
 	q.usage.round(s, acts)
+	q.ledger.Round(s, p, acts)
+	q.priced(p)
 	if q.m.o.Jobs {
 		q.each(s, p)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/journal"
 )
 
 // ErrInterrupted says that reading ended because its context had.
@@ -48,4 +49,17 @@ func (r interruptible) Read(p []byte) (int, error) {
 		return 0, ErrInterrupted
 	}
 	return r.File.Read(p)
+}
+
+// OpenJournal opens a journal; f is its file, to be closed.
+func OpenJournal(ctx context.Context, file string) (j *journal.Reader, f io.Closer, err error) {
+	text, err := Open(ctx, file)
+	if err != nil {
+		return nil, nil, err
+	}
+	if j, err = journal.NewReader(text); err != nil {
+		_ = text.Close() // the first error says more
+		return nil, nil, err
+	}
+	return j, text, nil
 }

@@ -104,7 +104,7 @@ func (r *reporting) read(ctx context.Context, file string) (*experiments.Run, er
 	if why == nil {
 		return run, nil
 	}
-	j, f, err := openJournal(ctx, file)
+	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (r *reporting) read(ctx context.Context, file string) (*experiments.Run, er
 
 // judged returns the run of a journal whose inputs can be read again.
 func (r *reporting) judged(ctx context.Context, file string) (*experiments.Run, error) {
-	j, f, err := openJournal(ctx, file)
+	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -156,19 +156,6 @@ func (r *reporting) judge(c *config.Config, h *journal.Header) {
 	if r.title == "" {
 		r.title, r.facts = title(c), facts(c, "recorded by "+h.Tool)
 	}
-}
-
-// openJournal opens a journal; f is its file, to be closed.
-func openJournal(ctx context.Context, file string) (j *journal.Reader, f io.Closer, err error) {
-	text, err := cli.Open(ctx, file)
-	if err != nil {
-		return nil, nil, err
-	}
-	if j, err = journal.NewReader(text); err != nil {
-		_ = text.Close() // the first error says more
-		return nil, nil, err
-	}
-	return j, text, nil
 }
 
 func (r *reporting) write(stdout io.Writer, runs []report.Run) error {

@@ -23,7 +23,7 @@ func PlanCommand() *cobra.Command {
 		Use:   "plan",
 		Short: "Plan what to spend on GPUs: how fast jobs are for which budget",
 	}
-	cmd.AddCommand(planBudgetCommand(), planFrontierCommand())
+	cmd.AddCommand(planBudgetCommand(), planFrontierCommand(), planNextNodeCommand())
 	cli.Group(cmd)
 	return cmd
 }

@@ -1,0 +1,205 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// nextNode is one call of oxgang plan next-node.
+type nextNode struct {
+	file, format string
+	orders       int
+	worth        float64
+}
+
+// nextNodes is what oxgang plan next-node prints as JSON.
+type nextNodes struct {
+	*whatif.NextNodeStudy
+	Worth   float64 `json:"gpu_hour_worth"`
+	Trusted bool    `json:"trusted"`                   // the run simulated again is as recorded
+	Learned string  `json:"learned_because,omitempty"` // why it is simulated from what it learned of its jobs
+}
+
+func planNextNodeCommand() *cobra.Command {
+	var n nextNode
+	formats := []string{"table", "json"}
+	cmd := &cobra.Command{
+		Use:   "next-node JOURNAL",
+		Short: "Say for each GPU type what one more node would have saved",
+		Long: `Say for a recorded run and each GPU type of which nodes are owned what one more such node would
+have saved: of the mean time to completion and of GPU-hours of waiting, in all and by queue and user,
+and up to which price per hour it would have paid. The run is simulated again, with the node and without
+it: from the trace and the profiles that its journal names, if they are still there; else, as of live
+runs, from what it learned of its jobs, in the recorded order alone, and without a range.
+
+The range is where the same jobs in one more order would be, nine times of ten: blocks of the trace's
+time change places. A range with 0 in it says that the order of the jobs matters more than the node.
+
+The break-even price is what the node's hours save, in GPU-hours: the time by which each job ended
+sooner, times the GPUs that it asks for, at --gpu-hour-worth for each.
+
+BY PRICES is what the shadow prices of the recorded rounds would say alone, and how far that is off.`,
+		Example: `  oxgang simulate --policy oxgang --out run/
+  oxgang plan next-node run/oxgang.oxj`,
+		Args: cli.OneArg("JOURNAL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n.file = args[0]
+			switch {
+			case !slices.Contains(formats, n.format):
+				return cli.Misused("output %q, want one of %s", n.format, strings.Join(formats, ", "))
+			case n.orders < 1 || n.orders > whatif.MostOrders:
+				return cli.Misused("--orders %d, want 1 to %d", n.orders, whatif.MostOrders)
+			case !(n.worth >= 0) || math.IsInf(n.worth, 0):
+				return cli.Misused("--gpu-hour-worth %v, want a price, or 0 for the mean price of the cluster", n.worth)
+			}
+			found, err := n.study(cmd.Context())
+			if err != nil {
+				return fmt.Errorf("%s: %w", n.file, err)
+			}
+			if n.format == "json" {
+				return cli.WriteJSON(cmd.OutOrStdout(), found)
+			}
+			var text strings.Builder
+			if err := found.table(&text); err != nil {
+				return err
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), printable.Text(text.String()))
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&n.orders, "orders", 8, fmt.Sprintf("orders of the jobs that are simulated, 1 to %d; 1: the recorded one alone, and no range is stated", whatif.MostOrders))
+	f.Float64Var(&n.worth, "gpu-hour-worth", 0, "what it is worth if a job that asks for one GPU ends an hour sooner; 0: the mean price of the cluster's GPU-hours")
+	f.StringVarP(&n.format, "output", "o", "table", strings.Join(formats, ", "))
+	cli.Complete(cmd, "output", formats)
+	return cmd
+}
+
+// study simulates the run of the journal again: from its own inputs, where they can be read, and else
+// from what it learned of its jobs, in the recorded order alone.
+func (n *nextNode) study(ctx context.Context) (*nextNodes, error) {
+	var h journal.Header
+	if err := n.read(ctx, func(j *journal.Reader) error { h = j.Header(); return nil }); err != nil {
+		return nil, err
+	}
+	entry, err := builtin.Find(h.Policy)
+	if err != nil {
+		return nil, err
+	}
+	if entry.Traits().Rents {
+		return nil, fmt.Errorf("policy %s rents its nodes; want plan budget, which says what more of them buy", h.Policy)
+	}
+	c, in, recorded, why := n.inputs(ctx, &h)
+	if why != nil {
+		return n.learned(ctx, &h, why)
+	}
+	s, err := whatif.NextNodes(ctx, in.Cluster, n.orders, runtime.GOMAXPROCS(0), func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error) {
+		run, err := experiments.SimulateVariant(ctx, c, in, h.Policy, nodes, order, o)
+		if err != nil {
+			return nil, err
+		}
+		return run.Result, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.judge(s, &h, recorded, in.Cluster)
+}
+
+// read opens the journal.
+func (n *nextNode) read(ctx context.Context, use func(*journal.Reader) error) error {
+	j, f, err := cli.OpenJournal(ctx, n.file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return use(j)
+}
+
+// inputs returns the inputs of the recorded run, and how it went; an error says why they cannot be had.
+func (n *nextNode) inputs(ctx context.Context, h *journal.Header) (c *config.Config, in *experiments.Inputs, recorded *experiments.Run, err error) {
+	if !slices.ContainsFunc(h.Settings, func(s journal.Setting) bool { return s.Name == "cluster" }) {
+		return nil, nil, nil, errors.New("the run was no simulation")
+	}
+	if c, in, err = experiments.Origin(h, cli.FilesUntil(ctx)); err != nil {
+		return nil, nil, nil, err
+	}
+	err = n.read(ctx, func(j *journal.Reader) (err error) {
+		recorded, err = experiments.Recorded(j, c, in)
+		return err
+	})
+	return c, in, recorded, err
+}
+
+// learned simulates the run from what it learned of its jobs. Its own inputs cannot be had: why.
+func (n *nextNode) learned(ctx context.Context, h *journal.Header, why error) (*nextNodes, error) {
+	again, err := experiments.Again(h, "", cli.FilesUntil(ctx))
+	if err != nil {
+		return nil, err
+	}
+	var recorded *experiments.Run
+	if err := n.read(ctx, func(j *journal.Reader) (err error) { recorded, err = experiments.Recorded(j, nil, nil); return err }); err != nil {
+		return nil, err
+	}
+	var s *whatif.NextNodeStudy
+	err = n.read(ctx, func(j *journal.Reader) error {
+		r, err := whatif.NewResimulator(j, whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler})
+		if err == nil {
+			s, err = whatif.NextNodes(ctx, h.Cluster, 1, 1, r.Simulate)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	found, err := n.judge(s, h, recorded, h.Cluster)
+	if found != nil {
+		found.Learned = why.Error()
+	}
+	return found, err
+}
+
+// judge adds to a study what is known without it.
+func (n *nextNode) judge(s *whatif.NextNodeStudy, h *journal.Header, recorded *experiments.Run, nodes *cluster.Cluster) (*nextNodes, error) {
+	if len(s.Nodes) == 0 {
+		return nil, errors.New("no nodes are owned, so none can be added")
+	}
+	s.Policy, s.Recorded = h.Policy, recorded.Result.Summary.MeanJCT
+	all := &nextNodes{NextNodeStudy: s, Worth: n.worth, Trusted: math.Abs(s.Error()) <= trusted}
+	if all.Worth == 0 {
+		all.Worth = meanPrice(nodes)
+	}
+	return all, nil
+}
+
+// trusted is the error of a simulation's mean JCT from which its figures are not to be trusted.
+const trusted = 0.05
+
+// meanPrice returns the mean price per GPU-hour of the nodes that are owned.
+func meanPrice(c *cluster.Cluster) float64 {
+	price, gpus := 0.0, 0.0
+	for _, n := range c.Held().Nodes() {
+		price += n.GPUPrice() * float64(n.Capacity.GPUs)
+		gpus += float64(n.Capacity.GPUs)
+	}
+	return price / max(1, gpus)
+}

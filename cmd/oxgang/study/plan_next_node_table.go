@@ -1,0 +1,101 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// table writes what was found for people.
+func (n *nextNodes) table(w io.Writer) error {
+	fmt.Fprintf(w, "%s: mean JCT %.0f s as recorded, %.0f s simulated again without another node (%+.1f %%)\n", n.Policy, n.Recorded, n.MeanJCT, 100*n.Error())
+	if !n.Trusted {
+		fmt.Fprintln(w, "Not to be trusted: the simulation differs from the recording by more than 5 %.")
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NODE\tJCT SAVED (s)\tRANGE\tWAITING SAVED (GPU-h)\tRANGE\tBREAK-EVEN (per h)\tRANGE\tPRICE (per h)\tBY PRICES (s)\tOFF (%)")
+	for i := range n.Nodes {
+		n.row(t, &n.Nodes[i])
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if err := n.teams(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s", n.notes())
+	return err
+}
+
+func (n *nextNodes) row(w io.Writer, node *whatif.NextNode) {
+	ranges := [3]string{"-", "-", "-"}
+	if low, high := node.Low, node.High; low != nil {
+		ranges = [3]string{
+			fmt.Sprintf("%.0f to %.0f", low.JCT, high.JCT), fmt.Sprintf("%.1f to %.1f", low.Waiting, high.Waiting),
+			fmt.Sprintf("%.2f to %.2f", low.Sooner*n.Worth, high.Sooner*n.Worth),
+		}
+	}
+	estimated, off := "-", "-"
+	if node.Estimated != nil {
+		estimated = fmt.Sprintf("%.0f", *node.Estimated)
+		if node.Saved.JCT > 0 {
+			off = fmt.Sprintf("%+.0f", 100*(*node.Estimated/node.Saved.JCT-1))
+		}
+	}
+	fmt.Fprintf(w, "%s x %d\t%.0f\t%s\t%.1f\t%s\t%.2f\t%s\t%.2f\t%s\t%s\n", node.Type, node.GPUs, node.Saved.JCT, ranges[0],
+		node.Saved.Waiting, ranges[1], node.Saved.Sooner*n.Worth, ranges[2], node.Rate, estimated, off)
+}
+
+// teams writes what each queue and user saves, where there are several.
+func (n *nextNodes) teams(w io.Writer) error {
+	if len(n.Nodes[0].Teams) < 2 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "QUEUE\tUSER\tJOBS\tNODE\tJCT SAVED (s)\tWAITING SAVED (GPU-h)")
+	for k := range n.Nodes[0].Teams {
+		for i := range n.Nodes {
+			team := &n.Nodes[i].Teams[k]
+			fmt.Fprintf(t, "%s\t%s\t%d\t%s x %d\t%.0f\t%.1f\n", cmp.Or(team.Queue, "-"), cmp.Or(team.User, "-"), team.Jobs, n.Nodes[i].Type, n.Nodes[i].GPUs, team.JCT, team.Waiting)
+		}
+	}
+	return t.Flush()
+}
+
+// notes says what the figures are.
+func (n *nextNodes) notes() string {
+	text := fmt.Sprintf("Savings are those of the run simulated again. Break-even: a GPU-hour by which jobs end sooner is worth %.2f.\n", n.Worth)
+	if n.Orders > 1 {
+		text += fmt.Sprintf("Ranges: nine times of ten, by the same jobs in %d orders.\n", n.Orders)
+	}
+	if n.Learned != "" {
+		text += fmt.Sprintf("It is simulated from what it learned of its jobs, without its inputs: %s. That is rougher: docs/guide/ledger.md says how much.\n", n.Learned)
+	}
+	switch {
+	case n.Nodes[0].Estimated == nil:
+		text += "The plans of this policy have no prices by which savings could be estimated.\n"
+	case n.off() > near:
+		text += fmt.Sprintf("Shadow prices alone are off by up to %.0f %%: they leave out that jobs that end sooner make room for others.\n", 100*n.off())
+	}
+	return text
+}
+
+// near is how far an estimate may be from the simulation without a word.
+const near = 0.2
+
+// off returns the largest error of what prices alone say.
+func (n *nextNodes) off() float64 {
+	worst := 0.0
+	for i := range n.Nodes {
+		if e, saved := n.Nodes[i].Estimated, n.Nodes[i].Saved.JCT; e != nil && saved > 0 {
+			worst = max(worst, math.Abs(*e/saved-1))
+		}
+	}
+	return worst
+}

@@ -1,0 +1,158 @@
+package ledger
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// Write writes the statement for people, in GPU-hours: its rows and their total, and what became
+// of the GPUs of each pool. Columns in which nothing is are left out.
+func (s *Statement) Write(w io.Writer) error {
+	if err := writeTable(w, s.rows()); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	return writeTable(w, s.pools())
+}
+
+// WriteCSV writes the rows, in GPU-seconds with all digits; the total is left out.
+func (s *Statement) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	head := append(slices.Clone(s.By), "jobs", "gpu_seconds", "gpu_seconds_share", "owned_gpu_seconds", "loaned_gpu_seconds",
+		"rented_gpu_seconds", "profiling_gpu_seconds", "idle_gpu_seconds", "priced_gpu_seconds", "paid", "paid_share", "rent")
+	all := [][]string{head}
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		cells := append(slices.Clone(r.Of), strconv.Itoa(r.Jobs), r.Used.String(), strconv.FormatFloat(r.UsedShare, 'g', -1, 64))
+		for _, t := range []GPUTime{r.Owned, r.Loaned, r.Rented, r.Profiling, r.Idle, r.Priced} {
+			cells = append(cells, t.String())
+		}
+		for _, v := range []float64{r.Paid, r.PaidShare, r.Rent} {
+			cells = append(cells, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		all = append(all, cells)
+	}
+	return out.WriteAll(all)
+}
+
+// A column is one of a table for people.
+type column struct {
+	head  string
+	cells []string
+	some  bool // it is shown: some cell is not zero
+}
+
+// put adds a cell, which is not zero if some.
+func (c *column) put(cell string, some bool) {
+	c.cells = append(c.cells, cell)
+	c.some = c.some || some
+}
+
+func (c *column) hours(t GPUTime)  { c.put(strconv.FormatFloat(t.Hours(), 'f', 2, 64), !t.IsZero()) }
+func (c *column) count(n int)      { c.put(strconv.Itoa(n), n > 0) }
+func (c *column) number(v float64) { c.put(strconv.FormatFloat(v, 'f', 2, 64), v != 0) }
+
+// rows returns the columns of the rows, with their total as the last.
+func (s *Statement) rows() []column {
+	columns, sums := s.names(), []column{
+		{head: "JOBS"},
+		{head: "GPU-H", some: true},
+		{head: "GPU-H (%)", some: true},
+		{head: "OWNED"},
+		{head: "LOANED"},
+		{head: "RENTED"},
+		{head: "PROFILING"},
+		{head: "IDLE"},
+		{head: "PRICED"},
+		{head: "PAID"},
+		{head: "PAID (%)"},
+		{head: "RENT"},
+	}
+	for _, r := range append(slices.Clone(s.Rows), s.Total) {
+		sums[0].count(r.Jobs)
+		sums[1].hours(r.Used)
+		sums[2].number(100 * r.UsedShare)
+		for k, t := range []GPUTime{r.Owned, r.Loaned, r.Rented, r.Profiling, r.Idle, r.Priced} {
+			sums[3+k].hours(t)
+		}
+		for k, v := range []float64{r.Paid, 100 * r.PaidShare, r.Rent} {
+			sums[9+k].number(v)
+		}
+	}
+	return append(columns, sums...)
+}
+
+// names returns the columns that say what rows are of. Those that are empty in all rows are left
+// out, but the last row is named in some column.
+func (s *Statement) names() []column {
+	var columns []column
+	for k, name := range s.By {
+		c := column{head: strings.ToUpper(name)}
+		for i := range s.Rows {
+			of := s.Rows[i].Of[k]
+			c.put(cmp.Or(of, "-"), of != "")
+		}
+		columns = append(columns, c)
+	}
+	shown := slices.DeleteFunc(columns, func(c column) bool { return !c.some })
+	for k := range shown {
+		shown[k].put("", true)
+	}
+	if len(shown) == 0 {
+		shown = []column{{cells: make([]string, len(s.Rows)+1), some: true}}
+	}
+	shown[0].cells[len(s.Rows)] = "total"
+	return shown
+}
+
+// pools returns the columns of what became of the GPUs.
+func (s *Statement) pools() []column {
+	var c []column
+	for _, head := range []string{
+		"TYPE", "TENURE", "GROUP", "NODES CAME", "RETURNED", "GONE", "GPU-H THERE", "OF JOBS", "FREE", "LEAVING", "STARTING", "RENT", "OF NOBODY",
+	} {
+		c = append(c, column{head: head})
+	}
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		c[0].put(string(p.Type), true)
+		c[1].put(p.Tenure, true)
+		c[2].put(string(p.Group), p.Group != "")
+		for k, n := range []int{p.Came, p.Returned, p.Gone} {
+			c[3+k].count(n)
+		}
+		for k, t := range []GPUTime{p.There, p.Jobs, p.Free, p.Leaving, p.Starting} {
+			c[6+k].hours(t)
+		}
+		c[11].number(p.Rent)
+		c[12].number(p.Nobody)
+	}
+	for _, k := range []int{0, 1, 6, 7, 8} { // these are shown in any case
+		c[k].some = true
+	}
+	return c
+}
+
+// writeTable writes the columns in which something is.
+func writeTable(w io.Writer, columns []column) error {
+	columns = slices.DeleteFunc(columns, func(c column) bool { return !c.some })
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(cell func(*column) string) {
+		var cells []string
+		for i := range columns {
+			cells = append(cells, cell(&columns[i]))
+		}
+		fmt.Fprintln(t, strings.Join(cells, "\t"))
+	}
+	line(func(c *column) string { return c.head })
+	for i := range columns[0].cells {
+		line(func(c *column) string { return c.cells[i] })
+	}
+	return t.Flush()
+}
