@@ -155,6 +155,12 @@ var short = load{"cluster=t4:4x4,rtx:2x8;generate.jobs=30;generate.span=2h", 20}
 // listen simulates a policy under a load, and asks every few rounds.
 func listen(t testing.TB, name string, under load, seed uint64) *listener {
 	t.Helper()
+	return listenTo(t, name, under, seed, nil)
+}
+
+// listenTo is listen; it calls a function with each guess that is recorded.
+func listenTo(t testing.TB, name string, under load, seed uint64, stating func(*policy.Snapshot, calibration.Phase, job.ID, whatif.Guess)) *listener {
+	t.Helper()
 	c := settings.Default()
 	for _, kv := range strings.Split(fmt.Sprintf("policy=%s;seed=%d;%s", name, seed, under.settings), ";") {
 		key, value, _ := strings.Cut(kv, "=")
@@ -173,6 +179,7 @@ func listen(t testing.TB, name string, under load, seed uint64) *listener {
 	}
 	l := &listener{every: under.every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}
 	l.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, h.Cluster.Types())
+	l.Stating(stating)
 	if _, err := experiments.Simulate(t.Context(), c, in, name, l); err != nil {
 		t.Fatal(err)
 	}

@@ -119,12 +119,10 @@ func (l *lastRound) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.A
 	}
 }
 
-// Expect returns when the job was to start and to end, as of the round, by what was known then. It is
-// false if nothing is known.
-func (r *Round) Expect(ctx context.Context) (ETA, bool) {
+// Expect returns when the jobs were to start and to end, as of the round, by what was known then.
+func (r *Round) Expect(ctx context.Context) map[job.ID]ETA {
 	all, _ := r.ahead.LookFor(ctx)
-	eta, ok := all[r.job]
-	return eta, ok
+	return all
 }
 
 // An ending recording ends at a time, after the round of that time.

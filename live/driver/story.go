@@ -57,11 +57,15 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	ctx, cancel := context.WithTimeout(ctx, whatif.Patience)
 	defer cancel()
 	etas, from := d.ahead.Look(ctx)
+	passed := d.record.Start.Add(time.Duration(m.At)).Sub(from)
+	if m.Change != nil {
+		whatif.Until(m.Change, etas, passed)
+		m.Unblock = m.Change.String()
+	}
 	eta, ok := etas[s.Job]
 	if !ok {
 		return
 	}
-	passed := d.record.Start.Add(time.Duration(m.At)).Sub(from)
 	if m.Holds == nil {
 		m.Start = expected(eta.Start, passed)
 	}

@@ -46,6 +46,12 @@ func (g Guess) errors(after, round time.Duration) [3]float64 {
 	return [3]float64{t - math.Log((g.Early + round).Seconds()), t - math.Log(g.length(round)), t - math.Log((g.Late + round).Seconds())}
 }
 
+// Errors returns the logarithm of the length of a guess in rounds, and the errors that it had if what was
+// guessed happened after a time: see the package.
+func (g Guess) Errors(after, round time.Duration) (length float64, errors [3]float64) {
+	return math.Log(g.length(round) / round.Seconds()), g.errors(after, round)
+}
+
 // A Range says in how long from now something happens: with a probability of Share between Early
 // and Late, and as likely before Likely as after. Early <= Likely <= Late.
 type Range struct {

@@ -123,7 +123,7 @@ func (e *explanation) again(ctx context.Context, s *explain.Story) {
 		if m.Holds == nil {
 			m.Change, err = round.Unblock(ctx)
 		}
-		expect(ctx, round, m)
+		expect(ctx, round, job.ID(e.job), m)
 	}
 	switch {
 	case m.Change != nil:
@@ -134,8 +134,10 @@ func (e *explanation) again(ctx context.Context, s *explain.Story) {
 }
 
 // expect adds when the job was to start and to end, by what was known then.
-func expect(ctx context.Context, round *whatif.Round, m *explain.Moment) {
-	eta, ok := round.Expect(ctx)
+func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment) {
+	all := round.Expect(ctx)
+	whatif.Until(m.Change, all, 0)
+	eta, ok := all[id]
 	if !ok {
 		return
 	}
