@@ -162,7 +162,7 @@ func listen(t testing.TB, name string, under load, seed uint64) *listener {
 func listenTo(t testing.TB, name string, under load, seed uint64, stating func(*policy.Snapshot, calibration.Phase, job.ID, whatif.Guess)) *listener {
 	t.Helper()
 	c := settings.Default()
-	for _, kv := range strings.Split(fmt.Sprintf("policy=%s;seed=%d;%s", name, seed, under.settings), ";") {
+	for kv := range strings.SplitSeq(fmt.Sprintf("policy=%s;seed=%d;%s", name, seed, under.settings), ";") {
 		key, value, _ := strings.Cut(kv, "=")
 		if err := c.Set(key, value, "test"); err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 func recorded(t testing.TB, name, settingsOf string, seed uint64) ([]byte, whatif.Options) {
 	t.Helper()
 	c := settings.Default()
-	for _, kv := range strings.Split(fmt.Sprintf("policy=%s;seed=%d;%s", name, seed, settingsOf), ";") {
+	for kv := range strings.SplitSeq(fmt.Sprintf("policy=%s;seed=%d;%s", name, seed, settingsOf), ";") {
 		key, value, _ := strings.Cut(kv, "=")
 		if err := c.Set(key, value, "test"); err != nil {
 			t.Fatal(err)

@@ -171,10 +171,10 @@ func TestRecord_held(t *testing.T) {
 	r := New(time.Minute)
 	g := Guess{time.Hour, time.Hour}
 	said := Range{Early: 50 * time.Minute, Likely: time.Hour, Late: 70 * time.Minute}
-	for i, after := range []time.Duration{60, 49, 70, 71, 30, 90} { // minutes; half a round more or less holds
+	for i, minutes := range []int{60, 49, 70, 71, 30, 90} { // half a round more or less holds
 		id := job.ID(fmt.Sprint(i))
 		r.State(begin, id, Start, g, said)
-		r.Started(begin.Add(after*time.Minute), id)
+		r.Started(begin.Add(time.Duration(minutes)*time.Minute), id)
 	}
 	r.State(begin, "cancelled", Start, g, said)
 	r.Ended(begin.Add(time.Hour), "cancelled", false)
