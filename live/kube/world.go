@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/kube/claims"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
@@ -34,7 +35,7 @@ type World struct {
 
 	rows    func(now time.Time) []*policy.Job
 	nodes   *nodepool.Nodes
-	members map[string]job.ID // of living pods, by uid of the pod
+	members map[string]claims.Member // of jobs, by uid of the pod
 	seen    seen
 }
 

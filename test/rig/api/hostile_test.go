@@ -31,6 +31,10 @@ var hostile = []attempt{
 	{"tenant takes the queue of a pod away", tenant, "patch", pod + "metadata: {namespace: team-a, name: placed, labels: {oxgang.dev/queue: null}}", "oxgang-pod-marks/2", "oxgang.dev/queue"},
 	{"tenant gives a pod an epoch", tenant, "patch", pod + `metadata: {namespace: team-a, name: gated, annotations: {oxgang.dev/epoch: "99"}}`, "oxgang-pod-marks/3", "oxgang.dev/epoch"},
 	{"tenant resizes a pod", tenant, "resize", pod + "metadata: {namespace: team-a, name: placed}\nspec: {containers: [{name: train, image: train, resources: {limits: {cpu: 2, memory: 1Gi, nvidia.com/gpu: 4}, requests: {cpu: 2, memory: 1Gi, nvidia.com/gpu: 4}}}]}", "oxgang-pod-marks/4", "keeps its resources"},
+	{"tenant brings a pod of a job", tenant, "create", pod + "metadata: {namespace: team-b, name: x, labels: {oxgang.dev/job-uid: u1}}\nspec: {containers: [{name: c, image: c}]}", "oxgang-pod-marks/5", "oxgang.dev/job-uid"},
+	{"tenant brings a gated pod of a job", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic, oxgang.dev/job-uid: u1}}\nspec: {schedulingGates: [{name: oxgang.dev/placement}], containers: [{name: c, image: c}]}", "oxgang-pod-marks/5", "oxgang.dev/job-uid"},
+	{"tenant brings a pod of a generation", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/generation: \"1\"}}\nspec: {containers: [{name: c, image: c}]}", "oxgang-pod-marks/5", "oxgang.dev/generation"},
+	{"tenant brings a pod with an epoch", tenant, "create", pod + "metadata: {namespace: team-a, name: x, annotations: {oxgang.dev/epoch: \"99\"}}\nspec: {containers: [{name: c, image: c}]}", "oxgang-pod-marks/5", "oxgang.dev/epoch"},
 
 	{"tenant brings an epoch", tenant, "create", job + `metadata: {namespace: team-a, name: x, annotations: {oxgang.dev/epoch: "99"}}` + body, "oxgang-job-marks/0", "oxgang.dev/epoch"},
 	{"tenant changes the epoch of a job", tenant, "patch", job + `metadata: {namespace: team-a, name: runs, annotations: {oxgang.dev/epoch: "99"}}`, "oxgang-job-marks/0", "oxgang.dev/epoch"},
