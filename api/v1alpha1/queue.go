@@ -132,6 +132,14 @@ type NamespaceShare struct {
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
 	Weight int32 `json:"weight,omitempty"`
+
+	// maxJobs is how many of its jobs that have not ended are planned at a time; others wait until
+	// some have ended. 0: its equal share of 10,000, with the other namespaces of the queue.
+	//
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	// +optional
+	MaxJobs int32 `json:"maxJobs,omitempty"`
 }
 
 // A PolicyRef names a policy and its settings.
@@ -218,7 +226,14 @@ type QueueStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Active (plans are made).
+	// epoch is at least that of every plan of the queue that was ever written: it does not fall if
+	// the Plan is deleted.
+	//
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	Epoch int64 `json:"epoch,omitempty"`
+
+	// conditions: Active (plans are made), JobsFit (no job is left out of them).
 	//
 	// +listType=map
 	// +listMapKey=type
@@ -251,8 +266,11 @@ type QueueStatus struct {
 	GPUsUsed int32 `json:"gpusUsed,omitempty"`
 }
 
-// QueueActive is the condition of a Queue for which plans are made.
-const QueueActive = "Active"
+// Conditions of a Queue.
+const (
+	QueueActive  = "Active"  // plans are made
+	QueueJobsFit = "JobsFit" // no job is left out of them
+)
 
 // QueueList is a list of queues.
 //

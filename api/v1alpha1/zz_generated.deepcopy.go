@@ -436,6 +436,11 @@ func (in *PlanSpec) DeepCopyInto(out *PlanSpec) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.Packed != nil {
+		in, out := &in.Packed, &out.Packed
+		*out = make([]byte, len(*in))
+		copy(*out, *in)
+	}
 	if in.Prices != nil {
 		in, out := &in.Prices, &out.Prices
 		*out = make([]TypePrice, len(*in))
@@ -474,6 +479,11 @@ func (in *PlanStatus) DeepCopyInto(out *PlanStatus) {
 		for i := range *in {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
+	}
+	if in.Packed != nil {
+		in, out := &in.Packed, &out.Packed
+		*out = make([]byte, len(*in))
+		copy(*out, *in)
 	}
 }
 

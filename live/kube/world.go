@@ -195,6 +195,23 @@ func (w *World) Counts() (running, waiting, has, used int) {
 	return running, waiting, w.extent.cluster.GPUs(), used
 }
 
+// A Room says which jobs a queue has no room for, and how it stands with the writing of its plan.
+type Room struct {
+	planstore.State
+	Full map[string]int // jobs that are not planned because there are too many, by namespace
+}
+
+// Room returns which jobs the queue has no room for.
+func (w *World) Room() Room {
+	r := Room{State: w.store.State()}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.latest.observation != nil {
+		r.Full = w.latest.observation.FullNamespaces()
+	}
+	return r
+}
+
 // knows reports whether a job was taken in.
 func (w *World) knows(id job.ID) bool {
 	w.mu.Lock()

@@ -41,6 +41,7 @@ type Observation struct {
 	namespaces map[string]string         // of jobs, by uid
 	owners     map[types.UID]string      // uid of the job of each pod that has one, by uid of the pod
 	Ours       map[string]bool           // jobs of the queue that it schedules, by uid
+	Beyond     map[string]bool           // jobs that are not planned because there are too many, by uid
 	Versions   map[string]uint64         // resource version of every pod, node and job, by uid
 }
 
@@ -90,7 +91,7 @@ func (ob *Observer) Parsed() int { return len(ob.parsed) }
 func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 	s := &Observation{
 		Pods: make(map[string][]*corev1.Pod), Helpers: make(map[string][]*corev1.Pod), Ours: make(map[string]bool), Versions: make(map[string]uint64),
-		uids: make(map[jobadapter.Key]string), namespaces: make(map[string]string),
+		Beyond: make(map[string]bool), uids: make(map[jobadapter.Key]string), namespaces: make(map[string]string),
 	}
 	for _, k := range ob.options.Kinds {
 		if err := ob.observeJobs(ctx, k, s); err != nil {
@@ -102,8 +103,9 @@ func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 	})
 	for i := range s.Jobs {
 		uid := s.Jobs[i].Parsed.UID
-		s.uids[s.Jobs[i].key()], s.namespaces[uid], s.Ours[uid] = uid, s.Jobs[i].Parsed.Namespace, ob.Takes(&s.Jobs[i])
+		s.uids[s.Jobs[i].key()], s.namespaces[uid] = uid, s.Jobs[i].Parsed.Namespace
 	}
+	ob.choose(s)
 	var all corev1.PodList
 	var nodes corev1.NodeList
 	if err := errors.Join(ob.client.List(ctx, &all, client.UnsafeDisableDeepCopy), ob.client.List(ctx, &nodes, client.UnsafeDisableDeepCopy)); err != nil {
