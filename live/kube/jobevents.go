@@ -172,7 +172,7 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	e.Begun, e.CompleteAt = e.Since, e.Since // pods that are starting have their time from now on
 	w.table.ByID[id] = e
 	w.table.Order = append(w.table.Order, e)
-	if old, known := w.table.Past[id]; known {
+	if old, known := w.past(s, f); known {
 		delete(w.table.Past, id)
 		old.Restore(e)
 		e.Spec = e.Agent.Described(e.Spec, e)
@@ -184,6 +184,21 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	}
 	w.events.Emit(scheduler.Submitted{Spec: e.Spec})
 	return e
+}
+
+// past returns what is known of a job from before this leader: what the Plan says or, if the job runs and the Plan does
+// not know that, what the job and its pods carry.
+func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobstate.Past, bool) {
+	old, known := w.table.Past[job.ID(f.Parsed.UID)]
+	if known && old.Allocation.Generation >= f.Parsed.Generation {
+		return old, true
+	}
+	now, runs := jobstate.Adopted(f.Parsed, s.Pods[f.Parsed.UID], s.TypeOf)
+	if !runs {
+		return old, known
+	}
+	w.o.Log.Warn("a running job is taken over that the Plan does not have", "queue", w.o.Queue.Name, "job", f.Parsed.Namespace+"/"+f.Parsed.Name, "gpus", now.Allocation.GPUs)
+	return now.With(old), true
 }
 
 // spec returns the specification of a job for the scheduler. If the queue's mode does not change

@@ -8,6 +8,12 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
+// With returns a past with what another has kept of the history of the job.
+func (p Past) With(history Past) Past {
+	p.state = history.state
+	return p
+}
+
 // Adopted returns what a running job holds that no plan has in its generation, by what it and its pods
 // carry: their generation, their number and their nodes. So a Plan that was deleted, or is older than the
 // job, stops nothing. It reports false if the job is not running by a plan of this scheduler, or not all of its
@@ -37,7 +43,7 @@ type tally struct {
 }
 
 // workersByNode counts the workers of a job's generation: all on its one node, if its object names it, or those
-// that have a node.
+// that have a node, or had one and have succeeded.
 func workersByNode(j *jobadapter.Job, workers []*corev1.Pod) tally {
 	t := tally{count: make(map[string]int)}
 	if j.Node != "" {
@@ -45,7 +51,7 @@ func workersByNode(j *jobadapter.Job, workers []*corev1.Pod) tally {
 	}
 	for _, p := range workers {
 		node := pods.Node(p)
-		if node == "" || Generation(p) != j.Generation || Terminal(p) || p.DeletionTimestamp != nil {
+		if node == "" || Generation(p) != j.Generation || p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil {
 			continue
 		}
 		if t.count[node] == 0 {

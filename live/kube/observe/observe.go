@@ -176,6 +176,15 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 	return nil
 }
 
+// TypeOf returns the GPU type of a node of the queue; empty: it has no such node.
+func (s *Observation) TypeOf(node string) string {
+	i, there := slices.BinarySearchFunc(s.Nodes, cluster.NodeID(node), func(n cluster.Node, id cluster.NodeID) int { return cmp.Compare(n.ID, id) })
+	if !there {
+		return ""
+	}
+	return string(s.Nodes[i].GPUType)
+}
+
 // note records which version of an object the watches show.
 func (s *Observation) note(o metav1.Object) { s.Versions[string(o.GetUID())] = Version(o) }
 

@@ -52,6 +52,19 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// A quota that is lowered takes nothing from jobs that run.
+func TestChoose_keeps_what_runs(t *testing.T) {
+	s := &Observation{}
+	crowd(s, "a", 3)
+	for i := range 2 {
+		s.Jobs[i].Parsed.Suspended, s.Jobs[i].Parsed.Generation = false, 1
+	}
+	chosen("", []v1alpha1.NamespaceShare{{Name: "a", MaxJobs: 1}}, s)
+	if !s.Ours["a0"] || !s.Ours["a1"] || s.Ours["a2"] {
+		t.Errorf("planned %v, want a0 and a1, which run", s.Ours)
+	}
+}
+
 // Without a quota of its own a namespace has its equal part of what a queue plans at a time.
 func TestQuota(t *testing.T) {
 	for _, c := range []struct {
