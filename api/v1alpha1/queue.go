@@ -114,6 +114,11 @@ type QueueSpec struct {
 	//
 	// +optional
 	Defaults JobDefaults `json:"defaults,omitempty"`
+
+	// limits bound what jobs may say of themselves in their annotations.
+	//
+	// +optional
+	Limits JobLimits `json:"limits,omitempty"`
 }
 
 // A NamespaceShare is a namespace that may use a queue, and with which weight.
@@ -216,6 +221,33 @@ type JobDefaults struct {
 	// +kubebuilder:validation:Maximum=100000
 	// +optional
 	MaxGPUs int32 `json:"maxGPUs,omitempty"`
+}
+
+// JobLimits bound what users may say of their jobs.
+type JobLimits struct {
+	// maxGPUs is the most that a job of the queue gets, and may ask for, whatever it says itself; 0: it is not
+	// bounded.
+	//
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	MaxGPUs int32 `json:"maxGPUs,omitempty"`
+
+	// denyOptOut: no job may opt out of the queue, in the modes Admit and Resize.
+	//
+	// +optional
+	DenyOptOut bool `json:"denyOptOut,omitempty"`
+
+	// denyNonPreemptible: jobs are preempted also if they say that they are not to be.
+	//
+	// +optional
+	DenyNonPreemptible bool `json:"denyNonPreemptible,omitempty"`
+
+	// allowGrowth: users may raise the parallelism of their running jobs, up to maxGPUs as the job was
+	// created with it. Without it only the scheduler does, in the modes Admit and Resize.
+	//
+	// +optional
+	AllowGrowth bool `json:"allowGrowth,omitempty"`
 }
 
 // A QueueStatus is how it stands with a queue.

@@ -175,7 +175,7 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	if old, known := w.past(s, f); known {
 		delete(w.table.Past, id)
 		old.Restore(e)
-		e.Spec = e.Agent.Described(e.Spec, e)
+		e.Spec = w.bounded(e.Agent.Described(e.Spec, e))
 		if e.Node() != "" && !e.Started() {
 			e.Late = e.Held.Placement
 		}
@@ -206,10 +206,24 @@ func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobsta
 func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	spec := *j.Spec
 	spec.Queue = w.o.Queue.Name
+	if w.o.Queue.Spec.Limits.DenyNonPreemptible {
+		spec.NonPreemptive = false
+	}
 	if w.o.Mode() == v1alpha1.Admit {
 		spec.NonPreemptive = true
 	}
-	return &spec
+	return w.bounded(&spec)
+}
+
+// bounded returns a specification with no more GPUs than the queue allows a job.
+func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
+	most := int(w.o.Queue.Spec.Limits.MaxGPUs)
+	if most == 0 || spec.MaxGPUs <= most {
+		return spec
+	}
+	r := *spec
+	r.MaxGPUs = max(most, r.GPUs)
+	return &r
 }
 
 // describe reports a job's specification to the scheduler, if its object has changed it. What
@@ -218,7 +232,7 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 	if e.Parsed.Spec == nil { // its annotations were spoilt: what they were holds
 		return
 	}
-	spec := e.Limited(e.Agent.Described(w.spec(e.Parsed), e))
+	spec := e.Limited(w.bounded(e.Agent.Described(w.spec(e.Parsed), e)))
 	if e.Agent.Silent {
 		spec = jobstate.Rigid(spec, e)
 	}

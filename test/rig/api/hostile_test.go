@@ -59,6 +59,12 @@ var hostile = []attempt{
 	{"tenant grows a job beyond its maximum", tenant, "patch", job + "metadata: {namespace: team-a, name: runs}\nspec: {parallelism: 5, completions: 5}", "oxgang-queue/3", "got 20 GPUs, want at most 16"},
 	{"tenant grows a job and its maximum at once", tenant, "patch", job + "metadata: {namespace: team-a, name: runs, annotations: {oxgang.dev/max-gpus: \"400\"}}\nspec: {parallelism: 100, completions: 100}", "oxgang-queue/3", "got 400 GPUs, want at most 16"},
 	{"tenant grows a job beyond what the queue gives", tenant, "patch", job + "metadata: {namespace: team-a, name: plain}\nspec: {parallelism: 4, completions: 4}", "oxgang-queue/3", "got 16 GPUs, want at most 12"},
+	{"tenant grows a job", tenant, "patch", job + "metadata: {namespace: team-a, name: kept}\nspec: {parallelism: 2, completions: 2}", "oxgang-queue/4", "only the scheduler grows a running job of queue rigid"},
+	{"tenant submits a job that opts out", tenant, "create", job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: rigid}, annotations: {oxgang.dev/opt-out: \"true\"}}" + body, "oxgang-queue/5", "no job opts out of queue rigid"},
+	{"tenant opts out with a running job", tenant, "patch", job + "metadata: {namespace: team-a, name: kept, annotations: {oxgang.dev/opt-out: \"true\"}}", "oxgang-queue/5", "no job opts out of queue rigid"},
+
+	{"administrator deletes a plan by accident", people["admin"], "delete", "apiVersion: oxgang.dev/v1alpha1\nkind: Plan\nmetadata: {name: elastic}", "oxgang-plan/0", "set the mode to Off first"},
+	{"nobody is exempt from that", breakGlass, "delete", "apiVersion: oxgang.dev/v1alpha1\nkind: Plan\nmetadata: {name: rigid}", "oxgang-plan/0", "queue rigid of mode Admit goes on from it"},
 
 	{"pod with GPUs and without a job", tenant, "create", pod + "metadata: {namespace: team-a, name: x}" + gpus, "oxgang-gpus/0", "namespace team-a has queue"},
 	{"pod with GPUs and the label of a queue", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + gpus, "oxgang-gpus/0", "submit a job with the label oxgang.dev/queue"},
@@ -108,15 +114,15 @@ var waiting = []attempt{
 	{name: "JobSet", object: jobSet + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + set},
 	{name: "TrainJob", object: trainJob + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {runtimeRef: {name: r}}"},
 	{name: "RayJob", object: rayJob + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {entrypoint: train}"},
+	{name: "Job for Kueue", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic, kueue.x-k8s.io/queue-name: q}}" + body},
 	{name: "Job of a CronJob", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}, ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: c, uid: u, controller: true}]}" + body},
 }
 
-// free are jobs that are not.
+// free are jobs that are not suspended.
 var free = []attempt{
 	{name: "no queue", object: job + "metadata: {namespace: team-a, name: x}" + body},
 	{name: "queue that there is not", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: nowhere}}" + body},
 	{name: "queue that only looks", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: watched}}" + body},
 	{name: "opted out", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}, annotations: {oxgang.dev/opt-out: \"true\"}}" + body},
-	{name: "for Kueue", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic, kueue.x-k8s.io/queue-name: q}}" + body},
 	{name: "of a JobSet", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}, ownerReferences: [{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, name: set, uid: u, controller: true}]}" + body},
 }
