@@ -70,7 +70,6 @@ var hostile = []attempt{
 	{"pod with GPUs and the label of a queue", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + gpus, "oxgang-gpus/0", "submit a job with the label oxgang.dev/queue"},
 	{"pod with GPUs that chose its node", tenant, "create", pod + "metadata: {namespace: team-a, name: x}\nspec: {nodeName: n1, containers: [{name: c, image: c, resources: {limits: {nvidia.com/gpu: 8}}}]}", "oxgang-gpus/0", "namespace team-a has queue"},
 	{"pod with GPUs in an init container", tenant, "create", pod + "metadata: {namespace: team-a, name: x}\nspec: {initContainers: [{name: i, image: i, resources: {limits: {nvidia.com/gpu: 8}}}], containers: [{name: c, image: c}]}", "oxgang-gpus/0", "namespace team-a has queue"},
-	{"pod with GPUs and the marks of a job", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic, oxgang.dev/job-uid: u1}}" + gpus, "oxgang-gpus/0", "namespace team-a has queue"},
 	{"Job controller makes a pod of a job that was not started", jobs, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + gpus, "oxgang-gpus/0", "namespace team-a has queue"},
 }
 
