@@ -91,11 +91,10 @@ func (ob *Observer) parent(ctx context.Context, s *Observation, namespace string
 	if !seen {
 		var o unstructured.Unstructured
 		o.SetGroupVersionKind(gvk)
-		err := ob.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: of.Name}, &o)
-		if client.IgnoreNotFound(err) != nil {
-			return nil, false, err
+		if err := ob.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: of.Name}, &o); err != nil {
+			return nil, false, client.IgnoreNotFound(err)
 		}
-		if err != nil || o.GetUID() != of.UID {
+		if o.GetUID() != of.UID {
 			return nil, false, nil
 		}
 		p = parent{metav1.GetControllerOf(&o)}
