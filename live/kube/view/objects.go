@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/internal/packed"
 )
 
 // The resources of the API group, in full: other groups have queues, too.
@@ -146,7 +146,7 @@ func (k *Kubectl) Plan(ctx context.Context, queue string) (*Plan, error) {
 
 // unpack adds the packed allocations of a plan to the others.
 func (p *Plan) unpack() error {
-	rest, err := v1alpha1.Unpack[Allocation](p.Spec.Packed)
+	rest, err := packed.Open[Allocation](p.Spec.Packed)
 	if err != nil {
 		return fmt.Errorf("plan %s: %w", p.Meta.Name, err)
 	}
