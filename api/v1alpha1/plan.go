@@ -63,14 +63,20 @@ type PlanSpec struct {
 	// +optional
 	Inputs string `json:"inputs,omitempty"`
 
-	// allocations has one entry for every job of the queue, those that wait among them, by
-	// submission time.
+	// allocations has an entry for every job of the queue, those that wait among them, by
+	// submission time; the first ones, if there are more than an object can have.
 	//
-	// +listType=map
-	// +listMapKey=uid
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20000
 	// +optional
 	Allocations []JobAllocation `json:"allocations,omitempty"`
+
+	// packed has the entries that follow, without what is written for people: JSON, compressed
+	// with gzip. `kubectl oxgang jobs` shows them.
+	//
+	// +kubebuilder:validation:MaxLength=1400000
+	// +optional
+	Packed []byte `json:"packed,omitempty"`
 
 	// prices are what GPUs of each type cost the jobs that compete for them, where the policy
 	// has prices.
@@ -274,13 +280,19 @@ type TypePrice struct {
 // A PlanStatus is what of a plan's history outlives the scheduler: it is taken up by the next
 // leader. It may be a few rounds old.
 type PlanStatus struct {
-	// jobs has what is known of jobs that have not ended.
+	// jobs has what is known of jobs that have not ended; of the first ones, if there are more
+	// than an object can have.
 	//
-	// +listType=map
-	// +listMapKey=uid
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20000
 	// +optional
 	Jobs []JobState `json:"jobs,omitempty"`
+
+	// packed has the entries that follow: JSON, compressed with gzip.
+	//
+	// +kubebuilder:validation:MaxLength=1400000
+	// +optional
+	Packed []byte `json:"packed,omitempty"`
 }
 
 // A JobState is what is known of a job.

@@ -114,6 +114,11 @@ type QueueSpec struct {
 	//
 	// +optional
 	Defaults JobDefaults `json:"defaults,omitempty"`
+
+	// limits bound what jobs may say of themselves in their annotations.
+	//
+	// +optional
+	Limits JobLimits `json:"limits,omitempty"`
 }
 
 // A NamespaceShare is a namespace that may use a queue, and with which weight.
@@ -132,6 +137,14 @@ type NamespaceShare struct {
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
 	Weight int32 `json:"weight,omitempty"`
+
+	// maxJobs is how many of its jobs that have not ended are planned at a time; others wait until
+	// some have ended. 0: its equal share of 10,000, with the other namespaces of the queue.
+	//
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	// +optional
+	MaxJobs int32 `json:"maxJobs,omitempty"`
 }
 
 // A PolicyRef names a policy and its settings.
@@ -210,6 +223,33 @@ type JobDefaults struct {
 	MaxGPUs int32 `json:"maxGPUs,omitempty"`
 }
 
+// JobLimits bound what users may say of their jobs.
+type JobLimits struct {
+	// maxGPUs is the most that a job of the queue gets, and may ask for, whatever it says itself; 0: it is not
+	// bounded.
+	//
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	MaxGPUs int32 `json:"maxGPUs,omitempty"`
+
+	// denyOptOut: no job may opt out of the queue, in the modes Admit and Resize.
+	//
+	// +optional
+	DenyOptOut bool `json:"denyOptOut,omitempty"`
+
+	// denyNonPreemptible: jobs are preempted also if they say that they are not to be.
+	//
+	// +optional
+	DenyNonPreemptible bool `json:"denyNonPreemptible,omitempty"`
+
+	// allowGrowth: users may raise the parallelism of their running jobs, up to maxGPUs as the job was
+	// created with it. Without it only the scheduler does, in the modes Admit and Resize.
+	//
+	// +optional
+	AllowGrowth bool `json:"allowGrowth,omitempty"`
+}
+
 // A QueueStatus is how it stands with a queue.
 type QueueStatus struct {
 	// observedGeneration is that of the spec that the rest speaks of.
@@ -218,7 +258,14 @@ type QueueStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Active (plans are made).
+	// epoch is at least that of every plan of the queue that was ever written: it does not fall if
+	// the Plan is deleted.
+	//
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	Epoch int64 `json:"epoch,omitempty"`
+
+	// conditions: Active (plans are made), JobsFit (no job is left out of them).
 	//
 	// +listType=map
 	// +listMapKey=type
@@ -251,8 +298,11 @@ type QueueStatus struct {
 	GPUsUsed int32 `json:"gpusUsed,omitempty"`
 }
 
-// QueueActive is the condition of a Queue for which plans are made.
-const QueueActive = "Active"
+// Conditions of a Queue.
+const (
+	QueueActive  = "Active"  // plans are made
+	QueueJobsFit = "JobsFit" // no job is left out of them
+)
 
 // QueueList is a list of queues.
 //

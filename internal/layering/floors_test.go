@@ -114,6 +114,7 @@ var rooms = []room{
 	{"internal/rng", cellar},
 	{"internal/deepcopy", cellar},
 	{"internal/near", cellar},
+	{"internal/packed", cellar},
 	{"internal/printable", cellar},
 
 	{"opt/...", beside},

@@ -143,6 +143,7 @@ func theJob(t testing.TB, uid string) unstructured.Unstructured {
 func ours(node, uid string, i int) corev1.Pod {
 	p := pod(node, fmt.Sprintf("%s-%d", uid, i), "nvidia.com/gpu", "1")
 	p.Labels = map[string]string{v1alpha1.QueueLabel: "q", v1alpha1.JobUID: uid, v1alpha1.Generation: "1"}
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: uid, UID: types.UID(uid), Controller: new(true)}}
 	p.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(i)}
 	return p
 }

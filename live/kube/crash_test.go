@@ -74,7 +74,8 @@ type drama struct {
 	at     int                    // the write at which it is killed; 0: at none
 	after  bool                   // when that was done
 	dead   bool
-	lost   bool // what the plan gave is lost with the leader
+	taken  bool // with the leader the plan loses what it gave to jobs
+	lost   bool // with the leader the plan loses all jobs
 }
 
 // errKilled is what one that was killed does not hear any more.
@@ -144,12 +145,19 @@ func (d *drama) comes(runs map[string]int) bool {
 	return false
 }
 
-// lose empties the plan, if that is to be lost.
+// lose takes from the plan what it is to lose.
 func (d *drama) lose() {
-	if p := d.twin.Plan(queue); d.lost && p != nil {
-		p.Spec.Allocations = nil
-		d.twin.Update(p)
+	p := d.twin.Plan(queue)
+	if p == nil || !d.taken && !d.lost {
+		return
 	}
+	for i := range p.Spec.Allocations {
+		p.Spec.Allocations[i].GPUs, p.Spec.Allocations[i].Nodes = 0, nil
+	}
+	if d.lost {
+		p.Spec.Allocations = nil
+	}
+	d.twin.Update(p)
 }
 
 // running returns how many pods run, by job.
@@ -232,11 +240,22 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// Jobs that are started twice, because the plan was lost with the leader, are seen.
-func TestCrash_sees_what_is_doubled(t *testing.T) {
+// If the plan is lost with the leader, what runs is taken over by what it carries: nothing is started twice.
+func TestCrash_with_the_plan(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		want, writes := new(drama).play(t, dramas[0].policy, dramas[0].scenes)
 		d := drama{at: writes, after: true, lost: true}
+		if got, _ := d.play(t, dramas[0].policy, dramas[0].scenes); got != want {
+			t.Errorf("left\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// Jobs that are started twice, because a plan takes from them what they have, are seen.
+func TestCrash_sees_what_is_doubled(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		want, writes := new(drama).play(t, dramas[0].policy, dramas[0].scenes)
+		d := drama{at: writes, after: true, taken: true}
 		if got, _ := d.play(t, dramas[0].policy, dramas[0].scenes); got == want || !strings.Contains(got, "ran a generation 2") {
 			t.Errorf("left\n%s\nwant jobs that were started twice", got)
 		}

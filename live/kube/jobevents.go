@@ -172,10 +172,10 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	e.Begun, e.CompleteAt = e.Since, e.Since // pods that are starting have their time from now on
 	w.table.ByID[id] = e
 	w.table.Order = append(w.table.Order, e)
-	if old, known := w.table.Past[id]; known {
+	if old, known := w.past(s, f); known {
 		delete(w.table.Past, id)
 		old.Restore(e)
-		e.Spec = e.Agent.Described(e.Spec, e)
+		e.Spec = w.bounded(e.Agent.Described(e.Spec, e))
 		if e.Node() != "" && !e.Started() {
 			e.Late = e.Held.Placement
 		}
@@ -186,15 +186,44 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	return e
 }
 
+// past returns what is known of a job from before this leader: what the Plan says or, if the job runs and the Plan does
+// not know that, what the job and its pods carry.
+func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobstate.Past, bool) {
+	old, known := w.table.Past[job.ID(f.Parsed.UID)]
+	if known && old.Allocation.Generation >= f.Parsed.Generation {
+		return old, true
+	}
+	now, runs := jobstate.Adopted(f.Parsed, s.Pods[f.Parsed.UID], s.TypeOf)
+	if !runs {
+		return old, known
+	}
+	w.o.Log.Warn("a running job is taken over that the Plan does not have", "queue", w.o.Queue.Name, "job", f.Parsed.Namespace+"/"+f.Parsed.Name, "gpus", now.Allocation.GPUs)
+	return now.With(old), true
+}
+
 // spec returns the specification of a job for the scheduler. If the queue's mode does not change
 // jobs that have started, such a job keeps what it holds.
 func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	spec := *j.Spec
 	spec.Queue = w.o.Queue.Name
+	if w.o.Queue.Spec.Limits.DenyNonPreemptible {
+		spec.NonPreemptive = false
+	}
 	if w.o.Mode() == v1alpha1.Admit {
 		spec.NonPreemptive = true
 	}
-	return &spec
+	return w.bounded(&spec)
+}
+
+// bounded returns a specification with no more GPUs than the queue allows a job.
+func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
+	most := int(w.o.Queue.Spec.Limits.MaxGPUs)
+	if most == 0 || spec.MaxGPUs <= most {
+		return spec
+	}
+	r := *spec
+	r.MaxGPUs = max(most, r.GPUs)
+	return &r
 }
 
 // describe reports a job's specification to the scheduler, if its object has changed it. What
@@ -203,7 +232,7 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 	if e.Parsed.Spec == nil { // its annotations were spoilt: what they were holds
 		return
 	}
-	spec := e.Limited(e.Agent.Described(w.spec(e.Parsed), e))
+	spec := e.Limited(w.bounded(e.Agent.Described(w.spec(e.Parsed), e)))
 	if e.Agent.Silent {
 		spec = jobstate.Rigid(spec, e)
 	}

@@ -59,7 +59,7 @@ func assemble(c client.Client, direct client.Reader, o *config.Options) *World {
 	w.store = planstore.NewStore(w.o, c, direct)
 	w.observer = observe.New(w.o, c, direct, w.knows)
 	w.publisher.o, w.publisher.client, w.publisher.mu = o, c, &w.mu
-	w.publisher.table, w.publisher.refuses = w.table, w.observer.Refuses
+	w.publisher.table, w.publisher.refuses, w.publisher.full = w.table, w.observer.Refuses, w.observer.Full
 	w.nodes = &nodepool.Nodes{Options: w.o, Client: c, Mu: &w.mu, Writer: w.writer, Store: w.store, Table: w.table, IsOurs: w.observer.IsOurs, Lose: w.lose, Loans: nodepool.NewLoans()}
 	return w
 }

@@ -132,3 +132,50 @@ func TestOpen_without_a_node(t *testing.T) {
 		}
 	})
 }
+
+// A Plan that was deleted, or is older than what runs, stops no job: each is taken over as it runs, by what
+// it carries, and is in the next plan. The epoch does not fall.
+func TestOpen_without_the_plan(t *testing.T) {
+	for name, spoil := range map[string]func(*kubetest.Cluster, *v1alpha1.Plan){
+		"deleted": func(twin *kubetest.Cluster, p *v1alpha1.Plan) { twin.Remove(p) },
+		"older": func(twin *kubetest.Cluster, p *v1alpha1.Plan) {
+			for i := range p.Spec.Allocations {
+				a := &p.Spec.Allocations[i]
+				a.Generation, a.GPUs, a.Nodes = 0, 0, nil
+			}
+			twin.Update(p)
+		},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			twin := newTwin()
+			w := open(t, twin, options(v1alpha1.Resize))
+			one := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "one", Workers: 2, GPUs: 1}).UID)
+			two := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "two", Workers: 2, GPUs: 2}).UID)
+			waits := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "waits", Workers: 2, GPUs: 4}).UID)
+			pass(t, w, twin)
+			do(t, w, runOn(one, on("n0", 2)), runOn(two, on("n0", 2), on("n1", 2)))
+			pass(t, w, twin)
+			before, epoch := uids(twin, "one")+uids(twin, "two"), twin.Plan(queue).Spec.Epoch
+			spoil(twin, twin.Plan(queue))
+
+			w = open(t, twin, options(v1alpha1.Resize))
+			pass(t, w, twin)
+			do(t, w)
+			pass(t, w, twin)
+			if after := uids(twin, "one") + uids(twin, "two"); after != before || before == "" {
+				t.Errorf("pods %s, want those that ran: %s", after, before)
+			}
+			got := map[job.ID]int32{}
+			p := twin.Plan(queue)
+			for i := range p.Spec.Allocations {
+				got[job.ID(p.Spec.Allocations[i].UID)] = p.Spec.Allocations[i].GPUs
+			}
+			if p.Spec.Epoch != epoch+1 || got[one] != 2 || got[two] != 4 || got[waits] != 0 || len(got) != 3 {
+				t.Errorf("epoch %d after %d, GPUs %v, want the next epoch and what runs", p.Spec.Epoch, epoch, got)
+			}
+			if err := twin.Wrong(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -25,6 +25,7 @@ import (
 const (
 	Misconfigured   = "Misconfigured"   // only a change of the job, or of its queue, helps
 	WaitingForQuota = "WaitingForQuota" // Kueue has not admitted it
+	QueueFull       = "QueueFull"       // its namespace, or the queue, has too many jobs
 	StepFailed      = "StepFailed"      // the plan could not be carried out for it
 )
 
@@ -35,6 +36,7 @@ type publisher struct {
 	mu         sync.Locker
 	table      *jobstate.Table
 	refuses    func(*observe.ObservedJob) string
+	full       func(*observe.ObservedJob) string
 	told       map[string]string // the last reason that people were told, and what would help, by uid
 	quietUntil time.Time         // until then they are told nothing
 }
@@ -51,6 +53,10 @@ type verdict struct {
 // said returns what differs if people are to be told again.
 func (v *verdict) said() string { return v.reason + "\n" + v.unblock }
 
+// mostFull is how many jobs are told at a time that the queue is full: who submits thousands keeps
+// nobody else from being told, or started.
+const mostFull = 8
+
 // verdicts returns the verdicts that are new, and records them as told. It leaves out jobs whose
 // objects a step writes now, because one of the two writes would be refused as a conflict.
 func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []verdict {
@@ -66,6 +72,7 @@ func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []ver
 		busy[steps[i].Job.Parsed.UID] = true
 	}
 	var all []verdict
+	beyond := 0
 	for i := range s.Jobs {
 		f := &s.Jobs[i]
 		if busy[f.Parsed.UID] {
@@ -73,11 +80,19 @@ func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []ver
 		}
 		a := said[f.Parsed.UID]
 		v := w.verdict(f, &a)
+		if s.Beyond[f.Parsed.UID] {
+			if v = (verdict{object: f.Object, reason: QueueFull, message: w.full(f)}); beyond == mostFull && w.told[f.Parsed.UID] != v.said() {
+				continue
+			}
+		}
 		if v.reason == "" || f.Parsed.Ended != nil || w.told[f.Parsed.UID] == v.said() {
 			continue
 		}
 		v.again = strings.HasPrefix(w.told[f.Parsed.UID], v.reason+"\n")
 		w.told[f.Parsed.UID] = v.said()
+		if v.reason == QueueFull {
+			beyond++
+		}
 		all = append(all, v)
 	}
 	return all

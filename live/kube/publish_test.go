@@ -2,6 +2,7 @@ package kube
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -175,9 +176,40 @@ func TestPublish_refused(t *testing.T) {
 // of those that hold for a job one is said, the first. Those of policies come last, and of
 // these a job has one. docs/guide/reasons.md lists them.
 func Words() []string {
-	all := []string{Misconfigured, WaitingForQuota, StepFailed}
+	all := []string{Misconfigured, WaitingForQuota, QueueFull, StepFailed}
 	for _, k := range policy.Kinds() {
 		all = append(all, Word(k.String()))
 	}
 	return all
+}
+
+// Jobs beyond the quota of their namespace are told so, some at a time; the others are planned.
+func TestVerdicts_of_a_full_queue(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		o := options(v1alpha1.Resize)
+		o.Queue.Spec.Namespaces[0].MaxJobs = 2
+		w := open(t, twin, o)
+		for i := range mostFull + 4 {
+			twin.Submit(queue, &kubetest.Ask{Name: fmt.Sprintf("job-%02d", i), Workers: 1, GPUs: 1})
+		}
+		told := func() (n int) {
+			for _, j := range twin.Jobs() {
+				for _, c := range j.Status.Conditions {
+					if string(c.Type) == v1alpha1.ScheduledCondition && c.Reason == QueueFull {
+						n++
+					}
+				}
+			}
+			return n
+		}
+		looks(t, w, 1)
+		if n := told(); n != mostFull {
+			t.Errorf("%d jobs were told at once, want %d", n, mostFull)
+		}
+		looks(t, w, 2)
+		if n := told(); n != mostFull+2 || len(w.table.Order) != 2 || w.Room().Full[kubetest.Namespace] != n {
+			t.Errorf("%d jobs were told, %d are planned, %v have no room, want all but 2", n, len(w.table.Order), w.Room().Full)
+		}
+	})
 }

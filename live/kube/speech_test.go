@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/kube/claims"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -167,8 +168,9 @@ func TestMember(t *testing.T) {
 		twin := newTwin()
 		w, id := trained(t, twin)
 		uid := string(twin.PodsOf("a")[0].UID)
-		if got, ok := w.Member(uid); got != id || !ok || !w.Has(id) {
-			t.Errorf("%s %v, want %s", got, ok, id)
+		want := claims.Member{Job: id, Namespace: kubetest.Namespace, Name: twin.PodsOf("a")[0].Name, Account: "default"}
+		if got, ok := w.Member(uid); got != want || !ok || !w.Has(id) {
+			t.Errorf("%v %v, want %v", got, ok, want)
 		}
 		do(t, w, scheduler.Preempt{Job: id})
 		pass(t, w, twin)

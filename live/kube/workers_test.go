@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
@@ -25,7 +26,7 @@ func TestSteps_of_a_job_with_pods_without_GPUs(t *testing.T) {
 			twin := newTwin()
 			w, a := one(t, twin, v1alpha1.Resize)
 			head := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-				Name: "head", Namespace: kubetest.Namespace, OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "a", Controller: new(true)}},
+				Name: "head", Namespace: kubetest.Namespace, OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "a", UID: types.UID(a), Controller: new(true)}},
 			}}
 			head.Spec.NodeName, head.Status.Phase = "n0", phase
 			twin.Create(head)

@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/eventqueue"
+	"github.com/oxgang/oxgang/live/kube/claims"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
@@ -34,7 +35,7 @@ type World struct {
 
 	rows    func(now time.Time) []*policy.Job
 	nodes   *nodepool.Nodes
-	members map[string]job.ID // of living pods, by uid of the pod
+	members map[string]claims.Member // of jobs, by uid of the pod
 	seen    seen
 }
 
@@ -192,6 +193,23 @@ func (w *World) Counts() (running, waiting, has, used int) {
 		}
 	}
 	return running, waiting, w.extent.cluster.GPUs(), used
+}
+
+// A Room says which jobs a queue has no room for, and how it stands with the writing of its plan.
+type Room struct {
+	planstore.State
+	Full map[string]int // jobs that are not planned because there are too many, by namespace
+}
+
+// Room returns which jobs the queue has no room for.
+func (w *World) Room() Room {
+	r := Room{State: w.store.State()}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.latest.observation != nil {
+		r.Full = w.latest.observation.FullNamespaces()
+	}
+	return r
 }
 
 // knows reports whether a job was taken in.

@@ -28,7 +28,7 @@ type Metrics struct {
 	used, paid, rent                                    *prometheus.CounterVec
 
 	interval, last, fallback, gap, goodput, forecast, limit *prometheus.GaugeVec
-	explained, leader, clock, price                         *prometheus.GaugeVec
+	explained, leader, clock, price, leftOut                *prometheus.GaugeVec
 	jobs, gpus, fairness, jobGPUs, jobGoodput               *prometheus.GaugeVec
 
 	duration, stages, wrong *prometheus.HistogramVec
@@ -98,6 +98,7 @@ func (m *Metrics) makeJobs() {
 	m.decisions = m.counter("oxgang_decisions_total", "What rounds did with jobs, one per job and round.", "action")
 	m.restarts = m.counter("oxgang_restarts_total", "Starts of jobs that had run before.")
 	m.jobs = m.gauge("oxgang_jobs", "Jobs that have not ended, by phase.", "phase")
+	m.leftOut = m.gauge("oxgang_jobs_left_out", "Jobs that name the queue and are not planned, or not in the Plan, because there are too many.")
 	m.ended = m.counter("oxgang_jobs_ended_total", "Exits of jobs, by outcome; jobs that were lost go on.", "outcome")
 	m.gpus = m.gauge("oxgang_gpus", "GPUs by what they do now.", "gpu_type", "state")
 	m.gpuSeconds = m.counter("oxgang_gpu_seconds_total", "GPU time by what the GPUs did.", "gpu_type", "state")
@@ -139,6 +140,11 @@ func (m *Metrics) histogram(name, help string, buckets []float64, labels ...stri
 	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, append([]string{"queue"}, labels...))
 	m.vectors = append(m.vectors, v)
 	return v
+}
+
+// LeftOut sets how many jobs of a queue are left out of its plans. Any goroutine may call it.
+func (m *Metrics) LeftOut(queue string, jobs int) {
+	m.leftOut.WithLabelValues(queue).Set(float64(jobs))
 }
 
 // Forget removes all series of a queue that is gone.

@@ -277,6 +277,7 @@ func everything(t testing.TB, m *Metrics) *Queue {
 	q := m.Queue("default", time.Minute, Source{ClockMoved: func() time.Duration { return time.Hour }})
 	q.Leading(true)
 	q.Fenced()
+	m.LeftOut("default", 3)
 	q.Budget(10)
 	now := time.Unix(1e9, 0)
 	q.Explained(now)

@@ -32,6 +32,11 @@ request.userInfo.username == '{{ include "oxgang.user" . }}'
 {{- range .Values.admission.exemptGroups }} || '{{ . }}' in request.userInfo.?groups.orValue([]){{ end }}
 {{- end }}
 
+{{/* CEL: the request comes from a controller that makes the pods of jobs. */}}
+{{- define "oxgang.controller" -}}
+request.userInfo.username in {{ .Values.admission.controllers | toJson | replace "\"" "'" }}
+{{- end }}
+
 {{/* CEL: the object was made by the controller of a job, which is the one that counts. */}}
 {{- define "oxgang.child" -}}
 object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && ['jobset.x-k8s.io', 'trainer.kubeflow.org', 'ray.io'].exists(g, o.apiVersion.startsWith(g + '/')))

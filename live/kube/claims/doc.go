@@ -15,6 +15,9 @@
 // looked up in the scheduler's own state at every message, even if an answer was kept.
 // Rotation gives a pod new tokens; all of them identify the same job.
 //
+// A pod speaks for the job to which its controllers lead, in its own namespace; namespace, name and
+// service account of the token have to be those of that pod.
+//
 // A user's own token, a service account's that is bound to no pod, and one for the API
 // server itself are refused.
 package claims

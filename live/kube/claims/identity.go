@@ -12,9 +12,9 @@ import (
 	clientv1 "k8s.io/client-go/kubernetes/typed/authentication/v1"
 )
 
-// An Identity is a pod, as the API server vouches for it.
+// An Identity is a pod and its service account, as the API server vouches for them.
 type Identity struct {
-	Namespace, Name, UID string
+	Namespace, Name, UID, Account string
 }
 
 // A Review asks the API server whose token it is, for the audience of a Reviewer. An error means
@@ -45,8 +45,8 @@ const (
 func identify(s *authenticationv1.TokenReviewStatus, named, audience string) (Identity, error) {
 	const account = "system:serviceaccount:"
 	rest, isAccount := strings.CutPrefix(s.User.Username, account)
-	namespace, _, whole := strings.Cut(rest, ":")
-	id := Identity{Namespace: namespace, Name: one(s, podName), UID: one(s, podUID)}
+	namespace, name, whole := strings.Cut(rest, ":")
+	id := Identity{Namespace: namespace, Name: one(s, podName), UID: one(s, podUID), Account: name}
 	switch {
 	case s.Error != "" || !s.Authenticated:
 		return Identity{}, errors.New("the API server does not know it")

@@ -34,9 +34,20 @@ const (
 	burstAll  = 200             // in total at once: after a restart all jobs speak
 )
 
-// A Lookup returns the job of which a pod is a living member, by the pod's UID, as the scheduler
-// sees it; false if there is none. It must be cheap.
-type Lookup func(podUID string) (job.ID, bool)
+// A Member is a pod that works for a job, as the scheduler sees it.
+type Member struct {
+	Job                      job.ID
+	Namespace, Name, Account string // of the pod, and its service account
+}
+
+// bears reports whether a member is the pod that a token is of.
+func (m *Member) bears(id Identity) bool {
+	return m.Namespace == id.Namespace && m.Name == id.Name && m.Account == id.Account
+}
+
+// A Lookup returns the living member of a job that a pod is, by the pod's UID; false if it is none.
+// It must be cheap.
+type Lookup func(podUID string) (Member, bool)
 
 // A Reviewer says to which pods tokens belong. Make one with New. It is safe for concurrent use.
 type Reviewer struct {
@@ -60,18 +71,21 @@ func New(audience string, review Review, lookup Lookup) *Reviewer {
 	}
 }
 
-// Job returns the job of which the pod that bears a token is a living member. Its errors are
-// those of Pod.
+// Job returns the job of which the pod that bears a token is a living member. Namespace, name and
+// service account are those of the member, too. Its errors are those of Pod.
 func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error) {
 	p, err := r.Pod(ctx, source, token)
 	if err != nil {
 		return "", err
 	}
-	id, ok := r.lookup(p.UID)
-	if !ok {
+	m, ok := r.lookup(p.UID)
+	switch {
+	case !ok:
 		return "", fmt.Errorf("%w: pod %s/%s is of no job that lives", ErrUnknown, p.Namespace, p.Name)
+	case !m.bears(p):
+		return "", fmt.Errorf("%w: it is of pod %s/%s and service account %s, want %s/%s and %s, as the job's pod has", ErrUnknown, p.Namespace, p.Name, p.Account, m.Namespace, m.Name, m.Account)
 	}
-	return id, nil
+	return m.Job, nil
 }
 
 // Pod returns the pod that a token belongs to; source is the address it came from. The error wraps

@@ -14,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
-
-	"github.com/oxgang/oxgang/job"
 )
 
 // A pod's token, and the next one of the same pod, are its job's; each is asked for once a
@@ -31,7 +29,7 @@ func TestReviewer_knows_a_pod_by_each_of_its_tokens(t *testing.T) {
 			}
 		}
 		pod, err := r.Pod(t.Context(), "a", first)
-		if want := (Identity{"ns", "p1-0", "p1"}); pod != want || err != nil {
+		if want := (Identity{"ns", "p1-0", "p1", "default"}); pod != want || err != nil {
 			t.Errorf("got %+v, %v, want %+v", pod, err, want)
 		}
 		if n := s.asked.Load(); n != 2 {
@@ -304,7 +302,9 @@ func TestClient(t *testing.T) {
 		spec, r.Status = r.Spec, *vouched("p1")
 		return true, r, nil
 	})
-	r := New(agents, Client(c.AuthenticationV1().TokenReviews(), agents), func(string) (job.ID, bool) { return "j1", true })
+	r := New(agents, Client(c.AuthenticationV1().TokenReviews(), agents), func(string) (Member, bool) {
+		return Member{Job: "j1", Namespace: "ns", Name: "p1-0", Account: "default"}, true
+	})
 	token := ticket("p1", time.Hour, 1)
 	if id, err := r.Job(t.Context(), "a", token); id != "j1" || err != nil {
 		t.Errorf("got %s, %v, want j1", id, err)
@@ -326,4 +326,27 @@ func FuzzGlance(f *testing.F) {
 			t.Errorf("let through: pod %q, ends %v", pod, ends)
 		}
 	})
+}
+
+// A token speaks for the pod that it is of, and that pod's service account, in its namespace, even
+// if another pod has its UID.
+func TestReviewer_compares_the_pod(t *testing.T) {
+	of := Member{Job: "j1", Namespace: "ns", Name: "p1-0", Account: "default"}
+	for name, change := range map[string]func(*Member){
+		"as it is":        func(*Member) {},
+		"namespace":       func(m *Member) { m.Namespace = "victim" },
+		"name":            func(m *Member) { m.Name = "p2-0" },
+		"service account": func(m *Member) { m.Account = "trainer" },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var s server
+			m := of
+			change(&m)
+			r := New(agents, s.review, func(string) (Member, bool) { return m, true })
+			id, err := r.Job(t.Context(), "a", ticket("p1", time.Hour, 1))
+			if same := m == of; same != (id == "j1") || !same && !errors.Is(err, ErrUnknown) {
+				t.Errorf("%s: got %q, %v", name, id, err)
+			}
+		})
+	}
 }

@@ -65,7 +65,7 @@ func (s *server) review(_ context.Context, token string) (*authenticationv1.Toke
 // living is a Lookup of pods by their jobs.
 type living map[string]job.ID
 
-func (l living) lookup(pod string) (job.ID, bool) {
+func (l living) lookup(pod string) (Member, bool) {
 	id, ok := l[pod]
-	return id, ok
+	return Member{Job: id, Namespace: "ns", Name: pod + "-0", Account: "default"}, ok
 }

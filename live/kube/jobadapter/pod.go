@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/pods"
@@ -15,44 +14,18 @@ import (
 // A Key names a job's object.
 type Key struct{ Kind, Namespace, Name string }
 
-// Labels that controllers set on the pods of their jobs.
-const (
-	trainAncestor = "trainer.kubeflow.org/trainjob-ancestor-step"
-	rayCluster    = "ray.io/cluster"
-	jobSetName    = "jobset.sigs.k8s.io/jobset-name"
-	jobName       = "batch.kubernetes.io/job-name"
-	raySuffix     = 6 // bytes that KubeRay adds to the name of a RayJob: a dash and five others
-)
+// raySuffix is what KubeRay adds to the name of a RayJob, for that of its RayCluster: a dash and five
+// others.
+const raySuffix = 6
 
-// Owner returns the job that a pod belongs to, and whether it belongs to one. If jobs create other
-// jobs, it is the outermost one that the pod's labels name: see Key.Outer.
-func Owner(p *corev1.Pod) (Key, bool) {
-	l := p.Labels
-	switch ray := l[rayCluster]; {
-	case l[trainAncestor] != "" && l[jobSetName] != "":
-		return Key{"TrainJob", p.Namespace, l[jobSetName]}, true
-	case len(ray) > raySuffix && ray[len(ray)-raySuffix] == '-':
-		return Key{"RayJob", p.Namespace, ray[:len(ray)-raySuffix]}, true
-	case ray != "":
-		return Key{}, false // it belongs to a RayCluster without a RayJob
-	case l[jobSetName] != "":
-		return Key{"JobSet", p.Namespace, l[jobSetName]}, true
-	case l[jobName] != "":
-		return Key{"Job", p.Namespace, l[jobName]}, true
+// RayJobOf returns the name of the RayJob that KubeRay has made a RayCluster for, by the name of that,
+// and whether it can be of one.
+func RayJobOf(cluster string) (name string, made bool) {
+	at := len(cluster) - raySuffix
+	if at < 1 || cluster[at] != '-' {
+		return "", false
 	}
-	if by := metav1.GetControllerOfNoCopy(p); by != nil && by.Kind == "Job" {
-		return Key{"Job", p.Namespace, by.Name}, true
-	}
-	return Key{}, false
-}
-
-// Outer returns the job that k may be part of, and whether there can be one. The JobSet of a
-// TrainJob has the TrainJob's name, and Trainer sets no labels of its own on pods.
-func (k Key) Outer() (Key, bool) {
-	if k.Kind != "JobSet" {
-		return Key{}, false
-	}
-	return Key{"TrainJob", k.Namespace, k.Name}, true
+	return cluster[:at], true
 }
 
 // Gated reports whether a pod waits for Pin.

@@ -185,34 +185,11 @@ func TestPin_refuses(t *testing.T) {
 	}
 }
 
-func TestOwner(t *testing.T) {
-	for name, c := range map[string]struct {
-		labels map[string]string
-		owner  string
-		want   Key
-	}{
-		"job":               {map[string]string{jobName: "a"}, "", Key{"Job", "ns", "a"}},
-		"job without label": {nil, "Job", Key{"Job", "ns", "owner"}},
-		"replica set":       {nil, "ReplicaSet", Key{}},
-		"none":              {nil, "", Key{}},
-		"jobset":            {map[string]string{jobSetName: "a", jobName: "a-w-0"}, "Job", Key{"JobSet", "ns", "a"}},
-		"trainjob":          {map[string]string{jobSetName: "a", jobName: "a-w-0", trainAncestor: "trainer"}, "Job", Key{"TrainJob", "ns", "a"}},
-		"rayjob":            {map[string]string{rayCluster: "tune-x7k2p"}, "RayCluster", Key{"RayJob", "ns", "tune"}},
-		"ray cluster":       {map[string]string{rayCluster: "shared"}, "RayCluster", Key{}},
-	} {
-		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Labels: c.labels}}
-		if c.owner != "" {
-			yes := true
-			p.OwnerReferences = []metav1.OwnerReference{{Kind: c.owner, Name: "owner", Controller: &yes}}
+// A RayCluster is named after its RayJob, or was made by somebody else.
+func TestRayJobOf(t *testing.T) {
+	for cluster, want := range map[string]string{"tune-x7k2p": "tune", "a-b-x7k2p": "a-b", "shared": "", "-x7k2p": "", "tune_x7k2p": ""} {
+		if got, made := RayJobOf(cluster); got != want || made != (want != "") {
+			t.Errorf("%s: got %q, %v, want %q", cluster, got, made, want)
 		}
-		if got, ok := Owner(p); got != c.want || ok != (c.want != Key{}) {
-			t.Errorf("%s: got %v, %v, want %v", name, got, ok, c.want)
-		}
-	}
-	if got, ok := (Key{"JobSet", "ns", "a"}).Outer(); !ok || got != (Key{"TrainJob", "ns", "a"}) {
-		t.Errorf("got %v, %v", got, ok)
-	}
-	if _, ok := (Key{"Job", "ns", "a"}).Outer(); ok {
-		t.Error("a Job has an outer job")
 	}
 }

@@ -1,6 +1,7 @@
 package jobadapter
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -62,11 +63,13 @@ func TestRead_problems(t *testing.T) {
 	}
 }
 
-// A queue's defaults hold for what a job does not say, as far as its kind allows.
+// A queue's defaults hold for what a job does not say, as far as its kind allows. They never give a job less than it
+// asks for: that a job says itself.
 func TestRead_defaults(t *testing.T) {
 	unsaid := func(o map[string]any) {
 		delete(child(o, "metadata", "annotations"), v1alpha1.ResizeBy)
 		delete(child(o, "metadata", "annotations"), v1alpha1.MaxGPUs)
+		delete(child(o, "metadata", "annotations"), v1alpha1.MinGPUs)
 	}
 	d := &v1alpha1.JobDefaults{Resize: v1alpha1.InPlace, MaxGPUs: 50}
 	for file, want := range map[string]struct {
@@ -79,6 +82,19 @@ func TestRead_defaults(t *testing.T) {
 		got := kindOf(t, o).Read(o, d, 1)
 		if got.Spec == nil || got.Resizing != want.r || got.Spec.MaxGPUs != want.most || got.Spec.Adaptivity.Has(job.GPUCount) != (want.r != v1alpha1.Never) {
 			t.Errorf("%s: got %v, %q, %+v, want %v and at most %d", file, got.Resizing, got.Problem, got.Spec, want.r, want.most)
+		}
+		if got.Spec.MinGPUs != got.Spec.GPUs {
+			t.Errorf("%s: at least %d GPUs, want the %d that it asks for", file, got.Spec.MinGPUs, got.Spec.GPUs)
+		}
+		if want.r == v1alpha1.Never {
+			continue
+		}
+		for key, value := range map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MinGPUs: fmt.Sprint(got.PerWorker.GPUs)} {
+			annotate(o, key, value)
+			if got := kindOf(t, o).Read(o, d, 1); got.Spec == nil || got.Spec.MinGPUs != got.PerWorker.GPUs {
+				t.Errorf("%s: with %s got %q, %+v, want at least a worker", file, key, got.Problem, got.Spec)
+			}
+			annotate(o, key, "")
 		}
 	}
 }

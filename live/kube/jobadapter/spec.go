@@ -110,6 +110,9 @@ func (r *request) limits(spec *job.Spec) {
 		spec.MinGPUs, spec.MaxGPUs = spec.GPUs, spec.GPUs
 		return
 	}
+	if least == 0 && r.of[v1alpha1.ResizeBy] == "" {
+		least = spec.GPUs // only the queue says that it may be resized: it never gets less than it asks for
+	}
 	if most == 0 {
 		most = max(spec.GPUs, int(r.d.MaxGPUs)/max(1, r.each.GPUs)*r.each.GPUs)
 	}

@@ -183,8 +183,13 @@ func (t *Cluster) Delete(name string) {
 	must(t.truth.Delete(context.Background(), j))
 }
 
-// Remove takes an object away at once.
+// Remove takes an object away at once. A Plan that is made anew counts its rounds anew, and its epochs on.
 func (t *Cluster) Remove(o client.Object) {
+	t.mu.Lock()
+	if p := t.plans[o.GetName()]; p != nil {
+		p.Spec.Round = 0
+	}
+	t.mu.Unlock()
 	o.SetFinalizers(nil)
 	must(t.truth.Update(context.Background(), o))
 	must(t.truth.Delete(context.Background(), o))

@@ -33,14 +33,14 @@ func (l *leader) newAgents() *agents {
 	return &agents{l: l, reviewer: claims.New(audience, review, l.member)}
 }
 
-// member returns the job that a pod works for; ok is false if it works for none, or is over.
-func (l *leader) member(podUID string) (id job.ID, ok bool) {
+// member returns a pod that works for a job; ok is false if it works for none, or is over.
+func (l *leader) member(podUID string) (m claims.Member, ok bool) {
 	for _, w := range l.worlds() {
-		if id, ok = w.Member(podUID); ok {
-			return id, true
+		if m, ok = w.Member(podUID); ok {
+			return m, true
 		}
 	}
-	return "", false
+	return claims.Member{}, false
 }
 
 // worlds returns those of the queues that are served now.

@@ -3,6 +3,10 @@ package manager
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -33,13 +37,23 @@ func (l *leader) accept(ctx context.Context, c *v1alpha1.ClusterPolicy) {
 
 // Why a queue is served or not: reasons of its condition Active.
 const (
-	Serving   = "Serving"
-	TurnedOff = "Off"
-	Paused    = "Paused"
-	Overlaps  = "Overlaps"  // an older queue selects nodes of it
-	Invalid   = "Invalid"   // its policy or settings are not known
-	Forbidden = "Forbidden" // the scheduler lacks a right that it needs
+	Serving    = "Serving"
+	TurnedOff  = "Off"
+	Paused     = "Paused"
+	Overlaps   = "Overlaps"   // an older queue selects nodes of it
+	Invalid    = "Invalid"    // its policy or settings are not known
+	Forbidden  = "Forbidden"  // the scheduler lacks a right that it needs
+	NotWritten = "NotWritten" // the API server does not take its plan
 )
+
+// Why jobs of a queue are left out of its plans or not: reasons of its condition JobsFit.
+const (
+	AllFit  = "AllFit"
+	TooMany = "TooMany"
+)
+
+// patience is how long a plan may wait to be written until the queue is not Active.
+const patience = time.Minute
 
 // active returns whether a queue is to be served, and why not.
 func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.ClusterPolicy, older []*v1alpha1.Queue) (reason, message string) {
@@ -85,6 +99,11 @@ func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, messa
 		return
 	}
 	next := q.DeepCopy()
+	if w := l.worldOf(q.Name); w != nil && reason == Serving {
+		room := w.Room()
+		reason, message = written(&room, reason, message)
+		l.fits(next, &room)
+	}
 	c := metav1.Condition{Type: v1alpha1.QueueActive, Status: metav1.ConditionFalse, Reason: reason, Message: message, ObservedGeneration: q.Generation}
 	if reason == Serving {
 		c.Status = metav1.ConditionTrue
@@ -100,15 +119,68 @@ func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, messa
 	}
 }
 
+// written returns why a queue is served, or why not if its plan has not been written for long.
+func written(room *kube.Room, reason, message string) (string, string) {
+	if room.Trouble == nil || time.Since(room.Since) <= patience {
+		return reason, message
+	}
+	return NotWritten, "since " + room.Since.UTC().Format(time.RFC3339) + " its plan cannot be written: " + room.Trouble.Error()
+}
+
+// fits sets the condition JobsFit of a queue, its metric, and says in an event that it has changed.
+func (l *leader) fits(q *v1alpha1.Queue, room *kube.Room) {
+	c := metav1.Condition{Type: v1alpha1.QueueJobsFit, Status: metav1.ConditionTrue, Reason: AllFit, Message: "all jobs are planned", ObservedGeneration: q.Generation}
+	left, text := leftOut(room)
+	if left > 0 {
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, TooMany, text
+	}
+	l.metrics.LeftOut(q.Name, left)
+	before := meta.FindStatusCondition(q.Status.Conditions, c.Type)
+	if before == nil && left == 0 {
+		return
+	}
+	if changed := before == nil || before.Status != c.Status; changed && l.events != nil {
+		kind := corev1.EventTypeNormal
+		if left > 0 {
+			kind = corev1.EventTypeWarning
+		}
+		l.events.Eventf(q, nil, kind, c.Reason, "Plan", "%s", c.Message)
+	}
+	meta.SetStatusCondition(&q.Status.Conditions, c)
+}
+
+// leftOut returns how many jobs a plan leaves out, and which, for people.
+func leftOut(room *kube.Room) (n int, text string) {
+	var parts []string
+	for _, namespace := range slices.Sorted(maps.Keys(room.Full)) {
+		n += room.Full[namespace]
+		if len(parts) < mostNamed {
+			parts = append(parts, fmt.Sprintf("%d of namespace %s, which has as many as are planned at a time", room.Full[namespace], namespace))
+		}
+	}
+	if room.LeftOut > 0 {
+		n += room.LeftOut
+		parts = append(parts, fmt.Sprintf("%d that wait, for which the Plan has no room", room.LeftOut))
+	}
+	return n, "left out: " + strings.Join(parts, "; ")
+}
+
+// mostNamed is how many namespaces a condition names.
+const mostNamed = 10
+
+// worldOf returns the world of a queue that is served; nil: there is none.
+func (l *leader) worldOf(queue string) *kube.World {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.running[queue]; r != nil {
+		return r.world
+	}
+	return nil
+}
+
 // count sets the numbers of a queue's status.
 func (l *leader) count(s *v1alpha1.QueueStatus, queue string) {
-	l.mu.Lock()
-	r := l.running[queue]
-	var w *kube.World
-	if r != nil {
-		w = r.world
-	}
-	l.mu.Unlock()
+	w := l.worldOf(queue)
 	if w == nil {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,7 +62,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
-	l := &leader{o: o, log: log, manager: m, clients: clients, metrics: rounds, running: make(map[string]*running)}
+	l := &leader{o: o, log: log, manager: m, clients: clients, metrics: rounds, events: m.GetEventRecorder("oxgang"), running: make(map[string]*running)}
 	if err := errors.Join(m.Add(l), m.AddReadyzCheck("watches", l.ready)); err != nil {
 		return fmt.Errorf("lead: %w", err)
 	}
@@ -114,6 +115,7 @@ type leader struct {
 	manager manager.Manager
 	clients kubernetes.Interface // for objects that are not watched: tokens, TrustMap
 	metrics *monitor.Metrics
+	events  events.EventRecorder      // nil: none are written
 	certs   *certs.Server             // nil: the agent API is off, or its certificate is in files
 	known   []schema.GroupVersionKind // kinds of job that the cluster has
 

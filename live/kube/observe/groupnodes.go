@@ -33,13 +33,14 @@ func (l *GroupNode) Ref() v1alpha1.LeavingNode {
 }
 
 // groupNodes returns the nodes of each group among all nodes.
-func (ob *Observer) groupNodes(nodes []*corev1.Node, on []*corev1.Pod, usable []cluster.Node) map[string][]GroupNode {
+func (ob *Observer) groupNodes(nodes []*corev1.Node, s *Observation, usable []cluster.Node) map[string][]GroupNode {
 	if len(ob.options.Queue.Spec.NodeGroups) == 0 {
 		return nil
 	}
 	held, bound, can := make(map[string]bool), make(map[string]bool), make(map[string]bool)
-	for _, p := range on {
-		if p.Labels[v1alpha1.JobUID] != "" && !jobstate.Terminal(p) {
+	ours := ob.IsOurs(s)
+	for _, p := range s.AllPods {
+		if ours(p) && !jobstate.Terminal(p) {
 			held[pods.Node(p)], bound[p.Spec.NodeName] = true, true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
@@ -34,11 +35,14 @@ type Observation struct {
 	Nodes   []cluster.Node           // those that say that they are lent to the queue among them
 	Groups  map[string][]GroupNode   // by name of the group
 	// Of nodes that can be lent.
-	Lender   inventory.Lender
-	Marked   []*corev1.Node            // as lent to the queue, whosever they are
-	uids     map[jobadapter.Key]string // of jobs
-	Ours     map[string]bool           // jobs of the queue that it schedules, by uid
-	Versions map[string]uint64         // resource version of every pod, node and job, by uid
+	Lender     inventory.Lender
+	Marked     []*corev1.Node            // as lent to the queue, whosever they are
+	uids       map[jobadapter.Key]string // of jobs
+	namespaces map[string]string         // of jobs, by uid
+	owners     map[types.UID]string      // uid of the job of each pod that has one, by uid of the pod
+	Ours       map[string]bool           // jobs of the queue that it schedules, by uid
+	Beyond     map[string]bool           // jobs that are not planned because there are too many, by uid
+	Versions   map[string]uint64         // resource version of every pod, node and job, by uid
 }
 
 // An ObservedJob is an object that names the queue.
@@ -59,6 +63,7 @@ type Observer struct {
 	direct  client.Reader           // reads come from the API server
 	known   func(job.ID) bool       // whether a job was taken in before
 	parsed  map[string]parsedObject // of objects, by uid
+	parents map[types.UID]parent    // of objects between jobs and their pods, by uid
 }
 
 // New returns an Observer. Reads of c come from watches, those of direct from the API server. known
@@ -85,7 +90,8 @@ func (ob *Observer) Parsed() int { return len(ob.parsed) }
 // Observe returns what the watches show now.
 func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 	s := &Observation{
-		Pods: make(map[string][]*corev1.Pod), Helpers: make(map[string][]*corev1.Pod), uids: make(map[jobadapter.Key]string), Ours: make(map[string]bool), Versions: make(map[string]uint64),
+		Pods: make(map[string][]*corev1.Pod), Helpers: make(map[string][]*corev1.Pod), Ours: make(map[string]bool), Versions: make(map[string]uint64),
+		Beyond: make(map[string]bool), uids: make(map[jobadapter.Key]string), namespaces: make(map[string]string),
 	}
 	for _, k := range ob.options.Kinds {
 		if err := ob.observeJobs(ctx, k, s); err != nil {
@@ -97,26 +103,40 @@ func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 	})
 	for i := range s.Jobs {
 		uid := s.Jobs[i].Parsed.UID
-		s.uids[s.Jobs[i].key()], s.Ours[uid] = uid, ob.Takes(&s.Jobs[i])
+		s.uids[s.Jobs[i].key()], s.namespaces[uid] = uid, s.Jobs[i].Parsed.Namespace
 	}
+	ob.choose(s)
 	var all corev1.PodList
 	var nodes corev1.NodeList
 	if err := errors.Join(ob.client.List(ctx, &all, client.UnsafeDisableDeepCopy), ob.client.List(ctx, &nodes, client.UnsafeDisableDeepCopy)); err != nil {
 		return nil, err
 	}
 	s.AllPods = pointers(all.Items)
+	if err := ob.own(ctx, s); err != nil {
+		return nil, err
+	}
 	for _, p := range s.AllPods {
-		switch uid := s.Owner(p); {
-		case uid == "":
-		case ob.works(p):
-			s.Pods[uid] = append(s.Pods[uid], p)
-		case !jobstate.Terminal(p):
-			s.Helpers[uid] = append(s.Helpers[uid], p)
-		}
+		ob.sort(p, s)
 		s.note(p)
 	}
 	ob.observeNodes(pointers(nodes.Items), s)
 	return s, nil
+}
+
+// sort adds a pod to those of its job: to its workers if it has GPUs, else, while it has not ended,
+// to its helpers. The head of a RayJob, say, is one of these. A pod with GPUs that this scheduler,
+// where it starts jobs, has not marked is no worker: its GPUs count as taken.
+func (ob *Observer) sort(p *corev1.Pod, s *Observation) {
+	uid := s.Owner(p)
+	switch gpus := pods.Request(&p.Spec, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs; {
+	case uid == "":
+	case gpus > 0 && ob.options.Acts() && p.Labels[v1alpha1.JobUID] != uid:
+		delete(s.owners, p.UID)
+	case gpus > 0:
+		s.Pods[uid] = append(s.Pods[uid], p)
+	case !jobstate.Terminal(p):
+		s.Helpers[uid] = append(s.Helpers[uid], p)
+	}
 }
 
 // lookAtNodes adds the nodes that the queue may use, and those that it may be lent.
@@ -131,7 +151,7 @@ func (ob *Observer) observeNodes(nodes []*corev1.Node, s *Observation) {
 	of.Now = time.Now()
 	s.Nodes = inventory.Read(nodes, s.AllPods, func(p *corev1.Pod) bool { return s.Ours[s.Owner(p)] }, &of)
 	s.Lender = inventory.Survey(nodes, s.AllPods, ob.IsOurs(s), &of)
-	s.Groups = ob.groupNodes(nodes, s.AllPods, s.Nodes)
+	s.Groups = ob.groupNodes(nodes, s, s.Nodes)
 }
 
 // lookFor adds the jobs of one kind, of none if the cluster does not know the kind.
@@ -156,33 +176,13 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 	return nil
 }
 
-// Owner returns the uid of the job that a pod belongs to, if it names the queue; empty: none
-// does. A job that had the name before is another.
-func (s *Observation) Owner(p *corev1.Pod) string {
-	if uid := p.Labels[v1alpha1.JobUID]; uid != "" {
-		if _, known := s.Ours[uid]; known {
-			return uid
-		}
+// TypeOf returns the GPU type of a node of the queue; empty: it has no such node.
+func (s *Observation) TypeOf(node string) string {
+	i, there := slices.BinarySearchFunc(s.Nodes, cluster.NodeID(node), func(n cluster.Node, id cluster.NodeID) int { return cmp.Compare(n.ID, id) })
+	if !there {
 		return ""
 	}
-	key, ok := jobadapter.Owner(p)
-	if !ok {
-		return ""
-	}
-	if uid := s.uids[key]; uid != "" {
-		return uid
-	}
-	key, ok = key.Outer()
-	if !ok {
-		return ""
-	}
-	return s.uids[key]
-}
-
-// works reports whether a pod of a job is one of its workers: it has GPUs, as have all that are
-// marked. The head of a RayJob, say, is none.
-func (ob *Observer) works(p *corev1.Pod) bool {
-	return p.Labels[v1alpha1.JobUID] != "" || pods.Request(&p.Spec, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs > 0
+	return string(s.Nodes[i].GPUType)
 }
 
 // note records which version of an object the watches show.
@@ -225,14 +225,20 @@ func (ob *Observer) Takes(f *ObservedJob) bool {
 
 // Refuses returns why a job cannot be taken in, for people; empty: it can.
 func (ob *Observer) Refuses(f *ObservedJob) string {
-	may := slices.ContainsFunc(ob.options.Queue.Spec.Namespaces, func(n v1alpha1.NamespaceShare) bool { return n.Name == f.Parsed.Namespace })
 	switch {
 	case f.Parsed.OptOut:
 		return "it has opted out"
-	case !may:
+	case !ob.lists(f.Parsed.Namespace):
 		return fmt.Sprintf("namespace %s may not use queue %s, whose spec.namespaces does not list it", f.Parsed.Namespace, ob.options.Queue.Name)
+	case f.Parsed.Spec != nil && ob.options.Queue.Spec.Limits.MaxGPUs > 0 && f.Parsed.Spec.GPUs > int(ob.options.Queue.Spec.Limits.MaxGPUs):
+		return fmt.Sprintf("it asks for %d GPUs, and a job of queue %s gets at most %d (spec.limits.maxGPUs)", f.Parsed.Spec.GPUs, ob.options.Queue.Name, ob.options.Queue.Spec.Limits.MaxGPUs)
 	}
 	return f.Parsed.Problem
+}
+
+// lists reports whether a namespace may use the queue.
+func (ob *Observer) lists(namespace string) bool {
+	return slices.ContainsFunc(ob.options.Queue.Spec.Namespaces, func(n v1alpha1.NamespaceShare) bool { return n.Name == namespace })
 }
 
 // named selects the jobs that name the queue.
@@ -256,11 +262,4 @@ func (ob *Observer) read(k jobadapter.Kind, o *unstructured.Unstructured, weight
 	j := k.Read(o, &ob.options.Queue.Spec.Defaults, weight)
 	ob.parsed[uid] = parsedObject{v, j}
 	return j
-}
-
-// IsOurs returns whether a pod is, or was, one of a job of the queue.
-func (ob *Observer) IsOurs(s *Observation) func(p *corev1.Pod) bool {
-	return func(p *corev1.Pod) bool {
-		return p.Labels[v1alpha1.QueueLabel] == ob.options.Queue.Name || s.Ours[s.Owner(p)]
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,25 +20,67 @@ import (
 // ErrFenced says that another leader has planned since: this one must not any more.
 var ErrFenced = errors.New("another scheduler has taken over")
 
-// A Store is the Plan object of a queue, at the API server.
+// A Store is the Plan object of a queue, at the API server. State is safe for concurrent use.
 type Store struct {
 	options *config.Options
 	client  client.Client
 	direct  client.Reader // reads come from the API server
+	shrink  int           // parts of the plan are so many times as small as they may be
+
+	mu    sync.Mutex
+	state State
+}
+
+// A State is how it stands with the writing of plans.
+type State struct {
+	LeftOut int       // jobs that wait and are not in the last plan, because they did not fit
+	Trouble error     // why the plan that is to be written was not yet; nil: it was
+	Since   time.Time // since when
+}
+
+// State returns how it stands with the writing of plans.
+func (s *Store) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
 }
 
 // NewStore returns the Store of a queue.
 func NewStore(o *config.Options, c client.Client, direct client.Reader) *Store {
-	return &Store{o, c, direct}
+	return &Store{options: o, client: c, direct: direct, shrink: 1}
 }
 
+// note records what became of an attempt to write a plan, and logs what went wrong.
+func (s *Store) note(left int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		s.state = State{LeftOut: left}
+		return
+	}
+	if s.state.Trouble == nil {
+		s.state.Since = time.Now()
+	}
+	s.state.Trouble = err
+	s.options.Log.Warn("a plan was not written", "queue", s.options.Queue.Name, "err", err)
+}
+
+// mostShrink is how many times as small the parts of a plan are made at most for an API server that takes
+// less than others.
+const mostShrink = 8
+
 // Commit writes a plan, again and again while the API server does not take it, later each time, and
-// no sooner than the API server asks for.
+// no sooner than the API server asks for. One that is too large is tried again with less in it.
 func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	for wait := jobstate.Backoff; ; wait = min(2*wait, 30*time.Second) {
-		err := s.write(ctx, next)
+		left, err := s.write(ctx, next)
+		s.note(left, err)
 		if err == nil {
 			return nil
+		}
+		if tooLarge(err) && s.shrink < mostShrink {
+			s.shrink *= 2
+			continue
 		}
 		if !passes(err) {
 			return fmt.Errorf("plan %s: %w", next.Name, err)
@@ -49,8 +93,8 @@ func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	}
 }
 
-// TakeOver reads the Plan, or makes it, and takes the next epoch; in a mode that writes nothing
-// it reads it only.
+// TakeOver reads the Plan, or makes it, and takes the next epoch, which is newer than that of every
+// witness; in a mode that writes nothing it reads it only.
 func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 	for {
 		p := &v1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Name: s.options.Queue.Name}}
@@ -59,30 +103,63 @@ func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 		if err != nil && !missing {
 			return nil, err
 		}
+		if err := p.Unpack(); err != nil {
+			return nil, err
+		}
 		if !s.options.Writes() {
 			return p, nil
 		}
-		p.Spec.Epoch++
-		p.Spec.Leader = s.options.Identity
-		if missing {
-			err = s.client.Create(ctx, p)
-		} else {
-			err = s.client.Update(ctx, p)
+		seen, err := s.witnessed(ctx)
+		if err != nil {
+			return nil, err
 		}
-		if err == nil || !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
-			return p, err
+		p.Spec.Epoch = max(p.Spec.Epoch, seen) + 1
+		p.Spec.Leader = s.options.Identity
+		err = s.take(ctx, p, missing)
+		if err == nil {
+			return p, s.testify(ctx, p.Spec.Epoch)
+		}
+		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+			return nil, err
 		}
 	}
 }
 
-// write makes a plan the committed one. A conflict is looked into: if the plan that is there
-// is this one, the answer to an earlier attempt was lost; if it is another leader's, this one
-// has been fenced; if somebody else touched it, the plan is written over that.
-func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) error {
-	err := s.client.Update(ctx, next)
-	if err == nil || !apierrors.IsConflict(err) {
+// take writes a plan with a new epoch.
+func (s *Store) take(ctx context.Context, p *v1alpha1.Plan, missing bool) error {
+	f, err := fit(p, s.shrink)
+	if err != nil {
 		return err
 	}
+	if missing {
+		err = s.client.Create(ctx, f.plan)
+	} else {
+		err = s.client.Update(ctx, f.plan)
+	}
+	p.ObjectMeta = f.plan.ObjectMeta
+	return err
+}
+
+// write makes a plan the committed one, and returns how many jobs that wait did not fit. A conflict
+// is looked into: if the plan that is there is this one, the answer to an earlier attempt was lost; if
+// it is another leader's, this one has been fenced; if somebody else touched it, the plan is written
+// over that.
+func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) (left int, err error) {
+	f, err := fit(next, s.shrink)
+	if err != nil {
+		return 0, err
+	}
+	if err = s.client.Update(ctx, f.plan); apierrors.IsConflict(err) {
+		err = s.resolve(ctx, f.plan)
+	}
+	if err == nil {
+		next.ObjectMeta = *f.plan.ObjectMeta.DeepCopy()
+	}
+	return f.waiting, err
+}
+
+// resolve looks into a conflict.
+func (s *Store) resolve(ctx context.Context, next *v1alpha1.Plan) error {
 	var there v1alpha1.Plan
 	if err := s.direct.Get(ctx, client.ObjectKeyFromObject(next), &there); err != nil {
 		return err
@@ -113,13 +190,29 @@ func (s *Store) Leads(ctx context.Context, epoch int64) error {
 // passes reports whether an error may pass by itself: the plan waits for that.
 func passes(err error) bool {
 	switch {
-	case apierrors.IsNotFound(err), apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsRequestEntityTooLargeError(err):
+	case apierrors.IsNotFound(err), apierrors.IsInvalid(err), apierrors.IsForbidden(err), tooLarge(err):
 		return false
 	}
 	return !errors.Is(err, ErrFenced)
 }
 
-// Save writes the status of a plan, which outlives this leader.
+// tooLarge reports whether the API server, or etcd behind it, does not take an object for its size.
+func tooLarge(err error) bool {
+	return apierrors.IsRequestEntityTooLargeError(err) || err != nil && strings.Contains(err.Error(), "request is too large")
+}
+
+// Save writes the status of a plan, which outlives this leader; what of it does not fit is left out.
 func (s *Store) Save(ctx context.Context, p *v1alpha1.Plan) error {
-	return s.client.Status().Update(ctx, p)
+	f, err := fit(p, s.shrink)
+	if err != nil {
+		return err
+	}
+	if f.history > 0 {
+		s.options.Log.Warn("the history of some jobs does not fit into the plan", "queue", p.Name, "jobs", f.history)
+	}
+	if err := s.client.Status().Update(ctx, f.plan); err != nil {
+		return err
+	}
+	p.ObjectMeta = f.plan.ObjectMeta
+	return nil
 }

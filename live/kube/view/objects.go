@@ -3,8 +3,11 @@ package view
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/oxgang/oxgang/internal/packed"
 )
 
 // The resources of the API group, in full: other groups have queues, too.
@@ -76,6 +79,7 @@ type Plan struct {
 		Leader      string       `json:"leader"`
 		Policy      string       `json:"policy"`
 		Allocations []Allocation `json:"allocations"`
+		Packed      []byte       `json:"packed,omitempty"` // further allocations
 		Prices      []Price      `json:"prices"`
 	} `json:"spec"`
 }
@@ -123,11 +127,31 @@ type Range struct {
 func (k *Kubectl) Queues(ctx context.Context) ([]Queue, error) { return list[Queue](ctx, k, queues) }
 
 // Plans returns all plans.
-func (k *Kubectl) Plans(ctx context.Context) ([]Plan, error) { return list[Plan](ctx, k, plans) }
+func (k *Kubectl) Plans(ctx context.Context) ([]Plan, error) {
+	all, err := list[Plan](ctx, k, plans)
+	for i := range all {
+		err = errors.Join(err, all[i].unpack())
+	}
+	return all, err
+}
 
 // Plan returns the plan of a queue.
 func (k *Kubectl) Plan(ctx context.Context, queue string) (*Plan, error) {
-	return get[Plan](ctx, k, plans, queue)
+	p, err := get[Plan](ctx, k, plans, queue)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.unpack()
+}
+
+// unpack adds the packed allocations of a plan to the others.
+func (p *Plan) unpack() error {
+	rest, err := packed.Open[Allocation](p.Spec.Packed)
+	if err != nil {
+		return fmt.Errorf("plan %s: %w", p.Meta.Name, err)
+	}
+	p.Spec.Allocations, p.Spec.Packed = append(p.Spec.Allocations, rest...), nil
+	return nil
 }
 
 // Raw returns what kubectl prints of queues, or of the plan of one queue, in one of its own

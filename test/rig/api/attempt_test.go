@@ -18,7 +18,7 @@ import (
 type attempt struct {
 	name   string
 	who    identity
-	verb   string // create, patch, evict or resize
+	verb   string // create, patch, delete, evict or resize
 	object string // YAML; of a patch: what is to be, by merging
 	rule   string // the policy and the index of the validation that refuses it
 	want   string // in the refusal
@@ -36,12 +36,14 @@ func (s *server) try(ctx context.Context, a *attempt) error {
 		return c.Create(ctx, o, client.DryRunAll)
 	case "patch":
 		return c.Patch(ctx, bare(o), merging(o), client.DryRunAll)
+	case "delete":
+		return c.Delete(ctx, bare(o), client.DryRunAll)
 	case "resize":
 		return c.SubResource("resize").Patch(ctx, bare(o), merging(o), client.DryRunAll)
 	case "evict":
 		return c.SubResource("eviction").Create(ctx, bare(o), eviction(o), client.DryRunAll)
 	}
-	return fmt.Errorf("verb %q, want create, patch, resize or evict", a.verb)
+	return fmt.Errorf("verb %q, want create, patch, delete, resize or evict", a.verb)
 }
 
 // parse reads an object.

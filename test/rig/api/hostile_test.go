@@ -31,6 +31,10 @@ var hostile = []attempt{
 	{"tenant takes the queue of a pod away", tenant, "patch", pod + "metadata: {namespace: team-a, name: placed, labels: {oxgang.dev/queue: null}}", "oxgang-pod-marks/2", "oxgang.dev/queue"},
 	{"tenant gives a pod an epoch", tenant, "patch", pod + `metadata: {namespace: team-a, name: gated, annotations: {oxgang.dev/epoch: "99"}}`, "oxgang-pod-marks/3", "oxgang.dev/epoch"},
 	{"tenant resizes a pod", tenant, "resize", pod + "metadata: {namespace: team-a, name: placed}\nspec: {containers: [{name: train, image: train, resources: {limits: {cpu: 2, memory: 1Gi, nvidia.com/gpu: 4}, requests: {cpu: 2, memory: 1Gi, nvidia.com/gpu: 4}}}]}", "oxgang-pod-marks/4", "keeps its resources"},
+	{"tenant brings a pod of a job", tenant, "create", pod + "metadata: {namespace: team-b, name: x, labels: {oxgang.dev/job-uid: u1}}\nspec: {containers: [{name: c, image: c}]}", "oxgang-pod-marks/5", "oxgang.dev/job-uid"},
+	{"tenant brings a gated pod of a job", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic, oxgang.dev/job-uid: u1}}\nspec: {schedulingGates: [{name: oxgang.dev/placement}], containers: [{name: c, image: c}]}", "oxgang-pod-marks/5", "oxgang.dev/job-uid"},
+	{"tenant brings a pod of a generation", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/generation: \"1\"}}\nspec: {containers: [{name: c, image: c}]}", "oxgang-pod-marks/5", "oxgang.dev/generation"},
+	{"tenant brings a pod with an epoch", tenant, "create", pod + "metadata: {namespace: team-a, name: x, annotations: {oxgang.dev/epoch: \"99\"}}\nspec: {containers: [{name: c, image: c}]}", "oxgang-pod-marks/5", "oxgang.dev/epoch"},
 
 	{"tenant brings an epoch", tenant, "create", job + `metadata: {namespace: team-a, name: x, annotations: {oxgang.dev/epoch: "99"}}` + body, "oxgang-job-marks/0", "oxgang.dev/epoch"},
 	{"tenant changes the epoch of a job", tenant, "patch", job + `metadata: {namespace: team-a, name: runs, annotations: {oxgang.dev/epoch: "99"}}`, "oxgang-job-marks/0", "oxgang.dev/epoch"},
@@ -55,12 +59,17 @@ var hostile = []attempt{
 	{"tenant grows a job beyond its maximum", tenant, "patch", job + "metadata: {namespace: team-a, name: runs}\nspec: {parallelism: 5, completions: 5}", "oxgang-queue/3", "got 20 GPUs, want at most 16"},
 	{"tenant grows a job and its maximum at once", tenant, "patch", job + "metadata: {namespace: team-a, name: runs, annotations: {oxgang.dev/max-gpus: \"400\"}}\nspec: {parallelism: 100, completions: 100}", "oxgang-queue/3", "got 400 GPUs, want at most 16"},
 	{"tenant grows a job beyond what the queue gives", tenant, "patch", job + "metadata: {namespace: team-a, name: plain}\nspec: {parallelism: 4, completions: 4}", "oxgang-queue/3", "got 16 GPUs, want at most 12"},
+	{"tenant grows a job", tenant, "patch", job + "metadata: {namespace: team-a, name: kept}\nspec: {parallelism: 2, completions: 2}", "oxgang-queue/4", "only the scheduler grows a running job of queue rigid"},
+	{"tenant submits a job that opts out", tenant, "create", job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: rigid}, annotations: {oxgang.dev/opt-out: \"true\"}}" + body, "oxgang-queue/5", "no job opts out of queue rigid"},
+	{"tenant opts out with a running job", tenant, "patch", job + "metadata: {namespace: team-a, name: kept, annotations: {oxgang.dev/opt-out: \"true\"}}", "oxgang-queue/5", "no job opts out of queue rigid"},
+
+	{"administrator deletes a plan by accident", people["admin"], "delete", "apiVersion: oxgang.dev/v1alpha1\nkind: Plan\nmetadata: {name: elastic}", "oxgang-plan/0", "set the mode to Off first"},
+	{"nobody is exempt from that", breakGlass, "delete", "apiVersion: oxgang.dev/v1alpha1\nkind: Plan\nmetadata: {name: rigid}", "oxgang-plan/0", "queue rigid of mode Admit goes on from it"},
 
 	{"pod with GPUs and without a job", tenant, "create", pod + "metadata: {namespace: team-a, name: x}" + gpus, "oxgang-gpus/0", "namespace team-a has queue"},
 	{"pod with GPUs and the label of a queue", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + gpus, "oxgang-gpus/0", "submit a job with the label oxgang.dev/queue"},
 	{"pod with GPUs that chose its node", tenant, "create", pod + "metadata: {namespace: team-a, name: x}\nspec: {nodeName: n1, containers: [{name: c, image: c, resources: {limits: {nvidia.com/gpu: 8}}}]}", "oxgang-gpus/0", "namespace team-a has queue"},
 	{"pod with GPUs in an init container", tenant, "create", pod + "metadata: {namespace: team-a, name: x}\nspec: {initContainers: [{name: i, image: i, resources: {limits: {nvidia.com/gpu: 8}}}], containers: [{name: c, image: c}]}", "oxgang-gpus/0", "namespace team-a has queue"},
-	{"pod with GPUs and the marks of a job", tenant, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic, oxgang.dev/job-uid: u1}}" + gpus, "oxgang-gpus/0", "namespace team-a has queue"},
 	{"Job controller makes a pod of a job that was not started", jobs, "create", pod + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + gpus, "oxgang-gpus/0", "namespace team-a has queue"},
 }
 
@@ -104,15 +113,15 @@ var waiting = []attempt{
 	{name: "JobSet", object: jobSet + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + set},
 	{name: "TrainJob", object: trainJob + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {runtimeRef: {name: r}}"},
 	{name: "RayJob", object: rayJob + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {entrypoint: train}"},
+	{name: "Job for Kueue", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic, kueue.x-k8s.io/queue-name: q}}" + body},
 	{name: "Job of a CronJob", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}, ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: c, uid: u, controller: true}]}" + body},
 }
 
-// free are jobs that are not.
+// free are jobs that are not suspended.
 var free = []attempt{
 	{name: "no queue", object: job + "metadata: {namespace: team-a, name: x}" + body},
 	{name: "queue that there is not", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: nowhere}}" + body},
 	{name: "queue that only looks", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: watched}}" + body},
 	{name: "opted out", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}, annotations: {oxgang.dev/opt-out: \"true\"}}" + body},
-	{name: "for Kueue", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic, kueue.x-k8s.io/queue-name: q}}" + body},
 	{name: "of a JobSet", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}, ownerReferences: [{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, name: set, uid: u, controller: true}]}" + body},
 }

@@ -35,7 +35,7 @@ func ours() []right {
 	may := map[string]map[string][]string{
 		"tenant":   {},
 		"outsider": {},
-		"viewer":   {kinds[0]: reads, kinds[1]: reads, kinds[2]: reads},
+		"viewer":   {kinds[0]: reads, kinds[2]: reads},
 		"editor":   {kinds[0]: {"get", "list", "watch", "update", "patch"}, kinds[1]: reads, kinds[2]: reads},
 		"admin": {
 			kinds[0]: {"get", "list", "watch", "create", "update", "patch", "delete"},

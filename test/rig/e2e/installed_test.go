@@ -1,12 +1,16 @@
 package e2e
 
 import (
+	"errors"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -69,7 +73,57 @@ func TestInstalled(t *testing.T) {
 		}
 		return nil
 	})
+	b.survivesItsPlan()
 	b.refusesLoans()
+}
+
+// A Plan is not deleted by accident. If it is, what runs goes on, the epoch grows, and a pod of another namespace
+// that names a job which waits keeps it from nothing.
+func (b *bench) survivesItsPlan() {
+	ctx := b.Context()
+	q, p := &v1alpha1.Queue{}, &v1alpha1.Plan{}
+	if err := errors.Join(b.k.Get(ctx, client.ObjectKey{Name: "train"}, q), b.k.Get(ctx, client.ObjectKey{Name: "train"}, p)); err != nil {
+		b.Fatal(err)
+	}
+	if err := b.k.Delete(ctx, p.DeepCopy()); !apierrors.IsForbidden(err) {
+		b.Fatalf("deleting the plan of a queue that starts jobs: %v, want it forbidden", err)
+	}
+	before := b.pods("long")
+	b.mode("Off")
+	waits := Job("waits", "train", 2, 8, map[string]string{v1alpha1.RunSeconds: "2000000"})
+	b.create(waits)
+	forged := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "forged", Namespace: "kube-public", Labels: map[string]string{
+		v1alpha1.QueueLabel: "train", v1alpha1.JobUID: string(waits.UID), v1alpha1.Generation: "1",
+	}}}
+	forged.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/never"}}
+	forged.Spec.Containers = []corev1.Container{{Name: "c", Image: "c"}}
+	b.create(forged)
+	Until(ctx, b, within, "the plan can be deleted", func() error { return b.k.Delete(ctx, p.DeepCopy()) })
+	b.mode("Resize")
+	Until(ctx, b, within, "there is a plan of a later epoch with all jobs", func() error {
+		var now v1alpha1.Plan
+		if err := b.k.Get(ctx, client.ObjectKey{Name: "train"}, &now); err != nil || now.Spec.Epoch <= p.Spec.Epoch || len(now.Spec.Allocations) != 2 {
+			return errNot("epoch %d after %d, %v, %v", now.Spec.Epoch, p.Spec.Epoch, now.Spec.Allocations, err)
+		}
+		return nil
+	})
+	time.Sleep(5 * time.Second)
+	if after := b.pods("long"); after != before || before == "" {
+		b.Fatalf("pods %v, want those that ran before: %v", after, before)
+	}
+	if err := b.k.Delete(ctx, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "long", Namespace: "default"}}, client.PropagationPolicy("Background")); err != nil {
+		b.Fatal(err)
+	}
+	b.runs("waits", 2)
+}
+
+// mode sets that of queue train.
+func (b *bench) mode(m string) {
+	b.Helper()
+	q := &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "train"}}
+	if err := b.k.Patch(b.Context(), q, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"mode":"`+m+`"}}`))); err != nil {
+		b.Fatal(err)
+	}
 }
 
 // Loans need a right that may be kept from the scheduler: then a queue that wants them says so.

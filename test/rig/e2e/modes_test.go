@@ -68,9 +68,7 @@ func (b *bench) remove(queue string) {
 	}
 	for _, o := range []client.Object{&v1alpha1.Queue{}, &v1alpha1.Plan{}} {
 		o.SetName(queue)
-		if err := client.IgnoreNotFound(b.k.Delete(ctx, o)); err != nil {
-			b.Fatal(err)
-		}
+		Until(ctx, b, within, "the plan can be deleted, because the queue is gone", func() error { return client.IgnoreNotFound(b.k.Delete(ctx, o)) })
 	}
 	Until(ctx, b, within, "all pods are gone", func() error {
 		var pods corev1.PodList

@@ -1,0 +1,23 @@
+package v1alpha1
+
+import (
+	"fmt"
+
+	"github.com/oxgang/oxgang/internal/packed"
+)
+
+// Unpack moves the packed jobs of a plan to its other jobs: allocations and states. It changes
+// nothing if it returns an error.
+func (p *Plan) Unpack() error {
+	rest, err := packed.Open[JobAllocation](p.Spec.Packed)
+	if err != nil {
+		return fmt.Errorf("plan %s: spec: %w", p.Name, err)
+	}
+	states, err := packed.Open[JobState](p.Status.Packed)
+	if err != nil {
+		return fmt.Errorf("plan %s: status: %w", p.Name, err)
+	}
+	p.Spec.Allocations, p.Spec.Packed = append(p.Spec.Allocations, rest...), nil
+	p.Status.Jobs, p.Status.Packed = append(p.Status.Jobs, states...), nil
+	return nil
+}

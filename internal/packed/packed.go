@@ -1,0 +1,45 @@
+// Package packed has lists as compressed JSON, for objects of bounded size.
+package packed
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// mostOpened is the largest list that Open returns, in bytes of JSON: 20,000 jobs have a fifth of it.
+const mostOpened = 64 << 20
+
+// List returns a list as JSON that is compressed with gzip; nil: the list is empty.
+func List[T any](items []T) ([]byte, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if err := json.NewEncoder(z).Encode(items); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// Open returns the list that List was given. The error says what is wrong with data.
+func Open[T any](data []byte) ([]T, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("a packed list: %w", err)
+	}
+	var all []T
+	if err := json.NewDecoder(io.LimitReader(z, mostOpened)).Decode(&all); err != nil {
+		return nil, fmt.Errorf("a packed list: %w", err)
+	}
+	return all, nil
+}

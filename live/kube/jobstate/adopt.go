@@ -1,0 +1,64 @@
+package jobstate
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/pods"
+)
+
+// With returns a past with what another has kept of the history of the job.
+func (p Past) With(history Past) Past {
+	p.state = history.state
+	return p
+}
+
+// Adopted returns what a running job holds that no plan has in its generation, by what it and its pods
+// carry: their generation, their number and their nodes. So a Plan that was deleted, or is older than the
+// job, stops nothing. It reports false if the job is not running by a plan of this scheduler, or not all of its
+// workers are on nodes that typeOf knows, which returns the type of their GPUs.
+func Adopted(j *jobadapter.Job, workers []*corev1.Pod, typeOf func(node string) string) (Past, bool) {
+	if j.Generation == 0 || j.Suspended || j.PerWorker.GPUs == 0 || j.Ended != nil {
+		return Past{}, false
+	}
+	a := v1alpha1.JobAllocation{UID: j.UID, Kind: j.Kind, Namespace: j.Namespace, Name: j.Name, Generation: j.Generation}
+	on := workersByNode(j, workers)
+	for _, node := range on.order {
+		t := typeOf(node)
+		if t == "" || a.GPUType != "" && a.GPUType != t {
+			return Past{}, false
+		}
+		share := v1alpha1.NodeShare{Name: node, GPUs: int32(on.count[node] * j.PerWorker.GPUs)}
+		a.GPUType, a.GPUs, a.Nodes = t, a.GPUs+share.GPUs, append(a.Nodes, share)
+	}
+	return Past{Allocation: a}, on.total == j.Workers && a.GPUs > 0
+}
+
+// A tally counts workers by node.
+type tally struct {
+	order []string // as first seen
+	count map[string]int
+	total int
+}
+
+// workersByNode counts the workers of a job's generation: all on its one node, if its object names it, or those
+// that have a node, or had one and have succeeded.
+func workersByNode(j *jobadapter.Job, workers []*corev1.Pod) tally {
+	t := tally{count: make(map[string]int)}
+	if j.Node != "" {
+		return tally{[]string{j.Node}, map[string]int{j.Node: j.Workers}, j.Workers}
+	}
+	for _, p := range workers {
+		node := pods.Node(p)
+		if node == "" || Generation(p) != j.Generation || p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil {
+			continue
+		}
+		if t.count[node] == 0 {
+			t.order = append(t.order, node)
+		}
+		t.count[node]++
+		t.total++
+	}
+	return t
+}

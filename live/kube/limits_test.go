@@ -1,0 +1,53 @@
+package kube
+
+import (
+	"testing"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/kube/kubetest"
+)
+
+// What users may say of their jobs is bounded by their queue: the most GPUs, whatever the annotation says, and
+// whether a job is preempted.
+func TestLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		limits        v1alpha1.JobLimits
+		annotations   map[string]string
+		most          int
+		nonPreemptive bool
+	}{
+		"without limits":      {v1alpha1.JobLimits{}, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MaxGPUs: "8", v1alpha1.NonPreemptible: "true"}, 8, true},
+		"fewer GPUs":          {v1alpha1.JobLimits{MaxGPUs: 4}, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MaxGPUs: "8"}, 4, false},
+		"as many as it wants": {v1alpha1.JobLimits{MaxGPUs: 8}, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MaxGPUs: "4"}, 4, false},
+		"is preempted":        {v1alpha1.JobLimits{DenyNonPreemptible: true}, map[string]string{v1alpha1.NonPreemptible: "true"}, 2, false},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			twin := newTwin()
+			o := options(v1alpha1.Resize)
+			o.Queue.Spec.Limits = c.limits
+			w := open(t, twin, o)
+			id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 1, Annotations: c.annotations}).UID)
+			looks(t, w, 2)
+			if got := w.table.ByID[id].Spec; got.MaxGPUs != c.most || got.NonPreemptive != c.nonPreemptive {
+				t.Errorf("at most %d GPUs, not preempted %v, want %d and %v", got.MaxGPUs, got.NonPreemptive, c.most, c.nonPreemptive)
+			}
+		})
+	}
+}
+
+// A job that asks for more GPUs than its queue gives one is told so, and keeps nobody else waiting.
+func TestLimits_of_what_is_asked_for(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		o := options(v1alpha1.Resize)
+		o.Queue.Spec.Limits.MaxGPUs = 3
+		w := open(t, twin, o)
+		twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2})
+		looks(t, w, 2)
+		c := twin.Job("a").Status.Conditions
+		if len(w.table.Order) != 0 || len(c) != 1 || c[0].Reason != Misconfigured || c[0].Message != "it asks for 4 GPUs, and a job of queue train gets at most 3 (spec.limits.maxGPUs)" {
+			t.Errorf("%d jobs planned, told %+v", len(w.table.Order), c)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package planstore
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/internal/packed"
+)
+
+// An object has 1.5 MB at most in etcd. So that thousands of jobs fit into a plan, only the first ones
+// are in it as people read them; the others are packed, at some 50 bytes each. These are the most bytes of
+// each part, together 1.3 MB; what is on loan and rented comes on top.
+const (
+	openSpec     = 256 << 10 // of allocations that are not packed
+	packedSpec   = 600 << 10
+	openStatus   = 64 << 10 // of states that are not packed
+	packedStatus = 400 << 10
+)
+
+// A fitted is a plan in the form in which it is written, and what of it did not fit.
+type fitted struct {
+	plan    *v1alpha1.Plan
+	waiting int // jobs without GPUs that are not in it: the next leader finds them in the queue anew
+	history int // jobs whose history is not in it
+}
+
+// fit returns a plan in the form in which it is written, with parts that are shrink times as small as
+// they may be. It does not change the plan. Jobs that have GPUs, or had them, are never left out.
+func fit(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
+	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec, Status: p.Status}
+	open, rest, err := split(p.Spec.Allocations, openSpec/shrink)
+	if err != nil {
+		return f, err
+	}
+	f.plan.Spec.Allocations = open
+	if f.plan.Spec.Packed, f.waiting, err = packWithin(terse(rest), packedSpec/shrink, started); err != nil {
+		return f, err
+	}
+	states, more, err := split(p.Status.Jobs, openStatus/shrink)
+	if err != nil {
+		return f, err
+	}
+	f.plan.Status.Jobs = states
+	f.plan.Status.Packed, f.history, err = packWithin(more, packedStatus/shrink, func(*v1alpha1.JobState) bool { return false })
+	return f, err
+}
+
+// split cuts a list where its JSON has so many bytes.
+func split[T any](all []T, most int) (open, rest []T, err error) {
+	for i := range all {
+		text, err := json.Marshal(&all[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		if most -= len(text); most < 0 {
+			return all[:i:i], all[i:], nil
+		}
+	}
+	return all, nil, nil
+}
+
+// terse returns allocations without what is written for people: that is in the condition of each job.
+func terse(all []v1alpha1.JobAllocation) []v1alpha1.JobAllocation {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Message, all[i].Unblock, all[i].ETA = "", "", nil
+	}
+	return all
+}
+
+// started reports whether a job has GPUs, or had them.
+func started(a *v1alpha1.JobAllocation) bool { return a.GPUs > 0 || a.Generation > 0 }
+
+// packWithin packs a list, without the last ones of those that need not be kept if it has more bytes than most as
+// text. It returns how many it left out.
+func packWithin[T any](all []T, most int, keep func(*T) bool) (data []byte, left int, err error) {
+	spare := 0
+	for i := range all {
+		if !keep(&all[i]) {
+			spare++
+		}
+	}
+	for cut := 0; ; cut = min(spare, max(1, 2*cut, spare/8)) {
+		data, err = packed.List(without(all, cut, keep))
+		if err != nil || cut == spare || len(data)*4/3 <= most {
+			return data, cut, err
+		}
+	}
+}
+
+// without returns a list without the last n of those that need not be kept.
+func without[T any](all []T, n int, keep func(*T) bool) []T {
+	if n == 0 {
+		return all
+	}
+	var kept []T
+	for i := range slices.Backward(all) {
+		if n > 0 && !keep(&all[i]) {
+			n--
+			continue
+		}
+		kept = append(kept, all[i])
+	}
+	slices.Reverse(kept)
+	return kept
+}
