@@ -222,7 +222,7 @@ type ETA struct {
 	End *TimeRange `json:"end,omitempty"`
 }
 
-// A TimeRange is from when to when something is expected.
+// A TimeRange is from when to when something is expected, with a probability of 80 %.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.earliest) || !has(self.latest) || self.earliest <= self.latest",message="the earliest time is not after the latest"
 type TimeRange struct {
@@ -230,6 +230,11 @@ type TimeRange struct {
 	//
 	// +optional
 	Earliest *metav1.Time `json:"earliest,omitempty"`
+
+	// likely is the median: as likely before as after. Nothing: not known.
+	//
+	// +optional
+	Likely *metav1.Time `json:"likely,omitempty"`
 
 	// latest time; nothing: not in the time that was looked ahead.
 	//

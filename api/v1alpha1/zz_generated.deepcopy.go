@@ -714,6 +714,10 @@ func (in *TimeRange) DeepCopyInto(out *TimeRange) {
 		in, out := &in.Earliest, &out.Earliest
 		*out = (*in).DeepCopy()
 	}
+	if in.Likely != nil {
+		in, out := &in.Likely, &out.Likely
+		*out = (*in).DeepCopy()
+	}
 	if in.Latest != nil {
 		in, out := &in.Latest, &out.Latest
 		*out = (*in).DeepCopy()

@@ -226,7 +226,8 @@ func holds(e *view.Explanation) string {
 	return text
 }
 
-// rangeText returns "2026-11-22 06:40 UTC to 2026-11-22 07:10 UTC"; "" if nothing is known.
+// rangeText returns "2026-11-22 06:40 UTC to 2026-11-22 07:10 UTC (80 %), median 2026-11-22 06:52 UTC"; ""
+// if nothing is known.
 func rangeText(r *view.Range) string {
 	const layout = "2006-01-02 15:04 UTC"
 	switch {
@@ -237,5 +238,9 @@ func rangeText(r *view.Range) string {
 	case r.Earliest == nil:
 		return "by " + r.Latest.UTC().Format(layout)
 	}
-	return r.Earliest.UTC().Format(layout) + " to " + r.Latest.UTC().Format(layout)
+	text := r.Earliest.UTC().Format(layout) + " to " + r.Latest.UTC().Format(layout)
+	if r.Likely == nil {
+		return text
+	}
+	return text + " (80 %), median " + r.Likely.UTC().Format(layout)
 }

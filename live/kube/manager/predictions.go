@@ -47,7 +47,7 @@ func timeRange(r *whatif.Range, from time.Time) *v1alpha1.TimeRange {
 		return &t
 	}
 	if r.Open {
-		return &v1alpha1.TimeRange{Earliest: at(r.Early)}
+		return &v1alpha1.TimeRange{Earliest: at(r.Early), Likely: at(r.Likely)}
 	}
-	return &v1alpha1.TimeRange{Earliest: at(r.Early), Latest: at(r.Late)}
+	return &v1alpha1.TimeRange{Earliest: at(r.Early), Likely: at(r.Likely), Latest: at(r.Late)}
 }

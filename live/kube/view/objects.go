@@ -117,9 +117,10 @@ type ETA struct {
 	End   *Range `json:"end,omitempty"`
 }
 
-// A Range is from when to when something is expected; nil: not known.
+// A Range is from when to when something is expected with 80 %, and the median; nil: not known.
 type Range struct {
 	Earliest *time.Time `json:"earliest,omitempty"`
+	Likely   *time.Time `json:"likely,omitempty"`
 	Latest   *time.Time `json:"latest,omitempty"`
 }
 
