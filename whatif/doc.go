@@ -18,9 +18,9 @@
 //     progress that a job makes over the progress that follows from its reported step times:
 //     the difference is time between steps, which no model knows.
 //   - The statistical efficiency at any batch size follows from gradient statistics: those
-//     that reports had in each epoch (Compare), or those that the model believes in (Ahead).
-//   - The time of a restart is the mean that was measured for this job, or else what its
-//     specification says. Compare repeats each start with its own measured time.
+//     that reports had in each epoch.
+//   - The time of a restart is the mean that was measured for this job, or else for its class,
+//     or else what its specification says. Compare repeats each start with its own measured time.
 //   - The work is the job's target. Compare adds the time from the last report to the end of
 //     the job, because it is not training but holds GPUs.
 //   - A job that never reported training is known only by the GPU time that it used. Its copy
@@ -36,16 +36,20 @@
 //
 // # Ahead
 //
-// Ahead runs three scenarios: the models are right, all jobs are (1 + Spread) times as fast,
-// or as many times as slow. In the slow one, more jobs are submitted at the rate of the past,
-// each like one of the present ones. A faster job need not start earlier: when others end
-// earlier, the policy may decide differently. So the range of a time is the least and largest
-// of the three, and not the fast and slow one.
+// Ahead runs two scenarios: no more jobs are submitted, or more at the rate of the past, each like
+// one of the present ones. More jobs need not make one later: the policy may decide differently.
+// So a time is the earlier and the later of the two.
 //
-// A scenario ends when all jobs that have a target and a model have ended, and all other
-// waiting jobs have started, or after Options.Rounds rounds. Without that bound it might not
-// end: the policy may never start a job. Ahead therefore costs at most 3 Options.Rounds
-// plans of the policy.
+// What is to come of a job is known best from others of its class: their speeds and restarts, their
+// gradient statistics in the epochs that it has not reached, and, for jobs that report nothing, how
+// long they took.
+//
+// A scenario ends when all jobs whose end can be known have ended, and all other waiting jobs have
+// started, or after Options.Rounds rounds, or when for long nothing awaited happens. Without these
+// bounds it might not end: the policy may never start a job.
+//
+// A Predictor makes of these times ranges that hold with a stated probability, from what became of
+// its earlier predictions: see package calibration.
 //
 // # Replay
 //
