@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/trace/parse"
+	"github.com/oxgang/oxgang/trace/slurm"
 	"github.com/oxgang/oxgang/workload"
 )
 
@@ -28,7 +29,7 @@ type Format struct {
 
 // formats lists every format; each input is sniffed as at most one of them.
 var formats = []Format{
-	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' && !sniffKubernetes(h) }, readJSONL, writeJSONL},
+	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' && !sniffKubernetes(h) && !slurm.Sniff(h) }, readJSONL, writeJSONL},
 	{"sia", "Sia and Pollux simulator CSV", siaTable.Sniff, siaTable.Read, writeSia},
 	{"philly", "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.Sniff(h) }, readPhilly, nil},
 	{"helios", "Helios cluster_log.csv", heliosTable.Sniff, readHelios, nil},
@@ -36,7 +37,7 @@ var formats = []Format{
 	{"gavel", "Gavel simulator, 7 or 10 columns, or CSV", func(h []byte) bool { return gavelTable.Sniff(h) && !shockwaveTable.Sniff(h) }, gavelTable.Read, nil},
 	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.Sniff, shockwaveTable.Read, nil},
 	{"synergy", "Synergy simulator CSV", synergyTable.Sniff, synergyTable.Read, nil},
-	{"slurm", "Slurm sacct --parsable2 with its header", slurmTable.Sniff, readSlurm, nil},
+	{slurm.Format, "Slurm's accounting: sacct --parsable2 with its header, tables separated by tabs or commas, sacct --json", slurm.Sniff, slurm.Read, nil},
 	{"kubernetes", "lists of Jobs, JobSets, TrainJobs, RayJobs, Workloads, Pods and Nodes, as kubectl prints them", sniffKubernetes, readKubernetes, nil},
 }
 

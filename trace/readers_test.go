@@ -156,7 +156,7 @@ func TestNotes(t *testing.T) {
 			{Text: "jobs whose GPU type is not known, may run on any", Count: 1},
 		}},
 		{gavel7Text, []parse.Note{{Text: "jobs whose type names no batch size, counted as 1", Count: 1}}},
-		{slurmText, []parse.Note{{Text: "job steps dropped", Count: 1}, {Text: "jobs that ended as CANCELLED, run for as long as they did", Count: 1}}},
+		{slurmText, []parse.Note{{Text: "rows whose times have no zone, taken as UTC (--zone names theirs)", Count: 2}, {Text: "job steps dropped", Count: 1}, {Text: "jobs that ended as CANCELLED, run for as long as they did", Count: 1}}},
 	}
 	for _, tc := range tests {
 		_, summary := read(t, tc.text, parse.Options{})

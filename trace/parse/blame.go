@@ -20,7 +20,7 @@ const (
 var columnsOf = [...][]string{
 	Application: {"application", "job_type", "model"},
 	GPUTypes:    {"gpu_types", "gpu_spec"},
-	GPUs:        {"num_replicas", "gpus", "gpu_num", "num_gpu", "scale_factor", "reqtres", "alloctres"},
+	GPUs:        {"num_replicas", "gpus", "gpu_num", "num_gpu", "scale_factor", "reqtres", "alloctres", "reqgres", "allocgres"},
 }
 
 // A FieldError is what is wrong with one field of an arrival.
@@ -35,8 +35,8 @@ func (e *FieldError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// blame adds the place in the row to an error of a check.
-func (r *Row) blame(err error) *Error {
+// Blame adds the place in the row to an error of a check.
+func (r *Row) Blame(err error) *Error {
 	column := 0
 	if e, ok := errors.AsType[*FieldError](err); ok {
 		if i := slices.IndexFunc(columnsOf[e.Field], r.Has); i >= 0 {

@@ -49,6 +49,9 @@ type Options struct {
 	// submitted before it are dropped. Zero: the earliest submission of the
 	// trace, for which the reader must hold all arrivals in memory.
 	Start time.Time
+	// Zone is that of calendar times without one, in the format slurm; nil: UTC, and the
+	// Summary says so.
+	Zone *time.Location
 	// Check, if not nil, is called with every arrival before it is yielded. It may complete
 	// the arrival. If it returns an error, the row is a bad one; a *FieldError says in which
 	// field.

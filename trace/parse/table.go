@@ -164,7 +164,7 @@ func (t *Table) row(f *Feed, r *Row, line string) bool {
 		return true
 	}
 	if err := f.Check(&a); err != nil {
-		return f.Reject(r.blame(err))
+		return f.Reject(r.Blame(err))
 	}
 	return f.Accept(a, r.Line, r.column[t.ID]+1, t.ID)
 }
@@ -175,13 +175,19 @@ func (r *Row) Cut(line string) error {
 	if !utf8.ValidString(line) {
 		return &Error{File: r.O.File, Line: r.Line, Problem: "bytes that are no UTF-8 text"}
 	}
-	var ok bool
-	r.fields, ok = split(r.fields[:0], line, r.comma)
-	switch {
-	case !ok:
-		return &Error{File: r.O.File, Line: r.Line, Column: len(r.fields), Problem: "open quote, want it closed on the same line"}
-	case len(r.fields) != r.width:
-		return &Error{File: r.O.File, Line: r.Line, Problem: fmt.Sprintf("%d fields, want %d", len(r.fields), r.width)}
+	fields, ok := split(r.fields[:0], line, r.comma)
+	if !ok {
+		return &Error{File: r.O.File, Line: r.Line, Column: len(fields), Problem: "open quote, want it closed on the same line"}
+	}
+	return r.Take(fields)
+}
+
+// Take makes fields the row's, which it keeps until the next row, or says that they are not
+// as many as the header has.
+func (r *Row) Take(fields []string) error {
+	r.Err, r.fields = nil, fields
+	if len(fields) != r.width {
+		return &Error{File: r.O.File, Line: r.Line, Problem: fmt.Sprintf("%d fields, want %d", len(fields), r.width)}
 	}
 	return nil
 }

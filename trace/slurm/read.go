@@ -1,0 +1,64 @@
+package slurm
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"iter"
+
+	"github.com/oxgang/oxgang/trace/parse"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// Format is the name of the format.
+const Format = "slurm"
+
+// Export is the command whose output has all that is read, of the last 30 days.
+const Export = "sacct -P -a -X -D -S now-30days -o JobID,JobName,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,State,ReqTRES,AllocTRES"
+
+// refused ends a sentence about what cannot be read.
+const refused = "; export it with: " + Export
+
+// Read returns the jobs of an input, once, in the order of their last rows. Times count from
+// Options.Start, or from the first submission of a job that ran on GPUs. Errors of the input
+// are of type *parse.Error.
+func Read(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
+	o = o.Filled()
+	return func(yield func(workload.Arrival, error) bool) {
+		newLog(o, yield).read(r)
+	}
+}
+
+// read reads an input and passes its jobs on.
+func (l *log) read(r io.Reader) {
+	b := bufio.NewReaderSize(r, parse.HeadBytes)
+	head, _ := b.Peek(parse.HeadBytes) // an error comes again
+	if bytes.HasPrefix(head, parse.ByteOrderMark) {
+		head = head[len(parse.ByteOrderMark):]
+		b.Discard(len(parse.ByteOrderMark))
+	}
+	lines, ok := 0, false
+	if sniffJSON(head) {
+		lines, ok = l.readJSON(b)
+	} else {
+		lines, ok = l.readTable(b, head)
+	}
+	if !ok {
+		return
+	}
+	l.merge()
+	if l.passAll() {
+		l.feed.Finish(lines)
+	}
+}
+
+// Sniff reports whether an input looks like what sacct prints, in a shape that is read or in one
+// that is refused.
+func Sniff(head []byte) bool {
+	head = bytes.TrimPrefix(head, parse.ByteOrderMark)
+	if sniffJSON(head) {
+		return true
+	}
+	first := parse.FirstLine(head)
+	return separator(first) != 0 || shapeProblem(head) != ""
+}

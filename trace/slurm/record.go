@@ -1,0 +1,191 @@
+package slurm
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/trace/parse"
+)
+
+// A record is one row, of any shape: one run of a job. Its texts are valid until the next one.
+type record struct {
+	id                                         key
+	step                                       bool
+	name, user, account, partition, qos, state string
+	submit, eligible, start, end, elapsed      int64 // seconds, since 1970 but for elapsed; 0: not known
+	asked, had                                 resourceList
+	local                                      bool // the times have no zone
+}
+
+// A key names a job: 7, 7_1 of an array, 7+1 of a heterogeneous job.
+type key struct {
+	number uint32
+	part   uint32 // 0: none; 1 + the task of an array; heterogeneous + the component
+}
+
+const heterogeneous = 1 << 31
+
+// String returns the key as Slurm writes it.
+func (k key) String() string {
+	switch {
+	case k.part == 0:
+		return strconv.FormatUint(uint64(k.number), 10)
+	case k.part >= heterogeneous:
+		return fmt.Sprintf("%d+%d", k.number, k.part-heterogeneous)
+	}
+	return fmt.Sprintf("%d_%d", k.number, k.part-1)
+}
+
+// jobID matches the names of jobs and of their steps; arrays of which no task has started are
+// like 6_[1-3].
+var jobID = regexp.MustCompile(`^([0-9]+)(?:([_+])([0-9]+|\[[0-9,%:-]*(?:\.\.\.)?\]?))?(\.[A-Za-z0-9_+]+)?$`)
+
+// keyOf parses the name of a job. It reports whether it is that of a step, and whether it is
+// one of a job at all.
+func keyOf(text string) (k key, step, ok bool) {
+	m := jobID.FindStringSubmatch(text)
+	if m == nil {
+		return k, false, false
+	}
+	number, err := strconv.ParseUint(m[1], 10, 32)
+	k.number = uint32(number)
+	if err != nil || m[3] == "" || m[3][0] == '[' {
+		return k, m[4] != "", err == nil
+	}
+	part, err := strconv.ParseUint(m[3], 10, 30)
+	if k.part = uint32(part) + 1; m[2] == "+" {
+		k.part = heterogeneous + uint32(part)
+	}
+	return k, m[4] != "", err == nil
+}
+
+// record returns what a row of a table says.
+func (l *log) record(r *parse.Row) record {
+	rec := record{
+		name: r.Raw("jobname"), user: r.Raw("user"), account: r.Raw("account"),
+		partition: r.Raw("partition"), qos: r.Raw("qos"), state: r.Raw("state"),
+	}
+	var ok bool
+	if rec.id, rec.step, ok = keyOf(r.Raw("jobid")); !ok {
+		r.Fail("jobid", "a job like 7, 7_1 or 7+1")
+	}
+	if rec.step || r.Err != nil {
+		return rec
+	}
+	l.times(r, &rec)
+	rec.asked, rec.had = resourcesOf(r)
+	return rec
+}
+
+// resourcesOf returns what the job of a row asked for, and what it was given.
+func resourcesOf(r *parse.Row) (asked, had resourceList) {
+	for _, c := range []struct {
+		name  string
+		parse func(string) (resourceList, string)
+		to    *resourceList
+		nodes bool // it says what one node has
+	}{
+		{"reqtres", parseTRES, &asked, false}, {"alloctres", parseTRES, &had, false},
+		{"reqgres", parseGRES, &asked, true}, {"allocgres", parseGRES, &had, false},
+	} {
+		if c.to.gpus > 0 || r.Raw(c.name) == "" {
+			continue
+		}
+		list, want := c.parse(r.Raw(c.name))
+		if want != "" {
+			r.Fail(c.name, want)
+			return asked, had
+		}
+		if c.nodes && r.Raw("nnodes") != "" {
+			list.gpus *= r.Count("nnodes", 0, parse.MaxCount)
+		}
+		if list.gpus > parse.MaxCount {
+			r.Fail(c.name, fmt.Sprintf("at most %d GPUs", parse.MaxCount))
+		}
+		c.to.add(list)
+	}
+	return asked, had
+}
+
+// times fills in the times of a record.
+func (l *log) times(r *parse.Row, rec *record) {
+	for _, c := range []struct {
+		name string
+		to   *int64
+	}{{"submit", &rec.submit}, {"eligible", &rec.eligible}, {"start", &rec.start}, {"end", &rec.end}} {
+		t, local, ok := instant(r.Raw(c.name), l.zone)
+		if !ok {
+			r.Fail(c.name, "a time like 2020-08-31T23:59:00, with a zone like +0200 if it is not local, or seconds since 1970")
+		}
+		*c.to, rec.local = t, rec.local || local
+	}
+	if rec.submit == 0 {
+		r.Fail("submit", "a time like 2020-08-31T23:59:00")
+	}
+	switch {
+	case r.Has("elapsedraw"):
+		rec.elapsed = int64(r.Seconds("elapsedraw") / time.Second)
+	case r.Has("elapsed"):
+		rec.elapsed = elapsed(r)
+	default:
+		rec.elapsed = rec.ran()
+	}
+}
+
+// ran returns the seconds from start to end; 0 if one of them is not known.
+func (r *record) ran() int64 {
+	if r.start == 0 || r.end == 0 {
+		return 0
+	}
+	return max(0, r.end-r.start)
+}
+
+// elapsed parses a running time: [days-]hours:minutes:seconds, in seconds.
+func elapsed(r *parse.Row) int64 {
+	days, clock, ok := strings.Cut(r.Raw("elapsed"), "-")
+	if !ok {
+		days, clock = "0", days
+	}
+	total, err := strconv.ParseUint(days, 10, 16)
+	parts := strings.Split(clock, ":")
+	for i, size := range []uint64{24, 60, 60} {
+		i -= 3 - len(parts) // hours may be missing
+		var n uint64
+		if i >= 0 && i < len(parts) && err == nil {
+			n, err = strconv.ParseUint(parts[i], 10, 16)
+		}
+		total = total*size + n
+	}
+	if err != nil || len(parts) < 2 || len(parts) > 3 {
+		r.Fail("elapsed", "a time like 1-02:03:04")
+		return 0
+	}
+	return int64(total)
+}
+
+// The last time that is kept in 32 bits.
+const lastSecond = 1<<32 - 1 // in 2106
+
+// instant parses a time of sacct: local or with a zone, in seconds since 1970, or none (0).
+func instant(text string, zone *time.Location) (at int64, local, ok bool) {
+	switch text {
+	case "", "Unknown", "None", "N/A":
+		return 0, false, true
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, false, n >= firstSecond && n <= lastSecond
+	}
+	t, err := time.ParseInLocation("2006-01-02T15:04:05", text, zone)
+	if local = err == nil; !local {
+		if t, err = time.Parse("2006-01-02T15:04:05Z0700", text); err != nil {
+			t, err = time.Parse(time.RFC3339, text)
+		}
+	}
+	return t.Unix(), local, err == nil && t.Unix() >= firstSecond && t.Unix() <= lastSecond
+}
+
+// firstSecond is the first of parse.FirstYear.
+const firstSecond = 365 * 24 * 3600
