@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -66,7 +67,7 @@ func (t *table) cut(line string) error {
 
 // explained says why a row of a table separated by commas may have too many fields.
 func explained(err error, resources bool) error {
-	if e, ok := err.(*parse.Error); ok && resources {
+	if e, ok := errors.AsType[*parse.Error](err); ok && resources {
 		e.Problem += " (commas inside ReqTRES and AllocTRES are not quoted)" + refused
 	}
 	return err

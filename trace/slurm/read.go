@@ -35,9 +35,10 @@ func (l *log) read(r io.Reader) {
 	head, _ := b.Peek(parse.HeadBytes) // an error comes again
 	if bytes.HasPrefix(head, parse.ByteOrderMark) {
 		head = head[len(parse.ByteOrderMark):]
-		b.Discard(len(parse.ByteOrderMark))
+		_, _ = b.Discard(len(parse.ByteOrderMark)) // it is in the buffer
 	}
-	lines, ok := 0, false
+	var lines int
+	var ok bool
 	if sniffJSON(head) {
 		lines, ok = l.readJSON(b)
 	} else {

@@ -88,8 +88,10 @@ func resourcesOf(r *parse.Row) (asked, had resourceList) {
 		to    *resourceList
 		nodes bool // it says what one node has
 	}{
-		{"reqtres", parseTRES, &asked, false}, {"alloctres", parseTRES, &had, false},
-		{"reqgres", parseGRES, &asked, true}, {"allocgres", parseGRES, &had, false},
+		{"reqtres", parseTRES, &asked, false},
+		{"alloctres", parseTRES, &had, false},
+		{"reqgres", parseGRES, &asked, true},
+		{"allocgres", parseGRES, &had, false},
 	} {
 		if c.to.gpus > 0 || r.Raw(c.name) == "" {
 			continue
