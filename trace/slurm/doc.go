@@ -9,6 +9,6 @@
 // A job that was requeued has several rows with --duplicates. It is one job: submitted when it
 // first was, and run as it ran last. Runs that were cut short count as waiting.
 //
-// All jobs are held in memory, because duplicates need not follow one another: 52 bytes each, and
+// All jobs are held in memory, because duplicates need not follow one another: 40 bytes each, and
 // their names.
 package slurm
