@@ -24,6 +24,7 @@ type Disk struct {
 	dead    bool
 	crashIn int                          // writes and syncs until the crash; 0: none is to come
 	writes  int                          // writes and syncs so far
+	outside bool                         // another process writes
 	files   map[uint64]*file             // by inode
 	names   map[string]map[string]uint64 // synced names of files, with their inodes, by directory
 	wrote   func(name string)            // is told what is synced; nil: nobody
@@ -68,8 +69,8 @@ func diskOf(path string) *Disk {
 	return found
 }
 
-// Tell sets a function that is called with the path of each file or directory that was synced.
-func (d *Disk) Tell(synced func(path string)) { d.wrote = synced }
+// OnSync sets a function that is called with the path of each file or directory that was synced.
+func (d *Disk) OnSync(synced func(path string)) { d.wrote = synced }
 
 // SetFull makes the disk full, or not.
 func (d *Disk) SetFull(full bool) {
@@ -113,9 +114,28 @@ func (d *Disk) Restart() {
 	d.dead, d.crashIn = false, 0
 }
 
+// Outside calls do, which does what another process does: a crash of this one does not concern it.
+func (d *Disk) Outside(do func()) {
+	set := func(is bool) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.outside = is
+	}
+	set(true)
+	defer set(false)
+	do()
+}
+
 // use counts a write or sync, and returns an error if it cannot be made. The caller has the lock.
 func (d *Disk) use(grows bool) error {
-	d.writes++
+	switch {
+	case !d.outside:
+		d.writes++
+	case d.full && grows:
+		return syscall.ENOSPC
+	default:
+		return nil
+	}
 	if d.crashIn > 0 {
 		d.crashIn--
 		d.dead = d.dead || d.crashIn == 0
