@@ -30,18 +30,18 @@ type ledger struct {
 
 // A truth is what is true of a job.
 type truth struct {
-	generation   int   // the last that was begun
-	starts       int   // of its workers
-	saved        int   // step of its last checkpoint
-	acknowledged int64 // step of the last checkpoint that the scheduler acknowledged
-	final        bool  // the scheduler has said, durably, that it has ended
-	completed    bool  // its program has, and its supervisor wrote that down
-	failed       int   // generations that failed, or were lost
-	cancelling   bool  // its user has asked for its end
-	lostAt       time.Time
-	lostIn       int // life of the scheduler
-	row          int // failures in a row, as the scheduler must count them
-	planned      int // highest generation that a committed plan had
+	generation   int       // the last that was begun
+	starts       int       // of its workers
+	saved        int       // step of its last checkpoint
+	acknowledged int64     // step of the last checkpoint that the scheduler acknowledged
+	final        bool      // the scheduler has said, durably, that it has ended
+	completed    bool      // its program has, and its supervisor wrote that down
+	failed       int       // generations that failed, or were lost
+	cancelling   bool      // its user has asked for its end
+	lostAt       time.Time // when the scheduler counted its last failure
+	lostIn       int       // the scheduler's start in which it did
+	row          int       // failures in a row, as the scheduler must count them
+	planned      int       // highest generation that a committed plan had
 }
 
 // A noticed is a notice that was written.
@@ -83,8 +83,8 @@ func (m *simulation) checkStart(k *simKeeper) {
 		m.fail("I15: %v starts, and its job has ended", k)
 	case t.completed:
 		m.fail("I15: %v starts, and its program is done", k)
-	case t.lostIn == m.life && time.Since(t.lostAt) < backoff<<1:
-		m.fail("I21: %v starts %v after a failure, want %v at least", k, time.Since(t.lostAt), backoff<<1)
+	case t.lostIn == m.life && time.Since(t.lostAt) < backoff<<t.row:
+		m.fail("I21: %v starts %v after failure %d, want %v at least", k, time.Since(t.lostAt), t.row, backoff<<t.row)
 	}
 	t.generation = max(t.generation, k.g.Number)
 }
@@ -92,26 +92,15 @@ func (m *simulation) checkStart(k *simKeeper) {
 // noteEnd notes that a supervisor has written how its generation ended.
 func (m *simulation) noteEnd(k *simKeeper) {
 	t := m.truthOf(k.g.Job)
-	code := k.exits[0]
-	switch {
-	case code.OK():
+	if k.exits[0].OK() {
 		t.completed = true
-	case code.Code != supervisor.TempFail && k.notice == nil:
-		t.failed++
-		t.lostAt, t.lostIn = time.Now(), m.life
-	default:
+	} else {
 		t.failed++
 	}
 }
 
 // noteLoss notes that a supervisor has died.
-func (m *simulation) noteLoss(k *simKeeper) {
-	t := m.truthOf(k.g.Job)
-	t.failed++
-	if k.notice == nil && k.up {
-		t.lostAt, t.lostIn = time.Now(), m.life
-	}
-}
+func (m *simulation) noteLoss(k *simKeeper) { m.truthOf(k.g.Job).failed++ }
 
 // noteFinal notes that the scheduler has said that a job has ended.
 func (m *simulation) noteFinal(id job.ID) { m.truthOf(id).final = true }
@@ -189,6 +178,10 @@ func (m *simulation) checkTable() {
 			m.fail("I17: job %s: generation %d after %d", e.Spec.ID, e.Generation, t.planned)
 		}
 		t.planned = e.Generation
+		if e.Failures > t.row {
+			t.lostAt, t.lostIn = time.Now(), m.life
+		}
+		t.row = e.Failures
 		for _, s := range e.Held {
 			if holder[s] != "" {
 				m.fail("I1: slot %d is planned for %s and for %s", s, holder[s], e.Spec.ID)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,15 +21,15 @@ import (
 // A simKeeper is a simulated supervisor, with the workers of its generation. It does what package
 // supervisor says that one does, on the same files.
 type simKeeper struct {
-	m      *simulation
-	dir    string
-	lock   *os.File
-	pid    int
-	tag    string
-	g      folders.Generation
-	job    *simJob
-	slots  []int
-	record simRecord
+	m               *simulation
+	dir             string
+	lock            *os.File
+	pid             int
+	tag             string
+	g               folders.Generation
+	job             *simJob
+	slots           []int
+	record, written simRecord
 
 	hungUntil time.Time
 	gone      bool // the supervisor has ended
@@ -97,10 +98,16 @@ func (m *simulation) spawn(dir string, lock *os.File) error {
 // String names the generation.
 func (k *simKeeper) String() string { return string(k.g.Job) + "/" + strconv.Itoa(k.g.Number) }
 
-// save writes state.json.
+// save writes state.json, if it says something else.
 func (k *simKeeper) save() error {
 	var err error
+	if reflect.DeepEqual(k.record, k.written) {
+		return nil
+	}
 	k.m.disk.Outside(func() { err = supervisor.WriteFile(filepath.Join(k.dir, "state.json"), k.record) })
+	if err == nil {
+		k.written = k.record
+	}
 	return err
 }
 
@@ -283,4 +290,3 @@ func (m *simulation) losePower() error {
 func (m *simulation) running() []*simKeeper {
 	return slices.DeleteFunc(slices.Clone(m.keepers), func(k *simKeeper) bool { return !k.on() })
 }
-
