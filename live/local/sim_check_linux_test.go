@@ -21,6 +21,7 @@ type ledger struct {
 	heard    map[job.ID]time.Time
 
 	lastRound time.Time
+	hurried   int       // rounds in a row that came early
 	delayed   time.Time // when a full disk last kept the scheduler from something
 	muteUntil time.Time
 	fullNow   bool
@@ -204,6 +205,12 @@ func (m *simulation) checkRound() {
 	now := time.Now()
 	if gap := now.Sub(m.lastRound); (gap > 2*simRound || gap < simRound/2) && now.Sub(m.delayed) > 3*simRound && !m.fullNow {
 		m.fail("I21: a round %v after the last one, want %v", gap, simRound)
+	}
+	if m.hurried++; now.Sub(m.lastRound) >= simRound/2 {
+		m.hurried = 0
+	}
+	if m.hurried > 1 {
+		m.fail("I21: rounds that were not made are caught up: %d in a row", m.hurried)
 	}
 	m.lastRound = now
 }

@@ -145,7 +145,7 @@ func (m *simulation) post(k *simKeeper, what string, message any, acknowledged f
 // deliver gives a message to the scheduler, if it runs, and returns the status of the answer.
 func (m *simulation) deliver(k *simKeeper, what string, body []byte) (code int) {
 	now := time.Now()
-	if m.w == nil || m.muted(now) {
+	if !m.answers() || m.muted(now) {
 		return http.StatusServiceUnavailable
 	}
 	if _, err := m.w.Agents().Job(nil, k.token); err != nil { //nolint:staticcheck // it uses no context

@@ -39,20 +39,21 @@ type simulation struct {
 	tokens  map[job.ID]string
 
 	// The scheduler; nil, and zero, while it does not run.
-	life    int // counts its starts
-	store   *store.Store
-	w       *World
-	x       *executor
-	sched   *scheduler.Scheduler
-	api     *agentapi.Server
-	plan    func() (time.Time, bool) // goes on until the scheduler waits, and returns until when
-	halt    func()
-	planAt  time.Time
-	passAt  time.Time
-	steps   int // that hook was called with
-	crashAt int // the step at which a crash comes; 0: none
-	power   bool
-	done    bool // Run has returned
+	life         int // counts its starts
+	store        *store.Store
+	w            *World
+	x            *executor
+	sched        *scheduler.Scheduler
+	api          *agentapi.Server
+	plan         func() (time.Time, bool) // goes on until the scheduler waits, and returns until when
+	halt         func()
+	planAt       time.Time
+	stalledUntil time.Time
+	passAt       time.Time
+	steps        int // that hook was called with
+	crashAt      int // the step at which a crash comes; 0: none
+	power        bool
+	done         bool // Run has returned
 
 	ledger
 	wrong   error // the first that was found
@@ -180,12 +181,12 @@ func (m *simulation) happen(what func()) {
 	now := time.Now()
 	select {
 	case <-m.w.jobs.events.Woken():
-		m.planAt = earlier(m.planAt, now.Add(m.lag("plan")))
+		m.planAt = m.unstalled(earlier(m.planAt, now.Add(m.lag("plan"))))
 	default:
 	}
 	select {
 	case <-m.w.jobs.work:
-		m.passAt = earlier(m.passAt, now.Add(m.lag("pass")))
+		m.passAt = m.unstalled(earlier(m.passAt, now.Add(m.lag("pass"))))
 	default:
 	}
 	m.checkTable()
@@ -196,6 +197,14 @@ func earlier(a, b time.Time) time.Time {
 		return a
 	}
 	return b
+}
+
+// unstalled returns a time at which the scheduler may run.
+func (m *simulation) unstalled(t time.Time) time.Time {
+	if t.Before(m.stalledUntil) {
+		return m.stalledUntil
+	}
+	return t
 }
 
 // lag is how long it takes until a goroutine that was woken runs.
@@ -320,6 +329,7 @@ func (m *simulation) fall() {
 	}
 	m.disk.Restart()
 	m.store, m.w, m.x, m.plan, m.halt, m.api, m.crashAt = nil, nil, nil, nil, nil, nil, 0
+	m.stalledUntil = time.Time{}
 }
 
 // crash ends the scheduler, and the machine where the power fails, and starts them again.
@@ -364,6 +374,11 @@ func (m *simulation) inject(f fault) {
 		m.after(f.long, func() { m.setFull(false) })
 	case clockSet:
 		m.moved += f.long
+	case stall:
+		if up {
+			m.delayed = time.Now().Add(f.long)
+			m.planAt, m.passAt, m.stalledUntil = m.delayed, m.delayed, m.delayed
+		}
 	case mute:
 		m.muteUntil = time.Now().Add(f.long)
 	case hang, kill:
@@ -371,7 +386,6 @@ func (m *simulation) inject(f fault) {
 			m.hit(all[f.n%len(all)], f)
 		}
 	}
-	_ = up
 }
 
 // hit lets a supervisor hang, or kills it.
@@ -415,7 +429,7 @@ func (m *simulation) submit(j *simJob) {
 	if j.gpus > 0 {
 		spec = &job.Spec{GPUs: j.gpus, Adaptivity: job.Rigid}
 	}
-	if m.w == nil {
+	if !m.answers() {
 		m.again(j)
 		return
 	}
@@ -430,6 +444,9 @@ func (m *simulation) submit(j *simJob) {
 	m.tokens[id] = m.w.jobs.byID[id].Token
 }
 
+// answers reports whether the scheduler does.
+func (m *simulation) answers() bool { return m.w != nil && !time.Now().Before(m.stalledUntil) }
+
 func (m *simulation) again(j *simJob) {
 	if time.Since(m.began) < calm {
 		m.after(3*time.Second, func() { m.submit(j) })
@@ -438,7 +455,7 @@ func (m *simulation) again(j *simJob) {
 
 func (m *simulation) cancel(j *simJob) {
 	id := job.ID(j.name)
-	if m.w == nil || m.truth[id] == nil {
+	if !m.answers() || m.truth[id] == nil {
 		return
 	}
 	m.truth[id].cancelling = true

@@ -57,6 +57,7 @@ const (
 	kill         = "supervisor is killed"
 	clockSet     = "clock is set"
 	mute         = "agents are silent"
+	stall        = "scheduler stands still"
 )
 
 // calm is when faults, and the policy's whims, end.
@@ -97,7 +98,7 @@ func drawJob(r *rand.Rand, i int) simJob {
 func drawFault(r *rand.Rand) fault {
 	kinds := []string{
 		crashNow, crashAtStep, crashAtStep, crashAtWrite, crashAtWrite, powerNow, powerAtWrite, powerAtWrite, diskFull, hang, hang,
-		kill, clockSet, mute,
+		kill, clockSet, mute, stall,
 	}
 	f := fault{kind: kinds[r.IntN(len(kinds))], at: seconds(r, 120), n: 1 + r.IntN(12), long: seconds(r, 25)}
 	switch f.kind {
