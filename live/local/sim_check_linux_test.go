@@ -27,6 +27,7 @@ type ledger struct {
 	fullNow   bool
 	hung      bool
 	notices   map[string]noticed
+	reports   map[job.ID]taken // the last of each job
 }
 
 // A truth is what is true of a job.
@@ -45,6 +46,12 @@ type truth struct {
 	planned      int       // highest generation that a committed plan had
 }
 
+// A taken report is one that the scheduler has taken.
+type taken struct {
+	life, generation int
+	progress         float64
+}
+
 // A noticed is a notice that was written.
 type noticed struct {
 	at, deadline time.Time
@@ -52,7 +59,7 @@ type noticed struct {
 }
 
 func newLedger() ledger {
-	return ledger{truth: map[job.ID]*truth{}, heard: map[job.ID]time.Time{}, notices: map[string]noticed{}}
+	return ledger{truth: map[job.ID]*truth{}, heard: map[job.ID]time.Time{}, notices: map[string]noticed{}, reports: map[job.ID]taken{}}
 }
 
 func (m *simulation) truthOf(id job.ID) *truth {
@@ -218,7 +225,19 @@ func (m *simulation) checkRound() {
 // A watcher checks rounds, after the world has seen them.
 type watcher struct{ m *simulation }
 
-func (watcher) Event(time.Time, scheduler.Event) {}
+// Event implements scheduler.Observer: a report that its program sent once is taken once.
+func (c watcher) Event(_ time.Time, ev scheduler.Event) {
+	r, ok := ev.(scheduler.Reported)
+	if !ok || r.Report.Interval == 0 {
+		return
+	}
+	m, id := c.m, r.Report.Job
+	this := taken{m.life, m.truthOf(id).generation, r.Report.Progress}
+	if m.reports[id] == this {
+		m.fail("I23: a report of job %s is taken twice: progress %v", id, this.progress)
+	}
+	m.reports[id] = this
+}
 
 // Round implements scheduler.Observer.
 func (c watcher) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) {

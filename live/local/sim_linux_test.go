@@ -58,6 +58,35 @@ func TestSimulation(t *testing.T) {
 	t.Logf("%d seeds in %v", n, time.Since(began))
 }
 
+// One seed always plays the same.
+func TestSimulation_repeats(t *testing.T) {
+	quiet(t)
+	for seed := range uint64(environment(t, "OXGANG_SIM_SEEDS", 20)) {
+		first, second := newScenario(seed).play(t), newScenario(seed).play(t)
+		for i := range max(len(first.history), len(second.history)) {
+			if i >= min(len(first.history), len(second.history)) || first.history[i] != second.history[i] {
+				t.Errorf("seed %d: %d and %d lines; line %d differs:\n%s\n%s", seed, len(first.history), len(second.history), i, at(first.history, i), at(second.history, i))
+				break
+			}
+		}
+	}
+}
+
+// A failing scenario is cut down to what it needs, and its report says how to repeat it.
+func TestSimulation_is_shortened(t *testing.T) {
+	quiet(t)
+	sc := newScenario(3)
+	sc.faults = append(sc.faults, fault{kind: breach, at: 100 * time.Second})
+	m := sc.play(t)
+	if m.wrong == nil {
+		t.Fatal("nothing is wrong after a breach")
+	}
+	short := shorten(t, m)
+	if len(short.sc.faults) != 1 || len(short.sc.jobs) != 1 || short.wrong == nil {
+		t.Errorf("%d faults and %d jobs are left (%v), want one of each", len(short.sc.faults), len(short.sc.jobs), short.wrong)
+	}
+}
+
 // quiet hides what the world complains of.
 func quiet(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
@@ -118,4 +147,12 @@ func (sc *scenario) without(i int) *scenario {
 		}
 	}
 	return less
+}
+
+// at returns a line, if there is one.
+func at(lines []string, i int) string {
+	if i >= len(lines) {
+		return "(none)"
+	}
+	return lines[i]
 }

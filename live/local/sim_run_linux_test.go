@@ -379,6 +379,8 @@ func (m *simulation) inject(f fault) {
 			m.delayed = time.Now().Add(f.long)
 			m.planAt, m.passAt, m.stalledUntil = m.delayed, m.delayed, m.delayed
 		}
+	case breach:
+		m.fail("I0: broken")
 	case mute:
 		m.muteUntil = time.Now().Add(f.long)
 	case hang, kill:
@@ -503,9 +505,10 @@ func (m *simulation) choose(what string) func(int) int {
 // since returns a time for traces.
 func (m *simulation) since(t time.Time) time.Duration { return t.Sub(m.began).Round(time.Millisecond) }
 
-// trace notes what happens.
+// trace notes what happens, without what differs from run to run: where the files are.
 func (m *simulation) trace(format string, args ...any) {
-	m.history = append(m.history, fmt.Sprintf("%10v ", m.since(time.Now()))+fmt.Sprintf(format, args...))
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), m.o.Dir, "(state)")
+	m.history = append(m.history, fmt.Sprintf("%10v %s", m.since(time.Now()), text))
 }
 
 // fail notes what is wrong, if it is the first thing.

@@ -58,6 +58,7 @@ const (
 	clockSet     = "clock is set"
 	mute         = "agents are silent"
 	stall        = "scheduler stands still"
+	breach       = "an invariant is broken" // by the simulation itself: a test of the report
 )
 
 // calm is when faults, and the policy's whims, end.
