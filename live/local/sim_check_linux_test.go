@@ -28,6 +28,7 @@ type ledger struct {
 	hung      bool
 	notices   map[string]noticed
 	reports   map[job.ID]taken // the last of each job
+	answered  map[job.ID]int   // start of the scheduler that last answered a report
 }
 
 // A truth is what is true of a job.
@@ -59,7 +60,7 @@ type noticed struct {
 }
 
 func newLedger() ledger {
-	return ledger{truth: map[job.ID]*truth{}, heard: map[job.ID]time.Time{}, notices: map[string]noticed{}, reports: map[job.ID]taken{}}
+	return ledger{truth: map[job.ID]*truth{}, heard: map[job.ID]time.Time{}, notices: map[string]noticed{}, reports: map[job.ID]taken{}, answered: map[job.ID]int{}}
 }
 
 func (m *simulation) truthOf(id job.ID) *truth {
@@ -136,10 +137,11 @@ func (m *simulation) synced(path string) {
 	}
 }
 
-// checkKill checks that a supervisor is killed only after its deadline.
+// checkKill checks that a supervisor is killed only after its deadline, which notices have to the
+// microsecond.
 func (m *simulation) checkKill(k *simKeeper) {
 	n, given := m.notices[k.dir]
-	if !given || time.Now().Before(n.deadline.Add(overdue)) {
+	if !given || time.Now().Before(n.deadline.Add(overdue-time.Microsecond)) {
 		m.fail("the supervisor of %v is killed without notice, or before its deadline", k)
 	}
 }
@@ -225,7 +227,8 @@ func (m *simulation) checkRound() {
 // A watcher checks rounds, after the world has seen them.
 type watcher struct{ m *simulation }
 
-// Event implements scheduler.Observer: a report that its program sent once is taken once.
+// Event implements scheduler.Observer: what one scheduler has answered
+// it takes once. What an earlier one stored comes from the store, and may be sent again.
 func (c watcher) Event(_ time.Time, ev scheduler.Event) {
 	r, ok := ev.(scheduler.Reported)
 	if !ok || r.Report.Interval == 0 {
@@ -233,7 +236,9 @@ func (c watcher) Event(_ time.Time, ev scheduler.Event) {
 	}
 	m, id := c.m, r.Report.Job
 	this := taken{m.life, m.truthOf(id).generation, r.Report.Progress}
-	if m.reports[id] == this {
+	if m.answered[id] != m.life {
+		this.life = 0
+	} else if m.reports[id] == this {
 		m.fail("I23: a report of job %s is taken twice: progress %v", id, this.progress)
 	}
 	m.reports[id] = this

@@ -159,6 +159,9 @@ func (m *simulation) deliver(k *simKeeper, what string, body []byte) (code int) 
 	if answer.Code == http.StatusOK {
 		m.heard[k.g.Job] = now
 	}
+	if what == "report" && answer.Code == http.StatusOK {
+		m.answered[k.g.Job] = m.life
+	}
 	m.trace("%s of %v: %d %s", what, k, answer.Code, brief(answer))
 	return answer.Code
 }
