@@ -165,6 +165,14 @@ func SetAside(dir string) (string, error) {
 // syncFile makes a file durable; tests see what is synced.
 var syncFile = (*os.File).Sync
 
+// SimulateSync makes a file durable by sync until restore is called. It is for tests that simulate a
+// disk, and open no other store meanwhile.
+func SimulateSync(sync func(*os.File) error) (restore func()) {
+	was := syncFile
+	syncFile = sync
+	return func() { syncFile = was }
+}
+
 // rename gives a whole, synced file its name, durably.
 func rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
