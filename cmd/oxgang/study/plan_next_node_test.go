@@ -84,12 +84,13 @@ func studied(t *testing.T, text []byte) *nextNodes {
 // TestNextNodes_by_hand: what a next node saves on eight pairs of trace and cluster is what a simulation
 // of the cluster with one more node, written by hand, saves, and the types come in its order. What the
 // prices alone say is far from it; the log says how far, and in how many of the pairs of types they
-// have the order. From what the run learned of its jobs alone, the type that saves the most is the same.
+// have the order. From what the run learned of its jobs alone, the type that saves the most is the same, where
+// that is said to be trusted.
 func TestNextNodes_by_hand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates eight pairs: half a minute")
 	}
-	pairs, right := 0, 0
+	pairs, right, untrusted := 0, 0, 0
 	for _, kind := range []string{"philly-like", "newtrace-like"} {
 		for base, grown := range map[string]map[cluster.GPUType]string{
 			"t4:6x4,a100:2x8,rtx:3x8":   {"t4": "t4:7x4,a100:2x8,rtx:3x8", "a100": "t4:6x4,a100:3x8,rtx:3x8", "rtx": "t4:6x4,a100:2x8,rtx:4x8"},
@@ -104,8 +105,11 @@ func TestNextNodes_by_hand(t *testing.T) {
 				t.Errorf("%s on %s: mean JCT %v recorded, %v without another node, want %v", kind, base, found.Recorded, found.MeanJCT, without)
 			}
 			learned := learnedOnly(t, text)
-			if learned.Nodes[0].Type != found.Nodes[0].Type || !learned.Trusted {
-				t.Errorf("%s on %s: from what it learned, trusted: %t, %s saves the most, want %s", kind, base, learned.Trusted, learned.Nodes[0].Type, found.Nodes[0].Type)
+			switch {
+			case !learned.Trusted:
+				untrusted++
+			case learned.Nodes[0].Type != found.Nodes[0].Type:
+				t.Errorf("%s on %s: from what it learned, which it says is to be trusted, %s saves the most, want %s", kind, base, learned.Nodes[0].Type, found.Nodes[0].Type)
 			}
 			t.Logf("%s on %s: from what it learned, the first saves %.1f s", kind, base, learned.Nodes[0].Saved.JCT)
 			for i, n := range found.Nodes {
@@ -125,6 +129,9 @@ func TestNextNodes_by_hand(t *testing.T) {
 				t.Logf("%s on %s: one more %s saves %.1f s, by prices %.1f s", kind, base, n.Type, n.Saved.JCT, *n.Estimated)
 			}
 		}
+	}
+	if untrusted > 2 {
+		t.Errorf("%d of 8 runs are not to be trusted from what they learned, want at most 2", untrusted)
 	}
 	t.Logf("prices have the order of %d of %d pairs of types", right, pairs)
 }
