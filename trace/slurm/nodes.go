@@ -16,8 +16,8 @@ const NodesCommand = "scontrol show node -o"
 
 // A shape is what nodes have in common.
 type shape struct {
-	kind string // of GPUs
-	gpus int
+	gpuType string
+	gpus    int
 }
 
 // unnamed is the type of GPUs that Slurm's configuration gives none.
@@ -117,11 +117,11 @@ func (n *nodes) add(list string, many int) error {
 	case len(l.types) > 1:
 		return fmt.Errorf("GRES %s, want GPUs of one type on a node; --cluster can say what comes near", parse.Quote(list))
 	case l.gpus > 0:
-		kind := unnamed
+		gpuType := unnamed
 		if len(l.types) == 1 {
-			kind = l.types[0]
+			gpuType = l.types[0]
 		}
-		n.count[shape{kind, l.gpus}] += many
+		n.count[shape{gpuType, l.gpus}] += many
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (n *nodes) add(list string, many int) error {
 func (n *nodes) String() string {
 	var parts []string
 	for s, many := range n.count {
-		parts = append(parts, fmt.Sprintf("%s:%dx%d", s.kind, many, s.gpus))
+		parts = append(parts, fmt.Sprintf("%s:%dx%d", s.gpuType, many, s.gpus))
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ",")
