@@ -32,8 +32,8 @@ type Disk struct {
 
 // A file is what the disk knows of one file.
 type file struct {
-	synced  []byte
-	since   []write // of SQLite, in order, since the file was synced
+	synced []byte
+	since  []write // of SQLite, in order, since the file was synced
 }
 
 // A write is one of SQLite's; it cuts the file off at its offset if data is nil.

@@ -48,13 +48,13 @@ func (d *Disk) losePower(dir string, choose func(int) int) error {
 	all := maps.Clone(now)
 	maps.Copy(all, synced)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		new, is := now[name]
-		old, was := synced[name]
-		if is == was && new == old || choose(2) == 0 {
-			old, was = new, is
+		written, is := now[name]
+		kept, was := synced[name]
+		if is == was && written == kept || choose(2) == 0 {
+			kept, was = written, is
 		}
 		if was {
-			found[name] = old
+			found[name] = kept
 		}
 	}
 	return d.restore(dir, now, found, choose)

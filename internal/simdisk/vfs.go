@@ -79,7 +79,7 @@ func register() {
 			panic(err)
 		}
 		v.FzName, v.FpNext = name, 0
-		v.FxOpen, v.FxDelete = address(openFunc(open)), address(deleteFunc(remove))
+		v.FxOpen, v.FxDelete = address(open), address(remove)
 		sqlite3.Xsqlite3_vfs_register(tls, mine, 1)
 	})
 }
@@ -117,7 +117,7 @@ func before(tls *libc.TLS, own uintptr) uintptr {
 	mine := libc.Xcalloc(tls, 1, libc.Tsize_t(unsafe.Sizeof(*o)))
 	m := at[sqlite3.Tsqlite3_io_methods](mine)
 	*m = *o
-	m.FxWrite, m.FxTruncate, m.FxSync, m.FxClose = address(writeFunc(writeTo)), address(truncateFunc(truncate)), address(syncFunc(syncTo)), address(closeFunc(closeFile))
+	m.FxWrite, m.FxTruncate, m.FxSync, m.FxClose = address(writeTo), address(truncate), address(syncTo), address(closeFile)
 	vfs.methods[own] = mine
 	return mine
 }

@@ -13,11 +13,11 @@ import (
 // play runs a scenario in virtual time.
 func (sc *scenario) play(t *testing.T) (m *simulation) {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "oxgang-sim")
+	dir, err := os.MkdirTemp("/dev/shm", "oxgang-sim") //nolint:usetesting // simdisk wants tmpfs
 	if err != nil {
 		t.Skip("needs tmpfs: ", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	synctest.Test(t, func(*testing.T) { m = simulate(dir, sc) })
 	return m
 }
@@ -40,7 +40,7 @@ func environment(t *testing.T, name string, otherwise int) int {
 func TestSimulation(t *testing.T) {
 	seeds := 1000
 	if testing.Short() {
-		seeds = 100
+		seeds = 50
 	}
 	first := environment(t, "OXGANG_SIM_SEED", 1)
 	n := environment(t, "OXGANG_SIM_SEEDS", seeds)
