@@ -262,7 +262,7 @@ func (b turn) Do(ctx context.Context, actions []scheduler.Action) error {
 		if !errors.Is(err, store.ErrFull) {
 			return err
 		}
-		b.m.delayed = time.Now()
+		b.m.delay(time.Now())
 		if !b.yield(time.Now().Add(time.Second)) {
 			return context.Canceled
 		}
@@ -376,8 +376,9 @@ func (m *simulation) inject(f fault) {
 		m.moved += f.long
 	case stall:
 		if up {
-			m.delayed = time.Now().Add(f.long)
-			m.planAt, m.passAt, m.stalledUntil = m.delayed, m.delayed, m.delayed
+			until := time.Now().Add(f.long)
+			m.delay(until)
+			m.planAt, m.passAt, m.stalledUntil = until, until, until
 		}
 	case breach:
 		m.fail("I0: broken")
@@ -402,8 +403,16 @@ func (m *simulation) hit(k *simKeeper, f fault) {
 }
 
 func (m *simulation) setFull(full bool) {
-	m.fullNow, m.delayed = full, time.Now()
+	m.fullNow = full
+	m.delay(time.Now())
 	m.disk.SetFull(full)
+}
+
+// delay notes that something keeps the scheduler from its work until a time.
+func (m *simulation) delay(until time.Time) {
+	if until.After(m.delayed) {
+		m.delayed = until
+	}
 }
 
 func (m *simulation) muted(now time.Time) bool { return now.Before(m.muteUntil) }
