@@ -50,7 +50,7 @@ type Fidelity struct {
 	Ended int `json:"ended"`
 	Open  int `json:"open"`
 	// Lost is how often jobs lost their GPUs by failures, and Nodes how often nodes joined
-	// or left. The simulation has neither.
+	// or left. The simulation has both, at the same times, but not what is rented or lent.
 	Lost      int  `json:"lost"`
 	Nodes     int  `json:"nodes"`
 	Truncated bool `json:"truncated"` // the journal was cut off
@@ -72,7 +72,7 @@ const (
 // A job is as fast as its model says at the end of the journal, times its pace. Its gradient
 // statistics are those that its reports had in each epoch. Each of its starts takes the time that
 // was measured for it. A job that never reported training is simulated with the GPU time that it
-// used and linear speed-up.
+// used and linear speed-up. Nodes leave and come back, and jobs fail, when they did.
 func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
 	t, err := NewResimulator(r, o)
 	if err != nil {
@@ -92,6 +92,7 @@ type recording struct {
 	*Learner
 	header    *journal.Header
 	result    *Fidelity
+	outages   *outages
 	held      *service
 	simulated *service      // of the last simulation
 	last      time.Duration // time of the last record
@@ -133,19 +134,23 @@ func (rec *recording) take(one *journal.Record) {
 	if _, ok := one.Event.(scheduler.Restored); ok {
 		rec.result.Restored++
 	}
+	rec.outages.event(one.At, one.Event, rec.jobs)
 	rec.Event(now, one.Event)
 	rec.held.event(now, one.Event)
 }
 
 // play simulates the recorded run on nodes.
 func (rec *recording) play(ctx context.Context, nodes *cluster.Cluster, so scheduler.Options, o *Options, obs ...scheduler.Observer) (*setting, error) {
+	nodes, err := rec.outages.all(nodes)
+	if err != nil {
+		return nil, err
+	}
 	in := rec.setting(nodes, so)
 	rounds := longer*int(rec.last/so.Round) + slowStart
 	if o.Rounds > 0 {
 		rounds = min(rounds, o.Rounds)
 	}
 	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: rounds, asked: rec.asked(), spec: map[job.ID]*job.Spec{}, held: newService()}
-	var err error
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return nil, err
 	}

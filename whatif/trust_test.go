@@ -47,13 +47,16 @@ func recorded(t testing.TB, name, settingsOf string, seed uint64) ([]byte, whati
 	return out.Bytes(), whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler}
 }
 
-// traces are settings of runs in which nodes neither come nor go.
+// traces are settings of runs.
 var traces = map[string]string{
 	"philly":  "generate.jobs=60;generate.span=3h;cluster=t4:4x4,rtx:2x8,a100:1x8",
 	"rigid":   "generate.jobs=60;generate.span=3h;cluster=a100:4x8;jobs.rigid=1",
 	"spike":   "generate.kind=spike;generate.jobs=40;cluster=t4:4x4,a100:2x8",
 	"synergy": "generate.kind=synergy-static;generate.jobs=60;generate.multi-gpu=true;cluster=v100:4x8/24c/500g",
 	"lyra":    "generate.kind=lyra-testbed;generate.jobs=60;cluster=v100:4x8",
+	"nodes":   "generate.jobs=60;generate.span=3h;cluster=t4:4x4,rtx:2x8,a100:1x8;sim.node-mtbf=6h;sim.repair=30m",
+	"crashes": "generate.kind=lyra-testbed;generate.jobs=60;cluster=v100:4x8;sim.gpu-mtbf=100h;jobs.checkpoints=0.5",
+	"away":    "generate.jobs=60;generate.span=3h;cluster=t4:4x4,rtx:2x8,a100:1x8;sim.maintenance=t4-4-0+t4-4-1@1h-3h",
 	"sizes":   "generate.jobs=60;generate.span=3h;cluster=t4:4x4,rtx:2x8,a100:1x8;jobs.wrong-size=0.5",
 }
 
@@ -113,6 +116,17 @@ func TestTrust_of_jobs_of_wrong_sizes(t *testing.T) {
 	for _, policy := range []string{"fifo", "srtf"} {
 		if f, got := judged(t, policy, traces["sizes"]); !got.Trusted || math.Abs(got.JCT) > 0.01 || f.Mean > 0.01 {
 			t.Errorf("%s: %+v, single jobs off by %.3f on average; want all within 0.01", policy, got, f.Mean)
+		}
+	}
+}
+
+// TestTrust_of_failures: nodes leave and come back, and jobs fail, when they did in the run. Whether a
+// job goes on from where it was or from an earlier checkpoint is as it was, too.
+func TestTrust_of_failures(t *testing.T) {
+	for _, trace := range []string{"nodes", "crashes", "away"} {
+		f, got := judged(t, "fifo", traces[trace])
+		if f.Lost == 0 || !got.Trusted || f.Mean > 0.001 {
+			t.Errorf("%s: %d losses, %+v, single jobs off by %.4f on average; want some, and at most 0.001", trace, f.Lost, got, f.Mean)
 		}
 	}
 }
