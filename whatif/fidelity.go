@@ -37,14 +37,16 @@ type Fidelity struct {
 	RealJCT      journal.Seconds `json:"real_jct"`
 	PredictedJCT journal.Seconds `json:"predicted_jct"`
 	// RealWait and PredictedWait are means of the time from submission to the first start, of the
-	// jobs that started in both. RealUse and PredictedUse are the GPU time that jobs held.
-	RealWait      journal.Seconds `json:"real_wait"`
-	PredictedWait journal.Seconds `json:"predicted_wait"`
-	RealUse       journal.Seconds `json:"real_gpu_time"`
-	PredictedUse  journal.Seconds `json:"predicted_gpu_time"`
-	Round         journal.Seconds `json:"round"`    // length of a round
-	Restored      int             `json:"restored"` // jobs that were there when the recording began
-	Restart       journal.Seconds `json:"restart"`  // mean time that a start took; 0: none was measured
+	// jobs that started in both. RealUtilisation and PredictedUtilisation are the GPU time that
+	// jobs held until the last of Jobs ended, over that of the nodes at the beginning.
+	RealWait             journal.Seconds `json:"real_wait"`
+	PredictedWait        journal.Seconds `json:"predicted_wait"`
+	RealUtilisation      float64         `json:"real_utilisation"`
+	PredictedUtilisation float64         `json:"predicted_utilisation"`
+	Round                journal.Seconds `json:"round"`    // length of a round
+	Restored             int             `json:"restored"` // jobs that were there when the recording began
+	Reserved             int             `json:"reserved"` // jobs with reservations
+	Restart              journal.Seconds `json:"restart"`  // mean time that a start took; 0: none was measured
 	// Ended are jobs that were cancelled or failed, and were simulated until then; Open are
 	// those that had not ended.
 	Ended int `json:"ended"`
@@ -55,6 +57,8 @@ type Fidelity struct {
 	Nodes     int  `json:"nodes"`
 	Truncated bool `json:"truncated"` // the journal was cut off
 	Refused   int  `json:"refused"`   // simulated plans that broke a rule
+
+	before journal.Seconds // of the makespans, before the recording began
 }
 
 // A simulation stops after longer times the recorded rounds plus slowStart rounds.
@@ -131,12 +135,23 @@ func (rec *recording) take(one *journal.Record) {
 	if _, ok := one.Event.(scheduler.NodesChanged); ok {
 		rec.result.Nodes++
 	}
-	if _, ok := one.Event.(scheduler.Restored); ok {
+	switch ev := one.Event.(type) {
+	case scheduler.Restored:
 		rec.result.Restored++
+		rec.reserved(ev.Spec)
+	case scheduler.Submitted:
+		rec.reserved(ev.Spec)
 	}
 	rec.outages.event(one.At, one.Event, rec.jobs)
 	rec.Event(now, one.Event)
 	rec.held.event(now, one.Event)
+}
+
+// reserved counts jobs with reservations.
+func (rec *recording) reserved(s *job.Spec) {
+	if s.Reservation != (cluster.Configuration{}) {
+		rec.result.Reserved++
+	}
 }
 
 // play simulates the recorded run on nodes.
@@ -214,6 +229,7 @@ func (rec *recording) compare(in *setting) {
 		f.Mean /= float64(len(f.Jobs))
 		f.RealJCT, f.PredictedJCT = f.RealJCT/max(1, ended), f.PredictedJCT/max(1, ended)
 		f.Real, f.Predicted = journal.Seconds(last.Sub(first)), journal.Seconds(max(0, twin.Sub(first)))
+		f.before = journal.Seconds(max(0, rec.header.Start.Sub(first)))
 	}
 }
 
@@ -228,8 +244,9 @@ func (rec *recording) compareService(twin *service) {
 		}
 	}
 	f.RealWait, f.PredictedWait = f.RealWait/max(1, n), f.PredictedWait/max(1, n)
-	f.RealUse = journal.Seconds(rec.held.used * float64(time.Second))
-	f.PredictedUse = journal.Seconds(twin.used * float64(time.Second))
+	gpus := float64(rec.header.Cluster.GPUs())
+	f.RealUtilisation = rec.held.done / max(1, gpus*seconds(f.Real-f.before))
+	f.PredictedUtilisation = twin.done / max(1, gpus*seconds(f.Predicted-f.before))
 }
 
 func later(a, b time.Time) time.Time {
