@@ -27,7 +27,7 @@ SEEDTIME ?= 60
 PYTHON ?= .cache/venv/bin/python
 TORCH  ?= 2.15.0
 
-.PHONY: check quick format vet nocgo lint layering test race long generated tidy python live live-losses
+.PHONY: check quick format vet nocgo lint layering test race long soak generated tidy python live live-losses
 .PHONY: kube-test kube-quick kube-build kube-vet build bench fuzz properties seeds mutants experiments fix generate dist chart clean help
 
 ## check: everything the project checks
@@ -110,6 +110,15 @@ generated:
 ## tidy: go.mod and go.sum list what is imported, no more
 tidy:
 	$(GO) mod tidy -diff
+
+# Simulations that soak plays.
+SOAK ?= 1000000
+
+## soak: the simulation of one machine with SOAK seeds (1000000: about seven hours of two processors)
+soak:
+	mkdir -p bin && $(GO) test -c -o bin/soak.test ./live/local
+	cd live/local && seq 1 1000 $(SOAK) | xargs -P $$(getconf _NPROCESSORS_ONLN) -I{} env OXGANG_SIM_SEED={} \
+		OXGANG_SIM_SEEDS=$$(( $(SOAK) < 1000 ? $(SOAK) : 1000 )) ../../bin/soak.test -test.run '^TestSimulation$$' -test.timeout 0
 
 ## python: the PyTorch client: types and tests
 python: $(PYTHON)

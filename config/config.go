@@ -40,6 +40,7 @@ type Inputs struct {
 	Trace    string   // a file; empty: generate
 	Format   string   // of Trace; empty: by its content
 	OnBadRow string   // fail or skip
+	Zone     string   // of local times in Trace, for Location; empty: UTC, and the summary says so
 	Limit    int      // most jobs taken; 0: all
 	Profiles string   // a folder of measured profiles; empty: the embedded fits
 	Table    string   // of measured steps, where the profiles have several
@@ -202,6 +203,9 @@ func (c *Config) Validate() error {
 		bad("generate: span %v and load %v, want at least 0", g.Span, g.Load)
 	}
 	if _, err := parse.BadRowOf(c.OnBadRow); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := Location(c.Zone); err != nil {
 		errs = append(errs, err)
 	}
 	if _, err := estimate.ParseMode(c.Estimate); err != nil {

@@ -36,6 +36,7 @@ var keys = []Key{
 	text("trace", "trace file, or format:file, as shockwave:jobs.csv; empty: a generated one", func(c *Config) *string { return &c.Trace }),
 	text("format", "format of the trace; empty: by its content", func(c *Config) *string { return &c.Format }),
 	text("on-bad-row", "what a row that cannot be used does: fail or skip", func(c *Config) *string { return &c.OnBadRow }),
+	text("zone", "zone of a trace's local times, as Europe/Berlin, UTC, or Local for that of this machine (slurm only); empty: UTC, and it says so", func(c *Config) *string { return &c.Zone }),
 	number("limit", "most jobs taken from the trace; 0: all", func(c *Config) *int { return &c.Limit }),
 	text("profiles", "folder of measured profiles, of sensitivity profiles if it has a profiles.json, or of measured steps if it has a throughputs_isolated.csv; empty: the embedded fits", func(c *Config) *string { return &c.Profiles }),
 	text("profiles.table", "table of measured steps, where the file has several: tacc, wisr, simulation", func(c *Config) *string { return &c.Table }),

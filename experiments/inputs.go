@@ -124,9 +124,13 @@ func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error
 	if err != nil {
 		return nil, err
 	}
+	zone, err := config.Location(c.Zone)
+	if err != nil {
+		return nil, err
+	}
 	in.Read = new(parse.Summary)
 	seq, err := trace.Open(f, format, parse.Options{
-		File: file, OnBadRow: onBad, Limit: c.Limit, Summary: in.Read,
+		File: file, OnBadRow: onBad, Limit: c.Limit, Zone: zone, Summary: in.Read,
 		Check: func(a *workload.Arrival) error { return in.complete(c, a) },
 	})
 	if err != nil {

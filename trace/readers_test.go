@@ -90,6 +90,10 @@ var arrivals = map[string][]workload.Arrival{
 		{At: 0, Duration: 26*time.Hour + 3*time.Minute + 4*time.Second, Spec: job.Spec{ID: "9", GPUs: 1, Adaptivity: job.Rigid}},
 		{At: 0, Duration: 150 * time.Second, Spec: job.Spec{ID: "10", GPUs: 1, Adaptivity: job.Rigid}},
 	},
+	"slurm/json": {
+		{At: 5 * time.Second, Duration: time.Hour, Spec: job.Spec{ID: "7", Name: "train", User: "amy", Queue: "gpu", GPUs: 4, GPUTypes: []cluster.GPUType{"a100"}, Adaptivity: job.Rigid}},
+		{At: 0, Duration: time.Minute, Spec: job.Spec{ID: "8", GPUs: 2, Adaptivity: job.Rigid}},
+	},
 	"kubernetes/lists": {
 		{At: 10 * time.Second, Duration: time.Minute, Spec: job.Spec{ID: "u1", Name: "nlp/bert", User: "nlp", Queue: "q", GPUs: 8, WorkerGPUs: 4, CPUs: 3, Memory: 4 << 30, GPUTypes: []cluster.GPUType{"nvidia-h200"}, Adaptivity: job.Rigid}},
 		{At: 0, Duration: time.Minute, Spec: job.Spec{ID: "u3", Name: "cv/vit", User: "cv", GPUs: 12, WorkerGPUs: 2, Adaptivity: job.Rigid}},

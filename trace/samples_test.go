@@ -43,7 +43,12 @@ const (
 		"7_1.batch|batch||||||3600|COMPLETED||cpu=16\n" +
 		"8|eval|bob|gpu|2024-01-02T03:00:00|2024-01-02T03:05:00|2024-01-02T04:05:00|60|CANCELLED by 1000|cpu=1|cpu=1,gres/gpu:h100=2,mem=512\n"
 	slurmElapsedText = "JobID|Submit|Elapsed|AllocTRES\n9|2024-01-02T03:04:05|1-02:03:04|gres/gpu=1\n10|2024-01-02T03:04:05|02:30|gres/gpu=1\n"
-	kubernetesText   = `{"apiVersion": "v1", "items": [
+	slurmJSONText    = `{"meta": {}, "jobs": [
+{"job_id": 7, "name": "train", "user": "amy", "partition": "gpu", "time": {"submission": 1704164645, "elapsed": 3600}, "state": {"current": ["COMPLETED"]}, "tres": {"requested": [{"type": "gres", "name": "gpu:a100", "count": 4}]}},
+{"job_id": 8, "time": {"submission": 1704164640, "elapsed": 60}, "state": {"current": "FAILED"}, "tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 2}]}}
+]}
+`
+	kubernetesText = `{"apiVersion": "v1", "items": [
 {"kind": "Node", "metadata": {"name": "n1", "uid": "n1", "creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"nvidia.com/gpu.product": "NVIDIA-H200"}}, "status": {"allocatable": {"cpu": "96", "nvidia.com/gpu": "8"}, "conditions": [{"type": "Ready", "status": "True"}]}},
 {"kind": "Job", "metadata": {"namespace": "nlp", "name": "bert", "uid": "u1", "creationTimestamp": "2026-01-02T00:00:10Z", "labels": {"oxgang.dev/queue": "q"}},
  "spec": {"parallelism": 2, "completions": 2, "template": {"spec": {"containers": [{"resources": {"requests": {"cpu": "1500m", "memory": "2Gi"}, "limits": {"nvidia.com/gpu": "4"}}}]}}},
@@ -81,6 +86,7 @@ var samples = []sample{
 	{"synergy", "csv", synergyText},
 	{"slurm", "tres", slurmText},
 	{"slurm", "elapsed", slurmElapsedText},
+	{"slurm", "json", slurmJSONText},
 	{"jsonl", "lines", jsonlText},
 	{"kubernetes", "lists", kubernetesText},
 }

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
+	"runtime/debug"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/trace"
 	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
@@ -43,17 +46,22 @@ func formatsCommand() *cobra.Command {
 // namedFormat says how FILE may name its format.
 const namedFormat = "FILE may say its format, as for simulate --trace: slurm:FILE is --format slurm FILE."
 
+// collectOften is how much the heap may grow between collections, in per cent of what is live,
+// while a trace is read: what a reader holds of a long one has no pointers, so collecting is cheap.
+const collectOften = 50
+
 // A traceFile is a trace to read: its name, and how.
 type traceFile struct {
-	name, format, onBadRow string
-	limit                  int
-	summary                parse.Summary
+	name, format, onBadRow, zone string
+	limit                        int
+	summary                      parse.Summary
 }
 
 func (t *traceFile) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&t.format, "format", "", "format of the trace; empty: by its content")
 	f.StringVar(&t.onBadRow, "on-bad-row", "fail", "what a row that cannot be used does: fail or skip")
+	f.StringVar(&t.zone, "zone", "", "zone of local times in slurm's formats, as Europe/Berlin, UTC, or Local for that of this machine; empty: UTC, and it says so")
 	f.IntVar(&t.limit, "limit", 0, "most jobs taken; 0: all")
 	cli.Complete(cmd, "format", cli.TraceFormats(false))
 	cli.Complete(cmd, "on-bad-row", cli.BadRows())
@@ -70,8 +78,12 @@ func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arriva
 			return cli.Usage(err)
 		}
 	}
+	zone, err := config.Location(t.zone)
+	if err != nil {
+		return cli.Usage(err)
+	}
 	format, file := trace.Named(t.name, t.format)
-	o := parse.Options{File: file, OnBadRow: onBad, Limit: t.limit, Summary: &t.summary}
+	o := parse.Options{File: file, OnBadRow: onBad, Limit: t.limit, Zone: zone, Summary: &t.summary}
 	if err := o.Validate(); err != nil {
 		return cli.Usage(err)
 	}
@@ -80,6 +92,9 @@ func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arriva
 		return err
 	}
 	defer f.Close()
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectOften)
+	}
 	seq, err := trace.Open(f, format, o)
 	if err != nil {
 		return err

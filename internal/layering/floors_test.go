@@ -134,6 +134,7 @@ var rooms = []room{
 	{"internal/glossary", testOnly},
 	{"internal/layering", testOnly},
 	{"internal/seeded", testOnly},
+	{"internal/simdisk", testOnly},
 }
 
 // An exception allows what the rules forbid: the packages that from matches

@@ -153,9 +153,13 @@ func listenerOf(r *http.Request) *limitListener { return visitorOf(r).listener }
 
 func visitorOf(r *http.Request) *limitedConn { return r.Context().Value(connKey{}).(*limitedConn) }
 
-// giveUp notes that nothing more of a request will be read: its connection is quiet.
+// giveUp notes that nothing more of a request will be read: its connection is quiet. A request that
+// did not come through Serve has none.
 func giveUp(r *http.Request) {
-	v := visitorOf(r)
+	v, ok := r.Context().Value(connKey{}).(*limitedConn)
+	if !ok {
+		return
+	}
 	v.listener.mu.Lock()
 	defer v.listener.mu.Unlock()
 	v.listener.setQuiet(v)

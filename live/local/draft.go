@@ -61,6 +61,17 @@ func (d *draft) release(p *store.Change) {
 	p.Held = nil
 }
 
+// shrink frees the slots that a job has beyond those that it is to have.
+func (d *draft) shrink(a scheduler.Run) {
+	p, e, err := d.planned(a.Job)
+	if n := a.Allocation.GPUs; err == nil && !e.ended && len(p.Held) > n {
+		for _, s := range p.Held[n:] {
+			d.holder[s] = ""
+		}
+		p.Held = p.Held[:n:n]
+	}
+}
+
 // run gives a job slots, first those that it has. That is a new generation unless all slots are the
 // same as before. A job that has ended gets none, even if the scheduler does not know that yet: its
 // slots may belong to others already.

@@ -20,6 +20,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
+// newQueue makes the queue of events; tests give it another clock.
+var newQueue = eventqueue.New
+
 // maxFailures is how many generations in a row may fail without a new checkpoint.
 const maxFailures = 3
 
@@ -39,7 +42,7 @@ type jobTable struct {
 
 func newJobTable(o *Options, s *store.Store) *jobTable {
 	return &jobTable{
-		o: o, store: s, events: eventqueue.New(), byID: map[job.ID]*entry{}, tokens: map[string]job.ID{}, work: make(chan struct{}, 1),
+		o: o, store: s, events: newQueue(), byID: map[job.ID]*entry{}, tokens: map[string]job.ID{}, work: make(chan struct{}, 1),
 	}
 }
 

@@ -109,7 +109,8 @@ func (w *World) adopt() error {
 func (w *World) adoptOne(o *observe.Observation) {
 	e := w.jobs.byID[o.Job]
 	planned := e != nil && e.wants() && o.Number == e.Generation
-	if o.State.Phase == supervisor.Ended && !planned {
+	done := e != nil && e.spoke && o.Succeeded() // as the next generation was planned, and the scheduler was gone
+	if o.State.Phase == supervisor.Ended && !planned && !done {
 		return
 	}
 	if e == nil { // it has ended, and its processes have not

@@ -32,6 +32,11 @@ func (w *World) Do(ctx context.Context, actions []scheduler.Action) error {
 // needs no commit.
 func (w *World) apply(ctx context.Context, actions []scheduler.Action) ([]store.Change, error) {
 	d := newDraft(w.jobs)
+	for _, a := range actions { // a job may grow by what a later one in the list gives up
+		if run, ok := a.(scheduler.Run); ok {
+			d.shrink(run)
+		}
+	}
 	for _, a := range actions {
 		var err error
 		switch a := a.(type) {

@@ -27,3 +27,22 @@ func TestDurable(t *testing.T) {
 		t.Errorf("synchronous is %d, want %d, FULL", level, full)
 	}
 }
+
+// What a scheduler wrote and did not sync, because it died, is made durable before the next one sees
+// it: what that one does because of it would otherwise outlive it.
+func TestOpen_syncs_the_log(t *testing.T) {
+	dir, dead := t.TempDir(), filepath.Join(t.TempDir(), "state")
+	accepted(t, opened(t, dir), "a", "")
+	must(t, os.Mkdir(dead, 0o700))
+	for _, name := range []string{"oxgang.db", "oxgang.db-wal"} {
+		copyFile(t, filepath.Join(dir, name), filepath.Join(dead, name))
+	}
+	var synced []string
+	before := syncFile
+	syncFile = func(f *os.File) error { synced = append(synced, filepath.Base(f.Name())); return before(f) }
+	defer func() { syncFile = before }()
+	opened(t, dead)
+	if !slices.Contains(synced, "oxgang.db-wal") {
+		t.Errorf("synced %v, want the log", synced)
+	}
+}

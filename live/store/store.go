@@ -60,6 +60,9 @@ func (s *Store) connect(list []string) error {
 	if err := s.present(list); err != nil {
 		return err
 	}
+	if err := syncLog(s.path + "-wal"); err != nil {
+		return err
+	}
 	var err error
 	if s.writer, err = dial(s.path, "_txlock=immediate"); err != nil {
 		return err
@@ -164,6 +167,27 @@ func SetAside(dir string) (string, error) {
 
 // syncFile makes a file durable; tests see what is synced.
 var syncFile = (*os.File).Sync
+
+// SimulateSync makes a file durable by sync until restore is called. It is for tests that simulate a
+// disk, and open no other store meanwhile.
+func SimulateSync(sync func(*os.File) error) (restore func()) {
+	was := syncFile
+	syncFile = sync
+	return func() { syncFile = was }
+}
+
+// syncLog makes the write-ahead log durable, if there is one. A process that died may have written to
+// it and not synced it: SQLite shows that, and what is done because of it must not outlive it.
+func syncLog(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(syncFile(f), f.Close())
+}
 
 // rename gives a whole, synced file its name, durably.
 func rename(from, to string) error {

@@ -56,7 +56,7 @@ func Stop(dir string, n Notice) error {
 	// The signal only makes it quicker: the supervisor looks at the file every
 	// five seconds.
 	if r, err := readRecord(dir); err == nil && r != nil {
-		_ = r.Supervisor.signal(unix.SIGUSR1)
+		_ = signalProcess(r.Supervisor, unix.SIGUSR1)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func Kill(dir string) error {
 		err = errors.New("it has not said which process it is")
 	}
 	if err == nil {
-		err = notOver(r.Supervisor.signal(unix.SIGKILL))
+		err = notOver(signalProcess(r.Supervisor, unix.SIGKILL))
 	}
 	if err != nil {
 		return fmt.Errorf("keeper: kill: %w", err)

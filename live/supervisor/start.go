@@ -61,7 +61,7 @@ func start(exe []string, dir string, l *Launch) error {
 	if err := writeJSON(filepath.Join(dir, launchFile), l); err != nil {
 		return err
 	}
-	return spawn(exe, dir, held)
+	return spawnProcess(exe, dir, held)
 }
 
 // claim takes the lock of a generation that has not begun. If another process has the

@@ -59,7 +59,7 @@ type orphan struct {
 // listed first, and locks are tested afterwards. If the lock of a listed process is free,
 // the supervisor that started it is gone. A supervisor that begins in between has its lock.
 func sweepOnce(root, tag string) ([]orphan, error) {
-	found, err := tagged(tag)
+	found, err := listTagged(tag)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func sweepOnce(root, tag string) ([]orphan, error) {
 	for _, o := range found {
 		if !kept[o.tag] {
 			left = append(left, o)
-			errs = append(errs, o.signal(unix.SIGKILL))
+			errs = append(errs, signalProcess(o.process, unix.SIGKILL))
 		}
 	}
 	return left, errors.Join(errs...)

@@ -118,8 +118,8 @@ func (l *log) jsonRow(seen *jsonJob, line int) error {
 	return l.add(&r, line)
 }
 
-// A jsonJob is what is read of a job, in the schemas v0.0.37 to v0.0.42: numbers may be
-// objects that say whether they are set, and the state may be a list.
+// A jsonJob is what is read of a job, in the schema v0.0.38 and with what later ones
+// changed: numbers may be objects that say whether they are set, and the state may be a list.
 type jsonJob struct {
 	ID    jsonNumber `json:"job_id"`
 	Array struct {

@@ -21,33 +21,37 @@ type log struct {
 	runs    [][]run    // pages of pageRuns, in the order of the input
 	count   int
 	names   names
-	classes map[class]uint32
-	class   []class
+	owners  interned[owner]
+	asks    interned[ask]
+	states  interned[string]
 	stopped bool // by an error that ends the reading
 }
 
 // A run is one run of a job.
 type run struct {
-	id                     key
-	submit, start, elapsed uint32 // seconds, since 1970 but for elapsed
-	name, class            uint32
-	line                   uint32 // 0: another run of the job stands for it
+	id                      key
+	submit, start, elapsed  uint32 // seconds, since 1970 but for elapsed
+	name, owner, ask, state uint32
+	line                    uint32 // 0: another run of the job stands for it
 }
 
 // pageRuns is how many runs are allocated at once.
 const pageRuns = 1 << 12
 
-// A class is what many runs have in common.
-type class struct {
-	user, partition, state, types string
-	gpus, cpus                    int
-	memory                        int64
-	more, held                    bool // it was given more GPUs than it asked for; it could not start at once
+// An owner is who submitted a job, and where.
+type owner struct{ user, partition string }
+
+// An ask is what many jobs ask for alike.
+type ask struct {
+	types      string // of GPUs, by comma
+	gpus, cpus int
+	memory     int64
+	more, held bool // it was given more GPUs than it asked for; it could not start at once
 }
 
 // newLog returns the log of an input, before its first row.
 func newLog(o parse.Options, yield func(workload.Arrival, error) bool) *log {
-	l := &log{o: o, zone: o.Zone, classes: map[class]uint32{}, feed: parse.NewFeed(o, Format, false, yield)}
+	l := &log{o: o, zone: o.Zone, feed: parse.NewFeed(o, Format, false, yield)}
 	if l.zone == nil {
 		l.zone = time.UTC
 	}
@@ -62,12 +66,12 @@ func (l *log) add(r *record, line int) error {
 	if r.local && l.o.Zone == nil {
 		l.o.Summary.Note("rows whose times have no zone, taken as UTC (--zone names theirs)")
 	}
-	c := classOf(r)
+	wanted := askOf(r)
 	switch {
 	case r.step:
 		l.o.Summary.Note("job steps dropped")
 		return nil
-	case c.gpus == 0:
+	case wanted.gpus == 0:
 		l.o.Summary.Note(parse.DropNoGPUs)
 		return nil
 	}
@@ -76,41 +80,41 @@ func (l *log) add(r *record, line int) error {
 	}
 	page := &l.runs[len(l.runs)-1]
 	*page = append(*page, run{
-		id: r.id, submit: uint32(r.submit), start: uint32(r.start), elapsed: uint32(min(r.elapsed, lastSecond)),
-		name: l.names.keep(r.name), class: l.intern(c), line: uint32(line),
+		id: r.id, submit: uint32(r.submit), start: uint32(r.start), elapsed: uint32(min(r.elapsed, lastSecond)), line: uint32(line),
+		name: l.names.keep(r.name), owner: l.owners.keep(owner{r.user, r.partition}, owner.clone),
+		ask: l.asks.keep(wanted, ask.clone), state: l.states.keep(stateOf(r.state), strings.Clone),
 	})
 	l.count++
 	return nil
 }
 
-// classOf returns the class of a record, whose texts are valid as long as the record's.
-func classOf(r *record) class {
+// stateOf returns the state without who cancelled the job: "CANCELLED by 1000".
+func stateOf(text string) string {
+	state, _, _ := strings.Cut(text, " ")
+	return strings.TrimSuffix(state, "+")
+}
+
+// askOf returns what a record asks for, or was given.
+func askOf(r *record) ask {
 	all := r.asked
 	all.add(r.had)
 	types := all.types
 	if len(types) == 0 {
 		types = r.had.types
 	}
-	state, _, _ := strings.Cut(r.state, " ") // "CANCELLED by 1000"
-	return class{
-		user: r.user, partition: r.partition, state: strings.TrimSuffix(state, "+"), types: strings.Join(types, ","),
-		gpus: all.gpus, cpus: all.cpus, memory: all.memory,
+	return ask{
+		types: strings.Join(types, ","), gpus: all.gpus, cpus: all.cpus, memory: all.memory,
 		more: r.asked.gpus > 0 && r.had.gpus > r.asked.gpus, held: r.eligible > r.submit,
 	}
 }
 
-// intern returns the number of a class.
-func (l *log) intern(c class) uint32 {
-	if n, ok := l.classes[c]; ok {
-		return n
-	}
-	for _, text := range []*string{&c.user, &c.partition, &c.state} {
-		*text = strings.Clone(*text)
-	}
-	n := uint32(len(l.class))
-	l.classes[c] = n
-	l.class = append(l.class, c)
-	return n
+// clone returns an owner whose texts are its own.
+func (o owner) clone() owner { return owner{strings.Clone(o.user), strings.Clone(o.partition)} }
+
+// clone returns an ask whose text is its own.
+func (a ask) clone() ask {
+	a.types = strings.Clone(a.types)
+	return a
 }
 
 // merge joins the runs of each job: one of them stands for all.
@@ -184,19 +188,19 @@ func (l *log) first() time.Time {
 
 // pass passes on a job, if it counts, and reports whether to go on.
 func (l *log) pass(r *run, from time.Time) bool {
-	c := &l.class[r.class]
+	who, wanted := &l.owners.all[r.owner], &l.asks.all[r.ask]
 	a := workload.Arrival{
 		At: time.Unix(int64(r.submit), 0).Sub(from), Duration: time.Duration(r.elapsed) * time.Second,
 		Spec: job.Spec{
-			ID: job.ID(r.id.String()), Name: l.names.at(r.name), User: c.user, Queue: c.partition, Adaptivity: job.Rigid,
-			GPUs: c.gpus, CPUs: float64(c.cpus), Memory: c.memory, GPUTypes: typesOf(c.types),
+			ID: job.ID(r.id.String()), Name: l.names.at(r.name), User: who.user, Queue: who.partition, Adaptivity: job.Rigid,
+			GPUs: wanted.gpus, CPUs: float64(wanted.cpus), Memory: wanted.memory, GPUTypes: typesOf(wanted.types),
 		},
 	}
 	if drop := dropped(&a); drop != "" {
 		l.o.Summary.Note(drop)
 		return true
 	}
-	l.note(c)
+	l.note(l.states.all[r.state], wanted)
 	if err := l.feed.Check(&a); err != nil {
 		return l.feed.Reject(l.blame(int(r.line), err))
 	}
@@ -215,18 +219,18 @@ func dropped(a *workload.Arrival) string {
 }
 
 // note counts what the replay of a job cannot show.
-func (l *log) note(c *class) {
-	switch c.state {
+func (l *log) note(state string, wanted *ask) {
+	switch state {
 	case "", "COMPLETED":
 	case "RUNNING", "SUSPENDED":
 		l.o.Summary.Note("jobs that still ran, taken to end then")
 	default:
-		l.o.Summary.Note("jobs that ended as " + c.state + ", run for as long as they did")
+		l.o.Summary.Note("jobs that ended as " + state + ", run for as long as they did")
 	}
-	if c.more {
+	if wanted.more {
 		l.o.Summary.Note("jobs that were given more GPUs than they asked for (whole nodes), counted as asked for")
 	}
-	if c.held {
+	if wanted.held {
 		l.o.Summary.Note("jobs that could not start when submitted (a dependency, a hold, a begin time, a limit of an array), taken as if they could")
 	}
 }

@@ -41,3 +41,22 @@ func (n *names) at(number uint32) string {
 	length, size := binary.Uvarint(page)
 	return string(page[size:][:length])
 }
+
+// interned keeps each distinct value once.
+type interned[T comparable] struct {
+	all    []T
+	number map[T]uint32
+}
+
+// keep keeps a value, as clone returns it, and returns its number.
+func (n *interned[T]) keep(value T, clone func(T) T) uint32 {
+	if number, ok := n.number[value]; ok {
+		return number
+	}
+	if n.number == nil {
+		n.number = make(map[T]uint32)
+	}
+	number, own := uint32(len(n.all)), clone(value)
+	n.all, n.number[own] = append(n.all, own), number
+	return number
+}

@@ -35,7 +35,7 @@ func (l *log) read(r io.Reader) {
 	head, _ := b.Peek(parse.HeadBytes) // an error comes again
 	if bytes.HasPrefix(head, parse.ByteOrderMark) {
 		head = head[len(parse.ByteOrderMark):]
-		_, _ = b.Discard(len(parse.ByteOrderMark)) // it was peeked at
+		_, _ = b.Discard(len(parse.ByteOrderMark)) // it is in the buffer
 	}
 	var lines int
 	var ok bool

@@ -130,7 +130,7 @@ func TestNewerJSON(t *testing.T) {
  "tres": {"requested": [{"type": "gres", "name": "gpu", "id": 1, "count": 2}, {"type": "mem", "name": "", "count": 1024}],
           "allocated": [{"type": "gres", "name": "gpu:a100", "id": 2, "count": 2}]}},
 {"job_id": 11, "array": {"job_id": 10, "task_id": {"set": true, "infinite": false, "number": 0}}, "user": "amy",
- "time": {"submission": 1795435865, "elapsed": 5}, "state": {"current": ["TIMEOUT"]}, "tres": {"requested": [{"type": "gres", "name": "gpu", "count": 1}], "allocated": []}},
+ "time": {"submission": 1795435865, "eligible": {"set": false, "infinite": false, "number": 1795435870}, "elapsed": 5}, "state": {"current": ["TIMEOUT"]}, "tres": {"requested": [{"type": "gres", "name": "gpu", "count": 1}], "allocated": []}},
 {"job_id": 13, "het": {"job_id": 12, "job_offset": {"set": true, "infinite": false, "number": 1}},
  "time": {"submission": 1795435865, "elapsed": 5}, "state": {"current": "FAILED"}, "tres": {"requested": [{"type": "gres", "name": "gpu", "count": 1}]}}
 ], "meta": {}}`
@@ -140,7 +140,7 @@ func TestNewerJSON(t *testing.T) {
 		"10_0": {At: 10 * time.Second, Duration: 5 * time.Second, Spec: job.Spec{ID: "10_0", User: "amy", GPUs: 1, Adaptivity: job.Rigid}},
 		"12+1": {At: 10 * time.Second, Duration: 5 * time.Second, Spec: job.Spec{ID: "12+1", GPUs: 1, Adaptivity: job.Rigid}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" || noted(s, "TIMEOUT") != 1 {
+	if diff := cmp.Diff(want, got); diff != "" || noted(s, "TIMEOUT") != 1 || noted(s, "could not start") != 0 {
 		t.Errorf("jobs (-want +got), %v:\n%s", s.Notes, diff)
 	}
 }
@@ -164,6 +164,7 @@ func TestRows(t *testing.T) {
 		{"seconds since 1970", head + "ReqTRES\n7|x|amy|1704067260|60|COMPLETED|gres/gpu=2\n", epoch, time.Minute, job.Spec{Name: "x", GPUs: 2}},
 		{"Latin-1", head + "ReqTRES\n7|M\xfcller|amy|1704067200|60|COMPLETED|gres/gpu=2\n", epoch, 0, job.Spec{Name: "Müller", GPUs: 2}},
 		{"separator in the name", head + "ReqTRES\n7|a|b|c|amy|1704067200|60|COMPLETED|gres/gpu=2\n", epoch, 0, job.Spec{Name: "a|b|c", GPUs: 2}},
+		{"separator in one of two names", "JobID|JobName|User|State|Comment|Submit|ElapsedRaw|ReqTRES\n7|a|b|amy|COMPLETED|c|1704067200|60|gres/gpu=2\n", epoch, 0, job.Spec{Name: "a|b", GPUs: 2}},
 		{"quote in the name", head + "ReqTRES\n7|\"a|amy|1704067200|60|COMPLETED|gres/gpu=2\n", epoch, 0, job.Spec{Name: `"a`, GPUs: 2}},
 		{"quoted CSV", "JobID,JobName,User,Submit,ElapsedRaw,ReqTRES\n7,x,amy,1704067200,60,\"cpu=4,gres/gpu=2\"\n", epoch, 0, job.Spec{Name: "x", GPUs: 2, CPUs: 4}},
 		{"ReqGRES of each node", head + "NNodes|ReqGRES\n7|x|amy|1704067200|60|COMPLETED|3|gpu:a100:2\n", epoch, 0, job.Spec{Name: "x", GPUs: 6, GPUTypes: []cluster.GPUType{"a100"}}},
@@ -179,6 +180,22 @@ func TestRows(t *testing.T) {
 				t.Errorf("job (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// What a replay cannot show is counted: in the real history, a node given whole, a task of an array
+// with a limit, and a job that was requeued, whose last submission sacct shows. A job that never ran is
+// dropped and does not set time zero.
+func TestCounted(t *testing.T) {
+	_, s := mustRead(t, sample(t, "epoch.txt"), parse.Options{})
+	for word, want := range map[string]int{"whole nodes": 1, "could not start": 2, "no running time": 1, "0 GPUs": 1, "FAILED": 1, "CANCELLED": 1} {
+		if got := noted(s, word); got != want {
+			t.Errorf("%q noted %d times, want %d", word, got, want)
+		}
+	}
+	const text = "JobID|Submit|ElapsedRaw|ReqTRES\n1|1704067200|0|gres/gpu=1\n2|1704067260|60|gres/gpu=1\n"
+	if jobs, _ := mustRead(t, text, parse.Options{}); len(jobs) != 1 || jobs["2"].At != 0 {
+		t.Errorf("jobs %+v, want job 2 at time zero", jobs)
 	}
 }
 

@@ -101,13 +101,14 @@ func parseGRES(text string) (l resourceList, want string) {
 
 // withoutSockets removes what stands in brackets: "gpu:2(S:0,1)" is "gpu:2".
 func withoutSockets(text string) string {
+	var b strings.Builder
 	for {
-		head, rest, ok := strings.Cut(text, "(")
-		if !ok {
-			return text
+		head, rest, open := strings.Cut(text, "(")
+		b.WriteString(head)
+		if !open {
+			return b.String()
 		}
-		_, tail, _ := strings.Cut(rest, ")")
-		text = head + tail
+		_, text, _ = strings.Cut(rest, ")")
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/report"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/trace/slurm"
 )
 
 // simulation is one call of oxgang simulate.
@@ -33,6 +34,7 @@ type simulation struct {
 	stderr io.Writer
 	stage  *cli.Stage // nil: no output folder
 	past   history
+	nodes  string // file with what Slurm says of its nodes; empty: none
 }
 
 // Command returns the command "oxgang simulate".
@@ -68,6 +70,7 @@ why in its row, and the exit status is 1; the others are shown. If all fail, not
 	cli.Complete(cmd, "output", formatNames())
 	f.StringVar(&s.out, "out", "", "folder for journals (.oxj), results, plots' data and the report")
 	f.StringVar(&s.html, "report", "oxgang-report.html", "HTML report to write; empty: none")
+	f.StringVar(&s.nodes, "slurm-nodes", "", "file with the nodes, in place of --cluster, as printed by "+slurm.NodesCommand+`, or sinfo -o "%D %G"`)
 	f.IntVar(&s.seeds, "seeds", 1, "seeds to run, from --seed on, as so many rows")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress")
 	f.BoolVar(&s.bound, "bound", false, "also print a mean JCT that no policy can be below, by a relaxation of the whole trace")
@@ -95,6 +98,9 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 		return cli.Misused("seeds %d of a trace on standard input, which can be read once; want a file", s.seeds)
 	}
 	if err := s.past.load(ctx, s.config, s.stderr); err != nil {
+		return err
+	}
+	if err := slurmNodes(ctx, s.config, s.nodes); err != nil {
 		return err
 	}
 	tasks, err := s.plan(ctx)

@@ -30,7 +30,7 @@ func PlanCommand() *cobra.Command {
 
 // planKeys are the settings that planning uses, besides trace, which is --workload here.
 var planKeys = []string{
-	"format", "limit", "on-bad-row", "profiles", "profiles.table", "gpu-like", "generate.kind", "generate.jobs", "generate.span",
+	"format", "limit", "on-bad-row", "zone", "profiles", "profiles.table", "gpu-like", "generate.kind", "generate.jobs", "generate.span",
 	"seed", "jobs.applications", "jobs.rigid", "jobs.strong-scaling", "jobs.max-gpus", "jobs.restart", "jobs.slowdown",
 	"round", "sim.start", "sim.release",
 }

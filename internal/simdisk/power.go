@@ -1,0 +1,150 @@
+//go:build linux
+
+package simdisk
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// sector is the most bytes that a disk writes whole.
+const sector = 512
+
+// LosePower makes the files what a machine finds whose power failed: of what was not synced, choose
+// says what is there. choose(n) returns a number from 0 to n-1. All files must be closed. It returns an
+// error of the file system.
+func (d *Disk) LosePower(choose func(n int) int) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var dirs []string
+	err := filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			dirs = append(dirs, path)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		if err := d.losePower(dir, choose); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// losePower makes the files of one directory what is found.
+func (d *Disk) losePower(dir string, choose func(int) int) error {
+	now, err := names(dir)
+	if err != nil {
+		return err
+	}
+	synced, found := d.names[dir], map[string]uint64{}
+	all := maps.Clone(now)
+	maps.Copy(all, synced)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		written, is := now[name]
+		kept, was := synced[name]
+		if is == was && written == kept || choose(2) == 0 {
+			kept, was = written, is
+		}
+		if was {
+			found[name] = kept
+		}
+	}
+	return d.restore(dir, now, found, choose)
+}
+
+// restore writes the files that are found, and removes the others.
+func (d *Disk) restore(dir string, now, found map[string]uint64, choose func(int) int) error {
+	texts := map[string][]byte{}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		text, err := d.left(filepath.Join(dir, name), found[name], now[name] == found[name], choose)
+		if err != nil {
+			return err
+		}
+		texts[name] = text
+	}
+	for name := range now {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	for name, text := range texts {
+		if strings.HasSuffix(name, "-shm") {
+			continue // it is memory, not a file
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return d.settle(dir)
+}
+
+// settle takes the files of a directory to be synced as they are.
+func (d *Disk) settle(dir string) error {
+	now, err := names(dir)
+	if err != nil {
+		return err
+	}
+	d.names[dir] = now
+	for name, ino := range now {
+		if err := d.syncData(filepath.Join(dir, name), ino); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// left returns what a file holds after the power failed; here says that it is the one at the path.
+func (d *Disk) left(path string, ino uint64, here bool, choose func(int) int) ([]byte, error) {
+	f := d.files[ino]
+	if f == nil { // it was never synced: some of its beginning is there
+		if !here {
+			return nil, nil
+		}
+		text, err := os.ReadFile(path)
+		return text[:choose(len(text)+1)], err
+	}
+	text := slices.Clone(f.synced)
+	for _, w := range f.since {
+		text = w.tear(text, choose)
+	}
+	return text, nil
+}
+
+// tear applies a write to what a file holds, or some of the write's sectors, or nothing.
+func (w *write) tear(text []byte, choose func(int) int) []byte {
+	how := choose(3)
+	switch {
+	case how == 0:
+		return text
+	case w.data == nil:
+		return w.apply(text)
+	}
+	for from := 0; from < len(w.data); from += sector {
+		if how == 1 || choose(2) == 0 {
+			part := write{w.at + int64(from), w.data[from:min(from+sector, len(w.data))]}
+			text = part.apply(text)
+		}
+	}
+	return text
+}
+
+// apply returns what a file holds after a write.
+func (w *write) apply(text []byte) []byte {
+	end := w.at + int64(len(w.data))
+	if int64(len(text)) < end {
+		text = append(text, make([]byte, end-int64(len(text)))...)
+	}
+	if w.data == nil {
+		return text[:w.at]
+	}
+	copy(text[w.at:], w.data)
+	return text
+}
