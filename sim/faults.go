@@ -15,7 +15,8 @@ import (
 	"github.com/oxgang/oxgang/workload"
 )
 
-// plan pushes the first failure of each node and GPU, and all maintenance, on the agenda.
+// plan pushes the first failure of each node and GPU, all maintenance, and the failures of single
+// jobs on the agenda.
 func (w *World) plan() {
 	f := &w.o.Faults
 	for _, n := range w.full.Nodes() {
@@ -27,8 +28,19 @@ func (w *World) plan() {
 		}
 	}
 	for _, win := range f.Maintenance {
-		w.agenda.push(entry{at: Epoch.Add(win.From), what: func(w *World) { w.leave(win.Nodes, "maintenance", (*agent).checkpoint) }})
+		why, last := "maintenance", (*agent).checkpoint
+		if win.Failed {
+			why, last = "node failed", func(*agent) {}
+		}
+		w.agenda.push(entry{at: Epoch.Add(win.From), what: func(w *World) { w.leave(win.Nodes, why, last) }})
 		w.agenda.push(entry{at: Epoch.Add(win.To), what: func(w *World) { w.comeBack(win.Nodes) }})
+	}
+	for _, l := range f.Losses {
+		w.agenda.push(entry{at: Epoch.Add(l.At), what: func(w *World) {
+			if g := w.jobs[l.Job]; g != nil && g.holding() {
+				w.lose(g, "it failed", func(*agent) {})
+			}
+		}})
 	}
 }
 

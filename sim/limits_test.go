@@ -81,6 +81,69 @@ func TestWorld_waits_for_maintenance(t *testing.T) {
 	}
 }
 
+// lossAt runs a job of an hour for half an hour, when it loses its GPUs by the given faults, and starts
+// it again at once. It returns when the job ends.
+func lossAt(t *testing.T, f sim.Faults) time.Duration {
+	t.Helper()
+	o, none := sim.DefaultOptions(), time.Duration(0)
+	o.Restart, o.Faults = &none, f
+	w, err := sim.New(fours(t, "n", "m"), workload.Catalog{}, []workload.Arrival{lasting(time.Hour)}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for node := cluster.NodeID("n"); ; {
+		ev, err := w.Next(t.Context(), w.Now().Add(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch ev := ev.(type) {
+		case scheduler.Submitted:
+		case scheduler.Exited:
+			if ev.Outcome == scheduler.Done {
+				return w.Now().Sub(sim.Epoch)
+			}
+			if at := w.Now().Sub(sim.Epoch); at != 30*time.Minute {
+				t.Errorf("the job lost its GPUs after %v, want 30m", at)
+			}
+			node = "m"
+		default:
+			continue
+		}
+		run := scheduler.Run{Job: "j", Placement: cluster.Placement{{Node: node, Resources: cluster.Resources{GPUs: 4}}}}
+		run.Allocation.Configuration = cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: "t4"}
+		if err := w.Do(t.Context(), []scheduler.Action{run}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A job loses what it did since its last checkpoint if it fails or its node does, and nothing in
+// planned maintenance; what befalls other nodes and jobs is nothing to it.
+func TestWorld_losses(t *testing.T) {
+	half := 30 * time.Minute
+	away := func(failed bool) sim.Window {
+		return sim.Window{Nodes: []cluster.NodeID{"n"}, From: half, To: 2 * half, Failed: failed}
+	}
+	for name, tc := range map[string]struct {
+		faults sim.Faults
+		want   time.Duration
+	}{
+		"maintenance":                    {sim.Faults{Maintenance: []sim.Window{away(false)}}, time.Hour},
+		"its node fails":                 {sim.Faults{Maintenance: []sim.Window{away(true)}}, 3 * half},
+		"it fails":                       {sim.Faults{Losses: []sim.Loss{{Job: "j", At: half}}}, 3 * half},
+		"another fails, or has not come": {sim.Faults{Losses: []sim.Loss{{Job: "k", At: half}}}, time.Hour},
+	} {
+		if got := lossAt(t, tc.faults); got != tc.want {
+			t.Errorf("%s: the job ended after %v, want %v", name, got, tc.want)
+		}
+	}
+	o := sim.DefaultOptions()
+	o.Faults.Losses = []sim.Loss{{Job: "j", At: -1}}
+	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "failure of job j at -1ns") {
+		t.Errorf("got error %v, want one", err)
+	}
+}
+
 func TestOptions_failures_that_leave_no_time(t *testing.T) {
 	o := sim.DefaultOptions()
 	o.Faults.GPUMTBF = time.Nanosecond

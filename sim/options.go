@@ -61,13 +61,22 @@ type Faults struct {
 	Repair      time.Duration // until a failed node is back
 	GPUMTBF     time.Duration // mean time between failures of one GPU: its job loses all GPUs, the GPU works on
 	Maintenance []Window
+	Losses      []Loss
 }
 
-// A Window is a planned time in which nodes are away. When it begins, the jobs on them save a
-// checkpoint and lose their GPUs.
+// A Window is a time in which nodes are away. When it begins, the jobs on them save a checkpoint,
+// unless the nodes fail, and lose their GPUs.
 type Window struct {
 	Nodes    []cluster.NodeID
 	From, To time.Duration // since the start
+	Failed   bool          // the nodes fail: no checkpoint is saved
+}
+
+// A Loss is a failure of one job, which loses its GPUs if it holds any, and goes on from its last
+// checkpoint when it is given GPUs again.
+type Loss struct {
+	Job job.ID
+	At  time.Duration // since the start
 }
 
 // Public are rules of the public simulators; see reference in docs/experiments.
@@ -145,6 +154,11 @@ func (o *Options) Validate() error {
 	for i, w := range o.Faults.Maintenance {
 		if w.From < 0 || w.To <= w.From {
 			bad("maintenance window %d: from %v to %v, want a time that passes", i, w.From, w.To)
+		}
+	}
+	for _, l := range o.Faults.Losses {
+		if l.At < 0 {
+			bad("failure of job %s at %v, want at least 0", l.Job, l.At)
 		}
 	}
 	return errors.Join(append(errs, o.Public.validate(), o.Provider.validate(), o.Lender.validate())...)

@@ -238,7 +238,7 @@ func world(t *rapid.T, c *cluster.Cluster) sim.Options {
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "maintenance windows") {
 		from := minutes("maintenance from minute", 90)
-		w := sim.Window{From: from, To: from + minutes("maintenance minutes", 60)}
+		w := sim.Window{From: from, To: from + minutes("maintenance minutes", 60), Failed: rapid.Bool().Draw(t, "failed")}
 		for _, n := range c.Nodes() {
 			if rapid.Bool().Draw(t, "away") {
 				w.Nodes = append(w.Nodes, n.ID)

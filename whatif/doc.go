@@ -21,8 +21,8 @@
 //     that reports had in each epoch.
 //   - The time of a restart is the mean that was measured for this job, or else for its class,
 //     or else what its specification says. Compare repeats each start with its own measured time.
-//   - The work is the job's target. Compare adds the time from the last report to the end of
-//     the job, because it is not training but holds GPUs.
+//   - The work is the job's target or, where it ended at other work, what it did. Compare adds the
+//     time from the last report to the end of the job, because it is not training but holds GPUs.
 //   - A job that never reported training is known only by the GPU time that it used. Its copy
 //     is a job of that duration, with linear speed-up.
 //
@@ -31,8 +31,9 @@
 // as the scheduler of the real run did: a program that described its job when it first
 // trained does so again at its copy's first report.
 //
-// In the simulated world nothing fails and no nodes join or leave. A job that is on GPUs of
-// two types at once cannot be simulated.
+// In Compare, owned nodes leave and come back when they did in the run, and jobs fail that failed while
+// their nodes stayed. In Ahead nothing fails and no nodes join or leave. A job that is on GPUs of two
+// types at once cannot be simulated.
 //
 // # Ahead
 //

@@ -37,24 +37,28 @@ type Fidelity struct {
 	RealJCT      journal.Seconds `json:"real_jct"`
 	PredictedJCT journal.Seconds `json:"predicted_jct"`
 	// RealWait and PredictedWait are means of the time from submission to the first start, of the
-	// jobs that started in both. RealUse and PredictedUse are the GPU time that jobs held.
-	RealWait      journal.Seconds `json:"real_wait"`
-	PredictedWait journal.Seconds `json:"predicted_wait"`
-	RealUse       journal.Seconds `json:"real_gpu_time"`
-	PredictedUse  journal.Seconds `json:"predicted_gpu_time"`
-	Round         journal.Seconds `json:"round"`    // length of a round
-	Restored      int             `json:"restored"` // jobs that were there when the recording began
-	Restart       journal.Seconds `json:"restart"`  // mean time that a start took; 0: none was measured
+	// jobs that started in both. RealUtilisation and PredictedUtilisation are the GPU time that
+	// jobs held until the last of Jobs ended, over that of the nodes at the beginning.
+	RealWait             journal.Seconds `json:"real_wait"`
+	PredictedWait        journal.Seconds `json:"predicted_wait"`
+	RealUtilisation      float64         `json:"real_utilisation"`
+	PredictedUtilisation float64         `json:"predicted_utilisation"`
+	Round                journal.Seconds `json:"round"`    // length of a round
+	Restored             int             `json:"restored"` // jobs that were there when the recording began
+	Reserved             int             `json:"reserved"` // jobs with reservations
+	Restart              journal.Seconds `json:"restart"`  // mean time that a start took; 0: none was measured
 	// Ended are jobs that were cancelled or failed, and were simulated until then; Open are
 	// those that had not ended.
 	Ended int `json:"ended"`
 	Open  int `json:"open"`
 	// Lost is how often jobs lost their GPUs by failures, and Nodes how often nodes joined
-	// or left. The simulation has neither.
+	// or left. The simulation has both, at the same times, but not what is rented or lent.
 	Lost      int  `json:"lost"`
 	Nodes     int  `json:"nodes"`
 	Truncated bool `json:"truncated"` // the journal was cut off
 	Refused   int  `json:"refused"`   // simulated plans that broke a rule
+
+	before journal.Seconds // of the makespans, before the recording began
 }
 
 // A simulation stops after longer times the recorded rounds plus slowStart rounds.
@@ -72,7 +76,7 @@ const (
 // A job is as fast as its model says at the end of the journal, times its pace. Its gradient
 // statistics are those that its reports had in each epoch. Each of its starts takes the time that
 // was measured for it. A job that never reported training is simulated with the GPU time that it
-// used and linear speed-up.
+// used and linear speed-up. Nodes leave and come back, and jobs fail, when they did.
 func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
 	t, err := NewResimulator(r, o)
 	if err != nil {
@@ -92,6 +96,7 @@ type recording struct {
 	*Learner
 	header    *journal.Header
 	result    *Fidelity
+	outages   *outages
 	held      *service
 	simulated *service      // of the last simulation
 	last      time.Duration // time of the last record
@@ -130,22 +135,37 @@ func (rec *recording) take(one *journal.Record) {
 	if _, ok := one.Event.(scheduler.NodesChanged); ok {
 		rec.result.Nodes++
 	}
-	if _, ok := one.Event.(scheduler.Restored); ok {
+	switch ev := one.Event.(type) {
+	case scheduler.Restored:
 		rec.result.Restored++
+		rec.reserved(ev.Spec)
+	case scheduler.Submitted:
+		rec.reserved(ev.Spec)
 	}
+	rec.outages.event(one.At, one.Event, rec.jobs)
 	rec.Event(now, one.Event)
 	rec.held.event(now, one.Event)
 }
 
+// reserved counts jobs with reservations.
+func (rec *recording) reserved(s *job.Spec) {
+	if s.Reservation != (cluster.Configuration{}) {
+		rec.result.Reserved++
+	}
+}
+
 // play simulates the recorded run on nodes.
 func (rec *recording) play(ctx context.Context, nodes *cluster.Cluster, so scheduler.Options, o *Options, obs ...scheduler.Observer) (*setting, error) {
+	nodes, err := rec.outages.all(nodes)
+	if err != nil {
+		return nil, err
+	}
 	in := rec.setting(nodes, so)
 	rounds := longer*int(rec.last/so.Round) + slowStart
 	if o.Rounds > 0 {
 		rounds = min(rounds, o.Rounds)
 	}
 	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: rounds, asked: rec.asked(), spec: map[job.ID]*job.Spec{}, held: newService()}
-	var err error
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return nil, err
 	}
@@ -209,6 +229,7 @@ func (rec *recording) compare(in *setting) {
 		f.Mean /= float64(len(f.Jobs))
 		f.RealJCT, f.PredictedJCT = f.RealJCT/max(1, ended), f.PredictedJCT/max(1, ended)
 		f.Real, f.Predicted = journal.Seconds(last.Sub(first)), journal.Seconds(max(0, twin.Sub(first)))
+		f.before = journal.Seconds(max(0, rec.header.Start.Sub(first)))
 	}
 }
 
@@ -223,8 +244,9 @@ func (rec *recording) compareService(twin *service) {
 		}
 	}
 	f.RealWait, f.PredictedWait = f.RealWait/max(1, n), f.PredictedWait/max(1, n)
-	f.RealUse = journal.Seconds(rec.held.used * float64(time.Second))
-	f.PredictedUse = journal.Seconds(twin.used * float64(time.Second))
+	gpus := float64(rec.header.Cluster.GPUs())
+	f.RealUtilisation = rec.held.done / max(1, gpus*seconds(f.Real-f.before))
+	f.PredictedUtilisation = twin.done / max(1, gpus*seconds(f.Predicted-f.before))
 }
 
 func later(a, b time.Time) time.Time {

@@ -74,6 +74,7 @@ type learned struct {
 	ran       time.Time // when it was last given GPUs, and after its first report: when it began to train
 	starting  bool      // it has not reported since it was given GPUs
 	used      float64   // GPU-seconds from the end of each start to the loss of its GPUs; see release
+	saved     float64   // of these when its GPUs were last taken by the scheduler, which is its last checkpoint
 	asked     job.BatchSize
 	delay     time.Duration // of all starts together
 	delays    int
@@ -210,6 +211,13 @@ func (j *learned) interrupt(now time.Time) {
 	if j.spec.NoCheckpoint {
 		j.used = 0
 	}
+	j.saved = j.used
+}
+
+// lose records that a job loses its GPUs by a failure, and goes on from its last checkpoint.
+func (j *learned) lose(now time.Time) {
+	j.release(now)
+	j.used = j.saved
 }
 
 // usedUntil returns the GPU-seconds of the job's training up to now. If no report says when its
@@ -232,7 +240,7 @@ func (l *Learner) exit(now time.Time, ev *scheduler.Exited) {
 		return
 	}
 	if ev.Outcome == scheduler.Lost {
-		j.interrupt(now)
+		j.lose(now)
 		l.lost++
 		return
 	}

@@ -63,6 +63,10 @@ type NextNodeStudy struct {
 	MeanJCT  float64    `json:"jct_mean_s"`          // as simulated again, without another node
 	Orders   int        `json:"orders"`              // of the arrivals that were simulated, the recorded one among them
 	Nodes    []NextNode `json:"nodes"`               // the one that saves the most JCT first
+	// Figures are those of the run as simulated again, without another node; Jobs are those that are
+	// done there.
+	Figures metrics.Figures `json:"-"`
+	Jobs    int             `json:"-"`
 }
 
 // Error returns by what part the mean JCT of the run simulated again differs from that recorded; 0
@@ -170,7 +174,7 @@ func (r *rerun) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) 
 // study compares the runs with one more node with those without, which are the first.
 func study(on []growth, runs [][]*rerun) *NextNodeStudy {
 	base := runs[0][0]
-	s := &NextNodeStudy{Hours: base.Summary.Makespan / 3600, MeanJCT: base.Summary.MeanJCT, Orders: len(runs)}
+	s := &NextNodeStudy{Hours: base.Summary.Makespan / 3600, MeanJCT: base.Summary.MeanJCT, Orders: len(runs), Figures: base.Figures(), Jobs: base.Summary.Done}
 	for i := 1; i < len(on); i++ {
 		node := &on[i].node
 		n := NextNode{Type: node.GPUType, GPUs: node.Capacity.GPUs, Rate: node.GPUPrice() * float64(node.Capacity.GPUs)}

@@ -15,7 +15,7 @@ import (
 func (rec *recording) setting(nodes *cluster.Cluster, so scheduler.Options) *setting {
 	in := &setting{cluster: nodes, catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, outcomes: map[job.ID]*outcome{}}
 	in.options.Seed, in.options.Estimate, in.options.Initial = rec.header.Seed, so.Estimate, map[job.ID]*sim.InitialState{}
-	in.options.ReportEpochs = so.Classes
+	in.options.ReportEpochs, in.options.Faults = so.Classes, rec.outages.faults(so.Round)
 	if d := rec.interval(); d > 0 {
 		in.options.ReportInterval = d
 	}
@@ -60,21 +60,36 @@ func (in *setting) record(rec *recording, j *learned, usual time.Duration) {
 	}
 }
 
-// whole returns the work of a job in samples: its target or, if it has none and was completed,
-// its progress. A job that was completed held its GPUs for some time after its last report: first
-// for the training up to its target, then to write its last checkpoint and to end. The second
-// part of that time counts as additional work, at the job's last rate.
+// whole returns the work of a job in samples. What a job states of it may be wrong: a job that was
+// completed did what it had done at its last report, and what it did at the same rate until it
+// ended. A job that has done what it states, and was not completed, has no end that is known.
 func (j *learned) whole() float64 {
-	done := j.outcome == scheduler.Done && !j.ended.IsZero()
-	tail := max(0, j.tail.Seconds()*j.rate-max(0, j.spec.Target-j.progress))
+	stated := j.spec.Target
 	switch {
-	case done && j.spec.Target > 0:
-		return j.spec.Target + tail
-	case done:
-		return max(1, j.progress)
+	case j.outcome == scheduler.Done && !j.ended.IsZero():
+		return j.completed()
+	case stated > 0 && j.progress >= stated:
+		return endless
 	}
-	return j.spec.Target
+	return stated
 }
+
+// completed returns the work of a job that was completed. Where that is what it states, up to what
+// its rate may have changed since its last report, it is exactly that: what it held its GPUs for
+// beyond that, as to write its last checkpoint, counts as additional work.
+func (j *learned) completed() float64 {
+	tail := j.tail.Seconds()
+	trained := max(1, j.progress+tail*j.rate)
+	left := j.spec.Target - j.progress
+	if left < 0 || left/j.rate > mostFaster*tail+1 {
+		return trained
+	}
+	return max(trained, j.spec.Target)
+}
+
+// mostFaster is the factor by which the rate of a job is taken to rise at most between its last
+// report and its end.
+const mostFaster = 2
 
 // steady returns the arrival of a job that is known by how long it held GPUs.
 func (j *learned) steady(at time.Duration) workload.Arrival {

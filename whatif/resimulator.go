@@ -26,7 +26,7 @@ func NewResimulator(r *journal.Reader, o Options) (*Resimulator, error) {
 	t.scheduler.Round, t.scheduler.Estimate.Types = t.header.Round, t.header.Cluster.Types()
 	own := t.scheduler.Estimate
 	own.Share = false // how fast a job was is known best from its own reports
-	t.rec = &recording{header: &t.header, Learner: NewLearner(own), result: &Fidelity{Round: journal.Seconds(t.header.Round)}, held: newService()}
+	t.rec = &recording{header: &t.header, Learner: NewLearner(own), result: &Fidelity{Round: journal.Seconds(t.header.Round)}, held: newService(), outages: newOutages(t.header.Cluster)}
 	t.rec.keep = true
 	if err := t.rec.read(r); err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)

@@ -137,7 +137,7 @@ func (w *simulatedWorld) Event(now time.Time, ev scheduler.Event) {
 	}
 	e, ok := ev.(scheduler.Exited)
 	f := w.outcomes[e.Job]
-	if !ok || f == nil || f.end >= 0 {
+	if !ok || f == nil || f.end >= 0 || e.Outcome == scheduler.Lost { // a job that lost its GPUs goes on
 		return
 	}
 	if e.Outcome == scheduler.Failed { // by its model it does not run on the GPUs that it got

@@ -2,50 +2,36 @@ package whatif
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Tolerance is the largest relative error of a simulation of a recorded run under its own policy with
-// which what it says of another policy is to be trusted.
-const Tolerance = 0.05
-
-// A Trust says how well a recorded run is simulated under its own policy: relative errors, positive
-// where the simulation has more.
-type Trust struct {
-	JCT         float64 `json:"jct"`         // of the mean JCT
-	Wait        float64 `json:"wait"`        // of the mean time from submission to the first start
-	Utilisation float64 `json:"utilisation"` // of the GPU time that jobs held until the last end
-	Trusted     bool    `json:"trusted"`     // all are within Tolerance
-	// Causes are what the simulation is known to lack of the run; only where it is not trusted.
-	Causes []string `json:"causes,omitempty"`
+// Trust says how well the run was simulated, under its own policy.
+func (f *Fidelity) Trust() *metrics.Trust {
+	recorded := metrics.Figures{JCT: seconds(f.RealJCT), Wait: seconds(f.RealWait), Utilisation: f.RealUtilisation}
+	simulated := metrics.Figures{JCT: seconds(f.PredictedJCT), Wait: seconds(f.PredictedWait), Utilisation: f.PredictedUtilisation}
+	endless := f.endless()
+	return metrics.Judge(recorded, simulated, len(f.Jobs)-endless, endless, seconds(f.Round), f.causes())
 }
 
-// Trust compares the simulation with the run. Differences of the mean wait that are smaller than a
-// round count as none: nothing starts between rounds.
-func (f *Fidelity) Trust() *Trust {
-	t := &Trust{JCT: relative(f.PredictedJCT, f.RealJCT, 0), Wait: relative(f.PredictedWait, f.RealWait, f.Round), Utilisation: relative(f.PredictedUse, f.RealUse, 0)}
-	worst := max(math.Abs(t.JCT), math.Abs(t.Wait), math.Abs(t.Utilisation))
-	if t.Trusted = worst <= Tolerance && len(f.Jobs) > 0; !t.Trusted {
-		t.Causes = f.causes()
+func seconds(s journal.Seconds) float64 { return time.Duration(s).Seconds() }
+
+// endless returns how many jobs did not end in the simulation.
+func (f *Fidelity) endless() int {
+	n := 0
+	for _, m := range f.Jobs {
+		if m.Predicted < 0 {
+			n++
+		}
 	}
-	return t
+	return n
 }
 
-// relative returns the relative error of a prediction; 0 if the difference is below least.
-func relative(predicted, actual, least journal.Seconds) float64 {
-	off := float64(predicted - actual)
-	if math.Abs(off) < float64(least) || off == 0 {
-		return 0
-	}
-	return off / max(float64(actual), 1)
-}
-
-// causes says what of the run the simulation lacks.
+// causes says what may make the simulation differ from the run.
 func (f *Fidelity) causes() []string {
 	var all []string
 	add := func(n int, format string) {
@@ -55,7 +41,9 @@ func (f *Fidelity) causes() []string {
 	}
 	add(f.Nodes, "nodes joined or left %d times")
 	add(f.Lost, "jobs lost their GPUs by failures %d times")
-	add(f.Ended, "%d jobs were cancelled or failed")
+	add(f.Reserved, "%d jobs had reservations")
+	add(f.endless(), "%d jobs did not end in the simulation")
+	add(f.Ended, "%d jobs were cancelled or failed, which the simulation ends at the same time after they were submitted")
 	add(f.Open, "%d jobs had not ended")
 	add(f.Restored, "%d jobs were running or waiting when the recording began")
 	unmodelled := 0
@@ -81,6 +69,7 @@ type service struct {
 	since       time.Time
 	gpus        int
 	used        float64 // GPU-seconds up to since
+	done        float64 // GPU-seconds up to the last completion of a job
 }
 
 func newService() *service {
@@ -96,7 +85,9 @@ func (u *service) event(now time.Time, ev scheduler.Event) {
 			u.hold(now, ev.Spec.ID, n)
 		}
 	case scheduler.Exited:
-		u.hold(now, ev.Job, 0)
+		if u.hold(now, ev.Job, 0); ev.Outcome == scheduler.Done {
+			u.done = u.used
+		}
 	}
 }
 

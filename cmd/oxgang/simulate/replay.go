@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/whatif"
 )
@@ -31,7 +32,8 @@ func ReplayCommand() *cobra.Command {
 		Long: `Check a recorded run twice. Its events are shown to the policy anew, whose decisions
 must be those recorded, in allocations, placements, batch sizes, reasons, prices and actions:
 the first that differs is told, and is an error. And the run is simulated with what it has learned of its jobs: when would they have ended, and when did
-they? With another policy only the simulation is made: what it would have come to.`,
+they? With another policy it is simulated under its own first. Where that is more than 5 % off in mean JCT,
+mean wait or utilisation, what the other would have come to is marked as not to be trusted.`,
 		Example: `  oxgang simulate --policy sia --out run/
   oxgang replay run/sia.oxj
   oxgang replay run/sia.oxj --policy fifo`,
@@ -61,17 +63,17 @@ they? With another policy only the simulation is made: what it would have come t
 
 // A Verdict is what oxgang replay finds.
 type Verdict struct {
-	Recorded  string           `json:"recorded"` // policy
-	Policy    string           `json:"policy"`   // simulated
-	Rounds    int              `json:"rounds"`
-	Actions   int              `json:"actions"`
-	Truncated bool             `json:"truncated"`            // the journal has no end
-	Unsealed  bool             `json:"unverified,omitempty"` // the journal has no hashes
-	First     string           `json:"first_difference,omitempty"`
-	Fidelity  *whatif.Fidelity `json:"fidelity"`
+	Recorded  string `json:"recorded"` // policy
+	Policy    string `json:"policy"`   // simulated
+	Rounds    int    `json:"rounds"`
+	Actions   int    `json:"actions"`
+	Truncated bool   `json:"truncated"`            // the journal has no end
+	Unsealed  bool   `json:"unverified,omitempty"` // the journal has no hashes
+	First     string `json:"first_difference,omitempty"`
 	// Trust says how well the run is simulated under its own policy. If it is not trusted, neither
 	// is what Fidelity says of another policy.
-	Trust *whatif.Trust `json:"trust"`
+	Trust    *metrics.Trust   `json:"trust"`
+	Fidelity *whatif.Fidelity `json:"fidelity"`
 	// Ranges say how what would have been said of starts and ends held; nil: not asked for.
 	Ranges   []whatif.Reliability `json:"ranges,omitempty"`
 	replayed *whatif.Replayed     // nil: with another policy
@@ -176,13 +178,15 @@ func (r *replaying) read(ctx context.Context, use func(*journal.Reader, whatif.O
 func (v *Verdict) table(w io.Writer) error {
 	switch {
 	case v.replayed == nil:
-		fmt.Fprintf(w, "%s in place of %s\n\n", v.Policy, v.Recorded)
+		v.trust(w)
+		fmt.Fprintf(w, "%s in place of %s%s\n\n", v.Policy, v.Recorded, v.stamp())
 	case v.First == "":
 		fmt.Fprintf(w, "%s: %d rounds, %d actions: identical\n\n", v.Policy, v.Rounds, v.Actions)
+		v.trust(w)
 	default:
 		fmt.Fprintf(w, "%s: %d rounds, %d actions, and then a difference\n%s\n\n", v.Policy, v.Rounds-1, v.Actions, v.First)
+		v.trust(w)
 	}
-	v.trust(w)
 	f := v.Fidelity
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "JOB\tREAL (h)\tTWIN (h)\tERROR (%)\t")
@@ -216,8 +220,8 @@ func (v *Verdict) notes() string {
 	}
 	add(f.Ended, "%d jobs were cancelled or failed; the twin has them until then.")
 	add(f.Open, "%d jobs had not ended; the twin has them, and no time to compare.")
-	add(f.Lost, "jobs lost their GPUs %d times by failures, which the twin does not have.")
-	add(f.Nodes, "nodes joined or left %d times, which the twin does not have.")
+	add(f.Lost, "jobs lost their GPUs %d times by failures, and nodes fail when they did in the twin, whichever jobs they have.")
+	add(f.Nodes, "nodes joined or left %d times, and do in the twin, but for nodes that are rented or lent.")
 	add(f.Refused, "%d plans of the twin broke a rule and were refused.")
 	if f.Truncated {
 		text += "Note: the journal has no end: it was cut off, as by a crash, or its run goes on.\n"

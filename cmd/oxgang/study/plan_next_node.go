@@ -34,9 +34,9 @@ type nextNode struct {
 // nextNodes is what oxgang plan next-node prints as JSON.
 type nextNodes struct {
 	*whatif.NextNodeStudy
-	Worth   float64 `json:"gpu_hour_worth"`
-	Trusted bool    `json:"trusted"`                   // the run simulated again is as recorded
-	Learned string  `json:"learned_because,omitempty"` // why it is simulated from what it learned of its jobs
+	Worth   float64        `json:"gpu_hour_worth"`
+	Trust   *metrics.Trust `json:"trust"`                     // how well the run simulated again is as recorded
+	Learned string         `json:"learned_because,omitempty"` // why it is simulated from what it learned of its jobs
 }
 
 func planNextNodeCommand() *cobra.Command {
@@ -184,15 +184,30 @@ func (n *nextNode) judge(s *whatif.NextNodeStudy, h *journal.Header, recorded *e
 		return nil, errors.New("no nodes are owned, so none can be added")
 	}
 	s.Policy, s.Recorded = h.Policy, recorded.Result.Summary.MeanJCT
-	all := &nextNodes{NextNodeStudy: s, Worth: n.worth, Trusted: math.Abs(s.Error()) <= trusted}
+	was := recorded.Result
+	all := &nextNodes{NextNodeStudy: s, Worth: n.worth, Trust: metrics.Judge(was.Figures(), s.Figures, s.Jobs, max(0, was.Summary.Done-s.Jobs), h.Round.Seconds(), causes(recorded))}
 	if all.Worth == 0 {
 		all.Worth = meanPrice(nodes)
 	}
 	return all, nil
 }
 
-// trusted is the error of a simulation's mean JCT from which its figures are not to be trusted.
-const trusted = 0.05
+// causes says what of a recorded run its simulation may lack.
+func causes(run *experiments.Run) []string {
+	var all []string
+	add := func(n int, format string) {
+		if n > 0 {
+			all = append(all, fmt.Sprintf(format, n))
+		}
+	}
+	sum := &run.Result.Summary
+	add(sum.Cancelled+sum.Failed, "%d jobs were cancelled or failed")
+	add(sum.Active, "%d jobs had not ended")
+	if run.Unfinished {
+		all = append(all, "the recording was cut off")
+	}
+	return all
+}
 
 // meanPrice returns the mean price per GPU-hour of the nodes that are owned.
 func meanPrice(c *cluster.Cluster) float64 {

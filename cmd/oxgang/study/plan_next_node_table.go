@@ -7,16 +7,14 @@ import (
 	"math"
 	"text/tabwriter"
 
+	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/whatif"
 )
 
 // table writes what was found for people.
 func (n *nextNodes) table(w io.Writer) error {
 	fmt.Fprintf(w, "%s: mean JCT %.0f s as recorded, %.0f s simulated again without another node (%+.1f %%)\n", n.Policy, n.Recorded, n.MeanJCT, 100*n.Error())
-	if !n.Trusted {
-		fmt.Fprintln(w, "Not to be trusted: the simulation differs from the recording by more than 5 %.")
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "Simulated again as it was: %s.\n%s\n\n", n.Trust.Errors(), n.Trust.Verdict())
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NODE\tJCT SAVED (s)\tRANGE\tWAITING SAVED (GPU-h)\tRANGE\tBREAK-EVEN (per h)\tRANGE\tPRICE (per h)\tBY PRICES (s)\tOFF (%)")
 	for i := range n.Nodes {
@@ -70,7 +68,11 @@ func (n *nextNodes) teams(w io.Writer) error {
 
 // notes says what the figures are.
 func (n *nextNodes) notes() string {
-	text := fmt.Sprintf("Savings are those of the run simulated again. Break-even: a GPU-hour by which jobs end sooner is worth %.2f.\n", n.Worth)
+	stamp := ""
+	if !n.Trust.Trusted {
+		stamp = metrics.Stamp
+	}
+	text := fmt.Sprintf("Savings%s are those of the run simulated again. Break-even: a GPU-hour by which jobs end sooner is worth %.2f.\n", stamp, n.Worth)
 	if n.Orders > 1 {
 		text += fmt.Sprintf("Ranges: nine times of ten, by the same jobs in %d orders.\n", n.Orders)
 	}

@@ -106,7 +106,7 @@ func TestNextNodes_by_hand(t *testing.T) {
 			}
 			learned := learnedOnly(t, text)
 			switch {
-			case !learned.Trusted:
+			case !learned.Trust.Trusted:
 				untrusted++
 			case learned.Nodes[0].Type != found.Nodes[0].Type:
 				t.Errorf("%s on %s: from what it learned, which it says is to be trusted, %s saves the most, want %s", kind, base, learned.Nodes[0].Type, found.Nodes[0].Type)
@@ -141,7 +141,7 @@ func TestNextNodes_by_hand(t *testing.T) {
 func TestStudy_of_the_defaults(t *testing.T) {
 	c := configured(t, "policy", "oxgang")
 	want, text := simulated(t, c)
-	if found := studied(t, text); found.MeanJCT != want || !found.Trusted {
+	if found := studied(t, text); found.MeanJCT != want || !found.Trust.Trusted {
 		t.Errorf("mean JCT %v as simulated again, want %v", found.MeanJCT, want)
 	}
 }
