@@ -19,6 +19,9 @@ type Run struct {
 	Result *metrics.Result `json:"result"` // nil if the run failed
 	// Error says why the run failed: its row says so in place of numbers, and it is in no plot.
 	Error string `json:"error,omitempty"`
+	// Trust says how well the history that was simulated is simulated under its own policy; nil: it
+	// was none. Tables for programs have it in columns after all others.
+	Trust *metrics.Trust `json:"trust,omitempty"`
 	// PolicyTimes are the times the policy took, one per round; nil if they
 	// were not measured. They differ between machines, so only HTML, CSVs and
 	// Times show them, and JSON leaves them out.

@@ -30,9 +30,10 @@ const (
 func Formats() []Format { return []Format{Text, Wide, JSON, YAML, CSV} }
 
 // Table writes one row per run. JSON, YAML and CSV have full precision, with null (CSV:
-// nothing) for what is not known; their last column says why a run failed. Text shows
-// what is not known as "-", leaves out columns that are known for no run, and shows why a
-// run failed in place of its numbers. The same results give the same bytes.
+// nothing) for what is not known; a column after them says why a run failed, and others, where
+// history was simulated, how well it is. Text shows what is not known as "-", leaves out columns
+// that are known for no run, and shows why a run failed in place of its numbers. The same
+// results give the same bytes.
 func Table(w io.Writer, runs []Run, f Format) error {
 	var out bytes.Buffer
 	cols := slices.DeleteFunc(columnsOf(runs), func(c column) bool { return c.shown == paged })
@@ -140,7 +141,11 @@ func writeJSON(out *bytes.Buffer, runs []Run, cols []column) {
 		for c := range cols {
 			fmt.Fprintf(out, ",\n    %s: %s", quoted(cols[c].key), cols[c].exact(&runs[i], "null"))
 		}
-		fmt.Fprintf(out, ",\n    \"error\": %s\n  }", quotedOrNull(runs[i].Error))
+		fmt.Fprintf(out, ",\n    \"error\": %s", quotedOrNull(runs[i].Error))
+		for _, c := range trustOf(runs) {
+			fmt.Fprintf(out, ",\n    %s: %s", quoted(c.key), c.literal(&runs[i]))
+		}
+		out.WriteString("\n  }")
 	}
 	if len(runs) > 0 {
 		out.WriteByte('\n')
@@ -159,6 +164,9 @@ func writeYAML(out *bytes.Buffer, runs []Run, cols []column) {
 			fmt.Fprintf(out, "  %s: %s\n", quoted(cols[c].key), cols[c].exact(&runs[i], "null"))
 		}
 		fmt.Fprintf(out, "  \"error\": %s\n", quotedOrNull(runs[i].Error))
+		for _, c := range trustOf(runs) {
+			fmt.Fprintf(out, "  %s: %s\n", quoted(c.key), c.literal(&runs[i]))
+		}
 	}
 }
 
@@ -183,13 +191,21 @@ func writeCSV(out *bytes.Buffer, runs []Run, cols []column) {
 	for c := range cols {
 		header = append(header, cols[c].key)
 	}
-	_ = w.Write(append(header, "error"))
+	header = append(header, "error")
+	for _, c := range trustOf(runs) {
+		header = append(header, c.key)
+	}
+	_ = w.Write(header)
 	for i := range runs {
 		row := []string{printable.Cell(runs[i].Name)}
 		for c := range cols {
 			row = append(row, cols[c].exact(&runs[i], ""))
 		}
-		_ = w.Write(append(row, printable.Cell(runs[i].Error)))
+		row = append(row, printable.Cell(runs[i].Error))
+		for _, c := range trustOf(runs) {
+			row = append(row, c.cell(&runs[i]))
+		}
+		_ = w.Write(row)
 	}
 	w.Flush()
 }

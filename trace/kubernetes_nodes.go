@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,7 +47,37 @@ func (d *kubeDump) addNode(o *kubeObject) error {
 	if c := o.condition("Ready"); c == nil || c.Status != "True" {
 		d.o.Summary.Note("nodes that are not ready, counted nevertheless")
 	}
+	if err := d.noteReserved(o); err != nil {
+		return err
+	}
 	d.nodes[o.Meta.Name] = n
+	return nil
+}
+
+// noteReserved counts a node on which not every job may run: one that is cordoned, or has a taint
+// other than that of all nodes with GPUs, and those that tell a node's conditions.
+func (d *kubeDump) noteReserved(o *kubeObject) error {
+	var spec struct {
+		Cordoned bool `json:"unschedulable"`
+		Taints   []struct{ Key, Effect string }
+	}
+	if len(o.Spec) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(o.Spec, &spec); err != nil {
+		return fmt.Errorf("spec: %w", err)
+	}
+	if spec.Cordoned {
+		d.o.Summary.Note("nodes that are cordoned, counted nevertheless")
+		return nil
+	}
+	for _, t := range spec.Taints {
+		usual := t.Key == "nvidia.com/gpu" || t.Key == "amd.com/gpu" || strings.HasPrefix(t.Key, "node.kubernetes.io/")
+		if t.Effect != "PreferNoSchedule" && !usual {
+			d.o.Summary.Note("nodes that a taint reserves, open to all jobs in the simulation")
+			return nil
+		}
+	}
 	return nil
 }
 

@@ -65,6 +65,32 @@ func TestReadKubernetes(t *testing.T) {
 	}
 }
 
+// Nodes on which not every job may run are counted: simulations give them to all.
+func TestReadKubernetes_counts_reserved_nodes(t *testing.T) {
+	node := func(name, spec, ready string) string {
+		return fmt.Sprintf(`{"kind": "Node", "metadata": {"name": %q, "uid": %q, "creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"nvidia.com/gpu.product": "H200"}}, "spec": %s,
+ "status": {"allocatable": {"nvidia.com/gpu": "8"}, "conditions": [{"type": "Ready", "status": %q}]}}`, name, name, spec, ready)
+	}
+	items := strings.Join([]string{
+		node("a", `{}`, "True"),
+		node("b", `{"unschedulable": true, "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}`, "True"),
+		node("c", `{"taints": [{"key": "team", "value": "nlp", "effect": "NoSchedule"}]}`, "True"),
+		node("d", `{"taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}, {"key": "soft", "effect": "PreferNoSchedule"}]}`, "True"),
+		node("e", `{"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]}`, "False"),
+	}, ",")
+	o := parse.Options{Summary: new(parse.Summary)}
+	if _, err := ReadKubernetes(strings.NewReader(`{"kind": "List", "items": [`+items+`]}`), o); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]parse.Note{
+		{Text: "nodes that are cordoned, counted nevertheless", Count: 1},
+		{Text: "nodes that a taint reserves, open to all jobs in the simulation", Count: 1},
+		{Text: "nodes that are not ready, counted nevertheless", Count: 1},
+	}, o.Summary.Notes); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
 // Rows before the start are dropped; times count from it.
 func TestKubernetesStart(t *testing.T) {
 	all := recorded(t, parse.Options{})

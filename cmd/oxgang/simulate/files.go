@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/report"
 )
 
@@ -34,10 +35,12 @@ func (s *simulation) prepare() error {
 // files writes the HTML report and, into the output folder, the results and
 // the data of the plots beside the journals. They appear when all are
 // complete.
-func (s *simulation) files(runs []report.Run) error {
-	page := func(w io.Writer) error {
-		return report.HTML(w, report.Input{Title: title(s.config), Facts: facts(s.config, "oxgang "+cli.Version()), Runs: runs})
+func (s *simulation) files(runs []report.Run, t *metrics.Trust) error {
+	in := report.Input{Title: title(s.config), Facts: facts(s.config, "oxgang "+cli.Version()), Runs: runs}
+	if t != nil {
+		in.Facts = append([]string{"simulated under " + own + ", which stands for the cluster's own scheduler: " + t.Errors(), t.Verdict()}, in.Facts...)
 	}
+	page := func(w io.Writer) error { return report.HTML(w, in) }
 	path := s.html
 	switch {
 	case path == "":

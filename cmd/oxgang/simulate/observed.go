@@ -34,8 +34,10 @@ type history struct {
 	context, kconf string // of kubectl
 	since          string // how far back, from when the dump was made; empty: all of it
 
-	text []byte // the trace that is simulated, as JSON Lines
-	dump *trace.Kubernetes
+	text    []byte // the trace that is simulated, as JSON Lines
+	dump    *trace.Kubernetes
+	notes   *parse.Summary // of what was dropped or invented when the dump was read
+	earlier int            // jobs that came before since, which are left out
 }
 
 func (h *history) add(f *pflag.FlagSet) {
@@ -100,12 +102,12 @@ func (h *history) read(ctx context.Context, c *config.Config, name string, told 
 	if err != nil {
 		return err
 	}
-	summary := new(parse.Summary)
-	h.dump, err = trace.ReadKubernetes(bytes.NewReader(text), parse.Options{File: name, OnBadRow: onBad, Summary: summary})
+	h.notes = new(parse.Summary)
+	h.dump, err = trace.ReadKubernetes(bytes.NewReader(text), parse.Options{File: name, OnBadRow: onBad, Summary: h.notes})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(told, summary)
+	_, err = fmt.Fprint(told, h.notes)
 	return err
 }
 
@@ -124,7 +126,8 @@ func (h *history) write(since, start time.Duration, told io.Writer) error {
 		a.Duration = max(min(a.Duration, time.Second), a.Duration-start)
 		kept = append(kept, a)
 	}
-	switch n := len(h.dump.Jobs) - len(kept); {
+	h.earlier = len(h.dump.Jobs) - len(kept)
+	switch n := h.earlier; {
 	case len(kept) == 0 && n > 0:
 		return fmt.Errorf("no job of %d came in the last %s", n, h.since)
 	case len(kept) == 0:
@@ -182,8 +185,8 @@ func (h *history) configure(c *config.Config, name string) error {
 	if !c.IsSet("on-bad-row") {
 		c.OnBadRow = parse.Skip.String() // nodes that jobs ran on may be gone
 	}
-	if !slices.Contains(c.Policies, "fifo") {
-		c.Policies = append(slices.Clip(c.Policies), "fifo")
+	if !slices.Contains(c.Policies, own) {
+		c.Policies = append(slices.Clip(c.Policies), own)
 	}
 	if c.IsSet("cluster") {
 		return nil

@@ -21,7 +21,12 @@ type pair struct {
 	wait, jct time.Duration
 	waits     []time.Duration // by run, in the order of the runs
 	jcts      []time.Duration
+	observed  held
+	held      []held // by run
 }
+
+// held is the GPU time of a job, in GPU-seconds, and when it was submitted and ended, in seconds.
+type held struct{ gpus, came, ended float64 }
 
 // A comparison compares observed times with those of simulations.
 type comparison struct {
@@ -58,6 +63,7 @@ func pairOf(o *trace.Observed, id job.ID, results []map[job.ID]*metrics.JobResul
 		return p, false
 	}
 	p = pair{day: o.Submitted.UTC().Format(time.DateOnly), wait: o.Started.Sub(o.Submitted), jct: o.Ended.Sub(o.Submitted)}
+	p.observed = held{float64(o.Arrival.Spec.GPUs) * o.Ended.Sub(o.Started).Seconds(), unix(o.Submitted), unix(o.Ended)}
 	for _, jobs := range results {
 		r := jobs[id]
 		if r == nil || r.Finished < 0 || r.FirstStarted < 0 {
@@ -65,9 +71,13 @@ func pairOf(o *trace.Observed, id job.ID, results []map[job.ID]*metrics.JobResul
 		}
 		p.waits = append(p.waits, seconds(r.FirstStarted-r.Submitted))
 		p.jcts = append(p.jcts, seconds(r.JCT))
+		p.held = append(p.held, held{r.Allocated - r.Profiling, r.Submitted, r.Finished})
 	}
 	return p, true
 }
+
+// unix returns a time in seconds.
+func unix(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
 // seconds returns a number of seconds as a duration.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -230,8 +230,14 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 			s.refused(t)
 		}
 	}
-	if err := s.files(runs); err != nil {
+	t := s.judge(runs, tasks)
+	if err := s.files(runs, t); err != nil {
 		return err
+	}
+	if t != nil && (s.format == string(report.Text) || s.format == string(report.Wide)) {
+		if err := trust(stdout, t); err != nil {
+			return err
+		}
 	}
 	if err := report.Table(stdout, runs, report.Format(s.format)); err != nil {
 		return err

@@ -1,0 +1,103 @@
+package simulate
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/metrics"
+	"github.com/oxgang/oxgang/report"
+	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/trace/parse"
+)
+
+// watched returns two jobs of 4 GPUs as they were observed, a job that runs, and a simulation in which
+// jobs wait and run for so many minutes.
+func watched(wait, run float64) (map[job.ID]*trace.Observed, *metrics.Result) {
+	jobs := map[job.ID]*trace.Observed{"a": seen(0, 10, 100), "b": seen(1, 30, 100), "runs": seen(1, 5, 0)}
+	for _, o := range jobs {
+		o.Arrival.Spec.GPUs = 4
+	}
+	r := &metrics.Result{Jobs: []metrics.JobResult{simulated("a", wait, run), simulated("b", wait+20, run), simulated("runs", 0, 5)}}
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		j.Allocated, j.Profiling = 4*60*run+7, 7
+		j.Submitted = float64(i%2) * 3600
+		j.FirstStarted, j.Finished = j.FirstStarted+j.Submitted, j.Finished+j.Submitted
+	}
+	return jobs, r
+}
+
+func eight(t *testing.T) *cluster.Cluster {
+	t.Helper()
+	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "t4", Capacity: cluster.Resources{GPUs: 8}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestJudge: times are means over jobs that ended in both; utilisation is over the time from the first
+// submission to the last end; jobs that did not end in the simulation are an error.
+func TestJudge(t *testing.T) {
+	jobs, run := watched(10, 100)
+	if got := judge(jobs, run, eight(t), 60, nil); !got.Trusted || got.JCT != 0 || got.Wait != 0 || math.Abs(got.Utilisation) > 1e-9 {
+		t.Errorf("exact: %+v", got)
+	}
+	jobs, run = watched(40, 100) // the last ends 30 minutes later, after 220
+	want := metrics.Trust{JCT: 150.0/120 - 1, Wait: 1.5, Utilisation: 190.0/220 - 1}
+	if got := judge(jobs, run, eight(t), 60, nil); got.Trusted || math.Abs(got.JCT-want.JCT) > 1e-9 || math.Abs(got.Wait-want.Wait) > 1e-9 || math.Abs(got.Utilisation-want.Utilisation) > 1e-9 {
+		t.Errorf("waits of 30 minutes more: %+v, want %+v", got, want)
+	}
+	jobs, run = watched(10, 100)
+	run.Jobs[1].Finished = -1
+	if got := judge(jobs, run, eight(t), 60, nil); got.Trusted {
+		t.Errorf("half of the jobs did not end: %+v, want it not trusted", got)
+	}
+}
+
+// TestSimulation_judge: all simulations of history are marked that is not simulated well, and none of
+// history that is; a failed one has no figures to mark.
+func TestSimulation_judge(t *testing.T) {
+	for wait, stamp := range map[float64]string{10: "", 40: metrics.Stamp} {
+		jobs, result := watched(wait, 100)
+		s := &simulation{config: config.Default(), past: history{dump: &trace.Kubernetes{}, notes: new(parse.Summary)}}
+		for id, o := range jobs {
+			o.Arrival.Spec.ID = id
+			s.past.dump.Jobs = append(s.past.dump.Jobs, *o)
+		}
+		in := &experiments.Inputs{Cluster: eight(t)}
+		tasks := []*task{{policy: "sia", run: &experiments.Run{}, Inputs: in}, {policy: "lyra"}, {policy: "fifo", run: &experiments.Run{}, Inputs: in}}
+		runs := []report.Run{{Name: "sia", Result: &metrics.Result{}}, {Name: "lyra", Error: "no"}, {Name: "fifo", Result: result}}
+		got := s.judge(runs, tasks)
+		if got.Trusted != (stamp == "") || runs[0].Trust != got || runs[0].Name != "sia"+stamp || runs[1].Name != "lyra" || runs[2].Name != "fifo"+stamp {
+			t.Errorf("wait %v: %+v; names %q, %q, %q", wait, got, runs[0].Name, runs[1].Name, runs[2].Name)
+		}
+		tasks[2].run = nil
+		if got := s.judge(runs, tasks); got.Trusted || !strings.Contains(got.Verdict(), "fifo was not simulated") {
+			t.Errorf("without fifo: %+v", got)
+		}
+	}
+	none := &simulation{config: config.Default()}
+	if got := none.judge([]report.Run{{Name: "sia"}}, []*task{{policy: "sia"}}); got != nil {
+		t.Errorf("no history: %+v, want none", got)
+	}
+}
+
+// TestCauses: what was left out or invented is named, but for what changes nothing.
+func TestCauses(t *testing.T) {
+	h := history{since: "1d", earlier: 3, notes: &parse.Summary{Bad: 2, Notes: []parse.Note{{Text: parse.DropNoGPUs, Count: 9}, {Text: "jobs that failed", Count: 4}}}}
+	want := []string{
+		"jobs that failed: 4", "bad rows skipped: 2", "jobs that came before the last 1d, left out though they may have run: 3",
+		"the cluster that is simulated is not the one that was observed",
+		"the cluster's scheduler is not fifo", "jobs that were deleted and nodes that are gone are not in a dump",
+	}
+	if got := h.causes(true); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
