@@ -69,15 +69,6 @@ type NextNodeStudy struct {
 	Jobs    int             `json:"-"`
 }
 
-// Error returns by what part the mean JCT of the run simulated again differs from that recorded; 0
-// if nothing was recorded.
-func (s *NextNodeStudy) Error() float64 {
-	if s.Recorded == 0 {
-		return 0
-	}
-	return s.MeanJCT/s.Recorded - 1
-}
-
 // MostOrders is how many orders of the arrivals NextNodes simulates at most.
 const MostOrders = 10
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"text/tabwriter"
 	"time"
 
@@ -189,19 +190,19 @@ func (v *Verdict) table(w io.Writer) error {
 	}
 	f := v.Fidelity
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "JOB\tREAL (h)\tTWIN (h)\tERROR (%)\t")
+	fmt.Fprintln(t, "JOB\tRECORDED (h)\tSIMULATED (h)\tERROR (%)\t")
 	for _, m := range f.Jobs {
 		if m.Predicted < 0 {
 			fmt.Fprintf(t, "%s\t%.3f\tnot ended\t\t\n", m.Job, hours(m.Real))
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%.3f\t%.3f\t%.1f\t\n", m.Job, hours(m.Real), hours(m.Predicted), 100*m.Error+0)
+		fmt.Fprintf(t, "%s\t%.3f\t%.3f\t%.1f\t\n", m.Job, hours(m.Real), hours(m.Predicted), math.Round(1000*m.Error)/10+0)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	v.ranges(w)
-	_, err := fmt.Fprintf(w, "\n%d jobs: mean error %.1f %%, worst %.1f %%\nmean JCT %v, of the twin %v; makespan %v, of the twin %v%s\n%s",
+	_, err := fmt.Fprintf(w, "\n%d jobs: mean error %.1f %%, worst %.1f %%\nmean JCT %v, simulated %v; makespan %v, simulated %v%s\n%s",
 		len(f.Jobs), 100*f.Mean, 100*f.Worst, rounded(f.RealJCT), rounded(f.PredictedJCT), rounded(f.Real), rounded(f.Predicted), v.stamp(), v.notes())
 	return err
 }
@@ -218,11 +219,11 @@ func (v *Verdict) notes() string {
 			text += fmt.Sprintf("Note: "+format+"\n", n)
 		}
 	}
-	add(f.Ended, "%d jobs were cancelled or failed; the twin has them until then.")
-	add(f.Open, "%d jobs had not ended; the twin has them, and no time to compare.")
-	add(f.Lost, "jobs lost their GPUs %d times by failures, and nodes fail when they did in the twin, whichever jobs they have.")
-	add(f.Nodes, "nodes joined or left %d times, and do in the twin, but for nodes that are rented or lent.")
-	add(f.Refused, "%d plans of the twin broke a rule and were refused.")
+	add(f.Ended, "%d jobs were cancelled or failed; the simulation has them until then.")
+	add(f.Open, "%d jobs had not ended; the simulation has them, and no time to compare.")
+	add(f.Lost, "jobs lost their GPUs %d times by failures, and nodes fail when they did in the simulation, whichever jobs they have.")
+	add(f.Nodes, "nodes joined or left %d times, and do in the simulation, but for nodes that are rented or lent.")
+	add(f.Refused, "%d plans of the simulation broke a rule and were refused.")
 	if f.Truncated {
 		text += "Note: the journal has no end: it was cut off, as by a crash, or its run goes on.\n"
 	}

@@ -13,8 +13,8 @@ import (
 
 // table writes what was found for people.
 func (n *nextNodes) table(w io.Writer) error {
-	fmt.Fprintf(w, "%s: mean JCT %.0f s as recorded, %.0f s simulated again without another node (%+.1f %%)\n", n.Policy, n.Recorded, n.MeanJCT, 100*n.Error())
-	fmt.Fprintf(w, "Simulated again as it was: %s.\n%s\n\n", n.Trust.Errors(), n.Trust.Verdict())
+	fmt.Fprintf(w, "%s: mean JCT %.0f s as recorded, %.0f s simulated again without another node\n", n.Policy, n.Recorded, n.MeanJCT)
+	fmt.Fprintf(w, "Simulated again: %s.\n%s\n\n", n.Trust.Errors(), n.Trust.Verdict())
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NODE\tJCT SAVED (s)\tRANGE\tWAITING SAVED (GPU-h)\tRANGE\tBREAK-EVEN (per h)\tRANGE\tPRICE (per h)\tBY PRICES (s)\tOFF (%)")
 	for i := range n.Nodes {
