@@ -26,7 +26,8 @@ func TestTable_says_whom_to_trust(t *testing.T) {
 	}
 	want := [][]string{
 		{"trusted", "own_policy_jct_error", "own_policy_wait_error", "own_policy_utilisation_error", "not_trusted_because"},
-		{"false", "0.25", "-0.5", "0.125", "one; two"}, {"", "", "", "", ""},
+		{"false", "0.25", "-0.5", "0.125", "one; two"},
+		{"", "", "", "", ""},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("CSV (-want +got):\n%s", diff)
