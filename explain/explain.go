@@ -96,10 +96,10 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	m.Since, m.Before, m.Takers = &since, holding(then.state.before), then.state.takers
 	phase := then.state.phase
 	if phase.Terminal() {
-		m.Phase = phase.String()
-		m.Sentence = fmt.Sprintf("%s was over: %s at %s, %s before.", t.id, phase, clock(then.state.since), span(at-then.state.since))
+		m.Phase, m.Ended = phase.String(), true
+		m.Sentence = fmt.Sprintf("%s %s at %s, %s before%s.", t.id, ended[phase], clock(then.state.since), span(at-then.state.since), then.state.detail)
 		if t.totals.Ended == nil {
-			m.Since, m.Sentence = nil, fmt.Sprintf("%s was over: %s before this recording begins.", t.id, phase)
+			m.Since, m.Sentence = nil, fmt.Sprintf("%s %s before this recording begins.", t.id, ended[phase])
 		}
 		return m
 	}
@@ -119,6 +119,9 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	m.Sentence = t.sentence(then, phase, span(at-then.state.since))
 	return m
 }
+
+// ended says what a job did whose phase is the last.
+var ended = map[job.Phase]string{job.Completed: "completed", job.Failed: "failed", job.Cancelled: "was cancelled"}
 
 // best returns the configuration that a reason calls better at today's prices than the one the
 // job has; nil if the reason names none.
@@ -179,8 +182,7 @@ func (t *journalReader) next(m *Moment, then *snapshot, at time.Duration) {
 		return
 	}
 	switch {
-	case then.state.phase.Terminal():
-		m.Next = "nothing: it was over"
+	case then.state.phase.Terminal(): // nothing comes
 	case waiting:
 		m.Next = fmt.Sprintf("it did not start before the recording ends at %s", clock(t.now))
 	default:

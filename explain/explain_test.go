@@ -371,15 +371,12 @@ cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps what it has, as p
 `},
 		"after the end of the recording": {100 * time.Hour, `cifar10-17 at 100h00m00s, under sia
 
-cifar10-17 was over: completed at 1h00m00s, 4d03h before.
+cifar10-17 completed at 1h00m00s, 4d03h before.
 
   asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    completed
   since    1h00m00s
-  holds    no GPUs
   before   2 a100 GPUs
-  cluster  a100 8 of 8 GPUs free, price 0.9; t4 4 of 4 GPUs free; 0 jobs hold GPUs, 1 waits
-  next     nothing: it was over
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -406,7 +403,7 @@ func TestAt_in_every_phase(t *testing.T) {
 		{"cifar10-17", 17*m + 10*time.Second, "restoring", "cifar10-17 got 2 a100 GPUs 10s ago and is starting there", ""},
 		{"cifar10-17", 30*m + time.Second, "waiting", "cifar10-17 has been waiting 1s: ", ""},
 		{"cifar10-17", 41 * m, "waiting", "cifar10-17 has been waiting 1m00s: jobs take turns", ""},
-		{"cifar10-17", 60 * m, "completed", "cifar10-17 was over: completed at 1h00m00s, 0s before.", ""},
+		{"cifar10-17", 60 * m, "completed", "cifar10-17 completed at 1h00m00s, 0s before.", ""},
 		{"cifar10-2", 99 * m, "waiting", "cifar10-2 has been waiting 0s: no round has decided on it yet", "The recording ends at 1h01m00s; this is how things stood then."},
 	} {
 		s, err := At(reader(t, text), c.id, c.at)

@@ -37,6 +37,7 @@ type state struct {
 	starts int
 	told   map[policy.Kind]bool // reasons of the present wait that changes already tell
 	train  time.Duration        // since when it holds GPUs without training, while restoring
+	detail string               // of how it ended, after a colon; empty: nothing is known
 }
 
 func newJournalReader(r *journal.Reader, id job.ID) *journalReader {
@@ -218,7 +219,7 @@ func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 	s.phase = map[scheduler.Outcome]job.Phase{
 		scheduler.Done: job.Completed, scheduler.Failed: job.Failed, scheduler.Cancelled: job.Cancelled,
 	}[ev.Outcome]
-	s.since, s.before = t.now, held
+	s.since, s.before, s.detail = t.now, held, detail
 	end := journal.Seconds(t.now)
 	t.totals.Ended, t.totals.Outcome = &end, s.phase.String()
 	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+span(t.now-t.came)+" after submission")

@@ -57,7 +57,7 @@ Failed before the recording begins: 0s profiling, 0s waiting, 0s with GPUs.
 func TestAt_of_jobs_that_were_there_before(t *testing.T) {
 	for id, want := range map[job.ID]string{
 		"x":   "x has been running on 2 a100 GPUs for 3m00s: it keeps what it has",
-		"old": "old was over: failed before this recording begins.",
+		"old": "old failed before this recording begins.",
 	} {
 		s, err := At(reader(t, again(t)), id, 3*time.Minute)
 		if err != nil {

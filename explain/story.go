@@ -106,8 +106,9 @@ type Moment struct {
 	Takers   []Taker          `json:"takers,omitempty"` // who got of the GPUs of Before that it has no more
 	Reason   string           `json:"reason,omitempty"`
 	Sentence string           `json:"sentence"`
+	Ended    bool             `json:"ended,omitempty"` // before: nothing is to come
 	Cluster  *View            `json:"cluster,omitempty"`
-	Next     string           `json:"next"` // what came next, in words; empty: the moment is now
+	Next     string           `json:"next"` // what came next, in words; empty: the moment is now, or nothing comes
 	NextAt   *journal.Seconds `json:"next_at,omitempty"`
 	// Best is the configuration that the reason calls the best at today's prices; nil: it
 	// names none.

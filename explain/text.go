@@ -26,16 +26,22 @@ func (s *Story) WriteText(w io.Writer) error {
 }
 
 func (s *Story) moment(b *bufio.Writer, m *Moment) {
-	fmt.Fprintf(b, "%s at %s, under %s\n\n%s\n\n", s.Job, clock(time.Duration(m.At)), s.Policy, m.Sentence)
+	sentence := strings.ReplaceAll(m.Sentence, "\n", "\n  ") // the last lines of its output, perhaps
+	fmt.Fprintf(b, "%s at %s, under %s\n\n%s\n\n", s.Job, clock(time.Duration(m.At)), s.Policy, sentence)
 	row := func(key, value string) { fmt.Fprintf(b, "  %-8s %s\n", key, value) }
 	row("asked", s.Asked)
 	row("phase", m.Phase)
 	if m.Since != nil {
 		row("since", clock(time.Duration(*m.Since)))
 	}
-	row("holds", m.Holds.text())
+	if !m.Ended {
+		row("holds", m.Holds.text())
+	}
 	if m.Before != nil {
 		row("before", both(m.Before.allocation())+m.went())
+	}
+	if m.Ended {
+		return
 	}
 	row("cluster", m.Cluster.text())
 	m.prediction(row)

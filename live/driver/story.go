@@ -50,6 +50,9 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 		return
 	}
 	s.Note, m.Next, m.NextAt = "", "", nil // the moment is now
+	if m.Ended {
+		return
+	}
 	m.Change, m.Unblock = d.unblock(ctx, s.Job)
 	if terms, ok := d.again.weighed(ctx, s.Job); ok {
 		m.Weigh(terms)

@@ -19,14 +19,7 @@ import (
 func TestCommands_that_end_at_once(t *testing.T) {
 	t.Parallel()
 	s := start(t, options(t))
-	plain := filepath.Join(s.o.Dir, "plain")
-	if err := os.WriteFile(plain, []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	ids := map[job.ID][2]string{ // what is wanted: outcome, and in the detail
-		s.submit("nowhere", "no-such-program"):                       {"failed", "no-such-program: executable file not found in $PATH"},
-		s.submit("path", "/nowhere/program"):                         {"failed", "/nowhere/program: no such file or directory"},
-		s.submit("plain", plain):                                     {"failed", "plain: permission denied"},
 		s.submit("done", "true"):                                     {"done", ""},
 		s.submit("says", "sh", "-c", "echo the last word; exit 3"):   {"failed", "worker 0: exit code 3; its last lines:\nthe last word"},
 		s.submit("kills", "sh", "-c", "echo mine; kill -9 $$"):       {"failed", "worker 0: signal 9; its last lines:\nmine"},
@@ -46,6 +39,10 @@ func TestCommands_that_end_at_once(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, options(t))
+	plain := filepath.Join(s.o.Dir, "plain")
+	if err := os.WriteFile(plain, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for want, change := range map[string]func(*control.Request){
 		"gpus 5: ":        func(r *control.Request) { r.GPUs = control.Range{Min: 5, Max: 5} },
 		"gpu type h200: ": func(r *control.Request) { r.GPUTypes = append(r.GPUTypes, "h200") },
@@ -53,6 +50,9 @@ func TestRefused(t *testing.T) {
 		"dir /etc/passwd: not a folder":                 func(r *control.Request) { r.Dir = "/etc/passwd" },
 		`env "alone", want NAME=value`:                  func(r *control.Request) { r.Env = []string{"alone"} },
 		"command: empty, want a program":                func(r *control.Request) { r.Command = nil },
+		"pithon: executable file not found in $PATH":    func(r *control.Request) { r.Command = []string{"pithon", "train.py"} },
+		"./train: no such file or directory":            func(r *control.Request) { r.Command = []string{"./train"} },
+		"plain: permission denied":                      func(r *control.Request) { r.Command = []string{plain} },
 	} {
 		r := s.request("job", "true")
 		change(r)

@@ -14,12 +14,16 @@ import (
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local"
 	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/live/supervisor"
 )
 
 var _ control.Service = (*controller)(nil)
 
 // Submit implements control.Service.
 func (c *controller) Submit(_ context.Context, r *control.Request) (job.ID, error) {
+	if _, err := supervisor.Program(r.Command[0], r.Dir, r.Env); err != nil {
+		return "", &control.Error{Status: http.StatusUnprocessableEntity, Message: err.Error()}
+	}
 	id, err := c.world.Submit(r.Name, r.Spec(""), store.Request{Command: r.Command, Dir: r.Dir, Env: r.Env})
 	if err != nil {
 		return "", &control.Error{Status: http.StatusUnprocessableEntity, Message: err.Error()}
@@ -59,7 +63,8 @@ func (c *controller) Log(ctx context.Context, id job.ID, lines int, follow bool,
 
 // Explain implements control.Service.
 func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanation, error) {
-	if _, err := c.job(id); err != nil {
+	j, err := c.job(id)
+	if err != nil {
 		return nil, err
 	}
 	story, err := c.driver.Story(ctx, id)
@@ -77,7 +82,7 @@ func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanati
 	if v, err := c.Job(id); err == nil && v.Trouble != "" {
 		fmt.Fprintf(&text, "\nTrouble: %s\n", v.Trouble)
 	}
-	if caveat := c.world.Caveat(); caveat != "" {
+	if caveat := c.world.Caveat(); caveat != "" && j.Ended == nil {
 		fmt.Fprintf(&text, "\nNote: %s.\n", caveat)
 	}
 	return &control.Explanation{Text: text.String(), Story: marshal(story)}, nil

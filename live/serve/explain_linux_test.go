@@ -34,3 +34,28 @@ func TestExplain(t *testing.T) {
 		t.Errorf("got %+v, want four jobs on four slots and one that waits", top)
 	}
 }
+
+// Of a job that has ended nothing is to come: it hears how it ended, with the last lines of its output.
+func TestExplain_ended(t *testing.T) {
+	t.Parallel()
+	s := start(t, options(t))
+	id := s.submit("train", "sh", "-c", "echo no such folder: /data; exit 3")
+	s.ended(id)
+	var text string
+	await(t, "its end in the journal", func() bool {
+		e, err := s.Explain(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = e.Text
+		return strings.Contains(text, "train failed at ")
+	})
+	if want := " before: worker 0: exit code 3; its last lines:\n  no such folder: /data.\n"; !strings.Contains(text, want) {
+		t.Errorf("want %q in\n%s", want, text)
+	}
+	for _, row := range []string{"weight", "unblock", "start ", "end ", "cluster", "holds", "Note"} {
+		if strings.Contains(text, "\n  "+row) || strings.Contains(text, row+":") {
+			t.Errorf("row %q of a job that has ended:\n%s", row, text)
+		}
+	}
+}

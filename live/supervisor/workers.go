@@ -176,26 +176,42 @@ func pin(cpus []int) (unpin func(), err error) {
 	return func() { _ = unix.SchedSetaffinity(0, &before) }, nil
 }
 
-// program returns the file that a launch runs: its command's first word, looked
-// for in the PATH of the worker's own environment.
+// program returns the file that a launch runs.
 func program(l *Launch, env []string) (string, error) {
 	if info, err := os.Stat(l.Dir); err != nil {
 		return "", fmt.Errorf("directory: %w", err)
 	} else if !info.IsDir() {
 		return "", fmt.Errorf("directory: %s is a file", l.Dir)
 	}
-	name := l.Command[0]
+	return Program(l.Command[0], l.Dir, env)
+}
+
+// Program returns the file that a worker runs: the first word of its command as seen from its
+// directory, looked for in the PATH of its own environment unless it is a path. The error says
+// that there is no such file, or that it is not executable.
+func Program(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
-		return within(l.Dir, name), nil
+		path := within(dir, name)
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("%s: no such file or directory", name)
+		case !runs(info):
+			return "", fmt.Errorf("%s: permission denied: it is no executable file", name)
+		}
+		return path, nil
 	}
-	for _, dir := range filepath.SplitList(value(env, "PATH")) {
-		path := filepath.Join(within(l.Dir, dir), name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+	for _, folder := range filepath.SplitList(value(env, "PATH")) {
+		path := filepath.Join(within(dir, folder), name)
+		if info, err := os.Stat(path); err == nil && runs(info) {
 			return path, nil
 		}
 	}
 	return "", fmt.Errorf("%s: executable file not found in $PATH", name)
 }
+
+// runs reports whether a file may be executed by anybody.
+func runs(info fs.FileInfo) bool { return info.Mode().IsRegular() && info.Mode()&0o111 != 0 }
 
 // within returns a path as seen from dir.
 func within(dir, path string) string {
