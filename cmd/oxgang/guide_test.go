@@ -44,14 +44,6 @@ func TestGuide_ledger(t *testing.T) {
 	checkPage(t, &guidePage{name: "ledger.md", least: 5, after: func(string) {}})
 }
 
-// TestGuide_on_call does the same with docs/guide/on-call.md.
-func TestGuide_on_call(t *testing.T) {
-	if testing.Short() {
-		t.Skip("simulates four runs: half a minute")
-	}
-	checkPage(t, &guidePage{name: "on-call.md", least: 16, after: func(string) {}})
-}
-
 // checkPage runs the examples of a page.
 func checkPage(t *testing.T, p *guidePage) {
 	t.Helper()

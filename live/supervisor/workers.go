@@ -186,41 +186,6 @@ func program(l *Launch, env []string) (string, error) {
 	return Program(l.Command[0], l.Dir, env)
 }
 
-// Program returns the file that a worker runs: the first word of its command as seen from its
-// directory, looked for in the PATH of its own environment unless it is a path. The error says
-// that there is no such file, or that it is not executable.
-func Program(name, dir string, env []string) (string, error) {
-	if strings.Contains(name, "/") {
-		path := within(dir, name)
-		info, err := os.Stat(path)
-		switch {
-		case err != nil:
-			return "", fmt.Errorf("%s: no such file or directory", name)
-		case !runs(info):
-			return "", fmt.Errorf("%s: permission denied: it is no executable file", name)
-		}
-		return path, nil
-	}
-	for _, folder := range filepath.SplitList(value(env, "PATH")) {
-		path := filepath.Join(within(dir, folder), name)
-		if info, err := os.Stat(path); err == nil && runs(info) {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("%s: executable file not found in $PATH", name)
-}
-
-// runs reports whether a file may be executed by anybody.
-func runs(info fs.FileInfo) bool { return info.Mode().IsRegular() && info.Mode()&0o111 != 0 }
-
-// within returns a path as seen from dir.
-func within(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
-}
-
 // explain says why a program could not be run.
 func explain(name, path string, err error) error {
 	if _, there := os.Stat(path); there == nil && errors.Is(err, fs.ErrNotExist) {
@@ -256,14 +221,4 @@ func (sv *supervisor) environ(rank, port int) []string {
 		}
 	}
 	return env
-}
-
-// value returns the value of a variable, "" if it is not there.
-func value(env []string, name string) string {
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			return v
-		}
-	}
-	return ""
 }

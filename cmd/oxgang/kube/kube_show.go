@@ -187,7 +187,10 @@ func explainText(w io.Writer, e *view.Explanation) error {
 		}
 	}
 	line("reason", strings.TrimSuffix(e.Reason.Reason+": "+e.Message, ": "))
-	if e.Plan != nil {
+	if !e.Since.IsZero() {
+		line("since", e.Since.UTC().Format(minute))
+	}
+	if e.Plan != nil && e.FromPlan() {
 		line("unblock", e.Plan.Unblock)
 		if eta := e.Plan.ETA; eta != nil {
 			line("start", rangeText(eta.Start))
@@ -226,21 +229,23 @@ func holds(e *view.Explanation) string {
 	return text
 }
 
+// minute is how times are printed.
+const minute = "2006-01-02 15:04 UTC"
+
 // rangeText returns "2026-11-22 06:40 UTC to 2026-11-22 07:10 UTC (80 %), median 2026-11-22 06:52 UTC"; ""
 // if nothing is known.
 func rangeText(r *view.Range) string {
-	const layout = "2006-01-02 15:04 UTC"
 	switch {
 	case r == nil || r.Earliest == nil && r.Latest == nil:
 		return ""
 	case r.Latest == nil:
-		return "not before " + r.Earliest.UTC().Format(layout)
+		return "not before " + r.Earliest.UTC().Format(minute)
 	case r.Earliest == nil:
-		return "by " + r.Latest.UTC().Format(layout)
+		return "by " + r.Latest.UTC().Format(minute)
 	}
-	text := r.Earliest.UTC().Format(layout) + " to " + r.Latest.UTC().Format(layout)
+	text := r.Earliest.UTC().Format(minute) + " to " + r.Latest.UTC().Format(minute)
 	if r.Likely == nil {
 		return text
 	}
-	return text + " (80 %), median " + r.Likely.UTC().Format(layout)
+	return text + " (80 %), median " + r.Likely.UTC().Format(minute)
 }

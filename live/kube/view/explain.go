@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Names that objects carry; api/v1alpha1 says what they mean.
@@ -36,7 +37,13 @@ func tier(reason string) int {
 type Reason struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message,omitempty"`
+	// Since is from when on its condition has been true, or false; zero: not known.
+	Since time.Time `json:"since,omitzero"`
 }
+
+// FromPlan reports whether the reason is one of the policy, which decided on the job; a mistake or
+// quota keeps it from that, and then no plan says what would help, or when.
+func (r *Reason) FromPlan() bool { return tier(r.Reason) > tier(WaitingForQuota) }
 
 // Dominant returns the reason that comes first, among equals the first argument; the zero Reason if
 // there is none.
@@ -148,7 +155,7 @@ func (k *Kubectl) job(ctx context.Context, kind, namespace, name string) (*objec
 func (k *Kubectl) reason(ctx context.Context, e *Explanation, o *object) error {
 	var found []Reason
 	if c := conditionOf(o.Status.Conditions, scheduled); c != nil {
-		found = append(found, Reason{c.Reason, c.Message})
+		found = append(found, Reason{c.Reason, c.Message, c.Changed})
 		e.Scheduled = c.Status == "True"
 	}
 	found = append(found, k.queued(ctx, e))
@@ -160,12 +167,12 @@ func (k *Kubectl) reason(ctx context.Context, e *Explanation, o *object) error {
 		found = append(found, quota)
 	}
 	if e.Plan != nil {
-		found = append(found, Reason{e.Plan.Reason, e.Plan.Message})
+		found = append(found, Reason{Reason: e.Plan.Reason, Message: e.Plan.Message})
 		e.Scheduled = e.Plan.GPUs > 0
 	}
 	e.Reason = Dominant(found...)
 	if e.Reason.Reason == "" {
-		e.Reason = Reason{"Unplanned", "no plan has it yet"}
+		e.Reason = Reason{Reason: "Unplanned", Message: "no plan has it yet"}
 	}
 	return nil
 }
@@ -173,11 +180,11 @@ func (k *Kubectl) reason(ctx context.Context, e *Explanation, o *object) error {
 // queued returns what is wrong with the queue that a job names, as far as it can be seen.
 func (k *Kubectl) queued(ctx context.Context, e *Explanation) Reason {
 	if e.Queue == "" {
-		return Reason{Misconfigured, "it names no queue, which its label " + queueLabel + " would"}
+		return Reason{Reason: Misconfigured, Message: "it names no queue, which its label " + queueLabel + " would"}
 	}
 	if e.Plan == nil {
 		if _, err := get[Queue](ctx, k, queues, e.Queue); errors.Is(err, ErrNotFound) {
-			return Reason{Misconfigured, fmt.Sprintf("its label %s names queue %q, which does not exist", queueLabel, e.Queue)}
+			return Reason{Reason: Misconfigured, Message: fmt.Sprintf("its label %s names queue %q, which does not exist", queueLabel, e.Queue)}
 		}
 	}
 	return Reason{}
@@ -194,7 +201,7 @@ func (k *Kubectl) quota(ctx context.Context, o *object) (Reason, error) {
 		for _, owner := range all[i].Meta.Owners {
 			c := conditionOf(all[i].Status.Conditions, "QuotaReserved")
 			if owner.UID == o.Meta.UID && c != nil && c.Status == "False" {
-				return Reason{WaitingForQuota, c.Message}, nil
+				return Reason{WaitingForQuota, c.Message, c.Changed}, nil
 			}
 		}
 	}

@@ -29,10 +29,11 @@ type Meta struct {
 
 // A Condition is one of an object.
 type Condition struct {
-	Type    string `json:"type"`
-	Status  string `json:"status"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
+	Type    string    `json:"type"`
+	Status  string    `json:"status"`
+	Reason  string    `json:"reason"`
+	Message string    `json:"message"`
+	Changed time.Time `json:"lastTransitionTime"` // since when it has this status
 }
 
 // conditionOf returns the condition of a type, or nil.
