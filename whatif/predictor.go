@@ -160,18 +160,28 @@ func (l *Predictor) ranges(s *policy.Snapshot, found []Times) []ETA {
 			start = f.Next
 		}
 		record := l.last == s && l.learn.jobs[f.Job] != nil
-		end := calibration.RunningEnd
+		end, run := calibration.RunningEnd, time.Duration(0)
 		if !given {
-			end = calibration.WaitingEnd
-			all[i].Start = l.calibrate(s, calibration.Start, f.Job, start, record)
+			end, run = calibration.WaitingEnd, runs(start, f.End)
+			all[i].Start = l.calibrate(s, calibration.Start, f.Job, start, Range{}, 0, record)
 		}
-		all[i].Job, all[i].End = f.Job, l.calibrate(s, end, f.Job, f.End, record)
+		all[i].Job, all[i].End = f.Job, l.calibrate(s, end, f.Job, f.End, all[i].Start, run, record)
 	}
 	return all
 }
 
-// calibrate returns the range of a guess about a job.
-func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID, g Guess, record bool) Range {
+// runs returns how long a job that starts and ends as guessed runs at least; 0 if that is not known.
+func runs(start, end Guess) time.Duration {
+	if start.Why != Known || end.Why != Known {
+		return 0
+	}
+	return max(0, min(end.Early-start.Early, end.Late-start.Late))
+}
+
+// calibrate returns the range of a guess about a job. If before, which happens first, is known, none of
+// its times is before the same one of that, and its median is at least run later: the errors of starts
+// and of ends are learned apart, so that their ranges may say otherwise.
+func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID, g Guess, before Range, run time.Duration, record bool) Range {
 	if record && l.stating != nil {
 		l.stating(s, p, id, g)
 	}
@@ -179,6 +189,10 @@ func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID
 		return Range{Why: g.Why}
 	}
 	r := l.record.Range(s.Now, p, g.Guess)
+	if before.Why == Known {
+		r.Early, r.Likely = max(r.Early, before.Early), max(r.Likely, before.Likely+run)
+		r.Late = max(r.Late, r.Likely, before.Late)
+	}
 	if record {
 		l.record.State(s.Now, id, p, g.Guess, r)
 	}

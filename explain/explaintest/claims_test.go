@@ -74,6 +74,20 @@ func TestStatedChangesAreTrue(t *testing.T) {
 	}
 }
 
+// TestStatedChangesAreTrue_live makes all changes that were stated, or could have been, in two runs of real
+// processes.
+func TestStatedChangesAreTrue_live(t *testing.T) {
+	var all tally
+	for _, name := range []string{"first.oxj", "second.oxj"} {
+		r := live(t, name)
+		all.add(r.judge(t, r.points(0, 1000)))
+	}
+	t.Log(&all)
+	if all.points < 10 || all.confirmed < all.points || all.above > 0 {
+		t.Errorf("%v; want at least 10 points, and all confirmed", &all)
+	}
+}
+
 // judge asks for a change at each point, and makes it.
 func (r *run) judge(t *testing.T, points []point) (found tally) {
 	t.Helper()

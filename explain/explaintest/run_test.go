@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	settings "github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/placement"
@@ -81,6 +84,37 @@ func simulate(t testing.TB, name, trace, seed string) *run {
 	}
 	r.journal = out.Bytes()
 	if r.remake, err = experiments.Again(&h, "", experiments.Files{}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// live returns a run of a scheduler of one machine, from its journal.
+func live(t testing.TB, name string) *run {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(testdata.Root(t), "cmd", "oxgang", "testdata", "live", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.NewReader(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, h := &run{journal: text}, j.Header()
+	if r.remake, err = experiments.Again(&h, "", experiments.Files{}); err != nil {
+		t.Fatal(err)
+	}
+	p, placer, err := r.remake.Fresh()
+	if err != nil {
+		t.Fatal(err)
+	}
+	so := r.remake.Scheduler
+	so.Round = h.Round
+	s, err := scheduler.New(p, placer, h.Cluster, so)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context(), journal.Replay(j), &r.rounds); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -1,0 +1,155 @@
+package simulate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	settings "github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/explain/counterfactual"
+	"github.com/oxgang/oxgang/internal/draws"
+	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+)
+
+// TestPages: on no page of "explain --journal --at" do two numbers speak of one thing. Each policy has one
+// of a thousand crowded clusters; with OXGANG_LONG 1,000 pages are looked at.
+func TestPages(t *testing.T) {
+	policies, each := []string{"fifo", "srtf", "oxgang", "sia", "las", "easy", "gavel", "afs", "shockwave", "synergy"}, 100
+	seed := draws.Seed(t)
+	if !draws.Long() {
+		policies, each = draws.Some(t, 2, policies), 8
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, name := range policies {
+		path, ids := crowded(t, name, strconv.FormatUint(1+seed%1000, 10))
+		for range each {
+			at := time.Duration(1+r.IntN(99)) * time.Minute
+			id := ids[r.IntN(len(ids))]
+			for _, bad := range contradictions(t, path, id, at) {
+				t.Errorf("%s, seed %d: %s", name, seed, bad)
+			}
+		}
+	}
+}
+
+// crowded returns the journal of a small cluster with more jobs than it has GPUs for, and its jobs.
+func crowded(t *testing.T, policy, seed string) (path string, ids []job.ID) {
+	t.Helper()
+	c := settings.Default()
+	for key, value := range map[string]string{
+		"policy": policy, "seed": seed, "cluster": "t4:4x4,rtx:2x8", "generate.jobs": "40", "generate.span": "40m", "horizon": "100m",
+	} {
+		if err := c.Set(key, value, "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, err := experiments.Load(c, experiments.Files{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), policy+".oxj")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := journal.NewWriter(f, experiments.Header(c, in, policy, "test"))
+	result, err := experiments.Simulate(t.Context(), c, in, policy, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range result.Result.Jobs {
+		ids = append(ids, result.Result.Jobs[i].ID)
+	}
+	return path, ids
+}
+
+// page returns what is said of a job at a time, also as text.
+func page(t *testing.T, path string, id job.ID, at time.Duration) (*explain.Story, string) {
+	t.Helper()
+	e := explanation{journal: path, job: string(id), at: at, moment: true}
+	s, err := e.story(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := s.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	return s, text.String()
+}
+
+var (
+	inLine = regexp.MustCompile(`(?m)^  next     at (\S+), (\S+) later: `)
+	of     = regexp.MustCompile(`(?:of|among) (\d+) jobs?\b`)
+	has    = regexp.MustCompile(`(?:running on|got) (\d+) `)
+)
+
+// contradictions returns what the page of a job says against itself, or against that of a job that it names.
+func contradictions(t *testing.T, path string, id job.ID, at time.Duration) []string {
+	s, text := page(t, path, id, at)
+	m := s.Moment
+	all := append(ranges(m), amounts(m, text)...)
+	if n := m.Change; n != nil && n.Kind == counterfactual.JobsEnd && len(n.Jobs) == 1 && n.In > 0 {
+		if other, said := page(t, path, n.Jobs[0], at); other.Moment.End == nil || time.Duration(other.Moment.End.Likely) != n.In {
+			all = append(all, fmt.Sprintf("job %s is to end in %v, and by its own page:\n%s", n.Jobs[0], n.In, said))
+		}
+	}
+	for i := range all {
+		all[i] += "\n" + text
+	}
+	return all
+}
+
+// ranges finds times in a wrong order.
+func ranges(m *explain.Moment) (all []string) {
+	known := func(e *explain.Expected) bool { return e != nil && e.Unknown == "" }
+	for _, e := range []*explain.Expected{m.Start, m.End} {
+		if known(e) && (e.Early > e.Likely || e.Likely > e.Late) {
+			all = append(all, "a range whose median is outside")
+		}
+	}
+	if known(m.Start) && known(m.End) && (m.End.Early < m.Start.Early || m.End.Likely <= m.Start.Likely || m.End.Late < m.Start.Late) {
+		all = append(all, "it ends before it starts")
+	}
+	return all
+}
+
+// amounts finds numbers of jobs and of GPUs, and times, that differ from others.
+func amounts(m *explain.Moment, text string) (all []string) {
+	if m.Ended || m.Since == nil {
+		return nil
+	}
+	if n := of.FindStringSubmatch(m.Weight); n != nil && n[1] != strconv.Itoa(m.Cluster.Running+m.Cluster.Waiting) {
+		all = append(all, "jobs: "+n[0])
+	}
+	if n := has.FindStringSubmatch(m.Sentence); n != nil && (m.Holds == nil || m.Holds.Also == nil && n[1] != strconv.Itoa(m.Holds.GPUs)) {
+		all = append(all, "GPUs: "+n[0])
+	}
+	taken := 0
+	for _, k := range m.Takers {
+		taken += k.GPUs
+	}
+	if m.Before != nil && m.Before.Also == nil && taken > m.Before.GPUs {
+		all = append(all, fmt.Sprintf("%d GPUs went to others", taken))
+	}
+	if m.Change != nil && m.Holds == nil && m.Change.Kind == counterfactual.MoreGPUs && m.Change.GPUs > m.Change.Gets.AllGPUs() {
+		all = append(all, "more GPUs are added than it would get")
+	}
+	if n := inLine.FindStringSubmatch(text); n != nil && m.NextAt != nil && n[2] != printable.Duration(time.Duration(*m.NextAt-m.At)) {
+		all = append(all, "next: "+n[0])
+	}
+	return all
+}
