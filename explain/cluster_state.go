@@ -129,86 +129,12 @@ func (v *View) rented(r *cluster.Rental) {
 	t.Refused = t.Refused || r.Refused
 }
 
-// rivals returns the names of the waiting jobs that offer more per GPU of the same type than the job
-// with the reason why, those that offer most first.
-func (w *clusterState) rivals(why policy.Reason) []string {
-	return w.waiting(func(other policy.Reason) bool {
-		return other.Kind == policy.WaitPrice && other.Config.GPUType == why.Config.GPUType && offersMore(other.Value, why.Value)
-	}, func(other policy.Reason) float64 { return -other.Value })
-}
-
-// ahead returns the names of the jobs that wait in the queue before the job with the reason why, the
-// first one first; none where reasons do not say who stands at each place.
-func (w *clusterState) ahead(why policy.Reason) []string {
-	places := map[float64]int{}
-	names := w.waiting(func(other policy.Reason) bool {
-		at, queued := place(other)
-		if queued = queued && at < why.Value; queued {
-			places[at]++
-		}
-		return queued
-	}, func(other policy.Reason) float64 { at, _ := place(other); return at })
-	for at := range int(why.Value) {
-		if places[float64(at)] != 1 {
-			return nil
-		}
-	}
-	return names
-}
-
-// place returns how many jobs are ahead of one in the queue: nobody, if only GPUs are lacking.
-func place(why policy.Reason) (ahead float64, queued bool) {
-	switch why.Kind {
-	case policy.WaitNoCapacity:
-		return 0, true
-	case policy.WaitOrder:
-		return why.Value, true
-	default:
-		return 0, false
-	}
-}
-
-// waiting returns the names of the waiting jobs whose reasons fit, in an order, then by name.
-func (w *clusterState) waiting(fits func(policy.Reason) bool, order func(policy.Reason) float64) []string {
-	var all []*row
-	for _, r := range w.jobs { // sorted below
-		if r.holds.IsZero() && r.ruled && fits(r.why) {
-			all = append(all, r)
-		}
-	}
-	slices.SortFunc(all, func(a, b *row) int {
-		return cmp.Or(cmp.Compare(order(a.why), order(b.why)), cmp.Compare(a.spec.ID, b.spec.ID))
-	})
-	names := make([]string, len(all))
-	for i, r := range all {
-		names[i] = called(r.spec)
-	}
-	return names
-}
-
 // called returns the name of a job, or its ID if it has none.
 func called(s *job.Spec) string { return cmp.Or(s.Name, string(s.ID)) }
-
-// offersMore reports whether offer a is larger than b by more than the error of solvers.
-func offersMore(a, b float64) bool {
-	_, _, same := apart(a, b)
-	return !same && a > b
-}
-
-// others adds to a context the other jobs that its reason speaks of.
-func (w *clusterState) others(s *explainContext) {
-	switch s.why.Kind {
-	case policy.WaitPrice:
-		s.rivals = w.rivals(s.why)
-	case policy.WaitOrder:
-		s.ahead = w.ahead(s.why)
-	default:
-	}
-}
 
 // contextOf returns what sentences about a job may use now.
 func (w *clusterState) contextOf(r *row) explainContext {
 	s := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: w.view(), refused: w.refused}
-	w.others(&s)
+	w.order().others(&s)
 	return s
 }

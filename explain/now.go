@@ -12,7 +12,7 @@ type Because struct {
 }
 
 // Now returns, for each job of a snapshot, why the plan gives it what it does. Complexity: linear
-// in the number of jobs, plus quadratic in the number of those that wait because of a price or of a queue.
+// in the number of jobs, but for sorting those that wait.
 func Now(s *policy.Snapshot, p *policy.Plan) map[job.ID]Because {
 	w := clusterState{cluster: s.Cluster, rentals: s.Rentals, prices: p.Prices, refused: p.Refused, jobs: make(map[job.ID]*row, len(s.Jobs))}
 	for i, j := range s.Jobs {
@@ -24,12 +24,12 @@ func Now(s *policy.Snapshot, p *policy.Plan) map[job.ID]Because {
 			w.gains[j.ID] = more(p.Jobs[i].Placement, j.Placement)
 		}
 	}
-	view := w.view()
+	view, order := w.view(), w.order()
 	all := make(map[job.ID]Because, len(s.Jobs))
 	for _, j := range s.Jobs {
 		r := w.jobs[j.ID]
 		here := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: view, refused: p.Refused}
-		w.others(&here)
+		order.others(&here)
 		all[j.ID] = Because{Reason: r.why.Kind.String(), Text: here.because() + w.went(j.ID)}
 	}
 	return all

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
 )
@@ -41,6 +42,35 @@ func BenchmarkFind(b *testing.B) {
 				b.ReportMetric(float64(c.Asked), "plans")
 			}
 			b.ReportMetric(float64(all.Microseconds())/float64(k+1), "µs/copied-round")
+		})
+	}
+}
+
+// BenchmarkNow measures the reasons, in words, of all 10,000 jobs of a round on 10,000 GPUs, against the
+// policy and the placer of the same round.
+func BenchmarkNow(b *testing.B) {
+	for _, name := range []string{"oxgang", "sia", "fifo", "srtf"} {
+		b.Run(name, func(b *testing.B) {
+			r := simulate(b, name, "large", "1")
+			k, _ := r.busiest()
+			p, placer, err := r.remake.Fresh()
+			if err != nil {
+				b.Fatal(err)
+			}
+			var round time.Duration
+			for _, x := range r.all[:k+1] {
+				began := time.Now()
+				if _, err := plan(b.Context(), p, placer, x.s); err != nil {
+					b.Fatal(err)
+				}
+				round = time.Since(began)
+			}
+			x := r.all[k]
+			for b.Loop() {
+				explain.Now(x.s, x.p)
+			}
+			b.ReportMetric(float64(len(x.s.Jobs)), "jobs")
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(round), "rounds/op")
 		})
 	}
 }

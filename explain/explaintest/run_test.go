@@ -26,6 +26,7 @@ var traces = map[string]map[string]string{
 	"elastic":  {"cluster": "t4:4x4,a100:1x8", "generate.kind": "spike", "generate.jobs": "30", "generate.span": "30m", "horizon": "75m"},
 	"cpus":     {"cluster": "v100:2x8/24c/500g", "generate.kind": "synergy-static", "generate.jobs": "40", "generate.multi-gpu": "true", "horizon": "75m"},
 	"rent":     {"cluster": "t4:4x4/rent,rtx:1x8/rent", "generate.jobs": "40", "generate.span": "40m", "horizon": "75m", "sim.start": "5m"},
+	"large":    {"cluster": "t4:625x4,rtx:625x8,a100:312x8", "generate.jobs": "10000", "generate.span": "2m", "horizon": "4m", "jobs.max-gpus": "16"},
 	"loans":    {"cluster": "v100:2x8,t4:4x8/loan", "generate.kind": "lyra-testbed", "generate.jobs": "90", "generate.span": "2h", "horizon": "3h"},
 }
 
