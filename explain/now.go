@@ -18,10 +18,10 @@ func Now(s *policy.Snapshot, p *policy.Plan) map[job.ID]Because {
 	for i, j := range s.Jobs {
 		w.jobs[j.ID] = &row{spec: j.Spec, holds: p.Jobs[i].Allocation, on: p.Jobs[i].Placement, why: p.Jobs[i].Why, ruled: true}
 	}
-	w.gains = make(gains)
+	w.gains = newGains()
 	for i, j := range s.Jobs {
 		if len(j.Placement)+len(p.Jobs[i].Placement) > 0 {
-			w.gains[j.ID] = more(p.Jobs[i].Placement, j.Placement)
+			w.gains.add(j.ID, more(p.Jobs[i].Placement, j.Placement))
 		}
 	}
 	view, order := w.view(), w.order()

@@ -33,21 +33,38 @@ func more(now, was cluster.Placement) map[cluster.NodeID]int {
 	return sum
 }
 
-// gains are the GPUs by node that each job got or gave up in a round.
-type gains map[job.ID]map[cluster.NodeID]int
+// gains are the GPUs that jobs got or gave up in a round.
+type gains struct {
+	of  map[job.ID]map[cluster.NodeID]int // by node; negative: given up
+	got map[cluster.NodeID][]job.ID       // who got some of a node
+}
+
+func newGains() gains {
+	return gains{of: map[job.ID]map[cluster.NodeID]int{}, got: map[cluster.NodeID][]job.ID{}}
+}
+
+// add records what a job has by node more than before.
+func (g *gains) add(id job.ID, byNode map[cluster.NodeID]int) {
+	g.of[id] = byNode
+	for node, n := range byNode {
+		if n > 0 {
+			g.got[node] = append(g.got[node], id)
+		}
+	}
+}
 
 // gainsOf returns what the actions of a round change; the state is that before the round.
 func (w *clusterState) gainsOf(acts []scheduler.Action) gains {
-	all := gains{}
+	all := newGains()
 	for _, a := range acts {
 		switch a := a.(type) {
 		case scheduler.Run:
 			if r := w.jobs[a.Job]; r != nil {
-				all[a.Job] = more(a.Placement, r.on)
+				all.add(a.Job, more(a.Placement, r.on))
 			}
 		case scheduler.Preempt:
 			if r := w.jobs[a.Job]; r != nil {
-				all[a.Job] = more(nil, r.on)
+				all.add(a.Job, more(nil, r.on))
 			}
 		}
 	}
@@ -57,12 +74,14 @@ func (w *clusterState) gainsOf(acts []scheduler.Action) gains {
 // takers returns the jobs that got GPUs of the nodes on which a job has fewer since the last round,
 // those that got most first.
 func (w *clusterState) takers(id job.ID) []Taker {
-	var all []Taker
-	for other, got := range w.gains { // sorted below
-		n := 0
-		for node, gave := range w.gains[id] {
-			n += max(0, min(-gave, got[node]))
+	gpus := map[job.ID]int{}
+	for node, gave := range w.gains.of[id] {
+		for _, other := range w.gains.got[node] {
+			gpus[other] += max(0, min(-gave, w.gains.of[other][node]))
 		}
+	}
+	var all []Taker
+	for other, n := range gpus { // sorted below
 		if r := w.jobs[other]; n > 0 && r != nil {
 			all = append(all, Taker{Job: other, Name: called(r.spec), GPUs: n, Reason: r.why.Kind.String()})
 		}
@@ -73,7 +92,7 @@ func (w *clusterState) takers(id job.ID) []Taker {
 
 // gave reports whether a job has fewer GPUs on some node since the last round.
 func (w *clusterState) gave(id job.ID) bool {
-	for _, n := range w.gains[id] { // whether one is negative: the order does not matter
+	for _, n := range w.gains.of[id] { // whether one is negative: the order does not matter
 		if n < 0 {
 			return true
 		}
