@@ -62,14 +62,14 @@ type exchange struct{ out, in int32 }
 // the one with the fewest idle nodes; none if that costs more GPUs than the gang has, or no rack has
 // enough nodes.
 func (b *board) cheapest(g int32) (best []exchange) {
-	a := &b.p.Jobs[g].Allocation
-	least, spare := a.GPUs, math.MaxInt
+	gang := &b.p.Jobs[g]
+	least, spare := gang.Placement.GPUs(), math.MaxInt
 	for r := range b.nodes {
 		all, ok := b.into(g, int32(r))
 		if !ok {
 			continue
 		}
-		cost, idle := b.cost(all), b.idle(int32(r), a.GPUType)
+		cost, idle := b.cost(all), b.idle(int32(r), gang.Allocation.GPUType)
 		if cost < least || cost == least && idle < spare {
 			best, least, spare = all, cost, idle
 		}
@@ -151,7 +151,7 @@ func (b *board) cost(all []exchange) (gpus int) {
 		for _, i := range slices.Concat(b.on[x.out], b.on[x.in]) {
 			if !b.moves(i) && !slices.Contains(once, i) {
 				once = append(once, i)
-				gpus += b.p.Jobs[i].Allocation.GPUs
+				gpus += b.p.Jobs[i].Placement.GPUs()
 			}
 		}
 	}

@@ -11,7 +11,7 @@ func starts(j *policy.Job, d *policy.Decision) bool { return !d.Placement.SameGP
 // movable reports whether a job may be on other nodes than those that it was placed on.
 func movable(j *policy.Job, d *policy.Decision, given bool) bool {
 	switch {
-	case given || d.Allocation.Mixed() || j.NonPreemptive && j.Holding():
+	case given || j.NonPreemptive && j.Holding():
 		return false
 	case starts(j, d):
 		return !j.Resizes || d.Placement.Common(j.Placement) == 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -145,4 +146,64 @@ func TestPlace_without_racks(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestPlace_in_a_crowd: the same on more nodes, for gangs of whole nodes and with parts of one.
+func TestPlace_in_a_crowd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := &policy.Snapshot{Now: policytest.Epoch, Length: time.Minute, Cluster: hall(t)}
+		pl := rack.New(others["submesh"](t))
+		for range 6 {
+			asked := shift(t, s)
+			p, plain := place(t, pl, s, asked), place(t, others["submesh"](t), ordered(s), asked)
+			if err := errors.Join(policy.Check(s, p), policy.CheckPlacement(s, p), compare(s, p, plain)); err != nil {
+				t.Fatal(err)
+			}
+			for i, j := range s.Jobs {
+				now := *j
+				if now.Allocation, now.Placement, now.Phase = p.Jobs[i].Allocation, p.Jobs[i].Placement, job.Running; !now.Holding() {
+					now.Phase = job.Waiting
+				}
+				s.Jobs[i] = &now
+			}
+		}
+	})
+}
+
+// hall returns 15 nodes of four GPUs, each in one of four racks or in none.
+func hall(t *rapid.T) *cluster.Cluster {
+	nodes := make([]cluster.Node, 15)
+	for i := range nodes {
+		nodes[i] = cluster.Node{ID: cluster.NodeID(fmt.Sprintf("n%02d", i)), GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}}
+		nodes[i].Rack = rapid.SampledFrom([]string{"a", "b", "c", "d", ""}).Draw(t, "rack")
+	}
+	c, err := cluster.New(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// shift ends some jobs and adds others, and returns a plan in which some have other GPUs than before.
+func shift(t *rapid.T, s *policy.Snapshot) *policy.Plan {
+	s.Round++
+	s.Jobs = slices.DeleteFunc(s.Jobs, func(*policy.Job) bool { return rapid.IntRange(0, 3).Draw(t, "ends") == 0 })
+	for k := range 4 {
+		j := &policy.Job{Spec: &job.Spec{ID: job.ID(fmt.Sprint("j", s.Round, "-", k)), Adaptivity: job.Adaptive, NoCheckpoint: k == 0}}
+		j.Phase, j.Since = job.Waiting, s.Now
+		s.Jobs = append(s.Jobs, j)
+	}
+	p, free := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}, s.Cluster.GPUs()
+	for i, j := range s.Jobs {
+		c := j.Allocation.Configuration
+		if c.IsZero() || rapid.IntRange(0, 4).Draw(t, "changes") == 0 {
+			c.GPUs, c.GPUType = rapid.SampledFrom([]int{1, 2, 4, 4, 6, 8, 8, 12, 16}).Draw(t, "GPUs"), "t4"
+			c.Nodes = (c.GPUs + 3) / 4
+		}
+		if c.GPUs <= free {
+			p.Jobs[i].Allocation.Configuration = c
+			free -= c.GPUs
+		}
+	}
+	return p
 }

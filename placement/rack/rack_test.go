@@ -121,8 +121,10 @@ func TestPlace(t *testing.T) {
 		}},
 		{"where no rack holds it, it has what there is", "a:1 b:1", []row{gangOn("a1=4 b1=4")}},
 		{"nodes of no rack are not together", "a:2 -:2", []row{{held: "a1=4", want: "z1=4"}, {held: "z2=4", want: "z2=4"}, gang}},
+		{"not even those that are all in none", "a:2 -:2", []row{{held: "a1=1", want: "z1=1"}, {held: "a2=1", want: "z2=1"}, gang}},
 		{"a gang that runs stays apart", "a:2 b:2", []row{{held: "a1=4 b1=4", want: "a1=4 b1=4"}, {nodes: 1, gpus: 4, want: "a2=4"}}},
 		{"the larger gang first, the smaller after it", "a:3 b:2", []row{{nodes: 2, gpus: 8, want: "b1=4 b2=4"}, {nodes: 3, gpus: 12, want: "a1=4 a2=4 a3=4"}}},
+		{"a larger one does not give way", "a:3 b:1 c:1", []row{{nodes: 3, gpus: 12, want: "a1=4 a2=4 a3=4"}, gangOn("b1=4 c1=4")}},
 		{"a smaller gang that gives way is together again", "a:3 b:3", []row{
 			{held: "a1=4 a2=4", want: "b1=4 b2=4"}, busy("b3=4"), {nodes: 3, gpus: 12, want: "a1=4 a2=4 a3=4"},
 		}},
@@ -145,6 +147,9 @@ func TestPlace(t *testing.T) {
 			for i, r := range test.rows {
 				if got := text(p.Jobs[i].Placement); got != r.want {
 					t.Errorf("job %d is on %q, want %q", i, got, r.want)
+				}
+				if got := text(s.Jobs[i].Placement); got != r.held {
+					t.Errorf("job %d was on %q, and now the snapshot says %q", i, r.held, got)
 				}
 			}
 		})
