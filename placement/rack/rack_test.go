@@ -136,7 +136,9 @@ func TestPlace(t *testing.T) {
 		{"reserved", "a:2 b:2", blocked(reserved)},
 		{"resized while it trains", "a:3 b:3", []row{
 			{held: "a1=4", nodes: 2, gpus: 8, want: "a1=4 b3=4", set: resizes},
-			busy("a2=4"), busy("a3=4"), {held: "b1=4", want: "b1=4"}, {held: "b2=4", want: "b2=4"},
+			busy("a2=4"), busy("a3=4"),
+			{held: "b1=4", want: "b1=4"},
+			{held: "b2=4", want: "b2=4"},
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -171,7 +173,7 @@ func blocked(set func(*policy.Job, *policy.Decision)) []row {
 func TestPlace_on_nodes_of_a_kind(t *testing.T) {
 	for name, other := range map[string]func(*cluster.Node){
 		"a kind":     func(*cluster.Node) {},
-		"CPUs":       func(n *cluster.Node) { n.Capacity.CPUs, n.Capacity.Memory = 8, 1 << 30 },
+		"CPUs":       func(n *cluster.Node) { n.Capacity.CPUs, n.Capacity.Memory = 8, 1<<30 },
 		"GPU memory": func(n *cluster.Node) { n.GPUMemory = 1 << 30 },
 		"group":      func(n *cluster.Node) { n.Group = "lent" },
 		"tenure":     func(n *cluster.Node) { n.Tenure = cluster.Loaned },
