@@ -61,7 +61,7 @@ func racked(t *testing.T, c *cluster.Cluster, racks int) *cluster.Cluster {
 }
 
 // TestGangs_are_in_one_rack: of 100 nodes in 8 racks under load, at least 95 % of the gangs that a
-// rack could hold start in one. Without racks the run is the same as with a placer that knows none.
+// rack could hold start in one.
 func TestGangs_are_in_one_rack(t *testing.T) {
 	for _, kind := range []struct {
 		name string

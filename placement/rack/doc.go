@@ -5,7 +5,8 @@
 // levels are node, rack, cluster. Nothing that was placed may lose its place.
 //
 // Method. What two nodes of a kind carry is exchanged: all jobs on the one go to the other. Nodes are
-// of a kind if they have the same GPU type, GPUs, CPUs and memory, group and tenure. So whatever was placed
+// of a kind if they have the same GPU type and its memory, GPUs, CPUs and
+// memory, group and tenure. So whatever was placed
 // stays placed, on as many nodes, with as much of each; no job can be refused for a rack.
 //
 //  1. The gangs that start in this round, and are in more than one rack, have their turn, those on
@@ -23,6 +24,8 @@
 //
 // The other placer sees the nodes in the order of their racks, so that nodes that it takes one after the
 // other are often in one rack. It is told nothing else of racks.
+//
+// Nodes that the plan gives back are not in the snapshot (see placement.Placer), so nothing comes to them.
 //
 // Who never gives way: jobs that the policy placed itself, that are non-preemptive, without
 // checkpoints, restoring one, holding a reservation, or resized while they train.
