@@ -5,6 +5,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -235,4 +236,16 @@ func (c *Cluster) Without(gone func(NodeID) bool) *Cluster {
 		panic("cluster: nodes of a valid cluster are invalid: " + err.Error())
 	}
 	return rest
+}
+
+// Ordered returns the cluster with its nodes in ascending order of a key; nodes of equal keys
+// stay in their order.
+func (c *Cluster) Ordered(key func(*Node) int) *Cluster {
+	nodes := slices.Clone(c.nodes)
+	slices.SortStableFunc(nodes, func(a, b Node) int { return cmp.Compare(key(&a), key(&b)) })
+	ordered, err := New(nodes)
+	if err != nil {
+		panic("cluster: nodes of a valid cluster are invalid: " + err.Error())
+	}
+	return ordered
 }

@@ -73,6 +73,7 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 	r.holds = now
 	sc := t.contextOf(r)
 	what, text := t.verb(held, now)
+	text += t.racks(a.Placement)
 	switch {
 	case a.Free:
 		text += " at no cost"

@@ -24,7 +24,7 @@ func TestDocs(t *testing.T) {
 
 func TestNewPlacer(t *testing.T) {
 	for _, test := range []struct{ policy, named, want string }{
-		{"sia", "", "*submesh.Placer"}, {"synergy", "", "*pack.Placer"}, {"lyra", "", "*bestfit.Placer"}, {"fifo", "best-fit", "*bestfit.Placer"}, {"synergy", "submesh", "*submesh.Placer"}, {"sia", "pack", "*pack.Placer"},
+		{"oxgang", "", "*rack.Placer"}, {"sia", "", "*submesh.Placer"}, {"synergy", "", "*pack.Placer"}, {"lyra", "", "*bestfit.Placer"}, {"fifo", "best-fit", "*bestfit.Placer"}, {"synergy", "submesh", "*submesh.Placer"}, {"sia", "pack", "*pack.Placer"},
 	} {
 		e, err := builtin.Find(test.policy)
 		if err != nil {
@@ -42,7 +42,7 @@ func TestNewPlacer(t *testing.T) {
 	if _, err := builtin.NewPlacer("pack", builtin.PlacerOptions{Penalty: 2}); err == nil || !strings.Contains(err.Error(), "penalty 2, want 0 to 1") {
 		t.Errorf("got error %v, want it to name the penalty", err)
 	}
-	if _, err := builtin.NewPlacer("magic", builtin.PlacerOptions{}); err == nil || !strings.HasSuffix(err.Error(), "want one of submesh, submesh-whole, best-fit, pack") {
+	if _, err := builtin.NewPlacer("magic", builtin.PlacerOptions{}); err == nil || !strings.HasSuffix(err.Error(), "want one of submesh, submesh-whole, best-fit, pack, racks") {
 		t.Errorf("error %v, want one that names all placers", err)
 	}
 }

@@ -26,7 +26,7 @@ func oxgangEntry() Entry {
 		{"cells", strconv.FormatBool(d.Cells), "CPUs and memory are chosen with GPUs, where nodes count them; else all get their GPU-proportional share"},
 		{"ties", "0", "which of equally good plans: 0 serves first who came first, any other number at random"},
 	}
-	return Entry{Name: "oxgang", Doc: "Oxgang: for all jobs together the GPU type, count, CPUs and memory, by goodput, work left and what a move costs.", Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
+	return Entry{Name: "oxgang", Doc: "Oxgang: for all jobs together the GPU type, count, CPUs and memory, by goodput, work left and what a move costs.", Settings: settings, Placer: "racks", New: func(given map[string]string) (policy.Policy, error) {
 		o := oxgang.DefaultOptions()
 		r := read(given, settings)
 		o.Rent = r.rent()

@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/placement/bestfit"
 	"github.com/oxgang/oxgang/placement/pack"
+	"github.com/oxgang/oxgang/placement/rack"
 	"github.com/oxgang/oxgang/placement/submesh"
 )
 
@@ -30,7 +31,12 @@ func Placers() []Placer {
 		{"submesh-whole", "Sia's rules; what fits no node whole waits.", func(PlacerOptions) (placement.Placer, error) { return submesh.New(submesh.Options{}), nil }},
 		{"best-fit", "Best-fit decreasing; running jobs never move.", func(PlacerOptions) (placement.Placer, error) { return bestfit.New(), nil }},
 		{"pack", "Best fit by GPUs, CPUs and memory; running jobs move if that gains more than it costs.", newPack},
+		{"racks", "As submesh, and jobs on several nodes are brought into one rack, where nodes have racks.", newRacks},
 	}
+}
+
+func newRacks(PlacerOptions) (placement.Placer, error) {
+	return rack.New(submesh.New(submesh.DefaultOptions())), nil
 }
 
 func newPack(o PlacerOptions) (placement.Placer, error) {

@@ -1,0 +1,96 @@
+package experiments
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// gangs counts the placements of jobs on several nodes, of those that a rack could hold.
+type gangs struct {
+	most     int // nodes of the smallest rack
+	on       map[job.ID]cluster.Placement
+	all      int
+	together int // in one rack
+}
+
+func (g *gangs) Event(time.Time, scheduler.Event) {}
+
+func (g *gangs) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
+	for i, j := range s.Jobs {
+		now := p.Jobs[i].Placement
+		if len(now) > 1 && len(now) <= g.most && !now.SameGPUs(g.on[j.ID]) {
+			g.all++
+			if len(racksOf(s.Cluster, now)) == 1 {
+				g.together++
+			}
+		}
+		g.on[j.ID] = now
+	}
+}
+
+// racksOf returns the racks of a placement.
+func racksOf(c *cluster.Cluster, p cluster.Placement) map[string]bool {
+	racks := make(map[string]bool)
+	for _, share := range p {
+		at, _ := c.Index(share.Node)
+		racks[c.Nodes()[at].Rack] = true
+	}
+	return racks
+}
+
+// racked returns a cluster with its nodes in so many racks, neighbours in different ones.
+func racked(t *testing.T, c *cluster.Cluster, racks int) *cluster.Cluster {
+	t.Helper()
+	nodes := slices.Clone(c.Nodes())
+	for i := range nodes {
+		nodes[i].Rack = fmt.Sprintf("rack-%d", i%racks)
+	}
+	c, err := cluster.New(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestGangs_are_in_one_rack: of 100 nodes in 8 racks under load, at least 95 % of the gangs that a
+// rack could hold start in one.
+func TestGangs_are_in_one_rack(t *testing.T) {
+	for _, kind := range []struct {
+		name string
+		jobs int
+		span time.Duration
+		load float64
+	}{{"newtrace-like", 600, 6 * time.Hour, 0}, {"fixed-duration", 1000, 0, 0.9}} {
+		for _, perNode := range []int{4, 8} {
+			for seed := range uint64(3) {
+				t.Run(fmt.Sprintf("%s/%d GPUs a node/seed %d", kind.name, perNode, seed+1), func(t *testing.T) {
+					c := config.Default()
+					c.Cluster, c.Sim.Seed, c.OnBadRow = fmt.Sprintf("a100:100x%d", perNode), seed+1, "skip"
+					c.Generate.Kind, c.Generate.Jobs, c.Generate.Span, c.Generate.Load = kind.name, kind.jobs, kind.span, kind.load
+					in, err := Load(c, Files{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					in.Cluster = racked(t, in.Cluster, 8)
+					g := &gangs{most: 12, on: make(map[job.ID]cluster.Placement)}
+					run, err := Simulate(t.Context(), c, in, "oxgang", g)
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Logf("%d of %d gangs in one rack, mean JCT %.4g h, %.3g restarts a job", g.together, g.all, run.Result.Summary.MeanJCT/3600, run.Result.Summary.RestartsPerJob)
+					if g.all < 20 || g.together*100 < g.all*95 {
+						t.Errorf("%d of %d gangs are in one rack, want at least 20 gangs and 95 %%", g.together, g.all)
+					}
+				})
+			}
+		}
+	}
+}
