@@ -91,8 +91,9 @@ type Times struct {
 	Start, Next, End Guess
 }
 
-// Ahead simulates the state of a snapshot forward twice: without new jobs, and with new ones at
-// the rate of the past. It returns when each job starts and ends, in the order of the snapshot. It
+// Ahead simulates the state of a snapshot forward twice: without new jobs and with the best gradient
+// statistics where none were measured, and with new jobs at the rate of the past and statistics that
+// stay as they are. It returns when each job starts and ends, in the order of the snapshot. It
 // changes nothing, and its result depends only on its arguments. Jobs of unknown work or speed take
 // part, and never end.
 //
@@ -105,15 +106,13 @@ func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, error) 
 	}
 	soon, cancel := half(ctx)
 	defer cancel()
-	alone, end, err := scenario{}.run(soon, s, &o)
+	alone, _, err := scenario{best: true}.run(soon, s, &o)
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	pressed := alone
-	if o.Between > 0 {
-		if pressed, end, err = (scenario{between: o.Between}).run(ctx, s, &o); err != nil {
-			return nil, fmt.Errorf("whatif: %w", err)
-		}
+	pressed, end, err := scenario{between: o.Between}.run(ctx, s, &o)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
 	}
 	all := make([]Times, len(s.Jobs))
 	for i, j := range s.Jobs {

@@ -129,8 +129,14 @@ func (r *run) flat() *run {
 	return r
 }
 
-// TestAhead_is_exact: with models that are true, the times are those at which jobs
-// start and end if the run goes on.
+// oneIs reports whether one time of a guess is right, give or take some. The other is that of training which
+// is at its best from now on, and is not earlier for each job: others may take the GPUs.
+func oneIs(g whatif.Guess, want, off time.Duration) bool {
+	return (g.Early-want).Abs() <= off || (g.Late-want).Abs() <= off
+}
+
+// TestAhead_is_exact: with models that are true, and training that stays as it is, one of the two times is
+// that at which jobs start and end if the run goes on.
 func TestAhead_is_exact(t *testing.T) {
 	for _, name := range []string{"fifo", "srtf", "sia"} {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +165,7 @@ func TestAhead_is_exact(t *testing.T) {
 				if e.End.Why != whatif.Known || e.Start.Why != whatif.Known {
 					t.Errorf("%v: want its times known", e)
 				}
-				if d := (e.End.Early + time.Hour - whole.ends[e.Job]).Abs(); d > 2*time.Second || e.End.Late != e.End.Early {
+				if !oneIs(e.End, whole.ends[e.Job]-time.Hour, 2*time.Second) {
 					t.Errorf("job %s ends in %v to %v, want %v as it did", e.Job, e.End.Early, e.End.Late, whole.ends[e.Job]-time.Hour)
 				}
 				if !snap.Jobs[i].Holding() {
@@ -170,6 +176,43 @@ func TestAhead_is_exact(t *testing.T) {
 				t.Errorf("%d of %d jobs wait, want some", waiting, len(etas))
 			}
 		})
+	}
+}
+
+// TestAhead_brackets: where nobody knows how the gradients of a class go on, the ends are between those of
+// training that stays as it is and those of training at its best, a tenth of which may be off.
+func TestAhead_brackets(t *testing.T) {
+	r := mixed(t, 20)
+	for i := range r.arrivals {
+		r.arrivals[i].At = time.Duration(i) * 10 * time.Second
+	}
+	r.knowing()
+	r.scheduler.Profile = true
+	whole := newWatch()
+	if err := r.play(t, "fifo", func(b scheduler.Backend) scheduler.Backend { return b }, whole); err != nil {
+		t.Fatal(err)
+	}
+	const at = 10 * time.Minute
+	learner := whatif.NewLearner(r.estimate())
+	snap := r.until(t, "fifo", at, learner)
+	o := options("fifo")
+	o.Scheduler, o.Measured = r.scheduler, learner.Measured()
+	etas, err := whatif.Ahead(t.Context(), snap, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	between, wide := 0, 0
+	for _, e := range etas {
+		end := whole.ends[e.Job] - at
+		if e.End.Early-e.End.Early/10 <= end && end <= e.End.Late+time.Minute {
+			between++
+		}
+		if e.End.Late > e.End.Early {
+			wide++
+		}
+	}
+	if between < len(etas)*9/10 || wide < len(etas)/2 {
+		t.Errorf("of %d ends %d are between both times, which differ in %d cases; want nine of ten, and half", len(etas), between, wide)
 	}
 }
 
@@ -194,7 +237,7 @@ func TestAhead_starts(t *testing.T) {
 		if snap.Jobs[i].Holding() {
 			want = 0
 		}
-		if e.Start.Early != want || e.Start.Late != want {
+		if !oneIs(e.Start, want, 0) {
 			t.Errorf("job %s starts in %v to %v, want %v as it did", e.Job, e.Start.Early, e.Start.Late, want)
 		}
 	}
@@ -323,11 +366,8 @@ func TestAhead_with_arrivals(t *testing.T) {
 	}
 	later := 0
 	for i := range alone {
-		if alone[i].End.Early != alone[i].End.Late {
-			t.Errorf("job %s: %+v, want one time: nothing is uncertain", alone[i].Job, alone[i].End)
-		}
-		if x := pressed[i].End; x.Early != alone[i].End.Early && x.Late != alone[i].End.Early {
-			t.Errorf("job %s: %+v, want that %v is one of both", alone[i].Job, x, alone[i].End.Early)
+		if x, y := pressed[i].End, alone[i].End; !oneIs(y, x.Early, 0) && !oneIs(y, x.Late, 0) {
+			t.Errorf("job %s: %+v, and without others %+v; want that they share a time", alone[i].Job, x, y)
 		}
 		if pressed[i].End.Late > alone[i].End.Late {
 			later++

@@ -27,6 +27,9 @@ type truth struct {
 	profile  []workload.Measurement // what was measured before training; nil: it follows from the model
 	target   float64                // samples; 0: it does not end
 	pieces   []piece                // gradient statistics that were measured; nil: those of the model
+	// best: beyond what was measured, every sample counts in full. Otherwise statistics stay as they were.
+	best bool
+	done float64 // samples so far, of which the statistics need not be known
 }
 
 // application returns the truth as an application of the simulator.
@@ -69,34 +72,46 @@ func (t *truth) scheduled(app *workload.Application, types []cluster.TypeInfo) b
 // curve returns the training curve up to the target, with the gradient statistics that were
 // measured in each epoch. If none were, the curve has those that the model believes in. An
 // epoch whose end is not known ends in the middle between the last report in it and the first
-// one in the next.
+// one in the next. What comes after all that is as the last of them or, if t.best, at its best.
 func (t *truth) curve() *workload.Curve {
 	target := t.target
 	if target <= 0 {
 		target = endless
 	}
-	init := max(1, t.spec.Batch.Init)
-	c := &workload.Curve{Batches: []float64{float64(init)}, Sqr: make([][]float64, 1), Var: make([][]float64, 1)}
-	add := func(end, sqr, vari float64) {
-		c.Ends, c.Sqr[0], c.Var[0] = append(c.Ends, end), append(c.Sqr[0], sqr), append(c.Var[0], vari)
-	}
+	c := &workload.Curve{Batches: []float64{float64(max(1, t.spec.Batch.Init))}, Sqr: make([][]float64, 1), Var: make([][]float64, 1)}
 	for i, p := range t.pieces {
 		end := target
 		if i+1 < len(t.pieces) {
 			end = cmp.Or(p.end, (p.last+t.pieces[i+1].first)/2)
 		}
-		if n := len(c.Ends); end >= target || n > 0 && end <= c.Ends[n-1] {
-			continue
+		if end < target {
+			extend(c, end, p.sqr, p.vari)
 		}
-		add(end, p.sqr, p.vari)
 	}
-	if n := len(t.pieces); n > 0 {
-		add(target, t.pieces[n-1].sqr, t.pieces[n-1].vari)
-		return c
+	sqr, vari, known := t.last()
+	if t.best && known < target {
+		extend(c, known, sqr, vari)
+		sqr, vari = 0, 1 // an efficiency of 1 at every batch size
 	}
-	sqr, vari := gradients(t.model, t.spec.Batch.Init)
-	add(target, sqr, vari)
+	extend(c, target, sqr, vari)
 	return c
+}
+
+// extend adds gradient statistics up to a number of samples, unless the curve has some up to there.
+func extend(c *workload.Curve, end, sqr, vari float64) {
+	if n := len(c.Ends); end > 0 && (n == 0 || end > c.Ends[n-1]) {
+		c.Ends, c.Sqr[0], c.Var[0] = append(c.Ends, end), append(c.Sqr[0], sqr), append(c.Var[0], vari)
+	}
+}
+
+// last returns the last gradient statistics that are known, and up to how many samples.
+func (t *truth) last() (sqr, vari, known float64) {
+	if n := len(t.pieces); n > 0 {
+		p := &t.pieces[n-1]
+		return p.sqr, p.vari, max(t.done, p.last)
+	}
+	sqr, vari = gradients(t.model, t.spec.Batch.Init)
+	return sqr, vari, t.done
 }
 
 // gradients returns gradient statistics, at the initial batch size, from which the efficiency

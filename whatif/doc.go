@@ -37,13 +37,15 @@
 //
 // # Ahead
 //
-// Ahead runs two scenarios: no more jobs are submitted, or more at the rate of the past, each like
-// one of the present ones. More jobs need not make one later: the policy may decide differently.
-// So a time is the earlier and the later of the two.
+// Ahead runs two scenarios. In the one, no more jobs are submitted; in the other, more are at the rate of
+// the past, each like one of the present ones. More jobs need not make one later: the policy may decide
+// differently. So a time is the earlier and the later of the two.
 //
 // What is to come of a job is known best from others of its class: their speeds and restarts, their
 // gradient statistics in the epochs that it has not reached, and, for jobs that report nothing, how
-// long they took.
+// long they took. Beyond what any of them has reached, its efficiency is between the present one and 1:
+// 1 in the first scenario, the present one in the second. As training goes on, gradients have more noise for their
+// size, so that large batches lose less (Pollux §3.1).
 //
 // A scenario ends when all jobs whose end can be known have ended, and all other waiting jobs have
 // started, or after Options.Rounds rounds, or when for long nothing awaited happens. Without these

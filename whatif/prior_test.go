@@ -16,17 +16,21 @@ import (
 	"github.com/oxgang/oxgang/whatif/calibration"
 )
 
-// fitted are the loads, with their seeds, whose errors stand for those of a run that has none yet.
-var fitted = map[uint64]load{
-	11: {"cluster=t4:4x4,rtx:2x8;generate.jobs=60;generate.span=2h", 45},
-	12: {"cluster=t4:4x4,rtx:2x8;generate.jobs=60;generate.span=8h", 45},
-	13: {"cluster=v100:2x8/24c/500g;generate.kind=synergy-static;generate.jobs=60;generate.multi-gpu=true", 200},
+// fitted are runs whose errors stand for those of a run that has none yet: loads, and their seeds. Errors
+// of one run are alike, so that many runs tell more than many predictions.
+var fitted = []struct {
+	load
+	seeds []uint64
+}{
+	{load{"cluster=t4:4x4,rtx:2x8;generate.jobs=60;generate.span=2h", 45}, []uint64{11, 12, 13, 14, 15, 16}},
+	{load{"cluster=t4:4x4,rtx:2x8;generate.jobs=60;generate.span=8h", 45}, []uint64{11, 12, 13, 14, 15, 16}},
+	{load{"cluster=v100:2x8/24c/500g;generate.kind=synergy-static;generate.jobs=60;generate.multi-gpu=true", 200}, []uint64{13}},
 }
 
-// perCell is how many predictions of one policy, load and phase are taken.
-const perCell = 8
+// perCell is how many predictions of one run and phase are taken.
+const perCell = 4
 
-// TestPrior_is_written writes whatif/calibration/prior.csv, if OXGANG_PRIOR names it. It takes ten
+// TestPrior_is_written writes whatif/calibration/prior.csv, if OXGANG_PRIOR names it. It takes twenty
 // minutes.
 func TestPrior_is_written(t *testing.T) {
 	file := os.Getenv("OXGANG_PRIOR")
@@ -35,8 +39,10 @@ func TestPrior_is_written(t *testing.T) {
 	}
 	var rows [][]string
 	for _, name := range []string{"fifo", "easy", "srtf", "las", "afs", "sia", "oxgang", "gavel", "synergy", "shockwave"} {
-		for _, seed := range []uint64{11, 12, 13} {
-			rows = append(rows, errorsOf(t, name, seed)...)
+		for _, f := range fitted {
+			for _, seed := range f.seeds {
+				rows = append(rows, errorsOf(t, name, f.load, seed)...)
+			}
 		}
 	}
 	slices.SortFunc(rows, func(a, b []string) int {
@@ -61,14 +67,14 @@ func TestPrior_is_written(t *testing.T) {
 }
 
 // errorsOf returns a sample of the errors of one run.
-func errorsOf(t *testing.T, name string, seed uint64) (rows [][]string) {
+func errorsOf(t *testing.T, name string, under load, seed uint64) (rows [][]string) {
 	t.Helper()
 	type guessed struct {
 		spoken
 		guess whatif.Guess
 	}
 	var all [calibration.Phases][]guessed
-	l := listenTo(t, name, fitted[seed], seed, func(s *policy.Snapshot, p calibration.Phase, id job.ID, g whatif.Guess) {
+	l := listenTo(t, name, under, seed, func(s *policy.Snapshot, p calibration.Phase, id job.ID, g whatif.Guess) {
 		if g.Why == whatif.Known {
 			all[p] = append(all[p], guessed{spoken{job: id, at: s.Now, phase: p}, g})
 		}

@@ -25,6 +25,7 @@ const mostComing = 200
 // A scenario is one of the cases that Ahead simulates.
 type scenario struct {
 	between time.Duration // between submissions of new jobs; 0: no new jobs
+	best    bool          // what no job of a class has reached yet goes as fast as it can
 }
 
 // An outcome is when a job starts and ends in a scenario.
@@ -204,7 +205,7 @@ func (c scenario) setting(s *policy.Snapshot, o *Options) (*setting, error) {
 	for _, j := range s.Jobs {
 		in.outcomes[j.ID] = &outcome{start: -1, end: -1}
 		if sim.Fits(in.cluster, j.Spec) == nil {
-			in.add(s, j, o.Measured[j.ID])
+			in.add(s, j, o.Measured[j.ID], c.best)
 		}
 	}
 	if c.between > 0 {
@@ -228,8 +229,8 @@ func owned(c *cluster.Cluster) (*cluster.Cluster, error) {
 }
 
 // add adds a copy of a job of the snapshot, which goes on from its present state.
-func (in *setting) add(s *policy.Snapshot, j *policy.Job, m Measured) {
-	f, t := in.outcomes[j.ID], &truth{spec: j.Spec, model: j.Perf, believed: j.Perf, input: j.Sensitivity, factor: 1, target: target(s, j), delay: j.RestartOverhead, pieces: m.pieces}
+func (in *setting) add(s *policy.Snapshot, j *policy.Job, m Measured, best bool) {
+	f, t := in.outcomes[j.ID], &truth{spec: j.Spec, model: j.Perf, believed: j.Perf, input: j.Sensitivity, factor: 1, target: target(s, j), delay: j.RestartOverhead, pieces: m.pieces, best: best, done: j.Done(s.Now)}
 	if m.Model != nil && j.Perf != nil {
 		t.model = m.Model
 	}

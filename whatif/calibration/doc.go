@@ -10,8 +10,8 @@
 //
 // # The method
 //
-// A prediction is a Guess: the earlier and the later of two times, which a simulation without new
-// jobs and one with them found. When it has happened after an actual time, three errors are known,
+// A prediction is a Guess: the earlier and the later of two times, which a hopeful simulation and one
+// that is not found (whatif.Ahead). When it has happened after an actual time, three errors are known,
 // as logarithms of a ratio:
 //
 //	low  = log(actual / earlier guess)
@@ -40,6 +40,6 @@
 //     logarithm of the ratio of the lengths, as a normal density of standard deviation 0.7.
 //
 // At the start of a run nothing is known of its errors. So a table of errors of other runs
-// (prior.csv) counts like five jobs. They were generated, under ten policies, and
-// the run's own errors soon outweigh them.
+// (prior.csv) counts like five jobs. They were generated, 13 under each of ten policies: errors of one run are
+// alike, so that many runs tell more than many predictions. The run's own errors soon outweigh them.
 package calibration
