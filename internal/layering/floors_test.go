@@ -52,6 +52,7 @@ var rooms = []room{
 	{"live/kube/config", 8},
 	{"live/kube/jobstate", 8},
 	{"live/local/observe", 8},
+	{"live/local/backup", 10},
 	{"live/local/recovery", 9},
 	{"live/control", 9}, // asks for retention
 	{"live/local/execute", 8},
