@@ -84,12 +84,20 @@ func TestPrune_without_scheduler(t *testing.T) {
 	if _, err := os.Stat(o.Dir); err == nil {
 		t.Error("a state directory was made")
 	}
+	o.Grace = time.Minute
 	s := &served{t: t, o: o}
-	var done, runs job.ID
+	ready := filepath.Join(t.TempDir(), "ready")
+	var done, runs, stops job.ID
+	var process int
 	t.Run("serve", func(t *testing.T) {
 		first := startOnly(t, o)
 		done, runs = first.submit("done", "true"), first.submit("runs", "sleep", "1000")
+		stops = first.submit("stops", "sh", "-c", "trap '' TERM; echo $$ > "+ready+"; while :; do sleep 0.1; done")
+		process = pid(t, ready)
 		first.ended(done)
+		if err := first.Cancel(t.Context(), stops); err != nil {
+			t.Fatal(err)
+		}
 		await(t, "runs", func() bool { return first.view(runs).Phase == job.Running.String() })
 	})
 	amounts, err := Prune(o.Dir, nothing, true)
@@ -97,8 +105,11 @@ func TestPrune_without_scheduler(t *testing.T) {
 		t.Errorf("a dry run: %d, folder %t; want 1 and that it is there", n, s.has(done))
 	}
 	amounts, err = Prune(o.Dir, nothing, false)
-	if n := logs(t, amounts, err); n != 1 || s.has(done) || !s.has(runs) {
-		t.Errorf("deleted %d; folders: done %t, runs %t; want only that of done deleted", n, s.has(done), s.has(runs))
+	if n := logs(t, amounts, err); n != 1 || s.has(done) || !s.has(runs) || !s.has(stops) {
+		t.Errorf("deleted %d; folders: done %t, runs %t, stops %t; want only that of done deleted", n, s.has(done), s.has(runs), s.has(stops))
+	}
+	if err := syscall.Kill(process, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
 	}
 	again := start(t, o) // finds all that it needs
 	if v := again.view(runs); v.Ended() {
