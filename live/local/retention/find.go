@@ -40,6 +40,7 @@ func find(s *store.Store, o *Options) (map[Category][]item, error) {
 			return nil, err
 		}
 		if len(logs.paths) > 0 {
+			logs.bytes += block // of the folder
 			all[Logs] = append(all[Logs], logs)
 		}
 		if checkpoints.bytes > 0 {
@@ -118,8 +119,10 @@ func size(path string) (int64, error) {
 	return total, err
 }
 
+// block is what file systems count in, in bytes.
+const block = 4 << 10
+
 // blocks returns what a file takes on the disk: at least one block, for its name and its inode.
 func blocks(info fs.FileInfo) int64 {
-	const block = 4 << 10
 	return max(1, (info.Size()+block-1)/block) * block
 }

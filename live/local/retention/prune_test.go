@@ -129,7 +129,7 @@ func TestPrune_by_age(t *testing.T) {
 	if !maps.Equal(dry, done) {
 		t.Errorf("deleted %v, and a dry run said %v", done, dry)
 	}
-	want := map[Category]Amount{Logs: {Logs, 1, 3 * 4096}, Checkpoints: {Checkpoints, 1, 3 * 4096}, Journals: {Category: Journals}, Reports: {Reports, 2, 0}}
+	want := map[Category]Amount{Logs: {Logs, 1, 4 * 4096}, Checkpoints: {Checkpoints, 1, 3 * 4096}, Journals: {Category: Journals}, Reports: {Reports, 2, 0}}
 	if !maps.Equal(done, want) {
 		t.Errorf("deleted %v, want %v", done, want)
 	}
@@ -145,10 +145,10 @@ func TestPrune_by_size(t *testing.T) {
 	p.job("c", 1*hour, false)
 	p.job("a", 3*hour, true)
 	p.job("b", 2*hour, false)
-	one := int64(3+1) * 4096 // log and empty folder
+	one := int64(3+1+1) * 4096 // log, empty folder of checkpoints, folder
 	got := p.prune(Limits{Logs: {Bytes: 2 * one}})
-	if got[Logs] != (Amount{Logs, 1, 3 * 4096}) {
-		t.Errorf("deleted %v, want the 3 blocks of a", got)
+	if got[Logs] != (Amount{Logs, 1, 4 * 4096}) {
+		t.Errorf("deleted %v, want the 4 blocks of a", got)
 	}
 	p.want("jobs/a/checkpoints/1", "jobs/b/log", "jobs/c/log")
 	p.prune(Limits{Logs: {Bytes: 1}})
