@@ -52,12 +52,14 @@ var rooms = []room{
 	{"live/kube/config", 8},
 	{"live/kube/jobstate", 8},
 	{"live/local/observe", 8},
+	{"live/local/backup", 10},
 	{"live/local/recovery", 9},
+	{"live/control", 9}, // asks for retention
 	{"live/local/execute", 8},
+	{"live/local/retention", 8},
 
 	{"report", 8}, // windows; the composed options
 	{"config", 8},
-	{"live/control", 8},
 	{"live/record", 8},
 	{"live/monitor", 8}, // has a ledger
 

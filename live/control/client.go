@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/local/retention"
 )
 
 // ErrAbsent says that no scheduler listens on a socket.
@@ -99,6 +100,17 @@ func (c *Client) Top(ctx context.Context) (Top, error) {
 	var t Top
 	err := c.ask(ctx, http.MethodGet, "/v1/top", nil, &t)
 	return t, err
+}
+
+// Prune deletes what is not kept of jobs that have ended, or says what would be deleted.
+func (c *Client) Prune(ctx context.Context, r *PruneRequest) ([]retention.Amount, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	var p pruned
+	err = c.ask(ctx, http.MethodPost, "/v1/prune", text, &p)
+	return p.Amounts, err
 }
 
 // Log writes the last lines of a job's log; follow: and what comes, until the job ends.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/oxgang/oxgang/live/local/retention"
 )
 
 // submit accepts a job that this machine can run.
@@ -83,6 +85,20 @@ func (s *Server) explain(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	return s.service.Explain(r.Context(), id)
+}
+
+// pruned is the answer to a PruneRequest.
+type pruned struct {
+	Amounts []retention.Amount `json:"amounts"`
+}
+
+func (s *Server) prune(w http.ResponseWriter, r *http.Request) (any, error) {
+	var request PruneRequest
+	if err := body(w, r, &request); err != nil {
+		return nil, err
+	}
+	amounts, err := s.service.Prune(r.Context(), &request)
+	return pruned{amounts}, err
 }
 
 func (s *Server) top(http.ResponseWriter, *http.Request) (any, error) { return s.service.Top(), nil }

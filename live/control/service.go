@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/local/retention"
 )
 
 // A Service is a scheduler that runs jobs on this machine, as the commands use it. Its methods
@@ -27,6 +28,14 @@ type Service interface {
 	// Cancel makes a job end soon. It is an error if it has ended.
 	Cancel(ctx context.Context, id job.ID) error
 	Top() Top
+	// Prune deletes what is not kept of jobs that have ended, or says what would be deleted.
+	Prune(ctx context.Context, r *PruneRequest) ([]retention.Amount, error)
+}
+
+// A PruneRequest asks for what is not kept to be deleted.
+type PruneRequest struct {
+	Keep   retention.Limits `json:"keep,omitempty"` // other limits than the scheduler's, by category
+	DryRun bool             `json:"dry_run,omitempty"`
 }
 
 // An Explanation says why a job has what it has.

@@ -151,6 +151,14 @@ func (w *World) Live() []Live {
 	return all
 }
 
+// Busy reports whether a job has not ended, or still has processes. One that is not busy never
+// becomes it again.
+func (w *World) Busy(id job.ID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.jobs.byID[id] != nil
+}
+
 // Escapes says what jobs without a cgroup can do, for people.
 const Escapes = "a process of a job that leaves its session and clears its environment outlives the job on its GPUs; " +
 	"with Delegate=yes in systemd's unit, or serve --cgroup, it cannot"

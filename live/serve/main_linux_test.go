@@ -67,6 +67,14 @@ func options(t *testing.T) Options {
 // start runs a scheduler; when the test ends, its jobs are cancelled and it stops.
 func start(t *testing.T, o Options) *served {
 	t.Helper()
+	s := startOnly(t, o)
+	t.Cleanup(s.clear)
+	return s
+}
+
+// startOnly runs a scheduler that stops when the test ends; its jobs go on.
+func startOnly(t *testing.T, o Options) *served {
+	t.Helper()
 	s := &served{t: t, o: o, Client: control.NewClient(ControlSocket(o.Dir)), said: &voice{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
@@ -79,7 +87,6 @@ func start(t *testing.T, o Options) *served {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		s.clear()
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)

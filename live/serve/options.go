@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/oxgang/oxgang/live/local"
+	"github.com/oxgang/oxgang/live/local/retention"
 )
 
 // Options configure a Run.
@@ -25,6 +26,7 @@ type Options struct {
 	Listen   string            // of the agent API on loopback. Default 127.0.0.1:0, any free port
 	Metrics  string            // where metrics are served on loopback; empty: nowhere
 	Cgroup   string            // a cgroup v2 directory in which to put jobs; auto: the delegated one, if any; empty: none. Default auto
+	Keep     retention.Limits  // what is deleted of jobs that have ended. Default: retention.Default
 	Program
 }
 
@@ -42,7 +44,7 @@ type Program struct {
 func DefaultOptions() Options {
 	l := local.DefaultOptions()
 	return Options{
-		Policy: "oxgang", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Quiet: l.Quiet, Listen: "127.0.0.1:0", Cgroup: "auto",
+		Policy: "oxgang", Round: 30 * time.Second, Grace: l.Grace, Report: l.Report, Quiet: l.Quiet, Listen: "127.0.0.1:0", Cgroup: "auto", Keep: retention.Default(),
 		Program: Program{Tool: "oxgang", Log: io.Discard},
 	}
 }
@@ -60,6 +62,9 @@ func (o *Options) Validate() error {
 		if d.d < 100*time.Millisecond || d.d > 24*time.Hour {
 			errs = append(errs, fmt.Errorf("%s %v, want 100ms to 24h", d.name, d.d))
 		}
+	}
+	if err := o.Keep.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("keep: %w", err))
 	}
 	if !loopback(o.Listen) {
 		errs = append(errs, fmt.Errorf("listen %q, want an address on loopback and a port: tokens pass there in the clear", o.Listen))

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -51,6 +52,7 @@ type controller struct {
 	driver  *driver.Driver
 	agents  *agentapi.Server
 	metrics *prometheus.Registry
+	pruning sync.Mutex
 	closers []io.Closer // in the order in which they were opened
 }
 
@@ -139,6 +141,7 @@ func (c *controller) run(ctx context.Context) error {
 	g.Go(func() error { return c.agents.Serve(unix) })
 	g.Go(func() error { return c.agents.Serve(loopback) })
 	g.Go(func() error { return server.Serve(commands) })
+	g.Go(func() error { return c.keepPruning(ctx) })
 	g.Go(func() error { return c.driver.Run(ctx, forgetter{c.agents}) })
 	g.Go(func() error {
 		<-ctx.Done()

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oxgang/oxgang/job"
 )
@@ -121,6 +122,7 @@ func (s *Store) Jobs(all bool) ([]*Job, error) {
 type Outline struct {
 	Generation int // of its last start; 0: never started
 	Ended      bool
+	EndedAt    time.Time // zero: it has not
 }
 
 // Outlines returns those of all jobs that were ever accepted.
@@ -128,14 +130,23 @@ func (s *Store) Outlines() (map[job.ID]Outline, error) {
 	all := map[job.ID]Outline{}
 	err := s.read(func(tx *sql.Tx) error {
 		return each(tx, func(rows *sql.Rows) error {
-			var id job.ID
-			var o Outline
-			err := rows.Scan(&id, &o.Generation, &o.Ended)
+			id, o, err := s.outline(rows)
 			all[id] = o
 			return err
-		}, "SELECT id, generation, ended IS NOT NULL FROM jobs")
+		}, "SELECT id, generation, ended IS NOT NULL, coalesce(ended_at, '') FROM jobs")
 	})
 	return all, err
+}
+
+// outline reads the outline of one job.
+func (s *Store) outline(rows *sql.Rows) (id job.ID, o Outline, err error) {
+	at := ""
+	if err = rows.Scan(&id, &o.Generation, &o.Ended, &at); err == nil && o.Ended {
+		if o.EndedAt, err = decodeTime(at); err != nil {
+			err = s.damaged(about(id, err))
+		}
+	}
+	return id, o, err
 }
 
 // A storedJob is a job and the order of its ending; 0: it has not ended.

@@ -31,6 +31,12 @@ type Store struct {
 	named  map[job.ID]bool // by Name, whether accepted or not
 }
 
+// Present reports whether a state directory has a database.
+func Present(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "oxgang.db"))
+	return err == nil
+}
+
 // Open opens the database of a state directory, and makes both if they are not there. It
 // refuses a directory that another process uses, naming that process, a database that is
 // damaged or has lost its main file, and one that a newer version wrote. It never resets

@@ -1,2 +1,2 @@
-// Package machine holds the commands of the scheduler of one machine: serve, submit, jobs, logs, cancel, top.
+// Package machine holds the commands of the scheduler of one machine: serve, submit, jobs, logs, cancel, top, prune, backup, restore.
 package machine

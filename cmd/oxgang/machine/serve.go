@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -22,7 +23,7 @@ import (
 func ServeCommand() *cobra.Command {
 	o := serve.DefaultOptions()
 	var state liveState
-	var settings []string
+	var settings, keep []string
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run training jobs on this machine",
 		Long: `Run training jobs on the GPUs of this machine, or on slots of its CPUs, until
@@ -33,7 +34,7 @@ takes them up where they are.`,
   oxgang submit --name mnist --gpus 1..4 -- python train.py`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := prepare(&o, &state, settings); err != nil {
+			if err := errors.Join(setKeep(&o, keep), prepare(&o, &state, settings)); err != nil {
 				return cli.Usage(err)
 			}
 			o.Log = cmd.ErrOrStderr()
@@ -48,6 +49,7 @@ takes them up where they are.`,
 		},
 	}
 	state.add(cmd)
+	keepFlag(cmd, &keep)
 	f := cmd.Flags()
 	f.IntVar(&o.Slots, "slots", 0, "places for workers; 0: one for each GPU, or core where there is no GPU")
 	f.StringVar(&o.Policy, "policy", o.Policy, `policy (see "oxgang policies")`)
@@ -60,6 +62,13 @@ takes them up where they are.`,
 	f.BoolVar(&o.Recover, "recover", false, "rebuild the database from the folders of jobs, where it has lost some")
 	f.StringVar(&o.Cgroup, "cgroup", o.Cgroup, "cgroup v2 directory in which jobs are limited and from which no process of theirs escapes; auto: the one that systemd has delegated, if any; empty: none")
 	return cmd
+}
+
+// setKeep replaces the limits of the kinds that texts name.
+func setKeep(o *serve.Options, texts []string) error {
+	keep, err := ParseKeep(texts)
+	o.Keep = o.Keep.With(keep)
+	return err
 }
 
 // traces turns on traces of rounds, if the environment asks for it. The function that it returns

@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/local/retention"
 )
 
 // A Machine is a control.Service. It may be used concurrently.
@@ -60,6 +61,15 @@ func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) 
 	close(m.changed)
 	m.changed = make(chan struct{})
 	return id, nil
+}
+
+// Prune says that one job has logs of 8 KiB that are not kept, unless other limits of logs are given.
+func (m *Machine) Prune(_ context.Context, r *control.PruneRequest) ([]retention.Amount, error) {
+	a := retention.Amount{Category: retention.Logs, Count: 1, Bytes: 8 << 10}
+	if _, other := r.Keep[retention.Logs]; other {
+		a = retention.Amount{Category: retention.Logs}
+	}
+	return []retention.Amount{a}, nil
 }
 
 // Await returns once there is a job of that name, or ctx ends.

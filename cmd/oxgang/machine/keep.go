@@ -1,0 +1,65 @@
+package machine
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/live/local/retention"
+)
+
+// keepFlag adds the flag that says how long what is kept.
+func keepFlag(cmd *cobra.Command, texts *[]string) {
+	cmd.Flags().StringArrayVar(texts, "keep", nil, "how long, and how much, is kept of one category, as logs=30d,1GiB: logs, checkpoints, journals or reports; ever: no limit")
+}
+
+// ParseKeep reads limits such as "logs=30d,1GiB", "journals=2GB" and "checkpoints=ever". What the text of
+// a category does not name has no limit.
+func ParseKeep(texts []string) (retention.Limits, error) {
+	all := retention.Limits{}
+	for _, text := range texts {
+		category, value, _ := strings.Cut(text, "=")
+		l, err := parseLimit(value)
+		if err != nil {
+			return nil, fmt.Errorf("--keep %q: %w", text, err)
+		}
+		all[retention.Category(category)] = l
+	}
+	if err := all.Validate(); err != nil {
+		return nil, fmt.Errorf("--keep: %w", err)
+	}
+	return all, nil
+}
+
+// parseLimit reads an age, a size, both with a comma between them, or "ever".
+func parseLimit(text string) (retention.Limit, error) {
+	var l retention.Limit
+	if text == "ever" {
+		return l, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		age, err := parseAge(part)
+		bytes, err2 := ParseBytes(part)
+		switch {
+		case err == nil && age > 0 && l.Age == 0:
+			l.Age = age
+		case err != nil && err2 == nil && bytes > 0 && l.Bytes == 0:
+			l.Bytes = bytes
+		default:
+			return l, fmt.Errorf("%q, want an age as 30d or 12h, a size as 1GiB, both with a comma between them, or ever", text)
+		}
+	}
+	return l, nil
+}
+
+// parseAge reads a duration, or days as "30d".
+func parseAge(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16) // 179 years
+		return time.Duration(n) * 24 * time.Hour, err
+	}
+	return time.ParseDuration(text)
+}

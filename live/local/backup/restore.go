@@ -1,0 +1,191 @@
+package backup
+
+import (
+	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/recovery"
+	"github.com/oxgang/oxgang/live/store"
+)
+
+// maxContents bounds the last entry, in bytes.
+const maxContents = 1 << 16
+
+// Restore makes a state directory of a backup: whole or, with an error, not at all. It refuses one
+// that is there and has something in it. Jobs that had not ended start again, from the checkpoints that are in the
+// backup, once a scheduler serves the directory.
+func Restore(file, dir string) error {
+	if err := restore(file, dir); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	return nil
+}
+
+// restore makes the directory beside the one that it becomes.
+func restore(file, dir string) (err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if err := vacant(dir); err != nil {
+		return err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return err
+	}
+	part, err := os.MkdirTemp(filepath.Dir(dir), ".oxgang-restore-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(part)) }()
+	if err := fill(part, f); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if err := os.Rename(part, dir); err != nil { // fails if something is in dir by now
+		return err
+	}
+	return syncDir(filepath.Dir(dir))
+}
+
+// vacant returns an error unless a directory is empty or not there.
+func vacant(dir string) error {
+	all, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && len(all) > 0 {
+		err = fmt.Errorf("%s: has %s in it, want an empty directory or none: restore to another one, or move it away", dir, all[0].Name())
+	}
+	return err
+}
+
+// fill makes a whole state directory of a backup.
+func fill(dir string, f io.Reader) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	r := &reader{root: root, tar: tar.NewReader(f), sum: sha256.New()}
+	if err := r.all(); err != nil {
+		return err
+	}
+	copied := filepath.Join(dir, "copied.db")
+	if err := os.Rename(filepath.Join(dir, database), copied); err != nil {
+		return err
+	}
+	l := folders.Folders{Dir: dir}
+	there := func(id job.ID, path string) bool {
+		_, err := root.Stat(filepath.Join(jobs, string(id), filepath.Base(l.Checkpoints(id)), path))
+		return err == nil
+	}
+	if err := store.Restore(dir, copied, there); err != nil {
+		return err
+	}
+	return makeFolders(&l)
+}
+
+// makeFolders makes the folders of the jobs that had not ended, with what a lost database is rebuilt from.
+func makeFolders(f *folders.Folders) error {
+	s, err := store.Open(f.Dir)
+	if err != nil {
+		return err
+	}
+	f.Identity = s.Identity()
+	all, err := s.Jobs(false)
+	for _, j := range all {
+		if err == nil {
+			err = os.MkdirAll(f.Checkpoints(j.Spec.ID), 0o700)
+		}
+		if err == nil {
+			err = recovery.Write(f, j, nil)
+		}
+	}
+	return errors.Join(err, s.Close())
+}
+
+// A reader reads the entries of a backup into a directory.
+type reader struct {
+	root  *os.Root
+	tar   *tar.Reader
+	sum   hash.Hash
+	files int
+}
+
+var errNone = errors.New("is no backup of Oxgang, or was cut short or changed: use another")
+
+// all reads all entries. What is not as it was written is an error.
+func (r *reader) all() error {
+	for {
+		h, err := r.tar.Next()
+		if err != nil { // also at the end: the last entry was not there
+			return errors.Join(errNone, err)
+		}
+		if h.Name == contents {
+			return r.check()
+		}
+		if err := r.file(h); err != nil {
+			return err
+		}
+	}
+}
+
+// check compares what was read with the last entry.
+func (r *reader) check() error {
+	want := manifest{}
+	if err := json.NewDecoder(io.LimitReader(r.tar, maxContents)).Decode(&want); err != nil {
+		return errors.Join(errNone, err)
+	}
+	if want.Version != version {
+		return fmt.Errorf("version %d, want %d: use the oxgang that wrote it", want.Version, version)
+	}
+	if got := hex.EncodeToString(r.sum.Sum(nil)); got != want.SHA256 || r.files != want.Files {
+		return fmt.Errorf("%w (%d files of checksum %s, want %d of %s)", errNone, r.files, got, want.Files, want.SHA256)
+	}
+	return nil
+}
+
+// file reads one file.
+func (r *reader) file(h *tar.Header) error {
+	if h.Typeflag != tar.TypeReg || !expected(h.Name) {
+		return fmt.Errorf("entry %.100q: %w", h.Name, errNone)
+	}
+	if err := r.root.MkdirAll(path.Dir(h.Name), 0o700); err != nil {
+		return err
+	}
+	f, err := r.root.OpenFile(h.Name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.sum, "%d %s %d\n", len(h.Name), h.Name, h.Size)
+	r.files++
+	_, err = io.Copy(io.MultiWriter(f, r.sum), r.tar)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return r.root.Chtimes(h.Name, h.ModTime, h.ModTime) // retention counts from it
+}
+
+// expected reports whether a backup may have an entry of that name.
+func expected(name string) bool {
+	first, _, inside := strings.Cut(name, "/")
+	return name == database || inside && filepath.IsLocal(name) && (first == journals || first == jobs)
+}

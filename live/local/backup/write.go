@@ -1,0 +1,191 @@
+package backup
+
+import (
+	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/store"
+)
+
+// Names of entries.
+const (
+	database = "oxgang.db"
+	contents = "backup.json" // the last
+	journals = "journal"
+	jobs     = "jobs"
+)
+
+// version is the form of backups that this program writes and reads.
+const version = 1
+
+// A manifest says what is in a backup.
+type manifest struct {
+	Version int    `json:"version"`
+	Files   int    `json:"files"`
+	SHA256  string `json:"sha256"` // of the names, sizes and bytes of all files, in order
+}
+
+// Options say what is written.
+type Options struct {
+	Dir         string // the state directory
+	Checkpoints bool   // also those of jobs that have not ended
+}
+
+// Write writes a backup of a state directory to a file, which is replaced, whole, if it is there. It
+// does not lock the directory: the database is as it was at one moment, and journals are as long as they
+// were when they were read.
+func Write(path string, o Options) error {
+	if err := write(path, &o); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	return nil
+}
+
+// write writes to a temporary file beside path, which then gets its name.
+func write(path string, o *Options) (err error) {
+	temporary, err := os.MkdirTemp(filepath.Dir(path), ".oxgang-backup-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	whole := filepath.Join(temporary, "whole")
+	f, err := os.OpenFile(whole, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	w := &writer{dir: o.Dir, tar: tar.NewWriter(f), sum: sha256.New()}
+	err = w.all(filepath.Join(temporary, database), o)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(whole, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// A writer writes the entries of a backup.
+type writer struct {
+	dir   string
+	tar   *tar.Writer
+	sum   hash.Hash
+	files int
+}
+
+// all writes all entries. The database is copied to a path first.
+func (w *writer) all(copied string, o *Options) error {
+	if err := store.Backup(o.Dir, copied); err != nil {
+		return err
+	}
+	if err := w.file(database, copied); err != nil {
+		return err
+	}
+	if err := w.tree(filepath.Join(o.Dir, journals)); err != nil {
+		return err
+	}
+	if o.Checkpoints {
+		if err := w.checkpoints(filepath.Dir(copied)); err != nil {
+			return err
+		}
+	}
+	return w.close()
+}
+
+// checkpoints writes those of jobs that have not ended, by the copied database, which is opened as that
+// of a state directory.
+func (w *writer) checkpoints(copied string) error {
+	s, err := store.Open(copied)
+	if err != nil {
+		return err
+	}
+	all, err := s.Jobs(false)
+	if err := errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	f := folders.Folders{Dir: w.dir}
+	for _, j := range all {
+		if err := w.tree(f.Checkpoints(j.Spec.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tree writes the regular files in a directory, if it is there. One that is deleted meanwhile is left out.
+func (w *writer) tree(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		name, err := filepath.Rel(w.dir, path)
+		if err == nil {
+			err = w.file(filepath.ToSlash(name), path)
+		}
+		return err
+	})
+}
+
+// file writes a file, as long as it is now.
+func (w *writer) file(name, path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := w.header(name, info.Size(), info.ModTime()); err != nil {
+		return err
+	}
+	w.files++
+	_, err = io.CopyN(io.MultiWriter(w.tar, w.sum), f, info.Size())
+	return err
+}
+
+// header begins an entry.
+func (w *writer) header(name string, size int64, at time.Time) error {
+	fmt.Fprintf(w.sum, "%d %s %d\n", len(name), name, size)
+	return w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: at})
+}
+
+// close writes the last entry.
+func (w *writer) close() error {
+	text, err := json.Marshal(manifest{version, w.files, hex.EncodeToString(w.sum.Sum(nil))})
+	if err != nil {
+		return err
+	}
+	if err := w.header(contents, int64(len(text)), time.Time{}); err != nil {
+		return err
+	}
+	if _, err := w.tar.Write(text); err != nil {
+		return err
+	}
+	return w.tar.Close()
+}

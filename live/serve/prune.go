@@ -1,0 +1,100 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/local/folders"
+	"github.com/oxgang/oxgang/live/local/observe"
+	"github.com/oxgang/oxgang/live/local/retention"
+	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/live/supervisor"
+)
+
+// pruneEvery is how often a scheduler deletes what it does not keep.
+const pruneEvery = time.Hour
+
+// Prune implements control.Service.
+func (c *controller) Prune(_ context.Context, r *control.PruneRequest) ([]retention.Amount, error) {
+	if err := r.Keep.Validate(); err != nil {
+		return nil, control.Refuse("keep: %v", err)
+	}
+	return c.prune(c.o.Keep.With(r.Keep), r.DryRun)
+}
+
+// prune deletes what limits do not keep, one call at a time.
+func (c *controller) prune(l retention.Limits, dry bool) ([]retention.Amount, error) {
+	c.pruning.Lock()
+	defer c.pruning.Unlock()
+	o := retentionOptions(c.store, c.o.Dir, l, dry)
+	o.Journal, o.Busy = c.driver.Journal(), c.world.Busy
+	return retention.Prune(c.store, o)
+}
+
+// keepPruning deletes what is not kept now and every hour, until ctx is done. What goes wrong it says.
+func (c *controller) keepPruning(ctx context.Context) error {
+	tick := time.NewTicker(pruneEvery)
+	defer tick.Stop()
+	for {
+		if _, err := c.prune(c.o.Keep, false); err != nil {
+			c.say("%v", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func retentionOptions(s *store.Store, dir string, l retention.Limits, dry bool) *retention.Options {
+	return &retention.Options{
+		Limits: l, Folders: &folders.Folders{Dir: dir, Identity: s.Identity()}, Journals: filepath.Join(dir, journals), Now: time.Now(), DryRun: dry,
+	}
+}
+
+// Prune deletes what limits do not keep in a state directory without a scheduler, which it locks
+// meanwhile. It returns an error if there is no state directory, or another process uses it.
+func Prune(dir string, l retention.Limits, dry bool) (amounts []retention.Amount, err error) {
+	if err := l.Validate(); err != nil {
+		return nil, fmt.Errorf("keep: %w", err)
+	}
+	s, err := openPresent(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	o := retentionOptions(s, dir, l, dry)
+	if o.Busy, err = alive(o.Folders); err != nil {
+		return nil, err
+	}
+	return retention.Prune(s, o)
+}
+
+// openPresent opens the database of a state directory, which must be there.
+func openPresent(dir string) (*store.Store, error) {
+	if !store.Present(dir) {
+		return nil, fmt.Errorf("%s: there is no database of a scheduler in it", dir)
+	}
+	return store.Open(dir)
+}
+
+// alive returns a function that reports whether a job has a start that is not known to have ended.
+func alive(f *folders.Folders) (func(job.ID) bool, error) {
+	all, err := observe.All(f)
+	if err != nil {
+		return nil, err
+	}
+	busy := map[job.ID]bool{}
+	for _, o := range all {
+		if o.State.Phase != supervisor.Ended && o.State.Phase != supervisor.Absent {
+			busy[o.Job] = true
+		}
+	}
+	return func(id job.ID) bool { return busy[id] }, nil
+}

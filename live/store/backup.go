@@ -1,0 +1,77 @@
+package store
+
+import (
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+// Backup writes one state of the database of a state directory to a file that must not be there, whether
+// a scheduler uses the directory or not. The file is durable when Backup returns.
+func Backup(dir, path string) error {
+	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db")}
+	if !Present(dir) {
+		return s.explain(fmt.Errorf("%s: there is no database of a scheduler in it", dir))
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // nobody else may read it
+	if err != nil {
+		return s.explain(named("backup", err))
+	}
+	if err := f.Close(); err != nil {
+		return s.explain(named("backup", err))
+	}
+	db, err := dial(s.path, "")
+	if err != nil {
+		return s.explain(named("backup", err))
+	}
+	_, err = db.Exec("VACUUM INTO ?", path)
+	return s.explain(named("backup", errors.Join(err, db.Close(), syncLog(path))))
+}
+
+// Restore makes a backup, a file, the database of a state directory, which must have none. The
+// directory gets another identity, so that it is not taken for that of which the backup is: processes
+// of jobs there are not touched. Checkpoints are forgotten unless there says that they are there.
+func Restore(dir, backup string, there func(id job.ID, path string) bool) error {
+	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db")}
+	if Present(dir) {
+		return s.explain(fmt.Errorf("%s: there is a database already, want none", dir))
+	}
+	db, err := dial(backup, "_txlock=immediate")
+	if err != nil {
+		return s.explain(err)
+	}
+	err = errors.Join(transaction(db, func(tx *sql.Tx) error { return anew(tx, there) }), db.Close())
+	if err == nil {
+		err = rename(backup, s.path)
+	}
+	return s.explain(named("restore", err))
+}
+
+// anew makes a database that of another state directory.
+func anew(tx *sql.Tx, there func(id job.ID, path string) bool) error {
+	if _, err := tx.Exec("UPDATE state SET identity = ?", rand.Text()); err != nil {
+		return err
+	}
+	var gone []int64
+	err := each(tx, func(rows *sql.Rows) error {
+		var number int64
+		var id job.ID
+		var path string
+		err := rows.Scan(&number, &id, &path)
+		if err == nil && !there(id, path) {
+			gone = append(gone, number)
+		}
+		return err
+	}, "SELECT checkpoints.id, jobs.id, path FROM checkpoints JOIN jobs ON job = number")
+	for _, number := range gone {
+		if _, wrong := tx.Exec("DELETE FROM checkpoints WHERE id = ?", number); wrong != nil {
+			return wrong
+		}
+	}
+	return err
+}
