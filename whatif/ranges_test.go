@@ -36,6 +36,7 @@ type listener struct {
 	all           []spoken
 	starts        map[job.ID][]time.Time
 	ends          map[job.ID]time.Time
+	backwards     int // jobs that were said to end before they start
 }
 
 func (l *listener) Event(now time.Time, ev scheduler.Event) {
@@ -67,6 +68,9 @@ func (l *listener) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 			end = calibration.RunningEnd
 		} else {
 			l.all = append(l.all, spoken{j.ID, s.Now, calibration.Start, eta.Start})
+			if x, y := eta.Start, eta.End; x.Why == whatif.Known && y.Why == whatif.Known && (y.Early < x.Early || y.Likely < x.Likely || y.Late < x.Late || y.Late < y.Likely) {
+				l.backwards++
+			}
 		}
 		l.all = append(l.all, spoken{j.ID, s.Now, end, eta.End})
 	}
@@ -206,7 +210,11 @@ func TestRangesHold(t *testing.T) {
 	var all score
 	names := draws.Some(t, 2, predicted[:7]) // the others take longer
 	for _, name := range names {
-		found := listen(t, name, short, seed%1000+1).scores()
+		l := listen(t, name, short, seed%1000+1)
+		if l.backwards > 0 {
+			t.Errorf("seed %d, %s: %d times a job was to end before it starts", seed, name, l.backwards)
+		}
+		found := l.scores()
 		for p := range found {
 			all.join(&found[p])
 		}
