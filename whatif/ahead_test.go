@@ -364,7 +364,7 @@ func TestAhead_with_arrivals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	later := 0
+	later, hopeful := 0, 0
 	for i := range alone {
 		if x, y := pressed[i].End, alone[i].End; !oneIs(y, x.Early, 0) && !oneIs(y, x.Late, 0) {
 			t.Errorf("job %s: %+v, and without others %+v; want that they share a time", alone[i].Job, x, y)
@@ -372,6 +372,12 @@ func TestAhead_with_arrivals(t *testing.T) {
 		if pressed[i].End.Late > alone[i].End.Late {
 			later++
 		}
+		if pressed[i].End.Early == alone[i].End.Early {
+			hopeful++
+		}
+	}
+	if hopeful < len(alone)*3/4 { // it has no others in either case
+		t.Errorf("of %d jobs %d have the same hopeful end, want most", len(alone), hopeful)
 	}
 	if later == 0 {
 		t.Error("no job is later where others come, want some")

@@ -29,7 +29,7 @@ type truth struct {
 	pieces   []piece                // gradient statistics that were measured; nil: those of the model
 	// best: beyond what was measured, every sample counts in full. Otherwise statistics stay as they were.
 	best bool
-	done float64 // samples so far, of which the statistics need not be known
+	done float64 // samples so far, with the statistics of the model if none were measured
 }
 
 // application returns the truth as an application of the simulator.
@@ -89,8 +89,8 @@ func (t *truth) curve() *workload.Curve {
 		}
 	}
 	sqr, vari, known := t.last()
-	if t.best && known < target {
-		extend(c, known, sqr, vari)
+	if t.best {
+		extend(c, min(known, target), sqr, vari)
 		sqr, vari = 0, 1 // an efficiency of 1 at every batch size
 	}
 	extend(c, target, sqr, vari)
@@ -108,7 +108,7 @@ func extend(c *workload.Curve, end, sqr, vari float64) {
 func (t *truth) last() (sqr, vari, known float64) {
 	if n := len(t.pieces); n > 0 {
 		p := &t.pieces[n-1]
-		return p.sqr, p.vari, max(t.done, p.last)
+		return p.sqr, p.vari, p.last
 	}
 	sqr, vari = gradients(t.model, t.spec.Batch.Init)
 	return sqr, vari, t.done

@@ -178,9 +178,7 @@ func runs(start, end Guess) time.Duration {
 	return max(0, min(end.Early-start.Early, end.Late-start.Late))
 }
 
-// calibrate returns the range of a guess about a job. If before, which happens first, is known, none of
-// its times is before the same one of that, and its median is at least run later: the errors of starts
-// and of ends are learned apart, so that their ranges may say otherwise.
+// calibrate returns the range of a guess about a job, which is later than before if that is known.
 func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID, g Guess, before Range, run time.Duration, record bool) Range {
 	if record && l.stating != nil {
 		l.stating(s, p, id, g)
@@ -190,11 +188,18 @@ func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID
 	}
 	r := l.record.Range(s.Now, p, g.Guess)
 	if before.Why == Known {
-		r.Early, r.Likely = max(r.Early, before.Early), max(r.Likely, before.Likely+run)
-		r.Late = max(r.Late, r.Likely, before.Late)
+		r = notBefore(r, before.Range, run)
 	}
 	if record {
 		l.record.State(s.Now, id, p, g.Guess, r)
 	}
 	return Range{Range: r, Open: g.Open}
+}
+
+// notBefore returns a range of which no time is before the same one of another, and the median is at least run
+// later. The errors of starts and of ends are learned apart, so that their ranges may say otherwise.
+func notBefore(r, before calibration.Range, run time.Duration) calibration.Range {
+	r.Early, r.Likely = max(r.Early, before.Early), max(r.Likely, before.Likely+run)
+	r.Late = max(r.Late, r.Likely, before.Late)
+	return r
 }
