@@ -41,17 +41,22 @@ func TestExplain_ended(t *testing.T) {
 	s := start(t, options(t))
 	id := s.submit("train", "sh", "-c", "echo no such folder: /data; exit 3")
 	s.ended(id)
-	var text string
+	var text, story string
 	await(t, "its end in the journal", func() bool {
 		e, err := s.Explain(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text = e.Text
+		text, story = e.Text, string(e.Story)
 		return strings.Contains(text, "train failed at ")
 	})
 	if want := " before: worker 0: exit code 3; its last lines:\n  no such folder: /data.\n"; !strings.Contains(text, want) {
 		t.Errorf("want %q in\n%s", want, text)
+	}
+	for _, field := range []string{`"unblock"`, `"weight"`, `"start"`, `"end"`} {
+		if strings.Contains(story, field) {
+			t.Errorf("field %s of a job that has ended:\n%s", field, story)
+		}
 	}
 	for _, row := range []string{"weight", "unblock", "start ", "end ", "cluster", "holds", "Note"} {
 		if strings.Contains(text, "\n  "+row) || strings.Contains(text, row+":") {
