@@ -108,9 +108,10 @@ func TestPredictor_looks_ahead_after_a_round(t *testing.T) {
 		t.Fatalf("of the job that waits: %+v, want a start and an end", waits.ETA)
 	}
 	// The first has 1800 samples to go at 3 a second, so it ends after 600 s. No prediction of this
-	// run has come true yet: the range is as wide as the errors of other runs.
+	// run has come true yet: the range is as wide as the errors of other runs, of which a tenth took
+	// almost three times as long as predicted.
 	early, late := waits.ETA.Start.Early, waits.ETA.Start.Late
-	if early >= 10*time.Minute || late <= 10*time.Minute || late > 20*time.Minute || waits.ETA.Start.Of != 0 {
+	if early >= 10*time.Minute || late <= 10*time.Minute || late > 30*time.Minute || waits.ETA.Start.Of != 0 {
 		t.Errorf("it starts in %v to %v, want a range around 10m", early, late)
 	}
 }
