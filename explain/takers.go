@@ -71,14 +71,27 @@ func (w *clusterState) gainsOf(acts []scheduler.Action) gains {
 	return all
 }
 
+// share adds to a sum who got so many GPUs that a job gave up on a node. If others gave some up there, too,
+// nobody can say whose went to whom: those who got most are taken first.
+func (g *gains) share(node cluster.NodeID, gave int, sum map[job.ID]int) {
+	if gave <= 0 {
+		return
+	}
+	got := slices.Clone(g.got[node])
+	slices.SortFunc(got, func(a, b job.ID) int { return cmp.Or(g.of[b][node]-g.of[a][node], cmp.Compare(a, b)) })
+	for _, id := range got {
+		n := min(gave, g.of[id][node])
+		sum[id] += n
+		gave -= n
+	}
+}
+
 // takers returns the jobs that got GPUs of the nodes on which a job has fewer since the last round,
 // those that got most first.
 func (w *clusterState) takers(id job.ID) []Taker {
 	gpus := map[job.ID]int{}
-	for node, gave := range w.gains.of[id] {
-		for _, other := range w.gains.got[node] {
-			gpus[other] += max(0, min(-gave, w.gains.of[other][node]))
-		}
+	for node, n := range w.gains.of[id] {
+		w.gains.share(node, -n, gpus)
 	}
 	var all []Taker
 	for other, n := range gpus { // sorted below

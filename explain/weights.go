@@ -34,9 +34,9 @@ func weighed(t policy.Terms) string {
 // rank says what its length counts.
 func rank(t policy.Terms) string {
 	if t.Rank == math.Trunc(t.Rank) {
-		return fmt.Sprintf("of %s %d %s no less work left, itself among them", count(t.Jobs, "job"), int(t.Rank), has(int(t.Rank)))
+		return fmt.Sprintf("of the %s weighed %d %s no less work left, itself among them", count(t.Jobs, "job"), int(t.Rank), has(int(t.Rank)))
 	}
-	return fmt.Sprintf("%s for the work it has left, among %s", number(t.Rank), count(t.Jobs, "job"))
+	return fmt.Sprintf("%s for the work it has left, among the %s weighed", number(t.Rank), count(t.Jobs, "job"))
 }
 
 func has(n int) string {

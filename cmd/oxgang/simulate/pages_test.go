@@ -94,7 +94,7 @@ func page(t *testing.T, path string, id job.ID, at time.Duration) (*explain.Stor
 
 var (
 	inLine = regexp.MustCompile(`(?m)^  next     at (\S+), (\S+) later: `)
-	of     = regexp.MustCompile(`(?:of|among) (\d+) jobs?\b`)
+	of     = regexp.MustCompile(`(?:of|among) the (\d+) jobs? weighed`)
 	has    = regexp.MustCompile(`(?:running on|got) (\d+) `)
 )
 
@@ -133,8 +133,8 @@ func amounts(m *explain.Moment, text string) (all []string) {
 	if m.Ended || m.Since == nil {
 		return nil
 	}
-	if n := of.FindStringSubmatch(m.Weight); n != nil && n[1] != strconv.Itoa(m.Cluster.Running+m.Cluster.Waiting) {
-		all = append(all, "jobs: "+n[0])
+	if n := of.FindStringSubmatch(m.Weight); m.Weight != "" && (n == nil || atoi(n[1]) > m.Cluster.Running+m.Cluster.Waiting) {
+		all = append(all, "jobs: "+m.Weight)
 	}
 	if n := has.FindStringSubmatch(m.Sentence); n != nil && (m.Holds == nil || m.Holds.Also == nil && n[1] != strconv.Itoa(m.Holds.GPUs)) {
 		all = append(all, "GPUs: "+n[0])
@@ -153,4 +153,9 @@ func amounts(m *explain.Moment, text string) (all []string) {
 		all = append(all, "next: "+n[0])
 	}
 	return all
+}
+
+func atoi(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
 }
