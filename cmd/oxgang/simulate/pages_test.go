@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ import (
 // of a thousand crowded clusters; with OXGANG_LONG 1,000 pages are looked at.
 func TestPages(t *testing.T) {
 	quick := []string{"fifo", "srtf", "easy", "las", "afs", "synergy"} // others take up to a minute a page
-	policies, each := append(quick, "oxgang", "sia", "gavel", "shockwave"), 100
+	policies, each := slices.Concat(quick, []string{"oxgang", "sia", "gavel", "shockwave"}), 100
 	seed := draws.Seed(t)
 	if !draws.Long() {
 		policies, each = draws.Some(t, 2, quick), 5
