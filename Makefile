@@ -223,6 +223,9 @@ RENDER = $(HELM) template oxgang charts/oxgang --namespace oxgang-system --kube-
 dist: $(HELM)
 	@mkdir -p dist test/rig/api/testdata
 	{ cat charts/oxgang/ci/namespace.yaml; $(RENDER) --include-crds; } > dist/install.yaml
+	@mkdir -p dist/rights
+	for mode in Recommend Admit Resize; do \
+		$(RENDER) --show-only templates/rbac-bindings.yaml --set rbac.mode=$$mode > dist/rights/$$(echo $$mode | tr A-Z a-z).yaml; done
 	$(RENDER) --values charts/oxgang/ci/full-values.yaml > test/rig/api/testdata/full.yaml
 
 ## chart: the chart has no lint, and make dist changes nothing

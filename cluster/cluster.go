@@ -54,7 +54,10 @@ type Node struct {
 	// had let (spot); zero: never.
 	Interruptions float64
 	Power         float64 // watts per busy GPU; zero if not known
-	Rack          string
+	Rack          string  // empty: not known
+	// NVLinkDomain names the nodes whose GPUs one NVLink network joins, as those of an NVL72; empty:
+	// there is none beyond the node. It lies within a rack.
+	NVLinkDomain string
 }
 
 // GPUPrice returns what a GPU costs per hour; 1, a GPU-hour, where no price is known.

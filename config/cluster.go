@@ -117,10 +117,17 @@ const (
 	maxPerNode = 1024
 )
 
-// parsePart returns the nodes of "t4:6x4", "t4:6x4/24c/500g", "t4:6x4/rent",
+// parsePart returns the nodes of "t4:6x4", "t4:6x4/24c/500g", "t4:6x4/rack@3", "t4:6x4/rent",
 // "t4:6x4/loan" or "t4:6x4/24c/500g/spot@0.1", their number times scale.
 func parsePart(part string, scale int) ([]cluster.Node, error) {
 	text, lease, err := parseLease(part)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", part, err)
+	}
+	text, near, err := parseLevels(text)
+	if err == nil && lease.rented && near != (levels{}) {
+		err = errors.New("nodes that are rented, which come in any rack, want them without /rack and /nvlink")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", part, err)
 	}
@@ -134,7 +141,7 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	n, err1 := strconv.Atoi(count)
 	g, err2 := strconv.Atoi(gpus)
 	if !ok || !ok2 || name == "" || errors.Join(err1, err2) != nil || n < 1 || g < 1 || g > maxPerNode || n > maxNodes/scale {
-		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4 or, with CPUs and GB of memory per node, t4:6x4/24c/500g, and /rent, /spot@0.1 or /loan at the end", part, strings.Join(Clusters(), ", "))
+		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4 or, with CPUs and GB of memory per node, t4:6x4/24c/500g, then /rack@12 and /nvlink@4, and /rent, /spot@0.1 or /loan at the end", part, strings.Join(Clusters(), ", "))
 	}
 	n *= scale
 	width := len(strconv.Itoa(n - 1))
@@ -148,6 +155,7 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	for i := range nodes {
 		nodes[i] = kind
 		nodes[i].ID = cluster.NodeID(fmt.Sprintf("%s-%d-%s%0*d", name, g, mark, width, i))
+		near.apply(&nodes[i], fmt.Sprintf("%s-%d-%s", name, g, mark), i)
 	}
 	return nodes, nil
 }

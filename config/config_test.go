@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +100,7 @@ func TestBuildCluster(t *testing.T) {
 			t.Errorf("%s x%d: got %v, %v, want %d nodes with %d GPUs", tc.spec, tc.scale, got, err, tc.nodes, tc.gpus)
 		}
 	}
-	for _, bad := range []string{"", "t4", "t4:0x4", "t4:4", "t4:4x-1", ":1x1", "t4:99999999x1", "t4:1x99999999", "t4:1x1,t4:1x1", "t4:1x1/", "t4:1x1/8c", "t4:1x1/8/16g", "t4:1x1/0c/16g", "t4:1x1/8c/NaNg", "t4:1x1/8c/-1g", "t4:1x1/8c/16g/2", "t4:1x1/spot", "t4:1x1/spot@", "t4:1x1/spot@-1", "t4:1x1/spot@NaN", "t4:1x1/rent/rent", "t4:1x1/rent/8c/16g", "rent", "loan", "t4:1x1/loan@", "t4:1x1/loan@0", "t4:1x1/loan@1.5", "t4:1x1/loan@1001", "t4:1x1/loan/rent", "t4:1x1,t4:1x1/loan", "t4:1x1/loan,t4:1x2/loan@2"} {
+	for _, bad := range []string{"", "t4", "t4:0x4", "t4:4", "t4:4x-1", ":1x1", "t4:99999999x1", "t4:1x99999999", "t4:1x1,t4:1x1", "t4:1x1/", "t4:1x1/8c", "t4:1x1/8/16g", "t4:1x1/0c/16g", "t4:1x1/8c/NaNg", "t4:1x1/8c/-1g", "t4:1x1/8c/16g/2", "t4:1x1/spot", "t4:1x1/spot@", "t4:1x1/spot@-1", "t4:1x1/spot@NaN", "t4:1x1/rent/rent", "t4:1x1/rent/8c/16g", "rent", "loan", "t4:1x1/loan@", "t4:1x1/loan@0", "t4:1x1/loan@1.5", "t4:1x1/loan@1001", "t4:1x1/loan/rent", "t4:1x1,t4:1x1/loan", "t4:1x1/loan,t4:1x2/loan@2", "t4:4x1/rack", "t4:4x1/rack@0", "t4:4x1/nvlink@x", "t4:4x1/rack@3/nvlink@2", "t4:4x1/rack@2/8c/16g", "t4:4x1/rack@2/rent", "rack@2"} {
 		c := Default()
 		c.Cluster = bad
 		if _, err := c.BuildCluster(); err == nil {
@@ -119,6 +120,28 @@ func TestBuildClusterWithHosts(t *testing.T) {
 	t4, _ := got.Type("t4")
 	if v100.CPUs != 48 || v100.Memory != 1e12 || !v100.Counts() || t4.Counts() {
 		t.Errorf("got %+v and %+v, want 48 cores and 10^12 bytes, and none said", v100, t4)
+	}
+}
+
+func TestBuildClusterInRacks(t *testing.T) {
+	c := Default()
+	c.Cluster = "t4:5x4/rack@4/nvlink@2,a100:2x8/96c/1000g/nvlink@2,v100:3x8/nvlink@1/rack@2/loan,rtx:1x8"
+	got, err := c.BuildCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, n := range got.Nodes() {
+		all = append(all, fmt.Sprintf("%s %s %s", n.ID, n.Rack, n.NVLinkDomain))
+	}
+	want := []string{
+		"t4-4-0 t4-4-rack0 t4-4-nvlink0", "t4-4-1 t4-4-rack0 t4-4-nvlink0", "t4-4-2 t4-4-rack0 t4-4-nvlink1", "t4-4-3 t4-4-rack0 t4-4-nvlink1", "t4-4-4 t4-4-rack1 t4-4-nvlink2",
+		"a100-8-0  a100-8-nvlink0", "a100-8-1  a100-8-nvlink0",
+		"v100-8-loan-0 v100-8-loan-rack0 v100-8-loan-nvlink0", "v100-8-loan-1 v100-8-loan-rack0 v100-8-loan-nvlink1", "v100-8-loan-2 v100-8-loan-rack1 v100-8-loan-nvlink2",
+		"rtx-8-0  ",
+	}
+	if diff := cmp.Diff(want, all); diff != "" {
+		t.Errorf("nodes, racks and NVLink domains (-want +got):\n%s", diff)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 type Key struct {
 	Name string
 	Doc  string
-	Flag bool // true or false; as a command-line flag it needs no value
+	Kind string // of value: text, list, int, number, duration, bool, ...
+	Flag bool   // true or false; as a command-line flag it needs no value
 	get  func(*Config) string
 	set  func(*Config, string) error
 }
@@ -31,7 +32,7 @@ func (k Key) Option() string { return strings.ReplaceAll(k.Name, ".", "-") }
 func Keys() []Key { return slices.Clone(keys) }
 
 var keys = []Key{
-	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8/96c/1000g" (type:nodes x GPUs per node / CPU cores / GB of a node). A part that ends in "/rent" can be rented by the hour by policies that rent, one in "/spot@0.1" at 30 % of the price, and is taken back 0.1 times an hour; one in "/loan" is lent by an inference cluster to policies that borrow, and three of its GPUs, or two with "/loan@2", do the work of one other`, func(c *Config) *string { return &c.Cluster }),
+	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8/96c/1000g" (type:nodes x GPUs per node / CPU cores / GB of a node). With "/rack@12" twelve neighbouring nodes share a rack, with "/nvlink@4" four share an NVLink domain. A part that ends in "/rent" can be rented by the hour by policies that rent, one in "/spot@0.1" at 30 % of the price, and is taken back 0.1 times an hour; one in "/loan" is lent by an inference cluster to policies that borrow, and three of its GPUs, or two with "/loan@2", do the work of one other`, func(c *Config) *string { return &c.Cluster }),
 	number("scale", "times the nodes of the cluster", func(c *Config) *int { return &c.Scale }),
 	text("trace", "trace file, or format:file, as shockwave:jobs.csv; empty: a generated one", func(c *Config) *string { return &c.Trace }),
 	text("format", "format of the trace; empty: by its content", func(c *Config) *string { return &c.Format }),
@@ -80,6 +81,7 @@ var keys = []Key{
 	span("round", "time between plans", func(c *Config) *time.Duration { return &c.Scheduler.Round }),
 	span("scheduler.first", "time until the first plan; 0: a round", func(c *Config) *time.Duration { return &c.Scheduler.First }),
 	flag("scheduler.profile", "take one-GPU profiles before the first plan", func(c *Config) *bool { return &c.Scheduler.Profile }),
+	flag("scheduler.on-submit", "rounds soon after submissions, in which jobs that run keep what they hold, as live schedulers have", func(c *Config) *bool { return &c.Scheduler.OnSubmit }),
 	flag("scheduler.free-moves", "moving to other nodes in the same shape costs nothing", func(c *Config) *bool { return &c.Scheduler.FreeMoves }),
 	jobRange("window", `jobs that are measured, by order of submission: "4000-4999"; the run ends when they have. Empty: all`),
 	list("measure.skip-queues", `jobs of these queues run and are not measured, by comma. Readers of traces put jobs that run already at the start into queue `+workload.Warm, func(c *Config) *[]string { return &c.Skipped }),
@@ -118,12 +120,12 @@ var keys = []Key{
 }
 
 func text(name, doc string, at func(*Config) *string) Key {
-	return Key{Name: name, Doc: doc, get: func(c *Config) string { return *at(c) }, set: func(c *Config, v string) error { *at(c) = v; return nil }}
+	return Key{Name: name, Doc: doc, Kind: "text", get: func(c *Config) string { return *at(c) }, set: func(c *Config, v string) error { *at(c) = v; return nil }}
 }
 
 func list(name, doc string, at func(*Config) *[]string) Key {
 	return Key{
-		Name: name, Doc: doc,
+		Name: name, Doc: doc, Kind: "list",
 		get: func(c *Config) string { return strings.Join(*at(c), ",") },
 		set: func(c *Config, v string) error { *at(c) = split(v); return nil },
 	}
@@ -140,7 +142,7 @@ func split(v string) []string {
 }
 
 func number(name, doc string, at func(*Config) *int) Key {
-	return parsed(Key{Name: name, Doc: doc}, at, "a whole number of at least 0", func(v string) (int, error) {
+	return parsed(Key{Name: name, Doc: doc, Kind: "int"}, at, "a whole number of at least 0", func(v string) (int, error) {
 		n, err := strconv.Atoi(v)
 		if err == nil && n < 0 {
 			err = strconv.ErrRange
@@ -150,11 +152,11 @@ func number(name, doc string, at func(*Config) *int) Key {
 }
 
 func natural(name, doc string, at func(*Config) *uint64) Key {
-	return parsed(Key{Name: name, Doc: doc}, at, "a whole number of at least 0", func(v string) (uint64, error) { return strconv.ParseUint(v, 10, 64) })
+	return parsed(Key{Name: name, Doc: doc, Kind: "int"}, at, "a whole number of at least 0", func(v string) (uint64, error) { return strconv.ParseUint(v, 10, 64) })
 }
 
 func decimal(name, doc string, at func(*Config) *float64) Key {
-	return parsed(Key{Name: name, Doc: doc}, at, "a finite number", func(v string) (float64, error) {
+	return parsed(Key{Name: name, Doc: doc, Kind: "number"}, at, "a finite number", func(v string) (float64, error) {
 		x, err := strconv.ParseFloat(v, 64)
 		if err == nil && x-x != 0 {
 			err = strconv.ErrRange
@@ -164,13 +166,13 @@ func decimal(name, doc string, at func(*Config) *float64) Key {
 }
 
 func flag(name, doc string, at func(*Config) *bool) Key {
-	k := parsed(Key{Name: name, Doc: doc}, at, "true or false", strconv.ParseBool)
+	k := parsed(Key{Name: name, Doc: doc, Kind: "bool"}, at, "true or false", strconv.ParseBool)
 	k.Flag = true
 	return k
 }
 
 func span(name, doc string, at func(*Config) *time.Duration) Key {
-	return parsed(Key{Name: name, Doc: doc}, at, `a duration such as "90s" or "1h30m"`, time.ParseDuration)
+	return parsed(Key{Name: name, Doc: doc, Kind: "duration"}, at, `a duration such as "90s" or "1h30m"`, time.ParseDuration)
 }
 
 // parsed completes a key of a value that has one textual form.

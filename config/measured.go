@@ -39,7 +39,7 @@ func parseJobs(v string) (Window, error) {
 
 // jobRange makes the key of the window.
 func jobRange(name, doc string) Key {
-	return Key{Name: name, Doc: doc, get: func(c *Config) string { return c.Window.String() }, set: func(c *Config, v string) (err error) {
+	return Key{Name: name, Doc: doc, Kind: "range", get: func(c *Config) string { return c.Window.String() }, set: func(c *Config, v string) (err error) {
 		c.Window, err = parseJobs(v)
 		return err
 	}}
@@ -47,7 +47,7 @@ func jobRange(name, doc string) Key {
 
 // restart makes the key of the restart time, which may be left to applications.
 func restart(name, doc string) Key {
-	return Key{Name: name, Doc: doc, get: func(c *Config) string {
+	return Key{Name: name, Doc: doc, Kind: "duration", get: func(c *Config) string {
 		if c.Sim.Restart == nil {
 			return ""
 		}

@@ -11,7 +11,7 @@ import (
 
 // windows makes the key of the maintenance windows.
 func windows(name, doc string) Key {
-	return Key{Name: name, Doc: doc, get: func(c *Config) string {
+	return Key{Name: name, Doc: doc, Kind: "list", get: func(c *Config) string {
 		parts := make([]string, len(c.Sim.Faults.Maintenance))
 		for i, w := range c.Sim.Faults.Maintenance {
 			parts[i] = formatWindow(w)

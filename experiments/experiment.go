@@ -18,7 +18,7 @@ import (
 
 // Library holds the files of the experiments and of the table of every policy on every family.
 //
-//go:embed boa lyra matrix shockwave sia synergy
+//go:embed boa lyra matrix oxgang shockwave sia synergy
 var Library embed.FS
 
 // MatrixFolder is the folder of the library that holds no experiments, but the matrix.
@@ -59,6 +59,8 @@ type Check struct {
 	Along     string  `yaml:"along"`
 	Least     bool    `yaml:"least"`
 	Published Figures `yaml:"published"`
+	// Wanted are targets of ours. A figure outside one is Short, which is shown and is no error.
+	Wanted Figures `yaml:"wanted"`
 }
 
 // A Group is one run, or several, whose figures are the means of theirs.

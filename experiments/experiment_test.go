@@ -93,7 +93,9 @@ checks:
   - {run: a, published: {done: 2}}
   - {run: [a, b], published: {done: 3}}
   - {run: [a, b], over: c, published: {done: 0.5 +- 0}}
-  - {name: those, run: c, over: [b, a], published: {done: <= 1.5}}`))
+  - {name: those, run: c, over: [b, a], published: {done: <= 1.5}}
+  - {name: aims, run: c, wanted: {done: <= 5}}
+  - {name: met, run: c, published: {done: 6}, wanted: {done: <= 6}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +105,7 @@ checks:
 		row     string
 		ours    float64
 		verdict Verdict
-	}{{"a", 2, Shown}, {"a, b", 3, Shown}, {"a, b / c", 0.5, Within}, {"those", 2, Outside}} {
+	}{{"a", 2, Shown}, {"a, b", 3, Shown}, {"a, b / c", 0.5, Within}, {"those", 2, Outside}, {"aims", 6, Short}, {"met", 6, Shown}, {"met", 6, Within}} {
 		if f := found[i]; f.Row != want.row || f.Ours != want.ours || f.Verdict != want.verdict {
 			t.Errorf("got %s of %v (%s), want %+v", f.Row, f.Ours, f.Verdict, want)
 		}

@@ -13,12 +13,13 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// gangs counts the placements of jobs on several nodes, of those that a rack could hold.
+// gangs counts the placements of jobs on several nodes, of those that a rack, or an NVLink domain, could hold.
 type gangs struct {
-	most     int // nodes of the smallest rack
+	of       func(*cluster.Node) string // the rack or domain of a node
+	most     int                        // nodes of the smallest
 	on       map[job.ID]cluster.Placement
 	all      int
-	together int // in one rack
+	together int // in one
 }
 
 func (g *gangs) Event(time.Time, scheduler.Event) {}
@@ -28,7 +29,7 @@ func (g *gangs) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) 
 		now := p.Jobs[i].Placement
 		if len(now) > 1 && len(now) <= g.most && !now.SameGPUs(g.on[j.ID]) {
 			g.all++
-			if len(racksOf(s.Cluster, now)) == 1 {
+			if len(g.groups(s.Cluster, now)) == 1 {
 				g.together++
 			}
 		}
@@ -36,15 +37,18 @@ func (g *gangs) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) 
 	}
 }
 
-// racksOf returns the racks of a placement.
-func racksOf(c *cluster.Cluster, p cluster.Placement) map[string]bool {
-	racks := make(map[string]bool)
+// groups returns the racks or domains of a placement.
+func (g *gangs) groups(c *cluster.Cluster, p cluster.Placement) map[string]bool {
+	all := make(map[string]bool)
 	for _, share := range p {
 		at, _ := c.Index(share.Node)
-		racks[c.Nodes()[at].Rack] = true
+		all[g.of(&c.Nodes()[at])] = true
 	}
-	return racks
+	return all
 }
+
+func rackOf(n *cluster.Node) string   { return n.Rack }
+func domainOf(n *cluster.Node) string { return n.NVLinkDomain }
 
 // racked returns a cluster with its nodes in so many racks, neighbours in different ones.
 func racked(t *testing.T, c *cluster.Cluster, racks int) *cluster.Cluster {
@@ -80,7 +84,7 @@ func TestGangs_are_in_one_rack(t *testing.T) {
 						t.Fatal(err)
 					}
 					in.Cluster = racked(t, in.Cluster, 8)
-					g := &gangs{most: 12, on: make(map[job.ID]cluster.Placement)}
+					g := &gangs{of: rackOf, most: 12, on: make(map[job.ID]cluster.Placement)}
 					run, err := Simulate(t.Context(), c, in, "oxgang", g)
 					if err != nil {
 						t.Fatal(err)
@@ -92,5 +96,36 @@ func TestGangs_are_in_one_rack(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestGangs_are_in_one_domain: of 96 nodes in racks of twelve and NVLink domains of four under load, nearly all
+// gangs that a domain could hold start in one, and those that only a rack could hold in one rack.
+func TestGangs_are_in_one_domain(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprintf("seed %d", seed+1), func(t *testing.T) {
+			c := config.Default()
+			c.Cluster, c.Sim.Seed, c.OnBadRow = "a100:96x4/rack@12/nvlink@4", seed+1, "skip"
+			c.Generate.Kind, c.Generate.Jobs, c.Generate.Span = "newtrace-like", 600, 6*time.Hour
+			in, err := Load(c, Files{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			domains := &gangs{of: domainOf, most: 4, on: make(map[job.ID]cluster.Placement)}
+			racks := &gangs{of: rackOf, most: 12, on: make(map[job.ID]cluster.Placement)}
+			for _, placer := range []string{"submesh", "racks"} {
+				c.Placer = placer
+				*domains, *racks = gangs{of: domainOf, most: 4, on: map[job.ID]cluster.Placement{}}, gangs{of: rackOf, most: 12, on: map[job.ID]cluster.Placement{}}
+				run, err := Simulate(t.Context(), c, in, "oxgang", domains, racks)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Logf("%s: %d of %d gangs in one domain, %d of %d in one rack, mean JCT %.4g h, %.3g restarts a job", placer,
+					domains.together, domains.all, racks.together, racks.all, run.Result.Summary.MeanJCT/3600, run.Result.Summary.RestartsPerJob)
+			}
+			if domains.all < 20 || domains.together*100 < domains.all*90 || racks.together*100 < racks.all*95 {
+				t.Error("want at least 20 gangs, 90 % of them in one domain, and 95 % of all in one rack")
+			}
+		})
 	}
 }

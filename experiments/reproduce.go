@@ -28,7 +28,8 @@ type Verdict string
 const (
 	Within  Verdict = "ok"
 	Outside Verdict = "OUTSIDE"
-	Shown   Verdict = "-" // there is no band
+	Short   Verdict = "SHORT" // of what is wanted
+	Shown   Verdict = "-"     // there is no band
 )
 
 // Reproduce runs an experiment, on as many cores as there are, and returns its
@@ -80,12 +81,20 @@ func (e *Experiment) compare(results map[string][]Measured) []Finding {
 	var all []Finding
 	for _, c := range e.Checks {
 		for _, f := range c.Published {
-			m, _ := findMetric(f.Metric) // parsed: it is there
-			ours := c.figure(m, results)
-			all = append(all, Finding{e.Name, c.row(), f.Metric, ours, f.Band.Published, f.Band.String(), verdict(f.Band, ours)})
+			all = append(all, e.finding(&c, f, results, Outside))
+		}
+		for _, f := range c.Wanted {
+			all = append(all, e.finding(&c, f, results, Short))
 		}
 	}
 	return all
+}
+
+// finding puts one figure beside its band. It also gets the verdict of a figure outside that.
+func (e *Experiment) finding(c *Check, f Figure, results map[string][]Measured, outside Verdict) Finding {
+	m, _ := findMetric(f.Metric) // parsed: it is there
+	ours := c.figure(m, results)
+	return Finding{e.Name, c.row(), f.Metric, ours, f.Band.Published, f.Band.String(), verdict(f.Band, ours, outside)}
 }
 
 // figure returns the figure of a metric.
@@ -121,12 +130,12 @@ func (c *Check) row() string {
 	return c.Run.String()
 }
 
-func verdict(b Band, ours float64) Verdict {
+func verdict(b Band, ours float64, outside Verdict) Verdict {
 	switch {
 	case !b.Checked():
 		return Shown
 	case b.Holds(ours):
 		return Within
 	}
-	return Outside
+	return outside
 }

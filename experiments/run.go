@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/placement"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/reference/lbfgsb"
@@ -38,6 +39,24 @@ var errHorizon = errors.New("horizon reached")
 // Simulate runs one policy. Observers see what the policy's scheduler does. A
 // context that ends returns what is finished, marked so.
 func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, obs ...scheduler.Observer) (*Run, error) {
+	return simulateNamed(ctx, c, in, name, obs)
+}
+
+// A Decider is who decides in a run that has not begun.
+type Decider struct {
+	Scheduler *scheduler.Scheduler
+	Policy    policy.Policy // without what measures it
+	Placer    placement.Placer
+	Options   scheduler.Options
+	Cluster   *cluster.Cluster
+}
+
+// SimulateWatched is Simulate with one more observer, the last one, which is made for who decides.
+func SimulateWatched(ctx context.Context, c *config.Config, in *Inputs, name string, watch func(*Decider) scheduler.Observer, obs ...scheduler.Observer) (*Run, error) {
+	return simulateNamed(ctx, c, in, name, obs, watch)
+}
+
+func simulateNamed(ctx context.Context, c *config.Config, in *Inputs, name string, obs []scheduler.Observer, watch ...func(*Decider) scheduler.Observer) (*Run, error) {
 	entry, err := builtin.Find(name)
 	if err != nil {
 		return nil, err
@@ -46,7 +65,7 @@ func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, ob
 	if err != nil {
 		return nil, err
 	}
-	return in.simulate(ctx, c, entry, p, obs)
+	return in.simulate(ctx, c, entry, p, obs, watch...)
 }
 
 // FirstRefusal returns why the first plan was refused, if one was.
@@ -76,7 +95,7 @@ func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	return builtin.New(name, settings)
 }
 
-func (in *Inputs) simulate(ctx context.Context, c *config.Config, entry builtin.Entry, p policy.Policy, obs []scheduler.Observer) (*Run, error) {
+func (in *Inputs) simulate(ctx context.Context, c *config.Config, entry builtin.Entry, p policy.Policy, obs []scheduler.Observer, watch ...func(*Decider) scheduler.Observer) (*Run, error) {
 	traits := p.Traits()
 	so, wo, err := options(c, in, traits)
 	if err != nil {
@@ -107,8 +126,11 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, entry builtin.
 	if err != nil {
 		return nil, err
 	}
-	watch := &watcher{run}
-	err = s.Run(ctx, &bounded{measured.through(world), c.Horizon}, append([]scheduler.Observer{rec, watch, gaps{run}}, obs...)...)
+	for _, make := range watch {
+		obs = append(obs, make(&Decider{s, p, placer, so, nodes}))
+	}
+	refused := &watcher{run}
+	err = s.Run(ctx, &bounded{measured.through(world), c.Horizon}, append([]scheduler.Observer{rec, refused, gaps{run}}, obs...)...)
 	if errors.Is(err, errHorizon) || ctx.Err() != nil {
 		run.Unfinished, err = true, nil
 	}

@@ -66,7 +66,7 @@ func pages(t testing.TB, text []byte, id job.ID, each func(string)) {
 		return r
 	}
 	r := open()
-	l := newJournalReader(r, id)
+	l := newJournalReader(r.Header(), id)
 	var all []page
 	var last string
 	if err := l.listen(r, func(time.Duration) {
@@ -218,7 +218,7 @@ func consistent(t *testing.T, text []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newJournalReader(r, "")
+	l := newJournalReader(r.Header(), "")
 	_ = l.listen(r, func(time.Duration) {})
 	seen, count := 0, map[string]int{}
 	for _, id := range l.ids {

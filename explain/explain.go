@@ -15,11 +15,11 @@ import (
 // ends there, and a Note says so. It returns an *UnknownJobError if the journal does
 // not have the job.
 func Life(r *journal.Reader, id job.ID) (*Story, error) {
-	t := newJournalReader(r, id)
+	t := newJournalReader(r.Header(), id)
 	if err := t.listen(r, func(time.Duration) {}); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Changes: t.changes, Totals: &t.totals, Note: noted(r, t.note)}, nil
+	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Changes: t.changes, Totals: &t.totals, Note: noted(r.Sealed(), t.note)}, nil
 }
 
 // At returns the state of a job at a time since the start of the recording, after
@@ -28,17 +28,19 @@ func Life(r *journal.Reader, id job.ID) (*Story, error) {
 // of the journal may have been read. Errors are those of Life.
 func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
-	t := newJournalReader(r, id)
-	var then *snapshot
-	err := t.listen(r, func(next time.Duration) {
-		if then == nil && next > at {
-			then = t.snapshot()
-		}
-	})
+	t := newJournalReader(r.Header(), id)
+	then, err := t.until(r, at)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	story := &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Note: t.note}
+	story := t.story(then, at)
+	story.Note = noted(r.Sealed(), story.Note)
+	return story, nil
+}
+
+// story returns the story of a moment. then is nil if nothing came after it.
+func (t *journalReader) story(then *snapshot, at time.Duration) *Story {
+	story := &Story{Job: t.id, Policy: t.policy, Asked: asked(t.state.spec), Note: t.note}
 	if then == nil {
 		then = t.snapshot()
 		if at > t.now && t.note == "" && !then.state.phase.Terminal() {
@@ -49,14 +51,50 @@ func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 		}
 	}
 	story.Moment = t.moment(then, at)
-	story.Note = noted(r, story.Note)
+	return story
+}
+
+// Seen is what is known of a job whose run goes on, and not from its journal.
+type Seen struct {
+	At time.Duration // the present, since the start of the recording
+	Up bool          // processes of the job run, and its program has not said yet whether it trains
+}
+
+// Live returns the state of a job now, while its run goes on. Only the header of the journal may have
+// been read. Errors are those of Life.
+func Live(r *journal.Reader, id job.ID, seen Seen) (*Story, error) {
+	t := newJournalReader(r.Header(), id)
+	then, err := t.until(r, seen.At)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	if then == nil {
+		then = t.snapshot()
+	}
+	if seen.Up && then.state.phase == job.Restoring {
+		then.state.phase = job.Running
+	}
+	story := &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec), Moment: t.moment(then, seen.At)}
+	story.Moment.Next, story.Moment.NextAt = "", nil
+	story.Note = noted(r.Sealed(), "")
 	return story, nil
 }
 
+// until reads the journal to its end. It returns what was known after everything that is recorded up
+// to a time; nil if nothing is recorded for later.
+func (t *journalReader) until(r *journal.Reader, at time.Duration) (then *snapshot, err error) {
+	err = t.listen(r, func(next time.Duration) {
+		if then == nil && next > at {
+			then = t.snapshot()
+		}
+	})
+	return then, err
+}
+
 // noted returns a note; it adds journal.Unverified if the journal is not sealed.
-func noted(r *journal.Reader, note string) string {
+func noted(sealed bool, note string) string {
 	switch {
-	case r.Sealed():
+	case sealed:
 		return note
 	case note == "":
 		return journal.Unverified
@@ -190,7 +228,7 @@ func (t *journalReader) next(m *Moment, then *snapshot, at time.Duration) {
 	}
 }
 
-// text returns what is held: "4 a100 GPUs, 12 cores and 250 GB of memory".
+// text returns what is held: "4 a100 GPUs, 12 cores and 232.8 GiB of memory".
 func (h *Holding) text() string {
 	what := both(h.allocation())
 	if h != nil && (h.CPUs > 0 || h.Memory > 0) {
@@ -198,7 +236,7 @@ func (h *Holding) text() string {
 		if h.CPUs == 1 {
 			cores = "1 core"
 		}
-		what += fmt.Sprintf(", %s and %.4g GB of memory", cores, float64(h.Memory)/1e9)
+		what += fmt.Sprintf(", %s and %s of memory", cores, gibibytes(float64(h.Memory)))
 	}
 	return what
 }

@@ -42,7 +42,7 @@ var examples = map[policy.Kind]example{
 	policy.KeptNoRestart:    {policy.Reason{Config: config(2, 16, "a100"), Value: 1.05, Limit: 1.12}, "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; the older the job, the less a restart weighs"},
 	policy.AboveShare:       {policy.Reason{Config: config(1, 4, "a100"), Value: 1.8}, "more CPUs or memory than the share of its GPUs make it 1.8 times as fast; it has less again when others gain more by them"},
 	policy.BelowShare:       {policy.Reason{Config: config(1, 4, "a100"), Value: 1}, "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest"},
-	policy.WaitHost:         {policy.Reason{Config: config(1, 4, "a100"), Value: 24, Limit: 4e11}, "no node has 4 a100 GPUs free with the 24 cores and 400 GB of memory that it wants"},
+	policy.WaitHost:         {policy.Reason{Config: config(1, 4, "a100"), Value: 24, Limit: 4e11}, "no node has 4 a100 GPUs free with the 24 cores and 372.5 GiB of memory that it wants"},
 	policy.PinnedRestore:    {policy.Reason{}, "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains"},
 	policy.PinnedNonPreempt: {policy.Reason{}, "it was submitted as not preemptible, and keeps its GPUs until it ends"},
 	policy.Reserved:         {policy.Reason{}, "it holds its reservation of 8 a100 GPUs until it ends"},
@@ -133,11 +133,11 @@ func TestView_of_rented_nodes(t *testing.T) {
 
 func TestHolding_names_CPUs_and_memory_where_they_count(t *testing.T) {
 	for want, h := range map[string]*Holding{
-		"no GPUs":                                      nil,
-		"1 a100 GPU":                                   {Nodes: 1, GPUs: 1, Type: "a100"},
-		"8 v100 GPUs and 6 t4 GPUs on 2 nodes":         {Nodes: 1, GPUs: 8, Type: "v100", Also: &Holding{Nodes: 2, GPUs: 6, Type: "t4"}},
-		"1 a100 GPU, 1 core and 20 GB of memory":       {Nodes: 1, GPUs: 1, Type: "a100", CPUs: 1, Memory: 20e9},
-		"4 a100 GPUs, 7.5 cores and 62.5 GB of memory": {Nodes: 1, GPUs: 4, Type: "a100", CPUs: 7.5, Memory: 62500000000},
+		"no GPUs":                              nil,
+		"1 a100 GPU":                           {Nodes: 1, GPUs: 1, Type: "a100"},
+		"8 v100 GPUs and 6 t4 GPUs on 2 nodes": {Nodes: 1, GPUs: 8, Type: "v100", Also: &Holding{Nodes: 2, GPUs: 6, Type: "t4"}},
+		"1 a100 GPU, 1 core and 18.63 GiB of memory":     {Nodes: 1, GPUs: 1, Type: "a100", CPUs: 1, Memory: 20e9},
+		"4 a100 GPUs, 7.5 cores and 58.21 GiB of memory": {Nodes: 1, GPUs: 4, Type: "a100", CPUs: 7.5, Memory: 62500000000},
 	} {
 		if got := h.text(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -487,6 +487,32 @@ func TestUnknownJob(t *testing.T) {
 	}
 	if _, err := At(reader(t, newRun(t).text()), "x", 0); err == nil || !strings.HasSuffix(err.Error(), "which has no jobs") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// While a run goes on, times count to the present, and a job of which the backend sees processes runs,
+// although nobody has reported that it trains.
+func TestLive_counts_to_the_present(t *testing.T) {
+	text := story(t)
+	restores, _, _ := strings.Cut(text, `{"t":1080,"report":["cifar10-17"`)
+	for name, c := range map[string]struct {
+		text     string
+		seen     Seen
+		id       job.ID
+		sentence string
+	}{
+		"waits":    {text, Seen{At: 63 * time.Minute}, "cifar10-2", "cifar10-2 has been waiting 2m00s: "},
+		"starts":   {restores, Seen{At: 20 * time.Minute}, "cifar10-17", "cifar10-17 got 2 a100 GPUs 3m00s ago and is starting there"},
+		"runs":     {restores, Seen{At: 20 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 has been running on 2 a100 GPUs for 3m00s: "},
+		"complete": {text, Seen{At: 70 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 completed at 1h00m00s, 10m00s before."},
+	} {
+		s, err := Live(reader(t, c.text), c.id, c.seen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(s.Moment.Sentence, c.sentence) || s.Note != "" || s.Moment.Next != "" {
+			t.Errorf("%s: got %q, note %q, next %q, want %q", name, s.Moment.Sentence, s.Note, s.Moment.Next, c.sentence)
+		}
 	}
 }
 

@@ -40,8 +40,8 @@ type state struct {
 	detail string               // of how it ended, after a colon; empty: nothing is known
 }
 
-func newJournalReader(r *journal.Reader, id job.ID) *journalReader {
-	return &journalReader{clusterState: newClusterState(r.Header()), id: id, policy: r.Header().Policy, start: r.Header().Start}
+func newJournalReader(h journal.Header, id job.ID) *journalReader {
+	return &journalReader{clusterState: newClusterState(h), id: id, policy: h.Policy, start: h.Start}
 }
 
 // listen reads the journal to its end, and calls before with the time of each
@@ -50,7 +50,7 @@ func newJournalReader(r *journal.Reader, id job.ID) *journalReader {
 func (t *journalReader) listen(r *journal.Reader, before func(at time.Duration)) error {
 	for rec, err := range r.Records() {
 		if errors.Is(err, journal.ErrTruncated) {
-			t.note = fmt.Sprintf("The journal has no end after %s: it was cut off, as by a crash, or its run goes on; what came later is not known.", clock(t.now))
+			t.note = cutOff(t.now)
 			break
 		}
 		if err != nil {
@@ -59,11 +59,21 @@ func (t *journalReader) listen(r *journal.Reader, before func(at time.Duration))
 		before(rec.At)
 		t.take(rec)
 	}
+	return t.over()
+}
+
+// over ends the reading. It returns an error if no record was about the job.
+func (t *journalReader) over() error {
 	if t.state.spec == nil {
 		return &UnknownJobError{t.id, near.Closest(t.id, t.ids)}
 	}
 	t.settle(t.now)
 	return nil
+}
+
+// cutOff says that a journal has no end.
+func cutOff(now time.Duration) string {
+	return fmt.Sprintf("The journal has no end after %s: it was cut off, as by a crash, or its run goes on; what came later is not known.", clock(now))
 }
 
 func (t *journalReader) take(rec journal.Record) {

@@ -28,7 +28,7 @@ func Now(s *policy.Snapshot, p *policy.Plan) map[job.ID]Because {
 	all := make(map[job.ID]Because, len(s.Jobs))
 	for _, j := range s.Jobs {
 		r := w.jobs[j.ID]
-		here := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: view, refused: p.Refused}
+		here := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: view, refused: p.Refused, moved: w.gave(j.ID)}
 		order.others(&here)
 		all[j.ID] = Because{Reason: r.why.Kind.String(), Text: here.because() + w.went(j.ID)}
 	}

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,6 +22,7 @@ type explainContext struct {
 	// ahead are jobs ahead in the queue, the first one first, by name.
 	ahead   []string
 	trains  bool   // the job has trained since it got its present GPUs
+	moved   bool   // the last round put the job on other nodes
 	refused string // why the plan was refused; empty: it was not
 }
 
@@ -74,8 +76,8 @@ var templates = map[policy.Kind]template{
 	policy.WaitNoCapacity: {why: short},
 	policy.WaitPrice:      {why: dear},
 	policy.WaitHost: {why: func(s *explainContext) string {
-		return fmt.Sprintf("no node has %s free with the %s and %.4g GB of memory that it wants",
-			amount(s.why.Config), count(int(s.why.Value+0.5), "core"), s.why.Limit/1e9)
+		return fmt.Sprintf("no node has %s free with the %s and %s of memory that it wants",
+			amount(s.why.Config), count(int(s.why.Value+0.5), "core"), gibibytes(s.why.Limit))
 	}},
 	policy.WaitOrder: {why: line},
 	policy.WaitBackfill: {why: func(s *explainContext) string {
@@ -191,10 +193,27 @@ func most(s *explainContext) string {
 	return "none"
 }
 
+// keeps are the reasons of policies that change nothing.
+var keeps = []policy.Kind{policy.AsPlanned, policy.KeptNoRestart, policy.PinnedRestore, policy.PinnedNonPreempt}
+
+// template returns that of the reason. A placer may move a job although the policy changes nothing: then
+// what the policy says is not why it moves.
+func (s *explainContext) template() template {
+	if s.moved && slices.Contains(keeps, s.why.Kind) {
+		return template{why: func(*explainContext) string {
+			return "its policy plans the same for it, and the placer put it on other nodes to make room for others"
+		}}
+	}
+	return templates[s.why.Kind]
+}
+
+// gibibytes returns a number of bytes as "6.319 GiB", which is what containers and free(1) count in.
+func gibibytes(bytes float64) string { return fmt.Sprintf("%.4g GiB", bytes/(1<<30)) }
+
 // because returns the clause that says why and, if anything would change it, the one that says
 // what.
 func (s *explainContext) because() string {
-	t := templates[s.why.Kind]
+	t := s.template()
 	if t.unblock == nil {
 		return t.why(s)
 	}
@@ -202,4 +221,4 @@ func (s *explainContext) because() string {
 }
 
 // reason returns only the clause that says why.
-func (s *explainContext) reason() string { return templates[s.why.Kind].why(s) }
+func (s *explainContext) reason() string { return s.template().why(s) }

@@ -24,6 +24,8 @@ type cursor struct {
 	// wants is how many nodes are wanted, as an earlier line last said.
 	wants map[cluster.Group]int
 	ended bool // this line says that the journal ends
+	// passed is the value of the checkpoint that this line is; nil: it is none.
+	passed []byte
 }
 
 // maxSeen bounds the strings that are kept.

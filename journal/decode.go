@@ -30,7 +30,7 @@ func (c *cursor) record(known map[job.ID]policy.Decision) Record {
 	case "describe":
 		rec.Event = scheduler.Described{Spec: c.spec()}
 	case "restore":
-		rec.Event = c.restored()
+		rec.Event = c.restored(func(string) bool { return false })
 	case "report":
 		rec.Event = scheduler.Reported{Report: c.report()}
 	case "profiled":
@@ -44,11 +44,13 @@ func (c *cursor) record(known map[job.ID]policy.Decision) Record {
 		rec.Event = scheduler.Computed{}
 	case "round":
 		rec.Round = c.round(known)
+	case "checkpoint":
+		c.passed = c.value()
 	case "end":
 		c.ended = c.yes()
 	default:
 		c.pos = at
-		c.fail(`"submit", "describe", "restore", "report", "profiled", "exit", "nodes", "computed", "round" or "end"`)
+		c.fail(`"submit", "describe", "restore", "report", "profiled", "exit", "nodes", "computed", "round", "checkpoint" or "end"`)
 	}
 	c.want('}')
 	c.end()
@@ -101,34 +103,35 @@ func (c *cursor) nodes() scheduler.Event {
 	if c.peek() == 'n' {
 		c.same()
 	} else {
-		var nodes []nodeLine
-		c.decoded("nodes", &nodes, func() (err error) {
-			c.there, err = makeCluster(nodes)
-			return err
-		})
+		c.there = c.listed()
 	}
 	ev.Cluster = c.there
 	for c.take(',') {
 		key := c.str()
 		c.want(':')
-		switch key {
-		case "rentals":
-			var rentals []rentalLine
-			c.decoded("rentals", &rentals, func() (err error) {
-				ev.Rentals, err = makeRentals(rentals)
-				return err
-			})
-		case "loans":
-			var loans []loanLine
-			c.decoded("loans", &loans, func() (err error) {
-				ev.Loans, err = makeLoans(loans)
-				return err
-			})
-		default:
-			c.unknown(key)
-		}
+		c.offers(key, &ev)
 	}
 	return ev
+}
+
+// offers reads what can be rented, or borrowed.
+func (c *cursor) offers(key string, ev *scheduler.NodesChanged) {
+	switch key {
+	case "rentals":
+		var rentals []rentalLine
+		c.decoded("rentals", &rentals, func() (err error) {
+			ev.Rentals, err = makeRentals(rentals)
+			return err
+		})
+	case "loans":
+		var loans []loanLine
+		c.decoded("loans", &loans, func() (err error) {
+			ev.Loans, err = makeLoans(loans)
+			return err
+		})
+	default:
+		c.unknown(key)
+	}
 }
 
 // decoded reads a value into v and then calls use.

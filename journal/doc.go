@@ -27,6 +27,7 @@
 //	{"t":9,"nodes":null,"loans":[{"node":{"id":"","type":"t4","gpus":8,"group":"t4-8-loan","tenure":1},"nodes":520,"lent":90,"spare":2,"load":0.6}]}
 //	{"t":9,"computed":true}
 //	{"t":60,"round":{"n":1,"jobs":[...],"left":["bert-2"],"prices":[["a100",1.8]],"capacity":[["t4-4",2]],"stats":[12,3.4,3.5,0.02],"do":[...]}}
+//	{"t":60,"checkpoint":{"hashed":"c2hhA…","back":0,"nodes":[...],"jobs":[{"spec":{...},"status":{...},"gets":[1,4,"a100"],"on":[["a0",4]],"said":{"why":["started",1.9],"gets":[1,4,"a100"],"on":[["a0",4]]}}],"prices":[["a100",1.8]],"memory":"7VZ…"}}
 //	{"t":60,"end":true}
 //
 // "h" is the first eight hexadecimal digits of the SHA-256 of the file up to the comma before
@@ -35,6 +36,14 @@
 // signature: somebody who changes a line can compute all later hashes again. It costs 15 bytes a
 // line, 6 to 10 % of a journal, and about 0.2 µs. "end" is the last line of a journal that was
 // closed; without it, the journal was cut off, as by a crash, or its run goes on.
+//
+// A "checkpoint" is the state after the round before it, so that a reader can begin there (File): the nodes
+// and what can be rented and borrowed, as in "nodes"; the jobs that have not ended, as in "restore", with what was last
+// "said" of each; prices, "capacity" and "refused" of the round; and what those who decide remember
+// ("memory", in base 64), which only the program knows that wrote it. "hashed" is the state of SHA-256 after all
+// lines before, as Go's crypto/sha256 writes it, in base 64: with it, a Reader that begins at a checkpoint compares the lines from there
+// on. "back" is the byte at which the checkpoint before begins; 0: there is none. Checkpoints take about a
+// seventeenth of a journal at most; one of less than 4 MiB has none.
 //
 // A Reader also reads format 1. That has no "h", no "end" and no "capacity", so that nobody can
 // tell whether lines of it were changed or lost.

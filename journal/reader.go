@@ -32,8 +32,12 @@ type Reader struct {
 	cur    cursor
 	known  map[job.ID]policy.Decision
 	line   int
+	offset int64 // of the line from which lines are counted; 0: of the header
 	last   time.Duration
 	err    error
+	// Of the last checkpoint: nil if there was none.
+	passed []byte
+	at     time.Duration
 }
 
 // NewReader returns a Reader that has read the header. It returns an error if
@@ -45,13 +49,13 @@ func NewReader(r io.Reader) (*Reader, error) {
 		return nil, errors.New("journal: empty, want a header")
 	}
 	if err != nil {
-		return nil, j.at(err)
+		return nil, j.place(err)
 	}
 	if err := j.begin(text); err != nil {
 		if !whole {
 			err = ErrTruncated
 		}
-		return nil, j.at(err)
+		return nil, j.place(err)
 	}
 	return j, nil
 }
@@ -93,8 +97,19 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 }
 
 // Read returns the next record. It returns io.EOF after the last; after an
-// error it returns that again.
+// error it returns that again. It passes over checkpoints.
 func (r *Reader) Read() (Record, error) {
+	for {
+		rec, err := r.read()
+		if err != nil || rec.Event != nil || rec.Round != nil {
+			return rec, err
+		}
+		r.passed, r.at = bytes.Clone(r.cur.passed), rec.At
+	}
+}
+
+// read returns the record of the next line, which is empty if that is a checkpoint.
+func (r *Reader) read() (Record, error) {
 	if r.err != nil {
 		return Record{}, r.err
 	}
@@ -107,9 +122,9 @@ func (r *Reader) Read() (Record, error) {
 	case errors.Is(err, io.EOF):
 		r.err = r.over()
 	case err != nil && text != nil && !whole:
-		r.err = r.at(ErrTruncated)
+		r.err = r.place(ErrTruncated)
 	case err != nil:
-		r.err = r.at(err)
+		r.err = r.place(err)
 	case r.cur.ended:
 		r.err = r.finish()
 	}
@@ -144,6 +159,9 @@ func (r *Reader) record(text []byte) (rec Record, err error) {
 
 // remedy says what a user can do about a line that is not as it was written.
 func (r *Reader) remedy() string {
+	if r.offset > 0 {
+		return "restore the file"
+	}
 	return fmt.Sprintf("restore the file, or read its first %d lines, which are as they were written", r.line-1)
 }
 
@@ -151,7 +169,7 @@ func (r *Reader) remedy() string {
 // journal: ErrTruncated, or io.EOF in format 1, which has no last line.
 func (r *Reader) over() error {
 	if r.sealed {
-		return r.at(ErrTruncated)
+		return r.place(ErrTruncated)
 	}
 	return io.EOF
 }
@@ -162,12 +180,17 @@ func (r *Reader) finish() error {
 	case errors.Is(err, io.EOF):
 		return io.EOF
 	case err != nil:
-		return r.at(err)
+		return r.place(err)
 	}
-	return r.at(fmt.Errorf("%w: a line after the end, want none; %s", ErrChanged, r.remedy()))
+	return r.place(fmt.Errorf("%w: a line after the end, want none; %s", ErrChanged, r.remedy()))
 }
 
-func (r *Reader) at(err error) error { return fmt.Errorf("journal: line %d: %w", r.line, err) }
+func (r *Reader) place(err error) error {
+	if r.offset > 0 {
+		return fmt.Errorf("journal: line %d from byte %d on: %w", r.line, r.offset, err)
+	}
+	return fmt.Errorf("journal: line %d: %w", r.line, err)
+}
 
 // next returns the next line, valid until the next call, and whether it is
 // whole: ended by a line feed.

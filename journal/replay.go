@@ -54,6 +54,17 @@ func Replay(r *Reader) *Backend {
 	return b
 }
 
+// Resume returns the Backend of what follows the checkpoint at which r begins. What it has in shadow or
+// with Watch is that of Replay from there on.
+func Resume(r *Reader, c *Checkpoint) *Backend {
+	b := Replay(r)
+	b.now, b.nodes = b.start.Add(c.At), c.Nodes.Cluster
+	for i := range c.Jobs {
+		b.jobs[c.Jobs[i].Spec.ID] = true
+	}
+	return b
+}
+
 // most returns how many nodes of each group can be rented or borrowed.
 func most(c *cluster.Cluster) map[cluster.Group]int {
 	n := make(map[cluster.Group]int)

@@ -52,15 +52,8 @@ func (l *statusLine) status() (job.Status, error) {
 
 // restored appends a job as it was left.
 func (e *encoder) restored(ev *scheduler.Restored) {
-	e.raw(`,"restore":{"spec":`)
-	e.json(makeSpecLine(ev.Spec))
-	e.raw(`,"status":`)
-	e.json(makeStatusLine(&ev.Status))
-	e.grant(&policy.Decision{}, &policy.Decision{Allocation: ev.Status.Allocation, Placement: ev.Status.Placement})
-	if ev.Batch != (job.BatchSize{}) {
-		e.raw(`,"asked":`)
-		e.batch(ev.Batch)
-	}
+	e.raw(`,"restore":`)
+	e.job(ev)
 	if len(ev.Reports) > 0 {
 		e.raw(`,"reports":[`)
 		for i := range ev.Reports {
@@ -72,7 +65,21 @@ func (e *encoder) restored(ev *scheduler.Restored) {
 	e.raw("}")
 }
 
-func (c *cursor) restored() scheduler.Event {
+// job appends a job as it was left, without its reports and without the closing bracket.
+func (e *encoder) job(ev *scheduler.Restored) {
+	e.raw(`{"spec":`)
+	e.json(makeSpecLine(ev.Spec))
+	e.raw(`,"status":`)
+	e.json(makeStatusLine(&ev.Status))
+	e.grant(&policy.Decision{}, &policy.Decision{Allocation: ev.Status.Allocation, Placement: ev.Status.Placement})
+	if ev.Batch != (job.BatchSize{}) {
+		e.raw(`,"asked":`)
+		e.batch(ev.Batch)
+	}
+}
+
+// restored reads a job as it was left; other reads the value of a key that only the caller knows.
+func (c *cursor) restored(other func(key string) bool) scheduler.Restored {
 	var ev scheduler.Restored
 	var held policy.Decision
 	for key := range c.keys() {
@@ -94,7 +101,9 @@ func (c *cursor) restored() scheduler.Event {
 				ev.Reports = append(ev.Reports, c.report())
 			}
 		default:
-			c.unknown(key)
+			if !other(key) {
+				c.unknown(key)
+			}
 		}
 	}
 	ev.Status.Allocation, ev.Status.Placement = held.Allocation, slices.Clip(held.Placement)

@@ -1,7 +1,10 @@
 package journal
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -39,6 +42,21 @@ func (c *chain) digits(text []byte) []byte {
 	return c.hex[:]
 }
 
+// state returns the state of the hash of all lines so far, in base 64.
+func (c *chain) state() ([]byte, error) {
+	text, err := c.h.(encoding.BinaryMarshaler).MarshalBinary()
+	return base64.StdEncoding.AppendEncode(nil, text), err
+}
+
+// resume makes the hash what it was in a state.
+func (c *chain) resume(state []byte) error {
+	text, err := base64.StdEncoding.AppendDecode(nil, state)
+	if err != nil {
+		return err
+	}
+	return c.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(text)
+}
+
 // seal adds a seal to a line, which is a JSON object, and a line feed.
 func (c *chain) seal(line []byte) []byte {
 	cut := len(line) - len(`}`)
@@ -48,6 +66,15 @@ func (c *chain) seal(line []byte) []byte {
 	line = append(line, "\"}\n"...)
 	c.h.Write(line[cut:])
 	return line
+}
+
+// unsealed returns a copy of a line without its seal, which is not checked.
+func unsealed(line []byte) []byte {
+	cut := len(line) - sealLength - len(`}`)
+	if cut < 1 {
+		return line
+	}
+	return append(bytes.Clone(line[:cut]), '}')
 }
 
 // open removes the seal from a line without line feed, in place. It returns an error if the seal

@@ -28,6 +28,7 @@ type nodeLine struct {
 	Interruptions float64 `json:"interruptions,omitzero"`
 	Power         float64 `json:"power,omitzero"`
 	Rack          string  `json:"rack,omitzero"`
+	NVLinkDomain  string  `json:"nvlink_domain,omitzero"`
 }
 
 func nodeLines(c *cluster.Cluster) []nodeLine {
@@ -41,7 +42,7 @@ func nodeLines(c *cluster.Cluster) []nodeLine {
 func makeNodeLine(n *cluster.Node) nodeLine {
 	return nodeLine{
 		n.ID, n.GPUType, n.Capacity.GPUs, n.Capacity.CPUs, n.Capacity.Memory, n.GPUMemory,
-		n.Group, n.Tenure, n.Price, n.Interruptions, n.Power, n.Rack,
+		n.Group, n.Tenure, n.Price, n.Interruptions, n.Power, n.Rack, n.NVLinkDomain,
 	}
 }
 
@@ -49,7 +50,7 @@ func (l *nodeLine) node() cluster.Node {
 	return cluster.Node{
 		ID: l.ID, GPUType: l.Type, GPUMemory: l.GPUMemory,
 		Capacity: cluster.Resources{GPUs: l.GPUs, CPUs: l.CPUs, Memory: l.Memory},
-		Group:    l.Group, Tenure: l.Tenure, Price: l.Price, Interruptions: l.Interruptions, Power: l.Power, Rack: l.Rack,
+		Group:    l.Group, Tenure: l.Tenure, Price: l.Price, Interruptions: l.Interruptions, Power: l.Power, Rack: l.Rack, NVLinkDomain: l.NVLinkDomain,
 	}
 }
 
@@ -113,6 +114,7 @@ type specLine struct {
 	Queue           string                  `json:"queue,omitzero"`
 	Class           job.Class               `json:"class,omitzero"`
 	Weight          float64                 `json:"weight,omitzero"`
+	Priority        float64                 `json:"priority,omitzero"`
 	GPUs            int                     `json:"gpus"`
 	BatchSize       int                     `json:"batch,omitzero"`
 	MinGPUs         int                     `json:"min_gpus,omitzero"`
@@ -171,7 +173,7 @@ func regimes(lines []regimeLine) []job.Regime {
 
 func makeSpecLine(s *job.Spec) specLine {
 	return specLine{
-		s.ID, s.Name, s.User, s.Queue, s.Class, s.Weight, s.GPUs, s.BatchSize, s.MinGPUs, s.MaxGPUs,
+		s.ID, s.Name, s.User, s.Queue, s.Class, s.Weight, s.Priority, s.GPUs, s.BatchSize, s.MinGPUs, s.MaxGPUs,
 		s.GPUsPerReplica, s.MicroBatches, s.Equivalents, s.MixedSpeed, s.WorkerGPUs, s.Resizes, s.NoCheckpoint, s.GPUTypes, s.CPUs, s.Memory, s.Input.Working, s.Input.Dataset, s.Input.Storage, s.Adaptivity,
 		s.Batch.Init, s.Batch.Max, s.Batch.LocalMin, s.Batch.LocalMax,
 		s.Schedule.Mode, s.Schedule.Epochs, s.Schedule.Sizes, regimeLines(s.Schedule.Regimes),
@@ -182,7 +184,7 @@ func makeSpecLine(s *job.Spec) specLine {
 
 func (l *specLine) spec() *job.Spec {
 	return &job.Spec{
-		ID: l.ID, Name: l.Name, User: l.User, Queue: l.Queue, Class: l.Class, Weight: l.Weight,
+		ID: l.ID, Name: l.Name, User: l.User, Queue: l.Queue, Class: l.Class, Weight: l.Weight, Priority: l.Priority,
 		GPUs: l.GPUs, BatchSize: l.BatchSize, MinGPUs: l.MinGPUs, MaxGPUs: l.MaxGPUs,
 		GPUsPerReplica: l.GPUsPerReplica, MicroBatches: l.MicroBatches, GPUTypes: l.GPUTypes,
 		Equivalents: l.Equivalents, MixedSpeed: l.MixedSpeed, WorkerGPUs: l.WorkerGPUs, Resizes: l.Resizes, NoCheckpoint: l.NoCheckpoint,

@@ -28,6 +28,12 @@ type Writer struct {
 	round int                   // rounds written
 	wants map[cluster.Group]int // nodes, as the last plan said
 	there *cluster.Cluster      // as NodesChanged last said; nil: it did not
+	// Of the last round, for checkpoints.
+	prices  []policy.TypePrice
+	refused string
+	size    int64 // bytes written
+	back    int64 // where the last checkpoint begins; 0: there is none
+	after   int64 // where the line after it, or after the header, begins
 }
 
 // said is what the journal says of a job.
@@ -47,6 +53,7 @@ func NewWriter(w io.Writer, h Header) *Writer {
 	}
 	j.enc.json(h.line())
 	j.end("header")
+	j.after = j.size
 	return j
 }
 
@@ -79,6 +86,7 @@ func (w *Writer) Event(now time.Time, ev scheduler.Event) {
 		}
 		w.enc.raw("]")
 	case scheduler.NodesChanged:
+		w.enc.raw(",")
 		w.nodes(&ev)
 	case scheduler.Computed:
 		w.enc.raw(`,"computed":true`)
@@ -92,7 +100,7 @@ func (w *Writer) Event(now time.Time, ev scheduler.Event) {
 // nodes appends a NodesChanged. If nodes can be lent, it writes null for the same nodes as in the
 // last one.
 func (w *Writer) nodes(ev *scheduler.NodesChanged) {
-	w.enc.raw(`,"nodes":`)
+	w.enc.raw(`"nodes":`)
 	if len(ev.Loans) > 0 && ev.Cluster == w.there {
 		w.enc.raw("null")
 	} else {
@@ -115,7 +123,9 @@ func (w *Writer) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.A
 	w.begin(s.Now)
 	w.enc.raw(`,"round":{"n":`)
 	w.enc.int(s.Round)
+	w.prices, w.refused = nil, ""
 	if p != nil {
+		w.prices, w.refused = p.Prices, p.Refused
 		w.plan(s, p)
 	}
 	for i, a := range actions {
@@ -245,6 +255,7 @@ func (w *Writer) end(what string) {
 		return
 	}
 	w.enc.buf = w.chain.seal(w.enc.buf)
+	w.size += int64(len(w.enc.buf))
 	if _, err := w.w.Write(w.enc.buf); err != nil {
 		w.err = fmt.Errorf("journal: write: %w", err)
 	}

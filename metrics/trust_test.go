@@ -23,7 +23,7 @@ func TestJudge(t *testing.T) {
 		"JCT below":         {metrics.Figures{JCT: 949, Wait: 100, Utilisation: 0.5}, 10, 0, false, "NOT TO BE TRUSTED"},
 		"utilisation":       {metrics.Figures{JCT: 1000, Wait: 100, Utilisation: 0.47}, 10, 0, false, "NOT TO BE TRUSTED"},
 		"wait":              {metrics.Figures{JCT: 1000, Wait: 161, Utilisation: 0.5}, 10, 0, false, "NOT TO BE TRUSTED"},
-		"wait within round": {metrics.Figures{JCT: 1000, Wait: 159, Utilisation: 0.5}, 10, 0, true, "but the mean wait, which is off by less than a round"},
+		"wait within round": {metrics.Figures{JCT: 1000, Wait: 159, Utilisation: 0.5}, 10, 0, true, "but waits that are off by less than a round"},
 		"no jobs":           {base, 0, 0, false, "NOT TO BE TRUSTED"},
 		"one of 20 missing": {base, 19, 1, true, "All"},
 		"two of 20 missing": {base, 18, 2, false, "NOT TO BE TRUSTED"},
@@ -32,6 +32,18 @@ func TestJudge(t *testing.T) {
 		if got.Trusted != tc.trusted || !strings.Contains(got.Verdict(), tc.verdict) || (got.Causes == nil) != tc.trusted {
 			t.Errorf("%s: %+v, %q; want trusted %v, %q", name, got, got.Verdict(), tc.trusted, tc.verdict)
 		}
+	}
+	spread := metrics.Figures{JCT: 1000, Wait: 100, Utilisation: 0.5, Median: 2000, P90: 4000}
+	for what, simulated := range map[string]metrics.Figures{
+		"median": {JCT: 1000, Wait: 100, Utilisation: 0.5, Median: 2101, P90: 4000}, "P90": {JCT: 1000, Wait: 100, Utilisation: 0.5, Median: 2000, P90: 3799},
+	} {
+		if got := metrics.Judge(spread, simulated, 10, 0, 60, nil); got.Trusted {
+			t.Errorf("%s of waits off by more than 5 %%: %+v, want it not trusted", what, got)
+		}
+	}
+	near := metrics.Judge(spread, metrics.Figures{JCT: 1000, Wait: 100, Utilisation: 0.5, Median: 2050, P90: 4190}, 10, 0, 60, nil)
+	if want := "mean JCT +0.0 %, mean wait +0.0 %, median wait +2.5 %, P90 wait +4.8 %, utilisation +0.0 %"; near.Errors() != want || !near.Trusted || near.Verdict() != "All are within 5 %." {
+		t.Errorf("errors %q, %q, want %q", near.Errors(), near.Verdict(), want)
 	}
 	got := metrics.Judge(metrics.Figures{JCT: 1000, Utilisation: 0.5}, metrics.Figures{JCT: 900, Wait: 30, Utilisation: 0.5}, 1, 0, 60, nil)
 	if want := "mean JCT -10.0 %, mean wait +100.0 %, utilisation +0.0 %"; got.Errors() != want {

@@ -20,8 +20,20 @@ var trustColumns = []trustColumn{
 	{key: "trusted", value: func(t *metrics.Trust) string { return strconv.FormatBool(t.Trusted) }},
 	{key: "own_policy_jct_error", value: func(t *metrics.Trust) string { return number(t.JCT) }},
 	{key: "own_policy_wait_error", value: func(t *metrics.Trust) string { return number(t.Wait) }},
+	{key: "own_policy_median_wait_error", value: func(t *metrics.Trust) string {
+		return waits(t, func(w *metrics.WaitErrors) float64 { return w.Median })
+	}},
+	{key: "own_policy_p90_wait_error", value: func(t *metrics.Trust) string { return waits(t, func(w *metrics.WaitErrors) float64 { return w.P90 }) }},
 	{key: "own_policy_utilisation_error", value: func(t *metrics.Trust) string { return number(t.Utilisation) }},
 	{key: "not_trusted_because", value: func(t *metrics.Trust) string { return strings.Join(t.Causes, "; ") }, words: true},
+}
+
+// waits returns the error of a quantile of waits; empty if it is not known.
+func waits(t *metrics.Trust, of func(*metrics.WaitErrors) float64) string {
+	if t.Waits == nil {
+		return ""
+	}
+	return number(of(t.Waits))
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -15,19 +15,19 @@ import (
 // simulated, with the causes; they have no such columns of other runs.
 func TestTable_says_whom_to_trust(t *testing.T) {
 	runs := small()
-	runs[0].Trust = &metrics.Trust{JCT: 0.25, Wait: -0.5, Utilisation: 0.125, Causes: []string{"one", "two"}}
+	runs[0].Trust = &metrics.Trust{JCT: 0.25, Wait: -0.5, Utilisation: 0.125, Waits: &metrics.WaitErrors{Median: 0.75, P90: -0.25}, Causes: []string{"one", "two"}}
 	rows, err := csv.NewReader(strings.NewReader(table(t, runs, CSV))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got [][]string
 	for _, row := range rows {
-		got = append(got, row[len(row)-5:])
+		got = append(got, row[len(row)-7:])
 	}
 	want := [][]string{
-		{"trusted", "own_policy_jct_error", "own_policy_wait_error", "own_policy_utilisation_error", "not_trusted_because"},
-		{"false", "0.25", "-0.5", "0.125", "one; two"},
-		{"", "", "", "", ""},
+		{"trusted", "own_policy_jct_error", "own_policy_wait_error", "own_policy_median_wait_error", "own_policy_p90_wait_error", "own_policy_utilisation_error", "not_trusted_because"},
+		{"false", "0.25", "-0.5", "0.75", "-0.25", "0.125", "one; two"},
+		{"", "", "", "", "", "", ""},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("CSV (-want +got):\n%s", diff)

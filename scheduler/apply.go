@@ -28,10 +28,11 @@ func (ev NodesChanged) apply(s *Scheduler, _ time.Time) error {
 	return nil
 }
 
-func (ev Profiled) apply(s *Scheduler, _ time.Time) error {
+func (ev Profiled) apply(s *Scheduler, now time.Time) error {
 	return s.update(ev.Job, func(r *record) {
 		if r.status.Phase == job.Profiling {
 			r.status.Phase = job.Waiting
+			s.soon(now)
 		}
 	})
 }

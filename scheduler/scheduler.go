@@ -25,6 +25,9 @@ type Options struct {
 	// Profile takes one-GPU profiles of a job before it is planned for.
 	// Default true (Sia §3.3.2).
 	Profile bool
+	// OnSubmit adds rounds soon after submissions, in which jobs that run keep what they hold:
+	// see Scheduler.Run. Default false: jobs wait for the next regular round.
+	OnSubmit bool
 	// FreeMoves makes moving to other nodes of the same type in the same shape
 	// cost nothing, as in the public simulator. Default false.
 	FreeMoves bool
@@ -62,23 +65,11 @@ func (o *Options) Validate() error {
 // A Scheduler holds what is known of the cluster and its jobs. Make one with
 // New. It is not safe for concurrent use.
 type Scheduler struct {
-	policy    policy.Policy
-	placer    placement.Placer
-	o         Options
-	beliefs   *estimate.Pool
-	classes   *estimate.Classes // nil: not learned
-	cluster   *cluster.Cluster
-	rentals   []cluster.Rental
-	loans     []cluster.Loan
-	round     int
-	records   map[job.ID]*record
-	active    []*record // by submission time, then ID
-	gone      bool      // active has records in a terminal phase
-	immediate []Action  // what the event in progress asks to be done at once
-	// The policy's background work: whether some is under way, and the result of the
-	// last, until a snapshot has shown it.
-	computing bool
-	computed  any
+	policy policy.Policy
+	placer placement.Placer
+	o      Options
+	*memory
+	immediate []Action // what the event in progress asks to be done at once
 }
 
 // record is what the scheduler knows of one job. Invariant: if anything in it has changed since
@@ -90,6 +81,8 @@ type record struct {
 	version estimate.Version // of the belief in row
 	row     *policy.Job
 	batch   job.BatchSize // that was last asked for; zero: the agent decides
+	why     policy.Reason // for what the last round decided
+	decided bool          // a round has decided on the job
 }
 
 // New returns a Scheduler without jobs. Nodes of tenure Rented or Loaned are there once an event
@@ -102,7 +95,7 @@ func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*
 	if o.Estimate.Fits == nil {
 		o.Estimate.Fits = estimate.NewCache()
 	}
-	s := &Scheduler{policy: p, placer: pl, cluster: c.Held(), rentals: c.Rentals(), loans: c.Loans(), o: o, records: make(map[job.ID]*record)}
+	s := &Scheduler{policy: p, placer: pl, o: o, memory: &memory{cluster: c.Held(), rentals: c.Rentals(), loans: c.Loans(), records: make(map[job.ID]*record)}}
 	s.beliefs = estimate.NewPool(&s.o.Estimate)
 	if o.Classes && o.Known == nil {
 		s.classes = estimate.NewClasses(s.o.Estimate, o.Class)
@@ -140,6 +133,7 @@ func (s *Scheduler) submit(now time.Time, spec *job.Spec) error {
 	s.classes.Submitted(now, spec)
 	s.enter(r)
 	if !s.o.Profile {
+		s.soon(now)
 		return nil
 	}
 	r.status.Phase = job.Profiling
@@ -340,15 +334,24 @@ func (r *record) show() *policy.Job {
 // and Round returns nil for all three. The result of background work is then kept for a
 // later round.
 func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot, *policy.Plan, []Action) {
+	return s.decide(ctx, now, s.plan)
+}
+
+// decide is Round with a way to plan.
+func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*policy.Snapshot, *policy.Plan, []Action) {
 	snap := s.Snapshot(now)
 	s.round++
+	s.extra = time.Time{}
 	if len(snap.Jobs) == 0 && len(snap.Rentals)+len(snap.Loans) == 0 {
 		return nil, nil, nil
 	}
-	s.computed = nil // snap has it
-	plan, err := s.plan(ctx, snap)
+	s.planned, s.computed = now, nil // snap has it
+	plan, err := how(ctx, snap)
 	if err != nil {
 		plan = stay(snap, err)
+	}
+	for i, r := range s.active {
+		r.why, r.decided = plan.Jobs[i].Why, true
 	}
 	acts := append(s.diff(now, plan), s.rent(plan)...)
 	if plan.Background != nil && !s.computing {
@@ -357,6 +360,9 @@ func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot,
 	}
 	return snap, plan, acts
 }
+
+// A planner makes the plan for a snapshot.
+type planner func(context.Context, *policy.Snapshot) (*policy.Plan, error)
 
 func (s *Scheduler) plan(ctx context.Context, snap *policy.Snapshot) (plan *policy.Plan, err error) {
 	defer func() {

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -25,20 +26,22 @@ type Format struct {
 	// Write writes arrivals up to the first error of seq or of w; nil if there
 	// is no writer.
 	Write func(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error
+	// history reads what was observed of the jobs; nil if the format does not say it.
+	history func(r *bufio.Reader, o parse.Options) (*History, error)
 }
 
 // formats lists every format; each input is sniffed as at most one of them.
 var formats = []Format{
-	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' && !sniffKubernetes(h) && !slurm.Sniff(h) }, readJSONL, writeJSONL},
-	{"sia", "Sia and Pollux simulator CSV", siaTable.Sniff, siaTable.Read, writeSia},
-	{"philly", "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.Sniff(h) }, readPhilly, nil},
-	{"helios", "Helios cluster_log.csv", heliosTable.Sniff, readHelios, nil},
-	{"alibaba", "Alibaba GPU 2023 openb pod list", alibabaTable.Sniff, alibabaTable.Read, nil},
-	{"gavel", "Gavel simulator, 7 or 10 columns, or CSV", func(h []byte) bool { return gavelTable.Sniff(h) && !shockwaveTable.Sniff(h) }, gavelTable.Read, nil},
-	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.Sniff, shockwaveTable.Read, nil},
-	{"synergy", "Synergy simulator CSV", synergyTable.Sniff, synergyTable.Read, nil},
-	{slurm.Format, "Slurm's accounting: sacct --parsable2 with its header, tables separated by tabs or commas, sacct --json", slurm.Sniff, slurm.Read, nil},
-	{"kubernetes", "lists of Jobs, JobSets, TrainJobs, RayJobs, Workloads, Pods and Nodes, as kubectl prints them", sniffKubernetes, readKubernetes, nil},
+	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' && !sniffKubernetes(h) && !slurm.Sniff(h) }, readJSONL, writeJSONL, nil},
+	{"sia", "Sia and Pollux simulator CSV", siaTable.Sniff, siaTable.Read, writeSia, nil},
+	{"philly", "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.Sniff(h) }, readPhilly, nil, nil},
+	{"helios", "Helios cluster_log.csv", heliosTable.Sniff, readHelios, nil, nil},
+	{"alibaba", "Alibaba GPU 2023 openb pod list", alibabaTable.Sniff, alibabaTable.Read, nil, nil},
+	{"gavel", "Gavel simulator, 7 or 10 columns, or CSV", func(h []byte) bool { return gavelTable.Sniff(h) && !shockwaveTable.Sniff(h) }, gavelTable.Read, nil, nil},
+	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.Sniff, shockwaveTable.Read, nil, nil},
+	{"synergy", "Synergy simulator CSV", synergyTable.Sniff, synergyTable.Read, nil, nil},
+	{slurm.Format, "Slurm's accounting: sacct --parsable2 with its header, tables separated by tabs or commas, sacct --json", slurm.Sniff, slurm.Read, nil, slurmHistory},
+	{kubernetesFormat, "lists of Jobs, JobSets, TrainJobs, RayJobs, Workloads, Pods and Nodes, as kubectl prints them", sniffKubernetes, readKubernetes, nil, kubernetesHistory},
 }
 
 // Formats returns all formats.
@@ -79,23 +82,29 @@ func names() string {
 // Open returns the arrivals of r, once, in the format called name, or in the
 // one that r looks like if name is empty. A gzip input is unpacked.
 func Open(r io.Reader, name string, o parse.Options) (iter.Seq2[workload.Arrival, error], error) {
-	if err := o.Validate(); err != nil {
-		return nil, fmt.Errorf("trace options: %w", err)
-	}
-	o = o.Filled()
-	b, err := parse.Unpacked(r, o)
-	if err != nil {
-		return nil, err
-	}
-	head, err := b.Peek(parse.HeadBytes)
-	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
-		return nil, parse.ReadError(o, 0, err)
-	}
-	format, err := choose(name, bytes.TrimPrefix(head, parse.ByteOrderMark), o)
+	b, format, o, err := open(r, name, o)
 	if err != nil {
 		return nil, err
 	}
 	return format.Read(b, o), nil
+}
+
+// open returns an input that is not packed, and its format.
+func open(r io.Reader, name string, o parse.Options) (*bufio.Reader, Format, parse.Options, error) {
+	if err := o.Validate(); err != nil {
+		return nil, Format{}, o, fmt.Errorf("trace options: %w", err)
+	}
+	o = o.Filled()
+	b, err := parse.Unpacked(r, o)
+	if err != nil {
+		return nil, Format{}, o, err
+	}
+	head, err := b.Peek(parse.HeadBytes)
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+		return nil, Format{}, o, parse.ReadError(o, 0, err)
+	}
+	format, err := choose(name, bytes.TrimPrefix(head, parse.ByteOrderMark), o)
+	return b, format, o, err
 }
 
 // choose returns the format called name or the one that head looks like.

@@ -32,6 +32,7 @@ type jsonArrival struct {
 	Queue          string                  `json:"queue,omitzero"`
 	Class          job.Class               `json:"class,omitzero"`
 	Weight         float64                 `json:"weight,omitzero"`
+	Priority       float64                 `json:"priority,omitzero"`
 	GPUs           int                     `json:"gpus"`
 	BatchSize      int                     `json:"batch_size,omitzero"`
 	MinGPUs        int                     `json:"min_gpus,omitzero"`
@@ -182,7 +183,7 @@ func (j *jsonArrival) arrival() (workload.Arrival, error) {
 	a := workload.Arrival{
 		Application: j.Application, ScalingLoss: j.ScalingLoss, Bound: j.Bound, Heterogeneous: j.Heterogeneous,
 		Spec: job.Spec{
-			ID: j.ID, Name: j.Name, User: j.User, Queue: j.Queue, Class: j.Class, Weight: j.Weight,
+			ID: j.ID, Name: j.Name, User: j.User, Queue: j.Queue, Class: j.Class, Weight: j.Weight, Priority: j.Priority,
 			GPUs: j.GPUs, BatchSize: j.BatchSize, MinGPUs: j.MinGPUs, MaxGPUs: j.MaxGPUs,
 			GPUsPerReplica: j.GPUsPerReplica, MicroBatches: j.MicroBatches, GPUTypes: j.GPUTypes,
 			Equivalents: j.Equivalents, MixedSpeed: j.MixedSpeed, WorkerGPUs: j.WorkerGPUs, Resizes: j.Resizes, NoCheckpoint: j.NoCheckpoint,
@@ -241,7 +242,7 @@ func index(names []string, name string, errs *[]error, field string) int {
 func newJSONArrival(a *workload.Arrival) (jsonArrival, error) {
 	s := &a.Spec
 	j := jsonArrival{
-		ID: s.ID, Application: a.Application, Name: s.Name, User: s.User, Queue: s.Queue, Class: s.Class, Weight: s.Weight,
+		ID: s.ID, Application: a.Application, Name: s.Name, User: s.User, Queue: s.Queue, Class: s.Class, Weight: s.Weight, Priority: s.Priority,
 		At: jsonSeconds(a.At), Duration: jsonSeconds(a.Duration), CancelAfter: jsonSeconds(a.CancelAfter),
 		ScalingLoss: a.ScalingLoss, Bound: a.Bound, Heterogeneous: a.Heterogeneous,
 		GPUs: s.GPUs, BatchSize: s.BatchSize, MinGPUs: s.MinGPUs, MaxGPUs: s.MaxGPUs,

@@ -9,38 +9,19 @@ import (
 	"io"
 	"iter"
 	"regexp"
-	"time"
 
 	"github.com/oxgang/oxgang/trace/parse"
 	"github.com/oxgang/oxgang/workload"
 )
 
-// Kubernetes is what a dump of a cluster contains. A dump has the lists that
+// ReadKubernetes reads what a cluster of Kubernetes says of itself, which may be packed with gzip: the lists that
 //
 //	kubectl get jobs.batch,jobsets,trainjobs,rayjobs,workloads.kueue.x-k8s.io,pods,nodes -A -o json
 //
-// prints, one or several in one input.
-type Kubernetes struct {
-	Jobs []Observed // that ran, in the order of the dump
-	// Cluster is the nodes with GPUs, as a configuration names them: "a100:1x8,h200:2x8", by
-	// type, then GPUs. Empty: there are none.
-	Cluster string
-	Taken   time.Time // the latest time in the dump
-}
-
-// An Observed is a job of a dump, with when it was admitted, started and ended.
-type Observed struct {
-	Arrival   workload.Arrival
-	Submitted time.Time
-	Admitted  time.Time // when Kueue reserved quota for it last; zero: not known
-	Started   time.Time // when it had all its workers bound to nodes
-	Ended     time.Time // zero: it still ran
-}
-
-// ReadKubernetes reads a dump, which may be packed with gzip. Arrivals count from
+// prints, one or several in one input. Arrivals count from
 // Options.Start, or from the first submission; Options.Limit bounds the jobs. Errors of the
 // input are of type *Error.
-func ReadKubernetes(r io.Reader, o parse.Options) (*Kubernetes, error) {
+func ReadKubernetes(r io.Reader, o parse.Options) (*History, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("trace options: %w", err)
 	}
@@ -49,7 +30,12 @@ func ReadKubernetes(r io.Reader, o parse.Options) (*Kubernetes, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := new(Kubernetes)
+	return kubernetesHistory(b, o)
+}
+
+// kubernetesHistory reads a dump that is not packed.
+func kubernetesHistory(b *bufio.Reader, o parse.Options) (*History, error) {
+	k := &History{Format: kubernetesFormat}
 	all, err := parse.Collect(parse.SinceFirst(k.arrivals(b, o), o))
 	if err != nil {
 		return nil, err
@@ -59,6 +45,9 @@ func ReadKubernetes(r io.Reader, o parse.Options) (*Kubernetes, error) {
 	}
 	return k, nil
 }
+
+// kubernetesFormat is the name of the format.
+const kubernetesFormat = "kubernetes"
 
 // kubernetesHead matches the beginning of a list that kubectl prints, or the API server.
 var kubernetesHead = regexp.MustCompile(`^\s*\{\s*"(apiVersion|kind|items)"\s*:`)
@@ -71,13 +60,13 @@ func sniffKubernetes(head []byte) bool {
 // readKubernetes reads a dump as a trace.
 func readKubernetes(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	o = o.Filled()
-	return parse.SinceFirst(new(Kubernetes).arrivals(bufio.NewReaderSize(r, parse.HeadBytes), o), o)
+	return parse.SinceFirst(new(History).arrivals(bufio.NewReaderSize(r, parse.HeadBytes), o), o)
 }
 
 // arrivals returns the jobs of a dump, and fills in the rest of k on the way.
-func (k *Kubernetes) arrivals(r *bufio.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
+func (k *History) arrivals(r *bufio.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	return func(yield func(workload.Arrival, error) bool) {
-		f := parse.NewFeed(o, "kubernetes", true, yield)
+		f := parse.NewFeed(o, kubernetesFormat, true, yield)
 		d := newKubeDump(o)
 		lines, ok := d.read(f, r)
 		if !ok {
@@ -99,7 +88,7 @@ func (k *Kubernetes) arrivals(r *bufio.Reader, o parse.Options) iter.Seq2[worklo
 }
 
 // pass feeds a job and reports whether to go on.
-func (k *Kubernetes) pass(f *parse.Feed, root *kubeObject, seen Observed) bool {
+func (k *History) pass(f *parse.Feed, root *kubeObject, seen parse.Observed) bool {
 	a := &seen.Arrival
 	var ok bool
 	if a.At, ok = parse.SinceStart(seen.Submitted, f.O); !ok { // checked when it was read

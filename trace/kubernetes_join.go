@@ -150,7 +150,7 @@ func (d *kubeDump) roots() []*kubeObject {
 }
 
 // observe returns a job with its times, or why it is left out. At is not set.
-func (d *kubeDump) observe(o *kubeObject) (seen Observed, drop string) {
+func (d *kubeDump) observe(o *kubeObject) (seen parse.Observed, drop string) {
 	j := d.jobs[o.Meta.UID]
 	for _, part := range j.parts { // the JobSet of a TrainJob knows what its runtime says
 		if o.Kind == "TrainJob" && part.Kind == "JobSet" {

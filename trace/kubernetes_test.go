@@ -14,7 +14,7 @@ import (
 
 // recorded reads the dump of a cluster of four emulated nodes with real controllers: Jobs,
 // a JobSet, a TrainJob, and a Job that Kueue admitted.
-func recorded(t *testing.T, o parse.Options) *Kubernetes {
+func recorded(t *testing.T, o parse.Options) *History {
 	t.Helper()
 	f, err := os.Open("testdata/kubernetes.json.gz")
 	if err != nil {

@@ -3,11 +3,13 @@ package trace
 import (
 	"slices"
 	"time"
+
+	"github.com/oxgang/oxgang/trace/parse"
 )
 
 // times sets when a job was admitted, started and ended. It returns why the job is left out; "" if
 // it is not. A time that is not in the dump is replaced by the best one that is, and that is counted.
-func (d *kubeDump) times(j *kubeJob, seen *Observed) (drop string) {
+func (d *kubeDump) times(j *kubeJob, seen *parse.Observed) (drop string) {
 	note := d.o.Summary.Note
 	seen.Admitted = admitted(j.quota)
 	var failed bool
@@ -39,7 +41,7 @@ func (d *kubeDump) times(j *kubeJob, seen *Observed) (drop string) {
 }
 
 // end returns when a job ended, or when it was seen last.
-func (d *kubeDump) end(seen *Observed) time.Time {
+func (d *kubeDump) end(seen *parse.Observed) time.Time {
 	if seen.Ended.IsZero() {
 		return d.taken
 	}

@@ -1,7 +1,10 @@
 package whatif
 
 import (
+	"context"
+
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/whatif/calibration"
 )
@@ -13,3 +16,18 @@ func Whys() []Why { return []Why{Known, NoTarget, NoSpeed, Beyond} }
 func (l *Predictor) Stating(f func(*policy.Snapshot, calibration.Phase, job.ID, Guess)) {
 	l.stating = f
 }
+
+// RoundFromStart is RoundIn without going on from a checkpoint.
+func RoundFromStart(ctx context.Context, f *journal.File, of Moment, o Options) (*Round, error) {
+	marks, err := f.Marks(of.At)
+	if err != nil {
+		return nil, err
+	}
+	return roundFrom(ctx, f, nil, marks, of, o)
+}
+
+// Decided returns what the round decided on, and what it decided.
+func (r *Round) Decided() (*policy.Snapshot, *policy.Plan) { return r.snapshot, r.plan }
+
+// Every makes a checkpoint come after each so many bytes.
+func (c *Checkpointer) Every(n int64) { c.every, c.share, c.due = n, 0, n }

@@ -58,8 +58,7 @@ func NewPredictor(fresh func() (policy.Policy, placement.Placer, error), so sche
 	o := DefaultOptions(fresh)
 	so.Estimate.Types = types
 	o.Scheduler = so
-	so.Estimate.Share = true // a job is expected to be as fast as others of its class were
-	return &Predictor{options: o, learn: NewLearner(so.Estimate)}
+	return &Predictor{options: o, learn: learnerOf(so, types)}
 }
 
 // Event implements scheduler.Observer.

@@ -367,7 +367,7 @@ func (in *setting) beliefs(o estimate.Options) estimate.Options {
 // scheduler returns the options of the scheduler in the world.
 func (in *setting) scheduler(s *policy.Snapshot, o *Options) scheduler.Options {
 	so := o.Scheduler
-	so.Round, so.Profile, so.Estimate = s.Length, false, in.options.Estimate
+	so.Round, so.Profile, so.OnSubmit, so.Estimate = s.Length, false, false, in.options.Estimate
 	if so.Classes {
 		so.Known = func(time.Time) []*perf.ClassStats { return s.Classes }
 	}

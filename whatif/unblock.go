@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/whatif/calibration"
 )
 
 // copyRounds is after how many rounds Unblock copies the state of the policy.
@@ -27,6 +28,8 @@ type Round struct {
 	plan     *policy.Plan
 	decider  counterfactual.Decider
 	ahead    *Predictor
+	// calibrate returns how far off predictions were; nil: ahead knows it.
+	calibrate func() (*calibration.Record, error)
 }
 
 // RoundOf returns the last round up to a time since the start of a recording. The journal, of which only
@@ -34,18 +37,13 @@ type Round struct {
 // Errors: ErrUndecided; that of a damaged journal; a *journal.Difference if
 // the policy does not decide what was recorded.
 func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Round, error) {
-	last, rec, err := until(ctx, r, of.At, o)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("whatif: %w", err)
-	case last.snapshot.Index(of.Job) < 0 || last.plan.Refused != "":
-		return nil, fmt.Errorf("whatif: job %s: %w", of.Job, ErrUndecided)
-	}
-	s, d, err := rec.At(ctx, last.snapshot.Now)
+	h := r.Header()
+	m, so, err := o.began(&h)
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	return &Round{of.Job, s, last.plan, d, last.ahead}, nil
+	t := &replayed{of: of, ctx: ctx, every: max(1, int(of.At/max(so.Round, time.Second))/looks)}
+	return t.round(r, nil, m, so, &o)
 }
 
 // Unblock returns the cheapest change by which the job would have got GPUs, or more GPUs; see
@@ -65,62 +63,93 @@ type Moment struct {
 	At  time.Duration
 }
 
-// until replays a journal up to a time, and returns the last round and who decided it.
-func until(ctx context.Context, r *journal.Reader, at time.Duration, o Options) (*lastRound, *counterfactual.Recorder, error) {
-	p, placer, err := o.Fresh()
-	if err != nil {
-		return nil, nil, err
-	}
-	_, spare, err := o.Fresh()
-	if err != nil {
-		return nil, nil, err
-	}
-	h, so := r.Header(), o.Scheduler
-	so.Round = h.Round
-	rec := counterfactual.NewRecorder(p, spare, copyRounds)
-	last := &lastRound{ahead: NewPredictor(o.Fresh, so, h.Cluster.Types()), every: max(1, int(at/max(h.Round, time.Second))/looks), ctx: ctx}
-	s, err := scheduler.New(rec, placer, h.Cluster, so)
-	if err != nil {
-		return nil, nil, err
-	}
-	err = s.Run(ctx, &ending{journal.Replay(r), h.Start.Add(at)}, last)
-	if errors.Is(err, journal.ErrTruncated) {
-		err = nil // what came before stands
-	}
-	return last, rec, err
-}
-
 // looks is how often, up to the moment that is asked for, a recorded run is looked ahead from, to
 // learn how far off such predictions are in it.
 const looks = 12
 
-// A lastRound keeps the last round, and predicts now and then.
-type lastRound struct {
+// A replayed is a recorded run that is replayed up to a moment. It keeps the last round, and predicts
+// now and then.
+type replayed struct {
 	ctx      context.Context
+	of       Moment
 	snapshot *policy.Snapshot
 	plan     *policy.Plan
 	ahead    *Predictor
-	every    int // rounds from one look ahead to the next
+	every    int // rounds from one look ahead to the next; 0: none
 	rounds   int
 }
 
+// round replays a journal, of which only the header or the checkpoint c has been read, and returns the
+// last round. m is what is remembered there.
+func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *memory, so scheduler.Options, o *Options) (*Round, error) {
+	rec, err := t.replay(r, c, m, so, o)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("whatif: %w", err)
+	case t.snapshot == nil, t.snapshot.Index(t.of.Job) < 0, t.plan.Refused != "":
+		return nil, fmt.Errorf("whatif: job %s: %w", t.of.Job, ErrUndecided)
+	}
+	s, d, err := rec.At(t.ctx, t.snapshot.Now)
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
+	return &Round{t.of.Job, s, t.plan, d, t.ahead, nil}, nil
+}
+
+// replay replays a journal up to the moment, and returns who decided the last round.
+func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *memory, so scheduler.Options, o *Options) (*counterfactual.Recorder, error) {
+	_, spare, err := o.Fresh()
+	if err != nil {
+		return nil, err
+	}
+	h := r.Header()
+	if t.ahead == nil {
+		t.ahead = NewPredictor(o.Fresh, so, h.Cluster.Types())
+	}
+	t.ahead.learn = m.learner
+	rec := counterfactual.NewRecorder(m.policy, spare, copyRounds)
+	s, err := scheduler.New(rec, m.placer, h.Cluster, so)
+	if err != nil {
+		return nil, err
+	}
+	end := h.Start.Add(t.of.At)
+	if c == nil {
+		err = s.Run(t.ctx, &ending{journal.Replay(r), end}, t)
+	} else {
+		s.Remember(m.scheduler)
+		err = s.Resume(t.ctx, &ending{journal.Resume(r, c), end}, t)
+	}
+	if errors.Is(err, journal.ErrTruncated) {
+		err = nil // what came before stands
+	}
+	return rec, err
+}
+
 // Event implements scheduler.Observer.
-func (l *lastRound) Event(now time.Time, ev scheduler.Event) { l.ahead.Event(now, ev) }
+func (t *replayed) Event(now time.Time, ev scheduler.Event) { t.ahead.Event(now, ev) }
 
 // Round implements scheduler.Observer.
-func (l *lastRound) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	if s == nil {
 		return
 	}
-	l.snapshot, l.plan = s, p
-	l.ahead.Round(s, p, acts)
-	if l.rounds++; l.rounds%l.every == 0 {
-		l.ahead.LookFor(l.ctx)
+	t.snapshot, t.plan = s, p
+	t.ahead.Round(s, p, acts)
+	if t.rounds++; t.every > 0 && t.rounds%t.every == 0 {
+		t.ahead.LookFor(t.ctx)
 	}
 }
 
-// Expect returns when the jobs were to start and to end, as of the round, by what was known then.
+// Expect returns when the jobs were to start and to end, as of the round, by what was known then; nil if
+// that cannot be found out.
 func (r *Round) Expect(ctx context.Context) map[job.ID]ETA {
+	if r.calibrate != nil {
+		record, err := r.calibrate()
+		if err != nil {
+			return nil
+		}
+		r.ahead.record, r.calibrate = record, nil
+	}
 	all, _ := r.ahead.LookFor(ctx)
 	return all
 }

@@ -5,6 +5,8 @@
 // pointer and slice into it: two slices of one array are two slices of one array in the copy, too,
 // and a pointer to a field leads to the field of the copy. Maps are made anew. Functions and
 // channels are shared, and so is what the caller says that nobody changes.
+//
+// A Format does the same by way of bytes, for another process.
 package deepcopy
 
 import (
@@ -41,6 +43,7 @@ func Of[T any](v T, shared func(reflect.Type) bool) (T, error) {
 // A copier copies one value.
 type copier struct {
 	shared  func(reflect.Type) bool
+	tight   bool // what is beyond the length of a slice is left out
 	seen    map[visit]bool
 	regions []region // after merge: disjoint, by address
 	maps    map[unsafe.Pointer]reflect.Value
@@ -75,8 +78,8 @@ func (c *copier) find(v reflect.Value) {
 			c.enter(visit{v.UnsafePointer(), v.Type().Elem(), 1})
 		}
 	case reflect.Slice:
-		if v.Cap() > 0 && !c.shared(v.Type().Elem()) {
-			c.enter(visit{v.UnsafePointer(), v.Type().Elem(), v.Cap()})
+		if n := c.extent(v); n > 0 && !c.shared(v.Type().Elem()) {
+			c.enter(visit{v.UnsafePointer(), v.Type().Elem(), n})
 		}
 	case reflect.Interface:
 		if !v.IsNil() {
@@ -97,6 +100,14 @@ func (c *copier) find(v reflect.Value) {
 		}
 	default:
 	}
+}
+
+// extent returns how many values of a slice belong to its region.
+func (c *copier) extent(v reflect.Value) int {
+	if c.tight {
+		return v.Len()
+	}
+	return v.Cap()
 }
 
 // enter adds a region, once, and what it leads to.
@@ -142,7 +153,7 @@ func flat(t reflect.Type) bool {
 // merge leaves out regions within others, and joins slices that overlap.
 func (c *copier) merge() error {
 	slices.SortFunc(c.regions, func(a, b region) int {
-		return cmp.Or(cmp.Compare(a.start(), b.start()), cmp.Compare(b.end(), a.end()))
+		return cmp.Or(cmp.Compare(a.start(), b.start()), cmp.Compare(b.end(), a.end()), outer(a.of, b.of))
 	})
 	kept := c.regions[:0]
 	for _, r := range c.regions {
@@ -163,6 +174,38 @@ func (c *copier) merge() error {
 	}
 	c.regions = kept
 	return nil
+}
+
+// outer orders two types of the same size: the one that begins with the other comes first.
+func outer(a, b reflect.Type) int {
+	switch {
+	case a == b:
+		return 0
+	case holds(a, 0, b):
+		return -1
+	}
+	return 1
+}
+
+// holds reports whether a value of type in is at an offset within one of type t.
+func holds(t reflect.Type, offset uintptr, in reflect.Type) bool {
+	if offset == 0 && t == in {
+		return true
+	}
+	switch {
+	case offset >= t.Size():
+		return false
+	case t.Kind() == reflect.Array:
+		return holds(t.Elem(), offset%t.Elem().Size(), in)
+	case t.Kind() != reflect.Struct:
+		return false
+	}
+	for f := range t.Fields() {
+		if offset >= f.Offset && offset-f.Offset < f.Type.Size() {
+			return holds(f.Type, offset-f.Offset, in)
+		}
+	}
+	return false
 }
 
 // allocate makes the copy of a region, which still leads to what the original does.

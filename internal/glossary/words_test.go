@@ -22,7 +22,7 @@ var exemptions = []exemption{
 	{"kind", "internal/apidoc", "Kubernetes' kind of an object"},
 	{"kind", "live/kube/...", "Kubernetes' kind of an object"},
 	{"kind", "trace", "Kubernetes' kind of an object"},
-	{"kind", "cmd/oxgang", "the key generate.kind, which users write"},
+	{"kind", "cmd/oxgang/command", "the key generate.kind, which users write"},
 	{"kind", "config", "the key generate.kind, which users write"},
 	{"kind", "workload", "the key generate.kind, which users write, and an enum of how nodes are connected"},
 	{"kind", "budget", "the key kind of an offer, which users write, and an enum of marks on a page"},

@@ -25,6 +25,12 @@ func Closest[S ~string](name S, names []S) []S {
 	return best
 }
 
+// Meant returns those of names that somebody who wrote name may have meant: up to three that are a third of
+// its letters away from it at most, the closest first.
+func Meant[S ~string](name S, names []S) []S {
+	return slices.DeleteFunc(Closest(name, names), func(other S) bool { return 3*distance(string(name), string(other)) > len(name) })
+}
+
 // distance returns how many bytes must be inserted, deleted or replaced to
 // make b of a. It takes time in the product of their lengths.
 func distance(a, b string) int {

@@ -24,6 +24,16 @@ func TestClosest(t *testing.T) {
 	}
 }
 
+// Nobody is told names that have little to do with what was written.
+func TestMeant(t *testing.T) {
+	names := []string{"sia", "fifo", "shockwave", "easy"}
+	for name, want := range map[string][]string{"siaa": {"sia"}, "shokwav": {"shockwave"}, "fifo2": {"fifo"}, "lottery": {}, "": {}} {
+		if diff := cmp.Diff(want, Meant(name, names)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestDistance(t *testing.T) {
 	tests := []struct {
 		a, b string

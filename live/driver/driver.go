@@ -24,9 +24,10 @@ type World interface {
 	scheduler.Observer
 	// Cluster returns the present nodes, which the header of the journal has.
 	Cluster() *cluster.Cluster
-	// Follow sets the function that returns the scheduler's view of its jobs, as if the
-	// actions of a round were carried out. It is called once, before the first round.
-	Follow(jobs func(now time.Time) []*policy.Job)
+	// Follow sets the time between regular rounds, and the function that returns the scheduler's
+	// view of its jobs, as if the actions of a round were carried out. It is called once, before
+	// the first round.
+	Follow(round time.Duration, jobs func(now time.Time) []*policy.Job)
 	// ClockMoved returns how far the machine's clock has been set forward, or back if it is
 	// negative, since the World was opened.
 	ClockMoved() time.Duration
@@ -90,7 +91,7 @@ func (d *Driver) Attach(w World, stopping func() map[cluster.GPUType]int) error 
 	if d.sched, err = scheduler.New(d.watch.Policy(safe), d.watch.Placer(placer), w.Cluster(), d.o.scheduler()); err != nil {
 		return err
 	}
-	w.Follow(func(now time.Time) []*policy.Job { return d.sched.Snapshot(now).Jobs })
+	w.Follow(d.o.Round, func(now time.Time) []*policy.Job { return d.sched.Snapshot(now).Jobs })
 	d.lookAhead()
 	return d.begin()
 }

@@ -54,7 +54,7 @@ func TestDriver(t *testing.T) {
 		time.Sleep(3*time.Minute + time.Second)
 		synctest.Wait()
 
-		story, err := d.Story(t.Context(), "second")
+		story, err := d.Story(t.Context(), "second", Unseen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestDriver_without_journal(t *testing.T) {
 	if err := d.Attach(newToy(testCluster(t)), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Story(t.Context(), "first"); err == nil {
+	if _, err := d.Story(t.Context(), "first", Unseen); err == nil {
 		t.Error("it explains a job without a journal")
 	}
 	if etas, _ := d.Look(t.Context()); etas != nil || d.Predictions() != nil || d.Journal() != "" || d.Close() != nil {
@@ -131,7 +131,7 @@ func TestStory_of_nobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	_, err := d.Story(t.Context(), "nobody")
+	_, err := d.Story(t.Context(), "nobody", Unseen)
 	if unknown := (*explain.UnknownJobError)(nil); !errors.As(err, &unknown) {
 		t.Errorf("got %v, want that the job is unknown", err)
 	}

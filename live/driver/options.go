@@ -50,10 +50,10 @@ func (o *Options) newPolicy() (policy.Policy, placement.Placer, error) {
 }
 
 // scheduler returns the options of the scheduler. Jobs are profiled while they train, not
-// before; jobs of a class learn together.
+// before; a job need not wait for the next regular round; jobs of a class learn together.
 func (o *Options) scheduler() scheduler.Options {
 	so := scheduler.DefaultOptions()
-	so.Round, so.Profile, so.Estimate.Share, so.Estimate.Verify = o.Round, false, true, o.Verify
+	so.Round, so.Profile, so.OnSubmit, so.Estimate.Share, so.Estimate.Verify = o.Round, false, true, true, o.Verify
 	if entry, err := builtin.Find(o.Policy); err == nil {
 		so.Classes = entry.Traits().Classes
 	}
@@ -65,7 +65,7 @@ func (o *Options) scheduler() scheduler.Options {
 func (o *Options) header(w World) journal.Header {
 	h := journal.Header{
 		Tool: o.Tool, Policy: o.Policy, Seed: 1, Start: w.Now(), Round: o.Round, Cluster: w.Cluster(),
-		Settings: []journal.Setting{{Name: "scheduler.profile", Value: "false"}, {Name: "estimate.share", Value: "true"}},
+		Settings: []journal.Setting{{Name: "scheduler.profile", Value: "false"}, {Name: "scheduler.on-submit", Value: "true"}, {Name: "estimate.share", Value: "true"}},
 	}
 	if o.Verify {
 		h.Settings = append(h.Settings, journal.Setting{Name: "estimate.verify", Value: "true"})

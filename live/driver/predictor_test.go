@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/whatif"
+	"github.com/oxgang/oxgang/whatif/calibration"
 )
 
 // linear is a job's speed: a sample per second and GPU.
@@ -108,11 +109,11 @@ func TestPredictor_looks_ahead_after_a_round(t *testing.T) {
 		t.Fatalf("of the job that waits: %+v, want a start and an end", waits.ETA)
 	}
 	// The first has 1800 samples to go at 3 a second, so it ends after 600 s. No prediction of this
-	// run has come true yet: the range is as wide as the errors of other runs, of which a tenth took
-	// almost three times as long as predicted.
-	early, late := waits.ETA.Start.Early, waits.ETA.Start.Late
-	if early >= 10*time.Minute || late <= 10*time.Minute || late > 30*time.Minute || waits.ETA.Start.Of != 0 {
-		t.Errorf("it starts in %v to %v, want a range around 10m", early, late)
+	// run has come true yet: the range is the one of other runs' errors.
+	guess := calibration.Guess{Early: 10 * time.Minute, Late: 10 * time.Minute}
+	want := calibration.New(time.Minute).Range(start, calibration.Start, guess)
+	if got := waits.ETA.Start.Range; got != want || got.Early == got.Late {
+		t.Errorf("it starts in %+v, want %+v", got, want)
 	}
 }
 

@@ -13,15 +13,24 @@ import (
 	"github.com/oxgang/oxgang/whatif"
 )
 
-// Story explains a job as it is now: the journal says what happened and why, and a look ahead
+// Up says whether processes of a job run whose program has not said yet whether it trains.
+type Up bool
+
+// What a World sees of a job.
+const (
+	Unseen  Up = false // what the journal says is all that is known
+	Running Up = true
+)
+
+// Story explains a job as it is now, and as its world sees it: the journal says what happened and why, and a look ahead
 // adds the cheapest change that would help the job, and when it is to start and end. It
 // returns an *explain.UnknownJobError if the journal has no such job, and an error if no
 // journal is written. It reads the whole journal.
-func (d *Driver) Story(ctx context.Context, id job.ID) (*explain.Story, error) {
+func (d *Driver) Story(ctx context.Context, id job.ID, up Up) (*explain.Story, error) {
 	if d.record == nil {
 		return nil, errors.New("no journal is written")
 	}
-	s, err := d.recorded(id)
+	s, err := d.recorded(id, up)
 	if err == nil {
 		d.foresee(ctx, s)
 	}
@@ -29,7 +38,7 @@ func (d *Driver) Story(ctx context.Context, id job.ID) (*explain.Story, error) {
 }
 
 // recorded returns what the journal says of a job up to now.
-func (d *Driver) recorded(id job.ID) (*explain.Story, error) {
+func (d *Driver) recorded(id job.ID, up Up) (*explain.Story, error) {
 	f, err := os.Open(d.record.Path)
 	if err != nil {
 		return nil, err
@@ -39,7 +48,8 @@ func (d *Driver) recorded(id job.ID) (*explain.Story, error) {
 	if err != nil {
 		return nil, err
 	}
-	return explain.At(r, id, d.begun.Sub(d.record.Start)+time.Since(d.begun)) // the clock may have been set since
+	at := d.begun.Sub(d.record.Start) + time.Since(d.begun) // the clock may have been set since
+	return explain.Live(r, id, explain.Seen{At: at, Up: bool(up)})
 }
 
 // foresee adds to a story of now what no recording says: what would help the job, and when it
@@ -49,11 +59,12 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	if m == nil || d.ahead == nil {
 		return
 	}
-	s.Note, m.Next, m.NextAt = "", "", nil // the moment is now
 	if m.Ended {
 		return
 	}
-	m.Change, m.Unblock = d.unblock(ctx, s.Job)
+	if m.Holds == nil {
+		m.Change, m.Unblock = d.unblock(ctx, s.Job)
+	}
 	if terms, ok := d.again.weighed(ctx, s.Job); ok {
 		m.Weigh(terms)
 	}

@@ -48,7 +48,7 @@ func newToyAt(queue *eventqueue.Queue, nodes *cluster.Cluster, jobs ...*job.Spec
 func (t *toy) Cluster() *cluster.Cluster { return t.nodes }
 
 // Follow implements World: the toy stores no plans, so it need not know the scheduler's jobs.
-func (t *toy) Follow(func(time.Time) []*policy.Job) {}
+func (t *toy) Follow(round time.Duration, _ func(time.Time) []*policy.Job) { t.queue.Round = round }
 
 // Event implements scheduler.Observer.
 func (t *toy) Event(time.Time, scheduler.Event) {}

@@ -4,6 +4,7 @@
 package eventqueue
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -14,6 +15,10 @@ import (
 // A Queue holds events that have happened and that the scheduler has not taken. Make one with New.
 // The caller must guard it by a lock; only the channel of Woken may be used without it.
 type Queue struct {
+	// Round is the time between regular rounds. A deadline that is missed by as much is not caught
+	// up. Default 0: the time since the last deadline.
+	Round time.Duration
+
 	clock Clock
 	start time.Time // at which Clock.Elapsed is 0
 	last  time.Time // the last deadline that passed
@@ -108,8 +113,7 @@ func (q *Queue) Take(deadline time.Time) scheduler.Event {
 func (q *Queue) Until(deadline time.Time) time.Duration { return deadline.Sub(q.Present()) }
 
 // Pass returns how long it is until a deadline. If the deadline has come, Pass makes it the
-// logical time and returns 0. If the next deadline has come too, after as long as it was from the
-// last deadline to this one, the present becomes the logical time: what was slept through is not
+// logical time and returns 0. If another round could have passed since (Queue.Round), the present becomes the logical time: what was slept through is not
 // caught up.
 func (q *Queue) Pass(deadline time.Time) time.Duration {
 	wait := q.Until(deadline)
@@ -117,7 +121,7 @@ func (q *Queue) Pass(deadline time.Time) time.Duration {
 		return wait
 	}
 	then := deadline
-	if late := -wait; late >= deadline.Sub(q.last) {
+	if late := -wait; late >= cmp.Or(q.Round, deadline.Sub(q.last)) {
 		then = q.Present()
 	}
 	if then.After(q.now) {

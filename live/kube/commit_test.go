@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -200,10 +201,11 @@ func TestModes(t *testing.T) {
 		if n := len(w.extent.cluster.Nodes()); n != 1 {
 			t.Errorf("%d nodes, want the one that nobody's pods fill", n)
 		}
-		before := twin.Job("running").ResourceVersion
+		before := twin.Job("running")
 		do(t, w, runOn(id, on("n0", 4)))
 		pass(t, w, twin)
-		if twin.Job("running").ResourceVersion != before || *twin.Job("a").Spec.Suspend {
+		now := twin.Job("running")
+		if !reflect.DeepEqual(now.Spec, before.Spec) || !reflect.DeepEqual(now.Annotations, before.Annotations) || *twin.Job("a").Spec.Suspend {
 			t.Error("want the other job untouched, and ours started")
 		}
 	})

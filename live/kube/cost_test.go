@@ -21,6 +21,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/watched"
 )
 
 // A crowd is a client whose watches show nodes, Jobs and their pods. It writes nothing.
@@ -29,23 +30,39 @@ type crowd struct {
 	nodes []corev1.Node
 	pods  []corev1.Pod
 	jobs  []unstructured.Unstructured
+	byKey map[string][]corev1.Pod // pods, by key of the index, as long as there are so many
+	of    int
 
 	mu      sync.Mutex
 	patches []string // what was written, by name
 }
 
-func (c *crowd) List(_ context.Context, to client.ObjectList, _ ...client.ListOption) error {
+func (c *crowd) List(_ context.Context, to client.ObjectList, o ...client.ListOption) error {
 	switch to := to.(type) {
 	case *corev1.NodeList:
 		to.Items = append(to.Items, c.nodes...)
 	case *corev1.PodList:
-		to.Items = append(to.Items, c.pods...)
+		to.Items = append(to.Items, c.indexed(new(client.ListOptions).ApplyOptions(o))...)
 	case *unstructured.UnstructuredList:
 		if to.GetKind() == "Job" {
 			to.Items = append(to.Items, c.jobs...)
 		}
 	}
 	return nil
+}
+
+// indexed returns the pods of a key of the index.
+func (c *crowd) indexed(o *client.ListOptions) (all []corev1.Pod) {
+	if c.of != len(c.pods) {
+		c.of, c.byKey = len(c.pods), map[string][]corev1.Pod{}
+		for i := range c.pods {
+			for _, key := range watched.Keys(&c.pods[i]) {
+				c.byKey[key] = append(c.byKey[key], c.pods[i])
+			}
+		}
+	}
+	key, _ := o.FieldSelector.RequiresExactMatch(watched.Index)
+	return c.byKey[key]
 }
 
 // Patch takes a write as the API server would if nobody else wrote.

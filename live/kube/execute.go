@@ -37,7 +37,7 @@ func (w *World) News() { eventqueue.Wake(w.work) }
 func (w *World) Execute(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.execute(ctx) })
-	g.Go(func() error { return w.observer.Verify(ctx, w.lastShown) })
+	g.Go(func() error { return w.observer.Verify(ctx) })
 	return g.Wait()
 }
 

@@ -208,6 +208,22 @@ func TestFit_in_vain(t *testing.T) {
 	})
 }
 
+// In mode Admit what runs is left as it is.
+func TestFit_not_in_mode_Admit(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		resized := resizes(t, twin)
+		w, id := one(t, twin, v1alpha1.Admit)
+		for _, n := range []float64{16, 8} {
+			do(t, w, withCPUs(id, n, on("n0", 4)))
+			pass(t, w, twin)
+		}
+		if got := cpus(twin, "a"); got != "8 of 1, 8 of 1" || len(*resized) > 0 {
+			t.Errorf("pods of %s, resized: %v, want them as they were started", got, *resized)
+		}
+	})
+}
+
 // A leader that reads the plan finds the pods as the one before has left them, however CPUs
 // divide.
 func TestFit_after_a_takeover(t *testing.T) {

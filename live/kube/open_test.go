@@ -67,7 +67,7 @@ func TestOpen_restores(t *testing.T) {
 			Phase: job.Running, Submitted: submitted, FirstStarted: submitted.Add(time.Minute), Since: w.Now(), Service: 3 * time.Minute, GPUService: 12 * time.Minute,
 			Restarts: 2, Progress: 7.5, Epoch: 3,
 		}}
-		w.Follow(rows(row))
+		w.Follow(time.Minute, rows(row))
 		do(t, w, runOn(id, on("n0", 2), on("n1", 2)))
 		w = open(t, twin, options(v1alpha1.Resize))
 		all := news(t, w)

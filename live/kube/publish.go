@@ -17,6 +17,7 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/execute"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
@@ -24,9 +25,11 @@ import (
 // Reasons that come before those of policies, in this order.
 const (
 	Misconfigured   = "Misconfigured"   // only a change of the job, or of its queue, helps
+	NotManaged      = "NotManaged"      // somebody else started it, or it has opted out
 	WaitingForQuota = "WaitingForQuota" // Kueue has not admitted it
 	QueueFull       = "QueueFull"       // its namespace, or the queue, has too many jobs
 	StepFailed      = "StepFailed"      // the plan could not be carried out for it
+	NotStarted      = "NotStarted"      // the plan has GPUs for it, and other pods are still there
 )
 
 // A publisher tells users the state of their jobs, by conditions and events. mu guards it.
@@ -46,12 +49,13 @@ type verdict struct {
 	object          *unstructured.Unstructured
 	scheduled       bool
 	reason, message string
-	unblock         string // what would help, which the message ends with; empty: not known
-	again           bool   // the reason was told before: only what would help is new
+	unblock         string // what would help, which the message has; empty: not known
+	observed        string // what exists of the job, which the message ends with; empty: what is planned
+	again           bool   // the reason was told before: only what would help, or what exists, is new
 }
 
 // said returns what differs if people are to be told again.
-func (v *verdict) said() string { return v.reason + "\n" + v.unblock }
+func (v *verdict) said() string { return v.reason + "\n" + v.unblock + "\n" + v.observed }
 
 // mostFull is how many jobs are told at a time that the queue is full: who submits thousands keeps
 // nobody else from being told, or started.
@@ -79,7 +83,7 @@ func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []ver
 			continue
 		}
 		a := said[f.Parsed.UID]
-		v := w.verdict(f, &a)
+		v := w.verdict(s, f, &a)
 		if s.Beyond[f.Parsed.UID] {
 			if v = (verdict{object: f.Object, reason: QueueFull, message: w.full(f)}); beyond == mostFull && w.told[f.Parsed.UID] != v.said() {
 				continue
@@ -88,7 +92,7 @@ func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []ver
 		if v.reason == "" || f.Parsed.Ended != nil || w.told[f.Parsed.UID] == v.said() {
 			continue
 		}
-		v.again = strings.HasPrefix(w.told[f.Parsed.UID], v.reason+"\n")
+		v.again = v.again || strings.HasPrefix(w.told[f.Parsed.UID], v.reason+"\n")
 		w.told[f.Parsed.UID] = v.said()
 		if v.reason == QueueFull {
 			beyond++
@@ -99,29 +103,59 @@ func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []ver
 }
 
 // verdict returns the main reason for the state of a job.
-func (w *publisher) verdict(f *observe.ObservedJob, a *v1alpha1.JobAllocation) verdict {
+func (w *publisher) verdict(s *observe.Observation, f *observe.ObservedJob, a *v1alpha1.JobAllocation) verdict {
 	v := verdict{object: f.Object, scheduled: a.GPUs > 0}
 	e := w.table.ByID[job.ID(f.Parsed.UID)]
 	switch why := w.refuses(f); {
 	case why != "":
 		v.scheduled, v.reason, v.message = false, Misconfigured, why
+	case w.o.Acts() && !s.Ours[f.Parsed.UID] && !s.Beyond[f.Parsed.UID], f.Parsed.OptOut:
+		v.scheduled, v.reason = false, NotManaged
+		v.observe(s, f, unmanaged(f.Parsed))
 	case f.Parsed.Kueue && f.Parsed.Suspended && !f.Parsed.Gated && a.GPUs > 0: // else it is stopped by a plan
 		v.scheduled, v.reason, v.message = false, WaitingForQuota, "Kueue has not admitted it yet"
-	case e != nil && e.Trouble != "":
-		v.reason, v.message = StepFailed, e.Trouble
-	case e != nil && e.Wants() && e.Fit.Why != "":
-		v.reason, v.message = StepFailed, "its CPUs and memory are not as planned: "+e.Fit.Why
-	case e != nil && e.Wants() && time.Now().Before(e.Limit.Until):
-		v.reason, v.message = StepFailed, fmt.Sprintf("it gets no more than %d GPUs for now, because more of its pods cannot be made: %s", e.Limit.GPUs, e.Limit.Why)
-	case e != nil && e.Setback != "" && time.Now().Before(e.NotBefore):
-		v.reason, v.message = StepFailed, fmt.Sprintf("it was given up %d times, the last time because %s; it is tried again", e.Failures, e.Setback)
+	case e != nil && w.fails(e, &v):
 	default:
 		v.reason, v.message, v.unblock = Word(a.Reason), a.Message, a.Unblock
 		if v.unblock != "" {
 			v.message += "; " + v.unblock
 		}
+		if !w.o.Acts() {
+			v.observe(s, f, fmt.Sprintf("planned: %s (%s)", jobstate.PlannedOf(a), v.message))
+		}
 	}
 	return v
+}
+
+// fails sets the reason why the plan is not carried out for a job, and reports whether there is one.
+func (w *publisher) fails(e *jobstate.Job, v *verdict) bool {
+	switch now := time.Now(); {
+	case e.Trouble != "":
+		v.reason, v.message = StepFailed, e.Trouble
+	case e.Wants() && e.Fit.Why != "":
+		v.reason, v.message = StepFailed, "its CPUs and memory are not as planned: "+e.Fit.Why
+	case e.Wants() && now.Before(e.Limit.Until):
+		v.reason, v.message = StepFailed, fmt.Sprintf("it gets no more than %d GPUs for now, because more of its pods cannot be made: %s", e.Limit.GPUs, e.Limit.Why)
+	case e.Setback != "" && now.Before(e.NotBefore):
+		v.reason, v.message = StepFailed, fmt.Sprintf("it was given up %d times, the last time because %s; it is tried again", e.Failures, e.Setback)
+	case w.o.Acts() && e.Wants() && !e.Started():
+		v.reason, v.message, v.again = NotStarted, "it is started on "+e.Held.Planned()+" when all pods that are to leave these are gone", true
+	}
+	return v.reason != ""
+}
+
+// unmanaged says why a job is not managed.
+func unmanaged(j *jobadapter.Job) string {
+	if j.OptOut {
+		return "it has opted out, and is left alone; its GPUs count as taken"
+	}
+	return "the scheduler did not start it, and leaves it alone; its GPUs count as taken"
+}
+
+// observe sets a message that ends with what exists of a job.
+func (v *verdict) observe(s *observe.Observation, f *observe.ObservedJob, message string) {
+	v.observed = jobstate.ObservedOf(f.Parsed, s.Workers(f.Parsed.UID)).String()
+	v.message = message + "; observed: " + v.observed
 }
 
 // Word returns a policy's reason as one word: "waiting: price too high" is PriceTooHigh.

@@ -70,14 +70,14 @@ func TestWords_stand_for_reasons(t *testing.T) {
 func TestVerdict_says_the_first_reason(t *testing.T) {
 	const says = "waiting: price too high"
 	w := assemble(nil, nil, &config.Options{Queue: &v1alpha1.Queue{}})
-	w.o.Queue.Spec.Namespaces = []v1alpha1.NamespaceShare{{Name: "a"}}
+	w.o.Queue.Spec.Namespaces, w.o.Queue.Spec.Mode = []v1alpha1.NamespaceShare{{Name: "a"}}, v1alpha1.Resize
 	f := &observe.ObservedJob{Object: &unstructured.Unstructured{}, Parsed: &jobadapter.Job{UID: "u", Namespace: "a", Kueue: true, Suspended: true, Problem: "p"}}
 	e := &jobstate.Job{Parsed: f.Parsed, Trouble: "stop: no", Retry: jobstate.Retry{NotBefore: time.Now()}}
 	w.table.ByID["u"] = e
 	a := &v1alpha1.JobAllocation{UID: "u", GPUs: 2, Reason: says}
 	want := func(scheduled bool, reason, message string) {
 		t.Helper()
-		if v := w.publisher.verdict(f, a); v.reason != reason || v.message != message || v.scheduled != scheduled {
+		if v := w.publisher.verdict(&observe.Observation{Ours: map[string]bool{"u": true}}, f, a); v.reason != reason || v.message != message || v.scheduled != scheduled {
 			t.Errorf("got %s, %q, scheduled %v, want %s, %q, %v", v.reason, v.message, v.scheduled, reason, message, scheduled)
 		}
 	}
@@ -176,7 +176,7 @@ func TestPublish_refused(t *testing.T) {
 // of those that hold for a job one is said, the first. Those of policies come last, and of
 // these a job has one. docs/guide/reasons.md lists them.
 func Words() []string {
-	all := []string{Misconfigured, WaitingForQuota, QueueFull, StepFailed}
+	all := []string{Misconfigured, NotManaged, WaitingForQuota, QueueFull, StepFailed, NotStarted}
 	for _, k := range policy.Kinds() {
 		all = append(all, Word(k.String()))
 	}

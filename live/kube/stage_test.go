@@ -90,7 +90,7 @@ func planner(w *World, name string, round time.Duration) (*scheduler.Scheduler, 
 	if err != nil {
 		return nil, err
 	}
-	w.Follow(func(now time.Time) []*policy.Job { return sched.Snapshot(now).Jobs })
+	w.Follow(round, func(now time.Time) []*policy.Job { return sched.Snapshot(now).Jobs })
 	return sched, nil
 }
 

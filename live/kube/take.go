@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -15,7 +14,6 @@ import (
 
 // reconcile turns what the watches show into events. The caller holds the lock.
 func (w *World) reconcile(s *observe.Observation) {
-	w.latest.versions, w.latest.at = s.Versions, time.Now()
 	w.catchUp(s)
 	there := make(map[job.ID]bool, len(s.Jobs))
 	for i := range s.Jobs {

@@ -42,8 +42,6 @@ type World struct {
 // latest is what the watches showed last.
 type latest struct {
 	observation *observe.Observation // that was last reconciled
-	versions    map[string]uint64    // of objects, by uid; see Observation.Versions
-	at          time.Time
 }
 
 // extent has the nodes of the queue.
@@ -76,10 +74,14 @@ var (
 // ErrTypes says that the cluster has GPUs of a new type. The World must be opened again.
 var ErrTypes = errors.New("the cluster has GPUs of another type")
 
-// Follow sets the function with which the World asks for the scheduler's view of its jobs: rows
+// Follow sets the time between rounds, and the function with which the World asks for the scheduler's view of its jobs: rows
 // returns them as if the plan were carried out (scheduler.Scheduler.Snapshot). Call it before the
 // first round.
-func (w *World) Follow(rows func(now time.Time) []*policy.Job) { w.rows = rows }
+func (w *World) Follow(round time.Duration, rows func(now time.Time) []*policy.Job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events.Round, w.rows = round, rows
+}
 
 // Cluster returns the nodes of the queue that existed when the World was opened, and all that can be
 // rented or lent: the argument of scheduler.New. The first event has those that are really there.
@@ -217,13 +219,6 @@ func (w *World) knows(id job.ID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.table.ByID[id] != nil || w.table.Over[id]
-}
-
-// lastShown returns what the watches showed last, by uid, and when that was.
-func (w *World) lastShown() (fresh map[string]uint64, at time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.latest.versions, w.latest.at
 }
 
 // settle reports to the scheduler at once that a new plan has other nodes on loan.

@@ -234,7 +234,7 @@ func TestLost_while_a_plan_is_written(t *testing.T) {
 			Placement: cluster.Placement{{Node: "box", Resources: cluster.Resources{GPUs: gpus}}},
 		}
 	}
-	w.Follow(func(time.Time) []*policy.Job {
+	w.Follow(time.Minute, func(time.Time) []*policy.Job {
 		return []*policy.Job{{Spec: &job.Spec{ID: id}, Status: job.Status{Allocation: on(1, 0).Allocation, Placement: on(1, 0).Placement}}}
 	})
 	for _, c := range []struct {

@@ -133,7 +133,7 @@ func serveWorld(w *World) error {
 	if err != nil {
 		return err
 	}
-	w.Follow(func(now time.Time) []*policy.Job { return sched.Snapshot(now).Jobs })
+	w.Follow(so.Round, func(now time.Time) []*policy.Job { return sched.Snapshot(now).Jobs })
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() { _ = w.Execute(ctx) }()

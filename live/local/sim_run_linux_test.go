@@ -298,7 +298,7 @@ func (m *simulation) rise() {
 		m.fail("scheduler: %v", err)
 		return
 	}
-	w.Follow(func(now time.Time) []*policy.Job { return m.sched.Snapshot(now).Jobs })
+	w.Follow(so.Round, func(now time.Time) []*policy.Job { return m.sched.Snapshot(now).Jobs })
 	m.plan, m.halt = iter.Pull(func(yield func(time.Time) bool) {
 		err := m.sched.Run(context.Background(), turn{w, m, yield}, w, watcher{m})
 		if err != nil && !errors.Is(err, context.Canceled) && !m.disk.Dead() {

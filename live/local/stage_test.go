@@ -46,7 +46,7 @@ func newStage(t *testing.T, o Options) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Follow(func(now time.Time) []*policy.Job { return sched.Snapshot(now).Jobs })
+	s.Follow(so.Round, func(now time.Time) []*policy.Job { return sched.Snapshot(now).Jobs })
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
 	go func() { done <- s.api.Serve(l) }()

@@ -45,10 +45,14 @@ var (
 	_ scheduler.Observer = (*World)(nil)
 )
 
-// Follow sets the function with which the World asks for the scheduler's view of its jobs: jobs
+// Follow sets the time between rounds, and the function with which the World asks for the scheduler's view of its jobs: jobs
 // returns them as if the plan were carried out (scheduler.Scheduler.Snapshot). Call it before the
 // first round.
-func (w *World) Follow(jobs func(now time.Time) []*policy.Job) { w.follow = jobs }
+func (w *World) Follow(round time.Duration, jobs func(now time.Time) []*policy.Job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.jobs.events.Round, w.follow = round, jobs
+}
 
 // Cluster returns the machine as a cluster of one node.
 func (w *World) Cluster() *cluster.Cluster { return w.cluster }

@@ -147,7 +147,7 @@ func plan(t testing.TB, w *World, name string, round time.Duration) *scheduler.S
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Follow(func(now time.Time) []*policy.Job { return s.Snapshot(now).Jobs })
+	w.Follow(time.Minute, func(now time.Time) []*policy.Job { return s.Snapshot(now).Jobs })
 	return s
 }
 

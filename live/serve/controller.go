@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/local"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
@@ -67,7 +68,7 @@ func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanati
 	if err != nil {
 		return nil, err
 	}
-	story, err := c.driver.Story(ctx, id)
+	story, err := c.driver.Story(ctx, id, c.up(id))
 	if unknown := (*explain.UnknownJobError)(nil); errors.As(err, &unknown) {
 		v, err := c.Job(id)
 		return &control.Explanation{Text: fmt.Sprintf("%s: %s %s", id, v.Outcome, v.Detail)}, err
@@ -86,6 +87,16 @@ func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanati
 		fmt.Fprintf(&text, "\nNote: %s.\n", caveat)
 	}
 	return &control.Explanation{Text: text.String(), Story: marshal(story)}, nil
+}
+
+// up says whether a job counts as running although its program has not spoken.
+func (c *controller) up(id job.ID) driver.Up {
+	for _, l := range c.world.Live() {
+		if l.Spec.ID == id {
+			return driver.Up(l.Up && !l.Spoke)
+		}
+	}
+	return driver.Unseen
 }
 
 // marshal returns a story as JSON; nil if it cannot be written so.

@@ -3,6 +3,7 @@ package serve
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // Who waits hears why, what would help, and what of the future is known.
@@ -62,5 +63,29 @@ func TestExplain_ended(t *testing.T) {
 		if strings.Contains(text, "\n  "+row) || strings.Contains(text, row+":") {
 			t.Errorf("row %q of a job that has ended:\n%s", row, text)
 		}
+	}
+}
+
+// A job that comes to an idle machine is started at once, however long it is until the next regular
+// round. It is running as soon as its processes run, although its program never says so, and nothing
+// has to change for it.
+func TestExplain_running(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Round, o.Quiet = time.Hour, time.Hour
+	s := start(t, o)
+	id := s.submit("train", "sleep", "60")
+	await(t, "its start", func() bool { return s.view(id).Phase == "running" })
+	e, err := s.Explain(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"train has been running on 1 cpu GPU for ", "phase    running"} {
+		if !strings.Contains(e.Text, want) {
+			t.Errorf("want %q in\n%s", want, e.Text)
+		}
+	}
+	if strings.Contains(e.Text, "unblock") {
+		t.Errorf("says what would unblock a job that runs:\n%s", e.Text)
 	}
 }

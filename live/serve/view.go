@@ -104,9 +104,12 @@ func (s *state) view(j *store.Job) control.View {
 		return v
 	}
 	v.GPUs, v.GPUType, v.Batch = status.Allocation.GPUs, status.Allocation.GPUType, status.Batch.PerReplica()*status.Allocation.GPUs
-	l := s.live[j.Spec.ID]
+	l, live := s.live[j.Spec.ID]
 	v.Trouble = l.Trouble
 	v.Profiling = l.Spoke && l.Up && row != nil && row.Perf == nil
+	if status.Phase == job.Restoring && (l.Up && !l.Spoke || !live) { // a program without the client never says that it trains; or it has just ended
+		v.Phase = job.Running.String()
+	}
 	s.foresee(&v)
 	return v
 }

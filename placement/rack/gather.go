@@ -12,7 +12,7 @@ import (
 // A board is where all jobs of a plan are. Nodes go by their places in Cluster.Nodes, jobs by
 // theirs in the plan.
 type board struct {
-	*racks
+	*levels
 	s       *policy.Snapshot
 	p       *policy.Plan
 	on      [][]int32 // by node: the jobs on it
@@ -20,8 +20,8 @@ type board struct {
 	changed []bool    // by job: it is on other nodes than the other placer chose
 }
 
-func newBoard(r *racks, s *policy.Snapshot, p *policy.Plan, given []bool) *board {
-	b := &board{racks: r, s: s, p: p, on: make([][]int32, len(r.of)), movable: make([]bool, len(p.Jobs)), changed: make([]bool, len(p.Jobs))}
+func newBoard(l *levels, s *policy.Snapshot, p *policy.Plan, given []bool) *board {
+	b := &board{levels: l, s: s, p: p, on: make([][]int32, len(l.cluster.Nodes())), movable: make([]bool, len(p.Jobs)), changed: make([]bool, len(p.Jobs))}
 	for i, j := range s.Jobs {
 		d := &p.Jobs[i]
 		b.movable[i] = movable(j, d, given[i])
@@ -33,16 +33,29 @@ func newBoard(r *racks, s *policy.Snapshot, p *policy.Plan, given []bool) *board
 	return b
 }
 
-// gather brings those of the gangs together that start and are in several racks, in their order.
+// gather brings those of the gangs together that start, in their order.
 func (b *board) gather(gangs []int32) {
 	for _, g := range gangs {
-		if b.moves(g) && b.apart(b.p.Jobs[g].Placement) {
-			for _, x := range b.cheapest(g) {
-				b.swap(x.out, x.in)
-			}
+		if b.moves(g) {
+			b.together(g)
 		}
 	}
 	b.write()
+}
+
+// together brings a gang into one group of the finest level on which that can be.
+func (b *board) together(g int32) {
+	for _, l := range b.all {
+		if !b.apart(l, b.p.Jobs[g].Placement) {
+			return
+		}
+		if best := b.cheapest(l, g); len(best) > 0 {
+			for _, x := range best {
+				b.swap(x.out, x.in)
+			}
+			return
+		}
+	}
 }
 
 // at returns the node of a share.
@@ -55,21 +68,21 @@ func (b *board) at(s *cluster.Share) int32 {
 func (b *board) moves(i int32) bool { return b.changed[i] || starts(b.s.Jobs[i], &b.p.Jobs[i]) }
 
 // An exchange is of what is on two nodes of a kind: one that a gang leaves, and one in the
-// rack to which it comes.
+// group to which it comes.
 type exchange struct{ out, in int32 }
 
-// cheapest returns the exchanges that bring a gang into the rack where that costs least, and of those
-// the one with the fewest idle nodes; none if that costs more GPUs than the gang has, or no rack has
+// cheapest returns the exchanges that bring a gang into the group of a level where that costs least, and of
+// those the one with the fewest idle nodes; none if that costs more GPUs than the gang has, or no group has
 // enough nodes.
-func (b *board) cheapest(g int32) (best []exchange) {
+func (b *board) cheapest(l *level, g int32) (best []exchange) {
 	gang := &b.p.Jobs[g]
 	least, spare := gang.Placement.GPUs(), math.MaxInt
-	for r := range b.nodes {
-		all, ok := b.into(g, int32(r))
+	for k := range l.nodes {
+		all, ok := b.into(l, g, int32(k))
 		if !ok {
 			continue
 		}
-		cost, idle := b.cost(all), b.idle(int32(r), gang.Allocation.GPUType)
+		cost, idle := b.cost(all), b.idle(l.nodes[k], gang.Allocation.GPUType)
 		if cost < least || cost == least && idle < spare {
 			best, least, spare = all, cost, idle
 		}
@@ -77,9 +90,9 @@ func (b *board) cheapest(g int32) (best []exchange) {
 	return best
 }
 
-// idle returns how many nodes of a rack and a GPU type carry no job.
-func (b *board) idle(rack int32, t cluster.GPUType) (n int) {
-	for _, at := range b.nodes[rack] {
+// idle returns how many of some nodes have a GPU type and carry no job.
+func (b *board) idle(nodes []int32, t cluster.GPUType) (n int) {
+	for _, at := range nodes {
 		if len(b.on[at]) == 0 && b.cluster.Nodes()[at].GPUType == t {
 			n++
 		}
@@ -87,13 +100,13 @@ func (b *board) idle(rack int32, t cluster.GPUType) (n int) {
 	return n
 }
 
-// into returns exchanges that bring a gang into a rack, the cheapest nodes first; false if there
+// into returns exchanges that bring a gang into a group of a level, the cheapest nodes first; false if there
 // are not enough.
-func (b *board) into(g, rack int32) (all []exchange, ok bool) {
-	open := b.open(g, rack)
+func (b *board) into(l *level, g, group int32) (all []exchange, ok bool) {
+	open := b.open(g, l.nodes[group])
 	for _, share := range b.p.Jobs[g].Placement {
 		out := b.at(&share)
-		if b.of[out] == rack {
+		if l.of[out] == group {
 			continue
 		}
 		k := slices.IndexFunc(open, func(in int32) bool { return b.alike(out, in) })
@@ -106,10 +119,10 @@ func (b *board) into(g, rack int32) (all []exchange, ok bool) {
 	return all, true
 }
 
-// open returns the nodes of a rack that a gang is not on and could have, those first that carry
+// open returns those of some nodes that a gang is not on and could have, those first that carry
 // fewest GPUs of jobs that would restart.
-func (b *board) open(g, rack int32) (nodes []int32) {
-	for _, n := range b.nodes[rack] {
+func (b *board) open(g int32, of []int32) (nodes []int32) {
+	for _, n := range of {
 		if !slices.Contains(b.on[n], g) && b.yields(g, n) {
 			nodes = append(nodes, n)
 		}
@@ -124,13 +137,13 @@ func (b *board) yields(g, node int32) bool {
 }
 
 // givesWay reports whether a job may be moved for a gang: it is on fewer nodes, or it starts and
-// is in several racks, so that it loses nothing.
+// is in several groups of the coarsest level, so that it loses nothing.
 func (b *board) givesWay(i, g int32) bool {
 	if !b.movable[i] {
 		return false
 	}
 	mine := b.p.Jobs[i].Placement
-	return len(mine) < len(b.p.Jobs[g].Placement) || b.moves(i) && b.apart(mine)
+	return len(mine) < len(b.p.Jobs[g].Placement) || b.moves(i) && b.apart(b.all[len(b.all)-1], mine)
 }
 
 // running returns the GPUs of a node on which jobs run, which would have to restart.

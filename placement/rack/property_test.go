@@ -32,11 +32,15 @@ var others = map[string]func(t *rapid.T) placement.Placer{
 	},
 }
 
-// labelled returns a cluster whose nodes are in one of some racks, or in none.
+// labelled returns a cluster whose nodes are in one of some racks, those of the first in one of three NVLink
+// domains, or in none.
 func labelled(t *rapid.T, c *cluster.Cluster, racks []string) *cluster.Cluster {
 	nodes := slices.Clone(c.Nodes())
 	for i := range nodes {
 		nodes[i].Rack = racks[(i*5+i/3)%len(racks)]
+		if nodes[i].Rack == "r1" {
+			nodes[i].NVLinkDomain = fmt.Sprint("r1-", i%3)
+		}
 	}
 	c, err := cluster.New(nodes)
 	if err != nil {
@@ -76,16 +80,19 @@ func TestPlace_property(t *testing.T) {
 	}
 }
 
-// ordered returns a snapshot whose nodes are in the order of their racks, those of none last.
+// ordered returns a snapshot whose nodes are in the order of their racks and domains, those of none last.
 func ordered(s *policy.Snapshot) *policy.Snapshot {
 	o := *s
-	first := map[string]int{"": 1 << 30}
+	racks, domains := map[string]int{"": 1 << 20}, map[string]int{"": 1 << 20}
 	for i, n := range s.Cluster.Nodes() {
-		if _, known := first[n.Rack]; !known {
-			first[n.Rack] = i
+		if _, known := racks[n.Rack]; !known {
+			racks[n.Rack] = i
+		}
+		if _, known := domains[n.NVLinkDomain]; !known {
+			domains[n.NVLinkDomain] = i
 		}
 	}
-	o.Cluster = s.Cluster.Ordered(func(n *cluster.Node) int { return first[n.Rack] })
+	o.Cluster = s.Cluster.Ordered(func(n *cluster.Node) int { return racks[n.Rack]<<21 + domains[n.NVLinkDomain] })
 	return &o
 }
 
@@ -176,6 +183,7 @@ func hall(t *rapid.T) *cluster.Cluster {
 	for i := range nodes {
 		nodes[i] = cluster.Node{ID: cluster.NodeID(fmt.Sprintf("n%02d", i)), GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}}
 		nodes[i].Rack = rapid.SampledFrom([]string{"a", "b", "c", "d", ""}).Draw(t, "rack")
+		nodes[i].NVLinkDomain = rapid.SampledFrom([]string{"1", "2", ""}).Draw(t, "domain")
 	}
 	c, err := cluster.New(nodes)
 	if err != nil {

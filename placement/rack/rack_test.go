@@ -158,6 +158,52 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+// TestPlace_in_domains: two neighbours in a rack are an NVLink domain: a1 and a2, a3 and a4. A gang comes into one
+// if one can hold it, else into one rack.
+func TestPlace_in_domains(t *testing.T) {
+	for _, test := range []struct {
+		name, racks string
+		rows        []row
+	}{
+		{"idle nodes of one domain", "a:4", []row{busy("a1=4"), gangOn("a3=4 a4=4")}},
+		{"a job that runs moves for it, within the rack", "a:4", []row{{held: "a1=4", want: "a4=4"}, busy("a3=4"), gangOn("a1=4 a2=4")}},
+		{"in another rack rather than apart", "a:3 b:3", []row{busy("a1=4"), busy("b3=4"), gangOn("b1=4 b2=4")}},
+		{"no domain holds it: one rack", "a:3 b:3", []row{busy("a1=4"), {nodes: 3, gpus: 12, want: "b1=4 b2=4 b3=4"}}},
+		{"one in one rack does not give way to one of its size", "a:4 b:2 c:1", []row{busy("a1=4"), busy("a4=4"), busy("b1=4"), gangOn("a2=4 a3=4"), gangOn("b2=4 c1=4")}},
+		{"no domain can be had: one rack", "a:4 b:1", []row{busy("a1=4"), busy("a3=4"), gangOn("a2=4 a4=4")}},
+		{"where nodes have no racks", "-:6", []row{busy("z1=4"), busy("z3=4"), gangOn("z5=4 z6=4")}},
+		{"no rack can be had, either", "a:2 b:2", []row{busy("a1=4"), busy("b1=4"), gangOn("a2=4 b2=4")}},
+		{"one that runs stays apart", "a:4", []row{{held: "a1=4 a3=4", want: "a1=4 a3=4"}, {nodes: 1, gpus: 4, want: "a2=4"}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, p := round(paired(t, aisle(t, test.racks)), test.rows)
+			if _, err := rack.New(submesh.New(submesh.DefaultOptions())).Place(t.Context(), s, p); err != nil {
+				t.Fatal(err)
+			}
+			for i, r := range test.rows {
+				if got := text(p.Jobs[i].Placement); got != r.want {
+					t.Errorf("job %d is on %q, want %q", i, got, r.want)
+				}
+			}
+		})
+	}
+}
+
+// paired returns a cluster in which two neighbours of a rack are an NVLink domain.
+func paired(t *testing.T, c *cluster.Cluster) *cluster.Cluster {
+	t.Helper()
+	nodes := slices.Clone(c.Nodes())
+	for i := range nodes {
+		n := &nodes[i]
+		n.NVLinkDomain = fmt.Sprint(n.Rack, (n.ID[1]-'1')/2)
+	}
+	c, err := cluster.New(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // busy is a job that does not move.
 func busy(where string) row { return row{held: where, want: where, set: restoring} }
 

@@ -53,7 +53,7 @@ type Setting struct {
 	Doc     string // with unit
 }
 
-// Policies returns the table, in the order of docs/policies.md.
+// Policies returns the table, in the order of docs/policies.md, and then what was registered.
 func Policies() []Entry {
 	whole := []Entry{
 		oxgangEntry(),
@@ -71,16 +71,27 @@ func Policies() []Entry {
 		bigDataEntry("tetris", "Tetris: least resources times remaining time first; each job has its full demand or waits."))
 	whole = append(whole, gavelEntries()...)
 	whole = append(whole, themisEntry(), afsEntry(), gandivaEntry())
-	return append(whole, popEntry(whole), boaEntry(), autoscaleEntry(), lyraEntry()) // parts of a cluster rent and borrow nothing
+	whole = append(whole, popEntry(whole), boaEntry(), autoscaleEntry(), lyraEntry()) // parts of a cluster rent and borrow nothing
+	return append(whole, registered...)
 }
 
-// Find returns the entry of a name. An unknown name is an error that lists those
-// there are.
+// An UnknownError says that there is no policy of a name.
+type UnknownError struct {
+	Name  string
+	Known []string
+}
+
+// Error lists the policies there are.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("policy %q is not known, want one of %s", e.Name, strings.Join(e.Known, ", "))
+}
+
+// Find returns the entry of a name. An unknown name is an *UnknownError.
 func Find(name string) (Entry, error) {
 	table := Policies()
 	i := slices.IndexFunc(table, func(e Entry) bool { return e.Name == name })
 	if i < 0 {
-		return Entry{}, fmt.Errorf("policy %q is not known, want one of %s", name, strings.Join(Names(), ", "))
+		return Entry{}, &UnknownError{Name: name, Known: Names()}
 	}
 	return table[i], nil
 }
@@ -121,8 +132,17 @@ func queueEntry(name, doc string, defaults func() queue.Options) Entry {
 
 // easyEntry is FIFO as sites run it.
 func easyEntry() Entry {
-	return Entry{Name: "easy", Doc: "First in, first out with EASY backfilling: a job may pass others where the first in line does not start later for it; jobs run as submitted and are not preempted.", New: func(given map[string]string) (policy.Policy, error) {
-		return queue.New(queue.EASY()), errors.Join(read(given, nil).errs...)
+	settings := []Setting{
+		{"reservations", strconv.Itoa(queue.EASY().Reservations), "how many of the first jobs that do not fit others may not delay: with 1 it is EASY, with more conservative backfilling"},
+	}
+	return Entry{Name: "easy", Doc: "First in, first out with EASY backfilling: a job may pass others where the first in line does not start later for it; jobs run as submitted and are not preempted.", Settings: settings, New: func(given map[string]string) (policy.Policy, error) {
+		o := queue.EASY()
+		r := read(given, settings)
+		r.int("reservations", &o.Reservations)
+		if o.Reservations < 1 {
+			r.errs = append(r.errs, fmt.Errorf("setting reservations is %d, want at least 1", o.Reservations))
+		}
+		return queue.New(o), errors.Join(r.errs...)
 	}}
 }
 

@@ -31,7 +31,7 @@ func Placers() []Placer {
 		{"submesh-whole", "Sia's rules; what fits no node whole waits.", func(PlacerOptions) (placement.Placer, error) { return submesh.New(submesh.Options{}), nil }},
 		{"best-fit", "Best-fit decreasing; running jobs never move.", func(PlacerOptions) (placement.Placer, error) { return bestfit.New(), nil }},
 		{"pack", "Best fit by GPUs, CPUs and memory; running jobs move if that gains more than it costs.", newPack},
-		{"racks", "As submesh, and jobs on several nodes are brought into one rack, where nodes have racks.", newRacks},
+		{"racks", "As submesh, and jobs on several nodes are brought into one NVLink domain or one rack, where nodes have these.", newRacks},
 	}
 }
 

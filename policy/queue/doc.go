@@ -4,9 +4,10 @@
 //
 // An Order gives a job its place in the queue; Options say whether jobs that run may lose their
 // GPUs to jobs ahead of them, and whether a job may pass one ahead of it that does not fit.
-// Three settings have names of their own:
+// Four settings have names of their own:
 //
 //	FIFO  by submission     running jobs stay    nobody passes
+//	EASY  by priority       running jobs stay    jobs may pass that do not delay the first
 //	SRTF  least time left   running jobs yield   smaller jobs may pass
 //	LAS   least GPU service running jobs yield   smaller jobs may pass
 //

@@ -1,9 +1,7 @@
 package queue
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/perf/remaining"
@@ -11,60 +9,63 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A reservation is for the first job in the queue that does not fit: it names the GPU type on
-// which the job is believed to end first, and when enough GPUs of it will be free. Jobs behind
-// it may start only if they do not delay that. Source: EASY §2 (Lifka 1995, backfilling with
-// one reservation, for the head alone).
+// A reservation is for a job in the queue that does not fit: it names the GPU type on which the
+// job is believed to end first, and when enough GPUs of it will be free. Jobs behind it may start
+// only if they do not delay that. Where more jobs than the head have one, that is conservative
+// backfilling. Source: EASY §2 (Lifka 1995, backfilling with one reservation, for the head alone).
 type reservation struct {
 	t     int           // GPU type
 	in    time.Duration // from now until its GPUs are free
-	extra int           // GPUs of the type that it leaves over then
+	lasts time.Duration
+	gpus  int
+	extra int // GPUs of the type that it leaves over then
 }
 
-// reserveHead makes a reservation for job i, which does not fit now. On each type that can
-// carry it, running jobs end one after another, by what is believed of them, until there are
-// enough GPUs; of these the type is taken on which the job itself ends first.
-func (r *line) reserveHead(i int) *reservation {
-	j, best, end := r.Snapshot.Jobs[i], (*reservation)(nil), remaining.Endless
+// reserve makes a reservation for job i, which does not fit now. On each type that can carry it,
+// running jobs end one after another, by what is believed of them, until there are enough GPUs for
+// as long as it lasts; of these the type is taken on which the job itself ends first.
+func (r *line) reserve(i int) {
+	if r.profiles == nil {
+		r.profile()
+	}
+	j, best := r.Snapshot.Jobs[i], (*reservation)(nil)
 	for t := range r.Types {
 		if !grant.Usable(j, &r.Types[t]) {
 			continue
 		}
-		a := grant.Gang(j, &r.Types[t])
-		in, extra, ok := r.freeAt(t, a.GPUs)
-		if !ok {
-			continue
-		}
+		gpus := grant.Gang(j, &r.Types[t]).GPUs
 		took, _ := r.lasts(i, t)
-		if best == nil || in+took < end {
-			best, end = &reservation{t, in, extra}, in+took
+		in, ok := r.profiles[t].earliest(gpus, took)
+		if ok && (best == nil || in+took < best.in+best.lasts) {
+			best = &reservation{t: t, in: in, lasts: took, gpus: gpus}
 		}
 	}
-	return best
+	if best == nil {
+		return
+	}
+	p := &r.profiles[best.t]
+	p.take(best.gpus, best.in, best.lasts)
+	if r.reserved++; r.reserved == 1 {
+		r.head, best.extra = best, (*p)[p.cut(best.in)].free
+	}
 }
 
-// freeAt returns when so many GPUs of type t will be free, and how many more then are.
-func (r *line) freeAt(t, gpus int) (in time.Duration, extra int, ok bool) {
-	type leaving struct {
-		in   time.Duration
-		gpus int
-	}
-	var ends []leaving
+// profile notes when the GPUs of each type will be free, by what is believed of the jobs that are
+// granted some.
+func (r *line) profile() {
+	ends := make([][]step, len(r.Types))
 	for i := range r.Plan().Jobs {
-		if a := &r.Plan().Jobs[i].Allocation; a.GPUs > 0 && a.GPUType == r.Types[t].Type {
-			ends = append(ends, leaving{r.endsIn(i), a.GPUs})
+		a := &r.Plan().Jobs[i].Allocation
+		for t := range r.Types {
+			if a.GPUs > 0 && a.GPUType == r.Types[t].Type {
+				ends[t] = append(ends[t], step{r.endsIn(i), a.GPUs})
+			}
 		}
 	}
-	slices.SortStableFunc(ends, func(a, b leaving) int { return cmp.Compare(a.in, b.in) })
-	free := r.Free(t)
-	for k := 0; free < gpus && k < len(ends); k++ {
-		in, free = ends[k].in, free+ends[k].gpus
-		for k+1 < len(ends) && ends[k+1].in == in {
-			k++
-			free += ends[k].gpus
-		}
+	r.profiles = make([]profile, len(r.Types))
+	for t := range r.Types {
+		r.profiles[t] = newProfile(r.Free(t), ends[t])
 	}
-	return in, free - gpus, free >= gpus
 }
 
 // endsIn returns in how long a job that is granted GPUs is believed to end: at least a
@@ -90,28 +91,60 @@ func (r *line) lasts(i, t int) (time.Duration, bool) {
 	return min(left+j.RestartOverhead, remaining.Endless), from > remaining.Attained
 }
 
-// lets reports whether job i may start on its gang of type t without delaying the reservation:
-// on another type, if it is known to end before, or on GPUs that are left over.
+// lets reports whether job i may start on its gang of type t without delaying a reservation: it
+// is known to end before, or its GPUs are left over.
 func (r *line) lets(i, t, gpus int) bool {
-	if r.head == nil || r.head.t != t || gpus <= r.head.extra {
+	if r.profiles == nil {
 		return true
 	}
 	took, known := r.lasts(i, t)
-	return known && took <= r.head.in
+	if !known {
+		took = remaining.Endless
+	}
+	in, ok := r.profiles[t].earliest(gpus, took)
+	return ok && in == 0
 }
 
-// uses subtracts the GPUs of a job that passed, and will still run when the reservation begins,
-// from the GPUs that the reservation leaves over.
+// uses takes the GPUs of a job that passed others.
 func (r *line) uses(i int) {
 	a := &r.Plan().Jobs[i].Allocation
-	if r.head == nil || a.GPUs == 0 || r.Types[r.head.t].Type != a.GPUType || r.endsIn(i) <= r.head.in {
+	if r.profiles == nil || a.GPUs == 0 {
 		return
 	}
-	r.head.extra -= a.GPUs
+	for t := range r.Types {
+		if r.Types[t].Type != a.GPUType {
+			continue
+		}
+		ends := r.endsIn(i)
+		r.profiles[t].take(a.GPUs, 0, ends)
+		if r.head != nil && r.head.t == t && ends > r.head.in {
+			r.head.extra -= a.GPUs
+		}
+	}
 }
 
-// holdBack says of a job that would fit, but for the reservation, why it waits.
+// holdBack says of a job that would fit, but for a reservation, why it waits, and for when the
+// first in the queue is expected to start.
 func (r *line) holdBack(i int) {
+	if r.head == nil {
+		return
+	}
 	j := r.Snapshot.Jobs[i]
-	r.Plan().Jobs[i].Why = policy.Reason{Kind: policy.WaitBackfill, Value: math.Round(r.head.in.Seconds()), Limit: float64(grant.Requested(j))}
+	gpus := float64(grant.Requested(j))
+	if r.delaysHead(i) {
+		r.Plan().Jobs[i].Why = policy.Reason{Kind: policy.WaitBackfill, Value: math.Round(r.head.in.Seconds()), Limit: gpus}
+		return
+	}
+	r.Plan().Jobs[i].Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(r.reserved), Limit: gpus}
+}
+
+// delaysHead reports whether job i, started now, would delay the first that does not fit, and not only
+// one behind that.
+func (r *line) delaysHead(i int) bool {
+	j, t := r.Snapshot.Jobs[i], &r.Types[r.head.t]
+	if !grant.Usable(j, t) {
+		return false
+	}
+	took, known := r.lasts(i, r.head.t)
+	return grant.Gang(j, t).GPUs > r.head.extra && (!known || took > r.head.in)
 }

@@ -173,3 +173,50 @@ func TestEASY_counts_starts(t *testing.T) {
 		t.Errorf("a job of 61 min beside one of 60 that takes 2 min to start: %v, want %v", got, policy.Started)
 	}
 }
+
+// TestEASY_serves_by_priority: the job with the highest priority starts first, those of one priority by
+// submission, and it is that job whose start is not delayed.
+func TestEASY_serves_by_priority(t *testing.T) {
+	s := &policy.Snapshot{Now: epoch, Length: time.Minute, Cluster: small(t), Jobs: []*policy.Job{
+		running(timed("a", 5, time.Hour, "a100"), 1, "a100"),
+		timed("b", 2, 2*time.Hour, "a100"), timed("c", 2, 2*time.Hour, "a100"), timed("d", 7, time.Hour, "a100"), timed("e", 2, time.Hour, "a100"),
+	}}
+	s.Jobs[0].Placement = cluster.Placement{{Node: "c", Resources: cluster.Resources{GPUs: 5}}}
+	for i, priority := range []float64{0, 1, 1, 7, 1} {
+		s.Jobs[i].Spec.Priority = priority
+	}
+	plan, err := queue.New(queue.EASY()).Plan(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range map[int]string{
+		1: "(none) waiting: would delay the first in the queue 3600/2", 2: "(none) waiting: would delay the first in the queue 3600/2",
+		3: "(none) waiting: no capacity 3/7", 4: "(1, 2, a100) started 2/0",
+	} {
+		if d := got(&plan.Jobs[i]); d != want {
+			t.Errorf("job %s: %s, want %s", s.Jobs[i].ID, d, want)
+		}
+	}
+}
+
+// TestConservative: with two reservations a job that would delay only the second that does not fit waits,
+// and is told that jobs are ahead of it; with one it passes.
+func TestConservative(t *testing.T) {
+	for reservations, want := range map[int]string{1: "(1, 1, a100) started 1/0", 2: "(none) waiting: queue order 2/1"} {
+		s := &policy.Snapshot{Now: epoch, Length: time.Minute, Cluster: small(t), Jobs: []*policy.Job{
+			running(timed("a", 5, time.Hour, "a100"), 1, "a100"),
+			timed("first", 7, time.Hour, "a100"), timed("second", 8, time.Hour, "a100"),
+			timed("c", 1, 150*time.Minute, "a100"),
+		}}
+		s.Jobs[0].Placement = cluster.Placement{{Node: "c", Resources: cluster.Resources{GPUs: 5}}}
+		o := queue.EASY()
+		o.Reservations = reservations
+		plan, err := queue.New(o).Plan(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := got(&plan.Jobs[3]); d != want {
+			t.Errorf("%d reservations: %s, want %s", reservations, d, want)
+		}
+	}
+}

@@ -14,6 +14,9 @@ type line struct {
 	largest int          // GPUs of the type that has most
 	moves   bool         // who runs may go to a faster type, where that pays for the restart
 	head    *reservation // of the first job that does not fit; nil: none
+
+	profiles []profile // of free GPUs, by type, once a job does not fit
+	reserved int       // jobs that have a reservation
 }
 
 func (q *Policy) newLine(s *policy.Snapshot) *line {

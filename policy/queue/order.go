@@ -16,6 +16,10 @@ import (
 // per comparison, because the answer may cost a model evaluation. NaN counts as last.
 type Order func(s *policy.Snapshot, j *policy.Job) float64
 
+// HighestPriority is minus the priority that was submitted with the job, so that jobs of which
+// none has one are served by submission.
+func HighestPriority(_ *policy.Snapshot, j *policy.Job) float64 { return -j.Priority }
+
 // ServiceLevel is the GPU time that the job has held so far, in discrete levels: 0 below one GPU-hour, and
 // one more for each doubling. Jobs of a level are ordered by submission, so that equal jobs do not take
 // turns round by round and restart each time. For a running job the time of a restart is subtracted,

@@ -31,10 +31,11 @@ type Options struct {
 	// fit blocks all behind it, even if GPUs of a type it cannot use are free. With it a large
 	// job may wait for ever.
 	Backfill bool
-	// Reserve makes backfill that of EASY: a job may pass the first one that does not fit only
-	// if it does not delay the believed start of that one. Without Backfill it has no effect;
-	// it is for queues without Preempt.
-	Reserve bool
+	// Reservations makes backfill that of EASY, with 1: a job may pass the first one that does not
+	// fit only if it does not delay the believed start of that one. With more it may not delay so
+	// many that do not fit: conservative backfilling. Without Backfill it has no effect; it is for
+	// queues without Preempt. 0: none.
+	Reservations int
 	// Classes says that Order goes by what is believed of classes of jobs.
 	Classes bool
 	// Gate, if not nil, is shown every grant of GPUs before it is made, in the order in which
@@ -49,8 +50,8 @@ func FIFO() Options { return Options{} }
 
 // EASY returns first in, first out with EASY backfilling, as most sites run it: running jobs
 // stay, and a job passes others only if that does not delay the start of the first in the
-// queue.
-func EASY() Options { return Options{Backfill: true, Reserve: true} }
+// queue. Jobs with a priority are served by that.
+func EASY() Options { return Options{Order: HighestPriority, Backfill: true, Reservations: 1} }
 
 // SRTF returns shortest remaining time first: the optimal order for mean JCT
 // on one machine with preemption.
@@ -135,8 +136,8 @@ func (q *Policy) serve(r *line) {
 		case r.grant(at.index) || d.Why.Kind == policy.Impossible:
 			r.uses(at.index)
 			continue
-		case q.o.Reserve && r.head == nil:
-			r.head = r.reserveHead(at.index)
+		case r.reserved < q.o.Reservations:
+			r.reserve(at.index)
 		default:
 			blocked = !q.o.Backfill
 		}

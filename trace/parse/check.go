@@ -34,7 +34,7 @@ func Check(a *workload.Arrival) error {
 	for _, x := range []struct {
 		name string
 		x    float64
-	}{{"weight", s.Weight}, {"cpus", s.CPUs}, {"target_samples", s.Target}, {"input.storage_samples_per_s", s.Input.Storage}} {
+	}{{"weight", s.Weight}, {"priority", s.Priority}, {"cpus", s.CPUs}, {"target_samples", s.Target}, {"input.storage_samples_per_s", s.Input.Storage}} {
 		if math.IsNaN(x.x) || math.IsInf(x.x, 0) || x.x < 0 {
 			errs = append(errs, fmt.Errorf("%s %v, want a finite number of at least 0", x.name, x.x))
 		}

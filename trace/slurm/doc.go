@@ -9,6 +9,9 @@
 // A job that was requeued has several rows with --duplicates. It is one job: submitted when it
 // first was, and run as it ran last. Runs that were cut short count as waiting.
 //
-// All jobs are held in memory, because duplicates need not follow one another: 40 bytes each, and
+// A job comes when it could start, is believed to take as long as its time limit, and has the
+// priority that the log says. History also returns when it started and ended.
+//
+// All jobs are held in memory, because duplicates need not follow one another: 52 bytes each, and
 // their names.
 package slurm

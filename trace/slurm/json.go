@@ -144,10 +144,16 @@ type jsonJob struct {
 		Start      jsonNumber `json:"start"`
 		End        jsonNumber `json:"end"`
 		Submission jsonNumber `json:"submission"`
+		Limit      jsonNumber `json:"limit"` // minutes
 	} `json:"time"`
 	State struct {
 		Current jsonState `json:"current"`
+		Reason  string    `json:"reason"`
 	} `json:"state"`
+	Priority    jsonNumber `json:"priority"`
+	Reservation struct {
+		Number jsonNumber `json:"id"`
+	} `json:"reservation"`
 	TRES struct {
 		Allocated jsonTRES `json:"allocated"`
 		Requested jsonTRES `json:"requested"`
@@ -159,7 +165,8 @@ func (j *jsonJob) record() (record, error) {
 	r := record{
 		name: j.Name, user: j.User, account: j.Account, partition: j.Partition, qos: j.QOS, state: string(j.State.Current),
 		submit: j.Time.Submission.value, eligible: j.Time.Eligible.value, start: j.Time.Start.value, end: j.Time.End.value,
-		elapsed: j.Time.Elapsed.value,
+		elapsed: j.Time.Elapsed.value, limit: j.Time.Limit.minutes(), priority: j.Priority.value,
+		reason: j.State.Reason, reserved: j.Reservation.Number.value > 0,
 	}
 	if r.user == "" {
 		r.user = j.Association.User
@@ -178,6 +185,12 @@ func (j *jsonJob) record() (record, error) {
 	}
 	if r.elapsed < 0 || r.elapsed > parse.MaxSeconds {
 		return r, fmt.Errorf("time.elapsed %d, want %s", r.elapsed, parse.WantSeconds)
+	}
+	if n := j.Time.Limit.value; n < 0 || n > parse.MaxCount {
+		return r, fmt.Errorf("time.limit %d, want minutes from 0 to %d", n, parse.MaxCount)
+	}
+	if r.priority < 0 || r.priority > lastSecond {
+		return r, fmt.Errorf("priority %d, want a whole number from 0 to %d", r.priority, uint32(lastSecond))
 	}
 	if r.asked, err = j.TRES.Requested.list("requested"); err != nil {
 		return r, err
@@ -204,8 +217,16 @@ func (j *jsonJob) key() (key, error) {
 
 // A jsonNumber is a number, null, or an object like {"set": true, "infinite": false, "number": 8}.
 type jsonNumber struct {
-	value int64
-	set   bool
+	value         int64
+	set, infinite bool
+}
+
+// minutes returns a time limit in seconds; 0: it is not known.
+func (n jsonNumber) minutes() int64 {
+	if n.infinite {
+		return endless
+	}
+	return minutes(n.value)
 }
 
 // UnmarshalJSON parses any of the forms.
@@ -213,18 +234,21 @@ func (n *jsonNumber) UnmarshalJSON(text []byte) error {
 	*n = jsonNumber{}
 	if len(text) > 0 && text[0] == '{' {
 		var o struct {
-			Set    bool  `json:"set"`
-			Number int64 `json:"number"`
+			Set      bool  `json:"set"`
+			Infinite bool  `json:"infinite"`
+			Number   int64 `json:"number"`
 		}
 		if err := json.Unmarshal(text, &o); err != nil {
 			return err
 		}
+		n.infinite = o.Infinite
 		if o.Set {
-			*n = jsonNumber{o.Number, true}
+			n.value, n.set = o.Number, true
 		}
 		return nil
 	}
-	if string(text) == "null" {
+	if string(text) == "null" { // what v0.0.38 writes for UNLIMITED
+		n.infinite = true
 		return nil
 	}
 	n.set = true

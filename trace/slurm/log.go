@@ -25,12 +25,17 @@ type log struct {
 	asks    interned[ask]
 	states  interned[string]
 	stopped bool // by an error that ends the reading
+
+	observe  bool // keep what is passed on, with what was observed of it
+	observed []parse.Observed
 }
 
 // A run is one run of a job.
 type run struct {
 	id                      key
-	submit, start, elapsed  uint32 // seconds, since 1970 but for elapsed
+	submit, eligible, start uint32 // seconds since 1970; eligible is not before submit; start 0: not known
+	elapsed, limit          uint32 // seconds; limit 0: not known
+	priority                uint32 // 0: not known
 	name, owner, ask, state uint32
 	line                    uint32 // 0: another run of the job stands for it
 }
@@ -46,7 +51,11 @@ type ask struct {
 	types      string // of GPUs, by comma
 	gpus, cpus int
 	memory     int64
-	more, held bool // it was given more GPUs than it asked for; it could not start at once
+	had        int    // GPUs that it was given; 0: not known
+	nodes      int    // that it was given; 0: not known
+	reason     string // why it was kept back, if not for want of GPUs
+	held       bool   // it could not start at once
+	reserved   bool
 }
 
 // newLog returns the log of an input, before its first row.
@@ -80,7 +89,8 @@ func (l *log) add(r *record, line int) error {
 	}
 	page := &l.runs[len(l.runs)-1]
 	*page = append(*page, run{
-		id: r.id, submit: uint32(r.submit), start: uint32(r.start), elapsed: uint32(min(r.elapsed, lastSecond)), line: uint32(line),
+		id: r.id, submit: uint32(r.submit), eligible: uint32(r.arrived()), start: uint32(r.started()), elapsed: uint32(min(r.elapsed, lastSecond)),
+		limit: uint32(min(r.limit, lastSecond)), priority: uint32(r.priority), line: uint32(line),
 		name: l.names.keep(r.name), owner: l.owners.keep(owner{r.user, r.partition}, owner.clone),
 		ask: l.asks.keep(wanted, ask.clone), state: l.states.keep(stateOf(r.state), strings.Clone),
 	})
@@ -104,8 +114,17 @@ func askOf(r *record) ask {
 	}
 	return ask{
 		types: strings.Join(types, ","), gpus: all.gpus, cpus: all.cpus, memory: all.memory,
-		more: r.asked.gpus > 0 && r.had.gpus > r.asked.gpus, held: r.eligible > r.submit,
+		had: r.had.gpus, nodes: r.had.nodes, held: r.arrived() > r.submit, reason: kept(r.reason), reserved: r.reserved,
 	}
+}
+
+// kept returns why a job was kept back; empty: because others had the GPUs.
+func kept(reason string) string {
+	switch reason {
+	case "None", "Resources", "Priority":
+		return ""
+	}
+	return reason
 }
 
 // clone returns an owner whose texts are its own.
@@ -113,7 +132,7 @@ func (o owner) clone() owner { return owner{strings.Clone(o.user), strings.Clone
 
 // clone returns an ask whose text is its own.
 func (a ask) clone() ask {
-	a.types = strings.Clone(a.types)
+	a.types, a.reason = strings.Clone(a.types), strings.Clone(a.reason)
 	return a
 }
 
@@ -156,7 +175,7 @@ func (l *log) join(runs []uint32) {
 		}
 		other.line = 0
 	}
-	last.submit = first.submit
+	last.submit, last.eligible = first.submit, first.eligible
 }
 
 const noteCutShort = "runs before a requeue, or after one that never ran: their time counts as waiting"
@@ -180,7 +199,7 @@ func (l *log) first() time.Time {
 	first := uint32(lastSecond)
 	for i := range uint32(l.count) {
 		if r := l.at(i); r.line != 0 && r.elapsed > 0 {
-			first = min(first, r.submit)
+			first = min(first, r.eligible)
 		}
 	}
 	return time.Unix(int64(first), 0)
@@ -190,21 +209,42 @@ func (l *log) first() time.Time {
 func (l *log) pass(r *run, from time.Time) bool {
 	who, wanted := &l.owners.all[r.owner], &l.asks.all[r.ask]
 	a := workload.Arrival{
-		At: time.Unix(int64(r.submit), 0).Sub(from), Duration: time.Duration(r.elapsed) * time.Second,
+		At: time.Unix(int64(r.eligible), 0).Sub(from), Duration: time.Duration(r.elapsed) * time.Second,
 		Spec: job.Spec{
 			ID: job.ID(r.id.String()), Name: l.names.at(r.name), User: who.user, Queue: who.partition, Adaptivity: job.Rigid,
 			GPUs: wanted.gpus, CPUs: float64(wanted.cpus), Memory: wanted.memory, GPUTypes: typesOf(wanted.types),
+			Priority: float64(r.priority), Target: float64(r.limit),
 		},
+	}
+	if l.observe {
+		a.Spec.GPUs = max(wanted.gpus, wanted.had)
 	}
 	if drop := dropped(&a); drop != "" {
 		l.o.Summary.Note(drop)
 		return true
 	}
-	l.note(l.states.all[r.state], wanted)
+	l.note(l.states.all[r.state], r, wanted)
 	if err := l.feed.Check(&a); err != nil {
 		return l.feed.Reject(l.blame(int(r.line), err))
 	}
+	if l.observe {
+		l.observed = append(l.observed, l.seen(r, a))
+	}
 	return l.feed.Accept(a, int(r.line), 0, "")
+}
+
+// seen returns what was observed of a job.
+func (l *log) seen(r *run, a workload.Arrival) parse.Observed {
+	o := parse.Observed{Arrival: a, Nodes: l.asks.all[r.ask].nodes, Submitted: time.Unix(int64(r.eligible), 0).UTC()}
+	if r.start == 0 {
+		l.o.Summary.Note("jobs of which the log does not say when they started, not compared")
+		return o
+	}
+	o.Started = time.Unix(int64(r.start), 0).UTC()
+	if !stillRan(l.states.all[r.state]) {
+		o.Ended = o.Started.Add(a.Duration)
+	}
+	return o
 }
 
 // dropped says why a job is dropped, or "".
@@ -216,23 +256,6 @@ func dropped(a *workload.Arrival) string {
 		return parse.DropNoTime
 	}
 	return ""
-}
-
-// note counts what the replay of a job cannot show.
-func (l *log) note(state string, wanted *ask) {
-	switch state {
-	case "", "COMPLETED":
-	case "RUNNING", "SUSPENDED":
-		l.o.Summary.Note("jobs that still ran, taken to end then")
-	default:
-		l.o.Summary.Note("jobs that ended as " + state + ", run for as long as they did")
-	}
-	if wanted.more {
-		l.o.Summary.Note("jobs that were given more GPUs than they asked for (whole nodes), counted as asked for")
-	}
-	if wanted.held {
-		l.o.Summary.Note("jobs that could not start when submitted (a dependency, a hold, a begin time, a limit of an array), taken as if they could")
-	}
 }
 
 // typesOf returns the GPU types of a list of names.

@@ -13,8 +13,11 @@ import (
 // Format is the name of the format.
 const Format = "slurm"
 
+// Columns are those that are read, as sacct names them.
+const Columns = "JobID,JobName,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,Timelimit,Priority,State,Reason,Reservation,ReqTRES,AllocTRES"
+
 // Export is the command whose output has all that is read, of the last 30 days.
-const Export = "sacct -P -a -X -D -S now-30days -o JobID,JobName,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,State,ReqTRES,AllocTRES"
+const Export = "sacct -P -a -X -D -S now-30days -o " + Columns
 
 // refused ends a sentence about what cannot be read.
 const refused = "; export it with: " + Export
@@ -27,6 +30,19 @@ func Read(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	return func(yield func(workload.Arrival, error) bool) {
 		newLog(o, yield).read(r)
 	}
+}
+
+// History returns the jobs of an input with what was observed of them, as Read does. A
+// job that was given more GPUs than it asked for needs all of them.
+func History(r io.Reader, o parse.Options) ([]parse.Observed, error) {
+	var failed error
+	l := newLog(o.Filled(), func(_ workload.Arrival, err error) bool {
+		failed = err
+		return err == nil
+	})
+	l.observe = true
+	l.read(r)
+	return l.observed, failed
 }
 
 // read reads an input and passes its jobs on.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/trace/parse"
@@ -15,7 +14,11 @@ type record struct {
 	id                                         key
 	step                                       bool
 	name, user, account, partition, qos, state string
-	submit, eligible, start, end, elapsed      int64 // seconds, since 1970 but for elapsed; 0: not known
+	reason                                     string
+	submit, eligible, start, end               int64 // seconds since 1970; 0: not known
+	elapsed, limit                             int64 // seconds; limit 0: not known
+	priority                                   int64 // 0: not known
+	reserved                                   bool  // it ran in a reservation of nodes
 	asked, had                                 resourceList
 	local                                      bool // the times have no zone
 }
@@ -67,6 +70,7 @@ func (l *log) record(r *parse.Row) record {
 	rec := record{
 		name: r.Raw("jobname"), user: r.Raw("user"), account: r.Raw("account"),
 		partition: r.Raw("partition"), qos: r.Raw("qos"), state: r.Raw("state"),
+		reason: r.Raw("reason"), reserved: r.Raw("reservation") != "",
 	}
 	var ok bool
 	if rec.id, rec.step, ok = keyOf(r.Raw("jobid")); !ok {
@@ -76,6 +80,7 @@ func (l *log) record(r *parse.Row) record {
 		return rec
 	}
 	l.times(r, &rec)
+	rec.limit, rec.priority = limitOf(r), priorityOf(r)
 	rec.asked, rec.had = resourcesOf(r)
 	return rec
 }
@@ -131,10 +136,26 @@ func (l *log) times(r *parse.Row, rec *record) {
 	case r.Has("elapsedraw"):
 		rec.elapsed = int64(r.Seconds("elapsedraw") / time.Second)
 	case r.Has("elapsed"):
-		rec.elapsed = elapsed(r)
+		rec.elapsed = clock(r, "elapsed")
 	default:
 		rec.elapsed = rec.ran()
 	}
+}
+
+// arrived returns when a job could start first, as far as that is known and can be.
+func (r *record) arrived() int64 {
+	if r.start > 0 && r.eligible > r.start {
+		return r.submit
+	}
+	return max(r.submit, r.eligible)
+}
+
+// started returns when a job started; 0: the log does not say it.
+func (r *record) started() int64 {
+	if r.start == 0 && r.end > 0 {
+		return max(r.submit, r.end-r.elapsed)
+	}
+	return r.start
 }
 
 // ran returns the seconds from start to end; 0 if one of them is not known.
@@ -143,29 +164,6 @@ func (r *record) ran() int64 {
 		return 0
 	}
 	return max(0, r.end-r.start)
-}
-
-// elapsed parses a running time: [days-]hours:minutes:seconds, in seconds.
-func elapsed(r *parse.Row) int64 {
-	days, clock, ok := strings.Cut(r.Raw("elapsed"), "-")
-	if !ok {
-		days, clock = "0", days
-	}
-	total, err := strconv.ParseUint(days, 10, 16)
-	parts := strings.Split(clock, ":")
-	for i, size := range []uint64{24, 60, 60} {
-		i -= 3 - len(parts) // hours may be missing
-		var n uint64
-		if i >= 0 && i < len(parts) && err == nil {
-			n, err = strconv.ParseUint(parts[i], 10, 16)
-		}
-		total = total*size + n
-	}
-	if err != nil || len(parts) < 2 || len(parts) > 3 {
-		r.Fail("elapsed", "a time like 1-02:03:04")
-		return 0
-	}
-	return int64(total)
 }
 
 // The last time that is kept in 32 bits.

@@ -1,24 +1,42 @@
 package cli
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxgang/oxgang/internal/near"
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/policy/builtin"
 )
 
 // PrintError writes an error as one line, and its hint, if any, as another.
 func PrintError(w io.Writer, err error) {
 	message, hint, _ := strings.Cut(err.Error(), hintMark)
+	hint = cmp.Or(hint, meant(err))
 	oneLine := strings.NewReplacer("\r", " ", "\n", "; ")
 	fmt.Fprintln(w, "error: "+printable.Line(oneLine.Replace(strings.TrimSpace(message))))
 	if hint != "" {
 		fmt.Fprintln(w, "hint: "+printable.Line(oneLine.Replace(hint)))
 	}
+}
+
+// meant returns a hint at the policies that were meant, if the error is that there is no such policy.
+func meant(err error) string {
+	unknown, ok := errors.AsType[*builtin.UnknownError](err)
+	if !ok {
+		return ""
+	}
+	if like := near.Meant(unknown.Name, unknown.Known); len(like) > 0 {
+		return "did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return ""
 }
 
 // hintMark separates the hint from the rest of an error's text.
@@ -63,7 +81,7 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	cmd.SuggestionsMinimumDistance = 2
 	err := fmt.Errorf("unknown command %q", strings.TrimPrefix(cmd.CommandPath()+" ", "oxgang ")+args[0])
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return UsageError{Hinted(err, "did you mean %s?", strings.Join(near, " or "))}
+		return UsageError{Hinted(err, "did you mean %s?", strings.Join(slices.Compact(near), " or "))}
 	}
 	return UsageError{Hinted(err, "run %q for the commands there are", cmd.CommandPath()+" --help")}
 }

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -62,4 +64,47 @@ func OpenJournal(ctx context.Context, file string) (j *journal.Reader, f io.Clos
 		return nil, nil, err
 	}
 	return j, text, nil
+}
+
+// A JournalFile is a journal that is open.
+type JournalFile struct {
+	*journal.File
+	io.Closer
+}
+
+// OpenJournalFile opens a journal in which readers can begin at checkpoints, until a context ends. Standard
+// input, for "-", and pipes are read into memory first.
+func OpenJournalFile(ctx context.Context, name string) (*JournalFile, error) {
+	f, err := Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	src, size, err := randomly(f)
+	if err == nil {
+		var j *journal.File
+		if j, err = journal.OpenFile(src, size); err == nil {
+			return &JournalFile{j, f}, nil
+		}
+	}
+	_ = f.Close() // the first error says more
+	return nil, fmt.Errorf("%s: %w", name, err)
+}
+
+// randomly returns what can be read at any place.
+func randomly(f io.Reader) (src io.ReaderAt, size int64, err error) {
+	if file, ok := f.(interruptible); ok {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			return file, info.Size(), nil
+		}
+	}
+	text, err := io.ReadAll(f)
+	return bytes.NewReader(text), int64(len(text)), err
+}
+
+// ReadAt reads from the file.
+func (r interruptible) ReadAt(p []byte, at int64) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, ErrInterrupted
+	}
+	return r.File.ReadAt(p, at)
 }

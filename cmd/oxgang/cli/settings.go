@@ -45,7 +45,7 @@ func (o *ConfigFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "config", "", "configuration file (YAML)")
 	defaults := config.Default()
 	for _, k := range config.Keys() {
-		f.String(k.Option(), defaults.Get(k.Name), k.Doc)
+		f.Var(&setting{defaults.Get(k.Name), k.Kind}, k.Option(), k.Doc)
 		if k.Flag {
 			f.Lookup(k.Option()).NoOptDefVal = "true"
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -30,22 +31,31 @@ func (k *Connection) queues() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			head := "NAME\tMODE\tPOLICY\tRUNNING\tWAITING\tGPUS\tUSED\tACTIVE"
+			seen, err := c.Observe(ctx, all)
+			if err != nil {
+				return err
+			}
+			head := "NAME\tMODE\tPOLICY\tRUNNING\tWAITING\tGPUS\tUSED\tIDLE\tACTIVE"
 			if k.format == "wide" {
 				head += "\tNAMESPACES\tMESSAGE"
 			}
-			return k.table(w, head, len(all), func(i int) string { return queueRow(&all[i], k.format == "wide") })
+			return k.table(w, head, len(all), func(i int) string { return queueRow(&all[i], seen, k.format == "wide") })
 		})
 }
 
-// queueRow returns a row of the table of queues.
-func queueRow(q *view.Queue, wide bool) string {
+// queueRow returns a row of the table of queues. What exists of a queue of mode Observe or Off is only
+// known if it could be seen.
+func queueRow(q *view.Queue, seen, wide bool) string {
 	s := &q.Status
+	counts := fmt.Sprintf("%d\t%d\t%d\t%d\t%d", s.Running, s.Waiting, s.GPUs, s.GPUsUsed, max(0, s.GPUs-s.GPUsUsed))
+	if !seen && (q.Spec.Mode == "Observe" || q.Spec.Mode == "Off") {
+		counts = "-\t-\t-\t-\t-"
+	}
 	active, message := "-", "-"
 	if c := q.Condition("Active"); c != nil {
 		active, message = c.Status, plain(c.Message)
 	}
-	row := fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s", q.Meta.Name, q.Spec.Mode, q.Spec.Policy.Name, s.Running, s.Waiting, s.GPUs, s.GPUsUsed, active)
+	row := strings.Join([]string{q.Meta.Name, q.Spec.Mode, q.Spec.Policy.Name, counts, active}, "\t")
 	if !wide {
 		return row
 	}
@@ -81,17 +91,20 @@ func (k *Connection) table(w io.Writer, head string, rows int, row func(int) str
 
 // jobs lists the jobs of all plans.
 func (k *Connection) jobs() *cobra.Command {
-	return k.command("jobs", "List the jobs that the last plans have", []string{"table", "wide", "json"},
+	return k.command("jobs", "List the jobs of queues: what runs, who waits, how long, and what is planned", []string{"table", "wide", "json"},
 		func(ctx context.Context, w io.Writer, c *view.Kubectl, _ []string) error {
 			namespace, err := k.where(ctx, c)
 			if err != nil {
 				return err
 			}
-			plans, err := c.Plans(ctx)
+			plans, plansErr := c.Plans(ctx)
+			if plansErr != nil && !errors.Is(plansErr, view.ErrForbidden) {
+				return plansErr
+			}
+			jobs, err := c.Jobs(ctx, namespace, plans, plansErr)
 			if err != nil {
 				return err
 			}
-			jobs := view.Jobs(plans, namespace)
 			if k.format == "json" {
 				return cli.WriteJSON(w, jobs)
 			}
@@ -101,19 +114,37 @@ func (k *Connection) jobs() *cobra.Command {
 
 // jobsTable writes a row for each job.
 func (k *Connection) jobsTable(w io.Writer, jobs []view.Job) error {
-	head := "NAMESPACE\tNAME\tKIND\tQUEUE\tGPUS\tTYPE\tETA\tREASON"
+	head := "NAMESPACE\tNAME\tKIND\tQUEUE\tSTATE\tGPUS\tPLANNED\tTYPE\tWAITS\tETA\tREASON"
 	if k.format == "wide" {
 		head += "\tNODES\tMESSAGE"
 	}
 	now := time.Now()
 	return k.table(w, head, len(jobs), func(i int) string {
 		j := &jobs[i]
-		row := []string{j.Namespace, j.Name, j.Kind, j.Queue, strconv.Itoa(j.GPUs), cmp.Or(j.GPUType, "-"), kubeETA(j.ETA, now), cmp.Or(plain(j.Reason), "-")}
+		has, planned, waits := "-", "-", "-"
+		if j.Observed != nil {
+			has = strconv.Itoa(j.Observed.GPUs)
+		}
+		if j.Planned {
+			planned = strconv.Itoa(j.GPUs)
+		}
+		if !j.Since.IsZero() {
+			waits = cli.Short(now.Sub(j.Since))
+		}
+		row := []string{j.Namespace, j.Name, j.Kind, j.Queue, cmp.Or(j.State, "-"), has, planned, cmp.Or(j.GPUType, "-"), waits, kubeETA(j.ETA, now), cmp.Or(plain(j.Reason), "-")}
 		if k.format == "wide" {
-			row = append(row, cmp.Or(nodesText(j.Nodes), "-"), cmp.Or(plain(j.Message), "-"))
+			row = append(row, cmp.Or(nodesText(nodesOf(j)), "-"), cmp.Or(plain(j.Message), "-"))
 		}
 		return strings.Join(row, "\t")
 	})
+}
+
+// nodesOf returns the nodes that a job is on or, if its pods cannot be seen, is planned on.
+func nodesOf(j *view.Job) []view.Share {
+	if j.Observed != nil {
+		return j.Observed.Nodes
+	}
+	return j.Allocation.Nodes
 }
 
 // kubeETA returns how long from now until a job ends: "1h20m-2h10m".
@@ -180,12 +211,13 @@ func alike(ctx context.Context, c *view.Kubectl, namespace, name string, err err
 // explainText writes the state of a job: a line for each known property.
 func explainText(w io.Writer, e *view.Explanation) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s, queue %s) %s\n", e.Name, e.Kind, cmp.Or(e.Queue, "none"), holds(e))
+	fmt.Fprintf(&b, "%s (%s, queue %s) %s\n", e.Name, e.Kind, cmp.Or(e.Queue, "none"), state(e))
 	line := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "%-8s %s\n", name, plain(text))
 		}
 	}
+	line("planned", planned(e))
 	line("reason", strings.TrimSuffix(e.Reason.Reason+": "+e.Message, ": "))
 	if !e.Since.IsZero() {
 		line("since", e.Since.UTC().Format(minute))
@@ -213,17 +245,59 @@ func plain(text string) string {
 	}, text)
 }
 
-// holds returns what a job has: "has 2 nvidia-h200 GPUs on gpu-a:2", "waits".
-func holds(e *view.Explanation) string {
+// state returns what exists of a job: "runs on 2 nvidia-h200 GPUs on gpu-a:2", "waits". Where its
+// pods cannot be seen, that is what the plan has.
+func state(e *view.Explanation) string {
+	o := e.Observed
 	switch {
-	case !e.Scheduled:
+	case e.Ended != "":
+		return "has ended: " + e.Ended
+	case o == nil && !e.Scheduled:
 		return "waits"
-	case e.Plan == nil:
-		return "has GPUs"
+	case o == nil && e.Plan == nil:
+		return "is to have GPUs"
+	case o == nil:
+		return "is to have " + gpusOn(e.Plan.GPUs, e.Plan.GPUType, e.Plan.Nodes)
+	case o.Pods == 0 && !e.Suspended:
+		return "has no pods"
+	case o.Pods == 0:
+		return "waits"
+	case e.Suspended:
+		return fmt.Sprintf("stops: %d of its pods are not gone", o.Pods)
+	case o.Ready < o.Pods:
+		return fmt.Sprintf("starts: %d of its %d pods run", o.Ready, o.Pods)
 	}
-	p := e.Plan
-	text := fmt.Sprintf("has %d %s", p.GPUs, strings.TrimLeft(p.GPUType+" GPUs", " "))
-	if on := nodesText(p.Nodes); on != "" {
+	gpuType := ""
+	if asPlanned(e) {
+		gpuType = e.Plan.GPUType
+	}
+	return "runs on " + gpusOn(o.GPUs, gpuType, o.Nodes)
+}
+
+// asPlanned reports whether a job runs where its plan has it, or waits as planned.
+func asPlanned(e *view.Explanation) bool {
+	return e.Plan != nil && e.Observed != nil && e.Observed.GPUs == e.Plan.GPUs && slices.Equal(e.Observed.Nodes, e.Plan.Nodes)
+}
+
+// planned returns what the plan has for a job; "" if that is what exists.
+func planned(e *view.Explanation) string {
+	watched := e.Mode != "" && !e.Acts()
+	switch {
+	case e.Plan == nil || e.Observed == nil, asPlanned(e) && !watched:
+		return ""
+	case watched:
+		return gpusOn(e.Plan.GPUs, e.Plan.GPUType, e.Plan.Nodes) + " (mode " + e.Mode + ": it is not carried out)"
+	}
+	return gpusOn(e.Plan.GPUs, e.Plan.GPUType, e.Plan.Nodes)
+}
+
+// gpusOn returns "2 nvidia-h200 GPUs on gpu-a:2", "no GPUs".
+func gpusOn(gpus int, gpuType string, nodes []view.Share) string {
+	if gpus == 0 {
+		return "no GPUs"
+	}
+	text := fmt.Sprintf("%d %s", gpus, strings.TrimLeft(gpuType+" GPUs", " "))
+	if on := nodesText(nodes); on != "" {
 		text += " on " + on
 	}
 	return text

@@ -1,10 +1,13 @@
 package kube
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,19 +18,22 @@ import (
 
 // top shows how the nodes of all queues are used.
 func (k *Connection) top() *cobra.Command {
-	return k.command("top", "Show which jobs have the GPUs of which nodes", []string{"table", "json"},
+	return k.command("top", "Show which jobs have the GPUs of which nodes, and which are idle", []string{"table", "json"},
 		func(ctx context.Context, w io.Writer, c *view.Kubectl, _ []string) error {
 			queues, err := c.Queues(ctx)
 			if err != nil {
 				return err
 			}
 			plans, err := c.Plans(ctx)
+			if err != nil && !errors.Is(err, view.ErrForbidden) {
+				return err
+			}
+			nodes, err := c.Nodes(ctx, queues, plans)
 			if err != nil {
 				return err
 			}
-			var nodes []view.Node
-			for i := range plans {
-				nodes = append(nodes, plans[i].Nodes()...)
+			if _, err := c.Observe(ctx, queues); err != nil {
+				return err
 			}
 			if k.format == "json" {
 				return cli.WriteJSON(w, nodes)
@@ -68,9 +74,13 @@ func (k *Connection) nodesTable(w io.Writer, nodes []view.Node) error {
 	if !k.bare {
 		fmt.Fprintln(w)
 	}
-	return k.table(w, "NODE\tQUEUE\tTYPE\tGPUS\tJOBS", len(nodes), func(i int) string {
+	return k.table(w, "NODE\tQUEUE\tTYPE\tGPUS\tUSED\tIDLE\tJOBS", len(nodes), func(i int) string {
 		n := &nodes[i]
-		return fmt.Sprintf("%s\t%s\t%s\t%d\t%s", n.Name, n.Queue, n.GPUType, n.GPUs, strings.Join(n.Jobs, ","))
+		has, idle := "-", "-"
+		if n.GPUs > 0 {
+			has, idle = strconv.Itoa(n.GPUs), strconv.Itoa(n.Idle())
+		}
+		return strings.Join([]string{n.Name, cmp.Or(n.Queue, "-"), cmp.Or(plain(n.GPUType), "-"), has, strconv.Itoa(n.Used), idle, cmp.Or(strings.Join(n.Jobs, ","), "-")}, "\t")
 	})
 }
 

@@ -18,7 +18,8 @@ import (
 func CancelCommand() *cobra.Command {
 	var s liveState
 	cmd := &cobra.Command{
-		Use: "cancel NAME...", Short: "End jobs before they are done",
+		SuggestFor: []string{"kill", "stop", "delete", "rm", "scancel"},
+		Use:        "cancel NAME...", Short: "End jobs before they are done",
 		Long: `End jobs: their processes get SIGTERM, and SIGKILL if that does not end them.
 What they have saved stays. The name of each job that ends is printed.`,
 		Example: `  oxgang cancel mnist mnist-2`,

@@ -13,6 +13,9 @@ import (
 	"github.com/oxgang/oxgang/live/control"
 )
 
+// explanations are the formats of one.
+var explanations = []string{"text", "json", "yaml"}
+
 // ExplainJobCommand returns the command "oxgang explain job".
 func ExplainJobCommand() *cobra.Command {
 	var s liveState
@@ -25,21 +28,20 @@ func ExplainJobCommand() *cobra.Command {
 		Args: cli.OneArg("NAME"),
 	}
 	cmd.RunE = s.asking(func(cmd *cobra.Command, c *control.Client, args []string) error {
-		if format != "text" && format != "json" {
-			return cli.Misused("output %q, want text or json", format)
+		if err := cli.CheckOutput(format, explanations...); err != nil {
+			return err
 		}
 		e, err := c.Explain(cmd.Context(), job.ID(args[0]))
 		if err != nil {
 			return err
 		}
-		if format == "json" {
-			return cli.WriteJSON(cmd.OutOrStdout(), e)
+		if format == "text" {
+			return writeLines(cmd.OutOrStdout(), e.Text)
 		}
-		return writeLines(cmd.OutOrStdout(), e.Text)
+		return cli.Write(cmd.OutOrStdout(), format, e)
 	})
 	s.add(cmd)
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
-	cli.Complete(cmd, "output", []string{"text", "json"})
+	cli.Output(cmd, &format, explanations...)
 	s.completeJobs(cmd, true, 1)
 	return cmd
 }

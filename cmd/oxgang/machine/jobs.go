@@ -16,6 +16,9 @@ import (
 	"github.com/oxgang/oxgang/live/control"
 )
 
+// formats are those of commands that list something.
+var formats = []string{"table", "json", "yaml", "csv"}
+
 // JobsCommand returns the command "oxgang jobs".
 func JobsCommand() *cobra.Command {
 	var (
@@ -24,7 +27,8 @@ func JobsCommand() *cobra.Command {
 		format       string
 	)
 	cmd := &cobra.Command{
-		Use: "jobs", Short: "List the jobs of this machine's scheduler", Args: cli.NoArgs,
+		SuggestFor: []string{"status", "list", "ps", "queue", "squeue", "get"},
+		Use:        "jobs", Short: "List the jobs of this machine's scheduler", Args: cli.NoArgs,
 		Long: `List the jobs of this machine's scheduler in the order in which they came. GOODPUT is
 samples per second at the statistical efficiency of the batch size that the job came with;
 ETA is in what time a job is expected to end; a star says that it measures batch sizes
@@ -33,26 +37,25 @@ while it trains.`,
   oxgang jobs --all -o json`,
 	}
 	cmd.RunE = s.asking(func(cmd *cobra.Command, c *control.Client, _ []string) error {
-		if format != "table" && format != "json" {
-			return cli.Misused("output %q, want table or json", format)
+		if err := cli.CheckOutput(format, formats...); err != nil {
+			return err
 		}
 		return cli.Show(cmd, watched, func(w io.Writer) error {
 			jobs, err := c.Jobs(cmd.Context(), all)
 			if err != nil {
 				return err
 			}
-			if format == "json" {
-				return cli.WriteJSON(w, jobs)
+			if format == "table" {
+				return jobsTable(w, jobs, time.Now())
 			}
-			return jobsTable(w, jobs, time.Now())
+			return cli.Write(w, format, jobs)
 		})
 	})
 	s.add(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&all, "all", false, "also jobs that have ended")
 	f.BoolVar(&watched, "watch", false, "show them anew every 2 s, until Ctrl-C")
-	f.StringVarP(&format, "output", "o", "table", "table or json")
-	cli.Complete(cmd, "output", []string{"table", "json"})
+	cli.Output(cmd, &format, formats...)
 	return cmd
 }
 

@@ -16,7 +16,8 @@ func LogsCommand() *cobra.Command {
 		lines  int
 	)
 	cmd := &cobra.Command{
-		Use: "logs NAME", Short: "Show what a job has said", Args: cli.OneArg("NAME"),
+		SuggestFor: []string{"log", "tail", "output"},
+		Use:        "logs NAME", Short: "Show what a job has said", Args: cli.OneArg("NAME"),
 		Long: `Show the last lines of what the workers of a job have said on both outputs, over all
 its starts; those of ranks other than 0 begin with [rank N].`,
 		Example: `  oxgang logs mnist-2

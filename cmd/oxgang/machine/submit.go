@@ -35,7 +35,8 @@ type submission struct {
 func SubmitCommand() *cobra.Command {
 	s := submission{request: control.NewRequest()}
 	cmd := &cobra.Command{
-		Use: "submit [flags] -- COMMAND [ARG...]", Short: "Give the scheduler of this machine a job to run",
+		SuggestFor: []string{"run", "start", "sbatch", "create"},
+		Use:        "submit [flags] -- COMMAND [ARG...]", Short: "Give the scheduler of this machine a job to run",
 		Long: `Give the scheduler of this machine (oxgang serve) a job to run, and print its name.
 The job gets this environment and working directory. It runs as one process per GPU,
 as torchrun starts them, and with the client (python: import oxgang) it may have more

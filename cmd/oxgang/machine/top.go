@@ -21,31 +21,34 @@ func TopCommand() *cobra.Command {
 		format  string
 	)
 	cmd := &cobra.Command{
-		Use: "top", Short: "Show how this machine is used", Args: cli.NoArgs,
+		SuggestFor: []string{"status", "usage", "nodes", "gpus", "sinfo"},
+		Use:        "top", Short: "Show how this machine is used", Args: cli.NoArgs,
 		Long: `Show which job has which slot of this machine, the cores and the memory that jobs
-were promised, and what the policy thinks a GPU is worth now.`,
+were promised, and what the policy thinks a GPU is worth now. As csv it has only the slots.`,
 		Example: `  oxgang top --watch`,
 	}
 	cmd.RunE = s.asking(func(cmd *cobra.Command, c *control.Client, _ []string) error {
-		if format != "table" && format != "json" {
-			return cli.Misused("output %q, want table or json", format)
+		if err := cli.CheckOutput(format, formats...); err != nil {
+			return err
 		}
 		return cli.Show(cmd, watched, func(w io.Writer) error {
 			t, err := c.Top(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if format == "json" {
-				return cli.WriteJSON(w, t)
+			switch format {
+			case "table":
+				return topTable(w, &t)
+			case "csv":
+				return cli.Write(w, format, t.Slots)
 			}
-			return topTable(w, &t)
+			return cli.Write(w, format, t)
 		})
 	})
 	s.add(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&watched, "watch", false, "show it anew every 2 s, until Ctrl-C")
-	f.StringVarP(&format, "output", "o", "table", "table or json")
-	cli.Complete(cmd, "output", []string{"table", "json"})
+	cli.Output(cmd, &format, formats...)
 	return cmd
 }
 

@@ -30,7 +30,8 @@ type explanation struct {
 func ExplainCommand() *cobra.Command {
 	var e explanation
 	cmd := &cobra.Command{
-		Use: "explain", Short: "Say why a job waits, why its size changed, and where its time went",
+		SuggestFor: []string{"describe", "why", "status"},
+		Use:        "explain", Short: "Say why a job waits, why its size changed, and where its time went",
 		Long: `Say from the journal of a run what became of a job: its whole life, a line for
 every change, or with --at how it stood at one time, why, and what came next.
 "oxgang explain job" asks the scheduler of this machine instead.`,
@@ -60,8 +61,7 @@ every change, or with --at how it stood at one time, why, and what came next.
 	f.StringVar(&e.journal, "journal", "", "journal (.oxj) that simulate --out wrote")
 	f.StringVar(&e.job, "job", "", "job to explain")
 	f.DurationVar(&e.at, "at", 0, "time since the start of the recording; without it: the whole life")
-	f.StringVarP(&e.format, "output", "o", "text", "text or json")
-	cli.Complete(cmd, "output", []string{"text", "json"})
+	cli.Output(cmd, &e.format, "text", "json", "yaml")
 	cmd.AddCommand(machine.ExplainJobCommand())
 	return cmd
 }
@@ -73,49 +73,50 @@ func (e *explanation) check() error {
 		return cli.Hinted(errors.New("no --journal, want the file that simulate --out wrote"), hint)
 	case e.job == "":
 		return cli.Hinted(errors.New("no --job, want the name of one"), hint)
-	case e.format != "text" && e.format != "json":
-		return fmt.Errorf("output %q, want text or json", e.format)
 	case e.at < 0:
 		return fmt.Errorf("--at %v, want at least 0", e.at)
 	}
-	return nil
+	return cli.CheckOutput(e.format, "text", "json", "yaml")
 }
 
 // story asks the journal.
 func (e *explanation) story(ctx context.Context) (*explain.Story, error) {
-	f, err := cli.Open(ctx, e.journal)
+	j, err := cli.OpenJournalFile(ctx, e.journal)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	r, err := journal.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.journal, err)
-	}
-	var s *explain.Story
-	if e.moment {
-		s, err = explain.At(r, job.ID(e.job), e.at)
-	} else {
-		s, err = explain.Life(r, job.ID(e.job))
-	}
+	defer j.Close()
+	s, err := e.told(j.File)
 	if unknown, ok := errors.AsType[*explain.UnknownJobError](err); ok {
 		return nil, e.unknown(unknown)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.journal, err)
 	}
-	e.again(ctx, s)
+	e.again(ctx, j.File, s)
 	return s, nil
+}
+
+// told returns what the journal says.
+func (e *explanation) told(f *journal.File) (*explain.Story, error) {
+	if e.moment {
+		return explain.AtIn(f, job.ID(e.job), e.at)
+	}
+	r, err := f.Start()
+	if err != nil {
+		return nil, err
+	}
+	return explain.Life(r, job.ID(e.job))
 }
 
 // again adds to a moment what is known if its round is decided again: what the job counted in it,
 // and by which change it would have got GPUs, or why that is not known.
-func (e *explanation) again(ctx context.Context, s *explain.Story) {
+func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Story) {
 	m := s.Moment
 	if m == nil || m.Reason == "" {
 		return
 	}
-	round, err := e.round(ctx, time.Duration(m.At))
+	round, err := e.round(ctx, f, time.Duration(m.At))
 	if err == nil {
 		if terms, ok := round.Weighed(ctx); ok {
 			m.Weigh(terms)
@@ -154,23 +155,14 @@ func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mome
 }
 
 // round replays the journal up to a time.
-func (e *explanation) round(ctx context.Context, at time.Duration) (*whatif.Round, error) {
-	f, err := cli.Open(ctx, e.journal)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := journal.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	h := r.Header()
+func (e *explanation) round(ctx context.Context, f *journal.File, at time.Duration) (*whatif.Round, error) {
+	h := f.Header()
 	again, err := experiments.Again(&h, "", cli.FilesUntil(ctx))
 	if err != nil {
 		return nil, err
 	}
 	o := whatif.Options{Fresh: again.Fresh, Scheduler: again.Scheduler}
-	return whatif.RoundOf(ctx, r, whatif.Moment{Job: job.ID(e.job), At: at}, o)
+	return whatif.RoundIn(ctx, f, whatif.Moment{Job: job.ID(e.job), At: at}, o)
 }
 
 // unknown returns the error that the journal does not have the job, with the names that may

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/config"
@@ -38,7 +39,7 @@ func (s *simulation) prepare() error {
 func (s *simulation) files(runs []report.Run, t *metrics.Trust) error {
 	in := report.Input{Title: title(s.config), Facts: facts(s.config, "oxgang "+cli.Version()), Runs: runs}
 	if t != nil {
-		in.Facts = append([]string{"simulated under " + own + ", which stands for the cluster's own scheduler: " + t.Errors(), t.Verdict()}, in.Facts...)
+		in.Facts = append([]string{"simulated under " + s.past.baseline + ", which stands for the cluster's own scheduler: " + t.Errors(), t.Verdict(), "assumed: " + strings.Join(assumed(s.config), "; ")}, in.Facts...)
 	}
 	page := func(w io.Writer) error { return report.HTML(w, in) }
 	path := s.html

@@ -19,61 +19,77 @@ import (
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy/builtin"
 	"github.com/oxgang/oxgang/trace"
 	"github.com/oxgang/oxgang/trace/parse"
+	"github.com/oxgang/oxgang/trace/slurm"
 	"github.com/oxgang/oxgang/workload"
 )
-
-// kubernetes is the trace format of dumps.
-const kubernetes = "kubernetes"
 
 // A history is what a cluster did with its jobs. Simulations show how the jobs would have gone
 // under other policies.
 type history struct {
 	from           bool   // ask the user's kubectl, not a file
+	slurm          bool   // ask the user's sacct and scontrol, not a file
 	context, kconf string // of kubectl
 	since          string // how far back, from when the dump was made; empty: all of it
+	baseline       string // the policy that stands for the cluster's own scheduler
 
-	text    []byte // the trace that is simulated, as JSON Lines
-	dump    *trace.Kubernetes
-	notes   *parse.Summary // of what was dropped or invented when the dump was read
-	earlier int            // jobs that came before since, which are left out
+	recorded *trace.History // nil: no history is simulated
+	guessed  bool           // the cluster is what was held at once
+	text     []byte         // the trace that is simulated, as JSON Lines
+	notes    *parse.Summary // of what was dropped or invented when the history was read
+	earlier  int            // jobs that came before since, which are left out
+	short    int            // jobs that ran for less than a start costs
 }
+
+// ownPolicy stands for a cluster's own scheduler unless --baseline says otherwise: it is nearest to
+// what sites run.
+const ownPolicy = "easy"
 
 func (h *history) add(f *pflag.FlagSet) {
 	f.BoolVar(&h.from, "from-cluster", false, "simulate what a Kubernetes cluster ran, as your kubectl shows it, and compare")
+	f.BoolVar(&h.slurm, "from-slurm", false, "simulate what a Slurm cluster ran, as your sacct shows it, of 30 days or --since, and compare")
 	f.StringVar(&h.context, "context", "", "context of kubectl to use, with --from-cluster")
 	f.StringVar(&h.kconf, "kubeconfig", "", "configuration of kubectl to use, with --from-cluster")
-	f.StringVar(&h.since, "since", "", "only jobs submitted at most so long before the cluster was asked: 30d, 12h")
+	f.StringVar(&h.since, "since", "", "of recorded history, only jobs submitted at most so long before it ends: 30d, 12h")
+	f.StringVar(&h.baseline, "baseline", ownPolicy, "of recorded history, the policy that stands for the cluster's own scheduler")
 }
 
-// load reads the dump, if there is one, and sets what it contains of the configuration: the trace,
-// and the cluster unless another was named. FIFO is always simulated, because it shows how far
+// load reads the history, if there is one, and sets what it contains of the configuration: the trace,
+// and the cluster unless another was named. The baseline is always simulated, because it shows how far
 // simulations can be trusted.
 func (h *history) load(ctx context.Context, c *config.Config, told io.Writer) error {
-	name, ok := strings.CutPrefix(c.Trace, kubernetes+":")
-	isDump := ok && c.Format == "" || c.Trace != "" && c.Format == kubernetes
 	switch {
 	case h.from && c.Trace != "":
 		return cli.Misused("--from-cluster and --trace %s, want one of them", c.Trace)
+	case h.slurm && (c.Trace != "" || h.from):
+		return cli.Misused("--from-slurm and --from-cluster or a trace, want one of them")
 	case !h.from && (h.context != "" || h.kconf != ""):
 		return cli.Misused("--context and --kubeconfig without --from-cluster")
-	case !h.from && !isDump && h.since != "":
-		return cli.Misused("--since %s without --from-cluster or a kubernetes trace", h.since)
-	case !h.from && !isDump:
-		return nil
 	}
 	since, err := parseSince(h.since)
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if h.from {
-		name = "cluster"
+	if _, err := builtin.Find(h.baseline); err != nil {
+		return cli.Usage(fmt.Errorf("--baseline: %w", err))
 	}
-	if err := h.read(ctx, c, name, told); err != nil {
+	name, err := h.read(ctx, c, since, told)
+	switch {
+	case err != nil:
 		return err
+	case h.recorded == nil && h.since != "":
+		return cli.Misused("--since %s without --from-cluster, --from-slurm, or a trace of kubernetes or slurm that says when jobs started", h.since)
+	case h.recorded == nil:
+		return nil
 	}
-	if err := h.configure(c, name); err != nil {
+	if h.slurm && !c.IsSet("cluster") {
+		if h.recorded.Cluster, err = askNodes(ctx); err != nil {
+			return err
+		}
+	}
+	if err := h.configure(c, name, told); err != nil {
 		return err
 	}
 	return h.write(since, startCost(c), told)
@@ -87,28 +103,56 @@ func startCost(c *config.Config) time.Duration {
 	return workload.DefaultRestartDelay
 }
 
-// read reads the dump, and says what was dropped of it or invented.
-func (h *history) read(ctx context.Context, c *config.Config, name string, told io.Writer) (err error) {
-	var text []byte
-	if h.from {
-		text, err = h.ask(ctx, told)
-	} else {
-		text, err = readAll(ctx, name)
-	}
-	if err != nil {
-		return err
-	}
+// read reads the history, if the configuration names one, and says what was dropped of it or
+// invented. It returns its name.
+func (h *history) read(ctx context.Context, c *config.Config, since time.Duration, told io.Writer) (name string, err error) {
 	onBad, err := parse.BadRowOf(c.OnBadRow)
 	if err != nil {
-		return err
+		return "", err
 	}
-	h.notes = new(parse.Summary)
-	h.dump, err = trace.ReadKubernetes(bytes.NewReader(text), parse.Options{File: name, OnBadRow: onBad, Summary: h.notes})
+	zone, err := config.Location(c.Zone)
 	if err != nil {
-		return err
+		return "", err
+	}
+	format, name := trace.Named(c.Trace, c.Format)
+	switch {
+	case h.from:
+		format, name = "kubernetes", "cluster"
+	case h.slurm:
+		format, name = slurm.Format, "sacct"
+	}
+	in, err := h.open(ctx, format, name, since, told)
+	if in == nil || err != nil {
+		return "", err
+	}
+	defer in.Close()
+	h.notes = new(parse.Summary)
+	h.recorded, err = trace.ReadHistory(in, format, parse.Options{File: name, OnBadRow: onBad, Zone: zone, Summary: h.notes})
+	switch {
+	case h.recorded == nil || err != nil:
+		return "", err
+	case len(h.recorded.Jobs) > 0 && !h.recorded.Observed():
+		h.recorded = nil
+		_, err = fmt.Fprintf(told, "%s does not say when jobs started: nothing to compare with\n", name)
+		return "", err
 	}
 	_, err = fmt.Fprint(told, h.notes)
-	return err
+	return name, err
+}
+
+// open opens what may be a history; nil: there is none. Standard input is read once, so only a
+// format makes it a history.
+func (h *history) open(ctx context.Context, format, name string, since time.Duration, told io.Writer) (io.ReadCloser, error) {
+	switch {
+	case h.from:
+		text, err := h.ask(ctx, told)
+		return io.NopCloser(bytes.NewReader(text)), err
+	case h.slurm:
+		return h.fromSlurm(ctx, since)
+	case name == "" || name == "-" && !trace.Recorded(format):
+		return nil, nil
+	}
+	return cli.Open(ctx, name)
 }
 
 // write writes the trace that is simulated: the jobs since a time, of which the first arrives at
@@ -116,17 +160,21 @@ func (h *history) read(ctx context.Context, c *config.Config, name string, told 
 // subtracts it, and leaves at least a second.
 func (h *history) write(since, start time.Duration, told io.Writer) error {
 	var kept []workload.Arrival
-	first := h.dump.Taken.Add(-since)
-	for i := range h.dump.Jobs {
-		j := &h.dump.Jobs[i]
+	first := h.recorded.Taken.Add(-since)
+	for i := range h.recorded.Jobs {
+		j := &h.recorded.Jobs[i]
 		if since > 0 && j.Submitted.Before(first) {
 			continue
 		}
 		a := j.Arrival
-		a.Duration = max(min(a.Duration, time.Second), a.Duration-start)
+		if a.Duration < start {
+			h.short++
+		}
+		a.Duration = withoutStart(a.Duration, start)
+		a.Spec.Target = withoutStart(seconds(a.Spec.Target), start).Seconds()
 		kept = append(kept, a)
 	}
-	h.earlier = len(h.dump.Jobs) - len(kept)
+	h.earlier = len(h.recorded.Jobs) - len(kept)
 	switch n := h.earlier; {
 	case len(kept) == 0 && n > 0:
 		return fmt.Errorf("no job of %d came in the last %s", n, h.since)
@@ -134,6 +182,9 @@ func (h *history) write(since, start time.Duration, told io.Writer) error {
 		return errors.New("no job has run on GPUs: there is nothing to simulate")
 	case n > 0:
 		fmt.Fprintf(told, "  jobs that came before the last %s, left out: %d\n", h.since, n)
+	}
+	if h.short > 0 {
+		fmt.Fprintf(told, "  jobs that ran for less than a start costs, simulated longer: %d\n", h.short)
 	}
 	fmt.Fprintf(told, "  a start costs %v of the running time that was observed\n", start)
 	begin := slices.MinFunc(kept, func(a, b workload.Arrival) int { return cmp.Compare(a.At, b.At) }).At
@@ -156,6 +207,11 @@ func (h *history) write(since, start time.Duration, told io.Writer) error {
 	return err
 }
 
+// withoutStart returns a running time less what a start costs, at least a second.
+func withoutStart(d, start time.Duration) time.Duration {
+	return max(min(d, time.Second), d-start)
+}
+
 // ask asks the cluster.
 func (h *history) ask(ctx context.Context, told io.Writer) ([]byte, error) {
 	k := kube.Connection{Context: h.context, Config: h.kconf}
@@ -169,38 +225,32 @@ func (h *history) ask(ctx context.Context, told io.Writer) ([]byte, error) {
 	return text, nil
 }
 
-// readAll reads a file.
-func readAll(ctx context.Context, name string) ([]byte, error) {
-	f, err := cli.Open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
-}
-
-// configure fills in what the dump says.
-func (h *history) configure(c *config.Config, name string) error {
+// configure fills in what the history says.
+func (h *history) configure(c *config.Config, name string, told io.Writer) error {
 	c.Trace, c.Format = "jobs of "+name, "jsonl"
 	if !c.IsSet("on-bad-row") {
 		c.OnBadRow = parse.Skip.String() // nodes that jobs ran on may be gone
 	}
-	if !slices.Contains(c.Policies, own) {
-		c.Policies = append(slices.Clip(c.Policies), own)
-	}
+	others := slices.DeleteFunc(slices.Clone(c.Policies), func(p string) bool { return p == h.baseline })
+	c.Policies = append([]string{h.baseline}, others...)
 	if c.IsSet("cluster") {
 		return nil
 	}
-	if h.dump.Cluster == "" {
+	nodes := h.recorded.Cluster
+	if nodes == "" && len(h.recorded.Jobs) > 0 {
+		nodes, h.guessed = h.recorded.LargestUse(), true
+		fmt.Fprintf(told, "  cluster %s: a guess, what was held at once; --cluster or --slurm-nodes says what was there\n", nodes)
+	}
+	if nodes == "" {
 		return cli.Hinted(fmt.Errorf("%s has no nodes with GPUs", name), "--cluster says what to simulate")
 	}
-	return c.Set("cluster", h.dump.Cluster, name)
+	return c.Set("cluster", nodes, name)
 }
 
-// files are those of the machine, but for the trace of a dump, which is in memory.
+// files are those of the machine, but for the trace of a history, which is in memory.
 func (h *history) files(ctx context.Context, name string) experiments.Files {
 	files := cli.FilesUntil(ctx)
-	if h.dump != nil {
+	if h.recorded != nil {
 		others := files.Open
 		files.Open = func(n string) (io.ReadCloser, error) {
 			if n == name {
@@ -212,11 +262,11 @@ func (h *history) files(ctx context.Context, name string) experiments.Files {
 	return files
 }
 
-// jobs returns the jobs of the dump by name.
-func (h *history) jobs() map[job.ID]*trace.Observed {
-	all := make(map[job.ID]*trace.Observed, len(h.dump.Jobs))
-	for i := range h.dump.Jobs {
-		all[h.dump.Jobs[i].Arrival.Spec.ID] = &h.dump.Jobs[i]
+// jobs returns the jobs of the history by name.
+func (h *history) jobs() map[job.ID]*parse.Observed {
+	all := make(map[job.ID]*parse.Observed, len(h.recorded.Jobs))
+	for i := range h.recorded.Jobs {
+		all[h.recorded.Jobs[i].Arrival.Spec.ID] = &h.recorded.Jobs[i]
 	}
 	return all
 }

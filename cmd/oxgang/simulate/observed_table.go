@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/metrics"
-	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/trace/parse"
 )
 
 // A pair has the times of a job, observed and under each policy.
@@ -31,14 +31,14 @@ type held struct{ gpus, came, ended float64 }
 // A comparison compares observed times with those of simulations.
 type comparison struct {
 	names []string // of runs
-	fifo  int      // index of FIFO's first run; -1: there is none
+	own   int      // index of the baseline's first run; -1: there is none
 	pairs []pair   // jobs that ended, observed and in every run, by submission
 	apart int      // jobs of the runs that did not
 }
 
 // compare returns the comparison of jobs that ended with runs.
-func compare(jobs map[job.ID]*trace.Observed, names []string, runs []*metrics.Result) *comparison {
-	c := &comparison{names: names, fifo: slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, "fifo") })}
+func compare(jobs map[job.ID]*parse.Observed, baseline string, names []string, runs []*metrics.Result) *comparison {
+	c := &comparison{names: names, own: slices.IndexFunc(names, func(n string) bool { return n == baseline || strings.HasPrefix(n, baseline+" ") })}
 	results := make([]map[job.ID]*metrics.JobResult, len(runs))
 	for i, r := range runs {
 		results[i] = make(map[job.ID]*metrics.JobResult, len(r.Jobs))
@@ -58,8 +58,8 @@ func compare(jobs map[job.ID]*trace.Observed, names []string, runs []*metrics.Re
 }
 
 // pairOf returns the pair of a job; not ok: it did not end everywhere.
-func pairOf(o *trace.Observed, id job.ID, results []map[job.ID]*metrics.JobResult) (p pair, ok bool) {
-	if o == nil || o.Ended.IsZero() {
+func pairOf(o *parse.Observed, id job.ID, results []map[job.ID]*metrics.JobResult) (p pair, ok bool) {
+	if o == nil || o.Ended.IsZero() || o.Started.IsZero() {
 		return p, false
 	}
 	p = pair{day: o.Submitted.UTC().Format(time.DateOnly), wait: o.Started.Sub(o.Submitted), jct: o.Ended.Sub(o.Submitted)}
@@ -91,7 +91,7 @@ func (c *comparison) each(value func(*pair) time.Duration) []time.Duration {
 	return all
 }
 
-// write writes the comparison: waits and completion times, how well FIFO reproduces what was
+// write writes the comparison: waits and completion times, how well the baseline reproduces what was
 // observed, and what each day would have gained.
 func (c *comparison) write(w io.Writer) error {
 	if len(c.pairs) == 0 {
@@ -120,21 +120,22 @@ func (c *comparison) write(w io.Writer) error {
 	return c.days(w)
 }
 
-// trust writes how well FIFO reproduces the observed waits: what FIFO does not reproduce, simulations
-// of other policies do not contain either.
+// trust writes how well the baseline reproduces the observed waits: what it does not reproduce,
+// simulations of other policies do not contain either.
 func (c *comparison) trust(w io.Writer) {
-	if c.fifo < 0 {
+	if c.own < 0 {
 		return
 	}
-	off := c.each(func(p *pair) time.Duration { return (p.waits[c.fifo] - p.wait).Abs() })
+	off := c.each(func(p *pair) time.Duration { return (p.waits[c.own] - p.wait).Abs() })
 	slices.Sort(off)
-	bias := mean(c.each(func(p *pair) time.Duration { return p.waits[c.fifo] - p.wait }))
+	bias := mean(c.each(func(p *pair) time.Duration { return p.waits[c.own] - p.wait }))
 	which := "longer"
 	if bias < 0 {
 		which = "shorter"
 	}
-	fmt.Fprintf(w, "fifo simulated: waits are %s %s than observed on average; half are within %s, 9 of 10 within %s\n",
-		cli.Short(bias.Abs()), which, cli.Short(metrics.Quantile(off, 0.5)), cli.Short(metrics.Quantile(off, 0.9)))
+	name, _, _ := strings.Cut(c.names[c.own], " ")
+	fmt.Fprintf(w, "%s simulated: waits are %s %s than observed on average; half are within %s, 9 of 10 within %s\n",
+		name, cli.Short(bias.Abs()), which, cli.Short(metrics.Quantile(off, 0.5)), cli.Short(metrics.Quantile(off, 0.9)))
 }
 
 // days writes the regret of each day: the mean completion time that was observed, less that

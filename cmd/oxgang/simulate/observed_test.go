@@ -10,11 +10,13 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/trace"
+	"github.com/oxgang/oxgang/trace/parse"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // seen is a job that was submitted in an hour of 2026, waited and ran for so many minutes.
-func seen(hour, wait, run int) *trace.Observed {
-	o := &trace.Observed{Submitted: time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC)}
+func seen(hour, wait, run int) *parse.Observed {
+	o := &parse.Observed{Submitted: time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC)}
 	o.Started = o.Submitted.Add(time.Duration(wait) * time.Minute)
 	if run > 0 {
 		o.Ended = o.Started.Add(time.Duration(run) * time.Minute)
@@ -32,13 +34,13 @@ func simulated(id job.ID, wait, run float64) metrics.JobResult {
 }
 
 func TestCompare(t *testing.T) {
-	jobs := map[job.ID]*trace.Observed{"a": seen(1, 10, 60), "b": seen(2, 30, 60), "c": seen(26, 0, 10), "runs": seen(3, 5, 0), "not simulated to its end": seen(3, 5, 5)}
+	jobs := map[job.ID]*parse.Observed{"a": seen(1, 10, 60), "b": seen(2, 30, 60), "c": seen(26, 0, 10), "runs": seen(3, 5, 0), "not simulated to its end": seen(3, 5, 5)}
 	runs := []*metrics.Result{
 		{Jobs: []metrics.JobResult{simulated("a", 0, 60), simulated("b", 10, 60), simulated("c", 0, 10), simulated("runs", 0, 5), simulated("not simulated to its end", 0, 5)}},
 		{Jobs: []metrics.JobResult{simulated("a", 12, 60), simulated("b", 30, 60), simulated("c", 4, 10), simulated("runs", 0, 5), simulated("not simulated to its end", 0, 0)}},
 	}
 	var b strings.Builder
-	if err := compare(jobs, []string{"sia", "fifo"}, runs).write(&b); err != nil {
+	if err := compare(jobs, "fifo", []string{"sia", "fifo"}, runs).write(&b); err != nil {
 		t.Fatal(err)
 	}
 	const want = `
@@ -61,7 +63,7 @@ DAY (UTC)   JOBS  MEAN JCT  REGRET AGAINST sia  fifo
 func TestCompareNothing(t *testing.T) {
 	var b strings.Builder
 	runs := []*metrics.Result{{Jobs: []metrics.JobResult{simulated("a", 0, 1)}}}
-	err := compare(map[job.ID]*trace.Observed{"a": seen(1, 1, 0)}, []string{"fifo"}, runs).write(&b)
+	err := compare(map[job.ID]*parse.Observed{"a": seen(1, 1, 0)}, "fifo", []string{"fifo"}, runs).write(&b)
 	if err != nil || !strings.Contains(b.String(), "nothing to compare") {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
@@ -89,5 +91,28 @@ func TestParseSince(t *testing.T) {
 		if got, err := parseSince(tc.text); got != tc.want || (err == nil) != tc.ok {
 			t.Errorf("parseSince(%q) = %v, %v; want %v, no error: %v", tc.text, got, err, tc.want, tc.ok)
 		}
+	}
+}
+
+// TestHistory_write: what a start costs is a part of the running time and of the time limit; a job that
+// ran for less runs for a second at least, and one of no limit has none.
+func TestHistory_write(t *testing.T) {
+	h := history{recorded: &trace.History{}}
+	for _, j := range []struct{ runs, limit time.Duration }{{10 * time.Minute, time.Hour}, {20 * time.Second, 10 * time.Second}, {40 * time.Second, 0}} {
+		id := job.ID(rune('a' + len(h.recorded.Jobs)))
+		h.recorded.Jobs = append(h.recorded.Jobs, parse.Observed{Arrival: workload.Arrival{
+			At: time.Hour, Duration: j.runs, Spec: job.Spec{ID: id, GPUs: 1, Target: j.limit.Seconds()},
+		}})
+	}
+	var told strings.Builder
+	if err := h.write(0, 30*time.Second, &told); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"id":"a","duration_s":570,"gpus":1,"target_samples":3570}
+{"id":"b","duration_s":1,"gpus":1,"target_samples":1}
+{"id":"c","duration_s":10,"gpus":1}
+`
+	if diff := cmp.Diff(want, string(h.text)); diff != "" || h.short != 1 || !strings.Contains(told.String(), "less than a start costs, simulated longer: 1") {
+		t.Errorf("trace (-want +got), %d short, told %q:\n%s", h.short, told.String(), diff)
 	}
 }

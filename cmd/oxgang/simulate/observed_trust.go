@@ -11,25 +11,22 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/report"
-	"github.com/oxgang/oxgang/trace"
 	"github.com/oxgang/oxgang/trace/parse"
 )
-
-// own is the policy that stands for a cluster's own scheduler.
-const own = "fifo"
 
 // judge says how well history is simulated under the policy that stands for the cluster's own, and
 // marks all simulations of it if that is not well enough.
 func (s *simulation) judge(runs []report.Run, tasks []*task) *metrics.Trust {
-	if s.past.dump == nil {
+	if s.past.recorded == nil {
 		return nil
 	}
 	var t *metrics.Trust
-	causes := s.past.causes(s.config.IsSet("cluster") && s.config.Cluster != s.past.dump.Cluster)
-	if i := slices.IndexFunc(tasks, func(t *task) bool { return t.policy == own && t.run != nil }); i >= 0 {
+	was := s.past.recorded.Cluster
+	causes := s.past.causes(was != "" && s.config.IsSet("cluster") && s.config.Cluster != was)
+	if i := slices.IndexFunc(tasks, func(t *task) bool { return t.policy == s.past.baseline && t.run != nil }); i >= 0 {
 		t = judge(s.past.jobs(), runs[i].Result, tasks[i].Inputs.Cluster, s.config.Scheduler.Round.Seconds(), causes)
 	} else {
-		t = metrics.Judge(metrics.Figures{}, metrics.Figures{}, 0, 0, 0, []string{own + " was not simulated"})
+		t = metrics.Judge(metrics.Figures{}, metrics.Figures{}, 0, 0, 0, []string{s.past.baseline + " was not simulated"})
 	}
 	for i := range runs {
 		if runs[i].Trust = t; !t.Trusted && runs[i].Result != nil {
@@ -40,26 +37,31 @@ func (s *simulation) judge(runs []report.Run, tasks []*task) *metrics.Trust {
 }
 
 // judge compares one simulation of observed jobs with what was observed.
-func judge(jobs map[job.ID]*trace.Observed, run *metrics.Result, nodes *cluster.Cluster, round float64, causes []string) *metrics.Trust {
-	c := compare(jobs, []string{own}, []*metrics.Result{run})
+func judge(jobs map[job.ID]*parse.Observed, run *metrics.Result, nodes *cluster.Cluster, round float64, causes []string) *metrics.Trust {
+	c := compare(jobs, "", []string{""}, []*metrics.Result{run})
 	gpus := float64(nodes.GPUs())
-	observed := metrics.Figures{
-		JCT:         mean(c.each(func(p *pair) time.Duration { return p.jct })).Seconds(),
-		Wait:        mean(c.each(func(p *pair) time.Duration { return p.wait })).Seconds(),
-		Utilisation: c.utilisation(gpus, func(p *pair) held { return p.observed }),
-	}
-	simulated := metrics.Figures{
-		JCT:         mean(c.each(func(p *pair) time.Duration { return p.jcts[0] })).Seconds(),
-		Wait:        mean(c.each(func(p *pair) time.Duration { return p.waits[0] })).Seconds(),
-		Utilisation: c.utilisation(gpus, func(p *pair) held { return p.held[0] }),
-	}
+	observed := c.figures(gpus, func(p *pair) (wait, jct time.Duration, h held) { return p.wait, p.jct, p.observed })
+	simulated := c.figures(gpus, func(p *pair) (wait, jct time.Duration, h held) { return p.waits[0], p.jcts[0], p.held[0] })
 	missing := 0
 	for i := range run.Jobs {
-		if o := jobs[run.Jobs[i].ID]; o != nil && !o.Ended.IsZero() {
+		if o := jobs[run.Jobs[i].ID]; o != nil && !o.Started.IsZero() && !o.Ended.IsZero() {
 			missing++
 		}
 	}
 	return metrics.Judge(observed, simulated, len(c.pairs), missing-len(c.pairs), round, causes)
+}
+
+// figures returns those of all pairs, on so many GPUs.
+func (c *comparison) figures(gpus float64, of func(*pair) (wait, jct time.Duration, h held)) metrics.Figures {
+	waits := c.each(func(p *pair) time.Duration { wait, _, _ := of(p); return wait })
+	slices.Sort(waits)
+	return metrics.Figures{
+		JCT:         mean(c.each(func(p *pair) time.Duration { _, jct, _ := of(p); return jct })).Seconds(),
+		Wait:        mean(waits).Seconds(),
+		Median:      metrics.Quantile(waits, 0.5).Seconds(),
+		P90:         metrics.Quantile(waits, 0.9).Seconds(),
+		Utilisation: c.utilisation(gpus, func(p *pair) held { _, _, h := of(p); return h }),
+	}
 }
 
 // utilisation returns the GPU time of the pairs over that of so many GPUs, from the first submission to
@@ -95,15 +97,44 @@ func (h *history) causes(elsewhere bool) []string {
 	if h.earlier > 0 {
 		all = append(all, fmt.Sprintf("jobs that came before the last %s, left out though they may have run: %d", h.since, h.earlier))
 	}
+	if h.short > 0 {
+		all = append(all, fmt.Sprintf("jobs that ran for less than a start costs, simulated longer: %d", h.short))
+	}
+	if h.guessed {
+		all = append(all, "the cluster is a guess: what was held at once")
+	}
 	if elsewhere {
 		all = append(all, "the cluster that is simulated is not the one that was observed")
 	}
-	return append(all, "the cluster's scheduler is not "+own, "jobs that were deleted and nodes that are gone are not in a dump")
+	all = append(all, h.unsaid()...)
+	return append(append(all, "the cluster's scheduler is not exactly "+h.baseline), never[h.recorded.Format]...)
 }
 
-// trust writes how well history is simulated, before anything is said of a simulation.
-func trust(w io.Writer, t *metrics.Trust) error {
+// unsaid says what a log of Slurm could have said of the order of jobs, and does not.
+func (h *history) unsaid() []string {
+	if h.recorded.Format != "slurm" {
+		return nil
+	}
+	var all []string
+	if !slices.ContainsFunc(h.recorded.Jobs, func(o parse.Observed) bool { return o.Arrival.Spec.Target > 0 }) {
+		all = append(all, "the log says no time limits: backfill knows how long jobs really took")
+	}
+	if !slices.ContainsFunc(h.recorded.Jobs, func(o parse.Observed) bool { return o.Arrival.Spec.Priority > 0 }) {
+		all = append(all, "the log says no priorities: jobs are served in the order in which they could start")
+	}
+	return all
+}
+
+// never is what a history of a format does not say, so that it is not replayed.
+var never = map[string][]string{
+	"kubernetes": {"jobs that were deleted and nodes that are gone are not in a dump"},
+	"slurm":      {"nodes that were down or reserved, and priorities before a job started, are not in the accounting of jobs"},
+}
+
+// trust writes how well history is simulated, and what is assumed, before anything is said of a simulation.
+func trust(w io.Writer, baseline string, t *metrics.Trust, assumed []string) error {
 	lines := strings.NewReplacer("causes: ", "causes:\n  ", "; ", "\n  ")
-	_, err := fmt.Fprintf(w, "Simulated under %s, which stands for the cluster's own scheduler: %s.\n%s\n\n", own, t.Errors(), lines.Replace(t.Verdict()))
+	_, err := fmt.Fprintf(w, "Simulated under %s, which stands for the cluster's own scheduler: %s.\n%s\nAssumed:\n  %s\n\n",
+		baseline, t.Errors(), lines.Replace(t.Verdict()), strings.Join(assumed, "\n  "))
 	return err
 }

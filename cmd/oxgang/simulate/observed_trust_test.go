@@ -18,8 +18,8 @@ import (
 
 // watched returns two jobs of 4 GPUs as they were observed, a job that runs, and a simulation in which
 // jobs wait and run for so many minutes.
-func watched(wait, run float64) (map[job.ID]*trace.Observed, *metrics.Result) {
-	jobs := map[job.ID]*trace.Observed{"a": seen(0, 10, 100), "b": seen(1, 30, 100), "runs": seen(1, 5, 0)}
+func watched(wait, run float64) (map[job.ID]*parse.Observed, *metrics.Result) {
+	jobs := map[job.ID]*parse.Observed{"a": seen(0, 10, 100), "b": seen(1, 30, 100), "runs": seen(1, 5, 0)}
 	for _, o := range jobs {
 		o.Arrival.Spec.GPUs = 4
 	}
@@ -66,10 +66,10 @@ func TestJudge(t *testing.T) {
 func TestSimulation_judge(t *testing.T) {
 	for wait, stamp := range map[float64]string{10: "", 40: metrics.Stamp} {
 		jobs, result := watched(wait, 100)
-		s := &simulation{config: config.Default(), past: history{dump: &trace.Kubernetes{}, notes: new(parse.Summary)}}
+		s := &simulation{config: config.Default(), past: history{baseline: "fifo", recorded: &trace.History{}, notes: new(parse.Summary)}}
 		for id, o := range jobs {
 			o.Arrival.Spec.ID = id
-			s.past.dump.Jobs = append(s.past.dump.Jobs, *o)
+			s.past.recorded.Jobs = append(s.past.recorded.Jobs, *o)
 		}
 		in := &experiments.Inputs{Cluster: eight(t)}
 		tasks := []*task{{policy: "sia", run: &experiments.Run{}, Inputs: in}, {policy: "lyra"}, {policy: "fifo", run: &experiments.Run{}, Inputs: in}}
@@ -91,11 +91,12 @@ func TestSimulation_judge(t *testing.T) {
 
 // TestCauses: what was left out or invented is named, but for what changes nothing.
 func TestCauses(t *testing.T) {
-	h := history{since: "1d", earlier: 3, notes: &parse.Summary{Bad: 2, Notes: []parse.Note{{Text: parse.DropNoGPUs, Count: 9}, {Text: "jobs that failed", Count: 4}}}}
+	h := history{since: "1d", earlier: 3, short: 5, guessed: true, baseline: "easy", recorded: &trace.History{Format: "kubernetes"}, notes: &parse.Summary{Bad: 2, Notes: []parse.Note{{Text: parse.DropNoGPUs, Count: 9}, {Text: "jobs that failed", Count: 4}}}}
 	want := []string{
 		"jobs that failed: 4", "bad rows skipped: 2", "jobs that came before the last 1d, left out though they may have run: 3",
+		"jobs that ran for less than a start costs, simulated longer: 5", "the cluster is a guess: what was held at once",
 		"the cluster that is simulated is not the one that was observed",
-		"the cluster's scheduler is not fifo", "jobs that were deleted and nodes that are gone are not in a dump",
+		"the cluster's scheduler is not exactly easy", "jobs that were deleted and nodes that are gone are not in a dump",
 	}
 	if got := h.causes(true); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

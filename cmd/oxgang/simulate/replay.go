@@ -40,8 +40,8 @@ mean wait or utilisation, what the other would have come to is marked as not to 
   oxgang replay run/sia.oxj --policy fifo`,
 		Args: cli.OneArg("JOURNAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if r.format != "table" && r.format != "json" {
-				return cli.Misused("output %q, want table or json", r.format)
+			if err := cli.CheckOutput(r.format, verdicts...); err != nil {
+				return err
 			}
 			if r.policy != "" {
 				if _, err := builtin.Find(r.policy); err != nil {
@@ -57,10 +57,12 @@ mean wait or utilisation, what the other would have come to is marked as not to 
 	cli.Complete(cmd, "policy", builtin.Names())
 	f.BoolVar(&r.actions, "actions", false, "compare actions alone, as of a recording by another version, whose policy gave other reasons")
 	f.BoolVar(&r.etas, "etas", false, "test the ranges of starts and ends that would have been stated in the run")
-	f.StringVarP(&r.format, "output", "o", "table", "table or json")
-	cli.Complete(cmd, "output", []string{"table", "json"})
+	cli.Output(cmd, &r.format, verdicts...)
 	return cmd
 }
+
+// verdicts are the formats of one.
+var verdicts = []string{"table", "json", "yaml"}
 
 // A Verdict is what oxgang replay finds.
 type Verdict struct {
@@ -85,10 +87,10 @@ func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.journal, err)
 	}
-	if r.format == "json" {
-		err = cli.WriteJSON(stdout, v)
-	} else {
+	if r.format == "table" {
 		err = v.table(stdout)
+	} else {
+		err = cli.Write(stdout, r.format, v)
 	}
 	if err == nil && v.First != "" {
 		err = v.differs(r.journal)

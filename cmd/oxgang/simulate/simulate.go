@@ -19,6 +19,7 @@ import (
 	"github.com/oxgang/oxgang/report"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/trace/slurm"
+	"github.com/oxgang/oxgang/whatif"
 )
 
 // simulation is one call of oxgang simulate.
@@ -74,7 +75,17 @@ why in its row, and the exit status is 1; the others are shown. If all fail, not
 	f.IntVar(&s.seeds, "seeds", 1, "seeds to run, from --seed on, as so many rows")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress")
 	f.BoolVar(&s.bound, "bound", false, "also print a mean JCT that no policy can be below, by a relaxation of the whole trace")
+	cli.GroupFlags(cmd, groups...)
 	return cmd
+}
+
+// groups are the flags that people use first.
+var groups = []cli.FlagGroup{
+	{Heading: "What runs", Flags: []string{"trace", "zone", "limit", "generate-kind", "generate-jobs", "from-cluster", "since"}},
+	{Heading: "On which GPUs", Flags: []string{"cluster", "slurm-nodes", "profiles"}},
+	{Heading: "Under which policies", Flags: []string{"policy", "set", "round", "seed", "seeds"}},
+	{Heading: "What is written", Flags: []string{"output", "out", "report", "bound", "quiet"}},
+	{Heading: "Help and configuration", Flags: []string{"config", "help", "help-all"}},
 }
 
 // task is one policy under one seed.
@@ -97,10 +108,10 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	if s.seeds > 1 && s.config.Trace == "-" {
 		return cli.Misused("seeds %d of a trace on standard input, which can be read once; want a file", s.seeds)
 	}
-	if err := s.past.load(ctx, s.config, s.stderr); err != nil {
+	if err := slurmNodes(ctx, s.config, s.nodes); err != nil {
 		return err
 	}
-	if err := slurmNodes(ctx, s.config, s.nodes); err != nil {
+	if err := s.past.load(ctx, s.config, s.stderr); err != nil {
 		return err
 	}
 	tasks, err := s.plan(ctx)
@@ -202,12 +213,16 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 // simulate runs a task, and writes its journal if out is not nil. It returns errors of the journal;
 // the error of the run is in the task.
 func (t *task) simulate(ctx context.Context, out io.WriteCloser, obs ...scheduler.Observer) (err error) {
-	if out != nil {
-		w := journal.NewWriter(out, experiments.Header(t.config, t.Inputs, t.policy, "oxgang "+cli.Version()))
-		obs = append(obs, w)
-		defer func() { err = errors.Join(err, w.Close(), out.Close()) }()
+	if out == nil {
+		t.run, t.failed = experiments.Simulate(ctx, t.config, t.Inputs, t.policy, obs...)
+		return nil
 	}
-	t.run, t.failed = experiments.Simulate(ctx, t.config, t.Inputs, t.policy, obs...)
+	w := journal.NewWriter(out, experiments.Header(t.config, t.Inputs, t.policy, "oxgang "+cli.Version()))
+	defer func() { err = errors.Join(err, w.Close(), out.Close()) }()
+	checkpoints := func(d *experiments.Decider) scheduler.Observer {
+		return whatif.NewCheckpointer(whatif.Run(*d), w)
+	}
+	t.run, t.failed = experiments.SimulateWatched(ctx, t.config, t.Inputs, t.policy, checkpoints, append(obs, w)...)
 	return nil
 }
 
@@ -231,15 +246,23 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 		}
 	}
 	t := s.judge(runs, tasks)
-	if err := s.files(runs, t); err != nil {
+	all := runs
+	if t != nil {
+		o, err := observed(s.past.jobs(), tasks[0].Inputs.Arrivals, tasks[0].Inputs.Cluster)
+		if err != nil {
+			return err
+		}
+		all = append([]report.Run{o}, runs...)
+	}
+	if err := s.files(all, t); err != nil {
 		return err
 	}
 	if t != nil && (s.format == string(report.Text) || s.format == string(report.Wide)) {
-		if err := trust(stdout, t); err != nil {
+		if err := trust(stdout, s.past.baseline, t, assumed(s.config)); err != nil {
 			return err
 		}
 	}
-	if err := report.Table(stdout, runs, report.Format(s.format)); err != nil {
+	if err := report.Table(stdout, all, report.Format(s.format)); err != nil {
 		return err
 	}
 	if err := s.compare(stdout, runs); err != nil {
@@ -285,7 +308,7 @@ func (s *simulation) refused(t *task) {
 
 // compare writes what the cluster did beside what the runs say, where people read it.
 func (s *simulation) compare(w io.Writer, runs []report.Run) error {
-	if s.past.dump == nil || s.format != string(report.Text) && s.format != string(report.Wide) {
+	if s.past.recorded == nil || s.format != string(report.Text) && s.format != string(report.Wide) {
 		return nil
 	}
 	var names []string
@@ -295,7 +318,7 @@ func (s *simulation) compare(w io.Writer, runs []report.Run) error {
 			names, results = append(names, runs[i].Name), append(results, runs[i].Result)
 		}
 	}
-	return compare(s.past.jobs(), names, results).write(w)
+	return compare(s.past.jobs(), s.past.baseline, names, results).write(w)
 }
 
 func formatNames() []string {

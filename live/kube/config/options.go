@@ -31,6 +31,9 @@ type Options struct {
 	Events events.EventRecorder
 	// Log gets errors. Default: they are not logged.
 	Log *slog.Logger
+	// Turn, if not nil, is shared by all queues of a process: one of them at a time compares what the
+	// watches show of pods and nodes with the API server.
+	Turn *Turn
 	// Inputs, if not nil, returns a digest of all events that the scheduler has had so far.
 	Inputs func() string
 }

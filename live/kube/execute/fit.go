@@ -28,6 +28,9 @@ func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (pod
 	all := make(podChanges)
 	var growing []*jobstate.Job
 	var notes []Note
+	if w.Options.Mode() != v1alpha1.Resize {
+		return all, nil // what runs is left as it is
+	}
 	for _, e := range w.table.Order {
 		changes, fit := w.unfit(e, now)
 		if fit != nil {

@@ -43,6 +43,7 @@ const (
 	memoryLabel = "nvidia.com/gpu.memory" // MiB of each GPU
 	rackLabel   = "topology.kubernetes.io/rack"
 	zoneLabel   = "topology.kubernetes.io/zone"
+	cliqueLabel = "nvidia.com/gpu.clique" // of the nodes that one NVLink network joins
 )
 
 const (
@@ -181,7 +182,7 @@ func less(all, taken cluster.Resources) (cluster.Resources, bool) {
 func (o *Options) node(n *corev1.Node, left cluster.Resources) cluster.Node {
 	one := cluster.Node{
 		ID: cluster.NodeID(n.Name), GPUType: o.typeOf(n), GPUMemory: memory(n), Capacity: left,
-		Rack: n.Labels[rackLabel],
+		Rack: n.Labels[rackLabel], NVLinkDomain: n.Labels[cliqueLabel],
 	}
 	if one.Rack == "" {
 		one.Rack = n.Labels[zoneLabel]

@@ -116,6 +116,7 @@ func TestRead(t *testing.T) {
 		"no labels":                 {func(n *corev1.Node) { n.Labels = nil }, nil, with(func(n *cluster.Node) { n.GPUType, n.GPUMemory, n.Rack = "gpu", 0, "" })},
 		"nonsense in labels":        {func(n *corev1.Node) { n.Labels["nvidia.com/gpu.memory"], n.Labels["example.com/gpu"] = "1e30", "-" }, nil, with(func(n *cluster.Node) { n.GPUType, n.GPUMemory = "gpu", 0 })},
 		"rack":                      {label("topology.kubernetes.io/rack", "r7"), nil, with(func(n *cluster.Node) { n.Rack = "r7" })},
+		"NVLink domain":             {label("nvidia.com/gpu.clique", "ab.0"), nil, with(func(n *cluster.Node) { n.NVLinkDomain = "ab.0" })},
 		"others have GPUs":          {nil, []*corev1.Pod{pod("a", "n", 2, "8", "64Gi", corev1.PodRunning)}, left(6, 56, 448)},
 		"a daemon has CPUs":         {nil, []*corev1.Pod{pod("a", "n", 0, "250m", "1Gi", corev1.PodPending), pod("b", "n", 0, "100m", "0", corev1.PodRunning)}, left(8, 63.65, 511)},
 		"others have all GPUs":      {nil, []*corev1.Pod{pod("a", "n", 8, "8", "64Gi", corev1.PodRunning)}, nil},

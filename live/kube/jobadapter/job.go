@@ -33,7 +33,7 @@ func lookJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, err
 	}
 	s.stopping = s.suspended && stopping(&j.Status)
 	if pods.Request(&j.Spec.Template.Spec, gpu).GPUs == 0 {
-		return s, errNoGPUs
+		return s, noGPUs(gpu, &j.Spec.Template.Spec)
 	}
 	if s.fixed == "" {
 		s.inPlace = true

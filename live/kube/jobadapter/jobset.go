@@ -57,9 +57,11 @@ func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, 
 	}
 	list, _ := child(o.Object, "spec")["replicatedJobs"].([]any)
 	var names []string
+	var without []*corev1.PodSpec
 	for i := range j.Spec.ReplicatedJobs {
 		r := &j.Spec.ReplicatedJobs[i]
 		if pods.Request(&r.Template.Spec.Template.Spec, gpu).GPUs == 0 {
+			without = append(without, &r.Template.Spec.Template.Spec)
 			continue
 		}
 		if slices.ContainsFunc(names, func(n string) bool { return r.waitsFor(n) || j.Spec.StartupPolicy.inOrder() }) {
@@ -68,6 +70,9 @@ func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, 
 		names = append(names, r.Name)
 		m, _ := list[i].(map[string]any)
 		s.add(r.Template.Spec.Template, template(child(m, "template", "spec", "template")), r.workers())
+	}
+	if len(names) == 0 {
+		return s, noGPUs(gpu, without...)
 	}
 	return s, s.alike(gpu)
 }

@@ -312,7 +312,7 @@ func TestKinds_order(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	o := object(t, "job.yaml")
-	if got := New(&Options{GPUResource: "amd.com/gpu"})[0].Read(o, byDefault, 1).Problem; got != "its pods ask for no GPUs" {
+	if got := New(&Options{GPUResource: "amd.com/gpu"})[0].Read(o, byDefault, 1).Problem; got != "its pods ask for nvidia.com/gpu, and only whole GPUs (amd.com/gpu) are planned: ask for these, or take the label oxgang.dev/queue off" {
 		t.Errorf("GPUs of another maker: got %q", got)
 	}
 	var u unstructured.Unstructured

@@ -68,9 +68,11 @@ func lookRayJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, 
 	ray := &j.Spec.RayClusterSpec
 	list, _ := child(o.Object, "spec", "rayClusterSpec")["workerGroupSpecs"].([]any)
 	var groups []int
+	var without []*corev1.PodSpec
 	for i := range ray.WorkerGroupSpecs {
 		g := &ray.WorkerGroupSpecs[i]
 		if pods.Request(&g.Template.Spec, gpu).GPUs == 0 || g.workers() == 0 {
+			without = append(without, &g.Template.Spec)
 			continue
 		}
 		groups = append(groups, i)
@@ -79,6 +81,9 @@ func lookRayJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, 
 	}
 	if err := j.problem(gpu); err != nil {
 		return s, err
+	}
+	if len(groups) == 0 {
+		return s, noGPUs(gpu, without...)
 	}
 	if err := s.alike(gpu); err != nil {
 		return s, err

@@ -1,7 +1,6 @@
 package jobadapter
 
 import (
-	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -113,8 +112,6 @@ func endedBy(o *unstructured.Unstructured, done, failed string) *Ending {
 	}
 	return nil
 }
-
-var errNoGPUs = errors.New("its pods ask for no GPUs")
 
 // maxWorkers bounds the workers of a job.
 const maxWorkers = 100_000

@@ -54,6 +54,8 @@ func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape
 	s.pod = *pod
 	s.templates = func() []template { return []template{ourPatch(o)} }
 	switch {
+	case pods.Request(&pod.Spec, gpu).GPUs == 0 && otherDevices(&pod.Spec) != "":
+		return s, noGPUs(gpu, &pod.Spec)
 	case pods.Request(&pod.Spec, gpu).GPUs == 0:
 		return s, errors.New("spec.trainer.resourcesPerNode has no GPUs, want those of a node: its runtime is not read")
 	case t.NumNodes == nil:

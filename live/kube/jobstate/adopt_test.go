@@ -2,12 +2,14 @@ package jobstate
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -68,4 +70,29 @@ func TestAdopted(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+}
+
+// Pods are listed in any order. The placement of a job that is adopted is in that of its nodes all the same,
+// as that of plans is: in another one it would count as other GPUs, and the job would restart.
+func TestAdopted_by_node(t *testing.T) {
+	var workers []*corev1.Pod
+	for _, node := range []string{"n2", "n0", "n1"} {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1alpha1.Generation: "3"}}}
+		p.Spec.NodeName = node
+		workers = append(workers, p)
+	}
+	j := &jobadapter.Job{UID: "u", Generation: 3, Workers: 3}
+	j.PerWorker.GPUs = 2
+	past, ok := Adopted(j, workers, func(string) string { return "a100" })
+	got := GrantOf(&past.Allocation)
+	if want := []cluster.NodeID{"n0", "n1", "n2"}; !ok || !slices.Equal(nodesOf(got.Placement), want) {
+		t.Errorf("%v on %v, want it adopted on %v", ok, got.Placement, want)
+	}
+}
+
+func nodesOf(p cluster.Placement) (ids []cluster.NodeID) {
+	for _, s := range p {
+		ids = append(ids, s.Node)
+	}
+	return ids
 }

@@ -56,7 +56,7 @@ func (p *Past) Restore(e *Job) {
 	e.Status.Phase, e.Status.Allocation, e.Status.Placement = job.Restoring, e.Held.Allocation, e.Held.Placement
 }
 
-// GrantOf returns what a plan gives a job.
+// GrantOf returns what a plan gives a job, by node: the same GPUs in another order would count as other GPUs.
 func GrantOf(a *v1alpha1.JobAllocation) Grant {
 	g := Grant{Generation: a.Generation}
 	g.Configuration = cluster.Configuration{Nodes: len(a.Nodes), GPUs: int(a.GPUs), GPUType: cluster.GPUType(a.GPUType)}
@@ -68,6 +68,7 @@ func GrantOf(a *v1alpha1.JobAllocation) Grant {
 			Resources: cluster.Resources{GPUs: int(n.GPUs), CPUs: g.CPUs * part, Memory: int64(float64(g.Memory) * part)},
 		})
 	}
+	g.Placement.Sort()
 	if a.Batch != nil {
 		g.Batch = job.BatchSize{Local: int(a.Batch.Local), Accumulation: int(a.Batch.Accumulation)}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,16 +21,28 @@ import (
 type Call struct {
 	Verb   string        // get, create, update, patch, status, scale, resize or evict
 	Object client.Object // as it is asked for, or written
+	Right  string        // that it needs: verb and resource, as "update plans/status"
 }
 
 // Writes reports whether a call is meant to change anything.
 func (c *Call) Writes() bool { return c.Verb != "get" && c.Verb != "evict" }
 
 // Direct reads from the API server itself.
-func (t *Cluster) Direct() client.Reader { return t.guarded() }
+func (t *Cluster) Direct() client.Reader {
+	return interceptor.NewClient(t.guarded(), interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+		o := new(client.ListOptions).ApplyOptions(opts)
+		if err := c.List(ctx, list, opts...); err != nil {
+			return err
+		}
+		if t.Listed != nil {
+			t.Listed(list, o)
+		}
+		return nil
+	}})
+}
 
 // Client writes to the API server, and reads what watches show.
-func (t *Cluster) Client() client.Client { return &watched{t.guarded(), t} }
+func (t *Cluster) Client() client.Client { return &watching{t.guarded(), t} }
 
 // Hold makes watches show what is there now until Release.
 func (t *Cluster) Hold() { t.show(map[string]client.ObjectList{}) }
@@ -43,20 +56,20 @@ func (t *Cluster) show(late map[string]client.ObjectList) {
 	t.late = late
 }
 
-// watched is a client that lists what watches show.
-type watched struct {
+// watching is a client that lists what watches show.
+type watching struct {
 	client.WithWatch
 	t *Cluster
 }
 
 // List implements client.Reader. What is first asked for after Hold is shown until Release.
-func (w *watched) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
+func (w *watching) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
 	w.t.watches.Lock()
 	defer w.t.watches.Unlock()
 	if w.t.late == nil {
 		return w.WithWatch.List(ctx, list, o...)
 	}
-	key := fmt.Sprintf("%T %s", list, list.GetObjectKind().GroupVersionKind())
+	key := fmt.Sprintf("%T %s %+v", list, list.GetObjectKind().GroupVersionKind(), new(client.ListOptions).ApplyOptions(o).FieldSelector)
 	if old, held := w.t.late[key]; held {
 		reflect.ValueOf(list).Elem().Set(reflect.ValueOf(old.DeepCopyObject()).Elem())
 		return nil
@@ -72,39 +85,39 @@ func (w *watched) List(ctx context.Context, list client.ObjectList, o ...client.
 func (t *Cluster) guarded() client.WithWatch {
 	return interceptor.NewClient(t.truth, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			return t.call("get", o, func() error { return c.Get(ctx, k, o, opts...) })
+			return t.call("get", "get", o, func() error { return c.Get(ctx, k, o, opts...) })
 		},
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			return t.call("create", o, func() error { return c.Create(ctx, o, opts...) })
+			return t.call("create", "create", o, func() error { return c.Create(ctx, o, opts...) })
 		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
-			return t.call("update", o, func() error { return c.Update(ctx, o, opts...) })
+			return t.call("update", "update", o, func() error { return c.Update(ctx, o, opts...) })
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			return t.call("patch", o, func() error { return c.Patch(ctx, o, p, opts...) })
+			return t.call("patch", "patch", o, func() error { return c.Patch(ctx, o, p, opts...) })
 		},
 		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
-			return t.call("status", o, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
+			return t.call("status", "update /"+sub, o, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
 		},
 		SubResourceGet: func(_ context.Context, _ client.Client, _ string, o, scale client.Object, _ ...client.SubResourceGetOption) error {
-			return t.call("get", o, func() error { return t.getScale(o, scale) })
+			return t.call("get", "get /scale", o, func() error { return t.getScale(o, scale) })
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 			if sub == "scale" {
-				return t.call("scale", o, func() error { return t.patchScale(o, p) })
+				return t.call("scale", "patch /scale", o, func() error { return t.patchScale(o, p) })
 			}
-			return t.call(sub, o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
+			return t.call(sub, "patch /"+sub, o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
 		},
 		SubResourceCreate: func(_ context.Context, _ client.Client, _ string, o, _ client.Object, _ ...client.SubResourceCreateOption) error {
-			return t.call("evict", o, func() error { return t.mayEvict(o) })
+			return t.call("evict", "create /eviction", o, func() error { return t.mayEvict(o) })
 		},
 	})
 }
 
 // call does what is asked for, unless Before fails it. A failed write and a lost answer leave
 // the caller's object as it was, as a client does.
-func (t *Cluster) call(verb string, o client.Object, do func() error) error {
-	c := &Call{verb, o}
+func (t *Cluster) call(verb, right string, o client.Object, do func() error) error {
+	c := &Call{verb, o, t.right(right, o)}
 	if t.Before != nil {
 		if err := t.Before(c); err != nil {
 			return err
@@ -128,6 +141,14 @@ func (t *Cluster) call(verb string, o client.Object, do func() error) error {
 		restore(o, asked.(client.Object)) //nolint:forcetypeassert // a copy is of the same type
 	}
 	return err
+}
+
+// right returns what a request needs: "update /status" of a Plan is "update plans/status".
+func (t *Cluster) right(of string, o client.Object) string {
+	verb, sub, _ := strings.Cut(of, " ")
+	gvk, err := t.truth.GroupVersionKindFor(o)
+	must(err)
+	return verb + " " + strings.ToLower(gvk.Kind) + "s" + sub
 }
 
 // restore makes an object what it was.

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/watched"
 )
 
 // What the cluster calls GPUs and their types, and where its jobs are.
@@ -41,6 +42,8 @@ type Cluster struct {
 	// Before, if not nil, may fail a request of those who use Client, or change its object.
 	// After, if not nil, may lose the answer to one that was done. Set them while nobody asks.
 	Before, After func(*Call) error
+	// Listed, if not nil, is told what was listed by Direct, and how it was asked for. Set it while nobody asks.
+	Listed func(list client.ObjectList, o *client.ListOptions)
 	// Stuck makes the kubelet finish no job.
 	Stuck bool
 
@@ -67,7 +70,7 @@ func New() *Cluster {
 	}
 	return &Cluster{
 		truth: fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&batchv1.Job{}, &corev1.Pod{}, &v1alpha1.Plan{}, &v1alpha1.Queue{}).
-			WithIndex(&corev1.Event{}, "involvedObject.uid", about).Build(),
+			WithIndex(&corev1.Event{}, "involvedObject.uid", about).WithIndex(&corev1.Pod{}, watched.Index, watched.Keys).Build(),
 		gpus: map[string]int{}, work: map[types.UID]int{}, plans: map[string]*v1alpha1.Plan{},
 	}
 }

@@ -27,7 +27,7 @@ func (l *leader) accept(ctx context.Context, c *v1alpha1.ClusterPolicy) {
 	meta.SetStatusCondition(&next.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.PolicyAccepted, Status: metav1.ConditionTrue, Reason: "Holds", Message: "it holds for all queues", ObservedGeneration: c.Generation,
 	})
-	if equality.Semantic.DeepEqual(next.Status, c.Status) {
+	if equality.Semantic.DeepEqual(next.Status, c.Status) || !l.may(ctx, writesStatus, "") { // with rights for Observe only
 		return
 	}
 	if err := l.manager.GetClient().Status().Patch(ctx, next, client.MergeFrom(c)); err != nil {
@@ -69,8 +69,8 @@ func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1
 	if _, _, err := driver.NewPolicy(q.Spec.Policy.Name, settings(q)); err != nil {
 		return Invalid, err.Error()
 	}
-	if !l.mayLend(ctx, q) {
-		return Forbidden, "spec.loans needs the right to patch nodes, which the scheduler has not: install it with rbac.loans, or take spec.loans away"
+	if why := l.lacks(ctx, q); why != "" {
+		return Forbidden, why
 	}
 	var nodes corev1.NodeList
 	if err := l.manager.GetClient().List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
@@ -111,7 +111,7 @@ func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, messa
 	meta.SetStatusCondition(&next.Status.Conditions, c)
 	next.Status.ObservedGeneration = q.Generation
 	l.count(&next.Status, q.Name)
-	if equality.Semantic.DeepEqual(next.Status, q.Status) {
+	if equality.Semantic.DeepEqual(next.Status, q.Status) || !l.may(ctx, writesStatus, "") {
 		return
 	}
 	if err := l.manager.GetClient().Status().Patch(ctx, next, client.MergeFrom(q)); err != nil {

@@ -25,7 +25,7 @@ type Config struct {
 	metav1.TypeMeta `json:",inline"`
 
 	LeaderElection LeaderElection `json:"leaderElection"`
-	Metrics        Address        `json:"metrics"`
+	Metrics        Metrics        `json:"metrics"`
 	Health         Address        `json:"health"`
 	Agents         Agents         `json:"agents"`
 	Log            Log            `json:"log"`
@@ -50,6 +50,14 @@ type LeaderElection struct {
 // An Address is where something listens; empty: it does not.
 type Address struct {
 	Address string `json:"address,omitempty"`
+}
+
+// Metrics says how metrics are served.
+type Metrics struct {
+	Address
+	// Secure serves them over TLS, with a certificate that the process signs itself, and only to those
+	// whose token may get /metrics.
+	Secure bool `json:"secure,omitempty"`
 }
 
 // Agents says how the programs of jobs are answered.
@@ -80,7 +88,7 @@ func DefaultConfig() Config {
 			Enabled: true, Namespace: "oxgang-system", Name: "oxgang-leader", LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
 			RenewDeadline: metav1.Duration{Duration: 10 * time.Second}, RetryPeriod: metav1.Duration{Duration: 2 * time.Second},
 		},
-		Metrics: Address{":8080"}, Health: Address{":8081"}, Agents: Agents{Address: Address{":8443"}, Audience: "oxgang-agents", Names: []string{"oxgang-agents.oxgang-system.svc"}},
+		Metrics: Metrics{Address: Address{":8080"}, Secure: true}, Health: Address{":8081"}, Agents: Agents{Address: Address{":8443"}, Audience: "oxgang-agents", Names: []string{"oxgang-agents.oxgang-system.svc"}},
 		Log: Log{Format: "json", Level: "info"}, Client: Client{QPS: 200, Burst: 400},
 	}
 }

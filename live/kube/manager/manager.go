@@ -24,11 +24,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/certs"
+	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/watched"
 	"github.com/oxgang/oxgang/live/monitor"
 )
 
@@ -88,16 +91,28 @@ func newManager(o *Options) (manager.Manager, error) {
 	}
 	l := &c.LeaderElection
 	m, err := ctrl.NewManager(cfg, ctrl.Options{
-		Scheme: scheme, Metrics: server.Options{BindAddress: off(c.Metrics)}, HealthProbeBindAddress: off(c.Health),
+		Scheme: scheme, Metrics: metricsOptions(&c.Metrics), HealthProbeBindAddress: off(c.Health),
 		LeaderElection: l.Enabled, LeaderElectionNamespace: l.Namespace, LeaderElectionID: l.Name, LeaderElectionReleaseOnCancel: true,
 		LeaseDuration: &l.LeaseDuration.Duration, RenewDeadline: &l.RenewDeadline.Duration, RetryPeriod: &l.RetryPeriod.Duration,
-		Cache:  cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		Cache:  cache.Options{DefaultTransform: slim},
 		Client: client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 	})
 	if err != nil {
 		return nil, err
 	}
+	if err := m.GetFieldIndexer().IndexField(context.Background(), &corev1.Pod{}, watched.Index, watched.Keys); err != nil {
+		return nil, err
+	}
 	return m, m.AddHealthzCheck("ping", healthz.Ping)
+}
+
+// metricsOptions returns how metrics are served. Tokens, and who may read them, are the API server's to judge.
+func metricsOptions(m *Metrics) server.Options {
+	o := server.Options{BindAddress: off(m.Address), SecureServing: m.Secure}
+	if m.Secure {
+		o.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return o
 }
 
 // off returns an address as controller-runtime takes it: "0" stands for none.
@@ -121,6 +136,9 @@ type leader struct {
 
 	mu      sync.Mutex
 	running map[string]*running // by name of the queue
+	refused map[string]string   // why a queue is not served for a lack of rights; only serveQueues uses it
+	turn    config.Turn         // of queues that compare watches with the API server
+	rights  rights              // what the API server said that the scheduler may do
 	waits   string              // kind of object whose watch is not up yet; empty: none
 }
 

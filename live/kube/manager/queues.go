@@ -80,6 +80,7 @@ func (l *leader) reconcile(ctx context.Context) error {
 		q := &queues.Items[i]
 		reason, message := l.active(ctx, q, common, served)
 		l.condition(ctx, q, reason, message)
+		l.logRefused(q.Name, reason, message)
 		if reason == Serving {
 			served = append(served, q)
 			wanted[q.Name] = fmt.Sprintf("%s %d %d", q.UID, q.Generation, common.Generation)
@@ -93,6 +94,22 @@ func (l *leader) reconcile(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// logRefused logs, once, that a queue is not served for a lack of rights: its condition may not be
+// written either then.
+func (l *leader) logRefused(queue, reason, message string) {
+	if reason != Forbidden {
+		delete(l.refused, queue)
+		return
+	}
+	if l.refused[queue] != message {
+		l.log.Warn("a queue is not served", "queue", queue, "reason", reason, "message", message)
+	}
+	if l.refused == nil {
+		l.refused = make(map[string]string)
+	}
+	l.refused[queue] = message
 }
 
 // common returns the ClusterPolicy, with its defaults filled in; there may be none.

@@ -74,8 +74,13 @@ func (l *leader) subscribe(ctx context.Context, o client.Object, news func()) er
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", gvk.Kind, errors.Join(err, context.Cause(ctx)))
 	}
+	tell := func(all ...any) {
+		if wakes(all...) {
+			news()
+		}
+	}
 	_, err = i.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { news() }, UpdateFunc: func(_, _ any) { news() }, DeleteFunc: func(any) { news() },
+		AddFunc: func(o any) { tell(o) }, UpdateFunc: func(old, o any) { tell(old, o) }, DeleteFunc: func(o any) { tell(o) },
 	})
 	return err
 }

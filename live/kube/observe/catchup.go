@@ -4,13 +4,18 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/live/kube/pages"
 )
 
 // Recheck is how often it is looked whether watches have caught up.
@@ -19,16 +24,17 @@ const Recheck = 20 * time.Millisecond
 // CatchUp waits until the watches show every pod, node and job that the API server has
 // now, as new as it has it, but for what is deleted meanwhile: no watch will show that.
 func (ob *Observer) CatchUp(ctx context.Context) error {
-	want, err := ob.versions(ctx)
+	kinds := ob.kinds(true)
+	want, err := ob.versions(ctx, kinds)
 	if err != nil {
 		return err
 	}
 	for {
-		shown, err := ob.waitFor(ctx, want, time.Second)
+		shown, err := ob.waitFor(ctx, want, time.Second, kinds)
 		if shown || err != nil {
 			return err
 		}
-		left, err := ob.versions(ctx)
+		left, err := ob.versions(ctx, kinds)
 		if err != nil {
 			return err
 		}
@@ -37,13 +43,13 @@ func (ob *Observer) CatchUp(ctx context.Context) error {
 }
 
 // waitFor reports whether the watches show all that is wanted within a time.
-func (ob *Observer) waitFor(ctx context.Context, want map[string]uint64, within time.Duration) (bool, error) {
+func (ob *Observer) waitFor(ctx context.Context, want map[string]uint64, within time.Duration, kinds []kind) (bool, error) {
 	for end := time.Now().Add(within); time.Now().Before(end); {
-		s, err := ob.Observe(ctx)
+		seen, err := ob.shown(ctx, kinds)
 		if err != nil {
 			return false, err
 		}
-		if s.shows(want) {
+		if covers(seen, want) {
 			return true, nil
 		}
 		select {
@@ -55,35 +61,74 @@ func (ob *Observer) waitFor(ctx context.Context, want map[string]uint64, within 
 	return false, nil
 }
 
-// versions returns the version of every pod, node and job that the API server has, by uid.
-func (ob *Observer) versions(ctx context.Context) (map[string]uint64, error) {
-	kinds := []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Pod"), corev1.SchemeGroupVersion.WithKind("Node")}
-	for _, k := range ob.options.Kinds {
-		kinds = append(kinds, k.GVK())
+// A kind is one of objects that are watched, with an empty list for what watches show of it.
+type kind struct {
+	schema.GroupVersionKind
+	list func() client.ObjectList
+	of   []client.ListOption
+}
+
+// kinds returns the kinds of job of the queue and, if all are wanted, pods and nodes.
+func (ob *Observer) kinds(all bool) []kind {
+	var kinds []kind
+	if all {
+		kinds = append(kinds,
+			kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), list: func() client.ObjectList { return &corev1.PodList{} }},
+			kind{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Node"), list: func() client.ObjectList { return &corev1.NodeList{} }})
 	}
+	for _, k := range ob.options.Kinds {
+		list := func() client.ObjectList {
+			var list unstructured.UnstructuredList
+			list.SetGroupVersionKind(k.GVK())
+			return &list
+		}
+		kinds = append(kinds, kind{GroupVersionKind: k.GVK(), list: list, of: []client.ListOption{ob.named()}})
+	}
+	return kinds
+}
+
+// versions returns the version of every object of some kinds that the API server has, by uid.
+func (ob *Observer) versions(ctx context.Context, kinds []kind) (map[string]uint64, error) {
 	all := make(map[string]uint64)
-	for i, k := range kinds {
-		var list metav1.PartialObjectMetadataList
-		list.SetGroupVersionKind(k)
-		var of []client.ListOption
-		if i > 1 {
-			of = append(of, ob.named())
-		}
-		err := ob.direct.List(ctx, &list, of...)
-		if err != nil && !meta.IsNoMatchError(err) {
+	for _, k := range kinds {
+		err := pages.List(ctx, ob.direct, k.GroupVersionKind, func(o *metav1.PartialObjectMetadata) { all[string(o.UID)] = Version(o) }, k.of...)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", k.Kind, err)
-		}
-		for j := range list.Items {
-			all[string(list.Items[j].UID)] = Version(&list.Items[j])
 		}
 	}
 	return all, nil
 }
 
-// shows reports whether every object is seen at least as new as it was.
-func (s *Observation) shows(want map[string]uint64) bool {
+// shown returns the version of every object of some kinds that the watches show, by uid.
+func (ob *Observer) shown(ctx context.Context, kinds []kind) (map[string]uint64, error) {
+	all := make(map[string]uint64)
+	for _, k := range kinds {
+		list := k.list()
+		err := ob.client.List(ctx, list, append(slices.Clip(k.of), client.UnsafeDisableDeepCopy)...)
+		if meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.Kind, err)
+		}
+		err = meta.EachListItem(list, func(o runtime.Object) error {
+			m, err := meta.Accessor(o)
+			if err == nil {
+				all[string(m.GetUID())] = Version(m)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.Kind, err)
+		}
+	}
+	return all, nil
+}
+
+// covers reports whether every object is seen at least as new as it was.
+func covers(seen, want map[string]uint64) bool {
 	for uid, version := range want {
-		if seen, there := s.Versions[uid]; !there || seen < version {
+		if v, there := seen[uid]; !there || v < version {
 			return false
 		}
 	}

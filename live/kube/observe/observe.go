@@ -3,7 +3,6 @@ package observe
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,16 +23,18 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/watched"
 )
 
 // An Observation is what the watches show of a queue at one time. Nothing in it may be changed.
 type Observation struct {
-	Jobs    []ObservedJob            // that name the queue, by creation, then namespace and name
-	Pods    map[string][]*corev1.Pod // by uid of the job; those that are its workers
-	Helpers map[string][]*corev1.Pod // likewise; those that have no GPUs, and have not ended
-	AllPods []*corev1.Pod            // of the cluster
-	Nodes   []cluster.Node           // those that say that they are lent to the queue among them
-	Groups  map[string][]GroupNode   // by name of the group
+	Jobs     []ObservedJob            // that name the queue, by creation, then namespace and name
+	Pods     map[string][]*corev1.Pod // by uid of the job; those that are its workers
+	Helpers  map[string][]*corev1.Pod // likewise; those that have no GPUs, and have not ended
+	Unmarked map[string][]*corev1.Pod // likewise; those that have GPUs, and that this scheduler did not start
+	AllPods  []*corev1.Pod            // that may be of a job, ask for devices, or are on nodes with GPUs
+	Nodes    []cluster.Node           // those that say that they are lent to the queue among them
+	Groups   map[string][]GroupNode   // by name of the group
 	// Of nodes that can be lent.
 	Lender     inventory.Lender
 	Marked     []*corev1.Node            // as lent to the queue, whosever they are
@@ -42,7 +43,7 @@ type Observation struct {
 	owners     map[types.UID]string      // uid of the job of each pod that has one, by uid of the pod
 	Ours       map[string]bool           // jobs of the queue that it schedules, by uid
 	Beyond     map[string]bool           // jobs that are not planned because there are too many, by uid
-	Versions   map[string]uint64         // resource version of every pod, node and job, by uid
+	Versions   map[string]uint64         // resource version of each of these pods, and of every node and job, by uid
 }
 
 // An ObservedJob is an object that names the queue.
@@ -90,7 +91,7 @@ func (ob *Observer) Parsed() int { return len(ob.parsed) }
 // Observe returns what the watches show now.
 func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 	s := &Observation{
-		Pods: make(map[string][]*corev1.Pod), Helpers: make(map[string][]*corev1.Pod), Ours: make(map[string]bool), Versions: make(map[string]uint64),
+		Pods: make(map[string][]*corev1.Pod), Helpers: make(map[string][]*corev1.Pod), Unmarked: make(map[string][]*corev1.Pod), Ours: make(map[string]bool), Versions: make(map[string]uint64),
 		Beyond: make(map[string]bool), uids: make(map[jobadapter.Key]string), namespaces: make(map[string]string),
 	}
 	for _, k := range ob.options.Kinds {
@@ -106,12 +107,13 @@ func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 		s.uids[s.Jobs[i].key()], s.namespaces[uid] = uid, s.Jobs[i].Parsed.Namespace
 	}
 	ob.choose(s)
-	var all corev1.PodList
 	var nodes corev1.NodeList
-	if err := errors.Join(ob.client.List(ctx, &all, client.UnsafeDisableDeepCopy), ob.client.List(ctx, &nodes, client.UnsafeDisableDeepCopy)); err != nil {
+	if err := ob.client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, err
 	}
-	s.AllPods = pointers(all.Items)
+	if err := ob.observePods(ctx, nodes.Items, s); err != nil {
+		return nil, err
+	}
 	if err := ob.own(ctx, s); err != nil {
 		return nil, err
 	}
@@ -123,6 +125,31 @@ func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 	return s, nil
 }
 
+// observePods adds the pods that may be of a job, or ask for devices, and all pods on nodes with GPUs,
+// which take CPUs and memory. Other pods of the cluster, however many, are not looked at.
+func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Observation) error {
+	keys := []string{watched.Matters}
+	for i := range nodes {
+		if pods.List(nodes[i].Status.Capacity, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs+pods.List(nodes[i].Status.Allocatable, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs > 0 {
+			keys = append(keys, watched.OnNode(nodes[i].Name))
+		}
+	}
+	seen := make(map[types.UID]bool)
+	for _, key := range keys {
+		var some corev1.PodList
+		if err := ob.client.List(ctx, &some, client.UnsafeDisableDeepCopy, client.MatchingFields{watched.Index: key}); err != nil {
+			return err
+		}
+		for i := range some.Items {
+			if p := &some.Items[i]; !seen[p.UID] {
+				seen[p.UID] = true
+				s.AllPods = append(s.AllPods, p)
+			}
+		}
+	}
+	return nil
+}
+
 // sort adds a pod to those of its job: to its workers if it has GPUs, else, while it has not ended,
 // to its helpers. The head of a RayJob, say, is one of these. A pod with GPUs that this scheduler,
 // where it starts jobs, has not marked is no worker: its GPUs count as taken.
@@ -132,6 +159,7 @@ func (ob *Observer) sort(p *corev1.Pod, s *Observation) {
 	case uid == "":
 	case gpus > 0 && ob.options.Acts() && p.Labels[v1alpha1.JobUID] != uid:
 		delete(s.owners, p.UID)
+		s.Unmarked[uid] = append(s.Unmarked[uid], p)
 	case gpus > 0:
 		s.Pods[uid] = append(s.Pods[uid], p)
 	case !jobstate.Terminal(p):
@@ -174,6 +202,11 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 		}
 	}
 	return nil
+}
+
+// Workers returns the pods of a job that have GPUs, whoever started them.
+func (s *Observation) Workers(uid string) []*corev1.Pod {
+	return slices.Concat(s.Pods[uid], s.Unmarked[uid])
 }
 
 // TypeOf returns the GPU type of a node of the queue; empty: it has no such node.
@@ -226,8 +259,6 @@ func (ob *Observer) Takes(f *ObservedJob) bool {
 // Refuses returns why a job cannot be taken in, for people; empty: it can.
 func (ob *Observer) Refuses(f *ObservedJob) string {
 	switch {
-	case f.Parsed.OptOut:
-		return "it has opted out"
 	case !ob.lists(f.Parsed.Namespace):
 		return fmt.Sprintf("namespace %s may not use queue %s, whose spec.namespaces does not list it", f.Parsed.Namespace, ob.options.Queue.Name)
 	case f.Parsed.Spec != nil && ob.options.Queue.Spec.Limits.MaxGPUs > 0 && f.Parsed.Spec.GPUs > int(ob.options.Queue.Spec.Limits.MaxGPUs):

@@ -78,7 +78,7 @@ func belongs() (*Observer, *Observation, *objects) {
 	o.Queue, o.Kinds = &v1alpha1.Queue{}, jobadapter.Kinds
 	o.Queue.Name, o.Queue.Spec.Mode = "train", v1alpha1.Resize
 	o.Queue.Spec.Namespaces = []v1alpha1.NamespaceShare{{Name: "a"}, {Name: "b"}}
-	s := &Observation{Pods: map[string][]*corev1.Pod{}, Helpers: map[string][]*corev1.Pod{}, namespaces: map[string]string{}, uids: map[jobadapter.Key]string{}, Ours: map[string]bool{}}
+	s := &Observation{Pods: map[string][]*corev1.Pod{}, Helpers: map[string][]*corev1.Pod{}, Unmarked: map[string][]*corev1.Pod{}, namespaces: map[string]string{}, uids: map[jobadapter.Key]string{}, Ours: map[string]bool{}}
 	for kind, name := range map[string]string{"Job": "train", "JobSet": "set", "TrainJob": "run", "RayJob": "tune"} {
 		uid := "uid-of-" + name
 		s.namespaces[uid], s.Ours[uid], s.uids[jobadapter.Key{Kind: kind, Namespace: "a", Name: name}] = "a", true, uid

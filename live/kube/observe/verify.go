@@ -22,12 +22,12 @@ const (
 // Verify compares again and again what the watches show with what the API server has, until
 // ctx is done or they do not agree: then it returns ErrWatches. While the API server does not
 // answer nothing is concluded.
-func (ob *Observer) Verify(ctx context.Context, lastShown func() (map[string]uint64, time.Time)) error {
+func (ob *Observer) Verify(ctx context.Context) error {
 	for {
 		if !Wait(ctx, Relist) {
 			return ctx.Err()
 		}
-		err := ob.compare(ctx, Late, lastShown)
+		err := ob.compare(ctx, Late, ob.kinds(ob.options.Turn.Take(time.Now(), Relist)))
 		switch {
 		case ctx.Err() != nil:
 		case errors.Is(err, ErrWatches):
@@ -50,18 +50,22 @@ func Wait(ctx context.Context, d time.Duration) bool {
 
 // compare returns ErrWatches, with an object that shows it, if the watches still do not show some
 // time later what the API server has now. What changes meanwhile they may show or not.
-func (ob *Observer) compare(ctx context.Context, grace time.Duration, lastShown func() (map[string]uint64, time.Time)) error {
+func (ob *Observer) compare(ctx context.Context, grace time.Duration, kinds []kind) error {
 	began := time.Now()
-	before, _ := lastShown()
-	then, err := ob.versions(ctx)
+	before, err := ob.shown(ctx, kinds)
+	if err != nil {
+		return err
+	}
+	then, err := ob.versions(ctx, kinds)
 	if err != nil || !Wait(ctx, grace) {
 		return err
 	}
-	after, at := lastShown()
-	if at.Sub(began) < grace/2 {
-		return errors.New("nothing was seen since") // the executor could not look, and said so
+	at := time.Now()
+	after, err := ob.shown(ctx, kinds)
+	if err != nil {
+		return err
 	}
-	now, err := ob.versions(ctx)
+	now, err := ob.versions(ctx, kinds)
 	if err != nil {
 		return err
 	}

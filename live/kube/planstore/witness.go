@@ -4,11 +4,11 @@ import (
 	"context"
 	"strconv"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/pages"
 )
 
 // The epoch of a queue never falls, even if its Plan is deleted: a former leader could write again. Its
@@ -27,16 +27,13 @@ func (s *Store) witnessed(ctx context.Context) (int64, error) {
 	}
 	epoch := q.Status.Epoch
 	for _, k := range s.options.Kinds {
-		var jobs metav1.PartialObjectMetadataList
-		jobs.SetGroupVersionKind(k.GVK())
-		err := s.direct.List(ctx, &jobs, client.MatchingLabels{v1alpha1.QueueLabel: s.options.Queue.Name})
-		if err != nil && !meta.IsNoMatchError(err) {
-			return 0, err
-		}
-		for i := range jobs.Items {
-			if e, err := strconv.ParseInt(jobs.Items[i].Annotations[v1alpha1.Epoch], 10, 64); err == nil && e < mostEpoch {
+		err := pages.List(ctx, s.direct, k.GVK(), func(o *metav1.PartialObjectMetadata) {
+			if e, err := strconv.ParseInt(o.Annotations[v1alpha1.Epoch], 10, 64); err == nil && e < mostEpoch {
 				epoch = max(epoch, e)
 			}
+		}, client.MatchingLabels{v1alpha1.QueueLabel: s.options.Queue.Name})
+		if err != nil {
+			return 0, err
 		}
 	}
 	return epoch, nil

@@ -15,10 +15,10 @@ const (
 	kueueLabel = "kueue.x-k8s.io/queue-name"
 )
 
-// Reasons that come before all others. While the first holds, the second is not shown; while either
-// holds, no other is.
+// Reasons that come before all others, in this order.
 const (
 	Misconfigured   = "Misconfigured"   // the job cannot be read, or its queue does not exist
+	NotManaged      = "NotManaged"      // somebody else started it, or it has opted out
 	WaitingForQuota = "WaitingForQuota" // Kueue has no quota for it yet
 )
 
@@ -27,10 +27,12 @@ func tier(reason string) int {
 	switch reason {
 	case Misconfigured:
 		return 0
-	case WaitingForQuota:
+	case NotManaged:
 		return 1
+	case WaitingForQuota:
+		return 2
 	}
-	return 2
+	return 3
 }
 
 // A Reason is why a job has no GPUs, or has what it has.
@@ -67,6 +69,13 @@ type Explanation struct {
 	// Plan is what the last plan says; nil: it has no such job, or the user may not see it.
 	Plan  *Allocation `json:"plan,omitempty"`
 	Round int64       `json:"round,omitempty"`
+	// Observed is what exists of it; nil: the user may not see its pods.
+	Observed *Observed `json:"observed,omitempty"`
+	// Suspended: its controller makes no pods. Ended is how it ended; empty: it has not.
+	Suspended bool   `json:"suspended,omitempty"`
+	Ended     string `json:"ended,omitempty"`
+	// Mode is that of its queue; empty: the user may not see it, or there is none.
+	Mode string `json:"mode,omitempty"`
 	// Scheduled: it has GPUs, as the plan says, or else its own condition.
 	Scheduled bool `json:"scheduled"`
 }
@@ -85,12 +94,15 @@ type object struct {
 
 // kinds are the kinds of job, with their names in kubectl. Kinds that create objects of the same
 // name come first: a TrainJob creates a JobSet, a RayJob the Job that submits it.
-var kinds = []struct{ kind, resource string }{
+var kinds = []jobKind{
 	{"TrainJob", "trainjobs.trainer.kubeflow.org"},
 	{"RayJob", "rayjobs.ray.io"},
 	{"JobSet", "jobsets.jobset.x-k8s.io"},
 	{"Job", "jobs.batch"},
 }
+
+// A jobKind is a kind of job, with its name in kubectl.
+type jobKind struct{ kind, resource string }
 
 // Explain returns the state of a job of a namespace: "name", or "kind/name" where several
 // kinds have one. What the user may not see is left out. The error is ErrNotFound if there is
@@ -114,14 +126,47 @@ func (k *Kubectl) Explain(ctx context.Context, namespace, name string) (*Explana
 	if err != nil {
 		return nil, err
 	}
-	e.Kind, e.Meta = o.Kind, o.Meta
+	e.Kind, e.Meta, e.Suspended, e.Ended = o.Kind, o.Meta, o.Spec.Suspend, o.ended()
 	if e.Plan != nil && e.Plan.UID != o.Meta.UID { // an older job of that name
 		e.Plan, e.Queue, e.Round = nil, "", 0
 	}
 	if e.Queue == "" {
 		e.Queue = o.Meta.Labels[queueLabel]
 	}
+	if err := k.observe(ctx, e); err != nil {
+		return nil, err
+	}
 	return e, k.reason(ctx, e, o)
+}
+
+// observe fills in what exists of a job, as far as the user may see it.
+func (k *Kubectl) observe(ctx context.Context, e *Explanation) error {
+	c, err := k.cluster(ctx, e.Meta.Namespace)
+	switch {
+	case err == nil:
+		e.Observed = c.observed()[e.Meta.UID]
+		if e.Observed == nil {
+			e.Observed = new(Observed)
+		}
+	case !unseen(err):
+		return err
+	}
+	return nil
+}
+
+// Acts reports whether the queue's mode lets the scheduler carry out what it plans.
+func (e *Explanation) Acts() bool { return acts(e.Mode) }
+
+func acts(mode string) bool { return mode == "Admit" || mode == "Resize" }
+
+// ended returns how a job ended; empty: it has not.
+func (o *object) ended() string {
+	for _, c := range o.Status.Conditions {
+		if c.Status == "True" && (c.Type == "Complete" || c.Type == "Completed" || c.Type == "Failed") {
+			return c.Type
+		}
+	}
+	return ""
 }
 
 // splitKind cuts "jobset/name".
@@ -153,12 +198,8 @@ func (k *Kubectl) job(ctx context.Context, kind, namespace, name string) (*objec
 // reason fills in the dominant reason: that of the condition, unless something that comes
 // before it is seen.
 func (k *Kubectl) reason(ctx context.Context, e *Explanation, o *object) error {
-	var found []Reason
-	if c := conditionOf(o.Status.Conditions, scheduled); c != nil {
-		found = append(found, Reason{c.Reason, c.Message, c.Changed})
-		e.Scheduled = c.Status == "True"
-	}
-	found = append(found, k.queued(ctx, e))
+	queue := k.queued(ctx, e)
+	found := []Reason{e.condition(o), queue}
 	if o.Spec.Suspend && o.Meta.Labels[kueueLabel] != "" {
 		quota, err := k.quota(ctx, o)
 		if err != nil {
@@ -172,9 +213,37 @@ func (k *Kubectl) reason(ctx context.Context, e *Explanation, o *object) error {
 	}
 	e.Reason = Dominant(found...)
 	if e.Reason.Reason == "" {
-		e.Reason = Reason{Reason: "Unplanned", Message: "no plan has it yet"}
+		e.Reason = e.unplanned()
 	}
 	return nil
+}
+
+// condition returns the reason that a job's condition has. Where the queue's mode carries no plan
+// out, its message also has what was observed as it was written: the plan has the rest alone.
+func (e *Explanation) condition(o *object) Reason {
+	c := conditionOf(o.Status.Conditions, scheduled)
+	if c == nil {
+		return Reason{}
+	}
+	e.Scheduled = c.Status == "True"
+	r := Reason{c.Reason, c.Message, c.Changed}
+	if e.Plan != nil && e.Mode != "" && !e.Acts() && r.FromPlan() {
+		r.Message = e.Plan.Message
+	}
+	return r
+}
+
+// unplanned returns why a job has no reason.
+func (e *Explanation) unplanned() Reason {
+	switch {
+	case e.Ended != "":
+		return Reason{Reason: "Ended", Message: "it has ended"}
+	case e.Mode == "Observe":
+		return Reason{Reason: "Observed", Message: "queue " + e.Queue + " is in mode Observe: plans are made, and not shown; mode Recommend shows them"}
+	case e.Mode == "Off":
+		return Reason{Reason: "Off", Message: "queue " + e.Queue + " is off: spec.mode"}
+	}
+	return Reason{Reason: "Unplanned", Message: "no plan has it yet"}
 }
 
 // queued returns what is wrong with the queue that a job names, as far as it can be seen.
@@ -182,10 +251,12 @@ func (k *Kubectl) queued(ctx context.Context, e *Explanation) Reason {
 	if e.Queue == "" {
 		return Reason{Reason: Misconfigured, Message: "it names no queue, which its label " + queueLabel + " would"}
 	}
-	if e.Plan == nil {
-		if _, err := get[Queue](ctx, k, queues, e.Queue); errors.Is(err, ErrNotFound) {
-			return Reason{Reason: Misconfigured, Message: fmt.Sprintf("its label %s names queue %q, which does not exist", queueLabel, e.Queue)}
-		}
+	q, err := get[Queue](ctx, k, queues, e.Queue)
+	switch {
+	case err == nil:
+		e.Mode = q.Spec.Mode
+	case e.Plan == nil && errors.Is(err, ErrNotFound):
+		return Reason{Reason: Misconfigured, Message: fmt.Sprintf("its label %s names queue %q, which does not exist", queueLabel, e.Queue)}
 	}
 	return Reason{}
 }

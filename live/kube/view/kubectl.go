@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -44,9 +45,14 @@ func (k *Kubectl) Namespace(ctx context.Context) (string, error) {
 
 // call runs kubectl. Its standard input is the user's: a plugin may ask for a password.
 func (k *Kubectl) call(ctx context.Context, args ...string) ([]byte, error) {
+	return k.input(ctx, os.Stdin, args...)
+}
+
+// input runs kubectl with a standard input.
+func (k *Kubectl) input(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "kubectl", append(slices.Clip(k.Flags), args...)...)
 	var out, complaint bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, &out, &complaint
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &complaint
 	err := cmd.Run()
 	switch {
 	case err == nil:

@@ -22,9 +22,27 @@ type Meta struct {
 	Namespace string            `json:"namespace,omitempty"`
 	UID       string            `json:"uid,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
-	Owners    []struct {
-		UID string `json:"uid"`
-	} `json:"ownerReferences,omitempty"`
+	Created   time.Time         `json:"creationTimestamp,omitzero"`
+	Deleted   *time.Time        `json:"deletionTimestamp,omitempty"`
+	Owners    []Owner           `json:"ownerReferences,omitempty"`
+}
+
+// An Owner is an object that another is part of.
+type Owner struct {
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+	Controller bool   `json:"controller"`
+}
+
+// controller returns the owner that made an object; the zero Owner: none has.
+func (m *Meta) controller() Owner {
+	for _, o := range m.Owners {
+		if o.Controller {
+			return o
+		}
+	}
+	return Owner{}
 }
 
 // A Condition is one of an object.
@@ -50,8 +68,9 @@ func conditionOf(all []Condition, kind string) *Condition {
 type Queue struct {
 	Meta Meta `json:"metadata"`
 	Spec struct {
-		Mode       string `json:"mode"`
-		Namespaces []struct {
+		Mode         string            `json:"mode"`
+		NodeSelector map[string]string `json:"nodeSelector"`
+		Namespaces   []struct {
 			Name string `json:"name"`
 		} `json:"namespaces"`
 		Policy struct {

@@ -2,8 +2,10 @@ package view_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,10 +145,44 @@ func TestNodes(t *testing.T) {
 		{Namespace: "a", Name: "y", GPUType: "t4", Nodes: []view.Share{{Name: "n2", GPUs: 3}}},
 	}
 	want := []view.Node{
-		{Name: "n1", Queue: "q", GPUType: "t4", GPUs: 2, Jobs: []string{"a/x"}},
-		{Name: "n2", Queue: "q", GPUType: "t4", GPUs: 7, Jobs: []string{"a/x", "a/y"}},
+		{Name: "n1", Queue: "q", GPUType: "t4", Used: 2, Jobs: []string{"a/x"}},
+		{Name: "n2", Queue: "q", GPUType: "t4", Used: 7, Jobs: []string{"a/x", "a/y"}},
 	}
 	if diff := cmp.Diff(want, p.Nodes()); diff != "" {
 		t.Errorf("nodes (-want +got):\n%s", diff)
+	}
+}
+
+// What runs of a job is what its pods are, wherever a plan has it: those whose controllers lead to
+// it, with all of their GPUs, and no pods that have ended.
+func TestExplain_counts_what_is_observed(t *testing.T) {
+	const made = `"controller": true, "kind": %q, "name": %q, "uid": %q`
+	owned := func(kind, name, uid string) string { return "[{" + fmt.Sprintf(made, kind, name, uid) + "}]" }
+	pod := func(owner, node, phase, gpus string) string {
+		return fmt.Sprintf(`{"metadata": {"namespace": "team", "ownerReferences": %s}, "spec": {"nodeName": %q, "containers": [{"resources": {"limits": {"amd.com/gpu": %q}}}]}, "status": {"phase": %q}}`, owner, node, gpus, phase)
+	}
+	ofSet, ofRay := owned("Job", "set-w-0", "j"), owned("RayCluster", "ray-abc12", "c")
+	kubectl(t, `clusterpolicies.*) echo '{"spec": {"gpuResource": "amd.com/gpu"}}' ;;
+plans.*) echo '{"items": []}' ;;
+queues.*) echo '{"spec": {"mode": "Admit"}}' ;;
+pods) echo '{"items": [`+strings.Join([]string{
+		pod(ofSet, "n2", "Running", "4"), pod(ofSet, "n1", "Running", "4"), pod(ofSet, "n1", "Running", "4"), pod(ofSet, "n3", "Succeeded", "4"), pod(ofSet, "n3", "Running", "0"),
+		pod(ofRay, "n4", "Running", "8"), pod(ofRay, "", "Pending", "8"), pod(`[]`, "n5", "Running", "8"),
+	}, ",")+`]}' ;;
+jobs.batch) case "$3" in -n) echo '{"items": [{"metadata": {"namespace": "team", "name": "set-w-0", "uid": "j", "ownerReferences": `+owned("JobSet", "set", "s")+`}}]}' ;; *) echo 'Error from server (NotFound): none' >&2; exit 1;; esac ;;
+jobsets.*) case "$3" in -n) echo '{"items": [{"metadata": {"namespace": "team", "name": "set", "uid": "s"}}]}' ;; set) echo '{"metadata": {"namespace": "team", "name": "set", "uid": "s", "labels": {"oxgang.dev/queue": "q"}}}' ;; *) exit 1;; esac ;;
+rayjobs.*) case "$3" in -n) echo '{"items": [{"metadata": {"namespace": "team", "name": "ray", "uid": "r"}}]}' ;; ray) echo '{"metadata": {"namespace": "team", "name": "ray", "uid": "r", "labels": {"oxgang.dev/queue": "q"}}}' ;; *) echo 'Error from server (NotFound): none' >&2; exit 1;; esac ;;
+`)
+	for name, want := range map[string]view.Observed{
+		"set": {Pods: 3, Ready: 3, GPUs: 12, Nodes: []view.Share{{Name: "n1", GPUs: 8}, {Name: "n2", GPUs: 4}}},
+		"ray": {Pods: 2, Ready: 1, GPUs: 8, Nodes: []view.Share{{Name: "n4", GPUs: 8}}},
+	} {
+		e, err := new(view.Kubectl).Explain(t.Context(), "team", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&want, e.Observed); diff != "" || e.Mode != "Admit" {
+			t.Errorf("%s: mode %s, observed (-want +got):\n%s", name, e.Mode, diff)
+		}
 	}
 }

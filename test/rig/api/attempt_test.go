@@ -18,7 +18,7 @@ import (
 type attempt struct {
 	name   string
 	who    identity
-	verb   string // create, patch, delete, evict or resize
+	verb   string // create, patch, delete, evict, ask, disturb or resize
 	object string // YAML; of a patch: what is to be, by merging
 	rule   string // the policy and the index of the validation that refuses it
 	want   string // in the refusal
@@ -42,8 +42,23 @@ func (s *server) try(ctx context.Context, a *attempt) error {
 		return c.SubResource("resize").Patch(ctx, bare(o), merging(o), client.DryRunAll)
 	case "evict":
 		return c.SubResource("eviction").Create(ctx, bare(o), eviction(o), client.DryRunAll)
+	case "ask": // by a dry run that the eviction says, as the scheduler does
+		e := eviction(o)
+		if err := unstructured.SetNestedStringSlice(e.Object, []string{"All"}, "deleteOptions", "dryRun"); err != nil {
+			return err
+		}
+		return c.SubResource("eviction").Create(ctx, bare(o), e)
+	case "disturb": // for good, but for a pod of another version: then admission is asked, and nothing done
+		e := eviction(o)
+		if err := unstructured.SetNestedField(e.Object, "1", "deleteOptions", "preconditions", "resourceVersion"); err != nil {
+			return err
+		}
+		if err := c.SubResource("eviction").Create(ctx, bare(o), e); !apierrors.IsConflict(err) {
+			return err
+		}
+		return nil
 	}
-	return fmt.Errorf("verb %q, want create, patch, delete, resize or evict", a.verb)
+	return fmt.Errorf("verb %q, want create, patch, delete, resize, evict, ask or disturb", a.verb)
 }
 
 // parse reads an object.

@@ -6,9 +6,11 @@ const (
 	trainJob = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 	rayJob   = "apiVersion: ray.io/v1\nkind: RayJob\n"
 	pod      = "apiVersion: v1\nkind: Pod\n"
+	node     = "apiVersion: v1\nkind: Node\n"
 
-	body = "\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: train, image: train}]}}}"
-	set  = "\nspec: {replicatedJobs: [{name: w, template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c}]}}}}}]}"
+	body = "\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: train, image: train, resources: {limits: {nvidia.com/gpu: 1}}}]}}}"
+	part = "\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: train, image: train, resources: {limits: {nvidia.com/mig-1g.10gb: 1}}}]}}}"
+	set  = "\nspec: {replicatedJobs: [{name: w, template: {spec: {template: {spec: {restartPolicy: Never, initContainers: [{name: i, image: i, resources: {limits: {nvidia.com/gpu: 1}}}], containers: [{name: c, image: c}]}}}}}]}"
 	gpus = "\nspec: {containers: [{name: train, image: train, resources: {limits: {nvidia.com/gpu: 1}}}]}"
 )
 
@@ -62,6 +64,18 @@ var hostile = []attempt{
 	{"tenant grows a job", tenant, "patch", job + "metadata: {namespace: team-a, name: kept}\nspec: {parallelism: 2, completions: 2}", "oxgang-queue/4", "only the scheduler grows a running job of queue rigid"},
 	{"tenant submits a job that opts out", tenant, "create", job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: rigid}, annotations: {oxgang.dev/opt-out: \"true\"}}" + body, "oxgang-queue/5", "no job opts out of queue rigid"},
 	{"tenant opts out with a running job", tenant, "patch", job + "metadata: {namespace: team-a, name: kept, annotations: {oxgang.dev/opt-out: \"true\"}}", "oxgang-queue/5", "no job opts out of queue rigid"},
+	{"tenant asks for a part of a GPU", tenant, "create", job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + part, "oxgang-queue/6", "ask for no whole GPUs (nvidia.com/gpu), and queue elastic plans no parts"},
+	{"tenant asks for GPUs by a claim", tenant, "create", job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {template: {spec: {restartPolicy: Never, resourceClaims: [{name: gpu, resourceClaimTemplateName: one}], containers: [{name: c, image: c}]}}}", "oxgang-queue/6", "no resource claims"},
+	{"tenant asks for parts of GPUs by a JobSet", tenant, "create", jobSet + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {replicatedJobs: [{name: w, template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c, resources: {limits: {nvidia.com/mig-1g.10gb: 1}}}]}}}}}]}", "oxgang-queue/6", "plans no parts"},
+
+	{"scheduler suspends a job of no queue", scheduler, "patch", job + "metadata: {namespace: team-a, name: free}\nspec: {suspend: true}", "oxgang-own/0", "writes only to what has it"},
+	{"scheduler takes a queue away", scheduler, "patch", job + "metadata: {namespace: team-a, name: plain, labels: {oxgang.dev/queue: null}}", "oxgang-own/0", "and keeps it"},
+	{"scheduler writes to a pod of no queue", scheduler, "patch", pod + "metadata: {namespace: team-a, name: shell, labels: {color: blue}}", "oxgang-own/0", "writes only to what has it"},
+	{"scheduler evicts for good", scheduler, "disturb", pod + `metadata: {namespace: team-a, name: placed, labels: {oxgang.dev/queue: elastic}, annotations: {oxgang.dev/epoch: "5"}}`, "oxgang-own/1", "only asks about evictions"},
+	{"scheduler changes an image", scheduler, "patch", pod + `metadata: {namespace: team-a, name: gated, annotations: {oxgang.dev/epoch: "5"}}` + "\nspec: {containers: [{name: train, image: other, resources: {limits: {nvidia.com/gpu: 4}, requests: {nvidia.com/gpu: 4}}}]}", "oxgang-own/2", "changes no images"},
+	{"scheduler cordons a node", scheduler, "patch", node + "metadata: {name: n1}\nspec: {unschedulable: true}", "oxgang-own/3", "only the label and the taints of oxgang.dev"},
+	{"scheduler labels a node", scheduler, "patch", node + "metadata: {name: n1, labels: {zone: a}}", "oxgang-own/3", "only the label"},
+	{"scheduler taints a node", scheduler, "patch", node + "metadata: {name: n1}\nspec: {taints: [{key: other, effect: NoSchedule}]}", "oxgang-own/3", "only the label"},
 
 	{"administrator deletes a plan by accident", people["admin"], "delete", "apiVersion: oxgang.dev/v1alpha1\nkind: Plan\nmetadata: {name: elastic}", "oxgang-plan/0", "set the mode to Off first"},
 	{"nobody is exempt from that", breakGlass, "delete", "apiVersion: oxgang.dev/v1alpha1\nkind: Plan\nmetadata: {name: rigid}", "oxgang-plan/0", "queue rigid of mode Admit goes on from it"},
@@ -80,8 +94,10 @@ var good = []attempt{
 	{name: "scheduler opens a gate", who: scheduler, verb: "patch", object: pod + "metadata: {namespace: team-a, name: gated, annotations: {oxgang.dev/epoch: \"5\"}}\nspec: {schedulingGates: []}"},
 	{name: "scheduler resizes a pod", who: scheduler, verb: "resize", object: pod + "metadata: {namespace: team-a, name: placed}\nspec: {containers: [{name: train, image: train, resources: {limits: {cpu: 2, memory: 1Gi, nvidia.com/gpu: 4}, requests: {cpu: 2, memory: 1Gi, nvidia.com/gpu: 4}}}]}"},
 	{name: "scheduler evicts", who: scheduler, verb: "evict", object: pod + `metadata: {namespace: team-a, name: placed, labels: {oxgang.dev/queue: elastic}, annotations: {oxgang.dev/epoch: "5"}}`},
+	{name: "scheduler asks about an eviction", who: scheduler, verb: "ask", object: pod + `metadata: {namespace: team-a, name: placed, labels: {oxgang.dev/queue: elastic}, annotations: {oxgang.dev/epoch: "5"}}`},
 	{name: "scheduler grows a job", who: scheduler, verb: "patch", object: job + "metadata: {namespace: team-a, name: runs, annotations: {oxgang.dev/epoch: \"10\"}}\nspec: {parallelism: 50, completions: 50}"},
 	{name: "scheduler of a queue without a plan", who: scheduler, verb: "patch", object: job + "metadata: {namespace: team-a, name: plain}\nspec: {suspend: true}"},
+	{name: "scheduler lends a node", who: scheduler, verb: "patch", object: node + "metadata: {name: n1, labels: {oxgang.dev/loan: q}}\nspec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}, {key: oxgang.dev/loan, value: q, effect: NoSchedule}]}"},
 	{name: "administrator opens a gate", who: breakGlass, verb: "patch", object: pod + "metadata: {namespace: team-a, name: gated}\nspec: {schedulingGates: []}"},
 
 	{name: "tenant labels a pod", who: tenant, verb: "patch", object: pod + "metadata: {namespace: team-a, name: gated, labels: {color: blue}}"},
@@ -109,7 +125,7 @@ var good = []attempt{
 // waiting are jobs that are created suspended.
 var waiting = []attempt{
 	{name: "Job", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + body},
-	{name: "Job that says otherwise", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: rigid}}\nspec: {suspend: false, template: {spec: {restartPolicy: Never, containers: [{name: train, image: train}]}}}"},
+	{name: "Job that says otherwise", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: rigid}}\nspec: {suspend: false, template: {spec: {restartPolicy: Never, containers: [{name: train, image: train, resources: {limits: {nvidia.com/gpu: 1}}}]}}}"},
 	{name: "JobSet", object: jobSet + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}" + set},
 	{name: "TrainJob", object: trainJob + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {runtimeRef: {name: r}}"},
 	{name: "RayJob", object: rayJob + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {entrypoint: train}"},

@@ -42,7 +42,7 @@ func ours() []right {
 			kinds[1]: {"get", "list", "watch", "delete"},
 			kinds[2]: {"get", "list", "watch", "create", "update", "patch", "delete"},
 		},
-		"scheduler": {kinds[0]: reads, kinds[1]: {"get", "list", "watch", "create", "update", "patch"}, kinds[2]: reads},
+		"scheduler": {kinds[0]: reads, kinds[1]: {"get", "list", "watch", "create", "update"}, kinds[2]: reads},
 	}
 	var all []right
 	for who, allowed := range may {
@@ -65,7 +65,7 @@ func theScheduler() []right {
 	}
 	for _, kind := range []string{"batch/jobs", "jobset.x-k8s.io/jobsets", "trainer.kubeflow.org/trainjobs", "ray.io/rayjobs"} {
 		add(true, kind, "team-a", "j", "get", "list", "watch", "patch")
-		add(true, kind+"/status", "team-a", "j", "patch")
+		add(kind != "ray.io/rayjobs", kind+"/status", "team-a", "j", "patch") // a RayJob has no conditions
 		add(false, kind, "team-a", "j", "create", "update", "delete", "deletecollection")
 	}
 	add(true, "pods", "team-a", "p", "get", "list", "watch", "patch")
@@ -90,7 +90,7 @@ func theScheduler() []right {
 	add(false, "configmaps", "team-a", "other", slices.Concat(reads, writes)...)
 	add(false, "configmaps", "team-a", "", "list", "watch", "create")
 	add(true, "authentication.k8s.io/tokenreviews", "", "", "create")
-	add(false, "authorization.k8s.io/subjectaccessreviews", "", "", "create")
+	add(true, "authorization.k8s.io/subjectaccessreviews", "", "", "create")
 	add(true, "coordination.k8s.io/leases", "oxgang-system", "oxgang-leader", "get", "update", "patch")
 	add(true, "coordination.k8s.io/leases", "oxgang-system", "", "create")
 	add(false, "coordination.k8s.io/leases", "oxgang-system", "other", "get", "update", "delete")
@@ -99,8 +99,9 @@ func theScheduler() []right {
 	add(false, "rbac.authorization.k8s.io/clusterroles", "", "x", writes...)
 	add(false, "admissionregistration.k8s.io/validatingadmissionpolicies", "", "oxgang-epoch", writes...)
 	add(false, "users", "", "x", "impersonate")
-	for _, s := range []string{"queues", "plans", "clusterpolicies"} {
-		add(true, "oxgang.dev/"+s+"/status", "", "x", "get", "update", "patch")
-	}
+	add(true, "oxgang.dev/plans/status", "", "x", "update")
+	add(true, "oxgang.dev/queues/status", "", "x", "patch")
+	add(true, "oxgang.dev/clusterpolicies/status", "", "x", "patch")
+	add(false, "oxgang.dev/queues/status", "", "x", "update")
 	return all
 }

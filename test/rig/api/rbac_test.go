@@ -74,6 +74,9 @@ func rules(t *testing.T, file string) string {
 
 // writeRule writes a line for each resource of a rule.
 func writeRule(b *strings.Builder, r *rbacv1.PolicyRule) {
+	for _, url := range r.NonResourceURLs {
+		fmt.Fprintf(b, "  %s: %s\n", url, strings.Join(r.Verbs, " "))
+	}
 	for _, group := range r.APIGroups {
 		for _, resource := range r.Resources {
 			name := strings.TrimPrefix(group+"/"+resource, "/")
@@ -106,8 +109,8 @@ func excessive(rules string) []string {
 			all = append(all, fmt.Sprintf("%s: %s: pods are only read and patched", role, line))
 		case role == "ClusterRole oxgang-nodegroups" && on != "nodes" && (!strings.HasSuffix(on, "/scale") || verbs != "get patch"):
 			all = append(all, fmt.Sprintf("%s: %s: of what makes nodes only the scale is read and patched", role, line))
-		case on == "oxgang.dev/plans" && strings.Contains(verbs, "create") && role != "ClusterRole oxgang-planner":
-			all = append(all, fmt.Sprintf("%s: %s: only the planner writes plans", role, line))
+		case on == "oxgang.dev/plans" && strings.Contains(verbs, "create") && role != "ClusterRole oxgang-recommend":
+			all = append(all, fmt.Sprintf("%s: %s: only the role of mode Recommend writes plans", role, line))
 		}
 	}
 	return all

@@ -23,7 +23,8 @@ import (
 const (
 	root     = "../../.."                  // of the repository
 	install  = root + "/dist/install.yaml" // the chart, as it comes
-	full     = "testdata/full.yaml"        // the chart, with everything switched on
+	rights   = root + "/dist/rights/resize.yaml"
+	full     = "testdata/full.yaml" // the chart, with everything switched on
 	fixtures = "testdata/fixtures.yaml"
 	within   = time.Minute // bounds each wait; most take a second
 )
@@ -84,7 +85,7 @@ func (s *server) install(ctx context.Context) error {
 		return err
 	}
 	// The fixtures twice: what the policies suspended when it was created is started then.
-	for _, file := range append(kinds, install, full, fixtures, fixtures) {
+	for _, file := range append(kinds, install, rights, full, fixtures, fixtures) {
 		all, err := rig.ReadObjects(file)
 		if err != nil {
 			return err

@@ -126,7 +126,7 @@ func (s *Setup) yaml() string {
 	return fmt.Sprintf(`apiVersion: config.oxgang.dev/v1alpha1
 kind: SchedulerConfiguration
 leaderElection: {enabled: %v, namespace: %s, name: oxgang-leader, leaseDuration: %s, renewDeadline: %s, retryPeriod: %s}
-metrics: {address: %q}
+metrics: {address: %q, secure: false}
 health: {address: ""}
 agents: {address: %q, names: [%s]}
 log: {format: text, level: info}

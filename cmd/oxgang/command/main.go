@@ -1,0 +1,52 @@
+// Package command is the command line oxgang as a function, for programs that add policies of
+// their own: docs/guide/own-policy.md.
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	_ "time/tzdata" // --zone works on machines without a database of time zones
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/reference"
+)
+
+// collectLess is how much the heap may grow between collections, in per cent of
+// what is live, unless GOGC says otherwise. A run keeps little alive, a few
+// hundred bytes per job, and makes much that lasts one round.
+const collectLess = 400
+
+// Main runs the command line of the process, in which policies can be named beside those of
+// policy/builtin. It returns the exit status: 0 for success, 1 for failure, 2 for a command that was not
+// understood, or a policy that cannot be added. Call it once.
+func Main(policies ...builtin.Entry) int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectLess)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	err := run(ctx, policies)
+	if err == nil {
+		return 0
+	}
+	cli.PrintError(os.Stderr, err)
+	if errors.As(err, new(cli.UsageError)) {
+		return 2
+	}
+	return 1
+}
+
+func run(ctx context.Context, policies []builtin.Entry) error {
+	reference.Register()
+	for i := range policies {
+		if err := builtin.Register(&policies[i]); err != nil {
+			return cli.Usage(err)
+		}
+	}
+	return root().ExecuteContext(ctx)
+}

@@ -1,0 +1,50 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+)
+
+// manualCommand returns the command "oxgang manual", which writes the manual pages of all commands below
+// the root.
+func manualCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "manual FOLDER", Short: "Write manual pages of all commands",
+		Long: `Write a manual page of every command, for man(1), into a folder. It is made if it is not there.`,
+		Example: `  oxgang manual ~/.local/share/man/man1
+  man oxgang-simulate`,
+		Args: cli.OneArg("FOLDER"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return fmt.Errorf("manual pages: %w", err)
+			}
+			h := &doc.GenManHeader{Section: "1", Source: "oxgang " + cli.Version(), Manual: "Oxgang", Date: built()}
+			root.DisableAutoGenTag = true // it has the date of today
+			if err := doc.GenManTree(root, h, args[0]); err != nil {
+				return fmt.Errorf("manual pages: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+// built returns the time of the commit from which this program was built; nil if it is not known.
+func built() *time.Time {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	for _, s := range info.Settings {
+		if at, err := time.Parse(time.RFC3339, s.Value); s.Key == "vcs.time" && err == nil {
+			return &at
+		}
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/live/kube/view"
+)
+
+// release returns the command that gives jobs that wait back to their owners.
+func (k *Connection) release() *cobra.Command {
+	var every bool
+	cmd := &cobra.Command{
+		Use:   "release [JOB...]",
+		Short: "Start jobs that wait in a queue that no longer starts jobs, as without Oxgang",
+		Long: `Release removes what the scheduler has written to the pod templates of suspended jobs (marks, gate, node), and resumes them.
+The queue has to be in another mode than Admit and Resize, or gone. Jobs that Kueue queues are left to Kueue. Nothing is done to jobs that run.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if every == (len(args) > 0) {
+				return cli.Misused("%d jobs and --all %v, want names of jobs, or --all", len(args), every)
+			}
+			if k.all && !every {
+				return cli.Misused("--all-namespaces and names of jobs, want --namespace")
+			}
+			return Hinted(k.releaseAll(cmd.Context(), cmd.OutOrStdout(), args))
+		},
+	}
+	cmd.Flags().BoolVar(&every, "all", false, "all suspended jobs of the namespace that name a queue; with -A, of all namespaces")
+	return cmd
+}
+
+// releaseAll releases jobs, all that wait if none is named, and says which. A job that cannot be released
+// does not keep others from it.
+func (k *Connection) releaseAll(ctx context.Context, w io.Writer, names []string) error {
+	c := k.Kubectl()
+	namespace, err := k.where(ctx, c)
+	if err != nil {
+		return err
+	}
+	var waiting []view.Release
+	for _, name := range names {
+		waiting = append(waiting, view.Release{Namespace: namespace, Name: name})
+	}
+	if len(names) == 0 {
+		if waiting, err = c.Waiting(ctx, namespace); err != nil {
+			return err
+		}
+		for i := range waiting {
+			waiting[i].Name = waiting[i].Kind + "/" + waiting[i].Name
+		}
+	}
+	var errs []error
+	for i := range waiting {
+		r, err := c.Release(ctx, waiting[i].Namespace, waiting[i].Name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		verb := "released"
+		if r.Kueue {
+			verb = "left to Kueue"
+		}
+		fmt.Fprintf(w, "%s %s/%s %s\n", strings.ToLower(r.Kind), r.Namespace, r.Name, verb)
+	}
+	if len(waiting) == 0 {
+		fmt.Fprintln(w, "no job waits suspended in a queue")
+	}
+	err = errors.Join(errs...)
+	if errors.Is(err, view.ErrManaged) {
+		return cli.Hinted(err, `first: kubectl patch oxq QUEUE --type merge -p '{"spec":{"mode":"Observe"}}'`)
+	}
+	return err
+}

@@ -1,0 +1,28 @@
+package config
+
+import (
+	"sync"
+	"time"
+)
+
+// A Turn is shared by the observers of all queues of a process. All read pods and nodes from the same
+// watches, so one of them at a time compares these with the API server. It is safe for concurrent use.
+type Turn struct {
+	mu    sync.Mutex
+	taken time.Time
+}
+
+// Take reports whether nobody has taken the turn for so long, and takes it then. A nil Turn is always
+// free.
+func (t *Turn) Take(now time.Time, every time.Duration) bool {
+	if t == nil {
+		return true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.taken.IsZero() && now.Sub(t.taken) < every {
+		return false
+	}
+	t.taken = now
+	return true
+}

@@ -1,0 +1,33 @@
+package manager
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/oxgang/oxgang/live/kube/watched"
+)
+
+// slim removes from what watches bring all that is not used, before it is kept.
+func slim(o any) (any, error) {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		watched.Slim(o)
+		return o, nil
+	case *corev1.Node:
+		watched.SlimNode(o)
+		return o, nil
+	}
+	return cache.TransformStripManagedFields()(o)
+}
+
+// wakes reports whether a change of an object is news for worlds. That of a pod that only takes CPUs
+// and memory of its node is none: each world looks every second anyway.
+func wakes(all ...any) bool {
+	for _, o := range all {
+		p, is := o.(*corev1.Pod)
+		if !is || watched.Matter(p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,224 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// A Node is a node with GPUs, and who has them.
+type Node struct {
+	Name    string   `json:"name"`
+	Queue   string   `json:"queue,omitempty"` // that selects it; of several the oldest
+	GPUType string   `json:"gpuType,omitempty"`
+	GPUs    int      `json:"gpus"` // that pods may ask for; 0: the user may not see nodes
+	Used    int      `json:"used"` // by pods that are there or, where these cannot be seen, by the plan
+	Jobs    []string `json:"jobs"` // namespace/name of each, or of a pod that is of none
+}
+
+// Idle returns the GPUs of a node that nobody has.
+func (n *Node) Idle() int { return max(0, n.GPUs-n.Used) }
+
+// A machine is what is read of a node's object.
+type machine struct {
+	Meta   Meta `json:"metadata"`
+	Status struct {
+		Allocatable map[string]string `json:"allocatable"`
+	} `json:"status"`
+}
+
+// selects reports whether a node has all the labels of a queue's selector.
+func (q *Queue) selects(m *machine) bool {
+	for k, v := range q.Spec.NodeSelector {
+		if got, there := m.Meta.Labels[k]; !there || got != v {
+			return false
+		}
+	}
+	return true
+}
+
+// byAge orders queues: where two select a node, it is of the older one.
+func byAge(queues []Queue) []*Queue {
+	all := make([]*Queue, len(queues))
+	for i := range queues {
+		all[i] = &queues[i]
+	}
+	slices.SortStableFunc(all, func(a, b *Queue) int {
+		return cmp.Or(a.Meta.Created.Compare(b.Meta.Created), cmp.Compare(a.Meta.Name, b.Meta.Name))
+	})
+	return all
+}
+
+// Nodes returns the nodes with GPUs by name, as the user may see them: what is there, or else what
+// plans gave away.
+func (k *Kubectl) Nodes(ctx context.Context, queues []Queue, plans []Plan) ([]Node, error) {
+	machines, c, err := k.observeNodes(ctx)
+	if err != nil && !unseen(err) {
+		return nil, err
+	}
+	if err == nil {
+		return c.nodes(machines, queues), nil
+	}
+	var all []Node
+	for i := range plans {
+		all = append(all, plans[i].Nodes()...)
+	}
+	return all, nil
+}
+
+// observeNodes returns all nodes, and what is on them.
+func (k *Kubectl) observeNodes(ctx context.Context) ([]machine, *cluster, error) {
+	machines, err := list[machine](ctx, k, "nodes")
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := k.cluster(ctx, "")
+	return machines, c, err
+}
+
+// nodes returns those with GPUs, and who has them.
+func (c *cluster) nodes(machines []machine, queues []Queue) []Node {
+	at := make(map[string]*Node)
+	for i := range machines {
+		m := &machines[i]
+		gpus := whole(m.Status.Allocatable[c.policy.Resource])
+		if gpus == 0 {
+			continue
+		}
+		n := &Node{Name: m.Meta.Name, GPUs: gpus, GPUType: c.policy.typeOf(m), Jobs: []string{}}
+		if i := slices.IndexFunc(byAge(queues), func(q *Queue) bool { return q.Spec.Mode != "Off" && q.selects(m) }); i >= 0 {
+			n.Queue = byAge(queues)[i].Meta.Name
+		}
+		at[m.Meta.Name] = n
+	}
+	names := c.names()
+	for i := range c.pods {
+		p := &c.pods[i]
+		n, gpus := at[p.Spec.NodeName], p.gpus(c.policy.Resource)
+		if n == nil || gpus == 0 || p.ended() {
+			continue
+		}
+		n.Used += gpus
+		if name := c.nameOf(p, names); !slices.Contains(n.Jobs, name) {
+			n.Jobs = append(n.Jobs, name)
+		}
+	}
+	all := make([]Node, 0, len(at))
+	for _, n := range at {
+		slices.Sort(n.Jobs)
+		all = append(all, *n)
+	}
+	slices.SortFunc(all, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// names returns namespace/name of every job, by uid.
+func (c *cluster) names() map[string]string {
+	all := make(map[string]string, len(c.objects))
+	for i := range c.objects {
+		m := &c.objects[i].Meta
+		all[m.UID] = m.Namespace + "/" + m.Name
+	}
+	return all
+}
+
+// nameOf returns the name of the job that a pod is of, the outermost; that of the pod if it is of none.
+func (c *cluster) nameOf(p *pod, names map[string]string) string {
+	for _, uid := range slices.Backward(c.owners(p)) {
+		if name := names[uid]; name != "" {
+			return name
+		}
+	}
+	if by := p.Meta.controller(); by.Name != "" {
+		return p.Meta.Namespace + "/" + by.Name
+	}
+	return p.Meta.Namespace + "/" + p.Meta.Name
+}
+
+// typeOf returns the type of a node's GPUs; empty: no label says it.
+func (p *common) typeOf(m *machine) string {
+	for _, label := range p.Labels {
+		value, there := m.Meta.Labels[label]
+		if !there {
+			continue
+		}
+		for _, t := range p.Types {
+			if t.Product == value {
+				return t.Name
+			}
+		}
+		return strings.ToLower(value)
+	}
+	return ""
+}
+
+// Observe counts what exists of those queues whose mode writes no status, Observe and Off: their jobs and their
+// nodes. It says of a queue whose nodes are of an older one that it is not served. What the user may not
+// see is left as it is: it reports whether all could be seen.
+func (k *Kubectl) Observe(ctx context.Context, queues []Queue) (bool, error) {
+	if !slices.ContainsFunc(queues, func(q Queue) bool { return q.watches() }) {
+		return true, nil
+	}
+	machines, c, err := k.observeNodes(ctx)
+	if err != nil {
+		if unseen(err) {
+			return false, nil
+		}
+		return false, err
+	}
+	nodes, observed := c.nodes(machines, queues), c.observed()
+	for i := range queues {
+		if q := &queues[i]; q.watches() {
+			c.count(q, nodes, observed)
+			q.overlaps(machines, queues, c.policy.Resource)
+		}
+	}
+	return true, nil
+}
+
+// watches reports whether nothing is written of a queue.
+func (q *Queue) watches() bool { return q.Spec.Mode == "Observe" || q.Spec.Mode == "Off" }
+
+// count fills in the status of a queue by what exists.
+func (c *cluster) count(q *Queue, nodes []Node, observed map[string]*Observed) {
+	s := &q.Status
+	s.Running, s.Waiting, s.GPUs, s.GPUsUsed = 0, 0, 0, 0
+	for i := range nodes {
+		if nodes[i].Queue == q.Meta.Name {
+			s.GPUs += nodes[i].GPUs
+			s.GPUsUsed += nodes[i].Used
+		}
+	}
+	for i := range c.objects {
+		o := &c.objects[i]
+		if o.Meta.Labels[queueLabel] != q.Meta.Name || o.part() || o.ended() != "" {
+			continue
+		}
+		if seen := observed[o.Meta.UID]; seen != nil && seen.Ready > 0 && seen.Ready == seen.Pods {
+			s.Running++
+		} else {
+			s.Waiting++
+		}
+	}
+}
+
+// overlaps sets the condition of a queue that selects nodes with GPUs of an older one.
+func (q *Queue) overlaps(machines []machine, queues []Queue, resource string) {
+	for _, older := range byAge(queues) {
+		if older.Meta.Name == q.Meta.Name {
+			return
+		}
+		for i := range machines {
+			m := &machines[i]
+			if older.Spec.Mode == "Off" || whole(m.Status.Allocatable[resource]) == 0 || !q.selects(m) || !older.selects(m) {
+				continue
+			}
+			q.Status.Conditions = []Condition{{
+				Type: "Active", Status: "False", Reason: "Overlaps",
+				Message: "node " + m.Meta.Name + " is one of queue " + older.Meta.Name + ", too, which is older: want another spec.nodeSelector",
+			}}
+			return
+		}
+	}
+}

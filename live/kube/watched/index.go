@@ -1,0 +1,66 @@
+// Package watched says which pods and nodes of a cluster are looked at, and what is kept of them.
+package watched
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/api/v1alpha1"
+)
+
+// Index is the name of the index by which watches find the pods that matter among all of the cluster.
+const Index = "oxgang.dev/matters"
+
+// Matters is the key of pods that may be of a job, or that ask for devices.
+const Matters = "matters"
+
+// OnNode returns the key of the pods that are bound to a node.
+func OnNode(name string) string { return "node/" + name }
+
+// Keys returns the keys of a pod in the Index.
+func Keys(o client.Object) []string {
+	p, is := o.(*corev1.Pod)
+	if !is {
+		return nil
+	}
+	var keys []string
+	if Matter(p) {
+		keys = append(keys, Matters)
+	}
+	if p.Spec.NodeName != "" {
+		keys = append(keys, OnNode(p.Spec.NodeName))
+	}
+	return keys
+}
+
+// Matter reports whether a pod may be of a job, or asks for devices. Other pods only take CPUs and
+// memory of the node that they are on.
+func Matter(p *corev1.Pod) bool {
+	if p.Labels[v1alpha1.JobUID] != "" || p.Labels[v1alpha1.QueueLabel] != "" {
+		return true
+	}
+	if by := metav1.GetControllerOfNoCopy(p); by != nil && (by.Kind == "Job" || by.Kind == "RayCluster") {
+		return true
+	}
+	return slices.ContainsFunc(p.Spec.InitContainers, devices) || slices.ContainsFunc(p.Spec.Containers, devices)
+}
+
+// devices reports whether a container asks for what a device plugin gives: resources with a domain in
+// their name.
+func devices(c corev1.Container) bool {
+	for name := range c.Resources.Limits {
+		if strings.Contains(string(name), "/") {
+			return true
+		}
+	}
+	for name := range c.Resources.Requests {
+		if strings.Contains(string(name), "/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,43 @@
+package builtin_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/policy/policytest"
+)
+
+// A policy that says that jobs are not preempted neither stops nor moves one, with any placer.
+func TestNonPreemptive(t *testing.T) {
+	tried := 0
+	for _, e := range builtin.Policies() {
+		if !strings.Contains(e.Doc, "not preempted") {
+			continue
+		}
+		tried++
+		for _, pl := range builtin.Placers() {
+			t.Run(e.Name+" with "+pl.Name, func(t *testing.T) {
+				policytest.RunNonPreemptive(t, func() (policy.Policy, placement.Placer) { return made(t, &e, pl.Name) })
+			})
+		}
+	}
+	if tried < 2 {
+		t.Errorf("%d policies say that jobs are not preempted, want fifo and easy at least", tried)
+	}
+}
+
+func made(t *testing.T, e *builtin.Entry, placer string) (policy.Policy, placement.Placer) {
+	t.Helper()
+	p, err := e.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl, err := e.NewPlacer(placer, builtin.PlacerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, pl
+}

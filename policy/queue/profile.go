@@ -1,0 +1,68 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A profile is how many GPUs of one type are believed to be free, from now on.
+type profile []step
+
+// A step is how many GPUs are free from a time on, until the next step.
+type step struct {
+	in   time.Duration
+	free int
+}
+
+// newProfile returns the profile of a type of which some GPUs are free now, and others when what
+// holds them ends.
+func newProfile(free int, ends []step) profile {
+	slices.SortStableFunc(ends, func(a, b step) int { return cmp.Compare(a.in, b.in) })
+	p := profile{{0, free}}
+	for _, e := range ends {
+		free += e.free
+		if last := &p[len(p)-1]; last.in == e.in {
+			last.free = free
+			continue
+		}
+		p = append(p, step{e.in, free})
+	}
+	return p
+}
+
+// earliest returns the first time from which so many GPUs are free for so long; not ok: never.
+func (p profile) earliest(gpus int, lasts time.Duration) (in time.Duration, ok bool) {
+	from := -1
+	for k, s := range p {
+		switch {
+		case from >= 0 && s.in >= p[from].in+lasts:
+			return p[from].in, true
+		case s.free < gpus:
+			from = -1
+		case from < 0:
+			from = k
+		}
+	}
+	if from < 0 {
+		return 0, false
+	}
+	return p[from].in, true
+}
+
+// take takes GPUs from a time on for so long.
+func (p *profile) take(gpus int, in, lasts time.Duration) {
+	first, last := p.cut(in), p.cut(in+lasts)
+	for k := first; k < last; k++ {
+		(*p)[k].free -= gpus
+	}
+}
+
+// cut returns the step that begins at a time, which is not before now.
+func (p *profile) cut(in time.Duration) int {
+	k, found := slices.BinarySearchFunc(*p, in, func(s step, in time.Duration) int { return cmp.Compare(s.in, in) })
+	if !found {
+		*p = slices.Insert(*p, k, step{in, (*p)[k-1].free})
+	}
+	return k
+}

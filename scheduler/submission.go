@@ -1,0 +1,73 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// settle is how long a submission round waits for more submissions. People type one command after
+// the other, and scripts submit many jobs in a row: these are planned together.
+const settle = 500 * time.Millisecond
+
+// perRound is how many submission rounds there are at most for each regular one. It bounds what
+// they cost.
+const perRound = 20
+
+// soon notes that a job was submitted that can be planned from now on.
+func (s *Scheduler) soon(now time.Time) {
+	if !s.o.OnSubmit || !s.extra.IsZero() {
+		return
+	}
+	s.extra = now.Add(settle)
+	if least := s.planned.Add(s.o.Round / perRound); least.After(s.extra) {
+		s.extra = least
+	}
+}
+
+// due returns when the next round is: the regular one, or a submission round before it.
+func (s *Scheduler) due(next time.Time) time.Time {
+	if s.extra.IsZero() || !s.extra.Before(next) {
+		return next
+	}
+	return s.extra
+}
+
+// admits reports whether a submission round can start a job without harm to others: there are
+// free GPUs, and no job waits that an earlier round has let wait. A new job might take what that
+// one waits for, while the policy could not give it what others hold.
+func (s *Scheduler) admits() bool {
+	s.sweep()
+	free := 0
+	for _, t := range s.cluster.Types() {
+		free += t.GPUs
+	}
+	for _, r := range s.active {
+		if r.decided && !r.status.Holding() {
+			return false
+		}
+		free -= r.status.Allocation.AllGPUs()
+	}
+	return free > 0
+}
+
+// keep plans for a submission round. The policy is shown jobs that hold GPUs as non-preemptive,
+// so that a plan which keeps the rules (policy.Check) leaves them what they hold. Nothing has
+// changed for them, and the reasons for what they have are those of the last round.
+func (s *Scheduler) keep(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, error) {
+	plan, err := s.plan(ctx, snap.Pinned())
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range s.active {
+		if !r.status.Holding() {
+			continue
+		}
+		d := &plan.Jobs[i]
+		if d.Batch, d.Why = r.batch, r.why; !r.decided {
+			d.Why = policy.Reason{Kind: policy.AsPlanned}
+		}
+	}
+	return plan, nil
+}

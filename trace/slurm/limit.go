@@ -1,0 +1,70 @@
+package slurm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/trace/parse"
+)
+
+// endless is how long a job without a time limit is believed to take, in seconds: a year.
+const endless = 365 * 24 * 3600
+
+// limitOf returns the time limit of a row in seconds; 0: the log does not say it.
+func limitOf(r *parse.Row) int64 {
+	text := r.Raw("timelimitraw")
+	column := "timelimitraw"
+	if text == "" {
+		text, column = r.Raw("timelimit"), "timelimit"
+	}
+	switch strings.ToUpper(text) {
+	case "", "PARTITION_LIMIT":
+		return 0
+	case "UNLIMITED":
+		return endless
+	}
+	if column == "timelimit" {
+		return clock(r, column)
+	}
+	return minutes(int64(r.Count(column, 0, parse.MaxCount)))
+}
+
+// minutes returns a limit of so many minutes in seconds.
+func minutes(n int64) int64 { return min(60*n, endless) }
+
+// priorityOf returns the priority of a row; 0: the log does not say it.
+func priorityOf(r *parse.Row) int64 {
+	text := r.Raw("priority")
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		r.Fail("priority", fmt.Sprintf("a whole number from 0 to %d", uint32(lastSecond)))
+	}
+	return int64(n)
+}
+
+// clock parses a span of time in a column, [days-]hours:minutes:seconds, in seconds.
+func clock(r *parse.Row, column string) int64 {
+	days, rest, ok := strings.Cut(r.Raw(column), "-")
+	if !ok {
+		days, rest = "0", days
+	}
+	total, err := strconv.ParseUint(days, 10, 16)
+	parts := strings.Split(rest, ":")
+	for i, size := range []uint64{24, 60, 60} {
+		i -= 3 - len(parts) // hours may be missing
+		var n uint64
+		if i >= 0 && i < len(parts) && err == nil {
+			n, err = strconv.ParseUint(parts[i], 10, 16)
+		}
+		total = total*size + n
+	}
+	if err != nil || len(parts) < 2 || len(parts) > 3 {
+		r.Fail(column, "a time like 1-02:03:04")
+		return 0
+	}
+	return int64(total)
+}

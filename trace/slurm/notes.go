@@ -1,0 +1,46 @@
+package slurm
+
+// note counts what the replay of a job cannot show, and what of it is assumed.
+func (l *log) note(state string, r *run, wanted *ask) {
+	say := l.o.Summary.Note
+	switch {
+	case state == "" || state == "COMPLETED":
+	case stillRan(state):
+		say("jobs that still ran, taken to end then")
+	default:
+		say("jobs that ended as " + state + ", run for as long as they did")
+	}
+	switch {
+	case wanted.held:
+		say("jobs that could not start when submitted (" + orElse(wanted.reason, heldBy) + "), counted from when they could")
+	case wanted.reason != "":
+		say("jobs that were kept back by " + wanted.reason + ", which is not replayed")
+	}
+	if wanted.reserved {
+		say("jobs that ran in a reservation of nodes, simulated without one")
+	}
+	if wanted.had > wanted.gpus {
+		counted := "counted as asked for"
+		if l.observe {
+			counted = "taken to need all of them"
+		}
+		say("jobs that were given more GPUs than they asked for (whole nodes), " + counted)
+	}
+	if r.limit > 0 && r.elapsed > r.limit {
+		say("jobs that ran longer than their time limit")
+	}
+}
+
+// stillRan reports whether a job in a state had not ended.
+func stillRan(state string) bool { return state == "RUNNING" || state == "SUSPENDED" }
+
+// heldBy is what may have held a job back where the log does not say it.
+const heldBy = "a dependency, a hold, a begin time, a limit of an array"
+
+// orElse returns a text, or another where it is empty.
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}

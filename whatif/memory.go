@@ -1,0 +1,181 @@
+package whatif
+
+import (
+	"bytes"
+	"compress/flate"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/internal/deepcopy"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/perf"
+	"github.com/oxgang/oxgang/perf/estimate"
+	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/goodput"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// errNoMemory says that a checkpoint does not have what this program could go on from.
+var errNoMemory = errors.New("the checkpoint remembers nothing that this program can read")
+
+// A memory is all that decides and predicts in a run.
+type memory struct {
+	scheduler *scheduler.Memory
+	policy    policy.Policy
+	placer    placement.Placer
+	learner   *Learner
+}
+
+// A recall writes memories, and reads them.
+type recall struct{ format *deepcopy.Format }
+
+// newRecall returns the recall of runs that begin as m does, in which no round has been.
+func newRecall(m *memory, fits *estimate.Cache) *recall {
+	if fits == nil {
+		fits = estimate.NewCache()
+	}
+	samples := []any{(*estimate.Model)(nil), &holder{perf.ByDuration{}}}
+	for _, e := range goodput.Engines() {
+		samples = append(samples, e)
+	}
+	return &recall{deepcopy.NewFormat(m, []any{fits}, samples...)}
+}
+
+// A holder shows a Format what a perf.Model may be.
+type holder struct{ model perf.Model }
+
+// write returns a memory as bytes.
+func (r *recall) write(m *memory) ([]byte, error) {
+	data, err := r.format.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	z, err := flate.NewWriter(&out, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(data); err != nil {
+		return nil, err
+	}
+	err = z.Close()
+	return out.Bytes(), err
+}
+
+// mostRead bounds a memory that is read, in bytes.
+const mostRead = 1 << 30
+
+// read returns the memory in a checkpoint, which takes the place of that in r: it reads once. It returns errNoMemory if that has none, or one of other types.
+func (r *recall) read(packed []byte) (*memory, error) {
+	if len(packed) == 0 {
+		return nil, errNoMemory
+	}
+	data, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), mostRead))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoMemory, err)
+	}
+	root, err := r.format.Unmarshal(data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoMemory, err)
+	}
+	m, _ := root.(*memory)
+	if m == nil || m.scheduler == nil || m.policy == nil || m.placer == nil || m.learner == nil {
+		return nil, errNoMemory
+	}
+	return m, nil
+}
+
+// A Run is a run that has not begun: who decides in it.
+type Run struct {
+	Scheduler *scheduler.Scheduler
+	Policy    policy.Policy // without what observes it
+	Placer    placement.Placer
+	Options   scheduler.Options
+	Cluster   *cluster.Cluster
+}
+
+// A Checkpointer writes checkpoints into the journal of a run, from which RoundIn goes on. It is a
+// scheduler.Observer; the Writer must come before it. A checkpoint comes after each 4 MiB of the
+// journal, or after 16 times the length of the last one if that is more: so they are about a
+// seventeenth of a journal at most, and a journal of less has none. A checkpoint costs about what it takes to copy what
+// the run remembers.
+type Checkpointer struct {
+	run    Run
+	w      *journal.Writer
+	recall *recall
+	memory memory
+	every  int64 // bytes of the journal from one checkpoint to the next, at least
+	share  int64 // times the length of a checkpoint from it to the next, at least
+	due    int64 // bytes after the last checkpoint when the next one is due
+}
+
+const (
+	checkpointEvery = 4 << 20
+	checkpointShare = 16
+)
+
+// NewCheckpointer returns the Checkpointer of a run that has not begun.
+func NewCheckpointer(run Run, w *journal.Writer) *Checkpointer {
+	c := &Checkpointer{run: run, w: w, every: checkpointEvery, share: checkpointShare, due: checkpointEvery}
+	c.memory = memory{run.Scheduler.Memory(), run.Policy, run.Placer, learnerOf(run.Options, run.Cluster.Types())}
+	c.recall = newRecall(&c.memory, run.Options.Estimate.Fits)
+	return c
+}
+
+// Event implements scheduler.Observer.
+func (c *Checkpointer) Event(now time.Time, ev scheduler.Event) { c.memory.learner.Event(now, ev) }
+
+// Round implements scheduler.Observer. While background work of the policy is under way there is no
+// checkpoint: it cannot be written.
+func (c *Checkpointer) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
+	c.memory.learner.Round(s, p, acts)
+	if _, since := c.w.Written(); since < c.due || c.run.Scheduler.Memory().Computing() {
+		return
+	}
+	c.memory.scheduler = c.run.Scheduler.Memory()
+	data, err := c.recall.write(&c.memory)
+	if err != nil || len(data) > journal.MostMemory {
+		data = nil // readers replay from an earlier checkpoint, or from the start
+	}
+	before, _ := c.w.Written()
+	c.w.Checkpoint(s.Now, c.memory.scheduler, data)
+	after, _ := c.w.Written()
+	c.due = max(c.every, c.share*(after-before))
+}
+
+// learnerOf returns the Learner of a run by the options of its scheduler.
+func learnerOf(so scheduler.Options, types []cluster.TypeInfo) *Learner {
+	so.Estimate.Types = types
+	so.Estimate.Share = true // a job is expected to be as fast as others of its class were
+	return NewLearner(so.Estimate)
+}
+
+// held returns a plan that leaves all jobs what they hold.
+func held(s *policy.Snapshot) *policy.Plan {
+	p := &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}
+	for i, j := range s.Jobs {
+		p.Jobs[i] = policy.Decision{Allocation: j.Allocation, Placement: j.Placement}
+	}
+	return p
+}
+
+// began returns what a run is like that has these options, before its first round.
+func (o *Options) began(h *journal.Header) (*memory, scheduler.Options, error) {
+	so := o.Scheduler
+	so.Round = h.Round
+	p, placer, err := o.Fresh()
+	if err != nil {
+		return nil, so, err
+	}
+	s, err := scheduler.New(p, placer, h.Cluster, so)
+	if err != nil {
+		return nil, so, err
+	}
+	return &memory{s.Memory(), p, placer, learnerOf(so, h.Cluster.Types())}, so, nil
+}
+
+var _ scheduler.Observer = (*Checkpointer)(nil)

@@ -1,0 +1,176 @@
+package whatif_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/placement"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/scheduler"
+	"github.com/oxgang/oxgang/sim"
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// checkpointed records a run with a checkpoint after each so many bytes.
+func (r *run) checkpointed(t *testing.T, name string, every int64) (*journal.File, []byte) {
+	t.Helper()
+	p, placer, err := fresh(name)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	world, err := sim.New(r.cluster, r.catalog, r.arrivals, r.world)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := scheduler.New(p, placer, r.cluster, r.scheduler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := journal.NewWriter(&out, journal.Header{Tool: "test", Policy: name, Seed: r.world.Seed, Start: sim.Epoch, Round: r.scheduler.Round, Cluster: r.cluster})
+	c := whatif.NewCheckpointer(whatif.Run{Scheduler: s, Policy: p, Placer: placer, Options: r.scheduler, Cluster: r.cluster}, w)
+	c.Every(every)
+	if err := errors.Join(s.Run(t.Context(), world, w, c), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := journal.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, out.Bytes()
+}
+
+// said is all that RoundIn says of a job.
+type said struct {
+	Round  int
+	Jobs   []job.Status
+	Plan   []policy.Decision
+	Prices []policy.TypePrice
+	Terms  policy.Terms
+	Change string
+	ETAs   map[job.ID]whatif.ETA
+	Err    string
+}
+
+func told(t *testing.T, r *whatif.Round, err error, etas bool) said {
+	t.Helper()
+	if err != nil {
+		return said{Err: err.Error()}
+	}
+	s, p := r.Decided()
+	all := said{Round: s.Round, Plan: p.Jobs, Prices: p.Prices}
+	for _, j := range s.Jobs {
+		all.Jobs = append(all.Jobs, j.Status)
+	}
+	all.Terms, _ = r.Weighed(t.Context())
+	if c, err := r.Unblock(t.Context()); err == nil {
+		all.Change = c.String()
+	}
+	if etas {
+		all.ETAs = r.Expect(t.Context())
+	}
+	return all
+}
+
+// TestRoundIn_is_RoundOf: from the last checkpoint, a policy decides and predicts what it does after a
+// replay from the start. Equal runs give equal bytes, with checkpoints, too.
+func TestRoundIn_is_RoundOf(t *testing.T) {
+	for _, e := range builtin.Policies() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			r := mixed(t, 16)
+			if e.Traits().Classes {
+				r.scheduler.Classes = true
+			}
+			f, text := r.checkpointed(t, e.Name, 20_000)
+			if _, again := r.checkpointed(t, e.Name, 20_000); !bytes.Equal(text, again) {
+				t.Error("equal runs gave other bytes")
+			}
+			marks, err := f.Marks(1000 * time.Hour)
+			if err != nil || len(marks) < 3 {
+				t.Fatalf("%d checkpoints in %d bytes, and %v; want some", len(marks), len(text), err)
+			}
+			o := options(e.Name)
+			o.Scheduler = r.scheduler
+			known := 0
+			for i, id := range []job.ID{"j03", "j07", "j11"} {
+				of := whatif.Moment{Job: id, At: marks[(i+1)*(len(marks)-1)/5].At + time.Duration(i)*5*time.Minute}
+				etas := id == "j03" && (e.Name == "fifo" || e.Name == "sia")
+				whole, err := whatif.RoundFromStart(t.Context(), f, of, o)
+				want := told(t, whole, err, etas)
+				part, err := whatif.RoundIn(t.Context(), f, of, o)
+				if diff := cmp.Diff(want, told(t, part, err, etas), cmp.AllowUnexported(whatif.ETA{})); diff != "" {
+					t.Errorf("%s at %v: %s", id, of.At, diff)
+				}
+				if want.Err == "" {
+					known++
+				}
+			}
+			if known == 0 {
+				t.Error("none of the moments is known: nothing was compared")
+			}
+		})
+	}
+}
+
+// TestRoundIn_begins_at_a_checkpoint: what is before it is not read.
+func TestRoundIn_begins_at_a_checkpoint(t *testing.T) {
+	r := mixed(t, 12)
+	f, text := r.checkpointed(t, "sia", 20_000)
+	marks, err := f.Marks(1000 * time.Hour)
+	if err != nil || len(marks) < 3 {
+		t.Fatalf("%d checkpoints, %v", len(marks), err)
+	}
+	_, header, _ := bytes.Cut(text, []byte("\n"))
+	spoiled := bytes.Clone(text)
+	at := len(text) - len(header)
+	copy(spoiled[at:at+200], bytes.Repeat([]byte("#"), 200))
+	damaged, err := journal.OpenFile(bytes.NewReader(spoiled), int64(len(spoiled)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options("sia")
+	o.Scheduler = r.scheduler
+	of := whatif.Moment{Job: "j11", At: marks[len(marks)-1].At + 3*time.Minute}
+	if _, err := whatif.RoundIn(t.Context(), damaged, of, o); err != nil && !errors.Is(err, whatif.ErrUndecided) {
+		t.Errorf("from the checkpoint: %v", err)
+	}
+	if _, err := whatif.RoundFromStart(t.Context(), damaged, of, o); !errors.Is(err, journal.ErrChanged) {
+		t.Errorf("from the start: got %v, want that the journal was changed", err)
+	}
+}
+
+// TestRoundIn_without_memory: a checkpoint of a program with other types is passed over.
+func TestRoundIn_without_memory(t *testing.T) {
+	r := mixed(t, 12)
+	f, _ := r.checkpointed(t, "sia", 20_000)
+	o := options("sia")
+	o.Scheduler = r.scheduler
+	of := whatif.Moment{Job: "j07", At: time.Hour}
+	part, err := whatif.RoundIn(t.Context(), f, of, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := part.Decided()
+	o.Fresh = func() (policy.Policy, placement.Placer, error) {
+		p, placer, err := fresh("sia")()
+		return &other{Policy: p}, placer, err
+	}
+	whole, err := whatif.RoundIn(t.Context(), f, of, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := whole.Decided(); got.Round != want.Round {
+		t.Errorf("got round %d, want %d", got.Round, want.Round)
+	}
+}
+
+// other is a policy of another type.
+type other struct{ policy.Policy }
