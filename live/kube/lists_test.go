@@ -55,6 +55,18 @@ func TestVerify_costs_the_same_for_many_queues(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), periods*(observe.Relist+observe.Late)+time.Second)
 		defer cancel()
 		var gone sync.WaitGroup
+		counts := false // from when all queues are served
+		twin.Listed = func(list client.ObjectList, o *client.ListOptions) {
+			mu.Lock()
+			defer mu.Unlock()
+			if !counts {
+				return
+			}
+			lists[list.GetObjectKind().GroupVersionKind().Kind]++
+			if o.Limit == 0 {
+				t.Errorf("%s were listed without pages", list.GetObjectKind().GroupVersionKind().Kind)
+			}
+		}
 		for i := range queues {
 			o := options(v1alpha1.Observe)
 			o.Queue.Name, o.Turn = fmt.Sprintf("q%d", i), turn
@@ -62,14 +74,9 @@ func TestVerify_costs_the_same_for_many_queues(t *testing.T) {
 			gone.Go(func() { _ = w.Execute(ctx) })
 			time.Sleep(20 * time.Second)
 		}
-		twin.Listed = func(list client.ObjectList, o *client.ListOptions) {
-			mu.Lock()
-			defer mu.Unlock()
-			lists[list.GetObjectKind().GroupVersionKind().Kind]++
-			if o.Limit == 0 {
-				t.Errorf("%s were listed without pages", list.GetObjectKind().GroupVersionKind().Kind)
-			}
-		}
+		mu.Lock()
+		counts = true
+		mu.Unlock()
 		gone.Wait()
 		for kind, want := range map[string]int{"Pod": 2 * periods, "Node": 2 * periods, "Job": 2 * periods * queues} {
 			if got := lists[kind]; got > want || got < want-2*queues {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -66,8 +67,14 @@ func TestRights(t *testing.T) {
 func uses(t *testing.T, mode v1alpha1.Mode) map[string]bool {
 	t.Helper()
 	used := make(map[string]bool)
+	var mu sync.Mutex // calls come from several goroutines
 	twin := newTwin()
-	twin.Before = func(c *kubetest.Call) error { used[c.Right] = true; return nil }
+	twin.Before = func(c *kubetest.Call) error {
+		mu.Lock()
+		defer mu.Unlock()
+		used[c.Right] = true
+		return nil
+	}
 	q := &v1alpha1.Queue{}
 	q.Name = queue
 	twin.Create(q)
