@@ -575,3 +575,20 @@ func FuzzStory(f *testing.F) {
 		}
 	})
 }
+
+// A program on one machine that has not spoken yet is not preemptible until it does: nobody submitted it so.
+func TestNot_preemptible_until_it_speaks(t *testing.T) {
+	silent := &job.Spec{ID: "j", GPUs: 1, NonPreemptive: true, NoCheckpoint: true}
+	declared := &job.Spec{ID: "j", GPUs: 1, NonPreemptive: true}
+	why := policy.Reason{Kind: policy.PinnedNonPreempt}
+	for s, want := range map[*job.Spec][2]string{
+		silent:   {"exactly 1 GPU of any type, not preemptible until its program says that it saves checkpoints", "nothing says yet that it saves checkpoints, and it keeps its GPUs until its program does or ends"},
+		declared: {"exactly 1 GPU of any type, not preemptible", "it was submitted as not preemptible, and keeps its GPUs until it ends"},
+	} {
+		x := exampleContext(why)
+		x.spec = s
+		if got := [2]string{asked(s), x.because()}; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -67,7 +67,10 @@ var templates = map[policy.Kind]template{
 		}
 		return "its size may change once it trains"
 	}},
-	policy.PinnedNonPreempt: {why: func(*explainContext) string {
+	policy.PinnedNonPreempt: {why: func(s *explainContext) string {
+		if s.spec.NoCheckpoint {
+			return "nothing says yet that it saves checkpoints, and it keeps its GPUs until its program does or ends"
+		}
 		return "it was submitted as not preemptible, and keeps its GPUs until it ends"
 	}},
 	policy.Reserved: {why: func(s *explainContext) string {

@@ -79,7 +79,10 @@ func asked(s *job.Spec) string {
 	case s.BatchSize > 0:
 		parts = append(parts, fmt.Sprintf("batch size %d", s.BatchSize))
 	}
-	if s.NonPreemptive {
+	switch {
+	case s.NonPreemptive && s.NoCheckpoint: // a program on one machine has not spoken yet
+		parts = append(parts, "not preemptible until its program says that it saves checkpoints")
+	case s.NonPreemptive:
 		parts = append(parts, "not preemptible")
 	}
 	if !s.Reservation.IsZero() {

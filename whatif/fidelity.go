@@ -98,9 +98,9 @@ type recording struct {
 	result    *Fidelity
 	outages   *outages
 	held      *service
-	simulated *service      // of the last simulation
-	last      time.Duration // time of the last record
-	phase     time.Duration // of rounds: the time of the first, modulo the length of a round
+	simulated *service              // of the last simulation
+	last      time.Duration         // time of the last record
+	phases    map[time.Duration]int // of rounds, how many were at a time, modulo the length of a round
 	rounds    int
 }
 
@@ -125,9 +125,8 @@ func (rec *recording) take(one *journal.Record) {
 	rec.last = one.At
 	now := rec.header.Start.Add(one.At)
 	if one.Round != nil {
-		if rec.rounds++; rec.rounds == 1 {
-			rec.phase = one.At % rec.header.Round
-		}
+		rec.rounds++
+		rec.phases[one.At%rec.header.Round]++
 		rec.acted(now, one.Round.Actions)
 		rec.held.acted(now, one.Round.Actions)
 		return
@@ -145,6 +144,18 @@ func (rec *recording) take(one *journal.Record) {
 	rec.outages.event(one.At, one.Event, rec.jobs)
 	rec.Event(now, one.Event)
 	rec.held.event(now, one.Event)
+}
+
+// phase returns when regular rounds are, modulo the length of a round: where most rounds were. Submission rounds
+// come at any time, the first round of a live run among them.
+func (rec *recording) phase() time.Duration {
+	var most time.Duration
+	for at, n := range rec.phases {
+		if had := rec.phases[most]; n > had || n == had && at < most {
+			most = at
+		}
+	}
+	return most
 }
 
 // reserved counts jobs with reservations.

@@ -68,6 +68,26 @@ func TestCompare_is_exact(t *testing.T) {
 	}
 }
 
+// TestCompare_with_submission_rounds: the first round of a live run is one soon after a submission. Regular rounds
+// of the twin are where those of the run were all the same.
+func TestCompare_with_submission_rounds(t *testing.T) {
+	r := mixed(t, 12)
+	r.scheduler.OnSubmit, r.scheduler.First = true, time.Minute
+	for i := range r.arrivals {
+		r.arrivals[i].At += 7 * time.Second
+	}
+	o := options("fifo")
+	text := r.record(t, "fifo")
+	o.Scheduler, o.Scheduler.First = r.scheduler, 0 // what a journal does not say
+	f, err := whatif.Compare(t.Context(), reader(t, text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Jobs) != 12 || f.Worst > 1e-5 || f.Refused > 0 {
+		t.Errorf("%d jobs with a worst error of %v, %d plans refused; want 12, at most 1e-5, 0", len(f.Jobs), f.Worst, f.Refused)
+	}
+}
+
 // TestCompare_where_beliefs_decide: the agents of the twin say before a job's first run what
 // the model says that was learned by its last, so that a policy which looks at it decides
 // otherwise now and then. Measured here: mean error 2.4 % (SRTF), 2.9 % (LAS), 6.1 % (Sia).

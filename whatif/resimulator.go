@@ -3,6 +3,7 @@ package whatif
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/journal"
@@ -26,13 +27,13 @@ func NewResimulator(r *journal.Reader, o Options) (*Resimulator, error) {
 	t.scheduler.Round, t.scheduler.Estimate.Types = t.header.Round, t.header.Cluster.Types()
 	own := t.scheduler.Estimate
 	own.Share = false // how fast a job was is known best from its own reports
-	t.rec = &recording{header: &t.header, Learner: NewLearner(own), result: &Fidelity{Round: journal.Seconds(t.header.Round)}, held: newService(), outages: newOutages(t.header.Cluster)}
+	t.rec = &recording{header: &t.header, Learner: NewLearner(own), result: &Fidelity{Round: journal.Seconds(t.header.Round)}, held: newService(), outages: newOutages(t.header.Cluster), phases: map[time.Duration]int{}}
 	t.rec.keep = true
 	if err := t.rec.read(r); err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
 	if t.scheduler.First == 0 {
-		t.scheduler.First = t.rec.phase
+		t.scheduler.First = t.rec.phase()
 	}
 	return t, nil
 }
