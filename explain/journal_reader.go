@@ -226,11 +226,14 @@ func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 		clear(s.told)
 		return
 	}
-	s.phase = map[scheduler.Outcome]job.Phase{
-		scheduler.Done: job.Completed, scheduler.Failed: job.Failed, scheduler.Cancelled: job.Cancelled,
-	}[ev.Outcome]
+	s.phase = lastPhase[ev.Outcome]
 	s.since, s.before, s.detail = t.now, held, detail
 	end := journal.Seconds(t.now)
 	t.totals.Ended, t.totals.Outcome = &end, s.phase.String()
 	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+span(t.now-t.came)+" after submission")
+}
+
+// lastPhase is the phase of a job after an outcome that ended it.
+var lastPhase = map[scheduler.Outcome]job.Phase{
+	scheduler.Done: job.Completed, scheduler.Failed: job.Failed, scheduler.Cancelled: job.Cancelled,
 }
