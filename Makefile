@@ -79,7 +79,7 @@ layering:
 
 ## test: every test, the tables against their doc pages included (lint has what go vet finds)
 test:
-	RAPID_SEED=$(SEED) $(GO) test -vet=off -p $(JOBS) ./...
+	RAPID_SEED=$(SEED) $(GO) test -vet=off -timeout 30m -p $(JOBS) ./...
 
 # The packages with tests that look at a part of something, and at all of it if they are to be long.
 LONG = $$(grep -rlE --include='*_test.go' 'draws\.(Some|Long)|OXGANG_LONG' . | grep -v '^./test/rig/' | xargs -n 1 dirname | sort -u)
@@ -91,7 +91,7 @@ long:
 ## race: the packages with goroutines under the race detector, long tests left out
 race:
 ifeq ($(shell $(GO) env CGO_ENABLED),1)
-	RAPID_SEED=$(SEED) $(GO) test -vet=off -race -short $(RACE)
+	RAPID_SEED=$(SEED) $(GO) test -vet=off -race -short -timeout 30m $(RACE)
 	RAPID_SEED=$(SEED) RAPID_CHECKS=25 $(GO) test -vet=off -race -short -run '^(TestInvariants|TestBackground)' $(MOD)/sim
 	$(GO) test -vet=off -race -short -run '^(TestInterrupt|TestWatch|TestSubmit|TestLogs)' $(MOD)/cmd/oxgang
 else

@@ -34,6 +34,7 @@ type View struct {
 	EndLate     *time.Time      `json:"end_late,omitempty"`
 	Submitted   time.Time       `json:"submitted"`
 	Started     time.Time       `json:"started,omitzero"`  // first; zero: not yet
+	Since       time.Time       `json:"since,omitzero"`    // when what it holds last changed; at first Submitted
 	Finished    time.Time       `json:"finished,omitzero"` // zero: not yet
 	Outcome     string          `json:"outcome,omitzero"`  // of one that ended: done, failed or cancelled
 	Detail      string          `json:"detail,omitzero"`   // of the outcome, for people

@@ -42,6 +42,9 @@ const queueName = "default"
 // ControlSocket returns where the scheduler of a state directory listens to commands.
 func ControlSocket(dir string) string { return filepath.Join(dir, controlSocket) }
 
+// JournalFolder returns where the scheduler of a state directory writes its journals.
+func JournalFolder(dir string) string { return filepath.Join(dir, journals) }
+
 // A controller runs the scheduler of this machine and answers the commands of its users: it
 // is a control.Service.
 type controller struct {

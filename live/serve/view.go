@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local"
@@ -17,6 +18,7 @@ type state struct {
 	snapshot *policy.Snapshot // of the last round; nil before the first
 	plan     *policy.Plan
 	live     map[job.ID]local.Live
+	said     map[job.ID]explain.Because
 	etas     map[job.ID]whatif.ETA
 	from     time.Time // of etas
 	refused  map[job.ID]int
@@ -25,7 +27,9 @@ type state struct {
 // state returns the state now. It may take whatif.Patience: it predicts once a round.
 func (c *controller) state(ctx context.Context) *state {
 	s := &state{live: make(map[job.ID]local.Live), refused: make(map[job.ID]int)}
-	s.snapshot, s.plan = c.world.LastRound()
+	if s.snapshot, s.plan = c.world.LastRound(); s.snapshot != nil {
+		s.said = explain.Now(s.snapshot, s.plan)
+	}
 	for _, l := range c.world.Live() {
 		s.live[l.Spec.ID] = l
 	}
@@ -95,7 +99,10 @@ func (s *state) view(j *store.Job) control.View {
 		}
 	}
 	v.Phase, v.Progress, v.Restarts = status.Phase.String(), status.Progress, status.Restarts
-	v.Submitted, v.Started = status.Submitted, status.FirstStarted
+	v.Submitted, v.Started, v.Since = status.Submitted, status.FirstStarted, status.Since
+	if v.Since.IsZero() {
+		v.Since = v.Submitted
+	}
 	if v.Checkpoint != nil {
 		v.Progress = max(v.Progress, v.Checkpoint.Progress)
 	}
@@ -109,6 +116,9 @@ func (s *state) view(j *store.Job) control.View {
 	v.Profiling = l.Spoke && l.Up && row != nil && row.Perf == nil
 	if status.Phase == job.Restoring && (l.Up && !l.Spoke || !live) { // a program without the client never says that it trains; or it has just ended
 		v.Phase = job.Running.String()
+	}
+	if v.Sentence = s.said[j.Spec.ID].Text; v.Sentence == "" {
+		v.Sentence = "no round has decided on it yet; the next one does"
 	}
 	s.foresee(&v)
 	return v

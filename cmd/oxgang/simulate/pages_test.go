@@ -90,8 +90,8 @@ func crowded(t *testing.T, policy, seed string) (path string, jobs []metrics.Job
 	return path, result.Result.Jobs
 }
 
-// page returns what is said of a job at a time, also as text.
-func page(t *testing.T, path string, id job.ID, at time.Duration) (*explain.Story, string) {
+// pageOf returns what is said of a job at a time, also as text.
+func pageOf(t *testing.T, path string, id job.ID, at time.Duration) (*explain.Story, string) {
 	t.Helper()
 	e := explanation{journal: path, job: string(id), at: at, moment: true}
 	s, err := e.story(t.Context())
@@ -113,11 +113,11 @@ var (
 
 // contradictions returns what the page of a job says against itself, or against that of a job that it names.
 func contradictions(t *testing.T, path string, id job.ID, at time.Duration) []string {
-	s, text := page(t, path, id, at)
+	s, text := pageOf(t, path, id, at)
 	m := s.Moment
 	all := append(ranges(m), amounts(m, text)...)
 	if n := m.Change; n != nil && n.Kind == counterfactual.JobsEnd && len(n.Jobs) == 1 && n.In > 0 {
-		if other, said := page(t, path, n.Jobs[0], at); other.Moment.End == nil || time.Duration(other.Moment.End.Likely) != n.In {
+		if other, said := pageOf(t, path, n.Jobs[0], at); other.Moment.End == nil || time.Duration(other.Moment.End.Likely) != n.In {
 			all = append(all, fmt.Sprintf("job %s is to end in %v, and by its own page:\n%s", n.Jobs[0], n.In, said))
 		}
 	}

@@ -1,0 +1,33 @@
+package machine
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/live/scene"
+	"github.com/oxgang/oxgang/live/serve"
+	"github.com/oxgang/oxgang/page"
+)
+
+// A PageSource is what the live page shows of the scheduler of this machine.
+type PageSource struct{ state liveState }
+
+// Add adds the flag that says where the scheduler is.
+func (p *PageSource) Add(cmd *cobra.Command) { p.state.add(cmd) }
+
+// Source returns the scheduler, once it answers. Its errors have hints.
+func (p *PageSource) Source(ctx context.Context) (page.Source, error) {
+	dir, err := p.state.path()
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.state.client()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Top(ctx); err != nil {
+		return nil, p.state.told(err)
+	}
+	return scene.New(c, serve.JournalFolder(dir)), nil
+}

@@ -1,0 +1,95 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/page"
+)
+
+// UICommand returns the command "oxgang ui".
+func UICommand() *cobra.Command {
+	var (
+		live   machine.PageSource
+		listen string
+	)
+	cmd := &cobra.Command{
+		SuggestFor: []string{"web", "dashboard", "page", "view"},
+		Use:        "ui [JOURNAL]", Short: "Serve a page that shows the scheduler of this machine, or a journal", Args: cobra.MaximumNArgs(1),
+		Long: `Serve a page, on loopback, that shows who has which GPU, who waits and why, when jobs are expected
+to start and end, and the life of each job: of the scheduler of this machine, as it changes, or of a journal, at
+any time of it. It prints the page's address with a token, without which nobody sees anything, and serves until
+Ctrl-C. The page can change nothing.`,
+		Example: `  oxgang ui
+  oxgang ui run/oxgang.oxj`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			source, done, err := pageSource(cmd.Context(), &live, args)
+			if err != nil {
+				return err
+			}
+			defer done()
+			return servePage(cmd, source, listen)
+		},
+	}
+	live.Add(cmd)
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address on loopback; port 0: any free one")
+	return cmd
+}
+
+// pageSource returns what the page shows, and what ends that.
+func pageSource(ctx context.Context, live *machine.PageSource, args []string) (page.Source, func(), error) {
+	if len(args) == 0 {
+		s, err := live.Source(ctx)
+		return s, func() {}, err
+	}
+	j, err := cli.OpenJournalFile(ctx, args[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	again := func(ctx context.Context, s *explain.Story) {
+		e := explanation{journal: args[0], job: string(s.Job), moment: true}
+		e.again(ctx, j.File, s)
+	}
+	return &page.Recorded{Title: filepath.Base(args[0]), File: j.File, Again: again}, func() { _ = j.Close() }, nil
+}
+
+// look is how often the page looks whether what it shows has changed.
+const look = time.Second
+
+// servePage serves until the command is interrupted.
+func servePage(cmd *cobra.Command, source page.Source, listen string) error {
+	host, _, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+		return cli.Usage(fmt.Errorf("--listen %q, want an address on loopback and a port, as 127.0.0.1:8080: the page is not encrypted", listen))
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	s := page.New(source, l.Addr())
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	if source.Live() {
+		go s.Watch(ctx, look)
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), s.URL())
+	go func() {
+		<-ctx.Done()
+		_ = server.Close()
+	}()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("page: %w", err)
+	}
+	return nil
+}

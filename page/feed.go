@@ -1,0 +1,116 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// A feed is the scene of a live source, looked at once for all viewers.
+type feed struct {
+	source Source
+
+	mu     sync.Mutex
+	number int           // of the scene, from 1; 0: there is none yet
+	hash   uint64        // of the scene but for its time
+	text   []byte        // packed
+	err    error         // of the last look
+	next   chan struct{} // is closed when there is another scene
+}
+
+var seed = maphash.MakeSeed()
+
+// look asks the source for its scene.
+func (f *feed) look(ctx context.Context) {
+	scene, err := f.source.Scene(ctx, 0)
+	var text []byte
+	var hash uint64
+	if err == nil {
+		text, hash, err = marshal(scene)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	same := f.number > 0 && (err == nil) == (f.err == nil) && (err != nil || hash == f.hash)
+	if f.err = err; same {
+		return
+	}
+	if err == nil {
+		f.text, f.hash = text, hash
+	}
+	f.number++
+	if f.next != nil {
+		close(f.next)
+	}
+	f.next = make(chan struct{})
+}
+
+// marshal returns a scene packed, and a hash of all but its time.
+func marshal(scene *Scene) (text []byte, hash uint64, err error) {
+	if text, err = packed(scene); err != nil {
+		return nil, 0, err
+	}
+	timeless, s := *scene, *scene.Scene
+	s.At, s.Last, timeless.Scene = 0, 0, &s
+	plain, err := json.Marshal(timeless)
+	return text, maphash.Bytes(seed, plain), err
+}
+
+// now returns the scene, its number, and what is closed when there is another.
+func (f *feed) now() (text []byte, number int, next chan struct{}, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.next == nil {
+		f.next = make(chan struct{})
+	}
+	return f.text, f.number, f.next, f.err
+}
+
+// write answers with the scene.
+func (f *feed) write(w http.ResponseWriter, r *http.Request) {
+	text, number, next, err := f.now()
+	if number == 0 { // nobody has looked yet
+		select {
+		case <-next:
+		case <-r.Context().Done():
+			return
+		}
+		text, _, _, err = f.now()
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	send(w, r, text)
+}
+
+// beat is how often a connection without news gets a comment, so that one that is gone is noticed.
+const beat = 15 * time.Second
+
+// changes sends the number of each new scene. A source that is not live has none.
+func (f *feed) changes(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	for said := -1; ; {
+		_, number, next, _ := f.now()
+		line := ": beat\n\n"
+		if number != said {
+			line, said = fmt.Sprintf("data: %d\n\n", number), number
+		}
+		if _, err := fmt.Fprint(w, line); err != nil {
+			return
+		}
+		if err := out.Flush(); err != nil {
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-next:
+		case <-time.After(beat):
+		}
+	}
+}

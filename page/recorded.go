@@ -1,0 +1,77 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+)
+
+// A Recorded is the Source of a journal.
+type Recorded struct {
+	Title string
+	File  *journal.File
+	// Again adds to a moment what is known if its round is decided again; nil: nothing is added.
+	Again func(ctx context.Context, s *explain.Story)
+
+	once   sync.Once
+	series *Series
+	err    error
+}
+
+var _ Source = (*Recorded)(nil)
+
+// Live implements Source.
+func (*Recorded) Live() bool { return false }
+
+// Scene implements Source.
+func (r *Recorded) Scene(_ context.Context, at time.Duration) (*Scene, error) {
+	s, err := explain.SceneIn(r.File, at)
+	if err != nil {
+		return nil, err
+	}
+	return &Scene{Scene: s, Title: r.Title}, nil
+}
+
+// Job implements Source.
+func (r *Recorded) Job(ctx context.Context, id job.ID, at time.Duration) (*Job, error) {
+	moment, err := explain.AtIn(r.File, id, at)
+	if _, unknown := errors.AsType[*explain.UnknownJobError](err); unknown {
+		return nil, fmt.Errorf("job %s: %w", id, ErrUnknown)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Again != nil {
+		r.Again(ctx, moment)
+	}
+	whole, err := r.File.Start()
+	if err != nil {
+		return nil, err
+	}
+	life, err := explain.Life(whole, id)
+	if err != nil {
+		return nil, err
+	}
+	return &Job{Life: life, Moment: moment}, nil
+}
+
+// Log implements Source: a journal has no output of jobs.
+func (*Recorded) Log(context.Context, job.ID, io.Writer) error { return ErrUnknown }
+
+// Series implements Source. The journal is read once.
+func (r *Recorded) Series(context.Context) (*Series, error) {
+	r.once.Do(func() {
+		var whole *journal.Reader
+		if whole, r.err = r.File.Start(); r.err == nil {
+			r.series, r.err = SeriesOf(whole)
+		}
+	})
+	return r.series, r.err
+}

@@ -1,0 +1,200 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxgang/oxgang/job"
+)
+
+//go:embed web/page.html web/page.css web/page.js
+var files embed.FS
+
+// A Server shows a Source to who knows its token.
+type Server struct {
+	source Source
+	token  string
+	host   string // and port, by which browsers name it
+	cookie string
+	feed   feed
+}
+
+// New returns a Server for a page at an address with a port, which Handler is served on.
+func New(source Source, address net.Addr) *Server {
+	_, port, _ := net.SplitHostPort(address.String())
+	return &Server{source: source, token: rand.Text(), host: address.String(), cookie: "oxgang-" + port, feed: feed{source: source}}
+}
+
+// URL returns where the page is, with the token.
+func (s *Server) URL() string { return "http://" + s.host + "/?token=" + s.token }
+
+// Handler returns what answers requests. Watch must run, if the source is live.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for name, kind := range map[string]string{"page.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"} {
+		path := "GET /" + name
+		if name == "page.html" {
+			path = "GET /{$}"
+		}
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			text, _ := files.ReadFile("web/" + name) // it is embedded
+			w.Header().Set("Content-Type", kind+"; charset=utf-8")
+			_, _ = w.Write(text)
+		})
+	}
+	mux.HandleFunc("GET /api/scene", s.scene)
+	mux.HandleFunc("GET /api/job", s.job)
+	mux.HandleFunc("GET /api/log", s.log)
+	mux.HandleFunc("GET /api/series", s.series)
+	mux.HandleFunc("GET /api/changes", s.feed.changes)
+	return s.guard(mux)
+}
+
+// Watch looks each period whether the scene is another, until ctx is done. All viewers share one look.
+func (s *Server) Watch(ctx context.Context, period time.Duration) {
+	for tick := time.Tick(period); ; {
+		s.feed.look(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick:
+		}
+	}
+}
+
+// guard lets in who knows the token, by the name that the page has.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		if r.Host != s.host {
+			http.Error(w, "this page is at "+s.host, http.StatusMisdirectedRequest)
+			return
+		}
+		if given := r.URL.Query().Get("token"); given != "" && s.knows(given) {
+			http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+			http.Redirect(w, r, r.URL.Path, http.StatusSeeOther) // so that the token is not in the history
+			return
+		}
+		c, err := r.Cookie(s.cookie)
+		if err != nil || !s.knows(c.Value) {
+			http.Error(w, "open the URL that the program printed: it has the token", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) knows(token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1
+}
+
+// at returns the time that a request names; 0 without one.
+func at(r *http.Request) (time.Duration, error) {
+	text := r.URL.Query().Get("at")
+	if text == "" {
+		return 0, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= 0 && v < 9e9) {
+		return 0, fmt.Errorf("at=%q, want seconds since the start, at least 0", text)
+	}
+	return time.Duration(v * float64(time.Second)), nil
+}
+
+func (s *Server) scene(w http.ResponseWriter, r *http.Request) {
+	if s.source.Live() {
+		s.feed.write(w, r)
+		return
+	}
+	t, err := at(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	scene, err := s.source.Scene(r.Context(), t)
+	answer(w, r, scene, err)
+}
+
+func (s *Server) job(w http.ResponseWriter, r *http.Request) {
+	t, err := at(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	j, err := s.source.Job(r.Context(), job.ID(r.URL.Query().Get("id")), t)
+	answer(w, r, j, err)
+}
+
+func (s *Server) log(w http.ResponseWriter, r *http.Request) {
+	var text bytes.Buffer
+	if err := s.source.Log(r.Context(), job.ID(r.URL.Query().Get("id")), &text); err != nil {
+		fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write(text.Bytes())
+}
+
+func (s *Server) series(w http.ResponseWriter, r *http.Request) {
+	all, err := s.source.Series(r.Context())
+	answer(w, r, all, err)
+}
+
+// answer writes a value as JSON, or an error.
+func answer(w http.ResponseWriter, r *http.Request, v any, err error) {
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	text, err := packed(v)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	send(w, r, text)
+}
+
+func fail(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	if errors.Is(err, ErrUnknown) {
+		status = http.StatusNotFound
+	}
+	http.Error(w, err.Error(), status)
+}
+
+// packed returns a value as JSON, compressed.
+func packed(v any) ([]byte, error) {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	if err := errors.Join(json.NewEncoder(z).Encode(v), z.Close()); err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// send writes what is packed. All browsers understand gzip.
+func send(w http.ResponseWriter, r *http.Request, text []byte) {
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		http.Error(w, "want Accept-Encoding: gzip", http.StatusNotAcceptable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Encoding", "gzip")
+	_, _ = w.Write(text)
+}

@@ -1,0 +1,251 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	settings "github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/journal"
+)
+
+// recorded returns the journal of a small cluster that has too many jobs.
+func recorded(t *testing.T) *Recorded {
+	t.Helper()
+	c := settings.Default()
+	for key, value := range map[string]string{"policy": "oxgang", "cluster": "t4:2x4,rtx:1x8", "generate.jobs": "30", "generate.span": "40m", "horizon": "100m"} {
+		if err := c.Set(key, value, "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, err := experiments.Load(c, experiments.Files{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := journal.NewWriter(&out, experiments.Header(c, in, "oxgang", "test"))
+	_, err = experiments.Simulate(t.Context(), c, in, "oxgang", w)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := journal.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Recorded{Title: "test.oxj", File: f}
+}
+
+// served serves a source. The client keeps cookies only if it has the URL with the token opened first.
+func served(t *testing.T, source Source) (*Server, *httptest.Server) {
+	t.Helper()
+	h := httptest.NewUnstartedServer(nil)
+	s := New(source, h.Listener.Addr())
+	h.Config.Handler = s.Handler()
+	h.Start()
+	t.Cleanup(h.Close)
+	return s, h
+}
+
+// get asks for a path with a cookie, as a browser does.
+func get(t *testing.T, s *Server, h *httptest.Server, path string) (*http.Response, []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.AddCookie(&http.Cookie{Name: s.cookie, Value: s.token})
+	r.Header.Set("Accept-Encoding", "gzip")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body := io.Reader(answer.Body)
+	if answer.Header.Get("Content-Encoding") == "gzip" {
+		if body, err = gzip.NewReader(body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, text
+}
+
+// Who does not know the token, asks by another name, or wants to change something, gets nothing.
+func TestServer_shows_nothing_to_strangers(t *testing.T) {
+	s, h := served(t, recorded(t))
+	noFollow := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for name, c := range map[string]struct {
+		method, path, host, cookie string
+		want                       int
+	}{
+		"no token":        {"GET", "/", "", "", 401},
+		"another token":   {"GET", "/?token=x", "", "", 401},
+		"another cookie":  {"GET", "/api/scene", "", "x", 401},
+		"no cookie":       {"GET", "/api/job?id=a", "", "", 401},
+		"another name":    {"GET", "/api/scene", "evil.example", s.token, 421},
+		"the token":       {"GET", "/?token=" + s.token, "", "", 303},
+		"the cookie":      {"GET", "/", "", s.token, 200},
+		"to change it":    {"POST", "/api/scene", "", s.token, 405},
+		"unknown job":     {"GET", "/api/job?id=nobody", "", s.token, 404},
+		"bad time":        {"GET", "/api/scene?at=NaN", "", s.token, 400},
+		"time too late":   {"GET", "/api/scene?at=1e300", "", s.token, 400},
+		"log of a record": {"GET", "/api/log?id=a", "", s.token, 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := http.NewRequestWithContext(t.Context(), c.method, h.URL+c.path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Host = h.Listener.Addr().String(); c.host != "" {
+				r.Host = c.host
+			}
+			if c.cookie != "" {
+				r.AddCookie(&http.Cookie{Name: s.cookie, Value: c.cookie})
+			}
+			answer, err := noFollow.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			if answer.StatusCode != c.want {
+				t.Errorf("status %d, want %d", answer.StatusCode, c.want)
+			}
+			if csp := answer.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") {
+				t.Errorf("policy %q lets scripts of others in", csp)
+			}
+		})
+	}
+}
+
+// What a recording has is shown at any time of it: a scene, jobs, and what happened over time.
+func TestRecorded(t *testing.T) {
+	source := recorded(t)
+	s, h := served(t, source)
+	var scene Scene
+	if _, text := get(t, s, h, "/api/scene?at=2400"); json.Unmarshal(text, &scene) != nil || len(scene.Jobs) == 0 || scene.Live {
+		t.Fatalf("no scene in %s", text)
+	}
+	for _, j := range scene.Jobs[:3] {
+		var one Job
+		_, text := get(t, s, h, "/api/job?at=2400&id="+string(j.ID))
+		if err := json.Unmarshal(text, &one); err != nil || one.Moment.Moment.Phase == "" || len(one.Life.Changes) == 0 {
+			t.Errorf("%v: %s", err, text)
+		}
+	}
+	var series Series
+	_, text := get(t, s, h, "/api/series")
+	if err := json.Unmarshal(text, &series); err != nil {
+		t.Fatal(err)
+	}
+	for i, at := range series.At {
+		then, err := explain.SceneIn(source.File, time.Duration(at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, waiting := 0, 0
+		for _, j := range then.Jobs {
+			if j.Holds == nil {
+				waiting++
+				continue
+			}
+			held += j.Holds.GPUs
+		}
+		if i%7 == 3 && (series.Held[i] != held || series.Waiting[i] != waiting || series.GPUs[i] != 16) {
+			t.Errorf("at %v: %d GPUs held, %d jobs wait, of %d GPUs; the scene has %d, %d, 16", time.Duration(at), series.Held[i], series.Waiting[i], series.GPUs[i], held, waiting)
+		}
+	}
+}
+
+// A toy is a live source whose scene has a number.
+type toy struct{ looks, number atomic.Int64 }
+
+func (*toy) Live() bool { return true }
+func (y *toy) Scene(context.Context, time.Duration) (*Scene, error) {
+	n := y.looks.Add(1)
+	return &Scene{Title: "toy", Live: true, Scene: &explain.Scene{At: journal.Seconds(n) * journal.Seconds(time.Second), Policy: string(rune('a' + y.number.Load()))}}, nil
+}
+func (*toy) Job(context.Context, job.ID, time.Duration) (*Job, error) { return nil, ErrUnknown }
+func (*toy) Log(context.Context, job.ID, io.Writer) error             { return ErrUnknown }
+func (*toy) Series(context.Context) (*Series, error)                  { return &Series{}, nil }
+
+// Viewers are told of another scene, not of the time alone; and the source is looked at once for all.
+func TestServer_tells_of_changes(t *testing.T) {
+	source := &toy{}
+	s, _ := served(t, source)
+	next := func() (int, chan struct{}) {
+		_, number, next, err := s.feed.now()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return number, next
+	}
+	s.feed.look(t.Context())
+	first, told := next()
+	s.feed.look(t.Context())
+	if again, _ := next(); again != first {
+		t.Errorf("scene %d, want %d: only its time is another", again, first)
+	}
+	source.number.Store(1)
+	s.feed.look(t.Context())
+	select {
+	case <-told:
+	default:
+		t.Error("nobody was told of another scene")
+	}
+	if looks := source.looks.Load(); looks != 3 {
+		t.Errorf("%d looks, want 3", looks)
+	}
+}
+
+// A browser shows the recording: its first waiting job with its reason, and a job's life by its address.
+func TestBrowser(t *testing.T) {
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("no chromium: apt-get install chromium")
+	}
+	source := recorded(t)
+	s, h := served(t, source)
+	_ = h
+	dom := func(address string) string {
+		c := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), "--virtual-time-budget=30000", "--dump-dom", address)
+		out, err := c.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	last, err := source.File.Last()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scene, err := explain.SceneIn(source.File, last.At/2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := dom(s.URL())
+	for _, j := range scene.Jobs {
+		if !strings.Contains(text, j.Name) || !strings.Contains(text, strings.ReplaceAll(j.Sentence, "&", "&amp;")) {
+			t.Errorf("the page does not say of %s: %s", j.ID, j.Sentence)
+		}
+	}
+	one := dom(s.URL() + "#job=" + string(scene.Jobs[0].ID))
+	if !strings.Contains(one, "submitted, asking for") || !strings.Contains(one, scene.Jobs[0].Asked) {
+		t.Errorf("the page of %s has no life", scene.Jobs[0].ID)
+	}
+}

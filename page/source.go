@@ -1,0 +1,48 @@
+package page
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/job"
+)
+
+// A Source is what a page shows. Its methods may be called at the same time.
+type Source interface {
+	// Live reports whether the source has a present. Times that are asked of it are not used then.
+	Live() bool
+	// Scene returns the state at a time since the start of the source.
+	Scene(ctx context.Context, at time.Duration) (*Scene, error)
+	// Job returns what became of a job, and its moment at a time. The error is ErrUnknown if there is
+	// no such job.
+	Job(ctx context.Context, id job.ID, at time.Duration) (*Job, error)
+	// Log writes the last lines of the output of a job. The error is ErrUnknown if there is none.
+	Log(ctx context.Context, id job.ID, w io.Writer) error
+	// Series returns GPUs and jobs over time.
+	Series(ctx context.Context) (*Series, error)
+}
+
+// ErrUnknown says that a source does not have a job, or not its output.
+var ErrUnknown error = unknown{}
+
+type unknown struct{}
+
+// Error implements error.
+func (unknown) Error() string { return "not known here" }
+
+// A Scene is the state at one time, as the page wants it.
+type Scene struct {
+	*explain.Scene
+	Title string `json:"title"` // the machine, or the journal
+	Live  bool   `json:"live"`
+	// Banner is a problem that concerns all jobs; empty: there is none.
+	Banner string `json:"banner,omitempty"`
+}
+
+// A Job is what became of a job. Life or Moment is nil where the source does not know it.
+type Job struct {
+	Life   *explain.Story `json:"life,omitempty"`
+	Moment *explain.Story `json:"moment,omitempty"`
+}

@@ -1,0 +1,67 @@
+// Elements, and numbers in words. Text is never taken for markup.
+import type { Expected, Holding, Scene } from "./types";
+
+type Child = Node | string | undefined;
+
+export function el<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Record<string, string> = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+  const e = document.createElement(tag);
+  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+  for (const c of children) if (c !== undefined) e.append(c);
+  return e;
+}
+
+export function svg(tag: string, attributes: Record<string, string | number>, ...children: (Node | string)[]): SVGElement {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, String(v));
+  e.append(...children);
+  return e;
+}
+
+export const byId = (id: string): HTMLElement => document.getElementById(id)!;
+
+// span writes seconds as people say them: "4 min 10 s".
+export function span(s: number): string {
+  s = Math.max(0, Math.round(s));
+  const units: [string, number][] = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+  const i = units.findIndex(([, u]) => s >= u);
+  if (i < 0) return "0 s";
+  const whole = Math.floor(s / units[i][1]);
+  const rest = i < 3 ? Math.floor((s % units[i][1]) / units[i + 1][1]) : 0;
+  return `${whole} ${units[i][0]}` + (rest > 0 ? ` ${rest} ${units[i + 1][0]}` : "");
+}
+
+export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
+
+export function gpus(h: Holding | undefined): string {
+  if (!h) return "no GPUs";
+  const own = counted(h.gpus, `${h.type} GPU`) + (h.nodes > 1 ? ` on ${h.nodes} nodes` : "");
+  return h.also ? `${own} and ${gpus(h.also)}` : own;
+}
+
+// when writes a time of a scene: that of the day where it goes on, else since the start.
+export function when(scene: { begun: string; live: boolean }, at: number): string {
+  if (!scene.live) return "at " + span(at);
+  return new Date(Date.parse(scene.begun) + at * 1000).toLocaleTimeString();
+}
+
+// expected writes a range with its probability.
+export function expected(e: Expected | undefined): string | undefined {
+  if (!e) return undefined;
+  if (e.unknown) return "not known: " + e.unknown;
+  if (!e.probability) return "now";
+  const range = e.open ? `in ${span(e.early)} or later` : `in ${span(e.early)} to ${span(e.late)}`;
+  const record = e.of > 0 ? `; ${Math.round((100 * e.held) / e.of)} % of the last ${e.of} such ranges held` : "";
+  return `${range} (${Math.round(100 * e.probability)} %), median ${span(e.likely)}${record}`;
+}
+
+// hue gives a job one of twelve colours, always the same.
+export function hue(id: string): string {
+  let h = 0;
+  for (const c of id) h = (h * 31 + c.codePointAt(0)!) >>> 0;
+  return "hue" + (h % 12);
+}
+
+export const link = (id: string, scene: Scene): HTMLAnchorElement => {
+  const job = scene.jobs?.find((j) => j.id === id);
+  return el("a", { href: "#job=" + encodeURIComponent(id) }, job?.name ?? id);
+};

@@ -1,0 +1,44 @@
+// A job: what it does, why, what helps, its life as a line, where its time went, its output.
+import { byId, counted, el, expected, gpus, span, svg, when } from "./dom";
+import type { Change, JobPage, Scene, Story } from "./types";
+
+export function showJob(id: string, page: JobPage, scene: Scene, log: string | undefined): void {
+  const m = page.moment?.moment;
+  const facts: [string, string | undefined][] = [
+    ["asked", (page.moment ?? page.life)?.asked], ["holds", m && gpus(m.holds)], ["before", m?.before && gpus(m.before)], ["what helps", m?.unblock],
+    ["weight", m?.weight], ["start", expected(m?.start)], ["end", expected(m?.end)], ["came next", m?.next || undefined], ["spent", spent(page.life)],
+  ];
+  const all: HTMLElement[] = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
+  if (m) all.push(el("p", { class: "sentence" }, m.sentence));
+  all.push(el("dl", {}, ...facts.flatMap(([k, v]) => (v === undefined ? [] : [el("dt", {}, k), el("dd", {}, v)]))));
+  if (page.life?.changes) all.push(line(page.life.changes, scene), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, scene))));
+  for (const note of new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
+  if (log !== undefined) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
+  byId("job").replaceChildren(...all);
+}
+
+const change = (c: Change, scene: Scene): HTMLElement => el("li", {}, el("time", {}, when(scene, c.at)), " ", c.text);
+
+function spent(life: Story | undefined): string | undefined {
+  const t = life?.totals;
+  if (!t) return undefined;
+  return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, of which ${Number(t.lost_hours.toPrecision(2))} went into starting and ${counted(t.restarts, "restart")}`;
+}
+
+// line draws how many GPUs the job had over its life.
+function line(changes: Change[], scene: Scene): HTMLElement {
+  const from = changes[0].at, end = changes[changes.length - 1];
+  const to = Math.max(end.what === "ended" ? end.at : scene.live ? scene.at : scene.last, end.at, from + 1);
+  const most = Math.max(1, ...changes.map((c) => c.to?.gpus ?? 0));
+  const x = (t: number): number => (1000 * (t - from)) / (to - from);
+  const bars = changes.flatMap((c, i) => {
+    const until = changes[i + 1]?.at ?? to;
+    let held = c.to?.gpus ?? 0;
+    for (let k = i; k >= 0 && changes[k].what === "profiled"; k--) held = changes[k - 1]?.to?.gpus ?? 0;
+    if (until <= c.at) return [];
+    const h = held > 0 ? 8 + (42 * held) / most : 3;
+    return [svg("rect", { x: x(c.at), y: 54 - h, width: Math.max(1, x(until) - x(c.at)), height: h, class: held > 0 ? "has" : "waits" }, svg("title", {}, `${span(until - c.at)}: ${held > 0 ? counted(held, "GPU") : "none"}`))];
+  });
+  return el("figure", {}, svg("svg", { viewBox: "0 0 1000 56", preserveAspectRatio: "none", role: "img", "aria-label": `GPUs over its life: at most ${most}` }, ...bars) as unknown as HTMLElement,
+    el("figcaption", { class: "soft" }, `GPUs over its life, at most ${most}; ${span(to - from)} in all`));
+}

@@ -1,0 +1,281 @@
+"use strict";
+(() => {
+  // web/dom.ts
+  function el(tag, attributes = {}, ...children) {
+    const e = document.createElement(tag);
+    for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+    for (const c of children) if (c !== void 0) e.append(c);
+    return e;
+  }
+  function svg(tag, attributes, ...children) {
+    const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, String(v));
+    e.append(...children);
+    return e;
+  }
+  var byId = (id) => document.getElementById(id);
+  function span(s) {
+    s = Math.max(0, Math.round(s));
+    const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+    const i = units.findIndex(([, u]) => s >= u);
+    if (i < 0) return "0 s";
+    const whole = Math.floor(s / units[i][1]);
+    const rest = i < 3 ? Math.floor(s % units[i][1] / units[i + 1][1]) : 0;
+    return `${whole} ${units[i][0]}` + (rest > 0 ? ` ${rest} ${units[i + 1][0]}` : "");
+  }
+  var counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+  function gpus(h) {
+    if (!h) return "no GPUs";
+    const own = counted(h.gpus, `${h.type} GPU`) + (h.nodes > 1 ? ` on ${h.nodes} nodes` : "");
+    return h.also ? `${own} and ${gpus(h.also)}` : own;
+  }
+  function when(scene2, at2) {
+    if (!scene2.live) return "at " + span(at2);
+    return new Date(Date.parse(scene2.begun) + at2 * 1e3).toLocaleTimeString();
+  }
+  function expected(e) {
+    if (!e) return void 0;
+    if (e.unknown) return "not known: " + e.unknown;
+    if (!e.probability) return "now";
+    const range = e.open ? `in ${span(e.early)} or later` : `in ${span(e.early)} to ${span(e.late)}`;
+    const record = e.of > 0 ? `; ${Math.round(100 * e.held / e.of)} % of the last ${e.of} such ranges held` : "";
+    return `${range} (${Math.round(100 * e.probability)} %), median ${span(e.likely)}${record}`;
+  }
+  function hue(id) {
+    let h = 0;
+    for (const c of id) h = h * 31 + c.codePointAt(0) >>> 0;
+    return "hue" + h % 12;
+  }
+  var link = (id, scene2) => {
+    const job = scene2.jobs?.find((j) => j.id === id);
+    return el("a", { href: "#job=" + encodeURIComponent(id) }, job?.name ?? id);
+  };
+
+  // web/job.ts
+  function showJob(id, page, scene2, log) {
+    const m = page.moment?.moment;
+    const facts = [
+      ["asked", (page.moment ?? page.life)?.asked],
+      ["holds", m && gpus(m.holds)],
+      ["before", m?.before && gpus(m.before)],
+      ["what helps", m?.unblock],
+      ["weight", m?.weight],
+      ["start", expected(m?.start)],
+      ["end", expected(m?.end)],
+      ["came next", m?.next || void 0],
+      ["spent", spent(page.life)]
+    ];
+    const all = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
+    if (m) all.push(el("p", { class: "sentence" }, m.sentence));
+    all.push(el("dl", {}, ...facts.flatMap(([k, v]) => v === void 0 ? [] : [el("dt", {}, k), el("dd", {}, v)])));
+    if (page.life?.changes) all.push(line(page.life.changes, scene2), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, scene2))));
+    for (const note of /* @__PURE__ */ new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
+    if (log !== void 0) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
+    byId("job").replaceChildren(...all);
+  }
+  var change = (c, scene2) => el("li", {}, el("time", {}, when(scene2, c.at)), " ", c.text);
+  function spent(life) {
+    const t = life?.totals;
+    if (!t) return void 0;
+    return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, of which ${Number(t.lost_hours.toPrecision(2))} went into starting and ${counted(t.restarts, "restart")}`;
+  }
+  function line(changes, scene2) {
+    const from = changes[0].at, end = changes[changes.length - 1];
+    const to = Math.max(end.what === "ended" ? end.at : scene2.live ? scene2.at : scene2.last, end.at, from + 1);
+    const most = Math.max(1, ...changes.map((c) => c.to?.gpus ?? 0));
+    const x = (t) => 1e3 * (t - from) / (to - from);
+    const bars = changes.flatMap((c, i) => {
+      const until = changes[i + 1]?.at ?? to;
+      let held = c.to?.gpus ?? 0;
+      for (let k = i; k >= 0 && changes[k].what === "profiled"; k--) held = changes[k - 1]?.to?.gpus ?? 0;
+      if (until <= c.at) return [];
+      const h = held > 0 ? 8 + 42 * held / most : 3;
+      return [svg("rect", { x: x(c.at), y: 54 - h, width: Math.max(1, x(until) - x(c.at)), height: h, class: held > 0 ? "has" : "waits" }, svg("title", {}, `${span(until - c.at)}: ${held > 0 ? counted(held, "GPU") : "none"}`))];
+    });
+    return el(
+      "figure",
+      {},
+      svg("svg", { viewBox: "0 0 1000 56", preserveAspectRatio: "none", role: "img", "aria-label": `GPUs over its life: at most ${most}` }, ...bars),
+      el("figcaption", { class: "soft" }, `GPUs over its life, at most ${most}; ${span(to - from)} in all`)
+    );
+  }
+
+  // web/now.ts
+  var waits = (j) => !j.holds;
+  function showNow(scene2) {
+    const jobs = scene2.jobs ?? [];
+    byId("attention").replaceChildren(...attention(scene2));
+    byId("types").replaceChildren(...idle(scene2));
+    byId("nodes").replaceChildren(...(scene2.nodes ?? []).slice(0, mostNodes).map((n) => nodeOf(n, scene2)), more(scene2.nodes?.length ?? 0, mostNodes, "node"));
+    table("waiting", jobs.filter(waits), scene2);
+    table("running", jobs.filter((j) => !waits(j)), scene2);
+    byId("ended").replaceChildren(...(scene2.ended ?? []).map((e) => el("li", {}, link(e.job, scene2), ` ${e.outcome} ${when(scene2, e.at)}`, e.detail ? `: ${e.detail}` : void 0)));
+  }
+  var mostNodes = 500;
+  var mostRows = 200;
+  var more = (all, most, what) => all > most ? el("p", { class: "soft" }, `and ${counted(all - most, what)} more`) : "";
+  function attention(scene2) {
+    const all = [];
+    if (scene2.banner) all.push(el("li", { class: "bad" }, scene2.banner));
+    for (const j of scene2.jobs ?? []) if (j.trouble) all.push(el("li", { class: "bad" }, link(j.id, scene2), ": " + j.trouble));
+    for (const e of scene2.ended ?? []) {
+      if (e.outcome === "failed" && scene2.at - e.at < 3600) all.push(el("li", { class: "bad" }, link(e.job, scene2), ` failed ${span(scene2.at - e.at)} ago`, e.detail ? `: ${e.detail}` : void 0));
+    }
+    return all.length > 0 ? all : [el("li", { class: "soft" }, "Nothing needs you.")];
+  }
+  function idle(scene2) {
+    const first = (scene2.jobs ?? []).filter(waits)[0];
+    return (scene2.types ?? []).map((t) => {
+      const parts = [`${t.gpus - t.free} of ${t.gpus} held`];
+      if (t.starting) parts.push(`${t.starting} rented on their way`);
+      if (t.price !== void 0) parts.push(`price ${Number(t.price.toPrecision(3))}`);
+      if (t.free > 0) parts.push(first ? `${t.free} free; the first that waits, ${first.name}: ${first.sentence}` : `${t.free} free, and no job waits`);
+      return el("li", {}, el("b", {}, t.type), ": " + parts.join("; "));
+    });
+  }
+  function nodeOf(n, scene2) {
+    const cells = [];
+    for (const h of n.held ?? []) {
+      const name = scene2.jobs?.find((j) => j.id === h.job)?.name ?? h.job;
+      for (let i = 0; i < h.gpus; i++) cells.push(el("a", { class: "gpu " + hue(h.job), href: "#job=" + encodeURIComponent(h.job), title: name, "aria-label": `${n.id}, GPU: ${name}` }));
+    }
+    const free = n.gpus - cells.length;
+    for (let i = 0; i < free; i++) cells.push(el("span", { class: "gpu free", title: "free" }));
+    return el("div", { class: "node" }, el("div", { class: "name" }, `${n.id} \xB7 ${n.type}` + (free > 0 ? ` \xB7 ${free} free` : "")), el("div", { class: "gpus" }, ...cells));
+  }
+  function table(id, jobs, scene2) {
+    byId(id + "-count").textContent = String(jobs.length);
+    byId(id).replaceChildren(...jobs.slice(0, mostRows).map((j) => row(j, scene2)));
+    byId(id + "-more").replaceChildren(more(jobs.length, mostRows, "job"));
+  }
+  function row(j, scene2) {
+    const done = j.target && j.progress ? `${Math.floor(100 * j.progress / j.target)} %` : "";
+    const eta = expected(waits(j) ? j.start : j.end) ?? "";
+    return el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, link(j.id, scene2)),
+      el("td", {}, waits(j) ? j.asked : gpus(j.holds)),
+      el("td", {}, j.phase),
+      el("td", { class: "number" }, span(scene2.at - j.since)),
+      el("td", { class: "number" }, done),
+      el("td", {}, j.sentence),
+      el("td", {}, eta)
+    );
+  }
+
+  // web/over.ts
+  function showOver(s, at2) {
+    const all = s.at ?? [];
+    byId("over").replaceChildren(
+      chart("GPUs", all, [{ name: "there", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], at2),
+      chart("Jobs", all, [{ name: "waiting", values: s.waiting ?? [], kind: "line2" }, { name: "running", values: s.running ?? [], kind: "line0" }], at2)
+    );
+  }
+  var width = 600;
+  var height = 140;
+  var left = 40;
+  var bottom = 18;
+  function chart(title, at2, lines, now) {
+    const last = at2[at2.length - 1] ?? 0, first = 0, length = Math.max(1, last - first);
+    const most = Math.max(1, ...lines.map((l) => Math.max(0, ...l.values)));
+    const x = (t) => left + (width - left - 4) * (t - first) / length;
+    const y = (v) => 6 + (height - bottom - 6) * (1 - v / most);
+    const marks = [
+      svg("text", { x: left - 4, y: y(most) + 4, class: "right" }, String(most)),
+      svg("text", { x: left - 4, y: y(0), class: "right" }, "0"),
+      svg("text", { x: left, y: height - 3 }, span(0)),
+      svg("text", { x: width - 4, y: height - 3, class: "right" }, span(length)),
+      svg("line", { x1: left, x2: width - 4, y1: y(0), y2: y(0), class: "axis" })
+    ];
+    if (now !== void 0 && now >= first && now <= last) marks.push(svg("line", { x1: x(now), x2: x(now), y1: y(most), y2: y(0), class: "now" }));
+    const drawn = lines.map((l) => svg("path", { class: l.kind, d: l.values.map((v, i) => i === 0 ? `M${x(at2[0])} ${y(v)}` : `H${x(at2[i])}V${y(v)}`).join("") }));
+    const said = lines.map((l) => `${l.name}: ${l.values[l.values.length - 1] ?? 0} at the end, at most ${Math.max(0, ...l.values)}, mean ${mean(at2, l.values)}`);
+    return el(
+      "figure",
+      {},
+      svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title} over ${span(length)}` }, ...marks, ...drawn),
+      el("figcaption", {}, el("b", {}, title), ...lines.flatMap((l, i) => [el("span", { class: "key " + l.kind }), said[i] + (i + 1 < lines.length ? "; " : "")]))
+    );
+  }
+  function mean(at2, values) {
+    let sum = 0;
+    for (let i = 0; i + 1 < at2.length; i++) sum += values[i] * (at2[i + 1] - at2[i]);
+    const length = (at2[at2.length - 1] ?? 0) - (at2[0] ?? 0);
+    return length > 0 ? String(Number((sum / length).toPrecision(3))) : "not known";
+  }
+
+  // web/main.ts
+  var scene;
+  var series;
+  var at;
+  async function ask(path) {
+    const answer = await fetch(path);
+    if (!answer.ok) throw new Error((await answer.text()).trim());
+    return await answer.json();
+  }
+  var named = () => location.hash.startsWith("#job=") ? decodeURIComponent(location.hash.slice(5)) : void 0;
+  async function update() {
+    try {
+      if (scene === void 0) {
+        scene = await ask("/api/scene");
+        if (!scene.live) at = scene.last / 2;
+      }
+      scene = await ask("/api/scene?at=" + (at ?? 0));
+      byId("title").textContent = scene.title;
+      document.title = scene.title + " \xB7 Oxgang";
+      byId("facts").textContent = `policy ${scene.policy} \xB7 ` + (scene.live ? "now, " + (/* @__PURE__ */ new Date()).toLocaleTimeString() : `recorded, ${span(scene.at)} of ${span(scene.last)}`);
+      byId("problem").textContent = "";
+      slide(scene);
+      showNow(scene);
+      if (series) showOver(series, scene.live ? void 0 : scene.at);
+      await updateJob(scene);
+    } catch (e) {
+      byId("problem").textContent = "Not up to date: " + e.message;
+    }
+  }
+  async function updateJob(now) {
+    const id = named();
+    byId("job-card").hidden = id === void 0;
+    if (id === void 0) return;
+    const query = `id=${encodeURIComponent(id)}&at=${now.at}`;
+    try {
+      const page = await ask("/api/job?" + query);
+      const answer = now.live ? await fetch("/api/log?" + query) : void 0;
+      showJob(id, page, now, answer?.ok ? await answer.text() : void 0);
+    } catch (e) {
+      byId("job").textContent = e.message;
+    }
+  }
+  function slide(now) {
+    byId("slider").hidden = now.live;
+    const input = byId("time");
+    input.max = String(now.last);
+    input.value = String(now.at);
+    byId("time-text").textContent = span(now.at);
+  }
+  async function updateSeries() {
+    try {
+      series = await ask("/api/series");
+      showOver(series, scene && !scene.live ? scene.at : void 0);
+    } catch (e) {
+      byId("over").textContent = e.message;
+    }
+  }
+  byId("time").addEventListener("input", (e) => {
+    at = Number(e.target.value);
+    void update();
+  });
+  addEventListener("hashchange", () => {
+    if (scene) void updateJob(scene).then(() => document.getElementById("job-title")?.focus());
+  });
+  byId("close").addEventListener("click", () => {
+    location.hash = "";
+  });
+  void update().then(updateSeries).then(() => {
+    document.body.dataset.ready = "true";
+    if (!scene?.live) return;
+    new EventSource("/api/changes").onmessage = () => void update();
+    setInterval(() => void updateSeries(), 6e4);
+  });
+})();
