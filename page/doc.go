@@ -2,11 +2,11 @@
 // browser. It shows a Source: a scheduler that runs, or a journal.
 //
 //	GET /                     the page
-//	GET /api/scene?at=90.5    a Scene: explain.Scene, and whether it is live; at is in seconds since the start
+//	GET /api/overview?at=90.5    an Overview: explain.Overview, and whether it is live; at is in seconds since the start
 //	GET /api/job?id=a&at=90.5 a Job: its life and its moment
 //	GET /api/log?id=a         the last lines of its output, where the source has it
 //	GET /api/series           a Series: GPUs and jobs over time
-//	GET /api/changes          server-sent events: the number of the scene, whenever it is another
+//	GET /api/changes          server-sent events: the number of the overview, whenever it is another
 //
 // Who does not know the token sees nothing: it is in the first URL, and in a cookie from then on. All
 // requests are GET and change nothing. A request by another host name than the page's own is refused, so

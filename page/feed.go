@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// A feed is the scene of a live source, looked at once for all viewers.
+// A feed is the overview of a live source, looked at once for all viewers.
 type feed struct {
 	source Source
 
 	mu     sync.Mutex
-	number int           // of the scene, from 1; 0: there is none yet
-	hash   uint64        // of the scene but for its time
+	number int           // of the overview, from 1; 0: there is none yet
+	hash   uint64        // of the overview but for its time
 	text   []byte        // packed
 	err    error         // of the last look
-	next   chan struct{} // is closed when there is another scene
+	next   chan struct{} // is closed when there is another overview
 }
 
 var seed = maphash.MakeSeed()
 
-// look asks the source for its scene.
+// look asks the source for its overview.
 func (f *feed) look(ctx context.Context) {
-	scene, err := f.source.Scene(ctx, 0)
+	overview, err := f.source.Overview(ctx, 0)
 	var text []byte
 	var hash uint64
 	if err == nil {
-		text, hash, err = marshal(scene)
+		text, hash, err = marshal(overview)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,18 +48,18 @@ func (f *feed) look(ctx context.Context) {
 	f.next = make(chan struct{})
 }
 
-// marshal returns a scene packed, and a hash of all but its time.
-func marshal(scene *Scene) (text []byte, hash uint64, err error) {
-	if text, err = packed(scene); err != nil {
+// marshal returns an overview packed, and a hash of all but its time.
+func marshal(overview *Overview) (text []byte, hash uint64, err error) {
+	if text, err = packed(overview); err != nil {
 		return nil, 0, err
 	}
-	timeless, s := *scene, *scene.Scene
-	s.At, s.Last, timeless.Scene = 0, 0, &s
+	timeless, s := *overview, *overview.Overview
+	s.At, s.Last, timeless.Overview = 0, 0, &s
 	plain, err := json.Marshal(timeless)
 	return text, maphash.Bytes(seed, plain), err
 }
 
-// now returns the scene, its number, and what is closed when there is another.
+// now returns the overview, its number, and what is closed when there is another.
 func (f *feed) now() (text []byte, number int, next chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +69,7 @@ func (f *feed) now() (text []byte, number int, next chan struct{}, err error) {
 	return f.text, f.number, f.next, f.err
 }
 
-// write answers with the scene.
+// write answers with the overview.
 func (f *feed) write(w http.ResponseWriter, r *http.Request) {
 	text, number, next, err := f.now()
 	if number == 0 { // nobody has looked yet
@@ -90,7 +90,7 @@ func (f *feed) write(w http.ResponseWriter, r *http.Request) {
 // beat is how often a connection without news gets a comment, so that one that is gone is noticed.
 const beat = 15 * time.Second
 
-// changes sends the number of each new scene. A source that is not live has none.
+// changes sends the number of each new overview. A source that is not live has none.
 func (f *feed) changes(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)

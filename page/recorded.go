@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,13 +31,13 @@ var _ Source = (*Recorded)(nil)
 // Live implements Source.
 func (*Recorded) Live() bool { return false }
 
-// Scene implements Source.
-func (r *Recorded) Scene(_ context.Context, at time.Duration) (*Scene, error) {
-	s, err := explain.SceneIn(r.File, at)
+// Overview implements Source.
+func (r *Recorded) Overview(_ context.Context, at time.Duration) (*Overview, error) {
+	s, err := explain.OverviewIn(r.File, at)
 	if err != nil {
 		return nil, err
 	}
-	return &Scene{Scene: s, Title: r.Title}, nil
+	return &Overview{Overview: s, Title: r.Title}, nil
 }
 
 // Job implements Source.
@@ -59,7 +60,8 @@ func (r *Recorded) Job(ctx context.Context, id job.ID, at time.Duration) (*Job, 
 	if err != nil {
 		return nil, err
 	}
-	return &Job{Life: life, Moment: moment}, nil
+	text, err := json.Marshal(moment)
+	return &Job{Life: life, Moment: text}, err
 }
 
 // Log implements Source: a journal has no output of jobs.

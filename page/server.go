@@ -54,7 +54,7 @@ func (s *Server) Handler() http.Handler {
 			_, _ = w.Write(text)
 		})
 	}
-	mux.HandleFunc("GET /api/scene", s.scene)
+	mux.HandleFunc("GET /api/overview", s.overview)
 	mux.HandleFunc("GET /api/job", s.job)
 	mux.HandleFunc("GET /api/log", s.log)
 	mux.HandleFunc("GET /api/series", s.series)
@@ -62,7 +62,7 @@ func (s *Server) Handler() http.Handler {
 	return s.guard(mux)
 }
 
-// Watch looks each period whether the scene is another, until ctx is done. All viewers share one look.
+// Watch looks each period whether the overview is another, until ctx is done. All viewers share one look.
 func (s *Server) Watch(ctx context.Context, period time.Duration) {
 	for tick := time.Tick(period); ; {
 		s.feed.look(ctx)
@@ -117,7 +117,7 @@ func at(r *http.Request) (time.Duration, error) {
 	return time.Duration(v * float64(time.Second)), nil
 }
 
-func (s *Server) scene(w http.ResponseWriter, r *http.Request) {
+func (s *Server) overview(w http.ResponseWriter, r *http.Request) {
 	if s.source.Live() {
 		s.feed.write(w, r)
 		return
@@ -127,8 +127,8 @@ func (s *Server) scene(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	scene, err := s.source.Scene(r.Context(), t)
-	answer(w, r, scene, err)
+	overview, err := s.source.Overview(r.Context(), t)
+	answer(w, r, overview, err)
 }
 
 func (s *Server) job(w http.ResponseWriter, r *http.Request) {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -96,15 +95,15 @@ func TestServer_shows_nothing_to_strangers(t *testing.T) {
 	}{
 		"no token":        {"GET", "/", "", "", 401},
 		"another token":   {"GET", "/?token=x", "", "", 401},
-		"another cookie":  {"GET", "/api/scene", "", "x", 401},
+		"another cookie":  {"GET", "/api/overview", "", "x", 401},
 		"no cookie":       {"GET", "/api/job?id=a", "", "", 401},
-		"another name":    {"GET", "/api/scene", "evil.example", s.token, 421},
+		"another name":    {"GET", "/api/overview", "evil.example", s.token, 421},
 		"the token":       {"GET", "/?token=" + s.token, "", "", 303},
 		"the cookie":      {"GET", "/", "", s.token, 200},
-		"to change it":    {"POST", "/api/scene", "", s.token, 405},
+		"to change it":    {"POST", "/api/overview", "", s.token, 405},
 		"unknown job":     {"GET", "/api/job?id=nobody", "", s.token, 404},
-		"bad time":        {"GET", "/api/scene?at=NaN", "", s.token, 400},
-		"time too late":   {"GET", "/api/scene?at=1e300", "", s.token, 400},
+		"bad time":        {"GET", "/api/overview?at=NaN", "", s.token, 400},
+		"time too late":   {"GET", "/api/overview?at=1e300", "", s.token, 400},
 		"log of a record": {"GET", "/api/log?id=a", "", s.token, 404},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,18 +132,18 @@ func TestServer_shows_nothing_to_strangers(t *testing.T) {
 	}
 }
 
-// What a recording has is shown at any time of it: a scene, jobs, and what happened over time.
+// What a recording has is shown at any time of it: an overview, jobs, and what happened over time.
 func TestRecorded(t *testing.T) {
 	source := recorded(t)
 	s, h := served(t, source)
-	var scene Scene
-	if _, text := get(t, s, h, "/api/scene?at=2400"); json.Unmarshal(text, &scene) != nil || len(scene.Jobs) == 0 || scene.Live {
-		t.Fatalf("no scene in %s", text)
+	var overview Overview
+	if _, text := get(t, s, h, "/api/overview?at=2400"); json.Unmarshal(text, &overview) != nil || len(overview.Jobs) == 0 || overview.Live {
+		t.Fatalf("no overview in %s", text)
 	}
-	for _, j := range scene.Jobs[:3] {
+	for _, j := range overview.Jobs[:3] {
 		var one Job
 		_, text := get(t, s, h, "/api/job?at=2400&id="+string(j.ID))
-		if err := json.Unmarshal(text, &one); err != nil || one.Moment.Moment.Phase == "" || len(one.Life.Changes) == 0 {
+		if err := json.Unmarshal(text, &one); err != nil || !bytes.Contains(one.Moment, []byte(`"sentence":"`+string(j.ID))) || len(one.Life.Changes) == 0 {
 			t.Errorf("%v: %s", err, text)
 		}
 	}
@@ -154,7 +153,7 @@ func TestRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, at := range series.At {
-		then, err := explain.SceneIn(source.File, time.Duration(at))
+		then, err := explain.OverviewIn(source.File, time.Duration(at))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,24 +166,31 @@ func TestRecorded(t *testing.T) {
 			held += j.Holds.GPUs
 		}
 		if i%7 == 3 && (series.Held[i] != held || series.Waiting[i] != waiting || series.GPUs[i] != 16) {
-			t.Errorf("at %v: %d GPUs held, %d jobs wait, of %d GPUs; the scene has %d, %d, 16", time.Duration(at), series.Held[i], series.Waiting[i], series.GPUs[i], held, waiting)
+			t.Errorf("at %v: %d GPUs held, %d jobs wait, of %d GPUs; the overview has %d, %d, 16", time.Duration(at), series.Held[i], series.Waiting[i], series.GPUs[i], held, waiting)
 		}
 	}
 }
 
-// A toy is a live source whose scene has a number.
-type toy struct{ looks, number atomic.Int64 }
+// A toy is a live source whose overview has a number.
+type toy struct {
+	looks, number atomic.Int64
+	jobs          atomic.Pointer[[]explain.OverviewJob]
+}
 
 func (*toy) Live() bool { return true }
-func (y *toy) Scene(context.Context, time.Duration) (*Scene, error) {
+func (y *toy) Overview(context.Context, time.Duration) (*Overview, error) {
 	n := y.looks.Add(1)
-	return &Scene{Title: "toy", Live: true, Scene: &explain.Scene{At: journal.Seconds(n) * journal.Seconds(time.Second), Policy: string(rune('a' + y.number.Load()))}}, nil
+	overview := &explain.Overview{At: journal.Seconds(n) * journal.Seconds(time.Second), Policy: string(rune('a' + y.number.Load()))}
+	if jobs := y.jobs.Load(); jobs != nil {
+		overview.Jobs = *jobs
+	}
+	return &Overview{Title: "toy", Live: true, Overview: overview}, nil
 }
 func (*toy) Job(context.Context, job.ID, time.Duration) (*Job, error) { return nil, ErrUnknown }
 func (*toy) Log(context.Context, job.ID, io.Writer) error             { return ErrUnknown }
 func (*toy) Series(context.Context) (*Series, error)                  { return &Series{}, nil }
 
-// Viewers are told of another scene, not of the time alone; and the source is looked at once for all.
+// Viewers are told of another overview, not of the time alone; and the source is looked at once for all.
 func TestServer_tells_of_changes(t *testing.T) {
 	source := &toy{}
 	s, _ := served(t, source)
@@ -199,53 +205,16 @@ func TestServer_tells_of_changes(t *testing.T) {
 	first, told := next()
 	s.feed.look(t.Context())
 	if again, _ := next(); again != first {
-		t.Errorf("scene %d, want %d: only its time is another", again, first)
+		t.Errorf("overview %d, want %d: only its time is another", again, first)
 	}
 	source.number.Store(1)
 	s.feed.look(t.Context())
 	select {
 	case <-told:
 	default:
-		t.Error("nobody was told of another scene")
+		t.Error("nobody was told of another overview")
 	}
 	if looks := source.looks.Load(); looks != 3 {
 		t.Errorf("%d looks, want 3", looks)
-	}
-}
-
-// A browser shows the recording: its first waiting job with its reason, and a job's life by its address.
-func TestBrowser(t *testing.T) {
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no chromium: apt-get install chromium")
-	}
-	source := recorded(t)
-	s, h := served(t, source)
-	_ = h
-	dom := func(address string) string {
-		c := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), "--virtual-time-budget=30000", "--dump-dom", address)
-		out, err := c.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(out)
-	}
-	last, err := source.File.Last()
-	if err != nil {
-		t.Fatal(err)
-	}
-	scene, err := explain.SceneIn(source.File, last.At/2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := dom(s.URL())
-	for _, j := range scene.Jobs {
-		if !strings.Contains(text, j.Name) || !strings.Contains(text, strings.ReplaceAll(j.Sentence, "&", "&amp;")) {
-			t.Errorf("the page does not say of %s: %s", j.ID, j.Sentence)
-		}
-	}
-	one := dom(s.URL() + "#job=" + string(scene.Jobs[0].ID))
-	if !strings.Contains(one, "submitted, asking for") || !strings.Contains(one, scene.Jobs[0].Asked) {
-		t.Errorf("the page of %s has no life", scene.Jobs[0].ID)
 	}
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"time"
 
@@ -13,8 +14,8 @@ import (
 type Source interface {
 	// Live reports whether the source has a present. Times that are asked of it are not used then.
 	Live() bool
-	// Scene returns the state at a time since the start of the source.
-	Scene(ctx context.Context, at time.Duration) (*Scene, error)
+	// Overview returns the state at a time since the start of the source.
+	Overview(ctx context.Context, at time.Duration) (*Overview, error)
 	// Job returns what became of a job, and its moment at a time. The error is ErrUnknown if there is
 	// no such job.
 	Job(ctx context.Context, id job.ID, at time.Duration) (*Job, error)
@@ -32,17 +33,17 @@ type unknown struct{}
 // Error implements error.
 func (unknown) Error() string { return "not known here" }
 
-// A Scene is the state at one time, as the page wants it.
-type Scene struct {
-	*explain.Scene
+// An Overview is the state at one time, as the page wants it.
+type Overview struct {
+	*explain.Overview
 	Title string `json:"title"` // the machine, or the journal
 	Live  bool   `json:"live"`
 	// Banner is a problem that concerns all jobs; empty: there is none.
 	Banner string `json:"banner,omitempty"`
 }
 
-// A Job is what became of a job. Life or Moment is nil where the source does not know it.
+// A Job is what became of a job. Life is nil where the source does not know it.
 type Job struct {
-	Life   *explain.Story `json:"life,omitempty"`
-	Moment *explain.Story `json:"moment,omitempty"`
+	Life   *explain.Story  `json:"life,omitempty"`
+	Moment json.RawMessage `json:"moment,omitempty"` // an explain.Story; nil: not known
 }

@@ -38,7 +38,7 @@ var rooms = []room{
 	{"live/serve", 15}, // schedulers of live worlds
 	{"live/kube/manager", 15},
 
-	{"live/scene", 15},
+	{"live/overview", 15},
 	{"page", 14}, // shows explanations
 	{"live/driver", 14}, // what they share; every policy on every workload
 	{"experiments/crosstable", 14},

@@ -1,5 +1,5 @@
 // Elements, and numbers in words. Text is never taken for markup.
-import type { Expected, Holding, Scene } from "./types";
+import type { Expected, Holding } from "./types";
 
 type Child = Node | string | undefined;
 
@@ -38,10 +38,10 @@ export function gpus(h: Holding | undefined): string {
   return h.also ? `${own} and ${gpus(h.also)}` : own;
 }
 
-// when writes a time of a scene: that of the day where it goes on, else since the start.
-export function when(scene: { begun: string; live: boolean }, at: number): string {
-  if (!scene.live) return "at " + span(at);
-  return new Date(Date.parse(scene.begun) + at * 1000).toLocaleTimeString();
+// when writes a time of an overview: that of the day where it goes on, else since the start.
+export function when(overview: { begun: string; live: boolean }, at: number): string {
+  if (!overview.live) return "at " + span(at);
+  return new Date(Date.parse(overview.begun) + at * 1000).toLocaleTimeString();
 }
 
 // expected writes a range with its probability.
@@ -61,7 +61,4 @@ export function hue(id: string): string {
   return "hue" + (h % 12);
 }
 
-export const link = (id: string, scene: Scene): HTMLAnchorElement => {
-  const job = scene.jobs?.find((j) => j.id === id);
-  return el("a", { href: "#job=" + encodeURIComponent(id) }, job?.name ?? id);
-};
+export const link = (id: string): HTMLAnchorElement => el("a", { href: "#job=" + encodeURIComponent(id) }, id);

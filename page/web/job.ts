@@ -1,8 +1,8 @@
 // A job: what it does, why, what helps, its life as a line, where its time went, its output.
 import { byId, counted, el, expected, gpus, span, svg, when } from "./dom";
-import type { Change, JobPage, Scene, Story } from "./types";
+import type { Change, JobPage, Overview, Story } from "./types";
 
-export function showJob(id: string, page: JobPage, scene: Scene, log: string | undefined): void {
+export function showJob(id: string, page: JobPage, overview: Overview, log: string | undefined): void {
   const m = page.moment?.moment;
   const facts: [string, string | undefined][] = [
     ["asked", (page.moment ?? page.life)?.asked], ["holds", m && gpus(m.holds)], ["before", m?.before && gpus(m.before)], ["what helps", m?.unblock],
@@ -11,13 +11,13 @@ export function showJob(id: string, page: JobPage, scene: Scene, log: string | u
   const all: HTMLElement[] = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
   if (m) all.push(el("p", { class: "sentence" }, m.sentence));
   all.push(el("dl", {}, ...facts.flatMap(([k, v]) => (v === undefined ? [] : [el("dt", {}, k), el("dd", {}, v)]))));
-  if (page.life?.changes) all.push(line(page.life.changes, scene), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, scene))));
+  if (page.life?.changes) all.push(line(page.life.changes, overview), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, overview))));
   for (const note of new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
   if (log !== undefined) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
   byId("job").replaceChildren(...all);
 }
 
-const change = (c: Change, scene: Scene): HTMLElement => el("li", {}, el("time", {}, when(scene, c.at)), " ", c.text);
+const change = (c: Change, overview: Overview): HTMLElement => el("li", {}, el("time", {}, when(overview, c.at)), " ", c.text);
 
 function spent(life: Story | undefined): string | undefined {
   const t = life?.totals;
@@ -26,9 +26,9 @@ function spent(life: Story | undefined): string | undefined {
 }
 
 // line draws how many GPUs the job had over its life.
-function line(changes: Change[], scene: Scene): HTMLElement {
+function line(changes: Change[], overview: Overview): HTMLElement {
   const from = changes[0].at, end = changes[changes.length - 1];
-  const to = Math.max(end.what === "ended" ? end.at : scene.live ? scene.at : scene.last, end.at, from + 1);
+  const to = Math.max(end.what === "ended" ? end.at : overview.live ? overview.at : overview.last, end.at, from + 1);
   const most = Math.max(1, ...changes.map((c) => c.to?.gpus ?? 0));
   const x = (t: number): number => (1000 * (t - from)) / (to - from);
   const bars = changes.flatMap((c, i) => {

@@ -1,12 +1,12 @@
-// The page: it asks for the scene, again whenever the server says that it is another, and shows the
+// The page: it asks for the overview, again whenever the server says that it is another, and shows the
 // job that the address names.
 import { byId, span } from "./dom";
 import { showJob } from "./job";
 import { showNow } from "./now";
 import { showOver } from "./over";
-import type { JobPage, Scene, Series } from "./types";
+import type { JobPage, Overview, Series } from "./types";
 
-let scene: Scene | undefined;
+let overview: Overview | undefined;
 let series: Series | undefined;
 let at: number | undefined; // of a recording; undefined: not chosen yet, or the present
 
@@ -20,25 +20,25 @@ const named = (): string | undefined => (location.hash.startsWith("#job=") ? dec
 
 async function update(): Promise<void> {
   try {
-    if (scene === undefined) {
-      scene = await ask<Scene>("/api/scene");
-      if (!scene.live) at = scene.last / 2; // at its start and at its end there is little to see
+    if (overview === undefined) {
+      overview = await ask<Overview>("/api/overview");
+      if (!overview.live) at = overview.last / 2; // at its start and at its end there is little to see
     }
-    scene = await ask<Scene>("/api/scene?at=" + (at ?? 0));
-    byId("title").textContent = scene.title;
-    document.title = scene.title + " · Oxgang";
-    byId("facts").textContent = `policy ${scene.policy} · ` + (scene.live ? "now, " + new Date().toLocaleTimeString() : `recorded, ${span(scene.at)} of ${span(scene.last)}`);
+    overview = await ask<Overview>("/api/overview?at=" + (at ?? 0));
+    byId("title").textContent = overview.title;
+    document.title = overview.title + " · Oxgang";
+    byId("facts").textContent = `policy ${overview.policy} · ` + (overview.live ? "now, " + new Date().toLocaleTimeString() : `recorded, ${span(overview.at)} of ${span(overview.last)}`);
     byId("problem").textContent = "";
-    slide(scene);
-    showNow(scene);
-    if (series) showOver(series, scene.live ? undefined : scene.at);
-    await updateJob(scene);
+    slide(overview);
+    showNow(overview);
+    if (series) showOver(series, overview.live ? undefined : overview.at);
+    await updateJob(overview);
   } catch (e) {
     byId("problem").textContent = "Not up to date: " + (e as Error).message;
   }
 }
 
-async function updateJob(now: Scene): Promise<void> {
+async function updateJob(now: Overview): Promise<void> {
   const id = named();
   byId("job-card").hidden = id === undefined;
   if (id === undefined) return;
@@ -53,7 +53,7 @@ async function updateJob(now: Scene): Promise<void> {
 }
 
 // slide shows the time of a recording on its slider.
-function slide(now: Scene): void {
+function slide(now: Overview): void {
   byId("slider").hidden = now.live;
   const input = byId("time") as HTMLInputElement;
   input.max = String(now.last);
@@ -64,7 +64,7 @@ function slide(now: Scene): void {
 async function updateSeries(): Promise<void> {
   try {
     series = await ask<Series>("/api/series");
-    showOver(series, scene && !scene.live ? scene.at : undefined);
+    showOver(series, overview && !overview.live ? overview.at : undefined);
   } catch (e) {
     byId("over").textContent = (e as Error).message;
   }
@@ -75,13 +75,13 @@ byId("time").addEventListener("input", (e) => {
   void update();
 });
 addEventListener("hashchange", () => {
-  if (scene) void updateJob(scene).then(() => document.getElementById("job-title")?.focus());
+  if (overview) void updateJob(overview).then(() => document.getElementById("job-title")?.focus());
 });
 byId("close").addEventListener("click", () => { location.hash = ""; });
 
 void update().then(updateSeries).then(() => {
   document.body.dataset.ready = "true";
-  if (!scene?.live) return;
+  if (!overview?.live) return;
   new EventSource("/api/changes").onmessage = () => void update();
   setInterval(() => void updateSeries(), 60_000);
 });

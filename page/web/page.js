@@ -29,9 +29,9 @@
     const own = counted(h.gpus, `${h.type} GPU`) + (h.nodes > 1 ? ` on ${h.nodes} nodes` : "");
     return h.also ? `${own} and ${gpus(h.also)}` : own;
   }
-  function when(scene2, at2) {
-    if (!scene2.live) return "at " + span(at2);
-    return new Date(Date.parse(scene2.begun) + at2 * 1e3).toLocaleTimeString();
+  function when(overview2, at2) {
+    if (!overview2.live) return "at " + span(at2);
+    return new Date(Date.parse(overview2.begun) + at2 * 1e3).toLocaleTimeString();
   }
   function expected(e) {
     if (!e) return void 0;
@@ -46,13 +46,10 @@
     for (const c of id) h = h * 31 + c.codePointAt(0) >>> 0;
     return "hue" + h % 12;
   }
-  var link = (id, scene2) => {
-    const job = scene2.jobs?.find((j) => j.id === id);
-    return el("a", { href: "#job=" + encodeURIComponent(id) }, job?.name ?? id);
-  };
+  var link = (id) => el("a", { href: "#job=" + encodeURIComponent(id) }, id);
 
   // web/job.ts
-  function showJob(id, page, scene2, log) {
+  function showJob(id, page, overview2, log) {
     const m = page.moment?.moment;
     const facts = [
       ["asked", (page.moment ?? page.life)?.asked],
@@ -68,20 +65,20 @@
     const all = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
     if (m) all.push(el("p", { class: "sentence" }, m.sentence));
     all.push(el("dl", {}, ...facts.flatMap(([k, v]) => v === void 0 ? [] : [el("dt", {}, k), el("dd", {}, v)])));
-    if (page.life?.changes) all.push(line(page.life.changes, scene2), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, scene2))));
+    if (page.life?.changes) all.push(line(page.life.changes, overview2), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, overview2))));
     for (const note of /* @__PURE__ */ new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
     if (log !== void 0) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
     byId("job").replaceChildren(...all);
   }
-  var change = (c, scene2) => el("li", {}, el("time", {}, when(scene2, c.at)), " ", c.text);
+  var change = (c, overview2) => el("li", {}, el("time", {}, when(overview2, c.at)), " ", c.text);
   function spent(life) {
     const t = life?.totals;
     if (!t) return void 0;
     return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, of which ${Number(t.lost_hours.toPrecision(2))} went into starting and ${counted(t.restarts, "restart")}`;
   }
-  function line(changes, scene2) {
+  function line(changes, overview2) {
     const from = changes[0].at, end = changes[changes.length - 1];
-    const to = Math.max(end.what === "ended" ? end.at : scene2.live ? scene2.at : scene2.last, end.at, from + 1);
+    const to = Math.max(end.what === "ended" ? end.at : overview2.live ? overview2.at : overview2.last, end.at, from + 1);
     const most = Math.max(1, ...changes.map((c) => c.to?.gpus ?? 0));
     const x = (t) => 1e3 * (t - from) / (to - from);
     const bars = changes.flatMap((c, i) => {
@@ -102,62 +99,61 @@
 
   // web/now.ts
   var waits = (j) => !j.holds;
-  function showNow(scene2) {
-    const jobs = scene2.jobs ?? [];
-    byId("attention").replaceChildren(...attention(scene2));
-    byId("types").replaceChildren(...idle(scene2));
-    byId("nodes").replaceChildren(...(scene2.nodes ?? []).slice(0, mostNodes).map((n) => nodeOf(n, scene2)), more(scene2.nodes?.length ?? 0, mostNodes, "node"));
-    table("waiting", jobs.filter(waits), scene2);
-    table("running", jobs.filter((j) => !waits(j)), scene2);
-    byId("ended").replaceChildren(...(scene2.ended ?? []).map((e) => el("li", {}, link(e.job, scene2), ` ${e.outcome} ${when(scene2, e.at)}`, e.detail ? `: ${e.detail}` : void 0)));
+  function showNow(overview2) {
+    const jobs = overview2.jobs ?? [];
+    byId("attention").replaceChildren(...attention(overview2));
+    byId("types").replaceChildren(...idle(overview2));
+    byId("nodes").replaceChildren(...(overview2.nodes ?? []).slice(0, mostNodes).map(nodeOf), more(overview2.nodes?.length ?? 0, mostNodes, "node"));
+    table("waiting", jobs.filter(waits), overview2);
+    table("running", jobs.filter((j) => !waits(j)), overview2);
+    byId("ended").replaceChildren(...(overview2.ended ?? []).map((e) => el("li", {}, link(e.job), ` ${e.outcome} ${when(overview2, e.at)}`, e.detail ? `: ${e.detail}` : void 0)));
   }
   var mostNodes = 500;
   var mostRows = 200;
   var more = (all, most, what) => all > most ? el("p", { class: "soft" }, `and ${counted(all - most, what)} more`) : "";
-  function attention(scene2) {
+  function attention(overview2) {
     const all = [];
-    if (scene2.banner) all.push(el("li", { class: "bad" }, scene2.banner));
-    for (const j of scene2.jobs ?? []) if (j.trouble) all.push(el("li", { class: "bad" }, link(j.id, scene2), ": " + j.trouble));
-    for (const e of scene2.ended ?? []) {
-      if (e.outcome === "failed" && scene2.at - e.at < 3600) all.push(el("li", { class: "bad" }, link(e.job, scene2), ` failed ${span(scene2.at - e.at)} ago`, e.detail ? `: ${e.detail}` : void 0));
+    if (overview2.banner) all.push(el("li", { class: "bad" }, overview2.banner));
+    for (const j of overview2.jobs ?? []) if (j.trouble) all.push(el("li", { class: "bad" }, link(j.id), ": " + j.trouble));
+    for (const e of overview2.ended ?? []) {
+      if (e.outcome === "failed" && overview2.at - e.at < 3600) all.push(el("li", { class: "bad" }, link(e.job), ` failed ${span(overview2.at - e.at)} ago`, e.detail ? `: ${e.detail}` : void 0));
     }
     return all.length > 0 ? all : [el("li", { class: "soft" }, "Nothing needs you.")];
   }
-  function idle(scene2) {
-    const first = (scene2.jobs ?? []).filter(waits)[0];
-    return (scene2.types ?? []).map((t) => {
+  function idle(overview2) {
+    const first = (overview2.jobs ?? []).filter(waits)[0];
+    return (overview2.types ?? []).map((t) => {
       const parts = [`${t.gpus - t.free} of ${t.gpus} held`];
       if (t.starting) parts.push(`${t.starting} rented on their way`);
       if (t.price !== void 0) parts.push(`price ${Number(t.price.toPrecision(3))}`);
-      if (t.free > 0) parts.push(first ? `${t.free} free; the first that waits, ${first.name}: ${first.sentence}` : `${t.free} free, and no job waits`);
+      if (t.free > 0) parts.push(first ? `${t.free} free; the first that waits, ${first.id}: ${first.sentence}` : `${t.free} free, and no job waits`);
       return el("li", {}, el("b", {}, t.type), ": " + parts.join("; "));
     });
   }
-  function nodeOf(n, scene2) {
+  function nodeOf(n) {
     const cells = [];
     for (const h of n.held ?? []) {
-      const name = scene2.jobs?.find((j) => j.id === h.job)?.name ?? h.job;
-      for (let i = 0; i < h.gpus; i++) cells.push(el("a", { class: "gpu " + hue(h.job), href: "#job=" + encodeURIComponent(h.job), title: name, "aria-label": `${n.id}, GPU: ${name}` }));
+      for (let i = 0; i < h.gpus; i++) cells.push(el("a", { class: "gpu " + hue(h.job), href: "#job=" + encodeURIComponent(h.job), title: h.job, "aria-label": `${n.id}, GPU: ${h.job}` }));
     }
     const free = n.gpus - cells.length;
     for (let i = 0; i < free; i++) cells.push(el("span", { class: "gpu free", title: "free" }));
     return el("div", { class: "node" }, el("div", { class: "name" }, `${n.id} \xB7 ${n.type}` + (free > 0 ? ` \xB7 ${free} free` : "")), el("div", { class: "gpus" }, ...cells));
   }
-  function table(id, jobs, scene2) {
+  function table(id, jobs, overview2) {
     byId(id + "-count").textContent = String(jobs.length);
-    byId(id).replaceChildren(...jobs.slice(0, mostRows).map((j) => row(j, scene2)));
+    byId(id).replaceChildren(...jobs.slice(0, mostRows).map((j) => row(j, overview2)));
     byId(id + "-more").replaceChildren(more(jobs.length, mostRows, "job"));
   }
-  function row(j, scene2) {
+  function row(j, overview2) {
     const done = j.target && j.progress ? `${Math.floor(100 * j.progress / j.target)} %` : "";
     const eta = expected(waits(j) ? j.start : j.end) ?? "";
     return el(
       "tr",
       {},
-      el("th", { scope: "row" }, link(j.id, scene2)),
+      el("th", { scope: "row" }, link(j.id)),
       el("td", {}, waits(j) ? j.asked : gpus(j.holds)),
       el("td", {}, j.phase),
-      el("td", { class: "number" }, span(scene2.at - j.since)),
+      el("td", { class: "number" }, span(overview2.at - j.since)),
       el("td", { class: "number" }, done),
       el("td", {}, j.sentence),
       el("td", {}, eta)
@@ -206,7 +202,7 @@
   }
 
   // web/main.ts
-  var scene;
+  var overview;
   var series;
   var at;
   async function ask(path) {
@@ -217,19 +213,19 @@
   var named = () => location.hash.startsWith("#job=") ? decodeURIComponent(location.hash.slice(5)) : void 0;
   async function update() {
     try {
-      if (scene === void 0) {
-        scene = await ask("/api/scene");
-        if (!scene.live) at = scene.last / 2;
+      if (overview === void 0) {
+        overview = await ask("/api/overview");
+        if (!overview.live) at = overview.last / 2;
       }
-      scene = await ask("/api/scene?at=" + (at ?? 0));
-      byId("title").textContent = scene.title;
-      document.title = scene.title + " \xB7 Oxgang";
-      byId("facts").textContent = `policy ${scene.policy} \xB7 ` + (scene.live ? "now, " + (/* @__PURE__ */ new Date()).toLocaleTimeString() : `recorded, ${span(scene.at)} of ${span(scene.last)}`);
+      overview = await ask("/api/overview?at=" + (at ?? 0));
+      byId("title").textContent = overview.title;
+      document.title = overview.title + " \xB7 Oxgang";
+      byId("facts").textContent = `policy ${overview.policy} \xB7 ` + (overview.live ? "now, " + (/* @__PURE__ */ new Date()).toLocaleTimeString() : `recorded, ${span(overview.at)} of ${span(overview.last)}`);
       byId("problem").textContent = "";
-      slide(scene);
-      showNow(scene);
-      if (series) showOver(series, scene.live ? void 0 : scene.at);
-      await updateJob(scene);
+      slide(overview);
+      showNow(overview);
+      if (series) showOver(series, overview.live ? void 0 : overview.at);
+      await updateJob(overview);
     } catch (e) {
       byId("problem").textContent = "Not up to date: " + e.message;
     }
@@ -257,7 +253,7 @@
   async function updateSeries() {
     try {
       series = await ask("/api/series");
-      showOver(series, scene && !scene.live ? scene.at : void 0);
+      showOver(series, overview && !overview.live ? overview.at : void 0);
     } catch (e) {
       byId("over").textContent = e.message;
     }
@@ -267,14 +263,14 @@
     void update();
   });
   addEventListener("hashchange", () => {
-    if (scene) void updateJob(scene).then(() => document.getElementById("job-title")?.focus());
+    if (overview) void updateJob(overview).then(() => document.getElementById("job-title")?.focus());
   });
   byId("close").addEventListener("click", () => {
     location.hash = "";
   });
   void update().then(updateSeries).then(() => {
     document.body.dataset.ready = "true";
-    if (!scene?.live) return;
+    if (!overview?.live) return;
     new EventSource("/api/changes").onmessage = () => void update();
     setInterval(() => void updateSeries(), 6e4);
   });

@@ -10,7 +10,7 @@ export interface Job {
   start?: Expected; end?: Expected; trouble?: string;
 }
 export interface End { job: string; at: number; outcome: string; detail?: string }
-export interface Scene {
+export interface Overview {
   at: number; last: number; begun: string; policy: string; title: string; live: boolean; banner?: string;
   types: TypeView[] | null; nodes: Node[] | null; jobs: Job[] | null; ended: End[] | null;
 }

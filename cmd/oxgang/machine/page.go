@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxgang/oxgang/live/scene"
+	"github.com/oxgang/oxgang/live/overview"
 	"github.com/oxgang/oxgang/live/serve"
 	"github.com/oxgang/oxgang/page"
 )
@@ -29,5 +29,5 @@ func (p *PageSource) Source(ctx context.Context) (page.Source, error) {
 	if _, err := c.Top(ctx); err != nil {
 		return nil, p.state.told(err)
 	}
-	return scene.New(c, serve.JournalFolder(dir)), nil
+	return overview.New(c, serve.JournalFolder(dir)), nil
 }

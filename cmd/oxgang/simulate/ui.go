@@ -25,13 +25,19 @@ func UICommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"web", "dashboard", "page", "view"},
-		Use:        "ui [JOURNAL]", Short: "Serve a page that shows the scheduler of this machine, or a journal", Args: cobra.MaximumNArgs(1),
+		Use:        "ui [JOURNAL]", Short: "Serve a page that shows the scheduler of this machine, or a journal",
 		Long: `Serve a page, on loopback, that shows who has which GPU, who waits and why, when jobs are expected
 to start and end, and the life of each job: of the scheduler of this machine, as it changes, or of a journal, at
 any time of it. It prints the page's address with a token, without which nobody sees anything, and serves until
 Ctrl-C. The page can change nothing.`,
 		Example: `  oxgang ui
   oxgang ui run/oxgang.oxj`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return cli.Misused("%s takes one journal at most, got %q", cmd.CommandPath(), args)
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			source, done, err := pageSource(cmd.Context(), &live, args)
 			if err != nil {

@@ -1,10 +1,9 @@
-// Package scene shows the scheduler of this machine on the live page: it is a page.Source over the API of
+// Package overview shows the scheduler of this machine on the live page: it is a page.Source over the API of
 // commands (live/control) and over the journal that the scheduler writes.
-package scene
+package overview
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -43,7 +42,7 @@ func New(client *control.Client, journals string) *Machine {
 // Live implements page.Source.
 func (*Machine) Live() bool { return true }
 
-// since1970 returns a time as a Scene has it; 0 for the zero time.
+// since1970 returns a time as an Overview has it; 0 for the zero time.
 func since1970(t time.Time) journal.Seconds {
 	if t.IsZero() {
 		return 0
@@ -51,8 +50,8 @@ func since1970(t time.Time) journal.Seconds {
 	return journal.Seconds(t.Sub(time.Unix(0, 0)))
 }
 
-// Scene implements page.Source.
-func (m *Machine) Scene(ctx context.Context, _ time.Duration) (*page.Scene, error) {
+// Overview implements page.Source.
+func (m *Machine) Overview(ctx context.Context, _ time.Duration) (*page.Overview, error) {
 	top, err := m.client.Top(ctx)
 	if err != nil {
 		return nil, err
@@ -61,25 +60,25 @@ func (m *Machine) Scene(ctx context.Context, _ time.Duration) (*page.Scene, erro
 	if err != nil {
 		return nil, err
 	}
-	return sceneOf(&top, jobs, time.Now()), nil
+	return overviewOf(&top, jobs, time.Now()), nil
 }
 
-// mostEnded bounds how many ends a scene has.
+// mostEnded bounds how many ends an overview has.
 const mostEnded = 20
 
-func sceneOf(top *control.Top, jobs []control.View, now time.Time) *page.Scene {
-	s := &explain.Scene{At: since1970(now), Last: since1970(now), Begun: time.Unix(0, 0).UTC(), Policy: top.Policy}
-	s.Nodes, s.Types = []explain.SceneNode{node(top)}, types(top)
+func overviewOf(top *control.Top, jobs []control.View, now time.Time) *page.Overview {
+	s := &explain.Overview{At: since1970(now), Last: since1970(now), Begun: time.Unix(0, 0).UTC(), Policy: top.Policy}
+	s.Nodes, s.Types = []explain.OverviewNode{node(top)}, types(top)
 	for i := range jobs {
 		if v := &jobs[i]; v.Ended() {
-			s.Ended = append(s.Ended, explain.SceneEnd{Job: v.ID, At: since1970(v.Finished), Outcome: outcome(v), Detail: v.Detail})
+			s.Ended = append(s.Ended, explain.OverviewEnd{Job: v.ID, At: since1970(v.Finished), Outcome: outcome(v), Detail: v.Detail})
 		} else {
 			s.Jobs = append(s.Jobs, jobOf(v, now))
 		}
 	}
-	slices.SortStableFunc(s.Ended, func(a, b explain.SceneEnd) int { return int(min(max(b.At-a.At, -1), 1)) })
+	slices.SortStableFunc(s.Ended, func(a, b explain.OverviewEnd) int { return int(min(max(b.At-a.At, -1), 1)) })
 	s.Ended = s.Ended[:min(len(s.Ended), mostEnded)]
-	return &page.Scene{Scene: s, Title: top.Machine, Live: true, Banner: top.Banner}
+	return &page.Overview{Overview: s, Title: top.Machine, Live: true, Banner: top.Banner}
 }
 
 // outcome returns the phase in which a job ended: a recording says "completed" of one that is "done".
@@ -91,17 +90,17 @@ func outcome(v *control.View) string {
 }
 
 // node returns the machine, with its slots as GPUs.
-func node(top *control.Top) explain.SceneNode {
-	n := explain.SceneNode{ID: cluster.NodeID(top.Machine), GPUs: len(top.Slots)}
+func node(top *control.Top) explain.OverviewNode {
+	n := explain.OverviewNode{ID: cluster.NodeID(top.Machine), GPUs: len(top.Slots)}
 	for _, s := range top.Slots {
 		n.Type = s.Type
 		if s.Job == "" {
 			continue
 		}
-		i := slices.IndexFunc(n.Held, func(h explain.SceneHolder) bool { return h.Job == s.Job })
+		i := slices.IndexFunc(n.Held, func(h explain.OverviewHolder) bool { return h.Job == s.Job })
 		if i < 0 {
 			i = len(n.Held)
-			n.Held = append(n.Held, explain.SceneHolder{Job: s.Job})
+			n.Held = append(n.Held, explain.OverviewHolder{Job: s.Job})
 		}
 		n.Held[i].GPUs++
 	}
@@ -131,8 +130,8 @@ func types(top *control.Top) []explain.TypeView {
 	return all
 }
 
-func jobOf(v *control.View, now time.Time) explain.SceneJob {
-	j := explain.SceneJob{
+func jobOf(v *control.View, now time.Time) explain.OverviewJob {
+	j := explain.OverviewJob{
 		ID: v.ID, Name: v.Name, Phase: v.Phase, Asked: fmt.Sprintf("%d to %d GPUs", v.MinGPUs, v.MaxGPUs), Submitted: since1970(v.Submitted), Since: since1970(v.Since),
 		Reason: v.Reason, Sentence: v.Sentence, Restarts: v.Restarts, Progress: v.Progress, Target: v.Target, Trouble: v.Trouble,
 		Start: expected(v.StartEarly, v.StartLikely, v.StartLate, now), End: expected(v.EndEarly, v.EndLikely, v.EndLate, now),
@@ -168,12 +167,7 @@ func (m *Machine) Job(ctx context.Context, id job.ID, _ time.Duration) (*page.Jo
 	if err != nil {
 		return nil, unknown(err)
 	}
-	j := &page.Job{}
-	if e.Story != nil {
-		if err := json.Unmarshal(e.Story, &j.Moment); err != nil {
-			return nil, fmt.Errorf("explanation of job %s: %w", id, err)
-		}
-	}
+	j := &page.Job{Moment: e.Story}
 	err = m.journal(func(r *journal.Reader) error {
 		j.Life, err = explain.Life(r, id)
 		return err

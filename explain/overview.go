@@ -13,35 +13,35 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Scene is the state of a cluster and of all its jobs at one time. Times count from the start of the
+// An Overview is the state of a cluster and of all its jobs at one time. Times count from the start of the
 // recording.
-type Scene struct {
+type Overview struct {
 	At     journal.Seconds `json:"at"`
 	Last   journal.Seconds `json:"last"`  // of the last record of the journal
 	Begun  time.Time       `json:"begun"` // the start of the recording
 	Policy string          `json:"policy"`
 	Types  []TypeView      `json:"types"`
-	Nodes  []SceneNode     `json:"nodes"`
-	Jobs   []SceneJob      `json:"jobs"`  // that have not ended, in order of submission
-	Ended  []SceneEnd      `json:"ended"` // the last ones since the checkpoint before At, the latest first
+	Nodes  []OverviewNode  `json:"nodes"`
+	Jobs   []OverviewJob   `json:"jobs"`  // that have not ended, in order of submission
+	Ended  []OverviewEnd   `json:"ended"` // the last ones since the checkpoint before At, the latest first
 }
 
-// A SceneNode is a node, and who has GPUs there.
-type SceneNode struct {
-	ID   cluster.NodeID  `json:"id"`
-	Type cluster.GPUType `json:"type"`
-	GPUs int             `json:"gpus"`
-	Held []SceneHolder   `json:"held,omitempty"` // in order of submission
+// An OverviewNode is a node, and who has GPUs there.
+type OverviewNode struct {
+	ID   cluster.NodeID   `json:"id"`
+	Type cluster.GPUType  `json:"type"`
+	GPUs int              `json:"gpus"`
+	Held []OverviewHolder `json:"held,omitempty"` // in order of submission
 }
 
-// A SceneHolder is a job with GPUs on a node.
-type SceneHolder struct {
+// An OverviewHolder is a job with GPUs on a node.
+type OverviewHolder struct {
 	Job  job.ID `json:"job"`
 	GPUs int    `json:"gpus"`
 }
 
-// A SceneJob is a job that has not ended.
-type SceneJob struct {
+// An OverviewJob is a job that has not ended.
+type OverviewJob struct {
 	ID        job.ID          `json:"id"`
 	Name      string          `json:"name"`
 	Phase     string          `json:"phase"` // a job.Phase
@@ -62,21 +62,21 @@ type SceneJob struct {
 	Trouble string `json:"trouble,omitempty"`
 }
 
-// A SceneEnd is the end of a job.
-type SceneEnd struct {
+// An OverviewEnd is the end of a job.
+type OverviewEnd struct {
 	Job     job.ID          `json:"job"`
 	At      journal.Seconds `json:"at"`
 	Outcome string          `json:"outcome"` // completed, failed or cancelled
 	Detail  string          `json:"detail,omitempty"`
 }
 
-// mostEnded bounds how many ends a Scene has.
+// mostEnded bounds how many ends an Overview has.
 const mostEnded = 20
 
-// SceneIn returns the state at a time, after everything that is recorded for it. A time before the
+// OverviewIn returns the state at a time, after everything that is recorded for it. A time before the
 // recording counts as its start, one after it as its end. It reads from the last checkpoint before the
 // time on. It returns an error if the journal is damaged there.
-func SceneIn(f *journal.File, at time.Duration) (*Scene, error) {
+func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 	last, err := f.Last()
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
@@ -86,7 +86,7 @@ func SceneIn(f *journal.File, at time.Duration) (*Scene, error) {
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	t, err := newSceneReader(f.Header(), r)
+	t, err := newOverviewReader(f.Header(), r)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
@@ -99,18 +99,18 @@ func SceneIn(f *journal.File, at time.Duration) (*Scene, error) {
 		}
 		t.take(&rec)
 	}
-	s := t.scene(at)
+	s := t.overview(at)
 	s.Last = journal.Seconds(last.At)
 	return s, nil
 }
 
-// A sceneReader follows all jobs through a journal.
-type sceneReader struct {
+// A overviewReader follows all jobs through a journal.
+type overviewReader struct {
 	clusterState
 	begun  time.Time
 	policy string
 	all    map[job.ID]*life
-	ends   []SceneEnd
+	ends   []OverviewEnd
 }
 
 // A life is what is known of a job beside its row.
@@ -121,9 +121,9 @@ type life struct {
 	progress         float64
 }
 
-// newSceneReader begins where a Reader does: at the start of a journal, or at a checkpoint.
-func newSceneReader(h journal.Header, r *journal.Reader) (*sceneReader, error) {
-	t := &sceneReader{clusterState: newClusterState(h), begun: h.Start, policy: h.Policy, all: map[job.ID]*life{}}
+// newOverviewReader begins where a Reader does: at the start of a journal, or at a checkpoint.
+func newOverviewReader(h journal.Header, r *journal.Reader) (*overviewReader, error) {
+	t := &overviewReader{clusterState: newClusterState(h), begun: h.Start, policy: h.Policy, all: map[job.ID]*life{}}
 	c, err := r.Checkpoint()
 	if err != nil || c == nil {
 		return t, err
@@ -136,7 +136,7 @@ func newSceneReader(h journal.Header, r *journal.Reader) (*sceneReader, error) {
 }
 
 // restored begins with a job that is known already.
-func (t *sceneReader) restored(ev *scheduler.Restored) {
+func (t *overviewReader) restored(ev *scheduler.Restored) {
 	st := &ev.Status
 	l := &life{phase: st.Phase, submitted: st.Submitted.Sub(t.begun), since: st.Since.Sub(t.begun), starts: st.Restarts, progress: st.Progress}
 	if st.Since.IsZero() {
@@ -150,7 +150,7 @@ func (t *sceneReader) restored(ev *scheduler.Restored) {
 	}
 }
 
-func (t *sceneReader) take(rec *journal.Record) {
+func (t *overviewReader) take(rec *journal.Record) {
 	if rec.Round != nil {
 		t.round(rec.At, rec.Round)
 		return
@@ -174,7 +174,7 @@ func (t *sceneReader) take(rec *journal.Record) {
 	t.event(rec.Event)
 }
 
-func (t *sceneReader) exited(at time.Duration, ev *scheduler.Exited) {
+func (t *overviewReader) exited(at time.Duration, ev *scheduler.Exited) {
 	l := t.all[ev.Job]
 	if l == nil {
 		return
@@ -184,12 +184,12 @@ func (t *sceneReader) exited(at time.Duration, ev *scheduler.Exited) {
 		return
 	}
 	delete(t.all, ev.Job)
-	t.ends = append(t.ends, SceneEnd{Job: ev.Job, At: journal.Seconds(at), Outcome: lastPhase[ev.Outcome].String(), Detail: ev.Detail})
+	t.ends = append(t.ends, OverviewEnd{Job: ev.Job, At: journal.Seconds(at), Outcome: lastPhase[ev.Outcome].String(), Detail: ev.Detail})
 	t.ends = t.ends[max(0, len(t.ends)-mostEnded):]
 }
 
 // round takes a round of the journal; the phases and times of jobs change where they get other GPUs.
-func (t *sceneReader) round(at time.Duration, r *journal.Round) {
+func (t *overviewReader) round(at time.Duration, r *journal.Round) {
 	for _, a := range r.Actions {
 		switch a := a.(type) {
 		case scheduler.Run:
@@ -210,10 +210,10 @@ func (t *sceneReader) round(at time.Duration, r *journal.Round) {
 	t.clusterState.round(r)
 }
 
-// scene returns what is known now. Complexity: as sorting the jobs.
-func (t *sceneReader) scene(at time.Duration) *Scene {
+// overview returns what is known now. Complexity: as sorting the jobs.
+func (t *overviewReader) overview(at time.Duration) *Overview {
 	view, order := t.view(), t.order()
-	s := &Scene{At: journal.Seconds(at), Begun: t.begun, Policy: t.policy, Types: view.Types}
+	s := &Overview{At: journal.Seconds(at), Begun: t.begun, Policy: t.policy, Types: view.Types}
 	var ids []job.ID
 	for id := range t.all {
 		if t.jobs[id] != nil {
@@ -223,25 +223,25 @@ func (t *sceneReader) scene(at time.Duration) *Scene {
 	slices.SortFunc(ids, func(a, b job.ID) int {
 		return cmp.Or(cmp.Compare(t.all[a].submitted, t.all[b].submitted), cmp.Compare(a, b))
 	})
-	held := make(map[cluster.NodeID][]SceneHolder)
+	held := make(map[cluster.NodeID][]OverviewHolder)
 	for _, id := range ids {
 		for _, sh := range t.jobs[id].on {
-			held[sh.Node] = append(held[sh.Node], SceneHolder{id, sh.GPUs})
+			held[sh.Node] = append(held[sh.Node], OverviewHolder{id, sh.GPUs})
 		}
 		s.Jobs = append(s.Jobs, t.job(id, view, order))
 	}
 	for _, n := range t.cluster.Nodes() {
-		s.Nodes = append(s.Nodes, SceneNode{ID: n.ID, Type: n.GPUType, GPUs: n.Capacity.GPUs, Held: held[n.ID]})
+		s.Nodes = append(s.Nodes, OverviewNode{ID: n.ID, Type: n.GPUType, GPUs: n.Capacity.GPUs, Held: held[n.ID]})
 	}
 	s.Ended = slices.Clone(t.ends)
 	slices.Reverse(s.Ended)
 	return s
 }
 
-// job returns a job as the scene has it.
-func (t *sceneReader) job(id job.ID, view View, order *waitingOrder) SceneJob {
+// job returns a job as the overview has it.
+func (t *overviewReader) job(id job.ID, view View, order *waitingOrder) OverviewJob {
 	r, l := t.jobs[id], t.all[id]
-	j := SceneJob{
+	j := OverviewJob{
 		ID: id, Name: called(r.spec), Phase: l.phase.String(), Asked: asked(r.spec), Submitted: journal.Seconds(l.submitted), Since: journal.Seconds(l.since),
 		Holds: holding(r.holds), Restarts: max(0, l.starts-1), Progress: l.progress, Target: r.spec.Target,
 		Sentence: "no round has decided on it yet; the next one does",

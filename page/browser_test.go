@@ -1,0 +1,104 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/journal"
+)
+
+// browser returns a context of Chromium, or skips the test.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	if _, err := exec.LookPath("chromium"); err != nil {
+		t.Skip("no chromium: apt-get install chromium")
+	}
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath("chromium"))...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	ctx, stop = context.WithTimeout(ctx, time.Minute)
+	t.Cleanup(stop)
+	return ctx
+}
+
+// does runs actions in the browser.
+func does(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const ready = `body[data-ready="true"]`
+
+// A browser shows of each job of a recording what the journal says of it, at the time of the slider; a click on a
+// job shows its life, and Close hides it.
+func TestBrowser_shows_a_recording(t *testing.T) {
+	ctx := browser(t)
+	source := recorded(t)
+	s, _ := served(t, source)
+	last, err := source.File.Last()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, address string
+	does(t, ctx, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Text("main", &text), chromedp.Location(&address))
+	if strings.Contains(address, "token") {
+		t.Errorf("the token is still in the address: %s", address)
+	}
+	said(t, source, last.At/2, text)
+	const early = 20 * time.Minute
+	does(t, ctx, chromedp.Evaluate(fmt.Sprintf(`document.getElementById("time").value = %g; document.getElementById("time").dispatchEvent(new Event("input"))`, early.Seconds()), nil),
+		chromedp.Poll(`document.getElementById("facts").textContent.includes("recorded, 20 min of")`, nil), chromedp.Sleep(wait), chromedp.Text("main", &text))
+	first := said(t, source, early, text)
+	var life string
+	does(t, ctx, chromedp.Click(`//tbody//a[text()="`+first+`"]`))
+	does(t, ctx, chromedp.WaitVisible("ol.life"), chromedp.Text("#job", &life))
+	does(t, ctx, chromedp.Click("#close"), chromedp.WaitNotVisible("#job-card"))
+	if !strings.Contains(life, "submitted, asking for") {
+		t.Errorf("no life of %s in %s", first, life)
+	}
+}
+
+// wait is how long the page may take to show what it has got.
+const wait = 300 * time.Millisecond
+
+// said checks that a text has what the journal says of all jobs at a time, and returns the first job.
+func said(t *testing.T, source *Recorded, at time.Duration, text string) string {
+	t.Helper()
+	overview, err := explain.OverviewIn(source.File, at)
+	if err != nil || len(overview.Jobs) == 0 {
+		t.Fatalf("%v, or no jobs", err)
+	}
+	for _, j := range overview.Jobs {
+		if !strings.Contains(text, string(j.ID)) || !strings.Contains(text, j.Sentence) {
+			t.Errorf("at %v the page does not say of %s: %s", at, j.ID, j.Sentence)
+		}
+	}
+	return string(overview.Jobs[0].ID)
+}
+
+// A browser shows another overview of a live source without being asked, and markup in names as text.
+func TestBrowser_follows_a_live_source(t *testing.T) {
+	ctx := browser(t)
+	source := &toy{}
+	source.jobs.Store(&[]explain.OverviewJob{{ID: "<img src=x onerror=alert(1)>", Phase: "waiting", Sentence: "the first reason"}})
+	s, _ := served(t, source)
+	go s.Watch(t.Context(), 20*time.Millisecond)
+	var markup bool
+	does(t, ctx, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Poll(`document.body.innerText.includes("the first reason")`, nil),
+		chromedp.Evaluate(`document.querySelector("tbody img") !== null`, &markup))
+	if markup {
+		t.Error("the name of a job became markup")
+	}
+	source.jobs.Store(&[]explain.OverviewJob{{ID: "b", Phase: "running", Holds: &explain.Holding{Nodes: 1, GPUs: 2, Type: "t4"}, Sentence: "another reason", Since: journal.Seconds(time.Second)}})
+	does(t, ctx, chromedp.Poll(`document.getElementById("running").innerText.includes("another reason")`, nil))
+}
