@@ -30,7 +30,7 @@ func browser(t *testing.T) context.Context {
 }
 
 // does runs actions in the browser.
-func does(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+func does(ctx context.Context, t *testing.T, actions ...chromedp.Action) {
 	t.Helper()
 	if err := chromedp.Run(ctx, actions...); err != nil {
 		t.Fatal(err)
@@ -50,19 +50,19 @@ func TestBrowser_shows_a_recording(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text, address string
-	does(t, ctx, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Text("main", &text), chromedp.Location(&address))
+	does(ctx, t, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Text("main", &text), chromedp.Location(&address))
 	if strings.Contains(address, "token") {
 		t.Errorf("the token is still in the address: %s", address)
 	}
 	said(t, source, last.At/2, text)
 	const early = 20 * time.Minute
-	does(t, ctx, chromedp.Evaluate(fmt.Sprintf(`document.getElementById("time").value = %g; document.getElementById("time").dispatchEvent(new Event("input"))`, early.Seconds()), nil),
+	does(ctx, t, chromedp.Evaluate(fmt.Sprintf(`document.getElementById("time").value = %g; document.getElementById("time").dispatchEvent(new Event("input"))`, early.Seconds()), nil),
 		chromedp.Poll(`document.getElementById("facts").textContent.includes("recorded, 20 min of")`, nil), chromedp.Sleep(wait), chromedp.Text("main", &text))
 	first := said(t, source, early, text)
 	var life string
-	does(t, ctx, chromedp.Click(`//tbody//a[text()="`+first+`"]`))
-	does(t, ctx, chromedp.WaitVisible("ol.life"), chromedp.Text("#job", &life))
-	does(t, ctx, chromedp.Click("#close"), chromedp.WaitNotVisible("#job-card"))
+	does(ctx, t, chromedp.Click(`//tbody//a[text()="`+first+`"]`))
+	does(ctx, t, chromedp.WaitVisible("ol.life"), chromedp.Text("#job", &life))
+	does(ctx, t, chromedp.Click("#close"), chromedp.WaitNotVisible("#job-card"))
 	if !strings.Contains(life, "submitted, asking for") {
 		t.Errorf("no life of %s in %s", first, life)
 	}
@@ -94,11 +94,16 @@ func TestBrowser_follows_a_live_source(t *testing.T) {
 	s, _ := served(t, source)
 	go s.Watch(t.Context(), 20*time.Millisecond)
 	var markup bool
-	does(t, ctx, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Poll(`document.body.innerText.includes("the first reason")`, nil),
+	does(ctx, t, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Poll(`document.body.innerText.includes("the first reason")`, nil),
 		chromedp.Evaluate(`document.querySelector("tbody img") !== null`, &markup))
 	if markup {
 		t.Error("the name of a job became markup")
 	}
+	var life string
+	does(ctx, t, chromedp.Click("tbody a"), chromedp.WaitVisible("ol.life"), chromedp.Text("ol.life", &life))
+	if want := time.Unix(3600, 0).Format("3:04:05"); !strings.Contains(life, want) {
+		t.Errorf("the life %q has no %s, an hour after its source began", life, want)
+	}
 	source.jobs.Store(&[]explain.OverviewJob{{ID: "b", Phase: "running", Holds: &explain.Holding{Nodes: 1, GPUs: 2, Type: "t4"}, Sentence: "another reason", Since: journal.Seconds(time.Second)}})
-	does(t, ctx, chromedp.Poll(`document.getElementById("running").innerText.includes("another reason")`, nil))
+	does(ctx, t, chromedp.Poll(`document.getElementById("running").innerText.includes("another reason")`, nil))
 }

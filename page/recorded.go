@@ -61,7 +61,7 @@ func (r *Recorded) Job(ctx context.Context, id job.ID, at time.Duration) (*Job, 
 		return nil, err
 	}
 	text, err := json.Marshal(moment)
-	return &Job{Life: life, Moment: text}, err
+	return &Job{Begun: r.File.Header().Start, Life: life, Moment: text}, err
 }
 
 // Log implements Source: a journal has no output of jobs.

@@ -186,9 +186,12 @@ func (y *toy) Overview(context.Context, time.Duration) (*Overview, error) {
 	}
 	return &Overview{Title: "toy", Live: true, Overview: overview}, nil
 }
-func (*toy) Job(context.Context, job.ID, time.Duration) (*Job, error) { return nil, ErrUnknown }
-func (*toy) Log(context.Context, job.ID, io.Writer) error             { return ErrUnknown }
-func (*toy) Series(context.Context) (*Series, error)                  { return &Series{}, nil }
+func (*toy) Job(_ context.Context, id job.ID, _ time.Duration) (*Job, error) {
+	change := explain.Change{At: journal.Seconds(time.Minute), What: explain.Submitted, Text: "came"}
+	return &Job{Begun: time.Unix(3540, 0), Life: &explain.Story{Job: id, Changes: []explain.Change{change}}}, nil
+}
+func (*toy) Log(context.Context, job.ID, io.Writer) error { return ErrUnknown }
+func (*toy) Series(context.Context) (*Series, error)      { return &Series{}, nil }
 
 // Viewers are told of another overview, not of the time alone; and the source is looked at once for all.
 func TestServer_tells_of_changes(t *testing.T) {

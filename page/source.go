@@ -44,6 +44,7 @@ type Overview struct {
 
 // A Job is what became of a job. Life is nil where the source does not know it.
 type Job struct {
+	Begun  time.Time       `json:"begun"` // from when the times of Life and Moment count
 	Life   *explain.Story  `json:"life,omitempty"`
 	Moment json.RawMessage `json:"moment,omitempty"` // an explain.Story; nil: not known
 }

@@ -169,7 +169,9 @@ func (m *Machine) Job(ctx context.Context, id job.ID, _ time.Duration) (*page.Jo
 	}
 	j := &page.Job{Moment: e.Story}
 	err = m.journal(func(r *journal.Reader) error {
-		j.Life, err = explain.Life(r, id)
+		if j.Life, err = explain.Life(r, id); err == nil {
+			j.Begun, j.Life.Note = r.Header().Start, "" // that it has no end yet is no news
+		}
 		return err
 	})
 	if _, absent := errors.AsType[*explain.UnknownJobError](err); absent { // an older journal has it

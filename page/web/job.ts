@@ -11,13 +11,13 @@ export function showJob(id: string, page: JobPage, overview: Overview, log: stri
   const all: HTMLElement[] = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
   if (m) all.push(el("p", { class: "sentence" }, m.sentence));
   all.push(el("dl", {}, ...facts.flatMap(([k, v]) => (v === undefined ? [] : [el("dt", {}, k), el("dd", {}, v)]))));
-  if (page.life?.changes) all.push(line(page.life.changes, overview), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, overview))));
+  if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview.live }))));
   for (const note of new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
   if (log !== undefined) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
   byId("job").replaceChildren(...all);
 }
 
-const change = (c: Change, overview: Overview): HTMLElement => el("li", {}, el("time", {}, when(overview, c.at)), " ", c.text);
+const change = (c: Change, of: { begun: string; live: boolean }): HTMLElement => el("li", {}, el("time", {}, when(of, c.at)), " ", c.text);
 
 function spent(life: Story | undefined): string | undefined {
   const t = life?.totals;
@@ -25,10 +25,13 @@ function spent(life: Story | undefined): string | undefined {
   return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, of which ${Number(t.lost_hours.toPrecision(2))} went into starting and ${counted(t.restarts, "restart")}`;
 }
 
+// nowOf returns the present, or the end of the recording, in the time of a job's life.
+const nowOf = (page: JobPage, overview: Overview): number => (overview.live ? overview.at + (Date.parse(overview.begun) - Date.parse(page.begun)) / 1000 : overview.last);
+
 // line draws how many GPUs the job had over its life.
-function line(changes: Change[], overview: Overview): HTMLElement {
+function line(changes: Change[], now: number): HTMLElement {
   const from = changes[0].at, end = changes[changes.length - 1];
-  const to = Math.max(end.what === "ended" ? end.at : overview.live ? overview.at : overview.last, end.at, from + 1);
+  const to = Math.max(end.what === "ended" ? end.at : now, end.at, from + 1);
   const most = Math.max(1, ...changes.map((c) => c.to?.gpus ?? 0));
   const x = (t: number): number => (1000 * (t - from)) / (to - from);
   const bars = changes.flatMap((c, i) => {

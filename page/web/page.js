@@ -65,20 +65,21 @@
     const all = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
     if (m) all.push(el("p", { class: "sentence" }, m.sentence));
     all.push(el("dl", {}, ...facts.flatMap(([k, v]) => v === void 0 ? [] : [el("dt", {}, k), el("dd", {}, v)])));
-    if (page.life?.changes) all.push(line(page.life.changes, overview2), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, overview2))));
+    if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview2)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview2.live }))));
     for (const note of /* @__PURE__ */ new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
     if (log !== void 0) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
     byId("job").replaceChildren(...all);
   }
-  var change = (c, overview2) => el("li", {}, el("time", {}, when(overview2, c.at)), " ", c.text);
+  var change = (c, of) => el("li", {}, el("time", {}, when(of, c.at)), " ", c.text);
   function spent(life) {
     const t = life?.totals;
     if (!t) return void 0;
     return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, of which ${Number(t.lost_hours.toPrecision(2))} went into starting and ${counted(t.restarts, "restart")}`;
   }
-  function line(changes, overview2) {
+  var nowOf = (page, overview2) => overview2.live ? overview2.at + (Date.parse(overview2.begun) - Date.parse(page.begun)) / 1e3 : overview2.last;
+  function line(changes, now) {
     const from = changes[0].at, end = changes[changes.length - 1];
-    const to = Math.max(end.what === "ended" ? end.at : overview2.live ? overview2.at : overview2.last, end.at, from + 1);
+    const to = Math.max(end.what === "ended" ? end.at : now, end.at, from + 1);
     const most = Math.max(1, ...changes.map((c) => c.to?.gpus ?? 0));
     const x = (t) => 1e3 * (t - from) / (to - from);
     const bars = changes.flatMap((c, i) => {

@@ -21,5 +21,5 @@ export interface Moment {
   start?: Expected; end?: Expected; next?: string; lost_hours?: number; starts?: number;
 }
 export interface Story { job: string; policy: string; asked: string; moment?: Moment; changes?: Change[]; totals?: Totals; note?: string }
-export interface JobPage { life?: Story; moment?: Story }
+export interface JobPage { begun: string; life?: Story; moment?: Story }
 export interface Series { begun: string; at: number[] | null; gpus: number[] | null; held: number[] | null; waiting: number[] | null; running: number[] | null }
