@@ -21,11 +21,12 @@ const (
 func (p *Policy) charge(s *policy.Snapshot, rows []*goodput.Row) {
 	for i, r := range rows {
 		st, w := p.active[i], &r.Worth
-		w.Base, w.Factor, w.Factors = p.o.Lambda, 1, nil
+		w.Base, w.Factor, w.Factors = p.o.Lambda+st.runs(p.o.Lambda), 1, nil
 		st.cost, st.move = 0, 0
 		cost := max(0, r.Job().RestartOverhead.Seconds()) + redone*st.unsaved
 		if r.Job().Holding() {
-			w.Base = p.o.Lambda*stays(cost) + p.wasted(r, st)
+			base := p.o.Lambda * stays(cost)
+			w.Base = base + st.runs(base) + p.wasted(r, st)
 			w.Factor = hysteresis * horizon / (horizon + cost)
 			st.cost, st.move = cost, w.Factor
 		}
