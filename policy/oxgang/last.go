@@ -16,6 +16,7 @@ const (
 // An influx is what was submitted so far.
 type influx struct {
 	first, last time.Time // submissions
+	quiet       float64   // longest time between two, in seconds
 	jobs        int
 	work        float64 // GPU seconds, each job where it takes the least
 }
@@ -25,23 +26,25 @@ func (f *influx) submitted(at time.Time) {
 	if f.jobs == 0 || at.Before(f.first) {
 		f.first = at
 	}
-	if f.jobs == 0 || at.After(f.last) {
+	if f.jobs == 0 {
 		f.last = at
+	}
+	if wait := at.Sub(f.last).Seconds(); wait > 0 {
+		f.quiet, f.last = max(f.quiet, wait), at
 	}
 	f.jobs++
 }
 
 // goesOn returns the chance that more jobs will be submitted: each of n may have been the last
 // one with a chance of 1/n, and if it was not, the next one comes after a time that is
-// exponential with the mean of those so far. So they are over once it has been
-// quiet for some times as long as between two jobs.
+// exponential. Its mean is the longest time between two so far, because jobs come in bursts. So they are
+// over once it has been quiet for some times as long as ever before.
 func (f *influx) goesOn(now time.Time) float64 {
-	lasted := f.last.Sub(f.first).Seconds()
-	if f.jobs < 2 || !(lasted > 0) {
+	if f.jobs < 2 || !(f.quiet > 0) {
 		return 0
 	}
 	n := float64(f.jobs)
-	more := (n - 1) / n * math.Exp(-max(0, now.Sub(f.last).Seconds())*(n-1)/lasted)
+	more := (n - 1) / n * math.Exp(-max(0, now.Sub(f.last).Seconds())/f.quiet)
 	return more / (more + 1/n)
 }
 
@@ -69,16 +72,27 @@ func (f *influx) takeIn(st *state, lean float64) {
 // all waits for it: its path is the rest. This has no bearing on which GPUs it has, so that two such
 // jobs do not swap theirs, and none of them gets GPUs that it hardly uses.
 func (p *Policy) lasting(rows []*goodput.Row, rest float64) {
-	if !(rest > 0) || math.IsInf(rest, 0) {
-		return
-	}
 	for i := range rows {
 		st := p.active[i]
+		if st.last = 0; !(rest > 0) || !(st.path > 0) {
+			continue
+		}
 		urge := p.o.Makespan * lastWeight * math.Pow(min(1, st.path/rest), lastPower)
 		st.last = urge * float64(len(p.lengths)) / max(1, st.rank+st.slack*float64(len(p.lengths)))
 	}
 }
 
-// runs returns what that adds to the worth of running of a job, where running at its unit is
-// worth so much already.
-func (st *state) runs(base float64) float64 { return st.last * max(0, base-1) }
+// runs returns what that adds to the worth of a job that runs: as often what it is worth at its unit,
+// wherever least of it is lost by a move or by nodes that go back.
+func (p *Policy) runs(st *state, w *goodput.Worth) float64 {
+	left := 1.0
+	if w.Factors != nil {
+		left = hopeless
+		for _, f := range w.Factors {
+			if f > left {
+				left = f
+			}
+		}
+	}
+	return st.last * max(0, w.Base-math.Pow(left, p.o.P))
+}

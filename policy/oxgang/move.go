@@ -21,12 +21,11 @@ const (
 func (p *Policy) charge(s *policy.Snapshot, rows []*goodput.Row) {
 	for i, r := range rows {
 		st, w := p.active[i], &r.Worth
-		w.Base, w.Factor, w.Factors = p.o.Lambda+st.runs(p.o.Lambda), 1, nil
+		w.Base, w.Factor, w.Factors = p.o.Lambda, 1, nil
 		st.cost, st.move = 0, 0
 		cost := max(0, r.Job().RestartOverhead.Seconds()) + redone*st.unsaved
 		if r.Job().Holding() {
-			base := p.o.Lambda * stays(cost)
-			w.Base = base + st.runs(base) + p.wasted(r, st)
+			w.Base = p.o.Lambda * stays(cost)
 			w.Factor = hysteresis * horizon / (horizon + cost)
 			st.cost, st.move = cost, w.Factor
 		}
@@ -36,6 +35,7 @@ func (p *Policy) charge(s *policy.Snapshot, rows []*goodput.Row) {
 				w.Factors[k] = p.factor(r, k, st, cost)
 			}
 		}
+		w.Base += p.runs(st, w) + p.wasted(r, st)
 		allow(s, s.Jobs[i], r, st)
 	}
 }
