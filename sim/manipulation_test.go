@@ -302,9 +302,9 @@ func TestManipulability(t *testing.T) {
 		{sia("-0.5"), true, size, true},
 		{sia("0.5"), false, steps, false}, // the control
 		{sia("0.5"), true, steps, true},
-		{sia("0.5"), true, alike, false},       // falls short: see there
+		{sia("0.5"), true, alike, false}, // falls short: see there
 		{oxgang("class"), true, steps, true},
-		{oxgang("class"), true, alike, false},  // no gain, but others lose: see there
+		{oxgang("class"), true, alike, false},  // no gain, but the others lose: see there
 		{oxgang("class"), false, steps, false}, // likewise
 		{oxgang("class"), true, size, true},
 		{oxgang("attained"), true, size, true},

@@ -88,11 +88,9 @@ func (l *spectrum) spread() {
 // mean, geometrically, of the rank and of Σ √(other / length) / 2, which among equals is the
 // mean rank.
 func (l *spectrum) rank(j *policy.Job, st *state) float64 {
-	rank := 0.0
+	rank := l.count(st.length)
 	if st.guessed {
 		rank = l.expect(st.length)
-	} else {
-		rank = l.count(st.length)
 	}
 	if j.Adaptivity.Has(job.GPUCount) || !(st.length > 0) || math.IsInf(l.roots, 0) {
 		return rank
