@@ -25,6 +25,10 @@ func TestPlan_the_end_of_all_waits_for_the_longest(t *testing.T) {
 		took := 0
 		for ; len(w.s.Jobs) > 0; took++ {
 			w.round()
+			long, _ := w.p.Weighed("long")
+			if short, _ := w.p.Weighed("short0"); took == 0 && (long.Last > 1 != (makespan == 1) || short.Last > 0.01) {
+				t.Errorf("makespan %v: the end of all waits for %+v and %+v", makespan, long, short)
+			}
 		}
 		if makespan == 1 && took > rounds || makespan == 0 && took < rounds {
 			t.Errorf("makespan %v: all end after %d rounds, want %d", makespan, took, rounds)
@@ -57,6 +61,18 @@ func TestInflux_rest(t *testing.T) {
 	f.work = 1e6
 	if s.Now = start.Add(9 * time.Hour); math.Abs(f.rest(100, 200, s)-(100+0.9*5e5)) > 1e-6 {
 		t.Errorf("rest %g, want all that is expected, on 2 GPUs", f.rest(100, 200, s))
+	}
+}
+
+// Jobs come in bursts: a quiet that is no longer than one before is not the end.
+func TestInflux_bursts(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var f influx
+	for _, at := range []time.Duration{0, 10 * time.Hour, 10*time.Hour + time.Minute, 10*time.Hour + 2*time.Minute} {
+		f.submitted(start.Add(at))
+	}
+	if got := f.goesOn(start.Add(11 * time.Hour)); got < 0.7 {
+		t.Errorf("an hour after the last one more come with %g, want at least 0.7", got)
 	}
 }
 

@@ -31,12 +31,6 @@ func TestWeighed(t *testing.T) {
 	if x, _ := w.p.Weighed("long"); x.Share != 2 || math.Abs(x.Mean-sum/3) > 1e-9 {
 		t.Errorf("%+v: want a share of 2 and a mean of %g", x, sum/3)
 	}
-	if x, _ := w.p.Weighed("waits"); !(x.Last > 1) {
-		t.Errorf("%+v: want that the end of all waits for it", x)
-	}
-	if x, _ := w.p.Weighed("short"); x.Last > 0.01 {
-		t.Errorf("%+v: want that nothing waits for it", x)
-	}
 	if _, ok := w.p.Weighed("nobody"); ok {
 		t.Error("a job that is not there was weighed")
 	}
