@@ -19,6 +19,9 @@ func weighed(t policy.Terms) string {
 	if extra := t.Slack * float64(t.Jobs); extra >= 0.05 {
 		parts = append(parts, fmt.Sprintf("%s more because the end of all jobs depends on it", number(extra)))
 	}
+	if t.Last >= 0.05 {
+		parts = append(parts, fmt.Sprintf("that it runs at all counts %s times more, because the end of all jobs waits for it", number(t.Last)))
+	}
 	if t.Rho > 1.05 {
 		parts = append(parts, fmt.Sprintf("times %s because it is heading for %s times its fair time", number(t.Rho*t.Rho), number(t.Rho)))
 	}

@@ -19,6 +19,7 @@ type Terms struct {
 	Slack  float64 // 0 to 1: how much the end of all jobs depends on it
 	Rho    float64 // the finish-time fairness it is heading for
 	Share  float64 // what its user or queue counts
+	Last   float64 // how many times more it counts that it runs, however fast, because the end of all waits for it; 0: it does not
 	// Restart is the seconds that a move costs it, or a preemption: the restart, and the
 	// work that it would do twice. Move is the part of its goodput that is left by it over the
 	// time in which it has to pay; both are 0 if it holds nothing.

@@ -39,6 +39,7 @@ const (
 	steps kind = "steps" // what is said of steps
 	alike kind = "alike" // the same, and progress is as if that was true
 	size  kind = "size"  // what is said of the job when it is submitted
+	late  kind = "late"  // the same, by one of those that come later
 )
 
 // A lie changes what a job says of itself.
@@ -63,13 +64,14 @@ func oxgang(sizes string) ruler { return ruler{"oxgang", map[string]string{"size
 
 func (r ruler) String() string { return fmt.Sprint(r.name, " ", r.settings) }
 
-// A stage is a world in which job j0 lies, and which ends after two hours.
+// A stage is a world in which a job lies, and which ends after two hours.
 type stage struct {
 	*sim.World
+	liar     job.ID
 	lie      *lie
 	progress map[job.ID]float64 // true
 	before   map[job.ID]float64 // of progress, until the crowd has settled
-	told     float64            // progress of j0, as it says
+	told     float64            // progress of the liar, as it says
 }
 
 // Next implements scheduler.Backend.
@@ -78,7 +80,7 @@ func (s *stage) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 		return nil, io.EOF
 	}
 	ev, err := s.World.Next(ctx, deadline)
-	if sub, ok := ev.(scheduler.Submitted); ok && s.lie != nil && s.lie.submit != nil && sub.Spec.ID == "j0" {
+	if sub, ok := ev.(scheduler.Submitted); ok && s.lie != nil && s.lie.submit != nil && sub.Spec.ID == s.liar {
 		spec := *sub.Spec
 		s.lie.submit(&spec)
 		sub.Spec = &spec
@@ -95,7 +97,7 @@ func (s *stage) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 	if !r.Profile {
 		s.progress[r.Job] = r.Progress
 	}
-	if r.Job == "j0" && s.lie != nil && s.lie.tell != nil {
+	if r.Job == s.liar && s.lie != nil && s.lie.tell != nil {
 		step := r.StepTime
 		if s.lie.tell(&r.Report); !r.Profile {
 			if s.lie.kind == alike && r.StepTime > 0 {
@@ -108,9 +110,9 @@ func (s *stage) Next(ctx context.Context, deadline time.Time) (scheduler.Event, 
 	return r, err
 }
 
-// played returns the true progress of j0 and of the seven others while eight identical jobs share
+// played returns the true progress of one job and of the seven others while eight identical jobs share
 // 32 GPUs by a policy: from when the crowd has settled until the end.
-func played(t *testing.T, by ruler, verify bool, l *lie) (liar, others float64) {
+func played(t *testing.T, by ruler, verify bool, who job.ID, l *lie) (liar, others float64) {
 	t.Helper()
 	nodes := make([]cluster.Node, 8)
 	for i := range nodes {
@@ -152,13 +154,13 @@ func played(t *testing.T, by ruler, verify bool, l *lie) (liar, others float64) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	world := &stage{World: w, lie: l, progress: make(map[job.ID]float64), before: make(map[job.ID]float64)}
+	world := &stage{World: w, liar: who, lie: l, progress: make(map[job.ID]float64), before: make(map[job.ID]float64)}
 	if err := s.Run(t.Context(), world); err != nil {
 		t.Fatal(err)
 	}
 	for id, done := range world.progress {
 		done -= world.before[id]
-		if id == "j0" {
+		if id == who {
 			liar = done
 		} else {
 			others += done
@@ -225,7 +227,9 @@ func lies() []lie {
 		all = append(all, drawn(seed))
 	}
 	for _, times := range []float64{1e-6, 0.01, 0.1, 0.5, 2, 10} {
-		all = append(all, lie{kind: size, name: fmt.Sprintf("%g times as long as it is", times), submit: func(s *job.Spec) { s.Target *= times }})
+		for _, of := range []kind{size, late} {
+			all = append(all, lie{kind: of, name: fmt.Sprintf("%g times as long as it is", times), submit: func(s *job.Spec) { s.Target *= times }})
+		}
 	}
 	return append(all, lie{kind: size, name: "of no known length", submit: func(s *job.Spec) { s.Target = 0 }})
 }
@@ -256,13 +260,17 @@ type index struct {
 // manipulability returns the index of a policy, of one kind of lies.
 func manipulability(t *testing.T, p ruler, verify bool, of kind) index {
 	t.Helper()
-	honest, others := played(t, p, verify, nil)
+	who := job.ID("j0")
+	if of == late {
+		who = "j1"
+	}
+	honest, others := played(t, p, verify, who, nil)
 	var x index
 	for _, l := range lies() {
 		if l.kind != of {
 			continue
 		}
-		liar, rest := played(t, p, verify, &l)
+		liar, rest := played(t, p, verify, who, &l)
 		if gain := liar / honest; gain > x.gain {
 			x.gain, x.by = gain, l.name
 		}
@@ -294,13 +302,15 @@ func TestManipulability(t *testing.T) {
 		{sia("-0.5"), true, size, true},
 		{sia("0.5"), false, steps, false}, // the control
 		{sia("0.5"), true, steps, true},
-		{sia("0.5"), true, alike, false},       // falls short: see there
-		{oxgang("class"), true, steps, false},  // likewise
-		{oxgang("class"), true, alike, false},  // likewise
+		{sia("0.5"), true, alike, false}, // falls short: see there
+		{oxgang("class"), true, steps, true},
+		{oxgang("class"), true, alike, false},  // no gain, but the others lose: see there
 		{oxgang("class"), false, steps, false}, // likewise
 		{oxgang("class"), true, size, true},
 		{oxgang("attained"), true, size, true},
-		{oxgang("stated"), true, size, false}, // who says how long his jobs are is believed
+		{oxgang("stated"), true, size, true},
+		{oxgang("class"), true, late, true},
+		{oxgang("stated"), true, late, true},
 	} {
 		if x := manipulability(t, tc.by, tc.verify, tc.of); x.bounded() != tc.want {
 			t.Errorf("%s, verified %v, lies of %s: %+v, want it bounded: %v", tc.by, tc.verify, tc.of, x, tc.want)

@@ -11,7 +11,7 @@
 //
 //	wⱼ     what the job counts beside others (worth.go):
 //	       ( rank + slack·n ) · max(1, rho)² · share
-//	rank   the jobs with at least as much work left: so many end later for each
+//	rank   the jobs with at least as much work left (rank.go): so many end later for each
 //	       second by which this one does; for jobs of a fixed GPU count, halfway
 //	       to Smith's rule
 //	slack  0 to 1: whether all would end later if this job did
@@ -23,13 +23,16 @@
 //	       and the work that it loses; 1 where the job is, or comes while it
 //	       trains (move.go)
 //	κⱼ     what it is worth that a job goes on: λ · (0.1 + cost / 15 minutes), and the GPU
-//	       time that would be lost
+//	       time that would be lost; and that it runs at all, if the end of all waits for it (last.go)
 //	G      goodput, believed; beliefs are shared by the jobs of a class
 //	unit   the job's least goodput, per GPU
 //
 // What a job has left (left.go) is what it states, else what jobs of its class made
 // before they ended, else as much again as it has made; with Options.Sizes it states
-// nothing. The package perf/remaining estimates it.
+// nothing. The package perf/remaining estimates it. What is stated is believed as far as statements
+// were true (trust.go): each job that ends shows how wrong its own was, and the more they were,
+// the more counts what others of the class made. Who nobody stated the work of is ranked by
+// the chance that others have more left.
 //
 // Why rank: in a line of jobs, a second spent on one delays all that end after it.
 // The rank counts them. In Sia's objective all jobs count the same, and a long one
@@ -40,6 +43,11 @@
 // of all by each second that it waits. Its slack is (path / span)^16, times a factor
 // that makes one percent of the makespan count as one percent of the mean completion
 // time.
+//
+// The last job. Once no more jobs are expected, those whose path takes all of the rest run before
+// others, however short. How fast they run is up to the weights: with a weight that grows as
+// much, they swapped GPU types. While jobs keep coming, the end of those that are there is not the end
+// of all. So in a cluster that goes on, this counts nothing (last.go).
 //
 // Why rho: rank and slack together never serve a job that needs the whole cluster
 // while others keep coming. Its rho grows without bound as it waits, and so does its
@@ -63,5 +71,6 @@
 // Rented nodes. Package boa says how many there are, and within a budget who has them
 // (rents.go).
 //
-// What it does not do: it has no window of rounds planned ahead.
+// What it does not do: it has no window of rounds planned ahead, and does not foresee that a job will change its
+// batch size.
 package oxgang

@@ -19,11 +19,16 @@ type state struct {
 	length     float64   // left by the unit of the row: seconds on the GPU where it is slowest
 	path       float64   // seconds that the rest takes at its fastest; 0: not known
 	unsaved    float64   // seconds of work that a preemption loses
+	stated     float64   // work, in all; 0: it states none
+	soon       float64   // work that it may do until the next round
+	guessed    bool      // nobody stated how much it has left
+	counted    bool      // its work is in the influx
 	contention float64   // active jobs over its life, times seconds
 	upto       time.Time // of that
 
 	rank, slack, rho, share float64 // what its weight is made of
 	weight                  float64
+	last                    float64 // what it counts more that it runs, because the end of all waits for it
 	cost, move              float64 // of a move: seconds, and what it leaves; 0: it holds nothing
 
 	granted  cluster.Configuration // by the last plan, to a job that held nothing; zero: nothing
@@ -35,7 +40,27 @@ type state struct {
 }
 
 // An ended sums up the jobs of a class that are gone.
-type ended struct{ jobs, work float64 }
+type ended struct {
+	jobs, work   float64
+	sum, squares float64 // of the logs of their work
+	stated       track
+}
+
+// add counts a job that is gone. What is summed up is so round that it adds up to the same in any
+// order of the map of jobs.
+func (e *ended) add(done float64) {
+	log := math.Round(math.Log(max(1, done))*(1<<10)) / (1 << 10)
+	e.jobs++
+	e.work += math.Round(done)
+	e.sum += log
+	e.squares += log * log
+}
+
+// logs returns mean and variance of the log of the work of the class's jobs.
+func (e *ended) logs() (mean, variance float64) {
+	mean = e.sum / e.jobs
+	return mean, (trusted*spread*spread + max(0, e.squares-e.jobs*mean*mean)) / (trusted + e.jobs)
+}
 
 func (e *ended) mean() float64 {
 	if e == nil || e.jobs == 0 {
@@ -61,6 +86,7 @@ func (p *Policy) measure(s *policy.Snapshot, rows []*goodput.Row) {
 		if st == nil {
 			st = &state{class: j.Class, upto: s.Now}
 			p.jobs[j.ID] = st
+			p.influx.submitted(s.Now.Add(-j.Age(s.Now)))
 		}
 		st.seen = s.Round
 		st.placed(s, j)
@@ -89,8 +115,12 @@ func (p *Policy) learn(round int) {
 			c = &ended{}
 			p.classes[st.class] = c
 		}
-		c.jobs++
-		c.work += math.Round(st.done) // whole numbers add up to the same in any order of the map
+		c.add(st.done)
+		if st.stated > 0 {
+			wrong := st.wrong()
+			c.stated.add(wrong)
+			p.stated.add(wrong)
+		}
 	}
 }
 
@@ -111,13 +141,14 @@ func (p *Policy) estimate(s *policy.Snapshot, r *goodput.Row, st *state) {
 	}
 	st.done = b.Progress()
 	left, from := b.Work()
+	st.stated, st.soon, st.guessed = b.Spec.Target, b.Held*s.Length.Seconds(), from != remaining.Stated
 	unit := r.Unit()
 	if !(unit > 0) || math.IsInf(unit, 0) {
 		unit = 1
 	}
 	switch from {
 	case remaining.Stated:
-		left = max(left, 0.02*j.Target)
+		left = max(p.believed(st, left), 0.02*j.Target)
 	case remaining.Class:
 		left = max(left, 0.05*(left+st.done))
 	default:

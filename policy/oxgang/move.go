@@ -25,7 +25,7 @@ func (p *Policy) charge(s *policy.Snapshot, rows []*goodput.Row) {
 		st.cost, st.move = 0, 0
 		cost := max(0, r.Job().RestartOverhead.Seconds()) + redone*st.unsaved
 		if r.Job().Holding() {
-			w.Base = p.o.Lambda*stays(cost) + p.wasted(r, st)
+			w.Base = p.o.Lambda * stays(cost)
 			w.Factor = hysteresis * horizon / (horizon + cost)
 			st.cost, st.move = cost, w.Factor
 		}
@@ -35,6 +35,7 @@ func (p *Policy) charge(s *policy.Snapshot, rows []*goodput.Row) {
 				w.Factors[k] = p.factor(r, k, st, cost)
 			}
 		}
+		w.Base += p.runs(st, w) + p.wasted(r, st)
 		allow(s, s.Jobs[i], r, st)
 	}
 }

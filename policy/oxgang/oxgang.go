@@ -22,13 +22,14 @@ type Policy struct {
 	renter  *boa.Policy // says how many nodes are rented; nil: nobody does
 	jobs    map[job.ID]*state
 	classes map[job.Class]*ended
-	active  []*state                    // in this round, in the order of its jobs
-	lengths []float64                   // of jobs that are not profiled, ascending
-	roots   float64                     // Σ √length
-	weights float64                     // sum
-	round   int                         // the last
-	lent    map[cluster.GPUType]tenure  // types on loan; nil: none
-	prices  map[cluster.GPUType]float64 // of a GPU in the last round
+	stated  track    // how wrong statements of work were
+	influx  influx   // what was submitted so far
+	active  []*state // in this round, in the order of its jobs
+	weights float64  // sum
+	spectrum
+	round  int                         // the last
+	lent   map[cluster.GPUType]tenure  // types on loan; nil: none
+	prices map[cluster.GPUType]float64 // of a GPU in the last round
 }
 
 // New returns the policy, or an error that joins all complaints about o.

@@ -208,14 +208,14 @@ func TestWeigh_slack(t *testing.T) {
 // The rank of an elastic job is how many jobs are no shorter; that of one with a fixed GPU count
 // is between that and half the sum of √(other / length).
 func TestRank(t *testing.T) {
-	p := &Policy{lengths: []float64{100, 400, 900}, roots: 60}
+	p := &Policy{spectrum: spectrum{lengths: []float64{100, 400, 900}, roots: 60}}
 	for adaptivity, want := range map[job.Adaptivity][]float64{
 		job.Adaptive: {3, 2, 1},
 		0:            {3, math.Sqrt(2 * 1.5), 1},
 	} {
 		for i, length := range p.lengths {
 			j := &policy.Job{Spec: &job.Spec{Adaptivity: adaptivity}}
-			if got := p.rank(j, length); math.Abs(got-want[i]) > 1e-9 {
+			if got := p.rank(j, &state{length: length}); math.Abs(got-want[i]) > 1e-9 {
 				t.Errorf("adaptivity %v, length %v: rank %g, want %g", adaptivity, length, got, want[i])
 			}
 		}

@@ -2,10 +2,8 @@ package oxgang
 
 import (
 	"math"
-	"slices"
 
 	"github.com/oxgang/oxgang/fairness"
-	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/goodput"
 )
@@ -20,18 +18,12 @@ const (
 // weigh sets the weight of each job: its rank by length and its slack, times its
 // finish-time fairness and its share.
 func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
-	p.lengths, p.roots, p.weights = p.lengths[:0], 0, 0
-	for i, r := range rows {
-		if r.Job().Phase != job.Profiling {
-			p.lengths = append(p.lengths, p.active[i].length)
-			p.roots += math.Sqrt(p.active[i].length)
-		}
-	}
-	slices.Sort(p.lengths)
-	span, makespan := p.span(s, rows)
+	p.weights = 0
+	p.collect(s.Jobs, p.active)
+	span, makespan, rest := p.span(s, rows)
 	for i, r := range rows {
 		st := p.active[i]
-		st.rank = p.rank(r.Job(), st.length)
+		st.rank = p.rank(r.Job(), st)
 		if span > 0 {
 			st.slack = makespan * math.Pow(min(1, st.path/span), slackPower)
 		}
@@ -43,6 +35,7 @@ func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
 		r.Worth.Weight = st.weight
 		p.weights += st.weight
 	}
+	p.lasting(rows, rest)
 }
 
 // share returns a job's share beside others: 1 where none is given that is a number
@@ -54,30 +47,14 @@ func share(j *policy.Job) float64 {
 	return 1
 }
 
-// rank returns how many jobs are no shorter than a length, the job itself among them.
-// It is what a second of the job counts for the mean completion time: so many end
-// later by it.
-//
-// A job of a fixed GPU count runs or waits; it cannot be slowed down a little. For such
-// jobs alone Smith's rule is best, by which each counts 1 over its length. Theirs is the
-// mean, geometrically, of the rank and of Σ √(other / length) / 2, which among equals is the
-// mean rank.
-func (p *Policy) rank(j *policy.Job, length float64) float64 {
-	shorter, _ := slices.BinarySearch(p.lengths, length)
-	rank := float64(max(1, len(p.lengths)-shorter))
-	if j.Adaptivity.Has(job.GPUCount) || !(length > 0) || math.IsInf(p.roots, 0) {
-		return rank
-	}
-	return math.Sqrt(rank * p.roots / math.Sqrt(length) / 2)
-}
-
 // span returns a lower bound on the seconds until all jobs end: the larger of the
 // longest path and all work, each where it takes the least GPU time, on all GPUs. A
 // path is what a job takes at its fastest. The makespan's part in the weights makes a
 // percent of it count as a percent of the mean completion time, at most as much as
-// that of the shortest job: Makespan times the mean of age and path, by the span.
+// that of the shortest job: Makespan times the mean of age and path, by the span. The rest is the
+// span if jobs that are expected to be submitted are counted, too.
 // Source of the bound: Shockwave App. G.2, Eq. 10.
-func (p *Policy) span(s *policy.Snapshot, rows []*goodput.Row) (span, makespan float64) {
+func (p *Policy) span(s *policy.Snapshot, rows []*goodput.Row) (span, makespan, rest float64) {
 	load, completion := 0.0, 0.0
 	for i, r := range rows {
 		st := p.active[i]
@@ -89,13 +66,14 @@ func (p *Policy) span(s *policy.Snapshot, rows []*goodput.Row) (span, makespan f
 		st.path = st.left / peak
 		span = max(span, st.path)
 		load += st.left * lean
+		p.influx.takeIn(st, lean)
 		completion += st.path + max(0, r.Job().Age(s.Now).Seconds())
 	}
 	span = max(span, load/float64(max(1, s.Cluster.GPUs())))
 	if !(span > 0) || math.IsInf(span, 0) {
-		return 0, 0
+		return 0, 0, 0
 	}
-	return span, min(1, p.o.Makespan*completion/float64(len(rows))/span)
+	return span, min(1, p.o.Makespan*completion/float64(len(rows))/span), p.influx.rest(span, load, s)
 }
 
 // leanest returns the least GPU time that a unit of the job's work takes.

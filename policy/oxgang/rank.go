@@ -1,0 +1,99 @@
+package oxgang
+
+import (
+	"math"
+	"slices"
+
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+const (
+	vague   = 1.0       // deviation of the log of a length that nobody stated, from that of another
+	bins    = 28 * 8    // of the logs of lengths, 0 to 28
+	perUnit = bins / 28 // bins
+)
+
+// tails are the chances that a job is no shorter than one whose length is believed to be so many
+// bins, less bins − 1, more than its own.
+var tails = func() (all [2*bins - 1]float64) {
+	for i := range all {
+		all[i] = tail(float64(i-(bins-1)) / perUnit / vague)
+	}
+	return all
+}()
+
+// A spectrum is the lengths of the jobs of a round.
+type spectrum struct {
+	lengths []float64 // ascending
+	roots   float64   // Σ √length
+	longer  []float64 // by bin: jobs that are expected to be no shorter; nil: not yet asked
+}
+
+// collect takes the lengths of all jobs that are not profiled.
+func (l *spectrum) collect(jobs []*policy.Job, states []*state) {
+	l.lengths, l.roots, l.longer = l.lengths[:0], 0, l.longer[:0]
+	for i, j := range jobs {
+		if j.Phase != job.Profiling {
+			l.lengths = append(l.lengths, states[i].length)
+			l.roots += math.Sqrt(states[i].length)
+		}
+	}
+	slices.Sort(l.lengths)
+}
+
+// bin returns the place of a length among the bins, with its fraction.
+func bin(length float64) float64 {
+	return min(bins-1, max(0, perUnit*math.Log(max(1, length))))
+}
+
+// count returns how many jobs are no shorter than a length, itself among them.
+func (l *spectrum) count(length float64) float64 {
+	shorter, _ := slices.BinarySearch(l.lengths, length)
+	return float64(max(1, len(l.lengths)-shorter))
+}
+
+// expect returns the mean of the same, where the length is a guess: jobs of about the same length
+// count by the chance that they are no shorter. So who makes himself look a little shorter
+// does not pass all his like.
+func (l *spectrum) expect(length float64) float64 {
+	if len(l.longer) == 0 {
+		l.spread()
+	}
+	at := bin(length)
+	low := int(at)
+	high, part := min(bins-1, low+1), at-float64(low)
+	return max(1, 0.5+(1-part)*l.longer[low]+part*l.longer[high]) // its own chance is a half, not 1
+}
+
+// spread fills longer.
+func (l *spectrum) spread() {
+	var jobs [bins]float64
+	for _, length := range l.lengths {
+		jobs[int(math.Round(bin(length)))]++
+	}
+	l.longer = append(l.longer[:0], make([]float64, bins)...)
+	for other, n := range jobs {
+		for b := 0; n > 0 && b < bins; b++ {
+			l.longer[b] += n * tails[b-other+bins-1]
+		}
+	}
+}
+
+// rank returns how many jobs are no shorter than a job, itself among them. It is what a second
+// of the job counts for the mean completion time: so many end later by it.
+//
+// A job of a fixed GPU count runs or waits; it cannot be slowed down a little. For such
+// jobs alone Smith's rule is best, by which each counts 1 over its length. Theirs is the
+// mean, geometrically, of the rank and of Σ √(other / length) / 2, which among equals is the
+// mean rank.
+func (l *spectrum) rank(j *policy.Job, st *state) float64 {
+	rank := l.count(st.length)
+	if st.guessed {
+		rank = l.expect(st.length)
+	}
+	if j.Adaptivity.Has(job.GPUCount) || !(st.length > 0) || math.IsInf(l.roots, 0) {
+		return rank
+	}
+	return math.Sqrt(rank * l.roots / math.Sqrt(st.length) / 2)
+}
