@@ -141,7 +141,7 @@ func TestRecord_one_job_is_one(t *testing.T) {
 	}
 }
 
-// TestRecord_a_wave_is_few: a hundred jobs that wait at once say no more than twenty, and more once their errors lie
+// TestRecord_a_wave_is_few: a hundred jobs that wait at once say no more than 25, and more once their errors lie
 // far apart in time.
 func TestRecord_a_wave_is_few(t *testing.T) {
 	g := Guess{time.Hour, time.Hour}
@@ -155,9 +155,9 @@ func TestRecord_a_wave_is_few(t *testing.T) {
 		x := r.Wide(begin.Add(time.Duration(jobs)*apart+2*time.Hour), Start, g, 0.9)
 		return x.Late - x.Early
 	}
-	few, wave, calm := width(20, 0), width(100, 0), width(100, time.Hour)
+	few, wave, calm := width(25, 0), width(100, 0), width(100, time.Hour)
 	if wave != few || calm >= wave {
-		t.Errorf("ranges of 20 jobs at once are %v wide, of 100 at once %v, of 100 an hour apart %v; want the first two equal, and the last less", few, wave, calm)
+		t.Errorf("ranges of 25 jobs at once are %v wide, of 100 at once %v, of 100 an hour apart %v; want the first two equal, and the last less", few, wave, calm)
 	}
 }
 
