@@ -17,6 +17,7 @@ type Change struct {
 	Type   cluster.GPUType    `json:"type,omitzero"`   // of AnotherType, MoreGPUs and NodesCome
 	Group  cluster.Group      `json:"group,omitzero"`  // of NodesCome
 	Jobs   []job.ID           `json:"jobs,omitempty"`  // that end, of JobsEnd; soonest first
+	Rough  bool               `json:"rough,omitzero"`  // it was not found out that each of Jobs is needed
 	Rounds int                `json:"rounds,omitzero"` // of RoundsPass
 	In     time.Duration      `json:"-"`               // until the last of Jobs ends, by the models; negative: not known
 	Gets   cluster.Allocation `json:"-"`
@@ -74,7 +75,7 @@ func (c *Change) Text(name func(job.ID) string) string {
 	case NodesCome:
 		return fmt.Sprintf("it would get %s if the %s that are ordered were there", amount(c.Gets), gpus(c.GPUs, "rented "+string(c.Type)+" "))
 	case JobsEnd:
-		return fmt.Sprintf("it would get %s if %s ended%s", amount(c.Gets), c.named(name), in(c.In))
+		return fmt.Sprintf("it would get %s if %s ended%s%s", amount(c.Gets), c.named(name), map[bool]string{true: " (perhaps fewer are enough)"}[c.Rough], in(c.In))
 	case FewerGPUs:
 		return fmt.Sprintf("it would get %s if it asked for %s", amount(c.Gets), gpus(c.GPUs, ""))
 	case AnotherType:

@@ -3,6 +3,7 @@ package counterfactual
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -201,4 +202,29 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// TestFind_of_many: behind so many jobs that it would take too long to find out whether the end of each is needed, what is
+// found helps all the same, and says so.
+func TestFind_of_many(t *testing.T) {
+	gpus := make([]int, 400)
+	for i := range gpus {
+		gpus[i] = 4
+	}
+	s := waiting(a100s(4), gpus...)
+	for i, j := range s.Jobs {
+		spec := *j.Spec
+		spec.ID = job.ID(fmt.Sprintf("j%03d", i))
+		j.Spec, j.Submitted = &spec, noon.Add(time.Duration(i-500)*time.Minute)
+	}
+	c := find(t, s, "j399")
+	if c.Kind != JobsEnd || len(c.Jobs) != 399 || !c.Rough || c.In >= 0 {
+		t.Errorf("got %v of %d jobs, rough %v, in %v; want the ends of 399, perhaps too many", c.Kind, len(c.Jobs), c.Rough, c.In)
+	}
+	if c.Asked > 700 {
+		t.Errorf("%d plans, want at most 700", c.Asked)
+	}
+	if c = find(t, s, "j020"); c.Rough || len(c.Jobs) != 20 {
+		t.Errorf("got the ends of %d jobs, rough %v; want 20, each needed", len(c.Jobs), c.Rough)
+	}
 }
