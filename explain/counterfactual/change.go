@@ -21,6 +21,7 @@ type Change struct {
 	Rounds int                `json:"rounds,omitzero"` // of RoundsPass
 	In     time.Duration      `json:"-"`               // until the last of Jobs ends, by the models; negative: not known
 	Gets   cluster.Allocation `json:"-"`
+	Others int                `json:"others,omitzero"` // GPUs that other jobs get more, of MoreGPUs
 	Asked  int                `json:"-"`               // how often the round was decided
 	Tried  []Kind             `json:"tried,omitempty"` // without success, of NothingHelps
 }
@@ -85,12 +86,20 @@ func (c *Change) Text(name func(job.ID) string) string {
 	case Preemptible:
 		return "it would get " + amount(c.Gets) + " if it could be preempted"
 	case MoreGPUs:
-		return fmt.Sprintf("it would get %s if the cluster had %s", amount(c.Gets), gpus(c.GPUs, "more "+string(c.Type)+" "))
+		return fmt.Sprintf("it would get %s if the cluster had %s", amount(c.Gets), gpus(c.GPUs, "more "+string(c.Type)+" ")) + c.others()
 	case RoundsPass:
 		return fmt.Sprintf("it would get %s if %d rounds passed and nothing else changed", amount(c.Gets), c.Rounds)
 	case kinds:
 	}
 	return "unknown"
+}
+
+// others says who gets the rest of GPUs that are added.
+func (c *Change) others() string {
+	if c.Others <= 0 || c.GPUs <= c.Gets.AllGPUs() {
+		return ""
+	}
+	return fmt.Sprintf(" (other jobs would get %d more)", c.Others)
 }
 
 // named returns "job a", "jobs a and b", "jobs a, b, c and 2 more".

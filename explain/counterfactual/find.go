@@ -80,7 +80,21 @@ func (f *finder) helps(c *Change, s *policy.Snapshot) bool {
 		return false
 	}
 	c.Gets = plan.Jobs[s.Index(f.s.Jobs[f.at].ID)].Allocation
+	if c.Kind == MoreGPUs {
+		c.Others = f.others(plan)
+	}
 	return better(f.s.Jobs[f.at], f.plan.Jobs[f.at].Allocation, c.Gets)
+}
+
+// others returns how many GPUs a plan for the same jobs gives all other jobs more than the round's does, not below 0.
+func (f *finder) others(plan *policy.Plan) int {
+	more := 0
+	for i := range plan.Jobs {
+		if i != f.at {
+			more += plan.Jobs[i].Allocation.AllGPUs() - f.plan.Jobs[i].Allocation.AllGPUs()
+		}
+	}
+	return max(0, more)
 }
 
 // better reports whether a job would rather have b than a: it has none, b is believed to be

@@ -228,3 +228,29 @@ func TestFind_of_many(t *testing.T) {
 		t.Errorf("got the ends of %d jobs, rough %v; want 20, each needed", len(c.Jobs), c.Rough)
 	}
 }
+
+// TestFind_others: who gets the rest of the GPUs that are added is said.
+func TestFind_others(t *testing.T) {
+	s := waiting(a100s(4), 4, 2, 2)
+	gives := func(gpus ...int) *policy.Plan {
+		p := &policy.Plan{}
+		for _, n := range gpus {
+			a := cluster.Allocation{Configuration: cluster.Configuration{Nodes: min(n, 1), GPUs: n, GPUType: "a100"}}
+			p.Jobs = append(p.Jobs, policy.Decision{Allocation: a})
+		}
+		return p
+	}
+	f := &finder{ctx: t.Context(), s: s, plan: gives(4, 0, 0), at: 2, d: decided{gives(4, 2, 2)}}
+	c := &Change{Kind: MoreGPUs, GPUs: 4, Type: "a100"}
+	if !f.helps(c, s) || c.Others != 2 {
+		t.Errorf("others get %d GPUs more, want 2", c.Others)
+	}
+	if got, want := c.String(), "it would get 2 a100 GPUs if the cluster had 4 more a100 GPUs (other jobs would get 2 more)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// decided is a Decider that has decided.
+type decided struct{ plan *policy.Plan }
+
+func (d decided) Decide(context.Context, *policy.Snapshot) (*policy.Plan, error) { return d.plan, nil }

@@ -159,8 +159,8 @@ func amounts(m *explain.Moment, text string) (all []string) {
 	if m.Before != nil && m.Before.Also == nil && taken > m.Before.GPUs {
 		all = append(all, fmt.Sprintf("%d GPUs went to others", taken))
 	}
-	if m.Change != nil && m.Holds == nil && m.Change.Kind == counterfactual.MoreGPUs && m.Change.GPUs > m.Change.Gets.AllGPUs() {
-		all = append(all, "more GPUs are added than it would get")
+	if m.Change != nil && m.Holds == nil && m.Change.Kind == counterfactual.MoreGPUs && m.Change.GPUs > m.Change.Gets.AllGPUs()+m.Change.Others {
+		all = append(all, "more GPUs are added than it and others would get")
 	}
 	if n := inLine.FindStringSubmatch(text); n != nil && m.NextAt != nil && n[2] != printable.Duration(time.Duration(*m.NextAt-m.At)) {
 		all = append(all, "next: "+n[0])
