@@ -94,10 +94,16 @@ func (c *Change) Text(name func(job.ID) string) string {
 	return "unknown"
 }
 
-// others says who gets the rest of GPUs that are added.
+// others says what becomes of the rest of GPUs that are added.
 func (c *Change) others() string {
-	if c.Others <= 0 || c.GPUs <= c.Gets.AllGPUs() {
+	rest := c.GPUs - c.Gets.AllGPUs()
+	switch {
+	case rest <= 0:
 		return ""
+	case c.Others <= 0:
+		return fmt.Sprintf(" (%d more would be free)", rest)
+	case c.Others < rest:
+		return fmt.Sprintf(" (other jobs would get %d more, and %d more would be free)", c.Others, rest-c.Others)
 	}
 	return fmt.Sprintf(" (other jobs would get %d more)", c.Others)
 }

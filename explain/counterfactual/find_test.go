@@ -248,6 +248,12 @@ func TestFind_others(t *testing.T) {
 	if got, want := c.String(), "it would get 2 a100 GPUs if the cluster had 4 more a100 GPUs (other jobs would get 2 more)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	c.GPUs, c.Gets = 14, cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 6, GPUType: "t4"}}
+	for others, want := range map[int]string{6: " (other jobs would get 6 more, and 2 more would be free)", 0: " (8 more would be free)", 9: " (other jobs would get 9 more)"} {
+		if c.Others = others; c.others() != want {
+			t.Errorf("others get %d: %q, want %q", others, c.others(), want)
+		}
+	}
 }
 
 // decided is a Decider that has decided.
