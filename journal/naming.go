@@ -69,6 +69,11 @@ type Naming struct {
 	id    job.ID
 	name  []byte // of the job, in quotes
 	lines []line
+	// all are the first of lines as records; known is what is known after them.
+	all   []Named
+	read  int // how many of lines are read
+	known map[job.ID]policy.Decision
+	seen  map[string]string // strings read before
 }
 
 // A line is a line of a journal as it was read.
@@ -96,6 +101,7 @@ func (n *Naming) Append(from, to Mark) error {
 func (n *Naming) Prepend(from, to Mark) (bool, error) {
 	lines, err := n.find(from, to)
 	n.lines = append(lines, n.lines...)
+	n.all, n.read, n.known = nil, 0, nil
 	return slices.ContainsFunc(lines, func(l line) bool {
 		_, rest, _ := bytes.Cut(l.text, []byte(","))
 		return begins(rest, `"submit":{"id":`, n.name) || begins(rest, `"restore":{"spec":{"id":`, n.name)
@@ -129,22 +135,23 @@ func (n *Naming) find(from, to Mark) ([]line, error) {
 }
 
 // Records returns the records, in order. In those of rounds, what is said of other jobs lacks what did not
-// change. Records about nodes are left out.
+// change. Records about nodes are left out. Lines are decoded once, unless others come before them.
 func (n *Naming) Records() ([]Named, error) {
-	known := map[job.ID]policy.Decision{}
-	var all []Named
-	var c cursor
-	for _, l := range n.lines {
+	if n.known == nil {
+		n.known = map[job.ID]policy.Decision{}
+	}
+	for _, l := range n.lines[n.read:] {
+		n.read++
 		_, rest, _ := bytes.Cut(l.text, []byte(","))
 		if bytes.HasPrefix(rest, []byte(`"nodes":`)) {
 			continue
 		}
-		c = cursor{buf: unsealed(l.text), seen: c.seen}
-		rec := c.record(known)
-		if c.err != nil {
+		c := cursor{buf: unsealed(l.text), seen: n.seen}
+		rec := c.record(n.known)
+		if n.seen = c.seen; c.err != nil {
 			return nil, fmt.Errorf("journal: line at byte %d: %w", l.offset, c.err)
 		}
-		all = append(all, Named{rec, l.offset})
+		n.all = append(n.all, Named{rec, l.offset})
 	}
-	return all, nil
+	return n.all, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/job"
@@ -28,6 +29,13 @@ type Options struct {
 	// Rounds is the number of rounds after which a simulation stops; fewer if there are so many
 	// jobs that it would cost more than a few seconds.
 	Rounds int
+	// Coarse is the share of the time that is looked ahead by which a round may be longer while no job comes or ends,
+	// so that a look costs fewer plans. Default 0: all rounds have the length of the run's.
+	Coarse float64
+	// Awaited are the jobs with whose starts and ends a simulation ends. Default nil: all.
+	Awaited []job.ID
+	// Within is how far is looked ahead at most. Default 0: as many rounds as Rounds.
+	Within time.Duration
 	// ActionsAlone makes Replay compare only actions, and not reasons, prices and stats, which
 	// may differ between versions of a policy. Default false: everything is compared.
 	ActionsAlone bool
@@ -47,10 +55,26 @@ func (o *Options) Validate() error {
 	if o.Between < 0 {
 		errs = append(errs, fmt.Errorf("%v between submissions, want at least 0", o.Between))
 	}
+	if o.Coarse < 0 || o.Coarse > 1 {
+		errs = append(errs, fmt.Errorf("rounds longer by %v of the time, want 0 to 1", o.Coarse))
+	}
 	if o.Rounds < 1 {
 		errs = append(errs, fmt.Errorf("%d rounds, want at least 1", o.Rounds))
 	}
 	return errors.Join(errs...)
+}
+
+// awaits reports whether a simulation goes on until a job has started and ended.
+func (o *Options) awaits(id job.ID) bool {
+	return len(o.Awaited) == 0 || slices.Contains(o.Awaited, id)
+}
+
+// rounds returns how many rounds of a length are looked ahead at most.
+func (o *Options) rounds(length time.Duration) int {
+	if o.Within == 0 {
+		return o.Rounds
+	}
+	return min(o.Rounds, 1+int(o.Within/length))
 }
 
 // A Why says why a time is not known.

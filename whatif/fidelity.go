@@ -52,7 +52,8 @@ type Fidelity struct {
 	Ended int `json:"ended"`
 	Open  int `json:"open"`
 	// Lost is how often jobs lost their GPUs by failures, and Nodes how often nodes joined
-	// or left. The simulation has both, at the same times, but not what is rented or lent.
+	// or left. The simulation has both, at the same times, and nodes on loan as many as their
+	// owner lent, but not what is rented.
 	Lost      int  `json:"lost"`
 	Nodes     int  `json:"nodes"`
 	Truncated bool `json:"truncated"` // the journal was cut off
@@ -97,6 +98,7 @@ type recording struct {
 	header    *journal.Header
 	result    *Fidelity
 	outages   *outages
+	usage     usage
 	held      *service
 	simulated *service              // of the last simulation
 	last      time.Duration         // time of the last record
@@ -131,8 +133,9 @@ func (rec *recording) take(one *journal.Record) {
 		rec.held.acted(now, one.Round.Actions)
 		return
 	}
-	if _, ok := one.Event.(scheduler.NodesChanged); ok {
+	if ev, ok := one.Event.(scheduler.NodesChanged); ok {
 		rec.result.Nodes++
+		rec.usage.changed(one.At, ev.Loans)
 	}
 	switch ev := one.Event.(type) {
 	case scheduler.Restored:

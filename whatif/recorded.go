@@ -16,6 +16,9 @@ func (rec *recording) setting(nodes *cluster.Cluster, so scheduler.Options) *set
 	in := &setting{cluster: nodes, catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, outcomes: map[job.ID]*outcome{}}
 	in.options.Seed, in.options.Estimate, in.options.Initial = rec.header.Seed, so.Estimate, map[job.ID]*sim.InitialState{}
 	in.options.ReportEpochs, in.options.Faults = so.Classes, rec.outages.faults(so.Round)
+	if len(rec.usage.at) > 0 {
+		in.options.Lender.Busy = rec.usage.of
+	}
 	if d := rec.interval(); d > 0 {
 		in.options.ReportInterval = d
 	}

@@ -42,7 +42,7 @@ func roundFrom(ctx context.Context, f *journal.File, begins, marks []journal.Mar
 	b := &beginnings{ctx, f, so, &o}
 	round, err := b.round(begins, of)
 	if err == nil {
-		round.calibrate = func() (*calibration.Record, error) { return b.calibrate(marks, of.At) }
+		round.calibrate = func(far time.Duration) (*calibration.Record, error) { return b.calibrate(marks, of.At, far) }
 	}
 	return round, err
 }
@@ -105,11 +105,19 @@ type view struct {
 	times    []Times
 }
 
-// calibrate looks ahead from some checkpoints, and returns what came of that up to a time.
-func (b *beginnings) calibrate(marks []journal.Mark, at time.Duration) (*calibration.Record, error) {
+// The constants of looks ahead that only tell how far off predictions are.
+const (
+	coarseShare = 0.02 // of the time looked ahead by which rounds may be longer
+	reach       = 8    // times the longest time that is asked for: of errors of longer ones little counts
+)
+
+// calibrate looks ahead from some checkpoints, and returns what came of that up to a time. It is for
+// predictions of times up to one.
+func (b *beginnings) calibrate(marks []journal.Mark, at, far time.Duration) (*calibration.Record, error) {
 	h := b.f.Header()
 	ahead := NewPredictor(b.o.Fresh, b.scheduler, h.Cluster.Types())
 	ahead.record = calibration.New(h.Round)
+	ahead.options.Coarse, ahead.options.Within = coarseShare, reach*max(far, h.Round)
 	from := spread(marks)
 	views, err := b.views(ahead, from)
 	if err != nil {
@@ -171,7 +179,19 @@ func (b *beginnings) view(ctx context.Context, o Options, at journal.Mark) (view
 	if v.times, err = Ahead(ctx, v.snapshot, o); err != nil && ctx.Err() == nil {
 		return view{}, nil
 	}
+	v.forgetOpen()
 	return v, err
+}
+
+// forgetOpen makes times unknown of which one simulation did not come as far: how long they are is not known.
+func (v *view) forgetOpen() {
+	for i := range v.times {
+		for _, g := range []*Guess{&v.times[i].Start, &v.times[i].Next, &v.times[i].End} {
+			if g.Open {
+				*g = Guess{Why: Beyond}
+			}
+		}
+	}
 }
 
 // told tells a record what a journal says became of jobs.

@@ -49,10 +49,12 @@ type simulatedWorld struct {
 	*sim.World
 	outcomes map[job.ID]*outcome
 	open     int      // how many jobs are awaited
-	rounds   int      // left
+	rounds   int      // left, of the length of a round
+	plans    int      // left; 0: no limit
 	idle     int      // rounds in which nothing awaited happened since it last did
 	patience int      // idle rounds after which nothing is awaited any more; 0: no limit
 	held     *service // nil: not wanted
+	coarse   coarse
 	// refused counts plans that broke a rule.
 	refused int
 	// asked has the specifications, as submitted, of the jobs that their programs described when
@@ -75,7 +77,7 @@ func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[
 	if err != nil {
 		return nil, 0, err
 	}
-	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: min(o.Rounds, mostRows/max(1, len(s.Jobs))), patience: mostIdle}
+	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: o.rounds(s.Length), plans: max(1, mostRows/max(1, len(s.Jobs))), patience: mostIdle, coarse: coarse{share: o.Coarse, length: s.Length}}
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return nil, 0, err
 	}
@@ -104,11 +106,16 @@ func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (schedule
 		w.later = nil
 		return ev, nil
 	}
-	ev, err := w.World.Next(ctx, deadline)
+	ev, err := w.World.Next(ctx, w.coarse.ends(deadline, w.World.Now()))
 	if ev == nil && err == nil {
-		w.rounds--
-		w.idle++
+		n := w.coarse.ended(deadline, w.World.Now())
+		w.rounds = max(0, w.rounds-n)
+		if w.plans--; w.plans == 0 {
+			w.rounds = min(w.rounds, 0)
+		}
+		w.idle += n
 	}
+	w.coarse.heard(ev)
 	return w.describe(ev), err
 }
 
@@ -206,6 +213,10 @@ func (c scenario) setting(s *policy.Snapshot, o *Options) (*setting, error) {
 		in.outcomes[j.ID] = &outcome{start: -1, end: -1}
 		if sim.Fits(in.cluster, j.Spec) == nil {
 			in.add(s, j, o.Measured[j.ID], c.best)
+		}
+		if f := in.outcomes[j.ID]; f.awaited && !o.awaits(j.ID) {
+			f.awaited = false
+			in.open--
 		}
 	}
 	if c.between > 0 {

@@ -28,8 +28,8 @@ type Round struct {
 	plan     *policy.Plan
 	decider  counterfactual.Decider
 	ahead    *Predictor
-	// calibrate returns how far off predictions were; nil: ahead knows it.
-	calibrate func() (*calibration.Record, error)
+	// calibrate returns how far off predictions of times up to one were; nil: ahead knows it.
+	calibrate func(time.Duration) (*calibration.Record, error)
 }
 
 // RoundOf returns the last round up to a time since the start of a recording. The journal, of which only
@@ -105,6 +105,7 @@ func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *memory, s
 	h := r.Header()
 	if t.ahead == nil {
 		t.ahead = NewPredictor(o.Fresh, so, h.Cluster.Types())
+		t.ahead.options.Coarse = coarseShare
 	}
 	t.ahead.learn = m.learner
 	rec := counterfactual.NewRecorder(m.policy, spare, copyRounds)
@@ -140,18 +141,45 @@ func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 	}
 }
 
-// Expect returns when the jobs were to start and to end, as of the round, by what was known then; nil if
-// that cannot be found out.
-func (r *Round) Expect(ctx context.Context) map[job.ID]ETA {
-	if r.calibrate != nil {
-		record, err := r.calibrate()
+// Expect returns when some jobs, or all if none is named, were to start and to end, as of the round, by what was
+// known then; nil if that cannot be found out. The fewer and the nearer, the less it costs.
+func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
+	s, o := r.ahead.State()
+	o.Awaited = of
+	found, err := Ahead(ctx, s, o)
+	if err != nil {
+		return nil
+	}
+	if far := latest(found, &o); r.calibrate != nil && far >= 0 {
+		record, err := r.calibrate(far)
 		if err != nil {
 			return nil
 		}
 		r.ahead.record, r.calibrate = record, nil
 	}
-	all, _ := r.ahead.LookFor(ctx)
+	all := map[job.ID]ETA{}
+	for _, e := range r.ahead.ranges(s, found) {
+		if o.awaits(e.Job) {
+			all[e.Job] = e
+		}
+	}
 	return all
+}
+
+// latest returns the latest time of awaited jobs that is known; negative if none is.
+func latest(found []Times, o *Options) time.Duration {
+	last := time.Duration(-1)
+	for _, f := range found {
+		if !o.awaits(f.Job) {
+			continue
+		}
+		for _, g := range []Guess{f.Start, f.Next, f.End} {
+			if g.Why == Known {
+				last = max(last, g.Late)
+			}
+		}
+	}
+	return last
 }
 
 // An ending recording ends at a time, after the round of that time.

@@ -17,9 +17,11 @@ type Change struct {
 	Type   cluster.GPUType    `json:"type,omitzero"`   // of AnotherType, MoreGPUs and NodesCome
 	Group  cluster.Group      `json:"group,omitzero"`  // of NodesCome
 	Jobs   []job.ID           `json:"jobs,omitempty"`  // that end, of JobsEnd; soonest first
+	Rough  bool               `json:"rough,omitzero"`  // it was not found out that each of Jobs is needed
 	Rounds int                `json:"rounds,omitzero"` // of RoundsPass
 	In     time.Duration      `json:"-"`               // until the last of Jobs ends, by the models; negative: not known
 	Gets   cluster.Allocation `json:"-"`
+	Others int                `json:"others,omitzero"` // GPUs that other jobs get more, of MoreGPUs
 	Asked  int                `json:"-"`               // how often the round was decided
 	Tried  []Kind             `json:"tried,omitempty"` // without success, of NothingHelps
 }
@@ -74,7 +76,7 @@ func (c *Change) Text(name func(job.ID) string) string {
 	case NodesCome:
 		return fmt.Sprintf("it would get %s if the %s that are ordered were there", amount(c.Gets), gpus(c.GPUs, "rented "+string(c.Type)+" "))
 	case JobsEnd:
-		return fmt.Sprintf("it would get %s if %s ended%s", amount(c.Gets), c.named(name), in(c.In))
+		return fmt.Sprintf("it would get %s if %s ended%s%s", amount(c.Gets), c.named(name), map[bool]string{true: " (perhaps fewer are enough)"}[c.Rough], in(c.In))
 	case FewerGPUs:
 		return fmt.Sprintf("it would get %s if it asked for %s", amount(c.Gets), gpus(c.GPUs, ""))
 	case AnotherType:
@@ -84,12 +86,26 @@ func (c *Change) Text(name func(job.ID) string) string {
 	case Preemptible:
 		return "it would get " + amount(c.Gets) + " if it could be preempted"
 	case MoreGPUs:
-		return fmt.Sprintf("it would get %s if the cluster had %s", amount(c.Gets), gpus(c.GPUs, "more "+string(c.Type)+" "))
+		return fmt.Sprintf("it would get %s if the cluster had %s", amount(c.Gets), gpus(c.GPUs, "more "+string(c.Type)+" ")) + c.others()
 	case RoundsPass:
 		return fmt.Sprintf("it would get %s if %d rounds passed and nothing else changed", amount(c.Gets), c.Rounds)
 	case kinds:
 	}
 	return "unknown"
+}
+
+// others says what becomes of the rest of GPUs that are added.
+func (c *Change) others() string {
+	rest := c.GPUs - c.Gets.AllGPUs()
+	switch {
+	case rest <= 0:
+		return ""
+	case c.Others <= 0:
+		return fmt.Sprintf(" (%d more would be free)", rest)
+	case c.Others < rest:
+		return fmt.Sprintf(" (other jobs would get %d more, and %d more would be free)", c.Others, rest-c.Others)
+	}
+	return fmt.Sprintf(" (other jobs would get %d more)", c.Others)
 }
 
 // named returns "job a", "jobs a and b", "jobs a, b, c and 2 more".

@@ -20,7 +20,7 @@ import (
 //  1. nothing changes, and what the policy computes beside the rounds is ready;
 //  2. rented nodes that are on their way, or that the plan orders, are there;
 //  3. one of the jobs that the plan gives GPUs has ended, those that end soonest first; or several,
-//     each of which is needed;
+//     each of which is needed, unless jobs are so many that it would take long to find out;
 //  4. the job asks for one GPU less, two less, and so on;
 //  5. it may use one more GPU type, has checkpoints, or may be preempted;
 //  6. the cluster has 1, 2, 3 and so on more GPUs of a type;
@@ -29,7 +29,7 @@ import (
 //
 // If none helps, it returns a change of kind NothingHelps, which says what was tried. It returns an
 // error if the snapshot has no such job, or if ctx is done. Complexity: for n jobs that hold GPUs,
-// about 2n plans, and up to 3 for each GPU of the largest type.
+// about 2n plans, and up to 3 for each GPU of the largest type. Of jobs that wait, no more are left out than mostRows allows.
 func Find(ctx context.Context, s *policy.Snapshot, p *policy.Plan, id job.ID, d Decider) (*Change, error) {
 	at := s.Index(id)
 	if at < 0 || at >= len(p.Jobs) {
@@ -80,7 +80,21 @@ func (f *finder) helps(c *Change, s *policy.Snapshot) bool {
 		return false
 	}
 	c.Gets = plan.Jobs[s.Index(f.s.Jobs[f.at].ID)].Allocation
+	if c.Kind == MoreGPUs {
+		c.Others = f.others(plan)
+	}
 	return better(f.s.Jobs[f.at], f.plan.Jobs[f.at].Allocation, c.Gets)
+}
+
+// others returns how many GPUs a plan for the same jobs gives all other jobs more than the round's does, not below 0.
+func (f *finder) others(plan *policy.Plan) int {
+	more := 0
+	for i := range plan.Jobs {
+		if i != f.at {
+			more += plan.Jobs[i].Allocation.AllGPUs() - f.plan.Jobs[i].Allocation.AllGPUs()
+		}
+	}
+	return max(0, more)
 }
 
 // better reports whether a job would rather have b than a: it has none, b is believed to be
@@ -149,23 +163,55 @@ func (f *finder) without(gone []job.ID, and ...job.ID) *Change {
 }
 
 // needed returns the end of as few of the first jobs as can be found, each of which is needed; nil
-// if the end of all does not help.
+// if the end of all does not help. If there are so many jobs that it would take too long to find out, each
+// may not be needed, and the change says so.
 func (f *finder) needed(jobs []job.ID) *Change {
-	var c *Change
-	for n := 1; c == nil; n *= 2 {
-		if c = f.without(jobs[:min(n, len(jobs))]); c == nil && n >= len(jobs) {
-			return nil
-		}
-	}
+	c := f.fewest(jobs)
+	left := mostRows / max(1, len(f.s.Jobs))
 	for fewer := c; fewer != nil; {
-		c, fewer = fewer, f.oneLess(fewer.Jobs)
+		c = fewer
+		if fewer = f.oneLess(c.Jobs, &left); fewer == nil && left <= 0 {
+			c.Rough, c.In = true, -1
+		}
 	}
 	return c
 }
 
-// oneLess returns the end of all but one of some jobs; nil if each is needed.
-func (f *finder) oneLess(jobs []job.ID) *Change {
+// mostRows bounds the rows of snapshots that are decided to leave out jobs whose end is not needed.
+const mostRows = 100_000
+
+// fewest returns the end of the first jobs, as few as help; nil if the end of all does not.
+func (f *finder) fewest(jobs []job.ID) *Change {
+	var c *Change
+	low, n := 0, 1 // the end of the first low ones does not help
+	for ; ; n *= 2 {
+		n = min(n, len(jobs))
+		if c = f.without(jobs[:n]); c != nil {
+			break
+		}
+		if low = n; n == len(jobs) {
+			return nil
+		}
+	}
+	for n-low > 1 {
+		half := (low + n) / 2
+		if fewer := f.without(jobs[:half]); fewer != nil {
+			c, n = fewer, half
+		} else {
+			low = half
+		}
+	}
+	return c
+}
+
+// oneLess returns the end of all but one of some jobs; nil if each is needed, or if so many trials as are left do
+// not find one that is not.
+func (f *finder) oneLess(jobs []job.ID, left *int) *Change {
 	for i := range slices.Backward(jobs) {
+		if *left <= 0 {
+			return nil
+		}
+		*left--
 		if c := f.without(slices.Delete(slices.Clone(jobs), i, i+1)); c != nil {
 			return c
 		}

@@ -3,6 +3,7 @@ package counterfactual
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -202,3 +203,60 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// TestFind_of_many: behind so many jobs that it would take too long to find out whether the end of each is needed, what is
+// found helps all the same, and says so.
+func TestFind_of_many(t *testing.T) {
+	gpus := make([]int, 400)
+	for i := range gpus {
+		gpus[i] = 4
+	}
+	s := waiting(a100s(4), gpus...)
+	for i, j := range s.Jobs {
+		spec := *j.Spec
+		spec.ID = job.ID(fmt.Sprintf("j%03d", i))
+		j.Spec, j.Submitted = &spec, noon.Add(time.Duration(i-500)*time.Minute)
+	}
+	c := find(t, s, "j399")
+	if c.Kind != JobsEnd || len(c.Jobs) != 399 || !c.Rough || c.In >= 0 {
+		t.Errorf("got %v of %d jobs, rough %v, in %v; want the ends of 399, perhaps too many", c.Kind, len(c.Jobs), c.Rough, c.In)
+	}
+	if c.Asked > 700 {
+		t.Errorf("%d plans, want at most 700", c.Asked)
+	}
+	if c = find(t, s, "j020"); c.Rough || len(c.Jobs) != 20 {
+		t.Errorf("got the ends of %d jobs, rough %v; want 20, each needed", len(c.Jobs), c.Rough)
+	}
+}
+
+// TestFind_others: who gets the rest of the GPUs that are added is said.
+func TestFind_others(t *testing.T) {
+	s := waiting(a100s(4), 4, 2, 2)
+	gives := func(gpus ...int) *policy.Plan {
+		p := &policy.Plan{}
+		for _, n := range gpus {
+			a := cluster.Allocation{Configuration: cluster.Configuration{Nodes: min(n, 1), GPUs: n, GPUType: "a100"}}
+			p.Jobs = append(p.Jobs, policy.Decision{Allocation: a})
+		}
+		return p
+	}
+	f := &finder{ctx: t.Context(), s: s, plan: gives(4, 0, 0), at: 2, d: decided{gives(4, 2, 2)}}
+	c := &Change{Kind: MoreGPUs, GPUs: 4, Type: "a100"}
+	if !f.helps(c, s) || c.Others != 2 {
+		t.Errorf("others get %d GPUs more, want 2", c.Others)
+	}
+	if got, want := c.String(), "it would get 2 a100 GPUs if the cluster had 4 more a100 GPUs (other jobs would get 2 more)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	c.GPUs, c.Gets = 14, cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 6, GPUType: "t4"}}
+	for others, want := range map[int]string{6: " (other jobs would get 6 more, and 2 more would be free)", 0: " (8 more would be free)", 9: " (other jobs would get 9 more)"} {
+		if c.Others = others; c.others() != want {
+			t.Errorf("others get %d: %q, want %q", others, c.others(), want)
+		}
+	}
+}
+
+// decided is a Decider that has decided.
+type decided struct{ plan *policy.Plan }
+
+func (d decided) Decide(context.Context, *policy.Snapshot) (*policy.Plan, error) { return d.plan, nil }

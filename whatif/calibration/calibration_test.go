@@ -141,6 +141,26 @@ func TestRecord_one_job_is_one(t *testing.T) {
 	}
 }
 
+// TestRecord_a_wave_is_few: a hundred jobs that wait at once say no more than 25, and more once their errors lie
+// far apart in time.
+func TestRecord_a_wave_is_few(t *testing.T) {
+	g := Guess{time.Hour, time.Hour}
+	width := func(jobs int, apart time.Duration) time.Duration {
+		r := New(time.Minute)
+		for i := range jobs {
+			id, at := job.ID(fmt.Sprint(i)), begin.Add(time.Duration(i)*apart)
+			r.State(at, id, Start, g, Range{})
+			r.Started(at.Add(time.Hour), id)
+		}
+		x := r.Wide(begin.Add(time.Duration(jobs)*apart+2*time.Hour), Start, g, 0.9)
+		return x.Late - x.Early
+	}
+	few, wave, calm := width(25, 0), width(100, 0), width(100, time.Hour)
+	if wave != few || calm >= wave {
+		t.Errorf("ranges of 25 jobs at once are %v wide, of 100 at once %v, of 100 an hour apart %v; want the first two equal, and the last less", few, wave, calm)
+	}
+}
+
 // TestRecord_phases: what is known of one phase or length says nothing of another.
 func TestRecord_phases(t *testing.T) {
 	r := New(time.Minute)

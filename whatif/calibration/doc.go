@@ -26,7 +26,7 @@
 // nothing happens between rounds, and a time of 0 has a logarithm then.
 //
 // This is conformalised quantile regression, with each side calibrated by itself (Romano, Patterson
-// and Candès 2019), and three changes that a running cluster needs:
+// and Candès 2019), and four changes that a running cluster needs:
 //
 //   - Predictions that have not come true yet count, too. Without them only jobs that ended early
 //     would have been seen, and ranges would be too early. That an open prediction is not true after
@@ -38,6 +38,9 @@
 //   - Errors differ by phase (Phase), and by how far ahead a time is. Each phase has its own record.
 //     Predictions of about the same length count most: the weight falls with the square of the
 //     logarithm of the ratio of the lengths, as a normal density of standard deviation 0.7.
+//   - Jobs that wait at the same time are off in the same direction at once. So the errors of a run weigh
+//     at most as much as 20 jobs, or as four for each time as long as the predicted one that has passed, if
+//     that is more: errors that are so far apart in time are nearly independent.
 //
 // At the start of a run nothing is known of its errors. So a table of errors of other runs
 // (prior.csv) counts like five jobs. They were generated, 13 under each of ten policies: errors of one run are

@@ -17,6 +17,8 @@ import (
 const (
 	bandwidth   = 0.7 // standard deviation of the weights, in logarithms of length
 	priorWeight = 5.0 // of all errors of other runs together, in jobs
+	mostAtOnce  = 20  // of errors of this run that may be off together, in jobs
+	perLength   = 4   // jobs that the errors of this run may count more, each time that a time as long has passed
 	perBand     = 2   // bands of length in a factor of e
 	negligible  = 1e-3
 )
@@ -58,8 +60,8 @@ func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]fl
 	return m
 }
 
-// own returns the errors of this run's predictions of about a length. All of one job together weigh
-// at most as much as one prediction of exactly this length.
+// own returns the errors of this run's predictions of about a length, a logarithm. All of one job together weigh
+// at most as much as one prediction of exactly this length, and those of all jobs no more than mostOwn says.
 func (r *Record) own(now time.Time, p Phase, length float64) []observation {
 	var all []observation
 	var of []job.ID
@@ -77,10 +79,27 @@ func (r *Record) own(now time.Time, p Phase, length float64) []observation {
 		of = append(of, x.job)
 		total[x.job] += w
 	}
+	sum := 0.0
 	for i := range all {
 		all[i].weight /= max(1, total[of[i]])
+		sum += all[i].weight
+	}
+	most := r.mostOwn(now, p, length)
+	for i := range all {
+		all[i].weight *= min(1, most/sum)
 	}
 	return all
+}
+
+// mostOwn returns how much all errors of this run weigh at most, in jobs. Jobs that wait at one time are off in the
+// same direction, so that a hundred errors say little more than a few, until a time has passed that is long
+// beside the one that is predicted.
+func (r *Record) mostOwn(now time.Time, p Phase, length float64) float64 {
+	if len(r.all[p]) == 0 {
+		return mostAtOnce
+	}
+	passed := now.Sub(r.all[p][0].at).Seconds() / r.round.Seconds()
+	return max(mostAtOnce, perLength*passed/math.Exp(length))
 }
 
 // others returns the errors of other runs, with a total weight of priorWeight.

@@ -136,7 +136,11 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 
 // expect adds when the job was to start and to end, by what was known then.
 func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment) {
-	all := round.Expect(ctx)
+	of := []job.ID{id}
+	if m.Change != nil && !m.Change.Rough {
+		of = append(of, m.Change.Jobs...)
+	}
+	all := round.Expect(ctx, of...)
 	whatif.Until(m.Change, all, 0)
 	eta, ok := all[id]
 	if !ok {

@@ -108,6 +108,7 @@ func pageOf(t *testing.T, path string, id job.ID, at time.Duration) (*explain.St
 var (
 	inLine = regexp.MustCompile(`(?m)^  next     at (\S+), (\S+) later: `)
 	of     = regexp.MustCompile(`(?:of|among) the (\d+) jobs? weighed`)
+	rest   = regexp.MustCompile(`would get (\d+) more|(\d+) more would be free`)
 	has    = regexp.MustCompile(`(?:running on|got) (\d+) `)
 )
 
@@ -159,8 +160,14 @@ func amounts(m *explain.Moment, text string) (all []string) {
 	if m.Before != nil && m.Before.Also == nil && taken > m.Before.GPUs {
 		all = append(all, fmt.Sprintf("%d GPUs went to others", taken))
 	}
-	if m.Change != nil && m.Holds == nil && m.Change.Kind == counterfactual.MoreGPUs && m.Change.GPUs > m.Change.Gets.AllGPUs() {
-		all = append(all, "more GPUs are added than it would get")
+	if c := m.Change; c != nil && c.Kind == counterfactual.MoreGPUs && c.GPUs > c.Gets.AllGPUs() {
+		told := 0 // what becomes of the rest
+		for _, n := range rest.FindAllStringSubmatch(m.Unblock, -1) {
+			told += atoi(n[1] + n[2])
+		}
+		if told < c.GPUs-c.Gets.AllGPUs() {
+			all = append(all, "more GPUs are added than it and others would get")
+		}
 	}
 	if n := inLine.FindStringSubmatch(text); n != nil && m.NextAt != nil && n[2] != printable.Duration(time.Duration(*m.NextAt-m.At)) {
 		all = append(all, "next: "+n[0])
