@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,8 +47,11 @@ type Recorder struct {
 }
 
 // New creates the journal of a run in a directory. The file has the start of the run as its
-// name; an error is returned if it exists, or the directory does not.
+// name; an error is returned if it exists, or the directory does not. What an earlier run did not finish is deleted.
 func New(dir string, h journal.Header) (*Recorder, error) {
+	if err := sweep(dir); err != nil {
+		return nil, err
+	}
 	path := filepath.Join(dir, h.Start.Format("20060102T150405.000Z")+extension)
 	f, err := create(path)
 	if err != nil {
@@ -56,6 +60,20 @@ func New(dir string, h journal.Header) (*Recorder, error) {
 	r := &Recorder{Start: h.Start, PartBytes: PartBytes, PartAge: PartAge, first: path, w: journal.NewWriter(f, h), file: f, path: path, part: 1, begun: h.Start}
 	r.flush()
 	return r, nil
+}
+
+// sweep deletes the parts that a run which crashed did not finish.
+func sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), extension+unfinished) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }
 
 func create(path string) (*os.File, error) {
