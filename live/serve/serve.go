@@ -141,8 +141,9 @@ func (c *controller) run(ctx context.Context) error {
 	g.Go(func() error { return c.agents.Serve(unix) })
 	g.Go(func() error { return c.agents.Serve(loopback) })
 	g.Go(func() error { return server.Serve(commands) })
-	g.Go(func() error { return c.keepPruning(ctx) })
-	g.Go(func() error { return c.driver.Run(ctx, forgetter{c.agents}) })
+	ended := newEnds()
+	g.Go(func() error { return c.keepPruning(ctx, ended.many) })
+	g.Go(func() error { return c.driver.Run(ctx, forgetter{c.agents}, ended) })
 	g.Go(func() error {
 		<-ctx.Done()
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
