@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/sim"
 	"github.com/oxgang/oxgang/whatif"
@@ -160,4 +161,33 @@ func TestReplay_from_a_part_of_another_version(t *testing.T) {
 	if found := replay(t, whole, o); found.First != nil {
 		t.Errorf("from the start: %v", found.First)
 	}
+}
+
+// TestCheckpointer_waits: there is no checkpoint while the policy may still be at an earlier round, and one after the
+// first round for which a checkpoint is due, however short the journal is.
+func TestCheckpointer_waits(t *testing.T) {
+	r := mixed(t, 4)
+	p, placer, err := fresh("las")()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := scheduler.New(p, placer, r.cluster, r.scheduler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &turner{Writer: journal.NewWriter(new(bytes.Buffer), journal.Header{Tool: "test", Policy: "las", Start: sim.Epoch, Round: r.scheduler.Round, Cluster: r.cluster})}
+	c := whatif.NewCheckpointer(whatif.Run{Scheduler: s, Policy: p, Placer: placer, Options: r.scheduler, Cluster: r.cluster}, w)
+	busy, due := false, false
+	c.Busy, c.Due = func() bool { return busy }, func(time.Time) bool { return due }
+	round := func(want int, what string) {
+		t.Helper()
+		if c.Round(&policy.Snapshot{Now: sim.Epoch.Add(time.Minute)}, &policy.Plan{}, nil); w.count != want {
+			t.Errorf("%s: %d checkpoints, want %d", what, w.count, want)
+		}
+	}
+	round(0, "nothing is due")
+	due, busy = true, true
+	round(0, "the policy is busy")
+	busy = false
+	round(1, "due")
 }

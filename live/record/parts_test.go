@@ -75,7 +75,14 @@ func records(t *testing.T, parts []string) int {
 // A part that is long or old is followed by another, whose name says which it is; the parts together have all,
 // and without the first ones the rest.
 func TestRecorder_turns(t *testing.T) {
+	synced := 0
 	r, add := recorded(t)
+	r.Syncing(func(path string) { // before the next part has its name
+		if all, err := record.Parts(path); err != nil || all[len(all)-1] != path {
+			t.Errorf("%s is synced after the next part is there: %q, %v", path, all, err)
+		}
+		synced++
+	})
 	add(1, time.Minute) // short and young
 	add(30, time.Minute)
 	if r.Due(time.Unix(1000, 0).Add(time.Hour)) { // the second part is younger than the run
@@ -89,6 +96,9 @@ func TestRecorder_turns(t *testing.T) {
 	add(1, time.Hour)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
+	}
+	if synced != 3 {
+		t.Errorf("%d parts were synced before the next one, want 3", synced)
 	}
 	parts, err := record.Parts(r.Path())
 	if err != nil || len(parts) != 4 || parts[3] != r.Path() || filepath.Ext(parts[0]) != ".oxj" {

@@ -35,6 +35,7 @@ type Recorder struct {
 	PartAge   time.Duration
 
 	first string // path of the first part
+	sync  func(*os.File) error
 
 	mu    sync.Mutex
 	w     *journal.Writer
@@ -57,7 +58,7 @@ func New(dir string, h journal.Header) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{Start: h.Start, PartBytes: PartBytes, PartAge: PartAge, first: path, w: journal.NewWriter(f, h), file: f, path: path, part: 1, begun: h.Start}
+	r := &Recorder{Start: h.Start, PartBytes: PartBytes, PartAge: PartAge, first: path, sync: (*os.File).Sync, w: journal.NewWriter(f, h), file: f, path: path, part: 1, begun: h.Start}
 	r.flush()
 	return r, nil
 }
@@ -146,7 +147,7 @@ func (r *Recorder) turn(f *os.File, from int64, now time.Time, m *scheduler.Memo
 	}
 	path := r.named(r.part + 1)
 	old := r.file
-	r.err = errors.Join(old.Sync(), r.w.Part(f, now, m, memory), os.Rename(path+unfinished, path), old.Close())
+	r.err = errors.Join(r.sync(old), r.w.Part(f, now, m, memory), os.Rename(path+unfinished, path), old.Close())
 	r.file, r.path, r.part, r.begun, r.from = f, path, r.part+1, now, from
 }
 
