@@ -7,8 +7,10 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -151,10 +153,19 @@ func (c *controller) run(ctx context.Context) error {
 		return errors.Join(server.Shutdown(end), c.agents.Shutdown(end))
 	})
 	c.say("%s: %d %s slots, policy %s, a plan every %v", c.machine.Name, len(c.machine.Slots), c.machine.Type, c.o.Policy, c.o.Round)
+	c.say("all jobs run as %s, whose commands alone are taken, and root's", whose(os.Geteuid()))
 	if c.o.Ready != nil {
 		c.o.Ready()
 	}
 	return g.Wait()
+}
+
+// whose returns the name of a user, or its number if it has none.
+func whose(uid int) string {
+	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+		return u.Username
+	}
+	return "uid " + strconv.Itoa(uid)
 }
 
 // build opens the world, and puts the scheduler together over it.
