@@ -271,11 +271,11 @@ images: programs
 		docker build --target oxgang --build-arg VERSION=$(VERSION) -t ghcr.io/oxgang/oxgang:$(VERSION) .; \
 	else echo "images: not built, no docker daemon runs here"; fi
 
-## sbom: the modules of each program, as CycloneDX, into dist/
-sbom: bin/cyclonedx-gomod
+## sbom: the modules that are linked into each program, as CycloneDX, into dist/
+sbom: programs bin/cyclonedx-gomod
 	@mkdir -p dist
 	for program in oxgang oxgang-scheduler; do \
-		CGO_ENABLED=0 bin/cyclonedx-gomod app -json -licenses=false -noserial -main cmd/$$program -output dist/$$program.cdx.json . || exit 1; done
+		bin/cyclonedx-gomod bin -json -std -noserial -notimestamp -version $(VERSION) -output dist/$$program.cdx.json bin/release/$$program || exit 1; done
 
 ## release: package, programs, SBOM and their checksums, signed by KEY, a private key of ssh-keygen
 release: package sbom
