@@ -138,7 +138,7 @@ func (k *keeping) row(jobs int, size int64) {
 }
 
 // TestKeeping: a state directory stays under what is stated however many jobs have run, and its scheduler starts again. 30,000
-// jobs take half an hour:
+// jobs take an hour:
 //
 //	OXGANG_KEEPING=30000 go test ./live/serve/load -run TestKeeping -v -timeout 2h
 func TestKeeping(t *testing.T) {
