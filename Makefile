@@ -25,9 +25,9 @@ SEEDTIME ?= 60
 # Python for the PyTorch client and the trainings that use it: a virtual environment of this
 # checkout, unless PYTHON names another that has torch, numpy, pytest and mypy.
 PYTHON ?= .cache/venv/bin/python
-TORCH  ?= 2.15.0
 
 .PHONY: check quick format vet nocgo lint layering test race long soak generated tidy python live live-losses
+.PHONY: programs package package-check upgrade images sbom release release-check reproducible vulnerabilities gosec
 .PHONY: kube-test kube-quick kube-build kube-vet build bench fuzz properties seeds mutants experiments fix generate dist chart clean help
 
 ## check: everything the project checks
@@ -159,10 +159,13 @@ QUICK = ^(TestResize|TestInstalled|TestScheduler)
 kube-vet: $(LINT)
 	cd test/rig && ../../$(LINT) run
 
-# A CPU is enough; the wheel for Linux brings CUDA with it all the same.
+# A CPU is enough; the wheel for Linux brings CUDA with it all the same. Versions are pinned, and hashes where python/requirements.txt has them.
 .cache/venv/bin/python:
 	python3 -m venv .cache/venv
-	.cache/venv/bin/python -m pip install -q torch==$(TORCH) numpy pytest mypy || { rm -rf .cache/venv; exit 1; }
+	@if [ "$$(.cache/venv/bin/python -c 'import platform, sys; print(*sys.version_info[:2], platform.machine())')" = "3 11 x86_64" ]; \
+	then cp python/requirements.txt .cache/requirements.txt; \
+	else sed '/--hash=/d; s/ *\\$$//' python/requirements.txt > .cache/requirements.txt; fi
+	.cache/venv/bin/python -m pip install -q -r .cache/requirements.txt || { rm -rf .cache/venv; exit 1; }
 
 ## build: the programs, into bin/
 build:
@@ -236,6 +239,61 @@ chart: $(HELM)
 	if [ "$$before" != "$$after" ]; then git --no-pager diff --stat; \
 		echo "chart: make dist changed files, commit what it wrote" >&2; exit 1; fi
 
+# What others are given. The programs need no C library, and name neither folders nor times, so that equal sources give equal bytes.
+VERSION ?= $$(git describe --tags --always)
+TOOLCHAIN = go1.26.8
+RELEASE  = CGO_ENABLED=0 GOTOOLCHAIN=$(TOOLCHAIN) $(GO) build -trimpath -buildvcs=false
+
+## programs: oxgang and oxgang-scheduler as they are given to others, into bin/release
+programs:
+	$(RELEASE) -ldflags "-s -w -X $(MOD)/cmd/oxgang/cli.release=$(VERSION)" -o bin/release/oxgang ./cmd/oxgang
+	$(RELEASE) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/release/oxgang-scheduler ./cmd/oxgang-scheduler
+
+## package: the Debian package, with units, manual and completions, into dist/
+package: programs
+	packaging/build bin/release/oxgang $(VERSION) dist
+
+## package-check: what is in the package, and that it installs, serves, upgrades and goes again
+package-check: package
+	packaging/check dist/oxgang_$(VERSION)_$$(dpkg --print-architecture).deb $(VERSION)
+
+## upgrade: jobs that run go on when the scheduler of commit BASE is replaced by this one
+upgrade: programs
+	@old=$$(mktemp -d); trap 'rm -rf "$$old"' EXIT; git archive $(BASE) | tar x -C "$$old" && \
+	(cd "$$old" && $(RELEASE) -o "$$old/oxgang-old" ./cmd/oxgang) && packaging/upgrade "$$old/oxgang-old" bin/release/oxgang
+
+## images: what Containerfile copies, checked; and both images, where docker runs
+images: programs
+	packaging/image bin/release/oxgang bin/release/oxgang-scheduler $(VERSION) bin/image
+	packaging/image-check $(VERSION)
+	@if docker info >/dev/null 2>&1; then \
+		docker build --target scheduler --build-arg VERSION=$(VERSION) -t ghcr.io/oxgang/oxgang-scheduler:$(VERSION) . && \
+		docker build --target oxgang --build-arg VERSION=$(VERSION) -t ghcr.io/oxgang/oxgang:$(VERSION) .; \
+	else echo "images: not built, no docker daemon runs here"; fi
+
+## sbom: the modules that are linked into each program, as CycloneDX, into dist/
+sbom: programs bin/cyclonedx-gomod
+	@mkdir -p dist
+	for program in oxgang oxgang-scheduler; do \
+		bin/cyclonedx-gomod bin -json -std -noserial -notimestamp -version $(VERSION) -output dist/$$program.cdx.json bin/release/$$program || exit 1; done
+
+## release: package, programs, SBOM and their checksums, signed by KEY, a private key of ssh-keygen
+release: package sbom
+	@[ -n "$(KEY)" ] || { echo "release: no KEY: give the file of a private key, KEY=FILE" >&2; exit 1; }
+	packaging/release dist $(VERSION) "$(KEY)"
+
+## reproducible: another build of the programs and the package, elsewhere and from nothing, has the same bytes
+reproducible: package
+	packaging/reproducible $(VERSION)
+
+## vulnerabilities: known ones in what the programs call (govulncheck); skipped where the database cannot be reached
+vulnerabilities: bin/govulncheck
+	packaging/vulnerabilities
+
+## gosec: what gosec finds and packaging/gosec.txt does not answer
+gosec: bin/gosec
+	packaging/gosec
+
 ## clean: remove what was built
 clean:
 	rm -rf bin
@@ -252,6 +310,15 @@ help:
 $(LINT): tools/go.mod tools/go.sum
 	cd tools && $(GO) build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $@
+
+bin/gosec: tools/gosec/go.mod tools/gosec/go.sum
+	cd tools/gosec && $(GO) build -o ../../$@ github.com/securego/gosec/v2/cmd/gosec
+
+bin/cyclonedx-gomod: tools/sbom/go.mod tools/sbom/go.sum
+	cd tools/sbom && $(GO) build -o ../../$@ github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+
+bin/govulncheck: tools/vuln/go.mod tools/vuln/go.sum
+	cd tools/vuln && $(GO) build -o ../../$@ golang.org/x/vuln/cmd/govulncheck
 
 $(HELM): tools/helm/go.mod tools/helm/go.sum
 	cd tools/helm && $(GO) build -o ../../$@ helm.sh/helm/v3/cmd/helm

@@ -141,6 +141,9 @@ func (t *journalReader) restored(ev *scheduler.Restored) {
 	if !st.FirstStarted.IsZero() {
 		t.state.starts++
 	}
+	if !st.Since.IsZero() && !st.Phase.Terminal() {
+		t.state.since = min(t.now, st.Since.Sub(t.start))
+	}
 	t.came = st.Submitted.Sub(t.start)
 	t.totals.Submitted = journal.Seconds(t.now)
 	t.totals.Restarts = st.Restarts

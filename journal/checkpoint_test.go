@@ -25,6 +25,9 @@ type keeper struct {
 	w    *journal.Writer
 	s    *scheduler.Scheduler
 	want []want
+	// With every so many checkpoints the next part begins; 0: there is one.
+	every int
+	parts []*bytes.Buffer
 }
 
 type want struct {
@@ -47,7 +50,14 @@ func (k *keeper) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action)
 	if s.Round%7 != 3 {
 		return
 	}
-	k.w.Checkpoint(s.Now, k.s.Memory(), []byte{1, 2, byte(s.Round)})
+	if k.every > 0 && (len(k.want)+1)%k.every == 0 {
+		k.parts = append(k.parts, new(bytes.Buffer))
+		if err := k.w.Part(k.parts[len(k.parts)-1], s.Now, k.s.Memory(), []byte{1, 2, byte(s.Round)}); err != nil {
+			panic(err)
+		}
+	} else {
+		k.w.Checkpoint(s.Now, k.s.Memory(), []byte{1, 2, byte(s.Round)})
+	}
 	w := want{at: s.Now.Sub(sim.Epoch), jobs: k.s.Memory().Active(), said: map[job.ID]policy.Decision{}}
 	for i, j := range s.Jobs {
 		w.said[j.ID] = p.Jobs[i]
@@ -57,6 +67,24 @@ func (k *keeper) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action)
 
 // kept returns a journal with checkpoints, and what these should say. Without checkpoints if plain.
 func kept(t *testing.T, plain bool) ([]byte, []want) {
+	t.Helper()
+	k := &keeper{}
+	return k.run(t, plain), k.want
+}
+
+// partsOf returns the same journal in parts, each of which begins with every so manieth checkpoint.
+func partsOf(t *testing.T, every int) [][]byte {
+	t.Helper()
+	k := &keeper{every: every}
+	all := [][]byte{k.run(t, false)}
+	for _, p := range k.parts {
+		all = append(all, p.Bytes())
+	}
+	return all
+}
+
+// run records a run, and returns its journal, or the first part of that.
+func (k *keeper) run(t *testing.T, plain bool) []byte {
 	t.Helper()
 	nodes, err := cluster.New([]cluster.Node{{ID: "a", GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}, Rack: "r"}, {ID: "b", GPUType: "rtx", Capacity: cluster.Resources{GPUs: 8}}})
 	if err != nil {
@@ -88,7 +116,7 @@ func kept(t *testing.T, plain bool) ([]byte, []want) {
 	}
 	var out bytes.Buffer
 	w := journal.NewWriter(&out, journal.Header{Tool: "test", Policy: "las", Start: sim.Epoch, Round: time.Minute, Cluster: nodes})
-	k := &keeper{w: w, s: s}
+	k.w, k.s = w, s
 	obs := []scheduler.Observer{w, k}
 	if plain {
 		obs = obs[:1]
@@ -96,7 +124,7 @@ func kept(t *testing.T, plain bool) ([]byte, []want) {
 	if err := errors.Join(s.Run(t.Context(), world, obs...), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return out.Bytes(), k.want
+	return out.Bytes()
 }
 
 func fileOf(t *testing.T, text []byte) *journal.File {

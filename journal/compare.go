@@ -23,7 +23,10 @@ import (
 // What journals do not contain is not compared: policy.Plan.Fungible, whose result is in the
 // placement, and the contents of background work. Return and Background are compared as actions.
 func (b *Backend) Watch() scheduler.Observer {
-	b.said = map[job.ID]policy.Decision{}
+	b.said = maps.Clone(b.begun)
+	if b.said == nil {
+		b.said = map[job.ID]policy.Decision{}
+	}
 	return watcher{b}
 }
 

@@ -45,6 +45,11 @@
 // on. "back" is the byte at which the checkpoint before begins; 0: there is none. Checkpoints take about a
 // seventeenth of a journal at most; one of less than 4 MiB has none.
 //
+// A journal may be in parts, each a file. A part that is not the first begins with the same header, in which "from" is the
+// byte of the whole journal with which the part goes on, and a checkpoint. Hashes and "back" are those of the whole journal, which is
+// the first header and what follows the header of each part; only the header's own "h" is of that line alone. OpenParts reads the parts that are there. A Reader of a part gives
+// what its checkpoint says as records, so that parts before it can be deleted.
+//
 // A Reader also reads format 1. That has no "h", no "end" and no "capacity", so that nobody can
 // tell whether lines of it were changed or lost.
 //

@@ -23,6 +23,7 @@ type File struct {
 	header Header
 	sealed bool
 	body   int64 // where the line after the header begins
+	base   int64 // what is added to a place here to have that in the whole journal
 }
 
 // OpenFile returns the journal of so many bytes. Errors are those of NewReader.
@@ -35,6 +36,9 @@ func OpenFile(src io.ReaderAt, size int64) (*File, error) {
 	f.header, f.sealed = r.Header(), r.Sealed()
 	if f.body, err = f.next(0); err != nil {
 		return nil, err
+	}
+	if f.header.From > 0 {
+		f.base = f.header.From - f.body
 	}
 	f.size, err = f.whole()
 	return f, err
@@ -83,7 +87,10 @@ func (f *File) from(offset int64) (*Reader, error) {
 
 // resume reads the checkpoint at which the reader begins.
 func (r *Reader) resume() error {
-	text, _, err := r.next()
+	text, whole, err := r.next()
+	if errors.Is(err, io.EOF) || err == nil && !whole {
+		err = ErrTruncated
+	}
 	if err != nil {
 		return r.place(err)
 	}

@@ -23,6 +23,9 @@ type Header struct {
 	Round    time.Duration
 	// Cluster is what there is at the start, and, with tenure Rented, what can be rented.
 	Cluster *cluster.Cluster
+	// From is the byte of the whole journal that follows this line, in a part that is not the first; 0: the
+	// journal begins here.
+	From int64
 }
 
 // A Setting is one option by which the run's policy was made.
@@ -37,6 +40,7 @@ type headerLine struct {
 	Start    time.Time   `json:"start"`
 	Round    Seconds     `json:"round"`
 	Nodes    []nodeLine  `json:"nodes"`
+	From     int64       `json:"from,omitzero"`
 }
 
 func (h *Header) validate() error {
@@ -50,6 +54,9 @@ func (h *Header) validate() error {
 	if h.Cluster == nil {
 		errs = append(errs, errors.New("no cluster"))
 	}
+	if h.From < 0 {
+		errs = append(errs, fmt.Errorf("part from byte %d, want at least 0", h.From))
+	}
 	return errors.Join(errs...)
 }
 
@@ -59,7 +66,7 @@ func (h *Header) line() headerLine {
 	for i, s := range h.Settings {
 		settings[i] = [2]string{s.Name, s.Value}
 	}
-	return headerLine{Version, h.Tool, h.Policy, settings, h.Seed, h.Start.UTC(), Seconds(h.Round), nodeLines(h.Cluster)}
+	return headerLine{Version, h.Tool, h.Policy, settings, h.Seed, h.Start.UTC(), Seconds(h.Round), nodeLines(h.Cluster), h.From}
 }
 
 // parseVersion returns the version of the format that a header line names, 1 or Version.
@@ -89,7 +96,7 @@ func parseHeader(text []byte) (Header, error) {
 	if err != nil {
 		return Header{}, fmt.Errorf("header: %w", err)
 	}
-	h := Header{Tool: l.Tool, Policy: l.Policy, Seed: l.Seed, Start: l.Start.UTC(), Round: time.Duration(l.Round), Cluster: nodes}
+	h := Header{Tool: l.Tool, Policy: l.Policy, Seed: l.Seed, Start: l.Start.UTC(), Round: time.Duration(l.Round), Cluster: nodes, From: l.From}
 	for _, s := range l.Settings {
 		h.Settings = append(h.Settings, Setting{s[0], s[1]})
 	}

@@ -54,11 +54,14 @@ func (f *File) mark(offset int64) (m Mark, back int64, err error) {
 	c.str()
 	c.want(',')
 	c.name("back")
-	if back = c.count(offset); c.err == nil && back == offset {
+	if back = c.count(offset + f.base); c.err == nil && back == offset+f.base {
 		c.fail("an earlier checkpoint")
 	}
 	if c.err != nil {
 		return m, 0, fmt.Errorf("journal: checkpoint at byte %d: %w", offset, c.err)
+	}
+	if back -= f.base; back < f.body { // there is none, or it is in a part that is not here
+		back = 0
 	}
 	return m, back, nil
 }

@@ -52,11 +52,11 @@ func (f *File) Last() (Last, error) {
 }
 
 // Part returns a Reader of what is between two marks, the first of which is Body or a checkpoint, and that
-// checkpoint. At the second mark the Reader says ErrTruncated.
+// checkpoint. Of a part that is not the first, Body is one. At the second mark the Reader says ErrTruncated.
 func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
 	some := *f
 	some.length, some.size = to.offset, to.offset
-	if from.offset == f.body {
+	if from.offset == f.body && f.header.From == 0 {
 		r, err := some.Start()
 		return r, nil, err
 	}

@@ -35,6 +35,7 @@ type Reader struct {
 	offset int64 // of the line from which lines are counted; 0: of the header
 	last   time.Duration
 	err    error
+	given  []Record // what the checkpoint says with which a part begins, not yet read
 	// Of the last checkpoint: nil if there was none.
 	passed []byte
 	at     time.Duration
@@ -57,7 +58,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		}
 		return nil, j.place(err)
 	}
-	return j, nil
+	return j, j.beginPart()
 }
 
 // begin reads the header.
@@ -97,8 +98,14 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 }
 
 // Read returns the next record. It returns io.EOF after the last; after an
-// error it returns that again. It passes over checkpoints.
+// error it returns that again. It passes over checkpoints. What the checkpoint says with which a part
+// begins comes as records: nodes, jobs as restored, and what was last decided on them.
 func (r *Reader) Read() (Record, error) {
+	if len(r.given) > 0 {
+		rec := r.given[0]
+		r.given = r.given[1:]
+		return rec, nil
+	}
 	for {
 		rec, err := r.read()
 		if err != nil || rec.Event != nil || rec.Round != nil {

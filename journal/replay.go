@@ -39,6 +39,7 @@ type Backend struct {
 	own    policy.Work           // under way, although none was recorded; nil: none
 	counts Comparison
 
+	begun   map[job.ID]policy.Decision // as recorded at the checkpoint from which this goes on
 	said    map[job.ID]policy.Decision // as recorded up to the last round compared; nil: plans are not compared
 	planned *planned                   // what is asked for next; nil: no plan was seen
 }
@@ -54,13 +55,18 @@ func Replay(r *Reader) *Backend {
 	return b
 }
 
-// Resume returns the Backend of what follows the checkpoint at which r begins. What it has in shadow or
-// with Watch is that of Replay from there on.
+// Resume returns the Backend of what follows the checkpoint c at which r begins. What it has in shadow or
+// with Watch is that of Replay from there on. Nothing may have been read of r yet.
 func Resume(r *Reader, c *Checkpoint) *Backend {
+	r.given = nil
 	b := Replay(r)
-	b.now, b.nodes = b.start.Add(c.At), c.Nodes.Cluster
+	b.now, b.nodes, b.begun = b.start.Add(c.At), c.Nodes.Cluster, map[job.ID]policy.Decision{}
 	for i := range c.Jobs {
-		b.jobs[c.Jobs[i].Spec.ID] = true
+		j := &c.Jobs[i]
+		b.jobs[j.Spec.ID] = true
+		if j.Said != nil {
+			b.begun[j.Spec.ID] = *j.Said
+		}
 	}
 	return b
 }

@@ -20,6 +20,7 @@ type Writer struct {
 	w     *bufio.Writer
 	enc   encoder
 	chain chain
+	head  Header
 	start time.Time
 	last  time.Duration // time of the last record
 	err   error
@@ -46,7 +47,7 @@ var _ scheduler.Observer = (*Writer)(nil)
 
 // NewWriter returns a Writer to w that has written the header.
 func NewWriter(w io.Writer, h Header) *Writer {
-	j := &Writer{w: bufio.NewWriterSize(w, 1<<16), chain: newChain(), start: h.Start.Round(0).UTC(), said: map[job.ID]*said{}}
+	j := &Writer{w: bufio.NewWriterSize(w, 1<<16), chain: newChain(), head: h, start: h.Start.Round(0).UTC(), said: map[job.ID]*said{}}
 	if err := h.validate(); err != nil {
 		j.err = fmt.Errorf("journal: header: %w", err)
 		return j

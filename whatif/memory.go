@@ -98,14 +98,31 @@ type Run struct {
 	Cluster   *cluster.Cluster
 }
 
+// A Journal is what a Checkpointer writes to: a *journal.Writer, or what passes that its checkpoints.
+type Journal interface {
+	// Written returns how many bytes the journal has, and how many of them follow its last checkpoint.
+	Written() (all, since int64)
+	// Checkpoint records the state after the last round.
+	Checkpoint(now time.Time, m *scheduler.Memory, memory []byte)
+}
+
+var _ Journal = (*journal.Writer)(nil)
+
 // A Checkpointer writes checkpoints into the journal of a run, from which RoundIn goes on. It is a
 // scheduler.Observer; the Writer must come before it. A checkpoint comes after each 4 MiB of the
 // journal, or after 16 times the length of the last one if that is more: so they are about a
 // seventeenth of a journal at most, and a journal of less has none. A checkpoint costs about what it takes to copy what
 // the run remembers.
 type Checkpointer struct {
+	// Due reports whether a checkpoint is due, although the journal has not become long; nil: it never is. It is
+	// asked after each round.
+	Due func(now time.Time) bool
+	// Busy reports whether the policy may still be at an earlier round, so that what it remembers cannot be
+	// read; nil: it never is.
+	Busy func() bool
+
 	run    Run
-	w      *journal.Writer
+	w      Journal
 	recall *recall
 	memory memory
 	every  int64 // bytes of the journal from one checkpoint to the next, at least
@@ -119,7 +136,7 @@ const (
 )
 
 // NewCheckpointer returns the Checkpointer of a run that has not begun.
-func NewCheckpointer(run Run, w *journal.Writer) *Checkpointer {
+func NewCheckpointer(run Run, w Journal) *Checkpointer {
 	c := &Checkpointer{run: run, w: w, every: checkpointEvery, share: checkpointShare, due: checkpointEvery}
 	c.memory = memory{run.Scheduler.Memory(), run.Policy, run.Placer, learnerOf(run.Options, run.Cluster.Types())}
 	c.recall = newRecall(&c.memory, run.Options.Estimate.Fits)
@@ -133,7 +150,8 @@ func (c *Checkpointer) Event(now time.Time, ev scheduler.Event) { c.memory.learn
 // checkpoint: it cannot be written.
 func (c *Checkpointer) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	c.memory.learner.Round(s, p, acts)
-	if _, since := c.w.Written(); since < c.due || c.run.Scheduler.Memory().Computing() {
+	_, since := c.w.Written()
+	if since < c.due && (c.Due == nil || !c.Due(s.Now)) || c.run.Scheduler.Memory().Computing() || c.Busy != nil && c.Busy() {
 		return
 	}
 	c.memory.scheduler = c.run.Scheduler.Memory()

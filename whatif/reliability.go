@@ -37,19 +37,18 @@ const auditLooks = 100
 // Reliable replays a journal, of which only the header has been read, predicts as a live run would,
 // and returns for each phase how the ranges held. rounds is the number of rounds of the run.
 func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]Reliability, error) {
-	p, placer, err := o.Fresh()
-	if err != nil {
-		return nil, fmt.Errorf("whatif: %w", err)
-	}
 	h, so := r.Header(), o.Scheduler
 	so.Round = h.Round
-	s, err := scheduler.New(p, placer, h.Cluster, so)
+	begun, err := o.begin(r)
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
 	a := &audit{Predictor: NewPredictor(o.Fresh, so, h.Cluster.Types()), ctx: ctx, every: max(1, rounds/auditLooks), round: h.Round, open: map[job.ID][]*audited{}}
 	a.stating = a.stated
-	err = s.Run(ctx, journal.Replay(r), a)
+	if begun.resumed {
+		a.learn = begun.memory.learner
+	}
+	err = begun.run(ctx, begun.backend, a)
 	if err != nil && !errors.Is(err, journal.ErrTruncated) && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,24 +59,30 @@ type beginnings struct {
 // round replays from the last checkpoint after which there is a round, or from the start.
 func (b *beginnings) round(marks []journal.Mark, of Moment) (*Round, error) {
 	t := &replayed{of: of, ctx: b.ctx}
+	var failed error
 	for _, mark := range slices.Backward(marks) {
 		r, c, was, err := b.from(mark)
 		if errors.Is(err, errNoMemory) {
+			failed = err
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
+		failed = nil
 		round, err := t.round(r, c, was, b.scheduler, b.o)
 		if t.snapshot != nil || err != nil && !errors.Is(err, ErrUndecided) {
 			return round, err
 		}
 	}
+	h := b.f.Header()
+	if h.From > 0 { // what is kept of the journal begins with the first of the marks
+		return nil, fmt.Errorf("whatif: job %s: %w", of.Job, cmp.Or(failed, ErrUndecided))
+	}
 	r, err := b.f.Start()
 	if err != nil {
 		return nil, err
 	}
-	h := r.Header()
 	m, _, err := b.o.began(&h)
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)

@@ -42,8 +42,15 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
+	c, err := r.Checkpoint()
+	if err == nil && c != nil {
+		m, err = newRecall(m, so.Estimate.Fits).read(c.Memory)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("whatif: %w", err)
+	}
 	t := &replayed{of: of, ctx: ctx, every: max(1, int(of.At/max(so.Round, time.Second))/looks)}
-	return t.round(r, nil, m, so, &o)
+	return t.round(r, c, m, so, &o)
 }
 
 // Unblock returns the cheapest change by which the job would have got GPUs, or more GPUs; see

@@ -52,6 +52,8 @@ type Driver struct {
 	health *health
 	record *record.Recorder // nil: no journal is written
 	begun  time.Time        // when the journal was
+	// checkpoints are those of the journal; nil: no journal is written.
+	checkpoints *whatif.Checkpointer
 }
 
 // New returns a Driver without a World. The World that will be attached may already use its methods
@@ -77,6 +79,7 @@ func (d *Driver) Attach(w World, stopping func() map[cluster.GPUType]int) error 
 	if err != nil {
 		return err
 	}
+	bare := p
 	if d.o.Predict {
 		if p, err = d.remember(p); err != nil {
 			return err
@@ -93,7 +96,13 @@ func (d *Driver) Attach(w World, stopping func() map[cluster.GPUType]int) error 
 	}
 	w.Follow(d.o.Round, func(now time.Time) []*policy.Job { return d.sched.Snapshot(now).Jobs })
 	d.lookAhead()
-	return d.begin()
+	if err := d.begin(); err != nil || d.record == nil {
+		return err
+	}
+	so := d.o.scheduler()
+	d.checkpoints = whatif.NewCheckpointer(whatif.Run{Scheduler: d.sched, Policy: bare, Placer: placer, Options: so, Cluster: w.Cluster()}, d.record)
+	d.checkpoints.Due, d.checkpoints.Busy = d.record.Due, safe.Busy
+	return nil
 }
 
 // monitor makes what measures the rounds. The counters of the queue go on where an earlier
@@ -166,7 +175,7 @@ func (d *Driver) observers() []scheduler.Observer {
 		all = append(all, d.predictor)
 	}
 	if d.record != nil {
-		all = append(all, d.record)
+		all = append(all, d.record, d.checkpoints)
 	}
 	return all
 }
@@ -175,12 +184,12 @@ func (d *Driver) observers() []scheduler.Observer {
 // process leads, and budgets.
 func (d *Driver) Monitor() *monitor.Queue { return d.queue }
 
-// Journal returns the path of the journal; empty if none is written.
+// Journal returns the path of the part of the journal that is being written; empty if none is.
 func (d *Driver) Journal() string {
 	if d.record == nil {
 		return ""
 	}
-	return d.record.Path
+	return d.record.Path()
 }
 
 // Trouble returns what is wrong with the journal, the policy or the clock, in words for users; empty if

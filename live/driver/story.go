@@ -3,13 +3,12 @@ package driver
 import (
 	"context"
 	"errors"
-	"os"
 	"time"
 
 	"github.com/oxgang/oxgang/explain"
 	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/live/record"
 	"github.com/oxgang/oxgang/whatif"
 )
 
@@ -25,7 +24,7 @@ const (
 // Story explains a job as it is now, and as its world sees it: the journal says what happened and why, and a look ahead
 // adds the cheapest change that would help the job, and when it is to start and end. It
 // returns an *explain.UnknownJobError if the journal has no such job, and an error if no
-// journal is written. It reads the whole journal.
+// journal is written. It reads the last parts of the journal, and those before only if they do not know the job.
 func (d *Driver) Story(ctx context.Context, id job.ID, up Up) (*explain.Story, error) {
 	if d.record == nil {
 		return nil, errors.New("no journal is written")
@@ -39,12 +38,29 @@ func (d *Driver) Story(ctx context.Context, id job.ID, up Up) (*explain.Story, e
 
 // recorded returns what the journal says of a job up to now.
 func (d *Driver) recorded(id job.ID, up Up) (*explain.Story, error) {
-	f, err := os.Open(d.record.Path)
+	all, err := record.Parts(d.record.Path())
+	if err != nil {
+		return nil, err
+	}
+	s, err := d.read(all[max(0, len(all)-lastParts):], id, up)
+	if _, unknown := errors.AsType[*explain.UnknownJobError](err); unknown && len(all) > lastParts {
+		return d.read(all, id, up)
+	}
+	return s, err
+}
+
+// lastParts is how many parts of a journal are read for a job that has not ended long ago: what came before
+// is in the checkpoint with which they begin.
+const lastParts = 2
+
+// read returns what parts of the journal say of a job up to now.
+func (d *Driver) read(parts []string, id job.ID, up Up) (*explain.Story, error) {
+	f, err := record.Open(nil, parts...)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	r, err := journal.NewReader(f)
+	r, err := f.Start()
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,5 @@
-// Package record writes the journals of live runs.
+// Package record writes the journals of live runs, in parts, so that old ones can be deleted while the run
+// goes on.
 package record
 
 import (
@@ -6,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,29 +16,80 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Recorder writes the journal of a run, line by line. It is a scheduler.Observer. If the
+// Limits of a part, unless others are set.
+const (
+	PartBytes = 16 << 20
+	PartAge   = 24 * time.Hour
+)
+
+// unfinished ends the name of a part that has no checkpoint yet. Nobody reads it.
+const unfinished = ".new"
+
+// A Recorder writes the journal of a run, line by line. It is a scheduler.Observer, and a
+// whatif.Journal, whose checkpoints begin new parts. If the
 // journal cannot be written any more, scheduling goes on: Trouble says why.
 type Recorder struct {
-	Path  string    // of the file
 	Start time.Time // of the run
-	file  *os.File
+	// With the first checkpoint after one of these the next part begins. Set them before the first event.
+	PartBytes int64
+	PartAge   time.Duration
 
-	mu  sync.Mutex
-	w   *journal.Writer
-	err error
+	first string // path of the first part
+	sync  func(*os.File) error
+
+	mu    sync.Mutex
+	w     *journal.Writer
+	err   error
+	file  *os.File  // of the present part
+	path  string    // its path
+	part  int       // its number, from 1
+	begun time.Time // when it began, in the time of the run
+	from  int64     // bytes of the journal before it
 }
 
 // New creates the journal of a run in a directory. The file has the start of the run as its
-// name; an error is returned if it exists, or the directory does not.
+// name; an error is returned if it exists, or the directory does not. What an earlier run did not finish is deleted.
 func New(dir string, h journal.Header) (*Recorder, error) {
-	path := filepath.Join(dir, h.Start.Format("20060102T150405.000Z")+".oxj")
+	if err := sweep(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, h.Start.Format("20060102T150405.000Z")+extension)
+	f, err := create(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Recorder{Start: h.Start, PartBytes: PartBytes, PartAge: PartAge, first: path, sync: (*os.File).Sync, w: journal.NewWriter(f, h), file: f, path: path, part: 1, begun: h.Start}
+	r.flush()
+	return r, nil
+}
+
+// sweep deletes the parts that a run which crashed did not finish.
+func sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), extension+unfinished) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
+
+func create(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	r := &Recorder{Path: path, Start: h.Start, file: f, w: journal.NewWriter(f, h)}
-	r.flush()
-	return r, nil
+	return f, nil
+}
+
+// Path returns the path of the part that is being written.
+func (r *Recorder) Path() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.path
 }
 
 // Event implements scheduler.Observer.
@@ -53,6 +106,49 @@ func (r *Recorder) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 	defer r.mu.Unlock()
 	r.w.Round(s, p, acts)
 	r.flush()
+}
+
+// Written implements whatif.Journal.
+func (r *Recorder) Written() (all, since int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.w.Written()
+}
+
+// Due reports whether the present part is so old that a new one should begin.
+func (r *Recorder) Due(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return now.Sub(r.begun) >= r.PartAge
+}
+
+// Checkpoint implements whatif.Journal. Where the present part is long or old, the next one begins with the
+// checkpoint. If that cannot be created, the journal goes on in the present one.
+func (r *Recorder) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all, _ := r.w.Written()
+	if all-r.from >= r.PartBytes || now.Sub(r.begun) >= r.PartAge {
+		if f, err := create(r.named(r.part+1) + unfinished); err == nil {
+			r.turn(f, all, now, m, memory)
+			return
+		}
+	}
+	r.w.Checkpoint(now, m, memory)
+	r.flush()
+}
+
+// turn begins the next part in a file. The part gets its name when its checkpoint is in it, and all that was
+// before is on the disk: after a crash no part is missing between two.
+func (r *Recorder) turn(f *os.File, from int64, now time.Time, m *scheduler.Memory, memory []byte) {
+	if r.flush(); r.err != nil {
+		r.err = errors.Join(r.err, f.Close(), os.Remove(f.Name()))
+		return
+	}
+	path := r.named(r.part + 1)
+	old := r.file
+	r.err = errors.Join(r.sync(old), r.w.Part(f, now, m, memory), os.Rename(path+unfinished, path), old.Close())
+	r.file, r.path, r.part, r.begun, r.from = f, path, r.part+1, now, from
 }
 
 func (r *Recorder) flush() {

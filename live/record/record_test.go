@@ -30,9 +30,9 @@ func TestRecorder(t *testing.T) {
 		t.Error("a second run took the journal of the first")
 	}
 	r.Event(h.Start.Add(time.Second), scheduler.Submitted{Spec: &job.Spec{ID: "a", GPUs: 1}})
-	f, err := os.Open(r.Path)
-	if err != nil || filepath.Dir(r.Path) != dir {
-		t.Fatalf("%s: %v", r.Path, err)
+	f, err := os.Open(r.Path())
+	if err != nil || filepath.Dir(r.Path()) != dir {
+		t.Fatalf("%s: %v", r.Path(), err)
 	}
 	defer f.Close()
 	read, err := journal.NewReader(f)
@@ -42,13 +42,13 @@ func TestRecorder(t *testing.T) {
 	if err := r.Trouble(); err != nil {
 		t.Error(err)
 	}
-	if got := end(t, r.Path); !errors.Is(got, journal.ErrTruncated) {
+	if got := end(t, r.Path()); !errors.Is(got, journal.ErrTruncated) {
 		t.Errorf("while the run goes on: got %v, want no end", got)
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := end(t, r.Path); got != nil {
+	if got := end(t, r.Path()); got != nil {
 		t.Errorf("after Close: got %v, want an end", got)
 	}
 	r.Event(h.Start.Add(2*time.Second), scheduler.Exited{Job: "a"})

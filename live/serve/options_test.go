@@ -28,3 +28,13 @@ func TestOptions_metrics_on_loopback(t *testing.T) {
 		}
 	}
 }
+
+// Who starts a scheduler is told whose all jobs are.
+func TestWhose(t *testing.T) {
+	if got := whose(0); got != "root" {
+		t.Errorf("uid 0 is %q", got)
+	}
+	if got := whose(4294967289); got != "uid 4294967289" {
+		t.Errorf("a uid without a name is %q", got)
+	}
+}

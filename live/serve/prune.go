@@ -9,15 +9,22 @@ import (
 
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/local/folders"
 	"github.com/oxgang/oxgang/live/local/observe"
 	"github.com/oxgang/oxgang/live/local/retention"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
 )
 
-// pruneEvery is how often a scheduler deletes what it does not keep.
-const pruneEvery = time.Hour
+// A scheduler deletes what it does not keep every pruneEvery, and whenever so many jobs more have ended: what it keeps
+// grows by these beyond its limits at most.
+const (
+	pruneEvery = time.Hour
+	pruneAfter = 1000
+)
 
 // Prune implements control.Service.
 func (c *controller) Prune(_ context.Context, r *control.PruneRequest) ([]retention.Amount, error) {
@@ -32,12 +39,34 @@ func (c *controller) prune(l retention.Limits, dry bool) ([]retention.Amount, er
 	c.pruning.Lock()
 	defer c.pruning.Unlock()
 	o := retentionOptions(c.store, c.o.Dir, l, dry)
-	o.Journal, o.Busy = c.driver.Journal(), c.world.Busy
+	o.Journal, o.Busy = c.driver.Journal, c.world.Busy
 	return retention.Prune(c.store, o)
 }
 
-// keepPruning deletes what is not kept now and every hour, until ctx is done. What goes wrong it says.
-func (c *controller) keepPruning(ctx context.Context) error {
+// An ends counts the jobs that end, and wakes who prunes. It is a scheduler.Observer.
+type ends struct {
+	n    int
+	many chan struct{} // holds an item if so many have ended since it was taken last
+}
+
+func newEnds() *ends { return &ends{many: make(chan struct{}, 1)} }
+
+// Event implements scheduler.Observer.
+func (e *ends) Event(_ time.Time, ev scheduler.Event) {
+	if x, ok := ev.(scheduler.Exited); !ok || x.Outcome == scheduler.Lost {
+		return
+	}
+	if e.n++; e.n%pruneAfter == 0 {
+		eventqueue.Wake(e.many)
+	}
+}
+
+// Round implements scheduler.Observer.
+func (*ends) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}
+
+// keepPruning deletes what is not kept now, every hour and whenever many jobs have ended, until ctx is done. What
+// goes wrong it says.
+func (c *controller) keepPruning(ctx context.Context, many <-chan struct{}) error {
 	tick := time.NewTicker(pruneEvery)
 	defer tick.Stop()
 	for {
@@ -48,6 +77,7 @@ func (c *controller) keepPruning(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+		case <-many:
 		}
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -144,8 +146,9 @@ func (c *controller) run(ctx context.Context) error {
 	g.Go(func() error { return c.agents.Serve(unix) })
 	g.Go(func() error { return c.agents.Serve(loopback) })
 	g.Go(func() error { return server.Serve(commands) })
-	g.Go(func() error { return c.keepPruning(ctx) })
-	g.Go(func() error { return c.driver.Run(ctx, forgetter{c.agents}) })
+	ended := newEnds()
+	g.Go(func() error { return c.keepPruning(ctx, ended.many) })
+	g.Go(func() error { return c.driver.Run(ctx, forgetter{c.agents}, ended) })
 	g.Go(func() error {
 		<-ctx.Done()
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
@@ -153,10 +156,19 @@ func (c *controller) run(ctx context.Context) error {
 		return errors.Join(server.Shutdown(end), c.agents.Shutdown(end))
 	})
 	c.say("%s: %d %s slots, policy %s, a plan every %v", c.machine.Name, len(c.machine.Slots), c.machine.Type, c.o.Policy, c.o.Round)
+	c.say("all jobs run as %s, whose commands alone are taken, and root's", whose(os.Geteuid()))
 	if c.o.Ready != nil {
 		c.o.Ready()
 	}
 	return g.Wait()
+}
+
+// whose returns the name of a user, or its number if it has none.
+func whose(uid int) string {
+	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+		return u.Username
+	}
+	return "uid " + strconv.Itoa(uid)
 }
 
 // build opens the world, and puts the scheduler together over it.

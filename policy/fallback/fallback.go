@@ -99,6 +99,10 @@ func New(p policy.Policy, o Options) (*Policy, error) {
 // example from an observer of the scheduler.
 func (f *Policy) State() State { return f.state }
 
+// Busy reports whether the wrapped policy has not answered an earlier round yet: its goroutine may still change
+// it. Call it as State.
+func (f *Policy) Busy() bool { return f.busy() }
+
 // Traits implements policy.Policy: those of the policy that it asks.
 func (f *Policy) Traits() policy.Traits { return f.wrapped.Traits() }
 

@@ -86,8 +86,14 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	return UsageError{Hinted(err, "run %q for the commands there are", cmd.CommandPath()+" --help")}
 }
 
+// release is the version of a program that was built to be given to others; the linker sets it.
+var release string
+
 // Version returns the module version and commit this program was built from.
 func Version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "(unknown)"

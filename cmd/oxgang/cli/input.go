@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/journal"
+	"github.com/oxgang/oxgang/live/record"
 )
 
 // ErrInterrupted says that reading ended because its context had.
@@ -53,8 +54,16 @@ func (r interruptible) Read(p []byte) (int, error) {
 	return r.File.Read(p)
 }
 
-// OpenJournal opens a journal; f is its file, to be closed.
+// OpenJournal opens a journal, with all its parts that are there if the file is one of them; f is what is to be closed.
 func OpenJournal(ctx context.Context, file string) (j *journal.Reader, f io.Closer, err error) {
+	if parts := partsOf(file); len(parts) > 1 {
+		whole, err := openParts(ctx, parts)
+		if err != nil {
+			return nil, nil, err
+		}
+		j, err = whole.Start()
+		return j, whole, err
+	}
 	text, err := Open(ctx, file)
 	if err != nil {
 		return nil, nil, err
@@ -66,15 +75,36 @@ func OpenJournal(ctx context.Context, file string) (j *journal.Reader, f io.Clos
 	return j, text, nil
 }
 
+// partsOf returns the parts of the journal that a file is of: those that are there.
+func partsOf(file string) []string {
+	parts, err := record.Parts(file)
+	if err != nil {
+		return []string{file} // opening it says what is wrong
+	}
+	return parts
+}
+
+// openParts opens the parts of a journal, in order.
+func openParts(ctx context.Context, parts []string) (*JournalFile, error) {
+	f, err := record.Open(func(f *os.File) io.ReaderAt { return interruptible{ctx, f} }, parts...)
+	if err != nil {
+		return nil, fmt.Errorf("%s and what follows: %w", parts[0], err)
+	}
+	return &JournalFile{f.File, f}, nil
+}
+
 // A JournalFile is a journal that is open.
 type JournalFile struct {
 	*journal.File
 	io.Closer
 }
 
-// OpenJournalFile opens a journal in which readers can begin at checkpoints, until a context ends. Standard
+// OpenJournalFile opens a journal, with all its parts that are there, in which readers can begin at checkpoints, until a context ends. Standard
 // input, for "-", and pipes are read into memory first.
 func OpenJournalFile(ctx context.Context, name string) (*JournalFile, error) {
+	if parts := partsOf(name); len(parts) > 1 {
+		return openParts(ctx, parts)
+	}
 	f, err := Open(ctx, name)
 	if err != nil {
 		return nil, err

@@ -160,15 +160,11 @@ func (r *replaying) judge(ctx context.Context) (*Verdict, error) {
 
 // read opens the journal, and makes a new policy and placer like those of the recorded run.
 func (r *replaying) read(ctx context.Context, use func(*journal.Reader, whatif.Options) error) error {
-	f, err := cli.Open(ctx, r.journal)
+	j, f, err := cli.OpenJournal(ctx, r.journal)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	j, err := journal.NewReader(f)
-	if err != nil {
-		return err
-	}
 	h := j.Header()
 	again, err := experiments.Again(&h, r.policy, cli.FilesUntil(ctx))
 	if err != nil {

@@ -82,16 +82,20 @@ func empty(dir string) bool {
 	return err == nil && len(all) == 0
 }
 
-// journals returns the journals that nobody writes.
+// journals returns the journals, and the parts of them, that nobody writes.
 func (o *Options) journals() ([]item, error) {
 	entries, err := os.ReadDir(o.Journals)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	written := ""
+	if o.Journal != nil {
+		written = o.Journal()
+	}
 	var all []item
 	for _, e := range entries {
 		path := filepath.Join(o.Journals, e.Name())
-		if filepath.Ext(path) != ".oxj" || path == o.Journal || !e.Type().IsRegular() {
+		if filepath.Ext(path) != ".oxj" || path == written || !e.Type().IsRegular() {
 			continue
 		}
 		info, err := e.Info()

@@ -14,7 +14,7 @@ type Category string
 const (
 	Logs        Category = "logs"        // folders of jobs without their checkpoints
 	Checkpoints Category = "checkpoints" // those of the folders of jobs
-	Journals    Category = "journals"    // of schedulers that have ended
+	Journals    Category = "journals"    // and parts of them, but for the one that is being written
 	Reports     Category = "reports"     // what was learned of jobs; in the database, which bounds their number anyway
 )
 

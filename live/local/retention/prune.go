@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/job"
@@ -18,7 +20,9 @@ type Options struct {
 	Limits   Limits
 	Folders  *folders.Folders
 	Journals string // the directory of journals
-	Journal  string // the path of the one that is being written; empty: none is
+	// Journal returns the path of the journal, or the part of one, that is being written; nil: none is. It is
+	// asked after the directory was read, so that no later one is deleted.
+	Journal func() string
 	// Busy reports whether a job has not ended, or still has processes.
 	Busy   func(job.ID) bool
 	Now    time.Time
@@ -71,7 +75,7 @@ func (o *Options) reports(s *store.Store) (Amount, error) {
 
 // surplus returns those items that a limit does not keep, oldest first.
 func surplus(all []item, l Limit, now time.Time) []item {
-	slices.SortFunc(all, func(a, b item) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(all, func(a, b item) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(stem(a.name), stem(b.name))) })
 	total := sum("", all).Bytes
 	n := 0
 	for n < len(all) && (l.Age > 0 && now.Sub(all[n].at) > l.Age || l.Bytes > 0 && total > l.Bytes) {
@@ -80,6 +84,9 @@ func surplus(all []item, l Limit, now time.Time) []item {
 	}
 	return all[:n]
 }
+
+// stem returns a name without its extension, so that the first part of a journal comes before the second.
+func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
 
 // remove deletes items of one category.
 func remove(s *store.Store, category Category, all []item) error {

@@ -203,7 +203,7 @@ func TestPrune_journals(t *testing.T) {
 		p.write(path, 4097)
 		p.must(os.Chtimes(path, time.Time{}, now.Add(time.Duration(i-3)*hour)))
 	}
-	p.o.Journal = filepath.Join(p.o.Journals, "written.oxj")
+	p.o.Journal = func() string { return filepath.Join(p.o.Journals, "written.oxj") }
 	if got := p.prune(Limits{Journals: {Age: 5 * hour / 2}})[Journals]; got != (Amount{Journals, 1, 8192}) {
 		t.Errorf("deleted %v, want 1 of 8192 bytes", got)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/local/retention"
 	"github.com/oxgang/oxgang/live/serve"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
@@ -52,8 +53,8 @@ func profile() string {
 	return ""
 }
 
-// serveLoad serves a directory with so many slots, rounds and reports, until SIGTERM. It
-// writes a line when it is ready.
+// serveLoad serves a directory with so many slots, rounds and reports, and limits of logs and journals if there are any,
+// until SIGTERM. It writes a line when it is ready.
 func serveLoad(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -71,6 +72,13 @@ func serveLoad(args []string) error {
 		if err != nil {
 			return err
 		}
+	}
+	if len(args) > 4 {
+		var logs, journals int64
+		if _, err := fmt.Sscanf(args[4], "%d,%d", &logs, &journals); err != nil {
+			return err
+		}
+		o.Keep = o.Keep.With(retention.Limits{retention.Logs: {Bytes: logs}, retention.Journals: {Bytes: journals}})
 	}
 	go profileBetweenSignals(os.Getenv(profileVariable))
 	return serve.Run(ctx, o)

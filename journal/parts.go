@@ -1,0 +1,152 @@
+package journal
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// Part ends a part of the journal directly after a round, and goes on in another writer: with the header,
+// which says where in the whole journal the part begins, and a checkpoint (see Checkpoint). So a reader can
+// begin with any part. It returns the first error since the Writer was made.
+func (w *Writer) Part(to io.Writer, now time.Time, m *scheduler.Memory, memory []byte) error {
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	head := w.head
+	head.From = w.size
+	var e encoder
+	e.json(head.line())
+	if e.err != nil {
+		w.err = fmt.Errorf("journal: header: %w", e.err)
+		return w.err
+	}
+	own := newChain()
+	w.w = bufio.NewWriterSize(to, 1<<16)
+	if _, err := w.w.Write(own.seal(e.buf)); err != nil {
+		w.err = fmt.Errorf("journal: write: %w", err)
+		return w.err
+	}
+	w.Checkpoint(now, m, memory)
+	return w.Flush()
+}
+
+// beginPart reads the checkpoint with which a part begins that is not the first.
+func (r *Reader) beginPart() error {
+	if r.header.From == 0 {
+		return nil
+	}
+	if err := r.resume(); err != nil {
+		return err
+	}
+	c, err := r.Checkpoint()
+	if err == nil {
+		r.given = c.records(&r.header, r.line)
+	}
+	return err
+}
+
+// records returns what a checkpoint says, as if it had happened at its time.
+func (c *Checkpoint) records(h *Header, line int) []Record {
+	var all []Record
+	add := func(rec Record) {
+		rec.Line, rec.At = line, c.At
+		all = append(all, rec)
+	}
+	if n := &c.Nodes; len(n.Rentals)+len(n.Loans) > 0 || !slices.Equal(n.Cluster.Nodes(), h.Cluster.Held().Nodes()) {
+		add(Record{Event: c.Nodes})
+	}
+	last := &Round{Prices: c.Prices, Capacity: c.Capacity, Refused: c.Refused}
+	for i := range c.Jobs {
+		j := &c.Jobs[i]
+		add(Record{Event: j.Restored})
+		if j.Said != nil {
+			last.Changed = append(last.Changed, Change{j.Spec.ID, *j.Said})
+		}
+	}
+	if len(last.Changed) > 0 {
+		add(Record{Round: last})
+	}
+	return all
+}
+
+// A Source is a file, or a part of one.
+type Source struct {
+	io.ReaderAt
+	Size int64
+}
+
+// OpenParts returns the journal of which some parts are here, in order: all, or all but the first ones. It returns an
+// error if one is missing between others, or they are of different runs. Other errors are those of OpenFile.
+func OpenParts(sources ...Source) (*File, error) {
+	if len(sources) == 0 {
+		return nil, errors.New("journal: no parts, want one")
+	}
+	var all joined
+	var before *File
+	for i, s := range sources {
+		f, err := OpenFile(s, s.Size)
+		if err != nil {
+			return nil, fmt.Errorf("part %d: %w", i+1, err)
+		}
+		if before == nil {
+			all.add(s, s.Size)
+		} else {
+			if err := follows(before, f); err != nil {
+				return nil, fmt.Errorf("part %d: %w", i+1, err)
+			}
+			all.add(s, s.Size-f.body)
+		}
+		before = f
+	}
+	return OpenFile(&all, all.size)
+}
+
+// follows returns an error unless one part is followed by another.
+func follows(a, b *File) error {
+	switch end := a.base + a.size; {
+	case !a.header.Start.Equal(b.header.Start) || a.header.Policy != b.header.Policy:
+		return fmt.Errorf("journal: of the run of %v, want that of %v", b.header.Start, a.header.Start)
+	case b.header.From != end:
+		return fmt.Errorf("journal: begins at byte %d of the journal, want %d: a part is missing or was changed", b.header.From, end)
+	}
+	return nil
+}
+
+// joined are files one after the other.
+type joined struct {
+	parts []Source
+	ends  []int64 // where each ends in the whole; a file lacks its first bytes if it is longer
+	size  int64
+}
+
+// add adds the last bytes of a file.
+func (j *joined) add(s Source, last int64) {
+	j.parts = append(j.parts, s)
+	j.size += last
+	j.ends = append(j.ends, j.size)
+}
+
+// ReadAt implements io.ReaderAt.
+func (j *joined) ReadAt(p []byte, at int64) (n int, err error) {
+	for n < len(p) {
+		i := sort.Search(len(j.ends), func(i int) bool { return j.ends[i] > at })
+		if i == len(j.ends) {
+			return n, io.EOF
+		}
+		most := min(int64(len(p)-n), j.ends[i]-at)
+		place := at - j.ends[i] + j.parts[i].Size
+		got, err := j.parts[i].ReadAt(p[n:n+int(most)], place)
+		n, at = n+got, at+int64(got)
+		if int64(got) < most {
+			return n, err
+		}
+	}
+	return n, nil
+}

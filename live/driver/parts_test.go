@@ -1,0 +1,108 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/oxgang/oxgang/explain"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/live/record"
+	"github.com/oxgang/oxgang/whatif"
+)
+
+// TestJournal_in_parts: while a scheduler runs, its journal comes in parts. Without the first ones the rest replays
+// exactly, and a job is explained as from the whole.
+func TestJournal_in_parts(t *testing.T) {
+	for _, name := range []string{"fifo", "oxgang"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { inParts(t, name) })
+		})
+	}
+}
+
+func inParts(t *testing.T, name string) {
+	o := toyOptions(t)
+	o.Policy, o.Round = name, 5*time.Minute
+	w, d := newToy(testCluster(t), toyJob("first"), toyJob("second"), toyJob("third")), New(o)
+	for _, spec := range w.specs {
+		spec.Target = 3 * 3600
+	}
+	if err := d.Attach(w, nil); err != nil {
+		t.Fatal(err)
+	}
+	d.record.PartAge = time.Hour
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	time.Sleep(5*time.Hour + 6*time.Minute)
+	synctest.Wait()
+	all, err := record.Parts(d.Journal())
+	if err != nil || len(all) != 6 || all[5] != d.Journal() {
+		t.Fatalf("parts %q, %v; want one for each hour", all, err)
+	}
+	for _, id := range []job.ID{"second", "third"} {
+		if few, whole := told(t, d, all[4:], id), told(t, d, all, id); few != whole {
+			t.Errorf("of the last parts:\n%s\nof all:\n%s", few, whole)
+		}
+	}
+	if s, err := d.Story(t.Context(), "first", Unseen); err != nil || !s.Moment.Ended {
+		t.Errorf("a job that ended in an earlier part: %v", err)
+	}
+	for _, path := range all[:2] {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err := d.Story(t.Context(), "third", Unseen); err != nil || s.Moment.Ended {
+		t.Errorf("without the first parts: %v", err)
+	}
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := d.Close(); err != nil || d.Trouble() != "" {
+		t.Errorf("closed: %v, trouble %q", err, d.Trouble())
+	}
+	replaysParts(t, d)
+}
+
+// told returns what parts of the journal say of a job.
+func told(t *testing.T, d *Driver, parts []string, id job.ID) string {
+	t.Helper()
+	s, err := d.read(parts, id, Unseen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := (&explain.Story{Job: s.Job, Policy: s.Policy, Asked: s.Asked, Moment: s.Moment}).WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// replaysParts fails the test unless what is left of the journal replays to the same plans.
+func replaysParts(t *testing.T, d *Driver) {
+	t.Helper()
+	parts, err := record.Parts(d.Journal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := record.Open(nil, parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := f.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := whatif.Replay(t.Context(), r, whatif.Options{Fresh: d.o.newPolicy, Scheduler: d.o.scheduler()})
+	if err != nil || got.First != nil || got.Rounds < 30 || got.Truncated {
+		t.Errorf("replayed %+v, %v; want all rounds of three hours, and none that differs", got, err)
+	}
+}

@@ -1,0 +1,108 @@
+package record
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxgang/oxgang/journal"
+)
+
+// extension ends the names of journals.
+const extension = ".oxj"
+
+// numbered is how the name of a part ends that is not the first.
+var numbered = regexp.MustCompile(`\.(\d{4,9})\.oxj$`)
+
+// named returns the path of a part by its number.
+func (r *Recorder) named(part int) string {
+	return fmt.Sprintf("%s.%04d%s", strings.TrimSuffix(r.first, extension), part, extension)
+}
+
+// Part returns the name of the first part of a journal by the path of any, and the number of this, from 1.
+func Part(path string) (first string, number int) {
+	if m := numbered.FindStringSubmatch(path); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil && n > 1 {
+			return strings.TrimSuffix(path, m[0]) + extension, n
+		}
+	}
+	return path, 1
+}
+
+// Parts returns the paths of the parts of a journal that are there, in order, by the path of any of them.
+// A file that is no part is the only one.
+func Parts(path string) ([]string, error) {
+	first, n := Part(path)
+	if n == 1 && filepath.Ext(path) != extension {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	var all []string
+	for _, e := range entries {
+		other := filepath.Join(filepath.Dir(path), e.Name())
+		if f, _ := Part(other); filepath.Clean(first) == f && e.Type().IsRegular() {
+			all = append(all, other)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int {
+		_, i := Part(a)
+		_, j := Part(b)
+		return cmp.Compare(i, j)
+	})
+	if !slices.Contains(all, filepath.Clean(path)) {
+		return []string{path}, nil // it is no regular file, or not there
+	}
+	return all, nil
+}
+
+// A File is a journal that is open, with its parts.
+type File struct {
+	*journal.File
+	closers []io.Closer
+}
+
+// Open opens parts of a journal, in order. through, which may be nil, returns what a file is read through.
+func Open(through func(*os.File) io.ReaderAt, paths ...string) (*File, error) {
+	f := &File{}
+	sources := make([]journal.Source, 0, len(paths))
+	for _, path := range paths {
+		part, err := os.Open(path)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("journal: %w", err), f.Close())
+		}
+		f.closers = append(f.closers, part)
+		info, err := part.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		s := journal.Source{ReaderAt: part, Size: info.Size()}
+		if through != nil {
+			s.ReaderAt = through(part)
+		}
+		sources = append(sources, s)
+	}
+	var err error
+	if f.File, err = journal.OpenParts(sources...); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Close closes the files.
+func (f *File) Close() error {
+	var errs []error
+	for _, c := range f.closers {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
