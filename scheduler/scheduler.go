@@ -70,6 +70,7 @@ type Scheduler struct {
 	o      Options
 	*memory
 	immediate []Action // what the event in progress asks to be done at once
+	still     still
 }
 
 // record is what the scheduler knows of one job. Invariant: if anything in it has changed since
@@ -119,7 +120,7 @@ func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	if ev == nil {
 		return nil, errors.New("scheduler: no event")
 	}
-	s.immediate = nil
+	s.immediate, s.still = nil, still{}
 	err := ev.apply(s, now)
 	return s.immediate, err
 }
@@ -339,6 +340,9 @@ func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot,
 
 // decide is Round with a way to plan.
 func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*policy.Snapshot, *policy.Plan, []Action) {
+	if snap, plan := s.again(now); plan != nil {
+		return snap, plan, nil
+	}
 	snap := s.Snapshot(now)
 	s.round++
 	s.extra = time.Time{}
@@ -358,6 +362,7 @@ func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*po
 		s.computing = true
 		acts = append(acts, Compute{Work: plan.Background})
 	}
+	s.settleDown(snap, plan, acts)
 	return snap, plan, acts
 }
 

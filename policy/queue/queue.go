@@ -79,9 +79,11 @@ type place struct {
 	index int
 }
 
-// Traits implements policy.Policy: the type of a gang is chosen by speed.
+// Traits implements policy.Policy: the type of a gang is chosen by speed. An Order, a Gate, a
+// reservation and a move may go by the time; submission does not.
 func (q *Policy) Traits() policy.Traits {
-	return policy.Traits{Models: true, Classes: q.o.Classes}
+	o := &q.o
+	return policy.Traits{Models: true, Classes: o.Classes, Steady: o.Order == nil && o.Gate == nil && o.Reservations == 0 && !o.Moves}
 }
 
 // Plan implements policy.Policy. It takes time linear in jobs, and n log n
