@@ -74,7 +74,8 @@ type Scheduler struct {
 }
 
 // record is what the scheduler knows of one job. Invariant: if anything in it has changed since
-// the last snapshot, then row is nil or version is not the version of belief.
+// the last snapshot, then row is nil or, where jobs learn from others (estimate.Options.Share), version
+// is not the version of belief.
 type record struct {
 	spec    *job.Spec
 	status  job.Status
@@ -302,8 +303,8 @@ func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
 	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active)), Computed: s.computed, Rentals: s.rentals, Loans: s.loans}
 	for i, r := range s.active {
-		if now := r.belief.Version(); r.row == nil || r.version != now {
-			r.row, r.version = r.show(), now
+		if r.row == nil || s.o.Estimate.Share && r.version != r.belief.Version() {
+			r.row, r.version = r.show(), r.belief.Version()
 		}
 		snap.Jobs[i] = r.row
 	}

@@ -41,16 +41,21 @@ func TestStill_rounds(t *testing.T) {
 		event   scheduler.Event // before the third round
 		plans   int             // in four rounds
 	}{
-		"nothing happens":            {plans: 2},
-		"the policy goes by time":    {hurried: true, plans: 4},
-		"a job comes":                {event: scheduler.Submitted{Spec: &job.Spec{ID: "c", GPUs: 1}}, plans: 3},
-		"a node goes":                {event: scheduler.NodesChanged{Cluster: nodes(t, "n0")}, plans: 3},
-		"classes are known":          {options: classes, plans: 4},
-		"nodes can be rented":        {nodes: func(ev *scheduler.NodesChanged) { ev.Rentals = []cluster.Rental{{Offer: cluster.Offer{Group: "g", Most: 1}}} }, plans: 4},
+		"nothing happens":         {plans: 2},
+		"the policy goes by time": {hurried: true, plans: 4},
+		"a job comes":             {event: scheduler.Submitted{Spec: &job.Spec{ID: "c", GPUs: 1}}, plans: 3},
+		"a node goes":             {event: scheduler.NodesChanged{Cluster: nodes(t, "n0")}, plans: 3},
+		"classes are known":       {options: classes, plans: 4},
+		"nodes can be rented": {nodes: func(ev *scheduler.NodesChanged) {
+			ev.Rentals = []cluster.Rental{{Offer: cluster.Offer{Group: "g", Most: 1}}}
+		}, plans: 4},
 		"nodes can be lent":          {nodes: func(ev *scheduler.NodesChanged) { ev.Loans = []cluster.Loan{{Group: "g"}} }, plans: 4},
 		"the placer took a job back": {spoil: func(p *policy.Plan) (*policy.Plan, error) { p.Jobs[1].Why.Kind = policy.Evicted; return p, nil }, plans: 4},
 		"plans fail":                 {spoil: func(*policy.Plan) (*policy.Plan, error) { return nil, errors.New("no plan") }, plans: 4},
-		"work is under way":          {spoil: func(p *policy.Plan) (*policy.Plan, error) { p.Background = func(context.Context) any { return 1 }; return p, nil }, plans: 4},
+		"work is under way": {spoil: func(p *policy.Plan) (*policy.Plan, error) {
+			p.Background = func(context.Context) any { return 1 }
+			return p, nil
+		}, plans: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &steadyPolicy{scripted{grants: map[job.ID]cluster.Placement{"a": {{Node: "n0", Resources: cluster.Resources{GPUs: 1}}}}, spoil: test.spoil}, !test.hurried, 0}

@@ -66,8 +66,9 @@ func LAS() Options { return Options{Order: ServiceLevel, Preempt: true, Backfill
 // A Policy serves jobs in the order of a queue. Its plans depend on the snapshot alone. It
 // reuses memory between rounds, so it is not safe for concurrent use.
 type Policy struct {
-	o    Options
-	line []place
+	o     Options
+	line  []place
+	rooms rooms
 }
 
 // New returns a Policy. All Options are valid.
@@ -99,7 +100,7 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	q.lineUp(r) // 3. the other jobs queue
 	q.serve(r)  // 4. and is served in turn
 	if !q.o.Preempt {
-		r.stay() // 5. no running job moves for one that starts
+		r.stay(&q.rooms) // 5. no running job moves for one that starts
 	}
 	return r.Plan(), nil
 }
