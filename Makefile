@@ -29,6 +29,7 @@ PYTHON ?= .cache/venv/bin/python
 .PHONY: check quick format vet nocgo lint layering test race long soak generated tidy python live live-losses
 .PHONY: programs package package-check upgrade images sbom release release-check reproducible vulnerabilities gosec
 .PHONY: kube-test kube-quick kube-build kube-vet build bench fuzz properties seeds mutants experiments fix generate dist chart clean help
+.PHONY: kube-test kube-quick kube-build kube-vet build bench speed fuzz properties seeds mutants experiments fix generate dist chart clean help
 
 ## check: everything the project checks
 check: format lint nocgo layering test race seeds generated tidy python live
@@ -174,6 +175,13 @@ build:
 ## bench: benchmarks; PKG=./opt/... BENCH=Round to choose
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+
+# Of the jobs of speed, those whose names match: SPEED=fifo.
+SPEED ?=
+
+## speed: six jobs beside those of an earlier commit, built in the same run (internal/speed/pin): more than 1.10 times its processor time or memory fails
+speed:
+	$(GO) run ./internal/speed -jobs '$(SPEED)'
 
 ## fuzz: every fuzz target for FUZZTIME (10s); PKG=./trace to choose, FUZZMINIMIZE=60s for a small input that fails
 fuzz:

@@ -73,8 +73,15 @@ func overlap(a, b, g float64) float64 {
 	if b <= a*1e-9 {
 		return a
 	}
-	return a * math.Exp(math.Log(1+math.Exp(g*math.Log(b/a)))/g)
+	part := g * math.Log(b/a)
+	if part < unseen {
+		return a
+	}
+	return a * math.Exp(math.Log(1+math.Exp(part))/g)
 }
+
+// unseen is below the logarithm of 2^-53: what is less adds nothing to 1.
+const unseen = -37
 
 // Iteration returns the seconds of one optimiser step: the accumulating
 // passes, then the one that exchanges gradients.

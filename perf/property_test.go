@@ -72,6 +72,28 @@ func TestStep_lies_between_the_longer_phase_and_both(t *testing.T) {
 	})
 }
 
+// Where the shorter phase adds nothing that a number could show, what Step leaves out changes no bit.
+func TestStep_is_the_formula_to_the_last_bit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, a := drawModel(t), drawAllocation(t)
+		if rapid.Bool().Draw(t, "one replica") {
+			a = on(1, 1, "t4")
+		}
+		local := float64(rapid.IntRange(1, 1024).Draw(t, "local"))
+		long, short, g := m.Compute(local), m.Network(a.Nodes, a.GPUs), m.Gamma
+		if short > long {
+			long, short = short, long
+		}
+		if g == 1 || short <= long*1e-9 {
+			return
+		}
+		want := long * math.Exp(math.Log(1+math.Exp(g*math.Log(short/long)))/g)
+		if got := m.Step(a.Nodes, a.GPUs, local); got != want {
+			t.Errorf("a step of %g s of compute and %g s of network, overlap %g, takes %v s, want %v", long, short, g, got, want)
+		}
+	})
+}
+
 func TestIteration_adds_a_compute_for_each_accumulation(t *testing.T) {
 	m := typical()
 	for n := range 4 {

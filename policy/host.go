@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/perf"
@@ -11,7 +13,8 @@ import (
 // CPUs grants what today's schedulers grant. Allocations of two GPU types are left alone.
 // Source: Synergy §2.
 func FillProportional(s *Snapshot, p *Plan) {
-	if p == nil {
+	counts := func(t cluster.TypeInfo) bool { return t.Counts() }
+	if p == nil || !slices.ContainsFunc(s.Cluster.Types(), counts) {
 		return
 	}
 	for i := range p.Jobs {

@@ -93,6 +93,10 @@ type Traits struct {
 	Pools   bool // beliefs of the jobs of one class are to be pooled, so that a new job is known
 	Rents   bool // it says how many nodes are rented: the whole cluster is for rent, where no part of it is said to be
 	Borrows bool // it says how many nodes are on loan
+	// Steady: plans depend on the rows of the jobs and on the nodes, and neither on the time nor on
+	// earlier rounds, so that a round before which nothing happened needs no new plan. Plans of
+	// background work, rented nodes and classes are made in every round all the same.
+	Steady bool
 }
 
 // A Plan is the answer for one round.

@@ -70,10 +70,12 @@ type Scheduler struct {
 	o      Options
 	*memory
 	immediate []Action // what the event in progress asks to be done at once
+	still     still
 }
 
 // record is what the scheduler knows of one job. Invariant: if anything in it has changed since
-// the last snapshot, then row is nil or version is not the version of belief.
+// the last snapshot, then row is nil or, where jobs learn from others (estimate.Options.Share), version
+// is not the version of belief.
 type record struct {
 	spec    *job.Spec
 	status  job.Status
@@ -119,7 +121,7 @@ func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	if ev == nil {
 		return nil, errors.New("scheduler: no event")
 	}
-	s.immediate = nil
+	s.immediate, s.still = nil, still{}
 	err := ev.apply(s, now)
 	return s.immediate, err
 }
@@ -301,8 +303,8 @@ func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
 	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: make([]*policy.Job, len(s.active)), Computed: s.computed, Rentals: s.rentals, Loans: s.loans}
 	for i, r := range s.active {
-		if now := r.belief.Version(); r.row == nil || r.version != now {
-			r.row, r.version = r.show(), now
+		if r.row == nil || s.o.Estimate.Share && r.version != r.belief.Version() {
+			r.row, r.version = r.show(), r.belief.Version()
 		}
 		snap.Jobs[i] = r.row
 	}
@@ -339,6 +341,9 @@ func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot,
 
 // decide is Round with a way to plan.
 func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*policy.Snapshot, *policy.Plan, []Action) {
+	if snap, plan := s.again(now); plan != nil {
+		return snap, plan, nil
+	}
 	snap := s.Snapshot(now)
 	s.round++
 	s.extra = time.Time{}
@@ -358,6 +363,7 @@ func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*po
 		s.computing = true
 		acts = append(acts, Compute{Work: plan.Background})
 	}
+	s.settleDown(snap, plan, acts)
 	return snap, plan, acts
 }
 

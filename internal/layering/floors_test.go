@@ -24,6 +24,7 @@ var rooms = []room{
 	{"cmd/...", 20}, // programs
 	{"internal/affected", 20},
 	{"internal/mutants", 20},
+	{"internal/speed", 20},
 	{"internal/apidoc", 20},
 	{"internal/papersdoc", 20},
 

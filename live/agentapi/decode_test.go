@@ -61,6 +61,7 @@ var badBodies = []badBody{
 	{"absolute", "checkpoint", "step-1000", "/etc", `path "/etc", want a name`},
 	{"hidden", "checkpoint", "step-1000", ".", `path ".", want a name`},
 	{"NUL", "checkpoint", "step-1000", `step\u0000`, `path "step\x00", want a name`},
+	{"a name too long", "checkpoint", "step-1000", strings.Repeat("s", 256), `path "` + strings.Repeat("s", 40) + `"..., want a name`},
 	{"other checksum", "checkpoint", "sha256:", "md5:", `checksum "md5:1573`},
 }
 

@@ -240,15 +240,7 @@ func (p *profile) add(o perf.Observation) bool {
 
 // Known reports whether anything is known of the job's throughput.
 func (j *Job) Known() bool {
-	if j.oracle != nil || j.o.ReferenceFirst && j.o.Mode == PublicCode {
-		return true
-	}
-	for i := range j.types {
-		if len(j.types[i].seen) > 0 {
-			return true
-		}
-	}
-	return false
+	return j.oracle != nil || j.refits > 0 || j.o.ReferenceFirst && j.o.Mode == PublicCode
 }
 
 // Model returns the current belief, and the batch limits to ask it with. Both

@@ -104,7 +104,11 @@ func (f *Policy) State() State { return f.state }
 func (f *Policy) Busy() bool { return f.busy() }
 
 // Traits implements policy.Policy: those of the policy that it asks.
-func (f *Policy) Traits() policy.Traits { return f.wrapped.Traits() }
+func (f *Policy) Traits() policy.Traits {
+	t := f.wrapped.Traits()
+	t.Steady = false // a policy that has failed is asked in every round whether it plans again
+	return t
+}
 
 // Plan implements policy.Policy. The plans that it returns have passed policy.Check. An error
 // means that the last plan should stay, which is also what a cancelled ctx returns: that is

@@ -60,7 +60,8 @@ type Program struct {
 	o       Options
 	cluster *cluster.Cluster
 	columns []configuration
-	hosts   []host // by GPU type
+	runs    [][]configuration // the same, cut: see runsOf
+	hosts   []host            // by GPU type
 	rows    map[job.ID]*Row
 	engine  engine.Engine // nil until a cluster is met
 	items   int           // numbers given to items

@@ -49,10 +49,23 @@ func (p *Program) meet(c *cluster.Cluster) error {
 		k := p.resource(conf.GPUType)
 		p.columns = append(p.columns, configuration{conf, k, hosts[k]})
 	}
+	p.runs = runsOf(p.columns)
 	for _, r := range p.rows {
 		r.laid, r.item.filed = false, r.item.filed && same
 	}
 	return nil
+}
+
+// runsOf cuts columns into runs of one GPU type by ascending GPUs.
+func runsOf(columns []configuration) (runs [][]configuration) {
+	first := 0
+	for i := 1; i <= len(columns); i++ {
+		if i == len(columns) || columns[i].resource != columns[first].resource || columns[i].GPUs <= columns[i-1].GPUs {
+			runs = append(runs, columns[first:i])
+			first = i
+		}
+	}
+	return runs
 }
 
 // setCapacity gives the engine the capacities of a cluster, or makes another

@@ -122,10 +122,8 @@ func resize[T any](s []T, n int) []T {
 // appendColumns appends the configurations that a job may ever have.
 func (p *Program) appendColumns(columns []configuration, j *policy.Job) []configuration {
 	if j.Adaptivity.Has(job.GPUCount) && j.Reservation.IsZero() {
-		for _, c := range p.columns {
-			if j.Allows(c.Configuration) && batchAllows(j, c) {
-				columns = append(columns, c)
-			}
+		for _, run := range p.runs {
+			columns = appendRun(columns, run, j)
 		}
 		return columns
 	}
@@ -136,6 +134,28 @@ func (p *Program) appendColumns(columns []configuration, j *policy.Job) []config
 		}
 		if c.GPUType == t.Type && c.GPUs <= t.GPUs && j.Eligible(t.Type) && c.GPUs%j.ReplicaGPUs(t.Type) == 0 {
 			columns = append(columns, configuration{c, k, p.hosts[k]})
+		}
+	}
+	return columns
+}
+
+// appendRun appends those of a run. Of most types a job may have a small part: it is looked for between
+// the fewest and the most GPUs that the job may have.
+func appendRun(columns, run []configuration, j *policy.Job) []configuration {
+	if len(run) == 0 || !j.Eligible(run[0].GPUType) {
+		return columns
+	}
+	least, most := j.Min(run[0].GPUType), run[len(run)-1].GPUs
+	if j.Spec.MaxGPUs > 0 {
+		most = min(most, j.Most(run[0].GPUType))
+	}
+	from, _ := slices.BinarySearchFunc(run, least, func(c configuration, n int) int { return cmp.Compare(c.GPUs, n) })
+	for _, c := range run[from:] {
+		if c.GPUs > most || !batchAllows(j, c) { // nor any larger one
+			break
+		}
+		if j.Allows(c.Configuration) {
+			columns = append(columns, c)
 		}
 	}
 	return columns

@@ -27,6 +27,7 @@ const rounds = 6
 //     CPUs have their share;
 //   - the same snapshots, in order, give the same bytes;
 //   - the snapshot is not modified;
+//   - a policy that is steady plans alike a round later, and a day later, if nothing happened;
 //   - background work is a pure function that does not panic, and its policy copes
 //     with results that come late or are errors;
 //   - no jobs, no nodes, and a cancelled context are answered and do not panic.
@@ -38,6 +39,9 @@ func Run(t *testing.T, fresh func() policy.Policy) {
 	t.Run("same snapshots give the same bytes", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) { sameBytes(t, fresh(), fresh()) })
 	})
+	if fresh().Traits().Steady {
+		t.Run("steady", func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { plansAlike(t, fresh()) }) })
+	}
 	t.Run("no jobs", func(t *testing.T) {
 		s := &policy.Snapshot{Now: Epoch, Length: time.Minute, Cluster: Clusters().Example(1)}
 		p, err := fresh().Plan(t.Context(), s)
@@ -120,6 +124,23 @@ func sameBytes(t *rapid.T, p, q policy.Policy) {
 		}
 		w.Advance(t, one)
 		other.advance(two, w.outcome)
+	}
+}
+
+// plansAlike shows a policy the same rows later.
+func plansAlike(t *rapid.T, p policy.Policy) {
+	w := drawWorld(t)
+	for range rounds {
+		s := w.Snapshot()
+		plan := mustPlan(t, p, s)
+		for n, later := range []time.Duration{s.Length, 24 * time.Hour} {
+			then := *s
+			then.Now, then.Round, then.Computed = s.Now.Add(later), s.Round+1+n, nil
+			if a, b := describePlan(plan), describePlan(mustPlan(t, p, &then)); a != b {
+				t.Fatalf("round %d: planned\n%s\nand of the same rows %v later\n%s", s.Round, a, later, b)
+			}
+		}
+		w.Advance(t, plan)
 	}
 }
 

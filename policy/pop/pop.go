@@ -64,10 +64,10 @@ func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 }
 
 // Traits implements policy.Policy: those of the policy that it asks, but that parts of a
-// cluster rent and borrow nothing.
+// cluster rent and borrow nothing, and that jobs may be dealt anew in every round.
 func (p *Policy) Traits() policy.Traits {
 	t := p.inner[0].Traits()
-	t.Rents, t.Borrows = false, false
+	t.Rents, t.Borrows, t.Steady = false, false, false
 	return t
 }
 

@@ -66,8 +66,9 @@ func LAS() Options { return Options{Order: ServiceLevel, Preempt: true, Backfill
 // A Policy serves jobs in the order of a queue. Its plans depend on the snapshot alone. It
 // reuses memory between rounds, so it is not safe for concurrent use.
 type Policy struct {
-	o    Options
-	line []place
+	o     Options
+	line  []place
+	rooms rooms
 }
 
 // New returns a Policy. All Options are valid.
@@ -79,9 +80,11 @@ type place struct {
 	index int
 }
 
-// Traits implements policy.Policy: the type of a gang is chosen by speed.
+// Traits implements policy.Policy: the type of a gang is chosen by speed. An Order, a Gate, a
+// reservation and a move may go by the time; submission does not.
 func (q *Policy) Traits() policy.Traits {
-	return policy.Traits{Models: true, Classes: q.o.Classes}
+	o := &q.o
+	return policy.Traits{Models: true, Classes: o.Classes, Steady: o.Order == nil && o.Gate == nil && o.Reservations == 0 && !o.Moves}
 }
 
 // Plan implements policy.Policy. It takes time linear in jobs, and n log n
@@ -97,7 +100,7 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	q.lineUp(r) // 3. the other jobs queue
 	q.serve(r)  // 4. and is served in turn
 	if !q.o.Preempt {
-		r.stay() // 5. no running job moves for one that starts
+		r.stay(&q.rooms) // 5. no running job moves for one that starts
 	}
 	return r.Plan(), nil
 }

@@ -49,6 +49,9 @@ var jobID = regexp.MustCompile(`^([0-9]+)(?:([_+])([0-9]+|\[[0-9,%:-]*(?:\.\.\.)
 // keyOf parses the name of a job. It reports whether it is that of a step, and whether it is
 // one of a job at all.
 func keyOf(text string) (k key, step, ok bool) {
+	if number, err := strconv.ParseUint(text, 10, 32); err == nil { // most are
+		return key{number: uint32(number)}, false, true
+	}
 	m := jobID.FindStringSubmatch(text)
 	if m == nil {
 		return k, false, false
@@ -175,6 +178,9 @@ func instant(text string, zone *time.Location) (at int64, local, ok bool) {
 	case "", "Unknown", "None", "N/A":
 		return 0, false, true
 	}
+	if t, ok := plain(text, zone); ok { // most are
+		return t.Unix(), true, t.Unix() >= firstSecond && t.Unix() <= lastSecond
+	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, false, n >= firstSecond && n <= lastSecond
 	}
@@ -185,6 +191,30 @@ func instant(text string, zone *time.Location) (at int64, local, ok bool) {
 		}
 	}
 	return t.Unix(), local, err == nil && t.Unix() >= firstSecond && t.Unix() <= lastSecond
+}
+
+// plain parses a time like 2020-08-31T23:59:00, as time.ParseInLocation does, in a third of its time. It
+// reports whether the text is one.
+func plain(text string, zone *time.Location) (time.Time, bool) {
+	const form = "0000-00-00T00:00:00"
+	if len(text) != len(form) {
+		return time.Time{}, false
+	}
+	for i := range len(form) {
+		if c := text[i]; form[i] == '0' && (c < '0' || c > '9') || form[i] != '0' && c != form[i] {
+			return time.Time{}, false
+		}
+	}
+	two := func(i int) int { return 10*int(text[i]-'0') + int(text[i+1]-'0') }
+	year, month, day := 100*two(0)+two(2), time.Month(two(5)), two(8)
+	hour, minute, second := two(11), two(14), two(17)
+	t := time.Date(year, month, day, hour, minute, second, 0, zone)
+	return t, month >= 1 && month <= 12 && day >= 1 && day <= days(year, month) && hour < 24 && minute < 60 && second < 60
+}
+
+// days returns the number of days of a month.
+func days(year int, month time.Month) int {
+	return time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
 // firstSecond is the first of parse.FirstYear.

@@ -1,0 +1,45 @@
+package scheduler
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A still is a round that would be decided alike if nothing happened before the next one; zero: the
+// next one is planned.
+type still struct {
+	snap *policy.Snapshot
+	plan *policy.Plan
+}
+
+// settleDown remembers a round, unless the next one may be decided otherwise even if nothing happens.
+// Actions change rows. A placer may place later what it has taken back, because of the work that jobs
+// would lose by then (submesh). Nodes that can be rented or lent, and what is known of classes, change
+// with time; a policy waits for its background work.
+func (s *Scheduler) settleDown(snap *policy.Snapshot, plan *policy.Plan, acts []Action) {
+	if len(acts) > 0 || s.between || !s.policy.Traits().Steady || plan.Refused != "" || plan.Background != nil || s.computing {
+		return
+	}
+	if len(snap.Rentals)+len(snap.Loans) > 0 || s.classes != nil || s.o.Known != nil {
+		return
+	}
+	if slices.ContainsFunc(plan.Jobs, func(d policy.Decision) bool { return d.Why.Kind == policy.Evicted }) {
+		return
+	}
+	s.still = still{snap, plan}
+}
+
+// again returns the last round once more, a round later, if nothing can have changed since; nil
+// otherwise. Rows and decisions are shared with that round: both are immutable.
+func (s *Scheduler) again(now time.Time) (*policy.Snapshot, *policy.Plan) {
+	if s.still.plan == nil || s.between {
+		return nil, nil
+	}
+	snap := *s.still.snap
+	snap.Now, snap.Round, snap.Computed = now, s.round, nil
+	s.round++
+	s.extra, s.planned = time.Time{}, now
+	return &snap, s.still.plan
+}
