@@ -186,6 +186,7 @@ func (y *toy) Overview(context.Context, time.Duration) (*Overview, error) {
 	}
 	return &Overview{Title: "toy", Live: true, Overview: overview}, nil
 }
+
 func (*toy) Job(_ context.Context, id job.ID, _ time.Duration) (*Job, error) {
 	change := explain.Change{At: journal.Seconds(time.Minute), What: explain.Submitted, Text: "came"}
 	return &Job{Begun: time.Unix(3540, 0), Life: &explain.Story{Job: id, Changes: []explain.Change{change}}}, nil
