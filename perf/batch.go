@@ -2,6 +2,7 @@ package perf
 
 import (
 	"math"
+	"sync"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -11,54 +12,61 @@ import (
 // spaced in the logarithm.
 const Candidates = 50
 
-// BestBatch is Searcher.BestBatch without memory, and without the throughput.
-func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) (float64, job.BatchSize) {
-	var all [Candidates]candidate
-	found := best(m, a, list(all[:0], scopeOf(replicas, a.GPUType, limits)))
-	return found.Goodput, found.Batch
-}
-
-// A Searcher looks for the best batch sizes. It remembers which sizes there are to choose from. The
-// zero value is one that remembers nothing yet. It is not safe for concurrent use.
-type Searcher struct {
-	lists map[scope][]candidate
-}
-
-// lists is how many lists a Searcher remembers; a full one forgets all.
-const lists = 1 << 12
-
-// Found is what a search found; zero if nothing is allowed, or runs.
-type Found struct {
-	Batch      job.BatchSize
-	Goodput    float64
-	Throughput float64 // samples per second
-}
-
 // BestBatch returns the batch size that maximises goodput on an allocation
-// within the limits; the smallest one if several do.
+// within the limits, and that goodput; the smallest one if several do. It
+// returns 0 and the zero batch size if none is allowed.
 //
 // A batch that does not fit into GPU memory is reached by accumulation. One
 // replica with more than the initial batch accumulates at least once: the
 // gradient noise is measured between passes. Source: Pollux §4.1.
 //
-// It assumes that among batches of equally many passes a larger one takes no less
-// time, and has no less throughput and no more efficiency. If the measured
+// The answer is that of trying all candidates where the model says how long its steps take
+// (StepTime). Of other models it assumes that among batches of equally many passes a larger one takes no
+// less time, and has no less throughput and no more efficiency. If the measured
 // throughput falls somewhere, it may miss the best by as much as it falls.
-func (s *Searcher) BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) Found {
-	at := scopeOf(replicas, a.GPUType, limits)
-	known, ok := s.lists[at]
-	if !ok {
-		known = list(make([]candidate, 0, Candidates), at)
-		if s.lists == nil || len(s.lists) >= lists {
-			s.lists = make(map[scope][]candidate)
-		}
-		s.lists[at] = known
+func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) (float64, job.BatchSize) {
+	b := FindBatch(m, a, replicas, limits)
+	return b.Goodput, b.Batch
+}
+
+// A Batch is a batch size, and what it gives; zero if nothing is allowed, or runs.
+type Batch struct {
+	Batch      job.BatchSize
+	Goodput    float64
+	Throughput float64 // samples per second
+}
+
+// FindBatch is BestBatch with the throughput.
+func FindBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) Batch {
+	l := known.Get().(*lists)
+	defer known.Put(l)
+	return best(m, a, l.of(scopeOf(replicas, a.GPUType, limits)))
+}
+
+// lists are lists of candidates that were asked for before. The same few are asked for again and again.
+type lists map[scope][]candidate
+
+// known has lists for all who ask at once. They hold nothing on which an answer depends.
+var known = sync.Pool{New: func() any { return new(lists) }}
+
+// mostLists is how many lists are remembered; then all are forgotten.
+const mostLists = 1 << 12
+
+// of returns the candidates of a scope, which must not be changed.
+func (l *lists) of(at scope) []candidate {
+	if all, ok := (*l)[at]; ok {
+		return all
 	}
-	return best(m, a, known)
+	if *l == nil || len(*l) >= mostLists {
+		*l = make(lists)
+	}
+	all := list(make([]candidate, 0, Candidates), at)
+	(*l)[at] = all
+	return all
 }
 
 // best returns the best of candidates.
-func best(m Model, a cluster.Allocation, candidates []candidate) Found {
+func best(m Model, a cluster.Allocation, candidates []candidate) Batch {
 	s := search{model: m, alloc: a, candidates: candidates, choice: Candidates}
 	if t := m.StepTime(a); t.known() {
 		s.climb(&t)
@@ -66,9 +74,9 @@ func best(m Model, a cluster.Allocation, candidates []candidate) Found {
 		s.scan()
 	}
 	if s.best == 0 {
-		return Found{}
+		return Batch{}
 	}
-	return Found{Batch: candidates[s.choice].batch, Goodput: s.best, Throughput: s.throughput[s.choice]}
+	return Batch{Batch: candidates[s.choice].batch, Goodput: s.best, Throughput: s.throughput[s.choice]}
 }
 
 // A candidate is a batch size that BestBatch may try.

@@ -43,7 +43,6 @@ func (m *counted) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 func TestBestBatch_asks_few_and_misses_none(t *testing.T) {
 	draws.AtLeast(t, 1000)
 	asked, searches, choices := 0, 0, 0
-	var s perf.Searcher
 	rapid.Check(t, func(t *rapid.T) {
 		f, a := drawModel(t), drawAllocation(t)
 		var m perf.Model = f
@@ -65,8 +64,8 @@ func TestBestBatch_asks_few_and_misses_none(t *testing.T) {
 		if got != want || b != w {
 			t.Fatalf("goodput %v with %+v; of all, %v with %+v", got, b, want, w)
 		}
-		if found := s.BestBatch(m, a, a.GPUs, l); found.Goodput != want || found.Batch != w || want > 0 && found.Throughput != m.Throughput(a, w) {
-			t.Fatalf("a Searcher finds %+v; of all, %v with %+v", found, want, w)
+		if found := perf.FindBatch(m, a, a.GPUs, l); found.Goodput != want || found.Batch != w || want > 0 && found.Throughput != m.Throughput(a, w) {
+			t.Fatalf("FindBatch finds %+v; of all, %v with %+v", found, want, w)
 		}
 	})
 	if mean := float64(asked) / float64(searches); mean > 4 {

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/workload"
@@ -24,7 +23,6 @@ type agent struct {
 	spec   *job.Spec
 	app    *workload.Application
 	belief *estimate.Job // the agent's own; nil if it never reports
-	search *perf.Searcher
 
 	ends    []float64    // progress at the end of each epoch; nil: one epoch
 	regimes []job.Regime // of a job with a schedule
@@ -66,7 +64,7 @@ type agent struct {
 
 func newAgent(w *World, a *workload.Arrival) *agent {
 	spec := &a.Spec
-	g := &agent{spec: spec, app: w.application(a), search: &w.search, slow: 1, limits: spec.Batch}
+	g := &agent{spec: spec, app: w.application(a), slow: 1, limits: spec.Batch}
 	if w.o.Public.WideBatchRange {
 		g.limits.Max = max(g.limits.Max, g.app.Batch.Max)
 	}

@@ -74,7 +74,7 @@ func (g *agent) choose() job.BatchSize {
 		return g.batch
 	}
 	if m != nil && m.Knows(t) {
-		if b := g.search.BestBatch(m, g.alloc, g.replicas, &g.limits).Batch; b.Local > 0 {
+		if _, b := perf.BestBatch(m, g.alloc, g.replicas, &g.limits); b.Local > 0 {
 			g.asked = m
 			return g.within(b)
 		}

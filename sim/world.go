@@ -11,7 +11,6 @@ import (
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
-	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/perf/estimate"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/workload"
@@ -29,7 +28,6 @@ const stallRounds = 10000
 type World struct {
 	o        Options
 	beliefs  *estimate.Pool // makes the estimates of the agents
-	search   perf.Searcher  // of the agents
 	catalog  workload.Catalog
 	arrivals []*workload.Arrival // by time, then ID; consumed from the front
 	jobs     map[job.ID]*agent   // that have arrived and not ended

@@ -20,23 +20,16 @@ type cell struct {
 	uses    []mmkp.Use
 }
 
-// An evaluator asks the models of rows. Several may do so at once, each for rows of its own.
-type evaluator struct {
-	types        []cluster.TypeInfo
-	validMinimum bool // see Rules
-	search       perf.Searcher
-}
-
 // evaluate lays the cells of the columns that the job may have or holds, and
 // finds the unit of the row.
-func (e *evaluator) evaluate(r *Row) {
+func (p *Program) evaluate(r *Row) {
 	for i := range r.columns {
 		if r.allowed[i] || i == r.held {
-			e.cellsOf(r, i)
+			p.cellsOf(r, i)
 		}
 	}
-	if r.unit == 0 || e.validMinimum {
-		e.normalise(r)
+	if r.unit == 0 || p.o.Rules.ValidMinimum {
+		p.normalise(r)
 	}
 }
 
@@ -44,20 +37,20 @@ func (e *evaluator) evaluate(r *Row) {
 // the row, so that a job's utility is in units of its slowest way to run. Where
 // CPUs and memory count, it is the least at the GPU-proportional share.
 // Source: Sia §3.3.4, "Normalized goodput matrix".
-func (e *evaluator) normalise(r *Row) {
+func (p *Program) normalise(r *Row) {
 	least := math.Inf(1)
 	for i := range r.columns {
 		if r.allowed[i] {
-			least = e.lower(r, i, least)
+			least = p.lower(r, i, least)
 		}
 	}
-	if !e.validMinimum {
+	if !p.o.Rules.ValidMinimum {
 		for first := 0; first < len(r.columns); {
 			end := first + 1
 			for end < len(r.columns) && r.columns[end].resource == r.columns[first].resource && r.columns[end].GPUs > r.columns[end-1].GPUs {
 				end++
 			}
-			least = e.leastOf(r, first, end, least)
+			least = p.leastOf(r, first, end, least)
 			first = end
 		}
 	}
@@ -67,8 +60,8 @@ func (e *evaluator) normalise(r *Row) {
 // lower returns the smaller of the goodput of column i at the GPU-proportional
 // share, unless it cannot run there, and the least yet. If the share is too
 // little to run at all, the slowest cell stands in for it.
-func (e *evaluator) lower(r *Row, i int, least float64) float64 {
-	if cells := e.cellsOf(r, i); len(cells) > 0 {
+func (p *Program) lower(r *Row, i int, least float64) float64 {
+	if cells := p.cellsOf(r, i); len(cells) > 0 {
 		return min(cells[0].goodput, least)
 	}
 	return least
@@ -77,22 +70,22 @@ func (e *evaluator) lower(r *Row, i int, least float64) float64 {
 // leastOf returns the least goodput of columns first to end-1, which are of one
 // GPU type by ascending GPUs, or the given one if none is less. It asks for as
 // few as it can: what holds for the most and the fewest GPUs holds between.
-func (e *evaluator) leastOf(r *Row, first, end int, least float64) float64 {
+func (p *Program) leastOf(r *Row, first, end int, least float64) float64 {
 	switch {
 	case end == first:
 		return least
-	case end-first == 1 && (r.goodput[first] >= 0 || r.floor(first, first) < least):
-		return e.lower(r, first, least)
-	case end-first == 1 || r.floor(first, end-1) >= least:
+	case end-first == 1 && (r.goodput[first] >= 0 || p.floor(r, first, first) < least):
+		return p.lower(r, first, least)
+	case end-first == 1 || p.floor(r, first, end-1) >= least:
 		return least
 	}
 	middle := (first + end) / 2
-	return e.leastOf(r, middle, end, e.leastOf(r, first, middle, least))
+	return p.leastOf(r, middle, end, p.leastOf(r, first, middle, least))
 }
 
 // floor returns no more than the goodput of any of columns first to last, if
 // that is cheap to say; otherwise 0.
-func (r *Row) floor(first, last int) float64 {
+func (p *Program) floor(r *Row, first, last int) float64 {
 	j := r.job
 	if j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) || r.limited(first) {
 		return 0
@@ -130,9 +123,9 @@ func minGPUs(r *Row) int {
 
 // cellsOf returns the cells of column i, by ascending goodput. None is slower
 // than the GPU-proportional share; there is none if the job cannot run there.
-func (e *evaluator) cellsOf(r *Row, i int) []cell {
+func (p *Program) cellsOf(r *Row, i int) []cell {
 	if r.cells[i] == nil {
-		r.cells[i] = e.layCells(r, i)
+		r.cells[i] = p.layCells(r, i)
 	}
 	return r.cells[i]
 }
@@ -146,11 +139,11 @@ func (e *evaluator) cellsOf(r *Row, i int) []cell {
 // Deviation: a job that is fed less keeps the batch size that is best where
 // nothing limits it, so its goodput is too low by what a smaller one would give,
 // because the search for it would be repeated for every cell.
-func (e *evaluator) layCells(r *Row, i int) []cell {
+func (p *Program) layCells(r *Row, i int) []cell {
 	c, j := r.columns[i], r.job
-	g, speed := e.believed(r, i)
+	g, speed := r.believed(i)
 	r.goodput[i] = g
-	t := &e.types[c.resource]
+	t := &p.cluster.Types()[c.resource]
 	share := t.Proportional(c.Configuration)
 	switch {
 	case g == 0:
@@ -201,10 +194,10 @@ func sensitive(j *policy.Job) bool {
 
 // believed returns the goodput of column i where the job never waits for input,
 // 0 if it cannot run there, and the samples per second that it then takes in.
-func (e *evaluator) believed(r *Row, i int) (goodput, speed float64) {
+func (r *Row) believed(i int) (goodput, speed float64) {
 	switch {
 	case r.job.Perf != nil:
-		g, speed := Goodput(&e.search, r.job, r.columns[i].Configuration)
+		g, speed := Goodput(r.job, r.columns[i].Configuration)
 		return max(0, g), speed
 	case r.least(i) || !r.job.Adaptivity.Has(job.GPUCount):
 		return 1, 1 // nothing is known: it runs equally well with the fewest GPUs of every type
@@ -216,12 +209,12 @@ func (e *evaluator) believed(r *Row, i int) (goodput, speed float64) {
 // samples per second at the efficiency of B0; in samples per second where the
 // batch size is fixed, or nothing is trained; 1 or 0 if a latency bound is all
 // that counts. Its speed is in samples per second. Source: Sia §3.3.4.
-func Goodput(search *perf.Searcher, j *policy.Job, c cluster.Configuration) (goodput, speed float64) {
+func Goodput(j *policy.Job, c cluster.Configuration) (goodput, speed float64) {
 	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
 	a := cluster.Allocation{Configuration: c}
 	if j.Goal == job.Training && j.Adaptivity.Has(job.BatchSizes) {
-		found := search.BestBatch(j.Perf, a, replicas, j.Limits)
-		return found.Goodput, found.Throughput
+		best := perf.FindBatch(j.Perf, a, replicas, j.Limits)
+		return best.Goodput, best.Throughput
 	}
 	total := j.BatchSize
 	if total == 0 || j.Goal != job.Training {

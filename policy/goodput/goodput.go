@@ -69,8 +69,6 @@ type Program struct {
 	prices  []float64     // of the last round
 	free    []float64     // GPUs that this round's plan leaves free, by resource
 	gone    []*Row        // of jobs that left in this round
-	stale   []staleRow    // of this round
-	workers []*evaluator  // the first is that of all rows where one is enough
 }
 
 // New returns a program, or an error that joins all complaints about o.

@@ -9,25 +9,14 @@ import (
 // share is how many rows a worker takes at a time. Fewer are not worth a goroutine.
 const share = 32
 
-// evaluator returns the evaluator of a worker.
-func (p *Program) evaluator(worker int) *evaluator {
-	for len(p.workers) <= worker {
-		p.workers = append(p.workers, &evaluator{validMinimum: p.o.Rules.ValidMinimum})
-	}
-	e := p.workers[worker]
-	e.types = p.cluster.Types()
-	return e
-}
-
 // refreshAll brings rows up to date, on all processors where there are enough. No row depends on
 // another, models are immutable and answer alike whoever asks first: so the rows are the same on any
 // number of processors.
 func (p *Program) refreshAll(stale []staleRow) {
 	workers := min(runtime.GOMAXPROCS(0), len(stale)/share)
 	if workers < 2 {
-		e := p.evaluator(0)
 		for _, t := range stale {
-			p.refresh(t, e)
+			p.refresh(t)
 		}
 		return
 	}
@@ -36,8 +25,7 @@ func (p *Program) refreshAll(stale []staleRow) {
 		taken    atomic.Int64
 		panicked atomic.Value
 	)
-	for n := range workers {
-		e := p.evaluator(n)
+	for range workers {
 		all.Go(func() {
 			defer func() {
 				if r := recover(); r != nil {
@@ -50,7 +38,7 @@ func (p *Program) refreshAll(stale []staleRow) {
 					return
 				}
 				for _, t := range stale[end-share : min(end, len(stale))] {
-					p.refresh(t, e)
+					p.refresh(t)
 				}
 			}
 		})

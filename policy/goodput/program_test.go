@@ -173,7 +173,7 @@ func TestNormalise_finds_the_least_of_the_row(t *testing.T) {
 			}
 			least := math.Inf(1)
 			for i := range r.columns {
-				least = p.evaluator(0).lower(r, i, least)
+				least = p.lower(r, i, least)
 			}
 			if want := least / float64(minGPUs(r)); math.Abs(r.unit/want-1) > 1e-12 {
 				rt.Errorf("job %s: unit %g, want %g", r.job.ID, r.unit, want)

@@ -40,7 +40,7 @@ type Row struct {
 // apart those of jobs that are gone.
 func (p *Program) refreshRows(s *policy.Snapshot) []*Row {
 	rows := make([]*Row, len(s.Jobs))
-	p.stale = p.stale[:0]
+	var stale []staleRow
 	for i, j := range s.Jobs {
 		r := p.rows[j.ID]
 		if r == nil {
@@ -48,12 +48,12 @@ func (p *Program) refreshRows(s *policy.Snapshot) []*Row {
 			p.rows[j.ID] = r
 		}
 		if t := p.compare(r, j); t.row != nil {
-			p.stale = append(p.stale, t)
+			stale = append(stale, t)
 		}
 		r.seen = s.Round
 		rows[i] = r
 	}
-	p.refreshAll(p.stale)
+	p.refreshAll(stale)
 	p.gone = p.gone[:0]
 	if len(p.rows) == len(rows) {
 		return rows
@@ -91,8 +91,8 @@ func (p *Program) compare(r *Row, j *policy.Job) staleRow {
 	return staleRow{r, other, model}
 }
 
-// refresh brings a row up to date. It changes nothing but the row and e.
-func (p *Program) refresh(t staleRow, e *evaluator) {
+// refresh brings a row up to date. It changes nothing but the row.
+func (p *Program) refresh(t staleRow) {
 	r := t.row
 	if t.other {
 		p.lay(r)
@@ -105,7 +105,7 @@ func (p *Program) refresh(t staleRow, e *evaluator) {
 	}
 	r.limits, r.item.stale = p.limits(r.job), true
 	p.allow(r)
-	e.evaluate(r)
+	p.evaluate(r)
 }
 
 // lay gives the row its columns.
@@ -321,7 +321,7 @@ func (p *Program) Peak(r *Row) float64 {
 	}
 	for i := range r.columns {
 		if last := i+1 == len(r.columns) || r.columns[i+1].resource != r.columns[i].resource; last || r.allowed[i] {
-			p.evaluator(0).cellsOf(r, i)
+			p.cellsOf(r, i)
 			r.peak = max(r.peak, r.Goodput(i))
 		}
 	}

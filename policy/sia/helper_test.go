@@ -125,12 +125,12 @@ func values(t testing.TB, p *Policy, s *policy.Snapshot, i int) map[cluster.Conf
 
 // goodputOf and speed return what is believed of a job on c.
 func goodputOf(j *policy.Job, c cluster.Configuration) float64 {
-	g, _ := goodput.Goodput(new(perf.Searcher), j, c)
+	g, _ := goodput.Goodput(j, c)
 	return g
 }
 
 func speed(j *policy.Job, c cluster.Configuration) float64 {
-	_, v := goodput.Goodput(new(perf.Searcher), j, c)
+	_, v := goodput.Goodput(j, c)
 	return v
 }
 
