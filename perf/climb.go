@@ -43,14 +43,16 @@ func (t *StepTime) known() bool {
 // rounding is what the time of a step may be off by, relatively, because numbers are rounded.
 const rounding = 1e-11
 
-// An offer is a candidate that was not tried, and what is known of it.
+// An offer is a candidate that was not tried, and what is known of it. Its goodput is at most
+// progress / (passes + last).
 type offer struct {
 	index    int
 	local    int
-	passes   float64 // before the last
+	progress float64 // of a step
+	passes   float64 // seconds of those before the last
+	compute  float64 // seconds of the last without exchange
 	exchange float64 // StepTime.Exchange
-	worth    float64 // goodput if the step took as long as one pass without exchange
-	least    float64 // what e is at least
+	last     float64 // seconds of the last at least
 }
 
 // climb finds the best candidate of a model that says how its steps take time. Each candidate has an
@@ -64,28 +66,19 @@ type offer struct {
 // nothing bounds e there, and bounds would fall one by one.
 func (s *search) climb(t *StepTime) {
 	var all [Candidates]offer
-	offers := all[:0]
-	first, highest, most := 0, 0.0, 0.0
-	for i := range s.candidates {
-		c := &s.candidates[i]
-		local := float64(c.batch.Local)
-		o := offer{
-			index: i, local: c.batch.Local, passes: float64(c.batch.Accumulation), exchange: t.Exchange.At(local),
-			worth: c.samples * s.model.Efficiency(c.samples) / t.Compute.At(local), least: 1,
-		}
-		if bound := o.worth / (o.passes + 1); bound > highest {
-			first, highest = i, bound
-		}
-		offers, most = append(offers, o), max(most, o.passes)
+	offers, next := s.offers(all[:0], t)
+	if len(offers) == 0 {
+		return
 	}
-	enough := 1 + (rounding+t.Slack)*(2+most) // e is what is left of s + e, so that its error is that of both
-	for next, top := first, 0; len(offers) > 0; {
+	// e is what is left of s + e, so that its error is that of both.
+	enough := 1 + (rounding+t.Slack)*float64(2+s.candidates[len(offers)-1].batch.Accumulation)
+	for top := 0; len(offers) > 0; {
 		o := offers[next]
 		top = max(top, o.local)
 		s.try(o.index)
 		e := 1.0
 		if v := s.throughput[o.index]; v > 0 {
-			e = s.candidates[o.index].samples/(v*t.Compute.At(float64(o.local))) - o.passes
+			e = (s.candidates[o.index].samples/v - o.passes) / o.compute
 		}
 		offers, next = s.lower(offers, next, e, enough)
 		if len(offers) > 0 && offers[next].local > top {
@@ -94,29 +87,48 @@ func (s *search) climb(t *StepTime) {
 	}
 }
 
+// offers returns all candidates, and where the one is that would be best if nothing were exchanged.
+func (s *search) offers(all []offer, t *StepTime) (offers []offer, first int) {
+	most, least := 0.0, 1.0
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		local := float64(c.batch.Local)
+		compute := t.Compute.At(local)
+		o := offer{
+			index: i, local: c.batch.Local, progress: c.samples * s.model.Efficiency(c.samples),
+			passes: float64(c.batch.Accumulation) * compute, compute: compute, exchange: t.Exchange.At(local), last: compute,
+		}
+		if o.progress*least > most*(o.passes+o.last) {
+			first, most, least = i, o.progress, o.passes+o.last
+		}
+		all = append(all, o)
+	}
+	return all, first
+}
+
 // lower takes up that e is known of the offer at a place: it drops that one, and those that cannot be as good as
 // the best. It returns the others, and where the one with the highest bound is.
 func (s *search) lower(offers []offer, at int, e, enough float64) (left []offer, next int) {
-	tried, highest := offers[at], 0.0
+	tried, most, least := offers[at], 0.0, 1.0
 	left = offers[:0]
 	for k := range offers {
-		o := offers[k]
+		o := &offers[k]
 		if o.index == tried.index {
 			continue
 		}
 		if o.local <= tried.local {
-			o.least = max(o.least, e)
+			o.last = max(o.last, e*o.compute)
 		} else {
-			o.least = max(o.least, e*tried.exchange/o.exchange)
+			o.last = max(o.last, e*tried.exchange*(o.compute/o.exchange))
 		}
-		bound := o.worth / (o.passes + o.least)
-		if bound*enough < s.best {
+		time := o.passes + o.last
+		if o.progress*enough < s.best*time {
 			continue
 		}
-		if bound > highest {
-			next, highest = len(left), bound
+		if o.progress*least > most*time {
+			next, most, least = len(left), o.progress, time
 		}
-		left = append(left, o)
+		left = append(left, *o)
 	}
 	return left, next
 }
