@@ -43,6 +43,7 @@ var rooms = []room{
 	{"page", 14},        // shows explanations
 	{"live/driver", 14}, // what they share; every policy on every workload
 	{"experiments/crosstable", 14},
+	{"experiments/sweep", 14},
 
 	{"experiments", 13}, // what runs, or speaks of, worlds
 	{"explain", 13},
@@ -65,6 +66,7 @@ var rooms = []room{
 	{"live/local/execute", 8},
 	{"live/local/retention", 8},
 
+	{"report/tabular", 7},
 	{"report", 8}, // windows; the composed options
 	{"config", 8},
 	{"live/record", 8},
