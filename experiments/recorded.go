@@ -105,7 +105,7 @@ func recorderOf(c *config.Config, in *Inputs) (*metrics.Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return in.recorder(c, w)
+	return in.recorder(c, w, metrics.Tell{})
 }
 
 // A player shows a recording to a recorder.

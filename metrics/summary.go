@@ -16,6 +16,12 @@ import (
 // Complexity: O(n log n) in the number of jobs.
 func (r *Recorder) Result() *Result {
 	c := r.clone()
+	c.opts.Tell = Tell{}
+	return c.close()
+}
+
+// close ends what goes on and returns the Result. It changes c, which is of no use afterwards.
+func (c *Recorder) close() *Result {
 	if len(c.active) == 0 && len(c.ending) > 0 {
 		c.integrate(c.boundary)
 	}
@@ -28,6 +34,7 @@ func (r *Recorder) Result() *Result {
 		}
 		a.contention = c.meanContention(a)
 		c.done = append(c.done, a.result(c.start, c.now, len(c.types)))
+		c.tellJob(a, &c.done[len(c.done)-1])
 	}
 	res := &Result{
 		Start: c.start, Types: append([]cluster.GPUType{}, c.types...),

@@ -51,7 +51,7 @@ func ParseShard(text string) (Shard, error) {
 // A Status is what there is of a sweep. Records are aligned with Sweep.Runs; nil where a run is not done.
 type Status struct {
 	Records []*Record
-	Found   int // of them, that were there before
+	Before  int // of them, that were there before
 	Ran     int // of them, that were run now
 	Failed  map[*Run]error
 	keys    []string
@@ -83,7 +83,7 @@ func (s *Sweep) Open(o *Options) (*Status, error) {
 			return nil, err
 		}
 		if st.Records[i] != nil {
-			st.Found++
+			st.Before++
 		}
 	}
 	return st, nil

@@ -146,15 +146,15 @@ func TestPlay_resumes(t *testing.T) {
 	}
 	o.Note = nil
 	st, got := played(t, s, o)
-	if st.Found != 3 || st.Ran != 5 {
-		t.Errorf("%d runs were found and %d run, want 3 and 5", st.Found, st.Ran)
+	if st.Before != 3 || st.Ran != 5 {
+		t.Errorf("%d runs were found and %d run, want 3 and 5", st.Before, st.Ran)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	more := read(t, strings.Replace(small, "1..2", "1..3", 1))
-	if st, _ := played(t, more, o); st.Found != 8 || st.Ran != 4 {
-		t.Errorf("one more seed: %d runs were found and %d run, want 8 and 4", st.Found, st.Ran)
+	if st, _ := played(t, more, o); st.Before != 8 || st.Ran != 4 {
+		t.Errorf("one more seed: %d runs were found and %d run, want 8 and 4", st.Before, st.Ran)
 	}
 }
 

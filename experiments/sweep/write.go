@@ -18,16 +18,16 @@ import (
 func (s *Sweep) WriteSummary(w io.Writer, f tabular.Format, st *Status) error {
 	columns := s.columns(s.CellAxes())
 	for _, name := range []string{Policy, "measure"} {
-		columns = append(columns, tabular.Column{Name: name, Kind: tabular.Text})
+		columns = append(columns, tabular.Column{Name: name, Type: tabular.Text})
 	}
 	for _, name := range []string{"seeds", "mean", "low", "high", "pairs", "diff", "diff_low", "diff_high", "diff_pct"} {
-		kind := tabular.Number
+		typ := tabular.Number
 		if name == "seeds" || name == "pairs" {
-			kind = tabular.Integer
+			typ = tabular.Integer
 		}
-		columns = append(columns, tabular.Column{Name: name, Kind: kind})
+		columns = append(columns, tabular.Column{Name: name, Type: typ})
 	}
-	columns = append(columns, tabular.Column{Name: "verdict", Kind: tabular.Text})
+	columns = append(columns, tabular.Column{Name: "verdict", Type: tabular.Text})
 	rows := s.Summary(st)
 	return written(w, f, columns, len(rows), func(i int) []any {
 		r := &rows[i]
@@ -46,9 +46,9 @@ func (s *Sweep) WriteRuns(w io.Writer, f tabular.Format, st *Status) error {
 		axes = append(axes, a.Key)
 	}
 	columns, measures := s.columns(axes), s.MeasuresOf(st)
-	columns = append(columns, tabular.Column{Name: "key", Kind: tabular.Text})
+	columns = append(columns, tabular.Column{Name: "key", Type: tabular.Text})
 	for _, m := range measures {
-		columns = append(columns, tabular.Column{Name: m, Kind: tabular.Number})
+		columns = append(columns, tabular.Column{Name: m, Type: tabular.Number})
 	}
 	var done []int
 	for i, r := range st.Records {
@@ -85,24 +85,24 @@ func written(w io.Writer, f tabular.Format, columns []tabular.Column, rows int, 
 func (s *Sweep) columns(axes []string) []tabular.Column {
 	all := make([]tabular.Column, len(axes))
 	for i, key := range axes {
-		all[i] = tabular.Column{Name: key, Kind: tabular.Integer}
+		all[i] = tabular.Column{Name: key, Type: tabular.Integer}
 		for _, v := range s.axis(key).Values {
-			if _, err := strconv.ParseInt(v.Text, 10, 64); err != nil && all[i].Kind == tabular.Integer {
-				all[i].Kind = tabular.Number
+			if _, err := strconv.ParseInt(v.Text, 10, 64); err != nil && all[i].Type == tabular.Integer {
+				all[i].Type = tabular.Number
 			}
 			if _, err := strconv.ParseFloat(v.Text, 64); err != nil {
-				all[i].Kind = tabular.Text
+				all[i].Type = tabular.Text
 			}
 		}
 	}
 	return all
 }
 
-// cells returns the values of axes, of the kinds of their columns.
+// cells returns the values of axes, of the types of their columns.
 func cells(columns []tabular.Column, texts []string) []any {
 	row := make([]any, len(texts), len(columns))
 	for i, text := range texts {
-		switch columns[i].Kind {
+		switch columns[i].Type {
 		case tabular.Integer:
 			row[i], _ = strconv.ParseInt(text, 10, 64)
 		case tabular.Number:

@@ -30,7 +30,7 @@ func newParquet(w io.Writer, columns []Column) *parquetSink {
 func schema(columns []Column) *parquet.Schema {
 	fields := make([]reflect.StructField, len(columns))
 	for i, c := range columns {
-		fields[i] = reflect.StructField{Name: fmt.Sprintf("C%d", i), Type: c.Kind.goType(), Tag: reflect.StructTag(fmt.Sprintf(`parquet:"c%d,optional%s"`, i, c.Kind.tag()))}
+		fields[i] = reflect.StructField{Name: fmt.Sprintf("C%d", i), Type: c.Type.goType(), Tag: reflect.StructTag(fmt.Sprintf(`parquet:"c%d,optional%s"`, i, c.Type.tag()))}
 	}
 	return parquet.NewSchema("table", renamed{parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Elem().Interface()), columns})
 }
@@ -58,7 +58,7 @@ type named struct {
 // Name implements parquet.Field.
 func (n named) Name() string { return n.name }
 
-func (k Kind) goType() reflect.Type {
+func (k Type) goType() reflect.Type {
 	switch k {
 	case Integer:
 		return reflect.TypeFor[int64]()
@@ -69,7 +69,7 @@ func (k Kind) goType() reflect.Type {
 	}
 }
 
-func (k Kind) tag() string {
+func (k Type) tag() string {
 	if k == Text {
 		return ",dict"
 	}

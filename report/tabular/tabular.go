@@ -29,20 +29,20 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("format %q, want one of %v", name, Formats())
 }
 
-// A Kind is the type of the values of a column.
-type Kind uint8
+// A Type is that of the values of a column.
+type Type uint8
 
-// The kinds.
+// The types.
 const (
-	Number  Kind = iota // float64
+	Number  Type = iota // float64
 	Integer             // int64
 	Text                // string
 )
 
-// A Column is the name of a column, with its unit, and the kind of its values.
+// A Column is the name of a column, with its unit, and the type of its values.
 type Column struct {
 	Name string
-	Kind Kind
+	Type Type
 }
 
 // A Writer writes a table. It is not safe for concurrent use.
@@ -52,7 +52,7 @@ type Writer struct {
 	rows    int
 }
 
-// A sink writes rows whose values have the kinds of the columns, or are nil.
+// A sink writes rows whose values have the types of the columns, or are nil.
 type sink interface {
 	row(values []any) error
 	close() error
@@ -82,9 +82,9 @@ func New(w io.Writer, f Format, columns []Column) (*Writer, error) {
 	return t, nil
 }
 
-// Row writes a row: for each column a value of its kind, or nil where none is known. A number that is
+// Row writes a row: for each column a value of its type, or nil where none is known. A number that is
 // not finite is written as not known. It returns an error for another number of values, for a value
-// of another kind, and what w returned.
+// of another type, and what w returned.
 func (t *Writer) Row(values ...any) error {
 	if len(values) != len(t.columns) {
 		return fmt.Errorf("tabular: row %d has %d values, want %d", t.rows, len(values), len(t.columns))
@@ -92,7 +92,7 @@ func (t *Writer) Row(values ...any) error {
 	for i, v := range values {
 		if x, ok := v.(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
 			values[i] = nil
-		} else if v != nil && !t.columns[i].Kind.has(v) {
+		} else if v != nil && !t.columns[i].Type.has(v) {
 			return fmt.Errorf("tabular: row %d: column %s has a %T", t.rows, t.columns[i].Name, v)
 		}
 	}
@@ -103,8 +103,8 @@ func (t *Writer) Row(values ...any) error {
 	return nil
 }
 
-// has reports whether v is a value of the kind.
-func (k Kind) has(v any) bool {
+// has reports whether v is a value of the type.
+func (k Type) has(v any) bool {
 	switch v.(type) {
 	case float64:
 		return k == Number

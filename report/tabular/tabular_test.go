@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/report/tabular"
 )
 
-var columns = []tabular.Column{{Name: "job", Kind: tabular.Text}, {Name: "set p=-1, \"q\"", Kind: tabular.Number}, {Name: "gpus", Kind: tabular.Integer}}
+var columns = []tabular.Column{{Name: "job", Type: tabular.Text}, {Name: "set p=-1, \"q\"", Type: tabular.Number}, {Name: "gpus", Type: tabular.Integer}}
 
 func TestWriter_csv(t *testing.T) {
 	var out bytes.Buffer

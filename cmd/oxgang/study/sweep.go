@@ -158,7 +158,7 @@ func (s *sweeping) play(ctx context.Context, sw *sweep.Sweep, o *sweep.Options) 
 	if err != nil {
 		return err
 	}
-	s.say("%d runs, %d of them done before\n", len(st.Records), st.Found)
+	s.say("%d runs, %d of them done before\n", len(st.Records), st.Before)
 	if len(s.merge) == 0 {
 		ran := 0
 		o.Note = func(r *sweep.Run, err error) {
@@ -171,7 +171,7 @@ func (s *sweeping) play(ctx context.Context, sw *sweep.Sweep, o *sweep.Options) 
 		}
 		if err := sw.Play(ctx, st, o); err != nil {
 			if ctx.Err() != nil {
-				return cli.Hinted(cli.ErrInterrupted, "%d runs are done; the same command runs the others", st.Found+st.Ran)
+				return cli.Hinted(cli.ErrInterrupted, "%d runs are done; the same command runs the others", st.Before+st.Ran)
 			}
 			return err
 		}
