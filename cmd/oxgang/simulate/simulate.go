@@ -207,7 +207,7 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 		if outputs[i], err = s.output(t); err != nil {
 			return err
 		}
-		defer outputs[i].close() // once more if the task has closed it
+		defer func() { _ = outputs[i].close() }() // once more if the task has closed it
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
