@@ -82,7 +82,8 @@ var rooms = []room{
 	{"explain/counterfactual", 7}, // what would change a decision
 	{"whatif/calibration", 7},     // how far off predictions were
 
-	{"policy/builtin", 7}, // the policies by name
+	{"policy/builtin", 7},  // the policies by name
+	{"policy/external", 7}, // one that observes its run, too
 
 	{"scheduler", 6}, // the machine and its table; Kubernetes' nouns; what is computed of one policy
 	{"api/...", 6},

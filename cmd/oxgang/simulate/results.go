@@ -2,9 +2,11 @@ package simulate
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/report"
 	"github.com/oxgang/oxgang/report/tabular"
@@ -50,4 +52,18 @@ func (o *output) close() error {
 		o.tables = nil
 	}
 	return errors.Join(errs...)
+}
+
+// checkTables returns an error about the format of the tables, or where there is no folder for them.
+func (s *simulation) checkTables() error {
+	if s.tables == "" {
+		return nil
+	}
+	if s.out == "" {
+		return cli.Misused("results %s without out, want a folder for them", s.tables)
+	}
+	if _, err := tabular.ParseFormat(s.tables); err != nil {
+		return cli.Usage(fmt.Errorf("results: %w", err))
+	}
+	return nil
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/report"
-	"github.com/oxgang/oxgang/report/tabular"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/trace/slurm"
 	"github.com/oxgang/oxgang/whatif"
@@ -106,11 +105,8 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	if !slices.Contains(formatNames(), s.format) {
 		return cli.Misused("output %q, want one of %v", s.format, report.Formats())
 	}
-	if s.tables != "" && s.out == "" {
-		return cli.Misused("results %s without out, want a folder for them", s.tables)
-	}
-	if _, err := tabular.ParseFormat(s.tables); s.tables != "" && err != nil {
-		return cli.Usage(fmt.Errorf("results: %w", err))
+	if err := s.checkTables(); err != nil {
+		return err
 	}
 	if s.seeds < 1 {
 		return cli.Misused("seeds %d, want at least 1", s.seeds)
