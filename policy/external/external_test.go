@@ -3,6 +3,7 @@ package external_test
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func (p *process) Read(b []byte) (int, error) { return p.answers.Read(b) }
 // newest answers that the jobs that came last are first, each with what its place says.
 func newest(q *external.Question) string {
 	var a external.Answer
-	for i := len(q.Jobs) - 1; i >= 0; i-- {
+	for i := range slices.Backward(q.Jobs) {
 		g := external.Grant{ID: q.Jobs[i].ID}
 		if i%3 > 0 {
 			n := i % 5
