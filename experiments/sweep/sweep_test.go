@@ -10,13 +10,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/config"
 	"github.com/oxgang/oxgang/experiments"
 	"github.com/oxgang/oxgang/experiments/sweep"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/report/tabular"
+	"github.com/oxgang/oxgang/scheduler"
 )
 
 const small = `axes:
@@ -122,7 +125,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A sweep that was stopped goes on with what is not done, and comes to the same tables. What is done is
+// A sweep that was stopped in the middle of a run goes on with what is not done, and comes to the same tables. What is done is
 // known by its settings: it is not run again where the grid grows.
 func TestPlay_resumes(t *testing.T) {
 	s, whole, dir := read(t, small), t.TempDir(), t.TempDir()
@@ -135,16 +138,17 @@ func TestPlay_resumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	n := 0
-	o.Note = func(*sweep.Run, error) {
-		if n++; n == 3 {
-			stop()
+	begun := 0
+	o.Observers = func() []scheduler.Observer {
+		if begun++; begun == 4 {
+			return []scheduler.Observer{stopper(stop)}
 		}
+		return nil
 	}
 	if err := s.Play(ctx, st, o); err == nil {
 		t.Error("the sweep was stopped, and says nothing")
 	}
-	o.Note = nil
+	o.Observers = nil
 	st, got := played(t, s, o)
 	if st.Before != 3 || st.Ran != 5 {
 		t.Errorf("%d runs were found and %d run, want 3 and 5", st.Before, st.Ran)
@@ -157,6 +161,13 @@ func TestPlay_resumes(t *testing.T) {
 		t.Errorf("one more seed: %d runs were found and %d run, want 8 and 4", st.Before, st.Ran)
 	}
 }
+
+// A stopper ends a context in the first round of a run.
+type stopper func()
+
+func (stopper) Event(time.Time, scheduler.Event) {}
+
+func (s stopper) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) { s() }
 
 // Whatever decides a run changes its key: a setting, the version of the program, a file.
 func TestOpen_keys(t *testing.T) {

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -134,7 +135,8 @@ func (s *Sweep) WriteText(w io.Writer, st *Status) error {
 	if len(shown) == 0 {
 		shown = []string{"jct_mean_h"}
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var out bytes.Buffer
+	t := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	var header []string
 	for _, name := range append(s.CellAxes(), Policy, "measure", "seeds", "mean", "95 %") {
 		header = append(header, strings.ToUpper(name))
@@ -155,7 +157,15 @@ func (s *Sweep) WriteText(w io.Writer, st *Status) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\n", strings.Join(line, "\t"), r.Verdict())
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(out.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // against returns the difference to the baseline, with its sign.

@@ -60,9 +60,10 @@ class ClusterEnv(gymnasium.Env[Observation, NDArray[Any]]):
             raise ValueError(f"actions {actions!r}, want 'order' or 'gpus'")
         self.settings, self.jobs, self.actions, self.program = dict(settings or {}), jobs, actions, program
         box = gymnasium.spaces.Box
-        self.observation_space = gymnasium.spaces.Dict(
+        seen: Any = gymnasium.spaces.Dict(
             {"jobs": box(0.0, 1.0, (jobs, len(FEATURES)), np.float32), "cluster": box(0.0, 1.0, (2,), np.float32)}
         )
+        self.observation_space = seen
         self.action_space: gymnasium.spaces.Space[Any]
         if actions == "order":
             self.action_space = box(-1.0, 1.0, (jobs,), np.float32)

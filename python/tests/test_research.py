@@ -240,3 +240,19 @@ def test_the_notebook_reproduces_the_figures_of_the_matrix(figure: Any) -> None:
         assert f"{hours:.3g}" == rows[policy], policy
     assert list(figure.curves) == list(figure.means.index) == figure.POLICIES
     assert all(0 < c.iloc[0] and c.iloc[-1] == 1 and c.is_monotonic_increasing for c in figure.curves.values())
+
+
+def test_the_python_of_the_guide_runs(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "guide" / "research.md").read_text()
+    (sweep,) = re.findall(r"^```yaml sweep.yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 3
+    monkeypatch.chdir(tmp_path)
+    Path("sweep.yaml").write_text(sweep)
+    for line in re.findall(r"^\$ oxgang ((?:simulate|sweep sweep.yaml -q).*)$", page, re.MULTILINE):
+        subprocess.run([program, *line.split()], check=True, capture_output=True)
+    names: dict[str, Any] = {}
+    for block in blocks:
+        exec(block, names)
+    assert len(names["hours"]) == 2 and len(names["longest"]) == 5 and len(names["table"]) == 6
+    assert Path("mine/external.jobs.parquet").exists() and names["reward"] <= 0
