@@ -5,6 +5,7 @@
 //
 //	oxgang:order                             its place among the waiting jobs may be exchanged
 //	oxgang:elastic;min=2;max=16;class=bert   also its number of GPUs may be changed, by stopping it
+//	oxgang:elastic;min=2;max=16;type=a100+h100   and it runs only on GPUs of these types
 //
 // The administrator's comment (AdminComment), which users cannot write, has what the scheduler must
 // find again when it is started anew, and what it needs to undo its changes: a Mark.
@@ -13,9 +14,11 @@ package comment
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
 )
 
@@ -42,6 +45,7 @@ type Request struct {
 	Part     Part
 	Min, Max int       // GPUs of an elastic job, of all nodes; at least 1, and Max at least Min
 	Class    job.Class // of jobs that learn from each other; empty: its own
+	Type     string    // of GPU that an elastic job may run on, or several with "+" between them; empty: any
 }
 
 // mostGPUs bounds the GPUs that a comment may name.
@@ -105,8 +109,12 @@ func (r *Request) set(name, value string) (err error) {
 		if r.Class = job.Class(value); value == "" {
 			err = errors.New("no class")
 		}
+	case "type":
+		if r.Type = value; slices.Contains(strings.Split(value, "+"), "") {
+			err = errors.New("want types with + between them")
+		}
 	default:
-		err = errors.New("want min, max or class")
+		err = errors.New("want min, max, class or type")
 	}
 	return err
 }
@@ -121,9 +129,9 @@ func number(text string, least, most int) (int, error) {
 
 // check returns an error for sizes that cannot be.
 func (r *Request) check() error {
-	switch sized := r.Min != 0 || r.Max != 0; {
+	switch sized := r.Min != 0 || r.Max != 0 || r.Type != ""; {
 	case r.Part != Elastic && sized:
-		return errors.New("min or max of a job that is not elastic")
+		return errors.New("min, max or type of a job that is not elastic")
 	case r.Part == Elastic && (r.Min == 0 || r.Max < r.Min):
 		return fmt.Errorf("min=%d and max=%d, want both, and max at least min", r.Min, r.Max)
 	}
@@ -142,5 +150,20 @@ func (r Request) String() string {
 	if r.Class != "" {
 		text += ";class=" + string(r.Class)
 	}
+	if r.Type != "" {
+		text += ";type=" + r.Type
+	}
 	return text
+}
+
+// GPUTypes returns the types that the job may run on; none: any.
+func (r Request) GPUTypes() []cluster.GPUType {
+	if r.Type == "" {
+		return nil
+	}
+	var all []cluster.GPUType
+	for t := range strings.SplitSeq(r.Type, "+") {
+		all = append(all, cluster.GPUType(t))
+	}
+	return all
 }
