@@ -65,10 +65,14 @@ func renice(j *observe.Job, nice int, epoch int64, why string) Step {
 	} else if m == (comment.Mark{Epoch: epoch}) {
 		m = comment.Mark{}
 	}
-	return Step{j.ID, Update, []string{"Nice=" + strconv.Itoa(nice), adminComment(m)}, why}
+	return Step{j.ID, Update, []client.Field{niceness(nice), adminComment(m)}, why}
 }
 
-func adminComment(m comment.Mark) string { return "AdminComment=" + m.String() }
+func adminComment(m comment.Mark) client.Field {
+	return client.Field{Name: "AdminComment", Value: m.String()}
+}
+
+func niceness(n int) client.Field { return client.Field{Name: "Nice", Value: strconv.Itoa(n)} }
 
 // Undo returns the steps after which nothing of the scheduler is left on the jobs of an observation:
 // nice values are what they were, and what it holds is released. Jobs that run go on.
@@ -89,9 +93,9 @@ func undo(j *observe.Job) []Step {
 	if j.Kept() && j.Mark.Held {
 		steps = append(steps, Step{j.ID, Release, nil, "the scheduler held it"})
 	}
-	settings := []string{adminComment(comment.Mark{})}
+	settings := []client.Field{adminComment(comment.Mark{})}
 	if j.Mark.Ordered && j.Waits() {
-		settings = append([]string{"Nice=" + strconv.Itoa(j.Mark.Nice)}, settings...)
+		settings = append([]client.Field{niceness(j.Mark.Nice)}, settings...)
 	}
 	return append(steps, Step{j.ID, Update, settings, "the scheduler lets go of it"})
 }

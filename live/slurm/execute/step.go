@@ -32,25 +32,28 @@ func (v Verb) String() string { return verbNames[v] }
 type Step struct {
 	Job      client.ID
 	Verb     Verb
-	Settings []string // of Update, as "Nice=5"
-	Why      string   // for people
+	Settings []client.Field // of Update
+	Why      string         // for people
 }
 
 // String returns the step as a command.
 func (s *Step) String() string {
-	return strings.Join(append([]string{s.Verb.String(), s.Job.String()}, s.Settings...), " ")
+	words := []string{s.Verb.String(), s.Job.String()}
+	for _, f := range s.Settings {
+		words = append(words, f.Name+"="+f.Value)
+	}
+	return strings.Join(words, " ")
 }
 
 // Slurm is what a Writer needs of one.
 type Slurm interface {
 	// Update changes settings of a job, all in one request.
-	Update(ctx context.Context, id client.ID, settings ...string) error
-	// Hold, Release, Requeuehold and Signal are scontrol's and scancel's. A signal goes to the script
-	// of the job alone.
+	Update(ctx context.Context, id client.ID, fields ...client.Field) error
+	// Hold, Release, Requeuehold and Signal are scontrol's and scancel's.
 	Hold(ctx context.Context, id client.ID) error
 	Release(ctx context.Context, id client.ID) error
 	Requeuehold(ctx context.Context, id client.ID) error
-	Signal(ctx context.Context, id client.ID, signal string) error
+	Signal(ctx context.Context, id client.ID, name string, to client.Target) error
 }
 
 // NoticeSignal is the signal of a Notice.
@@ -68,6 +71,6 @@ func (s *Step) carry(ctx context.Context, to Slurm) error {
 	case Requeuehold:
 		return to.Requeuehold(ctx, s.Job)
 	default:
-		return to.Signal(ctx, s.Job, NoticeSignal)
+		return to.Signal(ctx, s.Job, NoticeSignal, client.Batch)
 	}
 }

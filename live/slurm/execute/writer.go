@@ -28,10 +28,19 @@ type Writer struct {
 	refused map[key]*Refusal
 }
 
-// A key is what a refusal is about: the same step is refused again, another may not be.
+// A key is what a refusal is about: a step that differs only in the values of settings is refused again.
 type key struct {
 	job     client.ID
 	command string
+}
+
+// keyOf returns the key of a step, with the names of its settings.
+func keyOf(s *Step) key {
+	k := key{s.Job, s.Verb.String()}
+	for _, f := range s.Settings {
+		k.command += " " + f.Name
+	}
+	return k
 }
 
 // A Refusal says that Slurm has refused a step.
@@ -59,7 +68,7 @@ var (
 // with Slurm's words if Slurm refuses it, or has and it is not time yet to try again, and any other
 // error if Slurm does not answer.
 func (w *Writer) Do(ctx context.Context, s *Step) error {
-	k := key{s.Job, s.String()}
+	k := keyOf(s)
 	if err := w.admit(k); err != nil {
 		return err
 	}
