@@ -94,11 +94,9 @@ func round(ctx context.Context, o *observe.Observation, all []Advice, opts *Opti
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range all {
-		if a := &all[i]; a.Barred == "" {
-			if _, err := s.Step(o.At, scheduler.Restored{Spec: a.Job.Spec(), Status: a.Job.Status(o.At)}); err != nil {
-				return nil, nil, err
-			}
+	for _, j := range jobs(o, all) {
+		if _, err := s.Step(o.At, scheduler.Restored{Spec: j.Spec(), Status: j.Status(o.At)}); err != nil {
+			return nil, nil, err
 		}
 	}
 	snapshot, plan, _ := s.Round(ctx, o.At)
@@ -106,6 +104,26 @@ func round(ctx context.Context, o *observe.Observation, all []Advice, opts *Opti
 		return nil, nil, fmt.Errorf("no plan: %s", plan.Refused)
 	}
 	return snapshot, plan, nil
+}
+
+// jobs returns the jobs that a plan is about: those that take part and are not barred, and those that
+// take no part and hold GPUs of a node of the partition, which they keep.
+func jobs(o *observe.Observation, all []Advice) []*observe.Job {
+	var planned []*observe.Job
+	for i := range all {
+		if all[i].Barred == "" {
+			planned = append(planned, all[i].Job)
+		}
+	}
+	here := func(s cluster.Share) bool {
+		return slices.ContainsFunc(o.Nodes, func(n cluster.Node) bool { return n.ID == s.Node })
+	}
+	for i := range o.Load {
+		if slices.ContainsFunc(o.Load[i].Placement, here) {
+			planned = append(planned, &o.Load[i])
+		}
+	}
+	return planned
 }
 
 // rank sets the places of the jobs that wait: first those that the plan starts, then the others as

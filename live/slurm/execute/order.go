@@ -75,13 +75,18 @@ func adminComment(m comment.Mark) client.Field {
 func niceness(n int) client.Field { return client.Field{Name: "Nice", Value: strconv.Itoa(n)} }
 
 // Undo returns the steps after which nothing of the scheduler is left on the jobs of an observation:
-// nice values are what they were, and what it holds is released. Jobs that run go on.
+// nice values are what they were, and what it holds is released. Jobs that run go on. Jobs that fall by
+// it are the first, as in order.Exchange.
 func Undo(o *observe.Observation) []Step {
-	var steps []Step
+	var fall, rise []Step
 	for i := range o.Jobs {
-		steps = append(steps, undo(&o.Jobs[i])...)
+		if j := &o.Jobs[i]; j.Mark.Ordered && j.Mark.Nice > j.Nice {
+			fall = append(fall, undo(j)...)
+		} else {
+			rise = append(rise, undo(j)...)
+		}
 	}
-	return steps
+	return append(fall, rise...)
 }
 
 // undo returns the steps of Undo about one job. The mark goes last: until then the steps are repeated.

@@ -44,8 +44,10 @@ type Observation struct {
 	Others []client.Job
 	// Ended are jobs that took part and have ended, as long as Slurm remembers them.
 	Ended []Job
-	// Nodes have the GPUs that jobs without a part leave. A node from which Slurm starts nothing has
-	// those that jobs with a part hold there.
+	// Load are the jobs that take no part and hold GPUs, of whatever partition; by number.
+	Load []Job
+	// Nodes are those of the partition with GPUs, by name. One on which Slurm starts nothing has the
+	// GPUs that jobs hold there.
 	Nodes []cluster.Node
 	// Left says, for people, which nodes with GPUs are not used, and why.
 	Left []string
@@ -61,34 +63,59 @@ func Observe(at time.Time, jobs []client.Job, nodes []client.Node, b *Bounds) *O
 	for i := range nodes {
 		types[nodes[i].Name] = strings.Join(nodes[i].GPUs.Types(), "+")
 	}
-	load, own := map[string]int{}, map[string]int{}
 	for i := range jobs {
-		j := &jobs[i]
-		if o.add(j, b, types) {
-			count(own, j)
-		} else {
-			count(load, j)
-		}
+		o.add(&jobs[i], b, types)
 	}
-	slices.SortFunc(o.Jobs, func(a, b Job) int { return cmp.Compare(a.ID, b.ID) })
+	for _, all := range [][]Job{o.Jobs, o.Load} {
+		slices.SortFunc(all, func(a, b Job) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	held := o.held(o.Jobs, o.Load)
 	for i := range nodes {
-		o.node(&nodes[i], b, load, own)
+		o.node(&nodes[i], b, held)
 	}
 	slices.SortFunc(o.Nodes, func(a, b cluster.Node) int { return cmp.Compare(a.ID, b.ID) })
 	return o
 }
 
-// add takes up a job, and reports whether it takes part. types are those of the GPUs of each node.
-func (o *Observation) add(c *client.Job, b *Bounds, types map[string]string) bool {
-	if c.Partition != b.Partition {
-		return false
+// held returns how many GPUs jobs hold, by node.
+func (*Observation) held(lists ...[]Job) map[cluster.NodeID]int {
+	sum := map[cluster.NodeID]int{}
+	for _, jobs := range lists {
+		for i := range jobs {
+			for _, s := range jobs[i].Placement {
+				sum[s.Node] += s.GPUs
+			}
+		}
 	}
+	return sum
+}
+
+// Shared returns the nodes with the GPUs that Load leaves; none that has no GPU left.
+func (o *Observation) Shared() []cluster.Node {
+	load := o.held(o.Load)
+	var all []cluster.Node
+	for _, n := range o.Nodes {
+		if n.Capacity.GPUs -= load[n.ID]; n.Capacity.GPUs > 0 {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// add takes up a job. types are those of the GPUs of each node.
+func (o *Observation) add(c *client.Job, b *Bounds, types map[string]string) {
 	j, asks := read(c)
+	j.holds(types)
+	if c.Partition != b.Partition {
+		if j.Configuration.GPUs > 0 {
+			o.Load = append(o.Load, j)
+		}
+		return
+	}
 	o.Epoch = max(o.Epoch, j.Mark.Epoch)
 	if asks && j.Trouble == "" {
 		j.Trouble = trouble(&j, b)
 	}
-	j.holds(types)
 	takes, over := asks && j.Takes(), !c.Waits() && !c.Holds()
 	switch {
 	case over && takes:
@@ -97,10 +124,13 @@ func (o *Observation) add(c *client.Job, b *Bounds, types map[string]string) boo
 	case asks:
 		o.Jobs = append(o.Jobs, j)
 	}
-	if c.Waits() && !takes {
+	switch {
+	case takes:
+	case c.Waits():
 		o.Others = append(o.Others, *c)
+	case j.Configuration.GPUs > 0:
+		o.Load = append(o.Load, j)
 	}
-	return takes
 }
 
 // read returns a job with its comments, and whether it asks to take part, or did.
@@ -156,18 +186,11 @@ func Type(j *client.Job) string {
 	return ""
 }
 
-// count adds the GPUs that a job holds, by node.
-func count(sum map[string]int, j *client.Job) {
-	for _, h := range held(j) {
-		sum[h.Node] += h.GPUs.Total()
-	}
-}
-
 // holds sets what the job holds.
 func (j *Job) holds(types map[string]string) {
-	for _, h := range held(&j.Job) {
+	for _, h := range heldBy(&j.Job) {
 		t := GPUType(types[h.Node])
-		if j.Configuration.Nodes > 0 && t != j.Configuration.GPUType {
+		if j.Configuration.Nodes > 0 && t != j.Configuration.GPUType && j.Trouble == "" {
 			j.Trouble = fmt.Sprintf("it holds GPUs of several types: %s and %s", j.Configuration.GPUType, t)
 		}
 		j.Configuration.Nodes, j.Configuration.GPUs, j.Configuration.GPUType = j.Configuration.Nodes+1, j.Configuration.GPUs+h.GPUs.Total(), t
@@ -176,9 +199,9 @@ func (j *Job) holds(types map[string]string) {
 	slices.SortFunc(j.Placement, func(a, b cluster.Share) int { return cmp.Compare(a.Node, b.Node) })
 }
 
-// held returns what a job holds of each node. Where Slurm does not say it, GPUs are taken to be spread
+// heldBy returns what a job holds of each node. Where Slurm does not say it, GPUs are taken to be spread
 // evenly, the first nodes having more.
-func held(j *client.Job) []client.Held {
+func heldBy(j *client.Job) []client.Held {
 	if len(j.HeldGPUs) > 0 || !j.Holds() {
 		return j.HeldGPUs
 	}
@@ -196,7 +219,7 @@ func held(j *client.Job) []client.Held {
 }
 
 // node takes up a node.
-func (o *Observation) node(n *client.Node, b *Bounds, load, own map[string]int) {
+func (o *Observation) node(n *client.Node, b *Bounds, held map[cluster.NodeID]int) {
 	types := n.GPUs.Types()
 	if !slices.Contains(n.Partitions, b.Partition) || len(types) == 0 {
 		return
@@ -205,14 +228,14 @@ func (o *Observation) node(n *client.Node, b *Bounds, load, own map[string]int) 
 		o.Left = append(o.Left, fmt.Sprintf("node %s: GPUs of several types (%s)", n.Name, n.GPUs))
 		return
 	}
-	left := n.GPUs.Total() - load[n.Name]
+	gpus := n.GPUs.Total()
 	if !n.Usable() {
 		o.Left = append(o.Left, fmt.Sprintf("node %s: %s %s", n.Name, strings.ToLower(strings.Join(append([]string{n.State}, n.Flags...), "+")), n.Reason))
-		left = own[n.Name]
+		gpus = held[cluster.NodeID(n.Name)]
 	}
-	if left > 0 {
+	if gpus > 0 {
 		o.Nodes = append(o.Nodes, cluster.Node{
-			ID: cluster.NodeID(n.Name), GPUType: GPUType(types[0]), Capacity: cluster.Resources{GPUs: left},
+			ID: cluster.NodeID(n.Name), GPUType: GPUType(types[0]), Capacity: cluster.Resources{GPUs: gpus},
 		})
 	}
 }

@@ -23,7 +23,7 @@ func (j *Job) Spec() *job.Spec {
 	s := &job.Spec{
 		ID: JobID(j.ID), Name: j.Name, User: j.User, Queue: j.Partition, Class: j.Class, GPUs: Wants(j.Job),
 	}
-	if j.Part == comment.Elastic {
+	if j.Elastic() {
 		s.GPUTypes = j.GPUTypes()
 		s.GPUs, s.MinGPUs, s.MaxGPUs = j.Min, j.Min, j.Max
 		s.Adaptivity, s.RestartOverhead = job.GPUCount|job.AnyGPUType, Restart
@@ -38,6 +38,9 @@ func (j *Job) Spec() *job.Spec {
 	}
 	return s
 }
+
+// Elastic reports whether the job takes part, and its number of GPUs may be changed.
+func (j *Job) Elastic() bool { return j.Takes() && j.Part == comment.Elastic }
 
 // Status returns how a job is at a time.
 func (j *Job) Status(at time.Time) job.Status {
@@ -54,7 +57,7 @@ func (j *Job) Status(at time.Time) job.Status {
 	} else {
 		st.FirstStarted = at
 	}
-	if j.Part != comment.Elastic {
+	if !j.Elastic() {
 		st.Progress, st.Reported = at.Sub(st.Since).Seconds(), at
 	}
 	return st

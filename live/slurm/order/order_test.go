@@ -13,20 +13,15 @@ import (
 func TestExchange(t *testing.T) {
 	wanted := []Place{{Job: 3, Priority: 10}, {Job: 2, Priority: 20}, {Job: 1, Priority: 30}}
 	changes, bounded := Exchange(wanted, []int64{25, 15}, 100)
-	if diff := cmp.Diff([]Change{{3, -20}, {1, 20}}, changes); diff != "" || bounded != nil {
+	if diff := cmp.Diff([]Change{{1, 20}, {3, -20}}, changes); diff != "" || bounded != nil {
 		t.Errorf("bounded %v; (-want +got):\n%s", bounded, diff)
 	}
 }
 
-// When the job to which a place was given has started, the one that gave it has its own again.
-func TestExchange_gives_a_place_back(t *testing.T) {
-	left := []Place{{Job: 1, Priority: 10, Nice: 20}}
-	changes, _ := Exchange(left, []int64{15}, 100)
-	if diff := cmp.Diff([]Change{{1, 0}}, changes); diff != "" {
-		t.Errorf("behind another job (-want +got):\n%s", diff)
-	}
-	if changes, _ = Exchange(left, []int64{5, 35}, 100); changes != nil {
-		t.Errorf("got %v, want nothing where nobody is passed", changes)
+// A job that has started has used up its place: who gave it stays where it is.
+func TestExchange_uses_places_up(t *testing.T) {
+	if changes, _ := Exchange([]Place{{Job: 1, Priority: 10, Nice: 20}}, []int64{15}, 100); changes != nil {
+		t.Errorf("got %v, want nothing", changes)
 	}
 }
 
@@ -34,7 +29,7 @@ func TestExchange_gives_a_place_back(t *testing.T) {
 func TestExchange_keeps_the_bound(t *testing.T) {
 	wanted := []Place{{Job: 2, Priority: 10, Own: 3, Nice: 3}, {Job: 1, Priority: 30}}
 	changes, bounded := Exchange(wanted, nil, 5)
-	if diff := cmp.Diff([]Change{{2, -2}, {1, 5}}, changes); diff != "" {
+	if diff := cmp.Diff([]Change{{1, 5}, {2, -2}}, changes); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if !slices.Equal(bounded, []uint32{2, 1}) {
@@ -48,8 +43,7 @@ func drawn(t *rapid.T) (wanted []Place, others []int64) {
 	for i := range n {
 		own := rapid.IntRange(-3, 3).Draw(t, "own")
 		nice := own + rapid.IntRange(-20, 20).Draw(t, "moved")
-		natural := rapid.Int64Range(100, 140).Draw(t, "natural")
-		wanted = append(wanted, Place{Job: uint32(i), Priority: natural - int64(nice) + int64(own), Nice: nice, Own: own})
+		wanted = append(wanted, Place{Job: uint32(i), Priority: rapid.Int64Range(100, 140).Draw(t, "priority"), Nice: nice, Own: own})
 	}
 	return wanted, rapid.SliceOfN(rapid.Int64Range(90, 150), 0, 6).Draw(t, "others")
 }
@@ -93,6 +87,29 @@ func TestExchange_any_queue(t *testing.T) {
 		}
 		if again, _ := Exchange(after, others, 1000); again != nil || bounded != nil {
 			t.Errorf("after %v: %v are left, %v bounded", changes, again, bounded)
+		}
+	})
+}
+
+// Where only the first of the changes are made, nobody who takes no part has more jobs before it.
+func TestExchange_any_part(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		wanted, others := drawn(t)
+		changes, _ := Exchange(wanted, others, 1000)
+		part := apply(wanted, changes[:rapid.IntRange(0, len(changes)).Draw(t, "made")])
+		for _, o := range others {
+			before, now := 0, 0
+			for i := range part {
+				if wanted[i].Priority > o {
+					before++
+				}
+				if part[i].Priority > o {
+					now++
+				}
+			}
+			if now > before {
+				t.Errorf("%d jobs are before one of priority %d, before it were %d", now, o, before)
+			}
 		}
 	})
 }
