@@ -159,7 +159,7 @@ func (r *Rig) writeNodes(b *strings.Builder) {
 		for _, name := range g.nodes() {
 			fmt.Fprintf(b, "NodeName=%s NodeHostname=localhost NodeAddr=127.0.0.1 Port=%d CPUs=%d RealMemory=%d", name, r.ports[name], cpus, memory)
 			if g.GPUs > 0 {
-				fmt.Fprintf(b, " Gres=gpu:%s:%d", g.Type, g.GPUs)
+				fmt.Fprintf(b, " Gres=%s:%d", strings.TrimSuffix("gpu:"+g.Type, ":"), g.GPUs)
 			}
 			b.WriteString("\n")
 		}
@@ -180,9 +180,14 @@ func (r *Rig) gresConf() string {
 	b.WriteString("AutoDetect=off\n")
 	for i := range r.options.Groups {
 		g := &r.options.Groups[i]
-		if g.GPUs > 0 {
-			fmt.Fprintf(&b, "NodeName=%s[1-%d] Name=gpu Type=%s File=%s[0-%d]\n", g.Prefix, g.Nodes, g.Type, r.path("gpu", "gpu"), g.GPUs-1)
+		if g.GPUs == 0 {
+			continue
 		}
+		fmt.Fprintf(&b, "NodeName=%s[1-%d] Name=gpu File=%s[0-%d]", g.Prefix, g.Nodes, r.path("gpu", "gpu"), g.GPUs-1)
+		if g.Type != "" {
+			fmt.Fprintf(&b, " Type=%s", g.Type)
+		}
+		b.WriteString("\n")
 	}
 	return b.String()
 }

@@ -157,13 +157,13 @@ func (r *Rig) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if r.daemons["slurmctld"] != nil { // jobs would outlive their slurmd
-		r.call(ctx, "scancel", "--quiet", "--user=root") //nolint:errcheck // what is left is killed below
+		_, _ = r.call(ctx, "scancel", "--quiet", "--user=root") // what is left is killed below
 	}
 	names := slices.Sorted(maps.Keys(r.daemons))
 	slices.Reverse(names) // slurmd before slurmdbd, slurmctld, munged
 	for _, n := range names {
 		if r.Signal(n, syscall.SIGTERM) != nil {
-			r.Signal(n, syscall.SIGKILL) // no more can be done
+			_ = r.Signal(n, syscall.SIGKILL) // no more can be done
 		}
 	}
 	r.killRest()

@@ -21,7 +21,7 @@ import (
 type Group struct {
 	Prefix string // letters
 	Nodes  int
-	Type   string // of the GPUs
+	Type   string // of the GPUs; empty: they have none
 	GPUs   int    // of each node; 0: none
 	CPUs   int    // of each node; 0: 32
 	Memory int    // megabytes of each node; 0: 100000
