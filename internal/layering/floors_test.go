@@ -135,6 +135,7 @@ var rooms = []room{
 	{"placement/placementtest", testOnly},
 	{"live/control/controltest", testOnly},
 	{"live/kube/kubetest", testOnly},
+	{"live/slurm/slurmrig", testOnly},
 	{"scheduler/schedulertest", testOnly},
 	{"opt/lp/lptest", testOnly},
 	{"internal/testdata", testOnly},

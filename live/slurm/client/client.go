@@ -88,7 +88,7 @@ func (c *Client) Reservations(ctx context.Context) ([]Reservation, error) {
 
 // QOS returns the qualities of service, which slurmdbd knows.
 func (c *Client) QOS(ctx context.Context) ([]QOS, error) {
-	out, err := c.call(ctx, Command{Name: "sacctmgr", Args: []string{"-n", "-P", "show", "qos", "format=" + qosColumns}})
+	out, err := c.call(ctx, Command{Name: "sacctmgr", Args: []string{"-n", "-P", "show", "qos", "format=" + QOSColumns}})
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (c *Client) QOS(ctx context.Context) ([]QOS, error) {
 // user may see, one row a run, without steps.
 func (c *Client) Accounting(ctx context.Context, since time.Time) ([]Run, error) {
 	out, err := c.call(ctx, Command{Name: "sacct", Args: []string{
-		"-n", "-P", "-a", "-X", "-D", "--delimiter=" + separator, "-S", fmt.Sprintf("uts%d", since.Unix()), "-o", runColumns,
+		"-n", "-P", "-a", "-X", "-D", "--delimiter=" + separator, "-S", fmt.Sprintf("uts%d", since.Unix()), "-o", RunColumns,
 	}})
 	if err != nil {
 		return nil, err

@@ -91,7 +91,7 @@ func (j *Job) Kept() bool {
 	return j.Waits() && (j.Priority == 0 || slices.Contains(j.Flags, "REQUEUE_HOLD") || slices.Contains(j.Flags, "SPECIAL_EXIT"))
 }
 
-// Name of a job as people write it: 12, 12_3, 12_[2-9%4] or 12+1.
+// Label returns a job's number as people write it: 12, 12_3, 12_[2-9%4] or 12+1.
 func (j *Job) Label() string {
 	switch {
 	case j.Het != 0:

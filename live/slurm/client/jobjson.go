@@ -184,7 +184,14 @@ func (j *Job) setHeld(c *checker, detail []string) {
 		return
 	}
 	for i, list := range detail {
-		j.HeldGPUs = append(j.HeldGPUs, c.held(j.Nodes[i], list))
+		j.addHeld(c.held(j.Nodes[i], list))
+	}
+}
+
+// addHeld adds what a job holds of a node, if that has GPUs.
+func (j *Job) addHeld(h Held) {
+	if h.GPUs != nil {
+		j.HeldGPUs = append(j.HeldGPUs, h)
 	}
 }
 

@@ -80,7 +80,7 @@ func (j *Job) setHeldText(c *checker, parts [][2]string) {
 			nodes = c.nodes(p[1])
 		case "GRES":
 			for _, n := range nodes {
-				j.HeldGPUs = append(j.HeldGPUs, c.held(n, p[1]))
+				j.addHeld(c.held(n, p[1]))
 			}
 		}
 	}

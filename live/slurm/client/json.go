@@ -12,7 +12,7 @@ import (
 // The data parsers whose JSON is read.
 const (
 	oldestParser = 37
-	newestParser = 44
+	newestParser = 45
 )
 
 // meta is what all output in JSON says of its form.

@@ -54,13 +54,13 @@ func ParseReservations(text []byte) ([]Reservation, error) {
 	return found, nil
 }
 
-// qosColumns are those that ParseQOS reads.
-const qosColumns = "Name%200,Priority,Flags%200,GrpTRES%200,MaxTRESPU%200,MaxTRESPA%200,MaxTRES%200,MaxJobsPU,MaxSubmitPU,MaxWall"
+// QOSColumns are those that ParseQOS reads.
+const QOSColumns = "Name%200,Priority,Flags%200,GrpTRES%200,MaxTRESPU%200,MaxTRESPA%200,MaxTRES%200,MaxJobsPU,MaxSubmitPU,MaxWall"
 
 // ParseQOS returns the qualities of service in what sacctmgr -n -P show qos printed. An error is ErrMalformed.
 func ParseQOS(text []byte) ([]QOS, error) {
 	var all []QOS
-	want, n := strings.Count(qosColumns, ",")+1, 0
+	want, n := strings.Count(QOSColumns, ",")+1, 0
 	for line := range strings.Lines(string(text)) {
 		n++
 		f := strings.Split(strings.TrimRight(line, "\n"), "|")

@@ -26,13 +26,13 @@ type Run struct {
 // separator parts the columns of sacct: no name has it, unless somebody wants to be misread.
 const separator = "\x1f"
 
-// runColumns are those that ParseRuns reads. What users write stands between others, so that a line
+// RunColumns are those that ParseRuns reads. What users write stands between others, so that a line
 // break in it leaves rows that have too few columns.
-const runColumns = "JobIDRaw,JobID,JobName,Comment,User,Account,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,ElapsedRaw,NodeList,ReqTRES,AllocTRES,JobIDRaw"
+const RunColumns = "JobIDRaw,JobID,JobName,Comment,User,Account,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,ElapsedRaw,NodeList,ReqTRES,AllocTRES,JobIDRaw"
 
 // ParseRuns returns the runs in what sacct printed, in its order. An error is ErrMalformed.
 func ParseRuns(text []byte) ([]Run, error) {
-	want, n := strings.Count(runColumns, ",")+1, 0
+	want, n := strings.Count(RunColumns, ",")+1, 0
 	var all []Run
 	for line := range strings.Lines(string(text)) {
 		n++

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,27 +57,15 @@ func (r *record) read(line string, repeated []string) error {
 			end = found[i+1][0]
 		}
 		name, value := line[at[2]:at[3]], strings.TrimSpace(line[at[1]:end])
-		if _, twice := r.fields[name]; twice {
-			if !contains(repeated, name) {
-				return fmt.Errorf("%w: line %d: %s comes twice; a name or comment may contain it", ErrMalformed, r.line, name)
-			}
+		if _, twice := r.fields[name]; twice && !slices.Contains(repeated, name) {
+			return fmt.Errorf("%w: line %d: %s comes twice; a name or comment may contain it", ErrMalformed, r.line, name)
 		}
-		if contains(repeated, name) {
+		if slices.Contains(repeated, name) {
 			r.parts = append(r.parts, [2]string{name, value})
 		}
 		r.fields[name] = value
 	}
 	return nil
-}
-
-// contains reports whether a list has a word.
-func contains(all []string, word string) bool {
-	for _, w := range all {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // get returns a field; empty where Slurm says that there is none.
@@ -90,7 +79,7 @@ func (r *record) get(name string) string {
 
 // atoi returns a number that was checked to be one.
 func atoi(s string) int {
-	n, _ := strconv.Atoi(s) //nolint:errcheck // it has digits only
+	n, _ := strconv.Atoi(s) // it has digits only
 	return n
 }
 
