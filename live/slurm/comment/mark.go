@@ -12,7 +12,8 @@ import (
 type Mark struct {
 	Ordered    bool  // the job's nice value is the scheduler's
 	Nice       int   // that the job had before, if Ordered
-	Held       bool  // the scheduler holds the job
+	Held       bool  // the scheduler holds the job, or is about to
+	Stopping   bool  // the scheduler is stopping the present start of the job
 	Generation int   // the start of the job that was planned last, from 1; 0: none was
 	Epoch      int64 // of the scheduler that wrote last; 0: none has
 }
@@ -49,6 +50,10 @@ func (m *Mark) set(name, value string) (err error) {
 		if m.Held = value == ""; !m.Held {
 			err = errors.New("want no value")
 		}
+	case "stop":
+		if m.Stopping = value == ""; !m.Stopping {
+			err = errors.New("want no value")
+		}
 	case "generation":
 		m.Generation, err = number(value, 1, mostNice)
 	case "epoch":
@@ -56,7 +61,7 @@ func (m *Mark) set(name, value string) (err error) {
 			err = errors.New("want a whole number of at least 1")
 		}
 	default:
-		err = errors.New("want nice, hold, generation or epoch")
+		err = errors.New("want nice, hold, stop, generation or epoch")
 	}
 	return err
 }
@@ -69,6 +74,9 @@ func (m Mark) String() string {
 	}
 	if m.Held {
 		words = append(words, "hold")
+	}
+	if m.Stopping {
+		words = append(words, "stop")
 	}
 	if m.Generation > 0 {
 		words = append(words, fmt.Sprintf("generation=%d", m.Generation))

@@ -102,6 +102,15 @@ func (o *Observation) Shared() []cluster.Node {
 	return all
 }
 
+// Free returns how many GPUs no job holds, by node.
+func (o *Observation) Free() map[cluster.NodeID]int {
+	held, free := o.held(o.Jobs, o.Load), map[cluster.NodeID]int{}
+	for i := range o.Nodes {
+		free[o.Nodes[i].ID] = o.Nodes[i].Capacity.GPUs - held[o.Nodes[i].ID]
+	}
+	return free
+}
+
 // add takes up a job. types are those of the GPUs of each node.
 func (o *Observation) add(c *client.Job, b *Bounds, types map[string]string) {
 	j, asks := read(c)
@@ -166,6 +175,11 @@ func trouble(j *Job, b *Bounds) string {
 		return "it may not be requeued (sbatch --no-requeue), so its number of GPUs cannot be changed"
 	}
 	return ""
+}
+
+// Running reports whether the job's script runs, and is not about to end.
+func (j *Job) Running() bool {
+	return j.State == client.Running && !slices.Contains(j.Flags, "COMPLETING")
 }
 
 // Wants returns how many GPUs a job asks for, or holds, on all nodes.

@@ -16,16 +16,19 @@ const Restart = time.Minute
 // JobID returns the ID of a job of Slurm.
 func JobID(id client.ID) job.ID { return job.ID(id.String()) }
 
-// Spec returns a job as a scheduler takes it. One that is not elastic gets what it asks for, is never
-// stopped, and is believed to run as long as its time limit allows. An elastic one gets what its
-// comment says, and its program says how long it runs.
+// Spec returns a job as a scheduler takes it. It is believed to run as long as its time limit allows:
+// an elastic one on the fewest GPUs that it may have, and in proportion on more. One that is not elastic
+// gets what it asks for, and is never stopped.
 func (j *Job) Spec() *job.Spec {
 	s := &job.Spec{
 		ID: JobID(j.ID), Name: j.Name, User: j.User, Queue: j.Partition, Class: j.Class, GPUs: Wants(j.Job),
 	}
+	s.Timed = true
+	if !j.Unlimited {
+		s.Target = j.Limit.Seconds()
+	}
 	if j.Elastic() {
-		s.GPUTypes = j.GPUTypes()
-		s.GPUs, s.MinGPUs, s.MaxGPUs = j.Min, j.Min, j.Max
+		s.GPUTypes, s.GPUs, s.MinGPUs, s.MaxGPUs = j.GPUTypes(), j.Min, j.Min, j.Max
 		s.Adaptivity, s.RestartOverhead = job.GPUCount|job.AnyGPUType, Restart
 		return s
 	}
@@ -33,9 +36,6 @@ func (j *Job) Spec() *job.Spec {
 		s.GPUTypes = []cluster.GPUType{GPUType(t)}
 	}
 	s.MinGPUs, s.MaxGPUs, s.NonPreemptive = s.GPUs, s.GPUs, true
-	if !j.Unlimited && j.Limit > 0 {
-		s.Timed, s.Target = true, j.Limit.Seconds()
-	}
 	return s
 }
 

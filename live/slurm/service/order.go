@@ -84,7 +84,10 @@ func (r *Orderer) Run(ctx context.Context) error {
 		r.tell(err)
 		select {
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), r.release(ctx))
+			if err := r.release(ctx); err != nil {
+				return fmt.Errorf("not all could be undone: %w", err)
+			}
+			return ctx.Err()
 		case <-tick.C:
 		}
 	}

@@ -18,12 +18,24 @@ func (s *Slurm) settle() {
 			break
 		}
 		s.advance(at)
-		s.end(j, map[bool]client.State{true: client.Completed, false: client.Failure}[j.Exit == 0], j.Exit)
+		switch {
+		case j.Noticed: // its script has itself requeued and held
+			s.requeue(j, "JobHeldUser")
+			j.keep("JobHeldUser")
+			j.Flags = []string{"REQUEUE_HOLD"}
+		case j.Exit == 0:
+			s.end(j, client.Completed, 0)
+		default:
+			s.end(j, client.Failure, j.Exit)
+		}
 		s.start(at)
 	}
 	s.advance(time.Now())
 	s.start(time.Now())
 }
+
+// saving is how long a program takes from its notice until it has saved a checkpoint and stops.
+const saving = 2 * time.Second
 
 // nextEnd returns the job that ends first if nothing changes.
 func (s *Slurm) nextEnd() (first *Job, at time.Time) {
@@ -34,6 +46,9 @@ func (s *Slurm) nextEnd() (first *Job, at time.Time) {
 		end := j.since.Add(time.Duration(j.Work / float64(j.GPUs.Total()) * float64(time.Second)))
 		if !j.Unlimited && j.Start.Add(j.Limit).Before(end) {
 			end = j.Start.Add(j.Limit)
+		}
+		if j.Noticed {
+			end = j.noticed.Add(saving)
 		}
 		if first == nil || end.Before(at) {
 			first, at = j, end

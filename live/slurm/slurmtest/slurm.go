@@ -41,6 +41,7 @@ type Job struct {
 	Exit    int     // with which the program ends
 	Noticed bool    // the program has had the signal, and has saved a checkpoint
 	Starts  []string
+	noticed time.Time // when
 	since   time.Time // until when Work is up to date
 	earlier time.Time // it may not start before
 	before  uint32    // its priority before it was held
@@ -58,7 +59,8 @@ type Ask struct {
 	Nice                         int
 	Priority                     uint32 // default 1000 less the number of the job, so that it is first come, first served
 	Held, NoRequeue              bool
-	After                        client.ID // it waits for the end of that job; 0: for none
+	After                        client.ID     // it waits for the end of that job; 0: for none
+	Begin                        time.Duration // it may not start before
 }
 
 // New returns a Slurm of some nodes of the partition gpu.
@@ -83,6 +85,7 @@ func (s *Slurm) Submit(a Ask) client.ID {
 	}
 	j.GPUs = client.GPUs{a.Type: j.Needed * j.PerNode.Total()}
 	j.NumTasks, j.CPUs = j.Needed, j.Needed
+	j.earlier = time.Now().Add(a.Begin)
 	if a.Held {
 		j.keep("JobHeldUser")
 	}

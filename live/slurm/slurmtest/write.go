@@ -102,13 +102,15 @@ func (s *Slurm) Requeue(ctx context.Context, id client.ID) error {
 	})
 }
 
-// Signal implements execute.Slurm: the program saves a checkpoint, and waits for its end.
+// Signal implements execute.Slurm: the program saves a checkpoint, and its script has itself requeued.
 func (s *Slurm) Signal(ctx context.Context, id client.ID, name string, _ client.Target) error {
 	return s.command(ctx, id, fmt.Sprintf("signal %s %d", name, id), func(j *Job) error {
 		if j.State != client.Running {
 			return refused("Job/step not running")
 		}
-		j.Saved, j.Noticed = j.Work, true
+		if !j.Noticed {
+			j.Saved, j.Noticed, j.noticed = j.Work, true, time.Now()
+		}
 		return nil
 	})
 }
@@ -174,7 +176,9 @@ func (j *Job) update(f client.Field) error {
 			j.ReqNodes = nil
 		}
 	case "StartTime":
-		j.earlier, bad = time.Time{}, nil
+		var seconds int
+		_, bad = fmt.Sscanf(f.Value, "now+%d", &seconds)
+		j.earlier = time.Now().Add(time.Duration(seconds) * time.Second)
 	case "AdminComment":
 		j.AdminComment, bad = f.Value, nil
 	default:
