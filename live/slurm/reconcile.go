@@ -53,27 +53,27 @@ func (w *World) reconcile(o *observe.Observation, as arrival) {
 }
 
 // enter adds a job. One that waits is not known before the scheduler holds it: until then Slurm may start
-// it.
+// it. One that an earlier scheduler has begun to stop waits already.
 func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
-	runs := j.Running() && !j.Mark.Stopping
-	if !runs && !(j.Waits() && j.Kept() && j.Mark.Held) {
+	runs, stops := j.Running() && !j.Mark.Stopping, j.Running() && j.Mark.Stopping
+	if !runs && !stops && !(j.Waits() && j.Kept() && j.Mark.Held) {
 		return
 	}
 	e := &entry{seen: *j, asked: j.Spec()}
 	e.spec = e.asked
 	w.byID[j.ID], w.order = e, append(w.order, e)
-	if runs {
-		status := j.Status(o.At)
-		e.held, e.trains = grant{status.Allocation, status.Placement, j.Restarts + 1}, j.Restarts+1
-		w.events.Emit(scheduler.Restored{Spec: e.spec, Status: status})
+	e.held.generation = max(j.Restarts, j.Mark.Generation)
+	status := j.Status(o.At)
+	switch {
+	case runs:
+		e.held.allocation, e.held.placement, e.trains = status.Allocation, status.Placement, e.held.generation
+	case stops:
+		status.Phase, status.Allocation, status.Placement = job.Waiting, cluster.Allocation{}, nil
+	case as == submitted:
+		w.events.Emit(scheduler.Submitted{Spec: e.spec})
 		return
 	}
-	e.held.generation = j.Restarts
-	if as == restored {
-		w.events.Emit(scheduler.Restored{Spec: e.spec, Status: j.Status(o.At)})
-		return
-	}
-	w.events.Emit(scheduler.Submitted{Spec: e.spec})
+	w.events.Emit(scheduler.Restored{Spec: e.spec, Status: status})
 }
 
 // update takes over what was observed of a job.
