@@ -6,6 +6,7 @@ import (
 	"io"
 	"os/user"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -159,7 +160,7 @@ func tables(w io.Writer, r *view.Report) error {
 	fmt.Fprintln(w)
 	return table(w, "NODE\tGPUS\tTYPE\tIDLE BECAUSE", len(r.Idle), func(i int) []string {
 		v := &r.Idle[i]
-		return []string{v.Node, fmt.Sprint(v.GPUs), dash(v.Type), string(v.Cause) + ": " + v.Why}
+		return []string{v.Node, strconv.Itoa(v.GPUs), dash(v.Type), string(v.Cause) + ": " + v.Why}
 	})
 }
 
@@ -172,7 +173,7 @@ func jobsTable(w io.Writer, r *view.Report) error {
 	fmt.Fprintln(w)
 	return table(w, "JOB\tNAME\tUSER\tPARTITION\tSTATE\tGPUS\tTYPE\tETA\tREASON", len(r.Jobs), func(i int) []string {
 		j := &r.Jobs[i]
-		return []string{j.ID, short(j.Name), j.User, j.Partition, strings.ToLower(j.State), fmt.Sprint(j.GPUs), dash(j.Type), etaOf(j, r.At), reasonOf(j)}
+		return []string{j.ID, short(j.Name), j.User, j.Partition, strings.ToLower(j.State), strconv.Itoa(j.GPUs), dash(j.Type), etaOf(j, r.At), reasonOf(j)}
 	})
 }
 
