@@ -138,17 +138,17 @@ live-losses: $(PYTHON)
 		echo "$$seed $$what" $$(cd python && OMP_NUM_THREADS=1 PYTHONPATH=. $(abspath $(PYTHON)) tests/live_train.py $$what --batch-size 64 --seed $$seed | tail -n 1); \
 	done; done
 
-# The packages with tests on a real Slurm, which begin with it where OXGANG_SLURM is set. They run one after
+# The packages with tests on a real Slurm, which begin with it where SLURMRIG is set. They run one after
 # another: each starts a Slurm of its own, in a quarter of a minute.
-SLURM = $$(grep -rl --include='*_test.go' 'slurmrig\.\|OXGANG_SLURM\|package slurmrig' . | xargs -n 1 dirname | sort -u)
+SLURM = $$(grep -rl --include='*_test.go' 'slurmrig\.\|SLURMRIG\|package slurmrig' . | xargs -n 1 dirname | sort -u)
 
 ## slurm-test: all tests on a real Slurm (root, and Debian's packages of it; skipped, with the reason, without)
 slurm-test:
-	OXGANG_SLURM=1 $(GO) test -vet=off -count=1 -p 1 -timeout $(RIGTIME) -run 'Slurm|Rig' $(RIGFLAGS) $(SLURM)
+	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -timeout $(RIGTIME) -run 'Slurm|Rig' $(RIGFLAGS) $(SLURM)
 
 ## slurm-quick: the same, without those that take minutes
 slurm-quick:
-	OXGANG_SLURM=1 $(GO) test -vet=off -count=1 -p 1 -short -timeout $(RIGTIME) -run 'Slurm|Rig' $(RIGFLAGS) $(SLURM)
+	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -short -timeout $(RIGTIME) -run 'Slurm|Rig' $(RIGFLAGS) $(SLURM)
 
 # Minutes the first time: it builds Kubernetes. The programs stay in the user's cache.
 RIGTIME  ?= 30m

@@ -34,6 +34,7 @@ var rooms = []room{
 	{"cmd/oxgang/study", 18},
 	{"cmd/oxgang/machine", 17},
 	{"cmd/oxgang/kube", 17},
+	{"cmd/oxgang/slurm", 17},
 	{"cmd/oxgang/cli", 16},
 
 	{"live/serve", 15}, // schedulers of live worlds
@@ -59,6 +60,7 @@ var rooms = []room{
 	{"live/kube/pages", 8},
 	{"live/kube/watched", 8},
 	{"live/local/observe", 8},
+	{"live/slurm/view", 8},
 	{"live/local/backup", 10},
 	{"live/local/recovery", 9},
 	{"live/control", 9}, // asks for retention

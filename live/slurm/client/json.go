@@ -59,17 +59,14 @@ type document[T any] struct {
 
 // decode returns the list of a document. What is not whole, or of another version, is an error.
 func decode[T any](text []byte, list func(*document[T]) *[]T) ([]T, error) {
-	var head struct {
-		Meta meta `json:"meta"`
-	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, malformed(err)
-	}
-	if err := head.Meta.check(); err != nil {
-		return nil, err
-	}
 	var d document[T]
-	if err := json.Unmarshal(text, &d); err != nil {
+	err := json.Unmarshal(text, &d)
+	if _, typed := errors.AsType[*json.UnmarshalTypeError](err); err == nil || typed { // what has another type may be of another version
+		if err := d.Meta.check(); err != nil {
+			return nil, err
+		}
+	}
+	if err != nil {
 		return nil, malformed(err)
 	}
 	for _, e := range d.Errors {

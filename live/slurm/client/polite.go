@@ -11,7 +11,7 @@ const DefaultPerMinute = 30
 
 // Limited returns a Runner that starts at most perMinute commands in any minute: one more waits until it may.
 func Limited(run Runner, perMinute int) Runner {
-	w := &window{begun: make([]time.Time, 0, perMinute), most: perMinute}
+	w := &callLimit{begun: make([]time.Time, 0, perMinute), most: perMinute}
 	return func(ctx context.Context, cmd Command) ([]byte, error) {
 		if err := w.enter(ctx); err != nil {
 			return nil, err
@@ -20,15 +20,15 @@ func Limited(run Runner, perMinute int) Runner {
 	}
 }
 
-// A window knows when the last commands began.
-type window struct {
+// A callLimit knows when the last commands began.
+type callLimit struct {
 	mu    sync.Mutex
 	begun []time.Time // of the last minute at most, the earliest first
 	most  int
 }
 
 // enter waits until one more may begin.
-func (w *window) enter(ctx context.Context) error {
+func (w *callLimit) enter(ctx context.Context) error {
 	for {
 		wait := w.try(time.Now())
 		if wait <= 0 {
@@ -45,7 +45,7 @@ func (w *window) enter(ctx context.Context) error {
 }
 
 // try notes that a command begins now, or returns how long it has to wait.
-func (w *window) try(now time.Time) time.Duration {
+func (w *callLimit) try(now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.begun) > 0 && now.Sub(w.begun[0]) >= time.Minute {

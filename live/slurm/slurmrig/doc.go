@@ -7,5 +7,5 @@
 //
 // It takes root and Debian's packages slurmctld, slurmd, slurm-client, slurmdbd, munge and
 // mariadb-server; Start skips a test with the reason where something is missing, and where
-// OXGANG_SLURM is not set: make slurm-test sets it.
+// SLURMRIG is not set: make slurm-test sets it.
 package slurmrig

@@ -45,7 +45,7 @@ type Rig struct {
 }
 
 // asked says whether tests on a real Slurm are asked for.
-const asked = "OXGANG_SLURM"
+const asked = "SLURMRIG"
 
 // programs are those that a rig needs, and the packages that have them.
 var programs = map[string]string{
