@@ -81,7 +81,7 @@ func (r *Orderer) Run(ctx context.Context) error {
 		if errors.Is(err, ErrOvertaken) {
 			return err
 		}
-		r.tell(err)
+		r.report(err)
 		select {
 		case <-ctx.Done():
 			if err := r.release(ctx); err != nil {
@@ -93,8 +93,8 @@ func (r *Orderer) Run(ctx context.Context) error {
 	}
 }
 
-// tell logs an error that is not the one of the round before.
-func (r *Orderer) tell(err error) {
+// report logs an error that is not the one of the round before.
+func (r *Orderer) report(err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
