@@ -93,7 +93,7 @@ func (d *drama) play(t *testing.T, scenes []scene) (wrong string, writes int) {
 // lead starts a scheduler.
 func (d *drama) lead(t *testing.T) {
 	w := open(t, d.slurm)
-	p, err := builtin.New("afs", nil)
+	p, err := builtin.New("afs", map[string]string{"steady": "false"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func (s *Service) resize(ctx context.Context, c *Config) error {
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), leave)
 	defer cancel()
 	if _, undo := Release(soon, s.Slurm, c, s.Log); undo != nil {
-		return fmt.Errorf("not all could be undone: %w", undo)
+		return errors.Join(err, fmt.Errorf("not all could be undone: %w", undo))
 	}
 	return err
 }

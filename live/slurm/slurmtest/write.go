@@ -179,6 +179,8 @@ func (j *Job) update(f client.Field) error {
 		var seconds int
 		_, bad = fmt.Sscanf(f.Value, "now+%d", &seconds)
 		j.earlier = time.Now().Add(time.Duration(seconds) * time.Second)
+	case "Comment":
+		j.Comment, bad = f.Value, nil
 	case "AdminComment":
 		j.AdminComment, bad = f.Value, nil
 	default:
