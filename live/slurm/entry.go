@@ -68,6 +68,8 @@ func (w *World) carried(s *execute.Step) {
 	e := w.byID[s.Job]
 	switch {
 	case e == nil:
+	case s.Verb == execute.Hold && e.wants():
+		w.fail(e, "Slurm does not show the size that it was given")
 	case s.Verb == execute.Notice:
 		e.noticed = time.Now()
 	case s.Verb == execute.Release:

@@ -78,11 +78,11 @@ func whileItRuns(o *observe.Observation, j *observe.Job, w *Wish, t Times) []Ste
 	case !j.Running():
 		return nil // it is ending
 	case !m.Stopping && j.Placement.SameGPUs(w.Placement):
-		if !m.Held {
+		if !m.Held && j.Mark.Epoch == t.Epoch {
 			return nil
 		}
 		m.Held = false
-		return []Step{{j.ID, Update, []client.Field{adminComment(m)}, "it has started"}}
+		return []Step{{j.ID, Update, []client.Field{adminComment(m)}, "it runs as planned"}} // and earlier schedulers see that there is another
 	case !m.Stopping:
 		m.Held, m.Stopping = true, true
 		return []Step{
@@ -106,7 +106,7 @@ func start(j *observe.Job, w *Wish, t Times) []Step {
 	n := strconv.Itoa(len(w.Placement))
 	m := comment.Mark{Ordered: j.Mark.Ordered, Nice: j.Mark.Nice, Held: true, Generation: w.Generation, Epoch: t.Epoch}
 	fields := []client.Field{
-		{Name: "NumNodes", Value: n + "-" + n}, {Name: "NumTasks", Value: n},
+		{Name: "NumNodes", Value: n + "-" + n}, {Name: "NumTasks", Value: n}, {Name: "NumCPUs", Value: n},
 		{Name: "TresPerNode", Value: tres(j, w.Placement)}, {Name: "ReqNodeList", Value: strings.Join(names(w.Placement), ",")},
 		{Name: "StartTime", Value: delay}, adminComment(m),
 	}
@@ -128,10 +128,11 @@ func Even(p cluster.Placement) bool {
 	return !slices.ContainsFunc(p, func(s cluster.Share) bool { return s.GPUs != p[0].GPUs })
 }
 
-// Sized reports whether a waiting job asks for a placement.
+// Sized reports whether a waiting job asks for a placement. The number of nodes is not compared: of a job
+// that was requeued, Slurm 22.05 shows that of its last start.
 func Sized(j *observe.Job, p cluster.Placement) bool {
 	asked := slices.Sorted(slices.Values(j.ReqNodes))
-	return len(p) > 0 && slices.Equal(asked, names(p)) && j.Needed == len(p) && observe.Wants(j.Job) == p.GPUs()
+	return len(p) > 0 && slices.Equal(asked, names(p)) && j.PerNode.Total() == p[0].GPUs
 }
 
 // names returns the nodes of a placement, which is sorted by them.

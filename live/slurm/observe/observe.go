@@ -182,12 +182,14 @@ func (j *Job) Running() bool {
 	return j.State == client.Running && !slices.Contains(j.Flags, "COMPLETING")
 }
 
-// Wants returns how many GPUs a job asks for, or holds, on all nodes.
+// Wants returns how many GPUs a job asks for, or holds, on all nodes. Of a job that waits, what it asks for on
+// each node counts: Slurm 22.05 shows the sum as it was before an update.
 func Wants(j client.Job) int {
-	if n := j.GPUs.Total(); n > 0 {
+	each := j.PerNode.Total() * max(1, j.Needed)
+	if n := j.GPUs.Total(); n > 0 && (each == 0 || !j.Waits()) {
 		return n
 	}
-	return j.PerNode.Total() * max(1, j.Needed)
+	return each
 }
 
 // Type returns the type of GPU that a job asks for; empty: any.

@@ -36,7 +36,7 @@ type Config struct {
 	Partition string            `yaml:"partition"` // of the jobs that may take part
 	Accounts  []string          `yaml:"accounts"`  // of these jobs; empty: any
 	Mode      Mode              `yaml:"mode"`
-	Policy    string            `yaml:"policy"`   // default srtf; of mode resize: afs
+	Policy    string            `yaml:"policy"`   // default srtf; of mode resize: oxgang
 	Settings  map[string]string `yaml:"settings"` // of the policy
 	Round     time.Duration     `yaml:"round"`    // between plans; default 30 s
 	Poll      time.Duration     `yaml:"poll"`     // between looks at Slurm in mode resize; default 5 s
@@ -109,7 +109,7 @@ func (c *Config) policy() string {
 	case c.Policy != "":
 		return c.Policy
 	case c.Mode == Resize:
-		return "afs"
+		return "oxgang"
 	}
 	return "srtf"
 }

@@ -114,7 +114,10 @@ func (s *Slurm) depends(j *Job) bool {
 
 func (s *Slurm) run(j *Job, held []client.Held, now time.Time) {
 	j.State, j.Reason, j.Start, j.since, j.Flags = client.Running, "None", now, now, nil
-	j.HeldGPUs, j.Nodes = held, nil
+	j.HeldGPUs, j.Nodes, j.GPUs = held, nil, client.GPUs{} // until now it was shown as before an update
+	for t, n := range j.PerNode {
+		j.GPUs[t] = n * j.Needed
+	}
 	for _, h := range held {
 		j.Nodes = append(j.Nodes, h.Node)
 	}

@@ -136,10 +136,6 @@ func (s *Slurm) Update(ctx context.Context, id client.ID, fields ...client.Field
 				return err
 			}
 		}
-		next.GPUs = client.GPUs{}
-		for t, n := range next.PerNode {
-			next.GPUs[t] = n * next.Needed
-		}
 		if next.NumTasks < next.Needed {
 			return refused("Node count specification invalid")
 		}
