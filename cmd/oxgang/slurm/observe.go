@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/user"
@@ -120,9 +121,7 @@ func (o *observation) learn(ctx context.Context) {
 
 // show writes a report, and says how long Slurm took.
 func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, error) {
-	begin := time.Now()
-	look, err := view.Take(ctx, o.client, time.Now)
-	took := time.Since(begin)
+	look, took, err := o.take(ctx)
 	if err != nil {
 		return took, err
 	}
@@ -141,6 +140,24 @@ func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, err
 		return took, cli.Write(w, o.format, r.Jobs)
 	}
 	return took, cli.Write(w, o.format, r)
+}
+
+// slow is how long a look in JSON may take. squeue needs twice the time for it that text takes.
+const slow = 2 * time.Second
+
+// take asks Slurm, and says how long that took. Where JSON is slow, the next look is in text, until text
+// cannot be read, as where a name has a line break.
+func (o *observation) take(ctx context.Context) (*view.Look, time.Duration, error) {
+	begin := time.Now()
+	look, err := view.Take(ctx, o.client, time.Now)
+	if o.client.Text && errors.Is(err, client.ErrMalformed) {
+		o.client.Text, begin = false, time.Now()
+		look, err = view.Take(ctx, o.client, time.Now)
+		return look, time.Since(begin), err
+	}
+	took := time.Since(begin)
+	o.client.Text = o.client.Text || took > slow
+	return look, took, err
 }
 
 // tables writes a report for people.
