@@ -43,6 +43,7 @@ var rooms = []room{
 	{"live/slurm/advise", 15},
 
 	{"live/overview", 15},
+	{"live/slurm/overview", 15},
 	{"page", 14},        // shows explanations
 	{"live/driver", 14}, // what they share; every policy on every workload
 	{"experiments/crosstable", 14},

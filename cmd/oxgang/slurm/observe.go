@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/user"
@@ -16,7 +17,9 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/overview"
 	"github.com/oxgang/oxgang/live/slurm/view"
+	"github.com/oxgang/oxgang/page"
 )
 
 // formats are those of observe.
@@ -34,8 +37,25 @@ type observation struct {
 }
 
 // observeCommand returns the command "oxgang slurm observe".
-func observeCommand() *cobra.Command {
-	return observeCommandOf(&observation{client: &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute)}})
+func observeCommand() *cobra.Command { return observeCommandOf(newObservation()) }
+
+// month is how far back past runs tell when jobs end, unless told otherwise.
+const month = 30 * 24 * time.Hour
+
+// newObservation returns an observation by the commands in the user's path.
+func newObservation() *observation {
+	return &observation{client: &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute)}, history: month}
+}
+
+// PageSource returns what the live page shows of a Slurm, once it answers. Its errors have hints.
+func PageSource(ctx context.Context) (page.Source, error) {
+	o := newObservation()
+	o.learn(ctx)
+	s := overview.New(o.client, "Slurm", o.past, o.noPast)
+	if _, err := s.Overview(ctx, 0); err != nil {
+		return nil, Hinted(err)
+	}
+	return s, nil
 }
 
 // observeCommandOf returns the command that fills in an observation, and makes it.
@@ -66,7 +86,7 @@ number of GPUs, if there are at least five that took longer than it has run, and
 	f := cmd.Flags()
 	f.BoolVar(&o.mine, "mine", false, "only your jobs")
 	f.BoolVarP(&o.watched, "watch", "w", false, "show it anew every 2 s, less often where nothing changes or slurmctld is slow, until Ctrl-C")
-	f.DurationVar(&o.history, "history", 30*24*time.Hour, "how far back past runs tell when jobs end; 0: not at all")
+	f.DurationVar(&o.history, "history", month, "how far back past runs tell when jobs end; 0: not at all")
 	cli.Output(cmd, &o.format, formats...)
 	return cmd
 }
@@ -120,9 +140,7 @@ func (o *observation) learn(ctx context.Context) {
 
 // show writes a report, and says how long Slurm took.
 func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, error) {
-	begin := time.Now()
-	look, err := view.Take(ctx, o.client, time.Now)
-	took := time.Since(begin)
+	look, took, err := o.take(ctx)
 	if err != nil {
 		return took, err
 	}
@@ -141,6 +159,24 @@ func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, err
 		return took, cli.Write(w, o.format, r.Jobs)
 	}
 	return took, cli.Write(w, o.format, r)
+}
+
+// slow is how long a look in JSON may take. squeue needs twice the time for it that text takes.
+const slow = 2 * time.Second
+
+// take asks Slurm, and says how long that took. Where JSON is slow, the next look is in text, until text
+// cannot be read, as where a name has a line break.
+func (o *observation) take(ctx context.Context) (*view.Look, time.Duration, error) {
+	begin := time.Now()
+	look, err := view.Take(ctx, o.client, time.Now)
+	if o.client.Text && errors.Is(err, client.ErrMalformed) {
+		o.client.Text, begin = false, time.Now()
+		look, err = view.Take(ctx, o.client, time.Now)
+		return look, time.Since(begin), err
+	}
+	took := time.Since(begin)
+	o.client.Text = o.client.Text || took > slow
+	return look, took, err
 }
 
 // tables writes a report for people.

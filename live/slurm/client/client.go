@@ -46,63 +46,39 @@ func (c *Client) call(ctx context.Context, cmd Command) ([]byte, error) {
 // Jobs returns the jobs that Slurm knows: those that wait, run, or ended within its MinJobAge,
 // by number. An array of which no task was started is one job.
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
-	return inEitherForm(c, form[Job]{
-		json: func() ([]byte, error) { return c.call(ctx, Command{Name: "squeue", Args: []string{"--json"}}) },
-		text: func() ([]byte, error) {
-			return c.call(ctx, Command{Name: "scontrol", Args: []string{"-o", "-d", "show", "job"}})
-		},
-		parse: ParseJobs, parseText: ParseJobsText,
+	return inEitherForm(ctx, c, form[Job]{
+		json: Command{Name: "squeue", Args: []string{"--json"}}, parse: ParseJobs,
+		text: Command{Name: "scontrol", Args: []string{"-o", "-d", "show", "job"}}, parseText: ParseJobsText,
 	})
 }
 
 // Nodes returns the nodes, by name.
 func (c *Client) Nodes(ctx context.Context) ([]Node, error) {
-	return inEitherForm(c, form[Node]{
-		json: func() ([]byte, error) {
-			return c.call(ctx, Command{Name: "scontrol", Args: []string{"--json", "show", "node"}})
-		},
-		text: func() ([]byte, error) {
-			return c.call(ctx, Command{Name: "scontrol", Args: []string{"-o", "-d", "show", "node"}})
-		},
-		parse: ParseNodes, parseText: ParseNodesText,
+	return inEitherForm(ctx, c, form[Node]{
+		json: Command{Name: "scontrol", Args: []string{"--json", "show", "node"}}, parse: ParseNodes,
+		text: Command{Name: "scontrol", Args: []string{"-o", "-d", "show", "node"}}, parseText: ParseNodesText,
 	})
 }
 
 // Partitions returns the partitions that the user may see.
 func (c *Client) Partitions(ctx context.Context) ([]Partition, error) {
-	out, err := c.call(ctx, Command{Name: "scontrol", Args: []string{"-o", "show", "partition"}})
-	if err != nil {
-		return nil, err
-	}
-	return ParsePartitions(out)
+	return asked(ctx, c, Command{Name: "scontrol", Args: []string{"-o", "show", "partition"}}, ParsePartitions)
 }
 
 // Reservations returns the reservations that there are now or will be.
 func (c *Client) Reservations(ctx context.Context) ([]Reservation, error) {
-	out, err := c.call(ctx, Command{Name: "scontrol", Args: []string{"-o", "show", "reservation"}})
-	if err != nil {
-		return nil, err
-	}
-	return ParseReservations(out)
+	return asked(ctx, c, Command{Name: "scontrol", Args: []string{"-o", "show", "reservation"}}, ParseReservations)
 }
 
 // QOS returns the qualities of service, which slurmdbd knows.
 func (c *Client) QOS(ctx context.Context) ([]QOS, error) {
-	out, err := c.call(ctx, Command{Name: "sacctmgr", Args: []string{"-n", "-P", "show", "qos", "format=" + QOSColumns}})
-	if err != nil {
-		return nil, err
-	}
-	return ParseQOS(out)
+	return asked(ctx, c, Command{Name: "sacctmgr", Args: []string{"-n", "-P", "show", "qos", "format=" + QOSColumns}}, ParseQOS)
 }
 
 // Accounting returns the runs of jobs that slurmdbd knows of the time since: of all users whose jobs the
 // user may see, one row a run, without steps.
 func (c *Client) Accounting(ctx context.Context, since time.Time) ([]Run, error) {
-	out, err := c.call(ctx, Command{Name: "sacct", Args: []string{
+	return asked(ctx, c, Command{Name: "sacct", Args: []string{
 		"-n", "-P", "-a", "-X", "-D", "--delimiter=" + separator, "-S", fmt.Sprintf("uts%d", since.Unix()), "-o", RunColumns,
-	}})
-	if err != nil {
-		return nil, err
-	}
-	return ParseRuns(out)
+	}}, ParseRuns)
 }

@@ -1,35 +1,40 @@
 package client
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 )
 
 // A form is how something can be asked for and read: as JSON or as text.
 type form[T any] struct {
-	json, text       func() ([]byte, error)
+	json, text       Command
 	parse, parseText func([]byte) ([]T, error)
 }
 
 // inEitherForm asks for JSON, and for text where there is none or it is of a version that is not known.
-func inEitherForm[T any](c *Client, f form[T]) ([]T, error) {
+func inEitherForm[T any](ctx context.Context, c *Client, f form[T]) ([]T, error) {
 	if !c.Text {
-		out, err := f.json()
-		if err == nil {
-			var all []T
-			if all, err = f.parse(out); err == nil {
-				return all, nil
-			}
-		}
+		all, err := asked(ctx, c, f.json, f.parse)
 		if !errors.Is(err, ErrVersion) && !noJSON(err) {
-			return nil, err
+			return all, err
 		}
 	}
-	out, err := f.text()
+	return asked(ctx, c, f.text, f.parseText)
+}
+
+// asked runs a command and reads what it prints. Errors name the command.
+func asked[T any](ctx context.Context, c *Client, cmd Command, parse func([]byte) ([]T, error)) ([]T, error) {
+	out, err := c.call(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
-	return f.parseText(out)
+	all, err := parse(out)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", cmd.Name, err)
+	}
+	return all, nil
 }
 
 // noJSON reports whether a command complained that it does not know --json, or lacks the plugin for it.

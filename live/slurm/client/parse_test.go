@@ -191,6 +191,7 @@ func TestBad_input(t *testing.T) {
 		"a date in words":        {plain(strings.Replace(text, "SubmitTime=17", "SubmitTime=Mi 25. Nov 2026 ", 1)), ErrMalformed, "SubmitTime"},
 		"text cut off":           {plain(text[:900]), ErrMalformed, "no "},
 		"columns missing":        {rows(strings.Replace(sacct, separator+"root", "", 1)), ErrMalformed, "columns"},
+		"columns too many":       {rows(strings.Replace(sacct, "\n", separator+"x\n", 1)), ErrMalformed, "columns"},
 		"a row with line break":  {rows(strings.Replace(sacct, "two words", "two\nwords", 1)), ErrMalformed, "line break"},
 		"a date of sacct":        {rows(strings.Replace(sacct, separator+"17", separator+"2026-11-25T22:00:00", 1)), ErrMalformed, "Submit"},
 	} {
@@ -304,3 +305,39 @@ func FuzzParse(f *testing.F) {
 
 // both returns an error; one that comes with results is another.
 func both[T any](all []T, err error) error { return only(all, err) }
+
+// TestStates: what flags say of a state, in each of the ways in which they are said.
+func TestStates(t *testing.T) {
+	for _, c := range []struct {
+		states      []string
+		state       State
+		holds, kept bool
+	}{
+		{[]string{"RUNNING"}, Running, true, false},
+		{[]string{"COMPLETING"}, "COMPLETING", true, false},
+		{[]string{"COMPLETED", "COMPLETING"}, Completed, true, false},
+		{[]string{"completed"}, Completed, false, false},
+		{[]string{"CONFIGURING"}, Running, true, false},
+		{[]string{"RUNNING", "CONFIGURING"}, Running, true, false},
+		{[]string{"REQUEUE_HOLD"}, Pending, false, true},
+		{[]string{"PENDING", "REQUEUE_HOLD"}, Pending, false, true},
+		{[]string{"SPECIAL_EXIT"}, Pending, false, true},
+		{[]string{"NODE_FAIL"}, "NODE_FAIL", false, false},
+	} {
+		j := Job{Priority: 1}
+		j.setState(c.states, nil)
+		if j.State != c.state || j.Holds() != c.holds || j.Kept() != c.kept {
+			t.Errorf("%v: state %s, holds %v, kept %v, want %+v", c.states, j.State, j.Holds(), j.Kept(), c)
+		}
+	}
+	for state, usable := range map[string]bool{
+		"IDLE": true, "MIXED+PLANNED": true, "ALLOCATED": true, "IDLE+RESERVED": true, "IDLE*": false, "idle*": false, "IDLE+DRAIN": false, "MIXED+DRAIN": false,
+		"DOWN": false, "DOWN+NOT_RESPONDING": false, "IDLE+NOT_RESPONDING": false, "UNKNOWN": false, "IDLE+MAINTENANCE": false, "IDLE+REBOOT_ISSUED": false, "FUTURE": false,
+	} {
+		var n Node
+		n.setState(strings.Split(state, "+"))
+		if n.Usable() != usable {
+			t.Errorf("node %s: usable %v, want %v", state, n.Usable(), usable)
+		}
+	}
+}

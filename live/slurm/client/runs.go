@@ -38,7 +38,7 @@ func ParseRuns(text []byte) ([]Run, error) {
 		n++
 		f := strings.Split(strings.TrimRight(line, "\n"), separator)
 		if len(f) != want || f[0] != f[want-1] {
-			return nil, fmt.Errorf("%w: sacct: line %d: %d columns, want %d; a name or comment may have a line break", ErrMalformed, n, len(f), want)
+			return nil, fmt.Errorf("%w: line %d: %d columns, want %d; a name or comment may have a line break", ErrMalformed, n, len(f), want)
 		}
 		r, err := run(f, n)
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/doctable"
+	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
@@ -214,4 +216,20 @@ func TestMeanings(t *testing.T) {
 			t.Errorf("%q means %q, want %q", code, got, want)
 		}
 	}
+}
+
+// TestMeanings_page: the guide has a row for each code, with the same words.
+func TestMeanings_page(t *testing.T) {
+	var codes []string
+	text, err := os.ReadFile(filepath.Join(testdata.Root(t), "docs", "guide", "slurm.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range Meanings {
+		codes = append(codes, m.Code)
+		if row := "| `" + m.Code + "` | " + m.Why + " | " + m.Unblock + " |\n"; !strings.Contains(string(text), row) {
+			t.Errorf("docs/guide/slurm.md has no row\n%s", row)
+		}
+	}
+	doctable.Check(t, "guide/slurm#Reason codes", codes)
 }
