@@ -8,7 +8,8 @@ notice=$state/notice-$generation
 mkdir -p "$state/checkpoints" || exit 1
 
 # The notice: the program saves a checkpoint and ends with status 75.
-trap 'printf "{\"deadline\": %d, \"reason\": \"its GPUs are given to others, or it is to have other ones\"}" \
+signalled=
+trap 'signalled=1; printf "{\"deadline\": %d, \"reason\": \"its GPUs are given to others, or it is to have other ones\"}" \
   "$(($(date +%s) + GRACE))" >"$notice.new" && mv "$notice.new" "$notice"' USR1
 
 gpus=$(awk -F, '{print NF}' <<<"${CUDA_VISIBLE_DEVICES:?no GPUs}")
@@ -18,18 +19,29 @@ export MASTER_ADDR MASTER_PORT=$((20000 + (SLURM_JOB_ID * 7 + generation) % 1000
 MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 [ -z "${OXGANG_MASTER_ADDR:-}" ] || MASTER_ADDR=$OXGANG_MASTER_ADDR
 unset SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE SLURM_TRES_PER_TASK SLURM_GPUS SLURM_GPUS_PER_NODE
-srun --nodes="$nodes" --ntasks="$WORLD_SIZE" --ntasks-per-node="$gpus" --overcommit --kill-on-bad-exit=0 --wait=60 \
-  bash -c 'RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID exec "$@"' worker COMMAND &
-step=$!
-while :; do
-  wait "$step"
-  status=$?
-  kill -0 "$step" 2>/dev/null || break # a signal ended the wait
+began=$state/began-$generation
+# Where slurmctld does not answer, srun starts nothing, and is tried again for ten minutes.
+for _ in {1..120}; do
+  srun --nodes="$nodes" --ntasks="$WORLD_SIZE" --ntasks-per-node="$gpus" --overcommit --kill-on-bad-exit=0 --wait=60 \
+    bash -c ': >"$0"; RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID exec "$@"' "$began" COMMAND &
+  step=$!
+  while :; do
+    wait "$step"
+    status=$?
+    [ -n "$signalled" ] && [ "$status" -gt 128 ] || break # a signal ended the wait, and not the step
+    signalled=
+  done
+  [ ! -e "$began" ] && [ ! -e "$notice" ] || break
+  sleep 5
 done
-wait "$step" 2>/dev/null
+# A start that was told to stop before it began has nothing to save.
+[ -e "$began" ] || [ ! -e "$notice" ] || status=75
 rm -f "$notice" "$notice.new"
 if [ "$status" -eq 75 ]; then
   # Stopped on notice: the job waits, held, until the scheduler starts it again. Slurm ends this script.
-  scontrol requeuehold "$SLURM_JOB_ID" && sleep infinity
+  for _ in {1..120}; do
+    scontrol requeuehold "$SLURM_JOB_ID" && exec sleep infinity
+    sleep 5
+  done
 fi
 exit "$status"
