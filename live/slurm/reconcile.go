@@ -56,7 +56,7 @@ func (w *World) reconcile(o *observe.Observation, as arrival) {
 // it. One that an earlier scheduler has begun to stop waits already.
 func (w *World) enter(o *observe.Observation, j *observe.Job, as arrival) {
 	runs, stops := j.Running() && !j.Mark.Stopping, j.Running() && j.Mark.Stopping
-	if !runs && !stops && !(j.Waits() && j.Kept() && j.Mark.Held) {
+	if waits := j.Waits() && j.Kept() && j.Mark.Held; !runs && !stops && !waits {
 		return
 	}
 	e := &entry{seen: *j, asked: j.Spec()}
@@ -113,10 +113,10 @@ func (w *World) runs(e *entry) {
 
 // over tells the scheduler how a job ended.
 func (w *World) over(e *entry, j *observe.Job) {
-	switch {
-	case j.State == client.Completed:
+	switch j.State {
+	case client.Completed:
 		w.conclude(e, scheduler.Done, "")
-	case j.State == client.Cancelled:
+	case client.Cancelled:
 		w.conclude(e, scheduler.Cancelled, "cancelled in Slurm")
 	default:
 		w.conclude(e, scheduler.Failed, strings.TrimSpace(fmt.Sprintf("%s, exit status %d", j.State, j.ExitCode)))

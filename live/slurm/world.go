@@ -210,18 +210,21 @@ func (w *World) pass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return w.carry(ctx, w.steps(seen))
+}
+
+// steps takes over an observation, and returns the commands that are next; none once the World is over.
+func (w *World) steps(seen *observe.Observation) []execute.Step {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.trouble = ""; seen.Epoch > w.epoch {
 		w.end(fmt.Errorf("partition %s: %w", w.o.Bounds.Partition, ErrOvertaken))
 	}
 	if w.ends != nil {
-		w.mu.Unlock()
 		return nil
 	}
 	w.reconcile(seen, submitted)
-	steps := execute.Steps(seen, w.wishes(), execute.Times{Grace: w.o.Grace, Epoch: w.epoch})
-	w.mu.Unlock()
-	return w.carry(ctx, steps)
+	return execute.Steps(seen, w.wishes(), execute.Times{Grace: w.o.Grace, Epoch: w.epoch})
 }
 
 // end ends the World.
@@ -239,8 +242,7 @@ func (w *World) carry(ctx context.Context, steps []execute.Step) error {
 		if refused[s.Job] {
 			continue
 		}
-		err := w.o.Writer.Do(ctx, s)
-		switch {
+		switch err := w.o.Writer.Do(ctx, s); {
 		case err == nil:
 			w.carried(s)
 		case errors.Is(err, execute.ErrBusy):

@@ -2,7 +2,6 @@ package slurm
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -16,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/schedulertest"
 )
 
-var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+var quiet = slog.New(slog.DiscardHandler)
 
 // options are those of a World on a Slurm in memory.
 func options(s *slurmtest.Slurm) Options {

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,10 +92,5 @@ func MostGPUs(nodes []client.Node, partition string, types []string) int {
 
 // in reports whether a word is one of some; it is if there are none, or the word is empty.
 func in(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return len(words) == 0 || word == ""
+	return len(words) == 0 || word == "" || slices.Contains(words, word)
 }

@@ -63,8 +63,10 @@ func TestOptions(t *testing.T) {
 
 func TestMostGPUs(t *testing.T) {
 	nodes := []client.Node{
-		{Partitions: []string{"gpu"}, GPUs: client.GPUs{"a100": 4}}, {Partitions: []string{"gpu"}, GPUs: client.GPUs{"h100": 8}},
-		{Partitions: []string{"big"}, GPUs: client.GPUs{"a100": 16}}, {Partitions: []string{"gpu"}},
+		{Partitions: []string{"gpu"}, GPUs: client.GPUs{"a100": 4}},
+		{Partitions: []string{"gpu"}, GPUs: client.GPUs{"h100": 8}},
+		{Partitions: []string{"big"}, GPUs: client.GPUs{"a100": 16}},
+		{Partitions: []string{"gpu"}},
 	}
 	for _, test := range []struct {
 		partition string

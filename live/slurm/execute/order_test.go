@@ -3,7 +3,6 @@ package execute_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -32,7 +31,7 @@ func look(t *testing.T, s *slurmtest.Slurm) *observe.Observation {
 }
 
 func writer(s *slurmtest.Slurm) *execute.Writer {
-	return &execute.Writer{Slurm: s, PerMinute: 1000, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	return &execute.Writer{Slurm: s, PerMinute: 1000, Log: slog.New(slog.DiscardHandler)}
 }
 
 func carry(t *testing.T, w *execute.Writer, steps []execute.Step) {

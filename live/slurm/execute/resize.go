@@ -106,9 +106,13 @@ func start(j *observe.Job, w *Wish, t Times) []Step {
 	n := strconv.Itoa(len(w.Placement))
 	m := comment.Mark{Ordered: j.Mark.Ordered, Nice: j.Mark.Nice, Held: true, Generation: w.Generation, Epoch: t.Epoch}
 	fields := []client.Field{
-		{Name: "NumNodes", Value: n + "-" + n}, {Name: "NumTasks", Value: n}, {Name: "NumCPUs", Value: n},
-		{Name: "TresPerNode", Value: tres(j, w.Placement)}, {Name: "ReqNodeList", Value: strings.Join(names(w.Placement), ",")},
-		{Name: "StartTime", Value: delay}, adminComment(m),
+		{Name: "NumNodes", Value: n + "-" + n},
+		{Name: "NumTasks", Value: n},
+		{Name: "NumCPUs", Value: n},
+		{Name: "TresPerNode", Value: tres(j, w.Placement)},
+		{Name: "ReqNodeList", Value: strings.Join(names(w.Placement), ",")},
+		{Name: "StartTime", Value: delay},
+		adminComment(m),
 	}
 	why := "it is to have " + nodes(w.Placement)
 	return []Step{{j.ID, Update, fields, why}, {j.ID, Release, nil, why}}

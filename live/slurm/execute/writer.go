@@ -78,13 +78,13 @@ func (w *Writer) Do(ctx context.Context, s *Step) error {
 	}
 	err := s.carry(ctx, w.Slurm)
 	if err == nil || ctx.Err() != nil || errors.Is(err, client.ErrUnreachable) || errors.Is(err, client.ErrTimeout) {
-		w.answered(k, nil)
+		w.accepted(k)
 		if err == nil {
 			w.Log.Info("told Slurm", "command", s.String(), "why", s.Why)
 		}
 		return err
 	}
-	return w.answered(k, err)
+	return w.reject(k, err)
 }
 
 // admit returns why a step may not be carried out now.
@@ -105,14 +105,17 @@ func (w *Writer) admit(k key) error {
 	return nil
 }
 
-// answered records Slurm's answer to a step.
-func (w *Writer) answered(k key, err error) error {
+// accepted records that Slurm did not refuse a step.
+func (w *Writer) accepted(k key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err == nil {
-		delete(w.refused, k)
-		return nil
-	}
+	delete(w.refused, k)
+}
+
+// reject records that Slurm refuses a step, and returns that as an error.
+func (w *Writer) reject(k key, err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.refused == nil {
 		w.refused = map[key]*Refusal{}
 	}

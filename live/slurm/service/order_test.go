@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
-var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+var quiet = slog.New(slog.DiscardHandler)
 
 // queue is a Slurm of one node that a job holds for ten minutes, and four jobs that wait, the longest
 // first. The third takes no part.
@@ -120,7 +119,9 @@ func TestOrderer_undoes(t *testing.T) {
 					t.Errorf("left: %q", left)
 				}
 				cancel()
-				<-done
+				if err := <-done; !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
 			})
 		})
 	}

@@ -95,7 +95,9 @@ func (th *theatre) lead() {
 // kill ends the scheduler with nothing undone.
 func (th *theatre) kill() {
 	th.stop()
-	<-th.gone
+	if err := <-th.gone; !errors.Is(err, context.Canceled) {
+		th.t.Errorf("the scheduler ends with %v", err)
+	}
 }
 
 // submit submits an elastic job.
@@ -177,8 +179,14 @@ func TestRig_resize(t *testing.T) {
 	}
 	th.Call(t, "scancel", th.jobs["b"].String())
 	th.wants("slurmctld is killed, and a user cancels a job", map[string]int{"a": 8})
+	if err := th.Signal("slurmd-a2", syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
 	th.Call(t, "scontrol", "update", "NodeName=a2", "State=DOWN", "Reason=test")
 	th.wants("a node is down", map[string]int{"a": 4})
+	if err := th.StartNode("a2"); err != nil {
+		t.Fatal(err)
+	}
 	th.Call(t, "scontrol", "update", "NodeName=a2", "State=RESUME")
 	th.wants("it is there again", map[string]int{"a": 8})
 	first := th.gone

@@ -133,10 +133,10 @@ func (s *Slurm) place(j *Job) []client.Held {
 		n := &s.nodes[i]
 		t := n.GPUs.Types()[0]
 		per := j.PerNode.Total()
-		_, any := j.PerNode[""]
+		_, untyped := j.PerNode[""]
 		_, fits := j.PerNode[t]
 		wanted := len(j.ReqNodes) == 0 || slices.Contains(j.ReqNodes, n.Name)
-		if len(held) < j.Needed && n.Usable() && wanted && (any || fits) && free[n.Name] >= per && slices.Contains(n.Partitions, j.Partition) {
+		if len(held) < j.Needed && n.Usable() && wanted && (untyped || fits) && free[n.Name] >= per && slices.Contains(n.Partitions, j.Partition) {
 			held = append(held, client.Held{Node: n.Name, GPUs: client.GPUs{t: per}})
 		}
 	}
