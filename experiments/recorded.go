@@ -59,12 +59,12 @@ func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 // rho, and all jobs are measured. It returns an error if a job is not as the
 // inputs have it. A recording that was cut off is unfinished.
 func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
-	return RecordedTelling(r, c, in, metrics.Tell{})
+	return RecordedStreaming(r, c, in, metrics.Stream{})
 }
 
-// RecordedTelling is Recorded, and tells of what is measured as soon as it is complete.
-func RecordedTelling(r *journal.Reader, c *config.Config, in *Inputs, tell metrics.Tell) (*Run, error) {
-	rec, err := recorderOf(c, in, tell)
+// RecordedStreaming is Recorded, and tells of what is measured as soon as it is complete.
+func RecordedStreaming(r *journal.Reader, c *config.Config, in *Inputs, stream metrics.Stream) (*Run, error) {
+	rec, err := recorderOf(c, in, stream)
 	if err != nil {
 		return nil, err
 	}
@@ -102,17 +102,17 @@ func (in *Inputs) measured(c *config.Config) int {
 }
 
 // recorderOf returns what measures a recorded run.
-func recorderOf(c *config.Config, in *Inputs, tell metrics.Tell) (*metrics.Recorder, error) {
+func recorderOf(c *config.Config, in *Inputs, stream metrics.Stream) (*metrics.Recorder, error) {
 	if in == nil {
 		o := metrics.DefaultOptions()
-		o.Tell = tell
+		o.Stream = stream
 		return metrics.New(o)
 	}
 	w, err := in.window(c)
 	if err != nil {
 		return nil, err
 	}
-	return in.recorder(c, w, tell)
+	return in.recorder(c, w, stream)
 }
 
 // A player shows a recording to a recorder.

@@ -55,7 +55,7 @@ type Decider struct {
 type Watch struct {
 	// Observer makes one more observer, the last one, for who decides; nil: none.
 	Observer func(*Decider) scheduler.Observer
-	Tell     metrics.Tell // of what is measured, as soon as it is complete
+	Stream   metrics.Stream // of what is measured, as soon as it is complete
 }
 
 // SimulateWatched is Simulate with a Watch.
@@ -127,7 +127,7 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 	if err != nil {
 		return nil, err
 	}
-	rec, err := in.recorder(c, measured, w.Tell)
+	rec, err := in.recorder(c, measured, w.Stream)
 	if err != nil {
 		return nil, err
 	}
@@ -190,12 +190,12 @@ func starts(c *cluster.Cluster, t policy.Traits) bool {
 }
 
 // recorder returns what measures a run.
-func (in *Inputs) recorder(c *config.Config, w window, tell metrics.Tell) (*metrics.Recorder, error) {
+func (in *Inputs) recorder(c *config.Config, w window, stream metrics.Stream) (*metrics.Recorder, error) {
 	if len(in.Arrivals) > 0 && in.measured(c) == 0 {
 		return nil, fmt.Errorf("measure.skip-queues %s: no job is left to measure", strings.Join(c.Skipped, ","))
 	}
 	o := metrics.DefaultOptions()
-	o.Tell = tell
+	o.Stream = stream
 	o.Measured = func(spec *job.Spec) bool { return w.measures(spec) && !skips(c, spec) }
 	o.UnfairAbove = c.Fairness.Above
 	if in.static(c) {

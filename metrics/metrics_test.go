@@ -558,14 +558,14 @@ func TestResult_of_measured_jobs(t *testing.T) {
 
 // What is told as it happens is what the Result has in the end: every interval though few are kept, each
 // job once, those that are active by Finish, and each round.
-func TestTell(t *testing.T) {
+func TestStream(t *testing.T) {
 	var jobs []JobResult
 	held := make(map[job.ID][]Interval)
 	var types []string
 	rounds := 0
 	o := DefaultOptions()
 	o.MaxIntervals = 3
-	o.Tell = Tell{
+	o.Stream = Stream{
 		Job: func(j *JobResult) { jobs = append(jobs, *j) },
 		Held: func(id job.ID, typ cluster.GPUType, i Interval) {
 			held[id], types = append(held[id], i), append(types, string(typ))

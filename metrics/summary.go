@@ -16,7 +16,7 @@ import (
 // Complexity: O(n log n) in the number of jobs.
 func (r *Recorder) Result() *Result {
 	c := r.clone()
-	c.opts.Tell = Tell{}
+	c.opts.Stream = Stream{}
 	return c.close()
 }
 
@@ -34,7 +34,7 @@ func (r *Recorder) close() *Result {
 		}
 		a.contention = r.meanContention(a)
 		r.done = append(r.done, a.result(r.start, r.now, len(r.types)))
-		r.tellJob(a, &r.done[len(r.done)-1])
+		r.streamJob(a, &r.done[len(r.done)-1])
 	}
 	res := &Result{
 		Start: r.start, Types: append([]cluster.GPUType{}, r.types...),

@@ -94,9 +94,9 @@ func NewResults(create func(name string) (io.WriteCloser, error), run string, f 
 	return r, nil
 }
 
-// Tell returns what the tables are to be told by a metrics.Recorder.
-func (r *Results) Tell() metrics.Tell {
-	return metrics.Tell{Job: r.job, Held: r.held, Round: r.round}
+// Stream returns what the tables are to be told by a metrics.Recorder.
+func (r *Results) Stream() metrics.Stream {
+	return metrics.Stream{Job: r.job, Held: r.held, Round: r.round}
 }
 
 func (r *Results) job(j *metrics.JobResult) {

@@ -6,7 +6,7 @@ import "math"
 const level = 0.95
 
 // An Interval is a mean, and an interval in which the mean of all seeds is with 95 % confidence, if means
-// of seeds are near enough to normal. Source: Student's t over independent repetitions.
+// of seeds are near enough to normal. That is Student's t over independent repetitions.
 type Interval struct {
 	N         int     // values
 	Mean      float64 // 0 if N is 0

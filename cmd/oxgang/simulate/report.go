@@ -106,7 +106,7 @@ func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, i
 			return nil, err
 		}
 	}
-	run, err = experiments.RecordedTelling(j, c, in, o.tell())
+	run, err = experiments.RecordedStreaming(j, c, in, o.stream())
 	return run, errors.Join(err, o.close())
 }
 

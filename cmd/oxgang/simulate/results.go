@@ -32,11 +32,11 @@ func (s *simulation) output(t *task) (o *output, err error) {
 	return o, err
 }
 
-func (o *output) tell() metrics.Tell {
+func (o *output) stream() metrics.Stream {
 	if o.tables == nil {
-		return metrics.Tell{}
+		return metrics.Stream{}
 	}
-	return o.tables.Tell()
+	return o.tables.Stream()
 }
 
 // close closes the files; those that are closed already it leaves alone.

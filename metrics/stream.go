@@ -5,10 +5,10 @@ import (
 	"github.com/oxgang/oxgang/job"
 )
 
-// Tell is told of what a Recorder measures as soon as it is complete, so that a run of any length can
+// A Stream receives what a Recorder measures as soon as it is complete, so that a run of any length can
 // be written in bounded memory. Nil functions are not called. What they are given is theirs only during
 // the call.
-type Tell struct {
+type Stream struct {
 	// Job is told of each measured job that has ended and holds nothing more; of those that are active,
 	// by Recorder.Finish. Its Intervals are those that Options.MaxIntervals keeps.
 	Job func(*JobResult)
@@ -29,17 +29,17 @@ type RoundState struct {
 	Capacity []int // GPUs there
 }
 
-// Finish returns the Result, and tells Options.Tell of jobs that are active and of GPUs that are held.
+// Finish returns the Result, and tells Options.Stream of jobs that are active and of GPUs that are held.
 // It is called once, last.
 func (r *Recorder) Finish() *Result {
 	c := r.clone()
-	c.opts.Tell = r.opts.Tell
+	c.opts.Stream = r.opts.Stream
 	return c.close()
 }
 
-// tellHeld takes note of an interval: it is told when the next one is not more of the same.
-func (r *Recorder) tellHeld(a *account, next Interval) {
-	if r.opts.Tell.Held == nil || !r.measures(a) {
+// streamHeld takes note of an interval: it is told when the next one is not more of the same.
+func (r *Recorder) streamHeld(a *account, next Interval) {
+	if r.opts.Stream.Held == nil || !r.measures(a) {
 		return
 	}
 	if a.untold && a.pending.continues(next) {
@@ -51,24 +51,24 @@ func (r *Recorder) tellHeld(a *account, next Interval) {
 }
 
 func (r *Recorder) flushHeld(a *account) {
-	if a.untold && r.opts.Tell.Held != nil {
-		r.opts.Tell.Held(a.spec.ID, r.types[a.pending.Type], a.pending)
+	if a.untold && r.opts.Stream.Held != nil {
+		r.opts.Stream.Held(a.spec.ID, r.types[a.pending.Type], a.pending)
 		a.untold = false
 	}
 }
 
-func (r *Recorder) tellJob(a *account, res *JobResult) {
+func (r *Recorder) streamJob(a *account, res *JobResult) {
 	r.flushHeld(a)
-	if r.opts.Tell.Job != nil {
-		r.opts.Tell.Job(res)
+	if r.opts.Stream.Job != nil {
+		r.opts.Stream.Job(res)
 	}
 }
 
-func (r *Recorder) tellRound() {
-	if r.opts.Tell.Round == nil {
+func (r *Recorder) streamRound() {
+	if r.opts.Stream.Round == nil {
 		return
 	}
-	r.opts.Tell.Round(&RoundState{
+	r.opts.Stream.Round(&RoundState{
 		Time: r.now.Sub(r.start).Seconds(), Running: r.running, Waiting: len(r.active) - r.running,
 		Types: r.types, Busy: r.busy, Capacity: r.capacity,
 	})
