@@ -14,13 +14,15 @@ import (
 // Command returns the command with the subcommands about a Slurm.
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "slurm", Short: "Show what a Slurm does, and why",
-		Long: `Show what a Slurm does, and why, through its own commands in your path: your account and its permissions hold.`,
+		Use: "slurm", Short: "Show what a Slurm does, order its jobs and resize them",
+		Long: `Show what a Slurm does, and why, say what would be better, and do it, through Slurm's own commands in your path:
+your account and its permissions hold. Only "serve" and "release" change jobs; "submit" submits one.`,
 		Example: `  oxgang slurm observe
-  oxgang slurm observe --mine --watch`,
+  oxgang slurm recommend --partition gpu
+  oxgang slurm serve --partition gpu --dry-run`,
 	}
 	cli.Group(cmd)
-	cmd.AddCommand(observeCommand())
+	cmd.AddCommand(observeCommand(), recommendCommand(), serveCommand(), releaseCommand(), submitCommand())
 	return cmd
 }
 

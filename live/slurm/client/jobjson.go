@@ -101,7 +101,7 @@ func (s *jsonJob) job() (Job, error) {
 		Comment: s.Comment, AdminComment: s.Admin, Reservation: s.Reserved, Dependency: s.Dependency, Features: s.Features,
 		Workdir: s.Workdir, Output: s.Output, Reason: s.Reason, Requeue: s.Requeue, BatchHost: s.BatchHost,
 		Priority: uint32(c.integer(s.Priority, "priority", 0, math.MaxUint32)),
-		Nice:     int(c.integer(s.Nice, "nice", math.MinInt32, math.MaxInt32)),
+		Nice:     int(int32(c.integer(s.Nice, "nice", math.MinInt32, math.MaxUint32))), // Slurm 22.05 prints -1 as 4294967295
 		Restarts: c.count(s.Restarts, "restart_cnt"),
 		Submit:   c.at(s.Submit, "submit_time"), Eligible: c.at(s.Eligible, "eligible_time"),
 		Start: c.at(s.Start, "start_time"), End: c.at(s.End, "end_time"),

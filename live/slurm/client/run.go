@@ -78,6 +78,7 @@ var known = []struct {
 }{
 	{"Unable to contact slurm controller", ErrUnreachable},
 	{"Socket timed out", ErrUnreachable},
+	{"missing socket", ErrUnreachable}, // slurmctld ended while it was asked
 	{"Connection refused", ErrUnreachable},
 	{"Unable to connect to database", ErrUnreachable},
 	{"Zero Bytes were transmitted or received", ErrUnreachable},
