@@ -121,9 +121,13 @@ soak:
 	cd live/local && seq 1 1000 $(SOAK) | xargs -P $$(getconf _NPROCESSORS_ONLN) -I{} env OXGANG_SIM_SEED={} \
 		OXGANG_SIM_SEEDS=$$(( $(SOAK) < 1000 ? $(SOAK) : 1000 )) ../../bin/soak.test -test.run '^TestSimulation$$' -test.timeout 0
 
-## python: the PyTorch client: types and tests
+## python: the Python package: types and tests
 python: $(PYTHON)
 	cd python && $(abspath $(PYTHON)) -m mypy && $(abspath $(PYTHON)) -m pytest -q
+
+## wheel: the wheel and the source distribution of python/, into dist/
+wheel: $(PYTHON)
+	packaging/python $(abspath $(PYTHON)) $(VERSION) dist
 
 ## live: real trainings on this machine, scheduled for some minutes
 live: $(PYTHON)

@@ -47,6 +47,7 @@ var rooms = []room{
 	{"page", 14},        // shows explanations
 	{"live/driver", 14}, // what they share; every policy on every workload
 	{"experiments/crosstable", 14},
+	{"experiments/sweep", 14},
 
 	{"experiments", 13}, // what runs, or speaks of, worlds
 	{"explain", 13},
@@ -74,6 +75,7 @@ var rooms = []room{
 	{"live/local/execute", 8},
 	{"live/local/retention", 8},
 
+	{"report/tabular", 7},
 	{"report", 8}, // windows; the composed options
 	{"config", 8},
 	{"live/record", 8},
@@ -89,7 +91,8 @@ var rooms = []room{
 	{"explain/counterfactual", 7}, // what would change a decision
 	{"whatif/calibration", 7},     // how far off predictions were
 
-	{"policy/builtin", 7}, // the policies by name
+	{"policy/builtin", 7},  // the policies by name
+	{"policy/external", 7}, // one that observes its run, too
 
 	{"scheduler", 6}, // the machine and its table; Kubernetes' nouns; what is computed of one policy
 	{"api/...", 6},
