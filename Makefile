@@ -143,16 +143,16 @@ live-losses: $(PYTHON)
 	done; done
 
 # The packages with tests on a real Slurm, which begin with it where SLURMRIG is set. They run one after
-# another: each starts a Slurm of its own, in a quarter of a minute.
+# another, each with a Slurm of its own, which starts in a quarter of a minute. The names of such tests have Slurm in them.
 SLURM = $$(grep -rl --include='*_test.go' 'slurmrig\.\|SLURMRIG\|package slurmrig' . | xargs -n 1 dirname | sort -u)
 
 ## slurm-test: all tests on a real Slurm (root, and Debian's packages of it; skipped, with the reason, without)
 slurm-test:
-	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -timeout $(RIGTIME) -run 'Slurm|Rig' $(RIGFLAGS) $(SLURM)
+	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -timeout $(RIGTIME) -run 'Slurm|^TestRig$$' $(RIGFLAGS) $(SLURM)
 
 ## slurm-quick: the same, without those that take minutes
 slurm-quick:
-	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -short -timeout $(RIGTIME) -run 'Slurm|Rig' $(RIGFLAGS) $(SLURM)
+	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -short -timeout $(RIGTIME) -run 'Slurm|^TestRig$$' $(RIGFLAGS) $(SLURM)
 
 # Minutes the first time: it builds Kubernetes. The programs stay in the user's cache.
 RIGTIME  ?= 30m

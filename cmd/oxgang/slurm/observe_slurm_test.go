@@ -5,7 +5,9 @@ package slurm
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -100,4 +102,21 @@ func TestSlurm_observe(t *testing.T) {
 		t.Error("an update of a job does not show in what is compared")
 	}
 	t.Log("\n" + text)
+	if err := r.Signal("slurmdbd", syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if text := observed(t, r, "nobody"); !strings.Contains(text, "note: limits of QOS are not known: sacctmgr: ") || !strings.Contains(text, "pending") {
+		t.Errorf("without slurmdbd:\n%s", text)
+	}
+	if err := r.Signal("slurmctld", syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	cmd := observeCommandOf(&observation{client: &client.Client{Run: r.As("nobody")}})
+	cmd.SetArgs([]string{"--history=0"})
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	if err := cmd.ExecuteContext(t.Context()); !errors.Is(err, client.ErrUnreachable) || !strings.Contains(err.Error(), "hint: \"scontrol ping\"") {
+		t.Errorf("without slurmctld: %v, want that it does not answer", err)
+	}
+	t.Logf("without slurmctld the error came after %v", time.Since(begin).Round(time.Second))
 }

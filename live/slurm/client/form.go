@@ -13,11 +13,12 @@ type form[T any] struct {
 	parse, parseText func([]byte) ([]T, error)
 }
 
-// inEitherForm asks for JSON, and for text where there is none or it is of a version that is not known.
+// inEitherForm asks for JSON, and for text where there is none, it is of a version that is not known, or it is a
+// complaint: squeue --json of 22.05 says "Unspecified error" where slurmctld does not answer, and ends with 0.
 func inEitherForm[T any](ctx context.Context, c *Client, f form[T]) ([]T, error) {
 	if !c.Text {
 		all, err := asked(ctx, c, f.json, f.parse)
-		if !errors.Is(err, ErrVersion) && !noJSON(err) {
+		if !errors.Is(err, ErrVersion) && !errors.Is(err, errComplaint) && !noJSON(err) {
 			return all, err
 		}
 	}

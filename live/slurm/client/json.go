@@ -57,6 +57,9 @@ type document[T any] struct {
 	Nodes *[]T `json:"nodes"`
 }
 
+// errComplaint says that Slurm complained within its JSON, where it says less than in text.
+var errComplaint = errors.New("a complaint of Slurm")
+
 // decode returns the list of a document. What is not whole, or of another version, is an error.
 func decode[T any](text []byte, list func(*document[T]) *[]T) ([]T, error) {
 	var d document[T]
@@ -70,7 +73,7 @@ func decode[T any](text []byte, list func(*document[T]) *[]T) ([]T, error) {
 		return nil, malformed(err)
 	}
 	for _, e := range d.Errors {
-		return nil, &Error{Command: "slurm", Said: e.Error + ": " + e.Description, Err: ErrMalformed}
+		return nil, fmt.Errorf("%w: %w: %s: %s", ErrMalformed, errComplaint, e.Error, e.Description)
 	}
 	all := list(&d)
 	if all == nil {

@@ -217,6 +217,9 @@ func TestJobs_fall_back(t *testing.T) {
 		"version": func() ([]byte, error) {
 			return bytes.ReplaceAll(sample(t, "squeue.json"), []byte("v0.0.38"), []byte("v0.0.99")), nil
 		},
+		"complaint": func() ([]byte, error) {
+			return []byte(`{"meta":{"plugin":{"type":"openapi/v0.0.38"}},"errors":[{"error":"Unspecified error","description":"Failed"}],"jobs":[]}`), nil
+		},
 		"controller": func() ([]byte, error) {
 			return nil, Failed("squeue", "slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n", nil)
 		},

@@ -169,7 +169,7 @@ func expected(e view.ETA) *explain.Expected {
 	return &explain.Expected{Unknown: strings.TrimPrefix(e.From, "not known: ")}
 }
 
-// Job implements page.Source: the present, as Slurm keeps no record of decisions.
+// Job implements page.Source, the present, as Slurm keeps no record of decisions.
 func (s *Slurm) Job(ctx context.Context, id job.ID, _ time.Duration) (*page.Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,10 +195,10 @@ func moment(v *view.Job, now time.Time) (*page.Job, error) {
 	return &page.Job{Begun: time.Unix(0, 0).UTC(), Moment: text}, err
 }
 
-// Log implements page.Source: the output of a job is a file of its user.
+// Log implements page.Source, the output of a job is a file of its user.
 func (*Slurm) Log(context.Context, job.ID, io.Writer) error { return page.ErrUnknown }
 
-// Series implements page.Source: since this program began to look.
+// Series implements page.Source, since this program began to look.
 func (s *Slurm) Series(context.Context) (*page.Series, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
