@@ -34,15 +34,15 @@ func askNodes(ctx context.Context, told io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tellUnusable(told, text)
-	if err := tellReservations(ctx, told); err != nil {
+	noteUnusable(told, text)
+	if err := noteReservations(ctx, told); err != nil {
 		return "", err
 	}
 	return slurm.Nodes(bytes.NewReader(text), slurm.NodesCommand)
 }
 
-// tellUnusable tells how many GPUs are on nodes that start no job now.
-func tellUnusable(told io.Writer, text []byte) {
+// noteUnusable says how many GPUs are on nodes that start no job now.
+func noteUnusable(told io.Writer, text []byte) {
 	nodes, err := client.ParseNodesText(text)
 	if err != nil {
 		fmt.Fprintf(told, "  which nodes are down is not known: %v\n", err)
@@ -60,8 +60,8 @@ func tellUnusable(told io.Writer, text []byte) {
 	}
 }
 
-// tellReservations tells which nodes are reserved.
-func tellReservations(ctx context.Context, told io.Writer) error {
+// noteReservations says which nodes are reserved.
+func noteReservations(ctx context.Context, told io.Writer) error {
 	all, err := (&client.Client{Run: slurmRunner}).Reservations(ctx)
 	if err != nil {
 		return err
