@@ -32,6 +32,7 @@ type entry struct {
 	trains  int  // the generation that the scheduler knows to run
 	noticed time.Time
 	freed   time.Time // when it was released; zero: it was not since it was planned
+	freedIn int       // the generation for which it was
 	// It is not planned before notBefore, after failures in a row; why says what went wrong last.
 	notBefore time.Time
 	failures  int
@@ -68,12 +69,12 @@ func (w *World) carried(s *execute.Step) {
 	e := w.byID[s.Job]
 	switch {
 	case e == nil:
-	case s.Verb == execute.Hold && e.wants():
+	case s.Verb == execute.Hold && e.wants() && e.freedIn == e.held.generation:
 		w.fail(e, "Slurm does not show the size that it was given")
 	case s.Verb == execute.Notice:
 		e.noticed = time.Now()
 	case s.Verb == execute.Release:
-		e.freed, e.noticed = time.Now(), time.Time{}
+		e.freed, e.freedIn, e.noticed = time.Now(), e.held.generation, time.Time{}
 	}
 }
 

@@ -75,6 +75,20 @@ func TestHeld_by_somebody_else(t *testing.T) {
 	})
 }
 
+// A job that somebody requeues starts again at once, and not after the two minutes for which Slurm lets it
+// wait.
+func TestRequeued_by_somebody_else(t *testing.T) {
+	staged(t, func(t *testing.T, d *drama) {
+		if err := d.slurm.Requeue(t.Context(), d.ids["a"]); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if j := d.slurm.Job(d.ids["a"]); j.State != client.Running {
+			t.Errorf("%s after a minute: %s", j.State, d.told())
+		}
+	})
+}
+
 // While slurmctld does not answer, jobs run on; afterwards the scheduler goes on.
 func TestController_down(t *testing.T) {
 	staged(t, func(t *testing.T, d *drama) {

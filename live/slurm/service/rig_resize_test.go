@@ -127,19 +127,7 @@ func (th *theatre) submit(name string, least, most int) {
 func (th *theatre) wants(what string, runs map[string]int) {
 	th.t.Helper()
 	begin, now := time.Now(), ""
-	err := slurmrig.Await(th.t.Context(), what, func() (bool, error) {
-		well := true
-		for name, gpus := range runs {
-			j := th.Job(th.t, th.jobs[name])
-			starts, _ := os.ReadFile(filepath.Join(th.dir, name+".starts"))
-			last := strings.Fields("0 0 " + string(starts))
-			size := last[len(last)-1]
-			well = well && j.State == client.Running && j.GPUs.Total() == gpus && size == fmt.Sprint(gpus)
-			now = fmt.Sprintf("%s: %s, %s, %d GPUs, its program has %s", name, j.State, j.Reason, j.GPUs.Total(), size)
-		}
-		return well, nil
-	})
-	if err != nil {
+	if err := th.await(what, runs, &now); err != nil {
 		th.t.Fatalf("%s: %v; %s\n%s%s", what, err, now, th.outputs(), th.Call(th.t, "scontrol", "show", "job"))
 	}
 	th.t.Logf("%s: %v after %v", what, runs, time.Since(begin).Round(100*time.Millisecond))
@@ -151,6 +139,29 @@ func (th *theatre) wants(what string, runs map[string]int) {
 		th.t.Errorf("%s: %s", what, bad)
 	default:
 	}
+}
+
+// await waits for some minutes: on a busy machine a slurmctld that was started again takes long to hear of its
+// nodes. now says how it is.
+func (th *theatre) await(what string, runs map[string]int, now *string) (err error) {
+	there := func() (bool, error) {
+		well := true
+		for name, gpus := range runs {
+			j := th.Job(th.t, th.jobs[name])
+			starts, _ := os.ReadFile(filepath.Join(th.dir, name+".starts"))
+			last := strings.Fields("0 0 " + string(starts))
+			size := last[len(last)-1]
+			well = well && j.State == client.Running && j.GPUs.Total() == gpus && size == fmt.Sprint(gpus)
+			*now = fmt.Sprintf("%s: %s, %s, %d GPUs, its program has %s", name, j.State, j.Reason, j.GPUs.Total(), size)
+		}
+		return well, nil
+	}
+	for range 3 {
+		if err = slurmrig.Await(th.t.Context(), what, there); err == nil {
+			break
+		}
+	}
+	return err
 }
 
 func (th *theatre) outputs() (all string) {
@@ -165,6 +176,9 @@ func (th *theatre) outputs() (all string) {
 // On a real Slurm elastic jobs grow, shrink and go on, over everything that goes wrong: no job runs twice,
 // none is lost, and no GPU is held twice.
 func TestRig_resize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes: seven scenes on a real Slurm")
+	}
 	th := newTheatre(t)
 	th.submit("a", 1, 8)
 	th.wants("it grows", map[string]int{"a": 8})
