@@ -243,8 +243,14 @@ type JobLimits struct {
 	// +optional
 	DenyNonPreemptible bool `json:"denyNonPreemptible,omitempty"`
 
-	// allowGrowth: users may raise the parallelism of their running jobs, up to maxGPUs as the job was
-	// created with it. Without it only the scheduler does, in the modes Admit and Resize.
+	// ignoreDisruptionBudgets: jobs are stopped and resized also if a PodDisruptionBudget would keep their
+	// pods. Whoever may edit a namespace may make these.
+	//
+	// +optional
+	IgnoreDisruptionBudgets bool `json:"ignoreDisruptionBudgets,omitempty"`
+
+	// allowGrowth: users may raise the parallelism of their running jobs, up to max-gpus as the job has it when
+	// it starts, and at most maxGPUs. Without it only the scheduler does, in the modes Admit and Resize.
 	//
 	// +optional
 	AllowGrowth bool `json:"allowGrowth,omitempty"`

@@ -258,9 +258,15 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 		e.CompleteAt = now
 	}
 	if !e.Started() {
-		e.Begun, e.UpSince = now, time.Time{}
+		e.Begun, e.UpSince, e.Queued = now, time.Time{}, time.Time{}
 		return
 	}
+	if e.Parsed.Suspended { // Kueue has not let it go yet
+		e.Begun, e.UpSince = now, time.Time{}
+		w.awaitQuota(e, now)
+		return
+	}
+	e.Queued = time.Time{}
 	n := e.Done() // they are not made again
 	for _, p := range e.Pods {
 		if e.Present(p) && jobstate.Ready(p) {
@@ -268,9 +274,6 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 		}
 	}
 	switch {
-	case e.Parsed.Suspended: // Kueue has not let it go yet
-		e.Begun, e.UpSince = now, time.Time{}
-		return
 	case n < e.Workers():
 		e.UpSince = time.Time{}
 		if e.TrainsIn != e.Held.Generation && now.Sub(e.Begun) > w.o.Start {

@@ -34,6 +34,8 @@ type Options struct {
 	// Turn, if not nil, is shared by all queues of a process: one of them at a time compares what the
 	// watches show of pods and nodes with the API server.
 	Turn *Turn
+	// Kueue, if not nil, reports whether the cluster has Kueue. It is asked of jobs that name a queue of it.
+	Kueue func() bool
 	// Inputs, if not nil, returns a digest of all events that the scheduler has had so far.
 	Inputs func() string
 }

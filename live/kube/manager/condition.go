@@ -37,13 +37,14 @@ func (l *leader) accept(ctx context.Context, c *v1alpha1.ClusterPolicy) {
 
 // Why a queue is served or not: reasons of its condition Active.
 const (
-	Serving    = "Serving"
-	TurnedOff  = "Off"
-	Paused     = "Paused"
-	Overlaps   = "Overlaps"   // an older queue selects nodes of it
-	Invalid    = "Invalid"    // its policy or settings are not known
-	Forbidden  = "Forbidden"  // the scheduler lacks a right that it needs
-	NotWritten = "NotWritten" // the API server does not take its plan
+	Serving     = "Serving"
+	TurnedOff   = "Off"
+	Paused      = "Paused"
+	Overlaps    = "Overlaps"    // an older queue selects nodes of it
+	Invalid     = "Invalid"     // its policy or settings are not known
+	Unsupported = "Unsupported" // the API server is too old for its mode
+	Forbidden   = "Forbidden"   // the scheduler lacks a right that it needs
+	NotWritten  = "NotWritten"  // the API server does not take its plan
 )
 
 // Why jobs of a queue are left out of its plans or not: reasons of its condition JobsFit.
@@ -68,6 +69,9 @@ func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1
 	}
 	if _, _, err := driver.NewPolicy(q.Spec.Policy.Name, settings(q)); err != nil {
 		return Invalid, err.Error()
+	}
+	if why := l.unsupported(q.Spec.Mode); why != "" {
+		return Unsupported, why
 	}
 	if why := l.lacks(ctx, q); why != "" {
 		return Forbidden, why
