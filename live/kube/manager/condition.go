@@ -80,14 +80,27 @@ func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1
 	if err := l.manager.GetClient().List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return Invalid, err.Error()
 	}
+	shared := 0
 	for i := range nodes.Items {
+		n := &nodes.Items[i]
+		if !selects(q, n) {
+			continue
+		}
+		if inventory.Shared(n) {
+			shared++
+			continue
+		}
 		for _, o := range older {
-			if n := &nodes.Items[i]; selects(q, n) && selects(o, n) {
+			if selects(o, n) {
 				return Overlaps, fmt.Sprintf("node %s is one of queue %s, too, which is older", n.Name, o.Name)
 			}
 		}
 	}
-	return Serving, "plans are made every " + round(q).String()
+	message = "plans are made every " + round(q).String()
+	if shared > 0 {
+		message += fmt.Sprintf("; nodes that are not used, because their GPUs are shared by time-slicing or MPS: %d", shared)
+	}
+	return Serving, message
 }
 
 // selects reports whether a node is a queue's own, or its lender's.
