@@ -145,6 +145,14 @@ type NamespaceShare struct {
 	// +kubebuilder:validation:Maximum=10000
 	// +optional
 	MaxJobs int32 `json:"maxJobs,omitempty"`
+
+	// maxGPUs is the most that a job of it gets, and may ask for, beside the limits of the queue; 0: only these
+	// hold.
+	//
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	MaxGPUs int32 `json:"maxGPUs,omitempty"`
 }
 
 // A PolicyRef names a policy and its settings.

@@ -217,7 +217,7 @@ func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 
 // bounded returns a specification with no more GPUs than the queue allows a job.
 func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
-	most := int(w.o.Queue.Spec.Limits.MaxGPUs)
+	most := w.o.MostGPUs(spec.User)
 	if most == 0 || spec.MaxGPUs <= most {
 		return spec
 	}

@@ -12,20 +12,24 @@ import (
 // whether a job is preempted.
 func TestLimits(t *testing.T) {
 	for name, c := range map[string]struct {
+		namespace     int32 // maxGPUs of the namespace
 		limits        v1alpha1.JobLimits
 		annotations   map[string]string
 		most          int
 		nonPreemptive bool
 	}{
-		"without limits":      {v1alpha1.JobLimits{}, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MaxGPUs: "8", v1alpha1.NonPreemptible: "true"}, 8, true},
-		"fewer GPUs":          {v1alpha1.JobLimits{MaxGPUs: 4}, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MaxGPUs: "8"}, 4, false},
-		"as many as it wants": {v1alpha1.JobLimits{MaxGPUs: 8}, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MaxGPUs: "4"}, 4, false},
-		"is preempted":        {v1alpha1.JobLimits{DenyNonPreemptible: true}, map[string]string{v1alpha1.NonPreemptible: "true"}, 2, false},
+		"without limits":         {0, v1alpha1.JobLimits{}, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MaxGPUs: "8", v1alpha1.NonPreemptible: "true"}, 8, true},
+		"fewer GPUs":             {0, v1alpha1.JobLimits{MaxGPUs: 4}, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MaxGPUs: "8"}, 4, false},
+		"as many as it wants":    {0, v1alpha1.JobLimits{MaxGPUs: 8}, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MaxGPUs: "4"}, 4, false},
+		"fewer in its namespace": {4, v1alpha1.JobLimits{MaxGPUs: 6}, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MaxGPUs: "8"}, 4, false},
+		"more in its namespace":  {8, v1alpha1.JobLimits{MaxGPUs: 6}, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MaxGPUs: "8"}, 6, false},
+		"in its namespace alone": {6, v1alpha1.JobLimits{}, map[string]string{v1alpha1.ResizeBy: "Restart", v1alpha1.MaxGPUs: "8"}, 6, false},
+		"is preempted":           {0, v1alpha1.JobLimits{DenyNonPreemptible: true}, map[string]string{v1alpha1.NonPreemptible: "true"}, 2, false},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			twin := newTwin()
 			o := options(v1alpha1.Resize)
-			o.Queue.Spec.Limits = c.limits
+			o.Queue.Spec.Limits, o.Queue.Spec.Namespaces[0].MaxGPUs = c.limits, c.namespace
 			w := open(t, twin, o)
 			id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 1, Annotations: c.annotations}).UID)
 			looks(t, w, 2)
@@ -46,7 +50,7 @@ func TestLimits_of_what_is_asked_for(t *testing.T) {
 		twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2})
 		looks(t, w, 2)
 		c := twin.Job("a").Status.Conditions
-		if len(w.table.Order) != 0 || len(c) != 1 || c[0].Reason != Misconfigured || c[0].Message != "it asks for 4 GPUs, and a job of queue train gets at most 3 (spec.limits.maxGPUs)" {
+		if len(w.table.Order) != 0 || len(c) != 1 || c[0].Reason != Misconfigured || c[0].Message != "it asks for 4 GPUs, and a job of namespace team gets at most 3 in queue train (maxGPUs of its spec.limits or spec.namespaces)" {
 			t.Errorf("%d jobs planned, told %+v", len(w.table.Order), c)
 		}
 	})

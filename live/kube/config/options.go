@@ -127,6 +127,17 @@ func (o *Options) Weights() map[string]int32 {
 	return all
 }
 
+// MostGPUs returns the most GPUs that a job of a namespace gets; 0: it is not bounded.
+func (o *Options) MostGPUs(namespace string) int {
+	most := o.Queue.Spec.Limits.MaxGPUs
+	for _, n := range o.Queue.Spec.Namespaces {
+		if n.Name == namespace && n.MaxGPUs > 0 && (most == 0 || n.MaxGPUs < most) {
+			most = n.MaxGPUs
+		}
+	}
+	return int(most)
+}
+
 // Expected is the prediction for a job.
 type Expected struct {
 	Unblock string        // the cheapest change that would give it GPUs, in a clause; empty: not known

@@ -261,8 +261,8 @@ func (ob *Observer) Refuses(f *ObservedJob) string {
 	switch {
 	case !ob.lists(f.Parsed.Namespace):
 		return fmt.Sprintf("namespace %s may not use queue %s, whose spec.namespaces does not list it", f.Parsed.Namespace, ob.options.Queue.Name)
-	case f.Parsed.Spec != nil && ob.options.Queue.Spec.Limits.MaxGPUs > 0 && f.Parsed.Spec.GPUs > int(ob.options.Queue.Spec.Limits.MaxGPUs):
-		return fmt.Sprintf("it asks for %d GPUs, and a job of queue %s gets at most %d (spec.limits.maxGPUs)", f.Parsed.Spec.GPUs, ob.options.Queue.Name, ob.options.Queue.Spec.Limits.MaxGPUs)
+	case f.Parsed.Spec != nil && ob.options.MostGPUs(f.Parsed.Namespace) > 0 && f.Parsed.Spec.GPUs > ob.options.MostGPUs(f.Parsed.Namespace):
+		return fmt.Sprintf("it asks for %d GPUs, and a job of namespace %s gets at most %d in queue %s (maxGPUs of its spec.limits or spec.namespaces)", f.Parsed.Spec.GPUs, f.Parsed.Namespace, ob.options.MostGPUs(f.Parsed.Namespace), ob.options.Queue.Name)
 	case f.Parsed.Kueue && ob.options.Kueue != nil && !ob.options.Kueue():
 		return "it names a queue of Kueue, and the cluster has no Kueue: take the label kueue.x-k8s.io/queue-name off, or install Kueue"
 	}
