@@ -226,17 +226,23 @@ func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
 	return &r
 }
 
+// beyond reports whether a job asks for more GPUs than its queue gives one, which it came to do after it was taken in.
+func (w *jobEvents) beyond(spec *job.Spec) bool {
+	return spec != nil && w.o.MostGPUs(spec.User) > 0 && spec.GPUs > w.o.MostGPUs(spec.User)
+}
+
 // describe reports a job's specification to the scheduler, if its object has changed it. What
 // the job's program stated stays valid until the program states something else.
 func (w *jobEvents) describe(e *jobstate.Job) {
-	if e.Parsed.Spec == nil { // its annotations were spoilt: what they were holds
+	beyond := w.beyond(e.Parsed.Spec)
+	if e.Parsed.Spec == nil || beyond && e.Wants() { // it was spoilt, or made too large: what it was holds
 		return
 	}
 	spec := e.Limited(w.bounded(e.Agent.Described(w.spec(e.Parsed), e)))
 	if e.Agent.Silent {
 		spec = jobstate.Rigid(spec, e)
 	}
-	if !e.Wants() && e.BacksOff(time.Now()) {
+	if !e.Wants() && (beyond || e.BacksOff(time.Now())) {
 		spec.GPUTypes, spec.GPUsPerReplica = []cluster.GPUType{nowhere}, nil
 	}
 	if !reflect.DeepEqual(spec, e.Spec) {

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/oxgang/oxgang/api/v1alpha1"
@@ -54,4 +55,34 @@ func TestLimits_of_what_is_asked_for(t *testing.T) {
 			t.Errorf("%d jobs planned, told %+v", len(w.table.Order), c)
 		}
 	})
+}
+
+// A job that comes to ask for more after it was taken in gets no GPUs as long as it does; one that runs keeps
+// what it has.
+func TestLimits_of_a_job_that_grows(t *testing.T) {
+	for name, runs := range map[string]bool{"it waits": false, "it runs": true} {
+		bubble(t, name, func(t *testing.T) {
+			twin := newTwin()
+			o := options(v1alpha1.Resize)
+			o.Queue.Spec.Limits.MaxGPUs = 3
+			w := open(t, twin, o)
+			id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 1}).UID)
+			looks(t, w, 1)
+			if runs {
+				do(t, w, runOn(id, on("n0", 2)))
+				pass(t, w, twin)
+			}
+			j := twin.Job("a")
+			j.Spec.Parallelism, j.Spec.Completions = new(int32(4)), new(int32(4))
+			twin.Update(j)
+			looks(t, w, 2)
+			got := w.table.ByID[id].Spec
+			if barred := slices.Contains(got.GPUTypes, nowhere); barred == runs || runs && got.GPUs != 2 {
+				t.Errorf("it asks for %d GPUs of types %v, want none that there are, or what it had", got.GPUs, got.GPUTypes)
+			}
+			if reason(twin) != Misconfigured {
+				t.Errorf("told %q, want %s", reason(twin), Misconfigured)
+			}
+		})
+	}
 }
