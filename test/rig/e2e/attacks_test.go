@@ -104,7 +104,7 @@ var attacks = []attack{
 		return a.patch(&batchv1.Job{}, "own", `{"spec":{"parallelism":4,"completions":4}}`)
 	}},
 	{"a running job leaves the queue", byQueue, func(a *attacker) error {
-		return a.patch(&batchv1.Job{}, "own", `{"metadata":{"labels":{"oxgang.dev/queue":null}}}`)
+		return a.patch(&batchv1.Job{}, "own", `{"metadata":{"labels":{"oxgang.dev/queue":null,"color":"blue"}}}`)
 	}},
 	{"a running job opts out", byQueue, func(a *attacker) error {
 		return a.patch(&batchv1.Job{}, "own", `{"metadata":{"annotations":{"oxgang.dev/opt-out":"true"}}}`)
