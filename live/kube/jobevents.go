@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -176,6 +177,9 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 		delete(w.table.Past, id)
 		old.Restore(e)
 		e.Spec = w.bounded(e.Agent.Described(e.Spec, e))
+		if e.Parsed.Spec == nil || w.beyond(e.Spec) { // it runs, and what it asks for is no more to be had: it keeps what it holds
+			e.Spec = jobstate.Rigid(e.Spec, e)
+		}
 		if e.Node() != "" && !e.Started() {
 			e.Late = e.Held.Placement
 		}
@@ -204,7 +208,7 @@ func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobsta
 // spec returns the specification of a job for the scheduler. If the queue's mode does not change
 // jobs that have started, such a job keeps what it holds.
 func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
-	spec := *j.Spec
+	spec := *cmp.Or(j.Spec, j.Plain)
 	spec.Queue = w.o.Queue.Name
 	if w.o.Queue.Spec.Limits.DenyNonPreemptible {
 		spec.NonPreemptive = false

@@ -4,9 +4,12 @@ import (
 	"slices"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/oxgang/oxgang/api/v1alpha1"
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/scheduler"
 )
 
 // What users may say of their jobs is bounded by their queue: the most GPUs, whatever the annotation says, and
@@ -82,6 +85,41 @@ func TestLimits_of_a_job_that_grows(t *testing.T) {
 			}
 			if reason(twin) != Misconfigured {
 				t.Errorf("told %q, want %s", reason(twin), Misconfigured)
+			}
+		})
+	}
+}
+
+// A job that was started stays in the account of the queue if its annotations are spoilt, or it asks for too much,
+// and another leader comes: it goes on, and a plan can stop it.
+func TestLimits_when_another_leads(t *testing.T) {
+	for name, spoil := range map[string]func(*batchv1.Job){
+		"spoilt": func(j *batchv1.Job) {
+			j.Annotations = map[string]string{v1alpha1.MaxGPUs: "banana", v1alpha1.Class: "a class"}
+		},
+		"too large": func(j *batchv1.Job) { j.Spec.Parallelism, j.Spec.Completions = new(int32(4)), new(int32(4)) },
+	} {
+		bubble(t, name, func(t *testing.T) {
+			twin := newTwin()
+			o := options(v1alpha1.Resize)
+			o.Queue.Spec.Limits.MaxGPUs = 3
+			w := open(t, twin, o)
+			id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 1}).UID)
+			looks(t, w, 1)
+			do(t, w, runOn(id, on("n0", 2)))
+			pass(t, w, twin)
+			j := twin.Job("a")
+			spoil(j)
+			twin.Update(j)
+			w = open(t, twin, o)
+			e := w.table.ByID[id]
+			if e == nil || e.Held.GPUs != 2 || e.Spec.GPUs != 2 || e.Spec.Adaptivity&job.GPUCount != 0 {
+				t.Fatalf("taken over as %+v, want it with its 2 GPUs", e)
+			}
+			do(t, w, scheduler.Preempt{Job: id})
+			pass(t, w, twin)
+			if !*twin.Job("a").Spec.Suspend {
+				t.Error("it runs on, want it stopped")
 			}
 		})
 	}

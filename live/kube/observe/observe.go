@@ -249,11 +249,17 @@ func (ob *Observer) Takes(f *ObservedJob) bool {
 	case ob.known(id):
 		return true
 	case ob.Refuses(f) != "":
-		return false
+		return ob.options.Acts() && f.runs() && ob.lists(f.Parsed.Namespace) // else nobody could stop it any more
 	case ob.options.Acts():
 		return f.Parsed.Suspended || f.Parsed.Generation != 0
 	}
 	return true
+}
+
+// runs reports whether the scheduler has started a job that runs, and what it asks for is known, also if its
+// annotations cannot be read (any more).
+func (f *ObservedJob) runs() bool {
+	return f.Parsed.Generation != 0 && !f.Parsed.Suspended && (f.Parsed.Spec != nil || f.Parsed.Plain != nil)
 }
 
 // Refuses returns why a job cannot be taken in, for people; empty: it can.

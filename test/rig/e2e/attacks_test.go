@@ -174,6 +174,9 @@ var attacks = []attack{
 	{"a job whose pods another scheduler is to place", "", func(a *attacker) error {
 		return a.job("astray", func(j *batchv1.Job) { j.Spec.Template.Spec.SchedulerName = "nobody" })
 	}},
+	{"the annotations of a running job are spoilt", "", func(a *attacker) error {
+		return a.patch(&batchv1.Job{}, "own", `{"metadata":{"annotations":{"oxgang.dev/max-gpus":"banana"}}}`)
+	}},
 	{"a flood", "", func(a *attacker) error {
 		var all []error
 		for i := range 100 {

@@ -44,6 +44,7 @@ type attacker struct {
 	client    client.Client
 	clients   *kubernetes.Clientset
 	agents    string // address of the agent API
+	scheduler *rig.Process
 	watcher   *audit.Watcher
 	from      int64        // the revision at which the attacks began
 	victim    *batchv1.Job // of another tenant: it runs on two of four nodes
@@ -85,8 +86,8 @@ func newAttacker(t *testing.T) *attacker {
 	a.tenants()
 	checks := []audit.Check{&audit.Capacity{}, &audit.Pinned{}, &audit.Generations{}, &audit.Plans{}, &audit.Epochs{}, &audit.Tenancy{}, audit.Accounts{}, &audit.Untouched{Namespace: victims}}
 	a.watcher = audit.Follow(c.Etcd(t), audit.New(checks...))
-	Serve(t, c, Setup{
-		Config: c.AsServiceAccount("oxgang-system", "oxgang"), Elects: true, LeaseNamespace: "oxgang-system",
+	a.scheduler = Serve(t, c, Setup{
+		Config: c.AsServiceAccount("oxgang-system", "oxgang"), Elects: true, LeaseNamespace: "oxgang-system", Lease: "3s 2s 500ms",
 		Agents: a.agents, Names: []string{AgentName},
 	})
 	a.victim = a.ofTenant(victims, "victim", 2, 8, "1000")
@@ -168,10 +169,13 @@ func (a *attacker) running(namespace, job string, want int) *corev1.Pod {
 	return first
 }
 
-// runsNext submits another job of the victims, which has less to do than those of the attacker: it gets their
-// GPUs, whatever these say of themselves, and the accounts agree with what runs.
+// runsNext submits another job of the victims to another leader. It has less to do than those of the attacker, so
+// it gets their GPUs, whatever these say of themselves, and the accounts agree with what runs.
 func (a *attacker) runsNext() {
 	a.Helper()
+	if err := a.scheduler.Restart(); err != nil {
+		a.Fatal(err)
+	}
 	began := time.Now()
 	a.create(a.ofTenant(victims, "next", 2, 8, "900"))
 	a.running(victims, "next", 2)
@@ -187,7 +191,7 @@ func (a *attacker) runsNext() {
 		var held, planned int64
 		a.watcher.Look(func(of *audit.Auditor) { held, planned = of.State.Holds("train") })
 		if held != planned || held != int64(q.Status.GPUsUsed) {
-			return errNot("%d GPUs held, %d planned, %d said in the status", held, planned, q.Status.GPUsUsed)
+			return errNot("%d GPUs held, %d planned, %d said in the status; %s", held, planned, q.Status.GPUsUsed, a.state())
 		}
 		return nil
 	})
