@@ -171,7 +171,7 @@ kube-build:
 kube-quick: kube-vet kube-build
 	cd test/rig && $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./train
 	cd test/rig && $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '$(QUICK)' ./e2e
-QUICK = ^(TestResize|TestInstalled|TestScheduler)
+QUICK = ^(TestResize|TestInstalled|TestScheduler|TestTenant)
 
 kube-vet: $(LINT)
 	cd test/rig && ../../$(LINT) run
