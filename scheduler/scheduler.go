@@ -28,6 +28,9 @@ type Options struct {
 	// OnSubmit adds rounds soon after submissions, in which jobs that run keep what they hold:
 	// see Scheduler.Run. Default false: jobs wait for the next regular round.
 	OnSubmit bool
+	// OnEvent adds regular rounds as soon as a job comes or ends, or nodes change, in place of those of OnSubmit, so
+	// that a policy that starts jobs at once is not simulated as one that waits for the next round.
+	OnEvent bool
 	// FreeMoves makes moving to other nodes of the same type in the same shape
 	// cost nothing, as in the public simulator. Default false.
 	FreeMoves bool
@@ -234,6 +237,7 @@ func (s *Scheduler) report(now time.Time, r *record, rep *job.Report) {
 
 func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {
 	r.release(now)
+	s.changed(now)
 	switch o {
 	case Done:
 		r.status.Phase = job.Completed
