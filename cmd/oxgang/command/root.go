@@ -24,7 +24,7 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	cmd.SetFlagErrorFunc(cli.FlagError)
-	cmd.AddCommand(simulate.Command(), machine.ServeCommand(), machine.SupervisorCommand(), machine.TopCommand(), machine.CancelCommand(), machine.LogsCommand(), machine.PruneCommand(), machine.BackupCommand(), machine.RestoreCommand(), machine.JobsCommand(), machine.SubmitCommand(), simulate.ReportCommand(), simulate.ReproduceCommand(), simulate.ReplayCommand(), simulate.LedgerCommand(), traceCommand(), simulate.ExplainCommand(), simulate.UICommand(), study.ProfileCommand(), study.PlanCommand(), policiesCommand(), study.CasestudyCommand(), study.LpCommand(), kube.Command(), cli.ConfigCommand(), versionCommand(), manualCommand(cmd))
+	cmd.AddCommand(simulate.Command(), machine.ServeCommand(), machine.SupervisorCommand(), machine.TopCommand(), machine.CancelCommand(), machine.LogsCommand(), machine.PruneCommand(), machine.BackupCommand(), machine.RestoreCommand(), machine.JobsCommand(), machine.SubmitCommand(), simulate.ReportCommand(), simulate.ReproduceCommand(), simulate.ReplayCommand(), simulate.WhatIfCommand(), simulate.LedgerCommand(), traceCommand(), simulate.ExplainCommand(), simulate.UICommand(), study.ProfileCommand(), study.PlanCommand(), policiesCommand(), study.CasestudyCommand(), study.LpCommand(), kube.Command(), cli.ConfigCommand(), versionCommand(), manualCommand(cmd))
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	cli.Group(cmd)

@@ -1,0 +1,108 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/config"
+	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/policy/multifactor"
+	"github.com/oxgang/oxgang/trace/parse"
+	"github.com/oxgang/oxgang/trace/slurm"
+	"github.com/oxgang/oxgang/workload"
+)
+
+// ownSettings are those of the policy that stands for the cluster's own.
+type ownSettings struct {
+	settings []string        // of policy multifactor, as --set takes them
+	slurm    *slurm.Settings // nil: not known
+}
+
+// readOwn reads Slurm's configuration, from a file or, if ask, from scontrol.
+func readOwn(ctx context.Context, file string, ask bool) (own ownSettings, err error) {
+	var r io.Reader
+	switch {
+	case file != "":
+		f, err := cli.Open(ctx, file)
+		if err != nil {
+			return own, err
+		}
+		defer f.Close()
+		r = f
+	case ask:
+		name, args, _ := strings.Cut(slurm.ConfigCommand, " ")
+		text, err := slurmSays(ctx, name, strings.Fields(args)...)
+		if err != nil {
+			return own, err
+		}
+		file, r = slurm.ConfigCommand, bytes.NewReader(text)
+	default:
+		return own, nil
+	}
+	own.slurm, err = slurm.ReadSettings(r, file)
+	if err != nil {
+		return own, err
+	}
+	s := own.slurm
+	set := func(key string, v any) { own.settings = append(own.settings, fmt.Sprintf("multifactor.%s=%v", key, v)) }
+	set("age", s.Age)
+	set("max-age", s.MaxAge)
+	set("interval", s.Interval)
+	set("window", s.Window)
+	set("tests", s.Tests)
+	set("depth", s.Depth)
+	return own, nil
+}
+
+// base is the part of a job's priority that does not grow while it waits: the accounting has the sum, as it was
+// when the job started.
+func (o *ownSettings) base(j *parse.Observed) float64 {
+	if o.slurm == nil || j.Arrival.Spec.Priority == 0 || o.slurm.MaxAge <= 0 || j.Started.IsZero() {
+		return j.Arrival.Spec.Priority
+	}
+	waited := float64(j.Started.Sub(j.Submitted)) / float64(o.slurm.MaxAge)
+	return j.Arrival.Spec.Priority - math.Floor(o.slurm.Age*math.Min(1, waited))
+}
+
+// prioritise gives arrivals the priorities by which the cluster's own policy serves them, or others: none.
+func (o *ownSettings) prioritise(arrivals []workload.Arrival, jobs map[job.ID]*parse.Observed, own bool) {
+	for i := range arrivals {
+		s := &arrivals[i].Spec
+		if s.Priority = 0; own && jobs[s.ID] != nil {
+			s.Priority = o.base(jobs[s.ID])
+		}
+	}
+}
+
+// unknown says what is not known of the cluster's own policy.
+func (o *ownSettings) unknown(h *history) []string {
+	if h.recorded.Format != slurm.Format || h.baseline != "multifactor" {
+		return nil
+	}
+	d := multifactor.DefaultOptions()
+	if o.slurm == nil {
+		return []string{fmt.Sprintf("Slurm's configuration is not known (--slurm-config): backfilling every %v over %v, and a priority of age alone beside the recorded one", d.Interval, d.Horizon)}
+	}
+	return o.slurm.Unlike
+}
+
+// pace sets how often a policy decides. One that runs jobs as they were submitted decides as soon as something happens;
+// one that resizes them does so every minute, and when a job comes to idle GPUs.
+func pace(c *config.Config, sizes bool, s *slurm.Settings) {
+	if c.IsSet("round") || c.IsSet("scheduler.on-event") || c.IsSet("scheduler.on-submit") {
+		return
+	}
+	c.Scheduler.OnEvent, c.Scheduler.OnSubmit = !sizes, sizes
+	if sizes {
+		return
+	}
+	c.Scheduler.Round = multifactor.DefaultOptions().Interval
+	if s != nil && s.Interval > 0 {
+		c.Scheduler.Round = s.Interval
+	}
+}
