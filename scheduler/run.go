@@ -20,8 +20,8 @@ import (
 // the regular rounds come when they would come without it. There is none while no GPU is free, nor
 // while a job waits that an earlier round has let wait.
 //
-// With Options.OnEvent there is a round as soon as a job has come or ended, or nodes have changed, once all that happens at
-// that time has. It is planned as a regular one. The regular rounds come when they would come without it, too.
+// With Options.OnEvent there is a round half a second after a job has come or ended, or nodes have changed, but no sooner than so
+// long after the last round. It is planned as a regular one. The regular rounds come when they would come without it, too.
 func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 	s.begun = b.Now()
 	s.next = s.begun.Add(cmp.Or(s.o.First, s.o.Round))
@@ -57,10 +57,10 @@ func (s *Scheduler) loop(ctx context.Context, b Backend, obs []Observer) error {
 		how := s.plan
 		s.between = false
 		if now := b.Now(); due.Before(s.next) && !now.Before(due) && now.Before(s.next) {
-			if s.extra = (time.Time{}); !s.o.OnEvent && !s.admits() {
+			if s.extra = (time.Time{}); s.o.OnEvent == 0 && !s.admits() {
 				continue
 			}
-			if s.between = true; !s.o.OnEvent {
+			if s.between = true; s.o.OnEvent == 0 {
 				how = s.keep
 			}
 		}

@@ -17,22 +17,22 @@ const perRound = 20
 
 // soon notes that a job was submitted that can be planned from now on.
 func (s *Scheduler) soon(now time.Time) {
-	if s.o.OnEvent {
-		s.extra = now
-		return
-	}
-	if !s.o.OnSubmit || !s.extra.IsZero() {
+	if !s.o.OnSubmit && s.o.OnEvent == 0 || !s.extra.IsZero() {
 		return
 	}
 	s.extra = now.Add(settle)
-	if least := s.planned.Add(s.o.Round / perRound); least.After(s.extra) {
+	apart := s.o.Round / perRound
+	if s.o.OnEvent > 0 {
+		apart = s.o.OnEvent
+	}
+	if least := s.planned.Add(apart); least.After(s.extra) {
 		s.extra = least
 	}
 }
 
 // changed notes that GPUs may have become free.
 func (s *Scheduler) changed(now time.Time) {
-	if s.o.OnEvent {
+	if s.o.OnEvent > 0 {
 		s.soon(now)
 	}
 }

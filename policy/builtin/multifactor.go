@@ -15,6 +15,7 @@ func multifactorEntry() Entry {
 	settings := []Setting{
 		{"age", fmt.Sprint(d.Age), "what the priority of a job has more once it has waited for max-age, and in proportion before"},
 		{"max-age", d.MaxAge.String(), "how long a job gains priority by waiting"},
+		{"calculated", d.Calculated.String(), "how often ages are counted; 0: always"},
 		{"job-size", fmt.Sprint(d.JobSize), "what the priority of a job has more that asks for the whole cluster, and in proportion"},
 		{"fair-share", fmt.Sprint(d.FairShare), "what the priority of a job has more whose user has used nothing"},
 		{"half-life", d.HalfLife.String(), "after how long what a user has used counts half"},
@@ -28,6 +29,7 @@ func multifactorEntry() Entry {
 		r := read(given, settings)
 		r.float("age", &o.Age)
 		r.duration("max-age", &o.MaxAge)
+		r.duration("calculated", &o.Calculated)
 		r.float("job-size", &o.JobSize)
 		r.float("fair-share", &o.FairShare)
 		r.duration("half-life", &o.HalfLife)

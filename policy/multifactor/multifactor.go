@@ -159,7 +159,7 @@ func (r *round) start(at *place, closed []bool) bool {
 		if closed[w.t] || !r.nodes.mayFit(w) {
 			continue
 		}
-		if on := r.nodes.pick(w, 0, at.limit); on != nil {
+		if on := r.nodes.pick(w); on != nil {
 			r.give(at, w, on)
 			return true
 		}

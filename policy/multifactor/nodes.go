@@ -14,8 +14,17 @@ type nodes struct {
 	all     []node
 	byType  [][]int // nodes in their order, by type
 	least   [][]int // by type, then GPUs: how many nodes have so many free now
-	starts  []time.Duration
+	free    []room  // what a test believes of each
 	able    []int
+	ends    []release // of what runs, by time, if sorted
+	sorted  bool
+	edges   []time.Duration // of what is reserved, ascending
+}
+
+// A room is what a test believes that a node has free.
+type room struct {
+	cluster.Resources
+	open, covers bool
 }
 
 // A node is what it has free, when more will be, and when it is reserved.
@@ -24,14 +33,14 @@ type node struct {
 	t        int
 	capacity cluster.Resources
 	free     cluster.Resources
-	ends     []release // of what runs, by time if sorted
-	sorted   bool
-	reserved []reserved // by time, apart
+	ends     []release // of what runs
+	reserved []reserved
 }
 
 // A release is what is given back, by time limits.
 type release struct {
-	in time.Duration
+	in   time.Duration
+	node int
 	cluster.Resources
 }
 
@@ -43,9 +52,10 @@ func (n *nodes) reset(c *cluster.Cluster) {
 	for t := range n.least {
 		clear(n.least[t])
 	}
+	n.edges, n.sorted = n.edges[:0], false
 	for i := range n.all {
 		m := &n.all[i]
-		m.free, m.ends, m.reserved, m.sorted = m.capacity, m.ends[:0], m.reserved[:0], true
+		m.free, m.ends, m.reserved = m.capacity, m.ends[:0], m.reserved[:0]
 		n.least[m.t][m.free.GPUs]++
 	}
 	for _, of := range n.least {
@@ -126,7 +136,10 @@ func (n *nodes) subtract(i int, what cluster.Resources, until time.Duration) {
 		n.least[m.t][g]--
 	}
 	m.free = minus(m.free, what)
-	m.ends, m.sorted = append(m.ends, release{until, what}), false
+	m.ends = append(m.ends, release{until, i, what})
+	if n.sorted { // while backfilling
+		n.sortEnds()
+	}
 }
 
 // minus returns what is left of resources.
@@ -145,72 +158,32 @@ func covers(free, each *cluster.Resources) bool {
 // mayFit reports whether there are nodes enough with the GPUs that a want asks for, reserved or not.
 func (n *nodes) mayFit(w *want) bool { return n.least[w.t][w.each.GPUs] >= w.nodes }
 
-// from returns the first time at or after another from which a node has what is wanted, for so long.
-func (m *node) from(w *want, at, lasts time.Duration) time.Duration {
-	at = max(at, m.freeIn(&w.each))
-	for _, r := range m.reserved {
-		if at < r.to && r.from < at+lasts {
-			at = r.to
-		}
-	}
-	return at
-}
-
 // never is later than all times that are reserved.
 const never = 200 * 365 * 24 * time.Hour
 
-// freeIn returns when a node has so much, if nothing else starts on it.
-func (m *node) freeIn(each *cluster.Resources) time.Duration {
-	if covers(&m.free, each) {
-		return 0
-	}
-	if !m.sorted {
-		slices.SortFunc(m.ends, func(a, b release) int { return cmp.Compare(a.in, b.in) })
-		m.sorted = true
-	}
-	free := m.free
-	for _, e := range m.ends {
-		free.GPUs, free.CPUs, free.Memory = free.GPUs+e.GPUs, free.CPUs+e.CPUs, free.Memory+e.Memory
-		if covers(&free, each) {
-			return e.in
+// pick returns the nodes for a want that begins now; nil: there are too few.
+func (n *nodes) pick(w *want) []int {
+	n.free = append(n.free[:0], make([]room, len(n.all))...)
+	enough := 0
+	for _, i := range n.byType[w.t] {
+		if m := &n.all[i]; covers(&m.free, &w.each) {
+			n.free[i].covers, enough = true, enough+1
 		}
 	}
-	return never
+	if enough < w.nodes {
+		return nil
+	}
+	return n.choose(w)
 }
 
-// earliest returns the first time from which as many nodes as are wanted have what is wanted, for so long;
-// at least never if there is none. It goes from one candidate to the next: the time from which enough nodes have it, each
-// from some time on. At that time some of them may be reserved again.
-func (n *nodes) earliest(w *want, lasts time.Duration) time.Duration {
-	if len(n.byType[w.t]) < w.nodes {
-		return never
-	}
-	for at := time.Duration(0); ; {
-		n.starts = n.starts[:0]
-		for _, i := range n.byType[w.t] {
-			n.starts = append(n.starts, n.all[i].from(w, at, lasts))
-		}
-		slices.Sort(n.starts)
-		next := n.starts[w.nodes-1]
-		if next == at || next >= never {
-			return next
-		}
-		at = next
-	}
-}
-
-// pick returns the nodes for a want from a time on, for so long; nil: there are too few. Of the runs of neighbours
-// that have it, it takes the shortest that is long enough, or else the longest ones. Source: Slurm's
-// select/cons_tres, _eval_nodes_consec.
-func (n *nodes) pick(w *want, at, lasts time.Duration) []int {
+// choose returns the nodes for a want among those that cover it. Of the runs of neighbours it takes the shortest that is
+// long enough, or else the longest ones. Source: Slurm's select/cons_tres, _eval_nodes_consec.
+func (n *nodes) choose(w *want) []int {
 	n.able = n.able[:0]
 	for _, i := range n.byType[w.t] {
-		if n.all[i].from(w, at, lasts) == at {
+		if n.free[i].covers {
 			n.able = append(n.able, i)
 		}
-	}
-	if len(n.able) < w.nodes {
-		return nil
 	}
 	runs := runsOf(n.able)
 	slices.SortStableFunc(runs, func(a, b []int) int {

@@ -21,6 +21,8 @@ type Weights struct {
 	// PriorityMaxAge.
 	Age    float64
 	MaxAge time.Duration
+	// Calculated is how often ages are counted; between that a priority stays: PriorityCalcPeriod. 0: always.
+	Calculated time.Duration
 	// JobSize is added in proportion to the share of the cluster's GPUs that a job asks for:
 	// PriorityWeightJobSize, without PriorityFavorSmall.
 	JobSize float64
@@ -42,7 +44,7 @@ type Backfill struct {
 // priority are served as they come.
 func DefaultOptions() Options {
 	return Options{
-		Weights:  Weights{Age: 1000, MaxAge: 7 * 24 * time.Hour, HalfLife: 7 * 24 * time.Hour},
+		Weights:  Weights{Age: 1000, MaxAge: 7 * 24 * time.Hour, Calculated: 5 * time.Minute, HalfLife: 7 * 24 * time.Hour},
 		Backfill: Backfill{Interval: 30 * time.Second, Horizon: 24 * time.Hour, Tests: 500},
 		Depth:    100,
 	}
@@ -56,8 +58,8 @@ func (o *Options) Validate() error {
 			errs = append(errs, fmt.Errorf("%s %v, want 0 to 2^32", name, w))
 		}
 	}
-	if o.MaxAge <= 0 || o.HalfLife <= 0 {
-		errs = append(errs, fmt.Errorf("max-age %v, half-life %v, want more than 0", o.MaxAge, o.HalfLife))
+	if o.MaxAge <= 0 || o.HalfLife <= 0 || o.Calculated < 0 {
+		errs = append(errs, fmt.Errorf("max-age %v, half-life %v, calculated %v, want more than 0", o.MaxAge, o.HalfLife, o.Calculated))
 	}
 	if o.Interval < 0 || o.Horizon < 0 {
 		errs = append(errs, fmt.Errorf("interval %v, horizon %v, want at least 0", o.Interval, o.Horizon))

@@ -15,7 +15,11 @@ func byPriority(a, b place) int { return cmp.Compare(b.priority, a.priority) }
 // priority returns that of a job now. Slurm rounds it down to a whole number, so that jobs of nearly
 // equal age are served in the order of submission.
 func (p *Policy) priority(s *policy.Snapshot, j *policy.Job) float64 {
-	sum := j.Priority + p.o.Age*math.Min(1, float64(j.Age(s.Now))/float64(p.o.MaxAge))
+	now := s.Now
+	if p.o.Calculated > 0 {
+		now = now.Truncate(p.o.Calculated)
+	}
+	sum := j.Priority + p.o.Age*math.Min(1, math.Max(0, float64(j.Age(now))/float64(p.o.MaxAge)))
 	if p.o.JobSize > 0 {
 		sum += p.o.JobSize * float64(grant.Requested(j)) / float64(max(1, s.Cluster.GPUs()))
 	}

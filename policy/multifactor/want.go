@@ -1,8 +1,6 @@
 package multifactor
 
 import (
-	"time"
-
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
@@ -64,6 +62,3 @@ func (w *want) share(k int) int {
 	}
 	return gpus
 }
-
-// A reserved time of a node is from one time to another, from now.
-type reserved struct{ from, to time.Duration }

@@ -17,19 +17,20 @@ const ConfigCommand = "scontrol show config"
 // Settings are those of Slurm by which jobs are ordered and backfilled. Where the configuration leaves one out, it has
 // Slurm's default.
 type Settings struct {
-	Age      float64       // PriorityWeightAge
-	MaxAge   time.Duration // PriorityMaxAge
-	Interval time.Duration // bf_interval
-	Window   time.Duration // bf_window
-	Tests    int           // bf_max_job_test; 0: there is no backfilling
-	Depth    int           // default_queue_depth
+	Age        float64       // PriorityWeightAge
+	MaxAge     time.Duration // PriorityMaxAge
+	Calculated time.Duration // PriorityCalcPeriod
+	Interval   time.Duration // bf_interval
+	Window     time.Duration // bf_window
+	Tests      int           // bf_max_job_test; 0: there is no backfilling
+	Depth      int           // default_queue_depth
 	// Unlike says which settings make Slurm decide otherwise than a replay does.
 	Unlike []string
 }
 
 // DefaultSettings returns those of a Slurm that configures nothing.
 func DefaultSettings() Settings {
-	return Settings{MaxAge: 7 * 24 * time.Hour, Interval: 30 * time.Second, Window: 24 * time.Hour, Tests: 500, Depth: 100}
+	return Settings{MaxAge: 7 * 24 * time.Hour, Calculated: 5 * time.Minute, Interval: 30 * time.Second, Window: 24 * time.Hour, Tests: 500, Depth: 100}
 }
 
 // ReadSettings reads what scontrol show config prints, or a slurm.conf without includes. File names the input in errors,
@@ -66,6 +67,8 @@ func (s *Settings) set(key, value string) (used bool, err error) {
 		s.Age, err = strconv.ParseFloat(value, 64)
 	case "prioritymaxage":
 		s.MaxAge, err = span(value)
+	case "prioritycalcperiod":
+		s.Calculated, err = span(value)
 	case "schedulertype":
 		if value == "sched/builtin" {
 			s.Tests = 0

@@ -174,9 +174,13 @@ func (a *answer) own() string {
 	return fmt.Sprintf("your own policy is reproduced within %.1f %%", 100*worst)
 }
 
-// span returns seconds for people.
+// span returns seconds for people, in two units: "4m05s", "3h12m".
 func span(seconds float64) string {
-	return cli.Short(time.Duration(seconds * float64(time.Second)).Round(time.Second))
+	d := time.Duration(seconds * float64(time.Second)).Round(time.Second)
+	if d >= time.Minute && d < time.Hour {
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return cli.Short(d)
 }
 
 // thousands returns an amount in round thousands, or as it is if it is small: "310,000".

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strings"
+	"time"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/config"
@@ -52,6 +52,7 @@ func readOwn(ctx context.Context, file string, ask bool) (own ownSettings, err e
 	set := func(key string, v any) { own.settings = append(own.settings, fmt.Sprintf("multifactor.%s=%v", key, v)) }
 	set("age", s.Age)
 	set("max-age", s.MaxAge)
+	set("calculated", s.Calculated)
 	set("interval", s.Interval)
 	set("window", s.Window)
 	set("tests", s.Tests)
@@ -59,22 +60,13 @@ func readOwn(ctx context.Context, file string, ask bool) (own ownSettings, err e
 	return own, nil
 }
 
-// base is the part of a job's priority that does not grow while it waits: the accounting has the sum, as it was
-// when the job started.
-func (o *ownSettings) base(j *parse.Observed) float64 {
-	if o.slurm == nil || j.Arrival.Spec.Priority == 0 || o.slurm.MaxAge <= 0 || j.Started.IsZero() {
-		return j.Arrival.Spec.Priority
-	}
-	waited := float64(j.Started.Sub(j.Submitted)) / float64(o.slurm.MaxAge)
-	return j.Arrival.Spec.Priority - math.Floor(o.slurm.Age*math.Min(1, waited))
-}
-
-// prioritise gives arrivals the priorities by which the cluster's own policy serves them, or others: none.
-func (o *ownSettings) prioritise(arrivals []workload.Arrival, jobs map[job.ID]*parse.Observed, own bool) {
+// prioritise gives arrivals the priorities by which the cluster's own policy serves them, or others: none. Slurm's accounting
+// has a job's priority as it was when submitted: age is not in it.
+func prioritise(arrivals []workload.Arrival, jobs map[job.ID]*parse.Observed, own bool) {
 	for i := range arrivals {
 		s := &arrivals[i].Spec
 		if s.Priority = 0; own && jobs[s.ID] != nil {
-			s.Priority = o.base(jobs[s.ID])
+			s.Priority = jobs[s.ID].Arrival.Spec.Priority
 		}
 	}
 }
@@ -91,16 +83,20 @@ func (o *ownSettings) unknown(h *history) []string {
 	return o.slurm.Unlike
 }
 
+// batchDelay is how long after its last pass Slurm's main scheduler makes the next one at the earliest. Source: slurm.conf(5),
+// batch_sched_delay.
+const batchDelay = 3 * time.Second
+
 // pace sets how often a policy decides. One that runs jobs as they were submitted decides as soon as something happens;
 // one that resizes them does so every minute, and when a job comes to idle GPUs.
 func pace(c *config.Config, sizes bool, s *slurm.Settings) {
 	if c.IsSet("round") || c.IsSet("scheduler.on-event") || c.IsSet("scheduler.on-submit") {
 		return
 	}
-	c.Scheduler.OnEvent, c.Scheduler.OnSubmit = !sizes, sizes
-	if sizes {
+	if c.Scheduler.OnSubmit = sizes; sizes {
 		return
 	}
+	c.Scheduler.OnEvent = batchDelay
 	c.Scheduler.Round = multifactor.DefaultOptions().Interval
 	if s != nil && s.Interval > 0 {
 		c.Scheduler.Round = s.Interval

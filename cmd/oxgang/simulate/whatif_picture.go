@@ -40,9 +40,9 @@ const (
 	pictureWide = 720
 	plotHigh    = 240
 	plotLeft    = 70
-	plotRight   = 560 // labels of lines are right of it
+	plotRight   = 530 // labels of lines are right of it
 	barHigh     = 26
-	barLeft     = 260
+	barLeft     = 290
 )
 
 // The classes of what is drawn, which have colours, and dashes beside them.
@@ -167,7 +167,7 @@ func (a *answer) queue() *picture {
 		line(drawnOwn, "replayed", a.jobs, func(p *pair) float64 { return p.waits[0].Seconds() }),
 	}
 	if a.best != nil {
-		curves = append(curves, line(drawnOther, a.best.Name, a.best.jobs, func(p *pair) float64 { return p.waits[1].Seconds() }))
+		curves = append(curves, line(drawnOther, called(a.best.policy), a.best.jobs, func(p *pair) float64 { return p.waits[1].Seconds() }))
 	}
 	p.plot(curves, func(v float64) string { return fmt.Sprintf("%.3g d", v) }, func(v float64) string { return fmt.Sprintf("%.3g", v) }, true)
 	return p
@@ -197,7 +197,7 @@ func (a *answer) sizes() *picture {
 		return nil
 	}
 	p := &picture{Title: "How many GPUs the same service needs", Note: fmt.Sprintf("Mean wait under %s on part of the GPUs, each point simulated; sizes in which jobs wait more than four times as long as now are left out.", a.Fewer.Policy)}
-	other := curve{class: drawnOther, label: a.best.Name}
+	other := curve{class: drawnOther, label: called(a.best.policy)}
 	for _, s := range a.Fewer.Tried {
 		if s.MeanWait <= 4*max(1, a.replayed.MeanWait) {
 			other.x, other.y = append(other.x, float64(s.GPUs)), append(other.y, s.MeanWait)

@@ -3,14 +3,17 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/experiments"
+	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/metrics"
 	"github.com/oxgang/oxgang/metrics/resample"
 	"github.com/oxgang/oxgang/policy/builtin"
+	"github.com/oxgang/oxgang/workload"
 )
 
 // A variant is one way to run the jobs of a history.
@@ -19,7 +22,52 @@ type variant struct {
 	scenario *scenario
 	seed     uint64
 	own      bool             // with the priorities that the history says
+	shaken   uint64           // which fractions of a second times have that the log has whole; 0: none
 	nodes    *cluster.Cluster // nil: those of the history
+}
+
+// shake gives times fractions of a second, as they may have had: a log has whole seconds.
+func (v *variant) shake(arrivals []workload.Arrival) {
+	if v.shaken == 0 {
+		return
+	}
+	draw := rng.Stream(v.shaken, "fractions")
+	part := func() time.Duration { return time.Duration(draw.Float64() * float64(time.Second)) }
+	for i := range arrivals {
+		a := &arrivals[i]
+		a.At, a.Duration = a.At+part(), max(time.Second/2, a.Duration+part()-time.Second/2)
+	}
+}
+
+// Replays with other fractions of a second show how much of an error is chance, of histories that are not too long.
+const (
+	shakes      = 8
+	mostShaken  = 5000 // jobs
+	worthSaying = 0.01 // of the mean wait
+)
+
+// chance adds to the causes how far replays differ by what the log leaves out.
+func (q *question) chance(ctx context.Context, a *answer) error {
+	if a.Trust.Trusted || len(a.jobs) > mostShaken || len(a.jobs) == 0 || a.replayed.MeanWait == 0 {
+		return nil
+	}
+	low, high, sum := math.Inf(1), 0.0, 0.0
+	for k := range shakes {
+		run, _, err := q.simulate(ctx, variant{policy: q.past.baseline, scenario: &rigidJobs, seed: q.config.Sim.Seed, own: true, shaken: uint64(k + 1)})
+		if err != nil {
+			return err
+		}
+		c := compare(q.past.jobs(), "", []string{a.Own}, []*metrics.Result{run.Result})
+		f := c.figures(float64(a.GPUs), simulatedAs(0))
+		low, high, sum = min(low, f.Wait), max(high, f.Wait), sum+f.Wait
+	}
+	was := max(1, a.Rows[0].MeanWait)
+	if (high-low)/was < worthSaying {
+		return nil
+	}
+	a.Trust.Causes = append(a.Trust.Causes, fmt.Sprintf("chance: with other fractions of a second, which the log leaves out, the mean wait is %+.0f to %+.0f %% off, on average %+.0f %%",
+		100*(low/was-1), 100*(high/was-1), 100*(sum/shakes/was-1)))
+	return nil
 }
 
 // simulate runs a variant.
@@ -36,10 +84,11 @@ func (q *question) simulate(ctx context.Context, v variant) (*experiments.Run, *
 	if err != nil {
 		return nil, nil, err
 	}
-	q.own.prioritise(in.Arrivals, q.past.jobs(), v.own)
+	prioritise(in.Arrivals, q.past.jobs(), v.own)
 	for i := range in.Arrivals {
 		in.Arrivals[i].Spec.NonPreemptive = !v.scenario.Preempt
 	}
+	v.shake(in.Arrivals)
 	nodes := in.Cluster
 	if v.nodes != nil {
 		nodes = v.nodes
@@ -65,6 +114,9 @@ func (q *question) answer(ctx context.Context) (*answer, error) {
 	a := &answer{Own: q.past.baseline, GPUs: in.Cluster.GPUs(), Cluster: q.config.Cluster, price: &q.price}
 	a.Trust = judge(q.past.jobs(), own.Result, in.Cluster, 0, q.causes())
 	a.judged(compare(q.past.jobs(), "", []string{a.Own}, []*metrics.Result{own.Result}), in.Cluster.GPUs())
+	if err := q.chance(ctx, a); err != nil {
+		return nil, err
+	}
 	for i := range q.scenarios {
 		for _, p := range q.policies {
 			row, err := q.alternative(ctx, p, &q.scenarios[i], own.Result, in.Cluster)
