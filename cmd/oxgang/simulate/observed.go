@@ -199,7 +199,9 @@ func (h *history) write(since, start time.Duration, told io.Writer) error {
 	if h.short > 0 {
 		fmt.Fprintf(told, "  jobs that ran for less than a start costs, simulated longer: %d\n", h.short)
 	}
-	fmt.Fprintf(told, "  a start costs %v of the running time that was observed\n", start)
+	if start > 0 {
+		fmt.Fprintf(told, "  a start costs %v of the running time that was observed\n", start)
+	}
 	begin := slices.MinFunc(kept, func(a, b workload.Arrival) int { return cmp.Compare(a.At, b.At) }).At
 	for i := range kept {
 		kept[i].At -= begin

@@ -164,12 +164,14 @@ func (a *answer) size() string {
 	return text
 }
 
-// own says how near the replay is.
+// own says how near the replay is: the largest error of a figure, but of waits that are off by less than can be replayed.
 func (a *answer) own() string {
-	t := a.Trust
-	worst := math.Max(math.Abs(t.JCT), math.Max(math.Abs(t.Wait), math.Abs(t.Utilisation)))
-	if t.Waits != nil {
-		worst = math.Max(worst, math.Max(math.Abs(t.Waits.Median), math.Abs(t.Waits.P90)))
+	worst := math.Max(math.Abs(a.Trust.JCT), math.Abs(a.Trust.Utilisation))
+	was, now := &a.Rows[0], &a.replayed
+	for _, w := range [][2]float64{{was.MeanWait, now.MeanWait}, {was.MedianWait, now.MedianWait}, {was.P90Wait, now.P90Wait}} {
+		if off := math.Abs(w[1] - w[0]); off >= precision.Seconds() {
+			worst = math.Max(worst, off/math.Max(1, w[0]))
+		}
 	}
 	return fmt.Sprintf("your own policy is reproduced within %.1f %%", 100*worst)
 }

@@ -30,8 +30,9 @@ func (p *priceFlags) check() error {
 	case p.text == "" || strings.TrimSpace(p.source) == "":
 		return cli.Misused("--gpu-price %q and --price-source %q, want both or none: a sum without a source is not shown", p.text, p.source)
 	}
-	amount, currency, _ := strings.Cut(strings.TrimSpace(p.text), " ")
-	v, err := strconv.ParseFloat(amount, 64)
+	text := strings.TrimSpace(p.text)
+	currency := strings.TrimLeft(text, "0123456789.")
+	v, err := strconv.ParseFloat(strings.TrimSuffix(text, currency), 64)
 	p.perHour, p.currency = v, strings.TrimSpace(currency)
 	if err != nil || !(v > 0) || math.IsInf(v, 0) || p.currency == "" {
 		return cli.Misused("--gpu-price %q, want an amount above 0 and a currency, as in \"2.50 EUR\"", p.text)

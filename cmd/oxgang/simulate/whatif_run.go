@@ -105,6 +105,9 @@ func (q *question) simulate(ctx context.Context, v variant) (*experiments.Run, *
 	return run, in, nil
 }
 
+// precision is how near a replayed wait can be: a pass of the main scheduler, and the second to which a log is rounded.
+const precision = batchDelay + time.Second
+
 // answer simulates what was asked.
 func (q *question) answer(ctx context.Context) (*answer, error) {
 	own, in, err := q.simulate(ctx, variant{policy: q.past.baseline, scenario: &rigidJobs, seed: q.config.Sim.Seed, own: true})
@@ -112,7 +115,7 @@ func (q *question) answer(ctx context.Context) (*answer, error) {
 		return nil, err
 	}
 	a := &answer{Own: q.past.baseline, GPUs: in.Cluster.GPUs(), Cluster: q.config.Cluster, price: &q.price}
-	a.Trust = judge(q.past.jobs(), own.Result, in.Cluster, 0, q.causes())
+	a.Trust = judge(q.past.jobs(), own.Result, in.Cluster, precision.Seconds(), q.causes())
 	a.judged(compare(q.past.jobs(), "", []string{a.Own}, []*metrics.Result{own.Result}), in.Cluster.GPUs())
 	if err := q.chance(ctx, a); err != nil {
 		return nil, err
