@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/policy"
@@ -32,9 +33,17 @@ func (s *Scheduler) soon(now time.Time) {
 
 // changed notes that GPUs may have become free.
 func (s *Scheduler) changed(now time.Time) {
-	if s.o.OnEvent > 0 {
+	if s.o.OnEvent > 0 && !s.settled() {
 		s.soon(now)
 	}
+}
+
+// settled reports whether a round would change nothing, because no job waits and the policy uses only what was submitted. It is asked
+// only where rounds come on events: others are regular.
+func (s *Scheduler) settled() bool {
+	return s.policy.Traits() == policy.Traits{} && !slices.ContainsFunc(s.active, func(r *record) bool {
+		return !r.status.Holding() && !r.status.Phase.Terminal()
+	})
 }
 
 // due returns when the next round is: the regular one, or a submission round before it.

@@ -36,18 +36,20 @@ const least = 1
 // Between returns the change from Was to Would. The range is predictive: two stretches are drawn, block by block with
 // replacement, and the logarithm of the change of one less that of the other is by how much the change of a third may
 // differ from that of all pairs. Blocks are weeks, or a tenth of the time if that is less than ten weeks.
-// Without pairs it is 1, with no range. It costs Draws times the number of blocks.
+// Where nearly all of the waiting was in one block, or there was none, nothing is known of others: the range has no bounds. It costs Draws times the number of blocks.
 //
 // Source: Efron and Tibshirani, An Introduction to the Bootstrap, §8.6 (blocks).
 func Between(pairs []Pair, seed uint64) Change {
 	sums := cut(pairs)
 	all := total(sums, func(i int) int { return i })
 	c := Change{Ratio: all, Low: all, High: all}
-	if len(sums) < 2 {
+	free := congestions(sums) - 1
+	if free < leastFree || few(sums) {
+		c.Low, c.High = 0, math.Inf(1)
 		return c
 	}
 	draw := rng.Stream(seed, "resample")
-	wider := widened(len(sums))
+	wider := widened(len(sums), free)
 	off := make([]float64, Draws)
 	for i := range off {
 		one := total(sums, func(int) int { return draw.IntN(len(sums)) })
@@ -60,14 +62,42 @@ func Between(pairs []Pair, seed uint64) Change {
 	return c
 }
 
+// leastFree is of how many congestions more than one there must be for a range.
+const leastFree = 0.25
+
+// nothing is what jobs wait where nobody waits for another, in seconds: what a scheduler takes.
+const nothing = 5
+
+// few reports whether jobs waited for each other so little that nothing follows for times when they do.
+func few(sums []sum) bool {
+	var all sum
+	for i := range sums {
+		all.jobs, all.was = all.jobs+sums[i].jobs, all.was+sums[i].was
+	}
+	return all.was < nothing*all.jobs
+}
+
+// congestions returns how many blocks of equal waiting would say as much as these: few, if most of the waiting was in few blocks.
+// Source: Kish, Survey Sampling, 1965 (effective sample size).
+func congestions(sums []sum) float64 {
+	all, squares := 0.0, 0.0
+	for i := range sums {
+		w := sums[i].was + sums[i].would
+		all, squares = all+w, squares+w*w
+	}
+	if squares == 0 {
+		return 0
+	}
+	return all * all / squares
+}
+
 // widened returns by how much wider a range of n blocks has to be than that of draws: blocks that are drawn differ
-// less than those to come, by the root of n over n-1, and a variance that is itself estimated from few
-// blocks widens the range as that of Student's distribution is wider than a normal one, here to the first order.
+// less than those to come, by the root of n over n-1, and a variance that is itself estimated, with so many degrees of freedom,
+// widens the range as that of Student's distribution is wider than a normal one, here to the first order.
 // Source: Abramowitz and Stegun, 26.7.5.
-func widened(n int) float64 {
+func widened(n int, free float64) float64 {
 	const z = 1.2816 // of a normal distribution, 80 % in the middle
-	free := float64(n - 1)
-	return math.Sqrt(float64(n)/free) * (1 + (z*z+1)/(4*free))
+	return math.Sqrt(float64(n)/float64(n-1)) * (1 + (z*z+1)/(4*free))
 }
 
 // A sum is that of the pairs of one block.

@@ -39,16 +39,20 @@ func TestBetween_holds(t *testing.T) {
 }
 
 func TestBetween(t *testing.T) {
-	none := resample.Change{Ratio: 1, Low: 1, High: 1}
+	none := resample.Change{Ratio: 1, High: math.Inf(1)}
 	if got := resample.Between(nil, 1); got != none {
 		t.Errorf("without pairs: %v, want %v", got, none)
 	}
 	one := resample.Between([]resample.Pair{{At: 5, Was: 99, Would: 49}}, 1)
-	if one.Ratio != 0.5 || one.Low != 0.5 || one.High != 0.5 {
-		t.Errorf("one job: %v, want a half and no range", one)
+	if one.Ratio != 0.5 || one.Low != 0 || !math.IsInf(one.High, 1) {
+		t.Errorf("one job: %v, want a half, and a range without bounds", one)
 	}
 	zero := resample.Between([]resample.Pair{{At: 0}, {At: 1, Would: 8}}, 1)
-	if zero.Ratio != 5 || !(zero.Low <= 5 && zero.High >= 5) {
-		t.Errorf("nobody waited: %v, want a ratio of 5", zero)
+	if zero.Ratio != 5 || zero.Low != 0 || !math.IsInf(zero.High, 1) {
+		t.Errorf("one waited: %v, want a ratio of 5, and a range without bounds", zero)
+	}
+	two := resample.Between([]resample.Pair{{At: 0, Was: 9, Would: 19}, {At: 1, Was: 9, Would: 19}}, 1)
+	if two.Ratio != 2 || two.Low != 2 || two.High != 2 {
+		t.Errorf("two alike: %v, want 2 and no more", two)
 	}
 }

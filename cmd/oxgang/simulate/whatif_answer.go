@@ -31,16 +31,16 @@ type answer struct {
 
 // An answerRow is one line of the table.
 type answerRow struct {
-	Name        string  `json:"policy"`
-	Assumes     string  `json:"assumes"`
-	MeanWait    float64 `json:"mean_wait_s"`
-	Low         float64 `json:"mean_wait_low_s"` // of the range; of rows without one, as MeanWait
-	High        float64 `json:"mean_wait_high_s"`
-	MedianWait  float64 `json:"median_wait_s"`
-	P90Wait     float64 `json:"p90_wait_s"`
-	MeanJCT     float64 `json:"mean_jct_s"`
-	Utilisation float64 `json:"utilisation"`
-	Trusted     bool    `json:"trusted"`
+	Name        string   `json:"policy"`
+	Assumes     string   `json:"assumes"`
+	MeanWait    float64  `json:"mean_wait_s"`
+	Low         *float64 `json:"mean_wait_low_s,omitempty"` // of the range; nil: it has no bounds, or it is no alternative
+	High        *float64 `json:"mean_wait_high_s,omitempty"`
+	MedianWait  float64  `json:"median_wait_s"`
+	P90Wait     float64  `json:"p90_wait_s"`
+	MeanJCT     float64  `json:"mean_jct_s"`
+	Utilisation float64  `json:"utilisation"`
+	Trusted     bool     `json:"trusted"`
 
 	policy   string
 	scenario *scenario
@@ -74,7 +74,7 @@ func (f *fewerGPUs) share(all int, price *priceFlags) {
 // rowOf returns the row of figures.
 func rowOf(name, assumes string, f *metrics.Figures) answerRow {
 	return answerRow{
-		Name: name, Assumes: assumes, MeanWait: f.Wait, Low: f.Wait, High: f.Wait,
+		Name: name, Assumes: assumes, MeanWait: f.Wait,
 		MedianWait: f.Median, P90Wait: f.P90, MeanJCT: f.JCT, Utilisation: f.Utilisation, Trusted: true,
 	}
 }
@@ -103,7 +103,10 @@ func merged(rows []answerRow) answerRow {
 	}
 	all.MeanWait, all.MedianWait, all.P90Wait = all.MeanWait/n, all.MedianWait/n, all.P90Wait/n
 	all.MeanJCT, all.Utilisation, all.change.Ratio = all.MeanJCT/n, all.Utilisation/n, all.change.Ratio/n
-	all.Low, all.High = all.MeanWait*all.change.Low/all.change.Ratio, all.MeanWait*all.change.High/all.change.Ratio
+	if !math.IsInf(all.change.High, 1) {
+		low, high := all.MeanWait*all.change.Low/all.change.Ratio, all.MeanWait*all.change.High/all.change.Ratio
+		all.Low, all.High = &low, &high
+	}
 	return all
 }
 
@@ -140,12 +143,20 @@ func (a *answer) conclude() {
 // waits says how long jobs would have waited.
 func (a *answer) waits() string {
 	b := a.best
-	text := fmt.Sprintf("with the same jobs and GPUs the mean wait would have been %s under %s instead of %s (%.0f %% range %s to %s)",
-		span(b.MeanWait), called(b.policy), span(a.Rows[0].MeanWait), 100*resample.Share, span(b.Low), span(b.High))
+	text := fmt.Sprintf("with the same jobs and GPUs the mean wait would have been %s under %s instead of %s (%s)",
+		span(b.MeanWait), called(b.policy), span(a.Rows[0].MeanWait), b.rangeText())
 	if b.change.Low < 1 && b.change.High > 1 {
 		text += ", a difference from your own policy that chance may make"
 	}
 	return text
+}
+
+// rangeText says in which range the mean wait would be in another stretch of time.
+func (r *answerRow) rangeText() string {
+	if r.High == nil {
+		return "too few waited to say a range"
+	}
+	return fmt.Sprintf("%.0f %% range %s to %s", 100*resample.Share, span(*r.Low), span(*r.High))
 }
 
 // size says with how few GPUs the service would be the same.

@@ -124,8 +124,8 @@ func TestMerged(t *testing.T) {
 	one.change.Ratio, one.change.Low, one.change.High = 1, 0.5, 1.5
 	other.change.Ratio, other.change.Low, other.change.High = 2, 1.8, 3
 	got := merged([]answerRow{one, other})
-	if got.MeanWait != 150 || got.Low != 50 || got.High != 300 {
-		t.Errorf("%.0f (%.0f to %.0f), want 150 (50 to 300)", got.MeanWait, got.Low, got.High)
+	if got.MeanWait != 150 || *got.Low != 50 || *got.High != 300 {
+		t.Errorf("%.0f (%.0f to %.0f), want 150 (50 to 300)", got.MeanWait, *got.Low, *got.High)
 	}
 }
 

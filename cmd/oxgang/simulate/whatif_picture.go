@@ -72,7 +72,7 @@ func (a *answer) bars() *picture {
 		Note: fmt.Sprintf("Mean wait by policy. Thin lines are the %.0f %% ranges.", 100*resample.Share)}
 	most := 1.0
 	for i := range a.Rows {
-		most = max(most, a.Rows[i].High)
+		most = max(most, a.Rows[i].most())
 	}
 	x := func(v float64) float64 { return barLeft + v/most*(pictureWide-barLeft-90) }
 	for i := range a.Rows {
@@ -81,13 +81,21 @@ func (a *answer) bars() *picture {
 		if r.Assumes != "" && r.scenario != nil {
 			name += " · " + r.Assumes
 		}
-		p.Texts = append(p.Texts, pictureText{barLeft - 8, y + 4, "end", name}, pictureText{x(r.High) + 8, y + 4, "start", span(r.MeanWait)})
+		p.Texts = append(p.Texts, pictureText{barLeft - 8, y + 4, "end", name}, pictureText{x(r.most()) + 8, y + 4, "start", span(r.MeanWait)})
 		p.Lines = append(p.Lines, pictureLine{Class: classOf(i), X1: barLeft, Y1: y, X2: max(barLeft+1, x(r.MeanWait)), Y2: y, Wide: 12})
-		if r.High > r.Low {
-			p.Lines = append(p.Lines, pictureLine{Class: classOf(i), X1: x(r.Low), Y1: y, X2: x(r.High), Y2: y, Wide: 2})
+		if r.High != nil {
+			p.Lines = append(p.Lines, pictureLine{Class: classOf(i), X1: x(*r.Low), Y1: y, X2: x(*r.High), Y2: y, Wide: 2})
 		}
 	}
 	return p
+}
+
+// most returns how far a row is drawn.
+func (r *answerRow) most() float64 {
+	if r.High == nil {
+		return r.MeanWait
+	}
+	return max(r.MeanWait, *r.High)
 }
 
 // A curve is one line of a plot.

@@ -251,11 +251,15 @@ func (q *question) fewer(ctx context.Context, a *answer, nodes *cluster.Cluster)
 	if best.MeanWait > a.replayed.MeanWait {
 		return nil
 	}
+	longer, shorter := math.Inf(1), 0.0
+	if best.High != nil {
+		longer, shorter = best.change.High/best.change.Ratio, best.change.Low/best.change.Ratio
+	}
 	f := &fewerGPUs{Policy: best.policy, Assumes: best.Assumes}
 	for _, to := range []struct {
 		factor float64
 		gpus   *int
-	}{{1, &f.Enough}, {best.change.High / best.change.Ratio, &f.AtMost}, {best.change.Low / best.change.Ratio, &f.AtLeast}} {
+	}{{1, &f.Enough}, {longer, &f.AtMost}, {shorter, &f.AtLeast}} {
 		n, err := target(to.factor)
 		if err != nil {
 			return err

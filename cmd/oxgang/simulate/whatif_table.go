@@ -28,10 +28,13 @@ func (a *answer) table(w io.Writer) error {
 
 // span returns the range of the mean wait.
 func (r *answerRow) span() string {
-	if r.scenario == nil {
+	switch {
+	case r.scenario == nil:
 		return "-"
+	case r.High == nil:
+		return "not known"
 	}
-	return span(r.Low) + " to " + span(r.High)
+	return span(*r.Low) + " to " + span(*r.High)
 }
 
 // dash stands for nothing.
