@@ -24,6 +24,7 @@ type answer struct {
 	Must     []string       `json:"must_be_true"`
 
 	replayed answerRow
+	average  float64    // error of the mean wait over replays with other fractions of a second; 0: none were made
 	best     *answerRow // the alternative with the least mean wait; nil: there is none
 	jobs     []pair     // as observed and replayed
 	price    *priceFlags

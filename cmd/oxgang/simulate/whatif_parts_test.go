@@ -16,9 +16,15 @@ import (
 // TestPrice: no sum without a currency and a source.
 func TestPrice(t *testing.T) {
 	for _, test := range []struct{ text, source, want string }{
-		{"", "", ""}, {"2.50 EUR", "a contract", ""}, {"2.50EUR", "a contract", ""},
-		{"2.50 EUR", "", "want both or none"}, {"", "a contract", "want both or none"}, {"2.50", "a contract", "a currency"},
-		{"EUR", "a contract", "an amount"}, {"0 EUR", "a contract", "above 0"}, {"-1 EUR", "a contract", "above 0"},
+		{"", "", ""},
+		{"2.50 EUR", "a contract", ""},
+		{"2.50EUR", "a contract", ""},
+		{"2.50 EUR", "", "want both or none"},
+		{"", "a contract", "want both or none"},
+		{"2.50", "a contract", "a currency"},
+		{"EUR", "a contract", "an amount"},
+		{"0 EUR", "a contract", "above 0"},
+		{"-1 EUR", "a contract", "above 0"},
 	} {
 		p := priceFlags{text: test.text, source: test.source}
 		err := p.check()
@@ -71,6 +77,9 @@ func TestScenarios(t *testing.T) {
 // TestFewer: fewer GPUs are found by simulation: with the best alternative jobs wait no longer than under the own policy, and on the
 // next smaller cluster that was tried they do.
 func TestFewer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a dozen clusters: seconds")
+	}
 	a := asked(t, "made.txt.gz", "config-b.txt", func(q *question) {
 		q.nodes, q.policies = "", nil
 		if err := q.config.Set("cluster", "a100:20x8", "test"); err != nil {

@@ -68,8 +68,10 @@ func classOf(row int) string {
 
 // bars draws the mean wait of every row, with its range.
 func (a *answer) bars() *picture {
-	p := &picture{Title: "How long jobs waited, and would have", Width: pictureWide, Height: barHigh*len(a.Rows) + 10,
-		Note: fmt.Sprintf("Mean wait by policy. Thin lines are the %.0f %% ranges.", 100*resample.Share)}
+	p := &picture{
+		Title: "How long jobs waited, and would have", Width: pictureWide, Height: barHigh*len(a.Rows) + 10,
+		Note: fmt.Sprintf("Mean wait by policy. Thin lines are the %.0f %% ranges.", 100*resample.Share),
+	}
 	most := 1.0
 	for i := range a.Rows {
 		most = max(most, a.Rows[i].most())

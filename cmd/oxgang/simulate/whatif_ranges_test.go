@@ -30,9 +30,16 @@ func TestWhatIf_ranges_hold(t *testing.T) {
 		trace string
 		nodes int // of eight GPUs
 	}{
-		{"lyra_synth/train_eighth_seed11.csv.gz", 13}, {"lyra_synth/train_eighth_seed12.csv.gz", 13}, {"lyra_synth/train_eighth_seed14.csv.gz", 13},
-		{"lyra_synth/train_eighth_seed15.csv.gz", 13}, {"lyra_synth/train_eighth_seed17.csv.gz", 13},
-		{"philly/week00.csv.gz", 20}, {"philly/week06.csv.gz", 14}, {"philly/week07.csv.gz", 11}, {"philly/week09.csv.gz", 12}, {"philly/week10.csv.gz", 12},
+		{"lyra_synth/train_eighth_seed11.csv.gz", 13},
+		{"lyra_synth/train_eighth_seed12.csv.gz", 13},
+		{"lyra_synth/train_eighth_seed14.csv.gz", 13},
+		{"lyra_synth/train_eighth_seed15.csv.gz", 13},
+		{"lyra_synth/train_eighth_seed17.csv.gz", 13},
+		{"philly/week00.csv.gz", 20},
+		{"philly/week06.csv.gz", 14},
+		{"philly/week07.csv.gz", 11},
+		{"philly/week09.csv.gz", 12},
+		{"philly/week10.csv.gz", 12},
 	}
 	held, all := 0, 0
 	for _, h := range histories {

@@ -62,11 +62,12 @@ func (q *question) chance(ctx context.Context, a *answer) error {
 		low, high, sum = min(low, f.Wait), max(high, f.Wait), sum+f.Wait
 	}
 	was := max(1, a.Rows[0].MeanWait)
+	a.average = sum/shakes/was - 1
 	if (high-low)/was < worthSaying {
 		return nil
 	}
 	a.Trust.Causes = append(a.Trust.Causes, fmt.Sprintf("chance: with other fractions of a second, which the log leaves out, the mean wait is %+.0f to %+.0f %% off, on average %+.0f %%",
-		100*(low/was-1), 100*(high/was-1), 100*(sum/shakes/was-1)))
+		100*(low/was-1), 100*(high/was-1), 100*a.average))
 	return nil
 }
 
