@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/explain/counterfactual"
 	"github.com/oxgang/oxgang/job"
+	"github.com/oxgang/oxgang/perf"
 	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/sim"
@@ -122,3 +123,5 @@ func TestWeighed(t *testing.T) {
 		}
 	}
 }
+
+func (linear) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

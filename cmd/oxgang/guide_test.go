@@ -15,7 +15,7 @@ import (
 var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
 // file matches a file of the guide: its name and text.
-var file = regexp.MustCompile("(?ms)^```mps (\\S+)\n(.*?)^```$")
+var file = regexp.MustCompile("(?ms)^```(?:mps|yaml) (\\S+)\n(.*?)^```$")
 
 // A guidePage is one of the guide whose examples are run, one after another, in one folder.
 type guidePage struct {
@@ -51,6 +51,14 @@ func TestGuide_whatif(t *testing.T) {
 		t.Skip("simulates histories: seconds")
 	}
 	checkPage(t, &guidePage{name: "whatif.md", least: 3, folder: "cmd/oxgang/simulate/testdata/slurm", after: func(string) {}})
+}
+
+// TestGuide_research runs every command of docs/guide/research.md; its Python is run by python/tests.
+func TestGuide_research(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a sweep: seconds")
+	}
+	checkPage(t, &guidePage{name: "research.md", least: 5, after: func(string) {}})
 }
 
 // checkPage runs the examples of a page.

@@ -92,7 +92,7 @@ func (h *history) load(ctx context.Context, c *config.Config, told io.Writer) er
 		h.baseline = cmp.Or(ownPolicies[h.recorded.Format], ownPolicy)
 	}
 	if h.slurm && !c.IsSet("cluster") {
-		if h.recorded.Cluster, err = askNodes(ctx); err != nil {
+		if h.recorded.Cluster, err = askNodes(ctx, told); err != nil {
 			return err
 		}
 	}
