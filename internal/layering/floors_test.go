@@ -86,6 +86,7 @@ var rooms = []room{
 	{"journal", 7},
 	{"metrics", 7},
 	{"metrics/lowerbound", 7},
+	{"metrics/resample", 7},
 	{"ledger", 7},
 
 	{"explain/counterfactual", 7}, // what would change a decision

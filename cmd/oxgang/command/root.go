@@ -27,7 +27,7 @@ func root() *cobra.Command {
 	cmd.SetFlagErrorFunc(cli.FlagError)
 	cmd.AddCommand(
 		simulate.Command(), simulate.GymCommand(), simulate.ReportCommand(), simulate.ReproduceCommand(), simulate.ReplayCommand(),
-		simulate.LedgerCommand(), simulate.ExplainCommand(), simulate.UICommand(),
+		simulate.LedgerCommand(), simulate.WhatIfCommand(), simulate.ExplainCommand(), simulate.UICommand(),
 		machine.ServeCommand(), machine.SupervisorCommand(), machine.TopCommand(), machine.CancelCommand(), machine.LogsCommand(),
 		machine.PruneCommand(), machine.BackupCommand(), machine.RestoreCommand(), machine.JobsCommand(), machine.SubmitCommand(),
 		study.SweepCommand(), study.ProfileCommand(), study.PlanCommand(), study.CasestudyCommand(), study.LpCommand(),
