@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/cmd/oxgang/machine"
 	"github.com/oxgang/oxgang/live/slurm/batch"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/comment"
@@ -74,7 +73,7 @@ from there. A program with the client (python: import oxgang) does all that.`,
 
 // complete makes the job from the command line.
 func (s *submission) complete(command []string) error {
-	r, err := machine.ParseRange(s.gpus)
+	r, err := cli.ParseRange(s.gpus)
 	if err != nil {
 		return err
 	}
