@@ -28,8 +28,7 @@ PYTHON ?= .cache/venv/bin/python
 
 .PHONY: check quick format vet nocgo lint layering test race long soak generated tidy python live live-losses
 .PHONY: programs package package-check upgrade images sbom release release-check reproducible vulnerabilities gosec
-.PHONY: kube-test kube-quick kube-build kube-vet build bench fuzz properties seeds mutants experiments fix generate dist chart clean help
-.PHONY: slurm-test slurm-quick kube-test kube-quick kube-build kube-vet build bench speed fuzz properties seeds mutants experiments fix generate dist chart clean help
+.PHONY: wheel slurm-test slurm-quick kube-test kube-quick kube-build kube-vet build bench speed fuzz properties seeds mutants experiments fix generate dist chart clean help
 
 ## check: everything the project checks
 check: format lint nocgo layering test race seeds generated tidy python live
