@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"sync"
 )
 
 var (
@@ -16,7 +15,7 @@ var (
 	//go:embed page/frontier.js
 	pageJS string
 
-	pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("frontier").Parse(pageHTML)) })
+	pageTemplate = template.Must(template.New("frontier").Parse(pageHTML))
 )
 
 // A pageView is the page as its template wants it.
@@ -66,7 +65,7 @@ func Page(w io.Writer, name string, all []*Frontier) error {
 	for i, f := range all {
 		v.Curves = append(v.Curves, f.curve(c, i))
 	}
-	if err := pageTemplate().Execute(w, v); err != nil {
+	if err := pageTemplate.Execute(w, v); err != nil {
 		return fmt.Errorf("frontier page: %w", err)
 	}
 	return nil

@@ -84,6 +84,7 @@ func TestCheck(t *testing.T) {
 		{"os of rng", "internal/rng", "os", "internal/rng: imports os"},
 		{"sync", "policy/pop", "sync", "imports sync"},
 		{"sync/atomic", "perf", "sync/atomic", "imports sync/atomic"},
+		{"rows side by side", "policy/goodput", "sync sync/atomic", ""},
 		{"sync of the cellar", "internal/rng", "sync", "internal/rng: imports sync"},
 		{"kubernetes", "scheduler", "k8s.io/api/core/v1", "imports k8s.io/api/core/v1, which floors up to 6 and opt leave to api/... and live/kube/pods"},
 		{"kubernetes' nouns", "api/v1alpha1", "k8s.io/apimachinery/pkg/runtime", ""},
