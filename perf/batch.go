@@ -2,7 +2,6 @@ package perf
 
 import (
 	"math"
-	"sync"
 
 	"github.com/oxgang/oxgang/cluster"
 	"github.com/oxgang/oxgang/job"
@@ -38,31 +37,8 @@ type Batch struct {
 
 // FindBatch is BestBatch with the throughput.
 func FindBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) Batch {
-	l := known.Get().(*lists)
-	defer known.Put(l)
-	return best(m, a, l.of(scopeOf(replicas, a.GPUType, limits)))
-}
-
-// lists are lists of candidates that were asked for before. The same few are asked for again and again.
-type lists map[scope][]candidate
-
-// known has lists for all who ask at once. They hold nothing on which an answer depends.
-var known = sync.Pool{New: func() any { return new(lists) }}
-
-// mostLists is how many lists are remembered; then all are forgotten.
-const mostLists = 1 << 12
-
-// of returns the candidates of a scope, which must not be changed.
-func (l *lists) of(at scope) []candidate {
-	if all, ok := (*l)[at]; ok {
-		return all
-	}
-	if *l == nil || len(*l) >= mostLists {
-		*l = make(lists)
-	}
-	all := list(make([]candidate, 0, Candidates), at)
-	(*l)[at] = all
-	return all
+	var all [Candidates]candidate
+	return best(m, a, list(all[:0], scopeOf(replicas, a.GPUType, limits)))
 }
 
 // best returns the best of candidates.
