@@ -102,6 +102,7 @@ func TestPlan(t *testing.T) {
 		"a whole node is reserved, needed or not":     {1, []*policy.Job{runs("a", 2, hour, "n0"), waits("b", 3, 3, hour), waits("c", 1, 1, 2*hour)}, "b -; c -", nil},
 		"a reservation is for the second in line too": {3, []*policy.Job{runs("a", 4, hour, "n0"), runs("x", 4, 3*hour, "n1"), waits("b", 8, 4, hour), waits("c", 8, 4, hour), waits("d", 4, 4, 4*hour)}, "b -; c -; d -", nil},
 		"another queue is not blocked by it":          {2, []*policy.Job{runs("a", 4, hour, "n0"), in("p", waits("b", 8, 4, hour)), in("q", waits("c", 1, 1, hour/2))}, "b -; c n1=1", nil},
+		"ends within half a minute count as one":      {2, []*policy.Job{runs("a", 3, 10*time.Minute, "n0"), runs("x", 4, 620*time.Second, "n1"), waits("b", 4, 4, hour), waits("c", 1, 1, 550*time.Second)}, "b -; c n0=1", nil},
 		"the shortest run of nodes that is enough":    {5, []*policy.Job{runs("a", 4, hour, "n3"), waits("b", 4, 4, hour)}, "b n4=4", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

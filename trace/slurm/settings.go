@@ -21,7 +21,7 @@ type Settings struct {
 	MaxAge     time.Duration // PriorityMaxAge
 	Calculated time.Duration // PriorityCalcPeriod
 	Interval   time.Duration // bf_interval
-	Ahead      time.Duration // bf_window
+	Horizon    time.Duration // bf_window
 	Tests      int           // bf_max_job_test; 0: there is no backfilling
 	Depth      int           // default_queue_depth
 	// Unlike says which settings make Slurm decide otherwise than a replay does.
@@ -30,7 +30,7 @@ type Settings struct {
 
 // DefaultSettings returns those of a Slurm that configures nothing.
 func DefaultSettings() Settings {
-	return Settings{MaxAge: 7 * 24 * time.Hour, Calculated: 5 * time.Minute, Interval: 30 * time.Second, Ahead: 24 * time.Hour, Tests: 500, Depth: 100}
+	return Settings{MaxAge: 7 * 24 * time.Hour, Calculated: 5 * time.Minute, Interval: 30 * time.Second, Horizon: 24 * time.Hour, Tests: 500, Depth: 100}
 }
 
 // ReadSettings reads what scontrol show config prints, or a slurm.conf without includes. File names the input in errors,
@@ -113,7 +113,7 @@ func (s *Settings) parameters(list string) error {
 		case "bf_interval":
 			s.Interval = time.Duration(n) * time.Second
 		case "bf_window":
-			s.Ahead = time.Duration(n) * time.Minute
+			s.Horizon = time.Duration(n) * time.Minute
 		case "bf_max_job_test":
 			s.Tests = n
 		case "default_queue_depth":

@@ -20,7 +20,7 @@ SchedulerParameters     = bf_interval=5,bf_window=2880,bf_max_job_test=1000,defa
 SchedulerType           = sched/backfill
 `
 	want := &slurm.Settings{
-		Age: 1000, MaxAge: 14 * 24 * time.Hour, Calculated: time.Minute, Interval: 5 * time.Second, Ahead: 48 * time.Hour, Tests: 1000, Depth: 50,
+		Age: 1000, MaxAge: 14 * 24 * time.Hour, Calculated: time.Minute, Interval: 5 * time.Second, Horizon: 48 * time.Hour, Tests: 1000, Depth: 50,
 		Unlike: []string{"PreemptMode=REQUEUE: preemption is not replayed", "SchedulerParameters=defer: not replayed"},
 	}
 	got, err := slurm.ReadSettings(strings.NewReader(said), "config.txt")

@@ -54,7 +54,7 @@ func readOwn(ctx context.Context, file string, ask bool) (own ownSettings, err e
 	set("max-age", s.MaxAge)
 	set("calculated", s.Calculated)
 	set("interval", s.Interval)
-	set("window", s.Ahead)
+	set("window", s.Horizon)
 	set("tests", s.Tests)
 	set("depth", s.Depth)
 	return own, nil
