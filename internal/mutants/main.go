@@ -116,7 +116,7 @@ func (m *mutant) run(root string) (string, error) {
 	}
 	cmd := exec.Command("go", append([]string{"test", "-vet=off", "-count=1", "-timeout=2m", "-overlay=" + overlay}, m.test...)...)
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "RAPID_SEED=1") // which inputs are drawn does not decide what is caught
-	output, failure := cmd.CombinedOutput() // it fails if the bug is caught
+	output, failure := cmd.CombinedOutput()                       // it fails if the bug is caught
 	test, err := verdict(string(output))
 	if err == nil && test == "" && failure != nil {
 		err = fmt.Errorf("go test: %w: %s", failure, output)
