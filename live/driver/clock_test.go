@@ -2,9 +2,6 @@ package driver
 
 import (
 	"context"
-	"errors"
-	"io"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,7 +10,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/oxgang/oxgang/journal"
 	"github.com/oxgang/oxgang/live/eventqueue"
 	"github.com/oxgang/oxgang/live/monitor"
 	"github.com/oxgang/oxgang/policy"
@@ -110,35 +106,6 @@ func TestSleep_is_not_caught_up(t *testing.T) {
 		if err := d.Close(); err != nil {
 			t.Fatal(err)
 		}
-		replays(t, d)
+		replays(t, d, 6)
 	})
-}
-
-// replays fails the test if the journal of a driver does not replay to the same plans.
-func replays(t *testing.T, d *Driver) {
-	t.Helper()
-	f, err := os.Open(d.Journal())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := journal.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, placer, err := d.o.newPolicy()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := journal.Replay(r)
-	s, err := scheduler.New(p, placer, r.Header().Cluster, d.o.scheduler())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Run(t.Context(), b, b.Watch()); err != nil && !errors.Is(err, io.EOF) {
-		t.Errorf("replay: %v", err)
-	}
-	if c := b.Comparison(); c.Rounds < 6 || c.Differing > 0 {
-		t.Errorf("%+v compared, want all rounds, and none that differs", c)
-	}
 }

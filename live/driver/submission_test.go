@@ -142,7 +142,7 @@ func TestSubmission_starts_at_once(t *testing.T) {
 				if len(seen.disturbed) > 0 {
 					t.Errorf("submission rounds changed jobs that run: %v", seen.disturbed)
 				}
-				replays(t, d)
+				replays(t, d, 6)
 			})
 		})
 	}
@@ -161,7 +161,7 @@ func TestSubmission_burst(t *testing.T) {
 		if seen.extra != 1 || len(seen.starts) < 8 {
 			t.Errorf("%d rounds beside the regular ones, at %v, and %d starts; want 1, that fills the machine", seen.extra, seen.rounds, len(seen.starts))
 		}
-		replays(t, d)
+		replays(t, d, 6)
 	})
 }
 

@@ -60,8 +60,8 @@ func (f *influx) rest(span, work float64, s *policy.Snapshot) float64 {
 	return max(span, all, more*f.last.Sub(f.first).Seconds())
 }
 
-// count counts a job's work, once, as soon as it is known.
-func (f *influx) count(st *state, lean float64) {
+// addWork counts a job's work, once, as soon as it is known.
+func (f *influx) addWork(st *state, lean float64) {
 	if work := (st.done + st.left) * lean; !st.counted && work > 0 && !math.IsInf(work, 1) {
 		st.counted = true
 		f.work += work

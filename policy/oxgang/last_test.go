@@ -77,12 +77,12 @@ func TestInflux_bursts(t *testing.T) {
 }
 
 // Work counts once, and once it is known.
-func TestInflux_count(t *testing.T) {
+func TestInflux_addWork(t *testing.T) {
 	var f influx
 	st := &state{left: 10, done: 2}
-	f.count(st, math.Inf(1))
-	f.count(st, 3)
-	f.count(st, 3)
+	f.addWork(st, math.Inf(1))
+	f.addWork(st, 3)
+	f.addWork(st, 3)
 	if f.work != 36 {
 		t.Errorf("work %g, want 36", f.work)
 	}

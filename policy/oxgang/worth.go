@@ -66,7 +66,7 @@ func (p *Policy) span(s *policy.Snapshot, rows []*goodput.Row) (span, makespan, 
 		st.path = st.left / peak
 		span = max(span, st.path)
 		load += st.left * lean
-		p.influx.count(st, lean)
+		p.influx.addWork(st, lean)
 		completion += st.path + max(0, r.Job().Age(s.Now).Seconds())
 	}
 	span = max(span, load/float64(max(1, s.Cluster.GPUs())))
