@@ -25,64 +25,54 @@ func config(nodes, gpus int, t cluster.GPUType) cluster.Configuration {
 	return cluster.Configuration{Nodes: nodes, GPUs: gpus, GPUType: t}
 }
 
-// An example is a reason of a kind and what is said of it.
-type example struct {
-	why  policy.Reason
-	text string
-}
-
-// examples are one for every kind: docs/guide/reasons.md shows them.
-var examples = map[policy.Kind]example{
-	policy.Unexplained:      {policy.Reason{}, "its policy gives no reason"},
-	policy.AsPlanned:        {policy.Reason{Value: 3.1416}, "it keeps what it has, as planned (3.14 times as fast as on the least it runs on)"},
-	policy.Started:          {policy.Reason{Value: 1}, "there is room for it (as fast as on the least it runs on)"},
-	policy.Grown:            {policy.Reason{Config: config(1, 2, "a100"), Value: 2.1, Limit: 1.2}, "more GPUs raise its speed from 1.2 to 2.1 times that on the least it runs on"},
-	policy.Shrunk:           {policy.Reason{Config: config(1, 4, "a100"), Value: 0.6, Limit: 0.9}, "others gain 1.5 times as much with each of its GPUs as it did"},
-	policy.Moved:            {policy.Reason{Config: config(1, 4, "t4"), Value: 3, Limit: 1.5}, "another GPU type takes its speed from 1.5 to 3 times that on the least it runs on"},
-	policy.KeptNoRestart:    {policy.Reason{Config: config(2, 16, "a100"), Value: 1.05, Limit: 1.12}, "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; the older the job, the less a restart weighs"},
-	policy.AboveShare:       {policy.Reason{Config: config(1, 4, "a100"), Value: 1.8}, "more CPUs or memory than the share of its GPUs make it 1.8 times as fast; it has less again when others gain more by them"},
-	policy.BelowShare:       {policy.Reason{Config: config(1, 4, "a100"), Value: 1}, "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest"},
-	policy.WaitHost:         {policy.Reason{Config: config(1, 4, "a100"), Value: 24, Limit: 4e11}, "no node has 4 a100 GPUs free with the 24 cores and 372.5 GiB of memory that it wants"},
-	policy.PinnedRestore:    {policy.Reason{}, "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains"},
-	policy.PinnedNonPreempt: {policy.Reason{}, "it was submitted as not preemptible, and keeps its GPUs until it ends"},
-	policy.Reserved:         {policy.Reason{}, "it holds its reservation of 8 a100 GPUs until it ends"},
-	policy.WaitNoCapacity:   {policy.Reason{Config: config(1, 8, "a100"), Value: 3, Limit: 8}, "it needs at least 8 a100 GPUs and 3 are free"},
-	policy.WaitPrice:        {policy.Reason{Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8}, "others gain 1.5 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice; of those that wait, x, y and z would gain more"},
-	policy.WaitOrder:        {policy.Reason{Value: 1, Limit: 8}, "1 job is ahead of it in the queue (w), and it needs 8 GPUs"},
-	policy.WaitBackfill:     {policy.Reason{Value: 3600, Limit: 8}, "8 GPUs are free for it, but the first in the queue, which is believed to start in 1h00m, would start later if it took them; it may start once that one has, or sooner if more GPUs come free"},
-	policy.WaitNodes:        {policy.Reason{Config: config(2, 16, "a100"), Value: 1}, "it is to have 16 a100 GPUs on 2 nodes, of which 1 node is not there yet; the first round after its nodes are up decides anew"},
-	policy.WaitBudget:       {policy.Reason{Config: config(1, 4, "t4"), Value: 37.5, Limit: 40}, "it is to have 4 t4 GPUs, but 37.50 is paid per hour, and no more than 40.00 may be now; ends of others, a larger budget, and time, as what was spent leaves the window of the budget, make room"},
-	policy.Reclaimed:        {policy.Reason{Config: config(2, 12, "t4")}, "the nodes that it was on, with 12 t4 GPUs on 2 nodes, went back to their owner; it waits like the others from the next round on"},
-	policy.WaitProfile:      {policy.Reason{}, "its one-GPU profiles are not complete, so nobody knows yet how fast it trains; it is planned for in the first round after its last profile"},
-	policy.WaitPlanned:      {policy.Reason{Config: config(1, 2, "a100"), Value: 240, Limit: 600}, "jobs take turns, and its turn is planned: 2 a100 GPUs in 4m00s, for 10m00s of the rounds ahead; it starts then, or sooner if others end sooner than planned; jobs that come may put it off"},
-	policy.Unpredicted:      {policy.Reason{Config: config(1, 2, "a100"), Value: 96}, "it keeps 2 a100 GPUs; its batch size is planned to stay at 96, because its schedule does not say how it changes"},
-	policy.WaitTurn:         {policy.Reason{Value: 300, Limit: 300}, "jobs take turns, and it had 5m00s of service in the last 5m00s; its turn comes again when others have had theirs, as its service leaves the window of 5m00s"},
-	policy.Evicted:          {policy.Reason{Config: config(2, 16, "a100")}, "it was granted 16 a100 GPUs on 2 nodes, but no nodes were left for it beside the others'; the next round tries again"},
-	policy.Impossible:       {policy.Reason{Config: config(8, 64, "a100")}, "it asks for 64 a100 GPUs on 8 nodes, and the cluster has 16 in all; it never runs unless the cluster grows or it is submitted anew for less"},
-	policy.Refused:          {policy.Reason{}, "the policy's plan was refused (job x: 9 GPUs), so every job stays as it was; the next plan that keeps the rules decides anew"},
-}
-
-// exampleContext is what the examples speak of.
-func exampleContext(why policy.Reason) *explainContext {
-	price := 1.8
-	view := View{Types: []TypeView{{Type: "a100", GPUs: 16, Free: 3, Price: &price}, {Type: "t4", GPUs: 24, Free: 2}}, Running: 9, Waiting: 4}
-	spec := &job.Spec{ID: "j", GPUs: 8, Reservation: config(1, 8, "a100")}
-	return &explainContext{spec: spec, why: why, view: view, rivals: []string{"x", "y", "z"}, ahead: []string{"w"}, refused: "job x: 9 GPUs"}
+// sentences are what the examples of References must say.
+var sentences = map[policy.Kind]string{
+	policy.Unexplained:      "its policy gives no reason",
+	policy.AsPlanned:        "it keeps what it has, as planned (3.14 times as fast as on the least it runs on)",
+	policy.Started:          "there is room for it (as fast as on the least it runs on)",
+	policy.Grown:            "more GPUs raise its speed from 1.2 to 2.1 times that on the least it runs on",
+	policy.Shrunk:           "others gain 1.5 times as much with each of its GPUs as it did",
+	policy.Moved:            "another GPU type takes its speed from 1.5 to 3 times that on the least it runs on",
+	policy.KeptNoRestart:    "16 a100 GPUs on 2 nodes would be 1.05 times as good, and a restart pays only from 1.12 times; the older the job, the less a restart weighs",
+	policy.AboveShare:       "more CPUs or memory than the share of its GPUs make it 1.8 times as fast; it has less again when others gain more by them",
+	policy.BelowShare:       "it is as fast with less than its GPUs' share of CPUs and memory, and others use the rest",
+	policy.PinnedRestore:    "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains",
+	policy.PinnedNonPreempt: "it was submitted as not preemptible, and keeps its GPUs until it ends",
+	policy.Reserved:         "it holds its reservation of 8 a100 GPUs until it ends",
+	policy.WaitNoCapacity:   "it needs at least 8 a100 GPUs and 3 are free",
+	policy.WaitPrice:        "others gain 1.5 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice; of those that wait, x, y and z would gain more",
+	policy.WaitHost:         "no node has 4 a100 GPUs free with the 24 cores and 372.5 GiB of memory that it wants",
+	policy.WaitOrder:        "1 job is ahead of it in the queue (w), and it needs 8 GPUs",
+	policy.WaitBackfill:     "8 GPUs are free for it, but the first in the queue, which is believed to start in 1h00m, would start later if it took them; it may start once that one has, or sooner if more GPUs come free",
+	policy.WaitNodes:        "it is to have 16 a100 GPUs on 2 nodes, of which 1 node is not there yet; the first round after its nodes are up decides anew",
+	policy.WaitBudget:       "it is to have 4 t4 GPUs, but 37.50 is paid per hour, and no more than 40.00 may be now; ends of others, a larger budget, and time, as what was spent leaves the window of the budget, make room",
+	policy.Reclaimed:        "the nodes that it was on, with 12 t4 GPUs on 2 nodes, went back to their owner; it waits like the others from the next round on",
+	policy.WaitProfile:      "its one-GPU profiles are not complete, so nobody knows yet how fast it trains; it is planned for in the first round after its last profile",
+	policy.WaitTurn:         "jobs take turns, and it had 5m00s of service in the last 5m00s; its turn comes again when others have had theirs, as its service leaves the window of 5m00s",
+	policy.WaitPlanned:      "jobs take turns, and its turn is planned: 2 a100 GPUs in 4m00s, for 10m00s of the rounds ahead; it starts then, or sooner if others end sooner than planned; jobs that come may put it off",
+	policy.Unpredicted:      "it keeps 2 a100 GPUs; its batch size is planned to stay at 96, because its schedule does not say how it changes",
+	policy.Evicted:          "it was granted 16 a100 GPUs on 2 nodes, but no nodes were left for it beside the others'; the next round tries again",
+	policy.Impossible:       "it asks for 64 a100 GPUs on 8 nodes, and the cluster has 16 in all; it never runs unless the cluster grows or it is submitted anew for less",
+	policy.Refused:          "the policy's plan was refused (job x: 9 GPUs), so every job stays as it was; the next plan that keeps the rules decides anew",
 }
 
 // Every kind of reason has its sentence: a kind added to the closed list
-// without one fails here.
+// without one fails here. What it says of the rounds to come is in the reference where it says any.
 func TestEveryKindHasASentence(t *testing.T) {
-	for _, kind := range policy.Kinds() {
-		t.Run(kind.String(), func(t *testing.T) {
-			c, ok := examples[kind]
-			if _, has := templates[kind]; !ok || !has {
-				t.Fatalf("kind %d has no sentence", kind)
+	all := References()
+	if len(all) != len(policy.Kinds()) || len(references) != len(all) {
+		t.Fatalf("%d rows, want one for each of %d kinds", len(references), len(policy.Kinds()))
+	}
+	for _, r := range all {
+		t.Run(r.Why.Kind.String(), func(t *testing.T) {
+			if _, has := templates[r.Why.Kind]; !has || r.Means == "" || r.Numbers == "" {
+				t.Fatalf("no sentence, or no reference: %+v", r)
 			}
-			c.why.Kind = kind
-			s := exampleContext(c.why)
-			if diff := cmp.Diff(c.text, s.because()); diff != "" {
+			if diff := cmp.Diff(sentences[r.Why.Kind], r.Example); diff != "" {
 				t.Error(diff)
+			}
+			if (r.Ahead != "") != (templates[r.Why.Kind].unblock != nil) {
+				t.Errorf("the reference says of the rounds to come %q, and the sentence differs", r.Ahead)
 			}
 		})
 	}

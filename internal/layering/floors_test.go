@@ -27,6 +27,7 @@ var rooms = []room{
 	{"internal/speed", 20},
 	{"internal/apidoc", 20},
 	{"internal/papersdoc", 20},
+	{"internal/reasonsdoc", 20},
 
 	{"cmd/oxgang/command", 19}, // the command line as a whole
 

@@ -28,6 +28,7 @@ type Disk struct {
 	files   map[uint64]*file             // by inode
 	names   map[string]map[string]uint64 // synced names of files, with their inodes, by directory
 	wrote   func(name string)            // is told what is synced; nil: nobody
+	losses  Losses                       // of power failures so far
 }
 
 // A file is what the disk knows of one file.

@@ -14,6 +14,20 @@ import (
 // sector is the most bytes that a disk writes whole.
 const sector = 512
 
+// Losses count what power failures took from a disk.
+type Losses struct {
+	Names  int // files that were new or renamed and are not, or were removed and are there
+	Writes int // SQLite's that left nothing
+	Torn   int // SQLite's of which some sectors are there, and some are not
+}
+
+// Losses returns what power failures have taken so far.
+func (d *Disk) Losses() Losses {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.losses
+}
+
 // LosePower makes the files what a machine finds whose power failed: of what was not synced, choose
 // says what is there. choose(n) returns a number from 0 to n-1. All files must be closed. It returns an
 // error of the file system.
@@ -50,8 +64,12 @@ func (d *Disk) losePower(dir string, choose func(int) int) error {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		written, is := now[name]
 		kept, was := synced[name]
-		if is == was && written == kept || choose(2) == 0 {
+		switch {
+		case is == was && written == kept:
+		case choose(2) == 0:
 			kept, was = written, is
+		default:
+			d.losses.Names++
 		}
 		if was {
 			found[name] = kept
@@ -113,25 +131,32 @@ func (d *Disk) left(path string, ino uint64, here bool, choose func(int) int) ([
 	}
 	text := slices.Clone(f.synced)
 	for _, w := range f.since {
-		text = w.tear(text, choose)
+		text = d.tear(&w, text, choose)
 	}
 	return text, nil
 }
 
 // tear applies a write to what a file holds, or some of the write's sectors, or nothing.
-func (w *write) tear(text []byte, choose func(int) int) []byte {
+func (d *Disk) tear(w *write, text []byte, choose func(int) int) []byte {
 	how := choose(3)
 	switch {
 	case how == 0:
+		d.losses.Writes++
 		return text
 	case w.data == nil:
 		return w.apply(text)
 	}
+	kept, sectors := 0, 0
 	for from := 0; from < len(w.data); from += sector {
+		sectors++
 		if how == 1 || choose(2) == 0 {
+			kept++
 			part := write{w.at + int64(from), w.data[from:min(from+sector, len(w.data))]}
 			text = part.apply(text)
 		}
+	}
+	if kept > 0 && kept < sectors {
+		d.losses.Torn++
 	}
 	return text
 }

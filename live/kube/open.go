@@ -49,10 +49,13 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o config.O
 	return w, nil
 }
 
+// newQueue makes the queue of events; tests give it another clock.
+var newQueue = eventqueue.New
+
 // assemble returns a World without jobs and nodes.
 func assemble(c client.Client, direct client.Reader, o *config.Options) *World {
 	w := &World{
-		jobEvents: &jobEvents{o: o, work: make(chan struct{}, 1), events: eventqueue.New(), table: jobstate.NewTable()},
+		jobEvents: &jobEvents{o: o, work: make(chan struct{}, 1), events: newQueue(), table: jobstate.NewTable()},
 		publisher: publisher{told: map[string]string{}},
 	}
 	w.writer = &execute.Writer{Options: w.o, Client: c, Direct: direct, Mu: &w.mu, Refused: w.refused, Unseen: map[types.UID]uint64{}}

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/store"
-	"github.com/oxgang/oxgang/scheduler"
 )
 
 // agents answers the agents of the jobs of a World.
@@ -79,10 +78,9 @@ func (a agents) Report(_ context.Context, id job.ID, r *agentapi.Report) (*agent
 	report := r.Job(id, on.allocation.Configuration, on.allocation.CPUs, on.allocation.Memory)
 	e.heard = time.Now() // whether it can be written down or not
 	w.jobs.notSilent(e)
-	if err := w.jobs.wrote(w.jobs.store.Report(id, w.jobs.events.Present(), &report)); err != nil {
+	if err := w.jobs.report(e, &report); err != nil {
 		return nil, err
 	}
-	w.jobs.events.Emit(scheduler.Reported{Report: report})
 	answer := &agentapi.Answer{Batch: a.batch(e)}
 	if !on.stop.IsZero() {
 		answer.Notice = &agentapi.Notice{Deadline: float64(on.stop.UnixNano()) / 1e9, Reason: on.why}

@@ -165,7 +165,10 @@ func kinds(names []string) map[string]bool {
 // crash kills the scheduler at step n, starts it again, and returns the milliseconds until
 // processes were equal to the plan.
 func crash(t *testing.T, n int) int {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "a[b]*?c") // which is a pattern, for some
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if out, killed := play(t, dir, strconv.Itoa(n)); !killed {
 		t.Skipf("this time there were fewer steps: %s", out)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/cluster"
+	"github.com/oxgang/oxgang/job"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/local/execute"
 	"github.com/oxgang/oxgang/live/local/folders"
@@ -27,7 +28,8 @@ type entry struct {
 	heard       time.Time // when the agent last spoke in this generation; zero: it did not
 	spoke       bool      // in any generation
 	measured    agentapi.Mean
-	runs        []*run // oldest first
+	runs        []*run       // oldest first
+	stored      []job.Report // that the store had when this scheduler began: agents may send them again
 }
 
 // A run is a generation that may have processes.

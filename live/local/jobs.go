@@ -145,6 +145,19 @@ func (t *jobTable) runs(e *entry, r *run, from *agentapi.Restored) {
 	t.events.Emit(scheduler.Reported{Report: first})
 }
 
+// report stores measurements and tells the scheduler of them. A report that the store had when this
+// scheduler began is sent again by an agent that got no answer, or late, and counts once.
+func (t *jobTable) report(e *entry, r *job.Report) error {
+	if slices.Contains(e.stored, *r) {
+		return nil
+	}
+	err := t.wrote(t.store.Report(e.Spec.ID, t.events.Present(), r))
+	if err == nil {
+		t.events.Emit(scheduler.Reported{Report: *r})
+	}
+	return err
+}
+
 // describe tells the scheduler what a job is, if that is news.
 func (t *jobTable) describe(e *entry, spec *job.Spec) error {
 	if reflect.DeepEqual(spec, e.Spec) {

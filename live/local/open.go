@@ -55,7 +55,7 @@ func (w *World) restore(state *store.State) {
 	}
 	for i := range state.Jobs {
 		old := &state.Jobs[i]
-		e := &entry{Job: *old.Job, spoke: !old.Job.Spec.NoCheckpoint}
+		e := &entry{Job: *old.Job, spoke: !old.Job.Spec.NoCheckpoint, stored: append(reports(old.Before), reports(old.After)...)}
 		w.jobs.remember(e, nil)
 		w.fit(e)
 		w.jobs.add(e)

@@ -19,13 +19,14 @@ import (
 type history struct {
 	o                       Options
 	identity                string
+	killed                  string // a folder with the database and its log as a killed scheduler leaves them
 	running, ended, waiting job.ID
 }
 
 // newHistory makes one; its scheduler is gone when it returns.
 func newHistory(t *testing.T) *history {
 	t.Helper()
-	h := &history{o: options(t, 1)}
+	h := &history{o: options(t, 1), killed: t.TempDir()}
 	t.Run("before", func(t *testing.T) {
 		s := newStage(t, h.o)
 		h.identity = s.jobs.store.Identity()
@@ -34,6 +35,12 @@ func newHistory(t *testing.T) *history {
 		h.running = s.shell(t, "running", "exec sleep 1000", 1)
 		s.up(h.running, 1)
 		h.waiting = s.shell(t, "waiting", "exec sleep 1000", 1)
+		for _, name := range []string{"oxgang.db-wal", "oxgang.db"} {
+			text, err := os.ReadFile(filepath.Join(h.o.Dir, name))
+			if err = errors.Join(err, os.WriteFile(filepath.Join(h.killed, name), text, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		abandoned.Store(s.World, true)
 	})
 	t.Cleanup(func() {
@@ -67,6 +74,40 @@ func TestLost_history(t *testing.T) {
 			t.Parallel()
 			h := newHistory(t)
 			if err := lose(&h.o); err != nil {
+				t.Fatal(err)
+			}
+			refuses(t, h)
+			recovers(t, h)
+		})
+	}
+}
+
+// Whatever is lost of the log that a killed scheduler leaves: what is not known any more is noticed.
+func TestLost_log(t *testing.T) {
+	for name, lose := range map[string]func(wal []byte) []byte{
+		"removed":         func([]byte) []byte { return nil },
+		"cut short":       func(wal []byte) []byte { return wal[:len(wal)/2] },
+		"cut to its head": func(wal []byte) []byte { return wal[:32] },
+		"flipped":         func(wal []byte) []byte { wal[len(wal)/3] ^= 1; return wal },
+		"flipped early":   func(wal []byte) []byte { wal[40] ^= 0x80; return wal },
+		"zeroed":          func(wal []byte) []byte { return make([]byte, len(wal)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(t)
+			db := filepath.Join(h.o.Dir, "oxgang.db")
+			text, err := os.ReadFile(filepath.Join(h.killed, "oxgang.db"))
+			if err = errors.Join(err, os.WriteFile(db, text, 0o600), remove(db+"-shm"), remove(db+"-wal")); err != nil {
+				t.Fatal(err)
+			}
+			wal, err := os.ReadFile(filepath.Join(h.killed, "oxgang.db-wal"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wal = lose(wal); wal != nil {
+				err = os.WriteFile(db+"-wal", wal, 0o600)
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 			refuses(t, h)

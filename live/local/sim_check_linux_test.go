@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,8 +28,7 @@ type ledger struct {
 	fullNow   bool
 	hung      bool
 	notices   map[string]noticed
-	reports   map[job.ID]taken // the last of each job
-	answered  map[job.ID]int   // start of the scheduler that last answered a report
+	reports   map[job.Report]int // the start of the scheduler that last took it
 }
 
 // A truth is what is true of a job.
@@ -45,12 +45,8 @@ type truth struct {
 	lostIn       int       // the scheduler's start in which it did
 	row          int       // failures in a row, as the scheduler must count them
 	planned      int       // highest generation that a committed plan had
-}
-
-// A taken report is one that the scheduler has taken.
-type taken struct {
-	life, generation int
-	progress         float64
+	firm         []int     // slots of a job that cannot be preempted; nil: it holds none, or can
+	firmFailed   int       // generations that had failed by then
 }
 
 // A noticed is a notice that was written.
@@ -60,7 +56,7 @@ type noticed struct {
 }
 
 func newLedger() ledger {
-	return ledger{truth: map[job.ID]*truth{}, heard: map[job.ID]time.Time{}, notices: map[string]noticed{}, reports: map[job.ID]taken{}, answered: map[job.ID]int{}}
+	return ledger{truth: map[job.ID]*truth{}, heard: map[job.ID]time.Time{}, notices: map[string]noticed{}, reports: map[job.Report]int{}}
 }
 
 func (m *simulation) truthOf(id job.ID) *truth {
@@ -188,6 +184,7 @@ func (m *simulation) checkTable() {
 			m.fail("I17: job %s: generation %d after %d", e.Spec.ID, e.Generation, t.planned)
 		}
 		t.planned = e.Generation
+		m.checkFirm(e, t)
 		if e.Failures > t.row {
 			t.lostAt, t.lostIn = time.Now(), m.life
 		}
@@ -209,6 +206,21 @@ func (m *simulation) checkTable() {
 	}
 }
 
+// checkFirm checks that a job that cannot be preempted keeps the slots that it has, unless it fails.
+func (m *simulation) checkFirm(e *entry, t *truth) {
+	stays := e.Spec.NonPreemptive && t.firm != nil && t.failed == t.firmFailed
+	if stays && !slices.Equal(e.Held, t.firm) {
+		m.fail("I6: job %s cannot be preempted, and holds %v after %v", e.Spec.ID, e.Held, t.firm)
+	}
+	if stays {
+		m.meet(metFirm)
+	}
+	t.firm, t.firmFailed = nil, t.failed
+	if e.Spec.NonPreemptive && len(e.Held) > 0 {
+		t.firm = slices.Clone(e.Held)
+	}
+}
+
 // checkRound checks that rounds come as often as they should: none is missing, none is caught up.
 func (m *simulation) checkRound() {
 	now := time.Now()
@@ -227,21 +239,25 @@ func (m *simulation) checkRound() {
 // A watcher checks rounds, after the world has seen them.
 type watcher struct{ m *simulation }
 
-// Event implements scheduler.Observer: what one scheduler has answered
-// it takes once. What an earlier one stored comes from the store, and may be sent again.
+// Event implements scheduler.Observer: a scheduler takes each report once, whether it comes from the
+// store or from an agent. Each is unlike all others of its job.
 func (c watcher) Event(_ time.Time, ev scheduler.Event) {
-	r, ok := ev.(scheduler.Reported)
-	if !ok || r.Report.Interval == 0 {
-		return
+	switch ev := ev.(type) {
+	case scheduler.Restored:
+		for i := range ev.Reports {
+			c.m.takes(&ev.Reports[i])
+		}
+	case scheduler.Reported:
+		c.m.takes(&ev.Report)
 	}
-	m, id := c.m, r.Report.Job
-	this := taken{m.life, m.truthOf(id).generation, r.Report.Progress}
-	if m.answered[id] != m.life {
-		this.life = 0
-	} else if m.reports[id] == this {
-		m.fail("I23: a report of job %s is taken twice: progress %v", id, this.progress)
+}
+
+// takes checks that this scheduler has not taken a report before.
+func (m *simulation) takes(r *job.Report) {
+	if r.Interval > 0 && m.reports[*r] == m.life {
+		m.fail("I23: a report of job %s is taken twice: progress %v", r.Job, r.Progress)
 	}
-	m.reports[id] = this
+	m.reports[*r] = m.life
 }
 
 // Round implements scheduler.Observer.

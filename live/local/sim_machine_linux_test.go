@@ -105,8 +105,11 @@ func (k *simKeeper) save() error {
 		return nil
 	}
 	k.m.disk.Outside(func() { err = supervisor.WriteFile(filepath.Join(k.dir, "state.json"), k.record) })
-	if err == nil {
+	switch {
+	case err == nil:
 		k.written = k.record
+	case errors.Is(err, unix.ENOSPC):
+		k.m.meet(metFullKeeper)
 	}
 	return err
 }
@@ -151,6 +154,7 @@ func (k *simKeeper) tick() {
 		k.end()
 	case k.notice != nil && !time.Now().Before(k.notice.Deadline):
 		k.m.trace("%v is killed at its deadline", k)
+		k.m.meet(metLate)
 		k.over(supervisor.Exit{Signal: 9})
 	}
 	wait := 5 * time.Second
@@ -245,8 +249,10 @@ func (m *simulation) signal(pid int, s unix.Signal) error {
 			m.after(10*time.Millisecond, k.hear)
 		case k.pid == pid && s == unix.SIGKILL:
 			m.checkKill(k)
+			m.meet(metHung)
 			k.kill()
 		case k.pid-1 == pid && s == unix.SIGKILL:
+			m.meet(metOrphans)
 			k.orphans = false
 		}
 	}

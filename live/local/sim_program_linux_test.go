@@ -21,6 +21,7 @@ type program struct {
 	from     int // step of the last report
 	sequence int64
 	stopping bool
+	posted   int // messages so far
 }
 
 // stride is the time of one turn of training.
@@ -93,7 +94,7 @@ func (k *simKeeper) report(now time.Time) {
 	k.sequence++
 	k.m.post(k, "report", agentapi.Report{
 		Generation: k.g.Number, Sequence: k.sequence, Step: int64(k.step), Progress: float64(64 * k.step), Interval: now.Sub(k.reported).Seconds(),
-		Batch: agentapi.Batch{Local: 64 / len(k.slots)}, StepTime: 1 / float64(len(k.slots)), SyncTime: 0.001,
+		Batch: agentapi.Batch{Local: 64 / len(k.slots)}, StepTime: 1 / float64(len(k.slots)), SyncTime: 0.001 + float64(k.g.Number)*1e-6,
 	}, nil)
 	k.reported, k.from = now, k.step
 }
@@ -124,6 +125,8 @@ func (m *simulation) post(k *simKeeper, what string, message any, acknowledged f
 	if err != nil {
 		panic(err)
 	}
+	k.posted++
+	sent := k.posted
 	latency := time.Duration(m.draw("latency", k.String(), what) % uint64(300*time.Millisecond))
 	var send func()
 	send = func() {
@@ -138,7 +141,18 @@ func (m *simulation) post(k *simKeeper, what string, message any, acknowledged f
 	}
 	m.after(latency, send)
 	if k.job.duplicate && m.draws(m.draw("twice", k.String(), what), 3) {
-		m.after(latency+time.Duration(m.draw("again", k.String())%uint64(12*time.Second)), func() { m.deliver(k, what, body) })
+		m.after(latency+time.Duration(m.draw("again", k.String())%uint64(12*time.Second)), func() { m.repeat(k, what, body, sent) })
+	}
+}
+
+// repeat delivers a message once more: the nth of its generation.
+func (m *simulation) repeat(k *simKeeper, what string, body []byte, n int) {
+	if m.deliver(k, what, body) == http.StatusServiceUnavailable {
+		return
+	}
+	m.meet(metTwice)
+	if what == "report" && n < k.posted {
+		m.meet(metEarlier)
 	}
 }
 
@@ -158,9 +172,6 @@ func (m *simulation) deliver(k *simKeeper, what string, body []byte) (code int) 
 	m.api.ServeHTTP(answer, r)
 	if answer.Code == http.StatusOK {
 		m.heard[k.g.Job] = now
-	}
-	if what == "report" && answer.Code == http.StatusOK {
-		m.answered[k.g.Job] = m.life
 	}
 	m.trace("%s of %v: %d %s", what, k, answer.Code, brief(answer))
 	return answer.Code

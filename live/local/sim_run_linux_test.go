@@ -56,6 +56,7 @@ type simulation struct {
 	done         bool // Run has returned
 
 	ledger
+	met     meetings
 	wrong   error // the first that was found
 	history []string
 }
@@ -90,7 +91,7 @@ var errCrash = errors.New("simulated crash")
 // simulate runs a scenario in a directory on tmpfs, and returns it with what was found wrong. It must
 // run in a bubble of testing/synctest.
 func simulate(dir string, sc *scenario) *simulation {
-	m := &simulation{sc: sc, disk: simdisk.Mount(dir), began: time.Now(), tokens: map[job.ID]string{}, ledger: newLedger()}
+	m := &simulation{sc: sc, disk: simdisk.Mount(dir), began: time.Now(), tokens: map[job.ID]string{}, ledger: newLedger(), met: meetings{}}
 	m.o = DefaultOptions()
 	m.o.Dir, m.o.Machine, m.o.Supervisor = dir+"/state", slots(4), []string{"keeper"}
 	m.o.Grace, m.o.Report, m.o.Quiet, m.o.Silence = 10*time.Second, 5*time.Second, 5*time.Second, 20*time.Second
@@ -132,9 +133,12 @@ func (m *simulation) prepare() {
 	for _, f := range m.sc.faults {
 		m.after(f.at, func() { m.inject(f) })
 	}
-	m.after(calm, m.drain)
-	m.after(calm+patience, func() { m.fail("jobs that have not ended: %s", m.left()) })
+	m.after(m.sc.calm, m.drain)
+	m.after(m.sc.calm+patience, func() { m.fail("jobs that have not ended: %s", m.left()) })
 	m.after(0, m.rise)
+	if m.sc.watch != nil {
+		m.sc.watch(m)
+	}
 }
 
 // after lets something happen later.
@@ -175,6 +179,9 @@ func (m *simulation) happen(what func()) {
 		}
 	}()
 	what()
+	if m.disk.Dead() && m.w != nil && !m.power {
+		m.meet(metCrash)
+	}
 	if m.w == nil || m.disk.Dead() {
 		return
 	}
@@ -262,6 +269,7 @@ func (b turn) Do(ctx context.Context, actions []scheduler.Action) error {
 		if !errors.Is(err, store.ErrFull) {
 			return err
 		}
+		b.m.meet(metFullPlan)
 		b.m.delay(time.Now())
 		if !b.yield(time.Now().Add(time.Second)) {
 			return context.Canceled
@@ -281,6 +289,7 @@ func (m *simulation) rise() {
 	case m.disk.Dead():
 		return // happen sees it
 	case errors.Is(err, store.ErrFull) || err != nil && m.fullNow:
+		m.meet(metFullStart)
 		m.fall()
 		m.after(time.Second, m.rise)
 		return
@@ -305,7 +314,7 @@ func (m *simulation) rise() {
 			m.fail("the scheduler ends: %v", err)
 		}
 	})
-	if time.Since(m.began) >= calm {
+	if time.Since(m.began) >= m.sc.calm {
 		w.Drain()
 	}
 }
@@ -338,9 +347,11 @@ func (m *simulation) crash() {
 	m.fall()
 	if m.power {
 		m.power = false
+		before := m.disk.Losses()
 		if err := m.losePower(); err != nil {
 			m.fail("simulation: %v", err)
 		}
+		m.meetLosses(before, m.disk.Losses())
 	}
 	m.after(time.Duration(m.draw("down")%uint64(30*time.Second)), m.rise)
 }
@@ -351,6 +362,7 @@ func (m *simulation) step(name string) {
 	m.trace("step: %s", name)
 	if m.crashAt > 0 && m.steps >= m.crashAt {
 		m.crashAt = 0
+		m.meet("crash at " + name)
 		m.disk.Crash()
 		panic(errCrash)
 	}
@@ -362,6 +374,9 @@ func (m *simulation) inject(f fault) {
 	up := m.w != nil
 	switch f.kind {
 	case crashNow, powerNow:
+		if f.kind == crashNow && up {
+			m.meet(metCrashNow)
+		}
 		m.power = f.kind == powerNow
 		m.crash()
 	case crashAtStep:
@@ -373,6 +388,7 @@ func (m *simulation) inject(f fault) {
 		m.setFull(true)
 		m.after(f.long, func() { m.setFull(false) })
 	case clockSet:
+		m.meet(metClock(f.long))
 		m.moved += f.long
 	case stall:
 		if up {
@@ -395,6 +411,7 @@ func (m *simulation) inject(f fault) {
 func (m *simulation) hit(k *simKeeper, f fault) {
 	m.trace("it hits %v", k)
 	if f.kind == kill {
+		m.meet(metKilled)
 		k.kill()
 		return
 	}
@@ -459,7 +476,7 @@ func (m *simulation) submit(j *simJob) {
 func (m *simulation) answers() bool { return m.w != nil && !time.Now().Before(m.stalledUntil) }
 
 func (m *simulation) again(j *simJob) {
-	if time.Since(m.began) < calm {
+	if time.Since(m.began) < m.sc.calm {
 		m.after(3*time.Second, func() { m.submit(j) })
 	}
 }
@@ -536,7 +553,7 @@ func (whims) Traits() policy.Traits { return policy.Traits{} }
 
 // Plan implements policy.Policy.
 func (p whims) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
-	if time.Since(p.m.began) > calm {
+	if time.Since(p.m.began) > p.m.sc.calm {
 		return equalSplit{}.Plan(ctx, s)
 	}
 	t := s.Cluster.Types()[0]

@@ -14,6 +14,8 @@ type scenario struct {
 	seed   uint64
 	jobs   []simJob
 	faults []fault
+	calm   time.Duration     // when faults, and the policy's whims, end
+	watch  func(*simulation) // may plan what a test looks at; nil: nothing
 }
 
 // A simJob is a job of a scenario. Times are since the beginning.
@@ -61,13 +63,13 @@ const (
 	breach       = "an invariant is broken" // by the simulation itself: a test of the report
 )
 
-// calm is when faults, and the policy's whims, end.
+// calm is when faults, and the policy's whims, end, but in a storm.
 const calm = 150 * time.Second
 
 // newScenario draws a scenario.
 func newScenario(seed uint64) *scenario {
 	r := rng.Stream(seed, "scenario")
-	sc := &scenario{seed: seed}
+	sc := &scenario{seed: seed, calm: calm}
 	for i := range 2 + r.IntN(5) {
 		sc.jobs = append(sc.jobs, drawJob(r, i))
 	}
@@ -108,7 +110,7 @@ func drawFault(r *rand.Rand) fault {
 	case mute:
 		f.long += 30 * time.Second
 	case clockSet:
-		f.long = []time.Duration{-24 * time.Hour, -time.Hour, -time.Minute, time.Minute, time.Hour, 24 * time.Hour}[r.IntN(6)]
+		f.long = clockSteps[r.IntN(len(clockSteps))]
 	}
 	return f
 }

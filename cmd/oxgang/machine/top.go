@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/control"
 )
 
@@ -55,9 +56,10 @@ were promised, and what the policy thinks a GPU is worth now. As csv it has only
 // topTable writes the state of the machine: a line of totals, a problem that concerns all jobs, and
 // a row for each slot.
 func topTable(w io.Writer, t *control.Top) error {
-	fmt.Fprintf(w, "%s: policy %s, round %d, %d running, %d waiting\n%s\n", t.Machine, t.Policy, t.Round, t.Running, t.Waiting, totals(t))
+	head := fmt.Sprintf("%s: policy %s, round %d, %d running, %d waiting", t.Machine, t.Policy, t.Round, t.Running, t.Waiting)
+	fmt.Fprintf(w, "%s\n%s\n", printable.Line(head), printable.Line(totals(t)))
 	if t.Banner != "" {
-		fmt.Fprintln(w, "warning: "+t.Banner)
+		fmt.Fprintln(w, printable.Line("warning: "+t.Banner))
 	}
 	fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -77,9 +79,9 @@ func slotRow(s *control.SlotView) string {
 		device = "-"
 	}
 	if s.Job != "" {
-		user = fmt.Sprintf("%s\t%d\t%d", s.Job, s.Rank, s.Generation)
+		user = fmt.Sprintf("%s\t%d\t%d", printable.Line(string(s.Job)), s.Rank, s.Generation)
 	}
-	return fmt.Sprintf("%d\t%s\t%s\t%s", s.Index, s.Type, device, user)
+	return fmt.Sprintf("%d\t%s\t%s\t%s", s.Index, printable.Line(string(s.Type)), printable.Line(device), user)
 }
 
 // totals returns what is used of what there is: "slots 3 of 4, cores 6 of 16".
