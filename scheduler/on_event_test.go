@@ -52,7 +52,7 @@ func TestOnEvent(t *testing.T) {
 		for _, a := range []struct {
 			id       job.ID
 			at, runs time.Duration
-		}{{"a", 10 * time.Second, 20 * time.Minute}, {"b", 11 * time.Second, time.Minute}} {
+		}{{"a", 10 * time.Second, 20 * time.Minute}, {"b", 11 * time.Second, 15 * time.Minute}} {
 			arrivals = append(arrivals, workload.Arrival{At: a.at, Duration: a.runs, Spec: job.Spec{ID: a.id, GPUs: 4, Timed: true, Target: a.runs.Seconds(), Adaptivity: job.Rigid}})
 		}
 		o := sim.DefaultOptions()
