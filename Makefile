@@ -147,11 +147,11 @@ SLURM = $$(grep -rl --include='*_test.go' 'slurmrig\.\|SLURMRIG\|package slurmri
 
 ## slurm-test: all tests on a real Slurm (root, and Debian's packages of it; skipped, with the reason, without)
 slurm-test:
-	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -timeout $(RIGTIME) -run 'Slurm|^TestRig$$' $(RIGFLAGS) $(SLURM)
+	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -timeout $(RIGTIME) -run 'Slurm|^TestRig' $(RIGFLAGS) $(SLURM)
 
 ## slurm-quick: the same, without those that take minutes
 slurm-quick:
-	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -short -timeout $(RIGTIME) -run 'Slurm|^TestRig$$' $(RIGFLAGS) $(SLURM)
+	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -short -timeout $(RIGTIME) -run 'Slurm|^TestRig' $(RIGFLAGS) $(SLURM)
 
 # Minutes the first time: it builds Kubernetes. The programs stay in the user's cache.
 RIGTIME  ?= 30m

@@ -56,8 +56,9 @@ var dramas = []struct {
 
 // A drama is a scheduler on a Slurm in memory that is killed at one of its commands.
 type drama struct {
-	slurm *slurmtest.Slurm
-	ids   map[string]client.ID
+	slurm  *slurmtest.Slurm
+	ids    map[string]client.ID
+	policy string // none: afs, which moves jobs whenever it may
 
 	mu     sync.Mutex
 	writes int
@@ -93,7 +94,11 @@ func (d *drama) play(t *testing.T, scenes []scene) (wrong string, writes int) {
 // lead starts a scheduler.
 func (d *drama) lead(t *testing.T) {
 	w := open(t, d.slurm)
-	p, err := builtin.New("afs", map[string]string{"steady": "false"})
+	name, settings := "afs", map[string]string{"steady": "false"}
+	if d.policy != "" {
+		name, settings = d.policy, nil
+	}
+	p, err := builtin.New(name, settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,6 +196,20 @@ func (d *drama) foreign(name string, gpus int) {
 }
 
 func (d *drama) cancel(name string) { _ = d.slurm.Cancel(context.Background(), d.ids[name]) }
+
+// The policy that mode resize has by default brings all scenes to their ends, too.
+func TestDefault_policy(t *testing.T) {
+	for _, c := range dramas {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := drama{policy: "oxgang"}
+				if wrong, _ := d.play(t, c.scenes); wrong != "" {
+					t.Error(wrong)
+				}
+			})
+		})
+	}
+}
 
 // Wherever the scheduler is killed, before a command and, knowing nothing of it, after it was done, the
 // jobs come to what they come to without, none is lost, and no GPU is given twice. In short one drama is
